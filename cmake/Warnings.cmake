@@ -1,0 +1,14 @@
+# Warnings are errors, everywhere and for everyone.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -Werror)
+# C++20 designated initializers leave out what has a default; that is their point.
+add_compile_options(-Wno-missing-field-initializers)
+
+if(LEASEHOLD_SANITIZE)
+  add_compile_options(-fsanitize=${LEASEHOLD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
+  add_link_options(-fsanitize=${LEASEHOLD_SANITIZE})
+  if(LEASEHOLD_SANITIZE MATCHES "thread")
+    # libstdc++ uses fences that TSan cannot see, e.g. in atomic<shared_ptr>; we use none of these.
+    add_compile_options(-Wno-tsan)
+  endif()
+endif()

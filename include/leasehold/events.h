@@ -1,0 +1,34 @@
+// What happened, written in the same commit as the change it tells of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "leasehold/lease.h"
+#include "leasehold/time.h"
+
+namespace leasehold {
+
+struct Event {
+  std::int64_t id = 0;
+  Timestamp at{};
+  std::string kind;  ///< "lock"
+  std::string key;
+  std::string what;  ///< acquired, reclaimed, released, expired, revoked
+  Token token;
+  std::string holder;
+  std::string host;
+  /// For `reclaimed`: from whom.
+  std::string previous_holder;
+  std::string detail;  ///< for `revoked`: the operator's reason
+};
+
+struct EventFilter {
+  std::int64_t after_id = 0;
+  std::string key;  ///< empty: every key
+  /// The newest ones, given oldest first.
+  int limit = 100;
+};
+
+}  // namespace leasehold

@@ -1,0 +1,53 @@
+// A lease that keeps itself alive.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "leasehold/export.h"
+#include "leasehold/lease.h"
+#include "leasehold/result.h"
+
+namespace leasehold {
+
+/// Heartbeats a grant from a thread of its own, a third of the ttl apart.
+///
+/// The stop token fires when the lease is lost, and at `trusted_until` when no heartbeat got through:
+/// always before the store may give the key to somebody else. Work that ignores it is not safe.
+///
+/// Destroying a HeldLease releases it, silently; call release() to learn how that went.
+class LEASEHOLD_EXPORT HeldLease {
+ public:
+  using Beat = std::function<Result<Grant>(const Grant&)>;
+  using Release = std::function<Result<void>(const Grant&)>;
+  /// Called from the heartbeat thread after each successful heartbeat.
+  using OnExtended = std::function<void(const Grant&)>;
+
+  /// Features make these (Locks::hold); they say how to heartbeat and release.
+  HeldLease(Grant grant, Beat beat, Release release);
+  HeldLease(HeldLease&&) noexcept;
+  HeldLease& operator=(HeldLease&&) noexcept;
+  ~HeldLease();
+
+  /// Fires once, when work under this lease must stop.
+  [[nodiscard]] std::stop_token stop_token() const;
+
+  /// The grant with the newest `expires_at` and `trusted_until`.
+  [[nodiscard]] Grant grant() const;
+  [[nodiscard]] Token token() const;
+
+  /// Why the stop token fired; nothing while the lease is held.
+  [[nodiscard]] std::optional<Error> lost() const;
+
+  void on_extended(OnExtended callback);
+
+  /// Ends the heartbeats, then gives the lease up.
+  Result<void> release();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace leasehold

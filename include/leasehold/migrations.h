@@ -1,0 +1,54 @@
+// The schema and its versions: numbered, checksummed, one transaction each.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leasehold/export.h"
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+
+namespace leasehold {
+
+struct MigrationInfo {
+  int version = 0;
+  std::string name;
+  std::string checksum;  ///< of the text this binary carries
+  std::optional<Timestamp> applied_at;
+  bool changed = false;  ///< applied with another text than this binary carries
+};
+
+/// One difference between the schema there is and the one there should be.
+struct Drift {
+  std::string object;  ///< "index lease_check", "column lock.token"
+  std::string problem; ///< "missing", "unexpected", "differs: ..."
+};
+
+class Migrations {
+ public:
+  /// For a store whose schema may be missing, older or newer: Store::open would refuse it.
+  LEASEHOLD_EXPORT static Result<Migrations> open(std::string_view url,
+                                                  Duration call_timeout = std::chrono::seconds(10));
+
+  /// Every migration this binary knows, with what the store says of it.
+  LEASEHOLD_EXPORT Result<std::vector<MigrationInfo>> status() const;
+  /// Applies what is missing; safe when ten processes do it at once. Gives what this call applied.
+  LEASEHOLD_EXPORT Result<std::vector<MigrationInfo>> up() const;
+  /// Undoes down to `version`; 0 leaves nothing of leasehold behind, leases and tokens included.
+  LEASEHOLD_EXPORT Result<std::vector<MigrationInfo>> down(int version) const;
+  /// Compares object by object. Empty: all is as it should be.
+  LEASEHOLD_EXPORT Result<std::vector<Drift>> verify() const;
+  /// The SQL that up() would run, to paste into a hosted editor.
+  LEASEHOLD_EXPORT Result<std::string> plan() const;
+
+ private:
+  friend class Store;
+  struct Impl;
+  explicit Migrations(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace leasehold

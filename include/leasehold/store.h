@@ -1,0 +1,105 @@
+// A database with leasehold's tables in it, opened.
+//
+//   auto store = leasehold::Store::open("postgresql://app@db/app?schema=leasehold");
+//   if (!store) { log(store.error().message); return; }
+//   auto grant = store->locks().acquire("nightly-report");
+//
+// URLs
+//   sqlite:PATH, sqlite::memory:      ?synchronous=full|normal
+//   postgresql://user@host:port/db    ?schema=NAME&prepare=auto|off&pool=N, and libpq's own options
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leasehold/events.h"
+#include "leasehold/export.h"
+#include "leasehold/lock.h"
+#include "leasehold/migrations.h"
+#include "leasehold/result.h"
+
+namespace leasehold {
+
+namespace storage {
+class Backend;
+}
+
+enum class MigrateOnOpen {
+  automatic,  ///< SQLite yes, PostgreSQL no
+  yes,
+  no,
+};
+
+struct OpenOptions {
+  MigrateOnOpen migrate = MigrateOnOpen::automatic;
+  /// How long one call may take, reconnecting and waiting for row locks included.
+  Duration call_timeout = std::chrono::seconds(10);
+};
+
+struct StoreStatus {
+  std::string backend;  ///< "sqlite", "postgresql"
+  std::int64_t schema_version = 0;
+  std::int64_t locks = 0;
+  std::int64_t held = 0;
+  std::int64_t expired = 0;
+  std::int64_t waiters = 0;
+  std::int64_t ended_leases = 0;
+  std::int64_t events = 0;
+  Timestamp store_now{};
+};
+
+struct Pruned {
+  std::int64_t leases = 0;
+  std::int64_t events = 0;
+};
+
+/// One thing `leasehold doctor` looked at.
+struct Finding {
+  enum class Level { fine, advice, danger };
+  Level level = Level::fine;
+  std::string what;    ///< "synchronous_commit = off"
+  std::string advice;  ///< why it matters and what to do; empty when fine
+};
+
+/// What a database role may do: look; also acquire, heartbeat and release; also revoke and prune.
+enum class Scope { read, work, admin };
+
+/// Cheap to copy; copies share connections. Every method may be called from any thread.
+/// The last copy closes the store.
+class Store {
+ public:
+  LEASEHOLD_EXPORT static Result<Store> open(std::string_view url, const OpenOptions& options = {});
+
+  /// A SQLite store belongs to the machine it is used on. For a file that came from another one: ends every
+  /// lease and lets it be used here. Only when no process uses it there any more.
+  LEASEHOLD_EXPORT static Result<void> rehome(std::string_view url);
+
+  [[nodiscard]] LEASEHOLD_EXPORT Locks locks() const;
+  [[nodiscard]] LEASEHOLD_EXPORT Migrations migrations() const;
+
+  LEASEHOLD_EXPORT Result<std::vector<Event>> events(const EventFilter& filter = {}) const;
+  /// Sleeps until something in the store may have changed, or `timeout` passed. A hint, not a promise.
+  LEASEHOLD_EXPORT void wait_for_change(Duration timeout) const;
+
+  LEASEHOLD_EXPORT Result<StoreStatus> status() const;
+  /// Settings and circumstances that make leases unsafe.
+  LEASEHOLD_EXPORT Result<std::vector<Finding>> doctor() const;
+  /// Deletes ended leases (and with them their request ids) and events older than this, in small batches.
+  LEASEHOLD_EXPORT Result<Pruned> prune(Duration older_than) const;
+
+  /// PostgreSQL: lets a role call the functions of a scope; each includes the one before. Tables stay closed.
+  LEASEHOLD_EXPORT Result<void> grant(std::string_view role, Scope scope) const;
+
+  /// "sqlite" or "postgresql".
+  [[nodiscard]] LEASEHOLD_EXPORT std::string_view backend() const noexcept;
+
+ private:
+  friend Store store_over(std::shared_ptr<storage::Backend> backend, const OpenOptions& options);
+  struct Impl;
+  explicit Store(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace leasehold

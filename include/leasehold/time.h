@@ -1,0 +1,36 @@
+// Time as leasehold sees it.
+//
+// Two clocks, never mixed: a Timestamp was read by the *store* and is only ever compared with other
+// timestamps of that store; a BootTime was read by *this machine* and says how long the holder may
+// go on. Mixing them is how lock services get two holders.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "leasehold/export.h"
+
+namespace leasehold {
+
+using Duration = std::chrono::microseconds;
+
+/// A moment on the store's clock, in microseconds since 1970-01-01 UTC.
+using Timestamp = std::chrono::sys_time<Duration>;
+
+/// CLOCK_BOOTTIME: goes on during suspend and ignores steps of the wall clock.
+struct BootClock {
+  using duration = Duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<BootClock>;
+  static constexpr bool is_steady = true;
+
+  LEASEHOLD_EXPORT static time_point now() noexcept;
+};
+
+using BootTime = BootClock::time_point;
+
+/// "2026-03-01T09:30:00.123Z", with as many digits as the value needs (none, three or six).
+LEASEHOLD_EXPORT std::string to_string(Timestamp when);
+
+}  // namespace leasehold

@@ -1,0 +1,44 @@
+// The spelling of every enumeration: one word, the same in C++, SQL, JSON and on the command line.
+#include "leasehold/lease.h"
+#include "leasehold/result.h"
+
+namespace leasehold {
+
+const char* to_string(LostReason why) noexcept {
+  switch (why) {
+    case LostReason::expired: return "expired";
+    case LostReason::superseded: return "superseded";
+    case LostReason::revoked: return "revoked";
+    case LostReason::finished: return "finished";
+  }
+  return "unknown";
+}
+
+const char* to_string(LeaseState state) noexcept {
+  switch (state) {
+    case LeaseState::free: return "free";
+    case LeaseState::running: return "running";
+    case LeaseState::expired: return "expired";
+  }
+  return "unknown";
+}
+
+const char* to_string(Errc code) noexcept {
+  switch (code) {
+    case Errc::invalid_argument: return "invalid_argument";
+    case Errc::not_found: return "not_found";
+    case Errc::held: return "held";
+    case Errc::busy: return "busy";
+    case Errc::lost: return "lost";
+    case Errc::unavailable: return "unavailable";
+    case Errc::in_doubt: return "in_doubt";
+    case Errc::schema_missing: return "schema_missing";
+    case Errc::schema_newer: return "schema_newer";
+    case Errc::denied: return "denied";
+    case Errc::damaged: return "damaged";
+    case Errc::internal: return "internal";
+  }
+  return "unknown";
+}
+
+}  // namespace leasehold

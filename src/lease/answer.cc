@@ -1,0 +1,111 @@
+#include "lease/answer.h"
+
+#include <fmt/format.h>
+
+#include "core/duration.h"
+#include "core/limits.h"
+
+namespace leasehold::lease {
+namespace {
+
+Holder holder_from(const sql::LeaseAnswer& answer) {
+  return {.name = answer.holder.value_or(""),
+          .host = answer.host.value_or(""),
+          .boot_id = answer.boot_id.value_or(""),
+          .pid = answer.pid.value_or(0),
+          .process_start = answer.process_start.value_or(0),
+          .tty = answer.tty.value_or(""),
+          .instance = answer.instance.value_or("")};
+}
+
+// Derived here again for answers whose outcome says something else.
+LeaseState state_of(const sql::LeaseAnswer& answer) {
+  if (!answer.lease_id || answer.ended_at) return LeaseState::free;
+  return answer.expires_at.value_or(Timestamp{}) > answer.store_now ? LeaseState::running : LeaseState::expired;
+}
+
+LostReason lost_reason_of(const sql::LeaseAnswer& answer) {
+  const auto why = answer.why.value_or("");
+  for (const auto reason : {LostReason::expired, LostReason::revoked, LostReason::finished}) {
+    if (why == to_string(reason)) return reason;
+  }
+  return LostReason::superseded;
+}
+
+std::string held_message(std::string_view what, const LeaseInfo& current) {
+  auto who = current.holder.name;
+  if (!current.holder.host.empty()) who += fmt::format(" on {}", current.holder.host);
+  return fmt::format("{} is held by {}, last heartbeat {}, frees in {}", what, who, format_age(current.heartbeat_age()),
+                     format_duration(current.frees_in()));
+}
+
+std::string busy_message(std::string_view what, const sql::LeaseAnswer& answer) {
+  if (answer.waiters > 0) return fmt::format("{} is free, but {} before you in line", what, answer.waiters);
+  return fmt::format("{} has expired, but its holder is just finishing a write; try again", what);
+}
+
+std::string lost_message(std::string_view what, LostReason why, const LeaseInfo& current) {
+  const auto now_held = current.state == LeaseState::running ? fmt::format("; now held by {}", current.holder.name) : "";
+  switch (why) {
+    case LostReason::expired: return fmt::format("{} is lost: the lease ran out", what);
+    case LostReason::superseded: return fmt::format("{} is lost: a later grant exists{}", what, now_held);
+    case LostReason::revoked: return fmt::format("{} is lost: revoked ({})", what, current.end_detail);
+    case LostReason::finished: return fmt::format("{} is lost: it was released before", what);
+  }
+  return fmt::format("{} is lost", what);
+}
+
+}  // namespace
+
+LeaseInfo info_from(const sql::LeaseAnswer& answer) {
+  return {.kind = answer.kind.value_or(""),
+          .key = answer.key,
+          .state = state_of(answer),
+          .token = {answer.token.value_or(0)},
+          .holder = holder_from(answer),
+          .ttl = answer.ttl.value_or(Duration{}),
+          .acquired_at = answer.acquired_at.value_or(Timestamp{}),
+          .heartbeat_at = answer.heartbeat_at.value_or(Timestamp{}),
+          .expires_at = answer.expires_at.value_or(Timestamp{}),
+          .ended_at = answer.ended_at,
+          .end_reason = answer.end_reason.value_or(""),
+          .end_detail = answer.end_detail.value_or(""),
+          .waiters = answer.waiters,
+          .store_now = answer.store_now};
+}
+
+Grant grant_from(const sql::LeaseAnswer& answer, BootTime before_sending) {
+  const auto ttl = answer.ttl.value_or(Duration{});
+  const auto expires_at = answer.expires_at.value_or(Timestamp{});
+  return {.key = answer.key,
+          .token = {answer.token.value_or(0)},
+          .holder = holder_from(answer),
+          .ttl = ttl,
+          .acquired_at = answer.acquired_at.value_or(Timestamp{}),
+          .expires_at = expires_at,
+          .trusted_until = trusted_until(before_sending, ttl, expires_at - answer.store_now),
+          .replayed = answer.replayed};
+}
+
+Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what) {
+  if (answer.outcome == "not_found") {
+    return {.code = Errc::not_found, .message = fmt::format("{} has never been held", what)};
+  }
+  auto current = info_from(answer);
+  if (answer.outcome == "held") {
+    return {.code = Errc::held, .message = held_message(what, current), .current = std::move(current)};
+  }
+  if (answer.outcome == "busy") {
+    return {.code = Errc::busy, .message = busy_message(what, answer), .current = std::move(current)};
+  }
+  if (answer.outcome == "lost") {
+    const auto why = lost_reason_of(answer);
+    return {.code = Errc::lost,
+            .message = lost_message(what, why, current),
+            .lost_reason = why,
+            .current = std::move(current)};
+  }
+  return {.code = Errc::internal, .message = fmt::format("{}: the store answered \"{}\"", what, answer.outcome)};
+}
+
+}  // namespace leasehold::lease

@@ -1,0 +1,27 @@
+// One try at a lock, and the line before it.
+#pragma once
+
+#include <string>
+
+#include "leasehold/lock.h"
+#include "storage/backend.h"
+
+namespace leasehold::lock {
+
+/// All that the store needs to know of somebody who wants a lock.
+struct Wish {
+  std::string name;
+  Holder holder;
+  Duration ttl;
+  std::string request_id;
+};
+
+std::string describe(std::string_view name);
+
+/// Asks once; repeats only where the answer got lost on the way.
+Result<Grant> try_acquire(storage::Backend& backend, const Wish& wish, BootTime deadline);
+
+/// Stands in line until it is granted or `until` has passed; then the last refusal.
+Result<Grant> acquire_in_line(storage::Backend& backend, const Wish& wish, BootTime until, Duration call_timeout);
+
+}  // namespace leasehold::lock

@@ -1,0 +1,69 @@
+// The seam: all that leasehold asks of a database, and all that a new one has to offer besides its
+// .sql files. It knows statements and transactions, nothing of locks or queues.
+//
+// Threading: every method of Backend may be called from any thread; a Transaction or ChangeWatch
+// belongs to one.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+#include "storage/statement.h"
+#include "storage/value.h"
+
+namespace leasehold::storage {
+
+/// Several statements and scripts in one transaction. Destroyed without commit(): rolled back.
+class Transaction {
+ public:
+  virtual ~Transaction() = default;
+
+  virtual Result<Rows> query(const Statement& statement, std::span<const Param> params) = 0;
+  /// An embedded script: several statements, put into this store's words (see Backend::localize).
+  /// Gives the rows of the last one that has any, all columns as text.
+  virtual Result<Rows> run_script(std::string_view sql) = 0;
+  virtual Result<void> commit() = 0;
+};
+
+/// Tells that something may have changed. A hint: it may come late, twice, for nothing, or not at all,
+/// so the one who waits looks again now and then.
+class ChangeWatch {
+ public:
+  virtual ~ChangeWatch() = default;
+
+  /// Sleeps until a change since the watch was made, or since the last wait returned; or `until`.
+  virtual void wait(BootTime until) = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  /// Runs one named statement in a transaction of its own and commits it; calls of several threads
+  /// may share one commit. `unavailable`, `busy`: nothing happened. `in_doubt`: it may have.
+  /// Never returns later than `deadline`, as far as the operating system allows.
+  virtual Result<Rows> query(const Statement& statement, std::span<const Param> params, BootTime deadline) = 0;
+
+  /// Starts a transaction that may write.
+  virtual Result<std::unique_ptr<Transaction>> begin(BootTime deadline) = 0;
+
+  /// A transaction on an empty place where migrations can be tried out; never commits. What scripts
+  /// make there, the named statements of the transaction see instead of the real thing.
+  virtual Result<std::unique_ptr<Transaction>> begin_scratch(BootTime deadline) = 0;
+
+  /// Changes under a topic ("lock:deploy"), or under any for the empty topic.
+  virtual std::unique_ptr<ChangeWatch> watch(std::string_view topic) = 0;
+
+  [[nodiscard]] virtual const Dialect& dialect() const = 0;
+
+  /// Puts the text of an embedded script into this store's words (its schema name).
+  [[nodiscard]] virtual std::string localize(std::string_view sql) const = 0;
+
+  virtual void close() = 0;
+};
+
+}  // namespace leasehold::storage

@@ -1,0 +1,42 @@
+// Between C++ values and what a statement takes and gives; used by the generated statements.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "leasehold/time.h"
+#include "storage/value.h"
+
+namespace leasehold::storage {
+
+inline Param encode(std::string_view text) { return text; }
+inline Param encode(std::int64_t number) { return number; }
+inline Param encode(bool flag) { return std::int64_t{flag}; }
+inline Param encode(Duration span) { return std::int64_t{span.count()}; }
+inline Param encode(Timestamp when) { return std::int64_t{when.time_since_epoch().count()}; }
+
+template <typename T>
+Param encode(const std::optional<T>& value) {
+  return value ? encode(*value) : Param{};
+}
+
+inline std::int64_t number_in(const Cell& cell) {
+  const auto* number = std::get_if<std::int64_t>(&cell);
+  return number ? *number : 0;
+}
+
+inline void decode(const Cell& cell, std::string& out) {
+  if (const auto* text = std::get_if<std::string>(&cell)) out = *text;
+}
+inline void decode(const Cell& cell, std::int64_t& out) { out = number_in(cell); }
+inline void decode(const Cell& cell, bool& out) { out = number_in(cell) != 0; }
+inline void decode(const Cell& cell, Duration& out) { out = Duration(number_in(cell)); }
+inline void decode(const Cell& cell, Timestamp& out) { out = Timestamp(Duration(number_in(cell))); }
+
+template <typename T>
+void decode(const Cell& cell, std::optional<T>& out) {
+  if (!std::holds_alternative<std::monostate>(cell)) decode(cell, out.emplace());
+}
+
+}  // namespace leasehold::storage

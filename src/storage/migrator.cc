@@ -1,0 +1,190 @@
+#include "storage/migrator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+#include <thread>
+
+#include "storage/applied.h"
+#include "storage/migration_plan.h"
+#include "storage/query.h"
+#include "storage/schema_check.h"
+
+namespace leasehold::storage {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration first_pause = 5ms;
+constexpr Duration longest_pause = 200ms;
+
+Error changed_since(const Migration& migration) {
+  return {
+      .code = Errc::damaged,
+      .message = fmt::format("migration {} was applied with another text than this leasehold carries: run `leasehold "
+                             "migrate verify` to see what differs",
+                             label_of(migration))};
+}
+
+// Nothing is done to a store that went another way than this binary knows.
+Result<void> require_same_history(const Applied& applied, std::span<const Migration> known) {
+  if (!applied.empty()) {
+    if (auto fit = require_known(applied.back().version, known); !fit) return fit;
+  }
+  for (const auto& migration : known) {
+    if (info_of(migration, find_applied(applied, migration.version)).changed) return changed_since(migration);
+  }
+  return {};
+}
+
+// A script that this binary carries fails where the store is not what the bookkeeping says.
+Error drifted(Error error) {
+  if (error.code != Errc::schema_missing && error.code != Errc::internal) return error;
+  constexpr std::string_view up_advice = ": run `leasehold migrate up`";
+  if (error.message.ends_with(up_advice)) error.message.resize(error.message.size() - up_advice.size());
+  error.code = Errc::damaged;
+  error.message += ": run `leasehold migrate verify` to see what is in the way";
+  return error;
+}
+
+Result<MigrationInfo> apply(Transaction& transaction, const Migration& migration) {
+  if (auto ran = transaction.run_script(migration.up); !ran) return drifted(std::move(ran).error());
+  auto info = info_of(migration, nullptr);
+  auto noted = query(transaction, sql::MigrationRecord{migration.version, migration.name, info.checksum});
+  if (!noted) return std::move(noted).error();
+  if (!noted->empty()) info.applied_at = noted->front().applied_at;
+  return info;
+}
+
+// Forgotten first: the script of 0000 drops the table it is noted in.
+Result<MigrationInfo> undo(Transaction& transaction, const Migration& migration) {
+  if (auto gone = query(transaction, sql::MigrationForget{migration.version}); !gone) return std::move(gone).error();
+  if (auto ran = transaction.run_script(migration.down); !ran) return drifted(std::move(ran).error());
+  return info_of(migration, nullptr);
+}
+
+}  // namespace
+
+Result<int> Migrator::version() {
+  auto begun = backend_.begin(deadline());
+  if (!begun) return std::move(begun).error();
+  auto table = has_bookkeeping(**begun);
+  if (!table) return std::move(table).error();
+  if (!*table) return 0;
+  auto highest = query(**begun, sql::SchemaVersion{});
+  if (!highest) return std::move(highest).error();
+  return highest->empty() ? 0 : static_cast<int>(highest->front().version);
+}
+
+Result<void> Migrator::require_current() {
+  auto now_at = version();
+  if (!now_at) return std::move(now_at).error();
+  const auto known = backend_.dialect().migrations;
+  if (*now_at < known.back().version) return missing_schema(*now_at, known);
+  return require_known(*now_at, known);
+}
+
+Result<std::vector<MigrationInfo>> Migrator::status() {
+  auto applied = list_applied(backend_, deadline());
+  if (!applied) return std::move(applied).error();
+  const auto known = backend_.dialect().migrations;
+  std::vector<MigrationInfo> all;
+  for (const auto& migration : known) all.push_back(info_of(migration, find_applied(*applied, migration.version)));
+  for (const auto& row : *applied) {
+    if (row.version <= known.back().version) continue;
+    all.push_back({static_cast<int>(row.version), row.name, row.checksum, row.applied_at, false});
+  }
+  return all;
+}
+
+Result<std::vector<MigrationInfo>> Migrator::up() {
+  auto applied = list_applied(backend_, deadline());
+  if (!applied) return std::move(applied).error();
+  const auto known = backend_.dialect().migrations;
+  if (auto fit = require_same_history(*applied, known); !fit) return std::move(fit).error();
+  std::vector<MigrationInfo> done;
+  for (const auto& migration : known) {
+    if (find_applied(*applied, migration.version) != nullptr) continue;
+    auto step = settle(migration, Direction::up);
+    if (!step) return std::move(step).error();
+    if (*step) done.push_back(std::move(**step));
+  }
+  return done;
+}
+
+Result<std::vector<MigrationInfo>> Migrator::down(int version) {
+  const auto known = backend_.dialect().migrations;
+  if (version < 0 || version > known.back().version) {
+    return Error{.code = Errc::invalid_argument,
+                 .message = fmt::format("there is no schema version {}: this leasehold knows 0 (nothing) to {}",
+                                        version, known.back().version)};
+  }
+  auto applied = list_applied(backend_, deadline());
+  if (!applied) return std::move(applied).error();
+  if (!applied->empty()) {
+    if (auto fit = require_known(applied->back().version, known); !fit) return std::move(fit).error();
+  }
+  std::vector<MigrationInfo> done;
+  for (const auto& migration : known | std::views::reverse) {
+    const bool stays = version > 0 && migration.version <= version;
+    if (stays || find_applied(*applied, migration.version) == nullptr) continue;
+    auto step = settle(migration, Direction::down);
+    if (!step) return std::move(step).error();
+    if (*step) done.push_back(std::move(**step));
+  }
+  return done;
+}
+
+Migrator::Step Migrator::settle(const Migration& migration, Direction direction) {
+  const auto until = deadline();
+  for (auto pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
+    auto step = attempt(migration, direction, until);
+    if (step) return step;
+    auto error = std::move(step).error();
+    // Two who make the bookkeeping table at once cannot wait for each other: the slower one gets some
+    // error about a duplicate. And a commit without an answer may have happened. So look.
+    if (const auto applied = list_applied(backend_, until)) {
+      const auto* row = find_applied(*applied, migration.version);
+      const bool as_wanted = (row != nullptr) == (direction == Direction::up);
+      if (as_wanted && error.code == Errc::in_doubt) return std::optional(info_of(migration, row));
+      if (as_wanted) return std::optional<MigrationInfo>{};
+    }
+    const bool again = error.code == Errc::busy || error.code == Errc::in_doubt;
+    if (!again || BootClock::now() + pause >= until) {
+      error.message = fmt::format("migration {} {}: {}", label_of(migration),
+                                  direction == Direction::up ? "up" : "down", error.message);
+      return error;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+Migrator::Step Migrator::attempt(const Migration& migration, Direction direction, BootTime deadline) {
+  auto begun = backend_.begin(deadline);
+  if (!begun) return std::move(begun).error();
+  auto& transaction = **begun;
+  auto applied = lock_applied(transaction);
+  if (!applied) return std::move(applied).error();
+  const bool is_applied = find_applied(*applied, migration.version) != nullptr;
+  if (is_applied == (direction == Direction::up)) return std::optional<MigrationInfo>{};
+  auto info = direction == Direction::up ? apply(transaction, migration) : undo(transaction, migration);
+  if (!info) return std::move(info).error();
+  if (auto committed = transaction.commit(); !committed) return std::move(committed).error();
+  return std::optional(std::move(*info));
+}
+
+Result<std::vector<Drift>> Migrator::verify() {
+  auto applied = list_applied(backend_, deadline());
+  if (!applied) return std::move(applied).error();
+  return check_schema(backend_, *applied, deadline());
+}
+
+Result<std::string> Migrator::plan() {
+  auto applied = list_applied(backend_, deadline());
+  if (!applied) return std::move(applied).error();
+  if (auto fit = require_same_history(*applied, backend_.dialect().migrations); !fit) return std::move(fit).error();
+  return plan_migrations(backend_, *applied);
+}
+
+}  // namespace leasehold::storage

@@ -1,0 +1,50 @@
+// Runs named statements over the pool: writes of several threads share one commit, reads go by themselves.
+//
+// How long a write may wait for a row lock (somebody's fence, say) is bounded on the server, by a
+// lock_timeout that travels in front of it in the same pipeline and is local to its transaction: no extra
+// round trip, nothing that a pooler could leak to others. A bound on our side alone would leave the server
+// waiting on for a caller that has gone, to grant it the lock later.
+//
+// In a shared batch that bound is short. Whoever does not make it there is asked again alone, on the
+// caller's own thread and another connection, with all the time it has left.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "storage/combiner.h"
+#include "storage/postgres/pool.h"
+#include "storage/postgres/texts.h"
+
+namespace leasehold::postgres {
+
+/// Threading: from any thread.
+class Caller {
+ public:
+  Caller(Pool& pool, std::shared_ptr<const Texts> texts, Naming naming)
+      : pool_(pool), texts_(std::move(texts)), naming_(naming) {}
+
+  /// Changes nothing, so it is asked again when the connection breaks; never `in_doubt`.
+  Result<storage::Rows> read(const storage::Statement& statement, std::span<const storage::Param> params,
+                             BootTime deadline);
+  Result<storage::Rows> write(const storage::Statement& statement, std::span<const storage::Param> params,
+                              BootTime deadline);
+
+ private:
+  Result<storage::Rows> write_alone(const storage::Statement& statement, std::span<const storage::Param> params,
+                                    BootTime deadline);
+  void write_batch(std::span<storage::Call* const> calls);
+  void share_out(std::span<storage::Call* const> calls, Outcome outcome);
+
+  Outcome run(Lane lane, std::span<const Command> commands, BootTime deadline);
+
+  Pool& pool_;
+  std::shared_ptr<const Texts> texts_;
+  std::atomic<Naming> naming_;
+  storage::Combiner combiner_{getenv("LANES")?atoi(getenv("LANES")):1};
+};
+
+}  // namespace leasehold::postgres

@@ -1,0 +1,94 @@
+// One connection to PostgreSQL: libpq without blocking, every exchange under a deadline.
+//
+// A cancel request is never sent: it may hit the next statement, and cancelling a wait for a synchronous
+// standby turns "not replicated" into success. A deadline drops the connection instead.
+//
+// Threading: used by one thread at a time.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+#include "storage/postgres/binary.h"
+#include "storage/postgres/errors.h"
+#include "storage/postgres/texts.h"
+
+namespace leasehold::postgres {
+
+/// One statement of a pipeline; borrows both.
+struct Command {
+  const Text* text;
+  const BinaryParams* params;
+};
+
+enum class Naming {
+  named,    ///< prepared once per connection
+  unnamed,  ///< parsed each time; works behind every pooler
+};
+
+/// Either one result per command, or the failure of the whole.
+struct Outcome {
+  std::vector<ResultPtr> results;
+  std::optional<Failure> failure;
+};
+
+class Connection {
+ public:
+  /// `conninfo` is a libpq URL. `unavailable` is worth another try, anything else is not.
+  static Result<std::unique_ptr<Connection>> connect(const std::string& conninfo, BootTime deadline);
+
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  /// All commands, then one Sync: outside of a transaction block they are one transaction with one
+  /// commit, and one round trip.
+  Outcome pipeline(std::span<const Command> commands, Naming naming, BootTime deadline);
+
+  /// The simple protocol: any number of statements, results in text. On a failure, the results before it.
+  Outcome script(const std::string& sql, BootTime deadline);
+
+  /// Idle and, as far as one can tell without asking, alive. False after any exchange that did not end.
+  bool usable();
+
+  /// Payloads of the notifications that have come in. False when the connection is gone.
+  bool read_notifications(std::vector<std::string>& payloads);
+
+  [[nodiscard]] int socket() const { return PQsocket(conn_); }
+  /// "db.example:5432/app", for messages.
+  [[nodiscard]] const std::string& place() const { return place_; }
+
+ private:
+  struct Exchange;
+
+  explicit Connection(PGconn* conn) : conn_(conn) {}
+  std::optional<Failure> finish_connecting(BootTime deadline);
+  static void note_notice(void* self, const PGresult* notice);
+
+  bool queue(const Command& command, Naming naming, Exchange& exchange);
+  void flush(Exchange& exchange);
+  ResultPtr next_result(Exchange& exchange);
+  void read_pipeline(Exchange& exchange);
+  void read_script(Exchange& exchange);
+  void note_answer(Exchange& exchange, ResultPtr result);
+  Outcome finish(Exchange& exchange);
+  bool wait_for_socket(short events, BootTime deadline) const;
+  void drop_notifications();
+  [[nodiscard]] std::string complaint() const;
+
+  PGconn* conn_;
+  std::string place_;
+  std::vector<bool> prepared_;  ///< by Text::slot
+  bool out_of_step_ = false;    ///< an exchange was left in the middle
+  bool ending_ = false;         ///< the server said that it ends this connection
+  bool unreplicated_ = false;   ///< a commit returned although no standby has confirmed it
+};
+
+}  // namespace leasehold::postgres

@@ -1,0 +1,52 @@
+// Wake-ups through LISTEN: one connection and one thread per store, started with the first watch.
+//
+// Hints only. While the connection is away, and behind a transaction pooler for ever, nothing comes, and
+// whoever waits looks again by itself. After every (re)connect all watches wake, for what they missed.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "storage/backend.h"
+#include "storage/postgres/connection.h"
+
+namespace leasehold::postgres {
+
+class WatchList;
+
+class Listener {
+ public:
+  /// The channel is the schema's name; a payload is a topic.
+  Listener(std::string conninfo, std::string channel);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  /// May outlive the listener; then it only times out.
+  std::unique_ptr<storage::ChangeWatch> watch(std::string_view topic);
+
+  /// Ends the thread and wakes all watches. Idempotent.
+  void stop();
+
+ private:
+  void run();
+  Duration listen_once();
+  void follow(Connection& connection);
+  bool hear(Connection& connection);
+  enum class Woken { by_server, by_stop, by_timeout };
+  Woken sleep(int socket, Duration longest) const;
+
+  const std::string conninfo_;
+  const std::string channel_;
+  const std::shared_ptr<WatchList> watches_;
+  const int stop_fd_;
+  std::mutex starting_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace leasehold::postgres

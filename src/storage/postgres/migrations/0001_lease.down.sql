@@ -1,0 +1,13 @@
+DROP FUNCTION leasehold.store_facts();
+DROP FUNCTION leasehold.event_list(bigint, text, bigint);
+DROP FUNCTION leasehold.lease_heartbeat(bigint, interval);
+DROP FUNCTION leasehold.lost_reason(bigint, bigint, leasehold.lease);
+DROP FUNCTION leasehold.lease_state(leasehold.lease, timestamptz);
+DROP FUNCTION leasehold.lease_answer(text, text, text, bigint, leasehold.lease, bigint, boolean, timestamptz);
+DROP FUNCTION leasehold.next_token(bigint, timestamptz);
+DROP FUNCTION leasehold.require_ttl(interval);
+DROP FUNCTION leasehold.require_safe_transaction();
+DROP FUNCTION leasehold.now();
+DROP TYPE leasehold.lease_answer;
+DROP TABLE leasehold.event;
+DROP TABLE leasehold.lease;

@@ -1,0 +1,188 @@
+-- The kernel: one table of leases, and the event in the same commit as the change.
+-- The word for the schema stands alone in these files; the binary puts the configured name there.
+
+CREATE TABLE leasehold.lease (
+  id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  kind          text        NOT NULL,
+  holder        text        NOT NULL,
+  host          text        NOT NULL,
+  boot_id       text        NOT NULL,
+  pid           bigint      NOT NULL,
+  process_start bigint      NOT NULL,
+  tty           text        NOT NULL,
+  instance      text        NOT NULL,
+  ttl           interval    NOT NULL,
+  acquired_at   timestamptz NOT NULL,
+  heartbeat_at  timestamptz NOT NULL,
+  expires_at    timestamptz NOT NULL,
+  check_at      timestamptz NOT NULL,
+  ended_at      timestamptz,
+  end_reason    text,
+  end_detail    text,
+  request_id    text,
+  CHECK ((ended_at IS NULL) = (end_reason IS NULL))
+) WITH (fillfactor = 70);
+
+COMMENT ON COLUMN leasehold.lease.check_at IS
+  'At most expires_at, and never moved by a heartbeat: that keeps the heartbeat HOT.';
+
+-- Both partial on purpose: a full unique index would make its columns key columns, and then a
+-- heartbeat would wait for a fence.
+CREATE INDEX lease_check ON leasehold.lease (check_at) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX lease_request ON leasehold.lease (request_id) WHERE request_id IS NOT NULL;
+
+CREATE TABLE leasehold.event (
+  id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at              timestamptz NOT NULL,
+  kind            text        NOT NULL,
+  key             text        NOT NULL,
+  what            text        NOT NULL,
+  token           bigint      NOT NULL,
+  holder          text        NOT NULL,
+  host            text        NOT NULL,
+  previous_holder text,
+  detail          text
+);
+
+-- One answer for everything one can do to a lease: how it went, and the lease that decided it.
+CREATE TYPE leasehold.lease_answer AS (
+  outcome       text,
+  why           text,
+  kind          text,
+  key           text,
+  token         bigint,
+  lease_id      bigint,
+  holder        text,
+  host          text,
+  boot_id       text,
+  pid           bigint,
+  process_start bigint,
+  tty           text,
+  instance      text,
+  ttl           interval,
+  acquired_at   timestamptz,
+  heartbeat_at  timestamptz,
+  expires_at    timestamptz,
+  ended_at      timestamptz,
+  end_reason    text,
+  end_detail    text,
+  waiters       bigint,
+  replayed      boolean,
+  store_now     timestamptz
+);
+
+-- The store's clock. Tests put their own definition here; nothing else reads the time.
+CREATE FUNCTION leasehold.now() RETURNS timestamptz
+LANGUAGE sql VOLATILE AS $$ SELECT pg_catalog.clock_timestamp() $$;
+
+-- Row locks decide who wins, so every statement must see what was committed while it waited; and an
+-- answer must not be given before it is durable.
+-- True or an error, like the other require_ functions: so they go into one expression, which PL/pgSQL
+-- evaluates ten times as fast as a PERFORM.
+CREATE FUNCTION leasehold.require_safe_transaction() RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    RAISE EXCEPTION 'leases need READ COMMITTED, this transaction is %',
+      upper(current_setting('transaction_isolation'))
+      USING ERRCODE = 'LH002', HINT = 'Call it in a transaction of its own.';
+  END IF;
+  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  RETURN true;
+END $$;
+
+CREATE FUNCTION leasehold.require_ttl(ttl interval) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF ttl IS NULL OR ttl < interval '50 milliseconds' OR ttl > interval '30 days' THEN
+    RAISE EXCEPTION 'ttl % is not between 50ms and 30d', ttl USING ERRCODE = 'LH003';
+  END IF;
+  RETURN true;
+END $$;
+
+-- Greater than every earlier token of the key, also after a failover that lost the last grants.
+-- STABLE like extract(), else the planner could not inline it.
+CREATE FUNCTION leasehold.next_token(last_token bigint, moment timestamptz) RETURNS bigint
+LANGUAGE sql STABLE AS $$
+  SELECT greatest(last_token + 1, (extract(epoch FROM moment) * 1000000)::bigint)
+$$;
+
+CREATE FUNCTION leasehold.lease_answer(
+  outcome text, why text, key text, token bigint, l leasehold.lease, waiters bigint,
+  replayed boolean, moment timestamptz
+) RETURNS leasehold.lease_answer
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT ROW(outcome, why, l.kind, key, token, l.id, l.holder, l.host, l.boot_id, l.pid,
+             l.process_start, l.tty, l.instance, l.ttl, l.acquired_at, l.heartbeat_at, l.expires_at,
+             l.ended_at, l.end_reason, l.end_detail, waiters, replayed, moment)::leasehold.lease_answer
+$$;
+
+-- State is derived, never stored.
+CREATE FUNCTION leasehold.lease_state(l leasehold.lease, moment timestamptz) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN l.id IS NULL OR l.ended_at IS NOT NULL THEN 'free'
+              WHEN l.expires_at > moment THEN 'running'
+              ELSE 'expired' END
+$$;
+
+-- Why the holder of `token` is not the holder any more.
+CREATE FUNCTION leasehold.lost_reason(token bigint, current_token bigint, l leasehold.lease)
+RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN token <> current_token THEN 'superseded'
+              WHEN l.end_reason = 'revoked' THEN 'revoked'
+              WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired'
+              ELSE 'finished' END
+$$;
+
+-- Extends a live lease and never revives an expired one. The row is locked first and the clock read
+-- after that: PostgreSQL does not look at a WHERE again after waiting for a transaction that rolled
+-- back, so doing both in one UPDATE could revive.
+CREATE FUNCTION leasehold.lease_heartbeat(id bigint, ttl interval, OUT l leasehold.lease, OUT extended boolean)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz;
+BEGIN
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = lease_heartbeat.id FOR NO KEY UPDATE;
+  moment := leasehold.now();
+  extended := l.ended_at IS NULL AND l.expires_at > moment;
+  IF extended THEN
+    UPDATE leasehold.lease AS t
+       SET heartbeat_at = moment,
+           ttl = coalesce(lease_heartbeat.ttl, t.ttl),
+           expires_at = moment + coalesce(lease_heartbeat.ttl, t.ttl)
+     WHERE t.id = lease_heartbeat.id
+    RETURNING t.* INTO l;
+  END IF;
+END $$;
+
+CREATE FUNCTION leasehold.event_list(after_id bigint, only_key text, most bigint)
+RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text,
+               host text, previous_holder text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+  SELECT * FROM (
+    SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail
+      FROM leasehold.event AS e
+     WHERE e.id > after_id AND (only_key IS NULL OR e.key = only_key)
+     ORDER BY e.id DESC LIMIT most) AS newest
+   ORDER BY id
+$$;
+
+-- What a hosted PostgreSQL says of itself that a lease depends on.
+CREATE FUNCTION leasehold.store_facts() RETURNS TABLE (name text, value text)
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+  SELECT s.name, current_setting(s.name, true)
+    FROM unnest(ARRAY['server_version', 'fsync', 'full_page_writes', 'synchronous_commit',
+                      'synchronous_standby_names', 'default_transaction_isolation',
+                      'idle_in_transaction_session_timeout', 'statement_timeout']) AS s(name)
+  UNION ALL SELECT 'in_recovery', pg_is_in_recovery()::text
+  UNION ALL SELECT 'oldest_transaction_seconds',
+    coalesce((SELECT extract(epoch FROM clock_timestamp() - min(a.xact_start))::bigint::text
+                FROM pg_stat_activity AS a
+               WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()), '0')
+  UNION ALL SELECT 'wall_clock_us', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text
+$$;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA leasehold FROM PUBLIC;

@@ -1,0 +1,524 @@
+-- Named locks: the first thing a lease can hold.
+
+-- Never deleted: the row remembers the token. It points at the latest lease, ended or not, and is
+-- free exactly when that lease has ended.
+CREATE TABLE leasehold.lock (
+  name     text   PRIMARY KEY CHECK (octet_length(name) BETWEEN 1 AND 512),
+  token    bigint NOT NULL,
+  lease_id bigint
+) WITH (fillfactor = 70);
+
+-- The line before a lock, in order of arrival. A place is itself held under a lease, so that a waiter
+-- who dies does not block the ones behind it.
+CREATE TABLE leasehold.waiter (
+  place      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name       text   NOT NULL,
+  request_id text   NOT NULL,
+  lease_id   bigint NOT NULL
+);
+CREATE INDEX waiter_line ON leasehold.waiter (name, place);
+
+CREATE FUNCTION leasehold.require_lock_name(name text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF name IS NULL OR octet_length(name) NOT BETWEEN 1 AND 512 OR name ~ '[\x01-\x1f\x7f]' THEN
+    RAISE EXCEPTION 'a lock name has 1 to 512 bytes and no control characters'
+      USING ERRCODE = 'LH003';
+  END IF;
+  RETURN true;
+END $$;
+
+-- Takes the row of a lock, making it where it is new. NO KEY: a fence must not keep others from
+-- being told who holds the lock.
+CREATE FUNCTION leasehold.lock_row(name text) RETURNS leasehold.lock
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  k leasehold.lock;
+BEGIN
+  LOOP
+    SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_row.name FOR NO KEY UPDATE;
+    IF FOUND THEN
+      RETURN k;
+    END IF;
+    INSERT INTO leasehold.lock (name, token) VALUES (lock_row.name, 0) ON CONFLICT DO NOTHING;
+  END LOOP;
+END $$;
+
+-- How many live waiters stand before this request; before a newcomer, all of them.
+CREATE FUNCTION leasehold.lock_waiters_ahead(name text, request_id text, moment timestamptz)
+RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT count(*)
+    FROM leasehold.waiter AS w JOIN leasehold.lease AS l ON l.id = w.lease_id
+   WHERE w.name = lock_waiters_ahead.name AND l.expires_at > moment
+     AND w.place < coalesce((SELECT min(own.place) FROM leasehold.waiter AS own
+                              WHERE own.name = lock_waiters_ahead.name
+                                AND own.request_id = lock_waiters_ahead.request_id),
+                            9223372036854775807)
+$$;
+
+CREATE FUNCTION leasehold.lock_wake(name text) RETURNS void
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  -- NOTIFY takes a lock on the whole database at commit: only when somebody listens for it.
+  IF EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = lock_wake.name) THEN
+    PERFORM pg_notify('leasehold', 'lock:' || lock_wake.name);
+  END IF;
+END $$;
+
+CREATE FUNCTION leasehold.lock_leave_line(name text, request_id text, moment timestamptz, reason text)
+RETURNS boolean LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  place_lease bigint;
+BEGIN
+  DELETE FROM leasehold.waiter AS w
+   WHERE w.name = lock_leave_line.name AND w.request_id = lock_leave_line.request_id
+  RETURNING w.lease_id INTO place_lease;
+  IF place_lease IS NULL THEN
+    RETURN false;
+  END IF;
+  UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = reason WHERE l.id = place_lease;
+  RETURN true;
+END $$;
+
+CREATE FUNCTION leasehold.lock_acquire(
+  name          text,
+  holder        text,
+  ttl           interval DEFAULT interval '30 seconds',
+  request_id    text     DEFAULT NULL,
+  host          text     DEFAULT '',
+  boot_id       text     DEFAULT '',
+  pid           bigint   DEFAULT 0,
+  process_start bigint   DEFAULT 0,
+  tty           text     DEFAULT '',
+  instance      text     DEFAULT ''
+) RETURNS leasehold.lease_answer
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound     boolean;
+  k         leasehold.lock;
+  held      leasehold.lease;
+  mine      leasehold.lease;
+  moment    timestamptz;
+  takeover  boolean;
+  in_line   boolean;
+  ahead     bigint := 0;
+  new_token bigint;
+  refusal   text;
+BEGIN
+  sound := leasehold.require_safe_transaction() AND leasehold.require_lock_name(lock_acquire.name)
+       AND leasehold.require_ttl(lock_acquire.ttl);
+  k := leasehold.lock_row(lock_acquire.name);
+  moment := leasehold.now();
+  SELECT l.* INTO held FROM leasehold.lease AS l WHERE l.id = k.lease_id;
+  takeover := held.id IS NOT NULL AND held.ended_at IS NULL;
+
+  IF held.request_id = lock_acquire.request_id THEN
+    IF takeover AND held.expires_at > moment THEN
+      RETURN leasehold.lease_answer('granted', NULL, k.name, k.token, held, 0, true, moment);
+    END IF;
+    RETURN leasehold.lease_answer('lost', leasehold.lost_reason(k.token, k.token, held), k.name,
+                                  k.token, held, 0, true, moment);
+  END IF;
+
+  in_line := EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = lock_acquire.name);
+  IF takeover AND held.expires_at > moment THEN
+    refusal := 'held';
+  ELSIF in_line THEN
+    ahead := leasehold.lock_waiters_ahead(k.name, lock_acquire.request_id, moment);
+    refusal := CASE WHEN ahead > 0 THEN 'busy' END;
+  END IF;
+  IF refusal IS NULL AND takeover THEN
+    -- Skipped: its holder fences it, or heartbeats or releases it this very moment.
+    SELECT l.* INTO mine FROM leasehold.lease AS l WHERE l.id = k.lease_id FOR UPDATE SKIP LOCKED;
+    refusal := CASE WHEN NOT FOUND THEN 'busy'
+                    WHEN mine.ended_at IS NULL AND mine.expires_at > moment THEN 'held' END;
+    takeover := mine.ended_at IS NULL;
+  END IF;
+  IF refusal IS NOT NULL THEN
+    IF EXISTS (SELECT FROM leasehold.lease AS l WHERE l.request_id = lock_acquire.request_id) THEN
+      RETURN leasehold.lease_answer('lost', 'superseded', k.name, k.token, held, 0, true, moment);
+    END IF;
+    RETURN leasehold.lease_answer(refusal, NULL, k.name, k.token, held, ahead, false, moment);
+  END IF;
+
+  IF in_line THEN
+    PERFORM leasehold.lock_leave_line(k.name, lock_acquire.request_id, moment, 'completed');
+  END IF;
+  new_token := leasehold.next_token(k.token, moment);
+  INSERT INTO leasehold.lease
+    (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at,
+     expires_at, check_at, request_id)
+  VALUES
+    ('lock', lock_acquire.holder, lock_acquire.host, lock_acquire.boot_id, lock_acquire.pid,
+     lock_acquire.process_start, lock_acquire.tty, lock_acquire.instance, lock_acquire.ttl, moment,
+     moment, moment + lock_acquire.ttl, moment + lock_acquire.ttl, lock_acquire.request_id)
+  ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING
+  RETURNING * INTO mine;
+  IF NOT FOUND THEN
+    RETURN leasehold.lease_answer('lost', 'superseded', k.name, k.token, held, 0, true, moment);
+  END IF;
+
+  -- Takeover ends the lease first: ending is one-way, so a slow heartbeat cannot win as well.
+  IF takeover THEN
+    UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired' WHERE l.id = held.id;
+  END IF;
+  UPDATE leasehold.lock AS t SET token = new_token, lease_id = mine.id WHERE t.name = k.name;
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, previous_holder)
+  VALUES (moment, 'lock', k.name, CASE WHEN takeover THEN 'reclaimed' ELSE 'acquired' END, new_token,
+          mine.holder, mine.host, CASE WHEN takeover THEN held.holder END);
+  RETURN leasehold.lease_answer('granted', NULL, k.name, new_token, mine, 0, false, moment);
+END $$;
+
+-- Stands in line for a lock, or keeps the place: call it again well within `patience`, then acquire
+-- with the same request id. `free`: it is your turn. `waiters` says how many stand before you.
+CREATE FUNCTION leasehold.lock_wait(
+  name          text,
+  holder        text,
+  request_id    text,
+  patience      interval DEFAULT interval '5 seconds',
+  host          text     DEFAULT '',
+  boot_id       text     DEFAULT '',
+  pid           bigint   DEFAULT 0,
+  process_start bigint   DEFAULT 0,
+  tty           text     DEFAULT '',
+  instance      text     DEFAULT ''
+) RETURNS leasehold.lease_answer
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound      boolean;
+  k          leasehold.lock;
+  held       leasehold.lease;
+  moment     timestamptz;
+  place_kept boolean;
+  new_lease  bigint;
+  ahead      bigint;
+BEGIN
+  sound := leasehold.require_safe_transaction() AND leasehold.require_lock_name(lock_wait.name)
+       AND leasehold.require_ttl(lock_wait.patience);
+  IF lock_wait.request_id IS NULL THEN
+    RAISE EXCEPTION 'standing in line needs a request id' USING ERRCODE = 'LH003';
+  END IF;
+  -- Places are given under the lock's row: that makes them the order of arrival.
+  k := leasehold.lock_row(lock_wait.name);
+  moment := leasehold.now();
+
+  UPDATE leasehold.lease AS l SET heartbeat_at = moment, expires_at = moment + lock_wait.patience
+    FROM leasehold.waiter AS w
+   WHERE w.name = k.name AND w.request_id = lock_wait.request_id AND l.id = w.lease_id
+     AND l.expires_at > moment;
+  place_kept := FOUND;
+
+  IF NOT place_kept THEN
+    -- Who was silent for too long has lost the place, this request included.
+    WITH gone AS (
+      DELETE FROM leasehold.waiter AS w USING leasehold.lease AS l
+       WHERE w.name = k.name AND l.id = w.lease_id AND l.expires_at <= moment
+      RETURNING w.lease_id)
+    UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired'
+      FROM gone WHERE l.id = gone.lease_id;
+    INSERT INTO leasehold.lease
+      (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at,
+       heartbeat_at, expires_at, check_at)
+    VALUES
+      ('place', lock_wait.holder, lock_wait.host, lock_wait.boot_id, lock_wait.pid,
+       lock_wait.process_start, lock_wait.tty, lock_wait.instance, lock_wait.patience, moment, moment,
+       moment + lock_wait.patience, moment + lock_wait.patience)
+    RETURNING id INTO new_lease;
+    INSERT INTO leasehold.waiter (name, request_id, lease_id)
+    VALUES (k.name, lock_wait.request_id, new_lease);
+  END IF;
+
+  SELECT l.* INTO held FROM leasehold.lease AS l WHERE l.id = k.lease_id;
+  ahead := leasehold.lock_waiters_ahead(k.name, lock_wait.request_id, moment);
+  RETURN leasehold.lease_answer(
+    CASE WHEN leasehold.lease_state(held, moment) = 'running' THEN 'held'
+         WHEN ahead > 0 THEN 'busy' ELSE 'free' END,
+    NULL, k.name, k.token, held, ahead, place_kept, moment);
+END $$;
+
+-- Gives up the place in line; false where there was none.
+CREATE FUNCTION leasehold.lock_leave(name text, request_id text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound boolean;
+BEGIN
+  sound := leasehold.require_safe_transaction();
+  IF NOT leasehold.lock_leave_line(lock_leave.name, lock_leave.request_id, leasehold.now(), 'released') THEN
+    RETURN false;
+  END IF;
+  PERFORM leasehold.lock_wake(lock_leave.name);
+  RETURN true;
+END $$;
+
+CREATE FUNCTION leasehold.lock_heartbeat(name text, token bigint, ttl interval DEFAULT NULL)
+RETURNS leasehold.lease_answer
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound    boolean;
+  k        leasehold.lock;
+  l        leasehold.lease;
+  beat     record;
+  extended boolean;
+BEGIN
+  sound := leasehold.require_safe_transaction()
+       AND (lock_heartbeat.ttl IS NULL OR leasehold.require_ttl(lock_heartbeat.ttl));
+  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_heartbeat.name;
+  IF NOT FOUND OR k.lease_id IS NULL THEN
+    RETURN leasehold.lease_answer('not_found', NULL, lock_heartbeat.name, NULL, NULL, 0, false, leasehold.now());
+  END IF;
+  IF k.token = lock_heartbeat.token THEN
+    beat := leasehold.lease_heartbeat(k.lease_id, lock_heartbeat.ttl);
+    l := beat.l;
+    extended := beat.extended;
+  ELSE
+    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id;
+    extended := false;
+  END IF;
+  IF extended THEN
+    RETURN leasehold.lease_answer('extended', NULL, k.name, k.token, l, 0, false, l.heartbeat_at);
+  END IF;
+  RETURN leasehold.lease_answer('lost', leasehold.lost_reason(lock_heartbeat.token, k.token, l),
+                                k.name, k.token, l, 0, false, leasehold.now());
+END $$;
+
+-- Ends the lease that holds the lock: the common part of release and revoke.
+CREATE FUNCTION leasehold.lock_end(name text, lease_id bigint, moment timestamptz, reason text, detail text)
+RETURNS leasehold.lease LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  l leasehold.lease;
+BEGIN
+  -- After the lease, the lock itself: serialises with whoever is just getting in line, so that the
+  -- wake-up below cannot miss them.
+  PERFORM FROM leasehold.lock AS t WHERE t.name = lock_end.name FOR UPDATE;
+  UPDATE leasehold.lease AS t
+     SET ended_at = moment, end_reason = reason, end_detail = detail
+   WHERE t.id = lock_end.lease_id
+  RETURNING t.* INTO l;
+  PERFORM leasehold.lock_wake(lock_end.name);
+  RETURN l;
+END $$;
+
+-- Accepted after expiry as long as nobody has taken the lock; giving it up twice is fine.
+CREATE FUNCTION leasehold.lock_release(name text, token bigint) RETURNS leasehold.lease_answer
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound  boolean;
+  k      leasehold.lock;
+  l      leasehold.lease;
+  moment timestamptz;
+BEGIN
+  sound := leasehold.require_safe_transaction();
+  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_release.name;
+  IF NOT FOUND OR k.lease_id IS NULL THEN
+    RETURN leasehold.lease_answer('not_found', NULL, lock_release.name, NULL, NULL, 0, false, leasehold.now());
+  END IF;
+  IF k.token = lock_release.token THEN
+    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id FOR UPDATE;
+  ELSE
+    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id;
+  END IF;
+  moment := leasehold.now();
+  IF k.token <> lock_release.token OR (l.ended_at IS NOT NULL AND l.end_reason <> 'released') THEN
+    RETURN leasehold.lease_answer('lost', leasehold.lost_reason(lock_release.token, k.token, l),
+                                  k.name, k.token, l, 0, false, moment);
+  END IF;
+  IF l.ended_at IS NOT NULL THEN
+    RETURN leasehold.lease_answer('released', NULL, k.name, k.token, l, 0, true, moment);
+  END IF;
+  l := leasehold.lock_end(k.name, l.id, moment, 'released', NULL);
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host)
+  VALUES (moment, 'lock', k.name, 'released', k.token, l.holder, l.host);
+  RETURN leasehold.lease_answer('released', NULL, k.name, k.token, l, 0, false, moment);
+END $$;
+
+-- An operator ends a live lease. It waits for a fence: whoever guards a write may finish it.
+CREATE FUNCTION leasehold.lock_revoke(name text, reason text) RETURNS leasehold.lease_answer
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound  boolean;
+  k      leasehold.lock;
+  l      leasehold.lease;
+  moment timestamptz;
+BEGIN
+  sound := leasehold.require_safe_transaction();
+  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_revoke.name;
+  IF NOT FOUND OR k.lease_id IS NULL THEN
+    RETURN leasehold.lease_answer('not_found', NULL, lock_revoke.name, NULL, NULL, 0, false, leasehold.now());
+  END IF;
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id FOR UPDATE;
+  moment := leasehold.now();
+  IF l.ended_at IS NOT NULL THEN
+    RETURN leasehold.lease_answer('free', NULL, k.name, k.token, l, 0, false, moment);
+  END IF;
+  l := leasehold.lock_end(k.name, l.id, moment, 'revoked', reason);
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
+  VALUES (moment, 'lock', k.name, 'revoked', k.token, l.holder, l.host, reason);
+  RETURN leasehold.lease_answer('revoked', NULL, k.name, k.token, l, 0, false, moment);
+END $$;
+
+-- Inside your own transaction: raises when the token is not current, and keeps the lock from being
+-- taken over, released or revoked until you commit.
+CREATE FUNCTION leasehold.fence(name text, token bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound boolean;
+  k leasehold.lock;
+  l leasehold.lease;
+BEGIN
+  sound := leasehold.require_safe_transaction();
+  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = fence.name;
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id FOR KEY SHARE;
+  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = fence.name FOR KEY SHARE;
+  IF k.token = fence.token AND k.lease_id = l.id AND l.ended_at IS NULL THEN
+    RETURN;
+  END IF;
+  RAISE EXCEPTION 'lock "%": token % is not current (%)', fence.name, fence.token,
+    coalesce(leasehold.lost_reason(fence.token, k.token, l), 'never granted')
+    USING ERRCODE = 'LH001',
+          HINT = 'Another holder may have taken over: give up this transaction and stop.';
+END $$;
+
+-- Every lease that has not ended, with what it holds; later features join in.
+CREATE VIEW leasehold.leases AS
+  SELECT 'lock'::text AS kind, k.name AS key, leasehold.lease_state(l, leasehold.now()) AS state,
+         k.token, l.holder, l.host, l.pid, l.tty, l.acquired_at, l.heartbeat_at, l.expires_at, l.ttl,
+         l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id
+    FROM leasehold.lock AS k JOIN leasehold.lease AS l ON l.id = k.lease_id
+   WHERE l.ended_at IS NULL;
+
+CREATE FUNCTION leasehold.lock_list(prefix text, only_held boolean, most bigint)
+RETURNS SETOF leasehold.lease_answer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := leasehold.now();
+BEGIN
+  RETURN QUERY
+  SELECT (leasehold.lease_answer(leasehold.lease_state(l, moment), NULL, k.name, k.token, l,
+            leasehold.lock_waiters_ahead(k.name, NULL, moment), false, moment)).*
+    FROM leasehold.lock AS k JOIN leasehold.lease AS l ON l.id = k.lease_id
+   WHERE starts_with(k.name, lock_list.prefix) AND (NOT only_held OR l.ended_at IS NULL)
+   ORDER BY k.name COLLATE "C" LIMIT most;
+END $$;
+
+CREATE FUNCTION leasehold.lock_show(name text) RETURNS leasehold.lease_answer
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  k      leasehold.lock;
+  l      leasehold.lease;
+  moment timestamptz := leasehold.now();
+BEGIN
+  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_show.name;
+  IF NOT FOUND OR k.lease_id IS NULL THEN
+    RETURN leasehold.lease_answer('not_found', NULL, lock_show.name, NULL, NULL, 0, false, moment);
+  END IF;
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id;
+  RETURN leasehold.lease_answer(leasehold.lease_state(l, moment), NULL, k.name, k.token, l,
+                                leasehold.lock_waiters_ahead(k.name, NULL, moment), false, moment);
+END $$;
+
+CREATE FUNCTION leasehold.store_status()
+RETURNS TABLE (locks bigint, held bigint, expired bigint, waiters bigint, ended_leases bigint,
+               events bigint, store_now timestamptz)
+LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+  WITH clock AS MATERIALIZED (SELECT leasehold.now() AS moment)
+  SELECT (SELECT count(*) FROM leasehold.lock),
+         (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at > moment),
+         (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at <= moment),
+         (SELECT count(*) FROM leasehold.waiter AS w JOIN leasehold.lease AS l ON l.id = w.lease_id
+           WHERE l.expires_at > moment),
+         (SELECT count(*) FROM leasehold.lease AS l WHERE l.ended_at IS NOT NULL),
+         (SELECT count(*) FROM leasehold.event),
+         moment
+    FROM clock
+$$;
+
+-- One small batch of what is older than `older_than`; call it until it gives zeros. The latest lease
+-- of every lock stays: it says how the lock came to be free.
+CREATE FUNCTION leasehold.prune(older_than interval, batch bigint)
+RETURNS TABLE (leases bigint, events bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+DECLARE
+  sound  boolean;
+  before timestamptz := leasehold.now() - older_than;
+BEGIN
+  sound := leasehold.require_safe_transaction();
+  DELETE FROM leasehold.waiter AS w WHERE w.place IN (
+    SELECT o.place FROM leasehold.waiter AS o JOIN leasehold.lease AS l ON l.id = o.lease_id
+     WHERE l.expires_at < before LIMIT batch);
+  DELETE FROM leasehold.lease AS d WHERE d.id IN (
+    SELECT l.id FROM leasehold.lease AS l
+     WHERE (l.ended_at < before OR (l.kind = 'place' AND l.expires_at < before))
+       AND NOT EXISTS (SELECT FROM leasehold.lock AS k WHERE k.lease_id = l.id)
+     LIMIT batch FOR UPDATE SKIP LOCKED);
+  GET DIAGNOSTICS leases = ROW_COUNT;
+  DELETE FROM leasehold.event AS d WHERE d.id IN (
+    SELECT e.id FROM leasehold.event AS e WHERE e.at < before ORDER BY e.id LIMIT batch FOR UPDATE SKIP LOCKED);
+  GET DIAGNOSTICS events = ROW_COUNT;
+  RETURN NEXT;
+END $$;
+
+-- Lets a role call the functions of a scope: read, work (and read), admin (and both). A function joins a
+-- scope by its comment. Needs the rights of the schema's owner.
+CREATE FUNCTION leasehold.grant_scope(role text, scope text) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  wanted  text[] := CASE scope WHEN 'read' THEN ARRAY['scope: read']
+                               WHEN 'work' THEN ARRAY['scope: read', 'scope: work']
+                               WHEN 'admin' THEN ARRAY['scope: read', 'scope: work', 'scope: admin'] END;
+  granted bigint := 0;
+  f       regprocedure;
+BEGIN
+  IF wanted IS NULL THEN
+    RAISE EXCEPTION 'the scope is read, work or admin, not "%"', scope USING ERRCODE = 'LH003';
+  END IF;
+  EXECUTE format('GRANT USAGE ON SCHEMA leasehold TO %I', role);
+  EXECUTE format('GRANT SELECT ON leasehold.leases TO %I', role);
+  FOR f IN SELECT p.oid FROM pg_proc AS p
+            WHERE p.pronamespace = 'leasehold'::regnamespace
+              AND obj_description(p.oid, 'pg_proc') = ANY (wanted)
+  LOOP
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, role);
+    granted := granted + 1;
+  END LOOP;
+  RETURN granted;
+END $$;
+
+COMMENT ON FUNCTION leasehold.now IS 'scope: read';
+COMMENT ON FUNCTION leasehold.lease_state IS 'scope: read';
+COMMENT ON FUNCTION leasehold.event_list IS 'scope: read';
+COMMENT ON FUNCTION leasehold.store_facts IS 'scope: read';
+COMMENT ON FUNCTION leasehold.store_status IS 'scope: read';
+COMMENT ON FUNCTION leasehold.lock_show IS 'scope: read';
+COMMENT ON FUNCTION leasehold.lock_list IS 'scope: read';
+COMMENT ON FUNCTION leasehold.lock_acquire IS 'scope: work';
+COMMENT ON FUNCTION leasehold.lock_wait IS 'scope: work';
+COMMENT ON FUNCTION leasehold.lock_leave IS 'scope: work';
+COMMENT ON FUNCTION leasehold.lock_heartbeat IS 'scope: work';
+COMMENT ON FUNCTION leasehold.lock_release IS 'scope: work';
+COMMENT ON FUNCTION leasehold.fence IS 'scope: work';
+COMMENT ON FUNCTION leasehold.lock_revoke IS 'scope: admin';
+COMMENT ON FUNCTION leasehold.prune IS 'scope: admin';
+COMMENT ON FUNCTION leasehold.grant_scope IS 'scope: admin';
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA leasehold FROM PUBLIC;

@@ -1,0 +1,75 @@
+// Connections for the threads of one store: opened when needed, thrown away when broken.
+//
+// Threading: everything from any thread; a connection that was taken belongs to its taker.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+#include "storage/postgres/connection.h"
+
+namespace leasehold::postgres {
+
+class Pool;
+
+/// Who wants a connection. One is kept for the shared batches, so that callers who wait for somebody's row
+/// lock cannot hold up everybody else's heartbeats (where there is but one, they can).
+enum class Lane { batch, single };
+
+/// A connection on loan; goes back by itself, if it is still any good.
+class PooledConnection {
+ public:
+  PooledConnection(Pool& pool, Lane lane, std::unique_ptr<Connection> connection)
+      : pool_(&pool), lane_(lane), connection_(std::move(connection)) {}
+  PooledConnection(PooledConnection&& other) noexcept = default;
+  PooledConnection& operator=(PooledConnection&&) = delete;
+  ~PooledConnection();
+
+  Connection& operator*() const { return *connection_; }
+  Connection* operator->() const { return connection_.get(); }
+
+ private:
+  Pool* pool_;
+  Lane lane_;
+  std::unique_ptr<Connection> connection_;
+};
+
+class Pool {
+ public:
+  Pool(std::string conninfo, int size);
+
+  /// Opens the first connection, trying once.
+  Result<void> open_first(BootTime deadline);
+
+  /// Waits for a free place; reconnects, backing off, until the deadline. Nothing was sent when it fails.
+  Result<PooledConnection> take(Lane lane, BootTime deadline);
+
+  /// Takers get `unavailable` from now on.
+  void close();
+
+ private:
+  friend class PooledConnection;
+
+  [[nodiscard]] bool has_place(Lane lane) const;
+  void count(Lane lane, int change);
+  void give_back(Lane lane, std::unique_ptr<Connection> connection);
+  std::unique_ptr<Connection> idle_one();
+  Result<std::unique_ptr<Connection>> connect(BootTime deadline);
+  bool pause(Duration length, BootTime deadline);
+
+  const std::string conninfo_;
+  const int size_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<Connection>> idle_;
+  int taken_ = 0;
+  int singles_ = 0;  ///< of `taken_`
+  bool closed_ = false;
+};
+
+}  // namespace leasehold::postgres

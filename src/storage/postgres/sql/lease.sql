@@ -1,0 +1,32 @@
+-- The kernel's statements. Reads beside sqlite/sql/lease.sql: same names, parameters, columns.
+-- The acts themselves are the functions of postgres/migrations: what psql calls is what C++ calls.
+
+-- record lease_answer
+--   outcome text, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
+--   boot_id text?, pid int?, process_start int?, tty text?, instance text?, ttl duration?,
+--   acquired_at time?, heartbeat_at time?, expires_at time?, ended_at time?, end_reason text?,
+--   end_detail text?, waiters int, replayed bool, store_now time
+
+-- statement event_list read
+-- takes after_id int, only_key text?, most int
+-- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
+--   previous_holder text?, detail text?
+SELECT * FROM leasehold.event_list(:after_id, :only_key, :most);
+
+-- statement store_facts read
+-- gives name text, value text?
+SELECT * FROM leasehold.store_facts();
+
+-- statement store_status read
+-- gives locks int, held int, expired int, waiters int, ended_leases int, events int, store_now time
+SELECT * FROM leasehold.store_status();
+
+-- statement prune write
+-- takes older_than duration, batch int
+-- gives leases int, events int
+SELECT * FROM leasehold.prune(:older_than, :batch);
+
+-- statement grant_scope write
+-- takes role text, scope text
+-- gives granted int
+SELECT leasehold.grant_scope(:role, :scope) AS granted;

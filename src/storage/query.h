@@ -1,0 +1,43 @@
+// Named statements as types: query(backend, sql::LockShow{.name = "deploy"}, deadline).
+#pragma once
+
+#include <vector>
+
+#include "storage/backend.h"
+#include "storage/statements.h"
+
+namespace leasehold::storage {
+
+template <typename S>
+Result<std::vector<typename S::Row>> decode_rows(const Result<Rows>& rows) {
+  if (!rows) return rows.error();
+  std::vector<typename S::Row> decoded;
+  decoded.reserve(rows->size());
+  for (const auto& row : *rows) decoded.push_back(S::Row::decode(row));
+  return decoded;
+}
+
+/// S is one of the generated structs of statements.h.
+template <typename S>
+Result<std::vector<typename S::Row>> query(Backend& backend, const S& statement, BootTime deadline) {
+  return decode_rows<S>(backend.query(S::statement(), statement.params(), deadline));
+}
+
+/// The same, as a part of a transaction.
+template <typename S>
+Result<std::vector<typename S::Row>> query(Transaction& transaction, const S& statement) {
+  return decode_rows<S>(transaction.query(S::statement(), statement.params()));
+}
+
+/// For statements that always give exactly one row.
+template <typename S>
+Result<typename S::Row> query_one(Backend& backend, const S& statement, BootTime deadline) {
+  auto rows = query(backend, statement, deadline);
+  if (!rows) return std::move(rows).error();
+  if (rows->size() != 1) {
+    return Error{.code = Errc::damaged, .message = "the store gave no answer: run `leasehold migrate verify`"};
+  }
+  return std::move(rows->front());
+}
+
+}  // namespace leasehold::storage

@@ -1,0 +1,119 @@
+#include "storage/sqlite/change_watch.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+
+namespace leasehold::sqlite {
+namespace {
+
+// The log is written before its commit shows: look again for as long as a slow fsync may take.
+constexpr Duration settle_time = std::chrono::milliseconds(40);
+constexpr int settle_step_ms = 1;
+// Where the folder cannot be watched (no inotify left), look this often.
+constexpr Duration poll_step = std::chrono::milliseconds(20);
+
+void drain(int fd) {
+  std::array<char, 4096> space{};
+  while (read(fd, space.data(), space.size()) > 0) {
+  }
+}
+
+class FileWatch final : public storage::ChangeWatch {
+ public:
+  FileWatch(const std::string& path, std::shared_ptr<ChangeHub> hub)
+      : hub_(std::move(hub)), event_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    hub_->add(event_fd_);
+    if (path == ":memory:") return;
+    const auto folder = std::filesystem::path(path).parent_path();
+    inotify_fd_ = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (inotify_fd_ >= 0) {
+      watching_ = inotify_add_watch(inotify_fd_, folder.empty() ? "." : folder.c_str(), IN_MODIFY) >= 0;
+    }
+    if (auto opened = Connection::open(path, false); opened) {
+      connection_ = std::move(*opened);
+      version_ = connection_->data_version();
+    }
+  }
+  FileWatch(const FileWatch&) = delete;
+  FileWatch& operator=(const FileWatch&) = delete;
+  ~FileWatch() override {
+    hub_->remove(event_fd_);
+    close(event_fd_);
+    if (inotify_fd_ >= 0) close(inotify_fd_);
+  }
+
+  void wait(BootTime until) override {
+    while (BootClock::now() < until) {
+      if (changed()) return;
+      auto left = until - BootClock::now();
+      if (connection_ != nullptr && !watching_) left = std::min(left, poll_step);
+      std::array<pollfd, 2> events = {{{event_fd_, POLLIN, 0}, {inotify_fd_, POLLIN, 0}}};
+      const auto ms = static_cast<int>(std::clamp<std::int64_t>(left / std::chrono::milliseconds(1), 1, 60'000));
+      if (poll(events.data(), events.size(), ms) < 0) continue;
+      if ((events[0].revents & POLLIN) != 0) {
+        drain(event_fd_);
+        return;
+      }
+      if ((events[1].revents & POLLIN) != 0 && settled_into_change(until)) return;
+    }
+  }
+
+ private:
+  bool changed() {
+    if (connection_ == nullptr) return false;
+    const auto version = connection_->data_version();
+    return std::exchange(version_, version) != version;
+  }
+
+  bool settled_into_change(BootTime until) {
+    drain(inotify_fd_);
+    const auto give_up = std::min(until, BootClock::now() + settle_time);
+    while (!changed()) {
+      if (BootClock::now() >= give_up) return false;
+      poll(nullptr, 0, settle_step_ms);
+    }
+    return true;
+  }
+
+  std::shared_ptr<ChangeHub> hub_;
+  int event_fd_;
+  int inotify_fd_ = -1;
+  bool watching_ = false;
+  std::unique_ptr<Connection> connection_;
+  std::int64_t version_ = 0;
+};
+
+}  // namespace
+
+void ChangeHub::add(int event_fd) {
+  const std::lock_guard lock(mutex_);
+  event_fds_.insert(event_fd);
+}
+
+void ChangeHub::remove(int event_fd) {
+  const std::lock_guard lock(mutex_);
+  event_fds_.erase(event_fd);
+}
+
+void ChangeHub::announce() {
+  const std::lock_guard lock(mutex_);
+  for (const int fd : event_fds_) {
+    const std::uint64_t one = 1;
+    // Full means that it has not been read yet, which wakes just as well.
+    [[maybe_unused]] const auto written = write(fd, &one, sizeof one);
+  }
+}
+
+std::unique_ptr<storage::ChangeWatch> make_change_watch(const std::string& path, std::shared_ptr<ChangeHub> hub) {
+  return std::make_unique<FileWatch>(path, std::move(hub));
+}
+
+}  // namespace leasehold::sqlite

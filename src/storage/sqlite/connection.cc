@@ -1,0 +1,247 @@
+#include "storage/sqlite/connection.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "storage/sqlite/dialect.h"
+#include "storage/sqlite/errors.h"
+#include "storage/statements.h"
+
+namespace leasehold::sqlite {
+namespace {
+
+using storage::Cell;
+using storage::Param;
+using storage::Row;
+using storage::Rows;
+using storage::Statement;
+
+constexpr int now_source = -1;
+constexpr int wall_source = -2;
+// A checkpoint costs two more fsyncs; every 16 MB is often enough and keeps the file small.
+constexpr std::string_view settings =
+    "PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF; PRAGMA wal_autocheckpoint = 4000;";
+
+Cell cell_at(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL: return {};
+    case SQLITE_INTEGER: return sqlite3_column_int64(statement, column);
+    default: {
+      const auto* text = static_cast<const char*>(sqlite3_column_blob(statement, column));
+      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+      return std::string(text == nullptr ? "" : text, size);
+    }
+  }
+}
+
+Row row_of(sqlite3_stmt* statement) {
+  Row row;
+  const int columns = sqlite3_column_count(statement);
+  row.reserve(static_cast<std::size_t>(columns));
+  for (int column = 0; column < columns; ++column) row.push_back(cell_at(statement, column));
+  return row;
+}
+
+Row text_row_of(sqlite3_stmt* statement) {
+  Row row;
+  for (int column = 0; column < sqlite3_column_count(statement); ++column) {
+    const auto* text = sqlite3_column_text(statement, column);
+    row.push_back(text == nullptr ? Cell{} : Cell(reinterpret_cast<const char*>(text)));
+  }
+  return row;
+}
+
+int source_of(const Statement& statement, std::string_view name) {
+  if (name == "now") return now_source;
+  if (name == "wall") return wall_source;
+  const auto found = std::find_if(statement.params.begin(), statement.params.end(),
+                                  [&](const auto& field) { return field.name == name; });
+  return static_cast<int>(found - statement.params.begin());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, bool durable) {
+  sqlite3* database = nullptr;
+  constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  const int code = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
+  std::unique_ptr<Connection> connection(new Connection(database));
+  const auto doing = fmt::format("opening {}", path);
+  if (code != SQLITE_OK) return error_of(database, code, doing);
+  sqlite3_extended_result_codes(database, 1);
+  sqlite3_busy_handler(database, &Connection::keep_waiting, connection.get());
+  connection->busy_until_ = BootClock::now() + std::chrono::seconds(5);
+  if (auto configured = connection->configure(durable, path == ":memory:"); !configured) {
+    auto error = std::move(configured).error();
+    error.message = doing + ": " + error.message;
+    return error;
+  }
+  return connection;
+}
+
+Connection::~Connection() {
+  scripts_.clear();
+  for (auto* handle : {&begin_, &commit_, &rollback_, &data_version_}) handle->reset();
+  sqlite3_close(database_);
+}
+
+Result<void> Connection::configure(bool durable, bool in_memory) {
+  if (sqlite3_db_readonly(database_, "main") == 1) return error_of(nullptr, SQLITE_READONLY, "it is read-only");
+  auto mode = run_script("PRAGMA journal_mode = WAL");
+  if (!mode) return std::move(mode).error();
+  const auto* text = mode->empty() ? nullptr : std::get_if<std::string>(&mode->front().front());
+  if (!in_memory && (text == nullptr || *text != "wal")) {
+    return Error{.code = Errc::unavailable,
+                 .message = "write-ahead logging cannot be used here; is the file on a network file system?"};
+  }
+  const std::string script = fmt::format("PRAGMA synchronous = {}; {} {}", durable ? "FULL" : "NORMAL", settings,
+                                         dialect().session);
+  if (auto done = run_script(script); !done) return std::move(done).error();
+  for (auto [handle, sql] : {std::pair{&begin_, "BEGIN IMMEDIATE"}, std::pair{&commit_, "COMMIT"},
+                             std::pair{&rollback_, "ROLLBACK"}, std::pair{&data_version_, "PRAGMA data_version"}}) {
+    auto prepared = prepare(sql);
+    if (!prepared) return std::move(prepared).error();
+    *handle = std::move(*prepared);
+  }
+  scripts_.resize(static_cast<std::size_t>(sql::statement_count));
+  return {};
+}
+
+// SQLite's own handler sleeps up to 100 ms at a time; a commit takes less than one.
+int Connection::keep_waiting(void* self, int tries) {
+  const auto* connection = static_cast<const Connection*>(self);
+  if (BootClock::now() >= connection->busy_until_) return 0;
+  usleep(tries < 10 ? 200U : 1000U);
+  return 1;
+}
+
+Result<void> Connection::begin_immediate(BootTime deadline) {
+  busy_until_ = deadline;
+  const int code = sqlite3_step(begin_.get());
+  sqlite3_reset(begin_.get());
+  if (code != SQLITE_DONE) return error_of(database_, code, "starting a transaction");
+  return {};
+}
+
+Result<void> Connection::commit() {
+  const int code = sqlite3_step(commit_.get());
+  sqlite3_reset(commit_.get());
+  if (code == SQLITE_DONE) return {};
+  auto error = error_of(database_, code, "committing");
+  error.code = Errc::in_doubt;
+  rollback();
+  return error;
+}
+
+void Connection::rollback() {
+  if (!in_transaction()) return;
+  sqlite3_step(rollback_.get());
+  sqlite3_reset(rollback_.get());
+}
+
+bool Connection::in_transaction() const { return sqlite3_get_autocommit(database_) == 0; }
+
+Result<StatementHandle> Connection::prepare(std::string_view sql, std::string_view* rest) {
+  sqlite3_stmt* statement = nullptr;
+  const char* tail = nullptr;
+  const int code = sqlite3_prepare_v3(database_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                      &statement, &tail);
+  if (code != SQLITE_OK) return error_of(database_, code, "preparing a statement");
+  if (rest != nullptr) *rest = sql.substr(static_cast<std::size_t>(tail - sql.data()));
+  return StatementHandle(statement);
+}
+
+Result<const Connection::Script*> Connection::script_of(const Statement& statement) {
+  auto& script = scripts_[static_cast<std::size_t>(statement.index)];
+  if (script.empty()) {
+    auto prepared = prepare_script(statement);
+    if (!prepared) return std::move(prepared).error();
+    script = std::move(*prepared);
+  }
+  return &script;
+}
+
+Result<Connection::Script> Connection::prepare_script(const Statement& statement) {
+  Script script;
+  auto rest = dialect().statements[static_cast<std::size_t>(statement.index)];
+  while (!rest.empty()) {
+    auto handle = prepare(rest, &rest);
+    if (!handle) return std::move(handle).error();
+    if (*handle == nullptr) break;  // nothing but white space was left
+    Prepared prepared{std::move(*handle), {}};
+    const int count = sqlite3_bind_parameter_count(prepared.handle.get());
+    for (int i = 1; i <= count; ++i) {
+      prepared.sources.push_back(source_of(statement, sqlite3_bind_parameter_name(prepared.handle.get(), i) + 1));
+    }
+    script.push_back(std::move(prepared));
+  }
+  return script;
+}
+
+void Connection::bind(const Prepared& prepared, std::span<const Param> params, const Moment& moment) {
+  auto* statement = prepared.handle.get();
+  for (int i = 0; i < static_cast<int>(prepared.sources.size()); ++i) {
+    const int source = prepared.sources[static_cast<std::size_t>(i)];
+    if (source == now_source || source == wall_source) {
+      const auto when = source == now_source ? moment.now : moment.wall;
+      sqlite3_bind_int64(statement, i + 1, when.time_since_epoch().count());
+      continue;
+    }
+    const auto& value = params[static_cast<std::size_t>(source)];
+    if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      sqlite3_bind_int64(statement, i + 1, *number);
+    } else if (const auto* text = std::get_if<std::string_view>(&value)) {
+      // A null pointer would bind NULL instead of an empty text.
+      sqlite3_bind_text64(statement, i + 1, text->data() == nullptr ? "" : text->data(), text->size(), SQLITE_STATIC,
+                          SQLITE_UTF8);
+    } else {
+      sqlite3_bind_null(statement, i + 1);
+    }
+  }
+}
+
+Result<void> Connection::step_all(const Prepared& prepared, const Statement& statement, Rows* rows) {
+  auto* handle = prepared.handle.get();
+  int code = sqlite3_step(handle);
+  for (; code == SQLITE_ROW; code = sqlite3_step(handle)) rows->push_back(row_of(handle));
+  sqlite3_reset(handle);
+  if (code != SQLITE_DONE) return error_of(database_, code, statement.name);
+  return {};
+}
+
+Result<Rows> Connection::run(const Statement& statement, std::span<const Param> params, const Moment& moment) {
+  auto script = script_of(statement);
+  if (!script) return std::move(script).error();
+  Rows rows;
+  for (const auto& prepared : **script) {
+    rows.clear();
+    bind(prepared, params, moment);
+    if (auto done = step_all(prepared, statement, &rows); !done) return std::move(done).error();
+  }
+  return rows;
+}
+
+Result<Rows> Connection::run_script(std::string_view sql) {
+  Rows rows;
+  while (!sql.empty()) {
+    auto handle = prepare(sql, &sql);
+    if (!handle) return std::move(handle).error();
+    if (*handle == nullptr) continue;
+    if (sqlite3_column_count(handle->get()) > 0) rows.clear();
+    int code = sqlite3_step(handle->get());
+    for (; code == SQLITE_ROW; code = sqlite3_step(handle->get())) rows.push_back(text_row_of(handle->get()));
+    if (code != SQLITE_DONE) return error_of(database_, code, "running a script");
+  }
+  return rows;
+}
+
+std::int64_t Connection::data_version() {
+  const bool row = sqlite3_step(data_version_.get()) == SQLITE_ROW;
+  const auto version = row ? sqlite3_column_int64(data_version_.get(), 0) : -1;
+  sqlite3_reset(data_version_.get());
+  return version;
+}
+
+}  // namespace leasehold::sqlite

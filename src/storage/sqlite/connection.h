@@ -1,0 +1,77 @@
+// One SQLite connection: statements prepared once, errors as values. For one thread at a time.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+#include "storage/statement.h"
+#include "storage/value.h"
+
+namespace leasehold::sqlite {
+
+struct CloseStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using StatementHandle = std::unique_ptr<sqlite3_stmt, CloseStatement>;
+
+/// What :now and :wall stand for in a statement.
+struct Moment {
+  Timestamp now{};   ///< the store clock, which leases use
+  Timestamp wall{};  ///< the wall clock, for display and calendars
+};
+
+class Connection {
+ public:
+  static Result<std::unique_ptr<Connection>> open(const std::string& path, bool durable);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  /// Waits for other writers until `deadline`, then `busy`.
+  Result<void> begin_immediate(BootTime deadline);
+  Result<void> commit();
+  /// Silently: it is what one does after an error.
+  void rollback();
+
+  /// Every SQL statement of a named one, in order; the rows of the last.
+  Result<storage::Rows> run(const storage::Statement& statement, std::span<const storage::Param> params,
+                            const Moment& moment);
+  /// Several SQL statements without parameters; the rows of the last that has any, as text.
+  Result<storage::Rows> run_script(std::string_view sql);
+
+  Result<StatementHandle> prepare(std::string_view sql, std::string_view* rest = nullptr);
+  /// Changes when another connection has committed.
+  std::int64_t data_version();
+  [[nodiscard]] bool in_transaction() const;
+
+  sqlite3* get() { return database_; }
+
+ private:
+  struct Prepared {
+    StatementHandle handle;
+    std::vector<int> sources;  ///< for each parameter its place among the values, or now_source, wall_source
+  };
+  using Script = std::vector<Prepared>;
+
+  explicit Connection(sqlite3* database) : database_(database) {}
+  Result<void> configure(bool durable, bool in_memory);
+  Result<const Script*> script_of(const storage::Statement& statement);
+  Result<Script> prepare_script(const storage::Statement& statement);
+  void bind(const Prepared& prepared, std::span<const storage::Param> params, const Moment& moment);
+  Result<void> step_all(const Prepared& prepared, const storage::Statement& statement, storage::Rows* rows);
+  static int keep_waiting(void* self, int tries);
+
+  sqlite3* database_;
+  BootTime busy_until_{};
+  std::vector<Script> scripts_;  ///< by Statement::index; empty until first used
+  StatementHandle begin_, commit_, rollback_, data_version_;
+};
+
+}  // namespace leasehold::sqlite

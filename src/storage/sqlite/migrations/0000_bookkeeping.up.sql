@@ -1,0 +1,8 @@
+-- Which migrations have been applied, and with which text.
+
+CREATE TABLE leasehold_migration (
+  version    INTEGER PRIMARY KEY,
+  name       TEXT    NOT NULL,
+  checksum   TEXT    NOT NULL,
+  applied_at INTEGER NOT NULL
+);

@@ -1,0 +1,3 @@
+DROP VIEW leasehold_leases;
+DROP TABLE leasehold_waiter;
+DROP TABLE leasehold_lock;

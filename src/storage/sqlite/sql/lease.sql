@@ -1,0 +1,64 @@
+-- The kernel's statements. Reads beside postgres/sql/lease.sql: same names, parameters, columns.
+
+-- record lease_answer
+--   outcome text, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
+--   boot_id text?, pid int?, process_start int?, tty text?, instance text?, ttl duration?,
+--   acquired_at time?, heartbeat_at time?, expires_at time?, ended_at time?, end_reason text?,
+--   end_detail text?, waiters int, replayed bool, store_now time
+
+-- statement event_list read
+-- takes after_id int, only_key text?, most int
+-- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
+--   previous_holder text?, detail text?
+SELECT * FROM (
+  SELECT id, at, kind, key, what, token, holder, host, previous_holder, detail
+    FROM leasehold_event
+   WHERE id > :after_id AND (:only_key IS NULL OR key = :only_key)
+   ORDER BY id DESC LIMIT :most)
+ ORDER BY id;
+
+-- statement store_facts read
+-- gives name text, value text?
+SELECT 'sqlite_version' AS name, sqlite_version() AS value
+UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode
+UNION ALL SELECT 'synchronous', CAST(synchronous AS TEXT) FROM pragma_synchronous
+UNION ALL SELECT 'page_count', CAST(page_count AS TEXT) FROM pragma_page_count
+UNION ALL SELECT 'boots_seen', CAST(count(*) AS TEXT) FROM leasehold_boot
+UNION ALL SELECT 'store_clock_us', CAST(:now AS TEXT)
+UNION ALL SELECT 'wall_clock_us', CAST(:wall AS TEXT);
+
+-- statement store_status read
+-- gives locks int, held int, expired int, waiters int, ended_leases int, events int, store_now time
+SELECT (SELECT count(*) FROM leasehold_lock) AS locks,
+       (SELECT count(*) FROM leasehold_leases WHERE expires_at > :now) AS held,
+       (SELECT count(*) FROM leasehold_leases WHERE expires_at <= :now) AS expired,
+       (SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS l ON l.id = w.lease_id
+         WHERE l.expires_at > :now) AS waiters,
+       (SELECT count(*) FROM leasehold_lease WHERE ended_at IS NOT NULL) AS ended_leases,
+       (SELECT count(*) FROM leasehold_event) AS events,
+       :now AS store_now;
+
+-- statement prune write
+-- takes older_than duration, batch int
+-- gives leases int, events int
+CREATE TEMP TABLE IF NOT EXISTS pruned (leases INTEGER, events INTEGER);
+DELETE FROM temp.pruned;
+DELETE FROM leasehold_waiter WHERE place IN (
+  SELECT o.place FROM leasehold_waiter AS o JOIN leasehold_lease AS l ON l.id = o.lease_id
+   WHERE l.expires_at < :now - :older_than LIMIT :batch);
+DELETE FROM leasehold_lease WHERE id IN (
+  SELECT l.id FROM leasehold_lease AS l
+   WHERE (l.ended_at < :now - :older_than OR (l.kind = 'place' AND l.expires_at < :now - :older_than))
+     AND NOT EXISTS (SELECT 1 FROM leasehold_lock AS k WHERE k.lease_id = l.id)
+   LIMIT :batch);
+INSERT INTO temp.pruned (leases) VALUES (changes());
+DELETE FROM leasehold_event WHERE id IN (
+  SELECT id FROM leasehold_event WHERE at < :now - :older_than ORDER BY id LIMIT :batch);
+UPDATE temp.pruned SET events = changes();
+SELECT leases, events FROM temp.pruned;
+
+-- statement grant_scope write
+-- takes role text, scope text
+-- gives granted int
+-- A file has permissions instead of roles: nothing is granted.
+SELECT 0 AS granted FROM (SELECT :role, :scope);

@@ -1,0 +1,46 @@
+#include "storage/sqlite/writer.h"
+
+namespace leasehold::sqlite {
+namespace {
+
+std::string gate_path(const std::string& path) { return path == ":memory:" ? "" : path + "-gate"; }
+
+}  // namespace
+
+Writer::Writer(std::unique_ptr<Connection> connection, const std::string& path, const Clock& clock,
+               std::shared_ptr<ChangeHub> hub)
+    : connection_(std::move(connection)), gate_(gate_path(path)), clock_(clock), hub_(std::move(hub)) {}
+
+Result<Writer::Turn> Writer::begin(bool urgent, BootTime deadline) {
+  std::unique_lock lock(mutex_, deadline - BootClock::now());
+  if (!lock) return Error{.code = Errc::busy, .message = "another thread is writing for too long; try again"};
+  gate_.enter(urgent);
+  if (auto begun = connection_->begin_immediate(deadline); !begun) {
+    gate_.leave();
+    return std::move(begun).error();
+  }
+  return Turn(*this, std::move(lock));
+}
+
+Writer::Turn::~Turn() {
+  if (!lock_.owns_lock()) return;
+  writer_->connection_->rollback();
+  writer_->gate_.leave();
+}
+
+Result<void> Writer::Turn::load_clock() {
+  if (writer_->clock_known()) return {};
+  auto loaded = writer_->clock_.load(*writer_->connection_);
+  clock_loaded_ = loaded.ok();
+  return loaded;
+}
+
+Result<void> Writer::Turn::commit() {
+  auto committed = writer_->connection_->commit();
+  if (!committed) return committed;
+  if (clock_loaded_) writer_->clock_known_.store(true, std::memory_order_release);
+  writer_->hub_->announce();
+  return {};
+}
+
+}  // namespace leasehold::sqlite

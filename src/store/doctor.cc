@@ -1,0 +1,117 @@
+// What in the store's settings and circumstances makes leases unsafe, in words that say what to do.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <map>
+
+#include "core/duration.h"
+#include "leasehold/store.h"
+#include "storage/query.h"
+#include "store/store_impl.h"
+
+namespace leasehold {
+namespace {
+
+using Facts = std::map<std::string, std::string>;
+using Level = Finding::Level;
+
+std::string fact(const Facts& facts, const std::string& name) {
+  const auto found = facts.find(name);
+  return found == facts.end() ? "" : found->second;
+}
+
+std::int64_t number(const Facts& facts, const std::string& name) {
+  const auto text = fact(facts, name);
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Finding judge(const Facts& facts, const std::string& name, const std::string& wanted, Level otherwise,
+              std::string advice) {
+  const auto value = fact(facts, name);
+  const auto what = fmt::format("{} = {}", name, value.empty() ? "(empty)" : value);
+  if (value == wanted) return {Level::fine, what, ""};
+  return {otherwise, what, std::move(advice)};
+}
+
+Finding judge_clock_difference(std::int64_t store_us, std::int64_t other_us, std::string_view other) {
+  const Duration difference(store_us - other_us);
+  const auto what = fmt::format("store clock and {} differ by {}", other,
+                                format_duration(difference < Duration(0) ? -difference : difference));
+  if (difference < std::chrono::seconds(2) && difference > std::chrono::seconds(-2)) return {Level::fine, what, ""};
+  return {Level::advice, what,
+          "leases do not depend on it, but the times shown will look wrong here; check the time service of both"};
+}
+
+std::vector<Finding> judge_sqlite(const Facts& facts) {
+  std::vector<Finding> findings;
+  findings.push_back({Level::fine, "sqlite " + fact(facts, "sqlite_version"), ""});
+  findings.push_back(judge(facts, "journal_mode", "wal", Level::danger,
+                           "without write-ahead logging readers block heartbeats; is this a network file system?"));
+  findings.push_back(judge(facts, "synchronous", "2", Level::advice,
+                           "a power cut may undo the last grants: two holders could follow. Use ?synchronous=full"));
+  findings.push_back(judge_clock_difference(number(facts, "store_clock_us"), number(facts, "wall_clock_us"),
+                                            "wall clock"));
+  return findings;
+}
+
+Finding judge_replication(const Facts& facts) {
+  const auto standbys = fact(facts, "synchronous_standby_names");
+  if (!standbys.empty()) return {Level::fine, "synchronous_standby_names = " + standbys, ""};
+  return {Level::advice, "no synchronous standby",
+          "a failover to an asynchronous standby may forget the last grants; tokens still never repeat, so fenced "
+          "writes stay safe. Set synchronous_standby_names if grants must survive"};
+}
+
+Finding judge_old_transaction(const Facts& facts) {
+  const auto seconds = number(facts, "oldest_transaction_seconds");
+  const auto what = fmt::format("oldest open transaction: {}", format_duration(std::chrono::seconds(seconds)));
+  if (seconds < 300) return {Level::fine, what, ""};
+  return {Level::advice, what,
+          "it keeps dead rows alive and slows every claim; find it in pg_stat_activity, and set "
+          "idle_in_transaction_session_timeout"};
+}
+
+std::vector<Finding> judge_postgres(const Facts& facts) {
+  std::vector<Finding> findings;
+  findings.push_back({Level::fine, "postgresql " + fact(facts, "server_version"), ""});
+  findings.push_back(judge(facts, "fsync", "on", Level::danger,
+                           "a crash of the server may lose or corrupt grants; set fsync = on"));
+  findings.push_back(judge(facts, "full_page_writes", "on", Level::danger,
+                           "a crash may corrupt pages; set full_page_writes = on"));
+  findings.push_back(judge(facts, "synchronous_commit", "on", Level::advice,
+                           "leasehold turns it on for its own grants; your own fenced writes may still be lost"));
+  findings.push_back(judge(facts, "in_recovery", "false", Level::danger,
+                           "this is a standby: leases can only be taken on the primary"));
+  findings.push_back(judge(facts, "default_transaction_isolation", "read committed", Level::advice,
+                           "the functions refuse any other level; say BEGIN ISOLATION LEVEL READ COMMITTED"));
+  findings.push_back(judge_replication(facts));
+  findings.push_back(judge_old_transaction(facts));
+  const auto wall = std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1);
+  findings.push_back(judge_clock_difference(number(facts, "wall_clock_us"), wall, "this machine's"));
+  return findings;
+}
+
+}  // namespace
+
+Result<std::vector<Finding>> Store::doctor() const {
+  auto rows = storage::query(*impl_->backend, sql::StoreFacts{}, impl_->deadline());
+  if (!rows) return std::move(rows).error();
+  Facts facts;
+  for (auto& row : *rows) facts[row.name] = row.value.value_or("");
+  auto findings = backend() == "sqlite" ? judge_sqlite(facts) : judge_postgres(facts);
+  auto drift = migrations().verify();
+  if (!drift) {
+    findings.push_back({Level::advice, "the schema could not be verified", drift.error().message});
+  } else if (drift->empty()) {
+    findings.push_back({Level::fine, "the schema is as it should be", ""});
+  } else {
+    findings.push_back({Level::danger, fmt::format("the schema has drifted in {} places", drift->size()),
+                        "see `leasehold migrate verify`"});
+  }
+  return findings;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,151 @@
+#include "leasehold/store.h"
+
+#include "core/limits.h"
+#include "core/store_url.h"
+#include "lock/locks.h"
+#include "storage/migrator.h"
+#include "storage/postgres/backend.h"
+#include "storage/query.h"
+#include "storage/sqlite/backend.h"
+#include "store/migrations.h"
+#include "store/open_store.h"
+#include "store/store_impl.h"
+
+namespace leasehold {
+namespace {
+
+constexpr std::int64_t prune_batch = 1000;
+
+Result<std::unique_ptr<storage::Backend>> open_backend(const StoreUrl& url, const Clock& clock, BootTime deadline) {
+  return url.kind == StoreUrl::Kind::sqlite ? sqlite::open(url, clock, deadline) : postgres::open(url, deadline);
+}
+
+Result<void> bring_schema_up(storage::Backend& backend, const StoreUrl& url, const OpenOptions& options) {
+  storage::Migrator migrator(backend, options.call_timeout);
+  const bool automatic = options.migrate == MigrateOnOpen::automatic && url.kind == StoreUrl::Kind::sqlite;
+  auto current = migrator.require_current();
+  const bool missing = !current && current.error().code == Errc::schema_missing;
+  if (!missing || !(automatic || options.migrate == MigrateOnOpen::yes)) return current;
+  auto applied = migrator.up();
+  if (!applied) return std::move(applied).error();
+  return {};
+}
+
+Event event_from(sql::EventList::Row& row) {
+  return {.id = row.id,
+          .at = row.at,
+          .kind = std::move(row.kind),
+          .key = std::move(row.key),
+          .what = std::move(row.what),
+          .token = {row.token},
+          .holder = std::move(row.holder),
+          .host = std::move(row.host),
+          .previous_holder = row.previous_holder.value_or(""),
+          .detail = row.detail.value_or("")};
+}
+
+}  // namespace
+
+Result<Store> open_store_with(std::string_view url, const OpenOptions& options, const Clock& clock) {
+  auto parsed = parse_store_url(url);
+  if (!parsed) return std::move(parsed).error();
+  auto backend = open_backend(*parsed, clock, BootClock::now() + options.call_timeout);
+  if (!backend) return std::move(backend).error();
+  if (auto current = bring_schema_up(**backend, *parsed, options); !current) return std::move(current).error();
+  return store_over(std::move(*backend), options);
+}
+
+Result<Store> Store::open(std::string_view url, const OpenOptions& options) {
+  return open_store_with(url, options, system_clock());
+}
+
+Store store_over(std::shared_ptr<storage::Backend> backend, const OpenOptions& options) {
+  return Store(std::make_shared<Store::Impl>(std::move(backend), options.call_timeout));
+}
+
+Result<Migrations> Migrations::open(std::string_view url, Duration call_timeout) {
+  auto parsed = parse_store_url(url);
+  if (!parsed) return std::move(parsed).error();
+  auto backend = open_backend(*parsed, system_clock(), BootClock::now() + call_timeout);
+  if (!backend) return std::move(backend).error();
+  return store_over(std::move(*backend), {.call_timeout = call_timeout}).migrations();
+}
+
+Result<void> Store::rehome(std::string_view url) {
+  auto parsed = parse_store_url(url);
+  if (!parsed) return std::move(parsed).error();
+  if (parsed->kind != StoreUrl::Kind::sqlite) {
+    return Error{.code = Errc::invalid_argument, .message = "only a sqlite store belongs to one machine"};
+  }
+  return sqlite::rehome(*parsed, system_clock());
+}
+
+Locks Store::locks() const {
+  return Locks(std::make_shared<const Locks::Impl>(Locks::Impl{impl_->backend, impl_->call_timeout}));
+}
+
+Migrations Store::migrations() const {
+  return Migrations(std::make_shared<const Migrations::Impl>(Migrations::Impl{impl_->backend, impl_->call_timeout}));
+}
+
+Result<std::vector<Event>> Store::events(const EventFilter& filter) const {
+  const sql::EventList list{
+      .after_id = filter.after_id,
+      .only_key = filter.key.empty() ? std::nullopt : std::optional<std::string_view>(filter.key),
+      .most = filter.limit};
+  auto rows = storage::query(*impl_->backend, list, impl_->deadline());
+  if (!rows) return std::move(rows).error();
+  std::vector<Event> events;
+  events.reserve(rows->size());
+  for (auto& row : *rows) events.push_back(event_from(row));
+  return events;
+}
+
+void Store::wait_for_change(Duration timeout) const {
+  impl_->backend->watch("")->wait(BootClock::now() + timeout);
+}
+
+Result<StoreStatus> Store::status() const {
+  storage::Migrator migrator(*impl_->backend, impl_->call_timeout);
+  auto version = migrator.version();
+  if (!version) return std::move(version).error();
+  auto row = storage::query_one(*impl_->backend, sql::StoreStatus{}, impl_->deadline());
+  if (!row) return std::move(row).error();
+  return StoreStatus{.backend = std::string(backend()),
+                     .schema_version = *version,
+                     .locks = row->locks,
+                     .held = row->held,
+                     .expired = row->expired,
+                     .waiters = row->waiters,
+                     .ended_leases = row->ended_leases,
+                     .events = row->events,
+                     .store_now = row->store_now};
+}
+
+Result<Pruned> Store::prune(Duration older_than) const {
+  if (older_than < Duration(0)) return Error{.code = Errc::invalid_argument, .message = "the age is negative"};
+  Pruned total;
+  for (;;) {
+    const sql::Prune batch{.older_than = older_than, .batch = prune_batch};
+    auto pruned = storage::query_one(*impl_->backend, batch, impl_->deadline());
+    if (!pruned) return std::move(pruned).error();
+    total.leases += pruned->leases;
+    total.events += pruned->events;
+    if (pruned->leases < prune_batch && pruned->events < prune_batch) return total;
+  }
+}
+
+Result<void> Store::grant(std::string_view role, Scope scope) const {
+  if (backend() != "postgresql") {
+    return Error{.code = Errc::invalid_argument, .message = "roles are PostgreSQL's: a sqlite file has permissions"};
+  }
+  if (auto checked = check_name("role", role); !checked) return checked;
+  const auto name = scope == Scope::read ? "read" : scope == Scope::work ? "work" : "admin";
+  auto granted = storage::query_one(*impl_->backend, sql::GrantScope{.role = role, .scope = name}, impl_->deadline());
+  if (!granted) return std::move(granted).error();
+  return {};
+}
+
+std::string_view Store::backend() const noexcept { return impl_->backend->dialect().name; }
+
+}  // namespace leasehold
