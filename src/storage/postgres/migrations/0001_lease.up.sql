@@ -15,7 +15,6 @@ CREATE TABLE leasehold.lease (
   acquired_at   timestamptz NOT NULL,
   heartbeat_at  timestamptz NOT NULL,
   expires_at    timestamptz NOT NULL,
-  check_at      timestamptz NOT NULL,
   ended_at      timestamptz,
   end_reason    text,
   end_detail    text,
@@ -23,12 +22,8 @@ CREATE TABLE leasehold.lease (
   CHECK ((ended_at IS NULL) = (end_reason IS NULL))
 ) WITH (fillfactor = 70);
 
-COMMENT ON COLUMN leasehold.lease.check_at IS
-  'At most expires_at, and never moved by a heartbeat: that keeps the heartbeat HOT.';
-
--- Both partial on purpose: a full unique index would make its columns key columns, and then a
--- heartbeat would wait for a fence.
-CREATE INDEX lease_check ON leasehold.lease (check_at) WHERE ended_at IS NULL;
+-- No index on expires_at: a heartbeat moves it, and stays HOT. Partial on purpose: a full unique index would
+-- make its column a key column, and then a heartbeat would wait for a fence.
 CREATE UNIQUE INDEX lease_request ON leasehold.lease (request_id) WHERE request_id IS NOT NULL;
 
 CREATE TABLE leasehold.event (

@@ -15,7 +15,6 @@ CREATE TABLE leasehold_lease (
   acquired_at   INTEGER NOT NULL,
   heartbeat_at  INTEGER NOT NULL,
   expires_at    INTEGER NOT NULL,
-  check_at      INTEGER NOT NULL,
   ended_at      INTEGER,
   end_reason    TEXT,
   end_detail    TEXT,
@@ -23,11 +22,10 @@ CREATE TABLE leasehold_lease (
   CHECK ((ended_at IS NULL) = (end_reason IS NULL))
 );
 
-CREATE INDEX leasehold_lease_check ON leasehold_lease (check_at) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX leasehold_lease_request ON leasehold_lease (request_id) WHERE request_id IS NOT NULL;
 
 CREATE TABLE leasehold_event (
-  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  id              INTEGER PRIMARY KEY,
   at              INTEGER NOT NULL,
   kind            TEXT    NOT NULL,
   key             TEXT    NOT NULL,

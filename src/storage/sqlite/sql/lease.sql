@@ -52,8 +52,10 @@ DELETE FROM leasehold_lease WHERE id IN (
      AND NOT EXISTS (SELECT 1 FROM leasehold_lock AS k WHERE k.lease_id = l.id)
    LIMIT :batch);
 INSERT INTO temp.pruned (leases) VALUES (changes());
+-- The newest one stays: ids go on from it, so that who follows events never sees one twice.
 DELETE FROM leasehold_event WHERE id IN (
-  SELECT id FROM leasehold_event WHERE at < :now - :older_than ORDER BY id LIMIT :batch);
+  SELECT id FROM leasehold_event
+   WHERE at < :now - :older_than AND id < (SELECT max(id) FROM leasehold_event) ORDER BY id LIMIT :batch);
 UPDATE temp.pruned SET events = changes();
 SELECT leases, events FROM temp.pruned;
 

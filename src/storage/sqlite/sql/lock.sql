@@ -14,13 +14,19 @@ l.end_detail AS end_detail
 SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS p ON p.id = w.lease_id
  WHERE w.name = k.name AND p.expires_at > :now
 
+-- fragment waiters_ahead
+SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS p ON p.id = w.lease_id
+ WHERE w.name = :name AND p.expires_at > :now
+   AND w.place < coalesce((SELECT min(own.place) FROM leasehold_waiter AS own
+                            WHERE own.name = :name AND own.request_id = :request_id),
+                          9223372036854775807)
+
 -- fragment state
 CASE WHEN l.id IS NULL OR l.ended_at IS NOT NULL THEN 'free'
      WHEN l.expires_at > :now THEN 'running' ELSE 'expired' END
 
 -- fragment tell
-SELECT a.outcome AS outcome, a.why AS why, {lease_columns}, 0 AS waiters, a.replayed AS replayed,
-       :now AS store_now
+{lease_columns}, 0 AS waiters, a.replayed AS replayed, :now AS store_now
   FROM temp.act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id
 
@@ -32,33 +38,27 @@ CASE WHEN :token <> k.token THEN 'superseded' WHEN l.end_reason = 'revoked' THEN
 -- takes name text, holder text, ttl duration, request_id text?, host text, boot_id text, pid int,
 --   process_start int, tty text, instance text
 -- gives lease_answer
-INSERT INTO leasehold_lock (name, token) SELECT :name, 0
- WHERE NOT EXISTS (SELECT 1 FROM leasehold_lock WHERE name = :name);
-INSERT OR REPLACE INTO temp.act (id, token, lease_id, takeover, ahead, outcome)
-SELECT 1, k.token, k.lease_id, h.ended_at IS NULL AND h.id IS NOT NULL,
-       (SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS l ON l.id = w.lease_id
-         WHERE w.name = :name AND l.expires_at > :now
-           AND w.place < coalesce((SELECT min(own.place) FROM leasehold_waiter AS own
-                                    WHERE own.name = :name AND own.request_id = :request_id),
-                                  9223372036854775807)),
-       CASE WHEN h.request_id = :request_id
-            THEN CASE WHEN h.ended_at IS NULL AND h.expires_at > :now THEN 'replayed' ELSE 'lost' END
+INSERT OR REPLACE INTO temp.act (id, token, lease_id, takeover, outcome)
+SELECT 1, coalesce(k.token, 0), h.id, h.ended_at IS NULL AND h.id IS NOT NULL,
+       CASE WHEN h.request_id = :request_id AND h.ended_at IS NULL AND h.expires_at > :now THEN 'replayed'
             WHEN EXISTS (SELECT 1 FROM leasehold_lease WHERE request_id = :request_id) THEN 'lost'
-            WHEN h.ended_at IS NULL AND h.expires_at > :now THEN 'held' END
-  FROM leasehold_lock AS k LEFT JOIN leasehold_lease AS h ON h.id = k.lease_id
- WHERE k.name = :name;
-UPDATE temp.act SET outcome = CASE WHEN ahead > 0 THEN 'busy' ELSE 'granted' END WHERE outcome IS NULL;
+            WHEN h.ended_at IS NULL AND h.expires_at > :now THEN 'held'
+            WHEN ({waiters_ahead}) > 0 THEN 'busy'
+            ELSE 'granted' END
+  FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name
+  LEFT JOIN leasehold_lease AS h ON h.id = k.lease_id;
 -- Takeover ends the lease first.
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'expired'
  WHERE id = (SELECT lease_id FROM temp.act WHERE outcome = 'granted' AND takeover);
 INSERT INTO leasehold_lease
   (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at,
-   expires_at, check_at, request_id)
+   expires_at, request_id)
 SELECT 'lock', :holder, :host, :boot_id, :pid, :process_start, :tty, :instance, :ttl, :now, :now,
-       :now + :ttl, :now + :ttl, :request_id
+       :now + :ttl, :request_id
   FROM temp.act WHERE outcome = 'granted';
-UPDATE leasehold_lock SET token = max(token + 1, :now), lease_id = last_insert_rowid()
- WHERE name = :name AND (SELECT outcome FROM temp.act) = 'granted';
+INSERT INTO leasehold_lock (name, token, lease_id)
+SELECT :name, max(token + 1, :now), last_insert_rowid() FROM temp.act WHERE outcome = 'granted'
+    ON CONFLICT (name) DO UPDATE SET token = excluded.token, lease_id = excluded.lease_id;
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, previous_holder)
 SELECT :now, 'lock', :name, CASE WHEN a.takeover THEN 'reclaimed' ELSE 'acquired' END,
        max(a.token + 1, :now), :holder, :host,
@@ -77,9 +77,9 @@ SELECT CASE a.outcome WHEN 'replayed' THEN 'granted' ELSE a.outcome END AS outco
             WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired'
             ELSE 'finished' END AS why,
        {lease_columns},
-       CASE a.outcome WHEN 'busy' THEN a.ahead ELSE 0 END AS waiters,
+       CASE a.outcome WHEN 'busy' THEN ({waiters_ahead}) ELSE 0 END AS waiters,
        a.outcome IN ('replayed', 'lost') AS replayed, :now AS store_now
-  FROM temp.act AS a JOIN leasehold_lock AS k ON k.name = :name
+  FROM temp.act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 
 -- statement lock_wait write
@@ -102,9 +102,9 @@ DELETE FROM leasehold_waiter
  WHERE name = :name AND lease_id IN (SELECT id FROM leasehold_lease WHERE ended_at IS NOT NULL);
 INSERT INTO leasehold_lease
   (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at,
-   expires_at, check_at)
+   expires_at)
 SELECT 'place', :holder, :host, :boot_id, :pid, :process_start, :tty, :instance, :patience, :now, :now,
-       :now + :patience, :now + :patience
+       :now + :patience
   FROM temp.act WHERE outcome = 'new';
 INSERT INTO leasehold_waiter (name, request_id, lease_id)
 SELECT :name, :request_id, last_insert_rowid() FROM temp.act WHERE outcome = 'new';
@@ -134,52 +134,44 @@ SELECT lease_id IS NOT NULL AS left_line FROM temp.act;
 -- statement lock_heartbeat write urgent
 -- takes name text, token int, ttl duration?
 -- gives lease_answer
-INSERT OR REPLACE INTO temp.act (id, lease_id, replayed, outcome, why)
-SELECT 1, d.lease_id, 0, coalesce(d.outcome, 'not_found'), CASE d.outcome WHEN 'lost' THEN d.why END
-  FROM (SELECT 1) LEFT JOIN (
-    SELECT k.lease_id,
-           CASE WHEN k.lease_id IS NULL THEN 'not_found'
-                WHEN k.token = :token AND l.ended_at IS NULL AND l.expires_at > :now THEN 'extended'
-                ELSE 'lost' END AS outcome,
-           {lost_reason} AS why
-      FROM leasehold_lock AS k LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id
-     WHERE k.name = :name) AS d;
+INSERT OR REPLACE INTO temp.act (id, lease_id, replayed, outcome)
+SELECT 1, l.id, 0,
+       CASE WHEN l.id IS NULL THEN 'not_found'
+            WHEN k.token = :token AND l.ended_at IS NULL AND l.expires_at > :now THEN 'extended'
+            ELSE 'lost' END
+  FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name
+  LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 UPDATE leasehold_lease
    SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
  WHERE id = (SELECT lease_id FROM temp.act WHERE outcome = 'extended');
-{tell};
+SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why, {tell};
 
 -- statement lock_release write
 -- takes name text, token int
 -- gives lease_answer
-INSERT OR REPLACE INTO temp.act (id, lease_id, replayed, outcome, why)
-SELECT 1, d.lease_id, coalesce(d.ended, 0), coalesce(d.outcome, 'not_found'), CASE d.outcome WHEN 'lost' THEN d.why END
-  FROM (SELECT 1) LEFT JOIN (
-    SELECT k.lease_id, l.end_reason = 'released' AS ended,
-           CASE WHEN k.lease_id IS NULL THEN 'not_found'
-                WHEN k.token = :token AND coalesce(l.end_reason, 'released') = 'released' THEN 'released'
-                ELSE 'lost' END AS outcome,
-           {lost_reason} AS why
-      FROM leasehold_lock AS k LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id
-     WHERE k.name = :name) AS d;
+INSERT OR REPLACE INTO temp.act (id, lease_id, replayed, outcome)
+SELECT 1, l.id, coalesce(l.end_reason = 'released', 0),
+       CASE WHEN l.id IS NULL THEN 'not_found'
+            WHEN k.token = :token AND coalesce(l.end_reason, 'released') = 'released' THEN 'released'
+            ELSE 'lost' END
+  FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name
+  LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host)
 SELECT :now, 'lock', :name, 'released', :token, l.holder, l.host
   FROM temp.act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id
  WHERE a.outcome = 'released' AND l.ended_at IS NULL;
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'released'
  WHERE ended_at IS NULL AND id = (SELECT lease_id FROM temp.act WHERE outcome = 'released');
-{tell};
+SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why, {tell};
 
 -- statement lock_revoke write
 -- takes name text, reason text
 -- gives lease_answer
 INSERT OR REPLACE INTO temp.act (id, lease_id, replayed, outcome)
-SELECT 1, d.lease_id, 0, coalesce(d.outcome, 'not_found')
-  FROM (SELECT 1) LEFT JOIN (
-    SELECT k.lease_id, CASE WHEN k.lease_id IS NULL THEN 'not_found'
-                            WHEN l.ended_at IS NULL THEN 'revoked' ELSE 'free' END AS outcome
-      FROM leasehold_lock AS k LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id
-     WHERE k.name = :name) AS d;
+SELECT 1, l.id, 0,
+       CASE WHEN l.id IS NULL THEN 'not_found' WHEN l.ended_at IS NULL THEN 'revoked' ELSE 'free' END
+  FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name
+  LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT :now, 'lock', :name, 'revoked', k.token, l.holder, l.host, :reason
   FROM temp.act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id
@@ -187,7 +179,7 @@ SELECT :now, 'lock', :name, 'revoked', k.token, l.holder, l.host, :reason
  WHERE a.outcome = 'revoked';
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'revoked', end_detail = :reason
  WHERE id = (SELECT lease_id FROM temp.act WHERE outcome = 'revoked');
-{tell};
+SELECT a.outcome AS outcome, NULL AS why, {tell};
 
 -- statement lock_show read
 -- takes name text

@@ -6,6 +6,5 @@ CREATE TEMP TABLE IF NOT EXISTS act (
   takeover INTEGER,
   ahead    INTEGER,
   replayed INTEGER,
-  outcome  TEXT,
-  why      TEXT
+  outcome  TEXT
 );
