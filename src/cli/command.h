@@ -1,0 +1,74 @@
+// What every subcommand is made of: one file each, one function that hangs it into the command tree.
+//
+//   void add_status(CLI::App& parent, Context& context) {
+//     auto* command = add_command(parent, context, "status", "Count what is in the store", {"leasehold status"});
+//     set_action(*command, context, [&context] { return show_status(context); });
+//   }
+//
+// Parsing only chooses `action`; main runs it when the whole command line was understood. What an
+// action returns is the exit code. stdout is for the result, stderr for the chatter; see print.h for
+// writing them and report.h for errors.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+
+namespace leasehold::cli {
+
+/// A leaf of the command tree, with the options every command has (--db, --json, --help).
+/// Examples end up in help and man page.
+CLI::App* add_command(CLI::App& parent, Context& context, const std::string& name, const std::string& description,
+                      const std::vector<std::string>& examples);
+
+/// What to do when the command line names this command.
+void set_action(CLI::App& command, Context& context, std::function<int()> action);
+
+/// --db, --json and --help; add_command does it for commands.
+void add_common_options(CLI::App& app, Context& context);
+
+/// A command that only has subcommands.
+CLI::App* add_group(CLI::App& parent, const std::string& name, const std::string& description,
+                    const std::vector<std::string>& examples);
+
+/// Options that several commands share. The referenced variable must live as long as the tree.
+CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration& value, const std::string& help);
+CLI::Option* add_lock_name(CLI::App& command, std::string& name);
+/// --token, else LEASEHOLD_TOKEN; required.
+CLI::Option* add_token(CLI::App& command, Token& token);
+/// A whole number within bounds.
+CLI::Option* add_number(CLI::App& command, const std::string& names, int& value, int least, int most,
+                        const std::string& help);
+/// One of a few words.
+CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
+                        const std::vector<std::string>& words, const std::string& help);
+/// -E, --conflict-exit-code N: instead of 75 when the lock is held or the wait ran out.
+CLI::Option* add_conflict_exit_code(CLI::App& command, int& code);
+
+/// The whole tree, and the commands in it.
+void add_all_commands(CLI::App& root, Context& context);
+void add_lock_acquire(CLI::App& parent, Context& context);
+void add_lock_heartbeat(CLI::App& parent, Context& context);
+void add_lock_release(CLI::App& parent, Context& context);
+void add_lock_show(CLI::App& parent, Context& context);
+void add_lock_ls(CLI::App& parent, Context& context);
+void add_lock_revoke(CLI::App& parent, Context& context);
+void add_lock_run(CLI::App& parent, Context& context);
+void add_events(CLI::App& parent, Context& context);
+void add_status(CLI::App& parent, Context& context);
+void add_doctor(CLI::App& parent, Context& context);
+void add_migrate_up(CLI::App& parent, Context& context);
+void add_migrate_down(CLI::App& parent, Context& context);
+void add_migrate_status(CLI::App& parent, Context& context);
+void add_migrate_verify(CLI::App& parent, Context& context);
+void add_migrate_plan(CLI::App& parent, Context& context);
+void add_prune(CLI::App& parent, Context& context);
+void add_grant(CLI::App& parent, Context& context);
+void add_demo(CLI::App& parent, Context& context);
+void add_completion(CLI::App& parent, Context& context);
+void add_man(CLI::App& parent, Context& context);
+
+}  // namespace leasehold::cli

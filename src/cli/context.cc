@@ -1,0 +1,65 @@
+#include "cli/context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+
+namespace leasehold::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+bool has_scheme(std::string_view text) {
+  const auto scheme = text.substr(0, text.find(':'));
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+'; };
+  return !scheme.empty() && scheme.size() < text.size() && std::all_of(scheme.begin(), scheme.end(), fits);
+}
+
+/// People write --db ./work.db; a word that is no path stays as it is, and the store explains what a URL is.
+std::string as_url(std::string text) {
+  const bool path = !has_scheme(text) && (text.find('/') != std::string::npos || text.ends_with(".db"));
+  return path ? "sqlite:" + text : text;
+}
+
+/// The base folder of the XDG specification, which wants relative values ignored.
+Result<std::filesystem::path> state_folder() {
+  if (std::filesystem::path state = variable("XDG_STATE_HOME"); state.is_absolute()) return state;
+  if (std::filesystem::path home = variable("HOME"); home.is_absolute()) return home / ".local" / "state";
+  return Error{.code = Errc::invalid_argument,
+               .message = "no store given and neither XDG_STATE_HOME nor HOME is set: use --db URL or LEASEHOLD_DB"};
+}
+
+Result<std::string> default_url() {
+  auto state = state_folder();
+  if (!state) return std::move(state).error();
+  const auto folder = *state / "leasehold";
+  std::error_code failure;
+  if (std::filesystem::create_directories(folder, failure); failure) {
+    return Error{.code = Errc::unavailable,
+                 .message = fmt::format("cannot make the folder {}: {}; use --db URL to put the store elsewhere",
+                                        folder.string(), failure.message())};
+  }
+  return "sqlite:" + (folder / "leasehold.db").string();
+}
+
+}  // namespace
+
+Result<std::string> Context::store_url() const {
+  if (!db.empty()) return as_url(db);
+  if (auto given = variable("LEASEHOLD_DB"); !given.empty()) return as_url(std::move(given));
+  return default_url();
+}
+
+Result<Store> Context::open_store(const OpenOptions& options) const {
+  auto url = store_url();
+  if (!url) return std::move(url).error();
+  return Store::open(*url, options);
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,34 @@
+// What the command line said for every command, and the exit codes they share.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "leasehold/result.h"
+#include "leasehold/store.h"
+
+namespace leasehold::cli {
+
+namespace exit_code {
+inline constexpr int ok = 0;
+inline constexpr int failure = 1;
+inline constexpr int usage = 2;
+inline constexpr int nothing_to_do = 3;
+inline constexpr int not_found = 4;
+inline constexpr int unreachable = 69;
+inline constexpr int held = 75;
+inline constexpr int lost = 76;
+}  // namespace exit_code
+
+/// What the command line said for every command, and the command it chose.
+struct Context {
+  std::string db;     ///< --db as given; empty: see store_url()
+  bool json = false;  ///< --json: the result, errors too, as JSON on stdout
+  std::function<int()> action;
+
+  /// --db, else LEASEHOLD_DB, else a file in the user's state folder (which is made).
+  [[nodiscard]] Result<std::string> store_url() const;
+  [[nodiscard]] Result<Store> open_store(const OpenOptions& options = {}) const;
+};
+
+}  // namespace leasehold::cli

@@ -1,0 +1,109 @@
+// leasehold demo: real processes count under locks, are killed and stopped, and nothing goes wrong.
+#include "cli/demo.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <random>
+
+#include "cli/demo_conductor.h"
+#include "cli/demo_crew.h"
+#include "cli/demo_ledger.h"
+#include "cli/demo_verdict.h"
+#include "cli/print.h"
+#include "cli/report.h"
+
+namespace leasehold::cli {
+namespace {
+
+constexpr int interrupted_code = 128 + SIGINT;
+
+std::atomic<bool> interrupted{false};
+
+void interrupt(int) { interrupted = true; }
+
+/// Gone at the end, unless it is to be kept.
+class Folder {
+ public:
+  explicit Folder(bool keep) : keep_(keep) {
+    std::error_code failure;
+    auto pattern = (std::filesystem::temp_directory_path(failure) / "leasehold-demo-XXXXXX").string();
+    if (!failure && ::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    if (!keep_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  const bool keep_;
+  std::string path_;
+};
+
+Result<DemoVerdict> perform(const DemoOptions& options, const std::string& file) {
+  auto store = Store::open(demo_url(file));
+  if (!store) return store.error();
+  auto ledger = Ledger::open(file);
+  if (!ledger) return ledger.error();
+  if (auto made = ledger->create(options.locks); !made) return made.error();
+  Crew crew(file, options);
+  auto seen = Conductor(crew, options, interrupted).run();
+  if (!seen) return seen.error();
+  return judge(options, *seen, *store, *ledger);
+}
+
+int demo(const Context& context, DemoOptions& options) {
+  // Small enough for every JSON reader, and to be typed again.
+  if (options.seed == 0) options.seed = std::random_device{}() % 1'000'000 + 1;
+  const Folder folder(options.keep);
+  if (folder.path().empty()) {
+    return report(context, {.code = Errc::unavailable, .message = "cannot make a temporary folder: set TMPDIR"});
+  }
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGPIPE, SIG_IGN);
+  const auto file = folder.path() + "/demo.db";
+  const auto verdict = perform(options, file);
+  if (!verdict) return report(context, verdict.error());
+  if (context.json) {
+    print_line(to_json(options, *verdict));
+  } else {
+    print_verdict(options, *verdict);
+  }
+  if (options.keep) say("kept: leasehold events --db sqlite:{}", file);
+  if (interrupted) return interrupted_code;
+  return verdict->passed ? exit_code::ok : exit_code::failure;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "demo", "Watch real processes die and stand still under locks",
+                              {"leasehold demo", "leasehold demo --workers 20 --seconds 30",
+                               "leasehold demo --no-fence     # see what the fence is for"});
+  auto options = std::make_shared<DemoOptions>();
+  command->add_option("--workers", options->workers, "Worker processes (default 6)")
+      ->check(CLI::Range(2, 64))
+      ->type_name("N");
+  command->add_option("--locks", options->locks, "Locks they contend for (default 3)")
+      ->check(CLI::Range(1, 32))
+      ->type_name("N");
+  command->add_option("--seconds", options->seconds, "How long they work (default 6)")
+      ->check(CLI::Range(1, 3600))
+      ->type_name("N");
+  command->add_option("--seed", options->seed, "Of the random choices (default: another one each time)")
+      ->type_name("N");
+  command->add_flag("!--no-fence", options->fenced, "Let late writes through: the verdict must find them");
+  command->add_flag("--keep", options->keep, "Keep the database file and tell where it is");
+  command->callback([&context, options] { context.action = [&context, options] { return demo(context, *options); }; });
+  add_demo_worker(parent, context);
+}
+
+}  // namespace leasehold::cli

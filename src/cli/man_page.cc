@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include "cli/man.h"
+
+namespace leasehold::cli {
+namespace {
+
+/// Text that roff takes literally: no escapes, no requests at the start of a line, hyphens that can be copied.
+std::string roff(std::string_view text) {
+  std::string out;
+  if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else if (c == '\'') {
+      out += "\\(aq";
+    } else if (c == '`') {
+      out += "\\(ga";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string synopsis(const CommandText& command) {
+  auto line = fmt::format(".B {}\n", roff(command.joined()));
+  if (!command.options.empty()) line += "[\\fIOPTIONS\\fR]\n";
+  for (const auto& option : command.options) {
+    if (!option.argument) continue;
+    const auto name = fmt::format("\\fI{}\\fR{}", roff(option.names.front()), option.repeated ? "..." : "");
+    line += option.required ? name + "\n" : "[" + name + "]\n";
+  }
+  if (!command.commands.empty()) line += "\\fICOMMAND\\fR\n";
+  return line;
+}
+
+std::string option_entry(const OptionText& option) {
+  std::string names;
+  for (const auto& name : option.names) {
+    names += fmt::format("{}\\fB{}\\fR", names.empty() ? "" : ", ", roff(name));
+  }
+  if (!option.value.empty() && !option.argument) names += fmt::format(" \\fI{}\\fR", roff(option.value));
+  auto entry = fmt::format(".TP\n{}\n{}", names, roff(option.help));
+  if (option.required) entry += " (required)";
+  if (!option.variable.empty()) entry += fmt::format("; else from \\fB{}\\fR", option.variable);
+  return entry + "\n";
+}
+
+std::string options_section(const CommandText& command) {
+  std::string entries;
+  for (const auto& option : command.options) {
+    if (option.argument) entries += option_entry(option);
+  }
+  for (const auto& option : command.options) {
+    if (!option.argument) entries += option_entry(option);
+  }
+  return entries.empty() ? "" : ".SH OPTIONS\n" + entries;
+}
+
+std::string commands_section(const CommandText& command) {
+  if (command.commands.empty()) return "";
+  std::string text = ".SH COMMANDS\n";
+  for (std::size_t i = 0; i < command.commands.size(); ++i) {
+    text += fmt::format(".TP\n\\fB{}\\-{}\\fR(1)\n{}\n", roff(command.joined('-')), roff(command.commands[i]),
+                        roff(command.commands_help[i]));
+  }
+  return text;
+}
+
+std::string examples_section(const CommandText& command) {
+  std::string text = ".SH EXAMPLES\n.nf\n";
+  for (const auto& example : command.examples) text += roff(example) + "\n";
+  return text + ".fi\n";
+}
+
+constexpr std::string_view exit_status = R"(.SH EXIT STATUS
+.TP
+0
+it was done
+.TP
+1
+it failed
+.TP
+2
+the command line or an argument is wrong; nothing was done
+.TP
+3
+there was nothing to do
+.TP
+4
+there is no such thing
+.TP
+69
+the store could not be asked, or its answer was lost: this says nothing about who holds what
+.TP
+75
+somebody else holds it, or the wait ran out
+.TP
+76
+the lease is lost: the token is not the current one; nothing was changed
+)";
+
+constexpr std::string_view environment = R"(.SH ENVIRONMENT
+.TP
+\fBLEASEHOLD_DB\fR
+the store, where \fB\-\-db\fR is not given
+.TP
+\fBLEASEHOLD_TOKEN\fR
+the token, where \fB\-\-token\fR is not given
+.TP
+\fBXDG_STATE_HOME\fR
+the default store is leasehold/leasehold.db in it; ~/.local/state where it is not set
+.TP
+\fBNO_COLOR\fR
+when not empty: no colours
+)";
+
+std::string see_also(const CommandText& command) {
+  if (command.path.size() < 2) return "";
+  auto parent = command;
+  parent.path.pop_back();
+  const auto root = parent.path.size() > 1 ? ",\n.BR leasehold (1)\n" : "\n";
+  return fmt::format(".SH SEE ALSO\n.BR {} (1){}", roff(parent.joined('-')), root);
+}
+
+}  // namespace
+
+std::string man_page(const CommandText& command) {
+  std::string page =
+      fmt::format(".TH {} 1 \"\" \"leasehold {}\" \"leasehold\"\n", roff(command.joined('-')), LEASEHOLD_VERSION);
+  page += fmt::format(".SH NAME\n{} \\- {}\n", roff(command.joined('-')), roff(command.help));
+  page += ".SH SYNOPSIS\n" + synopsis(command);
+  page += fmt::format(".SH DESCRIPTION\n{}.\n", roff(command.help));
+  page += commands_section(command);
+  page += options_section(command);
+  page += examples_section(command);
+  page += exit_status;
+  page += environment;
+  page += see_also(command);
+  page.pop_back();
+  return page;
+}
+
+}  // namespace leasehold::cli

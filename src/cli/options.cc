@@ -1,0 +1,117 @@
+// What commands share: how they are hung into the tree, and options that mean the same everywhere.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/tree.h"
+#include "core/duration.h"
+
+namespace leasehold::cli {
+namespace {
+
+std::string examples_footer(const std::vector<std::string>& examples) {
+  std::string text = "EXAMPLES";
+  for (const auto& example : examples) text += "\n  " + example;
+  return text;
+}
+
+void take_token(Token& token, const std::string& text) {
+  const auto* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, token.value);
+  if (parsed.ec != std::errc() || parsed.ptr != end || token.value <= 0) {
+    throw CLI::ValidationError("--token",
+                               leasehold::quoted(text) + " is not a token: write the number that acquire gave");
+  }
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& app, Context& context) {
+  app.add_option("--db", context.db,
+                 "The store: sqlite:PATH or postgresql://USER@HOST/DATABASE (default: "
+                 "LEASEHOLD_DB, else a file in your state folder)")
+      ->type_name("URL")
+      ->group(common_group);
+  app.add_flag("--json", context.json, "Result and errors as JSON on stdout")->group(common_group);
+  app.set_help_flag("-h,--help", "Show this help")->group(common_group);
+}
+
+CLI::App* add_command(CLI::App& parent, Context& context, const std::string& name, const std::string& description,
+                      const std::vector<std::string>& examples) {
+  auto* command = parent.add_subcommand(name, description);
+  // A group lets --db through to the root; a command has its own, and its arguments stay its own.
+  command->fallthrough(false);
+  command->footer(examples_footer(examples));
+  add_common_options(*command, context);
+  return command;
+}
+
+void set_action(CLI::App& command, Context& context, std::function<int()> action) {
+  command.callback([&context, action = std::move(action)] { context.action = action; });
+}
+
+CLI::App* add_group(CLI::App& parent, const std::string& name, const std::string& description,
+                    const std::vector<std::string>& examples) {
+  auto* group = parent.add_subcommand(name, description);
+  group->require_subcommand(1);
+  group->fallthrough();
+  group->footer(examples_footer(examples));
+  group->set_help_flag("-h,--help", "Show this help")->group(common_group);
+  return group;
+}
+
+CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration& value, const std::string& help) {
+  const auto take = [&value, names](const std::string& text) {
+    auto parsed = parse_duration(text);
+    if (!parsed) throw CLI::ValidationError(names, parsed.error().message);
+    value = *parsed;
+  };
+  return command.add_option_function<std::string>(names, take, help)->type_name("DURATION");
+}
+
+CLI::Option* add_lock_name(CLI::App& command, std::string& name) {
+  return command.add_option("NAME", name, "The lock: up to 512 bytes of UTF-8")->required()->type_name("");
+}
+
+CLI::Option* add_token(CLI::App& command, Token& token) {
+  const auto take = [&token](const std::string& text) { take_token(token, text); };
+  return command.add_option_function<std::string>("--token", take, "The token of the grant")
+      ->envname("LEASEHOLD_TOKEN")
+      ->required()
+      ->type_name("TOKEN");
+}
+
+CLI::Option* add_number(CLI::App& command, const std::string& names, int& value, int least, int most,
+                        const std::string& help) {
+  const auto take = [&value, names, least, most](const std::string& text) {
+    const auto* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, value);
+    if (parsed.ec != std::errc() || parsed.ptr != end || value < least || value > most) {
+      throw CLI::ValidationError(names,
+                                 fmt::format("{} is not a number from {} to {}", leasehold::quoted(text), least, most));
+    }
+  };
+  return command.add_option_function<std::string>(names, take, help)->type_name("N");
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
+                        const std::vector<std::string>& words, const std::string& help) {
+  const auto take = [&value, names, words](const std::string& text) {
+    if (std::find(words.begin(), words.end(), text) == words.end()) {
+      throw CLI::ValidationError(names,
+                                 fmt::format("{} is none of {}", leasehold::quoted(text), fmt::join(words, ", ")));
+    }
+    value = text;
+  };
+  return command.add_option_function<std::string>(names, take, help)
+      ->type_name(fmt::format("{}", fmt::join(words, "|")));
+}
+
+CLI::Option* add_conflict_exit_code(CLI::App& command, int& code) {
+  return add_number(command, "-E,--conflict-exit-code", code, 0, 255, "Exit with N instead of 75 when it is held");
+}
+
+}  // namespace leasehold::cli

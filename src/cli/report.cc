@@ -1,0 +1,67 @@
+#include "cli/report.h"
+
+#include <algorithm>
+
+#include "cli/print.h"
+#include "core/duration.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+std::string place_of(const Holder& holder) {
+  std::string place = printable(holder.host);
+  if (holder.pid != 0) place += fmt::format("{}pid {}", place.empty() ? "" : ", ", holder.pid);
+  if (!holder.tty.empty()) place += fmt::format("{}tty {}", place.empty() ? "" : ", ", printable(holder.tty));
+  return place.empty() ? "" : fmt::format(" ({})", place);
+}
+
+bool tells_of_somebody(const Error& error) { return error.current && error.current->state != LeaseState::free; }
+
+}  // namespace
+
+int exit_code_of(const Error& error, int held_code) {
+  switch (error.code) {
+    case Errc::invalid_argument: return exit_code::usage;
+    case Errc::not_found: return exit_code::not_found;
+    case Errc::held:
+    case Errc::busy: return held_code;
+    case Errc::lost: return exit_code::lost;
+    case Errc::unavailable:
+    case Errc::in_doubt: return exit_code::unreachable;
+    case Errc::schema_missing:
+    case Errc::schema_newer:
+    case Errc::denied:
+    case Errc::damaged:
+    case Errc::internal: break;
+  }
+  return exit_code::failure;
+}
+
+int report(const Context& context, const Error& error, int held_code) {
+  if (context.json) print_line(wire::to_json(error));
+  if (error.code == Errc::held && error.current) {
+    // The library's message is for logs; a person wants to find the holder.
+    say("leasehold: {} is {}", printable(error.current->key), describe_holder(*error.current));
+  } else {
+    say("leasehold: {}", printable(error.message));
+    if (tells_of_somebody(error)) say("  {}", describe_holder(*error.current));
+  }
+  return exit_code_of(error, held_code);
+}
+
+std::string describe_holder(const LeaseInfo& lease) {
+  const auto until = local_time(lease.expires_at, lease.store_now);
+  const auto frees = lease.frees_in() > Duration::zero()
+                         ? fmt::format("frees at {} (in {})", until, format_duration(lease.frees_in()))
+                         : fmt::format("expired at {}: the next one may take it", until);
+  return fmt::format("held by {}{} since {}, heartbeat {}, {}", printable(lease.holder.name), place_of(lease.holder),
+                     local_time(lease.acquired_at, lease.store_now), format_age(lease.heartbeat_age()), frees);
+}
+
+int ask_for_yes(const Context& context, std::string_view what) {
+  return report(context, {.code = Errc::invalid_argument,
+                          .message = fmt::format("{}: add --yes to do it, --dry-run to see what it would do", what)});
+}
+
+}  // namespace leasehold::cli

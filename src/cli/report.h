@@ -1,0 +1,21 @@
+// Errors as the user meets them: the message, who holds the key, and the exit code.
+#pragma once
+
+#include "cli/context.h"
+#include "leasehold/result.h"
+
+namespace leasehold::cli {
+
+/// Which exit code tells of this error.
+int exit_code_of(const Error& error, int held_code = exit_code::held);
+
+/// Says on stderr what went wrong (with --json also on stdout) and gives the exit code.
+int report(const Context& context, const Error& error, int held_code = exit_code::held);
+
+/// "held by ana@box (pid 12, tty pts/3) since 12:00:00, heartbeat 2m ago, frees at 12:00:30 (in 20s)"
+std::string describe_holder(const LeaseInfo& lease);
+
+/// For destructive commands without --yes: says what is missing, exit code 2.
+int ask_for_yes(const Context& context, std::string_view what);
+
+}  // namespace leasehold::cli

@@ -1,0 +1,53 @@
+// leasehold status: the store in numbers.
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+/// The URL without what is secret in it, and without options.
+std::string shown_url(std::string url) {
+  url = url.substr(0, url.find('?'));
+  const auto begin = url.find("://");
+  const auto at = url.rfind('@');
+  const auto colon = begin == std::string::npos ? begin : url.find(':', begin + 3);
+  if (at != std::string::npos && colon != std::string::npos && colon < at) url.erase(colon, at - colon);
+  return url;
+}
+
+void print_count(std::string_view what, std::int64_t count) { print("{:<13} {}", what, count); }
+
+int show_status(const Context& context) {
+  auto url = context.store_url();
+  if (!url) return report(context, url.error());
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  auto status = store->status();
+  if (!status) return report(context, status.error());
+  if (context.json) {
+    print_line(wire::to_json(*status));
+    return exit_code::ok;
+  }
+  print("{:<13} {}", "store", printable(shown_url(*url)));
+  print("{:<13} {}, schema version {}", "backend", status->backend, status->schema_version);
+  print("{:<13} {}", "store clock", to_string(status->store_now));
+  print_count("locks", status->locks);
+  print_count("held", status->held);
+  print_count("expired", status->expired);
+  print_count("waiters", status->waiters);
+  print_count("ended leases", status->ended_leases);
+  print_count("events", status->events);
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_status(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "status", "Count what is in the store",
+                              {"leasehold status", "leasehold status --json | jq .held"});
+  set_action(*command, context, [&context] { return show_status(context); });
+}
+
+}  // namespace leasehold::cli

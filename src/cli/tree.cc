@@ -1,0 +1,94 @@
+#include "cli/tree.h"
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+
+namespace leasehold::cli {
+namespace {
+
+/// A type name such as "read|work|admin" lists the words there are.
+std::vector<std::string> words_in(const std::string& type) {
+  if (type.find('|') == std::string::npos) return {};
+  return CLI::detail::split(type, '|');
+}
+
+OptionText describe_option(const CLI::Option& option) {
+  OptionText text;
+  text.argument = option.get_positional();
+  if (text.argument) {
+    text.names.push_back(option.get_single_name());
+  } else {
+    for (const auto& name : option.get_snames()) text.names.push_back("-" + name);
+    for (const auto& name : option.get_lnames()) text.names.push_back("--" + name);
+  }
+  if (option.get_type_size() != 0) text.value = option.get_type_name();
+  text.values = words_in(text.value);
+  text.help = option.get_description();
+  text.variable = option.get_envname();
+  text.required = option.get_required();
+  text.repeated = option.get_expected_max() >= CLI::detail::expected_max_vector_size;
+  text.common = option.get_group() == common_group;
+  return text;
+}
+
+/// The indented lines after the heading that add_command wrote.
+std::vector<std::string> examples_in(const std::string& footer) {
+  std::vector<std::string> examples;
+  std::istringstream lines(footer);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("  ")) examples.push_back(line.substr(2));
+  }
+  return examples;
+}
+
+std::vector<std::string> path_of(const CLI::App& app) {
+  std::vector<std::string> path;
+  for (const auto* at = &app; at != nullptr; at = at->get_parent()) path.insert(path.begin(), at->get_name());
+  return path;
+}
+
+std::vector<const CLI::App*> subcommands_of(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
+}
+
+void describe_into(std::vector<CommandText>& all, const CLI::App& app) {
+  all.push_back(describe(app));
+  for (const auto* sub : subcommands_of(app)) describe_into(all, *sub);
+}
+
+}  // namespace
+
+std::string CommandText::joined(char separator) const {
+  std::string text;
+  for (const auto& word : path) text += (text.empty() ? "" : std::string(1, separator)) + word;
+  return text;
+}
+
+CommandText describe(const CLI::App& app) {
+  CommandText text;
+  text.path = path_of(app);
+  text.help = app.get_description();
+  for (const auto* option : app.get_options([](const CLI::Option* each) { return !each->get_group().empty(); })) {
+    text.options.push_back(describe_option(*option));
+  }
+  text.examples = examples_in(app.get_footer());
+  for (const auto* sub : subcommands_of(app)) {
+    text.commands.push_back(sub->get_name());
+    text.commands_help.push_back(sub->get_description());
+  }
+  return text;
+}
+
+const CLI::App& root_of(const CLI::App& app) {
+  const auto* at = &app;
+  while (at->get_parent() != nullptr) at = at->get_parent();
+  return *at;
+}
+
+std::vector<CommandText> describe_all(const CLI::App& root) {
+  std::vector<CommandText> all;
+  describe_into(all, root);
+  return all;
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,30 @@
+// Starts the command: no shell, a process group of its own, and an honest answer when it cannot be executed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "run/signals.h"
+#include "run/unique_fd.h"
+
+namespace leasehold::run {
+
+struct Launch {
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;  ///< NAME=VALUE, added to what this process has
+  bool foreground = false;               ///< give it the terminal
+};
+
+struct Launched {
+  pid_t pid = -1;  ///< -1: could not fork, see `error`
+  int error = 0;
+  /// Ends without a byte once the command runs; else gives the errno of exec.
+  UniqueFd exec_report;
+};
+
+/// The command dies with the calling thread, even if that is killed.
+Launched launch(const Launch& what, const DeafToSignals& signals);
+
+}  // namespace leasehold::run

@@ -1,0 +1,67 @@
+// What the wrapper and its guardian say to each other: one packet per message over a socketpair.
+//
+// Threading: a Channel may send from any thread and receives on one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "run/unique_fd.h"
+
+namespace leasehold::run {
+
+/// Why the tree was ended.
+enum class EndReason : std::uint8_t {
+  exited,         ///< the command ended by itself
+  lease_ran_out,  ///< no heartbeat got through in time
+  told_to_stop,   ///< the wrapper heard that the lease is lost
+  wrapper_died,
+};
+
+struct Message {
+  enum class Kind : std::uint8_t {
+    // from the wrapper
+    go,      ///< number: trusted_until; text: NAME=VALUE lines of the environment, each ended by NUL
+    extend,  ///< number: the new trusted_until
+    stop,    ///< the lease is lost: end the tree
+    signal,  ///< number: to be passed on to the command's process group
+    // from the guardian
+    started,       ///< number: the command's pid, which is its process group as well
+    start_failed,  ///< number: errno
+    suspended,     ///< the command was stopped by a signal (number)
+    left_behind,   ///< the command is gone, but not what it started; number: how many
+    ended,         ///< the whole tree is gone; number: the command's wait status, or no_status; and why
+  };
+
+  static constexpr std::int64_t no_status = -1;
+
+  Kind kind = Kind::stop;
+  std::int64_t number = 0;
+  EndReason reason = EndReason::exited;
+  std::string text = {};
+};
+
+class Channel {
+ public:
+  enum class State { open, empty, closed };
+
+  explicit Channel(UniqueFd fd) : fd_(std::move(fd)) {}
+
+  /// Never blocks: a peer that does not listen, because it was stopped, must not stop us as well.
+  bool send(const Message& message) const;
+  /// Takes one message that is there. `closed`: the peer is gone, and everything it said was read.
+  State receive(Message& message) const;
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+ private:
+  UniqueFd fd_;
+};
+
+struct ChannelPair {
+  Channel wrapper;
+  Channel guardian;
+};
+std::optional<ChannelPair> make_channels();
+
+}  // namespace leasehold::run

@@ -1,0 +1,72 @@
+#include "run/signals.h"
+
+#include <fcntl.h>
+
+#include <atomic>
+#include <cerrno>
+
+namespace leasehold::run {
+namespace {
+
+std::atomic<int> queue_end{-1};
+static_assert(std::atomic<int>::is_always_lock_free, "used in a signal handler");
+
+void enqueue(int signal) {
+  const int saved = errno;
+  const auto byte = static_cast<unsigned char>(signal);
+  // The pipe does not block; if it is full, hundreds of signals wait already and one more says nothing new.
+  [[maybe_unused]] const auto written = ::write(queue_end.load(), &byte, 1);
+  errno = saved;
+}
+
+}  // namespace
+
+DeafToSignals::DeafToSignals() {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  for (std::size_t i = 0; i < ignored.size(); ++i) ::sigaction(ignored[i], &ignore, &before_[i]);
+  // Where SIGCHLD is ignored the kernel throws exit statuses away.
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &plain, &child_before_);
+  sigset_t block;
+  ::sigemptyset(&block);
+  ::sigaddset(&block, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &block, &mask_before_);
+}
+
+void DeafToSignals::restore() const {
+  for (std::size_t i = 0; i < ignored.size(); ++i) ::sigaction(ignored[i], &before_[i], nullptr);
+  ::sigaction(SIGCHLD, &child_before_, nullptr);
+  ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+SignalQueue::SignalQueue() {
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0) {
+    read_end_ = UniqueFd(ends[0]);
+    write_end_ = UniqueFd(ends[1]);
+  }
+  queue_end = write_end_.get();
+  struct sigaction catching {};
+  catching.sa_handler = enqueue;
+  catching.sa_flags = SA_RESTART;
+  for (std::size_t i = 0; i < forwarded.size(); ++i) {
+    ::sigaction(forwarded[i], nullptr, &before_[i]);
+    if (forwarded[i] == SIGTSTP && ::isatty(STDIN_FILENO) != 1) continue;
+    if (before_[i].sa_handler != SIG_IGN) ::sigaction(forwarded[i], &catching, nullptr);
+  }
+}
+
+SignalQueue::~SignalQueue() {
+  for (std::size_t i = 0; i < forwarded.size(); ++i) ::sigaction(forwarded[i], &before_[i], nullptr);
+  queue_end = -1;
+}
+
+std::optional<int> SignalQueue::next() const {
+  unsigned char byte = 0;
+  if (::read(read_end_.get(), &byte, 1) != 1) return std::nullopt;
+  return byte;
+}
+
+}  // namespace leasehold::run

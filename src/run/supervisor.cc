@@ -1,0 +1,161 @@
+#include "run/supervisor.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "run/guardian.h"
+#include "run/terminal.h"
+
+namespace leasehold::run {
+namespace {
+
+using std::chrono::milliseconds;
+using Kind = Message::Kind;
+
+/// How long to try after `trusted_until` before telling that something cannot be killed.
+constexpr Duration last_attempts = std::chrono::seconds(2);
+
+Error cannot(const char* what) {
+  return {.code = Errc::internal, .message = fmt::format("cannot {}: {}", what, std::strerror(errno))};
+}
+
+int exit_code_of_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+/// A shell that could continue us sits in our session; without one, stopping would be for ever.
+bool somebody_could_continue_us() { return ::getsid(::getppid()) == ::getsid(0); }
+
+}  // namespace
+
+Result<std::unique_ptr<Supervisor>> Supervisor::fork_guardian(const std::vector<std::string>& argv, Duration grace,
+                                                              Tell tell) {
+  auto channels = make_channels();
+  if (!channels) return cannot("make a socketpair");
+  // Should the guardian be killed, what it guarded comes to us.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  auto foreign = descendants(::getpid());
+  const pid_t guardian = ::fork();
+  if (guardian < 0) return cannot("fork");
+  if (guardian == 0) {
+    { const Channel not_ours = std::move(channels->wrapper); }
+    guard(argv, grace, std::move(channels->guardian));
+  }
+  return std::unique_ptr<Supervisor>(
+      new Supervisor(std::move(channels->wrapper), guardian, grace, std::move(tell), std::move(foreign)));
+}
+
+Supervisor::Supervisor(Channel channel, pid_t guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign)
+    : channel_(std::move(channel)),
+      guardian_(guardian),
+      grace_(grace),
+      tell_(std::move(tell)),
+      foreign_(std::move(foreign)) {}
+
+void Supervisor::start(const std::vector<std::string>& environment, BootTime trusted_until) {
+  signals_.emplace();
+  trusted_until_us_ = std::max(trusted_until_us_.load(), trusted_until.time_since_epoch().count());
+  std::string text;
+  for (const auto& variable : environment) text.append(variable).push_back('\0');
+  channel_.send({.kind = Kind::go, .number = trusted_until_us_, .text = std::move(text)});
+}
+
+void Supervisor::extend(BootTime trusted_until) {
+  trusted_until_us_ = trusted_until.time_since_epoch().count();
+  channel_.send({.kind = Kind::extend, .number = trusted_until_us_});
+}
+
+void Supervisor::stop() {
+  channel_.send({.kind = Kind::stop});
+  // In case somebody stopped it.
+  ::kill(guardian_, SIGCONT);
+}
+
+BootTime Supervisor::own_deadline() const { return trusted_until() - kill_margin(grace_) / 2; }
+
+Ending Supervisor::wait() {
+  std::optional<Ending> ending;
+  while (!ending) {
+    sleep_until_something();
+    while (const auto signal = signals_->next()) channel_.send({.kind = Kind::signal, .number = *signal});
+    ending = take_messages();
+    // Last, because a pause of this process makes the timer fire when all has long been settled.
+    if (!ending && BootClock::now() >= own_deadline()) {
+      ending = Ending{.kind = end_tree_myself() ? Ending::Kind::lease_lost : Ending::Kind::survived};
+    }
+  }
+  if (command_ > 0 && has_foreground(command_)) give_foreground(::getpgrp());
+  return *ending;
+}
+
+void Supervisor::sleep_until_something() {
+  timer_.arm(own_deadline());
+  std::array<pollfd, 3> watched{pollfd{.fd = channel_.fd(), .events = POLLIN, .revents = 0},
+                                pollfd{.fd = signals_->fd(), .events = POLLIN, .revents = 0},
+                                pollfd{.fd = timer_.fd(), .events = POLLIN, .revents = 0}};
+  ::poll(watched.data(), watched.size(), -1);
+}
+
+std::optional<Ending> Supervisor::take_messages() {
+  Message message;
+  for (;;) {
+    const auto state = channel_.receive(message);
+    if (state == Channel::State::empty) return std::nullopt;
+    if (state == Channel::State::closed) {
+      return Ending{.kind = end_tree_myself() ? Ending::Kind::guardian_died : Ending::Kind::survived};
+    }
+    if (auto ending = understand(message)) return ending;
+  }
+}
+
+std::optional<Ending> Supervisor::understand(const Message& message) {
+  switch (message.kind) {
+    case Kind::started: command_ = static_cast<pid_t>(message.number); return std::nullopt;
+    case Kind::start_failed: {
+      const int error = static_cast<int>(message.number);
+      return Ending{.kind = Ending::Kind::start_failed, .exit_code = error == ENOENT ? 127 : 126, .error = error};
+    }
+    case Kind::suspended: on_suspended(static_cast<int>(message.number)); return std::nullopt;
+    case Kind::left_behind:
+      tell_(fmt::format("the command left {} process{} behind: ending {} before the lease is released", message.number,
+                        message.number == 1 ? "" : "es", message.number == 1 ? "it" : "them"));
+      return std::nullopt;
+    case Kind::ended:
+      if (message.reason != EndReason::exited) return Ending{.kind = Ending::Kind::lease_lost};
+      return Ending{.kind = Ending::Kind::exited, .exit_code = exit_code_of_status(static_cast<int>(message.number))};
+    default: return std::nullopt;
+  }
+}
+
+/// Job control as a shell expects it: the job stops as a whole and is continued as a whole.
+void Supervisor::on_suspended(int signal) {
+  if (::isatty(STDIN_FILENO) != 1) return;
+  const pid_t own_group = ::getpgrp();
+  const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
+  if (!(wants_terminal && has_foreground(own_group)) && somebody_could_continue_us()) {
+    if (has_foreground(command_)) give_foreground(own_group);
+    tell_("suspended, and with it the heartbeats: unless it goes on in time, the command is ended with its lease");
+    ::kill(::getpid(), SIGSTOP);
+  }
+  if (has_foreground(own_group)) give_foreground(command_);
+  channel_.send({.kind = Kind::signal, .number = SIGCONT});
+}
+
+bool Supervisor::end_tree_myself() {
+  for (Duration pause = milliseconds(2);; pause = std::min<Duration>(pause * 2, milliseconds(100))) {
+    kill_tree(::getpid(), foreign_);
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    if (descendants(::getpid(), foreign_).empty()) return true;
+    if (BootClock::now() >= trusted_until() + last_attempts) return false;
+    ::poll(nullptr, 0, static_cast<int>(std::chrono::duration_cast<milliseconds>(pause).count()));
+  }
+}
+
+}  // namespace leasehold::run

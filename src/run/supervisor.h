@@ -1,0 +1,85 @@
+// Runs a command under a lease, from the wrapper's side: starts the guardian, passes signals and
+// heartbeats on to it, and tells how it all ended. Knows nothing of leases but `trusted_until`.
+//
+//   auto supervisor = Supervisor::fork_guardian({"make", "deploy"}, 5s, say);   // before any thread exists
+//   ... acquire ...
+//   supervisor.start({"LEASEHOLD_KEY=deploy"}, grant.trusted_until);
+//   ... on each heartbeat: supervisor.extend(trusted_until); when the lease is lost: supervisor.stop() ...
+//   auto ending = supervisor.wait();      // nothing the command started lives any more
+//
+// Threading: extend() and stop() from any thread; everything else from the one that forked.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+#include "run/boot_timer.h"
+#include "run/message.h"
+#include "run/process_tree.h"
+#include "run/signals.h"
+
+namespace leasehold::run {
+
+struct Ending {
+  enum class Kind {
+    exited,         ///< by itself; `exit_code` is to be passed on
+    start_failed,   ///< `exit_code` 126 or 127, `error` an errno
+    lease_lost,     ///< the tree was ended because the lease was, or may have been, lost
+    guardian_died,  ///< somebody killed it; the tree was ended
+    survived,       ///< something could not be killed in time: the lease must not be given up
+  };
+  Kind kind = Kind::exited;
+  int exit_code = 0;
+  int error = 0;
+};
+
+class Supervisor {
+ public:
+  /// For chatter, a line at a time.
+  using Tell = std::function<void(const std::string&)>;
+
+  static Result<std::unique_ptr<Supervisor>> fork_guardian(const std::vector<std::string>& argv, Duration grace,
+                                                           Tell tell);
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  /// Without start(), the guardian just goes away.
+  ~Supervisor() = default;
+
+  /// From here on signals go to the command. `environment` is NAME=VALUE.
+  void start(const std::vector<std::string>& environment, BootTime trusted_until);
+  void extend(BootTime trusted_until);
+  void stop();
+
+  /// Returns when the whole tree is gone; when something survives, soon after `trusted_until`.
+  Ending wait();
+
+ private:
+  Supervisor(Channel channel, pid_t guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign);
+  void sleep_until_something();
+  std::optional<Ending> take_messages();
+  std::optional<Ending> understand(const Message& message);
+  void on_suspended(int signal);
+  bool end_tree_myself();
+  [[nodiscard]] BootTime trusted_until() const { return BootTime(Duration(trusted_until_us_.load())); }
+  /// The guardian should have finished by then; if it has not, it was stopped.
+  [[nodiscard]] BootTime own_deadline() const;
+
+  const Channel channel_;
+  const pid_t guardian_;
+  const Duration grace_;
+  const Tell tell_;
+  /// Children this process had before: not ours to end.
+  const std::vector<ProcessId> foreign_;
+  const BootTimer timer_;
+  std::optional<SignalQueue> signals_;
+  std::atomic<Duration::rep> trusted_until_us_{0};
+  pid_t command_ = 0;
+};
+
+}  // namespace leasehold::run

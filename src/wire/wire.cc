@@ -1,0 +1,152 @@
+#include "wire/wire.h"
+
+#include <algorithm>
+#include <boost/json/object.hpp>
+
+#include "wire/json.h"
+
+namespace leasehold::wire {
+namespace {
+
+/// Empty text means "there is none": JSON says null.
+boost::json::value text_or_null(const std::string& value) {
+  return value.empty() ? boost::json::value(nullptr) : boost::json::value(text(value));
+}
+
+/// Zero means "not known" for what only this machine knows of a process.
+boost::json::value number_or_null(std::int64_t value) {
+  return value == 0 ? boost::json::value(nullptr) : boost::json::value(value);
+}
+
+boost::json::value timestamp_or_null(const std::optional<Timestamp>& when) {
+  return when ? boost::json::value(timestamp(*when)) : boost::json::value(nullptr);
+}
+
+boost::json::object encode(const Holder& holder) {
+  return {{"name", text(holder.name)},
+          {"host", text(holder.host)},
+          {"pid", number_or_null(holder.pid)},
+          {"tty", text_or_null(holder.tty)},
+          {"boot_id", text_or_null(holder.boot_id)},
+          {"process_start", number_or_null(holder.process_start)},
+          {"instance", text_or_null(holder.instance)}};
+}
+
+boost::json::object encode(const LeaseInfo& lease) {
+  boost::json::object out{{"kind", text(lease.kind)},
+                          {"key", text(lease.key)},
+                          {"state", leasehold::to_string(lease.state)},
+                          {"token", lease.token.value},
+                          {"holder", encode(lease.holder)},
+                          {"ttl_seconds", seconds(lease.ttl)},
+                          {"acquired_at", timestamp(lease.acquired_at)},
+                          {"heartbeat_at", timestamp(lease.heartbeat_at)},
+                          {"expires_at", timestamp(lease.expires_at)},
+                          {"ended_at", timestamp_or_null(lease.ended_at)},
+                          {"end_reason", text_or_null(lease.end_reason)},
+                          {"end_detail", text_or_null(lease.end_detail)},
+                          {"waiters", lease.waiters},
+                          {"store_now", timestamp(lease.store_now)}};
+  if (lease.state != LeaseState::free) {
+    out["heartbeat_age_seconds"] = seconds(lease.heartbeat_age());
+    out["frees_in_seconds"] = seconds(std::max(lease.frees_in(), Duration::zero()));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_json(const Grant& grant) {
+  const Duration trusted_for = std::max(grant.trusted_until - BootClock::now(), Duration::zero());
+  return render(boost::json::object{{"key", text(grant.key)},
+                                    {"token", grant.token.value},
+                                    {"holder", encode(grant.holder)},
+                                    {"ttl_seconds", seconds(grant.ttl)},
+                                    {"acquired_at", timestamp(grant.acquired_at)},
+                                    {"expires_at", timestamp(grant.expires_at)},
+                                    {"trusted_for_seconds", seconds(trusted_for)},
+                                    {"replayed", grant.replayed}});
+}
+
+std::string to_json(const LeaseInfo& lease) { return render(encode(lease)); }
+
+std::string to_json(const Event& event) {
+  return render(boost::json::object{{"id", event.id},
+                                    {"at", timestamp(event.at)},
+                                    {"kind", text(event.kind)},
+                                    {"key", text(event.key)},
+                                    {"what", text(event.what)},
+                                    {"token", event.token.value},
+                                    {"holder", text(event.holder)},
+                                    {"host", text(event.host)},
+                                    {"previous_holder", text_or_null(event.previous_holder)},
+                                    {"detail", text_or_null(event.detail)}});
+}
+
+std::string to_json(const StoreStatus& status) {
+  return render(boost::json::object{{"backend", text(status.backend)},
+                                    {"schema_version", status.schema_version},
+                                    {"locks", status.locks},
+                                    {"held", status.held},
+                                    {"expired", status.expired},
+                                    {"waiters", status.waiters},
+                                    {"ended_leases", status.ended_leases},
+                                    {"events", status.events},
+                                    {"store_now", timestamp(status.store_now)}});
+}
+
+std::string to_json(const Pruned& pruned) {
+  return render(boost::json::object{{"leases", pruned.leases}, {"events", pruned.events}});
+}
+
+std::string to_json(const Finding& finding) {
+  return render(boost::json::object{
+      {"level", to_string(finding.level)}, {"what", text(finding.what)}, {"advice", text_or_null(finding.advice)}});
+}
+
+std::string to_json(const MigrationInfo& migration) {
+  return render(boost::json::object{{"version", migration.version},
+                                    {"name", text(migration.name)},
+                                    {"checksum", text(migration.checksum)},
+                                    {"applied_at", timestamp_or_null(migration.applied_at)},
+                                    {"changed", migration.changed}});
+}
+
+std::string to_json(const Drift& drift) {
+  return render(boost::json::object{{"object", text(drift.object)}, {"problem", text(drift.problem)}});
+}
+
+std::string to_json(const Error& error) {
+  boost::json::object inner{{"code", leasehold::to_string(error.code)}, {"message", text(error.message)}};
+  if (error.lost_reason) inner["reason"] = leasehold::to_string(*error.lost_reason);
+  if (error.current) inner["current"] = encode(*error.current);
+  return render(boost::json::object{{"error", std::move(inner)}});
+}
+
+std::string object(std::initializer_list<std::pair<std::string_view, Scalar>> fields) {
+  boost::json::object out;
+  for (const auto& [key, scalar] : fields) {
+    auto& value = out[key];
+    if (const auto* string = std::get_if<std::string_view>(&scalar)) {
+      value = text(*string);
+    } else if (const auto* number = std::get_if<std::int64_t>(&scalar)) {
+      value = *number;
+    } else if (const auto* fraction = std::get_if<double>(&scalar)) {
+      value = *fraction;
+    } else {
+      value = std::get<bool>(scalar);
+    }
+  }
+  return render(out);
+}
+
+const char* to_string(Finding::Level level) noexcept {
+  switch (level) {
+    case Finding::Level::fine: return "fine";
+    case Finding::Level::advice: return "advice";
+    case Finding::Level::danger: return "danger";
+  }
+  return "danger";
+}
+
+}  // namespace leasehold::wire

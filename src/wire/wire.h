@@ -1,0 +1,55 @@
+// The one JSON encoding of every value and error, for the command line, the server and whoever reads them.
+//
+// Keys are spelled as in C++ and SQL. Timestamps are ISO strings, durations are seconds under a key that
+// ends in `_seconds`, tokens are numbers (below 2^53 until 2255). Text that is not UTF-8 is encoded with
+// U+FFFD in place of what is broken, so that the output always parses.
+//
+// Every function is pure but for Grant's `trusted_for_seconds`, which is told from now.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "leasehold/events.h"
+#include "leasehold/lease.h"
+#include "leasehold/migrations.h"
+#include "leasehold/result.h"
+#include "leasehold/store.h"
+
+namespace leasehold::wire {
+
+std::string to_json(const Grant& grant);
+std::string to_json(const LeaseInfo& lease);
+std::string to_json(const Event& event);
+std::string to_json(const StoreStatus& status);
+std::string to_json(const Pruned& pruned);
+std::string to_json(const Finding& finding);
+std::string to_json(const MigrationInfo& migration);
+std::string to_json(const Drift& drift);
+/// {"error":{"code":"held","message":"...","reason":...,"current":{...}}}
+std::string to_json(const Error& error);
+
+/// [a,b,...]
+template <typename T>
+std::string to_json(const std::vector<T>& items) {
+  std::string text = "[";
+  for (const auto& item : items) {
+    if (text.size() > 1) text += ',';
+    text += to_json(item);
+  }
+  return text + "]";
+}
+
+using Scalar = std::variant<bool, std::int64_t, double, std::string_view>;
+
+/// A small object for answers that are no value of their own: object({{"released", true}, {"key", name}}).
+std::string object(std::initializer_list<std::pair<std::string_view, Scalar>> fields);
+
+const char* to_string(Finding::Level level) noexcept;
+
+}  // namespace leasehold::wire
