@@ -59,7 +59,8 @@ Result<Duration> parse_duration(std::string_view text) {
 
 std::string format_duration(Duration span) {
   if (span.count() == 0) return "0s";
-  if (span.count() < 0) return "-" + format_duration(-span);
+  // The smallest one has no positive counterpart.
+  if (span.count() < 0) return "-" + format_duration(span == Duration::min() ? Duration::max() : -span);
   auto rest = span.count();
   std::string text;
   int shown = 0;

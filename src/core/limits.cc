@@ -50,6 +50,11 @@ Result<void> check_ttl(Duration ttl) {
   return {};
 }
 
+Result<void> check_limit(int limit) {
+  if (limit < 1) return invalid(fmt::format("a limit of {} shows nothing: write 1 or more", limit));
+  return {};
+}
+
 Result<void> check_holder(const Holder& holder) {
   if (auto name = check_name("holder name", holder.name); !name) return name;
   for (const auto* text : {&holder.host, &holder.boot_id, &holder.tty, &holder.instance}) {

@@ -21,6 +21,9 @@ Result<void> check_text(std::string_view what, std::string_view text);
 
 Result<void> check_ttl(Duration ttl);
 
+/// How many rows somebody wants to see: at least one.
+Result<void> check_limit(int limit);
+
 /// Every part of it is text that a store can keep.
 Result<void> check_holder(const Holder& holder);
 

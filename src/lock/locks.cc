@@ -1,5 +1,7 @@
 #include "lock/locks.h"
 
+#include <algorithm>
+
 #include "base/random_id.h"
 #include "core/limits.h"
 #include "lease/answer.h"
@@ -30,7 +32,8 @@ Result<lock::Wish> wish_from(std::string_view name, const AcquireOptions& option
 Result<Grant> Locks::acquire(std::string_view name, const AcquireOptions& options) const {
   auto wish = wish_from(name, options);
   if (!wish) return std::move(wish).error();
-  const auto until = BootClock::now() + options.wait;
+  // Nobody waits for a century; the sum must not overflow.
+  const auto until = BootClock::now() + std::min<Duration>(options.wait, std::chrono::years(100));
   auto grant = lock::try_acquire(*impl_->backend, *wish, impl_->deadline());
   const bool refused = !grant && (grant.error().code == Errc::held || grant.error().code == Errc::busy);
   if (!refused || options.wait == Duration(0)) return grant;
@@ -93,6 +96,7 @@ Result<LeaseInfo> Locks::show(std::string_view name) const {
 
 Result<std::vector<LeaseInfo>> Locks::list(const LockFilter& filter) const {
   if (auto checked = check_text("prefix", filter.prefix); !checked) return std::move(checked).error();
+  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
   const sql::LockList list{.prefix = filter.prefix, .only_held = filter.only_held, .most = filter.limit};
   auto answers = storage::query(*impl_->backend, list, impl_->deadline());
   if (!answers) return std::move(answers).error();

@@ -21,7 +21,9 @@ Result<Applied> list_applied(Backend& backend, BootTime deadline) {
   auto table = has_bookkeeping(**begun);
   if (!table) return std::move(table).error();
   if (!*table) return Applied{};
-  return query(**begun, sql::MigrationList{});
+  auto applied = query(**begun, sql::MigrationList{});
+  const bool dropped_meanwhile = !applied && applied.error().code == Errc::schema_missing;
+  return dropped_meanwhile ? Applied{} : std::move(applied);
 }
 
 Result<Applied> lock_applied(Transaction& transaction) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 #include <thread>
 
 #include "storage/applied.h"
@@ -64,7 +63,30 @@ Result<MigrationInfo> undo(Transaction& transaction, const Migration& migration)
   return info_of(migration, nullptr);
 }
 
+Error in_context(Error error, const Migration* migration, bool up) {
+  if (migration == nullptr) return error;
+  error.message = fmt::format("migration {} {}: {}", label_of(*migration), up ? "up" : "down", error.message);
+  return error;
+}
+
 }  // namespace
+
+struct Migrator::Goal {
+  bool up;
+  int version;
+
+  /// Upwards the first that is missing, downwards the last that is there: never leaves a hole.
+  [[nodiscard]] const Migration* next(const Applied& applied, std::span<const Migration> known) const {
+    const auto is_applied = [&](const Migration& m) { return find_applied(applied, m.version) != nullptr; };
+    if (up) {
+      const auto missing = std::find_if_not(known.begin(), known.end(), is_applied);
+      return missing == known.end() ? nullptr : &*missing;
+    }
+    const auto last = std::find_if(known.rbegin(), known.rend(), is_applied);
+    if (last == known.rend()) return nullptr;
+    return version == 0 || last->version > version ? &*last : nullptr;
+  }
+};
 
 Result<int> Migrator::version() {
   auto begun = backend_.begin(deadline());
@@ -103,14 +125,9 @@ Result<std::vector<MigrationInfo>> Migrator::up() {
   if (!applied) return std::move(applied).error();
   const auto known = backend_.dialect().migrations;
   if (auto fit = require_same_history(*applied, known); !fit) return std::move(fit).error();
-  std::vector<MigrationInfo> done;
-  for (const auto& migration : known) {
-    if (find_applied(*applied, migration.version) != nullptr) continue;
-    auto step = settle(migration, Direction::up);
-    if (!step) return std::move(step).error();
-    if (*step) done.push_back(std::move(**step));
-  }
-  return done;
+  const Goal goal{.up = true, .version = known.back().version};
+  if (goal.next(*applied, known) == nullptr) return std::vector<MigrationInfo>{};
+  return reach(goal);
 }
 
 Result<std::vector<MigrationInfo>> Migrator::down(int version) {
@@ -125,50 +142,52 @@ Result<std::vector<MigrationInfo>> Migrator::down(int version) {
   if (!applied->empty()) {
     if (auto fit = require_known(applied->back().version, known); !fit) return std::move(fit).error();
   }
-  std::vector<MigrationInfo> done;
-  for (const auto& migration : known | std::views::reverse) {
-    const bool stays = version > 0 && migration.version <= version;
-    if (stays || find_applied(*applied, migration.version) == nullptr) continue;
-    auto step = settle(migration, Direction::down);
-    if (!step) return std::move(step).error();
-    if (*step) done.push_back(std::move(**step));
-  }
-  return done;
+  return reach({.up = false, .version = version});
 }
 
-Migrator::Step Migrator::settle(const Migration& migration, Direction direction) {
+Result<std::vector<MigrationInfo>> Migrator::reach(const Goal& goal) {
+  std::vector<MigrationInfo> done;
+  for (auto left = 2 * backend_.dialect().migrations.size(); left > 0; --left) {
+    auto step = settle(goal);
+    if (!step) return std::move(step).error();
+    if (!*step) return done;
+    done.push_back(std::move(**step));
+  }
+  return Error{.code = Errc::busy, .message = "another process migrates the other way at the same time: try again"};
+}
+
+Migrator::Step Migrator::settle(const Goal& goal) {
   const auto until = deadline();
   for (auto pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
-    auto step = attempt(migration, direction, until);
+    const Migration* chosen = nullptr;
+    auto step = attempt(goal, until, chosen);
     if (step) return step;
     auto error = std::move(step).error();
+    const bool dropped_meanwhile = chosen == nullptr && error.code == Errc::schema_missing;
+    bool again = error.code == Errc::busy || error.code == Errc::in_doubt || dropped_meanwhile;
     // Two who make the bookkeeping table at once cannot wait for each other: the slower one gets some
     // error about a duplicate. And a commit without an answer may have happened. So look.
-    if (const auto applied = list_applied(backend_, until)) {
-      const auto* row = find_applied(*applied, migration.version);
-      const bool as_wanted = (row != nullptr) == (direction == Direction::up);
-      if (as_wanted && error.code == Errc::in_doubt) return std::optional(info_of(migration, row));
-      if (as_wanted) return std::optional<MigrationInfo>{};
+    const auto applied = list_applied(backend_, until);
+    if (applied && chosen != nullptr) {
+      const auto* row = find_applied(*applied, chosen->version);
+      const bool as_wanted = (row != nullptr) == goal.up;
+      if (as_wanted && error.code == Errc::in_doubt) return std::optional(info_of(*chosen, row));
+      again = again || as_wanted;
     }
-    const bool again = error.code == Errc::busy || error.code == Errc::in_doubt;
-    if (!again || BootClock::now() + pause >= until) {
-      error.message = fmt::format("migration {} {}: {}", label_of(migration),
-                                  direction == Direction::up ? "up" : "down", error.message);
-      return error;
-    }
+    if (!again || BootClock::now() + pause >= until) return in_context(std::move(error), chosen, goal.up);
     std::this_thread::sleep_for(pause);
   }
 }
 
-Migrator::Step Migrator::attempt(const Migration& migration, Direction direction, BootTime deadline) {
+Migrator::Step Migrator::attempt(const Goal& goal, BootTime deadline, const Migration*& chosen) {
   auto begun = backend_.begin(deadline);
   if (!begun) return std::move(begun).error();
   auto& transaction = **begun;
   auto applied = lock_applied(transaction);
   if (!applied) return std::move(applied).error();
-  const bool is_applied = find_applied(*applied, migration.version) != nullptr;
-  if (is_applied == (direction == Direction::up)) return std::optional<MigrationInfo>{};
-  auto info = direction == Direction::up ? apply(transaction, migration) : undo(transaction, migration);
+  chosen = goal.next(*applied, backend_.dialect().migrations);
+  if (chosen == nullptr) return std::optional<MigrationInfo>{};
+  auto info = goal.up ? apply(transaction, *chosen) : undo(transaction, *chosen);
   if (!info) return std::move(info).error();
   if (auto committed = transaction.commit(); !committed) return std::move(committed).error();
   return std::optional(std::move(*info));

@@ -1,8 +1,8 @@
 // Applies, undoes and verifies the numbered migrations of a dialect; written once, over the seam.
 //
-// Each migration is one transaction: take the bookkeeping table, look again, run the script, note it,
-// commit. So ten processes may start at once, and a crash leaves whole migrations behind. Number 0000
-// makes the bookkeeping table itself, so undoing down to 0 leaves nothing.
+// Each migration is one transaction: take the bookkeeping table, see which one is next, run its script,
+// note it, commit. So ten processes may start at once, some even the other way, and a crash leaves whole
+// migrations behind. Number 0000 makes the bookkeeping table itself, so undoing down to 0 leaves nothing.
 #pragma once
 
 #include <optional>
@@ -31,11 +31,12 @@ class Migrator {
   Result<std::string> plan();
 
  private:
-  enum class Direction { up, down };
+  struct Goal;
   using Step = Result<std::optional<MigrationInfo>>;  ///< empty: there was nothing left to do
 
-  Step settle(const Migration& migration, Direction direction);
-  Step attempt(const Migration& migration, Direction direction, BootTime deadline);
+  Result<std::vector<MigrationInfo>> reach(const Goal& goal);
+  Step settle(const Goal& goal);
+  Step attempt(const Goal& goal, BootTime deadline, const Migration*& chosen);
 
   [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout_; }
 

@@ -89,6 +89,8 @@ Migrations Store::migrations() const {
 }
 
 Result<std::vector<Event>> Store::events(const EventFilter& filter) const {
+  if (auto checked = check_text("key", filter.key); !checked) return std::move(checked).error();
+  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
   const sql::EventList list{
       .after_id = filter.after_id,
       .only_key = filter.key.empty() ? std::nullopt : std::optional<std::string_view>(filter.key),

@@ -140,8 +140,9 @@ void BinaryParams::add_number(Type type, std::int64_t value) {
 Result<storage::Rows> decode_rows(const PGresult* result, std::span<const storage::Field> columns) {
   if (!columns_fit(result, columns)) {
     return Error{.code = Errc::damaged,
-                 .message = "postgresql: a function gives other columns than this version expects: "
-                            "run `leasehold migrate verify`"};
+                 .message =
+                     "postgresql: a function gives other columns than this version expects: "
+                     "run `leasehold migrate verify`"};
   }
   storage::Rows rows(static_cast<std::size_t>(PQntuples(result)));
   for (std::size_t r = 0; r < rows.size(); ++r) {

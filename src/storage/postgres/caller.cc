@@ -98,9 +98,11 @@ Outcome Caller::run(Lane lane, std::span<const Command> commands, BootTime deadl
   for (int attempt = 1;; ++attempt) {
     auto connection = pool_.take(lane, deadline);
     if (!connection) return {.failure = Failure{.fate = Fate::not_sent, .error = std::move(connection).error()}};
-    auto outcome = (*connection)->pipeline(commands, naming_, deadline);
+    // Another thread may learn of the pooler meanwhile; what counts is how this one asked.
+    const Naming naming = naming_;
+    auto outcome = (*connection)->pipeline(commands, naming, deadline);
     if (!outcome.failure || attempt == most_tries || BootClock::now() >= deadline) return outcome;
-    const bool unprepared = naming_ == Naming::named && outcome.failure->lost_prepared_statement();
+    const bool unprepared = naming == Naming::named && outcome.failure->lost_prepared_statement();
     if (unprepared) naming_ = Naming::unnamed;
     if (!unprepared && outcome.failure->fate != Fate::not_sent) return outcome;
   }

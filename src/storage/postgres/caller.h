@@ -10,7 +10,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,7 +24,7 @@ namespace leasehold::postgres {
 class Caller {
  public:
   Caller(Pool& pool, std::shared_ptr<const Texts> texts, Naming naming)
-      : pool_(pool), texts_(std::move(texts)), naming_(naming) {}
+      : pool_(pool), texts_(std::move(texts)), naming_(naming), combiner_(pool.batches()) {}
 
   /// Changes nothing, so it is asked again when the connection breaks; never `in_doubt`.
   Result<storage::Rows> read(const storage::Statement& statement, std::span<const storage::Param> params,
@@ -44,7 +43,7 @@ class Caller {
   Pool& pool_;
   std::shared_ptr<const Texts> texts_;
   std::atomic<Naming> naming_;
-  storage::Combiner combiner_{getenv("LANES")?atoi(getenv("LANES")):1};
+  storage::Combiner combiner_;
 };
 
 }  // namespace leasehold::postgres

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 namespace leasehold::postgres {
 
@@ -37,9 +38,10 @@ std::optional<Error> check_conninfo(const std::string& conninfo) {
   PQconninfoFree(options);
   if (good) return std::nullopt;
   return Error{.code = Errc::invalid_argument,
-               .message = "the postgresql URL is not one that libpq understands: it looks like "
-                          "postgresql://user:password@host:port/database?option=value, with special characters "
-                          "in the password written as %XX"};
+               .message =
+                   "the postgresql URL is not one that libpq understands: it looks like "
+                   "postgresql://user:password@host:port/database?option=value, with special characters "
+                   "in the password written as %XX"};
 }
 
 PGconn* start_connecting(const std::string& conninfo) {
@@ -86,10 +88,11 @@ void Connection::note_notice(void* self, const PGresult* notice) {
   if (sqlstate && std::strncmp(sqlstate, "57P", 3) == 0) connection.ending_ = true;
 }
 
-/// Never empty.
+/// Never empty; the lines after the first are guesses of libpq's.
 std::string Connection::complaint() const {
-  const char* message = PQerrorMessage(conn_);
-  return message && *message ? message : "the connection is lost";
+  const std::string_view message = PQerrorMessage(conn_);
+  const auto first_line = message.substr(0, message.find('\n'));
+  return first_line.empty() ? "the connection is lost" : std::string(first_line);
 }
 
 Outcome Connection::pipeline(std::span<const Command> commands, Naming naming, BootTime deadline) {
@@ -118,11 +121,12 @@ bool Connection::queue(const Command& command, Naming naming, Exchange& exchange
   const int binary = 1;
   if (naming == Naming::unnamed) {
     exchange.expected.push_back(Exchange::an_answer);
-    return PQsendQueryParams(conn_, text.sql.c_str(), params.count(), params.types(), params.values(),
-                             params.lengths(), params.formats(), binary) == 1;
+    return PQsendQueryParams(conn_, text.sql.c_str(), params.count(), params.types(), params.values(), params.lengths(),
+                             params.formats(), binary) == 1;
   }
   if (prepared_.size() <= text.slot) prepared_.resize(text.slot + 1);
-  const bool underway = std::find(exchange.expected.begin(), exchange.expected.end(), text.slot) != exchange.expected.end();
+  const auto& expected = exchange.expected;
+  const bool underway = std::find(expected.begin(), expected.end(), text.slot) != expected.end();
   if (!prepared_[text.slot] && !underway) {
     exchange.expected.push_back(text.slot);
     if (PQsendPrepare(conn_, text.name.c_str(), text.sql.c_str(), params.count(), params.types()) != 1) return false;
@@ -223,7 +227,8 @@ Outcome Connection::finish(Exchange& exchange) {
   if (!exchange.broken.empty()) {
     out_of_step_ = true;
     const std::string sqlstate = exchange.refusal ? exchange.refusal->sqlstate : "";
-    outcome.failure = cut_off(exchange.fate, sqlstate, exchange.broken, place_);
+    const auto why = sqlstate.empty() ? exchange.broken : "the server ended the connection (" + sqlstate + ")";
+    outcome.failure = cut_off(exchange.fate, sqlstate, why, place_);
   } else if (exchange.refusal) {
     outcome.failure = std::move(exchange.refusal);
   } else if (unreplicated_) {

@@ -121,7 +121,8 @@ Failure not_connected(PGconn* conn, std::string_view where) {
     const auto sqlstate = message.substr(*at, 5);
     auto said = message.substr(*at + 7);
     said = said.substr(0, said.find('\n'));
-    return {.fate = Fate::not_sent, .sqlstate = std::string(sqlstate), .error = server_error(sqlstate, said, "", where)};
+    return {
+        .fate = Fate::not_sent, .sqlstate = std::string(sqlstate), .error = server_error(sqlstate, said, "", where)};
   }
   auto error = Error{.code = Errc::unavailable, .message = fmt::format("postgresql {}: {}", where, one_line(message))};
   if (PQconnectionNeedsPassword(conn) != 0) {

@@ -21,7 +21,7 @@ PooledConnection::~PooledConnection() {
 Pool::Pool(std::string conninfo, int size) : conninfo_(std::move(conninfo)), size_(std::max(size, 1)) {}
 
 bool Pool::has_place(Lane lane) const {
-  return taken_ < size_ && (lane == Lane::batch || singles_ < std::max(size_ - 1, 1));
+  return taken_ < size_ && (lane == Lane::batch || singles_ < std::max(size_ - batches(), 1));
 }
 
 void Pool::count(Lane lane, int change) {

@@ -17,8 +17,8 @@ namespace leasehold::postgres {
 
 class Pool;
 
-/// Who wants a connection. One is kept for the shared batches, so that callers who wait for somebody's row
-/// lock cannot hold up everybody else's heartbeats (where there is but one, they can).
+/// Who wants a connection. Some are kept for the shared batches, so that callers who wait for somebody's
+/// row lock cannot hold up everybody else's heartbeats (where there is but one connection, they can).
 enum class Lane { batch, single };
 
 /// A connection on loan; goes back by itself, if it is still any good.
@@ -48,6 +48,9 @@ class Pool {
 
   /// Waits for a free place; reconnects, backing off, until the deadline. Nothing was sent when it fails.
   Result<PooledConnection> take(Lane lane, BootTime deadline);
+
+  /// How many connections are kept for batches: one can run while the other waits for the disk.
+  [[nodiscard]] int batches() const { return size_ >= 4 ? 2 : 1; }
 
   /// Takers get `unavailable` from now on.
   void close();

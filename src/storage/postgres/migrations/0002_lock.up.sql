@@ -101,11 +101,11 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 DECLARE
   sound     boolean;
   k         leasehold.lock;
-  seen      record;
   held      leasehold.lease;
   mine      leasehold.lease;
   moment    timestamptz;
   takeover  boolean;
+  in_line   boolean;
   ahead     bigint := 0;
   new_token bigint;
   refusal   text;
@@ -114,9 +114,7 @@ BEGIN
        AND leasehold.require_ttl(lock_acquire.ttl);
   k := leasehold.lock_row(lock_acquire.name);
   moment := leasehold.now();
-  SELECT l AS lease, EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = k.name) AS in_line INTO seen
-    FROM (SELECT) AS one LEFT JOIN leasehold.lease AS l ON l.id = k.lease_id;
-  held := seen.lease;
+  SELECT l.* INTO held FROM leasehold.lease AS l WHERE l.id = k.lease_id;
   takeover := held.id IS NOT NULL AND held.ended_at IS NULL;
 
   IF held.request_id = lock_acquire.request_id THEN
@@ -127,15 +125,19 @@ BEGIN
                                   k.token, held, 0, true, moment);
   END IF;
 
+  in_line := EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = lock_acquire.name);
   IF takeover AND held.expires_at > moment THEN
     refusal := 'held';
-  ELSIF seen.in_line THEN
+  ELSIF in_line THEN
     ahead := leasehold.lock_waiters_ahead(k.name, lock_acquire.request_id, moment);
     refusal := CASE WHEN ahead > 0 THEN 'busy' END;
   END IF;
   IF refusal IS NULL AND takeover THEN
     -- Skipped: its holder fences it, or heartbeats or releases it this very moment.
     SELECT l.* INTO mine FROM leasehold.lease AS l WHERE l.id = k.lease_id FOR UPDATE SKIP LOCKED;
+    IF FOUND THEN
+      held := mine;
+    END IF;
     refusal := CASE WHEN NOT FOUND THEN 'busy'
                     WHEN mine.ended_at IS NULL AND mine.expires_at > moment THEN 'held' END;
     takeover := mine.ended_at IS NULL;
@@ -147,37 +149,31 @@ BEGIN
     RETURN leasehold.lease_answer(refusal, NULL, k.name, k.token, held, ahead, false, moment);
   END IF;
 
-  IF seen.in_line THEN
+  IF in_line THEN
     PERFORM leasehold.lock_leave_line(k.name, lock_acquire.request_id, moment, 'completed');
   END IF;
   new_token := leasehold.next_token(k.token, moment);
-  -- One statement for the new lease, its lock and its event: each of its own would cost half as much again.
-  WITH opened AS (
-    INSERT INTO leasehold.lease
-      (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at,
-       expires_at, request_id)
-    VALUES
-      ('lock', lock_acquire.holder, lock_acquire.host, lock_acquire.boot_id, lock_acquire.pid,
-       lock_acquire.process_start, lock_acquire.tty, lock_acquire.instance, lock_acquire.ttl, moment,
-       moment, moment + lock_acquire.ttl, lock_acquire.request_id)
-    ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING
-    RETURNING *
-  ), taken AS (
-    UPDATE leasehold.lock AS t SET token = new_token, lease_id = o.id FROM opened AS o WHERE t.name = k.name
-  ), told AS (
-    INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, previous_holder)
-    SELECT moment, 'lock', k.name, CASE WHEN takeover THEN 'reclaimed' ELSE 'acquired' END, new_token,
-           o.holder, o.host, CASE WHEN takeover THEN held.holder END
-      FROM opened AS o
-  )
-  SELECT o.* INTO mine FROM opened AS o;
+  INSERT INTO leasehold.lease
+    (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at,
+     expires_at, request_id)
+  VALUES
+    ('lock', lock_acquire.holder, lock_acquire.host, lock_acquire.boot_id, lock_acquire.pid,
+     lock_acquire.process_start, lock_acquire.tty, lock_acquire.instance, lock_acquire.ttl, moment,
+     moment, moment + lock_acquire.ttl, lock_acquire.request_id)
+  ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING
+  RETURNING * INTO mine;
   IF NOT FOUND THEN
     RETURN leasehold.lease_answer('lost', 'superseded', k.name, k.token, held, 0, true, moment);
   END IF;
-  -- Ending is one-way, so a slow heartbeat cannot win as well.
+
+  -- Takeover ends the lease first: ending is one-way, so a slow heartbeat cannot win as well.
   IF takeover THEN
     UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired' WHERE l.id = held.id;
   END IF;
+  UPDATE leasehold.lock AS t SET token = new_token, lease_id = mine.id WHERE t.name = k.name;
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, previous_holder)
+  VALUES (moment, 'lock', k.name, CASE WHEN takeover THEN 'reclaimed' ELSE 'acquired' END, new_token,
+          mine.holder, mine.host, CASE WHEN takeover THEN held.holder END);
   RETURN leasehold.lease_answer('granted', NULL, k.name, new_token, mine, 0, false, moment);
 END $$;
 
@@ -339,7 +335,7 @@ BEGIN
     SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id;
   END IF;
   moment := leasehold.now();
-  IF k.token <> lock_release.token OR (l.ended_at IS NOT NULL AND l.end_reason <> 'released') THEN
+  IF k.token IS DISTINCT FROM lock_release.token OR (l.ended_at IS NOT NULL AND l.end_reason <> 'released') THEN
     RETURN leasehold.lease_answer('lost', leasehold.lost_reason(lock_release.token, k.token, l),
                                   k.name, k.token, l, 0, false, moment);
   END IF;
@@ -511,10 +507,6 @@ BEGIN
   RETURN granted;
 END $$;
 
-COMMENT ON FUNCTION leasehold.now IS 'scope: read';
-COMMENT ON FUNCTION leasehold.lease_state IS 'scope: read';
-COMMENT ON FUNCTION leasehold.event_list IS 'scope: read';
-COMMENT ON FUNCTION leasehold.store_facts IS 'scope: read';
 COMMENT ON FUNCTION leasehold.store_status IS 'scope: read';
 COMMENT ON FUNCTION leasehold.lock_show IS 'scope: read';
 COMMENT ON FUNCTION leasehold.lock_list IS 'scope: read';

@@ -41,7 +41,6 @@ SELECT (SELECT count(*) FROM leasehold_lock) AS locks,
 -- statement prune write
 -- takes older_than duration, batch int
 -- gives leases int, events int
-CREATE TEMP TABLE IF NOT EXISTS pruned (leases INTEGER, events INTEGER);
 DELETE FROM temp.pruned;
 DELETE FROM leasehold_waiter WHERE place IN (
   SELECT o.place FROM leasehold_waiter AS o JOIN leasehold_lease AS l ON l.id = o.lease_id

@@ -8,3 +8,6 @@ CREATE TEMP TABLE IF NOT EXISTS act (
   replayed INTEGER,
   outcome  TEXT
 );
+
+-- What one batch of pruning deleted.
+CREATE TEMP TABLE IF NOT EXISTS pruned (leases INTEGER, events INTEGER);
