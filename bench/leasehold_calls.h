@@ -1,0 +1,39 @@
+// Lock cycles and heartbeats through the public API: all callers are threads of one process with one Store.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "leasehold/leasehold.h"
+
+namespace leasehold::bench {
+
+Store open_store(const std::string& url);
+
+class LeaseholdCalls {
+ public:
+  /// Each caller has a lock name of its own, "bench-N".
+  LeaseholdCalls(Store store, int callers);
+
+  /// Acquire and release.
+  bool cycle(int caller);
+  /// The same over names that all callers share: a refusal does not count.
+  bool shared_cycle(int caller);
+  /// Of a lock that the caller takes with its first heartbeat and keeps.
+  bool heartbeat(int caller);
+  /// Gives up what heartbeat() took, for cycle() to take.
+  void release_all();
+
+ private:
+  struct alignas(64) Caller {
+    std::string name;
+    unsigned turn = 0;
+    Token token;
+  };
+
+  Store store_;
+  Locks locks_;
+  std::vector<Caller> callers_;
+};
+
+}  // namespace leasehold::bench

@@ -1,0 +1,140 @@
+// events, status, doctor, migrate, prune, grant; and where the store is.
+#include <csignal>
+#include <filesystem>
+
+#include "cli/tool.h"
+#include "support/sqlite.h"
+
+namespace leasehold::support {
+namespace {
+
+using StoreCommands = ToolTest;
+using namespace std::chrono_literals;
+
+TEST_F(StoreCommands, EventsTellWhatHappenedInOrder) {
+  const auto token = acquired("deploy", {"--holder", "ana"});
+  acquired("other");
+  tool({"lock", "release", "deploy", "--token", token});
+  const auto told = json({"events", "--key", "deploy"}).as_array();
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].at("what"), "acquired");
+  EXPECT_EQ(told[1].at("what"), "released");
+  EXPECT_EQ(json({"events", "--limit", "1"}).as_array().size(), 1U);
+  EXPECT_TRUE(contains(tool({"events"}).out, "lock deploy  acquired  by ana"));
+}
+
+TEST_F(StoreCommands, FollowTellsWhatIsAndWhatComesOnceEach) {
+  acquired("first");
+  auto follower =
+      Process::start({LEASEHOLD_TOOL, "events", "--follow", "--json"}, {{"LEASEHOLD_DB", "sqlite:" + file()}});
+  const auto next_key = [&] {
+    const auto line = follower.read_line(10s);
+    return line ? std::string(boost::json::parse(*line).at("key").as_string()) : "nothing came";
+  };
+  EXPECT_EQ(next_key(), "first");
+  acquired("second");
+  EXPECT_EQ(next_key(), "second");
+  acquired("third");
+  EXPECT_EQ(next_key(), "third");
+  follower.signal(SIGTERM);
+  const auto finished = follower.finish(10s);
+  EXPECT_EQ(finished.exit_code, 0);
+  EXPECT_EQ(finished.out, "");
+}
+
+TEST_F(StoreCommands, StatusCounts) {
+  acquired("deploy");
+  const auto status = json({"status"});
+  EXPECT_EQ(status.at("backend"), "sqlite");
+  EXPECT_EQ(status.at("held"), 1);
+  EXPECT_TRUE(contains(tool({"status"}).out, "held          1"));
+}
+
+TEST_F(StoreCommands, DoctorFindsAHealthyFileHealthy) {
+  const auto finished = tool({"doctor"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
+  for (const auto& finding : json({"doctor"}).as_array()) EXPECT_NE(finding.at("level"), "danger");
+}
+
+TEST_F(StoreCommands, RehomeWantsAYes) {
+  acquired("deploy");
+  EXPECT_EQ(tool({"doctor", "--rehome"}).exit_code, 2);
+  EXPECT_EQ(tool({"doctor", "--yes"}).exit_code, 2);
+  EXPECT_EQ(tool({"doctor", "--rehome", "--yes"}).exit_code, 0);
+}
+
+TEST_F(StoreCommands, MigrationsGoUpAndDown) {
+  EXPECT_TRUE(contains(tool({"migrate", "plan"}).out, "CREATE TABLE"));
+  EXPECT_TRUE(contains(tool({"migrate", "status"}).out, "not yet"));
+  EXPECT_TRUE(tool({"migrate", "up"}).out.starts_with("applied 0001 "));
+  EXPECT_EQ(tool({"migrate", "verify"}).exit_code, 0);
+  EXPECT_EQ(tool({"migrate", "down"}).exit_code, 2);
+  EXPECT_TRUE(contains(tool({"migrate", "down", "--to", "0", "--dry-run"}).out, "would undo 0001"));
+  EXPECT_EQ(tool({"migrate", "verify"}).exit_code, 0);
+  EXPECT_EQ(tool({"migrate", "down", "--to", "0", "--yes"}).exit_code, 0);
+  EXPECT_EQ(tool({"migrate", "down", "--yes"}).exit_code, 3);
+}
+
+TEST_F(StoreCommands, VerifyNamesTheDriftAndFails) {
+  acquired("deploy");
+  SqliteFile(file()).run("ALTER TABLE leasehold_lock ADD COLUMN stranger TEXT");
+  const auto finished = tool({"migrate", "verify"});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_TRUE(contains(finished.out, "stranger"));
+}
+
+TEST_F(StoreCommands, PruneWantsAYesAndKeepsTokens) {
+  std::string token;
+  for (int round = 0; round < 2; ++round) {
+    token = acquired("deploy");
+    tool({"lock", "release", "deploy", "--token", token});
+  }
+  EXPECT_EQ(tool({"prune"}).exit_code, 2);
+  EXPECT_EQ(tool({"prune", "--older-than", "0", "--dry-run"}).exit_code, 0);
+  EXPECT_EQ(json({"status"}).at("ended_leases"), 2);
+  // The lock's latest lease stays: it is what `lock show` tells of.
+  EXPECT_EQ(json({"prune", "--older-than", "0", "--yes"}).at("leases"), 1);
+  EXPECT_GT(std::stoll(acquired("deploy")), std::stoll(token));
+}
+
+TEST_F(StoreCommands, GrantIsForPostgreSQL) {
+  const auto finished = tool({"grant", "app", "--scope", "work"});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_TRUE(contains(finished.err, "PostgreSQL"));
+  EXPECT_EQ(tool({"grant", "app", "--scope", "everything"}).exit_code, 2);
+}
+
+TEST_F(StoreCommands, TheDefaultStoreIsInTheStateFolder) {
+  const Environment no_db = {{"LEASEHOLD_DB", ""}, {"XDG_STATE_HOME", folder().file("state")}};
+  EXPECT_EQ(tool({"lock", "acquire", "x"}, no_db).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder().path() / "state" / "leasehold" / "leasehold.db"));
+}
+
+TEST_F(StoreCommands, WithoutAPlaceForTheDefaultStoreTheToolSaysSo) {
+  const auto finished = tool({"status"}, {{"LEASEHOLD_DB", ""}, {"XDG_STATE_HOME", ""}, {"HOME", ""}});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_TRUE(contains(finished.err, "--db"));
+}
+
+TEST_F(StoreCommands, DbMayBeAPathAndMayStandAnywhere) {
+  const auto path = folder().file("other.db");
+  EXPECT_EQ(tool({"--db", path, "lock", "acquire", "x"}).exit_code, 0);
+  EXPECT_EQ(tool({"lock", "--db", path, "show", "x"}).exit_code, 0);
+  EXPECT_EQ(tool({"lock", "show", "x", "--db", path}).exit_code, 0);
+  EXPECT_EQ(tool({"lock", "show", "x"}).exit_code, 4);
+}
+
+TEST_F(StoreCommands, AnUnreachableStoreIs69) {
+  const auto finished = tool({"status", "--db", "postgresql://nobody@127.0.0.1:1/nothing"});
+  EXPECT_EQ(finished.exit_code, 69) << finished.err;
+  EXPECT_EQ(tool({"status", "--db", folder().file("no/such/folder/x.db")}).exit_code, 69);
+}
+
+TEST_F(StoreCommands, AFullOutputIsAFailure) {
+  auto finished = run({"/bin/sh", "-c", "\"$0\" status > /dev/full", LEASEHOLD_TOOL}, {{"LEASEHOLD_DB", file()}});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_TRUE(contains(finished.err, "cannot write"));
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,165 @@
+// Promise 14: the fence guards the user's own transaction. What each store can promise is the same, how it
+// feels differs: PostgreSQL refuses a takeover, a SQLite file lets nobody write meanwhile.
+#include <gtest/gtest.h>
+
+#include "leasehold/postgres.h"
+#include "leasehold/sqlite.h"
+#include "support/lock_helpers.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+/// A user's own connection to the store's database, on either store.
+class UserConnection {
+ public:
+  explicit UserConnection(TestStore& store) : schema_(store.schema()) {
+    if (store.kind() == StoreKind::sqlite) {
+      file_ = std::make_unique<SqliteFile>(store.path());
+    } else {
+      postgres_.reset(PQconnectdb(test_postgres_url().c_str()));
+    }
+  }
+
+  bool run(const std::string& sql) {
+    if (file_) return file_->attempt(sql) == SQLITE_OK;
+    const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(postgres_.get(), sql.c_str()), &PQclear);
+    return PQresultStatus(result.get()) == PGRES_COMMAND_OK;
+  }
+  bool begin() { return run(file_ ? "BEGIN IMMEDIATE" : "BEGIN"); }
+  Result<void> fence(const std::string& name, Token token) {
+    return file_ ? leasehold::fence(file_->handle(), name, token)
+                 : leasehold::fence(postgres_.get(), name, token, schema_);
+  }
+
+ private:
+  std::string schema_;
+  std::unique_ptr<SqliteFile> file_;
+  std::unique_ptr<PGconn, decltype(&PQfinish)> postgres_{nullptr, &PQfinish};
+};
+
+class FenceTest : public StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    user_.emplace(under_test());
+    hurried_ = open({.call_timeout = 300ms});
+  }
+  void TearDown() override {
+    user_.reset();
+    hurried_.reset();
+  }
+
+  std::optional<UserConnection> user_;
+  /// Does not wait long for a writer.
+  std::optional<Store> hurried_;
+};
+LEASEHOLD_ON_BOTH_STORES(FenceTest);
+
+TEST_P(FenceTest, Promise14_TheCurrentTokenPasses) {
+  const auto grant = take(locks(), "deploy", as("alice"));
+  ASSERT_TRUE(user_->begin());
+  EXPECT_TRUE(ok(user_->fence("deploy", grant.token)));
+  EXPECT_TRUE(user_->run("COMMIT"));
+}
+
+TEST_P(FenceTest, Promise14_AStaleTokenIsLost) {
+  const auto old = take(locks(), "deploy", as("alice", 30s));
+  advance(31s);
+  take(locks(), "deploy", as("bob"));
+  ASSERT_TRUE(user_->begin());
+  EXPECT_TRUE(fails(user_->fence("deploy", old.token), Errc::lost));
+  EXPECT_TRUE(user_->run("ROLLBACK"));
+}
+
+TEST_P(FenceTest, Promise14_AnEndedLeaseIsLost) {
+  const auto released = take(locks(), "a", as("alice"));
+  ASSERT_TRUE(ok(locks().release("a", released.token)));
+  const auto revoked = take(locks(), "b", as("alice"));
+  ASSERT_TRUE(ok(locks().revoke("b", "stuck")));
+  for (const auto& grant : {released, revoked}) {
+    ASSERT_TRUE(user_->begin());
+    EXPECT_TRUE(fails(user_->fence(grant.key, grant.token), Errc::lost)) << grant.key;
+    EXPECT_TRUE(user_->run("ROLLBACK"));
+  }
+}
+
+TEST_P(FenceTest, Promise14_AnUnknownLockIsNeverFine) {
+  ASSERT_TRUE(user_->begin());
+  EXPECT_FALSE(user_->fence("nothing", Token{1}).ok());
+  EXPECT_TRUE(user_->run("ROLLBACK"));
+}
+
+TEST_P(FenceTest, Promise14_NobodyTakesOverUntilTheTransactionEnds) {
+  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  ASSERT_TRUE(user_->begin());
+  ASSERT_TRUE(ok(user_->fence("deploy", grant.token)));
+  advance(1h);
+  const auto refused = hurried_->locks().acquire("deploy", as("bob"));
+  ASSERT_FALSE(refused.ok()) << "taken over under a fence";
+  EXPECT_TRUE(refused.error().code == Errc::busy || refused.error().code == Errc::unavailable)
+      << describe(refused.error());
+  EXPECT_EQ(locks().show("deploy")->token, grant.token);
+  ASSERT_TRUE(user_->run("COMMIT"));
+  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+}
+
+TEST_P(FenceTest, Promise14_NobodyRevokesOrReleasesUntilTheTransactionEnds) {
+  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  ASSERT_TRUE(user_->begin());
+  ASSERT_TRUE(ok(user_->fence("deploy", grant.token)));
+  EXPECT_FALSE(hurried_->locks().revoke("deploy", "now").ok());
+  EXPECT_FALSE(hurried_->locks().release("deploy", grant.token).ok());
+  EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::running);
+  ASSERT_TRUE(user_->run("COMMIT"));
+  EXPECT_TRUE(ok(locks().release("deploy", grant.token)));
+}
+
+TEST_P(FenceTest, Promise14_AnExpiredLeaseThatNobodyTookMayStillBeFenced) {
+  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  advance(1h);
+  ASSERT_TRUE(user_->begin());
+  EXPECT_TRUE(ok(user_->fence("deploy", grant.token)));
+  EXPECT_TRUE(user_->run("COMMIT"));
+}
+
+TEST_P(FenceTest, Promise14_OutsideATransactionNothingCanBePromised) {
+  const auto grant = take(locks(), "deploy", as("alice"));
+  EXPECT_TRUE(fails(user_->fence("deploy", grant.token), Errc::invalid_argument));
+}
+
+class SqliteFenceTest : public ::testing::Test {
+ protected:
+  TestStore store_{StoreKind::sqlite};
+};
+
+TEST_F(SqliteFenceTest, Promise14_AReadTransactionIsNotEnough) {
+  const auto grant = take(store_.open().locks(), "deploy", as("alice"));
+  const SqliteFile user(store_.path());
+  user.run("BEGIN; SELECT * FROM leasehold_lock");
+  EXPECT_TRUE(fails(fence(user.handle(), "deploy", grant.token), Errc::invalid_argument));
+}
+
+TEST_F(SqliteFenceTest, Promise14_AnAttachedStoreIsFencedByItsSchemaName) {
+  const auto grant = take(store_.open().locks(), "deploy", as("alice"));
+  const SqliteFile user(":memory:");
+  user.run("ATTACH '" + store_.path() + "' AS elsewhere; BEGIN IMMEDIATE");
+  EXPECT_TRUE(ok(fence(user.handle(), "deploy", grant.token, "elsewhere")));
+  EXPECT_FALSE(fence(user.handle(), "deploy", Token{1}, "elsewhere").ok());
+  EXPECT_FALSE(fence(user.handle(), "deploy", grant.token).ok()) << "there is no store in main";
+}
+
+TEST_F(SqliteFenceTest, TheDocumentedSqlSaysTheSame) {
+  auto opened = store_.open();
+  const auto grant = take(opened.locks(), "deploy", as("alice"));
+  const SqliteFile user(store_.path());
+  const auto question = "SELECT count(*) FROM leasehold_lock k JOIN leasehold_lease l ON l.id = k.lease_id WHERE "
+                        "k.name = 'deploy' AND l.ended_at IS NULL AND k.token = " +
+                        std::to_string(grant.token.value);
+  EXPECT_EQ(user.scalar(question), "1");
+  ASSERT_TRUE(ok(opened.locks().release("deploy", grant.token)));
+  EXPECT_EQ(user.scalar(question), "0");
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,100 @@
+// Counting and forgetting.
+#include <gtest/gtest.h>
+
+#include "support/lock_helpers.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class PruneStatusTest : public StoreTest {
+ protected:
+  void acquire_and_release(const std::string& name, int times) {
+    for (int i = 0; i < times; ++i) {
+      ASSERT_TRUE(ok(locks().release(name, take(locks(), name, as("alice")).token)));
+    }
+  }
+};
+LEASEHOLD_ON_BOTH_STORES(PruneStatusTest);
+
+TEST_P(PruneStatusTest, StatusCountsByTheStoresClock) {
+  take(locks(), "held", as("alice", 1h));
+  take(locks(), "expired", as("alice", 1s));
+  acquire_and_release("free", 1);
+  advance(2s);
+  const auto status = store().status();
+  ASSERT_TRUE(ok(status));
+  EXPECT_EQ(status->backend, store().backend());
+  EXPECT_GT(status->schema_version, 0);
+  EXPECT_EQ(status->locks, 3);
+  EXPECT_EQ(status->held, 1);
+  EXPECT_EQ(status->expired, 1);
+  EXPECT_EQ(status->waiters, 0);
+  EXPECT_EQ(status->ended_leases, 1);
+  EXPECT_EQ(status->events, 4);
+  EXPECT_EQ(status->store_now, now());
+}
+
+TEST_P(PruneStatusTest, TheBackendHasItsName) {
+  EXPECT_EQ(store().backend(), GetParam() == StoreKind::sqlite ? "sqlite" : "postgresql");
+}
+
+TEST_P(PruneStatusTest, PruneForgetsOnlyWhatIsOldEnough) {
+  acquire_and_release("deploy", 3);
+  advance(1h);
+  acquire_and_release("deploy", 2);
+  const auto pruned = store().prune(30min);
+  ASSERT_TRUE(ok(pruned));
+  EXPECT_EQ(pruned->leases, 3);
+  EXPECT_EQ(pruned->events, 6);
+  EXPECT_EQ(store().status()->ended_leases, 2);
+  EXPECT_EQ(store().status()->events, 4);
+}
+
+TEST_P(PruneStatusTest, PruneKeepsTheLatestLeaseOfALockAndEveryLiveOne) {
+  acquire_and_release("free", 2);
+  const auto held = take(locks(), "held", as("alice", 240h));
+  take(locks(), "expired", as("bob", 1s));
+  advance(48h);
+  ASSERT_TRUE(ok(store().prune(1h)));
+  EXPECT_EQ(locks().show("free")->end_reason, "released");
+  EXPECT_EQ(state_of(locks(), "expired"), LeaseState::expired);
+  EXPECT_TRUE(ok(locks().heartbeat("held", held.token)));
+}
+
+TEST_P(PruneStatusTest, PruneWorksThroughManyBatches) {
+  acquire_and_release("deploy", 250);
+  advance(1h);
+  take(locks(), "newer", as("alice"));
+  const auto pruned = store().prune(1s);
+  ASSERT_TRUE(ok(pruned));
+  EXPECT_EQ(pruned->leases, 249);
+  EXPECT_EQ(pruned->events, 500);
+}
+
+TEST_P(PruneStatusTest, PrunedEventIdsAreNotGivenOutAgain) {
+  acquire_and_release("deploy", 2);
+  const auto last = store().events()->back().id;
+  advance(1h);
+  ASSERT_TRUE(ok(store().prune(1s)));
+  take(locks(), "deploy", as("alice"));
+  const auto fresh = store().events({.after_id = last});
+  ASSERT_TRUE(ok(fresh));
+  EXPECT_EQ(fresh->size(), 1U) << "somebody following the events would miss it";
+}
+
+TEST_P(PruneStatusTest, PruneRefusesANegativeAge) {
+  EXPECT_TRUE(fails(store().prune(-1s), Errc::invalid_argument));
+}
+
+TEST_P(PruneStatusTest, DoctorLooksAtSomethingAndDoesNotHarm) {
+  take(locks(), "deploy", as("alice"));
+  const auto before = dump();
+  const auto findings = store().doctor();
+  ASSERT_TRUE(ok(findings));
+  EXPECT_FALSE(findings->empty());
+  EXPECT_EQ(dump(), before);
+}
+
+}  // namespace
+}  // namespace leasehold::support

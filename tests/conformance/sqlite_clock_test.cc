@@ -1,0 +1,116 @@
+// The store clock of a SQLite file: steps of the wall clock do not move leases, reboots end them, and
+// another machine is never mistaken for this one.
+#include <gtest/gtest.h>
+
+#include "support/lock_helpers.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class SqliteClockTest : public ::testing::Test {
+ protected:
+  TestClock& clock() { return store_.clock(); }
+  static MachineFacts machine(const std::string& machine_id, const std::string& boot_id, std::int64_t time_namespace) {
+    return {.machine_id = machine_id, .boot_id = boot_id, .time_namespace = time_namespace};
+  }
+  void expect_unavailable_with_advice() {
+    const auto before = store_.dump();
+    const auto opened = store_.try_open();
+    Result<LeaseInfo> answer = opened ? opened->locks().show("deploy") : opened.error();
+    Result<Grant> taken = opened ? opened->locks().acquire("deploy", as("bob")) : opened.error();
+    EXPECT_TRUE(fails(answer, Errc::unavailable));
+    ASSERT_TRUE(fails(taken, Errc::unavailable)) << "never a takeover";
+    EXPECT_GT(taken.error().message.size(), 30U) << "what to do about it: " << taken.error().message;
+    EXPECT_EQ(store_.dump(), before);
+  }
+
+  TestStore store_{StoreKind::sqlite};
+};
+
+TEST_F(SqliteClockTest, Promise02_StepsOfTheWallClockDoNotMoveLeases) {
+  auto store = store_.open();
+  const auto grant = take(store.locks(), "deploy", as("alice", 30s));
+  clock().step_wall(48h);
+  EXPECT_TRUE(fails(store.locks().acquire("deploy", as("bob")), Errc::held));
+  EXPECT_TRUE(ok(store.locks().heartbeat("deploy", grant.token)));
+  clock().step_wall(-96h);
+  EXPECT_EQ(state_of(store.locks(), "deploy"), LeaseState::running);
+  clock().advance(31s);
+  EXPECT_EQ(state_of(store.locks(), "deploy"), LeaseState::expired) << "time that passed counts";
+}
+
+TEST_F(SqliteClockTest, Promise02_AProcessThatOpensAfterTheStepAgreesWithTheOthers) {
+  auto first = store_.open();
+  take(first.locks(), "deploy", as("alice", 30s));
+  clock().step_wall(-240h);
+  clock().advance(10s);
+  auto second = store_.open();
+  EXPECT_EQ(second.status()->store_now, first.status()->store_now);
+  EXPECT_TRUE(fails(second.locks().acquire("deploy", as("bob")), Errc::held));
+}
+
+TEST_F(SqliteClockTest, ARebootVoidsTheLeasesOfTheBootBefore) {
+  const auto grant = take(store_.open().locks(), "deploy", as("alice", 240h));
+  clock().reboot("boot-2");
+  auto store = store_.open();
+  EXPECT_NE(state_of(store.locks(), "deploy"), LeaseState::running);
+  EXPECT_FALSE(store.locks().heartbeat("deploy", grant.token).ok());
+  const auto next = store.locks().acquire("deploy", as("bob"));
+  ASSERT_TRUE(ok(next)) << "the process that held it cannot be alive";
+  EXPECT_GT(next->token, grant.token);
+}
+
+TEST_F(SqliteClockTest, Promise03_TokensGrowAcrossARebootWithAClockThatFellBack) {
+  clock().advance(1h);
+  const auto grant = take(store_.open().locks(), "deploy", as("alice"));
+  clock().step_wall(-30min);
+  clock().reboot("boot-2");
+  EXPECT_GT(take(store_.open().locks(), "deploy", as("bob")).token, grant.token);
+}
+
+TEST_F(SqliteClockTest, SeveralRebootsInARowAreFine) {
+  Token last;
+  for (const auto* boot : {"boot-2", "boot-3", "boot-4"}) {
+    clock().reboot(boot);
+    const auto grant = take(store_.open().locks(), "deploy", as("alice", 1h));
+    EXPECT_GT(grant.token, last);
+    last = grant.token;
+  }
+}
+
+TEST_F(SqliteClockTest, AnotherMachineIsUnavailableWithAdvice) {
+  take(store_.open().locks(), "deploy", as("alice"));
+  clock().set_machine(machine("machine-2", "boot-9", 1));
+  expect_unavailable_with_advice();
+}
+
+TEST_F(SqliteClockTest, AnotherMachineWithoutAnIdIsUnavailableWithAdvice) {
+  take(store_.open().locks(), "deploy", as("alice"));
+  clock().set_machine(machine("", "boot-9", 1));
+  expect_unavailable_with_advice();
+}
+
+TEST_F(SqliteClockTest, AnotherTimeNamespaceIsUnavailableWithAdvice) {
+  take(store_.open().locks(), "deploy", as("alice"));
+  clock().set_machine(machine("machine-1", "boot-1", 2));
+  expect_unavailable_with_advice();
+}
+
+TEST_F(SqliteClockTest, AnOldBootThatComesBackIsUnavailableWithAdvice) {
+  take(store_.open().locks(), "deploy", as("alice"));
+  clock().reboot("boot-2");
+  take(store_.open().locks(), "deploy", as("bob", 1h));
+  clock().set_machine(machine("machine-1", "boot-1", 1));
+  expect_unavailable_with_advice();
+}
+
+TEST_F(SqliteClockTest, AMachineThatSuspendedForAnHourLostItsLease) {
+  auto store = store_.open();
+  const auto grant = take(store.locks(), "deploy", as("alice", 30s));
+  clock().advance(1h);
+  EXPECT_TRUE(lost(store.locks().heartbeat("deploy", grant.token), LostReason::expired));
+}
+
+}  // namespace
+}  // namespace leasehold::support

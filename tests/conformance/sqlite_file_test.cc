@@ -1,0 +1,161 @@
+// Files that are not as they should be: read-only, corrupt, on a full disk, from a newer leasehold.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iostream>
+
+#include "support/lock_helpers.h"
+#include "support/process.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class SqliteFileTest : public ::testing::Test {
+ protected:
+  static std::string code_of(const Result<Store>& result) {
+    return result ? "ok" : leasehold::to_string(result.error().code);
+  }
+  TempDir folder_;
+};
+
+// Root may write to read-only files, so the child gives that right up first.
+LEASEHOLD_ROLE(reads_only) {
+  if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 1;
+  const auto store = Store::open(env("STORE_URL"), {.call_timeout = 2s});
+  const auto answer = store ? store->locks().acquire("deploy") : Result<Grant>(store.error());
+  std::cout << (answer ? "granted" : leasehold::to_string(answer.error().code)) << std::endl;
+  std::cout << (answer ? "" : answer.error().message) << std::endl;
+  return 0;
+}
+
+TEST_F(SqliteFileTest, AReadOnlyFileIsRefusedWithItsName) {
+  const auto path = folder_.file("store.db");
+  ASSERT_TRUE(ok(Store::open("sqlite:" + path)));
+  ASSERT_EQ(::chmod(path.c_str(), 0444), 0);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0555), 0);
+  auto child = Process::self("reads_only", {{"STORE_URL", "sqlite:" + path}});
+  const auto code = child.read_line(10s).value_or("");
+  EXPECT_TRUE(code == "denied" || code == "unavailable") << code;
+  EXPECT_NE(child.read_line(10s).value_or("").find("store.db"), std::string::npos);
+  ::chmod(folder_.path().c_str(), 0755);
+}
+
+TEST_F(SqliteFileTest, AFolderThatIsNotThereIsNamed) {
+  const auto store = Store::open("sqlite:" + folder_.file("no/such/folder/store.db"));
+  ASSERT_FALSE(store.ok());
+  EXPECT_EQ(store.error().code, Errc::unavailable) << describe(store.error());
+  EXPECT_NE(store.error().message.find("no/such/folder"), std::string::npos) << store.error().message;
+}
+
+TEST_F(SqliteFileTest, AFileThatIsNoDatabaseIsDamaged) {
+  const auto path = folder_.file("store.db");
+  std::ofstream(path) << std::string(8192, 'x');
+  EXPECT_EQ(code_of(Store::open("sqlite:" + path)), "damaged");
+  std::string content;
+  std::getline(std::ifstream(path), content);
+  EXPECT_EQ(content, std::string(8192, 'x')) << "the file was not ours to change";
+}
+
+TEST_F(SqliteFileTest, ACorruptStoreIsDamagedAndNeverFree) {
+  const auto path = folder_.file("store.db");
+  {
+    auto store = Store::open("sqlite:" + path);
+    ASSERT_TRUE(ok(store));
+    for (int i = 0; i < 200; ++i) take(store->locks(), "lock-" + std::to_string(i));
+  }
+  const auto size = std::filesystem::file_size(path);
+  ASSERT_GT(size, 16384U);
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(4096);
+  file << std::string(size - 4096, '\xA5');
+  file.close();
+  auto store = Store::open("sqlite:" + path);
+  const auto answer = store ? store->locks().show("lock-7") : Result<LeaseInfo>(store.error());
+  EXPECT_TRUE(fails(answer, Errc::damaged));
+  const auto taken = store ? store->locks().acquire("lock-7") : Result<Grant>(store.error());
+  EXPECT_TRUE(fails(taken, Errc::damaged));
+}
+
+// The write error of a full disk, without a disk: the kernel refuses to let a file grow.
+LEASEHOLD_ROLE(fills_the_disk) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  auto store = Store::open(env("STORE_URL"), {.call_timeout = 2s});
+  if (!store) return 1;
+  const auto first = take(store->locks(), "before");
+  const rlimit limit{.rlim_cur = 200'000, .rlim_max = 200'000};
+  if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+  for (int i = 0; i < 5000; ++i) {
+    const auto grant = store->locks().acquire("lock-" + std::to_string(i), {.request_id = "r" + std::to_string(i)});
+    if (grant) continue;
+    std::cout << leasehold::to_string(grant.error().code) << ' ' << i << std::endl;
+    const auto held = store->locks().show("before");
+    std::cout << (held && held->token == first.token ? "held" : "changed") << std::endl;
+    return 0;
+  }
+  std::cout << "never full" << std::endl;
+  return 1;
+}
+
+TEST_F(SqliteFileTest, AFullDiskIsInDoubtOrUnavailableAndWhatWasGrantedStays) {
+  const auto path = folder_.file("store.db");
+  auto child = Process::self("fills_the_disk", {{"STORE_URL", "sqlite:" + path}});
+  const auto line = child.read_line(60s).value_or("");
+  EXPECT_TRUE(line.starts_with("in_doubt") || line.starts_with("unavailable")) << line;
+  EXPECT_EQ(child.read_line(10s), "held");
+  EXPECT_EQ(child.finish(10s).exit_code, 0);
+
+  const auto refused = std::stoi(line.substr(line.find(' ') + 1));
+  auto store = Store::open("sqlite:" + path);
+  ASSERT_TRUE(ok(store));
+  EXPECT_EQ(SqliteFile(path).scalar("PRAGMA integrity_check"), "ok");
+  EXPECT_EQ(SqliteFile(path).scalar("SELECT count(*) FROM leasehold_lease WHERE request_id LIKE 'r%' AND "
+                                    "CAST(substr(request_id, 2) AS INTEGER) < " + std::to_string(refused)),
+            std::to_string(refused))
+      << "a grant that was told is gone";
+}
+
+TEST_F(SqliteFileTest, ANewerSchemaIsRefusedWithAdvice) {
+  const auto path = folder_.file("store.db");
+  ASSERT_TRUE(ok(Store::open("sqlite:" + path)));
+  const SqliteFile file(path);
+  const auto table = file.scalar("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '%migration%'");
+  ASSERT_FALSE(table.empty());
+  file.run("UPDATE " + table + " SET version = 9999 WHERE version = (SELECT max(version) FROM " + table + ")");
+  const auto refused = Store::open("sqlite:" + path);
+  ASSERT_TRUE(fails(refused, Errc::schema_newer));
+  EXPECT_NE(refused.error().message.find("newer"), std::string::npos) << refused.error().message;
+}
+
+TEST_F(SqliteFileTest, AnotherProgramsTablesStayAsTheyWere) {
+  const auto path = folder_.file("app.db");
+  SqliteFile(path).run("CREATE TABLE site (release INTEGER); INSERT INTO site VALUES (41)");
+  auto store = Store::open("sqlite:" + path);
+  ASSERT_TRUE(ok(store));
+  take(store->locks(), "deploy");
+  EXPECT_EQ(SqliteFile(path).scalar("SELECT release FROM site"), "41");
+}
+
+TEST_F(SqliteFileTest, AStoreInMemoryWorksAndIsForgotten) {
+  for (int i = 0; i < 2; ++i) {
+    auto store = Store::open("sqlite::memory:");
+    ASSERT_TRUE(ok(store));
+    const auto grant = store->locks().acquire("deploy");
+    ASSERT_TRUE(ok(grant));
+    EXPECT_TRUE(fails(store->locks().acquire("deploy"), Errc::held));
+    EXPECT_TRUE(ok(store->locks().release("deploy", grant->token)));
+  }
+}
+
+TEST_F(SqliteFileTest, DurableByDefaultAndInWalMode) {
+  auto store = Store::open("sqlite:" + folder_.file("store.db"));
+  ASSERT_TRUE(ok(store));
+  EXPECT_EQ(SqliteFile(folder_.file("store.db")).scalar("PRAGMA journal_mode"), "wal");
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,98 @@
+// The pairs of .sql files: every named statement runs on both stores and gives exactly its columns.
+#include <gtest/gtest.h>
+
+#include "storage/statements.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class StatementTest : public StoreTest {
+ protected:
+  /// Something of the right type for every parameter, and a role that exists.
+  std::vector<storage::Param> sample_params(const storage::Statement& statement) const {
+    std::vector<storage::Param> params;
+    for (const auto& field : statement.params) {
+      if (field.name == "role" || field.name == "scope") {
+        params.emplace_back(field.name == "role" ? std::string_view(role_) : std::string_view("read"));
+        continue;
+      }
+      switch (field.type) {
+        case storage::Type::text: params.emplace_back(std::string_view("sample")); break;
+        case storage::Type::duration: params.emplace_back(std::int64_t{30'000'000}); break;
+        default: params.emplace_back(std::int64_t{1}); break;
+      }
+    }
+    return params;
+  }
+
+  static void expect_fits(const storage::Field& field, const storage::Cell& cell) {
+    if (std::holds_alternative<std::monostate>(cell)) {
+      EXPECT_TRUE(field.nullable) << field.name << " is NULL";
+    } else if (field.type == storage::Type::text) {
+      EXPECT_TRUE(std::holds_alternative<std::string>(cell)) << field.name << " is no text";
+    } else {
+      EXPECT_TRUE(std::holds_alternative<std::int64_t>(cell)) << field.name << " is no number";
+    }
+  }
+
+  void SetUp() override {
+    StoreTest::SetUp();
+    if (GetParam() == StoreKind::postgres) role_ = under_test().scalar("SELECT current_user");
+  }
+
+ private:
+  std::string role_ = "anyone";
+};
+LEASEHOLD_ON_BOTH_STORES(StatementTest);
+
+TEST_P(StatementTest, EveryStatementGivesExactlyTheDeclaredColumns) {
+  const auto backend = under_test().open_backend();
+  // Twice: the second round finds what the first one made, and runs what was prepared.
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < sql::statement_count; ++i) {
+      const auto& statement = sql::statement_at(i);
+      SCOPED_TRACE(std::string(statement.name));
+      EXPECT_EQ(statement.index, i);
+      const auto params = sample_params(statement);
+      const auto rows = backend->query(statement, params, BootClock::now() + 10s);
+      ASSERT_TRUE(ok(rows));
+      for (const auto& row : *rows) {
+        ASSERT_EQ(row.size(), statement.columns.size());
+        for (std::size_t column = 0; column < row.size(); ++column) expect_fits(statement.columns[column], row[column]);
+      }
+    }
+  }
+}
+
+TEST_P(StatementTest, BothDialectsHaveATextForEveryStatement) {
+  const auto backend = under_test().open_backend();
+  EXPECT_EQ(backend->dialect().statements.size(), static_cast<std::size_t>(sql::statement_count));
+  for (const auto text : backend->dialect().statements) EXPECT_FALSE(text.empty());
+  EXPECT_FALSE(backend->dialect().migrations.empty());
+}
+
+TEST_P(StatementTest, ATransactionThatIsNotCommittedLeavesNothing) {
+  const auto backend = under_test().open_backend();
+  const auto before = dump();
+  {
+    auto transaction = backend->begin(BootClock::now() + 10s);
+    ASSERT_TRUE(ok(transaction));
+    const auto acquire = sql::LockAcquire{.name = "deploy", .holder = "alice", .ttl = 30s};
+    ASSERT_TRUE(ok((*transaction)->query(sql::LockAcquire::statement(), acquire.params())));
+  }
+  EXPECT_EQ(dump(), before);
+}
+
+TEST_P(StatementTest, ACommittedTransactionStays) {
+  const auto backend = under_test().open_backend();
+  auto transaction = backend->begin(BootClock::now() + 10s);
+  ASSERT_TRUE(ok(transaction));
+  const auto acquire = sql::LockAcquire{.name = "deploy", .holder = "alice", .ttl = 30s};
+  ASSERT_TRUE(ok((*transaction)->query(sql::LockAcquire::statement(), acquire.params())));
+  ASSERT_TRUE(ok((*transaction)->commit()));
+  EXPECT_EQ(locks().show("deploy")->holder.name, "alice");
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,164 @@
+// Waiting for a lock: in order of arrival, woken by what happens, given up in time.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "support/lock_helpers.h"
+#include "support/process.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class WaitTest : public StoreTest {
+ protected:
+  bool in_line(std::int64_t count) {
+    return eventually([&] { return store().status().value().waiters == count; });
+  }
+
+  static AcquireOptions waiting(const std::string& name, Duration wait = 30s) {
+    auto options = as(name, 30s);
+    options.wait = wait;
+    return options;
+  }
+};
+LEASEHOLD_ON_BOTH_STORES(WaitTest);
+
+TEST_P(WaitTest, AFreeLockIsTakenWithoutWaiting) {
+  EXPECT_TRUE(ok(locks().acquire("deploy", waiting("alice"))));
+  EXPECT_EQ(store().status()->waiters, 0);
+}
+
+TEST_P(WaitTest, AWaiterIsGrantedWhenTheHolderReleases) {
+  const auto grant = take(locks(), "deploy", as("alice"));
+  std::optional<Result<Grant>> answer;
+  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting("bob")); });
+  ASSERT_TRUE(in_line(1));
+  ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
+  waiter.join();
+  ASSERT_TRUE(ok(*answer));
+  EXPECT_EQ((*answer)->holder.name, "bob");
+  EXPECT_GT((*answer)->token, grant.token);
+  EXPECT_EQ(store().status()->waiters, 0);
+}
+
+TEST_P(WaitTest, AWaiterInAnotherStoreHandleIsGrantedToo) {
+  const auto grant = take(locks(), "deploy", as("alice"));
+  auto other = open();
+  std::optional<Result<Grant>> answer;
+  std::jthread waiter([&] { answer = other.locks().acquire("deploy", waiting("bob")); });
+  ASSERT_TRUE(in_line(1));
+  ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
+  waiter.join();
+  EXPECT_TRUE(ok(*answer));
+}
+
+TEST_P(WaitTest, AWaiterIsGrantedWhenTheHolderIsRevoked) {
+  take(locks(), "deploy", as("alice"));
+  std::optional<Result<Grant>> answer;
+  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting("bob")); });
+  ASSERT_TRUE(in_line(1));
+  ASSERT_TRUE(ok(locks().revoke("deploy", "make way")));
+  waiter.join();
+  EXPECT_TRUE(ok(*answer));
+}
+
+TEST_P(WaitTest, AWaiterTakesOverWhenTheHolderDiesSilently) {
+  const auto dead = take(locks(), "deploy", as("alice", 30s));
+  std::optional<Result<Grant>> answer;
+  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting("bob")); });
+  ASSERT_TRUE(in_line(1));
+  advance(31s);
+  waiter.join();
+  ASSERT_TRUE(ok(*answer));
+  EXPECT_GT((*answer)->token, dead.token);
+}
+
+TEST_P(WaitTest, WaitersAreServedInOrderOfArrival) {
+  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  std::mutex mutex;
+  std::vector<std::string> served;
+  std::vector<std::jthread> waiters;
+  for (const auto* name : {"first", "second", "third"}) {
+    waiters.emplace_back([&, name] {
+      const auto mine = locks().acquire("deploy", waiting(name));
+      const std::lock_guard lock(mutex);
+      served.emplace_back(mine.ok() ? name : describe(mine.error()));
+      EXPECT_TRUE(mine.ok() && locks().release("deploy", mine->token).ok());
+    });
+    ASSERT_TRUE(in_line(static_cast<std::int64_t>(waiters.size())));
+  }
+  ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
+  waiters.clear();
+  EXPECT_EQ(served, (std::vector<std::string>{"first", "second", "third"}));
+}
+
+TEST_P(WaitTest, WaitersOfDifferentStoreHandlesAreServedInOrderOfArrival) {
+  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  std::mutex mutex;
+  std::vector<std::string> served;
+  std::vector<std::jthread> waiters;
+  for (const auto* name : {"first", "second", "third"}) {
+    waiters.emplace_back([&, name, own = open()] {
+      const auto mine = own.locks().acquire("deploy", waiting(name));
+      const std::lock_guard lock(mutex);
+      served.emplace_back(mine.ok() ? name : describe(mine.error()));
+      EXPECT_TRUE(mine.ok() && own.locks().release("deploy", mine->token).ok());
+    });
+    ASSERT_TRUE(in_line(static_cast<std::int64_t>(waiters.size())));
+  }
+  ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
+  waiters.clear();
+  EXPECT_EQ(served, (std::vector<std::string>{"first", "second", "third"}));
+}
+
+TEST_P(WaitTest, WhenTheWaitRunsOutTheRefusalIsHeldAndThePlaceIsGone) {
+  take(locks(), "deploy", as("alice", 1h));
+  const auto before = BootClock::now();
+  const auto refused = locks().acquire("deploy", waiting("bob", 80ms));
+  ASSERT_TRUE(fails(refused, Errc::held));
+  EXPECT_GE(BootClock::now() - before, Duration(80ms));
+  ASSERT_TRUE(refused.error().current.has_value());
+  EXPECT_EQ(refused.error().current->holder.name, "alice");
+  EXPECT_EQ(store().status()->waiters, 0) << "who gave up must not stand in the way of others";
+}
+
+TEST_P(WaitTest, AWaiterWhoGivesUpLetsTheNextOneThrough) {
+  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  std::jthread impatient([&] { EXPECT_FALSE(locks().acquire("deploy", waiting("bob", 300ms)).ok()); });
+  ASSERT_TRUE(in_line(1));
+  std::optional<Result<Grant>> answer;
+  std::jthread patient([&] { answer = locks().acquire("deploy", waiting("carol")); });
+  impatient.join();
+  ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
+  patient.join();
+  EXPECT_TRUE(ok(*answer));
+}
+
+TEST_P(WaitTest, OneOfManyContendersHoldsAtATime) {
+  constexpr int threads = 4;
+  constexpr int rounds = 10;
+  std::atomic<int> inside{0};
+  std::atomic<int> done{0};
+  std::vector<std::jthread> contenders;
+  for (int i = 0; i < threads; ++i) {
+    contenders.emplace_back([&, i] {
+      for (int round = 0; round < rounds; ++round) {
+        const auto mine = locks().acquire("counter", waiting("worker-" + std::to_string(i), 60s));
+        ASSERT_TRUE(ok(mine));
+        EXPECT_EQ(inside.fetch_add(1), 0) << "two holders at once";
+        ++done;
+        inside.fetch_sub(1);
+        ASSERT_TRUE(ok(locks().release("counter", mine->token)));
+      }
+    });
+  }
+  contenders.clear();
+  EXPECT_EQ(done.load(), threads * rounds);
+  EXPECT_EQ(store().status()->waiters, 0);
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,157 @@
+// Who waits for whom: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in a
+// transaction that stays open, bob the second.
+#include <gtest/gtest.h>
+
+#include "sql/sql_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+enum class Bob { passes, waits };
+
+struct Pair {
+  const char* name;
+  const char* first;   ///< an act of alice
+  const char* second;  ///< an act of bob
+  Bob bob;
+  const char* told;    ///< what bob is told in the end, "LH001" for a raised fence
+  bool expired = false;  ///< the lease has run out before bob comes
+};
+
+const std::map<std::string, std::string>& acts() {
+  static const std::map<std::string, std::string> all = {
+      {"fence", "SELECT 'passed' FROM leasehold.fence('deploy', TOKEN)"},
+      {"heartbeat", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('deploy', TOKEN)"},
+      {"release", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('deploy', TOKEN)"},
+      {"revoke", "SELECT outcome FROM leasehold.lock_revoke('deploy', 'because')"},
+      {"acquire", "SELECT outcome FROM leasehold.lock_acquire('deploy', 'carol')"},
+      {"wait", "SELECT outcome FROM leasehold.lock_wait('deploy', 'carol', 'place-of-carol')"},
+      {"show", "SELECT outcome FROM leasehold.lock_show('deploy')"},
+      {"list", "SELECT outcome FROM leasehold.lock_list('', true, 10)"},
+  };
+  return all;
+}
+
+class LockMatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair> {
+ protected:
+  std::string act(const std::string& name, const std::string& token) {
+    auto sql = here(acts().at(name));
+    const auto at = sql.find("TOKEN");
+    if (at != std::string::npos) sql.replace(at, 5, token);
+    return sql;
+  }
+  static std::string told(PgConnection& connection) {
+    try {
+      return connection.answer();
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what()).find("is not current") != std::string::npos ? "LH001" : error.what();
+    }
+  }
+};
+
+TEST_P(LockMatrixTest, EachPairWaitsOrPassesAsPromised) {
+  const auto& pair = GetParam();
+  const auto token = acquired("deploy");
+  if (pair.expired && std::string(pair.first) == "acquire") store_.advance(31s);
+  alice_.run("BEGIN");
+  alice_.scalar(act(pair.first, token));
+  if (pair.expired && std::string(pair.first) != "acquire") store_.advance(31s);
+  bob_.send(act(pair.second, token));
+  EXPECT_EQ(bob_.waits(observer_), pair.bob == Bob::waits);
+  alice_.run("COMMIT");
+  EXPECT_EQ(told(bob_), pair.told);
+}
+
+std::string pair_name(const ::testing::TestParamInfo<Pair>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Pairs, LockMatrixTest,
+    ::testing::Values(Pair{"FenceThenFence", "fence", "fence", Bob::passes, "passed"},
+                      Pair{"FenceThenHeartbeat", "fence", "heartbeat", Bob::passes, "extended"},
+                      Pair{"FenceThenRelease", "fence", "release", Bob::waits, "released"},
+                      Pair{"FenceThenRevoke", "fence", "revoke", Bob::waits, "revoked"},
+                      Pair{"FenceThenAcquire", "fence", "acquire", Bob::passes, "held"},
+                      Pair{"FenceThenTakeover", "fence", "acquire", Bob::passes, "busy", true},
+                      Pair{"FenceThenWait", "fence", "wait", Bob::passes, "held"},
+                      Pair{"FenceThenShow", "fence", "show", Bob::passes, "running"},
+                      Pair{"HeartbeatThenFence", "heartbeat", "fence", Bob::passes, "passed"},
+                      Pair{"HeartbeatThenHeartbeat", "heartbeat", "heartbeat", Bob::waits, "extended"},
+                      Pair{"HeartbeatThenRelease", "heartbeat", "release", Bob::waits, "released"},
+                      Pair{"HeartbeatThenRevoke", "heartbeat", "revoke", Bob::waits, "revoked"},
+                      Pair{"HeartbeatThenAcquire", "heartbeat", "acquire", Bob::passes, "held"},
+                      Pair{"HeartbeatThenTakeover", "heartbeat", "acquire", Bob::passes, "busy", true},
+                      Pair{"HeartbeatThenList", "heartbeat", "list", Bob::passes, "running"}),
+    pair_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    Endings, LockMatrixTest,
+    ::testing::Values(Pair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
+                      Pair{"ReleaseThenHeartbeat", "release", "heartbeat", Bob::waits, "lost finished"},
+                      Pair{"ReleaseThenRelease", "release", "release", Bob::waits, "released"},
+                      Pair{"ReleaseThenAcquire", "release", "acquire", Bob::waits, "granted"},
+                      Pair{"ReleaseThenWait", "release", "wait", Bob::waits, "free"},
+                      Pair{"ReleaseThenShow", "release", "show", Bob::passes, "running"},
+                      Pair{"RevokeThenFence", "revoke", "fence", Bob::waits, "LH001"},
+                      Pair{"RevokeThenHeartbeat", "revoke", "heartbeat", Bob::waits, "lost revoked"},
+                      Pair{"RevokeThenRelease", "revoke", "release", Bob::waits, "lost revoked"},
+                      Pair{"RevokeThenAcquire", "revoke", "acquire", Bob::waits, "granted"},
+                      Pair{"TakeoverThenFence", "acquire", "fence", Bob::waits, "LH001", true},
+                      Pair{"TakeoverThenHeartbeat", "acquire", "heartbeat", Bob::waits, "lost expired", true},
+                      Pair{"TakeoverThenRelease", "acquire", "release", Bob::waits, "lost expired", true},
+                      Pair{"TakeoverThenTakeover", "acquire", "acquire", Bob::waits, "held", true},
+                      Pair{"TakeoverThenShow", "acquire", "show", Bob::passes, "expired", true}),
+    pair_name);
+
+class LockWaitingTest : public SqlTest {};
+
+TEST_F(LockWaitingTest, Promise05_AHeartbeatThatWaitedBehindARollbackDoesNotRevive) {
+  const auto token = acquired("deploy", "30 seconds");
+  alice_.run("BEGIN");
+  alice_.run(here("SELECT leasehold.lock_release('deploy', " + token + ")"));
+  bob_.send(here("SELECT outcome || ' ' || why FROM leasehold.lock_heartbeat('deploy', " + token + ")"));
+  ASSERT_TRUE(bob_.waits(observer_));
+  store_.advance(31s);
+  alice_.run("ROLLBACK");
+  EXPECT_EQ(bob_.answer(), "lost expired") << "PostgreSQL does not look at a WHERE again after a rollback";
+}
+
+TEST_F(LockWaitingTest, Promise02_TheClockIsReadAgainAfterWaiting) {
+  const auto token = acquired("deploy", "30 seconds");
+  alice_.run("BEGIN");
+  alice_.run(here("SELECT leasehold.lock_heartbeat('deploy', " + token + ", interval '10 seconds')"));
+  bob_.send(here("SELECT outcome || ' ' || why FROM leasehold.lock_heartbeat('deploy', " + token + ")"));
+  ASSERT_TRUE(bob_.waits(observer_));
+  store_.advance(11s);
+  alice_.run("COMMIT");
+  EXPECT_EQ(bob_.answer(), "lost expired");
+}
+
+TEST_F(LockWaitingTest, Promise14_AFenceThatRolledBackGuardsNothing) {
+  const auto token = acquired("deploy", "30 seconds");
+  alice_.run("BEGIN");
+  alice_.run(here("SELECT leasehold.fence('deploy', " + token + ")"));
+  alice_.run("ROLLBACK");
+  store_.advance(31s);
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.lock_acquire('deploy', 'bob')")), "granted");
+}
+
+TEST_F(LockWaitingTest, TwoFirstGrantsOfANewLockMakeOneHolder) {
+  alice_.run("BEGIN");
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.lock_acquire('new', 'alice')")), "granted");
+  bob_.send(here("SELECT outcome FROM leasehold.lock_acquire('new', 'bob')"));
+  ASSERT_TRUE(bob_.waits(observer_));
+  alice_.run("COMMIT");
+  EXPECT_EQ(bob_.answer(), "held");
+}
+
+TEST_F(LockWaitingTest, AGrantThatRolledBackWasNone) {
+  alice_.run("BEGIN");
+  const auto token = alice_.scalar(here("SELECT token FROM leasehold.lock_acquire('new', 'alice')"));
+  bob_.send(here("SELECT outcome FROM leasehold.lock_acquire('new', 'bob')"));
+  ASSERT_TRUE(bob_.waits(observer_));
+  alice_.run("ROLLBACK");
+  EXPECT_EQ(bob_.answer(), "granted");
+}
+
+}  // namespace
+}  // namespace leasehold::support

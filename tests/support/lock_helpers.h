@@ -1,0 +1,41 @@
+// Short words for what lock tests do all the time.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "leasehold/leasehold.h"
+#include "support/results.h"
+
+namespace leasehold::support {
+
+/// Somebody on some machine, the same on every run.
+inline Holder holder(const std::string& name) {
+  return {.name = name,
+          .host = "host-of-" + name,
+          .boot_id = "boot-of-" + name,
+          .pid = 4711,
+          .process_start = 99,
+          .tty = "pts/7",
+          .instance = "instance-of-" + name};
+}
+
+/// Options for acquiring as somebody.
+inline AcquireOptions as(const std::string& name, Duration ttl = std::chrono::seconds(30)) {
+  return {.ttl = ttl, .holder = holder(name)};
+}
+
+/// Acquires where a refusal would be the test's own mistake.
+inline Grant take(const Locks& locks, const std::string& name, const AcquireOptions& options = {}) {
+  auto grant = locks.acquire(name, options);
+  if (!grant) throw std::runtime_error("cannot acquire " + name + ": " + describe(grant.error()));
+  return *grant;
+}
+
+inline LeaseState state_of(const Locks& locks, const std::string& name) {
+  auto info = locks.show(name);
+  if (!info) throw std::runtime_error("cannot show " + name + ": " + describe(info.error()));
+  return info->state;
+}
+
+}  // namespace leasehold::support

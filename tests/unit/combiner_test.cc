@@ -1,0 +1,89 @@
+#include "storage/combiner.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+
+#include "storage/statements.h"
+#include "support/results.h"
+
+namespace leasehold::storage {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Answers every call with its own first parameter.
+void echo(std::span<Call* const> calls) {
+  for (auto* call : calls) {
+    call->answer = Rows{Row{Cell(std::string(std::get<std::string_view>(call->params.front())))}};
+  }
+}
+
+TEST(CombinerTest, ALoneCallerGetsItsAnswer) {
+  Combiner combiner;
+  const std::array<Param, 1> params{Param(std::string_view("deploy"))};
+  Call call{&sql::statement_at(0), params, BootClock::now() + 1s};
+  const auto answer = combiner.run(call, echo);
+  ASSERT_TRUE(support::ok(answer));
+  EXPECT_EQ(std::get<std::string>(answer->front().front()), "deploy");
+}
+
+TEST(CombinerTest, ManyCallersGetTheirOwnAnswersFromFewerBatches) {
+  constexpr int threads = 8;
+  constexpr int rounds = 200;
+  Combiner combiner;
+  std::atomic<int> running{0};
+  std::atomic<int> batches{0};
+  std::atomic<int> wrong{0};
+  std::barrier start(threads);
+  std::vector<std::jthread> callers;
+  for (int i = 0; i < threads; ++i) {
+    callers.emplace_back([&, name = "caller-" + std::to_string(i)] {
+      start.arrive_and_wait();
+      for (int round = 0; round < rounds; ++round) {
+        const std::array<Param, 1> params{Param(std::string_view(name))};
+        Call call{&sql::statement_at(0), params, BootClock::now() + 1s};
+        const auto answer = combiner.run(call, [&](std::span<Call* const> calls) {
+          if (running.fetch_add(1) != 0) ++wrong;
+          ++batches;
+          echo(calls);
+          running.fetch_sub(1);
+        });
+        if (std::get<std::string>(answer->front().front()) != name) ++wrong;
+      }
+    });
+  }
+  callers.clear();
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_LE(batches.load(), threads * rounds);
+}
+
+TEST(CombinerTest, ABatchIsInOrderOfKeys) {
+  Combiner combiner;
+  std::atomic<bool> leader_is_in{false};
+  std::atomic<bool> go_on{false};
+  std::vector<std::string> seen;
+  const auto run = [&](std::string_view name, bool hold) {
+    const std::array<Param, 1> params{Param(name)};
+    Call call{&sql::statement_at(0), params, BootClock::now() + 10s};
+    static_cast<void>(combiner.run(call, [&](std::span<Call* const> calls) {
+      leader_is_in = true;
+      while (hold && !go_on) std::this_thread::yield();
+      for (const auto* each : calls) seen.emplace_back(std::get<std::string_view>(each->params.front()));
+      echo(calls);
+    }));
+  };
+  std::jthread leader([&] { run("leader", true); });
+  while (!leader_is_in) std::this_thread::yield();
+  std::jthread second([&] { run("b", false); });
+  std::jthread third([&] { run("a", false); });
+  std::this_thread::sleep_for(50ms);  // both stand in line behind the leader now, in whatever order
+  go_on = true;
+  for (auto* thread : {&leader, &second, &third}) thread->join();
+  EXPECT_EQ(seen, (std::vector<std::string>{"leader", "a", "b"}));
+}
+
+}  // namespace
+}  // namespace leasehold::storage
