@@ -49,15 +49,16 @@ std::string option_entry(const OptionText& option) {
   return entry + "\n";
 }
 
+/// Arguments first, then the command's own options, then those that every command has.
 std::string options_section(const CommandText& command) {
-  std::string entries;
+  std::string arguments;
+  std::string own;
+  std::string common;
   for (const auto& option : command.options) {
-    if (option.argument) entries += option_entry(option);
+    auto& part = option.argument ? arguments : option.common ? common : own;
+    part += option_entry(option);
   }
-  for (const auto& option : command.options) {
-    if (!option.argument) entries += option_entry(option);
-  }
-  return entries.empty() ? "" : ".SH OPTIONS\n" + entries;
+  return ".SH OPTIONS\n" + arguments + own + common;
 }
 
 std::string commands_section(const CommandText& command) {
@@ -103,6 +104,20 @@ somebody else holds it, or the wait ran out
 the lease is lost: the token is not the current one; nothing was changed
 )";
 
+constexpr std::string_view exit_status_of_run = R"(.PP
+.B leasehold lock run
+gives the command's own exit code, or 128 plus the number of the signal that ended it.
+.TP
+125
+the command could not be run under the lock
+.TP
+126
+the command is there but cannot be started
+.TP
+127
+there is no such command
+)";
+
 constexpr std::string_view environment = R"(.SH ENVIRONMENT
 .TP
 \fBLEASEHOLD_DB\fR
@@ -138,6 +153,7 @@ std::string man_page(const CommandText& command) {
   page += options_section(command);
   page += examples_section(command);
   page += exit_status;
+  if (command.path.size() == 1 || command.path.back() == "run") page += exit_status_of_run;
   page += environment;
   page += see_also(command);
   page.pop_back();

@@ -43,11 +43,12 @@ struct DownOptions {
   bool dry_run = false;
 };
 
-/// Newest first: the order in which they are undone.
+/// Newest first: the order in which they are undone. Going back to 0 undoes the bookkeeping (0000), too.
 std::vector<MigrationInfo> applied_above(const std::vector<MigrationInfo>& all, int version) {
   std::vector<MigrationInfo> above;
-  std::copy_if(all.rbegin(), all.rend(), std::back_inserter(above),
-               [&](const MigrationInfo& migration) { return migration.applied_at && migration.version > version; });
+  std::copy_if(all.rbegin(), all.rend(), std::back_inserter(above), [&](const MigrationInfo& migration) {
+    return migration.applied_at && (migration.version > version || version == 0);
+  });
   return above;
 }
 
@@ -59,10 +60,10 @@ int down(const Context& context, const DownOptions& options) {
   if (!all) return report(context, all.error());
   const auto applied = applied_above(*all, 0);
   if (applied.empty()) {
-    say_line("nothing to undo: there is no schema");
+    tell(context, applied, "", "nothing to undo: there is no schema");
     return exit_code::nothing_to_do;
   }
-  const int target = options.to >= 0 ? options.to : applied.front().version - 1;
+  const int target = options.to >= 0 ? options.to : std::max(applied.front().version - 1, 0);
   if (options.dry_run) return tell(context, applied_above(*all, target), "would undo", "nothing to undo");
   return tell(context, migrations->down(target), "undone", "nothing to undo");
 }

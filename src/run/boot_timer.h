@@ -3,6 +3,7 @@
 
 #include <sys/timerfd.h>
 
+#include <algorithm>
 #include <ctime>
 
 #include "leasehold/time.h"

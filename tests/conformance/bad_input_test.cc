@@ -20,9 +20,7 @@ class BadInputTest : public StoreTest {
     take(locks(), "deploy", as("alice"));
     before_ = dump();
   }
-  void TearDown() override {
-    EXPECT_EQ(dump(), before_) << "a refused call changed the store";
-  }
+  void TearDown() override { EXPECT_EQ(dump(), before_) << "a refused call changed the store"; }
 
  private:
   std::string before_;
@@ -30,9 +28,20 @@ class BadInputTest : public StoreTest {
 LEASEHOLD_ON_BOTH_STORES(BadInputTest);
 
 const std::vector<std::string>& bad_names() {
-  static const std::vector<std::string> names = {
-      "", std::string(513, 'x'), std::string(1'000'000, 'x'), "de\0ploy"s, "\0"s, "line\nbreak", "tab\t", "\x7F", "\x01",
-      "\xFF", "\xC3", "\xC0\xAF", "\xED\xA0\x80", "\xF5\x80\x80\x80"};
+  static const std::vector<std::string> names = {"",
+                                                 std::string(513, 'x'),
+                                                 std::string(1'000'000, 'x'),
+                                                 "de\0ploy"s,
+                                                 "\0"s,
+                                                 "line\nbreak",
+                                                 "tab\t",
+                                                 "\x7F",
+                                                 "\x01",
+                                                 "\xFF",
+                                                 "\xC3",
+                                                 "\xC0\xAF",
+                                                 "\xED\xA0\x80",
+                                                 "\xF5\x80\x80\x80"};
   return names;
 }
 
@@ -59,8 +68,8 @@ TEST_P(BadInputTest, TheMessageOfARefusedNameIsShortAndPrintable) {
 
 TEST_P(BadInputTest, TtlsOutOfBounds) {
   const Duration huge = Duration::max();
-  for (const Duration ttl : {Duration(0), Duration(-1s), Duration(1us), Duration(49999us), Duration(30 * 24h + 1us), huge,
-                             Duration::min(), Duration::min() + 1us}) {
+  for (const Duration ttl : {Duration(0), Duration(-1s), Duration(1us), Duration(49999us), Duration(30 * 24h + 1us),
+                             huge, Duration::min(), Duration::min() + 1us}) {
     EXPECT_TRUE(fails(locks().acquire("new", as("bob", ttl)), Errc::invalid_argument)) << ttl.count();
     const auto token = locks().show("deploy")->token;
     if (ttl == Duration(0)) continue;  // a heartbeat's zero keeps the lease's own
@@ -119,9 +128,8 @@ class AwkwardInputTest : public StoreTest {};
 LEASEHOLD_ON_BOTH_STORES(AwkwardInputTest);
 
 TEST_P(AwkwardInputTest, NamesThatLookDangerousButAreFine) {
-  for (const std::string name :
-       {"'; DROP TABLE lock; --", "\"quoted\"", "a b", "\\", "%", "_", "$1", ":name", "{tell}", "leasehold.lock",
-        "\xF0\x9F\x94\x92", "NULL", " "}) {
+  for (const std::string name : {"'; DROP TABLE lock; --", "\"quoted\"", "a b", "\\", "%", "_", "$1", ":name", "{tell}",
+                                 "leasehold.lock", "\xF0\x9F\x94\x92", "NULL", " "}) {
     const auto grant = locks().acquire(name, as("bob"));
     ASSERT_TRUE(ok(grant)) << name;
     EXPECT_EQ(grant->key, name);

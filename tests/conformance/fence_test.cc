@@ -153,9 +153,10 @@ TEST_F(SqliteFenceTest, TheDocumentedSqlSaysTheSame) {
   auto opened = store_.open();
   const auto grant = take(opened.locks(), "deploy", as("alice"));
   const SqliteFile user(store_.path());
-  const auto question = "SELECT count(*) FROM leasehold_lock k JOIN leasehold_lease l ON l.id = k.lease_id WHERE "
-                        "k.name = 'deploy' AND l.ended_at IS NULL AND k.token = " +
-                        std::to_string(grant.token.value);
+  const auto question =
+      "SELECT count(*) FROM leasehold_lock k JOIN leasehold_lease l ON l.id = k.lease_id WHERE "
+      "k.name = 'deploy' AND l.ended_at IS NULL AND k.token = " +
+      std::to_string(grant.token.value);
   EXPECT_EQ(user.scalar(question), "1");
   ASSERT_TRUE(ok(opened.locks().release("deploy", grant.token)));
   EXPECT_EQ(user.scalar(question), "0");

@@ -113,8 +113,7 @@ TEST_P(HeldLeaseTest, Promise09_WithoutAnAnswerTheStopTokenFiresBeforeTheLeaseEn
   auto held = store.locks().hold("deploy", as("alice", 600ms));
   ASSERT_TRUE(ok(held));
   std::atomic<std::int64_t> stopped_at{0};
-  const std::stop_callback note(held->stop_token(),
-                                [&] { stopped_at = BootClock::now().time_since_epoch().count(); });
+  const std::stop_callback note(held->stop_token(), [&] { stopped_at = BootClock::now().time_since_epoch().count(); });
   faults_->fail_always(Fault::fail_before_send);
   const auto trusted = held->grant().trusted_until;
   ASSERT_TRUE(eventually([&] { return held->stop_token().stop_requested(); }));

@@ -45,8 +45,9 @@ TEST_P(OpenersTest, TenProcessesMayOpenANewStoreAtOnce) {
 }
 
 TEST_P(OpenersTest, UnknownUrlsAreRefusedWithTheFormsThereAre) {
-  for (const auto* url : {"", "mysql://localhost/x", "store.db", "sqlite:", "sqlite:x?what=1", "postgresql://h/d?pool=0",
-                          "postgresql://h/d?schema=Upper", "postgresql://h/d?prepare=maybe"}) {
+  for (const auto* url :
+       {"", "mysql://localhost/x", "store.db", "sqlite:", "sqlite:x?what=1", "postgresql://h/d?pool=0",
+        "postgresql://h/d?schema=Upper", "postgresql://h/d?prepare=maybe"}) {
     const auto refused = Store::open(url);
     EXPECT_TRUE(fails(refused, Errc::invalid_argument)) << url;
   }

@@ -83,9 +83,7 @@ TEST_P(PruneStatusTest, PrunedEventIdsAreNotGivenOutAgain) {
   EXPECT_EQ(fresh->size(), 1U) << "somebody following the events would miss it";
 }
 
-TEST_P(PruneStatusTest, PruneRefusesANegativeAge) {
-  EXPECT_TRUE(fails(store().prune(-1s), Errc::invalid_argument));
-}
+TEST_P(PruneStatusTest, PruneRefusesANegativeAge) { EXPECT_TRUE(fails(store().prune(-1s), Errc::invalid_argument)); }
 
 TEST_P(PruneStatusTest, DoctorLooksAtSomethingAndDoesNotHarm) {
   take(locks(), "deploy", as("alice"));

@@ -114,7 +114,8 @@ TEST_F(SqliteFileTest, AFullDiskIsInDoubtOrUnavailableAndWhatWasGrantedStays) {
   ASSERT_TRUE(ok(store));
   EXPECT_EQ(SqliteFile(path).scalar("PRAGMA integrity_check"), "ok");
   EXPECT_EQ(SqliteFile(path).scalar("SELECT count(*) FROM leasehold_lease WHERE request_id LIKE 'r%' AND "
-                                    "CAST(substr(request_id, 2) AS INTEGER) < " + std::to_string(refused)),
+                                    "CAST(substr(request_id, 2) AS INTEGER) < " +
+                                    std::to_string(refused)),
             std::to_string(refused))
       << "a grant that was told is gone";
 }

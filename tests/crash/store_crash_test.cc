@@ -1,7 +1,7 @@
 // Real processes that die, freeze and wake up again. Short leases in real time: nobody can move the clock of
 // a process that was killed.
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -102,7 +102,7 @@ LEASEHOLD_ROLE(busy_worker) {
 }
 
 TEST_P(StoreCrashTest, KillingWorkersAtAnyMomentLeavesAWorkingStore) {
-  for (int round = 0; round < 5; ++round) {
+  for (int round = 0; round < 3; ++round) {
     std::vector<Process> workers;
     for (int i = 0; i < 3; ++i) workers.push_back(Process::self("busy_worker", {{"STORE_URL", store_.url()}}));
     for (auto& worker : workers) ASSERT_EQ(worker.read_line(10s), "working");

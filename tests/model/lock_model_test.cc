@@ -37,7 +37,8 @@ std::ostream& operator<<(std::ostream& out, const Act& act) {
     case Verb::acquire:
       return out << "\n  acquire " << name << " as holder" << act.holder << " ttl " << act.ttl << " request "
                  << act.request;
-    case Verb::heartbeat: return out << "\n  heartbeat " << name << " grants_ago " << act.grants_ago << " ttl " << act.ttl;
+    case Verb::heartbeat:
+      return out << "\n  heartbeat " << name << " grants_ago " << act.grants_ago << " ttl " << act.ttl;
     case Verb::release: return out << "\n  release " << name << " grants_ago " << act.grants_ago;
     case Verb::revoke: return out << "\n  revoke " << name;
     case Verb::show: return out << "\n  show " << name;
@@ -63,13 +64,13 @@ rc::Gen<Act> any_act() {
                                                     {1, Verb::list},
                                                     {5, Verb::advance}});
   // The clock often stops exactly at an expiry, or a microsecond before: that is where mistakes live.
-  const auto step = element<std::int64_t>(0, 1, 999'999, 1'000'000, 5'000'000, 9'999'999, 10'000'000, 60'000'000,
-                                          -2'000'000);
+  const auto step =
+      element<std::int64_t>(0, 1, 999'999, 1'000'000, 5'000'000, 9'999'999, 10'000'000, 60'000'000, -2'000'000);
   return rc::gen::build<Act>(rc::gen::set(&Act::verb, verb), rc::gen::set(&Act::lock, inRange(0, 3)),
                              rc::gen::set(&Act::holder, inRange(0, 3)),
                              rc::gen::set(&Act::ttl, element<std::int64_t>(1'000'000, 5'000'000, 10'000'000)),
-                             rc::gen::set(&Act::request, inRange(0, 5)),
-                             rc::gen::set(&Act::grants_ago, inRange(-1, 3)), rc::gen::set(&Act::advance, step));
+                             rc::gen::set(&Act::request, inRange(0, 5)), rc::gen::set(&Act::grants_ago, inRange(-1, 3)),
+                             rc::gen::set(&Act::advance, step));
 }
 
 Outcome from_error(const Error& error) {

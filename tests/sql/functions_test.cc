@@ -62,14 +62,14 @@ TEST_F(FunctionsTest, Promise12_TheEventRollsBackWithTheChange) {
 TEST_F(FunctionsTest, OtherIsolationLevelsAreRefused) {
   const auto token = acquired("deploy");
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
-    for (const auto& act : {here("SELECT leasehold.lock_acquire('x', 'alice')"),
-                            here("SELECT leasehold.lock_wait('x', 'alice', 'r')"),
-                            here("SELECT leasehold.lock_leave('x', 'r')"),
-                            here("SELECT leasehold.lock_heartbeat('deploy', " + token + ")"),
-                            here("SELECT leasehold.lock_release('deploy', " + token + ")"),
-                            here("SELECT leasehold.lock_revoke('deploy', 'why')"),
-                            here("SELECT leasehold.fence('deploy', " + token + ")"),
-                            here("SELECT leasehold.prune(interval '1 day', 10)")}) {
+    for (const auto& act :
+         {here("SELECT leasehold.lock_acquire('x', 'alice')"), here("SELECT leasehold.lock_wait('x', 'alice', 'r')"),
+          here("SELECT leasehold.lock_leave('x', 'r')"),
+          here("SELECT leasehold.lock_heartbeat('deploy', " + token + ")"),
+          here("SELECT leasehold.lock_release('deploy', " + token + ")"),
+          here("SELECT leasehold.lock_revoke('deploy', 'why')"),
+          here("SELECT leasehold.fence('deploy', " + token + ")"),
+          here("SELECT leasehold.prune(interval '1 day', 10)")}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
       EXPECT_EQ(alice_.fail(act).state, "LH002") << level << ": " << act;
       alice_.run("ROLLBACK");
@@ -93,7 +93,8 @@ TEST_F(FunctionsTest, BadInputIsRefusedAndChangesNothing) {
   acquired("deploy");
   const auto before = store_.dump();
   const auto state = [this](const std::string& sql) { return alice_.fail(here(sql)).state; };
-  for (const auto* name : {"''", "repeat('x', 513)", "repeat('x', 1000000)", "E'a\\nb'", "E'\\x01'", "E'\\x7f'", "NULL"}) {
+  for (const auto* name :
+       {"''", "repeat('x', 513)", "repeat('x', 1000000)", "E'a\\nb'", "E'\\x01'", "E'\\x7f'", "NULL"}) {
     EXPECT_EQ(state(std::string("SELECT leasehold.lock_acquire(") + name + ", 'alice')"), "LH003") << name;
     EXPECT_EQ(state(std::string("SELECT leasehold.lock_wait(") + name + ", 'alice', 'r')"), "LH003") << name;
   }
@@ -147,16 +148,18 @@ class PrivilegesTest : public ::testing::Test {
 };
 
 TEST_F(PrivilegesTest, EveryFunctionIsClosedForPublic) {
-  EXPECT_EQ(admin_.scalar("SELECT coalesce(string_agg(proname, ' '), '') FROM pg_proc WHERE pronamespace = '" +
-                          store_.schema() + "'::regnamespace AND has_function_privilege('" + role_ +
-                          "', oid, 'EXECUTE')"),
-            "");
+  EXPECT_EQ(
+      admin_.scalar("SELECT coalesce(string_agg(proname, ' '), '') FROM pg_proc WHERE pronamespace = '" +
+                    store_.schema() + "'::regnamespace AND has_function_privilege('" + role_ + "', oid, 'EXECUTE')"),
+      "");
 }
 
 TEST_F(PrivilegesTest, EveryTableAndViewIsClosedForPublic) {
   EXPECT_EQ(admin_.scalar("SELECT coalesce(string_agg(relname, ' '), '') FROM pg_class WHERE relnamespace = '" +
-                          store_.schema() + "'::regnamespace AND relkind IN ('r', 'v', 'S') AND "
-                          "has_table_privilege('" + role_ + "', oid, 'SELECT,INSERT,UPDATE,DELETE')"),
+                          store_.schema() +
+                          "'::regnamespace AND relkind IN ('r', 'v', 'S') AND "
+                          "has_table_privilege('" +
+                          role_ + "', oid, 'SELECT,INSERT,UPDATE,DELETE')"),
             "");
 }
 

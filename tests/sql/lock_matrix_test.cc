@@ -14,7 +14,7 @@ struct Pair {
   const char* first;   ///< an act of alice
   const char* second;  ///< an act of bob
   Bob bob;
-  const char* told;    ///< what bob is told in the end, "LH001" for a raised fence
+  const char* told;      ///< what bob is told in the end, "LH001" for a raised fence
   bool expired = false;  ///< the lease has run out before bob comes
 };
 

@@ -12,9 +12,10 @@ class PlanTest : public SqlTest {
   std::string sequential_scans() {
     alice_.run("SELECT pg_stat_force_next_flush()");
     observer_.run("SELECT pg_stat_clear_snapshot()");
-    return observer_.scalar("SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) "
-                            "FROM pg_stat_user_tables WHERE schemaname = '" +
-                            store_.schema() + "' AND relname IN ('lock', 'lease', 'waiter')");
+    return observer_.scalar(
+        "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) "
+        "FROM pg_stat_user_tables WHERE schemaname = '" +
+        store_.schema() + "' AND relname IN ('lock', 'lease', 'waiter')");
   }
   void many(const std::string& sql) {
     alice_.run("DO $$ BEGIN FOR i IN 1..300 LOOP PERFORM " + here(sql) + "; END LOOP; END $$");
@@ -38,12 +39,13 @@ TEST_F(PlanTest, NoActScansATable) {
 
 TEST_F(PlanTest, AHeartbeatTouchesNoIndex) {
   const auto token = acquired("deploy", "1 hour");
-  alice_.run("DO $$ BEGIN FOR i IN 1..100 LOOP PERFORM " +
-             here("leasehold.lock_heartbeat('deploy', " + token + ")") + "; COMMIT; END LOOP; END $$");
+  alice_.run("DO $$ BEGIN FOR i IN 1..100 LOOP PERFORM " + here("leasehold.lock_heartbeat('deploy', " + token + ")") +
+             "; COMMIT; END LOOP; END $$");
   alice_.run("SELECT pg_stat_force_next_flush()");
   observer_.run("SELECT pg_stat_clear_snapshot()");
   EXPECT_EQ(observer_.scalar("SELECT n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'lease' AND "
-                             "schemaname = '" + store_.schema() + "'"),
+                             "schemaname = '" +
+                             store_.schema() + "'"),
             "0")
       << "heartbeats that are not HOT bloat every index of the table";
 }

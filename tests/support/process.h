@@ -85,7 +85,7 @@ bool eventually(const std::function<bool()>& condition, Duration timeout = std::
 
 }  // namespace leasehold::support
 
-#define LEASEHOLD_ROLE(name)                                                                          \
-  static int role_##name();                                                                           \
+#define LEASEHOLD_ROLE(name)                                                                                 \
+  static int role_##name();                                                                                  \
   [[maybe_unused]] static const bool role_added_##name = ::leasehold::support::add_role(#name, role_##name); \
   static int role_##name()

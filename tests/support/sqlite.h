@@ -23,9 +23,7 @@ class SqliteFile {
   [[nodiscard]] sqlite3* handle() const { return connection_.get(); }
 
   /// The result code; SQLITE_OK when all went well.
-  int attempt(const std::string& sql) const {
-    return sqlite3_exec(handle(), sql.c_str(), nullptr, nullptr, nullptr);
-  }
+  int attempt(const std::string& sql) const { return sqlite3_exec(handle(), sql.c_str(), nullptr, nullptr, nullptr); }
 
   void run(const std::string& sql) const {
     if (attempt(sql) != SQLITE_OK) throw std::runtime_error(sql + ": " + sqlite3_errmsg(handle()));

@@ -114,8 +114,8 @@ std::string store_name(const ::testing::TestParamInfo<StoreKind>& info);
 
 }  // namespace leasehold::support
 
-#define LEASEHOLD_ON_BOTH_STORES(suite)                                                       \
-  INSTANTIATE_TEST_SUITE_P(Stores, suite,                                                     \
-                           ::testing::Values(::leasehold::support::StoreKind::sqlite,         \
-                                             ::leasehold::support::StoreKind::postgres),      \
-                           ::leasehold::support::store_name)
+#define LEASEHOLD_ON_BOTH_STORES(suite)                                                                      \
+  INSTANTIATE_TEST_SUITE_P(                                                                                  \
+      Stores, suite,                                                                                         \
+      ::testing::Values(::leasehold::support::StoreKind::sqlite, ::leasehold::support::StoreKind::postgres), \
+      ::leasehold::support::store_name)

@@ -21,8 +21,8 @@ TEST(DurationTest, IsReadAsPeopleWriteIt) {
 }
 
 TEST(DurationTest, WhatIsNoDurationIsRefusedWithTheForms) {
-  for (const auto* text : {"", "30", "s", "-1s", "+1s", "1.5h", "30 s", " 30s", "30S", "1s1m", "1s1s", "1x", "1sx", "ms",
-                           "99999999999999999999s", "9223372036854775807d", "1e3s", "\x01"}) {
+  for (const auto* text : {"", "30", "s", "-1s", "+1s", "1.5h", "30 s", " 30s", "30S", "1s1m", "1s1s", "1x", "1sx",
+                           "ms", "99999999999999999999s", "9223372036854775807d", "1e3s", "\x01"}) {
     const auto parsed = parse_duration(text);
     ASSERT_TRUE(fails(parsed, Errc::invalid_argument)) << text;
     EXPECT_NE(parsed.error().message.find("30s"), std::string::npos) << parsed.error().message;

@@ -14,7 +14,8 @@ TEST(LimitsTest, NamesAreUtf8WithoutControlCharacters) {
   EXPECT_TRUE(ok(check_name("lock name", "deploy")));
   EXPECT_TRUE(ok(check_name("lock name", std::string(512, 'x'))));
   EXPECT_TRUE(ok(check_name("lock name", "\xF0\x9F\x94\x92")));
-  for (const auto& name : {""s, std::string(513, 'x'), "a\0b"s, "a\nb"s, "\x7F"s, "\xFF"s, "\xC0\x80"s, "\xED\xA0\x80"s}) {
+  for (const auto& name :
+       {""s, std::string(513, 'x'), "a\0b"s, "a\nb"s, "\x7F"s, "\xFF"s, "\xC0\x80"s, "\xED\xA0\x80"s}) {
     const auto checked = check_name("lock name", name);
     ASSERT_TRUE(fails(checked, Errc::invalid_argument)) << name.size();
     EXPECT_NE(checked.error().message.find("lock name"), std::string::npos);
@@ -31,8 +32,8 @@ TEST(LimitsTest, TextsMayHaveLinesButNoNul) {
 TEST(LimitsTest, TtlsHaveBounds) {
   EXPECT_TRUE(ok(check_ttl(50ms)));
   EXPECT_TRUE(ok(check_ttl(30 * 24h)));
-  for (const Duration ttl : {Duration(49ms), Duration(0), Duration(-1s), Duration(30 * 24h + 1us), Duration::max(),
-                             Duration::min()}) {
+  for (const Duration ttl :
+       {Duration(49ms), Duration(0), Duration(-1s), Duration(30 * 24h + 1us), Duration::max(), Duration::min()}) {
     EXPECT_TRUE(fails(check_ttl(ttl), Errc::invalid_argument)) << ttl.count();
   }
 }

@@ -41,18 +41,18 @@ TEST(StoreUrlTest, WhatIsNoStoreIsRefusedWithTheFormsThereAre) {
     ASSERT_TRUE(fails(url, Errc::invalid_argument)) << text;
     EXPECT_NE(url.error().message.find("sqlite:PATH"), std::string::npos) << url.error().message;
   }
-  for (const auto* text :
-       {"sqlite:", "sqlite:?synchronous=full", "sqlite:x?synchronous=off", "sqlite:x?schema=y", "postgresql://d/a?schema=",
-        "postgresql://d/a?schema=A", "postgresql://d/a?schema=pg_x", "postgresql://d/a?schema=1a",
-        "postgresql://d/a?schema=a;b", "postgresql://d/a?pool=0", "postgresql://d/a?pool=101", "postgresql://d/a?pool=x",
-        "postgresql://d/a?pool=", "postgresql://d/a?prepare=maybe", "postgresql://d/a?synchronous=off"}) {
+  for (const auto* text : {"sqlite:", "sqlite:?synchronous=full", "sqlite:x?synchronous=off", "sqlite:x?schema=y",
+                           "postgresql://d/a?schema=", "postgresql://d/a?schema=A", "postgresql://d/a?schema=pg_x",
+                           "postgresql://d/a?schema=1a", "postgresql://d/a?schema=a;b", "postgresql://d/a?pool=0",
+                           "postgresql://d/a?pool=101", "postgresql://d/a?pool=x", "postgresql://d/a?pool=",
+                           "postgresql://d/a?prepare=maybe", "postgresql://d/a?synchronous=off"}) {
     EXPECT_TRUE(fails(parse_store_url(text), Errc::invalid_argument)) << text;
   }
 }
 
 TEST(StoreUrlTest, AMessageNeverRepeatsThePassword) {
-  for (const auto* text : {"postgresql://app:secret@db/a?pool=0", "mysql://app:secret@db/a",
-                           "postgresql://app:secret@db/a?schema=UP"}) {
+  for (const auto* text :
+       {"postgresql://app:secret@db/a?pool=0", "mysql://app:secret@db/a", "postgresql://app:secret@db/a?schema=UP"}) {
     const auto url = parse_store_url(text);
     ASSERT_FALSE(url.ok());
     EXPECT_EQ(url.error().message.find("secret"), std::string::npos) << url.error().message;

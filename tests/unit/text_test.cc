@@ -19,8 +19,9 @@ TEST(TextTest, Utf8IsToldFromWhatOnlyLooksLikeIt) {
   for (const auto& text : {""s, "abc"s, "\xC3\xA9"s, "\xE2\x82\xAC"s, "\xF0\x9F\x94\x92"s, "\xF4\x8F\xBF\xBF"s}) {
     EXPECT_TRUE(is_utf8(text));
   }
-  for (const auto& text : {"\x80"s, "\xC3"s, "\xC0\xAF"s, "\xC1\xBF"s, "\xE0\x80\x80"s, "\xED\xA0\x80"s, "\xE2\x82"s,
-                           "\xF0\x80\x80\x80"s, "\xF4\x90\x80\x80"s, "\xF5\x80\x80\x80"s, "\xFF"s, "a\xFE"s, "\xC3("s}) {
+  for (const auto& text :
+       {"\x80"s, "\xC3"s, "\xC0\xAF"s, "\xC1\xBF"s, "\xE0\x80\x80"s, "\xED\xA0\x80"s, "\xE2\x82"s, "\xF0\x80\x80\x80"s,
+        "\xF4\x90\x80\x80"s, "\xF5\x80\x80\x80"s, "\xFF"s, "a\xFE"s, "\xC3("s}) {
     EXPECT_FALSE(is_utf8(text)) << testing::PrintToString(text);
   }
 }
