@@ -97,7 +97,6 @@ void show_progress(int done, std::size_t all) {
              static_cast<std::size_t>(done) == all ? "\r    \r" : "");
 }
 
-/// `chosen` is empty or the one store to measure.
 bool wants(const Options& options, std::string_view store) { return options.only.empty() || options.only == store; }
 
 void contend_in_rounds(const Options& options, Duration span, Report& report) {
@@ -149,7 +148,11 @@ int run(int argc, char** argv) {
   app.add_option("--number", options.number)->group("");
   app.add_option("--start", options.start)->group("");
   app.add_option("--span", options.span)->group("");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   if (!options.contender.empty()) {
     return be_contender(options.contender, options.sqlite_path, options.number, BootTime(Duration(options.start)),
                         Duration(options.span));

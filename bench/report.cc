@@ -30,6 +30,17 @@ std::string json_list(const Items& items, Encode encode) {
   return list;
 }
 
+void print_fairness(const std::vector<FairnessRounds>& all) {
+  fmt::print("\n{:<40}{:>12}{:>20}{:>10}{:>9}\n", "four processes, one SQLite file, FULL", "cycles/s",
+             "longest call, ms", "share", "wanted");
+  for (const auto& rounds : all) {
+    const auto share = median(rounds.shares);
+    fmt::print("  {:<38}{:>12.0f}{:>20.0f}{:>10.2f}  {}\n", rounds.name, median(rounds.rates), longest(rounds), share,
+               verdict(share, rounds.wanted_share));
+  }
+  fmt::print("  share: cycles of the unluckiest process over the mean of the four\n");
+}
+
 }  // namespace
 
 void FairnessRounds::add(const Fairness& seen) {
@@ -40,20 +51,13 @@ void FairnessRounds::add(const Fairness& seen) {
 
 void print_tables(const Report& report) {
   fmt::print("per second, median of the rounds\n");
-  for (const auto& one : report.series) fmt::print("  {:<70}{:>10.0f}\n", one.name, median(one.rounds));
-  fmt::print("\n{:<72}{:>10}{:>9}\n", "ratios, median of each round's", "seen", "wanted");
+  for (const auto& one : report.series) fmt::print("  {:<72}{:>8.0f}\n", one.name, median(one.rounds));
+  fmt::print("\n{:<74}{:>8}{:>9}\n", "ratios, median of each round's", "seen", "wanted");
   for (const auto& ratio : report.ratios) {
     const auto seen = ratio_of(report.series, ratio);
-    fmt::print("  {:<70}{:>10.2f}  {}\n", ratio.name, seen, verdict(seen, ratio.wanted));
+    fmt::print("  {:<72}{:>8.2f}  {}\n", ratio.name, seen, verdict(seen, ratio.wanted));
   }
-  fmt::print("\n{:<40}{:>12}{:>20}{:>10}{:>9}\n", "four processes, one SQLite file, FULL", "cycles/s",
-             "longest call, ms", "share", "wanted");
-  for (const auto& rounds : report.fairness) {
-    const auto share = median(rounds.shares);
-    fmt::print("  {:<38}{:>12.0f}{:>20.0f}{:>10.2f}  {}\n", rounds.name, median(rounds.rates), longest(rounds), share,
-               verdict(share, rounds.wanted_share));
-  }
-  fmt::print("  share: cycles of the unluckiest process over the mean of the four\n");
+  if (!report.fairness.empty()) print_fairness(report.fairness);
 }
 
 void print_json(const Report& report) {

@@ -1,5 +1,7 @@
 #include "lock/locks.h"
 
+#include <system_error>
+
 #include <algorithm>
 
 #include "base/random_id.h"
@@ -110,9 +112,16 @@ Result<HeldLease> Locks::hold(std::string_view name, const AcquireOptions& optio
   auto grant = acquire(name, options);
   if (!grant) return std::move(grant).error();
   const auto locks = *this;
-  return HeldLease(
-      std::move(*grant), [locks](const Grant& held) { return locks.heartbeat(held.key, held.token); },
-      [locks](const Grant& held) { return locks.release(held.key, held.token); });
+  const auto token = grant->token;
+  try {
+    return HeldLease(
+        std::move(*grant), [locks](const Grant& held) { return locks.heartbeat(held.key, held.token); },
+        [locks](const Grant& held) { return locks.release(held.key, held.token); });
+  } catch (const std::system_error& error) {
+    // Without its thread nobody would keep the lease alive: better not to have it.
+    static_cast<void>(release(name, token));
+    return Error{.code = Errc::unavailable, .message = std::string("no thread for heartbeats: ") + error.what()};
+  }
 }
 
 }  // namespace leasehold

@@ -28,8 +28,11 @@ struct Call {
 class Combiner {
  public:
   static constexpr std::size_t max_batch = 64;
+  /// How long a leader waits for the callers that have just been answered to come back with their next call.
+  static constexpr Duration gather_time = std::chrono::microseconds(100);
 
-  /// So many batches may be under way at once: one can run while another waits for the disk.
+  /// So many batches may be under way at once, the further ones only when a full one has gathered meanwhile:
+  /// sharing a commit is worth more than overtaking it.
   explicit Combiner(int lanes = 1) : lanes_(lanes) {}
 
   /// Runs `call` in a batch led by this thread or another. `run_batch(std::span<Call* const>)` must
@@ -38,19 +41,21 @@ class Combiner {
   /// is `unavailable`.
   template <typename RunBatch>
   Result<Rows> run(Call& call, RunBatch&& run_batch) {
-    Entry entry{&call};
+    Entry entry{.call = &call};
     std::unique_lock lock(mutex_);
     waiting_.push_back(&entry);
-    const auto moved = [&] { return entry.taken || (leading_ < lanes_ && waiting_.front() == &entry); };
-    if (!wait_until(changed_, lock, call.deadline, moved)) {
+    wake_next_leader();
+    const auto moved = [&] { return entry.taken || (waiting_.front() == &entry && may_lead()); };
+    if (!wait_until(entry.changed, lock, call.deadline, moved)) {
       std::erase(waiting_, &entry);
+      wake_next_leader();
       return Error{.code = Errc::unavailable,
                    .message = "the store is still busy with earlier calls of this process: nothing was asked"};
     }
     if (entry.taken) {
-      changed_.wait(lock, [&] { return entry.done; });
+      entry.changed.wait(lock, [&] { return entry.done; });
     } else {
-      lead(lock, run_batch);
+      lead(entry, lock, run_batch);
     }
     return std::move(call.answer);
   }
@@ -60,18 +65,17 @@ class Combiner {
     Call* call;
     bool taken = false;
     bool done = false;
+    /// Each caller sleeps on its own: waking all of them for every batch costs more than the batch.
+    std::condition_variable changed{};
   };
 
   template <typename RunBatch>
-  void lead(std::unique_lock<std::mutex>& lock, RunBatch&& run_batch) {
+  void lead(Entry& leader, std::unique_lock<std::mutex>& lock, RunBatch&& run_batch) {
     ++leading_;
-    const auto count = static_cast<std::ptrdiff_t>(std::min(waiting_.size(), max_batch));
-    const std::vector<Entry*> batch(waiting_.begin(), waiting_.begin() + count);
-    waiting_.erase(waiting_.begin(), waiting_.begin() + count);
-    for (auto* entry : batch) entry->taken = true;
-    const bool more = !waiting_.empty() && leading_ < lanes_;
+    gather(leader, lock);
+    const auto batch = take_batch();
+    wake_next_leader();
     lock.unlock();
-    if (more) changed_.notify_all();
 
     std::vector<Call*> calls;
     calls.reserve(batch.size());
@@ -80,9 +84,44 @@ class Combiner {
     run_batch(std::span<Call* const>(calls));
 
     lock.lock();
-    for (auto* entry : batch) entry->done = true;
     --leading_;
-    changed_.notify_all();
+    expected_ = std::min(batch.size() + waiting_.size(), max_batch);
+    // Under the mutex: once it is free, a caller may have gone, and its entry with it.
+    for (auto* entry : batch) {
+      entry->done = true;
+      entry->changed.notify_one();
+    }
+    wake_next_leader();
+  }
+
+  /// Without it, callers in a loop fall into two halves that take turns, each with a commit of its own.
+  /// A lone caller expects nobody and does not wait.
+  void gather(Entry& leader, std::unique_lock<std::mutex>& lock) {
+    if (waiting_.size() >= expected_ || leading_ > 1) return;
+    gathering_ = &leader;
+    wait_until(leader.changed, lock, BootClock::now() + gather_time, [&] { return waiting_.size() >= expected_; });
+    gathering_ = nullptr;
+  }
+
+  std::vector<Entry*> take_batch() {
+    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), max_batch));
+    std::vector<Entry*> batch(waiting_.begin(), end);
+    waiting_.erase(waiting_.begin(), end);
+    for (auto* entry : batch) entry->taken = true;
+    return batch;
+  }
+
+  /// Only the front of the line leads. While a leader gathers, it is itself still the front.
+  [[nodiscard]] bool may_lead() const {
+    return leading_ == 0 || (leading_ < lanes_ && gathering_ == nullptr && waiting_.size() >= max_batch);
+  }
+
+  void wake_next_leader() {
+    if (gathering_ != nullptr) {
+      if (waiting_.size() >= expected_) gathering_->changed.notify_one();
+    } else if (!waiting_.empty() && may_lead()) {
+      waiting_.front()->changed.notify_one();
+    }
   }
 
   /// By key, which is the first parameter of every act: two batches never wait for each other in a ring.
@@ -97,10 +136,11 @@ class Combiner {
   }
 
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::vector<Entry*> waiting_;
   const int lanes_;
   int leading_ = 0;
+  Entry* gathering_ = nullptr;  ///< the leader that waits for others to come
+  std::size_t expected_ = 0;    ///< callers seen at the end of the last batch
 };
 
 }  // namespace leasehold::storage

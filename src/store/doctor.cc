@@ -50,7 +50,7 @@ std::vector<Finding> judge_sqlite(const Facts& facts) {
   findings.push_back({Level::fine, "sqlite " + fact(facts, "sqlite_version"), ""});
   findings.push_back(judge(facts, "journal_mode", "wal", Level::danger,
                            "without write-ahead logging readers block heartbeats; is this a network file system?"));
-  findings.push_back(judge(facts, "synchronous", "2", Level::advice,
+  findings.push_back(judge(facts, "synchronous", "full", Level::advice,
                            "a power cut may undo the last grants: two holders could follow. Use ?synchronous=full"));
   findings.push_back(judge_clock_difference(number(facts, "store_clock_us"), number(facts, "wall_clock_us"),
                                             "wall clock"));

@@ -144,7 +144,7 @@ TEST_P(AwkwardInputTest, WaitingForEverIsFine) {
   const auto grant = take(locks(), "deploy", as("alice"));
   std::optional<Result<Grant>> answer;
   std::jthread waiter([&] { answer = locks().acquire("deploy", options); });
-  ASSERT_TRUE(eventually([&] { return store().status().value().waiters == 1; }));
+  ASSERT_TRUE(eventually([&] { return status_of(store()).waiters == 1; }));
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   waiter.join();
   EXPECT_TRUE(ok(*answer));

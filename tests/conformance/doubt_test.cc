@@ -98,8 +98,8 @@ TEST_P(DoubtTest, Promise10_AWaiterWhoseRepliesAreLostStandsInLineOnce) {
   options.wait = 20s;
   std::optional<Result<Grant>> answer;
   std::jthread waiter([&] { answer = broken_locks().acquire("deploy", options); });
-  ASSERT_TRUE(eventually([&] { return store().status().value().waiters == 1 && faults_->failures() == 1; }));
-  EXPECT_EQ(store().status()->waiters, 1);
+  ASSERT_TRUE(eventually([&] { return status_of(store()).waiters == 1 && faults_->failures() == 1; }));
+  EXPECT_EQ(status_of(store()).waiters, 1);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   waiter.join();
   EXPECT_TRUE(ok(*answer));

@@ -47,8 +47,8 @@ TEST_P(PruneStatusTest, PruneForgetsOnlyWhatIsOldEnough) {
   ASSERT_TRUE(ok(pruned));
   EXPECT_EQ(pruned->leases, 3);
   EXPECT_EQ(pruned->events, 6);
-  EXPECT_EQ(store().status()->ended_leases, 2);
-  EXPECT_EQ(store().status()->events, 4);
+  EXPECT_EQ(status_of(store()).ended_leases, 2);
+  EXPECT_EQ(status_of(store()).events, 4);
 }
 
 TEST_P(PruneStatusTest, PruneKeepsTheLatestLeaseOfALockAndEveryLiveOne) {

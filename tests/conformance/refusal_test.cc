@@ -58,7 +58,7 @@ TEST_P(RefusalTest, Promise11_BusyWhenOthersStandInLine) {
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   const auto refused = locks().acquire("deploy", as("bob"));
   ASSERT_TRUE(fails(refused, Errc::busy)) << "nobody may jump the line";
-  EXPECT_EQ(store().status()->waiters, 1);
+  EXPECT_EQ(status_of(store()).waiters, 1);
   EXPECT_EQ(locks().show("deploy")->waiters, 1);
 }
 
@@ -73,7 +73,7 @@ TEST_P(RefusalTest, TheFirstInLineIsGrantedByItsRequestId) {
   auto first = as("carol");
   first.request_id = "first-in-line";
   EXPECT_TRUE(ok(locks().acquire("deploy", first)));
-  EXPECT_EQ(store().status()->waiters, 1) << "the one who got it has left the line";
+  EXPECT_EQ(status_of(store()).waiters, 1) << "the one who got it has left the line";
 }
 
 TEST_P(RefusalTest, AWaiterWhoDiedDoesNotBlockTheRest) {

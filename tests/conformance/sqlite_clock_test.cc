@@ -46,7 +46,7 @@ TEST_F(SqliteClockTest, Promise02_AProcessThatOpensAfterTheStepAgreesWithTheOthe
   clock().step_wall(-240h);
   clock().advance(10s);
   auto second = store_.open();
-  EXPECT_EQ(second.status()->store_now, first.status()->store_now);
+  EXPECT_EQ(status_of(second).store_now, status_of(first).store_now);
   EXPECT_TRUE(fails(second.locks().acquire("deploy", as("bob")), Errc::held));
 }
 

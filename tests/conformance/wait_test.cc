@@ -15,7 +15,7 @@ namespace {
 class WaitTest : public StoreTest {
  protected:
   bool in_line(std::int64_t count) {
-    return eventually([&] { return store().status().value().waiters == count; });
+    return eventually([&] { return status_of(store()).waiters == count; });
   }
 
   static AcquireOptions waiting(const std::string& name, Duration wait = 30s) {
@@ -28,7 +28,7 @@ LEASEHOLD_ON_BOTH_STORES(WaitTest);
 
 TEST_P(WaitTest, AFreeLockIsTakenWithoutWaiting) {
   EXPECT_TRUE(ok(locks().acquire("deploy", waiting("alice"))));
-  EXPECT_EQ(store().status()->waiters, 0);
+  EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
 TEST_P(WaitTest, AWaiterIsGrantedWhenTheHolderReleases) {
@@ -41,7 +41,7 @@ TEST_P(WaitTest, AWaiterIsGrantedWhenTheHolderReleases) {
   ASSERT_TRUE(ok(*answer));
   EXPECT_EQ((*answer)->holder.name, "bob");
   EXPECT_GT((*answer)->token, grant.token);
-  EXPECT_EQ(store().status()->waiters, 0);
+  EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
 TEST_P(WaitTest, AWaiterInAnotherStoreHandleIsGrantedToo) {
@@ -122,7 +122,7 @@ TEST_P(WaitTest, WhenTheWaitRunsOutTheRefusalIsHeldAndThePlaceIsGone) {
   EXPECT_GE(BootClock::now() - before, Duration(80ms));
   ASSERT_TRUE(refused.error().current.has_value());
   EXPECT_EQ(refused.error().current->holder.name, "alice");
-  EXPECT_EQ(store().status()->waiters, 0) << "who gave up must not stand in the way of others";
+  EXPECT_EQ(status_of(store()).waiters, 0) << "who gave up must not stand in the way of others";
 }
 
 TEST_P(WaitTest, AWaiterWhoGivesUpLetsTheNextOneThrough) {
@@ -157,7 +157,7 @@ TEST_P(WaitTest, OneOfManyContendersHoldsAtATime) {
   }
   contenders.clear();
   EXPECT_EQ(done.load(), threads * rounds);
-  EXPECT_EQ(store().status()->waiters, 0);
+  EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
 }  // namespace

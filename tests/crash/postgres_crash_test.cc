@@ -58,7 +58,7 @@ TEST_F(PostgresCrashTest, WorkGoesOnAfterACrashAndNoTokenRepeats) {
   const auto store = open();
   const auto keeper = take(store.locks(), "keeper", as("keeper", 1h));
   std::vector<Worker> workers(4);
-  const auto grants = [&] { return store.status().value().events; };
+  const auto grants = [&] { return status_of(store).events; };
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < workers.size(); ++i) {

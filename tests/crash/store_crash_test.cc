@@ -106,8 +106,8 @@ TEST_P(StoreCrashTest, KillingWorkersAtAnyMomentLeavesAWorkingStore) {
     std::vector<Process> workers;
     for (int i = 0; i < 3; ++i) workers.push_back(Process::self("busy_worker", {{"STORE_URL", store_.url()}}));
     for (auto& worker : workers) ASSERT_EQ(worker.read_line(10s), "working");
-    const auto events = opened_.status()->events;
-    ASSERT_TRUE(eventually([&] { return opened_.status().value().events > events + 20; }));
+    const auto events = status_of(opened_).events;
+    ASSERT_TRUE(eventually([&] { return status_of(opened_).events > events + 20; }));
     for (auto& worker : workers) worker.signal(SIGKILL);
     workers.clear();
     auto options = as("parent");

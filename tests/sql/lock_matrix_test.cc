@@ -18,6 +18,9 @@ struct Pair {
   bool expired = false;  ///< the lease has run out before bob comes
 };
 
+/// For gtest: how a parameter looks in the name of a test.
+void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
+
 const std::map<std::string, std::string>& acts() {
   static const std::map<std::string, std::string> all = {
       {"fence", "SELECT 'passed' FROM leasehold.fence('deploy', TOKEN)"},

@@ -70,7 +70,7 @@ TEST_F(PgBouncerTest, WaitersAreServedWithoutNotifications) {
   options.wait = 20s;
   std::optional<Result<Grant>> answer;
   std::jthread waiter([&] { answer = store.locks().acquire("deploy", options); });
-  ASSERT_TRUE(eventually([&] { return store.status().value().waiters == 1; }));
+  ASSERT_TRUE(eventually([&] { return status_of(store).waiters == 1; }));
   ASSERT_TRUE(ok(store.locks().release("deploy", grant.token)));
   waiter.join();
   EXPECT_TRUE(ok(*answer));

@@ -38,4 +38,11 @@ inline LeaseState state_of(const Locks& locks, const std::string& name) {
   return info->state;
 }
 
+/// The counts of a store that must be there.
+inline StoreStatus status_of(const Store& store) {
+  auto status = store.status();
+  if (!status) throw std::runtime_error("cannot ask for the status: " + describe(status.error()));
+  return *status;
+}
+
 }  // namespace leasehold::support

@@ -56,10 +56,10 @@ std::string one_line(std::string_view text) {
     if (c != '\n' && c != '\t') {
       out += c;
     } else if (!out.empty() && out.back() != ' ') {
-      out += ' ';
+      out += "; ";
     }
   }
-  while (!out.empty() && (out.back() == ' ' || out.back() == '.')) out.pop_back();
+  while (!out.empty() && (out.back() == ' ' || out.back() == ';' || out.back() == '.')) out.pop_back();
   return out;
 }
 

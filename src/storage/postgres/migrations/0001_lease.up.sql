@@ -18,8 +18,7 @@ CREATE TABLE leasehold.lease (
   ended_at      timestamptz,
   end_reason    text,
   end_detail    text,
-  request_id    text,
-  CHECK ((ended_at IS NULL) = (end_reason IS NULL))
+  request_id    text
 ) WITH (fillfactor = 70);
 
 -- No index on expires_at: a heartbeat moves it, and stays HOT. Partial on purpose: a full unique index would

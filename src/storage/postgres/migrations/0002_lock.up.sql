@@ -1,9 +1,10 @@
 -- Named locks: the first thing a lease can hold.
 
 -- Never deleted: the row remembers the token. It points at the latest lease, ended or not, and is
--- free exactly when that lease has ended.
+-- free exactly when that lease has ended. No CHECKs on these tables: only the functions below write to
+-- them, and PostgreSQL parses a CHECK anew with every statement.
 CREATE TABLE leasehold.lock (
-  name     text   PRIMARY KEY CHECK (octet_length(name) BETWEEN 1 AND 512),
+  name     text   PRIMARY KEY,
   token    bigint NOT NULL,
   lease_id bigint
 ) WITH (fillfactor = 70);
@@ -47,24 +48,17 @@ END $$;
 
 -- How many live waiters stand before this request; before a newcomer, all of them.
 CREATE FUNCTION leasehold.lock_waiters_ahead(name text, request_id text, moment timestamptz)
-RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT count(*)
-    FROM leasehold.waiter AS w JOIN leasehold.lease AS l ON l.id = w.lease_id
-   WHERE w.name = lock_waiters_ahead.name AND l.expires_at > moment
-     AND w.place < coalesce((SELECT min(own.place) FROM leasehold.waiter AS own
-                              WHERE own.name = lock_waiters_ahead.name
-                                AND own.request_id = lock_waiters_ahead.request_id),
-                            9223372036854775807)
-$$;
-
-CREATE FUNCTION leasehold.lock_wake(name text) RETURNS void
-LANGUAGE plpgsql AS $$
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 BEGIN
-  -- NOTIFY takes a lock on the whole database at commit: only when somebody listens for it.
-  IF EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = lock_wake.name) THEN
-    PERFORM pg_notify('leasehold', 'lock:' || lock_wake.name);
-  END IF;
+  RETURN (
+    SELECT count(*)
+      FROM leasehold.waiter AS w JOIN leasehold.lease AS l ON l.id = w.lease_id
+     WHERE w.name = lock_waiters_ahead.name AND l.expires_at > moment
+       AND w.place < coalesce((SELECT min(own.place) FROM leasehold.waiter AS own
+                                WHERE own.name = lock_waiters_ahead.name
+                                  AND own.request_id = lock_waiters_ahead.request_id),
+                              9223372036854775807));
 END $$;
 
 CREATE FUNCTION leasehold.lock_leave_line(name text, request_id text, moment timestamptz, reason text)
@@ -112,7 +106,10 @@ DECLARE
 BEGIN
   sound := leasehold.require_safe_transaction() AND leasehold.require_lock_name(lock_acquire.name)
        AND leasehold.require_ttl(lock_acquire.ttl);
-  k := leasehold.lock_row(lock_acquire.name);
+  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_acquire.name FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    k := leasehold.lock_row(lock_acquire.name);
+  END IF;
   moment := leasehold.now();
   SELECT l.* INTO held FROM leasehold.lease AS l WHERE l.id = k.lease_id;
   takeover := held.id IS NOT NULL AND held.ended_at IS NULL;
@@ -258,8 +255,25 @@ BEGIN
   IF NOT leasehold.lock_leave_line(lock_leave.name, lock_leave.request_id, leasehold.now(), 'released') THEN
     RETURN false;
   END IF;
-  PERFORM leasehold.lock_wake(lock_leave.name);
+  PERFORM pg_notify('leasehold', 'lock:' || lock_leave.name);
   RETURN true;
+END $$;
+
+-- What a holder is told whose token does not count (any more): why, and who has the lock now.
+CREATE FUNCTION leasehold.lock_lost(name text, token bigint, moment timestamptz) RETURNS leasehold.lease_answer
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  k leasehold.lock;
+  l leasehold.lease;
+BEGIN
+  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_lost.name;
+  IF NOT FOUND OR k.lease_id IS NULL THEN
+    RETURN leasehold.lease_answer('not_found', NULL, lock_lost.name, NULL, NULL, 0, false, moment);
+  END IF;
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id;
+  RETURN leasehold.lease_answer('lost', leasehold.lost_reason(lock_lost.token, k.token, l), k.name, k.token, l,
+                                0, false, moment);
 END $$;
 
 CREATE FUNCTION leasehold.lock_heartbeat(name text, token bigint, ttl interval DEFAULT NULL)
@@ -268,31 +282,22 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound    boolean;
-  k        leasehold.lock;
-  l        leasehold.lease;
-  beat     record;
-  extended boolean;
+  sound boolean;
+  held  bigint;
+  beat  record;
 BEGIN
   sound := leasehold.require_safe_transaction()
        AND (lock_heartbeat.ttl IS NULL OR leasehold.require_ttl(lock_heartbeat.ttl));
-  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_heartbeat.name;
-  IF NOT FOUND OR k.lease_id IS NULL THEN
-    RETURN leasehold.lease_answer('not_found', NULL, lock_heartbeat.name, NULL, NULL, 0, false, leasehold.now());
+  SELECT t.lease_id INTO held FROM leasehold.lock AS t
+   WHERE t.name = lock_heartbeat.name AND t.token = lock_heartbeat.token;
+  IF held IS NOT NULL THEN
+    beat := leasehold.lease_heartbeat(held, lock_heartbeat.ttl);
+    IF beat.extended THEN
+      RETURN leasehold.lease_answer('extended', NULL, lock_heartbeat.name, lock_heartbeat.token, beat.l, 0, false,
+                                    (beat.l).heartbeat_at);
+    END IF;
   END IF;
-  IF k.token = lock_heartbeat.token THEN
-    beat := leasehold.lease_heartbeat(k.lease_id, lock_heartbeat.ttl);
-    l := beat.l;
-    extended := beat.extended;
-  ELSE
-    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id;
-    extended := false;
-  END IF;
-  IF extended THEN
-    RETURN leasehold.lease_answer('extended', NULL, k.name, k.token, l, 0, false, l.heartbeat_at);
-  END IF;
-  RETURN leasehold.lease_answer('lost', leasehold.lost_reason(lock_heartbeat.token, k.token, l),
-                                k.name, k.token, l, 0, false, leasehold.now());
+  RETURN leasehold.lock_lost(lock_heartbeat.name, lock_heartbeat.token, leasehold.now());
 END $$;
 
 -- Ends the lease that holds the lock: the common part of release and revoke.
@@ -309,7 +314,10 @@ BEGIN
      SET ended_at = moment, end_reason = reason, end_detail = detail
    WHERE t.id = lock_end.lease_id
   RETURNING t.* INTO l;
-  PERFORM leasehold.lock_wake(lock_end.name);
+  -- NOTIFY takes a lock on the whole database at commit: only when somebody waits for it.
+  IF EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = lock_end.name) THEN
+    PERFORM pg_notify('leasehold', 'lock:' || lock_end.name);
+  END IF;
   RETURN l;
 END $$;
 
@@ -320,32 +328,24 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   sound  boolean;
-  k      leasehold.lock;
   l      leasehold.lease;
   moment timestamptz;
 BEGIN
   sound := leasehold.require_safe_transaction();
-  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_release.name;
-  IF NOT FOUND OR k.lease_id IS NULL THEN
-    RETURN leasehold.lease_answer('not_found', NULL, lock_release.name, NULL, NULL, 0, false, leasehold.now());
-  END IF;
-  IF k.token = lock_release.token THEN
-    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id FOR UPDATE;
-  ELSE
-    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id;
-  END IF;
+  -- If the lock was taken over while this waited, the lease has ended: that is what the row then says.
+  SELECT t.* INTO l FROM leasehold.lock AS c JOIN leasehold.lease AS t ON t.id = c.lease_id
+   WHERE c.name = lock_release.name AND c.token = lock_release.token FOR UPDATE OF t;
   moment := leasehold.now();
-  IF k.token IS DISTINCT FROM lock_release.token OR (l.ended_at IS NOT NULL AND l.end_reason <> 'released') THEN
-    RETURN leasehold.lease_answer('lost', leasehold.lost_reason(lock_release.token, k.token, l),
-                                  k.name, k.token, l, 0, false, moment);
+  IF l.id IS NULL OR (l.ended_at IS NOT NULL AND l.end_reason <> 'released') THEN
+    RETURN leasehold.lock_lost(lock_release.name, lock_release.token, moment);
   END IF;
   IF l.ended_at IS NOT NULL THEN
-    RETURN leasehold.lease_answer('released', NULL, k.name, k.token, l, 0, true, moment);
+    RETURN leasehold.lease_answer('released', NULL, lock_release.name, lock_release.token, l, 0, true, moment);
   END IF;
-  l := leasehold.lock_end(k.name, l.id, moment, 'released', NULL);
+  l := leasehold.lock_end(lock_release.name, l.id, moment, 'released', NULL);
   INSERT INTO leasehold.event (at, kind, key, what, token, holder, host)
-  VALUES (moment, 'lock', k.name, 'released', k.token, l.holder, l.host);
-  RETURN leasehold.lease_answer('released', NULL, k.name, k.token, l, 0, false, moment);
+  VALUES (moment, 'lock', lock_release.name, 'released', lock_release.token, l.holder, l.host);
+  RETURN leasehold.lease_answer('released', NULL, lock_release.name, lock_release.token, l, 0, false, moment);
 END $$;
 
 -- An operator ends a live lease. It waits for a fence: whoever guards a write may finish it.
@@ -360,11 +360,15 @@ DECLARE
   moment timestamptz;
 BEGIN
   sound := leasehold.require_safe_transaction();
-  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_revoke.name;
-  IF NOT FOUND OR k.lease_id IS NULL THEN
-    RETURN leasehold.lease_answer('not_found', NULL, lock_revoke.name, NULL, NULL, 0, false, leasehold.now());
-  END IF;
-  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id FOR UPDATE;
+  LOOP
+    SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_revoke.name;
+    IF NOT FOUND OR k.lease_id IS NULL THEN
+      RETURN leasehold.lease_answer('not_found', NULL, lock_revoke.name, NULL, NULL, 0, false, leasehold.now());
+    END IF;
+    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id FOR UPDATE;
+    -- Taken over while this waited: then it is the new holder's lease that has to go.
+    EXIT WHEN EXISTS (SELECT FROM leasehold.lock AS t WHERE t.name = k.name AND t.lease_id = k.lease_id);
+  END LOOP;
   moment := leasehold.now();
   IF l.ended_at IS NOT NULL THEN
     RETURN leasehold.lease_answer('free', NULL, k.name, k.token, l, 0, false, moment);

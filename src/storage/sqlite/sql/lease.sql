@@ -21,7 +21,8 @@ SELECT * FROM (
 -- gives name text, value text?
 SELECT 'sqlite_version' AS name, sqlite_version() AS value
 UNION ALL SELECT 'journal_mode', journal_mode FROM pragma_journal_mode
-UNION ALL SELECT 'synchronous', CAST(synchronous AS TEXT) FROM pragma_synchronous
+UNION ALL SELECT 'synchronous', CASE synchronous WHEN 0 THEN 'off' WHEN 1 THEN 'normal' ELSE 'full' END
+  FROM pragma_synchronous
 UNION ALL SELECT 'page_count', CAST(page_count AS TEXT) FROM pragma_page_count
 UNION ALL SELECT 'boots_seen', CAST(count(*) AS TEXT) FROM leasehold_boot
 UNION ALL SELECT 'store_clock_us', CAST(:now AS TEXT)
