@@ -26,7 +26,7 @@ struct Event {
 
 struct EventFilter {
   std::int64_t after_id = 0;
-  std::string key;  ///< empty: every key
+  std::string key{};  ///< empty: every key
   /// The newest ones, given oldest first.
   int limit = 100;
 };

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,15 +27,15 @@ struct AcquireOptions {
   /// How long to stand in line, in order of arrival. Zero: ask once.
   Duration wait{0};
   /// Default: Holder::self().
-  std::optional<Holder> holder;
+  std::optional<Holder> holder{};
   /// Makes repeating harmless: the same id gives the first answer again, with what remains of the
   /// lease. Drawn at random when empty; kept as long as ended leases are (see Store::prune).
-  std::string request_id;
+  std::string request_id{};
 };
 
 struct LockFilter {
-  std::string prefix;     ///< only names that begin with it
-  bool only_held = false; ///< leave out free ones
+  std::string prefix{};    ///< only names that begin with it
+  bool only_held = false;  ///< leave out free ones
   int limit = 1000;
 };
 

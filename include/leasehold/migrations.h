@@ -23,8 +23,8 @@ struct MigrationInfo {
 
 /// One difference between the schema there is and the one there should be.
 struct Drift {
-  std::string object;  ///< "index lease_check", "column lock.token"
-  std::string problem; ///< "missing", "unexpected", "differs: ..."
+  std::string object;   ///< "index lease_check", "column lock.token"
+  std::string problem;  ///< "missing", "unexpected", "differs: ..."
 };
 
 class Migrations {

@@ -78,7 +78,7 @@ class Worker {
     auto value = ledger_.read(grant.key);
     if (!value) return value.error();
     think(grant);
-    const auto written = ledger_.write(
+    auto written = ledger_.write(
         {.lock = grant.key, .token = grant.token, .worker = options_.name, .value = *value + 1}, options_.fenced);
     if (written) {
       print("wrote {} {}", grant.key, *value + 1);
@@ -87,7 +87,7 @@ class Worker {
     } else {
       return written;
     }
-    const auto released = locks_.release(grant.key, grant.token);
+    auto released = locks_.release(grant.key, grant.token);
     return released || released.error().code == Errc::lost ? Result<void>() : released;
   }
 

@@ -15,8 +15,8 @@ struct Unit {
   std::int64_t micros;
 };
 
-constexpr std::array<Unit, 6> units = {{
-    {"d", 86'400'000'000}, {"h", 3'600'000'000}, {"m", 60'000'000}, {"s", 1'000'000}, {"ms", 1'000}, {"us", 1}}};
+constexpr std::array<Unit, 6> units = {
+    {{"d", 86'400'000'000}, {"h", 3'600'000'000}, {"m", 60'000'000}, {"s", 1'000'000}, {"ms", 1'000}, {"us", 1}}};
 
 Error not_a_duration(std::string_view text) {
   return {.code = Errc::invalid_argument,

@@ -24,8 +24,8 @@ bool has_control_character(std::string_view text) {
 Result<void> check_name(std::string_view what, std::string_view name) {
   if (name.empty()) return invalid(fmt::format("the {} is empty", what));
   if (name.size() > max_name_bytes) {
-    return invalid(fmt::format("the {} has {} bytes, {} are allowed: {}", what, name.size(), max_name_bytes,
-                               quoted(name)));
+    return invalid(
+        fmt::format("the {} has {} bytes, {} are allowed: {}", what, name.size(), max_name_bytes, quoted(name)));
   }
   if (has_control_character(name)) return invalid(fmt::format("the {} has control characters: {}", what, quoted(name)));
   if (!is_utf8(name)) return invalid(fmt::format("the {} is not UTF-8: {}", what, quoted(name)));

@@ -43,8 +43,8 @@ bool is_schema_name(std::string_view name) {
 
 Result<void> take_sqlite_option(StoreUrl& url, const Option& option) {
   if (option.name != "synchronous") {
-    return invalid(fmt::format("unknown option {} for a sqlite store: there is synchronous=full|normal",
-                               quoted(option.name)));
+    return invalid(
+        fmt::format("unknown option {} for a sqlite store: there is synchronous=full|normal", quoted(option.name)));
   }
   if (option.value != "full" && option.value != "normal") return bad_option(option, "write full or normal");
   url.durable = option.value == "full";

@@ -13,8 +13,8 @@ struct StoreUrl {
   enum class Prepare { automatic, off };
 
   Kind kind = Kind::sqlite;
-  std::string path;     ///< sqlite: the file; ":memory:" for none
-  bool durable = true;  ///< sqlite: synchronous=full, or normal
+  std::string path;      ///< sqlite: the file; ":memory:" for none
+  bool durable = true;   ///< sqlite: synchronous=full, or normal
   std::string conninfo;  ///< postgresql: the URL without our own options
   std::string schema = "leasehold";
   Prepare prepare = Prepare::automatic;

@@ -45,7 +45,8 @@ std::string busy_message(std::string_view what, const sql::LeaseAnswer& answer) 
 }
 
 std::string lost_message(std::string_view what, LostReason why, const LeaseInfo& current) {
-  const auto now_held = current.state == LeaseState::running ? fmt::format("; now held by {}", current.holder.name) : "";
+  const auto now_held =
+      current.state == LeaseState::running ? fmt::format("; now held by {}", current.holder.name) : "";
   switch (why) {
     case LostReason::expired: return fmt::format("{} is lost: the lease ran out", what);
     case LostReason::superseded: return fmt::format("{} is lost: a later grant exists{}", what, now_held);
@@ -91,19 +92,16 @@ Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what) {
   if (answer.outcome == "not_found") {
     return {.code = Errc::not_found, .message = fmt::format("{} has never been held", what)};
   }
-  auto current = info_from(answer);
+  const auto current = info_from(answer);
   if (answer.outcome == "held") {
-    return {.code = Errc::held, .message = held_message(what, current), .current = std::move(current)};
+    return {.code = Errc::held, .message = held_message(what, current), .current = current};
   }
   if (answer.outcome == "busy") {
-    return {.code = Errc::busy, .message = busy_message(what, answer), .current = std::move(current)};
+    return {.code = Errc::busy, .message = busy_message(what, answer), .current = current};
   }
   if (answer.outcome == "lost") {
     const auto why = lost_reason_of(answer);
-    return {.code = Errc::lost,
-            .message = lost_message(what, why, current),
-            .lost_reason = why,
-            .current = std::move(current)};
+    return {.code = Errc::lost, .message = lost_message(what, why, current), .lost_reason = why, .current = current};
   }
   return {.code = Errc::internal, .message = fmt::format("{}: the store answered \"{}\"", what, answer.outcome)};
 }

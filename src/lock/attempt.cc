@@ -13,7 +13,7 @@ namespace leasehold::lock {
 namespace {
 
 // A waiter that is silent for so long has lost its place.
-constexpr Duration patience = std::chrono::seconds(5);
+constexpr Duration patience = std::chrono::seconds(3);
 // Wake-ups are hints; this is the truth.
 constexpr Duration look_again = std::chrono::milliseconds(500);
 

@@ -42,7 +42,7 @@ struct Dialect {
   std::string_view name;
   std::span<const std::string_view> statements;  ///< by Statement::index
   std::span<const Migration> migrations;         ///< in order of version
-  std::string_view session;  ///< run on every new connection; may be empty
+  std::string_view session;                      ///< run on every new connection; may be empty
 };
 
 }  // namespace leasehold::storage

@@ -52,8 +52,8 @@ std::vector<Finding> judge_sqlite(const Facts& facts) {
                            "without write-ahead logging readers block heartbeats; is this a network file system?"));
   findings.push_back(judge(facts, "synchronous", "full", Level::advice,
                            "a power cut may undo the last grants: two holders could follow. Use ?synchronous=full"));
-  findings.push_back(judge_clock_difference(number(facts, "store_clock_us"), number(facts, "wall_clock_us"),
-                                            "wall clock"));
+  findings.push_back(
+      judge_clock_difference(number(facts, "store_clock_us"), number(facts, "wall_clock_us"), "wall clock"));
   return findings;
 }
 
@@ -77,10 +77,10 @@ Finding judge_old_transaction(const Facts& facts) {
 std::vector<Finding> judge_postgres(const Facts& facts) {
   std::vector<Finding> findings;
   findings.push_back({Level::fine, "postgresql " + fact(facts, "server_version"), ""});
-  findings.push_back(judge(facts, "fsync", "on", Level::danger,
-                           "a crash of the server may lose or corrupt grants; set fsync = on"));
-  findings.push_back(judge(facts, "full_page_writes", "on", Level::danger,
-                           "a crash may corrupt pages; set full_page_writes = on"));
+  findings.push_back(
+      judge(facts, "fsync", "on", Level::danger, "a crash of the server may lose or corrupt grants; set fsync = on"));
+  findings.push_back(
+      judge(facts, "full_page_writes", "on", Level::danger, "a crash may corrupt pages; set full_page_writes = on"));
   findings.push_back(judge(facts, "synchronous_commit", "on", Level::advice,
                            "leasehold turns it on for its own grants; your own fenced writes may still be lost"));
   findings.push_back(judge(facts, "in_recovery", "false", Level::danger,

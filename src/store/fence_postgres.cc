@@ -39,10 +39,10 @@ Result<void> fence(PGconn* connection, std::string_view name, Token token, std::
   const std::string message = PQresultErrorMessage(result.get());
   if (state == nullptr) return Error{.code = Errc::unavailable, .message = "fence: " + message};
   if (std::string_view(state) == "LH001") {
-    return Error{.code = Errc::lost,
-                 .message = fmt::format("lock {}: token {} is not current; roll back and stop", quoted(name),
-                                        token.value),
-                 .lost_reason = reason_in(message)};
+    return Error{
+        .code = Errc::lost,
+        .message = fmt::format("lock {}: token {} is not current; roll back and stop", quoted(name), token.value),
+        .lost_reason = reason_in(message)};
   }
   return Error{.code = Errc::internal, .message = "fence: " + message};
 }

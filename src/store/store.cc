@@ -91,10 +91,9 @@ Migrations Store::migrations() const {
 Result<std::vector<Event>> Store::events(const EventFilter& filter) const {
   if (auto checked = check_text("key", filter.key); !checked) return std::move(checked).error();
   if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
-  const sql::EventList list{
-      .after_id = filter.after_id,
-      .only_key = filter.key.empty() ? std::nullopt : std::optional<std::string_view>(filter.key),
-      .most = filter.limit};
+  const sql::EventList list{.after_id = filter.after_id,
+                            .only_key = filter.key.empty() ? std::nullopt : std::optional<std::string_view>(filter.key),
+                            .most = filter.limit};
   auto rows = storage::query(*impl_->backend, list, impl_->deadline());
   if (!rows) return std::move(rows).error();
   std::vector<Event> events;
@@ -103,9 +102,7 @@ Result<std::vector<Event>> Store::events(const EventFilter& filter) const {
   return events;
 }
 
-void Store::wait_for_change(Duration timeout) const {
-  impl_->backend->watch("")->wait(BootClock::now() + timeout);
-}
+void Store::wait_for_change(Duration timeout) const { impl_->backend->watch("")->wait(BootClock::now() + timeout); }
 
 Result<StoreStatus> Store::status() const {
   storage::Migrator migrator(*impl_->backend, impl_->call_timeout);

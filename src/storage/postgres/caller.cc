@@ -13,8 +13,6 @@ using namespace std::chrono_literals;
 using storage::Call;
 using storage::Rows;
 
-/// How long the callers of a batch wait for one of them.
-constexpr std::string_view batch_lock_wait_ms = "100";
 /// A call this close to its deadline goes alone: when it is cut off, only its own answer is lost.
 constexpr Duration too_late_for_a_batch = 300ms;
 
@@ -26,9 +24,9 @@ Result<Rows> Caller::read(const storage::Statement& statement, std::span<const s
                           BootTime deadline) {
   const BinaryParams encoded(statement.params, params);
   const std::array commands = {Command{&texts_->of(statement), &encoded}};
-  auto outcome = run(Lane::single, commands, deadline);
+  auto outcome = run(Lane::single, Bound::none, commands, deadline);
   const bool broke = outcome.failure && outcome.failure->fate == Fate::unknown;
-  if (broke && BootClock::now() < deadline) outcome = run(Lane::single, commands, deadline);
+  if (broke && BootClock::now() < deadline) outcome = run(Lane::single, Bound::none, commands, deadline);
   if (!outcome.failure) return decode_rows(outcome.results.back().get(), statement.columns);
   if (outcome.failure->fate == Fate::unknown) outcome.failure->error.code = Errc::unavailable;
   return std::move(outcome.failure->error);
@@ -50,7 +48,7 @@ Result<Rows> Caller::write_alone(const storage::Statement& statement, std::span<
   const BinaryParams bound(wait);
   const BinaryParams encoded(statement.params, params);
   const std::array commands = {Command{&texts_->bound(), &bound}, Command{&texts_->of(statement), &encoded}};
-  auto outcome = run(Lane::single, commands, deadline);
+  auto outcome = run(Lane::single, Bound::own, commands, deadline);
   if (outcome.failure) return std::move(outcome.failure->error);
   return decode_rows(outcome.results.back().get(), statement.columns);
 }
@@ -63,7 +61,7 @@ void Caller::write_batch(std::span<Call* const> calls) {
   }
   if (together.empty()) return;
 
-  const BinaryParams bound(batch_lock_wait_ms);
+  const BinaryParams bound(Connection::usual_lock_wait_ms);
   std::vector<BinaryParams> params;
   params.reserve(together.size());
   std::vector<Command> commands{{&texts_->bound(), &bound}};
@@ -72,14 +70,15 @@ void Caller::write_batch(std::span<Call* const> calls) {
     commands.push_back({&texts_->of(*call->statement), &params.emplace_back(call->statement->params, call->params)});
     deadline = std::min(deadline, call->deadline);
   }
-  share_out(together, run(Lane::batch, commands, deadline));
+  share_out(together, run(Lane::batch, Bound::usual, commands, deadline));
 }
 
 void Caller::share_out(std::span<Call* const> calls, Outcome outcome) {
   if (!outcome.failure) {
-    // The first result is that of the bound.
+    // Where the bound was sent, the first result is its.
+    const auto first = outcome.results.size() - calls.size();
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      calls[i]->answer = decode_rows(outcome.results[i + 1].get(), calls[i]->statement->columns);
+      calls[i]->answer = decode_rows(outcome.results[first + i].get(), calls[i]->statement->columns);
     }
     return;
   }
@@ -93,14 +92,15 @@ void Caller::share_out(std::span<Call* const> calls, Outcome outcome) {
 
 /// What cannot have been run is run again: on another connection when this one was closed under us, without
 /// names when a pooler does not keep them.
-Outcome Caller::run(Lane lane, std::span<const Command> commands, BootTime deadline) {
+Outcome Caller::run(Lane lane, Bound bound, std::span<const Command> commands, BootTime deadline) {
   constexpr int most_tries = 4;
   for (int attempt = 1;; ++attempt) {
     auto connection = pool_.take(lane, deadline);
     if (!connection) return {.failure = Failure{.fate = Fate::not_sent, .error = std::move(connection).error()}};
     // Another thread may learn of the pooler meanwhile; what counts is how this one asked.
     const Naming naming = naming_;
-    auto outcome = (*connection)->pipeline(commands, naming, deadline);
+    const bool bound_already = bound == Bound::usual && (*connection)->owns_session();
+    auto outcome = (*connection)->pipeline(commands.subspan(bound_already ? 1 : 0), naming, deadline);
     if (!outcome.failure || attempt == most_tries || BootClock::now() >= deadline) return outcome;
     const bool unprepared = naming == Naming::named && outcome.failure->lost_prepared_statement();
     if (unprepared) naming_ = Naming::unnamed;

@@ -1,8 +1,9 @@
 // Runs named statements over the pool: writes of several threads share one commit, reads go by themselves.
 //
-// How long a write may wait for a row lock (somebody's fence, say) is bounded on the server, by a
-// lock_timeout that travels in front of it in the same pipeline and is local to its transaction: no extra
-// round trip, nothing that a pooler could leak to others. A bound on our side alone would leave the server
+// How long a write may wait for a row lock (somebody's fence, say) is bounded on the server. A connection whose
+// session is our own has the usual bound from the start. Behind a pooler, and where a call needs another bound,
+// a lock_timeout travels in front of it in the same pipeline and is local to its transaction: no extra round
+// trip, nothing that could leak to others. A bound on our side alone would leave the server
 // waiting on for a caller that has gone, to grant it the lock later.
 //
 // In a shared batch that bound is short. Whoever does not make it there is asked again alone, on the
@@ -38,7 +39,12 @@ class Caller {
   void write_batch(std::span<storage::Call* const> calls);
   void share_out(std::span<storage::Call* const> calls, Outcome outcome);
 
-  Outcome run(Lane lane, std::span<const Command> commands, BootTime deadline);
+  enum class Bound {
+    none,   ///< a read
+    usual,  ///< the first command sets it, and need not be sent where the session has it already
+    own,    ///< the first command sets it
+  };
+  Outcome run(Lane lane, Bound bound, std::span<const Command> commands, BootTime deadline);
 
   Pool& pool_;
   std::shared_ptr<const Texts> texts_;

@@ -1,5 +1,6 @@
 #include "storage/postgres/connection.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -64,7 +65,25 @@ Result<std::unique_ptr<Connection>> Connection::connect(const std::string& conni
   PQsetErrorVerbosity(conn, PQERRORS_DEFAULT);
   PQsetnonblocking(conn, 1);
   connection->place_ = place_of(conn);
+  if (auto failure = connection->settle_in(deadline)) return std::move(failure->error);
   return connection;
+}
+
+/// A pooler makes up the process id it tells a client. Only where it is the server's own does the session belong
+/// to us, and may have settings: the bound for row locks, and that the warning of a commit that was not
+/// replicated reaches us whatever the role has set (see note_notice).
+std::optional<Failure> Connection::settle_in(BootTime deadline) {
+  constexpr std::string_view sql =
+      "SELECT pg_backend_pid() = {0}, CASE WHEN pg_backend_pid() = {0} THEN set_config('lock_timeout', '{1}', false) "
+      "|| set_config('client_min_messages', 'warning', false) END";
+  auto outcome = script(fmt::format(sql, PQbackendPID(conn_), usual_lock_wait_ms), deadline);
+  if (outcome.failure) {
+    // Nothing was asked of it yet.
+    if (outcome.failure->error.code == Errc::in_doubt) outcome.failure->error.code = Errc::unavailable;
+    return std::move(outcome.failure);
+  }
+  owns_session_ = std::string_view(PQgetvalue(outcome.results.back().get(), 0, 0)) == "t";
+  return std::nullopt;
 }
 
 std::optional<Failure> Connection::finish_connecting(BootTime deadline) {

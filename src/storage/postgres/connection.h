@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "leasehold/result.h"
@@ -41,6 +42,9 @@ struct Outcome {
 
 class Connection {
  public:
+  /// How long a statement waits for a row lock on a session of our own: short, for others may share its batch.
+  static constexpr std::string_view usual_lock_wait_ms = "100";
+
   /// `conninfo` is a libpq URL. `unavailable` is worth another try, anything else is not.
   static Result<std::unique_ptr<Connection>> connect(const std::string& conninfo, BootTime deadline);
 
@@ -61,6 +65,8 @@ class Connection {
   /// Payloads of the notifications that have come in. False when the connection is gone.
   bool read_notifications(std::vector<std::string>& payloads);
 
+  /// No pooler is between us and the server process: settings of the session stay ours.
+  [[nodiscard]] bool owns_session() const { return owns_session_; }
   [[nodiscard]] int socket() const { return PQsocket(conn_); }
   /// "db.example:5432/app", for messages.
   [[nodiscard]] const std::string& place() const { return place_; }
@@ -70,6 +76,7 @@ class Connection {
 
   explicit Connection(PGconn* conn) : conn_(conn) {}
   std::optional<Failure> finish_connecting(BootTime deadline);
+  std::optional<Failure> settle_in(BootTime deadline);
   static void note_notice(void* self, const PGresult* notice);
 
   bool queue(const Command& command, Naming naming, Exchange& exchange);
@@ -86,9 +93,10 @@ class Connection {
   PGconn* conn_;
   std::string place_;
   std::vector<bool> prepared_;  ///< by Text::slot
-  bool out_of_step_ = false;    ///< an exchange was left in the middle
-  bool ending_ = false;         ///< the server said that it ends this connection
-  bool unreplicated_ = false;   ///< a commit returned although no standby has confirmed it
+  bool owns_session_ = false;
+  bool out_of_step_ = false;   ///< an exchange was left in the middle
+  bool ending_ = false;        ///< the server said that it ends this connection
+  bool unreplicated_ = false;  ///< a commit returned although no standby has confirmed it
 };
 
 }  // namespace leasehold::postgres

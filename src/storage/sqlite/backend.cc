@@ -95,7 +95,7 @@ class FileBackend final : public storage::Backend {
 
   Result<Rows> query(const Statement& statement, std::span<const Param> params, BootTime deadline) override {
     if (auto known = know_clock(deadline); !known) return std::move(known).error();
-    if (statement.access == storage::Access::read && !in_memory_) return read(statement, params);
+    if (statement.access == storage::Access::read && !in_memory_) return read(statement, params, deadline);
     Call call{&statement, params, deadline};
     return combiner_.run(call, [this](std::span<Call* const> calls) { run_batch(calls); });
   }
@@ -128,9 +128,10 @@ class FileBackend final : public storage::Backend {
     return turn->commit();
   }
 
-  Result<Rows> read(const Statement& statement, std::span<const Param> params) {
+  Result<Rows> read(const Statement& statement, std::span<const Param> params, BootTime deadline) {
     auto connection = readers_.take();
     if (!connection) return std::move(connection).error();
+    (*connection)->be_patient_until(deadline);
     auto rows = (*connection)->run(statement, params, writer_.moment());
     readers_.give_back(std::move(*connection));
     return rows;

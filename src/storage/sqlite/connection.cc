@@ -72,7 +72,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, bo
   if (code != SQLITE_OK) return error_of(database, code, doing);
   sqlite3_extended_result_codes(database, 1);
   sqlite3_busy_handler(database, &Connection::keep_waiting, connection.get());
-  connection->busy_until_ = BootClock::now() + std::chrono::seconds(5);
+  connection->be_patient_until(BootClock::now() + std::chrono::seconds(5));
   if (auto configured = connection->configure(durable, path == ":memory:"); !configured) {
     auto error = std::move(configured).error();
     error.message = doing + ": " + error.message;
@@ -96,8 +96,8 @@ Result<void> Connection::configure(bool durable, bool in_memory) {
     return Error{.code = Errc::unavailable,
                  .message = "write-ahead logging cannot be used here; is the file on a network file system?"};
   }
-  const std::string script = fmt::format("PRAGMA synchronous = {}; {} {}", durable ? "FULL" : "NORMAL", settings,
-                                         dialect().session);
+  const std::string script =
+      fmt::format("PRAGMA synchronous = {}; {} {}", durable ? "FULL" : "NORMAL", settings, dialect().session);
   if (auto done = run_script(script); !done) return std::move(done).error();
   for (auto [handle, sql] : {std::pair{&begin_, "BEGIN IMMEDIATE"}, std::pair{&commit_, "COMMIT"},
                              std::pair{&rollback_, "ROLLBACK"}, std::pair{&data_version_, "PRAGMA data_version"}}) {
@@ -117,8 +117,7 @@ int Connection::keep_waiting(void* self, int tries) {
   return 1;
 }
 
-Result<void> Connection::begin_immediate(BootTime deadline) {
-  busy_until_ = deadline;
+Result<void> Connection::begin_immediate() {
   const int code = sqlite3_step(begin_.get());
   sqlite3_reset(begin_.get());
   if (code != SQLITE_DONE) return error_of(database_, code, "starting a transaction");

@@ -34,8 +34,9 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  /// Waits for other writers until `deadline`, then `busy`.
-  Result<void> begin_immediate(BootTime deadline);
+  /// How long to wait for other connections from now on; then `busy`.
+  void be_patient_until(BootTime deadline) { busy_until_ = deadline; }
+  Result<void> begin_immediate();
   Result<void> commit();
   /// Silently: it is what one does after an error.
   void rollback();

@@ -15,7 +15,8 @@ Result<Writer::Turn> Writer::begin(bool urgent, BootTime deadline) {
   std::unique_lock lock(mutex_, deadline - BootClock::now());
   if (!lock) return Error{.code = Errc::busy, .message = "another thread is writing for too long; try again"};
   gate_.enter(urgent);
-  if (auto begun = connection_->begin_immediate(deadline); !begun) {
+  connection_->be_patient_until(deadline);
+  if (auto begun = connection_->begin_immediate(); !begun) {
     gate_.leave();
     return std::move(begun).error();
   }

@@ -1,7 +1,7 @@
 DROP FUNCTION leasehold.store_facts();
 DROP FUNCTION leasehold.event_list(bigint, text, bigint);
 DROP FUNCTION leasehold.lease_heartbeat(bigint, interval);
-DROP FUNCTION leasehold.lost_reason(bigint, bigint, leasehold.lease);
+DROP FUNCTION leasehold.lost_reason(bigint, bigint, timestamptz, text);
 DROP FUNCTION leasehold.lease_state(leasehold.lease, timestamptz);
 DROP FUNCTION leasehold.lease_answer(text, text, text, bigint, leasehold.lease, bigint, boolean, timestamptz);
 DROP FUNCTION leasehold.next_token(bigint, timestamptz);

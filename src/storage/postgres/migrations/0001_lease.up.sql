@@ -122,11 +122,12 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 -- Why the holder of `token` is not the holder any more.
-CREATE FUNCTION leasehold.lost_reason(token bigint, current_token bigint, l leasehold.lease)
-RETURNS text LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION leasehold.lost_reason(
+  token bigint, current_token bigint, ended_at timestamptz, end_reason text
+) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN token IS DISTINCT FROM current_token THEN 'superseded'
-              WHEN l.end_reason = 'revoked' THEN 'revoked'
-              WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired'
+              WHEN end_reason = 'revoked' THEN 'revoked'
+              WHEN ended_at IS NULL OR end_reason = 'expired' THEN 'expired'
               ELSE 'finished' END
 $$;
 

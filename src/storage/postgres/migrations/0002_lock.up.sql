@@ -4,9 +4,11 @@
 -- free exactly when that lease has ended. No CHECKs on these tables: only the functions below write to
 -- them, and PostgreSQL parses a CHECK anew with every statement.
 CREATE TABLE leasehold.lock (
-  name     text   PRIMARY KEY,
-  token    bigint NOT NULL,
-  lease_id bigint
+  name     text    PRIMARY KEY,
+  token    bigint  NOT NULL,
+  lease_id bigint,
+  -- Somebody may stand in line. Saves every other act a look at the line.
+  awaited  boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 70);
 
 -- The line before a lock, in order of arrival. A place is itself held under a lease, so that a waiter
@@ -77,6 +79,18 @@ BEGIN
   RETURN true;
 END $$;
 
+-- How it went, with the lock's latest lease.
+CREATE FUNCTION leasehold.lock_answer(
+  outcome text, why text, k leasehold.lock, waiters bigint, replayed boolean, moment timestamptz
+) RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  l leasehold.lease;
+BEGIN
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id;
+  RETURN leasehold.lease_answer(outcome, why, k.name, k.token, l, waiters, replayed, moment);
+END $$;
+
 CREATE FUNCTION leasehold.lock_acquire(
   name          text,
   holder        text,
@@ -95,11 +109,11 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 DECLARE
   sound     boolean;
   k         leasehold.lock;
-  held      leasehold.lease;
+  held      record;
   mine      leasehold.lease;
   moment    timestamptz;
+  live      boolean;
   takeover  boolean;
-  in_line   boolean;
   ahead     bigint := 0;
   new_token bigint;
   refusal   text;
@@ -111,43 +125,47 @@ BEGIN
     k := leasehold.lock_row(lock_acquire.name);
   END IF;
   moment := leasehold.now();
-  SELECT l.* INTO held FROM leasehold.lease AS l WHERE l.id = k.lease_id;
+  SELECT l.id, l.ended_at, l.expires_at, l.holder, l.end_reason, l.request_id = lock_acquire.request_id AS is_mine,
+         EXISTS (SELECT FROM leasehold.lease AS o WHERE o.request_id = lock_acquire.request_id) AS asked_before
+    INTO held FROM (SELECT) AS one LEFT JOIN leasehold.lease AS l ON l.id = k.lease_id;
   takeover := held.id IS NOT NULL AND held.ended_at IS NULL;
+  live := takeover AND held.expires_at > moment;
 
-  IF held.request_id = lock_acquire.request_id THEN
-    IF takeover AND held.expires_at > moment THEN
-      RETURN leasehold.lease_answer('granted', NULL, k.name, k.token, held, 0, true, moment);
+  -- The first answer again, with what remains.
+  IF held.asked_before THEN
+    IF held.is_mine AND live THEN
+      RETURN leasehold.lock_answer('granted', NULL, k, 0, true, moment);
     END IF;
-    RETURN leasehold.lease_answer('lost', leasehold.lost_reason(k.token, k.token, held), k.name,
-                                  k.token, held, 0, true, moment);
+    RETURN leasehold.lock_answer(
+      'lost', CASE WHEN held.is_mine THEN leasehold.lost_reason(k.token, k.token, held.ended_at, held.end_reason)
+                   ELSE 'superseded' END,
+      k, 0, true, moment);
   END IF;
 
-  in_line := EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = lock_acquire.name);
-  IF takeover AND held.expires_at > moment THEN
+  IF live THEN
     refusal := 'held';
-  ELSIF in_line THEN
+  ELSIF k.awaited THEN
     ahead := leasehold.lock_waiters_ahead(k.name, lock_acquire.request_id, moment);
     refusal := CASE WHEN ahead > 0 THEN 'busy' END;
   END IF;
   IF refusal IS NULL AND takeover THEN
     -- Skipped: its holder fences it, or heartbeats or releases it this very moment.
     SELECT l.* INTO mine FROM leasehold.lease AS l WHERE l.id = k.lease_id FOR UPDATE SKIP LOCKED;
-    IF FOUND THEN
-      held := mine;
-    END IF;
     refusal := CASE WHEN NOT FOUND THEN 'busy'
                     WHEN mine.ended_at IS NULL AND mine.expires_at > moment THEN 'held' END;
     takeover := mine.ended_at IS NULL;
   END IF;
   IF refusal IS NOT NULL THEN
-    IF EXISTS (SELECT FROM leasehold.lease AS l WHERE l.request_id = lock_acquire.request_id) THEN
-      RETURN leasehold.lease_answer('lost', 'superseded', k.name, k.token, held, 0, true, moment);
-    END IF;
-    RETURN leasehold.lease_answer(refusal, NULL, k.name, k.token, held, ahead, false, moment);
+    RETURN leasehold.lock_answer(refusal, NULL, k, ahead, false, moment);
   END IF;
 
-  IF in_line THEN
+  -- Takeover ends the lease first: ending is one-way, so a slow heartbeat cannot win as well.
+  IF takeover THEN
+    UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired' WHERE l.id = k.lease_id;
+  END IF;
+  IF k.awaited THEN
     PERFORM leasehold.lock_leave_line(k.name, lock_acquire.request_id, moment, 'completed');
+    k.awaited := EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = k.name);
   END IF;
   new_token := leasehold.next_token(k.token, moment);
   INSERT INTO leasehold.lease
@@ -157,17 +175,8 @@ BEGIN
     ('lock', lock_acquire.holder, lock_acquire.host, lock_acquire.boot_id, lock_acquire.pid,
      lock_acquire.process_start, lock_acquire.tty, lock_acquire.instance, lock_acquire.ttl, moment,
      moment, moment + lock_acquire.ttl, lock_acquire.request_id)
-  ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING
   RETURNING * INTO mine;
-  IF NOT FOUND THEN
-    RETURN leasehold.lease_answer('lost', 'superseded', k.name, k.token, held, 0, true, moment);
-  END IF;
-
-  -- Takeover ends the lease first: ending is one-way, so a slow heartbeat cannot win as well.
-  IF takeover THEN
-    UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired' WHERE l.id = held.id;
-  END IF;
-  UPDATE leasehold.lock AS t SET token = new_token, lease_id = mine.id WHERE t.name = k.name;
+  UPDATE leasehold.lock AS t SET token = new_token, lease_id = mine.id, awaited = k.awaited WHERE t.name = k.name;
   INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, previous_holder)
   VALUES (moment, 'lock', k.name, CASE WHEN takeover THEN 'reclaimed' ELSE 'acquired' END, new_token,
           mine.holder, mine.host, CASE WHEN takeover THEN held.holder END);
@@ -233,6 +242,7 @@ BEGIN
     RETURNING id INTO new_lease;
     INSERT INTO leasehold.waiter (name, request_id, lease_id)
     VALUES (k.name, lock_wait.request_id, new_lease);
+    UPDATE leasehold.lock AS t SET awaited = true WHERE t.name = k.name AND NOT t.awaited;
   END IF;
 
   SELECT l.* INTO held FROM leasehold.lease AS l WHERE l.id = k.lease_id;
@@ -272,8 +282,8 @@ BEGIN
     RETURN leasehold.lease_answer('not_found', NULL, lock_lost.name, NULL, NULL, 0, false, moment);
   END IF;
   SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id;
-  RETURN leasehold.lease_answer('lost', leasehold.lost_reason(lock_lost.token, k.token, l), k.name, k.token, l,
-                                0, false, moment);
+  RETURN leasehold.lease_answer('lost', leasehold.lost_reason(lock_lost.token, k.token, l.ended_at, l.end_reason),
+                                k.name, k.token, l, 0, false, moment);
 END $$;
 
 CREATE FUNCTION leasehold.lock_heartbeat(name text, token bigint, ttl interval DEFAULT NULL)
@@ -300,25 +310,24 @@ BEGIN
   RETURN leasehold.lock_lost(lock_heartbeat.name, lock_heartbeat.token, leasehold.now());
 END $$;
 
--- Ends the lease that holds the lock: the common part of release and revoke.
-CREATE FUNCTION leasehold.lock_end(name text, lease_id bigint, moment timestamptz, reason text, detail text)
-RETURNS leasehold.lease LANGUAGE plpgsql AS $$
+-- Ends the lease that holds the lock: the common part of release and revoke. With both rows locked.
+CREATE FUNCTION leasehold.lock_end(
+  name text, token bigint, lease_id bigint, awaited boolean, moment timestamptz, reason text, detail text
+) RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   l leasehold.lease;
 BEGIN
-  -- After the lease, the lock itself: serialises with whoever is just getting in line, so that the
-  -- wake-up below cannot miss them.
-  PERFORM FROM leasehold.lock AS t WHERE t.name = lock_end.name FOR UPDATE;
-  UPDATE leasehold.lease AS t
-     SET ended_at = moment, end_reason = reason, end_detail = detail
+  UPDATE leasehold.lease AS t SET ended_at = moment, end_reason = reason, end_detail = lock_end.detail
    WHERE t.id = lock_end.lease_id
   RETURNING t.* INTO l;
-  -- NOTIFY takes a lock on the whole database at commit: only when somebody waits for it.
-  IF EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = lock_end.name) THEN
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
+  VALUES (moment, 'lock', lock_end.name, reason, lock_end.token, l.holder, l.host, lock_end.detail);
+  -- NOTIFY takes a lock on the whole database at commit: only when somebody may wait for it.
+  IF lock_end.awaited THEN
     PERFORM pg_notify('leasehold', 'lock:' || lock_end.name);
   END IF;
-  RETURN l;
+  RETURN leasehold.lease_answer(reason, NULL, lock_end.name, lock_end.token, l, 0, false, moment);
 END $$;
 
 -- Accepted after expiry as long as nobody has taken the lock; giving it up twice is fine.
@@ -328,24 +337,23 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   sound  boolean;
-  l      leasehold.lease;
+  held   record;
   moment timestamptz;
 BEGIN
   sound := leasehold.require_safe_transaction();
-  -- If the lock was taken over while this waited, the lease has ended: that is what the row then says.
-  SELECT t.* INTO l FROM leasehold.lock AS c JOIN leasehold.lease AS t ON t.id = c.lease_id
-   WHERE c.name = lock_release.name AND c.token = lock_release.token FOR UPDATE OF t;
+  -- The lease first, then the lock: that waits for a fence, and for whoever is just getting in line, so that
+  -- their wake-up is not missed. If the lock was taken over meanwhile, there is no such row any more.
+  SELECT l.id, l.ended_at, l.end_reason, c.awaited INTO held
+    FROM leasehold.lock AS c JOIN leasehold.lease AS l ON l.id = c.lease_id
+   WHERE c.name = lock_release.name AND c.token = lock_release.token FOR UPDATE OF l, c;
   moment := leasehold.now();
-  IF l.id IS NULL OR (l.ended_at IS NOT NULL AND l.end_reason <> 'released') THEN
-    RETURN leasehold.lock_lost(lock_release.name, lock_release.token, moment);
+  IF held.ended_at IS NULL AND held.id IS NOT NULL THEN
+    RETURN leasehold.lock_end(lock_release.name, lock_release.token, held.id, held.awaited, moment, 'released', NULL);
+  ELSIF held.end_reason = 'released' THEN
+    RETURN leasehold.lock_answer('released', NULL, ROW(lock_release.name, lock_release.token, held.id, false), 0, true,
+                                 moment);
   END IF;
-  IF l.ended_at IS NOT NULL THEN
-    RETURN leasehold.lease_answer('released', NULL, lock_release.name, lock_release.token, l, 0, true, moment);
-  END IF;
-  l := leasehold.lock_end(lock_release.name, l.id, moment, 'released', NULL);
-  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host)
-  VALUES (moment, 'lock', lock_release.name, 'released', lock_release.token, l.holder, l.host);
-  RETURN leasehold.lease_answer('released', NULL, lock_release.name, lock_release.token, l, 0, false, moment);
+  RETURN leasehold.lock_lost(lock_release.name, lock_release.token, moment);
 END $$;
 
 -- An operator ends a live lease. It waits for a fence: whoever guards a write may finish it.
@@ -355,28 +363,25 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   sound  boolean;
-  k      leasehold.lock;
-  l      leasehold.lease;
+  held   record;
   moment timestamptz;
 BEGIN
   sound := leasehold.require_safe_transaction();
   LOOP
-    SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_revoke.name;
-    IF NOT FOUND OR k.lease_id IS NULL THEN
+    SELECT l.id, l.ended_at, c.token, c.awaited INTO held
+      FROM leasehold.lock AS c JOIN leasehold.lease AS l ON l.id = c.lease_id
+     WHERE c.name = lock_revoke.name FOR UPDATE OF l, c;
+    EXIT WHEN FOUND;
+    -- Never held; or taken over while this waited, and then it is the new holder's lease that has to go.
+    IF NOT EXISTS (SELECT FROM leasehold.lock AS t WHERE t.name = lock_revoke.name AND t.lease_id IS NOT NULL) THEN
       RETURN leasehold.lease_answer('not_found', NULL, lock_revoke.name, NULL, NULL, 0, false, leasehold.now());
     END IF;
-    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = k.lease_id FOR UPDATE;
-    -- Taken over while this waited: then it is the new holder's lease that has to go.
-    EXIT WHEN EXISTS (SELECT FROM leasehold.lock AS t WHERE t.name = k.name AND t.lease_id = k.lease_id);
   END LOOP;
   moment := leasehold.now();
-  IF l.ended_at IS NOT NULL THEN
-    RETURN leasehold.lease_answer('free', NULL, k.name, k.token, l, 0, false, moment);
+  IF held.ended_at IS NOT NULL THEN
+    RETURN leasehold.lock_answer('free', NULL, ROW(lock_revoke.name, held.token, held.id, false), 0, false, moment);
   END IF;
-  l := leasehold.lock_end(k.name, l.id, moment, 'revoked', reason);
-  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
-  VALUES (moment, 'lock', k.name, 'revoked', k.token, l.holder, l.host, reason);
-  RETURN leasehold.lease_answer('revoked', NULL, k.name, k.token, l, 0, false, moment);
+  RETURN leasehold.lock_end(lock_revoke.name, held.token, held.id, held.awaited, moment, 'revoked', lock_revoke.reason);
 END $$;
 
 -- Inside your own transaction: raises when the token is not current, and keeps the lock from being
@@ -398,7 +403,8 @@ BEGIN
     RETURN;
   END IF;
   RAISE EXCEPTION 'lock "%": token % is not current (%)', fence.name, fence.token,
-    coalesce(leasehold.lost_reason(fence.token, k.token, l), 'never granted')
+    CASE WHEN l.id IS NULL THEN 'never granted'
+         ELSE leasehold.lost_reason(fence.token, k.token, l.ended_at, l.end_reason) END
     USING ERRCODE = 'LH001',
           HINT = 'Another holder may have taken over: give up this transaction and stop.';
 END $$;
