@@ -35,7 +35,7 @@ class MigrationTest : public ::testing::TestWithParam<StoreKind> {
   int newest() { return known().back(); }
   void migrate_up() { ASSERT_TRUE(ok(migrator().up())); }
 
-  /// "index lease_check: missing", one per line.
+  /// "index lease_request: missing", one per line.
   std::string drifts() {
     const auto found = migrator().verify();
     if (!found) return describe(found.error());
@@ -284,12 +284,12 @@ TEST_P(PostgresMigrationTest, VerifyNamesDefaultsConstraintsOptionsAndOpenDoors)
   migrate_up();
   const auto schema = place().schema();
   place().run("ALTER TABLE " + schema + ".lock ALTER token SET DEFAULT 7");
-  place().run("ALTER TABLE " + schema + ".lease DROP CONSTRAINT lease_check");
+  place().run("ALTER TABLE " + schema + ".lock ADD CONSTRAINT lock_token CHECK (token >= 0)");
   place().run("ALTER TABLE " + schema + ".waiter SET (fillfactor = 50)");
   place().run("GRANT EXECUTE ON FUNCTION " + schema + ".prune(interval, bigint) TO PUBLIC");
   EXPECT_EQ(drifts(),
             "column lock.token: differs: expected 'bigint NOT NULL', found 'bigint NOT NULL DEFAULT 7'\n"
-            "constraint lease.lease_check: missing\n"
+            "constraint lock.lock_token: unexpected\n"
             "options of table waiter: differs: expected 'logged', found 'logged, fillfactor=50'\n"
             "right of PUBLIC to EXECUTE function prune(interval, bigint): unexpected\n");
 }

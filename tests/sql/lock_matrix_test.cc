@@ -99,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Pair{"RevokeThenRelease", "revoke", "release", Bob::waits, "lost revoked"},
                       Pair{"RevokeThenAcquire", "revoke", "acquire", Bob::waits, "granted"},
                       Pair{"TakeoverThenFence", "acquire", "fence", Bob::waits, "LH001", true},
-                      Pair{"TakeoverThenHeartbeat", "acquire", "heartbeat", Bob::waits, "lost expired", true},
-                      Pair{"TakeoverThenRelease", "acquire", "release", Bob::waits, "lost expired", true},
+                      Pair{"TakeoverThenHeartbeat", "acquire", "heartbeat", Bob::waits, "lost superseded", true},
+                      Pair{"TakeoverThenRelease", "acquire", "release", Bob::waits, "lost superseded", true},
                       Pair{"TakeoverThenTakeover", "acquire", "acquire", Bob::waits, "held", true},
                       Pair{"TakeoverThenShow", "acquire", "show", Bob::passes, "expired", true}),
     pair_name);
