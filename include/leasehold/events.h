@@ -21,7 +21,7 @@ struct Event {
   std::string host;
   /// For `reclaimed`: from whom.
   std::string previous_holder;
-  std::string detail;  ///< for `revoked`: the operator's reason
+  std::string detail;  ///< `revoked`: the operator's reason; `expired`: what ended a lease that nobody took over
 };
 
 struct EventFilter {

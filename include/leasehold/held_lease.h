@@ -14,18 +14,20 @@ namespace leasehold {
 /// Heartbeats a grant from a thread of its own, a third of the ttl apart.
 ///
 /// The stop token fires when the lease is lost, and at `trusted_until` when no heartbeat got through:
-/// always before the store may give the key to somebody else. Work that ignores it is not safe.
+/// always before the store may give the key to somebody else. Work that ignores it is not safe. Callbacks on it
+/// run on a thread that stops other leases, too, and must be quick.
 ///
 /// Destroying a HeldLease releases it, silently; call release() to learn how that went.
 class LEASEHOLD_EXPORT HeldLease {
  public:
-  using Beat = std::function<Result<Grant>(const Grant&)>;
+  using Heartbeat = std::function<Result<Grant>(const Grant&)>;
   using Release = std::function<Result<void>(const Grant&)>;
-  /// Called from the heartbeat thread after each successful heartbeat.
+  /// Called from the heartbeat thread after each successful heartbeat; must be quick.
   using OnExtended = std::function<void(const Grant&)>;
 
-  /// Features make these (Locks::hold); they say how to heartbeat and release.
-  HeldLease(Grant grant, Beat beat, Release release);
+  /// Features make these (Locks::hold); they say how to heartbeat and release. Throws std::system_error where no
+  /// thread is to be had.
+  HeldLease(Grant grant, Heartbeat heartbeat, Release release);
   HeldLease(HeldLease&&) noexcept;
   HeldLease& operator=(HeldLease&&) noexcept;
   ~HeldLease();
@@ -47,7 +49,7 @@ class LEASEHOLD_EXPORT HeldLease {
 
  private:
   struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace leasehold

@@ -65,7 +65,7 @@ struct LeaseInfo {
   Timestamp expires_at{};
   std::optional<Timestamp> ended_at;
   std::string end_reason;  ///< released, expired, revoked; empty while not ended
-  std::string end_detail;  ///< what the revoking operator said
+  std::string end_detail;  ///< what the revoking operator said, or why many ended at once (a reboot)
   std::int64_t waiters = 0;
   Timestamp store_now{};  ///< when the store painted the picture
 

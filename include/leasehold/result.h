@@ -40,7 +40,7 @@ struct Error {
   Errc code = Errc::internal;
   std::string message;  ///< what, where, what to do; one line, no trailing dot
   std::optional<LostReason> lost_reason;
-  /// Who has the key now, for `held`, `busy` and `lost`; empty if nobody.
+  /// The key's latest lease, for `held`, `busy` and `lost`: who has it, or had it last. Empty if it never had one.
   std::optional<LeaseInfo> current;
 };
 

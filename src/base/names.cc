@@ -1,4 +1,6 @@
 // The spelling of every enumeration: one word, the same in C++, SQL, JSON and on the command line.
+#include "base/names.h"
+
 #include "leasehold/lease.h"
 #include "leasehold/result.h"
 
@@ -12,6 +14,13 @@ const char* to_string(LostReason why) noexcept {
     case LostReason::finished: return "finished";
   }
   return "unknown";
+}
+
+LostReason lost_reason_from(std::string_view text) noexcept {
+  for (const auto reason : {LostReason::expired, LostReason::revoked, LostReason::finished}) {
+    if (text == to_string(reason)) return reason;
+  }
+  return LostReason::superseded;
 }
 
 const char* to_string(LeaseState state) noexcept {

@@ -3,10 +3,17 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
+
+#include "base/quiet_thread.h"
 
 namespace leasehold::lease {
 namespace {
@@ -14,9 +21,13 @@ namespace {
 class AlarmThread {
  public:
   static AlarmThread& instance() {
-    // Never destroyed: alarms may outlive static destruction, and the thread waits in the kernel.
-    static auto* thread = new AlarmThread;
-    return *thread;
+    static std::mutex mutex;
+    static AlarmThread* known = nullptr;
+    const std::lock_guard lock(mutex);
+    // Never destroyed: alarms may outlive static destruction, and the thread waits in the kernel. After a fork
+    // the child has a copy without its thread, and needs its own.
+    if (known == nullptr || known->process_ != ::getpid()) known = new AlarmThread;
+    return *known;
   }
 
   std::uint64_t add(std::function<void()> ring) {
@@ -27,15 +38,18 @@ class AlarmThread {
 
   void set(std::uint64_t id, BootTime when) {
     const std::lock_guard lock(mutex_);
-    alarms_[id].when = when;
+    const auto alarm = alarms_.find(id);
+    if (alarm == alarms_.end()) return;
+    alarm->second.when = when;
     wind();
   }
 
   void remove(std::uint64_t id) {
-    // Ringing happens under ring_mutex_, so afterwards it is over.
-    const std::lock_guard ringing(ring_mutex_);
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     alarms_.erase(id);
+    // From within its own ring there is nothing to wait for.
+    if (std::this_thread::get_id() == thread_) return;
+    rung_.wait(lock, [&] { return ringing_ != id; });
   }
 
  private:
@@ -44,34 +58,42 @@ class AlarmThread {
     std::optional<BootTime> when;
   };
 
-  AlarmThread() : timer_(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)) {
-    std::thread([this] { run(); }).detach();
+  AlarmThread() : process_(::getpid()), timer_(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)) {
+    if (timer_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
+    auto thread = start_quiet_thread([this] { run(); });
+    const std::lock_guard lock(mutex_);
+    thread_ = thread.get_id();
+    thread.detach();
   }
 
   void run() {
     for (;;) {
       std::uint64_t expirations = 0;
-      if (read(timer_, &expirations, sizeof expirations) < 0) continue;
+      if (read(timer_, &expirations, sizeof expirations) < 0 && errno != EINTR) std::abort();
       ring_due();
     }
   }
 
   void ring_due() {
-    const std::lock_guard ringing(ring_mutex_);
-    while (auto ring = take_due()) ring();
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    while (const auto due = find_due()) {
+      ringing_ = *due;
+      alarms_[*due].when.reset();
+      const auto ring = alarms_[*due].ring;
+      lock.unlock();
+      ring();
+      lock.lock();
+      ringing_ = 0;
+      rung_.notify_all();
+    }
     wind();
   }
 
-  std::function<void()> take_due() {
-    const std::lock_guard lock(mutex_);
-    for (auto& [id, entry] : alarms_) {
-      if (entry.when && *entry.when <= BootClock::now()) {
-        entry.when.reset();
-        return entry.ring;
-      }
+  std::optional<std::uint64_t> find_due() const {
+    for (const auto& [id, entry] : alarms_) {
+      if (entry.when && *entry.when <= BootClock::now()) return id;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   // Sets the timer to the earliest alarm. With mutex_ held.
@@ -90,9 +112,12 @@ class AlarmThread {
     timerfd_settime(timer_, TFD_TIMER_ABSTIME, &spec, nullptr);
   }
 
-  int timer_;
-  std::mutex ring_mutex_;
+  const pid_t process_;
+  const int timer_;
   std::mutex mutex_;
+  std::condition_variable rung_;
+  std::uint64_t ringing_ = 0;
+  std::thread::id thread_;
   std::map<std::uint64_t, Entry> alarms_;
   std::uint64_t last_id_ = 0;
 };

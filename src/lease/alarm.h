@@ -13,11 +13,11 @@ namespace leasehold::lease {
 
 class Alarm {
  public:
-  /// `ring` runs on the alarm thread and must be quick.
+  /// `ring` runs on the alarm thread and must be quick. Throws std::system_error where there is no timer or thread.
   explicit Alarm(std::function<void()> ring);
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
-  /// Afterwards `ring` neither runs nor will.
+  /// Afterwards `ring` neither runs nor will; unless it is `ring` itself that does this.
   ~Alarm();
 
   /// Sets it, or moves it.

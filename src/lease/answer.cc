@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/names.h"
 #include "core/duration.h"
 #include "core/limits.h"
 
@@ -22,14 +23,6 @@ Holder holder_from(const sql::LeaseAnswer& answer) {
 LeaseState state_of(const sql::LeaseAnswer& answer) {
   if (!answer.lease_id || answer.ended_at) return LeaseState::free;
   return answer.expires_at.value_or(Timestamp{}) > answer.store_now ? LeaseState::running : LeaseState::expired;
-}
-
-LostReason lost_reason_of(const sql::LeaseAnswer& answer) {
-  const auto why = answer.why.value_or("");
-  for (const auto reason : {LostReason::expired, LostReason::revoked, LostReason::finished}) {
-    if (why == to_string(reason)) return reason;
-  }
-  return LostReason::superseded;
 }
 
 std::string held_message(std::string_view what, const LeaseInfo& current) {
@@ -93,15 +86,16 @@ Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what) {
     return {.code = Errc::not_found, .message = fmt::format("{} has never been held", what)};
   }
   const auto current = info_from(answer);
+  const auto shown = answer.lease_id ? std::optional(current) : std::nullopt;
   if (answer.outcome == "held") {
-    return {.code = Errc::held, .message = held_message(what, current), .current = current};
+    return {.code = Errc::held, .message = held_message(what, current), .current = shown};
   }
   if (answer.outcome == "busy") {
-    return {.code = Errc::busy, .message = busy_message(what, answer), .current = current};
+    return {.code = Errc::busy, .message = busy_message(what, answer), .current = shown};
   }
   if (answer.outcome == "lost") {
-    const auto why = lost_reason_of(answer);
-    return {.code = Errc::lost, .message = lost_message(what, why, current), .lost_reason = why, .current = current};
+    const auto why = lost_reason_from(answer.why.value_or(""));
+    return {.code = Errc::lost, .message = lost_message(what, why, current), .lost_reason = why, .current = shown};
   }
   return {.code = Errc::internal, .message = fmt::format("{}: the store answered \"{}\"", what, answer.outcome)};
 }

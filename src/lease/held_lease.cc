@@ -2,23 +2,31 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
+#include "base/quiet_thread.h"
 #include "lease/alarm.h"
 
 namespace leasehold {
 
-struct HeldLease::Impl {
-  Impl(Grant first, Beat how_to_beat, Release how_to_release)
-      : beat(std::move(how_to_beat)), give_up(std::move(how_to_release)), grant(std::move(first)), alarm([this] {
-          stop_with({.code = Errc::unavailable, .message = "no heartbeat got through before the lease may have ended"});
-        }) {
-    alarm.set(grant.trusted_until);
-    beater = std::thread([this] { run(); });
-  }
+/// Shared with its thread, because a stop callback or on_extended may destroy the HeldLease it runs for.
+struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
+  Impl(Grant first, Heartbeat how_to_heartbeat, Release how_to_release)
+      : heartbeat(std::move(how_to_heartbeat)), give_back(std::move(how_to_release)), grant(std::move(first)) {}
 
-  ~Impl() { end_heartbeats(); }
+  void start() {
+    alarm.emplace([self = weak_from_this()] {
+      const auto impl = self.lock();
+      if (!impl) return;
+      impl->stop_with(
+          {.code = Errc::unavailable, .message = "no heartbeat got through before the lease may have ended"});
+    });
+    alarm->set(grant.trusted_until);
+    thread = start_quiet_thread([self = shared_from_this()] { self->run(); });
+  }
 
   void end_heartbeats() {
     {
@@ -26,16 +34,22 @@ struct HeldLease::Impl {
       ending = true;
     }
     changed.notify_all();
-    if (beater.joinable()) beater.join();
+    if (!thread.joinable()) return;
+    // Called from on_extended or a stop callback: the thread ends by itself.
+    if (thread.get_id() == std::this_thread::get_id()) {
+      thread.detach();
+    } else {
+      thread.join();
+    }
   }
 
   void run() {
-    auto pause = grant.ttl / 3;
+    auto pause = until_next_heartbeat();
     while (sleep(pause)) {
-      auto extended = beat(snapshot());
+      auto extended = heartbeat(snapshot());
       if (extended) {
         keep(std::move(*extended));
-        pause = snapshot().ttl / 3;
+        pause = until_next_heartbeat();
       } else if (is_final(extended.error().code)) {
         stop_with(extended.error());
       } else {
@@ -43,6 +57,12 @@ struct HeldLease::Impl {
         pause = std::min<Duration>(snapshot().ttl / 10, std::chrono::seconds(1));
       }
     }
+  }
+
+  /// A third of what is left: less than a third of the ttl after a slow or repeated acquire.
+  Duration until_next_heartbeat() {
+    const auto held = snapshot();
+    return std::clamp<Duration>((held.trusted_until - BootClock::now()) / 3, Duration(0), held.ttl / 3);
   }
 
   static bool is_final(Errc code) { return code == Errc::lost || code == Errc::not_found || code == Errc::damaged; }
@@ -65,7 +85,7 @@ struct HeldLease::Impl {
       // Too late: the work was told to stop, and stopping is one-way.
       if (lost) return;
       grant = std::move(extended);
-      alarm.set(grant.trusted_until);
+      alarm->set(grant.trusted_until);
       tell = on_extended;
     }
     if (tell) tell(snapshot());
@@ -81,8 +101,8 @@ struct HeldLease::Impl {
     stop.request_stop();
   }
 
-  Beat beat;
-  Release give_up;
+  Heartbeat heartbeat;
+  Release give_back;
   std::mutex mutex;
   std::condition_variable changed;
   Grant grant;
@@ -91,12 +111,14 @@ struct HeldLease::Impl {
   bool ending = false;
   bool released = false;
   std::stop_source stop;
-  lease::Alarm alarm;
-  std::thread beater;
+  std::optional<lease::Alarm> alarm;
+  std::thread thread;
 };
 
-HeldLease::HeldLease(Grant grant, Beat beat, Release release)
-    : impl_(std::make_unique<Impl>(std::move(grant), std::move(beat), std::move(release))) {}
+HeldLease::HeldLease(Grant grant, Heartbeat heartbeat, Release release)
+    : impl_(std::make_shared<Impl>(std::move(grant), std::move(heartbeat), std::move(release))) {
+  impl_->start();
+}
 HeldLease::HeldLease(HeldLease&&) noexcept = default;
 
 HeldLease& HeldLease::operator=(HeldLease&& other) noexcept {
@@ -127,10 +149,13 @@ void HeldLease::on_extended(OnExtended callback) {
 }
 
 Result<void> HeldLease::release() {
-  impl_->end_heartbeats();
-  if (impl_->released) return {};
-  auto result = impl_->give_up(impl_->snapshot());
-  impl_->released = result.ok();
+  // Kept for as long as this takes: see Impl.
+  const auto impl = impl_;
+  impl->end_heartbeats();
+  if (impl->released) return {};
+  auto result = impl->give_back(impl->snapshot());
+  // Nothing is left to give back, so the destructor need not ask again.
+  impl->released = result.ok() || Impl::is_final(result.error().code);
   return result;
 }
 

@@ -1,6 +1,7 @@
 // One try at a lock, and the line before it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "leasehold/lock.h"
@@ -17,6 +18,14 @@ struct Wish {
 };
 
 std::string describe(std::string_view name);
+
+/// Held, or free but not ours this time: the answers that waiting can change.
+inline bool is_refusal(const Result<Grant>& answer) {
+  return !answer && (answer.error().code == Errc::held || answer.error().code == Errc::busy);
+}
+
+Result<Grant> heartbeat(storage::Backend& backend, std::string_view name, Token token, std::optional<Duration> ttl,
+                        BootTime deadline);
 
 /// Asks once; repeats only where the answer got lost on the way.
 Result<Grant> try_acquire(storage::Backend& backend, const Wish& wish, BootTime deadline);

@@ -12,6 +12,9 @@ struct Locks::Impl {
   std::shared_ptr<storage::Backend> backend;
   Duration call_timeout;
 
+  /// A heartbeat that does not use up the lease it is for: a hung connection must leave time for another try.
+  [[nodiscard]] Result<Grant> keep_alive(const Grant& held) const;
+
   [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
 };
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include "base/names.h"
 #include "base/text.h"
+#include "core/limits.h"
 #include "leasehold/sqlite.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/dialect.h"
@@ -21,17 +23,11 @@ std::string in_schema(std::string_view sql, std::string_view schema) {
   return text;
 }
 
-LostReason reason_from(std::string_view why) {
-  for (const auto reason : {LostReason::expired, LostReason::revoked, LostReason::finished}) {
-    if (why == to_string(reason)) return reason;
-  }
-  return LostReason::superseded;
-}
-
 }  // namespace
 
 Result<void> fence(sqlite3* connection, std::string_view name, Token token, std::string_view schema) {
   if (schema.find('"') != std::string_view::npos) return fence_error("the schema name has a quote in it");
+  if (auto checked = check_name("lock name", name); !checked) return checked;
   const std::string schema_name(schema);
   // Anything less than a write transaction would let somebody take over before it commits.
   if (sqlite3_txn_state(connection, schema_name.c_str()) != SQLITE_TXN_WRITE) {
@@ -51,7 +47,7 @@ Result<void> fence(sqlite3* connection, std::string_view name, Token token, std:
   return Error{.code = Errc::lost,
                .message = fmt::format("lock {}: token {} is not current ({}); roll back and stop", quoted(name),
                                       token.value, text),
-               .lost_reason = reason_from(text)};
+               .lost_reason = lost_reason_from(text)};
 }
 
 }  // namespace leasehold

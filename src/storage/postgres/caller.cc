@@ -59,35 +59,45 @@ void Caller::write_batch(std::span<Call* const> calls) {
     call->alone = !belongs_in_batch(*call);
     if (!call->alone) together.push_back(call);
   }
-  if (together.empty()) return;
+  // Each round takes out the one that made the batch fail, so that the others, heartbeats among them, go on.
+  while (!together.empty()) {
+    const auto failed = write_together(together);
+    if (!failed) return;
+    together.erase(together.begin() + static_cast<std::ptrdiff_t>(*failed));
+  }
+}
 
+/// Nothing: all are answered. Otherwise which one failed: it has to go alone, and nothing has happened to any.
+std::optional<std::size_t> Caller::write_together(std::span<Call* const> calls) {
   const BinaryParams bound(Connection::usual_lock_wait_ms);
   std::vector<BinaryParams> params;
-  params.reserve(together.size());
+  params.reserve(calls.size());
   std::vector<Command> commands{{&texts_->bound(), &bound}};
-  auto deadline = together.front()->deadline;
-  for (const auto* call : together) {
+  auto deadline = calls.front()->deadline;
+  for (const auto* call : calls) {
     commands.push_back({&texts_->of(*call->statement), &params.emplace_back(call->statement->params, call->params)});
     deadline = std::min(deadline, call->deadline);
   }
-  share_out(together, run(Lane::batch, Bound::usual, commands, deadline));
+  return share_out(calls, run(Lane::batch, Bound::usual, commands, deadline));
 }
 
-void Caller::share_out(std::span<Call* const> calls, Outcome outcome) {
+std::optional<std::size_t> Caller::share_out(std::span<Call* const> calls, Outcome outcome) {
+  // Where the bound was sent, the first result is its.
+  const auto extra = outcome.bound_sent ? std::size_t{1} : std::size_t{0};
   if (!outcome.failure) {
-    // Where the bound was sent, the first result is its.
-    const auto first = outcome.results.size() - calls.size();
     for (std::size_t i = 0; i < calls.size(); ++i) {
-      calls[i]->answer = decode_rows(outcome.results[first + i].get(), calls[i]->statement->columns);
+      calls[i]->answer = decode_rows(outcome.results[extra + i].get(), calls[i]->statement->columns);
     }
-    return;
+    return std::nullopt;
   }
   const auto& failure = *outcome.failure;
-  const bool again = failure.fate == Fate::rolled_back && (calls.size() > 1 || failure.waited_too_long_for_a_lock());
-  for (auto* call : calls) {
-    call->alone = again;
-    call->answer = failure.error;
+  const auto failed = std::min(std::max(outcome.results.size(), extra) - extra, calls.size() - 1);
+  if (failure.fate == Fate::rolled_back && (calls.size() > 1 || failure.waited_too_long_for_a_lock())) {
+    calls[failed]->alone = true;
+    return failed;
   }
+  for (auto* call : calls) call->answer = failure.error;
+  return std::nullopt;
 }
 
 /// What cannot have been run is run again: on another connection when this one was closed under us, without
@@ -101,6 +111,7 @@ Outcome Caller::run(Lane lane, Bound bound, std::span<const Command> commands, B
     const Naming naming = naming_;
     const bool bound_already = bound == Bound::usual && (*connection)->owns_session();
     auto outcome = (*connection)->pipeline(commands.subspan(bound_already ? 1 : 0), naming, deadline);
+    outcome.bound_sent = !bound_already;
     if (!outcome.failure || attempt == most_tries || BootClock::now() >= deadline) return outcome;
     const bool unprepared = naming == Naming::named && outcome.failure->lost_prepared_statement();
     if (unprepared) naming_ = Naming::unnamed;

@@ -6,12 +6,13 @@
 // trip, nothing that could leak to others. A bound on our side alone would leave the server
 // waiting on for a caller that has gone, to grant it the lock later.
 //
-// In a shared batch that bound is short. Whoever does not make it there is asked again alone, on the
-// caller's own thread and another connection, with all the time it has left.
+// In a shared batch that bound is short. Whoever does not make it there is asked again alone, on the caller's
+// own thread and another connection, with all the time it has left; the rest goes again without it.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,7 +38,8 @@ class Caller {
   Result<storage::Rows> write_alone(const storage::Statement& statement, std::span<const storage::Param> params,
                                     BootTime deadline);
   void write_batch(std::span<storage::Call* const> calls);
-  void share_out(std::span<storage::Call* const> calls, Outcome outcome);
+  std::optional<std::size_t> write_together(std::span<storage::Call* const> calls);
+  static std::optional<std::size_t> share_out(std::span<storage::Call* const> calls, Outcome outcome);
 
   enum class Bound {
     none,   ///< a read

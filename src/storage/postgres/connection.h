@@ -38,6 +38,7 @@ enum class Naming {
 struct Outcome {
   std::vector<ResultPtr> results;
   std::optional<Failure> failure;
+  bool bound_sent = false;  ///< the first command was the bound; see Caller
 };
 
 class Connection {

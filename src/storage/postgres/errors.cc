@@ -33,6 +33,7 @@ constexpr std::array rules = {
     Rule{"42883", Errc::schema_missing, migrate},
     Rule{"42501", Errc::denied, "let an administrator run `leasehold grant`"},
     Rule{"28", Errc::denied, "check user, password and pg_hba.conf"},
+    Rule{"23505", Errc::invalid_argument, "a request id belongs to one acquire"},
     Rule{"3D000", Errc::invalid_argument, "create the database or correct the URL"},
     Rule{"22", Errc::invalid_argument, ""},
     Rule{"XX001", Errc::damaged, "the server found corrupt data: restore from a backup"},

@@ -1,15 +1,15 @@
 #include "storage/postgres/listener.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
+#include <system_error>
 #include <vector>
 
+#include "base/quiet_thread.h"
 #include "storage/postgres/backoff.h"
 #include "storage/postgres/watch_list.h"
 
@@ -40,7 +40,12 @@ std::unique_ptr<storage::ChangeWatch> Listener::watch(std::string_view topic) {
   auto watch = watches_->add(topic);
   const std::lock_guard lock(starting_);
   // Without an eventfd the thread could not be ended, so waits just time out.
-  if (!thread_.joinable() && !stopping_ && stop_fd_ >= 0) thread_ = std::thread([this] { run(); });
+  if (thread_.joinable() || stopping_ || stop_fd_ < 0) return watch;
+  try {
+    thread_ = start_quiet_thread([this] { run(); });
+  } catch (const std::system_error&) {
+    // No thread to be had: waits just time out.
+  }
   return watch;
 }
 
@@ -55,10 +60,6 @@ void Listener::stop() {
 }
 
 void Listener::run() {
-  // Signals are for the threads of the program that uses us.
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
   Backoff backoff;
   while (!stopping_) {
     const auto began = BootClock::now();

@@ -144,7 +144,7 @@ class FileBackend final : public storage::Backend {
     for (auto* call : calls) run_together(std::span(&call, 1));
   }
 
-  /// False: nothing has happened. The answers are filled in either way.
+  /// False: one of them failed, and nothing has happened to any. The answers are filled in either way.
   bool run_together(std::span<Call* const> calls) {
     bool urgent = false;
     auto deadline = calls.front()->deadline;
@@ -154,8 +154,9 @@ class FileBackend final : public storage::Backend {
     }
     auto turn = writer_.begin(urgent, deadline);
     if (!turn) {
+      // Another would not get in either; who still has time asks again.
       answer_all(calls, turn.error());
-      return false;
+      return true;
     }
     for (auto* call : calls) {
       call->answer = turn->connection().run(*call->statement, call->params, turn->moment());
@@ -183,9 +184,18 @@ Error cannot_open(const std::string& path, std::string_view why) {
   return {.code = Errc::unavailable, .message = fmt::format("opening {}: {}", path, why)};
 }
 
+// Opened again and again, by readers and watches: a later chdir or a symlink must not lead elsewhere.
+StoreUrl with_fixed_path(StoreUrl url) {
+  std::error_code failed;
+  const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(url.path, failed), failed);
+  if (!url.in_memory() && !failed) url.path = path.string();
+  return url;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<storage::Backend>> open(const StoreUrl& url, const Clock& clock, BootTime) {
+Result<std::unique_ptr<storage::Backend>> open(const StoreUrl& given, const Clock& clock, BootTime) {
+  const auto url = with_fixed_path(given);
   std::error_code ignored;
   if (std::filesystem::is_directory(url.path, ignored)) return cannot_open(url.path, "it is a folder, not a file");
   auto connection = Connection::open(url.path, url.durable);
@@ -193,7 +203,8 @@ Result<std::unique_ptr<storage::Backend>> open(const StoreUrl& url, const Clock&
   return std::unique_ptr<storage::Backend>(std::make_unique<FileBackend>(url, std::move(*connection), clock));
 }
 
-Result<void> rehome(const StoreUrl& url, const Clock& clock) {
+Result<void> rehome(const StoreUrl& given, const Clock& clock) {
+  const auto url = with_fixed_path(given);
   auto connection = Connection::open(url.path, true);
   if (!connection) return std::move(connection).error();
   Writer writer(std::move(*connection), url.path, clock, std::make_shared<ChangeHub>());

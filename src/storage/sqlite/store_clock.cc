@@ -79,6 +79,11 @@ Moment StoreClock::read() const {
 
 Result<void> StoreClock::load(Connection& connection) {
   const auto machine = clock_.machine();
+  if (machine.boot_id.empty()) {
+    return Error{.code = Errc::unavailable,
+                 .message = "/proc/sys/kernel/random/boot_id cannot be read, so nobody can tell which leases are of this "
+                            "boot; let this process see it"};
+  }
   auto found = find_this_boot(connection, machine);
   if (!found) return std::move(found).error();
   if (*found) return {};

@@ -3,12 +3,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace leasehold::sqlite {
 namespace {
 
 constexpr int turnstile = 0;
 constexpr int gate = 1;
 constexpr Duration patience = std::chrono::milliseconds(300);
+// Whoever waited in vain does not try again for a while: the one inside may be stopped for long.
+constexpr Duration around_for = std::chrono::seconds(1);
 // Short against a commit, long against a system call.
 constexpr useconds_t pause_us = 60;
 
@@ -38,16 +42,14 @@ bool WriteGate::wait_for(int byte, BootTime until) const {
   return true;
 }
 
-void WriteGate::enter(bool urgent) {
-  if (file_ < 0) return;
-  const auto until = BootClock::now() + patience;
-  if (urgent) {
-    inside_ = wait_for(gate, until);
-    return;
-  }
-  if (!wait_for(turnstile, until)) return;
-  inside_ = wait_for(gate, until);
-  take(F_UNLCK, turnstile);
+void WriteGate::enter(bool urgent, BootTime deadline) {
+  const auto now = BootClock::now();
+  if (file_ < 0 || now < walk_around_until_) return;
+  const auto until = std::min(now + patience, deadline);
+  const bool next = urgent || wait_for(turnstile, until);
+  inside_ = next && wait_for(gate, until);
+  if (next && !urgent) take(F_UNLCK, turnstile);
+  if (!inside_) walk_around_until_ = BootClock::now() + around_for;
 }
 
 void WriteGate::leave() {

@@ -20,8 +20,8 @@ class WriteGate {
   WriteGate& operator=(const WriteGate&) = delete;
   ~WriteGate();
 
-  /// Waits for a turn, but no longer than patience. Urgent ones pass the turnstile by.
-  void enter(bool urgent);
+  /// Waits for a turn, for a third of a second at most. Urgent ones pass the turnstile by. For one thread at a time.
+  void enter(bool urgent, BootTime deadline);
   void leave();
 
  private:
@@ -30,6 +30,7 @@ class WriteGate {
 
   int file_ = -1;
   bool inside_ = false;
+  BootTime walk_around_until_{};
 };
 
 }  // namespace leasehold::sqlite

@@ -1,5 +1,7 @@
 #include "storage/sqlite/writer.h"
 
+#include "storage/boot_wait.h"
+
 namespace leasehold::sqlite {
 namespace {
 
@@ -12,21 +14,39 @@ Writer::Writer(std::unique_ptr<Connection> connection, const std::string& path, 
     : connection_(std::move(connection)), gate_(gate_path(path)), clock_(clock), hub_(std::move(hub)) {}
 
 Result<Writer::Turn> Writer::begin(bool urgent, BootTime deadline) {
-  std::unique_lock lock(mutex_, deadline - BootClock::now());
-  if (!lock) return Error{.code = Errc::busy, .message = "another thread is writing for too long; try again"};
-  gate_.enter(urgent);
+  if (!take(deadline)) {
+    return Error{.code = Errc::busy, .message = "another thread is writing for too long; try again"};
+  }
+  gate_.enter(urgent, deadline);
   connection_->be_patient_until(deadline);
   if (auto begun = connection_->begin_immediate(); !begun) {
     gate_.leave();
+    give_back();
     return std::move(begun).error();
   }
-  return Turn(*this, std::move(lock));
+  return Turn(*this);
+}
+
+bool Writer::take(BootTime deadline) {
+  std::unique_lock lock(mutex_);
+  if (!storage::wait_until(freed_, lock, deadline, [this] { return !taken_; })) return false;
+  taken_ = true;
+  return true;
+}
+
+void Writer::give_back() {
+  {
+    const std::lock_guard lock(mutex_);
+    taken_ = false;
+  }
+  freed_.notify_one();
 }
 
 Writer::Turn::~Turn() {
-  if (!lock_.owns_lock()) return;
+  if (writer_ == nullptr) return;
   writer_->connection_->rollback();
   writer_->gate_.leave();
+  writer_->give_back();
 }
 
 Result<void> Writer::Turn::load_clock() {

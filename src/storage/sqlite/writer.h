@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "storage/sqlite/change_watch.h"
 #include "storage/sqlite/connection.h"
@@ -20,7 +22,7 @@ class Writer {
   /// A write transaction that has begun. Destroyed without commit(): rolled back.
   class Turn {
    public:
-    Turn(Turn&&) = default;
+    Turn(Turn&& other) noexcept : writer_(std::exchange(other.writer_, nullptr)), clock_loaded_(other.clock_loaded_) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn();
 
@@ -32,9 +34,8 @@ class Writer {
 
    private:
     friend class Writer;
-    Turn(Writer& writer, std::unique_lock<std::timed_mutex> lock) : writer_(&writer), lock_(std::move(lock)) {}
+    explicit Turn(Writer& writer) : writer_(&writer) {}
     Writer* writer_;
-    std::unique_lock<std::timed_mutex> lock_;
     bool clock_loaded_ = false;
   };
 
@@ -44,7 +45,12 @@ class Writer {
   [[nodiscard]] Moment moment() const { return clock_.read(); }
 
  private:
-  std::timed_mutex mutex_;
+  bool take(BootTime deadline);
+  void give_back();
+
+  std::mutex mutex_;
+  std::condition_variable freed_;
+  bool taken_ = false;
   std::unique_ptr<Connection> connection_;
   WriteGate gate_;
   StoreClock clock_;

@@ -373,7 +373,8 @@ BEGIN
      WHERE c.name = lock_revoke.name FOR UPDATE OF l, c;
     EXIT WHEN FOUND;
     -- Never held; or taken over while this waited, and then it is the new holder's lease that has to go.
-    IF NOT EXISTS (SELECT FROM leasehold.lock AS t WHERE t.name = lock_revoke.name AND t.lease_id IS NOT NULL) THEN
+    IF NOT EXISTS (SELECT FROM leasehold.lock AS t JOIN leasehold.lease AS l ON l.id = t.lease_id
+                    WHERE t.name = lock_revoke.name) THEN
       RETURN leasehold.lease_answer('not_found', NULL, lock_revoke.name, NULL, NULL, 0, false, leasehold.now());
     END IF;
   END LOOP;
@@ -394,6 +395,7 @@ DECLARE
   sound boolean;
   k leasehold.lock;
   l leasehold.lease;
+  why   text;
 BEGIN
   sound := leasehold.require_safe_transaction();
   SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = fence.name;
@@ -402,10 +404,10 @@ BEGIN
   IF k.token = fence.token AND k.lease_id = l.id AND l.ended_at IS NULL THEN
     RETURN;
   END IF;
-  RAISE EXCEPTION 'lock "%": token % is not current (%)', fence.name, fence.token,
-    CASE WHEN l.id IS NULL THEN 'never granted'
-         ELSE leasehold.lost_reason(fence.token, k.token, l.ended_at, l.end_reason) END
-    USING ERRCODE = 'LH001',
+  why := CASE WHEN l.id IS NULL THEN 'never granted'
+              ELSE leasehold.lost_reason(fence.token, k.token, l.ended_at, l.end_reason) END;
+  RAISE EXCEPTION 'lock "%": token % is not current (%)', fence.name, fence.token, why
+    USING ERRCODE = 'LH001', DETAIL = why,
           HINT = 'Another holder may have taken over: give up this transaction and stop.';
 END $$;
 
@@ -476,6 +478,9 @@ DECLARE
   before timestamptz := leasehold.now() - older_than;
 BEGIN
   sound := leasehold.require_safe_transaction();
+  IF older_than < interval '0' THEN
+    RAISE EXCEPTION 'an age of % is negative', older_than USING ERRCODE = 'LH003';
+  END IF;
   DELETE FROM leasehold.waiter AS w WHERE w.place IN (
     SELECT o.place FROM leasehold.waiter AS o JOIN leasehold.lease AS l ON l.id = o.lease_id
      WHERE l.expires_at < before LIMIT batch);
@@ -483,6 +488,7 @@ BEGIN
     SELECT l.id FROM leasehold.lease AS l
      WHERE (l.ended_at < before OR (l.kind = 'place' AND l.expires_at < before))
        AND NOT EXISTS (SELECT FROM leasehold.lock AS k WHERE k.lease_id = l.id)
+       AND NOT EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.lease_id = l.id)
      LIMIT batch FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS leases = ROW_COUNT;
   DELETE FROM leasehold.event AS d WHERE d.id IN (

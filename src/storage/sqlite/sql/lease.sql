@@ -49,7 +49,9 @@ DELETE FROM leasehold_waiter WHERE place IN (
 DELETE FROM leasehold_lease WHERE id IN (
   SELECT l.id FROM leasehold_lease AS l
    WHERE (l.ended_at < :now - :older_than OR (l.kind = 'place' AND l.expires_at < :now - :older_than))
-     AND NOT EXISTS (SELECT 1 FROM leasehold_lock AS k WHERE k.lease_id = l.id)
+     AND l.id NOT IN (SELECT lease_id FROM leasehold_lock WHERE lease_id IS NOT NULL)
+     AND l.id NOT IN (SELECT lease_id FROM leasehold_waiter)
+     AND l.id < (SELECT max(id) FROM leasehold_lease)
    LIMIT :batch);
 INSERT INTO temp.pruned (leases) VALUES (changes());
 -- The newest one stays: ids go on from it, so that who follows events never sees one twice.

@@ -4,7 +4,7 @@
 -- table `act`), do (every statement asks what was decided), tell.
 
 -- fragment lease_columns
-l.kind AS kind, k.name AS key, k.token AS token, l.id AS lease_id, l.holder AS holder, l.host AS host,
+k.token AS token, l.id AS lease_id, l.holder AS holder, l.host AS host,
 l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start, l.tty AS tty,
 l.instance AS instance, l.ttl AS ttl, l.acquired_at AS acquired_at, l.heartbeat_at AS heartbeat_at,
 l.expires_at AS expires_at, l.ended_at AS ended_at, l.end_reason AS end_reason,
@@ -26,7 +26,7 @@ CASE WHEN l.id IS NULL OR l.ended_at IS NOT NULL THEN 'free'
      WHEN l.expires_at > :now THEN 'running' ELSE 'expired' END
 
 -- fragment tell
-{lease_columns}, 0 AS waiters, a.replayed AS replayed, :now AS store_now
+l.kind AS kind, :name AS key, {lease_columns}, 0 AS waiters, a.replayed AS replayed, :now AS store_now
   FROM temp.act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id
 
@@ -76,7 +76,7 @@ SELECT CASE a.outcome WHEN 'replayed' THEN 'granted' ELSE a.outcome END AS outco
             WHEN l.end_reason = 'revoked' THEN 'revoked'
             WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired'
             ELSE 'finished' END AS why,
-       {lease_columns},
+       l.kind AS kind, :name AS key, {lease_columns},
        CASE a.outcome WHEN 'busy' THEN ({waiters_ahead}) ELSE 0 END AS waiters,
        a.outcome IN ('replayed', 'lost') AS replayed, :now AS store_now
   FROM temp.act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
@@ -99,7 +99,8 @@ UPDATE leasehold_lease SET ended_at = :now, end_reason = 'expired'
  WHERE ended_at IS NULL AND expires_at <= :now
    AND id IN (SELECT lease_id FROM leasehold_waiter WHERE name = :name);
 DELETE FROM leasehold_waiter
- WHERE name = :name AND lease_id IN (SELECT id FROM leasehold_lease WHERE ended_at IS NOT NULL);
+ WHERE name = :name
+   AND EXISTS (SELECT 1 FROM leasehold_lease AS p WHERE p.id = lease_id AND p.ended_at IS NOT NULL);
 INSERT INTO leasehold_lease
   (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at,
    expires_at)
@@ -116,7 +117,7 @@ UPDATE temp.act SET ahead =
 SELECT CASE WHEN l.ended_at IS NULL AND l.expires_at > :now THEN 'held'
             WHEN a.ahead > 0 THEN 'busy' ELSE 'free' END AS outcome,
        NULL AS why,
-       {lease_columns}, a.ahead AS waiters,
+       l.kind AS kind, :name AS key, {lease_columns}, a.ahead AS waiters,
        a.outcome = 'kept' AS replayed, :now AS store_now
   FROM temp.act AS a JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
@@ -150,7 +151,7 @@ SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END A
 -- takes name text, token int
 -- gives lease_answer
 INSERT OR REPLACE INTO temp.act (id, lease_id, replayed, outcome)
-SELECT 1, l.id, coalesce(l.end_reason = 'released', 0),
+SELECT 1, l.id, coalesce(k.token = :token AND l.end_reason = 'released', 0),
        CASE WHEN l.id IS NULL THEN 'not_found'
             WHEN k.token = :token AND coalesce(l.end_reason, 'released') = 'released' THEN 'released'
             ELSE 'lost' END
@@ -185,7 +186,7 @@ SELECT a.outcome AS outcome, NULL AS why, {tell};
 -- takes name text
 -- gives lease_answer
 SELECT CASE WHEN k.lease_id IS NULL THEN 'not_found' ELSE {state} END AS outcome, NULL AS why,
-       {lease_columns}, ({live_waiters}) AS waiters, 0 AS replayed, :now AS store_now
+       l.kind AS kind, :name AS key, {lease_columns}, ({live_waiters}) AS waiters, 0 AS replayed, :now AS store_now
   FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 
@@ -193,7 +194,7 @@ SELECT CASE WHEN k.lease_id IS NULL THEN 'not_found' ELSE {state} END AS outcome
 -- takes prefix text, only_held bool, most int
 -- gives lease_answer
 SELECT {state} AS outcome, NULL AS why,
-       {lease_columns}, ({live_waiters}) AS waiters, 0 AS replayed, :now AS store_now
+       l.kind AS kind, k.name AS key, {lease_columns}, ({live_waiters}) AS waiters, 0 AS replayed, :now AS store_now
   FROM leasehold_lock AS k JOIN leasehold_lease AS l ON l.id = k.lease_id
  WHERE substr(k.name, 1, length(:prefix)) = :prefix AND (NOT :only_held OR l.ended_at IS NULL)
  ORDER BY k.name LIMIT :most;

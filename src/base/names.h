@@ -1,0 +1,13 @@
+// From the spelling back to the enumeration.
+#pragma once
+
+#include <string_view>
+
+#include "leasehold/lease.h"
+
+namespace leasehold {
+
+/// `superseded` for anything else: whoever is told a reason we do not know has lost all the same.
+LostReason lost_reason_from(std::string_view text) noexcept;
+
+}  // namespace leasehold
