@@ -73,8 +73,9 @@ class Store {
   LEASEHOLD_EXPORT static Result<Store> open(std::string_view url, const OpenOptions& options = {});
 
   /// A SQLite store belongs to the machine it is used on. For a file that came from another one: ends every
-  /// lease and lets it be used here. Only when no process uses it there any more.
-  LEASEHOLD_EXPORT static Result<void> rehome(std::string_view url);
+  /// lease and lets it be used here. Only when no process uses it there any more. False: it is this machine's
+  /// already, and nothing was done.
+  LEASEHOLD_EXPORT static Result<bool> rehome(std::string_view url);
 
   [[nodiscard]] LEASEHOLD_EXPORT Locks locks() const;
   [[nodiscard]] LEASEHOLD_EXPORT Migrations migrations() const;

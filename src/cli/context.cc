@@ -52,7 +52,15 @@ Result<std::string> default_url() {
 
 Result<std::string> Context::store_url() const {
   if (!db.empty()) return as_url(db);
-  if (auto given = variable("LEASEHOLD_DB"); !given.empty()) return as_url(std::move(given));
+  if (const char* given = std::getenv("LEASEHOLD_DB"); given != nullptr) {
+    // Most likely an unset variable in a script: a lock in some other store would look like one in this.
+    if (*given == '\0') {
+      return Error{
+          .code = Errc::invalid_argument,
+          .message = "LEASEHOLD_DB is empty: unset it, or write sqlite:PATH or postgresql://USER@HOST/DATABASE"};
+    }
+    return as_url(given);
+  }
   return default_url();
 }
 

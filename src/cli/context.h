@@ -22,8 +22,9 @@ inline constexpr int lost = 76;
 
 /// What the command line said for every command, and the command it chose.
 struct Context {
-  std::string db;     ///< --db as given; empty: see store_url()
-  bool json = false;  ///< --json: the result, errors too, as JSON on stdout
+  std::vector<std::string> words{};  ///< the command line as it was given
+  std::string db;                    ///< --db as given; empty: see store_url()
+  bool json = false;                 ///< --json: the result, errors too, as JSON on stdout
   std::function<int()> action;
 
   /// --db, else LEASEHOLD_DB, else a file in the user's state folder (which is made).

@@ -49,8 +49,12 @@ int rehome(const Context& context, bool yes) {
   if (!url) return report(context, url.error());
   auto done = Store::rehome(*url);
   if (!done) return report(context, done.error());
-  print_line(context.json ? wire::object({{"rehomed", true}}) : "the store belongs to this machine now");
-  return exit_code::ok;
+  if (context.json) {
+    print_line(wire::object({{"rehomed", *done}}));
+  } else {
+    print_line(*done ? "the store belongs to this machine now" : "the store belongs to this machine already");
+  }
+  return *done ? exit_code::ok : exit_code::nothing_to_do;
 }
 
 int run_doctor(const Context& context, const Options& options) {

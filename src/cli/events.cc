@@ -27,8 +27,10 @@ void stop_on_signals() {
 }
 
 std::string told(const Event& event, Timestamp now) {
-  auto line = fmt::format("{}  {} {}  {}  by {}", local_time(event.at, now), event.kind, printable(event.key),
-                          event.what, printable(event.holder));
+  // The holder is who did it, unless it was done to the holder.
+  const bool suffered = event.what == "revoked" || event.what == "expired";
+  auto line = fmt::format("{}  {} {}  {}  {} {}", local_time(event.at, now), event.kind, printable(event.key),
+                          event.what, suffered ? "from" : "by", printable(event.holder));
   if (!event.previous_holder.empty()) line += fmt::format(" from {}", printable(event.previous_holder));
   if (event.token.value != 0) line += fmt::format("  token {}", event.token.value);
   if (!event.detail.empty()) line += fmt::format("  ({})", printable(event.detail));

@@ -29,7 +29,7 @@ int grant(const Context& context, const Options& options) {
   if (context.json) {
     print_line(wire::object({{"role", options.role}, {"scope", options.scope}}));
   } else {
-    print("{} may {} now", printable(options.role), options.scope);
+    print("{} may call the functions of scope {} now", printable(options.role), options.scope);
   }
   return exit_code::ok;
 }

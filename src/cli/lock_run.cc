@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -35,12 +36,17 @@ struct Options {
 };
 
 /// The program and the words after it. Without the mark, an option of the command could be taken for one of ours.
-std::vector<std::string> command_line(const CLI::App& command, const std::string& program) {
+std::vector<std::string> command_line(const CLI::App& command, const Context& context, const Options& options) {
+  // The parser takes any word for NAME, also the command's own.
+  const auto mark = std::find(context.words.begin(), context.words.end(), "--");
+  if (mark != context.words.end() && std::find(context.words.begin(), mark, options.name) == mark) {
+    throw CLI::ValidationError("NAME", "it is missing before the --: leasehold lock run NAME -- COMMAND...");
+  }
   auto words = command.remaining();
   if (words.empty() || words.front() != "--") {
     throw CLI::ValidationError("COMMAND", "put -- before the command: leasehold lock run NAME -- COMMAND...");
   }
-  words.front() = program;
+  words.front() = options.program;
   return words;
 }
 
@@ -110,7 +116,7 @@ int conclude(const Context& context, const Options& options, HeldLease& held, co
       return ending.exit_code;
     case Ending::Kind::lease_lost: return after_loss(context, held, options.name);
     case Ending::Kind::guardian_died:
-      say("leasehold: the guardian process was killed; ended everything the command had started");
+      say("leasehold: the guardian process ended unexpectedly; ended everything the command had started");
       after_exit(context, held, own_failure);
       return own_failure;
     case Ending::Kind::survived: break;
@@ -157,7 +163,8 @@ void add_lock_run(CLI::App& parent, Context& context) {
   auto options = std::make_shared<Options>();
   add_lock_name(*command, options->name);
   add_duration(*command, "--ttl", options->acquire.ttl, "How long the lease lasts without a heartbeat (default 30s)");
-  add_duration(*command, "--wait", options->acquire.wait, "How long to stand in line while it is held (default: not)");
+  add_duration(*command, "--wait", options->acquire.wait,
+               "How long to stand in line while it is held (default: do not wait)");
   options->grace_given = add_duration(*command, "--grace", options->grace,
                                       "Between SIGTERM and SIGKILL (default 5s; at most a third of the ttl)");
   command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
@@ -168,7 +175,7 @@ void add_lock_run(CLI::App& parent, Context& context) {
       ->required()
       ->type_name("");
   command->callback([&context, options, command] {
-    options->command = command_line(*command, options->program);
+    options->command = command_line(*command, context, *options);
     context.action = [&context, options] { return run_locked(context, *options); };
   });
 }

@@ -34,6 +34,9 @@ void add_common_options(CLI::App& app, Context& context) {
                  "The store: sqlite:PATH or postgresql://USER@HOST/DATABASE (default: "
                  "LEASEHOLD_DB, else a file in your state folder)")
       ->type_name("URL")
+      ->check([](const std::string& url) {
+        return url.empty() ? std::string("it is empty: write sqlite:PATH or postgresql://USER@HOST/DATABASE") : "";
+      })
       ->group(common_group);
   app.add_flag("--json", context.json, "Result and errors as JSON on stdout")->group(common_group);
   app.set_help_flag("-h,--help", "Show this help")->group(common_group);

@@ -16,7 +16,10 @@ std::string place_of(const Holder& holder) {
   return place.empty() ? "" : fmt::format(" ({})", place);
 }
 
-bool tells_of_somebody(const Error& error) { return error.current && error.current->state != LeaseState::free; }
+/// Whether somebody else has it now, which the message alone does not say.
+bool tells_of_somebody(const Error& error) {
+  return error.lost_reason == LostReason::superseded && error.current && error.current->state == LeaseState::running;
+}
 
 }  // namespace
 

@@ -33,16 +33,14 @@ std::string held_message(std::string_view what, const LeaseInfo& current) {
 }
 
 std::string busy_message(std::string_view what, const sql::LeaseAnswer& answer) {
-  if (answer.waiters > 0) return fmt::format("{} is free, but {} before you in line", what, answer.waiters);
+  if (answer.waiters > 0) return fmt::format("{} is free, but {} stand in line before you", what, answer.waiters);
   return fmt::format("{} has expired, but its holder is just finishing a write; try again", what);
 }
 
 std::string lost_message(std::string_view what, LostReason why, const LeaseInfo& current) {
-  const auto now_held =
-      current.state == LeaseState::running ? fmt::format("; now held by {}", current.holder.name) : "";
   switch (why) {
     case LostReason::expired: return fmt::format("{} is lost: the lease ran out", what);
-    case LostReason::superseded: return fmt::format("{} is lost: a later grant exists{}", what, now_held);
+    case LostReason::superseded: return fmt::format("{} is lost: a later grant exists", what);
     case LostReason::revoked: return fmt::format("{} is lost: revoked ({})", what, current.end_detail);
     case LostReason::finished: return fmt::format("{} is lost: it was released before", what);
   }

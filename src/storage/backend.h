@@ -63,6 +63,9 @@ class Backend {
   /// Puts the text of an embedded script into this store's words (its schema name).
   [[nodiscard]] virtual std::string localize(std::string_view sql) const = 0;
 
+  /// Others may get the server's session between two of our statements: a pooler is in between.
+  virtual Result<bool> shares_session(BootTime deadline) = 0;
+
   virtual void close() = 0;
 };
 

@@ -102,6 +102,12 @@ Result<std::vector<Finding>> Store::doctor() const {
   Facts facts;
   for (auto& row : *rows) facts[row.name] = row.value.value_or("");
   auto findings = backend() == "sqlite" ? judge_sqlite(facts) : judge_postgres(facts);
+  auto shared = impl_->backend->shares_session(impl_->deadline());
+  if (!shared) return std::move(shared).error();
+  if (*shared) {
+    findings.push_back({Level::advice, "a pooler is in between",
+                        "locks work, but no notification comes through it: waiters look every half second"});
+  }
   auto drift = migrations().verify();
   if (!drift) {
     findings.push_back({Level::advice, "the schema could not be verified", drift.error().message});

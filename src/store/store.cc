@@ -71,7 +71,7 @@ Result<Migrations> Migrations::open(std::string_view url, Duration call_timeout)
   return store_over(std::move(*backend), {.call_timeout = call_timeout}).migrations();
 }
 
-Result<void> Store::rehome(std::string_view url) {
+Result<bool> Store::rehome(std::string_view url) {
   auto parsed = parse_store_url(url);
   if (!parsed) return std::move(parsed).error();
   if (parsed->kind != StoreUrl::Kind::sqlite) {

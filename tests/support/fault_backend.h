@@ -58,6 +58,7 @@ class FaultBackend final : public storage::Backend {
   std::unique_ptr<storage::ChangeWatch> watch(std::string_view topic) override { return inner_->watch(topic); }
   [[nodiscard]] const storage::Dialect& dialect() const override { return inner_->dialect(); }
   [[nodiscard]] std::string localize(std::string_view sql) const override { return inner_->localize(sql); }
+  Result<bool> shares_session(BootTime deadline) override { return inner_->shares_session(deadline); }
   void close() override { inner_->close(); }
 
  private:

@@ -47,6 +47,12 @@ class PgBackend final : public storage::Backend {
   [[nodiscard]] const storage::Dialect& dialect() const override { return postgres::dialect(); }
   [[nodiscard]] std::string localize(std::string_view sql) const override { return texts_->localize(sql); }
 
+  Result<bool> shares_session(BootTime deadline) override {
+    auto connection = pool_.take(Lane::single, deadline);
+    if (!connection) return std::move(connection).error();
+    return !(*connection)->owns_session();
+  }
+
   void close() override {
     listener_.stop();
     pool_.close();

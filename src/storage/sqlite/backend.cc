@@ -116,6 +116,7 @@ class FileBackend final : public storage::Backend {
   std::unique_ptr<storage::ChangeWatch> watch(std::string_view) override { return make_change_watch(path_, hub_); }
   [[nodiscard]] const storage::Dialect& dialect() const override { return sqlite::dialect(); }
   [[nodiscard]] std::string localize(std::string_view sql) const override { return std::string(sql); }
+  Result<bool> shares_session(BootTime) override { return false; }
   void close() override { readers_.close(); }
 
  private:
@@ -203,15 +204,21 @@ Result<std::unique_ptr<storage::Backend>> open(const StoreUrl& given, const Cloc
   return std::unique_ptr<storage::Backend>(std::make_unique<FileBackend>(url, std::move(*connection), clock));
 }
 
-Result<void> rehome(const StoreUrl& given, const Clock& clock) {
+Result<bool> rehome(const StoreUrl& given, const Clock& clock) {
   const auto url = with_fixed_path(given);
   auto connection = Connection::open(url.path, true);
   if (!connection) return std::move(connection).error();
   Writer writer(std::move(*connection), url.path, clock, std::make_shared<ChangeHub>());
   auto turn = writer.begin(false, BootClock::now() + std::chrono::seconds(10));
   if (!turn) return std::move(turn).error();
-  if (auto forgotten = forget_machine(turn->connection(), clock.wall_now()); !forgotten) return forgotten;
-  return turn->commit();
+  auto usable = StoreClock(clock).is_usable(turn->connection());
+  if (!usable) return std::move(usable).error();
+  if (*usable) return false;
+  auto forgotten = forget_machine(turn->connection(), clock.wall_now());
+  if (!forgotten) return std::move(forgotten).error();
+  auto committed = turn->commit();
+  if (!committed) return std::move(committed).error();
+  return true;
 }
 
 }  // namespace leasehold::sqlite

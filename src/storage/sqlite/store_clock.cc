@@ -81,13 +81,21 @@ Result<void> StoreClock::load(Connection& connection) {
   const auto machine = clock_.machine();
   if (machine.boot_id.empty()) {
     return Error{.code = Errc::unavailable,
-                 .message = "/proc/sys/kernel/random/boot_id cannot be read, so nobody can tell which leases are of this "
-                            "boot; let this process see it"};
+                 .message =
+                     "/proc/sys/kernel/random/boot_id cannot be read, so nobody can tell which leases are of this "
+                     "boot; let this process see it"};
   }
   auto found = find_this_boot(connection, machine);
   if (!found) return std::move(found).error();
   if (*found) return {};
   return note_this_boot(connection, machine);
+}
+
+Result<bool> StoreClock::is_usable(Connection& connection) {
+  auto found = find_this_boot(connection, clock_.machine());
+  if (found) return true;
+  if (found.error().code == Errc::unavailable) return false;
+  return std::move(found).error();
 }
 
 Result<bool> StoreClock::find_this_boot(Connection& connection, const MachineFacts& machine) {

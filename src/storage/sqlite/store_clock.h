@@ -19,6 +19,9 @@ class StoreClock {
   /// by a later boot than this.
   Result<void> load(Connection& connection);
 
+  /// Whether load() would succeed, as far as machine and boot go.
+  Result<bool> is_usable(Connection& connection);
+
   /// After load().
   [[nodiscard]] Moment read() const;
 

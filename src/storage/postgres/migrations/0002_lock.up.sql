@@ -511,6 +511,10 @@ BEGIN
   IF wanted IS NULL THEN
     RAISE EXCEPTION 'the scope is read, work or admin, not "%"', scope USING ERRCODE = 'LH003';
   END IF;
+  -- What the role had before goes first, so that a scope can also be narrowed; but never the owner's own rights.
+  IF role <> (SELECT pg_get_userbyid(n.nspowner) FROM pg_namespace AS n WHERE n.nspname = 'leasehold') THEN
+    EXECUTE format('REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA leasehold FROM %I', role);
+  END IF;
   EXECUTE format('GRANT USAGE ON SCHEMA leasehold TO %I', role);
   EXECUTE format('GRANT SELECT ON leasehold.leases TO %I', role);
   FOR f IN SELECT p.oid FROM pg_proc AS p
@@ -520,6 +524,10 @@ BEGIN
     EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, role);
     granted := granted + 1;
   END LOOP;
+  -- A GRANT by somebody who may not is only a warning.
+  IF NOT has_function_privilege(role, 'leasehold.lock_show(text)', 'EXECUTE') THEN
+    RAISE EXCEPTION 'nothing was granted: only the owner of the schema may grant' USING ERRCODE = '42501';
+  END IF;
   RETURN granted;
 END $$;
 
@@ -534,6 +542,5 @@ COMMENT ON FUNCTION leasehold.lock_release IS 'scope: work';
 COMMENT ON FUNCTION leasehold.fence IS 'scope: work';
 COMMENT ON FUNCTION leasehold.lock_revoke IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.prune IS 'scope: admin';
-COMMENT ON FUNCTION leasehold.grant_scope IS 'scope: admin';
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA leasehold FROM PUBLIC;
