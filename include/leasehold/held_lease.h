@@ -14,8 +14,8 @@ namespace leasehold {
 /// Heartbeats a grant from a thread of its own, a third of the ttl apart.
 ///
 /// The stop token fires when the lease is lost, and at `trusted_until` when no heartbeat got through:
-/// always before the store may give the key to somebody else. Work that ignores it is not safe. Callbacks on it
-/// run on a thread that stops other leases, too, and must be quick.
+/// always before the lease can expire. (After a revoke it fires with the next heartbeat.) Work that ignores it is not
+/// safe. Callbacks on it run on a thread that stops other leases, too, and must be quick.
 ///
 /// Destroying a HeldLease releases it, silently; call release() to learn how that went.
 class LEASEHOLD_EXPORT HeldLease {

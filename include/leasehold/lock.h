@@ -53,7 +53,7 @@ class Locks {
   LEASEHOLD_EXPORT Result<void> release(std::string_view name, Token token) const;
 
   /// Ends a live lease from outside. The holder learns it at its next heartbeat.
-  /// `busy` while the holder's own transaction fences it. Gives the lease that was ended.
+  /// Waits while the holder's own transaction fences it, then `busy`. Gives the lease that was ended.
   LEASEHOLD_EXPORT Result<LeaseInfo> revoke(std::string_view name, std::string_view reason) const;
 
   LEASEHOLD_EXPORT Result<LeaseInfo> show(std::string_view name) const;

@@ -55,7 +55,8 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   const auto leftover = root.remaining(true);
   std::string problem;
   // A mistyped word often makes something else missing, too: the word is the cause.
-  if (!leftover.empty()) {
+  // Behind a -- stands what is not for us to read.
+  if (!leftover.empty() && leftover.front() != "--") {
     problem = explain_leftover(command, leftover.front());
   } else if (!command.commands.empty()) {
     problem = "a command is missing";

@@ -40,6 +40,9 @@ TEST_F(Usage, WhatIsMissingOrTooMuchIsNamed) {
   EXPECT_TRUE(contains(tool({"lock", "show", "a", "b"}).err, "unexpected argument \"b\""));
   EXPECT_TRUE(contains(tool({"lock"}).err, "a command is missing (see leasehold lock --help)"));
   EXPECT_EQ(tool({"lock"}).exit_code, 2);
+  EXPECT_TRUE(contains(tool({"lock", "run", "--", "echo", "hi"}).err, "NAME"));
+  EXPECT_EQ(tool({"lock", "run", "--", "echo", "hi"}).exit_code, 2);
+  EXPECT_EQ(tool({"lock", "ls", "--db", ""}).exit_code, 2);
   const auto bare = tool({});
   EXPECT_EQ(bare.exit_code, 2);
   EXPECT_TRUE(contains(bare.err, "Usage: leasehold"));

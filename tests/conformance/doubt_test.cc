@@ -42,6 +42,15 @@ TEST_P(DoubtTest, Promise10_AnAcquireWhoseReplyWasLostIsAskedAgainAndGrantedOnce
   EXPECT_TRUE(ok(locks().heartbeat("deploy", grant->token)));
 }
 
+TEST_P(DoubtTest, Promise10_ARevokeWhoseReplyWasLostIsNotRepeatedOntoTheNextHolder) {
+  take(locks(), "deploy", as("alice"));
+  faults_->fail_next(Fault::lose_reply, 1, "lock_revoke");
+  EXPECT_TRUE(fails(broken_locks().revoke("deploy", "maintenance"), Errc::in_doubt));
+  EXPECT_EQ(faults_->failures(), 1);
+  const auto next = take(locks(), "deploy", as("bob"));
+  EXPECT_TRUE(ok(locks().heartbeat("deploy", next.token)));
+}
+
 TEST_P(DoubtTest, Promise10_AnAcquireThatNeverGetsThroughIsUnavailableAndChangesNothing) {
   const auto before = dump();
   faults_->fail_always(Fault::fail_before_send);

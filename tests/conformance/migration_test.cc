@@ -289,8 +289,8 @@ TEST_P(PostgresMigrationTest, VerifyNamesDefaultsConstraintsOptionsAndOpenDoors)
   place().run("GRANT EXECUTE ON FUNCTION " + schema + ".prune(interval, bigint) TO PUBLIC");
   EXPECT_EQ(drifts(),
             "column lock.token: differs: expected 'bigint NOT NULL', found 'bigint NOT NULL DEFAULT 7'\n"
-            "constraint lock.lock_token: unexpected\n"
             "options of table waiter: differs: expected 'logged', found 'logged, fillfactor=50'\n"
+            "constraint lock.lock_token: unexpected\n"
             "right of PUBLIC to EXECUTE function prune(interval, bigint): unexpected\n");
 }
 

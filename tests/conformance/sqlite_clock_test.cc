@@ -91,6 +91,13 @@ TEST_F(SqliteClockTest, AnotherMachineWithoutAnIdIsUnavailableWithAdvice) {
   expect_unavailable_with_advice();
 }
 
+// Some sandboxes hide it; that is no reboot.
+TEST_F(SqliteClockTest, ABootIdThatCannotBeReadIsUnavailableWithAdvice) {
+  take(store_.open().locks(), "deploy", as("alice"));
+  clock().set_machine(machine(clock().machine().machine_id, "", clock().machine().time_namespace));
+  expect_unavailable_with_advice();
+}
+
 TEST_F(SqliteClockTest, AnotherTimeNamespaceIsUnavailableWithAdvice) {
   take(store_.open().locks(), "deploy", as("alice"));
   clock().set_machine(machine("machine-1", "boot-1", 2));

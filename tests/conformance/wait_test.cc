@@ -5,6 +5,8 @@
 #include <mutex>
 #include <thread>
 
+#include "store/open_store.h"
+#include "support/fault_backend.h"
 #include "support/lock_helpers.h"
 #include "support/process.h"
 #include "support/store_fixture.h"
@@ -29,6 +31,21 @@ LEASEHOLD_ON_BOTH_STORES(WaitTest);
 TEST_P(WaitTest, AFreeLockIsTakenWithoutWaiting) {
   EXPECT_TRUE(ok(locks().acquire("deploy", waiting("alice"))));
   EXPECT_EQ(status_of(store()).waiters, 0);
+}
+
+// Waiters that write when they wake up wake each other: it was hundreds of commits a second.
+TEST_P(WaitTest, WaitersOnlyLookWhileNothingHappens) {
+  take(locks(), "deploy", as("alice"));
+  const auto counting = std::make_shared<FaultBackend>(under_test().open_backend());
+  const auto store = store_over(counting, {});
+  const auto waits = [&](const std::string& name) {
+    EXPECT_TRUE(fails(store.locks().acquire("deploy", waiting(name, 600ms)), Errc::held));
+  };
+  std::jthread bob([&] { waits("bob"); });
+  std::jthread carol([&] { waits("carol"); });
+  bob.join();
+  carol.join();
+  EXPECT_LE(counting->calls("lock_wait"), 6) << "to get in line, and to leave it";
 }
 
 TEST_P(WaitTest, AWaiterIsGrantedWhenTheHolderReleases) {

@@ -163,6 +163,23 @@ TEST_F(PrivilegesTest, EveryTableAndViewIsClosedForPublic) {
             "");
 }
 
+TEST_F(PrivilegesTest, AScopeIsGrantedAndNarrowedAgain) {
+  const auto may = [&](const std::string& function) {
+    return admin_.scalar("SELECT has_function_privilege('" + role_ + "', '" + store_.schema() + "." + function +
+                         "', 'EXECUTE')");
+  };
+  const auto grant = [&](const std::string& scope) {
+    admin_.run("SELECT " + store_.schema() + ".grant_scope('" + role_ + "', '" + scope + "')");
+  };
+  grant("admin");
+  EXPECT_EQ(may("lock_revoke(text, text)"), "t");
+  EXPECT_EQ(may("fence(text, bigint)"), "t");
+  grant("read");
+  EXPECT_EQ(may("lock_revoke(text, text)"), "f");
+  EXPECT_EQ(may("fence(text, bigint)"), "f");
+  EXPECT_EQ(may("lock_show(text)"), "t");
+}
+
 TEST_F(PrivilegesTest, AFunctionThatWasGrantedWorksWithoutTheTables) {
   admin_.run("GRANT EXECUTE ON FUNCTION " + store_.schema() +
              ".lock_acquire(text, text, interval, text, text, text, bigint, bigint, text, text) TO " + role_);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +32,13 @@ class FaultBackend final : public storage::Backend {
   }
   void fail_always(Fault fault) { fail_next(fault, std::numeric_limits<int>::max()); }
   void heal() { fail_next(Fault::none, 0); }
+
+  /// How often a statement was asked for.
+  [[nodiscard]] int calls(const std::string& statement) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = calls_.find(statement);
+    return found == calls_.end() ? 0 : found->second;
+  }
 
   /// How many calls failed on purpose.
   [[nodiscard]] int failures() const {
@@ -66,6 +74,7 @@ class FaultBackend final : public storage::Backend {
 
   Fault draw(std::string_view statement) {
     const std::lock_guard lock(mutex_);
+    ++calls_[std::string(statement)];
     if (times_ == 0 || (!statement_.empty() && statement != statement_)) return Fault::none;
     --times_;
     ++failures_;
@@ -77,6 +86,7 @@ class FaultBackend final : public storage::Backend {
   Fault fault_ = Fault::none;
   int times_ = 0;
   int failures_ = 0;
+  std::map<std::string, int> calls_;
   std::string statement_;
 };
 
