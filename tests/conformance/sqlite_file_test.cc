@@ -50,6 +50,19 @@ TEST_F(SqliteFileTest, AReadOnlyFileIsRefusedWithItsName) {
   ::chmod(folder_.path().c_str(), 0755);
 }
 
+TEST_F(SqliteFileTest, WhoOnlyLooksNeedNotWaitForAWriter) {
+  const auto path = folder_.file("store.db");
+  const auto store = Store::open("sqlite:" + path);
+  ASSERT_TRUE(ok(store));
+  take(store->locks(), "deploy");
+  const SqliteFile writer(path);
+  writer.run("BEGIN IMMEDIATE");
+  const auto other = Store::open("sqlite:" + path, {.call_timeout = 1s});
+  ASSERT_TRUE(ok(other));
+  EXPECT_TRUE(ok(other->locks().show("deploy")));
+  writer.run("ROLLBACK");
+}
+
 TEST_F(SqliteFileTest, AFolderThatIsNotThereIsNamed) {
   const auto store = Store::open("sqlite:" + folder_.file("no/such/folder/store.db"));
   ASSERT_FALSE(store.ok());

@@ -123,6 +123,15 @@ class FileBackend final : public storage::Backend {
   /// With the first query, not when opening: the tables may have to be made first.
   Result<void> know_clock(BootTime deadline) {
     if (writer_.clock_known()) return {};
+    // Whoever only wants to look should not have to wait for a writer.
+    if (!in_memory_) {
+      auto reader = readers_.take();
+      if (!reader) return std::move(reader).error();
+      auto learned = writer_.learn_clock(**reader, deadline);
+      readers_.give_back(std::move(*reader));
+      if (!learned) return std::move(learned).error();
+      if (*learned) return {};
+    }
     auto turn = writer_.begin(false, deadline);
     if (!turn) return std::move(turn).error();
     if (auto loaded = turn->load_clock(); !loaded) return loaded;

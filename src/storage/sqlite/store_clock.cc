@@ -77,7 +77,7 @@ Moment StoreClock::read() const {
   return {.now = pair_.wall + (clock_.boot_now() - pair_.boot), .wall = clock_.wall_now()};
 }
 
-Result<void> StoreClock::load(Connection& connection) {
+Result<bool> StoreClock::find(Connection& connection) {
   const auto machine = clock_.machine();
   if (machine.boot_id.empty()) {
     return Error{.code = Errc::unavailable,
@@ -85,10 +85,14 @@ Result<void> StoreClock::load(Connection& connection) {
                      "/proc/sys/kernel/random/boot_id cannot be read, so nobody can tell which leases are of this "
                      "boot; let this process see it"};
   }
-  auto found = find_this_boot(connection, machine);
+  return find_this_boot(connection, machine);
+}
+
+Result<void> StoreClock::load(Connection& connection) {
+  auto found = find(connection);
   if (!found) return std::move(found).error();
   if (*found) return {};
-  return note_this_boot(connection, machine);
+  return note_this_boot(connection, clock_.machine());
 }
 
 Result<bool> StoreClock::is_usable(Connection& connection) {

@@ -19,6 +19,9 @@ class StoreClock {
   /// by a later boot than this.
   Result<void> load(Connection& connection);
 
+  /// As load(), but only reads: false where this boot has to be noted first.
+  Result<bool> find(Connection& connection);
+
   /// Whether load() would succeed, as far as machine and boot go.
   Result<bool> is_usable(Connection& connection);
 

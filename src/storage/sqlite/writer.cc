@@ -27,6 +27,14 @@ Result<Writer::Turn> Writer::begin(bool urgent, BootTime deadline) {
   return Turn(*this);
 }
 
+Result<bool> Writer::learn_clock(Connection& reader, BootTime deadline) {
+  if (!take(deadline)) return false;
+  auto found = clock_known() ? Result<bool>(true) : clock_.find(reader);
+  if (found && *found) clock_known_.store(true, std::memory_order_release);
+  give_back();
+  return found;
+}
+
 bool Writer::take(BootTime deadline) {
   std::unique_lock lock(mutex_);
   if (!storage::wait_until(freed_, lock, deadline, [this] { return !taken_; })) return false;

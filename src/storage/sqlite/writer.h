@@ -40,6 +40,8 @@ class Writer {
   };
 
   Result<Turn> begin(bool urgent, BootTime deadline);
+  /// Learns the store clock from a reader, without a turn; false where this boot has to be noted first.
+  Result<bool> learn_clock(Connection& reader, BootTime deadline);
   [[nodiscard]] bool clock_known() const { return clock_known_.load(std::memory_order_acquire); }
   /// Only when clock_known().
   [[nodiscard]] Moment moment() const { return clock_.read(); }
