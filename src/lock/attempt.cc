@@ -9,21 +9,12 @@ namespace leasehold::lock {
 std::string describe(std::string_view name) { return "lock " + quoted(name); }
 
 Result<Grant> try_acquire(storage::Backend& backend, const Wish& wish, BootTime deadline) {
+  const auto acquire =
+      with_holder(sql::LockAcquire{.name = wish.name, .ttl = wish.ttl, .request_id = wish.request_id}, wish.holder);
   BootTime before_sending;
   auto answer = lease::ask_again(deadline, [&] {
     before_sending = BootClock::now();
-    return storage::query_one(backend,
-                              sql::LockAcquire{.name = wish.name,
-                                               .holder = wish.holder.name,
-                                               .ttl = wish.ttl,
-                                               .request_id = wish.request_id,
-                                               .host = wish.holder.host,
-                                               .boot_id = wish.holder.boot_id,
-                                               .pid = wish.holder.pid,
-                                               .process_start = wish.holder.process_start,
-                                               .tty = wish.holder.tty,
-                                               .instance = wish.holder.instance},
-                              deadline);
+    return storage::query_one(backend, acquire, deadline);
   });
   if (!answer) return std::move(answer).error();
   if (answer->outcome == "granted") return lease::grant_from(*answer, before_sending);

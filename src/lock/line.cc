@@ -31,20 +31,9 @@ class Line {
   /// Takes or keeps the place, and tells how things stand.
   Result<sql::LeaseAnswer> stand() {
     const auto call_deadline = deadline();
-    auto answer = lease::ask_again(call_deadline, [&] {
-      return storage::query_one(backend_,
-                                sql::LockWait{.name = wish_.name,
-                                              .holder = wish_.holder.name,
-                                              .request_id = wish_.request_id,
-                                              .patience = place_ttl,
-                                              .host = wish_.holder.host,
-                                              .boot_id = wish_.holder.boot_id,
-                                              .pid = wish_.holder.pid,
-                                              .process_start = wish_.holder.process_start,
-                                              .tty = wish_.holder.tty,
-                                              .instance = wish_.holder.instance},
-                                call_deadline);
-    });
+    const auto wait = with_holder(
+        sql::LockWait{.name = wish_.name, .request_id = wish_.request_id, .patience = place_ttl}, wish_.holder);
+    auto answer = lease::ask_again(call_deadline, [&] { return storage::query_one(backend_, wait, call_deadline); });
     standing_ = standing_ || answer.ok();
     return answer;
   }

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <system_error>
-
-#include <algorithm>
-
 #include "base/random_id.h"
 #include "core/limits.h"
 #include "lease/answer.h"

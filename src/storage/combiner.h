@@ -60,6 +60,12 @@ class Combiner {
     return std::move(call.answer);
   }
 
+  /// Callers that no batch has taken yet.
+  [[nodiscard]] std::size_t waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_.size();
+  }
+
  private:
   struct Entry {
     Call* call;
@@ -135,7 +141,7 @@ class Combiner {
     return text ? *text : std::string_view{};
   }
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Entry*> waiting_;
   const int lanes_;
   int leading_ = 0;

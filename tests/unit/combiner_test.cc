@@ -79,7 +79,7 @@ TEST(CombinerTest, ABatchIsInOrderOfKeys) {
   while (!leader_is_in) std::this_thread::yield();
   std::jthread second([&] { run("b", false); });
   std::jthread third([&] { run("a", false); });
-  std::this_thread::sleep_for(50ms);  // both stand in line behind the leader now, in whatever order
+  while (combiner.waiting() < 2) std::this_thread::yield();
   go_on = true;
   for (auto* thread : {&leader, &second, &third}) thread->join();
   EXPECT_EQ(seen, (std::vector<std::string>{"leader", "a", "b"}));

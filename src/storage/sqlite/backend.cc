@@ -204,20 +204,20 @@ StoreUrl with_fixed_path(StoreUrl url) {
 
 }  // namespace
 
-Result<std::unique_ptr<storage::Backend>> open(const StoreUrl& given, const Clock& clock, BootTime) {
-  const auto url = with_fixed_path(given);
+Result<std::unique_ptr<storage::Backend>> open(const StoreUrl& url, const Clock& clock, BootTime) {
+  const auto fixed = with_fixed_path(url);
   std::error_code ignored;
-  if (std::filesystem::is_directory(url.path, ignored)) return cannot_open(url.path, "it is a folder, not a file");
-  auto connection = Connection::open(url.path, url.durable);
+  if (std::filesystem::is_directory(fixed.path, ignored)) return cannot_open(fixed.path, "it is a folder, not a file");
+  auto connection = Connection::open(fixed.path, fixed.durable);
   if (!connection) return std::move(connection).error();
-  return std::unique_ptr<storage::Backend>(std::make_unique<FileBackend>(url, std::move(*connection), clock));
+  return std::unique_ptr<storage::Backend>(std::make_unique<FileBackend>(fixed, std::move(*connection), clock));
 }
 
-Result<bool> rehome(const StoreUrl& given, const Clock& clock) {
-  const auto url = with_fixed_path(given);
-  auto connection = Connection::open(url.path, true);
+Result<bool> rehome(const StoreUrl& url, const Clock& clock) {
+  const auto path = with_fixed_path(url).path;
+  auto connection = Connection::open(path, true);
   if (!connection) return std::move(connection).error();
-  Writer writer(std::move(*connection), url.path, clock, std::make_shared<ChangeHub>());
+  Writer writer(std::move(*connection), path, clock, std::make_shared<ChangeHub>());
   auto turn = writer.begin(false, BootClock::now() + std::chrono::seconds(10));
   if (!turn) return std::move(turn).error();
   auto usable = StoreClock(clock).is_usable(turn->connection());
