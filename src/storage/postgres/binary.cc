@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <string_view>
 
 namespace leasehold::postgres {
 namespace {
@@ -90,6 +92,51 @@ bool columns_fit(const PGresult* result, std::span<const storage::Field> columns
   return true;
 }
 
+/// `SELECT f(...)` gives the whole answer as one composite value: a row description of one column instead of two
+/// dozen, and no scan over the function's result.
+std::optional<storage::Row> decode_composite(std::string_view data, std::span<const storage::Field> columns) {
+  storage::Row row;
+  row.reserve(columns.size());
+  const auto number = [&data]() -> std::optional<std::int32_t> {
+    if (data.size() < sizeof(std::int32_t)) return std::nullopt;
+    const auto value = get<std::int32_t>(data.data());
+    data.remove_prefix(sizeof(std::int32_t));
+    return value;
+  };
+  if (number() != static_cast<std::int32_t>(columns.size())) return std::nullopt;
+  for (const auto& column : columns) {
+    const auto type = number();
+    const auto length = number();
+    if (!type || !length || static_cast<Oid>(*type) != oid_of(column.type)) return std::nullopt;
+    if (*length < 0) {
+      row.emplace_back();
+      continue;
+    }
+    const auto size = static_cast<std::size_t>(*length);
+    if (data.size() < size) return std::nullopt;
+    row.push_back(decode_cell(column.type, data.data(), size));
+    data.remove_prefix(size);
+  }
+  return row;
+}
+
+Error unexpected_columns() {
+  return {.code = Errc::damaged,
+          .message =
+              "postgresql: a function gives other columns than this version expects: run `leasehold migrate verify`"};
+}
+
+Result<storage::Rows> decode_composites(const PGresult* result, std::span<const storage::Field> columns) {
+  storage::Rows rows;
+  for (int r = 0; r < PQntuples(result); ++r) {
+    auto row =
+        decode_composite({PQgetvalue(result, r, 0), static_cast<std::size_t>(PQgetlength(result, r, 0))}, columns);
+    if (!row) return unexpected_columns();
+    rows.push_back(std::move(*row));
+  }
+  return rows;
+}
+
 }  // namespace
 
 BinaryParams::BinaryParams(std::span<const storage::Field> fields, std::span<const storage::Param> params) {
@@ -138,12 +185,8 @@ void BinaryParams::add_number(Type type, std::int64_t value) {
 }
 
 Result<storage::Rows> decode_rows(const PGresult* result, std::span<const storage::Field> columns) {
-  if (!columns_fit(result, columns)) {
-    return Error{.code = Errc::damaged,
-                 .message =
-                     "postgresql: a function gives other columns than this version expects: "
-                     "run `leasehold migrate verify`"};
-  }
+  if (columns.size() > 1 && PQnfields(result) == 1) return decode_composites(result, columns);
+  if (!columns_fit(result, columns)) return unexpected_columns();
   storage::Rows rows(static_cast<std::size_t>(PQntuples(result)));
   for (std::size_t r = 0; r < rows.size(); ++r) {
     rows[r].reserve(columns.size());
