@@ -256,8 +256,12 @@ Outcome Connection::finish(Exchange& exchange) {
   return outcome;
 }
 
+bool Connection::idle() const {
+  return !out_of_step_ && PQstatus(conn_) == CONNECTION_OK && PQtransactionStatus(conn_) == PQTRANS_IDLE;
+}
+
 bool Connection::usable() {
-  if (out_of_step_ || PQstatus(conn_) != CONNECTION_OK || PQtransactionStatus(conn_) != PQTRANS_IDLE) return false;
+  if (!idle()) return false;
   pollfd readable{.fd = socket(), .events = POLLIN, .revents = 0};
   if (poll(&readable, 1, 0) == 0) return true;
   // A farewell, or something harmless such as a changed setting.

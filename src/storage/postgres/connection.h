@@ -60,7 +60,9 @@ class Connection {
   /// The simple protocol: any number of statements, results in text. On a failure, the results before it.
   Outcome script(const std::string& sql, BootTime deadline);
 
-  /// Idle and, as far as one can tell without asking, alive. False after any exchange that did not end.
+  /// Nothing is under way. False after any exchange that did not end.
+  [[nodiscard]] bool idle() const;
+  /// Idle and, as far as one can tell without asking, alive: looks at the socket.
   bool usable();
 
   /// Payloads of the notifications that have come in. False when the connection is gone.

@@ -87,7 +87,7 @@ bool Pool::pause(Duration length, BootTime deadline) {
 }
 
 void Pool::give_back(Lane lane, std::unique_ptr<Connection> connection) {
-  const bool keep = connection && connection->usable();
+  const bool keep = connection && connection->idle();
   std::unique_lock lock(mutex_);
   count(lane, -1);
   if (keep && !closed_) idle_.push_back(std::move(connection));

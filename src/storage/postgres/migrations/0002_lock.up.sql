@@ -91,20 +91,12 @@ BEGIN
   RETURN leasehold.lease_answer(outcome, why, k.name, k.token, l, waiters, replayed, moment);
 END $$;
 
-CREATE FUNCTION leasehold.lock_acquire(
-  name          text,
-  holder        text,
-  ttl           interval DEFAULT interval '30 seconds',
-  request_id    text     DEFAULT NULL,
-  host          text     DEFAULT '',
-  boot_id       text     DEFAULT '',
-  pid           bigint   DEFAULT 0,
-  process_start bigint   DEFAULT 0,
-  tty           text     DEFAULT '',
-  instance      text     DEFAULT ''
+-- The whole of acquiring, for every case: new, held, expired, awaited, asked before.
+CREATE FUNCTION leasehold.lock_contend(
+  name text, holder text, ttl interval, request_id text, host text, boot_id text, pid bigint,
+  process_start bigint, tty text, instance text
 ) RETURNS leasehold.lease_answer
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   sound     boolean;
@@ -118,15 +110,15 @@ DECLARE
   new_token bigint;
   refusal   text;
 BEGIN
-  sound := leasehold.require_safe_transaction() AND leasehold.require_lock_name(lock_acquire.name)
-       AND leasehold.require_ttl(lock_acquire.ttl);
-  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_acquire.name FOR NO KEY UPDATE;
+  sound := leasehold.require_safe_transaction() AND leasehold.require_lock_name(lock_contend.name)
+       AND leasehold.require_ttl(lock_contend.ttl);
+  SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.name = lock_contend.name FOR NO KEY UPDATE;
   IF NOT FOUND THEN
-    k := leasehold.lock_row(lock_acquire.name);
+    k := leasehold.lock_row(lock_contend.name);
   END IF;
   moment := leasehold.now();
-  SELECT l.id, l.ended_at, l.expires_at, l.holder, l.end_reason, l.request_id = lock_acquire.request_id AS is_mine,
-         EXISTS (SELECT FROM leasehold.lease AS o WHERE o.request_id = lock_acquire.request_id) AS asked_before
+  SELECT l.id, l.ended_at, l.expires_at, l.holder, l.end_reason, l.request_id = lock_contend.request_id AS is_mine,
+         EXISTS (SELECT FROM leasehold.lease AS o WHERE o.request_id = lock_contend.request_id) AS asked_before
     INTO held FROM (SELECT) AS one LEFT JOIN leasehold.lease AS l ON l.id = k.lease_id;
   takeover := held.id IS NOT NULL AND held.ended_at IS NULL;
   live := takeover AND held.expires_at > moment;
@@ -145,7 +137,7 @@ BEGIN
   IF live THEN
     refusal := 'held';
   ELSIF k.awaited THEN
-    ahead := leasehold.lock_waiters_ahead(k.name, lock_acquire.request_id, moment);
+    ahead := leasehold.lock_waiters_ahead(k.name, lock_contend.request_id, moment);
     refusal := CASE WHEN ahead > 0 THEN 'busy' END;
   END IF;
   IF refusal IS NULL AND takeover THEN
@@ -164,7 +156,7 @@ BEGIN
     UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired' WHERE l.id = k.lease_id;
   END IF;
   IF k.awaited THEN
-    PERFORM leasehold.lock_leave_line(k.name, lock_acquire.request_id, moment, 'completed');
+    PERFORM leasehold.lock_leave_line(k.name, lock_contend.request_id, moment, 'completed');
     k.awaited := EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.name = k.name);
   END IF;
   new_token := leasehold.next_token(k.token, moment);
@@ -172,15 +164,67 @@ BEGIN
     (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at,
      expires_at, request_id)
   VALUES
-    ('lock', lock_acquire.holder, lock_acquire.host, lock_acquire.boot_id, lock_acquire.pid,
-     lock_acquire.process_start, lock_acquire.tty, lock_acquire.instance, lock_acquire.ttl, moment,
-     moment, moment + lock_acquire.ttl, lock_acquire.request_id)
+    ('lock', lock_contend.holder, lock_contend.host, lock_contend.boot_id, lock_contend.pid,
+     lock_contend.process_start, lock_contend.tty, lock_contend.instance, lock_contend.ttl, moment,
+     moment, moment + lock_contend.ttl, lock_contend.request_id)
   RETURNING * INTO mine;
   UPDATE leasehold.lock AS t SET token = new_token, lease_id = mine.id, awaited = k.awaited WHERE t.name = k.name;
   INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, previous_holder)
   VALUES (moment, 'lock', k.name, CASE WHEN takeover THEN 'reclaimed' ELSE 'acquired' END, new_token,
           mine.holder, mine.host, CASE WHEN takeover THEN held.holder END);
   RETURN leasehold.lease_answer('granted', NULL, k.name, new_token, mine, 0, false, moment);
+END $$;
+
+-- Takes a lock. The usual case first: known, free, nobody in line. Then nothing has to be locked before it is changed:
+-- the UPDATE finds the row as it was seen, or does not find it. (The clock is read before that; if the UPDATE had to
+-- wait, the lease is the shorter for it.) Everything else goes the long way.
+CREATE FUNCTION leasehold.lock_acquire(
+  name          text,
+  holder        text,
+  ttl           interval DEFAULT interval '30 seconds',
+  request_id    text     DEFAULT NULL,
+  host          text     DEFAULT '',
+  boot_id       text     DEFAULT '',
+  pid           bigint   DEFAULT 0,
+  process_start bigint   DEFAULT 0,
+  tty           text     DEFAULT '',
+  instance      text     DEFAULT ''
+) RETURNS leasehold.lease_answer
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  moment    timestamptz := leasehold.now();
+  new_token bigint;
+  new_lease bigint;
+BEGIN
+  IF leasehold.is_safe_transaction() AND leasehold.is_ttl(lock_acquire.ttl) THEN
+    UPDATE leasehold.lock AS k
+       SET token = leasehold.next_token(k.token, moment),
+           lease_id = nextval('leasehold.lease_id_seq')
+      FROM leasehold.lease AS l
+     WHERE k.name = lock_acquire.name AND NOT k.awaited AND l.id = k.lease_id AND l.ended_at IS NOT NULL
+       AND NOT EXISTS (SELECT FROM leasehold.lease AS o WHERE o.request_id = lock_acquire.request_id)
+    RETURNING k.token, k.lease_id INTO new_token, new_lease;
+  END IF;
+  IF new_lease IS NULL THEN
+    RETURN leasehold.lock_contend(
+      lock_acquire.name, lock_acquire.holder, lock_acquire.ttl, lock_acquire.request_id, lock_acquire.host,
+      lock_acquire.boot_id, lock_acquire.pid, lock_acquire.process_start, lock_acquire.tty, lock_acquire.instance);
+  END IF;
+  INSERT INTO leasehold.lease
+    (id, kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at,
+     expires_at, request_id) OVERRIDING SYSTEM VALUE
+  VALUES
+    (new_lease, 'lock', lock_acquire.holder, lock_acquire.host, lock_acquire.boot_id, lock_acquire.pid,
+     lock_acquire.process_start, lock_acquire.tty, lock_acquire.instance, lock_acquire.ttl, moment,
+     moment, moment + lock_acquire.ttl, lock_acquire.request_id);
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host)
+  VALUES (moment, 'lock', lock_acquire.name, 'acquired', new_token, lock_acquire.holder, lock_acquire.host);
+  RETURN ROW('granted', NULL, 'lock', lock_acquire.name, new_token, new_lease, lock_acquire.holder, lock_acquire.host,
+             lock_acquire.boot_id, lock_acquire.pid, lock_acquire.process_start, lock_acquire.tty,
+             lock_acquire.instance, lock_acquire.ttl, moment, moment, moment + lock_acquire.ttl, NULL, NULL, NULL, 0,
+             false, moment)::leasehold.lease_answer;
 END $$;
 
 -- Stands in line for a lock, or keeps the place: call it again well within `patience`, then acquire
@@ -296,7 +340,7 @@ DECLARE
   held  bigint;
   beat  record;
 BEGIN
-  sound := leasehold.require_safe_transaction()
+  sound := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
        AND (lock_heartbeat.ttl IS NULL OR leasehold.require_ttl(lock_heartbeat.ttl));
   SELECT t.lease_id INTO held FROM leasehold.lock AS t
    WHERE t.name = lock_heartbeat.name AND t.token = lock_heartbeat.token;
@@ -310,24 +354,19 @@ BEGIN
   RETURN leasehold.lock_lost(lock_heartbeat.name, lock_heartbeat.token, leasehold.now());
 END $$;
 
--- Ends the lease that holds the lock: the common part of release and revoke. With both rows locked.
-CREATE FUNCTION leasehold.lock_end(
-  name text, token bigint, lease_id bigint, awaited boolean, moment timestamptz, reason text, detail text
-) RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
+-- A release that finds nothing to end: the first answer again, or lost.
+CREATE FUNCTION leasehold.lock_released_before(name text, token bigint, moment timestamptz)
+RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  l leasehold.lease;
+  k leasehold.lock;
 BEGIN
-  UPDATE leasehold.lease AS t SET ended_at = moment, end_reason = reason, end_detail = lock_end.detail
-   WHERE t.id = lock_end.lease_id
-  RETURNING t.* INTO l;
-  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
-  VALUES (moment, 'lock', lock_end.name, reason, lock_end.token, l.holder, l.host, lock_end.detail);
-  -- NOTIFY takes a lock on the whole database at commit: only when somebody may wait for it.
-  IF lock_end.awaited THEN
-    PERFORM pg_notify('leasehold', 'lock:' || lock_end.name);
+  SELECT t.* INTO k FROM leasehold.lock AS t JOIN leasehold.lease AS l ON l.id = t.lease_id
+   WHERE t.name = lock_released_before.name AND t.token = lock_released_before.token AND l.end_reason = 'released';
+  IF FOUND THEN
+    RETURN leasehold.lock_answer('released', NULL, k, 0, true, moment);
   END IF;
-  RETURN leasehold.lease_answer(reason, NULL, lock_end.name, lock_end.token, l, 0, false, moment);
+  RETURN leasehold.lock_lost(lock_released_before.name, lock_released_before.token, moment);
 END $$;
 
 -- Accepted after expiry as long as nobody has taken the lock; giving it up twice is fine.
@@ -336,24 +375,32 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean;
+  sound  boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
   held   record;
   moment timestamptz;
+  answer leasehold.lease_answer;
 BEGIN
-  sound := leasehold.require_safe_transaction();
   -- The lease first, then the lock: that waits for a fence, and for whoever is just getting in line, so that
   -- their wake-up is not missed. If the lock was taken over meanwhile, there is no such row any more.
-  SELECT l.id, l.ended_at, l.end_reason, c.awaited INTO held
-    FROM leasehold.lock AS c JOIN leasehold.lease AS l ON l.id = c.lease_id
-   WHERE c.name = lock_release.name AND c.token = lock_release.token FOR UPDATE OF l, c;
+  SELECT k.lease_id, k.awaited INTO held
+    FROM leasehold.lock AS k JOIN leasehold.lease AS l ON l.id = k.lease_id
+   WHERE k.name = lock_release.name AND k.token = lock_release.token FOR UPDATE OF l, k;
   moment := leasehold.now();
-  IF held.ended_at IS NULL AND held.id IS NOT NULL THEN
-    RETURN leasehold.lock_end(lock_release.name, lock_release.token, held.id, held.awaited, moment, 'released', NULL);
-  ELSIF held.end_reason = 'released' THEN
-    RETURN leasehold.lock_answer('released', NULL, ROW(lock_release.name, lock_release.token, held.id, false), 0, true,
-                                 moment);
+  UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'released'
+   WHERE l.id = held.lease_id AND l.ended_at IS NULL
+  RETURNING 'released', NULL, l.kind, lock_release.name, lock_release.token, l.id, l.holder, l.host, l.boot_id, l.pid,
+            l.process_start, l.tty, l.instance, l.ttl, l.acquired_at, l.heartbeat_at, l.expires_at,
+            l.ended_at, l.end_reason, l.end_detail, 0, false, moment INTO answer;
+  IF NOT FOUND THEN
+    RETURN leasehold.lock_released_before(lock_release.name, lock_release.token, moment);
   END IF;
-  RETURN leasehold.lock_lost(lock_release.name, lock_release.token, moment);
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host)
+  VALUES (moment, 'lock', lock_release.name, 'released', lock_release.token, answer.holder, answer.host);
+  -- NOTIFY takes a lock on the whole database at commit: only when somebody may wait for it.
+  IF held.awaited THEN
+    PERFORM pg_notify('leasehold', 'lock:' || lock_release.name);
+  END IF;
+  RETURN answer;
 END $$;
 
 -- An operator ends a live lease. It waits for a fence: whoever guards a write may finish it.
@@ -368,7 +415,7 @@ DECLARE
 BEGIN
   sound := leasehold.require_safe_transaction();
   LOOP
-    SELECT l.id, l.ended_at, c.token, c.awaited INTO held
+    SELECT l.id, l.ended_at, l.holder, l.host, c.token INTO held
       FROM leasehold.lock AS c JOIN leasehold.lease AS l ON l.id = c.lease_id
      WHERE c.name = lock_revoke.name FOR UPDATE OF l, c;
     EXIT WHEN FOUND;
@@ -382,7 +429,12 @@ BEGIN
   IF held.ended_at IS NOT NULL THEN
     RETURN leasehold.lock_answer('free', NULL, ROW(lock_revoke.name, held.token, held.id, false), 0, false, moment);
   END IF;
-  RETURN leasehold.lock_end(lock_revoke.name, held.token, held.id, held.awaited, moment, 'revoked', lock_revoke.reason);
+  UPDATE leasehold.lease AS t SET ended_at = moment, end_reason = 'revoked', end_detail = lock_revoke.reason
+   WHERE t.id = held.id;
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
+  VALUES (moment, 'lock', lock_revoke.name, 'revoked', held.token, held.holder, held.host, lock_revoke.reason);
+  PERFORM pg_notify('leasehold', 'lock:' || lock_revoke.name);
+  RETURN leasehold.lock_answer('revoked', NULL, ROW(lock_revoke.name, held.token, held.id, false), 0, false, moment);
 END $$;
 
 -- Inside your own transaction: raises when the token is not current, and keeps the lock from being
