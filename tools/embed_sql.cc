@@ -13,9 +13,17 @@
 //   -- statement NAME read|write [urgent]
 //   -- takes FIELD, FIELD...  (optional)
 //   -- gives RECORD | FIELD, FIELD...
+//   -- each SQL               (optional, only for PostgreSQL)
 //   SQL, with :field for the parameters
 //
-// A FIELD is `name type` with type text, int, bool, time or duration; `?` after it allows NULL.
+// In the head, lines that go on are indented; any other comment is for people, there and in the SQL.
+//
+// A FIELD is `name type` with type text, bytes, int, bool, time or duration; `?` after it allows NULL. A parameter
+// may also be a list: ints, texts or bytes_list. SQLite reads one with `SELECT i, value FROM bound_list(:field)`.
+//
+// `each` is the same statement for many calls at once: every :field is there the array of the calls' values, and
+// the rows begin with a column more, `call`, a bigint that counts from 0 and says whose answer they are. Calls that
+// wait at the same time then cost one command. It takes its row locks in the order of the calls.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -44,7 +52,7 @@ struct Field {
 };
 
 struct Statement {
-  std::string name, record, sql;
+  std::string name, record, sql, each;
   bool writes = false, urgent = false;
   std::vector<Field> params, columns;
 };
@@ -66,8 +74,27 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// How a type is called by everybody else.
+struct TypeNames {
+  std::string param, cell, enumerator, postgres;
+  bool list = false;
+};
+
+const std::map<std::string, TypeNames> type_names = {
+    {"text", {"std::string_view", "std::string", "text", "text"}},
+    {"bytes", {"std::string_view", "std::string", "bytes", "bytea"}},
+    {"int", {"std::int64_t", "std::int64_t", "integer", "bigint"}},
+    {"bool", {"bool", "bool", "boolean", "boolean"}},
+    {"time", {"Timestamp", "Timestamp", "time", "timestamptz"}},
+    {"duration", {"Duration", "Duration", "duration", "interval"}},
+    {"ints", {"std::span<const std::int64_t>", "", "integers", "bigint[]", true}},
+    {"texts", {"std::span<const std::string_view>", "", "texts", "text[]", true}},
+    {"bytes_list", {"std::span<const std::string_view>", "", "bytes_list", "bytea[]", true}},
+};
+
+bool is_list(const Field& field) { return type_names.at(field.type).list; }
+
 std::vector<Field> parse_fields(const std::string& text, const std::string& where) {
-  static const std::set<std::string> types = {"text", "int", "bool", "time", "duration"};
   std::vector<Field> fields;
   std::stringstream in(text);
   for (std::string part; std::getline(in, part, ',');) {
@@ -78,7 +105,8 @@ std::vector<Field> parse_fields(const std::string& text, const std::string& wher
       field.nullable = true;
       field.type.pop_back();
     }
-    if (!types.contains(field.type)) fail(where + ": cannot read the field '" + part + "'");
+    if (!type_names.contains(field.type)) fail(where + ": cannot read the field '" + part + "'");
+    if (is_list(field) && field.nullable) fail(where + ": the list '" + field.name + "' cannot be NULL");
     fields.push_back(field);
   }
   return fields;
@@ -107,16 +135,28 @@ void scan_params(const std::string& sql, OnText text, OnParam param) {
   }
 }
 
-void check_params(const Statement& statement, const std::string& where) {
+void check_params(const Statement& statement, const std::string& sql, const std::string& where) {
   std::set<std::string> used;
   scan_params(
-      statement.sql, [](const std::string&) {}, [&](const std::string& name) { used.insert(name); });
+      sql, [](const std::string&) {}, [&](const std::string& name) { used.insert(name); });
   for (const auto& field : statement.params) {
     if (!used.erase(field.name)) fail(where + ": the parameter '" + field.name + "' is never used");
   }
   used.erase("now");
   used.erase("wall");
   if (!used.empty()) fail(where + ": the parameter '" + *used.begin() + "' is not declared");
+}
+
+void check_statement(const Statement& statement, const std::string& where) {
+  check_params(statement, statement.sql, where);
+  const auto& columns = statement.columns;
+  if (std::any_of(columns.begin(), columns.end(), is_list)) fail(where + ": a list can only be a parameter");
+  if (statement.each.empty()) return;
+  check_params(statement, statement.each, where + ": each");
+  const auto& params = statement.params;
+  if (params.empty()) fail(where + ": takes nothing, so an each-form could not tell how many calls there are");
+  if (std::any_of(params.begin(), params.end(), is_list)) fail(where + ": takes a list, so it has no each-form");
+  if (!statement.writes) fail(where + ": only calls that write travel together, so it has no each-form");
 }
 
 std::string expand(std::string sql, const std::map<std::string, std::string>& fragments) {
@@ -149,7 +189,7 @@ class FileParser {
 
  private:
   enum class Block { none, record, fragment, statement };
-  enum class Part { none, fields, takes, gives };
+  enum class Part { none, fields, takes, gives, each };
 
   void take(const std::string& line) {
     static const std::regex head(R"(-- (record|fragment|statement) (\w+) ?(read|write)? ?(urgent)?)");
@@ -158,7 +198,7 @@ class FileParser {
       finish_block();
       start_block(match);
     } else if (block_ != Block::none && line.starts_with("--")) {
-      take_comment(line.substr(2));
+      if (body_.empty()) take_comment(line.substr(2));
     } else if (block_ != Block::none) {
       part_ = Part::none;
       body_ += line + "\n";
@@ -171,6 +211,7 @@ class FileParser {
     fields_.clear();
     takes_.clear();
     gives_.clear();
+    each_.clear();
     statement_ = {};
     statement_.writes = match[3] == "write";
     statement_.urgent = match[4].matched;
@@ -179,13 +220,19 @@ class FileParser {
   }
 
   void take_comment(const std::string& text) {
-    if (text.starts_with(" takes ")) part_ = Part::takes;
-    if (text.starts_with(" gives ")) part_ = Part::gives;
-    const bool starts = text.starts_with(" takes ") || text.starts_with(" gives ");
-    const auto rest = starts ? text.substr(7) : text;
+    static const std::map<std::string, Part> parts = {
+        {" takes ", Part::takes}, {" gives ", Part::gives}, {" each ", Part::each}};
+    if (!text.starts_with("  ")) part_ = Part::none;
+    auto rest = text;
+    for (const auto& [word, part] : parts) {
+      if (!text.starts_with(word)) continue;
+      part_ = part;
+      rest = text.substr(word.size());
+    }
     if (part_ == Part::fields) fields_ += rest;
     if (part_ == Part::takes) takes_ += rest;
     if (part_ == Part::gives) gives_ += rest;
+    if (part_ == Part::each) each_ += rest;
   }
 
   void finish_block() {
@@ -200,6 +247,7 @@ class FileParser {
   void finish_statement(const std::string& where) {
     statement_.name = name_;
     statement_.sql = expand(body_, fragments_);
+    statement_.each = expand(each_, fragments_);
     statement_.params = parse_fields(takes_, where);
     if (gives_.find(' ') == std::string::npos) {
       statement_.record = gives_;
@@ -208,7 +256,8 @@ class FileParser {
     } else {
       statement_.columns = parse_fields(gives_, where);
     }
-    check_params(statement_, where);
+    if (!each_.empty() && dialect_.name != "postgresql") fail(where + ": only PostgreSQL has an each-form");
+    check_statement(statement_, where);
     if (!dialect_.statements.emplace(name_, statement_).second) fail(where + ": declared twice");
   }
 
@@ -216,7 +265,7 @@ class FileParser {
   fs::path path_;
   Block block_ = Block::none;
   Part part_ = Part::none;
-  std::string name_, body_, fields_, takes_, gives_;
+  std::string name_, body_, fields_, takes_, gives_, each_;
   Statement statement_;
   std::map<std::string, std::string> fragments_;
 };
@@ -234,8 +283,8 @@ Dialect read_dialect(const std::string& name, const fs::path& folder) {
   Dialect dialect;
   dialect.name = name;
   for (const auto& path : sorted_files(folder / "sql")) {
-    if (path.filename() == "session.sql") {
-      dialect.session = read(path);
+    if (path.filename().string().starts_with("session")) {
+      dialect.session += read(path);
     } else {
       FileParser(dialect, path).parse();
     }
@@ -283,11 +332,8 @@ std::string pascal(const std::string& name) {
 }
 
 std::string cpp_type(const Field& field, bool param) {
-  std::string type = field.type == "text"   ? (param ? "std::string_view" : "std::string")
-                     : field.type == "int"  ? "std::int64_t"
-                     : field.type == "bool" ? "bool"
-                     : field.type == "time" ? "Timestamp"
-                                            : "Duration";
+  const auto& names = type_names.at(field.type);
+  const auto& type = param ? names.param : names.cell;
   return field.nullable ? "std::optional<" + type + ">" : type;
 }
 
@@ -295,17 +341,17 @@ void write_record(std::ostream& out, const std::string& name, const std::vector<
                   const std::string& indent) {
   out << indent << "struct " << name << " {\n";
   for (const auto& field : fields) out << indent << "  " << cpp_type(field, false) << " " << field.name << "{};\n";
-  out << indent << "  static " << name << " decode(const storage::Row& row) {\n"
-      << indent << "    " << name << " out;\n";
+  out << indent << "  static " << name << " decode(storage::Row&& row) {\n" << indent << "    " << name << " out;\n";
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    out << indent << "    storage::decode(row[" << i << "], out." << fields[i].name << ");\n";
+    out << indent << "    storage::decode(std::move(row[" << i << "]), out." << fields[i].name << ");\n";
   }
   out << indent << "    return out;\n" << indent << "  }\n" << indent << "};\n";
 }
 
 void write_header(std::ostream& out, const Dialect& dialect) {
   out << "// Generated by tools/embed_sql from the .sql pairs.\n#pragma once\n\n"
-         "#include <array>\n#include <cstdint>\n#include <optional>\n#include <string>\n#include <string_view>\n\n"
+         "#include <array>\n#include <cstdint>\n#include <optional>\n#include <span>\n#include <string>\n"
+         "#include <string_view>\n#include <utility>\n\n"
          "#include \"leasehold/time.h\"\n#include \"storage/codec.h\"\n#include \"storage/statement.h\"\n\n"
          "namespace leasehold::sql {\n\n";
   for (const auto& [name, fields] : dialect.records) write_record(out, pascal(name), fields, "");
@@ -331,7 +377,7 @@ void write_header(std::ostream& out, const Dialect& dialect) {
 void write_fields(std::ostream& out, const std::string& name, const std::vector<Field>& fields) {
   out << "constexpr std::array<Field, " << fields.size() << "> " << name << " = {{";
   for (const auto& field : fields) {
-    const std::string type = field.type == "int" ? "integer" : field.type == "bool" ? "boolean" : field.type;
+    const auto& type = type_names.at(field.type).enumerator;
     out << "{\"" << field.name << "\", Type::" << type << ", " << (field.nullable ? "true" : "false") << "}, ";
   }
   out << "}};\n";
@@ -364,18 +410,17 @@ std::string literal(const std::string& text) {
   return out;
 }
 
-// :name becomes $1::type, with the number of the parameter.
-std::string for_postgres(const Statement& statement) {
-  static const std::map<std::string, std::string> casts = {
-      {"text", "text"}, {"int", "bigint"}, {"bool", "boolean"}, {"time", "timestamptz"}, {"duration", "interval"}};
+// :name becomes $1::type, with the number of the parameter; `array` stands behind the type.
+std::string for_postgres(const Statement& statement, const std::string& sql, const std::string& array) {
   std::string out;
   scan_params(
-      statement.sql, [&](const std::string& text) { out += text; },
+      sql, [&](const std::string& text) { out += text; },
       [&](const std::string& name) {
         const auto at = std::find_if(statement.params.begin(), statement.params.end(),
                                      [&](const Field& field) { return field.name == name; });
         if (at == statement.params.end()) fail(statement.name + ": :" + name + " is not for PostgreSQL");
-        out += "$" + std::to_string(at - statement.params.begin() + 1) + "::" + casts.at(at->type);
+        out += "$" + std::to_string(at - statement.params.begin() + 1) + "::";
+        out += type_names.at(at->type).postgres + array;
       });
   while (!out.empty() && out.back() == ';') out.pop_back();
   return out;
@@ -388,7 +433,11 @@ void write_dialect(std::ostream& out, const Dialect& dialect) {
       << "/dialect.h\"\n\nnamespace leasehold::" << (postgres ? "postgres" : "sqlite") << " {\nnamespace {\n\n"
       << "constexpr std::array<std::string_view, " << dialect.statements.size() << "> texts = {{\n";
   for (const auto& [name, statement] : dialect.statements) {
-    out << literal(postgres ? for_postgres(statement) : statement.sql) << ",\n";
+    out << literal(postgres ? for_postgres(statement, statement.sql, "") : statement.sql) << ",\n";
+  }
+  out << "}};\n\nconstexpr std::array<std::string_view, " << dialect.statements.size() << "> each_texts = {{\n";
+  for (const auto& [name, statement] : dialect.statements) {
+    out << literal(for_postgres(statement, statement.each, "[]")) << ",\n";
   }
   out << "}};\n\nconstexpr std::array<storage::Migration, " << dialect.migrations.size() << "> migrations = {{\n";
   for (const auto& [name, migration] : dialect.migrations) {
@@ -399,7 +448,7 @@ void write_dialect(std::ostream& out, const Dialect& dialect) {
   out << "}};\n\nconstexpr std::string_view session =\n"
       << literal(dialect.session) << ";\n\n}  // namespace\n\n"
       << "const storage::Dialect& dialect() {\n  static constexpr storage::Dialect value{\"" << dialect.name
-      << "\", texts, migrations, session};\n  return value;\n}\n\nnamespace local {\n";
+      << "\", texts, each_texts, migrations, session};\n  return value;\n}\n\nnamespace local {\n";
   for (const auto& [name, text] : dialect.local) {
     out << "extern const std::string_view " << name << ";\nconst std::string_view " << name << " =\n"
         << literal(text) << ";\n";

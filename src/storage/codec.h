@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "leasehold/time.h"
 #include "storage/value.h"
@@ -13,6 +14,8 @@ namespace leasehold::storage {
 inline Param encode(std::string_view text) { return text; }
 inline Param encode(std::int64_t number) { return number; }
 inline Param encode(bool flag) { return std::int64_t{flag}; }
+inline Param encode(IntegerList list) { return list; }
+inline Param encode(StringList list) { return list; }
 inline Param encode(Duration span) { return std::int64_t{span.count()}; }
 inline Param encode(Timestamp when) { return std::int64_t{when.time_since_epoch().count()}; }
 
@@ -26,8 +29,9 @@ inline std::int64_t number_in(const Cell& cell) {
   return number ? *number : 0;
 }
 
-inline void decode(const Cell& cell, std::string& out) {
-  if (const auto* text = std::get_if<std::string>(&cell)) out = *text;
+// A cell is read once, so a text (a payload, say) moves out of it.
+inline void decode(Cell&& cell, std::string& out) {
+  if (auto* text = std::get_if<std::string>(&cell)) out = std::move(*text);
 }
 inline void decode(const Cell& cell, std::int64_t& out) { out = number_in(cell); }
 inline void decode(const Cell& cell, bool& out) { out = number_in(cell) != 0; }
@@ -35,8 +39,8 @@ inline void decode(const Cell& cell, Duration& out) { out = Duration(number_in(c
 inline void decode(const Cell& cell, Timestamp& out) { out = Timestamp(Duration(number_in(cell))); }
 
 template <typename T>
-void decode(const Cell& cell, std::optional<T>& out) {
-  if (!std::holds_alternative<std::monostate>(cell)) decode(cell, out.emplace());
+void decode(Cell&& cell, std::optional<T>& out) {
+  if (!std::holds_alternative<std::monostate>(cell)) decode(std::move(cell), out.emplace());
 }
 
 }  // namespace leasehold::storage

@@ -8,6 +8,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "storage/backend.h"
@@ -135,10 +137,12 @@ class Combiner {
     std::stable_sort(calls.begin(), calls.end(), [](const Call* a, const Call* b) { return key_of(*a) < key_of(*b); });
   }
 
-  static std::string_view key_of(const Call& call) {
+  /// A name or a number.
+  static std::pair<std::string_view, std::int64_t> key_of(const Call& call) {
     if (call.params.empty()) return {};
-    const auto* text = std::get_if<std::string_view>(&call.params.front());
-    return text ? *text : std::string_view{};
+    if (const auto* name = std::get_if<std::string_view>(&call.params.front())) return {*name, 0};
+    const auto* number = std::get_if<std::int64_t>(&call.params.front());
+    return {{}, number ? *number : 0};
   }
 
   mutable std::mutex mutex_;

@@ -1,6 +1,7 @@
 // Named statements as types: query(backend, sql::LockShow{.name = "deploy"}, deadline).
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "storage/backend.h"
@@ -9,11 +10,11 @@
 namespace leasehold::storage {
 
 template <typename S>
-Result<std::vector<typename S::Row>> decode_rows(const Result<Rows>& rows) {
-  if (!rows) return rows.error();
+Result<std::vector<typename S::Row>> decode_rows(Result<Rows> rows) {
+  if (!rows) return std::move(rows).error();
   std::vector<typename S::Row> decoded;
   decoded.reserve(rows->size());
-  for (const auto& row : *rows) decoded.push_back(S::Row::decode(row));
+  for (auto& row : *rows) decoded.push_back(S::Row::decode(std::move(row)));
   return decoded;
 }
 

@@ -9,7 +9,18 @@
 
 namespace leasehold::storage {
 
-enum class Type { text, integer, boolean, time, duration };
+enum class Type {
+  text,  ///< UTF-8 without NUL
+  bytes,
+  integer,
+  boolean,
+  time,
+  duration,
+  // Lists are parameters only.
+  integers,
+  texts,
+  bytes_list,
+};
 
 struct Field {
   std::string_view name;
@@ -41,8 +52,10 @@ struct Migration {
 struct Dialect {
   std::string_view name;
   std::span<const std::string_view> statements;  ///< by Statement::index
-  std::span<const Migration> migrations;         ///< in order of version
-  std::string_view session;                      ///< run on every new connection; may be empty
+  /// The statement for many calls at once, by Statement::index; empty where it has no such form.
+  std::span<const std::string_view> each;
+  std::span<const Migration> migrations;  ///< in order of version
+  std::string_view session;               ///< run on every new connection; may be empty
 };
 
 }  // namespace leasehold::storage

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -9,9 +10,12 @@
 
 namespace leasehold::storage {
 
-/// NULL, a number (also bool, time and duration in microseconds), or text. Text is borrowed: it must
-/// outlive the call.
-using Param = std::variant<std::monostate, std::int64_t, std::string_view>;
+using IntegerList = std::span<const std::int64_t>;
+using StringList = std::span<const std::string_view>;
+
+/// NULL, a number (also bool, time and duration in microseconds), a text or bytes, or a list of these. Texts, bytes
+/// and lists are borrowed: they must outlive the call.
+using Param = std::variant<std::monostate, std::int64_t, std::string_view, IntegerList, StringList>;
 
 using Cell = std::variant<std::monostate, std::int64_t, std::string>;
 using Row = std::vector<Cell>;

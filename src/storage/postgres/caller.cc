@@ -4,7 +4,9 @@
 #include <array>
 #include <string>
 
+#include "storage/postgres/binary_rows.h"
 #include "storage/postgres/deadlines.h"
+#include "storage/postgres/dialect.h"
 
 namespace leasehold::postgres {
 namespace {
@@ -17,6 +19,14 @@ using storage::Rows;
 constexpr Duration too_late_for_a_batch = 300ms;
 
 bool belongs_in_batch(const Call& call) { return call.deadline - BootClock::now() > too_late_for_a_batch; }
+
+BootTime earliest_deadline(std::span<const CallGroup> groups) {
+  auto earliest = BootTime::max();
+  for (const auto group : groups) {
+    for (const auto* call : group) earliest = std::min(earliest, call->deadline);
+  }
+  return earliest;
+}
 
 }  // namespace
 
@@ -59,44 +69,54 @@ void Caller::write_batch(std::span<Call* const> calls) {
     call->alone = !belongs_in_batch(*call);
     if (!call->alone) together.push_back(call);
   }
+  sort_for_grouping(together, dialect().each);
+  bool grouped = true;
   // Each round takes out the one that made the batch fail, so that the others, heartbeats among them, go on.
   while (!together.empty()) {
-    const auto failed = write_together(together);
+    const auto failed = write_together(grouped ? group_calls(together, dialect().each) : one_by_one(together));
     if (!failed) return;
-    together.erase(together.begin() + static_cast<std::ptrdiff_t>(*failed));
+    if (failed->size() > 1) {
+      // Which of them it was shows when all go again, each as a command of its own.
+      grouped = false;
+    } else {
+      failed->front()->alone = true;
+      together.erase(together.begin() + (failed->data() - together.data()));
+    }
   }
 }
 
-/// Nothing: all are answered. Otherwise which one failed: it has to go alone, and nothing has happened to any.
-std::optional<std::size_t> Caller::write_together(std::span<Call* const> calls) {
+/// Nothing: all are answered. Otherwise which of them failed, and nothing has happened to any.
+std::optional<CallGroup> Caller::write_together(std::span<const CallGroup> groups) {
   const BinaryParams bound(Connection::usual_lock_wait_ms);
   std::vector<BinaryParams> params;
-  params.reserve(calls.size());
+  params.reserve(groups.size());
   std::vector<Command> commands{{&texts_->bound(), &bound}};
-  auto deadline = calls.front()->deadline;
-  for (const auto* call : calls) {
-    commands.push_back({&texts_->of(*call->statement), &params.emplace_back(call->statement->params, call->params)});
-    deadline = std::min(deadline, call->deadline);
-  }
-  return share_out(calls, run(Lane::batch, Bound::usual, commands, deadline));
+  for (const auto group : groups) commands.push_back(command_for(group, params));
+  return share_out(groups, run(Lane::batch, Bound::usual, commands, earliest_deadline(groups)));
 }
 
-std::optional<std::size_t> Caller::share_out(std::span<Call* const> calls, Outcome outcome) {
+/// The command points into `params`, which has room for it.
+Command Caller::command_for(CallGroup group, std::vector<BinaryParams>& params) const {
+  const auto& call = *group.front();
+  const auto& statement = *call.statement;
+  if (group.size() > 1) return {&texts_->each_of(statement), &params.emplace_back(transpose(group))};
+  return {&texts_->of(statement), &params.emplace_back(statement.params, call.params)};
+}
+
+std::optional<CallGroup> Caller::share_out(std::span<const CallGroup> groups, const Outcome& outcome) {
   // Where the bound was sent, the first result is its.
   const auto extra = outcome.bound_sent ? std::size_t{1} : std::size_t{0};
   if (!outcome.failure) {
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      calls[i]->answer = decode_rows(outcome.results[extra + i].get(), calls[i]->statement->columns);
-    }
+    for (std::size_t i = 0; i < groups.size(); ++i) answer_group(groups[i], outcome.results[extra + i].get());
     return std::nullopt;
   }
   const auto& failure = *outcome.failure;
-  const auto failed = std::min(std::max(outcome.results.size(), extra) - extra, calls.size() - 1);
-  if (failure.fate == Fate::rolled_back && (calls.size() > 1 || failure.waited_too_long_for_a_lock())) {
-    calls[failed]->alone = true;
-    return failed;
+  const auto failed = groups[std::min(std::max(outcome.results.size(), extra) - extra, groups.size() - 1)];
+  const bool several = groups.size() > 1 || failed.size() > 1;
+  if (failure.fate == Fate::rolled_back && (several || failure.waited_too_long_for_a_lock())) return failed;
+  for (const auto group : groups) {
+    for (auto* call : group) call->answer = failure.error;
   }
-  for (auto* call : calls) call->answer = failure.error;
   return std::nullopt;
 }
 

@@ -8,6 +8,8 @@
 //
 // In a shared batch that bound is short. Whoever does not make it there is asked again alone, on the caller's
 // own thread and another connection, with all the time it has left; the rest goes again without it.
+//
+// Calls of one statement that has an each-form are one command of the batch; see each.h.
 #pragma once
 
 #include <atomic>
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "storage/combiner.h"
+#include "storage/postgres/each.h"
 #include "storage/postgres/pool.h"
 #include "storage/postgres/texts.h"
 
@@ -38,8 +41,9 @@ class Caller {
   Result<storage::Rows> write_alone(const storage::Statement& statement, std::span<const storage::Param> params,
                                     BootTime deadline);
   void write_batch(std::span<storage::Call* const> calls);
-  std::optional<std::size_t> write_together(std::span<storage::Call* const> calls);
-  static std::optional<std::size_t> share_out(std::span<storage::Call* const> calls, Outcome outcome);
+  std::optional<CallGroup> write_together(std::span<const CallGroup> groups);
+  [[nodiscard]] Command command_for(CallGroup group, std::vector<BinaryParams>& params) const;
+  static std::optional<CallGroup> share_out(std::span<const CallGroup> groups, const Outcome& outcome);
 
   enum class Bound {
     none,   ///< a read

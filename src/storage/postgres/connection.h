@@ -17,7 +17,7 @@
 
 #include "leasehold/result.h"
 #include "leasehold/time.h"
-#include "storage/postgres/binary.h"
+#include "storage/postgres/binary_params.h"
 #include "storage/postgres/errors.h"
 #include "storage/postgres/texts.h"
 

@@ -35,6 +35,10 @@ std::uint64_t hash_of(std::string_view text) {
 
 Texts::Texts(std::string schema) : schema_(std::move(schema)) {
   for (const auto text : dialect().statements) add("leasehold", localize(text));
+  for (const auto text : dialect().each) {
+    each_.push_back(statements_.size());
+    if (!text.empty()) add("leasehold_each", localize(text));
+  }
   add("leasehold_bound", std::string(bound_sql));
 }
 
@@ -43,15 +47,15 @@ void Texts::add(std::string_view name, std::string sql) {
   statements_.push_back({.slot = statements_.size(), .name = std::move(full_name), .sql = std::move(sql)});
 }
 
-std::string Texts::localize(std::string_view sql) const {
-  if (schema_ == word) return std::string(sql);
+std::string in_schema(std::string_view sql, std::string_view schema) {
+  if (schema == word) return std::string(sql);
   std::string out;
   out.reserve(sql.size());
   std::size_t copied = 0;
   for (auto at = sql.find(word); at != std::string_view::npos; at = sql.find(word, at + word.size())) {
     if (!stands_alone(sql, at)) continue;
     out += sql.substr(copied, at - copied);
-    out += schema_;
+    out += schema;
     copied = at + word.size();
   }
   return out += sql.substr(copied);

@@ -17,6 +17,9 @@ struct Text {
   std::string sql;
 };
 
+/// Replaces the word `leasehold`, wherever it stands alone, by the name of the schema.
+std::string in_schema(std::string_view sql, std::string_view schema);
+
 /// Immutable, so any thread may read it.
 class Texts {
  public:
@@ -25,18 +28,22 @@ class Texts {
   [[nodiscard]] const Text& of(const storage::Statement& statement) const {
     return statements_[static_cast<std::size_t>(statement.index)];
   }
+  /// The statement for many calls at once; only where the dialect has such a form.
+  [[nodiscard]] const Text& each_of(const storage::Statement& statement) const {
+    return statements_[each_[static_cast<std::size_t>(statement.index)]];
+  }
   /// Bounds the waits for row locks of the transaction it is part of; takes milliseconds, as text.
   [[nodiscard]] const Text& bound() const { return statements_.back(); }
 
-  /// Replaces the word `leasehold`, wherever it stands alone, by the name of the schema.
-  [[nodiscard]] std::string localize(std::string_view sql) const;
+  [[nodiscard]] std::string localize(std::string_view sql) const { return in_schema(sql, schema_); }
   [[nodiscard]] const std::string& schema() const { return schema_; }
 
  private:
   void add(std::string_view name, std::string sql);
 
   std::string schema_;
-  std::vector<Text> statements_;  ///< by Statement::index, then bound()
+  std::vector<Text> statements_;   ///< by Statement::index, then each-forms, then bound()
+  std::vector<std::size_t> each_;  ///< by Statement::index: where its each-form is
 };
 
 }  // namespace leasehold::postgres

@@ -6,6 +6,7 @@
 #include <random>
 #include <string_view>
 
+#include "storage/postgres/binary_rows.h"
 #include "storage/postgres/deadlines.h"
 
 namespace leasehold::postgres {

@@ -60,7 +60,8 @@ class FileWatch final : public storage::ChangeWatch {
       if (poll(events.data(), events.size(), ms) < 0) continue;
       if ((events[0].revents & POLLIN) != 0) {
         drain(event_fd_);
-        return;
+        // Many a commit has written nothing. If those woke anybody, two who look for work would keep each other busy.
+        if (connection_ == nullptr || changed()) return;
       }
       if ((events[1].revents & POLLIN) != 0 && settled_into_change(until)) return;
     }

@@ -5,16 +5,16 @@
 
 #include <algorithm>
 
+#include "storage/sqlite/bound_list.h"
 #include "storage/sqlite/dialect.h"
 #include "storage/sqlite/errors.h"
+#include "storage/sqlite/values.h"
 #include "storage/statements.h"
 
 namespace leasehold::sqlite {
 namespace {
 
-using storage::Cell;
 using storage::Param;
-using storage::Row;
 using storage::Rows;
 using storage::Statement;
 
@@ -23,35 +23,6 @@ constexpr int wall_source = -2;
 // A checkpoint costs two more fsyncs; every 16 MB is often enough and keeps the file small.
 constexpr std::string_view settings =
     "PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF; PRAGMA wal_autocheckpoint = 4000;";
-
-Cell cell_at(sqlite3_stmt* statement, int column) {
-  switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_NULL: return {};
-    case SQLITE_INTEGER: return sqlite3_column_int64(statement, column);
-    default: {
-      const auto* text = static_cast<const char*>(sqlite3_column_blob(statement, column));
-      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
-      return std::string(text == nullptr ? "" : text, size);
-    }
-  }
-}
-
-Row row_of(sqlite3_stmt* statement) {
-  Row row;
-  const int columns = sqlite3_column_count(statement);
-  row.reserve(static_cast<std::size_t>(columns));
-  for (int column = 0; column < columns; ++column) row.push_back(cell_at(statement, column));
-  return row;
-}
-
-Row text_row_of(sqlite3_stmt* statement) {
-  Row row;
-  for (int column = 0; column < sqlite3_column_count(statement); ++column) {
-    const auto* text = sqlite3_column_text(statement, column);
-    row.push_back(text == nullptr ? Cell{} : Cell(reinterpret_cast<const char*>(text)));
-  }
-  return row;
-}
 
 int source_of(const Statement& statement, std::string_view name) {
   if (name == "now") return now_source;
@@ -67,11 +38,12 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, bo
   sqlite3* database = nullptr;
   constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   const int code = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
-  std::unique_ptr<Connection> connection(new Connection(database));
+  std::unique_ptr<Connection> connection(new Connection(database, true));
   const auto doing = fmt::format("opening {}", path);
   if (code != SQLITE_OK) return error_of(database, code, doing);
   sqlite3_extended_result_codes(database, 1);
   sqlite3_busy_handler(database, &Connection::keep_waiting, connection.get());
+  if (const int made = register_bound_list(database); made != SQLITE_OK) return error_of(database, made, doing);
   connection->be_patient_until(BootClock::now() + std::chrono::seconds(5));
   if (auto configured = connection->configure(durable, path == ":memory:"); !configured) {
     auto error = std::move(configured).error();
@@ -84,7 +56,19 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, bo
 Connection::~Connection() {
   scripts_.clear();
   for (auto* handle : {&begin_, &commit_, &rollback_, &data_version_}) handle->reset();
-  sqlite3_close(database_);
+  if (owned_) sqlite3_close(database_);
+}
+
+Result<std::unique_ptr<Connection>> Connection::borrow(sqlite3* database) {
+  std::unique_ptr<Connection> connection(new Connection(database, false));
+  // Once: making it anew would take it away from a statement that reads it.
+  auto known = connection->run_script("SELECT 1 FROM pragma_module_list WHERE name = 'bound_list'");
+  if (!known) return std::move(known).error();
+  const int made = known->empty() ? register_bound_list(database) : SQLITE_OK;
+  if (made != SQLITE_OK) return error_of(database, made, "making bound_list known");
+  if (auto done = connection->run_script(dialect().session); !done) return std::move(done).error();
+  connection->scripts_.resize(static_cast<std::size_t>(sql::statement_count));
+  return connection;
 }
 
 Result<void> Connection::configure(bool durable, bool in_memory) {
@@ -179,32 +163,29 @@ Result<Connection::Script> Connection::prepare_script(const Statement& statement
   return script;
 }
 
-void Connection::bind(const Prepared& prepared, std::span<const Param> params, const Moment& moment) {
-  auto* statement = prepared.handle.get();
-  for (int i = 0; i < static_cast<int>(prepared.sources.size()); ++i) {
-    const int source = prepared.sources[static_cast<std::size_t>(i)];
+Result<void> Connection::bind(const Prepared& prepared, const Statement& statement, std::span<const Param> params,
+                              const Moment& moment) {
+  auto* handle = prepared.handle.get();
+  int place = 0;
+  for (const int source : prepared.sources) {
+    ++place;
+    int code = SQLITE_OK;
     if (source == now_source || source == wall_source) {
       const auto when = source == now_source ? moment.now : moment.wall;
-      sqlite3_bind_int64(statement, i + 1, when.time_since_epoch().count());
-      continue;
-    }
-    const auto& value = params[static_cast<std::size_t>(source)];
-    if (const auto* number = std::get_if<std::int64_t>(&value)) {
-      sqlite3_bind_int64(statement, i + 1, *number);
-    } else if (const auto* text = std::get_if<std::string_view>(&value)) {
-      // A null pointer would bind NULL instead of an empty text.
-      sqlite3_bind_text64(statement, i + 1, text->data() == nullptr ? "" : text->data(), text->size(), SQLITE_STATIC,
-                          SQLITE_UTF8);
+      code = sqlite3_bind_int64(handle, place, when.time_since_epoch().count());
     } else {
-      sqlite3_bind_null(statement, i + 1);
+      const auto at = static_cast<std::size_t>(source);
+      code = bind_value(handle, place, statement.params[at].type, params[at]);
     }
+    if (code != SQLITE_OK) return error_of(database_, code, statement.name);
   }
+  return {};
 }
 
 Result<void> Connection::step_all(const Prepared& prepared, const Statement& statement, Rows* rows) {
   auto* handle = prepared.handle.get();
   int code = sqlite3_step(handle);
-  for (; code == SQLITE_ROW; code = sqlite3_step(handle)) rows->push_back(row_of(handle));
+  for (; code == SQLITE_ROW; code = sqlite3_step(handle)) rows->push_back(read_row(handle));
   sqlite3_reset(handle);
   if (code != SQLITE_DONE) return error_of(database_, code, statement.name);
   return {};
@@ -216,7 +197,7 @@ Result<Rows> Connection::run(const Statement& statement, std::span<const Param> 
   Rows rows;
   for (const auto& prepared : **script) {
     rows.clear();
-    bind(prepared, params, moment);
+    if (auto bound = bind(prepared, statement, params, moment); !bound) return std::move(bound).error();
     if (auto done = step_all(prepared, statement, &rows); !done) return std::move(done).error();
   }
   return rows;
@@ -230,7 +211,7 @@ Result<Rows> Connection::run_script(std::string_view sql) {
     if (*handle == nullptr) continue;
     if (sqlite3_column_count(handle->get()) > 0) rows.clear();
     int code = sqlite3_step(handle->get());
-    for (; code == SQLITE_ROW; code = sqlite3_step(handle->get())) rows.push_back(text_row_of(handle->get()));
+    for (; code == SQLITE_ROW; code = sqlite3_step(handle->get())) rows.push_back(read_text_row(handle->get()));
     if (code != SQLITE_DONE) return error_of(database_, code, "running a script");
   }
   return rows;

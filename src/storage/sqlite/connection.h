@@ -30,6 +30,9 @@ struct Moment {
 class Connection {
  public:
   static Result<std::unique_ptr<Connection>> open(const std::string& path, bool durable);
+  /// Somebody else's connection, for running named statements in their transaction. Begins and commits nothing, leaves
+  /// their settings alone, and does not close it.
+  static Result<std::unique_ptr<Connection>> borrow(sqlite3* database);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
@@ -61,15 +64,17 @@ class Connection {
   };
   using Script = std::vector<Prepared>;
 
-  explicit Connection(sqlite3* database) : database_(database) {}
+  Connection(sqlite3* database, bool owned) : database_(database), owned_(owned) {}
   Result<void> configure(bool durable, bool in_memory);
   Result<const Script*> script_of(const storage::Statement& statement);
   Result<Script> prepare_script(const storage::Statement& statement);
-  void bind(const Prepared& prepared, std::span<const storage::Param> params, const Moment& moment);
+  Result<void> bind(const Prepared& prepared, const storage::Statement& statement,
+                    std::span<const storage::Param> params, const Moment& moment);
   Result<void> step_all(const Prepared& prepared, const storage::Statement& statement, storage::Rows* rows);
   static int keep_waiting(void* self, int tries);
 
   sqlite3* database_;
+  bool owned_;
   BootTime busy_until_{};
   std::vector<Script> scripts_;  ///< by Statement::index; empty until first used
   StatementHandle begin_, commit_, rollback_, data_version_;

@@ -1,0 +1,91 @@
+#include "storage/postgres/each.h"
+
+#include <algorithm>
+
+#include "storage/postgres/binary_rows.h"
+
+namespace leasehold::postgres {
+namespace {
+
+using storage::Call;
+
+bool has_each_form(const Call& call, std::span<const std::string_view> each_forms) {
+  return !each_forms[static_cast<std::size_t>(call.statement->index)].empty();
+}
+
+std::vector<storage::Field> each_columns(const storage::Statement& statement) {
+  std::vector<storage::Field> columns{{.name = "call", .type = storage::Type::integer, .nullable = false}};
+  columns.insert(columns.end(), statement.columns.begin(), statement.columns.end());
+  return columns;
+}
+
+void answer_all(CallGroup group, const Error& error) {
+  for (auto* call : group) call->answer = error;
+}
+
+}  // namespace
+
+void sort_for_grouping(std::vector<Call*>& calls, std::span<const std::string_view> each_forms) {
+  const auto rank = [&](const Call* call) { return has_each_form(*call, each_forms) ? call->statement->index : -1; };
+  std::stable_sort(calls.begin(), calls.end(), [&](const Call* a, const Call* b) { return rank(a) < rank(b); });
+}
+
+std::vector<CallGroup> group_calls(std::span<Call* const> calls, std::span<const std::string_view> each_forms) {
+  std::vector<CallGroup> groups;
+  for (std::size_t first = 0; first < calls.size();) {
+    std::size_t length = 1;
+    if (has_each_form(*calls[first], each_forms)) {
+      const auto* statement = calls[first]->statement;
+      while (first + length < calls.size() && calls[first + length]->statement == statement) ++length;
+    }
+    groups.push_back(calls.subspan(first, length));
+    first += length;
+  }
+  return groups;
+}
+
+std::vector<CallGroup> one_by_one(std::span<Call* const> calls) {
+  std::vector<CallGroup> groups;
+  groups.reserve(calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) groups.push_back(calls.subspan(i, 1));
+  return groups;
+}
+
+BinaryParams transpose(CallGroup group) {
+  const auto fields = group.front()->statement->params;
+  BinaryParams params;
+  for (std::size_t field = 0; field < fields.size(); ++field) {
+    BinaryList values(fields[field].type, group.size());
+    for (const auto* call : group) values.add(call->params[field]);
+    params.add(std::move(values));
+  }
+  return params;
+}
+
+void deal_out(CallGroup group, Result<storage::Rows> rows) {
+  if (!rows) return answer_all(group, rows.error());
+  std::vector<storage::Rows> answers(group.size());
+  for (auto& row : *rows) {
+    const auto* call = row.empty() ? nullptr : std::get_if<std::int64_t>(&row.front());
+    if (call == nullptr || *call < 0 || static_cast<std::size_t>(*call) >= group.size()) {
+      return answer_all(group, {.code = Errc::damaged,
+                                .message = "postgresql: a function answered a call that nobody made: run `leasehold "
+                                           "migrate verify`"});
+    }
+    auto& answer = answers[static_cast<std::size_t>(*call)];
+    row.erase(row.begin());
+    answer.push_back(std::move(row));
+  }
+  for (std::size_t i = 0; i < group.size(); ++i) group[i]->answer = std::move(answers[i]);
+}
+
+void answer_group(CallGroup group, const PGresult* result) {
+  const auto& statement = *group.front()->statement;
+  if (group.size() == 1) {
+    group.front()->answer = decode_rows(result, statement.columns);
+  } else {
+    deal_out(group, decode_rows(result, each_columns(statement)));
+  }
+}
+
+}  // namespace leasehold::postgres

@@ -1,0 +1,39 @@
+// Calls of one statement as one command: their parameters go as arrays, the rows come back with the number of the call
+// they belong to. One execution of a function serves 64 threads, where it has such a form (see tools/embed_sql.cc).
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "storage/combiner.h"
+#include "storage/postgres/binary_params.h"
+
+namespace leasehold::postgres {
+
+/// The calls that one command of a batch stands for: one, or several of the same statement.
+using CallGroup = std::span<storage::Call* const>;
+
+/// Brings calls that can be grouped together, behind all others. The others keep their order, by key; the groups come
+/// in the order of the statements, each by key: batches take their row locks in one order.
+/// `each_forms` is that of a Dialect.
+void sort_for_grouping(std::vector<storage::Call*>& calls, std::span<const std::string_view> each_forms);
+
+/// Neighbours of one statement that has an each-form are one group. The groups point into `calls`.
+std::vector<CallGroup> group_calls(std::span<storage::Call* const> calls, std::span<const std::string_view> each_forms);
+
+/// Every call by itself.
+std::vector<CallGroup> one_by_one(std::span<storage::Call* const> calls);
+
+/// For every parameter of the statement the array of the calls' values.
+BinaryParams transpose(CallGroup group);
+
+/// Hands to every call its rows, in their order. They begin with the number of the call, which is taken off.
+void deal_out(CallGroup group, Result<storage::Rows> rows);
+
+/// Decodes the result of a group's command into the answers of its calls.
+void answer_group(CallGroup group, const PGresult* result);
+
+}  // namespace leasehold::postgres

@@ -1,0 +1,59 @@
+#include "storage/sqlite/values.h"
+
+#include <string>
+
+#include "storage/sqlite/bound_list.h"
+
+namespace leasehold::sqlite {
+namespace {
+
+using storage::Cell;
+using storage::Row;
+using storage::Type;
+
+int bind_string(sqlite3_stmt* statement, int place, Type type, std::string_view value) {
+  // A null pointer would bind NULL instead of something empty.
+  const auto* data = value.data() == nullptr ? "" : value.data();
+  if (type == Type::bytes) return sqlite3_bind_blob64(statement, place, data, value.size(), SQLITE_STATIC);
+  return sqlite3_bind_text64(statement, place, data, value.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+Cell cell_at(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_NULL: return {};
+    case SQLITE_INTEGER: return sqlite3_column_int64(statement, column);
+    default: {
+      const auto* text = static_cast<const char*>(sqlite3_column_blob(statement, column));
+      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+      return std::string(text == nullptr ? "" : text, size);
+    }
+  }
+}
+
+}  // namespace
+
+int bind_value(sqlite3_stmt* statement, int place, Type type, const storage::Param& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return sqlite3_bind_int64(statement, place, *number);
+  if (const auto* text = std::get_if<std::string_view>(&value)) return bind_string(statement, place, type, *text);
+  if (std::holds_alternative<std::monostate>(value)) return sqlite3_bind_null(statement, place);
+  return bind_list(statement, place, type, value);
+}
+
+Row read_row(sqlite3_stmt* statement) {
+  Row row;
+  const int columns = sqlite3_column_count(statement);
+  row.reserve(static_cast<std::size_t>(columns));
+  for (int column = 0; column < columns; ++column) row.push_back(cell_at(statement, column));
+  return row;
+}
+
+Row read_text_row(sqlite3_stmt* statement) {
+  Row row;
+  for (int column = 0; column < sqlite3_column_count(statement); ++column) {
+    const auto* text = sqlite3_column_text(statement, column);
+    row.push_back(text == nullptr ? Cell{} : Cell(reinterpret_cast<const char*>(text)));
+  }
+  return row;
+}
+
+}  // namespace leasehold::sqlite

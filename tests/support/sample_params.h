@@ -1,0 +1,62 @@
+// Something of the right type for every parameter of a statement, and a look at what comes back.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "storage/statement.h"
+#include "storage/value.h"
+
+namespace leasehold::support {
+
+inline storage::Param sample_of(storage::Type type) {
+  static constexpr std::array<std::int64_t, 1> one_number = {1};
+  static constexpr std::array<std::string_view, 1> one_string = {"sample"};
+  switch (type) {
+    case storage::Type::text:
+    case storage::Type::bytes: return one_string.front();
+    case storage::Type::integer:
+    case storage::Type::boolean:
+    case storage::Type::time: return one_number.front();
+    case storage::Type::duration: return std::int64_t{30'000'000};
+    case storage::Type::integers: return storage::IntegerList(one_number);
+    case storage::Type::texts:
+    case storage::Type::bytes_list: return storage::StringList(one_string);
+  }
+  return {};
+}
+
+/// Some take only a word they know, or a job that exists.
+inline storage::Param sample_of(const storage::Field& field) {
+  if (field.name == "verdict") return std::string_view("complete");
+  if (field.name == "scope") return std::string_view("read");
+  if (field.name == "after" && field.type == storage::Type::integers) return storage::IntegerList();
+  return sample_of(field.type);
+}
+
+inline std::vector<storage::Param> sample_params(const storage::Statement& statement) {
+  std::vector<storage::Param> params;
+  for (const auto& field : statement.params) params.push_back(sample_of(field));
+  return params;
+}
+
+inline void expect_fits(const storage::Field& field, const storage::Cell& cell) {
+  if (std::holds_alternative<std::monostate>(cell)) {
+    EXPECT_TRUE(field.nullable) << field.name << " is NULL";
+  } else if (field.type == storage::Type::text || field.type == storage::Type::bytes) {
+    EXPECT_TRUE(std::holds_alternative<std::string>(cell)) << field.name << " is no string";
+  } else {
+    EXPECT_TRUE(std::holds_alternative<std::int64_t>(cell)) << field.name << " is no number";
+  }
+}
+
+inline void expect_fits(const storage::Statement& statement, const storage::Row& row) {
+  ASSERT_EQ(row.size(), statement.columns.size());
+  for (std::size_t column = 0; column < row.size(); ++column) expect_fits(statement.columns[column], row[column]);
+}
+
+}  // namespace leasehold::support
