@@ -24,7 +24,7 @@ struct Token {
 struct Holder {
   std::string name;
   std::string host;
-  std::string boot_id;
+  std::string boot_id;  ///< with the pid and time namespaces: where pid and process_start mean something
   std::int64_t pid = 0;
   std::int64_t process_start = 0;  ///< clock ticks after boot, field 22 of /proc/PID/stat
   std::string tty;

@@ -1,4 +1,4 @@
-// Everything: leases, locks and the store they live in.
+// Everything: leases, locks, jobs and the store they live in. The runtime for workers is in worker.h.
 #pragma once
 
 #include "leasehold/events.h"
@@ -6,6 +6,8 @@
 #include "leasehold/lease.h"
 #include "leasehold/lock.h"
 #include "leasehold/migrations.h"
+#include "leasehold/queue.h"
+#include "leasehold/recovery.h"
 #include "leasehold/result.h"
 #include "leasehold/store.h"
 #include "leasehold/time.h"

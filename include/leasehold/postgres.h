@@ -1,6 +1,12 @@
-// The fence for your own PostgreSQL connection. Opt-in: needs libpq-fe.h.
+// leasehold in your own transaction on your own PostgreSQL connection. Opt-in: needs libpq-fe.h.
 //
-// The same as SELECT leasehold.fence('deploy', 1763...) from any language.
+//   PQexec(connection, "BEGIN");
+//   PQexec(connection, "INSERT INTO orders ...");
+//   auto job = leasehold::enqueue(connection, "invoice", {.payload = order});     // with the order, or not at all
+//   PQexec(connection, "COMMIT");
+//
+// The same as SELECT leasehold.fence('deploy', 1763...), leasehold.job_enqueue(...) and leasehold.job_settle(...) from
+// any language. An error of the server aborts your transaction, as it does with any statement: roll it back.
 #pragma once
 
 #include <libpq-fe.h>
@@ -9,6 +15,7 @@
 
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
+#include "leasehold/queue.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -18,5 +25,14 @@ namespace leasehold {
 /// `invalid_argument`: the connection is not in a transaction.
 LEASEHOLD_EXPORT Result<void> fence(PGconn* connection, std::string_view name, Token token,
                                     std::string_view schema = "leasehold");
+
+/// Puts a job into a queue as a part of your transaction: it can be claimed once that has committed.
+LEASEHOLD_EXPORT Result<Enqueued> enqueue(PGconn* connection, std::string_view queue, const NewJob& job,
+                                          std::string_view schema = "leasehold");
+
+/// Completes a job as a part of your transaction: what the job has written and its completion become true together.
+/// Until you commit, nobody takes the job over. `lost`: somebody did before; roll back.
+LEASEHOLD_EXPORT Result<Settled> complete(PGconn* connection, JobId id, Token token, std::string_view result = {},
+                                          std::string_view schema = "leasehold");
 
 }  // namespace leasehold

@@ -26,6 +26,10 @@ enum class Errc {
   held,              ///< somebody else holds it; `current` says who and until when
   busy,              ///< free or contended, but not yours this time; trying again is right
   lost,              ///< the token is not current; `lost_reason` says why
+  empty,             ///< nothing to do: no work is due
+  at_capacity,       ///< there is work, but the queue's limit is reached; `current` says who frees a place next
+  paused,            ///< an operator stopped the queue
+  rate_limited,      ///< too soon; `retry_at` says when
   unavailable,       ///< the store could not be asked, nothing was changed
   in_doubt,          ///< the store was asked and the answer was lost: it may have happened
   schema_missing,    ///< the store has no leasehold schema, or an older one
@@ -42,6 +46,10 @@ struct Error {
   std::optional<LostReason> lost_reason;
   /// The key's latest lease, for `held`, `busy` and `lost`: who has it, or had it last. Empty if it never had one.
   std::optional<LeaseInfo> current;
+  /// For `rate_limited` and `empty`: when there may be something to do, on the store's clock.
+  std::optional<Timestamp> retry_at{};
+  /// The same, counted from when the store said it.
+  std::optional<Duration> retry_in{};
 };
 
 /// Either a T or an Error.

@@ -18,6 +18,8 @@
 #include "leasehold/export.h"
 #include "leasehold/lock.h"
 #include "leasehold/migrations.h"
+#include "leasehold/queue.h"
+#include "leasehold/recovery.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -53,6 +55,7 @@ struct StoreStatus {
 struct Pruned {
   std::int64_t leases = 0;
   std::int64_t events = 0;
+  std::int64_t jobs = 0;
 };
 
 /// One thing `leasehold doctor` looked at.
@@ -78,6 +81,8 @@ class Store {
   LEASEHOLD_EXPORT static Result<bool> rehome(std::string_view url);
 
   [[nodiscard]] LEASEHOLD_EXPORT Locks locks() const;
+  [[nodiscard]] LEASEHOLD_EXPORT Jobs jobs() const;
+  [[nodiscard]] LEASEHOLD_EXPORT Queues queues() const;
   [[nodiscard]] LEASEHOLD_EXPORT Migrations migrations() const;
 
   LEASEHOLD_EXPORT Result<std::vector<Event>> events(const EventFilter& filter = {}) const;
@@ -87,8 +92,13 @@ class Store {
   LEASEHOLD_EXPORT Result<StoreStatus> status() const;
   /// Settings and circumstances that make leases unsafe.
   LEASEHOLD_EXPORT Result<std::vector<Finding>> doctor() const;
-  /// Deletes ended leases (and with them their request ids) and events older than this, in small batches.
+  /// Deletes ended leases (and with them their request ids), events and finished jobs older than this, in small batches.
   LEASEHOLD_EXPORT Result<Pruned> prune(Duration older_than) const;
+
+  /// Ends what has expired, and on this host what belongs to processes that are gone; its work goes back. Never
+  /// needed for correctness: the next claim does the same. Safe to run at any time, from many places.
+  LEASEHOLD_EXPORT Result<Recovered> recover() const;
+  LEASEHOLD_EXPORT Result<RecoveryStats> recovery_stats() const;
 
   /// PostgreSQL: lets a role call the functions of a scope; each includes the one before. Tables stay closed.
   LEASEHOLD_EXPORT Result<void> grant(std::string_view role, Scope scope) const;

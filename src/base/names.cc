@@ -1,7 +1,10 @@
 // The spelling of every enumeration: one word, the same in C++, SQL, JSON and on the command line.
 #include "base/names.h"
 
+#include <array>
+
 #include "leasehold/lease.h"
+#include "leasehold/queue.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -32,6 +35,29 @@ const char* to_string(LeaseState state) noexcept {
   return "unknown";
 }
 
+const char* to_string(JobState state) noexcept {
+  switch (state) {
+    case JobState::available: return "available";
+    case JobState::deferred: return "deferred";
+    case JobState::blocked: return "blocked";
+    case JobState::running: return "running";
+    case JobState::expired: return "expired";
+    case JobState::completed: return "completed";
+    case JobState::failed: return "failed";
+    case JobState::cancelled: return "cancelled";
+  }
+  return "unknown";
+}
+
+std::optional<JobState> job_state_from(std::string_view text) noexcept {
+  constexpr std::array states = {JobState::available, JobState::deferred,  JobState::blocked, JobState::running,
+                                 JobState::expired,   JobState::completed, JobState::failed,  JobState::cancelled};
+  for (const auto state : states) {
+    if (text == to_string(state)) return state;
+  }
+  return std::nullopt;
+}
+
 const char* to_string(Errc code) noexcept {
   switch (code) {
     case Errc::invalid_argument: return "invalid_argument";
@@ -39,6 +65,10 @@ const char* to_string(Errc code) noexcept {
     case Errc::held: return "held";
     case Errc::busy: return "busy";
     case Errc::lost: return "lost";
+    case Errc::empty: return "empty";
+    case Errc::at_capacity: return "at_capacity";
+    case Errc::paused: return "paused";
+    case Errc::rate_limited: return "rate_limited";
     case Errc::unavailable: return "unavailable";
     case Errc::in_doubt: return "in_doubt";
     case Errc::schema_missing: return "schema_missing";

@@ -1,13 +1,18 @@
 // From the spelling back to the enumeration.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "leasehold/lease.h"
+#include "leasehold/queue.h"
 
 namespace leasehold {
 
 /// `superseded` for anything else: whoever is told a reason we do not know has lost all the same.
 LostReason lost_reason_from(std::string_view text) noexcept;
+
+/// Nothing for a word that is no state.
+std::optional<JobState> job_state_from(std::string_view text) noexcept;
 
 }  // namespace leasehold

@@ -1,11 +1,18 @@
-// Holder::self(): who this process is, so that somebody else can find it.
+// Who this process is, so that others can find it; and whether another one is still there.
+#include "base/process.h"
+
 #include <fmt/format.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
+#include <optional>
 #include <sstream>
 
 #include "base/machine.h"
@@ -15,17 +22,32 @@
 namespace leasehold {
 namespace {
 
-// Field 22 of /proc/PID/stat, counted after the command's name, which may hold spaces and brackets.
-std::int64_t process_start_ticks() {
-  const auto line = first_line_of("/proc/self/stat");
+struct ProcessStat {
+  char state = '?';
+  std::int64_t threads = 0;
+  std::int64_t start_ticks = 0;
+};
+
+// Fields 3, 20 and 22 of /proc/PID/stat, counted after the command's name, which may hold spaces and brackets.
+std::optional<ProcessStat> stat_of(const std::string& process) {
+  const auto line = first_line_of("/proc/" + process + "/stat");
   const auto end_of_name = line.rfind(')');
-  if (end_of_name == std::string::npos) return 0;
+  if (end_of_name == std::string::npos) return std::nullopt;
   std::istringstream fields(line.substr(end_of_name + 1));
+  ProcessStat stat;
   std::string skipped;
-  for (int field = 3; field < 22; ++field) fields >> skipped;
-  std::int64_t ticks = 0;
-  fields >> ticks;
-  return ticks;
+  fields >> stat.state;
+  for (int field = 4; field < 20; ++field) fields >> skipped;
+  fields >> stat.threads >> skipped >> stat.start_ticks;
+  if (!fields) return std::nullopt;
+  return stat;
+}
+
+// A /proc of another pid namespace shows other processes under the same numbers.
+bool proc_shows_our_pids() {
+  std::array<char, 32> target{};
+  if (readlink("/proc/self", target.data(), target.size() - 1) <= 0) return false;
+  return std::to_string(getpid()) == target.data();
 }
 
 std::string terminal_name() {
@@ -50,14 +72,37 @@ Holder describe_process() {
   self.host = host_name();
   self.pid = getpid();
   self.name = fmt::format("{}@{}:{}", user_name(), self.host, self.pid);
-  self.boot_id = this_machine().boot_id;
-  self.process_start = process_start_ticks();
+  self.boot_id = process_space();
+  if (const auto stat = stat_of("self")) self.process_start = stat->start_ticks;
   self.tty = terminal_name();
   self.instance = random_hex();
   return self;
 }
 
 }  // namespace
+
+const std::string& process_space() {
+  static const std::string space = [] {
+    const auto& machine = this_machine();
+    struct stat pids {};
+    const bool known = !machine.boot_id.empty() && stat("/proc/self/ns/pid", &pids) == 0;
+    return known ? fmt::format("{}/{}/{}", machine.boot_id, pids.st_ino, machine.time_namespace) : std::string();
+  }();
+  return space;
+}
+
+Liveness look_for_process(std::int64_t pid, std::int64_t process_start) {
+  if (pid <= 0 || pid > std::numeric_limits<pid_t>::max() || process_start <= 0) return Liveness::cannot_tell;
+  // Asked of the kernel, for /proc may be mounted so that it hides the processes of other users.
+  if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return Liveness::gone;
+  if (!proc_shows_our_pids()) return Liveness::cannot_tell;
+  const auto stat = stat_of(std::to_string(pid));
+  if (!stat) return Liveness::cannot_tell;
+  if (stat->start_ticks != process_start) return Liveness::gone;
+  // A zombie only waits for its parent; but one whose first thread alone has ended goes on.
+  const bool zombie = stat->state == 'Z' || stat->state == 'X';
+  return zombie && stat->threads <= 1 ? Liveness::gone : Liveness::alive;
+}
 
 Holder Holder::self(std::string name) {
   static std::mutex mutex;

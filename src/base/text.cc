@@ -49,4 +49,17 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+std::string clean_text(std::string_view bytes, std::size_t most_bytes) {
+  constexpr std::string_view replacement = "\xEF\xBF\xBD";
+  std::string out;
+  while (!bytes.empty()) {
+    const auto length = bytes.front() == '\0' ? 0 : character_length(bytes);
+    const auto character = length == 0 ? replacement : bytes.substr(0, length);
+    if (out.size() + character.size() > most_bytes) break;
+    out += character;
+    bytes.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out;
+}
+
 }  // namespace leasehold

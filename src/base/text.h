@@ -12,4 +12,8 @@ bool is_utf8(std::string_view text);
 /// For error messages: quoted, control characters and broken bytes escaped, cut after 60 bytes.
 std::string quoted(std::string_view text);
 
+/// What a store can keep of any bytes: at most `most_bytes` of UTF-8, cut between characters; NUL and broken bytes
+/// become U+FFFD.
+std::string clean_text(std::string_view bytes, std::size_t most_bytes);
+
 }  // namespace leasehold

@@ -25,29 +25,29 @@ LeaseState state_of(const sql::LeaseAnswer& answer) {
   return answer.expires_at.value_or(Timestamp{}) > answer.store_now ? LeaseState::running : LeaseState::expired;
 }
 
-std::string held_message(std::string_view what, const LeaseInfo& current) {
-  auto who = current.holder.name;
-  if (!current.holder.host.empty()) who += fmt::format(" on {}", current.holder.host);
-  return fmt::format("{} is held by {}, last heartbeat {}, frees in {}", what, who, format_age(current.heartbeat_age()),
-                     format_duration(current.frees_in()));
-}
-
 std::string busy_message(std::string_view what, const sql::LeaseAnswer& answer) {
   if (answer.waiters > 0) return fmt::format("{} is free, but {} stand in line before you", what, answer.waiters);
   return fmt::format("{} has expired, but its holder is just finishing a write; try again", what);
 }
 
-std::string lost_message(std::string_view what, LostReason why, const LeaseInfo& current) {
-  switch (why) {
-    case LostReason::expired: return fmt::format("{} is lost: the lease ran out", what);
-    case LostReason::superseded: return fmt::format("{} is lost: a later grant exists", what);
-    case LostReason::revoked: return fmt::format("{} is lost: revoked ({})", what, current.end_detail);
-    case LostReason::finished: return fmt::format("{} is lost: it was released before", what);
-  }
-  return fmt::format("{} is lost", what);
+}  // namespace
+
+std::string describe_holding(const LeaseInfo& current) {
+  auto who = current.holder.name;
+  if (!current.holder.host.empty()) who += fmt::format(" on {}", current.holder.host);
+  return fmt::format("held by {}, last heartbeat {}, frees in {}", who, format_age(current.heartbeat_age()),
+                     format_duration(current.frees_in()));
 }
 
-}  // namespace
+std::string describe_loss(LostReason why, std::string_view end_detail) {
+  switch (why) {
+    case LostReason::expired: return "the lease ran out";
+    case LostReason::superseded: return "a later grant exists";
+    case LostReason::revoked: return fmt::format("revoked ({})", end_detail);
+    case LostReason::finished: return "it was released before";
+  }
+  return "it is not current";
+}
 
 LeaseInfo info_from(const sql::LeaseAnswer& answer) {
   return {.kind = answer.kind.value_or(""),
@@ -86,14 +86,17 @@ Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what) {
   const auto current = info_from(answer);
   const auto shown = answer.lease_id ? std::optional(current) : std::nullopt;
   if (answer.outcome == "held") {
-    return {.code = Errc::held, .message = held_message(what, current), .current = shown};
+    return {.code = Errc::held, .message = fmt::format("{} is {}", what, describe_holding(current)), .current = shown};
   }
   if (answer.outcome == "busy") {
     return {.code = Errc::busy, .message = busy_message(what, answer), .current = shown};
   }
   if (answer.outcome == "lost") {
     const auto why = lost_reason_from(answer.why.value_or(""));
-    return {.code = Errc::lost, .message = lost_message(what, why, current), .lost_reason = why, .current = shown};
+    return {.code = Errc::lost,
+            .message = fmt::format("{} is lost: {}", what, describe_loss(why, current.end_detail)),
+            .lost_reason = why,
+            .current = shown};
   }
   return {.code = Errc::internal, .message = fmt::format("{}: the store answered \"{}\"", what, answer.outcome)};
 }

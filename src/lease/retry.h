@@ -8,20 +8,32 @@
 
 namespace leasehold::lease {
 
-/// `ask` until it succeeds, gives an answer that stays, or the deadline nears. Only for acts that may be
-/// repeated: those with a request id or a token. A busy store gets five tries from 50 ms, doubling.
-template <typename Ask>
-auto ask_again(BootTime deadline, Ask&& ask) -> decltype(ask()) {
+/// `ask` until it succeeds, gives an answer that stays, or the deadline nears. Nothing has happened to whoever is told
+/// `busy`: that is always asked again, five times from 50 ms, doubling. `also` says which other errors are.
+template <typename Ask, typename Also>
+auto ask_again_if(BootTime deadline, Ask&& ask, Also&& also) -> decltype(ask()) {
   auto pause = Duration(std::chrono::milliseconds(50));
   for (int tries = 1;; ++tries) {
     auto answer = ask();
     if (answer) return answer;
     const auto code = answer.error().code;
-    const bool again = code == Errc::in_doubt || (code == Errc::busy && tries < 5);
+    const bool again = also(code) || (code == Errc::busy && tries < 5);
     if (!again || BootClock::now() + pause >= deadline) return answer;
     std::this_thread::sleep_for(pause);
     pause *= 2;
   }
+}
+
+/// Only for acts that may be repeated, those with a request id or a token: a lost answer is asked for again.
+template <typename Ask>
+auto ask_again(BootTime deadline, Ask&& ask) -> decltype(ask()) {
+  return ask_again_if(deadline, ask, [](Errc code) { return code == Errc::in_doubt; });
+}
+
+/// For all other acts: once more only where certainly nothing has happened.
+template <typename Ask>
+auto ask_until_free(BootTime deadline, Ask&& ask) -> decltype(ask()) {
+  return ask_again_if(deadline, ask, [](Errc) { return false; });
 }
 
 }  // namespace leasehold::lease

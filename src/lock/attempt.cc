@@ -3,14 +3,15 @@
 #include "base/text.h"
 #include "lease/answer.h"
 #include "lease/retry.h"
+#include "lease/with_holder.h"
 #include "storage/query.h"
 
 namespace leasehold::lock {
 std::string describe(std::string_view name) { return "lock " + quoted(name); }
 
 Result<Grant> try_acquire(storage::Backend& backend, const Wish& wish, BootTime deadline) {
-  const auto acquire =
-      with_holder(sql::LockAcquire{.name = wish.name, .ttl = wish.ttl, .request_id = wish.request_id}, wish.holder);
+  const auto acquire = lease::with_holder(
+      sql::LockAcquire{.name = wish.name, .ttl = wish.ttl, .request_id = wish.request_id}, wish.holder);
   BootTime before_sending;
   auto answer = lease::ask_again(deadline, [&] {
     before_sending = BootClock::now();

@@ -19,19 +19,6 @@ struct Wish {
 
 std::string describe(std::string_view name);
 
-/// Puts the holder into a statement that takes one: LockAcquire, LockWait.
-template <typename S>
-S with_holder(S statement, const Holder& holder) {
-  statement.holder = holder.name;
-  statement.host = holder.host;
-  statement.boot_id = holder.boot_id;
-  statement.pid = holder.pid;
-  statement.process_start = holder.process_start;
-  statement.tty = holder.tty;
-  statement.instance = holder.instance;
-  return statement;
-}
-
 /// Held, or free but not ours this time: the answers that waiting can change.
 inline bool is_refusal(const Result<Grant>& answer) {
   return !answer && (answer.error().code == Errc::held || answer.error().code == Errc::busy);

@@ -3,6 +3,7 @@
 
 #include "lease/answer.h"
 #include "lease/retry.h"
+#include "lease/with_holder.h"
 #include "lock/attempt.h"
 #include "storage/query.h"
 
@@ -31,7 +32,7 @@ class Line {
   /// Takes or keeps the place, and tells how things stand.
   Result<sql::LeaseAnswer> stand() {
     const auto call_deadline = deadline();
-    const auto wait = with_holder(
+    const auto wait = lease::with_holder(
         sql::LockWait{.name = wish_.name, .request_id = wish_.request_id, .patience = place_ttl}, wish_.holder);
     auto answer = lease::ask_again(call_deadline, [&] { return storage::query_one(backend_, wait, call_deadline); });
     standing_ = standing_ || answer.ok();

@@ -3,6 +3,7 @@
 #include "core/limits.h"
 #include "core/store_url.h"
 #include "lock/locks.h"
+#include "queue/jobs.h"
 #include "storage/migrator.h"
 #include "storage/postgres/backend.h"
 #include "storage/query.h"
@@ -13,8 +14,6 @@
 
 namespace leasehold {
 namespace {
-
-constexpr std::int64_t prune_batch = 1000;
 
 Result<std::unique_ptr<storage::Backend>> open_backend(const StoreUrl& url, const Clock& clock, BootTime deadline) {
   return url.kind == StoreUrl::Kind::sqlite ? sqlite::open(url, clock, deadline) : postgres::open(url, deadline);
@@ -28,7 +27,8 @@ Result<void> bring_schema_up(storage::Backend& backend, const StoreUrl& url, con
   if (!missing || !(automatic || options.migrate == MigrateOnOpen::yes)) return current;
   auto applied = migrator.up();
   if (!applied) return std::move(applied).error();
-  return {};
+  // With this read a SQLite store learns its clock, so that its first act may as well be a transaction.
+  return migrator.require_current();
 }
 
 Event event_from(sql::EventList::Row& row) {
@@ -84,6 +84,17 @@ Locks Store::locks() const {
   return Locks(std::make_shared<const Locks::Impl>(Locks::Impl{impl_->backend, impl_->call_timeout}));
 }
 
+Jobs Store::jobs() const {
+  return Jobs(std::make_shared<const Jobs::Impl>(Jobs::Impl{.backend = impl_->backend,
+                                                            .call_timeout = impl_->call_timeout,
+                                                            .reaper = impl_->reaper,
+                                                            .awaited = impl_->awaited}));
+}
+
+Queues Store::queues() const {
+  return Queues(std::make_shared<const Queues::Impl>(Queues::Impl{impl_->backend, impl_->call_timeout}));
+}
+
 Migrations Store::migrations() const {
   return Migrations(std::make_shared<const Migrations::Impl>(Migrations::Impl{impl_->backend, impl_->call_timeout}));
 }
@@ -119,19 +130,6 @@ Result<StoreStatus> Store::status() const {
                      .ended_leases = row->ended_leases,
                      .events = row->events,
                      .store_now = row->store_now};
-}
-
-Result<Pruned> Store::prune(Duration older_than) const {
-  if (older_than < Duration(0)) return Error{.code = Errc::invalid_argument, .message = "the age is negative"};
-  Pruned total;
-  for (;;) {
-    const sql::Prune batch{.older_than = older_than, .batch = prune_batch};
-    auto pruned = storage::query_one(*impl_->backend, batch, impl_->deadline());
-    if (!pruned) return std::move(pruned).error();
-    total.leases += pruned->leases;
-    total.events += pruned->events;
-    if (pruned->leases < prune_batch && pruned->events < prune_batch) return total;
-  }
 }
 
 Result<void> Store::grant(std::string_view role, Scope scope) const {

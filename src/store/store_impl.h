@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "leasehold/store.h"
+#include "queue/awaited.h"
+#include "queue/reap.h"
 #include "storage/backend.h"
 
 namespace leasehold {
@@ -14,6 +16,8 @@ struct Store::Impl {
 
   std::shared_ptr<storage::Backend> backend;
   Duration call_timeout;
+  std::shared_ptr<queue::Reaper> reaper = std::make_shared<queue::Reaper>();
+  std::shared_ptr<queue::Awaited> awaited = std::make_shared<queue::Awaited>();
 
   [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
 };

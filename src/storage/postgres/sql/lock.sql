@@ -1,7 +1,7 @@
 -- Locks. Reads beside sqlite/sql/lock.sql: same names, parameters, columns.
 --
 -- `SELECT f(...)` instead of `SELECT * FROM f(...)` in what is called most: one composite value is cheaper than
--- two dozen columns (a quarter more cycles with 16 callers), and is taken apart in binary.cc.
+-- two dozen columns (a quarter more cycles with 16 callers), and is taken apart in binary_rows.cc.
 
 -- statement lock_acquire write
 -- takes name text, holder text, ttl duration, request_id text?, host text, boot_id text, pid int,

@@ -42,24 +42,29 @@ SELECT (SELECT count(*) FROM leasehold_lock) AS locks,
 -- statement prune write
 -- takes older_than duration, batch int
 -- gives leases int, events int
-DELETE FROM temp.pruned;
+DELETE FROM temp.leasehold_pruned;
 DELETE FROM leasehold_waiter WHERE place IN (
   SELECT o.place FROM leasehold_waiter AS o JOIN leasehold_lease AS l ON l.id = o.lease_id
    WHERE l.expires_at < :now - :older_than LIMIT :batch);
+-- As long as a job goes on, the leases of its attempts stay, to say who made them.
 DELETE FROM leasehold_lease WHERE id IN (
   SELECT l.id FROM leasehold_lease AS l
    WHERE (l.ended_at < :now - :older_than OR (l.kind = 'place' AND l.expires_at < :now - :older_than))
      AND l.id NOT IN (SELECT lease_id FROM leasehold_lock WHERE lease_id IS NOT NULL)
      AND l.id NOT IN (SELECT lease_id FROM leasehold_waiter)
+     AND NOT EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.lease_id = l.id)
+     AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s
+                      WHERE s.lease_id = l.id AND NOT s.final
+                        AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS e WHERE e.job_id = s.job_id AND e.final))
      AND l.id < (SELECT max(id) FROM leasehold_lease)
    LIMIT :batch);
-INSERT INTO temp.pruned (leases) VALUES (changes());
+INSERT INTO temp.leasehold_pruned (leases) VALUES (changes());
 -- The newest one stays: ids go on from it, so that who follows events never sees one twice.
 DELETE FROM leasehold_event WHERE id IN (
   SELECT id FROM leasehold_event
    WHERE at < :now - :older_than AND id < (SELECT max(id) FROM leasehold_event) ORDER BY id LIMIT :batch);
-UPDATE temp.pruned SET events = changes();
-SELECT leases, events FROM temp.pruned;
+UPDATE temp.leasehold_pruned SET events = changes();
+SELECT leases, events FROM temp.leasehold_pruned;
 
 -- statement grant_scope write
 -- takes role text, scope text

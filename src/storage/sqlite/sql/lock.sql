@@ -1,7 +1,7 @@
 -- Locks. Reads beside postgres/sql/lock.sql, which calls the functions of postgres/migrations.
 --
 -- Each act runs in one IMMEDIATE transaction and has three parts: decide (one row in the temporary
--- table `act`), do (every statement asks what was decided), tell.
+-- table `leasehold_act`), do (every statement asks what was decided), tell.
 
 -- fragment lease_columns
 k.token AS token, l.id AS lease_id, l.holder AS holder, l.host AS host,
@@ -27,7 +27,7 @@ CASE WHEN l.id IS NULL OR l.ended_at IS NOT NULL THEN 'free'
 
 -- fragment tell
 l.kind AS kind, :name AS key, {lease_columns}, 0 AS waiters, a.replayed AS replayed, :now AS store_now
-  FROM temp.act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
+  FROM temp.leasehold_act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id
 
 -- fragment lost_reason
@@ -38,7 +38,7 @@ CASE WHEN :token <> k.token THEN 'superseded' WHEN l.end_reason = 'revoked' THEN
 -- takes name text, holder text, ttl duration, request_id text?, host text, boot_id text, pid int,
 --   process_start int, tty text, instance text
 -- gives lease_answer
-INSERT OR REPLACE INTO temp.act (id, token, lease_id, takeover, outcome)
+INSERT OR REPLACE INTO temp.leasehold_act (id, token, lease_id, takeover, outcome)
 SELECT 1, coalesce(k.token, 0), h.id, h.ended_at IS NULL AND h.id IS NOT NULL,
        CASE WHEN h.request_id = :request_id AND h.ended_at IS NULL AND h.expires_at > :now THEN 'replayed'
             WHEN EXISTS (SELECT 1 FROM leasehold_lease WHERE request_id = :request_id) THEN 'lost'
@@ -49,27 +49,27 @@ SELECT 1, coalesce(k.token, 0), h.id, h.ended_at IS NULL AND h.id IS NOT NULL,
   LEFT JOIN leasehold_lease AS h ON h.id = k.lease_id;
 -- Takeover ends the lease first.
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'expired'
- WHERE id = (SELECT lease_id FROM temp.act WHERE outcome = 'granted' AND takeover);
+ WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'granted' AND takeover);
 INSERT INTO leasehold_lease
   (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at,
    expires_at, request_id)
 SELECT 'lock', :holder, :host, :boot_id, :pid, :process_start, :tty, :instance, :ttl, :now, :now,
        :now + :ttl, :request_id
-  FROM temp.act WHERE outcome = 'granted';
+  FROM temp.leasehold_act WHERE outcome = 'granted';
 INSERT INTO leasehold_lock (name, token, lease_id)
-SELECT :name, max(token + 1, :now), last_insert_rowid() FROM temp.act WHERE outcome = 'granted'
+SELECT :name, max(token + 1, :now), last_insert_rowid() FROM temp.leasehold_act WHERE outcome = 'granted'
     ON CONFLICT (name) DO UPDATE SET token = excluded.token, lease_id = excluded.lease_id;
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, previous_holder)
 SELECT :now, 'lock', :name, CASE WHEN a.takeover THEN 'reclaimed' ELSE 'acquired' END,
        max(a.token + 1, :now), :holder, :host,
        CASE WHEN a.takeover THEN (SELECT holder FROM leasehold_lease WHERE id = a.lease_id) END
-  FROM temp.act AS a WHERE a.outcome = 'granted';
+  FROM temp.leasehold_act AS a WHERE a.outcome = 'granted';
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'completed'
  WHERE id = (SELECT w.lease_id FROM leasehold_waiter AS w
               WHERE w.name = :name AND w.request_id = :request_id
-                AND (SELECT outcome FROM temp.act) = 'granted');
+                AND (SELECT outcome FROM temp.leasehold_act) = 'granted');
 DELETE FROM leasehold_waiter
- WHERE name = :name AND request_id = :request_id AND (SELECT outcome FROM temp.act) = 'granted';
+ WHERE name = :name AND request_id = :request_id AND (SELECT outcome FROM temp.leasehold_act) = 'granted';
 SELECT CASE a.outcome WHEN 'replayed' THEN 'granted' ELSE a.outcome END AS outcome,
        CASE WHEN a.outcome <> 'lost' THEN NULL
             WHEN l.request_id IS NOT :request_id THEN 'superseded'
@@ -79,7 +79,7 @@ SELECT CASE a.outcome WHEN 'replayed' THEN 'granted' ELSE a.outcome END AS outco
        l.kind AS kind, :name AS key, {lease_columns},
        CASE a.outcome WHEN 'busy' THEN ({waiters_ahead}) ELSE 0 END AS waiters,
        a.outcome IN ('replayed', 'lost') AS replayed, :now AS store_now
-  FROM temp.act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
+  FROM temp.leasehold_act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 
 -- statement lock_wait write
@@ -88,12 +88,12 @@ SELECT CASE a.outcome WHEN 'replayed' THEN 'granted' ELSE a.outcome END AS outco
 -- gives lease_answer
 INSERT INTO leasehold_lock (name, token) SELECT :name, 0
  WHERE NOT EXISTS (SELECT 1 FROM leasehold_lock WHERE name = :name);
-INSERT OR REPLACE INTO temp.act (id, lease_id, outcome)
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, outcome)
 SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'new' ELSE 'kept' END
   FROM (SELECT 1) LEFT JOIN leasehold_waiter AS w ON w.name = :name AND w.request_id = :request_id
   LEFT JOIN leasehold_lease AS l ON l.id = w.lease_id AND l.expires_at > :now;
 UPDATE leasehold_lease SET heartbeat_at = :now, expires_at = :now + :patience
- WHERE id = (SELECT lease_id FROM temp.act WHERE outcome = 'kept');
+ WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'kept');
 -- Who was silent for too long has lost the place, this request included.
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'expired'
  WHERE ended_at IS NULL AND expires_at <= :now
@@ -106,10 +106,10 @@ INSERT INTO leasehold_lease
    expires_at)
 SELECT 'place', :holder, :host, :boot_id, :pid, :process_start, :tty, :instance, :patience, :now, :now,
        :now + :patience
-  FROM temp.act WHERE outcome = 'new';
+  FROM temp.leasehold_act WHERE outcome = 'new';
 INSERT INTO leasehold_waiter (name, request_id, lease_id)
-SELECT :name, :request_id, last_insert_rowid() FROM temp.act WHERE outcome = 'new';
-UPDATE temp.act SET ahead =
+SELECT :name, :request_id, last_insert_rowid() FROM temp.leasehold_act WHERE outcome = 'new';
+UPDATE temp.leasehold_act SET ahead =
   (SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS l ON l.id = w.lease_id
     WHERE w.name = :name AND l.expires_at > :now
       AND w.place < (SELECT min(own.place) FROM leasehold_waiter AS own
@@ -119,23 +119,23 @@ SELECT CASE WHEN l.ended_at IS NULL AND l.expires_at > :now THEN 'held'
        NULL AS why,
        l.kind AS kind, :name AS key, {lease_columns}, a.ahead AS waiters,
        a.outcome = 'kept' AS replayed, :now AS store_now
-  FROM temp.act AS a JOIN leasehold_lock AS k ON k.name = :name
+  FROM temp.leasehold_act AS a JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 
 -- statement lock_leave write
 -- takes name text, request_id text
 -- gives left_line bool
-INSERT OR REPLACE INTO temp.act (id, lease_id)
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id)
 SELECT 1, (SELECT lease_id FROM leasehold_waiter WHERE name = :name AND request_id = :request_id);
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'released'
- WHERE id = (SELECT lease_id FROM temp.act);
+ WHERE id = (SELECT lease_id FROM temp.leasehold_act);
 DELETE FROM leasehold_waiter WHERE name = :name AND request_id = :request_id;
-SELECT lease_id IS NOT NULL AS left_line FROM temp.act;
+SELECT lease_id IS NOT NULL AS left_line FROM temp.leasehold_act;
 
 -- statement lock_heartbeat write urgent
 -- takes name text, token int, ttl duration?
 -- gives lease_answer
-INSERT OR REPLACE INTO temp.act (id, lease_id, replayed, outcome)
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, replayed, outcome)
 SELECT 1, l.id, 0,
        CASE WHEN l.id IS NULL THEN 'not_found'
             WHEN k.token = :token AND l.ended_at IS NULL AND l.expires_at > :now THEN 'extended'
@@ -144,13 +144,13 @@ SELECT 1, l.id, 0,
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 UPDATE leasehold_lease
    SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
- WHERE id = (SELECT lease_id FROM temp.act WHERE outcome = 'extended');
+ WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'extended');
 SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why, {tell};
 
 -- statement lock_release write
 -- takes name text, token int
 -- gives lease_answer
-INSERT OR REPLACE INTO temp.act (id, lease_id, replayed, outcome)
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, replayed, outcome)
 SELECT 1, l.id, coalesce(k.token = :token AND l.end_reason = 'released', 0),
        CASE WHEN l.id IS NULL THEN 'not_found'
             WHEN k.token = :token AND coalesce(l.end_reason, 'released') = 'released' THEN 'released'
@@ -159,27 +159,27 @@ SELECT 1, l.id, coalesce(k.token = :token AND l.end_reason = 'released', 0),
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host)
 SELECT :now, 'lock', :name, 'released', :token, l.holder, l.host
-  FROM temp.act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id
+  FROM temp.leasehold_act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id
  WHERE a.outcome = 'released' AND l.ended_at IS NULL;
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'released'
- WHERE ended_at IS NULL AND id = (SELECT lease_id FROM temp.act WHERE outcome = 'released');
+ WHERE ended_at IS NULL AND id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'released');
 SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why, {tell};
 
 -- statement lock_revoke write
 -- takes name text, reason text
 -- gives lease_answer
-INSERT OR REPLACE INTO temp.act (id, lease_id, replayed, outcome)
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, replayed, outcome)
 SELECT 1, l.id, 0,
        CASE WHEN l.id IS NULL THEN 'not_found' WHEN l.ended_at IS NULL THEN 'revoked' ELSE 'free' END
   FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS l ON l.id = k.lease_id;
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT :now, 'lock', :name, 'revoked', k.token, l.holder, l.host, :reason
-  FROM temp.act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id
+  FROM temp.leasehold_act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id
   JOIN leasehold_lock AS k ON k.name = :name
  WHERE a.outcome = 'revoked';
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'revoked', end_detail = :reason
- WHERE id = (SELECT lease_id FROM temp.act WHERE outcome = 'revoked');
+ WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'revoked');
 SELECT a.outcome AS outcome, NULL AS why, {tell};
 
 -- statement lock_show read

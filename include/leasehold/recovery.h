@@ -1,0 +1,38 @@
+// Taking back what the dead have left. Claims do it by themselves; this is for looking, counting and not waiting.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leasehold/time.h"
+
+namespace leasehold {
+
+/// What was taken back, or what there would be to take back.
+struct Recovered {
+  std::int64_t locks = 0;      ///< expired leases of locks that were ended
+  std::int64_t leases = 0;     ///< expired leases of jobs that were ended
+  std::int64_t jobs = 0;       ///< jobs that went back to their queues
+  std::int64_t failed = 0;     ///< jobs whose crash budget was spent: dead letters
+  std::int64_t unblocked = 0;  ///< jobs whose predecessors had all completed
+  Timestamp store_now{};
+};
+
+/// Recoveries by reason: `claim` (taken over by a claim), `recover` (asked for), `process_gone` (same host, process
+/// dead).
+struct RecoveryTotal {
+  std::string reason;
+  std::int64_t times = 0;
+  std::int64_t leases = 0;
+  std::int64_t jobs = 0;
+  std::optional<Timestamp> last_at{};
+};
+
+struct RecoveryStats {
+  Recovered stale_now;  ///< what recover() would find
+  std::vector<RecoveryTotal> totals;
+};
+
+}  // namespace leasehold

@@ -1,0 +1,39 @@
+// What Jobs and Queues hold.
+#pragma once
+
+#include <memory>
+
+#include "leasehold/queue.h"
+#include "queue/awaited.h"
+#include "queue/claim.h"
+#include "queue/positions.h"
+#include "queue/reap.h"
+#include "storage/backend.h"
+
+namespace leasehold {
+
+struct Jobs::Impl {
+  std::shared_ptr<storage::Backend> backend;
+  Duration call_timeout;
+  /// Shared by all handles of a store.
+  std::shared_ptr<queue::Reaper> reaper;
+  std::shared_ptr<queue::Awaited> awaited;
+  /// Shared by the copies of this handle.
+  std::shared_ptr<queue::Positions> positions = std::make_shared<queue::Positions>();
+
+  /// One try, and another where somebody who died on this host stood in the way.
+  [[nodiscard]] Result<JobGrant> claim_once(const queue::Wish& wish) const;
+  /// Until something was granted or `until` has passed; then the last refusal.
+  [[nodiscard]] Result<JobGrant> claim_patiently(const queue::Wish& wish, BootTime until) const;
+
+  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
+};
+
+struct Queues::Impl {
+  std::shared_ptr<storage::Backend> backend;
+  Duration call_timeout;
+
+  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
+};
+
+}  // namespace leasehold

@@ -1,0 +1,61 @@
+#include "queue/reap.h"
+
+#include <map>
+#include <utility>
+
+#include "base/process.h"
+#include "storage/query.h"
+
+namespace leasehold::queue {
+namespace {
+
+constexpr Duration interval = std::chrono::milliseconds(500);
+constexpr std::int64_t most_suspects = 1000;
+
+/// Looks once at each process, whatever number of leases it has.
+class Processes {
+ public:
+  bool gone(std::int64_t pid, std::int64_t process_start) {
+    const auto [found, added] = seen_.try_emplace({pid, process_start}, Liveness::cannot_tell);
+    if (added) found->second = look_for_process(pid, process_start);
+    return found->second == Liveness::gone;
+  }
+
+ private:
+  std::map<std::pair<std::int64_t, std::int64_t>, Liveness> seen_;
+};
+
+}  // namespace
+
+Reaped Reaper::reap(storage::Backend& backend, BootTime deadline) {
+  const auto& space = process_space();
+  if (space.empty()) return {};
+  const sql::LeaseSuspects ask{.boot_id = space, .most = most_suspects};
+  const auto suspects = storage::query(backend, ask, deadline);
+  if (!suspects) return {};
+  Reaped reaped;
+  Processes processes;
+  for (const auto& suspect : *suspects) {
+    if (!processes.gone(suspect.pid, suspect.process_start)) continue;
+    const sql::LeaseReap reap{
+        .lease_id = suspect.lease_id, .boot_id = space, .pid = suspect.pid, .process_start = suspect.process_start};
+    const auto ended = storage::query_one(backend, reap, deadline);
+    if (!ended) break;
+    if (ended->outcome != "reaped") continue;
+    reaped.leases += 1;
+    reaped.jobs += ended->jobs;
+  }
+  return reaped;
+}
+
+Reaped Reaper::reap_now_and_then(storage::Backend& backend, BootTime deadline) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = BootClock::now();
+    if (now < next_) return {};
+    next_ = now + interval;
+  }
+  return reap(backend, deadline);
+}
+
+}  // namespace leasehold::queue

@@ -1,0 +1,138 @@
+// The verdicts: complete, fail, release, snooze; one by one, or many in one commit.
+#include <map>
+
+#include "base/text.h"
+#include "core/job_limits.h"
+#include "lease/retry.h"
+#include "queue/answer.h"
+#include "queue/jobs.h"
+#include "storage/query.h"
+
+namespace leasehold {
+namespace queue {
+namespace {
+
+constexpr std::size_t chunk = 1000;
+
+using Answers = std::vector<Result<Settled>>;
+
+/// The last job of a grant of many has been settled. If this fails, recover does it.
+void tidy(storage::Backend& backend, std::optional<std::int64_t> lease_id, BootTime deadline) {
+  if (!lease_id) return;
+  static_cast<void>(storage::query_one(backend, sql::JobTidy{.lease_id = *lease_id}, deadline));
+}
+
+Result<Settled> settle(storage::Backend& backend, const sql::JobSettle& statement, BootTime deadline) {
+  auto answer = lease::ask_again(deadline, [&] { return storage::query_one(backend, statement, deadline); });
+  if (!answer) return std::move(answer).error();
+  if (answer->tidy) tidy(backend, answer->lease_id, deadline);
+  return settled_from(*answer);
+}
+
+/// Verdicts on different jobs: the store's rows tell which is which by the job's id.
+class Batch {
+ public:
+  /// Takes from the front of `verdicts` what fits into one statement.
+  Batch(std::string_view verdict, std::span<const JobVerdict> verdicts) : verdict_(verdict) {
+    bool any_result = false;
+    for (const auto& one : verdicts) {
+      if (ids_.size() == chunk || !places_.emplace(one.id, ids_.size()).second) break;
+      ids_.push_back(one.id);
+      tokens_.push_back(one.token.value);
+      results_.push_back(one.result);
+      any_result = any_result || !one.result.empty();
+    }
+    if (!any_result) results_.clear();
+  }
+
+  [[nodiscard]] std::size_t size() const { return ids_.size(); }
+
+  /// Adds one answer per verdict, in their order.
+  Result<void> run(storage::Backend& backend, BootTime deadline, Answers& answers) {
+    const sql::JobSettleMany statement{.verdict = verdict_, .job_ids = ids_, .tokens = tokens_, .results = results_};
+    auto rows = lease::ask_again(deadline, [&] { return storage::query(backend, statement, deadline); });
+    if (!rows) return std::move(rows).error();
+    const auto first = answers.size();
+    for (const auto id : ids_) answers.emplace_back(no_such_job(id));
+    std::optional<std::int64_t> tidied;
+    for (const auto& row : *rows) {
+      const auto place = places_.find(row.job_id);
+      if (place != places_.end()) answers[first + place->second] = settled_from(row);
+      if (!row.tidy || row.lease_id == tidied) continue;
+      tidied = row.lease_id;
+      tidy(backend, tidied, deadline);
+    }
+    return {};
+  }
+
+ private:
+  std::string_view verdict_;
+  std::vector<std::int64_t> ids_;
+  std::vector<std::int64_t> tokens_;
+  std::vector<std::string_view> results_;
+  std::map<JobId, std::size_t> places_;
+};
+
+Result<Answers> settle_many(storage::Backend& backend, std::string_view verdict, std::span<const JobVerdict> verdicts,
+                            Duration call_timeout) {
+  Answers answers;
+  answers.reserve(verdicts.size());
+  while (!verdicts.empty()) {
+    Batch batch(verdict, verdicts);
+    auto done = batch.run(backend, BootClock::now() + call_timeout, answers);
+    if (!done) {
+      if (answers.empty()) return std::move(done).error();
+      // Some have been settled already: their answers must not get lost with those of the rest.
+      answers.resize(answers.size() + batch.size(), Result<Settled>(done.error()));
+    }
+    verdicts = verdicts.subspan(batch.size());
+  }
+  return answers;
+}
+
+}  // namespace
+}  // namespace queue
+
+Result<Settled> Jobs::complete(JobId id, Token token, std::string_view result) const {
+  if (auto checked = check_result(result); !checked) return std::move(checked).error();
+  sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "complete"};
+  if (!result.empty()) statement.result = result;
+  return queue::settle(*impl_->backend, statement, impl_->deadline());
+}
+
+Result<Settled> Jobs::fail(JobId id, Token token, const FailOptions& options) const {
+  if (options.delay) {
+    if (auto checked = check_delay("delay", *options.delay); !checked) return std::move(checked).error();
+  }
+  const auto error = clean_text(options.error, max_error_bytes);
+  sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "fail"};
+  if (!error.empty()) statement.error = error;
+  statement.retryable = options.retryable;
+  statement.delay = options.delay;
+  return queue::settle(*impl_->backend, statement, impl_->deadline());
+}
+
+Result<Settled> Jobs::release(JobId id, Token token) const {
+  const sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "release"};
+  return queue::settle(*impl_->backend, statement, impl_->deadline());
+}
+
+Result<Settled> Jobs::snooze(JobId id, Token token, Duration delay) const {
+  if (auto checked = check_delay("delay", delay); !checked) return std::move(checked).error();
+  sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "snooze"};
+  statement.delay = delay;
+  return queue::settle(*impl_->backend, statement, impl_->deadline());
+}
+
+Result<std::vector<Result<Settled>>> Jobs::complete(std::span<const JobVerdict> verdicts) const {
+  for (const auto& verdict : verdicts) {
+    if (auto checked = check_result(verdict.result); !checked) return std::move(checked).error();
+  }
+  return queue::settle_many(*impl_->backend, "complete", verdicts, impl_->call_timeout);
+}
+
+Result<std::vector<Result<Settled>>> Jobs::release(std::span<const JobVerdict> verdicts) const {
+  return queue::settle_many(*impl_->backend, "release", verdicts, impl_->call_timeout);
+}
+
+}  // namespace leasehold

@@ -1,0 +1,84 @@
+-- Looking at jobs and queues, and operating them. Reads beside sqlite/sql/job.sql: same names, parameters, columns.
+-- The functions are in postgres/migrations/0004_queue_admin. Claims and verdicts are in queue.sql.
+
+-- record job_info
+--   id int, queue text, state text, priority int, attempts int, failures int, crashes int, failure_budget int,
+--   crash_budget int, created_at time, due_at time?, finished_at time?, token int, holder text?, host text?, pid int?,
+--   heartbeat_at time?, expires_at time?, percent int?, message text?, stage text?, cancel_requested bool,
+--   dedupe_key text?, limit_key text?, tags text, after text, error text?, store_now time
+
+-- record queue_info
+--   name text, paused bool, pause_reason text?, max_running int?, max_per_key int?, rate_count int?,
+--   rate_period duration?, default_ttl duration?, available int, deferred int, blocked int, running int, expired int,
+--   failed int, oldest_at time?, next_due_at time?, completed_last_minute int, failed_last_minute int, store_now time
+
+-- statement job_show read
+-- takes job_id int
+-- gives job_info
+SELECT * FROM leasehold.job_show(:job_id);
+
+-- statement job_list read
+-- takes queue text?, state text?, tag text?, before_id int?, most int
+-- gives job_info
+SELECT * FROM leasehold.job_list(:queue, :state, :tag, :before_id, :most);
+
+-- statement job_body read
+-- takes job_id int
+-- gives payload bytes, result bytes?
+SELECT * FROM leasehold.job_body(:job_id);
+
+-- statement job_attempts read
+-- takes job_id int
+-- gives number int, token int, outcome text, holder text?, host text?, pid int?, started_at time, ended_at time?,
+--   error text?
+SELECT * FROM leasehold.job_attempts(:job_id);
+
+-- statement job_errors read
+-- takes queue text?, most int
+-- gives job_id int, queue text, token int, at time, outcome text, holder text?, error text
+SELECT * FROM leasehold.job_errors(:queue, :most);
+
+-- statement job_cancel write
+-- takes job_id int, reason text?
+-- gives outcome text, state text?
+SELECT * FROM leasehold.job_cancel(:job_id, :reason);
+
+-- statement job_retry write
+-- takes job_id int
+-- gives outcome text
+SELECT leasehold.job_retry(:job_id) AS outcome;
+
+-- statement job_redrive write
+-- takes queue text?, most int
+-- gives redriven int
+SELECT leasehold.job_redrive(:queue, :most) AS redriven;
+
+-- statement job_delete write
+-- takes job_id int
+-- gives outcome text
+SELECT leasehold.job_delete(:job_id) AS outcome;
+
+-- statement job_prune write
+-- takes older_than duration, after_id int, batch int
+-- gives pruned int, last_id int
+SELECT * FROM leasehold.job_prune(:older_than, :after_id, :batch);
+
+-- statement queue_list read
+-- takes name text?
+-- gives queue_info
+SELECT * FROM leasehold.queue_list(:name);
+
+-- statement queue_set write
+-- takes name text, max_running int?, max_per_key int?, rate_count int?, rate_period duration?, default_ttl duration?
+-- gives name text
+SELECT leasehold.queue_set(:name, :max_running, :max_per_key, :rate_count, :rate_period, :default_ttl) AS name;
+
+-- statement queue_pause write
+-- takes name text, paused bool, reason text?
+-- gives name text
+SELECT leasehold.queue_pause(:name, :paused, :reason) AS name;
+
+-- statement queue_purge write
+-- takes name text, most int
+-- gives purged int
+SELECT leasehold.queue_purge(:name, :most) AS purged;

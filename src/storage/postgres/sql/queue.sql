@@ -1,0 +1,58 @@
+-- The job queue. Reads beside sqlite/sql/queue.sql: same names, parameters, columns.
+-- The acts themselves are the functions of postgres/migrations: what psql calls is what C++ calls.
+
+-- record job_claimed
+--   outcome text, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
+--   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, alone bool,
+--   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?
+
+-- record job_settled
+--   outcome text, why text?, job_id int, state text?, due_at time?, replayed bool, lease_id int?, tidy bool,
+--   holder text?, host text?, expires_at time?, store_now time
+
+-- statement job_enqueue write
+-- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, limit_key text?,
+--   failure_budget int, crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool,
+--   tags texts, after ints
+-- gives id int, created bool, state text
+SELECT * FROM leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :limit_key,
+  :failure_budget, :crash_budget, :backoff_base, :backoff_most, :backoff_exponential, :tags, :after);
+
+-- statement job_enqueue_plain write
+-- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, failure_budget int,
+--   crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool, tags texts
+-- gives id int
+SELECT leasehold.job_enqueue_plain(:queue, :payloads, :priority, :delay, :run_at, :failure_budget, :crash_budget,
+  :backoff_base, :backoff_most, :backoff_exponential, :tags) AS id;
+
+-- statement job_claim write
+-- takes queue text, most int, ttl duration?, holder text, request_id text?, host text, boot_id text, pid int,
+--   process_start int, tty text, instance text, attach int?, after_priority int?, after_id int?
+-- gives job_claimed
+-- each SELECT * FROM leasehold.job_claim_each(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid,
+--   :process_start, :tty, :instance, :attach, :after_priority, :after_id)
+SELECT * FROM leasehold.job_claim(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start,
+  :tty, :instance, :attach, :after_priority, :after_id);
+
+-- statement job_heartbeat write urgent
+-- takes job_id int, token int, ttl duration?, percent int?, message text?, stage text?
+-- gives outcome text, why text?, ttl duration?, acquired_at time?, expires_at time?, cancel_requested bool,
+--   holder text?, host text?, store_now time
+SELECT outcome, why, lease_ttl AS ttl, acquired_at, expires_at, cancel_requested, holder, host, store_now
+  FROM leasehold.job_heartbeat(:job_id, :token, :ttl, :percent, :message, :stage);
+
+-- statement job_settle write
+-- takes job_id int, token int, verdict text, result bytes?, error text?, retryable bool, delay duration?
+-- gives job_settled
+-- each SELECT * FROM leasehold.job_settle_each(:job_id, :token, :verdict, :result, :error, :retryable, :delay)
+SELECT leasehold.job_settle(:job_id, :token, :verdict, :result, :error, :retryable, :delay);
+
+-- statement job_settle_many write
+-- takes verdict text, job_ids ints, tokens ints, results bytes_list
+-- gives job_settled
+SELECT * FROM leasehold.job_settle_many(:verdict, :job_ids, :tokens, :results);
+
+-- statement job_tidy write
+-- takes lease_id int
+-- gives tidied int
+SELECT leasehold.job_tidy(:lease_id) AS tidied;

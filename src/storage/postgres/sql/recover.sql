@@ -1,0 +1,47 @@
+-- Leases for many claims, and taking back what the dead have left. Reads beside sqlite/sql/recover.sql.
+
+-- statement lease_open write
+-- takes kind text, holder text, ttl duration, request_id text?, host text, boot_id text, pid int, process_start int,
+--   tty text, instance text
+-- gives lease_id int, ttl duration, expires_at time, replayed bool, store_now time
+SELECT lease_id, lease_ttl AS ttl, expires_at, replayed, store_now
+  FROM leasehold.lease_open(:kind, :holder, :ttl, :request_id, :host, :boot_id, :pid, :process_start, :tty, :instance);
+
+-- statement lease_extend write urgent
+-- takes lease_id int, instance text, ttl duration?
+-- gives outcome text, why text?, ttl duration?, expires_at time?, store_now time, cancelled_job int?
+SELECT outcome, why, lease_ttl AS ttl, expires_at, store_now, cancelled_job
+  FROM leasehold.lease_extend(:lease_id, :instance, :ttl);
+
+-- statement lease_close write
+-- takes lease_id int, instance text, reason text
+-- gives outcome text, why text?, jobs int
+SELECT * FROM leasehold.lease_close(:lease_id, :instance, :reason);
+
+-- statement await_topic write
+-- takes topic text, span duration
+-- gives until time
+SELECT leasehold.await_topic(:topic, :span) AS until;
+
+-- statement recover write
+-- takes most int
+-- gives locks int, leases int, jobs int, failed int, unblocked int, store_now time
+SELECT * FROM leasehold.recover(:most);
+
+-- statement recover_preview read
+-- gives locks int, leases int, jobs int, failed int, unblocked int, store_now time
+SELECT * FROM leasehold.recover_preview();
+
+-- statement recovery_totals read
+-- gives reason text, times int, leases int, jobs int, last_at time?
+SELECT * FROM leasehold.recovery_totals();
+
+-- statement lease_suspects read
+-- takes boot_id text, most int
+-- gives lease_id int, pid int, process_start int
+SELECT * FROM leasehold.lease_suspects(:boot_id, :most);
+
+-- statement lease_reap write
+-- takes lease_id int, boot_id text, pid int, process_start int
+-- gives outcome text, jobs int
+SELECT * FROM leasehold.lease_reap(:lease_id, :boot_id, :pid, :process_start);

@@ -1,0 +1,15 @@
+DROP TABLE leasehold_recovery;
+DROP TABLE leasehold_cancel_request;
+DROP TABLE leasehold_progress;
+DROP TABLE leasehold_error;
+DROP TABLE leasehold_result;
+DROP TABLE leasehold_tally;
+DROP TABLE leasehold_settled;
+DROP TABLE leasehold_lease_check;
+DROP TABLE leasehold_job_grant;
+DROP TABLE leasehold_dedupe;
+DROP TABLE leasehold_blocked;
+DROP TABLE leasehold_deferred;
+DROP TABLE leasehold_ready;
+DROP TABLE leasehold_job;
+DROP TABLE leasehold_queue;

@@ -1,0 +1,444 @@
+-- The job queue. Reads beside postgres/sql/queue.sql, which calls the functions of postgres/migrations.
+--
+-- Each act runs in one IMMEDIATE transaction and has three parts: decide (rows in a temporary table), do, tell. What
+-- seldom happens is a procedure of session.sql: a statement that inserts into promote, follow_up, unblock or
+-- take_back calls it once for every row that it finds.
+
+-- record job_claimed
+--   outcome text, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
+--   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, alone bool,
+--   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?
+
+-- record job_settled
+--   outcome text, why text?, job_id int, state text?, due_at time?, replayed bool, lease_id int?, tidy bool,
+--   holder text?, host text?, expires_at time?, store_now time
+
+-- fragment new_job
+INSERT INTO leasehold_job
+  (queue, priority, created_at, failure_budget, crash_budget, backoff_base, backoff_most, backoff_exponential,
+   tags, dedupe_key, limit_key, payload)
+SELECT :queue, :priority, :now, :failure_budget, :crash_budget, :backoff_base, :backoff_most,
+       :backoff_exponential, (SELECT json_group_array(value) FROM bound_list(:tags))
+
+-- fragment due_at
+coalesce(:run_at, :now + :delay)
+
+-- A job is done when it has completed; one that failed or was cancelled may yet be retried.
+-- fragment missing_predecessor
+SELECT min(a.value) FROM bound_list(:after) AS a
+ WHERE NOT EXISTS (SELECT 1 FROM leasehold_job AS j WHERE j.id = a.value)
+
+-- fragment open_predecessors
+SELECT DISTINCT a.value AS after_id FROM bound_list(:after) AS a
+ WHERE NOT EXISTS (SELECT 1 FROM leasehold_settled AS s
+                    WHERE s.job_id = a.value AND s.final AND s.outcome = 'completed')
+
+-- statement job_enqueue write
+-- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, limit_key text?,
+--   failure_budget int, crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool,
+--   tags texts, after ints
+-- gives id int, created bool, state text
+-- An unknown predecessor is told as its id with the state 'not_found'.
+INSERT OR REPLACE INTO temp.leasehold_newcomer (id, job_id, due_at, state)
+SELECT 1, coalesce(d.job_id, ({missing_predecessor})), {due_at},
+       CASE WHEN d.job_id IS NOT NULL THEN 'duplicate'
+            WHEN ({missing_predecessor}) IS NOT NULL THEN 'not_found'
+            WHEN EXISTS ({open_predecessors}) THEN 'blocked'
+            WHEN {due_at} > :now THEN 'deferred' ELSE 'available' END
+  FROM (SELECT 1) LEFT JOIN leasehold_dedupe AS d ON d.queue = :queue AND d.dedupe_key = :dedupe_key;
+{new_job}, :dedupe_key, :limit_key, :payload
+  FROM temp.leasehold_newcomer WHERE job_id IS NULL;
+-- None of these tables has row ids, so that last_insert_rowid() stays the job's.
+INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
+SELECT :queue, :priority, last_insert_rowid(), 0, 0, 0, :limit_key
+  FROM temp.leasehold_newcomer WHERE state = 'available';
+INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
+SELECT :queue, due_at, last_insert_rowid(), :priority, 0, 0, 0, :limit_key
+  FROM temp.leasehold_newcomer WHERE state = 'deferred';
+INSERT INTO leasehold_blocked (job_id, after_id, due_at)
+SELECT last_insert_rowid(), o.after_id, n.due_at
+  FROM temp.leasehold_newcomer AS n CROSS JOIN ({open_predecessors}) AS o WHERE n.state = 'blocked';
+INSERT INTO leasehold_dedupe (queue, dedupe_key, job_id)
+SELECT :queue, :dedupe_key, last_insert_rowid() FROM temp.leasehold_newcomer
+ WHERE :dedupe_key IS NOT NULL AND job_id IS NULL;
+SELECT coalesce(n.job_id, last_insert_rowid()) AS id, n.job_id IS NULL AS created,
+       CASE WHEN n.state <> 'duplicate' THEN n.state
+            WHEN g.job_id IS NOT NULL THEN CASE WHEN l.expires_at > :now THEN 'running' ELSE 'expired' END
+            WHEN d.due_at > :now THEN 'deferred'
+            WHEN EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = n.job_id) THEN 'blocked'
+            ELSE 'available' END AS state
+  FROM temp.leasehold_newcomer AS n LEFT JOIN leasehold_job_grant AS g ON g.job_id = n.job_id
+  LEFT JOIN leasehold_lease AS l ON l.id = g.lease_id
+  LEFT JOIN leasehold_deferred AS d ON d.job_id = n.job_id;
+
+-- The ids that one statement gives are consecutive.
+-- fragment first_new_id
+SELECT last_insert_rowid() - count(*) + 1 FROM bound_list(:payloads)
+
+-- statement job_enqueue_plain write
+-- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, failure_budget int,
+--   crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool, tags texts
+-- gives id int
+{new_job}, NULL, NULL, p.value
+  FROM bound_list(:payloads) AS p ORDER BY p.i;
+INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone)
+SELECT :queue, :priority, ({first_new_id}) + p.i, 0, 0, 0
+  FROM bound_list(:payloads) AS p WHERE {due_at} <= :now ORDER BY p.i;
+INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone)
+SELECT :queue, {due_at}, ({first_new_id}) + p.i, :priority, 0, 0, 0
+  FROM bound_list(:payloads) AS p WHERE {due_at} > :now ORDER BY p.i;
+SELECT ({first_new_id}) + p.i AS id FROM bound_list(:payloads) AS p ORDER BY p.i;
+
+-- fragment running
+leasehold_lease_check AS w CROSS JOIN leasehold_job_grant AS g ON g.lease_id = w.lease_id
+ WHERE w.queue = :queue AND g.queue = :queue
+
+-- fragment full_keys
+SELECT g.limit_key FROM {running} AND g.limit_key IS NOT NULL GROUP BY g.limit_key
+HAVING count(*) >= (SELECT max_per_key FROM temp.leasehold_claim)
+
+-- fragment head
+SELECT job_id FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, job_id LIMIT 1
+
+-- fragment picked_alone
+SELECT 1 FROM temp.leasehold_picked WHERE alone
+
+-- statement job_claim write
+-- takes queue text, most int, ttl duration?, holder text, request_id text?, host text, boot_id text, pid int,
+--   process_start int, tty text, instance text, attach int?, after_priority int?, after_id int?
+-- gives job_claimed
+-- Where to start from (after_priority, after_id) does not matter here: deleted rows leave nothing behind that a claim
+-- would have to walk over.
+INSERT OR REPLACE INTO temp.leasehold_claim
+  (id, places, lease_id, max_running, max_per_key, rate_count, rate_step, rate_period, rate_tat, ttl, outcome, why)
+SELECT 1, :most, l.id, q.max_running, q.max_per_key, q.rate_count,
+       max(1, q.rate_period / q.rate_count), q.rate_period, max(coalesce(q.rate_tat, 0), :now),
+       CASE WHEN :attach IS NULL THEN coalesce(:ttl, q.default_ttl, 300000000) ELSE l.ttl END,
+       CASE WHEN l.ended_at IS NULL AND l.expires_at > :now AND :attach IS NULL THEN 'replayed'
+            WHEN :attach IS NULL AND l.id IS NOT NULL THEN 'lost'
+            WHEN :attach IS NOT NULL AND l.id IS NULL THEN 'lost'
+            WHEN l.ended_at IS NOT NULL OR l.expires_at <= :now THEN 'lost'
+            WHEN q.paused THEN 'paused' ELSE 'open' END,
+       CASE WHEN l.id IS NULL THEN 'superseded' WHEN l.end_reason = 'revoked' THEN 'revoked'
+            WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired' ELSE 'finished' END
+  FROM (SELECT coalesce(:attach, (SELECT id FROM leasehold_lease WHERE request_id = :request_id)) AS lease_id,
+               :after_priority, :after_id) AS k
+  LEFT JOIN leasehold_lease AS l
+    ON l.id = k.lease_id AND (:attach IS NULL OR (l.kind = 'worker' AND l.instance = :instance))
+  LEFT JOIN leasehold_queue AS q ON q.name = :queue;
+DELETE FROM temp.leasehold_picked;
+INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone)
+SELECT g.job_id, j.priority, g.token, g.attempt - 1, g.alone
+  FROM temp.leasehold_claim AS c CROSS JOIN leasehold_job_grant AS g ON g.lease_id = c.lease_id
+  CROSS JOIN leasehold_job AS j ON j.id = g.job_id
+ WHERE c.outcome = 'replayed' AND g.queue = :queue ORDER BY j.priority DESC, j.id;
+INSERT INTO leasehold_promote (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
+SELECT queue, due_at, job_id, priority, last_token, attempt, alone, limit_key
+  FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now ORDER BY due_at, job_id
+ LIMIT (SELECT CASE outcome WHEN 'open' THEN max(:most, 100) ELSE 0 END FROM temp.leasehold_claim);
+INSERT INTO leasehold_heal (queue, holder, host, now)
+SELECT :queue, :holder, :host, :now
+  FROM temp.leasehold_claim
+ WHERE outcome = 'open'
+   AND EXISTS (SELECT 1 FROM leasehold_lease_check WHERE queue = :queue AND check_at <= :now);
+UPDATE temp.leasehold_claim
+   SET (places, retry_at, outcome) =
+       (SELECT min(places, f.free, f.allowed), f.retry_at,
+               CASE WHEN f.free <= 0 THEN 'at_capacity' WHEN f.allowed <= 0 THEN 'rate_limited' ELSE 'open' END
+          FROM (SELECT coalesce(max_running - (SELECT count(*) FROM {running}), places) AS free,
+                       coalesce(min(rate_count, (:now + rate_period - rate_tat) / rate_step), places) AS allowed,
+                       rate_tat + rate_step - rate_period AS retry_at
+                  FROM temp.leasehold_claim) AS f)
+ WHERE outcome = 'open' AND (max_running IS NOT NULL OR rate_count IS NOT NULL);
+-- A job that is to be claimed alone stays out of a batch, unless it is the first: then it is the batch.
+INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone, limit_key)
+SELECT p.job_id, p.priority, p.last_token, p.attempt, p.alone, p.limit_key
+  FROM (SELECT * FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, job_id
+         LIMIT (SELECT CASE WHEN c.outcome <> 'open' OR c.max_per_key IS NOT NULL THEN 0
+                            WHEN (SELECT alone FROM leasehold_ready WHERE queue = :queue
+                                   ORDER BY priority DESC, job_id LIMIT 1) THEN 1
+                            ELSE c.places END
+                  FROM temp.leasehold_claim AS c)) AS p
+ WHERE NOT p.alone OR p.job_id = ({head});
+-- Where keys are limited: those whose key has a place, and of each key no more than it has places.
+INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone, limit_key)
+SELECT r.job_id, r.priority, r.last_token, r.attempt, r.alone, r.limit_key
+  FROM leasehold_ready AS r
+ WHERE r.queue = :queue AND (r.limit_key IS NULL OR r.limit_key NOT IN ({full_keys}))
+ ORDER BY r.priority DESC, r.job_id
+ LIMIT (SELECT CASE WHEN outcome <> 'open' OR max_per_key IS NULL THEN 0 ELSE places END
+          FROM temp.leasehold_claim);
+DELETE FROM temp.leasehold_picked
+ WHERE (SELECT max_per_key FROM temp.leasehold_claim WHERE outcome = 'open') IS NOT NULL
+   AND job_id NOT IN
+       (SELECT p.job_id
+          FROM (SELECT job_id, alone, limit_key, row_number() OVER in_order AS place,
+                       row_number() OVER (PARTITION BY limit_key ORDER BY priority DESC, job_id) AS of_key,
+                       first_value(alone) OVER in_order AS first_alone
+                  FROM temp.leasehold_picked WINDOW in_order AS (ORDER BY priority DESC, job_id)) AS p
+         WHERE (p.place = 1 OR NOT (p.alone OR p.first_alone))
+           AND (p.limit_key IS NULL
+                OR p.of_key + (SELECT count(*) FROM {running} AND g.limit_key = p.limit_key)
+                   <= (SELECT max_per_key FROM temp.leasehold_claim)));
+UPDATE temp.leasehold_claim
+   SET outcome = 'granted', token = max(:now, 1 + (SELECT max(last_token) FROM temp.leasehold_picked)),
+       own_lease = :attach IS NULL OR EXISTS ({picked_alone}),
+       lease_id = CASE WHEN :attach IS NULL OR EXISTS ({picked_alone})
+                       THEN 1 + coalesce((SELECT max(id) FROM leasehold_lease), 0) ELSE :attach END
+ WHERE outcome = 'open' AND EXISTS (SELECT 1 FROM temp.leasehold_picked);
+INSERT INTO leasehold_lease
+  (id, kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at, expires_at,
+   request_id)
+SELECT c.lease_id, 'job', coalesce(w.holder, :holder), coalesce(w.host, :host), coalesce(w.boot_id, :boot_id),
+       coalesce(w.pid, :pid), coalesce(w.process_start, :process_start), coalesce(w.tty, :tty), :instance, c.ttl, :now,
+       :now, :now + c.ttl, CASE WHEN :attach IS NULL THEN :request_id END
+  FROM temp.leasehold_claim AS c LEFT JOIN leasehold_lease AS w ON w.id = :attach
+ WHERE c.outcome = 'granted' AND c.own_lease;
+INSERT INTO leasehold_lease_check (lease_id, queue, check_at)
+SELECT l.id, :queue, l.expires_at
+  FROM temp.leasehold_claim AS c CROSS JOIN leasehold_lease AS l ON l.id = c.lease_id
+ WHERE c.outcome = 'granted'
+    ON CONFLICT (lease_id, queue) DO NOTHING;
+INSERT INTO leasehold_job_grant (job_id, token, lease_id, queue, attempt, alone, limit_key)
+SELECT p.job_id, c.token, c.lease_id, :queue, p.attempt + 1, p.alone, p.limit_key
+  FROM temp.leasehold_claim AS c CROSS JOIN temp.leasehold_picked AS p
+ WHERE c.outcome = 'granted';
+DELETE FROM leasehold_ready
+ WHERE queue = :queue
+   AND (priority, job_id) IN (SELECT priority, job_id FROM temp.leasehold_picked);
+UPDATE leasehold_queue
+   SET rate_tat = (SELECT c.rate_tat + c.rate_step * (SELECT count(*) FROM temp.leasehold_picked)
+                     FROM temp.leasehold_claim AS c)
+ WHERE name = :queue AND rate_count IS NOT NULL AND (SELECT outcome FROM temp.leasehold_claim) = 'granted';
+-- `empty` must be true: whatever is there and was not obtained makes it `busy`.
+UPDATE temp.leasehold_claim
+   SET why = 'finished',
+       outcome = CASE WHEN outcome = 'replayed' THEN 'lost'
+                      WHEN EXISTS ({head}) THEN CASE WHEN max_per_key IS NULL THEN 'busy' ELSE 'at_capacity' END
+                      WHEN EXISTS (SELECT 1 FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now)
+                        OR EXISTS (SELECT 1 FROM leasehold_lease_check AS w
+                                     JOIN leasehold_lease AS l ON l.id = w.lease_id
+                                    WHERE w.queue = :queue AND w.check_at <= :now AND l.expires_at <= :now)
+                      THEN 'busy' ELSE 'empty' END,
+       retry_at =
+         (SELECT min(soon.at)
+            FROM (SELECT min(due_at) AS at FROM leasehold_deferred WHERE queue = :queue
+                  UNION ALL
+                  SELECT min(l.expires_at)
+                    FROM (SELECT lease_id FROM leasehold_lease_check
+                           WHERE queue = :queue ORDER BY check_at LIMIT 100) AS w
+                    JOIN leasehold_lease AS l ON l.id = w.lease_id) AS soon)
+ WHERE outcome IN ('open', 'replayed') AND NOT EXISTS (SELECT 1 FROM temp.leasehold_picked);
+-- Who has the place: of the jobs that run, or where keys are full, of theirs, the one whose lease ends first.
+UPDATE temp.leasehold_claim
+   SET (lease_id, job_id, token) =
+       (SELECT g.lease_id, g.job_id, g.token
+          FROM leasehold_lease_check AS w
+          CROSS JOIN leasehold_job_grant AS g ON g.lease_id = w.lease_id AND g.queue = :queue
+          CROSS JOIN leasehold_lease AS l ON l.id = g.lease_id
+         WHERE w.queue = :queue
+           AND (places <= 0 OR g.limit_key IN ({full_keys}))
+         ORDER BY l.expires_at, g.job_id LIMIT 1)
+ WHERE outcome = 'at_capacity';
+SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outcome,
+       CASE c.outcome WHEN 'lost' THEN c.why
+                      WHEN 'paused' THEN (SELECT pause_reason FROM leasehold_queue WHERE name = :queue) END AS why,
+       l.id AS lease_id, coalesce(c.token, p.last_token) AS token, l.ttl AS ttl, l.acquired_at AS acquired_at,
+       l.expires_at AS expires_at, c.outcome = 'replayed' AS replayed, :now AS store_now,
+       coalesce(p.job_id, c.job_id) AS job_id, j.payload AS payload, p.priority AS priority, p.attempt + 1 AS attempt,
+       coalesce(p.alone, 0) AS alone, j.created_at AS created_at,
+       CASE WHEN p.job_id IS NULL THEN l.holder END AS holder, CASE WHEN p.job_id IS NULL THEN l.host END AS host,
+       CASE WHEN p.job_id IS NULL THEN l.heartbeat_at END AS heartbeat_at,
+       CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at
+  FROM temp.leasehold_claim AS c
+  LEFT JOIN leasehold_lease AS l
+    ON l.id = c.lease_id AND c.outcome IN ('granted', 'replayed', 'at_capacity')
+  LEFT JOIN temp.leasehold_picked AS p ON 1
+  LEFT JOIN leasehold_job AS j ON j.id = p.job_id
+ WHERE c.id = 1 ORDER BY p.priority DESC, p.job_id;
+
+-- What the log calls a verdict.
+-- fragment settled_as
+CASE :verdict WHEN 'complete' THEN 'completed' WHEN 'fail' THEN 'failed' WHEN 'release' THEN 'released'
+              ELSE 'snoozed' END
+
+-- The attempts that holders speak of, each with its grant if that is still theirs. A completed job needs a follow-up
+-- only where it left something behind. Somebody's wish to cancel decides over everything but success.
+-- fragment hear
+INSERT OR IGNORE INTO temp.leasehold_verdict
+  (job_id, token, lease_id, queue, attempt, settled_as, final, due_at, follow_up)
+SELECT v.job_id, v.token, g.lease_id, g.queue, g.attempt,
+       CASE WHEN v.settled_as <> 'completed' AND g.job_id = c.job_id THEN 'cancelled' ELSE v.settled_as END,
+       v.settled_as = 'completed' OR c.job_id IS NOT NULL, :now,
+       CASE WHEN v.settled_as <> 'completed' OR c.job_id IS NOT NULL THEN 1
+            WHEN EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.after_id = v.job_id) THEN 1
+            WHEN EXISTS (SELECT 1 FROM leasehold_progress AS p WHERE p.job_id = v.job_id) THEN 1
+            WHEN EXISTS (SELECT 1 FROM leasehold_dedupe) THEN
+              (SELECT j.dedupe_key IS NOT NULL FROM leasehold_job AS j WHERE j.id = v.job_id)
+            ELSE 0 END
+
+-- fragment their_grants
+LEFT JOIN leasehold_job_grant AS g ON g.job_id = v.job_id AND g.token = v.token
+  LEFT JOIN leasehold_cancel_request AS c ON c.job_id = v.job_id
+
+-- What is not theirs any more: said before, or lost, and why; who has the job now, or had it last.
+-- fragment judge_the_rest
+UPDATE temp.leasehold_verdict
+   SET (outcome, why, latest, final, settled_as, due_at, replayed) =
+       (SELECT CASE WHEN NOT f.exists_still THEN 'not_found' WHEN f.said_before THEN 'settled' ELSE 'lost' END,
+               CASE WHEN f.said_before OR NOT f.exists_still THEN NULL
+                    WHEN f.own_outcome IN ('expired', 'returned') THEN 'expired'
+                    WHEN f.latest_token IS NOT f.token THEN 'superseded'
+                    WHEN f.end_reason = 'revoked' THEN 'revoked'
+                    WHEN f.own_outcome IS NULL THEN 'expired'
+                    ELSE 'finished' END,
+               f.latest, f.final, f.own_outcome,
+               CASE WHEN f.said_before THEN f.due_at END, f.said_before
+          FROM (SELECT v.token, j.id IS NOT NULL AS exists_still, s.outcome AS own_outcome, s.final, d.due_at,
+                       coalesce(g.token, t.token) AS latest_token, coalesce(g.lease_id, t.lease_id) AS latest,
+                       l.end_reason,
+                       coalesce(s.outcome = v.settled_as
+                                OR (s.outcome = 'cancelled' AND v.settled_as <> 'completed'), 0) AS said_before
+                  FROM temp.leasehold_verdict AS v
+                  LEFT JOIN leasehold_job AS j ON j.id = v.job_id
+                  LEFT JOIN leasehold_settled AS s ON s.job_id = v.job_id AND s.token = v.token
+                  LEFT JOIN leasehold_deferred AS d ON d.job_id = v.job_id AND d.last_token = v.token
+                  LEFT JOIN leasehold_job_grant AS g ON g.job_id = v.job_id
+                  LEFT JOIN leasehold_settled AS t
+                    ON t.job_id = v.job_id
+                   AND t.token = (SELECT max(m.token) FROM leasehold_settled AS m WHERE m.job_id = v.job_id)
+                  LEFT JOIN leasehold_lease AS l ON l.id = coalesce(g.lease_id, t.lease_id)
+                 WHERE v.job_id = leasehold_verdict.job_id) AS f)
+ WHERE lease_id IS NULL
+
+-- fragment settle
+INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
+SELECT job_id, token, lease_id, :now, final, settled_as FROM temp.leasehold_verdict WHERE lease_id IS NOT NULL;
+DELETE FROM leasehold_job_grant
+ WHERE job_id IN (SELECT job_id FROM temp.leasehold_verdict WHERE lease_id IS NOT NULL);
+-- A lease that a claim has opened ends with its last job.
+UPDATE leasehold_lease
+   SET ended_at = :now,
+       end_reason = CASE WHEN :verdict IN ('release', 'snooze') THEN 'released' ELSE 'completed' END
+ WHERE id IN (SELECT lease_id FROM temp.leasehold_verdict WHERE lease_id IS NOT NULL)
+   AND kind = 'job' AND NOT EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.lease_id = leasehold_lease.id);
+DELETE FROM leasehold_lease_check
+ WHERE lease_id IN (SELECT v.lease_id FROM temp.leasehold_verdict AS v WHERE v.lease_id IS NOT NULL)
+   AND (SELECT l.ended_at FROM leasehold_lease AS l WHERE l.id = lease_id) IS NOT NULL;
+INSERT INTO leasehold_tally (queue, slot, second, completed, failed)
+SELECT queue, :now / 1000000 % 128, :now / 1000000, sum(settled_as = 'completed'), sum(settled_as = 'failed')
+  FROM temp.leasehold_verdict WHERE lease_id IS NOT NULL AND settled_as IN ('completed', 'failed') GROUP BY queue
+    ON CONFLICT (queue, slot) DO UPDATE
+   SET completed = excluded.completed + CASE second WHEN excluded.second THEN completed ELSE 0 END,
+       failed = excluded.failed + CASE second WHEN excluded.second THEN failed ELSE 0 END,
+       second = excluded.second
+
+-- A holder that speaks is alive: whatever killed the others, the job need not be claimed alone any more.
+-- fragment follow_up
+INSERT INTO leasehold_follow_up (job_id, token, outcome, final, due_at, attempt, alone, holder, host, now, detail)
+SELECT v.job_id, v.token, v.settled_as, v.final, v.due_at, v.attempt, 0, l.holder, l.host, :now
+
+-- fragment their_follow_ups
+FROM temp.leasehold_verdict AS v JOIN leasehold_lease AS l ON l.id = v.lease_id WHERE v.follow_up
+
+-- fragment tell_settled
+SELECT coalesce(v.outcome, 'settled') AS outcome, v.why AS why, v.job_id AS job_id,
+       CASE WHEN v.outcome IN ('lost', 'not_found') THEN NULL WHEN v.final THEN v.settled_as
+            WHEN v.due_at > :now OR (v.replayed AND v.due_at IS NOT NULL) THEN 'deferred'
+            ELSE 'available' END AS state,
+       CASE WHEN NOT v.final AND (v.due_at > :now OR v.replayed) THEN v.due_at END AS due_at,
+       coalesce(v.replayed, 0) AS replayed, v.lease_id AS lease_id, 0 AS tidy, l.holder AS holder,
+       l.host AS host, l.expires_at AS expires_at, :now AS store_now
+  FROM temp.leasehold_verdict AS v LEFT JOIN leasehold_lease AS l ON l.id = v.latest AND v.outcome = 'lost'
+
+-- statement job_heartbeat write urgent
+-- takes job_id int, token int, ttl duration?, percent int?, message text?, stage text?
+-- gives outcome text, why text?, ttl duration?, acquired_at time?, expires_at time?, cancel_requested bool,
+--   holder text?, host text?, store_now time
+DELETE FROM temp.leasehold_verdict;
+INSERT INTO temp.leasehold_verdict (job_id, token, lease_id, outcome)
+SELECT :job_id, :token, l.id, 'extended'
+  FROM (SELECT 1) LEFT JOIN leasehold_job_grant AS g ON g.job_id = :job_id AND g.token = :token
+  LEFT JOIN leasehold_lease AS l ON l.id = g.lease_id AND l.ended_at IS NULL AND l.expires_at > :now;
+UPDATE leasehold_lease
+   SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
+ WHERE id = (SELECT lease_id FROM temp.leasehold_verdict);
+-- Only a shorter ttl can bring the end nearer.
+UPDATE leasehold_lease_check SET check_at = :now + :ttl
+ WHERE lease_id = (SELECT lease_id FROM temp.leasehold_verdict) AND check_at > :now + :ttl;
+INSERT INTO leasehold_progress (job_id, token, at, percent, message, stage)
+SELECT :job_id, :token, :now, :percent, :message, :stage
+  FROM temp.leasehold_verdict
+ WHERE lease_id IS NOT NULL AND coalesce(:percent, :message, :stage) IS NOT NULL
+    ON CONFLICT (job_id) DO UPDATE
+   SET token = excluded.token, at = excluded.at, percent = coalesce(excluded.percent, percent),
+       message = coalesce(excluded.message, message), stage = coalesce(excluded.stage, stage);
+{judge_the_rest};
+SELECT v.outcome AS outcome, v.why AS why, CASE WHEN l.id = v.lease_id THEN l.ttl END AS ttl,
+       CASE WHEN l.id = v.lease_id THEN l.acquired_at END AS acquired_at, l.expires_at AS expires_at,
+       v.lease_id IS NOT NULL AND EXISTS (SELECT 1 FROM leasehold_cancel_request WHERE job_id = :job_id)
+         AS cancel_requested,
+       l.holder AS holder, l.host AS host, :now AS store_now
+  FROM temp.leasehold_verdict AS v LEFT JOIN leasehold_lease AS l ON l.id = coalesce(v.lease_id, v.latest);
+
+-- fragment failures
+SELECT count(*) FROM leasehold_settled AS s
+ WHERE s.job_id = j.id AND s.outcome = 'failed'
+   AND s.token > coalesce((SELECT max(r.token) FROM leasehold_settled AS r
+                            WHERE r.job_id = j.id AND r.outcome = 'retried'), -1)
+
+-- statement job_settle write
+-- takes job_id int, token int, verdict text, result bytes?, error text?, retryable bool, delay duration?
+-- gives job_settled
+DELETE FROM temp.leasehold_verdict;
+{hear}
+  FROM (SELECT :job_id AS job_id, :token AS token, {settled_as} AS settled_as) AS v
+  {their_grants};
+UPDATE temp.leasehold_verdict SET due_at = :now + :delay WHERE settled_as = 'snoozed' AND lease_id IS NOT NULL;
+-- Back off: the base, doubled with every further failure, up to the most; a tenth more or less by the job's id.
+UPDATE temp.leasehold_verdict
+   SET (final, due_at) =
+       (SELECT NOT :retryable OR f.failures >= f.failure_budget,
+               :now + coalesce(:delay, f.pause + f.pause / 10000 * (f.id * 7919 % 2001 - 1000))
+          FROM (SELECT b.*,
+                       min(b.backoff_most,
+                           b.backoff_base * CASE WHEN b.backoff_exponential THEN 1 << (min(b.failures, 30) - 1)
+                                                 ELSE 1 END) AS pause
+                  FROM (SELECT j.id, j.failure_budget, j.backoff_base, j.backoff_most, j.backoff_exponential,
+                               1 + ({failures}) AS failures
+                          FROM leasehold_job AS j WHERE j.id = :job_id) AS b) AS f)
+ WHERE settled_as = 'failed' AND lease_id IS NOT NULL;
+{settle};
+INSERT INTO leasehold_result (job_id, token, body)
+SELECT job_id, token, :result FROM temp.leasehold_verdict
+ WHERE lease_id IS NOT NULL AND settled_as = 'completed' AND :result IS NOT NULL;
+INSERT INTO leasehold_error (job_id, token, body)
+SELECT job_id, token, :error FROM temp.leasehold_verdict WHERE lease_id IS NOT NULL AND :error IS NOT NULL;
+{follow_up}, CASE WHEN :retryable THEN 'failure budget spent' ELSE 'not retryable' END
+  {their_follow_ups};
+{judge_the_rest};
+{tell_settled};
+
+-- statement job_settle_many write
+-- takes verdict text, job_ids ints, tokens ints, results bytes_list
+-- gives job_settled
+DELETE FROM temp.leasehold_verdict;
+{hear}
+  FROM (SELECT a.value AS job_id, b.value AS token, {settled_as} AS settled_as
+          FROM bound_list(:job_ids) AS a CROSS JOIN bound_list(:tokens) AS b ON b.i = a.i) AS v
+  {their_grants};
+{settle};
+INSERT INTO leasehold_result (job_id, token, body)
+SELECT v.job_id, v.token, r.value
+  FROM bound_list(:results) AS r CROSS JOIN bound_list(:job_ids) AS a ON a.i = r.i
+  CROSS JOIN temp.leasehold_verdict AS v ON v.job_id = a.value
+ WHERE v.lease_id IS NOT NULL AND v.settled_as = 'completed' AND length(r.value) > 0;
+{follow_up}, NULL {their_follow_ups};
+{judge_the_rest};
+{tell_settled};
+
+-- statement job_tidy write
+-- takes lease_id int
+-- gives tidied int
+-- A grant and its lease end with the last verdict: nothing is ever left.
+SELECT 0 AS tidied FROM (SELECT :lease_id);

@@ -1,0 +1,184 @@
+-- Leases of their own, and taking back what the dead have left. Reads beside postgres/sql/recover.sql.
+
+-- fragment live
+l.ended_at IS NULL AND l.expires_at > :now
+
+-- fragment lost_reason
+CASE WHEN l.instance IS NOT :instance THEN 'superseded' WHEN l.end_reason = 'revoked' THEN 'revoked'
+     WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired' ELSE 'finished' END
+
+-- statement lease_open write
+-- takes kind text, holder text, ttl duration, request_id text?, host text, boot_id text, pid int, process_start int,
+--   tty text, instance text
+-- gives lease_id int, ttl duration, expires_at time, replayed bool, store_now time
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, replayed)
+SELECT 1, coalesce(l.id, 1 + coalesce((SELECT max(id) FROM leasehold_lease), 0)), l.id IS NOT NULL
+  FROM (SELECT 1) LEFT JOIN leasehold_lease AS l ON l.request_id = :request_id;
+INSERT INTO leasehold_lease
+  (id, kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at, expires_at,
+   request_id)
+SELECT lease_id, :kind, :holder, :host, :boot_id, :pid, :process_start, :tty, :instance, :ttl, :now, :now,
+       :now + :ttl, :request_id
+  FROM temp.leasehold_act WHERE NOT replayed;
+-- It is watched from now on, before it has any job.
+INSERT INTO leasehold_lease_check (lease_id, queue, check_at)
+SELECT lease_id, '', :now + :ttl FROM temp.leasehold_act WHERE NOT replayed;
+SELECT l.id AS lease_id, l.ttl AS ttl, l.expires_at AS expires_at, a.replayed AS replayed, :now AS store_now
+  FROM temp.leasehold_act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id;
+
+-- statement lease_extend write urgent
+-- takes lease_id int, instance text, ttl duration?
+-- gives outcome text, why text?, ttl duration?, expires_at time?, store_now time, cancelled_job int?
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, outcome)
+SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'not_found' WHEN l.instance = :instance AND {live} THEN 'extended'
+                     ELSE 'lost' END
+  FROM (SELECT 1) LEFT JOIN leasehold_lease AS l ON l.id = :lease_id AND l.kind IN ('job', 'worker');
+UPDATE leasehold_lease
+   SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
+ WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'extended');
+-- Only a shorter ttl can bring the end nearer.
+UPDATE leasehold_lease_check SET check_at = :now + :ttl
+ WHERE lease_id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'extended') AND check_at > :now + :ttl;
+SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why,
+       CASE a.outcome WHEN 'extended' THEN l.ttl END AS ttl,
+       CASE a.outcome WHEN 'extended' THEN l.expires_at END AS expires_at, :now AS store_now, c.job_id AS cancelled_job
+  FROM temp.leasehold_act AS a LEFT JOIN leasehold_lease AS l ON l.id = a.lease_id
+  LEFT JOIN leasehold_cancel_request AS c
+    ON a.outcome = 'extended'
+   AND EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.job_id = c.job_id AND g.lease_id = l.id);
+
+-- statement lease_close write
+-- takes lease_id int, instance text, reason text
+-- gives outcome text, why text?, jobs int
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, ahead, outcome)
+SELECT 1, l.id, 0,
+       CASE WHEN l.id IS NULL THEN 'not_found'
+            WHEN l.instance = :instance AND coalesce(l.end_reason, 'closed') = 'closed' THEN 'closed'
+            ELSE 'lost' END
+  FROM (SELECT 1) LEFT JOIN leasehold_lease AS l ON l.id = :lease_id AND l.kind IN ('job', 'worker');
+UPDATE temp.leasehold_act
+   SET ahead = (SELECT count(*) FROM leasehold_job_grant AS g
+                 WHERE g.lease_id = :lease_id
+                   AND NOT EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id))
+ WHERE outcome = 'closed';
+INSERT INTO leasehold_take_back (lease_id, reason, detail, now)
+SELECT l.id, 'closed', :reason, :now
+  FROM temp.leasehold_act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id
+ WHERE a.outcome = 'closed' AND l.ended_at IS NULL;
+SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why, a.ahead AS jobs
+  FROM temp.leasehold_act AS a LEFT JOIN leasehold_lease AS l ON l.id = a.lease_id;
+
+-- statement await_topic write
+-- takes topic text, span duration
+-- gives until time
+-- Every commit wakes who watches the file: nobody has to be told who waits.
+SELECT :now + :span AS until FROM (SELECT :topic);
+
+-- Every queue that somebody works on, '' for workers without one: a walk along the index, a step per queue.
+-- fragment queues_at_work
+WITH RECURSIVE at_work (queue) AS (
+  SELECT min(queue) FROM leasehold_lease_check
+  UNION ALL
+  SELECT (SELECT min(w.queue) FROM leasehold_lease_check AS w WHERE w.queue > a.queue)
+    FROM at_work AS a WHERE a.queue IS NOT NULL)
+
+-- fragment due_checks
+SELECT w.lease_id, w.queue, w.check_at
+  FROM at_work AS a CROSS JOIN leasehold_lease_check AS w ON w.queue = a.queue
+ WHERE w.check_at <= :now
+
+-- Held or waited-for names stay few, so that they may all be looked at.
+-- fragment expired_locks
+SELECT k.name, k.token, l.id AS lease_id, l.holder, l.host
+  FROM leasehold_lock AS k JOIN leasehold_lease AS l ON l.id = k.lease_id
+ WHERE l.ended_at IS NULL AND l.expires_at <= :now
+
+-- The row of this act in the statistics.
+-- fragment next_recovery
+1 + coalesce((SELECT max(id) FROM leasehold_recovery), 0)
+
+-- statement recover write
+-- takes most int
+-- gives locks int, leases int, jobs int, failed int, unblocked int, store_now time
+-- Nothing can be left blocked in vain: a verdict and what it sets free are one transaction.
+INSERT OR REPLACE INTO temp.leasehold_act (id, token, ahead)
+SELECT 1, {next_recovery}, (SELECT count(*) FROM (SELECT 1 FROM ({expired_locks}) LIMIT :most));
+INSERT INTO leasehold_event (at, kind, key, what, token, holder, host)
+SELECT :now, 'lock', k.name, 'expired', k.token, k.holder, k.host FROM ({expired_locks}) AS k LIMIT :most;
+UPDATE leasehold_lease SET ended_at = :now, end_reason = 'expired'
+ WHERE id IN (SELECT k.lease_id FROM ({expired_locks}) AS k LIMIT :most);
+{queues_at_work}
+UPDATE leasehold_lease_check
+   SET check_at = (SELECT l.expires_at FROM leasehold_lease AS l WHERE l.id = lease_id)
+ WHERE (lease_id, queue) IN (SELECT d.lease_id, d.queue FROM ({due_checks}) AS d
+                               JOIN leasehold_lease AS l ON l.id = d.lease_id WHERE {live} LIMIT :most);
+{queues_at_work}
+INSERT INTO leasehold_take_back (lease_id, reason, holder, host, recovery_id, now)
+SELECT DISTINCT d.lease_id, CASE WHEN l.ended_at IS NULL THEN 'recover' ELSE 'closed' END, '', '', {next_recovery},
+       :now
+  FROM ({due_checks}) AS d JOIN leasehold_lease AS l ON l.id = d.lease_id WHERE NOT ({live}) LIMIT :most;
+SELECT a.ahead AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS jobs,
+       coalesce(r.failed, 0) AS failed, 0 AS unblocked, :now AS store_now
+  FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;
+
+-- statement recover_preview read
+-- gives locks int, leases int, jobs int, failed int, unblocked int, store_now time
+{queues_at_work},
+  expired (lease_id, jobs) AS MATERIALIZED (
+    SELECT l.id, (SELECT count(*) FROM leasehold_job_grant AS g WHERE g.lease_id = l.id)
+      FROM (SELECT DISTINCT d.lease_id FROM ({due_checks}) AS d) AS d JOIN leasehold_lease AS l ON l.id = d.lease_id
+     WHERE NOT ({live})),
+  doomed (cancelled) AS MATERIALIZED (
+    SELECT c.job_id IS NOT NULL
+      FROM expired AS e JOIN leasehold_job_grant AS g ON g.lease_id = e.lease_id
+      JOIN leasehold_job AS j ON j.id = g.job_id
+      LEFT JOIN leasehold_cancel_request AS c ON c.job_id = g.job_id
+     WHERE c.job_id IS NOT NULL
+        OR (e.jobs = 1
+            AND 1 + (SELECT count(*) FROM leasehold_settled AS s
+                      WHERE s.job_id = g.job_id AND s.outcome = 'expired'
+                        AND s.token > coalesce((SELECT max(r.token) FROM leasehold_settled AS r
+                                                 WHERE r.job_id = g.job_id AND r.outcome = 'retried'), -1))
+                >= j.crash_budget))
+SELECT (SELECT count(*) FROM ({expired_locks})) AS locks,
+       (SELECT count(*) FROM expired) AS leases,
+       coalesce((SELECT sum(jobs) FROM expired), 0) - (SELECT count(*) FROM doomed) AS jobs,
+       (SELECT count(*) FROM doomed WHERE NOT cancelled) AS failed, 0 AS unblocked, :now AS store_now;
+
+-- statement recovery_totals read
+-- gives reason text, times int, leases int, jobs int, last_at time?
+SELECT reason, count(*) AS times, sum(leases) AS leases, sum(jobs) AS jobs, max(at) AS last_at
+  FROM leasehold_recovery GROUP BY reason ORDER BY reason;
+
+-- statement lease_suspects read
+-- takes boot_id text, most int
+-- gives lease_id int, pid int, process_start int
+-- The dead heartbeat no more: who has been silent for longest comes first.
+SELECT l.id AS lease_id, l.pid AS pid, l.process_start AS process_start
+  FROM (SELECT DISTINCT lease_id FROM leasehold_lease_check
+        UNION ALL SELECT lease_id FROM leasehold_lock) AS h
+  JOIN leasehold_lease AS l ON l.id = h.lease_id
+ WHERE l.ended_at IS NULL AND l.boot_id = :boot_id AND l.pid > 0
+ ORDER BY l.heartbeat_at, l.id LIMIT :most;
+
+-- statement lease_reap write
+-- takes lease_id int, boot_id text, pid int, process_start int
+-- gives outcome text, jobs int
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, outcome, token)
+SELECT 1, l.id, l.kind, {next_recovery}
+  FROM (SELECT 1)
+  LEFT JOIN leasehold_lease AS l
+    ON l.id = :lease_id AND l.boot_id = :boot_id AND l.pid = :pid AND l.process_start = :process_start
+   AND l.ended_at IS NULL AND l.kind IN ('job', 'worker', 'lock');
+INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+SELECT :now, 'lock', k.name, 'expired', k.token, l.holder, l.host, 'process gone'
+  FROM temp.leasehold_act AS a CROSS JOIN leasehold_lease AS l ON l.id = a.lease_id
+  CROSS JOIN leasehold_lock AS k ON k.lease_id = l.id
+ WHERE a.outcome = 'lock';
+UPDATE leasehold_lease SET ended_at = :now, end_reason = 'expired', end_detail = 'process gone'
+ WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'lock');
+INSERT INTO leasehold_take_back (lease_id, reason, detail, holder, host, recovery_id, now)
+SELECT lease_id, 'process_gone', 'process gone', '', '', token, :now
+  FROM temp.leasehold_act WHERE outcome IN ('job', 'worker');
+SELECT CASE WHEN a.lease_id IS NULL THEN 'gone' ELSE 'reaped' END AS outcome, coalesce(r.jobs, 0) AS jobs
+  FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;
