@@ -99,6 +99,8 @@ class StoreTest : public ::testing::TestWithParam<StoreKind> {
   TestStore& under_test() { return *test_store_; }
   Store& store() { return *store_; }
   Locks locks() { return store_->locks(); }
+  Jobs jobs() { return store_->jobs(); }
+  Queues queues() { return store_->queues(); }
   Store open(const OpenOptions& options = {}) { return test_store_->open(options); }
   const std::string& url() { return test_store_->url(); }
   void advance(Duration by) { test_store_->advance(by); }

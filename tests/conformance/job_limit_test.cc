@@ -1,0 +1,107 @@
+// Limits that never overshoot: running at once, per key, and per time.
+#include <gtest/gtest.h>
+
+#include "support/job_helpers.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class JobLimitTest : public StoreTest {};
+LEASEHOLD_ON_BOTH_STORES(JobLimitTest);
+
+TEST_P(JobLimitTest, TheSerialProcessorRunsOneAtATime) {
+  ASSERT_TRUE(ok(queues().set("merge", {.max_running = 1})));
+  const auto ids = add_many(jobs(), "merge", 2);
+  const auto first = claim_one(jobs(), "merge", "alice");
+  EXPECT_TRUE(fails(jobs().claim("merge", claim_as("bob")), Errc::at_capacity));
+  ASSERT_TRUE(ok(jobs().complete(first.id, first.token)));
+  EXPECT_EQ(claim_one(jobs(), "merge", "bob").id, ids[1]);
+}
+
+TEST_P(JobLimitTest, ACrashedProcessorFreesThePlaceWithItsJob) {
+  ASSERT_TRUE(ok(queues().set("merge", {.max_running = 1})));
+  const auto ids = add_many(jobs(), "merge", 2);
+  claim_one(jobs(), "merge", "alice", 30s);
+  advance(31s);
+  EXPECT_EQ(claim_one(jobs(), "merge", "bob", 30s).id, ids[0]);
+  EXPECT_TRUE(fails(jobs().claim("merge", claim_as("carol")), Errc::at_capacity));
+}
+
+TEST_P(JobLimitTest, AnEmptySerialQueueIsEmptyOnceItsJobIsDone) {
+  ASSERT_TRUE(ok(queues().set("merge", {.max_running = 1})));
+  add(jobs(), "merge");
+  const auto job = claim_one(jobs(), "merge", "alice");
+  EXPECT_FALSE(jobs().claim("merge", claim_as("bob")).ok());
+  ASSERT_TRUE(ok(jobs().complete(job.id, job.token)));
+  EXPECT_TRUE(fails(jobs().claim("merge", claim_as("bob")), Errc::empty));
+}
+
+TEST_P(JobLimitTest, ABatchStopsAtTheLimit) {
+  ASSERT_TRUE(ok(queues().set("q", {.max_running = 3})));
+  add_many(jobs(), "q", 10);
+  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 2)).jobs.size(), 2U);
+  EXPECT_EQ(claim(jobs(), "q", claim_as("bob", 10)).jobs.size(), 1U);
+  EXPECT_TRUE(fails(jobs().claim("q", claim_as("carol", 10)), Errc::at_capacity));
+}
+
+TEST_P(JobLimitTest, RaisingOrDroppingTheLimitTakesEffectAtOnce) {
+  ASSERT_TRUE(ok(queues().set("q", {.max_running = 1})));
+  add_many(jobs(), "q", 3);
+  claim_one(jobs(), "q", "alice");
+  ASSERT_TRUE(ok(queues().set("q", {.max_running = 2})));
+  claim_one(jobs(), "q", "bob");
+  EXPECT_TRUE(fails(jobs().claim("q", claim_as("carol")), Errc::at_capacity));
+  ASSERT_TRUE(ok(queues().set("q", {.max_running = 0})));
+  EXPECT_TRUE(ok(jobs().claim("q", claim_as("carol"))));
+}
+
+TEST_P(JobLimitTest, OneJobPerKeyAndOthersPassBy) {
+  ASSERT_TRUE(ok(queues().set("q", {.max_per_key = 1})));
+  const auto a1 = add(jobs(), "q", {.limit_key = "a"});
+  const auto a2 = add(jobs(), "q", {.limit_key = "a"});
+  const auto b1 = add(jobs(), "q", {.limit_key = "b"});
+  const auto free = add(jobs(), "q");
+  const auto grant = claim(jobs(), "q", claim_as("alice", 10));
+  EXPECT_EQ(ids_of(grant), (std::vector<JobId>{a1, b1, free}));
+  EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob", 10)), Errc::at_capacity));
+  ASSERT_TRUE(ok(jobs().complete(a1, grant.token)));
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, a2);
+}
+
+TEST_P(JobLimitTest, TheRateIsKept) {
+  ASSERT_TRUE(ok(queues().set("q", {.rate_count = 2, .rate_period = 10s})));
+  add_many(jobs(), "q", 6);
+  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 10, 1h)).jobs.size(), 2U);
+  const auto refused = jobs().claim("q", claim_as("alice", 1, 1h));
+  ASSERT_TRUE(fails(refused, Errc::rate_limited));
+  EXPECT_EQ(refused.error().retry_at, now() + 5s);
+  advance(5s);
+  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 10, 1h)).jobs.size(), 1U);
+  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice", 1, 1h)), Errc::rate_limited));
+  advance(1min);
+  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 10, 1h)).jobs.size(), 2U) << "rest does not pile up";
+}
+
+TEST_P(JobLimitTest, AnEmptyQueueSpendsNoRate) {
+  ASSERT_TRUE(ok(queues().set("q", {.rate_count = 1, .rate_period = 10s})));
+  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice")), Errc::empty));
+  add(jobs(), "q");
+  EXPECT_TRUE(ok(jobs().claim("q", claim_as("alice"))));
+}
+
+TEST_P(JobLimitTest, SettingsAreTold) {
+  ASSERT_TRUE(ok(queues().set("q", {.max_running = 4, .max_per_key = 2, .rate_count = 10, .rate_period = 1min,
+                                    .default_ttl = 2min})));
+  ASSERT_TRUE(ok(queues().set("q", {.max_per_key = 0})));
+  const auto info = must(queues().show("q"));
+  EXPECT_EQ(info.max_running, 4);
+  EXPECT_EQ(info.max_per_key, 0);
+  EXPECT_EQ(info.rate_count, 10);
+  EXPECT_EQ(info.rate_period, Duration(1min));
+  EXPECT_EQ(info.default_ttl, Duration(2min));
+  EXPECT_TRUE(fails(queues().show("never-heard-of"), Errc::not_found));
+}
+
+}  // namespace
+}  // namespace leasehold::support

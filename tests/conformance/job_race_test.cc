@@ -1,0 +1,132 @@
+// Many at once: one winner, nothing twice, nothing lost. Threads of several stores over one database.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "support/job_helpers.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class JobRaceTest : public StoreTest {
+ protected:
+  /// `act(number, its own store)` in so many threads at once.
+  void race(int threads, const std::function<void(int, Store&)>& act) {
+    std::vector<Store> stores;
+    for (int i = 0; i < 4; ++i) stores.push_back(open());
+    std::barrier start(threads);
+    std::vector<std::jthread> racers;
+    for (int i = 0; i < threads; ++i) {
+      racers.emplace_back([&, i] {
+        start.arrive_and_wait();
+        act(i, stores[static_cast<std::size_t>(i) % stores.size()]);
+      });
+    }
+  }
+};
+LEASEHOLD_ON_BOTH_STORES(JobRaceTest);
+
+TEST_P(JobRaceTest, AThousandClaimersOnOneJobOneWinner) {
+  add(jobs(), "q");
+  std::atomic<int> winners = 0;
+  std::atomic<int> wrong = 0;
+  race(50, [&](int number, Store& store) {
+    for (int i = 0; i < 20; ++i) {
+      const auto grant = store.jobs().claim("q", claim_as("claimer-" + std::to_string(number)));
+      if (grant) ++winners;
+      if (!grant && grant.error().code != Errc::empty && grant.error().code != Errc::busy) ++wrong;
+    }
+  });
+  EXPECT_EQ(winners, 1);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(JobRaceTest, EveryJobIsWorkedOnOnce) {
+  constexpr int count = 400;
+  add_many(jobs(), "q", count);
+  std::mutex mutex;
+  std::map<JobId, int> worked;
+  race(8, [&](int number, Store& store) {
+    int quiet = 0;
+    while (quiet < 3) {
+      const auto grant = store.jobs().claim("q", claim_as("worker-" + std::to_string(number), 1 + number % 3));
+      if (!grant) {
+        ++quiet;
+        continue;
+      }
+      for (const auto& job : grant->jobs) {
+        ASSERT_TRUE(ok(store.jobs().complete(job.id, job.token)));
+        const std::lock_guard lock(mutex);
+        ++worked[job.id];
+      }
+    }
+  });
+  EXPECT_EQ(worked.size(), static_cast<std::size_t>(count));
+  for (const auto& [id, times] : worked) EXPECT_EQ(times, 1) << id;
+  EXPECT_EQ(must(queues().show("q")).available, 0);
+}
+
+TEST_P(JobRaceTest, ALimitIsNeverOvershot) {
+  ASSERT_TRUE(ok(queues().set("q", {.max_running = 2})));
+  add_many(jobs(), "q", 30);
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  std::atomic<int> done = 0;
+  race(8, [&](int number, Store& store) {
+    for (int i = 0; i < 200 && done < 30; ++i) {
+      const auto grant = store.jobs().claim("q", claim_as("worker-" + std::to_string(number)));
+      if (!grant) continue;
+      const int now_running = ++running;
+      for (int seen = most; now_running > seen && !most.compare_exchange_weak(seen, now_running);) {
+      }
+      --running;
+      ASSERT_TRUE(ok(store.jobs().complete(grant->jobs[0].id, grant->token)));
+      ++done;
+    }
+  });
+  EXPECT_LE(most, 2);
+  EXPECT_GT(done, 0);
+}
+
+TEST_P(JobRaceTest, ConcurrentRecoveryReturnsEveryJobOnce) {
+  add_many(jobs(), "q", 60);
+  for (int i = 0; i < 60; ++i) claim_one(jobs(), "q", "dead-" + std::to_string(i), 30s);
+  advance(31s);
+  std::atomic<std::int64_t> recovered = 0;
+  race(6, [&](int, Store& store) { recovered += must(store.recover()).jobs; });
+  EXPECT_EQ(recovered, 60);
+  EXPECT_EQ(must(queues().show("q")).available, 60);
+}
+
+TEST_P(JobRaceTest, OneDedupeKeyOneJob) {
+  std::atomic<int> created = 0;
+  race(16, [&](int, Store& store) {
+    for (int i = 0; i < 10; ++i) {
+      if (must(store.jobs().enqueue("q", {.dedupe_key = "the-one"})).created) ++created;
+    }
+  });
+  EXPECT_EQ(created, 1);
+  EXPECT_EQ(must(queues().show("q")).available, 1);
+}
+
+TEST_P(JobRaceTest, AWaitingClaimWakesForANewJob) {
+  std::optional<Result<JobGrant>> answer;
+  auto other = open();
+  std::jthread waiter([&] {
+    auto options = claim_as("alice");
+    options.wait = 20s;
+    answer = other.jobs().claim("q", options);
+  });
+  add(jobs(), "q");
+  waiter.join();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_TRUE(ok(*answer));
+}
+
+}  // namespace
+}  // namespace leasehold::support

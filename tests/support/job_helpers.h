@@ -1,0 +1,68 @@
+// Short words for what job tests do all the time.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leasehold/leasehold.h"
+#include "support/lock_helpers.h"
+#include "support/results.h"
+
+namespace leasehold::support {
+
+/// Options for claiming as somebody.
+inline ClaimOptions claim_as(const std::string& name, int most = 1, Duration ttl = std::chrono::seconds(30)) {
+  return {.most = most, .ttl = ttl, .holder = holder(name)};
+}
+
+/// The value where an error would be the test's own mistake.
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error("unexpected: " + describe(result.error()));
+  return std::move(*result);
+}
+
+inline JobId add(const Jobs& jobs, const std::string& queue, const NewJob& job = {}) {
+  return must(jobs.enqueue(queue, job)).id;
+}
+
+/// So many plain jobs with the payloads "0", "1", ...
+inline std::vector<JobId> add_many(const Jobs& jobs, const std::string& queue, int count) {
+  std::vector<std::string> payloads;
+  for (int i = 0; i < count; ++i) payloads.push_back(std::to_string(i));
+  std::vector<NewJob> fresh;
+  for (const auto& payload : payloads) fresh.push_back({.payload = payload});
+  std::vector<JobId> ids;
+  for (const auto& enqueued : must(jobs.enqueue(queue, fresh))) ids.push_back(enqueued.id);
+  return ids;
+}
+
+inline JobGrant claim(const Jobs& jobs, const std::string& queue, const ClaimOptions& options) {
+  return must(jobs.claim(queue, options));
+}
+
+/// The only job of a claim.
+inline Job claim_one(const Jobs& jobs, const std::string& queue, const std::string& who,
+                     Duration ttl = std::chrono::seconds(30)) {
+  return must(jobs.claim(queue, claim_as(who, 1, ttl))).jobs.at(0);
+}
+
+inline JobState state_of(const Jobs& jobs, JobId id) { return must(jobs.show(id)).state; }
+
+inline std::vector<JobId> ids_of(const JobGrant& grant) {
+  std::vector<JobId> ids;
+  for (const auto& job : grant.jobs) ids.push_back(job.id);
+  return ids;
+}
+
+/// "completed", "expired", ...: how the job's attempts went, in order.
+inline std::vector<std::string> outcomes_of(const Jobs& jobs, JobId id) {
+  std::vector<std::string> outcomes;
+  for (const auto& attempt : must(jobs.attempts(id))) outcomes.push_back(attempt.outcome);
+  return outcomes;
+}
+
+}  // namespace leasehold::support
