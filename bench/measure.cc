@@ -10,7 +10,7 @@
 namespace leasehold::bench {
 
 void die(std::string_view what) {
-  std::fprintf(stderr, "bench_locks: %.*s\n", static_cast<int>(what.size()), what.data());
+  std::fprintf(stderr, "bench: %.*s\n", static_cast<int>(what.size()), what.data());
   std::_Exit(1);
 }
 

@@ -1,0 +1,57 @@
+// What the runners on PostgreSQL have in common.
+import { spawn } from 'node:child_process';
+
+import pg from 'pg';
+
+export async function connected(place) {
+  const client = new pg.Client({ connectionString: place.url });
+  // After a failed measurement the database may be dropped before its connections are closed.
+  client.on('error', (error) => console.error(`connection: ${error.message}`));
+  await client.connect();
+  return client;
+}
+
+/** COPY from these lines through psql, which is faster than the driver; target is a table and its columns. */
+export async function copyIn(place, target, lines) {
+  const parameters = ['-X', '-q', '-v', 'ON_ERROR_STOP=1', '-c', `COPY ${target} FROM STDIN`, place.url];
+  const psql = spawn('psql', parameters, { stdio: ['pipe', 'inherit', 'inherit'] });
+  psql.stdin.end(lines);
+  const code = await new Promise((resolve) => psql.once('exit', resolve));
+  if (code !== 0) throw new Error(`psql ended with ${code}`);
+}
+
+/** A watcher whose statement counts what is left, as `left`. */
+export async function countingWatcher(place, statement) {
+  const client = await connected(place);
+  return {
+    left: async () => Number((await client.query({ name: 'left', text: statement })).rows[0].left),
+    close: () => client.end(),
+  };
+}
+
+/**
+ * A worker of so many connections, each of which repeats turn(client) until it is stopped. A turn gives the number of
+ * jobs it did; after none, a connection pauses for a moment.
+ */
+export async function loopingWorker({ place, connections, turn, idleMs = 2 }) {
+  const clients = await Promise.all(Array.from({ length: connections }, () => connected(place)));
+  let going = true;
+  let loops = [];
+  const loop = async (client) => {
+    while (going) {
+      if ((await turn(client)) === 0) await new Promise((resolve) => setTimeout(resolve, idleMs));
+    }
+  };
+  return {
+    begin: async () => {
+      loops = clients.map(loop);
+      // A loop that fails must be heard at once, not at the stop.
+      await Promise.all(loops);
+    },
+    stop: async () => {
+      going = false;
+      await Promise.allSettled(loops);
+      await Promise.all(clients.map((client) => client.end()));
+    },
+  };
+}

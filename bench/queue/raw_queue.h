@@ -1,0 +1,40 @@
+// What people write themselves: a table of jobs with a state, SKIP LOCKED, and a row that says RUNNING.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <memory>
+#include <string>
+
+namespace leasehold::bench {
+
+/// A PostgreSQL connection with prepared statements. Belongs to one thread.
+class RawQueue {
+ public:
+  /// Makes the table where it is missing.
+  explicit RawQueue(const std::string& url);
+
+  /// One INSERT, one commit.
+  void insert();
+  /// So many rows at once, for others to work off.
+  void fill(int jobs);
+  /// Claims one job and completes it: two commits. False: nothing was left.
+  bool claim_and_complete();
+
+  /// A durable INSERT with a NOTIFY on this connection, until `listener` has heard: in microseconds.
+  double wake_up(RawQueue& listener);
+  void listen();
+
+ private:
+  struct Close {
+    void operator()(PGconn* connection) const { PQfinish(connection); }
+    void operator()(PGresult* result) const { PQclear(result); }
+  };
+  using Answer = std::unique_ptr<PGresult, Close>;
+
+  Answer require(PGresult* result) const;
+
+  std::unique_ptr<PGconn, Close> connection_;
+};
+
+}  // namespace leasehold::bench

@@ -1,0 +1,322 @@
+#include "scenarios.h"
+
+#include <fmt/format.h>
+#include <libpq-fe.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "../measure.h"
+#include "leasehold/worker.h"
+#include "raw_queue.h"
+
+namespace leasehold::bench {
+namespace {
+
+using namespace std::chrono_literals;
+using Steady = std::chrono::steady_clock;
+
+constexpr int batch = 1000;
+
+double seconds_since(Steady::time_point began) { return std::chrono::duration<double>(Steady::now() - began).count(); }
+double micros_since(Steady::time_point began) { return seconds_since(began) * 1e6; }
+
+Store open(const Setting& setting) {
+  auto store = Store::open(setting.url, {.migrate = MigrateOnOpen::yes});
+  if (!store) die(store.error().message);
+  return *store;
+}
+
+template <typename T>
+T need(Result<T> result) {
+  if (!result) die(result.error().message);
+  return std::move(*result);
+}
+
+std::string fresh_queue(const std::string& what) {
+  static int number = 0;
+  return fmt::format("{}-{}-{}", what, getpid(), ++number);
+}
+
+void fill(const Jobs& jobs, const std::string& queue, int count) {
+  const std::vector<NewJob> fresh(batch, NewJob{.payload = "x"});
+  for (int done = 0; done < count; done += batch) {
+    need(jobs.enqueue(queue, std::span(fresh).first(static_cast<std::size_t>(std::min(batch, count - done)))));
+  }
+}
+
+/// Claims and completes batches until nothing is left; gives how many.
+int work_off_batches(const Jobs& jobs, const std::string& queue) {
+  int done = 0;
+  for (;;) {
+    auto grant = jobs.claim(queue, {.most = batch, .ttl = 60s});
+    if (!grant && grant.error().code == Errc::empty) return done;
+    if (!grant && grant.error().code == Errc::busy) continue;
+    if (!grant) die(grant.error().message);
+    std::vector<JobVerdict> verdicts;
+    verdicts.reserve(grant->jobs.size());
+    for (const auto& job : grant->jobs) verdicts.push_back({.id = job.id, .token = job.token});
+    for (const auto& answer : need(jobs.complete(verdicts))) {
+      if (!answer) die(answer.error().message);
+    }
+    done += static_cast<int>(verdicts.size());
+  }
+}
+
+bool claim_and_complete(const Jobs& jobs, const std::string& queue) {
+  auto grant = jobs.claim(queue, {.ttl = 60s});
+  if (!grant && grant.error().code == Errc::empty) return false;
+  if (!grant && grant.error().code == Errc::busy) return true;
+  if (!grant) die(grant.error().message);
+  need(jobs.complete(grant->jobs[0].id, grant->token));
+  return true;
+}
+
+double work_off_with_processes(const Setting& setting, const std::string& queue, int processes) {
+  const auto began = Steady::now();
+  std::vector<std::unique_ptr<std::FILE, int (*)(std::FILE*)>> others;
+  for (int i = 0; i < processes; ++i) {
+    const auto command =
+        fmt::format("exec /proc/{}/exe --batch-worker '{}' --queue '{}'", getpid(), setting.url, queue);
+    others.emplace_back(popen(command.c_str(), "r"), pclose);
+  }
+  int done = 0;
+  for (auto& other : others) {
+    int count = 0;
+    if (std::fscanf(other.get(), "%d", &count) != 1) die("a worker process gave no answer");
+    done += count;
+  }
+  if (done != setting.jobs) die(fmt::format("{} jobs worked off instead of {}", done, setting.jobs));
+  return seconds_since(began);
+}
+
+void tell_rate(const Tell& tell, const Setting& setting, const std::string& what, const std::string& config, int jobs,
+               double seconds, int processes = 1) {
+  tell({.config = config,
+        .what = what,
+        .store = setting.store,
+        .numbers = {{"jobs", jobs}, {"processes", processes}, {"seconds", seconds}, {"per_second", jobs / seconds}}});
+}
+
+void tell_raw(const Tell& tell, const Setting& setting, const std::string& what, int jobs, double seconds) {
+  tell({.peer = "raw SQL",
+        .config = "prepared, 1 connection",
+        .what = what,
+        .store = setting.store,
+        .numbers = {{"jobs", jobs}, {"processes", 1}, {"seconds", seconds}, {"per_second", jobs / seconds}}});
+}
+
+/// Median of single claims, each completed at once.
+double median_claim(const Jobs& jobs, const std::string& queue, int times) {
+  std::vector<double> micros;
+  for (int i = 0; i < times; ++i) {
+    const auto began = Steady::now();
+    const auto grant = need(jobs.claim(queue, {.ttl = 10min}));
+    micros.push_back(micros_since(began));
+    need(jobs.complete(grant.jobs[0].id, grant.token));
+  }
+  return percentile(micros, 0.5);
+}
+
+}  // namespace
+
+void measure_enqueue(const Setting& setting, const Tell& tell) {
+  const auto jobs = open(setting).jobs();
+  const int singles = std::max(500, setting.jobs / 50);
+  const auto queue = fresh_queue("single");
+  // In turns, so that what drifts hits both sides alike.
+  std::unique_ptr<RawQueue> raw = setting.plain_url.empty() ? nullptr : std::make_unique<RawQueue>(setting.plain_url);
+  double ours = 0;
+  double theirs = 0;
+  for (int turn = 0; turn < 10; ++turn) {
+    auto began = Steady::now();
+    for (int i = 0; i < singles / 10; ++i) need(jobs.enqueue(queue, NewJob{.payload = "x"}));
+    ours += seconds_since(began);
+    if (!raw) continue;
+    began = Steady::now();
+    for (int i = 0; i < singles / 10; ++i) raw->insert();
+    theirs += seconds_since(began);
+  }
+  tell_rate(tell, setting, "enqueue_single", "1 caller", singles / 10 * 10, ours);
+  if (raw) tell_raw(tell, setting, "enqueue_single", singles / 10 * 10, theirs);
+  const auto began = Steady::now();
+  fill(jobs, fresh_queue("bulk"), setting.jobs);
+  tell_rate(tell, setting, "enqueue_bulk", "1000 per call", setting.jobs, seconds_since(began));
+}
+
+void measure_work_off(const Setting& setting, const Tell& tell) {
+  const auto store = open(setting);
+  const auto jobs = store.jobs();
+  for (const int processes : {1, 2}) {
+    const auto queue = fresh_queue("batch");
+    fill(jobs, queue, setting.jobs);
+    tell_rate(tell, setting, "work_off", "batches of 1000", setting.jobs,
+              work_off_with_processes(setting, queue, processes), processes);
+  }
+  const int singles = setting.jobs / 5;
+  auto queue = fresh_queue("callers");
+  fill(jobs, queue, singles);
+  auto began = Steady::now();
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 16; ++i) {
+      callers.emplace_back([&] {
+        while (claim_and_complete(jobs, queue)) {
+        }
+      });
+    }
+  }
+  tell_rate(tell, setting, "work_off_unbatched", "16 single callers", singles, seconds_since(began));
+
+  const int one_by_one = setting.jobs / 40;
+  queue = fresh_queue("one");
+  fill(jobs, queue, one_by_one);
+  std::unique_ptr<RawQueue> raw = setting.plain_url.empty() ? nullptr : std::make_unique<RawQueue>(setting.plain_url);
+  if (raw) raw->fill(one_by_one);
+  double ours = 0;
+  double theirs = 0;
+  for (int turn = 0; turn < 10; ++turn) {
+    began = Steady::now();
+    for (int i = 0; i < one_by_one / 10; ++i) claim_and_complete(jobs, queue);
+    ours += seconds_since(began);
+    began = Steady::now();
+    for (int i = 0; raw && i < one_by_one / 10; ++i) raw->claim_and_complete();
+    theirs += seconds_since(began);
+  }
+  tell_rate(tell, setting, "one_by_one", "1 caller", one_by_one / 10 * 10, ours);
+  if (raw) tell_raw(tell, setting, "one_by_one", one_by_one / 10 * 10, theirs);
+
+  queue = fresh_queue("worker");
+  fill(jobs, queue, setting.jobs);
+  Worker worker(store, {.concurrency = 2, .prefetch = batch, .drain = true});
+  worker.handle(queue, [](const Job&, JobContext&) { return Verdict::complete(); });
+  began = Steady::now();
+  need(worker.run({}));
+  tell_rate(tell, setting, "work_off", "worker runtime", setting.jobs, seconds_since(began));
+}
+
+void measure_start_latency(const Setting& setting, const Tell& tell) {
+  const auto store = open(setting);
+  const auto queue = fresh_queue("latency");
+  std::atomic<std::int64_t> started = 0;
+  std::stop_source stop;
+  Worker worker(store, {.concurrency = 1});
+  worker.handle(queue, [&](const Job&, JobContext&) {
+    started = Steady::now().time_since_epoch().count();
+    started.notify_all();
+    return Verdict::complete();
+  });
+  std::jthread running([&] { need(worker.run(stop.get_token())); });
+  std::vector<double> micros;
+  const auto enqueuer = open(setting).jobs();
+  for (int i = 0; i < 100; ++i) {
+    std::this_thread::sleep_for(50ms);
+    started = 0;
+    const auto began = Steady::now();
+    need(enqueuer.enqueue(queue, NewJob{.payload = "x"}));
+    started.wait(0);
+    micros.push_back(std::chrono::duration<double, std::micro>(Steady::duration(started.load()) - began.time_since_epoch()).count());
+  }
+  stop.request_stop();
+  running.join();
+  tell({.config = "worker runtime",
+        .what = "start_latency",
+        .store = setting.store,
+        .numbers = {{"p50_ms", percentile(micros, 0.5) / 1000}, {"p95_ms", percentile(micros, 0.95) / 1000}}});
+  if (setting.plain_url.empty()) return;
+  RawQueue sender(setting.plain_url);
+  RawQueue listener(setting.plain_url);
+  listener.listen();
+  std::vector<double> bare;
+  for (int i = 0; i < 100; ++i) {
+    std::this_thread::sleep_for(50ms);
+    bare.push_back(sender.wake_up(listener));
+  }
+  tell({.peer = "raw SQL",
+        .config = "INSERT + NOTIFY, LISTEN",
+        .what = "start_latency",
+        .store = setting.store,
+        .numbers = {{"p50_ms", percentile(bare, 0.5) / 1000}, {"p95_ms", percentile(bare, 0.95) / 1000}}});
+}
+
+void measure_backlog(const Setting& setting, const Tell& tell) {
+  const auto jobs = open(setting).jobs();
+  int waiting = 0;
+  const auto queue = fresh_queue("backlog");
+  for (const int backlog : {1'000, 100'000, 1'000'000, 10'000'000}) {
+    if (backlog > setting.biggest_backlog) break;
+    fill(jobs, queue, backlog - waiting);
+    waiting = backlog - 300;
+    tell({.config = fmt::format("{} waiting", backlog),
+          .what = "claim_cost",
+          .store = setting.store,
+          .numbers = {{"backlog", backlog}, {"median_us", median_claim(jobs, queue, 300)}}});
+  }
+  const auto leased = fresh_queue("leased");
+  fill(jobs, leased, 101'000);
+  for (int i = 0; i < 100; ++i) need(jobs.claim(leased, {.most = batch, .ttl = 1h}));
+  tell({.config = "100000 leased ahead",
+        .what = "claim_cost",
+        .store = setting.store,
+        .numbers = {{"backlog", 1000}, {"median_us", median_claim(jobs, leased, 300)}}});
+}
+
+void measure_old_snapshot(const Setting& setting, const Tell& tell) {
+  if (setting.plain_url.empty()) return;
+  const auto jobs = open(setting).jobs();
+  const auto queue = fresh_queue("snapshot");
+  fill(jobs, queue, 202'000);
+  const std::unique_ptr<PGconn, void (*)(PGconn*)> holder(PQconnectdb(setting.plain_url.c_str()), PQfinish);
+  PQclear(PQexec(holder.get(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM pg_class LIMIT 1"));
+  const auto rate_of = [&](int times) {
+    const auto began = Steady::now();
+    for (int i = 0; i < times; ++i) claim_and_complete(jobs, queue);
+    return times / seconds_since(began);
+  };
+  const auto before = rate_of(1000);
+  for (int done = 0; done < 200'000; done += batch) {
+    const auto grant = need(jobs.claim(queue, {.most = batch, .ttl = 60s}));
+    std::vector<JobVerdict> verdicts;
+    for (const auto& job : grant.jobs) verdicts.push_back({.id = job.id, .token = job.token});
+    need(jobs.complete(verdicts));
+  }
+  const auto after = rate_of(1000);
+  PQclear(PQexec(holder.get(), "COMMIT"));
+  tell({.config = "a snapshot held open for 200000 jobs",
+        .what = "old_snapshot",
+        .store = setting.store,
+        .numbers = {{"before_per_second", before}, {"after_per_second", after}, {"ratio", after / before}}});
+}
+
+void measure_healing(const Setting& setting, const Tell& tell) {
+  const auto jobs = open(setting).jobs();
+  const auto queue = fresh_queue("fleet");
+  fill(jobs, queue, 3000);
+  const auto usual = median_claim(jobs, queue, 300);
+  for (int i = 0; i < 1000; ++i) need(jobs.claim(queue, {.ttl = 2s}));
+  std::this_thread::sleep_for(2s);
+  std::vector<double> micros;
+  for (int i = 0; i < 300; ++i) {
+    const auto began = Steady::now();
+    const auto grant = need(jobs.claim(queue, {.ttl = 10min}));
+    micros.push_back(micros_since(began));
+    need(jobs.complete(grant.jobs[0].id, grant.token));
+  }
+  tell({.config = "1000 leases expire at once",
+        .what = "healing",
+        .store = setting.store,
+        .numbers = {{"usual_us", usual}, {"median_us", percentile(micros, 0.5)}, {"worst_us", percentile(micros, 1)}}});
+}
+
+int be_batch_worker(const std::string& url, const std::string& queue) {
+  auto store = Store::open(url);
+  if (!store) die(store.error().message);
+  fmt::print("{}\n", work_off_batches(store->jobs(), queue));
+  return 0;
+}
+
+}  // namespace leasehold::bench

@@ -1,0 +1,40 @@
+// What is measured of the queue on one store. Each scenario starts from a queue of its own.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "leasehold/leasehold.h"
+#include "measurement.h"
+
+namespace leasehold::bench {
+
+struct Setting {
+  std::string url;
+  std::string store;            ///< for the table: "postgresql", "sqlite FULL"
+  std::string plain_url{};      ///< PostgreSQL: the server itself, for raw SQL
+  int jobs = 100'000;
+  int biggest_backlog = 1'000'000;
+  std::string only{};           ///< one scenario by name; empty: all
+};
+
+using Tell = std::function<void(const Measurement&)>;
+
+/// Enqueue one by one and in bulk, beside a raw INSERT.
+void measure_enqueue(const Setting& setting, const Tell& tell);
+/// Work off no-op jobs: batches in one and two processes, 16 single callers, one by one beside raw SQL.
+void measure_work_off(const Setting& setting, const Tell& tell);
+/// From before enqueue() to the start of the handler in an idle worker, at 20 jobs a second.
+void measure_start_latency(const Setting& setting, const Tell& tell);
+/// What one claim costs with so many jobs waiting, and with 100,000 leased ahead of it.
+void measure_backlog(const Setting& setting, const Tell& tell);
+/// The rate under a snapshot that somebody holds open. PostgreSQL.
+void measure_old_snapshot(const Setting& setting, const Tell& tell);
+/// What self-healing adds to claims while 1,000 jobs of a massacred fleet come back.
+void measure_healing(const Setting& setting, const Tell& tell);
+
+/// What a second process does for measure_work_off: batches until the queue is empty.
+int be_batch_worker(const std::string& url, const std::string& queue);
+
+}  // namespace leasehold::bench
