@@ -2,7 +2,8 @@
 //
 //   embed_sql SQLITE_DIR POSTGRES_DIR OUT_DIR
 //
-// Each DIR holds sql/*.sql (statements), migrations/NNNN_name.{up,down}.sql, and perhaps local/*.sql, scripts
+// Each DIR holds sql/*.sql (statements), migrations/NNNN_name.{up,down}.sql (a long one may be a folder of parts), and
+// perhaps local/*.sql, scripts
 // that only this dialect needs. Written are
 // statements.h (a struct per statement, the same for every dialect), statements.cc, and dialect_*.cc.
 //
@@ -279,6 +280,21 @@ std::vector<fs::path> sorted_files(const fs::path& folder) {
   return files;
 }
 
+/// NNNN_name.up.sql, NNNN_name.down.sql; a long one is a folder NNNN_name.up of parts, put together in their order.
+void read_migrations(Dialect& dialect, const fs::path& folder) {
+  const auto add = [&dialect](const std::string& stem, const fs::path& path) {  // 0001_lease.up
+    const auto dot = stem.rfind('.');
+    if (dot == std::string::npos) fail(path.string() + ": expected NNNN_name.up.sql or .down.sql");
+    auto& migration = dialect.migrations[stem.substr(0, dot)];
+    (stem.substr(dot) == ".up" ? migration.up : migration.down) += read(path);
+  };
+  for (const auto& path : sorted_files(folder)) add(path.stem().string(), path);
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!entry.is_directory()) continue;
+    for (const auto& part : sorted_files(entry.path())) add(entry.path().filename().string(), part);
+  }
+}
+
 Dialect read_dialect(const std::string& name, const fs::path& folder) {
   Dialect dialect;
   dialect.name = name;
@@ -289,13 +305,7 @@ Dialect read_dialect(const std::string& name, const fs::path& folder) {
       FileParser(dialect, path).parse();
     }
   }
-  for (const auto& path : sorted_files(folder / "migrations")) {
-    const auto stem = path.stem().string();  // 0001_lease.up
-    const auto dot = stem.rfind('.');
-    if (dot == std::string::npos) fail(path.string() + ": expected NNNN_name.up.sql or .down.sql");
-    auto& migration = dialect.migrations[stem.substr(0, dot)];
-    (stem.substr(dot) == ".up" ? migration.up : migration.down) = read(path);
-  }
+  read_migrations(dialect, folder / "migrations");
   if (fs::exists(folder / "local")) {
     for (const auto& path : sorted_files(folder / "local")) dialect.local[path.stem().string()] = read(path);
   }

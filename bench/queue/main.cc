@@ -15,8 +15,8 @@ struct Scenario {
 };
 
 constexpr Scenario scenarios[] = {
-    {"enqueue", measure_enqueue},     {"work_off", measure_work_off},         {"start_latency", measure_start_latency},
-    {"healing", measure_healing},     {"old_snapshot", measure_old_snapshot}, {"backlog", measure_backlog},
+    {"enqueue", measure_enqueue}, {"work_off", measure_work_off},         {"start_latency", measure_start_latency},
+    {"healing", measure_healing}, {"old_snapshot", measure_old_snapshot}, {"backlog", measure_backlog},
 };
 
 void measure_store(const Setting& setting) {
@@ -48,13 +48,15 @@ int main(int argc, char** argv) {
     auto on_postgres = setting;
     on_postgres.url = on_postgres.plain_url = postgres;
     on_postgres.store = "postgresql";
+    on_postgres.durability = "fsync=on, synchronous_commit=on";
     measure_store(on_postgres);
   }
   for (const auto* synchronous : {"full", "normal"}) {
     if (!store.empty() && store != fmt::format("sqlite-{}", synchronous)) continue;
     auto on_file = setting;
     on_file.url = fmt::format("sqlite:{}/queue-{}.db?synchronous={}", folder, synchronous, synchronous);
-    on_file.store = fmt::format("sqlite {}", synchronous);
+    on_file.store = "sqlite";
+    on_file.durability = fmt::format("WAL, synchronous={}", synchronous);
     measure_store(on_file);
   }
   return 0;

@@ -8,8 +8,8 @@
 namespace leasehold::bench {
 
 void print(const Measurement& measurement) {
-  auto line = fmt::format(R"({{"peer":"{}","config":"{}","what":"{}","store":"{}")", measurement.peer, measurement.config,
-                          measurement.what, measurement.store);
+  auto line = fmt::format(R"({{"peer":"{}","config":"{}","what":"{}","store":"{}","durability":"{}")", measurement.peer,
+                          measurement.config, measurement.what, measurement.store, measurement.durability);
   for (const auto& [name, value] : measurement.numbers) line += fmt::format(R"(,"{}":{:.6g})", name, value);
   fmt::print("{}}}\n", line);
   std::fflush(stdout);

@@ -11,7 +11,8 @@ struct Measurement {
   std::string peer = "leasehold";
   std::string config;  ///< "batches of 1000"
   std::string what;    ///< enqueue_single, enqueue_bulk, work_off, ...
-  std::string store;   ///< postgresql, sqlite FULL, sqlite NORMAL
+  std::string store;   ///< postgresql or sqlite
+  std::string durability;
   std::map<std::string, double> numbers;
 };
 

@@ -21,7 +21,8 @@ RawQueue::RawQueue(const std::string& url) : connection_(PQconnectdb(url.c_str()
   require(PQexec(raw,
                  "CREATE INDEX IF NOT EXISTS bench_job_ready ON bench_job (queue, priority DESC, id)"
                  " WHERE state = 'ready'"));
-  require(PQprepare(raw, "insert", "INSERT INTO bench_job (queue, payload) VALUES ('bench', $1) RETURNING id", 1, nullptr));
+  require(
+      PQprepare(raw, "insert", "INSERT INTO bench_job (queue, payload) VALUES ('bench', $1) RETURNING id", 1, nullptr));
   require(PQprepare(raw, "claim",
                     "UPDATE bench_job SET state = 'running', token = token + 1, locked_by = 'bench',"
                     " locked_until = clock_timestamp() + interval '30 seconds' WHERE id = (SELECT id FROM bench_job"
@@ -29,7 +30,8 @@ RawQueue::RawQueue(const std::string& url) : connection_(PQconnectdb(url.c_str()
                     " FOR UPDATE SKIP LOCKED) RETURNING id, token, payload",
                     0, nullptr));
   require(PQprepare(raw, "complete",
-                    "UPDATE bench_job SET state = 'done', locked_until = NULL WHERE id = $1 AND token = $2", 2, nullptr));
+                    "UPDATE bench_job SET state = 'done', locked_until = NULL WHERE id = $1 AND token = $2", 2,
+                    nullptr));
 }
 
 RawQueue::Answer RawQueue::require(PGresult* result) const {
@@ -45,7 +47,8 @@ void RawQueue::insert() {
 }
 
 void RawQueue::fill(int jobs) {
-  const auto sql = fmt::format("INSERT INTO bench_job (queue, payload) SELECT 'bench', 'x' FROM generate_series(1, {})", jobs);
+  const auto sql =
+      fmt::format("INSERT INTO bench_job (queue, payload) SELECT 'bench', 'x' FROM generate_series(1, {})", jobs);
   require(PQexec(connection_.get(), sql.c_str()));
 }
 
@@ -61,7 +64,8 @@ void RawQueue::listen() { require(PQexec(connection_.get(), "LISTEN bench_wake_u
 
 double RawQueue::wake_up(RawQueue& listener) {
   const auto began = std::chrono::steady_clock::now();
-  require(PQexec(connection_.get(), "INSERT INTO bench_job (queue, payload) VALUES ('wake', 'x'); NOTIFY bench_wake_up"));
+  require(
+      PQexec(connection_.get(), "INSERT INTO bench_job (queue, payload) VALUES ('wake', 'x'); NOTIFY bench_wake_up"));
   auto* const other = listener.connection_.get();
   for (;;) {
     if (PGnotify* got = PQnotifies(other)) {

@@ -99,6 +99,7 @@ void tell_rate(const Tell& tell, const Setting& setting, const std::string& what
   tell({.config = config,
         .what = what,
         .store = setting.store,
+        .durability = setting.durability,
         .numbers = {{"jobs", jobs}, {"processes", processes}, {"seconds", seconds}, {"per_second", jobs / seconds}}});
 }
 
@@ -107,6 +108,7 @@ void tell_raw(const Tell& tell, const Setting& setting, const std::string& what,
         .config = "prepared, 1 connection",
         .what = what,
         .store = setting.store,
+        .durability = setting.durability,
         .numbers = {{"jobs", jobs}, {"processes", 1}, {"seconds", seconds}, {"per_second", jobs / seconds}}});
 }
 
@@ -192,7 +194,7 @@ void measure_work_off(const Setting& setting, const Tell& tell) {
 
   queue = fresh_queue("worker");
   fill(jobs, queue, setting.jobs);
-  Worker worker(store, {.concurrency = 2, .prefetch = batch, .drain = true});
+  Worker worker(store, {.concurrency = 2, .prefetch = batch, .until = WorkUntil::empty});
   worker.handle(queue, [](const Job&, JobContext&) { return Verdict::complete(); });
   began = Steady::now();
   need(worker.run({}));
@@ -219,14 +221,18 @@ void measure_start_latency(const Setting& setting, const Tell& tell) {
     const auto began = Steady::now();
     need(enqueuer.enqueue(queue, NewJob{.payload = "x"}));
     started.wait(0);
-    micros.push_back(std::chrono::duration<double, std::micro>(Steady::duration(started.load()) - began.time_since_epoch()).count());
+    micros.push_back(
+        std::chrono::duration<double, std::micro>(Steady::duration(started.load()) - began.time_since_epoch()).count());
   }
   stop.request_stop();
   running.join();
-  tell({.config = "worker runtime",
-        .what = "start_latency",
-        .store = setting.store,
-        .numbers = {{"p50_ms", percentile(micros, 0.5) / 1000}, {"p95_ms", percentile(micros, 0.95) / 1000}}});
+  tell(
+      {.config = "worker runtime",
+       .what = "start_latency",
+       .store = setting.store,
+       .durability = setting.durability,
+       .numbers = {
+           {"processes", 1}, {"p50_ms", percentile(micros, 0.5) / 1000}, {"p95_ms", percentile(micros, 0.95) / 1000}}});
   if (setting.plain_url.empty()) return;
   RawQueue sender(setting.plain_url);
   RawQueue listener(setting.plain_url);
@@ -240,7 +246,9 @@ void measure_start_latency(const Setting& setting, const Tell& tell) {
         .config = "INSERT + NOTIFY, LISTEN",
         .what = "start_latency",
         .store = setting.store,
-        .numbers = {{"p50_ms", percentile(bare, 0.5) / 1000}, {"p95_ms", percentile(bare, 0.95) / 1000}}});
+        .durability = setting.durability,
+        .numbers = {
+            {"processes", 1}, {"p50_ms", percentile(bare, 0.5) / 1000}, {"p95_ms", percentile(bare, 0.95) / 1000}}});
 }
 
 void measure_backlog(const Setting& setting, const Tell& tell) {
@@ -254,6 +262,7 @@ void measure_backlog(const Setting& setting, const Tell& tell) {
     tell({.config = fmt::format("{} waiting", backlog),
           .what = "claim_cost",
           .store = setting.store,
+          .durability = setting.durability,
           .numbers = {{"backlog", backlog}, {"median_us", median_claim(jobs, queue, 300)}}});
   }
   const auto leased = fresh_queue("leased");
@@ -262,6 +271,7 @@ void measure_backlog(const Setting& setting, const Tell& tell) {
   tell({.config = "100000 leased ahead",
         .what = "claim_cost",
         .store = setting.store,
+        .durability = setting.durability,
         .numbers = {{"backlog", 1000}, {"median_us", median_claim(jobs, leased, 300)}}});
 }
 
@@ -289,6 +299,7 @@ void measure_old_snapshot(const Setting& setting, const Tell& tell) {
   tell({.config = "a snapshot held open for 200000 jobs",
         .what = "old_snapshot",
         .store = setting.store,
+        .durability = setting.durability,
         .numbers = {{"before_per_second", before}, {"after_per_second", after}, {"ratio", after / before}}});
 }
 
@@ -309,6 +320,7 @@ void measure_healing(const Setting& setting, const Tell& tell) {
   tell({.config = "1000 leases expire at once",
         .what = "healing",
         .store = setting.store,
+        .durability = setting.durability,
         .numbers = {{"usual_us", usual}, {"median_us", percentile(micros, 0.5)}, {"worst_us", percentile(micros, 1)}}});
 }
 

@@ -12,11 +12,12 @@ namespace leasehold::bench {
 
 struct Setting {
   std::string url;
-  std::string store;            ///< for the table: "postgresql", "sqlite FULL"
-  std::string plain_url{};      ///< PostgreSQL: the server itself, for raw SQL
+  std::string store;        ///< for the table: "postgresql", "sqlite"
+  std::string durability;   ///< the same
+  std::string plain_url{};  ///< PostgreSQL: the server itself, for raw SQL
   int jobs = 100'000;
   int biggest_backlog = 1'000'000;
-  std::string only{};           ///< one scenario by name; empty: all
+  std::string only{};  ///< one scenario by name; empty: all
 };
 
 using Tell = std::function<void(const Measurement&)>;

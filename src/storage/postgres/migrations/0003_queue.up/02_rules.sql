@@ -1,0 +1,95 @@
+-- Small rules.
+
+CREATE FUNCTION leasehold.micros(span interval) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$ SELECT (extract(epoch FROM span) * 1000000)::bigint $$;
+
+CREATE FUNCTION leasehold.is_key(key text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT octet_length(key) BETWEEN 1 AND 512 AND key !~ '[\x01-\x1f\x7f]' $$;
+
+CREATE FUNCTION leasehold.require(fine boolean, message text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF fine IS NOT TRUE THEN
+    RAISE EXCEPTION '%', message USING ERRCODE = 'LH003';
+  END IF;
+  RETURN true;
+END $$;
+
+CREATE FUNCTION leasehold.require_queue(queue text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(leasehold.is_key(queue), 'a queue name has 1 to 512 bytes and no control characters')
+$$;
+
+-- What every plain job passes; the rest is asked in detail, so that a refusal says what was wrong.
+CREATE FUNCTION leasehold.is_plain_job(
+  queue text, payload_bytes bigint, priority bigint, failure_budget bigint, crash_budget bigint,
+  backoff_base interval, backoff_most interval, tags text[]
+) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT octet_length(queue) BETWEEN 1 AND 512 AND queue !~ '[\x01-\x1f\x7f]' AND payload_bytes <= 1048576
+     AND priority BETWEEN -32768 AND 32767 AND failure_budget BETWEEN 1 AND 1000 AND crash_budget BETWEEN 1 AND 1000
+     AND backoff_base >= interval '0' AND backoff_most >= interval '0' AND tags = '{}'
+$$;
+
+CREATE FUNCTION leasehold.require_job(
+  queue text, payload_bytes bigint, priority bigint, failure_budget bigint, crash_budget bigint,
+  backoff_base interval, backoff_most interval, tags text[]
+) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require_queue(queue)
+     AND leasehold.require(payload_bytes <= 1048576, 'a payload has up to 1 MiB')
+     AND leasehold.require(priority BETWEEN -32768 AND 32767, 'a priority is between -32768 and 32767')
+     AND leasehold.require(failure_budget BETWEEN 1 AND 1000, 'a failure budget is between 1 and 1000')
+     AND leasehold.require(crash_budget BETWEEN 1 AND 1000, 'a crash budget is between 1 and 1000')
+     AND leasehold.require(backoff_base >= interval '0' AND backoff_most >= interval '0', 'a backoff is not negative')
+     AND leasehold.require(cardinality(tags) <= 20 AND NOT EXISTS (
+           SELECT FROM unnest(tags) AS t(tag) WHERE (octet_length(t.tag) BETWEEN 1 AND 64) IS NOT TRUE),
+         'a job has up to 20 tags of 1 to 64 bytes')
+$$;
+
+CREATE FUNCTION leasehold.is_claim(queue text, most bigint, ttl interval) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT octet_length(queue) BETWEEN 1 AND 512 AND most BETWEEN 1 AND 1000
+     AND (ttl IS NULL OR ttl BETWEEN interval '50 milliseconds' AND interval '30 days')
+$$;
+
+CREATE FUNCTION leasehold.require_claim(queue text, most bigint, ttl interval) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require_queue(queue) AND leasehold.require(most BETWEEN 1 AND 1000, 'a claim is for 1 to 1000 jobs')
+     AND (ttl IS NULL OR leasehold.require_ttl(ttl))
+$$;
+
+-- How long a job waits after its n-th failure: a tenth more or less by its id, so that jobs that failed together do not
+-- come back together.
+CREATE FUNCTION leasehold.backoff(
+  job_id bigint, failures bigint, base interval, most interval, exponential boolean
+) RETURNS interval LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  doublings bigint := CASE WHEN exponential THEN least(failures, 30) - 1 ELSE 0 END;
+  span      bigint := least(leasehold.micros(base)::numeric * (1::bigint << doublings::int), leasehold.micros(most));
+BEGIN
+  RETURN (span + span / 10000 * (job_id * 7919 % 2001 - 1000)) * interval '1 microsecond';
+END $$;
+
+-- Tells those who wait for a topic. NOTIFY takes a lock on the whole database at commit: only when somebody does.
+CREATE FUNCTION leasehold.wake(topic text, moment timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  IF EXISTS (SELECT FROM leasehold.awaited AS a WHERE a.topic = wake.topic AND a.until > moment) THEN
+    PERFORM pg_notify('leasehold', wake.topic);
+  END IF;
+END $$;
+
+-- Says that somebody listens to a topic for the next while: who changes something there notifies.
+CREATE FUNCTION leasehold.await_topic(topic text, span interval) RETURNS timestamptz
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound     boolean := leasehold.require(leasehold.is_key(await_topic.topic), 'a topic has 1 to 512 bytes')
+    AND leasehold.require(span BETWEEN interval '0' AND interval '1 day', 'a topic is awaited for up to a day');
+  new_until timestamptz := leasehold.now() + span;
+BEGIN
+  INSERT INTO leasehold.awaited AS a (topic, until) VALUES (await_topic.topic, new_until)
+  ON CONFLICT (topic) DO UPDATE SET until = greatest(a.until, excluded.until)
+  RETURNING a.until INTO new_until;
+  RETURN new_until;
+END $$;

@@ -1,0 +1,211 @@
+-- Enqueue.
+
+-- Whether a job has completed. If not, it is locked where it is found, so that it cannot before we commit: whoever
+-- settles it then sees who waits for it.
+CREATE FUNCTION leasehold.job_has_completed(id bigint) RETURNS boolean
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  j          record;
+  last       record;
+  held_token bigint;
+BEGIN
+  SELECT t.queue, t.priority INTO j FROM leasehold.job AS t WHERE t.id = job_has_completed.id;
+  PERFORM leasehold.require(FOUND, format('job %s does not exist', id));
+  FOR try IN 1 .. 10 LOOP
+    PERFORM FROM leasehold.ready AS r
+      WHERE r.queue = j.queue AND r.priority = j.priority AND r.job_id = job_has_completed.id FOR UPDATE;
+    IF FOUND THEN RETURN false; END IF;
+    PERFORM FROM leasehold.deferred AS d WHERE d.job_id = job_has_completed.id FOR UPDATE;
+    IF FOUND THEN RETURN false; END IF;
+    PERFORM FROM leasehold.blocked AS b WHERE b.job_id = job_has_completed.id FOR UPDATE;
+    IF FOUND THEN RETURN false; END IF;
+    SELECT s.final, s.outcome INTO last FROM leasehold.settled AS s
+     WHERE s.job_id = job_has_completed.id ORDER BY s.token DESC LIMIT 1;
+    IF last.final THEN RETURN last.outcome = 'completed'; END IF;
+    SELECT g.token INTO held_token FROM leasehold.job_grant AS g
+     WHERE g.jobs @> ARRAY[job_has_completed.id]
+       AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = job_has_completed.id AND s.token = g.token)
+       FOR UPDATE;
+    IF FOUND AND NOT EXISTS (SELECT FROM leasehold.settled AS s
+                              WHERE s.job_id = job_has_completed.id AND s.token = held_token) THEN
+      RETURN false;
+    END IF;
+  END LOOP;
+  RAISE EXCEPTION 'job % moves too fast to wait for it', id USING ERRCODE = '40001';
+END $$;
+
+-- Where a job is that has not come to its end.
+CREATE FUNCTION leasehold.job_unfinished_state(id bigint, moment timestamptz) RETURNS text
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN (
+    SELECT CASE WHEN EXISTS (SELECT FROM leasehold.ready AS r
+                              WHERE r.queue = j.queue AND r.priority = j.priority AND r.job_id = j.id) THEN 'available'
+                WHEN EXISTS (SELECT FROM leasehold.deferred AS d WHERE d.job_id = j.id) THEN 'deferred'
+                WHEN EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.job_id = j.id) THEN 'blocked'
+                WHEN EXISTS (SELECT FROM leasehold.job_grant AS g JOIN leasehold.lease AS l ON l.id = g.lease_id
+                              WHERE g.queue = j.queue AND g.jobs @> ARRAY[j.id]
+                                AND l.expires_at <= moment) THEN 'expired'
+                ELSE 'running' END
+      FROM leasehold.job AS j WHERE j.id = job_unfinished_state.id);
+END $$;
+
+-- Takes a dedupe key for a new job; gives the job that has it.
+CREATE FUNCTION leasehold.job_take_key(queue text, dedupe_key text, new_id bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  owner bigint;
+BEGIN
+  LOOP
+    INSERT INTO leasehold.dedupe (queue, dedupe_key, job_id)
+    VALUES (job_take_key.queue, job_take_key.dedupe_key, new_id) ON CONFLICT DO NOTHING;
+    IF FOUND THEN RETURN new_id; END IF;
+    SELECT d.job_id INTO owner FROM leasehold.dedupe AS d
+     WHERE d.queue = job_take_key.queue AND d.dedupe_key = job_take_key.dedupe_key;
+    IF FOUND THEN RETURN owner; END IF;
+  END LOOP;
+END $$;
+
+-- Makes a new job wait for others; gives how many of them have not completed.
+CREATE FUNCTION leasehold.job_block(id bigint, predecessors bigint[], due_at timestamptz) RETURNS bigint
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  missing     bigint := 0;
+  predecessor bigint;
+BEGIN
+  -- None of them is deleted meanwhile.
+  PERFORM FROM leasehold.job AS j WHERE j.id = ANY (predecessors) ORDER BY j.id FOR KEY SHARE;
+  FOR predecessor IN SELECT DISTINCT p.id FROM unnest(predecessors) AS p(id) ORDER BY 1 LOOP
+    IF NOT leasehold.job_has_completed(predecessor) THEN
+      INSERT INTO leasehold.blocked (job_id, after_id, due_at) VALUES (job_block.id, predecessor, job_block.due_at);
+      missing := missing + 1;
+    END IF;
+  END LOOP;
+  RETURN missing;
+END $$;
+
+CREATE FUNCTION leasehold.job_enqueue(
+  queue               text,
+  payload             bytea,
+  priority            bigint      DEFAULT 0,
+  delay               interval    DEFAULT interval '0',
+  run_at              timestamptz DEFAULT NULL,
+  dedupe_key          text        DEFAULT NULL,
+  limit_key           text        DEFAULT NULL,
+  failure_budget      bigint      DEFAULT 10,
+  crash_budget        bigint      DEFAULT 3,
+  backoff_base        interval    DEFAULT interval '5 seconds',
+  backoff_most        interval    DEFAULT interval '1 hour',
+  backoff_exponential boolean     DEFAULT true,
+  tags                text[]      DEFAULT '{}',
+  after               bigint[]    DEFAULT '{}',
+  OUT id      bigint,
+  OUT created boolean,
+  OUT state   text
+) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
+    AND (leasehold.is_plain_job(job_enqueue.queue, octet_length(payload), job_enqueue.priority,
+           job_enqueue.failure_budget, job_enqueue.crash_budget, job_enqueue.backoff_base, job_enqueue.backoff_most,
+           job_enqueue.tags)
+      OR leasehold.require_job(job_enqueue.queue, octet_length(payload), job_enqueue.priority,
+           job_enqueue.failure_budget, job_enqueue.crash_budget, job_enqueue.backoff_base, job_enqueue.backoff_most,
+           job_enqueue.tags));
+  moment  timestamptz := leasehold.now();
+  due_at  timestamptz := coalesce(run_at, moment + delay);
+  owner   bigint;
+  awaited boolean;
+BEGIN
+  id := nextval('leasehold.job_id_seq');
+  created := true;
+  IF dedupe_key IS NOT NULL OR limit_key IS NOT NULL THEN
+    sound := leasehold.require(leasehold.is_key(coalesce(dedupe_key, '-'))
+                               AND leasehold.is_key(coalesce(limit_key, '-')),
+                               'a dedupe or limit key has 1 to 512 bytes and no control characters');
+  END IF;
+  IF dedupe_key IS NOT NULL THEN
+    owner := leasehold.job_take_key(job_enqueue.queue, job_enqueue.dedupe_key, id);
+    IF owner <> id THEN
+      id := owner;
+      created := false;
+      state := leasehold.job_unfinished_state(owner, moment);
+      RETURN;
+    END IF;
+  END IF;
+  INSERT INTO leasehold.job
+    (id, created_at, backoff_base, backoff_most, failure_budget, crash_budget, priority, backoff_exponential, queue,
+     payload, dedupe_key, limit_key, tags) OVERRIDING SYSTEM VALUE
+  VALUES
+    (job_enqueue.id, moment, job_enqueue.backoff_base, job_enqueue.backoff_most, job_enqueue.failure_budget,
+     job_enqueue.crash_budget, job_enqueue.priority, job_enqueue.backoff_exponential, job_enqueue.queue,
+     job_enqueue.payload, job_enqueue.dedupe_key, job_enqueue.limit_key, job_enqueue.tags);
+  IF after <> '{}' AND leasehold.job_block(id, after, due_at) > 0 THEN
+    state := 'blocked';
+  ELSIF due_at > moment THEN
+    INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, alone, queue, limit_key)
+    VALUES (job_enqueue.id, due_at, 0, 0, job_enqueue.priority, false, job_enqueue.queue, job_enqueue.limit_key);
+    state := 'deferred';
+  ELSE
+    INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue, limit_key)
+    VALUES (job_enqueue.id, 0, 0, job_enqueue.priority, false, job_enqueue.queue, job_enqueue.limit_key)
+    RETURNING EXISTS (SELECT FROM leasehold.awaited AS a
+                       WHERE a.topic = 'queue:' || job_enqueue.queue AND a.until > moment) INTO awaited;
+    IF awaited THEN
+      PERFORM pg_notify('leasehold', 'queue:' || queue);
+    END IF;
+    state := 'available';
+  END IF;
+END $$;
+
+-- Many jobs with nothing special: a row per payload, in their order.
+CREATE FUNCTION leasehold.job_enqueue_plain(
+  queue               text,
+  payloads            bytea[],
+  priority            bigint      DEFAULT 0,
+  delay               interval    DEFAULT interval '0',
+  run_at              timestamptz DEFAULT NULL,
+  failure_budget      bigint      DEFAULT 10,
+  crash_budget        bigint      DEFAULT 3,
+  backoff_base        interval    DEFAULT interval '5 seconds',
+  backoff_most        interval    DEFAULT interval '1 hour',
+  backoff_exponential boolean     DEFAULT true,
+  tags                text[]      DEFAULT '{}'
+) RETURNS SETOF bigint LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound  boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
+    AND leasehold.require_job(job_enqueue_plain.queue,
+      (SELECT max(octet_length(p.payload)) FROM unnest(payloads) AS p(payload)),
+          job_enqueue_plain.priority, job_enqueue_plain.failure_budget, job_enqueue_plain.crash_budget,
+          job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_most, job_enqueue_plain.tags);
+  moment timestamptz := leasehold.now();
+  due_at timestamptz := coalesce(run_at, moment + delay);
+  ids    bigint[];
+BEGIN
+  WITH enqueued AS (
+    INSERT INTO leasehold.job
+      (created_at, backoff_base, backoff_most, failure_budget, crash_budget, priority, backoff_exponential, queue,
+       payload, tags)
+    SELECT moment, job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_most, job_enqueue_plain.failure_budget,
+           job_enqueue_plain.crash_budget, job_enqueue_plain.priority, job_enqueue_plain.backoff_exponential,
+           job_enqueue_plain.queue, p.payload, job_enqueue_plain.tags
+      FROM unnest(payloads) AS p(payload)
+    RETURNING id)
+  SELECT array_agg(e.id) INTO ids FROM enqueued AS e;
+  IF due_at > moment THEN
+    INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, alone, queue)
+    SELECT t.id, due_at, 0, 0, job_enqueue_plain.priority, false, job_enqueue_plain.queue FROM unnest(ids) AS t(id);
+  ELSE
+    INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
+    SELECT t.id, 0, 0, job_enqueue_plain.priority, false, job_enqueue_plain.queue FROM unnest(ids) AS t(id);
+    PERFORM leasehold.wake('queue:' || queue, moment);
+  END IF;
+  RETURN QUERY SELECT t.id FROM unnest(ids) AS t(id);
+END $$;

@@ -1,0 +1,171 @@
+-- Taking over.
+
+-- A row if the lease is expired and not ended. OFFSET 0 pins the order of a join: from the grants to their leases,
+-- never from all leases there ever were.
+CREATE FUNCTION leasehold.lease_if_dead(id bigint, moment timestamptz) RETURNS TABLE (dead_since timestamptz)
+LANGUAGE sql STABLE AS $$
+  SELECT l.expires_at FROM leasehold.lease AS l
+   WHERE l.id = lease_if_dead.id AND l.ended_at IS NULL AND l.expires_at <= moment OFFSET 0
+$$;
+
+CREATE FUNCTION leasehold.lease_if_open(id bigint) RETURNS TABLE (expires_at timestamptz)
+LANGUAGE sql STABLE AS $$
+  SELECT l.expires_at FROM leasehold.lease AS l WHERE l.id = lease_if_open.id AND l.ended_at IS NULL OFFSET 0
+$$;
+
+-- The jobs of a lease's grants that have no outcome yet.
+CREATE FUNCTION leasehold.lease_unsettled(lease_id bigint)
+RETURNS TABLE (job_id bigint, token bigint, queue text, alone boolean)
+LANGUAGE sql STABLE AS $$
+  SELECT t.id, g.token, g.queue, g.alone
+    FROM leasehold.job_grant AS g CROSS JOIN unnest(g.jobs) AS t(id)
+   WHERE g.lease_id = lease_unsettled.lease_id
+     AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = t.id AND s.token = g.token)
+$$;
+
+-- The sole unfinished job of a dead holder spends a crash: back to its queue, or a dead letter. Gives whether it is
+-- one.
+CREATE FUNCTION leasehold.job_crash(job_id bigint, token bigint, alone boolean, lease_id bigint, moment timestamptz)
+RETURNS boolean LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  dead boolean := leasehold.job_count(job_id, 'expired') + 1
+               >= (SELECT j.crash_budget FROM leasehold.job AS j WHERE j.id = job_crash.job_id);
+BEGIN
+  INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
+  VALUES (job_crash.job_id, job_crash.token, job_crash.lease_id, moment, dead, 'expired');
+  IF NOT dead THEN
+    PERFORM leasehold.job_put_back(ARRAY[job_id], token, alone, NULL, moment);
+    RETURN false;
+  END IF;
+  PERFORM leasehold.job_event(job_id, 'failed', token, lease_id, 'crash budget spent', moment);
+  PERFORM leasehold.job_finish(ARRAY[job_id], false, moment);
+  RETURN true;
+END $$;
+
+-- An event about one job.
+CREATE FUNCTION leasehold.job_event(
+  job_id bigint, what text, token bigint, lease_id bigint, detail text, moment timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
+  SELECT moment, 'job', job_event.job_id::text, job_event.what, job_event.token, coalesce(l.holder, ''),
+         coalesce(l.host, ''), job_event.detail
+    FROM (SELECT) AS one LEFT JOIN leasehold.lease AS l ON l.id = job_event.lease_id;
+END $$;
+
+-- Somebody wanted these jobs to stop, and their holder has let go of them.
+CREATE FUNCTION leasehold.job_cancel_granted(jobs bigint[], token bigint, lease_id bigint, moment timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
+  SELECT t.id, job_cancel_granted.token, job_cancel_granted.lease_id, moment, true, 'cancelled'
+    FROM unnest(jobs) AS t(id);
+  PERFORM leasehold.job_event(c.job_id, 'cancelled', job_cancel_granted.token, job_cancel_granted.lease_id, c.reason,
+                              moment)
+     FROM leasehold.cancel_request AS c WHERE c.job_id = ANY (jobs);
+  PERFORM leasehold.job_finish(jobs, false, moment);
+END $$;
+
+-- Gives back what an ended lease still held. The caller has ended it, in an earlier statement: a claim that attached
+-- meanwhile is seen here. `charged`: the holder died, and if only one job was unfinished, that job has to answer for
+-- it.
+CREATE FUNCTION leasehold.lease_give_back(
+  lease_id bigint, charged boolean, moment timestamptz, OUT jobs bigint, OUT failed bigint
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  held       record;
+  unfinished bigint;
+BEGIN
+  jobs := 0;
+  failed := 0;
+  SELECT count(*) INTO unfinished FROM leasehold.lease_unsettled(lease_give_back.lease_id);
+  FOR held IN
+    SELECT u.token, u.queue, u.alone, c.job_id IS NOT NULL AS unwanted, array_agg(u.job_id) AS ids
+      FROM leasehold.lease_unsettled(lease_give_back.lease_id) AS u
+      LEFT JOIN leasehold.cancel_request AS c ON c.job_id = u.job_id
+     GROUP BY 1, 2, 3, 4
+  LOOP
+    IF held.unwanted THEN
+      PERFORM leasehold.job_cancel_granted(held.ids, held.token, lease_id, moment);
+    ELSIF charged AND unfinished = 1 THEN
+      IF leasehold.job_crash(held.ids[1], held.token, held.alone, lease_id, moment) THEN
+        failed := failed + 1;
+      ELSE
+        jobs := jobs + 1;
+      END IF;
+    ELSE
+      INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
+      SELECT t.id, held.token, lease_give_back.lease_id, moment, false, 'returned' FROM unnest(held.ids) AS t(id);
+      PERFORM leasehold.job_put_back(held.ids, held.token, charged OR held.alone, NULL, moment);
+      jobs := jobs + cardinality(held.ids);
+    END IF;
+    PERFORM leasehold.job_free_place(held.queue, moment);
+  END LOOP;
+  DELETE FROM leasehold.job_grant AS g WHERE g.lease_id = lease_give_back.lease_id;
+END $$;
+
+-- Ends a lease whose holder is dead, and gives back what it held. The caller has locked it FOR UPDATE and looked at
+-- the clock.
+CREATE FUNCTION leasehold.lease_reclaim(
+  lease_id bigint, detail text, claimer text, claimer_host text, moment timestamptz, OUT jobs bigint, OUT failed bigint
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  dead_holder text;
+BEGIN
+  UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired', end_detail = lease_reclaim.detail
+   WHERE l.id = lease_reclaim.lease_id
+  RETURNING l.holder INTO dead_holder;
+  -- Everything was settled, only the tidying did not happen: the work was done.
+  UPDATE leasehold.lease AS l SET end_reason = 'completed', end_detail = NULL
+   WHERE l.id = lease_reclaim.lease_id AND l.kind = 'job'
+     AND NOT EXISTS (SELECT FROM leasehold.lease_unsettled(lease_reclaim.lease_id));
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, previous_holder, detail)
+  SELECT moment, 'job', u.queue, 'reclaimed', max(u.token), claimer, claimer_host, dead_holder,
+         count(*) || CASE WHEN count(*) = 1 THEN ' job' ELSE ' jobs' END
+    FROM leasehold.lease_unsettled(lease_reclaim.lease_id) AS u GROUP BY u.queue;
+  SELECT b.jobs, b.failed INTO lease_reclaim.jobs, lease_reclaim.failed
+    FROM leasehold.lease_give_back(lease_id, true, moment) AS b;
+END $$;
+
+CREATE FUNCTION leasehold.note_recovery(reason text, leases bigint, jobs bigint, failed bigint, moment timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  INSERT INTO leasehold.recovery (at, reason, leases, jobs, failed)
+  VALUES (moment, note_recovery.reason, note_recovery.leases, note_recovery.jobs, note_recovery.failed);
+END $$;
+
+-- A claim takes back what the dead hold of its queue: a few leases per call, so that no claim pays for a massacre.
+CREATE FUNCTION leasehold.queue_reclaim(queue text, claimer text, claimer_host text) RETURNS void
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := leasehold.now();
+  dead   bigint;
+  given  record;
+  leases bigint := 0;
+  jobs   bigint := 0;
+  failed bigint := 0;
+BEGIN
+  FOR dead IN
+    SELECT l.id FROM leasehold.lease AS l
+     WHERE l.id = ANY (ARRAY(SELECT g.lease_id FROM leasehold.job_grant AS g
+                              CROSS JOIN LATERAL leasehold.lease_if_dead(g.lease_id, moment)
+                              WHERE g.queue = queue_reclaim.queue AND g.check_at <= moment LIMIT 32))
+       AND l.ended_at IS NULL AND l.expires_at <= moment
+     ORDER BY l.id LIMIT 8 FOR UPDATE SKIP LOCKED
+  LOOP
+    given := leasehold.lease_reclaim(dead, NULL, claimer, claimer_host, moment);
+    leases := leases + 1;
+    jobs := jobs + given.jobs;
+    failed := failed + given.failed;
+  END LOOP;
+  IF leases > 0 THEN
+    PERFORM leasehold.note_recovery('claim', leases, jobs, failed, moment);
+  END IF;
+END $$;

@@ -1,0 +1,222 @@
+-- Verdicts on many jobs at once.
+
+-- The verdicts of several callers at once: completions of grants of one job together, everything else singly.
+CREATE FUNCTION leasehold.job_settle_each(
+  job_ids bigint[], tokens bigint[], verdicts text[], results bytea[], errors text[], retryables boolean[],
+  delays interval[]
+) RETURNS TABLE (
+  call bigint, outcome text, why text, job_id bigint, state text, due_at timestamptz, replayed boolean, lease_id bigint,
+  tidy boolean, holder text, host text, expires_at timestamptz, store_now timestamptz)
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound    boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  moment   timestamptz := leasehold.now();
+  leases   bigint[];
+  done     bigint[] := '{}';
+  calls    bigint[] := '{}';
+  freed    text;
+BEGIN
+  WITH held AS MATERIALIZED (
+    SELECT c.job_id, c.token, c.nth, g.lease_id
+      FROM unnest(job_ids, tokens, verdicts, results) WITH ORDINALITY AS c(job_id, token, verdict, result, nth)
+     CROSS JOIN LATERAL (SELECT t.lease_id FROM leasehold.job_grant AS t
+                          WHERE t.token = c.token AND t.jobs = ARRAY[c.job_id] OFFSET 0) AS g
+     WHERE c.verdict = 'complete' AND c.result IS NULL
+  ), ended AS (
+    UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'completed'
+     WHERE l.id = ANY (ARRAY(SELECT h.lease_id FROM held AS h)) AND l.ended_at IS NULL AND l.kind = 'job'
+    RETURNING l.id
+  ), judged AS MATERIALIZED (
+    SELECT DISTINCT ON (h.lease_id) h.job_id, h.token, h.nth, h.lease_id
+      FROM held AS h JOIN ended AS e ON e.id = h.lease_id
+  ), noted AS (
+    INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
+    SELECT j.job_id, j.token, j.lease_id, moment, true, 'completed' FROM judged AS j
+  )
+  SELECT coalesce(array_agg(j.job_id), '{}'), coalesce(array_agg(j.nth), '{}'), array_agg(j.lease_id)
+    INTO done, calls, leases FROM judged AS j;
+  IF done <> '{}' THEN
+    FOR freed IN
+      WITH gone AS (DELETE FROM leasehold.job_grant AS g WHERE g.lease_id = ANY (leases) RETURNING g.queue)
+      SELECT DISTINCT g.queue FROM gone AS g
+    LOOP
+      PERFORM leasehold.job_free_place(freed, moment);
+    END LOOP;
+    PERFORM leasehold.job_finish_plain(done, moment);
+    RETURN QUERY
+    SELECT d.nth - 1, 'settled', NULL, d.job_id, 'completed', NULL::timestamptz, false, d.lease_id, false, NULL, NULL,
+           NULL::timestamptz, moment
+      FROM unnest(done, calls, leases) AS d(job_id, nth, lease_id);
+  END IF;
+  FOR i IN 1 .. cardinality(job_ids) LOOP
+    CONTINUE WHEN i = ANY (calls);
+    RETURN QUERY
+    SELECT i::bigint - 1, (r.s).* FROM (SELECT leasehold.job_settle(
+      job_ids[i], tokens[i], verdicts[i], results[i], errors[i], retryables[i], delays[i]) AS s OFFSET 0) AS r;
+  END LOOP;
+END $$;
+
+-- One verdict on the jobs of one grant, given in any order; gives those that are settled now. The rest were not in
+-- it, or had their outcome before, or the lease has ended.
+CREATE FUNCTION leasehold.job_settle_together(
+  verdict text, token bigint, jobs bigint[], OUT settled bigint[], OUT lease_id bigint, OUT tidy boolean,
+  OUT moment timestamptz
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  g       record;
+  mine    bigint[] := jobs;
+  whole   boolean;
+  live    boolean;
+  outcome text := CASE verdict WHEN 'complete' THEN 'completed' ELSE 'released' END;
+BEGIN
+  settled := '{}';
+  tidy := false;
+  SELECT t.lease_id, t.queue, t.jobs, (SELECT l.kind FROM leasehold.lease AS l WHERE l.id = t.lease_id) AS kind INTO g
+    FROM leasehold.job_grant AS t
+   WHERE t.token = job_settle_together.token AND t.jobs @> job_settle_together.jobs[1:1];
+  lease_id := g.lease_id;
+  whole := g.jobs = jobs;
+  IF NOT whole THEN
+    mine := ARRAY(SELECT unnest(g.jobs) INTERSECT SELECT unnest(job_settle_together.jobs) ORDER BY 1);
+    whole := cardinality(mine) = cardinality(g.jobs);
+  END IF;
+  IF whole AND g.kind = 'job' THEN
+    SELECT l.ended_at IS NULL INTO live FROM leasehold.lease AS l WHERE l.id = g.lease_id FOR UPDATE;
+  ELSE
+    SELECT l.ended_at IS NULL INTO live FROM leasehold.lease AS l WHERE l.id = g.lease_id FOR KEY SHARE;
+  END IF;
+  IF whole THEN
+    PERFORM FROM leasehold.job_grant AS t WHERE t.token = job_settle_together.token AND t.lease_id = g.lease_id
+      FOR UPDATE;
+  ELSE
+    PERFORM FROM leasehold.job_grant AS t WHERE t.token = job_settle_together.token AND t.lease_id = g.lease_id
+      FOR KEY SHARE;
+  END IF;
+  moment := leasehold.now();
+  IF NOT FOUND OR live IS NOT TRUE
+     OR (verdict = 'release' AND EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = ANY (mine))) THEN
+    RETURN;
+  END IF;
+  -- Almost never has one of them its outcome already; looking for that row by row costs as much as the rest.
+  BEGIN
+    INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
+    SELECT t.id, job_settle_together.token, g.lease_id, moment, verdict = 'complete', outcome
+      FROM unnest(mine) AS t(id);
+    settled := mine;
+  EXCEPTION WHEN unique_violation THEN
+    WITH noted AS (
+      INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
+      SELECT t.id, job_settle_together.token, g.lease_id, moment, verdict = 'complete', outcome
+        FROM unnest(mine) AS t(id)
+      ON CONFLICT DO NOTHING RETURNING job_id)
+    SELECT coalesce(array_agg(n.job_id), '{}') INTO settled FROM noted AS n;
+  END;
+  IF verdict = 'complete' THEN
+    PERFORM leasehold.job_finish_plain(settled, moment);
+  ELSE
+    PERFORM leasehold.job_put_back(settled, token, false, NULL, moment);
+  END IF;
+  PERFORM leasehold.job_free_place(g.queue, moment);
+  IF NOT whole THEN
+    tidy := leasehold.grant_is_settled(g.jobs, token);
+    RETURN;
+  END IF;
+  DELETE FROM leasehold.job_grant AS t WHERE t.token = job_settle_together.token AND t.lease_id = g.lease_id;
+  UPDATE leasehold.lease AS l
+     SET ended_at = moment, end_reason = outcome
+   WHERE l.id = g.lease_id AND l.kind = 'job';
+END $$;
+
+-- The same verdict, complete or release, on many jobs, a row for each. `results`: none, or one per job, '' for none.
+CREATE FUNCTION leasehold.job_settle_many(verdict text, job_ids bigint[], tokens bigint[], results bytea[] DEFAULT '{}')
+RETURNS SETOF leasehold.job_settled
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
+    AND leasehold.require(verdict IN ('complete', 'release'), 'many jobs can be completed or released')
+    AND leasehold.require(cardinality(job_ids) = cardinality(tokens)
+      AND cardinality(results) IN (0, cardinality(job_ids)),
+                          'there is a token for each job, and a result for each or none');
+  batch record;
+  done  record;
+  left_over bigint;
+BEGIN
+  FOR batch IN
+    SELECT tokens[1] AS token, job_ids AS ids WHERE array_remove(tokens, tokens[1]) = '{}'
+    UNION ALL
+    SELECT c.token, array_agg(c.id ORDER BY c.id) FROM unnest(job_ids, tokens) AS c(id, token)
+     WHERE array_remove(tokens, tokens[1]) <> '{}' GROUP BY c.token ORDER BY 1
+  LOOP
+    done := leasehold.job_settle_together(verdict, batch.token, batch.ids);
+    RETURN QUERY
+    SELECT 'settled', NULL, t.id, CASE verdict WHEN 'complete' THEN 'completed' ELSE 'available' END, NULL::timestamptz,
+           false, done.lease_id, done.tidy, NULL, NULL, NULL::timestamptz, done.moment
+      FROM unnest(done.settled) AS t(id);
+    IF results <> '{}' THEN
+      INSERT INTO leasehold.result (job_id, token, body)
+      SELECT r.id, r.token, r.body FROM unnest(job_ids, tokens, results) AS r(id, token, body)
+       WHERE r.token = batch.token AND r.id = ANY (done.settled) AND r.body <> '';
+    END IF;
+    CONTINUE WHEN cardinality(done.settled) = cardinality(batch.ids);
+    FOR left_over IN SELECT t.id FROM unnest(batch.ids) AS t(id) EXCEPT ALL SELECT unnest(done.settled) ORDER BY 1 LOOP
+      RETURN NEXT leasehold.job_settle(left_over, batch.token, verdict,
+        CASE WHEN results <> '{}' THEN nullif(results[array_position(job_ids, left_over)], '') END);
+    END LOOP;
+  END LOOP;
+END $$;
+
+-- After a verdict that was told `tidy`, in a transaction of its own: the grants of a lease in which every job is
+-- settled go, and a lease that a claim has opened ends with its last. What somebody else has locked is left to them.
+CREATE FUNCTION leasehold.job_tidy(lease_id bigint) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound     boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  is_worker boolean;
+  gone      bigint;
+BEGIN
+  SELECT l.kind = 'worker' INTO is_worker FROM leasehold.lease AS l
+   WHERE l.id = job_tidy.lease_id AND l.ended_at IS NULL;
+  IF is_worker THEN
+    PERFORM FROM leasehold.lease AS l WHERE l.id = job_tidy.lease_id AND l.ended_at IS NULL FOR KEY SHARE SKIP LOCKED;
+  ELSE
+    PERFORM FROM leasehold.lease AS l WHERE l.id = job_tidy.lease_id AND l.ended_at IS NULL FOR UPDATE SKIP LOCKED;
+  END IF;
+  IF NOT FOUND THEN
+    RETURN 0;
+  END IF;
+  DELETE FROM leasehold.job_grant AS d WHERE d.lease_id = job_tidy.lease_id AND d.token = ANY (ARRAY(
+    SELECT g.token FROM leasehold.job_grant AS g
+     WHERE g.lease_id = job_tidy.lease_id AND g.jobs <> '{}' AND leasehold.grant_is_settled(g.jobs, g.token)
+       FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS gone = ROW_COUNT;
+  UPDATE leasehold.lease AS l SET ended_at = leasehold.now(), end_reason = 'completed'
+   WHERE l.id = job_tidy.lease_id AND NOT is_worker
+     AND NOT EXISTS (SELECT FROM leasehold.job_grant AS g WHERE g.lease_id = l.id);
+  RETURN gone;
+END $$;
+
+-- For psql and other languages: the verdicts by their names.
+CREATE FUNCTION leasehold.job_complete(job_id bigint, token bigint, result bytea DEFAULT NULL)
+RETURNS leasehold.job_settled
+LANGUAGE sql AS $$ SELECT leasehold.job_settle(job_id, token, 'complete', result) $$;
+
+CREATE FUNCTION leasehold.job_fail(
+  job_id bigint, token bigint, error text DEFAULT NULL, retryable boolean DEFAULT true, delay interval DEFAULT NULL
+) RETURNS leasehold.job_settled
+LANGUAGE sql AS $$ SELECT leasehold.job_settle(job_id, token, 'fail', NULL, error, retryable, delay) $$;
+
+CREATE FUNCTION leasehold.job_release(job_id bigint, token bigint) RETURNS leasehold.job_settled
+LANGUAGE sql AS $$ SELECT leasehold.job_settle(job_id, token, 'release') $$;
+
+CREATE FUNCTION leasehold.job_snooze(job_id bigint, token bigint, delay interval) RETURNS leasehold.job_settled
+LANGUAGE sql AS $$ SELECT leasehold.job_settle(job_id, token, 'snooze', NULL, NULL, true, delay) $$;
