@@ -309,7 +309,7 @@ class Jobs {
 struct QueueSettings {
   std::optional<int> max_running{};       ///< so many jobs run at once; 1 makes the queue a serial processor
   std::optional<int> max_per_key{};       ///< the same for jobs of one limit key
-  std::optional<int> rate_count{};        ///< so many claims ...
+  std::optional<int> rate_count{};        ///< so many claims ... (set the two together)
   std::optional<Duration> rate_period{};  ///< ... in this time
   std::optional<Duration> default_ttl{};
 };

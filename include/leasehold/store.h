@@ -92,7 +92,8 @@ class Store {
   LEASEHOLD_EXPORT Result<StoreStatus> status() const;
   /// Settings and circumstances that make leases unsafe.
   LEASEHOLD_EXPORT Result<std::vector<Finding>> doctor() const;
-  /// Deletes ended leases (and with them their request ids), events and finished jobs older than this, in small batches.
+  /// Deletes ended leases (and with them their request ids), events and finished jobs older than this, in small
+  /// batches.
   LEASEHOLD_EXPORT Result<Pruned> prune(Duration older_than) const;
 
   /// Ends what has expired, and on this host what belongs to processes that are gone; its work goes back. Never

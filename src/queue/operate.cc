@@ -23,7 +23,7 @@ Error retry_refusal(JobId id, std::string_view outcome) {
   if (outcome == "completed") return refuse(Errc::invalid_argument, id, "has completed: enqueue it as a new one");
   if (outcome == "blocked") return refuse(Errc::invalid_argument, id, "waits for other jobs: see `after`");
   if (outcome == "duplicate") {
-    return refuse(Errc::held, id, "has a dedupe key that another job has taken meanwhile");
+    return refuse(Errc::invalid_argument, id, "has a dedupe key that another job has taken meanwhile");
   }
   return odd_answer(describe(id), outcome);
 }

@@ -46,6 +46,16 @@ TEST(TextTest, TheNearestWordIsSuggestedWhenItIsNear) {
   EXPECT_EQ(nearest("", words), "");
 }
 
+TEST(TextTest, AnyBytesBecomeTextThatAStoreCanKeep) {
+  EXPECT_EQ(clean_text("all is well\n", 100), "all is well\n");
+  EXPECT_EQ(clean_text(std::string("a\0b\xFF", 4), 100),
+            "a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD");
+  EXPECT_EQ(clean_text("abc", 2), "ab");
+  EXPECT_EQ(clean_text("a\xC3\xA9", 2), "a") << "never half a character";
+  EXPECT_TRUE(is_utf8(clean_text(std::string(300, '\xE2'), 100)));
+}
+
 TEST(TextTest, TimestampsHaveAsManyDigitsAsTheyNeed) {
   using namespace std::chrono_literals;
   const Timestamp start{std::chrono::microseconds(1'772'357'400'000'000)};

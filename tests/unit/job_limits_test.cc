@@ -1,0 +1,64 @@
+#include "core/job_limits.h"
+
+#include <gtest/gtest.h>
+
+#include "support/results.h"
+
+namespace leasehold::support {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+
+::testing::AssertionResult refused(const NewJob& job) { return fails(check_new_job(job), Errc::invalid_argument); }
+
+TEST(JobLimitsTest, AJobMayBeAnythingWithinReason) {
+  const std::string megabyte(max_payload_bytes, '\0');
+  EXPECT_TRUE(ok(check_new_job({})));
+  EXPECT_TRUE(ok(check_new_job({.payload = megabyte, .priority = -32768, .delay = 24h, .dedupe_key = "order-17"})));
+  EXPECT_TRUE(ok(check_new_job({.run_at = Timestamp{}, .failure_budget = 1000, .crash_budget = 1})));
+  EXPECT_TRUE(ok(check_new_job({.tags = std::vector(20, std::string(64, 't'))})));
+}
+
+TEST(JobLimitsTest, WhatIsTooMuchIsRefused) {
+  const std::string too_big(max_payload_bytes + 1, 'x');
+  EXPECT_TRUE(refused({.payload = too_big}));
+  EXPECT_TRUE(refused({.priority = 32768}));
+  EXPECT_TRUE(refused({.delay = -1s}));
+  EXPECT_TRUE(refused({.delay = max_delay + 1us}));
+  EXPECT_TRUE(refused({.delay = 1s, .run_at = Timestamp{}})) << "which of the two?";
+  EXPECT_TRUE(refused({.dedupe_key = "two\nlines"}));
+  EXPECT_TRUE(refused({.limit_key = "\xFF"}));
+  EXPECT_TRUE(refused({.failure_budget = 0}));
+  EXPECT_TRUE(refused({.crash_budget = 1001}));
+  EXPECT_TRUE(refused({.backoff = {.base = -1s}}));
+  EXPECT_TRUE(refused({.tags = {""}}));
+  EXPECT_TRUE(refused({.tags = {std::string(65, 't')}}));
+  EXPECT_TRUE(refused({.tags = std::vector(21, "t"s)}));
+}
+
+TEST(JobLimitsTest, ProgressIsAPercentageAndAShortStage) {
+  EXPECT_TRUE(ok(check_progress({.percent = 100, .message = std::string(5000, 'm'), .stage = "rebasing"})))
+      << "a long message is cut, not refused";
+  EXPECT_FALSE(check_progress({.percent = 101}).ok());
+  EXPECT_FALSE(check_progress({.stage = std::string(65, 's')}).ok());
+}
+
+TEST(JobLimitsTest, AQueueHasNoNegativeLimits) {
+  EXPECT_TRUE(ok(check_queue_settings({.max_running = 0, .rate_count = 5, .rate_period = 1s, .default_ttl = 0s})));
+  EXPECT_FALSE(check_queue_settings({.max_running = -1}).ok());
+  EXPECT_FALSE(check_queue_settings({.rate_period = -1s}).ok());
+  EXPECT_FALSE(check_queue_settings({.rate_count = 5}).ok()) << "in what time?";
+  EXPECT_TRUE(ok(check_queue_settings({.rate_count = 0}))) << "no rate any more";
+  EXPECT_FALSE(check_queue_settings({.default_ttl = 1ms}).ok()) << "too short for a lease";
+}
+
+TEST(JobLimitsTest, AClaimIsForOneToAThousand) {
+  EXPECT_TRUE(ok(check_most(1)));
+  EXPECT_TRUE(ok(check_most(1000)));
+  EXPECT_FALSE(check_most(0).ok());
+  EXPECT_FALSE(check_most(1001).ok());
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,37 @@
+#include "base/json_list.h"
+
+#include <gtest/gtest.h>
+
+namespace leasehold::support {
+namespace {
+
+using Texts = std::vector<std::string>;
+using Integers = std::vector<std::int64_t>;
+
+TEST(JsonListTest, TextsComeOutAsTheyWentIn) {
+  EXPECT_EQ(texts_from_json("[]"), Texts{});
+  EXPECT_EQ(texts_from_json(R"(["red"])"), Texts{"red"});
+  EXPECT_EQ(texts_from_json(R"(["red", "a b","c,d"])"), (Texts{"red", "a b", "c,d"}));
+  EXPECT_EQ(texts_from_json(R"(["say \"hi\"","back\\slash","\/"])"), (Texts{"say \"hi\"", "back\\slash", "/"}));
+  EXPECT_EQ(texts_from_json(R"(["\n\t","\u0001","\u00e9","\u20ac"])"),
+            (Texts{"\n\t", "\x01", "\xC3\xA9", "\xE2\x82\xAC"}));
+  EXPECT_EQ(texts_from_json("[\"\xF0\x9F\x94\x92\"]"), Texts{"\xF0\x9F\x94\x92"});
+  EXPECT_EQ(texts_from_json(R"(["",""])"), (Texts{"", ""}));
+}
+
+TEST(JsonListTest, IntegersComeOutAsTheyWentIn) {
+  EXPECT_EQ(integers_from_json("[]"), Integers{});
+  EXPECT_EQ(integers_from_json("[1,22, -3]"), (Integers{1, 22, -3}));
+  EXPECT_EQ(integers_from_json("[9007199254740993]"), Integers{9007199254740993});
+}
+
+TEST(JsonListTest, WhatIsCutShortIsReadAsFarAsItGoes) {
+  EXPECT_EQ(texts_from_json(""), Texts{});
+  EXPECT_EQ(texts_from_json(R"(["re)"), Texts{"re"});
+  EXPECT_EQ(texts_from_json("[\"a\\"), Texts{"a\\"});
+  EXPECT_EQ(texts_from_json(R"(["\u00)").size(), 1U);
+  EXPECT_EQ(integers_from_json("[4"), Integers{4});
+}
+
+}  // namespace
+}  // namespace leasehold::support
