@@ -27,7 +27,7 @@ enum class Errc {
   busy,              ///< free or contended, but not yours this time; trying again is right
   lost,              ///< the token is not current; `lost_reason` says why
   empty,             ///< nothing to do: no work is due
-  at_capacity,       ///< there is work, but the queue's limit is reached; `current` says who frees a place next
+  at_capacity,       ///< the queue's limit is reached; `current` says who frees a place next
   paused,            ///< an operator stopped the queue
   rate_limited,      ///< too soon; `retry_at` says when
   unavailable,       ///< the store could not be asked, nothing was changed

@@ -10,10 +10,16 @@ using Add = void (*)(CLI::App&, Context&);
 
 constexpr Add lock_commands[] = {add_lock_acquire, add_lock_heartbeat, add_lock_release, add_lock_run,
                                  add_lock_show,    add_lock_ls,        add_lock_revoke};
+constexpr Add job_commands[] = {add_job_add,     add_job_import,  add_job_claim,  add_job_heartbeat, add_job_complete,
+                                add_job_fail,    add_job_release, add_job_snooze, add_job_show,      add_job_ls,
+                                add_job_payload, add_job_result,  add_job_errors, add_job_wait,      add_job_cancel,
+                                add_job_retry,   add_job_redrive, add_job_delete};
+constexpr Add queue_commands[] = {add_queue_ls,     add_queue_show,  add_queue_set,  add_queue_pause,
+                                  add_queue_resume, add_queue_drain, add_queue_purge};
 constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
                                     add_migrate_plan};
 constexpr Add look_commands[] = {add_events, add_status, add_doctor};
-constexpr Add other_commands[] = {add_prune, add_grant, add_demo, add_completion, add_man};
+constexpr Add other_commands[] = {add_recover, add_prune, add_grant, add_demo, add_completion, add_man, add_help};
 
 }  // namespace
 
@@ -27,15 +33,24 @@ void add_all_commands(CLI::App& root, Context& context) {
   root.footer(
       "EXAMPLES\n"
       "  leasehold lock run deploy -- ./deploy.sh     # nobody else deploys meanwhile\n"
-      "  leasehold lock ls\n"
+      "  leasehold job add mail '{\"to\":\"ann\"}'\n"
+      "  leasehold work mail -- ./send-mail            # a command per job\n"
+      "  leasehold status\n"
       "  leasehold demo\n"
       "\n"
       "Exit codes: 0 ok, 1 failure, 2 usage, 3 nothing to do, 4 not found, 69 store unreachable,\n"
-      "75 held or wait ran out, 76 lease lost. `man leasehold` or `leasehold man` tells more.");
+      "75 held, at a limit or wait ran out, 76 lease lost. `man leasehold` or `leasehold man` tells more.");
 
   auto* lock = add_group(root, "lock", "Take, keep, give up and look at named locks",
                          {"leasehold lock run deploy --wait 1m -- ./deploy.sh", "leasehold lock show deploy"});
   for (const auto add : lock_commands) add(*lock, context);
+  auto* job = add_group(root, "job", "Put jobs into queues, work on them, look at them",
+                        {R"(leasehold job add mail '{"to":"ann"}')", "leasehold job ls --queue mail --state failed"});
+  for (const auto add : job_commands) add(*job, context);
+  auto* queue = add_group(root, "queue", "Look at, limit, pause and empty queues",
+                          {"leasehold queue ls", "leasehold queue set merge --max-running 1"});
+  for (const auto add : queue_commands) add(*queue, context);
+  add_work(root, context);
   for (const auto add : look_commands) add(root, context);
   auto* migrate = add_group(root, "migrate", "Look at and change the schema's version",
                             {"leasehold migrate up", "leasehold migrate verify"});

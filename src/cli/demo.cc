@@ -1,4 +1,4 @@
-// leasehold demo: real processes count under locks, are killed and stopped, and nothing goes wrong.
+// leasehold demo: real processes work jobs off, are killed and stopped, and every job is done exactly once.
 #include "cli/demo.h"
 
 #include <fmt/format.h>
@@ -48,14 +48,22 @@ class Folder {
   std::string path_;
 };
 
+Result<void> enqueue_jobs(const Store& store, int count) {
+  // However often its worker is killed, a job of the demo is no suspect.
+  const std::vector<NewJob> jobs(static_cast<std::size_t>(count), NewJob{.payload = "count me", .crash_budget = 1000});
+  if (auto enqueued = store.jobs().enqueue(demo_queue, jobs); !enqueued) return enqueued.error();
+  return {};
+}
+
 Result<DemoVerdict> perform(const DemoOptions& options, const std::string& file) {
   auto store = Store::open(demo_url(file));
   if (!store) return store.error();
   auto ledger = Ledger::open(file);
   if (!ledger) return ledger.error();
-  if (auto made = ledger->create(options.locks); !made) return made.error();
+  if (auto made = ledger->create(); !made) return made.error();
+  if (auto enqueued = enqueue_jobs(*store, options.jobs); !enqueued) return enqueued.error();
   Crew crew(file, options);
-  auto seen = Conductor(crew, options, interrupted).run();
+  auto seen = Conductor(crew, *store, options, interrupted).run();
   if (!seen) return seen.error();
   return judge(options, *seen, *store, *ledger);
 }
@@ -77,7 +85,7 @@ int demo(const Context& context, DemoOptions& options) {
   } else {
     print_verdict(options, *verdict);
   }
-  if (options.keep) say("kept: leasehold events --db sqlite:{}", file);
+  if (options.keep) say("kept: leasehold status --db sqlite:{}", file);
   if (interrupted) return interrupted_code;
   return verdict->passed ? exit_code::ok : exit_code::failure;
 }
@@ -85,18 +93,16 @@ int demo(const Context& context, DemoOptions& options) {
 }  // namespace
 
 void add_demo(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "demo", "Watch real processes die and stand still under locks",
-                              {"leasehold demo", "leasehold demo --workers 20 --seconds 30",
-                               "leasehold demo --no-fence     # see what the fence is for"});
+  auto* command =
+      add_command(parent, context, "demo", "Watch real workers die and stand still, and every job be done exactly once",
+                  {"leasehold demo", "leasehold demo --workers 20 --jobs 20000",
+                   "leasehold demo --no-fence     # see what the fence is for"});
   auto options = std::make_shared<DemoOptions>();
   command->add_option("--workers", options->workers, "Worker processes (default 6)")
       ->check(CLI::Range(2, 64))
       ->type_name("N");
-  command->add_option("--locks", options->locks, "Locks they contend for (default 3)")
-      ->check(CLI::Range(1, 32))
-      ->type_name("N");
-  command->add_option("--seconds", options->seconds, "How long they work (default 6)")
-      ->check(CLI::Range(1, 3600))
+  command->add_option("--jobs", options->jobs, "Jobs to work off (default 4000)")
+      ->check(CLI::Range(1000, 1'000'000))
       ->type_name("N");
   command->add_option("--seed", options->seed, "Of the random choices (default: another one each time)")
       ->type_name("N");

@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -23,6 +24,9 @@ Pipe make_pipe() {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
   return {.read_end = run::UniqueFd(ends[0]), .write_end = run::UniqueFd(ends[1])};
 }
+
+/// So that it takes some seconds, whatever the number of jobs: time for something to happen.
+int think_ms(const DemoOptions& options) { return std::clamp(3000 * options.workers / options.jobs, 1, 20); }
 
 Error cannot_start(int error) {
   return {.code = Errc::internal, .message = fmt::format("cannot start a worker process: {}", std::strerror(error))};
@@ -73,7 +77,7 @@ Result<Crew::Worker> Crew::start() {
   std::vector<std::string> words{"leasehold", "demo-worker",
                                  "--path",    path_,
                                  "--name",    worker.name,
-                                 "--locks",   std::to_string(options_.locks),
+                                 "--think",   std::to_string(think_ms(options_)),
                                  "--seed",    std::to_string(options_.seed + static_cast<std::uint64_t>(hired_))};
   if (!options_.fenced) words.emplace_back("--no-fence");
   const int error = spawn(worker.pid, std::move(words), orders.read_end.get(), news.write_end.get());

@@ -9,10 +9,9 @@ namespace {
 
 constexpr int busy_timeout_ms = 10'000;
 
-constexpr const char* tables = R"(
-CREATE TABLE demo_counter (lock TEXT PRIMARY KEY, value INTEGER NOT NULL);
-CREATE TABLE demo_log (id INTEGER PRIMARY KEY AUTOINCREMENT, lock TEXT NOT NULL, token INTEGER NOT NULL,
-                       worker TEXT NOT NULL, value INTEGER NOT NULL);
+constexpr const char* table = R"(
+CREATE TABLE demo_ledger (id INTEGER PRIMARY KEY AUTOINCREMENT, job INTEGER NOT NULL, token INTEGER NOT NULL,
+                          worker TEXT NOT NULL);
 )";
 
 struct Finalize {
@@ -33,18 +32,7 @@ Result<Ledger> Ledger::open(const std::string& path) {
   return Ledger(std::move(db));
 }
 
-Result<void> Ledger::create(int locks) {
-  if (auto made = execute(tables); !made) return made;
-  for (int i = 1; i <= locks; ++i) {
-    auto added = execute(fmt::format("INSERT INTO demo_counter VALUES ('{}', 0)", demo_lock_name(i)));
-    if (!added) return added;
-  }
-  return {};
-}
-
-Result<std::int64_t> Ledger::read(const std::string& lock) {
-  return number("SELECT value FROM demo_counter WHERE lock = ?", lock);
-}
+Result<void> Ledger::create() { return execute(table); }
 
 Result<void> Ledger::write(const LedgerEntry& entry, bool fenced) {
   if (auto begun = execute("BEGIN IMMEDIATE"); !begun) return begun;
@@ -56,25 +44,19 @@ Result<void> Ledger::write(const LedgerEntry& entry, bool fenced) {
 
 Result<void> Ledger::write_in_transaction(const LedgerEntry& entry, bool fenced) {
   if (fenced) {
-    if (auto current = fence(db_.get(), entry.lock, entry.token); !current) return current;
+    if (auto completed = complete(db_.get(), entry.job, entry.token); !completed) return completed.error();
   }
-  return execute(
-      fmt::format("UPDATE demo_counter SET value = {0} WHERE lock = '{1}';"
-                  "INSERT INTO demo_log (lock, token, worker, value) VALUES ('{1}', {2}, '{3}', {0})",
-                  entry.value, entry.lock, entry.token.value, entry.worker));
+  return execute(fmt::format("INSERT INTO demo_ledger (job, token, worker) VALUES ({}, {}, '{}')", entry.job,
+                             entry.token.value, entry.worker));
 }
 
 Result<LedgerTotals> Ledger::totals() {
-  const auto writes = number("SELECT count(*) FROM demo_log");
-  const auto counted = number("SELECT sum(value) FROM demo_counter");
-  const auto repeated = number("SELECT count(*) - count(DISTINCT lock || ' ' || value) FROM demo_log");
-  const auto out_of_order = number(
-      "SELECT count(*) FROM (SELECT token <= lag(token) OVER (PARTITION BY lock ORDER BY id) AS falls FROM demo_log)"
-      " WHERE falls");
-  for (const auto* each : {&writes, &counted, &repeated, &out_of_order}) {
+  const auto writes = number("SELECT count(*) FROM demo_ledger");
+  const auto jobs = number("SELECT count(DISTINCT job) FROM demo_ledger");
+  for (const auto* each : {&writes, &jobs}) {
     if (!*each) return each->error();
   }
-  return LedgerTotals{.writes = *writes, .lost = *writes - *counted, .doubled = *repeated + *out_of_order};
+  return LedgerTotals{.writes = *writes, .jobs = *jobs};
 }
 
 Result<void> Ledger::execute(const std::string& sql) {
@@ -82,11 +64,10 @@ Result<void> Ledger::execute(const std::string& sql) {
   return {};
 }
 
-Result<std::int64_t> Ledger::number(const std::string& sql, const std::string& text) {
+Result<std::int64_t> Ledger::number(const std::string& sql) {
   sqlite3_stmt* raw = nullptr;
   if (sqlite3_prepare_v2(db_.get(), sql.c_str(), -1, &raw, nullptr) != SQLITE_OK) return error();
   const std::unique_ptr<sqlite3_stmt, Finalize> statement(raw);
-  if (!text.empty()) sqlite3_bind_text(raw, 1, text.c_str(), -1, SQLITE_STATIC);
   if (sqlite3_step(raw) != SQLITE_ROW) return error();
   return sqlite3_column_int64(raw, 0);
 }
@@ -94,7 +75,5 @@ Result<std::int64_t> Ledger::number(const std::string& sql, const std::string& t
 Error Ledger::error() const {
   return {.code = Errc::unavailable, .message = fmt::format("the demo's table: {}", sqlite3_errmsg(db_.get()))};
 }
-
-std::string demo_lock_name(int number) { return fmt::format("lock-{}", number); }
 
 }  // namespace leasehold::cli

@@ -1,6 +1,7 @@
-// The demo's own tables, in the same file as the leases: what the workers count, and who counted it.
+// The demo's own table, in the same file as the jobs: which job was done, under which token, by whom.
 //
-// It talks to SQLite by itself, as any application would; only the fence comes from leasehold.
+// It talks to SQLite by itself, as any application would; only complete() comes from leasehold, and makes the row and
+// the job's completion one.
 #pragma once
 
 #include <sqlite3.h>
@@ -9,34 +10,29 @@
 #include <memory>
 #include <string>
 
-#include "leasehold/lease.h"
+#include "leasehold/queue.h"
 #include "leasehold/result.h"
 
 namespace leasehold::cli {
 
 struct LedgerEntry {
-  std::string lock;
+  JobId job = 0;
   Token token;
   std::string worker;
-  std::int64_t value = 0;
 };
 
-/// What the tables say when all is over.
+/// What the table says when all is over.
 struct LedgerTotals {
   std::int64_t writes = 0;
-  /// Writes that another one overwrote: rows in the log that the counters do not show.
-  std::int64_t lost = 0;
-  /// The same number counted twice, or a token that came after a greater one.
-  std::int64_t doubled = 0;
+  std::int64_t jobs = 0;  ///< different ones
 };
 
 class Ledger {
  public:
   static Result<Ledger> open(const std::string& path);
 
-  Result<void> create(int locks);
-  Result<std::int64_t> read(const std::string& lock);
-  /// Counter and log row in one transaction, with the fence in it unless `fenced` is false.
+  Result<void> create();
+  /// A row; the job's completion comes with it in one transaction, unless `fenced` is false.
   Result<void> write(const LedgerEntry& entry, bool fenced);
   Result<LedgerTotals> totals();
 
@@ -47,12 +43,10 @@ class Ledger {
   explicit Ledger(std::unique_ptr<sqlite3, Close> db) : db_(std::move(db)) {}
   Result<void> execute(const std::string& sql);
   Result<void> write_in_transaction(const LedgerEntry& entry, bool fenced);
-  Result<std::int64_t> number(const std::string& sql, const std::string& text = {});
+  Result<std::int64_t> number(const std::string& sql);
   [[nodiscard]] Error error() const;
 
   std::unique_ptr<sqlite3, Close> db_;
 };
-
-std::string demo_lock_name(int number);
 
 }  // namespace leasehold::cli

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "cli/print.h"
 #include "wire/wire.h"
@@ -11,26 +10,34 @@
 namespace leasehold::cli {
 namespace {
 
+using Seconds = std::chrono::duration<double>;
+
 /// Empty: nothing is wrong.
-std::string what_is_wrong(const DemoVerdict& verdict) {
+std::string what_is_wrong(const DemoOptions& options, const DemoVerdict& verdict) {
   if (!verdict.seen.trouble.empty()) return "a worker ran into trouble: " + verdict.seen.trouble;
   if (verdict.seen.interrupted) return "interrupted before the end";
-  if (verdict.lost > 0) return fmt::format("{} writes were lost", verdict.lost);
-  if (verdict.ledger.doubled > 0) {
-    return fmt::format("{} times two workers counted under one lock at once", verdict.ledger.doubled);
-  }
-  if (verdict.takeovers == 0) return "nobody took over from a dead or stopped worker, so nothing was put to the test";
-  if (verdict.seen.refused == 0) return "no late write was refused, so the fence was not put to the test";
+  if (verdict.missing(options) > 0) return fmt::format("{} jobs were not done", verdict.missing(options));
+  if (verdict.doubled() > 0) return fmt::format("{} jobs were done twice", verdict.doubled());
+  if (verdict.failed > 0) return fmt::format("{} jobs were given up as dead letters", verdict.failed);
+  if (verdict.taken_over == 0) return "no job of a dead or stopped worker was taken over: nothing was put to the test";
+  if (verdict.seen.refused == 0) return "no late write was refused: the fence was not put to the test";
   return {};
 }
 
 std::string sentence_for(const DemoOptions& options, const DemoVerdict& verdict) {
-  if (auto wrong = what_is_wrong(verdict); !wrong.empty()) return wrong;
+  if (auto wrong = what_is_wrong(options, verdict); !wrong.empty()) return wrong;
   return fmt::format(
-      "{} workers wrote {} times under {} locks. {} were killed and {} stopped; others took their locks over, {} late "
-      "writes were refused, and nothing was lost or counted twice",
-      options.workers, verdict.ledger.writes, options.locks, verdict.seen.killed, verdict.seen.paused,
-      verdict.seen.refused);
+      "every one of {} jobs was done exactly once, though {} workers were killed and {} stopped: others took {} jobs "
+      "over, half of them within {} ms, and {} late writes were refused",
+      options.jobs, verdict.seen.killed, verdict.seen.stopped, verdict.taken_over,
+      verdict.median_takeover / std::chrono::milliseconds(1), verdict.seen.refused);
+}
+
+Duration median(std::vector<Duration> times) {
+  if (times.empty()) return {};
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
 }
 
 void print_figure(const char* what, std::int64_t figure, const char* remark, Tone tone = Tone::plain) {
@@ -42,51 +49,50 @@ Tone zero_is_good(std::int64_t figure) { return figure == 0 ? Tone::good : Tone:
 }  // namespace
 
 Result<DemoVerdict> judge(const DemoOptions& options, const DemoTally& seen, const Store& store, Ledger& ledger) {
-  auto events = store.events({.limit = std::numeric_limits<int>::max()});
-  if (!events) return events.error();
-  auto totals = ledger.totals();
+  const auto recovery = store.recovery_stats();
+  if (!recovery) return recovery.error();
+  const auto queue = store.queues().show(demo_queue);
+  if (!queue) return queue.error();
+  const auto totals = ledger.totals();
   if (!totals) return totals.error();
-  DemoVerdict verdict{.seen = seen, .ledger = *totals};
-  for (const auto& event : *events) {
-    if (event.what == "acquired" || event.what == "reclaimed") ++verdict.grants;
-    if (event.what == "reclaimed") ++verdict.takeovers;
-  }
-  verdict.lost = std::max<std::int64_t>({0, totals->lost, seen.told_written - totals->writes});
-  verdict.passed = what_is_wrong(verdict).empty();
+  DemoVerdict verdict{.seen = seen, .ledger = *totals, .failed = queue->failed};
+  for (const auto& total : recovery->totals) verdict.taken_over += total.jobs;
+  verdict.median_takeover = median(seen.takeover_times);
+  verdict.passed = what_is_wrong(options, verdict).empty();
   verdict.sentence = sentence_for(options, verdict);
   return verdict;
 }
 
 void print_verdict(const DemoOptions& options, const DemoVerdict& verdict) {
-  print("leasehold demo: {} workers, {} locks, {} s, seed {}", options.workers, options.locks, options.seconds,
-        options.seed);
-  print_figure("grants", verdict.grants, "locks acquired");
-  print_figure("takeovers", verdict.takeovers, "of leases whose holder died or stood still");
+  print("leasehold demo: {} jobs, {} workers, {:.1f} s, seed {}", options.jobs, options.workers,
+        Seconds(verdict.seen.took).count(), options.seed);
   print_figure("workers killed", verdict.seen.killed, "with kill -9");
-  print_figure("workers paused", verdict.seen.paused, "past the end of their lease, then resumed");
-  print_figure("late writes refused", verdict.seen.refused, "by the fence, in the writer's own transaction");
-  print_figure("writes", verdict.ledger.writes, "counted under a lock");
-  print_figure("lost", verdict.lost, "overwritten, or told as written and not there", zero_is_good(verdict.lost));
-  print_figure("doubled", verdict.ledger.doubled, "same number twice, or tokens out of order",
-               zero_is_good(verdict.ledger.doubled));
+  print_figure("workers stopped", verdict.seen.stopped, "past the end of their lease, then resumed");
+  print_figure("jobs taken over", verdict.taken_over, "from workers that died or stood still");
+  print_figure("median takeover", verdict.median_takeover / std::chrono::milliseconds(1),
+               "ms from the kill or stop to the next worker's claim");
+  print_figure("late writes refused", verdict.seen.refused, "in the writer's own transaction");
+  print_figure("jobs done", verdict.ledger.jobs, "by the workers' own ledger");
+  print_figure("not done", verdict.missing(options), "", zero_is_good(verdict.missing(options)));
+  print_figure("done twice", verdict.doubled(), "", zero_is_good(verdict.doubled()));
   print("{}: {}", verdict.passed ? coloured(Tone::good, "PASS") : coloured(Tone::bad, "FAIL"), verdict.sentence);
 }
 
 std::string to_json(const DemoOptions& options, const DemoVerdict& verdict) {
   return wire::object({{"passed", verdict.passed},
                        {"verdict", verdict.sentence},
+                       {"jobs", std::int64_t{options.jobs}},
                        {"workers", std::int64_t{options.workers}},
-                       {"locks", std::int64_t{options.locks}},
-                       {"seconds", std::int64_t{options.seconds}},
+                       {"seconds", Seconds(verdict.seen.took).count()},
                        {"seed", static_cast<std::int64_t>(options.seed)},
-                       {"grants", verdict.grants},
-                       {"takeovers", verdict.takeovers},
                        {"workers_killed", verdict.seen.killed},
-                       {"workers_paused", verdict.seen.paused},
+                       {"workers_stopped", verdict.seen.stopped},
+                       {"jobs_taken_over", verdict.taken_over},
+                       {"median_takeover_seconds", Seconds(verdict.median_takeover).count()},
                        {"late_writes_refused", verdict.seen.refused},
-                       {"writes", verdict.ledger.writes},
-                       {"lost", verdict.lost},
-                       {"doubled", verdict.ledger.doubled}});
+                       {"done", verdict.ledger.jobs},
+                       {"missing", verdict.missing(options)},
+                       {"doubled", verdict.doubled()}});
 }
 
 }  // namespace leasehold::cli

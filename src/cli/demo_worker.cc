@@ -1,10 +1,11 @@
 // leasehold demo-worker: one of the processes that `leasehold demo` starts, kills and stops.
 //
-// It takes a lock, reads that lock's counter, thinks, and writes the counter plus one. It is careless on
-// purpose: it never looks whether its lease still holds. Only the fence stands between it and the damage.
+// It claims a few jobs, thinks, and writes each into the ledger, in one transaction with the job's completion. It is
+// careless on purpose: it sends no heartbeat and never looks whether its lease still holds. Only that the late
+// completion is refused, and the row with it, stands between it and a job that is done twice.
 //
 // It tells every step on stdout. On stdin it takes two orders: `dawdle`, to stand still the next time it
-// is inside, and `go`, to go on from there. When stdin ends, so does it.
+// has a job in hand, and `go`, to go on from there. When stdin ends, so does it.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -26,6 +27,8 @@ namespace leasehold::cli {
 namespace {
 
 using std::chrono::milliseconds;
+
+constexpr int jobs_per_claim = 8;
 
 /// Lines from the conductor.
 class Orders {
@@ -52,49 +55,56 @@ class Orders {
   bool ended_ = false;
 };
 
-class Worker {
+class DemoWorker {
  public:
-  Worker(const DemoWorkerOptions& options, Locks locks, Ledger ledger)
-      : options_(options), locks_(std::move(locks)), ledger_(std::move(ledger)), random_(options.seed) {}
+  DemoWorker(const DemoWorkerOptions& options, Jobs jobs, Ledger ledger)
+      : options_(options), jobs_(std::move(jobs)), ledger_(std::move(ledger)), random_(options.seed) {}
 
   int run() {
     while (!orders_.ended()) {
-      const auto lock = demo_lock_name(draw(1, options_.locks));
-      auto grant =
-          locks_.acquire(lock, {.ttl = demo_ttl, .wait = milliseconds(200), .holder = Holder::self(options_.name)});
+      auto grant = jobs_.claim(
+          demo_queue,
+          {.most = jobs_per_claim, .ttl = demo_ttl, .wait = milliseconds(100), .holder = Holder::self(options_.name)});
       if (grant) {
         if (auto done = work(*grant); !done) return trouble(done.error());
-      } else if (grant.error().code != Errc::held && grant.error().code != Errc::busy) {
+      } else if (grant.error().code != Errc::empty && grant.error().code != Errc::busy) {
         return trouble(grant.error());
       }
-      orders_.look(milliseconds(draw(0, 4)));
+      orders_.look(milliseconds(0));
     }
     return exit_code::ok;
   }
 
  private:
-  Result<void> work(const Grant& grant) {
-    print("inside {} {}", grant.key, grant.token.value);
-    auto value = ledger_.read(grant.key);
-    if (!value) return value.error();
-    think(grant);
-    auto written = ledger_.write(
-        {.lock = grant.key, .token = grant.token, .worker = options_.name, .value = *value + 1}, options_.fenced);
-    if (written) {
-      print("wrote {} {}", grant.key, *value + 1);
-    } else if (written.error().code == Errc::lost) {
-      print("refused {} {}", grant.key, grant.token.value);
-    } else {
-      return written;
+  Result<void> work(const JobGrant& grant) {
+    for (const auto& job : grant.jobs) print("claimed {} {}", job.id, job.token.value);
+    for (const auto& job : grant.jobs) {
+      think(job);
+      const auto written = write(job);
+      if (written) {
+        print("wrote {} {}", job.id, job.token.value);
+      } else if (written.error().code == Errc::lost) {
+        print("refused {} {}", job.id, job.token.value);
+      } else {
+        return written;
+      }
     }
-    auto released = locks_.release(grant.key, grant.token);
-    return released || released.error().code == Errc::lost ? Result<void>() : released;
+    return {};
   }
 
-  void think(const Grant& grant) {
+  Result<void> write(const Job& job) {
+    auto written = ledger_.write({.job = job.id, .token = job.token, .worker = options_.name}, options_.fenced);
+    // Without the fence the row is there, whatever leasehold says of the job afterwards.
+    if (written && !options_.fenced) static_cast<void>(jobs_.complete(job.id, job.token));
+    return written;
+  }
+
+  void think(const Job& job) {
     orders_.look(milliseconds(0));
-    if (!orders_.take("dawdle\n")) return std::this_thread::sleep_for(milliseconds(draw(1, 6)));
-    print("dawdling {} {}", grant.key, grant.token.value);
+    if (!orders_.take("dawdle\n")) {
+      return std::this_thread::sleep_for(milliseconds(draw(0, 2 * options_.think_ms)));
+    }
+    print("dawdling {} {}", job.id, job.token.value);
     while (!orders_.take("go\n") && !orders_.ended()) orders_.look(milliseconds(1000));
   }
 
@@ -106,7 +116,7 @@ class Worker {
   int draw(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
 
   const DemoWorkerOptions& options_;
-  Locks locks_;
+  const Jobs jobs_;
   Ledger ledger_;
   std::mt19937_64 random_;
   Orders orders_;
@@ -126,7 +136,7 @@ int work_for_demo(const DemoWorkerOptions& options) {
     print("trouble {}", printable(ledger.error().message));
     return exit_code::failure;
   }
-  return Worker(options, store->locks(), std::move(*ledger)).run();
+  return DemoWorker(options, store->jobs(), std::move(*ledger)).run();
 }
 
 }  // namespace
@@ -136,7 +146,7 @@ void add_demo_worker(CLI::App& parent, Context& context) {
   auto options = std::make_shared<DemoWorkerOptions>();
   command->add_option("--path", options->path)->required();
   command->add_option("--name", options->name)->required();
-  command->add_option("--locks", options->locks)->required();
+  command->add_option("--think", options->think_ms)->required();
   command->add_option("--seed", options->seed)->required();
   command->add_flag("!--no-fence", options->fenced);
   command->callback([&context, options] { context.action = [options] { return work_for_demo(*options); }; });

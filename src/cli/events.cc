@@ -1,5 +1,4 @@
 // leasehold events: what happened, and with --follow what happens.
-#include <csignal>
 #include <memory>
 #include <set>
 #include <thread>
@@ -7,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/report.h"
+#include "cli/stop_signals.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -17,20 +17,11 @@ struct Options {
   bool follow = false;
 };
 
-volatile std::sig_atomic_t stop_asked = 0;
-
-void stop_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { stop_asked = 1; };
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
 std::string told(const Event& event, Timestamp now) {
   // The holder is who did it, unless it was done to the holder.
   const bool suffered = event.what == "revoked" || event.what == "expired";
-  auto line = fmt::format("{}  {} {}  {}  {} {}", local_time(event.at, now), event.kind, printable(event.key),
-                          event.what, suffered ? "from" : "by", printable(event.holder));
+  auto line = fmt::format("{}  {} {}  {}", local_time(event.at, now), event.kind, printable(event.key), event.what);
+  if (!event.holder.empty()) line += fmt::format("  {} {}", suffered ? "from" : "by", printable(event.holder));
   if (!event.previous_holder.empty()) line += fmt::format(" from {}", printable(event.previous_holder));
   if (event.token.value != 0) line += fmt::format("  token {}", event.token.value);
   if (!event.detail.empty()) line += fmt::format("  ({})", printable(event.detail));
@@ -38,8 +29,7 @@ std::string told(const Event& event, Timestamp now) {
 }
 
 void print_event(const Context& context, const Event& event) {
-  const auto now = std::chrono::floor<Duration>(std::chrono::system_clock::now());
-  print_line(context.json ? wire::to_json(event) : told(event, now));
+  print_line(context.json ? wire::to_json(event) : told(event, wall_clock()));
 }
 
 /// A transaction takes its event's id before it commits, so a lower id may appear after a higher one.
@@ -57,7 +47,7 @@ class Follower {
     show(*first);
     // From here on nothing is left out, however much comes between two looks.
     filter_.limit = most_at_once;
-    while (stop_asked == 0) {
+    while (stop_signal() == 0) {
       store_.wait_for_change(std::chrono::milliseconds(250));
       filter_.after_id = std::max<std::int64_t>(newest_ - window, floor_);
       auto events = store_.events(filter_);
@@ -110,6 +100,7 @@ int show_events(const Context& context, const Options& options) {
   if (context.json) {
     print_line(wire::to_json(*events));
   } else {
+    if (events->empty()) say_line("no events");
     for (const auto& event : *events) print_event(context, event);
   }
   return exit_code::ok;

@@ -75,6 +75,7 @@ std::string help_page(const CLI::App& app) {
     page += entry(command.commands[i], command.commands_help[i]);
   page += options_under("Options", command, [](const OptionText& each) { return !each.argument && !each.common; });
   page += options_under("Common options", command, [](const OptionText& each) { return each.common; });
+  if (const auto form = command.duration_form(); !form.empty()) page += "\n" + form + "\n";
   return page + "\n" + app.get_footer();
 }
 

@@ -1,8 +1,7 @@
 // leasehold lock acquire: take a lock and keep it until its ttl has passed; no process stays behind.
-#include <unistd.h>
-
 #include <memory>
 
+#include "cli/caller.h"
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/report.h"
@@ -26,18 +25,6 @@ void print_grant(const Context& context, const Options& options, const Grant& gr
   print("granted {}  token {}  until {} ({}){}", printable(grant.key), grant.token.value,
         local_time(grant.expires_at, grant.acquired_at), format_duration(grant.ttl),
         grant.replayed ? "  again: this request id was granted before" : "");
-}
-
-/// This process is gone before anybody looks for the holder; the one that called it (a shell, a script) is not.
-Holder calling_process(std::string name) {
-  auto holder = Holder::self(name);
-  if (name.empty()) {
-    const auto colon = holder.name.rfind(':');
-    holder.name = fmt::format("{}:{}", holder.name.substr(0, colon), getppid());
-  }
-  holder.pid = getppid();
-  holder.process_start = 0;
-  return holder;
 }
 
 int acquire(const Context& context, Options& options) {

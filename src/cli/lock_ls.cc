@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/report.h"
+#include "cli/table.h"
 #include "core/duration.h"
 #include "wire/wire.h"
 
@@ -26,7 +27,13 @@ std::vector<std::string> row_of(const LeaseInfo& lease) {
 
 void print_table(const std::vector<LeaseInfo>& leases, int limit) {
   if (leases.empty()) return say_line("no locks");
-  Table table({"NAME", "STATE", "HOLDER", "HEARTBEAT", "FREES", "WAITERS", "TOKEN"});
+  Table table({{"NAME", Column::may_be_cut},
+               "STATE",
+               {"HOLDER", Column::may_be_cut},
+               "HEARTBEAT",
+               "FREES",
+               {"WAITERS", Column::to_the_right},
+               {"TOKEN", Column::to_the_right}});
   for (const auto& lease : leases) table.add(row_of(lease));
   table.print();
   if (leases.size() == static_cast<std::size_t>(limit)) say("only the first {} are shown: see --limit", limit);

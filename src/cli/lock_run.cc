@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <stop_token>
 
@@ -12,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/report.h"
+#include "cli/wrapped_command.h"
 #include "core/duration.h"
 #include "run/supervisor.h"
 
@@ -20,9 +20,6 @@ namespace {
 
 using run::Ending;
 using run::Supervisor;
-
-/// As env, nohup and timeout have it: this tool failed, not the command.
-constexpr int own_failure = 125;
 
 struct Options {
   std::string name;
@@ -38,7 +35,7 @@ struct Options {
 /// The program and the words after it. Without the mark, an option of the command could be taken for one of ours.
 std::vector<std::string> command_line(const CLI::App& command, const Context& context, const Options& options) {
   // The parser takes any word for NAME, also the command's own.
-  const auto mark = std::find(context.words.begin(), context.words.end(), "--");
+  const auto mark = context.words.begin() + static_cast<std::ptrdiff_t>(mark_position(context));
   if (mark != context.words.end() && std::find(context.words.begin(), mark, options.name) == mark) {
     throw CLI::ValidationError("NAME", "it is missing before the --: leasehold lock run NAME -- COMMAND...");
   }
@@ -64,17 +61,6 @@ Duration fitting_grace(const Options& options) {
         format_duration(options.acquire.ttl), format_duration(longest));
   }
   return longest;
-}
-
-/// The command may change its folder before it calls leasehold itself.
-std::string with_absolute_path(const std::string& url) {
-  constexpr std::string_view scheme = "sqlite:";
-  const bool relative =
-      url.starts_with(scheme) && url.size() > scheme.size() && url[scheme.size()] != '/' && url[scheme.size()] != ':';
-  if (!relative) return url;
-  std::error_code failure;
-  const auto path = std::filesystem::absolute(url.substr(scheme.size()), failure);
-  return failure ? url : std::string(scheme) + path.lexically_normal().string();
 }
 
 std::vector<std::string> environment_for(const Grant& grant, const std::string& url) {
@@ -149,7 +135,7 @@ int run_locked(const Context& context, Options& options) {
   auto supervisor = Supervisor::fork_guardian(options.command, fitting_grace(options),
                                               [](const std::string& line) { say("leasehold: {}", line); });
   if (!supervisor) return report_failure(context, supervisor.error());
-  options.acquire.holder = Holder::self(options.holder);
+  options.acquire.holder = holder_guarded_by((*supervisor)->guardian(), options.holder);
   return run_with(context, options, **supervisor);
 }
 

@@ -10,12 +10,6 @@
 namespace leasehold::cli {
 namespace {
 
-void print_field(std::string_view name, std::string_view value) { print("{:<11} {}", name, value); }
-
-std::string with_distance(const LeaseInfo& lease, Timestamp when, std::string_view distance) {
-  return fmt::format("{} ({})", local_time(when, lease.store_now), distance);
-}
-
 void print_process(const Holder& holder) {
   if (!holder.host.empty()) print_field("host", printable(holder.host));
   if (holder.pid != 0) print_field("pid", std::to_string(holder.pid));
@@ -25,21 +19,17 @@ void print_process(const Holder& holder) {
 void print_running(const LeaseInfo& lease) {
   print_field("holder", printable(lease.holder.name));
   print_process(lease.holder);
-  print_field("since", with_distance(lease, lease.acquired_at, format_age(lease.store_now - lease.acquired_at)));
-  print_field("heartbeat", with_distance(lease, lease.heartbeat_at, format_age(lease.heartbeat_age())));
-  if (lease.state == LeaseState::expired) {
-    print_field("expired", with_distance(lease, lease.expires_at, format_age(-lease.frees_in())));
-  } else {
-    print_field("frees", with_distance(lease, lease.expires_at, "in " + format_duration(lease.frees_in())));
-  }
+  print_field("since", with_distance(lease.acquired_at, lease.store_now));
+  print_field("heartbeat", with_distance(lease.heartbeat_at, lease.store_now));
+  print_field(lease.state == LeaseState::expired ? "expired" : "frees",
+              with_distance(lease.expires_at, lease.store_now));
   print_field("ttl", format_duration(lease.ttl));
 }
 
 void print_free(const LeaseInfo& lease) {
   if (!lease.holder.name.empty()) print_field("last holder", printable(lease.holder.name));
   if (lease.ended_at) {
-    print_field(lease.end_reason.empty() ? "ended" : lease.end_reason,
-                with_distance(lease, *lease.ended_at, format_age(lease.store_now - *lease.ended_at)));
+    print_field(lease.end_reason.empty() ? "ended" : lease.end_reason, with_distance(*lease.ended_at, lease.store_now));
   }
   if (!lease.end_detail.empty()) print_field("reason", printable(lease.end_detail));
 }

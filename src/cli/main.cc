@@ -37,7 +37,7 @@ int answer_parse_error(const CLI::App& root, Context& context, std::span<char*> 
 int run(std::span<char*> words) {
   Context context;
   context.words.assign(words.begin(), words.end());
-  CLI::App root("Leases in the database you already have: locks that free themselves when their holder dies",
+  CLI::App root("Leases in the database you already have: locks and jobs that free themselves when their holder dies",
                 "leasehold");
   add_all_commands(root, context);
   try {

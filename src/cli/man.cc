@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/report.h"
-#include "core/suggest.h"
 
 namespace leasehold::cli {
 namespace {
@@ -18,24 +17,10 @@ struct Options {
   std::string into;
 };
 
-const CLI::App* subcommand(const CLI::App& app, const std::string& name) {
-  const auto found = app.get_subcommands([&](const CLI::App* sub) { return sub->get_name() == name; });
-  return found.empty() ? nullptr : found.front();
-}
-
 int print_page(const Context& context, const CLI::App& root, const std::vector<std::string>& words) {
-  const auto* at = &root;
-  for (const auto& word : words) {
-    const auto* next = subcommand(*at, word);
-    if (next == nullptr) {
-      const auto meant = nearest(word, describe(*at).commands);
-      return report(context, {.code = Errc::not_found,
-                              .message = fmt::format("there is no command '{}' in {}{}", word, describe(*at).joined(),
-                                                     meant.empty() ? "" : ": did you mean " + meant + "?")});
-    }
-    at = next;
-  }
-  print_line(man_page(describe(*at)));
+  const auto found = find_command(root, words);
+  if (!found) return report(context, found.error());
+  print_line(man_page(describe(**found)));
   return exit_code::ok;
 }
 

@@ -58,7 +58,8 @@ std::string options_section(const CommandText& command) {
     auto& part = option.argument ? arguments : option.common ? common : own;
     part += option_entry(option);
   }
-  return ".SH OPTIONS\n" + arguments + own + common;
+  const auto form = command.duration_form();
+  return ".SH OPTIONS\n" + arguments + own + common + (form.empty() ? "" : ".PP\n" + roff(form) + "\n");
 }
 
 std::string commands_section(const CommandText& command) {
@@ -89,7 +90,7 @@ it failed
 the command line or an argument is wrong; nothing was done
 .TP
 3
-there was nothing to do
+there was nothing to do, as with an empty queue
 .TP
 4
 there is no such thing
@@ -98,7 +99,7 @@ there is no such thing
 the store could not be asked, or its answer was lost: this says nothing about who holds what
 .TP
 75
-somebody else holds it, or the wait ran out
+somebody else holds it, a limit is reached, the queue is paused, or the wait ran out
 .TP
 76
 the lease is lost: the token is not the current one; nothing was changed
@@ -125,6 +126,9 @@ the store, where \fB\-\-db\fR is not given
 .TP
 \fBLEASEHOLD_TOKEN\fR
 the token, where \fB\-\-token\fR is not given
+.TP
+\fBLEASEHOLD_JOB_ID\fR
+the job, where a command about a held job names none
 .TP
 \fBXDG_STATE_HOME\fR
 the default store is leasehold/leasehold.db in it; ~/.local/state where it is not set

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/report.h"
+#include "cli/table.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {

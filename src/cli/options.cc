@@ -22,8 +22,8 @@ void take_token(Token& token, const std::string& text) {
   const auto* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, token.value);
   if (parsed.ec != std::errc() || parsed.ptr != end || token.value <= 0) {
-    throw CLI::ValidationError("--token",
-                               leasehold::quoted(text) + " is not a token: write the number that acquire gave");
+    throw CLI::ValidationError(
+        "--token", leasehold::quoted(text) + " is not a token: write the number that acquire or claim gave");
   }
 }
 

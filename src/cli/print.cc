@@ -1,13 +1,14 @@
 #include "cli/print.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 
 #include "base/text.h"
+#include "core/duration.h"
 
 namespace leasehold::cli {
 namespace {
@@ -41,21 +42,8 @@ const char* escape_of(Tone tone) {
   return "";
 }
 
-/// How many columns a cell takes: escape sequences take none, a UTF-8 sequence is taken for one.
-std::size_t width_of(std::string_view cell) {
-  std::size_t width = 0;
-  bool in_escape = false;
-  for (const char c : cell) {
-    if (in_escape) {
-      in_escape = c != 'm';
-    } else if (c == '\x1b') {
-      in_escape = true;
-    } else if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
-      ++width;
-    }
-  }
-  return width;
-}
+/// In UTF-8 all bytes of a character but the first look alike.
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
 
 std::tm local(Timestamp when) {
   const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(when).time_since_epoch().count();
@@ -79,6 +67,20 @@ std::string coloured(LeaseState state) {
                     : state == LeaseState::expired ? Tone::warning
                                                    : Tone::faint;
   return coloured(tone, to_string(state));
+}
+
+std::string coloured(JobState state) {
+  switch (state) {
+    case JobState::running: return coloured(Tone::good, to_string(state));
+    case JobState::expired: return coloured(Tone::warning, to_string(state));
+    case JobState::failed: return coloured(Tone::bad, to_string(state));
+    case JobState::completed:
+    case JobState::cancelled: return coloured(Tone::faint, to_string(state));
+    case JobState::available:
+    case JobState::deferred:
+    case JobState::blocked: break;
+  }
+  return to_string(state);
 }
 
 bool on_terminal() { return isatty(STDERR_FILENO) == 1; }
@@ -107,20 +109,49 @@ std::string local_time(Timestamp when, Timestamp now) {
   return {text, size};
 }
 
-void Table::print() const {
-  std::vector<std::size_t> widths(rows_.front().size());
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
-  }
-  for (const auto& row : rows_) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      // The last column needs no padding: nothing follows it.
-      if (i + 1 < row.size()) line.append(widths[i] - width_of(row[i]) + 2, ' ');
+std::string with_distance(Timestamp when, Timestamp now) {
+  const auto distance = when > now ? "in " + format_duration(when - now) : format_age(now - when);
+  return fmt::format("{} ({})", local_time(when, now), distance);
+}
+
+std::string counted(std::int64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+Timestamp wall_clock() { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }
+
+void print_field(std::string_view name, std::string_view value) { print("{:<11} {}", name, value); }
+
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  bool in_escape = false;
+  for (const char c : text) {
+    if (in_escape) {
+      in_escape = c != 'm';
+    } else if (c == '\x1b') {
+      in_escape = true;
+    } else if (begins_character(c)) {
+      ++width;
     }
-    print_line(line);
   }
+  return width;
+}
+
+std::string cut_to(std::string_view text, std::size_t columns) {
+  if (width_of(text) <= columns) return std::string(text);
+  std::size_t shown = 0;
+  std::size_t end = 0;
+  while (end < text.size() && (shown + 1 < columns || !begins_character(text[end]))) {
+    if (begins_character(text[end])) ++shown;
+    ++end;
+  }
+  return std::string(text.substr(0, end)) + "\u2026";
+}
+
+std::optional<std::size_t> terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::nullopt;
+  return size.ws_col;
 }
 
 }  // namespace leasehold::cli

@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "leasehold/lease.h"
+#include "leasehold/queue.h"
 
 namespace leasehold::cli {
 
@@ -31,6 +32,7 @@ enum class Tone { plain, good, warning, bad, faint };
 std::string coloured(Tone tone, std::string_view text);
 /// "free", "running", "expired", each in its colour.
 std::string coloured(LeaseState state);
+std::string coloured(JobState state);
 
 /// Whether a person is looking: stderr is a terminal.
 [[nodiscard]] bool on_terminal();
@@ -41,15 +43,25 @@ std::string printable(std::string_view text);
 /// "12:00:30" in local time, with the date when that is not the day of `now`.
 std::string local_time(Timestamp when, Timestamp now);
 
-/// Rows under headings, columns aligned by what is seen (colours do not count).
-class Table {
- public:
-  explicit Table(std::vector<std::string> headings) : rows_{std::move(headings)} {}
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  void print() const;
+/// "12:00:30 (in 20s)", "12:00:30 (2m ago)".
+std::string with_distance(Timestamp when, Timestamp now);
 
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
+/// "1 job", "2 jobs".
+std::string counted(std::int64_t count, std::string_view thing);
+
+/// This machine's wall clock: for showing and for reading what people write, never for leases.
+Timestamp wall_clock();
+
+/// "holder      ana": one line of what is shown about one thing.
+void print_field(std::string_view name, std::string_view value);
+
+/// How many columns a text takes: escape sequences take none, a UTF-8 sequence is taken for one.
+std::size_t width_of(std::string_view text);
+
+/// At most so many columns of a text without escape sequences; an ellipsis tells that there is more.
+std::string cut_to(std::string_view text, std::size_t columns);
+
+/// Of the terminal that stdout is; nothing where it is none.
+std::optional<std::size_t> terminal_width();
 
 }  // namespace leasehold::cli

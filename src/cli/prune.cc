@@ -24,7 +24,7 @@ int show_history(const Context& context, const Store& store, const Options& opti
     print_line(wire::object(
         {{"before", to_string(before)}, {"ended_leases", status->ended_leases}, {"events", status->events}}));
   } else {
-    print("would delete what is older than {} among {} ended leases and {} events",
+    print("would delete what is older than {} among the finished jobs, {} ended leases and {} events",
           local_time(before, status->store_now), status->ended_leases, status->events);
   }
   return exit_code::ok;
@@ -32,7 +32,7 @@ int show_history(const Context& context, const Store& store, const Options& opti
 
 int prune(const Context& context, const Options& options) {
   if (!options.yes && !options.dry_run) {
-    return ask_for_yes(context, "prune deletes ended leases, their request ids and events");
+    return ask_for_yes(context, "prune deletes finished jobs, ended leases, their request ids and events");
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -42,7 +42,8 @@ int prune(const Context& context, const Options& options) {
   if (context.json) {
     print_line(wire::to_json(*pruned));
   } else {
-    print("pruned {} ended leases and {} events older than {}", pruned->leases, pruned->events,
+    print("pruned {}, {} and {} older than {}", counted(pruned->jobs, "finished job"),
+          counted(pruned->leases, "ended lease"), counted(pruned->events, "event"),
           format_duration(options.older_than));
   }
   return exit_code::ok;
@@ -51,9 +52,10 @@ int prune(const Context& context, const Options& options) {
 }  // namespace
 
 void add_prune(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "prune",
-                              "Delete ended leases (with their request ids) and events; locks keep their tokens",
-                              {"leasehold prune --older-than 30d --dry-run", "leasehold prune --yes"});
+  auto* command =
+      add_command(parent, context, "prune",
+                  "Delete old finished jobs, ended leases (with their request ids) and events; locks keep their tokens",
+                  {"leasehold prune --older-than 30d --dry-run", "leasehold prune --yes"});
   auto options = std::make_shared<Options>();
   add_duration(*command, "--older-than", options->older_than, "Keep what is younger (default 7d)");
   command->add_flag("--yes", options->yes, "Do it");

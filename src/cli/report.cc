@@ -16,9 +16,10 @@ std::string place_of(const Holder& holder) {
   return place.empty() ? "" : fmt::format(" ({})", place);
 }
 
-/// Whether somebody else has it now, which the message alone does not say.
+/// Whether somebody else has it now, which the message alone does not say. (Of a job the message says all there is.)
 bool tells_of_somebody(const Error& error) {
-  return error.lost_reason == LostReason::superseded && error.current && error.current->state == LeaseState::running;
+  return error.lost_reason == LostReason::superseded && error.current && error.current->state == LeaseState::running &&
+         error.current->acquired_at != Timestamp{};
 }
 
 }  // namespace
@@ -28,7 +29,11 @@ int exit_code_of(const Error& error, int held_code) {
     case Errc::invalid_argument: return exit_code::usage;
     case Errc::not_found: return exit_code::not_found;
     case Errc::held:
-    case Errc::busy: return held_code;
+    case Errc::busy:
+    case Errc::at_capacity:
+    case Errc::paused:
+    case Errc::rate_limited: return held_code;
+    case Errc::empty: return exit_code::nothing_to_do;
     case Errc::lost: return exit_code::lost;
     case Errc::unavailable:
     case Errc::in_doubt: return exit_code::unreachable;

@@ -1,7 +1,13 @@
 #include "cli/tree.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <sstream>
+
+#include "base/text.h"
+#include "core/suggest.h"
 
 namespace leasehold::cli {
 namespace {
@@ -64,6 +70,12 @@ std::string CommandText::joined(char separator) const {
   return text;
 }
 
+std::string CommandText::duration_form() const {
+  const auto takes_one = [](const OptionText& option) { return option.value.find("DURATION") != std::string::npos; };
+  if (std::none_of(options.begin(), options.end(), takes_one)) return "";
+  return "A DURATION is written 250ms, 30s, 1m30s, 2h or 7d.";
+}
+
 CommandText describe(const CLI::App& app) {
   CommandText text;
   text.path = path_of(app);
@@ -83,6 +95,22 @@ const CLI::App& root_of(const CLI::App& app) {
   const auto* at = &app;
   while (at->get_parent() != nullptr) at = at->get_parent();
   return *at;
+}
+
+Result<const CLI::App*> find_command(const CLI::App& root, const std::vector<std::string>& words) {
+  const auto* at = &root;
+  for (const auto& word : words) {
+    const auto found = at->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
+    if (found.empty()) {
+      const auto command = describe(*at);
+      const auto meant = nearest(word, command.commands);
+      return Error{.code = Errc::not_found,
+                   .message = fmt::format("there is no command {} in {}{}", leasehold::quoted(word), command.joined(),
+                                          meant.empty() ? "" : ": did you mean " + meant + "?")};
+    }
+    at = found.front();
+  }
+  return at;
 }
 
 std::vector<CommandText> describe_all(const CLI::App& root) {

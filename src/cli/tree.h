@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "leasehold/result.h"
+
 namespace CLI {
 class App;
 }
@@ -36,12 +38,18 @@ struct CommandText {
 
   /// "leasehold lock acquire", or with another separator.
   [[nodiscard]] std::string joined(char separator = ' ') const;
+
+  /// How a DURATION is written; empty where no option takes one.
+  [[nodiscard]] std::string duration_form() const;
 };
 
 CommandText describe(const CLI::App& app);
 
 /// The root of the tree that `app` is in.
 const CLI::App& root_of(const CLI::App& app);
+
+/// The command that `words` lead to from the root; not_found with a guess where they lead nowhere.
+Result<const CLI::App*> find_command(const CLI::App& root, const std::vector<std::string>& words);
 
 /// Parents before their subcommands.
 std::vector<CommandText> describe_all(const CLI::App& root);

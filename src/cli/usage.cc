@@ -16,10 +16,13 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return meant.empty() ? "" : fmt::format(": did you mean {}?", meant);
 }
 
-std::vector<std::string> option_names(const CommandText& command) {
+/// Words to guess from. A single letter is as near to any other: no guess.
+std::vector<std::string> long_options(const CommandText& command) {
   std::vector<std::string> names;
   for (const auto& option : command.options) {
-    if (!option.argument) names.insert(names.end(), option.names.begin(), option.names.end());
+    for (const auto& name : option.names) {
+      if (name.starts_with("--")) names.push_back(name);
+    }
   }
   return names;
 }
@@ -27,7 +30,7 @@ std::vector<std::string> option_names(const CommandText& command) {
 std::string explain_leftover(const CommandText& command, const std::string& word) {
   if (word.size() > 1 && word.starts_with('-')) {
     const auto name = word.substr(0, word.find('='));
-    return fmt::format("unknown option {}{}", leasehold::quoted(name), did_you_mean(name, option_names(command)));
+    return fmt::format("unknown option {}{}", leasehold::quoted(name), did_you_mean(name, long_options(command)));
   }
   if (command.commands.empty()) return fmt::format("unexpected argument {}", leasehold::quoted(word));
   return fmt::format("unknown command {}{}", leasehold::quoted(word), did_you_mean(word, command.commands));

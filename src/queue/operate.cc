@@ -61,7 +61,8 @@ Result<std::int64_t> Jobs::redrive(std::string_view queue) const {
     auto batch = storage::query_one(*impl_->backend, statement, impl_->deadline());
     if (!batch) return std::move(batch).error();
     total += batch->redriven;
-    if (batch->redriven < queue::redrive_batch) return total;
+    // Fewer than asked for is not the end: of several with one dedupe key, one goes at a time.
+    if (batch->redriven == 0) return total;
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@
 #include <set>
 
 #include "run/boot_timer.h"
-#include "run/launch.h"
 #include "run/process_tree.h"
 #include "run/signals.h"
 #include "run/terminal.h"
@@ -29,18 +27,12 @@ using Kind = Message::Kind;
 constexpr Duration first_pause = milliseconds(2);
 constexpr Duration longest_pause = milliseconds(500);
 
-UniqueFd watch_children() {
-  sigset_t child;
-  ::sigemptyset(&child);
-  ::sigaddset(&child, SIGCHLD);
-  return UniqueFd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-}
-
 class Guardian {
  public:
-  Guardian(std::vector<std::string> argv, Duration grace, Channel channel)
+  Guardian(std::vector<std::string> argv, Duration grace, Channel channel, Streams streams)
       : grace_(grace), margin_(kill_margin(grace)), channel_(std::move(channel)), wrapper_group_(::getpgrp()) {
     launch_.argv = std::move(argv);
+    launch_.streams = std::move(streams);
     ::setpgid(0, 0);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_NAME, "leasehold-guard");
@@ -62,13 +54,11 @@ class Guardian {
 
   void wait_for_something() {
     std::array<pollfd, 4> watched{pollfd{.fd = wrapper_gone_ ? -1 : channel_.fd(), .events = POLLIN, .revents = 0},
-                                  pollfd{.fd = children_.get(), .events = POLLIN, .revents = 0},
+                                  pollfd{.fd = children_.fd(), .events = POLLIN, .revents = 0},
                                   pollfd{.fd = launched_.exec_report.get(), .events = POLLIN, .revents = 0},
                                   pollfd{.fd = timer_.fd(), .events = POLLIN, .revents = 0}};
     ::poll(watched.data(), watched.size(), -1);
-    signalfd_siginfo ignored{};
-    while (::read(children_.get(), &ignored, sizeof ignored) > 0) {
-    }
+    children_.clear();
   }
 
   void take_messages() {
@@ -85,7 +75,7 @@ class Guardian {
     switch (message.kind) {
       case Kind::go: return start(message);
       case Kind::extend: trusted_until_ = std::max(trusted_until_, BootTime(Duration(message.number))); return;
-      case Kind::stop: return begin_to_end(EndReason::told_to_stop);
+      case Kind::stop: return begin_to_end(EndReason::told_to_stop, Duration(message.number));
       case Kind::signal:
         if (command_runs()) ::kill(-launched_.pid, static_cast<int>(message.number));
         return;
@@ -96,7 +86,7 @@ class Guardian {
   void lose_wrapper() {
     wrapper_gone_ = true;
     if (phase_ == Phase::before_start) ::_exit(0);
-    begin_to_end(EndReason::wrapper_died);
+    begin_to_end(EndReason::wrapper_died, grace_);
     // Only where that cannot block: nobody may be reading.
     pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
     if (::poll(&out, 1, 0) != 1 || (out.revents & POLLOUT) == 0) return;
@@ -111,10 +101,12 @@ class Guardian {
       at += launch_.environment.back().size() + 1;
     }
     phase_ = Phase::running;
-    if (BootClock::now() >= term_at()) return begin_to_end(EndReason::lease_ran_out);
+    if (BootClock::now() >= term_at()) return begin_to_end(EndReason::lease_ran_out, grace_);
     // Taking the terminal from a pipeline's other end (a pager) would stop that; see Supervisor::on_suspended.
     launch_.foreground = has_foreground(wrapper_group_) && ::isatty(STDOUT_FILENO) == 1;
     launched_ = launch(launch_, signals_);
+    // Only the command has them now: their other ends see when it is gone.
+    launch_.streams = {};
     if (launched_.pid < 0) finish({.kind = Kind::start_failed, .number = launched_.error});
   }
 
@@ -156,28 +148,29 @@ class Guardian {
   void end_what_was_left_behind() {
     const auto left = static_cast<std::int64_t>(descendants(::getpid()).size());
     channel_.send({.kind = Kind::left_behind, .number = left});
-    begin_to_end(EndReason::exited);
+    begin_to_end(EndReason::exited, grace_);
   }
 
-  void begin_to_end(EndReason reason) {
+  /// SIGTERM now, SIGKILL after `patience`, and in any case before the lease ends.
+  void begin_to_end(EndReason reason, Duration patience) {
     if (phase_ == Phase::before_start) {
       finish({.kind = Kind::ended, .number = Message::no_status, .reason = reason});
     }
     if (phase_ != Phase::running) {
       // What was the end of a leftover may become the end of the lease.
       if (reason_ == EndReason::exited) reason_ = reason;
-      kill_at_ = std::min(kill_at_, trusted_until_ - margin_);
+      kill_at_ = std::min({kill_at_, BootClock::now() + patience, trusted_until_ - margin_});
       return;
     }
     phase_ = Phase::terminating;
     reason_ = reason;
     next_round_ = BootClock::now();
-    kill_at_ = std::min(next_round_ + grace_, trusted_until_ - margin_);
+    kill_at_ = std::min(next_round_ + patience, trusted_until_ - margin_);
   }
 
   void act_on_time() {
     const auto now = BootClock::now();
-    if (phase_ == Phase::running && now >= term_at()) begin_to_end(EndReason::lease_ran_out);
+    if (phase_ == Phase::running && now >= term_at()) begin_to_end(EndReason::lease_ran_out, grace_);
     if (phase_ == Phase::terminating && now >= kill_at_) begin_to_kill();
     if (phase_ == Phase::terminating || phase_ == Phase::killing) end_in_rounds();
     if (phase_ == Phase::running) timer_.arm(term_at());
@@ -202,8 +195,14 @@ class Guardian {
   [[nodiscard]] BootTime term_at() const { return trusted_until_ - std::max(grace_, margin_); }
   [[nodiscard]] bool command_runs() const { return launched_.pid > 0 && !command_status_; }
 
+  /// The wrapper may hold the lease under our name until it has released it: we must be there to be found until then.
   [[noreturn]] void finish(const Message& last_word) {
     channel_.send(last_word);
+    Message ignored;
+    while (!wrapper_gone_ && channel_.receive(ignored) != Channel::State::closed) {
+      pollfd wrapper{.fd = channel_.fd(), .events = POLLIN, .revents = 0};
+      ::poll(&wrapper, 1, -1);
+    }
     ::_exit(0);
   }
 
@@ -212,7 +211,7 @@ class Guardian {
   const Channel channel_;
   const pid_t wrapper_group_;
   const DeafToSignals signals_;
-  const UniqueFd children_ = watch_children();
+  const ChildWatch children_;
   const BootTimer timer_;
 
   Launch launch_;
@@ -234,8 +233,8 @@ Duration kill_margin(Duration grace) {
   return std::clamp(grace / 3, Duration(milliseconds(10)), Duration(milliseconds(500)));
 }
 
-void guard(std::vector<std::string> argv, Duration grace, Channel channel) {
-  Guardian(std::move(argv), grace, std::move(channel)).run();
+void guard(std::vector<std::string> argv, Duration grace, Channel channel, Streams streams) {
+  Guardian(std::move(argv), grace, std::move(channel), std::move(streams)).run();
 }
 
 }  // namespace leasehold::run

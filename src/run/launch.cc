@@ -12,12 +12,30 @@
 namespace leasehold::run {
 namespace {
 
+/// The first descriptor that no stream is put on.
+constexpr int first_free = 4;
+
+/// In the child. Ours are all closed on exec; what stands on 0 to 3 is not.
+void put_streams(const Streams& streams) {
+  const std::array ours{&streams.in, &streams.out, &streams.err, &streams.progress};
+  // What is about to be put elsewhere may itself stand on 0 to 3: first out of the way.
+  std::array<int, ours.size()> safe{};
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    safe[i] = *ours[i] ? ::fcntl(ours[i]->get(), F_DUPFD_CLOEXEC, first_free) : -1;
+  }
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (safe[i] >= 0) ::dup2(safe[i], static_cast<int>(i));
+  }
+}
+
 [[noreturn]] void become(const Launch& what, const DeafToSignals& signals, pid_t parent, int report) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Had the parent died before the line above, nobody would watch over the command.
   if (::getppid() != parent) ::_exit(1);
   if (what.foreground) give_foreground(::getpid());
+  const int safe_report = ::fcntl(report, F_DUPFD_CLOEXEC, first_free);
+  put_streams(what.streams);
   auto environment = what.environment;
   for (auto& variable : environment) ::putenv(variable.data());
   auto arguments = what.argv;
@@ -28,7 +46,7 @@ namespace {
   signals.restore();
   ::execvp(argv[0], argv.data());
   const int error = errno;
-  [[maybe_unused]] const auto written = ::write(report, &error, sizeof error);
+  [[maybe_unused]] const auto written = ::write(safe_report, &error, sizeof error);
   ::_exit(1);
 }
 

@@ -11,8 +11,17 @@
 
 namespace leasehold::run {
 
+/// What the command is to have as its descriptors 0 to 3. An empty one: what this process has there.
+struct Streams {
+  UniqueFd in{};
+  UniqueFd out{};
+  UniqueFd err{};
+  UniqueFd progress{};
+};
+
 struct Launch {
   std::vector<std::string> argv;
+  Streams streams;
   std::vector<std::string> environment;  ///< NAME=VALUE, added to what this process has
   bool foreground = false;               ///< give it the terminal
 };

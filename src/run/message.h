@@ -15,7 +15,7 @@ namespace leasehold::run {
 enum class EndReason : std::uint8_t {
   exited,         ///< the command ended by itself
   lease_ran_out,  ///< no heartbeat got through in time
-  told_to_stop,   ///< the wrapper heard that the lease is lost
+  told_to_stop,   ///< the wrapper said so
   wrapper_died,
 };
 
@@ -24,7 +24,7 @@ struct Message {
     // from the wrapper
     go,      ///< number: trusted_until; text: NAME=VALUE lines of the environment, each ended by NUL
     extend,  ///< number: the new trusted_until
-    stop,    ///< the lease is lost: end the tree
+    stop,    ///< end the tree; number: SIGKILL follows SIGTERM after this time at the latest
     signal,  ///< number: to be passed on to the command's process group
     // from the guardian
     started,       ///< number: the command's pid, which is its process group as well

@@ -97,6 +97,11 @@ std::vector<ProcessId> descendants(pid_t root, const std::vector<ProcessId>& for
   return found;
 }
 
+std::optional<ProcessId> find_child(pid_t pid) {
+  const auto entry = read_entry(std::to_string(pid));
+  return entry && entry->parent == ::getpid() ? std::optional(entry->id) : std::nullopt;
+}
+
 bool send_signal(const ProcessId& process, int signal) {
   const UniqueFd handle(open_handle(process.pid));
   if (!handle && errno != ENOSYS) return false;

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct ProcessId {
 
 /// Children, their children and so on, those below `foreign` left out. Dead but unreaped ones are included.
 std::vector<ProcessId> descendants(pid_t root, const std::vector<ProcessId>& foreign = {});
+
+/// A child of this process; nothing where /proc does not show it.
+std::optional<ProcessId> find_child(pid_t pid);
 
 /// To exactly this process; false when it is gone or may not be signalled.
 bool send_signal(const ProcessId& process, int signal);

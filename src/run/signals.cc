@@ -1,6 +1,7 @@
 #include "run/signals.h"
 
 #include <fcntl.h>
+#include <sys/signalfd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -39,6 +40,19 @@ void DeafToSignals::restore() const {
   for (std::size_t i = 0; i < ignored.size(); ++i) ::sigaction(ignored[i], &before_[i], nullptr);
   ::sigaction(SIGCHLD, &child_before_, nullptr);
   ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+}
+
+ChildWatch::ChildWatch() {
+  sigset_t child;
+  ::sigemptyset(&child);
+  ::sigaddset(&child, SIGCHLD);
+  fd_ = UniqueFd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+void ChildWatch::clear() const {
+  signalfd_siginfo ignored{};
+  while (::read(fd_.get(), &ignored, sizeof ignored) > 0) {
+  }
 }
 
 SignalQueue::SignalQueue() {

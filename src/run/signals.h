@@ -25,6 +25,18 @@ class DeafToSignals {
   sigset_t mask_before_{};
 };
 
+/// A descriptor to poll for ended children. Where SIGCHLD is blocked, as DeafToSignals leaves it.
+class ChildWatch {
+ public:
+  ChildWatch();
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  /// Before looking for them, so that none is missed.
+  void clear() const;
+
+ private:
+  UniqueFd fd_;
+};
+
 /// Catches the signals that are for the command, in whichever thread they arrive, and lines them up
 /// behind a descriptor to poll. Those that were ignored (nohup) stay ignored. SIGTSTP only comes along
 /// with a terminal, where somebody waits for the job to stop. One at a time per process.

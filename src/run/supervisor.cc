@@ -27,8 +27,6 @@ Error cannot(const char* what) {
   return {.code = Errc::internal, .message = fmt::format("cannot {}: {}", what, std::strerror(errno))};
 }
 
-int exit_code_of_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
-
 /// A shell that could continue us sits in our session; without one, stopping would be for ever.
 bool somebody_could_continue_us() { return ::getsid(::getppid()) == ::getsid(0); }
 
@@ -47,11 +45,13 @@ Result<std::unique_ptr<Supervisor>> Supervisor::fork_guardian(const std::vector<
     { const Channel not_ours = std::move(channels->wrapper); }
     guard(argv, grace, std::move(channels->guardian));
   }
+  const auto self = find_child(guardian);
+  if (!self) return Error{.code = Errc::internal, .message = "cannot look into /proc: it is needed to find processes"};
   return std::unique_ptr<Supervisor>(
-      new Supervisor(std::move(channels->wrapper), guardian, grace, std::move(tell), std::move(foreign)));
+      new Supervisor(std::move(channels->wrapper), *self, grace, std::move(tell), std::move(foreign)));
 }
 
-Supervisor::Supervisor(Channel channel, pid_t guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign)
+Supervisor::Supervisor(Channel channel, ProcessId guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign)
     : channel_(std::move(channel)),
       guardian_(guardian),
       grace_(grace),
@@ -72,9 +72,9 @@ void Supervisor::extend(BootTime trusted_until) {
 }
 
 void Supervisor::stop() {
-  channel_.send({.kind = Kind::stop});
+  channel_.send({.kind = Kind::stop, .number = grace_.count()});
   // In case somebody stopped it.
-  ::kill(guardian_, SIGCONT);
+  send_signal(guardian_, SIGCONT);
 }
 
 BootTime Supervisor::own_deadline() const { return trusted_until() - kill_margin(grace_) / 2; }
@@ -117,19 +117,9 @@ std::optional<Ending> Supervisor::take_messages() {
 std::optional<Ending> Supervisor::understand(const Message& message) {
   switch (message.kind) {
     case Kind::started: command_ = static_cast<pid_t>(message.number); return std::nullopt;
-    case Kind::start_failed: {
-      const int error = static_cast<int>(message.number);
-      return Ending{.kind = Ending::Kind::start_failed, .exit_code = error == ENOENT ? 127 : 126, .error = error};
-    }
     case Kind::suspended: on_suspended(static_cast<int>(message.number)); return std::nullopt;
-    case Kind::left_behind:
-      tell_(fmt::format("the command left {} process{} behind: ending {} before the lease is released", message.number,
-                        message.number == 1 ? "" : "es", message.number == 1 ? "it" : "them"));
-      return std::nullopt;
-    case Kind::ended:
-      if (message.reason != EndReason::exited) return Ending{.kind = Ending::Kind::lease_lost};
-      return Ending{.kind = Ending::Kind::exited, .exit_code = exit_code_of_status(static_cast<int>(message.number))};
-    default: return std::nullopt;
+    case Kind::left_behind: tell_(describe_left_behind(message)); return std::nullopt;
+    default: return ending_in(message);
   }
 }
 

@@ -20,24 +20,12 @@
 #include "leasehold/result.h"
 #include "leasehold/time.h"
 #include "run/boot_timer.h"
+#include "run/ending.h"
 #include "run/message.h"
 #include "run/process_tree.h"
 #include "run/signals.h"
 
 namespace leasehold::run {
-
-struct Ending {
-  enum class Kind {
-    exited,         ///< by itself; `exit_code` is to be passed on
-    start_failed,   ///< `exit_code` 126 or 127, `error` an errno
-    lease_lost,     ///< the tree was ended because the lease was, or may have been, lost
-    guardian_died,  ///< somebody killed it; the tree was ended
-    survived,       ///< something could not be killed in time: the lease must not be given up
-  };
-  Kind kind = Kind::exited;
-  int exit_code = 0;
-  int error = 0;
-};
 
 class Supervisor {
  public:
@@ -56,11 +44,14 @@ class Supervisor {
   void extend(BootTime trusted_until);
   void stop();
 
+  /// Gone when nothing of the command is left, not earlier: the process to be told to the store as the holder's.
+  [[nodiscard]] const ProcessId& guardian() const { return guardian_; }
+
   /// Returns when the whole tree is gone; when something survives, soon after `trusted_until`.
   Ending wait();
 
  private:
-  Supervisor(Channel channel, pid_t guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign);
+  Supervisor(Channel channel, ProcessId guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign);
   void sleep_until_something();
   std::optional<Ending> take_messages();
   std::optional<Ending> understand(const Message& message);
@@ -71,7 +62,7 @@ class Supervisor {
   [[nodiscard]] BootTime own_deadline() const;
 
   const Channel channel_;
-  const pid_t guardian_;
+  const ProcessId guardian_;
   const Duration grace_;
   const Tell tell_;
   /// Children this process had before: not ours to end.

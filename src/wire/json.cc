@@ -7,6 +7,7 @@
 #include <boost/json/src.hpp>
 
 #include "base/text.h"
+#include "wire/base64.h"
 
 namespace leasehold::wire {
 namespace {
@@ -32,9 +33,20 @@ void render_into(std::string& out, const boost::json::object& object) {
   out += '}';
 }
 
+void render_into(std::string& out, const boost::json::array& array) {
+  out += '[';
+  for (const auto& item : array) {
+    if (&item != array.begin()) out += ',';
+    render_into(out, item);
+  }
+  out += ']';
+}
+
 void render_into(std::string& out, const boost::json::value& value) {
   if (const auto* object = value.if_object()) {
     render_into(out, *object);
+  } else if (const auto* array = value.if_array()) {
+    render_into(out, *array);
   } else if (const auto* number = value.if_double()) {
     out += fmt::format("{}", *number);
   } else {
@@ -68,5 +80,35 @@ boost::json::value seconds(Duration span) {
 }
 
 boost::json::string timestamp(Timestamp when) { return boost::json::string(leasehold::to_string(when)); }
+
+boost::json::value text_or_null(std::string_view value) {
+  return value.empty() ? boost::json::value(nullptr) : boost::json::value(text(value));
+}
+
+boost::json::value number_or_null(std::int64_t value) {
+  return value == 0 ? boost::json::value(nullptr) : boost::json::value(value);
+}
+
+boost::json::value timestamp_or_null(const std::optional<Timestamp>& when) {
+  return when ? boost::json::value(timestamp(*when)) : boost::json::value(nullptr);
+}
+
+void put_bytes(boost::json::object& object, std::string_view key, std::string_view bytes) {
+  if (is_utf8(bytes)) {
+    object[key] = bytes;
+  } else {
+    object[std::string(key) + "_base64"] = to_base64(bytes);
+  }
+}
+
+boost::json::object encode(const Holder& holder) {
+  return {{"name", text(holder.name)},
+          {"host", text(holder.host)},
+          {"pid", number_or_null(holder.pid)},
+          {"tty", text_or_null(holder.tty)},
+          {"boot_id", text_or_null(holder.boot_id)},
+          {"process_start", number_or_null(holder.process_start)},
+          {"instance", text_or_null(holder.instance)}};
+}
 
 }  // namespace leasehold::wire

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "leasehold/lease.h"
 #include "leasehold/time.h"
 
 namespace leasehold::wire {
@@ -19,5 +22,18 @@ boost::json::string text(std::string_view bytes);
 boost::json::value seconds(Duration span);
 
 boost::json::string timestamp(Timestamp when);
+
+/// Empty text means "there is none": JSON says null.
+boost::json::value text_or_null(std::string_view value);
+
+/// Zero means "not known", or "none".
+boost::json::value number_or_null(std::int64_t value);
+
+boost::json::value timestamp_or_null(const std::optional<Timestamp>& when);
+
+/// Any bytes: under `key` as text where they are UTF-8, else under `key`_base64.
+void put_bytes(boost::json::object& object, std::string_view key, std::string_view bytes);
+
+boost::json::object encode(const Holder& holder);
 
 }  // namespace leasehold::wire

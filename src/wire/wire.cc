@@ -2,34 +2,17 @@
 
 #include <algorithm>
 #include <boost/json/object.hpp>
+#include <optional>
 
+#include "wire/jobs.h"
 #include "wire/json.h"
 
 namespace leasehold::wire {
 namespace {
 
-/// Empty text means "there is none": JSON says null.
-boost::json::value text_or_null(const std::string& value) {
-  return value.empty() ? boost::json::value(nullptr) : boost::json::value(text(value));
-}
-
-/// Zero means "not known" for what only this machine knows of a process.
-boost::json::value number_or_null(std::int64_t value) {
-  return value == 0 ? boost::json::value(nullptr) : boost::json::value(value);
-}
-
-boost::json::value timestamp_or_null(const std::optional<Timestamp>& when) {
-  return when ? boost::json::value(timestamp(*when)) : boost::json::value(nullptr);
-}
-
-boost::json::object encode(const Holder& holder) {
-  return {{"name", text(holder.name)},
-          {"host", text(holder.host)},
-          {"pid", number_or_null(holder.pid)},
-          {"tty", text_or_null(holder.tty)},
-          {"boot_id", text_or_null(holder.boot_id)},
-          {"process_start", number_or_null(holder.process_start)},
-          {"instance", text_or_null(holder.instance)}};
+/// A refusal about a job does not know every time of the lease that decided it.
+boost::json::value known(Timestamp when) {
+  return timestamp_or_null(when == Timestamp{} ? std::nullopt : std::optional(when));
 }
 
 boost::json::object encode(const LeaseInfo& lease) {
@@ -37,18 +20,18 @@ boost::json::object encode(const LeaseInfo& lease) {
                           {"key", text(lease.key)},
                           {"state", leasehold::to_string(lease.state)},
                           {"token", lease.token.value},
-                          {"holder", encode(lease.holder)},
+                          {"holder", wire::encode(lease.holder)},
                           {"ttl_seconds", seconds(lease.ttl)},
-                          {"acquired_at", timestamp(lease.acquired_at)},
-                          {"heartbeat_at", timestamp(lease.heartbeat_at)},
-                          {"expires_at", timestamp(lease.expires_at)},
+                          {"acquired_at", known(lease.acquired_at)},
+                          {"heartbeat_at", known(lease.heartbeat_at)},
+                          {"expires_at", known(lease.expires_at)},
                           {"ended_at", timestamp_or_null(lease.ended_at)},
                           {"end_reason", text_or_null(lease.end_reason)},
                           {"end_detail", text_or_null(lease.end_detail)},
                           {"waiters", lease.waiters},
                           {"store_now", timestamp(lease.store_now)}};
   if (lease.state != LeaseState::free) {
-    out["heartbeat_age_seconds"] = seconds(lease.heartbeat_age());
+    if (lease.heartbeat_at != Timestamp{}) out["heartbeat_age_seconds"] = seconds(lease.heartbeat_age());
     out["frees_in_seconds"] = seconds(std::max(lease.frees_in(), Duration::zero()));
   }
   return out;
@@ -83,20 +66,23 @@ std::string to_json(const Event& event) {
                                     {"detail", text_or_null(event.detail)}});
 }
 
-std::string to_json(const StoreStatus& status) {
-  return render(boost::json::object{{"backend", text(status.backend)},
-                                    {"schema_version", status.schema_version},
-                                    {"locks", status.locks},
-                                    {"held", status.held},
-                                    {"expired", status.expired},
-                                    {"waiters", status.waiters},
-                                    {"ended_leases", status.ended_leases},
-                                    {"events", status.events},
-                                    {"store_now", timestamp(status.store_now)}});
+std::string to_json(const StoreStatus& status, const std::vector<QueueInfo>& queues, const RecoveryStats& recovery) {
+  boost::json::object out{{"backend", text(status.backend)},
+                          {"schema_version", status.schema_version},
+                          {"locks", status.locks},
+                          {"held", status.held},
+                          {"expired", status.expired},
+                          {"waiters", status.waiters},
+                          {"ended_leases", status.ended_leases},
+                          {"events", status.events},
+                          {"queues", encode(queues)},
+                          {"recovery", encode(recovery)},
+                          {"store_now", timestamp(status.store_now)}};
+  return render(out);
 }
 
 std::string to_json(const Pruned& pruned) {
-  return render(boost::json::object{{"leases", pruned.leases}, {"events", pruned.events}});
+  return render(boost::json::object{{"jobs", pruned.jobs}, {"leases", pruned.leases}, {"events", pruned.events}});
 }
 
 std::string to_json(const Finding& finding) {
@@ -120,6 +106,8 @@ std::string to_json(const Error& error) {
   boost::json::object inner{{"code", leasehold::to_string(error.code)}, {"message", text(error.message)}};
   if (error.lost_reason) inner["reason"] = leasehold::to_string(*error.lost_reason);
   if (error.current) inner["current"] = encode(*error.current);
+  if (error.retry_at) inner["retry_at"] = timestamp(*error.retry_at);
+  if (error.retry_in) inner["retry_in_seconds"] = seconds(*error.retry_in);
   return render(boost::json::object{{"error", std::move(inner)}});
 }
 
@@ -137,6 +125,12 @@ std::string object(std::initializer_list<std::pair<std::string_view, Scalar>> fi
       value = std::get<bool>(scalar);
     }
   }
+  return render(out);
+}
+
+std::string bytes_object(std::string_view key, std::string_view bytes) {
+  boost::json::object out;
+  put_bytes(out, key, bytes);
   return render(out);
 }
 

@@ -1,5 +1,6 @@
 // --json: the shape of every value and error.
 #include "cli/tool.h"
+#include "wire/base64.h"
 #include "wire/wire.h"
 
 namespace leasehold::support {
@@ -63,6 +64,18 @@ TEST(Wire, TextThatIsNotUtf8StillGivesJsonThatParses) {
 TEST(Wire, NumbersAreWrittenAsPeopleWriteThem) {
   EXPECT_EQ(wire::object({{"a", 0.25}, {"b", std::int64_t{7}}, {"c", true}, {"d", "x"}}),
             R"({"a":0.25,"b":7,"c":true,"d":"x"})");
+}
+
+TEST(Wire, Base64GoesThereAndBack) {
+  const std::pair<std::string, std::string> cases[] = {{"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
+                                                       {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xFB\xFF\xFE", "+//+"}};
+  for (const auto& [bytes, text] : cases) {
+    EXPECT_EQ(wire::to_base64(bytes), text);
+    EXPECT_EQ(wire::from_base64(text), bytes);
+  }
+  for (const auto* text : {"Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zm9-", "Zm 9"}) {
+    EXPECT_EQ(wire::from_base64(text), std::nullopt) << text;
+  }
 }
 
 }  // namespace

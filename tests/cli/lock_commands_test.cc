@@ -105,6 +105,16 @@ TEST_F(LockCommands, LsFiltersByPrefixAndByHeld) {
   EXPECT_FALSE(contains(table.out, "\x1b"));
 }
 
+TEST_F(LockCommands, OnATerminalLsIsCutToItsWidth) {
+  acquired(std::string(200, 'n'), {"--holder", std::string(200, 'h')});
+  const auto lines = tool({"lock", "ls"}).out;
+  EXPECT_TRUE(contains(lines, std::string(200, 'n'))) << "no terminal: nothing is cut";
+  const auto on_terminal = run({"script", "-qec", "stty cols 90 && \"$LEASEHOLD_TOOL\" lock ls", "/dev/null"},
+                               {{"LEASEHOLD_TOOL", LEASEHOLD_TOOL}, {"LEASEHOLD_DB", url()}, {"NO_COLOR", "1"}});
+  EXPECT_TRUE(contains(on_terminal.out, "nnnnnnnn\u2026  running  hhhhhhh"));
+  EXPECT_FALSE(contains(on_terminal.out, std::string(90, 'n')));
+}
+
 TEST_F(LockCommands, RevokeWantsAReasonAndAYes) {
   acquired("deploy", {"--holder", "ana"});
   EXPECT_EQ(tool({"lock", "revoke", "deploy", "--yes"}).exit_code, 2);

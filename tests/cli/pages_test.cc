@@ -53,7 +53,7 @@ TEST_F(Pages, EveryCommandHasAManualPageWithAllSections) {
     }
     ++count;
   }
-  EXPECT_GE(count, 23);
+  EXPECT_GE(count, 52);
   EXPECT_TRUE(std::filesystem::exists(pages / "leasehold-lock-run.1"));
 }
 

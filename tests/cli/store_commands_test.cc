@@ -23,6 +23,13 @@ TEST_F(StoreCommands, EventsTellWhatHappenedInOrder) {
   EXPECT_TRUE(contains(tool({"events"}).out, "lock deploy  acquired  by ana"));
 }
 
+TEST_F(StoreCommands, NoEventsAreToldOnStderr) {
+  const auto finished = tool({"events"});
+  EXPECT_EQ(finished.exit_code, 0);
+  EXPECT_EQ(finished.out, "");
+  EXPECT_EQ(finished.err, "no events\n");
+}
+
 TEST_F(StoreCommands, FollowTellsWhatIsAndWhatComesOnceEach) {
   acquired("first");
   auto follower =

@@ -8,17 +8,18 @@
 #include <string>
 
 #include "support/process.h"
+#include "support/store_fixture.h"
 #include "support/temp_dir.h"
 
 namespace leasehold::support {
 
 class ToolTest : public testing::Test {
  protected:
-  /// leasehold ARGUMENTS..., on this test's own file.
-  Finished tool(Arguments arguments, Environment env = {}) {
+  /// leasehold ARGUMENTS..., on this test's own store.
+  Finished tool(Arguments arguments, Environment env = {}, const std::string& input = {}) {
     arguments.insert(arguments.begin(), LEASEHOLD_TOOL);
-    env.merge(Environment{{"LEASEHOLD_DB", "sqlite:" + file()}, {"LEASEHOLD_TOKEN", ""}, {"TZ", "UTC"}});
-    return run(arguments, env);
+    env.merge(Environment{{"LEASEHOLD_DB", url()}, {"LEASEHOLD_TOKEN", ""}, {"LEASEHOLD_JOB_ID", ""}, {"TZ", "UTC"}});
+    return run(arguments, env, input);
   }
 
   /// What it prints with --json, parsed.
@@ -41,11 +42,21 @@ class ToolTest : public testing::Test {
     return finished.out.substr(0, finished.out.find('\n'));
   }
 
+  [[nodiscard]] virtual std::string url() const { return "sqlite:" + file(); }
   [[nodiscard]] std::string file() const { return folder_.file("test.db"); }
   [[nodiscard]] const TempDir& folder() const { return folder_; }
 
  private:
   TempDir folder_;
+};
+
+/// The same on either database, by the real clock.
+class StoreToolTest : public ToolTest, public testing::WithParamInterface<StoreKind> {
+ protected:
+  [[nodiscard]] std::string url() const override { return store_.url(); }
+
+ private:
+  TestStore store_{GetParam(), {.real_time = true}};
 };
 
 inline testing::AssertionResult contains(const std::string& text, const std::string& part) {

@@ -24,10 +24,14 @@ TEST_F(Usage, MistypedWordsGetAGuessOneLineAndCode2) {
       {{"lock", "heartbeat", "x", "--tokn=5"}, "did you mean --token?"},
       {{"migrate", "staus"}, "did you mean status?"},
       {{"man", "lock", "relase"}, "did you mean release?"},
+      {{"help", "lock", "relase"}, "did you mean release?"},
+      {{"job", "clam", "mail"}, "did you mean claim?"},
+      {{"job", "add", "mail", "x", "--dely", "5s"}, "did you mean --delay?"},
   };
   for (const auto& [arguments, told] : cases) {
     const auto finished = tool(arguments);
-    EXPECT_EQ(finished.exit_code, arguments.front() == "man" ? 4 : 2) << told;
+    const bool asked_for_page = arguments.front() == "man" || arguments.front() == "help";
+    EXPECT_EQ(finished.exit_code, asked_for_page ? 4 : 2) << told;
     EXPECT_TRUE(contains(finished.err, told));
     EXPECT_EQ(lines_in(finished.err), 1U) << finished.err;
     EXPECT_EQ(finished.out, "");
@@ -89,29 +93,19 @@ TEST_F(Usage, StoresThatAreNoneAreUsageErrors) {
 }
 
 TEST_F(Usage, HelpOfEveryCommandHasExamplesAndGoesToStdout) {
-  const std::vector<Arguments> commands = {{},
-                                           {"lock"},
-                                           {"lock", "acquire"},
-                                           {"lock", "heartbeat"},
-                                           {"lock", "release"},
-                                           {"lock", "run"},
-                                           {"lock", "show"},
-                                           {"lock", "ls"},
-                                           {"lock", "revoke"},
-                                           {"events"},
-                                           {"status"},
-                                           {"doctor"},
-                                           {"migrate"},
-                                           {"migrate", "up"},
-                                           {"migrate", "down"},
-                                           {"migrate", "status"},
-                                           {"migrate", "verify"},
-                                           {"migrate", "plan"},
-                                           {"prune"},
-                                           {"grant"},
-                                           {"demo"},
-                                           {"completion"},
-                                           {"man"}};
+  const std::vector<std::pair<std::string, Arguments>> groups = {
+      {"lock", {"acquire", "heartbeat", "release", "run", "show", "ls", "revoke"}},
+      {"job",
+       {"add", "import", "claim", "heartbeat", "complete", "fail", "release", "snooze", "show", "ls", "errors",
+        "payload", "result", "wait", "cancel", "retry", "redrive", "delete"}},
+      {"queue", {"ls", "show", "set", "pause", "resume", "drain", "purge"}},
+      {"migrate", {"up", "down", "status", "verify", "plan"}}};
+  std::vector<Arguments> commands = {{},        {"events"}, {"status"}, {"doctor"},     {"recover"}, {"prune"},
+                                     {"grant"}, {"demo"},   {"help"},   {"completion"}, {"man"}};
+  for (const auto& [group, members] : groups) {
+    commands.push_back({group});
+    for (const auto& member : members) commands.push_back({group, member});
+  }
   for (auto arguments : commands) {
     arguments.push_back("--help");
     const auto finished = tool(arguments);
@@ -120,6 +114,23 @@ TEST_F(Usage, HelpOfEveryCommandHasExamplesAndGoesToStdout) {
     EXPECT_TRUE(contains(finished.out, "EXAMPLES\n  "));
     EXPECT_TRUE(contains(finished.out, "Usage: leasehold"));
   }
+}
+
+TEST_F(Usage, HelpAsAWordIsHelpAsAnOption) {
+  EXPECT_EQ(tool({"help"}).out, tool({"--help"}).out);
+  EXPECT_EQ(tool({"help", "lock", "run"}).out, tool({"lock", "run", "--help"}).out);
+}
+
+TEST_F(Usage, HelpTellsHowADurationIsWrittenWhereOneIsTaken) {
+  EXPECT_TRUE(contains(tool({"lock", "acquire", "--help"}).out, "A DURATION is written 250ms, 30s, 1m30s, 2h or 7d."));
+  EXPECT_FALSE(contains(tool({"lock", "show", "--help"}).out, "DURATION"));
+}
+
+TEST_F(Usage, ASingleLetterIsNoReasonToGuess) {
+  const auto finished = tool({"lock", "ls", "-x"});
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_TRUE(contains(finished.err, "unknown option \"-x\""));
+  EXPECT_FALSE(contains(finished.err, "did you mean"));
 }
 
 TEST_F(Usage, VersionIsOneLine) {

@@ -157,8 +157,11 @@ TEST_P(JobClaimTest, ABatchIsAllOrNone) {
 }
 
 TEST_P(JobClaimTest, AMixedBatchKeepsItsOrder) {
-  const std::vector<NewJob> batch{{.payload = "a"}, {.payload = "b", .dedupe_key = "k"}, {.payload = "c", .priority = 1},
-                                  {.payload = "d", .dedupe_key = "k"}, {.payload = "e", .delay = 5s}};
+  const std::vector<NewJob> batch{{.payload = "a"},
+                                  {.payload = "b", .dedupe_key = "k"},
+                                  {.payload = "c", .priority = 1},
+                                  {.payload = "d", .dedupe_key = "k"},
+                                  {.payload = "e", .delay = 5s}};
   const auto made = must(jobs().enqueue("q", batch));
   ASSERT_EQ(made.size(), 5U);
   EXPECT_FALSE(made[3].created);

@@ -91,8 +91,8 @@ TEST_P(JobLimitTest, AnEmptyQueueSpendsNoRate) {
 }
 
 TEST_P(JobLimitTest, SettingsAreTold) {
-  ASSERT_TRUE(ok(queues().set("q", {.max_running = 4, .max_per_key = 2, .rate_count = 10, .rate_period = 1min,
-                                    .default_ttl = 2min})));
+  ASSERT_TRUE(ok(queues().set(
+      "q", {.max_running = 4, .max_per_key = 2, .rate_count = 10, .rate_period = 1min, .default_ttl = 2min})));
   ASSERT_TRUE(ok(queues().set("q", {.max_per_key = 0})));
   const auto info = must(queues().show("q"));
   EXPECT_EQ(info.max_running, 4);

@@ -159,10 +159,10 @@ TEST_P(JobOperateTest, TheListTellsEveryStateApart) {
   const auto job = claim_one(jobs(), "done", "alice");
   must(jobs().complete(job.id, job.token));
   advance(31s);
-  const std::vector<std::pair<JobState, JobId>> wanted{
-      {JobState::available, available}, {JobState::deferred, deferred}, {JobState::blocked, blocked},
-      {JobState::running, running},     {JobState::expired, expired},   {JobState::failed, failed},
-      {JobState::cancelled, cancelled}, {JobState::completed, job.id}};
+  const std::vector<std::pair<JobState, JobId>> wanted{{JobState::available, available}, {JobState::deferred, deferred},
+                                                       {JobState::blocked, blocked},     {JobState::running, running},
+                                                       {JobState::expired, expired},     {JobState::failed, failed},
+                                                       {JobState::cancelled, cancelled}, {JobState::completed, job.id}};
   for (const auto& [state, id] : wanted) {
     const auto found = must(jobs().list({.state = state}));
     ASSERT_EQ(found.size(), 1U) << to_string(state);

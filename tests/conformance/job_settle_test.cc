@@ -93,8 +93,8 @@ TEST_P(JobSettleTest, AFailedJobComesBackAfterItsBackoff) {
     pauses.push_back(*settled.due_at - now());
     advance(pauses.back());
   }
-  for (const auto& [pause, wanted] : {std::pair(pauses[0], 100s), std::pair(pauses[1], 200s), std::pair(pauses[2], 300s),
-                                      std::pair(pauses[3], 300s)}) {
+  for (const auto& [pause, wanted] : {std::pair(pauses[0], 100s), std::pair(pauses[1], 200s),
+                                      std::pair(pauses[2], 300s), std::pair(pauses[3], 300s)}) {
     EXPECT_GE(pause, Duration(wanted) * 9 / 10);
     EXPECT_LE(pause, Duration(wanted) * 11 / 10);
   }
@@ -180,7 +180,8 @@ TEST_P(JobSettleTest, TheLeaseEndsWithItsLastJob) {
   ASSERT_TRUE(ok(jobs().release(grant.jobs[1].id, grant.token)));
   EXPECT_TRUE(ok(jobs().heartbeat(grant.jobs[2].id, grant.token)));
   ASSERT_TRUE(ok(jobs().complete(grant.jobs[2].id, grant.token)));
-  EXPECT_EQ(under_test().scalar("SELECT count(*) FROM " + under_test().table("lease") + " WHERE ended_at IS NULL"), "0");
+  EXPECT_EQ(under_test().scalar("SELECT count(*) FROM " + under_test().table("lease") + " WHERE ended_at IS NULL"),
+            "0");
   EXPECT_EQ(under_test().scalar("SELECT count(*) FROM " + under_test().table("job_grant")), "0");
 }
 

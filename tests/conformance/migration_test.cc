@@ -193,7 +193,8 @@ TEST_P(MigrationTest, VerifyNamesAMissingTableWithoutItsColumns) {
 
 TEST_P(MigrationTest, DownOfADriftedStoreChangesNothing) {
   migrate_up();
-  place().run("DROP VIEW " + place().table("leases"));
+  // Something that the last migration's down wants to drop.
+  place().run("DROP VIEW " + place().table(place().kind() == StoreKind::postgres ? "jobs" : "leases"));
   const auto before = drifts();
   const auto down = migrator().down(0);
   ASSERT_TRUE(fails(down, Errc::damaged));

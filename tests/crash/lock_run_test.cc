@@ -1,19 +1,15 @@
 // `leasehold lock run` with real processes: whatever is done to the wrapper, to its guardian or to the command,
 // nothing of the command's tree works on when the lease may have ended.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <thread>
 
 #include "leasehold/store.h"
 #include "support/process.h"
 #include "support/temp_dir.h"
+#include "support/ticking_tree.h"
 
 namespace leasehold {
 namespace {
@@ -23,45 +19,15 @@ using support::Arguments;
 using support::Environment;
 using support::eventually;
 using support::Finished;
+using support::is_alive;
+using support::is_stopped;
 using support::Process;
+using support::read_tick;
+using support::start_runaway;
+using support::Tick;
+using support::tick_into;
 
 constexpr Duration patience = 30s;
-
-/// What a process of the tree tells of itself again and again, as long as it lives.
-struct Tick {
-  std::int64_t pid = 0;
-  std::int64_t parent = 0;
-  std::int64_t boot_us = 0;
-};
-
-/// Works for a minute at most, should a test fail to end it.
-[[noreturn]] void tick_into(const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  const auto until = BootClock::now() + 60s;
-  while (BootClock::now() < until) {
-    const Tick tick{::getpid(), ::getppid(), BootClock::now().time_since_epoch().count()};
-    if (::pwrite(file, &tick, sizeof tick, 0) != sizeof tick) break;
-    std::this_thread::sleep_for(3ms);
-  }
-  ::_exit(1);
-}
-
-Tick read_tick(const std::string& path) {
-  Tick tick;
-  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(&tick), sizeof tick);
-  return tick;
-}
-
-/// Forks twice and leaves the session: the classic way to get away from one's parents.
-void start_runaway(const std::string& path) {
-  const pid_t middle = ::fork();
-  if (middle == 0) {
-    ::setsid();
-    if (::fork() != 0) ::_exit(0);
-    tick_into(path);
-  }
-  ::waitpid(middle, nullptr, 0);
-}
 
 /// A command with a runaway grandchild; with DEAF, neither hears SIGTERM.
 LEASEHOLD_ROLE(lock_run_tree) {
@@ -75,22 +41,6 @@ LEASEHOLD_ROLE(lock_run_leaver) {
   const auto path = support::env("RUNAWAY");
   start_runaway(path);
   return eventually([&] { return read_tick(path).boot_us != 0; }) ? 5 : 1;
-}
-
-bool is_alive(std::int64_t pid) {
-  if (pid == 0 || (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)) return false;
-  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  std::getline(stat, line);
-  const auto end_of_name = line.rfind(')');
-  return end_of_name != std::string::npos && line.substr(end_of_name + 2, 1) != "Z";
-}
-
-bool is_stopped(pid_t pid) {
-  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  std::getline(stat, line);
-  return line.find(") T ") != std::string::npos;
 }
 
 class LockRun : public ::testing::Test {
@@ -244,6 +194,16 @@ TEST_F(LockRun, KillingTheWrapperEndsTheWholeTreeAndFreesTheLockWithinItsTtl) {
   const auto next = locks().acquire("deploy", {.wait = 20s});
   ASSERT_TRUE(next) << next.error().message;
   EXPECT_LT(BootClock::now(), end + 2s);
+}
+
+// The ttl is far longer than the test's patience: that its process is gone is what frees the lock.
+TEST_F(LockRun, AfterKill9TheLockIsTakenBackSoonButNotBeforeTheTreeIsGone) {
+  auto wrapper = start_tree({"--ttl", "5m", "--grace", "300ms"}, /*deaf=*/true);
+  wrapper.signal(SIGKILL);
+  ASSERT_EQ(wrapper.finish(patience).signal, SIGKILL);
+  const auto store = Store::open(url()).value();
+  ASSERT_TRUE(eventually([&] { return store.recover().ok() && lease().state == LeaseState::free; }, patience));
+  EXPECT_TRUE(tree_is_dead());
 }
 
 class LockRunStopped : public LockRun, public ::testing::WithParamInterface<bool> {};

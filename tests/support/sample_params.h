@@ -33,6 +33,8 @@ inline storage::Param sample_of(storage::Type type) {
 /// Some take only a word they know, or a job that exists.
 inline storage::Param sample_of(const storage::Field& field) {
   if (field.name == "verdict") return std::string_view("complete");
+  if (field.name == "state") return std::string_view("failed");
+  if (field.name == "kind") return std::string_view("worker");
   if (field.name == "scope") return std::string_view("read");
   if (field.name == "after" && field.type == storage::Type::integers) return storage::IntegerList();
   return sample_of(field.type);

@@ -39,7 +39,7 @@ DROP FUNCTION leasehold.pick_apart(leasehold.job_pick);
 DROP FUNCTION leasehold.queue_pick_by_key(text, bigint, bigint, text[]);
 DROP TYPE leasehold.job_pick;
 DROP FUNCTION leasehold.queue_terms(text, bigint);
-DROP FUNCTION leasehold.job_claim_again(text, timestamptz);
+DROP FUNCTION leasehold.job_claim_again(text, text, timestamptz);
 DROP FUNCTION leasehold.queue_nothing(text, text[]);
 DROP FUNCTION leasehold.queue_at_capacity(text, text[], timestamptz);
 DROP FUNCTION leasehold.job_refusal(text, text, timestamptz, timestamptz);

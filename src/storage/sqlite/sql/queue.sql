@@ -227,7 +227,9 @@ UPDATE temp.leasehold_claim
                   SELECT min(l.expires_at)
                     FROM (SELECT lease_id FROM leasehold_lease_check
                            WHERE queue = :queue ORDER BY check_at LIMIT 100) AS w
-                    JOIN leasehold_lease AS l ON l.id = w.lease_id) AS soon)
+                    JOIN leasehold_lease AS l ON l.id = w.lease_id
+                   WHERE EXISTS (SELECT 1 FROM leasehold_job_grant AS g
+                                  WHERE g.lease_id = w.lease_id AND g.queue = :queue)) AS soon)
  WHERE outcome IN ('open', 'replayed') AND NOT EXISTS (SELECT 1 FROM temp.leasehold_picked);
 -- Who has the place: of the jobs that run, or where keys are full, of theirs, the one whose lease ends first.
 UPDATE temp.leasehold_claim

@@ -42,7 +42,9 @@ LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
     SELECT CASE WHEN EXISTS (SELECT FROM leasehold.ready AS r
-                              WHERE r.queue = j.queue AND r.priority = j.priority AND r.job_id = j.id) THEN 'available'
+                              WHERE r.queue = j.queue AND r.priority = j.priority AND r.job_id = j.id)
+                  OR EXISTS (SELECT FROM leasehold.deferred AS d WHERE d.job_id = j.id AND d.due_at <= moment)
+                THEN 'available'
                 WHEN EXISTS (SELECT FROM leasehold.deferred AS d WHERE d.job_id = j.id) THEN 'deferred'
                 WHEN EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.job_id = j.id) THEN 'blocked'
                 WHEN EXISTS (SELECT FROM leasehold.job_grant AS g JOIN leasehold.lease AS l ON l.id = g.lease_id

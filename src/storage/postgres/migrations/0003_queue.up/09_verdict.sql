@@ -66,7 +66,8 @@ BEGIN
   SELECT 'extended', (beat.l).ttl, (beat.l).acquired_at, (beat.l).expires_at, (beat.l).holder, (beat.l).host,
          (beat.l).heartbeat_at
     INTO outcome, lease_ttl, acquired_at, expires_at, holder, host, store_now;
-  IF check_at <= store_now THEN
+  -- Only a new ttl can bring the end nearer.
+  IF check_at <= store_now OR job_heartbeat.ttl IS NOT NULL THEN
     PERFORM leasehold.lease_check_later(held, expires_at, store_now);
   END IF;
   IF percent IS NOT NULL OR message IS NOT NULL OR stage IS NOT NULL THEN
@@ -79,7 +80,8 @@ BEGIN
   END IF;
 END $$;
 
--- The grants of a lease that lives need not be looked at before it can have expired. What is locked has its turn later.
+-- The grants of a lease that lives need not be looked at before it can have expired, and must be then. What is locked
+-- has its turn later.
 CREATE FUNCTION leasehold.lease_check_later(lease_id bigint, expires_at timestamptz, moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -87,7 +89,8 @@ BEGIN
   UPDATE leasehold.job_grant AS g SET check_at = lease_check_later.expires_at
    WHERE g.lease_id = lease_check_later.lease_id AND g.token = ANY (ARRAY(
      SELECT o.token FROM leasehold.job_grant AS o
-      WHERE o.lease_id = lease_check_later.lease_id AND o.check_at <= moment FOR NO KEY UPDATE SKIP LOCKED));
+      WHERE o.lease_id = lease_check_later.lease_id
+        AND (o.check_at <= moment OR o.check_at > lease_check_later.expires_at) FOR NO KEY UPDATE SKIP LOCKED));
 END $$;
 
 -- A verdict for which there is no grant (any more): the first answer again if it is the same verdict, else lost.
@@ -101,7 +104,8 @@ DECLARE
   due_at timestamptz;
 BEGIN
   SELECT t.outcome, t.final, t.lease_id INTO s FROM leasehold.settled AS t
-   WHERE t.job_id = job_settled_before.job_id AND t.token = job_settled_before.token;
+   WHERE t.job_id = job_settled_before.job_id AND t.token = job_settled_before.token
+     AND EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = t.job_id);
   IF s.outcome = (CASE verdict WHEN 'complete' THEN 'completed' WHEN 'fail' THEN 'failed'
                                WHEN 'release' THEN 'released' WHEN 'snooze' THEN 'snoozed' END)
      OR (s.outcome = 'cancelled' AND verdict <> 'complete') THEN

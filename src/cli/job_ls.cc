@@ -1,0 +1,98 @@
+// leasehold job ls: jobs, newest first, one line each.
+#include <memory>
+
+#include "base/names.h"
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/table.h"
+#include "core/duration.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+struct Options {
+  JobFilter filter;
+  std::string state;
+};
+
+std::string progress_of(const JobInfo& job) {
+  std::string text = printable(job.holder);
+  if (job.percent) text += fmt::format(" {}%", *job.percent);
+  for (const auto& words : {job.stage, job.message}) {
+    if (!words.empty()) text += " " + printable(words);
+  }
+  return text;
+}
+
+/// The one thing people want to know about a job in this state.
+std::string gist_of(const JobInfo& job) {
+  switch (job.state) {
+    case JobState::deferred: return job.due_at ? "in " + format_duration(*job.due_at - job.store_now) : "";
+    case JobState::blocked: return fmt::format("after {}", fmt::join(job.after, ", "));
+    case JobState::running:
+    case JobState::expired: return progress_of(job);
+    case JobState::available:
+    case JobState::failed: return printable(job.error);
+    case JobState::completed:
+    case JobState::cancelled: break;
+  }
+  return job.finished_at ? format_age(job.store_now - *job.finished_at) : "";
+}
+
+void print_table(const std::vector<JobInfo>& jobs, int limit) {
+  if (jobs.empty()) return say_line("no jobs");
+  Table table({{"ID", Column::to_the_right},
+               {"QUEUE", Column::may_be_cut},
+               "STATE",
+               {"PRIORITY", Column::to_the_right},
+               {"ATTEMPTS", Column::to_the_right},
+               "CREATED",
+               {"WHAT", Column::may_be_cut}});
+  for (const auto& job : jobs) {
+    table.add({std::to_string(job.id), printable(job.queue), coloured(job.state), std::to_string(job.priority),
+               std::to_string(job.attempts), format_age(job.store_now - job.created_at), gist_of(job)});
+  }
+  table.print();
+  if (jobs.size() == static_cast<std::size_t>(limit)) {
+    say("only the newest {} are shown: go on with --before {}", limit, jobs.back().id);
+  }
+}
+
+int list(const Context& context, Options& options) {
+  options.filter.state = job_state_from(options.state);
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto jobs = store->jobs().list(options.filter);
+  if (!jobs) return report(context, jobs.error());
+  if (context.json) {
+    print_line(wire::to_json(*jobs));
+  } else {
+    print_table(*jobs, options.filter.limit);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_job_ls(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "ls", "List jobs, the newest first",
+                  {"leasehold job ls --queue mail --state failed", "leasehold job ls --tag nightly --limit 20",
+                   "leasehold job ls --state running --json | jq -r '.[].holder'"});
+  auto options = std::make_shared<Options>();
+  auto& filter = options->filter;
+  command->add_option("--queue", filter.queue, "Only those of this queue")->type_name("QUEUE");
+  add_choice(*command, "--state", options->state,
+             {"available", "deferred", "blocked", "running", "expired", "completed", "failed", "cancelled"},
+             "Only those in this state");
+  command->add_option("--tag", filter.tag, "Only those with this tag")->type_name("TAG");
+  command->add_option("--before", filter.before_id, "Only those older than this job")
+      ->check(CLI::PositiveNumber)
+      ->type_name("ID");
+  add_number(*command, "--limit", filter.limit, 1, 1'000'000, "At most N (default 100)");
+  set_action(*command, context, [&context, options] { return list(context, *options); });
+}
+
+}  // namespace leasehold::cli

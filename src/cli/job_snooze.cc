@@ -1,0 +1,30 @@
+// leasehold job snooze: not now.
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/job_options.h"
+#include "cli/job_verdict.h"
+
+namespace leasehold::cli {
+namespace {
+
+struct Options {
+  HeldJob job;
+  Duration delay{};
+};
+
+}  // namespace
+
+void add_job_snooze(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "snooze", "Give a job back for later; no budget is charged",
+                              {"leasehold job snooze 17 --token 1763200000000000 --delay 10m"});
+  auto options = std::make_shared<Options>();
+  add_held_job(*command, options->job);
+  add_duration(*command, "--delay", options->delay, "Not before so much time has passed")->required();
+  set_action(*command, context, [&context, options] {
+    return settle(context, options->job.id,
+                  [&](const Jobs& jobs) { return jobs.snooze(options->job.id, options->job.token, options->delay); });
+  });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,180 @@
+// leasehold work: a command per job, ended before its lease is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/work_command.h"
+#include "cli/work_stops.h"
+#include "cli/wrapped_command.h"
+#include "core/limits.h"
+#include "leasehold/worker.h"
+#include "run/warden.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+constexpr int most_at_once = 1000;
+/// Commands are ended here, by WorkStops, and not by the runtime: their jobs are given back when they are gone.
+constexpr Duration without_end = std::chrono::years(1);
+
+constexpr const char* command_help =
+    "After --: the program and its arguments; no shell is involved. It gets the payload on stdin, and "
+    "LEASEHOLD_JOB_ID, "
+    "_TOKEN, _ATTEMPT, _QUEUE, _EXPIRES_AT and _DB in its environment. To descriptor 3 it may write progress, a line "
+    "at "
+    "a time: 50 copying tables, or JSON with percent, message and stage. Exit code 0 completes the job, 75 puts it off "
+    "for 5s, anything else is a failure, with the end of stderr as its text. Whatever happens to this process, the "
+    "command and all that it started is ended before its lease is";
+
+struct Options {
+  std::vector<std::string> queues;
+  std::vector<std::string> command;
+  std::string holder;
+  int concurrency = 1;
+  Duration ttl = std::chrono::seconds(30);
+  Duration grace = std::chrono::seconds(10);
+  bool once = false;
+  bool drain = false;
+  bool keep_output = false;
+
+  [[nodiscard]] WorkUntil until() const {
+    return once ? WorkUntil::once : drain ? WorkUntil::empty : WorkUntil::stopped;
+  }
+  /// A third of the ttl passes between heartbeats and another third is for a late one: that is what remains.
+  [[nodiscard]] Duration kill_grace() const { return std::min(grace, ttl / 3); }
+};
+
+/// How many values the parser makes of these words: of "[a,b]" it makes two.
+std::size_t values_in(const std::vector<std::string>& words) {
+  CLI::App parser;
+  std::vector<std::string> values;
+  auto* option = parser.add_option("WORDS", values);
+  for (const auto& word : words) option->add_result(word);
+  return option->count();
+}
+
+/// Everything after the first mark is the command, as it was written. The parser knows no marks between arguments, and
+/// took all for queues.
+void split_words(const Context& context, Options& options) {
+  const auto mark = mark_position(context);
+  if (mark + 1 >= context.words.size()) {
+    throw CLI::ValidationError("COMMAND", "put -- before the command: leasehold work QUEUE... -- COMMAND...");
+  }
+  options.command.assign(context.words.begin() + static_cast<std::ptrdiff_t>(mark) + 1, context.words.end());
+  const auto taken_for_queues = values_in(options.command);
+  if (taken_for_queues >= options.queues.size()) {
+    throw CLI::ValidationError("QUEUE", "it is missing before the --: leasehold work QUEUE... -- COMMAND...");
+  }
+  options.queues.resize(options.queues.size() - taken_for_queues);
+}
+
+void tell_summary(const Context& context, const WorkSummary& summary) {
+  if (context.json) {
+    print_line(wire::object({{"claimed", summary.claimed},
+                             {"completed", summary.completed},
+                             {"failed", summary.failed},
+                             {"released", summary.released},
+                             {"snoozed", summary.snoozed},
+                             {"cancelled", summary.cancelled},
+                             {"lost", summary.lost}}));
+    return;
+  }
+  std::string text;
+  for (const auto& [count, what] : {std::pair{summary.completed, "completed"}, std::pair{summary.failed, "failed"},
+                                    std::pair{summary.released, "released"}, std::pair{summary.snoozed, "put off"},
+                                    std::pair{summary.cancelled, "cancelled"}, std::pair{summary.lost, "lost"}}) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+  }
+  say("leasehold: {}", text.empty() ? "no job was done" : text);
+}
+
+int code_after_once(const Context& context, const WorkSummary& summary) {
+  if (summary.claimed == 0 && summary.refusal) return report(context, *summary.refusal);
+  if (summary.completed > 0) return exit_code::ok;
+  return summary.lost > 0 ? exit_code::lost : exit_code::failure;
+}
+
+int conclude(const Context& context, const Options& options, const WorkSummary& summary, int signal) {
+  const bool told_by_refusal = options.once && summary.claimed == 0 && summary.refusal;
+  if (!told_by_refusal) tell_summary(context, summary);
+  // Without an end of its own, being told to stop is how it ends well.
+  if (options.until() == WorkUntil::stopped) return exit_code::ok;
+  if (signal != 0) return 128 + signal;
+  return options.once ? code_after_once(context, summary) : exit_code::ok;
+}
+
+WorkerOptions worker_options(const Options& options, Holder holder) {
+  return {.concurrency = options.concurrency,
+          .prefetch = 0,
+          .ttl = options.ttl,
+          .grace = without_end,
+          .until = options.until(),
+          .holder = std::move(holder),
+          .on_trouble = [](const Error& error) { say("leasehold: {}", printable(error.message)); }};
+}
+
+int work_with(const Context& context, const Options& options, const run::Warden& warden) {
+  WorkStops stops;
+  const StopSignals signals(stops, options.grace);
+  const auto url = context.store_url();
+  if (!url) return report(context, url.error());
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  CommandHandler handler({.program = options.command.front(),
+                          .url = with_absolute_path(*url),
+                          .ttl = options.ttl,
+                          .grace = options.kill_grace(),
+                          .keep_output = options.keep_output},
+                         warden, stops);
+  Worker worker(*store, worker_options(options, holder_guarded_by(warden.process(), options.holder)));
+  for (const auto& queue : options.queues) {
+    worker.handle(queue, [&handler](const Job& job, JobContext& job_context) { return handler.run(job, job_context); });
+  }
+  const auto summary = worker.run(stops.claiming.get_token());
+  if (!summary) return report(context, summary.error());
+  if (handler.fatal_code() != 0) return handler.fatal_code();
+  return conclude(context, options, *summary, signals.first());
+}
+
+int work(const Context& context, const Options& options) {
+  if (const auto checked = check_ttl(options.ttl); !checked) return report(context, checked.error());
+  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  auto warden = run::Warden::fork(options.command, options.kill_grace());
+  if (!warden) return report(context, warden.error());
+  return work_with(context, options, **warden);
+}
+
+}  // namespace
+
+void add_work(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "work", "Run a command for every job of some queues, and end it before its lease is",
+      {"leasehold work mail -- ./send-mail", "leasehold work thumbnails video -c 8 --ttl 2m -- ./convert.sh",
+       "leasehold work reports --once --result -- ./make-report    # exit code 3: there was none",
+       "leasehold work mail -- sh -c 'echo \"10 connecting\" >&3; exec ./send-mail'"});
+  auto options = std::make_shared<Options>();
+  command->add_option("QUEUE", options->queues, "The queues, in turn")->required()->type_name("");
+  // For the help page: see split_words().
+  command->add_option("COMMAND", options->command, command_help)->type_name("");
+  add_number(*command, "-c,--concurrency", options->concurrency, 1, most_at_once, "Commands at once (default 1)");
+  add_duration(*command, "--ttl", options->ttl, "How long the lease lasts without a heartbeat (default 30s)");
+  add_duration(*command, "--grace", options->grace,
+               "How long running commands get to finish when this process is told to stop, and between SIGTERM and "
+               "SIGKILL (default 10s; there at most a third of the ttl)");
+  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  command->add_flag("--result", options->keep_output, "Keep the command's stdout as the job's result, up to 1 MiB");
+  auto* once = command->add_flag("--once", options->once,
+                                 "One job, then exit: 0 it completed, 1 it did not, 3 there was none, 76 it was lost");
+  command->add_flag("--drain", options->drain, "Exit when the queues are empty or paused")->excludes(once);
+  command->callback([&context, options] {
+    split_words(context, *options);
+    context.action = [&context, options] { return work(context, *options); };
+  });
+}
+
+}  // namespace leasehold::cli

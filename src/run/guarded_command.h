@@ -1,0 +1,47 @@
+// One command under a guardian, from the wrapper's side: one of many, each on a thread of its own.
+//
+//   auto command = GuardedCommand::start(warden, std::move(streams), {"LEASEHOLD_JOB_ID=17"}, trusted_until);
+//   ... poll command.fd(); on each heartbeat command.extend(trusted_until); command.stop(5s) to end it ...
+//   if (auto ending = command.take_messages()) ...      // nothing the command started lives any more
+//
+// Belongs to one thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+#include "run/ending.h"
+#include "run/warden.h"
+
+namespace leasehold::run {
+
+class GuardedCommand {
+ public:
+  /// `environment` is NAME=VALUE. An error: nothing was started.
+  static Result<GuardedCommand> start(const Warden& warden, Streams streams,
+                                      const std::vector<std::string>& environment, BootTime trusted_until);
+
+  /// Readable when take_messages() has something to take.
+  [[nodiscard]] int fd() const { return channel_.fd(); }
+  /// How it ended, once it has.
+  std::optional<Ending> take_messages();
+
+  void extend(BootTime trusted_until) const;
+  /// SIGTERM now, SIGKILL after `patience` at the latest. May be said again, with less patience.
+  void stop(Duration patience) const;
+
+  /// So many processes were left behind by the command, and ended; empty: none.
+  [[nodiscard]] const std::string& remark() const { return remark_; }
+
+ private:
+  GuardedCommand(const Warden& warden, Channel channel) : warden_(&warden), channel_(std::move(channel)) {}
+
+  const Warden* warden_;
+  Channel channel_;
+  std::string remark_;
+};
+
+}  // namespace leasehold::run

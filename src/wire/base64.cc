@@ -1,0 +1,52 @@
+#include "wire/base64.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace leasehold::wire {
+namespace {
+
+constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Three bytes in one number, the first one on top; what is missing is zero.
+std::uint32_t packed(std::string_view three) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    bits = bits << 8U | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
+  return bits;
+}
+
+}  // namespace
+
+std::string to_base64(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(3, bytes.size()))) {
+    const auto three = bytes.substr(0, 3);
+    const auto bits = packed(three);
+    for (std::size_t i = 0; i < 4; ++i) text += i <= three.size() ? alphabet[bits >> (18 - 6 * i) & 63U] : '=';
+  }
+  return text;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  text.remove_suffix(padding);
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 3);
+  std::uint32_t bits = 0;
+  int waiting = 0;
+  for (const char c : text) {
+    const auto digit = alphabet.find(c);
+    if (digit == std::string_view::npos) return std::nullopt;
+    bits = bits << 6U | static_cast<std::uint32_t>(digit);
+    waiting += 6;
+    if (waiting < 8) continue;
+    waiting -= 8;
+    bytes += static_cast<char>(bits >> static_cast<unsigned>(waiting) & 0xFFU);
+  }
+  return bytes;
+}
+
+}  // namespace leasehold::wire

@@ -1,0 +1,159 @@
+#include "wire/job_envelope.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <boost/json/parse.hpp>
+#include <limits>
+
+#include "base/text.h"
+#include "core/duration.h"
+#include "core/job_text.h"
+#include "core/moment.h"
+#include "core/suggest.h"
+#include "wire/base64.h"
+#include "wire/json.h"
+
+namespace leasehold::wire {
+namespace {
+
+namespace json = boost::json;
+
+Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
+
+Error wrong_type(std::string_view key, std::string_view wanted) {
+  return invalid(fmt::format("\"{}\" is not {}", key, wanted));
+}
+
+Result<std::string> text_in(std::string_view key, const json::value& value) {
+  if (const auto* string = value.if_string()) return std::string(string->data(), string->size());
+  return wrong_type(key, "a string");
+}
+
+Result<std::int64_t> integer_in(std::string_view key, const json::value& value) {
+  json::error_code broken;
+  const auto number = value.to_number<std::int64_t>(broken);
+  if (broken || value.is_double()) return wrong_type(key, "a whole number");
+  return number;
+}
+
+Result<void> take_number(int& into, std::string_view key, const json::value& value) {
+  const auto number = integer_in(key, value);
+  if (!number) return number.error();
+  if (*number < std::numeric_limits<int>::min() || *number > std::numeric_limits<int>::max()) {
+    return wrong_type(key, "a number of that size");
+  }
+  into = static_cast<int>(*number);
+  return {};
+}
+
+Result<void> take_text(std::string& into, std::string_view key, const json::value& value) {
+  auto text = text_in(key, value);
+  if (!text) return std::move(text).error();
+  into = std::move(*text);
+  return {};
+}
+
+/// A value that is written as text, such as "30s".
+template <typename T, typename Parse>
+Result<void> take_parsed(T& into, std::string_view key, const json::value& value, Parse parse) {
+  const auto text = text_in(key, value);
+  if (!text) return text.error();
+  auto parsed = parse(*text);
+  if (!parsed) return invalid(fmt::format("\"{}\": {}", key, parsed.error().message));
+  into = std::move(*parsed);
+  return {};
+}
+
+template <typename T, typename Read>
+Result<void> take_list(std::vector<T>& into, std::string_view key, const json::value& value, Read read) {
+  const auto* array = value.if_array();
+  if (array == nullptr) return wrong_type(key, "an array");
+  into.clear();
+  for (const auto& item : *array) {
+    auto element = read(key, item);
+    if (!element) return std::move(element).error();
+    into.push_back(std::move(*element));
+  }
+  return {};
+}
+
+Result<void> take_payload(std::string& into, const json::value& value) {
+  if (const auto* string = value.if_string()) {
+    into.assign(string->data(), string->size());
+  } else {
+    into = render(value);
+  }
+  return {};
+}
+
+Result<void> take_base64(std::string& into, std::string_view key, const json::value& value) {
+  const auto text = text_in(key, value);
+  if (!text) return text.error();
+  auto bytes = from_base64(*text);
+  if (!bytes) return wrong_type(key, "base64");
+  into = std::move(*bytes);
+  return {};
+}
+
+Error unknown_key(std::string_view key) {
+  static const std::vector<std::string> known = {"payload", "payload_base64", "priority",  "delay",
+                                                 "run_at",  "dedupe_key",     "limit_key", "failure_budget",
+                                                 "backoff", "crash_budget",   "tags",      "after"};
+  const auto meant = nearest(key, known);
+  return invalid(
+      fmt::format("unknown key {}{}", leasehold::quoted(key), meant.empty() ? "" : ": did you mean " + meant + "?"));
+}
+
+Result<void> take_member(JobEnvelope& out, std::string_view key, const json::value& value, Timestamp now) {
+  auto& settings = out.settings;
+  if (key == "payload") return take_payload(out.payload, value);
+  if (key == "payload_base64") return take_base64(out.payload, key, value);
+  if (key == "priority") return take_number(settings.priority, key, value);
+  if (key == "delay") return take_parsed(settings.delay, key, value, parse_duration);
+  if (key == "run_at") {
+    return take_parsed(settings.run_at, key, value, [now](const auto& text) { return parse_moment(text, now); });
+  }
+  if (key == "dedupe_key") return take_text(out.dedupe_key, key, value);
+  if (key == "limit_key") return take_text(out.limit_key, key, value);
+  if (key == "failure_budget") return take_number(settings.failure_budget, key, value);
+  if (key == "crash_budget") return take_number(settings.crash_budget, key, value);
+  if (key == "backoff") return take_parsed(settings.backoff, key, value, parse_backoff);
+  if (key == "tags") return take_list(settings.tags, key, value, text_in);
+  if (key == "after") return take_list(settings.after, key, value, integer_in);
+  return unknown_key(key);
+}
+
+/// A line that says when replaces the default of either kind.
+void choose_time(JobEnvelope& out, const json::object& object) {
+  if (object.contains("delay") && !object.contains("run_at")) out.settings.run_at.reset();
+  if (object.contains("run_at") && !object.contains("delay")) out.settings.delay = Duration(0);
+}
+
+}  // namespace
+
+NewJob JobEnvelope::job() const {
+  auto job = settings;
+  job.payload = payload;
+  job.dedupe_key = dedupe_key;
+  job.limit_key = limit_key;
+  return job;
+}
+
+Result<JobEnvelope> job_envelope_from(std::string_view line, const JobEnvelope& defaults, Timestamp now) {
+  json::error_code broken;
+  const auto value = json::parse(json::string_view(line.data(), line.size()), broken);
+  if (broken) return invalid(fmt::format("this is not JSON ({}): {}", broken.message(), leasehold::quoted(line)));
+  const auto* object = value.if_object();
+  if (object == nullptr) return invalid("this is not a JSON object: with --envelope every line is {\"payload\": ...}");
+  auto out = defaults;
+  for (const auto& [key, member] : *object) {
+    // null says nothing.
+    if (member.is_null() && key != "payload") continue;
+    if (auto taken = take_member(out, {key.data(), key.size()}, member, now); !taken) return std::move(taken).error();
+  }
+  choose_time(out, *object);
+  return out;
+}
+
+}  // namespace leasehold::wire

@@ -1,0 +1,114 @@
+// leasehold job import: a job per line.
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include "cli/tool.h"
+
+namespace leasehold::support {
+namespace {
+
+class Import : public StoreToolTest {
+ protected:
+  std::string file_of(const std::string& text) {
+    auto file = folder().file("jobs.jsonl");
+    std::ofstream(file) << text;
+    return file;
+  }
+  std::int64_t available(const std::string& queue) { return json({"queue", "show", queue}).at("available").as_int64(); }
+};
+LEASEHOLD_ON_BOTH_STORES(Import);
+
+TEST_P(Import, EveryLineIsAPayloadInOrder) {
+  std::ostringstream lines;
+  for (int i = 0; i < 2345; ++i) lines << "{\"n\":" << i << "}\n";
+  const auto finished = tool({"job", "import", "mail", file_of(lines.str()), "--priority", "3"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(finished.out, "enqueued 2345 jobs into mail\n");
+  EXPECT_EQ(finished.err, "");
+  EXPECT_EQ(available("mail"), 2345);
+  const auto first = json({"job", "claim", "mail"}).at("jobs").at(0);
+  EXPECT_EQ(first.at("payload"), "{\"n\":0}");
+  EXPECT_EQ(first.at("priority"), 3);
+}
+
+TEST_P(Import, StandardInputWorksTooAndEmptyLinesAreLeftOut) {
+  const auto imported = tool({"job", "import", "mail", "-"}, {}, "one\r\n\ntwo");
+  EXPECT_EQ(imported.out, "enqueued 2 jobs into mail\n") << imported.err;
+  const auto grant = json({"job", "claim", "mail", "-n", "9"});
+  EXPECT_EQ(grant.at("jobs").at(0).at("payload"), "one");
+  EXPECT_EQ(grant.at("jobs").at(1).at("payload"), "two");
+}
+
+TEST_P(Import, AnEnvelopeSaysEverythingAboutAJob) {
+  const auto finished = tool({"job", "import", "mail", "-", "--envelope", "--tag", "all"}, {},
+                             R"({"payload":{"to":"ann"},"priority":5,"dedupe_key":"ann","limit_key":"k"})"
+                             "\n"
+                             R"({"payload_base64":"/w==","tags":["one","two"],"backoff":"1s..1m","crash_budget":7})"
+                             "\n"
+                             R"({"payload":"text","delay":"1h"})"
+                             "\n"
+                             R"({"payload":"again","dedupe_key":"ann"})"
+                             "\n");
+  EXPECT_EQ(finished.out, "enqueued 3 jobs into mail; there already: 1\n") << finished.err;
+  const auto grant = json({"job", "claim", "mail", "-n", "9"});
+  ASSERT_EQ(grant.at("jobs").as_array().size(), 2U);
+  EXPECT_EQ(grant.at("jobs").at(0).at("payload"), R"({"to":"ann"})");
+  EXPECT_EQ(grant.at("jobs").at(1).at("payload_base64"), "/w==");
+  const auto second = json({"job", "show", std::to_string(grant.at("jobs").at(1).at("id").as_int64())});
+  EXPECT_EQ(second.at("tags").as_array().size(), 2U);
+  EXPECT_EQ(second.at("crash_budget"), 7);
+  EXPECT_EQ(json({"job", "ls", "--tag", "all"}).as_array().size(), 2U);
+}
+
+TEST_P(Import, ABadLineIsNamedAndWhatCameBeforeIsIn) {
+  const std::string good = "{\"payload\":\"x\"}\n";
+  struct Case {
+    std::string line;
+    std::string told;
+  };
+  for (const auto& [line, told] : std::vector<Case>{{"{\"payload\":", "not JSON"},
+                                                    {"[1]", "not a JSON object"},
+                                                    {"{\"paylod\":1}", "did you mean payload?"},
+                                                    {"{\"delay\":5}", "\"delay\" is not a string"},
+                                                    {"{\"delay\":\"5 parsecs\"}", "not a duration"},
+                                                    {"{\"priority\":99999}", "priority"},
+                                                    {"{\"payload_base64\":\"!\"}", "base64"}}) {
+    const auto finished = tool({"job", "import", "mail", "-", "--envelope"}, {}, good + good + line + "\n" + good);
+    EXPECT_EQ(finished.exit_code, 1) << line;
+    EXPECT_TRUE(contains(finished.err, "line 3: "));
+    EXPECT_TRUE(contains(finished.err, told));
+    EXPECT_TRUE(contains(finished.err, "enqueued before it: 2 jobs; go on with --from-line 3"));
+    EXPECT_EQ(finished.out, "");
+  }
+  EXPECT_EQ(available("mail"), 14);
+}
+
+TEST_P(Import, GoingOnFromALineLeavesOutWhatIsThere) {
+  EXPECT_EQ(tool({"job", "import", "mail", "-", "--from-line", "3"}, {}, "a\nb\nc\nd\n").out,
+            "enqueued 2 jobs into mail\n");
+  EXPECT_EQ(json({"job", "import", "mail", file_of("a\nb\n")}).at("last_line"), 2);
+  EXPECT_EQ(tool({"job", "import", "mail", folder().file("none")}).exit_code, 2);
+}
+
+TEST_P(Import, ALineThatIsTooLongIsABadLine) {
+  const auto finished = tool({"job", "import", "mail", "-"}, {}, "ok\n" + std::string(1024 * 1024 + 1, 'x') + "\n");
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_TRUE(contains(finished.err, "line 2: it has more than 1048576 bytes; enqueued before it: 1 job; "));
+}
+
+TEST_P(Import, AnInterruptedImportTellsWhereToGoOn) {
+  auto importing = Process::start({LEASEHOLD_TOOL, "job", "import", "mail", "-", "--db", url()});
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "x\n";
+  importing.write(lines);
+  ASSERT_TRUE(eventually([&] { return tool({"queue", "show", "mail"}).exit_code == 0; }));
+  importing.signal(SIGINT);
+  const auto finished = importing.finish(20s);
+  EXPECT_EQ(finished.exit_code, 128 + SIGINT);
+  EXPECT_TRUE(contains(finished.err, "go on with --from-line"));
+  EXPECT_GE(available("mail"), 1000);
+}
+
+}  // namespace
+}  // namespace leasehold::support

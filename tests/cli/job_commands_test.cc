@@ -1,0 +1,285 @@
+// The job commands: what they print, where, and with which exit code.
+#include <filesystem>
+#include <fstream>
+
+#include "cli/tool.h"
+
+namespace leasehold::support {
+namespace {
+
+class JobCommands : public StoreToolTest {
+ protected:
+  /// Adds a job and gives its number.
+  std::string added(const std::string& queue, const std::string& payload = "x", const Arguments& more = {}) {
+    Arguments arguments = {"job", "add", queue, payload};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto finished = tool(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    return finished.out.substr(0, finished.out.find('\n'));
+  }
+
+  struct Held {
+    std::string id;
+    std::string token;
+  };
+  Held claimed(const std::string& queue, const Arguments& more = {}) {
+    Arguments arguments = {"job", "claim", queue, "-q"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto finished = tool(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    const auto space = finished.out.find(' ');
+    return {finished.out.substr(0, space), finished.out.substr(space + 1, finished.out.find('\n') - space - 1)};
+  }
+
+  std::string state_of(const std::string& id) { return std::string(json({"job", "show", id}).at("state").as_string()); }
+};
+LEASEHOLD_ON_BOTH_STORES(JobCommands);
+
+TEST_P(JobCommands, AddPrintsTheNumberAndNothingElse) {
+  const auto finished = tool({"job", "add", "mail", R"({"to":"ann"})", "--priority", "-5", "--tag", "a", "--tag", "b"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  const auto id = std::to_string(std::stoll(finished.out));
+  EXPECT_EQ(finished.out, id + "\n");
+  EXPECT_EQ(finished.err, "");
+  const auto job = json({"job", "show", id});
+  EXPECT_EQ(job.at("payload"), R"({"to":"ann"})");
+  EXPECT_EQ(job.at("priority"), -5);
+  EXPECT_EQ(job.at("tags").as_array().size(), 2U);
+}
+
+TEST_P(JobCommands, APayloadComesFromAWordAFileOrAPipeByteForByte) {
+  const std::string bytes("\x00\xFF\n[1]\n", 7);
+  const auto file = folder().file("payload");
+  std::ofstream(file) << bytes;
+  const auto piped = tool({"job", "add", "mail"}, {}, bytes);
+  const auto dashed = tool({"job", "add", "mail", "-"}, {}, bytes);
+  const auto from_file = tool({"job", "add", "mail", "--file", file});
+  for (const auto& finished : {piped, dashed, from_file}) {
+    ASSERT_EQ(finished.exit_code, 0) << finished.err;
+    EXPECT_EQ(tool({"job", "payload", std::to_string(std::stoll(finished.out))}).out, bytes);
+  }
+  for (const std::string word : {"", "[1,2]", "{}", "\"quoted\""}) {
+    EXPECT_EQ(tool({"job", "payload", added("mail", word)}).out, word);
+  }
+  EXPECT_EQ(json({"job", "payload", std::to_string(std::stoll(piped.out))}).at("payload_base64"), "AP8KWzFdCg==");
+  EXPECT_EQ(tool({"job", "add", "mail", "x", "--file", file}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "add", "mail", "--file", folder().file("none")}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "add", "mail"}, {}, std::string(1024 * 1024 + 1, 'x')).exit_code, 2);
+}
+
+TEST_P(JobCommands, ATakenDedupeKeyGivesTheFirstOnesNumber) {
+  const auto first = added("mail", "x", {"--dedupe", "daily"});
+  const auto second = tool({"job", "add", "mail", "y", "--dedupe", "daily"});
+  EXPECT_EQ(second.exit_code, 0);
+  EXPECT_EQ(second.out, first + "\n");
+  EXPECT_TRUE(contains(second.err, "nothing was added"));
+  EXPECT_EQ(json({"job", "add", "mail", "y", "--dedupe", "daily"}).at("created"), false);
+}
+
+TEST_P(JobCommands, ADelayAMomentOrAnotherJobKeepAJobWaiting) {
+  EXPECT_EQ(state_of(added("mail", "x", {"--delay", "1h"})), "deferred");
+  EXPECT_EQ(state_of(added("mail", "x", {"--at", "2099-01-01T00:00:00Z"})), "deferred");
+  EXPECT_EQ(state_of(added("mail", "x", {"--at", "2020-01-01 00:00"})), "available");
+  const auto first = added("mail");
+  EXPECT_EQ(state_of(added("mail", "x", {"--after", first})), "blocked");
+  EXPECT_EQ(tool({"job", "add", "mail", "x", "--after", "999999"}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "add", "mail", "x", "--delay", "1h", "--at", "09:30"}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "add", "mail", "x", "--at", "tomorrow"}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "add", "mail", "x", "--backoff", "1h..5s"}).exit_code, 2);
+}
+
+TEST_P(JobCommands, ClaimTellsNumberTokenAttemptAndEnd) {
+  const auto id = added("mail", R"({"to":"ann"})");
+  const auto finished = tool({"job", "claim", "mail", "--ttl", "5m", "--holder", "ana"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_TRUE(finished.out.starts_with("claimed " + id + "  token "));
+  EXPECT_TRUE(contains(finished.out, "attempt 1  until "));
+  EXPECT_TRUE(contains(finished.out, "(5m)"));
+  EXPECT_EQ(json({"job", "show", id}).at("holder"), "ana");
+}
+
+TEST_P(JobCommands, ClaimAsJsonHasThePayloadsAndOneTokenForAll) {
+  added("mail", "low");
+  added("mail", "high", {"--priority", "9"});
+  added("mail", "\xFF");
+  const auto grant = json({"job", "claim", "mail", "-n", "5"});
+  const auto& jobs = grant.at("jobs").as_array();
+  ASSERT_EQ(jobs.size(), 3U);
+  EXPECT_EQ(jobs[0].at("payload"), "high");
+  EXPECT_EQ(jobs[2].at("payload_base64"), "/w==");
+  for (const auto& job : jobs) EXPECT_EQ(job.at("token"), grant.at("token"));
+  EXPECT_EQ(grant.at("ttl_seconds"), 300);
+}
+
+TEST_P(JobCommands, AnEmptyQueueIs3AndALimitedOneIs75) {
+  const auto empty = tool({"job", "claim", "merge"});
+  EXPECT_EQ(empty.exit_code, 3);
+  EXPECT_EQ(empty.out, "");
+  EXPECT_EQ(json({"job", "claim", "merge"}, 3).at("error").at("code"), "empty");
+  ASSERT_EQ(tool({"queue", "set", "merge", "--max-running", "1"}).exit_code, 0);
+  added("merge");
+  added("merge");
+  claimed("merge", {"--holder", "ana"});
+  const auto full = tool({"job", "claim", "merge"});
+  EXPECT_EQ(full.exit_code, 75);
+  EXPECT_TRUE(contains(full.err, "ana"));
+  const auto error = json({"job", "claim", "merge"}, 75).at("error");
+  EXPECT_EQ(error.at("code"), "at_capacity");
+  EXPECT_EQ(error.at("current").at("holder").at("name"), "ana");
+  EXPECT_EQ(tool({"job", "claim", "merge", "-E", "0"}).exit_code, 0);
+}
+
+TEST_P(JobCommands, ARequestIdMakesRepeatingHarmless) {
+  added("mail");
+  added("mail");
+  const auto first = claimed("mail", {"--request-id", "r1"});
+  EXPECT_EQ(claimed("mail", {"--request-id", "r1"}).token, first.token);
+}
+
+TEST_P(JobCommands, AWaitingClaimTakesOverWhatHasExpired) {
+  const auto id = added("mail");
+  const auto late = claimed("mail", {"--ttl", "50ms"});
+  const auto heir = claimed("mail", {"--wait", "20s"});
+  EXPECT_EQ(heir.id, id);
+  for (const auto* verdict : {"complete", "fail", "release"}) {
+    const auto refused = tool({"job", verdict, late.id, "--token", late.token});
+    EXPECT_EQ(refused.exit_code, 76) << verdict;
+    EXPECT_EQ(refused.out, "");
+  }
+  EXPECT_EQ(tool({"job", "complete", heir.id, "--token", heir.token}).out, "completed " + id + "\n");
+  const auto history = json({"job", "show", id}).at("history").as_array();
+  ASSERT_EQ(history.size(), 2U);
+  EXPECT_EQ(history[0].at("outcome"), "expired");
+  EXPECT_EQ(history[1].at("outcome"), "completed");
+}
+
+TEST_P(JobCommands, HeartbeatTellsProgressAndThatACancelWasRequested) {
+  added("mail");
+  const auto [id, token] = claimed("mail");
+  const Environment env = {{"LEASEHOLD_JOB_ID", id}, {"LEASEHOLD_TOKEN", token}};
+  const auto beat =
+      tool({"job", "heartbeat", "--percent", "40", "--stage", "testing", "--message", "suite 4", "--ttl", "1h"}, env);
+  EXPECT_EQ(beat.exit_code, 0) << beat.err;
+  EXPECT_TRUE(contains(beat.out, "extended " + id));
+  EXPECT_TRUE(contains(tool({"job", "show", id}).out, "progress    40%  testing  suite 4"));
+  EXPECT_TRUE(contains(tool({"job", "ls"}).out, "40% testing suite 4"));
+  EXPECT_TRUE(contains(tool({"job", "cancel", id, "--reason", "no use"}).out, "requested " + id));
+  EXPECT_TRUE(contains(tool({"job", "heartbeat"}, env).out, "cancel requested"));
+  EXPECT_EQ(json({"job", "heartbeat", id, "--token", token}).at("cancel_requested"), true);
+  EXPECT_TRUE(contains(tool({"job", "release"}, env).out, "cancelled " + id));
+  EXPECT_EQ(state_of(id), "cancelled");
+}
+
+TEST_P(JobCommands, TheVerdictsTellWhereTheJobIsNow) {
+  const auto id = added("mail", "x", {"--failure-budget", "2", "--backoff", "1h"});
+  auto held = claimed("mail");
+  EXPECT_EQ(tool({"job", "release", id, "--token", held.token}).out, "returned " + id + ": it is available\n");
+  held = claimed("mail");
+  const auto snoozed = tool({"job", "snooze", id, "--token", held.token, "--delay", "1h"});
+  EXPECT_TRUE(snoozed.out.starts_with("deferred " + id + " until ")) << snoozed.out << snoozed.err;
+  EXPECT_EQ(tool({"job", "retry", id}).exit_code, 0);
+  held = claimed("mail");
+  const auto failed = json({"job", "fail", id, "--token", held.token, "--error", "no route"});
+  EXPECT_EQ(failed.at("state"), "deferred");
+  EXPECT_TRUE(failed.at("due_at").is_string());
+  EXPECT_EQ(tool({"job", "retry", id}).out, "job " + id + " is available\n");
+  held = claimed("mail");
+  const auto for_good = tool({"job", "fail", id, "--token", held.token, "--for-good", "--error-file", "-"}, {}, "gone");
+  EXPECT_EQ(for_good.out, "failed " + id + " for good: it is a dead letter\n") << for_good.err;
+  EXPECT_TRUE(contains(tool({"job", "errors"}).out, "gone"));
+  EXPECT_EQ(json({"job", "errors", "mail"}).as_array().size(), 2U);
+  EXPECT_EQ(json({"job", "show", id}).at("error"), "gone");
+}
+
+TEST_P(JobCommands, WhatCompleteLeavesCanBeRead) {
+  const auto id = added("mail");
+  const auto held = claimed("mail");
+  EXPECT_EQ(tool({"job", "result", id}).exit_code, 4);
+  const auto done = tool({"job", "complete", id, "--token", held.token, "--result-file", "-"}, {}, "42\n");
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(tool({"job", "result", id}).out, "42\n");
+  EXPECT_EQ(json({"job", "show", id}).at("result"), "42\n");
+  EXPECT_TRUE(contains(tool({"job", "complete", id, "--token", held.token, "--result", "42\n"}).out, "(said before)"));
+}
+
+TEST_P(JobCommands, ShowTellsTheWholeStory) {
+  const auto id = added("mail", "some payload", {"--tag", "nightly", "--limit-key", "ann", "--dedupe", "d"});
+  auto held = claimed("mail", {"--holder", "ana"});
+  tool({"job", "fail", id, "--token", held.token, "--error", "no route", "--delay", "0"});
+  claimed("mail", {"--holder", "ben"});
+  const auto shown = tool({"job", "show", id});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  for (const auto* part :
+       {"state       running", "holder      ben (on ", "expires ", "failures 1 of 10, crashes 0 of 3",
+        "tags        nightly", "limit key   ann", "dedupe key  d", "payload     some payload", "ATTEMPT  OUTCOME",
+        "1  failed", "ana", "no route", "2  running"}) {
+    EXPECT_TRUE(contains(shown.out, part));
+  }
+  EXPECT_EQ(tool({"job", "show", "999999"}).exit_code, 4);
+  EXPECT_EQ(tool({"job", "show", "x"}).exit_code, 2);
+}
+
+TEST_P(JobCommands, LsFiltersAndGoesOnFromWhereItStopped) {
+  const auto first = added("mail", "x", {"--tag", "a"});
+  const auto second = added("mail", "x", {"--delay", "1h"});
+  added("other");
+  EXPECT_EQ(json({"job", "ls"}).as_array().size(), 3U);
+  EXPECT_EQ(json({"job", "ls", "--queue", "mail"}).as_array().size(), 2U);
+  EXPECT_EQ(json({"job", "ls", "--state", "deferred"}).at(0).at("id").as_int64(), std::stoll(second));
+  EXPECT_EQ(json({"job", "ls", "--tag", "a"}).at(0).at("id").as_int64(), std::stoll(first));
+  const auto page = tool({"job", "ls", "--limit", "2"});
+  EXPECT_TRUE(contains(page.err, "--before " + second));
+  EXPECT_EQ(json({"job", "ls", "--before", second}).as_array().size(), 1U);
+  EXPECT_TRUE(contains(tool({"job", "ls", "--queue", "nothing"}).err, "no jobs"));
+  EXPECT_EQ(tool({"job", "ls", "--state", "asleep"}).exit_code, 2);
+}
+
+TEST_P(JobCommands, WaitTellsTheEndByItsExitCode) {
+  const auto id = added("mail");
+  EXPECT_EQ(tool({"job", "wait", id, "--timeout", "10ms"}).exit_code, 75);
+  auto waiter = Process::start({LEASEHOLD_TOOL, "job", "wait", id, "--db", url()});
+  const auto held = claimed("mail");
+  tool({"job", "complete", id, "--token", held.token});
+  const auto done = waiter.finish(20s);
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "completed " + id + "\n");
+  const auto other = added("mail");
+  tool({"job", "cancel", other});
+  EXPECT_EQ(tool({"job", "wait", other}).exit_code, 1);
+  EXPECT_EQ(tool({"job", "wait", "999999"}).exit_code, 4);
+}
+
+TEST_P(JobCommands, CancelRetryAndDeleteSayWhatTheyCannotDo) {
+  const auto id = added("mail");
+  EXPECT_EQ(tool({"job", "delete", id}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "cancel", id}).out, "cancelled " + id + "\n");
+  EXPECT_EQ(tool({"job", "retry", id}).exit_code, 0);
+  const auto held = claimed("mail");
+  EXPECT_EQ(tool({"job", "retry", id}).exit_code, 75);
+  EXPECT_EQ(tool({"job", "delete", id, "--dry-run"}).exit_code, 75);
+  EXPECT_EQ(tool({"job", "delete", id, "--yes"}).exit_code, 75);
+  tool({"job", "complete", id, "--token", held.token});
+  EXPECT_EQ(tool({"job", "cancel", id}).exit_code, 3);
+  EXPECT_EQ(tool({"job", "retry", id}).exit_code, 2);
+  EXPECT_TRUE(contains(tool({"job", "delete", id, "--dry-run"}).out, "would delete " + id));
+  EXPECT_EQ(tool({"job", "delete", id, "--yes"}).out, "deleted " + id + "\n");
+  EXPECT_EQ(tool({"job", "show", id}).exit_code, 4);
+  EXPECT_EQ(tool({"job", "cancel", id}).exit_code, 4);
+}
+
+TEST_P(JobCommands, RedriveWantsAYesAndAQueueOrAll) {
+  for (const auto* queue : {"a", "b"}) {
+    added(queue);
+    const auto held = claimed(queue);
+    tool({"job", "fail", held.id, "--token", held.token, "--for-good"});
+  }
+  EXPECT_EQ(tool({"job", "redrive", "a"}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "redrive", "--yes"}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "redrive", "--all", "--dry-run"}).out, "would redrive 2 jobs\n");
+  EXPECT_EQ(json({"job", "redrive", "a", "--yes"}).at("redriven"), 1);
+  EXPECT_EQ(tool({"job", "redrive", "--all", "--yes"}).out, "redrove 1 job\n");
+  EXPECT_EQ(json({"job", "ls", "--state", "available"}).as_array().size(), 2U);
+}
+
+}  // namespace
+}  // namespace leasehold::support

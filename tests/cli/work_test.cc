@@ -1,0 +1,102 @@
+// `leasehold work` from outside: its command line, its answers, what it hands to commands.
+#include "cli/tool.h"
+
+namespace leasehold::support {
+namespace {
+
+class WorkCommand : public ToolTest {
+ protected:
+  std::string added(const std::string& payload = "hello") {
+    const auto finished = tool({"job", "add", "q", payload});
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    return finished.out.substr(0, finished.out.find('\n'));
+  }
+};
+
+TEST_F(WorkCommand, WantsQueuesTheMarkAndACommand) {
+  const auto without_queue = tool({"work", "--", "true"});
+  EXPECT_EQ(without_queue.exit_code, 2);
+  EXPECT_TRUE(contains(without_queue.err, "missing before the --"));
+  for (const auto& words : {Arguments{"work", "q", "true"}, Arguments{"work", "q", "--"}, Arguments{"work", "q"}}) {
+    const auto without_command = tool(words);
+    EXPECT_EQ(without_command.exit_code, 2);
+    EXPECT_TRUE(contains(without_command.err, "put -- before the command"));
+  }
+  EXPECT_EQ(tool({"work", "q", "--once", "--drain", "--", "true"}).exit_code, 2);
+}
+
+TEST_F(WorkCommand, OnceTellsThatThereIsNothingToDo) {
+  const auto empty = tool({"work", "q", "--once", "--", "true"});
+  EXPECT_EQ(empty.exit_code, 3);
+  EXPECT_TRUE(contains(empty.err, "nothing to do"));
+  const auto as_json = tool({"work", "q", "--once", "--json", "--", "true"});
+  EXPECT_EQ(as_json.exit_code, 3);
+  EXPECT_TRUE(contains(as_json.out, "\"code\":\"empty\""));
+}
+
+TEST_F(WorkCommand, OnceDoesOneJobAndTellsWhetherItCompleted) {
+  added();
+  added();
+  EXPECT_EQ(tool({"work", "q", "--once", "--", "true"}).exit_code, 0);
+  EXPECT_EQ(tool({"work", "q", "--once", "--", "false"}).exit_code, 1);
+  EXPECT_EQ(tool({"work", "q", "--once", "--", "true"}).exit_code, 3) << "the second one backs off";
+}
+
+TEST_F(WorkCommand, DrainDoesAllOfSeveralQueues) {
+  for (int i = 0; i < 5; ++i) added();
+  ASSERT_EQ(tool({"job", "add", "other", "x"}).exit_code, 0);
+  const auto done = tool({"work", "q", "other", "-c", "3", "--drain", "--json", "--", "true"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(contains(done.out, "\"completed\":6"));
+}
+
+TEST_F(WorkCommand, GivesTheCommandItsWordsAsTheyAre) {
+  added();
+  const auto done = tool({"work", "q", "--once", "--", "printf", "[%s]", "a b", "-c", "--", "[x,y]", "$HOME", ""});
+  EXPECT_EQ(done.out, "[a b][-c][--][[x,y]][$HOME][]") << done.err;
+}
+
+TEST_F(WorkCommand, TellsTheCommandWhatItWorksOn) {
+  const auto id = added("the payload");
+  const auto done = tool({"work", "q", "--once", "--", "sh", "-c",
+                          "cat; echo :$LEASEHOLD_JOB_ID:$LEASEHOLD_ATTEMPT:$LEASEHOLD_QUEUE:$LEASEHOLD_DB;"
+                          "test -n \"$LEASEHOLD_TOKEN\" && test -n \"$LEASEHOLD_EXPIRES_AT\""});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(done.out, "the payload:" + id + ":1:q:sqlite:" + file() + "\n");
+}
+
+TEST_F(WorkCommand, ACommandMaySettleItsJobByItself) {
+  const auto id = added();
+  const auto done = tool({"work", "q", "--once", "--", LEASEHOLD_TOOL, "job", "complete"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(contains(tool({"job", "show", id}).out, "completed"));
+}
+
+TEST_F(WorkCommand, TheLastWordsOnStderrAreKeptAndPassedOn) {
+  const auto id = added();
+  const auto done = tool({"work", "q", "--once", "--", "sh", "-c", "seq 1 100000 >&2; exit 9"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(contains(done.err, "\n50000\n"));
+  const auto errors = tool({"job", "show", id, "--json"}).out;
+  EXPECT_TRUE(contains(errors, "exit code 9"));
+  EXPECT_TRUE(contains(errors, "99999\\n100000\""));
+  EXPECT_FALSE(contains(errors, "\\n50000\\n"));
+}
+
+TEST_F(WorkCommand, AResultThatIsTooLongIsCut) {
+  const auto id = added();
+  const auto done = tool({"work", "q", "--once", "--result", "--", "head", "-c", "2000000", "/dev/zero"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(contains(done.err, "cut after 1 MiB"));
+  EXPECT_EQ(tool({"job", "result", id}).out.size(), 1024U * 1024U);
+}
+
+TEST_F(WorkCommand, EndsWhatACommandLeavesBehind) {
+  added();
+  const auto done = tool({"work", "q", "--once", "--", "sh", "-c", "sleep 60 > /dev/null 2>&1 & exit 0"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(contains(done.err, "left 1 process behind"));
+}
+
+}  // namespace
+}  // namespace leasehold::support

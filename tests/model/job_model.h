@@ -1,0 +1,280 @@
+// What the job queue promises, in plain C++: no database, no concurrency, time is a number.
+#pragma once
+
+#include "model/job_model_state.h"
+
+namespace leasehold::model {
+
+class JobModel {
+ public:
+  explicit JobModel(Moment now) : now_(now) {}
+
+  void advance(Moment by) { now_ += by; }
+  [[nodiscard]] int jobs() const { return static_cast<int>(jobs_.size()); }
+  [[nodiscard]] int workers() const { return static_cast<int>(workers_.size()); }
+  /// Leases that a claim on this queue would take over.
+  [[nodiscard]] int dead_leases(const std::string& queue) const {
+    std::set<int> dead;
+    for (const auto& job : jobs_) {
+      if (holds(job, queue) && !lease_of(job).live(now_)) dead.insert(job.lease);
+    }
+    return static_cast<int>(dead.size());
+  }
+
+  std::string enqueue(const Wish& wish) {
+    for (int id = 0; id < jobs(); ++id) {
+      const auto& job = at(id);
+      if (!wish.dedupe_key.empty() && keeps_key(job) && job.wish.queue == wish.queue &&
+          job.wish.dedupe_key == wish.dedupe_key) {
+        return "known " + job_name(id) + " " + job.state(now_, leases_);
+      }
+    }
+    ModelJob job{.wish = wish, .created_at = now_, .due_at = now_ + wish.delay};
+    for (const int id : wish.after) {
+      if (!exists(id)) return "invalid_argument";
+      if (at(id).place != Place::final || at(id).last_word()->outcome != "completed") job.after.insert(id);
+    }
+    put(job);
+    jobs_.push_back(job);
+    return "new " + job_name(jobs() - 1) + " " + job.state(now_, leases_);
+  }
+
+  std::string claim(const Ask& ask);
+  std::string heartbeat(int id, int ago, Moment ttl, const std::string& stage);
+  std::string settle(int id, int ago, const Verdict& verdict);
+
+  std::string cancel(int id) {
+    if (!exists(id)) return "not_found";
+    auto& job = at(id);
+    if (job.place == Place::final) return job.state(now_, leases_);
+    if (job.place == Place::granted) {
+      job.unwanted = true;
+      return "running";
+    }
+    end_waiting(job);
+    return "cancelled";
+  }
+
+  std::string retry(int id) {
+    if (!exists(id)) return "not_found";
+    auto& job = at(id);
+    if (job.ready_at(now_)) return "available";
+    if (job.place == Place::granted) return "held";
+    if (job.place == Place::blocked) return "invalid_argument";
+    if (job.place == Place::final && job.last_word()->outcome == "completed") return "invalid_argument";
+    if (job.place == Place::final && key_is_taken(job)) return "held";
+    bring_back(job);
+    return "available";
+  }
+
+  std::string remove(int id) {
+    if (!exists(id)) return "not_found";
+    if (at(id).place == Place::granted) return "held";
+    at(id).place = Place::deleted;
+    at(id).after.clear();
+    unblock(id);
+    return "deleted";
+  }
+
+  std::string redrive(const std::string& queue) {
+    int count = 0;
+    for (auto& job : jobs_) {
+      if (job.wish.queue != queue || job.place != Place::final) continue;
+      if (job.state(now_, leases_) != "failed" || key_is_taken(job)) continue;
+      bring_back(job);
+      ++count;
+    }
+    return std::to_string(count);
+  }
+
+  std::string purge(const std::string& queue) {
+    int count = 0;
+    for (auto& job : jobs_) {
+      if (job.wish.queue != queue || !job.waits()) continue;
+      end_waiting(job);
+      ++count;
+    }
+    return std::to_string(count);
+  }
+
+  std::string recover() {
+    Taken taken;
+    for (int id = 0; id < static_cast<int>(leases_.size()); ++id) {
+      if (!leases_[index(id)].ended() && !leases_[index(id)].live(now_)) take_over(id, taken);
+    }
+    return say_recovered(taken.jobs, taken.failed);
+  }
+
+  std::string open(const std::string& holder, Moment ttl) {
+    leases_.push_back({.holder = holder, .of_worker = true, .ttl = ttl, .expires_at = now_ + ttl});
+    workers_.push_back(static_cast<int>(leases_.size()) - 1);
+    return "open until " + away(now_ + ttl, now_);
+  }
+
+  std::string extend(int worker) {
+    auto& lease = leases_[index(workers_[index(worker)])];
+    if (!lease.live(now_)) return "lost " + lease.loss();
+    lease.expires_at = now_ + lease.ttl;
+    std::vector<int> unwanted;
+    for (const int id : held_by(workers_[index(worker)])) {
+      if (at(id).unwanted) unwanted.push_back(id);
+    }
+    return "extended until " + away(lease.expires_at, now_) + " unwanted " + names(unwanted);
+  }
+
+  std::string close(int worker) {
+    auto& lease = leases_[index(workers_[index(worker)])];
+    if (lease.ended() && lease.end_reason != "closed") return "lost " + lease.loss();
+    lease.end_reason = "closed";
+    for (const int id : held_by(workers_[index(worker)])) give_back(at(id), "returned", at(id).alone);
+    return "closed";
+  }
+
+  std::string set(const std::string& queue, const QueueSettings& settings);
+  std::string pause(const std::string& queue, bool paused) {
+    // Nothing that was never stopped has to be remembered as going on.
+    if (paused || queues_.contains(queue)) queues_[queue].paused = paused;
+    const auto seen = show_queue(queue);
+    return seen == "not_found" ? say(SeenQueue{}, now_) : seen;
+  }
+
+  [[nodiscard]] std::string show(int id) const;
+  [[nodiscard]] std::string show_queue(const std::string& queue) const;
+
+ private:
+  struct Taken {
+    int jobs = 0;
+    int failed = 0;
+  };
+  /// What a queue's settings leave for a claim.
+  struct Terms {
+    int room = 0;
+    Moment rate_tat = 0;
+    Moment rate_step = 0;
+    std::string refusal{};
+  };
+
+  static std::size_t index(int number) { return static_cast<std::size_t>(number); }
+  ModelJob& at(int id) { return jobs_[index(id)]; }
+  [[nodiscard]] const ModelJob& at(int id) const { return jobs_[index(id)]; }
+  [[nodiscard]] bool exists(int id) const { return id >= 0 && id < jobs() && at(id).place != Place::deleted; }
+  [[nodiscard]] const ModelLease& lease_of(const ModelJob& job) const { return leases_[index(job.lease)]; }
+  [[nodiscard]] static bool holds(const ModelJob& job, const std::string& queue) {
+    return job.place == Place::granted && job.wish.queue == queue;
+  }
+  [[nodiscard]] static bool keeps_key(const ModelJob& job) {
+    return job.place != Place::final && job.place != Place::deleted;
+  }
+
+  [[nodiscard]] bool key_is_taken(const ModelJob& job) const {
+    return !job.wish.dedupe_key.empty() && std::any_of(jobs_.begin(), jobs_.end(), [&](const ModelJob& other) {
+      return &other != &job && keeps_key(other) && other.wish.queue == job.wish.queue &&
+             other.wish.dedupe_key == job.wish.dedupe_key;
+    });
+  }
+
+  [[nodiscard]] std::vector<int> held_by(int lease) const {
+    std::vector<int> held;
+    for (int id = 0; id < jobs(); ++id) {
+      if (at(id).place == Place::granted && at(id).lease == lease) held.push_back(id);
+    }
+    return held;
+  }
+
+  /// Where a job waits.
+  void put(ModelJob& job) const {
+    job.place = !job.after.empty() ? Place::blocked : job.due_at > now_ ? Place::deferred : Place::ready;
+  }
+
+  void note(ModelJob& job, const std::string& outcome, bool final, int lease, Moment token) {
+    job.log.push_back({.token = token, .outcome = outcome, .final = final, .lease = lease, .at = now_});
+    job.token = token;
+    if (!final) return;
+    job.place = Place::final;
+    job.unwanted = false;
+    job.stage.clear();
+  }
+
+  void end_waiting(ModelJob& job) {
+    note(job, "cancelled", true, -1, std::max(now_, job.token + 1));
+    job.after.clear();
+  }
+
+  /// A retry: fresh budgets, at once.
+  void bring_back(ModelJob& job) {
+    if (job.place == Place::final) {
+      for (auto& entry : job.log) entry.final = false;
+      note(job, "retried", false, -1, std::max(now_, job.token + 1));
+    }
+    job.alone = false;
+    job.due_at = now_;
+    put(job);
+  }
+
+  void unblock(int done) {
+    for (auto& job : jobs_) {
+      if (job.after.erase(done) > 0 && job.after.empty()) put(job);
+    }
+  }
+
+  /// The holder lets go of a job that it has not finished.
+  void give_back(ModelJob& job, const std::string& outcome, bool alone) {
+    const bool unwanted = job.unwanted;
+    note(job, unwanted ? "cancelled" : outcome, unwanted, job.lease, job.tokens.back());
+    if (unwanted) return;
+    job.alone = alone;
+    job.due_at = now_;
+    put(job);
+  }
+
+  void take_over(int lease, Taken& taken) {
+    leases_[index(lease)].end_reason = "expired";
+    const auto held = held_by(lease);
+    for (const int id : held) {
+      auto& job = at(id);
+      const bool last_crash = held.size() == 1 && !job.unwanted && job.count("expired") + 1 >= job.wish.crash_budget;
+      if (last_crash) {
+        note(job, "expired", true, lease, job.tokens.back());
+        ++taken.failed;
+        continue;
+      }
+      give_back(job, held.size() == 1 ? "expired" : "returned", held.size() > 1 || job.alone);
+      if (job.place != Place::final) ++taken.jobs;
+    }
+  }
+
+  Terms terms_of(const Ask& ask) const;
+  std::string replay(const Ask& ask, int lease) const;
+  std::vector<int> pick(const Ask& ask, int room) const;
+  std::string nothing(const Ask& ask) const;
+  std::string grant(const Ask& ask, const std::vector<int>& picked);
+  [[nodiscard]] std::string at_capacity(const std::string& queue, bool of_full_keys) const;
+  [[nodiscard]] int running(const std::string& queue, const std::string* key = nullptr) const {
+    return static_cast<int>(std::count_if(jobs_.begin(), jobs_.end(), [&](const ModelJob& job) {
+      return holds(job, queue) && (key == nullptr || job.wish.limit_key == *key);
+    }));
+  }
+  [[nodiscard]] bool key_is_full(const ModelJob& job) const {
+    const auto found = queues_.find(job.wish.queue);
+    return found != queues_.end() && found->second.max_per_key > 0 && !job.wish.limit_key.empty() &&
+           running(job.wish.queue, &job.wish.limit_key) >= found->second.max_per_key;
+  }
+  [[nodiscard]] Moment token_of(const ModelJob& job, int ago) const {
+    const auto back = index(ago) + 1;
+    return ago < 0 || job.tokens.size() < back ? 12345 : job.tokens[job.tokens.size() - back];
+  }
+  [[nodiscard]] std::string lost(const ModelJob& job, Moment token) const;
+  std::string apply(int id, const Verdict& verdict);
+
+  Moment now_;
+  std::vector<ModelJob> jobs_;
+  std::vector<ModelLease> leases_;
+  std::vector<int> workers_;  ///< those of leases_ that workers have opened
+  std::map<std::string, ModelQueue> queues_;
+};
+
+}  // namespace leasehold::model
+
+#include "model/job_model_claim.h"
+#include "model/job_model_look.h"
+#include "model/job_model_settle.h"

@@ -1,0 +1,147 @@
+// The model's claim: repeat, paused, what is due, what the dead have left, limits, order.
+#pragma once
+
+#include "model/job_model.h"
+
+namespace leasehold::model {
+
+inline std::string JobModel::claim(const Ask& ask) {
+  if (ask.lease) {
+    const auto& lease = leases_[index(workers_[index(*ask.lease)])];
+    if (!lease.live(now_)) return "lost " + lease.loss();
+  } else if (!ask.request.empty()) {
+    for (int id = 0; id < static_cast<int>(leases_.size()); ++id) {
+      if (leases_[index(id)].request == ask.request) return replay(ask, id);
+    }
+  }
+  if (queues_.contains(ask.queue) && queues_.at(ask.queue).paused) return "paused";
+  std::set<int> dead;
+  for (auto& job : jobs_) {
+    if (holds(job, ask.queue) && !lease_of(job).live(now_)) dead.insert(job.lease);
+    if (job.wish.queue == ask.queue && job.ready_at(now_)) job.place = Place::ready;
+  }
+  Taken taken;
+  for (const int lease : dead) take_over(lease, taken);
+  const auto terms = terms_of(ask);
+  if (!terms.refusal.empty()) return terms.refusal;
+  const auto picked = pick(ask, terms.room);
+  if (picked.empty()) return nothing(ask);
+  if (terms.rate_step > 0) {
+    queues_[ask.queue].rate_tat = terms.rate_tat + terms.rate_step * static_cast<Moment>(picked.size());
+  }
+  return grant(ask, picked);
+}
+
+inline std::string JobModel::replay(const Ask& ask, int lease) const {
+  const auto& known = leases_[index(lease)];
+  if (!known.live(now_)) return "lost " + known.loss();
+  Claimed claim{.replayed = true, .holder = ask.holder, .ttl = known.ttl, .expires_at = known.expires_at};
+  auto held = held_by(lease);
+  std::stable_sort(held.begin(), held.end(), [&](int a, int b) { return at(a).wish.priority > at(b).wish.priority; });
+  for (const int id : held) {
+    if (at(id).wish.queue != ask.queue) continue;
+    claim.jobs.push_back(id);
+    claim.attempts.push_back(static_cast<int>(at(id).tokens.size()));
+    claim.alone = at(id).alone;
+  }
+  return claim.jobs.empty() ? "lost finished" : say(claim, now_);
+}
+
+inline JobModel::Terms JobModel::terms_of(const Ask& ask) const {
+  Terms terms{.room = ask.most};
+  const auto found = queues_.find(ask.queue);
+  if (found == queues_.end()) return terms;
+  const auto& queue = found->second;
+  if (queue.max_running > 0) {
+    terms.room = std::min(terms.room, queue.max_running - running(ask.queue));
+    if (terms.room <= 0) terms.refusal = at_capacity(ask.queue, false);
+  }
+  if (queue.rate_count == 0 || !terms.refusal.empty()) return terms;
+  // A leaky bucket: each claim moves the moment at which it is full again.
+  terms.rate_step = queue.rate_period / queue.rate_count;
+  terms.rate_tat = std::max(queue.rate_tat, now_);
+  terms.room =
+      static_cast<int>(std::min<Moment>(terms.room, (now_ + queue.rate_period - terms.rate_tat) / terms.rate_step));
+  if (terms.room <= 0) {
+    terms.refusal = "rate_limited retry " + away(terms.rate_tat + terms.rate_step - queue.rate_period, now_);
+  }
+  return terms;
+}
+
+inline std::vector<int> JobModel::pick(const Ask& ask, int room) const {
+  std::vector<int> candidates;
+  for (int id = 0; id < jobs(); ++id) {
+    const auto& job = at(id);
+    if (job.wish.queue == ask.queue && job.place == Place::ready && !key_is_full(job)) candidates.push_back(id);
+  }
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](int a, int b) { return at(a).wish.priority > at(b).wish.priority; });
+  if (candidates.empty()) return {};
+  if (at(candidates.front()).alone) return {candidates.front()};
+  candidates.resize(std::min(candidates.size(), index(room)));
+  const auto found = queues_.find(ask.queue);
+  const int per_key = found == queues_.end() ? 0 : found->second.max_per_key;
+  std::map<std::string, int> of_key;
+  std::vector<int> picked;
+  for (const int id : candidates) {
+    const auto& key = at(id).wish.limit_key;
+    const bool fits = per_key == 0 || key.empty() || running(ask.queue, &key) + ++of_key[key] <= per_key;
+    if (fits && !at(id).alone) picked.push_back(id);
+  }
+  return picked;
+}
+
+inline std::string JobModel::nothing(const Ask& ask) const {
+  std::optional<Moment> soon;
+  const auto consider = [&](Moment when) { soon = std::min(soon.value_or(when), when); };
+  for (const auto& job : jobs_) {
+    if (job.wish.queue != ask.queue) continue;
+    if (job.place == Place::ready) return at_capacity(ask.queue, true);
+    if (job.place == Place::deferred) consider(job.due_at);
+    if (job.place == Place::granted) consider(lease_of(job).expires_at);
+  }
+  return "empty retry " + away(soon, now_);
+}
+
+inline std::string JobModel::at_capacity(const std::string& queue, bool of_full_keys) const {
+  int first = nobody;
+  for (int id = 0; id < jobs(); ++id) {
+    if (!holds(at(id), queue) || (of_full_keys && !key_is_full(at(id)))) continue;
+    if (first == nobody || lease_of(at(id)).expires_at < lease_of(at(first)).expires_at) first = id;
+  }
+  const auto& lease = lease_of(at(first));
+  return "at_capacity " + job_name(first) + " of " + lease.holder + " until " + away(lease.expires_at, now_);
+}
+
+inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& picked) {
+  Claimed claim{.jobs = picked, .alone = at(picked.front()).alone, .holder = ask.holder};
+  Moment token = now_;
+  for (const int id : picked) token = std::max(token, at(id).token + 1);
+  int lease = ask.lease ? workers_[index(*ask.lease)] : -1;
+  if (lease < 0 || claim.alone) {
+    const auto found = queues_.find(ask.queue);
+    const Moment by_default = found == queues_.end() ? 0 : found->second.default_ttl;
+    const Moment ttl = lease >= 0       ? leases_[index(lease)].ttl
+                       : ask.ttl > 0    ? ask.ttl
+                       : by_default > 0 ? by_default
+                                        : 300'000'000;
+    leases_.push_back({.holder = ask.holder,
+                       .ttl = ttl,
+                       .expires_at = now_ + ttl,
+                       .request = ask.lease ? std::string{} : ask.request});
+    lease = static_cast<int>(leases_.size()) - 1;
+  }
+  for (const int id : picked) {
+    auto& job = at(id);
+    job.place = Place::granted;
+    job.lease = lease;
+    job.token = token;
+    job.tokens.push_back(token);
+    claim.attempts.push_back(static_cast<int>(job.tokens.size()));
+  }
+  claim.ttl = leases_[index(lease)].ttl;
+  claim.expires_at = leases_[index(lease)].expires_at;
+  return say(claim, now_);
+}
+
+}  // namespace leasehold::model

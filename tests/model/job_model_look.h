@@ -1,0 +1,69 @@
+// What one sees of the model's jobs and queues, and what a queue is told.
+#pragma once
+
+#include "model/job_model.h"
+
+namespace leasehold::model {
+
+inline std::string JobModel::show(int id) const {
+  if (!exists(id)) return "not_found";
+  const auto& job = at(id);
+  const bool granted = job.place == Place::granted;
+  Seen seen{.state = job.state(now_, leases_),
+            .priority = job.wish.priority,
+            .attempts = static_cast<int>(job.tokens.size()),
+            .failures = job.count("failed"),
+            .crashes = job.count("expired"),
+            .cancel_requested = job.unwanted,
+            .after = {job.after.begin(), job.after.end()}};
+  if ((job.place == Place::deferred || job.place == Place::blocked) && job.due_at > now_) seen.due_at = job.due_at;
+  if (job.place == Place::final) seen.finished_at = job.last_word()->at;
+  if (granted) {
+    seen.expires_at = lease_of(job).expires_at;
+    seen.holder = lease_of(job).holder;
+  }
+  if (!job.tokens.empty() && job.stage_token == job.tokens.back()) seen.stage = job.stage;
+  for (const auto& entry : job.log) seen.story.push_back(entry.outcome);
+  if (granted) seen.story.push_back(seen.state);
+  return say(seen, now_);
+}
+
+inline std::string JobModel::show_queue(const std::string& queue) const {
+  SeenQueue seen;
+  bool known = queues_.contains(queue);
+  if (known) seen.paused = queues_.at(queue).paused;
+  for (const auto& job : jobs_) {
+    if (job.wish.queue != queue || job.place == Place::deleted) continue;
+    known = true;
+    const auto state = job.state(now_, leases_);
+    if (state == "available") {
+      ++seen.available;
+      // The first that was enqueued, even where the clock fell back since.
+      if (!seen.oldest_at) seen.oldest_at = job.created_at;
+    }
+    if (state == "deferred") {
+      ++seen.deferred;
+      seen.next_due_at = std::min(seen.next_due_at.value_or(job.due_at), job.due_at);
+    }
+    seen.blocked += state == "blocked" ? 1 : 0;
+    seen.running += state == "running" ? 1 : 0;
+    seen.expired += state == "expired" ? 1 : 0;
+    seen.failed += state == "failed" ? 1 : 0;
+  }
+  return known ? say(seen, now_) : "not_found";
+}
+
+inline std::string JobModel::set(const std::string& queue, const QueueSettings& settings) {
+  auto& told = queues_[queue];
+  told.max_running = settings.max_running.value_or(told.max_running);
+  told.max_per_key = settings.max_per_key.value_or(told.max_per_key);
+  if (settings.rate_count) {
+    told.rate_count = *settings.rate_count;
+    told.rate_period = settings.rate_period->count();
+    told.rate_tat = 0;
+  }
+  if (settings.default_ttl) told.default_ttl = settings.default_ttl->count();
+  return show_queue(queue);
+}
+
+}  // namespace leasehold::model

@@ -1,0 +1,85 @@
+// The model's heartbeats and verdicts: by the holder, late, twice, or by somebody else.
+#pragma once
+
+#include "model/job_model.h"
+
+namespace leasehold::model {
+
+/// Why this token is not current; and who had the job last.
+inline std::string JobModel::lost(const ModelJob& job, Moment token) const {
+  const auto* own = job.settled(token);
+  const bool granted = job.place == Place::granted;
+  const bool latest = granted ? job.tokens.back() == token : !job.log.empty() && job.log.back().token == token;
+  const int lease = granted ? job.lease : job.log.empty() ? -1 : job.log.back().lease;
+  const std::string why = own != nullptr && (own->outcome == "expired" || own->outcome == "returned") ? "expired"
+                          : !latest                                                                   ? "superseded"
+                          : own == nullptr                                                            ? "expired"
+                                                                                                      : "finished";
+  return "lost " + why + (lease < 0 ? "" : " to " + leases_[index(lease)].holder);
+}
+
+inline std::string JobModel::heartbeat(int id, int ago, Moment ttl, const std::string& stage) {
+  if (!exists(id)) return "not_found";
+  auto& job = at(id);
+  const auto token = token_of(job, ago);
+  if (job.place != Place::granted || job.tokens.back() != token || !lease_of(job).live(now_)) return lost(job, token);
+  auto& lease = leases_[index(job.lease)];
+  if (ttl > 0) lease.ttl = ttl;
+  lease.expires_at = now_ + lease.ttl;
+  if (!stage.empty()) {
+    job.stage = stage;
+    job.stage_token = token;
+  }
+  return "extended until " + away(lease.expires_at, now_) + (job.unwanted ? " unwanted" : "");
+}
+
+inline std::string JobModel::settle(int id, int ago, const Verdict& verdict) {
+  if (!exists(id)) return "not_found";
+  auto& job = at(id);
+  const auto token = token_of(job, ago);
+  if (job.place == Place::granted && job.tokens.back() == token) return apply(id, verdict);
+  const auto* own = job.settled(token);
+  const auto said = verdict.word == "complete"  ? "completed"
+                    : verdict.word == "fail"    ? "failed"
+                    : verdict.word == "release" ? "released"
+                                                : "snoozed";
+  const bool honoured = own != nullptr && own->outcome == "cancelled" && verdict.word != "complete";
+  if (own == nullptr || (own->outcome != said && !honoured)) return lost(job, token);
+  if (own->final) return own->outcome + " due - again";
+  const bool deferred = job.place == Place::deferred && job.token == token;
+  return deferred ? "deferred due " + away(job.due_at, now_) + " again" : "available due - again";
+}
+
+inline std::string JobModel::apply(int id, const Verdict& verdict) {
+  auto& job = at(id);
+  const auto token = job.tokens.back();
+  const int lease = job.lease;
+  const bool unwanted = job.unwanted && verdict.word != "complete";
+  const bool dead =
+      verdict.word == "fail" && (!verdict.retryable || job.count("failed") + 1 >= job.wish.failure_budget);
+  job.alone = false;
+  if (verdict.word == "complete") {
+    note(job, "completed", true, lease, token);
+    unblock(id);
+  } else if (unwanted) {
+    note(job, "cancelled", true, lease, token);
+  } else if (dead) {
+    note(job, "failed", true, lease, token);
+  } else {
+    const int doublings = std::min(job.count("failed"), 29);
+    const Moment pause = verdict.word == "release" ? 0
+                         : verdict.delay           ? *verdict.delay
+                                                   : std::min(backoff_base << doublings, backoff_most);
+    const auto* outcome = verdict.word == "fail" ? "failed" : verdict.word == "release" ? "released" : "snoozed";
+    note(job, outcome, false, lease, token);
+    job.due_at = now_ + pause;
+    put(job);
+  }
+  // A lease that a claim has opened ends with its last job.
+  auto& held = leases_[index(lease)];
+  if (!held.of_worker && held_by(lease).empty()) held.end_reason = "completed";
+  const auto state = job.state(now_, leases_);
+  return state + " due " + (state == "deferred" ? away(job.due_at, now_) : "-");
+}
+
+}  // namespace leasehold::model

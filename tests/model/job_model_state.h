@@ -1,0 +1,129 @@
+// What the model of the job queue remembers, and the small rules about single jobs and leases.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "leasehold/queue.h"
+#include "model/job_model_words.h"
+
+namespace leasehold::model {
+
+/// What is put into a queue.
+struct Wish {
+  std::string queue;
+  int priority = 0;
+  Moment delay = 0;
+  std::string dedupe_key{};
+  std::string limit_key{};
+  int failure_budget = 3;
+  int crash_budget = 2;
+  std::vector<int> after{};
+};
+
+/// What is asked of a claim. `lease`: to be attached to; counted from the first that was opened.
+struct Ask {
+  std::string queue;
+  int most = 1;
+  Moment ttl = 0;
+  std::string holder{};
+  std::string request{};
+  std::optional<int> lease{};
+};
+
+struct Verdict {
+  std::string word;  ///< complete, fail, release, snooze
+  bool retryable = true;
+  std::optional<Moment> delay{};
+};
+
+/// So short that the spread by the job's id, a ten-thousandth at a time, comes to nothing: ids differ by store.
+inline constexpr Moment backoff_base = 4'000;
+inline constexpr Moment backoff_most = 9'000;
+
+struct ModelLease {
+  std::string holder;
+  bool of_worker = false;
+  Moment ttl = 0;
+  Moment expires_at = 0;
+  std::string request{};
+  std::string end_reason{};  ///< empty: not ended
+
+  [[nodiscard]] bool ended() const { return !end_reason.empty(); }
+  [[nodiscard]] bool live(Moment now) const { return !ended() && expires_at > now; }
+  /// Why it cannot be used any more.
+  [[nodiscard]] std::string loss() const {
+    return end_reason.empty() || end_reason == "expired" ? "expired" : "finished";
+  }
+};
+
+enum class Place { ready, deferred, blocked, granted, final, deleted };
+
+/// A line of the log. lease -1: settled without a claim.
+struct Entry {
+  Moment token = 0;
+  std::string outcome;
+  bool final = false;
+  int lease = -1;
+  Moment at = 0;
+};
+
+struct ModelJob {
+  Wish wish;
+  Moment created_at = 0;
+  Place place = Place::ready;
+  Moment due_at = 0;
+  bool alone = false;
+  bool unwanted = false;  ///< somebody asked to cancel it while it ran
+  std::set<int> after{};
+  int lease = -1;                ///< while granted
+  Moment token = 0;              ///< the greatest so far, of claims and of the log
+  std::vector<Moment> tokens{};  ///< of its claims
+  std::vector<Entry> log{};
+  std::string stage{};
+  Moment stage_token = 0;
+
+  [[nodiscard]] bool waits() const {
+    return place == Place::ready || place == Place::deferred || place == Place::blocked;
+  }
+  [[nodiscard]] bool ready_at(Moment now) const {
+    return place == Place::ready || (place == Place::deferred && due_at <= now);
+  }
+  [[nodiscard]] const Entry* settled(Moment with) const {
+    const auto found = std::find_if(log.begin(), log.end(), [&](const Entry& entry) { return entry.token == with; });
+    return found == log.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] const Entry* last_word() const {
+    const auto found = std::find_if(log.begin(), log.end(), [](const Entry& entry) { return entry.final; });
+    return found == log.end() ? nullptr : &*found;
+  }
+  /// Since the latest retry.
+  [[nodiscard]] int count(const std::string& outcome) const {
+    int times = 0;
+    for (const auto& entry : log) times = entry.outcome == "retried" ? 0 : times + (entry.outcome == outcome ? 1 : 0);
+    return times;
+  }
+  [[nodiscard]] std::string state(Moment now, const std::vector<ModelLease>& leases) const {
+    if (place == Place::granted) return leases[static_cast<std::size_t>(lease)].live(now) ? "running" : "expired";
+    if (ready_at(now)) return "available";
+    if (place == Place::deferred) return "deferred";
+    if (place == Place::blocked) return "blocked";
+    const auto& outcome = last_word()->outcome;
+    return outcome == "expired" ? "failed" : outcome;
+  }
+};
+
+struct ModelQueue {
+  bool paused = false;
+  int max_running = 0;
+  int max_per_key = 0;
+  int rate_count = 0;
+  Moment rate_period = 0;
+  Moment rate_tat = 0;
+  Moment default_ttl = 0;
+};
+
+}  // namespace leasehold::model

@@ -1,0 +1,219 @@
+// A real store, asked in the model's words.
+#pragma once
+
+#include <map>
+
+#include "model/job_model_state.h"
+#include "support/job_helpers.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::model {
+
+class JobSubject {
+ public:
+  explicit JobSubject(support::StoreKind kind) : test_store_(kind), store_(test_store_.open()) {}
+
+  void advance(Moment by) { test_store_.advance(Duration(by)); }
+  [[nodiscard]] Moment now() const { return micros(test_store_.now()); }
+
+  /// Forgets the jobs of an earlier sequence, and what is left of its leases: theirs must not be counted later.
+  void start_afresh() {
+    advance(86'400'000'000);
+    support::must(store_.recover());
+    ids_.clear();
+    tokens_.clear();
+    leases_.clear();
+  }
+
+  std::string enqueue(const Wish& wish) {
+    NewJob job{.priority = wish.priority,
+               .delay = Duration(wish.delay),
+               .dedupe_key = wish.dedupe_key,
+               .limit_key = wish.limit_key,
+               .failure_budget = wish.failure_budget,
+               .crash_budget = wish.crash_budget,
+               .backoff = {.base = Duration(backoff_base), .most = Duration(backoff_most)}};
+    for (const int predecessor : wish.after) job.after.push_back(id(predecessor));
+    const auto enqueued = jobs().enqueue(wish.queue, job);
+    if (!enqueued) return word(enqueued.error());
+    if (enqueued->created) {
+      ids_.push_back(enqueued->id);
+      tokens_.emplace_back();
+    }
+    return (enqueued->created ? "new " : "known ") + job_name(number(enqueued->id)) + " " + to_string(enqueued->state);
+  }
+
+  std::string claim(const Ask& ask) {
+    ClaimOptions options{.most = ask.most, .holder = support::holder(ask.holder)};
+    if (ask.lease) {
+      options.attach = leases_.at(static_cast<std::size_t>(*ask.lease));
+    } else {
+      options.ttl = Duration(ask.ttl);
+      options.request_id = ask.request;
+    }
+    const auto grant = jobs().claim(ask.queue, options);
+    return grant ? remember(*grant) : refusal(grant.error());
+  }
+
+  std::string heartbeat(int job, int ago, Moment ttl, const std::string& stage) {
+    const auto beat = jobs().heartbeat(id(job), token(job, ago), {.stage = stage}, Duration(ttl));
+    if (!beat) return refusal(beat.error());
+    return "extended until " + away(micros(beat->expires_at), now()) + (beat->cancel_requested ? " unwanted" : "");
+  }
+
+  std::string settle(int job, int ago, const Verdict& verdict) {
+    const auto settled = give(id(job), token(job, ago), verdict);
+    if (!settled) return refusal(settled.error());
+    return std::string(to_string(settled->state)) + " due " + away(micros(settled->due_at), now()) +
+           (settled->replayed ? " again" : "");
+  }
+
+  std::string cancel(int job) { return state(jobs().cancel(id(job), "model")); }
+  std::string retry(int job) { return state(jobs().retry(id(job))); }
+  std::string remove(int job) {
+    const auto removed = jobs().remove(id(job));
+    return removed ? "deleted" : word(removed.error());
+  }
+  std::string redrive(const std::string& queue) { return std::to_string(support::must(jobs().redrive(queue))); }
+  std::string purge(const std::string& queue) { return std::to_string(support::must(store_.queues().purge(queue))); }
+  std::string recover() {
+    const auto recovered = support::must(store_.recover());
+    return say_recovered(recovered.jobs, recovered.failed);
+  }
+
+  std::string open(const std::string& holder, Moment ttl) {
+    leases_.push_back(support::must(jobs().open_lease(support::holder(holder), Duration(ttl))));
+    return "open until " + away(micros(leases_.back().expires_at), now());
+  }
+  std::string extend(int lease) {
+    const auto extended = jobs().extend(leases_.at(static_cast<std::size_t>(lease)));
+    if (!extended) return refusal(extended.error());
+    return "extended until " + away(micros(extended->heartbeat.expires_at), now()) + " unwanted " +
+           names(numbers(extended->cancelled));
+  }
+  std::string close(int lease) {
+    const auto closed = jobs().close(leases_.at(static_cast<std::size_t>(lease)));
+    return closed ? "closed" : refusal(closed.error());
+  }
+
+  std::string set(const std::string& queue, const QueueSettings& settings) {
+    return seen(store_.queues().set(queue, settings));
+  }
+  std::string pause(const std::string& queue, bool paused) {
+    return seen(paused ? store_.queues().pause(queue) : store_.queues().resume(queue));
+  }
+
+  std::string show(int job) {
+    const auto info = jobs().show(id(job));
+    if (!info) return word(info.error());
+    Seen seen{.state = to_string(info->state),
+              .priority = info->priority,
+              .attempts = info->attempts,
+              .failures = info->failures,
+              .crashes = info->crashes,
+              .due_at = micros(info->due_at),
+              .finished_at = micros(info->finished_at),
+              .expires_at = micros(info->expires_at),
+              .holder = info->holder,
+              .stage = info->stage,
+              .cancel_requested = info->cancel_requested,
+              .after = numbers(info->after),
+              .story = support::outcomes_of(jobs(), info->id)};
+    return say(seen, now());
+  }
+  std::string show_queue(const std::string& queue) { return seen(store_.queues().show(queue)); }
+
+ private:
+  static Moment micros(Timestamp when) { return when.time_since_epoch().count(); }
+  static std::optional<Moment> micros(std::optional<Timestamp> when) {
+    return when ? std::optional(micros(*when)) : std::nullopt;
+  }
+  static std::string word(const Error& error) { return to_string(error.code); }
+
+  /// A handle of its own for every act: one that claims again and again may start behind the head of the queue.
+  [[nodiscard]] Jobs jobs() const { return store_.jobs(); }
+
+  [[nodiscard]] JobId id(int job) const { return job < 0 ? 999'999'999 : ids_.at(static_cast<std::size_t>(job)); }
+  [[nodiscard]] int number(JobId id) const {
+    const auto found = std::find(ids_.begin(), ids_.end(), id);
+    return found == ids_.end() ? nobody : static_cast<int>(found - ids_.begin());
+  }
+  [[nodiscard]] std::vector<int> numbers(const std::vector<JobId>& ids) const {
+    std::vector<int> all;
+    for (const auto one : ids) all.push_back(number(one));
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+  [[nodiscard]] Token token(int job, int ago) const {
+    if (job < 0 || ago < 0) return {12345};
+    const auto& given = tokens_.at(static_cast<std::size_t>(job));
+    const auto back = static_cast<std::size_t>(ago) + 1;
+    return given.size() < back ? Token{12345} : given[given.size() - back];
+  }
+
+  Result<Settled> give(JobId id, Token token, const Verdict& verdict) const {
+    if (verdict.word == "complete") return jobs().complete(id, token, "done");
+    if (verdict.word == "release") return jobs().release(id, token);
+    if (verdict.word == "snooze") return jobs().snooze(id, token, Duration(verdict.delay.value_or(0)));
+    FailOptions options{.error = "no luck", .retryable = verdict.retryable};
+    if (verdict.delay) options.delay = Duration(*verdict.delay);
+    return jobs().fail(id, token, options);
+  }
+
+  /// Every grant of a job has a greater token than the one before.
+  std::string remember(const JobGrant& grant) {
+    Claimed claim{.alone = grant.alone,
+                  .replayed = grant.replayed,
+                  .holder = grant.holder.name,
+                  .ttl = grant.ttl.count(),
+                  .expires_at = micros(grant.expires_at)};
+    std::string surprise;
+    for (const auto& job : grant.jobs) {
+      claim.jobs.push_back(number(job.id));
+      claim.attempts.push_back(job.attempt);
+      auto& given = tokens_.at(static_cast<std::size_t>(number(job.id)));
+      if (grant.replayed && given.back() == job.token) continue;
+      if (!given.empty() && job.token <= given.back()) surprise = ", and a token went back";
+      given.push_back(job.token);
+    }
+    return say(claim, now()) + surprise;
+  }
+
+  [[nodiscard]] std::string refusal(const Error& error) const {
+    auto text = word(error);
+    if (error.lost_reason) text += std::string(" ") + to_string(*error.lost_reason);
+    if (error.code == Errc::lost && error.current) text += " to " + error.current->holder.name;
+    if (error.code == Errc::empty || error.code == Errc::rate_limited) {
+      text += " retry " + away(micros(error.retry_at), now());
+    }
+    if (error.code == Errc::at_capacity && error.current) {
+      text += " " + job_name(number(std::stoll(error.current->key))) + " of " + error.current->holder.name + " until " +
+              away(micros(error.current->expires_at), now());
+    }
+    return text;
+  }
+  static std::string state(const Result<JobState>& result) {
+    return result ? to_string(*result) : word(result.error());
+  }
+  [[nodiscard]] std::string seen(const Result<QueueInfo>& info) const {
+    if (!info) return word(info.error());
+    return say(SeenQueue{.paused = info->paused,
+                         .available = info->available,
+                         .deferred = info->deferred,
+                         .blocked = info->blocked,
+                         .running = info->running,
+                         .expired = info->expired,
+                         .failed = info->failed,
+                         .oldest_at = micros(info->oldest_at),
+                         .next_due_at = micros(info->next_due_at)},
+               now());
+  }
+
+  support::TestStore test_store_;
+  Store store_;
+  std::vector<JobId> ids_;
+  std::vector<std::vector<Token>> tokens_;
+  std::vector<WorkLease> leases_;
+};
+
+}  // namespace leasehold::model

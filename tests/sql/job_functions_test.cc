@@ -1,0 +1,203 @@
+// Jobs as psql, an edge function or an ORM handles them: functions by name, inside the caller's own transaction.
+#include <gtest/gtest.h>
+
+#include "sql/sql_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class JobFunctionsTest : public SqlTest {
+ protected:
+  std::string enqueue(PgConnection& who, const std::string& more = {}) {
+    return who.scalar(here("SELECT id FROM leasehold.job_enqueue('mail', 'to ann'" + more + ")"));
+  }
+  /// Claims one job and gives its token.
+  std::string claimed(PgConnection& who) { return who.scalar(here("SELECT token FROM leasehold.job_claim('mail')")); }
+  std::string count(PgConnection& who, const std::string& table) {
+    return who.scalar(here("SELECT count(*) FROM leasehold." + table));
+  }
+};
+
+TEST_F(JobFunctionsTest, AJobsWholeLifeByNameWithDefaults) {
+  const auto id = enqueue(alice_);
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || convert_from(payload, 'UTF8') FROM leasehold.job_claim("
+                               "queue => 'mail', most => 1, ttl => interval '1 minute', holder => 'alice')")),
+            "granted to ann");
+  const auto token = alice_.scalar(here("SELECT token FROM leasehold.job_show(" + id + ")"));
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.job_heartbeat(" + id + ", " + token +
+                               ", percent => 40, stage => 'testing')")),
+            "extended");
+  EXPECT_EQ(alice_.scalar(here("SELECT state || ' ' || holder || ' ' || percent || ' ' || stage FROM "
+                               "leasehold.job_show(" +
+                               id + ")")),
+            "running alice 40 testing");
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.job_fail(" + id + ", " + token + ", 'no luck')")),
+            "settled");
+  EXPECT_EQ(alice_.scalar(here("SELECT leasehold.job_retry(" + id + ")")), "retried");
+  const auto again = claimed(alice_);
+  EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.job_complete(" + id + ", " + again + ")")), "completed");
+  EXPECT_EQ(
+      alice_.scalar(here("SELECT string_agg(outcome, ' ' ORDER BY token) FROM leasehold.job_attempts(" + id + ")")),
+      "failed completed");
+}
+
+TEST_F(JobFunctionsTest, AnEnqueueThatRolledBackLeavesNothing) {
+  alice_.run("BEGIN");
+  enqueue(alice_, ", dedupe_key => 'order-1'");
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.job_claim('mail')")), "empty") << "not before the commit";
+  alice_.run("ROLLBACK");
+  for (const auto* table : {"job", "ready", "dedupe"}) EXPECT_EQ(count(bob_, table), "0") << table;
+  EXPECT_EQ(bob_.scalar(here("SELECT created FROM leasehold.job_enqueue('mail', '', dedupe_key => 'order-1')")), "t");
+}
+
+TEST_F(JobFunctionsTest, ACompletionThatRolledBackWasNone) {
+  const auto id = enqueue(alice_);
+  const auto token = claimed(alice_);
+  const auto complete = here("SELECT state FROM leasehold.job_complete(" + id + ", " + token + ")");
+  alice_.run("BEGIN");
+  EXPECT_EQ(alice_.scalar(complete), "completed");
+  alice_.run("ROLLBACK");
+  EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.job_show(" + id + ")")), "running");
+  EXPECT_EQ(alice_.scalar(complete), "completed");
+}
+
+TEST_F(JobFunctionsTest, ACompletionInAnOpenTransactionCannotBeTakenOver) {
+  const auto id = enqueue(alice_);
+  const auto token = claimed(alice_);
+  alice_.run("BEGIN");
+  alice_.run(here("SELECT leasehold.job_complete(" + id + ", " + token + ")"));
+  store_.advance(1h);
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.job_claim('mail')")), "busy") << "neither waits nor takes";
+  alice_.run("COMMIT");
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.job_claim('mail')")), "empty");
+}
+
+TEST_F(JobFunctionsTest, AClaimThatRolledBackGivesTheJobBackAtOnce) {
+  const auto id = enqueue(alice_);
+  alice_.run("BEGIN");
+  claimed(alice_);
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.job_claim('mail')")), "busy")
+      << "there is work, with alice";
+  alice_.run("ROLLBACK");
+  EXPECT_EQ(bob_.scalar(here("SELECT job_id FROM leasehold.job_claim('mail')")), id);
+}
+
+TEST_F(JobFunctionsTest, OtherIsolationLevelsAreRefused) {
+  const auto id = enqueue(alice_);
+  const auto token = claimed(alice_);
+  for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
+    for (const auto& act :
+         {"job_enqueue('mail', '')", "job_enqueue_plain('mail', '{a,b}')", "job_claim('mail')",
+          "job_heartbeat(ID, TOKEN)", "job_complete(ID, TOKEN)", "job_fail(ID, TOKEN)", "job_release(ID, TOKEN)",
+          "job_snooze(ID, TOKEN, interval '1 s')", "job_settle_many('complete', '{ID}', '{TOKEN}')",
+          "lease_open('worker', 'alice', interval '1 minute')", "lease_close(1, '')", "lease_extend(1, '')",
+          "recover()", "job_cancel(ID)", "job_retry(ID)", "job_delete(ID)"}) {
+      alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
+      auto sql = here(std::string("SELECT leasehold.") + act);
+      for (const auto& [word, value] : {std::pair<std::string, std::string>{"ID", id}, {"TOKEN", token}}) {
+        for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word))
+          sql.replace(at, word.size(), value);
+      }
+      EXPECT_EQ(alice_.fail(sql).state, "LH002") << level << ": " << sql;
+      alice_.run("ROLLBACK");
+    }
+  }
+}
+
+TEST_F(JobFunctionsTest, BadInputIsRefusedAndChangesNothing) {
+  const auto state = [this](const std::string& sql) { return alice_.fail(here("SELECT leasehold." + sql)).state; };
+  for (const auto* bad :
+       {"job_enqueue('', '')", "job_enqueue(repeat('x', 513), '')", "job_enqueue(E'a\\nb', '')",
+        "job_enqueue('q', repeat('x', 1048577)::bytea)", "job_enqueue('q', '', priority => 32768)",
+        "job_enqueue('q', '', failure_budget => 0)", "job_enqueue('q', '', crash_budget => 1001)",
+        "job_enqueue('q', '', tags => array_fill('t'::text, ARRAY[21]))", "job_enqueue('q', '', tags => '{\"\"}')",
+        "job_enqueue('q', '', dedupe_key => '')", "job_enqueue('q', '', after => '{4711}')",
+        "job_claim('q', most => 0)", "job_claim('q', most => 1001)", "job_claim('q', ttl => interval '1 ms')"}) {
+    EXPECT_EQ(state(bad), "LH003") << bad;
+  }
+  for (const auto* table : {"job", "ready", "lease", "job_grant"}) EXPECT_EQ(count(observer_, table), "0") << table;
+}
+
+TEST_F(JobFunctionsTest, TheViewShowsJobsAsItShowsLocks) {
+  const auto id = enqueue(alice_);
+  alice_.run(here("SELECT leasehold.job_claim('mail', holder => 'alice', ttl => interval '30 seconds')"));
+  EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || locked_by FROM leasehold.leases")),
+            "job " + id + " running alice");
+  store_.advance(30s);
+  EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.leases")), "expired");
+}
+
+/// A role with the scope that workers have: it may call, and it may not touch.
+class JobPrivilegesTest : public SqlTest {
+ protected:
+  void SetUp() override {
+    role_ = "worker_" + store_.schema();
+    observer_.run("CREATE ROLE " + role_);
+    observer_.run(here("SELECT leasehold.grant_scope('" + role_ + "', 'work')"));
+    alice_.run("SET ROLE " + role_);
+  }
+  void TearDown() override {
+    alice_.run("RESET ROLE");
+    observer_.run("DROP OWNED BY " + role_ + "; DROP ROLE " + role_);
+  }
+  std::string may(const std::string& sql) { return alice_.fail(here("SELECT leasehold." + sql)).message; }
+
+  std::string role_;
+};
+
+TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
+  for (const auto* call : {"job_enqueue('q', 'a')",
+                           "job_enqueue_plain('q', '{b,c}')",
+                           "job_claim('q', most => 3, request_id => 'r')",
+                           "job_heartbeat(1, 1)",
+                           "job_complete(1, 1)",
+                           "job_fail(1, 1)",
+                           "job_release(1, 1)",
+                           "job_snooze(1, 1, interval '1 s')",
+                           "job_settle_many('complete', '{1}', '{1}')",
+                           "job_tidy(1)",
+                           "lease_open('worker', 'alice', interval '1 minute', instance => 'i')",
+                           "lease_extend(1, 'i')",
+                           "lease_close(1, 'i')",
+                           "lease_reap(1, 'boot', 1, 1)",
+                           "await_topic('queue:q', interval '1 s')",
+                           "recover()",
+                           "job_cancel(1)",
+                           "job_retry(1)",
+                           "job_show(1)",
+                           "job_list(NULL, NULL, NULL, NULL, 10)",
+                           "job_body(1)",
+                           "job_attempts(1)",
+                           "job_errors(NULL, 10)",
+                           "queue_list(NULL)",
+                           "recovery_totals()",
+                           "recover_preview()",
+                           "lease_suspects('boot', 10)"}) {
+    EXPECT_EQ(may(call), "") << call;
+  }
+}
+
+TEST_F(JobPrivilegesTest, OperatingAndTheTablesStayClosed) {
+  for (const auto* call : {"job_redrive(NULL, 10)", "job_delete(1)", "job_prune(interval '1 day', 0, 10)",
+                           "queue_set('q')", "queue_pause('q', true)", "queue_purge('q', 10)"}) {
+    EXPECT_EQ(alice_.fail(here("SELECT leasehold." + std::string(call))).state, "42501") << call;
+  }
+  for (const auto& row : observer_.rows("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = '" +
+                                        store_.schema() + "'::regnamespace")) {
+    const auto table = store_.schema() + "." + row[0].value_or("");
+    EXPECT_EQ(alice_.fail("SELECT * FROM " + table).state, "42501") << table;
+    EXPECT_EQ(alice_.fail("DELETE FROM " + table).state, "42501") << table;
+  }
+}
+
+TEST_F(JobPrivilegesTest, WhatFunctionsUseAmongThemselvesStaysClosed) {
+  EXPECT_EQ(observer_.scalar("SELECT coalesce(string_agg(proname, ' ' ORDER BY proname), '') FROM pg_proc AS p WHERE "
+                             "pronamespace = '" +
+                             store_.schema() + "'::regnamespace AND has_function_privilege('" + role_ +
+                             "', oid, 'EXECUTE') AND coalesce(obj_description(oid, 'pg_proc'), '') NOT IN "
+                             "('scope: read', 'scope: work')"),
+            "");
+}
+
+}  // namespace
+}  // namespace leasehold::support

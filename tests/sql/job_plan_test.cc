@@ -1,0 +1,76 @@
+// On queue tables statistics are always stale; the functions must use their indexes all the same.
+#include <gtest/gtest.h>
+
+#include "sql/sql_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class JobPlanTest : public SqlTest {
+ protected:
+  /// Sequential scans so far, of the tables that grow.
+  std::string sequential_scans() {
+    alice_.run("SELECT pg_stat_force_next_flush()");
+    observer_.run("SELECT pg_stat_clear_snapshot()");
+    return observer_.scalar(
+        "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
+        "schemaname = '" +
+        store_.schema() +
+        "' AND relname IN ('job', 'ready', 'deferred', 'blocked', 'dedupe', 'job_grant', 'settled', 'lease', 'result', "
+        "'error', 'progress')");
+  }
+  /// How many entries of indexes a claim that is then rolled back looks at.
+  std::int64_t read_by_a_claim() {
+    const auto so_far = [&] {
+      alice_.run("SELECT pg_stat_force_next_flush()");
+      observer_.run("SELECT pg_stat_clear_snapshot()");
+      return std::stoll(observer_.scalar("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '" +
+                                         store_.schema() + "'"));
+    };
+    const auto before = so_far();
+    alice_.run(here("BEGIN; SELECT leasehold.job_claim('q'); ROLLBACK"));
+    return so_far() - before;
+  }
+  void many(const std::string& sql) {
+    alice_.run("DO $$ BEGIN FOR i IN 1..100 LOOP PERFORM " + here(sql) + "; END LOOP; END $$");
+  }
+  /// The job and the token of the i-th claim from now, put where the act wants them.
+  void many_claimed(const std::string& act) {
+    alice_.run(
+        here("DO $$ DECLARE c record; BEGIN FOR i IN 1..100 LOOP SELECT * INTO c FROM leasehold.job_claim('q', "
+             "request_id => gen_random_uuid()::text); PERFORM " +
+             act + "; END LOOP; END $$"));
+  }
+};
+
+TEST_F(JobPlanTest, NoActScansATable) {
+  // Fresh tables with wrong statistics: analysed while empty, as autovacuum would on a quiet night.
+  alice_.run(
+      here("ANALYZE leasehold.job, leasehold.ready, leasehold.deferred, leasehold.blocked, leasehold.dedupe, "
+           "leasehold.job_grant, leasehold.settled, leasehold.lease, leasehold.result, leasehold.error, "
+           "leasehold.progress"));
+  const auto before = sequential_scans();
+  many("leasehold.job_enqueue('q', 'x', dedupe_key => 'key-' || i, limit_key => 'limit-' || i)");
+  many("leasehold.job_enqueue_plain('q', '{a,b,c,d,e,f}')");
+  many("leasehold.job_enqueue('later', 'x', delay => interval '1 second')");
+  many_claimed("leasehold.job_heartbeat(c.job_id, c.token, percent => 10)");
+  many_claimed("leasehold.job_complete(c.job_id, c.token, 'done')");
+  many_claimed("leasehold.job_fail(c.job_id, c.token, 'no luck')");
+  many_claimed("leasehold.job_snooze(c.job_id, c.token, interval '1 second')");
+  many_claimed("leasehold.job_release(c.job_id, c.token)");
+  many_claimed("leasehold.job_settle_many('complete', ARRAY[c.job_id], ARRAY[c.token])");
+  store_.advance(1h);
+  many("leasehold.job_claim('later', 3)");
+  many("leasehold.job_claim('q', 3)");
+  EXPECT_EQ(sequential_scans(), before);
+}
+
+TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
+  many("leasehold.job_enqueue('q', 'x')");
+  const auto of_few = read_by_a_claim();
+  alice_.run(here("SELECT count(*) FROM leasehold.job_enqueue_plain('q', array_fill('x'::bytea, ARRAY[20000]))"));
+  EXPECT_EQ(read_by_a_claim(), of_few);
+}
+
+}  // namespace
+}  // namespace leasehold::support
