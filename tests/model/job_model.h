@@ -11,6 +11,8 @@ class JobModel {
 
   void advance(Moment by) { now_ += by; }
   [[nodiscard]] int jobs() const { return static_cast<int>(jobs_.size()); }
+  /// The jobs of all grants so far, the latest last.
+  [[nodiscard]] const std::vector<int>& granted() const { return granted_; }
   [[nodiscard]] int workers() const { return static_cast<int>(workers_.size()); }
   /// Leases that a claim on this queue would take over.
   [[nodiscard]] int dead_leases(const std::string& queue) const {
@@ -269,6 +271,7 @@ class JobModel {
   Moment now_;
   std::vector<ModelJob> jobs_;
   std::vector<ModelLease> leases_;
+  std::vector<int> granted_;
   std::vector<int> workers_;  ///< those of leases_ that workers have opened
   std::map<std::string, ModelQueue> queues_;
 };

@@ -42,8 +42,8 @@ inline const char* to_string(JobVerb verb) {
   return words[static_cast<std::size_t>(verb)];
 }
 
-/// What a number means depends on the verb. A job is named by how many were enqueued after it, a token by how many
-/// grants of that job came after it, so that a sequence means the same on every store; -1: one that never was.
+/// What a number means depends on the verb. A job is named by how many were claimed or enqueued after it, a token by
+/// how many grants of that job came after it, so that a sequence means the same on every store; -1: one that never was.
 struct JobAct {
   JobVerb verb = JobVerb::show;
   int queue = 0;
@@ -68,18 +68,19 @@ inline rc::Gen<JobAct> any_job_act() {
   using rc::gen::set;
   using V = JobVerb;
   const auto verb = rc::gen::weightedElement<V>(
-      {{12, V::enqueue}, {12, V::claim},  {4, V::attach},     {4, V::heartbeat}, {5, V::complete}, {5, V::fail},
-       {3, V::release},  {3, V::snooze},  {3, V::cancel},     {3, V::retry},     {2, V::remove},   {1, V::redrive},
-       {1, V::purge},    {3, V::recover}, {2, V::open},       {2, V::extend},    {2, V::close},    {3, V::limit},
-       {2, V::pause},    {4, V::show},    {2, V::show_queue}, {10, V::advance}});
+      {{12, V::enqueue}, {14, V::claim},  {4, V::attach},     {4, V::heartbeat}, {5, V::complete}, {6, V::fail},
+       {3, V::release},  {3, V::snooze},  {3, V::cancel},     {5, V::retry},     {2, V::remove},   {1, V::redrive},
+       {1, V::purge},    {3, V::recover}, {2, V::open},       {2, V::extend},    {2, V::close},    {5, V::limit},
+       {1, V::pause},    {3, V::show},    {2, V::show_queue}, {9, V::advance}});
   // The clock often stops exactly where something ends, or a microsecond before: that is where mistakes live.
   const auto span = element<Moment>(0, 1, 4'000, 5'000, 9'000, 999'999, 1'000'000, 5'000'000, 9'999'999, 10'000'000,
                                     60'000'000, -2'000'000);
   return rc::gen::build<JobAct>(
-      set(&JobAct::verb, verb), set(&JobAct::queue, inRange(0, 2)),
+      set(&JobAct::verb, verb), set(&JobAct::queue, rc::gen::weightedElement<int>({{4, 0}, {1, 1}})),
       set(&JobAct::job, rc::gen::weightedOneOf<int>({{9, inRange(0, 4)}, {1, inRange(-1, 9)}})),
       set(&JobAct::ago, rc::gen::weightedElement<int>({{8, 0}, {2, 1}, {1, 2}, {1, -1}})),
-      set(&JobAct::holder, inRange(0, 3)), set(&JobAct::number, inRange(0, 4)), set(&JobAct::key, inRange(0, 4)),
+      set(&JobAct::holder, inRange(0, 3)), set(&JobAct::number, inRange(0, 4)),
+      set(&JobAct::key, rc::gen::weightedElement<int>({{2, 0}, {4, 1}, {2, 2}, {1, 3}})),
       set(&JobAct::choice, inRange(0, 8)), set(&JobAct::span, span));
 }
 

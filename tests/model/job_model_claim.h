@@ -137,6 +137,7 @@ inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& picke
     job.lease = lease;
     job.token = token;
     job.tokens.push_back(token);
+    granted_.push_back(id);
     claim.attempts.push_back(static_cast<int>(job.tokens.size()));
   }
   claim.ttl = leases_[index(lease)].ttl;

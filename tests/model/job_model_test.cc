@@ -46,7 +46,7 @@ class JobSequence {
   }
 
   bool act_on_jobs(const JobAct& act) {
-    const int job = chosen(act.job, model_.jobs());
+    const int job = job_for(act);
     switch (act.verb) {
       case JobVerb::enqueue: enqueue(act); return true;
       case JobVerb::heartbeat: {
@@ -107,7 +107,7 @@ class JobSequence {
       case JobVerb::redrive: agree([&](auto& it) { return it.redrive(queue); }); break;
       case JobVerb::purge: agree([&](auto& it) { return it.purge(queue); }); break;
       case JobVerb::limit: agree([&](auto& it) { return it.set(queue, settings(act)); }); break;
-      case JobVerb::pause: agree([&](auto& it) { return it.pause(queue, act.choice < 3); }); break;
+      case JobVerb::pause: agree([&](auto& it) { return it.pause(queue, act.choice < 2); }); break;
       default: break;
     }
     agree([&](auto& it) { return it.show_queue(queue); });
@@ -122,7 +122,8 @@ class JobSequence {
               .limit_key = name("limit", act.choice > 4 ? act.key : 0)};
     if (act.choice == 1 || act.choice == 4) wish.after.push_back(chosen(act.job, model_.jobs()));
     if (act.choice == 4 && act.holder == 0) wish.after.push_back(chosen(0, model_.jobs()));
-    agree([&](auto& it) { return it.enqueue(wish); });
+    // Queues that are short of jobs keep few promises.
+    for (int i = 0; i <= act.holder; ++i) agree([&](auto& it) { return it.enqueue(wish); });
   }
 
   void claim(const Ask& ask) {
@@ -136,8 +137,8 @@ class JobSequence {
   }
 
   static Verdict failure(const JobAct& act) {
-    Verdict verdict{.word = "fail", .retryable = act.choice != 0};
-    if (act.choice < 3) verdict.delay = std::max<Moment>(act.span, 0);
+    Verdict verdict{.word = "fail", .retryable = act.choice > 1};
+    if (act.choice % 2 == 0) verdict.delay = std::max<Moment>(act.span, 0);
     return verdict;
   }
 
@@ -160,6 +161,12 @@ class JobSequence {
   [[nodiscard]] std::string queue_name(int queue) const { return prefix_ + "/queue" + std::to_string(queue); }
   [[nodiscard]] std::string name(const std::string& of_what, int key) const {
     return key == 0 ? std::string{} : prefix_ + "/" + of_what + std::to_string(key);
+  }
+  /// Who has been claimed lately is the more interesting one; who has not, must not be forgotten.
+  [[nodiscard]] int job_for(const JobAct& act) const {
+    const auto& granted = model_.granted();
+    const int place = act.key > 0 ? chosen(act.job, static_cast<int>(granted.size())) : nobody;
+    return place == nobody ? chosen(act.job, model_.jobs()) : granted[static_cast<std::size_t>(place)];
   }
   /// The one that so many came after.
   static int chosen(int ago, int count) { return ago < 0 || ago >= count ? nobody : count - 1 - ago; }
@@ -192,7 +199,7 @@ TEST(JobModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
   JobSubject postgres(StoreKind::postgres);
   int number = 0;
   const bool agreed = rc::check("all three agree", [&] {
-    const auto acts = *rc::gen::scale(0.8, rc::gen::container<std::vector<JobAct>>(any_job_act()));
+    const auto acts = *rc::gen::scale(1.0, rc::gen::container<std::vector<JobAct>>(any_job_act()));
     JobSequence sequence(sqlite, postgres, ++number);
     for (const auto& act : acts) sequence.step(act);
     sequence.look_at_everything();
