@@ -80,7 +80,7 @@ class DemoWorker {
     for (const auto& job : grant.jobs) print("claimed {} {}", job.id, job.token.value);
     for (const auto& job : grant.jobs) {
       think(job);
-      const auto written = write(job);
+      auto written = write(job);
       if (written) {
         print("wrote {} {}", job.id, job.token.value);
       } else if (written.error().code == Errc::lost) {
