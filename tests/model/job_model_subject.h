@@ -1,8 +1,6 @@
 // A real store, asked in the model's words.
 #pragma once
 
-#include <map>
-
 #include "model/job_model_state.h"
 #include "support/job_helpers.h"
 #include "support/store_fixture.h"

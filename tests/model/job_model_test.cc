@@ -148,6 +148,7 @@ class JobSequence {
     if (act.choice < 3) settings.max_running = limit;
     if (act.choice == 2 || act.choice == 3 || act.choice == 4) settings.max_per_key = limit;
     if (act.choice == 5 || act.choice == 6) {
+      settings.max_running = 0;  // or the rate would seldom be what decides
       settings.rate_count = act.number;
       settings.rate_period = Duration(act.number == 0 ? 0 : 10'000'000);
     }
