@@ -64,7 +64,7 @@ class JobModel {
     if (job.place == Place::granted) return "held";
     if (job.place == Place::blocked) return "invalid_argument";
     if (job.place == Place::final && job.last_word()->outcome == "completed") return "invalid_argument";
-    if (job.place == Place::final && key_is_taken(job)) return "held";
+    if (job.place == Place::final && key_is_taken(job)) return "invalid_argument";
     bring_back(job);
     return "available";
   }
