@@ -22,6 +22,8 @@ struct Call {
   const Statement* statement;
   std::span<const Param> params;
   BootTime deadline;
+  /// Many of this statement cost the store little more than one: they rather travel with their like.
+  bool alike = false;
   Result<Rows> answer{Rows{}};
   /// Set by run_batch in place of an answer: nothing happened, and the caller has to run it by itself.
   bool alone = false;
@@ -30,6 +32,9 @@ struct Call {
 class Combiner {
  public:
   static constexpr std::size_t max_batch = 64;
+  /// From so many callers on, a batch has only one statement of those that are `alike`. The others go next, and whoever
+  /// was answered meanwhile asks the same as they do: in a loop of claim and complete all claim, then all complete.
+  static constexpr std::size_t worth_sorting = 8;
   /// How long a leader waits for the callers that have just been answered to come back with their next call.
   static constexpr Duration gather_time = std::chrono::microseconds(100);
 
@@ -112,11 +117,22 @@ class Combiner {
   }
 
   std::vector<Entry*> take_batch() {
-    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), max_batch));
+    const auto fitting = bring_fitting_forward();
+    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(fitting, max_batch));
     std::vector<Entry*> batch(waiting_.begin(), end);
     waiting_.erase(waiting_.begin(), end);
     for (auto* entry : batch) entry->taken = true;
     return batch;
+  }
+
+  /// Moves what is alike, but not like the first such, to the end of the line; gives how many stand before it.
+  std::size_t bring_fitting_forward() {
+    const auto first = std::find_if(waiting_.begin(), waiting_.end(), [](const Entry* e) { return e->call->alike; });
+    if (waiting_.size() < worth_sorting || first == waiting_.end()) return waiting_.size();
+    const auto* statement = (*first)->call->statement;
+    const auto fits = [&](const Entry* e) { return !e->call->alike || e->call->statement == statement; };
+    const auto others = std::stable_partition(waiting_.begin(), waiting_.end(), fits);
+    return static_cast<std::size_t>(others - waiting_.begin());
   }
 
   /// Only the front of the line leads. While a leader gathers, it is itself still the front.

@@ -44,11 +44,13 @@ TEST_P(JobOperateTest, ARunningJobsHolderIsToldWithItsNextHeartbeat) {
 
 TEST_P(JobOperateTest, ACancelledJobWhoseHolderDiedDoesNotComeBack) {
   const auto id = add(jobs(), "q");
-  claim_one(jobs(), "q", "alice", 30s);
+  const auto late = claim_one(jobs(), "q", "alice", 30s);
   must(jobs().cancel(id));
   advance(31s);
   EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob")), Errc::empty));
   EXPECT_EQ(state_of(jobs(), id), JobState::cancelled);
+  EXPECT_TRUE(lost(jobs().fail(id, late.token), LostReason::expired));
+  EXPECT_TRUE(lost(jobs().release(id, late.token), LostReason::expired));
 }
 
 TEST_P(JobOperateTest, WhoFinishesAnywayHasFinished) {

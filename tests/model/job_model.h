@@ -265,6 +265,7 @@ class JobModel {
     const auto back = index(ago) + 1;
     return ago < 0 || job.tokens.size() < back ? 12345 : job.tokens[job.tokens.size() - back];
   }
+  [[nodiscard]] bool taken_over(const Entry& own) const;
   [[nodiscard]] std::string lost(const ModelJob& job, Moment token) const;
   std::string apply(int id, const Verdict& verdict);
 

@@ -39,7 +39,7 @@ inline std::string JobModel::replay(const Ask& ask, int lease) const {
   auto held = held_by(lease);
   std::stable_sort(held.begin(), held.end(), [&](int a, int b) { return at(a).wish.priority > at(b).wish.priority; });
   for (const int id : held) {
-    if (at(id).wish.queue != ask.queue) continue;
+    if (at(id).wish.queue != ask.queue || std::ssize(claim.jobs) == ask.most) continue;
     claim.jobs.push_back(id);
     claim.attempts.push_back(static_cast<int>(at(id).tokens.size()));
     claim.alone = at(id).alone;

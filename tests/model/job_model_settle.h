@@ -6,15 +6,21 @@
 namespace leasehold::model {
 
 /// Why this token is not current; and who had the job last.
+/// The attempt was ended by somebody else, after its lease had run out.
+inline bool JobModel::taken_over(const Entry& own) const {
+  if (own.outcome == "cancelled") return own.lease >= 0 && leases_[index(own.lease)].end_reason == "expired";
+  return own.outcome == "expired" || own.outcome == "returned";
+}
+
 inline std::string JobModel::lost(const ModelJob& job, Moment token) const {
   const auto* own = job.settled(token);
   const bool granted = job.place == Place::granted;
   const bool latest = granted ? job.tokens.back() == token : !job.log.empty() && job.log.back().token == token;
   const int lease = granted ? job.lease : job.log.empty() ? -1 : job.log.back().lease;
-  const std::string why = own != nullptr && (own->outcome == "expired" || own->outcome == "returned") ? "expired"
-                          : !latest                                                                   ? "superseded"
-                          : own == nullptr                                                            ? "expired"
-                                                                                                      : "finished";
+  const std::string why = own != nullptr && taken_over(*own) ? "expired"
+                          : !latest                          ? "superseded"
+                          : own == nullptr                   ? "expired"
+                                                             : "finished";
   return "lost " + why + (lease < 0 ? "" : " to " + leases_[index(lease)].holder);
 }
 
@@ -43,7 +49,8 @@ inline std::string JobModel::settle(int id, int ago, const Verdict& verdict) {
                     : verdict.word == "fail"    ? "failed"
                     : verdict.word == "release" ? "released"
                                                 : "snoozed";
-  const bool honoured = own != nullptr && own->outcome == "cancelled" && verdict.word != "complete";
+  const bool honoured =
+      own != nullptr && own->outcome == "cancelled" && verdict.word != "complete" && !taken_over(*own);
   if (own == nullptr || (own->outcome != said && !honoured)) return lost(job, token);
   if (own->final) return own->outcome + " due - again";
   const bool deferred = job.place == Place::deferred && job.token == token;

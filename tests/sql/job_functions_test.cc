@@ -87,7 +87,7 @@ TEST_F(JobFunctionsTest, OtherIsolationLevelsAreRefused) {
   const auto token = claimed(alice_);
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
     for (const auto& act :
-         {"job_enqueue('mail', '')", "job_enqueue_plain('mail', '{a,b}')", "job_claim('mail')",
+         {"job_enqueue('mail', '')", "job_enqueue_plain('mail', '{a,b}')", "job_claim('mail')", "job_claim_one('mail')",
           "job_heartbeat(ID, TOKEN)", "job_complete(ID, TOKEN)", "job_fail(ID, TOKEN)", "job_release(ID, TOKEN)",
           "job_snooze(ID, TOKEN, interval '1 s')", "job_settle_many('complete', '{ID}', '{TOKEN}')",
           "lease_open('worker', 'alice', interval '1 minute')", "lease_close(1, '')", "lease_extend(1, '')",
@@ -112,7 +112,8 @@ TEST_F(JobFunctionsTest, BadInputIsRefusedAndChangesNothing) {
         "job_enqueue('q', '', failure_budget => 0)", "job_enqueue('q', '', crash_budget => 1001)",
         "job_enqueue('q', '', tags => array_fill('t'::text, ARRAY[21]))", "job_enqueue('q', '', tags => '{\"\"}')",
         "job_enqueue('q', '', dedupe_key => '')", "job_enqueue('q', '', after => '{4711}')",
-        "job_claim('q', most => 0)", "job_claim('q', most => 1001)", "job_claim('q', ttl => interval '1 ms')"}) {
+        "job_claim('q', most => 0)", "job_claim('q', most => 1001)", "job_claim('q', ttl => interval '1 ms')",
+        "job_claim_one('')", "job_claim_one('q', ttl => interval '31 days')"}) {
     EXPECT_EQ(state(bad), "LH003") << bad;
   }
   for (const auto* table : {"job", "ready", "lease", "job_grant"}) EXPECT_EQ(count(observer_, table), "0") << table;
@@ -149,6 +150,7 @@ TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
   for (const auto* call : {"job_enqueue('q', 'a')",
                            "job_enqueue_plain('q', '{b,c}')",
                            "job_claim('q', most => 3, request_id => 'r')",
+                           "job_claim_one('q', request_id => 'o')",
                            "job_heartbeat(1, 1)",
                            "job_complete(1, 1)",
                            "job_fail(1, 1)",

@@ -20,7 +20,7 @@ class JobPlanTest : public SqlTest {
         "'error', 'progress')");
   }
   /// How many entries of indexes a claim that is then rolled back looks at.
-  std::int64_t read_by_a_claim() {
+  std::int64_t read_by(const std::string& claim) {
     const auto so_far = [&] {
       alice_.run("SELECT pg_stat_force_next_flush()");
       observer_.run("SELECT pg_stat_clear_snapshot()");
@@ -28,7 +28,7 @@ class JobPlanTest : public SqlTest {
                                          store_.schema() + "'"));
     };
     const auto before = so_far();
-    alice_.run(here("BEGIN; SELECT leasehold.job_claim('q'); ROLLBACK"));
+    alice_.run(here("BEGIN; SELECT leasehold." + claim + "; ROLLBACK"));
     return so_far() - before;
   }
   void many(const std::string& sql) {
@@ -40,6 +40,14 @@ class JobPlanTest : public SqlTest {
         here("DO $$ DECLARE c record; BEGIN FOR i IN 1..100 LOOP SELECT * INTO c FROM leasehold.job_claim('q', "
              "request_id => gen_random_uuid()::text); PERFORM " +
              act + "; END LOOP; END $$"));
+  }
+  /// As many_claimed, for the calls of two threads at once.
+  void many_claimed_together(const std::string& act) {
+    alice_.run(here(
+        "DO $$ DECLARE c record; BEGIN FOR i IN 1..100 LOOP SELECT array_agg(job_id) AS jobs, array_agg(token) AS "
+        "tokens INTO c FROM leasehold.job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', "
+        "'{h,h}', '{b,b}', '{1,1}', '{1,1}', '{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}'); PERFORM " +
+        act + "; END LOOP; END $$"));
   }
 };
 
@@ -59,6 +67,10 @@ TEST_F(JobPlanTest, NoActScansATable) {
   many_claimed("leasehold.job_snooze(c.job_id, c.token, interval '1 second')");
   many_claimed("leasehold.job_release(c.job_id, c.token)");
   many_claimed("leasehold.job_settle_many('complete', ARRAY[c.job_id], ARRAY[c.token])");
+  many("leasehold.job_claim_one('q', after_priority => 0, after_id => i)");
+  many_claimed_together(
+      "leasehold.job_settle_each(c.jobs, c.tokens, '{complete,complete}', '{NULL,NULL}', "
+      "'{NULL,NULL}', '{t,t}', '{NULL,NULL}')");
   store_.advance(1h);
   many("leasehold.job_claim('later', 3)");
   many("leasehold.job_claim('q', 3)");
@@ -66,10 +78,17 @@ TEST_F(JobPlanTest, NoActScansATable) {
 }
 
 TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
+  const std::string each =
+      "job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', '{h,h}', '{b,b}', '{1,1}', '{1,1}', "
+      "'{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')";
   many("leasehold.job_enqueue('q', 'x')");
-  const auto of_few = read_by_a_claim();
+  const auto of_few = read_by("job_claim('q')");
+  const auto many_of_few = read_by("job_claim('q', 2)");
+  const auto each_of_few = read_by(each);
   alice_.run(here("SELECT count(*) FROM leasehold.job_enqueue_plain('q', array_fill('x'::bytea, ARRAY[20000]))"));
-  EXPECT_EQ(read_by_a_claim(), of_few);
+  EXPECT_EQ(read_by("job_claim('q')"), of_few);
+  EXPECT_EQ(read_by("job_claim('q', 2)"), many_of_few);
+  EXPECT_EQ(read_by(each), each_of_few);
 }
 
 }  // namespace

@@ -85,5 +85,43 @@ TEST(CombinerTest, ABatchIsInOrderOfKeys) {
   EXPECT_EQ(seen, (std::vector<std::string>{"leader", "a", "b"}));
 }
 
+TEST(CombinerTest, ManyCallsThatAreAlikeTravelWithTheirLike) {
+  Combiner combiner;
+  std::atomic<bool> leader_is_in{false};
+  std::atomic<bool> go_on{false};
+  std::vector<std::string> batches;
+  const auto run = [&](int statement, std::string_view name, bool alike) {
+    const std::array<Param, 1> params{Param(name)};
+    Call call{.statement = &sql::statement_at(statement),
+              .params = params,
+              .deadline = BootClock::now() + 10s,
+              .alike = alike};
+    static_cast<void>(combiner.run(call, [&](std::span<Call* const> calls) {
+      leader_is_in = true;
+      while (!go_on) std::this_thread::yield();
+      std::string names;
+      for (const auto* each : calls) names += std::get<std::string_view>(each->params.front());
+      batches.push_back(names);
+      echo(calls);
+    }));
+  };
+  std::vector<std::jthread> callers;
+  std::size_t lined_up = 0;
+  const auto line_up = [&](int statement, std::string_view name, bool alike) {
+    callers.emplace_back(run, statement, name, alike);
+    ++lined_up;
+    while (combiner.waiting() < lined_up) std::this_thread::yield();
+  };
+  std::jthread leader([&] { run(0, "leader", false); });
+  while (!leader_is_in) std::this_thread::yield();
+  for (const auto* claim : {"a", "b", "c"}) line_up(1, claim, true);
+  for (const auto* complete : {"d", "e", "f"}) line_up(2, complete, true);
+  for (const auto* other : {"g", "h"}) line_up(0, other, false);
+  go_on = true;
+  callers.clear();
+  leader.join();
+  EXPECT_EQ(batches, (std::vector<std::string>{"leader", "abcgh", "def"}));
+}
+
 }  // namespace
 }  // namespace leasehold::storage

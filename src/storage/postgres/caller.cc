@@ -44,7 +44,10 @@ Result<Rows> Caller::read(const storage::Statement& statement, std::span<const s
 
 Result<Rows> Caller::write(const storage::Statement& statement, std::span<const storage::Param> params,
                            BootTime deadline) {
-  Call call{.statement = &statement, .params = params, .deadline = deadline};
+  Call call{.statement = &statement,
+            .params = params,
+            .deadline = deadline,
+            .alike = has_each_form(statement, dialect().each)};
   if (belongs_in_batch(call)) {
     auto answer = combiner_.run(call, [this](std::span<Call* const> calls) { write_batch(calls); });
     if (!call.alone) return answer;

@@ -9,10 +9,6 @@ namespace {
 
 using storage::Call;
 
-bool has_each_form(const Call& call, std::span<const std::string_view> each_forms) {
-  return !each_forms[static_cast<std::size_t>(call.statement->index)].empty();
-}
-
 std::vector<storage::Field> each_columns(const storage::Statement& statement) {
   std::vector<storage::Field> columns{{.name = "call", .type = storage::Type::integer, .nullable = false}};
   columns.insert(columns.end(), statement.columns.begin(), statement.columns.end());
@@ -25,8 +21,14 @@ void answer_all(CallGroup group, const Error& error) {
 
 }  // namespace
 
+bool has_each_form(const storage::Statement& statement, std::span<const std::string_view> each_forms) {
+  return !each_forms[static_cast<std::size_t>(statement.index)].empty();
+}
+
 void sort_for_grouping(std::vector<Call*>& calls, std::span<const std::string_view> each_forms) {
-  const auto rank = [&](const Call* call) { return has_each_form(*call, each_forms) ? call->statement->index : -1; };
+  const auto rank = [&](const Call* call) {
+    return has_each_form(*call->statement, each_forms) ? call->statement->index : -1;
+  };
   std::stable_sort(calls.begin(), calls.end(), [&](const Call* a, const Call* b) { return rank(a) < rank(b); });
 }
 
@@ -34,7 +36,7 @@ std::vector<CallGroup> group_calls(std::span<Call* const> calls, std::span<const
   std::vector<CallGroup> groups;
   for (std::size_t first = 0; first < calls.size();) {
     std::size_t length = 1;
-    if (has_each_form(*calls[first], each_forms)) {
+    if (has_each_form(*calls[first]->statement, each_forms)) {
       const auto* statement = calls[first]->statement;
       while (first + length < calls.size() && calls[first + length]->statement == statement) ++length;
     }

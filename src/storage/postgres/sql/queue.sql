@@ -15,7 +15,7 @@
 --   failure_budget int, crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool,
 --   tags texts, after ints
 -- gives id int, created bool, state text
-SELECT * FROM leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :limit_key,
+SELECT leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :limit_key,
   :failure_budget, :crash_budget, :backoff_base, :backoff_most, :backoff_exponential, :tags, :after);
 
 -- statement job_enqueue_plain write
@@ -31,8 +31,14 @@ SELECT leasehold.job_enqueue_plain(:queue, :payloads, :priority, :delay, :run_at
 -- gives job_claimed
 -- each SELECT * FROM leasehold.job_claim_each(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid,
 --   :process_start, :tty, :instance, :attach, :after_priority, :after_id)
-SELECT * FROM leasehold.job_claim(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start,
-  :tty, :instance, :attach, :after_priority, :after_id);
+-- One value as the answer is cheaper than a set of rows (see lock.sql): most claims are for one job.
+SELECT leasehold.job_claim_one(:queue, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
+         :instance, :after_priority, :after_id)
+ WHERE :most = 1 AND :attach IS NULL
+UNION ALL
+SELECT leasehold.job_claim(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
+         :instance, :attach, :after_priority, :after_id)
+ WHERE :most <> 1 OR :attach IS NOT NULL;
 
 -- statement job_heartbeat write urgent
 -- takes job_id int, token int, ttl duration?, percent int?, message text?, stage text?

@@ -131,7 +131,7 @@ INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone)
 SELECT g.job_id, j.priority, g.token, g.attempt - 1, g.alone
   FROM temp.leasehold_claim AS c CROSS JOIN leasehold_job_grant AS g ON g.lease_id = c.lease_id
   CROSS JOIN leasehold_job AS j ON j.id = g.job_id
- WHERE c.outcome = 'replayed' AND g.queue = :queue ORDER BY j.priority DESC, j.id;
+ WHERE c.outcome = 'replayed' AND g.queue = :queue ORDER BY j.priority DESC, j.id LIMIT :most;
 INSERT INTO leasehold_promote (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
 SELECT queue, due_at, job_id, priority, last_token, attempt, alone, limit_key
   FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now ORDER BY due_at, job_id
@@ -289,7 +289,7 @@ UPDATE temp.leasehold_verdict
    SET (outcome, why, latest, final, settled_as, due_at, replayed) =
        (SELECT CASE WHEN NOT f.exists_still THEN 'not_found' WHEN f.said_before THEN 'settled' ELSE 'lost' END,
                CASE WHEN f.said_before OR NOT f.exists_still THEN NULL
-                    WHEN f.own_outcome IN ('expired', 'returned') THEN 'expired'
+                    WHEN f.own_outcome IN ('expired', 'returned') OR f.taken_over THEN 'expired'
                     WHEN f.latest_token IS NOT f.token THEN 'superseded'
                     WHEN f.end_reason = 'revoked' THEN 'revoked'
                     WHEN f.own_outcome IS NULL THEN 'expired'
@@ -299,11 +299,14 @@ UPDATE temp.leasehold_verdict
           FROM (SELECT v.token, j.id IS NOT NULL AS exists_still, s.outcome AS own_outcome, s.final, d.due_at,
                        coalesce(g.token, t.token) AS latest_token, coalesce(g.lease_id, t.lease_id) AS latest,
                        l.end_reason,
+                       coalesce(s.outcome = 'cancelled' AND o.end_reason = 'expired', 0) AS taken_over,
                        coalesce(s.outcome = v.settled_as
-                                OR (s.outcome = 'cancelled' AND v.settled_as <> 'completed'), 0) AS said_before
+                                OR (s.outcome = 'cancelled' AND v.settled_as <> 'completed'
+                                    AND o.end_reason IS NOT 'expired'), 0) AS said_before
                   FROM temp.leasehold_verdict AS v
                   LEFT JOIN leasehold_job AS j ON j.id = v.job_id
                   LEFT JOIN leasehold_settled AS s ON s.job_id = v.job_id AND s.token = v.token
+                  LEFT JOIN leasehold_lease AS o ON o.id = s.lease_id
                   LEFT JOIN leasehold_deferred AS d ON d.job_id = v.job_id AND d.last_token = v.token
                   LEFT JOIN leasehold_job_grant AS g ON g.job_id = v.job_id
                   LEFT JOIN leasehold_settled AS t

@@ -89,7 +89,7 @@ BEGIN
 END $$;
 
 -- A claim asked before: the first answer again, with what remains of the lease and of its jobs.
-CREATE FUNCTION leasehold.job_claim_again(queue text, request_id text, moment timestamptz)
+CREATE FUNCTION leasehold.job_claim_again(queue text, most bigint, request_id text, moment timestamptz)
 RETURNS SETOF leasehold.job_claimed LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -105,7 +105,7 @@ BEGIN
       FROM leasehold.lease_unsettled(l.id) AS u
      CROSS JOIN LATERAL (SELECT t.* FROM leasehold.job AS t WHERE t.id = u.job_id OFFSET 0) AS j
      WHERE u.queue = job_claim_again.queue
-     ORDER BY j.priority DESC, j.id;
+     ORDER BY j.priority DESC, j.id LIMIT most;
     IF FOUND THEN RETURN; END IF;
   END IF;
   RETURN QUERY SELECT (leasehold.job_refusal(

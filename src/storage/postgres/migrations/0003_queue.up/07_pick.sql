@@ -112,7 +112,7 @@ DECLARE
   pick     leasehold.job_pick;
 BEGIN
   IF EXISTS (SELECT FROM leasehold.lease AS o WHERE o.request_id = l.request_id AND l.id IS NULL) THEN
-    RETURN QUERY SELECT * FROM leasehold.job_claim_again(queue, l.request_id, moment);
+    RETURN QUERY SELECT * FROM leasehold.job_claim_again(queue, most, l.request_id, moment);
     RETURN;
   END IF;
   prepared := leasehold.job_claim_prepare(queue, most, l.holder, l.host);
@@ -135,7 +135,7 @@ BEGIN
   IF l.id IS NULL OR pick.marks[1] THEN
     l := leasehold.lease_for_claim(l, prepared.default_ttl, moment);
     IF l.id IS NULL THEN
-      RETURN QUERY SELECT * FROM leasehold.job_claim_again(queue, l.request_id, moment);
+      RETURN QUERY SELECT * FROM leasehold.job_claim_again(queue, most, l.request_id, moment);
       RETURN;
     END IF;
   END IF;

@@ -5,23 +5,25 @@ CREATE FUNCTION leasehold.job_lost(job_id bigint, token bigint) RETURNS leasehol
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  mine text;
+  mine record;
   last record;
   l    record;
 BEGIN
   IF NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = job_lost.job_id) THEN
     RETURN ROW('not_found', NULL, NULL, NULL, NULL)::leasehold.job_loss;
   END IF;
-  SELECT s.outcome INTO mine FROM leasehold.settled AS s WHERE s.job_id = job_lost.job_id AND s.token = job_lost.token;
+  SELECT s.outcome, (SELECT t.end_reason FROM leasehold.lease AS t WHERE t.id = s.lease_id) INTO mine
+    FROM leasehold.settled AS s WHERE s.job_id = job_lost.job_id AND s.token = job_lost.token;
   SELECT a.token, a.lease_id INTO last FROM (
     SELECT g.token, g.lease_id FROM leasehold.job_grant AS g WHERE g.jobs @> ARRAY[job_lost.job_id]
     UNION ALL SELECT s.token, s.lease_id FROM leasehold.settled AS s WHERE s.job_id = job_lost.job_id
   ) AS a ORDER BY a.token DESC LIMIT 1;
   SELECT t.holder, t.host, t.expires_at, t.end_reason INTO l FROM leasehold.lease AS t WHERE t.id = last.lease_id;
-  RETURN ROW('lost', CASE WHEN mine IN ('expired', 'returned') THEN 'expired'
+  RETURN ROW('lost', CASE WHEN mine.outcome IN ('expired', 'returned')
+                            OR (mine.outcome = 'cancelled' AND mine.end_reason = 'expired') THEN 'expired'
                           WHEN last.token IS DISTINCT FROM job_lost.token THEN 'superseded'
                           WHEN l.end_reason = 'revoked' THEN 'revoked'
-                          WHEN mine IS NULL THEN 'expired'
+                          WHEN mine.outcome IS NULL THEN 'expired'
                           ELSE 'finished' END,
              l.holder, l.host, l.expires_at)::leasehold.job_loss;
 END $$;
@@ -103,12 +105,13 @@ DECLARE
   loss   leasehold.job_loss;
   due_at timestamptz;
 BEGIN
-  SELECT t.outcome, t.final, t.lease_id INTO s FROM leasehold.settled AS t
+  SELECT t.outcome, t.final, t.lease_id, (SELECT l.end_reason FROM leasehold.lease AS l WHERE l.id = t.lease_id)
+    INTO s FROM leasehold.settled AS t
    WHERE t.job_id = job_settled_before.job_id AND t.token = job_settled_before.token
      AND EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = t.job_id);
   IF s.outcome = (CASE verdict WHEN 'complete' THEN 'completed' WHEN 'fail' THEN 'failed'
                                WHEN 'release' THEN 'released' WHEN 'snooze' THEN 'snoozed' END)
-     OR (s.outcome = 'cancelled' AND verdict <> 'complete') THEN
+     OR (s.outcome = 'cancelled' AND verdict <> 'complete' AND s.end_reason IS DISTINCT FROM 'expired') THEN
     IF NOT s.final THEN
       SELECT d.due_at INTO due_at FROM leasehold.deferred AS d
        WHERE d.job_id = job_settled_before.job_id AND d.last_token = job_settled_before.token;
@@ -194,7 +197,8 @@ END $$;
 -- ends them: then they are locked to the full from the start, because upgrading deadlocks.
 CREATE FUNCTION leasehold.job_settle_any(
   job_id bigint, token bigint, verdict text, result bytea, error text, retryable boolean, delay interval
-) RETURNS leasehold.job_settled LANGUAGE plpgsql AS $$
+) RETURNS leasehold.job_settled LANGUAGE plpgsql
+SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
   g      record;
@@ -253,8 +257,7 @@ CREATE FUNCTION leasehold.job_settle(
   retryable boolean DEFAULT true, delay interval DEFAULT NULL
 ) RETURNS leasehold.job_settled
 LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
   sound      boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
@@ -264,14 +267,13 @@ DECLARE
   special    boolean;
 BEGIN
   IF verdict = 'complete' AND result IS NULL THEN
-    WITH ended AS (
-      UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'completed'
-       WHERE l.id = (SELECT g.lease_id FROM leasehold.job_grant AS g
-                      WHERE g.token = job_settle.token AND g.jobs = ARRAY[job_settle.job_id] LIMIT 1)
-         AND l.ended_at IS NULL AND l.kind = 'job'
-      RETURNING l.id)
-    DELETE FROM leasehold.job_grant AS g USING ended AS e WHERE g.token = job_settle.token AND g.lease_id = e.id
-    RETURNING g.lease_id, g.queue INTO held, held_queue;
+    UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'completed'
+     WHERE l.id = (SELECT g.lease_id FROM leasehold.job_grant AS g
+                    WHERE g.token = job_settle.token AND g.jobs = ARRAY[job_settle.job_id] LIMIT 1)
+       AND l.ended_at IS NULL AND l.kind = 'job'
+    RETURNING l.id INTO held;
+    DELETE FROM leasehold.job_grant AS g WHERE g.token = job_settle.token AND g.lease_id = held
+    RETURNING g.queue INTO held_queue;
   END IF;
   IF held IS NULL THEN
     sound := leasehold.require_verdict(verdict, result, delay);

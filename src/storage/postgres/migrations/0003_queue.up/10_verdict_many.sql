@@ -1,6 +1,7 @@
 -- Verdicts on many jobs at once.
 
--- The verdicts of several callers at once: completions of grants of one job together, everything else singly.
+-- The verdicts of several callers at once: completions of grants of one job together, everything else singly. As there,
+-- ending the lease decides, and what comes with the end of a job is asked in a new statement.
 CREATE FUNCTION leasehold.job_settle_each(
   job_ids bigint[], tokens bigint[], verdicts text[], results bytea[], errors text[], retryables boolean[],
   delays interval[]
@@ -8,55 +9,67 @@ CREATE FUNCTION leasehold.job_settle_each(
   call bigint, outcome text, why text, job_id bigint, state text, due_at timestamptz, replayed boolean, lease_id bigint,
   tidy boolean, holder text, host text, expires_at timestamptz, store_now timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
-  sound    boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
-  moment   timestamptz := leasehold.now();
-  leases   bigint[];
-  done     bigint[] := '{}';
-  calls    bigint[] := '{}';
-  freed    text;
+  sound   boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  moment  timestamptz := leasehold.now();
+  leases  bigint[];
+  ended   bigint[];
+  done    bigint[];
+  calls   int[] := '{}';
+  queues  text[];
+  low     bigint;
+  high    bigint;
 BEGIN
-  WITH held AS MATERIALIZED (
-    SELECT c.job_id, c.token, c.nth, g.lease_id
-      FROM unnest(job_ids, tokens, verdicts, results) WITH ORDINALITY AS c(job_id, token, verdict, result, nth)
-     CROSS JOIN LATERAL (SELECT t.lease_id FROM leasehold.job_grant AS t
-                          WHERE t.token = c.token AND t.jobs = ARRAY[c.job_id] OFFSET 0) AS g
-     WHERE c.verdict = 'complete' AND c.result IS NULL
-  ), ended AS (
-    UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'completed'
-     WHERE l.id = ANY (ARRAY(SELECT h.lease_id FROM held AS h)) AND l.ended_at IS NULL AND l.kind = 'job'
-    RETURNING l.id
-  ), judged AS MATERIALIZED (
-    SELECT DISTINCT ON (h.lease_id) h.job_id, h.token, h.nth, h.lease_id
-      FROM held AS h JOIN ended AS e ON e.id = h.lease_id
-  ), noted AS (
-    INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
-    SELECT j.job_id, j.token, j.lease_id, moment, true, 'completed' FROM judged AS j
-  )
-  SELECT coalesce(array_agg(j.job_id), '{}'), coalesce(array_agg(j.nth), '{}'), array_agg(j.lease_id)
-    INTO done, calls, leases FROM judged AS j;
-  IF done <> '{}' THEN
-    FOR freed IN
-      WITH gone AS (DELETE FROM leasehold.job_grant AS g WHERE g.lease_id = ANY (leases) RETURNING g.queue)
-      SELECT DISTINCT g.queue FROM gone AS g
-    LOOP
-      PERFORM leasehold.job_free_place(freed, moment);
-    END LOOP;
-    PERFORM leasehold.job_finish_plain(done, moment);
-    RETURN QUERY
-    SELECT d.nth - 1, 'settled', NULL, d.job_id, 'completed', NULL::timestamptz, false, d.lease_id, false, NULL, NULL,
-           NULL::timestamptz, moment
-      FROM unnest(done, calls, leases) AS d(job_id, nth, lease_id);
+  SELECT array_agg(g.lease_id), array_agg(job_ids[i]), coalesce(array_agg(i), '{}'), min(job_ids[i]), max(job_ids[i])
+    INTO leases, done, calls, low, high
+    FROM generate_series(1, cardinality(job_ids)) AS i
+   CROSS JOIN LATERAL (SELECT t.lease_id FROM leasehold.job_grant AS t
+                        WHERE t.token = tokens[i] AND t.jobs = ARRAY[job_ids[i]] OFFSET 0) AS g
+   WHERE verdicts[i] = 'complete' AND results[i] IS NULL;
+  IF calls <> '{}' THEN
+    WITH gone AS (
+      UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'completed'
+       WHERE l.id = ANY (leases) AND l.ended_at IS NULL AND l.kind = 'job'
+      RETURNING l.id)
+    SELECT array_agg(g.id) INTO ended FROM gone AS g;
+    -- Somebody else has ended one, or it was said twice.
+    IF cardinality(ended) IS DISTINCT FROM cardinality(leases) THEN
+      SELECT array_agg(h.lease_id), array_agg(h.job_id), coalesce(array_agg(h.nth), '{}') INTO leases, done, calls
+        FROM (SELECT DISTINCT ON (u.lease_id) u.* FROM unnest(leases, done, calls) AS u(lease_id, job_id, nth)
+               WHERE u.lease_id = ANY (ended)) AS h;
+    END IF;
   END IF;
-  FOR i IN 1 .. cardinality(job_ids) LOOP
-    CONTINUE WHEN i = ANY (calls);
+  IF calls <> '{}' THEN
+    WITH gone AS (DELETE FROM leasehold.job_grant AS g WHERE g.lease_id = ANY (leases) RETURNING g.queue)
+    SELECT array_agg(g.queue) INTO queues FROM gone AS g;
+    INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
+    SELECT done[i], tokens[calls[i]], leases[i], moment, true, 'completed'
+      FROM generate_series(1, cardinality(calls)) AS i;
+    IF EXISTS (SELECT FROM leasehold.dedupe AS d WHERE d.job_id BETWEEN low AND high)
+       OR EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.after_id BETWEEN low AND high)
+       OR EXISTS (SELECT FROM leasehold.progress AS p WHERE p.job_id BETWEEN low AND high)
+       OR EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id BETWEEN low AND high)
+       OR EXISTS (SELECT FROM leasehold.awaited AS a WHERE a.topic BETWEEN 'job:' AND 'job;' AND a.until > moment)
+       OR EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = ANY (queues)) THEN
+      PERFORM leasehold.job_finish(done, true, moment);
+      PERFORM leasehold.job_free_place(q.name, moment) FROM leasehold.queue AS q WHERE q.name = ANY (queues);
+    END IF;
     RETURN QUERY
-    SELECT i::bigint - 1, (r.s).* FROM (SELECT leasehold.job_settle(
-      job_ids[i], tokens[i], verdicts[i], results[i], errors[i], retryables[i], delays[i]) AS s OFFSET 0) AS r;
-  END LOOP;
+    SELECT calls[i] - 1::bigint, 'settled', NULL, done[i], 'completed', NULL::timestamptz, false, leases[i], false,
+           NULL, NULL, NULL::timestamptz, moment
+      FROM generate_series(1, cardinality(calls)) AS i;
+  END IF;
+  IF cardinality(calls) < cardinality(job_ids) THEN
+    FOR i IN 1 .. cardinality(job_ids) LOOP
+      CONTINUE WHEN i = ANY (calls);
+      RETURN QUERY
+      SELECT i::bigint - 1, (r.s).* FROM (SELECT leasehold.job_settle(
+        job_ids[i], tokens[i], verdicts[i], results[i], errors[i], retryables[i], delays[i]) AS s OFFSET 0) AS r;
+    END LOOP;
+  END IF;
 END $$;
 
 -- One verdict on the jobs of one grant, given in any order; gives those that are settled now. The rest were not in
