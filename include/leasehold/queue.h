@@ -222,7 +222,7 @@ struct JobError {
 };
 
 /// Wakes whoever waits when one of several queues may have a new job. A hint, late or for nothing at times: look now
-/// and then without it, too. Belongs to one thread.
+/// and then without it, too. Belongs to one thread, but for wake().
 class JobWatch {
  public:
   LEASEHOLD_EXPORT JobWatch(JobWatch&&) noexcept;
@@ -231,6 +231,8 @@ class JobWatch {
 
   /// Sleeps until something may have come since the watch was made or the last wait returned; or `until`.
   LEASEHOLD_EXPORT void wait(BootTime until);
+  /// Ends the wait that is under way, or else the next one. From any thread.
+  LEASEHOLD_EXPORT void wake();
 
  private:
   friend class Jobs;

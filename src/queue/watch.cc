@@ -32,6 +32,8 @@ void JobWatch::wait(BootTime until) {
   if (!impl_->tell_store()) impl_->watch->wait(until);
 }
 
+void JobWatch::wake() { impl_->watch->wake(); }
+
 JobWatch Jobs::watch(std::span<const std::string> queues) const {
   auto impl = std::make_unique<JobWatch::Impl>();
   impl->jobs = impl_;

@@ -2,7 +2,7 @@
 // .sql files. It knows statements and transactions, nothing of locks or queues.
 //
 // Threading: every method of Backend may be called from any thread; a Transaction or ChangeWatch
-// belongs to one.
+// belongs to one, but for what says otherwise.
 #pragma once
 
 #include <memory>
@@ -37,6 +37,9 @@ class ChangeWatch {
 
   /// Sleeps until a change since the watch was made, or since the last wait returned; or `until`.
   virtual void wait(BootTime until) = 0;
+
+  /// Ends the wait that is under way, or else the next one. From any thread.
+  virtual void wake() = 0;
 };
 
 class Backend {

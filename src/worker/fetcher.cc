@@ -12,6 +12,8 @@ constexpr Duration look_again = std::chrono::seconds(1);
 constexpr Duration look_again_between = std::chrono::milliseconds(100);
 // There is work, but somebody else had his hands on it.
 constexpr Duration look_again_when_busy = std::chrono::milliseconds(20);
+// There should be no more; should there be, it must not wait for long.
+constexpr Duration look_again_after_the_rest = std::chrono::milliseconds(20);
 // Nobody tells when somebody else's job makes room.
 constexpr Duration look_again_when_full = std::chrono::milliseconds(100);
 
@@ -59,9 +61,9 @@ Fetcher::Round Fetcher::go_round(int room) {
     }
     auto grant = around_.source.claim(queue.name, room, lease_->work);
     if (grant) {
-      room -= static_cast<int>(grant->jobs.size());
+      const int asked = std::exchange(room, room - static_cast<int>(grant->jobs.size()));
       turn_ = index + 1;
-      round = lay_down(queue, std::move(*grant));
+      round = std::min(round, lay_down(queue, std::move(*grant), asked));
     } else if (is_refusal(grant.error().code)) {
       round = std::min(round, refused(queue, std::move(grant).error()));
     } else {
@@ -71,21 +73,27 @@ Fetcher::Round Fetcher::go_round(int room) {
   return round;
 }
 
-Fetcher::Round Fetcher::lay_down(Queue& queue, JobGrant grant) {
+Fetcher::Round Fetcher::lay_down(Queue& queue, JobGrant grant, int asked) {
   pause_.reset();
   queue.not_before = {};
+  queue.patience_ends = BootClock::now() + look_again_after_the_rest;
+  // What woke us. Asking again at once would cost a commit, at the very moment when the job is to start. Only once in a
+  // row, for limits make small grants, too.
+  const bool the_rest = std::exchange(queue.was_empty, false) && !grant.alone &&
+                        grant.jobs.size() < static_cast<std::size_t>(asked) && until_ == WorkUntil::stopped;
   around_.tally.claimed(grant.jobs.size());
   const auto lease = grant.lease_id == lease_->work.id ? lease_->live : keep_alone(grant);
   std::vector<AttemptPtr> attempts;
   attempts.reserve(grant.jobs.size());
   for (auto& job : grant.jobs) attempts.push_back(std::make_shared<Attempt>(std::move(job), lease));
   around_.bench->put(std::move(attempts));
-  return Round::got_some;
+  return the_rest ? Round::got_the_rest : Round::got_some;
 }
 
 Fetcher::Round Fetcher::refused(Queue& queue, Error why) {
   pause_.reset();
   const auto code = why.code;
+  queue.was_empty = code == Errc::empty;
   queue.patience_ends = BootClock::now() + patience_with(why);
   queue.not_before = std::min(queue.patience_ends, BootClock::now() + look_again_between);
   refusal_ = std::move(why);

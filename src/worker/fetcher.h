@@ -44,6 +44,7 @@ class Fetcher {
     std::string name;
     BootTime not_before{};     ///< had nothing a moment ago: is left out while others have something
     BootTime patience_ends{};  ///< is asked again then, whatever happens
+    bool was_empty = false;    ///< when it was asked last
   };
   struct OpenLease {
     WorkLease work;
@@ -53,13 +54,14 @@ class Fetcher {
   enum class Round {
     got_some,
     left_some_out,  ///< some queues were not asked
+    got_the_rest,   ///< what came in lately, and there seems to be no more
     got_nothing,    ///< there may be something, but not for us at the moment
     nothing_there,
     failed,
   };
 
   Round go_round(int room);
-  Round lay_down(Queue& queue, JobGrant grant);
+  Round lay_down(Queue& queue, JobGrant grant, int asked);
   Round refused(Queue& queue, Error why);
   Round claim_failed(const Error& why);
   bool open_lease();

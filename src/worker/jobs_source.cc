@@ -1,16 +1,24 @@
 #include "worker/jobs_source.h"
 
 #include <algorithm>
-#include <thread>
+#include <condition_variable>
+#include <mutex>
 #include <utility>
 
 namespace leasehold::worker {
 namespace {
 
-// A watch cannot be interrupted, so it is left now and then to see whether the worker is to stop.
-constexpr Duration look_up = std::chrono::milliseconds(100);
 // On a busy store most wake-ups are for others; they are answered ever more slowly, up to this.
 constexpr Duration longest_damping = std::chrono::milliseconds(50);
+// After so long without a wake-up the store is not busy.
+constexpr Duration quiet_enough = std::chrono::milliseconds(100);
+
+void sleep_unless_stopped(Duration length, std::stop_token stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, std::move(stop), length, [] { return false; });
+}
 
 }  // namespace
 
@@ -48,17 +56,13 @@ Result<Settled> JobsSource::fail(JobId id, Token token, const FailOptions& optio
 Result<Settled> JobsSource::snooze(JobId id, Token token, Duration delay) { return jobs_.snooze(id, token, delay); }
 
 void JobsSource::wait_for_work(BootTime until, const std::stop_token& stop) {
-  if (damping_ > Duration(0)) std::this_thread::sleep_for(damping_);
-  while (!stop.stop_requested()) {
-    const auto look_up_at = std::min(until, BootClock::now() + look_up);
-    watch_.wait(look_up_at);
-    if (BootClock::now() < look_up_at) {
-      damping_ = std::clamp<Duration>(damping_ * 2, std::chrono::milliseconds(1), longest_damping);
-      return;
-    }
-    damping_ = Duration(0);
-    if (look_up_at == until) return;
-  }
+  if (damping_ > Duration(0)) sleep_unless_stopped(damping_, stop);
+  const std::stop_callback on_stop(stop, [this] { watch_.wake(); });
+  const auto quiet_at = std::min(until, BootClock::now() + quiet_enough);
+  watch_.wait(until);
+  damping_ = BootClock::now() < quiet_at
+                 ? std::clamp<Duration>(damping_ * 2, std::chrono::milliseconds(1), longest_damping)
+                 : Duration(0);
 }
 
 }  // namespace leasehold::worker

@@ -15,6 +15,7 @@
 #include "support/process.h"
 #include "support/running_worker.h"
 #include "support/store_fixture.h"
+#include "worker/jobs_source.h"
 
 namespace leasehold::support {
 namespace {
@@ -118,6 +119,38 @@ TEST_P(WorkerTest, AJobThatComesWhileItWaitsIsStarted) {
   const auto summary = worker.stop();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->completed, 3);
+}
+
+/// A new watch wakes by itself at first: the store is told of it, the listener connects.
+template <typename Wait>
+bool becomes_quiet(Wait&& wait) {
+  return eventually([&] {
+    const auto until = BootClock::now() + 200ms;
+    wait(until);
+    return BootClock::now() >= until;
+  });
+}
+
+TEST_P(WorkerTest, AWatchThatIsWokenEndsItsWait) {
+  const std::vector<std::string> queues{"mail"};
+  auto watch = jobs().watch(queues);
+  ASSERT_TRUE(becomes_quiet([&](BootTime until) { watch.wait(until); }));
+  const auto before = BootClock::now();
+  std::thread waiting([&] { watch.wait(before + 1min); });
+  watch.wake();
+  waiting.join();
+  EXPECT_LT(BootClock::now() - before, 10s);
+}
+
+TEST_P(WorkerTest, AWaitForWorkEndsWhenTheWorkerIsToStop) {
+  worker::JobsSource source(store(), {"mail"}, Holder::self(), 30s);
+  std::stop_source stop;
+  ASSERT_TRUE(becomes_quiet([&](BootTime until) { source.wait_for_work(until, stop.get_token()); }));
+  const auto before = BootClock::now();
+  std::thread waiting([&] { source.wait_for_work(before + 1min, stop.get_token()); });
+  stop.request_stop();
+  waiting.join();
+  EXPECT_LT(BootClock::now() - before, 10s);
 }
 
 TEST_P(WorkerTest, AHandlerThatThrowsLeavesItsWordsWithTheJob) {

@@ -40,6 +40,7 @@ class FakeWorkSource final : public worker::WorkSource {
     int beats = 0;
     int complete_calls = 0;
     int waits = 0;  ///< how often it lay down to wait for work
+    std::vector<std::size_t> claims_before_wait;
   };
   using Answer = std::optional<Error>;
 
@@ -212,6 +213,7 @@ class FakeWorkSource final : public worker::WorkSource {
     const std::stop_callback wake(stop, [this] { change([] {}); });
     Act act(*this);
     ++seen_.waits;
+    seen_.claims_before_wait.push_back(seen_.claims.size());
     changed_.notify_all();
     const auto longest = std::min<Duration>(until - BootClock::now(), std::chrono::seconds(10));
     changed_.wait_for(act.lock, longest, [&] { return news_ || stop.stop_requested(); });

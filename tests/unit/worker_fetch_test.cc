@@ -209,6 +209,35 @@ TEST(WorkerFetchTest, ASerialQueueGoesOnAsSoonAsThePlaceIsFree) {
   EXPECT_LT(BootClock::now() - before, 15s) << "a tenth of a second for each would be twenty";
 }
 
+TEST(WorkerFetchTest, NothingIsAskedAfterALoneJobBeforeWaitingAgain) {
+  FakeWorkSource source(10s);
+  RunningWorker worker(source, {{"mail", complete}}, {.concurrency = 4});
+  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 1; }));
+  source.add("mail", 1);
+  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 2; }));
+  EXPECT_EQ(source.seen().claims_before_wait.at(0), 1U) << "the one that found nothing";
+  EXPECT_EQ(source.seen().claims_before_wait.at(1), 2U) << "the one that got the job";
+}
+
+TEST(WorkerFetchTest, AFullGrantIsFollowedByAnother) {
+  FakeWorkSource source(10s);
+  RunningWorker worker(source, {{"mail", complete}}, {.concurrency = 2, .prefetch = 0});
+  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 1; }));
+  source.add("mail", 6);
+  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 2; }));
+  EXPECT_GE(source.seen().claims_before_wait.at(1), 5U) << "nothing, two and two and two, nothing";
+}
+
+TEST(WorkerFetchTest, ASerialQueueThatWokeTheWorkerDoesNotRestBetweenItsJobs) {
+  FakeWorkSource source(10s);
+  source.limit_running(1);
+  RunningWorker worker(source, {{"merge", complete}}, {.concurrency = 4});
+  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 1; }));
+  source.add("merge", 50);
+  ASSERT_TRUE(source.await([](const auto& seen) { return seen.completed.size() == 50; }));
+  EXPECT_LE(source.seen().waits, 5) << "idle, after the first, which looked like the only one, and idle again";
+}
+
 TEST(WorkerFetchTest, ACancelledJobThatWasNotStartedIsNotStarted) {
   FakeWorkSource source(300ms);
   const auto first = source.add("mail", 20);

@@ -25,8 +25,13 @@ class WatchList::Watch final : public storage::ChangeWatch {
     changed_ = false;
   }
 
+  void wake() override {
+    const std::lock_guard lock(list_->mutex_);
+    note_change();
+  }
+
   /// Under the list's mutex.
-  void wake() {
+  void note_change() {
     changed_ = true;
     woken_.notify_one();
   }
@@ -46,13 +51,13 @@ std::unique_ptr<storage::ChangeWatch> WatchList::add(std::string_view topic) {
 void WatchList::wake(std::string_view topic) {
   const std::lock_guard lock(mutex_);
   for (auto* watch : watches_) {
-    if (watch->wants(topic)) watch->wake();
+    if (watch->wants(topic)) watch->note_change();
   }
 }
 
 void WatchList::wake_all() {
   const std::lock_guard lock(mutex_);
-  for (auto* watch : watches_) watch->wake();
+  for (auto* watch : watches_) watch->note_change();
 }
 
 }  // namespace leasehold::postgres

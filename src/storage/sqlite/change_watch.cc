@@ -7,18 +7,27 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 namespace leasehold::sqlite {
 namespace {
 
-// The log is written before its commit shows: look again for as long as a slow fsync may take.
+// The log is written before its commit shows: look again for as long as a slow fsync may take, often at first.
 constexpr Duration settle_time = std::chrono::milliseconds(40);
-constexpr int settle_step_ms = 1;
+constexpr Duration shortest_settle_step = std::chrono::microseconds(50);
+constexpr Duration longest_settle_step = std::chrono::milliseconds(1);
 // Where the folder cannot be watched (no inotify left), look this often.
 constexpr Duration poll_step = std::chrono::milliseconds(20);
+
+void announce_to(int event_fd) {
+  const std::uint64_t one = 1;
+  // Full means that it has not been read yet, which wakes just as well.
+  [[maybe_unused]] const auto written = write(event_fd, &one, sizeof one);
+}
 
 void drain(int fd) {
   std::array<char, 4096> space{};
@@ -52,7 +61,7 @@ class FileWatch final : public storage::ChangeWatch {
 
   void wait(BootTime until) override {
     while (BootClock::now() < until) {
-      if (changed()) return;
+      if (woken_.exchange(false) || changed()) return;
       auto left = until - BootClock::now();
       if (connection_ != nullptr && !watching_) left = std::min(left, poll_step);
       std::array<pollfd, 2> events = {{{event_fd_, POLLIN, 0}, {inotify_fd_, POLLIN, 0}}};
@@ -60,11 +69,17 @@ class FileWatch final : public storage::ChangeWatch {
       if (poll(events.data(), events.size(), ms) < 0) continue;
       if ((events[0].revents & POLLIN) != 0) {
         drain(event_fd_);
+        if (woken_.exchange(false)) return;
         // Many a commit has written nothing. If those woke anybody, two who look for work would keep each other busy.
         if (connection_ == nullptr || changed()) return;
       }
       if ((events[1].revents & POLLIN) != 0 && settled_into_change(until)) return;
     }
+  }
+
+  void wake() override {
+    woken_ = true;
+    announce_to(event_fd_);
   }
 
  private:
@@ -76,10 +91,12 @@ class FileWatch final : public storage::ChangeWatch {
 
   bool settled_into_change(BootTime until) {
     drain(inotify_fd_);
-    const auto give_up = std::min(until, BootClock::now() + settle_time);
+    const auto began = BootClock::now();
+    const auto give_up = std::min(until, began + settle_time);
     while (!changed()) {
-      if (BootClock::now() >= give_up) return false;
-      poll(nullptr, 0, settle_step_ms);
+      const auto now = BootClock::now();
+      if (woken_ || now >= give_up) return false;
+      std::this_thread::sleep_for(std::clamp<Duration>((now - began) / 4, shortest_settle_step, longest_settle_step));
     }
     return true;
   }
@@ -90,6 +107,7 @@ class FileWatch final : public storage::ChangeWatch {
   bool watching_ = false;
   std::unique_ptr<Connection> connection_;
   std::int64_t version_ = 0;
+  std::atomic<bool> woken_ = false;
 };
 
 }  // namespace
@@ -106,11 +124,7 @@ void ChangeHub::remove(int event_fd) {
 
 void ChangeHub::announce() {
   const std::lock_guard lock(mutex_);
-  for (const int fd : event_fds_) {
-    const std::uint64_t one = 1;
-    // Full means that it has not been read yet, which wakes just as well.
-    [[maybe_unused]] const auto written = write(fd, &one, sizeof one);
-  }
+  for (const int fd : event_fds_) announce_to(fd);
 }
 
 std::unique_ptr<storage::ChangeWatch> make_change_watch(const std::string& path, std::shared_ptr<ChangeHub> hub) {
