@@ -1,9 +1,5 @@
-DROP FUNCTION leasehold.grant_scope(text, text);
-DROP FUNCTION leasehold.prune(interval, bigint);
-DROP FUNCTION leasehold.store_status();
 DROP FUNCTION leasehold.lock_show(text);
 DROP FUNCTION leasehold.lock_list(text, boolean, bigint);
-DROP VIEW leasehold.leases;
 DROP FUNCTION leasehold.fence(text, bigint);
 DROP FUNCTION leasehold.lock_revoke(text, text);
 DROP FUNCTION leasehold.lock_release(text, bigint);

@@ -463,14 +463,6 @@ BEGIN
           HINT = 'Another holder may have taken over: give up this transaction and stop.';
 END $$;
 
--- Every lease that has not ended, with what it holds; later features join in.
-CREATE VIEW leasehold.leases AS
-  SELECT 'lock'::text AS kind, k.name AS key, leasehold.lease_state(l, leasehold.now()) AS state,
-         k.token, l.holder, l.host, l.pid, l.tty, l.acquired_at, l.heartbeat_at, l.expires_at, l.ttl,
-         l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id
-    FROM leasehold.lock AS k JOIN leasehold.lease AS l ON l.id = k.lease_id
-   WHERE l.ended_at IS NULL;
-
 CREATE FUNCTION leasehold.lock_list(prefix text, only_held boolean, most bigint)
 RETURNS SETOF leasehold.lease_answer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
@@ -504,86 +496,6 @@ BEGIN
                                 leasehold.lock_waiters_ahead(k.name, NULL, moment), false, moment);
 END $$;
 
-CREATE FUNCTION leasehold.store_status()
-RETURNS TABLE (locks bigint, held bigint, expired bigint, waiters bigint, ended_leases bigint,
-               events bigint, store_now timestamptz)
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
-  WITH clock AS MATERIALIZED (SELECT leasehold.now() AS moment)
-  SELECT (SELECT count(*) FROM leasehold.lock),
-         (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at > moment),
-         (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at <= moment),
-         (SELECT count(*) FROM leasehold.waiter AS w JOIN leasehold.lease AS l ON l.id = w.lease_id
-           WHERE l.expires_at > moment),
-         (SELECT count(*) FROM leasehold.lease AS l WHERE l.ended_at IS NOT NULL),
-         (SELECT count(*) FROM leasehold.event),
-         moment
-    FROM clock
-$$;
-
--- One small batch of what is older than `older_than`; call it until it gives zeros. The latest lease
--- of every lock stays: it says how the lock came to be free.
-CREATE FUNCTION leasehold.prune(older_than interval, batch bigint)
-RETURNS TABLE (leases bigint, events bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
-DECLARE
-  sound  boolean;
-  before timestamptz := leasehold.now() - older_than;
-BEGIN
-  sound := leasehold.require_safe_transaction();
-  IF older_than < interval '0' THEN
-    RAISE EXCEPTION 'an age of % is negative', older_than USING ERRCODE = 'LH003';
-  END IF;
-  DELETE FROM leasehold.waiter AS w WHERE w.place IN (
-    SELECT o.place FROM leasehold.waiter AS o JOIN leasehold.lease AS l ON l.id = o.lease_id
-     WHERE l.expires_at < before LIMIT batch);
-  DELETE FROM leasehold.lease AS d WHERE d.id IN (
-    SELECT l.id FROM leasehold.lease AS l
-     WHERE (l.ended_at < before OR (l.kind = 'place' AND l.expires_at < before))
-       AND NOT EXISTS (SELECT FROM leasehold.lock AS k WHERE k.lease_id = l.id)
-       AND NOT EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.lease_id = l.id)
-     LIMIT batch FOR UPDATE SKIP LOCKED);
-  GET DIAGNOSTICS leases = ROW_COUNT;
-  DELETE FROM leasehold.event AS d WHERE d.id IN (
-    SELECT e.id FROM leasehold.event AS e WHERE e.at < before ORDER BY e.id LIMIT batch FOR UPDATE SKIP LOCKED);
-  GET DIAGNOSTICS events = ROW_COUNT;
-  RETURN NEXT;
-END $$;
-
--- Lets a role call the functions of a scope: read, work (and read), admin (and both). A function joins a
--- scope by its comment. Needs the rights of the schema's owner.
-CREATE FUNCTION leasehold.grant_scope(role text, scope text) RETURNS bigint
-LANGUAGE plpgsql AS $$
-DECLARE
-  wanted  text[] := CASE scope WHEN 'read' THEN ARRAY['scope: read']
-                               WHEN 'work' THEN ARRAY['scope: read', 'scope: work']
-                               WHEN 'admin' THEN ARRAY['scope: read', 'scope: work', 'scope: admin'] END;
-  granted bigint := 0;
-  f       regprocedure;
-BEGIN
-  IF wanted IS NULL THEN
-    RAISE EXCEPTION 'the scope is read, work or admin, not "%"', scope USING ERRCODE = 'LH003';
-  END IF;
-  -- What the role had before goes first, so that a scope can also be narrowed; but never the owner's own rights.
-  IF role <> (SELECT pg_get_userbyid(n.nspowner) FROM pg_namespace AS n WHERE n.nspname = 'leasehold') THEN
-    EXECUTE format('REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA leasehold FROM %I', role);
-  END IF;
-  EXECUTE format('GRANT USAGE ON SCHEMA leasehold TO %I', role);
-  EXECUTE format('GRANT SELECT ON leasehold.leases TO %I', role);
-  FOR f IN SELECT p.oid FROM pg_proc AS p
-            WHERE p.pronamespace = 'leasehold'::regnamespace
-              AND obj_description(p.oid, 'pg_proc') = ANY (wanted)
-  LOOP
-    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, role);
-    granted := granted + 1;
-  END LOOP;
-  -- A GRANT by somebody who may not is only a warning.
-  IF NOT has_function_privilege(role, 'leasehold.lock_show(text)', 'EXECUTE') THEN
-    RAISE EXCEPTION 'nothing was granted: only the owner of the schema may grant' USING ERRCODE = '42501';
-  END IF;
-  RETURN granted;
-END $$;
-
-COMMENT ON FUNCTION leasehold.store_status IS 'scope: read';
 COMMENT ON FUNCTION leasehold.lock_show IS 'scope: read';
 COMMENT ON FUNCTION leasehold.lock_list IS 'scope: read';
 COMMENT ON FUNCTION leasehold.lock_acquire IS 'scope: work';
@@ -593,6 +505,5 @@ COMMENT ON FUNCTION leasehold.lock_heartbeat IS 'scope: work';
 COMMENT ON FUNCTION leasehold.lock_release IS 'scope: work';
 COMMENT ON FUNCTION leasehold.fence IS 'scope: work';
 COMMENT ON FUNCTION leasehold.lock_revoke IS 'scope: admin';
-COMMENT ON FUNCTION leasehold.prune IS 'scope: admin';
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA leasehold FROM PUBLIC;

@@ -1,10 +1,3 @@
-DROP FUNCTION leasehold.lease_reap(bigint, text, bigint, bigint);
-DROP FUNCTION leasehold.lease_suspects(text, bigint);
-DROP FUNCTION leasehold.recovery_totals();
-DROP FUNCTION leasehold.recover_preview();
-DROP FUNCTION leasehold.recover(bigint);
-DROP FUNCTION leasehold.lock_expire(bigint, text, bigint, text, text, boolean, text, timestamptz);
-DROP FUNCTION leasehold.recover_locks(bigint);
 DROP FUNCTION leasehold.lease_close(bigint, text, text);
 DROP FUNCTION leasehold.lease_extend(bigint, text, interval);
 DROP FUNCTION leasehold.lease_open(text, text, interval, text, text, text, bigint, bigint, text, text);
@@ -29,6 +22,12 @@ DROP FUNCTION leasehold.job_claim_each(text[], bigint[], interval[], text[], tex
   bigint[], text[], text[], bigint[], bigint[], bigint[]);
 DROP FUNCTION leasehold.job_claim(text, bigint, interval, text, text, text, text, bigint, bigint, text, text, bigint,
   bigint, bigint);
+DROP FUNCTION leasehold.job_claim_one(text, interval, text, text, text, text, bigint, bigint, text, text, bigint,
+  bigint);
+DROP FUNCTION leasehold.job_claim_attached(text, bigint, bigint, text, bigint, bigint);
+DROP FUNCTION leasehold.job_claim_unusual(text, bigint, interval, text, text, text, text, bigint, bigint, text, text,
+  bigint, bigint, bigint);
+DROP FUNCTION leasehold.queue_unusual(text, timestamptz);
 DROP FUNCTION leasehold.lease_for_claim(leasehold.lease, interval, timestamptz);
 DROP FUNCTION leasehold.job_claim_with_care(text, bigint, leasehold.lease, bigint, bigint);
 DROP FUNCTION leasehold.job_grant_picked(text, leasehold.job_pick, leasehold.lease, timestamptz);
@@ -39,7 +38,7 @@ DROP FUNCTION leasehold.pick_apart(leasehold.job_pick);
 DROP FUNCTION leasehold.queue_pick_by_key(text, bigint, bigint, text[]);
 DROP TYPE leasehold.job_pick;
 DROP FUNCTION leasehold.queue_terms(text, bigint);
-DROP FUNCTION leasehold.job_claim_again(text, text, timestamptz);
+DROP FUNCTION leasehold.job_claim_again(text, bigint, text, timestamptz);
 DROP FUNCTION leasehold.queue_nothing(text, text[]);
 DROP FUNCTION leasehold.queue_at_capacity(text, text[], timestamptz);
 DROP FUNCTION leasehold.job_refusal(text, text, timestamptz, timestamptz);
@@ -47,7 +46,7 @@ DROP FUNCTION leasehold.queue_running_keys(text);
 DROP FUNCTION leasehold.queue_running(text);
 DROP FUNCTION leasehold.queue_promote(text, bigint, timestamptz);
 DROP FUNCTION leasehold.queue_reclaim(text, text, text);
-DROP FUNCTION leasehold.note_recovery(text, bigint, bigint, bigint, timestamptz);
+DROP FUNCTION leasehold.note_recovery(text, bigint, bigint, bigint, bigint, timestamptz);
 DROP FUNCTION leasehold.lease_reclaim(bigint, text, text, text, timestamptz);
 DROP FUNCTION leasehold.lease_give_back(bigint, boolean, timestamptz);
 DROP FUNCTION leasehold.job_cancel_granted(bigint[], bigint, bigint, timestamptz);

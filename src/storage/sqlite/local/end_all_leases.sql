@@ -1,12 +1,15 @@
 -- No holder of an earlier boot can be alive: its process died with its kernel.
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT max(v.acquired_at, :wall_us), v.kind, v.key, 'expired', v.token, v.holder, v.host, :why
-  FROM leasehold_leases AS v WHERE v.kind <> 'job';
--- Leases with jobs run out instead: the next claim takes them over and gives the jobs back, as it always does.
+  FROM leasehold_leases AS v WHERE v.kind NOT IN ('job', 'chunk');
+-- Leases with jobs or chunks run out instead: the next claim takes them over and gives back what they held, as it
+-- always does.
 UPDATE leasehold_lease SET expires_at = min(expires_at, :wall_us)
- WHERE id IN (SELECT lease_id FROM leasehold_lease_check);
+ WHERE id IN (SELECT lease_id FROM leasehold_lease_check
+              UNION ALL SELECT lease_id FROM leasehold_chunk WHERE lease_id IS NOT NULL);
 UPDATE leasehold_lease_check SET check_at = min(check_at, :wall_us);
 UPDATE leasehold_lease
    SET ended_at = max(acquired_at, :wall_us), end_reason = 'expired', end_detail = :why
- WHERE ended_at IS NULL AND id NOT IN (SELECT lease_id FROM leasehold_lease_check);
+ WHERE ended_at IS NULL AND id NOT IN (SELECT lease_id FROM leasehold_lease_check
+                                       UNION ALL SELECT lease_id FROM leasehold_chunk WHERE lease_id IS NOT NULL);
 DELETE FROM leasehold_waiter;

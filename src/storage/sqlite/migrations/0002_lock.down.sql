@@ -1,3 +1,2 @@
-DROP VIEW leasehold_leases;
 DROP TABLE leasehold_waiter;
 DROP TABLE leasehold_lock;

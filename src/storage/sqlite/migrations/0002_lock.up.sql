@@ -17,12 +17,3 @@ CREATE TABLE leasehold_waiter (
   lease_id   INTEGER NOT NULL
 );
 CREATE INDEX leasehold_waiter_line ON leasehold_waiter (name, place);
-
--- Every lease that has not ended, with what it holds; later features join in. There is no `state`
--- here: only leasehold itself can read the store clock of a file.
-CREATE VIEW leasehold_leases AS
-  SELECT 'lock' AS kind, k.name AS key, k.token, l.holder, l.host, l.pid, l.tty, l.acquired_at,
-         l.heartbeat_at, l.expires_at, l.ttl, l.holder AS locked_by, l.expires_at AS locked_until,
-         l.id AS lease_id
-    FROM leasehold_lock AS k JOIN leasehold_lease AS l ON l.id = k.lease_id
-   WHERE l.ended_at IS NULL;

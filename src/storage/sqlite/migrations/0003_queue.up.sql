@@ -161,6 +161,7 @@ CREATE TABLE leasehold_recovery (
   at     INTEGER NOT NULL,
   reason TEXT    NOT NULL,
   leases INTEGER NOT NULL,
-  jobs   INTEGER NOT NULL,
+  jobs   INTEGER NOT NULL DEFAULT 0,
+  chunks INTEGER NOT NULL DEFAULT 0,
   failed INTEGER NOT NULL
 );

@@ -57,7 +57,7 @@ j.id AS id, j.queue AS queue, {state} AS state, j.priority AS priority,
        p.percent AS percent, p.message AS message, p.stage AS stage,
        s.job_id IS NULL AND c.job_id IS NOT NULL AS cancel_requested,
        j.dedupe_key AS dedupe_key, j.limit_key AS limit_key, j.tags AS tags,
-       (SELECT json_group_array(after_id) FROM leasehold_blocked WHERE job_id = j.id) AS after,
+       (SELECT json_group_array(after_id) FROM leasehold_blocked WHERE job_id = j.id AND after_id > 0) AS after,
        (SELECT body FROM leasehold_error WHERE job_id = j.id ORDER BY token DESC LIMIT 1) AS error, :now AS store_now
   FROM {placed_job}
   LEFT JOIN leasehold_progress AS p ON p.job_id = j.id AND p.token = {attempt_token}
@@ -81,8 +81,9 @@ j.id AS id, j.queue AS queue, {state} AS state, j.priority AS priority,
                     WHERE r.queue = level.queue AND r.priority < level.priority)
       FROM level WHERE priority IS NOT NULL)
 
+-- A job that waits for a chunk set may have been tried before.
 -- fragment last_token
-coalesce(r.last_token, d.last_token, s.token, 0)
+coalesce(r.last_token, d.last_token, s.token, (SELECT max(token) FROM leasehold_settled WHERE job_id = j.id), 0)
 
 -- Past the newest job that was ever settled nothing is completed: a backlog is not walked through.
 -- fragment completed_if_asked
@@ -423,7 +424,7 @@ SELECT job_id, last_token, 'cancelled' FROM leasehold_ready WHERE queue = :name
  UNION ALL
 SELECT job_id, last_token, 'cancelled' FROM leasehold_deferred WHERE queue = :name
  UNION ALL
-SELECT DISTINCT b.job_id, 0, 'cancelled'
+SELECT DISTINCT b.job_id, coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = b.job_id), 0), 'cancelled'
   FROM leasehold_blocked AS b CROSS JOIN leasehold_job AS j ON j.id = b.job_id WHERE j.queue = :name
  LIMIT :most;
 UPDATE temp.leasehold_chosen

@@ -49,10 +49,11 @@ DELETE FROM leasehold_waiter WHERE place IN (
 -- As long as a job goes on, the leases of its attempts stay, to say who made them.
 DELETE FROM leasehold_lease WHERE id IN (
   SELECT l.id FROM leasehold_lease AS l
-   WHERE (l.ended_at < :now - :older_than OR (l.kind = 'place' AND l.expires_at < :now - :older_than))
+   WHERE (l.ended_at < :now - :older_than OR (l.kind IN ('place', 'loader') AND l.expires_at < :now - :older_than))
      AND l.id NOT IN (SELECT lease_id FROM leasehold_lock WHERE lease_id IS NOT NULL)
      AND l.id NOT IN (SELECT lease_id FROM leasehold_waiter)
      AND NOT EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.lease_id = l.id)
+     AND NOT EXISTS (SELECT 1 FROM leasehold_chunk AS c WHERE c.lease_id = l.id)
      AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s
                       WHERE s.lease_id = l.id AND NOT s.final
                         AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS e WHERE e.job_id = s.job_id AND e.final))

@@ -154,6 +154,7 @@ CREATE TABLE leasehold.recovery (
   reason text        NOT NULL,
   leases bigint      NOT NULL,
   jobs   bigint      NOT NULL,
+  chunks bigint      NOT NULL,
   failed bigint      NOT NULL
 );
 

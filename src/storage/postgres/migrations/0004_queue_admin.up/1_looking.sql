@@ -92,7 +92,7 @@ LANGUAGE sql STABLE AS $$
          t.message, t.stage, p.place <> 'final' AND EXISTS (
            SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = p.id),
          j.dedupe_key, j.limit_key, array_to_json(j.tags)::text,
-         array_to_json(ARRAY(SELECT b.after_id FROM leasehold.blocked AS b WHERE b.job_id = p.id
+         array_to_json(ARRAY(SELECT b.after_id FROM leasehold.blocked AS b WHERE b.job_id = p.id AND b.after_id > 0
                               ORDER BY b.after_id))::text,
          (SELECT e.body FROM leasehold.error AS e WHERE e.job_id = p.id ORDER BY e.token DESC LIMIT 1), moment
     FROM leasehold.job_place AS p

@@ -1,0 +1,152 @@
+-- Chunked syncs: a set is a sync, a chunk is a unit of it that a loader holds under a lease. And rates that many keep
+-- together.
+--
+-- A chunk has one row for all its life. As everywhere, where it stands is derived: from whether it is held, from its
+-- lease, from when it is due, and from whether it is final.
+
+CREATE TABLE leasehold.chunk_set (
+  id             bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name           text        NOT NULL COLLATE "C" UNIQUE,
+  planner        text        NOT NULL COLLATE "C",
+  plan_no        bigint      NOT NULL,
+  planned_at     timestamptz NOT NULL,
+  failure_budget bigint      NOT NULL DEFAULT 3,
+  crash_budget   bigint      NOT NULL DEFAULT 3,
+  backoff_base   interval    NOT NULL DEFAULT interval '2 seconds',
+  backoff_most   interval    NOT NULL DEFAULT interval '30 seconds',
+  default_ttl    interval    NOT NULL DEFAULT interval '2 minutes',
+  -- The job tied to it last. Whether a job waits is in `blocked`, where after_id is the negative of the set's id.
+  job_id         bigint
+) WITH (fillfactor = 70);
+
+CREATE TABLE leasehold.chunk (
+  set_id      bigint      NOT NULL,
+  key         text        NOT NULL COLLATE "C",
+  position    bigint      NOT NULL,
+  -- The latest plan that had this chunk, and the planner version its spec is from.
+  plan_no     bigint      NOT NULL,
+  planner     text        NOT NULL COLLATE "C",
+  hash        text        NOT NULL COLLATE "C",
+  token       bigint      NOT NULL DEFAULT 0,
+  -- NULL: not held. No chunk points at an ended lease.
+  lease_id    bigint,
+  attempts    bigint      NOT NULL DEFAULT 0,
+  failures    bigint      NOT NULL DEFAULT 0,
+  crashes     bigint      NOT NULL DEFAULT 0,
+  -- Came back from a lease of many whose holder died: claimed alone, so that only the culprit is charged.
+  alone       boolean     NOT NULL DEFAULT false,
+  due_at      timestamptz NOT NULL DEFAULT '-infinity',
+  started_at  timestamptz,
+  finished_at timestamptz,
+  -- When it was last completed; a new pass does not forget it.
+  synced_at   timestamptz,
+  saved_at    timestamptz,
+  -- Of this chunk up to its cursor.
+  rows        bigint      NOT NULL DEFAULT 0,
+  -- What became of the latest attempt: completed, failed, released, skipped, expired, returned.
+  ended_as    text,
+  -- completed, skipped, exhausted. NULL: open.
+  final       text,
+  -- Of the latest attempt.
+  holder      text,
+  host        text,
+  spec        text        NOT NULL,
+  cursor      text,
+  error       text,
+  note        text,
+  PRIMARY KEY (set_id, key)
+) WITH (fillfactor = 70);
+
+-- Filter and order of a claim; and of one that loads again what is old. A save changes no column of any index.
+CREATE INDEX chunk_open ON leasehold.chunk (set_id, due_at, position, key) WHERE lease_id IS NULL AND final IS NULL;
+CREATE INDEX chunk_synced ON leasehold.chunk (set_id, synced_at, position, key)
+  WHERE lease_id IS NULL AND final = 'completed';
+-- What is held: of a set, and under a lease. There are as many as loaders have places.
+CREATE INDEX chunk_held ON leasehold.chunk (set_id, lease_id) WHERE lease_id IS NOT NULL;
+CREATE INDEX chunk_lease ON leasehold.chunk (lease_id) WHERE lease_id IS NOT NULL;
+CREATE INDEX chunk_exhausted ON leasehold.chunk (set_id) WHERE final = 'exhausted';
+
+CREATE TABLE leasehold.rate_limit (
+  name     text        COLLATE "C" PRIMARY KEY,
+  every    interval    NOT NULL,
+  burst    bigint      NOT NULL,
+  -- When the next slot begins, if none were saved up (the "theoretical arrival time" of GCRA).
+  tat      timestamptz NOT NULL,
+  -- Who took last, and from when on the slot is theirs.
+  holder   text        NOT NULL DEFAULT '',
+  host     text        NOT NULL DEFAULT '',
+  taken    bigint      NOT NULL DEFAULT 0,
+  taken_at timestamptz
+) WITH (fillfactor = 70);
+
+-- One row per chunk that was granted; or one row that says why nothing was.
+CREATE TYPE leasehold.chunk_claimed AS (
+  outcome         text,
+  why             text,
+  lease_id        bigint,
+  ttl             interval,
+  acquired_at     timestamptz,
+  expires_at      timestamptz,
+  replayed        boolean,
+  store_now       timestamptz,
+  key             text,
+  token           bigint,
+  attempt         bigint,
+  position        bigint,
+  spec            text,
+  cursor          text,
+  rows            bigint,
+  hash            text,
+  alone           boolean,
+  previous_holder text,
+  previous_host   text,
+  synced_at       timestamptz,
+  holder          text,
+  host            text,
+  heartbeat_at    timestamptz,
+  retry_at        timestamptz
+);
+
+CREATE TYPE leasehold.chunk_beat AS (
+  outcome     text,
+  why         text,
+  ttl         interval,
+  acquired_at timestamptz,
+  expires_at  timestamptz,
+  rows        bigint,
+  holder      text,
+  host        text,
+  store_now   timestamptz
+);
+
+-- What became of a verdict, and where it has put the chunk and its set.
+CREATE TYPE leasehold.chunk_settled AS (
+  outcome    text,
+  why        text,
+  state      text,
+  due_at     timestamptz,
+  replayed   boolean,
+  set_state  text,
+  holder     text,
+  host       text,
+  expires_at timestamptz,
+  store_now  timestamptz
+);
+
+-- What a heartbeat or a verdict is told that comes too late.
+CREATE TYPE leasehold.chunk_loss AS (
+  outcome    text,
+  why        text,
+  holder     text,
+  host       text,
+  expires_at timestamptz
+);
+
+CREATE TYPE leasehold.limit_slot AS (
+  outcome   text,
+  at        timestamptz,
+  every     interval,
+  burst     bigint,
+  retry_at  timestamptz,
+  store_now timestamptz
+);

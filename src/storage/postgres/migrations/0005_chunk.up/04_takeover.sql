@@ -1,0 +1,115 @@
+-- Taking over. The order of locks: the lease, the set, the chunk, the job that waits for the set. Who takes back, or
+-- operates on many chunks, locks more than one chunk: so these two lock the set first, the one shared, the other to the
+-- full. A verdict is about one chunk and needs no lock on the set.
+
+-- The sole chunk of a dead holder spends a crash: it is open again, or exhausted. Gives whether it is.
+CREATE FUNCTION leasehold.chunk_crash(lease_id bigint, moment timestamptz) RETURNS boolean
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  c record;
+BEGIN
+  UPDATE leasehold.chunk AS t
+     SET lease_id = NULL, ended_as = 'expired', crashes = t.crashes + 1, due_at = '-infinity',
+         final = CASE WHEN t.crashes + 1 >= s.crash_budget THEN 'exhausted' END,
+         finished_at = CASE WHEN t.crashes + 1 >= s.crash_budget THEN moment END
+    FROM leasehold.chunk_set AS s
+   WHERE s.id = t.set_id AND t.lease_id = chunk_crash.lease_id
+  RETURNING t.set_id, t.key, t.token, t.holder, t.host, t.final IS NOT NULL AS exhausted INTO c;
+  IF c.exhausted THEN
+    PERFORM leasehold.chunk_event(c.set_id, c.key, 'exhausted', c.token, c.holder, c.host, NULL, 'crash budget spent',
+                                  moment);
+    PERFORM leasehold.chunk_finish(c.set_id, moment);
+  ELSE
+    PERFORM leasehold.chunk_wake(c.set_id, moment);
+  END IF;
+  RETURN c.exhausted;
+END $$;
+
+-- Gives back what an ended lease still held, with cursor and rows as they were saved. The caller has ended it, in an
+-- earlier statement: a claim that attached meanwhile is seen here. `charged`: the holder died, and if it had but one
+-- chunk, that chunk has to answer for it. `failed`: how many of them are exhausted.
+CREATE FUNCTION leasehold.chunk_give_back(
+  lease_id bigint, charged boolean, moment timestamptz, OUT chunks bigint, OUT failed bigint
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  sets bigint[];
+BEGIN
+  failed := 0;
+  SELECT count(*), array_agg(DISTINCT c.set_id) INTO chunks, sets
+    FROM leasehold.chunk AS c WHERE c.lease_id = chunk_give_back.lease_id;
+  PERFORM FROM leasehold.chunk_set AS s WHERE s.id = ANY (sets) ORDER BY s.id FOR KEY SHARE;
+  IF charged AND chunks = 1 THEN
+    IF leasehold.chunk_crash(lease_id, moment) THEN
+      chunks := 0;
+      failed := 1;
+    END IF;
+    RETURN;
+  END IF;
+  UPDATE leasehold.chunk AS c
+     SET lease_id = NULL, ended_as = 'returned', alone = c.alone OR charged, due_at = '-infinity'
+   WHERE c.lease_id = chunk_give_back.lease_id;
+  PERFORM leasehold.chunk_wake(s.id, moment) FROM unnest(sets) AS s(id);
+END $$;
+
+-- Ends the lease of a claim or a loader whose holder is dead, and gives back what it held. The caller has locked it FOR
+-- UPDATE and looked at the clock.
+CREATE FUNCTION leasehold.chunk_take_back(
+  lease_id bigint, detail text, claimer text, claimer_host text, moment timestamptz,
+  OUT chunks bigint, OUT failed bigint
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  dead_holder text;
+BEGIN
+  UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired', end_detail = chunk_take_back.detail
+   WHERE l.id = chunk_take_back.lease_id
+  RETURNING l.holder INTO dead_holder;
+  PERFORM leasehold.chunk_event(c.set_id, c.key, 'reclaimed', c.token, claimer, claimer_host, dead_holder,
+                                chunk_take_back.detail, moment)
+     FROM leasehold.chunk AS c WHERE c.lease_id = chunk_take_back.lease_id ORDER BY c.set_id, c.key;
+  SELECT b.chunks, b.failed INTO chunk_take_back.chunks, chunk_take_back.failed
+    FROM leasehold.chunk_give_back(lease_id, true, moment) AS b;
+END $$;
+
+-- Takes back what the dead hold of a set: a few leases per call, so that no claim pays for a massacre; the one of the
+-- chunk that is wanted first. Where somebody operates on the set, that is left to the next claim.
+CREATE FUNCTION leasehold.chunk_reclaim(set_id bigint, wanted_key text, claimer text, claimer_host text) RETURNS void
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment   timestamptz := leasehold.now();
+  suspects bigint[] := ARRAY(SELECT c.lease_id FROM leasehold.chunk AS c
+                              CROSS JOIN LATERAL leasehold.lease_if_dead(c.lease_id, moment)
+                              WHERE c.set_id = chunk_reclaim.set_id AND c.lease_id IS NOT NULL);
+  dead     bigint;
+  given    record;
+  leases   bigint := 0;
+  chunks   bigint := 0;
+  failed   bigint := 0;
+BEGIN
+  IF suspects = '{}' THEN
+    RETURN;
+  END IF;
+  PERFORM FROM leasehold.chunk_set AS s WHERE s.id = chunk_reclaim.set_id FOR KEY SHARE SKIP LOCKED;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  FOR dead IN
+    SELECT l.id FROM leasehold.lease AS l
+     WHERE l.id = ANY (suspects) AND l.ended_at IS NULL AND l.expires_at <= moment
+     ORDER BY l.id = (SELECT c.lease_id FROM leasehold.chunk AS c
+                       WHERE c.set_id = chunk_reclaim.set_id AND c.key = wanted_key) DESC NULLS LAST,
+              l.expires_at, l.id
+     LIMIT 8 FOR UPDATE SKIP LOCKED
+  LOOP
+    given := leasehold.chunk_take_back(dead, NULL, claimer, claimer_host, moment);
+    leases := leases + 1;
+    chunks := chunks + given.chunks;
+    failed := failed + given.failed;
+  END LOOP;
+  IF leases > 0 THEN
+    PERFORM leasehold.note_recovery('claim', leases, 0, chunks, failed, moment);
+  END IF;
+END $$;

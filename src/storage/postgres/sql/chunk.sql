@@ -1,0 +1,108 @@
+-- Chunked syncs. Reads beside sqlite/sql/chunk.sql: same names, parameters, columns.
+-- The acts themselves are the functions of postgres/migrations/0005_chunk: what psql calls is what C++ calls.
+
+-- record chunk_claimed
+--   outcome text, why text?, lease_id int?, ttl duration?, acquired_at time?, expires_at time?, replayed bool,
+--   store_now time, key text?, token int?, attempt int?, position int?, spec text?, cursor text?, rows int?,
+--   hash text?, alone bool, previous_holder text?, previous_host text?, synced_at time?, holder text?, host text?,
+--   heartbeat_at time?, retry_at time?
+
+-- statement chunk_claim write
+-- takes set_name text, key text?, most int, ttl duration?, older_than duration?, holder text, request_id text?,
+--   host text, boot_id text, pid int, process_start int, tty text, instance text, attach int?
+-- gives chunk_claimed
+SELECT * FROM leasehold.chunk_claim(:set_name, :key, :most, :ttl, :older_than, :holder, :request_id, :host, :boot_id,
+  :pid, :process_start, :tty, :instance, :attach);
+
+-- statement chunk_heartbeat write urgent
+-- takes set_name text, key text, token int, ttl duration?, cursor text?, rows int?
+-- gives outcome text, why text?, ttl duration?, acquired_at time?, expires_at time?, rows int?, holder text?,
+--   host text?, store_now time
+SELECT leasehold.chunk_heartbeat(:set_name, :key, :token, :ttl, :cursor, :rows);
+
+-- statement chunk_settle write
+-- takes set_name text, key text, token int, verdict text, cursor text?, rows int?, error text?, retryable bool,
+--   delay duration?
+-- gives outcome text, why text?, state text?, due_at time?, replayed bool, set_state text?, holder text?, host text?,
+--   expires_at time?, store_now time
+SELECT leasehold.chunk_settle(:set_name, :key, :token, :verdict, :cursor, :rows, :error, :retryable, :delay);
+
+-- An operator's, without a token.
+-- statement chunk_skip write
+-- takes set_name text, key text, reason text
+-- gives outcome text, state text?, holder text?, host text?, expires_at time?, store_now time
+SELECT * FROM leasehold.chunk_skip_open(:set_name, :key, :reason);
+
+-- statement chunk_reset write
+-- takes set_name text, which text, keys texts, older_than duration?, from_start bool
+-- gives outcome text, reset int, running int, missing int, store_now time
+SELECT * FROM leasehold.chunk_reset(:set_name, :which, :keys, :older_than, :from_start);
+
+-- statement chunk_plan_begin write
+-- takes set_name text, planner text, failure_budget int?, crash_budget int?, backoff_base duration?,
+--   backoff_most duration?, default_ttl duration?
+-- gives plan_no int, created bool, same_planner bool, store_now time
+SELECT * FROM leasehold.chunk_plan_begin(:set_name, :planner, :failure_budget, :crash_budget, :backoff_base,
+  :backoff_most, :default_ttl);
+
+-- statement chunk_plan_add write
+-- takes set_name text, plan_no int, first_position int, keys texts, specs texts, hashes texts
+-- gives added int, replaced int, kept int, differing int, left int
+SELECT added, replaced, kept, differing, left_alone AS left
+  FROM leasehold.chunk_plan_add(:set_name, :plan_no, :first_position, :keys, :specs, :hashes);
+
+-- statement chunk_plan_end write
+-- takes set_name text, plan_no int
+-- gives removed int, left int, total int, set_state text
+SELECT removed, left_alone AS left, total, set_state FROM leasehold.chunk_plan_end(:set_name, :plan_no);
+
+-- statement chunk_configure write
+-- takes set_name text, failure_budget int?, crash_budget int?, backoff_base duration?, backoff_most duration?,
+--   default_ttl duration?
+-- gives outcome text
+SELECT leasehold.chunk_configure(:set_name, :failure_budget, :crash_budget, :backoff_base, :backoff_most,
+  :default_ttl) AS outcome;
+
+-- statement chunk_tie_job write
+-- takes set_name text, job_id int, token int?
+-- gives outcome text, why text?, state text?, store_now time
+SELECT * FROM leasehold.chunk_tie_job(:set_name, :job_id, :token);
+
+-- statement chunk_set_list read
+-- takes set_name text?
+-- gives name text, planner text, planned_at time, state text, total int, available int, deferred int, running int,
+--   expired int, completed int, skipped int, exhausted int, rows int, attempts int, started_at time?,
+--   finished_at time?, oldest_sync time?, job_id int?, failure_budget int, crash_budget int, backoff_base duration,
+--   backoff_most duration, default_ttl duration, store_now time
+SELECT * FROM leasehold.chunk_set_list(:set_name);
+
+-- statement chunk_list read
+-- takes set_name text, key text?, state text?, after_position int?, most int
+-- gives key text, position int, state text, planner text, hash text, token int, attempts int, failures int,
+--   crashes int, due_at time?, started_at time?, finished_at time?, synced_at time?, saved_at time?, rows int,
+--   holder text?, host text?, pid int?, tty text?, heartbeat_at time?, expires_at time?, spec text, cursor text?,
+--   error text?, note text?, store_now time
+SELECT * FROM leasehold.chunk_list(:set_name, :key, :state, :after_position, :most);
+
+-- statement chunk_set_remove write
+-- takes set_name text
+-- gives outcome text, chunks int
+SELECT * FROM leasehold.chunk_set_remove(:set_name);
+
+-- statement loader_open write
+-- takes holder text, ttl duration, request_id text?, host text, boot_id text, pid int, process_start int, tty text,
+--   instance text
+-- gives lease_id int, ttl duration, expires_at time, replayed bool, store_now time
+SELECT lease_id, lease_ttl AS ttl, expires_at, replayed, store_now
+  FROM leasehold.loader_open(:holder, :ttl, :request_id, :host, :boot_id, :pid, :process_start, :tty, :instance);
+
+-- statement loader_extend write urgent
+-- takes lease_id int, instance text, ttl duration?
+-- gives outcome text, why text?, ttl duration?, expires_at time?, store_now time
+SELECT outcome, why, lease_ttl AS ttl, expires_at, store_now
+  FROM leasehold.loader_extend(:lease_id, :instance, :ttl);
+
+-- statement loader_close write
+-- takes lease_id int, instance text, reason text
+-- gives outcome text, why text?, chunks int
+SELECT * FROM leasehold.loader_close(:lease_id, :instance, :reason);
