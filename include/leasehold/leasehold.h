@@ -1,9 +1,12 @@
-// Everything: leases, locks, jobs and the store they live in. The runtime for workers is in worker.h.
+// Everything: leases, locks, jobs, chunks, rate limits and the store they live in. The runtimes for workers and loaders
+// are in worker.h and loader.h.
 #pragma once
 
+#include "leasehold/chunk.h"
 #include "leasehold/events.h"
 #include "leasehold/held_lease.h"
 #include "leasehold/lease.h"
+#include "leasehold/limit.h"
 #include "leasehold/lock.h"
 #include "leasehold/migrations.h"
 #include "leasehold/queue.h"

@@ -5,14 +5,16 @@
 //   auto job = leasehold::enqueue(connection, "invoice", {.payload = order});     // with the order, or not at all
 //   PQexec(connection, "COMMIT");
 //
-// The same as SELECT leasehold.fence('deploy', 1763...), leasehold.job_enqueue(...) and leasehold.job_settle(...) from
-// any language. An error of the server aborts your transaction, as it does with any statement: roll it back.
+// The same as SELECT leasehold.fence('deploy', 1763...), leasehold.job_enqueue(...), leasehold.job_settle(...),
+// leasehold.chunk_heartbeat(...) and leasehold.chunk_complete(...) from any language. An error of the server aborts
+// your transaction, as it does with any statement: roll it back.
 #pragma once
 
 #include <libpq-fe.h>
 
 #include <string_view>
 
+#include "leasehold/chunk.h"
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
@@ -33,6 +35,26 @@ LEASEHOLD_EXPORT Result<Enqueued> enqueue(PGconn* connection, std::string_view q
 /// Completes a job as a part of your transaction: what the job has written and its completion become true together.
 /// Until you commit, nobody takes the job over. `lost`: somebody did before; roll back.
 LEASEHOLD_EXPORT Result<Settled> complete(PGconn* connection, JobId id, Token token, std::string_view result = {},
+                                          std::string_view schema = "leasehold");
+
+/// Saves how far a chunk is as a part of your transaction: the rows it has loaded and the cursor behind them become
+/// true together, so that not one row is loaded twice. Until you commit, nobody takes the chunk over; committed, it is
+/// a heartbeat, too. `lost`: nothing was saved; roll back and stop.
+///
+///   PQexec(connection, "BEGIN");
+///   insert_rows(connection, page);
+///   auto saved = leasehold::save_chunk(connection, "orders", chunk.key, chunk.token, {.cursor = next, .rows = rows});
+///   PQexec(connection, saved ? "COMMIT" : "ROLLBACK");
+LEASEHOLD_EXPORT Result<void> save_chunk(PGconn* connection, std::string_view set, std::string_view key, Token token,
+                                         const ChunkSave& save, std::string_view schema = "leasehold");
+
+/// The same for the last rows: the chunk is completed with them, or not at all.
+LEASEHOLD_EXPORT Result<ChunkSettled> complete_chunk(PGconn* connection, std::string_view set, std::string_view key,
+                                                     Token token, const ChunkSave& save = {},
+                                                     std::string_view schema = "leasehold");
+
+/// What fence() is for a lock.
+LEASEHOLD_EXPORT Result<void> fence_chunk(PGconn* connection, std::string_view set, std::string_view key, Token token,
                                           std::string_view schema = "leasehold");
 
 }  // namespace leasehold

@@ -30,6 +30,7 @@ enum class Errc {
   at_capacity,       ///< the queue's limit is reached; `current` says who frees a place next
   paused,            ///< an operator stopped the queue
   rate_limited,      ///< too soon; `retry_at` says when
+  terminal,          ///< it has come to its end: there is nothing to claim
   unavailable,       ///< the store could not be asked, nothing was changed
   in_doubt,          ///< the store was asked and the answer was lost: it may have happened
   schema_missing,    ///< the store has no leasehold schema, or an older one
@@ -46,7 +47,7 @@ struct Error {
   std::optional<LostReason> lost_reason;
   /// The key's latest lease, for `held`, `busy` and `lost`: who has it, or had it last. Empty if it never had one.
   std::optional<LeaseInfo> current;
-  /// For `rate_limited` and `empty`: when there may be something to do, on the store's clock.
+  /// For `rate_limited`, `empty` and `held` chunks: when there may be something to do, on the store's clock.
   std::optional<Timestamp> retry_at{};
   /// The same, counted from when the store said it.
   std::optional<Duration> retry_in{};

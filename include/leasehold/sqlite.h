@@ -9,12 +9,17 @@
 // The fence without this library, inside a write transaction: the row count of
 //   SELECT 1 FROM leasehold_lock k JOIN leasehold_lease l ON l.id = k.lease_id
 //    WHERE k.name = ? AND k.token = ? AND l.ended_at IS NULL
+// and for a chunk
+//   SELECT 1 FROM leasehold_chunk_set s JOIN leasehold_chunk c ON c.set_id = s.id
+//     JOIN leasehold_lease l ON l.id = c.lease_id
+//    WHERE s.name = ? AND c.key = ? AND c.token = ? AND l.ended_at IS NULL
 #pragma once
 
 #include <sqlite3.h>
 
 #include <string_view>
 
+#include "leasehold/chunk.h"
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
@@ -37,5 +42,19 @@ LEASEHOLD_EXPORT Result<Enqueued> enqueue(sqlite3* connection, std::string_view 
 /// Completes a job as a part of your write transaction: what the job has written and its completion become true
 /// together. `lost`: somebody has taken the job over; roll back.
 LEASEHOLD_EXPORT Result<Settled> complete(sqlite3* connection, JobId id, Token token, std::string_view result = {});
+
+/// Saves how far a chunk is as a part of your write transaction: the rows it has loaded and the cursor behind them
+/// become true together, so that not one row is loaded twice. Committed, it is a heartbeat, too. `lost`: nothing was
+/// saved; roll back and stop. For a connection whose main database is the store.
+LEASEHOLD_EXPORT Result<void> save_chunk(sqlite3* connection, std::string_view set, std::string_view key, Token token,
+                                         const ChunkSave& save);
+
+/// The same for the last rows: the chunk is completed with them, or not at all.
+LEASEHOLD_EXPORT Result<ChunkSettled> complete_chunk(sqlite3* connection, std::string_view set, std::string_view key,
+                                                     Token token, const ChunkSave& save = {});
+
+/// What fence() is for a lock.
+LEASEHOLD_EXPORT Result<void> fence_chunk(sqlite3* connection, std::string_view set, std::string_view key, Token token,
+                                          std::string_view schema = "main");
 
 }  // namespace leasehold

@@ -14,8 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "leasehold/chunk.h"
 #include "leasehold/events.h"
 #include "leasehold/export.h"
+#include "leasehold/limit.h"
 #include "leasehold/lock.h"
 #include "leasehold/migrations.h"
 #include "leasehold/queue.h"
@@ -83,6 +85,8 @@ class Store {
   [[nodiscard]] LEASEHOLD_EXPORT Locks locks() const;
   [[nodiscard]] LEASEHOLD_EXPORT Jobs jobs() const;
   [[nodiscard]] LEASEHOLD_EXPORT Queues queues() const;
+  [[nodiscard]] LEASEHOLD_EXPORT Chunks chunks() const;
+  [[nodiscard]] LEASEHOLD_EXPORT Limits limits() const;
   [[nodiscard]] LEASEHOLD_EXPORT Migrations migrations() const;
 
   LEASEHOLD_EXPORT Result<std::vector<Event>> events(const EventFilter& filter = {}) const;

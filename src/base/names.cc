@@ -3,11 +3,23 @@
 
 #include <array>
 
+#include "leasehold/chunk.h"
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
+namespace {
+
+template <typename State, std::size_t count>
+std::optional<State> spelled(std::string_view text, const std::array<State, count>& states) {
+  for (const auto state : states) {
+    if (text == to_string(state)) return state;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 const char* to_string(LostReason why) noexcept {
   switch (why) {
@@ -52,10 +64,52 @@ const char* to_string(JobState state) noexcept {
 std::optional<JobState> job_state_from(std::string_view text) noexcept {
   constexpr std::array states = {JobState::available, JobState::deferred,  JobState::blocked, JobState::running,
                                  JobState::expired,   JobState::completed, JobState::failed,  JobState::cancelled};
-  for (const auto state : states) {
-    if (text == to_string(state)) return state;
+  return spelled(text, states);
+}
+
+const char* to_string(ChunkState state) noexcept {
+  switch (state) {
+    case ChunkState::available: return "available";
+    case ChunkState::deferred: return "deferred";
+    case ChunkState::running: return "running";
+    case ChunkState::expired: return "expired";
+    case ChunkState::completed: return "completed";
+    case ChunkState::skipped: return "skipped";
+    case ChunkState::exhausted: return "exhausted";
   }
-  return std::nullopt;
+  return "unknown";
+}
+
+std::optional<ChunkState> chunk_state_from(std::string_view text) noexcept {
+  constexpr std::array states = {ChunkState::available, ChunkState::deferred, ChunkState::running,  ChunkState::expired,
+                                 ChunkState::completed, ChunkState::skipped,  ChunkState::exhausted};
+  return spelled(text, states);
+}
+
+const char* to_string(ChunkSetState state) noexcept {
+  switch (state) {
+    case ChunkSetState::planned: return "planned";
+    case ChunkSetState::running: return "running";
+    case ChunkSetState::complete: return "complete";
+    case ChunkSetState::partial: return "partial";
+  }
+  return "unknown";
+}
+
+std::optional<ChunkSetState> chunk_set_state_from(std::string_view text) noexcept {
+  constexpr std::array states = {ChunkSetState::planned, ChunkSetState::running, ChunkSetState::complete,
+                                 ChunkSetState::partial};
+  return spelled(text, states);
+}
+
+const char* to_string(ChunkReset::Which which) noexcept {
+  switch (which) {
+    case ChunkReset::Which::failed: return "failed";
+    case ChunkReset::Which::older: return "older";
+    case ChunkReset::Which::keys: return "keys";
+    case ChunkReset::Which::all: return "all";
+  }
+  return "unknown";
 }
 
 const char* to_string(Errc code) noexcept {
@@ -69,6 +123,7 @@ const char* to_string(Errc code) noexcept {
     case Errc::at_capacity: return "at_capacity";
     case Errc::paused: return "paused";
     case Errc::rate_limited: return "rate_limited";
+    case Errc::terminal: return "terminal";
     case Errc::unavailable: return "unavailable";
     case Errc::in_doubt: return "in_doubt";
     case Errc::schema_missing: return "schema_missing";

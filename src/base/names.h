@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "leasehold/chunk.h"
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
 
@@ -14,5 +15,7 @@ LostReason lost_reason_from(std::string_view text) noexcept;
 
 /// Nothing for a word that is no state.
 std::optional<JobState> job_state_from(std::string_view text) noexcept;
+std::optional<ChunkState> chunk_state_from(std::string_view text) noexcept;
+std::optional<ChunkSetState> chunk_set_state_from(std::string_view text) noexcept;
 
 }  // namespace leasehold

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace leasehold {
 namespace {
 
@@ -60,6 +62,12 @@ std::string clean_text(std::string_view bytes, std::size_t most_bytes) {
     bytes.remove_prefix(length == 0 ? 1 : length);
   }
   return out;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
 }  // namespace leasehold

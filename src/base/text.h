@@ -16,4 +16,7 @@ std::string quoted(std::string_view text);
 /// become U+FFFD.
 std::string clean_text(std::string_view bytes, std::size_t most_bytes);
 
+/// Without the blanks around it.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace leasehold

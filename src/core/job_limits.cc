@@ -13,16 +13,6 @@ namespace {
 
 Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
-Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t most) {
-  if (bytes <= most) return {};
-  return invalid(fmt::format("the {} has {} bytes, {} are allowed", what, bytes, most));
-}
-
-Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest) {
-  if (value >= lowest && value <= highest) return {};
-  return invalid(fmt::format("a {} of {} is not between {} and {}", what, value, lowest, highest));
-}
-
 Result<void> check_key(std::string_view what, std::string_view key) {
   if (key.empty()) return {};
   return check_name(what, key);

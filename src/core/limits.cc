@@ -33,9 +33,7 @@ Result<void> check_name(std::string_view what, std::string_view name) {
 }
 
 Result<void> check_text(std::string_view what, std::string_view text) {
-  if (text.size() > max_text_bytes) {
-    return invalid(fmt::format("the {} has {} bytes, {} are allowed", what, text.size(), max_text_bytes));
-  }
+  if (auto checked = check_size(what, text.size(), max_text_bytes); !checked) return checked;
   if (text.find('\0') != std::string_view::npos || !is_utf8(text)) {
     return invalid(fmt::format("the {} is not UTF-8 text: {}", what, quoted(text)));
   }
@@ -48,6 +46,16 @@ Result<void> check_ttl(Duration ttl) {
                                format_duration(max_ttl)));
   }
   return {};
+}
+
+Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest) {
+  if (value >= lowest && value <= highest) return {};
+  return invalid(fmt::format("a {} of {} is not between {} and {}", what, value, lowest, highest));
+}
+
+Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t most) {
+  if (bytes <= most) return {};
+  return invalid(fmt::format("the {} has {} bytes, {} are allowed", what, bytes, most));
 }
 
 Result<void> check_limit(int limit) {

@@ -21,6 +21,10 @@ Result<void> check_text(std::string_view what, std::string_view text);
 
 Result<void> check_ttl(Duration ttl);
 
+/// `what` is for the message: "priority".
+Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest);
+Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t most);
+
 /// How many rows somebody wants to see: at least one.
 Result<void> check_limit(int limit);
 

@@ -49,6 +49,19 @@ std::string describe_loss(LostReason why, std::string_view end_detail) {
   return "it is not current";
 }
 
+Error odd_answer(std::string_view what, std::string_view outcome) {
+  return {.code = Errc::internal, .message = fmt::format("{}: the store answered \"{}\"", what, outcome)};
+}
+
+Error lost_error(std::string_view what, std::string_view why, std::optional<LeaseInfo> current) {
+  const auto reason = lost_reason_from(why);
+  auto message = fmt::format("{} is lost: {}", what,
+                             reason == LostReason::finished ? "it was settled before" : describe_loss(reason, why));
+  const bool taken_over = reason == LostReason::expired || reason == LostReason::superseded;
+  if (current && taken_over) message += fmt::format("; now with {}", current->holder.name);
+  return {.code = Errc::lost, .message = std::move(message), .lost_reason = reason, .current = std::move(current)};
+}
+
 LeaseInfo info_from(const sql::LeaseAnswer& answer) {
   return {.kind = answer.kind.value_or(""),
           .key = answer.key,
@@ -98,7 +111,7 @@ Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what) {
             .lost_reason = why,
             .current = shown};
   }
-  return {.code = Errc::internal, .message = fmt::format("{}: the store answered \"{}\"", what, answer.outcome)};
+  return odd_answer(what, answer.outcome);
 }
 
 }  // namespace leasehold::lease

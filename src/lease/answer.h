@@ -2,6 +2,7 @@
 // asks next. Written once for everything that can be held.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,40 @@ std::string describe_holding(const LeaseInfo& current);
 
 /// "the lease ran out": what `lost` means for a grant that ended like this.
 std::string describe_loss(LostReason why, std::string_view end_detail);
+
+/// Who has it now, told by a row with `holder`, `host`, `expires_at` and `store_now`; nothing where nobody has.
+template <typename Row>
+std::optional<LeaseInfo> present_holder(const Row& row, std::string kind, std::string key) {
+  if (!row.holder) return std::nullopt;
+  LeaseInfo info;
+  info.kind = std::move(kind);
+  info.key = std::move(key);
+  info.expires_at = row.expires_at.value_or(row.store_now);
+  info.state = info.expires_at > row.store_now ? LeaseState::running : LeaseState::expired;
+  info.holder.name = *row.holder;
+  info.holder.host = row.host.value_or("");
+  info.store_now = row.store_now;
+  return info;
+}
+
+/// The same of a row that also tells `token`, `ttl`, `acquired_at` and `heartbeat_at`.
+template <typename Row>
+std::optional<LeaseInfo> present_lease(const Row& row, std::string kind, std::string key) {
+  auto info = present_holder(row, std::move(kind), std::move(key));
+  if (!info) return info;
+  info->token = {row.token.value_or(0)};
+  info->ttl = row.ttl.value_or(Duration{});
+  info->acquired_at = row.acquired_at.value_or(Timestamp{});
+  info->heartbeat_at = row.heartbeat_at.value_or(info->acquired_at);
+  return info;
+}
+
+/// The store said something that this library does not know.
+Error odd_answer(std::string_view what, std::string_view outcome);
+
+/// `lost` of work, which is finished by a verdict: `why` as the store spells it; `current`, where somebody else has it
+/// now.
+Error lost_error(std::string_view what, std::string_view why, std::optional<LeaseInfo> current = std::nullopt);
 
 /// For `held`, `busy`, `lost` and `not_found`. `what` is for the message: "lock \"deploy\"".
 Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what);

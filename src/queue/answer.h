@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "lease/answer.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
 #include "storage/statements.h"
@@ -16,14 +17,11 @@ std::string describe(JobId id);
 std::string describe(std::string_view queue);
 
 Error no_such_job(JobId id);
-/// The store said something that this library does not know.
-Error odd_answer(std::string_view what, std::string_view outcome);
+using lease::lost_error;
+using lease::odd_answer;
 
 /// For `empty`, `at_capacity`, `paused`, `rate_limited`, `busy` and `lost`.
 Error claim_refusal(const sql::JobClaimed& answer, std::string_view queue);
-
-/// For `lost`: `why` as the store spells it; `current`, where somebody else has the job now.
-Error lost_error(std::string_view what, std::string_view why, std::optional<LeaseInfo> current = std::nullopt);
 
 Result<Settled> settled_from(const sql::JobSettled& answer);
 

@@ -24,9 +24,8 @@ struct Wish {
 Result<JobGrant> try_claim(storage::Backend& backend, const Wish& wish, Positions& positions, BootTime deadline);
 
 /// Refused, and waiting can change that.
-inline bool may_change(const Result<JobGrant>& grant) {
-  if (grant) return false;
-  switch (grant.error().code) {
+inline bool may_change(const Error& refusal) {
+  switch (refusal.code) {
     case Errc::empty:
     case Errc::at_capacity:
     case Errc::paused:

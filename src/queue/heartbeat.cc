@@ -1,8 +1,8 @@
 // Keeping a job's lease alive, and telling how far the work is.
-#include "queue/heartbeat.h"
+#include "lease/heartbeat.h"
+
 #include "base/text.h"
 #include "core/job_limits.h"
-#include "core/limits.h"
 #include "lease/retry.h"
 #include "queue/answer.h"
 #include "queue/jobs.h"
@@ -14,39 +14,22 @@ namespace {
 
 Result<JobHeartbeat> heartbeat_from(const sql::JobHeartbeat::Row& answer, JobId id, BootTime before_sending) {
   if (answer.outcome == "extended") {
-    auto heartbeat = extended_from(answer, before_sending);
+    JobHeartbeat heartbeat;
+    lease::note_extension(heartbeat, answer, before_sending);
     heartbeat.cancel_requested = answer.cancel_requested;
     return heartbeat;
   }
   if (answer.outcome == "not_found") return no_such_job(id);
   if (answer.outcome != "lost") return odd_answer(describe(id), answer.outcome);
-  std::optional<LeaseInfo> current;
-  if (answer.holder) {
-    current.emplace();
-    current->kind = "job";
-    current->key = std::to_string(id);
-    current->holder.name = *answer.holder;
-    current->holder.host = answer.host.value_or("");
-    current->expires_at = answer.expires_at.value_or(answer.store_now);
-    current->state = current->expires_at > answer.store_now ? LeaseState::running : LeaseState::expired;
-    current->store_now = answer.store_now;
-  }
-  return lost_error(describe(id), answer.why.value_or(""), std::move(current));
+  return lost_error(describe(id), answer.why.value_or(""), lease::present_holder(answer, "job", std::to_string(id)));
 }
 
 }  // namespace
-
-Result<std::optional<Duration>> new_ttl(Duration ttl) {
-  if (ttl == Duration(0)) return std::optional<Duration>();
-  if (auto checked = check_ttl(ttl); !checked) return std::move(checked).error();
-  return std::optional<Duration>(ttl);
-}
-
 }  // namespace queue
 
 Result<JobHeartbeat> Jobs::heartbeat(JobId id, Token token, const Progress& progress, Duration ttl) const {
   if (auto checked = check_progress(progress); !checked) return std::move(checked).error();
-  auto new_ttl = queue::new_ttl(ttl);
+  auto new_ttl = lease::new_ttl(ttl);
   if (!new_ttl) return std::move(new_ttl).error();
   // Cut rather than refused: a talkative job must not lose its lease for it.
   const auto message = clean_text(progress.message, max_message_bytes);

@@ -3,11 +3,11 @@
 
 #include <memory>
 
+#include "lease/awaited.h"
+#include "lease/reap.h"
 #include "leasehold/queue.h"
-#include "queue/awaited.h"
 #include "queue/claim.h"
 #include "queue/positions.h"
-#include "queue/reap.h"
 #include "storage/backend.h"
 
 namespace leasehold {
@@ -16,8 +16,8 @@ struct Jobs::Impl {
   std::shared_ptr<storage::Backend> backend;
   Duration call_timeout;
   /// Shared by all handles of a store.
-  std::shared_ptr<queue::Reaper> reaper;
-  std::shared_ptr<queue::Awaited> awaited;
+  std::shared_ptr<lease::Reaper> reaper;
+  std::shared_ptr<lease::Awaited> awaited;
   /// Shared by the copies of this handle.
   std::shared_ptr<queue::Positions> positions = std::make_shared<queue::Positions>();
 

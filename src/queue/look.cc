@@ -77,18 +77,6 @@ JobError error_from(sql::JobErrors::Row& row) {
           .error = std::move(row.error)};
 }
 
-/// The rows of a list, each put into the words of the public API.
-template <typename S, typename Convert>
-auto list_of(storage::Backend& backend, const S& statement, BootTime deadline, Convert convert)
-    -> Result<std::vector<decltype(convert(std::declval<typename S::Row&>()))>> {
-  auto rows = storage::query(backend, statement, deadline);
-  if (!rows) return std::move(rows).error();
-  std::vector<decltype(convert(rows->front()))> list;
-  list.reserve(rows->size());
-  for (auto& row : *rows) list.push_back(convert(row));
-  return list;
-}
-
 bool is_final(JobState state) {
   return state == JobState::completed || state == JobState::failed || state == JobState::cancelled;
 }
@@ -97,7 +85,7 @@ bool is_final(JobState state) {
 }  // namespace queue
 
 Result<JobInfo> Jobs::show(JobId id) const {
-  auto jobs = queue::list_of(*impl_->backend, sql::JobShow{.job_id = id}, impl_->deadline(), queue::info_from);
+  auto jobs = storage::query_list(*impl_->backend, sql::JobShow{.job_id = id}, impl_->deadline(), queue::info_from);
   if (!jobs) return std::move(jobs).error();
   if (jobs->empty()) return queue::no_such_job(id);
   return std::move(jobs->front());
@@ -121,7 +109,7 @@ Result<std::string> Jobs::result(JobId id) const {
 
 Result<std::vector<JobAttempt>> Jobs::attempts(JobId id) const {
   auto attempts =
-      queue::list_of(*impl_->backend, sql::JobAttempts{.job_id = id}, impl_->deadline(), queue::attempt_from);
+      storage::query_list(*impl_->backend, sql::JobAttempts{.job_id = id}, impl_->deadline(), queue::attempt_from);
   if (!attempts || !attempts->empty()) return attempts;
   // Never claimed, or never there?
   if (auto job = show(id); !job) return std::move(job).error();
@@ -137,14 +125,14 @@ Result<std::vector<JobInfo>> Jobs::list(const JobFilter& filter) const {
   statement.tag = queue::unless_empty(filter.tag);
   if (filter.before_id > 0) statement.before_id = filter.before_id;
   statement.most = filter.limit;
-  return queue::list_of(*impl_->backend, statement, impl_->deadline(), queue::info_from);
+  return storage::query_list(*impl_->backend, statement, impl_->deadline(), queue::info_from);
 }
 
 Result<std::vector<JobError>> Jobs::errors(std::string_view queue, int limit) const {
   if (auto checked = check_text("queue name", queue); !checked) return std::move(checked).error();
   if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
   const sql::JobErrors statement{.queue = queue::unless_empty(queue), .most = limit};
-  return queue::list_of(*impl_->backend, statement, impl_->deadline(), queue::error_from);
+  return storage::query_list(*impl_->backend, statement, impl_->deadline(), queue::error_from);
 }
 
 Result<JobInfo> Jobs::wait(JobId id, Duration timeout) const {

@@ -36,12 +36,7 @@ QueueInfo info_from(sql::QueueInfo& row) {
 
 Result<std::vector<QueueInfo>> list_queues(storage::Backend& backend, std::optional<std::string_view> name,
                                            BootTime deadline) {
-  auto rows = storage::query(backend, sql::QueueList{.name = name}, deadline);
-  if (!rows) return std::move(rows).error();
-  std::vector<QueueInfo> queues;
-  queues.reserve(rows->size());
-  for (auto& row : *rows) queues.push_back(info_from(row));
-  return queues;
+  return storage::query_list(backend, sql::QueueList{.name = name}, deadline, info_from);
 }
 
 /// After a change. A queue without jobs, of which nothing is set any more, is not there: it is a new one.

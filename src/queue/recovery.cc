@@ -1,6 +1,6 @@
 #include "queue/recovery.h"
 
-#include "queue/reap.h"
+#include "lease/reap.h"
 #include "storage/query.h"
 
 namespace leasehold::queue {
@@ -14,19 +14,21 @@ Recovered recovered_from(const Row& row) {
   return {.locks = row.locks,
           .leases = row.leases,
           .jobs = row.jobs,
+          .chunks = row.chunks,
           .failed = row.failed,
           .unblocked = row.unblocked,
           .store_now = row.store_now};
 }
 
 bool found_any(const Recovered& found) {
-  return found.locks + found.leases + found.jobs + found.failed + found.unblocked > 0;
+  return found.locks + found.leases + found.jobs + found.chunks + found.failed + found.unblocked > 0;
 }
 
 void add(Recovered& total, const Recovered& batch) {
   total.locks += batch.locks;
   total.leases += batch.leases;
   total.jobs += batch.jobs;
+  total.chunks += batch.chunks;
   total.failed += batch.failed;
   total.unblocked += batch.unblocked;
   total.store_now = batch.store_now;
@@ -35,10 +37,11 @@ void add(Recovered& total, const Recovered& batch) {
 }  // namespace
 
 Result<Recovered> recover(storage::Backend& backend, Duration call_timeout) {
-  const auto reaped = Reaper::reap(backend, BootClock::now() + call_timeout);
+  const auto reaped = lease::Reaper::reap(backend, BootClock::now() + call_timeout);
   Recovered total;
   total.leases = reaped.leases;
   total.jobs = reaped.jobs;
+  total.chunks = reaped.chunks;
   for (;;) {
     const sql::Recover statement{.most = recover_batch};
     auto row = storage::query_one(backend, statement, BootClock::now() + call_timeout);
@@ -60,6 +63,7 @@ Result<RecoveryStats> recovery_stats(storage::Backend& backend, BootTime deadlin
                             .times = row.times,
                             .leases = row.leases,
                             .jobs = row.jobs,
+                            .chunks = row.chunks,
                             .last_at = row.last_at});
   }
   return stats;

@@ -30,15 +30,36 @@ Result<std::vector<typename S::Row>> query(Transaction& transaction, const S& st
   return decode_rows<S>(transaction.query(S::statement(), statement.params()));
 }
 
-/// For statements that always give exactly one row.
-template <typename S>
-Result<typename S::Row> query_one(Backend& backend, const S& statement, BootTime deadline) {
-  auto rows = query(backend, statement, deadline);
+template <typename Row>
+Result<Row> only_row(Result<std::vector<Row>> rows) {
   if (!rows) return std::move(rows).error();
   if (rows->size() != 1) {
     return Error{.code = Errc::damaged, .message = "the store gave no answer: run `leasehold migrate verify`"};
   }
   return std::move(rows->front());
+}
+
+/// For statements that always give exactly one row.
+template <typename S>
+Result<typename S::Row> query_one(Backend& backend, const S& statement, BootTime deadline) {
+  return only_row(query(backend, statement, deadline));
+}
+
+template <typename S>
+Result<typename S::Row> query_one(Transaction& transaction, const S& statement) {
+  return only_row(query(transaction, statement));
+}
+
+/// The rows of a list, each put into the words of the public API.
+template <typename S, typename Convert>
+auto query_list(Backend& backend, const S& statement, BootTime deadline, Convert convert)
+    -> Result<std::vector<decltype(convert(std::declval<typename S::Row&>()))>> {
+  auto rows = query(backend, statement, deadline);
+  if (!rows) return std::move(rows).error();
+  std::vector<decltype(convert(rows->front()))> list;
+  list.reserve(rows->size());
+  for (auto& row : *rows) list.push_back(convert(row));
+  return list;
 }
 
 }  // namespace leasehold::storage

@@ -1,27 +1,39 @@
+// Fences in a user's own PostgreSQL transaction.
 #include <fmt/format.h>
 
-#include <memory>
+#include <array>
 #include <string>
 
 #include "base/names.h"
+#include "core/chunk_limits.h"
 #include "core/limits.h"
 #include "leasehold/postgres.h"
 #include "storage/postgres/errors.h"
+#include "store/own_transaction_postgres.h"
 
 namespace leasehold {
-Result<void> fence(PGconn* connection, std::string_view name, Token token, std::string_view schema) {
-  if (PQtransactionStatus(connection) != PQTRANS_INTRANS) {
-    return Error{.code = Errc::invalid_argument, .message = "a fence needs an open transaction: BEGIN first"};
+namespace {
+
+Error no_transaction() {
+  return {.code = Errc::invalid_argument, .message = "a fence needs an open transaction: BEGIN first"};
+}
+
+/// Calls a function that raises `lost` unless the token, its last parameter, is current.
+template <std::size_t count>
+Result<void> run_fence(PGconn* connection, std::string_view function, const std::array<std::string, count>& params,
+                       std::string_view schema) {
+  if (PQtransactionStatus(connection) != PQTRANS_INTRANS) return no_transaction();
+  const auto quoted = postgres::quoted_schema(connection, schema);
+  if (!quoted) return quoted.error();
+  auto sql = fmt::format("SELECT {}.{}(", quoted->get(), function);
+  std::array<const char*, count> values{};
+  for (std::size_t i = 0; i < count; ++i) {
+    sql += fmt::format("{}${}", i == 0 ? "" : ", ", i + 1);
+    values[i] = params[i].c_str();
   }
-  if (auto checked = check_name("lock name", name); !checked) return checked;
-  const std::unique_ptr<char, decltype(&PQfreemem)> quoted_schema(
-      PQescapeIdentifier(connection, schema.data(), schema.size()), &PQfreemem);
-  if (!quoted_schema) return Error{.code = Errc::invalid_argument, .message = "the schema name is not UTF-8"};
-  const auto sql = fmt::format("SELECT {}.fence($1, $2)", quoted_schema.get());
-  const std::string name_text(name);
-  const auto token_text = std::to_string(token.value);
-  const char* const values[] = {name_text.c_str(), token_text.c_str()};
-  const postgres::ResultPtr result(PQexecParams(connection, sql.c_str(), 2, nullptr, values, nullptr, nullptr, 0));
+  sql += ')';
+  const postgres::ResultPtr result(
+      PQexecParams(connection, sql.c_str(), int{count}, nullptr, values.data(), nullptr, nullptr, 0));
   if (PQresultStatus(result.get()) == PGRES_TUPLES_OK) return {};
   auto failure = postgres::refused(result.get(), postgres::place_of(connection));
   if (failure.error.code == Errc::lost) {
@@ -29,6 +41,21 @@ Result<void> fence(PGconn* connection, std::string_view name, Token token, std::
     failure.error.lost_reason = lost_reason_from(why == nullptr ? "" : why);
   }
   return std::move(failure.error);
+}
+
+}  // namespace
+
+Result<void> fence(PGconn* connection, std::string_view name, Token token, std::string_view schema) {
+  if (auto checked = check_name("lock name", name); !checked) return checked;
+  const std::array params = {std::string(name), std::to_string(token.value)};
+  return run_fence(connection, "fence", params, schema);
+}
+
+Result<void> fence_chunk(PGconn* connection, std::string_view set, std::string_view key, Token token,
+                         std::string_view schema) {
+  if (auto checked = check_chunk(set, key); !checked) return checked;
+  const std::array params = {std::string(set), std::string(key), std::to_string(token.value)};
+  return run_fence(connection, "chunk_fence", params, schema);
 }
 
 }  // namespace leasehold

@@ -1,7 +1,9 @@
 #include "leasehold/store.h"
 
+#include "chunk/chunks.h"
 #include "core/limits.h"
 #include "core/store_url.h"
+#include "limit/limits.h"
 #include "lock/locks.h"
 #include "queue/jobs.h"
 #include "storage/migrator.h"
@@ -93,6 +95,17 @@ Jobs Store::jobs() const {
 
 Queues Store::queues() const {
   return Queues(std::make_shared<const Queues::Impl>(Queues::Impl{impl_->backend, impl_->call_timeout}));
+}
+
+Chunks Store::chunks() const {
+  return Chunks(std::make_shared<const Chunks::Impl>(Chunks::Impl{.backend = impl_->backend,
+                                                                  .call_timeout = impl_->call_timeout,
+                                                                  .reaper = impl_->reaper,
+                                                                  .awaited = impl_->awaited}));
+}
+
+Limits Store::limits() const {
+  return Limits(std::make_shared<const Limits::Impl>(Limits::Impl{impl_->backend, impl_->call_timeout}));
 }
 
 Migrations Store::migrations() const {

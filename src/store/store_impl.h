@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "lease/awaited.h"
+#include "lease/reap.h"
 #include "leasehold/store.h"
-#include "queue/awaited.h"
-#include "queue/reap.h"
 #include "storage/backend.h"
 
 namespace leasehold {
@@ -16,8 +16,8 @@ struct Store::Impl {
 
   std::shared_ptr<storage::Backend> backend;
   Duration call_timeout;
-  std::shared_ptr<queue::Reaper> reaper = std::make_shared<queue::Reaper>();
-  std::shared_ptr<queue::Awaited> awaited = std::make_shared<queue::Awaited>();
+  std::shared_ptr<lease::Reaper> reaper = std::make_shared<lease::Reaper>();
+  std::shared_ptr<lease::Awaited> awaited = std::make_shared<lease::Awaited>();
 
   [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
 };

@@ -1,28 +1,12 @@
 // A holder on this host whose process is gone is not waited for.
 #include <gtest/gtest.h>
 
+#include "support/dead_holder.h"
 #include "support/job_helpers.h"
-#include "support/process.h"
 #include "support/store_fixture.h"
 
 namespace leasehold::support {
 namespace {
-
-LEASEHOLD_ROLE(says_who_it_is) {
-  const auto self = Holder::self();
-  printf("%lld %lld\n", static_cast<long long>(self.pid), static_cast<long long>(self.process_start));
-  return 0;
-}
-
-/// A process of this host that has ended.
-Holder dead_holder(const std::string& name) {
-  auto process = Process::self("says_who_it_is");
-  std::istringstream line(process.read_line(10s).value_or(""));
-  auto holder = Holder::self(name);
-  line >> holder.pid >> holder.process_start;
-  process.finish(10s);
-  return holder;
-}
 
 class JobDeadProcessTest : public StoreTest {
  protected:

@@ -1,39 +1,16 @@
 // The worker runtime on a thread of its own, over a fake store.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <stdexcept>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
+#include "support/gate.h"
 #include "support/results.h"
 #include "worker/runtime.h"
 
 namespace leasehold::support {
-
-/// Opened once; those who wait go through. Bounded: a test that would hang fails.
-class Gate {
- public:
-  void open() {
-    {
-      const std::lock_guard lock(mutex_);
-      open_ = true;
-    }
-    opened_.notify_all();
-  }
-  bool wait() {
-    std::unique_lock lock(mutex_);
-    return opened_.wait_for(lock, std::chrono::seconds(10), [this] { return open_; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable opened_;
-  bool open_ = false;
-};
 
 class RunningWorker {
  public:
@@ -71,13 +48,5 @@ class RunningWorker {
   Result<WorkSummary> result_ = Error{.code = Errc::internal, .message = "it did not run"};
   std::thread thread_;
 };
-
-/// Until somebody stops the job.
-inline StopReason wait_for_stop(const JobContext& context) {
-  Gate stopped;
-  const std::stop_callback on_stop(context.stop_token(), [&] { stopped.open(); });
-  if (!stopped.wait()) throw std::runtime_error("nobody stopped the job");
-  return context.stop_reason().value();
-}
 
 }  // namespace leasehold::support

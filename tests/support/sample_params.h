@@ -30,12 +30,16 @@ inline storage::Param sample_of(storage::Type type) {
   return {};
 }
 
-/// Some take only a word they know, or a job that exists.
+/// Some take only a word they know, JSON, or a job that exists.
 inline storage::Param sample_of(const storage::Field& field) {
+  static constexpr std::array<std::string_view, 1> one_json = {R"({"sample":1})"};
   if (field.name == "verdict") return std::string_view("complete");
   if (field.name == "state") return std::string_view("failed");
   if (field.name == "kind") return std::string_view("worker");
   if (field.name == "scope") return std::string_view("read");
+  if (field.name == "which") return std::string_view("failed");
+  if (field.name == "cursor") return one_json.front();
+  if (field.name == "specs") return storage::StringList(one_json);
   if (field.name == "after" && field.type == storage::Type::integers) return storage::IntegerList();
   return sample_of(field.type);
 }

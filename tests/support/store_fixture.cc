@@ -116,8 +116,9 @@ void TestStore::run(const std::string& sql) {
 
 std::string TestStore::dump() {
   std::ostringstream text;
-  for (const auto* name : {"lease", "lock", "waiter", "event", "queue", "job", "ready", "deferred", "blocked", "dedupe",
-                           "job_grant", "settled", "result", "error", "progress", "cancel_request", "recovery"}) {
+  for (const auto* name : {"lease",    "lock",           "waiter",   "event",     "queue",   "job",       "ready",
+                           "deferred", "blocked",        "dedupe",   "job_grant", "settled", "result",    "error",
+                           "progress", "cancel_request", "recovery", "chunk_set", "chunk",   "rate_limit"}) {
     text << name << '\n';
     for (const auto& row : rows("SELECT * FROM " + table(name) + " ORDER BY 1, 2, 3")) {
       for (const auto& cell : row) text << ' ' << cell.value_or("-");

@@ -8,7 +8,7 @@
 
 #include "storage/backend.h"
 
-namespace leasehold::queue {
+namespace leasehold::lease {
 
 /// Threading: from any thread.
 class Awaited {
@@ -23,4 +23,4 @@ class Awaited {
   std::map<std::string, BootTime> fresh_until_;
 };
 
-}  // namespace leasehold::queue
+}  // namespace leasehold::lease

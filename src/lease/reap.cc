@@ -1,4 +1,4 @@
-#include "queue/reap.h"
+#include "lease/reap.h"
 
 #include <map>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "base/process.h"
 #include "storage/query.h"
 
-namespace leasehold::queue {
+namespace leasehold::lease {
 namespace {
 
 constexpr Duration interval = std::chrono::milliseconds(500);
@@ -44,6 +44,7 @@ Reaped Reaper::reap(storage::Backend& backend, BootTime deadline) {
     if (ended->outcome != "reaped") continue;
     reaped.leases += 1;
     reaped.jobs += ended->jobs;
+    reaped.chunks += ended->chunks;
   }
   return reaped;
 }
@@ -58,4 +59,4 @@ Reaped Reaper::reap_now_and_then(storage::Backend& backend, BootTime deadline) {
   return reap(backend, deadline);
 }
 
-}  // namespace leasehold::queue
+}  // namespace leasehold::lease

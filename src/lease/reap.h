@@ -5,11 +5,12 @@
 
 #include "storage/backend.h"
 
-namespace leasehold::queue {
+namespace leasehold::lease {
 
 struct Reaped {
   std::int64_t leases = 0;
   std::int64_t jobs = 0;
+  std::int64_t chunks = 0;
 };
 
 /// Threading: from any thread.
@@ -26,4 +27,4 @@ class Reaper {
   BootTime next_{};
 };
 
-}  // namespace leasehold::queue
+}  // namespace leasehold::lease

@@ -1,8 +1,8 @@
-#include "queue/awaited.h"
+#include "lease/awaited.h"
 
 #include "storage/query.h"
 
-namespace leasehold::queue {
+namespace leasehold::lease {
 namespace {
 
 // How long the store remembers, and how long before the end it is told again.
@@ -27,4 +27,4 @@ void Awaited::tell_store(storage::Backend& backend, const std::string& topic, Bo
   fresh_until_[topic] = before + (told ? fresh_for : after_failure);
 }
 
-}  // namespace leasehold::queue
+}  // namespace leasehold::lease

@@ -1,0 +1,76 @@
+// A rate that everybody keeps together: so many calls of a source in a time, whoever makes them, from wherever.
+//
+//   auto limits = store.limits();
+//   while (auto slot = limits.take("orders-api", {.every = 750ms})) fetch_a_page();   // sleeps until it is its turn
+//
+// The interval and whose turn it is are kept in the store. Turns are given in the order of asking; whoever dies waiting
+// wastes one turn, nothing more.
+//
+// Limits is a cheap handle; it may be copied, and every method may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "leasehold/export.h"
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+
+namespace leasehold {
+
+struct TakeOptions {
+  /// Between two turns. Set: everybody's from now on. Unset: as it was set before, else `not_found`.
+  std::optional<Duration> every{};
+  /// So many turns may be taken at once after a time without any: 1 unless set before.
+  std::optional<int> burst{};
+  /// The longest to wait. Unset: as long as it takes. Zero: now or not at all.
+  std::optional<Duration> wait{};
+  std::string holder{};  ///< for those who look; default: Holder::self().name
+  /// Ends the waiting (`busy`); the turn is wasted then.
+  std::stop_token stop{};
+};
+
+/// One's turn: from `at` on.
+struct LimitSlot {
+  Timestamp at{};     ///< on the store's clock
+  Duration waited{};  ///< how long take() slept for it
+  Duration every{};
+};
+
+struct LimitInfo {
+  std::string name;
+  Duration every{};
+  int burst = 1;
+  Timestamp next_at{};  ///< when the next one to ask gets a turn, if not at once
+  std::int64_t taken = 0;
+  std::optional<Timestamp> taken_at{};  ///< when the latest turn begins
+  std::string holder;                   ///< whose it is
+  std::string host;
+  Timestamp store_now{};
+};
+
+class Limits {
+ public:
+  /// Sleeps until it is the caller's turn. `rate_limited` (retry_at) when that would take longer than `wait`: then
+  /// nothing was taken.
+  LEASEHOLD_EXPORT Result<LimitSlot> take(std::string_view name, const TakeOptions& options = {}) const;
+
+  /// True: it is new.
+  LEASEHOLD_EXPORT Result<bool> set(std::string_view name, Duration every, int burst = 1) const;
+  LEASEHOLD_EXPORT Result<LimitInfo> show(std::string_view name) const;
+  LEASEHOLD_EXPORT Result<std::vector<LimitInfo>> list() const;
+  LEASEHOLD_EXPORT Result<void> remove(std::string_view name) const;
+
+ private:
+  friend class Store;
+  struct Impl;
+  explicit Limits(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace leasehold

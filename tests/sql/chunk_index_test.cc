@@ -1,0 +1,115 @@
+// A set of a hundred thousand chunks: claims, saves and verdicts use their indexes, whatever the statistics say.
+#include <gtest/gtest.h>
+
+#include "sql/sql_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class ChunkIndexTest : public SqlTest {
+ protected:
+  void settle_statistics() {
+    alice_.run("SELECT pg_stat_force_next_flush()");
+    observer_.run("SELECT pg_stat_clear_snapshot()");
+  }
+  /// Sequential scans so far, of the tables that grow.
+  std::string sequential_scans() {
+    settle_statistics();
+    return observer_.scalar(
+        "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
+        "schemaname = '" +
+        store_.schema() + "' AND relname IN ('chunk', 'chunk_set', 'lease', 'blocked', 'rate_limit')");
+  }
+  /// How many entries of indexes an act that is then rolled back looks at.
+  std::int64_t read_by(const std::string& act) {
+    const auto so_far = [&] {
+      settle_statistics();
+      return std::stoll(observer_.scalar("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '" +
+                                         store_.schema() + "'"));
+    };
+    const auto before = so_far();
+    alice_.run("BEGIN");
+    alice_.run(here("SELECT leasehold." + act));
+    alice_.run("ROLLBACK");
+    return so_far() - before;
+  }
+  /// As many again as a plan would make, in no time; every second of them completed, as in the middle of a sync, or
+  /// all.
+  void grow(int chunks, int completed_of_two = 1) {
+    alice_.run(
+        here("INSERT INTO leasehold.chunk (set_id, key, position, plan_no, planner, hash, spec, attempts, final, "
+             "ended_as, synced_at, finished_at) SELECT s.id, 'more-' || i, 1000 + i, 1, '1', '', '1', 1, "
+             "CASE WHEN d.done THEN 'completed' END, CASE WHEN d.done THEN 'completed' END, "
+             "CASE WHEN d.done THEN leasehold.now() END, CASE WHEN d.done THEN leasehold.now() END "
+             "FROM leasehold.chunk_set AS s CROSS JOIN generate_series(1, " +
+             std::to_string(chunks) + ") AS i CROSS JOIN LATERAL (SELECT i % 2 < " + std::to_string(completed_of_two) +
+             " AS done) AS d WHERE s.name = 'big'"));
+  }
+  /// `act` about the chunk c, a hundred times, each in a claim of its own.
+  void many_claimed(const std::string& act) {
+    alice_.run(
+        here("DO $$ DECLARE c record; BEGIN FOR i IN 1..100 LOOP SELECT * INTO c FROM leasehold.chunk_claim('big', "
+             "request_id => gen_random_uuid()::text); PERFORM " +
+             act + "; END LOOP; END $$"));
+  }
+};
+
+TEST_F(ChunkIndexTest, NoActScansATable) {
+  alice_.run(here("SELECT leasehold.chunk_plan_range('big', 1, 1000, 1)"));
+  // Wrong statistics: analysed while there was next to nothing, as autovacuum would on a quiet night.
+  alice_.run(here("ANALYZE leasehold.chunk, leasehold.chunk_set, leasehold.lease, leasehold.blocked"));
+  grow(99'000);
+  const auto before = sequential_scans();
+  many_claimed("leasehold.chunk_heartbeat('big', c.key, c.token, cursor => '1', rows => 1)");
+  many_claimed("leasehold.chunk_complete('big', c.key, c.token, 1)");
+  many_claimed("leasehold.chunk_fail('big', c.key, c.token, 'no luck')");
+  many_claimed("leasehold.chunk_release('big', c.key, c.token)");
+  many_claimed("leasehold.chunk_skip('big', c.key, c.token, 'why')");
+  many_claimed("leasehold.chunk_fence('big', c.key, c.token)");
+  store_.advance(1h);
+  for (int i = 0; i < 20; ++i) alice_.run(here("SELECT leasehold.chunk_claim('big', most => 3)"));
+  alice_.run(here("SELECT leasehold.chunk_claim('big', '500-500')"));
+  alice_.run(here("SELECT leasehold.chunk_skip_open('big', '900-900', 'why')"));
+  alice_.run(here("SELECT leasehold.limit_take('api', interval '1 s')"));
+  EXPECT_EQ(sequential_scans(), before);
+}
+
+TEST_F(ChunkIndexTest, AnActReadsNoMoreOfAGreatSetThanOfASmallOne) {
+  alice_.run(here("SELECT leasehold.chunk_plan_range('big', 1, 100, 1)"));
+  const auto token = alice_.scalar(here("SELECT token FROM leasehold.chunk_claim('big', ttl => interval '1 hour')"));
+  const std::vector<std::string> acts = {"chunk_claim('big')", "chunk_claim('big', '50-50')",
+                                         "chunk_heartbeat('big', '1-1', " + token + ", rows => 1)",
+                                         "chunk_complete('big', '1-1', " + token + ")"};
+  std::vector<std::int64_t> of_few;
+  for (const auto& act : acts) of_few.push_back(read_by(act));
+  grow(100'000);
+  for (std::size_t i = 0; i < acts.size(); ++i) EXPECT_LE(read_by(acts[i]), of_few[i] + 10) << acts[i];
+}
+
+TEST_F(ChunkIndexTest, AnOldSetIsClaimedAgainWithoutWalkingOverIt) {
+  alice_.run(here("SELECT leasehold.chunk_plan_range('big', 1, 1, 1)"));
+  grow(100'000, 2);
+  alice_.run(here("UPDATE leasehold.chunk SET final = 'completed', synced_at = leasehold.now() WHERE final IS NULL"));
+  store_.advance(1h);
+  EXPECT_LE(read_by("chunk_claim('big', older_than => interval '1 minute')"), 50);
+}
+
+TEST_F(ChunkIndexTest, ASaveTouchesNoIndex) {
+  alice_.run(here("SELECT leasehold.chunk_plan_range('big', 1, 1, 1)"));
+  const auto token = alice_.scalar(here("SELECT token FROM leasehold.chunk_claim('big', ttl => interval '1 hour')"));
+  const auto not_hot = [&] {
+    settle_statistics();
+    return std::stoll(
+        observer_.scalar("SELECT n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'chunk' AND "
+                         "schemaname = '" +
+                         store_.schema() + "'"));
+  };
+  const auto before = not_hot();
+  alice_.run(here("DO $$ BEGIN FOR i IN 1..100 LOOP PERFORM leasehold.chunk_heartbeat('big', '1-1', " + token +
+                  ", cursor => i::text, rows => i); COMMIT; END LOOP; END $$"));
+  // Somebody else's long transaction may keep a page full for a while.
+  EXPECT_LE(not_hot() - before, 5) << "saves that are not HOT bloat every index of the table";
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,31 @@
+// Cutting a member out of a JSON object.
+#include "base/json_member.h"
+
+#include <gtest/gtest.h>
+
+namespace leasehold {
+namespace {
+
+TEST(JsonMemberTest, IsGivenAsItIsWritten) {
+  const auto* const object = R"( { "a" : 1.50 , "cursor":{"x":[1,{"y":"}"}] ,"z":"\\\"]"}, "b":"q\"uote" } )";
+  EXPECT_EQ(json_member(object, "a"), "1.50");
+  EXPECT_EQ(json_member(object, "cursor"), R"({"x":[1,{"y":"}"}] ,"z":"\\\"]"})");
+  EXPECT_EQ(json_member(object, "b"), R"("q\"uote")");
+  EXPECT_EQ(json_member(R"({"n":12345678901234567890123})", "n"), "12345678901234567890123");
+  EXPECT_EQ(json_member(R"({"n":null,"m":true})", "n"), "null");
+}
+
+TEST(JsonMemberTest, OnlyOfTheObjectItself) {
+  EXPECT_EQ(json_member(R"({"a":{"cursor":1}})", "cursor"), std::nullopt);
+  EXPECT_EQ(json_member(R"({"a":"cursor"})", "cursor"), std::nullopt);
+  EXPECT_EQ(json_member(R"({"cursors":1,"curso":2})", "cursor"), std::nullopt);
+}
+
+TEST(JsonMemberTest, TheLastOfSeveralCounts) { EXPECT_EQ(json_member(R"({"a":1,"a":[2]})", "a"), "[2]"); }
+
+TEST(JsonMemberTest, WhatIsNoObjectHasNone) {
+  for (const auto* text : {"{}", "[]", "7", "\"a\"", " { } "}) EXPECT_EQ(json_member(text, "a"), std::nullopt) << text;
+}
+
+}  // namespace
+}  // namespace leasehold
