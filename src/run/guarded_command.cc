@@ -6,15 +6,15 @@ namespace leasehold::run {
 
 using Kind = Message::Kind;
 
-Result<GuardedCommand> GuardedCommand::start(const Warden& warden, Streams streams,
-                                             const std::vector<std::string>& environment, BootTime trusted_until) {
+Result<GuardedCommand> GuardedCommand::start(const Warden& warden, Streams streams, const Terms& terms) {
   auto channel = warden.new_guardian(std::move(streams));
   if (!channel) return std::move(channel).error();
   std::string text;
-  for (const auto& variable : environment) text.append(variable).push_back('\0');
+  for (const auto& variable : terms.environment) text.append(variable).push_back('\0');
   GuardedCommand command(warden, std::move(*channel));
-  const auto until = trusted_until.time_since_epoch().count();
-  if (!command.channel_.send({.kind = Kind::go, .number = until, .text = std::move(text)})) {
+  const auto until = terms.trusted_until.time_since_epoch().count();
+  if (!command.channel_.send({.kind = Kind::grace, .number = terms.grace.count()}) ||
+      !command.channel_.send({.kind = Kind::go, .number = until, .text = std::move(text)})) {
     return Error{.code = Errc::internal, .message = "cannot hand the command its environment"};
   }
   return command;

@@ -1,6 +1,7 @@
 // One command under a guardian, from the wrapper's side: one of many, each on a thread of its own.
 //
-//   auto command = GuardedCommand::start(warden, std::move(streams), {"LEASEHOLD_JOB_ID=17"}, trusted_until);
+//   auto command = GuardedCommand::start(warden, std::move(streams), {.environment = {"LEASEHOLD_JOB_ID=17"},
+//                                                                     .trusted_until = until, .grace = 5s});
 //   ... poll command.fd(); on each heartbeat command.extend(trusted_until); command.stop(5s) to end it ...
 //   if (auto ending = command.take_messages()) ...      // nothing the command started lives any more
 //
@@ -20,9 +21,13 @@ namespace leasehold::run {
 
 class GuardedCommand {
  public:
-  /// `environment` is NAME=VALUE. An error: nothing was started.
-  static Result<GuardedCommand> start(const Warden& warden, Streams streams,
-                                      const std::vector<std::string>& environment, BootTime trusted_until);
+  struct Terms {
+    std::vector<std::string> environment;  ///< NAME=VALUE
+    BootTime trusted_until;
+    Duration grace;  ///< between SIGTERM and SIGKILL
+  };
+  /// An error: nothing was started.
+  static Result<GuardedCommand> start(const Warden& warden, Streams streams, const Terms& terms);
 
   /// Readable when take_messages() has something to take.
   [[nodiscard]] int fd() const { return channel_.fd(); }

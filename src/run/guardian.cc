@@ -30,7 +30,7 @@ constexpr Duration longest_pause = milliseconds(500);
 class Guardian {
  public:
   Guardian(std::vector<std::string> argv, Duration grace, Channel channel, Streams streams)
-      : grace_(grace), margin_(kill_margin(grace)), channel_(std::move(channel)), wrapper_group_(::getpgrp()) {
+      : grace_(grace), channel_(std::move(channel)), wrapper_group_(::getpgrp()) {
     launch_.argv = std::move(argv);
     launch_.streams = std::move(streams);
     ::setpgid(0, 0);
@@ -73,6 +73,7 @@ class Guardian {
 
   void obey(const Message& message) {
     switch (message.kind) {
+      case Kind::grace: grace_ = Duration(message.number); return;
       case Kind::go: return start(message);
       case Kind::extend: trusted_until_ = std::max(trusted_until_, BootTime(Duration(message.number))); return;
       case Kind::stop: return begin_to_end(EndReason::told_to_stop, Duration(message.number));
@@ -159,13 +160,13 @@ class Guardian {
     if (phase_ != Phase::running) {
       // What was the end of a leftover may become the end of the lease.
       if (reason_ == EndReason::exited) reason_ = reason;
-      kill_at_ = std::min({kill_at_, BootClock::now() + patience, trusted_until_ - margin_});
+      kill_at_ = std::min({kill_at_, BootClock::now() + patience, trusted_until_ - margin()});
       return;
     }
     phase_ = Phase::terminating;
     reason_ = reason;
     next_round_ = BootClock::now();
-    kill_at_ = std::min(next_round_ + patience, trusted_until_ - margin_);
+    kill_at_ = std::min(next_round_ + patience, trusted_until_ - margin());
   }
 
   void act_on_time() {
@@ -192,7 +193,8 @@ class Guardian {
     timer_.arm(phase_ == Phase::terminating ? std::min(next_round_, kill_at_) : next_round_);
   }
 
-  [[nodiscard]] BootTime term_at() const { return trusted_until_ - std::max(grace_, margin_); }
+  [[nodiscard]] Duration margin() const { return kill_margin(grace_); }
+  [[nodiscard]] BootTime term_at() const { return trusted_until_ - std::max(grace_, margin()); }
   [[nodiscard]] bool command_runs() const { return launched_.pid > 0 && !command_status_; }
 
   /// The wrapper may hold the lease under our name until it has released it: we must be there to be found until then.
@@ -206,8 +208,7 @@ class Guardian {
     ::_exit(0);
   }
 
-  const Duration grace_;
-  const Duration margin_;
+  Duration grace_;
   const Channel channel_;
   const pid_t wrapper_group_;
   const DeafToSignals signals_;

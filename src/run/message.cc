@@ -10,7 +10,8 @@ namespace leasehold::run {
 namespace {
 
 constexpr std::size_t head_size = 2 + sizeof(std::int64_t);
-constexpr std::size_t max_packet = 64 * 1024;
+/// The environment of a command is the longest, with a chunk's cursor in it.
+constexpr std::size_t max_packet = 128 * 1024;
 
 }  // namespace
 
@@ -20,6 +21,7 @@ bool Channel::send(const Message& message) const {
   packet[1] = static_cast<char>(message.reason);
   std::memcpy(&packet[2], &message.number, sizeof message.number);
   packet += message.text;
+  if (packet.size() > max_packet) return false;
   return ::send(fd_.get(), packet.data(), packet.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==
          static_cast<ssize_t>(packet.size());
 }

@@ -22,6 +22,7 @@ enum class EndReason : std::uint8_t {
 struct Message {
   enum class Kind : std::uint8_t {
     // from the wrapper
+    grace,   ///< number: between SIGTERM and SIGKILL from now on
     go,      ///< number: trusted_until; text: NAME=VALUE lines of the environment, each ended by NUL
     extend,  ///< number: the new trusted_until
     stop,    ///< end the tree; number: SIGKILL follows SIGTERM after this time at the latest

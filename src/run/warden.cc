@@ -64,8 +64,7 @@ Streams unpack_streams(Parcel& parcel) {
 /// What the warden's process does.
 class Keeper {
  public:
-  Keeper(std::vector<std::string> argv, Duration grace, UniqueFd wrapper)
-      : argv_(std::move(argv)), grace_(grace), wrapper_(std::move(wrapper)) {
+  Keeper(std::vector<std::string> argv, UniqueFd wrapper) : argv_(std::move(argv)), wrapper_(std::move(wrapper)) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_NAME, "leasehold-ward");
@@ -122,7 +121,7 @@ class Keeper {
     orphaned_.clear();
     wrapper_.reset();
     signals_.restore();
-    guard(argv_, grace_, Channel(std::move(channel)), std::move(streams));
+    guard(argv_, Duration(0), Channel(std::move(channel)), std::move(streams));
   }
 
   void wake_guardians() const {
@@ -153,7 +152,6 @@ class Keeper {
   }
 
   const std::vector<std::string> argv_;
-  const Duration grace_;
   UniqueFd wrapper_;
   const DeafToSignals signals_;
   const ChildWatch children_;
@@ -163,7 +161,7 @@ class Keeper {
 
 }  // namespace
 
-Result<std::unique_ptr<Warden>> Warden::fork(const std::vector<std::string>& argv, Duration grace) {
+Result<std::unique_ptr<Warden>> Warden::fork(const std::vector<std::string>& argv) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("make a socketpair");
   UniqueFd ours(ends[0]);
@@ -175,7 +173,7 @@ Result<std::unique_ptr<Warden>> Warden::fork(const std::vector<std::string>& arg
   if (pid < 0) return cannot("fork");
   if (pid == 0) {
     ours.reset();
-    Keeper(argv, grace, std::move(theirs)).run();
+    Keeper(argv, std::move(theirs)).run();
   }
   const auto self = find_child(pid);
   if (!self) return Error{.code = Errc::internal, .message = "cannot look into /proc: it is needed to find processes"};

@@ -28,14 +28,14 @@ namespace leasehold::run {
 
 class Warden {
  public:
-  /// Every guardian runs `argv`, with so much time between SIGTERM and SIGKILL.
-  static Result<std::unique_ptr<Warden>> fork(const std::vector<std::string>& argv, Duration grace);
+  /// Every guardian runs `argv`.
+  static Result<std::unique_ptr<Warden>> fork(const std::vector<std::string>& argv);
   Warden(const Warden&) = delete;
   Warden& operator=(const Warden&) = delete;
   /// Waits for the warden, which goes away with its last guardian.
   ~Warden();
 
-  /// The channel to a new guardian, which waits for `go`. An error: the warden is gone.
+  /// The channel to a new guardian, which waits for `grace` and `go`. An error: the warden is gone.
   [[nodiscard]] Result<Channel> new_guardian(Streams streams) const;
 
   /// In case somebody stopped the warden or its guardians.

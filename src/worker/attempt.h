@@ -11,6 +11,7 @@
 #include "leasehold/queue.h"
 #include "leasehold/worker.h"
 #include "worker/live_lease.h"
+#include "worker/stop_flag.h"
 
 namespace leasehold::worker {
 
@@ -33,9 +34,9 @@ class Attempt {
   const BootTime claimed_at;
 
   /// Fires the stop token; the first reason counts.
-  void stop(StopReason why);
-  [[nodiscard]] std::stop_token stop_token() const { return stop_.get_token(); }
-  [[nodiscard]] std::optional<StopReason> stop_reason() const;
+  void stop(StopReason why) { stop_.raise(why); }
+  [[nodiscard]] std::stop_token stop_token() const { return stop_.token(); }
+  [[nodiscard]] std::optional<StopReason> stop_reason() const { return stop_.reason(); }
 
   /// True for the first who asks: an attempt gets one verdict.
   bool begin_verdict() { return !has_verdict_.exchange(true); }
@@ -49,10 +50,7 @@ class Attempt {
   void put_back(KeptProgress report);
 
  private:
-  static constexpr int going_on = -1;
-
-  std::stop_source stop_;
-  std::atomic<int> stop_reason_ = going_on;
+  StopFlag stop_;
   std::atomic<bool> has_verdict_ = false;
   std::mutex mutex_;
   std::optional<KeptProgress> report_;

@@ -1,11 +1,11 @@
 #include "worker/runtime.h"
 
-#include <exception>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/quiet_thread.h"
+#include "worker/ask_handler.h"
 #include "worker/beater.h"
 #include "worker/fetcher.h"
 #include "worker/settler.h"
@@ -17,17 +17,6 @@ namespace leasehold::worker {
 namespace {
 
 constexpr Duration longest_lookahead = std::chrono::seconds(1);
-
-/// Nothing may come out of it: the thread is ours.
-Verdict ask_handler(const Handler& handler, const Job& job, JobContext& context) {
-  try {
-    return handler(job, context);
-  } catch (const std::exception& error) {
-    return Verdict::fail(error.what());
-  } catch (...) {
-    return Verdict::fail("the handler threw something that is no std::exception");
-  }
-}
 
 /// The threads that run handlers.
 class Crew {
@@ -63,7 +52,8 @@ class Crew {
     // given back.
     if (attempt->lease->lost() || attempt->stop_reason()) return Verdict::release();
     JobContext context(attempt, beater_);
-    return ask_handler(handlers_.at(attempt->job.queue), attempt->job, context);
+    const auto& handler = handlers_.at(attempt->job.queue);
+    return verdict_of<Verdict>([&] { return handler(attempt->job, context); });
   }
 
   const std::shared_ptr<Workbench>& bench_;
