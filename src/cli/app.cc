@@ -16,6 +16,11 @@ constexpr Add job_commands[] = {add_job_add,     add_job_import,  add_job_claim,
                                 add_job_retry,   add_job_redrive, add_job_delete};
 constexpr Add queue_commands[] = {add_queue_ls,     add_queue_show,  add_queue_set,  add_queue_pause,
                                   add_queue_resume, add_queue_drain, add_queue_purge};
+constexpr Add chunk_commands[] = {add_chunk_plan,     add_chunk_run,  add_chunk_claim,   add_chunk_heartbeat,
+                                  add_chunk_complete, add_chunk_fail, add_chunk_release, add_chunk_skip,
+                                  add_chunk_progress, add_chunk_show, add_chunk_ls,      add_chunk_reset,
+                                  add_chunk_set,      add_chunk_rm};
+constexpr Add limit_commands[] = {add_limit_take, add_limit_set, add_limit_show, add_limit_ls, add_limit_rm};
 constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
                                     add_migrate_plan};
 constexpr Add look_commands[] = {add_events, add_status, add_doctor};
@@ -50,6 +55,13 @@ void add_all_commands(CLI::App& root, Context& context) {
   auto* queue = add_group(root, "queue", "Look at, limit, pause and empty queues",
                           {"leasehold queue ls", "leasehold queue set merge --max-running 1"});
   for (const auto add : queue_commands) add(*queue, context);
+  auto* chunk = add_group(
+      root, "chunk", "Cut a sync into chunks that many loaders share, and look how far it is",
+      {"leasehold chunk plan orders --range 1..1000000 --size 10000", "leasehold chunk progress orders --watch"});
+  for (const auto add : chunk_commands) add(*chunk, context);
+  auto* limit = add_group(root, "limit", "Keep a rate together: so many calls of a source, whoever makes them",
+                          {"leasehold limit take orders-api --every 750ms && ./fetch-a-page"});
+  for (const auto add : limit_commands) add(*limit, context);
   add_work(root, context);
   for (const auto add : look_commands) add(root, context);
   auto* migrate = add_group(root, "migrate", "Look at and change the schema's version",

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <stop_token>
@@ -31,21 +30,6 @@ struct Options {
   std::string program;
   std::vector<std::string> command;
 };
-
-/// The program and the words after it. Without the mark, an option of the command could be taken for one of ours.
-std::vector<std::string> command_line(const CLI::App& command, const Context& context, const Options& options) {
-  // The parser takes any word for NAME, also the command's own.
-  const auto mark = context.words.begin() + static_cast<std::ptrdiff_t>(mark_position(context));
-  if (mark != context.words.end() && std::find(context.words.begin(), mark, options.name) == mark) {
-    throw CLI::ValidationError("NAME", "it is missing before the --: leasehold lock run NAME -- COMMAND...");
-  }
-  auto words = command.remaining();
-  if (words.empty() || words.front() != "--") {
-    throw CLI::ValidationError("COMMAND", "put -- before the command: leasehold lock run NAME -- COMMAND...");
-  }
-  words.front() = options.program;
-  return words;
-}
 
 int report_failure(const Context& context, const Error& error, int held_code = exit_code::held) {
   const int code = report(context, error, held_code);
@@ -161,7 +145,8 @@ void add_lock_run(CLI::App& parent, Context& context) {
       ->required()
       ->type_name("");
   command->callback([&context, options, command] {
-    options->command = command_line(*command, context, *options);
+    options->command = words_after_mark(
+        *command, context, {"NAME", options->name, "leasehold lock run NAME -- COMMAND..."}, options->program);
     context.action = [&context, options] { return run_locked(context, *options); };
   });
 }

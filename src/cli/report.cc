@@ -33,7 +33,8 @@ int exit_code_of(const Error& error, int held_code) {
     case Errc::at_capacity:
     case Errc::paused:
     case Errc::rate_limited: return held_code;
-    case Errc::empty: return exit_code::nothing_to_do;
+    case Errc::empty:
+    case Errc::terminal: return exit_code::nothing_to_do;
     case Errc::lost: return exit_code::lost;
     case Errc::unavailable:
     case Errc::in_doubt: return exit_code::unreachable;

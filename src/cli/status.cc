@@ -35,16 +35,17 @@ void print_store(const std::string& url, const StoreStatus& status) {
 
 void print_recovery(const RecoveryStats& recovery) {
   const auto& stale = recovery.stale_now;
-  print("{:<13} {} of jobs, {} of locks", "stale now", counted(stale.leases, "lease"), stale.locks);
+  print("{:<13} {} of jobs and chunks, {} of locks", "stale now", counted(stale.leases, "lease"), stale.locks);
   if (recovery.totals.empty()) return;
   Table table({"RECOVERED BY",
                {"TIMES", Column::to_the_right},
                {"LEASES", Column::to_the_right},
                {"JOBS", Column::to_the_right},
+               {"CHUNKS", Column::to_the_right},
                "LAST"});
   for (const auto& total : recovery.totals) {
     table.add({total.reason, std::to_string(total.times), std::to_string(total.leases), std::to_string(total.jobs),
-               total.last_at ? with_distance(*total.last_at, stale.store_now) : "-"});
+               std::to_string(total.chunks), total.last_at ? with_distance(*total.last_at, stale.store_now) : "-"});
   }
   print_line("");
   table.print();

@@ -53,10 +53,16 @@ std::string Table::line_of(const std::vector<std::string>& row, const std::vecto
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
-void Table::print() const {
+std::vector<std::string> Table::lines() const {
   auto fitting = widths();
   if (const auto line = terminal_width()) fit(fitting, *line);
-  for (const auto& row : rows_) print_line(line_of(row, fitting));
+  std::vector<std::string> lines;
+  for (const auto& row : rows_) lines.push_back(line_of(row, fitting));
+  return lines;
+}
+
+void Table::print() const {
+  for (const auto& line : lines()) print_line(line);
 }
 
 }  // namespace leasehold::cli

@@ -28,7 +28,9 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns);
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// To stdout. Where that is no terminal, nothing is cut.
+  /// Headings and rows. Where stdout is no terminal, nothing is cut.
+  [[nodiscard]] std::vector<std::string> lines() const;
+  /// To stdout.
   void print() const;
 
  private:

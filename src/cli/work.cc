@@ -1,14 +1,14 @@
 // leasehold work: a command per job, ended before its lease is.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/command_runner.h"
+#include "cli/command_stops.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/work_command.h"
-#include "cli/work_stops.h"
 #include "cli/wrapped_command.h"
 #include "core/limits.h"
 #include "leasehold/worker.h"
@@ -19,7 +19,7 @@ namespace leasehold::cli {
 namespace {
 
 constexpr int most_at_once = 1000;
-/// Commands are ended here, by WorkStops, and not by the runtime: their jobs are given back when they are gone.
+/// Commands are ended here, by CommandStops, and not by the runtime: their jobs are given back when they are gone.
 constexpr Duration without_end = std::chrono::years(1);
 
 constexpr const char* command_help =
@@ -45,8 +45,6 @@ struct Options {
   [[nodiscard]] WorkUntil until() const {
     return once ? WorkUntil::once : drain ? WorkUntil::empty : WorkUntil::stopped;
   }
-  /// A third of the ttl passes between heartbeats and another third is for a late one: that is what remains.
-  [[nodiscard]] Duration kill_grace() const { return std::min(grace, ttl / 3); }
 };
 
 /// How many values the parser makes of these words: of "[a,b]" it makes two.
@@ -119,32 +117,30 @@ WorkerOptions worker_options(const Options& options, Holder holder) {
 }
 
 int work_with(const Context& context, const Options& options, const run::Warden& warden) {
-  WorkStops stops;
+  CommandStops stops;
   const StopSignals signals(stops, options.grace);
   const auto url = context.store_url();
   if (!url) return report(context, url.error());
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  CommandHandler handler({.program = options.command.front(),
-                          .url = with_absolute_path(*url),
-                          .ttl = options.ttl,
-                          .grace = options.kill_grace(),
-                          .keep_output = options.keep_output},
-                         warden, stops);
+  CommandRunner runner(
+      {.program = options.command.front(), .ttl = options.ttl, .grace = fitting_grace(options.grace, options.ttl)},
+      warden, stops);
+  JobCommand command(runner, with_absolute_path(*url), options.keep_output);
   Worker worker(*store, worker_options(options, holder_guarded_by(warden.process(), options.holder)));
   for (const auto& queue : options.queues) {
-    worker.handle(queue, [&handler](const Job& job, JobContext& job_context) { return handler.run(job, job_context); });
+    worker.handle(queue, [&command](const Job& job, JobContext& job_context) { return command.run(job, job_context); });
   }
   const auto summary = worker.run(stops.claiming.get_token());
   if (!summary) return report(context, summary.error());
-  if (handler.fatal_code() != 0) return handler.fatal_code();
+  if (runner.fatal_code() != 0) return runner.fatal_code();
   return conclude(context, options, *summary, signals.first());
 }
 
 int work(const Context& context, const Options& options) {
   if (const auto checked = check_ttl(options.ttl); !checked) return report(context, checked.error());
   // First of all, while there is neither a thread nor a connection that a fork would copy.
-  auto warden = run::Warden::fork(options.command, options.kill_grace());
+  auto warden = run::Warden::fork(options.command);
   if (!warden) return report(context, warden.error());
   return work_with(context, options, **warden);
 }

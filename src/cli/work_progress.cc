@@ -1,6 +1,5 @@
 #include "cli/work_progress.h"
 
-#include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
@@ -8,12 +7,6 @@
 
 namespace leasehold::cli {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  return text.substr(0, text.find_last_not_of(blanks) + 1);
-}
 
 /// A number in front is the percentage, if a percentage it can be and a word ends after it.
 std::optional<int> take_percent(std::string_view& text) {

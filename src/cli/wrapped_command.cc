@@ -11,6 +11,21 @@ std::size_t mark_position(const Context& context) {
   return static_cast<std::size_t>(mark - context.words.begin());
 }
 
+std::vector<std::string> words_after_mark(const CLI::App& command, const Context& context,
+                                          const WordsBeforeMark& before, const std::string& program) {
+  // The parser takes any word for the name, also the command's own.
+  const auto mark = context.words.begin() + static_cast<std::ptrdiff_t>(mark_position(context));
+  if (mark != context.words.end() && std::find(context.words.begin(), mark, before.name) == mark) {
+    throw CLI::ValidationError(before.what, "it is missing before the --: " + before.form);
+  }
+  auto words = command.remaining();
+  if (words.empty() || words.front() != "--") {
+    throw CLI::ValidationError("COMMAND", "put -- before the command: " + before.form);
+  }
+  words.front() = program;
+  return words;
+}
+
 Holder holder_guarded_by(const run::ProcessId& guard, const std::string& name) {
   auto holder = Holder::self(name);
   holder.pid = guard.pid;

@@ -1,6 +1,7 @@
-// What `lock run` and `work` share: the command after the mark, and the store it is told of.
+// What `lock run`, `work` and `chunk run` share: the command after the mark, and the store it is told of.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,18 @@ inline constexpr int own_failure = 125;
 
 /// Where the first `--` stands in the command line; its size if there is none.
 std::size_t mark_position(const Context& context);
+
+/// The words of a command line such as NAME -- PROGRAM WORD..., where the parser knows NAME and PROGRAM as arguments
+/// and leaves the rest as it is (prefix_command): the program and what comes after it. Without the mark, an option of
+/// the command could be taken for one of ours; so throws CLI::ValidationError. `form` is for the message:
+/// "leasehold lock run NAME -- COMMAND...".
+struct WordsBeforeMark {
+  std::string what;  ///< what it is called: "NAME"
+  std::string name;
+  std::string form;
+};
+std::vector<std::string> words_after_mark(const CLI::App& command, const Context& context,
+                                          const WordsBeforeMark& before, const std::string& program);
 
 /// This tool, but for the process: `guard` is gone when the commands are, whatever happens to us.
 Holder holder_guarded_by(const run::ProcessId& guard, const std::string& name);

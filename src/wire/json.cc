@@ -62,6 +62,13 @@ std::string render(const boost::json::value& value) {
   return out;
 }
 
+std::string with_members(std::string object,
+                         std::initializer_list<std::pair<std::string_view, std::string_view>> members) {
+  object.pop_back();
+  for (const auto& [key, value] : members) object.append(fmt::format(",\"{}\":{}", key, value));
+  return object + '}';
+}
+
 boost::json::string text(std::string_view bytes) {
   boost::json::string clean;
   clean.reserve(bytes.size());

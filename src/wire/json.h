@@ -3,9 +3,11 @@
 
 #include <boost/json/value.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "leasehold/lease.h"
 #include "leasehold/time.h"
@@ -14,6 +16,10 @@ namespace leasehold::wire {
 
 /// Compact. Numbers are written as people write them: 0.25, not Boost's 2.5E-1.
 std::string render(const boost::json::value& value);
+
+/// A rendered object that is not empty, with further members that are rendered, too.
+std::string with_members(std::string object,
+                         std::initializer_list<std::pair<std::string_view, std::string_view>> members);
 
 /// As it is, but for what is not UTF-8.
 boost::json::string text(std::string_view bytes);

@@ -5,7 +5,8 @@
 // U+FFFD in place of what is broken, so that the output always parses. Payloads and results may be any bytes: what
 // is not UTF-8 is told in base64, under a key that ends in `_base64`.
 //
-// Every function is pure but for `trusted_for_seconds` of grants and heartbeats, which is told from now.
+// Chunks and rate limits are in chunks.h. Every function is pure but for `trusted_for_seconds` of grants and
+// heartbeats, which is told from now.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "leasehold/migrations.h"
 #include "leasehold/result.h"
 #include "leasehold/store.h"
+#include "wire/chunks.h"
 
 namespace leasehold::wire {
 

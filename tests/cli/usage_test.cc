@@ -27,6 +27,7 @@ TEST_F(Usage, MistypedWordsGetAGuessOneLineAndCode2) {
       {{"help", "lock", "relase"}, "did you mean release?"},
       {{"job", "clam", "mail"}, "did you mean claim?"},
       {{"job", "add", "mail", "x", "--dely", "5s"}, "did you mean --delay?"},
+      {{"chunk", "progres", "orders"}, "did you mean progress?"},
   };
   for (const auto& [arguments, told] : cases) {
     const auto finished = tool(arguments);
@@ -99,6 +100,10 @@ TEST_F(Usage, HelpOfEveryCommandHasExamplesAndGoesToStdout) {
        {"add", "import", "claim", "heartbeat", "complete", "fail", "release", "snooze", "show", "ls", "errors",
         "payload", "result", "wait", "cancel", "retry", "redrive", "delete"}},
       {"queue", {"ls", "show", "set", "pause", "resume", "drain", "purge"}},
+      {"chunk",
+       {"plan", "run", "claim", "heartbeat", "complete", "fail", "release", "skip", "progress", "show", "ls", "reset",
+        "set", "rm"}},
+      {"limit", {"take", "set", "show", "ls", "rm"}},
       {"migrate", {"up", "down", "status", "verify", "plan"}}};
   std::vector<Arguments> commands = {{},        {"events"}, {"status"}, {"doctor"},     {"recover"}, {"prune"},
                                      {"grant"}, {"demo"},   {"help"},   {"completion"}, {"man"}};

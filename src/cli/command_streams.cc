@@ -1,4 +1,4 @@
-#include "cli/work_streams.h"
+#include "cli/command_streams.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,7 +17,6 @@ namespace leasehold::cli {
 namespace {
 
 constexpr std::size_t error_tail_bytes = 4096;
-constexpr std::size_t longest_progress_line = 4096;
 /// So much a pipe that says it can be written to takes without blocking.
 constexpr std::size_t chunk = 4096;
 /// How long our stderr may refuse the last words of a command before they are dropped.
@@ -29,7 +28,7 @@ Error cannot(const char* what) {
 
 /// In memory, so that nobody has to feed a pipe.
 run::UniqueFd readable_copy(std::string_view bytes) {
-  run::UniqueFd file(::memfd_create("payload", MFD_CLOEXEC));
+  run::UniqueFd file(::memfd_create("input", MFD_CLOEXEC));
   while (file && !bytes.empty()) {
     const auto written = ::write(file.get(), bytes.data(), bytes.size());
     if (written <= 0) return {};
@@ -63,20 +62,20 @@ void watch(std::vector<pollfd>& watched, int fd, short events) {
 
 }  // namespace
 
-Result<WorkStreams> WorkStreams::open(std::string_view payload, bool keep_output, OnProgress on_progress) {
-  WorkStreams streams(std::move(on_progress));
+Result<CommandStreams> CommandStreams::open(const Wanted& wanted, OnLine on_line) {
+  CommandStreams streams(wanted.longest_line, std::move(on_line));
   auto& theirs = streams.theirs_;
-  theirs.in = readable_copy(payload);
-  if (!theirs.in) return cannot("hand over the payload");
-  const bool made = make_pipe(streams.error_end_, theirs.err) && make_pipe(streams.progress_end_, theirs.progress) &&
-                    (!keep_output || make_pipe(streams.output_end_, theirs.out));
+  theirs.in = readable_copy(wanted.input);
+  if (!theirs.in) return cannot("hand the command its input");
+  const bool made = make_pipe(streams.error_end_, theirs.err) && make_pipe(streams.line_end_, theirs.progress) &&
+                    (!wanted.keep_output || make_pipe(streams.output_end_, theirs.out));
   if (!made) return cannot("make pipes for the command");
   return streams;
 }
 
-void WorkStreams::add_to(std::vector<pollfd>& watched) const {
+void CommandStreams::add_to(std::vector<pollfd>& watched) const {
   watch(watched, output_end_.get(), POLLIN);
-  watch(watched, progress_end_.get(), POLLIN);
+  watch(watched, line_end_.get(), POLLIN);
   if (unpassed_errors_.empty()) {
     watch(watched, error_end_.get(), POLLIN);
   } else {
@@ -84,13 +83,13 @@ void WorkStreams::add_to(std::vector<pollfd>& watched) const {
   }
 }
 
-void WorkStreams::serve() {
+void CommandStreams::serve() {
   serve_output();
   serve_errors();
-  serve_progress();
+  serve_lines();
 }
 
-bool WorkStreams::serve_output() {
+bool CommandStreams::serve_output() {
   const auto bytes = read_some(output_end_);
   const auto room = max_result_bytes - output_.size();
   output_was_cut_ = output_was_cut_ || bytes.size() > room;
@@ -98,7 +97,7 @@ bool WorkStreams::serve_output() {
   return !bytes.empty();
 }
 
-bool WorkStreams::serve_errors() {
+bool CommandStreams::serve_errors() {
   if (!pass_errors_on(0)) return false;
   unpassed_errors_ = read_some(error_end_);
   error_tail_ += unpassed_errors_;
@@ -109,7 +108,7 @@ bool WorkStreams::serve_errors() {
 }
 
 /// False: there is more, but our stderr does not take it now.
-bool WorkStreams::pass_errors_on(int patience_ms) {
+bool CommandStreams::pass_errors_on(int patience_ms) {
   if (unpassed_errors_.empty()) return true;
   pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (::poll(&out, 1, patience_ms) != 1) return false;
@@ -119,20 +118,23 @@ bool WorkStreams::pass_errors_on(int patience_ms) {
   return unpassed_errors_.empty();
 }
 
-void WorkStreams::serve_progress() {
-  const auto bytes = read_some(progress_end_);
+bool CommandStreams::serve_lines() {
+  const auto bytes = read_some(line_end_);
   for (const char byte : bytes) {
     if (byte == '\n') {
-      on_progress_(progress_line_);
-      progress_line_.clear();
-    } else if (progress_line_.size() < longest_progress_line) {
-      progress_line_.push_back(byte);
+      on_line_(line_);
+      line_.clear();
+    } else if (line_.size() < longest_line_) {
+      line_.push_back(byte);
     }
   }
+  return !bytes.empty();
 }
 
-void WorkStreams::finish() {
+void CommandStreams::finish() {
   while (serve_output()) {
+  }
+  while (serve_lines()) {
   }
   while (pass_errors_on(last_words_patience_ms) && serve_errors()) {
   }

@@ -1,4 +1,4 @@
-#include "cli/work_stops.h"
+#include "cli/command_stops.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -28,7 +28,7 @@ sigset_t signals_that_stop() {
 
 }  // namespace
 
-StopSignals::StopSignals(WorkStops& stops, Duration grace)
+StopSignals::StopSignals(CommandStops& stops, Duration grace)
     : stops_(stops), grace_(grace), end_(eventfd(0, EFD_CLOEXEC)) {
   const auto wanted = signals_that_stop();
   pthread_sigmask(SIG_BLOCK, &wanted, nullptr);

@@ -1,4 +1,4 @@
-// How `leasehold work` comes to its end, step by step.
+// How `work` and `chunk run` come to their end, step by step.
 //
 //   first signal    claims nothing more; running commands may finish for `grace`
 //   then            they get SIGTERM, and SIGKILL if that is not enough
@@ -15,7 +15,7 @@
 
 namespace leasehold::cli {
 
-struct WorkStops {
+struct CommandStops {
   std::stop_source claiming;
   std::stop_source commands;  ///< SIGTERM, and after a while SIGKILL
   std::stop_source at_once;   ///< hardly any time between the two
@@ -25,7 +25,7 @@ struct WorkStops {
 /// thread, which inherits that they are blocked.
 class StopSignals {
  public:
-  StopSignals(WorkStops& stops, Duration grace);
+  StopSignals(CommandStops& stops, Duration grace);
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
   ~StopSignals();
@@ -37,7 +37,7 @@ class StopSignals {
   void watch();
   void hear(int signal);
 
-  WorkStops& stops_;
+  CommandStops& stops_;
   const Duration grace_;
   run::UniqueFd signals_;
   run::UniqueFd end_;

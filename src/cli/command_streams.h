@@ -1,9 +1,9 @@
-// What goes into a job's command and comes out of it.
+// What goes into a command under a lease and comes out of it.
 //
-//   stdin    the payload
+//   stdin    a payload, a chunk
 //   stdout   ours, or kept as the result
 //   stderr   passed on to ours; its end is kept, for the error text
-//   fd 3     progress, a line at a time
+//   fd 3     what it tells of itself, a line at a time
 //
 // Belongs to one thread, which polls. Nothing here waits for anybody: where our own stderr does not take more, the
 // command waits.
@@ -22,11 +22,16 @@
 
 namespace leasehold::cli {
 
-class WorkStreams {
+class CommandStreams {
  public:
-  using OnProgress = std::function<void(std::string_view line)>;
+  struct Wanted {
+    std::string_view input;
+    bool keep_output = false;
+    std::size_t longest_line = 4096;  ///< on descriptor 3; what is longer is cut
+  };
+  using OnLine = std::function<void(std::string_view line)>;
 
-  static Result<WorkStreams> open(std::string_view payload, bool keep_output, OnProgress on_progress);
+  static Result<CommandStreams> open(const Wanted& wanted, OnLine on_line);
 
   /// The command's ends; once.
   run::Streams take_theirs() { return std::move(theirs_); }
@@ -40,25 +45,29 @@ class WorkStreams {
   [[nodiscard]] const std::string& output() const { return output_; }
   [[nodiscard]] bool output_was_cut() const { return output_was_cut_; }
   [[nodiscard]] const std::string& error_tail() const { return error_tail_; }
+  /// What came on descriptor 3 without an end of line.
+  [[nodiscard]] const std::string& unfinished_line() const { return line_; }
 
  private:
-  explicit WorkStreams(OnProgress on_progress) : on_progress_(std::move(on_progress)) {}
+  CommandStreams(std::size_t longest_line, OnLine on_line)
+      : longest_line_(longest_line), on_line_(std::move(on_line)) {}
   // True: something came.
   bool serve_output();
   bool serve_errors();
-  void serve_progress();
+  bool serve_lines();
   bool pass_errors_on(int patience_ms);
 
-  OnProgress on_progress_;
+  std::size_t longest_line_;
+  OnLine on_line_;
   run::Streams theirs_;
   run::UniqueFd output_end_;
   run::UniqueFd error_end_;
-  run::UniqueFd progress_end_;
+  run::UniqueFd line_end_;
   std::string output_;
   bool output_was_cut_ = false;
   std::string unpassed_errors_;
   std::string error_tail_;
-  std::string progress_line_;
+  std::string line_;
 };
 
 }  // namespace leasehold::cli

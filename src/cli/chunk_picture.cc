@@ -1,0 +1,142 @@
+#include "cli/chunk_picture.h"
+
+#include <algorithm>
+
+#include "cli/chunk_text.h"
+#include "cli/print.h"
+#include "cli/progress_line.h"
+#include "cli/table.h"
+#include "core/duration.h"
+
+namespace leasehold::cli {
+namespace {
+
+constexpr int most_held = 1000;
+constexpr int most_exhausted = 100;
+/// What stands around the two tables.
+constexpr std::size_t other_lines = 9;
+constexpr std::size_t fewest_rows = 3;
+
+Result<void> append(std::vector<ChunkInfo>& into, const Chunks& chunks, const std::string& set, ChunkState state,
+                    int limit) {
+  auto found = chunks.list(set, {.state = state, .limit = limit});
+  if (!found) return std::move(found).error();
+  std::move(found->begin(), found->end(), std::back_inserter(into));
+  return {};
+}
+
+std::string shown_rate(double rate) { return rate < 10 ? fmt::format("{:.1f}", rate) : fmt::format("{:.0f}", rate); }
+
+/// Nobody counts the seconds of hours that are an estimate.
+std::string shown_left(Duration left) {
+  const auto unit =
+      left >= std::chrono::hours(1) ? Duration(std::chrono::minutes(1)) : Duration(std::chrono::seconds(1));
+  return format_duration(std::max(left - left % unit, unit));
+}
+
+std::string shown_pace(const ChunkSetInfo& set, const ChunkPace& pace) {
+  auto text =
+      fmt::format("{} rows/s, {} chunks/min", shown_rate(pace.rows_per_second), shown_rate(pace.chunks_per_minute));
+  const bool open = set.final_chunks() < set.total;
+  if (open && pace.left) text += fmt::format(", about {} left", shown_left(*pace.left));
+  if (!open && set.started_at && set.finished_at) {
+    text += fmt::format(", took {}", format_duration(*set.finished_at - *set.started_at));
+  }
+  return text;
+}
+
+std::string counts_of(const ChunkSetInfo& set) {
+  std::string text;
+  for (const auto& [count, what] :
+       {std::pair{set.available, "available"}, std::pair{set.deferred, "deferred"}, std::pair{set.running, "running"},
+        std::pair{set.expired, "expired"}, std::pair{set.completed, "completed"}, std::pair{set.skipped, "skipped"},
+        std::pair{set.exhausted, "exhausted"}}) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
+  }
+  return text.empty() ? "no chunks" : text;
+}
+
+std::string frees(const ChunkInfo& chunk) {
+  if (!chunk.expires_at) return "-";
+  return *chunk.expires_at > chunk.store_now ? "in " + format_duration(*chunk.expires_at - chunk.store_now) : "now";
+}
+
+Table table_of_held(const std::vector<ChunkInfo>& held, std::size_t most) {
+  Table table({{"KEY", Column::may_be_cut},
+               "STATE",
+               {"HOLDER", Column::may_be_cut},
+               {"TRY", Column::to_the_right},
+               {"ROWS", Column::to_the_right},
+               {"CURSOR", Column::may_be_cut},
+               "SAVED",
+               "FREES"});
+  for (std::size_t i = 0; i < std::min(most, held.size()); ++i) {
+    const auto& chunk = held[i];
+    table.add({printable(chunk.key), coloured(chunk.state), printable(chunk.holder), std::to_string(chunk.attempts),
+               std::to_string(chunk.rows), chunk.cursor ? shown_text(*chunk.cursor) : "-",
+               chunk.saved_at ? format_age(chunk.store_now - *chunk.saved_at) : "-", frees(chunk)});
+  }
+  return table;
+}
+
+Table table_of_exhausted(const std::vector<ChunkInfo>& exhausted, std::size_t most) {
+  Table table({{"EXHAUSTED", Column::may_be_cut},
+               {"FAILURES", Column::to_the_right},
+               {"CRASHES", Column::to_the_right},
+               {"ROWS", Column::to_the_right},
+               {"ERROR", Column::may_be_cut}});
+  for (std::size_t i = 0; i < std::min(most, exhausted.size()); ++i) {
+    const auto& chunk = exhausted[i];
+    table.add({printable(chunk.key), std::to_string(chunk.failures), std::to_string(chunk.crashes),
+               std::to_string(chunk.rows), chunk.error.empty() ? "-" : shown_text(chunk.error)});
+  }
+  return table;
+}
+
+void append_table(std::vector<std::string>& lines, const Table& table, std::int64_t all, std::size_t most) {
+  lines.emplace_back();
+  const auto rows = table.lines();
+  lines.insert(lines.end(), rows.begin(), rows.end());
+  const auto hidden = all - static_cast<std::int64_t>(most);
+  if (hidden > 0) lines.push_back(coloured(Tone::faint, fmt::format("... and {} more", hidden)));
+}
+
+}  // namespace
+
+Result<ChunkPicture> take_picture(const Chunks& chunks, const std::string& set) {
+  auto info = chunks.progress(set);
+  if (!info) return std::move(info).error();
+  ChunkPicture picture{.set = std::move(*info)};
+  for (const auto& [count, state, into, limit] :
+       {std::tuple{picture.set.expired, ChunkState::expired, &picture.held, most_held},
+        std::tuple{picture.set.running, ChunkState::running, &picture.held, most_held},
+        std::tuple{picture.set.exhausted, ChunkState::exhausted, &picture.exhausted, most_exhausted}}) {
+    if (count == 0) continue;
+    if (auto found = append(*into, chunks, set, state, limit); !found) return std::move(found).error();
+  }
+  return picture;
+}
+
+std::vector<std::string> drawn(const ChunkPicture& picture, const std::optional<ChunkPace>& pace, std::size_t room) {
+  const auto& set = picture.set;
+  std::vector<std::string> lines = {fmt::format("{}  {}  {}  {} chunks  {}", printable(set.name), coloured_summary(set),
+                                                progress_bar(done_chunks(set), set.total), shown_count(set),
+                                                counted(set.rows, "row"))};
+  if (pace) lines.push_back(shown_pace(set, *pace));
+  lines.push_back(counts_of(set));
+  if (set.job_id) lines.push_back(fmt::format("job {} waits for it", *set.job_id));
+  const auto rows = std::max(room > other_lines ? (room - other_lines) / 2 : 0, fewest_rows);
+  if (!picture.held.empty()) append_table(lines, table_of_held(picture.held, rows), set.running + set.expired, rows);
+  if (!picture.exhausted.empty()) append_table(lines, table_of_exhausted(picture.exhausted, rows), set.exhausted, rows);
+  return lines;
+}
+
+std::string in_one_line(const ChunkPicture& picture, const std::optional<ChunkPace>& pace) {
+  const auto& set = picture.set;
+  const auto count = set.state == ChunkSetState::partial ? "" : " " + shown_count(set);
+  auto text = fmt::format("{}{}, {}", coloured_summary(set), count, counted(set.rows, "row"));
+  if (pace) text += ", " + shown_pace(set, *pace);
+  return fmt::format("{}; {}", text, counts_of(set));
+}
+
+}  // namespace leasehold::cli

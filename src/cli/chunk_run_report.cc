@@ -1,0 +1,70 @@
+#include "cli/chunk_run_report.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "base/json_check.h"
+#include "base/json_member.h"
+#include "base/text.h"
+#include "core/chunk_limits.h"
+
+namespace leasehold::cli {
+namespace {
+
+Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
+
+/// Takes a word and the blanks after it off the front.
+bool take_word(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  const auto rest = text.substr(word.size());
+  if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t') return false;
+  text = trimmed(rest);
+  return true;
+}
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size() || number < 0 || number > max_rows) return {};
+  return number;
+}
+
+}  // namespace
+
+Result<std::optional<ChunkReport::Save>> ChunkReport::hear(std::string_view line) {
+  auto text = trimmed(line);
+  if (text.starts_with('{')) return hear_object(text);
+  if (take_word(text, "cursor")) {
+    if (!is_json(text)) return invalid("the cursor is not JSON");
+    return std::optional(Save{std::string(text), rows_});
+  }
+  if (!take_word(text, "rows")) return invalid("it is neither rows N, rows +N, cursor JSON nor a JSON object");
+  if (auto heard = hear_rows(text); !heard) return std::move(heard).error();
+  return std::optional<Save>();
+}
+
+Result<void> ChunkReport::hear_rows(std::string_view count) {
+  const bool more = count.starts_with('+');
+  const auto number = whole_number(count.substr(more ? 1 : 0));
+  if (!number || (more && *number > max_rows - rows_)) {
+    return invalid(fmt::format("the rows are no number from 0 to {}", max_rows));
+  }
+  rows_ = more ? rows_ + *number : *number;
+  told_ = true;
+  return {};
+}
+
+Result<std::optional<ChunkReport::Save>> ChunkReport::hear_object(std::string_view object) {
+  if (!is_json(object)) return invalid("it is not JSON");
+  // A cursor is kept byte for byte, so it is cut out and not read.
+  const auto cursor = json_member(object, "cursor");
+  const auto rows = json_member(object, "rows");
+  if (!cursor && !rows) return invalid("it has neither cursor nor rows");
+  if (rows) {
+    if (auto heard = hear_rows(*rows); !heard) return std::move(heard).error();
+  }
+  return cursor ? std::optional(Save{std::string(*cursor), rows_}) : std::nullopt;
+}
+
+}  // namespace leasehold::cli

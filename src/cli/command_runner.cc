@@ -1,0 +1,179 @@
+#include "cli/command_runner.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.h"
+#include "cli/print.h"
+#include "cli/wrapped_command.h"
+#include "run/boot_timer.h"
+#include "run/guarded_command.h"
+
+namespace leasehold::cli {
+namespace {
+
+using run::Ending;
+
+/// Between SIGTERM and SIGKILL when somebody is in a hurry.
+constexpr Duration hurried_grace = std::chrono::seconds(1);
+
+/// A descriptor that stop tokens make readable.
+class Bell {
+ public:
+  Bell() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  void ring() const { eventfd_write(fd_.get(), 1); }
+  void clear() const {
+    eventfd_t ignored = 0;
+    eventfd_read(fd_.get(), &ignored);
+  }
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+ private:
+  run::UniqueFd fd_;
+};
+
+/// The loop around one command.
+class Watchman {
+ public:
+  Watchman(const CommandSettings& settings, const CommandWork& work, const CommandStops& stops,
+           run::GuardedCommand& command, CommandStreams& streams, BootTime told_until)
+      : settings_(settings),
+        work_(work),
+        command_(command),
+        streams_(streams),
+        told_until_(told_until),
+        commands_(stops.commands.get_token()),
+        at_once_(stops.at_once.get_token()),
+        work_stopped_(work.stop, Ring{bell_}),
+        commands_stopped_(commands_, Ring{bell_}),
+        stopped_at_once_(at_once_, Ring{bell_}) {}
+
+  Ending watch() {
+    for (;;) {
+      pass_on_stops();
+      pass_on_extension();
+      sleep_until_something();
+      streams_.serve();
+      if (const auto ending = command_.take_messages()) {
+        streams_.finish();
+        return *ending;
+      }
+    }
+  }
+
+ private:
+  struct Ring {
+    const Bell& bell;
+    void operator()() const { bell.ring(); }
+  };
+  enum class Urgency { none, usual, at_once };
+
+  void pass_on_stops() {
+    bell_.clear();
+    const bool usual = work_.stop.stop_requested() || commands_.stop_requested();
+    const auto wanted = at_once_.stop_requested() ? Urgency::at_once : usual ? Urgency::usual : Urgency::none;
+    if (wanted <= told_) return;
+    told_ = wanted;
+    command_.stop(wanted == Urgency::at_once ? std::min(hurried_grace, settings_.grace) : settings_.grace);
+  }
+
+  void pass_on_extension() {
+    const auto until = work_.trusted_until();
+    if (until <= told_until_) return;
+    told_until_ = until;
+    command_.extend(until);
+  }
+
+  /// Heartbeats are looked for in time, but not more often than they come; when one is late, again and again.
+  [[nodiscard]] BootTime next_look() const {
+    const auto in_time = told_until_ - settings_.grace - settings_.ttl / 6;
+    return std::max(in_time, BootClock::now() + settings_.ttl / 60);
+  }
+
+  void sleep_until_something() {
+    timer_.arm(next_look());
+    watched_.clear();
+    for (const int fd : {command_.fd(), bell_.fd(), timer_.fd()}) {
+      watched_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+    }
+    streams_.add_to(watched_);
+    ::poll(watched_.data(), watched_.size(), -1);
+  }
+
+  const CommandSettings& settings_;
+  const CommandWork& work_;
+  run::GuardedCommand& command_;
+  CommandStreams& streams_;
+  BootTime told_until_;
+  Urgency told_ = Urgency::none;
+  const run::BootTimer timer_;
+  std::vector<pollfd> watched_;
+  const Bell bell_;
+  const std::stop_token commands_;
+  const std::stop_token at_once_;
+  const std::stop_callback<Ring> work_stopped_;
+  const std::stop_callback<Ring> commands_stopped_;
+  const std::stop_callback<Ring> stopped_at_once_;
+};
+
+}  // namespace
+
+std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams& streams) {
+  if (fatal_code_ != 0) return std::nullopt;
+  const auto trusted_until = work.trusted_until();
+  auto command = run::GuardedCommand::start(
+      warden_, streams.take_theirs(),
+      {.environment = work.environment, .trusted_until = trusted_until, .grace = settings_.grace});
+  if (!command) {
+    give_up(own_failure, command.error().message);
+    return std::nullopt;
+  }
+  const auto ending = Watchman(settings_, work, stops_, *command, streams, trusted_until).watch();
+  if (!command->remark().empty()) say("leasehold: {}: {}", work.name, command->remark());
+  if (ending.kind == Ending::Kind::start_failed) {
+    const auto why = std::strerror(ending.error);
+    give_up(ending.exit_code, fmt::format("cannot run {}: {}", leasehold::quoted(settings_.program), why));
+    return std::nullopt;
+  }
+  if (ending.kind == Ending::Kind::guardian_died) {
+    say("leasehold: {}: the guardian of its command was killed; ended everything it had started", work.name);
+  }
+  return ending;
+}
+
+/// What is wrong is wrong for every command: nothing that was to be done is to be charged for it.
+void CommandRunner::give_up(int code, const std::string& why) {
+  int nothing_yet = 0;
+  if (fatal_code_.compare_exchange_strong(nothing_yet, code)) say("leasehold: {}", why);
+  stops_.claiming.request_stop();
+  stops_.commands.request_stop();
+}
+
+std::vector<std::string> lease_environment(Token token, int attempt, BootTime trusted_until, const std::string& url) {
+  const auto expires_at = wall_clock() + (trusted_until - BootClock::now());
+  return {
+      fmt::format("LEASEHOLD_TOKEN={}", token.value),
+      fmt::format("LEASEHOLD_ATTEMPT={}", attempt),
+      fmt::format("LEASEHOLD_EXPIRES_AT={}", to_string(expires_at)),
+      fmt::format("LEASEHOLD_DB={}", url),
+  };
+}
+
+std::string describe_exit(const Ending& ending) {
+  if (ending.kind == Ending::Kind::guardian_died) return "the guardian of the command was killed";
+  if (ending.signal == 0) return fmt::format("exit code {}", ending.exit_code);
+  const char* name = sigabbrev_np(ending.signal);
+  return name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", ending.signal);
+}
+
+std::string failure_text(const Ending& ending, std::string_view last_words) {
+  const auto how = describe_exit(ending);
+  while (!last_words.empty() && last_words.back() == '\n') last_words.remove_suffix(1);
+  return last_words.empty() ? how : fmt::format("{}: {}", how, last_words);
+}
+
+}  // namespace leasehold::cli
