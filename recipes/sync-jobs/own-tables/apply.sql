@@ -1,0 +1,181 @@
+-- Syncs under your own names: the tables sync_jobs and sync_checkpoints, and functions that keep them in step with
+-- leasehold in your own transaction. Needs a role with leasehold's scope `work`; undone by rollback.sql.
+--
+--   psql -1 -v ON_ERROR_STOP=1 -f apply.sql
+--
+-- A sync job is a job in leasehold's queue `sync`. Somebody claims it, asks the source how much there is, and plans:
+-- one checkpoint per chunk. From then on the job waits for its chunks, and ends in the commit that finishes the last.
+--
+--   SELECT sync_add('orders');
+--   SELECT * FROM sync_claim_job('ana');                                   -- id, lock_token
+--   SELECT sync_plan(17, 1763200000000000, 1, 1000000, 10000);
+--   SELECT * FROM sync_claim('orders', 'ana');                             -- chunk, next_row, last_row, lock_token
+--   BEGIN;
+--   INSERT INTO orders ...;                                                -- a page, from next_row on
+--   SELECT sync_save('orders', '1-10000', 1763200000000001, 251, 250);     -- raises if the chunk is not yours any more
+--   COMMIT;                                                                -- rows and checkpoint together, or neither
+--   SELECT sync_finish('orders', '1-10000', 1763200000000001);
+
+-- Nobody writes RUNNING anywhere: who works on what is locked_by, and only while locked_until lies ahead.
+CREATE TABLE sync_jobs (
+  id           bigint      PRIMARY KEY,
+  name         text        NOT NULL UNIQUE,
+  created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- While somebody plans it.
+  locked_by    text,
+  locked_until timestamptz,
+  lock_token   bigint,
+  planned_at   timestamptz,
+  finished_at  timestamptz,
+  outcome      text        CHECK (outcome IN ('complete', 'partial')),
+  rows_loaded  bigint
+);
+
+CREATE TABLE sync_checkpoints (
+  sync         text        NOT NULL REFERENCES sync_jobs (name),
+  chunk        text        NOT NULL,
+  first_row    bigint      NOT NULL,
+  last_row     bigint      NOT NULL,
+  -- Where the next loader goes on.
+  next_row     bigint      NOT NULL,
+  rows_loaded  bigint      NOT NULL DEFAULT 0,
+  attempts     bigint      NOT NULL DEFAULT 0,
+  locked_by    text,
+  locked_until timestamptz,
+  lock_token   bigint      NOT NULL DEFAULT 0,
+  finished_at  timestamptz,
+  outcome      text        CHECK (outcome IN ('completed', 'skipped', 'exhausted')),
+  error        text,
+  PRIMARY KEY (sync, chunk)
+);
+
+-- What the checkpoints should say, as leasehold has it.
+CREATE FUNCTION sync_truth(sync text, only_chunk text DEFAULT NULL) RETURNS SETOF sync_checkpoints
+LANGUAGE sql STABLE AS $$
+  SELECT sync_truth.sync, c.key, range.first_row, range.last_row, coalesce(c.cursor::bigint, range.first_row), c.rows,
+         c.attempts, CASE WHEN c.expires_at IS NOT NULL THEN c.holder END, c.expires_at, c.token, c.finished_at,
+         CASE WHEN c.state IN ('completed', 'skipped', 'exhausted') THEN c.state END, c.error
+    FROM leasehold.chunk_list(sync_truth.sync, only_chunk, most => NULL) AS c
+   CROSS JOIN LATERAL (SELECT (c.spec::json->>'from')::bigint AS first_row,
+                              (c.spec::json->>'to')::bigint AS last_row) AS range
+$$;
+
+-- Brings a checkpoint in step; the one place that writes them. After an operator's reset or skip call it yourself:
+-- SELECT sync_mirror(sync, chunk) FROM sync_checkpoints.
+CREATE FUNCTION sync_mirror(sync text, chunk text) RETURNS void
+LANGUAGE sql AS $$
+  UPDATE sync_checkpoints AS c
+     SET next_row = t.next_row, rows_loaded = t.rows_loaded, attempts = t.attempts, locked_by = t.locked_by,
+         locked_until = t.locked_until, lock_token = t.lock_token, finished_at = t.finished_at, outcome = t.outcome,
+         error = t.error
+    FROM sync_truth(sync_mirror.sync, sync_mirror.chunk) AS t
+   WHERE c.sync = t.sync AND c.chunk = t.chunk
+$$;
+
+-- A claim also takes back what dead loaders held: these are open again, or given up. Waits for nobody.
+CREATE FUNCTION sync_mirror_expired(sync text) RETURNS void
+LANGUAGE sql AS $$
+  SELECT sync_mirror(e.sync, e.chunk)
+    FROM (SELECT c.sync, c.chunk FROM sync_checkpoints AS c
+           WHERE c.sync = sync_mirror_expired.sync AND c.locked_until <= clock_timestamp()
+             FOR UPDATE SKIP LOCKED) AS e
+$$;
+
+-- The sync is over when its set is.
+CREATE FUNCTION sync_close(sync text) RETURNS void
+LANGUAGE sql AS $$
+  UPDATE sync_jobs AS j SET outcome = s.state, finished_at = s.finished_at, rows_loaded = s.rows
+    FROM leasehold.chunk_set_list(sync_close.sync) AS s
+   WHERE j.name = s.name AND s.state IN ('complete', 'partial') AND j.outcome IS NULL
+$$;
+
+CREATE FUNCTION sync_add(name text) RETURNS bigint
+LANGUAGE sql AS $$
+  INSERT INTO sync_jobs (id, name)
+  SELECT e.id, sync_add.name FROM leasehold.job_enqueue('sync', convert_to(sync_add.name, 'UTF8')) AS e
+  RETURNING id
+$$;
+
+-- The next job to plan; no row: there is none. After `lease` without a plan it is the next one's.
+CREATE FUNCTION sync_claim_job(worker text, lease interval DEFAULT '1 minute') RETURNS SETOF sync_jobs
+LANGUAGE sql AS $$
+  UPDATE sync_jobs AS j SET locked_by = c.holder, locked_until = c.expires_at, lock_token = c.token
+    FROM leasehold.job_claim('sync', 1, lease, worker) AS c
+   WHERE c.outcome = 'granted' AND j.id = c.job_id
+  RETURNING j.*
+$$;
+
+-- Cuts the rows `first` to `last` into chunks; from now on the job waits for them.
+CREATE FUNCTION sync_plan(job_id bigint, token bigint, first bigint, last bigint, size bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  sync  text := (SELECT name FROM sync_jobs WHERE id = job_id);
+  total bigint;
+  tied  record;
+BEGIN
+  SELECT p.total INTO total FROM leasehold.chunk_plan_range(sync, first, last, size) AS p;
+  tied := leasehold.chunk_tie_job(sync, job_id, token);
+  IF tied.outcome <> 'tied' THEN
+    RAISE EXCEPTION 'sync "%" is not yours to plan: %', sync, coalesce(tied.why, tied.outcome) USING ERRCODE = 'LH001';
+  END IF;
+  INSERT INTO sync_checkpoints SELECT * FROM sync_truth(sync) ON CONFLICT DO NOTHING;
+  UPDATE sync_jobs SET locked_by = NULL, locked_until = NULL, planned_at = tied.store_now WHERE id = job_id;
+  RETURN total;
+END $$;
+
+-- The next chunk to load, from next_row on; no row: all are being loaded, wait for their backoff, or are done.
+CREATE FUNCTION sync_claim(sync text, worker text, lease interval DEFAULT '2 minutes') RETURNS SETOF sync_checkpoints
+LANGUAGE plpgsql AS $$
+DECLARE
+  claimed leasehold.chunk_claimed;
+BEGIN
+  SELECT * INTO claimed FROM leasehold.chunk_claim(sync_claim.sync, ttl => lease, holder => worker);
+  PERFORM sync_mirror_expired(sync_claim.sync);
+  IF claimed.outcome = 'granted' THEN
+    PERFORM sync_mirror(sync_claim.sync, claimed.key);
+  ELSIF claimed.outcome = 'empty' THEN
+    PERFORM sync_close(sync_claim.sync);
+  END IF;
+  RETURN QUERY SELECT * FROM sync_checkpoints AS c
+   WHERE claimed.outcome = 'granted' AND c.sync = sync_claim.sync AND c.chunk = claimed.key;
+END $$;
+
+-- Saves how far a chunk is and keeps it for another lease. In the transaction that writes the rows it makes the two
+-- one: if the chunk is not the caller's any more, it raises, and the rows are not written either.
+CREATE FUNCTION sync_save(sync text, chunk text, token bigint, next_row bigint, rows_loaded bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  beat leasehold.chunk_beat :=
+    leasehold.chunk_heartbeat(sync, chunk, token, cursor => next_row::text, rows => rows_loaded);
+BEGIN
+  IF beat.outcome <> 'extended' THEN
+    RAISE EXCEPTION 'chunk %/% is not yours any more: %', sync, chunk, coalesce(beat.why, beat.outcome)
+      USING ERRCODE = 'LH001';
+  END IF;
+  PERFORM sync_mirror(sync, chunk);
+END $$;
+
+-- What sync_finish, sync_fail and sync_release have in common.
+CREATE FUNCTION sync_settled(sync text, chunk text, settled leasehold.chunk_settled) RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF settled.outcome <> 'settled' THEN
+    RAISE EXCEPTION 'chunk %/% is not yours any more: %', sync, chunk, coalesce(settled.why, settled.outcome)
+      USING ERRCODE = 'LH001';
+  END IF;
+  PERFORM sync_mirror(sync, chunk);
+  IF settled.set_state IN ('complete', 'partial') THEN
+    PERFORM sync_close(sync);
+  END IF;
+  RETURN settled.set_state;
+END $$;
+
+CREATE FUNCTION sync_finish(sync text, chunk text, token bigint) RETURNS text
+LANGUAGE sql AS $$ SELECT sync_settled(sync, chunk, leasehold.chunk_complete(sync, chunk, token)) $$;
+
+-- Tried again after a while, from next_row on, until its tries are used up.
+CREATE FUNCTION sync_fail(sync text, chunk text, token bigint, error text) RETURNS text
+LANGUAGE sql AS $$ SELECT sync_settled(sync, chunk, leasehold.chunk_fail(sync, chunk, token, error)) $$;
+
+CREATE FUNCTION sync_release(sync text, chunk text, token bigint) RETURNS text
+LANGUAGE sql AS $$ SELECT sync_settled(sync, chunk, leasehold.chunk_release(sync, chunk, token)) $$;

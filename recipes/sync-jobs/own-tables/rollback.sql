@@ -1,0 +1,35 @@
+-- Undoes apply.sql: its functions and tables, and what they have put into leasehold. What was loaded stays. Refused
+-- while somebody loads. Needs leasehold's scope `admin`.
+--
+--   psql -1 -v ON_ERROR_STOP=1 -f rollback.sql
+
+DO $$
+DECLARE
+  j       record;
+  removed record;
+BEGIN
+  FOR j IN SELECT id, name FROM sync_jobs ORDER BY id LOOP
+    removed := leasehold.chunk_set_remove(j.name);
+    IF removed.outcome = 'held' THEN
+      RAISE EXCEPTION 'sync "%" is being loaded', j.name;
+    END IF;
+    PERFORM leasehold.job_cancel(j.id, 'rolled back');
+    PERFORM leasehold.job_delete(j.id);
+  END LOOP;
+END $$;
+
+DROP FUNCTION sync_release(text, text, bigint);
+DROP FUNCTION sync_fail(text, text, bigint, text);
+DROP FUNCTION sync_finish(text, text, bigint);
+DROP FUNCTION sync_settled(text, text, leasehold.chunk_settled);
+DROP FUNCTION sync_save(text, text, bigint, bigint, bigint);
+DROP FUNCTION sync_claim(text, text, interval);
+DROP FUNCTION sync_plan(bigint, bigint, bigint, bigint, bigint);
+DROP FUNCTION sync_claim_job(text, interval);
+DROP FUNCTION sync_add(text);
+DROP FUNCTION sync_close(text);
+DROP FUNCTION sync_mirror_expired(text);
+DROP FUNCTION sync_mirror(text, text);
+DROP FUNCTION sync_truth(text, text);
+DROP TABLE sync_checkpoints;
+DROP TABLE sync_jobs;
