@@ -58,7 +58,9 @@ Error lost_error(std::string_view what, std::string_view why, std::optional<Leas
   auto message = fmt::format("{} is lost: {}", what,
                              reason == LostReason::finished ? "it was settled before" : describe_loss(reason, why));
   const bool taken_over = reason == LostReason::expired || reason == LostReason::superseded;
-  if (current && taken_over) message += fmt::format("; now with {}", current->holder.name);
+  // Without an expiry nobody holds it: whoever had it last has finished.
+  const auto* when = current && current->expires_at == Timestamp{} ? "last" : "now";
+  if (current && taken_over) message += fmt::format("; {} with {}", when, current->holder.name);
   return {.code = Errc::lost, .message = std::move(message), .lost_reason = reason, .current = std::move(current)};
 }
 
