@@ -4,6 +4,19 @@
 #include "cli/print.h"
 
 namespace leasehold::cli {
+namespace {
+
+/// Where its new holder began; or, where that one has saved since, how far it has come. A token is not earlier than the
+/// moment of its grant.
+std::string shown_progress(const ChunkInfo& chunk) {
+  const Timestamp granted_at{std::chrono::microseconds(chunk.token.value)};
+  if (!chunk.cursor || !chunk.saved_at || *chunk.saved_at < granted_at) {
+    return "goes on " + shown_beginning(chunk.cursor, chunk.rows);
+  }
+  return fmt::format("has gone on to {} ({})", shown_text(*chunk.cursor), counted(chunk.rows, "row"));
+}
+
+}  // namespace
 
 void ChunkNews::look_at_held(std::vector<std::string>& news, const ChunkInfo& chunk) {
   const auto [at, unseen] = held_.try_emplace(chunk.key);
@@ -11,8 +24,8 @@ void ChunkNews::look_at_held(std::vector<std::string>& news, const ChunkInfo& ch
   const bool other_grant = seen.token != chunk.token;
   if (other_grant && chunk.attempts > 1) {
     const auto from = unseen || seen.holder == chunk.holder ? "" : fmt::format(", after {}", printable(seen.holder));
-    news.push_back(fmt::format("{}: {} goes on {}{}; attempt {}", printable(chunk.key), printable(chunk.holder),
-                               shown_beginning(chunk.cursor, chunk.rows), from, chunk.attempts));
+    news.push_back(fmt::format("{}: {} {}{}; attempt {}", printable(chunk.key), printable(chunk.holder),
+                               shown_progress(chunk), from, chunk.attempts));
   }
   const bool silent = chunk.state == ChunkState::expired && (other_grant || seen.state != ChunkState::expired);
   if (silent) {
