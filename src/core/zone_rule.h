@@ -1,0 +1,63 @@
+// The rule by which a zone goes on after the last change its file lists: "CET-1CEST,M3.5.0,M10.5.0/3".
+//
+// Files end in 2037, or with the last change that did not follow the rule; without the rule every summer after
+// that would be an hour off.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+namespace leasehold {
+
+/// A stretch of time with one offset: local time = UTC + offset. `end` is where the next one begins.
+struct ZonePeriod {
+  std::chrono::sys_seconds begin;
+  std::chrono::sys_seconds end;
+  std::chrono::seconds offset;
+};
+
+/// Before and after all that is told in here, and far enough from overflow for sums.
+constexpr std::chrono::sys_seconds beginning_of_time{std::chrono::seconds(-(std::int64_t{1} << 50))};
+constexpr std::chrono::sys_seconds end_of_time{std::chrono::seconds(std::int64_t{1} << 50)};
+
+class ZoneRule {
+ public:
+  /// Reads the form of the POSIX variable TZ; nothing if it is none.
+  static std::optional<ZoneRule> parse(std::string_view text);
+
+  [[nodiscard]] ZonePeriod period_at(std::chrono::sys_seconds when) const;
+
+ private:
+  friend class ZoneRuleReader;
+
+  /// One day of every year, and the time on the clock of that day: -167 to 167 hours.
+  struct YearlyChange {
+    enum class Form { weekday_of_month, day_of_year, day_without_leap_day };
+    Form form = Form::weekday_of_month;
+    unsigned month = 1;
+    unsigned week = 1;  ///< 5: the last
+    unsigned weekday = 0;
+    int day = 0;
+    std::chrono::seconds time{};
+
+    [[nodiscard]] std::chrono::local_seconds in(std::chrono::year year) const;
+  };
+  struct Change {
+    std::chrono::sys_seconds at;
+    std::chrono::seconds offset;
+  };
+  struct Summer {
+    std::chrono::seconds offset{};
+    YearlyChange begin;
+    YearlyChange end;
+  };
+
+  [[nodiscard]] std::array<Change, 6> changes_around(std::chrono::year year) const;
+
+  std::chrono::seconds standard_{};
+  std::optional<Summer> summer_;
+};
+
+}  // namespace leasehold
