@@ -8,6 +8,8 @@ namespace {
 
 class JobPlanTest : public SqlTest {
  protected:
+  JobPlanTest() : SqlTest({.recycled = false}) {}
+
   /// Sequential scans so far, of the tables that grow.
   std::string sequential_scans() {
     alice_.run("SELECT pg_stat_force_next_flush()");

@@ -8,6 +8,8 @@ namespace {
 
 class PlanTest : public SqlTest {
  protected:
+  PlanTest() : SqlTest({.recycled = false}) {}
+
   /// Sequential scans so far, of the tables that grow.
   std::string sequential_scans() {
     alice_.run("SELECT pg_stat_force_next_flush()");
@@ -39,15 +41,20 @@ TEST_F(PlanTest, NoActScansATable) {
 
 TEST_F(PlanTest, AHeartbeatTouchesNoIndex) {
   const auto token = acquired("deploy", "1 hour");
-  alice_.run("DO $$ BEGIN FOR i IN 1..100 LOOP PERFORM " + here("leasehold.lock_heartbeat('deploy', " + token + ")") +
-             "; COMMIT; END LOOP; END $$");
+  // Time goes on: an index on a moment would otherwise find that it has not changed.
+  alice_.run(
+      here("DO $$ BEGIN FOR i IN 1..100 LOOP UPDATE leasehold.test_clock SET at = at + interval '1 second'; "
+           "PERFORM leasehold.lock_heartbeat('deploy', " +
+           token + "); COMMIT; END LOOP; END $$"));
   alice_.run("SELECT pg_stat_force_next_flush()");
   observer_.run("SELECT pg_stat_clear_snapshot()");
-  EXPECT_EQ(observer_.scalar("SELECT n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'lease' AND "
-                             "schemaname = '" +
-                             store_.schema() + "'"),
-            "0")
-      << "heartbeats that are not HOT bloat every index of the table";
+  const auto not_hot = observer_.scalar(
+      "SELECT n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'lease' AND "
+      "schemaname = '" +
+      store_.schema() + "'");
+  // Somebody else's transaction may keep the old versions, so that a page is full after some twenty heartbeats. With an
+  // index on a column that they change it would be all of them.
+  EXPECT_LE(std::stoi(not_hot), 10) << "heartbeats that are not HOT bloat every index of the table";
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ namespace leasehold::support {
 
 class SqlTest : public ::testing::Test {
  protected:
+  explicit SqlTest(TestStore::Options options = {}) : store_(StoreKind::postgres, options) {}
+
   /// Writes the schema of this test where the documentation writes `leasehold`.
   std::string here(std::string sql) const {
     const std::string word = "leasehold.";
@@ -27,7 +29,7 @@ class SqlTest : public ::testing::Test {
         here("SELECT token FROM leasehold.lock_acquire('" + lock + "', 'alice', interval '" + ttl + "')"));
   }
 
-  TestStore store_{StoreKind::postgres};
+  TestStore store_;
   PgConnection alice_{test_postgres_url()};
   PgConnection bob_{test_postgres_url()};
   PgConnection observer_{test_postgres_url()};

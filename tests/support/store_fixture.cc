@@ -1,8 +1,9 @@
 #include "support/store_fixture.h"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
-#include <atomic>
+#include <algorithm>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 
@@ -13,9 +14,10 @@
 namespace leasehold::support {
 namespace {
 
-std::string next_schema() {
-  static std::atomic<int> count{0};
-  return "t_" + std::to_string(::getpid()) + "_" + std::to_string(++count);
+// Drawn, since process ids come round again and recycled schemas stay.
+std::string new_schema_name() {
+  std::random_device random;
+  return fmt::format("t_{:08x}{:08x}", random(), random());
 }
 
 std::string with_option(const std::string& url, const std::string& option) {
@@ -39,36 +41,46 @@ void PrintTo(StoreKind kind, std::ostream* out) { *out << to_string(kind); }
 std::string store_name(const ::testing::TestParamInfo<StoreKind>& info) { return to_string(info.param); }
 
 TestStore::TestStore(StoreKind kind, Options options) : kind_(kind), options_(options) {
-  if (kind_ == StoreKind::sqlite) {
-    url_ = "sqlite:" + path();
+  if (kind_ == StoreKind::postgres) {
+    take_schema();
   } else {
-    make_schema();
+    url_ = "sqlite:" + path();
+    if (options_.migrate) open({.migrate = MigrateOnOpen::yes});
   }
-  if (!options_.migrate) return;
-  open({.migrate = MigrateOnOpen::yes});
-  if (kind_ == StoreKind::postgres && !options_.real_time) install_clock();
 }
 
 TestStore::~TestStore() {
   if (!postgres_) return;
+  if (recycled_ && recycle(*postgres_, *recycled_)) return;
   // Somebody's transaction may still be open after a failed test; do not hang on it.
   postgres_->fail("SET lock_timeout = '10s'; DROP SCHEMA IF EXISTS " + schema_ + " CASCADE");
 }
 
-void TestStore::make_schema() {
+// Real processes may outlive their test by a moment: what they use is never used again.
+void TestStore::take_schema() {
   const auto base = test_postgres_url();
-  schema_ = next_schema();
-  url_ = with_option(base, "schema=" + schema_);
   postgres_ = std::make_unique<PgConnection>(base);
-  postgres_->run("DROP SCHEMA IF EXISTS " + schema_ + " CASCADE");
+  const bool recycling = options_.recycled && options_.migrate && !options_.real_time && may_recycle(*postgres_);
+  if (recycling) recycled_ = take_recycled(*postgres_);
+  schema_ = recycled_ ? recycled_->name : new_schema_name();
+  url_ = with_option(base, "schema=" + schema_);
+  if (!recycled_) make_schema();
+  if (recycling && !recycled_) recycled_ = RecycledSchema{.name = schema_, .shape = shape_of(*postgres_, schema_)};
+  if (options_.migrate && !options_.real_time) start_clock();
 }
 
-void TestStore::install_clock() {
+void TestStore::make_schema() {
+  if (!options_.migrate) return;
+  open({.migrate = MigrateOnOpen::yes});
+  if (options_.real_time) return;
   run("CREATE TABLE " + schema_ + ".test_clock (at timestamptz NOT NULL)");
-  run("INSERT INTO " + schema_ + ".test_clock SELECT timestamptz 'epoch' + " + microseconds(now_) +
-      " * interval '1 microsecond'");
   run("CREATE OR REPLACE FUNCTION " + schema_ + ".now() RETURNS timestamptz LANGUAGE sql VOLATILE AS " +
       "'SELECT at FROM " + schema_ + ".test_clock'");
+}
+
+void TestStore::start_clock() {
+  run("INSERT INTO " + schema_ + ".test_clock SELECT timestamptz 'epoch' + " + microseconds(now_) +
+      " * interval '1 microsecond'");
 }
 
 Result<Store> TestStore::try_open(const OpenOptions& options) {
@@ -116,14 +128,18 @@ void TestStore::run(const std::string& sql) {
 
 std::string TestStore::dump() {
   std::ostringstream text;
-  for (const auto* name : {"lease",    "lock",           "waiter",   "event",     "queue",   "job",       "ready",
-                           "deferred", "blocked",        "dedupe",   "job_grant", "settled", "result",    "error",
-                           "progress", "cancel_request", "recovery", "chunk_set", "chunk",   "rate_limit"}) {
+  for (const auto* name :
+       {"lease",    "lock",      "waiter",    "event",      "queue",   "job",   "ready",    "deferred",
+        "blocked",  "dedupe",    "job_grant", "settled",    "result",  "error", "progress", "cancel_request",
+        "recovery", "chunk_set", "chunk",     "rate_limit", "session", "item",  "claim",    "item_conflict"}) {
     text << name << '\n';
-    for (const auto& row : rows("SELECT * FROM " + table(name) + " ORDER BY 1, 2, 3")) {
-      for (const auto& cell : row) text << ' ' << cell.value_or("-");
-      text << '\n';
+    std::vector<std::string> lines;
+    for (const auto& row : rows("SELECT * FROM " + table(name))) {
+      auto& line = lines.emplace_back();
+      for (const auto& cell : row) line += " " + cell.value_or("-");
     }
+    std::sort(lines.begin(), lines.end());
+    for (const auto& line : lines) text << line << '\n';
   }
   return text.str();
 }

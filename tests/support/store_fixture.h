@@ -10,8 +10,8 @@
 //     EXPECT_TRUE(lost(store().locks().heartbeat("deploy", grant->token), LostReason::expired));
 //   }
 //
-// PostgreSQL is the one of LEASEHOLD_TEST_POSTGRES; every store is a schema of its own there. Without it
-// the tests fail: a store nobody looked at is not a store that works.
+// PostgreSQL is the one of LEASEHOLD_TEST_POSTGRES; every store is a schema of its own there, new or as good as new
+// (see recycled_schema.h). Without it the tests fail: a store nobody looked at is not a store that works.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,6 +23,7 @@
 #include "leasehold/leasehold.h"
 #include "storage/backend.h"
 #include "support/pg.h"
+#include "support/recycled_schema.h"
 #include "support/results.h"
 #include "support/sqlite.h"
 #include "support/temp_dir.h"
@@ -42,6 +43,8 @@ class TestStore {
   struct Options {
     bool migrate = true;
     bool real_time = false;  ///< leave the store's clock alone; for tests with real processes
+    /// False: not even a schema that another test has emptied, for tests that read the server's own counters.
+    bool recycled = true;
   };
 
   explicit TestStore(StoreKind kind) : TestStore(kind, Options{}) {}
@@ -79,8 +82,9 @@ class TestStore {
   std::string dump();
 
  private:
+  void take_schema();
   void make_schema();
-  void install_clock();
+  void start_clock();
 
   StoreKind kind_;
   Options options_;
@@ -90,6 +94,7 @@ class TestStore {
   std::string schema_;
   std::string url_;
   std::unique_ptr<PgConnection> postgres_;
+  std::optional<RecycledSchema> recycled_;  ///< ours to give back, in the state it should have then
 };
 
 class StoreTest : public ::testing::TestWithParam<StoreKind> {

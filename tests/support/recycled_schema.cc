@@ -1,0 +1,116 @@
+#include "support/recycled_schema.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "storage/checksum.h"
+#include "storage/postgres/dialect.h"
+#include "support/process.h"
+
+namespace leasehold::support {
+namespace {
+
+constexpr auto make_list =
+    "CREATE TABLE IF NOT EXISTS public.clean_schema (name text PRIMARY KEY, shape text NOT NULL, migrations text NOT "
+    "NULL)";
+
+constexpr auto list_parts = R"(
+  WITH class AS (SELECT * FROM pg_class WHERE relnamespace = '{0}'::regnamespace),
+       routine AS (SELECT oid, xmin FROM pg_proc WHERE pronamespace = '{0}'::regnamespace),
+  part(what, id, state) AS (
+    -- Emptying a table gives its row here a new xmin, so what matters of it is named.
+    SELECT 'class', oid::text, concat_ws(' ', relname, relkind, relpersistence, relowner, relnatts, relchecks,
+                                         relhasrules, relhastriggers, relrowsecurity, relreplident, reloptions, relacl)
+      FROM class
+    UNION ALL
+    SELECT 'attribute', a.attrelid || '.' || a.attnum, a.xmin::text FROM pg_attribute AS a JOIN class ON class.oid = a.attrelid
+    UNION ALL
+    SELECT 'default', d.oid::text, d.xmin::text FROM pg_attrdef AS d JOIN class ON class.oid = d.adrelid
+    UNION ALL
+    SELECT 'trigger', t.oid::text, t.xmin::text FROM pg_trigger AS t JOIN class ON class.oid = t.tgrelid
+    UNION ALL
+    SELECT 'rule', r.oid::text, r.xmin::text FROM pg_rewrite AS r JOIN class ON class.oid = r.ev_class
+    UNION ALL
+    SELECT 'constraint', oid::text, xmin::text FROM pg_constraint WHERE connamespace = '{0}'::regnamespace
+    UNION ALL
+    SELECT 'type', oid::text, xmin::text FROM pg_type WHERE typnamespace = '{0}'::regnamespace
+    UNION ALL
+    SELECT 'routine', oid::text, xmin::text FROM routine
+    UNION ALL
+    SELECT 'comment', d.objoid::text, d.xmin::text FROM pg_description AS d JOIN routine ON routine.oid = d.objoid
+    UNION ALL
+    SELECT 'schema', oid::text, xmin::text FROM pg_namespace WHERE nspname = '{0}'
+    UNION ALL
+    SELECT 'migration', version::text, xmin::text FROM {0}.migration
+  )
+  SELECT md5(string_agg(concat_ws(' ', what, id, state), E'\n' ORDER BY what, id)) FROM part)";
+
+// A sequence may have moved though nothing ever came into its table.
+constexpr auto empty_tables = R"(
+  DO $do$
+  DECLARE used text;
+  BEGIN
+    SELECT string_agg(c.oid::regclass::text, ', ') INTO used
+      FROM pg_class AS c
+     WHERE c.relnamespace = '{0}'::regnamespace AND c.relkind = 'r' AND c.relname <> 'migration'
+       AND (pg_relation_size(c.oid) > 0 OR EXISTS (
+             SELECT FROM pg_depend AS d JOIN pg_sequence AS s ON s.seqrelid = d.objid
+              WHERE d.refobjid = c.oid AND d.classid = 'pg_class'::regclass
+                AND pg_sequence_last_value(s.seqrelid) IS NOT NULL));
+    IF used IS NOT NULL THEN
+      EXECUTE 'TRUNCATE ' || used || ' RESTART IDENTITY CASCADE';
+    END IF;
+  END $do$)";
+
+// A session that its test has closed may still be at its last statement, and tells its statistics when it ends.
+bool nobody_else_uses(PgConnection& connection, const std::string& schema) {
+  const auto others = fmt::format(
+      R"(SELECT count(*) FROM pg_stat_activity WHERE query ~ '\m{}\M' AND pid <> pg_backend_pid())", schema);
+  return eventually([&] { return connection.scalar(others) == "0"; }, std::chrono::seconds(1));
+}
+
+const std::string& migrations() {
+  static const std::string sum = [] {
+    std::string texts;
+    for (const auto& migration : postgres::dialect().migrations) texts += migration.up;
+    return storage::checksum(texts);
+  }();
+  return sum;
+}
+
+}  // namespace
+
+bool may_recycle(PgConnection& connection) {
+  return connection.scalar("SELECT current_setting('cluster_name')") == "leasehold-throwaway";
+}
+
+std::string shape_of(PgConnection& connection, const std::string& schema) {
+  return connection.scalar(fmt::format(list_parts, schema));
+}
+
+std::optional<RecycledSchema> take_recycled(PgConnection& connection) {
+  if (connection.scalar("SELECT to_regclass('public.clean_schema')") == "NULL") return std::nullopt;
+  const auto taken = connection.rows(fmt::format(
+      "DELETE FROM public.clean_schema WHERE name = (SELECT name FROM public.clean_schema WHERE migrations = '{}' "
+      "LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING name, shape",
+      migrations()));
+  if (taken.empty()) return std::nullopt;
+  return RecycledSchema{.name = taken.front().at(0).value(), .shape = taken.front().at(1).value()};
+}
+
+bool recycle(PgConnection& connection, const RecycledSchema& schema) try {
+  if (!nobody_else_uses(connection, schema.name)) return false;
+  connection.run("SET lock_timeout = '1s'");
+  connection.run(fmt::format(empty_tables, schema.name));
+  if (shape_of(connection, schema.name) != schema.shape) return false;
+  // Two who make the list at once: the slower one fails, and finds it.
+  connection.fail(make_list);
+  connection.run(fmt::format("INSERT INTO public.clean_schema VALUES ('{}', '{}', '{}')", schema.name, schema.shape,
+                             migrations()));
+  return true;
+} catch (const std::runtime_error&) {
+  return false;
+}
+
+}  // namespace leasehold::support
