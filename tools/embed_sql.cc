@@ -59,7 +59,7 @@ struct Statement {
 };
 
 struct Dialect {
-  std::string name, session;
+  std::string name, on_connect;
   std::map<std::string, Statement> statements;
   std::map<std::string, std::vector<Field>> records;
   struct Migration {
@@ -299,8 +299,8 @@ Dialect read_dialect(const std::string& name, const fs::path& folder) {
   Dialect dialect;
   dialect.name = name;
   for (const auto& path : sorted_files(folder / "sql")) {
-    if (path.filename().string().starts_with("session")) {
-      dialect.session += read(path);
+    if (path.filename().string().starts_with("connection")) {
+      dialect.on_connect += read(path);
     } else {
       FileParser(dialect, path).parse();
     }
@@ -455,10 +455,10 @@ void write_dialect(std::ostream& out, const Dialect& dialect) {
         << literal(migration.up) << ",\n"
         << literal(migration.down) << "},\n";
   }
-  out << "}};\n\nconstexpr std::string_view session =\n"
-      << literal(dialect.session) << ";\n\n}  // namespace\n\n"
+  out << "}};\n\nconstexpr std::string_view on_connect =\n"
+      << literal(dialect.on_connect) << ";\n\n}  // namespace\n\n"
       << "const storage::Dialect& dialect() {\n  static constexpr storage::Dialect value{\"" << dialect.name
-      << "\", texts, each_texts, migrations, session};\n  return value;\n}\n\nnamespace local {\n";
+      << "\", texts, each_texts, migrations, on_connect};\n  return value;\n}\n\nnamespace local {\n";
   for (const auto& [name, text] : dialect.local) {
     out << "extern const std::string_view " << name << ";\nconst std::string_view " << name << " =\n"
         << literal(text) << ";\n";

@@ -54,7 +54,7 @@ LEASEHOLD_EXPORT const char* to_string(LeaseState state) noexcept;
 /// What people ask about a lease: a picture of one moment. Reading it proves nothing about a later
 /// one; to guard a write, use fence().
 struct LeaseInfo {
-  std::string kind;  ///< "lock"
+  std::string kind;  ///< "lock", "session", "item" ...
   std::string key;
   LeaseState state = LeaseState::free;
   Token token;  ///< of the latest grant, also when that has ended
@@ -67,7 +67,11 @@ struct LeaseInfo {
   std::string end_reason;  ///< released, expired, revoked; empty while not ended
   std::string end_detail;  ///< what the revoking operator said, or why many ended at once (a reboot)
   std::int64_t waiters = 0;
-  Timestamp store_now{};  ///< when the store painted the picture
+  std::string session;                     ///< of a claimed item: whose it is. Its lease is what the rest tells of
+  std::string label;                       ///< what that session says it is doing
+  std::optional<Timestamp> progress_at{};  ///< when it last showed progress
+  std::optional<Timestamp> taken_at{};     ///< since when the item is its
+  Timestamp store_now{};                   ///< when the store painted the picture
 
   [[nodiscard]] Duration heartbeat_age() const { return store_now - heartbeat_at; }
   [[nodiscard]] Duration frees_in() const { return expires_at - store_now; }

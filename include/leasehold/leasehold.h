@@ -1,8 +1,9 @@
-// Everything: leases, locks, jobs, chunks, rate limits and the store they live in. The runtimes for workers and loaders
-// are in worker.h and loader.h.
+// Everything: leases, locks, jobs, chunks, sessions, claims, rate limits and the store they live in. The runtimes for
+// workers and loaders are in worker.h and loader.h.
 #pragma once
 
 #include "leasehold/chunk.h"
+#include "leasehold/claim.h"
 #include "leasehold/events.h"
 #include "leasehold/held_lease.h"
 #include "leasehold/lease.h"
@@ -12,5 +13,6 @@
 #include "leasehold/queue.h"
 #include "leasehold/recovery.h"
 #include "leasehold/result.h"
+#include "leasehold/session.h"
 #include "leasehold/store.h"
 #include "leasehold/time.h"

@@ -57,4 +57,8 @@ LEASEHOLD_EXPORT Result<ChunkSettled> complete_chunk(PGconn* connection, std::st
 LEASEHOLD_EXPORT Result<void> fence_chunk(PGconn* connection, std::string_view set, std::string_view key, Token token,
                                           std::string_view schema = "leasehold");
 
+/// The same for a claimed item.
+LEASEHOLD_EXPORT Result<void> fence_claim(PGconn* connection, std::string_view item, Token token,
+                                          std::string_view schema = "leasehold");
+
 }  // namespace leasehold

@@ -31,6 +31,9 @@ enum class Errc {
   paused,            ///< an operator stopped the queue
   rate_limited,      ///< too soon; `retry_at` says when
   terminal,          ///< it has come to its end: there is nothing to claim
+  race,              ///< somebody else got it while this was being asked; `current` says who
+  blocked,           ///< free, but something it cannot go with is somebody else's; `current` says what and whose
+  unregistered,      ///< the session is unknown, stale or closed: open one
   unavailable,       ///< the store could not be asked, nothing was changed
   in_doubt,          ///< the store was asked and the answer was lost: it may have happened
   schema_missing,    ///< the store has no leasehold schema, or an older one

@@ -13,6 +13,9 @@
 //   SELECT 1 FROM leasehold_chunk_set s JOIN leasehold_chunk c ON c.set_id = s.id
 //     JOIN leasehold_lease l ON l.id = c.lease_id
 //    WHERE s.name = ? AND c.key = ? AND c.token = ? AND l.ended_at IS NULL
+// and for a claimed item
+//   SELECT 1 FROM leasehold_claim c JOIN leasehold_lease l ON l.id = c.lease_id
+//    WHERE c.item = ? AND c.token = ? AND c.ended_at IS NULL AND l.ended_at IS NULL
 #pragma once
 
 #include <sqlite3.h>
@@ -55,6 +58,10 @@ LEASEHOLD_EXPORT Result<ChunkSettled> complete_chunk(sqlite3* connection, std::s
 
 /// What fence() is for a lock.
 LEASEHOLD_EXPORT Result<void> fence_chunk(sqlite3* connection, std::string_view set, std::string_view key, Token token,
+                                          std::string_view schema = "main");
+
+/// The same for a claimed item.
+LEASEHOLD_EXPORT Result<void> fence_claim(sqlite3* connection, std::string_view item, Token token,
                                           std::string_view schema = "main");
 
 }  // namespace leasehold

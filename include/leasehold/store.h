@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "leasehold/chunk.h"
+#include "leasehold/claim.h"
 #include "leasehold/events.h"
 #include "leasehold/export.h"
 #include "leasehold/limit.h"
@@ -23,6 +24,7 @@
 #include "leasehold/queue.h"
 #include "leasehold/recovery.h"
 #include "leasehold/result.h"
+#include "leasehold/session.h"
 
 namespace leasehold {
 
@@ -86,6 +88,9 @@ class Store {
   [[nodiscard]] LEASEHOLD_EXPORT Jobs jobs() const;
   [[nodiscard]] LEASEHOLD_EXPORT Queues queues() const;
   [[nodiscard]] LEASEHOLD_EXPORT Chunks chunks() const;
+  [[nodiscard]] LEASEHOLD_EXPORT Sessions sessions() const;
+  [[nodiscard]] LEASEHOLD_EXPORT Items items() const;
+  [[nodiscard]] LEASEHOLD_EXPORT Claims claims() const;
   [[nodiscard]] LEASEHOLD_EXPORT Limits limits() const;
   [[nodiscard]] LEASEHOLD_EXPORT Migrations migrations() const;
 
@@ -93,6 +98,9 @@ class Store {
   /// Sleeps until something in the store may have changed, or `timeout` passed. A hint, not a promise.
   LEASEHOLD_EXPORT void wait_for_change(Duration timeout) const;
 
+  /// All that is held, by anyone: locks, jobs, chunks, sessions and what they have claimed. What runs out first, or
+  /// has run out, comes first.
+  LEASEHOLD_EXPORT Result<std::vector<LeaseInfo>> leases(int limit = 1000) const;
   LEASEHOLD_EXPORT Result<StoreStatus> status() const;
   /// Settings and circumstances that make leases unsafe.
   LEASEHOLD_EXPORT Result<std::vector<Finding>> doctor() const;

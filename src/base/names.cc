@@ -4,9 +4,11 @@
 #include <array>
 
 #include "leasehold/chunk.h"
+#include "leasehold/claim.h"
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
+#include "leasehold/session.h"
 
 namespace leasehold {
 namespace {
@@ -112,6 +114,37 @@ const char* to_string(ChunkReset::Which which) noexcept {
   return "unknown";
 }
 
+const char* to_string(SessionStatus status) noexcept {
+  switch (status) {
+    case SessionStatus::active: return "active";
+    case SessionStatus::idle: return "idle";
+    case SessionStatus::stale: return "stale";
+    case SessionStatus::released: return "released";
+  }
+  return "unknown";
+}
+
+std::optional<SessionStatus> session_status_from(std::string_view text) noexcept {
+  constexpr std::array states = {SessionStatus::active, SessionStatus::idle, SessionStatus::stale,
+                                 SessionStatus::released};
+  return spelled(text, states);
+}
+
+const char* to_string(ItemState state) noexcept {
+  switch (state) {
+    case ItemState::open: return "open";
+    case ItemState::claimed: return "claimed";
+    case ItemState::stale: return "stale";
+    case ItemState::done: return "done";
+  }
+  return "unknown";
+}
+
+std::optional<ItemState> item_state_from(std::string_view text) noexcept {
+  constexpr std::array states = {ItemState::open, ItemState::claimed, ItemState::stale, ItemState::done};
+  return spelled(text, states);
+}
+
 const char* to_string(Errc code) noexcept {
   switch (code) {
     case Errc::invalid_argument: return "invalid_argument";
@@ -124,6 +157,9 @@ const char* to_string(Errc code) noexcept {
     case Errc::paused: return "paused";
     case Errc::rate_limited: return "rate_limited";
     case Errc::terminal: return "terminal";
+    case Errc::race: return "race";
+    case Errc::blocked: return "blocked";
+    case Errc::unregistered: return "unregistered";
     case Errc::unavailable: return "unavailable";
     case Errc::in_doubt: return "in_doubt";
     case Errc::schema_missing: return "schema_missing";

@@ -5,8 +5,10 @@
 #include <string_view>
 
 #include "leasehold/chunk.h"
+#include "leasehold/claim.h"
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
+#include "leasehold/session.h"
 
 namespace leasehold {
 
@@ -17,5 +19,7 @@ LostReason lost_reason_from(std::string_view text) noexcept;
 std::optional<JobState> job_state_from(std::string_view text) noexcept;
 std::optional<ChunkState> chunk_state_from(std::string_view text) noexcept;
 std::optional<ChunkSetState> chunk_set_state_from(std::string_view text) noexcept;
+std::optional<SessionStatus> session_status_from(std::string_view text) noexcept;
+std::optional<ItemState> item_state_from(std::string_view text) noexcept;
 
 }  // namespace leasehold

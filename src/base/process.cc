@@ -104,6 +104,12 @@ Liveness look_for_process(std::int64_t pid, std::int64_t process_start) {
   return zombie && stat->threads <= 1 ? Liveness::gone : Liveness::alive;
 }
 
+std::optional<std::int64_t> start_of_process(std::int64_t pid) {
+  if (!proc_shows_our_pids()) return std::nullopt;
+  const auto stat = stat_of(std::to_string(pid));
+  return stat ? std::optional(stat->start_ticks) : std::nullopt;
+}
+
 Holder Holder::self(std::string name) {
   static std::mutex mutex;
   static Holder known;

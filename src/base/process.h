@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace leasehold {
@@ -18,5 +19,8 @@ enum class Liveness {
 
 /// Looks for a process of this process_space(). `process_start` as in Holder.
 Liveness look_for_process(std::int64_t pid, std::int64_t process_start);
+
+/// When a process of this process_space() began, as in Holder; nothing where there is none, or /proc does not tell.
+std::optional<std::int64_t> start_of_process(std::int64_t pid);
 
 }  // namespace leasehold

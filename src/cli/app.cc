@@ -21,10 +21,28 @@ constexpr Add chunk_commands[] = {add_chunk_plan,     add_chunk_run,  add_chunk_
                                   add_chunk_progress, add_chunk_show, add_chunk_ls,      add_chunk_reset,
                                   add_chunk_set,      add_chunk_rm};
 constexpr Add limit_commands[] = {add_limit_take, add_limit_set, add_limit_show, add_limit_ls, add_limit_rm};
+constexpr Add session_commands[] = {add_session_run,   add_session_open, add_session_heartbeat, add_session_park,
+                                    add_session_close, add_session_ls,   add_session_show,      add_session_watch};
+constexpr Add item_commands[] = {add_item_add, add_item_ls, add_item_show, add_item_done, add_item_reopen, add_item_rm};
+constexpr Add claim_commands[] = {add_claim_take,   add_claim_release, add_claim_switch, add_claim_transfer,
+                                  add_claim_revoke, add_claim_show,    add_claim_ls};
 constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
                                     add_migrate_plan};
-constexpr Add look_commands[] = {add_events, add_status, add_doctor};
+constexpr Add look_commands[] = {add_top, add_events, add_status, add_doctor};
 constexpr Add other_commands[] = {add_recover, add_prune, add_grant, add_demo, add_completion, add_man, add_help};
+
+/// Who is there, what there is to do, and whose it is.
+void add_session_groups(CLI::App& root, Context& context) {
+  auto* session = add_group(root, "session", "Say that you are here, alive and working, and see who else is",
+                            {"leasehold session run --label 'fixing the parser' -- bash", "leasehold session ls"});
+  for (const auto add : session_commands) add(*session, context);
+  auto* item = add_group(root, "item", "Keep the backlog that sessions share",
+                         {"leasehold item add SD-1 --title 'Parse nested comments'", "leasehold item ls --state open"});
+  for (const auto add : item_commands) add(*item, context);
+  auto* claim = add_group(root, "claim", "Take items exclusively for a session, hand them on, give them up",
+                          {"leasehold claim take SD-1", "leasehold claim ls --watch"});
+  for (const auto add : claim_commands) add(*claim, context);
+}
 
 }  // namespace
 
@@ -62,6 +80,7 @@ void add_all_commands(CLI::App& root, Context& context) {
   auto* limit = add_group(root, "limit", "Keep a rate together: so many calls of a source, whoever makes them",
                           {"leasehold limit take orders-api --every 750ms && ./fetch-a-page"});
   for (const auto add : limit_commands) add(*limit, context);
+  add_session_groups(root, context);
   add_work(root, context);
   for (const auto add : look_commands) add(root, context);
   auto* migrate = add_group(root, "migrate", "Look at and change the schema's version",

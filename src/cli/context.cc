@@ -50,6 +50,15 @@ Result<std::string> default_url() {
 
 }  // namespace
 
+std::string shown_url(std::string url) {
+  url = url.substr(0, url.find('?'));
+  const auto begin = url.find("://");
+  const auto at = url.rfind('@');
+  const auto colon = begin == std::string::npos ? begin : url.find(':', begin + 3);
+  if (at != std::string::npos && colon != std::string::npos && colon < at) url.erase(colon, at - colon);
+  return url;
+}
+
 Result<std::string> Context::store_url() const {
   if (!db.empty()) return as_url(db);
   if (const char* given = std::getenv("LEASEHOLD_DB"); given != nullptr) {

@@ -20,6 +20,9 @@ inline constexpr int held = 75;
 inline constexpr int lost = 76;
 }  // namespace exit_code
 
+/// A store's URL without what is secret in it, and without options.
+std::string shown_url(std::string url);
+
 /// What the command line said for every command, and the command it chose.
 struct Context {
   std::vector<std::string> words{};  ///< the command line as it was given

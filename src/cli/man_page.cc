@@ -102,7 +102,7 @@ the store could not be asked, or its answer was lost: this says nothing about wh
 somebody else holds it, a limit is reached, the queue is paused, or the wait ran out
 .TP
 76
-the lease is lost: the token is not the current one; nothing was changed
+the lease is lost: the token is not the current one, or the session is stale or unknown; nothing was changed
 )";
 
 constexpr std::string_view exit_status_of_run = R"(.PP
@@ -129,6 +129,9 @@ the token, where \fB\-\-token\fR is not given
 .TP
 \fBLEASEHOLD_JOB_ID\fR
 the job, where a command about a held job names none
+.TP
+\fBLEASEHOLD_SESSION\fR, \fBLEASEHOLD_SESSION_TOKEN\fR
+the session and its token, where a command about sessions or claims names none
 .TP
 \fBXDG_STATE_HOME\fR
 the default store is leasehold/leasehold.db in it; ~/.local/state where it is not set

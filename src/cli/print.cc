@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "base/text.h"
+#include "cli/display_width.h"
 #include "core/duration.h"
 
 namespace leasehold::cli {
@@ -42,8 +43,17 @@ const char* escape_of(Tone tone) {
   return "";
 }
 
-/// In UTF-8 all bytes of a character but the first look alike.
-bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+/// How many bytes an escape sequence takes at the beginning of a text; 0: there is none.
+std::size_t escape_at_front(std::string_view text) {
+  if (text.front() != '\x1b') return 0;
+  const auto end = text.find('m');
+  return end == std::string_view::npos ? text.size() : end + 1;
+}
+
+/// The second half of the control characters, which some terminals obey, too: U+0080 to U+009F.
+bool begins_late_control(std::string_view text) {
+  return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0U;
+}
 
 std::tm local(Timestamp when) {
   const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(when).time_since_epoch().count();
@@ -88,13 +98,15 @@ bool on_terminal() { return isatty(STDERR_FILENO) == 1; }
 std::string printable(std::string_view text) {
   const bool whole = is_utf8(text);
   std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
     const bool strange = byte < 0x20 || byte == 0x7F || (byte >= 0x80 && !whole);
     if (strange) {
       shown += fmt::format("\\x{:02x}", byte);
+    } else if (begins_late_control(text.substr(at))) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++at]));
     } else {
-      shown += c;
+      shown += text[at];
     }
   }
   return shown;
@@ -124,15 +136,14 @@ void print_field(std::string_view name, std::string_view value) { print("{:<11} 
 
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
-  bool in_escape = false;
-  for (const char c : text) {
-    if (in_escape) {
-      in_escape = c != 'm';
-    } else if (c == '\x1b') {
-      in_escape = true;
-    } else if (begins_character(c)) {
-      ++width;
+  while (!text.empty()) {
+    if (const auto escape = escape_at_front(text); escape > 0) {
+      text.remove_prefix(escape);
+      continue;
     }
+    const auto next = first_character(text);
+    width += next.columns;
+    text.remove_prefix(next.bytes);
   }
   return width;
 }
@@ -141,9 +152,9 @@ std::string cut_to(std::string_view text, std::size_t columns) {
   if (width_of(text) <= columns) return std::string(text);
   std::size_t shown = 0;
   std::size_t end = 0;
-  while (end < text.size() && (shown + 1 < columns || !begins_character(text[end]))) {
-    if (begins_character(text[end])) ++shown;
-    ++end;
+  for (auto next = first_character(text); shown + next.columns < columns; next = first_character(text.substr(end))) {
+    shown += next.columns;
+    end += next.bytes;
   }
   return std::string(text.substr(0, end)) + "\u2026";
 }

@@ -55,7 +55,7 @@ Timestamp wall_clock();
 /// "holder      ana": one line of what is shown about one thing.
 void print_field(std::string_view name, std::string_view value);
 
-/// How many columns a text takes: escape sequences take none, a UTF-8 sequence is taken for one.
+/// How many columns a text takes: escape sequences take none, wide characters two.
 std::size_t width_of(std::string_view text);
 
 /// At most so many columns of a text without escape sequences; an ellipsis tells that there is more.

@@ -32,10 +32,13 @@ int exit_code_of(const Error& error, int held_code) {
     case Errc::busy:
     case Errc::at_capacity:
     case Errc::paused:
-    case Errc::rate_limited: return held_code;
+    case Errc::rate_limited:
+    case Errc::race:
+    case Errc::blocked: return held_code;
     case Errc::empty:
     case Errc::terminal: return exit_code::nothing_to_do;
-    case Errc::lost: return exit_code::lost;
+    case Errc::lost:
+    case Errc::unregistered: return exit_code::lost;
     case Errc::unavailable:
     case Errc::in_doubt: return exit_code::unreachable;
     case Errc::schema_missing:

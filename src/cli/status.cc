@@ -9,16 +9,6 @@
 namespace leasehold::cli {
 namespace {
 
-/// The URL without what is secret in it, and without options.
-std::string shown_url(std::string url) {
-  url = url.substr(0, url.find('?'));
-  const auto begin = url.find("://");
-  const auto at = url.rfind('@');
-  const auto colon = begin == std::string::npos ? begin : url.find(':', begin + 3);
-  if (at != std::string::npos && colon != std::string::npos && colon < at) url.erase(colon, at - colon);
-  return url;
-}
-
 void print_count(std::string_view what, std::int64_t count) { print("{:<13} {}", what, count); }
 
 void print_store(const std::string& url, const StoreStatus& status) {
@@ -35,17 +25,20 @@ void print_store(const std::string& url, const StoreStatus& status) {
 
 void print_recovery(const RecoveryStats& recovery) {
   const auto& stale = recovery.stale_now;
-  print("{:<13} {} of jobs and chunks, {} of locks", "stale now", counted(stale.leases, "lease"), stale.locks);
+  print("{:<13} {} of jobs, chunks and sessions, {} of locks", "stale now", counted(stale.leases, "lease"),
+        stale.locks);
   if (recovery.totals.empty()) return;
   Table table({"RECOVERED BY",
                {"TIMES", Column::to_the_right},
                {"LEASES", Column::to_the_right},
                {"JOBS", Column::to_the_right},
                {"CHUNKS", Column::to_the_right},
+               {"CLAIMS", Column::to_the_right},
                "LAST"});
   for (const auto& total : recovery.totals) {
     table.add({total.reason, std::to_string(total.times), std::to_string(total.leases), std::to_string(total.jobs),
-               std::to_string(total.chunks), total.last_at ? with_distance(*total.last_at, stale.store_now) : "-"});
+               std::to_string(total.chunks), std::to_string(total.claims),
+               total.last_at ? with_distance(*total.last_at, stale.store_now) : "-"});
   }
   print_line("");
   table.print();

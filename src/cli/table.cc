@@ -53,9 +53,11 @@ std::string Table::line_of(const std::vector<std::string>& row, const std::vecto
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
-std::vector<std::string> Table::lines() const {
+std::vector<std::string> Table::lines() const { return lines(terminal_width()); }
+
+std::vector<std::string> Table::lines(std::optional<std::size_t> columns) const {
   auto fitting = widths();
-  if (const auto line = terminal_width()) fit(fitting, *line);
+  if (columns) fit(fitting, *columns);
   std::vector<std::string> lines;
   for (const auto& row : rows_) lines.push_back(line_of(row, fitting));
   return lines;

@@ -5,6 +5,8 @@
 //   table.print();
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ class Table {
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   /// Headings and rows. Where stdout is no terminal, nothing is cut.
   [[nodiscard]] std::vector<std::string> lines() const;
+  /// The same for a line of so many columns; unset: nothing is cut.
+  [[nodiscard]] std::vector<std::string> lines(std::optional<std::size_t> columns) const;
   /// To stdout.
   void print() const;
 

@@ -27,6 +27,22 @@ class Processes {
 
 }  // namespace
 
+bool is_gone(const Holder& holder) {
+  const auto& space = process_space();
+  if (space.empty() || holder.boot_id != space) return false;
+  return look_for_process(holder.pid, holder.process_start) == Liveness::gone;
+}
+
+Result<Reaped> reap_lease(storage::Backend& backend, std::int64_t lease_id, std::int64_t pid,
+                          std::int64_t process_start, BootTime deadline) {
+  const sql::LeaseReap reap{
+      .lease_id = lease_id, .boot_id = process_space(), .pid = pid, .process_start = process_start};
+  auto ended = storage::query_one(backend, reap, deadline);
+  if (!ended) return std::move(ended).error();
+  if (ended->outcome != "reaped") return Reaped{};
+  return Reaped{.leases = 1, .jobs = ended->jobs, .chunks = ended->chunks, .claims = ended->claims};
+}
+
 Reaped Reaper::reap(storage::Backend& backend, BootTime deadline) {
   const auto& space = process_space();
   if (space.empty()) return {};
@@ -37,14 +53,12 @@ Reaped Reaper::reap(storage::Backend& backend, BootTime deadline) {
   Processes processes;
   for (const auto& suspect : *suspects) {
     if (!processes.gone(suspect.pid, suspect.process_start)) continue;
-    const sql::LeaseReap reap{
-        .lease_id = suspect.lease_id, .boot_id = space, .pid = suspect.pid, .process_start = suspect.process_start};
-    const auto ended = storage::query_one(backend, reap, deadline);
+    const auto ended = reap_lease(backend, suspect.lease_id, suspect.pid, suspect.process_start, deadline);
     if (!ended) break;
-    if (ended->outcome != "reaped") continue;
-    reaped.leases += 1;
+    reaped.leases += ended->leases;
     reaped.jobs += ended->jobs;
     reaped.chunks += ended->chunks;
+    reaped.claims += ended->claims;
   }
   return reaped;
 }

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "leasehold/lease.h"
 #include "storage/backend.h"
 
 namespace leasehold::lease {
@@ -11,7 +12,15 @@ struct Reaped {
   std::int64_t leases = 0;
   std::int64_t jobs = 0;
   std::int64_t chunks = 0;
+  std::int64_t claims = 0;
 };
+
+/// True only where it is certain: it was a process of this host, and it has ended.
+bool is_gone(const Holder& holder);
+
+/// Ends the lease of a process that is gone. No lease is counted where somebody else was quicker.
+Result<Reaped> reap_lease(storage::Backend& backend, std::int64_t lease_id, std::int64_t pid,
+                          std::int64_t process_start, BootTime deadline);
 
 /// Threading: from any thread.
 class Reaper {

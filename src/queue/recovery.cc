@@ -15,13 +15,14 @@ Recovered recovered_from(const Row& row) {
           .leases = row.leases,
           .jobs = row.jobs,
           .chunks = row.chunks,
+          .claims = row.claims,
           .failed = row.failed,
           .unblocked = row.unblocked,
           .store_now = row.store_now};
 }
 
 bool found_any(const Recovered& found) {
-  return found.locks + found.leases + found.jobs + found.chunks + found.failed + found.unblocked > 0;
+  return found.locks + found.leases + found.jobs + found.chunks + found.claims + found.failed + found.unblocked > 0;
 }
 
 void add(Recovered& total, const Recovered& batch) {
@@ -29,6 +30,7 @@ void add(Recovered& total, const Recovered& batch) {
   total.leases += batch.leases;
   total.jobs += batch.jobs;
   total.chunks += batch.chunks;
+  total.claims += batch.claims;
   total.failed += batch.failed;
   total.unblocked += batch.unblocked;
   total.store_now = batch.store_now;
@@ -42,6 +44,7 @@ Result<Recovered> recover(storage::Backend& backend, Duration call_timeout) {
   total.leases = reaped.leases;
   total.jobs = reaped.jobs;
   total.chunks = reaped.chunks;
+  total.claims = reaped.claims;
   for (;;) {
     const sql::Recover statement{.most = recover_batch};
     auto row = storage::query_one(backend, statement, BootClock::now() + call_timeout);
@@ -64,6 +67,7 @@ Result<RecoveryStats> recovery_stats(storage::Backend& backend, BootTime deadlin
                             .leases = row.leases,
                             .jobs = row.jobs,
                             .chunks = row.chunks,
+                            .claims = row.claims,
                             .last_at = row.last_at});
   }
   return stats;

@@ -130,7 +130,7 @@ void Supervisor::on_suspended(int signal) {
   const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
   if (!(wants_terminal && has_foreground(own_group)) && somebody_could_continue_us()) {
     if (has_foreground(command_)) give_foreground(own_group);
-    tell_("suspended, and with it the heartbeats: unless it goes on in time, the command is ended with its lease");
+    tell_("suspended, and with it the heartbeats: unless it goes on in time, its lease runs out");
     ::kill(::getpid(), SIGSTOP);
   }
   if (has_foreground(own_group)) give_foreground(command_);

@@ -55,7 +55,7 @@ struct Dialect {
   /// The statement for many calls at once, by Statement::index; empty where it has no such form.
   std::span<const std::string_view> each;
   std::span<const Migration> migrations;  ///< in order of version
-  std::string_view session;               ///< run on every new connection; may be empty
+  std::string_view on_connect;            ///< run on every new connection; may be empty
 };
 
 }  // namespace leasehold::storage

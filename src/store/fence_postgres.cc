@@ -58,4 +58,10 @@ Result<void> fence_chunk(PGconn* connection, std::string_view set, std::string_v
   return run_fence(connection, "chunk_fence", params, schema);
 }
 
+Result<void> fence_claim(PGconn* connection, std::string_view item, Token token, std::string_view schema) {
+  if (auto checked = check_name("item key", item); !checked) return checked;
+  const std::array params = {std::string(item), std::to_string(token.value)};
+  return run_fence(connection, "claim_fence", params, schema);
+}
+
 }  // namespace leasehold

@@ -10,6 +10,7 @@
 #include "core/chunk_limits.h"
 #include "core/limits.h"
 #include "leasehold/sqlite.h"
+#include "session/answer.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/dialect.h"
 #include "storage/sqlite/errors.h"
@@ -84,6 +85,12 @@ Result<void> fence_chunk(sqlite3* connection, std::string_view set, std::string_
   if (auto checked = check_chunk(set, key); !checked) return checked;
   const auto answer = FenceQuery(connection, sqlite::local::fence_chunk, schema).ask({set, key}, token);
   return judge(answer, chunk::describe(set, key), token);
+}
+
+Result<void> fence_claim(sqlite3* connection, std::string_view item, Token token, std::string_view schema) {
+  if (auto checked = check_name("item key", item); !checked) return checked;
+  const auto answer = FenceQuery(connection, sqlite::local::fence_claim, schema).ask({item}, token);
+  return judge(answer, session::describe_item(item), token);
 }
 
 }  // namespace leasehold

@@ -6,6 +6,7 @@
 #include "limit/limits.h"
 #include "lock/locks.h"
 #include "queue/jobs.h"
+#include "session/impl.h"
 #include "storage/migrator.h"
 #include "storage/postgres/backend.h"
 #include "storage/query.h"
@@ -44,6 +45,24 @@ Event event_from(sql::EventList::Row& row) {
           .host = std::move(row.host),
           .previous_holder = row.previous_holder.value_or(""),
           .detail = row.detail.value_or("")};
+}
+
+LeaseInfo lease_from(sql::LeaseList::Row& row) {
+  LeaseInfo lease;
+  lease.kind = std::move(row.kind);
+  lease.key = std::move(row.key);
+  lease.state = row.expires_at > row.store_now ? LeaseState::running : LeaseState::expired;
+  lease.token = {row.token};
+  lease.holder.name = std::move(row.holder);
+  lease.holder.host = std::move(row.host);
+  lease.holder.pid = row.pid;
+  lease.holder.tty = std::move(row.tty);
+  lease.ttl = row.ttl;
+  lease.acquired_at = row.acquired_at;
+  lease.heartbeat_at = row.heartbeat_at;
+  lease.expires_at = row.expires_at;
+  lease.store_now = row.store_now;
+  return lease;
 }
 
 }  // namespace
@@ -104,6 +123,19 @@ Chunks Store::chunks() const {
                                                                   .awaited = impl_->awaited}));
 }
 
+Sessions Store::sessions() const {
+  return Sessions(std::make_shared<const Sessions::Impl>(Sessions::Impl{impl_->backend, impl_->call_timeout}));
+}
+
+Items Store::items() const {
+  return Items(std::make_shared<const Items::Impl>(Items::Impl{impl_->backend, impl_->call_timeout}));
+}
+
+Claims Store::claims() const {
+  return Claims(std::make_shared<const Claims::Impl>(
+      Claims::Impl{.backend = impl_->backend, .call_timeout = impl_->call_timeout, .awaited = impl_->awaited}));
+}
+
 Limits Store::limits() const {
   return Limits(std::make_shared<const Limits::Impl>(Limits::Impl{impl_->backend, impl_->call_timeout}));
 }
@@ -127,6 +159,16 @@ Result<std::vector<Event>> Store::events(const EventFilter& filter) const {
 }
 
 void Store::wait_for_change(Duration timeout) const { impl_->backend->watch("")->wait(BootClock::now() + timeout); }
+
+Result<std::vector<LeaseInfo>> Store::leases(int limit) const {
+  if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
+  auto rows = storage::query(*impl_->backend, sql::LeaseList{.most = limit}, impl_->deadline());
+  if (!rows) return std::move(rows).error();
+  std::vector<LeaseInfo> leases;
+  leases.reserve(rows->size());
+  for (auto& row : *rows) leases.push_back(lease_from(row));
+  return leases;
+}
 
 Result<StoreStatus> Store::status() const {
   storage::Migrator migrator(*impl_->backend, impl_->call_timeout);

@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <boost/json/object.hpp>
 
-#include "base/json_check.h"
 #include "wire/json.h"
 
 namespace leasehold::wire {
 namespace {
 
 namespace json = boost::json;
-
-/// A spec or a cursor. It may say numbers that no other reader keeps as they are, so it is not read but passed on, on
-/// one line: between its parts a line break is a blank, and inside a string there is none.
-std::string as_it_is(std::string_view kept) {
-  if (!is_json(kept)) return render(text(kept));
-  std::string line(kept);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return line;
-}
 
 std::string cursor_of(const std::optional<std::string>& cursor) { return cursor ? as_it_is(*cursor) : "null"; }
 

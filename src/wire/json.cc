@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/json/src.hpp>
 
+#include "base/json_check.h"
 #include "base/text.h"
 #include "wire/base64.h"
 
@@ -67,6 +68,15 @@ std::string with_members(std::string object,
   object.pop_back();
   for (const auto& [key, value] : members) object.append(fmt::format(",\"{}\":{}", key, value));
   return object + '}';
+}
+
+std::string as_it_is(std::string_view kept) {
+  if (!is_json(kept)) return render(text(kept));
+  std::string line(kept);
+  // Between the parts of JSON a line break is a blank, and inside a string there is none.
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return line;
 }
 
 boost::json::string text(std::string_view bytes) {

@@ -21,6 +21,10 @@ std::string render(const boost::json::value& value);
 std::string with_members(std::string object,
                          std::initializer_list<std::pair<std::string_view, std::string_view>> members);
 
+/// JSON that users gave. It may say numbers that no other reader keeps as they are, so it is not read but passed on, on
+/// one line.
+std::string as_it_is(std::string_view kept);
+
 /// As it is, but for what is not UTF-8.
 boost::json::string text(std::string_view bytes);
 

@@ -2,42 +2,12 @@
 
 #include <algorithm>
 #include <boost/json/object.hpp>
-#include <optional>
 
 #include "wire/jobs.h"
 #include "wire/json.h"
+#include "wire/leases.h"
 
 namespace leasehold::wire {
-namespace {
-
-/// A refusal about a job does not know every time of the lease that decided it.
-boost::json::value known(Timestamp when) {
-  return timestamp_or_null(when == Timestamp{} ? std::nullopt : std::optional(when));
-}
-
-boost::json::object encode(const LeaseInfo& lease) {
-  boost::json::object out{{"kind", text(lease.kind)},
-                          {"key", text(lease.key)},
-                          {"state", leasehold::to_string(lease.state)},
-                          {"token", lease.token.value},
-                          {"holder", wire::encode(lease.holder)},
-                          {"ttl_seconds", seconds(lease.ttl)},
-                          {"acquired_at", known(lease.acquired_at)},
-                          {"heartbeat_at", known(lease.heartbeat_at)},
-                          {"expires_at", known(lease.expires_at)},
-                          {"ended_at", timestamp_or_null(lease.ended_at)},
-                          {"end_reason", text_or_null(lease.end_reason)},
-                          {"end_detail", text_or_null(lease.end_detail)},
-                          {"waiters", lease.waiters},
-                          {"store_now", timestamp(lease.store_now)}};
-  if (lease.state != LeaseState::free) {
-    if (lease.heartbeat_at != Timestamp{}) out["heartbeat_age_seconds"] = seconds(lease.heartbeat_age());
-    out["frees_in_seconds"] = seconds(std::max(lease.frees_in(), Duration::zero()));
-  }
-  return out;
-}
-
-}  // namespace
 
 std::string to_json(const Grant& grant) {
   const Duration trusted_for = std::max(grant.trusted_until - BootClock::now(), Duration::zero());

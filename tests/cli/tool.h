@@ -18,7 +18,12 @@ class ToolTest : public testing::Test {
   /// leasehold ARGUMENTS..., on this test's own store.
   Finished tool(Arguments arguments, Environment env = {}, const std::string& input = {}) {
     arguments.insert(arguments.begin(), LEASEHOLD_TOOL);
-    env.merge(Environment{{"LEASEHOLD_DB", url()}, {"LEASEHOLD_TOKEN", ""}, {"LEASEHOLD_JOB_ID", ""}, {"TZ", "UTC"}});
+    env.merge(Environment{{"LEASEHOLD_DB", url()},
+                          {"LEASEHOLD_TOKEN", ""},
+                          {"LEASEHOLD_JOB_ID", ""},
+                          {"LEASEHOLD_SESSION", ""},
+                          {"LEASEHOLD_SESSION_TOKEN", ""},
+                          {"TZ", "UTC"}});
     return run(arguments, env, input);
   }
 

@@ -38,7 +38,8 @@ inline storage::Param sample_of(const storage::Field& field) {
   if (field.name == "kind") return std::string_view("worker");
   if (field.name == "scope") return std::string_view("read");
   if (field.name == "which") return std::string_view("failed");
-  if (field.name == "cursor") return one_json.front();
+  if (field.name == "cursor" || field.name == "metadata") return one_json.front();
+  if (field.name == "to_item") return std::string_view("another sample");
   if (field.name == "specs") return storage::StringList(one_json);
   if (field.name == "after" && field.type == storage::Type::integers) return storage::IntegerList();
   return sample_of(field.type);

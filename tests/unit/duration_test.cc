@@ -47,7 +47,12 @@ TEST(DurationTest, AgesAreShownInOneUnit) {
   EXPECT_EQ(format_age(Duration(0)), "just now");
   EXPECT_EQ(format_age(Duration(-5s)), "just now");
   EXPECT_EQ(format_age(Duration(999ms)), "just now");
+  EXPECT_EQ(format_age(Duration(1s)), "1s ago");
+  EXPECT_EQ(format_age(Duration(59'999ms)), "59s ago");
+  EXPECT_EQ(format_age(Duration(60s)), "1m ago");
   EXPECT_EQ(format_age(Duration(125s)), "2m ago");
+  EXPECT_EQ(format_age(Duration(1h)), "1h ago");
+  EXPECT_EQ(format_age(Duration(24h - 1us)), "23h ago");
   EXPECT_EQ(format_age(Duration(50h)), "2d ago");
 }
 

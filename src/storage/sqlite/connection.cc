@@ -66,7 +66,7 @@ Result<std::unique_ptr<Connection>> Connection::borrow(sqlite3* database) {
   if (!known) return std::move(known).error();
   const int made = known->empty() ? register_bound_list(database) : SQLITE_OK;
   if (made != SQLITE_OK) return error_of(database, made, "making bound_list known");
-  if (auto done = connection->run_script(dialect().session); !done) return std::move(done).error();
+  if (auto done = connection->run_script(dialect().on_connect); !done) return std::move(done).error();
   connection->scripts_.resize(static_cast<std::size_t>(sql::statement_count));
   return connection;
 }
@@ -81,7 +81,7 @@ Result<void> Connection::configure(bool durable, bool in_memory) {
                  .message = "write-ahead logging cannot be used here; is the file on a network file system?"};
   }
   const std::string script =
-      fmt::format("PRAGMA synchronous = {}; {} {}", durable ? "FULL" : "NORMAL", settings, dialect().session);
+      fmt::format("PRAGMA synchronous = {}; {} {}", durable ? "FULL" : "NORMAL", settings, dialect().on_connect);
   if (auto done = run_script(script); !done) return std::move(done).error();
   for (auto [handle, sql] : {std::pair{&begin_, "BEGIN IMMEDIATE"}, std::pair{&commit_, "COMMIT"},
                              std::pair{&rollback_, "ROLLBACK"}, std::pair{&data_version_, "PRAGMA data_version"}}) {

@@ -13,6 +13,16 @@
 --   previous_holder text?, detail text?
 SELECT * FROM leasehold.event_list(:after_id, :only_key, :most);
 
+-- statement lease_list read
+-- takes most int
+-- gives kind text, key text, token int, holder text, host text, pid int, tty text, ttl duration, acquired_at time,
+--   heartbeat_at time, expires_at time, store_now time
+WITH clock AS MATERIALIZED (SELECT leasehold.now() AS moment)
+SELECT v.kind, v.key, v.token, v.holder, v.host, v.pid, v.tty, v.ttl, v.acquired_at, v.heartbeat_at, v.expires_at,
+       clock.moment AS store_now
+  FROM leasehold.leases AS v CROSS JOIN clock
+ ORDER BY v.expires_at, v.kind, v.key LIMIT :most;
+
 -- statement store_facts read
 -- gives name text, value text?
 SELECT * FROM leasehold.store_facts();

@@ -163,5 +163,6 @@ CREATE TABLE leasehold_recovery (
   leases INTEGER NOT NULL,
   jobs   INTEGER NOT NULL DEFAULT 0,
   chunks INTEGER NOT NULL DEFAULT 0,
+  claims INTEGER NOT NULL DEFAULT 0,
   failed INTEGER NOT NULL
 );

@@ -1,8 +1,8 @@
 -- Chunked syncs. Reads beside postgres/sql/chunk.sql, which calls the functions of postgres/migrations.
 --
 -- Each act runs in one IMMEDIATE transaction and has three parts: decide (rows in a temporary table), do, tell; see
--- lock.sql. What seldom happens is a procedure of session_chunk.sql. Indexes are named where a claim or a verdict must
--- not walk over the finished chunks of a set: without statistics SQLite would have to guess.
+-- lock.sql. What seldom happens is a procedure of connection_chunk.sql. Indexes are named where a claim or a verdict
+-- must not walk over the finished chunks of a set: without statistics SQLite would have to guess.
 
 -- record chunk_claimed
 --   outcome text, why text?, lease_id int?, ttl duration?, acquired_at time?, expires_at time?, replayed bool,

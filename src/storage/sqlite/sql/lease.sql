@@ -17,6 +17,13 @@ SELECT * FROM (
    ORDER BY id DESC LIMIT :most)
  ORDER BY id;
 
+-- statement lease_list read
+-- takes most int
+-- gives kind text, key text, token int, holder text, host text, pid int, tty text, ttl duration, acquired_at time,
+--   heartbeat_at time, expires_at time, store_now time
+SELECT kind, key, token, holder, host, pid, tty, ttl, acquired_at, heartbeat_at, expires_at, :now AS store_now
+  FROM leasehold_leases ORDER BY expires_at, kind, key LIMIT :most;
+
 -- statement store_facts read
 -- gives name text, value text?
 SELECT 'sqlite_version' AS name, sqlite_version() AS value
@@ -46,14 +53,25 @@ DELETE FROM temp.leasehold_pruned;
 DELETE FROM leasehold_waiter WHERE place IN (
   SELECT o.place FROM leasehold_waiter AS o JOIN leasehold_lease AS l ON l.id = o.lease_id
    WHERE l.expires_at < :now - :older_than LIMIT :batch);
+-- What ended with a lease goes before it. Who has claims left stays, however stale: they say whose they are.
+DELETE FROM leasehold_claim WHERE (item, token) IN (
+  SELECT item, token FROM leasehold_claim WHERE ended_at < :now - :older_than LIMIT :batch);
+DELETE FROM leasehold_session WHERE id IN (
+  SELECT s.id FROM leasehold_session AS s JOIN leasehold_lease AS l ON l.id = s.lease_id
+   WHERE (l.ended_at < :now - :older_than OR l.expires_at < :now - :older_than)
+     AND NOT EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL)
+   LIMIT :batch);
 -- As long as a job goes on, the leases of its attempts stay, to say who made them.
 DELETE FROM leasehold_lease WHERE id IN (
   SELECT l.id FROM leasehold_lease AS l
-   WHERE (l.ended_at < :now - :older_than OR (l.kind IN ('place', 'loader') AND l.expires_at < :now - :older_than))
+   WHERE (l.ended_at < :now - :older_than
+          OR (l.kind IN ('place', 'loader', 'session') AND l.expires_at < :now - :older_than))
      AND l.id NOT IN (SELECT lease_id FROM leasehold_lock WHERE lease_id IS NOT NULL)
      AND l.id NOT IN (SELECT lease_id FROM leasehold_waiter)
      AND NOT EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.lease_id = l.id)
      AND NOT EXISTS (SELECT 1 FROM leasehold_chunk AS c WHERE c.lease_id = l.id)
+     AND NOT EXISTS (SELECT 1 FROM leasehold_session AS s WHERE s.lease_id = l.id)
+     AND l.id NOT IN (SELECT lease_id FROM leasehold_claim)
      AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s
                       WHERE s.lease_id = l.id AND NOT s.final
                         AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS e WHERE e.job_id = s.job_id AND e.final))

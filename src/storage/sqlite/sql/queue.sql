@@ -1,7 +1,7 @@
 -- The job queue. Reads beside postgres/sql/queue.sql, which calls the functions of postgres/migrations.
 --
 -- Each act runs in one IMMEDIATE transaction and has three parts: decide (rows in a temporary table), do, tell. What
--- seldom happens is a procedure of session.sql: a statement that inserts into promote, follow_up, unblock or
+-- seldom happens is a procedure of connection_queue.sql: a statement that inserts into promote, follow_up, unblock or
 -- take_back calls it once for every row that it finds.
 
 -- record job_claimed
@@ -95,7 +95,7 @@ leasehold_lease_check AS w CROSS JOIN leasehold_job_grant AS g ON g.lease_id = w
 
 -- fragment full_keys
 SELECT g.limit_key FROM {running} AND g.limit_key IS NOT NULL GROUP BY g.limit_key
-HAVING count(*) >= (SELECT max_per_key FROM temp.leasehold_claim)
+HAVING count(*) >= (SELECT max_per_key FROM temp.leasehold_job_claim)
 
 -- fragment head
 SELECT job_id FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, job_id LIMIT 1
@@ -109,7 +109,7 @@ SELECT 1 FROM temp.leasehold_picked WHERE alone
 -- gives job_claimed
 -- Where to start from (after_priority, after_id) does not matter here: deleted rows leave nothing behind that a claim
 -- would have to walk over.
-INSERT OR REPLACE INTO temp.leasehold_claim
+INSERT OR REPLACE INTO temp.leasehold_job_claim
   (id, places, lease_id, max_running, max_per_key, rate_count, rate_step, rate_period, rate_tat, ttl, outcome, why)
 SELECT 1, :most, l.id, q.max_running, q.max_per_key, q.rate_count,
        max(1, q.rate_period / q.rate_count), q.rate_period, max(coalesce(q.rate_tat, 0), :now),
@@ -129,26 +129,26 @@ SELECT 1, :most, l.id, q.max_running, q.max_per_key, q.rate_count,
 DELETE FROM temp.leasehold_picked;
 INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone)
 SELECT g.job_id, j.priority, g.token, g.attempt - 1, g.alone
-  FROM temp.leasehold_claim AS c CROSS JOIN leasehold_job_grant AS g ON g.lease_id = c.lease_id
+  FROM temp.leasehold_job_claim AS c CROSS JOIN leasehold_job_grant AS g ON g.lease_id = c.lease_id
   CROSS JOIN leasehold_job AS j ON j.id = g.job_id
  WHERE c.outcome = 'replayed' AND g.queue = :queue ORDER BY j.priority DESC, j.id LIMIT :most;
 INSERT INTO leasehold_promote (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
 SELECT queue, due_at, job_id, priority, last_token, attempt, alone, limit_key
   FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now ORDER BY due_at, job_id
- LIMIT (SELECT CASE outcome WHEN 'open' THEN max(:most, 100) ELSE 0 END FROM temp.leasehold_claim);
+ LIMIT (SELECT CASE outcome WHEN 'open' THEN max(:most, 100) ELSE 0 END FROM temp.leasehold_job_claim);
 INSERT INTO leasehold_heal (queue, holder, host, now)
 SELECT :queue, :holder, :host, :now
-  FROM temp.leasehold_claim
+  FROM temp.leasehold_job_claim
  WHERE outcome = 'open'
    AND EXISTS (SELECT 1 FROM leasehold_lease_check WHERE queue = :queue AND check_at <= :now);
-UPDATE temp.leasehold_claim
+UPDATE temp.leasehold_job_claim
    SET (places, retry_at, outcome) =
        (SELECT min(places, f.free, f.allowed), f.retry_at,
                CASE WHEN f.free <= 0 THEN 'at_capacity' WHEN f.allowed <= 0 THEN 'rate_limited' ELSE 'open' END
           FROM (SELECT coalesce(max_running - (SELECT count(*) FROM {running}), places) AS free,
                        coalesce(min(rate_count, (:now + rate_period - rate_tat) / rate_step), places) AS allowed,
                        rate_tat + rate_step - rate_period AS retry_at
-                  FROM temp.leasehold_claim) AS f)
+                  FROM temp.leasehold_job_claim) AS f)
  WHERE outcome = 'open' AND (max_running IS NOT NULL OR rate_count IS NOT NULL);
 -- A job that is to be claimed alone stays out of a batch, unless it is the first: then it is the batch.
 INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone, limit_key)
@@ -158,7 +158,7 @@ SELECT p.job_id, p.priority, p.last_token, p.attempt, p.alone, p.limit_key
                             WHEN (SELECT alone FROM leasehold_ready WHERE queue = :queue
                                    ORDER BY priority DESC, job_id LIMIT 1) THEN 1
                             ELSE c.places END
-                  FROM temp.leasehold_claim AS c)) AS p
+                  FROM temp.leasehold_job_claim AS c)) AS p
  WHERE NOT p.alone OR p.job_id = ({head});
 -- Where keys are limited: those whose key has a place, and of each key no more than it has places.
 INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone, limit_key)
@@ -167,9 +167,9 @@ SELECT r.job_id, r.priority, r.last_token, r.attempt, r.alone, r.limit_key
  WHERE r.queue = :queue AND (r.limit_key IS NULL OR r.limit_key NOT IN ({full_keys}))
  ORDER BY r.priority DESC, r.job_id
  LIMIT (SELECT CASE WHEN outcome <> 'open' OR max_per_key IS NULL THEN 0 ELSE places END
-          FROM temp.leasehold_claim);
+          FROM temp.leasehold_job_claim);
 DELETE FROM temp.leasehold_picked
- WHERE (SELECT max_per_key FROM temp.leasehold_claim WHERE outcome = 'open') IS NOT NULL
+ WHERE (SELECT max_per_key FROM temp.leasehold_job_claim WHERE outcome = 'open') IS NOT NULL
    AND job_id NOT IN
        (SELECT p.job_id
           FROM (SELECT job_id, alone, limit_key, row_number() OVER in_order AS place,
@@ -179,8 +179,8 @@ DELETE FROM temp.leasehold_picked
          WHERE (p.place = 1 OR NOT (p.alone OR p.first_alone))
            AND (p.limit_key IS NULL
                 OR p.of_key + (SELECT count(*) FROM {running} AND g.limit_key = p.limit_key)
-                   <= (SELECT max_per_key FROM temp.leasehold_claim)));
-UPDATE temp.leasehold_claim
+                   <= (SELECT max_per_key FROM temp.leasehold_job_claim)));
+UPDATE temp.leasehold_job_claim
    SET outcome = 'granted', token = max(:now, 1 + (SELECT max(last_token) FROM temp.leasehold_picked)),
        own_lease = :attach IS NULL OR EXISTS ({picked_alone}),
        lease_id = CASE WHEN :attach IS NULL OR EXISTS ({picked_alone})
@@ -192,26 +192,26 @@ INSERT INTO leasehold_lease
 SELECT c.lease_id, 'job', coalesce(w.holder, :holder), coalesce(w.host, :host), coalesce(w.boot_id, :boot_id),
        coalesce(w.pid, :pid), coalesce(w.process_start, :process_start), coalesce(w.tty, :tty), :instance, c.ttl, :now,
        :now, :now + c.ttl, CASE WHEN :attach IS NULL THEN :request_id END
-  FROM temp.leasehold_claim AS c LEFT JOIN leasehold_lease AS w ON w.id = :attach
+  FROM temp.leasehold_job_claim AS c LEFT JOIN leasehold_lease AS w ON w.id = :attach
  WHERE c.outcome = 'granted' AND c.own_lease;
 INSERT INTO leasehold_lease_check (lease_id, queue, check_at)
 SELECT l.id, :queue, l.expires_at
-  FROM temp.leasehold_claim AS c CROSS JOIN leasehold_lease AS l ON l.id = c.lease_id
+  FROM temp.leasehold_job_claim AS c CROSS JOIN leasehold_lease AS l ON l.id = c.lease_id
  WHERE c.outcome = 'granted'
     ON CONFLICT (lease_id, queue) DO NOTHING;
 INSERT INTO leasehold_job_grant (job_id, token, lease_id, queue, attempt, alone, limit_key)
 SELECT p.job_id, c.token, c.lease_id, :queue, p.attempt + 1, p.alone, p.limit_key
-  FROM temp.leasehold_claim AS c CROSS JOIN temp.leasehold_picked AS p
+  FROM temp.leasehold_job_claim AS c CROSS JOIN temp.leasehold_picked AS p
  WHERE c.outcome = 'granted';
 DELETE FROM leasehold_ready
  WHERE queue = :queue
    AND (priority, job_id) IN (SELECT priority, job_id FROM temp.leasehold_picked);
 UPDATE leasehold_queue
    SET rate_tat = (SELECT c.rate_tat + c.rate_step * (SELECT count(*) FROM temp.leasehold_picked)
-                     FROM temp.leasehold_claim AS c)
- WHERE name = :queue AND rate_count IS NOT NULL AND (SELECT outcome FROM temp.leasehold_claim) = 'granted';
+                     FROM temp.leasehold_job_claim AS c)
+ WHERE name = :queue AND rate_count IS NOT NULL AND (SELECT outcome FROM temp.leasehold_job_claim) = 'granted';
 -- `empty` must be true: whatever is there and was not obtained makes it `busy`.
-UPDATE temp.leasehold_claim
+UPDATE temp.leasehold_job_claim
    SET why = 'finished',
        outcome = CASE WHEN outcome = 'replayed' THEN 'lost'
                       WHEN EXISTS ({head}) THEN CASE WHEN max_per_key IS NULL THEN 'busy' ELSE 'at_capacity' END
@@ -232,7 +232,7 @@ UPDATE temp.leasehold_claim
                                   WHERE g.lease_id = w.lease_id AND g.queue = :queue)) AS soon)
  WHERE outcome IN ('open', 'replayed') AND NOT EXISTS (SELECT 1 FROM temp.leasehold_picked);
 -- Who has the place: of the jobs that run, or where keys are full, of theirs, the one whose lease ends first.
-UPDATE temp.leasehold_claim
+UPDATE temp.leasehold_job_claim
    SET (lease_id, job_id, token) =
        (SELECT g.lease_id, g.job_id, g.token
           FROM leasehold_lease_check AS w
@@ -252,7 +252,7 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
        CASE WHEN p.job_id IS NULL THEN l.holder END AS holder, CASE WHEN p.job_id IS NULL THEN l.host END AS host,
        CASE WHEN p.job_id IS NULL THEN l.heartbeat_at END AS heartbeat_at,
        CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at
-  FROM temp.leasehold_claim AS c
+  FROM temp.leasehold_job_claim AS c
   LEFT JOIN leasehold_lease AS l
     ON l.id = c.lease_id AND c.outcome IN ('granted', 'replayed', 'at_capacity')
   LEFT JOIN temp.leasehold_picked AS p ON 1

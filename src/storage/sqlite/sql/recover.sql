@@ -103,9 +103,18 @@ SELECT DISTINCT c.lease_id
   FROM leasehold_chunk AS c JOIN leasehold_lease AS l ON l.id = c.lease_id
  WHERE c.lease_id IS NOT NULL AND l.ended_at IS NULL AND l.expires_at <= :now
 
+-- A session that has gone stale; also one that a reboot has ended and whose claims are still there. Who has opened a
+-- session is told until it is pruned, so that they may all be looked at.
+-- fragment stale_sessions
+SELECT l.id AS lease_id, l.ended_at
+  FROM leasehold_session AS s JOIN leasehold_lease AS l ON l.id = s.lease_id
+ WHERE (l.ended_at IS NULL AND l.expires_at <= :now)
+    OR (l.ended_at IS NOT NULL
+        AND EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL))
+
 -- statement recover write
 -- takes most int
--- gives locks int, leases int, jobs int, chunks int, failed int, unblocked int, store_now time
+-- gives locks int, leases int, jobs int, chunks int, claims int, failed int, unblocked int, store_now time
 -- Nothing can be left blocked in vain: a verdict and what it sets free are one transaction.
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, ahead)
 SELECT 1, {next_recovery}, (SELECT count(*) FROM (SELECT 1 FROM ({expired_locks}) LIMIT :most));
@@ -126,12 +135,16 @@ SELECT DISTINCT d.lease_id, CASE WHEN l.ended_at IS NULL THEN 'recover' ELSE 'cl
 INSERT INTO leasehold_chunk_take_back (lease_id, reason, holder, host, recovery_id, now)
 SELECT d.lease_id, 'recover', '', '', a.token, :now
   FROM temp.leasehold_act AS a CROSS JOIN ({expired_loads}) AS d LIMIT :most;
+INSERT INTO leasehold_session_end (lease_id, reason, recovery, recovery_id, now)
+SELECT d.lease_id, 'expired', 'recover', a.token, :now
+  FROM temp.leasehold_act AS a CROSS JOIN ({stale_sessions}) AS d LIMIT :most;
 SELECT a.ahead AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS jobs,
-       coalesce(r.chunks, 0) AS chunks, coalesce(r.failed, 0) AS failed, 0 AS unblocked, :now AS store_now
+       coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims, coalesce(r.failed, 0) AS failed,
+       0 AS unblocked, :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;
 
 -- statement recover_preview read
--- gives locks int, leases int, jobs int, chunks int, failed int, unblocked int, store_now time
+-- gives locks int, leases int, jobs int, chunks int, claims int, failed int, unblocked int, store_now time
 {queues_at_work},
   expired (lease_id, jobs) AS MATERIALIZED (
     SELECT l.id, (SELECT count(*) FROM leasehold_job_grant AS g WHERE g.lease_id = l.id)
@@ -152,17 +165,22 @@ SELECT a.ahead AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS
   loads (lease_id, exhausted) AS MATERIALIZED (
     SELECT c.lease_id, c.crashes + 1 >= s.crash_budget AND count(*) OVER (PARTITION BY c.lease_id) = 1
       FROM ({expired_loads}) AS d JOIN leasehold_chunk AS c ON c.lease_id = d.lease_id
-      JOIN leasehold_chunk_set AS s ON s.id = c.set_id)
+      JOIN leasehold_chunk_set AS s ON s.id = c.set_id),
+  stale (lease_id, ended_at) AS MATERIALIZED ({stale_sessions})
 SELECT (SELECT count(*) FROM ({expired_locks})) AS locks,
-       (SELECT count(*) FROM expired) + (SELECT count(DISTINCT lease_id) FROM loads) AS leases,
+       (SELECT count(*) FROM expired) + (SELECT count(DISTINCT lease_id) FROM loads)
+         + (SELECT count(*) FROM stale WHERE ended_at IS NULL) AS leases,
        coalesce((SELECT sum(jobs) FROM expired), 0) - (SELECT count(*) FROM doomed) AS jobs,
        (SELECT count(*) FROM loads WHERE NOT exhausted) AS chunks,
+       (SELECT count(*) FROM stale AS s JOIN leasehold_claim AS c ON c.lease_id = s.lease_id AND c.ended_at IS NULL)
+         AS claims,
        (SELECT count(*) FROM doomed WHERE NOT cancelled) + (SELECT count(*) FROM loads WHERE exhausted) AS failed,
        0 AS unblocked, :now AS store_now;
 
 -- statement recovery_totals read
--- gives reason text, times int, leases int, jobs int, chunks int, last_at time?
-SELECT reason, count(*) AS times, sum(leases) AS leases, sum(jobs) AS jobs, sum(chunks) AS chunks, max(at) AS last_at
+-- gives reason text, times int, leases int, jobs int, chunks int, claims int, last_at time?
+SELECT reason, count(*) AS times, sum(leases) AS leases, sum(jobs) AS jobs, sum(chunks) AS chunks,
+       sum(claims) AS claims, max(at) AS last_at
   FROM leasehold_recovery GROUP BY reason ORDER BY reason;
 
 -- statement lease_suspects read
@@ -172,20 +190,21 @@ SELECT reason, count(*) AS times, sum(leases) AS leases, sum(jobs) AS jobs, sum(
 SELECT l.id AS lease_id, l.pid AS pid, l.process_start AS process_start
   FROM (SELECT DISTINCT lease_id FROM leasehold_lease_check
         UNION ALL SELECT lease_id FROM leasehold_lock
-        UNION ALL SELECT DISTINCT lease_id FROM leasehold_chunk WHERE lease_id IS NOT NULL) AS h
+        UNION ALL SELECT DISTINCT lease_id FROM leasehold_chunk WHERE lease_id IS NOT NULL
+        UNION ALL SELECT lease_id FROM leasehold_session) AS h
   JOIN leasehold_lease AS l ON l.id = h.lease_id
  WHERE l.ended_at IS NULL AND l.boot_id = :boot_id AND l.pid > 0
  ORDER BY l.heartbeat_at, l.id LIMIT :most;
 
 -- statement lease_reap write
 -- takes lease_id int, boot_id text, pid int, process_start int
--- gives outcome text, jobs int, chunks int
+-- gives outcome text, jobs int, chunks int, claims int
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, outcome, token)
 SELECT 1, l.id, l.kind, {next_recovery}
   FROM (SELECT 1)
   LEFT JOIN leasehold_lease AS l
     ON l.id = :lease_id AND l.boot_id = :boot_id AND l.pid = :pid AND l.process_start = :process_start
-   AND l.ended_at IS NULL AND l.kind IN ('lock', 'job', 'worker', 'chunk', 'loader');
+   AND l.ended_at IS NULL AND l.kind IN ('lock', 'job', 'worker', 'chunk', 'loader', 'session');
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT :now, 'lock', k.name, 'expired', k.token, l.holder, l.host, 'process gone'
   FROM temp.leasehold_act AS a CROSS JOIN leasehold_lease AS l ON l.id = a.lease_id
@@ -199,6 +218,9 @@ SELECT lease_id, 'process_gone', 'process gone', '', '', token, :now
 INSERT INTO leasehold_chunk_take_back (lease_id, reason, detail, holder, host, recovery_id, now)
 SELECT lease_id, 'process_gone', 'process gone', '', '', token, :now
   FROM temp.leasehold_act WHERE outcome IN ('chunk', 'loader');
+INSERT INTO leasehold_session_end (lease_id, reason, detail, recovery, recovery_id, now)
+SELECT lease_id, 'expired', 'process gone', 'process_gone', token, :now
+  FROM temp.leasehold_act WHERE outcome = 'session';
 SELECT CASE WHEN a.lease_id IS NULL THEN 'gone' ELSE 'reaped' END AS outcome, coalesce(r.jobs, 0) AS jobs,
-       coalesce(r.chunks, 0) AS chunks
+       coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;

@@ -155,6 +155,7 @@ CREATE TABLE leasehold.recovery (
   leases bigint      NOT NULL,
   jobs   bigint      NOT NULL,
   chunks bigint      NOT NULL,
+  claims bigint      NOT NULL,
   failed bigint      NOT NULL
 );
 

@@ -1,0 +1,67 @@
+// leasehold claim revoke: an operator takes an item from its session.
+#include <memory>
+
+#include "cli/claim_refusal.h"
+#include "cli/command.h"
+#include "cli/job_options.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/session_options.h"
+#include "cli/session_text.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+struct Options {
+  std::string item;
+  std::string reason;
+  Consent consent;
+};
+
+int show_what_would_end(const Context& context, const Store& store, const std::string& item) {
+  const auto claim = store.claims().show(item);
+  if (!claim) return report_refusal(context, claim.error());
+  if (context.json) {
+    print_line(wire::to_json(*claim));
+  } else if (!claim->active) {
+    say("{} is nobody's: there is nothing to revoke", printable(item));
+  } else {
+    print("would take {} from session {}", printable(item), printable(claim->session));
+    for (const auto& field : fields_of_owner(claim->owner)) print("  {:<9}  {}", field.name, field.value);
+  }
+  return claim->active ? exit_code::ok : exit_code::nothing_to_do;
+}
+
+int revoke(const Context& context, const Options& options) {
+  if (!options.consent.yes && !options.consent.dry_run) {
+    return ask_for_yes(context, "revoke takes the item from its session");
+  }
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  if (options.consent.dry_run) return show_what_would_end(context, *store, options.item);
+  const auto ended = store->claims().revoke(options.item, options.reason);
+  if (!ended) return report_refusal(context, ended.error());
+  if (context.json) {
+    print_line(wire::to_json(*ended));
+  } else {
+    print("revoked {}  token {}  of session {}", printable(ended->item), ended->token.value, printable(ended->session));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_claim_revoke(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "revoke",
+                              "Take an item from its session, which cannot take it again; others can, or transfer it",
+                              {"leasehold claim revoke SD-1 --reason 'wrong branch' --dry-run",
+                               "leasehold claim revoke SD-1 --reason 'wrong branch' --yes"});
+  auto options = std::make_shared<Options>();
+  add_item_key(*command, options->item);
+  command->add_option("--reason", options->reason, "Why; its session is told")->required()->type_name("TEXT");
+  add_consent(*command, options->consent);
+  set_action(*command, context, [&context, options] { return revoke(context, *options); });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,122 @@
+// leasehold session open: register a session; with --watch-pid a heartbeater stays behind, otherwise nobody does.
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+
+#include "cli/caller.h"
+#include "cli/command.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/session_binding.h"
+#include "cli/session_heartbeater.h"
+#include "cli/session_options.h"
+#include "cli/wrapped_command.h"
+#include "core/duration.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+/// A heartbeater that was forgotten ends with it.
+constexpr Duration usual_age_of_watched = std::chrono::hours(24);
+
+struct Options {
+  SessionFace face;
+  int pid = 0;
+  int watched_pid = 0;
+  bool export_lines = false;
+};
+
+/// As a word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  return word + "'";
+}
+
+Result<Holder> holder_for(const Options& options) {
+  const int pid = options.pid != 0 ? options.pid : options.watched_pid;
+  return pid != 0 ? holder_in_process(pid, options.face.holder) : calling_process(options.face.holder);
+}
+
+void print_session(const Context& context, const Options& options, const Grant& grant) {
+  if (context.json) return print_line(wire::to_json(grant));
+  if (options.export_lines) {
+    print("export LEASEHOLD_SESSION={}", shell_word(grant.key));
+    return print("export LEASEHOLD_SESSION_TOKEN={}", grant.token.value);
+  }
+  print("opened {}  token {}  stale {} after its last heartbeat", printable(grant.key), grant.token.value,
+        format_duration(grant.ttl));
+}
+
+/// Nobody but the heartbeater has been told of the session: without it, there shall be none.
+int close_again(const Context& context, const Sessions& sessions, const Grant& grant, const Error& why) {
+  static_cast<void>(sessions.close(grant.key, grant.token, why.message));
+  return report(context, why);
+}
+
+Result<void> keep_alive(const Context& context, const Grant& grant, BootTime until) {
+  const auto url = context.store_url();
+  if (!url) return url.error();
+  return start_heartbeater({.session = grant.key,
+                            .token = grant.token,
+                            .pid = grant.holder.pid,
+                            .process_start = grant.holder.process_start,
+                            .ttl = grant.ttl,
+                            .until = until},
+                           with_absolute_path(*url));
+}
+
+int open(const Context& context, Options& options) {
+  auto holder = holder_for(options);
+  if (!holder) return report(context, holder.error());
+  const bool watched = options.watched_pid != 0;
+  auto& session = options.face.options;
+  if (watched && !session.max_age) session.max_age = usual_age_of_watched;
+  session.holder = *holder;
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto before = BootClock::now();
+  const auto grant = store->sessions().open(session);
+  if (!grant) return report(context, grant.error());
+  if (watched) {
+    const auto kept = keep_alive(context, *grant, before + *session.max_age);
+    if (!kept) return close_again(context, store->sessions(), *grant, kept.error());
+  }
+  print_session(context, options, *grant);
+  if (!watched && options.pid == 0) {
+    say("leasehold: nobody can tell whether this session lives: it is stale {} after its last `leasehold session "
+        "heartbeat` (--pid, --watch-pid and `session run` know better)",
+        format_duration(grant->ttl));
+  }
+  return exit_code::ok;
+}
+
+void add_options(CLI::App& command, Options& options) {
+  add_session_face(command, options.face);
+  constexpr int greatest_pid = std::numeric_limits<int>::max();
+  auto* pid = add_number(command, "--pid", options.pid, 1, greatest_pid,
+                         "The process that it stands for: on this host its end is seen at once. Heartbeats are still "
+                         "for somebody to send");
+  add_number(command, "--watch-pid", options.watched_pid, 1, greatest_pid,
+             "The same, and a heartbeater stays behind that keeps the session alive until the process ends, closes it "
+             "then, and ends itself (at the latest after --max-age, default 24h)")
+      ->excludes(pid);
+  command.add_flag("--export", options.export_lines, "Print lines for eval: LEASEHOLD_SESSION and its token");
+}
+
+}  // namespace
+
+void add_session_open(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "open",
+                              "Register a session, so that it can claim items (exit code 75: the id is in use)",
+                              {"eval \"$(leasehold session open --label 'fixing the parser' --watch-pid $$ --export)\"",
+                               "leasehold session open --id ann-1 --codebase ~/src/parser --pid $$",
+                               "leasehold session open --json | jq -r .key"});
+  auto options = std::make_shared<Options>();
+  add_options(*command, *options);
+  set_action(*command, context, [&context, options] { return open(context, *options); });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,196 @@
+// leasehold session run: a session that lives exactly as long as a command does.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/command_runner.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/session_options.h"
+#include "cli/wrapped_command.h"
+#include "core/duration.h"
+#include "run/supervisor.h"
+
+namespace leasehold::cli {
+namespace {
+
+using run::Ending;
+using run::Supervisor;
+
+struct Options {
+  SessionFace face;
+  Duration grace = std::chrono::seconds(5);
+  bool stop_when_lost = false;
+  std::string program;
+  std::vector<std::string> command;
+};
+
+int report_failure(const Context& context, const Error& error) {
+  const int code = report(context, error);
+  return code == exit_code::failure ? own_failure : code;
+}
+
+/// Until when the command may run. An interactive agent is not shot because the database was away: its guardian ends it
+/// with this process, but not with the lease, unless that was asked for.
+BootTime end_of_trust(const Options& options, const Grant& grant) {
+  return options.stop_when_lost ? grant.trusted_until : BootClock::now() + std::chrono::years(100);
+}
+
+/// A third of the ttl passes between heartbeats and another third is for a late one: that is what remains.
+Duration fitting_grace(const Options& options) {
+  return options.stop_when_lost ? std::min(options.grace, options.face.options.ttl / 3) : options.grace;
+}
+
+std::vector<std::string> environment_for(const Grant& grant, const std::string& url) {
+  return {
+      fmt::format("LEASEHOLD_SESSION={}", grant.key),
+      fmt::format("LEASEHOLD_SESSION_TOKEN={}", grant.token.value),
+      fmt::format("LEASEHOLD_DB={}", with_absolute_path(url)),
+  };
+}
+
+/// What happened to the command, as the reason its session was closed for.
+std::string reason_of(const Ending& ending) {
+  switch (ending.kind) {
+    case Ending::Kind::start_failed: return fmt::format("could not be started: {}", std::strerror(ending.error));
+    case Ending::Kind::lease_lost: return "ended with its lease";
+    case Ending::Kind::exited:
+    case Ending::Kind::guardian_died:
+    case Ending::Kind::survived: break;
+  }
+  const bool exited = ending.kind == Ending::Kind::exited && ending.signal == 0;
+  return exited ? fmt::format("exited {}", ending.exit_code) : describe_exit(ending);
+}
+
+/// One run of the command under its session.
+class SessionRun {
+ public:
+  SessionRun(const Context& context, const Options& options, Supervisor& supervisor, Sessions sessions, HeldLease held)
+      : context_(context),
+        options_(options),
+        supervisor_(supervisor),
+        sessions_(std::move(sessions)),
+        held_(std::move(held)) {}
+
+  int run(const std::string& url) {
+    const auto grant = held_.grant();
+    held_.on_extended([this](const Grant& extended) { supervisor_.extend(end_of_trust(options_, extended)); });
+    supervisor_.start(environment_for(grant, url), end_of_trust(options_, grant));
+    const auto ending = wait();
+    if (ending.kind == Ending::Kind::survived) leave_to_expiry();
+    close(ending);
+    return code_of(ending);
+  }
+
+ private:
+  Ending wait() {
+    const std::stop_callback on_lost(held_.stop_token(), [this] {
+      lost_ = true;
+      options_.stop_when_lost ? supervisor_.stop() : tell_loss();
+    });
+    return supervisor_.wait();
+  }
+
+  void tell_loss() const {
+    const auto why = held_.lost();
+    say("leasehold: session {} is lost, and others may take what it has claimed; the command goes on ({})",
+        printable(held_.grant().key), printable(why ? why->message : "no heartbeat got through in time"));
+  }
+
+  /// With the true reason, and before the heartbeats end: they would close it without one.
+  void close(const Ending& ending) {
+    const auto grant = held_.grant();
+    const auto closed = sessions_.close(grant.key, grant.token, reason_of(ending));
+    if (closed || lost_) return;
+    say("leasehold: the command ended, but session {} could not be closed: {}", printable(grant.key),
+        printable(closed.error().message));
+  }
+
+  [[nodiscard]] int code_of(const Ending& ending) const {
+    switch (ending.kind) {
+      case Ending::Kind::exited: return ending.exit_code;
+      case Ending::Kind::start_failed:
+        say("leasehold: cannot run {}: {}", leasehold::quoted(options_.command[0]), std::strerror(ending.error));
+        return ending.exit_code;
+      case Ending::Kind::lease_lost: break;
+      case Ending::Kind::guardian_died:
+      case Ending::Kind::survived:
+        say("leasehold: the guardian process ended unexpectedly; ended everything the command had started");
+        return own_failure;
+    }
+    say("leasehold: the command was ended, because its session {}",
+        held_.lost() ? "was lost" : "could not be kept alive in time");
+    if (const auto why = held_.lost()) report(context_, *why);
+    return exit_code::lost;
+  }
+
+  [[noreturn]] void leave_to_expiry() const {
+    say("leasehold: something the command started could not be killed (another user's process, or one that hangs in "
+        "the kernel): the session is not closed and goes stale at {}",
+        to_string(held_.grant().expires_at));
+    // Without destructors: they would close it.
+    ::_exit(exit_code::lost);
+  }
+
+  const Context& context_;
+  const Options& options_;
+  Supervisor& supervisor_;
+  const Sessions sessions_;
+  HeldLease held_;
+  std::atomic<bool> lost_ = false;
+};
+
+int run_in_session(const Context& context, Options& options) {
+  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  auto supervisor = Supervisor::fork_guardian(options.command, fitting_grace(options),
+                                              [](const std::string& line) { say("leasehold: {}", line); });
+  if (!supervisor) return report_failure(context, supervisor.error());
+  const auto url = context.store_url();
+  if (!url) return report_failure(context, url.error());
+  const auto store = context.open_store();
+  if (!store) return report_failure(context, store.error());
+  options.face.options.holder = holder_guarded_by((*supervisor)->guardian(), options.face.holder);
+  auto held = store->sessions().hold(options.face.options);
+  if (!held) return report_failure(context, held.error());
+  return SessionRun(context, options, **supervisor, store->sessions(), std::move(*held)).run(*url);
+}
+
+}  // namespace
+
+void add_session_run(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "run",
+      "Run a command in a session of its own: alive as long as the command is, closed with how it ended",
+      {"leasehold session run --label 'fixing the parser' -- claude",
+       "leasehold session run --id ann-1 --codebase ~/src/parser -- bash    # then: leasehold claim take SD-1",
+       "leasehold session run --stop-when-lost --grace 10s -- ./work-the-backlog"});
+  auto options = std::make_shared<Options>();
+  add_session_face(*command, options->face);
+  command->add_flag("--stop-when-lost", options->stop_when_lost,
+                    "End the command with the session (exit code 76); otherwise it goes on without");
+  add_duration(*command, "--grace", options->grace,
+               "Between SIGTERM and SIGKILL, when the command has to be ended (default 5s)");
+  // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
+  command->prefix_command();
+  command
+      ->add_option("COMMAND", options->program,
+                   "After --: the program and its arguments; no shell is involved. In its environment it has "
+                   "LEASEHOLD_SESSION, LEASEHOLD_SESSION_TOKEN and LEASEHOLD_DB. If this process is killed, the "
+                   "command and all that it started is ended")
+      ->required()
+      ->type_name("");
+  command->callback([&context, options, command] {
+    options->command =
+        words_after_mark(*command, context, {"run", "run", "leasehold session run -- COMMAND..."}, options->program);
+    context.action = [&context, options] { return run_in_session(context, *options); };
+  });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,107 @@
+#include "cli/session_text.h"
+
+#include "base/text.h"
+#include "cli/print.h"
+#include "core/duration.h"
+
+namespace leasehold::cli {
+namespace {
+
+constexpr std::size_t longest_in_table = 60;
+constexpr std::size_t longest_field = 400;
+/// What takes a column, takes no more bytes than this; a few combining marks included.
+constexpr std::size_t bytes_per_column = 16;
+
+/// A text may be a hundred kilobytes long: only what can be seen is looked at.
+std::string first_columns(std::string_view text, std::size_t columns) {
+  return cut_to(printable(clean_text(text, columns * bytes_per_column)), columns);
+}
+
+std::string shown_distance(Duration left) { return left > Duration::zero() ? "in " + format_duration(left) : "now"; }
+
+}  // namespace
+
+std::string coloured(SessionStatus status) {
+  switch (status) {
+    case SessionStatus::active: return coloured(Tone::good, to_string(status));
+    case SessionStatus::idle: return coloured(Tone::warning, to_string(status));
+    case SessionStatus::stale: return coloured(Tone::bad, to_string(status));
+    case SessionStatus::released: break;
+  }
+  return coloured(Tone::faint, to_string(status));
+}
+
+std::string coloured(ItemState state) {
+  switch (state) {
+    case ItemState::claimed: return coloured(Tone::good, to_string(state));
+    case ItemState::stale: return coloured(Tone::bad, to_string(state));
+    case ItemState::done: return coloured(Tone::faint, to_string(state));
+    case ItemState::open: break;
+  }
+  return to_string(state);
+}
+
+std::string told(const Claim& claim) {
+  auto text = fmt::format("claimed {}  token {}  by session {}", printable(claim.item), claim.token.value,
+                          printable(claim.session));
+  if (claim.created) text += "  (a new item)";
+  if (claim.replayed) text += "  (it had it already)";
+  if (!claim.previous_session.empty()) {
+    text += fmt::format("\n  taken over from session {}, which had gone stale ({})", printable(claim.previous_session),
+                        printable(claim.previous_holder));
+  }
+  return text;
+}
+
+SessionStatus health_of(const LeaseInfo& owner) {
+  if (owner.state != LeaseState::running) return SessionStatus::stale;
+  const bool working = owner.progress_at && owner.store_now - *owner.progress_at < owner.ttl;
+  return working ? SessionStatus::active : SessionStatus::idle;
+}
+
+std::string on_one_line(std::string_view text) { return first_columns(text, longest_in_table); }
+
+std::string shown_field(std::string_view text) {
+  const auto shown = first_columns(text, longest_field);
+  return text.size() > longest_field ? fmt::format("{} ({} bytes)", shown, text.size()) : shown;
+}
+
+std::string shown_terminal(const Holder& holder) {
+  constexpr std::string_view devices = "/dev/";
+  std::string_view name = holder.tty;
+  if (name.starts_with(devices)) name.remove_prefix(devices.size());
+  return name.empty() ? "-" : printable(name);
+}
+
+std::string age_in_words_and_seconds(Duration age) {
+  return fmt::format("{} ({} s)", format_age(age), std::chrono::floor<std::chrono::seconds>(age).count());
+}
+
+std::string shown_end_of(const SessionInfo& session) {
+  // Its process may be gone long before its time is over.
+  const bool stale = session.status == SessionStatus::stale;
+  return stale ? "now" : shown_distance(session.until_stale());
+}
+
+std::string shown_end_of(const LeaseInfo& owner) {
+  return owner.state == LeaseState::running ? shown_distance(owner.frees_in()) : "now";
+}
+
+std::vector<Field> fields_of_owner(const LeaseInfo& owner) {
+  const auto age_of = [&owner](const std::optional<Timestamp>& when) {
+    return when ? age_in_words_and_seconds(owner.store_now - *when) : std::string("-");
+  };
+  const bool alive = owner.state == LeaseState::running;
+  std::vector<Field> fields{{"item", printable(owner.key)}, {"session", printable(owner.session)}};
+  if (!owner.label.empty()) fields.push_back({"label", on_one_line(owner.label)});
+  fields.push_back({"holder", printable(owner.holder.name)});
+  fields.push_back({"host", printable(owner.holder.host)});
+  fields.push_back({"tty", shown_terminal(owner.holder)});
+  fields.push_back({"heartbeat", age_of(owner.heartbeat_at)});
+  fields.push_back({"progress", age_of(owner.progress_at)});
+  fields.push_back({"claimed", age_of(owner.taken_at)});
+  fields.push_back({"frees", shown_end_of(owner) + (alive ? ", unless it heartbeats" : "")});
+  return fields;
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,105 @@
+// Looking at sessions: who is there, alive, working.
+#include <algorithm>
+#include <limits>
+
+#include "base/names.h"
+#include "core/limits.h"
+#include "lease/reap.h"
+#include "session/answer.h"
+#include "session/impl.h"
+#include "storage/query.h"
+
+namespace leasehold {
+namespace session {
+namespace {
+
+Holder holder_from(sql::SessionRow& row) {
+  return {.name = std::move(row.holder),
+          .host = std::move(row.host),
+          .boot_id = std::move(row.boot_id),
+          .pid = row.pid,
+          .process_start = row.process_start,
+          .tty = std::move(row.tty),
+          .instance = std::move(row.instance)};
+}
+
+/// What the store cannot know: a process of this host that is gone has left a session that only looks alive.
+SessionStatus status_of(const sql::SessionRow& row, const Holder& holder) {
+  const auto status = session_status_from(row.status).value_or(SessionStatus::stale);
+  const bool alive = status == SessionStatus::active || status == SessionStatus::idle;
+  return alive && lease::is_gone(holder) ? SessionStatus::stale : status;
+}
+
+SessionInfo info_from(sql::SessionRow& row) {
+  SessionInfo info;
+  info.holder = holder_from(row);
+  info.status = status_of(row, info.holder);
+  info.id = std::move(row.id);
+  info.token = {row.token};
+  info.label = std::move(row.label);
+  info.codebase = std::move(row.codebase);
+  info.track = std::move(row.track);
+  info.metadata = std::move(row.metadata);
+  info.exclusive = row.exclusive;
+  info.ttl = row.ttl;
+  info.opened_at = row.opened_at;
+  info.heartbeat_at = row.heartbeat_at;
+  info.progress_at = row.progress_at;
+  info.progress = std::move(row.progress);
+  info.expires_at = row.expires_at;
+  info.parked_until = row.parked_until;
+  info.ends_by = row.ends_by;
+  info.ended_at = row.ended_at;
+  info.end_reason = std::move(row.end_reason).value_or("");
+  info.end_detail = std::move(row.end_detail).value_or("");
+  info.claims = row.claims;
+  info.item = std::move(row.item).value_or("");
+  info.item_taken_at = row.item_taken_at;
+  info.store_now = row.store_now;
+  return info;
+}
+
+Result<void> check_filter(const SessionFilter& filter) {
+  for (const auto& [what, text] :
+       {std::pair{"host", &filter.host}, std::pair{"codebase", &filter.codebase}, std::pair{"track", &filter.track}}) {
+    if (auto checked = check_text(what, *text); !checked) return checked;
+  }
+  return check_limit(filter.limit);
+}
+
+std::optional<std::string_view> unless_empty(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
+}  // namespace
+}  // namespace session
+
+Result<SessionInfo> Sessions::show(std::string_view id) const {
+  if (auto checked = check_name("session id", id); !checked) return std::move(checked).error();
+  sql::SessionList statement{.id = id};
+  statement.released = true;
+  statement.most = 1;
+  auto sessions = storage::query_list(*impl_->backend, statement, impl_->deadline(), session::info_from);
+  if (!sessions) return std::move(sessions).error();
+  if (sessions->empty()) return session::no_such_session(id);
+  return std::move(sessions->front());
+}
+
+Result<std::vector<SessionInfo>> Sessions::list(const SessionFilter& filter) const {
+  if (auto checked = session::check_filter(filter); !checked) return std::move(checked).error();
+  sql::SessionList statement{.id = std::nullopt,
+                             .host = session::unless_empty(filter.host),
+                             .codebase = session::unless_empty(filter.codebase),
+                             .track = session::unless_empty(filter.track)};
+  statement.released = filter.released || filter.status == SessionStatus::released;
+  // Who is gone is known here only, so the store cannot count for us.
+  statement.most = filter.status ? std::numeric_limits<int>::max() : filter.limit;
+  auto sessions = storage::query_list(*impl_->backend, statement, impl_->deadline(), session::info_from);
+  if (!sessions || !filter.status) return sessions;
+  std::erase_if(*sessions, [&](const SessionInfo& session) { return session.status != filter.status; });
+  const auto limit = static_cast<std::size_t>(filter.limit);
+  if (sessions->size() > limit) sessions->erase(sessions->begin() + filter.limit, sessions->end());
+  return sessions;
+}
+
+}  // namespace leasehold

@@ -1,0 +1,122 @@
+-- Sessions: a terminal, an agent or any other long-lived worker says that it is there. Items: a backlog that sessions
+-- share. Claims: an item is one session's.
+--
+-- A session is a lease with a face. A claim has no lease of its own, it lives and dies with that of its session.
+-- Whether a session is stale and whether an item is being worked on is derived: no column says so.
+
+CREATE TABLE leasehold.session (
+  id           text        COLLATE "C" PRIMARY KEY,
+  token        bigint      NOT NULL,
+  -- Its latest opening, ended or not.
+  lease_id     bigint      NOT NULL,
+  label        text        NOT NULL,
+  codebase     text        NOT NULL,
+  track        text        NOT NULL,
+  metadata     text        NOT NULL,
+  exclusive    boolean     NOT NULL,
+  progress_at  timestamptz NOT NULL,
+  progress     text        NOT NULL,
+  parked_until timestamptz,
+  -- No heartbeat gets past it.
+  ends_by      timestamptz
+) WITH (fillfactor = 70);
+
+-- A heartbeat changes no column of any index, here or of the lease.
+CREATE INDEX session_lease ON leasehold.session (lease_id);
+
+-- Nothing here says who has an item: its claim does.
+CREATE TABLE leasehold.item (
+  key        text        COLLATE "C" PRIMARY KEY,
+  title      text        NOT NULL DEFAULT '',
+  parent     text        COLLATE "C" REFERENCES leasehold.item (key),
+  metadata   text        NOT NULL DEFAULT '{}',
+  -- Of its latest claim.
+  token      bigint      NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL,
+  done_at    timestamptz,
+  done_by    text
+) WITH (fillfactor = 70);
+
+CREATE INDEX item_parent ON leasehold.item (parent) WHERE parent IS NOT NULL;
+
+-- Items that two sessions must not work on at the same time. Each pair is there both ways round.
+CREATE TABLE leasehold.item_conflict (
+  item  text COLLATE "C" NOT NULL REFERENCES leasehold.item (key) ON DELETE CASCADE,
+  other text COLLATE "C" NOT NULL REFERENCES leasehold.item (key) ON DELETE CASCADE,
+  PRIMARY KEY (item, other)
+);
+
+-- For the cascade from the other side.
+CREATE INDEX item_conflict_other ON leasehold.item_conflict (other);
+
+-- A row per taking; active until it has ended.
+CREATE TABLE leasehold.claim (
+  item          text        COLLATE "C" NOT NULL,
+  token         bigint      NOT NULL,
+  session_id    text        COLLATE "C" NOT NULL,
+  -- Which opening of that session, and its lease.
+  session_token bigint      NOT NULL,
+  lease_id      bigint      NOT NULL,
+  exclusive     boolean     NOT NULL,
+  taken_at      timestamptz NOT NULL,
+  ended_at      timestamptz,
+  -- released, completed, switched, transferred, expired, revoked.
+  end_reason    text,
+  end_detail    text,
+  PRIMARY KEY (item, token),
+  CHECK ((ended_at IS NULL) = (end_reason IS NULL))
+);
+
+-- At most one active claim per item, and of an exclusive session: also for those who write here without the functions.
+CREATE UNIQUE INDEX claim_active ON leasehold.claim (item) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX claim_exclusive ON leasehold.claim (session_id) WHERE ended_at IS NULL AND exclusive;
+-- Who looks for an item says `ended_at IS NULL`, who looks for a lease `end_reason IS NULL`: so neither can have a
+-- plan, made while the table was small, that walks through the other one's index.
+CREATE INDEX claim_lease ON leasehold.claim (lease_id, end_reason);
+
+-- What decides about a session and an item. The rest of their rows can be large, and is not handed around.
+CREATE TYPE leasehold.session_brief AS (id text, token bigint, lease_id bigint, exclusive boolean);
+CREATE TYPE leasehold.item_brief AS (key text, parent text, token bigint, done_at timestamptz);
+
+-- One answer for everything one can do to a claim: how it went, and the claim that decided it, with its session's
+-- lease. `key` is the item of that claim.
+CREATE TYPE leasehold.claim_answer AS (
+  outcome          text,
+  why              text,
+  key              text,
+  token            bigint,
+  session_id       text,
+  label            text,
+  taken_at         timestamptz,
+  progress_at      timestamptz,
+  created          boolean,
+  replayed         boolean,
+  previous_session text,
+  previous_holder  text,
+  lease_id         bigint,
+  holder           text,
+  host             text,
+  boot_id          text,
+  pid              bigint,
+  process_start    bigint,
+  tty              text,
+  instance         text,
+  ttl              interval,
+  acquired_at      timestamptz,
+  heartbeat_at     timestamptz,
+  expires_at       timestamptz,
+  end_detail       text,
+  store_now        timestamptz
+);
+
+-- A row per item that ended with a session; or one row without an item.
+CREATE TYPE leasehold.session_closed AS (
+  outcome    text,
+  why        text,
+  item       text,
+  replayed   boolean,
+  holder     text,
+  host       text,
+  expires_at timestamptz,
+  store_now  timestamptz
+);

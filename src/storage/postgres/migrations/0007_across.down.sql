@@ -1,0 +1,17 @@
+DROP FUNCTION leasehold.grant_scope(text, text);
+DROP FUNCTION leasehold.lease_reap(bigint, text, bigint, bigint);
+DROP FUNCTION leasehold.lease_suspects(text, bigint);
+DROP FUNCTION leasehold.recovery_totals();
+DROP FUNCTION leasehold.recover_preview();
+DROP FUNCTION leasehold.recover_sessions_preview(timestamptz);
+DROP FUNCTION leasehold.recover_chunks_preview(timestamptz);
+DROP FUNCTION leasehold.recover_jobs_preview(timestamptz);
+DROP FUNCTION leasehold.recover(bigint);
+DROP FUNCTION leasehold.recover_sessions(bigint);
+DROP FUNCTION leasehold.recover_chunks(bigint);
+DROP FUNCTION leasehold.recover_jobs(bigint);
+DROP FUNCTION leasehold.recover_locks(bigint);
+DROP FUNCTION leasehold.lock_expire(bigint, text, bigint, text, text, boolean, text, timestamptz);
+DROP FUNCTION leasehold.prune(interval, bigint);
+DROP FUNCTION leasehold.store_status();
+DROP VIEW leasehold.leases;

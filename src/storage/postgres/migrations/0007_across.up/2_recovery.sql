@@ -1,0 +1,159 @@
+-- Recovery: for those who look, and for those who do not want to wait. The next claim or acquire would do the same.
+
+CREATE FUNCTION leasehold.lock_expire(
+  lease_id bigint, name text, token bigint, holder text, host text, awaited boolean, detail text, moment timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired', end_detail = lock_expire.detail
+   WHERE l.id = lock_expire.lease_id;
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
+  VALUES (moment, 'lock', lock_expire.name, 'expired', lock_expire.token, lock_expire.holder, lock_expire.host,
+          lock_expire.detail);
+  IF awaited THEN
+    PERFORM pg_notify('leasehold', 'lock:' || name);
+  END IF;
+END $$;
+
+CREATE FUNCTION leasehold.recover_locks(most bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := leasehold.now();
+  dead   record;
+  ended  bigint := 0;
+BEGIN
+  FOR dead IN
+    SELECT k.name, k.token, k.awaited, l.id, l.holder, l.host
+      FROM leasehold.lock AS k JOIN leasehold.lease AS l ON l.id = k.lease_id
+     WHERE l.ended_at IS NULL AND l.expires_at <= moment LIMIT most FOR UPDATE OF l SKIP LOCKED
+  LOOP
+    PERFORM leasehold.lock_expire(dead.id, dead.name, dead.token, dead.holder, dead.host, dead.awaited, NULL, moment);
+    ended := ended + 1;
+  END LOOP;
+  RETURN ended;
+END $$;
+
+-- On the way it looks after what no claim may touch in a user's transaction: grants of the living are looked at later.
+-- A grant on an ended lease must not exist; if it does, its jobs go back.
+CREATE FUNCTION leasehold.recover_jobs(most bigint, OUT leases bigint, OUT jobs bigint, OUT failed bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := leasehold.now();
+  dead   record;
+  given  record;
+BEGIN
+  leases := 0;
+  jobs := 0;
+  failed := 0;
+  FOR dead IN
+    SELECT l.id, l.ended_at FROM leasehold.lease AS l
+     WHERE l.id = ANY (ARRAY(
+             SELECT g.lease_id FROM leasehold.job_grant AS g
+              CROSS JOIN LATERAL (SELECT o.ended_at, o.expires_at FROM leasehold.lease AS o
+                                   WHERE o.id = g.lease_id OFFSET 0) AS o
+              WHERE o.ended_at IS NOT NULL OR (g.check_at <= moment AND o.expires_at <= moment) LIMIT 4 * most))
+       AND (l.ended_at IS NOT NULL OR l.expires_at <= moment)
+     ORDER BY l.id LIMIT most FOR UPDATE SKIP LOCKED
+  LOOP
+    IF dead.ended_at IS NULL THEN
+      given := leasehold.lease_reclaim(dead.id, NULL, '', '', moment);
+    ELSE
+      given := leasehold.lease_give_back(dead.id, false, moment);
+    END IF;
+    leases := leases + 1;
+    jobs := jobs + given.jobs;
+    failed := failed + given.failed;
+  END LOOP;
+  PERFORM leasehold.lease_check_later(l.id, l.expires_at, moment)
+     FROM leasehold.lease AS l
+    WHERE l.id = ANY (ARRAY(SELECT g.lease_id FROM leasehold.job_grant AS g WHERE g.check_at <= moment LIMIT most))
+      AND l.ended_at IS NULL AND l.expires_at > moment;
+END $$;
+
+CREATE FUNCTION leasehold.recover_chunks(most bigint, OUT leases bigint, OUT chunks bigint, OUT failed bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := leasehold.now();
+  dead   bigint;
+  given  record;
+BEGIN
+  leases := 0;
+  chunks := 0;
+  failed := 0;
+  FOR dead IN
+    SELECT l.id FROM leasehold.lease AS l
+     WHERE l.id IN (SELECT c.lease_id FROM leasehold.chunk AS c WHERE c.lease_id IS NOT NULL)
+       AND l.ended_at IS NULL AND l.expires_at <= moment
+     ORDER BY l.id LIMIT most FOR UPDATE SKIP LOCKED
+  LOOP
+    given := leasehold.chunk_take_back(dead, NULL, '', '', moment);
+    leases := leases + 1;
+    chunks := chunks + given.chunks;
+    failed := failed + given.failed;
+  END LOOP;
+END $$;
+
+-- A claim on an ended lease must not exist; if it does, the item is free again.
+CREATE FUNCTION leasehold.recover_sessions(most bigint, OUT leases bigint, OUT claims bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := leasehold.now();
+  l      leasehold.lease;
+BEGIN
+  leases := 0;
+  claims := 0;
+  FOR l IN
+    SELECT t.*
+      FROM (SELECT s.lease_id FROM leasehold.session AS s
+            UNION SELECT c.lease_id FROM leasehold.claim AS c WHERE c.ended_at IS NULL) AS known
+      JOIN leasehold.lease AS t ON t.id = known.lease_id
+     WHERE CASE WHEN t.ended_at IS NULL THEN t.expires_at <= moment
+                ELSE EXISTS (SELECT FROM leasehold.claim AS c WHERE c.lease_id = t.id AND c.end_reason IS NULL) END
+     ORDER BY t.id LIMIT most FOR UPDATE OF t SKIP LOCKED
+  LOOP
+    leases := leases + 1;
+    IF l.ended_at IS NULL THEN
+      claims := claims + leasehold.session_take_back(l, NULL, moment);
+    ELSE
+      claims := claims + cardinality(leasehold.claims_end(l, 'expired', l.end_detail, moment));
+    END IF;
+  END LOOP;
+END $$;
+
+-- One batch: ends up to `most` expired leases of each kind and gives back what they held; call it until it finds
+-- nothing. Jobs whose predecessors have all completed go on.
+CREATE FUNCTION leasehold.recover(
+  most bigint DEFAULT 100, OUT locks bigint, OUT leases bigint, OUT jobs bigint, OUT chunks bigint, OUT claims bigint,
+  OUT failed bigint, OUT unblocked bigint, OUT store_now timestamptz
+) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound       boolean := leasehold.require_safe_transaction();
+  of_jobs     record;
+  of_chunks   record;
+  of_sessions record;
+BEGIN
+  locks := leasehold.recover_locks(most);
+  of_jobs := leasehold.recover_jobs(most);
+  of_chunks := leasehold.recover_chunks(most);
+  of_sessions := leasehold.recover_sessions(most);
+  store_now := leasehold.now();
+  leases := of_jobs.leases + of_chunks.leases + of_sessions.leases;
+  jobs := of_jobs.jobs;
+  chunks := of_chunks.chunks;
+  claims := of_sessions.claims;
+  failed := of_jobs.failed + of_chunks.failed;
+  IF leases > 0 THEN
+    PERFORM leasehold.note_recovery('recover', leases, jobs, chunks, claims, failed, store_now);
+  END IF;
+  unblocked := leasehold.job_unblock(ARRAY(
+    SELECT b.after_id FROM leasehold.blocked AS b
+     WHERE EXISTS (SELECT FROM leasehold.settled AS s
+                    WHERE s.job_id = b.after_id AND s.final AND s.outcome = 'completed') LIMIT most), store_now);
+END $$;

@@ -1,0 +1,63 @@
+-- The dead of a host.
+
+-- Leases of processes on a machine (since it was booted): the caller, who runs there, can tell which of them are gone.
+CREATE FUNCTION leasehold.lease_suspects(boot_id text, most bigint)
+RETURNS TABLE (lease_id bigint, pid bigint, process_start bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT l.id, l.pid, l.process_start FROM leasehold.lease AS l
+   WHERE l.id IN (SELECT g.lease_id FROM leasehold.job_grant AS g
+                  UNION SELECT k.lease_id FROM leasehold.lock AS k
+                  UNION SELECT c.lease_id FROM leasehold.chunk AS c WHERE c.lease_id IS NOT NULL
+                  UNION SELECT s.lease_id FROM leasehold.session AS s)
+     AND l.ended_at IS NULL AND l.boot_id = lease_suspects.boot_id AND l.pid > 0 AND l.process_start > 0
+   ORDER BY l.heartbeat_at, l.id LIMIT most;
+END $$;
+
+-- The process that held a lease is gone: nobody has to wait for its expiry.
+CREATE FUNCTION leasehold.lease_reap(
+  lease_id bigint, boot_id text, pid bigint, process_start bigint, OUT outcome text, OUT jobs bigint,
+  OUT chunks bigint, OUT claims bigint
+) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound  boolean := leasehold.require_safe_transaction();
+  moment timestamptz;
+  l      leasehold.lease;
+  k      leasehold.lock;
+  given  record;
+BEGIN
+  jobs := 0;
+  chunks := 0;
+  claims := 0;
+  outcome := 'gone';
+  SELECT t.* INTO l FROM leasehold.lease AS t
+   WHERE t.id = lease_reap.lease_id AND t.boot_id = lease_reap.boot_id AND t.pid = lease_reap.pid
+     AND t.process_start = lease_reap.process_start AND t.ended_at IS NULL
+     AND t.kind IN ('lock', 'job', 'worker', 'chunk', 'loader', 'session')
+     FOR UPDATE SKIP LOCKED;
+  IF l.id IS NULL THEN
+    RETURN;
+  END IF;
+  moment := leasehold.now();
+  IF l.kind = 'lock' THEN
+    SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.lease_id = l.id;
+    PERFORM leasehold.lock_expire(l.id, k.name, k.token, l.holder, l.host, k.awaited, 'process gone', moment);
+  ELSIF l.kind IN ('chunk', 'loader') THEN
+    given := leasehold.chunk_take_back(l.id, 'process gone', '', '', moment);
+    chunks := given.chunks;
+    PERFORM leasehold.note_recovery('process_gone', 1, 0, given.chunks, 0, given.failed, moment);
+  ELSIF l.kind = 'session' THEN
+    claims := leasehold.session_take_back(l, 'process gone', moment);
+    PERFORM leasehold.note_recovery('process_gone', 1, 0, 0, claims, 0, moment);
+  ELSE
+    given := leasehold.lease_reclaim(l.id, 'process gone', '', '', moment);
+    jobs := given.jobs;
+    PERFORM leasehold.note_recovery('process_gone', 1, given.jobs, 0, 0, given.failed, moment);
+  END IF;
+  outcome := 'reaped';
+END $$;

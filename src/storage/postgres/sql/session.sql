@@ -1,0 +1,44 @@
+-- Sessions. Reads beside sqlite/sql/session.sql: same names, parameters, columns.
+-- The acts themselves are the functions of postgres/migrations/0006_session: what psql calls is what C++ calls.
+
+-- record session_row
+--   id text, token int, status text, holder text, host text, boot_id text, pid int, process_start int, tty text,
+--   instance text, label text, codebase text, track text, metadata text, exclusive bool, ttl duration, opened_at time,
+--   heartbeat_at time, progress_at time, progress text, expires_at time, parked_until time?, ends_by time?,
+--   ended_at time?, end_reason text?, end_detail text?, claims int, item text?, item_taken_at time?, lease_id int,
+--   store_now time
+
+-- statement session_open write
+-- takes id text, ttl duration, label text, codebase text, track text, metadata text, exclusive bool,
+--   max_age duration?, holder text, request_id text?, host text, boot_id text, pid int, process_start int, tty text,
+--   instance text
+-- gives lease_answer
+SELECT leasehold.session_open(:id, :ttl, :label, :codebase, :track, :metadata, :exclusive, :max_age, :holder,
+  :request_id, :host, :boot_id, :pid, :process_start, :tty, :instance);
+
+-- statement session_heartbeat write urgent
+-- takes id text, token int, ttl duration?, progress text?
+-- gives lease_answer
+SELECT leasehold.session_heartbeat(:id, :token, :ttl, :progress);
+
+-- statement session_park write
+-- takes id text, token int, silence duration
+-- gives lease_answer
+SELECT leasehold.session_park(:id, :token, :silence);
+
+-- One row per item whose claim ended with it; if there is none, one row without an item.
+-- statement session_close write
+-- takes id text, token int, reason text
+-- gives outcome text, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?, store_now time
+SELECT * FROM leasehold.session_close(:id, :token, :reason);
+
+-- An operator's, without a token.
+-- statement session_revoke write
+-- takes id text, reason text
+-- gives outcome text, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?, store_now time
+SELECT * FROM leasehold.session_revoke(:id, :reason);
+
+-- statement session_list read
+-- takes id text?, host text?, codebase text?, track text?, released bool, most int
+-- gives session_row
+SELECT * FROM leasehold.session_list(:id, :host, :codebase, :track, :released, :most);

@@ -1,0 +1,105 @@
+-- Sessions, the backlog they share, and which session has which item.
+--
+-- A session is a lease with a face. A claim lives and dies with its session's lease: nothing else says who works on
+-- what. What can be long stands last, so that reading the rest never walks through it.
+
+-- The same row when an id is opened again, with a new token and a new lease. What says whether it is alive is the
+-- lease.
+CREATE TABLE leasehold_session (
+  id           TEXT    NOT NULL PRIMARY KEY CHECK (length(CAST(id AS BLOB)) BETWEEN 1 AND 512),
+  token        INTEGER NOT NULL,
+  -- Of the latest opening.
+  lease_id     INTEGER NOT NULL,
+  label        TEXT    NOT NULL,
+  codebase     TEXT    NOT NULL,
+  track        TEXT    NOT NULL,
+  -- At most one claim at a time.
+  exclusive    INTEGER NOT NULL,
+  -- When it last showed that work goes on, and what it said.
+  progress_at  INTEGER NOT NULL,
+  progress     TEXT    NOT NULL DEFAULT '',
+  -- Silence that was declared; a heartbeat does not bring the end nearer than this.
+  parked_until INTEGER,
+  -- No heartbeat gets past this.
+  ends_by      INTEGER,
+  metadata     TEXT    NOT NULL CHECK (json_valid(metadata))
+);
+CREATE INDEX leasehold_session_lease ON leasehold_session (lease_id);
+
+-- `token` is that of its latest claim.
+CREATE TABLE leasehold_item (
+  key        TEXT    NOT NULL PRIMARY KEY CHECK (length(CAST(key AS BLOB)) BETWEEN 1 AND 512),
+  parent     TEXT,
+  token      INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL,
+  done_at    INTEGER,
+  done_by    TEXT,
+  title      TEXT    NOT NULL,
+  metadata   TEXT    NOT NULL CHECK (json_valid(metadata))
+);
+CREATE INDEX leasehold_item_parent ON leasehold_item (parent, key) WHERE parent IS NOT NULL;
+
+-- Items that two sessions must not work on at the same time: a row for either direction.
+CREATE TABLE leasehold_item_conflict (
+  item  TEXT NOT NULL,
+  other TEXT NOT NULL,
+  PRIMARY KEY (item, other)
+) WITHOUT ROWID;
+
+-- One row per taking. It is active until it has ended; it counts for as long as the session's lease is alive.
+CREATE TABLE leasehold_claim (
+  item          TEXT    NOT NULL,
+  token         INTEGER NOT NULL,
+  session_id    TEXT    NOT NULL,
+  -- Of which opening of the session it is.
+  session_token INTEGER NOT NULL,
+  lease_id      INTEGER NOT NULL,
+  exclusive     INTEGER NOT NULL,
+  taken_at      INTEGER NOT NULL,
+  ended_at      INTEGER,
+  -- released, completed, switched, transferred, expired, revoked
+  end_reason    TEXT,
+  end_detail    TEXT,
+  PRIMARY KEY (item, token),
+  CHECK ((ended_at IS NULL) = (end_reason IS NULL))
+) WITHOUT ROWID;
+-- The guarantee: an item has one owner at most, and an exclusive session one item.
+CREATE UNIQUE INDEX leasehold_claim_active ON leasehold_claim (item) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX leasehold_claim_exclusive ON leasehold_claim (session_id) WHERE ended_at IS NULL AND exclusive;
+CREATE INDEX leasehold_claim_lease ON leasehold_claim (lease_id) WHERE ended_at IS NULL;
+
+-- The views have moments instead of ages, and cannot tell who is stale: only leasehold itself can read the store clock
+-- of a file.
+
+-- Sessions that have not ended.
+CREATE VIEW leasehold_active_sessions AS
+  SELECT s.id AS session_id, s.label, l.holder, l.host, l.tty, l.pid, s.codebase, s.track, s.metadata,
+         l.acquired_at AS opened_at, l.heartbeat_at, s.progress_at, s.progress, l.expires_at,
+         l.ttl / 1000000 AS stale_after_seconds, s.parked_until, s.ends_by,
+         (SELECT count(*) FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL) AS claims,
+         (SELECT c.item FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL
+           ORDER BY c.taken_at DESC, c.item LIMIT 1) AS item,
+         (SELECT max(c.taken_at) FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL)
+           AS item_taken_at
+    FROM leasehold_session AS s JOIN leasehold_lease AS l ON l.id = s.lease_id
+   WHERE l.ended_at IS NULL;
+
+-- Who has an item, although that session may be stale: see expires_at.
+CREATE VIEW leasehold_items AS
+  SELECT i.key, i.title, i.parent,
+         CASE WHEN i.done_at IS NOT NULL THEN 'done' WHEN l.id IS NOT NULL THEN 'claimed' ELSE 'open' END AS state,
+         l.id IS NOT NULL AS is_working_on, CASE WHEN l.id IS NOT NULL THEN c.session_id END AS active_session_id,
+         i.token, i.created_at, i.done_at, i.done_by, CASE WHEN l.id IS NOT NULL THEN c.taken_at END AS taken_at,
+         l.expires_at, i.metadata
+    FROM leasehold_item AS i
+    LEFT JOIN leasehold_claim AS c ON c.item = i.key AND c.ended_at IS NULL
+    LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id AND l.ended_at IS NULL;
+
+-- Claims that have not ended, with whose they are.
+CREATE VIEW leasehold_claims AS
+  SELECT c.item, i.title, c.token, c.session_id, s.label, l.holder, l.host, l.tty, l.pid, c.taken_at, s.progress_at,
+         l.heartbeat_at, l.expires_at, l.ttl, l.id AS lease_id
+    FROM leasehold_claim AS c JOIN leasehold_item AS i ON i.key = c.item
+    JOIN leasehold_session AS s ON s.id = c.session_id
+    JOIN leasehold_lease AS l ON l.id = c.lease_id
+   WHERE c.ended_at IS NULL AND l.ended_at IS NULL;

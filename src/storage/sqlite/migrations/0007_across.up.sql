@@ -1,0 +1,20 @@
+-- What concerns every feature; a new one joins in here.
+
+-- Every lease that has not ended, with what it holds. There is no `state` here: only leasehold itself can read the
+-- store clock of a file.
+CREATE VIEW leasehold_leases AS
+  SELECT h.kind, h.key, h.token, l.holder, l.host, l.pid, l.tty, l.acquired_at, l.heartbeat_at, l.expires_at, l.ttl,
+         l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id
+    FROM (SELECT 'lock' AS kind, name AS key, token, lease_id FROM leasehold_lock
+          UNION ALL
+          SELECT 'job', CAST(job_id AS TEXT), token, lease_id FROM leasehold_job_grant
+          UNION ALL
+          SELECT 'chunk', s.name || '/' || c.key, c.token, c.lease_id
+            FROM leasehold_chunk AS c JOIN leasehold_chunk_set AS s ON s.id = c.set_id
+           WHERE c.lease_id IS NOT NULL
+          UNION ALL
+          SELECT 'session', id, token, lease_id FROM leasehold_session
+          UNION ALL
+          SELECT 'item', item, token, lease_id FROM leasehold_claim WHERE ended_at IS NULL) AS h
+    JOIN leasehold_lease AS l ON l.id = h.lease_id
+   WHERE l.ended_at IS NULL;

@@ -1,0 +1,162 @@
+-- What seldom happens to a job, as procedures: a row inserted into one of these views is a call with these arguments.
+-- Where there is nothing to do, a script pays for one statement that finds nothing. Run on every connection, after
+-- connection.sql; temporary, so that other tools that open the file never meet a trigger of ours.
+
+-- A deferred job is due.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_promote
+  (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
+  AS SELECT 0, 0, 0, 0, 0, 0, 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_promote_do INSTEAD OF INSERT ON leasehold_promote
+BEGIN
+  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
+  VALUES (NEW.queue, NEW.priority, NEW.job_id, NEW.last_token, NEW.attempt, NEW.alone, NEW.limit_key);
+  DELETE FROM leasehold_deferred WHERE queue = NEW.queue AND due_at = NEW.due_at AND job_id = NEW.job_id;
+END;
+
+-- Nothing waits for this job any more: who waited for it alone goes on.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_unblock (job_id, now) AS SELECT 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_unblock_do INSTEAD OF INSERT ON leasehold_unblock
+BEGIN
+  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
+  SELECT j.queue, j.priority, j.id, 0, 0, 0, j.limit_key
+    FROM leasehold_blocked AS b JOIN leasehold_job AS j ON j.id = b.job_id
+   WHERE b.after_id = NEW.job_id AND b.due_at <= NEW.now
+     AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS o WHERE o.job_id = b.job_id AND o.after_id <> NEW.job_id);
+  INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
+  SELECT j.queue, b.due_at, j.id, j.priority, 0, 0, 0, j.limit_key
+    FROM leasehold_blocked AS b JOIN leasehold_job AS j ON j.id = b.job_id
+   WHERE b.after_id = NEW.job_id AND b.due_at > NEW.now
+     AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS o WHERE o.job_id = b.job_id AND o.after_id <> NEW.job_id);
+  DELETE FROM leasehold_blocked WHERE after_id = NEW.job_id;
+END;
+
+-- An attempt was settled: where the job goes from here. `detail` is for the event of a dead letter.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_follow_up
+  (job_id, token, outcome, final, due_at, attempt, alone, holder, host, detail, now)
+  AS SELECT 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_follow_up_again INSTEAD OF INSERT ON leasehold_follow_up
+  WHEN NOT NEW.final
+BEGIN
+  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
+  SELECT queue, priority, id, NEW.token, NEW.attempt, NEW.alone, limit_key
+    FROM leasehold_job WHERE id = NEW.job_id AND NEW.due_at <= NEW.now;
+  INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
+  SELECT queue, NEW.due_at, id, priority, NEW.token, NEW.attempt, NEW.alone, limit_key
+    FROM leasehold_job WHERE id = NEW.job_id AND NEW.due_at > NEW.now;
+END;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_follow_up_final INSTEAD OF INSERT ON leasehold_follow_up
+  WHEN NEW.final
+BEGIN
+  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+  SELECT NEW.now, 'job', CAST(NEW.job_id AS TEXT), 'cancelled', NEW.token, NEW.holder, NEW.host,
+         (SELECT reason FROM leasehold_cancel_request WHERE job_id = NEW.job_id)
+   WHERE NEW.outcome = 'cancelled'
+   UNION ALL
+  SELECT NEW.now, 'job', CAST(NEW.job_id AS TEXT), 'failed', NEW.token, NEW.holder, NEW.host, NEW.detail
+   WHERE NEW.outcome IN ('failed', 'expired');
+  DELETE FROM leasehold_dedupe
+   WHERE (queue, dedupe_key) = (SELECT queue, dedupe_key FROM leasehold_job WHERE id = NEW.job_id);
+  DELETE FROM leasehold_progress WHERE job_id = NEW.job_id;
+  DELETE FROM leasehold_cancel_request WHERE job_id = NEW.job_id;
+  INSERT INTO leasehold_unblock (job_id, now)
+  SELECT NEW.job_id, NEW.now
+   WHERE NEW.outcome = 'completed' AND EXISTS (SELECT 1 FROM leasehold_blocked WHERE after_id = NEW.job_id);
+END;
+
+-- A lease ends without its holder's verdicts: its jobs go back. reason: claim, recover, process_gone (the holder died:
+-- a sole job spends a crash, several return uncharged to be claimed alone) or closed (the holder gave them up);
+-- holder and host are those of who takes it back. recovery_id: one act, one row, however many leases it takes back.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_take_back (lease_id, reason, detail, holder, host, recovery_id, now)
+  AS SELECT 0, 0, 0, 0, 0, 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_take_back_do INSTEAD OF INSERT ON leasehold_take_back
+BEGIN
+  -- Takeover ends the lease first.
+  UPDATE leasehold_lease
+     SET ended_at = NEW.now, end_detail = NEW.detail,
+         end_reason = CASE WHEN NEW.reason = 'closed' THEN 'closed' ELSE 'expired' END
+   WHERE id = NEW.lease_id AND ended_at IS NULL;
+  INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
+  SELECT g.job_id, g.token, g.lease_id, NEW.now, 1, 'cancelled'
+    FROM leasehold_job_grant AS g
+   WHERE g.lease_id = NEW.lease_id
+     AND EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id);
+  -- Who is alone in its grant has spent a crash, counted since the latest retry.
+  INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
+  SELECT g.job_id, g.token, g.lease_id, NEW.now,
+         1 + (SELECT count(*) FROM leasehold_settled AS s
+               WHERE s.job_id = g.job_id AND s.outcome = 'expired'
+                 AND s.token > coalesce((SELECT max(r.token) FROM leasehold_settled AS r
+                                          WHERE r.job_id = g.job_id AND r.outcome = 'retried'), -1))
+           >= j.crash_budget,
+         'expired'
+    FROM leasehold_job_grant AS g JOIN leasehold_job AS j ON j.id = g.job_id
+   WHERE g.lease_id = NEW.lease_id AND NEW.reason <> 'closed'
+     AND (SELECT count(*) FROM leasehold_job_grant AS o WHERE o.lease_id = NEW.lease_id) = 1
+     AND NOT EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id);
+  INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
+  SELECT g.job_id, g.token, g.lease_id, NEW.now, 0, 'returned'
+    FROM leasehold_job_grant AS g
+   WHERE g.lease_id = NEW.lease_id
+     AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = g.job_id AND s.token = g.token);
+  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, previous_holder, detail)
+  SELECT NEW.now, 'job', g.queue, 'reclaimed', max(g.token), NEW.holder, NEW.host, l.holder,
+         count(*) || CASE count(*) WHEN 1 THEN ' job' ELSE ' jobs' END
+    FROM leasehold_job_grant AS g JOIN leasehold_lease AS l ON l.id = g.lease_id
+   WHERE g.lease_id = NEW.lease_id AND NEW.reason <> 'closed'
+   GROUP BY g.queue;
+  INSERT INTO leasehold_tally (queue, slot, second, completed, failed)
+  SELECT g.queue, NEW.now / 1000000 % 128, NEW.now / 1000000, 0, 1
+    FROM leasehold_job_grant AS g JOIN leasehold_settled AS s ON s.job_id = g.job_id AND s.token = g.token
+   WHERE g.lease_id = NEW.lease_id AND s.outcome = 'expired'
+      ON CONFLICT (queue, slot) DO UPDATE
+     SET completed = CASE second WHEN excluded.second THEN completed ELSE 0 END,
+         failed = CASE second WHEN excluded.second THEN failed + 1 ELSE 1 END,
+         second = excluded.second;
+  INSERT OR IGNORE INTO leasehold_recovery (id, at, reason, leases, jobs, failed)
+  SELECT NEW.recovery_id, NEW.now, NEW.reason, 0, 0, 0 WHERE NEW.reason <> 'closed';
+  UPDATE leasehold_recovery
+     SET leases = leases + 1,
+         jobs = jobs + (SELECT count(*) FROM leasehold_job_grant AS g
+                          JOIN leasehold_settled AS s ON s.job_id = g.job_id AND s.token = g.token
+                         WHERE g.lease_id = NEW.lease_id AND NOT s.final),
+         failed = failed + (SELECT count(*) FROM leasehold_job_grant AS g
+                              JOIN leasehold_settled AS s ON s.job_id = g.job_id AND s.token = g.token
+                             WHERE g.lease_id = NEW.lease_id AND s.final AND s.outcome = 'expired')
+   WHERE id = NEW.recovery_id AND NEW.reason <> 'closed';
+  INSERT INTO leasehold_follow_up
+    (job_id, token, outcome, final, due_at, attempt, alone, holder, host, detail, now)
+  SELECT g.job_id, g.token, s.outcome, s.final, NEW.now, g.attempt,
+         CASE WHEN s.outcome = 'returned' AND NEW.reason <> 'closed' THEN 1 ELSE g.alone END,
+         l.holder, l.host, 'crash budget spent', NEW.now
+    FROM leasehold_job_grant AS g JOIN leasehold_settled AS s ON s.job_id = g.job_id AND s.token = g.token
+    JOIN leasehold_lease AS l ON l.id = g.lease_id
+   WHERE g.lease_id = NEW.lease_id;
+  DELETE FROM leasehold_job_grant WHERE lease_id = NEW.lease_id;
+  DELETE FROM leasehold_lease_check WHERE lease_id = NEW.lease_id;
+END;
+
+-- A claim looks at the leases of its queue that may have run out, the most overdue first. Who is found alive is looked
+-- at again when its lease, as it stands, runs out. Of the others it takes back up to eight leases, and not many more
+-- than 500 jobs: healing must not be felt. What is left waits for the next claim.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_heal (queue, holder, host, now) AS SELECT 0, 0, 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_heal_do INSTEAD OF INSERT ON leasehold_heal
+BEGIN
+  UPDATE leasehold_lease_check
+     SET check_at = (SELECT l.expires_at FROM leasehold_lease AS l WHERE l.id = lease_id)
+   WHERE queue = NEW.queue
+     AND lease_id IN (SELECT w.lease_id
+                        FROM (SELECT lease_id FROM leasehold_lease_check
+                               WHERE queue = NEW.queue AND check_at <= NEW.now ORDER BY check_at LIMIT 32) AS w
+                        JOIN leasehold_lease AS l ON l.id = w.lease_id
+                       WHERE l.ended_at IS NULL AND l.expires_at > NEW.now);
+  INSERT INTO leasehold_take_back (lease_id, reason, holder, host, recovery_id, now)
+  SELECT d.lease_id, 'claim', NEW.holder, NEW.host, 1 + coalesce((SELECT max(id) FROM leasehold_recovery), 0), NEW.now
+    FROM (SELECT w.lease_id, sum(w.jobs) OVER (ORDER BY w.check_at, w.lease_id) - w.jobs AS jobs_before
+            FROM (SELECT w.lease_id, w.check_at,
+                         (SELECT count(*) FROM leasehold_job_grant AS g WHERE g.lease_id = w.lease_id) AS jobs
+                    FROM (SELECT lease_id, check_at FROM leasehold_lease_check
+                           WHERE queue = NEW.queue AND check_at <= NEW.now ORDER BY check_at LIMIT 32) AS w
+                    JOIN leasehold_lease AS l ON l.id = w.lease_id
+                   WHERE l.ended_at IS NULL AND l.expires_at <= NEW.now LIMIT 8) AS w) AS d
+   WHERE d.jobs_before < 500;
+END;

@@ -1,0 +1,100 @@
+// leasehold session open: what it prints, whom the session stands for, and what it refuses.
+#include <unistd.h>
+
+#include "cli/session_tool.h"
+
+namespace leasehold::support {
+namespace {
+
+using SessionOpen = SessionToolTest;
+LEASEHOLD_ON_BOTH_STORES(SessionOpen);
+
+TEST_P(SessionOpen, TellsIdAndTokenAndThatNobodyKeepsItAlive) {
+  const auto opened = tool({"session", "open", "--id", "ann-1"});
+  EXPECT_EQ(opened.exit_code, 0) << opened.err;
+  EXPECT_TRUE(opened.out.starts_with("opened ann-1  token "));
+  EXPECT_TRUE(contains(opened.out, "stale 5m after its last heartbeat\n"));
+  EXPECT_TRUE(contains(opened.err, "nobody can tell whether this session lives: it is stale 5m after its last"));
+  const auto session = shown("ann-1");
+  EXPECT_EQ(session.at("holder").at("pid"), ::getpid()) << "who called the tool";
+  EXPECT_TRUE(session.at("holder").at("process_start").is_null()) << "its end says nothing about the session";
+  EXPECT_TRUE(contains(tool({"session", "show", "ann-1"}).out, "(its end is not noticed)"));
+}
+
+TEST_P(SessionOpen, HasAFaceThatIsShown) {
+  opened("ann-1", {"--label", "fixing the parser", "--codebase", "~/src/parser", "--track", "core", "--meta",
+                   R"({"model": 4.50, "quote": "\"'", "mood": "🦊"})", "--stale-after", "10m", "--exclusive",
+                   "--max-age", "2h", "--holder", "ann", "--pid", std::to_string(::getpid())});
+  const auto session = shown("ann-1");
+  EXPECT_EQ(session.at("label"), "fixing the parser");
+  EXPECT_EQ(session.at("codebase"), "~/src/parser");
+  EXPECT_EQ(session.at("track"), "core");
+  EXPECT_EQ(session.at("metadata").at("mood"), "🦊");
+  EXPECT_EQ(session.at("stale_after_seconds"), 600);
+  EXPECT_EQ(session.at("exclusive"), true);
+  EXPECT_TRUE(session.at("ends_by").is_string());
+  EXPECT_EQ(session.at("holder").at("name"), "ann");
+  EXPECT_TRUE(session.at("holder").at("process_start").is_int64());
+  EXPECT_EQ(session.at("computed_status"), "active");
+  const auto page = tool({"session", "show", "ann-1"}).out;
+  for (const auto* part :
+       {"session     ann-1\n", "status      active\n", "label       fixing the parser\n", "holder      ann\n",
+        "codebase    ~/src/parser\n", "exclusive   one claim at a time\n", "heartbeat   ", "(after 10m of silence)\n",
+        R"(metadata    {"model": 4.50, "quote": "\"'", "mood": "🦊"})"}) {
+    EXPECT_TRUE(contains(page, part));
+  }
+}
+
+TEST_P(SessionOpen, WithoutAnIdItDrawsOne) {
+  const auto first = json({"session", "open"});
+  EXPECT_TRUE(std::string(first.at("key").as_string()).starts_with("s-"));
+  EXPECT_NE(first.at("key"), json({"session", "open"}).at("key"));
+}
+
+TEST_P(SessionOpen, TheLinesForEvalSurviveAnyId) {
+  const std::string script = "eval \"$(\"$0\" session open --id \"$ID\" --export 2>/dev/null)\" && \"$0\" session show";
+  const auto shown = run({"sh", "-c", script, LEASEHOLD_TOOL},
+                         {{"LEASEHOLD_DB", url()}, {"LEASEHOLD_SESSION", ""}, {"ID", "it's $(ann) \"1\""}});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_TRUE(contains(shown.out, "session     it's $(ann) \"1\"\n"));
+}
+
+TEST_P(SessionOpen, AnIdInUseIs75AndNamesWho) {
+  opened("ann-1", {"--holder", "ann"});
+  const auto refused = tool({"session", "open", "--id", "ann-1"});
+  EXPECT_EQ(refused.exit_code, 75);
+  EXPECT_TRUE(contains(refused.err, "held by ann ("));
+  EXPECT_EQ(json({"session", "open", "--id", "ann-1"}, 75).at("error").at("code"), "held");
+}
+
+TEST_P(SessionOpen, AStaleSessionsIdIsFreeAndSoIsWhatItHad) {
+  auto agent = start_mortal();
+  opened("ann-1", {"--pid", std::to_string(agent.pid())});
+  taken("SD-1", "ann-1");
+  end(agent);
+  EXPECT_EQ(status_of("ann-1"), "stale");
+  opened("ann-1");
+  EXPECT_EQ(state_of("SD-1"), "open");
+}
+
+TEST_P(SessionOpen, AProcessThatIsNotThereOpensNothing) {
+  auto gone = Process::start({"true"});
+  const auto pid = std::to_string(gone.pid());
+  gone.finish(10s);
+  for (const auto* how : {"--pid", "--watch-pid"}) {
+    const auto refused = tool({"session", "open", "--id", "ann-1", how, pid});
+    EXPECT_EQ(refused.exit_code, 4) << how;
+    EXPECT_TRUE(contains(refused.err, "there is no process " + pid));
+  }
+  EXPECT_EQ(tool({"session", "show", "ann-1"}).exit_code, 4);
+  EXPECT_EQ(tool({"session", "open", "--pid", "1", "--watch-pid", "1"}).exit_code, 2);
+  EXPECT_EQ(tool({"session", "open", "--pid", "0"}).exit_code, 2);
+}
+
+TEST_P(SessionOpen, RefusesWhatIsNoMetadata) {
+  EXPECT_EQ(tool({"session", "open", "--meta", "{"}).exit_code, 2);
+  EXPECT_EQ(tool({"session", "open", "--stale-after", "soon"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace leasehold::support

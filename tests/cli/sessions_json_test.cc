@@ -1,0 +1,117 @@
+// How sessions, items and claims look as JSON.
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+#include "wire/wire.h"
+
+namespace leasehold::support {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Timestamp noon{std::chrono::hours(12)};
+
+SessionInfo busy_session() {
+  SessionInfo session;
+  session.id = "s-81f";
+  session.metadata = R"({"id":123456789012345678901234567890})";
+  session.ttl = 300s;
+  session.opened_at = noon - 2h;
+  session.heartbeat_at = noon - 125s;
+  session.progress_at = noon - 1h;
+  session.expires_at = noon + 175s;
+  session.claims = 1;
+  session.item = "SD-1";
+  session.item_taken_at = noon - 41min - 59s;
+  session.store_now = noon;
+  return session;
+}
+
+TEST(SessionsJson, ASessionHasItsFiguresComputed) {
+  const auto text = wire::to_json(busy_session());
+  const auto parsed = boost::json::parse(text);
+  EXPECT_EQ(parsed.at("computed_status"), "active");
+  EXPECT_EQ(parsed.at("stale_after_seconds"), 300);
+  EXPECT_EQ(parsed.at("heartbeat_age_seconds"), 125);
+  EXPECT_EQ(parsed.at("heartbeat_age_minutes"), 2);
+  EXPECT_EQ(parsed.at("heartbeat_age_human"), "2m ago");
+  EXPECT_EQ(parsed.at("progress_age_seconds"), 3600);
+  EXPECT_EQ(parsed.at("progress_age_human"), "1h ago");
+  EXPECT_EQ(parsed.at("seconds_until_stale"), 175);
+  EXPECT_EQ(parsed.at("claim_duration_minutes"), 41);
+  EXPECT_TRUE(parsed.at("parked_until").is_null());
+  EXPECT_NE(text.find(R"("metadata":{"id":123456789012345678901234567890})"), std::string::npos) << text;
+}
+
+TEST(SessionsJson, WhoIsGoneIsStaleNowAndWhoIsClosedNeverIs) {
+  auto session = busy_session();
+  session.status = SessionStatus::stale;
+  EXPECT_EQ(boost::json::parse(wire::to_json(session)).at("seconds_until_stale"), 0);
+  session.expires_at = noon - 5s;
+  EXPECT_EQ(boost::json::parse(wire::to_json(session)).at("seconds_until_stale"), -5);
+  session.status = SessionStatus::released;
+  EXPECT_TRUE(boost::json::parse(wire::to_json(session)).at("seconds_until_stale").is_null());
+}
+
+TEST(SessionsJson, ARefusalTellsWhatAPersonAsksNext) {
+  LeaseInfo owner;
+  owner.kind = "item";
+  owner.key = "SD-1";
+  owner.state = LeaseState::running;
+  owner.session = "s-81f";
+  owner.label = "fixing the parser";
+  owner.heartbeat_at = noon - 12s;
+  owner.progress_at = noon - 3min;
+  owner.taken_at = noon - 41min;
+  owner.expires_at = noon + 288s;
+  owner.store_now = noon;
+  const Error refusal{.code = Errc::held, .message = "no", .current = owner};
+  const auto current = boost::json::parse(wire::to_json(refusal)).at("error").at("current");
+  EXPECT_EQ(current.at("session"), "s-81f");
+  EXPECT_EQ(current.at("label"), "fixing the parser");
+  EXPECT_EQ(current.at("heartbeat_age_seconds"), 12);
+  EXPECT_EQ(current.at("heartbeat_age_human"), "12s ago");
+  EXPECT_EQ(current.at("progress_age_seconds"), 180);
+  EXPECT_EQ(current.at("progress_age_human"), "3m ago");
+  EXPECT_EQ(current.at("claim_duration_minutes"), 41);
+  EXPECT_EQ(current.at("frees_in_seconds"), 288);
+  owner.session.clear();
+  EXPECT_FALSE(boost::json::parse(wire::to_json(owner)).as_object().contains("label")) << "a lock has none";
+}
+
+TEST(SessionsJson, AnItemSaysWhoseItIs) {
+  ItemInfo item;
+  item.key = "SD-1";
+  item.metadata = "[1,\n2]";
+  item.conflicts = {"SD-2"};
+  auto parsed = boost::json::parse(wire::to_json(item));
+  EXPECT_EQ(parsed.at("state"), "open");
+  EXPECT_EQ(parsed.at("is_working_on"), false);
+  EXPECT_TRUE(parsed.at("active_session_id").is_null());
+  EXPECT_TRUE(parsed.at("owner").is_null());
+  EXPECT_EQ(parsed.at("conflicts"), boost::json::array({"SD-2"}));
+  EXPECT_EQ(parsed.at("metadata"), boost::json::array({1, 2}));
+  item.state = ItemState::claimed;
+  item.owner = LeaseInfo{.session = "s-81f"};
+  parsed = boost::json::parse(wire::to_json(item));
+  EXPECT_EQ(parsed.at("owner").at("session"), "s-81f");
+}
+
+TEST(SessionsJson, AClaimThatHasEndedLastedUntilThen) {
+  ClaimInfo claim;
+  claim.item = "SD-1";
+  claim.taken_at = noon - 41min;
+  claim.ended_at = noon - 1min;
+  claim.end_reason = "released";
+  claim.store_now = noon;
+  const auto parsed = boost::json::parse(wire::to_json(claim));
+  EXPECT_EQ(parsed.at("active"), false);
+  EXPECT_EQ(parsed.at("claim_duration_minutes"), 40);
+  EXPECT_EQ(parsed.at("end_reason"), "released");
+  EXPECT_EQ(boost::json::parse(wire::to_json("s-81f", SessionClosed{{"SD-1", "SD-2"}})).at("items").as_array().size(),
+            2U);
+}
+
+}  // namespace
+}  // namespace leasehold::support

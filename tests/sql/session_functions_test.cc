@@ -1,0 +1,316 @@
+// Sessions, items and claims as psql, an edge function or an ORM handles them: functions by name, views, inside the
+// caller's own transaction.
+#include <gtest/gtest.h>
+
+#include "sql/sql_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class SessionFunctionsTest : public SqlTest {
+ protected:
+  void SetUp() override {
+    observer_.run(here("SELECT leasehold.item_add('SD-1', 'Parse'), leasehold.item_add('SD-2')"));
+    ann_ = opened("ann", "label => 'parser', host => 'db1', tty => 'pts/3', codebase => 'src', track => 'core'");
+  }
+
+  std::string opened(const std::string& id, const std::string& how = "host => ''") {
+    return observer_.scalar(
+        here("SELECT token FROM leasehold.session_open('" + id + "', holder => '" + id + "', " + how + ")"));
+  }
+  std::string taken(const std::string& item, const std::string& session) {
+    return observer_.scalar(here("SELECT token FROM leasehold.claim_take('" + item + "', '" + session + "')"));
+  }
+  std::string look(const std::string& columns, const std::string& from) {
+    return observer_.scalar(here("SELECT concat_ws(' ', " + columns + ") FROM leasehold." + from));
+  }
+  std::string call(PgConnection& who, const std::string& function) {
+    return who.scalar(here("SELECT concat_ws(' ', outcome, why) FROM leasehold." + function));
+  }
+  /// The names that stand for tokens replaced.
+  std::string filled(std::string act) const {
+    for (const auto& [word, value] : {std::pair{"ANN", &ann_}, std::pair{"TOKEN", &token_}}) {
+      if (const auto at = act.find(word); at != std::string::npos) act.replace(at, std::string(word).size(), *value);
+    }
+    return here("SELECT leasehold." + act);
+  }
+
+  std::string ann_;
+  std::string token_;  ///< of SD-1, where a test takes it
+};
+
+TEST_F(SessionFunctionsTest, AWholeLifeByNameWithDefaults) {
+  EXPECT_EQ(look("ttl, holder", "session_list('ann')"), "00:05:00 ann");
+  EXPECT_EQ(call(alice_, "session_heartbeat('ann', " + ann_ + ", progress => 'half way')"), "extended");
+  token_ = taken("SD-1", "ann");
+  EXPECT_EQ(alice_.scalar(here("SELECT concat_ws(' ', outcome, session_id, label, holder, host, tty) FROM "
+                               "leasehold.claim_take('SD-1', 'ben')")),
+            "unregistered");
+  opened("ben");
+  EXPECT_EQ(alice_.scalar(here("SELECT concat_ws(' ', outcome, session_id, label, holder, host, tty, expires_at - "
+                               "store_now) FROM leasehold.claim_take('SD-1', 'ben')")),
+            "held ann parser ann db1 pts/3 00:05:00");
+  EXPECT_EQ(call(alice_, "claim_switch('SD-1', " + token_ + ", 'SD-2')"), "granted");
+  const auto second = look("token", "claims");
+  EXPECT_EQ(call(alice_, "claim_hand_over('SD-2', 'ben', " + second + ")"), "granted");
+  EXPECT_EQ(call(alice_, "claim_assign('SD-1', 'ben')"), "granted");
+  EXPECT_EQ(call(alice_, "item_done('SD-1', " + look("token", "items WHERE key = 'SD-1'") + ")"), "done");
+  EXPECT_EQ(call(alice_, "claim_revoke('SD-2', 'enough')"), "revoked");
+  EXPECT_EQ(call(alice_, "session_park('ann', " + ann_ + ", interval '1 hour')"), "extended");
+  EXPECT_EQ(call(alice_, "session_close('ann', " + ann_ + ", 'done')"), "released");
+  EXPECT_EQ(call(alice_, "session_revoke('ben', 'make way')"), "revoked");
+  EXPECT_EQ(alice_.scalar(here("SELECT leasehold.item_reopen('SD-1')")), "reopened");
+  EXPECT_EQ(call(alice_, "item_remove('SD-1')"), "removed");
+}
+
+TEST_F(SessionFunctionsTest, TheViewOfSessionsSaysHowTheyAre) {
+  const auto ages =
+      "heartbeat_age_seconds, heartbeat_age_minutes, heartbeat_age_human, progress_age_seconds, progress_age_human, "
+      "seconds_until_stale, computed_status, stale_after_seconds";
+  EXPECT_EQ(look("session_id, label, holder, host, tty, pid, codebase, track, metadata, opened_at = leasehold.now(), "
+                 "parked_until IS NULL, claims, item IS NULL, claim_duration_minutes IS NULL",
+                 "active_sessions"),
+            "ann parser ann db1 pts/3 0 src core {} t t 0 t t");
+  EXPECT_EQ(look(ages, "active_sessions"), "0 0 just now 0 just now 300 active 300");
+  taken("SD-1", "ann");
+  store_.advance(150s);
+  alice_.run(here("SELECT leasehold.session_heartbeat('ann', " + ann_ + ")"));
+  store_.advance(150s + 500ms);
+  EXPECT_EQ(look(ages, "active_sessions"), "150 2 2m ago 300 5m ago 149 idle 300");
+  EXPECT_EQ(look("claims, item, claim_duration_minutes", "active_sessions"), "1 SD-1 5");
+  store_.advance(149s + 500ms);
+  EXPECT_EQ(look("computed_status, seconds_until_stale", "active_sessions"), "stale 0");
+  store_.advance(2h);
+  EXPECT_EQ(look("computed_status, heartbeat_age_human, seconds_until_stale", "active_sessions"), "stale 2h ago -7200");
+  alice_.run(here("SELECT leasehold.session_close('ann', " + ann_ + ")"));
+  EXPECT_EQ(look("count(*)", "active_sessions"), "0") << "released ones are history";
+}
+
+TEST_F(SessionFunctionsTest, TheViewsOfItemsAndClaimsNeverDisagree) {
+  const auto seen = [&] { return look("state, is_working_on, active_session_id", "items WHERE key = 'SD-1'"); };
+  EXPECT_EQ(seen(), "open f");
+  token_ = taken("SD-1", "ann");
+  EXPECT_EQ(seen(), "claimed t ann");
+  store_.advance(90s);
+  EXPECT_EQ(look("item, title, session_id, label, holder, host, claim_duration_minutes, heartbeat_age_human, "
+                 "progress_age_human, frees_in_seconds",
+                 "claims"),
+            "SD-1 Parse ann parser ann db1 1 1m ago 1m ago 210");
+  store_.advance(210s);
+  EXPECT_EQ(seen(), "stale f");
+  EXPECT_EQ(look("frees_in_seconds", "claims"), "0");
+  EXPECT_EQ(alice_.scalar(here("SELECT string_agg(kind || ' ' || key || ' ' || state, ', ' ORDER BY kind) FROM "
+                               "leasehold.leases")),
+            "item SD-1 expired, session ann expired");
+  alice_.run(filled("item_done('SD-1', TOKEN)"));
+  EXPECT_EQ(seen(), "done f");
+  EXPECT_EQ(look("count(*)", "claims"), "0");
+}
+
+TEST_F(SessionFunctionsTest, AgesAreSaidInTheWordsOfTheLibrary) {
+  for (const auto& [span, words] :
+       {std::pair{"0", "just now"}, std::pair{"999 ms", "just now"}, std::pair{"1 s", "1s ago"},
+        std::pair{"59.9 s", "59s ago"}, std::pair{"1 min", "1m ago"}, std::pair{"59 min 59 s", "59m ago"},
+        std::pair{"1 h", "1h ago"}, std::pair{"23 h 59 min", "23h ago"}, std::pair{"24 h", "1d ago"},
+        std::pair{"40 days", "40d ago"}}) {
+    EXPECT_EQ(alice_.scalar(here(std::string("SELECT leasehold.ago(interval '") + span + "')")), words);
+  }
+}
+
+TEST_F(SessionFunctionsTest, ActsThatRolledBackWereNone) {
+  token_ = taken("SD-1", "ann");
+  opened("ben");
+  const auto before = store_.dump();
+  for (const auto* act :
+       {"session_open('new')", "session_heartbeat('ann', ANN, progress => 'x')",
+        "session_park('ann', ANN, interval '1 hour')", "session_close('ann', ANN)", "session_revoke('ann', 'why')",
+        "item_add('SD-9', conflicts => '{SD-1}')", "item_done('SD-1', TOKEN)", "item_remove('SD-2')",
+        "claim_take('SD-2', 'ann')", "claim_take('SD-9', 'ann', create_item => true)",
+        "claim_release('SD-1', 'ann', TOKEN)", "claim_switch('SD-1', TOKEN, 'SD-2')",
+        "claim_hand_over('SD-1', 'ben', TOKEN)", "claim_assign('SD-1', 'ben')", "claim_revoke('SD-1', 'why')"}) {
+    alice_.run("BEGIN");
+    alice_.run(filled(act));
+    alice_.run("ROLLBACK");
+    EXPECT_EQ(store_.dump(), before) << act;
+  }
+}
+
+TEST_F(SessionFunctionsTest, AnItemIsTakenWithTheUsersOwnRowsOrNotAtAll) {
+  alice_.run("CREATE TABLE " + store_.schema() + ".branches (item text)");
+  for (const auto* end : {"ROLLBACK", "COMMIT"}) {
+    alice_.run("BEGIN");
+    alice_.run("INSERT INTO " + store_.schema() + ".branches VALUES ('SD-1')");
+    EXPECT_EQ(call(alice_, "claim_take('SD-1', 'ann')"), "granted");
+    EXPECT_EQ(look("count(*)", "claims"), "0") << "nobody sees it before it is true";
+    alice_.run(end);
+    EXPECT_EQ(look("count(*)", "claims"), bob_.scalar("SELECT count(*) FROM " + store_.schema() + ".branches")) << end;
+  }
+}
+
+TEST_F(SessionFunctionsTest, Promise04_LateActsAreLostAndATokenOfNullIsNeverCurrent) {
+  token_ = taken("SD-1", "ann");
+  store_.advance(1h);
+  opened("ben");
+  taken("SD-1", "ben");
+  const auto before = store_.dump();
+  EXPECT_EQ(call(alice_, "claim_release('SD-1', 'ann', " + token_ + ")"), "lost superseded");
+  EXPECT_EQ(call(alice_, "item_done('SD-1', " + token_ + ")"), "lost superseded");
+  EXPECT_EQ(call(alice_, "session_heartbeat('ann', " + ann_ + ")"), "lost expired");
+  EXPECT_NE(call(alice_, "claim_release('SD-1', 'ben', NULL)"), "released");
+  EXPECT_NE(call(alice_, "claim_switch('SD-1', NULL, 'SD-2')"), "granted");
+  EXPECT_NE(call(alice_, "session_heartbeat('ben', NULL)"), "extended");
+  EXPECT_NE(call(alice_, "session_close('ben', NULL)"), "released");
+  EXPECT_EQ(call(alice_, "claim_take('SD-1', NULL)"), "unregistered unknown");
+  EXPECT_EQ(store_.dump(), before);
+}
+
+TEST_F(SessionFunctionsTest, Promise14_TheFenceRaisesLH001WithAHint) {
+  token_ = taken("SD-1", "ann");
+  EXPECT_EQ(alice_.fail(filled("claim_fence('SD-1', TOKEN)")).state, "");
+  const auto stale = alice_.fail(here("SELECT leasehold.claim_fence('SD-1', 1)"));
+  EXPECT_EQ(stale.state, "LH001");
+  EXPECT_NE(stale.message.find("HINT"), std::string::npos) << stale.message;
+  for (const auto* act : {"claim_fence('SD-2', TOKEN)", "claim_fence('nothing', 1)", "claim_fence(NULL, 1)",
+                          "claim_fence('SD-1', NULL)"}) {
+    EXPECT_EQ(alice_.fail(filled(act)).state, "LH001") << act;
+  }
+}
+
+TEST_F(SessionFunctionsTest, OtherIsolationLevelsAreRefused) {
+  for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
+    for (const auto* act :
+         {"session_open('new')", "session_heartbeat('ann', 1)", "session_park('ann', 1, interval '1 s')",
+          "session_close('ann', 1)", "session_revoke('ann', 'why')", "item_add('SD-9')", "item_done('SD-1')",
+          "item_reopen('SD-1')", "item_remove('SD-1')", "claim_take('SD-1', 'ann')", "claim_release('SD-1', 'ann', 1)",
+          "claim_switch('SD-1', 1, 'SD-2')", "claim_hand_over('SD-1', 'ann', 1)", "claim_transfer('SD-1', 'ann')",
+          "claim_assign('SD-1', 'ann')", "claim_revoke('SD-1', 'why')", "claim_fence('SD-1', 1)"}) {
+      alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
+      EXPECT_EQ(alice_.fail(filled(act)).state, "LH002") << level << ": " << act;
+      alice_.run("ROLLBACK");
+    }
+  }
+}
+
+TEST_F(SessionFunctionsTest, BadInputIsRefusedAndChangesNothing) {
+  token_ = taken("SD-1", "ann");
+  const auto before = store_.dump();
+  for (const auto* act : {"session_open('')",
+                          "session_open(NULL)",
+                          "session_open(repeat('x', 513))",
+                          "session_open(E'line\\nbreak')",
+                          "session_open('new', interval '1 ms')",
+                          "session_open('new', interval '31 days')",
+                          "session_open('new', label => repeat('x', 4097))",
+                          "session_open('new', metadata => '{')",
+                          "session_open('new', metadata => NULL)",
+                          "session_open('new', max_age => interval '0')",
+                          "session_heartbeat('ann', ANN, interval '1 ms')",
+                          "session_heartbeat('ann', ANN, progress => repeat('x', 4097))",
+                          "session_park('ann', ANN, interval '-1 s')",
+                          "session_park('ann', ANN, interval '12 hours 1 s')",
+                          "item_add('')",
+                          "item_add(NULL)",
+                          "item_add('SD-9', metadata => 'page 3')",
+                          "item_add('SD-9', title => repeat('x', 262145))",
+                          "claim_take('', 'ann', create_item => true)",
+                          "claim_take(E'a\\tb', 'ann', create_item => true)",
+                          "claim_switch('SD-1', TOKEN, 'SD-1')",
+                          "claim_hand_over('SD-1', 'ann', NULL)"}) {
+    EXPECT_EQ(alice_.fail(filled(act)).state, "LH003") << act;
+  }
+  EXPECT_EQ(store_.dump(), before);
+}
+
+TEST_F(SessionFunctionsTest, TheIndexStopsWhoeverWritesPastTheFunctions) {
+  token_ = taken("SD-1", "ann");
+  const auto claim = [&](const std::string& item, const std::string& session, const std::string& exclusive) {
+    return alice_.fail(
+        here("INSERT INTO leasehold.claim (item, token, session_id, session_token, lease_id, exclusive, "
+             "taken_at) SELECT '" +
+             item + "', 99, id, token, lease_id, " + exclusive + ", leasehold.now() FROM " +
+             "leasehold.session WHERE id = '" + session + "'"));
+  };
+  opened("ben", "exclusive => true");
+  EXPECT_EQ(claim("SD-1", "ben", "false").state, "23505") << "an item has one owner";
+  EXPECT_EQ(claim("SD-2", "ben", "true").state, "");
+  EXPECT_EQ(claim("SD-3", "ben", "true").state, "23505") << "an exclusive session has one item";
+  EXPECT_EQ(call(alice_, "claim_take('SD-2', 'ann')"), "held") << "what was written past the functions counts";
+  EXPECT_EQ(call(alice_, "claim_take('SD-1', 'ben')"), "held");
+}
+
+/// Roles: who looks, who works, who operates.
+class SessionPrivilegesTest : public SqlTest {
+ protected:
+  void SetUp() override {
+    for (const std::string scope : {"read", "work", "admin"}) {
+      observer_.run("CREATE ROLE " + role(scope));
+      observer_.run(here("SELECT leasehold.grant_scope('" + role(scope) + "', '" + scope + "')"));
+      // The clock of these tests is a table; the real one is everybody's.
+      observer_.run(here("GRANT SELECT ON leasehold.test_clock TO " + role(scope)));
+    }
+  }
+  void TearDown() override {
+    alice_.run("RESET ROLE");
+    for (const std::string scope : {"read", "work", "admin"}) {
+      observer_.run("DROP OWNED BY " + role(scope) + "; DROP ROLE " + role(scope));
+    }
+  }
+  [[nodiscard]] std::string role(const std::string& scope) const { return scope + "_" + store_.schema(); }
+  void act_as(const std::string& scope) { alice_.run("RESET ROLE; SET ROLE " + role(scope)); }
+  std::string state_of(const std::string& question) { return alice_.fail(here("SELECT " + question)).state; }
+
+  const std::vector<std::string> looks_ = {"leasehold.session_list()",
+                                           "leasehold.item_list()",
+                                           "leasehold.claim_list()",
+                                           "leasehold.ago(interval '1 s')",
+                                           "count(*) FROM leasehold.active_sessions",
+                                           "count(*) FROM leasehold.items",
+                                           "count(*) FROM leasehold.claims",
+                                           "count(*) FROM leasehold.leases"};
+  const std::vector<std::string> works_ = {"leasehold.session_open('ann')",
+                                           "leasehold.item_add('SD-1')",
+                                           "leasehold.claim_take('SD-1', 'ann')",
+                                           "leasehold.session_heartbeat('ann', 1, progress => 'x')",
+                                           "leasehold.session_park('ann', 1, interval '1 s')",
+                                           "leasehold.claim_release('SD-1', 'ann', 1)",
+                                           "leasehold.claim_switch('SD-1', 1, 'SD-2')",
+                                           "leasehold.claim_hand_over('SD-1', 'ann', 1)",
+                                           "leasehold.claim_transfer('SD-1', 'ann', 1)",
+                                           "leasehold.item_done('SD-1', 1)",
+                                           "leasehold.item_reopen('SD-1')",
+                                           "leasehold.session_close('ann', 1)",
+                                           "leasehold.await_topic('item:SD-1', interval '1 s')"};
+  const std::vector<std::string> operates_ = {
+      "leasehold.claim_assign('SD-1', 'ann')", "leasehold.claim_transfer('SD-1', 'ann')",
+      "leasehold.claim_revoke('SD-1', 'why')", "leasehold.session_revoke('ann', 'why')",
+      "leasehold.item_remove('SD-1')"};
+};
+
+TEST_F(SessionPrivilegesTest, EachScopeIncludesTheOneBefore) {
+  const std::string denied = "42501";
+  act_as("read");
+  for (const auto& look : looks_) EXPECT_EQ(state_of(look), "") << look;
+  for (const auto& work : works_) EXPECT_EQ(state_of(work), denied) << work;
+  act_as("work");
+  for (const auto& look : looks_) EXPECT_EQ(state_of(look), "") << look;
+  for (const auto& work : works_) EXPECT_EQ(state_of(work), "") << work;
+  for (const auto& operate : operates_) EXPECT_EQ(state_of(operate), denied) << operate;
+  act_as("admin");
+  for (const auto& work : works_) EXPECT_EQ(state_of(work), "") << work;
+  for (const auto& operate : operates_) EXPECT_EQ(state_of(operate), "") << operate;
+}
+
+TEST_F(SessionPrivilegesTest, TheTablesStayClosed) {
+  act_as("admin");
+  for (const auto* table : {"session", "item", "item_conflict", "claim"}) {
+    EXPECT_EQ(alice_.fail(here(std::string("SELECT * FROM leasehold.") + table)).state, "42501") << table;
+    EXPECT_EQ(alice_.fail(here(std::string("DELETE FROM leasehold.") + table)).state, "42501") << table;
+  }
+  for (const auto* inner : {"leasehold.session_reclaim(1)", "leasehold.item_lock('SD-1', '{}')",
+                            "leasehold.claim_lock('SD-1', 1)", "leasehold.claim_give('SD-1', 'ann', NULL, '')"}) {
+    EXPECT_EQ(state_of(inner), "42501") << inner;
+  }
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,151 @@
+// A hundred thousand sessions, items and claims: every act uses its indexes, whatever the statistics say, and
+// heartbeats touch none.
+#include <gtest/gtest.h>
+
+#include "sql/sql_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class SessionIndexTest : public SqlTest {
+ protected:
+  SessionIndexTest() : SqlTest({.recycled = false}) {}
+
+  void SetUp() override {
+    // Wrong statistics: analysed while there was next to nothing, as autovacuum would on a quiet night.
+    work_a_little();
+    alice_.run(
+        here("ANALYZE leasehold.session, leasehold.item, leasehold.item_conflict, leasehold.claim, "
+             "leasehold.lease, leasehold.event"));
+  }
+  /// Some who are there, with some things to do.
+  void work_a_little() {
+    alice_.run(here("SELECT leasehold.session_open('s' || i) FROM generate_series(1, 20) AS i"));
+    alice_.run(here("SELECT leasehold.item_add('p' || i) FROM generate_series(1, 20) AS i"));
+    alice_.run(here("SELECT leasehold.item_add('k' || i, parent => 'p' || i) FROM generate_series(1, 20) AS i"));
+    alice_.run(
+        here("SELECT leasehold.item_add('x' || i, conflicts => ARRAY['k' || i]) FROM generate_series(1, 20) AS i"));
+  }
+  void settle_statistics() {
+    alice_.run("SELECT pg_stat_force_next_flush()");
+    observer_.run("SELECT pg_stat_clear_snapshot()");
+  }
+  /// Sequential scans so far, of the tables that grow.
+  std::string sequential_scans() {
+    settle_statistics();
+    return observer_.scalar(
+        "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
+        "schemaname = '" +
+        store_.schema() + "' AND relname IN ('session', 'item', 'claim', 'lease')");
+  }
+  /// How many entries of indexes an act that is then rolled back looks at.
+  std::int64_t read_by(const std::string& act) {
+    const auto so_far = [&] {
+      settle_statistics();
+      return std::stoll(observer_.scalar("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '" +
+                                         store_.schema() + "'"));
+    };
+    const auto before = so_far();
+    alice_.run("BEGIN");
+    alice_.run(here("SELECT leasehold." + act));
+    alice_.run("ROLLBACK");
+    return so_far() - before;
+  }
+  /// As many again as the functions would make, in no time: a session with an item each, and a past claim of it.
+  void grow(int count) {
+    const auto numbers = " FROM generate_series(1, " + std::to_string(count) + ") AS i";
+    alice_.run(
+        here("INSERT INTO leasehold.lease (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, "
+             "acquired_at, heartbeat_at, expires_at) SELECT 'session', 'h' || i, '', '', 0, 0, '', '', "
+             "interval '1 day', leasehold.now(), leasehold.now(), leasehold.now() + interval '1 day'" +
+             numbers));
+    alice_.run(
+        here("INSERT INTO leasehold.session (id, token, lease_id, label, codebase, track, metadata, exclusive, "
+             "progress_at, progress) SELECT l.holder, 1, l.id, '', '', '', '{}', false, leasehold.now(), '' "
+             "FROM leasehold.lease AS l WHERE l.holder LIKE 'h%'"));
+    alice_.run(
+        here("INSERT INTO leasehold.item (key, token, created_at) SELECT 'more-' || i, 2, leasehold.now()" + numbers));
+    for (const std::string ended : {"leasehold.now(), 'released', 1", "NULL, NULL, 2"}) {
+      alice_.run(
+          here("INSERT INTO leasehold.claim (item, session_id, session_token, lease_id, exclusive, taken_at, "
+               "ended_at, end_reason, token) SELECT 'more-' || substr(s.id, 2), s.id, 1, s.lease_id, false, "
+               "leasehold.now(), " +
+               ended + " FROM leasehold.session AS s WHERE s.id LIKE 'h%'"));
+    }
+  }
+  std::string token_of(const std::string& id) {
+    return alice_.scalar(here("SELECT token FROM leasehold.session_list('" + id + "')"));
+  }
+  std::string taken(const std::string& item, const std::string& id) {
+    return alice_.scalar(here("SELECT token FROM leasehold.claim_take('" + item + "', '" + id + "')"));
+  }
+};
+
+TEST_F(SessionIndexTest, NoActScansATableNorReadsMoreOfManyThanOfFew) {
+  const auto own = token_of("s1");
+  const auto held = taken("p1", "s1");
+  const std::vector<std::string> acts = {"session_open('new')",
+                                         "session_heartbeat('s1', " + own + ")",
+                                         "session_heartbeat('s1', " + own + ", progress => 'x')",
+                                         "session_park('s1', " + own + ", interval '1 hour')",
+                                         "session_close('s1', " + own + ")",
+                                         "session_revoke('s1', 'why')",
+                                         "item_add('new', parent => 'p2', conflicts => '{k3}')",
+                                         "item_done('p1', " + held + ")",
+                                         "item_remove('x4')",
+                                         "claim_take('p2', 's2')",
+                                         "claim_take('k2', 's2')",
+                                         "claim_take('x2', 's2')",
+                                         "claim_take('k1', 's2')",
+                                         "claim_release('p1', 's1', " + held + ")",
+                                         "claim_switch('p1', " + held + ", 'k2')",
+                                         "claim_hand_over('p1', 's2', " + held + ")",
+                                         "claim_assign('p1', 's2')",
+                                         "claim_revoke('p1', 'why')",
+                                         "claim_fence('p1', " + held + ")",
+                                         "session_list('s1')",
+                                         "item_list('p1')",
+                                         "claim_list('p1', ended => true)"};
+  std::vector<std::int64_t> of_few;
+  for (const auto& act : acts) of_few.push_back(read_by(act));
+  grow(100'000);
+  const auto before = sequential_scans();
+  for (std::size_t i = 0; i < acts.size(); ++i) {
+    EXPECT_LE(read_by(acts[i]), of_few[i] + 12) << acts[i];
+    EXPECT_EQ(sequential_scans(), before) << acts[i];
+  }
+}
+
+TEST_F(SessionIndexTest, ATakeoverReadsNoMoreOfManyThanOfFew) {
+  for (int i = 1; i <= 4; ++i) taken("p" + std::to_string(i), "s" + std::to_string(i));
+  store_.advance(301s);
+  alice_.run(here("SELECT leasehold.session_open('new')"));
+  const auto of_few = read_by("claim_take('p1', 'new')");
+  grow(100'000);
+  const auto before = sequential_scans();
+  EXPECT_LE(read_by("claim_take('p1', 'new')"), of_few + 12);
+  EXPECT_LE(read_by("session_open('s2')"), of_few + 12);
+  EXPECT_EQ(sequential_scans(), before);
+}
+
+TEST_F(SessionIndexTest, AHeartbeatTouchesNoIndex) {
+  const auto own = token_of("s1");
+  const auto not_hot = [&] {
+    settle_statistics();
+    return std::stoll(observer_.scalar(
+        "SELECT sum(n_tup_upd - n_tup_hot_upd) FROM pg_stat_user_tables WHERE relname IN ('session', 'lease') AND "
+        "schemaname = '" +
+        store_.schema() + "'"));
+  };
+  const auto before = not_hot();
+  // Time goes on: an index on a moment would otherwise find that it has not changed.
+  alice_.run(
+      here("DO $$ BEGIN FOR i IN 1..100 LOOP UPDATE leasehold.test_clock SET at = at + interval '1 second'; "
+           "PERFORM leasehold.session_heartbeat('s1', " +
+           own + ", progress => CASE WHEN i % 2 = 0 THEN 'step ' || i END); COMMIT; END LOOP; END $$"));
+  // Somebody else's transaction may keep the old versions, so that a page is full after some of them.
+  EXPECT_LE(not_hot() - before, 15) << "heartbeats that are not HOT bloat every index of the table";
+}
+
+}  // namespace
+}  // namespace leasehold::support

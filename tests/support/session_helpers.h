@@ -1,0 +1,115 @@
+// A store that sessions share, in the words of those who work there.
+//
+//   class ClaimTakeTest : public SessionStoreTest {};
+//   LEASEHOLD_ON_BOTH_STORES(ClaimTakeTest);
+//
+//   TEST_P(ClaimTakeTest, AFreeItemIsTaken) {
+//     backlog({"SD-1"});
+//     join("ann");
+//     EXPECT_EQ(take("ann", "SD-1").session, "ann");
+//   }
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "support/job_helpers.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::support {
+
+/// A session that is called as its holder is, and stale after 30 seconds.
+inline SessionOptions session_of(const std::string& who) {
+  return {.id = who, .ttl = std::chrono::seconds(30), .holder = holder(who), .label = "work of " + who};
+}
+
+/// An act that tells nothing, where an error would be the test's own mistake.
+inline void must(const Result<void>& result) {
+  if (!result) throw std::runtime_error("unexpected: " + describe(result.error()));
+}
+
+using Words = std::vector<std::string>;
+
+class SessionStoreTest : public StoreTest {
+ protected:
+  Sessions sessions() { return store().sessions(); }
+  Items items() { return store().items(); }
+  Claims claims() { return store().claims(); }
+
+  /// Opens a session; see session_of.
+  Grant join(const std::string& who) { return must(sessions().open(session_of(who))); }
+  Grant join_exclusive(const std::string& who) {
+    auto options = session_of(who);
+    options.exclusive = true;
+    return must(sessions().open(options));
+  }
+  SessionInfo session(const std::string& id) { return must(sessions().show(id)); }
+  SessionStatus status(const std::string& id) { return session(id).status; }
+  Result<Grant> beat(const Grant& session) { return sessions().heartbeat(session.key, session.token); }
+  Result<Grant> progress(const Grant& session, std::string_view text = {}) {
+    return sessions().heartbeat(session.key, session.token, {.progress = text});
+  }
+
+  void backlog(std::initializer_list<std::string> keys) {
+    for (const auto& key : keys) must(items().add(key));
+  }
+  ItemInfo item(const std::string& key) {
+    auto info = must(items().show(key));
+    expect_one_truth(info);
+    return info;
+  }
+  ItemState state(const std::string& key) { return item(key).state; }
+
+  Result<Claim> try_take(const std::string& who, const std::string& key) { return claims().take(key, who); }
+  Claim take(const std::string& who, const std::string& key) { return must(try_take(who, key)); }
+  Result<void> release(const Claim& claim, std::string_view reason = {}) {
+    return claims().release(claim.item, claim.session, claim.token, reason);
+  }
+  ClaimInfo claim(const std::string& key) { return must(claims().show(key)); }
+  /// "released: why": how the latest claim of an item ended.
+  std::string ending(const std::string& key) { return claim(key).end_reason + ": " + claim(key).end_detail; }
+
+  /// Everything whoever lost a claim may try with it: lost, and nothing moves.
+  void everything_is_lost(const Claim& late, LostReason why, const std::string& to_item,
+                          const std::string& to_session) {
+    const auto before = dump();
+    EXPECT_TRUE(lost(release(late, "late"), why));
+    EXPECT_TRUE(lost(items().done(late.item, late.token), why));
+    EXPECT_TRUE(lost(claims().switch_to(late.item, late.token, to_item), why));
+    EXPECT_TRUE(lost(claims().transfer(late.item, to_session, late.token), why));
+    EXPECT_EQ(dump(), before) << "a claim that is lost has moved something";
+  }
+
+  /// "claimed", "reclaimed", ...: what happened to an item or a session, in order.
+  Words story(const std::string& key) {
+    Words words;
+    for (const auto& event : must(store().events({.key = key}))) words.push_back(event.what);
+    return words;
+  }
+  Event last_event(const std::string& key) { return must(store().events({.key = key, .limit = 1})).at(0); }
+  RecoveryTotal recovered(const std::string& reason) {
+    for (const auto& total : must(store().recovery_stats()).totals) {
+      if (total.reason == reason) return total;
+    }
+    return {};
+  }
+
+ private:
+  /// The flag, the session's id and the claim always say the same.
+  static void expect_one_truth(const ItemInfo& info) {
+    const bool claimed = info.state == ItemState::claimed;
+    EXPECT_EQ(info.is_working_on, claimed) << info.key;
+    EXPECT_EQ(info.active_session_id, claimed ? info.owner->session : "") << info.key;
+    EXPECT_EQ(info.owner.has_value(), claimed || info.state == ItemState::stale) << info.key;
+  }
+};
+
+/// Whom a refusal names, as "session item": empty where it names nobody.
+template <typename T>
+std::string owner_told(const Result<T>& refused) {
+  if (refused.ok() || !refused.error().current) return {};
+  return refused.error().current->session + " " + refused.error().current->key;
+}
+
+}  // namespace leasehold::support
