@@ -1,0 +1,43 @@
+-- From leasehold's truth to the rows of claude_sessions; the one place that writes them.
+
+-- Whether a session that has not ended is alive is no column: it changes with the clock. See v_active_sessions.
+CREATE OR REPLACE FUNCTION claude_session_truth(p_session_id text DEFAULT NULL)
+RETURNS TABLE (session_id text, sd_id text, claimed_at timestamptz, heartbeat_at timestamptz, status text,
+               released_at timestamptz, released_reason text, session_token bigint, claim_token bigint)
+LANGUAGE sql STABLE AS $$
+  SELECT s.id, s.item, s.item_taken_at, s.heartbeat_at,
+         CASE WHEN s.ended_at IS NULL THEN 'active' WHEN s.end_reason = 'expired' THEN 'stale' ELSE 'released' END,
+         s.ended_at, coalesce(s.end_detail, s.end_reason), s.token, c.token
+    FROM leasehold.session_list(p_session_id, released => true, most => NULL) AS s
+    LEFT JOIN leasehold.claims AS c ON c.item = s.item
+$$;
+
+CREATE OR REPLACE FUNCTION mirror_session(p_session_id text) RETURNS void
+LANGUAGE sql AS $$
+  UPDATE claude_sessions AS s
+     SET sd_id = t.sd_id, claimed_at = t.claimed_at, heartbeat_at = t.heartbeat_at, status = t.status,
+         released_at = t.released_at, released_reason = t.released_reason, session_token = t.session_token,
+         claim_token = t.claim_token
+    FROM claude_session_truth(p_session_id) AS t
+   WHERE s.session_id = t.session_id
+$$;
+
+-- Rows that do not say what leasehold says, because somebody ended a session or a claim without these functions
+-- (`leasehold recover`, `leasehold claim revoke`).
+CREATE OR REPLACE FUNCTION sessions_out_of_step() RETURNS SETOF text
+LANGUAGE sql STABLE AS $$
+  SELECT s.session_id FROM claude_sessions AS s JOIN claude_session_truth() AS t ON t.session_id = s.session_id
+   WHERE (s.sd_id, s.status, s.released_at, s.session_token, s.claim_token)
+         IS DISTINCT FROM (t.sd_id, t.status, t.released_at, t.session_token, t.claim_token)
+$$;
+
+-- Brings them in step, those that lost something first; gives how many there were.
+CREATE OR REPLACE FUNCTION refresh_sessions() RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+  off text[] := ARRAY(SELECT t.session_id FROM claude_session_truth() AS t
+                       WHERE t.session_id IN (SELECT sessions_out_of_step()) ORDER BY t.sd_id NULLS FIRST);
+BEGIN
+  PERFORM mirror_session(o.session_id) FROM unnest(off) WITH ORDINALITY AS o(session_id, place) ORDER BY o.place;
+  RETURN cardinality(off);
+END $$;

@@ -1,0 +1,60 @@
+-- Sessions. Each answers {"success": true, ...} or {"success": false, "error": ..., "message": ...}.
+
+-- p_stale_after: silent for longer, and what it has can be taken. An id can be used again when its session was closed
+-- or has gone stale.
+CREATE OR REPLACE FUNCTION register_session(
+  p_session_id text, p_track text DEFAULT NULL, p_tty text DEFAULT NULL, p_pid integer DEFAULT NULL,
+  p_hostname text DEFAULT NULL, p_codebase text DEFAULT NULL, p_metadata jsonb DEFAULT '{}',
+  p_stale_after interval DEFAULT '5 minutes'
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  l leasehold.lease_answer;
+BEGIN
+  -- The pid is for people: that it is gone can only be seen on its own host, by leasehold's own tool.
+  l := leasehold.session_open(p_session_id, p_stale_after, codebase => coalesce(p_codebase, ''),
+         track => coalesce(p_track, ''), metadata => p_metadata::text, exclusive => true, holder => p_session_id,
+         host => coalesce(p_hostname, ''), pid => coalesce(p_pid, 0), tty => coalesce(p_tty, ''));
+  IF l.outcome <> 'granted' THEN
+    RETURN jsonb_build_object('success', false, 'error', l.outcome, 'message',
+      format('session %s is alive on %s (%s), last heartbeat %s', p_session_id, l.host, l.tty,
+             leasehold.ago(l.store_now - l.heartbeat_at)));
+  END IF;
+  INSERT INTO claude_sessions AS s (session_id, track, tty, pid, hostname, codebase, metadata, created_at)
+  VALUES (p_session_id, p_track, p_tty, p_pid, p_hostname, p_codebase, p_metadata, l.store_now)
+  ON CONFLICT (session_id) DO UPDATE
+     SET track = excluded.track, tty = excluded.tty, pid = excluded.pid, hostname = excluded.hostname,
+         codebase = excluded.codebase, metadata = excluded.metadata;
+  PERFORM mirror_session(p_session_id);
+  RETURN jsonb_build_object('success', true, 'session_id', p_session_id, 'session_token', l.token,
+                            'stale_at', l.expires_at);
+END $$;
+
+-- With p_progress it also says that it is getting on, which is another figure than being alive.
+CREATE OR REPLACE FUNCTION heartbeat_session(p_session_id text, p_progress text DEFAULT NULL) RETURNS jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+  l leasehold.lease_answer;
+BEGIN
+  l := leasehold.session_heartbeat(p_session_id,
+         (SELECT s.session_token FROM claude_sessions AS s WHERE s.session_id = p_session_id), progress => p_progress);
+  IF l.outcome <> 'extended' THEN
+    PERFORM mirror_session(p_session_id);
+    RETURN jsonb_build_object('success', false, 'error', 'unregistered', 'message',
+      format('session %s is %s: register it again', p_session_id, coalesce(l.why, 'unknown')));
+  END IF;
+  UPDATE claude_sessions SET heartbeat_at = l.heartbeat_at WHERE session_id = p_session_id;
+  RETURN jsonb_build_object('success', true, 'session_id', p_session_id, 'stale_at', l.expires_at);
+END $$;
+
+CREATE OR REPLACE FUNCTION close_session(p_session_id text, p_reason text DEFAULT 'closed') RETURNS jsonb
+LANGUAGE plpgsql AS $$
+DECLARE
+  outcome text;
+  items   text[];
+BEGIN
+  SELECT min(c.outcome), coalesce(array_agg(c.item) FILTER (WHERE c.item IS NOT NULL), '{}') INTO outcome, items
+    FROM leasehold.session_close(p_session_id,
+           (SELECT s.session_token FROM claude_sessions AS s WHERE s.session_id = p_session_id), p_reason) AS c;
+  PERFORM mirror_session(p_session_id);
+  RETURN jsonb_build_object('success', outcome = 'released', 'session_id', p_session_id, 'released', items);
+END $$;
