@@ -15,7 +15,7 @@ namespace {
 void print_claim(const ClaimInfo& claim) {
   const auto state = claim.active ? coloured(health_of(claim.owner)) : coloured(Tone::faint, claim.end_reason);
   print_field("item", printable(claim.item));
-  if (!claim.title.empty()) print_field("title", shown_field(claim.title));
+  print_text("title", claim.title);
   print_field("state", state);
   for (const auto& field : fields_of_owner(claim.owner)) {
     // The lease of a claim that has ended tells of its session, which may have gone on.
@@ -23,7 +23,7 @@ void print_claim(const ClaimInfo& claim) {
     if (field.name != "item" && (claim.active || !of_the_session)) print_field(field.name, field.value);
   }
   if (claim.ended_at) print_field("ended", with_distance(*claim.ended_at, claim.store_now));
-  if (!claim.end_detail.empty()) print_field("reason", shown_field(claim.end_detail));
+  print_text("reason", claim.end_detail);
   print_field("token", std::to_string(claim.token.value));
 }
 

@@ -21,7 +21,10 @@ struct Options {
 int add(const Context& context, Options& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  if (options.conflicts_given->count() > 0) options.item.conflicts = options.conflicts;
+  if (options.conflicts_given->count() > 0) {
+    std::erase(options.conflicts, "");
+    options.item.conflicts = options.conflicts;
+  }
   const auto added = store->items().add(options.key, options.item);
   if (!added) return report_refusal(context, added.error());
   if (context.json) {
@@ -38,7 +41,7 @@ void add_item_add(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "add", "Put an item into the backlog, or change what is given of one that is there",
                   {"leasehold item add SD-1 --title 'Parse nested comments'", "leasehold item add SD-1.1 --parent SD-1",
-                   "leasehold item add SD-7 --conflicts SD-3 SD-4 --meta '{\"size\":\"L\"}'"});
+                   R"(leasehold item add SD-7 --conflicts SD-3 SD-4 --meta '{"size":"L"}')"});
   auto options = std::make_shared<Options>();
   add_item_key(*command, options->key);
   command->add_option("--title", options->item.title, "What it is about, up to 256 KiB")->type_name("TEXT");
@@ -49,9 +52,8 @@ void add_item_add(CLI::App& parent, Context& context) {
   command->add_option("--meta", options->item.metadata, "Anything else: JSON, up to 1 MiB")->type_name("JSON");
   options->conflicts_given =
       command
-          ->add_option(
-              "--conflicts", options->conflicts,
-              "Items that two sessions must not work on at the same time as this one; replaces those said before")
+          ->add_option("--conflicts", options->conflicts,
+                       "Items that no other session may work on meanwhile; replaces those said before. Empty: none")
           ->type_name("ITEM");
   set_action(*command, context, [&context, options] { return add(context, *options); });
 }

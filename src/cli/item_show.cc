@@ -12,10 +12,6 @@
 namespace leasehold::cli {
 namespace {
 
-void print_text(std::string_view name, const std::string& value) {
-  if (!value.empty()) print_field(name, shown_field(value));
-}
-
 void print_item(const ItemInfo& item) {
   print_field("item", printable(item.key));
   print_field("state", coloured(item.state));

@@ -168,7 +168,7 @@ void add_session_run(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "run",
       "Run a command in a session of its own: alive as long as the command is, closed with how it ended",
-      {"leasehold session run --label 'fixing the parser' -- claude",
+      {"leasehold session run --label 'fixing the parser' -- ./agent",
        "leasehold session run --id ann-1 --codebase ~/src/parser -- bash    # then: leasehold claim take SD-1",
        "leasehold session run --stop-when-lost --grace 10s -- ./work-the-backlog"});
   auto options = std::make_shared<Options>();

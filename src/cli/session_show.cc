@@ -13,10 +13,6 @@
 namespace leasehold::cli {
 namespace {
 
-void print_text(std::string_view name, const std::string& value) {
-  if (!value.empty()) print_field(name, shown_field(value));
-}
-
 void print_time(std::string_view name, const std::optional<Timestamp>& when, const SessionInfo& session) {
   if (when) print_field(name, with_distance(*when, session.store_now));
 }

@@ -66,6 +66,10 @@ std::string shown_field(std::string_view text) {
   return text.size() > longest_field ? fmt::format("{} ({} bytes)", shown, text.size()) : shown;
 }
 
+void print_text(std::string_view name, std::string_view text) {
+  if (!text.empty()) print_field(name, shown_field(text));
+}
+
 std::string shown_terminal(const Holder& holder) {
   constexpr std::string_view devices = "/dev/";
   std::string_view name = holder.tty;

@@ -27,6 +27,8 @@ std::string on_one_line(std::string_view text);
 
 /// The same for one field of one thing, which has more room.
 std::string shown_field(std::string_view text);
+/// Prints that field, if there is anything to say.
+void print_text(std::string_view name, std::string_view text);
 
 /// "pts/3" of "/dev/pts/3"; "-" where there is none.
 std::string shown_terminal(const Holder& holder);

@@ -19,8 +19,10 @@ TEST_P(ItemCommands, AddPutsInAndChanges) {
   EXPECT_EQ(item.at("state"), "open");
   EXPECT_EQ(item.at("is_working_on"), false);
   EXPECT_EQ(json({"item", "show", "SD-2"}).at("conflicts").at(0), "SD-1.1") << "mutual";
-  EXPECT_EQ(json({"item", "show", "SD-1"}).at("title"), "Parse comments");
   EXPECT_TRUE(contains(tool({"item", "show", "SD-1.1"}).out, "conflicts   SD-2\n"));
+  EXPECT_EQ(json({"item", "show", "SD-1"}).at("title"), "Parse comments");
+  tool({"item", "add", "SD-2", "--conflicts", ""});
+  EXPECT_TRUE(json({"item", "show", "SD-1.1"}).at("conflicts").as_array().empty());
 }
 
 TEST_P(ItemCommands, BadRelationsAreRefused) {

@@ -109,8 +109,6 @@ TEST_P(SessionRun, TheCommandKnowsItsSession) {
 
 TEST_P(SessionRun, IsRefusedWhereTheIdIsInUse) {
   auto first = start_agent({});
-  const auto second = start({"-E", "9"}, {"true"}).finish(patience);
-  EXPECT_EQ(second.exit_code, 2) << "there is no such option";
   EXPECT_EQ(run({}, "touch " + folder_.file("started")).exit_code, 75);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("started")));
   EXPECT_EQ(support::run({LEASEHOLD_TOOL, "session", "run", "--db", test_store_.url(), "true"}).exit_code, 2)
