@@ -109,8 +109,8 @@ TEST_F(SessionIndexTest, NoActScansATableNorReadsMoreOfManyThanOfFew) {
   std::vector<std::int64_t> of_few;
   for (const auto& act : acts) of_few.push_back(read_by(act));
   grow(100'000);
-  const auto before = sequential_scans();
   for (std::size_t i = 0; i < acts.size(); ++i) {
+    const auto before = sequential_scans();
     EXPECT_LE(read_by(acts[i]), of_few[i] + 12) << acts[i];
     EXPECT_EQ(sequential_scans(), before) << acts[i];
   }
