@@ -48,9 +48,11 @@ struct Error {
   Errc code = Errc::internal;
   std::string message;  ///< what, where, what to do; one line, no trailing dot
   std::optional<LostReason> lost_reason;
-  /// The key's latest lease, for `held`, `busy` and `lost`: who has it, or had it last. Empty if it never had one.
+  /// The key's latest lease, for `held`, `race`, `busy` and `lost`: who has it, or had it last. Empty if it never had
+  /// one. For `blocked`: that of what is in the way.
   std::optional<LeaseInfo> current;
-  /// For `rate_limited`, `empty` and `held` chunks: when there may be something to do, on the store's clock.
+  /// For `rate_limited`, `empty`, and chunks and items that are held: when there may be something to do, on the store's
+  /// clock.
   std::optional<Timestamp> retry_at{};
   /// The same, counted from when the store said it.
   std::optional<Duration> retry_in{};
