@@ -46,28 +46,39 @@ constexpr auto list_parts = R"(
   )
   SELECT md5(string_agg(concat_ws(' ', what, id, state), E'\n' ORDER BY what, id)) FROM part)";
 
-// A sequence may have moved though nothing ever came into its table.
+// A sequence may have moved though nothing ever came into its table. What is this schema's is listed first: to look at
+// another's sequence would mean to wait for whoever is emptying that one.
 constexpr auto empty_tables = R"(
   DO $do$
   DECLARE used text;
   BEGIN
-    SELECT string_agg(c.oid::regclass::text, ', ') INTO used
-      FROM pg_class AS c
-     WHERE c.relnamespace = '{0}'::regnamespace AND c.relkind = 'r' AND c.relname <> 'migration'
-       AND (pg_relation_size(c.oid) > 0 OR EXISTS (
-             SELECT FROM pg_depend AS d JOIN pg_sequence AS s ON s.seqrelid = d.objid
-              WHERE d.refobjid = c.oid AND d.classid = 'pg_class'::regclass
-                AND pg_sequence_last_value(s.seqrelid) IS NOT NULL));
+    WITH tables AS MATERIALIZED (
+      SELECT c.oid FROM pg_class AS c
+       WHERE c.relnamespace = '{0}'::regnamespace AND c.relkind = 'r' AND c.relname <> 'migration'),
+    sequences AS MATERIALIZED (
+      SELECT c.oid FROM pg_class AS c WHERE c.relnamespace = '{0}'::regnamespace AND c.relkind = 'S'),
+    moved AS MATERIALIZED (SELECT s.oid FROM sequences AS s WHERE pg_sequence_last_value(s.oid) IS NOT NULL)
+    SELECT string_agg(t.oid::regclass::text, ', ') INTO used
+      FROM tables AS t
+     WHERE pg_relation_size(t.oid) > 0
+        OR t.oid IN (SELECT d.refobjid FROM moved AS m
+                       JOIN pg_depend AS d ON d.objid = m.oid AND d.classid = 'pg_class'::regclass);
     IF used IS NOT NULL THEN
       EXECUTE 'TRUNCATE ' || used || ' RESTART IDENTITY CASCADE';
     END IF;
   END $do$)";
 
-// A session that its test has closed may still be at its last statement, and tells its statistics when it ends.
+// A session that its test has closed may still be at its last statement, and tells its statistics when it ends. Within
+// a transaction the server would give the first picture again and again.
 bool nobody_else_uses(PgConnection& connection, const std::string& schema) {
   const auto others = fmt::format(
       R"(SELECT count(*) FROM pg_stat_activity WHERE query ~ '\m{}\M' AND pid <> pg_backend_pid())", schema);
-  return eventually([&] { return connection.scalar(others) == "0"; }, std::chrono::seconds(1));
+  return eventually(
+      [&] {
+        connection.run("SELECT pg_stat_clear_snapshot()");
+        return connection.scalar(others) == "0";
+      },
+      std::chrono::seconds(1));
 }
 
 const std::string& migrations() {
