@@ -20,20 +20,20 @@ Timestamp next_of(const Cron& cron, const Zone& zone, Timestamp after) {
   return next_after(cron, zone, after).value_or(end_of_calendar);
 }
 
-/// The last one up to `until`, where `known` is one of them. There is no way to look backwards, so the span in which
+/// The last one up to `now`, where `counted` is one of them. There is no way to look backwards, so the span in which
 /// it lies is halved: from its middle on another one comes in time, or none does.
-Timestamp latest_until(const Cron& cron, const Zone& zone, Timestamp known, Timestamp until) {
-  auto end = until;
-  while (known < end) {
-    const auto middle = known + (end - known) / 2;
+Timestamp latest_until(const Cron& cron, const Zone& zone, Timestamp counted, Timestamp now) {
+  auto end = now;
+  while (counted < end) {
+    const auto middle = counted + (end - counted) / 2;
     const auto found = next_after(cron, zone, middle);
-    if (found && *found <= until) {
-      known = *found;
+    if (found && *found <= now) {
+      counted = *found;
     } else {
       end = middle;
     }
   }
-  return known;
+  return counted;
 }
 
 /// Counting has come to its end, and more is due.
