@@ -1,11 +1,11 @@
 // What else is done with claims: given up, handed over, revoked, looked at.
 #include "core/limits.h"
 #include "core/session_limits.h"
+#include "lease/past_dead_holders.h"
 #include "lease/retry.h"
 #include "session/answer.h"
 #include "session/impl.h"
 #include "session/owner.h"
-#include "session/past_the_dead.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -77,7 +77,7 @@ Result<Claim> Claims::transfer(std::string_view item, std::string_view to_sessio
   statement.reason = reason;
   const auto deadline = impl_->deadline();
   const auto once = [&] { return storage::query_one(*impl_->backend, statement, deadline); };
-  auto answer = session::ask_past_the_dead(*impl_->backend, deadline, [&] {
+  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
     // An operator's is not repeated where the answer was lost: a second one would take it from whoever has it by then.
     return token ? lease::ask_again(deadline, once) : lease::ask_until_free(deadline, once);
   });

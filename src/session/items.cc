@@ -6,11 +6,11 @@
 #include "base/text.h"
 #include "core/limits.h"
 #include "core/session_limits.h"
+#include "lease/past_dead_holders.h"
 #include "lease/retry.h"
 #include "session/answer.h"
 #include "session/impl.h"
 #include "session/owner.h"
-#include "session/past_the_dead.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -110,7 +110,7 @@ Result<void> Items::done(std::string_view key, std::optional<Token> token) const
   if (token) statement.token = token->value;
   statement.holder = self.name;
   const auto deadline = impl_->deadline();
-  auto answer = session::ask_past_the_dead(*impl_->backend, deadline, [&] {
+  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
     return lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   });
   if (!answer) return std::move(answer).error();
@@ -134,7 +134,7 @@ Result<void> Items::remove(std::string_view key) const {
   if (auto checked = check_name("item key", key); !checked) return checked;
   const sql::ItemRemove statement{.key = key};
   const auto deadline = impl_->deadline();
-  auto answer = session::ask_past_the_dead(*impl_->backend, deadline, [&] {
+  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
     return lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   });
   if (!answer) return std::move(answer).error();

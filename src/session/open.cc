@@ -3,11 +3,11 @@
 
 #include "base/random_id.h"
 #include "core/session_limits.h"
+#include "lease/past_dead_holders.h"
 #include "lease/retry.h"
 #include "lease/with_holder.h"
 #include "session/answer.h"
 #include "session/impl.h"
-#include "session/past_the_dead.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -48,7 +48,7 @@ Result<Grant> Sessions::open(const SessionOptions& options) const {
   const auto statement = session::statement_for(wish);
   const auto deadline = impl_->deadline();
   BootTime before_sending;
-  auto answer = session::ask_past_the_dead(*impl_->backend, deadline, [&] {
+  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
     return lease::ask_again(deadline, [&] {
       before_sending = BootClock::now();
       return storage::query_one(*impl_->backend, statement, deadline);

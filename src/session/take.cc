@@ -2,11 +2,11 @@
 #include "core/job_limits.h"
 #include "core/limits.h"
 #include "core/session_limits.h"
+#include "lease/past_dead_holders.h"
 #include "lease/patience.h"
 #include "lease/retry.h"
 #include "session/answer.h"
 #include "session/impl.h"
-#include "session/past_the_dead.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -25,7 +25,7 @@ Result<Claim> try_take(storage::Backend& backend, const S& statement, std::strin
   const auto note_owner = [&](const sql::ClaimAnswer& refusal) {
     if (refusal.outcome != "blocked") dead_owner = refusal;
   };
-  auto claim = claim_from(ask_past_the_dead(backend, deadline, ask, note_owner), item, session);
+  auto claim = claim_from(lease::ask_past_dead_holders(backend, deadline, ask, note_owner), item, session);
   if (!claim || !dead_owner) return claim;
   // For the store the item was free; it was taken over all the same.
   claim->previous_session = dead_owner->session_id.value_or("");
