@@ -1,5 +1,5 @@
-// Everything: leases, locks, jobs, chunks, sessions, claims, rate limits and the store they live in. The runtimes for
-// workers and loaders are in worker.h and loader.h.
+// Everything: leases, locks, jobs, chunks, sessions, claims, schedules, rate limits and the store they live in. The
+// runtimes for workers, loaders and schedulers are in worker.h, loader.h and scheduler.h.
 #pragma once
 
 #include "leasehold/chunk.h"
@@ -13,6 +13,7 @@
 #include "leasehold/queue.h"
 #include "leasehold/recovery.h"
 #include "leasehold/result.h"
+#include "leasehold/schedule.h"
 #include "leasehold/session.h"
 #include "leasehold/store.h"
 #include "leasehold/time.h"

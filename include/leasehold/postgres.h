@@ -61,4 +61,8 @@ LEASEHOLD_EXPORT Result<void> fence_chunk(PGconn* connection, std::string_view s
 LEASEHOLD_EXPORT Result<void> fence_claim(PGconn* connection, std::string_view item, Token token,
                                           std::string_view schema = "leasehold");
 
+/// The same for a run of a schedule.
+LEASEHOLD_EXPORT Result<void> fence_schedule(PGconn* connection, std::string_view schedule, Token token,
+                                             std::string_view schema = "leasehold");
+
 }  // namespace leasehold

@@ -13,10 +13,11 @@ namespace leasehold {
 /// What was taken back, or what there would be to take back.
 struct Recovered {
   std::int64_t locks = 0;      ///< expired leases of locks that were ended
-  std::int64_t leases = 0;     ///< expired leases of jobs, chunks and sessions that were ended
+  std::int64_t leases = 0;     ///< expired leases of jobs, chunks, sessions and schedules that were ended
   std::int64_t jobs = 0;       ///< jobs that went back to their queues
   std::int64_t chunks = 0;     ///< chunks that went back to their sets
   std::int64_t claims = 0;     ///< items that stale sessions had
+  std::int64_t runs = 0;       ///< runs of schedules that were lost
   std::int64_t failed = 0;     ///< jobs and chunks whose crash budget was spent: dead letters, exhausted
   std::int64_t unblocked = 0;  ///< jobs whose predecessors had all completed
   Timestamp store_now{};
@@ -31,6 +32,7 @@ struct RecoveryTotal {
   std::int64_t jobs = 0;
   std::int64_t chunks = 0;
   std::int64_t claims = 0;
+  std::int64_t runs = 0;
   std::optional<Timestamp> last_at{};
 };
 

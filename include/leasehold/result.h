@@ -29,6 +29,7 @@ enum class Errc {
   empty,             ///< nothing to do: no work is due
   at_capacity,       ///< the queue's limit is reached; `current` says who frees a place next
   paused,            ///< an operator stopped the queue
+  not_due,           ///< the schedule's next run is later; `retry_at` says when
   rate_limited,      ///< too soon; `retry_at` says when
   terminal,          ///< it has come to its end: there is nothing to claim
   race,              ///< somebody else got it while this was being asked; `current` says who
@@ -51,8 +52,8 @@ struct Error {
   /// The key's latest lease, for `held`, `race`, `busy` and `lost`: who has it, or had it last. Empty if it never had
   /// one. For `blocked`: that of what is in the way.
   std::optional<LeaseInfo> current;
-  /// For `rate_limited`, `empty`, and chunks and items that are held: when there may be something to do, on the store's
-  /// clock.
+  /// For `rate_limited`, `not_due`, `empty`, and chunks and items that are held: when there may be something to do, on
+  /// the store's clock.
   std::optional<Timestamp> retry_at{};
   /// The same, counted from when the store said it.
   std::optional<Duration> retry_in{};

@@ -64,4 +64,8 @@ LEASEHOLD_EXPORT Result<void> fence_chunk(sqlite3* connection, std::string_view 
 LEASEHOLD_EXPORT Result<void> fence_claim(sqlite3* connection, std::string_view item, Token token,
                                           std::string_view schema = "main");
 
+/// The same for a run of a schedule.
+LEASEHOLD_EXPORT Result<void> fence_schedule(sqlite3* connection, std::string_view schedule, Token token,
+                                             std::string_view schema = "main");
+
 }  // namespace leasehold

@@ -24,6 +24,7 @@
 #include "leasehold/queue.h"
 #include "leasehold/recovery.h"
 #include "leasehold/result.h"
+#include "leasehold/schedule.h"
 #include "leasehold/session.h"
 
 namespace leasehold {
@@ -91,6 +92,7 @@ class Store {
   [[nodiscard]] LEASEHOLD_EXPORT Sessions sessions() const;
   [[nodiscard]] LEASEHOLD_EXPORT Items items() const;
   [[nodiscard]] LEASEHOLD_EXPORT Claims claims() const;
+  [[nodiscard]] LEASEHOLD_EXPORT Schedules schedules() const;
   [[nodiscard]] LEASEHOLD_EXPORT Limits limits() const;
   [[nodiscard]] LEASEHOLD_EXPORT Migrations migrations() const;
 
@@ -98,8 +100,8 @@ class Store {
   /// Sleeps until something in the store may have changed, or `timeout` passed. A hint, not a promise.
   LEASEHOLD_EXPORT void wait_for_change(Duration timeout) const;
 
-  /// All that is held, by anyone: locks, jobs, chunks, sessions and what they have claimed. What runs out first, or
-  /// has run out, comes first.
+  /// All that is held, by anyone: locks, jobs, chunks, schedules, sessions and what they have claimed. What runs out
+  /// first, or has run out, comes first.
   LEASEHOLD_EXPORT Result<std::vector<LeaseInfo>> leases(int limit = 1000) const;
   LEASEHOLD_EXPORT Result<StoreStatus> status() const;
   /// Settings and circumstances that make leases unsafe.

@@ -1,5 +1,7 @@
 #include "base/json_list.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -54,7 +56,29 @@ std::string take_text(std::string_view& rest) {
   return text;
 }
 
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  out += '"';
+}
+
 }  // namespace
+
+std::string json_from_texts(const std::vector<std::string>& texts) {
+  std::string array = "[";
+  for (const auto& text : texts) {
+    if (array.size() > 1) array += ',';
+    append_quoted(array, text);
+  }
+  return array + ']';
+}
 
 std::vector<std::string> texts_from_json(std::string_view array) {
   std::vector<std::string> texts;

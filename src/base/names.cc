@@ -8,6 +8,7 @@
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
+#include "leasehold/schedule.h"
 #include "leasehold/session.h"
 
 namespace leasehold {
@@ -145,6 +146,37 @@ std::optional<ItemState> item_state_from(std::string_view text) noexcept {
   return spelled(text, states);
 }
 
+const char* to_string(Misfire policy) noexcept {
+  switch (policy) {
+    case Misfire::skip: return "skip";
+    case Misfire::once: return "once";
+    case Misfire::all: return "all";
+  }
+  return "unknown";
+}
+
+std::optional<Misfire> misfire_from(std::string_view text) noexcept {
+  constexpr std::array policies = {Misfire::skip, Misfire::once, Misfire::all};
+  return spelled(text, policies);
+}
+
+const char* to_string(ScheduleState state) noexcept {
+  switch (state) {
+    case ScheduleState::waiting: return "waiting";
+    case ScheduleState::due: return "due";
+    case ScheduleState::running: return "running";
+    case ScheduleState::expired: return "expired";
+    case ScheduleState::paused: return "paused";
+  }
+  return "unknown";
+}
+
+std::optional<ScheduleState> schedule_state_from(std::string_view text) noexcept {
+  constexpr std::array states = {ScheduleState::waiting, ScheduleState::due, ScheduleState::running,
+                                 ScheduleState::expired, ScheduleState::paused};
+  return spelled(text, states);
+}
+
 const char* to_string(Errc code) noexcept {
   switch (code) {
     case Errc::invalid_argument: return "invalid_argument";
@@ -155,6 +187,7 @@ const char* to_string(Errc code) noexcept {
     case Errc::empty: return "empty";
     case Errc::at_capacity: return "at_capacity";
     case Errc::paused: return "paused";
+    case Errc::not_due: return "not_due";
     case Errc::rate_limited: return "rate_limited";
     case Errc::terminal: return "terminal";
     case Errc::race: return "race";

@@ -8,6 +8,7 @@
 #include "leasehold/claim.h"
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
+#include "leasehold/schedule.h"
 #include "leasehold/session.h"
 
 namespace leasehold {
@@ -21,5 +22,7 @@ std::optional<ChunkState> chunk_state_from(std::string_view text) noexcept;
 std::optional<ChunkSetState> chunk_set_state_from(std::string_view text) noexcept;
 std::optional<SessionStatus> session_status_from(std::string_view text) noexcept;
 std::optional<ItemState> item_state_from(std::string_view text) noexcept;
+std::optional<ScheduleState> schedule_state_from(std::string_view text) noexcept;
+std::optional<Misfire> misfire_from(std::string_view text) noexcept;
 
 }  // namespace leasehold

@@ -10,7 +10,8 @@ namespace leasehold::cli {
 namespace {
 
 bool is_nothing(const Recovered& found) {
-  return found.locks + found.leases + found.jobs + found.chunks + found.claims + found.failed + found.unblocked == 0;
+  const auto work = found.jobs + found.chunks + found.claims + found.runs + found.failed + found.unblocked;
+  return found.locks + found.leases + work == 0;
 }
 
 Result<Recovered> preview(const Store& store) {
@@ -21,12 +22,13 @@ Result<Recovered> preview(const Store& store) {
 
 void print_recovered(const Recovered& found, bool dry_run) {
   if (is_nothing(found)) return print_line("nothing to recover");
-  print("{} {} of jobs, chunks and sessions and {} of locks", dry_run ? "would end" : "ended",
+  print("{} {} of jobs, chunks, sessions and schedules and {} of locks", dry_run ? "would end" : "ended",
         counted(found.leases, "lease"), found.locks);
   const auto* go = dry_run ? "would go" : "went";
   if (found.jobs > 0) print("{} {} back to the queue", counted(found.jobs, "job"), go);
   if (found.chunks > 0) print("{} {} back to the set", counted(found.chunks, "chunk"), go);
   if (found.claims > 0) print("{} {} free", counted(found.claims, "item"), dry_run ? "would become" : "became");
+  if (found.runs > 0) print("{} {} as lost", counted(found.runs, "run"), dry_run ? "would be noted" : "noted");
   if (found.failed > 0) print("{} will not be tried again: the crash budget is spent", found.failed);
   if (found.unblocked > 0) print("{} {} on: nothing is left to wait for", counted(found.unblocked, "job"), go);
 }

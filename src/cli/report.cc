@@ -35,6 +35,7 @@ int exit_code_of(const Error& error, int held_code) {
     case Errc::rate_limited:
     case Errc::race:
     case Errc::blocked: return held_code;
+    case Errc::not_due:
     case Errc::empty:
     case Errc::terminal: return exit_code::nothing_to_do;
     case Errc::lost:

@@ -25,7 +25,7 @@ void print_store(const std::string& url, const StoreStatus& status) {
 
 void print_recovery(const RecoveryStats& recovery) {
   const auto& stale = recovery.stale_now;
-  print("{:<13} {} of jobs, chunks and sessions, {} of locks", "stale now", counted(stale.leases, "lease"),
+  print("{:<13} {} of jobs, chunks, sessions and schedules, {} of locks", "stale now", counted(stale.leases, "lease"),
         stale.locks);
   if (recovery.totals.empty()) return;
   Table table({"RECOVERED BY",

@@ -14,12 +14,6 @@ struct DueOnes {
   Timestamp next{};          ///< the first that is not due
 };
 
-/// Nothing comes after the year 9999: what would, is put off until then.
-Timestamp next_of(const Cron& cron, const Zone& zone, Timestamp after) {
-  constexpr Timestamp end_of_calendar = std::chrono::sys_days(std::chrono::year(10000) / 1 / 1);
-  return next_after(cron, zone, after).value_or(end_of_calendar);
-}
-
 /// The last one up to `now`, where `counted` is one of them. There is no way to look backwards, so the span in which
 /// it lies is halved: from its middle on another one comes in time, or none does.
 Timestamp latest_until(const Cron& cron, const Zone& zone, Timestamp counted, Timestamp now) {
@@ -41,7 +35,7 @@ void jump_to_latest(const Cron& cron, const Zone& zone, Timestamp now, DueOnes& 
   const auto counted = due.latest;
   due.latest = latest_until(cron, zone, counted, now);
   due.before_latest = latest_until(cron, zone, counted, due.latest - Duration(1));
-  due.next = next_of(cron, zone, due.latest);
+  due.next = next_occurrence_after(cron, zone, due.latest);
 }
 
 /// The calendar goes on from its next occurrence, not from the retry: what lies between the two may have been skipped
@@ -51,11 +45,11 @@ DueOnes due_ones(const Cron& cron, const Zone& zone, const Upcoming& upcoming, T
   if (retry && occurrence > now) return {.first = *retry, .latest = *retry, .next = occurrence};
   DueOnes due{.first = retry.value_or(occurrence), .latest = occurrence, .before_latest = retry};
   due.earlier = retry ? 1 : 0;
-  due.next = next_of(cron, zone, occurrence);
+  due.next = next_occurrence_after(cron, zone, occurrence);
   while (due.next <= now && due.earlier < most_missed) {
     due.before_latest = due.latest;
     due.latest = due.next;
-    due.next = next_of(cron, zone, due.latest);
+    due.next = next_occurrence_after(cron, zone, due.latest);
     ++due.earlier;
   }
   if (due.next <= now) jump_to_latest(cron, zone, now, due);
@@ -82,16 +76,21 @@ DuePlan skip_all(const DueOnes& due) {
 
 }  // namespace
 
-DuePlan plan_due(const Cron& cron, const Zone& zone, MisfirePolicy policy, Duration misfire_after,
-                 const Upcoming& upcoming, Timestamp now) {
+Timestamp next_occurrence_after(const Cron& cron, const Zone& zone, Timestamp after) {
+  constexpr Timestamp end_of_calendar = std::chrono::sys_days(std::chrono::year(10000) / 1 / 1);
+  return next_after(cron, zone, after).value_or(end_of_calendar);
+}
+
+DuePlan plan_due(const Cron& cron, const Zone& zone, Misfire policy, Duration misfire_after, const Upcoming& upcoming,
+                 Timestamp now) {
   const auto& [occurrence, retry] = upcoming;
   if (retry.value_or(occurrence) > now) return {.next_occurrence = occurrence};
-  if (policy == MisfirePolicy::all) {
+  if (policy == Misfire::all) {
     return {.taken = retry.value_or(occurrence),
-            .next_occurrence = retry ? occurrence : next_of(cron, zone, occurrence)};
+            .next_occurrence = retry ? occurrence : next_occurrence_after(cron, zone, occurrence)};
   }
   const auto due = due_ones(cron, zone, upcoming, now);
-  const bool in_time = policy == MisfirePolicy::once || now - due.latest <= misfire_after;
+  const bool in_time = policy == Misfire::once || now - due.latest <= misfire_after;
   return in_time ? take_latest(due) : skip_all(due);
 }
 

@@ -1,6 +1,6 @@
 // Which occurrence of a cron rule is taken, and what becomes of those that nobody took in time.
 //
-//   const auto plan = plan_due(cron, zone, MisfirePolicy::once, 5min, {.occurrence = next_occurrence}, now);
+//   const auto plan = plan_due(cron, zone, Misfire::once, 5min, {.occurrence = next_occurrence}, now);
 //   plan.taken;                            // the occurrence to run; none where all of them came too long ago
 //   plan.skipped_from, plan.missed;        // to be noted in the history: every occurrence is accounted for
 //
@@ -14,11 +14,9 @@
 #include <optional>
 
 #include "core/calendar.h"
+#include "leasehold/schedule.h"
 
 namespace leasehold {
-
-/// The same as leasehold::Misfire, which says more about it.
-enum class MisfirePolicy { skip, once, all };
 
 /// What is missed is counted up to here; the rest is jumped over.
 constexpr std::int64_t most_missed = 10000;
@@ -40,10 +38,13 @@ struct DuePlan {
   bool operator==(const DuePlan&) const = default;
 };
 
-/// With MisfirePolicy::skip the latest one is in time until `misfire_after` after it. Where nothing is due yet, nothing
+/// Nothing comes after the year 9999: what would, is put off until then.
+Timestamp next_occurrence_after(const Cron& cron, const Zone& zone, Timestamp after);
+
+/// With Misfire::skip the latest one is in time until `misfire_after` after it. Where nothing is due yet, nothing
 /// is taken.
-DuePlan plan_due(const Cron& cron, const Zone& zone, MisfirePolicy policy, Duration misfire_after,
-                 const Upcoming& upcoming, Timestamp now);
+DuePlan plan_due(const Cron& cron, const Zone& zone, Misfire policy, Duration misfire_after, const Upcoming& upcoming,
+                 Timestamp now);
 
 /// After a pause: all that came meanwhile is skipped.
 DuePlan plan_resume(const Cron& cron, const Zone& zone, Timestamp next_occurrence, Timestamp now);

@@ -40,7 +40,8 @@ Result<Reaped> reap_lease(storage::Backend& backend, std::int64_t lease_id, std:
   auto ended = storage::query_one(backend, reap, deadline);
   if (!ended) return std::move(ended).error();
   if (ended->outcome != "reaped") return Reaped{};
-  return Reaped{.leases = 1, .jobs = ended->jobs, .chunks = ended->chunks, .claims = ended->claims};
+  return Reaped{
+      .leases = 1, .jobs = ended->jobs, .chunks = ended->chunks, .claims = ended->claims, .runs = ended->runs};
 }
 
 Reaped Reaper::reap(storage::Backend& backend, BootTime deadline) {
@@ -59,6 +60,7 @@ Reaped Reaper::reap(storage::Backend& backend, BootTime deadline) {
     reaped.jobs += ended->jobs;
     reaped.chunks += ended->chunks;
     reaped.claims += ended->claims;
+    reaped.runs += ended->runs;
   }
   return reaped;
 }

@@ -13,6 +13,7 @@ struct Reaped {
   std::int64_t jobs = 0;
   std::int64_t chunks = 0;
   std::int64_t claims = 0;
+  std::int64_t runs = 0;
 };
 
 /// True only where it is certain: it was a process of this host, and it has ended.

@@ -16,13 +16,15 @@ Recovered recovered_from(const Row& row) {
           .jobs = row.jobs,
           .chunks = row.chunks,
           .claims = row.claims,
+          .runs = row.runs,
           .failed = row.failed,
           .unblocked = row.unblocked,
           .store_now = row.store_now};
 }
 
 bool found_any(const Recovered& found) {
-  return found.locks + found.leases + found.jobs + found.chunks + found.claims + found.failed + found.unblocked > 0;
+  const auto work = found.jobs + found.chunks + found.claims + found.runs + found.failed + found.unblocked;
+  return found.locks + found.leases + work > 0;
 }
 
 void add(Recovered& total, const Recovered& batch) {
@@ -31,6 +33,7 @@ void add(Recovered& total, const Recovered& batch) {
   total.jobs += batch.jobs;
   total.chunks += batch.chunks;
   total.claims += batch.claims;
+  total.runs += batch.runs;
   total.failed += batch.failed;
   total.unblocked += batch.unblocked;
   total.store_now = batch.store_now;
@@ -45,6 +48,7 @@ Result<Recovered> recover(storage::Backend& backend, Duration call_timeout) {
   total.jobs = reaped.jobs;
   total.chunks = reaped.chunks;
   total.claims = reaped.claims;
+  total.runs = reaped.runs;
   for (;;) {
     const sql::Recover statement{.most = recover_batch};
     auto row = storage::query_one(backend, statement, BootClock::now() + call_timeout);
@@ -68,6 +72,7 @@ Result<RecoveryStats> recovery_stats(storage::Backend& backend, BootTime deadlin
                             .jobs = row.jobs,
                             .chunks = row.chunks,
                             .claims = row.claims,
+                            .runs = row.runs,
                             .last_at = row.last_at});
   }
   return stats;

@@ -64,4 +64,10 @@ Result<void> fence_claim(PGconn* connection, std::string_view item, Token token,
   return run_fence(connection, "claim_fence", params, schema);
 }
 
+Result<void> fence_schedule(PGconn* connection, std::string_view schedule, Token token, std::string_view schema) {
+  if (auto checked = check_name("schedule name", schedule); !checked) return checked;
+  const std::array params = {std::string(schedule), std::to_string(token.value)};
+  return run_fence(connection, "schedule_fence", params, schema);
+}
+
 }  // namespace leasehold

@@ -10,6 +10,7 @@
 #include "core/chunk_limits.h"
 #include "core/limits.h"
 #include "leasehold/sqlite.h"
+#include "schedule/answer.h"
 #include "session/answer.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/dialect.h"
@@ -91,6 +92,12 @@ Result<void> fence_claim(sqlite3* connection, std::string_view item, Token token
   if (auto checked = check_name("item key", item); !checked) return checked;
   const auto answer = FenceQuery(connection, sqlite::local::fence_claim, schema).ask({item}, token);
   return judge(answer, session::describe_item(item), token);
+}
+
+Result<void> fence_schedule(sqlite3* connection, std::string_view schedule, Token token, std::string_view schema) {
+  if (auto checked = check_name("schedule name", schedule); !checked) return checked;
+  const auto answer = FenceQuery(connection, sqlite::local::fence_schedule, schema).ask({schedule}, token);
+  return judge(answer, schedule::describe(schedule), token);
 }
 
 }  // namespace leasehold

@@ -6,6 +6,7 @@
 #include "limit/limits.h"
 #include "lock/locks.h"
 #include "queue/jobs.h"
+#include "schedule/schedules.h"
 #include "session/impl.h"
 #include "storage/migrator.h"
 #include "storage/postgres/backend.h"
@@ -134,6 +135,10 @@ Items Store::items() const {
 Claims Store::claims() const {
   return Claims(std::make_shared<const Claims::Impl>(
       Claims::Impl{.backend = impl_->backend, .call_timeout = impl_->call_timeout, .awaited = impl_->awaited}));
+}
+
+Schedules Store::schedules() const {
+  return Schedules(std::make_shared<const Schedules::Impl>(Schedules::Impl{impl_->backend, impl_->call_timeout}));
 }
 
 Limits Store::limits() const {

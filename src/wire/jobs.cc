@@ -112,19 +112,16 @@ json::object encode(const QueueInfo& queue) {
 }
 
 json::object encode(const Recovered& recovered) {
-  return {{"locks", recovered.locks},         {"leases", recovered.leases},          {"jobs", recovered.jobs},
-          {"chunks", recovered.chunks},       {"claims", recovered.claims},          {"failed", recovered.failed},
-          {"unblocked", recovered.unblocked}, {"at", timestamp(recovered.store_now)}};
+  return {{"locks", recovered.locks},   {"leases", recovered.leases},       {"jobs", recovered.jobs},
+          {"chunks", recovered.chunks}, {"claims", recovered.claims},       {"runs", recovered.runs},
+          {"failed", recovered.failed}, {"unblocked", recovered.unblocked}, {"at", timestamp(recovered.store_now)}};
 }
 
 json::object encode(const RecoveryTotal& total) {
-  return {{"reason", text(total.reason)},
-          {"times", total.times},
-          {"leases", total.leases},
-          {"jobs", total.jobs},
-          {"chunks", total.chunks},
-          {"claims", total.claims},
-          {"last_at", timestamp_or_null(total.last_at)}};
+  return {{"reason", text(total.reason)}, {"times", total.times},
+          {"leases", total.leases},       {"jobs", total.jobs},
+          {"chunks", total.chunks},       {"claims", total.claims},
+          {"runs", total.runs},           {"last_at", timestamp_or_null(total.last_at)}};
 }
 
 }  // namespace

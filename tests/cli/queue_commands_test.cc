@@ -118,7 +118,7 @@ TEST_P(QueueCommands, RecoverTakesBackWhatHasExpiredAndStatusRemembersIt) {
   ASSERT_TRUE(eventually([&] { return json({"recover", "--dry-run"}).at("jobs") == 1; }));
   EXPECT_EQ(json({"status"}).at("recovery").at("stale_now").at("leases"), 1);
   EXPECT_EQ(tool({"recover"}).out,
-            "ended 1 lease of jobs, chunks and sessions and 0 of locks\n"
+            "ended 1 lease of jobs, chunks, sessions and schedules and 0 of locks\n"
             "1 job went back to the queue\n");
   EXPECT_EQ(json({"recover"}).at("jobs"), 0);
   const auto total = json({"status"}).at("recovery").at("totals").at(0);

@@ -38,7 +38,11 @@ inline storage::Param sample_of(const storage::Field& field) {
   if (field.name == "kind") return std::string_view("worker");
   if (field.name == "scope") return std::string_view("read");
   if (field.name == "which") return std::string_view("failed");
-  if (field.name == "cursor" || field.name == "metadata") return one_json.front();
+  if (field.name == "misfire") return std::string_view("once");
+  if (field.name == "cursor" || field.name == "metadata" || field.name == "counts") return one_json.front();
+  // A schedule with a pause, which puts a job into a queue.
+  if (field.name == "cron" || field.name == "cron_given" || field.name == "zone" || field.name == "command") return {};
+  if (field.name == "jitter") return std::int64_t{0};
   if (field.name == "to_item") return std::string_view("another sample");
   if (field.name == "specs") return storage::StringList(one_json);
   if (field.name == "after" && field.type == storage::Type::integers) return storage::IntegerList();

@@ -46,7 +46,7 @@ DROP FUNCTION leasehold.queue_running_keys(text);
 DROP FUNCTION leasehold.queue_running(text);
 DROP FUNCTION leasehold.queue_promote(text, bigint, timestamptz);
 DROP FUNCTION leasehold.queue_reclaim(text, text, text);
-DROP FUNCTION leasehold.note_recovery(text, bigint, bigint, bigint, bigint, bigint, timestamptz);
+DROP FUNCTION leasehold.note_recovery(text, bigint, bigint, bigint, bigint, bigint, bigint, timestamptz);
 DROP FUNCTION leasehold.lease_reclaim(bigint, text, text, text, timestamptz);
 DROP FUNCTION leasehold.lease_give_back(bigint, boolean, timestamptz);
 DROP FUNCTION leasehold.job_cancel_granted(bigint[], bigint, bigint, timestamptz);

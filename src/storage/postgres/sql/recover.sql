@@ -25,15 +25,17 @@ SELECT leasehold.await_topic(:topic, :span) AS until;
 
 -- statement recover write
 -- takes most int
--- gives locks int, leases int, jobs int, chunks int, claims int, failed int, unblocked int, store_now time
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
+--   store_now time
 SELECT * FROM leasehold.recover(:most);
 
 -- statement recover_preview read
--- gives locks int, leases int, jobs int, chunks int, claims int, failed int, unblocked int, store_now time
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
+--   store_now time
 SELECT * FROM leasehold.recover_preview();
 
 -- statement recovery_totals read
--- gives reason text, times int, leases int, jobs int, chunks int, claims int, last_at time?
+-- gives reason text, times int, leases int, jobs int, chunks int, claims int, runs int, last_at time?
 SELECT * FROM leasehold.recovery_totals();
 
 -- statement lease_suspects read
@@ -43,5 +45,5 @@ SELECT * FROM leasehold.lease_suspects(:boot_id, :most);
 
 -- statement lease_reap write
 -- takes lease_id int, boot_id text, pid int, process_start int
--- gives outcome text, jobs int, chunks int, claims int
+-- gives outcome text, jobs int, chunks int, claims int, runs int
 SELECT * FROM leasehold.lease_reap(:lease_id, :boot_id, :pid, :process_start);

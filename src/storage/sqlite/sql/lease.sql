@@ -61,6 +61,15 @@ DELETE FROM leasehold_session WHERE id IN (
    WHERE (l.ended_at < :now - :older_than OR l.expires_at < :now - :older_than)
      AND NOT EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL)
    LIMIT :batch);
+-- Occurrences and their ends are a matter of the wall clock. The latest run that has come to an end stays.
+DELETE FROM leasehold_schedule_run WHERE (schedule_id, occurrence) IN (
+  SELECT r.schedule_id, r.occurrence
+    FROM leasehold_schedule_run AS r
+   WHERE r.finished_at < :wall - :older_than
+     AND (r.token IS NULL OR EXISTS (SELECT 1 FROM leasehold_schedule_run AS o
+                                      WHERE o.schedule_id = r.schedule_id AND o.token > r.token
+                                        AND o.finished_at IS NOT NULL))
+   LIMIT :batch);
 -- As long as a job goes on, the leases of its attempts stay, to say who made them.
 DELETE FROM leasehold_lease WHERE id IN (
   SELECT l.id FROM leasehold_lease AS l
@@ -72,6 +81,7 @@ DELETE FROM leasehold_lease WHERE id IN (
      AND NOT EXISTS (SELECT 1 FROM leasehold_chunk AS c WHERE c.lease_id = l.id)
      AND NOT EXISTS (SELECT 1 FROM leasehold_session AS s WHERE s.lease_id = l.id)
      AND l.id NOT IN (SELECT lease_id FROM leasehold_claim)
+     AND l.id NOT IN (SELECT lease_id FROM leasehold_schedule_run WHERE outcome IS NULL)
      AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s
                       WHERE s.lease_id = l.id AND NOT s.final
                         AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS e WHERE e.job_id = s.job_id AND e.final))

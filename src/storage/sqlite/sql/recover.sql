@@ -112,9 +112,16 @@ SELECT l.id AS lease_id, l.ended_at
     OR (l.ended_at IS NOT NULL
         AND EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL))
 
+-- A run of a schedule whose lease has run out. There are as many as runs are under way.
+-- fragment expired_runs
+SELECT r.schedule_id
+  FROM leasehold_schedule_run AS r CROSS JOIN leasehold_lease AS l ON l.id = r.lease_id
+ WHERE r.outcome IS NULL AND NOT ({live})
+
 -- statement recover write
 -- takes most int
--- gives locks int, leases int, jobs int, chunks int, claims int, failed int, unblocked int, store_now time
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
+--   store_now time
 -- Nothing can be left blocked in vain: a verdict and what it sets free are one transaction.
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, ahead)
 SELECT 1, {next_recovery}, (SELECT count(*) FROM (SELECT 1 FROM ({expired_locks}) LIMIT :most));
@@ -138,13 +145,17 @@ SELECT d.lease_id, 'recover', '', '', a.token, :now
 INSERT INTO leasehold_session_end (lease_id, reason, recovery, recovery_id, now)
 SELECT d.lease_id, 'expired', 'recover', a.token, :now
   FROM temp.leasehold_act AS a CROSS JOIN ({stale_sessions}) AS d LIMIT :most;
+INSERT INTO leasehold_schedule_lose (schedule_id, recovery, recovery_id, luck, now, wall)
+SELECT d.schedule_id, 'recover', a.token, random() & 9223372036854775807, :now, :wall
+  FROM temp.leasehold_act AS a CROSS JOIN ({expired_runs}) AS d LIMIT :most;
 SELECT a.ahead AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS jobs,
-       coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims, coalesce(r.failed, 0) AS failed,
-       0 AS unblocked, :now AS store_now
+       coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims, coalesce(r.runs, 0) AS runs,
+       coalesce(r.failed, 0) AS failed, 0 AS unblocked, :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;
 
 -- statement recover_preview read
--- gives locks int, leases int, jobs int, chunks int, claims int, failed int, unblocked int, store_now time
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
+--   store_now time
 {queues_at_work},
   expired (lease_id, jobs) AS MATERIALIZED (
     SELECT l.id, (SELECT count(*) FROM leasehold_job_grant AS g WHERE g.lease_id = l.id)
@@ -169,18 +180,19 @@ SELECT a.ahead AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS
   stale (lease_id, ended_at) AS MATERIALIZED ({stale_sessions})
 SELECT (SELECT count(*) FROM ({expired_locks})) AS locks,
        (SELECT count(*) FROM expired) + (SELECT count(DISTINCT lease_id) FROM loads)
-         + (SELECT count(*) FROM stale WHERE ended_at IS NULL) AS leases,
+         + (SELECT count(*) FROM stale WHERE ended_at IS NULL) + (SELECT count(*) FROM ({expired_runs})) AS leases,
        coalesce((SELECT sum(jobs) FROM expired), 0) - (SELECT count(*) FROM doomed) AS jobs,
        (SELECT count(*) FROM loads WHERE NOT exhausted) AS chunks,
        (SELECT count(*) FROM stale AS s JOIN leasehold_claim AS c ON c.lease_id = s.lease_id AND c.ended_at IS NULL)
          AS claims,
+       (SELECT count(*) FROM ({expired_runs})) AS runs,
        (SELECT count(*) FROM doomed WHERE NOT cancelled) + (SELECT count(*) FROM loads WHERE exhausted) AS failed,
        0 AS unblocked, :now AS store_now;
 
 -- statement recovery_totals read
--- gives reason text, times int, leases int, jobs int, chunks int, claims int, last_at time?
+-- gives reason text, times int, leases int, jobs int, chunks int, claims int, runs int, last_at time?
 SELECT reason, count(*) AS times, sum(leases) AS leases, sum(jobs) AS jobs, sum(chunks) AS chunks,
-       sum(claims) AS claims, max(at) AS last_at
+       sum(claims) AS claims, sum(runs) AS runs, max(at) AS last_at
   FROM leasehold_recovery GROUP BY reason ORDER BY reason;
 
 -- statement lease_suspects read
@@ -191,20 +203,21 @@ SELECT l.id AS lease_id, l.pid AS pid, l.process_start AS process_start
   FROM (SELECT DISTINCT lease_id FROM leasehold_lease_check
         UNION ALL SELECT lease_id FROM leasehold_lock
         UNION ALL SELECT DISTINCT lease_id FROM leasehold_chunk WHERE lease_id IS NOT NULL
-        UNION ALL SELECT lease_id FROM leasehold_session) AS h
+        UNION ALL SELECT lease_id FROM leasehold_session
+        UNION ALL SELECT lease_id FROM leasehold_schedule_run WHERE outcome IS NULL) AS h
   JOIN leasehold_lease AS l ON l.id = h.lease_id
  WHERE l.ended_at IS NULL AND l.boot_id = :boot_id AND l.pid > 0
  ORDER BY l.heartbeat_at, l.id LIMIT :most;
 
 -- statement lease_reap write
 -- takes lease_id int, boot_id text, pid int, process_start int
--- gives outcome text, jobs int, chunks int, claims int
+-- gives outcome text, jobs int, chunks int, claims int, runs int
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, outcome, token)
 SELECT 1, l.id, l.kind, {next_recovery}
   FROM (SELECT 1)
   LEFT JOIN leasehold_lease AS l
     ON l.id = :lease_id AND l.boot_id = :boot_id AND l.pid = :pid AND l.process_start = :process_start
-   AND l.ended_at IS NULL AND l.kind IN ('lock', 'job', 'worker', 'chunk', 'loader', 'session');
+   AND l.ended_at IS NULL AND l.kind IN ('lock', 'job', 'worker', 'chunk', 'loader', 'session', 'schedule');
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT :now, 'lock', k.name, 'expired', k.token, l.holder, l.host, 'process gone'
   FROM temp.leasehold_act AS a CROSS JOIN leasehold_lease AS l ON l.id = a.lease_id
@@ -221,6 +234,11 @@ SELECT lease_id, 'process_gone', 'process gone', '', '', token, :now
 INSERT INTO leasehold_session_end (lease_id, reason, detail, recovery, recovery_id, now)
 SELECT lease_id, 'expired', 'process gone', 'process_gone', token, :now
   FROM temp.leasehold_act WHERE outcome = 'session';
+INSERT INTO leasehold_schedule_lose (schedule_id, detail, recovery, recovery_id, luck, now, wall)
+SELECT r.schedule_id, 'process gone', 'process_gone', a.token, random() & 9223372036854775807, :now, :wall
+  FROM temp.leasehold_act AS a
+ CROSS JOIN leasehold_schedule_run AS r ON r.lease_id = a.lease_id AND r.outcome IS NULL
+ WHERE a.outcome = 'schedule';
 SELECT CASE WHEN a.lease_id IS NULL THEN 'gone' ELSE 'reaped' END AS outcome, coalesce(r.jobs, 0) AS jobs,
-       coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims
+       coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims, coalesce(r.runs, 0) AS runs
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;

@@ -156,6 +156,7 @@ CREATE TABLE leasehold.recovery (
   jobs   bigint      NOT NULL,
   chunks bigint      NOT NULL,
   claims bigint      NOT NULL,
+  runs   bigint      NOT NULL,
   failed bigint      NOT NULL
 );
 

@@ -133,13 +133,14 @@ BEGIN
 END $$;
 
 CREATE FUNCTION leasehold.note_recovery(
-  reason text, leases bigint, jobs bigint, chunks bigint, claims bigint, failed bigint, moment timestamptz
+  reason text, leases bigint, jobs bigint, chunks bigint, claims bigint, runs bigint, failed bigint,
+  moment timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
-  INSERT INTO leasehold.recovery (at, reason, leases, jobs, chunks, claims, failed)
+  INSERT INTO leasehold.recovery (at, reason, leases, jobs, chunks, claims, runs, failed)
   VALUES (moment, note_recovery.reason, note_recovery.leases, note_recovery.jobs, note_recovery.chunks,
-          note_recovery.claims, note_recovery.failed);
+          note_recovery.claims, note_recovery.runs, note_recovery.failed);
 END $$;
 
 -- A claim takes back what the dead hold of its queue: a few leases per call, so that no claim pays for a massacre.
@@ -168,6 +169,6 @@ BEGIN
     failed := failed + given.failed;
   END LOOP;
   IF leases > 0 THEN
-    PERFORM leasehold.note_recovery('claim', leases, jobs, 0, 0, failed, moment);
+    PERFORM leasehold.note_recovery('claim', leases, jobs, 0, 0, 0, failed, moment);
   END IF;
 END $$;

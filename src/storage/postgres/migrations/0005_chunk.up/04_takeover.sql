@@ -110,6 +110,6 @@ BEGIN
     failed := failed + given.failed;
   END LOOP;
   IF leases > 0 THEN
-    PERFORM leasehold.note_recovery('claim', leases, 0, chunks, 0, failed, moment);
+    PERFORM leasehold.note_recovery('claim', leases, 0, chunks, 0, 0, failed, moment);
   END IF;
 END $$;

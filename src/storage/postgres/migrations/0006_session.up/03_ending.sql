@@ -79,7 +79,7 @@ BEGIN
   IF l.ended_at IS NULL AND l.expires_at > moment THEN
     RETURN 'held';
   ELSIF l.ended_at IS NULL THEN
-    PERFORM leasehold.note_recovery('claim', 1, 0, 0, leasehold.session_take_back(l, NULL, moment), 0, moment);
+    PERFORM leasehold.note_recovery('claim', 1, 0, 0, leasehold.session_take_back(l, NULL, moment), 0, 0, moment);
   END IF;
   RETURN NULL;
 END $$;

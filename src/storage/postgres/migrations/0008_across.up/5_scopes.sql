@@ -20,7 +20,7 @@ BEGIN
   END IF;
   EXECUTE format('GRANT USAGE ON SCHEMA leasehold TO %I', role);
   EXECUTE format('GRANT SELECT ON leasehold.leases, leasehold.jobs, leasehold.chunks, leasehold.active_sessions, '
-                 'leasehold.items, leasehold.claims TO %I', role);
+                 'leasehold.items, leasehold.claims, leasehold.schedules, leasehold.schedule_runs TO %I', role);
   FOR f IN SELECT p.oid FROM pg_proc AS p
             WHERE p.pronamespace = 'leasehold'::regnamespace
               AND obj_description(p.oid, 'pg_proc') = ANY (wanted)

@@ -11,7 +11,8 @@ BEGIN
    WHERE l.id IN (SELECT g.lease_id FROM leasehold.job_grant AS g
                   UNION SELECT k.lease_id FROM leasehold.lock AS k
                   UNION SELECT c.lease_id FROM leasehold.chunk AS c WHERE c.lease_id IS NOT NULL
-                  UNION SELECT s.lease_id FROM leasehold.session AS s)
+                  UNION SELECT s.lease_id FROM leasehold.session AS s
+                  UNION SELECT s.lease_id FROM leasehold.schedule AS s WHERE s.lease_id IS NOT NULL)
      AND l.ended_at IS NULL AND l.boot_id = lease_suspects.boot_id AND l.pid > 0 AND l.process_start > 0
    ORDER BY l.heartbeat_at, l.id LIMIT most;
 END $$;
@@ -19,7 +20,7 @@ END $$;
 -- The process that held a lease is gone: nobody has to wait for its expiry.
 CREATE FUNCTION leasehold.lease_reap(
   lease_id bigint, boot_id text, pid bigint, process_start bigint, OUT outcome text, OUT jobs bigint,
-  OUT chunks bigint, OUT claims bigint
+  OUT chunks bigint, OUT claims bigint, OUT runs bigint
 ) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
@@ -29,16 +30,18 @@ DECLARE
   moment timestamptz;
   l      leasehold.lease;
   k      leasehold.lock;
+  s      leasehold.schedule;
   given  record;
 BEGIN
   jobs := 0;
   chunks := 0;
   claims := 0;
+  runs := 0;
   outcome := 'gone';
   SELECT t.* INTO l FROM leasehold.lease AS t
    WHERE t.id = lease_reap.lease_id AND t.boot_id = lease_reap.boot_id AND t.pid = lease_reap.pid
      AND t.process_start = lease_reap.process_start AND t.ended_at IS NULL
-     AND t.kind IN ('lock', 'job', 'worker', 'chunk', 'loader', 'session')
+     AND t.kind IN ('lock', 'job', 'worker', 'chunk', 'loader', 'session', 'schedule')
      FOR UPDATE SKIP LOCKED;
   IF l.id IS NULL THEN
     RETURN;
@@ -50,14 +53,23 @@ BEGIN
   ELSIF l.kind IN ('chunk', 'loader') THEN
     given := leasehold.chunk_take_back(l.id, 'process gone', '', '', moment);
     chunks := given.chunks;
-    PERFORM leasehold.note_recovery('process_gone', 1, 0, given.chunks, 0, given.failed, moment);
+    PERFORM leasehold.note_recovery('process_gone', 1, 0, given.chunks, 0, 0, given.failed, moment);
   ELSIF l.kind = 'session' THEN
     claims := leasehold.session_take_back(l, 'process gone', moment);
-    PERFORM leasehold.note_recovery('process_gone', 1, 0, 0, claims, 0, moment);
+    PERFORM leasehold.note_recovery('process_gone', 1, 0, 0, claims, 0, 0, moment);
+  ELSIF l.kind = 'schedule' THEN
+    -- Others lock the schedule first, and may wait for this lease: so this does not wait for them.
+    SELECT t.* INTO s FROM leasehold.schedule AS t WHERE t.lease_id = l.id FOR NO KEY UPDATE SKIP LOCKED;
+    IF s.id IS NULL THEN
+      RETURN;
+    END IF;
+    PERFORM leasehold.schedule_take_back(s, l, 'process gone', moment);
+    runs := 1;
+    PERFORM leasehold.note_recovery('process_gone', 1, 0, 0, 0, 1, 0, moment);
   ELSE
     given := leasehold.lease_reclaim(l.id, 'process gone', '', '', moment);
     jobs := given.jobs;
-    PERFORM leasehold.note_recovery('process_gone', 1, given.jobs, 0, 0, given.failed, moment);
+    PERFORM leasehold.note_recovery('process_gone', 1, given.jobs, 0, 0, 0, given.failed, moment);
   END IF;
   outcome := 'reaped';
 END $$;

@@ -15,6 +15,10 @@ CREATE VIEW leasehold_leases AS
           UNION ALL
           SELECT 'session', id, token, lease_id FROM leasehold_session
           UNION ALL
-          SELECT 'item', item, token, lease_id FROM leasehold_claim WHERE ended_at IS NULL) AS h
+          SELECT 'item', item, token, lease_id FROM leasehold_claim WHERE ended_at IS NULL
+          UNION ALL
+          SELECT 'schedule', s.name, r.token, r.lease_id
+            FROM leasehold_schedule_run AS r CROSS JOIN leasehold_schedule AS s ON s.id = r.schedule_id
+           WHERE r.outcome IS NULL) AS h
     JOIN leasehold_lease AS l ON l.id = h.lease_id
    WHERE l.ended_at IS NULL;

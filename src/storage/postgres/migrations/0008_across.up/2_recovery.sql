@@ -124,11 +124,33 @@ BEGIN
   END LOOP;
 END $$;
 
+-- The schedule before the lease, as everywhere, and no waiting for either. A run on an ended lease must not exist; if it
+-- does, it is lost.
+CREATE FUNCTION leasehold.recover_schedules(most bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := leasehold.now();
+  s      leasehold.schedule;
+  freed  record;
+  runs   bigint := 0;
+BEGIN
+  FOR s IN
+    SELECT t.* FROM leasehold.schedule AS t JOIN leasehold.lease AS l ON l.id = t.lease_id
+     WHERE t.lease_id IS NOT NULL AND (l.ended_at IS NOT NULL OR l.expires_at <= moment)
+     ORDER BY t.name LIMIT most FOR NO KEY UPDATE OF t SKIP LOCKED
+  LOOP
+    freed := leasehold.schedule_reclaim(s);
+    runs := runs + (freed.refusal IS NULL)::integer;
+  END LOOP;
+  RETURN runs;
+END $$;
+
 -- One batch: ends up to `most` expired leases of each kind and gives back what they held; call it until it finds
 -- nothing. Jobs whose predecessors have all completed go on.
 CREATE FUNCTION leasehold.recover(
   most bigint DEFAULT 100, OUT locks bigint, OUT leases bigint, OUT jobs bigint, OUT chunks bigint, OUT claims bigint,
-  OUT failed bigint, OUT unblocked bigint, OUT store_now timestamptz
+  OUT runs bigint, OUT failed bigint, OUT unblocked bigint, OUT store_now timestamptz
 ) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
@@ -143,14 +165,15 @@ BEGIN
   of_jobs := leasehold.recover_jobs(most);
   of_chunks := leasehold.recover_chunks(most);
   of_sessions := leasehold.recover_sessions(most);
+  runs := leasehold.recover_schedules(most);
   store_now := leasehold.now();
-  leases := of_jobs.leases + of_chunks.leases + of_sessions.leases;
+  leases := of_jobs.leases + of_chunks.leases + of_sessions.leases + runs;
   jobs := of_jobs.jobs;
   chunks := of_chunks.chunks;
   claims := of_sessions.claims;
   failed := of_jobs.failed + of_chunks.failed;
   IF leases > 0 THEN
-    PERFORM leasehold.note_recovery('recover', leases, jobs, chunks, claims, failed, store_now);
+    PERFORM leasehold.note_recovery('recover', leases, jobs, chunks, claims, runs, failed, store_now);
   END IF;
   unblocked := leasehold.job_unblock(ARRAY(
     SELECT b.after_id FROM leasehold.blocked AS b

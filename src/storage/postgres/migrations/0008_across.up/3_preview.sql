@@ -44,7 +44,7 @@ $$;
 
 -- What recover would find now.
 CREATE FUNCTION leasehold.recover_preview()
-RETURNS TABLE (locks bigint, leases bigint, jobs bigint, chunks bigint, claims bigint, failed bigint,
+RETURNS TABLE (locks bigint, leases bigint, jobs bigint, chunks bigint, claims bigint, runs bigint, failed bigint,
                unblocked bigint, store_now timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 #variable_conflict use_column
@@ -59,7 +59,9 @@ BEGIN
   of_jobs := leasehold.recover_jobs_preview(store_now);
   of_chunks := leasehold.recover_chunks_preview(store_now);
   of_sessions := leasehold.recover_sessions_preview(store_now);
-  leases := of_jobs.leases + of_chunks.leases + of_sessions.leases;
+  SELECT count(*) INTO runs FROM leasehold.schedule AS s JOIN leasehold.lease AS l ON l.id = s.lease_id
+   WHERE l.ended_at IS NOT NULL OR l.expires_at <= store_now;
+  leases := of_jobs.leases + of_chunks.leases + of_sessions.leases + runs;
   jobs := of_jobs.jobs;
   chunks := of_chunks.chunks;
   claims := of_sessions.claims;
@@ -73,10 +75,10 @@ BEGIN
 END $$;
 
 CREATE FUNCTION leasehold.recovery_totals()
-RETURNS TABLE (reason text, times bigint, leases bigint, jobs bigint, chunks bigint, claims bigint,
+RETURNS TABLE (reason text, times bigint, leases bigint, jobs bigint, chunks bigint, claims bigint, runs bigint,
                last_at timestamptz)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
   SELECT r.reason, count(*), sum(r.leases)::bigint, sum(r.jobs)::bigint, sum(r.chunks)::bigint,
-         sum(r.claims)::bigint, max(r.at)
+         sum(r.claims)::bigint, sum(r.runs)::bigint, max(r.at)
     FROM leasehold.recovery AS r GROUP BY r.reason ORDER BY r.reason COLLATE "C"
 $$;

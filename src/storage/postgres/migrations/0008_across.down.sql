@@ -7,6 +7,7 @@ DROP FUNCTION leasehold.recover_sessions_preview(timestamptz);
 DROP FUNCTION leasehold.recover_chunks_preview(timestamptz);
 DROP FUNCTION leasehold.recover_jobs_preview(timestamptz);
 DROP FUNCTION leasehold.recover(bigint);
+DROP FUNCTION leasehold.recover_schedules(bigint);
 DROP FUNCTION leasehold.recover_sessions(bigint);
 DROP FUNCTION leasehold.recover_chunks(bigint);
 DROP FUNCTION leasehold.recover_jobs(bigint);

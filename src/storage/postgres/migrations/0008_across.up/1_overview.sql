@@ -16,7 +16,11 @@ CREATE VIEW leasehold.leases AS
     UNION ALL
     SELECT 'session', s.id, s.token, s.lease_id FROM leasehold.session AS s
     UNION ALL
-    SELECT 'item', c.item, c.token, c.lease_id FROM leasehold.claim AS c WHERE c.ended_at IS NULL)
+    SELECT 'item', c.item, c.token, c.lease_id FROM leasehold.claim AS c WHERE c.ended_at IS NULL
+    UNION ALL
+    SELECT 'schedule', s.name, r.token, s.lease_id
+      FROM leasehold.schedule AS s JOIN leasehold.schedule_run AS r ON r.schedule_id = s.id AND r.outcome IS NULL
+     WHERE s.lease_id IS NOT NULL)
   SELECT h.kind, h.key, leasehold.lease_state(l, leasehold.now()) AS state,
          h.token, l.holder, l.host, l.pid, l.tty, l.acquired_at, l.heartbeat_at, l.expires_at, l.ttl,
          l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id
@@ -41,7 +45,8 @@ $$;
 
 -- One small batch of what is older than `older_than`; call it until it gives zeros. Leases that still say something
 -- stay: the latest of every lock (how it came to be free), of a grant or a chunk, of the attempts of unfinished jobs,
--- of a session or a claim that stays. A session goes when it has ended or was silent for so long, and has no item.
+-- of a session or a claim that stays. A session goes when it has ended or was silent for so long, and has no item. Of
+-- a schedule's history its latest run stays.
 CREATE FUNCTION leasehold.prune(older_than interval, batch bigint)
 RETURNS TABLE (leases bigint, events bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
@@ -66,6 +71,13 @@ BEGIN
      WHERE (l.ended_at < before OR l.expires_at < before)
        AND NOT EXISTS (SELECT FROM leasehold.claim AS c WHERE c.lease_id = l.id AND c.end_reason IS NULL)
      LIMIT batch FOR UPDATE OF s SKIP LOCKED);
+  DELETE FROM leasehold.schedule_run AS d WHERE (d.schedule_id, d.occurrence) IN (
+    SELECT r.schedule_id, r.occurrence FROM leasehold.schedule_run AS r
+     WHERE r.finished_at < before
+       AND (r.token IS NULL OR EXISTS (SELECT FROM leasehold.schedule_run AS o
+                                        WHERE o.schedule_id = r.schedule_id AND o.token > r.token
+                                          AND o.finished_at IS NOT NULL))
+     LIMIT batch FOR UPDATE SKIP LOCKED);
   DELETE FROM leasehold.lease AS d WHERE d.id IN (
     SELECT l.id FROM leasehold.lease AS l
      WHERE (l.ended_at < before OR (l.kind IN ('place', 'loader', 'session') AND l.expires_at < before))
@@ -76,6 +88,7 @@ BEGIN
        AND NOT EXISTS (SELECT FROM leasehold.chunk AS c WHERE c.lease_id = l.id)
        AND NOT EXISTS (SELECT FROM leasehold.session AS s WHERE s.lease_id = l.id)
        AND NOT EXISTS (SELECT FROM leasehold.claim AS c WHERE c.lease_id = l.id)
+       AND NOT EXISTS (SELECT FROM leasehold.schedule AS s WHERE s.lease_id = l.id)
      LIMIT batch FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS leases = ROW_COUNT;
   DELETE FROM leasehold.event AS d WHERE d.id IN (

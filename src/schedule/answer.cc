@@ -1,0 +1,100 @@
+#include "schedule/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "core/duration.h"
+
+namespace leasehold::schedule {
+namespace {
+
+/// What it tells of the lease of the run under way.
+sql::LeaseAnswer lease_part(const sql::ScheduleAnswer& answer) {
+  sql::LeaseAnswer lease{};
+  lease.outcome = answer.outcome;
+  lease.why = answer.why;
+  lease.kind = "schedule";
+  lease.key = answer.name;
+  lease.token = answer.token;
+  lease.lease_id = answer.lease_id;
+  lease.holder = answer.holder;
+  lease.host = answer.host;
+  lease.boot_id = answer.boot_id;
+  lease.pid = answer.pid;
+  lease.process_start = answer.process_start;
+  lease.tty = answer.tty;
+  lease.instance = answer.instance;
+  lease.ttl = answer.ttl;
+  lease.acquired_at = answer.acquired_at;
+  lease.heartbeat_at = answer.heartbeat_at;
+  lease.expires_at = answer.expires_at;
+  lease.ended_at = answer.ended_at;
+  lease.end_reason = answer.end_reason;
+  lease.end_detail = answer.end_detail;
+  lease.replayed = answer.replayed;
+  lease.store_now = answer.store_now;
+  return lease;
+}
+
+Error paused(const sql::ScheduleAnswer& answer) {
+  auto message = describe(answer.name) + " is paused";
+  if (answer.paused_at) message += fmt::format(" since {}", format_age(answer.wall_now - *answer.paused_at));
+  const auto reason = answer.paused_reason.value_or("");
+  if (!reason.empty()) message += ": " + reason;
+  return {.code = Errc::paused, .message = std::move(message), .current = current_from(answer)};
+}
+
+Error not_due(const sql::ScheduleAnswer& answer) {
+  Error error{.code = Errc::not_due, .message = describe(answer.name) + " is not due"};
+  if (!answer.next_run_at) return error;
+  error.retry_at = answer.next_run_at;
+  error.retry_in = std::max(*answer.next_run_at - answer.wall_now, Duration::zero());
+  error.message += fmt::format(": its next run is in {}", format_duration(*error.retry_in));
+  return error;
+}
+
+Error held(const sql::ScheduleAnswer& answer) {
+  auto error = lease::refusal_from(lease_part(answer), describe(answer.name));
+  if (!error.current) return error;
+  error.retry_at = error.current->expires_at;
+  error.retry_in = std::max(error.current->frees_in(), Duration::zero());
+  return error;
+}
+
+}  // namespace
+
+std::string describe(std::string_view name) { return "schedule " + quoted(name); }
+
+Error no_such_schedule(std::string_view name) {
+  return {.code = Errc::not_found, .message = describe(name) + " does not exist: define it first"};
+}
+
+Grant grant_from(const sql::ScheduleAnswer& answer, BootTime before_sending) {
+  return lease::grant_from(lease_part(answer), before_sending);
+}
+
+std::optional<LeaseInfo> current_from(const sql::ScheduleAnswer& answer) {
+  if (!answer.lease_id) return std::nullopt;
+  return lease::info_from(lease_part(answer));
+}
+
+Error refusal_from(const sql::ScheduleAnswer& answer) {
+  if (answer.outcome == "not_found") return no_such_schedule(answer.name);
+  if (answer.outcome == "paused") return paused(answer);
+  if (answer.outcome == "not_due") return not_due(answer);
+  if (answer.outcome == "held") return held(answer);
+  if (answer.outcome == "lost") {
+    return lease::lost_error(fmt::format("the run of {}", describe(answer.name)), answer.why.value_or(""),
+                             current_from(answer));
+  }
+  return lease::refusal_from(lease_part(answer), describe(answer.name));
+}
+
+Error refusal_from(const sql::LeaseAnswer& answer, std::string_view name) {
+  if (answer.outcome == "not_found") return no_such_schedule(name);
+  return lease::refusal_from(answer, fmt::format("the run of {}", describe(name)));
+}
+
+}  // namespace leasehold::schedule

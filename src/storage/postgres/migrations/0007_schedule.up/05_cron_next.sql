@@ -1,0 +1,186 @@
+-- The moments at which a cron expression happens in a time zone. When clocks are changed, a rule for certain hours
+-- happens once for each of its times of the day (one that is left out as much after the change, one that comes twice
+-- the first time), a rule for every hour whenever the clock shows a matching time: src/core/calendar.h.
+--
+-- Times without a zone are UTC in here, or what a clock shows, so that the session's own zone has no say.
+
+-- The first matching day at or after a day; NULL soon after the year 9999.
+CREATE FUNCTION leasehold.cron_next_day(c leasehold.cron, from_day date) RETURNS date
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  month date := date_trunc('month', from_day::timestamp)::date;
+  day   integer := from_day - month + 1;
+  found integer;
+BEGIN
+  WHILE month <= date '10000-01-01' LOOP
+    IF get_bit(c.months, extract(month FROM month)::integer) = 1 THEN
+      found := leasehold.cron_first(leasehold.cron_days_in(c, month), day);
+      IF found IS NOT NULL THEN
+        RETURN month + found - 1;
+      END IF;
+    END IF;
+    day := 1;
+    month := month + interval '1 month';
+  END LOOP;
+  RETURN NULL;
+END $$;
+
+-- The first matching time of the day at or after one, in seconds; NULL if there is none.
+CREATE FUNCTION leasehold.cron_next_time(c leasehold.cron, from_second integer) RETURNS integer
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  hour         integer := from_second / 3600;
+  minute       integer := from_second / 60 % 60;
+  first_second integer := leasehold.cron_first(c.seconds, 0);
+  later        integer;
+BEGIN
+  IF get_bit(c.hours, hour) = 1 THEN
+    IF get_bit(c.minutes, minute) = 1 THEN
+      later := leasehold.cron_first(c.seconds, from_second % 60);
+      IF later IS NOT NULL THEN
+        RETURN (hour * 60 + minute) * 60 + later;
+      END IF;
+    END IF;
+    later := leasehold.cron_first(c.minutes, minute + 1);
+    IF later IS NOT NULL THEN
+      RETURN (hour * 60 + later) * 60 + first_second;
+    END IF;
+  END IF;
+  RETURN (leasehold.cron_first(c.hours, hour + 1) * 60 + leasehold.cron_first(c.minutes, 0)) * 60 + first_second;
+END $$;
+
+-- The first time at or after `from_time` that a clock shows and that matches.
+CREATE FUNCTION leasehold.cron_next_local(c leasehold.cron, from_time timestamp) RETURNS timestamp
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  start date := from_time::date;
+  time  integer := leasehold.cron_next_time(c, extract(epoch FROM from_time - start)::integer);
+  day   date;
+BEGIN
+  start := start + (time IS NULL)::integer;
+  day := leasehold.cron_next_day(c, start);
+  IF time IS NULL OR day > start THEN
+    time := leasehold.cron_next_time(c, 0);
+  END IF;
+  RETURN day + time * interval '1 second';
+END $$;
+
+-- How far the clocks of a zone are ahead of UTC.
+CREATE FUNCTION leasehold.zone_offset(zone text, moment timestamp) RETURNS interval
+LANGUAGE sql IMMUTABLE AS $$ SELECT (moment AT TIME ZONE 'UTC' AT TIME ZONE zone) - moment $$;
+
+-- When clocks were changed: the first second with the offset of `high`, which is not that of `low`.
+CREATE FUNCTION leasehold.zone_change(zone text, low timestamp, high timestamp) RETURNS timestamp
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  before interval := leasehold.zone_offset(zone, low);
+  middle timestamp;
+BEGIN
+  WHILE high - low > interval '1 second' LOOP
+    middle := date_trunc('second', low + (high - low) / 2);
+    IF leasehold.zone_offset(zone, middle) = before THEN
+      low := middle;
+    ELSE
+      high := middle;
+    END IF;
+  END LOOP;
+  RETURN high;
+END $$;
+
+-- The first match at or after `from_time`, as far as the clocks are not changed again after that. `before` is the
+-- offset before the latest change.
+CREATE FUNCTION leasehold.cron_next_in(
+  c leasehold.cron, from_time timestamp, clock interval, before interval, changed_at timestamp
+) RETURNS timestamp LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  forward  interval := clock - before;
+  left_out timestamp;
+BEGIN
+  IF position(B'0' IN c.hours) = 0 THEN
+    forward := interval '0';
+  ELSIF forward < interval '0' THEN
+    -- Clocks were put back: the times until they show something new have been.
+    from_time := greatest(from_time, changed_at - forward);
+  ELSIF from_time < changed_at + forward THEN
+    -- Clocks were put forward: one that nobody touched would still show the times that were left out.
+    left_out := leasehold.cron_next_local(c, from_time + before) - before;
+  END IF;
+  RETURN least(leasehold.cron_next_local(c, from_time + clock) - clock,
+               CASE WHEN left_out < changed_at + forward THEN left_out END);
+END $$;
+
+-- PostgreSQL does not tell when clocks are changed. It matters only when that is within a day before or after, so it
+-- is asked for the offset then; a change of a whole day, as on Samoa in 2011, is beyond this.
+CREATE FUNCTION leasehold.cron_next_of(c leasehold.cron, zone text, from_time timestamp) RETURNS timestamp
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  clock      interval;
+  before     interval;
+  changed_at timestamp;
+  changes_at timestamp;
+  found      timestamp;
+BEGIN
+  LOOP
+    EXIT WHEN NOT isfinite(from_time);
+    clock := leasehold.zone_offset(zone, from_time);
+    before := leasehold.zone_offset(zone, from_time - interval '1 day');
+    changed_at := CASE WHEN before <> clock
+                       THEN leasehold.zone_change(zone, from_time - interval '1 day', from_time) END;
+    found := leasehold.cron_next_in(c, from_time, clock, before, changed_at);
+    IF leasehold.zone_offset(zone, from_time + interval '1 day') <> clock THEN
+      changes_at := leasehold.zone_change(zone, from_time, from_time + interval '1 day');
+      EXIT WHEN found < changes_at;
+      from_time := changes_at;
+    ELSE
+      EXIT WHEN found <= from_time + interval '1 day' OR found IS NULL;
+      from_time := found - interval '1 day';
+    END IF;
+  END LOOP;
+  RETURN CASE WHEN found < timestamp '10000-01-01' THEN found END;
+END $$;
+
+-- The first occurrence later than `after`; NULL where the calendar ends, with the year 9999.
+CREATE FUNCTION leasehold.cron_next(expression text, zone text, after timestamptz) RETURNS timestamptz
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+BEGIN
+  RETURN leasehold.cron_next_of(
+    leasehold.cron_parse(expression), zone,
+    date_trunc('second', after AT TIME ZONE 'UTC') + interval '1 second') AT TIME ZONE 'UTC';
+END $$;
+
+-- The first `most` of the occurrences later than `after` and not later than `until`.
+CREATE FUNCTION leasehold.cron_occurrences(
+  expression text, zone text, after timestamptz, until timestamptz DEFAULT 'infinity', most bigint DEFAULT 10
+) RETURNS SETOF timestamptz
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+DECLARE
+  c    leasehold.cron := leasehold.cron_parse(expression);
+  next timestamp := date_trunc('second', after AT TIME ZONE 'UTC');
+BEGIN
+  FOR n IN 1..most LOOP
+    next := leasehold.cron_next_of(c, zone, next + interval '1 second');
+    EXIT WHEN next IS NULL OR next AT TIME ZONE 'UTC' > until;
+    RETURN NEXT next AT TIME ZONE 'UTC';
+  END LOOP;
+END $$;
+
+-- The name of a zone, as it came. PostgreSQL would also take europe/berlin, and CEST or XYZ+3, which know no summer.
+-- It reads the whole tz database: for defining, not for running.
+CREATE FUNCTION leasehold.zone_check(zone text) RETURNS text
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+DECLARE
+  meant text;
+BEGIN
+  IF zone = 'UTC' OR EXISTS (SELECT FROM pg_timezone_names AS z WHERE z.name = zone AND z.name ~ '^[A-Z]') THEN
+    RETURN zone;
+  END IF;
+  SELECT z.name INTO meant FROM pg_timezone_names AS z
+   WHERE z.name ~ '^[A-Z]' AND (lower(z.name) = lower(zone) OR split_part(lower(z.name), '/', -1) = lower(zone))
+   ORDER BY z.name LIMIT 1;
+  RAISE EXCEPTION 'unknown time zone "%": %', zone,
+    coalesce('did you mean ' || meant || '?', 'write a name such as Europe/Berlin, or UTC') USING ERRCODE = 'LH003';
+END $$;
+
+COMMENT ON FUNCTION leasehold.cron_next IS 'scope: read';
+COMMENT ON FUNCTION leasehold.cron_occurrences IS 'scope: read';
+COMMENT ON FUNCTION leasehold.zone_check IS 'scope: read';

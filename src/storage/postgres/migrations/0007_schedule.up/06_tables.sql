@@ -1,0 +1,127 @@
+-- Schedules: several callers trigger the same work; it runs once, on time, and every occurrence is accounted for.
+--
+-- An occurrence is one due moment of a schedule, and a row of schedule_run: unique, and written in the commit that
+-- moves the schedule on. When something is due is a matter of the calendar, who holds it one of leases. Whether a
+-- schedule is due, running or expired is derived: no column says so.
+
+CREATE TABLE leasehold.schedule (
+  id              bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name            text        NOT NULL COLLATE "C" UNIQUE,
+  -- Grows with every change of the rule, of next_occurrence and of a pause.
+  version         bigint      NOT NULL,
+  -- The rule: a pause after each run, or cron (its normal form, and as it was written) and a zone.
+  every_least     interval,
+  every_most      interval,
+  cron            text,
+  cron_given      text,
+  zone            text,
+  jitter          interval    NOT NULL,
+  -- The pause after a failed or lost run, where that is another one.
+  fail_least      interval,
+  fail_most       interval,
+  ttl             interval    NOT NULL,
+  misfire         text        NOT NULL,
+  misfire_after   interval    NOT NULL,
+  -- Each occurrence is a job for this queue, instead of a run.
+  queue           text        COLLATE "C",
+  created_at      timestamptz NOT NULL,
+  paused_at       timestamptz,
+  paused_reason   text,
+  -- By the calendar, without jitter; NULL where there is no cron. A retry before it does not change it.
+  next_occurrence timestamptz,
+  next_run_at     timestamptz NOT NULL,
+  -- scheduled, retry.
+  next_cause      text        NOT NULL,
+  -- Somebody wants a run as soon as possible, whatever the calendar says.
+  triggered_at    timestamptz,
+  -- The latest one that was given.
+  token           bigint      NOT NULL,
+  -- Of the run under way; NULL as soon as that has come to an end.
+  lease_id        bigint
+) WITH (fillfactor = 70);
+
+-- What is due, in order. least() passes over a NULL.
+CREATE INDEX schedule_due ON leasehold.schedule (least(next_run_at, triggered_at), name) WHERE paused_at IS NULL;
+-- The runs under way: few.
+CREATE INDEX schedule_lease ON leasehold.schedule (lease_id) WHERE lease_id IS NOT NULL;
+
+-- What an occurrence starts. Apart, because it can be large and each run writes the schedule's row anew.
+CREATE TABLE leasehold.schedule_task (
+  schedule_id bigint PRIMARY KEY REFERENCES leasehold.schedule (id) ON DELETE CASCADE,
+  -- Of the job; NULL where there is no queue.
+  payload     bytea,
+  -- JSON: program and arguments, for those who run commands.
+  command     text
+);
+
+-- The history: a row per occurrence that was taken; one for all those that were skipped together.
+CREATE TABLE leasehold.schedule_run (
+  schedule_id bigint      NOT NULL REFERENCES leasehold.schedule (id) ON DELETE CASCADE,
+  occurrence  timestamptz NOT NULL,
+  -- scheduled, retry, triggered.
+  cause       text        NOT NULL,
+  -- NULL: skipped.
+  token       bigint,
+  lease_id    bigint,
+  holder      text        NOT NULL DEFAULT '',
+  host        text        NOT NULL DEFAULT '',
+  started_at  timestamptz,
+  finished_at timestamptz,
+  -- ok, failed, lost, released, enqueued, skipped. NULL: under way.
+  outcome     text,
+  error       text,
+  counts      text,
+  -- Why it was skipped, up to which occurrence, and how many these are.
+  reason      text,
+  through     timestamptz,
+  missed      bigint      NOT NULL DEFAULT 0,
+  job_id      bigint,
+  PRIMARY KEY (schedule_id, occurrence)
+);
+
+-- One run at a time: also for those who write here without the functions.
+CREATE UNIQUE INDEX schedule_run_open ON leasehold.schedule_run (schedule_id) WHERE outcome IS NULL;
+CREATE UNIQUE INDEX schedule_run_token ON leasehold.schedule_run (schedule_id, token) WHERE token IS NOT NULL;
+
+-- One answer for everything one can do to a schedule: how it went, the run that decided it with its lease, and when it
+-- goes on. The columns of the rule are for stores that cannot read cron.
+CREATE TYPE leasehold.schedule_answer AS (
+  outcome         text,
+  why             text,
+  name            text,
+  token           bigint,
+  lease_id        bigint,
+  holder          text,
+  host            text,
+  boot_id         text,
+  pid             bigint,
+  process_start   bigint,
+  tty             text,
+  instance        text,
+  ttl             interval,
+  acquired_at     timestamptz,
+  heartbeat_at    timestamptz,
+  expires_at      timestamptz,
+  ended_at        timestamptz,
+  end_reason      text,
+  end_detail      text,
+  replayed        boolean,
+  store_now       timestamptz,
+  wall_now        timestamptz,
+  occurrence      timestamptz,
+  cause           text,
+  skipped         bigint,
+  lost_occurrence timestamptz,
+  lost_holder     text,
+  next_run_at     timestamptz,
+  paused_at       timestamptz,
+  paused_reason   text,
+  version         bigint,
+  cron            text,
+  zone            text,
+  jitter          interval,
+  misfire         text,
+  misfire_after   interval,
+  next_occurrence timestamptz,
+  job_id          bigint
+);

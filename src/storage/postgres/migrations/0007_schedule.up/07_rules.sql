@@ -1,0 +1,111 @@
+-- Small rules of schedules.
+
+CREATE FUNCTION leasehold.require_schedule_name(name text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(leasehold.is_key(name), 'a schedule name has 1 to 512 bytes and no control characters')
+$$;
+
+-- Two lengths, or none. `what` is for the message.
+CREATE FUNCTION leasehold.require_between(what text, least_span interval, most_span interval) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(
+    (least_span IS NULL AND most_span IS NULL) OR (least_span >= interval '0' AND least_span <= most_span),
+    what || ' is from a least to a most that is not shorter, and not negative')
+$$;
+
+CREATE FUNCTION leasehold.require_schedule_task(queue text, payload bytea, command text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(queue IS NULL OR command IS NULL, 'a schedule has a queue or a command, not both')
+     AND leasehold.require(queue IS NOT NULL OR payload IS NULL, 'a payload is for a schedule with a queue')
+     AND (queue IS NULL OR leasehold.require_queue(queue))
+     AND leasehold.require(coalesce(octet_length(payload) <= 1048576, true), 'a payload has up to 1 MiB')
+     AND (command IS NULL OR leasehold.require_json('command', command))
+$$;
+
+CREATE FUNCTION leasehold.require_schedule(s leasehold.schedule) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require_schedule_name(s.name)
+     AND leasehold.require((s.cron IS NULL) <> (s.every_least IS NULL), 'a schedule has a pause or a cron expression')
+     AND leasehold.require_between('a pause', s.every_least, s.every_most)
+     AND leasehold.require_between('a pause after a failure', s.fail_least, s.fail_most)
+     AND leasehold.require(s.jitter >= interval '0' AND (s.jitter = interval '0' OR s.cron IS NOT NULL),
+                           'jitter is not negative, and goes with cron')
+     AND leasehold.require(s.misfire IN ('skip', 'once', 'all'), 'misfire is skip, once or all')
+     AND leasehold.require(s.misfire_after >= interval '0', 'misfire_after is not negative')
+     AND leasehold.require_ttl(s.ttl)
+$$;
+
+-- A length from `least_span` to `most_span`, all of them equally likely. In microseconds: days would depend on the
+-- session's time zone.
+CREATE FUNCTION leasehold.draw(least_span interval, most_span interval) RETURNS interval
+LANGUAGE sql VOLATILE AS $$
+  SELECT (leasehold.micros(least_span)
+          + floor(random() * (leasehold.micros(most_span) - leasehold.micros(least_span) + 1))::bigint)
+         * interval '1 microsecond'
+$$;
+
+-- Derived, never stored. The lease is that of the run under way; due_at is least(next_run_at, triggered_at).
+CREATE FUNCTION leasehold.schedule_state(
+  lease_id bigint, ended_at timestamptz, expires_at timestamptz, paused_at timestamptz, due_at timestamptz,
+  moment timestamptz
+) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN lease_id IS NOT NULL
+              THEN CASE WHEN ended_at IS NULL AND expires_at > moment THEN 'running' ELSE 'expired' END
+              WHEN paused_at IS NOT NULL THEN 'paused'
+              WHEN due_at <= moment THEN 'due'
+              ELSE 'waiting' END
+$$;
+
+-- Derived while a run is under way.
+CREATE FUNCTION leasehold.schedule_outcome(
+  outcome text, ended_at timestamptz, expires_at timestamptz, moment timestamptz
+) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(outcome, CASE WHEN ended_at IS NULL AND expires_at > moment THEN 'running' ELSE 'expired' END)
+$$;
+
+-- A moment in an event, whatever the session's settings are: 2026-03-29T01:30:00Z.
+CREATE FUNCTION leasehold.moment_text(moment timestamptz) RETURNS text
+LANGUAGE sql STABLE AS $$
+  SELECT replace(to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '.000000Z', 'Z')
+$$;
+
+CREATE FUNCTION leasehold.schedule_event(
+  name text, what text, token bigint, holder text, host text, detail text, moment timestamptz
+) RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
+  VALUES (moment, 'schedule', schedule_event.name, schedule_event.what, schedule_event.token, schedule_event.holder,
+          schedule_event.host, schedule_event.detail);
+END $$;
+
+-- Tells those who wait for a run to end, and those who wait for something to become due.
+CREATE FUNCTION leasehold.schedule_wake(name text, moment timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM leasehold.wake('schedule:' || name, moment);
+  PERFORM leasehold.wake('schedules', moment);
+END $$;
+
+-- How it went, with the run under way and when the schedule goes on.
+CREATE FUNCTION leasehold.schedule_told(outcome text, why text, s leasehold.schedule, moment timestamptz)
+RETURNS leasehold.schedule_answer LANGUAGE sql STABLE AS $$
+  SELECT ROW(schedule_told.outcome, why, s.name, r.token, l.id, l.holder, l.host, l.boot_id, l.pid, l.process_start,
+             l.tty, l.instance, l.ttl, l.acquired_at, l.heartbeat_at, l.expires_at, l.ended_at, l.end_reason,
+             l.end_detail, false, moment, moment, r.occurrence, r.cause, 0, NULL, NULL,
+             least(s.next_run_at, s.triggered_at), s.paused_at, s.paused_reason, s.version, s.cron, s.zone, s.jitter,
+             s.misfire, s.misfire_after, s.next_occurrence, NULL)::leasehold.schedule_answer
+    FROM (SELECT) AS one
+    LEFT JOIN leasehold.lease AS l ON l.id = s.lease_id
+    LEFT JOIN leasehold.schedule_run AS r ON r.schedule_id = s.id AND r.outcome IS NULL
+$$;
+
+-- The same for one that does not do what was asked; it may not even be there.
+CREATE FUNCTION leasehold.schedule_refused(name text, refusal text, s leasehold.schedule)
+RETURNS leasehold.schedule_answer LANGUAGE plpgsql AS $$
+DECLARE
+  answer leasehold.schedule_answer := leasehold.schedule_told(refusal, NULL, s, leasehold.now());
+BEGIN
+  answer.name := schedule_refused.name;
+  RETURN answer;
+END $$;

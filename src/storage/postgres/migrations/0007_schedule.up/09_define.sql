@@ -1,0 +1,163 @@
+-- Defining schedules.
+
+-- When a schedule with a new rule is due, from what it was before; `before` has no id where it is new.
+CREATE FUNCTION leasehold.schedule_first(s leasehold.schedule, before leasehold.schedule, moment timestamptz)
+RETURNS leasehold.schedule LANGUAGE plpgsql AS $$
+BEGIN
+  IF s.cron IS NOT NULL THEN
+    RETURN leasehold.schedule_await(s, leasehold.schedule_next_of(s.cron, s.zone, moment));
+  END IF;
+  s.next_occurrence := NULL;
+  IF before.id IS NULL OR before.next_run_at > moment + s.every_most THEN
+    s.next_run_at := moment + CASE WHEN before.id IS NULL THEN interval '0'
+                                   ELSE leasehold.draw(s.every_least, s.every_most) END;
+    s.next_cause := 'scheduled';
+  END IF;
+  RETURN s;
+END $$;
+
+CREATE FUNCTION leasehold.schedule_same_rule(a leasehold.schedule, b leasehold.schedule) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT (a.every_least, a.every_most, a.cron, a.zone, a.jitter)
+         IS NOT DISTINCT FROM (b.every_least, b.every_most, b.cron, b.zone, b.jitter)
+$$;
+
+CREATE FUNCTION leasehold.schedule_same_terms(a leasehold.schedule, b leasehold.schedule) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT (a.cron_given, a.fail_least, a.fail_most, a.ttl, a.misfire, a.misfire_after, a.queue)
+         IS NOT DISTINCT FROM (b.cron_given, b.fail_least, b.fail_most, b.ttl, b.misfire, b.misfire_after, b.queue)
+$$;
+
+-- False: somebody else has defined a schedule of this name meanwhile.
+CREATE FUNCTION leasehold.schedule_create(s leasehold.schedule, payload bytea, command text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  s.id := nextval('leasehold.schedule_id_seq');
+  INSERT INTO leasehold.schedule OVERRIDING SYSTEM VALUE SELECT s.* ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO leasehold.schedule_task (schedule_id, payload, command)
+  VALUES (s.id, schedule_create.payload, schedule_create.command);
+  RETURN true;
+END $$;
+
+-- Writes what is defined, and what moves because of it. Gives whether anything is new.
+CREATE FUNCTION leasehold.schedule_redefine(s leasehold.schedule, payload bytea, command text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  changed boolean;
+BEGIN
+  UPDATE leasehold.schedule AS t
+     SET every_least = s.every_least, every_most = s.every_most, cron = s.cron, cron_given = s.cron_given,
+         zone = s.zone, jitter = s.jitter, fail_least = s.fail_least, fail_most = s.fail_most, ttl = s.ttl,
+         misfire = s.misfire, misfire_after = s.misfire_after, queue = s.queue
+   WHERE t.id = s.id AND NOT (leasehold.schedule_same_rule(t, s) AND leasehold.schedule_same_terms(t, s));
+  changed := FOUND;
+  UPDATE leasehold.schedule_task AS t SET payload = schedule_redefine.payload, command = schedule_redefine.command
+   WHERE t.schedule_id = s.id AND (t.payload, t.command) IS DISTINCT FROM
+                                  (schedule_redefine.payload, schedule_redefine.command);
+  changed := changed OR FOUND;
+  IF changed THEN
+    PERFORM leasehold.schedule_save(s);
+  END IF;
+  RETURN changed;
+END $$;
+
+-- Makes the schedule of this name the one that `wanted` tells of.
+CREATE FUNCTION leasehold.schedule_define_as(
+  wanted leasehold.schedule, payload bytea, command text, OUT s leasehold.schedule, OUT created boolean,
+  OUT changed boolean
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz;
+  before leasehold.schedule;
+BEGIN
+  LOOP
+    SELECT t.* INTO before FROM leasehold.schedule AS t WHERE t.name = wanted.name FOR NO KEY UPDATE;
+    moment := leasehold.now();
+    s := wanted;
+    s.id := before.id;
+    s.version := coalesce(before.version, 0);
+    s.created_at := coalesce(before.created_at, moment);
+    s.paused_at := before.paused_at;
+    s.paused_reason := before.paused_reason;
+    s.next_occurrence := before.next_occurrence;
+    s.next_run_at := before.next_run_at;
+    s.next_cause := before.next_cause;
+    s.triggered_at := before.triggered_at;
+    s.token := coalesce(before.token, 0);
+    s.lease_id := before.lease_id;
+    created := before.id IS NULL;
+    IF NOT leasehold.schedule_same_rule(s, before) THEN
+      s := leasehold.schedule_first(s, before, moment);
+      s.version := coalesce(before.version, 0) + 1;
+    END IF;
+    EXIT WHEN NOT created OR leasehold.schedule_create(s, payload, command);
+  END LOOP;
+  changed := created OR leasehold.schedule_redefine(s, payload, command);
+  IF changed THEN
+    PERFORM leasehold.schedule_event(
+      s.name, 'defined', s.token, '', '', CASE WHEN NOT created THEN 'changed' END, moment);
+    PERFORM leasehold.wake('schedules', moment);
+  END IF;
+END $$;
+
+-- Creates a schedule, or changes it: a pause after each run (one length, or a least and a most), or cron and a zone. A
+-- new one with a pause is due at once, a cron one at its next occurrence. The same definition again changes nothing.
+CREATE FUNCTION leasehold.schedule_define(
+  name          text,
+  every_least   interval DEFAULT NULL,
+  every_most    interval DEFAULT NULL,
+  cron          text     DEFAULT NULL,
+  zone          text     DEFAULT NULL,
+  jitter        interval DEFAULT interval '0',
+  fail_least    interval DEFAULT NULL,
+  fail_most     interval DEFAULT NULL,
+  ttl           interval DEFAULT interval '5 minutes',
+  misfire       text     DEFAULT 'once',
+  misfire_after interval DEFAULT interval '5 minutes',
+  queue         text     DEFAULT NULL,
+  payload       bytea    DEFAULT NULL,
+  command       text     DEFAULT NULL,
+  OUT created     boolean,
+  OUT changed     boolean,
+  OUT next_run_at timestamptz,
+  OUT wall_now    timestamptz
+) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+DECLARE
+  sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
+    AND leasehold.require_schedule_task(schedule_define.queue, schedule_define.payload, schedule_define.command);
+  s       leasehold.schedule;
+  defined record;
+BEGIN
+  s.name := schedule_define.name;
+  s.every_least := schedule_define.every_least;
+  s.every_most := coalesce(schedule_define.every_most, schedule_define.every_least);
+  IF schedule_define.cron IS NOT NULL THEN
+    s.cron := leasehold.cron_check(schedule_define.cron);
+    s.cron_given := schedule_define.cron;
+    s.zone := leasehold.zone_check(coalesce(schedule_define.zone, 'UTC'));
+  END IF;
+  s.jitter := schedule_define.jitter;
+  s.fail_least := schedule_define.fail_least;
+  s.fail_most := coalesce(schedule_define.fail_most, schedule_define.fail_least);
+  s.ttl := schedule_define.ttl;
+  s.misfire := schedule_define.misfire;
+  s.misfire_after := schedule_define.misfire_after;
+  s.queue := schedule_define.queue;
+  sound := leasehold.require_schedule(s);
+  defined := leasehold.schedule_define_as(
+    s, CASE WHEN schedule_define.queue IS NOT NULL THEN coalesce(schedule_define.payload, '') END,
+    schedule_define.command);
+  s := defined.s;
+  created := defined.created;
+  changed := defined.changed;
+  next_run_at := least(s.next_run_at, s.triggered_at);
+  wall_now := leasehold.now();
+END $$;

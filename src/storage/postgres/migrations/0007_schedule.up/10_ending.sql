@@ -1,0 +1,71 @@
+-- How runs end. The order of locks, everywhere: the schedule, the lease of its run, the run. A lease that looks expired
+-- is never waited for.
+
+-- A further try at `retry_at`, where the calendar has none before that.
+CREATE FUNCTION leasehold.schedule_retry(s leasehold.schedule, retry_at timestamptz) RETURNS leasehold.schedule
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF s.cron IS NULL OR retry_at < s.next_occurrence THEN
+    s.next_run_at := retry_at;
+    s.next_cause := 'retry';
+  END IF;
+  RETURN s;
+END $$;
+
+-- Ends the run under way, and writes the schedule as it goes on after it. The caller has locked the schedule and the
+-- lease. Gives the run.
+CREATE FUNCTION leasehold.schedule_end(
+  s leasehold.schedule, outcome text, error text, counts text, end_reason text, end_detail text, moment timestamptz
+) RETURNS leasehold.schedule_run LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  run leasehold.schedule_run;
+BEGIN
+  UPDATE leasehold.lease AS l
+     SET ended_at = moment, end_reason = schedule_end.end_reason, end_detail = schedule_end.end_detail
+   WHERE l.id = s.lease_id AND l.ended_at IS NULL;
+  UPDATE leasehold.schedule_run AS r
+     SET outcome = schedule_end.outcome, finished_at = moment, error = schedule_end.error,
+         counts = schedule_end.counts
+   WHERE r.schedule_id = s.id AND r.outcome IS NULL
+  RETURNING r.* INTO run;
+  s.lease_id := NULL;
+  PERFORM leasehold.schedule_save(s);
+  PERFORM leasehold.schedule_wake(s.name, moment);
+  RETURN run;
+END $$;
+
+-- The run under way has come to nothing: its lease has expired, or its process is gone. The caller has locked the
+-- schedule, and the lease FOR UPDATE, and looked at the clock. Gives the run.
+CREATE FUNCTION leasehold.schedule_take_back(
+  s leasehold.schedule, l leasehold.lease, detail text, moment timestamptz
+) RETURNS leasehold.schedule_run LANGUAGE plpgsql AS $$
+DECLARE
+  pause interval := CASE WHEN s.fail_least IS NULL THEN interval '0' ELSE leasehold.draw(s.fail_least, s.fail_most) END;
+  run   leasehold.schedule_run;
+BEGIN
+  s := leasehold.schedule_retry(s, least(l.expires_at, moment) + pause);
+  run := leasehold.schedule_end(s, 'lost', NULL, NULL, 'expired', detail, moment);
+  PERFORM leasehold.schedule_event(s.name, 'lost', run.token, l.holder, l.host, detail, moment);
+  RETURN run;
+END $$;
+
+-- Takes back a run that looks expired, without waiting for it. `busy`: its holder fences a write, or heartbeats or
+-- finishes this very moment. `held`: it is alive after all.
+CREATE FUNCTION leasehold.schedule_reclaim(
+  s leasehold.schedule, OUT refusal text, OUT lost leasehold.schedule_run
+) LANGUAGE plpgsql AS $$
+DECLARE
+  l      leasehold.lease;
+  moment timestamptz;
+BEGIN
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = s.lease_id FOR UPDATE SKIP LOCKED;
+  moment := leasehold.now();
+  IF l.id IS NULL THEN
+    refusal := 'busy';
+  ELSIF l.ended_at IS NULL AND l.expires_at > moment THEN
+    refusal := 'held';
+  ELSE
+    lost := leasehold.schedule_take_back(s, l, NULL, moment);
+  END IF;
+END $$;

@@ -1,0 +1,110 @@
+-- Schedules. Reads beside sqlite/sql/schedule.sql: same names, parameters, columns.
+-- The acts themselves are the functions of postgres/migrations/0007_schedule: what psql calls is what C++ calls.
+--
+-- PostgreSQL reads cron itself: it never asks for a plan, and does not look at the one that came.
+
+-- record schedule_answer
+--   outcome text, why text?, name text, token int?, lease_id int?, holder text?, host text?, boot_id text?, pid int?,
+--   process_start int?, tty text?, instance text?, ttl duration?, acquired_at time?, heartbeat_at time?,
+--   expires_at time?, ended_at time?, end_reason text?, end_detail text?, replayed bool, store_now time,
+--   wall_now time, occurrence time?, cause text?, skipped int, lost_occurrence time?, lost_holder text?,
+--   next_run_at time?, paused_at time?, paused_reason text?, version int?, cron text?, zone text?, jitter duration?,
+--   misfire text?, misfire_after duration?, next_occurrence time?, job_id int?
+
+-- Where `next_run_at` is NULL nothing was done: the store wants to be told the first occurrence after `wall_now`.
+-- statement schedule_define write
+-- takes name text, every_least duration?, every_most duration?, cron text?, cron_given text?, zone text?,
+--   jitter duration, fail_least duration?, fail_most duration?, ttl duration, misfire text, misfire_after duration,
+--   queue text?, payload bytes?, command text?, first_occurrence time?
+-- gives created bool, changed bool, next_run_at time?, wall_now time
+SELECT created, changed, next_run_at, wall_now
+  FROM leasehold.schedule_define(:name, :every_least, :every_most, coalesce(:cron_given, :cron), :zone, :jitter,
+         :fail_least, :fail_most, :ttl, :misfire, :misfire_after, :queue, :payload, :command)
+ CROSS JOIN (SELECT :first_occurrence) AS unneeded;
+
+-- `at_once` skips the due test.
+-- statement schedule_acquire write
+-- takes name text, at_once bool, ttl duration?, version int?, taken time?, next_occurrence time?, skipped_from time?,
+--   skipped_through time?, missed int?, holder text, request_id text?, host text, boot_id text, pid int,
+--   process_start int, tty text, instance text
+-- gives schedule_answer
+SELECT leasehold.schedule_acquire(:name, :holder, :at_once, :ttl, :request_id, :host, :boot_id, :pid, :process_start,
+  :tty, :instance)
+  FROM (SELECT :version, :taken, :next_occurrence, :skipped_from, :skipped_through, :missed) AS unneeded;
+
+-- statement schedule_heartbeat write urgent
+-- takes name text, token int, ttl duration?
+-- gives lease_answer
+SELECT leasehold.schedule_heartbeat(:name, :token, :ttl);
+
+-- statement schedule_finish write
+-- takes name text, token int, ok bool, error text, counts text?
+-- gives schedule_answer
+SELECT leasehold.schedule_finish(:name, :token, :ok, :error, :counts);
+
+-- statement schedule_release write
+-- takes name text, token int
+-- gives schedule_answer
+SELECT leasehold.schedule_release(:name, :token);
+
+-- statement schedule_trigger write
+-- takes name text
+-- gives schedule_answer
+SELECT leasehold.schedule_trigger(:name);
+
+-- statement schedule_pause write
+-- takes name text, reason text
+-- gives outcome text
+SELECT leasehold.schedule_pause(:name, :reason) AS outcome;
+
+-- statement schedule_resume write
+-- takes name text, version int?, next_occurrence time?, skipped_from time?, skipped_through time?, missed int?
+-- gives schedule_answer
+SELECT leasehold.schedule_resume(:name)
+  FROM (SELECT :version, :next_occurrence, :skipped_from, :skipped_through, :missed) AS unneeded;
+
+-- statement schedule_rename write
+-- takes name text, new_name text
+-- gives outcome text
+SELECT leasehold.schedule_rename(:name, :new_name) AS outcome;
+
+-- statement schedule_remove write
+-- takes name text
+-- gives schedule_answer
+SELECT leasehold.schedule_remove(:name);
+
+-- One that has no queue is not found here.
+-- statement schedule_fire write
+-- takes name text, version int?, taken time?, next_occurrence time?, skipped_from time?, skipped_through time?,
+--   missed int?
+-- gives schedule_answer
+SELECT leasehold.schedule_fire(:name)
+  FROM (SELECT :version, :taken, :next_occurrence, :skipped_from, :skipped_through, :missed) AS unneeded;
+
+-- A page of those to look at now (due and free, or run by somebody whose lease has run out), then the next one, for the
+-- moment until which one may sleep. None is paused. `fires`: it puts jobs into a queue; `runs`: it has a command.
+-- statement schedule_due read
+-- takes after_at time?, after_name text?, most int
+-- gives name text, fires bool, runs bool, next_run_at time, wall_now time
+SELECT * FROM leasehold.schedule_due(:most, :after_at, :after_name);
+
+-- statement schedule_list read
+-- takes name text?, most int
+-- gives name text, state text, every_least duration?, every_most duration?, cron text?, cron_given text?, zone text?,
+--   jitter duration, fail_least duration?, fail_most duration?, ttl duration, misfire text, misfire_after duration,
+--   queue text?, payload bytes?, command text?, version int, next_run_at time, next_cause text,
+--   next_occurrence time?, triggered_at time?, paused_at time?, paused_reason text?, token int?, lease_id int?,
+--   holder text?, host text?, boot_id text?, pid int?, process_start int?, tty text?, instance text?,
+--   run_ttl duration?, acquired_at time?, heartbeat_at time?, expires_at time?, last_occurrence time?,
+--   last_cause text?, last_outcome text?, last_token int?, last_holder text?, last_host text?, last_started_at time?,
+--   last_finished_at time?, last_error text?, last_counts text?, last_job_id int?, created_at time, store_now time,
+--   wall_now time
+SELECT * FROM leasehold.schedule_list(:name, :most);
+
+-- The latest occurrence first.
+-- statement schedule_history read
+-- takes name text, most int
+-- gives occurrence time, cause text, outcome text, token int?, lease_id int?, holder text, host text,
+--   started_at time?, finished_at time?, error text?, counts text?, reason text?, through time?, missed int,
+--   job_id int?, wall_now time
+SELECT * FROM leasehold.schedule_history(:name, :most);
