@@ -69,12 +69,13 @@ Result<sql::ScheduleDefine::Row> define(storage::Backend& backend, sql::Schedule
   return Error{.code = Errc::busy, .message = describe(statement.name) + ": its first occurrence is over; try again"};
 }
 
-/// Nothing for a rule without one.
+/// Nothing for a rule without one. Its zone is looked for, too: this knows what an unknown one may have meant.
 Result<std::optional<Cron>> cron_of(const ScheduleRule& rule) {
   const auto* given = std::get_if<CronRule>(&rule);
   if (given == nullptr) return std::optional<Cron>();
   auto cron = parse_cron(given->expression);
   if (!cron) return std::move(cron).error();
+  if (auto zone = find_zone(given->zone); !zone) return std::move(zone).error();
   return std::optional<Cron>(*cron);
 }
 

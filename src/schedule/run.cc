@@ -122,15 +122,28 @@ Result<void> Schedules::release(std::string_view name, Token token) const {
 struct HeldRun::Ending {
   explicit Ending(Schedules of) : schedules(std::move(of)) {}
 
+  Result<Grant> note(Result<Grant> extended) {
+    if (!extended && extended.error().code == Errc::lost) lost = true;
+    return extended;
+  }
+
   Result<void> give_back(const Grant& held) {
-    if (!said) return schedules.release(held.key, held.token);
+    if (!said) return release(held);
     auto done = schedules.finish(held.key, held.token, {.ok = ok, .error = error, .counts = counts});
     if (!done) return std::move(done).error();
     finished = *done;
     return {};
   }
 
+  /// A run that overran is lost, and has to be noted as such: released it would be due again without its back-off.
+  Result<void> release(const Grant& held) const {
+    if (!lost && BootClock::now() < held.trusted_until) return schedules.release(held.key, held.token);
+    return Error{.code = Errc::lost,
+                 .message = "the run of " + schedule::describe(held.key) + " is lost: its lease ran out"};
+  }
+
   Schedules schedules;
+  bool lost = false;
   bool said = false;
   bool ok = true;
   std::string error;
@@ -154,7 +167,7 @@ Result<HeldRun> Schedules::hold(std::string_view name, const ScheduleAcquireOpti
   auto ending = std::make_shared<HeldRun::Ending>(*this);
   try {
     HeldLease lease(
-        run->grant, [impl = impl_](const Grant& held) { return impl->keep_alive(held); },
+        run->grant, [impl = impl_, ending](const Grant& held) { return ending->note(impl->keep_alive(held)); },
         [ending](const Grant& held) { return ending->give_back(held); });
     return HeldRun(std::move(lease), std::move(*run), std::move(ending));
   } catch (const std::system_error& error) {

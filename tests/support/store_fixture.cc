@@ -129,9 +129,10 @@ void TestStore::run(const std::string& sql) {
 std::string TestStore::dump() {
   std::ostringstream text;
   for (const auto* name :
-       {"lease",    "lock",      "waiter",    "event",      "queue",   "job",   "ready",    "deferred",
-        "blocked",  "dedupe",    "job_grant", "settled",    "result",  "error", "progress", "cancel_request",
-        "recovery", "chunk_set", "chunk",     "rate_limit", "session", "item",  "claim",    "item_conflict"}) {
+       {"lease",    "lock",           "waiter",        "event",     "queue",         "job",         "ready",
+        "deferred", "blocked",        "dedupe",        "job_grant", "settled",       "result",      "error",
+        "progress", "cancel_request", "recovery",      "chunk_set", "chunk",         "rate_limit",  "session",
+        "item",     "claim",          "item_conflict", "schedule",  "schedule_task", "schedule_run"}) {
     text << name << '\n';
     std::vector<std::string> lines;
     for (const auto& row : rows("SELECT * FROM " + table(name))) {

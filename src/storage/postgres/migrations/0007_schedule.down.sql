@@ -60,6 +60,8 @@ DROP FUNCTION leasehold.schedule_state(bigint, timestamptz, timestamptz, timesta
 DROP FUNCTION leasehold.draw(interval, interval);
 DROP FUNCTION leasehold.require_schedule(leasehold.schedule);
 DROP FUNCTION leasehold.require_schedule_task(text, bytea, text);
+DROP FUNCTION leasehold.require_command(text);
+DROP FUNCTION leasehold.require_long_json(text, text);
 DROP FUNCTION leasehold.require_between(text, interval, interval);
 DROP FUNCTION leasehold.require_schedule_name(text);
 DROP TYPE leasehold.schedule_answer;

@@ -151,10 +151,11 @@ s.version IS :version AND coalesce(:taken <= :wall, 1)
 UPDATE temp.leasehold_schedule_act
    SET (wanted, due, outcome) =
        (SELECT d.wanted, d.due,
-               CASE WHEN NOT d.due AND NOT d.wanted THEN 'not_due' WHEN NOT d.due OR d.cron IS NULL THEN 'taken'
+               CASE WHEN d.early THEN 'not_due' WHEN NOT d.due OR d.cron IS NULL THEN 'taken'
                     WHEN NOT d.planned THEN 'plan' WHEN :taken IS NOT NULL OR d.wanted THEN 'taken'
                     ELSE 'skipped' END
-          FROM (SELECT s.cron, a.wanted OR s.triggered_at IS NOT NULL AS wanted, s.next_run_at <= :wall AS due,
+          FROM (SELECT s.cron, NOT a.wanted AND s.due_at > :wall AS early,
+                       a.wanted OR s.triggered_at IS NOT NULL AS wanted, s.next_run_at <= :wall AS due,
                        {plan_fits} AS planned
                   FROM {the_schedule}) AS d)
  WHERE outcome = 'open'

@@ -40,10 +40,11 @@ LANGUAGE sql IMMUTABLE AS $$
      AND leasehold.require(coalesce(rows >= 0, true), 'a row count is not negative')
 $$;
 
--- A character has up to four bytes.
+-- To 64 KiB, where it is longer. A character has up to four bytes.
 CREATE FUNCTION leasehold.shortened(body text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT left(body, CASE WHEN octet_length(body) = length(body) THEN 65536 ELSE 16384 END)
+  SELECT CASE WHEN octet_length(body) <= 65536 THEN body
+              ELSE left(body, CASE WHEN octet_length(body) = length(body) THEN 65536 ELSE 16384 END) END
 $$;
 
 -- What a chunk is made of, so that two plans can be compared.

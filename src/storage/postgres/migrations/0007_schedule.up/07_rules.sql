@@ -13,13 +13,39 @@ LANGUAGE sql IMMUTABLE AS $$
     what || ' is from a least to a most that is not shorter, and not negative')
 $$;
 
+-- `what` is for the message: "counts".
+CREATE FUNCTION leasehold.require_long_json(what text, body text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  sound  boolean := leasehold.require(octet_length(body) <= 1048576, what || ' has up to 1 MiB');
+  parsed json;
+BEGIN
+  parsed := body::json;
+  RETURN sound;
+EXCEPTION WHEN invalid_text_representation OR untranslatable_character THEN
+  RAISE EXCEPTION '% is not JSON', what USING ERRCODE = 'LH003', DETAIL = SQLERRM;
+END $$;
+
+-- Program and arguments.
+CREATE FUNCTION leasehold.require_command(command text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  sound boolean := leasehold.require_long_json('command', command)
+    AND leasehold.require(json_typeof(command::json) = 'array' AND command::json ->> 0 <> '',
+                          'command is a JSON array of strings: program and arguments');
+BEGIN
+  RETURN leasehold.require(
+    NOT EXISTS (SELECT FROM json_array_elements(command::json) AS e(word) WHERE json_typeof(e.word) <> 'string'),
+    'command is a JSON array of strings: program and arguments');
+END $$;
+
 CREATE FUNCTION leasehold.require_schedule_task(queue text, payload bytea, command text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(queue IS NULL OR command IS NULL, 'a schedule has a queue or a command, not both')
      AND leasehold.require(queue IS NOT NULL OR payload IS NULL, 'a payload is for a schedule with a queue')
      AND (queue IS NULL OR leasehold.require_queue(queue))
      AND leasehold.require(coalesce(octet_length(payload) <= 1048576, true), 'a payload has up to 1 MiB')
-     AND (command IS NULL OR leasehold.require_json('command', command))
+     AND (command IS NULL OR leasehold.require_command(command))
 $$;
 
 CREATE FUNCTION leasehold.require_schedule(s leasehold.schedule) RETURNS boolean

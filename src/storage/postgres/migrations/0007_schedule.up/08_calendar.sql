@@ -81,8 +81,8 @@ BEGIN
                           ELSE leasehold.schedule_next_of(s.cron, s.zone, latest) END;
 END $$;
 
--- Writes a row of the history. Where its moment is used already, it counts as a microsecond later.
-CREATE FUNCTION leasehold.schedule_note(run leasehold.schedule_run) RETURNS void
+-- Writes a row of the history, and gives its moment: where that is used already, it counts as a microsecond later.
+CREATE FUNCTION leasehold.schedule_note(run leasehold.schedule_run) RETURNS timestamptz
 LANGUAGE plpgsql AS $$
 BEGIN
   LOOP
@@ -90,6 +90,7 @@ BEGIN
     EXIT WHEN FOUND;
     run.occurrence := run.occurrence + interval '1 microsecond';
   END LOOP;
+  RETURN run.occurrence;
 END $$;
 
 -- Accounts for occurrences that nobody takes any more. `why`: misfire, paused.

@@ -45,7 +45,7 @@ BEGIN
   IF s.lease_id = l.id AND l.ended_at IS NULL AND l.expires_at > moment THEN
     RETURN leasehold.schedule_granted(
       s, (SELECT coalesce(sum(r.missed), 0)::bigint FROM leasehold.schedule_run AS r
-           WHERE r.schedule_id = s.id AND r.outcome = 'skipped' AND r.finished_at = l.acquired_at), true, moment);
+           WHERE r.schedule_id = s.id AND r.reason LIKE 'misfire%' AND r.finished_at = l.acquired_at), true, moment);
   END IF;
   answer := leasehold.schedule_told(
     'lost', CASE WHEN s.id IS NULL OR s.lease_id <> l.id THEN 'superseded'
@@ -81,9 +81,9 @@ BEGIN
   run.host := l.host;
   run.started_at := moment;
   run.missed := 0;
-  PERFORM leasehold.schedule_note(run);
+  run.occurrence := leasehold.schedule_note(run);
   PERFORM leasehold.schedule_event(
-    s.name, 'acquired', s.token, l.holder, l.host, leasehold.moment_text(occurrence), moment);
+    s.name, 'acquired', s.token, l.holder, l.host, leasehold.moment_text(run.occurrence), moment);
   RETURN s;
 END $$;
 

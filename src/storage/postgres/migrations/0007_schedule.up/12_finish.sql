@@ -93,7 +93,7 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmaps
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
   sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND (schedule_finish.counts IS NULL OR leasehold.require_json('counts', schedule_finish.counts));
+    AND (schedule_finish.counts IS NULL OR leasehold.require_long_json('counts', schedule_finish.counts));
   moment  timestamptz;
   verdict text := CASE WHEN ok THEN 'ok' ELSE 'failed' END;
   told    text := CASE WHEN NOT ok THEN leasehold.shortened(nullif(schedule_finish.error, '')) END;

@@ -23,7 +23,7 @@ BEGIN
   run.finished_at := moment;
   run.outcome := 'enqueued';
   run.missed := 0;
-  PERFORM leasehold.schedule_note(run);
+  run.occurrence := leasehold.schedule_note(run);
   PERFORM leasehold.schedule_event(s.name, 'enqueued', s.token, '', '', run.job_id::text, moment);
   RETURN run;
 END $$;

@@ -14,34 +14,36 @@ DECLARE
 BEGIN
   after_at := coalesce(after_at, timestamptz '-infinity');
   after_name := coalesce(after_name, '');
+  -- Leases and tasks are looked up one by one: a plan made for joins while there were few would read all of them.
   RETURN QUERY
   WITH running AS MATERIALIZED (
-    SELECT s.name, s.queue, l.expires_at, l.ended_at IS NULL AND l.expires_at > moment AS live,
+    SELECT s.id, s.name, s.queue, l.expires_at, l.ended_at IS NULL AND l.expires_at > moment AS live,
            least(s.next_run_at, s.triggered_at, l.expires_at) AS due_at
-      FROM leasehold.schedule AS s JOIN leasehold.lease AS l ON l.id = s.lease_id
+      FROM leasehold.schedule AS s
+     CROSS JOIN LATERAL (SELECT t.* FROM leasehold.lease AS t WHERE t.id = s.lease_id OFFSET 0) AS l
      WHERE s.lease_id IS NOT NULL AND s.paused_at IS NULL
   ), free AS (
-    (SELECT s.name, s.queue, least(s.next_run_at, s.triggered_at) AS due_at FROM leasehold.schedule AS s
+    (SELECT s.id, s.name, s.queue, least(s.next_run_at, s.triggered_at) AS due_at FROM leasehold.schedule AS s
       WHERE s.paused_at IS NULL AND s.lease_id IS NULL AND least(s.next_run_at, s.triggered_at) <= moment
         AND (least(s.next_run_at, s.triggered_at), s.name) > (after_at, after_name)
       ORDER BY least(s.next_run_at, s.triggered_at), s.name LIMIT most)
     UNION ALL
-    SELECT r.name, r.queue, r.due_at FROM running AS r
+    SELECT r.id, r.name, r.queue, r.due_at FROM running AS r
      WHERE NOT r.live AND (r.due_at, r.name) > (after_at, after_name)
   ), later AS (
-    (SELECT s.name, s.queue, least(s.next_run_at, s.triggered_at) AS due_at FROM leasehold.schedule AS s
+    (SELECT s.id, s.name, s.queue, least(s.next_run_at, s.triggered_at) AS due_at FROM leasehold.schedule AS s
       WHERE s.paused_at IS NULL AND s.lease_id IS NULL AND least(s.next_run_at, s.triggered_at) > moment
       ORDER BY least(s.next_run_at, s.triggered_at), s.name LIMIT 1)
     UNION ALL
-    SELECT r.name, r.queue, r.expires_at FROM running AS r WHERE r.live
+    SELECT r.id, r.name, r.queue, r.expires_at FROM running AS r WHERE r.live
   ), told AS (
     (SELECT false AS is_later, f.* FROM free AS f ORDER BY f.due_at, f.name LIMIT most)
     UNION ALL
     (SELECT true, n.* FROM later AS n ORDER BY n.due_at, n.name LIMIT 1)
   )
-  SELECT t.name, t.queue IS NOT NULL, k.command IS NOT NULL, t.due_at, moment
-    FROM told AS t JOIN leasehold.schedule AS s ON s.name = t.name
-    JOIN leasehold.schedule_task AS k ON k.schedule_id = s.id
+  SELECT t.name, t.queue IS NOT NULL,
+         (SELECT k.command IS NOT NULL FROM leasehold.schedule_task AS k WHERE k.schedule_id = t.id), t.due_at, moment
+    FROM told AS t
    ORDER BY t.is_later, t.due_at, t.name;
 END $$;
 

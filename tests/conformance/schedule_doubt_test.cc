@@ -1,0 +1,104 @@
+// Schedules over a network that breaks: nothing is lost, nothing counts twice, and nothing runs. Promises 10 and 13.
+#include <gtest/gtest.h>
+
+#include "store/open_store.h"
+#include "support/fault_backend.h"
+#include "support/schedule_helpers.h"
+
+namespace leasehold::support {
+namespace {
+
+class ScheduleDoubtTest : public ScheduleStoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    define("refresh", every_ten_minutes());
+    faults_ = std::make_shared<FaultBackend>(under_test().open_backend());
+    broken_ = store_over(faults_, {.call_timeout = 300ms});
+  }
+  void TearDown() override {
+    broken_.reset();
+    faults_.reset();
+  }
+  /// The next answer of this statement never comes.
+  void lose_reply(const std::string& statement) { faults_->fail_next(Fault::lose_reply, 1, statement); }
+
+  std::shared_ptr<FaultBackend> faults_;
+  std::optional<Store> broken_;
+};
+LEASEHOLD_ON_BOTH_STORES(ScheduleDoubtTest);
+
+TEST_P(ScheduleDoubtTest, Promise13_WhatARunnerDoesCountsOnceWhereTheReplyWasLost) {
+  const auto schedules = broken_->schedules();
+  lose_reply("schedule_acquire");
+  const auto run = must(schedules.acquire("refresh", run_as("ann")));
+  EXPECT_TRUE(run.grant.replayed);
+  lose_reply("schedule_heartbeat");
+  EXPECT_TRUE(ok(schedules.heartbeat("refresh", run.grant.token)));
+  lose_reply("schedule_finish");
+  const auto done = must(schedules.finish("refresh", run.grant.token));
+  EXPECT_TRUE(done.replayed);
+  EXPECT_EQ(done.next_in, Duration(10min));
+  const auto again = acquire_now("refresh");
+  lose_reply("schedule_release");
+  EXPECT_TRUE(ok(schedules.release("refresh", again.grant.token)));
+  EXPECT_EQ(faults_->failures(), 4);
+  EXPECT_EQ(story("refresh"), (Words{"defined", "acquired", "finished", "acquired", "released"}));
+}
+
+TEST_P(ScheduleDoubtTest, Promise13_AnOccurrenceOfTheCalendarIsTakenOnceWhereverTheReplyWasLost) {
+  define("report", daily());
+  go_to("2026-03-05T12:00:00Z");
+  for (int call = 0; call < 3; ++call) {
+    lose_reply("schedule_acquire");
+    const auto run = must(broken_->schedules().acquire("report", run_as("ann")));
+    EXPECT_EQ(run.occurrence, at("2026-03-05T09:00:00Z") + call * 24h);
+    EXPECT_EQ(run.skipped, call == 0 ? 3 : 0);
+    must(finish(run));
+    advance(24h);
+  }
+  EXPECT_EQ(outcomes("report"), (Words{"ok", "ok", "ok", "skipped"}));
+}
+
+TEST_P(ScheduleDoubtTest, WhatOperatorsDoIsRepeatedOnlyWhereThatIsHarmless) {
+  const auto schedules = broken_->schedules();
+  lose_reply("schedule_define");
+  EXPECT_TRUE(ok(schedules.define("report", into_a_queue(every_ten_minutes()))));
+  lose_reply("schedule_pause");
+  EXPECT_TRUE(ok(schedules.pause("report")));
+  lose_reply("schedule_resume");
+  EXPECT_TRUE(ok(schedules.resume("report")));
+  lose_reply("schedule_fire");
+  EXPECT_TRUE(fails(schedules.fire("report"), Errc::in_doubt));
+  EXPECT_EQ(faults_->calls("schedule_fire"), 1) << "another occurrence may be due by now";
+  EXPECT_EQ(must(queues().show("mail")).available, 1);
+}
+
+TEST_P(ScheduleDoubtTest, Promise10_AnUnreachableStoreRunsNothing) {
+  const auto run = acquire("refresh");
+  const auto before = dump();
+  faults_->fail_always(Fault::fail_before_send);
+  const auto schedules = broken_->schedules();
+  const auto unavailable = [](const auto& result) { EXPECT_TRUE(fails(result, Errc::unavailable)); };
+  unavailable(schedules.define("report", daily()));
+  unavailable(schedules.acquire("refresh"));
+  unavailable(schedules.hold("refresh"));
+  unavailable(schedules.heartbeat("refresh", run.grant.token));
+  unavailable(schedules.finish("refresh", run.grant.token));
+  unavailable(schedules.release("refresh", run.grant.token));
+  unavailable(schedules.trigger("refresh"));
+  unavailable(schedules.pause("refresh"));
+  unavailable(schedules.resume("refresh"));
+  unavailable(schedules.rename("refresh", "reload"));
+  unavailable(schedules.remove("refresh"));
+  unavailable(schedules.fire("refresh"));
+  unavailable(schedules.due());
+  unavailable(schedules.show("refresh"));
+  unavailable(schedules.list());
+  unavailable(schedules.next("refresh"));
+  unavailable(schedules.history("refresh"));
+  EXPECT_EQ(dump(), before);
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,60 @@
+// A run that keeps itself alive while its work goes on. Heartbeats run in real time here, while the store's clock
+// stands still unless the test moves it. Promise 9.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "support/process.h"
+#include "support/schedule_helpers.h"
+
+namespace leasehold::support {
+namespace {
+
+class ScheduleHoldTest : public ScheduleStoreTest {
+ protected:
+  static ScheduleAcquireOptions short_lived(const std::string& who) {
+    auto options = run_as(who);
+    options.ttl = 900ms;
+    return options;
+  }
+};
+LEASEHOLD_ON_BOTH_STORES(ScheduleHoldTest);
+
+TEST_P(ScheduleHoldTest, WorkLongerThanItsLeaseStaysSingle) {
+  define("refresh", every_ten_minutes());
+  auto held = must(schedules().hold("refresh", short_lived("ann")));
+  std::atomic<int> beats{0};
+  held.lease.on_extended([&](const Grant&) { ++beats; });
+  const auto began = now();
+  while (now() - began < 4 * 900ms) {
+    const int seen = beats;
+    ASSERT_TRUE(eventually([&] { return beats > seen; }));
+    advance(800ms);
+  }
+  EXPECT_TRUE(fails(try_acquire("refresh", "bob"), Errc::held));
+  const auto done = must(held.finish({.counts = "7"}));
+  EXPECT_EQ(done.next_in, Duration(10min));
+  EXPECT_EQ(outcomes("refresh"), Words{"ok"});
+  EXPECT_EQ(history("refresh")[0].counts, "7");
+}
+
+TEST_P(ScheduleHoldTest, WhereNothingIsSaidItIsReleasedInTheEnd) {
+  define("refresh", every_ten_minutes());
+  { const auto held = must(schedules().hold("refresh")); }
+  EXPECT_EQ(outcomes("refresh"), Words{"released"});
+  EXPECT_EQ(state("refresh"), ScheduleState::due);
+  EXPECT_TRUE(fails(schedules().hold("nothing"), Errc::not_found));
+}
+
+TEST_P(ScheduleHoldTest, Promise09_ItIsStoppedWhenItsRunIsLost) {
+  define("refresh", every_ten_minutes());
+  auto held = must(schedules().hold("refresh", short_lived("ann")));
+  advance(1s);
+  acquire("refresh", "bob");
+  ASSERT_TRUE(eventually([&] { return held.lease.stop_token().stop_requested(); }));
+  EXPECT_TRUE(fails(held.finish(), Errc::lost));
+  EXPECT_EQ(outcomes("refresh"), (Words{"running", "lost"}));
+}
+
+}  // namespace
+}  // namespace leasehold::support

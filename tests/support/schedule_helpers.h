@@ -1,0 +1,141 @@
+// A store of schedules, in the words of those who run them.
+//
+//   class ScheduleAcquireTest : public ScheduleStoreTest {};
+//   LEASEHOLD_ON_BOTH_STORES(ScheduleAcquireTest);
+//
+//   TEST_P(ScheduleAcquireTest, WhatIsDueIsTaken) {
+//     define("refresh", every_ten_minutes());
+//     EXPECT_EQ(acquire("refresh", "ann").occurrence, now());
+//   }
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/moment.h"
+#include "support/session_helpers.h"
+
+namespace leasehold::support {
+
+using leasehold::to_string;  // of a moment, which is not of our namespace
+
+/// Ten minutes from the end of a run to the next; a run is lost after thirty silent seconds.
+inline ScheduleOptions every_ten_minutes() { return {.rule = every(10min), .ttl = 30s}; }
+
+inline ScheduleOptions with_cron(const std::string& expression, const std::string& zone = "UTC") {
+  return {.rule = CronRule{.expression = expression, .zone = zone}, .ttl = 30s};
+}
+
+/// At nine, UTC. Tests begin on 2026-03-01 at half past nine.
+inline ScheduleOptions daily(Misfire misfire = Misfire::once) {
+  auto options = with_cron("0 9 * * *");
+  options.misfire = misfire;
+  return options;
+}
+
+/// Each occurrence is a job in the queue `mail`.
+inline ScheduleOptions into_a_queue(ScheduleOptions options) {
+  options.queue = "mail";
+  options.payload = "news";
+  return options;
+}
+
+inline ScheduleOptions with_back_off(ScheduleOptions options, Duration pause) {
+  options.on_fail = Between{pause, pause};
+  return options;
+}
+
+inline Timestamp at(std::string_view text) { return parse_moment(text, {}).value(); }
+
+/// "2026-03-02T09:00:00Z scheduled ok": a line of the history. What was skipped says how many and up to when.
+inline std::string line_of(const RunInfo& run) {
+  auto text = leasehold::to_string(run.occurrence) + " " + run.cause + " " + run.outcome;
+  if (run.missed == 0) return text;
+  return text + " " + std::to_string(run.missed) + " through " + leasehold::to_string(run.through.value()) + " (" +
+         run.reason + ")";
+}
+
+inline ScheduleAcquireOptions run_as(const std::string& who, bool now = false) {
+  return {.now = now, .holder = holder(who)};
+}
+
+class ScheduleStoreTest : public StoreTest {
+ protected:
+  Schedules schedules() { return store().schedules(); }
+
+  Defined define(const std::string& name, const ScheduleOptions& options) {
+    return must(schedules().define(name, options));
+  }
+  Result<ScheduleRun> try_acquire(const std::string& name, const std::string& who = "ann") {
+    return schedules().acquire(name, run_as(who));
+  }
+  ScheduleRun acquire(const std::string& name, const std::string& who = "ann") { return must(try_acquire(name, who)); }
+  ScheduleRun acquire_now(const std::string& name, const std::string& who = "ann") {
+    return must(schedules().acquire(name, run_as(who, true)));
+  }
+  Result<Grant> beat(const ScheduleRun& run) { return schedules().heartbeat(run.grant.key, run.grant.token); }
+  Result<leasehold::Finished> finish(const ScheduleRun& run, const RunResult& result = {}) {
+    return schedules().finish(run.grant.key, run.grant.token, result);
+  }
+  Result<void> release(const ScheduleRun& run) { return schedules().release(run.grant.key, run.grant.token); }
+  /// One run from beginning to end, in no time.
+  leasehold::Finished run_once(const std::string& name, const RunResult& result = {}) {
+    return must(finish(acquire(name), result));
+  }
+
+  void go_to(std::string_view moment) { advance(at(moment) - now()); }
+
+  ScheduleInfo info(const std::string& name) { return must(schedules().show(name)); }
+  ScheduleState state(const std::string& name) { return info(name).state; }
+  Timestamp next_run(const std::string& name) { return info(name).next_run_at; }
+  std::vector<RunInfo> history(const std::string& name) { return must(schedules().history(name, 1000)); }
+  /// The latest first.
+  Words lines(const std::string& name) {
+    Words words;
+    for (const auto& run : history(name)) words.push_back(line_of(run));
+    return words;
+  }
+  /// "ok", "lost", ...: the latest first.
+  Words outcomes(const std::string& name) {
+    Words words;
+    for (const auto& run : history(name)) words.push_back(run.outcome);
+    return words;
+  }
+
+  /// Everything that whoever lost a run may try with it: lost, and nothing moves.
+  void everything_is_lost(const ScheduleRun& late, LostReason why) {
+    const auto before = dump();
+    EXPECT_TRUE(lost(beat(late), why));
+    EXPECT_TRUE(lost(finish(late), why));
+    EXPECT_TRUE(lost(finish(late, {.ok = false, .error = "late"}), why));
+    EXPECT_TRUE(lost(release(late), why));
+    EXPECT_EQ(dump(), before) << "a run that is lost has moved something";
+  }
+
+  /// "defined", "acquired", ...: what happened to a schedule, in order.
+  Words story(const std::string& name) {
+    Words words;
+    for (const auto& event : must(store().events({.key = name}))) words.push_back(event.what);
+    return words;
+  }
+  Event last_event(const std::string& name) { return must(store().events({.key = name, .limit = 1})).at(0); }
+  RecoveryTotal recovered(const std::string& reason) {
+    for (const auto& total : must(store().recovery_stats()).totals) {
+      if (total.reason == reason) return total;
+    }
+    return {};
+  }
+};
+
+/// Refused because its time has not come, which it tells.
+template <typename T>
+::testing::AssertionResult not_due_until(const Result<T>& result, Timestamp when) {
+  const auto code = fails(result, Errc::not_due);
+  if (!code) return code;
+  const auto told = result.error().retry_at;
+  if (told == when) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "not until " << (told ? to_string(*told) : "nobody knows when");
+}
+
+}  // namespace leasehold::support
