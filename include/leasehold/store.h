@@ -123,6 +123,7 @@ class Store {
 
  private:
   friend Store store_over(std::shared_ptr<storage::Backend> backend, const OpenOptions& options);
+  friend class Scheduler;
   struct Impl;
   explicit Store(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   std::shared_ptr<Impl> impl_;

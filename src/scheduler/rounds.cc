@@ -1,0 +1,116 @@
+#include "scheduler/rounds.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/random_id.h"
+#include "base/text.h"
+#include "storage/boot_wait.h"
+#include "worker/growing_pause.h"
+
+namespace leasehold::scheduler {
+namespace {
+
+constexpr int page_size = 100;
+
+/// An answer, not a failure: somebody else was quicker, or changed it.
+bool is_refusal(Errc code) {
+  return code == Errc::not_due || code == Errc::held || code == Errc::busy || code == Errc::paused ||
+         code == Errc::not_found || code == Errc::lost;
+}
+
+/// It is the store's trouble, not that of one schedule.
+bool concerns_all(Errc code) {
+  return code == Errc::unavailable || code == Errc::in_doubt || code == Errc::denied || code == Errc::damaged ||
+         code == Errc::schema_missing || code == Errc::schema_newer;
+}
+
+}  // namespace
+
+Result<Rounds::Round> Rounds::go(const std::stop_token& stop) {
+  const auto began = BootClock::now();
+  Round round;
+  std::set<std::string> found;
+  std::optional<DueSchedule> last;
+  do {
+    auto page = around_.schedules.due(page_size, last ? &*last : nullptr);
+    if (!page) return std::move(page).error();
+    if (page->next_in) round.look_again_at = BootClock::now() + *page->next_in;
+    for (const auto& due : page->due) {
+      if (stop.stop_requested()) return round;
+      found.insert(due.name);
+      if (auto tended = tend(due, round, stop); !tended) return std::move(tended).error();
+    }
+    const bool may_go_on = page->due.size() == page_size;
+    last = may_go_on ? std::optional(std::move(page->due.back())) : std::nullopt;
+  } while (last);
+  // What runs here is not due meanwhile, but may be given back for the fifth time.
+  for (auto& schedule : around_.crew.schedules_in_hand()) found.insert(std::move(schedule));
+  around_.aside.forget_all_but(found, began);
+  round.look_again_at = std::min(round.look_again_at, around_.aside.first_until(BootClock::now()));
+  return round;
+}
+
+Result<void> Rounds::tend(const DueSchedule& due, Round& round, const std::stop_token& stop) {
+  const auto duty = around_.duties.of(due);
+  if (duty == Duty::none || around_.aside.contains(due.name, BootClock::now())) return {};
+  // It was lost, and its handler has not ended yet: two at once would be worse than late.
+  if (around_.crew.has_in_hand(due.name)) return {};
+  if (duty == Duty::run && !around_.crew.has_room()) {
+    round.left_some = true;
+    return {};
+  }
+  auto taken = duty == Duty::fire ? fire(due.name) : start(due.name, stop);
+  if (!taken) return leave(due.name, std::move(taken).error());
+  round.took_some = true;
+  return {};
+}
+
+Result<void> Rounds::fire(const std::string& name) {
+  const auto fired = around_.schedules.fire(name);
+  if (!fired) return fired.error();
+  around_.aside.forget(name);
+  around_.tally.enqueued();
+  if (around_.options.on_fire) around_.options.on_fire(name, *fired);
+  return {};
+}
+
+Result<void> Rounds::start(const std::string& name, const std::stop_token& stop) {
+  auto held = hold(name, stop);
+  if (!held) return std::move(held).error();
+  around_.tally.started();
+  if (around_.options.on_start) around_.options.on_start(held->run);
+  around_.crew.give(std::make_shared<Task>(std::move(*held), around_.schedules, around_.tell));
+  return {};
+}
+
+/// Once the answer was lost the run may be ours: then it is asked for until that is known. Otherwise its lease would
+/// have to run out first.
+Result<HeldRun> Rounds::hold(const std::string& name, const std::stop_token& stop) {
+  const ScheduleAcquireOptions wish{.holder = around_.holder, .request_id = random_request_id()};
+  worker::GrowingPause pause;
+  bool doubtful = false;
+  for (;;) {
+    auto held = around_.schedules.hold(name, wish);
+    if (held) return held;
+    const auto code = held.error().code;
+    doubtful = doubtful || code == Errc::in_doubt;
+    if (!doubtful || !worker::passes(code)) return held;
+    around_.tell(held.error());
+    if (!storage::sleep_until(BootClock::now() + pause.next(), stop)) return held;
+  }
+}
+
+/// One that cannot be taken is left alone for a moment; the others are not to suffer from it.
+Result<void> Rounds::leave(const std::string& name, Error why) {
+  if (concerns_all(why.code)) return why;
+  around_.aside.add(name, BootClock::now());
+  if (is_refusal(why.code)) return {};
+  why.message = "schedule " + quoted(name) + ": " + why.message;
+  around_.tell(why);
+  return {};
+}
+
+}  // namespace leasehold::scheduler

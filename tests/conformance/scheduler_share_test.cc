@@ -1,0 +1,194 @@
+// Many schedulers, many schedules: each occurrence is taken by one of them, and none stands in another's way.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <map>
+
+#include "store/open_store.h"
+#include "support/dead_holder.h"
+#include "support/fault_backend.h"
+#include "support/running_scheduler.h"
+#include "support/schedule_helpers.h"
+
+namespace leasehold::support {
+namespace {
+
+class SchedulerShareTest : public ScheduleStoreTest {};
+LEASEHOLD_ON_BOTH_STORES(SchedulerShareTest);
+
+/// Counts the runs of each occurrence, and sees two of a schedule at once.
+class Witness {
+ public:
+  RunVerdict operator()(const ScheduleRun& run) {
+    begin(run);
+    std::this_thread::yield();
+    const std::lock_guard lock(mutex_);
+    --running_[run.grant.key];
+    return RunVerdict::ok();
+  }
+  [[nodiscard]] std::map<std::string, int> runs() const {
+    const std::lock_guard lock(mutex_);
+    return runs_;
+  }
+
+ private:
+  void begin(const ScheduleRun& run) {
+    const std::lock_guard lock(mutex_);
+    ++runs_[run.grant.key + " " + leasehold::to_string(run.occurrence)];
+    EXPECT_EQ(++running_[run.grant.key], 1) << run.grant.key << " runs twice at once";
+  }
+
+  mutable std::mutex mutex_;
+  std::map<std::string, int> running_;
+  std::map<std::string, int> runs_;
+};
+
+TEST_P(SchedulerShareTest, Promise15_TenSchedulersTakeEachOccurrenceOnce) {
+  constexpr int days = 4;
+  RunHandlers handlers;
+  Witness witness;
+  for (const auto* name : {"a", "b", "c", "d", "e"}) {
+    define(name, daily(Misfire::all));
+    handlers[name] = [&](const ScheduleRun& run, RunContext&) { return witness(run); };
+  }
+  for (const auto* name : {"mail 1", "mail 2", "mail 3"}) define(name, into_a_queue(daily(Misfire::all)));
+  advance(days * 24h);
+  std::vector<Store> stores;
+  std::deque<RunningScheduler> schedulers;
+  for (int i = 0; i < 5; ++i) stores.push_back(open());
+  for (int i = 0; i < 10; ++i) schedulers.emplace_back(stores[i % 5], SchedulerOptions{.once = true}, handlers);
+  ScheduleSummary all;
+  for (auto& scheduler : schedulers) {
+    const auto one = must(scheduler.finish());
+    all.ok += one.ok;
+    all.enqueued += one.enqueued;
+    EXPECT_EQ(one.started, one.ok);
+  }
+  // One that ends leaves to the others what they have in hand, so nothing is due any more.
+  EXPECT_EQ(all.ok, 5 * days);
+  EXPECT_EQ(all.enqueued, 3 * days);
+  EXPECT_EQ(witness.runs().size(), 5U * days);
+  for (const auto& [occurrence, times] : witness.runs()) EXPECT_EQ(times, 1) << occurrence;
+  EXPECT_EQ(must(jobs().claim("mail", {.most = 100})).jobs.size(), 3U * days);
+}
+
+TEST_P(SchedulerShareTest, MoreDueThanRoomWaitForIt) {
+  RunHandlers handlers;
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  Gate both;
+  for (int i = 0; i < 7; ++i) {
+    const auto name = "s" + std::to_string(i);
+    define(name, every_ten_minutes());
+    handlers[name] = [&](const ScheduleRun&, RunContext&) {
+      most = std::max<int>(most, ++running);
+      if (running == 2) both.open();
+      EXPECT_TRUE(both.wait()) << "there is room for two";
+      --running;
+      return RunVerdict::ok();
+    };
+  }
+  define("mails", into_a_queue(every_ten_minutes()));
+  Gate fired;
+  RunningScheduler scheduler(
+      store(), {.concurrency = 2, .once = true, .on_fire = [&](std::string_view, const Fired&) { fired.open(); }},
+      handlers);
+  EXPECT_TRUE(fired.wait());
+  const auto summary = must(scheduler.finish());
+  EXPECT_EQ(summary.ok, 7);
+  EXPECT_EQ(most, 2);
+}
+
+TEST_P(SchedulerShareTest, AJobIsEnqueuedWhileEveryHandlerIsBusy) {
+  define("slow", every_ten_minutes());
+  define("slow too", every_ten_minutes());
+  Gate enqueued;
+  const auto wait = [&](const ScheduleRun&, RunContext&) {
+    return enqueued.wait() ? RunVerdict::ok() : RunVerdict::fail("nothing was enqueued meanwhile");
+  };
+  Gate began;
+  RunningScheduler scheduler(store(),
+                             {.concurrency = 1,
+                              .on_fire = [&](std::string_view, const Fired&) { enqueued.open(); },
+                              .on_start = [&](const ScheduleRun&) { began.open(); }},
+                             {{"slow", wait}, {"slow too", wait}});
+  ASSERT_TRUE(began.wait());
+  define("mails", into_a_queue(every_ten_minutes()));
+  EXPECT_TRUE(eventually([&] { return outcomes("slow") == Words{"ok"} && outcomes("slow too") == Words{"ok"}; }));
+}
+
+TEST_P(SchedulerShareTest, PagesOfSchedulesThatNobodyHandlesDoNotHideTheOneThatIs) {
+  for (int i = 0; i < 230; ++i) define("other " + std::to_string(i), every_ten_minutes());
+  advance(1s);
+  define("refresh", every_ten_minutes());
+  EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).ok, 1);
+}
+
+TEST_P(SchedulerShareTest, WhatNobodyHereCanRunKeepsNobodyBusy) {
+  auto faults = std::make_shared<FaultBackend>(under_test().open_backend());
+  const auto watched = store_over(faults, {});
+  define("somebody else's", every_ten_minutes());
+  define("lost in space", with_cron("0 9 * * *", "Europe/Berlin"));
+  advance(24h);
+  under_test().run("UPDATE " + under_test().table("schedule") +
+                   " SET zone = 'Mars/Phobos' WHERE name = 'lost in space'");
+  std::atomic<int> troubles{0};
+  RunningScheduler scheduler(watched,
+                             {.on_trouble =
+                                  [&](const Error& error) {
+                                    EXPECT_NE(error.message.find("lost in space"), std::string::npos) << error.message;
+                                    EXPECT_EQ(error.code, Errc::invalid_argument) << error.message;
+                                    ++troubles;
+                                  }},
+                             {{"lost in space", succeed}, {"refresh", succeed}});
+  ASSERT_TRUE(eventually([&] { return troubles >= 4; }));
+  define("refresh", every_ten_minutes());
+  ASSERT_TRUE(eventually([&] { return outcomes("refresh") == Words{"ok"}; }));
+  // Four times told means at least 50 + 100 + 200 ms; a busy loop would have looked hundreds of times.
+  EXPECT_LE(faults->calls("schedule_due"), 30);
+  EXPECT_TRUE(ok(scheduler.stop()));
+  EXPECT_TRUE(outcomes("lost in space").empty());
+}
+
+TEST_P(SchedulerShareTest, AHandlerThatAlwaysGivesBackKeepsNobodyBusy) {
+  define("refresh", every_ten_minutes());
+  std::atomic<int> tries{0};
+  const auto give_back = [&](const ScheduleRun&, RunContext&) {
+    ++tries;
+    return RunVerdict::release();
+  };
+  RunningScheduler once(store(), {.once = true}, {{"refresh", give_back}});
+  EXPECT_EQ(must(once.finish()).released, 1);
+  EXPECT_EQ(state("refresh"), ScheduleState::due);
+  const auto began = BootClock::now();
+  RunningScheduler scheduler(store(), {}, {{"refresh", give_back}});
+  ASSERT_TRUE(eventually([&] { return tries >= 5; }));
+  EXPECT_GE(BootClock::now() - began, 50ms + 100ms + 200ms) << "longer each time";
+  EXPECT_EQ(must(scheduler.stop()).lost, 0);
+}
+
+TEST_P(SchedulerShareTest, Promise06_ARunOfADeadProcessOfThisHostIsDueAtOnce) {
+  define("refresh", every_ten_minutes());
+  must(schedules().acquire("refresh", {.ttl = 24h, .holder = dead_holder("ghost")}));
+  std::string lost_holder;
+  Scheduler scheduler(store(), {.once = true});
+  scheduler.handle("refresh", [&](const ScheduleRun& run, RunContext&) {
+    lost_holder = run.lost_holder;
+    return RunVerdict::ok();
+  });
+  EXPECT_EQ(must(scheduler.run()).ok, 1);
+  EXPECT_EQ(lost_holder, "ghost");
+  EXPECT_EQ(outcomes("refresh"), (Words{"ok", "lost"}));
+}
+
+TEST_P(SchedulerShareTest, ARunThatExpiredElsewhereIsTakenOver) {
+  define("refresh", every_ten_minutes());
+  acquire("refresh", "ann");
+  advance(30s);
+  EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).ok, 1);
+  EXPECT_EQ(outcomes("refresh"), (Words{"ok", "lost"}));
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,66 @@
+// What a scheduler does about a schedule that is due, and what it makes of a handler's words.
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "core/job_limits.h"
+#include "scheduler/duties.h"
+#include "scheduler/verdicts.h"
+
+namespace leasehold::scheduler {
+namespace {
+
+RunVerdict succeed(const ScheduleRun&, RunContext&) { return RunVerdict::ok(); }
+RunVerdict obey(const ScheduleRun&, const std::vector<std::string>&, RunContext&) { return RunVerdict::ok(); }
+
+TEST(SchedulerDutiesTest, AHandlerIsForItsScheduleOnly) {
+  const Duties duties{.handlers = {{"refresh", succeed}}, .commands = {}};
+  EXPECT_EQ(duties.of({.name = "refresh"}), Duty::run);
+  EXPECT_EQ(duties.of({.name = "refresh", .has_command = true}), Duty::run);
+  EXPECT_EQ(duties.of({.name = "sweep"}), Duty::none);
+  EXPECT_EQ(duties.of({.name = "sweep", .has_command = true}), Duty::none);
+}
+
+TEST(SchedulerDutiesTest, WhoRunsCommandsRunsThoseThatHaveOne) {
+  const Duties duties{.handlers = {}, .commands = obey};
+  EXPECT_EQ(duties.of({.name = "sweep", .has_command = true}), Duty::run);
+  EXPECT_EQ(duties.of({.name = "sweep"}), Duty::none);
+}
+
+TEST(SchedulerDutiesTest, OneWithAQueueIsFiredAndNeverRun) {
+  Duties duties{.handlers = {{"mail", succeed}}, .commands = obey};
+  EXPECT_EQ(duties.of({.name = "mail", .enqueues = true}), Duty::fire);
+  duties.enqueue = false;
+  EXPECT_EQ(duties.of({.name = "mail", .enqueues = true}), Duty::none);
+}
+
+TEST(SchedulerVerdictsTest, AnErrorTextIsMadeStorable) {
+  const auto verdict = storable(RunVerdict::fail("broken \xff byte", "{}"));
+  EXPECT_EQ(verdict.error, "broken \xef\xbf\xbd byte");
+  EXPECT_EQ(verdict.counts, "{}");
+  EXPECT_LE(storable(RunVerdict::fail(std::string(1 << 20, 'x'))).error.size(), max_error_bytes);
+}
+
+TEST(SchedulerVerdictsTest, OnlyAFailureHasAnError) {
+  EXPECT_EQ(storable({.kind = RunVerdict::Kind::ok, .error = "none"}).error, "");
+  EXPECT_EQ(storable({.kind = RunVerdict::Kind::release, .error = "none"}).error, "");
+}
+
+TEST(SchedulerVerdictsTest, WhatTheStoreWouldNotHaveBecomesAFailureThatSaysSo) {
+  const Error refusal{.code = Errc::invalid_argument, .message = "the counts are not JSON: \"{\""};
+  const auto instead = instead_of(RunVerdict::ok("{"), refusal);
+  EXPECT_EQ(instead.kind, RunVerdict::Kind::fail);
+  EXPECT_EQ(instead.error, "the verdict was not accepted: the counts are not JSON: \"{\"");
+  EXPECT_EQ(instead.counts, "");
+}
+
+TEST(SchedulerVerdictsTest, AHandlersOwnWordsAreKept) {
+  const Error refusal{.code = Errc::invalid_argument, .message = "the counts are not JSON"};
+  EXPECT_EQ(instead_of(RunVerdict::fail("no answer", "{"), refusal).error,
+            "no answer (the verdict was not accepted: the counts are not JSON)");
+  const auto longest = instead_of(RunVerdict::fail(std::string(1 << 20, 'x')), refusal).error;
+  EXPECT_LE(longest.size(), max_error_bytes);
+  EXPECT_TRUE(longest.ends_with("the counts are not JSON)"));
+}
+
+}  // namespace
+}  // namespace leasehold::scheduler
