@@ -26,6 +26,11 @@ constexpr Add session_commands[] = {add_session_run,   add_session_open, add_ses
 constexpr Add item_commands[] = {add_item_add, add_item_ls, add_item_show, add_item_done, add_item_reopen, add_item_rm};
 constexpr Add claim_commands[] = {add_claim_take,   add_claim_release, add_claim_switch, add_claim_transfer,
                                   add_claim_revoke, add_claim_show,    add_claim_ls};
+constexpr Add schedule_commands[] = {
+    add_schedule_define,    add_schedule_run,     add_schedule_daemon,  add_schedule_acquire,
+    add_schedule_heartbeat, add_schedule_finish,  add_schedule_release, add_schedule_trigger,
+    add_schedule_pause,     add_schedule_resume,  add_schedule_ls,      add_schedule_show,
+    add_schedule_next,      add_schedule_history, add_schedule_rename,  add_schedule_rm};
 constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
                                     add_migrate_plan};
 constexpr Add look_commands[] = {add_top, add_events, add_status, add_doctor};
@@ -58,6 +63,7 @@ void add_all_commands(CLI::App& root, Context& context) {
       "  leasehold lock run deploy -- ./deploy.sh     # nobody else deploys meanwhile\n"
       "  leasehold job add mail '{\"to\":\"ann\"}'\n"
       "  leasehold work mail -- ./send-mail            # a command per job\n"
+      "  leasehold schedule run refresh --every 10m-15m -- ./refresh     # once, however many crons call it\n"
       "  leasehold status\n"
       "  leasehold demo\n"
       "\n"
@@ -81,6 +87,10 @@ void add_all_commands(CLI::App& root, Context& context) {
                           {"leasehold limit take orders-api --every 750ms && ./fetch-a-page"});
   for (const auto add : limit_commands) add(*limit, context);
   add_session_groups(root, context);
+  auto* schedule =
+      add_group(root, "schedule", "Run work once and on time, whoever calls for it, and account for every occurrence",
+                {"leasehold schedule run refresh --every 10m-15m -- ./refresh", "leasehold schedule history refresh"});
+  for (const auto add : schedule_commands) add(*schedule, context);
   add_work(root, context);
   for (const auto add : look_commands) add(root, context);
   auto* migrate = add_group(root, "migrate", "Look at and change the schema's version",

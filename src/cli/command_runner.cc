@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/text.h"
@@ -20,6 +21,9 @@ using run::Ending;
 
 /// Between SIGTERM and SIGKILL when somebody is in a hurry.
 constexpr Duration hurried_grace = std::chrono::seconds(1);
+
+/// As env and nohup have it: the command is there but cannot be started.
+constexpr int cannot_start_code = 126;
 
 /// A descriptor that stop tokens make readable.
 class Bell {
@@ -125,16 +129,21 @@ class Watchman {
 std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams& streams) {
   if (fatal_code_ != 0) return std::nullopt;
   const auto trusted_until = work.trusted_until();
-  auto command = run::GuardedCommand::start(
-      warden_, streams.take_theirs(),
-      {.environment = work.environment, .trusted_until = trusted_until, .grace = settings_.grace});
+  auto command = run::GuardedCommand::start(warden_, streams.take_theirs(),
+                                            {.environment = work.environment,
+                                             .trusted_until = trusted_until,
+                                             .grace = settings_.grace,
+                                             .command = work.command});
+  if (!command && command.error().code == Errc::invalid_argument) {
+    return Ending{.kind = Ending::Kind::start_failed, .exit_code = cannot_start_code, .error = E2BIG};
+  }
   if (!command) {
     give_up(own_failure, command.error().message);
     return std::nullopt;
   }
   const auto ending = Watchman(settings_, work, stops_, *command, streams, trusted_until).watch();
   if (!command->remark().empty()) say("leasehold: {}: {}", work.name, command->remark());
-  if (ending.kind == Ending::Kind::start_failed) {
+  if (ending.kind == Ending::Kind::start_failed && work.command.empty()) {
     const auto why = std::strerror(ending.error);
     give_up(ending.exit_code, fmt::format("cannot run {}: {}", leasehold::quoted(settings_.program), why));
     return std::nullopt;
@@ -165,6 +174,9 @@ std::vector<std::string> lease_environment(Token token, int attempt, BootTime tr
 
 std::string describe_exit(const Ending& ending) {
   if (ending.kind == Ending::Kind::guardian_died) return "the guardian of the command was killed";
+  if (ending.kind == Ending::Kind::start_failed) {
+    return fmt::format("cannot be started: {}", std::strerror(ending.error));
+  }
   if (ending.signal == 0) return fmt::format("exit code {}", ending.exit_code);
   const char* name = sigabbrev_np(ending.signal);
   return name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", ending.signal);

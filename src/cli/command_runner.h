@@ -34,7 +34,8 @@ struct CommandSettings {
 
 /// What a command works on, and the lease that is held for it.
 struct CommandWork {
-  std::string name;  ///< for messages: "job 17"
+  std::string name;                       ///< for messages: "job 17"
+  std::vector<std::string> command = {};  ///< of its own; empty: the warden's, which is the same for all
   std::vector<std::string> environment;
   std::stop_token stop;
   std::function<BootTime()> trusted_until;
@@ -45,8 +46,8 @@ class CommandRunner {
   CommandRunner(CommandSettings settings, const run::Warden& warden, CommandStops& stops)
       : settings_(std::move(settings)), warden_(warden), stops_(stops) {}
 
-  /// How it ended: `exited`, `lease_lost` (told to stop, too) or `guardian_died`. Nothing: no command can be run at
-  /// all, and what was to be done goes back.
+  /// How it ended: `exited`, `lease_lost` (told to stop, too) or `guardian_died`; `start_failed` only of a command of
+  /// its own. Nothing: no command can be run at all, and what was to be done goes back.
   std::optional<run::Ending> run(const CommandWork& work, CommandStreams& streams);
 
   /// Not zero: no command can be run at all, and what to exit with.
@@ -64,7 +65,7 @@ class CommandRunner {
 /// LEASEHOLD_TOKEN, _ATTEMPT, _EXPIRES_AT and _DB.
 std::vector<std::string> lease_environment(Token token, int attempt, BootTime trusted_until, const std::string& url);
 
-/// "exit code 3", "killed by SIGSEGV".
+/// "exit code 3", "killed by SIGSEGV", "cannot be started: Permission denied".
 std::string describe_exit(const run::Ending& ending);
 /// The way it ended, and the last that it said.
 std::string failure_text(const run::Ending& ending, std::string_view last_words);

@@ -65,6 +65,7 @@ void StopSignals::hear(int signal) {
     first_ = signal;
     grace_ends_ = BootClock::now() + grace_;
     stops_.claiming.request_stop();
+    if (grace_ == Duration(0)) return say("leasehold: stopping");
     say("leasehold: stopping: running commands get {} to finish; a second signal ends them at once",
         format_duration(grace_));
   } else {

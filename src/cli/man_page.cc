@@ -90,7 +90,7 @@ it failed
 the command line or an argument is wrong; nothing was done
 .TP
 3
-there was nothing to do, as with an empty queue
+there was nothing to do, as with an empty queue or a schedule that is not due
 .TP
 4
 there is no such thing
@@ -106,11 +106,11 @@ the lease is lost: the token is not the current one, or the session is stale or 
 )";
 
 constexpr std::string_view exit_status_of_run = R"(.PP
-.B leasehold lock run
-gives the command's own exit code, or 128 plus the number of the signal that ended it.
+\fBleasehold lock run\fR, \fBsession run\fR and \fBschedule run\fR give the command's own exit code, or 128 plus the
+number of the signal that ended it.
 .TP
 125
-the command could not be run under the lock
+the command could not be run under the lease
 .TP
 126
 the command is there but cannot be started
@@ -129,6 +129,9 @@ the token, where \fB\-\-token\fR is not given
 .TP
 \fBLEASEHOLD_JOB_ID\fR
 the job, where a command about a held job names none
+.TP
+\fBLEASEHOLD_SCHEDULE\fR
+the schedule, where a command about a run names none
 .TP
 \fBLEASEHOLD_SESSION\fR, \fBLEASEHOLD_SESSION_TOKEN\fR
 the session and its token, where a command about sessions or claims names none

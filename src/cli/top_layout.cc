@@ -75,7 +75,7 @@ void add_overview(TopFrame& frame, const std::vector<TopPanel>& panels, std::siz
   }
 }
 
-/// "1 leases  2 queues  3 chunks  [4 sessions]  5 events"; without all the names where they find no room.
+/// "1 leases  2 queues  3 chunks  [4 sessions]  5 schedules  6 events"; without all the names where they find no room.
 std::string tabs_of(const std::vector<TopPanel>& panels, std::size_t chosen, std::size_t columns) {
   std::string tabs;
   std::string numbers;

@@ -8,8 +8,8 @@
 namespace leasehold::cli {
 
 std::vector<TopPanel> panels_of(const TopPicture& picture) {
-  return {lease_panel(picture), queue_panel(picture), chunk_panel(picture), session_panel(picture),
-          event_panel(picture)};
+  return {lease_panel(picture),   queue_panel(picture),    chunk_panel(picture),
+          session_panel(picture), schedule_panel(picture), event_panel(picture)};
 }
 
 std::string summary_of(const std::vector<TopCount>& counts, std::size_t rows) {

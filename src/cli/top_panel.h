@@ -25,6 +25,7 @@ TopPanel lease_panel(const TopPicture& picture);
 TopPanel queue_panel(const TopPicture& picture);
 TopPanel chunk_panel(const TopPicture& picture);
 TopPanel session_panel(const TopPicture& picture);
+TopPanel schedule_panel(const TopPicture& picture);
 TopPanel event_panel(const TopPicture& picture);
 
 /// All of them, in the order of their numbers.

@@ -27,9 +27,9 @@ Result<void> put(T& part, Result<T> found) {
 std::string to_json(const TopPicture& picture) {
   std::vector<ChunkSetInfo> sets;
   for (const auto& at_work : picture.chunk_sets) sets.push_back(at_work.set);
-  return fmt::format(R"({{"leases":{},"queues":{},"chunk_sets":{},"sessions":{},"events":{}}})",
+  return fmt::format(R"({{"leases":{},"queues":{},"chunk_sets":{},"sessions":{},"schedules":{},"events":{}}})",
                      wire::to_json(picture.leases), wire::to_json(picture.queues), wire::to_json(sets),
-                     wire::to_json(picture.sessions), wire::to_json(picture.events));
+                     wire::to_json(picture.sessions), wire::to_json(picture.schedules), wire::to_json(picture.events));
 }
 
 Result<std::vector<ChunkSetAtWork>> TopReader::read_chunk_sets() {
@@ -55,6 +55,7 @@ Result<TopPicture> TopReader::read() {
   if (auto got = put(picture.chunk_sets, read_chunk_sets()); !got) return std::move(got).error();
   if (auto got = put(picture.sessions, store_.sessions().list({.limit = most_rows})); !got)
     return std::move(got).error();
+  if (auto got = put(picture.schedules, store_.schedules().list(most_rows)); !got) return std::move(got).error();
   if (auto got = put(picture.events, store_.events({.limit = events_})); !got) return std::move(got).error();
   std::reverse(picture.events.begin(), picture.events.end());
   return picture;

@@ -22,6 +22,7 @@ struct TopPicture {
   std::vector<QueueInfo> queues;
   std::vector<ChunkSetAtWork> chunk_sets;  ///< those that are not final
   std::vector<SessionInfo> sessions;
+  std::vector<ScheduleInfo> schedules;
   std::vector<Event> events;  ///< newest first
 };
 

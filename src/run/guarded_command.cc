@@ -9,12 +9,13 @@ using Kind = Message::Kind;
 Result<GuardedCommand> GuardedCommand::start(const Warden& warden, Streams streams, const Terms& terms) {
   auto channel = warden.new_guardian(std::move(streams));
   if (!channel) return std::move(channel).error();
-  std::string text;
-  for (const auto& variable : terms.environment) text.append(variable).push_back('\0');
   GuardedCommand command(warden, std::move(*channel));
   const auto until = terms.trusted_until.time_since_epoch().count();
+  if (!terms.command.empty() && !command.channel_.send({.kind = Kind::command, .text = packed(terms.command)})) {
+    return Error{.code = Errc::invalid_argument, .message = "cannot hand over the command: it is too long"};
+  }
   if (!command.channel_.send({.kind = Kind::grace, .number = terms.grace.count()}) ||
-      !command.channel_.send({.kind = Kind::go, .number = until, .text = std::move(text)})) {
+      !command.channel_.send({.kind = Kind::go, .number = until, .text = packed(terms.environment)})) {
     return Error{.code = Errc::internal, .message = "cannot hand the command its environment"};
   }
   return command;

@@ -24,9 +24,10 @@ class GuardedCommand {
   struct Terms {
     std::vector<std::string> environment;  ///< NAME=VALUE
     BootTime trusted_until;
-    Duration grace;  ///< between SIGTERM and SIGKILL
+    Duration grace;                         ///< between SIGTERM and SIGKILL
+    std::vector<std::string> command = {};  ///< instead of the one that the warden knows
   };
-  /// An error: nothing was started.
+  /// An error: nothing was started. `invalid_argument`: the command is too long.
   static Result<GuardedCommand> start(const Warden& warden, Streams streams, const Terms& terms);
 
   /// Readable when take_messages() has something to take.

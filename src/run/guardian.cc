@@ -74,6 +74,7 @@ class Guardian {
   void obey(const Message& message) {
     switch (message.kind) {
       case Kind::grace: grace_ = Duration(message.number); return;
+      case Kind::command: launch_.argv = unpacked(message.text); return;
       case Kind::go: return start(message);
       case Kind::extend: trusted_until_ = std::max(trusted_until_, BootTime(Duration(message.number))); return;
       case Kind::stop: return begin_to_end(EndReason::told_to_stop, Duration(message.number));
@@ -97,10 +98,7 @@ class Guardian {
 
   void start(const Message& go) {
     trusted_until_ = std::max(trusted_until_, BootTime(Duration(go.number)));
-    for (std::size_t at = 0; at < go.text.size();) {
-      launch_.environment.emplace_back(go.text.c_str() + at);
-      at += launch_.environment.back().size() + 1;
-    }
+    launch_.environment = unpacked(go.text);
     phase_ = Phase::running;
     if (BootClock::now() >= term_at()) return begin_to_end(EndReason::lease_ran_out, grace_);
     // Taking the terminal from a pipeline's other end (a pager) would stop that; see Supervisor::on_suspended.

@@ -15,6 +15,18 @@ constexpr std::size_t max_packet = 128 * 1024;
 
 }  // namespace
 
+std::string packed(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text.append(word).push_back('\0');
+  return text;
+}
+
+std::vector<std::string> unpacked(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size(); at += words.back().size() + 1) words.emplace_back(text.c_str() + at);
+  return words;
+}
+
 bool Channel::send(const Message& message) const {
   std::string packet(head_size, '\0');
   packet[0] = static_cast<char>(message.kind);

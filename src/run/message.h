@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "run/unique_fd.h"
 
@@ -22,11 +23,12 @@ enum class EndReason : std::uint8_t {
 struct Message {
   enum class Kind : std::uint8_t {
     // from the wrapper
-    grace,   ///< number: between SIGTERM and SIGKILL from now on
-    go,      ///< number: trusted_until; text: NAME=VALUE lines of the environment, each ended by NUL
-    extend,  ///< number: the new trusted_until
-    stop,    ///< end the tree; number: SIGKILL follows SIGTERM after this time at the latest
-    signal,  ///< number: to be passed on to the command's process group
+    grace,    ///< number: between SIGTERM and SIGKILL from now on
+    command,  ///< text: another program than the usual one, and its arguments, each ended by NUL
+    go,       ///< number: trusted_until; text: NAME=VALUE lines of the environment, each ended by NUL
+    extend,   ///< number: the new trusted_until
+    stop,     ///< end the tree; number: SIGKILL follows SIGTERM after this time at the latest
+    signal,   ///< number: to be passed on to the command's process group
     // from the guardian
     started,       ///< number: the command's pid, which is its process group as well
     start_failed,  ///< number: errno
@@ -42,6 +44,10 @@ struct Message {
   EndReason reason = EndReason::exited;
   std::string text = {};
 };
+
+/// The form in which words, none of them with a NUL in it, travel as the text of a message; and back.
+std::string packed(const std::vector<std::string>& words);
+std::vector<std::string> unpacked(const std::string& text);
 
 class Channel {
  public:

@@ -58,12 +58,15 @@ Supervisor::Supervisor(Channel channel, ProcessId guardian, Duration grace, Tell
       tell_(std::move(tell)),
       foreign_(std::move(foreign)) {}
 
+void Supervisor::set_grace(Duration grace) {
+  grace_ = grace;
+  channel_.send({.kind = Kind::grace, .number = grace.count()});
+}
+
 void Supervisor::start(const std::vector<std::string>& environment, BootTime trusted_until) {
   signals_.emplace();
   trusted_until_us_ = std::max(trusted_until_us_.load(), trusted_until.time_since_epoch().count());
-  std::string text;
-  for (const auto& variable : environment) text.append(variable).push_back('\0');
-  channel_.send({.kind = Kind::go, .number = trusted_until_us_, .text = std::move(text)});
+  channel_.send({.kind = Kind::go, .number = trusted_until_us_, .text = packed(environment)});
 }
 
 void Supervisor::extend(BootTime trusted_until) {
@@ -83,7 +86,7 @@ Ending Supervisor::wait() {
   std::optional<Ending> ending;
   while (!ending) {
     sleep_until_something();
-    while (const auto signal = signals_->next()) channel_.send({.kind = Kind::signal, .number = *signal});
+    pass_on_signals();
     ending = take_messages();
     // Last, because a pause of this process makes the timer fire when all has long been settled.
     if (!ending && BootClock::now() >= own_deadline()) {
@@ -100,6 +103,13 @@ void Supervisor::sleep_until_something() {
                                 pollfd{.fd = signals_->fd(), .events = POLLIN, .revents = 0},
                                 pollfd{.fd = timer_.fd(), .events = POLLIN, .revents = 0}};
   ::poll(watched.data(), watched.size(), -1);
+}
+
+void Supervisor::pass_on_signals() {
+  while (const auto signal = signals_->next()) {
+    asked_to_stop_ |= *signal == SIGTERM || *signal == SIGINT || *signal == SIGHUP || *signal == SIGQUIT;
+    channel_.send({.kind = Kind::signal, .number = *signal});
+  }
 }
 
 std::optional<Ending> Supervisor::take_messages() {

@@ -39,6 +39,8 @@ class Supervisor {
   /// Without start(), the guardian just goes away.
   ~Supervisor() = default;
 
+  /// Before start(), where the length of the lease is known only then.
+  void set_grace(Duration grace);
   /// From here on signals go to the command. `environment` is NAME=VALUE.
   void start(const std::vector<std::string>& environment, BootTime trusted_until);
   void extend(BootTime trusted_until);
@@ -50,9 +52,13 @@ class Supervisor {
   /// Returns when the whole tree is gone; when something survives, soon after `trusted_until`.
   Ending wait();
 
+  /// Whether a signal that ends programs was passed on to the command.
+  [[nodiscard]] bool asked_to_stop() const { return asked_to_stop_; }
+
  private:
   Supervisor(Channel channel, ProcessId guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign);
   void sleep_until_something();
+  void pass_on_signals();
   std::optional<Ending> take_messages();
   std::optional<Ending> understand(const Message& message);
   void on_suspended(int signal);
@@ -63,7 +69,7 @@ class Supervisor {
 
   const Channel channel_;
   const ProcessId guardian_;
-  const Duration grace_;
+  Duration grace_;
   const Tell tell_;
   /// Children this process had before: not ours to end.
   const std::vector<ProcessId> foreign_;
@@ -71,6 +77,7 @@ class Supervisor {
   std::optional<SignalQueue> signals_;
   std::atomic<Duration::rep> trusted_until_us_{0};
   pid_t command_ = 0;
+  bool asked_to_stop_ = false;
 };
 
 }  // namespace leasehold::run

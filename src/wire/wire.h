@@ -5,8 +5,8 @@
 // U+FFFD in place of what is broken, so that the output always parses. Payloads and results may be any bytes: what
 // is not UTF-8 is told in base64, under a key that ends in `_base64`.
 //
-// Chunks and rate limits are in chunks.h, sessions, items and claims in sessions.h. Every function is pure but for
-// `trusted_for_seconds` of grants and heartbeats, which is told from now.
+// Chunks and rate limits are in chunks.h, sessions, items and claims in sessions.h, schedules in schedules.h. Every
+// function is pure but for `trusted_for_seconds` of grants and heartbeats, which is told from now.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@
 #include "leasehold/result.h"
 #include "leasehold/store.h"
 #include "wire/chunks.h"
+#include "wire/schedules.h"
 #include "wire/sessions.h"
 
 namespace leasehold::wire {

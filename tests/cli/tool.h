@@ -21,6 +21,7 @@ class ToolTest : public testing::Test {
     env.merge(Environment{{"LEASEHOLD_DB", url()},
                           {"LEASEHOLD_TOKEN", ""},
                           {"LEASEHOLD_JOB_ID", ""},
+                          {"LEASEHOLD_SCHEDULE", ""},
                           {"LEASEHOLD_SESSION", ""},
                           {"LEASEHOLD_SESSION_TOKEN", ""},
                           {"TZ", "UTC"}});

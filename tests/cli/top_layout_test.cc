@@ -41,6 +41,16 @@ SessionInfo session(const std::string& id, SessionStatus status, const std::stri
   return info;
 }
 
+ScheduleInfo schedule(const std::string& name, ScheduleState state, Duration next) {
+  ScheduleInfo info;
+  info.name = name;
+  info.state = state;
+  info.options.rule = CronRule{.expression = "@hourly"};
+  info.next_run_at = now + next;
+  info.wall_now = now;
+  return info;
+}
+
 Event event(std::int64_t id, const std::string& key, const std::string& what) {
   Event told;
   told.id = id;
@@ -79,6 +89,7 @@ TopPicture busy_picture() {
   picture.chunk_sets = {{.set = set, .pace = ChunkPace{.rows_per_second = 1250, .chunks_per_minute = 4, .left = 3min}}};
   picture.sessions = {session("s-1", SessionStatus::active, "SD-1"), session("s-2", SessionStatus::idle, ""),
                       session("s-3", SessionStatus::stale, "SD-3")};
+  picture.schedules = {schedule("refresh", ScheduleState::waiting, 7min), schedule("report", ScheduleState::due, -2s)};
   for (int i = 30; i > 0; --i) picture.events.push_back(event(i, "key-" + std::to_string(i), "acquired"));
   return picture;
 }
@@ -107,10 +118,12 @@ TEST(TopLayout, EveryPanelHasItsShareOfAnOrdinaryScreen) {
   EXPECT_EQ(frame.lines.front(), "leasehold top  sqlite:work.db                                           14:03:22");
   const auto text = text_of(frame.lines);
   for (const auto* part :
-       {"── 1 leases  2 held, 1 expired ──", "── 2 queues  2468 available, 32 running, 4 failed ──",
-        "── 3 chunks  1 set at work ──", "── 4 sessions  1 active, 1 idle, 1 stale ──", "── 5 events  newest first (",
-        "lock  backup  expired  now", "mail        1234       16       2", "orders  [########............]  40%",
-        "s-3      stale   SD-3  12s ago    3m ago    41m ago", "lock  key-30  acquired  ana"}) {
+       {"── 1 leases  2 held, 1 expired (1 more) ──", "── 2 queues  2468 available, 32 running, 4 failed ──",
+        "── 3 chunks  1 set at work ──", "── 4 sessions  1 active, 1 idle, 1 stale (1 more) ──",
+        "── 5 schedules  1 due, 1 waiting ──", "── 6 events  newest first (", "lock  backup  expired  now",
+        "mail        1234       16       2", "orders  [########............]  40%",
+        "s-3      stale   SD-3  12s ago    3m ago    41m ago", "report    due      now    -     -       @hourly",
+        "lock  key-30  acquired  ana"}) {
     EXPECT_TRUE(contains(text, part));
   }
   EXPECT_TRUE(contains(frame.lines.back(), "q quit"));
@@ -122,7 +135,7 @@ TEST(TopLayout, NoLineIsWiderAndNoneMoreThanTheScreenHasRoomFor) {
   picture.leases.push_back(lease("lock", "tab\tnewline\nescape\x1b[2J", 3s));
   for (const std::size_t lines : {0U, 1U, 2U, 3U, 5U, 6U, 7U, 10U, 24U, 50U}) {
     for (const std::size_t columns : {0U, 1U, 2U, 3U, 10U, 39U, 40U, 79U, 80U, 81U, 200U}) {
-      for (std::size_t panel = 0; panel <= 5; ++panel) {
+      for (std::size_t panel = 0; panel <= 6; ++panel) {
         auto view = choosing(panel);
         view.help = panel == 3;
         const auto frame = drawn(picture, view, {.columns = columns, .lines = lines});
@@ -140,8 +153,9 @@ TEST(TopLayout, ASmallScreenHasALineForEachPanel) {
   const auto frame = drawn(busy_picture(), {}, {.columns = 40, .lines = 10});
   const auto text = text_of(frame.lines);
   ASSERT_EQ(frame.lines.size(), 10U);
-  for (const auto* part : {"── 1 leases  2 held, 1 expired ", "── 2 queues  2468 available, 32 running", "── 3 chunks",
-                           "── 4 sessions  1 active, 1 idle, 1 stal", "── 5 events", "q quit"}) {
+  for (const auto* part :
+       {"── 1 leases  2 held, 1 expired ", "── 2 queues  2468 available, 32 running", "── 3 chunks",
+        "── 4 sessions  1 active, 1 idle, 1 stal", "── 5 schedules  1 due, 1 waiting", "── 6 events", "q quit"}) {
     EXPECT_TRUE(contains(text, part));
   }
 }
@@ -149,7 +163,7 @@ TEST(TopLayout, ASmallScreenHasALineForEachPanel) {
 TEST(TopLayout, WhereItIsNarrowTheLastColumnsAreLeftOut) {
   const auto narrow = text_of(drawn(busy_picture(), choosing(4), {.columns = 40, .lines = 10}).lines);
   EXPECT_TRUE(contains(narrow,
-                       " 1 2 3 [4 sessions] 5\n1 active, 1 idle, 1 stale\nSESSION  STATUS  ITEM  HEARTBEAT\ns-3      "
+                       " 1 2 3 [4 sessions] 5 6\n1 active, 1 idle, 1 stale\nSESSION  STATUS  ITEM  HEARTBEAT\ns-3      "
                        "stale   SD-3  12s ago\n"));
   const auto wide = text_of(drawn(busy_picture(), choosing(4), {.columns = 120, .lines = 10}).lines);
   EXPECT_TRUE(contains(wide, "SESSION  STATUS  ITEM  HEARTBEAT  PROGRESS  CLAIMED  LABEL "));
@@ -157,20 +171,20 @@ TEST(TopLayout, WhereItIsNarrowTheLastColumnsAreLeftOut) {
 }
 
 TEST(TopLayout, TheChosenPanelHasTheWholeScreenAndScrolls) {
-  auto view = choosing(5);
+  auto view = choosing(6);
   view.first_row = 4;
   const auto frame = drawn(busy_picture(), view, {.columns = 80, .lines = 15});
   EXPECT_EQ(frame.page, 10U);
-  EXPECT_EQ(frame.lines[1], "  1 leases   2 queues   3 chunks   4 sessions  [5 events]");
+  EXPECT_EQ(frame.lines[1], "  1 leases   2 queues   3 chunks   4 sessions   5 schedules  [6 events]");
   EXPECT_EQ(frame.lines[2], "newest first  rows 5-14 of 30");
   EXPECT_TRUE(contains(frame.lines[4], "key-26"));
   EXPECT_TRUE(contains(frame.lines[13], "key-17"));
 }
 
 TEST(TopLayout, ScrollingEndsWithTheLastRow) {
-  auto view = choosing(5);
-  view.press({TopKey::bottom}, 5, 10);
-  view.press({TopKey::page_down}, 5, 10);
+  auto view = choosing(6);
+  view.press({TopKey::bottom}, 6, 10);
+  view.press({TopKey::page_down}, 6, 10);
   const auto frame = drawn(busy_picture(), view, {.columns = 80, .lines = 15});
   EXPECT_EQ(frame.first_row, 20U);
   EXPECT_TRUE(contains(frame.lines[13], "key-1 "));
@@ -189,8 +203,8 @@ TEST(TopLayout, WhatTheStoreDoesNotTellIsSaid) {
 
 TEST(TopLayout, AnEmptyStoreIsShownAsSuch) {
   const auto text = text_of(drawn({}, {}, {.columns = 80, .lines = 24}).lines);
-  for (const auto* part :
-       {"1 leases  none", "2 queues  none", "3 chunks  none at work", "4 sessions  none", "5 events  none"}) {
+  for (const auto* part : {"1 leases  none", "2 queues  none", "3 chunks  none at work", "4 sessions  none",
+                           "5 schedules  none", "6 events  none"}) {
     EXPECT_TRUE(contains(text, part));
   }
 }
@@ -199,7 +213,7 @@ TEST(TopLayout, AListThatWasCutIsCalledSo) {
   TopPicture picture;
   for (int i = 0; i < TopReader::most_rows; ++i) picture.leases.push_back(lease("lock", std::to_string(i), 20s));
   const auto text = text_of(drawn(picture, {}, {.columns = 80, .lines = 24}).lines);
-  EXPECT_TRUE(contains(text, "── 1 leases  of the first 500: 500 held (484 more) ──"));
+  EXPECT_TRUE(contains(text, "── 1 leases  of the first 500: 500 held (485 more) ──"));
 }
 
 TEST(TopLayout, AWideCharacterIsNotCutInHalf) {

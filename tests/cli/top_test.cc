@@ -71,12 +71,21 @@ TEST_P(TopTest, ShowsSessionsWithTheirItems) {
   EXPECT_TRUE(terminal->shows("パーサー 🦀"));
 }
 
+TEST_P(TopTest, ShowsSchedulesAndWhoRunsThem) {
+  ASSERT_EQ(tool({"schedule", "define", "refresh", "--every", "10m-15m"}).exit_code, 0);
+  const auto terminal = top_of(url());
+  EXPECT_TRUE(terminal->shows("── 5 schedules  1 due ──"));
+  ASSERT_EQ(tool({"schedule", "acquire", "refresh", "--holder", "ana"}).exit_code, 0);
+  EXPECT_TRUE(terminal->shows("── 5 schedules  1 running ──"));
+  EXPECT_TRUE(terminal->shows("refresh   running  -     -     ana     every 10m-15m"));
+}
+
 TEST_F(TopInTerminal, KeysChooseAPanelPauseAndHelp) {
   const auto terminal = top();
   terminal->type("4");
   EXPECT_TRUE(terminal->shows("[4 sessions]"));
   terminal->press("Tab");
-  EXPECT_TRUE(terminal->shows("[5 events]"));
+  EXPECT_TRUE(terminal->shows("[5 schedules]"));
   terminal->press("Left");
   EXPECT_TRUE(terminal->shows("[4 sessions]"));
   terminal->press("Escape");
@@ -98,7 +107,7 @@ TEST_F(TopInTerminal, APanelScrolls) {
   ASSERT_TRUE(ok(store));
   for (int i = 10; i < 40; ++i) ASSERT_TRUE(ok(store->items().add("SD-" + std::to_string(i))));
   const auto terminal = top({.columns = 80, .lines = 15});
-  terminal->type("5");
+  terminal->type("6");
   EXPECT_TRUE(terminal->shows("rows 1-10 of 30"));
   terminal->press("PageDown");
   EXPECT_TRUE(terminal->shows("rows 11-20 of 30"));
@@ -127,7 +136,7 @@ TEST_F(TopInTerminal, FitsAWindowThatIsResized) {
     };
     EXPECT_TRUE(terminal->becomes("it fits " + std::to_string(size.columns), fits));
   }
-  EXPECT_TRUE(terminal->shows("── 5 events  newest first ─"));
+  EXPECT_TRUE(terminal->shows("── 6 events  newest first ─"));
 }
 
 TEST_F(TopInTerminal, LeavesTheTerminalAsItWas) {
@@ -181,7 +190,8 @@ TEST_P(TopTest, WithoutATerminalItTellsOnceAndWritesNothing) {
   const auto told_again = json({"top"});
   EXPECT_EQ(told_again.at("leases").at(0).at("key"), "deploy");
   EXPECT_EQ(told_again.at("events").as_array().size(), 1U) << "looking is no event";
-  for (const auto* list : {"queues", "chunk_sets", "sessions"}) EXPECT_TRUE(told_again.at(list).as_array().empty());
+  for (const auto* list : {"queues", "chunk_sets", "sessions", "schedules"})
+    EXPECT_TRUE(told_again.at(list).as_array().empty());
   EXPECT_EQ(tool({"top", "--every", "5ms"}).exit_code, 2);
 }
 

@@ -1,0 +1,238 @@
+// leasehold schedule run: a command that runs when it is due, once, whoever calls for it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <stop_token>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/command_runner.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/schedule_command.h"
+#include "cli/schedule_counts.h"
+#include "cli/schedule_options.h"
+#include "cli/schedule_skip.h"
+#include "cli/wrapped_command.h"
+#include "core/duration.h"
+#include "run/supervisor.h"
+
+namespace leasehold::cli {
+namespace {
+
+using run::Ending;
+using run::Supervisor;
+
+constexpr Duration between_tries = std::chrono::seconds(1);
+
+constexpr const char* command_help =
+    "After --: the program and its arguments; no shell is involved. In its environment it has LEASEHOLD_SCHEDULE, "
+    "_OCCURRENCE, _CAUSE, _TOKEN, _EXPIRES_AT and _DB; to the file LEASEHOLD_COUNTS_FILE it may write what it has "
+    "done, "
+    "as JSON. Exit code 0 is a success, anything else a failure; stopped by a signal to this process it is released, "
+    "and due again. Whatever happens to this process, the command and all that it started is ended before its lease is";
+
+struct Options {
+  std::string name;
+  std::string holder;
+  ScheduleDefinition definition;
+  bool defines = false;
+  Duration ttl{0};  ///< zero: the schedule's own
+  bool now = false;
+  Duration grace = std::chrono::seconds(5);
+  CLI::Option* grace_given = nullptr;
+  SkipManner skip;
+  std::string program;
+  std::vector<std::string> command;
+};
+
+int report_failure(const Context& context, const Error& error) {
+  const int code = report(context, error);
+  return code == exit_code::failure ? own_failure : code;
+}
+
+/// One run of the command under its schedule.
+class RunOfSchedule {
+ public:
+  RunOfSchedule(const Context& context, const Options& options, Supervisor& supervisor, CountsFile counts, HeldRun held)
+      : context_(context),
+        options_(options),
+        supervisor_(supervisor),
+        counts_(std::move(counts)),
+        held_(std::move(held)) {}
+
+  int run(const std::string& url) {
+    tell_of_the_past();
+    supervisor_.set_grace(grace());
+    held_.lease.on_extended([this](const Grant& extended) { supervisor_.extend(extended.trusted_until); });
+    auto environment = schedule_environment(held_.run, with_absolute_path(url));
+    environment.push_back(counts_.variable());
+    supervisor_.start(environment, held_.lease.grant().trusted_until);
+    const std::stop_callback on_lost(held_.lease.stop_token(), [this] { supervisor_.stop(); });
+    return conclude(supervisor_.wait());
+  }
+
+ private:
+  void tell_of_the_past() const {
+    if (options_.skip.quiet) return;
+    const auto& run = held_.run;
+    if (run.lost) say("leasehold: the run before was lost: {}", printable(run.lost_holder));
+    if (run.skipped > 0) say("leasehold: missed before this run, and skipped: {}", counted(run.skipped, "occurrence"));
+  }
+
+  [[nodiscard]] Duration grace() const {
+    const auto ttl = held_.run.grant.ttl;
+    const auto fitting = fitting_grace(options_.grace, ttl);
+    if (fitting < options_.grace && options_.grace_given->count() > 0) {
+      say("leasehold: a grace of {} does not fit a lease of {}: shortened to {}", format_duration(options_.grace),
+          format_duration(ttl), format_duration(fitting));
+    }
+    return fitting;
+  }
+
+  int conclude(const Ending& ending) {
+    switch (ending.kind) {
+      case Ending::Kind::exited: return after_exit(ending);
+      case Ending::Kind::start_failed:
+        say("leasehold: cannot run {}: {}", leasehold::quoted(options_.command[0]), std::strerror(ending.error));
+        return finish(ending, ending.exit_code);
+      case Ending::Kind::lease_lost: return after_loss();
+      case Ending::Kind::guardian_died:
+        say("leasehold: the guardian process ended unexpectedly; ended everything the command had started");
+        return finish(ending, own_failure);
+      case Ending::Kind::survived: break;
+    }
+    say("leasehold: something the command started could not be killed (another user's process, or one that hangs in "
+        "the kernel): the lease is not released and runs out at {}",
+        to_string(held_.lease.grant().expires_at));
+    // Without destructors: they would release the lease.
+    ::_exit(exit_code::lost);
+  }
+
+  int after_exit(const Ending& ending) {
+    // Only whoever stopped us knows why; the work is neither done nor has it failed.
+    if (ending.exit_code != 0 && supervisor_.asked_to_stop()) return told(held_.lease.release(), ending.exit_code);
+    return finish(ending, ending.exit_code);
+  }
+
+  int finish(const Ending& ending, int code) {
+    const bool ok = ending.kind == Ending::Kind::exited && ending.exit_code == 0;
+    const auto error = ok ? "" : describe_exit(ending);
+    const auto counts = counts_told(counts_, options_.name);
+    const RunResult result{.ok = ok, .error = error, .counts = counts};
+    auto finished = held_.finish(result);
+    // A store that is away for a moment does not make a run that is over a lost one.
+    while (!finished && may_come_back(finished.error())) {
+      std::this_thread::sleep_for(between_tries);
+      finished = held_.finish(result);
+    }
+    return told(finished ? Result<void>() : Result<void>(finished.error()), code);
+  }
+
+  [[nodiscard]] bool may_come_back(const Error& error) const {
+    const bool away = error.code == Errc::unavailable || error.code == Errc::in_doubt;
+    return away && BootClock::now() + between_tries < held_.lease.grant().trusted_until;
+  }
+
+  /// What to exit with after the store was told, or could not be told, how it went.
+  int told(const Result<void>& answer, int code) {
+    if (answer) return code;
+    const auto& error = answer.error();
+    if (error.code == Errc::lost) {
+      say("leasehold: the lease was lost before the command ended: it may not have been alone");
+      return report(context_, error);
+    }
+    say("leasehold: the command ended, but the store could not be told ({}): the run counts as lost from {} on",
+        printable(error.message), to_string(held_.lease.grant().expires_at));
+    return code;
+  }
+
+  [[nodiscard]] int after_loss() const {
+    const auto why = held_.lease.lost();
+    say("leasehold: the command was ended, because the lease on {} {}", leasehold::quoted(options_.name),
+        why ? "was lost" : "could not be extended in time");
+    if (why) report(context_, *why);
+    return exit_code::lost;
+  }
+
+  const Context& context_;
+  const Options& options_;
+  Supervisor& supervisor_;
+  const CountsFile counts_;
+  HeldRun held_;
+};
+
+Result<void> define(const Schedules& schedules, const Options& options) {
+  auto definition = options.definition.options();
+  if (!definition) return std::move(definition).error();
+  if (options.ttl != Duration(0)) definition->ttl = options.ttl;
+  auto defined = schedules.define(options.name, *definition);
+  if (!defined) return std::move(defined).error();
+  return {};
+}
+
+int run_with(const Context& context, const Options& options, Supervisor& supervisor) {
+  const auto url = context.store_url();
+  if (!url) return report_failure(context, url.error());
+  auto counts = CountsFile::open();
+  if (!counts) return report_failure(context, counts.error());
+  const auto store = context.open_store();
+  if (!store) return report_failure(context, store.error());
+  const auto schedules = store->schedules();
+  if (options.defines) {
+    if (const auto defined = define(schedules, options); !defined) return report_failure(context, defined.error());
+  }
+  auto held = schedules.hold(options.name, {.now = options.now,
+                                            .ttl = options.defines ? Duration(0) : options.ttl,
+                                            .holder = holder_guarded_by(supervisor.guardian(), options.holder)});
+  if (!held && is_skip(held.error())) return tell_skip(context, schedules, options.name, held.error(), options.skip);
+  if (!held) return report_failure(context, held.error());
+  return RunOfSchedule(context, options, supervisor, std::move(*counts), std::move(*held)).run(*url);
+}
+
+int run_scheduled(const Context& context, const Options& options) {
+  if (const auto definition = options.definition.options(); !definition) return report(context, definition.error());
+  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  auto supervisor = Supervisor::fork_guardian(options.command, options.grace,
+                                              [](const std::string& line) { say("leasehold: {}", line); });
+  if (!supervisor) return report_failure(context, supervisor.error());
+  return run_with(context, options, **supervisor);
+}
+
+}  // namespace
+
+void add_schedule_run(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "run",
+      "Run a command if its schedule is due and nobody else runs it, and end it with the lease (exit code 3: not now)",
+      {"leasehold schedule run refresh --every 10m-15m --on-fail 20m-40m -- ./refresh",
+       "leasehold schedule run report --cron '0 6 * * *' --tz Europe/Berlin -q -E 0 -- ./report    # from cron, "
+       "anywhere",
+       R"(leasehold schedule run refresh --now -- sh -c './refresh > "$LEASEHOLD_COUNTS_FILE"')"});
+  auto options = std::make_shared<Options>();
+  add_schedule_name(*command, options->name);
+  options->definition.add_rule(*command);
+  add_duration(*command, "--lease", options->ttl,
+               "How long the lease lasts without a heartbeat (default: as the schedule says, which is 5m unless said "
+               "otherwise)");
+  command->add_flag("--now", options->now, "Even if it is not due; never while somebody else runs it");
+  options->grace_given = add_duration(*command, "--grace", options->grace,
+                                      "Between SIGTERM and SIGKILL (default 5s; at most a third of the lease)");
+  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_skip_exit_code(*command, options->skip.code);
+  command->add_flag("-q,--quiet", options->skip.quiet, "Say nothing when it is not due, held or paused");
+  // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
+  command->prefix_command();
+  command->add_option("COMMAND", options->program, command_help)->required()->type_name("");
+  command->callback([&context, options, command] {
+    options->command = words_after_mark(
+        *command, context, {"NAME", options->name, "leasehold schedule run NAME -- COMMAND..."}, options->program);
+    options->defines = options->definition.given();
+    context.action = [&context, options] { return run_scheduled(context, *options); };
+  });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,282 @@
+// The schedule commands: what they print, where, and with which exit code.
+#include "cli/schedule_tool.h"
+
+namespace leasehold::support {
+namespace {
+
+class ScheduleCommands : public ScheduleToolTest {};
+LEASEHOLD_ON_BOTH_STORES(ScheduleCommands);
+
+TEST_P(ScheduleCommands, DefineTellsWhatChangedAndWhenTheNextRunIs) {
+  const auto created = tool({"schedule", "define", "refresh", "--every", "10m-15m", "--on-fail", "20m-40m"});
+  EXPECT_EQ(created.exit_code, 0) << created.err;
+  EXPECT_EQ(created.out, "defined refresh  every 10m-15m  next run: now\n");
+  EXPECT_TRUE(contains(tool({"schedule", "define", "refresh", "--every", "10m-15m", "--on-fail", "20m-40m"}).out,
+                       "unchanged refresh"));
+  EXPECT_TRUE(contains(tool({"schedule", "define", "refresh", "--every", "1h"}).out, "changed refresh  every 1h"));
+  const auto again = json({"schedule", "define", "refresh", "--every", "1h"});
+  EXPECT_FALSE(again.at("created").as_bool());
+  EXPECT_FALSE(again.at("changed").as_bool());
+}
+
+TEST_P(ScheduleCommands, DefineKeepsEverythingThatWasSaid) {
+  define("report", {"--cron", "0 6 * * MON-FRI", "--tz", "Europe/Berlin", "--jitter", "30s", "--misfire", "skip",
+                    "--misfire-after", "2m", "--on-fail", "20m-40m", "--lease", "1m", "--", "./report", "-v", "a b"});
+  const auto report = shown("report");
+  EXPECT_EQ(report.at("state"), "waiting");
+  EXPECT_EQ(report.at("cron"), "0 6 * * MON-FRI");
+  EXPECT_EQ(report.at("zone"), "Europe/Berlin");
+  EXPECT_EQ(report.at("jitter_seconds"), 30);
+  EXPECT_EQ(report.at("fail_least_seconds"), 1200);
+  EXPECT_EQ(report.at("fail_most_seconds"), 2400);
+  EXPECT_EQ(report.at("ttl_seconds"), 60);
+  EXPECT_EQ(report.at("misfire"), "skip");
+  EXPECT_EQ(report.at("misfire_after_seconds"), 120);
+  EXPECT_EQ(report.at("command"), boost::json::array({"./report", "-v", "a b"}));
+  const auto text = tool({"schedule", "show", "report"}).out;
+  for (const auto* part : {"rule        0 6 * * MON-FRI Europe/Berlin +30s", "on failure  20m-40m", "lease       1m",
+                           "misfire     skip after 2m", "command     ./report -v a b", " 06:00:", "next run  "}) {
+    EXPECT_TRUE(contains(text, part));
+  }
+}
+
+TEST_P(ScheduleCommands, ABadRuleIsAUsageErrorThatPointsAtTheField) {
+  struct Case {
+    Arguments words;
+    std::string told;
+  };
+  const std::vector<Case> cases = {
+      {{"--cron", "0 25 * * *"}, "field 2 (hour) \"25\""},
+      {{"--cron", "0 6 * * *", "--tz", "Europe/Berln"}, "unknown time zone \"Europe/Berln\""},
+      {{"--every", "often"}, "write 1h or 10m-15m"},
+      {{"--every", "15m-10m"}, "longest first"},
+      {{"--every", "10m-"}, "write 1h or 10m-15m"},
+      {{"--on-fail", "5m"}, "give --every or --cron"},
+      {{}, "one of them is needed"},
+      {{"--every", "5m", "--cron", "@daily"}, "--every"},
+      {{"--every", "5m", "--tz", "UTC"}, "--cron"},
+      {{"--cron", "@daily", "--misfire", "perhaps"}, "none of skip, once, all"},
+      {{"--every", "5m", "true"}, "put -- before the command"},
+      {{"--every", "5m", "--lese", "1m"}, "did you mean --lease?"},
+      {{"--every", "5m", "--enqueue", "mail", "hi", "--", "true"}, "a queue or a command, not both"},
+  };
+  for (const auto& [words, told] : cases) {
+    Arguments arguments = {"schedule", "define", "x"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    const auto finished = tool(arguments);
+    EXPECT_EQ(finished.exit_code, 2) << told << ": " << finished.out << finished.err;
+    EXPECT_TRUE(contains(finished.err, told));
+  }
+  EXPECT_EQ(tool({"schedule", "show", "x"}).exit_code, 4);
+}
+
+TEST_P(ScheduleCommands, ARunIsAcquiredKeptAliveAndFinished) {
+  define("refresh", {"--every", "10m-15m", "--on-fail", "20m-40m"});
+  const auto token = acquired("refresh", {"--holder", "ana", "--lease", "1m"});
+  EXPECT_EQ(state_of("refresh"), "running");
+  const auto extended = tool({"schedule", "heartbeat", "refresh", "--lease", "1h"}, {{"LEASEHOLD_TOKEN", token}});
+  EXPECT_TRUE(contains(extended.out, "extended refresh  until ")) << extended.err;
+  const auto finished = json({"schedule", "finish", "refresh", "--token", token, "--ok", "--counts", R"({"rows":3})"});
+  EXPECT_GE(finished.at("next_in_seconds").to_number<double>(), 600 - 5);
+  EXPECT_LE(finished.at("next_in_seconds").to_number<double>(), 900);
+  EXPECT_TRUE(json({"schedule", "finish", "refresh", "--token", token, "--ok"}).at("replayed").as_bool());
+  const auto run = history("refresh").at(0);
+  EXPECT_EQ(run.at("outcome"), "ok");
+  EXPECT_EQ(run.at("holder"), "ana");
+  EXPECT_EQ(run.at("counts").at("rows"), 3);
+}
+
+TEST_P(ScheduleCommands, AFailureBacksOffAndIsTold) {
+  define("refresh", {"--every", "10m-15m", "--on-fail", "20m-40m"});
+  const auto token = acquired("refresh");
+  const auto finished = tool({"schedule", "finish", "refresh", "--fail", "--error", "no answer"},
+                             {{"LEASEHOLD_TOKEN", token}, {"LEASEHOLD_SCHEDULE", "x"}});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "finished refresh  failed  next run: "));
+  EXPECT_GE(shown("refresh").at("next_in_seconds").to_number<double>(), 1200 - 5);
+  EXPECT_EQ(shown("refresh").at("last").at("error"), "no answer");
+  EXPECT_TRUE(contains(tool({"schedule", "show", "refresh"}).out, "error       no answer"));
+  EXPECT_TRUE(contains(tool({"schedule", "history", "refresh"}).out, "no answer"));
+}
+
+TEST_P(ScheduleCommands, FinishWantsAVerdict) {
+  EXPECT_EQ(tool({"schedule", "finish", "refresh", "--token", "1"}).exit_code, 2);
+  EXPECT_EQ(tool({"schedule", "finish", "refresh", "--token", "1", "--ok", "--fail"}).exit_code, 2);
+  EXPECT_EQ(tool({"schedule", "finish", "refresh", "--token", "1", "--ok", "--error", "x"}).exit_code, 2);
+  EXPECT_EQ(tool({"schedule", "finish", "refresh", "--token", "1", "--ok", "--counts", "{"}).exit_code, 2);
+}
+
+TEST_P(ScheduleCommands, ALateFinishIsLost) {
+  define("refresh");
+  const auto token = acquired("refresh");
+  EXPECT_EQ(tool({"schedule", "release", "refresh", "--token", token}).out, "released refresh: it is due again\n");
+  const auto next = acquired("refresh");
+  for (const Arguments& act : {Arguments{"finish", "--ok"}, Arguments{"heartbeat"}}) {
+    Arguments arguments = {"schedule", act.front(), "refresh", "--token", token};
+    arguments.insert(arguments.end(), act.begin() + 1, act.end());
+    EXPECT_EQ(tool(arguments).exit_code, 76) << act.front();
+  }
+  EXPECT_EQ(outcomes("refresh"), "running released");
+  EXPECT_EQ(shown("refresh").at("current").at("token").as_int64(), std::stoll(next));
+}
+
+TEST_P(ScheduleCommands, WhatIsNotDueIsACalmAnswer) {
+  define("refresh");
+  const auto token = acquired("refresh");
+  ASSERT_EQ(tool({"schedule", "finish", "refresh", "--token", token, "--ok"}).exit_code, 0);
+  const auto skipped = tool({"schedule", "acquire", "refresh"});
+  EXPECT_EQ(skipped.exit_code, 3);
+  EXPECT_EQ(skipped.out, "");
+  EXPECT_TRUE(skipped.err.starts_with("leasehold: refresh is not due: next run at ")) << skipped.err;
+  EXPECT_TRUE(contains(skipped.err, " (in 1"));
+  const auto told = json({"schedule", "acquire", "refresh"}, 3);
+  EXPECT_TRUE(told.at("ok").as_bool());
+  EXPECT_TRUE(told.at("skipped").as_bool());
+  EXPECT_EQ(told.at("reason"), "not_due");
+  EXPECT_TRUE(told.at("next_run_at").is_string());
+  EXPECT_EQ(tool({"schedule", "acquire", "refresh", "-E", "0"}).exit_code, 0);
+  EXPECT_FALSE(json({"schedule", "acquire", "refresh", "--now"}).at("skipped").as_bool());
+}
+
+TEST_P(ScheduleCommands, WhatIsHeldNamesItsHolder) {
+  define("refresh");
+  acquired("refresh", {"--holder", "ana"});
+  const auto skipped = tool({"schedule", "acquire", "refresh", "--now"});
+  EXPECT_EQ(skipped.exit_code, 3);
+  for (const auto* part : {"refresh is held by ana (", "since ", "frees at "}) {
+    EXPECT_TRUE(contains(skipped.err, part));
+  }
+  const auto told = json({"schedule", "acquire", "refresh"}, 3);
+  EXPECT_EQ(told.at("reason"), "held");
+  EXPECT_EQ(told.at("holder"), "ana");
+  for (const auto* member : {"host", "since", "frees_at"}) EXPECT_TRUE(told.at(member).is_string()) << member;
+}
+
+TEST_P(ScheduleCommands, WhatIsPausedSaysSinceWhenAndWhy) {
+  define("refresh");
+  EXPECT_EQ(tool({"schedule", "pause", "refresh", "--reason", "source is down"}).out, "paused refresh\n");
+  EXPECT_EQ(state_of("refresh"), "paused");
+  const auto skipped = tool({"schedule", "acquire", "refresh", "--now"});
+  EXPECT_EQ(skipped.exit_code, 3);
+  EXPECT_TRUE(contains(skipped.err, "refresh is paused since "));
+  EXPECT_TRUE(contains(skipped.err, ": source is down"));
+  const auto told = json({"schedule", "acquire", "refresh"}, 3);
+  EXPECT_EQ(told.at("reason"), "paused");
+  EXPECT_TRUE(told.at("since").is_string());
+  EXPECT_EQ(told.at("paused_reason"), "source is down");
+  EXPECT_EQ(tool({"schedule", "trigger", "refresh"}).exit_code, 75);
+  EXPECT_EQ(tool({"schedule", "resume", "refresh"}).out, "resumed refresh  next run: now\n");
+  acquired("refresh");
+}
+
+TEST_P(ScheduleCommands, TriggerMakesItDueAndOnceMoreWhileItRuns) {
+  define("refresh", {"--every", "1h"});
+  const auto first = acquired("refresh");
+  const auto during = tool({"schedule", "trigger", "refresh"});
+  EXPECT_EQ(during.out, "triggered refresh\n");
+  EXPECT_TRUE(contains(during.err, "once more after this run: held by "));
+  ASSERT_EQ(tool({"schedule", "finish", "refresh", "--token", first, "--ok"}).exit_code, 0);
+  EXPECT_EQ(state_of("refresh"), "due");
+  acquired("refresh");
+  EXPECT_EQ(history("refresh").at(0).at("cause"), "triggered");
+}
+
+TEST_P(ScheduleCommands, RenameTakesTheHistoryAlong) {
+  define("refresh");
+  const auto token = acquired("refresh");
+  EXPECT_EQ(tool({"schedule", "rename", "refresh", "prices"}).out, "renamed refresh to prices\n");
+  EXPECT_EQ(tool({"schedule", "show", "refresh"}).exit_code, 4);
+  EXPECT_EQ(tool({"schedule", "finish", "prices", "--token", token, "--ok"}).exit_code, 0);
+  EXPECT_EQ(outcomes("prices"), "ok");
+  define("refresh");
+  EXPECT_EQ(tool({"schedule", "rename", "refresh", "prices"}).exit_code, 2);
+}
+
+TEST_P(ScheduleCommands, RmWantsAYesAndNobodyToRunIt) {
+  define("refresh");
+  EXPECT_EQ(tool({"schedule", "rm", "refresh"}).exit_code, 2);
+  EXPECT_TRUE(contains(tool({"schedule", "rm", "refresh", "--dry-run"}).out, "would remove refresh  every 10m-15m"));
+  const auto token = acquired("refresh");
+  EXPECT_EQ(tool({"schedule", "rm", "refresh", "--dry-run"}).exit_code, 75);
+  EXPECT_EQ(tool({"schedule", "rm", "refresh", "--yes"}).exit_code, 75);
+  ASSERT_EQ(tool({"schedule", "release", "refresh", "--token", token}).exit_code, 0);
+  EXPECT_EQ(tool({"schedule", "rm", "refresh", "--yes"}).out, "removed refresh\n");
+  EXPECT_EQ(tool({"schedule", "rm", "refresh", "--yes"}).exit_code, 4);
+}
+
+TEST_P(ScheduleCommands, LsTellsStateRuleNextLastAndHolder) {
+  define("due");
+  define("running", {"--every", "1h"});
+  acquired("running", {"--holder", "ana"});
+  define("nightly", {"--cron", "0 3 1 1 *"});
+  define("off", {"--cron", "@daily"});
+  ASSERT_EQ(tool({"schedule", "pause", "off"}).exit_code, 0);
+  const auto table = tool({"schedule", "ls"}).out;
+  EXPECT_TRUE(table.starts_with("NAME     STATE    RULE"));
+  for (const auto* part : {"due      due      every 10m-15m  now", "running  running  every 1h       -",
+                           "nightly  waiting  0 3 1 1 *      in ", "off      paused   @daily         -", "  ana\n"}) {
+    EXPECT_TRUE(contains(table, part));
+  }
+  EXPECT_EQ(json({"schedule", "ls"}).as_array().size(), 4U);
+}
+
+TEST_P(ScheduleCommands, AWatchedListTellsOfEveryChange) {
+  define("refresh");
+  auto watcher = start({"schedule", "ls", "--watch"});
+  EXPECT_TRUE(contains(watcher.read_line(patience).value_or(""), "refresh: due, every 10m-15m"));
+  const auto token = acquired("refresh", {"--holder", "ana"});
+  EXPECT_TRUE(contains(watcher.read_line(patience).value_or(""), "refresh: running, every 10m-15m, held by ana"));
+  ASSERT_EQ(tool({"schedule", "finish", "refresh", "--token", token, "--ok"}).exit_code, 0);
+  EXPECT_TRUE(contains(watcher.read_line(patience).value_or(""), "refresh: waiting, every 10m-15m, last run ok at "));
+}
+
+TEST_P(ScheduleCommands, AnUnknownScheduleIsNotFound) {
+  for (const Arguments& act :
+       {Arguments{"acquire", "x"}, Arguments{"show", "x"}, Arguments{"next", "x"}, Arguments{"history", "x"},
+        Arguments{"trigger", "x"}, Arguments{"pause", "x"}, Arguments{"resume", "x"}, Arguments{"rename", "x", "y"},
+        Arguments{"finish", "x", "--token", "1", "--ok"}, Arguments{"run", "x", "--", "true"}}) {
+    Arguments arguments = {"schedule"};
+    arguments.insert(arguments.end(), act.begin(), act.end());
+    const auto finished = tool(arguments);
+    EXPECT_EQ(finished.exit_code, 4) << act.front() << finished.err;
+    EXPECT_TRUE(contains(finished.err, "schedule \"x\" does not exist"));
+  }
+}
+
+TEST_P(ScheduleCommands, NextFollowsTheClockOfItsZoneAcrossDaylightSaving) {
+  define("report", {"--cron", "30 2 * * *", "--tz", "Europe/Berlin"});
+  const auto text = tool({"schedule", "next", "report", "-n", "400"}).out;
+  EXPECT_TRUE(text.starts_with("Europe/Berlin               UTC                   DUE\n")) << text.substr(0, 80);
+  // More than a year: once at least a night without half past two, and once a night with two of them.
+  for (const auto* part : {" 03:30:00 +02:00  20", " 02:30:00 +02:00  20", " 02:30:00 +01:00  20"}) {
+    EXPECT_TRUE(contains(text, part));
+  }
+  EXPECT_EQ(json({"schedule", "next", "report", "-n", "400"}).as_array().size(), 400U);
+  define("refresh");
+  const auto only_one = tool({"schedule", "next", "refresh"});
+  EXPECT_TRUE(only_one.out.starts_with("LOCAL TIME")) << only_one.out;
+  EXPECT_TRUE(contains(only_one.out, "  now\n"));
+}
+
+TEST_P(ScheduleCommands, WhatAPauseMissedIsInTheHistory) {
+  define("often", {"--cron", "* * * * * *"});
+  ASSERT_EQ(tool({"schedule", "pause", "often"}).exit_code, 0);
+  ASSERT_TRUE(eventually([&] { return shown("often").at("next_in_seconds").to_number<double>() == 0; }, patience));
+  ASSERT_EQ(tool({"schedule", "resume", "often"}).exit_code, 0);
+  const auto skipped = history("often").at(0);
+  EXPECT_EQ(skipped.at("outcome"), "skipped");
+  EXPECT_EQ(skipped.at("reason"), "paused");
+  EXPECT_GE(skipped.at("missed").as_int64(), 1);
+  EXPECT_TRUE(contains(tool({"schedule", "history", "often"}).out, ": paused\n"));
+}
+
+TEST_P(ScheduleCommands, AStoreThatIsAwayIsUnreachable) {
+  const auto away = "postgresql://nobody@127.0.0.1:1/none?connect_timeout=1";
+  const auto marker = folder().file("started");
+  EXPECT_EQ(tool({"schedule", "acquire", "refresh", "--db", away}).exit_code, 69);
+  EXPECT_EQ(tool({"schedule", "run", "refresh", "--every", "5m", "--db", away, "--", "touch", marker}).exit_code, 69);
+  EXPECT_NE(run({"test", "-e", marker}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,104 @@
+// leasehold schedule daemon: jobs into queues, commands under leases, and a word about each.
+#include <csignal>
+#include <fstream>
+
+#include "cli/schedule_tool.h"
+#include "support/ticking_tree.h"
+
+namespace leasehold::support {
+namespace {
+
+class ScheduleDaemon : public ScheduleToolTest {};
+LEASEHOLD_ON_BOTH_STORES(ScheduleDaemon);
+
+TEST_P(ScheduleDaemon, OncePutsWhatIsDueIntoItsQueue) {
+  define("digest", {"--every", "1h", "--enqueue", "mail", R"(["all"])"});
+  const auto done = tool({"schedule", "daemon", "--once"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(contains(done.err, "digest: fired: job "));
+  EXPECT_TRUE(contains(done.err, "leasehold: 1 enqueued"));
+  const auto jobs = json({"job", "ls", "--queue", "mail"}).as_array();
+  ASSERT_EQ(jobs.size(), 1U);
+  const auto id = std::to_string(jobs.front().at("id").as_int64());
+  EXPECT_EQ(tool({"job", "payload", id}).out, R"(["all"])");
+  EXPECT_EQ(history("digest").at(0).at("outcome"), "enqueued");
+  EXPECT_TRUE(contains(tool({"schedule", "history", "digest"}).out, "job " + id));
+  const auto again = tool({"schedule", "daemon", "--once"});
+  EXPECT_EQ(again.exit_code, 3);
+  EXPECT_TRUE(contains(again.err, "nothing was due"));
+}
+
+TEST_P(ScheduleDaemon, RunsCommandsOnlyWhereItWasToldTo) {
+  const auto marker = folder().file("ran");
+  define("report", {"--every", "1h", "--", "sh", "-c",
+                    "echo $LEASEHOLD_SCHEDULE > \"$0\"; echo '{\"rows\":3}' > \"$LEASEHOLD_COUNTS_FILE\"", marker});
+  EXPECT_EQ(tool({"schedule", "daemon", "--once"}).exit_code, 3);
+  EXPECT_FALSE(std::ifstream(marker).good());
+  const auto done = tool({"schedule", "daemon", "--once", "--commands", "--json"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(contains(done.out, R"("ok":1)"));
+  EXPECT_TRUE(contains(done.err, "report: started (scheduled, due at "));
+  EXPECT_TRUE(contains(done.err, "report: finished ok; next run in "));
+  std::ifstream file(marker);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "report\n");
+  EXPECT_EQ(history("report").at(0).at("counts").at("rows"), 3);
+}
+
+TEST_P(ScheduleDaemon, AFailureKeepsTheLastWordsAndHurtsNobodyElse) {
+  define("bad", {"--every", "1h", "--", "sh", "-c", "echo no answer >&2; exit 9"});
+  define("missing", {"--every", "1h", "--", folder().file("missing")});
+  define("good", {"--every", "1h", "--", "true"});
+  const auto done = tool({"schedule", "daemon", "--once", "--commands"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(contains(done.err, "bad: finished failed: exit code 9: no answer; next run in "));
+  EXPECT_TRUE(contains(done.err, "1 ok, 2 failed"));
+  EXPECT_EQ(history("bad").at(0).at("error"), "exit code 9: no answer");
+  EXPECT_TRUE(contains(std::string(history("missing").at(0).at("error").as_string()), "No such file"));
+  EXPECT_EQ(outcomes("good"), "ok");
+}
+
+TEST_P(ScheduleDaemon, WaitsForATriggerAndStopsWhenTold) {
+  define("digest", {"--cron", "0 3 1 1 *", "--enqueue", "mail"});
+  auto daemon = start({"schedule", "daemon", "--json"});
+  ASSERT_EQ(tool({"schedule", "trigger", "digest"}).exit_code, 0);
+  EXPECT_TRUE(eventually([&] { return json({"job", "ls", "--queue", "mail"}).as_array().size() == 1; }, patience));
+  daemon.signal(SIGTERM);
+  const auto ended = daemon.finish(patience);
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(contains(ended.out, R"("enqueued":1)"));
+  EXPECT_TRUE(contains(ended.err, "leasehold: stopping\n"));
+}
+
+TEST_P(ScheduleDaemon, ToldToStopItEndsCommandsAfterTheGraceAndGivesThemBack) {
+  define("slow", {"--every", "1h", "--", "sh", "-c", "echo $$; exec sleep 60"});
+  auto daemon = start({"schedule", "daemon", "--commands", "--grace", "100ms"});
+  const auto command = std::stoi(daemon.read_line(patience).value_or("0"));
+  ASSERT_GT(command, 0);
+  daemon.signal(SIGTERM);
+  const auto ended = daemon.finish(patience);
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(contains(ended.err, "1 released"));
+  EXPECT_FALSE(is_alive(command));
+  EXPECT_EQ(outcomes("slow"), "released");
+}
+
+TEST_P(ScheduleDaemon, AKilledOneEndsItsCommandsAndAnotherRunsThem) {
+  define("slow", {"--every", "1h", "--lease", "5m", "--", "sh", "-c", "echo $$; test -e \"$0\" || exec sleep 60",
+                  folder().file("quick")});
+  auto daemon = start({"schedule", "daemon", "--commands", "--grace", "1s"});
+  const auto command = std::stoi(daemon.read_line(patience).value_or("0"));
+  ASSERT_GT(command, 0);
+  daemon.signal(SIGKILL);
+  daemon.finish(patience);
+  EXPECT_TRUE(eventually([&] { return !is_alive(command); }, patience));
+  std::ofstream(folder().file("quick")) << "now";
+  EXPECT_TRUE(eventually(
+      [&] {
+        return tool({"schedule", "daemon", "--once", "--commands"}).exit_code == 0;
+      },
+      patience));
+  EXPECT_EQ(outcomes("slow"), "ok lost");
+}
+
+}  // namespace
+}  // namespace leasehold::support
