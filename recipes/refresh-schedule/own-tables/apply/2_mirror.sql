@@ -1,0 +1,47 @@
+-- Keeps refresh_schedule saying what leasehold says.
+
+-- The row as it should be. is_running: somebody has it, and nobody has noticed yet that he is gone, if he is. That
+-- changes with the clock, not with a row: compare locked_until.
+CREATE OR REPLACE FUNCTION refresh_truth(r refresh_schedule) RETURNS refresh_schedule
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  s leasehold.schedule_info;
+BEGIN
+  SELECT * INTO s FROM leasehold.schedule_list(refresh_name(r.source));
+  r.next_run_at := s.next_run_at;
+  r.is_running := s.token IS NOT NULL;
+  r.locked_by := s.holder;
+  r.locked_until := s.expires_at;
+  r.lock_token := s.token;
+  r.last_run_at := coalesce(s.acquired_at, s.last_started_at, r.last_run_at);
+  IF s.last_outcome = 'ok' THEN
+    r.last_ok_at := s.last_finished_at;
+    r.last_rows := s.last_counts::jsonb->>'rows';
+    r.last_error := NULL;
+  ELSIF s.last_outcome IN ('failed', 'lost') THEN
+    r.last_error := coalesce(s.last_error, format('%s, by %s', s.last_outcome, s.last_holder));
+  END IF;
+  RETURN r;
+END $$;
+
+CREATE OR REPLACE FUNCTION mirror_refresh(p_source text) RETURNS void
+LANGUAGE sql AS $$
+  UPDATE refresh_schedule AS mine
+     SET next_run_at = t.next_run_at, is_running = t.is_running, locked_by = t.locked_by,
+         locked_until = t.locked_until, lock_token = t.lock_token, last_run_at = t.last_run_at,
+         last_ok_at = t.last_ok_at, last_rows = t.last_rows, last_error = t.last_error
+    FROM refresh_schedule AS r CROSS JOIN LATERAL refresh_truth(r) AS t
+   WHERE r.source = p_source AND mine.source = r.source AND r IS DISTINCT FROM t
+$$;
+
+CREATE OR REPLACE FUNCTION refreshes_out_of_step() RETURNS SETOF text
+LANGUAGE sql STABLE AS $$
+  SELECT r.source FROM refresh_schedule AS r WHERE r IS DISTINCT FROM refresh_truth(r) ORDER BY 1
+$$;
+
+-- After something was done without these functions (leasehold recover, leasehold schedule trigger). Gives how many rows
+-- were behind.
+CREATE OR REPLACE FUNCTION mirror_refreshes() RETURNS bigint
+LANGUAGE sql AS $$
+  SELECT count(*) FROM (SELECT mirror_refresh(s) FROM refreshes_out_of_step() AS s) AS behind
+$$;

@@ -1,0 +1,41 @@
+-- refresh_schedule says what is wanted, leasehold follows.
+
+-- The pause between runs, the one after a failure, the lease, and whether it runs at all.
+CREATE OR REPLACE FUNCTION define_refresh(r refresh_schedule) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+  name       text := refresh_name(r.source);
+  paused_for text;
+BEGIN
+  PERFORM leasehold.schedule_define(name, r.interval_min, r.interval_max, fail_least => r.backoff_min,
+                                    fail_most => r.backoff_max, ttl => r.lease);
+  SELECT coalesce(s.paused_reason, '') INTO paused_for FROM leasehold.schedule_list(name) AS s
+   WHERE s.paused_at IS NOT NULL;
+  IF NOT r.enabled AND paused_for IS NULL THEN
+    PERFORM leasehold.schedule_pause(name, 'not enabled');
+  -- What an operator has paused for other reasons stays paused.
+  ELSIF r.enabled AND paused_for = 'not enabled' THEN
+    PERFORM leasehold.schedule_resume(name);
+  END IF;
+END $$;
+
+CREATE OR REPLACE FUNCTION follow_refresh_schedule() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'DELETE' THEN
+    IF (leasehold.schedule_remove(refresh_name(OLD.source))).outcome = 'held' THEN
+      RAISE EXCEPTION 'source "%" is being refreshed', OLD.source;
+    END IF;
+    RETURN NULL;
+  ELSIF TG_OP = 'UPDATE' AND NEW.source <> OLD.source THEN
+    PERFORM leasehold.schedule_rename(refresh_name(OLD.source), refresh_name(NEW.source));
+  END IF;
+  PERFORM define_refresh(NEW);
+  PERFORM mirror_refresh(NEW.source);
+  RETURN NULL;
+END $$;
+
+-- Not fired by the columns that follow leasehold.
+CREATE OR REPLACE TRIGGER follow_refresh_schedule
+  AFTER INSERT OR DELETE OR UPDATE OF source, enabled, interval_min, interval_max, backoff_min, backoff_max, lease
+  ON refresh_schedule FOR EACH ROW EXECUTE FUNCTION follow_refresh_schedule();
