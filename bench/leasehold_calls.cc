@@ -1,14 +1,8 @@
 #include "leasehold_calls.h"
 
-#include "measure.h"
-
 namespace leasehold::bench {
 
-Store open_store(const std::string& url) {
-  auto store = Store::open(url, {.migrate = MigrateOnOpen::yes});
-  if (!store) die(store.error().message);
-  return std::move(store).value();
-}
+Store open_store(const std::string& url) { return need(Store::open(url, {.migrate = MigrateOnOpen::yes})); }
 
 LeaseholdCalls::LeaseholdCalls(Store store, int callers) : store_(std::move(store)), locks_(store_.locks()) {
   for (int i = 0; i < callers; ++i) callers_.push_back({.name = "bench-" + std::to_string(i)});
@@ -16,9 +10,8 @@ LeaseholdCalls::LeaseholdCalls(Store store, int callers) : store_(std::move(stor
 
 bool LeaseholdCalls::cycle(int caller) {
   const auto& name = callers_[static_cast<std::size_t>(caller)].name;
-  const auto grant = locks_.acquire(name);
-  if (!grant) die(grant.error().message);
-  if (const auto released = locks_.release(name, grant->token); !released) die(released.error().message);
+  const auto grant = need(locks_.acquire(name));
+  need(locks_.release(name, grant.token));
   return true;
 }
 
@@ -30,7 +23,7 @@ bool LeaseholdCalls::shared_cycle(int caller) {
   const auto grant = locks_.acquire(name);
   if (!grant && (grant.error().code == Errc::held || grant.error().code == Errc::busy)) return false;
   if (!grant) die(grant.error().message);
-  if (const auto released = locks_.release(name, grant->token); !released) die(released.error().message);
+  need(locks_.release(name, grant->token));
   return true;
 }
 
@@ -46,7 +39,7 @@ bool LeaseholdCalls::heartbeat(int caller) {
 void LeaseholdCalls::release_all() {
   for (auto& mine : callers_) {
     if (mine.token.value == 0) continue;
-    if (const auto released = locks_.release(mine.name, mine.token); !released) die(released.error().message);
+    need(locks_.release(mine.name, mine.token));
     mine.token = {};
   }
 }

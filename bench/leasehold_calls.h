@@ -2,13 +2,23 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "leasehold/leasehold.h"
+#include "measure.h"
 
 namespace leasehold::bench {
 
 Store open_store(const std::string& url);
+
+/// What a call gave; where it failed, the program ends.
+template <typename T>
+T need(Result<T> result) {
+  if (!result) die(result.error().message);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
 
 class LeaseholdCalls {
  public:

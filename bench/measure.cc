@@ -17,7 +17,9 @@ void die(std::string_view what) {
 double rate(int callers, Duration span, const Act& act) {
   std::atomic<bool> stop = false;
   std::atomic<long> done = 0;
-  std::barrier start(callers + 1);
+  // Noted where the barrier opens: among busy callers this thread may be woken late.
+  std::chrono::steady_clock::time_point began;
+  std::barrier start(callers + 1, [&began]() noexcept { began = std::chrono::steady_clock::now(); });
   std::vector<std::jthread> threads;
   for (int caller = 0; caller < callers; ++caller) {
     threads.emplace_back([&, caller] {
@@ -28,7 +30,6 @@ double rate(int callers, Duration span, const Act& act) {
     });
   }
   start.arrive_and_wait();
-  const auto began = std::chrono::steady_clock::now();
   std::this_thread::sleep_for(span);
   stop = true;
   threads.clear();

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "../measure.h"
+#include "../leasehold_calls.h"
 
 namespace leasehold::bench {
 namespace {
@@ -13,12 +13,6 @@ using namespace std::chrono_literals;
 constexpr int chunks_per_set = 5'000;
 /// The most that a limit gives at once.
 constexpr int most_burst = 10'000;
-
-template <typename T>
-T need(Result<T> result) {
-  if (!result) die(result.error().message);
-  return std::move(*result);
-}
 
 }  // namespace
 

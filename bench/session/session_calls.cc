@@ -3,20 +3,11 @@
 #include <chrono>
 #include <thread>
 
-#include "../measure.h"
+#include "../leasehold_calls.h"
 
 namespace leasehold::bench {
-namespace {
 
 using namespace std::chrono_literals;
-
-template <typename T>
-T need(Result<T> result) {
-  if (!result) die(result.error().message);
-  return std::move(*result);
-}
-
-}  // namespace
 
 SessionCalls::SessionCalls(Store store, int sessions, int callers)
     : sessions_(store.sessions()), claims_(store.claims()), open_(static_cast<std::size_t>(sessions)) {
@@ -51,7 +42,7 @@ bool SessionCalls::take_and_release(int caller) {
   const auto& item = callers_[number].item;
   const auto& session = open_[number];
   const auto claim = need(claims_.take(item, session.id));
-  if (const auto released = claims_.release(item, session.id, claim.token); !released) die(released.error().message);
+  need(claims_.release(item, session.id, claim.token));
   return true;
 }
 
