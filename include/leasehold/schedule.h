@@ -115,7 +115,7 @@ struct ScheduleRun {
 
 struct RunResult {
   bool ok = true;
-  std::string_view error{};   ///< of a failure, up to 64 KiB
+  std::string_view error{};   ///< of a failure; kept up to 64 KiB
   std::string_view counts{};  ///< any JSON, up to 1 MiB: what the run has done
 };
 

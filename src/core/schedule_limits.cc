@@ -72,8 +72,6 @@ Result<void> check_schedule_acquire(std::string_view name, const ScheduleAcquire
 
 Result<void> check_run_result(std::string_view name, const RunResult& result) {
   if (auto checked = check_name("schedule name", name); !checked) return checked;
-  if (auto checked = check_size("error", result.error.size(), max_error_bytes); !checked) return checked;
-  if (!is_storable(result.error)) return invalid("the error is not UTF-8 text: " + quoted(result.error));
   if (result.ok && !result.error.empty()) return invalid("an error is for a run that failed");
   if (result.counts.empty()) return {};
   if (auto checked = check_size("counts", result.counts.size(), max_counts_bytes); !checked) return checked;

@@ -3,6 +3,8 @@
 #include <system_error>
 
 #include "base/random_id.h"
+#include "base/text.h"
+#include "core/job_limits.h"
 #include "core/limits.h"
 #include "core/schedule_limits.h"
 #include "lease/heartbeat.h"
@@ -96,7 +98,9 @@ Result<Grant> Schedules::heartbeat(std::string_view name, Token token, Duration 
 
 Result<Finished> Schedules::finish(std::string_view name, Token token, const RunResult& result) const {
   if (auto checked = check_run_result(name, result); !checked) return std::move(checked).error();
-  sql::ScheduleFinish statement{.name = name, .token = token.value, .ok = result.ok, .error = result.error};
+  // Whatever a failed program has said last must not keep its run from ending.
+  const auto error = clean_text(result.error, max_error_bytes);
+  sql::ScheduleFinish statement{.name = name, .token = token.value, .ok = result.ok, .error = error};
   if (!result.counts.empty()) statement.counts = result.counts;
   const auto deadline = impl_->deadline();
   auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });

@@ -118,9 +118,6 @@ TEST_P(ScheduleBadInputTest, VerdictsReasonsAndCountsThatCannotBe) {
     refused(schedules().finish("refresh", run_.grant.token, result));
   };
   finish_with({.ok = true, .error = "an error of what went well"});
-  finish_with({.ok = false, .error = std::string(64 * 1024 + 1, 'x')});
-  finish_with({.ok = false, .error = "\xFF"});
-  finish_with({.ok = false, .error = "a\0b"s});
   for (const auto& counts : {"rows 7"s, "{"s, "{'a':1}"s, "01"s, "1 2"s, "\"\xFF\""s}) finish_with({.counts = counts});
   finish_with({.counts = "\"" + std::string(1024 * 1024, 'x') + "\""});
   for (const auto& reason : {std::string(4097, 'x'), "a\0b"s, "\xFF"s}) refused(schedules().pause("refresh", reason));

@@ -188,5 +188,19 @@ TEST_P(ScheduleFinishTest, CountsAndErrorsAreToldAsTheyWereSaid) {
   EXPECT_EQ(history("refresh")[0].error + history("refresh")[0].counts, "");
 }
 
+TEST_P(ScheduleFinishTest, WhateverAProgramSaidLastItsRunEnds) {
+  using namespace std::string_literals;
+  define("refresh", every_ten_minutes());
+  const std::string too_long(std::size_t{64} * 1024 + 1, 'x');
+  for (const auto& [said, kept] : {std::pair{too_long, too_long.substr(1)},
+                                   {"\xFF"s, "\xEF\xBF\xBD"s},
+                                   {"a\0b"s,
+                                    "a\xEF\xBF\xBD"
+                                    "b"s}}) {
+    must(finish(acquire_now("refresh"), {.ok = false, .error = said}));
+    EXPECT_TRUE(history("refresh")[0].error == kept) << said.size() << " bytes";
+  }
+}
+
 }  // namespace
 }  // namespace leasehold::support

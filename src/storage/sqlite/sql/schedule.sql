@@ -506,7 +506,8 @@ WITH
   under_way AS MATERIALIZED ({under_way}),
   ready AS (
     SELECT * FROM (SELECT s.name, s.queue, s.due_at AS at FROM {unpaused}
-                    WHERE {free} AND s.due_at <= :wall AND (s.due_at, s.name) > {after_page} ORDER BY s.due_at, s.name LIMIT :most)
+                    WHERE {free} AND s.due_at <= :wall AND (s.due_at, s.name) > {after_page}
+                    ORDER BY s.due_at, s.name LIMIT :most)
     UNION ALL
     SELECT name, queue, min(due_at, expires_at) FROM under_way
      WHERE NOT alive AND (min(due_at, expires_at), name) > {after_page}

@@ -1,7 +1,8 @@
 -- Looking at schedules and their history.
 
--- A page of those to look at now (due and free, or run by somebody whose lease has run out), in order; then the next one,
--- for the moment until which one may sleep. None is paused. `fires`: it puts jobs into a queue; `runs`: it has a command.
+-- A page of those to look at now (due and free, or run by somebody whose lease has run out), in order; then the next
+-- one, for the moment until which one may sleep. None is paused. `fires`: it puts jobs into a queue; `runs`: it has a
+-- command.
 CREATE FUNCTION leasehold.schedule_due(
   most bigint DEFAULT 100, after_at timestamptz DEFAULT NULL, after_name text DEFAULT NULL
 ) RETURNS TABLE (name text, fires boolean, runs boolean, next_run_at timestamptz, wall_now timestamptz)
