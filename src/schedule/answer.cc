@@ -39,8 +39,8 @@ sql::LeaseAnswer lease_part(const sql::ScheduleAnswer& answer) {
 }
 
 Error paused(const sql::ScheduleAnswer& answer) {
-  auto message = describe(answer.name) + " is paused";
-  if (answer.paused_at) message += fmt::format(" since {}", format_age(answer.wall_now - *answer.paused_at));
+  auto message = describe(answer.name) + " was paused";
+  if (answer.paused_at) message += " " + format_age(answer.wall_now - *answer.paused_at);
   const auto reason = answer.paused_reason.value_or("");
   if (!reason.empty()) message += ": " + reason;
   return {.code = Errc::paused, .message = std::move(message), .current = current_from(answer)};
