@@ -15,8 +15,12 @@ function(leasehold_precompile target)
   endif()
 endfunction()
 
-# What nearly every file of the library includes: below the statements the standard library, above them those, too.
+# What nearly every file of the library includes: below the statements the standard library, above them those, too. Only
+# where nothing is optimized: GCC 12 warns of what it makes of the standard library, once that comes precompiled.
 function(leasehold_precompile_layer name)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    return()
+  endif()
   if(name STREQUAL base)
     leasehold_precompile(leasehold_base <algorithm> <chrono> <functional> <memory> <mutex> <optional> <span> <string>
       <thread> <variant> <vector> <fmt/format.h>)
