@@ -49,6 +49,17 @@ TEST_P(JobExpiryTest, Promise05_AHeartbeatKeepsTheJobAndNeverRevives) {
   EXPECT_EQ(dump(), rows);
 }
 
+TEST_P(JobExpiryTest, Promise06_WhatAHeartbeatBroughtNearerAfterTheClockFellBackIsTakenInTime) {
+  const auto id = add(jobs(), "q");
+  const auto job = claim_one(jobs(), "q", "alice", 30s);
+  advance(-10s);
+  ASSERT_TRUE(ok(jobs().heartbeat(job.id, job.token)));
+  advance(30s - 1us);
+  EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob")), Errc::empty));
+  advance(1us);
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, id);
+}
+
 TEST_P(JobExpiryTest, Promise07_ACrashSpendsTheCrashBudget) {
   const auto id = add(jobs(), "q", {.crash_budget = 2});
   claim_one(jobs(), "q", "alice", 30s);

@@ -368,9 +368,10 @@ SELECT :job_id, :token, l.id, 'extended'
 UPDATE leasehold_lease
    SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
  WHERE id = (SELECT lease_id FROM temp.leasehold_verdict);
--- Only a shorter ttl can bring the end nearer.
-UPDATE leasehold_lease_check SET check_at = :now + :ttl
- WHERE lease_id = (SELECT lease_id FROM temp.leasehold_verdict) AND check_at > :now + :ttl;
+-- A shorter ttl can bring the end nearer, and so can a clock that went back.
+UPDATE leasehold_lease_check AS w SET check_at = l.expires_at
+  FROM leasehold_lease AS l
+ WHERE l.id = (SELECT lease_id FROM temp.leasehold_verdict) AND w.lease_id = l.id AND w.check_at > l.expires_at;
 INSERT INTO leasehold_progress (job_id, token, at, percent, message, stage)
 SELECT :job_id, :token, :now, :percent, :message, :stage
   FROM temp.leasehold_verdict

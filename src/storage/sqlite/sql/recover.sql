@@ -36,9 +36,11 @@ SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'not_found' WHEN l.instance = :insta
 UPDATE leasehold_lease
    SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
  WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'extended');
--- Only a shorter ttl can bring the end nearer.
-UPDATE leasehold_lease_check SET check_at = :now + :ttl
- WHERE lease_id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'extended') AND check_at > :now + :ttl;
+-- A shorter ttl can bring the end nearer, and so can a clock that went back.
+UPDATE leasehold_lease_check AS w SET check_at = l.expires_at
+  FROM leasehold_lease AS l
+ WHERE l.id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'extended')
+   AND w.lease_id = l.id AND w.check_at > l.expires_at;
 SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why,
        CASE a.outcome WHEN 'extended' THEN l.ttl END AS ttl,
        CASE a.outcome WHEN 'extended' THEN l.expires_at END AS expires_at, :now AS store_now, c.job_id AS cancelled_job

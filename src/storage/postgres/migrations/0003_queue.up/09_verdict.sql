@@ -68,8 +68,8 @@ BEGIN
   SELECT 'extended', (beat.l).ttl, (beat.l).acquired_at, (beat.l).expires_at, (beat.l).holder, (beat.l).host,
          (beat.l).heartbeat_at
     INTO outcome, lease_ttl, acquired_at, expires_at, holder, host, store_now;
-  -- Only a new ttl can bring the end nearer.
-  IF check_at <= store_now OR job_heartbeat.ttl IS NOT NULL THEN
+  -- A new ttl can bring the end nearer, and so can a clock that was set back.
+  IF check_at <= store_now OR check_at > expires_at OR job_heartbeat.ttl IS NOT NULL THEN
     PERFORM leasehold.lease_check_later(held, expires_at, store_now);
   END IF;
   IF percent IS NOT NULL OR message IS NOT NULL OR stage IS NOT NULL THEN
