@@ -24,6 +24,13 @@ std::size_t character_length(std::string_view text) {
   return overlong || outside ? 0 : length;
 }
 
+/// Of ASCII, and those that Latin-1 adds (U+0080 to U+009F): terminals obey these, too.
+bool is_control(std::string_view character) {
+  const auto byte = static_cast<unsigned char>(character.front());
+  if (character.size() == 2) return byte == 0xC2 && static_cast<unsigned char>(character.back()) < 0xA0;
+  return byte < 0x20 || byte == 0x7F;
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -40,13 +47,13 @@ std::string quoted(std::string_view text) {
   while (!text.empty()) {
     if (out.size() > most_quoted_bytes) return out + "...\"";
     const auto length = character_length(text);
-    const auto byte = static_cast<unsigned char>(text.front());
-    if (length == 0 || byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
+    const bool shown = length > 0 && !is_control(text.substr(0, length));
+    if (shown) {
       out += text.substr(0, length);
+    } else {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
     }
-    text.remove_prefix(length == 0 ? 1 : length);
+    text.remove_prefix(shown ? length : 1);
   }
   return out + "\"";
 }

@@ -104,18 +104,24 @@ std::optional<Duration> read_offset(Reader& reader) {
   return east ? offset : -offset;
 }
 
-Timestamp from_local(std::chrono::year_month_day date, Duration time_of_day) {
-  const std::chrono::hh_mm_ss clock(time_of_day);
+/// How far local time is ahead of UTC at a moment.
+seconds offset_at(std::chrono::sys_seconds when) {
+  const std::time_t moment = when.time_since_epoch().count();
   std::tm parts{};
-  parts.tm_year = static_cast<int>(date.year()) - 1900;
-  parts.tm_mon = static_cast<int>(static_cast<unsigned>(date.month())) - 1;
-  parts.tm_mday = static_cast<int>(static_cast<unsigned>(date.day()));
-  parts.tm_hour = static_cast<int>(clock.hours().count());
-  parts.tm_min = static_cast<int>(clock.minutes().count());
-  parts.tm_sec = static_cast<int>(clock.seconds().count());
-  // Whether summer time is on that day, the time zone knows.
-  parts.tm_isdst = -1;
-  return Timestamp(seconds(std::mktime(&parts)) + clock.subseconds());
+  localtime_r(&moment, &parts);
+  return seconds(parts.tm_gmtoff);
+}
+
+/// Not by mktime(): what that makes of an hour that comes twice depends on what it was asked before. Here it is the
+/// first of the two, and an hour that is left out is counted on from before the change; so it is with schedules, too.
+Timestamp from_local(std::chrono::year_month_day date, Duration time_of_day) {
+  tzset();
+  const auto shown = Timestamp(std::chrono::sys_days(date)) + time_of_day;
+  const auto around = std::chrono::floor<seconds>(shown);
+  const auto before = offset_at(around - days(1));
+  const auto after = offset_at(around + days(1));
+  const bool is_after = offset_at(around - before) != before && offset_at(around - after) == after;
+  return shown - (is_after ? after : before);
 }
 
 std::chrono::year_month_day local_date(Timestamp when) {

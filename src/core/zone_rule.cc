@@ -116,10 +116,10 @@ local_seconds ZoneRule::YearlyChange::in(std::chrono::year year) const {
   return new_year;
 }
 
-std::array<ZoneRule::Change, 6> ZoneRule::changes_around(std::chrono::year year) const {
-  std::array<Change, 6> changes{};
+std::array<ZoneRule::Change, 10> ZoneRule::changes_around(std::chrono::year year) const {
+  std::array<Change, 10> changes{};
   auto next = changes.begin();
-  for (int around = -1; around <= 1; ++around) {
+  for (int around = -2; around <= 2; ++around) {
     const auto that_year = year + std::chrono::years(around);
     *next++ = {sys_seconds((summer_->begin.in(that_year)-standard_).time_since_epoch()), summer_->offset};
     *next++ = {sys_seconds((summer_->end.in(that_year)-summer_->offset).time_since_epoch()), standard_};

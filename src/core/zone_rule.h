@@ -54,7 +54,8 @@ class ZoneRule {
     YearlyChange end;
   };
 
-  [[nodiscard]] std::array<Change, 6> changes_around(std::chrono::year year) const;
+  /// Those of two years before it and after it, too: a time of the day may lead into the year beside its own.
+  [[nodiscard]] std::array<Change, 10> changes_around(std::chrono::year year) const;
 
   std::chrono::seconds standard_{};
   std::optional<Summer> summer_;

@@ -6,13 +6,13 @@
 #include <boost/json/parse.hpp>
 #include <limits>
 
+#include "base/json_member.h"
 #include "base/text.h"
 #include "core/duration.h"
 #include "core/job_text.h"
 #include "core/moment.h"
 #include "core/suggest.h"
 #include "wire/base64.h"
-#include "wire/json.h"
 
 namespace leasehold::wire {
 namespace {
@@ -78,12 +78,15 @@ Result<void> take_list(std::vector<T>& into, std::string_view key, const json::v
   return {};
 }
 
-Result<void> take_payload(std::string& into, const json::value& value) {
+/// What is no string stays as it was written: a reader rounds large numbers, or makes infinity of them.
+Result<void> take_payload(std::string& into, std::string_view line, const json::value& value) {
   if (const auto* string = value.if_string()) {
     into.assign(string->data(), string->size());
-  } else {
-    into = render(value);
+    return {};
   }
+  const auto written = json_member(line, "payload");
+  if (!written) return invalid("write the name \"payload\" without escapes");
+  into = *written;
   return {};
 }
 
@@ -107,7 +110,6 @@ Error unknown_key(std::string_view key) {
 
 Result<void> take_member(JobEnvelope& out, std::string_view key, const json::value& value, Timestamp now) {
   auto& settings = out.settings;
-  if (key == "payload") return take_payload(out.payload, value);
   if (key == "payload_base64") return take_base64(out.payload, key, value);
   if (key == "priority") return take_number(settings.priority, key, value);
   if (key == "delay") return take_parsed(settings.delay, key, value, parse_duration);
@@ -124,10 +126,18 @@ Result<void> take_member(JobEnvelope& out, std::string_view key, const json::val
   return unknown_key(key);
 }
 
+/// null says nothing.
+bool says(const json::object& object, std::string_view key) {
+  const auto* member = object.if_contains(json::string_view(key.data(), key.size()));
+  return member != nullptr && !member->is_null();
+}
+
 /// A line that says when replaces the default of either kind.
 void choose_time(JobEnvelope& out, const json::object& object) {
-  if (object.contains("delay") && !object.contains("run_at")) out.settings.run_at.reset();
-  if (object.contains("run_at") && !object.contains("delay")) out.settings.delay = Duration(0);
+  const bool delay = says(object, "delay");
+  const bool run_at = says(object, "run_at");
+  if (delay && !run_at) out.settings.run_at.reset();
+  if (run_at && !delay) out.settings.delay = Duration(0);
 }
 
 }  // namespace
@@ -148,9 +158,10 @@ Result<JobEnvelope> job_envelope_from(std::string_view line, const JobEnvelope& 
   if (object == nullptr) return invalid("this is not a JSON object: with --envelope every line is {\"payload\": ...}");
   auto out = defaults;
   for (const auto& [key, member] : *object) {
-    // null says nothing.
     if (member.is_null() && key != "payload") continue;
-    if (auto taken = take_member(out, {key.data(), key.size()}, member, now); !taken) return std::move(taken).error();
+    auto taken = key == "payload" ? take_payload(out.payload, line, member)
+                                  : take_member(out, {key.data(), key.size()}, member, now);
+    if (!taken) return std::move(taken).error();
   }
   choose_time(out, *object);
   return out;

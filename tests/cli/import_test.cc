@@ -84,6 +84,13 @@ TEST_P(Import, ABadLineIsNamedAndWhatCameBeforeIsIn) {
   EXPECT_EQ(available("mail"), 14);
 }
 
+TEST_P(Import, APayloadInAnEnvelopeStaysAsItWasWritten) {
+  const std::string payload = R"({"id": 12345678901234567890123, "rate": 0.10, "most": 1e999})";
+  const auto finished = tool({"job", "import", "mail", "-", "--envelope"}, {}, R"({"payload": )" + payload + "}\n");
+  EXPECT_EQ(finished.out, "enqueued 1 job into mail\n") << finished.err;
+  EXPECT_EQ(json({"job", "claim", "mail"}).at("jobs").at(0).at("payload"), boost::json::string(payload));
+}
+
 TEST_P(Import, GoingOnFromALineLeavesOutWhatIsThere) {
   EXPECT_EQ(tool({"job", "import", "mail", "-", "--from-line", "3"}, {}, "a\nb\nc\nd\n").out,
             "enqueued 2 jobs into mail\n");

@@ -51,6 +51,22 @@ TEST_F(MomentTest, WithoutAnOffsetItIsLocalTime) {
   EXPECT_EQ(read("2026-07-01T09:30:15.5"), "2026-07-01T07:30:15.500Z");
 }
 
+TEST_F(MomentTest, AnHourThatComesTwiceIsItsFirstWhateverWasReadBefore) {
+  for (const auto* before : {"2026-01-15 12:00", "2026-07-15 12:00"}) {
+    read(before);
+    EXPECT_EQ(read("2026-10-25 02:30"), "2026-10-25T00:30:00Z") << "after " << before;
+  }
+}
+
+TEST_F(MomentTest, AnHourThatIsLeftOutIsCountedOnFromBeforeTheChange) {
+  for (const auto* before : {"2026-01-15 12:00", "2026-07-15 12:00"}) {
+    read(before);
+    EXPECT_EQ(read("2026-03-29 02:30"), "2026-03-29T01:30:00Z") << "after " << before;
+  }
+  EXPECT_EQ(read("2026-03-29 01:59"), "2026-03-29T00:59:00Z");
+  EXPECT_EQ(read("2026-03-29 03:00"), "2026-03-29T01:00:00Z");
+}
+
 TEST_F(MomentTest, ATimeOfDayAloneIsTheNextOne) {
   EXPECT_EQ(read("18:00"), "2026-03-01T17:00:00Z");
   EXPECT_EQ(read("09:30"), "2026-03-02T08:30:00Z");

@@ -29,7 +29,7 @@ TEST(TextTest, Utf8IsToldFromWhatOnlyLooksLikeIt) {
 TEST(TextTest, QuotedIsShortAndPrintable) {
   EXPECT_EQ(quoted("deploy"), "\"deploy\"");
   EXPECT_LT(leasehold::quoted(std::string(1'000'000, 'x')).size(), 100U);
-  for (const char c : leasehold::quoted("\x01\xFF\n\x1B[31m\0"s)) EXPECT_TRUE(c >= 0x20 && c < 0x7F) << int{c};
+  for (const char c : leasehold::quoted("\x01\xFF\n\x1B[31m\0\xC2\x9B"s)) EXPECT_TRUE(c >= 0x20 && c < 0x7F) << int{c};
 }
 
 TEST(TextTest, RandomNamesDiffer) {

@@ -53,6 +53,12 @@ TEST(ZoneTest, AfterTheLastChangeInItsFileAZoneGoesOnByItsRule) {
   }
 }
 
+TEST(ZoneTest, ARuleMayChangeClocksInTheYearBesideItsOwn) {
+  EXPECT_EQ(rule_offset("AAA0BBB,J365/167,J365/167", sys_days(2026y / 1 / 1)), 1h);
+  EXPECT_EQ(rule_offset("AAA0BBB,J1/-167,J1/-167", sys_days(2026y / 12 / 31)), 1h);
+  EXPECT_EQ(rule_offset("AAA0BBB,J1/-167,J365/167", sys_days(2026y / 12 / 31)), 1h);
+}
+
 TEST(ZoneTest, PeriodsFollowUponEachOther) {
   for (const auto& name : zone_names()) {
     const auto zone = find_zone(name);

@@ -25,19 +25,32 @@ std::int64_t interval_us(const char* in) {
   return add_clamped(get<std::int64_t>(in), multiply_clamped(days, day_us));
 }
 
-Cell decode_cell(Type type, const char* in, std::size_t length) {
+/// The length of every value of a type; nothing where it may be any.
+std::optional<std::size_t> fixed_length(Type type) {
+  switch (type) {
+    case Type::boolean: return 1;
+    case Type::integer:
+    case Type::time: return 8;
+    case Type::duration: return 16;
+    default: return std::nullopt;
+  }
+}
+
+/// Nothing where the bytes are no value of this type.
+std::optional<Cell> decode_cell(Type type, std::string_view bytes) {
+  if (const auto length = fixed_length(type); length && *length != bytes.size()) return std::nullopt;
   switch (type) {
     case Type::text:
-    case Type::bytes: return std::string(in, length);
-    case Type::integer: return get<std::int64_t>(in);
-    case Type::boolean: return std::int64_t{*in != 0};
-    case Type::time: return add_clamped(get<std::int64_t>(in), epoch_2000_us);
-    case Type::duration: return interval_us(in);
+    case Type::bytes: return std::string(bytes);
+    case Type::integer: return get<std::int64_t>(bytes.data());
+    case Type::boolean: return std::int64_t{bytes.front() != 0};
+    case Type::time: return add_clamped(get<std::int64_t>(bytes.data()), epoch_2000_us);
+    case Type::duration: return interval_us(bytes.data());
     case Type::integers:
     case Type::texts:
     case Type::bytes_list: break;  // never a column
   }
-  return {};
+  return std::nullopt;
 }
 
 bool columns_fit(const PGresult* result, std::span<const storage::Field> columns) {
@@ -72,10 +85,34 @@ std::optional<storage::Row> decode_composite(std::string_view data, std::span<co
     }
     const auto size = static_cast<std::size_t>(*length);
     if (data.size() < size) return std::nullopt;
-    row.push_back(decode_cell(column.type, data.data(), size));
+    auto cell = decode_cell(column.type, data.substr(0, size));
+    if (!cell) return std::nullopt;
+    row.push_back(std::move(*cell));
     data.remove_prefix(size);
   }
+  if (!data.empty()) return std::nullopt;
   return row;
+}
+
+std::string_view bytes_at(const PGresult* result, int row, int column) {
+  return {PQgetvalue(result, row, column), static_cast<std::size_t>(PQgetlength(result, row, column))};
+}
+
+/// A row whose columns fit.
+std::optional<storage::Row> decode_row(const PGresult* result, int row, std::span<const storage::Field> columns) {
+  storage::Row decoded;
+  decoded.reserve(columns.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const auto column = static_cast<int>(c);
+    if (PQgetisnull(result, row, column) != 0) {
+      decoded.emplace_back();
+      continue;
+    }
+    auto cell = decode_cell(columns[c].type, bytes_at(result, row, column));
+    if (!cell) return std::nullopt;
+    decoded.push_back(std::move(*cell));
+  }
+  return decoded;
 }
 
 Error unexpected_columns() {
@@ -84,34 +121,17 @@ Error unexpected_columns() {
               "postgresql: a function gives other columns than this version expects: run `leasehold migrate verify`"};
 }
 
-Result<storage::Rows> decode_composites(const PGresult* result, std::span<const storage::Field> columns) {
-  storage::Rows rows;
-  rows.reserve(static_cast<std::size_t>(PQntuples(result)));
-  for (int r = 0; r < PQntuples(result); ++r) {
-    auto row =
-        decode_composite({PQgetvalue(result, r, 0), static_cast<std::size_t>(PQgetlength(result, r, 0))}, columns);
-    if (!row) return unexpected_columns();
-    rows.push_back(std::move(*row));
-  }
-  return rows;
-}
-
 }  // namespace
 
 Result<storage::Rows> decode_rows(const PGresult* result, std::span<const storage::Field> columns) {
-  if (columns.size() > 1 && PQnfields(result) == 1) return decode_composites(result, columns);
-  if (!columns_fit(result, columns)) return unexpected_columns();
-  storage::Rows rows(static_cast<std::size_t>(PQntuples(result)));
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    rows[r].reserve(columns.size());
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const auto row = static_cast<int>(r);
-      const auto column = static_cast<int>(c);
-      rows[r].push_back(PQgetisnull(result, row, column) != 0
-                            ? Cell{}
-                            : decode_cell(columns[c].type, PQgetvalue(result, row, column),
-                                          static_cast<std::size_t>(PQgetlength(result, row, column))));
-    }
+  const bool composites = columns.size() > 1 && PQnfields(result) == 1;
+  if (!composites && !columns_fit(result, columns)) return unexpected_columns();
+  storage::Rows rows;
+  rows.reserve(static_cast<std::size_t>(PQntuples(result)));
+  for (int r = 0; r < PQntuples(result); ++r) {
+    auto row = composites ? decode_composite(bytes_at(result, r, 0), columns) : decode_row(result, r, columns);
+    if (!row) return unexpected_columns();
+    rows.push_back(std::move(*row));
   }
   return rows;
 }
