@@ -1,0 +1,105 @@
+#include "history/lease_rules.h"
+
+namespace leasehold::history {
+namespace {
+
+/// Granted by an act without an answer: nobody was told the token, nor until when.
+State granted_unseen(const Case& the) {
+  auto next = the.state;
+  next.token_told = false;
+  next.expires_from = the.around.earliest(the.act.start) + the.around.ttl();
+  next.expires_to = end_of_time;
+  return next;
+}
+
+State granted(const Case& the) {
+  auto next = the.state;
+  next.token = the.act.told.token;
+  next.token_told = true;
+  next.expires_from = next.expires_to = the.act.told.expires;
+  return next;
+}
+
+}  // namespace
+
+Ruling rule_grant(const Case& the) {
+  const auto& [state, act, moment, around] = the;
+  if (state.phase == Phase::finished) return forbid("granted although it was completed");
+  if (!the.may_have_run_out()) return forbid("granted while it was held by " + the.held_by());
+  const bool unseen = act.answer == Answer::may_have;
+  const auto least = state.token + (state.token_told ? 1 : 2);
+  if (!unseen && act.told.token < least) {
+    return forbid(fmt::format("granted with token {}, but token {} was granted before", act.told.token, state.token));
+  }
+  auto next = unseen ? granted_unseen(the) : granted(the);
+  next.phase = Phase::held;
+  next.holder = act.process;
+  next.session = act.asked.session;
+  return allow(next);
+}
+
+Ruling rule_held(const Case& the) {
+  const auto& [state, act, moment, around] = the;
+  if (state.phase != Phase::held) return forbid("refused as held although nobody had it");
+  auto next = state;
+  if (act.told.token != 0) {
+    const bool fits = state.token_told ? act.told.token == state.token : act.told.token > state.token;
+    if (!fits)
+      return forbid(fmt::format("refused as held with token {}, but it was held by {}", act.told.token, the.held_by()));
+    next.token = act.told.token;
+    next.token_told = true;
+  }
+  if (!state.session.empty()) {
+    if (!act.told.session.empty() && act.told.session != state.session) {
+      return forbid(fmt::format("refused as held by {}, but it was held by {}", act.told.session, the.held_by()));
+    }
+    return allow(next);
+  }
+  if (act.told.expires == 0) return allow(next);
+  if (act.told.expires < state.expires_from || act.told.expires > state.expires_to) {
+    return forbid("refused as held until a moment that no heartbeat has set");
+  }
+  next.expires_from = next.expires_to = act.told.expires;
+  return allow(next);
+}
+
+Ruling rule_heartbeat(const Case& the) {
+  const auto& [state, act, moment, around] = the;
+  if (!the.token_is_current()) return forbid("a heartbeat went through with a token that is not current");
+  auto next = state;
+  if (act.answer == Answer::may_have) {
+    next.expires_to = end_of_time;
+    return allow(next);
+  }
+  // The library asks again when an answer got lost: a first copy of the request may have come in time.
+  if (act.told.at >= state.expires_to && around.earliest(act.start) >= state.expires_to) {
+    return forbid("a heartbeat revived a lease that had run out");
+  }
+  next.expires_from = next.expires_to = act.told.expires;
+  return allow(next);
+}
+
+Ruling rule_lost(const Case& the) {
+  if (!the.token_is_current() || the.may_have_run_out()) return allow(the.state);
+  return forbid("told lost although its token was current and its lease running");
+}
+
+Ruling rule_ended(const Case& the) {
+  auto ruling = rule_lost(the);
+  if (ruling.next && the.token_is_current()) ruling.next->phase = Phase::waiting;
+  return ruling;
+}
+
+Ruling rule_verdict(const Case& the, Phase then) {
+  const auto& [state, act, moment, around] = the;
+  if (the.token_is_current()) {
+    auto next = state;
+    next.phase = then;
+    the.note_if_unseen(next);
+    return allow(next);
+  }
+  if (act.told.replayed && the.said_before()) return allow(state);
+  return forbid(fmt::format("accepted with token {}, which was not current", act.asked.token));
+}
+
+}  // namespace leasehold::history

@@ -1,0 +1,119 @@
+// Real processes on both stores, some of them killed, are told a linearizable history; on a store with a rule removed
+// they are not.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support/process.h"
+#include "support/store_fixture.h"
+
+namespace leasehold::history {
+namespace {
+
+using support::Arguments;
+using support::StoreKind;
+using support::TestStore;
+using namespace std::chrono_literals;
+
+/// A load on a store of its own, and the verdict on it.
+class HistoryRun : public ::testing::Test {
+ protected:
+  void TearDown() override {
+    if (store_ && store_->kind() == StoreKind::postgres) {
+      store_->run(fmt::format("DROP TABLE IF EXISTS \"{}_load_ledger\"", store_->schema()));
+    }
+  }
+
+  TestStore& use(StoreKind kind) {
+    store_ = std::make_unique<TestStore>(kind, TestStore::Options{.real_time = true});
+    return *store_;
+  }
+
+  support::Finished load(const Arguments& more) {
+    Arguments argv = {LEASEHOLD_LOAD, "--store", store_->url(), "--out", folder_.file("records")};
+    argv.insert(argv.end(), more.begin(), more.end());
+    return support::run(argv, {}, {}, 60s);
+  }
+
+  support::Finished check() {
+    return support::run({LEASEHOLD_CHECK, folder_.file("records"), "--store", store_->url()}, {}, {}, 60s);
+  }
+
+  /// Changes a function of the store's schema, so that it breaks a rule.
+  void mutate(const std::string& function, const std::string& rule, const std::string& instead) {
+    const auto definition = fmt::format(
+        "SELECT replace(pg_get_functiondef(p.oid), $rule${}$rule$, $instead${}$instead$) FROM pg_proc AS p "
+        "JOIN pg_namespace AS n ON n.oid = p.pronamespace WHERE n.nspname = '{}' AND p.proname = '{}'",
+        rule, instead, store_->schema(), function);
+    const auto mutant = store_->scalar(definition);
+    ASSERT_NE(mutant.find(instead), std::string::npos) << "the rule is not where it was: " << rule;
+    ASSERT_EQ(mutant.find(rule), std::string::npos);
+    store_->run(mutant);
+  }
+
+  void expect_linearizable(const Arguments& more) {
+    const auto loaded = load(more);
+    ASSERT_EQ(loaded.exit_code, 0) << loaded.err;
+    const auto checked = check();
+    EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+    EXPECT_NE(checked.out.find(": linearizable\n"), std::string::npos) << checked.out;
+  }
+
+  void expect_violation(const Arguments& more, const std::string& reason) {
+    ASSERT_EQ(load(more).exit_code, 0);
+    const auto checked = check();
+    EXPECT_EQ(checked.exit_code, 1) << checked.out << checked.err;
+    EXPECT_NE(checked.out.find(reason), std::string::npos) << checked.out;
+  }
+
+ private:
+  support::TempDir folder_;
+  std::unique_ptr<TestStore> store_;
+};
+
+const Arguments with_kills = {"--seconds", "3", "--processes", "4", "--kill-every", "500ms", "--ttl", "300ms"};
+
+TEST_F(HistoryRun, SqliteIsLinearizableThroughKill9) {
+  use(StoreKind::sqlite);
+  expect_linearizable(with_kills);
+}
+
+TEST_F(HistoryRun, PostgreSQLIsLinearizableThroughKill9) {
+  use(StoreKind::postgres);
+  expect_linearizable(with_kills);
+}
+
+Arguments only(const std::string& feature) {
+  // Holders that are late more often than not.
+  return {"--seconds", "2", "--processes",   "4", "--ttl",      "50ms",
+          "--keys",    "2", "--pause-every", "4", "--features", feature};
+}
+
+TEST_F(HistoryRun, PostgreSQLWithoutTheTokenTestInReleaseIsNot) {
+  use(StoreKind::postgres);
+  mutate("lock_release", "k.token = lock_release.token AND", "/* any token */");
+  expect_violation(only("lock"), "which was not current");
+}
+
+TEST_F(HistoryRun, PostgreSQLThatAcceptsACompleteAfterTheTakeoverIsNot) {
+  use(StoreKind::postgres);
+  mutate("job_settled_before", "WHEN 'complete' THEN 'completed'", "WHEN 'complete' THEN s.outcome");
+  expect_violation(only("job"), "which was not current");
+}
+
+TEST_F(HistoryRun, PostgreSQLWithHeartbeatsThatReviveIsNot) {
+  use(StoreKind::postgres);
+  mutate("lease_heartbeat", "AND l.expires_at > moment", "/* expired or not */");
+  expect_violation(only("lock"), "a heartbeat revived a lease that had run out");
+}
+
+TEST(HistoryTools, RefuseWhatTheyDoNotUnderstand) {
+  EXPECT_EQ(support::run({LEASEHOLD_LOAD, "--store"}).exit_code, 2);
+  EXPECT_EQ(support::run({LEASEHOLD_LOAD, "--features", "locks"}).exit_code, 2);
+  EXPECT_EQ(support::run({LEASEHOLD_CHECK}).exit_code, 2);
+  support::TempDir empty;
+  const auto nothing = support::run({LEASEHOLD_CHECK, empty.path().string()});
+  EXPECT_EQ(nothing.exit_code, 3) << "what was not looked at is not fine";
+}
+
+}  // namespace
+}  // namespace leasehold::history

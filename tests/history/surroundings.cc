@@ -1,0 +1,93 @@
+#include "history/surroundings.h"
+
+#include <algorithm>
+
+namespace leasehold::history {
+namespace {
+
+constexpr std::int64_t nanoseconds_per_microsecond = 1000;
+/// A clock that is being slewed is still a clock that runs evenly.
+constexpr StoreTime slack = 20'000;
+
+std::string saying(const Act& act) {
+  return act.object() + " " + act.verb + "@" + std::to_string(act.asked.token) + " p" + std::to_string(act.process);
+}
+
+StoreTime microseconds(Nanoseconds when) { return when / nanoseconds_per_microsecond; }
+
+}  // namespace
+
+Surroundings::Surroundings(const History& history) : ttl_(history.ttl), last_words_(history.last_words) {
+  learn_clock(history);
+  for (const auto& act : history.acts) {
+    if (act.feature == "session") learn_session(act);
+    if (act.answer == Answer::ok && act.asked.token != 0) first_said_.emplace(saying(act), act.number);
+    if (act.feature == "job" && act.verb == "claim" && act.answer == Answer::may_have) {
+      lost_claims_.push_back(act.start);
+    }
+  }
+}
+
+/// Every reading was taken between the two stamps of its act: that bounds the distance of the two clocks from both
+/// sides.
+void Surroundings::learn_clock(const History& history) {
+  StoreTime least = -end_of_time;
+  StoreTime most = end_of_time;
+  for (const auto& act : history.acts) {
+    if (act.told.at == 0 || act.end == never || act.told.replayed) continue;
+    least = std::max(least, act.told.at - microseconds(act.end) - 1);
+    most = std::min(most, act.told.at - microseconds(act.start) + 1);
+  }
+  steady_ = least != -end_of_time && least <= most + slack;
+  offset_least_ = std::min(least, most) - slack;
+  offset_most_ = std::max(least, most) + slack;
+}
+
+void Surroundings::learn_session(const Act& act) {
+  auto& session = sessions_[act.key];
+  session.process = act.process;
+  if (act.verb == "close" && act.answer != Answer::refused) {
+    session.closed_from = std::min(session.closed_from, act.start);
+  } else if (act.answer == Answer::ok) {
+    session.known_until.emplace_back(act.end, act.told.expires);
+  }
+}
+
+StoreTime Surroundings::latest(Nanoseconds when) const {
+  return !steady_ || when == never ? end_of_time : microseconds(when) + offset_most_;
+}
+
+StoreTime Surroundings::earliest(Nanoseconds when) const { return steady_ ? microseconds(when) + offset_least_ : 0; }
+
+bool Surroundings::gone(int process, Nanoseconds by) const {
+  const auto found = last_words_.find(process);
+  return found != last_words_.end() && found->second <= by;
+}
+
+bool Surroundings::session_may_be_over(const std::string& session, Nanoseconds start, Nanoseconds by,
+                                       StoreTime at) const {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) return true;
+  if (found->second.closed_from < by || gone(found->second.process, by)) return true;
+  StoreTime alive_until = 0;
+  for (const auto& [told_at, until] : found->second.known_until) {
+    if (told_at < start) alive_until = std::max(alive_until, until);
+  }
+  return at >= alive_until;
+}
+
+bool Surroundings::session_may_be_closed(const std::string& session, Nanoseconds by) const {
+  const auto found = sessions_.find(session);
+  return found != sessions_.end() && found->second.closed_from < by;
+}
+
+bool Surroundings::said_before(const Act& act) const {
+  const auto found = first_said_.find(saying(act));
+  return found != first_said_.end() && found->second < act.number;
+}
+
+std::int64_t Surroundings::lost_claims(Nanoseconds by) const {
+  return std::count_if(lost_claims_.begin(), lost_claims_.end(), [&](Nanoseconds start) { return start < by; });
+}
+
+}  // namespace leasehold::history
