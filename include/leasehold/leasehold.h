@@ -1,9 +1,10 @@
-// Everything: leases, locks, jobs, chunks, sessions, claims, schedules, rate limits and the store they live in. The
+// Everything: leases, locks, elections, jobs, chunks, sessions, claims, schedules, rate limits and the store they live in. The
 // runtimes for workers, loaders and schedulers are in worker.h, loader.h and scheduler.h.
 #pragma once
 
 #include "leasehold/chunk.h"
 #include "leasehold/claim.h"
+#include "leasehold/election.h"
 #include "leasehold/events.h"
 #include "leasehold/held_lease.h"
 #include "leasehold/lease.h"

@@ -1,4 +1,4 @@
-// Named locks: one holder per name, until a moment in time.
+// Named locks: one holder per name, or several with a share each, until a moment in time.
 //
 //   auto store = leasehold::Store::open("sqlite:work.db");
 //   auto held = store->locks().hold("deploy", {.ttl = 30s, .wait = 10s});
@@ -6,11 +6,18 @@
 //   while (!held->stop_token().stop_requested()) deploy_a_bit();
 //   held->release();
 //
+//   locks.acquire("report", {.share = Share{}});                              // beside other readers
+//   locks.acquire("gpu", {.share = Share{.permits = 2, .capacity = 8}});      // two of eight
+//   locks.acquire_all({"account/7", "account/9"});                            // both, or neither
+//
 // Locks is a cheap handle; it may be copied, and every method may be called from any thread.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +29,14 @@
 
 namespace leasehold {
 
+/// A part of a lock, beside others. With a capacity it is a semaphore: so many permits of it, and all who share it at
+/// a time name the same capacity. Without one it is a shared lock: any number of shares. Whoever wants all of the lock
+/// excludes every share, and the other way round.
+struct Share {
+  std::int64_t permits = 1;
+  std::optional<std::int64_t> capacity{};
+};
+
 struct AcquireOptions {
   Duration ttl = std::chrono::seconds(30);
   /// How long to stand in line, in order of arrival. Zero: ask once.
@@ -31,6 +46,29 @@ struct AcquireOptions {
   /// Makes repeating harmless: the same id gives the first answer again, with what remains of the
   /// lease. Drawn at random when empty; kept as long as ended leases are (see Store::prune).
   std::string request_id{};
+  /// A share instead of all of it.
+  std::optional<Share> share{};
+  /// For so long after this grant expires or is revoked nobody gets its place, since its holder may not know yet. After
+  /// a release it is free at once.
+  Duration lock_delay{0};
+  /// Ends the waiting early, with the refusal of that moment.
+  std::stop_token stop{};
+};
+
+/// A lock as people see it. Of shares the rest tells of the one that frees last.
+struct LockInfo : LeaseInfo {
+  std::int64_t holders = 0;  ///< how many take up a place: live, expired, or gone with their delay not over
+  std::int64_t permits = 0;  ///< what their shares have together
+  std::optional<std::int64_t> capacity{};
+  std::optional<Timestamp> free_at{};  ///< when that grant gives its place back: expiry plus delay
+  bool delayed = false;                ///< nobody is alive in it, and the delay is not over
+};
+
+/// One of those who have a lock.
+struct LockHolder : LeaseInfo {
+  std::optional<std::int64_t> permits{};  ///< of a share
+  std::optional<std::int64_t> capacity{};
+  Timestamp free_at{};
 };
 
 struct LockFilter {
@@ -41,10 +79,18 @@ struct LockFilter {
 
 class Locks {
  public:
-  /// Takes the lock.
-  /// Refused with `held` (current: who, where, until when) or `busy` (free, but others stand in line
-  /// before you, or a fence is being held over an expired lease); with `wait`, only after it ran out.
+  /// Takes the lock, or a share of it.
+  /// Refused with `held` (current: who, where, until when; retry_at where that is only the lock delay) or `busy` (free,
+  /// but others stand in line before you, or a fence is being held over an expired lease); with `wait`, only after it
+  /// ran out. At once with `reentry` (this very thread has it already: waiting would never end; a thread may have
+  /// several shares) or `mismatch` (others have shares of another capacity).
   LEASEHOLD_EXPORT Result<Grant> acquire(std::string_view name, const AcquireOptions& options = {}) const;
+
+  /// Takes 1 to 100 locks in one step, all or none, under one lease and one token. The grant and a refusal name in
+  /// their key one of them; a refusal, the first that is in the way. Taken together, given back together: heartbeat and
+  /// release need any one of the names, and where one is revoked or taken over after expiry, all are lost.
+  LEASEHOLD_EXPORT Result<Grant> acquire_all(const std::vector<std::string>& names,
+                                             const AcquireOptions& options = {}) const;
 
   /// Extends a live lease; never revives an expired one. A zero ttl keeps the lease's own.
   LEASEHOLD_EXPORT Result<Grant> heartbeat(std::string_view name, Token token, Duration ttl = {}) const;
@@ -53,14 +99,29 @@ class Locks {
   LEASEHOLD_EXPORT Result<void> release(std::string_view name, Token token) const;
 
   /// Ends a live lease from outside. The holder learns it at its next heartbeat.
-  /// Waits while the holder's own transaction fences it, then `busy`. Gives the lease that was ended.
-  LEASEHOLD_EXPORT Result<LeaseInfo> revoke(std::string_view name, std::string_view reason) const;
+  /// Waits while the holder's own transaction fences it, then `busy`. Without a token all who have it lose it. Gives
+  /// the lease that was ended, the latest of them.
+  LEASEHOLD_EXPORT Result<LeaseInfo> revoke(std::string_view name, std::string_view reason,
+                                            std::optional<Token> token = std::nullopt) const;
 
-  LEASEHOLD_EXPORT Result<LeaseInfo> show(std::string_view name) const;
-  LEASEHOLD_EXPORT Result<std::vector<LeaseInfo>> list(const LockFilter& filter = {}) const;
+  LEASEHOLD_EXPORT Result<LockInfo> show(std::string_view name) const;
+  LEASEHOLD_EXPORT Result<std::vector<LockInfo>> list(const LockFilter& filter = {}) const;
+
+  /// All who have it, in the order in which they got it; those in their lock delay, too.
+  LEASEHOLD_EXPORT Result<std::vector<LockHolder>> holders(std::string_view name, int limit = 1000) const;
 
   /// acquire() plus heartbeats on a thread of their own, ended by the returned object.
   LEASEHOLD_EXPORT Result<HeldLease> hold(std::string_view name, const AcquireOptions& options = {}) const;
+  LEASEHOLD_EXPORT Result<HeldLease> hold_all(const std::vector<std::string>& names,
+                                              const AcquireOptions& options = {}) const;
+
+  /// How it stands, or why that cannot be told: `not_found` before the first grant, or trouble with the store.
+  using Seen = std::function<void(const Result<LockInfo>&)>;
+
+  /// Tells how a lock stands now, and again whenever it changes hands, until `stop`. A picture from now and then: who
+  /// has it for less than half a second may be missed; the events tell of everybody. Goes on through trouble with the
+  /// store, which is told once.
+  LEASEHOLD_EXPORT Result<void> watch(std::string_view name, std::stop_token stop, const Seen& seen) const;
 
  private:
   friend class Store;

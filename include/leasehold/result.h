@@ -25,6 +25,8 @@ enum class Errc {
   not_found,         ///< no such key
   held,              ///< somebody else holds it; `current` says who and until when
   busy,              ///< free or contended, but not yours this time; trying again is right
+  reentry,           ///< you hold it already; `current` is your own grant
+  mismatch,          ///< others share it under another capacity; `current` is one of them
   lost,              ///< the token is not current; `lost_reason` says why
   empty,             ///< nothing to do: no work is due
   at_capacity,       ///< the queue's limit is reached; `current` says who frees a place next
@@ -52,8 +54,8 @@ struct Error {
   /// The key's latest lease, for `held`, `race`, `busy` and `lost`: who has it, or had it last. Empty if it never had
   /// one. For `blocked`: that of what is in the way.
   std::optional<LeaseInfo> current;
-  /// For `rate_limited`, `not_due`, `empty`, and chunks and items that are held: when there may be something to do, on
-  /// the store's clock.
+  /// For `rate_limited`, `not_due`, `empty`, and for chunks, items and delayed locks that are held: when there may be
+  /// something to do, on the store's clock.
   std::optional<Timestamp> retry_at{};
   /// The same, counted from when the store said it.
   std::optional<Duration> retry_in{};

@@ -9,7 +9,10 @@
 // The fence without this library, inside a write transaction: the row count of
 //   SELECT 1 FROM leasehold_lock k JOIN leasehold_lease l ON l.id = k.lease_id
 //    WHERE k.name = ? AND k.token = ? AND l.ended_at IS NULL
-// and for a chunk
+// for a share of a lock
+//   SELECT 1 FROM leasehold_lock_share s JOIN leasehold_lease l ON l.id = s.lease_id
+//    WHERE s.name = ? AND s.token = ? AND l.ended_at IS NULL
+// for a chunk
 //   SELECT 1 FROM leasehold_chunk_set s JOIN leasehold_chunk c ON c.set_id = s.id
 //     JOIN leasehold_lease l ON l.id = c.lease_id
 //    WHERE s.name = ? AND c.key = ? AND c.token = ? AND l.ended_at IS NULL
@@ -30,8 +33,8 @@
 
 namespace leasehold {
 
-/// Fine: `token` is the lock's current one, and nobody can take it over before your transaction ends.
-/// `lost`: somebody may have taken over; roll back. `invalid_argument`: you are not in a write
+/// Fine: `token` is the lock's current one, or that of a share of it, and nobody can take it over before your
+/// transaction ends. `lost`: somebody may have taken over; roll back. `invalid_argument`: you are not in a write
 /// transaction (BEGIN IMMEDIATE), so nothing could be promised. The file must be the store's own;
 /// `schema` names it if it was ATTACHed.
 LEASEHOLD_EXPORT Result<void> fence(sqlite3* connection, std::string_view name, Token token,

@@ -183,6 +183,8 @@ const char* to_string(Errc code) noexcept {
     case Errc::not_found: return "not_found";
     case Errc::held: return "held";
     case Errc::busy: return "busy";
+    case Errc::reentry: return "reentry";
+    case Errc::mismatch: return "mismatch";
     case Errc::lost: return "lost";
     case Errc::empty: return "empty";
     case Errc::at_capacity: return "at_capacity";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/lock_text.h"
 #include "cli/print.h"
 #include "core/duration.h"
 #include "wire/wire.h"
@@ -20,6 +21,19 @@ std::string place_of(const Holder& holder) {
 bool tells_of_somebody(const Error& error) {
   return error.lost_reason == LostReason::superseded && error.current && error.current->state == LeaseState::running &&
          error.current->acquired_at != Timestamp{};
+}
+
+/// Nobody has the lock, and nobody gets it yet.
+bool is_lock_delay(const Error& error) {
+  return error.code == Errc::held && error.current && error.current->kind == "lock" &&
+         error.current->state != LeaseState::running;
+}
+
+std::string describe_delay(const Error& error) {
+  if (!error.retry_at || !error.retry_in) return printable(error.message);
+  const auto now = *error.retry_at - *error.retry_in;
+  return fmt::format("{}: {} (held by {} last, who may not know yet)", printable(error.current->key),
+                     delay_text(*error.retry_at, now), printable(error.current->holder.name));
 }
 
 }  // namespace
@@ -42,6 +56,8 @@ int exit_code_of(const Error& error, int held_code) {
     case Errc::unregistered: return exit_code::lost;
     case Errc::unavailable:
     case Errc::in_doubt: return exit_code::unreachable;
+    case Errc::reentry:
+    case Errc::mismatch:
     case Errc::schema_missing:
     case Errc::schema_newer:
     case Errc::denied:
@@ -53,7 +69,9 @@ int exit_code_of(const Error& error, int held_code) {
 
 int report(const Context& context, const Error& error, int held_code) {
   if (context.json) print_line(wire::to_json(error));
-  if (error.code == Errc::held && error.current) {
+  if (is_lock_delay(error)) {
+    say("leasehold: {}", describe_delay(error));
+  } else if (error.code == Errc::held && error.current) {
     // The library's message is for logs; a person wants to find the holder.
     say("leasehold: {} is {}", printable(error.current->key), describe_holder(*error.current));
   } else {

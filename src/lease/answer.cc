@@ -9,7 +9,8 @@
 namespace leasehold::lease {
 namespace {
 
-Holder holder_from(const sql::LeaseAnswer& answer) {
+template <typename Answer>
+Holder holder_from(const Answer& answer) {
   return {.name = answer.holder.value_or(""),
           .host = answer.host.value_or(""),
           .boot_id = answer.boot_id.value_or(""),
@@ -20,7 +21,8 @@ Holder holder_from(const sql::LeaseAnswer& answer) {
 }
 
 // Derived here again for answers whose outcome says something else.
-LeaseState state_of(const sql::LeaseAnswer& answer) {
+template <typename Answer>
+LeaseState state_of(const Answer& answer) {
   if (!answer.lease_id || answer.ended_at) return LeaseState::free;
   return answer.expires_at.value_or(Timestamp{}) > answer.store_now ? LeaseState::running : LeaseState::expired;
 }
@@ -28,6 +30,18 @@ LeaseState state_of(const sql::LeaseAnswer& answer) {
 std::string busy_message(std::string_view what, const sql::LeaseAnswer& answer) {
   if (answer.waiters > 0) return fmt::format("{} is free, but {} stand in line before you", what, answer.waiters);
   return fmt::format("{} has expired, but its holder is just finishing a write; try again", what);
+}
+
+std::string held_message(std::string_view what, const sql::LeaseAnswer& answer, const LeaseInfo& current) {
+  if (answer.why != "delayed") return fmt::format("{} is {}", what, describe_holding(current));
+  return fmt::format("{} is kept from everybody for a while: {} may not know yet that its lease {}", what,
+                     current.holder.name, current.end_reason == "revoked" ? "was revoked" : "ran out");
+}
+
+std::string mismatch_message(std::string_view what, const sql::LeaseAnswer& answer) {
+  const auto capacity = answer.why.value_or("");
+  return fmt::format("{} is shared by others {}: name the same, or wait until nobody has a share", what,
+                     capacity == "unlimited" ? "without a capacity" : "with a capacity of " + capacity);
 }
 
 }  // namespace
@@ -64,7 +78,8 @@ Error lost_error(std::string_view what, std::string_view why, std::optional<Leas
   return {.code = Errc::lost, .message = std::move(message), .lost_reason = reason, .current = std::move(current)};
 }
 
-LeaseInfo info_from(const sql::LeaseAnswer& answer) {
+template <typename Answer>
+LeaseInfo info_from(const Answer& answer) {
   return {.kind = answer.kind.value_or(""),
           .key = answer.key,
           .state = state_of(answer),
@@ -80,6 +95,9 @@ LeaseInfo info_from(const sql::LeaseAnswer& answer) {
           .waiters = answer.waiters,
           .store_now = answer.store_now};
 }
+
+template LeaseInfo info_from(const sql::LeaseAnswer& answer);
+template LeaseInfo info_from(const sql::LockInfo& answer);
 
 Grant grant_from(const sql::LeaseAnswer& answer, BootTime before_sending) {
   const auto ttl = answer.ttl.value_or(Duration{});
@@ -101,7 +119,16 @@ Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what) {
   const auto current = info_from(answer);
   const auto shown = answer.lease_id ? std::optional(current) : std::nullopt;
   if (answer.outcome == "held") {
-    return {.code = Errc::held, .message = fmt::format("{} is {}", what, describe_holding(current)), .current = shown};
+    return {.code = Errc::held, .message = held_message(what, answer, current), .current = shown};
+  }
+  if (answer.outcome == "reentry") {
+    return {.code = Errc::reentry,
+            .message =
+                fmt::format("you hold {} already, with token {}: it cannot be taken twice", what, current.token.value),
+            .current = shown};
+  }
+  if (answer.outcome == "mismatch") {
+    return {.code = Errc::mismatch, .message = mismatch_message(what, answer), .current = shown};
   }
   if (answer.outcome == "busy") {
     return {.code = Errc::busy, .message = busy_message(what, answer), .current = shown};

@@ -15,7 +15,9 @@ namespace leasehold::lease {
 /// For the outcomes `granted` and `extended`.
 Grant grant_from(const sql::LeaseAnswer& answer, BootTime before_sending);
 
-LeaseInfo info_from(const sql::LeaseAnswer& answer);
+/// From a LeaseAnswer, or a LockInfo, which has the same columns and more.
+template <typename Answer>
+LeaseInfo info_from(const Answer& answer);
 
 /// "held by ann on db1, last heartbeat 3s ago, frees in 27s"
 std::string describe_holding(const LeaseInfo& current);
@@ -57,7 +59,7 @@ Error odd_answer(std::string_view what, std::string_view outcome);
 /// now.
 Error lost_error(std::string_view what, std::string_view why, std::optional<LeaseInfo> current = std::nullopt);
 
-/// For `held`, `busy`, `lost` and `not_found`. `what` is for the message: "lock \"deploy\"".
+/// For `held`, `busy`, `reentry`, `mismatch`, `lost` and `not_found`. `what` is for the message: "lock \"deploy\"".
 Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what);
 
 }  // namespace leasehold::lease

@@ -7,19 +7,58 @@
 #include "storage/query.h"
 
 namespace leasehold::lock {
+namespace {
+
+constexpr std::int64_t most_looked_at = 1000;
+
+Result<sql::LeaseAnswer> ask(storage::Backend& backend, const Wish& wish, BootTime deadline) {
+  if (wish.names.size() > 1) {
+    const std::vector<std::string_view> names(wish.names.begin(), wish.names.end());
+    const sql::LockAcquireAll all{.names = names, .ttl = wish.ttl, .delay = wish.delay, .request_id = wish.request_id};
+    return storage::query_one(backend, lease::with_holder(all, wish.holder), deadline);
+  }
+  const auto& name = wish.names.front();
+  if (wish.share) {
+    const sql::LockShare share{.name = name,
+                               .permits = wish.share->permits,
+                               .capacity = wish.share->capacity,
+                               .ttl = wish.ttl,
+                               .delay = wish.delay,
+                               .request_id = wish.request_id};
+    return storage::query_one(backend, lease::with_holder(share, wish.holder), deadline);
+  }
+  const sql::LockAcquire acquire{.name = name, .ttl = wish.ttl, .delay = wish.delay, .request_id = wish.request_id};
+  return storage::query_one(backend, lease::with_holder(acquire, wish.holder), deadline);
+}
+
+/// Only a delay is in the way: the refusal says until when, if the store can still be asked. Others may be alive beside
+/// the grant that has it, so that is looked for by its token.
+Error delayed(storage::Backend& backend, const sql::LeaseAnswer& answer, BootTime deadline) {
+  auto error = lease::refusal_from(answer, describe(answer.key));
+  const auto holders = storage::query(backend, sql::LockHolders{.name = answer.key, .most = most_looked_at}, deadline);
+  if (!holders) return error;
+  for (const auto& holder : *holders) {
+    if (holder.token != answer.token) continue;
+    error.retry_at = holder.free_at;
+    error.retry_in = holder.free_at - holder.store_now;
+  }
+  return error;
+}
+
+}  // namespace
+
 std::string describe(std::string_view name) { return "lock " + quoted(name); }
 
 Result<Grant> try_acquire(storage::Backend& backend, const Wish& wish, BootTime deadline) {
-  const auto acquire = lease::with_holder(
-      sql::LockAcquire{.name = wish.name, .ttl = wish.ttl, .request_id = wish.request_id}, wish.holder);
   BootTime before_sending;
   auto answer = lease::ask_again(deadline, [&] {
     before_sending = BootClock::now();
-    return storage::query_one(backend, acquire, deadline);
+    return ask(backend, wish, deadline);
   });
   if (!answer) return std::move(answer).error();
   if (answer->outcome == "granted") return lease::grant_from(*answer, before_sending);
-  return lease::refusal_from(*answer, describe(wish.name));
+  if (answer->why == "delayed") return delayed(backend, *answer, deadline);
+  return lease::refusal_from(*answer, describe(answer->key));
 }
 
 Result<Grant> heartbeat(storage::Backend& backend, std::string_view name, Token token, std::optional<Duration> ttl,

@@ -2,18 +2,22 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "leasehold/lock.h"
 #include "storage/backend.h"
 
 namespace leasehold::lock {
 
-/// All that the store needs to know of somebody who wants a lock.
+/// All that the store needs to know of somebody who wants a lock, a share of one, or several at once.
 struct Wish {
-  std::string name;
+  std::vector<std::string> names;
+  std::optional<Share> share;
   Holder holder;
   Duration ttl;
+  std::optional<Duration> delay;
   std::string request_id;
 };
 
@@ -30,7 +34,8 @@ Result<Grant> heartbeat(storage::Backend& backend, std::string_view name, Token 
 /// Asks once; repeats only where the answer got lost on the way.
 Result<Grant> try_acquire(storage::Backend& backend, const Wish& wish, BootTime deadline);
 
-/// Stands in line until it is granted or `until` has passed; then the last refusal.
-Result<Grant> acquire_in_line(storage::Backend& backend, const Wish& wish, BootTime until, Duration call_timeout);
+/// Stands in line until it is granted, `until` has passed or `stop` was asked for; then the last refusal.
+Result<Grant> acquire_in_line(storage::Backend& backend, const Wish& wish, BootTime until, Duration call_timeout,
+                              const std::stop_token& stop);
 
 }  // namespace leasehold::lock

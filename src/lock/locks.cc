@@ -1,7 +1,9 @@
 #include "lock/locks.h"
 
 #include <algorithm>
+#include <atomic>
 #include <system_error>
+
 #include "base/random_id.h"
 #include "core/limits.h"
 #include "lease/answer.h"
@@ -12,18 +14,71 @@
 namespace leasehold {
 namespace {
 
-Result<lock::Wish> wish_from(std::string_view name, const AcquireOptions& options) {
-  lock::Wish wish{.name = std::string(name),
-                  .holder = options.holder ? *options.holder : Holder::self(),
+constexpr std::size_t most_names = 100;
+constexpr std::int64_t most_permits = 1'000'000'000;
+constexpr Duration longest_delay = std::chrono::days(30);
+
+Error bad(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
+
+/// What two threads of a process ask for does not meet in one holder: only a thread that waits for itself waits for
+/// ever.
+Holder holder_of_thread(const std::optional<Holder>& given) {
+  static std::atomic<int> threads{0};
+  thread_local const auto number = std::to_string(++threads);
+  auto self = Holder::self();
+  auto holder = given ? *given : self;
+  if (holder.instance == self.instance) holder.instance += "/" + number;
+  return holder;
+}
+
+Result<void> check_names(const std::vector<std::string>& names) {
+  if (names.empty() || names.size() > most_names) {
+    return bad("1 to 100 locks can be taken together, not " + std::to_string(names.size()));
+  }
+  for (const auto& name : names) {
+    if (auto checked = check_name("lock name", name); !checked) return checked;
+    if (std::count(names.begin(), names.end(), name) > 1) return bad(lock::describe(name) + " is named twice");
+  }
+  return {};
+}
+
+Result<void> check_share(const Share& share, std::size_t names) {
+  if (names > 1) return bad("locks that are taken together are taken as a whole: no shares");
+  if (auto checked = check_range("permits", share.permits, 1, most_permits); !checked) return checked;
+  if (!share.capacity) {
+    return share.permits == 1 ? Result<void>() : bad("permits are of a capacity: name it, too");
+  }
+  if (auto checked = check_range("capacity", *share.capacity, 1, most_permits); !checked) return checked;
+  if (share.permits > *share.capacity) {
+    return bad(std::to_string(share.permits) + " permits are more than the capacity of " +
+               std::to_string(*share.capacity));
+  }
+  return {};
+}
+
+Result<void> check_times(const AcquireOptions& options) {
+  if (auto checked = check_ttl(options.ttl); !checked) return checked;
+  if (options.wait < Duration(0)) return bad("the time to wait is negative");
+  if (options.lock_delay < Duration(0) || options.lock_delay > longest_delay) {
+    return bad("the lock delay is not between 0 and 30d");
+  }
+  return {};
+}
+
+Result<lock::Wish> wish_from(std::vector<std::string> names, const AcquireOptions& options) {
+  if (auto checked = check_names(names); !checked) return std::move(checked).error();
+  if (auto checked = check_times(options); !checked) return std::move(checked).error();
+  if (options.share) {
+    if (auto checked = check_share(*options.share, names.size()); !checked) return std::move(checked).error();
+  }
+  lock::Wish wish{.names = std::move(names),
+                  .share = options.share,
+                  .holder = holder_of_thread(options.holder),
                   .ttl = options.ttl,
+                  .delay = options.lock_delay > Duration(0) ? std::optional(options.lock_delay) : std::nullopt,
                   .request_id = options.request_id.empty() ? random_request_id() : options.request_id};
-  if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
-  if (auto checked = check_ttl(wish.ttl); !checked) return std::move(checked).error();
   if (auto checked = check_holder(wish.holder); !checked) return std::move(checked).error();
   if (auto checked = check_name("request id", wish.request_id); !checked) return std::move(checked).error();
-  if (options.wait < Duration(0)) {
-    return Error{.code = Errc::invalid_argument, .message = "the time to wait is negative"};
-  }
   return wish;
 }
 
@@ -35,13 +90,17 @@ Result<Grant> Locks::Impl::keep_alive(const Grant& held) const {
 }
 
 Result<Grant> Locks::acquire(std::string_view name, const AcquireOptions& options) const {
-  auto wish = wish_from(name, options);
+  return acquire_all({std::string(name)}, options);
+}
+
+Result<Grant> Locks::acquire_all(const std::vector<std::string>& names, const AcquireOptions& options) const {
+  auto wish = wish_from(names, options);
   if (!wish) return std::move(wish).error();
   // Nobody waits for a century; the sum must not overflow.
   const auto until = BootClock::now() + std::min<Duration>(options.wait, std::chrono::years(100));
   auto grant = lock::try_acquire(*impl_->backend, *wish, impl_->deadline());
   if (!lock::is_refusal(grant) || options.wait == Duration(0)) return grant;
-  return lock::acquire_in_line(*impl_->backend, *wish, until, impl_->call_timeout);
+  return lock::acquire_in_line(*impl_->backend, *wish, until, impl_->call_timeout, options.stop);
 }
 
 Result<Grant> Locks::heartbeat(std::string_view name, Token token, Duration ttl) const {
@@ -66,11 +125,12 @@ Result<void> Locks::release(std::string_view name, Token token) const {
   return lease::refusal_from(*answer, lock::describe(name));
 }
 
-Result<LeaseInfo> Locks::revoke(std::string_view name, std::string_view reason) const {
+Result<LeaseInfo> Locks::revoke(std::string_view name, std::string_view reason, std::optional<Token> token) const {
   if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
   if (auto checked = check_text("reason", reason); !checked) return std::move(checked).error();
   // Not repeated where the answer was lost: a second one would hit whoever has it by then.
-  const sql::LockRevoke revoke{.name = name, .reason = reason};
+  sql::LockRevoke revoke{.name = name, .reason = reason};
+  if (token) revoke.token = token->value;
   auto answer = storage::query_one(*impl_->backend, revoke, impl_->deadline());
   if (!answer) return std::move(answer).error();
   if (answer->outcome == "revoked") return lease::info_from(*answer);
@@ -82,28 +142,12 @@ Result<LeaseInfo> Locks::revoke(std::string_view name, std::string_view reason) 
   return lease::refusal_from(*answer, lock::describe(name));
 }
 
-Result<LeaseInfo> Locks::show(std::string_view name) const {
-  if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
-  auto answer = storage::query_one(*impl_->backend, sql::LockShow{.name = name}, impl_->deadline());
-  if (!answer) return std::move(answer).error();
-  if (answer->outcome == "not_found") return lease::refusal_from(*answer, lock::describe(name));
-  return lease::info_from(*answer);
-}
-
-Result<std::vector<LeaseInfo>> Locks::list(const LockFilter& filter) const {
-  if (auto checked = check_text("prefix", filter.prefix); !checked) return std::move(checked).error();
-  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
-  const sql::LockList list{.prefix = filter.prefix, .only_held = filter.only_held, .most = filter.limit};
-  auto answers = storage::query(*impl_->backend, list, impl_->deadline());
-  if (!answers) return std::move(answers).error();
-  std::vector<LeaseInfo> locks;
-  locks.reserve(answers->size());
-  for (const auto& answer : *answers) locks.push_back(lease::info_from(answer));
-  return locks;
-}
-
 Result<HeldLease> Locks::hold(std::string_view name, const AcquireOptions& options) const {
-  auto grant = acquire(name, options);
+  return hold_all({std::string(name)}, options);
+}
+
+Result<HeldLease> Locks::hold_all(const std::vector<std::string>& names, const AcquireOptions& options) const {
+  auto grant = acquire_all(names, options);
   if (!grant) return std::move(grant).error();
   const auto locks = *this;
   const auto token = grant->token;
@@ -113,7 +157,7 @@ Result<HeldLease> Locks::hold(std::string_view name, const AcquireOptions& optio
         [locks](const Grant& held) { return locks.release(held.key, held.token); });
   } catch (const std::system_error& error) {
     // Without its thread nobody would keep the lease alive: better not to have it.
-    static_cast<void>(release(name, token));
+    static_cast<void>(release(names.front(), token));
     return Error{.code = Errc::unavailable, .message = std::string("no thread for heartbeats: ") + error.what()};
   }
 }

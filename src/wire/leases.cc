@@ -14,6 +14,10 @@ boost::json::value known(Timestamp when) {
   return timestamp_or_null(when == Timestamp{} ? std::nullopt : std::optional(when));
 }
 
+boost::json::value count_or_null(const std::optional<std::int64_t>& count) {
+  return count ? boost::json::value(*count) : boost::json::value(nullptr);
+}
+
 /// What is told of a claimed item besides: whose it is, what that session does, for how long it has had it.
 void put_session(boost::json::object& out, const LeaseInfo& lease) {
   out["session"] = text(lease.session);
@@ -27,6 +31,18 @@ void put_session(boost::json::object& out, const LeaseInfo& lease) {
 }
 
 }  // namespace
+
+boost::json::object encode(const Grant& grant) {
+  const Duration trusted_for = std::max(grant.trusted_until - BootClock::now(), Duration::zero());
+  return {{"key", text(grant.key)},
+          {"token", grant.token.value},
+          {"holder", encode(grant.holder)},
+          {"ttl_seconds", seconds(grant.ttl)},
+          {"acquired_at", timestamp(grant.acquired_at)},
+          {"expires_at", timestamp(grant.expires_at)},
+          {"trusted_for_seconds", seconds(trusted_for)},
+          {"replayed", grant.replayed}};
+}
 
 boost::json::object encode(const LeaseInfo& lease) {
   boost::json::object out{{"kind", text(lease.kind)},
@@ -48,6 +64,24 @@ boost::json::object encode(const LeaseInfo& lease) {
     if (lease.heartbeat_at != Timestamp{}) out["heartbeat_age_seconds"] = seconds(lease.heartbeat_age());
     out["frees_in_seconds"] = seconds(std::max(lease.frees_in(), Duration::zero()));
   }
+  return out;
+}
+
+boost::json::object encode(const LockInfo& lock) {
+  auto out = encode(static_cast<const LeaseInfo&>(lock));
+  out["holders"] = lock.holders;
+  out["permits"] = lock.permits;
+  out["capacity"] = count_or_null(lock.capacity);
+  out["free_at"] = timestamp_or_null(lock.free_at);
+  out["delayed"] = lock.delayed;
+  return out;
+}
+
+boost::json::object encode(const LockHolder& holder) {
+  auto out = encode(static_cast<const LeaseInfo&>(holder));
+  out["permits"] = count_or_null(holder.permits);
+  out["capacity"] = count_or_null(holder.capacity);
+  out["free_at"] = timestamp(holder.free_at);
   return out;
 }
 

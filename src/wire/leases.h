@@ -6,10 +6,14 @@
 #include <string_view>
 
 #include "leasehold/lease.h"
+#include "leasehold/lock.h"
 
 namespace leasehold::wire {
 
+boost::json::object encode(const Grant& grant);
 boost::json::object encode(const LeaseInfo& lease);
+boost::json::object encode(const LockInfo& lock);
+boost::json::object encode(const LockHolder& holder);
 
 /// Whole ones, as people count them: 90 seconds are 1.
 boost::json::value minutes(Duration span);

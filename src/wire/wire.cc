@@ -1,6 +1,5 @@
 #include "wire/wire.h"
 
-#include <algorithm>
 #include <boost/json/object.hpp>
 
 #include "wire/jobs.h"
@@ -9,19 +8,10 @@
 
 namespace leasehold::wire {
 
-std::string to_json(const Grant& grant) {
-  const Duration trusted_for = std::max(grant.trusted_until - BootClock::now(), Duration::zero());
-  return render(boost::json::object{{"key", text(grant.key)},
-                                    {"token", grant.token.value},
-                                    {"holder", encode(grant.holder)},
-                                    {"ttl_seconds", seconds(grant.ttl)},
-                                    {"acquired_at", timestamp(grant.acquired_at)},
-                                    {"expires_at", timestamp(grant.expires_at)},
-                                    {"trusted_for_seconds", seconds(trusted_for)},
-                                    {"replayed", grant.replayed}});
-}
-
+std::string to_json(const Grant& grant) { return render(encode(grant)); }
 std::string to_json(const LeaseInfo& lease) { return render(encode(lease)); }
+std::string to_json(const LockInfo& lock) { return render(encode(lock)); }
+std::string to_json(const LockHolder& holder) { return render(encode(holder)); }
 
 std::string to_json(const Event& event) {
   return render(boost::json::object{{"id", event.id},

@@ -31,6 +31,8 @@ namespace leasehold::wire {
 
 std::string to_json(const Grant& grant);
 std::string to_json(const LeaseInfo& lease);
+std::string to_json(const LockInfo& lock);
+std::string to_json(const LockHolder& holder);
 std::string to_json(const Event& event);
 std::string to_json(const StoreStatus& status, const std::vector<QueueInfo>& queues, const RecoveryStats& recovery);
 std::string to_json(const Pruned& pruned);

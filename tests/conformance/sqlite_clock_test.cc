@@ -17,7 +17,7 @@ class SqliteClockTest : public ::testing::Test {
   void expect_unavailable_with_advice() {
     const auto before = store_.dump();
     const auto opened = store_.try_open();
-    Result<LeaseInfo> answer = opened ? opened->locks().show("deploy") : opened.error();
+    Result<LockInfo> answer = opened ? opened->locks().show("deploy") : opened.error();
     Result<Grant> taken = opened ? opened->locks().acquire("deploy", as("bob")) : opened.error();
     EXPECT_TRUE(fails(answer, Errc::unavailable));
     ASSERT_TRUE(fails(taken, Errc::unavailable)) << "never a takeover";

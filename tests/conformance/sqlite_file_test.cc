@@ -93,7 +93,7 @@ TEST_F(SqliteFileTest, ACorruptStoreIsDamagedAndNeverFree) {
   file << std::string(size - 4096, '\xA5');
   file.close();
   auto store = Store::open("sqlite:" + path);
-  const auto answer = store ? store->locks().show("lock-7") : Result<LeaseInfo>(store.error());
+  const auto answer = store ? store->locks().show("lock-7") : Result<LockInfo>(store.error());
   EXPECT_TRUE(fails(answer, Errc::damaged));
   const auto taken = store ? store->locks().acquire("lock-7") : Result<Grant>(store.error());
   EXPECT_TRUE(fails(taken, Errc::damaged));

@@ -12,7 +12,7 @@ DROP FUNCTION leasehold.recover_sessions(bigint);
 DROP FUNCTION leasehold.recover_chunks(bigint);
 DROP FUNCTION leasehold.recover_jobs(bigint);
 DROP FUNCTION leasehold.recover_locks(bigint);
-DROP FUNCTION leasehold.lock_expire(bigint, text, bigint, text, text, boolean, text, timestamptz);
+DROP FUNCTION leasehold.expired_locks(timestamptz);
 DROP FUNCTION leasehold.prune(interval, bigint);
 DROP FUNCTION leasehold.store_status();
 DROP VIEW leasehold.leases;

@@ -1,12 +1,36 @@
 -- Named locks: the first thing a lease can hold.
 
--- Never deleted: the row remembers the token. It points at the latest lease, ended or not, and is
--- free exactly when that lease has ended.
+-- Never deleted: the row remembers the token of the latest grant. lease_id is the latest lease over the whole lock,
+-- ended or not; without shares, the lock is free exactly when that has ended and its delay is over.
 CREATE TABLE leasehold_lock (
   name     TEXT    PRIMARY KEY CHECK (length(CAST(name AS BLOB)) BETWEEN 1 AND 512),
   token    INTEGER NOT NULL,
-  lease_id INTEGER
+  lease_id INTEGER,
+  -- The latest grant is a share: there may be others beside it.
+  shared   INTEGER NOT NULL DEFAULT 0,
+  -- The lease holds other names as well: taken together, given back together.
+  together INTEGER NOT NULL DEFAULT 0,
+  -- How many permits its shares may have between them; NULL: any number.
+  capacity INTEGER CHECK (capacity >= 1),
+  -- How long nobody else gets it after that lease has expired or was revoked.
+  delay    INTEGER CHECK (delay >= 0)
 ) WITHOUT ROWID;
+CREATE INDEX leasehold_lock_together ON leasehold_lock (lease_id) WHERE together;
+
+-- The shares of a lock, each with a lease of its own. A row stays as long as its lease, to say why a share is over.
+-- free_at is when its permits are free again: the greatest number of all while the lease has not ended, since a
+-- heartbeat may still move it.
+CREATE TABLE leasehold_lock_share (
+  name     TEXT    NOT NULL,
+  token    INTEGER NOT NULL,
+  lease_id INTEGER NOT NULL,
+  permits  INTEGER NOT NULL CHECK (permits >= 1),
+  delay    INTEGER CHECK (delay >= 0),
+  free_at  INTEGER NOT NULL DEFAULT 9223372036854775807,
+  PRIMARY KEY (name, token)
+) WITHOUT ROWID;
+CREATE INDEX leasehold_lock_share_open ON leasehold_lock_share (name, free_at);
+CREATE INDEX leasehold_lock_share_lease ON leasehold_lock_share (lease_id);
 
 -- The line before a lock, in order of arrival. A place is itself held under a lease, so that a waiter
 -- who dies does not block the ones behind it.

@@ -7,6 +7,11 @@ CREATE VIEW leasehold_leases AS
          l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id
     FROM (SELECT 'lock' AS kind, name AS key, token, lease_id FROM leasehold_lock
           UNION ALL
+          SELECT 'lock', s.name, s.token, s.lease_id
+            FROM leasehold_lock AS k CROSS JOIN leasehold_lock_share AS s
+              ON s.name = k.name AND s.free_at = 9223372036854775807
+           WHERE k.shared
+          UNION ALL
           SELECT 'job', CAST(job_id AS TEXT), token, lease_id FROM leasehold_job_grant
           UNION ALL
           SELECT 'chunk', s.name || '/' || c.key, c.token, c.lease_id

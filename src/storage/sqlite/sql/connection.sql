@@ -4,12 +4,15 @@
 -- The scratch row in which an act notes what it decided.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_act (
   id       INTEGER PRIMARY KEY,
+  name     TEXT,
   token    INTEGER,
   lease_id INTEGER,
   takeover INTEGER,
+  occupied INTEGER,
   ahead    INTEGER,
   replayed INTEGER,
-  outcome  TEXT
+  outcome  TEXT,
+  now      INTEGER
 );
 
 -- What one batch of pruning deleted.

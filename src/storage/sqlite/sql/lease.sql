@@ -37,7 +37,7 @@ UNION ALL SELECT 'wall_clock_us', CAST(:wall AS TEXT);
 
 -- statement store_status read
 -- gives locks int, held int, expired int, waiters int, ended_leases int, events int, store_now time
-SELECT (SELECT count(*) FROM leasehold_lock) AS locks,
+SELECT (SELECT count(*) FROM leasehold_lock WHERE token > 0) AS locks,
        (SELECT count(*) FROM leasehold_leases WHERE expires_at > :now) AS held,
        (SELECT count(*) FROM leasehold_leases WHERE expires_at <= :now) AS expired,
        (SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS l ON l.id = w.lease_id
@@ -70,12 +70,20 @@ DELETE FROM leasehold_schedule_run WHERE (schedule_id, occurrence) IN (
                                       WHERE o.schedule_id = r.schedule_id AND o.token > r.token
                                         AND o.finished_at IS NOT NULL))
    LIMIT :batch);
+-- The latest share of a lock stays: it says how the lock came to be free.
+DELETE FROM leasehold_lock_share WHERE (name, token) IN (
+  SELECT s.name, s.token
+    FROM leasehold_lock_share AS s CROSS JOIN leasehold_lease AS l ON l.id = s.lease_id
+   CROSS JOIN leasehold_lock AS k ON k.name = s.name
+   WHERE l.ended_at < :now - :older_than AND s.free_at <= :now AND NOT (k.shared AND k.token = s.token)
+   LIMIT :batch);
 -- As long as a job goes on, the leases of its attempts stay, to say who made them.
 DELETE FROM leasehold_lease WHERE id IN (
   SELECT l.id FROM leasehold_lease AS l
    WHERE (l.ended_at < :now - :older_than
           OR (l.kind IN ('place', 'loader', 'session') AND l.expires_at < :now - :older_than))
      AND l.id NOT IN (SELECT lease_id FROM leasehold_lock WHERE lease_id IS NOT NULL)
+     AND NOT EXISTS (SELECT 1 FROM leasehold_lock_share AS s WHERE s.lease_id = l.id)
      AND l.id NOT IN (SELECT lease_id FROM leasehold_waiter)
      AND NOT EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.lease_id = l.id)
      AND NOT EXISTS (SELECT 1 FROM leasehold_chunk AS c WHERE c.lease_id = l.id)

@@ -91,9 +91,18 @@ SELECT w.lease_id, w.queue, w.check_at
 
 -- Held or waited-for names stay few, so that they may all be looked at.
 -- fragment expired_locks
-SELECT k.name, k.token, l.id AS lease_id, l.holder, l.host
+SELECT k.name, l.id AS lease_id
   FROM leasehold_lock AS k JOIN leasehold_lease AS l ON l.id = k.lease_id
  WHERE l.ended_at IS NULL AND l.expires_at <= :now
+ UNION ALL
+SELECT k.name, l.id
+  FROM leasehold_lock AS k CROSS JOIN leasehold_lock_share AS s ON s.name = k.name AND s.free_at > :now
+ CROSS JOIN leasehold_lease AS l ON l.id = s.lease_id
+ WHERE k.shared AND l.ended_at IS NULL AND l.expires_at <= :now
+
+-- One lease may hold several of them.
+-- fragment expired_lock_leases
+SELECT lease_id, min(name) AS name FROM ({expired_locks}) GROUP BY lease_id ORDER BY lease_id LIMIT :most
 
 -- The row of this act in the statistics.
 -- fragment next_recovery
@@ -126,11 +135,10 @@ SELECT r.schedule_id
 --   store_now time
 -- Nothing can be left blocked in vain: a verdict and what it sets free are one transaction.
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, ahead)
-SELECT 1, {next_recovery}, (SELECT count(*) FROM (SELECT 1 FROM ({expired_locks}) LIMIT :most));
-INSERT INTO leasehold_event (at, kind, key, what, token, holder, host)
-SELECT :now, 'lock', k.name, 'expired', k.token, k.holder, k.host FROM ({expired_locks}) AS k LIMIT :most;
-UPDATE leasehold_lease SET ended_at = :now, end_reason = 'expired'
- WHERE id IN (SELECT k.lease_id FROM ({expired_locks}) AS k LIMIT :most);
+SELECT 1, {next_recovery},
+       (SELECT count(*) FROM ({expired_locks}) WHERE lease_id IN (SELECT lease_id FROM ({expired_lock_leases})));
+INSERT INTO leasehold_lock_end (lease_id, name, reason, now)
+SELECT lease_id, name, 'expired', :now FROM ({expired_lock_leases});
 {queues_at_work}
 UPDATE leasehold_lease_check
    SET check_at = (SELECT l.expires_at FROM leasehold_lease AS l WHERE l.id = lease_id)
@@ -203,7 +211,11 @@ SELECT reason, count(*) AS times, sum(leases) AS leases, sum(jobs) AS jobs, sum(
 -- The dead heartbeat no more: who has been silent for longest comes first.
 SELECT l.id AS lease_id, l.pid AS pid, l.process_start AS process_start
   FROM (SELECT DISTINCT lease_id FROM leasehold_lease_check
-        UNION ALL SELECT lease_id FROM leasehold_lock
+        UNION ALL SELECT DISTINCT lease_id FROM leasehold_lock
+        UNION ALL SELECT s.lease_id
+                    FROM leasehold_lock AS k CROSS JOIN leasehold_lock_share AS s
+                      ON s.name = k.name AND s.free_at = 9223372036854775807
+                   WHERE k.shared
         UNION ALL SELECT DISTINCT lease_id FROM leasehold_chunk WHERE lease_id IS NOT NULL
         UNION ALL SELECT lease_id FROM leasehold_session
         UNION ALL SELECT lease_id FROM leasehold_schedule_run WHERE outcome IS NULL) AS h
@@ -220,13 +232,10 @@ SELECT 1, l.id, l.kind, {next_recovery}
   LEFT JOIN leasehold_lease AS l
     ON l.id = :lease_id AND l.boot_id = :boot_id AND l.pid = :pid AND l.process_start = :process_start
    AND l.ended_at IS NULL AND l.kind IN ('lock', 'job', 'worker', 'chunk', 'loader', 'session', 'schedule');
-INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
-SELECT :now, 'lock', k.name, 'expired', k.token, l.holder, l.host, 'process gone'
-  FROM temp.leasehold_act AS a CROSS JOIN leasehold_lease AS l ON l.id = a.lease_id
-  CROSS JOIN leasehold_lock AS k ON k.lease_id = l.id
- WHERE a.outcome = 'lock';
-UPDATE leasehold_lease SET ended_at = :now, end_reason = 'expired', end_detail = 'process gone'
- WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'lock');
+INSERT INTO leasehold_lock_end (lease_id, name, reason, detail, now)
+SELECT a.lease_id, (SELECT k.name FROM leasehold_lock AS k WHERE k.lease_id = a.lease_id), 'expired',
+       'process gone', :now
+  FROM temp.leasehold_act AS a WHERE a.outcome = 'lock';
 INSERT INTO leasehold_take_back (lease_id, reason, detail, holder, host, recovery_id, now)
 SELECT lease_id, 'process_gone', 'process gone', '', '', token, :now
   FROM temp.leasehold_act WHERE outcome IN ('job', 'worker');

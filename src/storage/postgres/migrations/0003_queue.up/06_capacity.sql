@@ -95,7 +95,9 @@ RETURNS SETOF leasehold.job_claimed LANGUAGE plpgsql AS $$
 DECLARE
   l leasehold.lease;
 BEGIN
-  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.request_id = job_claim_again.request_id;
+  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the first one's wait
+  -- may have been cut short.
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.request_id = job_claim_again.request_id FOR KEY SHARE;
   IF l.ended_at IS NULL AND l.expires_at > moment THEN
     RETURN QUERY
     SELECT 'granted', NULL, l.id, u.token, l.ttl, l.acquired_at, l.expires_at, true, moment, j.id, j.payload,

@@ -105,10 +105,13 @@ DECLARE
   loss   leasehold.job_loss;
   due_at timestamptz;
 BEGIN
+  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the first one's wait
+  -- may have been cut short.
   SELECT t.outcome, t.final, t.lease_id, (SELECT l.end_reason FROM leasehold.lease AS l WHERE l.id = t.lease_id)
     INTO s FROM leasehold.settled AS t
    WHERE t.job_id = job_settled_before.job_id AND t.token = job_settled_before.token
-     AND EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = t.job_id);
+     AND EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = t.job_id)
+     FOR KEY SHARE OF t;
   IF s.outcome = (CASE verdict WHEN 'complete' THEN 'completed' WHEN 'fail' THEN 'failed'
                                WHEN 'release' THEN 'released' WHEN 'snooze' THEN 'snoozed' END)
      OR (s.outcome = 'cancelled' AND verdict <> 'complete' AND s.end_reason IS DISTINCT FROM 'expired') THEN

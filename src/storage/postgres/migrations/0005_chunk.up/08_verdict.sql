@@ -84,6 +84,8 @@ DECLARE
   loss   leasehold.chunk_loss;
   answer leasehold.chunk_settled;
 BEGIN
+  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the first one's wait
+  -- may have been cut short.
   SELECT 'settled', NULL, leasehold.chunk_state(c.final, NULL, NULL, c.due_at, moment),
          CASE WHEN c.due_at > moment THEN c.due_at END, true, leasehold.chunk_set_state(c.set_id),
          NULL, NULL, NULL, moment
@@ -92,7 +94,8 @@ BEGIN
    WHERE s.name = set_name AND c.key = chunk_settled_before.key AND c.token = chunk_settled_before.token
      AND c.lease_id IS NULL
      AND c.ended_as = CASE verdict WHEN 'complete' THEN 'completed' WHEN 'fail' THEN 'failed'
-                                   WHEN 'release' THEN 'released' ELSE 'skipped' END;
+                                   WHEN 'release' THEN 'released' ELSE 'skipped' END
+     FOR KEY SHARE OF c;
   IF FOUND THEN
     RETURN answer;
   END IF;

@@ -41,7 +41,9 @@ DECLARE
   answer leasehold.schedule_answer;
 BEGIN
   SELECT t.* INTO s FROM leasehold.schedule AS t WHERE t.name = schedule_acquired_before.name;
-  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.request_id = schedule_acquired_before.request_id;
+  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the first one's wait
+  -- may have been cut short.
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.request_id = schedule_acquired_before.request_id FOR KEY SHARE;
   IF s.lease_id = l.id AND l.ended_at IS NULL AND l.expires_at > moment THEN
     RETURN leasehold.schedule_granted(
       s, (SELECT coalesce(sum(r.missed), 0)::bigint FROM leasehold.schedule_run AS r

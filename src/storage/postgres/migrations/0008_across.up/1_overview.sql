@@ -5,7 +5,9 @@
 -- would read the whole history for a handful of running jobs.
 CREATE VIEW leasehold.leases AS
   WITH held AS (
-    SELECT 'lock'::text AS kind, k.name AS key, k.token, k.lease_id FROM leasehold.lock AS k
+    SELECT 'lock'::text AS kind, k.name AS key, k.token, k.lease_id FROM leasehold.lock AS k WHERE NOT k.shared
+    UNION ALL
+    SELECT 'lock', s.name, s.token, s.lease_id FROM leasehold.lock_share AS s WHERE s.free_at = 'infinity'
     UNION ALL
     SELECT 'job', u.job_id::text, g.token, g.lease_id
       FROM leasehold.job_grant AS g CROSS JOIN unnest(g.jobs) AS u(job_id)
@@ -32,7 +34,7 @@ RETURNS TABLE (locks bigint, held bigint, expired bigint, waiters bigint, ended_
                events bigint, store_now timestamptz)
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
   WITH clock AS MATERIALIZED (SELECT leasehold.now() AS moment)
-  SELECT (SELECT count(*) FROM leasehold.lock),
+  SELECT (SELECT count(*) FROM leasehold.lock AS k WHERE k.token > 0),
          (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at > moment),
          (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at <= moment),
          (SELECT count(*) FROM leasehold.waiter AS w JOIN leasehold.lease AS l ON l.id = w.lease_id
@@ -44,9 +46,10 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $
 $$;
 
 -- One small batch of what is older than `older_than`; call it until it gives zeros. Leases that still say something
--- stay: the latest of every lock (how it came to be free), of a grant or a chunk, of the attempts of unfinished jobs,
--- of a session or a claim that stays. A session goes when it has ended or was silent for so long, and has no item. Of
--- a schedule's history its latest run stays.
+-- stay: the latest of every lock (how it came to be free), of a share, of a grant or a chunk, of the attempts of
+-- unfinished jobs, of a session or a claim that stays. A share goes when its place is free, unless it is the latest of
+-- its lock. A session goes when it has ended or was silent for so long, and has no item. Of a schedule's history its
+-- latest run stays.
 CREATE FUNCTION leasehold.prune(older_than interval, batch bigint)
 RETURNS TABLE (leases bigint, events bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
@@ -62,6 +65,11 @@ BEGIN
   DELETE FROM leasehold.waiter AS w WHERE w.place IN (
     SELECT o.place FROM leasehold.waiter AS o JOIN leasehold.lease AS l ON l.id = o.lease_id
      WHERE l.expires_at < before LIMIT batch);
+  DELETE FROM leasehold.lock_share AS d WHERE (d.name, d.token) IN (
+    SELECT s.name, s.token FROM leasehold.lock_share AS s JOIN leasehold.lease AS l ON l.id = s.lease_id
+     WHERE l.ended_at < before AND s.free_at <= moment
+       AND NOT EXISTS (SELECT FROM leasehold.lock AS k WHERE k.name = s.name AND k.token = s.token)
+     LIMIT batch FOR UPDATE OF s SKIP LOCKED);
   DELETE FROM leasehold.awaited AS d WHERE d.topic IN (
     SELECT a.topic FROM leasehold.awaited AS a WHERE a.until < moment LIMIT batch FOR UPDATE SKIP LOCKED);
   DELETE FROM leasehold.claim AS d WHERE (d.item, d.token) IN (
@@ -82,6 +90,7 @@ BEGIN
     SELECT l.id FROM leasehold.lease AS l
      WHERE (l.ended_at < before OR (l.kind IN ('place', 'loader', 'session') AND l.expires_at < before))
        AND NOT EXISTS (SELECT FROM leasehold.lock AS k WHERE k.lease_id = l.id)
+       AND NOT EXISTS (SELECT FROM leasehold.lock_share AS s WHERE s.lease_id = l.id)
        AND NOT EXISTS (SELECT FROM leasehold.waiter AS w WHERE w.lease_id = l.id)
        AND NOT EXISTS (SELECT FROM leasehold.job_grant AS g WHERE g.lease_id = l.id)
        AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.lease_id = l.id AND NOT s.final)

@@ -1,20 +1,18 @@
 -- Recovery: for those who look, and for those who do not want to wait. The next claim or acquire would do the same.
 
-CREATE FUNCTION leasehold.lock_expire(
-  lease_id bigint, name text, token bigint, holder text, host text, awaited boolean, detail text, moment timestamptz
-) RETURNS void LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-BEGIN
-  UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired', end_detail = lock_expire.detail
-   WHERE l.id = lock_expire.lease_id;
-  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
-  VALUES (moment, 'lock', lock_expire.name, 'expired', lock_expire.token, lock_expire.holder, lock_expire.host,
-          lock_expire.detail);
-  IF awaited THEN
-    PERFORM pg_notify('leasehold', 'lock:' || name);
-  END IF;
-END $$;
+-- Expired grants of locks, each by one of its names: locks taken together have one lease.
+CREATE FUNCTION leasehold.expired_locks(moment timestamptz) RETURNS TABLE (lease_id bigint, name text, names bigint)
+LANGUAGE sql STABLE AS $$
+  SELECT h.lease_id, h.name, h.names
+    FROM (SELECT k.lease_id, k.name, coalesce(cardinality(k.together), 1)::bigint AS names FROM leasehold.lock AS k
+           WHERE NOT k.shared AND (k.together IS NULL OR k.name = k.together[1])
+          UNION ALL
+          SELECT s.lease_id, s.name, 1 FROM leasehold.lock_share AS s WHERE s.free_at = 'infinity') AS h
+    JOIN leasehold.lease AS l ON l.id = h.lease_id
+   WHERE l.ended_at IS NULL AND l.expires_at <= moment
+$$;
 
+-- Their delays still count.
 CREATE FUNCTION leasehold.recover_locks(most bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -24,12 +22,11 @@ DECLARE
   ended  bigint := 0;
 BEGIN
   FOR dead IN
-    SELECT k.name, k.token, k.awaited, l.id, l.holder, l.host
-      FROM leasehold.lock AS k JOIN leasehold.lease AS l ON l.id = k.lease_id
-     WHERE l.ended_at IS NULL AND l.expires_at <= moment LIMIT most FOR UPDATE OF l SKIP LOCKED
+    SELECT l.id, e.name FROM leasehold.expired_locks(moment) AS e JOIN leasehold.lease AS l ON l.id = e.lease_id
+     WHERE l.ended_at IS NULL AND l.expires_at <= moment
+     ORDER BY l.id LIMIT most FOR UPDATE OF l SKIP LOCKED
   LOOP
-    PERFORM leasehold.lock_expire(dead.id, dead.name, dead.token, dead.holder, dead.host, dead.awaited, NULL, moment);
-    ended := ended + 1;
+    ended := ended + leasehold.lock_end(dead.id, dead.name, 'expired', NULL, '{}', moment);
   END LOOP;
   RETURN ended;
 END $$;

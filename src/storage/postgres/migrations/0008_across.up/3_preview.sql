@@ -54,8 +54,7 @@ DECLARE
   of_sessions record;
 BEGIN
   store_now := leasehold.now();
-  SELECT count(*) INTO locks FROM leasehold.lock AS k JOIN leasehold.lease AS l ON l.id = k.lease_id
-   WHERE l.ended_at IS NULL AND l.expires_at <= store_now;
+  SELECT coalesce(sum(e.names), 0) INTO locks FROM leasehold.expired_locks(store_now) AS e;
   of_jobs := leasehold.recover_jobs_preview(store_now);
   of_chunks := leasehold.recover_chunks_preview(store_now);
   of_sessions := leasehold.recover_sessions_preview(store_now);

@@ -10,6 +10,7 @@ BEGIN
   SELECT l.id, l.pid, l.process_start FROM leasehold.lease AS l
    WHERE l.id IN (SELECT g.lease_id FROM leasehold.job_grant AS g
                   UNION SELECT k.lease_id FROM leasehold.lock AS k
+                  UNION SELECT s.lease_id FROM leasehold.lock_share AS s WHERE s.free_at = 'infinity'
                   UNION SELECT c.lease_id FROM leasehold.chunk AS c WHERE c.lease_id IS NOT NULL
                   UNION SELECT s.lease_id FROM leasehold.session AS s
                   UNION SELECT s.lease_id FROM leasehold.schedule AS s WHERE s.lease_id IS NOT NULL)
@@ -29,7 +30,7 @@ DECLARE
   sound  boolean := leasehold.require_safe_transaction();
   moment timestamptz;
   l      leasehold.lease;
-  k      leasehold.lock;
+  name   text;
   s      leasehold.schedule;
   given  record;
 BEGIN
@@ -48,8 +49,9 @@ BEGIN
   END IF;
   moment := leasehold.now();
   IF l.kind = 'lock' THEN
-    SELECT t.* INTO k FROM leasehold.lock AS t WHERE t.lease_id = l.id;
-    PERFORM leasehold.lock_expire(l.id, k.name, k.token, l.holder, l.host, k.awaited, 'process gone', moment);
+    SELECT coalesce((SELECT t.name FROM leasehold.lock_share AS t WHERE t.lease_id = l.id),
+                    (SELECT t.name FROM leasehold.lock AS t WHERE t.lease_id = l.id LIMIT 1)) INTO name;
+    PERFORM leasehold.lock_end(l.id, name, 'expired', 'process gone', '{}', moment);
   ELSIF l.kind IN ('chunk', 'loader') THEN
     given := leasehold.chunk_take_back(l.id, 'process gone', '', '', moment);
     chunks := given.chunks;

@@ -1,0 +1,90 @@
+// Looking at locks: a picture of one moment, or one after the other.
+#include "core/limits.h"
+#include "lease/answer.h"
+#include "lock/attempt.h"
+#include "lock/locks.h"
+#include "lock/picture.h"
+#include "storage/query.h"
+
+namespace leasehold {
+namespace {
+
+LockHolder holder_from(const sql::LockHolders::Row& row) {
+  LockHolder holder;
+  holder.kind = "lock";
+  holder.key = row.key;
+  holder.token = {row.token};
+  holder.holder = {.name = row.holder,
+                   .host = row.host,
+                   .boot_id = row.boot_id,
+                   .pid = row.pid,
+                   .process_start = row.process_start,
+                   .tty = row.tty,
+                   .instance = row.instance};
+  holder.ttl = row.ttl;
+  holder.acquired_at = row.acquired_at;
+  holder.heartbeat_at = row.heartbeat_at;
+  holder.expires_at = row.expires_at;
+  holder.ended_at = row.ended_at;
+  holder.end_reason = row.end_reason.value_or("");
+  holder.end_detail = row.end_detail.value_or("");
+  holder.waiters = row.waiters;
+  holder.store_now = row.store_now;
+  holder.state = row.ended_at                     ? LeaseState::free
+                 : row.expires_at > row.store_now ? LeaseState::running
+                                                  : LeaseState::expired;
+  holder.permits = row.permits;
+  holder.capacity = row.capacity;
+  holder.free_at = row.free_at;
+  return holder;
+}
+
+Result<LockInfo> told(Result<lock::Picture> picture, std::string_view name) {
+  if (!picture) return std::move(picture).error();
+  if (picture->outcome != "not_found") return lock::info_from(*picture);
+  return Error{.code = Errc::not_found, .message = lock::describe(name) + " has never been held"};
+}
+
+/// Worth telling: it changed hands, or whether the store can be asked did.
+bool is_news(const Result<lock::Picture>& now, const Result<lock::Picture>& before) {
+  if (now && before) return lock::has_changed_hands(*now, *before);
+  return now.ok() != before.ok() || now.error().code != before.error().code;
+}
+
+}  // namespace
+
+Result<LockInfo> Locks::show(std::string_view name) const {
+  if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
+  return told(lock::look_at(*impl_->backend, name, impl_->deadline()), name);
+}
+
+Result<std::vector<LockInfo>> Locks::list(const LockFilter& filter) const {
+  if (auto checked = check_text("prefix", filter.prefix); !checked) return std::move(checked).error();
+  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
+  const sql::LockList list{.prefix = filter.prefix, .only_held = filter.only_held, .most = filter.limit};
+  return storage::query_list(*impl_->backend, list, impl_->deadline(), lock::info_from);
+}
+
+Result<std::vector<LockHolder>> Locks::holders(std::string_view name, int limit) const {
+  if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
+  if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
+  const sql::LockHolders holders{.name = name, .most = limit};
+  return storage::query_list(*impl_->backend, holders, impl_->deadline(), holder_from);
+}
+
+Result<void> Locks::watch(std::string_view name, std::stop_token stop, const Seen& seen) const {
+  if (auto checked = check_name("lock name", name); !checked) return checked;
+  const auto watch = impl_->backend->watch("lock:" + std::string(name));
+  const std::stop_callback wake_up(stop, [&watch] { watch->wake(); });
+  auto before = lock::look_at(*impl_->backend, name, impl_->deadline());
+  seen(told(before, name));
+  while (!stop.stop_requested()) {
+    watch->wait(BootClock::now() + (before ? lock::until_next_look(*before) : lock::look_again));
+    auto now = lock::look_at(*impl_->backend, name, impl_->deadline());
+    if (!stop.stop_requested() && is_news(now, before)) seen(told(now, name));
+    before = std::move(now);
+  }
+  return {};
+}
+
+}  // namespace leasehold

@@ -1,0 +1,38 @@
+-- The line before a lock.
+
+-- How many live waiters stand before this request; before a newcomer, all of them.
+CREATE FUNCTION leasehold.lock_waiters_ahead(name text, request_id text, moment timestamptz)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN (
+    SELECT count(*)
+      FROM leasehold.waiter AS w JOIN leasehold.lease AS l ON l.id = w.lease_id
+     WHERE w.name = lock_waiters_ahead.name AND l.expires_at > moment
+       AND w.place < coalesce((SELECT min(own.place) FROM leasehold.waiter AS own
+                                WHERE own.name = lock_waiters_ahead.name
+                                  AND own.request_id = lock_waiters_ahead.request_id),
+                              9223372036854775807));
+END $$;
+
+-- Gives up the places of a request; false where it had none. One lease stands for all of them.
+CREATE FUNCTION leasehold.lock_leave_line(names text[], request_id text, moment timestamptz, reason text)
+RETURNS boolean LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  WITH given_up AS (
+    DELETE FROM leasehold.waiter AS w
+     WHERE w.name = ANY (names) AND w.request_id = lock_leave_line.request_id
+    RETURNING w.lease_id)
+  UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = reason FROM given_up AS g WHERE l.id = g.lease_id;
+  RETURN FOUND;
+END $$;
+
+-- Tells the lines that something has changed. NOTIFY takes a lock on the whole database at commit: only when somebody
+-- may wait for it.
+CREATE FUNCTION leasehold.lock_wake(names text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('leasehold', 'lock:' || k.name)
+     FROM leasehold.lock AS k WHERE k.name = ANY (names) AND k.awaited;
+END $$;

@@ -1,0 +1,25 @@
+-- Guarding a user's own writes.
+
+-- Inside your own transaction: raises when the token is not current, and keeps the lock, or the share, from being
+-- taken over, released or revoked until you commit.
+CREATE FUNCTION leasehold.fence(name text, token bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound boolean;
+  why   text;
+BEGIN
+  sound := leasehold.require_safe_transaction();
+  -- A grant of a lock is current as long as its lease has not ended, and nobody can end it while we have it. The row of
+  -- the lock is left alone: shares of others come and go.
+  PERFORM FROM leasehold.lease AS t
+    WHERE t.id = leasehold.lock_lease_of(fence.name, fence.token) AND t.ended_at IS NULL FOR KEY SHARE;
+  IF FOUND THEN
+    RETURN;
+  END IF;
+  why := coalesce((leasehold.lock_lost(fence.name, fence.token, leasehold.now())).why, 'never granted');
+  RAISE EXCEPTION 'lock "%": token % is not current (%)', fence.name, fence.token, why
+    USING ERRCODE = 'LH001', DETAIL = why,
+          HINT = 'Another holder may have taken over: give up this transaction and stop.';
+END $$;
