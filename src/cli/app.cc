@@ -1,6 +1,7 @@
 // The command tree.
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/lock_options.h"
 #include "cli/tree.h"
 
 namespace leasehold::cli {
@@ -9,7 +10,7 @@ namespace {
 using Add = void (*)(CLI::App&, Context&);
 
 constexpr Add lock_commands[] = {add_lock_acquire, add_lock_heartbeat, add_lock_release, add_lock_run,
-                                 add_lock_show,    add_lock_ls,        add_lock_revoke};
+                                 add_lock_show,    add_lock_ls,        add_lock_watch,   add_lock_revoke};
 constexpr Add job_commands[] = {add_job_add,     add_job_import,  add_job_claim,  add_job_heartbeat, add_job_complete,
                                 add_job_fail,    add_job_release, add_job_snooze, add_job_show,      add_job_ls,
                                 add_job_payload, add_job_result,  add_job_errors, add_job_wait,      add_job_cancel,
@@ -73,6 +74,7 @@ void add_all_commands(CLI::App& root, Context& context) {
   auto* lock = add_group(root, "lock", "Take, keep, give up and look at named locks",
                          {"leasehold lock run deploy --wait 1m -- ./deploy.sh", "leasehold lock show deploy"});
   for (const auto add : lock_commands) add(*lock, context);
+  add_elect(root, context);
   auto* job = add_group(root, "job", "Put jobs into queues, work on them, look at them",
                         {R"(leasehold job add mail '{"to":"ann"}')", "leasehold job ls --queue mail --state failed"});
   for (const auto add : job_commands) add(*job, context);

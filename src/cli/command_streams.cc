@@ -73,6 +73,12 @@ Result<CommandStreams> CommandStreams::open(const Wanted& wanted, OnLine on_line
   return streams;
 }
 
+CommandStreams CommandStreams::inherited() {
+  CommandStreams streams(0, [](std::string_view) {});
+  if (::isatty(STDIN_FILENO) == 1) streams.theirs_.in = run::UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  return streams;
+}
+
 void CommandStreams::add_to(std::vector<pollfd>& watched) const {
   watch(watched, output_end_.get(), POLLIN);
   watch(watched, line_end_.get(), POLLIN);

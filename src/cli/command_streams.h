@@ -32,6 +32,8 @@ class CommandStreams {
   using OnLine = std::function<void(std::string_view line)>;
 
   static Result<CommandStreams> open(const Wanted& wanted, OnLine on_line);
+  /// Ours, as they are. From a terminal it reads nothing, since it is not in its foreground.
+  static CommandStreams inherited();
 
   /// The command's ends; once.
   run::Streams take_theirs() { return std::move(theirs_); }

@@ -1,9 +1,14 @@
-// leasehold lock revoke: an operator ends somebody's live lease.
+// leasehold lock revoke: an operator ends somebody's live lease, or everybody's.
+#include <fmt/format.h>
+
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/report.h"
+#include "wire/locks.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -12,34 +17,54 @@ namespace {
 struct Options {
   std::string name;
   std::string reason;
+  std::optional<Token> token;  ///< of one holder; nothing: of all
   bool yes = false;
   bool dry_run = false;
 };
 
-int show_what_would_end(const Context& context, const Store& store, const Options& options) {
-  auto lease = store.locks().show(options.name);
-  if (!lease) return report(context, lease.error());
+/// Those a revoke would end.
+Result<std::vector<LockHolder>> those_meant(const Locks& locks, const Options& options) {
+  auto holders = locks.holders(options.name);
+  if (!holders) return holders;
+  std::erase_if(*holders, [&](const LockHolder& holder) {
+    return holder.ended_at || (options.token && holder.token != *options.token);
+  });
+  return holders;
+}
+
+int show_what_would_end(const Context& context, const Locks& locks, const Options& options) {
+  const auto lock = locks.show(options.name);
+  if (!lock) return report(context, lock.error());
+  const auto holders = those_meant(locks, options);
+  if (!holders) return report(context, holders.error());
   if (context.json) {
-    print_line(wire::to_json(*lease));
-  } else if (lease->state == LeaseState::free) {
-    say("{} is free: there is nothing to revoke", printable(options.name));
+    print_line(wire::to_json(*lock, *holders));
+  } else if (holders->empty()) {
+    say("{} {}: there is nothing to revoke", printable(options.name),
+        options.token ? "is not held with that token" : "is free");
   } else {
-    print("would revoke {}: {}", printable(options.name), describe_holder(*lease));
+    for (const auto& holder : *holders) {
+      print("would revoke {}: {}", printable(options.name), describe_holder(holder));
+    }
   }
-  return lease->state == LeaseState::free ? exit_code::nothing_to_do : exit_code::ok;
+  return holders->empty() ? exit_code::nothing_to_do : exit_code::ok;
 }
 
 int revoke(const Context& context, const Options& options) {
-  if (!options.yes && !options.dry_run) return ask_for_yes(context, "revoke takes the lock from its holder");
+  if (!options.yes && !options.dry_run) return ask_for_yes(context, "revoke takes the lock from whoever has it");
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  if (options.dry_run) return show_what_would_end(context, *store, options);
-  auto ended = store->locks().revoke(options.name, options.reason);
+  const auto locks = store->locks();
+  if (options.dry_run) return show_what_would_end(context, locks, options);
+  const auto before = those_meant(locks, options);
+  const auto ended = locks.revoke(options.name, options.reason, options.token);
   if (!ended) return report(context, ended.error());
   if (context.json) {
     print_line(wire::to_json(*ended));
   } else {
-    print("revoked {}  token {}  of {}", printable(ended->key), ended->token.value, printable(ended->holder.name));
+    const auto others = before && before->size() > 1 ? static_cast<std::int64_t>(before->size()) - 1 : 0;
+    print("revoked {}  token {}  of {}{}", printable(ended->key), ended->token.value, printable(ended->holder.name),
+          others > 0 ? fmt::format(", and of {}", counted(others, "other")) : "");
   }
   return exit_code::ok;
 }
@@ -50,9 +75,15 @@ void add_lock_revoke(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "revoke",
                               "End a live lease from outside; its holder learns it at the next heartbeat",
                               {"leasehold lock revoke deploy --reason 'host is gone' --dry-run",
-                               "leasehold lock revoke deploy --reason 'host is gone' --yes"});
+                               "leasehold lock revoke deploy --reason 'host is gone' --yes",
+                               "leasehold lock revoke gpu --token 1763200000000000 --reason 'hangs' --yes"});
   auto options = std::make_shared<Options>();
   add_lock_name(*command, options->name);
+  command
+      ->add_option_function<std::int64_t>(
+          "--token", [options](const std::int64_t& token) { options->token = Token{token}; },
+          "Only this grant, of several who share it (default: whoever has it)")
+      ->type_name("TOKEN");
   command->add_option("--reason", options->reason, "Why; kept with the event")->required()->type_name("TEXT");
   command->add_flag("--yes", options->yes, "Do it");
   command->add_flag("--dry-run", options->dry_run, "Only tell what would be ended");

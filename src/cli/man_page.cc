@@ -106,8 +106,8 @@ the lease is lost: the token is not the current one, or the session is stale or 
 )";
 
 constexpr std::string_view exit_status_of_run = R"(.PP
-\fBleasehold lock run\fR, \fBsession run\fR and \fBschedule run\fR give the command's own exit code, or 128 plus the
-number of the signal that ended it.
+\fBleasehold lock run\fR, \fBelect\fR, \fBsession run\fR and \fBschedule run\fR give the command's own exit code, or
+128 plus the number of the signal that ended it.
 .TP
 125
 the command could not be run under the lease
@@ -136,6 +136,9 @@ the schedule, where a command about a run names none
 \fBLEASEHOLD_SESSION\fR, \fBLEASEHOLD_SESSION_TOKEN\fR
 the session and its token, where a command about sessions or claims names none
 .TP
+\fBLEASEHOLD_INSTANCES\fR
+the holders that this runs inside of: what they hold is not waited for
+.TP
 \fBXDG_STATE_HOME\fR
 the default store is leasehold/leasehold.db in it; ~/.local/state where it is not set
 .TP
@@ -163,7 +166,8 @@ std::string man_page(const CommandText& command) {
   page += options_section(command);
   page += examples_section(command);
   page += exit_status;
-  if (command.path.size() == 1 || command.path.back() == "run") page += exit_status_of_run;
+  const bool runs_a_command = command.path.back() == "run" || command.path.back() == "elect";
+  if (command.path.size() == 1 || runs_a_command) page += exit_status_of_run;
   page += environment;
   page += see_also(command);
   page.pop_back();

@@ -26,7 +26,8 @@ std::vector<std::string> row_of(const LeaseInfo& lease) {
 /// eye.
 std::vector<LeaseInfo> in_order(std::vector<LeaseInfo> leases) {
   const auto place = [](const LeaseInfo& lease) {
-    return std::tuple(lease.state != LeaseState::expired, std::string_view(lease.kind), std::string_view(lease.key));
+    return std::tuple(lease.state != LeaseState::expired, std::string_view(lease.kind), std::string_view(lease.key),
+                      lease.token);
   };
   std::sort(leases.begin(), leases.end(), [&](const LeaseInfo& a, const LeaseInfo& b) { return place(a) < place(b); });
   return leases;

@@ -47,30 +47,6 @@ struct Options {
   }
 };
 
-/// How many values the parser makes of these words: of "[a,b]" it makes two.
-std::size_t values_in(const std::vector<std::string>& words) {
-  CLI::App parser;
-  std::vector<std::string> values;
-  auto* option = parser.add_option("WORDS", values);
-  for (const auto& word : words) option->add_result(word);
-  return option->count();
-}
-
-/// Everything after the first mark is the command, as it was written. The parser knows no marks between arguments, and
-/// took all for queues.
-void split_words(const Context& context, Options& options) {
-  const auto mark = mark_position(context);
-  if (mark + 1 >= context.words.size()) {
-    throw CLI::ValidationError("COMMAND", "put -- before the command: leasehold work QUEUE... -- COMMAND...");
-  }
-  options.command.assign(context.words.begin() + static_cast<std::ptrdiff_t>(mark) + 1, context.words.end());
-  const auto taken_for_queues = values_in(options.command);
-  if (taken_for_queues >= options.queues.size()) {
-    throw CLI::ValidationError("QUEUE", "it is missing before the --: leasehold work QUEUE... -- COMMAND...");
-  }
-  options.queues.resize(options.queues.size() - taken_for_queues);
-}
-
 void tell_summary(const Context& context, const WorkSummary& summary) {
   if (context.json) {
     print_line(wire::object({{"claimed", summary.claimed},
@@ -155,7 +131,7 @@ void add_work(CLI::App& parent, Context& context) {
        "leasehold work mail -- sh -c 'echo \"10 connecting\" >&3; exec ./send-mail'"});
   auto options = std::make_shared<Options>();
   command->add_option("QUEUE", options->queues, "The queues, in turn")->required()->type_name("");
-  // For the help page: see split_words().
+  // For the help page: see words_after_names().
   command->add_option("COMMAND", options->command, command_help)->type_name("");
   add_number(*command, "-c,--concurrency", options->concurrency, 1, most_at_once, "Commands at once (default 1)");
   add_duration(*command, "--ttl", options->ttl, "How long the lease lasts without a heartbeat (default 30s)");
@@ -168,7 +144,8 @@ void add_work(CLI::App& parent, Context& context) {
                                  "One job, then exit: 0 it completed, 1 it did not, 3 there was none, 76 it was lost");
   command->add_flag("--drain", options->drain, "Exit when the queues are empty or paused")->excludes(once);
   command->callback([&context, options] {
-    split_words(context, *options);
+    options->command =
+        words_after_names(context, options->queues, {"QUEUE", "", "leasehold work QUEUE... -- COMMAND..."});
     context.action = [&context, options] { return work(context, *options); };
   });
 }

@@ -5,6 +5,18 @@
 #include <string_view>
 
 namespace leasehold::cli {
+namespace {
+
+/// How many values the parser makes of these words: of "[a,b]" it makes two.
+std::size_t values_in(const std::vector<std::string>& words) {
+  CLI::App parser;
+  std::vector<std::string> values;
+  auto* option = parser.add_option("WORDS", values);
+  for (const auto& word : words) option->add_result(word);
+  return option->count();
+}
+
+}  // namespace
 
 std::size_t mark_position(const Context& context) {
   const auto mark = std::find(context.words.begin(), context.words.end(), "--");
@@ -23,6 +35,21 @@ std::vector<std::string> words_after_mark(const CLI::App& command, const Context
     throw CLI::ValidationError("COMMAND", "put -- before the command: " + before.form);
   }
   words.front() = program;
+  return words;
+}
+
+std::vector<std::string> words_after_names(const Context& context, std::vector<std::string>& names,
+                                           const WordsBeforeMark& before) {
+  const auto mark = mark_position(context);
+  if (mark + 1 >= context.words.size()) {
+    throw CLI::ValidationError("COMMAND", "put -- before the command: " + before.form);
+  }
+  std::vector<std::string> words(context.words.begin() + static_cast<std::ptrdiff_t>(mark) + 1, context.words.end());
+  const auto taken_for_names = values_in(words);
+  if (taken_for_names >= names.size()) {
+    throw CLI::ValidationError(before.what, "it is missing before the --: " + before.form);
+  }
+  names.resize(names.size() - taken_for_names);
   return words;
 }
 

@@ -29,6 +29,11 @@ struct WordsBeforeMark {
 std::vector<std::string> words_after_mark(const CLI::App& command, const Context& context,
                                           const WordsBeforeMark& before, const std::string& program);
 
+/// The same for NAME... -- PROGRAM WORD...: the parser knows no mark between arguments and takes all words for names.
+/// What comes after the mark is the command, as it was written; `names` keeps the others. (`before.name` is not used.)
+std::vector<std::string> words_after_names(const Context& context, std::vector<std::string>& names,
+                                           const WordsBeforeMark& before);
+
 /// This tool, but for the process: `guard` is gone when the commands are, whatever happens to us.
 Holder holder_guarded_by(const run::ProcessId& guard, const std::string& name);
 

@@ -1,0 +1,225 @@
+// leasehold elect: a command that runs wherever this candidate leads, term after term.
+//
+//   candidate --> elected --> the command runs --> it ends: resigns, and so do we
+//       ^                          |
+//       +---- leadership lost <----+    the command is ended before anybody else can lead
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "cli/command.h"
+#include "cli/command_runner.h"
+#include "cli/command_stops.h"
+#include "cli/lock_environment.h"
+#include "cli/lock_options.h"
+#include "cli/print.h"
+#include "cli/report.h"
+#include "cli/wrapped_command.h"
+#include "core/limits.h"
+#include "leasehold/election.h"
+#include "run/warden.h"
+#include "storage/boot_wait.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+using run::Ending;
+
+/// Between two tries to reach the store.
+constexpr Duration first_pause = std::chrono::milliseconds(500);
+constexpr Duration longest_pause = std::chrono::seconds(10);
+
+constexpr const char* command_help =
+    "After --: the program and its arguments; no shell is involved. In its environment it has LEASEHOLD_TERM, which is "
+    "greater with every leader, and LEASEHOLD_KEY, _TOKEN, _EXPIRES_AT, _DB and _INSTANCE. Whatever happens to this "
+    "process, the command and all that it started is ended before anybody else can lead";
+
+struct Options {
+  std::string name;
+  std::string holder;
+  CampaignOptions campaign;
+  Duration grace = std::chrono::seconds(5);
+  bool once = false;
+  int held_code = exit_code::held;
+  std::string program;
+  std::vector<std::string> command;
+};
+
+int report_failure(const Context& context, const Error& error, int held_code) {
+  const int code = report(context, error, held_code);
+  return code == exit_code::failure ? own_failure : code;
+}
+
+bool may_come_back(const Error& error) { return error.code == Errc::unavailable || error.code == Errc::in_doubt; }
+
+class Candidate {
+ public:
+  Candidate(const Context& context, const Options& options, const run::Warden& warden, CommandStops& stops,
+            const StopSignals& signals)
+      : context_(context),
+        options_(options),
+        signals_(signals),
+        told_to_stop_(stops.claiming.get_token()),
+        holder_(holder_guarded_by(warden.process(), options.holder)),
+        runner_({.program = options.command.front(),
+                 .ttl = options.campaign.ttl,
+                 .grace = fitting_grace(options.grace, options.campaign.ttl)},
+                warden, stops) {}
+
+  int run() {
+    for (;;) {
+      auto leadership = campaign();
+      if (!leadership && told_to_stop_.stop_requested()) return 128 + signals_.first();
+      if (!leadership) return report_failure(context_, leadership.error(), options_.held_code);
+      if (const auto code = lead(*leadership)) return *code;
+    }
+  }
+
+ private:
+  /// Until elected, told to stop, or out of time; for as long as the store may come back.
+  Result<Leadership> campaign() {
+    const auto until = BootClock::now() + std::min<Duration>(options_.campaign.wait, std::chrono::years(100));
+    tell("candidate");
+    bool trouble_told = false;
+    for (auto pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
+      auto leadership = campaign_once(until);
+      const bool over = told_to_stop_.stop_requested() || BootClock::now() + pause >= until;
+      if (leadership || over || !may_come_back(leadership.error())) return leadership;
+      if (!trouble_told) say("leasehold: {}; trying again", printable(leadership.error().message));
+      trouble_told = true;
+      storage::sleep_until(BootClock::now() + pause, told_to_stop_);
+    }
+  }
+
+  Result<Leadership> campaign_once(BootTime until) {
+    if (!store_) {
+      auto opened = context_.open_store();
+      if (!opened) return std::move(opened).error();
+      store_ = std::move(*opened);
+    }
+    const auto locks = store_->locks();
+    if (auto checked = check_reentry(locks, {options_.name}, std::nullopt); !checked) return std::move(checked).error();
+    auto terms = options_.campaign;
+    terms.wait = std::max(until - BootClock::now(), Duration(0));
+    terms.stop = told_to_stop_;
+    // Somebody else every time: what is left of an earlier term, or of an election whose result never reached us, is
+    // waited for like any other leader.
+    terms.holder = holder_;
+    terms.holder->instance += fmt::format("/elect-{}", ++campaigns_);
+    return Election(locks, options_.name).campaign(terms);
+  }
+
+  /// What to exit with; nothing: lost, and a candidate again.
+  std::optional<int> lead(Leadership& leadership) {
+    tell("elected", &leadership);
+    auto environment = lock_environment(leadership.grant(), {options_.name}, *context_.store_url());
+    environment.push_back(fmt::format("LEASEHOLD_TERM={}", leadership.term().value));
+    auto streams = CommandStreams::inherited();
+    const auto ending = runner_.run({.name = "the leader's command",
+                                     .environment = std::move(environment),
+                                     .stop = leadership.stop_token(),
+                                     .trusted_until = [&leadership] { return leadership.grant().trusted_until; }},
+                                    streams);
+    if (!ending) return resign(leadership, runner_.fatal_code());
+    if (signals_.first() != 0) return resign(leadership, 128 + signals_.first());
+    if (ending->kind == Ending::Kind::lease_lost) return step_down(leadership);
+    return resign(leadership, ending->kind == Ending::Kind::exited ? ending->exit_code : own_failure);
+  }
+
+  [[nodiscard]] int resign(Leadership& leadership, int code) const {
+    const auto resigned = leadership.resign();
+    if (resigned) {
+      tell("resigned", &leadership);
+      return code;
+    }
+    if (resigned.error().code == Errc::lost) {
+      say("leasehold: leadership was lost before the command ended: it may not have been alone");
+      return report(context_, resigned.error());
+    }
+    say("leasehold: the command ended, but leadership could not be given back ({}): it ends by itself at {}",
+        printable(resigned.error().message), to_string(leadership.grant().expires_at));
+    return code;
+  }
+
+  [[nodiscard]] std::optional<int> step_down(Leadership& leadership) const {
+    const auto why = leadership.lost();
+    say("leasehold: the command was ended, because leadership {}",
+        why ? "was lost: " + printable(why->message) : "could not be extended in time");
+    // Nothing of the command is left: where the store can be asked, nobody has to wait for our lease to run out.
+    static_cast<void>(leadership.resign());
+    tell("lost", &leadership);
+    return options_.once ? std::optional(exit_code::lost) : std::nullopt;
+  }
+
+  /// Each change of role: with --json a line on stdout.
+  void tell(std::string_view role, const Leadership* leadership = nullptr) const {
+    const auto at = to_string(wall_clock());
+    if (context_.json && leadership != nullptr) {
+      return print_line(
+          wire::object({{"event", role}, {"name", options_.name}, {"term", leadership->term().value}, {"at", at}}));
+    }
+    if (context_.json) return print_line(wire::object({{"event", role}, {"name", options_.name}, {"at", at}}));
+    say("leasehold: {}  {}{}", printable(options_.name), role,
+        leadership != nullptr ? fmt::format("  term {}", leadership->term().value) : "");
+  }
+
+  const Context& context_;
+  const Options& options_;
+  const StopSignals& signals_;
+  const std::stop_token told_to_stop_;
+  const Holder holder_;
+  CommandRunner runner_;
+  std::optional<Store> store_;
+  int campaigns_ = 0;
+};
+
+int elect(const Context& context, const Options& options) {
+  if (const auto checked = check_ttl(options.campaign.ttl); !checked) return report(context, checked.error());
+  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  const auto warden = run::Warden::fork(options.command);
+  if (!warden) return report_failure(context, warden.error(), options.held_code);
+  CommandStops stops;
+  const StopSignals signals(stops, Duration(0));
+  return Candidate(context, options, **warden, stops, signals).run();
+}
+
+}  // namespace
+
+void add_elect(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "elect",
+      "Stand for leader under a name, run a command while leading, and stand again when it is lost",
+      {"leasehold elect billing -- ./bill-everybody",
+       "leasehold elect billing --ttl 10s --lock-delay 5s -- ./bill-everybody",
+       "leasehold elect billing --once --wait 0s -- ./bill-everybody    # exit code 75: somebody else leads",
+       "leasehold lock watch billing    # who leads"});
+  auto options = std::make_shared<Options>();
+  add_lock_name(*command, options->name);
+  // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
+  command->prefix_command();
+  command->add_option("COMMAND", options->program, command_help)->type_name("");
+  add_duration(*command, "--ttl", options->campaign.ttl,
+               "How long after its last heartbeat a leader counts as gone (default 30s)");
+  add_duration(*command, "--wait", options->campaign.wait,
+               "How long to stand as a candidate, each time (default: for ever)");
+  add_lock_delay(*command, options->campaign.lock_delay);
+  add_duration(
+      *command, "--grace", options->grace,
+      "Between SIGTERM and SIGKILL, when the command has to be ended (default 5s; at most a third of the ttl)");
+  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  command->add_flag("--once", options->once, "One term: exit with 76 when leadership is lost");
+  add_conflict_exit_code(*command, options->held_code);
+  command->callback([&context, options, command] {
+    if (options->program.empty()) {
+      throw CLI::ValidationError("COMMAND", "what is to run while leading? leasehold elect NAME -- COMMAND...");
+    }
+    options->command = words_after_mark(
+        *command, context, {"NAME", options->name, "leasehold elect NAME -- COMMAND..."}, options->program);
+    context.action = [&context, options] { return elect(context, *options); };
+  });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,95 @@
+// `leasehold lock watch`: a line per change of hands, and waiting for a state in a script.
+#include <signal.h>
+
+#include "cli/tool.h"
+
+namespace leasehold::support {
+namespace {
+
+constexpr Duration patience = 30s;
+
+class LockWatch : public StoreToolTest {
+ protected:
+  [[nodiscard]] Process start(const Arguments& more = {}) const {
+    Arguments words{LEASEHOLD_TOOL, "lock", "watch", "deploy"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Process::start(words, {{"LEASEHOLD_DB", url()}, {"TZ", "UTC"}});
+  }
+};
+LEASEHOLD_ON_BOTH_STORES(LockWatch);
+
+TEST_P(LockWatch, TellsHowItStandsAndEveryChangeUntilInterrupted) {
+  auto watch = start();
+  EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "free  never held before"));
+  const auto token = acquired("deploy", {"--holder", "ana"});
+  EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "running  ana  token " + token));
+  tool({"lock", "release", "deploy", "--token", token});
+  EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "free  released by ana"));
+  acquired("deploy", {"--permits", "2/8", "--holder", "bob"});
+  EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "running  bob  permits 2/8  token "));
+  acquired("deploy", {"--permits", "1/8", "--holder", "cat"});
+  EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "running  2 holders  permits 3/8  token "));
+  watch.signal(SIGINT);
+  EXPECT_EQ(watch.finish(patience).exit_code, 0);
+}
+
+TEST_P(LockWatch, WithJsonEachLineIsAnObject) {
+  acquired("deploy", {"--holder", "ana"});
+  auto watch = start({"--json"});
+  const auto first = boost::json::parse(watch.read_line(patience).value_or("null"));
+  EXPECT_EQ(first.at("state"), "running");
+  EXPECT_EQ(first.at("holder").at("name"), "ana");
+  tool({"lock", "revoke", "deploy", "--reason", "test", "--yes"});
+  EXPECT_EQ(boost::json::parse(watch.read_line(patience).value_or("null")).at("end_reason"), "revoked");
+}
+
+TEST_P(LockWatch, UntilFreeEndsWhenItCanBeTaken) {
+  const auto token = acquired("deploy");
+  auto watch = start({"--until", "free", "--timeout", "1m"});
+  ASSERT_TRUE(contains(watch.read_line(patience).value_or(""), "running"));
+  tool({"lock", "release", "deploy", "--token", token});
+  EXPECT_EQ(watch.finish(patience).exit_code, 0);
+}
+
+TEST_P(LockWatch, ALockInItsDelayIsNotFree) {
+  acquired("deploy", {"--lock-delay", "2s", "--ttl", "1h"});
+  ASSERT_EQ(tool({"lock", "revoke", "deploy", "--reason", "test", "--yes"}).exit_code, 0);
+  auto watch = start({"--until", "free", "--timeout", "1m"});
+  EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "lock delay"));
+  EXPECT_EQ(watch.finish(patience).exit_code, 0);
+  EXPECT_EQ(tool({"lock", "acquire", "deploy"}).exit_code, 0);
+}
+
+// Nobody ends such a lease: only that its delay is over changes.
+TEST_P(LockWatch, OneThatExpiredIsFreeWhenItsDelayIsOver) {
+  acquired("deploy", {"--lock-delay", "500ms", "--ttl", "500ms"});
+  EXPECT_EQ(start({"--until", "free", "--timeout", "1m"}).finish(patience).exit_code, 0);
+  EXPECT_EQ(tool({"lock", "acquire", "deploy"}).exit_code, 0);
+}
+
+TEST_P(LockWatch, UntilHeldEndsWhenSomebodyHasIt) {
+  auto watch = start({"--until", "held"});
+  ASSERT_TRUE(contains(watch.read_line(patience).value_or(""), "never held"));
+  acquired("deploy");
+  EXPECT_EQ(watch.finish(patience).exit_code, 0);
+}
+
+TEST_P(LockWatch, TheTimeoutIsToldByTheExitCode) {
+  acquired("deploy");
+  EXPECT_EQ(start({"--until", "free", "--timeout", "300ms"}).finish(patience).exit_code, 75);
+  EXPECT_EQ(start({"--timeout", "1s"}).finish(patience).exit_code, 2);
+  EXPECT_EQ(start({"--until", "gone"}).finish(patience).exit_code, 2);
+}
+
+TEST_P(LockWatch, EventsTellOfEverybody) {
+  const auto token = acquired("deploy", {"--holder", "ana"});
+  auto watch = start({"--events"});
+  EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "lock deploy  acquired  by ana"));
+  tool({"lock", "release", "deploy", "--token", token});
+  EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "lock deploy  released  by ana"));
+  watch.signal(SIGTERM);
+  EXPECT_EQ(watch.finish(patience).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace leasehold::support
