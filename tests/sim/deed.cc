@@ -1,0 +1,115 @@
+#include "sim/deed.h"
+
+namespace leasehold::sim {
+namespace {
+
+using storage::Param;
+using storage::Row;
+using storage::Statement;
+
+/// The parameters and columns of a statement by their names.
+class Words {
+ public:
+  Words(const Statement& statement, std::span<const Param> params) : statement_(statement), params_(params) {}
+
+  [[nodiscard]] const Param* param(std::string_view name) const {
+    for (std::size_t i = 0; i < statement_.params.size(); ++i) {
+      if (statement_.params[i].name == name) return &params_[i];
+    }
+    return nullptr;
+  }
+  [[nodiscard]] std::string text(std::string_view name) const {
+    const auto* found = param(name);
+    const auto* value = found != nullptr ? std::get_if<std::string_view>(found) : nullptr;
+    return value != nullptr ? std::string(*value) : "";
+  }
+  [[nodiscard]] std::optional<std::int64_t> number(std::string_view name) const {
+    const auto* found = param(name);
+    const auto* value = found != nullptr ? std::get_if<std::int64_t>(found) : nullptr;
+    return value != nullptr ? std::optional(*value) : std::nullopt;
+  }
+  [[nodiscard]] std::string text_of(const Row& row, std::string_view column) const {
+    const auto at = place(column);
+    const auto* value = at < row.size() ? std::get_if<std::string>(&row[at]) : nullptr;
+    return value != nullptr ? *value : "";
+  }
+  [[nodiscard]] std::int64_t number_of(const Row& row, std::string_view column) const {
+    const auto at = place(column);
+    const auto* value = at < row.size() ? std::get_if<std::int64_t>(&row[at]) : nullptr;
+    return value != nullptr ? *value : 0;
+  }
+
+ private:
+  [[nodiscard]] std::size_t place(std::string_view column) const {
+    std::size_t at = 0;
+    while (at < statement_.columns.size() && statement_.columns[at].name != column) ++at;
+    return at;
+  }
+
+  const Statement& statement_;
+  std::span<const Param> params_;
+};
+
+std::string key_named(std::string_view statement, const Words& words) {
+  const auto family = statement.substr(0, statement.find('_'));
+  const auto in = [&](std::string kind, const std::string& name) { return name.empty() ? name : kind + " " + name; };
+  if (family == "lock") return in("lock", words.text("name"));
+  if (family == "job") {
+    const auto id = words.number("job_id");
+    return id ? "job " + std::to_string(*id) : "";
+  }
+  if (family == "chunk") {
+    const auto key = words.text("key");
+    return key.empty() ? "" : "chunk " + words.text("set_name") + "/" + key;
+  }
+  if (family == "session") return in("session", words.text("id"));
+  if (family == "claim") return in("item", statement == "claim_switch" ? words.text("from_item") : words.text("item"));
+  if (family == "item") return in("item", words.text("key"));
+  if (family == "schedule") return in("schedule", words.text("name"));
+  return "";
+}
+
+void name_many_jobs(const Words& words, const storage::Rows& rows, Deed& deed) {
+  const auto* ids = std::get_if<storage::IntegerList>(words.param("job_ids"));
+  const auto* tokens = std::get_if<storage::IntegerList>(words.param("tokens"));
+  for (const auto& row : rows) {
+    const auto job = words.number_of(row, "job_id");
+    Named one{.key = "job " + std::to_string(job),
+              .token = {},
+              .outcome = words.text_of(row, "outcome"),
+              .why = words.text_of(row, "why"),
+              .replayed = words.number_of(row, "replayed") != 0};
+    for (std::size_t i = 0; i < ids->size(); ++i) {
+      if ((*ids)[i] == job) one.token = (*tokens)[i];
+    }
+    deed.named.push_back(std::move(one));
+  }
+}
+
+}  // namespace
+
+Deed deed_of(const Statement& statement, std::span<const Param> params, const storage::Rows& rows) {
+  const Words words(statement, params);
+  Deed deed{.statement = std::string(statement.name),
+            .named = {},
+            .queue = words.text("queue"),
+            .set = words.text("set_name"),
+            .rows = words.number("rows"),
+            .verdict = words.text("verdict")};
+  if (statement.name == "job_settle_many") {
+    name_many_jobs(words, rows, deed);
+    return deed;
+  }
+  Named one{.key = key_named(statement.name, words), .token = words.number("token"), .outcome = {}, .why = {}};
+  if (!rows.empty()) {
+    one.outcome = words.text_of(rows.front(), "outcome");
+    one.why = words.text_of(rows.front(), "why");
+    // Of several names, the first that is in the way.
+    if (statement.name == "lock_acquire_all") one.key = "lock " + words.text_of(rows.front(), "key");
+    one.replayed = words.number_of(rows.front(), "replayed") != 0;
+  }
+  deed.named.push_back(std::move(one));
+  return deed;
+}
+
+}  // namespace leasehold::sim
