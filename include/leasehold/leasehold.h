@@ -1,5 +1,5 @@
-// Everything: leases, locks, elections, jobs, chunks, sessions, claims, schedules, rate limits and the store they live in. The
-// runtimes for workers, loaders and schedulers are in worker.h, loader.h and scheduler.h.
+// Everything: leases, locks, elections, jobs, chunks, sessions, claims, schedules, rate limits and the store they live
+// in. The runtimes for workers, loaders and schedulers are in worker.h, loader.h and scheduler.h.
 #pragma once
 
 #include "leasehold/chunk.h"

@@ -1,7 +1,6 @@
 // The command tree.
 #include "cli/command.h"
 #include "cli/help.h"
-#include "cli/lock_options.h"
 #include "cli/tree.h"
 
 namespace leasehold::cli {

@@ -57,6 +57,8 @@ void add_lock_show(CLI::App& parent, Context& context);
 void add_lock_ls(CLI::App& parent, Context& context);
 void add_lock_revoke(CLI::App& parent, Context& context);
 void add_lock_run(CLI::App& parent, Context& context);
+void add_lock_watch(CLI::App& parent, Context& context);
+void add_elect(CLI::App& parent, Context& context);
 void add_job_add(CLI::App& parent, Context& context);
 void add_job_import(CLI::App& parent, Context& context);
 void add_job_claim(CLI::App& parent, Context& context);

@@ -42,8 +42,4 @@ void add_lock_words(CLI::App& command, LockWords& words);
 /// Where only one lock can be meant, as in an election.
 CLI::Option* add_lock_delay(CLI::App& command, Duration& delay);
 
-// Commands that other files need not know; app.cc hangs them into the tree.
-void add_lock_watch(CLI::App& parent, Context& context);
-void add_elect(CLI::App& parent, Context& context);
-
 }  // namespace leasehold::cli

@@ -13,7 +13,6 @@
 #include "base/quiet_thread.h"
 #include "cli/command.h"
 #include "cli/event_follower.h"
-#include "cli/lock_options.h"
 #include "cli/lock_text.h"
 #include "cli/print.h"
 #include "cli/report.h"

@@ -69,6 +69,23 @@ TEST_F(SqliteClockTest, Promise03_TokensGrowAcrossARebootWithAClockThatFellBack)
   EXPECT_GT(take(store_.open().locks(), "deploy", as("bob")).token, grant.token);
 }
 
+TEST_F(SqliteClockTest, Promise06_ALockDelayDoesNotLastUntilAClockThatFellBackHasCaughtUp) {
+  clock().advance(1h);
+  auto whole = as("alice", 1min);
+  whole.lock_delay = 10s;
+  auto share = whole;
+  share.share = Share{.permits = 1, .capacity = 1};
+  take(store_.open().locks(), "deploy", whole);
+  take(store_.open().locks(), "pool", share);
+  clock().step_wall(-30min);
+  clock().reboot("boot-2");
+  const auto locks = store_.open().locks();
+  EXPECT_TRUE(fails(locks.acquire("deploy", as("bob")), Errc::held)) << "the delay itself counts";
+  clock().advance(11s);
+  EXPECT_TRUE(ok(locks.acquire("deploy", as("bob"))));
+  EXPECT_TRUE(ok(locks.acquire("pool", share)));
+}
+
 TEST_F(SqliteClockTest, SeveralRebootsInARowAreFine) {
   Token last;
   for (const auto* boot : {"boot-2", "boot-3", "boot-4"}) {
