@@ -2,41 +2,12 @@
 // feels differs: PostgreSQL refuses a takeover, a SQLite file lets nobody write meanwhile.
 #include <gtest/gtest.h>
 
-#include "leasehold/postgres.h"
-#include "leasehold/sqlite.h"
 #include "support/lock_helpers.h"
 #include "support/store_fixture.h"
+#include "support/user_connection.h"
 
 namespace leasehold::support {
 namespace {
-
-/// A user's own connection to the store's database, on either store.
-class UserConnection {
- public:
-  explicit UserConnection(TestStore& store) : schema_(store.schema()) {
-    if (store.kind() == StoreKind::sqlite) {
-      file_ = std::make_unique<SqliteFile>(store.path());
-    } else {
-      postgres_.reset(PQconnectdb(test_postgres_url().c_str()));
-    }
-  }
-
-  bool run(const std::string& sql) {
-    if (file_) return file_->attempt(sql) == SQLITE_OK;
-    const std::unique_ptr<PGresult, decltype(&PQclear)> result(PQexec(postgres_.get(), sql.c_str()), &PQclear);
-    return PQresultStatus(result.get()) == PGRES_COMMAND_OK;
-  }
-  bool begin() { return run(file_ ? "BEGIN IMMEDIATE" : "BEGIN"); }
-  Result<void> fence(const std::string& name, Token token) {
-    return file_ ? leasehold::fence(file_->handle(), name, token)
-                 : leasehold::fence(postgres_.get(), name, token, schema_);
-  }
-
- private:
-  std::string schema_;
-  std::unique_ptr<SqliteFile> file_;
-  std::unique_ptr<PGconn, decltype(&PQfinish)> postgres_{nullptr, &PQfinish};
-};
 
 class FenceTest : public StoreTest {
  protected:

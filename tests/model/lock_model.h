@@ -41,7 +41,9 @@ class LockModel {
   Outcome acquire(const std::string& name, const std::string& holder, std::int64_t ttl, const std::string& request_id) {
     const auto found = locks_.find(name);
     if (!request_id.empty() && used_requests_.contains(request_id)) return replay(name, request_id);
-    if (found != locks_.end() && live(found->second)) return refusal("held", found->second);
+    if (found != locks_.end() && live(found->second)) {
+      return refusal(found->second.holder == holder ? "reentry" : "held", found->second);
+    }
     const auto last = found == locks_.end() ? 0 : found->second.token;
     if (!request_id.empty()) used_requests_.insert(request_id);
     auto& lease = locks_[name] = {.token = std::max(last + 1, now_),

@@ -92,7 +92,9 @@ Outcome from_grant(const std::string& word, const Result<Grant>& grant) {
           .expires_at = grant->expires_at.time_since_epoch().count()};
 }
 
-Outcome from_info(const std::string& word, const Result<LeaseInfo>& info, bool with_state) {
+/// Info is a LeaseInfo or a LockInfo.
+template <typename Info>
+Outcome from_info(const std::string& word, const Result<Info>& info, bool with_state) {
   if (!info) return from_error(info.error());
   return {.word = word,
           .token = info->token.value,

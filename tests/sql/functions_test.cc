@@ -172,17 +172,17 @@ TEST_F(PrivilegesTest, AScopeIsGrantedAndNarrowedAgain) {
     admin_.run("SELECT " + store_.schema() + ".grant_scope('" + role_ + "', '" + scope + "')");
   };
   grant("admin");
-  EXPECT_EQ(may("lock_revoke(text, text)"), "t");
+  EXPECT_EQ(may("lock_revoke(text, text, bigint)"), "t");
   EXPECT_EQ(may("fence(text, bigint)"), "t");
   grant("read");
-  EXPECT_EQ(may("lock_revoke(text, text)"), "f");
+  EXPECT_EQ(may("lock_revoke(text, text, bigint)"), "f");
   EXPECT_EQ(may("fence(text, bigint)"), "f");
   EXPECT_EQ(may("lock_show(text)"), "t");
 }
 
 TEST_F(PrivilegesTest, AFunctionThatWasGrantedWorksWithoutTheTables) {
   admin_.run("GRANT EXECUTE ON FUNCTION " + store_.schema() +
-             ".lock_acquire(text, text, interval, text, text, text, bigint, bigint, text, text) TO " + role_);
+             ".lock_acquire(text, text, interval, text, text, text, bigint, bigint, text, text, interval) TO " + role_);
   admin_.run("SET ROLE " + role_);
   EXPECT_EQ(admin_.scalar("SELECT outcome FROM " + store_.schema() + ".lock_acquire('deploy', 'alice')"), "granted");
   EXPECT_EQ(admin_.fail("SELECT * FROM " + store_.schema() + ".lease").state, "42501");

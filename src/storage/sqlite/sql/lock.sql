@@ -20,11 +20,13 @@ l.end_detail AS end_detail
 SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS p ON p.id = w.lease_id
  WHERE w.name = k.name AND p.expires_at > :now
 
+-- Before a newcomer, and who was silent for too long, all of them.
 -- fragment waiters_ahead
 SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS p ON p.id = w.lease_id
  WHERE w.name = k.name AND p.expires_at > :now
-   AND w.place < coalesce((SELECT min(own.place) FROM leasehold_waiter AS own
-                            WHERE own.name = k.name AND own.request_id = :request_id),
+   AND w.place < coalesce((SELECT min(own.place)
+                             FROM leasehold_waiter AS own JOIN leasehold_lease AS o ON o.id = own.lease_id
+                            WHERE own.name = k.name AND own.request_id = :request_id AND o.expires_at > :now),
                           9223372036854775807)
 
 -- fragment is_live
@@ -458,16 +460,21 @@ SELECT 1, (SELECT lease_id FROM leasehold_waiter WHERE name = :name AND request_
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'released'
  WHERE id = (SELECT lease_id FROM temp.leasehold_act);
 DELETE FROM leasehold_waiter WHERE name = :name AND request_id = :request_id;
-SELECT lease_id IS NOT NULL AS left_line FROM temp.leasehold_act;
+SELECT EXISTS (SELECT 1 FROM temp.leasehold_act AS a CROSS JOIN leasehold_lease AS p ON p.id = a.lease_id
+                WHERE p.expires_at > :now) AS left_line;
 
 -- statement lock_leave_all write
 -- takes names texts, request_id text
 -- gives left_line bool
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id)
+SELECT 1, (SELECT max(w.lease_id) FROM bound_list(:names) AS n
+            CROSS JOIN leasehold_waiter AS w ON w.name = n.value AND w.request_id = :request_id);
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'released'
  WHERE id IN (SELECT w.lease_id FROM bound_list(:names) AS n
                CROSS JOIN leasehold_waiter AS w ON w.name = n.value AND w.request_id = :request_id);
 DELETE FROM leasehold_waiter WHERE request_id = :request_id AND name IN (SELECT value FROM bound_list(:names));
-SELECT changes() > 0 AS left_line;
+SELECT EXISTS (SELECT 1 FROM temp.leasehold_act AS a CROSS JOIN leasehold_lease AS p ON p.id = a.lease_id
+                WHERE p.expires_at > :now) AS left_line;
 
 -- statement lock_show read
 -- takes name text

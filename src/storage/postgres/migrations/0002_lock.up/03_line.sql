@@ -1,31 +1,40 @@
 -- The line before a lock.
 
--- How many live waiters stand before this request; before a newcomer, all of them.
+-- How many live waiters stand before this request; before a newcomer, and who was silent for too long, all of them.
 CREATE FUNCTION leasehold.lock_waiters_ahead(name text, request_id text, moment timestamptz)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 BEGIN
+  -- Lease by lease: as a join it may become one that reads them all.
   RETURN (
     SELECT count(*)
-      FROM leasehold.waiter AS w JOIN leasehold.lease AS l ON l.id = w.lease_id
-     WHERE w.name = lock_waiters_ahead.name AND l.expires_at > moment
+      FROM leasehold.waiter AS w
+     WHERE w.name = lock_waiters_ahead.name
+       AND (SELECT l.expires_at FROM leasehold.lease AS l WHERE l.id = w.lease_id) > moment
        AND w.place < coalesce((SELECT min(own.place) FROM leasehold.waiter AS own
                                 WHERE own.name = lock_waiters_ahead.name
-                                  AND own.request_id = lock_waiters_ahead.request_id),
+                                  AND own.request_id = lock_waiters_ahead.request_id
+                                  AND (SELECT l.expires_at FROM leasehold.lease AS l WHERE l.id = own.lease_id)
+                                      > moment),
                               9223372036854775807));
 END $$;
 
--- Gives up the places of a request; false where it had none. One lease stands for all of them.
+-- Gives up the places of a request; false where it had none, or was silent for too long. One lease stands for all.
 CREATE FUNCTION leasehold.lock_leave_line(names text[], request_id text, moment timestamptz, reason text)
 RETURNS boolean LANGUAGE plpgsql AS $$
 #variable_conflict use_column
+DECLARE
+  stood boolean;
 BEGIN
   WITH given_up AS (
     DELETE FROM leasehold.waiter AS w
      WHERE w.name = ANY (names) AND w.request_id = lock_leave_line.request_id
-    RETURNING w.lease_id)
-  UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = reason FROM given_up AS g WHERE l.id = g.lease_id;
-  RETURN FOUND;
+    RETURNING w.lease_id),
+  ended AS (
+    UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = reason FROM given_up AS g WHERE l.id = g.lease_id
+    RETURNING l.expires_at)
+  SELECT coalesce(bool_or(e.expires_at > moment), false) INTO stood FROM ended AS e;
+  RETURN stood;
 END $$;
 
 -- Tells the lines that something has changed. NOTIFY takes a lock on the whole database at commit: only when somebody

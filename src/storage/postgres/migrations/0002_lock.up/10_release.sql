@@ -24,9 +24,8 @@ DECLARE
 BEGIN
   -- The lease first, as in every release: that waits for a fence, and here nobody is kept waiting meanwhile.
   SELECT t.* INTO l FROM leasehold.lease AS t
-   WHERE t.id = leasehold.lock_lease_of(lock_release_rest.name, lock_release_rest.token) AND t.ended_at IS NULL
-     FOR UPDATE;
-  IF NOT FOUND THEN
+   WHERE t.id = leasehold.lock_lease_of(lock_release_rest.name, lock_release_rest.token) FOR UPDATE;
+  IF l.id IS NULL OR l.ended_at IS NOT NULL THEN
     RETURN leasehold.lock_released_before(lock_release_rest.name, lock_release_rest.token, leasehold.now());
   END IF;
   -- Whoever is just getting in line does it under these rows: so their wake-up is not missed.

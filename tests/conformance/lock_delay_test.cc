@@ -1,0 +1,197 @@
+// The lock delay: after an expiry or a revoke nobody gets the place for a while, after a release at once.
+#include <gtest/gtest.h>
+
+#include "support/dead_holder.h"
+#include "support/lock_family_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class LockDelayTest : public LockFamilyTest {
+ protected:
+  /// Refused because of the delay alone, until this moment.
+  ::testing::AssertionResult is_delayed(const Result<Grant>& refused, Timestamp until) {
+    if (const auto held = fails(refused, Errc::held); !held) return held;
+    const auto& error = refused.error();
+    if (error.retry_at == until && error.retry_in == until - now()) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "not told until when, but " << describe(error);
+  }
+};
+LEASEHOLD_ON_BOTH_STORES(LockDelayTest);
+
+TEST_P(LockDelayTest, AfterAnExpiryNobodyGetsItUntilTheDelayIsOver) {
+  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  advance(10s - 1us);
+  const auto held = locks().acquire("deploy", as("bob"));
+  ASSERT_TRUE(fails(held, Errc::held));
+  EXPECT_FALSE(held.error().retry_at.has_value()) << "a heartbeat may still come";
+  advance(1us);
+  const auto before = dump();
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  advance(5s - 1us);
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  EXPECT_EQ(dump(), before);
+  advance(1us);
+  news();
+  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_EQ(news(), "deploy reclaimed bob from ann");
+}
+
+TEST_P(LockDelayTest, Promise11_TheRefusalTellsWhoHadItAndWhy) {
+  const auto ann = take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  advance(12s);
+  const auto refused = locks().acquire("deploy", as("bob"));
+  ASSERT_TRUE(is_delayed(refused, test_start + 15s));
+  ASSERT_TRUE(refused.error().current.has_value());
+  EXPECT_EQ(refused.error().current->holder.name, "ann");
+  EXPECT_EQ(refused.error().current->token, ann.token);
+  EXPECT_EQ(refused.error().current->state, LeaseState::expired);
+  EXPECT_NE(refused.error().message.find("ann may not know yet"), std::string::npos) << refused.error().message;
+}
+
+TEST_P(LockDelayTest, AfterAReleaseItIsFreeAtOnce) {
+  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", delayed(as("ann"), 5min)).token)));
+  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+}
+
+TEST_P(LockDelayTest, AReleaseDuringTheDelayEndsIt) {
+  const auto ann = take(locks(), "deploy", delayed(as("ann", 10s), 5min));
+  advance(11s);
+  ASSERT_TRUE(ok(locks().release("deploy", ann.token)));
+  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+}
+
+TEST_P(LockDelayTest, AfterARevokeItIsCountedFromThen) {
+  const auto ann = take(locks(), "deploy", delayed(as("ann", 1h), 5s));
+  advance(10s);
+  ASSERT_TRUE(ok(locks().revoke("deploy", "enough")));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  EXPECT_TRUE(lost(locks().release("deploy", ann.token), LostReason::revoked));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s)) << "that release was none";
+  advance(5s);
+  news();
+  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_EQ(news(), "deploy acquired bob") << "the revoke has been told before";
+}
+
+TEST_P(LockDelayTest, AfterALateRevokeItIsCountedFromTheExpiry) {
+  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  advance(12s);
+  ASSERT_TRUE(ok(locks().revoke("deploy", "enough")));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+}
+
+TEST_P(LockDelayTest, Promise05_DuringTheDelayAHeartbeatIsLost) {
+  const auto ann = take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  advance(10s);
+  EXPECT_TRUE(lost(locks().heartbeat("deploy", ann.token), LostReason::expired));
+}
+
+TEST_P(LockDelayTest, NobodyIsAnException) {
+  take(locks(), "deploy", asked_as(delayed(as("ann", 10s), 5s), "r1"));
+  advance(10s);
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("ann")), test_start + 15s)) << "not even who had it";
+  EXPECT_TRUE(lost(locks().acquire("deploy", asked_as(as("ann"), "r1")), LostReason::expired));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", sharing("bob")), test_start + 15s)) << "nor a share";
+  EXPECT_TRUE(is_delayed(locks().acquire_all({"deploy", "other"}, as("bob")), test_start + 15s));
+}
+
+TEST_P(LockDelayTest, TheDelayIsThatOfTheLatestGrant) {
+  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", delayed(as("ann"), 5min)).token)));
+  take(locks(), "deploy", as("bob", 10s));
+  advance(10s);
+  EXPECT_TRUE(ok(locks().acquire("deploy", as("cat"))));
+}
+
+TEST_P(LockDelayTest, RecoverEndsTheLeaseAndTheDelayStillCounts) {
+  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  advance(12s);
+  EXPECT_EQ(must(store().recover()).locks, 1);
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  advance(3s);
+  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+}
+
+TEST_P(LockDelayTest, WhereTheProcessIsGoneItIsCountedFromTheRecovery) {
+  auto options = delayed(as("ann", 1h), 5s);
+  options.holder = dead_holder("ann");
+  take(locks(), "deploy", options);
+  advance(10s);
+  news();
+  must(store().recover());
+  EXPECT_EQ(news(), "deploy expired ann (process gone)");
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+}
+
+TEST_P(LockDelayTest, APermitStaysTakenDuringItsDelay) {
+  const auto ann = take(locks(), "gpu", delayed(permits("ann", 3, 5, 10s), 5s));
+  take(locks(), "gpu", permits("bob", 1, 5, 1h));
+  advance(10s);
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits("cat", 1, 5, 1h)))) << "there is room beside it";
+  EXPECT_TRUE(is_delayed(locks().acquire("gpu", permits("dan", 1, 5)), test_start + 15s));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits("dan", 4, 5)), Errc::held));
+  EXPECT_TRUE(lost(locks().heartbeat("gpu", ann.token), LostReason::expired));
+  advance(5s);
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits("dan", 3, 5))));
+  EXPECT_EQ(holders_of("gpu"), "bob cat dan");
+}
+
+TEST_P(LockDelayTest, PermitsThatWereGivenBackAreFreeAtOnce) {
+  const auto ann = take(locks(), "gpu", delayed(permits("ann", 3, 5), 5min));
+  ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits("bob", 5, 5))));
+}
+
+TEST_P(LockDelayTest, ARevokedPermitStaysTakenToo) {
+  const auto ann = take(locks(), "gpu", delayed(permits("ann", 3, 5, 1h), 5s));
+  ASSERT_TRUE(ok(locks().revoke("gpu", "enough", ann.token)));
+  EXPECT_TRUE(is_delayed(locks().acquire("gpu", permits("bob", 3, 5)), test_start + 5s));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits("bob", 1, 6)), Errc::mismatch)) << "it counts against its capacity";
+  EXPECT_TRUE(is_delayed(locks().acquire("gpu", as("bob")), test_start + 5s));
+  advance(5s);
+  EXPECT_TRUE(ok(locks().acquire("gpu", as("bob"))));
+}
+
+TEST_P(LockDelayTest, LookingTellsThatItIsDelayedAndUntilWhen) {
+  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  EXPECT_EQ(must(locks().show("deploy")).free_at, test_start + 15s);
+  EXPECT_FALSE(must(locks().show("deploy")).delayed);
+  advance(10s);
+  EXPECT_TRUE(must(locks().show("deploy")).delayed);
+  EXPECT_EQ(must(locks().show("deploy")).holders, 1);
+  must(store().recover());
+  const auto shown = must(locks().show("deploy"));
+  EXPECT_EQ(shown.state, LeaseState::free);
+  EXPECT_TRUE(shown.delayed);
+  EXPECT_EQ(shown.free_at, test_start + 15s);
+  EXPECT_EQ(must(locks().holders("deploy")).at(0).free_at, test_start + 15s);
+  advance(5s);
+  EXPECT_FALSE(must(locks().show("deploy")).delayed);
+  EXPECT_EQ(must(locks().show("deploy")).holders, 0);
+  EXPECT_FALSE(must(locks().show("deploy")).free_at.has_value());
+  EXPECT_EQ(holders_of("deploy"), "");
+}
+
+TEST_P(LockDelayTest, AWaiterGetsItWhenTheDelayIsOver) {
+  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  std::optional<Result<Grant>> answer;
+  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting(as("bob"))); });
+  ASSERT_TRUE(in_line(1));
+  advance(10s);
+  EXPECT_TRUE(eventually([&] { return must(locks().show("deploy")).delayed; }));
+  EXPECT_EQ(must(locks().show("deploy")).holder.name, "ann");
+  // Its place has run out with that step of the clock; it stands in line again with its next heartbeat.
+  advance(5s);
+  waiter.join();
+  ASSERT_TRUE(ok(*answer));
+  EXPECT_GE((*answer)->acquired_at, test_start + 15s);
+}
+
+TEST_P(LockDelayTest, WhatMakesNoSenseIsRefused) {
+  EXPECT_TRUE(fails(locks().acquire("deploy", delayed(as("ann"), -1us)), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().acquire("deploy", delayed(as("ann"), std::chrono::days(31))), Errc::invalid_argument));
+  EXPECT_TRUE(ok(locks().acquire("deploy", delayed(as("ann"), std::chrono::days(30)))));
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,219 @@
+// The line before a lock: one for all who want it, whatever they want of it, in order of arrival.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+
+#include "store/open_store.h"
+#include "support/fault_backend.h"
+#include "support/lock_family_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class LockLineTest : public LockFamilyTest {
+ protected:
+  /// As one who stands in line since stand().
+  Result<Grant> ask(const std::string& name, const std::string& who, AcquireOptions options) {
+    return locks().acquire(name, asked_as(std::move(options), "place of " + who));
+  }
+
+  /// Waits for the lock on a thread of its own, from the next place in line on.
+  void send_to_wait(const Names& names, const AcquireOptions& options) {
+    const auto places = status_of(store()).waiters + static_cast<std::int64_t>(names.size());
+    threads_.emplace_back([this, names, options] {
+      auto mine = locks().acquire_all(names, waiting(options));
+      const std::lock_guard lock(mutex_);
+      granted_.emplace(options.holder->name, std::move(mine));
+    });
+    ASSERT_TRUE(in_line(places));
+  }
+  bool has_got_it(const std::string& who) {
+    return eventually([&] {
+      const std::lock_guard lock(mutex_);
+      return granted_.contains(who) && granted_.at(who).ok();
+    });
+  }
+  void give_back(const std::string& who) {
+    ASSERT_TRUE(has_got_it(who)) << who;
+    const std::lock_guard lock(mutex_);
+    const auto& mine = *granted_.at(who);
+    ASSERT_TRUE(ok(locks().release(mine.key, mine.token)));
+  }
+  std::string served() {
+    std::string text;
+    const std::lock_guard lock(mutex_);
+    for (const auto& [who, mine] : granted_) text += (text.empty() ? "" : " ") + who;
+    return text;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, Result<Grant>> granted_;
+  std::vector<std::jthread> threads_;
+};
+LEASEHOLD_ON_BOTH_STORES(LockLineTest);
+
+TEST_P(LockLineTest, SharesAndAllOfItStandInOneLine) {
+  const auto whole = take(locks(), "report", as("ann"));
+  EXPECT_EQ(stand("report", "bob"), "free") << "nobody stands before it: its turn to ask";
+  EXPECT_EQ(stand("report", "cat"), "held");
+  ASSERT_TRUE(ok(locks().release("report", whole.token)));
+  EXPECT_TRUE(fails(ask("report", "cat", sharing("cat")), Errc::busy));
+  ASSERT_TRUE(ok(ask("report", "bob", sharing("bob"))));
+  EXPECT_EQ(status_of(store()).waiters, 1) << "who got it has left the line";
+  ASSERT_TRUE(ok(ask("report", "cat", sharing("cat")))) << "the next share follows";
+  EXPECT_EQ(status_of(store()).waiters, 0);
+}
+
+TEST_P(LockLineTest, WhoWantsAllOfItIsNotStarvedByShares) {
+  const auto reader = take(locks(), "report", sharing("ann"));
+  EXPECT_EQ(stand("report", "writer"), "free");
+  const auto newcomer = locks().acquire("report", sharing("bob"));
+  ASSERT_TRUE(fails(newcomer, Errc::busy)) << "there would be room, but the writer was there first";
+  EXPECT_TRUE(fails(ask("report", "writer", as("writer")), Errc::held));
+  ASSERT_TRUE(ok(locks().release("report", reader.token)));
+  EXPECT_TRUE(fails(locks().acquire("report", sharing("bob")), Errc::busy));
+  EXPECT_TRUE(ok(ask("report", "writer", as("writer"))));
+}
+
+TEST_P(LockLineTest, AHeadThatWantsMoreThanThereIsKeepsTheOthersWaiting) {
+  const auto ann = take(locks(), "gpu", permits("ann", 3, 5));
+  EXPECT_EQ(stand("gpu", "greedy"), "free");
+  EXPECT_TRUE(fails(ask("gpu", "greedy", permits("greedy", 4, 5)), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits("modest", 1, 5)), Errc::busy));
+  ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
+  ASSERT_TRUE(ok(ask("gpu", "greedy", permits("greedy", 4, 5))));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits("modest", 1, 5))));
+}
+
+TEST_P(LockLineTest, SeveralSharesAtTheHeadFollowEachOtherUpToTheNextWriter) {
+  const auto whole = take(locks(), "report", as("ann", 1h));
+  send_to_wait({"report"}, sharing("bob", 1h));
+  send_to_wait({"report"}, sharing("cat", 1h));
+  send_to_wait({"report"}, as("dan", 1h));
+  send_to_wait({"report"}, sharing("eve", 1h));
+  ASSERT_TRUE(ok(locks().release("report", whole.token)));
+  ASSERT_TRUE(has_got_it("bob"));
+  ASSERT_TRUE(has_got_it("cat"));
+  EXPECT_EQ(served(), "bob cat");
+  give_back("cat");
+  EXPECT_EQ(holders_of("report"), "bob") << "the writer waits for both";
+  give_back("bob");
+  ASSERT_TRUE(has_got_it("dan"));
+  EXPECT_EQ(holders_of("report"), "dan") << "the share behind it waits";
+  give_back("dan");
+  give_back("eve");
+}
+
+TEST_P(LockLineTest, PermitsThatFreeGoToTheHeadOfTheLine) {
+  const auto ann = take(locks(), "gpu", permits("ann", 2, 5, 1h));
+  const auto bob = take(locks(), "gpu", permits("bob", 2, 5, 1h));
+  send_to_wait({"gpu"}, permits("cat", 4, 5, 1h));
+  send_to_wait({"gpu"}, permits("dan", 1, 5, 1h));
+  ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
+  EXPECT_EQ(served(), "");
+  ASSERT_TRUE(ok(locks().release("gpu", bob.token)));
+  EXPECT_TRUE(has_got_it("cat"));
+  EXPECT_TRUE(has_got_it("dan"));
+}
+
+TEST_P(LockLineTest, WhoWantsSeveralStandsInEveryLine) {
+  take(locks(), "a", as("ann"));
+  EXPECT_EQ(stand_for_all({"b", "a"}, "bob"), "free a");
+  EXPECT_EQ(status_of(store()).waiters, 2);
+  EXPECT_TRUE(fails(locks().acquire("b", as("cat")), Errc::busy)) << "b is free, but bob stands before it";
+  EXPECT_EQ(stand_for_all({"b", "a"}, "bob"), "free a") << "kept";
+  EXPECT_EQ(status_of(store()).waiters, 2);
+  EXPECT_TRUE(leave({"a", "b"}, "bob"));
+  EXPECT_FALSE(leave({"a", "b"}, "bob")) << "it had left before";
+  EXPECT_EQ(status_of(store()).waiters, 0);
+  EXPECT_TRUE(ok(locks().acquire("b", as("cat"))));
+}
+
+TEST_P(LockLineTest, AllLinesAgreeOnWhoWasFirst) {
+  EXPECT_EQ(stand_for_all({"a", "b"}, "ann"), "free a");
+  EXPECT_EQ(stand_for_all({"c", "b", "a"}, "bob"), "busy a");
+  EXPECT_EQ(stand_for_all({"b", "c"}, "cat"), "busy b") << "bob stands before it in both";
+  EXPECT_EQ(stand_for_all({"d", "c"}, "dan"), "busy c");
+  EXPECT_TRUE(leave({"a", "b"}, "ann"));
+  EXPECT_EQ(stand_for_all({"c", "b", "a"}, "bob"), "free a");
+  EXPECT_EQ(stand_for_all({"d", "c"}, "dan"), "busy c");
+}
+
+TEST_P(LockLineTest, SeveralAreGrantedWhenTheLastOfThemFrees) {
+  const auto a = take(locks(), "a", as("ann", 1h));
+  const auto b = take(locks(), "b", as("bob", 1h));
+  send_to_wait({"b", "a", "c"}, as("cat", 1h));
+  ASSERT_TRUE(ok(locks().release("a", a.token)));
+  EXPECT_TRUE(fails(locks().acquire("a", as("dan")), Errc::busy)) << "kept for cat";
+  EXPECT_EQ(served(), "");
+  ASSERT_TRUE(ok(locks().release("b", b.token)));
+  ASSERT_TRUE(has_got_it("cat"));
+  EXPECT_EQ(holders_of("a") + holders_of("b") + holders_of("c"), "catcatcat");
+  EXPECT_EQ(status_of(store()).waiters, 0);
+}
+
+TEST_P(LockLineTest, AStopTokenEndsTheWaitAndThePlaceIsGone) {
+  take(locks(), "a", as("ann", 1h));
+  for (const Names& names : {Names{"a"}, Names{"a", "b"}}) {
+    std::stop_source stop;
+    auto options = waiting(as("bob"), 1h);
+    options.stop = stop.get_token();
+    std::optional<Result<Grant>> answer;
+    std::jthread waiter([&] { answer = locks().acquire_all(names, options); });
+    ASSERT_TRUE(in_line(static_cast<std::int64_t>(names.size())));
+    stop.request_stop();
+    waiter.join();
+    ASSERT_TRUE(fails(*answer, Errc::held));
+    EXPECT_EQ(answer->error().current->holder.name, "ann");
+    EXPECT_EQ(status_of(store()).waiters, 0);
+  }
+}
+
+TEST_P(LockLineTest, WhoIsSilentLosesItsPlaceInEveryLine) {
+  const auto a = take(locks(), "a", as("ann", 1h));
+  EXPECT_EQ(stand_for_all({"a", "b"}, "bob", 5s), "free a");
+  advance(4s);
+  EXPECT_EQ(stand("b", "cat", 1h), "busy");
+  advance(1s);
+  EXPECT_EQ(stand("b", "cat", 1h), "free") << "bob has been silent for too long";
+  EXPECT_EQ(stand_for_all({"a", "b"}, "bob", 5s), "busy b") << "it starts again at the end";
+  ASSERT_TRUE(ok(locks().release("a", a.token)));
+  EXPECT_TRUE(ok(ask("b", "cat", as("cat"))));
+}
+
+TEST_P(LockLineTest, WhoLostOnePlaceTakesAllOfThemAnew) {
+  EXPECT_EQ(stand_for_all({"a", "b"}, "ann", 5s), "free a");
+  EXPECT_EQ(stand("a", "bob", 1h), "busy");
+  under_test().run("DELETE FROM " + under_test().table("waiter") + " WHERE name = 'b'");
+  EXPECT_EQ(stand_for_all({"a", "b"}, "ann", 5s), "busy a") << "now behind bob";
+}
+
+// A lock nobody ever had is shown as unknown: that must not look like news to those behind the first.
+TEST_P(LockLineTest, WaitersForWhatNobodyEverHadOnlyLookWhileNothingHappens) {
+  take(locks(), "a", as("ann", 1h));
+  stand_for_all({"a", "b"}, "bob", 1h);
+  const auto counting = std::make_shared<FaultBackend>(under_test().open_backend());
+  const auto store = store_over(counting, {});
+  EXPECT_TRUE(fails(store.locks().acquire("b", waiting(as("cat"), 600ms)), Errc::busy));
+  EXPECT_LE(counting->calls("lock_wait"), 4) << "to get in line, and to leave it";
+}
+
+TEST_P(LockLineTest, WaitersForSharesOnlyLookWhileNothingHappens) {
+  take(locks(), "gpu", permits("ann", 3, 5, 1h));
+  take(locks(), "gpu", permits("bob", 2, 5, 2h));
+  const auto counting = std::make_shared<FaultBackend>(under_test().open_backend());
+  const auto store = store_over(counting, {});
+  const auto waits = [&](const std::string& name) {
+    EXPECT_FALSE(store.locks().acquire("gpu", waiting(permits(name, 1, 5), 600ms)).ok());
+  };
+  std::jthread cat([&] { waits("cat"); });
+  std::jthread dan([&] { waits("dan"); });
+  cat.join();
+  dan.join();
+  EXPECT_LE(counting->calls("lock_wait"), 8);
+  EXPECT_LE(counting->calls("lock_share"), 8);
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,116 @@
+// Asking for what one has: waiting for oneself would never end, so it is refused at once with a word of its own.
+#include <gtest/gtest.h>
+
+#include "support/lock_family_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class LockReentryTest : public LockFamilyTest {
+ protected:
+  static AcquireOptions from_instance(AcquireOptions options, const std::string& instance) {
+    options.holder->instance = instance;
+    return options;
+  }
+};
+LEASEHOLD_ON_BOTH_STORES(LockReentryTest);
+
+TEST_P(LockReentryTest, Promise11_WhoHasItAlreadyIsToldSoWithItsOwnGrant) {
+  const auto mine = take(locks(), "deploy", as("ann"));
+  const auto before = dump();
+  const auto refused = locks().acquire("deploy", as("ann"));
+  ASSERT_TRUE(fails(refused, Errc::reentry));
+  ASSERT_TRUE(refused.error().current.has_value());
+  EXPECT_EQ(refused.error().current->token, mine.token);
+  EXPECT_EQ(refused.error().current->holder.name, "ann");
+  EXPECT_EQ(dump(), before);
+}
+
+TEST_P(LockReentryTest, NobodyWaitsForItself) {
+  take(locks(), "deploy", as("ann", 1h));
+  const auto before = BootClock::now();
+  EXPECT_TRUE(fails(locks().acquire("deploy", waiting(as("ann"))), Errc::reentry));
+  EXPECT_LT(BootClock::now() - before, Duration(10s));
+  EXPECT_EQ(status_of(store()).waiters, 0);
+}
+
+TEST_P(LockReentryTest, TheSameNameInAnotherProcessIsSomebodyElse) {
+  take(locks(), "deploy", as("ann"));
+  EXPECT_TRUE(fails(locks().acquire("deploy", from_instance(as("ann"), "another process")), Errc::held));
+}
+
+TEST_P(LockReentryTest, AnotherNameInTheSameProcessIsSomebodyElse) {
+  take(locks(), "deploy", as("ann"));
+  EXPECT_TRUE(fails(locks().acquire("deploy", from_instance(as("bob"), "instance-of-ann")), Errc::held));
+}
+
+TEST_P(LockReentryTest, WithoutAnInstanceNobodyIsKnownAgain) {
+  take(locks(), "deploy", from_instance(as("ann"), ""));
+  EXPECT_TRUE(fails(locks().acquire("deploy", from_instance(as("ann"), "")), Errc::held));
+}
+
+TEST_P(LockReentryTest, AThreadIsKnownAgainAndAnotherThreadIsSomebodyElse) {
+  const auto mine = locks().acquire("deploy");
+  ASSERT_TRUE(ok(mine));
+  EXPECT_TRUE(fails(locks().acquire("deploy"), Errc::reentry));
+  std::jthread([&] { EXPECT_TRUE(fails(locks().acquire("deploy"), Errc::held)); }).join();
+  std::optional<Result<Grant>> answer;
+  std::jthread waiter([&] { answer = locks().acquire("deploy", {.wait = 30s}); });
+  ASSERT_TRUE(in_line(1));
+  ASSERT_TRUE(ok(locks().release("deploy", mine->token)));
+  waiter.join();
+  EXPECT_TRUE(ok(*answer)) << "threads wait for each other";
+}
+
+TEST_P(LockReentryTest, AllOfALockWhileHavingAShareOfIt) {
+  take(locks(), "report", sharing("bob", 1h));
+  const auto mine = take(locks(), "report", sharing("ann"));
+  const auto refused = locks().acquire("report", as("ann"));
+  ASSERT_TRUE(fails(refused, Errc::reentry));
+  EXPECT_EQ(refused.error().current->token, mine.token) << "its own, though bob's frees later";
+  EXPECT_TRUE(fails(locks().acquire("report", as("cat")), Errc::held));
+}
+
+TEST_P(LockReentryTest, AShareWhileHavingAllOfIt) {
+  take(locks(), "report", as("ann"));
+  EXPECT_TRUE(fails(locks().acquire("report", sharing("ann")), Errc::reentry));
+}
+
+TEST_P(LockReentryTest, ASecondShareIsNone) {
+  const auto first = take(locks(), "gpu", permits("ann", 2, 5));
+  const auto second = locks().acquire("gpu", permits("ann", 2, 5));
+  ASSERT_TRUE(ok(second));
+  EXPECT_GT(second->token, first.token);
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits("ann", 2, 5)), Errc::held)) << "but there is no more room";
+  ASSERT_TRUE(ok(locks().release("gpu", first.token)));
+  EXPECT_TRUE(ok(locks().heartbeat("gpu", second->token)));
+}
+
+TEST_P(LockReentryTest, WhatHasRunOutOrWasGivenBackIsNone) {
+  take(locks(), "deploy", as("ann", 10s));
+  advance(10s);
+  const auto again = locks().acquire("deploy", as("ann"));
+  ASSERT_TRUE(ok(again));
+  ASSERT_TRUE(ok(locks().release("deploy", again->token)));
+  EXPECT_TRUE(ok(locks().acquire("deploy", as("ann"))));
+}
+
+TEST_P(LockReentryTest, Promise13_ARepeatedRequestIsNone) {
+  const auto first = take(locks(), "deploy", asked_as(as("ann"), "r1"));
+  const auto again = locks().acquire("deploy", asked_as(as("ann"), "r1"));
+  ASSERT_TRUE(ok(again));
+  EXPECT_EQ(again->token, first.token);
+}
+
+TEST_P(LockReentryTest, OneOfSeveralThatOneHasAlready) {
+  take(locks(), "b", as("ann"));
+  const auto before = dump();
+  const auto refused = locks().acquire_all({"c", "b", "a"}, waiting(as("ann")));
+  ASSERT_TRUE(fails(refused, Errc::reentry));
+  EXPECT_EQ(refused.error().current->key, "b");
+  EXPECT_TRUE(fails(locks().show("a"), Errc::not_found));
+  EXPECT_TRUE(fails(locks().show("c"), Errc::not_found));
+}
+
+}  // namespace
+}  // namespace leasehold::support

@@ -1,0 +1,200 @@
+// How the model of the lock family judges those who ask, and how they stand in line.
+#pragma once
+
+#include "model/lock_family_model.h"
+
+namespace leasehold::lock_family {
+
+inline const Grant* LockFamilyModel::asked_before(const std::string& request) const {
+  const auto found = std::find_if(grants_.begin(), grants_.end(), [&](const Grant& grant) {
+    return !request.empty() && grant.request == request && !grant.forgotten;
+  });
+  return found == grants_.end() ? nullptr : &*found;
+}
+
+inline LockFamilyModel::Obstacle LockFamilyModel::obstacle_of_whole(const Lock& lock, const Wish& wish) const {
+  if (lock.shared || lock.whole == nullptr) return {};
+  if (lock.whole->live(now_)) return {.outcome = lock.whole->is_of(wish) ? "reentry" : "held", .told = lock.whole};
+  if (lock.whole->counts(now_)) return {.outcome = "held", .why = "delayed", .told = lock.whole};
+  return {};
+}
+
+inline LockFamilyModel::Obstacle LockFamilyModel::obstacle_of_shares(const Lock& lock, const Wish& wish) const {
+  Obstacle found;
+  if (!lock.shared) return found;
+  for (const auto* share : lock.holders(now_)) {
+    if (share->live(now_) && share->is_of(wish)) {
+      found = {.outcome = "reentry", .told = share};
+    } else if (share->live(now_) && found.outcome != "reentry") {
+      found = {.outcome = "held", .told = lock.shown(now_)};
+    } else if (share->counts(now_) && found.outcome.empty()) {
+      found = {.outcome = "held", .why = "delayed", .told = lock.delayed(now_)};
+    }
+  }
+  return found;
+}
+
+inline LockFamilyModel::Obstacle LockFamilyModel::no_room(const Lock& lock, const Permits& permits) const {
+  std::int64_t alive = permits.count;
+  std::int64_t counted = permits.count;
+  bool any = false;
+  if (!lock.shared) return {};
+  for (const auto* share : lock.holders(now_)) {
+    any = any || share->counts(now_);
+    if (share->live(now_)) alive += share->share->count;
+    if (share->counts(now_)) counted += share->share->count;
+  }
+  const auto* shown = lock.shown(now_);
+  if (any && lock.capacity != permits.capacity) {
+    return {.outcome = "mismatch",
+            .why = lock.capacity ? std::to_string(*lock.capacity) : "unlimited",
+            .told = shown->live(now_) ? shown : lock.delayed(now_)};
+  }
+  if (permits.capacity && alive > *permits.capacity) return {.outcome = "held", .told = shown};
+  if (permits.capacity && counted > *permits.capacity) {
+    return {.outcome = "held", .why = "delayed", .told = lock.delayed(now_)};
+  }
+  return {};
+}
+
+inline std::int64_t LockFamilyModel::ahead(const std::string& name, const std::string& request) const {
+  std::int64_t count = 0;
+  for (const auto& place : line_) {
+    if (place.name != name || place.until <= now_) continue;
+    if (place.request == request) break;
+    ++count;
+  }
+  return count;
+}
+
+inline LockFamilyModel::Obstacle LockFamilyModel::obstacle_in_line(const std::string& name,
+                                                                   const std::string& request) {
+  const auto before = ahead(name, request);
+  if (before == 0) return {};
+  return {.outcome = "busy", .told = lock(name).shown(now_), .waiters = before};
+}
+
+inline Grant& LockFamilyModel::new_grant(const Names& names, const Wish& wish) {
+  Moment token = now_;
+  for (const auto& name : names) token = std::max(token, lock(name).token + 1);
+  for (const auto& name : names) lock(name).token = token;
+  grants_.push_back({.holder = wish.holder,
+                     .instance = wish.instance,
+                     .request = wish.request,
+                     .ttl = wish.ttl,
+                     .delay = wish.delay,
+                     .heartbeat_at = now_,
+                     .expires_at = now_ + wish.ttl,
+                     .token = token,
+                     .names = names});
+  return grants_.back();
+}
+
+inline std::string LockFamilyModel::acquire(const Names& asked, const Wish& wish) {
+  auto names = asked;
+  std::sort(names.begin(), names.end());
+  if (const auto* before = asked_before(wish.request)) {
+    for (const auto& name : names) {
+      if (lock(name).shared || lock(name).whole != before) return lost(name, nullptr, true);
+    }
+    if (!before->live(now_)) return lost(names.front(), before, true);
+    return answer("granted", "", names.front(), before, 0, true);
+  }
+  for (const auto& name : names) {
+    auto found = obstacle_of_whole(lock(name), wish);
+    if (found.outcome.empty()) found = obstacle_of_shares(lock(name), wish);
+    if (found.outcome.empty()) found = obstacle_in_line(name, wish.request);
+    if (!found.outcome.empty()) return answer(found.outcome, found.why, name, found.told, found.waiters);
+  }
+  std::map<std::string, std::string> previous;
+  for (const auto& name : names) {
+    auto& whole = lock(name).whole;
+    if (lock(name).shared || whole == nullptr || !whole->open()) continue;
+    for (const auto& other : names) {
+      if (lock(other).whole == whole && !lock(other).shared) previous[other] = whole->holder;
+    }
+    end(*whole, "expired", "", names);
+  }
+  for (const auto& name : names) {
+    if (!lock(name).shared) continue;
+    for (auto* share : lock(name).holders(now_)) end(*share, "expired", "");
+  }
+  give_up_places(names, wish.request);
+  auto& mine = new_grant(names, wish);
+  for (const auto& name : names) {
+    lock(name).whole = &mine;
+    lock(name).shared = false;
+    const auto from = previous[name];
+    tell(name, from.empty() ? "acquired" : "reclaimed", mine, "", from);
+  }
+  return answer("granted", "", names.front(), &mine);
+}
+
+inline std::string LockFamilyModel::share(const std::string& name, const Permits& permits, const Wish& wish) {
+  auto& wanted = lock(name);
+  if (const auto* before = asked_before(wish.request)) {
+    if (!before->share || before->names.front() != name) return lost(name, nullptr, true);
+    return before->live(now_) ? answer("granted", "", name, before, 0, true) : lost(name, before, true);
+  }
+  auto found = obstacle_of_whole(wanted, wish);
+  if (found.outcome.empty()) found = no_room(wanted, permits);
+  if (found.outcome.empty()) found = obstacle_in_line(name, wish.request);
+  if (!found.outcome.empty()) return answer(found.outcome, found.why, name, found.told, found.waiters);
+  std::string previous;
+  if (!wanted.shared && wanted.whole != nullptr && wanted.whole->open()) {
+    previous = wanted.whole->holder;
+    end(*wanted.whole, "expired", "", {name});
+  }
+  for (auto* other : wanted.shared ? wanted.holders(now_) : std::vector<Grant*>{}) {
+    if (other->over(now_)) end(*other, "expired", "");
+  }
+  give_up_places({name}, wish.request);
+  auto& mine = new_grant({name}, wish);
+  mine.share = permits;
+  wanted.shares.push_back(&mine);
+  wanted.shared = true;
+  wanted.capacity = permits.capacity;
+  tell(name, previous.empty() ? "acquired" : "reclaimed", mine, mine.words(), previous);
+  return answer("granted", "", name, &mine);
+}
+
+inline void LockFamilyModel::give_up_places(const Names& names, const std::string& request) {
+  std::erase_if(line_, [&](const Place& place) {
+    return place.request == request && std::find(names.begin(), names.end(), place.name) != names.end();
+  });
+}
+
+inline std::string LockFamilyModel::wait(const Names& asked, const std::string& request, Moment patience) {
+  auto names = asked;
+  std::sort(names.begin(), names.end());
+  std::vector<Place*> own;
+  for (auto& place : line_) {
+    if (place.request == request && place.until > now_) own.push_back(&place);
+  }
+  const bool kept = own.size() == names.size();
+  if (kept) {
+    for (auto* place : own) place->until = now_ + patience;
+  } else {
+    give_up_places(names, request);
+    for (const auto& name : names) line_.push_back({.name = name, .request = request, .until = now_ + patience});
+  }
+  for (const auto& name : names) {
+    const auto before = ahead(name, request);
+    if (before == 0) continue;
+    const auto all = lock(name).holders(now_);
+    const bool alive = std::any_of(all.begin(), all.end(), [&](const Grant* grant) { return grant->live(now_); });
+    return answer(alive ? "held" : "busy", "", name, lock(name).shown(now_), before, kept);
+  }
+  return answer("free", "", names.front(), lock(names.front()).shown(now_), 0, kept);
+}
+
+inline std::string LockFamilyModel::leave(const Names& names, const std::string& request) {
+  const bool stood = std::any_of(line_.begin(), line_.end(), [&](const Place& place) {
+    return place.request == request && place.until > now_ &&
+           std::find(names.begin(), names.end(), place.name) != names.end();
+  });
+  give_up_places(names, request);
+  return stood ? "left" : "was not there";
+}
+
+}  // namespace leasehold::lock_family
