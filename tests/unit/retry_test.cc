@@ -1,0 +1,42 @@
+#include "lease/retry.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace leasehold::support {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Gives these answers in turn; `success` stands for an answer that is no error.
+constexpr auto success = Errc::internal;
+
+Result<int> ask(std::vector<Errc> answers) {
+  std::size_t asked = 0;
+  return lease::ask_again(BootClock::now() + 10s, [&]() -> Result<int> {
+    const auto code = answers.at(asked++);
+    if (code == success) return 7;
+    return Error{.code = code, .message = "no"};
+  });
+}
+
+Errc code_of(const Result<int>& answer) { return answer ? success : answer.error().code; }
+
+TEST(RetryTest, AnAnswerThatGotLostIsAskedForAgain) {
+  EXPECT_EQ(code_of(ask({Errc::in_doubt, success})), success);
+  EXPECT_EQ(code_of(ask({Errc::in_doubt, Errc::in_doubt, Errc::lost})), Errc::lost);
+}
+
+TEST(RetryTest, WhatCertainlyDidNotHappenSaysSo) {
+  EXPECT_EQ(code_of(ask({Errc::unavailable})), Errc::unavailable);
+  EXPECT_EQ(code_of(ask({Errc::busy, Errc::unavailable})), Errc::unavailable);
+}
+
+TEST(RetryTest, Promise10_AStoreThatIsGoneAfterALostAnswerLeavesItInDoubt) {
+  EXPECT_EQ(code_of(ask({Errc::in_doubt, Errc::unavailable})), Errc::in_doubt);
+  EXPECT_EQ(code_of(ask({Errc::in_doubt, Errc::busy, Errc::unavailable})), Errc::in_doubt);
+}
+
+}  // namespace
+}  // namespace leasehold::support
