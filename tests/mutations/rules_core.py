@@ -1,0 +1,45 @@
+"""The rules that C++ keeps for both stores, each broken once."""
+
+from mutation import Check, Mutation, conformance, simulator, unit
+
+MUTATIONS: list[Mutation] = []
+
+
+def broken(name: str, rule: str, file: str, edits: dict[str, str], *checks: Check) -> None:
+    MUTATIONS.append(Mutation(name, rule, "core", file, edits, checks))
+
+
+broken("trust from the answer on", "trust counts from before the request was sent", "src/lock/attempt.cc",
+       {"    before_sending = BootClock::now();\n    return ask(backend, wish, deadline);":
+        "    auto answered = ask(backend, wish, deadline);\n    before_sending = BootClock::now();\n"
+        "    return answered;"},
+       simulator())
+broken("margin dropped", "trust ends a margin before the lease does", "src/core/limits.cc",
+       {"std::min(ttl, remaining) - margin;": "std::min(ttl, remaining) - 0 * margin;"},
+       unit("LimitsTest.Promise09_*"))
+broken("replay trusts the whole ttl", "a repeated answer is trusted for what remains of the lease",
+       "src/lease/answer.cc",
+       {"trusted_until(before_sending, ttl, expires_at - answer.store_now)": "trusted_until(before_sending, ttl, ttl)"},
+       conformance("ReplayTest.Promise13_AReplayTrusts*"))
+broken("running at its expiry", "state is derived, and a lease is over at its expiry", "src/lease/answer.cc",
+       {"answer.expires_at.value_or(Timestamp{}) > answer.store_now":
+        "answer.expires_at.value_or(Timestamp{}) >= answer.store_now"},
+       conformance("LockTest.Promise01_*"))
+broken("loss is not final", "whoever has lost its lease is told to stop, and why", "src/lease/held_lease.cc",
+       {"return code == Errc::lost || code == Errc::not_found": "return code == Errc::not_found"},
+       conformance("HeldLeaseTest.Promise09_*"))
+broken("lost answer not asked for", "an acquire whose answer was lost is asked again, under the same request id",
+       "src/lock/attempt.cc",
+       {"lease::ask_again(deadline, [&] {\n    before_sending = BootClock::now();\n    return ask(":
+        "lease::ask_until_free(deadline, [&] {\n    before_sending = BootClock::now();\n    return ask("},
+       conformance("DoubtTest.Promise10_AnAcquire*"))
+broken("doubt told as unavailable", "what may have happened is never told as if it had not",
+       "src/storage/postgres/errors.cc",
+       {".code = unknown ? Errc::in_doubt : Errc::unavailable": ".code = Errc::unavailable"},
+       conformance("PostgresDoubtTest.*"))
+broken("occurrence after itself", "the next occurrence is later than the one before", "src/core/calendar.cc",
+       {"std::chrono::floor<seconds>(after) + seconds(1);": "std::chrono::ceil<seconds>(after);"},
+       unit("CalendarTest.*"), simulator())
+broken("skips miscounted", "as many occurrences are told as skipped as were", "src/core/schedule_plan.cc",
+       {"    plan.missed = due.earlier;": "    plan.missed = due.earlier - 1;"},
+       simulator(), conformance("ScheduleMisfireTest.*"))

@@ -1,0 +1,161 @@
+"""The rules of the SQLite store, each broken once."""
+
+from mutation import Check, Mutation, conformance, simulator, sql
+
+SQL = "src/storage/sqlite/sql/"
+LOCAL = "src/storage/sqlite/local/"
+
+MUTATIONS: list[Mutation] = []
+
+
+def broken(name: str, rule: str, file: str, edits: dict[str, str], *checks: Check) -> None:
+    MUTATIONS.append(Mutation(name, rule, "sqlite", file, edits, checks))
+
+
+# Tokens.
+
+broken("job verdict without token", "a verdict on a job needs the token of the present attempt", SQL + "queue.sql",
+       {"LEFT JOIN leasehold_job_grant AS g ON g.job_id = v.job_id AND g.token = v.token\n  LEFT JOIN leasehold_cancel":
+        "LEFT JOIN leasehold_job_grant AS g ON g.job_id = v.job_id\n  LEFT JOIN leasehold_cancel"},
+       simulator(), conformance("JobSettleTest.Promise04_*"))
+broken("chunk verdict without token", "a verdict on a chunk needs its present token", SQL + "chunk.sql",
+       {"ON l.id = c.lease_id AND c.token = :token AND l.ended_at IS NULL;":
+        "ON l.id = c.lease_id AND l.ended_at IS NULL;"},
+       simulator(), conformance("ChunkLateTest.Promise04_*"))
+broken("save without token", "a cursor is saved with the chunk's present token only", SQL + "chunk.sql",
+       {"ON l.id = c.lease_id AND c.token = :token AND {live};": "ON l.id = c.lease_id AND {live};"},
+       simulator(), conformance("ChunkLateTest.Promise04_*"))
+broken("token reset on release", "tokens outlive their lease", SQL + "lock.sql",
+       {"UPDATE leasehold_lease SET ended_at = :now, end_reason = 'released'\n"
+        " WHERE ended_at IS NULL AND id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'released');\n":
+        "UPDATE leasehold_lease SET ended_at = :now, end_reason = 'released'\n"
+        " WHERE ended_at IS NULL AND id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'released');\n"
+        "UPDATE leasehold_lock SET token = 1\n"
+        " WHERE name = :name AND (SELECT outcome FROM temp.leasehold_act) = 'released';\n"},
+       simulator(), conformance("TokenTest.*"))
+broken("token without the last one", "a new token is greater than the last one, whatever the clock says",
+       SQL + "lock.sql",
+       {"SELECT :name, max(token + 1, :now), last_insert_rowid(), nullif(:delay, 0)":
+        "SELECT :name, :now, last_insert_rowid(), nullif(:delay, 0)"},
+       simulator(), conformance("TokenTest.*"))
+broken("fence without token", "the fence refuses every token but the present one", LOCAL + "fence.sql",
+       {"SELECT CASE WHEN coalesce(s.token, k.token) <> ?2 THEN 'superseded'\n":
+        "SELECT CASE WHEN false THEN 'superseded'\n"},
+       simulator(), conformance("FenceTest.Promise14_*"))
+broken("fence forgets the end", "the fence refuses what has ended", LOCAL + "fence.sql",
+       {"WHEN l.ended_at IS NULL THEN 'current'": "WHEN true THEN 'current'"},
+       simulator(), conformance("FenceTest.Promise14_*"))
+broken("fence forgets an ended claim", "a claim may end before its session does", LOCAL + "fence_claim.sql",
+       {"WHEN c.ended_at IS NULL AND l.ended_at IS NULL THEN 'current'": "WHEN l.ended_at IS NULL THEN 'current'"},
+       conformance("ClaimFenceTest.*"))
+
+# Expiry and takeover.
+
+broken("heartbeat revives", "a heartbeat never revives an expired lock", SQL + "lock.sql",
+       {"WHEN coalesce(g.token, k.token) = :token AND {is_live} THEN 'extended'":
+        "WHEN coalesce(g.token, k.token) = :token AND l.ended_at IS NULL THEN 'extended'"},
+       simulator(), conformance("LostTest.Promise05_*"))
+broken("share revives", "a heartbeat never revives an expired share", SQL + "lock.sql",
+       {"WHEN coalesce(g.token, k.token) = :token AND {is_live} THEN 'extended'":
+        "WHEN coalesce(g.token, k.token) = :token AND ({is_live} OR (g.token IS NOT NULL AND l.ended_at IS NULL))\n"
+        "            THEN 'extended'"},
+       simulator(), conformance("LockShareTest.Promise05_*", "LockSemaphoreTest.Promise05_*"))
+broken("job heartbeat revives", "a heartbeat never revives an expired job", SQL + "queue.sql",
+       {"ON l.id = g.lease_id AND l.ended_at IS NULL AND l.expires_at > :now;\nUPDATE leasehold_lease\n":
+        "ON l.id = g.lease_id AND l.ended_at IS NULL;\nUPDATE leasehold_lease\n"},
+       simulator(), conformance("JobExpiryTest.Promise05_*"))
+broken("heartbeat keeps the old end", "a heartbeat extends from now on", SQL + "lock.sql",
+       {"SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)":
+        "SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl)"},
+       conformance("LockTest.Heartbeat*"))
+broken("held at its expiry", "a lease is over at its expiry, not after it (< for <=)", SQL + "lock.sql",
+       {"CASE WHEN h.ended_at IS NULL AND h.expires_at > :now\n":
+        "CASE WHEN h.ended_at IS NULL AND h.expires_at >= :now\n"},
+       simulator(), conformance("LockTest.Promise06_*"))
+broken("takeover leaves the lease open", "a takeover ends the lease first", SQL + "connection_lock.sql",
+       {"   WHERE ended_at IS NULL AND id = (SELECT lease_id FROM leasehold_lock WHERE name = NEW.name);":
+        "   WHERE false AND id = (SELECT lease_id FROM leasehold_lock WHERE name = NEW.name);"},
+       conformance("LockTest.Promise06_*", "LockTogetherTest.Promise06_*"))
+broken("replay revives", "a request repeated after its lease ran out is lost", SQL + "lock.sql",
+       {"CASE WHEN h.request_id = :request_id AND h.ended_at IS NULL AND h.expires_at > :now THEN 'replayed'":
+        "CASE WHEN h.request_id = :request_id AND h.ended_at IS NULL THEN 'replayed'"},
+       conformance("ReplayTest.Promise13_*"))
+broken("replay grants anew", "a claim repeated takes no second job", SQL + "queue.sql",
+       {":now, :now + c.ttl, CASE WHEN :attach IS NULL THEN :request_id END\n": ":now, :now + c.ttl, NULL\n"},
+       conformance("JobClaimTest.Promise13_*", "JobDoubtTest.Promise13_*"))
+broken("claim does not heal", "the next claim takes back what the dead hold", SQL + "queue.sql",
+       {"   AND EXISTS (SELECT 1 FROM leasehold_lease_check WHERE queue = :queue AND check_at <= :now);":
+        "   AND false;"},
+       simulator(), conformance("JobExpiryTest.Promise06_*"))
+broken("stale session claims", "a stale session can have nothing", SQL + "claim.sql",
+       {"CASE WHEN s.id IS NULL THEN 'unknown' WHEN {live} THEN NULL":
+        "CASE WHEN s.id IS NULL THEN 'unknown' WHEN l.ended_at IS NULL THEN NULL"},
+       conformance("ClaimTakeTest.Unregistered*"))
+
+# Budgets and limits.
+
+broken("crash budget forgotten", "a job that kills its workers ends in the dead letter", SQL + "connection_queue.sql",
+       {"           >= j.crash_budget,": "           >= 1000000,"},
+       simulator(), conformance("JobExpiryTest.Promise07_*"))
+broken("one crash too many", "a chunk is exhausted by as many crashes as its budget says", SQL + "connection_chunk.sql",
+       {"WHERE s.id = set_id AND crashes + 1 >= s.crash_budget)":
+        "WHERE s.id = set_id AND crashes + 1 > s.crash_budget)"},
+       conformance("ChunkExpiryTest.Promise07_*", "ChunkRetryTest.FailuresAndCrashes*", "ChunkJobTest.ItFails*"))
+broken("innocents charged", "only who was alone with its holder answers for a crash", SQL + "connection_queue.sql",
+       {"     AND (SELECT count(*) FROM leasehold_job_grant AS o WHERE o.lease_id = NEW.lease_id) = 1\n": ""},
+       conformance("JobExpiryTest.Promise07_*"))
+broken("backoff off by one", "the first backoff is the base, and each further one twice as long", SQL + "queue.sql",
+       {"1 << (min(b.failures, 30) - 1)": "1 << min(b.failures, 30)"},
+       conformance("JobSettleTest.AFailedJobComesBackAfterItsBackoff"))
+broken("limit overshot", "a queue runs no more jobs at once than its limit", SQL + "queue.sql",
+       {"coalesce(max_running - (SELECT count(*) FROM {running}), places) AS free":
+        "coalesce(max_running + 1 - (SELECT count(*) FROM {running}), places) AS free"},
+       conformance("JobLimitTest.*"))
+broken("one permit too many", "permits never exceed the capacity", SQL + "lock.sql",
+       {"{share_is_live}) + :permits > :capacity THEN": "{share_is_live}) + :permits > :capacity + 1 THEN",
+        "> :now)) + :permits > :capacity THEN": "> :now)) + :permits > :capacity + 1 THEN"},
+       simulator(), conformance("LockSemaphoreTest.Permits*"))
+
+# The rest of the lock family.
+
+broken("lock delay forgotten", "after an expiry nobody gets the lock before its delay is over", SQL + "lock.sql",
+       {"coalesce(h.ended_at, h.expires_at)) + k.delay > :now": "coalesce(h.ended_at, h.expires_at)) > :now"},
+       simulator(), conformance("LockDelayTest.After*"))
+broken("some of several", "several locks are taken all or none", SQL + "lock.sql",
+       {" ORDER BY n.in_the_way IS NULL, n.name LIMIT 1;": " ORDER BY n.in_the_way IS NOT NULL, n.name LIMIT 1;"},
+       simulator(), conformance("LockTogetherTest.Promise11_*"))
+broken("line jumped", "whoever came first is served first", SQL + "lock.sql",
+       {"CASE WHEN ({waiters_ahead}) > 0 THEN 'busy' END": "CASE WHEN ({waiters_ahead}) > 1 THEN 'busy' END"},
+       conformance("RefusalTest.Promise11_*", "RefusalTest.TheFirstInLine*"))
+
+# What is told and what is kept.
+
+broken("takeover untold", "a takeover leaves an event in the same commit", SQL + "lock.sql",
+       {"(SELECT holder FROM leasehold_lease WHERE id = a.lease_id) END\n"
+        "  FROM temp.leasehold_act AS a WHERE a.outcome = 'granted';":
+        "(SELECT holder FROM leasehold_lease WHERE id = a.lease_id) END\n"
+        "  FROM temp.leasehold_act AS a WHERE a.outcome = 'granted' AND NOT a.takeover;"},
+       simulator(), conformance("EventsTest.Promise12_*"))
+broken("release untold", "a release leaves an event in the same commit", SQL + "lock.sql",
+       {" WHERE a.outcome = 'released' AND l.ended_at IS NULL;": " WHERE false;"},
+       simulator(), conformance("EventsTest.Promise12_*"))
+broken("prune forgets too much", "the latest lease of a lock stays: it says how the lock came to be free",
+       SQL + "lease.sql",
+       {"     AND l.id NOT IN (SELECT lease_id FROM leasehold_lock WHERE lease_id IS NOT NULL)\n": ""},
+       conformance("PruneStatusTest.*"))
+broken("set final too early", "a set is final only when nobody holds a chunk of it", SQL + "connection_chunk.sql",
+       {"WHERE set_id = NEW.set_id AND lease_id IS NOT NULL AND final IS NULL))":
+        "WHERE set_id = NEW.set_id AND lease_id IS NOT NULL AND final IS NOT NULL))"},
+       conformance("ChunkRaceTest.TheLastTwo*"))
+broken("two claims on an item", "an item has one owner, also for who writes past the library",
+       "src/storage/sqlite/migrations/0006_session.up.sql",
+       {"CREATE UNIQUE INDEX leasehold_claim_active": "CREATE INDEX leasehold_claim_active"},
+       sql("SessionFileTest.TheIndexStops*"))
+broken("occurrence taken twice", "an occurrence is taken once", SQL + "schedule.sql",
+       {"next_occurrence = a.next_occurrence, next_run_at = a.next_run_at, next_cause = 'scheduled'":
+        "next_occurrence = s.next_occurrence, next_run_at = s.next_run_at, next_cause = 'scheduled'"},
+       simulator(), conformance("ScheduleAcquireTest.*", "ScheduleMisfireTest.AllRuns*"))
+broken("skip unrecorded", "every occurrence that nobody took is recorded as skipped", SQL + "schedule.sql",
+       {"FROM temp.leasehold_schedule_act AS a WHERE a.missed IS NOT NULL;\nINSERT INTO leasehold_event":
+        "FROM temp.leasehold_schedule_act AS a WHERE a.missed > 1;\nINSERT INTO leasehold_event"},
+       simulator(), conformance("ScheduleMisfireTest.Skip*"))
