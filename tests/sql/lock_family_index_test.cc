@@ -2,15 +2,13 @@
 // say, and looks at no more of many than of few.
 #include <gtest/gtest.h>
 
-#include "sql/sql_fixture.h"
+#include "sql/index_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-class LockFamilyIndexTest : public SqlTest {
+class LockFamilyIndexTest : public IndexTest {
  protected:
-  LockFamilyIndexTest() : SqlTest({.recycled = false}) {}
-
   void SetUp() override {
     // Wrong statistics: analysed while there was next to nothing, as autovacuum would on a quiet night.
     share_ = alice_.scalar(here("SELECT token FROM leasehold.lock_share('pool', 'ann', '1 day', capacity => 9)"));
@@ -19,31 +17,7 @@ class LockFamilyIndexTest : public SqlTest {
     alice_.run(here("SELECT leasehold.lock_wait('pool', 'dan', 'place of dan', interval '1 day')"));
     alice_.run(here("ANALYZE leasehold.lock, leasehold.lock_share, leasehold.waiter, leasehold.lease"));
   }
-  void settle_statistics() {
-    alice_.run("SELECT pg_stat_force_next_flush()");
-    observer_.run("SELECT pg_stat_clear_snapshot()");
-  }
-  /// Sequential scans so far, of the tables that grow.
-  std::string sequential_scans() {
-    settle_statistics();
-    return observer_.scalar(
-        "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
-        "schemaname = '" +
-        store_.schema() + "' AND relname IN ('lock', 'lock_share', 'waiter', 'lease')");
-  }
-  /// How many entries of indexes an act that is then rolled back looks at.
-  std::int64_t read_by(const std::string& act) {
-    const auto so_far = [&] {
-      settle_statistics();
-      return std::stoll(observer_.scalar("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '" +
-                                         store_.schema() + "'"));
-    };
-    const auto before = so_far();
-    alice_.run("BEGIN");
-    alice_.run(here("SELECT leasehold." + act));
-    alice_.run("ROLLBACK");
-    return so_far() - before;
-  }
+  std::string sequential_scans() { return sequential_scans_of("'lock', 'lock_share', 'waiter', 'lease'"); }
   /// Past shares of the same lock, other locks, and places in their lines.
   void grow(int count) {
     const auto numbers = " FROM generate_series(1, " + std::to_string(count) + ") AS i";

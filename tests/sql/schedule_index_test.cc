@@ -2,15 +2,13 @@
 // heartbeats touch none.
 #include <gtest/gtest.h>
 
-#include "sql/sql_fixture.h"
+#include "sql/index_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-class ScheduleIndexTest : public SqlTest {
+class ScheduleIndexTest : public IndexTest {
  protected:
-  ScheduleIndexTest() : SqlTest({.recycled = false}) {}
-
   void SetUp() override {
     // Wrong statistics: analysed while there was next to nothing, as autovacuum would on a quiet night.
     alice_.run(
@@ -24,31 +22,7 @@ class ScheduleIndexTest : public SqlTest {
     }
     alice_.run(here("ANALYZE leasehold.schedule, leasehold.schedule_task, leasehold.schedule_run, leasehold.lease"));
   }
-  void settle_statistics() {
-    alice_.run("SELECT pg_stat_force_next_flush()");
-    observer_.run("SELECT pg_stat_clear_snapshot()");
-  }
-  /// Sequential scans so far, of the tables that grow.
-  std::string sequential_scans() {
-    settle_statistics();
-    return observer_.scalar(
-        "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
-        "schemaname = '" +
-        store_.schema() + "' AND relname IN ('schedule', 'schedule_task', 'schedule_run', 'lease')");
-  }
-  /// How many entries of indexes an act that is then rolled back looks at.
-  std::int64_t read_by(const std::string& act) {
-    const auto so_far = [&] {
-      settle_statistics();
-      return std::stoll(observer_.scalar("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '" +
-                                         store_.schema() + "'"));
-    };
-    const auto before = so_far();
-    alice_.run("BEGIN");
-    alice_.run(here("SELECT leasehold." + act));
-    alice_.run("ROLLBACK");
-    return so_far() - before;
-  }
+  std::string sequential_scans() { return sequential_scans_of("'schedule', 'schedule_task', 'schedule_run', 'lease'"); }
   /// As many again as the functions would make, in no time: each with a run of yesterday and the lease it had, and none
   /// of them due.
   void grow(int count) {

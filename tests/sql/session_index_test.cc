@@ -2,15 +2,13 @@
 // heartbeats touch none.
 #include <gtest/gtest.h>
 
-#include "sql/sql_fixture.h"
+#include "sql/index_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-class SessionIndexTest : public SqlTest {
+class SessionIndexTest : public IndexTest {
  protected:
-  SessionIndexTest() : SqlTest({.recycled = false}) {}
-
   void SetUp() override {
     // Wrong statistics: analysed while there was next to nothing, as autovacuum would on a quiet night.
     work_a_little();
@@ -26,31 +24,7 @@ class SessionIndexTest : public SqlTest {
     alice_.run(
         here("SELECT leasehold.item_add('x' || i, conflicts => ARRAY['k' || i]) FROM generate_series(1, 20) AS i"));
   }
-  void settle_statistics() {
-    alice_.run("SELECT pg_stat_force_next_flush()");
-    observer_.run("SELECT pg_stat_clear_snapshot()");
-  }
-  /// Sequential scans so far, of the tables that grow.
-  std::string sequential_scans() {
-    settle_statistics();
-    return observer_.scalar(
-        "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
-        "schemaname = '" +
-        store_.schema() + "' AND relname IN ('session', 'item', 'claim', 'lease')");
-  }
-  /// How many entries of indexes an act that is then rolled back looks at.
-  std::int64_t read_by(const std::string& act) {
-    const auto so_far = [&] {
-      settle_statistics();
-      return std::stoll(observer_.scalar("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '" +
-                                         store_.schema() + "'"));
-    };
-    const auto before = so_far();
-    alice_.run("BEGIN");
-    alice_.run(here("SELECT leasehold." + act));
-    alice_.run("ROLLBACK");
-    return so_far() - before;
-  }
+  std::string sequential_scans() { return sequential_scans_of("'session', 'item', 'claim', 'lease'"); }
   /// As many again as the functions would make, in no time: a session with an item each, and a past claim of it.
   void grow(int count) {
     const auto numbers = " FROM generate_series(1, " + std::to_string(count) + ") AS i";
