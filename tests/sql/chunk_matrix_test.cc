@@ -5,13 +5,10 @@
 
 #include <map>
 
-#include "sql/sql_fixture.h"
+#include "sql/matrix_fixture.h"
 
 namespace leasehold::support {
 namespace {
-
-enum class Bob { passes, waits };
-enum class Expiry { never, before_alice, after_alice };
 
 struct ChunkPair {
   const char* name;
@@ -84,14 +81,6 @@ class ChunkMatrixTest : public SqlTest, public ::testing::WithParamInterface<Chu
     bob_.send(filled(acts().at(pair.second)));
     return bob_.waits(observer_);
   }
-  static std::string told(PgConnection& connection) {
-    try {
-      return connection.answer();
-    } catch (const std::runtime_error& error) {
-      return std::string(error.what()).find("is not current") != std::string::npos ? "LH001" : error.what();
-    }
-  }
-
   /// Nothing hangs on a lease that has ended, and what is final is not held.
   void expect_nothing_lost() {
     EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.chunk AS c LEFT JOIN leasehold.lease AS l ON "

@@ -5,13 +5,10 @@
 
 #include <map>
 
-#include "sql/sql_fixture.h"
+#include "sql/matrix_fixture.h"
 
 namespace leasehold::support {
 namespace {
-
-enum class Bob { passes, waits };
-enum class Expiry { never, before_alice, after_alice };
 
 struct ClaimPair {
   const char* name;
@@ -87,14 +84,6 @@ class ClaimMatrixTest : public SqlTest, public ::testing::WithParamInterface<Cla
     bob_.send(filled(pair.second));
     return bob_.waits(observer_);
   }
-  static std::string told(PgConnection& connection) {
-    try {
-      return connection.answer();
-    } catch (const std::runtime_error& error) {
-      return std::string(error.what()).find("is not current") != std::string::npos ? "LH001" : error.what();
-    }
-  }
-
   /// Whoever has something is there, and nobody has what another one's is above or in conflict with.
   void expect_sound() {
     EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.claim AS c LEFT JOIN leasehold.lease AS l ON "

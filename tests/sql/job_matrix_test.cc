@@ -5,12 +5,10 @@
 
 #include <map>
 
-#include "sql/sql_fixture.h"
+#include "sql/matrix_fixture.h"
 
 namespace leasehold::support {
 namespace {
-
-enum class Bob { passes, waits };
 
 struct Pair {
   const char* name;

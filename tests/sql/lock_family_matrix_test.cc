@@ -2,12 +2,10 @@
 // the first thing in a transaction that stays open, bob the second.
 #include <gtest/gtest.h>
 
-#include "sql/sql_fixture.h"
+#include "sql/matrix_fixture.h"
 
 namespace leasehold::support {
 namespace {
-
-enum class Bob { passes, waits };
 
 struct Pair {
   const char* name;
@@ -63,14 +61,6 @@ class LockFamilyMatrixTest : public SqlTest, public ::testing::WithParamInterfac
     }
     return sql;
   }
-  static std::string told(PgConnection& connection) {
-    try {
-      return connection.answer();
-    } catch (const std::runtime_error& error) {
-      return std::string(error.what()).find("is not current") != std::string::npos ? "LH001" : error.what();
-    }
-  }
-
   std::string token_;
   std::string both_;
 };

@@ -2,12 +2,10 @@
 // transaction that stays open, bob the second.
 #include <gtest/gtest.h>
 
-#include "sql/sql_fixture.h"
+#include "sql/matrix_fixture.h"
 
 namespace leasehold::support {
 namespace {
-
-enum class Bob { passes, waits };
 
 struct Pair {
   const char* name;
@@ -42,13 +40,6 @@ class LockMatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair
     const auto at = sql.find("TOKEN");
     if (at != std::string::npos) sql.replace(at, 5, token);
     return sql;
-  }
-  static std::string told(PgConnection& connection) {
-    try {
-      return connection.answer();
-    } catch (const std::runtime_error& error) {
-      return std::string(error.what()).find("is not current") != std::string::npos ? "LH001" : error.what();
-    }
   }
 };
 

@@ -5,13 +5,10 @@
 
 #include <map>
 
-#include "sql/sql_fixture.h"
+#include "sql/matrix_fixture.h"
 
 namespace leasehold::support {
 namespace {
-
-enum class Bob { passes, waits };
-enum class Expiry { never, before_alice, after_alice };
 
 struct SchedulePair {
   const char* name;
@@ -86,14 +83,6 @@ class ScheduleMatrixTest : public SqlTest, public ::testing::WithParamInterface<
     bob_.send(filled(pair.second));
     return bob_.waits(observer_);
   }
-  static std::string told(PgConnection& connection) {
-    try {
-      return connection.answer();
-    } catch (const std::runtime_error& error) {
-      return std::string(error.what()).find("is not current") != std::string::npos ? "LH001" : error.what();
-    }
-  }
-
   /// A run under way has a lease, which has not ended and which its schedule points at; and each run its own token.
   void expect_sound() {
     EXPECT_EQ(
