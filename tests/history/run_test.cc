@@ -28,14 +28,14 @@ class HistoryRun : public ::testing::Test {
     return *store_;
   }
 
-  support::Finished load(const Arguments& more) {
-    Arguments argv = {LEASEHOLD_LOAD, "--store", store_->url(), "--out", folder_.file("records")};
+  support::Finished load(int seed, const Arguments& more) {
+    Arguments argv = {LEASEHOLD_LOAD, "--store", store_->url(), "--out", records(seed), "--seed", std::to_string(seed)};
     argv.insert(argv.end(), more.begin(), more.end());
     return support::run(argv, {}, {}, 60s);
   }
 
-  support::Finished check() {
-    return support::run({LEASEHOLD_CHECK, folder_.file("records"), "--store", store_->url()}, {}, {}, 60s);
+  support::Finished check(int seed) {
+    return support::run({LEASEHOLD_CHECK, records(seed), "--store", store_->url()}, {}, {}, 60s);
   }
 
   /// Changes a function of the store's schema, so that it breaks a rule.
@@ -51,21 +51,28 @@ class HistoryRun : public ::testing::Test {
   }
 
   void expect_linearizable(const Arguments& more) {
-    const auto loaded = load(more);
+    const auto loaded = load(1, more);
     ASSERT_EQ(loaded.exit_code, 0) << loaded.err;
-    const auto checked = check();
+    const auto checked = check(1);
     EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
     EXPECT_NE(checked.out.find(": linearizable\n"), std::string::npos) << checked.out;
   }
 
+  /// Nobody can tell when the scheduler lets a load do harm: on a busy machine it may take a few.
   void expect_violation(const Arguments& more, const std::string& reason) {
-    ASSERT_EQ(load(more).exit_code, 0);
-    const auto checked = check();
-    EXPECT_EQ(checked.exit_code, 1) << checked.out << checked.err;
-    EXPECT_NE(checked.out.find(reason), std::string::npos) << checked.out;
+    std::string last;
+    for (int seed = 1; seed <= 20; ++seed) {
+      ASSERT_EQ(load(seed, more).exit_code, 0);
+      const auto checked = check(seed);
+      if (checked.exit_code == 1 && checked.out.find(reason) != std::string::npos) return;
+      last = checked.out + checked.err;
+    }
+    ADD_FAILURE() << "no history shows that " << reason << "; the last: " << last;
   }
 
  private:
+  std::string records(int seed) const { return folder_.file(fmt::format("records-{}", seed)); }
+
   support::TempDir folder_;
   std::unique_ptr<TestStore> store_;
 };
@@ -82,28 +89,34 @@ TEST_F(HistoryRun, PostgreSQLIsLinearizableThroughKill9) {
   expect_linearizable(with_kills);
 }
 
-Arguments only(const std::string& feature) {
-  // Holders that are late more often than not.
-  return {"--seconds", "2", "--processes",   "4", "--ttl",      "50ms",
-          "--keys",    "2", "--pause-every", "4", "--features", feature};
+/// Holders that are late more often than not.
+Arguments late_holders(const std::string& feature, const std::string& processes, const std::string& keys) {
+  return {"--seconds", "2",  "--processes",   processes, "--ttl",      "50ms",
+          "--keys",    keys, "--pause-every", "4",       "--features", feature};
 }
+
+/// Others take over at once.
+Arguments crowded(const std::string& feature) { return late_holders(feature, "4", "2"); }
+
+/// A lease that has run out is often still there when its holder comes back.
+Arguments lonely(const std::string& feature) { return late_holders(feature, "2", "6"); }
 
 TEST_F(HistoryRun, PostgreSQLWithoutTheTokenTestInReleaseIsNot) {
   use(StoreKind::postgres);
   mutate("lock_release", "k.token = lock_release.token AND", "/* any token */");
-  expect_violation(only("lock"), "which was not current");
+  expect_violation(crowded("lock"), "which was not current");
 }
 
 TEST_F(HistoryRun, PostgreSQLThatAcceptsACompleteAfterTheTakeoverIsNot) {
   use(StoreKind::postgres);
   mutate("job_settled_before", "WHEN 'complete' THEN 'completed'", "WHEN 'complete' THEN s.outcome");
-  expect_violation(only("job"), "which was not current");
+  expect_violation(crowded("job"), "which was not current");
 }
 
 TEST_F(HistoryRun, PostgreSQLWithHeartbeatsThatReviveIsNot) {
   use(StoreKind::postgres);
   mutate("lease_heartbeat", "AND l.expires_at > moment", "/* expired or not */");
-  expect_violation(only("lock"), "a heartbeat revived a lease that had run out");
+  expect_violation(lonely("lock"), "a heartbeat revived a lease that had run out");
 }
 
 TEST(HistoryTools, RefuseWhatTheyDoNotUnderstand) {
