@@ -320,7 +320,7 @@ TEST(JobRestartTest, WorkGoesOnAfterPostgresCrashed) {
 
 TEST(JobPgBouncerTest, WorkIsDoneThroughAPoolerInTransactionMode) {
   TestStore direct(StoreKind::postgres, {.real_time = true});
-  const PgBouncer bouncer(test_postgres_url());
+  const PgBouncer bouncer(direct.database_url());
   std::vector<Store> stores;
   for (int i = 0; i < 2; ++i) stores.push_back(must(Store::open(bouncer.url() + "?schema=" + direct.schema())));
   const auto jobs = stores[0].jobs();

@@ -81,7 +81,9 @@ bool nobody_else_uses(PgConnection& connection, const std::string& schema) {
       std::chrono::seconds(1));
 }
 
-const std::string& migrations() {
+}  // namespace
+
+const std::string& checksum_of_migrations() {
   static const std::string sum = [] {
     std::string texts;
     for (const auto& migration : postgres::dialect().migrations) texts += migration.up;
@@ -89,8 +91,6 @@ const std::string& migrations() {
   }();
   return sum;
 }
-
-}  // namespace
 
 bool may_recycle(PgConnection& connection) {
   return connection.scalar("SELECT current_setting('cluster_name')") == "leasehold-throwaway";
@@ -105,7 +105,7 @@ std::optional<RecycledSchema> take_recycled(PgConnection& connection) {
   const auto taken = connection.rows(fmt::format(
       "DELETE FROM public.clean_schema WHERE name = (SELECT name FROM public.clean_schema WHERE migrations = '{}' "
       "LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING name, shape",
-      migrations()));
+      checksum_of_migrations()));
   if (taken.empty()) return std::nullopt;
   return RecycledSchema{.name = taken.front().at(0).value(), .shape = taken.front().at(1).value()};
 }
@@ -118,7 +118,7 @@ bool recycle(PgConnection& connection, const RecycledSchema& schema) try {
   // Two who make the list at once: the slower one fails, and finds it.
   connection.fail(make_list);
   connection.run(fmt::format("INSERT INTO public.clean_schema VALUES ('{}', '{}', '{}')", schema.name, schema.shape,
-                             migrations()));
+                             checksum_of_migrations()));
   return true;
 } catch (const std::runtime_error&) {
   return false;

@@ -15,6 +15,9 @@
 
 namespace leasehold::support {
 
+/// What was made by other migrations is of no use.
+const std::string& checksum_of_migrations();
+
 struct RecycledSchema {
   std::string name;
   /// Tells one state of the catalogs from every other: any DDL, grant or comment changes it.

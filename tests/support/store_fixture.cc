@@ -42,7 +42,7 @@ std::string store_name(const ::testing::TestParamInfo<StoreKind>& info) { return
 
 TestStore::TestStore(StoreKind kind, Options options) : kind_(kind), options_(options) {
   if (kind_ == StoreKind::postgres) {
-    take_schema();
+    take_database();
   } else {
     url_ = "sqlite:" + path();
     if (options_.migrate) open({.migrate = MigrateOnOpen::yes});
@@ -50,20 +50,29 @@ TestStore::TestStore(StoreKind kind, Options options) : kind_(kind), options_(op
 }
 
 TestStore::~TestStore() {
-  if (!postgres_) return;
+  if (!postgres_ || copy_) return;
   if (recycled_ && recycle(*postgres_, *recycled_)) return;
   // Somebody's transaction may still be open after a failed test; do not hang on it.
   postgres_->fail("SET lock_timeout = '10s'; DROP SCHEMA IF EXISTS " + schema_ + " CASCADE");
 }
 
+void TestStore::take_database() {
+  database_url_ = test_postgres_url();
+  postgres_ = std::make_unique<PgConnection>(database_url_);
+  if (!options_.real_time || !options_.migrate || !may_recycle(*postgres_)) return take_schema();
+  copy_ = std::make_unique<CopiedDatabase>(database_url_);
+  database_url_ = copy_->url();
+  schema_ = "leasehold";
+  url_ = database_url_;
+  postgres_ = std::make_unique<PgConnection>(database_url_);
+}
+
 // Real processes may outlive their test by a moment: what they use is never used again.
 void TestStore::take_schema() {
-  const auto base = test_postgres_url();
-  postgres_ = std::make_unique<PgConnection>(base);
   const bool recycling = options_.recycled && options_.migrate && !options_.real_time && may_recycle(*postgres_);
   if (recycling) recycled_ = take_recycled(*postgres_);
   schema_ = recycled_ ? recycled_->name : new_schema_name();
-  url_ = with_option(base, "schema=" + schema_);
+  url_ = with_option(database_url_, "schema=" + schema_);
   if (!recycled_) make_schema();
   if (recycling && !recycled_) recycled_ = RecycledSchema{.name = schema_, .shape = shape_of(*postgres_, schema_)};
   if (options_.migrate && !options_.real_time) start_clock();

@@ -22,6 +22,7 @@
 
 #include "leasehold/leasehold.h"
 #include "storage/backend.h"
+#include "support/copied_database.h"
 #include "support/pg.h"
 #include "support/recycled_schema.h"
 #include "support/results.h"
@@ -57,6 +58,8 @@ class TestStore {
   [[nodiscard]] const std::string& url() const { return url_; }
   /// SQLite: the file.
   [[nodiscard]] std::string path() const { return folder_.file("store.db"); }
+  /// PostgreSQL: of the database, without leasehold's own options.
+  [[nodiscard]] const std::string& database_url() const { return database_url_; }
   /// PostgreSQL: the schema.
   [[nodiscard]] const std::string& schema() const { return schema_; }
 
@@ -82,6 +85,7 @@ class TestStore {
   std::string dump();
 
  private:
+  void take_database();
   void take_schema();
   void make_schema();
   void start_clock();
@@ -91,8 +95,10 @@ class TestStore {
   TempDir folder_;
   TestClock clock_;
   Timestamp now_ = test_start;
+  std::string database_url_;
   std::string schema_;
   std::string url_;
+  std::unique_ptr<CopiedDatabase> copy_;  ///< for real processes
   std::unique_ptr<PgConnection> postgres_;
   std::optional<RecycledSchema> recycled_;  ///< ours to give back, in the state it should have then
 };

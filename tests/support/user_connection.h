@@ -19,7 +19,7 @@ class UserConnection {
     if (store.kind() == StoreKind::sqlite) {
       file_ = std::make_unique<SqliteFile>(store.path());
     } else {
-      postgres_.reset(PQconnectdb(test_postgres_url().c_str()));
+      postgres_.reset(PQconnectdb(store.database_url().c_str()));
     }
   }
 
