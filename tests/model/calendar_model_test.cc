@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/calendar.h"
+#include "model/drawing.h"
 #include "support/random_cron.h"
 
 namespace leasehold::support {
@@ -143,6 +144,7 @@ bool compare_one(RandomCron& random) {
 }
 
 TEST(CalendarModelTest, TheNextOneIsWhatLookingAtEveryMinuteFinds) {
+  draw(100);
   int compared = 0;
   EXPECT_TRUE(rc::check([&] {
     RandomCron random(*rc::gen::arbitrary<std::uint64_t>(), RandomCron::Grammar::full);
@@ -153,6 +155,7 @@ TEST(CalendarModelTest, TheNextOneIsWhatLookingAtEveryMinuteFinds) {
 }
 
 TEST(CalendarModelTest, TheNormalFormReadsAsTheSameRule) {
+  draw(100);
   EXPECT_TRUE(rc::check([] {
     RandomCron random(*rc::gen::arbitrary<std::uint64_t>(), RandomCron::Grammar::full);
     const auto text = *rc::gen::arbitrary<bool>() ? random.expression() : random.broken_expression();

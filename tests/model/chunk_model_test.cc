@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
 #include <sstream>
 
 #include "model/chunk_model.h"
 #include "model/chunk_model_acts.h"
 #include "model/chunk_model_subject.h"
+#include "model/drawing.h"
 
 namespace leasehold::chunk_model {
 namespace {
@@ -193,8 +193,7 @@ class ChunkSequence {
 };
 
 TEST(ChunkModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  // A few hundred; whoever hunts for more says so in the variable.
-  ::setenv("RC_PARAMS", "max_success=300", 0);
+  support::draw(200);
   ChunkSubject sqlite(StoreKind::sqlite);
   ChunkSubject postgres(StoreKind::postgres);
   int number = 0;

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
 #include <sstream>
 
+#include "model/drawing.h"
 #include "model/job_model_acts.h"
 #include "model/job_model_subject.h"
 
@@ -194,8 +194,7 @@ class JobSequence {
 };
 
 TEST(JobModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  // A few hundred; whoever hunts for more says so in the variable.
-  ::setenv("RC_PARAMS", "max_success=300", 0);
+  support::draw(200);
   JobSubject sqlite(StoreKind::sqlite);
   JobSubject postgres(StoreKind::postgres);
   int number = 0;

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
 #include <sstream>
 
+#include "model/drawing.h"
 #include "model/lock_family_acts.h"
 #include "model/lock_family_model.h"
 #include "model/lock_family_subject.h"
@@ -193,8 +193,7 @@ class LockFamilySequence {
 };
 
 TEST(LockFamilyModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  // A few hundred; whoever hunts for more says so in the variable.
-  ::setenv("RC_PARAMS", "max_success=300", 0);
+  support::draw(200);
   LockFamilySubject sqlite(StoreKind::sqlite);
   LockFamilySubject postgres(StoreKind::postgres);
   int number = 0;

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
 #include <sstream>
 
+#include "model/drawing.h"
 #include "model/lock_model.h"
 #include "support/lock_helpers.h"
 #include "support/store_fixture.h"
@@ -212,8 +212,7 @@ class Sequence {
 };
 
 TEST(LockModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  // A few hundred; whoever hunts for more says so in the variable.
-  ::setenv("RC_PARAMS", "max_success=300", 0);
+  support::draw(300);
   Subject sqlite(StoreKind::sqlite);
   Subject postgres(StoreKind::postgres);
   int number = 0;

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
 #include <sstream>
 
+#include "model/drawing.h"
 #include "model/schedule_model.h"
 #include "model/schedule_model_acts.h"
 #include "model/schedule_model_subject.h"
@@ -128,8 +128,7 @@ class ScheduleSequence {
 };
 
 TEST(ScheduleModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  // A few hundred; whoever hunts for more says so in the variable.
-  ::setenv("RC_PARAMS", "max_success=300", 0);
+  support::draw(200);
   ScheduleSubject sqlite(StoreKind::sqlite);
   ScheduleSubject postgres(StoreKind::postgres);
   int number = 0;

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <cstdlib>
 #include <sstream>
 
+#include "model/drawing.h"
 #include "model/session_model.h"
 #include "model/session_model_acts.h"
 #include "model/session_model_subject.h"
@@ -171,8 +171,7 @@ class SessionSequence {
 };
 
 TEST(SessionModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  // A few hundred; whoever hunts for more says so in the variable.
-  ::setenv("RC_PARAMS", "max_success=300", 0);
+  support::draw(200);
   SessionSubject sqlite(StoreKind::sqlite);
   SessionSubject postgres(StoreKind::postgres);
   int number = 0;
