@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace leasehold {
 namespace {
@@ -70,6 +71,8 @@ std::string clean_text(std::string_view bytes, std::size_t most_bytes) {
   }
   return out;
 }
+
+bool is_in_word(char character) { return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_'; }
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r";

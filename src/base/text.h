@@ -16,6 +16,9 @@ std::string quoted(std::string_view text);
 /// become U+FFFD.
 std::string clean_text(std::string_view bytes, std::size_t most_bytes);
 
+/// A character of a name as SQL writes it.
+bool is_in_word(char character);
+
 /// Without the blanks around it.
 std::string_view trimmed(std::string_view text);
 

@@ -8,7 +8,7 @@ namespace leasehold {
 namespace chunk {
 namespace {
 
-constexpr std::string_view what = "the loader's lease";
+constexpr std::string_view loaders_lease = "the loader's lease";
 
 }  // namespace
 }  // namespace chunk
@@ -29,7 +29,8 @@ Result<LoaderLease> Chunks::extend(const LoaderLease& lease, Duration ttl) const
     return storage::query_one(*impl_->backend, statement, deadline);
   });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome != "extended") return lease::shared_lease_refusal(chunk::what, answer->outcome, answer->why);
+  if (answer->outcome != "extended")
+    return lease::shared_lease_refusal(chunk::loaders_lease, answer->outcome, answer->why);
   auto extended = lease;
   lease::note_extension(extended, *answer, before_sending);
   return extended;
@@ -37,7 +38,7 @@ Result<LoaderLease> Chunks::extend(const LoaderLease& lease, Duration ttl) const
 
 Result<void> Chunks::close(const LoaderLease& lease) const {
   const sql::LoaderClose statement{.lease_id = lease.id, .instance = lease.instance, .reason = "closed"};
-  return lease::close_shared_lease(*impl_->backend, statement, chunk::what, impl_->deadline());
+  return lease::close_shared_lease(*impl_->backend, statement, chunk::loaders_lease, impl_->deadline());
 }
 
 }  // namespace leasehold

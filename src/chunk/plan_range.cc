@@ -1,13 +1,12 @@
 // A plan that cuts a range of numbers into equal pieces.
 #include <fmt/format.h>
 
+#include "base/invalid.h"
 #include "core/chunk_limits.h"
 #include "leasehold/chunk.h"
 
 namespace leasehold {
 namespace {
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 PlannedChunk piece(std::int64_t from, std::int64_t to) {
   return {.key = fmt::format("{}-{}", from, to), .spec = fmt::format(R"({{"from":{},"to":{}}})", from, to)};

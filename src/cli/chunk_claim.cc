@@ -17,7 +17,7 @@ namespace {
 /// What --wait stands for when it is said without a duration.
 constexpr const char* as_long_as_it_takes = "always";
 
-struct Options {
+struct ChunkClaimCommand {
   std::string set;
   std::string key;
   std::string holder;
@@ -36,7 +36,7 @@ void print_chunk(const Chunk& chunk, const std::string& until) {
   }
 }
 
-void print_chunks(const Options& options, const ChunkGrant& grant) {
+void print_chunks(const ChunkClaimCommand& options, const ChunkGrant& grant) {
   const auto until =
       fmt::format("{} ({})", local_time(grant.expires_at, grant.expires_at - grant.ttl), format_duration(grant.ttl));
   for (const auto& chunk : grant.chunks) {
@@ -49,7 +49,7 @@ void print_chunks(const Options& options, const ChunkGrant& grant) {
   if (grant.replayed) say_line("again: this request id was granted before");
 }
 
-int claim(const Context& context, Options& options) {
+int claim(const Context& context, ChunkClaimCommand& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   options.claim.key = options.key;
@@ -80,7 +80,7 @@ void add_wait(CLI::App& command, Duration& wait) {
       ->type_name("[DURATION]");
 }
 
-void add_options(CLI::App& command, Options& options) {
+void add_options(CLI::App& command, ChunkClaimCommand& options) {
   add_set_name(command, options.set);
   command.add_option("KEY", options.key, "This chunk, also while it backs off (default: the next)")->type_name("");
   add_number(command, "-n,--most", options.claim.most, 1, max_claim, "Up to N chunks under one lease (default 1)");
@@ -112,7 +112,7 @@ void add_chunk_claim(CLI::App& parent, Context& context) {
        "while read -r token key < <(leasehold chunk claim orders --wait -q); do\n"
        "    ./load \"$key\" && leasehold chunk complete orders \"$key\" --token \"$token\"\n"
        "  done"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkClaimCommand>();
   add_options(*command, *options);
   set_action(*command, context, [&context, options] { return claim(context, *options); });
 }

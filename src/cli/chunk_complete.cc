@@ -8,7 +8,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ChunkCompleteOptions {
   NamedChunk chunk;
   Token token;
   SaveOptions save;
@@ -21,7 +21,7 @@ void add_chunk_complete(CLI::App& parent, Context& context) {
                               "Say that a chunk is loaded; refused once somebody else has it (exit code 76)",
                               {"leasehold chunk complete orders 1-10000 --token 1763200000000000 --rows 9812",
                                "leasehold chunk complete --rows 9812    # under `chunk run`"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkCompleteOptions>();
   add_named_chunk(*command, options->chunk);
   add_token(*command, options->token);
   add_save(*command, options->save);

@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ChunkFailOptions {
   NamedChunk chunk;
   Token token;
   SaveOptions save;
@@ -21,7 +21,7 @@ struct Options {
   std::optional<Duration> delay;
 };
 
-int fail(const Context& context, Options& options) {
+int fail(const Context& context, ChunkFailOptions& options) {
   if (!options.error_file.empty()) {
     auto bytes = read_bytes(options.error_file, max_error_bytes, TooLong::cut);
     if (!bytes) return report(context, bytes.error());
@@ -43,7 +43,7 @@ void add_chunk_fail(CLI::App& parent, Context& context) {
                   "exhausted",
                   {"leasehold chunk fail orders 1-10000 --token 1763200000000000 --error '502 bad gateway'",
                    "leasehold chunk fail orders 1-10000 --token \"$token\" --final --error-file log.txt"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkFailOptions>();
   add_named_chunk(*command, options->chunk);
   add_token(*command, options->token);
   auto* error = command->add_option("--error", options->error, "Why; kept with the chunk")->type_name("TEXT");

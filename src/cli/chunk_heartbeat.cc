@@ -11,14 +11,14 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ChunkHeartbeatOptions {
   NamedChunk chunk;
   Token token;
   SaveOptions save;
   Duration ttl{};
 };
 
-int heartbeat(const Context& context, const Options& options) {
+int heartbeat(const Context& context, const ChunkHeartbeatOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto& [set, key] = options.chunk;
@@ -42,7 +42,7 @@ void add_chunk_heartbeat(CLI::App& parent, Context& context) {
       "Extend the lease of a chunk and save its cursor in one step; what has expired is lost (exit code 76)",
       {R"(leasehold chunk heartbeat orders 1-10000 --token "$token" --cursor '{"page":17}' --rows 1700)",
        "leasehold chunk heartbeat --cursor 1700 --rows 1700    # under `chunk run`"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkHeartbeatOptions>();
   add_named_chunk(*command, options->chunk);
   add_token(*command, options->token);
   add_save(*command, options->save);

@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ChunkLsOptions {
   std::string set;
   std::string state;
   ChunkFilter filter;
@@ -81,7 +81,7 @@ int list_sets(const Context& context, const Store& store) {
   return exit_code::ok;
 }
 
-int list_chunks(const Context& context, const Store& store, const Options& options) {
+int list_chunks(const Context& context, const Store& store, const ChunkLsOptions& options) {
   const auto chunks = store.chunks().list(options.set, options.filter);
   if (!chunks) return report(context, chunks.error());
   if (context.json) {
@@ -92,7 +92,7 @@ int list_chunks(const Context& context, const Store& store, const Options& optio
   return exit_code::ok;
 }
 
-int list(const Context& context, Options& options) {
+int list(const Context& context, ChunkLsOptions& options) {
   if (options.set.empty() && !options.state.empty()) {
     return report(context, {.code = Errc::invalid_argument, .message = "--state is for the chunks of a set: name it"});
   }
@@ -108,7 +108,7 @@ void add_chunk_ls(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "ls", "List the sets, or the chunks of one in the order of its plan",
                               {"leasehold chunk ls", "leasehold chunk ls orders --state exhausted",
                                "leasehold chunk ls orders --json | jq -r '.[] | [.key, .rows] | @tsv'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkLsOptions>();
   command->add_option("SET", options->set, "Its chunks (default: the sets)")->type_name("");
   add_choice(*command, "--state", options->state,
              {"available", "deferred", "running", "expired", "completed", "skipped", "exhausted"},

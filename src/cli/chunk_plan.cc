@@ -1,6 +1,7 @@
 // leasehold chunk plan: which chunks a sync consists of.
 #include <memory>
 
+#include "base/invalid.h"
 #include "base/text.h"
 #include "cli/chunk_options.h"
 #include "cli/chunk_plan_file.h"
@@ -19,7 +20,7 @@ struct Range {
   std::int64_t last = 0;
 };
 
-struct Options {
+struct ChunkPlanOptions {
   std::string set;
   std::string file;
   std::optional<Range> range;
@@ -28,8 +29,6 @@ struct Options {
   std::optional<JobId> job;
   std::optional<Token> token;
 };
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 void take_range(std::optional<Range>& range, const std::string& text) {
   const auto dots = text.find("..");
@@ -51,14 +50,14 @@ void take_job(std::optional<JobId>& job, const std::string& text) {
   if (!job || *job < 1) throw CLI::ValidationError("--job", leasehold::quoted(text) + " is not the number of a job");
 }
 
-Result<std::vector<PlannedChunk>> planned_chunks(const Options& options) {
+Result<std::vector<PlannedChunk>> planned_chunks(const ChunkPlanOptions& options) {
   if (options.file.empty() == !options.range) return invalid("say what to plan: --file FILE, or --range A..B --size N");
   if (options.range.has_value() != options.size.has_value()) return invalid("--range and --size go together");
   return options.range ? plan_range(options.range->first, options.range->last, *options.size) : read_plan(options.file);
 }
 
 /// Under `leasehold work` the job that runs is held by the caller, and its token is at hand.
-std::optional<Token> token_of(const Options& options) {
+std::optional<Token> token_of(const ChunkPlanOptions& options) {
   if (options.token || !options.job) return options.token;
   return environment_says("LEASEHOLD_JOB_ID", std::to_string(*options.job)) ? token_from_environment() : std::nullopt;
 }
@@ -68,7 +67,7 @@ Error not_tied(const std::string& set, Error why) {
   return why;
 }
 
-Result<wire::PlanReport> plan_and_tie(const Chunks& chunks, const Options& options,
+Result<wire::PlanReport> plan_and_tie(const Chunks& chunks, const ChunkPlanOptions& options,
                                       const std::vector<PlannedChunk>& planned) {
   ProgressLine progress;
   progress.show(
@@ -110,7 +109,7 @@ void print_report(const wire::PlanReport& report) {
   }
 }
 
-int plan(const Context& context, const Options& options) {
+int plan(const Context& context, const ChunkPlanOptions& options) {
   const auto planned = planned_chunks(options);
   if (!planned) return report(context, planned.error());
   auto store = context.open_store();
@@ -125,7 +124,7 @@ int plan(const Context& context, const Options& options) {
   return exit_code::ok;
 }
 
-void add_what_to_plan(CLI::App& command, Options& options) {
+void add_what_to_plan(CLI::App& command, ChunkPlanOptions& options) {
   auto* file =
       command
           .add_option("--file", options.file,
@@ -155,7 +154,7 @@ void add_chunk_plan(CLI::App& parent, Context& context) {
        "leasehold chunk plan files --file files.jsonl --tries 5 --backoff 5s..5m",
        "./list-pages | leasehold chunk plan pages --file - --planner 2    # replace what is not as planned any more",
        "leasehold chunk plan orders --range 1..500 --size 50 --job 17    # job 17 completes when all is loaded"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkPlanOptions>();
   add_set_name(*command, options->set);
   add_what_to_plan(*command, *options);
   command

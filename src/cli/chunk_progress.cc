@@ -21,7 +21,7 @@ constexpr Duration shortest_pause = std::chrono::milliseconds(200);
 constexpr Duration longest_pause = std::chrono::milliseconds(800);
 constexpr std::size_t most_news = 5;
 
-struct Options {
+struct ChunkProgressOptions {
   std::string set;
   bool watch = false;
 };
@@ -121,7 +121,7 @@ int show_once(const Context& context, const Store& store, const std::string& set
   return exit_code::ok;
 }
 
-int progress(const Context& context, const Options& options) {
+int progress(const Context& context, const ChunkProgressOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   if (!options.watch) return show_once(context, *store, options.set);
@@ -137,7 +137,7 @@ void add_chunk_progress(CLI::App& parent, Context& context) {
                   {"leasehold chunk progress orders",
                    "leasehold chunk progress orders --watch    # until it is final: exit code 0 complete, 1 partial",
                    "leasehold chunk progress orders --json | jq '.held_chunks[] | {key, holder, rows, cursor}'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkProgressOptions>();
   add_set_name(*command, options->set);
   command->add_flag("-w,--watch", options->watch,
                     "Go on until the set is final: redrawn in place on a terminal, otherwise a line for every change");

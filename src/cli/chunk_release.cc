@@ -8,7 +8,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ChunkReleaseOptions {
   NamedChunk chunk;
   Token token;
   SaveOptions save;
@@ -22,7 +22,7 @@ void add_chunk_release(CLI::App& parent, Context& context) {
                   "Give a chunk back: it is available at once, from its last cursor, and no budget is charged",
                   {"leasehold chunk release orders 1-10000 --token 1763200000000000",
                    R"(leasehold chunk release orders 1-10000 --token "$token" --cursor '{"page":17}' --rows 1700)"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkReleaseOptions>();
   add_named_chunk(*command, options->chunk);
   add_token(*command, options->token);
   add_save(*command, options->save);

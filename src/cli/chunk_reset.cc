@@ -15,7 +15,7 @@ namespace {
 
 constexpr int all_of_them = std::numeric_limits<int>::max();
 
-struct Options {
+struct ChunkResetOptions {
   std::string set;
   bool failed = false;
   bool all = false;
@@ -26,7 +26,7 @@ struct Options {
 };
 
 /// Exactly one of them is said.
-Result<ChunkReset> which_ones(const Options& options) {
+Result<ChunkReset> which_ones(const ChunkResetOptions& options) {
   const int said =
       (options.failed ? 1 : 0) + (options.all ? 1 : 0) + (options.older ? 1 : 0) + (options.keys.empty() ? 0 : 1);
   if (said != 1) {
@@ -46,7 +46,7 @@ bool is_held(const ChunkInfo& chunk) {
   return chunk.state == ChunkState::running || chunk.state == ChunkState::expired;
 }
 
-Result<ChunkResetOutcome> count_keys(const Chunks& chunks, const Options& options) {
+Result<ChunkResetOutcome> count_keys(const Chunks& chunks, const ChunkResetOptions& options) {
   ChunkResetOutcome outcome;
   for (const auto& key : options.keys) {
     const auto chunk = chunks.show(options.set, key);
@@ -56,7 +56,7 @@ Result<ChunkResetOutcome> count_keys(const Chunks& chunks, const Options& option
   return outcome;
 }
 
-Result<ChunkResetOutcome> count_older(const Chunks& chunks, const Options& options) {
+Result<ChunkResetOutcome> count_older(const Chunks& chunks, const ChunkResetOptions& options) {
   const auto completed = chunks.list(options.set, {.state = ChunkState::completed, .limit = all_of_them});
   if (!completed) return completed.error();
   const auto is_old = [&](const ChunkInfo& chunk) {
@@ -66,7 +66,7 @@ Result<ChunkResetOutcome> count_older(const Chunks& chunks, const Options& optio
 }
 
 /// What a reset would do now.
-Result<ChunkResetOutcome> count(const Chunks& chunks, const Options& options) {
+Result<ChunkResetOutcome> count(const Chunks& chunks, const ChunkResetOptions& options) {
   const auto set = chunks.progress(options.set);
   if (!set) return set.error();
   if (!options.keys.empty()) return count_keys(chunks, options);
@@ -76,14 +76,14 @@ Result<ChunkResetOutcome> count(const Chunks& chunks, const Options& options) {
   return ChunkResetOutcome{.reset = set->total - held, .running = held};
 }
 
-void print_outcome(const Options& options, const ChunkResetOutcome& outcome) {
+void print_outcome(const ChunkResetOptions& options, const ChunkResetOutcome& outcome) {
   print("{} {} of {}", options.consent.dry_run ? "would reset" : "reset", counted(outcome.reset, "chunk"),
         printable(options.set));
   if (outcome.running > 0) say("being loaded, and left alone: {}", counted(outcome.running, "chunk"));
   if (outcome.missing > 0) say("not in the set: {}", counted(outcome.missing, "key"));
 }
 
-int reset(const Context& context, const Options& options) {
+int reset(const Context& context, const ChunkResetOptions& options) {
   const auto which = which_ones(options);
   if (!which) return report(context, which.error());
   if (options.all && !options.consent.yes && !options.consent.dry_run) {
@@ -110,7 +110,7 @@ void add_chunk_reset(CLI::App& parent, Context& context) {
       "Open chunks again, with fresh budgets: exhausted ones go on from their cursor, completed ones begin anew",
       {"leasehold chunk reset orders --failed", "leasehold chunk reset orders --older 1d --dry-run",
        "leasehold chunk reset orders 1-10000 10001-20000", "leasehold chunk reset orders --all --from-start --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkResetOptions>();
   add_set_name(*command, options->set);
   command->add_option("KEY", options->keys, "These chunks")->type_name("");
   command->add_flag("--failed", options->failed, "Those that are exhausted");

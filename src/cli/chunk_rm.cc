@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ChunkRmOptions {
   std::string set;
   Consent consent;
 };
@@ -31,7 +31,7 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
   return held > 0 ? exit_code::held : exit_code::ok;
 }
 
-int remove(const Context& context, const Options& options) {
+int remove(const Context& context, const ChunkRmOptions& options) {
   if (!options.consent.yes && !options.consent.dry_run) {
     return ask_for_yes(context, "rm forgets the set, its cursors and what was loaded when");
   }
@@ -53,7 +53,7 @@ int remove(const Context& context, const Options& options) {
 void add_chunk_rm(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "rm", "Forget a set that nobody is loading, with all its chunks",
                               {"leasehold chunk rm orders --dry-run", "leasehold chunk rm orders --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkRmOptions>();
   add_set_name(*command, options->set);
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return remove(context, *options); });

@@ -34,7 +34,7 @@ constexpr const char* command_help =
     "anything else fails it, with the end of stderr as its text. Whatever happens to this process, the command and all "
     "that it started is ended before its lease is";
 
-struct Options {
+struct ChunkRunOptions {
   std::string set;
   std::string holder;
   int concurrency = 1;
@@ -47,7 +47,7 @@ struct Options {
   std::vector<std::string> command;
 };
 
-void tell_summary(const Context& context, const Options& options, const LoadSummary& summary) {
+void tell_summary(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary) {
   const auto state = summary.set ? summary.set->summary() : std::string("in a state that could not be asked for");
   if (context.json) {
     print_line(wire::object({{"set", options.set},
@@ -74,7 +74,7 @@ int code_after_once(const Context& context, const LoadSummary& summary) {
   return summary.lost > 0 ? exit_code::lost : exit_code::failure;
 }
 
-int conclude(const Context& context, const Options& options, const LoadSummary& summary) {
+int conclude(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary) {
   const bool told_by_refusal = options.once && summary.claimed == 0 && summary.refusal;
   if (!told_by_refusal) tell_summary(context, options, summary);
   // Without an end of its own, being told to stop is how it ends well.
@@ -83,7 +83,7 @@ int conclude(const Context& context, const Options& options, const LoadSummary& 
   return summary.set && summary.set->state == ChunkSetState::complete ? exit_code::ok : exit_code::failure;
 }
 
-LoaderOptions loader_options(const Options& options, Duration ttl, Holder holder) {
+LoaderOptions loader_options(const ChunkRunOptions& options, Duration ttl, Holder holder) {
   return {.concurrency = options.concurrency,
           .ttl = ttl,
           .grace = without_end,
@@ -94,7 +94,7 @@ LoaderOptions loader_options(const Options& options, Duration ttl, Holder holder
           .on_trouble = [](const Error& error) { say("leasehold: {}", printable(error.message)); }};
 }
 
-int run_with(const Context& context, const Options& options, const run::Warden& warden) {
+int run_with(const Context& context, const ChunkRunOptions& options, const run::Warden& warden) {
   CommandStops stops;
   const StopSignals signals(stops, options.grace);
   const auto url = context.store_url();
@@ -117,7 +117,7 @@ int run_with(const Context& context, const Options& options, const run::Warden& 
   return conclude(context, options, *summary);
 }
 
-int run_chunks(const Context& context, const Options& options) {
+int run_chunks(const Context& context, const ChunkRunOptions& options) {
   if (options.ttl != Duration(0)) {
     if (const auto checked = check_ttl(options.ttl); !checked) return report(context, checked.error());
   }
@@ -134,7 +134,7 @@ void add_chunk_run(CLI::App& parent, Context& context) {
       parent, context, "run", "Run a command for every chunk of a set, and end it before its lease is",
       {"leasehold chunk run orders -c 4 -- ./load-orders", "leasehold chunk run orders --older 1d -- ./load-orders",
        R"(leasehold chunk run orders -- sh -c 'rows=$(./load | wc -l); echo "rows $rows" >&3')"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkRunOptions>();
   add_set_name(*command, options->set);
   add_number(*command, "-c,--concurrency", options->concurrency, 1, most_at_once, "Commands at once (default 1)");
   add_duration(*command, "--ttl", options->ttl,

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "base/invalid.h"
 #include "base/json_check.h"
 #include "base/json_member.h"
 #include "base/text.h"
+#include "cli/chunk_options.h"
 #include "core/chunk_limits.h"
 
 namespace leasehold::cli {
 namespace {
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 /// Takes a word and the blanks after it off the front.
 bool take_word(std::string_view& text, std::string_view word) {
@@ -21,13 +19,6 @@ bool take_word(std::string_view& text, std::string_view word) {
   if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t') return false;
   text = trimmed(rest);
   return true;
-}
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || number < 0 || number > max_rows) return {};
-  return number;
 }
 
 }  // namespace
@@ -47,7 +38,7 @@ Result<std::optional<ChunkReport::Save>> ChunkReport::hear(std::string_view line
 Result<void> ChunkReport::hear_rows(std::string_view count) {
   const bool more = count.starts_with('+');
   const auto number = whole_number(count.substr(more ? 1 : 0));
-  if (!number || (more && *number > max_rows - rows_)) {
+  if (!number || *number < 0 || *number > max_rows || (more && *number > max_rows - rows_)) {
     return invalid(fmt::format("the rows are no number from 0 to {}", max_rows));
   }
   rows_ = more ? rows_ + *number : *number;

@@ -12,7 +12,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ChunkSetOptions {
   std::string set;
   ChunkSetSettings settings;
 };
@@ -30,7 +30,7 @@ void print_settings(const ChunkSetInfo& set) {
   print_field("ttl", format_duration(set.default_ttl));
 }
 
-int configure(const Context& context, const Options& options) {
+int configure(const Context& context, const ChunkSetOptions& options) {
   if (!says_something(options.settings)) {
     return report(context, {.code = Errc::invalid_argument,
                             .message = "nothing to set: use --tries, --crashes, --backoff or --ttl"});
@@ -55,7 +55,7 @@ void add_chunk_set(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "set", "Change a set's budgets, backoff and ttl; what is not named stays as it is",
                   {"leasehold chunk set orders --tries 10 --backoff 5s..5m", "leasehold chunk set orders --ttl 30s"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ChunkSetOptions>();
   add_set_name(*command, options->set);
   add_set_settings(*command, options->settings);
   set_action(*command, context, [&context, options] { return configure(context, *options); });

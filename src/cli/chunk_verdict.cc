@@ -7,7 +7,7 @@
 namespace leasehold::cli {
 namespace {
 
-std::string told(const std::string& key, const ChunkSettled& settled) {
+std::string what_became_of(const std::string& key, const ChunkSettled& settled) {
   switch (settled.state) {
     case ChunkState::completed: return fmt::format("completed {}", key);
     case ChunkState::skipped: return fmt::format("skipped {}", key);
@@ -37,7 +37,7 @@ int settle(const Context& context, const NamedChunk& chunk, const SayVerdict& sa
     print_line(wire::to_json(chunk.set, chunk.key, *settled));
     return exit_code::ok;
   }
-  print("{}{}", told(printable(chunk.key), *settled), settled->replayed ? "  (said before)" : "");
+  print("{}{}", what_became_of(printable(chunk.key), *settled), settled->replayed ? "  (said before)" : "");
   tell_end_of_set(chunk.set, settled->set_state);
   return exit_code::ok;
 }

@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ClaimLsOptions {
   ClaimFilter filter;
   bool watch = false;
 };
@@ -73,7 +73,7 @@ Result<ListPicture> look_at(const Store& store, const ClaimFilter& filter) {
   return picture;
 }
 
-int list_claims(const Context& context, const Options& options) {
+int list_claims(const Context& context, const ClaimLsOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const WatchedList list{
@@ -88,7 +88,7 @@ void add_claim_ls(CLI::App& parent, Context& context) {
       add_command(parent, context, "ls", "List claimed items: whose, since when, alive, working, and when they free",
                   {"leasehold claim ls", "leasehold claim ls --session s-81f --all", "leasehold claim ls --watch",
                    "leasehold claim ls --json | jq -r '.[] | [.item, .session] | @tsv'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClaimLsOptions>();
   command->add_option("--item", options->filter.item, "Only claims of this item")->type_name("ITEM");
   command->add_option("--session", options->filter.session, "Only claims of this session")->type_name("ID");
   command->add_flag("--all", options->filter.ended, "Also those that have ended, with how");

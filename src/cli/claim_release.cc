@@ -11,14 +11,14 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ClaimReleaseOptions {
   std::string item;
   NamedSession session;
   Token token;
   std::string reason;
 };
 
-int release(const Context& context, const Options& options) {
+int release(const Context& context, const ClaimReleaseOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto released = store->claims().release(options.item, options.session.id, options.token, options.reason);
@@ -40,7 +40,7 @@ void add_claim_release(CLI::App& parent, Context& context) {
                   "changes (exit code 76)",
                   {"leasehold claim release SD-1 --token 1763200000000000 --reason 'needs a decision'",
                    "leasehold claim release SD-1 --session s-81f --token \"$token\""});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClaimReleaseOptions>();
   add_item_key(*command, options->item);
   add_claiming_session(*command, options->session);
   add_token(*command, options->token);

@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ClaimRevokeOptions {
   std::string item;
   std::string reason;
   Consent consent;
@@ -33,7 +33,7 @@ int show_what_would_end(const Context& context, const Store& store, const std::s
   return claim->active ? exit_code::ok : exit_code::nothing_to_do;
 }
 
-int revoke(const Context& context, const Options& options) {
+int revoke(const Context& context, const ClaimRevokeOptions& options) {
   if (!options.consent.yes && !options.consent.dry_run) {
     return ask_for_yes(context, "revoke takes the item from its session");
   }
@@ -57,7 +57,7 @@ void add_claim_revoke(CLI::App& parent, Context& context) {
                               "Take an item from its session, which cannot take it again; others can, or transfer it",
                               {"leasehold claim revoke SD-1 --reason 'wrong branch' --dry-run",
                                "leasehold claim revoke SD-1 --reason 'wrong branch' --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClaimRevokeOptions>();
   add_item_key(*command, options->item);
   command->add_option("--reason", options->reason, "Why; its session is told")->required()->type_name("TEXT");
   add_consent(*command, options->consent);

@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ClaimSwitchOptions {
   std::string from;
   std::string to;
   Token token;
@@ -19,7 +19,7 @@ struct Options {
   int held_code = exit_code::held;
 };
 
-int switch_items(const Context& context, const Options& options) {
+int switch_items(const Context& context, const ClaimSwitchOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto claim = store->claims().switch_to(options.from, options.token, options.to, options.take);
@@ -38,7 +38,7 @@ void add_claim_switch(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "switch",
                               "Give up one item and take another in one step: if that is refused, nothing has changed",
                               {"leasehold claim switch SD-1 SD-2 --token 1763200000000000"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClaimSwitchOptions>();
   command->add_option("FROM", options->from, "The item to give up")->required()->type_name("");
   command->add_option("TO", options->to, "The item to take")->required()->type_name("");
   add_token(*command, options->token);

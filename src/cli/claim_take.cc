@@ -12,7 +12,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ClaimTakeOptions {
   std::string item;
   NamedSession session;
   ItemTakeOptions take;
@@ -20,7 +20,7 @@ struct Options {
   bool quiet = false;
 };
 
-int take(const Context& context, Options& options) {
+int take(const Context& context, ClaimTakeOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   options.take.session_token = options.session.proof();
@@ -47,7 +47,7 @@ void add_claim_take(CLI::App& parent, Context& context) {
       {"leasehold claim take SD-1                          # under `session run`, or after `session open --export`",
        "leasehold claim take SD-1 --session s-81f --create", "leasehold claim take SD-1 --wait 10m",
        "token=$(leasehold claim take SD-1 -q) && work && leasehold item done SD-1 --token \"$token\""});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClaimTakeOptions>();
   add_item_key(*command, options->item);
   add_claiming_session(*command, options->session);
   command->add_flag("--create", options->take.create, "Add the item if there is none");

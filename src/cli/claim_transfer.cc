@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ClaimTransferOptions {
   std::string item;
   std::string to;
   std::optional<Token> token;
@@ -21,7 +21,7 @@ struct Options {
   bool yes = false;
 };
 
-int transfer(const Context& context, const Options& options) {
+int transfer(const Context& context, const ClaimTransferOptions& options) {
   if (!options.token && (!options.yes || options.reason.empty())) {
     return report(context, {.code = Errc::invalid_argument,
                             .message = "without the claim's --token this is an operator's act: say why with --reason, "
@@ -46,7 +46,7 @@ void add_claim_transfer(CLI::App& parent, Context& context) {
       add_command(parent, context, "transfer", "Hand an item over to another session, which must be alive",
                   {"leasehold claim transfer SD-1 --to s-92a --token 1763200000000000     # by its owner",
                    "leasehold claim transfer SD-1 --to s-92a --reason 'ann is ill' --yes   # by an operator"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClaimTransferOptions>();
   add_item_key(*command, options->item);
   command->add_option("--to", options->to, "The session that gets it")->required()->type_name("ID");
   add_optional_token(*command, options->token, "The token of the claim: its owner says so");

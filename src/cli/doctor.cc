@@ -10,7 +10,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct DoctorOptions {
   bool rehome = false;
   bool yes = false;
 };
@@ -57,7 +57,7 @@ int rehome(const Context& context, bool yes) {
   return *done ? exit_code::ok : exit_code::nothing_to_do;
 }
 
-int run_doctor(const Context& context, const Options& options) {
+int run_doctor(const Context& context, const DoctorOptions& options) {
   return options.rehome ? rehome(context, options.yes) : examine(context);
 }
 
@@ -68,7 +68,7 @@ void add_doctor(CLI::App& parent, Context& context) {
                               "Look for settings and circumstances that make leases unsafe (exit code 1: there are)",
                               {"leasehold doctor", "leasehold doctor --db postgresql://app@db/app",
                                "leasehold doctor --rehome --yes    # the SQLite file came from another machine"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DoctorOptions>();
   auto* rehome_flag = command->add_flag("--rehome", options->rehome, "Make a moved SQLite file this machine's own");
   command->add_flag("--yes", options->yes, "Do it")->needs(rehome_flag);
   set_action(*command, context, [&context, options] { return run_doctor(context, *options); });

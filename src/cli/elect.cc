@@ -37,7 +37,7 @@ constexpr const char* command_help =
     "greater with every leader, and LEASEHOLD_KEY, _TOKEN, _EXPIRES_AT, _DB and _INSTANCE. Whatever happens to this "
     "process, the command and all that it started is ended before anybody else can lead";
 
-struct Options {
+struct ElectOptions {
   std::string name;
   std::string holder;
   CampaignOptions campaign;
@@ -48,16 +48,11 @@ struct Options {
   std::vector<std::string> command;
 };
 
-int report_failure(const Context& context, const Error& error, int held_code) {
-  const int code = report(context, error, held_code);
-  return code == exit_code::failure ? own_failure : code;
-}
-
 bool may_come_back(const Error& error) { return error.code == Errc::unavailable || error.code == Errc::in_doubt; }
 
 class Candidate {
  public:
-  Candidate(const Context& context, const Options& options, const run::Warden& warden, CommandStops& stops,
+  Candidate(const Context& context, const ElectOptions& options, const run::Warden& warden, CommandStops& stops,
             const StopSignals& signals)
       : context_(context),
         options_(options),
@@ -167,7 +162,7 @@ class Candidate {
   }
 
   const Context& context_;
-  const Options& options_;
+  const ElectOptions& options_;
   const StopSignals& signals_;
   const std::stop_token told_to_stop_;
   const Holder holder_;
@@ -176,7 +171,7 @@ class Candidate {
   int campaigns_ = 0;
 };
 
-int elect(const Context& context, const Options& options) {
+int elect(const Context& context, const ElectOptions& options) {
   if (const auto checked = check_ttl(options.campaign.ttl); !checked) return report(context, checked.error());
   // First of all, while there is neither a thread nor a connection that a fork would copy.
   const auto warden = run::Warden::fork(options.command);
@@ -196,7 +191,7 @@ void add_elect(CLI::App& parent, Context& context) {
        "leasehold elect billing --ttl 10s --lock-delay 5s -- ./bill-everybody",
        "leasehold elect billing --once --wait 0s -- ./bill-everybody    # exit code 75: somebody else leads",
        "leasehold lock watch billing    # who leads"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ElectOptions>();
   add_lock_name(*command, options->name);
   // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
   command->prefix_command();

@@ -12,7 +12,7 @@
 namespace leasehold::cli {
 namespace {
 
-std::string told(const Event& event, Timestamp now) {
+std::string line_of(const Event& event, Timestamp now) {
   // The holder is who did it, unless it was done to the holder.
   const bool suffered = event.what == "revoked" || event.what == "expired";
   auto line = fmt::format("{}  {} {}  {}", local_time(event.at, now), event.kind, printable(event.key), event.what);
@@ -82,7 +82,7 @@ class Follower {
 }  // namespace
 
 void print_event(const Context& context, const Event& event) {
-  print_line(context.json ? wire::to_json(event) : told(event, wall_clock()));
+  print_line(context.json ? wire::to_json(event) : line_of(event, wall_clock()));
 }
 
 int follow_events(const Context& context, const Store& store, const EventFilter& filter) {

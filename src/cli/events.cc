@@ -11,12 +11,12 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct EventsOptions {
   EventFilter filter;
   bool follow = false;
 };
 
-int show_events(const Context& context, const Options& options) {
+int show_events(const Context& context, const EventsOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   if (options.follow) {
@@ -40,7 +40,7 @@ void add_events(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "events", "Tell what happened: who took what from whom, when and why",
                               {"leasehold events --limit 20", "leasehold events --key deploy",
                                "leasehold events --follow --json | jq -r .what     # one object per line"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EventsOptions>();
   command->add_flag("-f,--follow", options->follow, "Go on with what happens, until interrupted");
   command->add_option("--key", options->filter.key, "Only events of this key")->type_name("KEY");
   add_number(*command, "--limit", options->filter.limit, 1, 1'000'000, "The newest N (default 100)");

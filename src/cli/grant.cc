@@ -10,7 +10,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct GrantOptions {
   std::string role;
   std::string scope;
 };
@@ -21,7 +21,7 @@ Scope scope_of(const std::string& word) {
   return scopes.at(word);
 }
 
-int grant(const Context& context, const Options& options) {
+int grant(const Context& context, const GrantOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   auto granted = store->grant(options.role, scope_of(options.scope));
@@ -40,7 +40,7 @@ void add_grant(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "grant", "Let a PostgreSQL role call leasehold's functions; its tables stay closed",
                   {"leasehold grant app --scope work", "leasehold grant dashboard --scope read"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<GrantOptions>();
   command->add_option("ROLE", options->role, "The role")->required()->type_name("");
   add_choice(*command, "--scope", options->scope, {"read", "work", "admin"},
              "read: look; work: acquire, heartbeat, release, fence; admin: revoke and prune as well")

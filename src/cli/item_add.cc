@@ -11,14 +11,14 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ItemAddOptions {
   std::string key;
   ItemOptions item;
   std::vector<std::string> conflicts;
   CLI::Option* conflicts_given = nullptr;
 };
 
-int add(const Context& context, Options& options) {
+int add(const Context& context, ItemAddOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   if (options.conflicts_given->count() > 0) {
@@ -42,7 +42,7 @@ void add_item_add(CLI::App& parent, Context& context) {
       add_command(parent, context, "add", "Put an item into the backlog, or change what is given of one that is there",
                   {"leasehold item add SD-1 --title 'Parse nested comments'", "leasehold item add SD-1.1 --parent SD-1",
                    R"(leasehold item add SD-7 --conflicts SD-3 SD-4 --meta '{"size":"L"}')"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ItemAddOptions>();
   add_item_key(*command, options->key);
   command->add_option("--title", options->item.title, "What it is about, up to 256 KiB")->type_name("TEXT");
   command

@@ -12,12 +12,12 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ItemDoneOptions {
   std::string key;
   std::optional<Token> token;
 };
 
-int finish(const Context& context, const Options& options) {
+int finish(const Context& context, const ItemDoneOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto done = store->items().done(options.key, options.token);
@@ -37,7 +37,7 @@ void add_item_done(CLI::App& parent, Context& context) {
       parent, context, "done",
       "Say that an item is done: by its owner with the claim's token, which ends with it; without, if nobody has it",
       {"leasehold item done SD-1 --token 1763200000000000", "leasehold item done SD-1    # nobody works on it"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ItemDoneOptions>();
   add_item_key(*command, options->key);
   add_optional_token(*command, options->token, "The token of the claim, as `claim take` gave it");
   set_action(*command, context, [&context, options] { return finish(context, *options); });

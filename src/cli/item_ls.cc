@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ItemLsOptions {
   ItemFilter filter;
   std::string state;
 };
@@ -41,7 +41,7 @@ void print_table(const std::vector<ItemInfo>& items, int limit) {
   if (items.size() == static_cast<std::size_t>(limit)) say("only the first {} are shown: see --limit", limit);
 }
 
-int list(const Context& context, Options& options) {
+int list(const Context& context, ItemLsOptions& options) {
   options.filter.state = item_state_from(options.state);
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -61,7 +61,7 @@ void add_item_ls(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "ls", "List items in the order of their keys, and whose they are",
                               {"leasehold item ls --state open", "leasehold item ls --parent SD-1",
                                "leasehold item ls --json | jq -r '.[] | select(.is_working_on) | .key'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ItemLsOptions>();
   add_choice(*command, "--state", options->state, {"open", "claimed", "stale", "done"}, "Only items in this state");
   command->add_option("--parent", options->filter.parent, "Only the children of this item")->type_name("ITEM");
   command->add_option("--after", options->filter.after_key, "Only those after this key")->type_name("ITEM");

@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ItemRmOptions {
   std::string key;
   Consent consent;
 };
@@ -31,7 +31,7 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
   return item->is_working_on ? exit_code::held : exit_code::ok;
 }
 
-int remove(const Context& context, const Options& options) {
+int remove(const Context& context, const ItemRmOptions& options) {
   if (!options.consent.yes && !options.consent.dry_run) {
     return ask_for_yes(context, "rm forgets the item and who had it when");
   }
@@ -53,7 +53,7 @@ int remove(const Context& context, const Options& options) {
 void add_item_rm(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "rm", "Forget an item that nobody works on and that has no children",
                               {"leasehold item rm SD-1 --dry-run", "leasehold item rm SD-1 --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ItemRmOptions>();
   add_item_key(*command, options->key);
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return remove(context, *options); });

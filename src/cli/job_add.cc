@@ -14,14 +14,14 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobAddOptions {
   std::string queue;
   std::optional<std::string> payload;
   std::string file;
   wire::JobEnvelope job;
 };
 
-Result<std::string> payload_of(const Options& options) {
+Result<std::string> payload_of(const JobAddOptions& options) {
   if (!options.file.empty()) return read_bytes(options.file, max_payload_bytes);
   if (options.payload && *options.payload != "-") return *options.payload;
   if (!options.payload && isatty(STDIN_FILENO) == 1) {
@@ -33,7 +33,7 @@ Result<std::string> payload_of(const Options& options) {
   return read_bytes("-", max_payload_bytes);
 }
 
-int add(const Context& context, Options& options) {
+int add(const Context& context, JobAddOptions& options) {
   auto payload = payload_of(options);
   if (!payload) return report(context, payload.error());
   options.job.payload = std::move(*payload);
@@ -58,7 +58,7 @@ void add_job_add(CLI::App& parent, Context& context) {
       {R"(leasehold job add mail '{"to":"ann"}')", "leasehold job add mail --priority 5 --delay 10m < letter.txt",
        "leasehold job add report --at 06:00 --dedupe daily 'all'    # once, however often it is asked for",
        "leasehold job add load --after 17 x    # once job 17 has completed"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobAddOptions>();
   add_queue_name(*command, options->queue);
   auto* payload =
       command->add_option("PAYLOAD", options->payload, "Any bytes up to 1 MiB; - or nothing: standard input")

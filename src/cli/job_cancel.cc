@@ -10,12 +10,12 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobCancelOptions {
   JobId id = 0;
   std::string reason;
 };
 
-int cancel(const Context& context, const Options& options) {
+int cancel(const Context& context, const JobCancelOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto state = store->jobs().cancel(options.id, options.reason);
@@ -41,7 +41,7 @@ void add_job_cancel(CLI::App& parent, Context& context) {
       add_command(parent, context, "cancel",
                   "Stop a job: at once where it waits; where it runs, its holder is told with the next heartbeat",
                   {"leasehold job cancel 17", "leasehold job cancel 17 --reason 'order was withdrawn'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobCancelOptions>();
   add_job_id(*command, options->id);
   command->add_option("--reason", options->reason, "Why; kept with the event")->type_name("TEXT");
   set_action(*command, context, [&context, options] { return cancel(context, *options); });

@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobClaimOptions {
   std::string queue;
   std::string holder;
   ClaimOptions claim;
@@ -21,7 +21,7 @@ struct Options {
   bool quiet = false;
 };
 
-void print_jobs(const Options& options, const JobGrant& grant) {
+void print_jobs(const JobClaimOptions& options, const JobGrant& grant) {
   const auto until =
       fmt::format("{} ({})", local_time(grant.expires_at, grant.expires_at - grant.ttl), format_duration(grant.ttl));
   for (const auto& job : grant.jobs) {
@@ -34,7 +34,7 @@ void print_jobs(const Options& options, const JobGrant& grant) {
   if (grant.replayed) say_line("again: this request id was granted before");
 }
 
-int claim(const Context& context, Options& options) {
+int claim(const Context& context, JobClaimOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   options.claim.holder = calling_process(options.holder);
@@ -57,7 +57,7 @@ void add_job_claim(CLI::App& parent, Context& context) {
       {"leasehold job claim mail --ttl 2m", "leasehold job claim mail -n 10 --wait 1m --json | jq -r '.jobs[].payload'",
        "read -r id token < <(leasehold job claim mail -q) && leasehold job payload \"$id\" | ./send &&\n"
        "    leasehold job complete \"$id\" --token \"$token\""});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobClaimOptions>();
   add_queue_name(*command, options->queue);
   add_number(*command, "-n,--most", options->claim.most, 1, max_claim, "Up to N jobs under one lease (default 1)");
   add_duration(*command, "--ttl", options->claim.ttl,

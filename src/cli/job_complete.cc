@@ -11,13 +11,13 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobCompleteOptions {
   HeldJob job;
   std::string result;
   std::string result_file;
 };
 
-int complete(const Context& context, Options& options) {
+int complete(const Context& context, JobCompleteOptions& options) {
   if (!options.result_file.empty()) {
     auto bytes = read_bytes(options.result_file, max_result_bytes);
     if (!bytes) return report(context, bytes.error());
@@ -34,7 +34,7 @@ void add_job_complete(CLI::App& parent, Context& context) {
                               "Say that a job is done; refused once somebody else has it (exit code 76)",
                               {"leasehold job complete 17 --token 1763200000000000",
                                "./resize | leasehold job complete 17 --token \"$token\" --result-file -"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobCompleteOptions>();
   add_held_job(*command, options->job);
   auto* result =
       command->add_option("--result", options->result, "What came of it; see `job result`")->type_name("TEXT");

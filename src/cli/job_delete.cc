@@ -10,7 +10,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobDeleteOptions {
   JobId id = 0;
   Consent consent;
 };
@@ -30,7 +30,7 @@ int show_what_would_go(const Context& context, const Store& store, JobId id) {
   return held ? exit_code::held : exit_code::ok;
 }
 
-int remove(const Context& context, const Options& options) {
+int remove(const Context& context, const JobDeleteOptions& options) {
   if (!options.consent.yes && !options.consent.dry_run) {
     return ask_for_yes(context, "delete forgets the job and its history");
   }
@@ -53,7 +53,7 @@ void add_job_delete(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "delete", "Forget a job that is not running, with payload, result and history",
                   {"leasehold job delete 17 --dry-run", "leasehold job delete 17 --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobDeleteOptions>();
   add_job_id(*command, options->id);
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return remove(context, *options); });

@@ -10,7 +10,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobErrorsOptions {
   std::string queue;
   int limit = 20;
 };
@@ -30,7 +30,7 @@ void print_table(const std::vector<JobError>& errors) {
   table.print();
 }
 
-int show_errors(const Context& context, const Options& options) {
+int show_errors(const Context& context, const JobErrorsOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto errors = store->jobs().errors(options.queue, options.limit);
@@ -49,7 +49,7 @@ void add_job_errors(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "errors", "Tell what went wrong lately, the newest first",
                               {"leasehold job errors", "leasehold job errors mail --limit 100",
                                "leasehold job errors --json | jq -r '.[].error' | sort | uniq -c | sort -n"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobErrorsOptions>();
   command->add_option("QUEUE", options->queue, "Only jobs of this queue")->type_name("");
   add_number(*command, "--limit", options->limit, 1, 1'000'000, "The newest N (default 20)");
   set_action(*command, context, [&context, options] { return show_errors(context, *options); });

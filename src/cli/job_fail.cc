@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobFailOptions {
   HeldJob job;
   std::string error;
   std::string error_file;
@@ -20,7 +20,7 @@ struct Options {
   CLI::Option* delay_given = nullptr;
 };
 
-int fail(const Context& context, Options& options) {
+int fail(const Context& context, JobFailOptions& options) {
   if (!options.error_file.empty()) {
     auto bytes = read_bytes(options.error_file, max_error_bytes, TooLong::cut);
     if (!bytes) return report(context, bytes.error());
@@ -39,7 +39,7 @@ void add_job_fail(CLI::App& parent, Context& context) {
                               "Say that a job went wrong: it runs again after its backoff, until its budget is spent",
                               {"leasehold job fail 17 --token 1763200000000000 --error 'no route to host'",
                                "leasehold job fail 17 --token \"$token\" --for-good --error-file log.txt"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobFailOptions>();
   add_held_job(*command, options->job);
   auto* error = command->add_option("--error", options->error, "Why; kept with the attempt")->type_name("TEXT");
   command->add_option("--error-file", options->error_file, "The same from a file, up to 64 KiB; - is standard input")

@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobHeartbeatOptions {
   HeldJob job;
   int percent = 0;
   CLI::Option* percent_given = nullptr;
@@ -20,7 +20,7 @@ struct Options {
   Duration ttl{};
 };
 
-int heartbeat(const Context& context, const Options& options) {
+int heartbeat(const Context& context, const JobHeartbeatOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   Progress progress{.message = options.message, .stage = options.stage};
@@ -49,7 +49,7 @@ void add_job_heartbeat(CLI::App& parent, Context& context) {
                   {"leasehold job heartbeat 17 --token 1763200000000000",
                    "leasehold job heartbeat --percent 40 --stage testing --message 'suite 4 of 10'    # under `work`",
                    "leasehold job heartbeat 17 --token \"$token\" --json | jq .cancel_requested"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobHeartbeatOptions>();
   add_held_job(*command, options->job);
   options->percent_given = add_number(*command, "--percent", options->percent, 0, 100, "How much is done");
   command->add_option("--message", options->message, "What is going on, in a few words")->type_name("TEXT");

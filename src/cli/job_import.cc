@@ -20,7 +20,7 @@ constexpr std::size_t batch_bytes = 8 * max_payload_bytes;
 /// A payload in base64, and settings around it.
 constexpr std::size_t max_envelope_bytes = 2 * max_payload_bytes;
 
-struct Options {
+struct JobImportOptions {
   std::string queue;
   std::string file;
   bool envelope = false;
@@ -36,7 +36,7 @@ struct Imported {
 
 class Importer {
  public:
-  Importer(const Jobs& jobs, const Options& options, LineReader& lines)
+  Importer(const Jobs& jobs, const JobImportOptions& options, LineReader& lines)
       : jobs_(jobs), options_(options), lines_(lines), begun_(BootClock::now()) {}
 
   /// Until the end, the first bad line, or a signal.
@@ -112,7 +112,7 @@ class Importer {
   }
 
   const Jobs& jobs_;
-  const Options& options_;
+  const JobImportOptions& options_;
   LineReader& lines_;
   const BootTime begun_;
   ProgressLine progress_;
@@ -123,7 +123,7 @@ class Importer {
   Imported imported_;
 };
 
-void print_imported(const Context& context, const Options& options, const Imported& imported) {
+void print_imported(const Context& context, const JobImportOptions& options, const Imported& imported) {
   if (context.json) {
     return print_line(wire::object(
         {{"enqueued", imported.enqueued}, {"duplicates", imported.duplicates}, {"last_line", imported.last_line}}));
@@ -141,7 +141,7 @@ int report_stop(const Context& context, const Imported& imported, Error why) {
   return code == exit_code::usage ? exit_code::failure : code;
 }
 
-int import(const Context& context, const Options& options) {
+int import(const Context& context, const JobImportOptions& options) {
   auto lines = LineReader::open(options.file);
   if (!lines) return report(context, lines.error());
   auto store = context.open_store();
@@ -167,7 +167,7 @@ void add_job_import(CLI::App& parent, Context& context) {
       parent, context, "import", "Put a job into a queue for every line of a file; a thousand per commit",
       {"leasehold job import mail letters.jsonl", "zcat urls.gz | leasehold job import fetch - --priority -5",
        R"(leasehold job import mail --envelope jobs.jsonl    # {"payload":{"to":"ann"},"delay":"10m"})"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobImportOptions>();
   add_queue_name(*command, options->queue);
   command->add_option("FILE", options->file, "Each line is a payload, empty ones are left out; - is standard input")
       ->required()

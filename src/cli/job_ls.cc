@@ -12,7 +12,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobLsOptions {
   JobFilter filter;
   std::string state;
 };
@@ -60,7 +60,7 @@ void print_table(const std::vector<JobInfo>& jobs, int limit) {
   }
 }
 
-int list(const Context& context, Options& options) {
+int list(const Context& context, JobLsOptions& options) {
   options.filter.state = job_state_from(options.state);
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -81,7 +81,7 @@ void add_job_ls(CLI::App& parent, Context& context) {
       add_command(parent, context, "ls", "List jobs, the newest first",
                   {"leasehold job ls --queue mail --state failed", "leasehold job ls --tag nightly --limit 20",
                    "leasehold job ls --state running --json | jq -r '.[].holder'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobLsOptions>();
   auto& filter = options->filter;
   command->add_option("--queue", filter.queue, "Only those of this queue")->type_name("QUEUE");
   add_choice(*command, "--state", options->state,

@@ -10,13 +10,13 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobRedriveOptions {
   std::string queue;
   bool all = false;
   Consent consent;
 };
 
-Result<std::int64_t> count_dead_letters(const Store& store, const Options& options) {
+Result<std::int64_t> count_dead_letters(const Store& store, const JobRedriveOptions& options) {
   if (!options.all) {
     auto queue = store.queues().show(options.queue);
     if (!queue) return std::move(queue).error();
@@ -29,7 +29,7 @@ Result<std::int64_t> count_dead_letters(const Store& store, const Options& optio
   return total;
 }
 
-int redrive(const Context& context, const Options& options) {
+int redrive(const Context& context, const JobRedriveOptions& options) {
   if (options.all == !options.queue.empty()) {
     return report(context, {.code = Errc::invalid_argument, .message = "name one queue, or write --all"});
   }
@@ -55,7 +55,7 @@ void add_job_redrive(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "redrive", "Make every dead letter of a queue available again, with fresh budgets",
                   {"leasehold job redrive mail --dry-run", "leasehold job redrive --all --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobRedriveOptions>();
   command->add_option("QUEUE", options->queue, "Whose dead letters")->type_name("");
   command->add_flag("--all", options->all, "Those of every queue");
   add_consent(*command, options->consent);

@@ -8,7 +8,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobSnoozeOptions {
   HeldJob job;
   Duration delay{};
 };
@@ -18,7 +18,7 @@ struct Options {
 void add_job_snooze(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "snooze", "Give a job back for later; no budget is charged",
                               {"leasehold job snooze 17 --token 1763200000000000 --delay 10m"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobSnoozeOptions>();
   add_held_job(*command, options->job);
   add_duration(*command, "--delay", options->delay, "Not before so much time has passed")->required();
   set_action(*command, context, [&context, options] {

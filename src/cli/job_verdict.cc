@@ -7,7 +7,7 @@
 namespace leasehold::cli {
 namespace {
 
-std::string told(JobId id, const Settled& settled) {
+std::string what_became_of(JobId id, const Settled& settled) {
   switch (settled.state) {
     case JobState::completed: return fmt::format("completed {}", id);
     case JobState::failed: return fmt::format("failed {} for good: it is a dead letter", id);
@@ -32,7 +32,7 @@ int settle(const Context& context, JobId id, const Verdict& verdict) {
   if (context.json) {
     print_line(wire::to_json(id, *settled));
   } else {
-    print("{}{}", told(id, *settled), settled->replayed ? "  (said before)" : "");
+    print("{}{}", what_became_of(id, *settled), settled->replayed ? "  (said before)" : "");
   }
   return exit_code::ok;
 }

@@ -11,12 +11,12 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct JobWaitOptions {
   JobId id = 0;
   Duration timeout = max_delay;
 };
 
-int wait(const Context& context, const Options& options) {
+int wait(const Context& context, const JobWaitOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto job = store->jobs().wait(options.id, options.timeout);
@@ -37,7 +37,7 @@ void add_job_wait(CLI::App& parent, Context& context) {
                               "Wait for a job's end: exit code 0 completed, 1 failed or cancelled, 75 the time ran out",
                               {"leasehold job wait 17 --timeout 5m && leasehold job result 17",
                                "leasehold job wait \"$(leasehold job add resize cat.png)\""});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JobWaitOptions>();
   add_job_id(*command, options->id);
   add_duration(*command, "--timeout", options->timeout, "No longer than this (default: as long as it takes)");
   set_action(*command, context, [&context, options] { return wait(context, *options); });

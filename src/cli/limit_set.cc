@@ -8,13 +8,13 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct LimitSetOptions {
   std::string name;
   Duration every{};
   int burst = 1;
 };
 
-int set(const Context& context, const Options& options) {
+int set(const Context& context, const LimitSetOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto limits = store->limits();
@@ -30,7 +30,7 @@ void add_limit_set(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "set", "Say at which rate turns are given, to whoever asks",
                               {"leasehold limit set orders-api --every 750ms",
                                "leasehold limit set mail --every 6s --burst 10    # ten a minute, also all at once"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LimitSetOptions>();
   add_limit_name(*command, options->name);
   add_duration(*command, "--every", options->every, "Between two turns")->required();
   add_number(*command, "--burst", options->burst, 1, max_burst,

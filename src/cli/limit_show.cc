@@ -22,7 +22,7 @@ void print_fields(const LimitInfo& limit) {
                                   printable(limit.holder), printable(limit.host)));
 }
 
-int show(const Context& context, const std::string& name) {
+int show_limit(const Context& context, const std::string& name) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   return print_limit(context, store->limits().show(name));
@@ -51,7 +51,7 @@ void add_limit_show(CLI::App& parent, Context& context) {
       {"leasehold limit show orders-api", "leasehold limit show orders-api --json | jq .next_at"});
   auto name = std::make_shared<std::string>();
   add_limit_name(*command, *name);
-  set_action(*command, context, [&context, name] { return show(context, *name); });
+  set_action(*command, context, [&context, name] { return show_limit(context, *name); });
 }
 
 }  // namespace leasehold::cli

@@ -13,14 +13,14 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct LimitTakeOptions {
   std::string name;
   std::string holder;
   TakeOptions take;
   int refused_code = exit_code::held;
 };
 
-int take(const Context& context, Options& options) {
+int take(const Context& context, LimitTakeOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   options.take.holder = calling_process(options.holder).name;
@@ -44,7 +44,7 @@ void add_limit_take(CLI::App& parent, Context& context) {
       {"leasehold limit take orders-api --every 750ms && curl https://example.org/orders",
        "leasehold limit take orders-api --wait 0 || echo 'not now'",
        "leasehold limit take mail --every 1s --burst 10    # up to 10 at once after a pause"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LimitTakeOptions>();
   auto& take_options = options->take;
   add_limit_name(*command, options->name);
   add_optional_duration(*command, "--every", take_options.every,

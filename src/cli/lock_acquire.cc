@@ -13,12 +13,12 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct LockAcquireOptions {
   LockWords words;
   bool quiet = false;
 };
 
-void print_grant(const Context& context, const Options& options, const Grant& grant) {
+void print_grant(const Context& context, const LockAcquireOptions& options, const Grant& grant) {
   const auto& words = options.words;
   if (context.json) return print_line(wire::to_json(grant, words.names, words.acquire.share));
   if (options.quiet) return print("{}", grant.token.value);
@@ -28,7 +28,7 @@ void print_grant(const Context& context, const Options& options, const Grant& gr
         grant.replayed ? "  again: this request id was granted before" : "");
 }
 
-int acquire(const Context& context, Options& options) {
+int acquire(const Context& context, LockAcquireOptions& options) {
   auto& words = options.words;
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -52,7 +52,7 @@ void add_lock_acquire(CLI::App& parent, Context& context) {
                    "leasehold lock acquire nightly -E 0     # somebody else is on it: fine",
                    "leasehold lock acquire gpu --permits 2/8     # two of eight",
                    "leasehold lock acquire account/7 account/9     # both or neither"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LockAcquireOptions>();
   auto& words = options->words;
   add_lock_words(*command, words);
   command

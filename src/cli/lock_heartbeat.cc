@@ -10,13 +10,13 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct LockHeartbeatOptions {
   std::string name;
   Token token;
   Duration ttl{};
 };
 
-int heartbeat(const Context& context, const Options& options) {
+int heartbeat(const Context& context, const LockHeartbeatOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   auto grant = store->locks().heartbeat(options.name, options.token, options.ttl);
@@ -37,7 +37,7 @@ void add_lock_heartbeat(CLI::App& parent, Context& context) {
                               "Extend a lock that is still held; one that has expired is lost (exit code 76)",
                               {"leasehold lock heartbeat deploy --token 1763200000000000",
                                "LEASEHOLD_TOKEN=$token leasehold lock heartbeat deploy --ttl 2m || exit"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LockHeartbeatOptions>();
   add_lock_name(*command, options->name);
   add_token(*command, options->token);
   add_duration(*command, "--ttl", options->ttl, "A new ttl for the lease (default: it keeps its own)");

@@ -9,12 +9,12 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct LockReleaseOptions {
   std::string name;
   Token token;
 };
 
-int release(const Context& context, const Options& options) {
+int release(const Context& context, const LockReleaseOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   auto released = store->locks().release(options.name, options.token);
@@ -34,7 +34,7 @@ void add_lock_release(CLI::App& parent, Context& context) {
                               "Give a lock up; with a token that is not current nothing changes (exit code 76)",
                               {"leasehold lock release deploy --token 1763200000000000",
                                "LEASEHOLD_TOKEN=$token leasehold lock release deploy"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LockReleaseOptions>();
   add_lock_name(*command, options->name);
   add_token(*command, options->token);
   set_action(*command, context, [&context, options] { return release(context, *options); });

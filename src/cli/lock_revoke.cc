@@ -14,7 +14,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct LockRevokeOptions {
   std::string name;
   std::string reason;
   std::optional<Token> token;  ///< of one holder; nothing: of all
@@ -23,7 +23,7 @@ struct Options {
 };
 
 /// Those a revoke would end.
-Result<std::vector<LockHolder>> those_meant(const Locks& locks, const Options& options) {
+Result<std::vector<LockHolder>> those_meant(const Locks& locks, const LockRevokeOptions& options) {
   auto holders = locks.holders(options.name);
   if (!holders) return holders;
   std::erase_if(*holders, [&](const LockHolder& holder) {
@@ -32,7 +32,7 @@ Result<std::vector<LockHolder>> those_meant(const Locks& locks, const Options& o
   return holders;
 }
 
-int show_what_would_end(const Context& context, const Locks& locks, const Options& options) {
+int show_what_would_end(const Context& context, const Locks& locks, const LockRevokeOptions& options) {
   const auto lock = locks.show(options.name);
   if (!lock) return report(context, lock.error());
   const auto holders = those_meant(locks, options);
@@ -50,7 +50,7 @@ int show_what_would_end(const Context& context, const Locks& locks, const Option
   return holders->empty() ? exit_code::nothing_to_do : exit_code::ok;
 }
 
-int revoke(const Context& context, const Options& options) {
+int revoke(const Context& context, const LockRevokeOptions& options) {
   if (!options.yes && !options.dry_run) return ask_for_yes(context, "revoke takes the lock from whoever has it");
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -77,7 +77,7 @@ void add_lock_revoke(CLI::App& parent, Context& context) {
                               {"leasehold lock revoke deploy --reason 'host is gone' --dry-run",
                                "leasehold lock revoke deploy --reason 'host is gone' --yes",
                                "leasehold lock revoke gpu --token 1763200000000000 --reason 'hangs' --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LockRevokeOptions>();
   add_lock_name(*command, options->name);
   command
       ->add_option_function<std::int64_t>(

@@ -22,7 +22,7 @@ namespace {
 using run::Ending;
 using run::Supervisor;
 
-struct Options {
+struct LockRunOptions {
   LockWords words;
   Duration grace = std::chrono::seconds(5);
   CLI::Option* grace_given = nullptr;
@@ -30,13 +30,8 @@ struct Options {
   std::vector<std::string> command;
 };
 
-int report_failure(const Context& context, const Error& error, int held_code = exit_code::held) {
-  const int code = report(context, error, held_code);
-  return code == exit_code::failure ? own_failure : code;
-}
-
 /// A third of the ttl passes between heartbeats and another third is for a late one: that is what remains.
-Duration fitting_grace(const Options& options) {
+Duration fitting_grace(const LockRunOptions& options) {
   const auto longest = options.words.acquire.ttl / 3;
   if (options.grace <= longest) return options.grace;
   if (options.grace_given->count() > 0) {
@@ -67,7 +62,7 @@ int after_loss(const Context& context, HeldLease& held, const LockWords& words) 
   return exit_code::lost;
 }
 
-int conclude(const Context& context, const Options& options, HeldLease& held, const Ending& ending) {
+int conclude(const Context& context, const LockRunOptions& options, HeldLease& held, const Ending& ending) {
   switch (ending.kind) {
     case Ending::Kind::exited: return after_exit(context, held, ending.exit_code);
     case Ending::Kind::start_failed:
@@ -88,7 +83,7 @@ int conclude(const Context& context, const Options& options, HeldLease& held, co
   ::_exit(exit_code::lost);
 }
 
-int run_with(const Context& context, const Options& options, Supervisor& supervisor) {
+int run_with(const Context& context, const LockRunOptions& options, Supervisor& supervisor) {
   const auto& words = options.words;
   const auto url = context.store_url();
   if (!url) return report_failure(context, url.error());
@@ -109,7 +104,7 @@ int run_with(const Context& context, const Options& options, Supervisor& supervi
   return conclude(context, options, *held, ending);
 }
 
-int run_locked(const Context& context, Options& options) {
+int run_locked(const Context& context, LockRunOptions& options) {
   // First of all, while there is neither a thread nor a connection that a fork would copy.
   auto supervisor = Supervisor::fork_guardian(options.command, fitting_grace(options),
                                               [](const std::string& line) { say("leasehold: {}", line); });
@@ -127,7 +122,7 @@ void add_lock_run(CLI::App& parent, Context& context) {
                                "leasehold lock run nightly -E 0 -- ./report    # somebody else is on it: fine",
                                "leasehold lock run gpu --permits 1/4 --wait 1h -- ./train    # four at a time",
                                "leasehold lock run account/7 account/9 -- ./transfer    # both or neither"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LockRunOptions>();
   add_lock_words(*command, options->words);
   command
       ->add_option(

@@ -85,7 +85,7 @@ void print_lock(const LockInfo& lock, const std::vector<LockHolder>& holders) {
   if (shared) print_holders(holders);
 }
 
-int show(const Context& context, const std::string& name) {
+int show_lock(const Context& context, const std::string& name) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto lock = store->locks().show(name);
@@ -109,7 +109,7 @@ void add_lock_show(CLI::App& parent, Context& context) {
                                "leasehold lock show gpu --json | jq -r '.held_by[].holder.name'"});
   auto name = std::make_shared<std::string>();
   add_lock_name(*command, *name);
-  set_action(*command, context, [&context, name] { return show(context, *name); });
+  set_action(*command, context, [&context, name] { return show_lock(context, *name); });
 }
 
 }  // namespace leasehold::cli

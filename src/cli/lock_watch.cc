@@ -27,7 +27,7 @@ namespace {
 /// How many events are told of the time before.
 constexpr int events_before = 10;
 
-struct Options {
+struct LockWatchOptions {
   std::string name;
   std::string until;  ///< free, held; empty: for ever
   Duration timeout{0};
@@ -85,7 +85,7 @@ std::string line_of(const LockInfo& lock) {
 
 class Watcher {
  public:
-  Watcher(const Context& context, const Options& options) : context_(context), options_(options) {}
+  Watcher(const Context& context, const LockWatchOptions& options) : context_(context), options_(options) {}
 
   int run() {
     const Interruption interruption(stop_, options_.timeout);
@@ -121,12 +121,12 @@ class Watcher {
   }
 
   const Context& context_;
-  const Options& options_;
+  const LockWatchOptions& options_;
   std::stop_source stop_;
   bool reached_ = false;
 };
 
-int watch(const Context& context, const Options& options) {
+int watch(const Context& context, const LockWatchOptions& options) {
   if (!options.events) return Watcher(context, options).run();
   const auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -142,7 +142,7 @@ void add_lock_watch(CLI::App& parent, Context& context) {
                               {"leasehold lock watch deploy",
                                "leasehold lock watch deploy --json | jq -r .holder.name     # one object per line",
                                "leasehold lock watch deploy --until free --timeout 10m && ./after-the-deploy"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LockWatchOptions>();
   add_lock_name(*command, options->name);
   auto* until = add_choice(*command, "--until", options->until, {"free", "held"},
                            "Exit with 0 when anybody could take it, or when somebody has it");

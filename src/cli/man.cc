@@ -12,7 +12,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ManOptions {
   std::vector<std::string> command;
   std::string into;
 };
@@ -43,7 +43,7 @@ int write_pages(const Context& context, const CLI::App& root, const std::filesys
 void add_man(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "man", "Print the manual page of a command, for man",
                               {"leasehold man lock run | man -l -", "leasehold man --into /usr/local/share/man/man1"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ManOptions>();
   command->add_option("COMMAND", options->command, "Which command, e.g. lock run (default: leasehold itself)")
       ->type_name("");
   command->add_option("--into", options->into, "Write the pages of all commands into this folder")->type_name("FOLDER");

@@ -10,13 +10,13 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct PruneOptions {
   Duration older_than = std::chrono::days(7);
   bool yes = false;
   bool dry_run = false;
 };
 
-int show_history(const Context& context, const Store& store, const Options& options) {
+int show_history(const Context& context, const Store& store, const PruneOptions& options) {
   auto status = store.status();
   if (!status) return report(context, status.error());
   const auto before = status->store_now - options.older_than;
@@ -30,7 +30,7 @@ int show_history(const Context& context, const Store& store, const Options& opti
   return exit_code::ok;
 }
 
-int prune(const Context& context, const Options& options) {
+int prune(const Context& context, const PruneOptions& options) {
   if (!options.yes && !options.dry_run) {
     return ask_for_yes(context, "prune deletes finished jobs, ended leases, their request ids and events");
   }
@@ -56,7 +56,7 @@ void add_prune(CLI::App& parent, Context& context) {
       add_command(parent, context, "prune",
                   "Delete old finished jobs, ended leases (with their request ids) and events; locks keep their tokens",
                   {"leasehold prune --older-than 30d --dry-run", "leasehold prune --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PruneOptions>();
   add_duration(*command, "--older-than", options->older_than, "Keep what is younger (default 7d)");
   command->add_flag("--yes", options->yes, "Do it");
   command->add_flag("--dry-run", options->dry_run, "Only tell what there is");

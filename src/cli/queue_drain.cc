@@ -19,7 +19,7 @@ namespace {
 constexpr Duration shortest_pause = std::chrono::milliseconds(100);
 constexpr Duration longest_pause = std::chrono::seconds(1);
 
-struct Options {
+struct QueueDrainOptions {
   std::string name;
   Duration timeout = max_delay;
   bool only_running = false;
@@ -33,7 +33,7 @@ std::string what_is_left(const QueueInfo& queue) {
 }
 
 /// The queue when it is done, or when the time ran out.
-Result<QueueInfo> wait_until_done(const Store& store, const Options& options) {
+Result<QueueInfo> wait_until_done(const Store& store, const QueueDrainOptions& options) {
   const auto until = BootClock::now() + options.timeout;
   ProgressLine progress;
   for (;;) {
@@ -51,7 +51,7 @@ Result<QueueInfo> wait_until_done(const Store& store, const Options& options) {
   }
 }
 
-int drain(const Context& context, const Options& options) {
+int drain(const Context& context, const QueueDrainOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto queue = wait_until_done(*store, options);
@@ -78,7 +78,7 @@ void add_queue_drain(CLI::App& parent, Context& context) {
                               "Wait until nothing waits in a queue and nothing runs (exit code 75: the time ran out)",
                               {"leasehold queue drain mail --timeout 10m",
                                "leasehold queue pause mail && leasehold queue drain mail --running    # then deploy"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueueDrainOptions>();
   add_queue_name(*command, options->name);
   add_duration(*command, "--timeout", options->timeout, "No longer than this (default: as long as it takes)");
   command->add_flag("--running", options->only_running, "Only until nothing runs: what waits may wait");

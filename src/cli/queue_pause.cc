@@ -10,7 +10,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct QueuePauseOptions {
   std::string name;
   std::string reason;
 };
@@ -28,13 +28,13 @@ int print_change(const Context& context, std::string_view what, const Result<Que
   return exit_code::ok;
 }
 
-int pause(const Context& context, const Options& options) {
+int pause(const Context& context, const QueuePauseOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   return print_change(context, "paused", store->queues().pause(options.name, options.reason));
 }
 
-int resume(const Context& context, const Options& options) {
+int resume(const Context& context, const QueuePauseOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   return print_change(context, "resumed", store->queues().resume(options.name));
@@ -46,7 +46,7 @@ void add_queue_pause(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "pause", "Stop claims from a queue; what runs goes on, and jobs can still be added",
                   {"leasehold queue pause mail --reason 'provider is down'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueuePauseOptions>();
   add_queue_name(*command, options->name);
   command->add_option("--reason", options->reason, "Why; told to whoever claims")->type_name("TEXT");
   set_action(*command, context, [&context, options] { return pause(context, *options); });
@@ -55,7 +55,7 @@ void add_queue_pause(CLI::App& parent, Context& context) {
 void add_queue_resume(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "resume", "Let claims from a paused queue go on", {"leasehold queue resume mail"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueuePauseOptions>();
   add_queue_name(*command, options->name);
   set_action(*command, context, [&context, options] { return resume(context, *options); });
 }

@@ -10,7 +10,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct QueuePurgeOptions {
   std::string name;
   Consent consent;
 };
@@ -28,7 +28,7 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
   return exit_code::ok;
 }
 
-int purge(const Context& context, const Options& options) {
+int purge(const Context& context, const QueuePurgeOptions& options) {
   if (!options.consent.yes && !options.consent.dry_run) {
     return ask_for_yes(context, "purge cancels every job that waits in the queue");
   }
@@ -53,7 +53,7 @@ void add_queue_purge(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "purge",
                               "Cancel every job that waits in a queue; what runs goes on, and `job retry` undoes it",
                               {"leasehold queue purge mail --dry-run", "leasehold queue purge mail --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueuePurgeOptions>();
   add_queue_name(*command, options->name);
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return purge(context, *options); });

@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct QueueSetOptions {
   std::string name;
   QueueSettings settings;
 };
@@ -41,7 +41,7 @@ bool says_something(const QueueSettings& settings) {
   return settings.max_running || settings.max_per_key || settings.rate_count || settings.default_ttl;
 }
 
-int set(const Context& context, const Options& options) {
+int set(const Context& context, const QueueSetOptions& options) {
   if (!says_something(options.settings)) {
     return report(context, {.code = Errc::invalid_argument,
                             .message = "nothing to set: use --max-running, --max-per-key, --rate or --ttl"});
@@ -58,7 +58,7 @@ void add_queue_set(CLI::App& parent, Context& context) {
       add_command(parent, context, "set", "Limit a queue; what is not named stays as it is",
                   {"leasehold queue set merge --max-running 1    # a serial processor",
                    "leasehold queue set api --max-per-key 2 --rate 100/1m", "leasehold queue set api --rate none"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueueSetOptions>();
   auto& settings = options->settings;
   add_queue_name(*command, options->name);
   add_limit(*command, "--max-running", settings.max_running, "So many jobs run at once; or none");

@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ScheduleAcquireCommand {
   std::string name;
   std::string holder;
   ScheduleAcquireOptions acquire;
@@ -21,7 +21,7 @@ struct Options {
   bool quiet = false;
 };
 
-void print_run(const Context& context, const Options& options, const ScheduleRun& run) {
+void print_run(const Context& context, const ScheduleAcquireCommand& options, const ScheduleRun& run) {
   if (context.json) return print_line(wire::to_json(run));
   const auto& grant = run.grant;
   if (options.quiet) return print("{}", grant.token.value);
@@ -33,7 +33,7 @@ void print_run(const Context& context, const Options& options, const ScheduleRun
   if (run.skipped > 0) say("  missed before it, and skipped: {}", counted(run.skipped, "occurrence"));
 }
 
-int acquire(const Context& context, Options& options) {
+int acquire(const Context& context, ScheduleAcquireCommand& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   options.acquire.holder = calling_process(options.holder);
@@ -54,7 +54,7 @@ void add_schedule_acquire(CLI::App& parent, Context& context) {
       {"leasehold schedule acquire refresh", "leasehold schedule acquire refresh --now --lease 1h",
        "token=$(leasehold schedule acquire refresh -q) && ./refresh && leasehold schedule finish refresh --ok --token "
        "\"$token\""});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleAcquireCommand>();
   add_schedule_name(*command, options->name);
   command->add_flag("--now", options->acquire.now, "Even if it is not due; never while somebody else has it");
   add_duration(*command, "--lease", options->acquire.ttl,

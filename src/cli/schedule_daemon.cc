@@ -18,7 +18,7 @@ constexpr int most_at_once = 1000;
 /// Commands are ended here, by CommandStops, and not by the runtime: their runs are given back when they are gone.
 constexpr Duration without_end = std::chrono::years(1);
 
-struct Options {
+struct ScheduleDaemonOptions {
   bool commands = false;
   bool no_enqueue = false;
   bool once = false;
@@ -33,14 +33,14 @@ int code_after_once(const ScheduleSummary& summary) {
   return summary.enqueued + summary.ok > 0 ? exit_code::ok : exit_code::nothing_to_do;
 }
 
-int conclude(const Context& context, const Options& options, const ScheduleSummary& summary, int signal) {
+int conclude(const Context& context, const ScheduleDaemonOptions& options, const ScheduleSummary& summary, int signal) {
   tell_summary(context, summary);
   // Without an end of its own, being told to stop is how it ends well.
   if (!options.once) return exit_code::ok;
   return signal != 0 ? 128 + signal : code_after_once(summary);
 }
 
-SchedulerOptions scheduler_options(const Options& options, Holder holder) {
+SchedulerOptions scheduler_options(const ScheduleDaemonOptions& options, Holder holder) {
   SchedulerOptions made;
   made.concurrency = options.concurrency;
   made.grace = without_end;
@@ -52,7 +52,7 @@ SchedulerOptions scheduler_options(const Options& options, Holder holder) {
 }
 
 /// `warden` is there where commands are to be run.
-int serve(const Context& context, const Options& options, const run::Warden* warden) {
+int serve(const Context& context, const ScheduleDaemonOptions& options, const run::Warden* warden) {
   CommandStops stops;
   const StopSignals signals(stops, warden != nullptr ? options.grace : Duration(0));
   const auto url = context.store_url();
@@ -76,7 +76,7 @@ int serve(const Context& context, const Options& options, const run::Warden* war
   return conclude(context, options, *summary, signals.first());
 }
 
-int run_daemon(const Context& context, const Options& options) {
+int run_daemon(const Context& context, const ScheduleDaemonOptions& options) {
   if (!options.commands) return serve(context, options, nullptr);
   // First of all, while there is neither a thread nor a connection that a fork would copy. Every command is another.
   const auto warden = run::Warden::fork({"leasehold"});
@@ -92,7 +92,7 @@ void add_schedule_daemon(CLI::App& parent, Context& context) {
       "Wait for schedules to be due, put their jobs into queues and run their commands; any number of these, anywhere",
       {"leasehold schedule daemon", "leasehold schedule daemon --commands --concurrency 8",
        "leasehold schedule daemon --once --commands    # what is due now, then exit"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleDaemonOptions>();
   command->add_flag("--commands", options->commands,
                     "Run the commands that schedules were defined with, as this user: whoever may define schedules may "
                     "have anything run here. They have the environment that `schedule run` gives; exit code 0 is a "

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* form = "leasehold schedule define NAME [OPTIONS] -- COMMAND...";
 
-struct Options {
+struct ScheduleDefineOptions {
   std::string name;
   ScheduleDefinition definition;
   Duration ttl = ScheduleOptions{}.ttl;
@@ -29,7 +29,7 @@ void print_defined(const std::string& name, const ScheduleRule& rule, const Defi
   print("{} {}  {}  next run: {}", what, printable(name), shown_rule(rule), next);
 }
 
-int define(const Context& context, const Options& options) {
+int define(const Context& context, const ScheduleDefineOptions& options) {
   auto definition = options.definition.options();
   if (!definition) return report(context, definition.error());
   definition->ttl = options.ttl;
@@ -47,7 +47,8 @@ int define(const Context& context, const Options& options) {
 }
 
 /// The command after the mark, which need not be there.
-std::vector<std::string> optional_command(const CLI::App& command, const Context& context, const Options& options) {
+std::vector<std::string> optional_command(const CLI::App& command, const Context& context,
+                                          const ScheduleDefineOptions& options) {
   const bool marked = mark_position(context) < context.words.size();
   if (!marked && command.remaining_size() == 0 && options.program.empty()) return {};
   if (marked && options.definition.enqueues()) {
@@ -64,7 +65,7 @@ void add_schedule_define(CLI::App& parent, Context& context) {
       {"leasehold schedule define refresh --every 10m-15m --on-fail 20m-40m",
        "leasehold schedule define report --cron '0 6 * * MON-FRI' --tz Europe/Berlin --misfire skip -- ./report",
        R"(leasehold schedule define digest --cron @daily --jitter 10m --enqueue mail '{"to":"all"}')"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleDefineOptions>();
   add_schedule_name(*command, options->name);
   options->definition.add_rule(*command);
   add_duration(*command, "--lease", options->ttl, "How long a run's lease lasts without a heartbeat (default 5m)");

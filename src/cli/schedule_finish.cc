@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ScheduleFinishOptions {
   NamedRun run;
   bool ok = false;
   bool failed = false;
@@ -19,13 +19,13 @@ struct Options {
   std::string counts;
 };
 
-void print_finished(const Options& options, const Finished& finished) {
+void print_finished(const ScheduleFinishOptions& options, const Finished& finished) {
   print("finished {}  {}  next run: {}{}", printable(options.run.name), options.ok ? "ok" : "failed",
         with_distance(finished.next_run_at, finished.next_run_at - finished.next_in),
         finished.replayed ? "  (this was said before)" : "");
 }
 
-int finish(const Context& context, const Options& options) {
+int finish(const Context& context, const ScheduleFinishOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto finished = store->schedules().finish(options.run.name, options.run.token,
@@ -47,7 +47,7 @@ void add_schedule_finish(CLI::App& parent, Context& context) {
                   "Say how a run went, which decides when the next one is; too late changes nothing (exit code 76)",
                   {R"(leasehold schedule finish refresh --token "$token" --ok --counts '{"rows":120}')",
                    "leasehold schedule finish refresh --token \"$token\" --fail --error 'source does not answer'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleFinishOptions>();
   add_named_run(*command, options->run);
   auto* ok = command->add_flag("--ok", options->ok, "It went well");
   auto* failed =

@@ -11,12 +11,12 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ScheduleHeartbeatOptions {
   NamedRun run;
   Duration ttl{};
 };
 
-int heartbeat(const Context& context, const Options& options) {
+int heartbeat(const Context& context, const ScheduleHeartbeatOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto grant = store->schedules().heartbeat(options.run.name, options.run.token, options.ttl);
@@ -37,7 +37,7 @@ void add_schedule_heartbeat(CLI::App& parent, Context& context) {
       add_command(parent, context, "heartbeat", "Say that a run goes on; one that has expired is lost (exit code 76)",
                   {"leasehold schedule heartbeat refresh --token 1763200000000000",
                    "LEASEHOLD_TOKEN=$token leasehold schedule heartbeat refresh --lease 10m || exit"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleHeartbeatOptions>();
   add_named_run(*command, options->run);
   add_duration(*command, "--lease", options->ttl, "A new length for the lease (default: it keeps its own)");
   set_action(*command, context, [&context, options] { return heartbeat(context, *options); });

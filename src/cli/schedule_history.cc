@@ -14,7 +14,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ScheduleHistoryOptions {
   std::string name;
   int limit = 20;
 };
@@ -41,7 +41,7 @@ void print_table(const std::vector<RunInfo>& runs, const ScheduleInfo& schedule,
   if (runs.size() == static_cast<std::size_t>(limit)) say("only the latest {} are shown: see --limit", limit);
 }
 
-int history(const Context& context, const Options& options) {
+int history(const Context& context, const ScheduleHistoryOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto runs = store->schedules().history(options.name, options.limit);
@@ -64,7 +64,7 @@ void add_schedule_history(CLI::App& parent, Context& context) {
       "Tell what became of each occurrence, the latest first: ok, failed, lost, released, enqueued, skipped",
       {"leasehold schedule history refresh", "leasehold schedule history refresh -n 100",
        "leasehold schedule history refresh --json | jq '.[] | select(.outcome == \"lost\")'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleHistoryOptions>();
   add_schedule_name(*command, options->name);
   add_number(*command, "-n,--limit", options->limit, 1, 1'000'000, "At most N (default 20)");
   set_action(*command, context, [&context, options] { return history(context, *options); });

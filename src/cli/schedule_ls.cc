@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ScheduleLsOptions {
   int limit = 1000;
   bool watch = false;
 };
@@ -51,7 +51,7 @@ Result<ListPicture> look_at(const Store& store, int limit) {
   return picture;
 }
 
-int list(const Context& context, const Options& options) {
+int list(const Context& context, const ScheduleLsOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const WatchedList list{
@@ -65,7 +65,7 @@ void add_schedule_ls(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "ls", "List schedules: when they are due, how they went, who runs them",
                               {"leasehold schedule ls", "leasehold schedule ls --watch",
                                "leasehold schedule ls --json | jq -r '.[] | select(.state == \"due\") | .name'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleLsOptions>();
   add_number(*command, "--limit", options->limit, 1, 1'000'000, "At most N (default 1000)");
   command->add_flag("-w,--watch", options->watch,
                     "Go on until interrupted: redrawn in place on a terminal, otherwise a line for every change");

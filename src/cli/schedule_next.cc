@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ScheduleNextOptions {
   std::string name;
   int count = 5;
 };
@@ -37,7 +37,7 @@ void print_json(const std::vector<Timestamp>& times) {
   print("[{}]", text);
 }
 
-int next(const Context& context, const Options& options) {
+int next(const Context& context, const ScheduleNextOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto times = store->schedules().next(options.name, options.count);
@@ -60,7 +60,7 @@ void add_schedule_next(CLI::App& parent, Context& context) {
       parent, context, "next",
       "Tell the next occurrences, in the schedule's time zone and in UTC; of one with a pause only the next is known",
       {"leasehold schedule next report", "leasehold schedule next report -n 20 --json"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleNextOptions>();
   add_schedule_name(*command, options->name);
   add_number(*command, "-n,--count", options->count, 1, 10'000, "So many (default 5)");
   set_action(*command, context, [&context, options] { return next(context, *options); });

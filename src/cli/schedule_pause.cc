@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct SchedulePauseOptions {
   std::string name;
   std::string reason;
 };
@@ -33,14 +33,14 @@ int print_change(const Context& context, const Store& store, std::string_view wh
   return exit_code::ok;
 }
 
-int pause(const Context& context, const Options& options) {
+int pause(const Context& context, const SchedulePauseOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto paused = store->schedules().pause(options.name, options.reason);
   return paused ? print_change(context, *store, "paused", options.name) : report(context, paused.error());
 }
 
-int resume(const Context& context, const Options& options) {
+int resume(const Context& context, const SchedulePauseOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto resumed = store->schedules().resume(options.name);
@@ -52,7 +52,7 @@ int resume(const Context& context, const Options& options) {
 void add_schedule_pause(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "pause", "Let no run of a schedule begin; one that is under way goes on",
                               {"leasehold schedule pause refresh --reason 'source is down'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SchedulePauseOptions>();
   add_schedule_name(*command, options->name);
   command->add_option("--reason", options->reason, "Why; told to whoever wants to run it")->type_name("TEXT");
   set_action(*command, context, [&context, options] { return pause(context, *options); });
@@ -62,7 +62,7 @@ void add_schedule_resume(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "resume",
                               "Let a paused schedule go on; what it missed meanwhile is noted as skipped",
                               {"leasehold schedule resume refresh"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SchedulePauseOptions>();
   add_schedule_name(*command, options->name);
   set_action(*command, context, [&context, options] { return resume(context, *options); });
 }

@@ -10,12 +10,12 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ScheduleRenameOptions {
   std::string name;
   std::string to;
 };
 
-int rename(const Context& context, const Options& options) {
+int rename(const Context& context, const ScheduleRenameOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto renamed = store->schedules().rename(options.name, options.to);
@@ -34,7 +34,7 @@ void add_schedule_rename(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "rename",
                               "Give a schedule another name; its history stays, and its callers must know the new one",
                               {"leasehold schedule rename refresh refresh-prices"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleRenameOptions>();
   add_schedule_name(*command, options->name);
   command->add_option("NEW", options->to, "The new name: up to 512 bytes of UTF-8")->required()->type_name("");
   set_action(*command, context, [&context, options] { return rename(context, *options); });

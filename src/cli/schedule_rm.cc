@@ -12,7 +12,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct ScheduleRmOptions {
   std::string name;
   Consent consent;
 };
@@ -32,7 +32,7 @@ int show_what_would_go(const Context& context, const Schedules& schedules, const
   return running ? exit_code::held : exit_code::ok;
 }
 
-int remove(const Context& context, const Options& options) {
+int remove(const Context& context, const ScheduleRmOptions& options) {
   if (!options.consent.yes && !options.consent.dry_run) {
     return ask_for_yes(context, "rm forgets the schedule and its history");
   }
@@ -54,7 +54,7 @@ int remove(const Context& context, const Options& options) {
 void add_schedule_rm(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "rm", "Forget a schedule that nobody is running, with its history",
                               {"leasehold schedule rm refresh --dry-run", "leasehold schedule rm refresh --yes"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleRmOptions>();
   add_schedule_name(*command, options->name);
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return remove(context, *options); });

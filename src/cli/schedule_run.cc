@@ -35,7 +35,7 @@ constexpr const char* command_help =
     "as JSON. Exit code 0 is a success, anything else a failure; stopped by a signal to this process it is released, "
     "and due again. Whatever happens to this process, the command and all that it started is ended before its lease is";
 
-struct Options {
+struct ScheduleRunOptions {
   std::string name;
   std::string holder;
   ScheduleDefinition definition;
@@ -49,15 +49,11 @@ struct Options {
   std::vector<std::string> command;
 };
 
-int report_failure(const Context& context, const Error& error) {
-  const int code = report(context, error);
-  return code == exit_code::failure ? own_failure : code;
-}
-
 /// One run of the command under its schedule.
 class RunOfSchedule {
  public:
-  RunOfSchedule(const Context& context, const Options& options, Supervisor& supervisor, CountsFile counts, HeldRun held)
+  RunOfSchedule(const Context& context, const ScheduleRunOptions& options, Supervisor& supervisor, CountsFile counts,
+                HeldRun held)
       : context_(context),
         options_(options),
         supervisor_(supervisor),
@@ -159,13 +155,13 @@ class RunOfSchedule {
   }
 
   const Context& context_;
-  const Options& options_;
+  const ScheduleRunOptions& options_;
   Supervisor& supervisor_;
   const CountsFile counts_;
   HeldRun held_;
 };
 
-Result<void> define(const Schedules& schedules, const Options& options) {
+Result<void> define(const Schedules& schedules, const ScheduleRunOptions& options) {
   auto definition = options.definition.options();
   if (!definition) return std::move(definition).error();
   if (options.ttl != Duration(0)) definition->ttl = options.ttl;
@@ -174,7 +170,7 @@ Result<void> define(const Schedules& schedules, const Options& options) {
   return {};
 }
 
-int run_with(const Context& context, const Options& options, Supervisor& supervisor) {
+int run_with(const Context& context, const ScheduleRunOptions& options, Supervisor& supervisor) {
   const auto url = context.store_url();
   if (!url) return report_failure(context, url.error());
   auto counts = CountsFile::open();
@@ -193,7 +189,7 @@ int run_with(const Context& context, const Options& options, Supervisor& supervi
   return RunOfSchedule(context, options, supervisor, std::move(*counts), std::move(*held)).run(*url);
 }
 
-int run_scheduled(const Context& context, const Options& options) {
+int run_scheduled(const Context& context, const ScheduleRunOptions& options) {
   if (const auto definition = options.definition.options(); !definition) return report(context, definition.error());
   // First of all, while there is neither a thread nor a connection that a fork would copy.
   auto supervisor = Supervisor::fork_guardian(options.command, options.grace,
@@ -212,7 +208,7 @@ void add_schedule_run(CLI::App& parent, Context& context) {
        "leasehold schedule run report --cron '0 6 * * *' --tz Europe/Berlin -q -E 0 -- ./report    # from cron, "
        "anywhere",
        R"(leasehold schedule run refresh --now -- sh -c './refresh > "$LEASEHOLD_COUNTS_FILE"')"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ScheduleRunOptions>();
   add_schedule_name(*command, options->name);
   options->definition.add_rule(*command);
   add_duration(*command, "--lease", options->ttl,

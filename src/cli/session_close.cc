@@ -12,13 +12,13 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct SessionCloseOptions {
   NamedSession session;
   std::string reason;
   Consent consent;
 };
 
-int show_what_would_end(const Context& context, const Store& store, const Options& options) {
+int show_what_would_end(const Context& context, const Store& store, const SessionCloseOptions& options) {
   const auto session = store.sessions().show(options.session.id);
   if (!session) return report(context, session.error());
   if (context.json) {
@@ -32,12 +32,13 @@ int show_what_would_end(const Context& context, const Store& store, const Option
   return session->ended_at ? exit_code::nothing_to_do : exit_code::ok;
 }
 
-Result<SessionClosed> end(const Sessions& sessions, const Options& options, const std::optional<Token>& proof) {
+Result<SessionClosed> end(const Sessions& sessions, const SessionCloseOptions& options,
+                          const std::optional<Token>& proof) {
   if (proof) return sessions.close(options.session.id, *proof, options.reason);
   return sessions.revoke(options.session.id, options.reason);
 }
 
-int close(const Context& context, const Options& options) {
+int close(const Context& context, const SessionCloseOptions& options) {
   const auto proof = options.session.proof();
   if (!proof && !options.consent.yes && !options.consent.dry_run) {
     return ask_for_yes(context, "without the session's token this is an operator's act");
@@ -62,7 +63,7 @@ void add_session_close(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "close", "End a session and release all it has claimed",
                               {"leasehold session close --reason 'done for today'    # one's own",
                                "leasehold session close s-81f --reason 'wrong machine' --yes    # by an operator"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SessionCloseOptions>();
   add_named_session(*command, options->session, true);
   command->add_option("--reason", options->reason, "Why; kept with the session and its claims")->type_name("TEXT");
   add_consent(*command, options->consent);

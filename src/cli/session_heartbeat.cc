@@ -11,12 +11,12 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct SessionHeartbeatOptions {
   NamedSession session;
   std::optional<std::string> progress;
 };
 
-int heartbeat(const Context& context, const Options& options) {
+int heartbeat(const Context& context, const SessionHeartbeatOptions& options) {
   const auto token = options.session.needed_proof();
   if (!token) return report(context, token.error());
   auto store = context.open_store();
@@ -42,7 +42,7 @@ void add_session_heartbeat(CLI::App& parent, Context& context) {
                   "Say that a session is alive, with --progress also that it works; a stale one is lost (exit code 76)",
                   {"leasehold session heartbeat --progress 'tests are green'    # under `session run`",
                    "leasehold session heartbeat s-81f --token 1763200000000000"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SessionHeartbeatOptions>();
   add_named_session(*command, options->session, true);
   command
       ->add_option("--progress", options->progress,

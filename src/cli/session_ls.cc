@@ -14,7 +14,7 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct SessionLsOptions {
   SessionFilter filter;
   std::string status;
   bool stale = false;
@@ -74,7 +74,7 @@ Result<ListPicture> look_at(const Store& store, const SessionFilter& filter) {
   return picture;
 }
 
-int list_sessions(const Context& context, Options& options) {
+int list_sessions(const Context& context, SessionLsOptions& options) {
   auto& filter = options.filter;
   filter.status = options.stale ? SessionStatus::stale : session_status_from(options.status);
   filter.released = options.all || filter.status == SessionStatus::released;
@@ -84,7 +84,7 @@ int list_sessions(const Context& context, Options& options) {
   return options.watch ? watch_list(context, *store, list) : print_list(context, list);
 }
 
-void add_options(CLI::App& command, Options& options) {
+void add_options(CLI::App& command, SessionLsOptions& options) {
   auto* stale = command.add_flag("--stale", options.stale, "Only those that went silent, or whose process is gone");
   add_choice(command, "--status", options.status, {"active", "idle", "stale", "released"}, "Only those that are so")
       ->excludes(stale);
@@ -103,7 +103,7 @@ void add_session_ls(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "ls", "List sessions: alive or stale, working or idle, and on what",
                               {"leasehold session ls", "leasehold session ls --stale", "leasehold session ls --watch",
                                "leasehold session ls --json | jq -r '.[] | [.id, .heartbeat_age_human] | @tsv'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SessionLsOptions>();
   add_options(*command, *options);
   set_action(*command, context, [&context, options] { return list_sessions(context, *options); });
 }

@@ -21,7 +21,7 @@ namespace {
 /// A heartbeater that was forgotten ends with it.
 constexpr Duration usual_age_of_watched = std::chrono::hours(24);
 
-struct Options {
+struct SessionOpenOptions {
   SessionFace face;
   int pid = 0;
   int watched_pid = 0;
@@ -35,12 +35,12 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
-Result<Holder> holder_for(const Options& options) {
+Result<Holder> holder_for(const SessionOpenOptions& options) {
   const int pid = options.pid != 0 ? options.pid : options.watched_pid;
   return pid != 0 ? holder_in_process(pid, options.face.holder) : calling_process(options.face.holder);
 }
 
-void print_session(const Context& context, const Options& options, const Grant& grant) {
+void print_session(const Context& context, const SessionOpenOptions& options, const Grant& grant) {
   if (context.json) return print_line(wire::to_json(grant));
   if (options.export_lines) {
     print("export LEASEHOLD_SESSION={}", shell_word(grant.key));
@@ -68,7 +68,7 @@ Result<void> keep_alive(const Context& context, const Grant& grant, BootTime unt
                            with_absolute_path(*url));
 }
 
-int open(const Context& context, Options& options) {
+int open(const Context& context, SessionOpenOptions& options) {
   auto holder = holder_for(options);
   if (!holder) return report(context, holder.error());
   const bool watched = options.watched_pid != 0;
@@ -93,7 +93,7 @@ int open(const Context& context, Options& options) {
   return exit_code::ok;
 }
 
-void add_options(CLI::App& command, Options& options) {
+void add_options(CLI::App& command, SessionOpenOptions& options) {
   add_session_face(command, options.face);
   constexpr int greatest_pid = std::numeric_limits<int>::max();
   auto* pid = add_number(command, "--pid", options.pid, 1, greatest_pid,
@@ -114,7 +114,7 @@ void add_session_open(CLI::App& parent, Context& context) {
                               {"eval \"$(leasehold session open --label 'fixing the parser' --watch-pid $$ --export)\"",
                                "leasehold session open --id ann-1 --codebase ~/src/parser --pid $$",
                                "leasehold session open --json | jq -r .key"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SessionOpenOptions>();
   add_options(*command, *options);
   set_action(*command, context, [&context, options] { return open(context, *options); });
 }

@@ -12,13 +12,13 @@
 namespace leasehold::cli {
 namespace {
 
-struct Options {
+struct SessionParkOptions {
   NamedSession session;
   std::optional<Duration> silence;
   bool end = false;
 };
 
-int park(const Context& context, const Options& options) {
+int park(const Context& context, const SessionParkOptions& options) {
   if (options.silence.has_value() == options.end) {
     return report(context, {.code = Errc::invalid_argument, .message = "say either --for DURATION or --end"});
   }
@@ -47,7 +47,7 @@ void add_session_park(CLI::App& parent, Context& context) {
                               "Declare a silence, during which the session keeps its claims without a heartbeat",
                               {"leasehold session park --for 30m    # lunch; progress or --end ends it earlier",
                                "leasehold session park s-81f --token 1763200000000000 --end"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SessionParkOptions>();
   add_named_session(*command, options->session, true);
   auto* silence = add_optional_duration(*command, "--for", options->silence, "For how long, up to 12h");
   command->add_flag("--end", options->end, "Not any more")->excludes(silence);

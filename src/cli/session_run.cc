@@ -24,7 +24,7 @@ namespace {
 using run::Ending;
 using run::Supervisor;
 
-struct Options {
+struct SessionRunOptions {
   SessionFace face;
   Duration grace = std::chrono::seconds(5);
   bool stop_when_lost = false;
@@ -32,19 +32,14 @@ struct Options {
   std::vector<std::string> command;
 };
 
-int report_failure(const Context& context, const Error& error) {
-  const int code = report(context, error);
-  return code == exit_code::failure ? own_failure : code;
-}
-
 /// Until when the command may run. An interactive agent is not shot because the database was away: its guardian ends it
 /// with this process, but not with the lease, unless that was asked for.
-BootTime end_of_trust(const Options& options, const Grant& grant) {
+BootTime end_of_trust(const SessionRunOptions& options, const Grant& grant) {
   return options.stop_when_lost ? grant.trusted_until : BootClock::now() + std::chrono::years(100);
 }
 
 /// A third of the ttl passes between heartbeats and another third is for a late one: that is what remains.
-Duration fitting_grace(const Options& options) {
+Duration fitting_grace(const SessionRunOptions& options) {
   return options.stop_when_lost ? std::min(options.grace, options.face.options.ttl / 3) : options.grace;
 }
 
@@ -72,7 +67,8 @@ std::string reason_of(const Ending& ending) {
 /// One run of the command under its session.
 class SessionRun {
  public:
-  SessionRun(const Context& context, const Options& options, Supervisor& supervisor, Sessions sessions, HeldLease held)
+  SessionRun(const Context& context, const SessionRunOptions& options, Supervisor& supervisor, Sessions sessions,
+             HeldLease held)
       : context_(context),
         options_(options),
         supervisor_(supervisor),
@@ -140,14 +136,14 @@ class SessionRun {
   }
 
   const Context& context_;
-  const Options& options_;
+  const SessionRunOptions& options_;
   Supervisor& supervisor_;
   const Sessions sessions_;
   HeldLease held_;
   std::atomic<bool> lost_ = false;
 };
 
-int run_in_session(const Context& context, Options& options) {
+int run_in_session(const Context& context, SessionRunOptions& options) {
   // First of all, while there is neither a thread nor a connection that a fork would copy.
   auto supervisor = Supervisor::fork_guardian(options.command, fitting_grace(options),
                                               [](const std::string& line) { say("leasehold: {}", line); });
@@ -171,7 +167,7 @@ void add_session_run(CLI::App& parent, Context& context) {
       {"leasehold session run --label 'fixing the parser' -- ./agent",
        "leasehold session run --id ann-1 --codebase ~/src/parser -- bash    # then: leasehold claim take SD-1",
        "leasehold session run --stop-when-lost --grace 10s -- ./work-the-backlog"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SessionRunOptions>();
   add_session_face(*command, options->face);
   command->add_flag("--stop-when-lost", options->stop_when_lost,
                     "End the command with the session (exit code 76); otherwise it goes on without");

@@ -28,7 +28,7 @@ namespace {
 
 using run::UniqueFd;
 
-struct Options {
+struct SessionWatchOptions {
   HeartbeaterOrders orders;
   int report = STDERR_FILENO;
 };
@@ -54,7 +54,7 @@ Result<UniqueFd> watch_process(std::int64_t pid, std::int64_t process_start) {
 
 class Heartbeater {
  public:
-  Heartbeater(const Context& context, const Options& options)
+  Heartbeater(const Context& context, const SessionWatchOptions& options)
       : context_(context), orders_(options.orders), report_(options.report) {}
 
   int run() {
@@ -145,7 +145,7 @@ class Heartbeater {
   BootTime next_{};
 };
 
-int watch(const Context& context, const Options& options) {
+int watch(const Context& context, const SessionWatchOptions& options) {
   // The terminal that it was started from may go, and so may whoever waits for its word.
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
@@ -156,7 +156,7 @@ int watch(const Context& context, const Options& options) {
 
 void add_session_watch(CLI::App& parent, Context& context) {
   auto* command = parent.add_subcommand("watch", "The heartbeater of `session open --watch-pid`")->group("");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SessionWatchOptions>();
   auto& orders = options->orders;
   command->add_option("--session", orders.session)->required();
   add_token(*command, orders.token);

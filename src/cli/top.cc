@@ -27,7 +27,7 @@ constexpr int patience_for_key_ms = 50;
 /// Then the store is called unreachable, so that people know.
 constexpr Duration patience_with_store = std::chrono::seconds(5);
 
-struct Options {
+struct TopOptions {
   Duration every = std::chrono::seconds(1);
   bool once = false;
 };
@@ -135,7 +135,7 @@ int show_live(const Context& context, Duration every) {
   return TopLoop(signals, feed, shown_url(*context.store_url())).run();
 }
 
-int top(const Context& context, const Options& options) {
+int top(const Context& context, const TopOptions& options) {
   if (options.every < shortest_every) {
     return report(context, {.code = Errc::invalid_argument, .message = "--every: 100ms is the shortest"});
   }
@@ -153,7 +153,7 @@ void add_top(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "top", "Show what is held, waiting and happening, live in the terminal",
                               {"leasehold top", "leasehold top --every 5s", "leasehold top --once",
                                "leasehold top --json | jq '.sessions[] | {id, computed_status, item}'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TopOptions>();
   add_duration(*command, "--every", options->every,
                "Look again after this long; when something changes, sooner (default 1s)");
   command->add_flag("--once", options->once, "Print it and end; so it is where there is no terminal");

@@ -31,7 +31,7 @@ constexpr const char* command_help =
     "for 5s, anything else is a failure, with the end of stderr as its text. Whatever happens to this process, the "
     "command and all that it started is ended before its lease is";
 
-struct Options {
+struct WorkOptions {
   std::vector<std::string> queues;
   std::vector<std::string> command;
   std::string holder;
@@ -73,7 +73,7 @@ int code_after_once(const Context& context, const WorkSummary& summary) {
   return summary.lost > 0 ? exit_code::lost : exit_code::failure;
 }
 
-int conclude(const Context& context, const Options& options, const WorkSummary& summary, int signal) {
+int conclude(const Context& context, const WorkOptions& options, const WorkSummary& summary, int signal) {
   const bool told_by_refusal = options.once && summary.claimed == 0 && summary.refusal;
   if (!told_by_refusal) tell_summary(context, summary);
   // Without an end of its own, being told to stop is how it ends well.
@@ -82,7 +82,7 @@ int conclude(const Context& context, const Options& options, const WorkSummary& 
   return options.once ? code_after_once(context, summary) : exit_code::ok;
 }
 
-WorkerOptions worker_options(const Options& options, Holder holder) {
+WorkerOptions worker_options(const WorkOptions& options, Holder holder) {
   return {.concurrency = options.concurrency,
           .prefetch = 0,
           .ttl = options.ttl,
@@ -92,7 +92,7 @@ WorkerOptions worker_options(const Options& options, Holder holder) {
           .on_trouble = [](const Error& error) { say("leasehold: {}", printable(error.message)); }};
 }
 
-int work_with(const Context& context, const Options& options, const run::Warden& warden) {
+int work_with(const Context& context, const WorkOptions& options, const run::Warden& warden) {
   CommandStops stops;
   const StopSignals signals(stops, options.grace);
   const auto url = context.store_url();
@@ -113,7 +113,7 @@ int work_with(const Context& context, const Options& options, const run::Warden&
   return conclude(context, options, *summary, signals.first());
 }
 
-int work(const Context& context, const Options& options) {
+int work(const Context& context, const WorkOptions& options) {
   if (const auto checked = check_ttl(options.ttl); !checked) return report(context, checked.error());
   // First of all, while there is neither a thread nor a connection that a fork would copy.
   auto warden = run::Warden::fork(options.command);
@@ -129,7 +129,7 @@ void add_work(CLI::App& parent, Context& context) {
       {"leasehold work mail -- ./send-mail", "leasehold work thumbnails video -c 8 --ttl 2m -- ./convert.sh",
        "leasehold work reports --once --result -- ./make-report    # exit code 3: there was none",
        "leasehold work mail -- sh -c 'echo \"10 connecting\" >&3; exec ./send-mail'"});
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WorkOptions>();
   command->add_option("QUEUE", options->queues, "The queues, in turn")->required()->type_name("");
   // For the help page: see words_after_names().
   command->add_option("COMMAND", options->command, command_help)->type_name("");

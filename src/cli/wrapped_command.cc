@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "cli/report.h"
+
 namespace leasehold::cli {
 namespace {
 
@@ -17,6 +19,11 @@ std::size_t values_in(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+int report_failure(const Context& context, const Error& error, int held_code) {
+  const int code = report(context, error, held_code);
+  return code == exit_code::failure ? own_failure : code;
+}
 
 std::size_t mark_position(const Context& context) {
   const auto mark = std::find(context.words.begin(), context.words.end(), "--");

@@ -14,6 +14,9 @@ namespace leasehold::cli {
 /// As env, nohup and timeout have it: this tool failed, not the command.
 inline constexpr int own_failure = 125;
 
+/// Tells the error; a failure without a code of its own is own_failure.
+int report_failure(const Context& context, const Error& error, int held_code = exit_code::held);
+
 /// Where the first `--` stands in the command line; its size if there is none.
 std::size_t mark_position(const Context& context);
 

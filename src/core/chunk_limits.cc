@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/invalid.h"
 #include "base/json_check.h"
 #include "base/text.h"
 #include "core/job_limits.h"
@@ -12,8 +13,6 @@
 
 namespace leasehold {
 namespace {
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 /// `what` is for the message: "cursor".
 Result<void> check_json(std::string_view what, std::string_view text) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/invalid.h"
 #include "base/text.h"
 #include "core/cron.h"
 #include "core/cron_field.h"
@@ -23,8 +24,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> nicknames
                                                                                      {"@daily", "0 0 * * *"},
                                                                                      {"@midnight", "0 0 * * *"},
                                                                                      {"@hourly", "0 * * * *"}}};
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 Result<void> check_characters(std::string_view text) {
   constexpr std::string_view known = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*/,-#?@ \t\r\n";

@@ -64,13 +64,13 @@ std::string text_of(const CronFieldKind& kind, Bits bits) {
   return list.text();
 }
 
-std::string text_of(const Cron::DaysOfMonth& days) {
+std::string text_of(const Cron::DaysOfMonth& when) {
   List list;
-  add_numbers(day_field, days.on, list);
-  list.add_each(days.workday_near, "{}W");
-  if (has(days.before_last, 0)) list.add("L");
-  list.add_each(days.before_last & ~Bits{1}, "L-{}");
-  if (days.last_workday) list.add("LW");
+  add_numbers(day_field, when.on, list);
+  list.add_each(when.workday_near, "{}W");
+  if (has(when.before_last, 0)) list.add("L");
+  list.add_each(when.before_last & ~Bits{1}, "L-{}");
+  if (when.last_workday) list.add("LW");
   return list.text();
 }
 

@@ -4,14 +4,13 @@
 
 #include <limits>
 
+#include "base/invalid.h"
 #include "base/text.h"
 #include "core/duration.h"
 #include "core/limits.h"
 
 namespace leasehold {
 namespace {
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 Result<void> check_key(std::string_view what, std::string_view key) {
   if (key.empty()) return {};

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 
+#include "base/invalid.h"
 #include "base/text.h"
 #include "core/duration.h"
 
 namespace leasehold {
 namespace {
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 bool has_control_character(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) {

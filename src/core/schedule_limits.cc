@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/invalid.h"
 #include "base/json_check.h"
 #include "base/text.h"
 #include "core/duration.h"
@@ -10,8 +11,6 @@
 
 namespace leasehold {
 namespace {
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 Result<void> check_between(std::string_view what, const Between& between) {
   if (auto checked = check_delay(what, between.least); !checked) return checked;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/invalid.h"
 #include "base/json_check.h"
 #include "base/text.h"
 #include "core/duration.h"
@@ -10,8 +11,6 @@
 
 namespace leasehold {
 namespace {
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 Result<void> check_metadata(std::string_view metadata) {
   if (auto checked = check_size("metadata", metadata.size(), max_metadata_bytes); !checked) return checked;

@@ -6,14 +6,13 @@
 #include <charconv>
 #include <vector>
 
+#include "base/invalid.h"
 #include "base/text.h"
 
 namespace leasehold {
 namespace {
 
 constexpr std::string_view forms = "write sqlite:PATH, sqlite::memory: or postgresql://user@host/database";
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 struct Option {
   std::string_view name;

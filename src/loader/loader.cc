@@ -1,4 +1,5 @@
 #include "leasehold/loader.h"
+#include "base/invalid.h"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,6 @@ namespace leasehold {
 namespace {
 
 constexpr int most_at_once = 1000;
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 Result<void> check_options(const std::string& set, const LoaderOptions& options) {
   if (auto checked = check_name("set name", set); !checked) return checked;

@@ -19,7 +19,7 @@ namespace queue {
 namespace {
 
 // So many payloads travel in one statement.
-constexpr std::size_t chunk = 1000;
+constexpr std::size_t most_payloads = 1000;
 
 /// Nothing but its payload sets it apart from others with the same settings.
 bool is_plain(const NewJob& job) { return job.dedupe_key.empty() && job.limit_key.empty() && job.after.empty(); }
@@ -36,7 +36,7 @@ bool share_settings(const NewJob& a, const NewJob& b) {
 std::size_t length_of_run(std::span<const NewJob> jobs) {
   const auto& first = jobs.front();
   if (!is_plain(first)) return 1;
-  const auto most = std::min(jobs.size(), chunk);
+  const auto most = std::min(jobs.size(), most_payloads);
   std::size_t length = 1;
   while (length < most && is_plain(jobs[length]) && share_settings(first, jobs[length])) ++length;
   return length;

@@ -22,7 +22,7 @@ std::optional<std::string_view> unless_empty(const T& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-JobInfo info_from(sql::JobInfo& row) {
+JobInfo job_info_from(sql::JobInfo& row) {
   JobInfo info;
   info.id = row.id;
   info.queue = std::move(row.queue);
@@ -85,7 +85,7 @@ bool is_final(JobState state) {
 }  // namespace queue
 
 Result<JobInfo> Jobs::show(JobId id) const {
-  auto jobs = storage::query_list(*impl_->backend, sql::JobShow{.job_id = id}, impl_->deadline(), queue::info_from);
+  auto jobs = storage::query_list(*impl_->backend, sql::JobShow{.job_id = id}, impl_->deadline(), queue::job_info_from);
   if (!jobs) return std::move(jobs).error();
   if (jobs->empty()) return queue::no_such_job(id);
   return std::move(jobs->front());
@@ -125,7 +125,7 @@ Result<std::vector<JobInfo>> Jobs::list(const JobFilter& filter) const {
   statement.tag = queue::unless_empty(filter.tag);
   if (filter.before_id > 0) statement.before_id = filter.before_id;
   statement.most = filter.limit;
-  return storage::query_list(*impl_->backend, statement, impl_->deadline(), queue::info_from);
+  return storage::query_list(*impl_->backend, statement, impl_->deadline(), queue::job_info_from);
 }
 
 Result<std::vector<JobError>> Jobs::errors(std::string_view queue, int limit) const {

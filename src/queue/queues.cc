@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t purge_batch = 1000;
 
-QueueInfo info_from(sql::QueueInfo& row) {
+QueueInfo queue_info_from(sql::QueueInfo& row) {
   const auto limit = [](const std::optional<std::int64_t>& value) { return static_cast<int>(value.value_or(0)); };
   return {.name = std::move(row.name),
           .paused = row.paused,
@@ -36,7 +36,7 @@ QueueInfo info_from(sql::QueueInfo& row) {
 
 Result<std::vector<QueueInfo>> list_queues(storage::Backend& backend, std::optional<std::string_view> name,
                                            BootTime deadline) {
-  return storage::query_list(backend, sql::QueueList{.name = name}, deadline, info_from);
+  return storage::query_list(backend, sql::QueueList{.name = name}, deadline, queue_info_from);
 }
 
 /// After a change. A queue without jobs, of which nothing is set any more, is not there: it is a new one.

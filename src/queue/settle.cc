@@ -12,7 +12,7 @@ namespace leasehold {
 namespace queue {
 namespace {
 
-constexpr std::size_t chunk = 1000;
+constexpr std::size_t most_settled = 1000;
 
 using Answers = std::vector<Result<Settled>>;
 
@@ -36,7 +36,7 @@ class Batch {
   Batch(std::string_view verdict, std::span<const JobVerdict> verdicts) : verdict_(verdict) {
     bool any_result = false;
     for (const auto& one : verdicts) {
-      if (ids_.size() == chunk || !places_.emplace(one.id, ids_.size()).second) break;
+      if (ids_.size() == most_settled || !places_.emplace(one.id, ids_.size()).second) break;
       ids_.push_back(one.id);
       tokens_.push_back(one.token.value);
       results_.push_back(one.result);

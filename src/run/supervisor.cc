@@ -1,6 +1,5 @@
 #include "run/supervisor.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -8,9 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
+#include "run/failure.h"
 #include "run/guardian.h"
 #include "run/terminal.h"
 
@@ -22,10 +20,6 @@ using Kind = Message::Kind;
 
 /// How long to try after `trusted_until` before telling that something cannot be killed.
 constexpr Duration last_attempts = std::chrono::seconds(2);
-
-Error cannot(const char* what) {
-  return {.code = Errc::internal, .message = fmt::format("cannot {}: {}", what, std::strerror(errno))};
-}
 
 /// A shell that could continue us sits in our session; without one, stopping would be for ever.
 bool somebody_could_continue_us() { return ::getsid(::getppid()) == ::getsid(0); }

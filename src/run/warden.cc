@@ -1,6 +1,5 @@
 #include "run/warden.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -10,10 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <map>
 
 #include "run/descriptor_passing.h"
+#include "run/failure.h"
 #include "run/guardian.h"
 #include "run/signals.h"
 
@@ -29,10 +28,6 @@ constexpr int orphan_pause_ms = 10;
 /// How often and how long to try to reach a warden that does not listen.
 constexpr int most_tries = 10;
 constexpr int try_again_ms = 1000;
-
-Error cannot(const char* what) {
-  return {.code = Errc::internal, .message = fmt::format("cannot {}: {}", what, std::strerror(errno))};
-}
 
 std::array<UniqueFd*, stream_marks.size()> in_order(Streams& streams) {
   return {&streams.in, &streams.out, &streams.err, &streams.progress};

@@ -1,4 +1,5 @@
 #include "leasehold/scheduler.h"
+#include "base/invalid.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +14,6 @@ namespace leasehold {
 namespace {
 
 constexpr int most_at_once = 1000;
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 Result<void> check_duties(const scheduler::Duties& duties) {
   for (const auto& [schedule, handler] : duties.handlers) {

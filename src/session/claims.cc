@@ -21,7 +21,7 @@ void note_end(ClaimInfo& info) {
   info.owner.end_detail = info.end_detail;
 }
 
-ClaimInfo info_from(sql::ClaimList::Row& row) {
+ClaimInfo claim_info_from(sql::ClaimList::Row& row) {
   ClaimInfo info;
   info.owner = owner_from(row, row.item);
   info.item = std::move(row.item);
@@ -104,7 +104,7 @@ Result<ClaimInfo> Claims::show(std::string_view item) const {
   sql::ClaimList statement{.item = item};
   statement.ended = true;
   statement.most = 1;
-  auto claims = storage::query_list(*impl_->backend, statement, impl_->deadline(), session::info_from);
+  auto claims = storage::query_list(*impl_->backend, statement, impl_->deadline(), session::claim_info_from);
   if (!claims) return std::move(claims).error();
   if (!claims->empty()) return std::move(claims->front());
   return Error{.code = Errc::not_found, .message = session::describe_item(item) + " has never been claimed"};
@@ -119,7 +119,7 @@ Result<std::vector<ClaimInfo>> Claims::list(const ClaimFilter& filter) const {
   if (!filter.session.empty()) statement.session_id = filter.session;
   statement.ended = filter.ended;
   statement.most = filter.limit;
-  return storage::query_list(*impl_->backend, statement, impl_->deadline(), session::info_from);
+  return storage::query_list(*impl_->backend, statement, impl_->deadline(), session::claim_info_from);
 }
 
 }  // namespace leasehold

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <charconv>
 
+#include "base/text.h"
 #include "storage/checksum.h"
 
 namespace leasehold::storage {
@@ -18,8 +18,6 @@ std::string literal_of(const Param& value) {
   for (const char c : *text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
   return quoted + "'";
 }
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // `mark` is how a dialect writes a parameter: ":name" by its name, "$2" by its number.
 const Param* value_of(std::string_view mark, std::span<const Field> fields, std::span<const Param> values) {
@@ -41,7 +39,7 @@ std::string written_out(const Dialect& dialect, const S& statement) {
     auto end = at + 1;
     const Param* value = nullptr;
     if (sql[at] == ':' || sql[at] == '$') {
-      while (end < sql.size() && is_word(sql[end])) ++end;
+      while (end < sql.size() && is_in_word(sql[end])) ++end;
       // Of a cast, ::bigint, the first colon stands alone and the second begins no parameter.
       value = value_of(sql.substr(at, end - at), S::statement().params, values);
     }

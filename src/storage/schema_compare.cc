@@ -7,13 +7,14 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
+
 namespace leasehold::storage {
 namespace {
 
 using Names = std::set<std::string, std::less<>>;
 using ByName = std::map<std::string, sql::SchemaObjects::Row>;
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
 // One word for the schema, whatever it is called, and one space where there is white space.
@@ -21,8 +22,8 @@ std::string normalised(std::string_view text, const Names& schemas) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     auto end = at + 1;
-    if (is_word(text[at])) {
-      while (end < text.size() && is_word(text[end])) ++end;
+    if (is_in_word(text[at])) {
+      while (end < text.size() && is_in_word(text[end])) ++end;
       const auto word = text.substr(at, end - at);
       const bool is_schema = schemas.contains(word);
       // A name that is also a keyword stands in double quotes.

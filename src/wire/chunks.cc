@@ -12,8 +12,6 @@ namespace json = boost::json;
 
 std::string cursor_of(const std::optional<std::string>& cursor) { return cursor ? as_it_is(*cursor) : "null"; }
 
-json::value seconds_from_now(BootTime until) { return seconds(std::max(until - BootClock::now(), Duration::zero())); }
-
 /// Only a chunk that somebody has or had has these.
 void put_holding(json::object& out, const ChunkInfo& chunk) {
   out["holder"] = text_or_null(chunk.holder);

@@ -6,6 +6,7 @@
 #include <boost/json/parse.hpp>
 #include <limits>
 
+#include "base/invalid.h"
 #include "base/json_member.h"
 #include "base/text.h"
 #include "core/duration.h"
@@ -18,8 +19,6 @@ namespace leasehold::wire {
 namespace {
 
 namespace json = boost::json;
-
-Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
 Error wrong_type(std::string_view key, std::string_view wanted) {
   return invalid(fmt::format("\"{}\" is not {}", key, wanted));

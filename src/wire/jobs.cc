@@ -17,14 +17,6 @@ json::value or_null(const std::optional<T>& value) {
 
 json::value seconds_or_null(Duration span) { return span == Duration(0) ? json::value(nullptr) : seconds(span); }
 
-json::value seconds_from_now(BootTime until) { return seconds(std::max(until - BootClock::now(), Duration::zero())); }
-
-json::array texts(const std::vector<std::string>& list) {
-  json::array out;
-  for (const auto& item : list) out.push_back(text(item));
-  return out;
-}
-
 json::object encode(const Job& job) {
   json::object out{{"id", job.id},
                    {"token", job.token.value},

@@ -96,7 +96,17 @@ boost::json::value seconds(Duration span) {
   return std::chrono::duration<double>(span).count();
 }
 
+boost::json::value seconds_from_now(BootTime until) {
+  return seconds(std::max(until - BootClock::now(), Duration::zero()));
+}
+
 boost::json::string timestamp(Timestamp when) { return boost::json::string(leasehold::to_string(when)); }
+
+boost::json::array texts(const std::vector<std::string>& list) {
+  boost::json::array out;
+  for (const auto& one : list) out.push_back(text(one));
+  return out;
+}
 
 boost::json::value text_or_null(std::string_view value) {
   return value.empty() ? boost::json::value(nullptr) : boost::json::value(text(value));

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "leasehold/lease.h"
 #include "leasehold/time.h"
@@ -31,7 +32,12 @@ boost::json::string text(std::string_view bytes);
 /// 30, or 0.25.
 boost::json::value seconds(Duration span);
 
+/// Zero for what has passed.
+boost::json::value seconds_from_now(BootTime until);
+
 boost::json::string timestamp(Timestamp when);
+
+boost::json::array texts(const std::vector<std::string>& list);
 
 /// Empty text means "there is none": JSON says null.
 boost::json::value text_or_null(std::string_view value);

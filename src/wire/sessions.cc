@@ -12,12 +12,6 @@ namespace {
 
 namespace json = boost::json;
 
-json::array texts(const std::vector<std::string>& list) {
-  json::array out;
-  for (const auto& one : list) out.push_back(text(one));
-  return out;
-}
-
 /// A process of this host that is gone makes its session stale before its time; what is closed does not become it.
 json::value until_stale(const SessionInfo& session) {
   if (session.status == SessionStatus::released) return nullptr;

@@ -107,12 +107,12 @@ TEST_P(LockSemaphoreTest, WhatMakesNoSenseIsRefusedAndChangesNothing) {
 }
 
 constexpr int capacity = 5;
-constexpr int rounds = 6;
+constexpr int turns_each = 6;
 
 /// Takes some permits again and again. `inside` counts those of all who do this.
 void come_and_go(const Locks& locks, int number, std::atomic<int>& inside, std::atomic<int>& through) {
   const int wanted = 1 + number % 3;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < turns_each; ++round) {
     const auto mine = locks.acquire("gpu", waiting(permits("worker-" + std::to_string(number), wanted, capacity), 60s));
     ASSERT_TRUE(ok(mine));
     EXPECT_LE(inside.fetch_add(wanted) + wanted, capacity) << "more permits than there are";
@@ -126,7 +126,7 @@ TEST_P(LockSemaphoreTest, SixteenThreadsNeverHaveMoreThanTheCapacityAndAllGetThr
   std::atomic<int> inside{0};
   std::atomic<int> through{0};
   race(16, [&](int number, Store& store) { come_and_go(store.locks(), number, inside, through); });
-  EXPECT_EQ(through.load(), 16 * rounds);
+  EXPECT_EQ(through.load(), 16 * turns_each);
   EXPECT_EQ(status_of(store()).waiters, 0);
   EXPECT_EQ(must(locks().show("gpu")).permits, 0);
 }
@@ -134,7 +134,7 @@ TEST_P(LockSemaphoreTest, SixteenThreadsNeverHaveMoreThanTheCapacityAndAllGetThr
 LEASEHOLD_ROLE(uses_permits) {
   auto store = Store::open(env("URL"));
   if (!store) return 1;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < turns_each; ++round) {
     const auto mine = store->locks().acquire("gpu", waiting(permits(env("NAME"), 3, capacity), 60s));
     if (!mine || !store->locks().release("gpu", mine->token)) return 2;
   }

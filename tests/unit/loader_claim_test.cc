@@ -12,8 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 using Call = FakeChunkSource::Call;
 
-const Error away{.code = Errc::unavailable, .message = "the store is away"};
-
 ChunkVerdict complete(const Chunk&, ChunkContext&) { return ChunkVerdict::complete(); }
 
 TEST(LoaderClaimTest, EveryChunkIsLoadedOnceAndTheLoaderEndsWithTheSet) {

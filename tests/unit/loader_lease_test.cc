@@ -12,8 +12,6 @@ namespace {
 using namespace std::chrono_literals;
 using Call = FakeChunkSource::Call;
 
-const Error away{.code = Errc::unavailable, .message = "the store is away"};
-
 TEST(LoaderLeaseTest, OneLeaseIsExtendedForAllChunks) {
   FakeChunkSource source(400ms);
   for (const auto* key : {"a", "b", "c"}) source.add(key);

@@ -13,8 +13,6 @@ using namespace std::chrono_literals;
 using Call = FakeChunkSource::Call;
 using Words = std::vector<std::string>;
 
-const Error away{.code = Errc::unavailable, .message = "the store is away"};
-
 TEST(LoaderVerdictTest, WhatTheHandlerSaysIsPassedOn) {
   FakeChunkSource source(10s);
   const std::map<std::string, std::pair<ChunkVerdict, std::string>> sayings{

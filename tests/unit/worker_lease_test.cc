@@ -9,8 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Error away{.code = Errc::unavailable, .message = "the store is away"};
-
 /// Stops only when told to, and remembers why.
 class Patient {
  public:

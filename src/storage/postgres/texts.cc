@@ -2,26 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cstdint>
 
+#include "base/text.h"
 #include "storage/postgres/dialect.h"
 
 namespace leasehold::postgres {
 namespace {
 
-constexpr std::string_view word = "leasehold";
+constexpr std::string_view schema_word = "leasehold";
 
 // The warning that a commit was not replicated must reach us, whatever the role has set: see
 // Connection::note_notice.
 constexpr std::string_view bound_sql =
     "SELECT set_config('lock_timeout', $1::text, true), set_config('client_min_messages', 'warning', true)";
 
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 bool stands_alone(std::string_view sql, std::size_t at) {
-  const auto end = at + word.size();
-  return (at == 0 || !in_word(sql[at - 1])) && (end == sql.size() || !in_word(sql[end]));
+  const auto end = at + schema_word.size();
+  return (at == 0 || !is_in_word(sql[at - 1])) && (end == sql.size() || !is_in_word(sql[end]));
 }
 
 /// FNV-1a, 64 bits.
@@ -48,15 +46,16 @@ void Texts::add(std::string_view name, std::string sql) {
 }
 
 std::string in_schema(std::string_view sql, std::string_view schema) {
-  if (schema == word) return std::string(sql);
+  if (schema == schema_word) return std::string(sql);
   std::string out;
   out.reserve(sql.size());
   std::size_t copied = 0;
-  for (auto at = sql.find(word); at != std::string_view::npos; at = sql.find(word, at + word.size())) {
+  for (auto at = sql.find(schema_word); at != std::string_view::npos;
+       at = sql.find(schema_word, at + schema_word.size())) {
     if (!stands_alone(sql, at)) continue;
     out += sql.substr(copied, at - copied);
     out += schema;
-    copied = at + word.size();
+    copied = at + schema_word.size();
   }
   return out += sql.substr(copied);
 }

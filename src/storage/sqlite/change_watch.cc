@@ -26,12 +26,12 @@ constexpr Duration poll_step = std::chrono::milliseconds(20);
 void announce_to(int event_fd) {
   const std::uint64_t one = 1;
   // Full means that it has not been read yet, which wakes just as well.
-  [[maybe_unused]] const auto written = write(event_fd, &one, sizeof one);
+  [[maybe_unused]] const auto written = ::write(event_fd, &one, sizeof one);
 }
 
 void drain(int fd) {
   std::array<char, 4096> space{};
-  while (read(fd, space.data(), space.size()) > 0) {
+  while (::read(fd, space.data(), space.size()) > 0) {
   }
 }
 
@@ -55,8 +55,8 @@ class FileWatch final : public storage::ChangeWatch {
   FileWatch& operator=(const FileWatch&) = delete;
   ~FileWatch() override {
     hub_->remove(event_fd_);
-    close(event_fd_);
-    if (inotify_fd_ >= 0) close(inotify_fd_);
+    ::close(event_fd_);
+    if (inotify_fd_ >= 0) ::close(inotify_fd_);
   }
 
   void wait(BootTime until) override {
@@ -66,7 +66,7 @@ class FileWatch final : public storage::ChangeWatch {
       if (connection_ != nullptr && !watching_) left = std::min(left, poll_step);
       std::array<pollfd, 2> events = {{{event_fd_, POLLIN, 0}, {inotify_fd_, POLLIN, 0}}};
       const auto ms = static_cast<int>(std::clamp<std::int64_t>(left / std::chrono::milliseconds(1), 1, 60'000));
-      if (poll(events.data(), events.size(), ms) < 0) continue;
+      if (::poll(events.data(), events.size(), ms) < 0) continue;
       if ((events[0].revents & POLLIN) != 0) {
         drain(event_fd_);
         if (woken_.exchange(false)) return;

@@ -18,10 +18,10 @@ constexpr useconds_t pause_us = 60;
 
 }  // namespace
 
-WriteGate::WriteGate(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {}
+WriteGate::WriteGate(const std::string& path) : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {}
 
 WriteGate::~WriteGate() {
-  if (file_ >= 0) close(file_);
+  if (file_ >= 0) ::close(file_);
 }
 
 // Locks of the open file, not of the process: they end with the last user of the descriptor, also by kill -9.
