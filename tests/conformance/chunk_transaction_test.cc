@@ -16,7 +16,7 @@ class ChunkTransactionTest : public ::testing::TestWithParam<StoreKind> {
     if (on_sqlite()) {
       file_ = std::make_unique<SqliteFile>(test_store_.path());
     } else {
-      postgres_.reset(PQconnectdb(test_postgres_url().c_str()));
+      postgres_.reset(PQconnectdb(test_store_.database_url().c_str()));
     }
     must(chunks_.plan("orders", must(plan_range(1, 1, 1))));
   }

@@ -16,7 +16,7 @@ class JobTransactionTest : public ::testing::TestWithParam<StoreKind> {
     if (on_sqlite()) {
       file_ = std::make_unique<SqliteFile>(test_store_.path());
     } else {
-      postgres_.reset(PQconnectdb(test_postgres_url().c_str()));
+      postgres_.reset(PQconnectdb(test_store_.database_url().c_str()));
     }
     run(on_sqlite() ? "CREATE TABLE orders (id INTEGER)" : "CREATE TEMP TABLE orders (id bigint)");
   }

@@ -16,7 +16,7 @@ class ScheduleFenceTest : public ScheduleStoreTest {
     if (GetParam() == StoreKind::sqlite) {
       file_ = std::make_unique<SqliteFile>(under_test().path());
     } else {
-      postgres_.reset(PQconnectdb(test_postgres_url().c_str()));
+      postgres_.reset(PQconnectdb(under_test().database_url().c_str()));
     }
   }
   void TearDown() override {

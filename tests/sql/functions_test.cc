@@ -142,7 +142,7 @@ class PrivilegesTest : public ::testing::Test {
   }
   void TearDown() override { admin_.run("RESET ROLE; DROP OWNED BY " + role_ + "; DROP ROLE " + role_); }
 
-  TestStore store_{StoreKind::postgres, {.real_time = true}};
+  TestStore store_{StoreKind::postgres};
   PgConnection admin_{test_postgres_url()};
   std::string role_;
 };

@@ -20,7 +20,7 @@ class PgBouncerTest : public ::testing::Test {
   }
 
   TestStore store_{StoreKind::postgres, {.real_time = true}};
-  PgBouncer bouncer_{test_postgres_url()};
+  PgBouncer bouncer_{store_.database_url()};
 };
 
 TEST_F(PgBouncerTest, EveryLockOperationWorks) {
