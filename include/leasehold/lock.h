@@ -1,14 +1,16 @@
 // Named locks: one holder per name, or several with a share each, until a moment in time.
 //
 //   auto store = leasehold::Store::open("sqlite:work.db");
+//   if (!store) return tell(store.error());
 //   auto held = store->locks().hold("deploy", {.ttl = 30s, .wait = 10s});
 //   if (!held) return tell(held.error());
-//   while (!held->stop_token().stop_requested()) deploy_a_bit();
-//   held->release();
+//   while (!held->stop_token().stop_requested() && deploy_a_bit()) continue;
+//   auto released = held->release();
+//   if (!released) return tell(released.error());                                   // lost: we may not have been alone
 //
-//   locks.acquire("report", {.share = Share{}});                              // beside other readers
-//   locks.acquire("gpu", {.share = Share{.permits = 2, .capacity = 8}});      // two of eight
-//   locks.acquire_all({"account/7", "account/9"});                            // both, or neither
+//   auto reader = locks.acquire("report", {.share = Share{}});                      // beside other readers
+//   auto two = locks.acquire("gpu", {.share = Share{.permits = 2, .capacity = 8}}); // two of eight
+//   auto both = locks.acquire_all({"account/7", "account/9"});                      // both, or neither
 //
 // Locks is a cheap handle; it may be copied, and every method may be called from any thread.
 #pragma once
@@ -39,7 +41,7 @@ struct Share {
 
 struct AcquireOptions {
   Duration ttl = std::chrono::seconds(30);
-  /// How long to stand in line, in order of arrival. Zero: ask once.
+  /// How long to stand in line, in order of arrival. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
   /// Default: Holder::self().
   std::optional<Holder> holder{};
@@ -60,8 +62,9 @@ struct LockInfo : LeaseInfo {
   std::int64_t holders = 0;  ///< how many take up a place: live, expired, or gone with their delay not over
   std::int64_t permits = 0;  ///< what their shares have together
   std::optional<std::int64_t> capacity{};
-  std::optional<Timestamp> free_at{};  ///< when that grant gives its place back: expiry plus delay
-  bool delayed = false;                ///< nobody is alive in it, and the delay is not over
+  std::optional<Timestamp> free_at{};   ///< when that grant gives its place back: expiry plus delay
+  bool delayed = false;                 ///< nobody is alive in it, and the delay is not over
+  std::vector<std::string> together{};  ///< the other locks that were taken with it, and end with it
 };
 
 /// One of those who have a lock.
@@ -82,8 +85,8 @@ class Locks {
   /// Takes the lock, or a share of it.
   /// Refused with `held` (current: who, where, until when; retry_at where that is only the lock delay) or `busy` (free,
   /// but others stand in line before you, or a fence is being held over an expired lease); with `wait`, only after it
-  /// ran out. At once with `reentry` (this very thread has it already: waiting would never end; a thread may have
-  /// several shares) or `mismatch` (others have shares of another capacity).
+  /// ran out. At once with `reentry` (this very thread has it already, or so many permits that no room can be left:
+  /// waiting would never end; a thread may have several shares) or `mismatch` (others have shares of another capacity).
   LEASEHOLD_EXPORT Result<Grant> acquire(std::string_view name, const AcquireOptions& options = {}) const;
 
   /// Takes 1 to 100 locks in one step, all or none, under one lease and one token. The grant and a refusal name in
@@ -118,9 +121,9 @@ class Locks {
   /// How it stands, or why that cannot be told: `not_found` before the first grant, or trouble with the store.
   using Seen = std::function<void(const Result<LockInfo>&)>;
 
-  /// Tells how a lock stands now, and again whenever it changes hands, until `stop`. A picture from now and then: who
-  /// has it for less than half a second may be missed; the events tell of everybody. Goes on through trouble with the
-  /// store, which is told once.
+  /// Tells how a lock stands now, and again whenever it changes hands or a share comes or goes, until `stop`. A picture
+  /// from now and then: who has it for less than half a second may be missed; the events tell of everybody. Goes on
+  /// through trouble with the store, which is told once.
   LEASEHOLD_EXPORT Result<void> watch(std::string_view name, std::stop_token stop, const Seen& seen) const;
 
  private:

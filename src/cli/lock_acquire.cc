@@ -3,8 +3,10 @@
 
 #include "cli/caller.h"
 #include "cli/command.h"
+#include "cli/line_signals.h"
 #include "cli/lock_environment.h"
 #include "cli/lock_options.h"
+#include "cli/lock_text.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "core/duration.h"
@@ -28,6 +30,12 @@ void print_grant(const Context& context, const LockAcquireOptions& options, cons
         grant.replayed ? "  again: this request id was granted before" : "");
 }
 
+/// Who told it to stop does not want the lock any more, not even if it was granted at that very moment.
+int after_signal(const Locks& locks, const Result<Grant>& grant, int signal) {
+  if (grant) static_cast<void>(locks.release(grant->key, grant->token));
+  return exit_code_after(signal);
+}
+
 int acquire(const Context& context, LockAcquireOptions& options) {
   auto& words = options.words;
   auto store = context.open_store();
@@ -36,8 +44,14 @@ int acquire(const Context& context, LockAcquireOptions& options) {
     return report(context, checked.error());
   }
   words.acquire.holder = calling_process(words.holder);
+  const LineSignals signals(words.acquire);
   auto grant = store->locks().acquire_all(words.names, words.acquire);
-  if (!grant) return report(context, grant.error(), words.held_code);
+  if (signals.first() != 0) return after_signal(store->locks(), grant, signals.first());
+  if (!grant) {
+    const auto code = report(context, grant.error(), words.held_code);
+    say_delay_after(store->locks(), grant.error());
+    return code;
+  }
   print_grant(context, options, *grant);
   return exit_code::ok;
 }
@@ -58,11 +72,12 @@ void add_lock_acquire(CLI::App& parent, Context& context) {
   command
       ->add_option("--request-id", words.acquire.request_id,
                    "Makes repeating harmless: the same id gives the first answer again")
+      ->check(not_empty)
       ->type_name("ID");
   command->add_flag("-q,--quiet", options->quiet, "Print nothing but the token");
   command->callback([&context, options] {
     options->words.gather();
-    options->words.settle(context);
+    options->words.settle();
     context.action = [&context, options] { return acquire(context, *options); };
   });
 }

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <string_view>
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/lock_text.h"
 #include "cli/print.h"
 
 namespace leasehold::cli {
@@ -55,14 +55,6 @@ Share read_permits(std::string_view words, const std::optional<std::int64_t>& ca
   return share;
 }
 
-/// Of "[a,b]" the parser makes two words where there may be several.
-void check_brackets(const std::vector<std::string>& names, const std::vector<std::string>& written) {
-  for (const auto& name : names) {
-    if (std::find(written.begin(), written.end(), name) != written.end()) continue;
-    refuse("NAME", "only the first name can be in brackets");
-  }
-}
-
 }  // namespace
 
 void LockWords::gather() {
@@ -70,8 +62,7 @@ void LockWords::gather() {
   names.insert(names.begin(), name);
 }
 
-void LockWords::settle(const Context& context) {
-  check_brackets(names, context.words);
+void LockWords::settle() {
   if (shared && !permits.empty()) refuse("--shared", "a semaphore is shared as it is: leave it out, or --permits");
   if (permits.empty() && capacity) refuse("--capacity", fmt::format("of what? {}", permits_form));
   if (!permits.empty()) acquire.share = read_permits(permits, capacity);
@@ -81,14 +72,7 @@ void LockWords::settle(const Context& context) {
   }
 }
 
-std::string LockWords::joined_names() const {
-  std::string joined;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto* const before = i == 0 ? "" : i + 1 < names.size() ? ", " : " and ";
-    joined += before + printable(names[i]);
-  }
-  return joined;
-}
+std::string LockWords::joined_names() const { return names_text(names); }
 
 std::string LockWords::share() const {
   if (!acquire.share) return "";
@@ -107,10 +91,11 @@ void add_lock_words(CLI::App& command, LockWords& words) {
   command
       .add_option("--permits", words.permits,
                   "So many of so many, as 2/8: a semaphore. All who have permits at a time name the same capacity")
+      ->check(not_empty)
       ->type_name("N/M");
   command.add_option("--capacity", words.capacity, "The M, for those who write --permits N")->type_name("M");
   add_lock_delay(command, words.acquire.lock_delay);
-  command.add_option("--holder", words.holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_holder(command, words.holder);
   add_conflict_exit_code(command, words.held_code);
 }
 

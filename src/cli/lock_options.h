@@ -28,7 +28,7 @@ struct LockWords {
   /// All that stand where names do.
   void gather();
   /// Once `names` is right: makes a share of the words. Throws CLI::ValidationError where they do not fit together.
-  void settle(const Context& context);
+  void settle();
 
   /// "deploy", "a, b and c": for messages.
   [[nodiscard]] std::string joined_names() const;

@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/consent.h"
+#include "cli/lock_text.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "wire/locks.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -18,8 +19,7 @@ struct LockRevokeOptions {
   std::string name;
   std::string reason;
   std::optional<Token> token;  ///< of one holder; nothing: of all
-  bool yes = false;
-  bool dry_run = false;
+  Consent consent;
 };
 
 /// Those a revoke would end.
@@ -30,6 +30,12 @@ Result<std::vector<LockHolder>> those_meant(const Locks& locks, const LockRevoke
     return holder.ended_at || (options.token && holder.token != *options.token);
   });
   return holders;
+}
+
+/// Told from before: afterwards nothing says what was taken together.
+std::vector<std::string> others_under_the_lease(const Locks& locks, const LockRevokeOptions& options) {
+  const auto lock = locks.show(options.name);
+  return lock && (!options.token || lock->token == *options.token) ? lock->together : std::vector<std::string>{};
 }
 
 int show_what_would_end(const Context& context, const Locks& locks, const LockRevokeOptions& options) {
@@ -44,27 +50,28 @@ int show_what_would_end(const Context& context, const Locks& locks, const LockRe
         options.token ? "is not held with that token" : "is free");
   } else {
     for (const auto& holder : *holders) {
-      print("would revoke {}: {}", printable(options.name), describe_holder(holder));
+      print("would revoke {}: {}{}", printable(options.name), describe_holder(holder), together_text(lock->together));
     }
   }
   return holders->empty() ? exit_code::nothing_to_do : exit_code::ok;
 }
 
 int revoke(const Context& context, const LockRevokeOptions& options) {
-  if (!options.yes && !options.dry_run) return ask_for_yes(context, "revoke takes the lock from whoever has it");
+  if (!options.consent.given()) return ask_for_yes(context, "revoke takes the lock from whoever has it");
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto locks = store->locks();
-  if (options.dry_run) return show_what_would_end(context, locks, options);
+  if (options.consent.dry_run) return show_what_would_end(context, locks, options);
   const auto before = those_meant(locks, options);
+  const auto together = others_under_the_lease(locks, options);
   const auto ended = locks.revoke(options.name, options.reason, options.token);
   if (!ended) return report(context, ended.error());
   if (context.json) {
-    print_line(wire::to_json(*ended));
+    print_line(wire::to_json(*ended, together));
   } else {
     const auto others = before && before->size() > 1 ? static_cast<std::int64_t>(before->size()) - 1 : 0;
-    print("revoked {}  token {}  of {}{}", printable(ended->key), ended->token.value, printable(ended->holder.name),
-          others > 0 ? fmt::format(", and of {}", counted(others, "other")) : "");
+    print("revoked {}  token {}  of {}{}{}", printable(ended->key), ended->token.value, printable(ended->holder.name),
+          others > 0 ? fmt::format(", and of {}", counted(others, "other")) : "", together_text(together));
   }
   return exit_code::ok;
 }
@@ -84,9 +91,11 @@ void add_lock_revoke(CLI::App& parent, Context& context) {
           "--token", [options](const std::int64_t& token) { options->token = Token{token}; },
           "Only this grant, of several who share it (default: whoever has it)")
       ->type_name("TOKEN");
-  command->add_option("--reason", options->reason, "Why; kept with the event")->required()->type_name("TEXT");
-  command->add_flag("--yes", options->yes, "Do it");
-  command->add_flag("--dry-run", options->dry_run, "Only tell what would be ended");
+  command->add_option("--reason", options->reason, "Why; kept with the event")
+      ->required()
+      ->check(not_empty)
+      ->type_name("TEXT");
+  add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return revoke(context, *options); });
 }
 

@@ -26,6 +26,8 @@ void print_held(const LockInfo& lock) {
   print_field("since", with_distance(lock.acquired_at, lock.store_now));
   print_field("heartbeat", with_distance(lock.heartbeat_at, lock.store_now));
   print_field(lock.state == LeaseState::expired ? "expired" : "frees", with_distance(lock.expires_at, lock.store_now));
+  const auto delay = delay_after(lock, lock.free_at);
+  if (!delay.empty()) print_field("", delay);
   print_field("ttl", format_duration(lock.ttl));
 }
 
@@ -45,14 +47,11 @@ std::string shares_text(const LockInfo& lock) {
 }
 
 std::vector<std::string> row_of(const LockHolder& holder) {
-  const auto frees = holder.free_at > holder.store_now ? "in " + format_duration(holder.free_at - holder.store_now)
-                                                       : std::string("now");
-  const bool delayed = holder.state != LeaseState::running && holder.free_at > holder.store_now;
   return {printable(holder.holder.name),
           printable(holder.holder.host),
           std::to_string(holder.permits.value_or(1)),
           format_age(holder.heartbeat_age()),
-          delayed ? frees + ": lock delay" : frees,
+          frees_text(holder),
           std::to_string(holder.token.value)};
 }
 
@@ -81,6 +80,7 @@ void print_lock(const LockInfo& lock, const std::vector<LockHolder>& holders) {
   }
   if (lock.delayed && lock.free_at) print_field("delayed", delay_text(*lock.free_at, lock.store_now));
   print_field("token", std::to_string(lock.token.value));
+  if (!lock.together.empty()) print_field("together", "with " + names_text(lock.together));
   if (lock.waiters > 0) print_field("waiters", std::to_string(lock.waiters));
   if (shared) print_holders(holders);
 }

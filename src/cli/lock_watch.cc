@@ -1,24 +1,17 @@
 // leasehold lock watch: a line whenever a lock changes hands.
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
 
-#include <array>
-#include <csignal>
 #include <memory>
 #include <stop_token>
-#include <thread>
 
-#include "base/quiet_thread.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/event_follower.h"
 #include "cli/lock_text.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/stop_signals.h"
-#include "run/boot_timer.h"
-#include "run/unique_fd.h"
+#include "core/limits.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -30,44 +23,8 @@ constexpr int events_before = 10;
 struct LockWatchOptions {
   std::string name;
   std::string until;  ///< free, held; empty: for ever
-  Duration timeout{0};
+  Duration timeout = Duration::max();
   bool events = false;
-};
-
-/// Asks to stop when somebody interrupts this process, or when the time is over. Make it before any other thread, which
-/// inherits that the signals are blocked.
-class Interruption {
- public:
-  Interruption(std::stop_source stop, Duration timeout) : stop_(std::move(stop)), end_(eventfd(0, EFD_CLOEXEC)) {
-    sigset_t wanted;
-    sigemptyset(&wanted);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&wanted, signal);
-    pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
-    signals_ = run::UniqueFd(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-    if (timeout > Duration(0)) timer_.arm(BootClock::now() + timeout);
-    thread_ = start_quiet_thread([this] { wait(); });
-  }
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
-  ~Interruption() {
-    eventfd_write(end_.get(), 1);
-    thread_.join();
-  }
-
- private:
-  void wait() {
-    std::array<pollfd, 3> watched{pollfd{.fd = signals_.get(), .events = POLLIN, .revents = 0},
-                                  pollfd{.fd = timer_.fd(), .events = POLLIN, .revents = 0},
-                                  pollfd{.fd = end_.get(), .events = POLLIN, .revents = 0}};
-    poll(watched.data(), watched.size(), -1);
-    stop_.request_stop();
-  }
-
-  std::stop_source stop_;
-  run::UniqueFd signals_;
-  run::UniqueFd end_;
-  const run::BootTimer timer_;
-  std::thread thread_;
 };
 
 std::string line_of(const LockInfo& lock) {
@@ -88,28 +45,38 @@ class Watcher {
   Watcher(const Context& context, const LockWatchOptions& options) : context_(context), options_(options) {}
 
   int run() {
-    const Interruption interruption(stop_, options_.timeout);
+    const auto begun = BootClock::now();
     const auto store = context_.open_store();
     if (!store) return report(context_, store.error());
+    const StopSignals signals(stop_);
+    signals.set_alarm(begun + bounded_wait(options_.timeout));
     const auto watched =
         store->locks().watch(options_.name, stop_.get_token(), [this](const Result<LockInfo>& lock) { see(lock); });
     if (!watched) return report(context_, watched.error());
-    return options_.until.empty() || reached_ ? exit_code::ok : exit_code::held;
+    // What could not be printed is told by main.
+    if (options_.until.empty() || reached_ || !printed_well()) return exit_code::ok;
+    if (signals.first() != 0) return exit_code_after(signals.first());
+    return report(context_, {.code = Errc::busy,
+                             .message = fmt::format("lock {} is not {}, and the waiting is over",
+                                                    leasehold::quoted(options_.name), options_.until)});
   }
 
  private:
   void see(const Result<LockInfo>& lock) {
     tell(lock);
-    if (!is_wanted(lock)) return;
-    reached_ = true;
-    stop_.request_stop();
+    reached_ = reached_ || is_wanted(lock);
+    if (reached_ || !printed_well()) stop_.request_stop();
   }
 
   void tell(const Result<LockInfo>& lock) const {
+    if (!lock && lock.error().code == Errc::not_found) return tell_of_nobody();
     if (context_.json) return print_line(lock ? wire::to_json(*lock) : wire::to_json(lock.error()));
     if (lock) return print_line(line_of(*lock));
-    if (lock.error().code != Errc::not_found)
-      return say("leasehold: {}; trying again", printable(lock.error().message));
+    say("leasehold: {}; trying again", printable(lock.error().message));
+  }
+
+  void tell_of_nobody() const {
+    if (context_.json) return print_line(wire::object({{"key", options_.name}, {"state", "free"}}));
     print("{}  {}  never held before", local_time(wall_clock(), wall_clock()), coloured(LeaseState::free));
   }
 
@@ -130,7 +97,6 @@ int watch(const Context& context, const LockWatchOptions& options) {
   if (!options.events) return Watcher(context, options).run();
   const auto store = context.open_store();
   if (!store) return report(context, store.error());
-  stop_on_signals();
   return follow_events(context, *store, {.key = options.name, .limit = events_before});
 }
 

@@ -28,7 +28,10 @@ LeaseState state_of(const Answer& answer) {
 }
 
 std::string busy_message(std::string_view what, const sql::LeaseAnswer& answer) {
-  if (answer.waiters > 0) return fmt::format("{} is free, but {} stand in line before you", what, answer.waiters);
+  if (answer.waiters > 0) {
+    return fmt::format("{} is not yours yet: {} {} in line before you", what, answer.waiters,
+                       answer.waiters == 1 ? "stands" : "stand");
+  }
   return fmt::format("{} has expired, but its holder is just finishing a write; try again", what);
 }
 
@@ -135,8 +138,12 @@ Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what) {
   }
   if (answer.outcome == "lost") {
     const auto why = lost_reason_from(answer.why.value_or(""));
+    // Told to an acquire: a holder's own token is never `replayed` and superseded.
+    const bool belongs_to_another = answer.replayed && why == LostReason::superseded;
     return {.code = Errc::lost,
-            .message = fmt::format("{} is lost: {}", what, describe_loss(why, current.end_detail)),
+            .message = fmt::format("{} is lost: {}", what,
+                                   belongs_to_another ? "this request id belongs to another grant"
+                                                      : describe_loss(why, current.end_detail)),
             .lost_reason = why,
             .current = shown};
   }

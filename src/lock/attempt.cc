@@ -31,10 +31,15 @@ Result<sql::LeaseAnswer> ask(storage::Backend& backend, const Wish& wish, BootTi
   return storage::query_one(backend, lease::with_holder(acquire, wish.holder), deadline);
 }
 
-/// Only a delay is in the way: the refusal says until when, if the store can still be asked. Others may be alive beside
-/// the grant that has it, so that is looked for by its token.
-Error delayed(storage::Backend& backend, const sql::LeaseAnswer& answer, BootTime deadline) {
+}  // namespace
+
+std::string describe(std::string_view name) { return "lock " + quoted(name); }
+
+// The refusal says until when, if the store can still be asked. Others may be alive beside the grant that is in its
+// delay, so that is looked for by its token.
+Error refusal_with_delay(storage::Backend& backend, const sql::LeaseAnswer& answer, BootTime deadline) {
   auto error = lease::refusal_from(answer, describe(answer.key));
+  if (answer.why != "delayed") return error;
   const auto holders = storage::query(backend, sql::LockHolders{.name = answer.key, .most = most_looked_at}, deadline);
   if (!holders) return error;
   for (const auto& holder : *holders) {
@@ -45,10 +50,6 @@ Error delayed(storage::Backend& backend, const sql::LeaseAnswer& answer, BootTim
   return error;
 }
 
-}  // namespace
-
-std::string describe(std::string_view name) { return "lock " + quoted(name); }
-
 Result<Grant> try_acquire(storage::Backend& backend, const Wish& wish, BootTime deadline) {
   BootTime before_sending;
   auto answer = lease::ask_again(deadline, [&] {
@@ -57,8 +58,7 @@ Result<Grant> try_acquire(storage::Backend& backend, const Wish& wish, BootTime 
   });
   if (!answer) return std::move(answer).error();
   if (answer->outcome == "granted") return lease::grant_from(*answer, before_sending);
-  if (answer->why == "delayed") return delayed(backend, *answer, deadline);
-  return lease::refusal_from(*answer, describe(answer->key));
+  return refusal_with_delay(backend, *answer, deadline);
 }
 
 Result<Grant> heartbeat(storage::Backend& backend, std::string_view name, Token token, std::optional<Duration> ttl,

@@ -1,6 +1,7 @@
 // One try at a lock, and the line before it.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "leasehold/lock.h"
 #include "storage/backend.h"
+#include "storage/statements.h"
 
 namespace leasehold::lock {
 
@@ -28,11 +30,20 @@ inline bool is_refusal(const Result<Grant>& answer) {
   return !answer && (answer.error().code == Errc::held || answer.error().code == Errc::busy);
 }
 
+/// When to give up a call of somebody who waits until a moment: not long after it, but a call needs its time.
+inline BootTime call_deadline(Duration call_timeout, BootTime until) {
+  const auto now = BootClock::now();
+  return std::min(now + call_timeout, std::max(until, now + Duration(std::chrono::seconds(1))));
+}
+
 Result<Grant> heartbeat(storage::Backend& backend, std::string_view name, Token token, std::optional<Duration> ttl,
                         BootTime deadline);
 
 /// Asks once; repeats only where the answer got lost on the way.
 Result<Grant> try_acquire(storage::Backend& backend, const Wish& wish, BootTime deadline);
+
+/// What to tell who was refused with this answer; `retry_at` where only a lock delay is in the way.
+Error refusal_with_delay(storage::Backend& backend, const sql::LeaseAnswer& answer, BootTime deadline);
 
 /// Stands in line until it is granted, `until` has passed or `stop` was asked for; then the last refusal.
 Result<Grant> acquire_in_line(storage::Backend& backend, const Wish& wish, BootTime until, Duration call_timeout,

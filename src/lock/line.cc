@@ -17,8 +17,8 @@ constexpr Duration place_ttl = std::chrono::seconds(3);
 /// A place in the line of every lock that is wanted. One of them is watched: the one that was last in the way.
 class Line {
  public:
-  Line(storage::Backend& backend, const Wish& wish, Duration call_timeout, const std::stop_token& stop)
-      : backend_(backend), wish_(wish), call_timeout_(call_timeout), stop_(stop) {
+  Line(storage::Backend& backend, const Wish& wish, BootTime until, Duration call_timeout, const std::stop_token& stop)
+      : backend_(backend), wish_(wish), until_(until), call_timeout_(call_timeout), stop_(stop) {
     watch(wish.names.front());
   }
   Line(const Line&) = delete;
@@ -53,9 +53,9 @@ class Line {
 
   /// Until the lock frees, changes hands or the line gets shorter, or the place needs a heartbeat. Only looks:
   /// if every wake-up wrote, the waiters of a file would wake each other all the time.
-  void sleep(const Picture& seen, BootTime until) {
+  void sleep(const Picture& seen) {
     const std::stop_callback wake_up(stop_, [this] { watch_->wake(); });
-    const auto heartbeat_at = std::min(until, BootClock::now() + place_ttl / 3);
+    const auto heartbeat_at = std::min(until_, BootClock::now() + place_ttl / 3);
     auto now = Result<Picture>(seen);
     while (now && !is_better(*now, seen) && BootClock::now() < heartbeat_at && !stop_.stop_requested()) {
       watch_->wait(std::min(heartbeat_at, BootClock::now() + until_next_look(*now)));
@@ -64,12 +64,12 @@ class Line {
   }
 
   /// For when the store would not even let us stand in line.
-  void wait_a_little(BootTime until) { watch_->wait(std::min(until, BootClock::now() + look_again)); }
+  void wait_a_little() { watch_->wait(std::min(until_, BootClock::now() + look_again)); }
 
   /// Granted: the place was given back with it.
   void leave_with_grant() { standing_ = false; }
 
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout_; }
+  [[nodiscard]] BootTime deadline() const { return call_deadline(call_timeout_, until_); }
 
  private:
   [[nodiscard]] std::vector<std::string_view> views() const { return {wish_.names.begin(), wish_.names.end()}; }
@@ -86,6 +86,7 @@ class Line {
 
   storage::Backend& backend_;
   const Wish& wish_;
+  BootTime until_;
   Duration call_timeout_;
   const std::stop_token& stop_;
   std::string watched_;
@@ -104,17 +105,17 @@ bool has_moved_on(const sql::LeaseAnswer& standing, const Picture& seen) {
 
 Result<Grant> acquire_in_line(storage::Backend& backend, const Wish& wish, BootTime until, Duration call_timeout,
                               const std::stop_token& stop) {
-  Line line(backend, wish, call_timeout, stop);
+  Line line(backend, wish, until, call_timeout, stop);
   for (;;) {
     auto standing = line.stand();
     const bool over = BootClock::now() >= until || stop.stop_requested();
     if (!standing) {
       // Somebody's open transaction has the lock's row: no reason to give up before the time is over.
       if (standing.error().code != Errc::busy || over) return std::move(standing).error();
-      line.wait_a_little(until);
+      line.wait_a_little();
       continue;
     }
-    if (standing->outcome != "free" && over) return lease::refusal_from(*standing, describe(standing->key));
+    if (standing->outcome != "free" && over) return refusal_with_delay(backend, *standing, line.deadline());
     if (standing->outcome != "free") line.watch(standing->key);
     const auto seen = line.look();
     if (standing->outcome == "free") {
@@ -126,7 +127,7 @@ Result<Grant> acquire_in_line(storage::Backend& backend, const Wish& wish, BootT
     } else if (seen && has_moved_on(*standing, *seen)) {
       continue;
     }
-    seen ? line.sleep(*seen, until) : line.wait_a_little(until);
+    seen ? line.sleep(*seen) : line.wait_a_little();
   }
 }
 

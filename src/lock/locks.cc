@@ -44,7 +44,9 @@ Result<void> check_names(const std::vector<std::string>& names) {
 
 Result<void> check_share(const Share& share, std::size_t names) {
   if (names > 1) return bad("locks that are taken together are taken as a whole: no shares");
-  if (auto checked = check_range("permits", share.permits, 1, most_permits); !checked) return checked;
+  if (share.permits < 1 || share.permits > most_permits) {
+    return bad("permits are between 1 and 1000000000, not " + std::to_string(share.permits));
+  }
   if (!share.capacity) {
     return share.permits == 1 ? Result<void>() : bad("permits are of a capacity: name it, too");
   }
@@ -58,7 +60,7 @@ Result<void> check_share(const Share& share, std::size_t names) {
 
 Result<void> check_times(const AcquireOptions& options) {
   if (auto checked = check_ttl(options.ttl); !checked) return checked;
-  if (options.wait < Duration(0)) return bad("the time to wait is negative");
+  if (auto checked = check_wait(options.wait); !checked) return checked;
   if (options.lock_delay < Duration(0) || options.lock_delay > longest_delay) {
     return bad("the lock delay is not between 0 and 30d");
   }
@@ -96,10 +98,11 @@ Result<Grant> Locks::acquire(std::string_view name, const AcquireOptions& option
 Result<Grant> Locks::acquire_all(const std::vector<std::string>& names, const AcquireOptions& options) const {
   auto wish = wish_from(names, options);
   if (!wish) return std::move(wish).error();
-  // Nobody waits for a century; the sum must not overflow.
-  const auto until = BootClock::now() + std::min<Duration>(options.wait, std::chrono::years(100));
-  auto grant = lock::try_acquire(*impl_->backend, *wish, impl_->deadline());
-  if (!lock::is_refusal(grant) || options.wait == Duration(0)) return grant;
+  const auto until = BootClock::now() + bounded_wait(options.wait);
+  const bool waits = options.wait > Duration(0);
+  auto grant = lock::try_acquire(*impl_->backend, *wish,
+                                 waits ? lock::call_deadline(impl_->call_timeout, until) : impl_->deadline());
+  if (!lock::is_refusal(grant) || !waits) return grant;
   return lock::acquire_in_line(*impl_->backend, *wish, until, impl_->call_timeout, options.stop);
 }
 

@@ -45,9 +45,9 @@ Result<LockInfo> told(Result<lock::Picture> picture, std::string_view name) {
   return Error{.code = Errc::not_found, .message = lock::describe(name) + " has never been held"};
 }
 
-/// Worth telling: it changed hands, or whether the store can be asked did.
-bool is_news(const Result<lock::Picture>& now, const Result<lock::Picture>& before) {
-  if (now && before) return lock::has_changed_hands(*now, *before);
+/// Worth telling: the picture changed, or whether the store can be asked did.
+bool is_worth_telling(const Result<lock::Picture>& now, const Result<lock::Picture>& before) {
+  if (now && before) return lock::is_news(*now, *before);
   return now.ok() != before.ok() || now.error().code != before.error().code;
 }
 
@@ -74,6 +74,7 @@ Result<std::vector<LockHolder>> Locks::holders(std::string_view name, int limit)
 
 Result<void> Locks::watch(std::string_view name, std::stop_token stop, const Seen& seen) const {
   if (auto checked = check_name("lock name", name); !checked) return checked;
+  if (!seen) return Error{.code = Errc::invalid_argument, .message = "watching needs somebody to tell"};
   const auto watch = impl_->backend->watch("lock:" + std::string(name));
   const std::stop_callback wake_up(stop, [&watch] { watch->wake(); });
   auto before = lock::look_at(*impl_->backend, name, impl_->deadline());
@@ -81,7 +82,7 @@ Result<void> Locks::watch(std::string_view name, std::stop_token stop, const See
   while (!stop.stop_requested()) {
     watch->wait(BootClock::now() + (before ? lock::until_next_look(*before) : lock::look_again));
     auto now = lock::look_at(*impl_->backend, name, impl_->deadline());
-    if (!stop.stop_requested() && is_news(now, before)) seen(told(now, name));
+    if (!stop.stop_requested() && is_worth_telling(now, before)) seen(told(now, name));
     before = std::move(now);
   }
   return {};

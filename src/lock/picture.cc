@@ -1,11 +1,25 @@
 #include "lock/picture.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "lease/answer.h"
 #include "storage/query.h"
 
 namespace leasehold::lock {
+namespace {
+
+/// Without its own.
+std::vector<std::string> other_names(const Picture& picture) {
+  std::vector<std::string> names;
+  std::istringstream lines(picture.together.value_or(""));
+  for (std::string name; std::getline(lines, name);) {
+    if (name != picture.key) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
 
 Result<Picture> look_at(storage::Backend& backend, std::string_view name, BootTime deadline) {
   return storage::query_one(backend, sql::LockShow{.name = name}, deadline);
@@ -21,6 +35,10 @@ bool has_changed_hands(const Picture& now, const Picture& before) {
          now.holders != before.holders;
 }
 
+bool is_news(const Picture& now, const Picture& before) {
+  return has_changed_hands(now, before) || now.permits != before.permits || now.newest != before.newest;
+}
+
 Duration until_next_look(const Picture& now) {
   if (!now.free_at || *now.free_at <= now.store_now) return look_again;
   return std::clamp(*now.free_at - now.store_now, Duration(1000), look_again);
@@ -33,6 +51,7 @@ LockInfo info_from(const Picture& picture) {
   info.capacity = picture.capacity;
   info.free_at = picture.free_at;
   info.delayed = picture.why == "delayed";
+  info.together = other_names(picture);
   return info;
 }
 

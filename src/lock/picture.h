@@ -17,8 +17,11 @@ Result<Picture> look_at(storage::Backend& backend, std::string_view name, BootTi
 /// Somebody who was refused at `before` may get it now.
 bool is_better(const Picture& now, const Picture& before);
 
-/// Somebody else has it, or nobody any more.
+/// Somebody else has it, or nobody any more; of shares, another one is the one that is told.
 bool has_changed_hands(const Picture& now, const Picture& before);
+
+/// That, or one of several shares came or went.
+bool is_news(const Picture& now, const Picture& before);
 
 /// How long a look can wait for: wake-ups do not tell that a lease runs out.
 Duration until_next_look(const Picture& now);

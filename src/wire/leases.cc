@@ -74,6 +74,7 @@ boost::json::object encode(const LockInfo& lock) {
   out["capacity"] = count_or_null(lock.capacity);
   out["free_at"] = timestamp_or_null(lock.free_at);
   out["delayed"] = lock.delayed;
+  out["together"] = texts(lock.together);
   return out;
 }
 

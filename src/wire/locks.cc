@@ -10,11 +10,7 @@ namespace leasehold::wire {
 
 std::string to_json(const Grant& grant, const std::vector<std::string>& names, const std::optional<Share>& share) {
   auto out = encode(grant);
-  if (names.size() > 1) {
-    boost::json::array all;
-    for (const auto& name : names) all.emplace_back(text(name));
-    out["names"] = std::move(all);
-  }
+  if (names.size() > 1) out["names"] = texts(names);
   if (share) {
     out["permits"] = share->permits;
     out["capacity"] = share->capacity ? boost::json::value(*share->capacity) : boost::json::value(nullptr);
@@ -27,6 +23,12 @@ std::string to_json(const LockInfo& lock, const std::vector<LockHolder>& holders
   boost::json::array all;
   for (const auto& holder : holders) all.emplace_back(encode(holder));
   out["held_by"] = std::move(all);
+  return render(out);
+}
+
+std::string to_json(const LeaseInfo& ended, const std::vector<std::string>& together) {
+  auto out = encode(ended);
+  out["together"] = texts(together);
   return render(out);
 }
 

@@ -16,4 +16,7 @@ std::string to_json(const Grant& grant, const std::vector<std::string>& names, c
 /// A lock with all who have it, as `held_by`.
 std::string to_json(const LockInfo& lock, const std::vector<LockHolder>& holders);
 
+/// A lease that was ended, with the other locks that ended with it.
+std::string to_json(const LeaseInfo& ended, const std::vector<std::string>& together);
+
 }  // namespace leasehold::wire

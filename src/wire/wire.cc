@@ -30,9 +30,9 @@ std::string to_json(const StoreStatus& status, const std::vector<QueueInfo>& que
   boost::json::object out{{"backend", text(status.backend)},
                           {"schema_version", status.schema_version},
                           {"locks", status.locks},
-                          {"held", status.held},
-                          {"expired", status.expired},
                           {"waiters", status.waiters},
+                          {"held_leases", status.held_leases},
+                          {"expired_leases", status.expired_leases},
                           {"ended_leases", status.ended_leases},
                           {"events", status.events},
                           {"queues", encode(queues)},
@@ -42,7 +42,15 @@ std::string to_json(const StoreStatus& status, const std::vector<QueueInfo>& que
 }
 
 std::string to_json(const Pruned& pruned) {
-  return render(boost::json::object{{"jobs", pruned.jobs}, {"leases", pruned.leases}, {"events", pruned.events}});
+  return render(boost::json::object{{"jobs", pruned.jobs},
+                                    {"leases", pruned.leases},
+                                    {"events", pruned.events},
+                                    {"claims", pruned.claims},
+                                    {"sessions", pruned.sessions},
+                                    {"runs", pruned.runs},
+                                    {"shares", pruned.shares},
+                                    {"places", pruned.places},
+                                    {"topics", pruned.topics}});
 }
 
 std::string to_json(const Finding& finding) {

@@ -1,4 +1,6 @@
 // The lock commands: what they print, where, and with which exit code.
+#include <signal.h>
+
 #include "cli/tool.h"
 
 namespace leasehold::support {
@@ -40,6 +42,34 @@ TEST_F(LockCommands, TheCodeOfARefusalCanBeChosen) {
 TEST_F(LockCommands, AWaitThatRunsOutIsHeld) {
   acquired("deploy");
   EXPECT_EQ(tool({"lock", "acquire", "deploy", "--wait", "100ms"}).exit_code, 75);
+}
+
+TEST_F(LockCommands, WhoIsToldToStopWhileItWaitsLeavesTheLineAtOnce) {
+  acquired("deploy", {"--ttl", "1h"});
+  for (const auto& [act, signal] : {std::pair("acquire", SIGINT), std::pair("acquire", SIGTERM),
+                                    std::pair("run", SIGINT), std::pair("run", SIGTERM)}) {
+    Arguments words{LEASEHOLD_TOOL, "lock", act, "deploy", "--wait", "1h"};
+    if (act == std::string("run")) words.insert(words.end(), {"--", "true"});
+    auto waiter = Process::start(words, {{"LEASEHOLD_DB", url()}});
+    ASSERT_TRUE(eventually([&] { return json({"lock", "show", "deploy"}).at("waiters") == 1; })) << act;
+    waiter.signal(signal);
+    EXPECT_EQ(waiter.finish(30s).exit_code, 128 + signal) << act;
+    EXPECT_EQ(json({"lock", "show", "deploy"}).at("waiters"), 0) << act;
+  }
+}
+
+TEST_F(LockCommands, ACommandThatHadToWaitForItsLockGetsTheSignals) {
+  const auto token = acquired("deploy", {"--ttl", "1h"});
+  auto runner = Process::start({LEASEHOLD_TOOL, "lock", "run", "deploy", "--wait", "1h", "--", "sh", "-c",
+                                "trap 'echo told; exit 7' TERM; echo ready; while :; do sleep 0.1; done"},
+                               {{"LEASEHOLD_DB", url()}});
+  ASSERT_TRUE(eventually([&] { return json({"lock", "show", "deploy"}).at("waiters") == 1; }));
+  tool({"lock", "release", "deploy", "--token", token});
+  ASSERT_EQ(runner.read_line(30s), "ready");
+  runner.signal(SIGTERM);
+  const auto finished = runner.finish(30s);
+  EXPECT_EQ(finished.exit_code, 7);
+  EXPECT_TRUE(contains(finished.out, "told"));
 }
 
 TEST_F(LockCommands, TheSameRequestIdGivesTheSameToken) {

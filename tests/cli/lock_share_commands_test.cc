@@ -113,6 +113,24 @@ TEST_P(LockShareCommands, SeveralLocksAreTakenAllOrNone) {
   EXPECT_TRUE(tool({"lock", "acquire", "c", "a", "d"}).out.starts_with("granted c, a and d  token "));
 }
 
+TEST_P(LockShareCommands, WhatIsHeldTogetherIsToldBeforeAndAfterItEnds) {
+  const auto token = acquired("a", {"b", "c", "--holder", "ana"});
+  EXPECT_TRUE(contains(tool({"lock", "show", "b"}).out, "together    with a and c\n"));
+  EXPECT_EQ(json({"lock", "show", "b"}).at("together"), boost::json::parse(R"(["a","c"])"));
+  const Arguments revoke{"lock", "revoke", "a", "--reason", "test"};
+  const auto with = [&](const char* option) {
+    auto words = revoke;
+    words.emplace_back(option);
+    return words;
+  };
+  EXPECT_TRUE(contains(tool(with("--dry-run")).out, ", together with b and c\n"));
+  EXPECT_EQ(json(with("--dry-run")).at("together"), boost::json::parse(R"(["b","c"])"));
+  EXPECT_EQ(tool(with("--yes")).out, "revoked a  token " + token + "  of ana, together with b and c\n");
+  EXPECT_EQ(json({"lock", "show", "b"}).at("together").as_array().size(), 0U);
+  acquired("a", {"b"});
+  EXPECT_EQ(json(with("--yes")).at("together"), boost::json::parse(R"(["b"])"));
+}
+
 TEST_P(LockShareCommands, RunHoldsSeveralLocksAndNamesThem) {
   const auto done = tool({"lock", "run", "b", "a", "--", "sh", "-c", "echo $LEASEHOLD_KEY; echo \"$LEASEHOLD_KEYS\""});
   EXPECT_EQ(done.out, "b\nb\na\n") << done.err;
@@ -136,6 +154,16 @@ TEST_P(LockShareCommands, AfterARevokeTheDelayKeepsItFromEverybodyAndSaysUntilWh
   EXPECT_EQ(json({"lock", "show", "deploy"}).at("delayed"), true);
 }
 
+TEST_P(LockShareCommands, ADelayToComeIsToldWithTheEndOfTheLease) {
+  acquired("deploy", {"--lock-delay", "1h", "--ttl", "10m"});
+  const std::string told = "then 1h lock delay unless it is released\n";
+  EXPECT_TRUE(contains(tool({"lock", "show", "deploy"}).out, told));
+  EXPECT_TRUE(contains(tool({"lock", "acquire", "deploy"}).err, told));
+  EXPECT_TRUE(contains(tool({"lock", "ls"}).out, "s + 1h delay"));
+  acquired("gpu", {"--lock-delay", "1h", "--ttl", "10m", "--permits", "1/2"});
+  EXPECT_TRUE(contains(tool({"lock", "show", "gpu"}).out, "s + 1h delay"));
+}
+
 TEST_P(LockShareCommands, AfterAReleaseThereIsNoDelay) {
   const auto token = acquired("deploy", {"--lock-delay", "1h"});
   ASSERT_EQ(tool({"lock", "release", "deploy", "--token", token}).exit_code, 0);
@@ -154,11 +182,11 @@ TEST_F(LockShareUsage, WordsThatDoNotFitTogetherAreRefused) {
       {{"gpu", "--capacity", "9"}, "of what?"},
       {{"gpu", "--permits", "2/8", "--shared"}, "leave it out"},
       {{"gpu", "--permits", "9/8"}, "9 permits are more than the capacity of 8"},
-      {{"gpu", "--permits", "0/8"}, "permits"},
+      {{"gpu", "--permits", "0/8"}, "permits are between 1 and 1000000000, not 0"},
       {{"a", "b", "--shared"}, "name one"},
       {{"a", "b", "--permits", "1/2"}, "name one"},
       {{"a", "a"}, "is named twice"},
-      {{"a", "[b,c]"}, "only the first name can be in brackets"},
+      {{"a", "[b,c]"}, "none can be in brackets"},
       {{"a", "--lock-delay", "31d"}, "lock delay"},
   };
   for (const auto& [more, told] : cases) {

@@ -6,10 +6,10 @@
 namespace leasehold::support {
 namespace {
 
-constexpr Duration patience = 30s;
-
 class LockWatch : public StoreToolTest {
  protected:
+  static constexpr Duration patience = 30s;
+
   [[nodiscard]] Process start(const Arguments& more = {}) const {
     Arguments words{LEASEHOLD_TOOL, "lock", "watch", "deploy"};
     words.insert(words.end(), more.begin(), more.end());
@@ -76,9 +76,51 @@ TEST_P(LockWatch, UntilHeldEndsWhenSomebodyHasIt) {
 
 TEST_P(LockWatch, TheTimeoutIsToldByTheExitCode) {
   acquired("deploy");
-  EXPECT_EQ(start({"--until", "free", "--timeout", "300ms"}).finish(patience).exit_code, 75);
+  for (const auto* timeout : {"300ms", "0s"}) {
+    const auto over = start({"--until", "free", "--timeout", timeout}).finish(patience);
+    EXPECT_EQ(over.exit_code, 75) << timeout;
+    EXPECT_TRUE(contains(over.err, "lock \"deploy\" is not free, and the waiting is over"));
+  }
+  const auto over = start({"--until", "free", "--timeout", "0s", "--json"}).finish(patience);
+  EXPECT_TRUE(contains(over.out, "\"code\":\"busy\""));
   EXPECT_EQ(start({"--timeout", "1s"}).finish(patience).exit_code, 2);
   EXPECT_EQ(start({"--until", "gone"}).finish(patience).exit_code, 2);
+}
+
+TEST_P(LockWatch, ASignalIsToldByTheExitCodeOfWhoeverWaitsForSomething) {
+  acquired("deploy");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    auto watch = start({"--until", "free", "--timeout", "1h"});
+    ASSERT_TRUE(watch.read_line(patience).has_value());
+    watch.signal(signal);
+    EXPECT_EQ(watch.finish(patience).exit_code, 128 + signal);
+  }
+}
+
+TEST_P(LockWatch, WithJsonALockThatNobodyEverHadIsFree) {
+  const auto watched = start({"--json", "--until", "free"}).finish(patience);
+  EXPECT_EQ(watched.exit_code, 0);
+  EXPECT_EQ(watched.out, "{\"key\":\"deploy\",\"state\":\"free\"}\n");
+}
+
+TEST_P(LockWatch, OneThatWaitsForSomethingTellsThatItWasInterrupted) {
+  acquired("deploy");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    auto watch = start({"--until", "free", "--timeout", "1m"});
+    ASSERT_TRUE(contains(watch.read_line(patience).value_or(""), "running"));
+    watch.signal(signal);
+    EXPECT_EQ(watch.finish(patience).exit_code, 128 + signal);
+  }
+}
+
+// As nohup and the background of a script have it.
+TEST_P(LockWatch, WhatIsIgnoredDoesNotStopIt) {
+  const auto words = " lock watch deploy --until held --db '" + url() + "'";
+  auto watch = Process::start({"sh", "-c", std::string("trap '' INT; exec ") + LEASEHOLD_TOOL + words});
+  ASSERT_TRUE(contains(watch.read_line(patience).value_or(""), "never held"));
+  watch.signal(SIGINT);
+  acquired("deploy");
+  EXPECT_EQ(watch.finish(patience).exit_code, 0);
 }
 
 TEST_P(LockWatch, EventsTellOfEverybody) {

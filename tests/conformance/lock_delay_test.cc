@@ -172,6 +172,22 @@ TEST_P(LockDelayTest, LookingTellsThatItIsDelayedAndUntilWhen) {
   EXPECT_EQ(holders_of("deploy"), "");
 }
 
+TEST_P(LockDelayTest, LookingTellsOfTheShareThatKeepsItAndNotOfOneThatHasOnlyRunOut) {
+  const auto ann = take(locks(), "report", sharing("ann", 10s));
+  const auto bob = take(locks(), "report", delayed(sharing("bob", 1h), 1h));
+  ASSERT_TRUE(ok(locks().revoke("report", "enough", bob.token)));
+  advance(10s);
+  const auto shown = must(locks().show("report"));
+  EXPECT_TRUE(shown.delayed);
+  EXPECT_EQ(shown.token, bob.token);
+  EXPECT_EQ(shown.free_at, test_start + 1h);
+  EXPECT_TRUE(must(locks().list()).at(0).delayed);
+  EXPECT_EQ(must(locks().list({.only_held = true})).size(), 1U) << "nobody has ended ann's lease";
+  EXPECT_EQ(must(locks().revoke("report", "that one too")).token, ann.token);
+  EXPECT_TRUE(must(locks().list({.only_held = true})).empty());
+  EXPECT_TRUE(is_delayed(locks().acquire("report", as("cat")), test_start + 1h));
+}
+
 TEST_P(LockDelayTest, AWaiterGetsItWhenTheDelayIsOver) {
   take(locks(), "deploy", delayed(as("ann", 10s), 5s));
   std::optional<Result<Grant>> answer;

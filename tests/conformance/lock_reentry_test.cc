@@ -81,9 +81,39 @@ TEST_P(LockReentryTest, ASecondShareIsNone) {
   const auto second = locks().acquire("gpu", permits("ann", 2, 5));
   ASSERT_TRUE(ok(second));
   EXPECT_GT(second->token, first.token);
-  EXPECT_TRUE(fails(locks().acquire("gpu", permits("ann", 2, 5)), Errc::held)) << "but there is no more room";
+  take(locks(), "gpu", permits("bob", 1, 5));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits("ann", 1, 5)), Errc::held)) << "but there is no more room";
   ASSERT_TRUE(ok(locks().release("gpu", first.token)));
   EXPECT_TRUE(ok(locks().heartbeat("gpu", second->token)));
+}
+
+TEST_P(LockReentryTest, ASecondShareThatItsOwnPermitsLeaveNoRoomForIs) {
+  take(locks(), "gpu", permits("bob", 1, 5, 1h));
+  const auto mine = take(locks(), "gpu", permits("ann", 3, 5, 1h));
+  const auto before = dump();
+  const auto refused = locks().acquire("gpu", waiting(permits("ann", 3, 5)));
+  ASSERT_TRUE(fails(refused, Errc::reentry)) << "whoever else gives back: it would wait for itself";
+  EXPECT_EQ(refused.error().current->token, mine.token);
+  EXPECT_EQ(dump(), before);
+}
+
+TEST_P(LockReentryTest, ASecondShareDoesNotWaitForThoseWhoWaitForTheFirst) {
+  take(locks(), "report", sharing("ann"));
+  stand("report", "writer");
+  EXPECT_TRUE(fails(locks().acquire("report", sharing("bob")), Errc::busy));
+  EXPECT_TRUE(ok(locks().acquire("report", sharing("ann"))));
+}
+
+TEST_P(LockReentryTest, ASecondShareWaitsForRoomOnlyAndNotForTheLine) {
+  take(locks(), "gpu", permits("ann", 2, 5, 1h));
+  const auto bob = take(locks(), "gpu", permits("bob", 2, 5, 1h));
+  stand("gpu", "writer", 1min);
+  std::optional<Result<Grant>> second;
+  std::jthread waiter([&] { second = locks().acquire("gpu", waiting(permits("ann", 2, 5))); });
+  ASSERT_TRUE(in_line(2));
+  ASSERT_TRUE(ok(locks().release("gpu", bob.token)));
+  waiter.join();
+  EXPECT_TRUE(ok(*second));
 }
 
 TEST_P(LockReentryTest, WhatHasRunOutOrWasGivenBackIsNone) {

@@ -167,6 +167,20 @@ TEST_P(LockShareTest, Promise13_ARequestIdBelongsToOneGrantOnly) {
   EXPECT_TRUE(lost(locks().acquire("other", asked_as(sharing("ann"), "share")), LostReason::superseded));
 }
 
+TEST_P(LockShareTest, Promise13_AnotherRequestUnderTheSameIdIsNotAnsweredWithTheFirstGrant) {
+  const auto first = take(locks(), "gpu", asked_as(permits("ann", 2, 8), "r1"));
+  for (const auto& other : {permits("ann", 5, 8), permits("ann", 2, 9), sharing("ann"), as("ann")}) {
+    const auto answer = locks().acquire("gpu", asked_as(other, "r1"));
+    ASSERT_TRUE(lost(answer, LostReason::superseded));
+    EXPECT_NE(answer.error().message.find("this request id belongs to another grant"), std::string::npos);
+  }
+  EXPECT_EQ(must(locks().acquire("gpu", asked_as(permits("ann", 2, 8), "r1"))).token, first.token);
+  ASSERT_TRUE(ok(locks().release("gpu", first.token)));
+  take(locks(), "gpu", permits("bob", 1, 3));
+  EXPECT_TRUE(lost(locks().acquire("gpu", asked_as(permits("ann", 2, 8), "r1")), LostReason::finished));
+  EXPECT_TRUE(lost(locks().acquire("gpu", asked_as(permits("ann", 1, 8), "r1")), LostReason::superseded));
+}
+
 TEST_P(LockShareTest, RevokingWithoutATokenEndsThemAllAndTellsTheLatest) {
   const auto ann = take(locks(), "report", sharing("ann", 1h));
   const auto bob = take(locks(), "report", sharing("bob", 1min));
@@ -194,11 +208,11 @@ TEST_P(LockShareTest, LookingTellsTheShareThatFreesLastAndHowManyThereAre) {
   EXPECT_FALSE(shown.delayed);
   EXPECT_EQ(must(locks().list()).at(0).holders, 2);
   EXPECT_EQ(must(store().leases()).size(), 2U) << "each share is a lease";
-  EXPECT_EQ(status_of(store()).held, 2);
+  EXPECT_EQ(status_of(store()).held_leases, 2);
   EXPECT_EQ(status_of(store()).locks, 1);
   advance(60s);
   EXPECT_EQ(must(locks().show("report")).state, LeaseState::expired);
-  EXPECT_EQ(status_of(store()).expired, 2);
+  EXPECT_EQ(status_of(store()).expired_leases, 2);
   EXPECT_EQ(must(locks().list({.only_held = true})).size(), 1U) << "nobody has ended them yet";
 }
 

@@ -184,6 +184,26 @@ TEST_P(LockTogetherTest, Promise13_ARepeatedRequestGivesTheFirstAnswerAgain) {
   EXPECT_TRUE(lost(locks().acquire_all({"a", "b"}, asked_as(as("ann"), "r1")), LostReason::superseded));
 }
 
+TEST_P(LockTogetherTest, Promise13_ARequestForFewerOrMoreNamesIsAnother) {
+  const auto first = take_all({"a", "b"}, asked_as(as("ann"), "r1"));
+  for (const Names& other : {Names{"a"}, Names{"b"}, Names{"a", "b", "c"}}) {
+    EXPECT_TRUE(lost(locks().acquire_all(other, asked_as(as("ann"), "r1")), LostReason::superseded)) << other.size();
+  }
+  ASSERT_TRUE(ok(locks().release("b", first.token)));
+  EXPECT_TRUE(lost(locks().acquire("a", asked_as(as("ann"), "r1")), LostReason::superseded));
+  take(locks(), "d", asked_as(as("ann"), "r2"));
+  EXPECT_TRUE(lost(locks().acquire_all({"d", "e"}, asked_as(as("ann"), "r2")), LostReason::superseded));
+}
+
+TEST_P(LockTogetherTest, LookingTellsWhatEndsWithIt) {
+  const auto all = take_all({"c", "a", "b"}, as("ann"));
+  take(locks(), "d", as("bob"));
+  EXPECT_EQ(must(locks().show("b")).together, Names({"a", "c"}));
+  EXPECT_EQ(must(locks().show("d")).together, Names());
+  ASSERT_TRUE(ok(locks().release("c", all.token)));
+  EXPECT_EQ(must(locks().show("b")).together, Names());
+}
+
 TEST_P(LockTogetherTest, ALaterGrantOfOneNameIsOnItsOwn) {
   const auto both = take_all({"a", "b"}, as("ann"));
   ASSERT_TRUE(ok(locks().release("a", both.token)));

@@ -57,6 +57,15 @@ TEST_P(LockWatchTest, TellsOfSharesThatComeAndGo) {
   EXPECT_EQ(pictures.after(4).size(), 4U);
 }
 
+TEST_P(LockWatchTest, TellsThatAShareRanOutBesideALongerOne) {
+  take(locks(), "gpu", permits("ann", 2, 5, 1h));
+  take(locks(), "gpu", permits("bob", 1, 5, 10s));
+  Pictures pictures(watch(locks(), "gpu"));
+  pictures.after(1);
+  advance(10s);
+  EXPECT_EQ(pictures.after(2).size(), 2U) << "its permit is free";
+}
+
 TEST_P(LockWatchTest, HeartbeatsRefusalsAndWaitersAreNoNews) {
   const auto ann = take(locks(), "deploy", as("ann"));
   Pictures pictures(watch(locks(), "deploy"));
@@ -93,8 +102,9 @@ TEST_P(LockWatchTest, StopsWhenItIsToldTo) {
   EXPECT_EQ(told, 1) << "how it stands is told in any case";
 }
 
-TEST_P(LockWatchTest, ANameThatCannotBeIsRefused) {
+TEST_P(LockWatchTest, WhatMakesNoSenseIsRefused) {
   EXPECT_TRUE(fails(locks().watch("", {}, [](const Result<LockInfo>&) {}), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().watch("deploy", {}, nullptr), Errc::invalid_argument)) << "nobody to tell";
 }
 
 }  // namespace

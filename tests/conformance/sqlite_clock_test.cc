@@ -86,6 +86,26 @@ TEST_F(SqliteClockTest, Promise06_ALockDelayDoesNotLastUntilAClockThatFellBackHa
   EXPECT_TRUE(ok(locks.acquire("pool", share)));
 }
 
+TEST_F(SqliteClockTest, WhatWasReleasedOrHadNoDelayIsFreeAfterARebootWithAClockThatFellBack) {
+  clock().advance(1h);
+  {
+    const auto store = store_.open();
+    const auto released = take(store.locks(), "released", as("alice"));
+    ASSERT_TRUE(ok(store.locks().release("released", released.token)));
+    take(store.locks(), "revoked", as("alice"));
+    ASSERT_TRUE(ok(store.locks().revoke("revoked", "enough")));
+  }
+  clock().step_wall(-30min);
+  clock().reboot("boot-2");
+  const auto locks = store_.open().locks();
+  for (const auto* name : {"released", "revoked"}) {
+    const auto shown = must(locks.show(name));
+    EXPECT_FALSE(shown.delayed) << name;
+    EXPECT_EQ(shown.holders, 0) << name;
+    EXPECT_TRUE(must(locks.holders(name)).empty()) << name;
+  }
+}
+
 TEST_F(SqliteClockTest, SeveralRebootsInARowAreFine) {
   Token last;
   for (const auto* boot : {"boot-2", "boot-3", "boot-4"}) {

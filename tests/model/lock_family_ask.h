@@ -34,21 +34,30 @@ inline LockFamilyModel::Obstacle LockFamilyModel::obstacle_of_shares(const Lock&
   return found;
 }
 
-inline LockFamilyModel::Obstacle LockFamilyModel::no_room(const Lock& lock, const Permits& permits) const {
+inline LockFamilyModel::Obstacle LockFamilyModel::no_room(const Lock& lock, const Permits& permits,
+                                                          const Wish& wish) const {
   std::int64_t alive = permits.count;
   std::int64_t counted = permits.count;
+  std::int64_t own = permits.count;
+  const Grant* latest_own = nullptr;
   bool any = false;
   if (!lock.shared) return {};
   for (const auto* share : lock.holders(now_)) {
     any = any || share->counts(now_);
     if (share->live(now_)) alive += share->share->count;
     if (share->counts(now_)) counted += share->share->count;
+    if (!share->live(now_) || !share->is_of(wish)) continue;
+    own += share->share->count;
+    latest_own = share;
   }
   const auto* shown = lock.shown(now_);
   if (any && lock.capacity != permits.capacity) {
     return {.outcome = "mismatch",
             .why = lock.capacity ? std::to_string(*lock.capacity) : "unlimited",
             .told = shown->live(now_) ? shown : lock.delayed(now_)};
+  }
+  if (latest_own != nullptr && permits.capacity && own > *permits.capacity) {
+    return {.outcome = "reentry", .told = latest_own};
   }
   if (permits.capacity && alive > *permits.capacity) return {.outcome = "held", .told = shown};
   if (permits.capacity && counted > *permits.capacity) {
@@ -67,10 +76,10 @@ inline std::int64_t LockFamilyModel::ahead(const std::string& name, const std::s
   return count;
 }
 
-inline LockFamilyModel::Obstacle LockFamilyModel::obstacle_in_line(const std::string& name,
-                                                                   const std::string& request) {
-  const auto before = ahead(name, request);
-  if (before == 0) return {};
+inline LockFamilyModel::Obstacle LockFamilyModel::obstacle_in_line(const std::string& name, const Wish& wish) {
+  const auto before = ahead(name, wish.request);
+  // Those before it may be waiting for the share it has.
+  if (before == 0 || lock(name).is_shared_by(wish, now_)) return {};
   return {.outcome = "busy", .told = lock(name).shown(now_), .waiters = before};
 }
 
@@ -95,7 +104,7 @@ inline std::string LockFamilyModel::acquire(const Names& asked, const Wish& wish
   std::sort(names.begin(), names.end());
   if (const auto* before = asked_before(wish.request)) {
     for (const auto& name : names) {
-      if (lock(name).shared || lock(name).whole != before) return lost(name, nullptr, true);
+      if (before->names != names || lock(name).shared || lock(name).whole != before) return lost(name, nullptr, true);
     }
     if (!before->live(now_)) return lost(names.front(), before, true);
     return answer("granted", "", names.front(), before, 0, true);
@@ -103,7 +112,7 @@ inline std::string LockFamilyModel::acquire(const Names& asked, const Wish& wish
   for (const auto& name : names) {
     auto found = obstacle_of_whole(lock(name), wish);
     if (found.outcome.empty()) found = obstacle_of_shares(lock(name), wish);
-    if (found.outcome.empty()) found = obstacle_in_line(name, wish.request);
+    if (found.outcome.empty()) found = obstacle_in_line(name, wish);
     if (!found.outcome.empty()) return answer(found.outcome, found.why, name, found.told, found.waiters);
   }
   std::map<std::string, std::string> previous;
@@ -133,12 +142,15 @@ inline std::string LockFamilyModel::acquire(const Names& asked, const Wish& wish
 inline std::string LockFamilyModel::share(const std::string& name, const Permits& permits, const Wish& wish) {
   auto& wanted = lock(name);
   if (const auto* before = asked_before(wish.request)) {
-    if (!before->share || before->names.front() != name) return lost(name, nullptr, true);
+    if (!before->share || before->names.front() != name || before->share->count != permits.count ||
+        (before->live(now_) && before->share->capacity != permits.capacity)) {
+      return lost(name, nullptr, true);
+    }
     return before->live(now_) ? answer("granted", "", name, before, 0, true) : lost(name, before, true);
   }
   auto found = obstacle_of_whole(wanted, wish);
-  if (found.outcome.empty()) found = no_room(wanted, permits);
-  if (found.outcome.empty()) found = obstacle_in_line(name, wish.request);
+  if (found.outcome.empty()) found = no_room(wanted, permits, wish);
+  if (found.outcome.empty()) found = obstacle_in_line(name, wish);
   if (!found.outcome.empty()) return answer(found.outcome, found.why, name, found.told, found.waiters);
   std::string previous;
   if (!wanted.shared && wanted.whole != nullptr && wanted.whole->open()) {
@@ -164,7 +176,19 @@ inline void LockFamilyModel::give_up_places(const Names& names, const std::strin
   });
 }
 
-inline std::string LockFamilyModel::wait(const Names& asked, const std::string& request, Moment patience) {
+/// What keeps somebody waiting who stands in line.
+inline LockFamilyModel::Obstacle LockFamilyModel::obstacle_before(const std::string& name, const Wish& wish) {
+  auto found = obstacle_in_line(name, wish);
+  if (found.outcome.empty()) return found;
+  const auto* shown = lock(name).shown(now_);
+  if (shown == nullptr || !shown->counts(now_)) return found;
+  found.outcome = "held";
+  if (!shown->live(now_)) found.why = "delayed";
+  return found;
+}
+
+inline std::string LockFamilyModel::wait(const Names& asked, const Wish& wish) {
+  const auto& request = wish.request;
   auto names = asked;
   std::sort(names.begin(), names.end());
   std::vector<Place*> own;
@@ -173,17 +197,14 @@ inline std::string LockFamilyModel::wait(const Names& asked, const std::string& 
   }
   const bool kept = own.size() == names.size();
   if (kept) {
-    for (auto* place : own) place->until = now_ + patience;
+    for (auto* place : own) place->until = now_ + wish.ttl;
   } else {
     give_up_places(names, request);
-    for (const auto& name : names) line_.push_back({.name = name, .request = request, .until = now_ + patience});
+    for (const auto& name : names) line_.push_back({.name = name, .request = request, .until = now_ + wish.ttl});
   }
   for (const auto& name : names) {
-    const auto before = ahead(name, request);
-    if (before == 0) continue;
-    const auto all = lock(name).holders(now_);
-    const bool alive = std::any_of(all.begin(), all.end(), [&](const Grant* grant) { return grant->live(now_); });
-    return answer(alive ? "held" : "busy", "", name, lock(name).shown(now_), before, kept);
+    const auto found = obstacle_before(name, wish);
+    if (!found.outcome.empty()) return answer(found.outcome, found.why, name, found.told, found.waiters, kept);
   }
   return answer("free", "", names.front(), lock(names.front()).shown(now_), 0, kept);
 }

@@ -18,7 +18,8 @@ class LockFamilyModel {
   std::string heartbeat(const std::string& name, Moment token, std::optional<Moment> ttl);
   std::string release(const std::string& name, Moment token);
   std::string revoke(const std::string& name, std::optional<Moment> token);
-  std::string wait(const Names& names, const std::string& request, Moment patience);
+  /// Keeps the places for as long as the ttl.
+  std::string wait(const Names& names, const Wish& wish);
   std::string leave(const Names& names, const std::string& request);
   /// Has a place, and was not silent for too long.
   [[nodiscard]] bool stands(const std::string& request) const {
@@ -83,8 +84,9 @@ class LockFamilyModel {
   const Grant* asked_before(const std::string& request) const;
   Obstacle obstacle_of_whole(const Lock& lock, const Wish& wish) const;
   Obstacle obstacle_of_shares(const Lock& lock, const Wish& wish) const;
-  Obstacle no_room(const Lock& lock, const Permits& permits) const;
-  Obstacle obstacle_in_line(const std::string& name, const std::string& request);
+  Obstacle no_room(const Lock& lock, const Permits& permits, const Wish& wish) const;
+  Obstacle obstacle_in_line(const std::string& name, const Wish& wish);
+  Obstacle obstacle_before(const std::string& name, const Wish& wish);
   std::int64_t ahead(const std::string& name, const std::string& request) const;
   Grant& new_grant(const Names& names, const Wish& wish);
   void give_up_places(const Names& names, const std::string& request);

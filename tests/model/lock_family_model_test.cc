@@ -91,7 +91,7 @@ class LockFamilySequence {
     for (const auto& name : names) place += " " + name;
     const auto wish = wish_of(act, place);
     switch (act.verb) {
-      case Verb::wait: agree([&](auto& it) { return it.wait(names, place, act.ttl); }); break;
+      case Verb::wait: agree([&](auto& it) { return it.wait(names, wish); }); break;
       case Verb::leave: leave(names, place); break;
       case Verb::ask:
         if (names.size() > 1 || act.choice < 4) {

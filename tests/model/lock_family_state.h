@@ -109,6 +109,10 @@ struct Lock {
     }
     return last;
   }
+  [[nodiscard]] bool is_shared_by(const Wish& wish, Moment now) const {
+    return std::any_of(shares.begin(), shares.end(),
+                       [&](const Grant* share) { return share->live(now) && share->is_of(wish); });
+  }
   /// The grant with this token, ended or not; nothing where it is superseded or forgotten.
   [[nodiscard]] Grant* with(Moment wanted) const {
     if (!shared && whole != nullptr && wanted == token) return whole;
@@ -118,8 +122,8 @@ struct Lock {
   }
 
  private:
-  static std::tuple<bool, bool, Moment, Moment> rank(const Grant& grant, Moment now) {
-    return {grant.live(now), grant.open(), grant.free_at(), grant.token};
+  static std::tuple<bool, Moment, Moment> rank(const Grant& grant, Moment now) {
+    return {grant.live(now), grant.free_at(), grant.token};
   }
 };
 

@@ -50,14 +50,18 @@ class LockFamilySubject {
   std::string revoke(const std::string& name, std::optional<Moment> token) {
     return answer(ask(sql::LockRevoke{.name = name, .token = token, .reason = "because"}));
   }
-  std::string wait(const Names& names, const std::string& request, Moment patience) {
+  std::string wait(const Names& names, const Wish& wish) {
     const auto all = views(names);
-    const auto who = support::holder("waiter");
+    // A process of its own: who reaps a holder's leases does not look for its places.
+    auto who = support::holder("waiter");
+    who.name = wish.holder;
+    who.instance = wish.instance;
+    const Duration patience(wish.ttl);
     if (names.size() == 1) {
-      const sql::LockWait wait{.name = names.front(), .request_id = request, .patience = Duration(patience)};
+      const sql::LockWait wait{.name = names.front(), .request_id = wish.request, .patience = patience};
       return answer(ask(lease::with_holder(wait, who)));
     }
-    const sql::LockWaitAll wait{.names = all, .request_id = request, .patience = Duration(patience)};
+    const sql::LockWaitAll wait{.names = all, .request_id = wish.request, .patience = patience};
     return answer(ask(lease::with_holder(wait, who)));
   }
   std::string leave(const Names& names, const std::string& request) {
@@ -115,7 +119,7 @@ class LockFamilySubject {
   }
   std::string status() {
     const auto counted = support::status_of(store_);
-    return std::to_string(counted.held) + " held, " + std::to_string(counted.expired) + " expired, " +
+    return std::to_string(counted.held_leases) + " held, " + std::to_string(counted.expired_leases) + " expired, " +
            std::to_string(counted.waiters) + " waiting";
   }
   std::string news() {

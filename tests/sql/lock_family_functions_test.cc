@@ -81,7 +81,8 @@ TEST_F(LockFamilyFunctionsTest, BadInputIsRefusedAndChangesNothing) {
                           "lock_acquire_all(NULL, 'ann')", "lock_acquire_all(ARRAY['a', 'a'], 'ann')",
                           "lock_acquire_all(ARRAY['a', NULL], 'ann')",
                           "lock_acquire_all(ARRAY(SELECT i::text FROM generate_series(1, 101) AS i), 'ann')",
-                          "lock_wait_all('{}', 'ann', 'r')", "lock_wait_all(ARRAY['a'], 'ann', NULL)"}) {
+                          "lock_wait('a', 'ann', 'r', patience => interval '61 s')", "lock_wait_all('{}', 'ann', 'r')",
+                          "lock_wait_all(ARRAY['a'], 'ann', NULL)"}) {
     EXPECT_EQ(state(act), "LH003") << act;
   }
   EXPECT_EQ(store_.dump(), before);

@@ -14,7 +14,7 @@ class LockFamilyIndexTest : public IndexTest {
     share_ = alice_.scalar(here("SELECT token FROM leasehold.lock_share('pool', 'ann', '1 day', capacity => 9)"));
     alice_.run(here("SELECT leasehold.lock_share('pool', 'ben', interval '1 day', capacity => 9)"));
     both_ = alice_.scalar(here("SELECT token FROM leasehold.lock_acquire_all(ARRAY['a', 'b'], 'cid', '1 day')"));
-    alice_.run(here("SELECT leasehold.lock_wait('pool', 'dan', 'place of dan', interval '1 day')"));
+    alice_.run(here("SELECT leasehold.lock_wait('pool', 'dan', 'place of dan', interval '1 minute')"));
     alice_.run(here("ANALYZE leasehold.lock, leasehold.lock_share, leasehold.waiter, leasehold.lease"));
   }
   std::string sequential_scans() { return sequential_scans_of("'lock', 'lock_share', 'waiter', 'lease'"); }

@@ -140,6 +140,17 @@ TEST_F(LockFamilyOrderTest, AReleaseOfBothAndATakeoverOfOneDoNotWaitInACircle) {
             "granted");
 }
 
+// Each call would wait for the row as long as a call may take.
+TEST_F(LockFamilyOrderTest, WhoWaitsForAMomentIsNotKeptForLongByAnOpenTransaction) {
+  alice_.run("BEGIN");
+  alice_.run(here("SELECT leasehold.lock_acquire('deploy', 'ann')"));
+  const auto locks = store_.open().locks();
+  const auto begun = BootClock::now();
+  EXPECT_TRUE(fails(locks.acquire("deploy", {.wait = 100ms}), Errc::busy));
+  EXPECT_LT(BootClock::now() - begun, Duration(5s));
+  alice_.run("ROLLBACK");
+}
+
 TEST_F(LockFamilyOrderTest, TwoWhoWantTheSameInAnotherOrderDoNotWaitInACircle) {
   alice_.run("BEGIN");
   EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.lock_acquire_all(ARRAY['a', 'b', 'c'], 'ann')")),

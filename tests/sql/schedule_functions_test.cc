@@ -183,6 +183,7 @@ TEST_F(ScheduleFunctionsTest, BadInputIsRefusedAndChangesNothing) {
                           "schedule_define('new', interval '-1 s')",
                           "schedule_define('new', interval '2 h', interval '1 h')",
                           "schedule_define('new', NULL, interval '1 h')",
+                          "schedule_define('new', interval '0.9 s')",
                           "schedule_define('new', interval '1 h', jitter => interval '1 s')",
                           "schedule_define('new', interval '1 h', jitter => NULL)",
                           "schedule_define('new', cron => '0 25 * * *')",

@@ -79,7 +79,7 @@ TEST_F(SchedulePrivilegesTest, TheTablesStayClosed) {
   }
   for (const auto* inner :
        {"leasehold.schedule_hold('refresh', 1)", "leasehold.schedule_refused('refresh', 'held', NULL)",
-        "leasehold.schedule_wake('refresh', now())", "leasehold.draw(interval '0', interval '1 s')"}) {
+        "leasehold.wake('schedules', now())", "leasehold.draw(interval '0', interval '1 s')"}) {
     EXPECT_EQ(state_of(inner), "42501") << inner;
   }
 }

@@ -29,10 +29,11 @@ void announce_to(int event_fd) {
   [[maybe_unused]] const auto written = ::write(event_fd, &one, sizeof one);
 }
 
-void drain(int fd) {
+/// Reads once: what is left keeps the descriptor readable, and somebody who writes to a file beside ours without end
+/// must not keep us here.
+void take_note(int fd) {
   std::array<char, 4096> space{};
-  while (::read(fd, space.data(), space.size()) > 0) {
-  }
+  [[maybe_unused]] const auto size = ::read(fd, space.data(), space.size());
 }
 
 class FileWatch final : public storage::ChangeWatch {
@@ -68,7 +69,7 @@ class FileWatch final : public storage::ChangeWatch {
       const auto ms = static_cast<int>(std::clamp<std::int64_t>(left / std::chrono::milliseconds(1), 1, 60'000));
       if (::poll(events.data(), events.size(), ms) < 0) continue;
       if ((events[0].revents & POLLIN) != 0) {
-        drain(event_fd_);
+        take_note(event_fd_);
         if (woken_.exchange(false)) return;
         // Many a commit has written nothing. If those woke anybody, two who look for work would keep each other busy.
         if (connection_ == nullptr || changed()) return;
@@ -90,7 +91,7 @@ class FileWatch final : public storage::ChangeWatch {
   }
 
   bool settled_into_change(BootTime until) {
-    drain(inotify_fd_);
+    take_note(inotify_fd_);
     const auto began = BootClock::now();
     const auto give_up = std::min(until, began + settle_time);
     while (!changed()) {

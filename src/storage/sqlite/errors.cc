@@ -32,8 +32,9 @@ std::string_view advice_for(int code) {
     case SQLITE_CANTOPEN: return ": does its folder exist, and may you write there?";
     case SQLITE_READONLY: return ": leases need to write; mind the permissions of the file and of its folder";
     case SQLITE_FULL: return ": make room on the disk and try again";
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return ": the file is not a sound SQLite database; restore it from a backup";
+    case SQLITE_CORRUPT: return ": the file is damaged; restore it from a backup";
+    case SQLITE_NOTADB:
+      return ": it is no SQLite database; is the path right? If it is, restore the file from a backup";
     default: return "";
   }
 }

@@ -69,6 +69,10 @@ CREATE TYPE leasehold.lease_answer AS (
 CREATE FUNCTION leasehold.now() RETURNS timestamptz
 LANGUAGE sql VOLATILE AS $$ SELECT pg_catalog.clock_timestamp() $$;
 
+-- Two idioms of all functions here and in the later migrations. `sound boolean := is_... OR require_...` checks the
+-- arguments before anything is done; the variable is never read, the initialisation is the check. `SET enable_seqscan =
+-- off` and its like: a plan is made once per session, perhaps while a table is nearly empty, and kept while it grows.
+--
 -- Row locks decide who wins, so every statement must see what was committed while it waited; and an
 -- answer must not be given before it is durable. The is_ functions are inlined where they are called and cost next
 -- to nothing; only when one says no does the require_ function of the same name raise, or put it right.
@@ -178,8 +182,7 @@ CREATE FUNCTION leasehold.store_facts() RETURNS TABLE (name text, value text)
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
   SELECT s.name, current_setting(s.name, true)
     FROM unnest(ARRAY['server_version', 'fsync', 'full_page_writes', 'synchronous_commit',
-                      'synchronous_standby_names', 'default_transaction_isolation',
-                      'idle_in_transaction_session_timeout', 'statement_timeout']) AS s(name)
+                      'synchronous_standby_names', 'default_transaction_isolation']) AS s(name)
   UNION ALL SELECT 'in_recovery', pg_is_in_recovery()::text
   UNION ALL SELECT 'oldest_transaction_seconds',
     coalesce((SELECT extract(epoch FROM clock_timestamp() - min(a.xact_start))::bigint::text

@@ -16,14 +16,14 @@ DROP FUNCTION leasehold.lock_leave_all(text[], text);
 DROP FUNCTION leasehold.lock_wait_all(text[], text, text, interval, text, text, bigint, bigint, text, text);
 DROP FUNCTION leasehold.lock_wait(text, text, text, interval, text, text, bigint, bigint, text, text);
 DROP FUNCTION leasehold.lock_stand(text[], text, text, interval, text, text, bigint, bigint, text, text);
-DROP FUNCTION leasehold.lock_standing(leasehold.lock[], text, boolean, timestamptz);
+DROP FUNCTION leasehold.lock_standing(leasehold.lock[], text, text, text, boolean, timestamptz);
 DROP FUNCTION leasehold.lock_take_places(
   leasehold.lock[], text, text, interval, text, text, bigint, bigint, text, text, timestamptz);
 DROP FUNCTION leasehold.lock_share(
   text, text, interval, bigint, bigint, interval, text, text, text, bigint, bigint, text, text);
 DROP FUNCTION leasehold.lock_share_give(
   leasehold.lock, leasehold.lease, bigint, bigint, interval, bigint[], timestamptz);
-DROP FUNCTION leasehold.lock_share_asked_before(leasehold.lock, text, timestamptz);
+DROP FUNCTION leasehold.lock_share_asked_before(leasehold.lock, bigint, bigint, text, timestamptz);
 DROP FUNCTION leasehold.lock_acquire_all(
   text[], text, interval, interval, text, text, text, bigint, bigint, text, text);
 DROP FUNCTION leasehold.lock_acquire(text, text, interval, text, text, text, bigint, bigint, text, text, interval);
@@ -34,6 +34,8 @@ DROP FUNCTION leasehold.lock_give(
 DROP FUNCTION leasehold.lock_end_seized(leasehold.lock[], text[], timestamptz);
 DROP FUNCTION leasehold.lock_asked_before(leasehold.lock[], text, timestamptz);
 DROP FUNCTION leasehold.lock_judge_shares(leasehold.lock, bigint, bigint, text, text, text, timestamptz);
+DROP FUNCTION leasehold.lock_has_share(leasehold.lock, text, text, timestamptz);
+DROP FUNCTION leasehold.lock_is_own(leasehold.lease, text, text, text);
 DROP FUNCTION leasehold.lock_refused_by(bigint, text, leasehold.lock, timestamptz);
 DROP FUNCTION leasehold.lock_seize_shares(leasehold.lock, timestamptz);
 DROP FUNCTION leasehold.lock_judge_holder(leasehold.lock, text, text, text, timestamptz);
@@ -45,6 +47,7 @@ DROP FUNCTION leasehold.lock_grants(leasehold.lock, timestamptz);
 DROP FUNCTION leasehold.lock_wake(text[]);
 DROP FUNCTION leasehold.lock_leave_line(text[], text, timestamptz, text);
 DROP FUNCTION leasehold.lock_waiters_ahead(text, text, timestamptz);
+DROP FUNCTION leasehold.lock_place_counts(bigint, timestamptz);
 DROP FUNCTION leasehold.lock_lease(
   text, text, interval, text, text, text, bigint, bigint, text, text, timestamptz);
 DROP FUNCTION leasehold.lock_rows(text[]);

@@ -52,7 +52,6 @@ DROP FUNCTION leasehold.schedule_latest(text, text, timestamptz, timestamptz);
 DROP FUNCTION leasehold.schedule_next_of(text, text, timestamptz);
 DROP FUNCTION leasehold.schedule_refused(text, text, leasehold.schedule);
 DROP FUNCTION leasehold.schedule_told(text, text, leasehold.schedule, timestamptz);
-DROP FUNCTION leasehold.schedule_wake(text, timestamptz);
 DROP FUNCTION leasehold.schedule_event(text, text, bigint, text, text, text, timestamptz);
 DROP FUNCTION leasehold.moment_text(timestamptz);
 DROP FUNCTION leasehold.schedule_outcome(text, timestamptz, timestamptz, timestamptz);

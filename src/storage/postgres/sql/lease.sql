@@ -28,12 +28,12 @@ SELECT v.kind, v.key, v.token, v.holder, v.host, v.pid, v.tty, v.ttl, v.acquired
 SELECT * FROM leasehold.store_facts();
 
 -- statement store_status read
--- gives locks int, held int, expired int, waiters int, ended_leases int, events int, store_now time
+-- gives locks int, waiters int, held_leases int, expired_leases int, ended_leases int, events int, store_now time
 SELECT * FROM leasehold.store_status();
 
 -- statement prune write
 -- takes older_than duration, batch int
--- gives leases int, events int
+-- gives leases int, events int, claims int, sessions int, runs int, shares int, places int, topics int
 SELECT * FROM leasehold.prune(:older_than, :batch);
 
 -- statement grant_scope write

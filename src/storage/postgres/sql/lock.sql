@@ -8,7 +8,7 @@
 --   boot_id text?, pid int?, process_start int?, tty text?, instance text?, ttl duration?,
 --   acquired_at time?, heartbeat_at time?, expires_at time?, ended_at time?, end_reason text?,
 --   end_detail text?, waiters int, replayed bool, store_now time,
---   holders int, permits int, capacity int?, free_at time?
+--   holders int, permits int, capacity int?, free_at time?, newest int?, together text?
 
 -- statement lock_acquire write
 -- takes name text, holder text, ttl duration, delay duration?, request_id text?, host text, boot_id text, pid int,

@@ -8,7 +8,7 @@ CREATE TABLE leasehold_lock (
   lease_id INTEGER,
   -- The latest grant is a share: there may be others beside it.
   shared   INTEGER NOT NULL DEFAULT 0,
-  -- The lease holds other names as well: taken together, given back together.
+  -- How many names the lease holds, where they are several: taken together, given back together.
   together INTEGER NOT NULL DEFAULT 0,
   -- How many permits its shares may have between them; NULL: any number.
   capacity INTEGER CHECK (capacity >= 1),

@@ -10,13 +10,22 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_act (
   takeover INTEGER,
   occupied INTEGER,
   ahead    INTEGER,
+  freed    INTEGER,
   replayed INTEGER,
   outcome  TEXT,
   now      INTEGER
 );
 
 -- What one batch of pruning deleted.
-CREATE TEMP TABLE IF NOT EXISTS leasehold_pruned (leases INTEGER, events INTEGER);
+CREATE TEMP TABLE IF NOT EXISTS leasehold_pruned (
+  leases   INTEGER,
+  events   INTEGER,
+  claims   INTEGER,
+  sessions INTEGER,
+  runs     INTEGER,
+  shares   INTEGER,
+  places   INTEGER
+);
 
 -- The jobs that an act of an operator is about, in its order, and what becomes of each.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_chosen (

@@ -16,26 +16,34 @@ l.instance AS instance, l.ttl AS ttl, l.acquired_at AS acquired_at, l.heartbeat_
 l.expires_at AS expires_at, l.ended_at AS ended_at, l.end_reason AS end_reason,
 l.end_detail AS end_detail
 
+-- Kept by somebody who was heard of. One from the future, which a clock that was set back leaves behind, is not: the
+-- living renew theirs within a second.
+-- fragment place_counts
+(p.ended_at IS NULL AND p.heartbeat_at <= :now AND p.expires_at > :now)
+
 -- fragment live_waiters
 SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS p ON p.id = w.lease_id
- WHERE w.name = k.name AND p.expires_at > :now
+ WHERE w.name = k.name AND {place_counts}
 
 -- Before a newcomer, and who was silent for too long, all of them.
 -- fragment waiters_ahead
 SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS p ON p.id = w.lease_id
- WHERE w.name = k.name AND p.expires_at > :now
+ WHERE w.name = k.name AND {place_counts}
    AND w.place < coalesce((SELECT min(own.place)
-                             FROM leasehold_waiter AS own JOIN leasehold_lease AS o ON o.id = own.lease_id
-                            WHERE own.name = k.name AND own.request_id = :request_id AND o.expires_at > :now),
+                             FROM leasehold_waiter AS own JOIN leasehold_lease AS p ON p.id = own.lease_id
+                            WHERE own.name = k.name AND own.request_id = :request_id AND {place_counts}),
                           9223372036854775807)
 
 -- fragment is_live
 (l.ended_at IS NULL AND l.expires_at > :now)
 
+-- fragment own_delay
+CASE WHEN g.token IS NULL THEN k.delay ELSE g.delay END
+
+-- What has ended without a delay was free at once, whatever the clock says since.
 -- fragment frees_at
-CASE l.end_reason WHEN 'released' THEN l.ended_at
-     ELSE min(l.expires_at, coalesce(l.ended_at, l.expires_at))
-          + coalesce(CASE WHEN g.token IS NULL THEN k.delay ELSE g.delay END, 0) END
+CASE WHEN l.ended_at IS NOT NULL AND (l.end_reason = 'released' OR {own_delay} IS NULL) THEN 0
+     ELSE min(l.expires_at, coalesce(l.ended_at, l.expires_at)) + coalesce({own_delay}, 0) END
 
 -- Never along the primary key: that has everything that was ever shared.
 -- fragment shares
@@ -52,12 +60,12 @@ leasehold_lock_share AS s INDEXED BY leasehold_lock_share_open CROSS JOIN leaseh
 -- fragment share_frees_at
 min(s.free_at, p.expires_at + coalesce(s.delay, 0))
 
--- By which of its shares a lock is shown: the live one that frees last, else one that has not ended, else a delayed
--- one, else the latest.
+-- By which of its shares a lock is shown: the live one that frees last, else of the others the one that frees last (so
+-- that a delay is told while there is one), else the latest.
 -- fragment shown_share
 CASE WHEN k.shared THEN
   coalesce((SELECT s.token FROM {shares}
-             ORDER BY {share_is_live} DESC, p.ended_at IS NULL DESC, {share_frees_at} DESC, s.token DESC LIMIT 1),
+             ORDER BY {share_is_live} DESC, {share_frees_at} DESC, s.token DESC LIMIT 1),
            k.token) END
 
 -- fragment shown_grant
@@ -96,15 +104,21 @@ CASE WHEN k.shared THEN
                WHEN max({share_is_live}) THEN 'held'
                WHEN max({share_frees_at} > :now) THEN 'delayed' END FROM {shares}) END
 
+-- What one has oneself is in the way for ever.
 -- fragment no_room
 CASE WHEN k.shared THEN
   (SELECT CASE WHEN max({share_frees_at} > :now) AND k.capacity IS NOT :capacity THEN 'mismatch'
+               WHEN sum(s.permits * ({share_is_live} AND {share_is_ours})) + :permits > :capacity THEN 'reentry'
                WHEN sum(s.permits * {share_is_live}) + :permits > :capacity THEN 'held'
                WHEN sum(s.permits * ({share_frees_at} > :now)) + :permits > :capacity THEN 'delayed' END
      FROM {shares}) END
 
+-- Whoever has a share does not stand behind those who may be waiting for it.
+-- fragment has_share
+EXISTS (SELECT 1 FROM {shares} AND {share_is_live} AND {share_is_ours})
+
 -- fragment line_in_the_way
-CASE WHEN ({waiters_ahead}) > 0 THEN 'busy' END
+CASE WHEN ({waiters_ahead}) > 0 AND NOT {has_share} THEN 'busy' END
 
 -- fragment end_reason
 CASE WHEN l.end_reason = 'revoked' THEN 'revoked' WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired'
@@ -133,12 +147,17 @@ DELETE FROM leasehold_waiter
 
 -- How asking for a lock went.
 -- fragment granted_or_not
-CASE a.outcome WHEN 'replayed' THEN 'granted' WHEN 'delayed' THEN 'held' ELSE a.outcome END
+CASE a.outcome WHEN 'replayed' THEN 'granted' WHEN 'delayed' THEN 'held' WHEN 'superseded' THEN 'lost'
+     ELSE a.outcome END
+
+-- `lost`: the grant of this very request is over. `superseded`: the request id belongs to another grant.
+-- fragment why_not_granted
+CASE WHEN a.outcome IN ('delayed', 'superseded') THEN a.outcome WHEN a.outcome = 'lost' THEN {end_reason} END
 
 -- fragment asked_columns
 coalesce(g.token, k.token) AS token, {lease_columns},
 CASE a.outcome WHEN 'busy' THEN ({waiters_ahead}) ELSE 0 END AS waiters,
-a.outcome IN ('replayed', 'lost') AS replayed, :now AS store_now
+a.outcome IN ('replayed', 'lost', 'superseded') AS replayed, :now AS store_now
 
 -- How an act with a token went.
 -- fragment tell
@@ -153,6 +172,16 @@ CASE WHEN k.name IS NULL THEN 'not_found' WHEN {is_live} THEN 'running' WHEN l.e
      ELSE 'free' END AS outcome,
 CASE WHEN NOT {is_live} AND {frees_at} > :now THEN 'delayed' END AS why
 
+-- Somebody has it whose lease nobody has ended.
+-- fragment is_open
+CASE WHEN k.shared THEN EXISTS (SELECT 1 FROM {shares} AND p.ended_at IS NULL) ELSE l.ended_at IS NULL END
+
+-- All names under its lease, one per line; no name has a line break.
+-- fragment names_held_together
+CASE WHEN k.together AND l.ended_at IS NULL
+     THEN (SELECT group_concat(o.name, char(10))
+             FROM (SELECT name FROM leasehold_lock WHERE lease_id = k.lease_id AND together ORDER BY name) AS o) END
+
 -- fragment info_columns
 coalesce(g.token, k.token) AS token, {lease_columns},
 ({live_waiters}) AS waiters, 0 AS replayed, :now AS store_now,
@@ -161,14 +190,15 @@ CASE WHEN k.shared THEN (SELECT count(*) FROM {shares})
 CASE WHEN k.shared THEN (SELECT coalesce(sum(s.permits), 0) FROM {shares} AND {share_frees_at} > :now) ELSE 0 END
   AS permits,
 CASE WHEN k.shared THEN k.capacity END AS capacity,
-CASE WHEN l.ended_at IS NULL OR {frees_at} > :now THEN {frees_at} END AS free_at
+CASE WHEN l.ended_at IS NULL OR {frees_at} > :now THEN {frees_at} END AS free_at,
+k.token AS newest, {names_held_together} AS together
 
 -- record lock_info
 --   outcome text, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
 --   boot_id text?, pid int?, process_start int?, tty text?, instance text?, ttl duration?,
 --   acquired_at time?, heartbeat_at time?, expires_at time?, ended_at time?, end_reason text?,
 --   end_detail text?, waiters int, replayed bool, store_now time, holders int, permits int, capacity int?,
---   free_at time?
+--   free_at time?, newest int?, together text?
 
 -- statement lock_acquire write
 -- takes name text, holder text, ttl duration, delay duration?, request_id text?, host text, boot_id text, pid int,
@@ -177,8 +207,9 @@ CASE WHEN l.ended_at IS NULL OR {frees_at} > :now THEN {frees_at} END AS free_at
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, lease_id, takeover, occupied, outcome)
 SELECT 1, coalesce(k.token, 0), h.id, h.ended_at IS NULL AND h.id IS NOT NULL,
        (h.ended_at IS NULL AND h.id IS NOT NULL) OR k.shared,
-       coalesce(CASE WHEN h.request_id = :request_id AND h.ended_at IS NULL AND h.expires_at > :now THEN 'replayed'
-                     WHEN EXISTS (SELECT 1 FROM leasehold_lease WHERE request_id = :request_id) THEN 'lost' END,
+       coalesce(CASE WHEN h.request_id = :request_id AND NOT k.shared AND NOT k.together
+                     THEN CASE WHEN h.ended_at IS NULL AND h.expires_at > :now THEN 'replayed' ELSE 'lost' END
+                     WHEN EXISTS (SELECT 1 FROM leasehold_lease WHERE request_id = :request_id) THEN 'superseded' END,
                 {holder_in_the_way}, {shares_in_the_way}, {line_in_the_way}, 'granted')
   FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lease AS h ON h.id = k.lease_id;
@@ -196,11 +227,7 @@ SELECT :now, 'lock', :name, CASE WHEN a.takeover THEN 'reclaimed' ELSE 'acquired
        CASE WHEN a.takeover THEN (SELECT holder FROM leasehold_lease WHERE id = a.lease_id) END
   FROM temp.leasehold_act AS a WHERE a.outcome = 'granted';
 {leave_line};
-SELECT {granted_or_not} AS outcome,
-       CASE a.outcome WHEN 'delayed' THEN 'delayed'
-                      WHEN 'lost' THEN CASE WHEN k.shared OR l.request_id IS NOT :request_id THEN 'superseded'
-                                            ELSE {end_reason} END END AS why,
-       l.kind AS kind, :name AS key, {asked_columns}
+SELECT {granted_or_not} AS outcome, {why_not_granted} AS why, l.kind AS kind, :name AS key, {asked_columns}
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lock_share AS g ON g.name = k.name AND g.token = {refusing_share}
   LEFT JOIN leasehold_lease AS l ON l.id = coalesce(g.lease_id, k.lease_id);
@@ -212,7 +239,9 @@ SELECT {granted_or_not} AS outcome,
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, lease_id, takeover, occupied, outcome)
 SELECT 1, coalesce(k.token, 0), h.id, h.ended_at IS NULL AND h.id IS NOT NULL,
        (h.ended_at IS NULL AND h.id IS NOT NULL) OR k.shared,
-       coalesce((SELECT CASE WHEN s.token IS NOT NULL AND {share_is_live} THEN 'replayed' ELSE 'lost' END
+       coalesce((SELECT CASE WHEN s.permits IS NOT :permits OR ({share_is_live} AND k.capacity IS NOT :capacity)
+                             THEN 'superseded'
+                             WHEN {share_is_live} THEN 'replayed' ELSE 'lost' END
                    FROM leasehold_lease AS p
                    LEFT JOIN leasehold_lock_share AS s ON s.lease_id = p.id AND s.name = :name
                   WHERE p.request_id = :request_id),
@@ -236,21 +265,23 @@ SELECT :now, 'lock', :name, CASE WHEN a.takeover THEN 'reclaimed' ELSE 'acquired
   FROM temp.leasehold_act AS a WHERE a.outcome = 'granted';
 {leave_line};
 SELECT {granted_or_not} AS outcome,
-       CASE a.outcome WHEN 'delayed' THEN 'delayed'
-                      WHEN 'mismatch' THEN coalesce(CAST(k.capacity AS TEXT), 'unlimited')
-                      WHEN 'lost' THEN CASE WHEN g.token IS NULL OR l.request_id IS NOT :request_id THEN 'superseded'
-                                            ELSE {end_reason} END END AS why,
+       CASE a.outcome WHEN 'mismatch' THEN coalesce(CAST(k.capacity AS TEXT), 'unlimited')
+                      ELSE {why_not_granted} END AS why,
        l.kind AS kind, :name AS key, {asked_columns}
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_lock AS k ON k.name = :name
   LEFT JOIN leasehold_lock_share AS g
     ON g.name = k.name
    AND g.token = CASE WHEN a.outcome = 'granted' THEN k.token
                       WHEN a.outcome IN ('replayed', 'lost') THEN
-                        coalesce((SELECT s.token
-                                    FROM leasehold_lease AS p CROSS JOIN leasehold_lock_share AS s ON s.lease_id = p.id
-                                   WHERE p.request_id = :request_id AND s.name = :name), {shown_share})
+                        (SELECT s.token
+                           FROM leasehold_lease AS p CROSS JOIN leasehold_lock_share AS s ON s.lease_id = p.id
+                          WHERE p.request_id = :request_id AND s.name = :name)
                       ELSE {refusing_share} END
   LEFT JOIN leasehold_lease AS l ON l.id = coalesce(g.lease_id, k.lease_id);
+
+-- How many are wanted, where they are several.
+-- fragment names_together
+(SELECT CASE count(DISTINCT value) WHEN 1 THEN 0 ELSE count(DISTINCT value) END FROM bound_list(:names))
 
 -- statement lock_acquire_all write
 -- takes names texts, holder text, ttl duration, delay duration?, request_id text?, host text, boot_id text, pid int,
@@ -260,7 +291,7 @@ DELETE FROM temp.leasehold_lock_wanted;
 INSERT INTO temp.leasehold_lock_wanted (name, previous_holder, in_the_way)
 SELECT n.value, CASE WHEN h.ended_at IS NULL THEN h.holder END,
        CASE WHEN r.id IS NULL THEN coalesce({holder_in_the_way}, {shares_in_the_way}, {line_in_the_way})
-            WHEN k.lease_id IS NOT r.id OR k.shared THEN 'lost' END
+            WHEN k.lease_id IS NOT r.id OR k.shared OR k.together IS NOT {names_together} THEN 'superseded' END
   FROM (SELECT DISTINCT value FROM bound_list(:names)) AS n
   LEFT JOIN leasehold_lease AS r ON r.request_id = :request_id
   LEFT JOIN leasehold_lock AS k ON k.name = n.value
@@ -292,10 +323,11 @@ SELECT k.name, :now
  WHERE a.outcome = 'granted' AND k.shared ORDER BY k.name;
 {new_lease};
 INSERT INTO leasehold_lock (name, token, lease_id, together, delay)
-SELECT n.name, a.token, last_insert_rowid(), 1, nullif(:delay, 0)
+SELECT n.name, a.token, last_insert_rowid(), {names_together}, nullif(:delay, 0)
   FROM temp.leasehold_act AS a CROSS JOIN temp.leasehold_lock_wanted AS n WHERE a.outcome = 'granted'
     ON CONFLICT (name) DO UPDATE
-   SET token = excluded.token, lease_id = excluded.lease_id, shared = 0, together = 1, delay = excluded.delay;
+   SET token = excluded.token, lease_id = excluded.lease_id, shared = 0, together = excluded.together,
+       delay = excluded.delay;
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, previous_holder)
 SELECT :now, 'lock', n.name, CASE WHEN n.previous_holder IS NULL THEN 'acquired' ELSE 'reclaimed' END,
        a.token, :holder, :host, n.previous_holder
@@ -307,11 +339,7 @@ UPDATE leasehold_lease SET ended_at = :now, end_reason = 'completed'
 DELETE FROM leasehold_waiter
  WHERE (SELECT outcome FROM temp.leasehold_act) = 'granted' AND request_id = :request_id
    AND name IN (SELECT name FROM temp.leasehold_lock_wanted);
-SELECT {granted_or_not} AS outcome,
-       CASE a.outcome WHEN 'delayed' THEN 'delayed'
-                      WHEN 'lost' THEN CASE WHEN k.shared OR l.request_id IS NOT :request_id THEN 'superseded'
-                                            ELSE {end_reason} END END AS why,
-       l.kind AS kind, a.name AS key, {asked_columns}
+SELECT {granted_or_not} AS outcome, {why_not_granted} AS why, l.kind AS kind, a.name AS key, {asked_columns}
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_lock AS k ON k.name = a.name
   LEFT JOIN leasehold_lock_share AS g ON g.name = k.name AND g.token = {refusing_share}
   LEFT JOIN leasehold_lease AS l ON l.id = coalesce(g.lease_id, k.lease_id);
@@ -356,8 +384,8 @@ UPDATE leasehold_lease SET ended_at = :now, end_reason = 'released'
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, lease_id, outcome)
 SELECT 1, coalesce(g.token, k.token), l.id,
        CASE WHEN k.name IS NULL THEN 'not_found'
-            WHEN coalesce(g.token, k.token) = coalesce(:token, g.token, k.token) AND l.ended_at IS NULL THEN 'revoked'
-            WHEN :token IS NULL THEN 'free' ELSE 'lost' END
+            WHEN :token IS NULL THEN CASE WHEN {is_open} THEN 'revoked' ELSE 'free' END
+            WHEN coalesce(g.token, k.token) = :token AND l.ended_at IS NULL THEN 'revoked' ELSE 'lost' END
   FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name AND k.token > 0 {meant_grant};
 -- Without a token: all that hold it, and the latest of them is told.
 UPDATE temp.leasehold_act
@@ -373,6 +401,15 @@ SELECT l.id, k.name, 'revoked', :reason, :now
  WHERE a.outcome = 'revoked' AND coalesce(g.token, k.token) = coalesce(:token, g.token, k.token)
  ORDER BY coalesce(g.token, k.token);
 {tell};
+
+-- Those that keep this request waiting.
+-- fragment places_before
+CASE WHEN {has_share} THEN 0 ELSE ({waiters_ahead}) END
+
+-- What a waiter is told.
+-- fragment standing
+CASE WHEN a.ahead = 0 THEN 'free' WHEN {is_live} OR {frees_at} > :now THEN 'held' ELSE 'busy' END AS outcome,
+CASE WHEN a.ahead > 0 AND NOT {is_live} AND {frees_at} > :now THEN 'delayed' END AS why
 
 -- statement lock_wait write
 -- takes name text, holder text, request_id text, patience duration, host text, boot_id text, pid int,
@@ -401,8 +438,8 @@ SELECT 'place', :holder, :host, :boot_id, :pid, :process_start, :tty, :instance,
   FROM temp.leasehold_act WHERE outcome = 'new';
 INSERT INTO leasehold_waiter (name, request_id, lease_id)
 SELECT :name, :request_id, last_insert_rowid() FROM temp.leasehold_act WHERE outcome = 'new';
-UPDATE temp.leasehold_act SET ahead = ({waiters_ahead}) FROM leasehold_lock AS k WHERE k.name = :name;
-SELECT CASE WHEN a.ahead = 0 THEN 'free' WHEN {is_live} THEN 'held' ELSE 'busy' END AS outcome, NULL AS why,
+UPDATE temp.leasehold_act SET ahead = {places_before} FROM leasehold_lock AS k WHERE k.name = :name;
+SELECT {standing},
        l.kind AS kind, :name AS key, coalesce(g.token, k.token) AS token, {lease_columns}, a.ahead AS waiters,
        a.outcome = 'kept' AS replayed, :now AS store_now
   FROM temp.leasehold_act AS a JOIN leasehold_lock AS k ON k.name = :name {shown_grant};
@@ -443,11 +480,11 @@ UPDATE temp.leasehold_act SET lease_id = last_insert_rowid() WHERE outcome = 'ne
 INSERT INTO leasehold_waiter (name, request_id, lease_id)
 SELECT n.name, :request_id, a.lease_id
   FROM temp.leasehold_act AS a CROSS JOIN temp.leasehold_lock_wanted AS n WHERE a.outcome = 'new' ORDER BY n.name;
-UPDATE temp.leasehold_lock_wanted SET ahead = ({waiters_ahead}) FROM temp.leasehold_lock_wanted AS k
+UPDATE temp.leasehold_lock_wanted SET ahead = {places_before} FROM temp.leasehold_lock_wanted AS k
  WHERE k.name = leasehold_lock_wanted.name;
 UPDATE temp.leasehold_act
    SET (name, ahead) = (SELECT name, ahead FROM temp.leasehold_lock_wanted ORDER BY ahead = 0, name LIMIT 1);
-SELECT CASE WHEN a.ahead = 0 THEN 'free' WHEN {is_live} THEN 'held' ELSE 'busy' END AS outcome, NULL AS why,
+SELECT {standing},
        l.kind AS kind, a.name AS key, coalesce(g.token, k.token) AS token, {lease_columns}, a.ahead AS waiters,
        a.outcome = 'kept' AS replayed, :now AS store_now
   FROM temp.leasehold_act AS a JOIN leasehold_lock AS k ON k.name = a.name {shown_grant};
@@ -487,7 +524,7 @@ SELECT {state}, l.kind AS kind, :name AS key, {info_columns}
 -- gives lock_info
 SELECT {state}, l.kind AS kind, k.name AS key, {info_columns}
   FROM leasehold_lock AS k {shown_grant}
- WHERE k.token > 0 AND substr(k.name, 1, length(:prefix)) = :prefix AND (NOT :only_held OR l.ended_at IS NULL)
+ WHERE k.token > 0 AND substr(k.name, 1, length(:prefix)) = :prefix AND (NOT :only_held OR {is_open})
  ORDER BY k.name LIMIT :most;
 
 -- statement lock_holders read

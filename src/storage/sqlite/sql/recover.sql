@@ -52,14 +52,14 @@ SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END A
 -- statement lease_close write
 -- takes lease_id int, instance text, reason text
 -- gives outcome text, why text?, jobs int
-INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, ahead, outcome)
+INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, freed, outcome)
 SELECT 1, l.id, 0,
        CASE WHEN l.id IS NULL THEN 'not_found'
             WHEN l.instance = :instance AND coalesce(l.end_reason, 'closed') = 'closed' THEN 'closed'
             ELSE 'lost' END
   FROM (SELECT 1) LEFT JOIN leasehold_lease AS l ON l.id = :lease_id AND l.kind IN ('job', 'worker');
 UPDATE temp.leasehold_act
-   SET ahead = (SELECT count(*) FROM leasehold_job_grant AS g
+   SET freed = (SELECT count(*) FROM leasehold_job_grant AS g
                  WHERE g.lease_id = :lease_id
                    AND NOT EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id))
  WHERE outcome = 'closed';
@@ -67,7 +67,7 @@ INSERT INTO leasehold_take_back (lease_id, reason, detail, now)
 SELECT l.id, 'closed', :reason, :now
   FROM temp.leasehold_act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id
  WHERE a.outcome = 'closed' AND l.ended_at IS NULL;
-SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why, a.ahead AS jobs
+SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why, a.freed AS jobs
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_lease AS l ON l.id = a.lease_id;
 
 -- statement await_topic write
@@ -134,7 +134,7 @@ SELECT r.schedule_id
 -- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
 --   store_now time
 -- Nothing can be left blocked in vain: a verdict and what it sets free are one transaction.
-INSERT OR REPLACE INTO temp.leasehold_act (id, token, ahead)
+INSERT OR REPLACE INTO temp.leasehold_act (id, token, freed)
 SELECT 1, {next_recovery},
        (SELECT count(*) FROM ({expired_locks}) WHERE lease_id IN (SELECT lease_id FROM ({expired_lock_leases})));
 INSERT INTO leasehold_lock_end (lease_id, name, reason, now)
@@ -158,7 +158,7 @@ SELECT d.lease_id, 'expired', 'recover', a.token, :now
 INSERT INTO leasehold_schedule_lose (schedule_id, recovery, recovery_id, luck, now, wall)
 SELECT d.schedule_id, 'recover', a.token, random() & 9223372036854775807, :now, :wall
   FROM temp.leasehold_act AS a CROSS JOIN ({expired_runs}) AS d LIMIT :most;
-SELECT a.ahead AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS jobs,
+SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS jobs,
        coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims, coalesce(r.runs, 0) AS runs,
        coalesce(r.failed, 0) AS failed, 0 AS unblocked, :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;

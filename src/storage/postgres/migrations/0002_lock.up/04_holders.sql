@@ -36,8 +36,8 @@ BEGIN
       WHERE s.name = lock_lease_of.name AND s.token = lock_lease_of.token));
 END $$;
 
--- The grant by which a lock is told: of shares one that is `preferred` (a phase) if there is any, else a live one, else
--- one that has not ended; of several the one that frees last; of none the latest.
+-- The grant by which a lock is told: of shares one that is `preferred` (a phase) if there is any, else a live one; of
+-- several the one that frees last, so that a delay is told while there is one; of none the latest.
 CREATE FUNCTION leasehold.lock_told(
   k leasehold.lock, preferred text, moment timestamptz, OUT token bigint, OUT free_at timestamptz, OUT l leasehold.lease
 ) LANGUAGE plpgsql STABLE AS $$
@@ -47,8 +47,7 @@ DECLARE
 BEGIN
   IF k.shared THEN
     SELECT h.token, h.free_at, h.l INTO held FROM leasehold.lock_grants(k, moment) AS h
-     ORDER BY h.phase = preferred DESC, h.phase = 'live' DESC, (preferred = 'live' AND (h.l).ended_at IS NULL) DESC,
-              h.free_at DESC, h.token DESC LIMIT 1;
+     ORDER BY h.phase = preferred DESC, h.phase = 'live' DESC, h.free_at DESC, h.token DESC LIMIT 1;
     IF NOT FOUND THEN
       SELECT s.token, s.free_at, t AS l INTO held
         FROM leasehold.lock_share AS s JOIN leasehold.lease AS t ON t.id = s.lease_id

@@ -53,6 +53,21 @@ BEGIN
   RETURN leasehold.lease_answer(outcome, NULL, k.name, rival.token, rival.l, 0, false, moment);
 END $$;
 
+-- Whether a share is alive, and of who asks.
+CREATE FUNCTION leasehold.lock_is_own(l leasehold.lease, phase text, holder text, instance text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT phase = 'live' AND l.holder = lock_is_own.holder AND l.instance = nullif(lock_is_own.instance, '')
+$$;
+
+-- Whether who asks has a share.
+CREATE FUNCTION leasehold.lock_has_share(k leasehold.lock, holder text, instance text, moment timestamptz)
+RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN k.shared
+     AND EXISTS (SELECT FROM leasehold.lock_grants(k, moment) AS h
+                  WHERE leasehold.lock_is_own(h.l, h.phase, lock_has_share.holder, lock_has_share.instance));
+END $$;
+
 -- The leases of shares whose time is over.
 CREATE FUNCTION leasehold.lock_seize_shares(k leasehold.lock, moment timestamptz) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
@@ -78,9 +93,8 @@ DECLARE
   seen   record;
 BEGIN
   seized := leasehold.lock_seize_shares(k, moment);
-  SELECT max((h.l).id) FILTER (WHERE h.phase = 'live' AND wanted IS NULL
-                                 AND (h.l).holder = lock_judge_shares.holder
-                                 AND (h.l).instance = nullif(lock_judge_shares.instance, '')) AS own,
+  SELECT max((h.l).id) FILTER (WHERE h.is_own) AS own,
+         sum(h.permits) FILTER (WHERE h.is_own) > most AS is_own_way,
          bool_or(h.phase = 'live') AS is_alive,
          resize AND bool_or(h.phase <> 'over') AS is_resized,
          sum(h.permits) FILTER (WHERE h.phase = 'live') > most AS is_held,
@@ -88,15 +102,20 @@ BEGIN
          resize AND count(*) > 0 OR sum(h.permits) > most AS is_kept,
          max((h.l).id) FILTER (WHERE h.phase = 'over') AS keeper
     INTO seen
-    FROM leasehold.lock_grants(k, moment) AS h WHERE (h.l).id <> ALL (seized);
-  IF k.awaited AND seen.is_delayed IS NOT TRUE THEN
+    FROM (SELECT g.*,
+                 leasehold.lock_is_own(g.l, g.phase, lock_judge_shares.holder, lock_judge_shares.instance) AS is_own
+            FROM leasehold.lock_grants(k, moment) AS g WHERE (g.l).id <> ALL (seized)) AS h;
+  -- Whoever has a share does not stand behind those who may be waiting for it.
+  IF k.awaited AND seen.is_delayed IS NOT TRUE AND seen.own IS NULL THEN
     ahead := leasehold.lock_waiters_ahead(k.name, lock_judge_shares.request_id, moment);
   END IF;
   refusal := CASE
-    WHEN seen.own IS NOT NULL THEN leasehold.lock_refused_by(seen.own, 'reentry', k, moment)
+    WHEN seen.own IS NOT NULL AND wanted IS NULL THEN leasehold.lock_refused_by(seen.own, 'reentry', k, moment)
     WHEN seen.is_resized THEN
       leasehold.lock_answer('mismatch', coalesce(k.capacity::text, 'unlimited'), k,
                             CASE WHEN seen.is_alive THEN 'live' ELSE 'delayed' END, 0, false, moment)
+    -- What one has oneself is in the way for ever.
+    WHEN seen.is_own_way THEN leasehold.lock_refused_by(seen.own, 'reentry', k, moment)
     WHEN seen.is_held THEN leasehold.lock_answer('held', NULL, k, 'live', 0, false, moment)
     WHEN seen.is_delayed THEN leasehold.lock_answer('held', 'delayed', k, 'delayed', 0, false, moment)
     WHEN ahead > 0 THEN leasehold.lock_answer('busy', NULL, k, 'live', ahead, false, moment)

@@ -1,20 +1,22 @@
 -- All of a lock, or of several together.
 
--- The answer to a request that was made before: the first one again, with what remains.
+-- The answer to a request that was made before: the first one again, with what remains; `superseded` where the request
+-- id belongs to another grant, be it of some of these names only, or of more.
 CREATE FUNCTION leasehold.lock_asked_before(locks leasehold.lock[], request_id text, moment timestamptz)
 RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  l    leasehold.lease;
-  k    leasehold.lock;
-  live boolean;
+  names text[] := ARRAY(SELECT u.name FROM unnest(locks) AS u ORDER BY u.name COLLATE "C");
+  l     leasehold.lease;
+  k     leasehold.lock;
+  live  boolean;
 BEGIN
   SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.request_id = lock_asked_before.request_id;
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
   FOREACH k IN ARRAY locks LOOP
-    IF k.shared OR k.lease_id IS DISTINCT FROM l.id THEN
+    IF k.shared OR k.lease_id IS DISTINCT FROM l.id OR names <> coalesce(k.together, ARRAY[k.name]) THEN
       RETURN leasehold.lock_answer('lost', 'superseded', k, 'live', 0, true, moment);
     END IF;
   END LOOP;

@@ -1,8 +1,10 @@
 -- Shares of a lock: any number beside each other (a shared lock), or so many permits of a capacity (a semaphore).
 
--- The answer to a request that was made before: the first one again, with what remains.
-CREATE FUNCTION leasehold.lock_share_asked_before(k leasehold.lock, request_id text, moment timestamptz)
-RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
+-- The answer to a request that was made before: the first one again, with what remains; `superseded` where the request
+-- id belongs to another grant. (The capacity of a share is known as long as it is alive: the lock has it until then.)
+CREATE FUNCTION leasehold.lock_share_asked_before(
+  k leasehold.lock, permits bigint, capacity bigint, request_id text, moment timestamptz
+) RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   l         leasehold.lease;
@@ -13,11 +15,12 @@ BEGIN
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
-  SELECT s.token INTO own_token FROM leasehold.lock_share AS s WHERE s.lease_id = l.id AND s.name = k.name;
-  IF NOT FOUND THEN
+  SELECT s.token INTO own_token FROM leasehold.lock_share AS s
+   WHERE s.lease_id = l.id AND s.name = k.name AND s.permits = lock_share_asked_before.permits;
+  live := l.ended_at IS NULL AND l.expires_at > moment;
+  IF own_token IS NULL OR live AND k.capacity IS DISTINCT FROM lock_share_asked_before.capacity THEN
     RETURN leasehold.lock_answer('lost', 'superseded', k, 'live', 0, true, moment);
   END IF;
-  live := l.ended_at IS NULL AND l.expires_at > moment;
   RETURN leasehold.lease_answer(
     CASE WHEN live THEN 'granted' ELSE 'lost' END,
     CASE WHEN NOT live THEN leasehold.lost_reason(own_token, own_token, l.ended_at, l.end_reason) END,
@@ -84,7 +87,8 @@ BEGIN
   k := leasehold.lock_row(lock_share.name);
   moment := leasehold.now();
   IF lock_share.request_id IS NOT NULL THEN
-    answer := leasehold.lock_share_asked_before(k, lock_share.request_id, moment);
+    answer := leasehold.lock_share_asked_before(k, lock_share.permits, lock_share.capacity, lock_share.request_id,
+                                                moment);
     IF answer.outcome IS NOT NULL THEN
       RETURN answer;
     END IF;

@@ -34,22 +34,25 @@ BEGIN
   RETURN false;
 END $$;
 
--- What a waiter is told: `free` where nobody stands before it, whoever has the locks; else how it stands with the first
--- lock, in the order of the names, before which somebody does.
-CREATE FUNCTION leasehold.lock_standing(locks leasehold.lock[], request_id text, kept boolean, moment timestamptz)
-RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
+-- What a waiter is told: `free` where nobody keeps it waiting, whoever has the locks; else how it stands with the first
+-- lock, in the order of the names, before which somebody stands.
+CREATE FUNCTION leasehold.lock_standing(
+  locks leasehold.lock[], request_id text, holder text, instance text, kept boolean, moment timestamptz
+) RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  k     leasehold.lock;
-  ahead bigint;
+  k      leasehold.lock;
+  ahead  bigint;
+  phases text[];
 BEGIN
   FOREACH k IN ARRAY locks LOOP
     ahead := leasehold.lock_waiters_ahead(k.name, lock_standing.request_id, moment);
-    IF ahead > 0 THEN
+    IF ahead > 0 AND NOT leasehold.lock_has_share(k, lock_standing.holder, lock_standing.instance, moment) THEN
+      phases := ARRAY(SELECT h.phase FROM leasehold.lock_grants(k, moment) AS h);
       RETURN leasehold.lock_answer(
-        CASE WHEN EXISTS (SELECT FROM leasehold.lock_grants(k, moment) AS h WHERE h.phase = 'live') THEN 'held'
-             ELSE 'busy' END,
-        NULL, k, 'live', ahead, kept, moment);
+        CASE WHEN phases && '{live, delayed}' THEN 'held' ELSE 'busy' END,
+        CASE WHEN 'delayed' = ANY (phases) AND 'live' <> ALL (phases) THEN 'delayed' END,
+        k, 'live', ahead, kept, moment);
     END IF;
   END LOOP;
   RETURN leasehold.lock_answer('free', NULL, locks[1], 'live', 0, kept, moment);
@@ -68,6 +71,11 @@ DECLARE
   kept   boolean;
 BEGIN
   sound := leasehold.require_safe_transaction() AND leasehold.require_ttl(patience);
+  IF patience > interval '1 minute' THEN
+    RAISE EXCEPTION 'patience % is more than a minute: a waiter that dies would keep everybody waiting for so long',
+                    patience
+      USING ERRCODE = 'LH003', HINT = 'Keep the place by calling again well within the patience.';
+  END IF;
   IF lock_stand.request_id IS NULL THEN
     RAISE EXCEPTION 'standing in line needs a request id' USING ERRCODE = 'LH003';
   END IF;
@@ -76,7 +84,7 @@ BEGIN
   moment := leasehold.now();
   kept := leasehold.lock_take_places(locks, holder, lock_stand.request_id, patience, host, boot_id, pid, process_start,
                                      tty, instance, moment);
-  RETURN leasehold.lock_standing(locks, lock_stand.request_id, kept, moment);
+  RETURN leasehold.lock_standing(locks, lock_stand.request_id, holder, instance, kept, moment);
 END $$;
 
 -- Stands in line for a lock, or keeps the place: call it again well within `patience`, then acquire, or take a share,

@@ -28,7 +28,11 @@ CREATE TYPE leasehold.lock_info AS (
   holders       bigint,
   permits       bigint,
   capacity      bigint,
-  free_at       timestamptz
+  free_at       timestamptz,
+  -- The latest token, of whatever grant.
+  newest        bigint,
+  -- All names under its lease where they are several, one per line; no name has a line break.
+  together      text
 );
 
 CREATE FUNCTION leasehold.lock_info(k leasehold.lock, moment timestamptz) RETURNS leasehold.lock_info
@@ -47,7 +51,9 @@ BEGIN
              l.ttl, l.acquired_at, l.heartbeat_at, l.expires_at, l.ended_at, l.end_reason, l.end_detail,
              leasehold.lock_waiters_ahead(k.name, NULL, moment), false, moment, counted.holders, counted.permits,
              CASE WHEN k.shared THEN k.capacity END,
-             CASE WHEN l.ended_at IS NULL OR told.free_at > moment THEN told.free_at END)::leasehold.lock_info;
+             CASE WHEN l.ended_at IS NULL OR told.free_at > moment THEN told.free_at END, k.token,
+             CASE WHEN l.ended_at IS NULL AND NOT k.shared THEN array_to_string(k.together, E'\n') END
+            )::leasehold.lock_info;
 END $$;
 
 CREATE FUNCTION leasehold.lock_list(prefix text, only_held boolean, most bigint)

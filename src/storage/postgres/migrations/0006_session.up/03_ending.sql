@@ -50,7 +50,6 @@ BEGIN
   items := leasehold.claims_end(l, reason, detail, moment);
   PERFORM leasehold.session_event(s.id, what, s.token, l, detail, moment)
      FROM leasehold.session AS s WHERE s.lease_id = l.id;
-  PERFORM leasehold.wake('sessions', moment);
   RETURN items;
 END $$;
 

@@ -75,7 +75,6 @@ BEGIN
     EXIT WHEN leasehold.session_write(face, l, previous.lease_id);
   END LOOP;
   PERFORM leasehold.session_event(face.id, 'opened', face.token, l, NULL, moment);
-  PERFORM leasehold.wake('sessions', moment);
   RETURN leasehold.lease_answer('granted', NULL, face.id, face.token, l, 0, false, moment);
 END $$;
 

@@ -53,6 +53,7 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require_schedule_name(s.name)
      AND leasehold.require((s.cron IS NULL) <> (s.every_least IS NULL), 'a schedule has a pause or a cron expression')
      AND leasehold.require_between('a pause', s.every_least, s.every_most)
+     AND leasehold.require(coalesce(s.every_least >= interval '1 s', true), 'a pause between runs has at least 1 s')
      AND leasehold.require_between('a pause after a failure', s.fail_least, s.fail_most)
      AND leasehold.require(s.jitter >= interval '0' AND (s.jitter = interval '0' OR s.cron IS NOT NULL),
                            'jitter is not negative, and goes with cron')
@@ -103,14 +104,6 @@ BEGIN
   INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
   VALUES (moment, 'schedule', schedule_event.name, schedule_event.what, schedule_event.token, schedule_event.holder,
           schedule_event.host, schedule_event.detail);
-END $$;
-
--- Tells those who wait for a run to end, and those who wait for something to become due.
-CREATE FUNCTION leasehold.schedule_wake(name text, moment timestamptz) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM leasehold.wake('schedule:' || name, moment);
-  PERFORM leasehold.wake('schedules', moment);
 END $$;
 
 -- How it went, with the run under way and when the schedule goes on.

@@ -31,7 +31,7 @@ BEGIN
   RETURNING r.* INTO run;
   s.lease_id := NULL;
   PERFORM leasehold.schedule_save(s);
-  PERFORM leasehold.schedule_wake(s.name, moment);
+  PERFORM leasehold.wake('schedules', moment);
   RETURN run;
 END $$;
 
