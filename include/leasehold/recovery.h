@@ -21,6 +21,10 @@ struct Recovered {
   std::int64_t failed = 0;     ///< jobs and chunks whose crash budget was spent: dead letters, exhausted
   std::int64_t unblocked = 0;  ///< jobs whose predecessors had all completed
   Timestamp store_now{};
+
+  [[nodiscard]] bool is_nothing() const noexcept {
+    return locks + leases + jobs + chunks + claims + runs + failed + unblocked == 0;
+  }
 };
 
 /// Recoveries by reason: `claim` (taken over by a claim), `recover` (asked for), `process_gone` (same host, process

@@ -48,19 +48,26 @@ struct OpenOptions {
 struct StoreStatus {
   std::string backend;  ///< "sqlite", "postgresql"
   std::int64_t schema_version = 0;
-  std::int64_t locks = 0;
-  std::int64_t held = 0;
-  std::int64_t expired = 0;
-  std::int64_t waiters = 0;
-  std::int64_t ended_leases = 0;
+  std::int64_t locks = 0;           ///< names that were ever held
+  std::int64_t waiters = 0;         ///< places in the lines before them
+  std::int64_t held_leases = 0;     ///< of locks, jobs, chunks, sessions, items, schedules: as leases() lists them
+  std::int64_t expired_leases = 0;  ///< whose time ran out, and that nobody has taken back yet
+  std::int64_t ended_leases = 0;    ///< history
   std::int64_t events = 0;
   Timestamp store_now{};
 };
 
+/// What was deleted, by kind.
 struct Pruned {
-  std::int64_t leases = 0;
-  std::int64_t events = 0;
-  std::int64_t jobs = 0;
+  std::int64_t jobs = 0;      ///< finished ones, with their attempts, results and errors
+  std::int64_t leases = 0;    ///< ended ones, with their request ids
+  std::int64_t events = 0;    ///< all kinds of them
+  std::int64_t claims = 0;    ///< ended ones
+  std::int64_t sessions = 0;  ///< closed ones, and those silent for so long
+  std::int64_t runs = 0;      ///< lines in the histories of schedules
+  std::int64_t shares = 0;    ///< ended shares of locks
+  std::int64_t places = 0;    ///< places in lines that their waiters have left behind
+  std::int64_t topics = 0;    ///< PostgreSQL's notes of who is to be notified of what, where nobody is any more
 };
 
 /// One thing `leasehold doctor` looked at.
@@ -74,7 +81,8 @@ struct Finding {
 /// What a database role may do: look; also acquire, heartbeat and release; also revoke and prune.
 enum class Scope { read, work, admin };
 
-/// Cheap to copy; copies share connections. Every method may be called from any thread.
+/// Cheap to copy; copies share connections. Every method may be called from any thread, but not in a forked child: that
+/// opens a store of its own.
 /// The last copy closes the store.
 class Store {
  public:
@@ -106,8 +114,7 @@ class Store {
   LEASEHOLD_EXPORT Result<StoreStatus> status() const;
   /// Settings and circumstances that make leases unsafe.
   LEASEHOLD_EXPORT Result<std::vector<Finding>> doctor() const;
-  /// Deletes ended leases (and with them their request ids), events and finished jobs older than this, in small
-  /// batches.
+  /// Deletes what ended longer ago than this, unless something that stays refers to it; in small batches.
   LEASEHOLD_EXPORT Result<Pruned> prune(Duration older_than) const;
 
   /// Ends what has expired, and on this host what belongs to processes that are gone; its work goes back. Never

@@ -9,11 +9,6 @@
 namespace leasehold::cli {
 namespace {
 
-bool is_nothing(const Recovered& found) {
-  const auto work = found.jobs + found.chunks + found.claims + found.runs + found.failed + found.unblocked;
-  return found.locks + found.leases + work == 0;
-}
-
 Result<Recovered> preview(const Store& store) {
   auto stats = store.recovery_stats();
   if (!stats) return std::move(stats).error();
@@ -21,7 +16,7 @@ Result<Recovered> preview(const Store& store) {
 }
 
 void print_recovered(const Recovered& found, bool dry_run) {
-  if (is_nothing(found)) return print_line("nothing to recover");
+  if (found.is_nothing()) return print_line("nothing to recover");
   print("{} {} of jobs, chunks, sessions and schedules and {} of locks", dry_run ? "would end" : "ended",
         counted(found.leases, "lease"), found.locks);
   const auto* go = dry_run ? "would go" : "went";

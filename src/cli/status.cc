@@ -9,23 +9,23 @@
 namespace leasehold::cli {
 namespace {
 
-void print_count(std::string_view what, std::int64_t count) { print("{:<13} {}", what, count); }
+void print_count(std::string_view what, std::int64_t count) { print("{:<14} {}", what, count); }
 
 void print_store(const std::string& url, const StoreStatus& status) {
-  print("{:<13} {}", "store", printable(shown_url(url)));
-  print("{:<13} {}, schema version {}", "backend", status.backend, status.schema_version);
-  print("{:<13} {}", "store clock", to_string(status.store_now));
+  print("{:<14} {}", "store", printable(shown_url(url)));
+  print("{:<14} {}, schema version {}", "backend", status.backend, status.schema_version);
+  print("{:<14} {}", "store clock", to_string(status.store_now));
   print_count("locks", status.locks);
-  print_count("held", status.held);
-  print_count("expired", status.expired);
   print_count("waiters", status.waiters);
+  print_count("held leases", status.held_leases);
+  print_count("expired leases", status.expired_leases);
   print_count("ended leases", status.ended_leases);
   print_count("events", status.events);
 }
 
 void print_recovery(const RecoveryStats& recovery) {
   const auto& stale = recovery.stale_now;
-  print("{:<13} {} of jobs, chunks, sessions and schedules, {} of locks", "stale now", counted(stale.leases, "lease"),
+  print("{:<14} {} of jobs, chunks, sessions and schedules, {} of locks", "stale now", counted(stale.leases, "lease"),
         stale.locks);
   if (recovery.totals.empty()) return;
   Table table({"RECOVERED BY",
@@ -34,10 +34,11 @@ void print_recovery(const RecoveryStats& recovery) {
                {"JOBS", Column::to_the_right},
                {"CHUNKS", Column::to_the_right},
                {"CLAIMS", Column::to_the_right},
+               {"RUNS", Column::to_the_right},
                "LAST"});
   for (const auto& total : recovery.totals) {
     table.add({total.reason, std::to_string(total.times), std::to_string(total.leases), std::to_string(total.jobs),
-               std::to_string(total.chunks), std::to_string(total.claims),
+               std::to_string(total.chunks), std::to_string(total.claims), std::to_string(total.runs),
                total.last_at ? with_distance(*total.last_at, stale.store_now) : "-"});
   }
   print_line("");

@@ -17,7 +17,7 @@ Result<void> check_claim(const Wish& wish, const ClaimOptions& options) {
   if (auto checked = check_most(wish.most); !checked) return checked;
   if (auto checked = check_holder(wish.holder); !checked) return checked;
   if (auto checked = check_name("request id", wish.request_id); !checked) return checked;
-  if (auto checked = check_delay("time to wait", options.wait); !checked) return checked;
+  if (auto checked = check_wait(options.wait); !checked) return checked;
   if (options.attach) {
     if (auto checked = check_attached(*options.attach); !checked) return checked;
   }
@@ -55,8 +55,9 @@ Result<JobGrant> Jobs::Impl::claim_once(const queue::Wish& wish) const {
   return lease::ask_past_the_dead(*backend, *reaper, call_timeout, once, queue::may_be_with_the_dead);
 }
 
-Result<JobGrant> Jobs::Impl::claim_patiently(const queue::Wish& wish, BootTime until) const {
-  const lease::Patience patience{.topic = "queue:" + wish.queue, .until = until};
+Result<JobGrant> Jobs::Impl::claim_patiently(const queue::Wish& wish, const ClaimOptions& options) const {
+  const lease::Patience patience{
+      .topic = "queue:" + wish.queue, .until = BootClock::now() + bounded_wait(options.wait), .stop = options.stop};
   const auto once = [&] { return claim_once(wish); };
   return lease::ask_patiently(*backend, *awaited, call_timeout, patience, once, queue::may_change);
 }
@@ -65,7 +66,7 @@ Result<JobGrant> Jobs::claim(std::string_view queue, const ClaimOptions& options
   auto wish = queue::wish_from(queue, options);
   if (!wish) return std::move(wish).error();
   if (options.wait == Duration(0)) return impl_->claim_once(*wish);
-  return impl_->claim_patiently(*wish, BootClock::now() + options.wait);
+  return impl_->claim_patiently(*wish, options);
 }
 
 }  // namespace leasehold

@@ -23,8 +23,8 @@ struct Jobs::Impl {
 
   /// One try, and another where somebody who died on this host stood in the way.
   [[nodiscard]] Result<JobGrant> claim_once(const queue::Wish& wish) const;
-  /// Until something was granted or `until` has passed; then the last refusal.
-  [[nodiscard]] Result<JobGrant> claim_patiently(const queue::Wish& wish, BootTime until) const;
+  /// Until something was granted, the time to wait is over or somebody stops it; then the last refusal.
+  [[nodiscard]] Result<JobGrant> claim_patiently(const queue::Wish& wish, const ClaimOptions& options) const;
 
   [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
 };

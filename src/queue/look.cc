@@ -3,7 +3,6 @@
 
 #include "base/json_list.h"
 #include "base/names.h"
-#include "core/job_limits.h"
 #include "core/limits.h"
 #include "queue/answer.h"
 #include "queue/jobs.h"
@@ -135,18 +134,19 @@ Result<std::vector<JobError>> Jobs::errors(std::string_view queue, int limit) co
   return storage::query_list(*impl_->backend, statement, impl_->deadline(), queue::error_from);
 }
 
-Result<JobInfo> Jobs::wait(JobId id, Duration timeout) const {
-  if (auto checked = check_delay("time to wait", timeout); !checked) return std::move(checked).error();
-  const auto until = BootClock::now() + timeout;
+Result<JobInfo> Jobs::wait(JobId id, Duration timeout, std::stop_token stop) const {
+  if (auto checked = check_wait(timeout); !checked) return std::move(checked).error();
+  const auto until = BootClock::now() + bounded_wait(timeout);
   const auto topic = "job:" + std::to_string(id);
   const auto watch = impl_->backend->watch(topic);
+  const std::stop_callback on_stop(stop, [&watch] { watch->wake(); });
   for (;;) {
     const bool awaited_already = impl_->awaited->known(topic, BootClock::now());
     auto job = show(id);
     if (!job || queue::is_final(job->state)) return job;
-    if (BootClock::now() >= until) {
+    if (stop.stop_requested() || BootClock::now() >= until) {
       return Error{.code = Errc::busy,
-                   .message = queue::describe(id) + " is still " + to_string(job->state) + ", and the time is over"};
+                   .message = queue::describe(id) + " is still " + to_string(job->state) + ", and the waiting is over"};
     }
     if (awaited_already) {
       watch->wait(std::min(until, BootClock::now() + queue::look_again));

@@ -7,7 +7,6 @@ namespace leasehold::queue {
 namespace {
 
 constexpr std::int64_t recover_batch = 100;
-constexpr std::int64_t prune_batch = 1000;
 
 template <typename Row>
 Recovered recovered_from(const Row& row) {
@@ -20,11 +19,6 @@ Recovered recovered_from(const Row& row) {
           .failed = row.failed,
           .unblocked = row.unblocked,
           .store_now = row.store_now};
-}
-
-bool found_any(const Recovered& found) {
-  const auto work = found.jobs + found.chunks + found.claims + found.runs + found.failed + found.unblocked;
-  return found.locks + found.leases + work > 0;
 }
 
 void add(Recovered& total, const Recovered& batch) {
@@ -55,7 +49,7 @@ Result<Recovered> recover(storage::Backend& backend, Duration call_timeout) {
     if (!row) return std::move(row).error();
     const auto batch = recovered_from(*row);
     add(total, batch);
-    if (!found_any(batch)) return total;
+    if (batch.is_nothing()) return total;
   }
 }
 
@@ -78,9 +72,10 @@ Result<RecoveryStats> recovery_stats(storage::Backend& backend, BootTime deadlin
   return stats;
 }
 
-Result<std::int64_t> prune_jobs(storage::Backend& backend, Duration older_than, Duration call_timeout) {
+Result<std::int64_t> prune_jobs(storage::Backend& backend, Duration older_than, std::int64_t batch,
+                                Duration call_timeout) {
   std::int64_t total = 0;
-  sql::JobPrune walk{.older_than = older_than, .after_id = 0, .batch = prune_batch};
+  sql::JobPrune walk{.older_than = older_than, .after_id = 0, .batch = batch};
   for (;;) {
     auto step = storage::query_one(backend, walk, BootClock::now() + call_timeout);
     if (!step) return std::move(step).error();

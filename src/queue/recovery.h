@@ -12,7 +12,8 @@ Result<Recovered> recover(storage::Backend& backend, Duration call_timeout);
 
 Result<RecoveryStats> recovery_stats(storage::Backend& backend, BootTime deadline);
 
-/// Finished jobs older than this, with all their traces; gives how many.
-Result<std::int64_t> prune_jobs(storage::Backend& backend, Duration older_than, Duration call_timeout);
+/// Finished jobs older than this, with all their traces, `batch` at a time; gives how many.
+Result<std::int64_t> prune_jobs(storage::Backend& backend, Duration older_than, std::int64_t batch,
+                                Duration call_timeout);
 
 }  // namespace leasehold::queue

@@ -163,7 +163,9 @@ Result<std::vector<Event>> Store::events(const EventFilter& filter) const {
   return events;
 }
 
-void Store::wait_for_change(Duration timeout) const { impl_->backend->watch("")->wait(BootClock::now() + timeout); }
+void Store::wait_for_change(Duration timeout) const {
+  impl_->backend->watch("")->wait(BootClock::now() + bounded_wait(timeout));
+}
 
 Result<std::vector<LeaseInfo>> Store::leases(int limit) const {
   if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
@@ -184,9 +186,9 @@ Result<StoreStatus> Store::status() const {
   return StoreStatus{.backend = std::string(backend()),
                      .schema_version = *version,
                      .locks = row->locks,
-                     .held = row->held,
-                     .expired = row->expired,
                      .waiters = row->waiters,
+                     .held_leases = row->held_leases,
+                     .expired_leases = row->expired_leases,
                      .ended_leases = row->ended_leases,
                      .events = row->events,
                      .store_now = row->store_now};
