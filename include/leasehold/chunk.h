@@ -2,15 +2,24 @@
 // is accounted for.
 //
 //   auto chunks = store.chunks();
-//   chunks.plan("orders", leasehold::plan_range(1, 1'000'000, 10'000));
+//   auto plan = leasehold::plan_range(1, 1'000'000, 10'000);
+//   if (!plan) return tell(plan.error());
+//   auto planned = chunks.plan("orders", *plan);
+//   if (!planned) return tell(planned.error());
 //
-//   while (auto grant = chunks.claim("orders", {.wait = 1h})) {          // empty: the whole set is final
+//   for (;;) {
+//     auto grant = chunks.claim("orders", {.wait = 1h});
+//     if (!grant) return tell(grant.error());                            // empty: the whole set is final
 //     const auto& chunk = grant->chunks.front();
-//     auto page = pages_of(chunk.spec, chunk.cursor);                    // goes on where the last holder got to
 //     auto rows = chunk.rows;
-//     while (load(page, &rows))
-//       chunks.heartbeat("orders", chunk.key, chunk.token, {.cursor = page.json(), .rows = rows});
-//     chunks.complete("orders", chunk.key, chunk.token, {.rows = rows});
+//     // From where the last holder got to.
+//     for (auto page = first_page(chunk.spec, chunk.cursor); !page.end(); page = page.next()) {
+//       rows += load(page);
+//       auto saved = chunks.heartbeat("orders", chunk.key, chunk.token, {.cursor = page.cursor_json(), .rows = rows});
+//       if (!saved) return tell(saved.error());                          // lost: somebody else goes on with it
+//     }
+//     auto done = chunks.complete("orders", chunk.key, chunk.token, {.rows = rows});
+//     if (!done) return tell(done.error());
 //   }
 //
 // Most programs want loader.h, which claims, heartbeats and completes for them. To save the cursor in the same
@@ -109,7 +118,7 @@ struct ChunkClaimOptions {
   int most = 1;            ///< 1 to 1000
   /// Zero: the set's own.
   Duration ttl{0};
-  /// How long to wait for a chunk while the set is not final. Zero: ask once.
+  /// How long to wait for a chunk while the set is not final. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
   /// Waits after the set is final, too: for a reset, a new plan, or for chunks to get old.
   bool keep_waiting = false;

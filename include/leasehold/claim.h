@@ -1,10 +1,12 @@
 // A backlog that many sessions share: an item has at most one owner, and everybody can see who.
 //
-//   store.items().add("SD-1", {.title = "Parse nested comments"});
+//   auto added = store.items().add("SD-1", {.title = "Parse nested comments"});
+//   if (!added) return tell(added.error());
 //   auto claim = store.claims().take("SD-1", session_id);
 //   if (!claim) return tell(claim.error());         // held: by which session, where, alive?, since when, frees when
-//   ...
-//   store.items().done("SD-1", claim->token);
+//   work_on(*claim);
+//   auto done = store.items().done("SD-1", claim->token);
+//   if (!done) return tell(done.error());           // lost: the session was silent, and somebody else has taken it
 //
 // A claim lasts as long as its session is alive: there is nothing to heartbeat but the session. When that goes stale,
 // the next take gets the item at once, with a greater token; the late one's token is worth nothing then.
@@ -73,7 +75,7 @@ struct ItemTakeOptions {
   /// proves it.)
   std::optional<Token> session_token{};
   bool create = false;  ///< adds the item if there is none
-  /// How long to wait while it is held or blocked. Zero: ask once.
+  /// How long to wait while it is held or blocked. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
   /// Ends the waiting at once, with the refusal that came last.
   std::stop_token stop{};

@@ -3,7 +3,8 @@
 //   leasehold::Election election(store->locks(), "billing/leader");
 //   while (!shutdown.stop_requested()) {
 //     auto leadership = election.campaign({.stop = shutdown});
-//     if (leadership) lead(leadership->term(), leadership->stop_token());    // until the token fires
+//     if (!leadership) return leadership.error();
+//     lead(leadership->term(), leadership->stop_token());    // until the token fires
 //   }
 //
 // An election is the lock of that name: `leasehold lock show`, revoke and the fence work on it. The term is the token

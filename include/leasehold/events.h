@@ -10,18 +10,28 @@
 
 namespace leasehold {
 
+/// What happens to which kind of thing, and what its key is:
+///   lock      name     acquired, reclaimed, released, expired, revoked
+///   job       its id   failed, cancelled; reclaimed, where the key is the queue and the detail says how many
+///   queue     name     paused, resumed, purged
+///   chunk     set/key  claimed, reclaimed, completed, failed, released, skipped, exhausted, reset
+///   chunks    set      planned, removed
+///   session   id       opened, parked, closed, expired, revoked
+///   item      key      added, claimed, reclaimed, released, switched, transferred, expired, revoked, completed,
+///                      reopened, removed
+///   schedule  name     defined, triggered, acquired, finished, released, lost, enqueued, skipped, paused, resumed,
+///                      renamed, removed
 struct Event {
   std::int64_t id = 0;
   Timestamp at{};
-  std::string kind;  ///< "lock"
+  std::string kind;
   std::string key;
-  std::string what;  ///< acquired, reclaimed, released, expired, revoked
+  std::string what;
   Token token;
   std::string holder;
   std::string host;
-  /// For `reclaimed`: from whom.
-  std::string previous_holder;
-  std::string detail;  ///< `revoked`: the operator's reason; `expired`: what ended a lease that nobody took over
+  std::string previous_holder;  ///< who had it before, where that is told
+  std::string detail;           ///< in words: an operator's reason, an error, how many, what ended it
 };
 
 struct EventFilter {

@@ -17,7 +17,8 @@ namespace leasehold {
 /// always before the lease can expire. (After a revoke it fires with the next heartbeat.) Work that ignores it is not
 /// safe. Callbacks on it run on a thread that stops other leases, too, and must be quick.
 ///
-/// Destroying a HeldLease releases it, silently; call release() to learn how that went.
+/// Destroying a HeldLease releases it, silently; call release() to learn how that went. In a forked child it is the
+/// parent's: there neither does anything.
 class LEASEHOLD_EXPORT HeldLease {
  public:
   using Heartbeat = std::function<Result<Grant>(const Grant&)>;
@@ -44,7 +45,8 @@ class LEASEHOLD_EXPORT HeldLease {
 
   void on_extended(OnExtended callback);
 
-  /// Ends the heartbeats, then gives the lease up.
+  /// Ends the heartbeats, then gives the lease up. Said again it gives the first answer again; the store is asked once
+  /// more only where it could not be reached.
   Result<void> release();
 
  private:

@@ -54,7 +54,7 @@ LEASEHOLD_EXPORT const char* to_string(LeaseState state) noexcept;
 /// What people ask about a lease: a picture of one moment. Reading it proves nothing about a later
 /// one; to guard a write, use fence().
 struct LeaseInfo {
-  std::string kind;  ///< "lock", "session", "item" ...
+  std::string kind;  ///< lock, job, chunk, session, item, schedule
   std::string key;
   LeaseState state = LeaseState::free;
   Token token;  ///< of the latest grant, also when that has ended
@@ -64,7 +64,7 @@ struct LeaseInfo {
   Timestamp heartbeat_at{};
   Timestamp expires_at{};
   std::optional<Timestamp> ended_at;
-  std::string end_reason;  ///< released, expired, revoked; empty while not ended
+  std::string end_reason;  ///< released, completed, closed, expired, revoked; empty while not ended
   std::string end_detail;  ///< what the revoking operator said, or why many ended at once (a reboot)
   std::int64_t waiters = 0;
   std::string session;                     ///< of a claimed item: whose it is. Its lease is what the rest tells of

@@ -1,7 +1,10 @@
 // A rate that everybody keeps together: so many calls of a source in a time, whoever makes them, from wherever.
 //
 //   auto limits = store.limits();
-//   while (auto slot = limits.take("orders-api", {.every = 750ms})) fetch_a_page();   // sleeps until it is its turn
+//   for (bool more = true; more; more = fetch_a_page()) {
+//     auto slot = limits.take("orders-api", {.every = 750ms});   // sleeps until it is its turn
+//     if (!slot) return tell(slot.error());
+//   }
 //
 // The interval and whose turn it is are kept in the store. Turns are given in the order of asking; whoever dies waiting
 // wastes one turn, nothing more.

@@ -6,10 +6,12 @@
 //     for (auto page = first_page(chunk.spec, chunk.cursor); !page.end(); page = page.next()) {
 //       if (context.stop_requested()) return ChunkVerdict::release();  // no longer ours, or the loader ends
 //       rows += load(page);
-//       context.save({.cursor = page.cursor_json(), .rows = rows});
+//       auto saved = context.save({.cursor = page.cursor_json(), .rows = rows});
+//       if (!saved) return ChunkVerdict::release();
 //     }
 //     return ChunkVerdict::complete(rows);
 //   });
+//   if (!summary) return tell(summary.error());
 //
 // One lease for all: the loader heartbeats one row, however many chunks it holds. While the store is away running
 // handlers go on for as long as the lease can be trusted; saves and verdicts are repeated.

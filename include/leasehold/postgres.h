@@ -1,9 +1,9 @@
 // leasehold in your own transaction on your own PostgreSQL connection. Opt-in: needs libpq-fe.h.
 //
-//   PQexec(connection, "BEGIN");
-//   PQexec(connection, "INSERT INTO orders ...");
-//   auto job = leasehold::enqueue(connection, "invoice", {.payload = order});     // with the order, or not at all
-//   PQexec(connection, "COMMIT");
+//   execute(connection, "BEGIN");                                                 // PQexec, as you like to call it
+//   execute(connection, "INSERT INTO orders VALUES (7)");
+//   auto job = leasehold::enqueue(connection, "invoice", {.payload = "7"});       // with the order, or not at all
+//   execute(connection, job ? "COMMIT" : "ROLLBACK");
 //
 // The same as SELECT leasehold.fence('deploy', 1763...), leasehold.job_enqueue(...), leasehold.job_settle(...),
 // leasehold.chunk_heartbeat(...) and leasehold.chunk_complete(...) from any language. An error of the server aborts
@@ -41,10 +41,10 @@ LEASEHOLD_EXPORT Result<Settled> complete(PGconn* connection, JobId id, Token to
 /// true together, so that not one row is loaded twice. Until you commit, nobody takes the chunk over; committed, it is
 /// a heartbeat, too. `lost`: nothing was saved; roll back and stop.
 ///
-///   PQexec(connection, "BEGIN");
+///   execute(connection, "BEGIN");
 ///   insert_rows(connection, page);
 ///   auto saved = leasehold::save_chunk(connection, "orders", chunk.key, chunk.token, {.cursor = next, .rows = rows});
-///   PQexec(connection, saved ? "COMMIT" : "ROLLBACK");
+///   execute(connection, saved ? "COMMIT" : "ROLLBACK");
 LEASEHOLD_EXPORT Result<void> save_chunk(PGconn* connection, std::string_view set, std::string_view key, Token token,
                                          const ChunkSave& save, std::string_view schema = "leasehold");
 

@@ -1,13 +1,15 @@
 // A job queue whose claims are leases: a worker that dies gives its jobs back by dying.
 //
 //   auto jobs = store.jobs();
-//   jobs.enqueue("mail", {.payload = R"({"to":"ann"})", .priority = 5});
+//   auto added = jobs.enqueue("mail", {.payload = R"({"to":"ann"})", .priority = 5});
+//   if (!added) return tell(added.error());
 //
 //   auto claim = jobs.claim("mail", {.most = 10, .ttl = 30s});
-//   if (!claim && claim.error().code == Errc::empty) return;            // nothing to do, and that is the truth
+//   if (!claim) return tell(claim.error());                // empty: nothing to do, and that is the truth
 //   for (const auto& job : claim->jobs) {
 //     send(job.payload);
-//     jobs.complete(job.id, job.token);
+//     auto done = jobs.complete(job.id, job.token);
+//     if (!done) return tell(done.error());                // lost: it took too long, and somebody else has it
 //   }
 //
 // At least once: a job whose holder died runs again, so handlers must be idempotent, or guard their writes with the
@@ -21,6 +23,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -91,8 +94,10 @@ struct ClaimOptions {
   int most = 1;  ///< 1 to 1000
   /// Zero: the queue's own, else 5 minutes.
   Duration ttl{0};
-  /// How long to wait for a job. Zero: ask once.
+  /// How long to wait for a job. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
+  /// Ends the waiting at once, with the refusal that came last.
+  std::stop_token stop{};
   /// Default: Holder::self().
   std::optional<Holder> holder{};
   /// Makes repeating harmless, as with locks. Drawn at random when empty.
@@ -284,8 +289,8 @@ class Jobs {
   LEASEHOLD_EXPORT Result<std::vector<JobAttempt>> attempts(JobId id) const;
   LEASEHOLD_EXPORT Result<std::vector<JobInfo>> list(const JobFilter& filter = {}) const;
   LEASEHOLD_EXPORT Result<std::vector<JobError>> errors(std::string_view queue = {}, int limit = 20) const;
-  /// Until the job is completed, failed or cancelled, or the time is over (`busy`).
-  LEASEHOLD_EXPORT Result<JobInfo> wait(JobId id, Duration timeout) const;
+  /// Until the job is completed, failed or cancelled, or the time is over or `stop` comes (`busy`).
+  LEASEHOLD_EXPORT Result<JobInfo> wait(JobId id, Duration timeout, std::stop_token stop = {}) const;
 
   /// For those who wait for several queues at once; for one, ClaimOptions::wait does it.
   [[nodiscard]] LEASEHOLD_EXPORT JobWatch watch(std::span<const std::string> queues) const;

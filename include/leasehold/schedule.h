@@ -1,11 +1,13 @@
 // Schedules: several callers trigger the same work; it runs once, on time, and every occurrence is accounted for.
 //
 //   auto schedules = store.schedules();
-//   schedules.define("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
+//   auto defined = schedules.define("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
+//   if (!defined) return tell(defined.error());
 //
 //   auto run = schedules.acquire("refresh");                 // due and free: in one step, or not at all
 //   if (!run) return tell(run.error());                      // not_due, held, paused: later, or somebody else
-//   schedules.finish("refresh", run->grant.token, {.ok = refresh()});
+//   auto finished = schedules.finish("refresh", run->grant.token, {.ok = refresh()});
+//   if (!finished) return tell(finished.error());            // lost: it took longer than its lease
 //
 // An *occurrence* is one due moment of a schedule. Taking one writes its row, which is unique, in the same commit that
 // moves the schedule on: so it runs at most once, and whatever happens to it is told in the history (ok, failed, lost,
@@ -196,6 +198,7 @@ class HeldRun {
   ScheduleRun run;
 
   /// Ends the heartbeats, then says how it went. Where that is never said, the run is released at the end of its life.
+  /// Said again it gives the first answer again. `lost`: also where the run was released or finished otherwise before.
   LEASEHOLD_EXPORT Result<Finished> finish(const RunResult& result = {});
 
  private:

@@ -9,6 +9,7 @@
 //     return RunVerdict::ok();
 //   });
 //   auto summary = scheduler.run(stop.get_token());  // until stopped; then running handlers get `grace` to finish
+//   if (!summary) return tell(summary.error());
 //
 // Any number of schedulers, on any number of hosts; none of them leads. Each occurrence is taken by one of them, and
 // one that dies leaves nothing behind that another would not find. While the store is away nothing is started; handlers

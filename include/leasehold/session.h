@@ -4,6 +4,7 @@
 //   auto session = store.sessions().hold({.label = "fixing the parser", .codebase = "~/src/parser"});
 //   if (!session) return tell(session.error());
 //   auto claim = store.claims().take("SD-1", session->grant().key);          // see claim.h
+//   if (!claim) return tell(claim.error());
 //
 // A session is a lease with a face. Two figures say how it is doing: *heartbeat age* (alive: some process keeps the
 // session up) and *progress age* (working: somebody said so). Silent for longer than its ttl it is *stale*, and what it

@@ -1,10 +1,12 @@
 // leasehold in your own transaction on your own SQLite connection. Opt-in: needs sqlite3.h.
 //
-//   sqlite3_exec(db, "BEGIN IMMEDIATE", ...);
-//   if (auto current = leasehold::fence(db, "deploy", token); !current) { /* roll back and stop */ }
-//   sqlite3_exec(db, "UPDATE site SET release = 42", ...);
+//   execute(db, "BEGIN IMMEDIATE");                                       // sqlite3_exec, as you like to call it
+//   auto current = leasehold::fence(db, "deploy", token);
+//   if (!current) return roll_back(db, current.error());                  // lost: somebody may have taken over
+//   execute(db, "UPDATE site SET release = 42");
 //   auto job = leasehold::enqueue(db, "announce", {.payload = "42"});     // with the release, or not at all
-//   sqlite3_exec(db, "COMMIT", ...);
+//   if (!job) return roll_back(db, job.error());
+//   execute(db, "COMMIT");
 //
 // The fence without this library, inside a write transaction: the row count of
 //   SELECT 1 FROM leasehold_lock k JOIN leasehold_lease l ON l.id = k.lease_id

@@ -10,6 +10,7 @@
 //     return Verdict::complete();
 //   });
 //   auto summary = worker.run(stop.get_token());  // until stopped; then running jobs get `grace` to finish
+//   if (!summary) return tell(summary.error());
 //
 // Signals are the program's. To end on SIGTERM and SIGINT, before any thread is started:
 //

@@ -12,7 +12,7 @@ namespace chunk {
 namespace {
 
 Result<void> check_times(const Wish& wish, Duration wait) {
-  if (auto checked = check_delay("time to wait", wait); !checked) return checked;
+  if (auto checked = check_wait(wait); !checked) return checked;
   if (auto checked = check_delay("age", wish.older_than.value_or(Duration(0))); !checked) return checked;
   return wish.ttl ? check_ttl(*wish.ttl) : Result<void>();
 }
@@ -71,7 +71,7 @@ Result<ChunkGrant> Chunks::Impl::claim_once(const chunk::Wish& wish) const {
 
 Result<ChunkGrant> Chunks::Impl::claim_patiently(const chunk::Wish& wish, const ChunkClaimOptions& options) const {
   const lease::Patience patience{
-      .topic = "chunks:" + wish.set, .until = BootClock::now() + options.wait, .stop = options.stop};
+      .topic = "chunks:" + wish.set, .until = BootClock::now() + bounded_wait(options.wait), .stop = options.stop};
   const auto once = [&] { return claim_once(wish); };
   const auto may_change = [&](const Error& refusal) {
     return chunk::may_change(refusal) || (options.keep_waiting && refusal.code == Errc::empty);

@@ -29,7 +29,7 @@ Result<void> check_queue_settings(const QueueSettings& settings);
 /// How many jobs somebody wants to claim: 1 to 1000.
 Result<void> check_most(int most);
 
-/// How long something is put off, or waited for. `what` is for the message: "delay".
+/// How long something is put off. `what` is for the message: "delay".
 Result<void> check_delay(std::string_view what, Duration delay);
 
 }  // namespace leasehold

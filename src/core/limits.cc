@@ -47,6 +47,13 @@ Result<void> check_ttl(Duration ttl) {
   return {};
 }
 
+Result<void> check_wait(Duration wait) {
+  if (wait >= Duration(0)) return {};
+  return invalid(fmt::format("a time to wait of {} is negative", format_duration(wait)));
+}
+
+Duration bounded_wait(Duration wait) { return std::min(wait, max_wait); }
+
 Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest) {
   if (value >= lowest && value <= highest) return {};
   return invalid(fmt::format("a {} of {} is not between {} and {}", what, value, lowest, highest));

@@ -10,6 +10,8 @@ namespace leasehold {
 
 constexpr Duration min_ttl = std::chrono::milliseconds(50);
 constexpr Duration max_ttl = std::chrono::days(30);
+/// Nobody waits longer: sums with it do not overflow.
+constexpr Duration max_wait = std::chrono::years(100);
 constexpr std::size_t max_name_bytes = 512;
 constexpr std::size_t max_text_bytes = 4096;
 
@@ -20,6 +22,12 @@ Result<void> check_name(std::string_view what, std::string_view name);
 Result<void> check_text(std::string_view what, std::string_view text);
 
 Result<void> check_ttl(Duration ttl);
+
+/// How long a caller waits for something: not negative. Any length will do, Duration::max() is for ever.
+Result<void> check_wait(Duration wait);
+
+/// The same wait, short enough to be added to a moment.
+Duration bounded_wait(Duration wait);
 
 /// `what` is for the message: "priority".
 Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest);

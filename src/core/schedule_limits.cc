@@ -20,8 +20,15 @@ Result<void> check_between(std::string_view what, const Between& between) {
                              format_duration(between.most)));
 }
 
+Result<void> check_pause(const Between& pause) {
+  if (auto checked = check_between("pause", pause); !checked) return checked;
+  if (pause.least >= min_pause) return {};
+  return invalid(fmt::format("a pause of {} between runs is too short: the least is {}", format_duration(pause.least),
+                             format_duration(min_pause)));
+}
+
 Result<void> check_rule(const ScheduleRule& rule) {
-  if (const auto* pause = std::get_if<Every>(&rule)) return check_between("pause", pause->pause);
+  if (const auto* every = std::get_if<Every>(&rule)) return check_pause(every->pause);
   return check_delay("jitter", std::get<CronRule>(rule).jitter);
 }
 

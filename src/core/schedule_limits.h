@@ -9,6 +9,8 @@
 
 namespace leasehold {
 
+/// Between two runs. Without a pause a schedule would be due again before anybody has looked at the others.
+constexpr Duration min_pause = std::chrono::seconds(1);
 constexpr std::size_t max_counts_bytes = 1024 * 1024;
 constexpr std::size_t max_command_bytes = 256 * 1024;
 

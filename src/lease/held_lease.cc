@@ -1,5 +1,7 @@
 #include "leasehold/held_lease.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <condition_variable>
 #include <memory>
@@ -26,6 +28,33 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
     });
     alarm->set(grant.trusted_until);
     thread = start_quiet_thread([self = shared_from_this()] { self->run(); });
+  }
+
+  /// After a fork the child has a copy of this, but the lease is its parent's, and so are the thread and the
+  /// connections.
+  [[nodiscard]] bool in_own_process() const { return process == ::getpid(); }
+
+  Result<void> release() {
+    if (!in_own_process()) {
+      return Error{.code = Errc::invalid_argument,
+                   .message = "this lease belongs to the process from which this one was forked"};
+    }
+    end_heartbeats();
+    if (given_back) return *given_back;
+    auto result = give_back(snapshot());
+    // Nothing is left to give back: neither the caller nor the destructor need ask the store again.
+    if (result || is_final(result.error().code)) given_back = result;
+    return result;
+  }
+
+  /// In a forked child it is never destroyed: there is no thread to wait for.
+  static void let_go(std::shared_ptr<Impl> impl) {
+    if (!impl) return;
+    if (impl->in_own_process()) {
+      static_cast<void>(impl->release());
+    } else {
+      static_cast<void>(new std::shared_ptr<Impl>(std::move(impl)));
+    }
   }
 
   void end_heartbeats() {
@@ -101,6 +130,7 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
     stop.request_stop();
   }
 
+  const pid_t process = ::getpid();
   Heartbeat heartbeat;
   Release give_back;
   std::mutex mutex;
@@ -109,7 +139,7 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
   OnExtended on_extended;
   std::optional<Error> lost;
   bool ending = false;
-  bool released = false;
+  std::optional<Result<void>> given_back;
   std::stop_source stop;
   std::optional<lease::Alarm> alarm;
   std::thread thread;
@@ -123,14 +153,12 @@ HeldLease::HeldLease(HeldLease&&) noexcept = default;
 
 HeldLease& HeldLease::operator=(HeldLease&& other) noexcept {
   if (this == &other) return *this;
-  if (impl_) static_cast<void>(release());
+  Impl::let_go(std::move(impl_));
   impl_ = std::move(other.impl_);
   return *this;
 }
 
-HeldLease::~HeldLease() {
-  if (impl_) static_cast<void>(release());
-}
+HeldLease::~HeldLease() { Impl::let_go(std::move(impl_)); }
 
 std::stop_token HeldLease::stop_token() const { return impl_->stop.get_token(); }
 
@@ -151,12 +179,7 @@ void HeldLease::on_extended(OnExtended callback) {
 Result<void> HeldLease::release() {
   // Kept for as long as this takes: see Impl.
   const auto impl = impl_;
-  impl->end_heartbeats();
-  if (impl->released) return {};
-  auto result = impl->give_back(impl->snapshot());
-  // Nothing is left to give back, so the destructor need not ask again.
-  impl->released = result.ok() || Impl::is_final(result.error().code);
-  return result;
+  return impl->release();
 }
 
 }  // namespace leasehold

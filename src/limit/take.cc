@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "core/duration.h"
-#include "core/job_limits.h"
 #include "core/limits.h"
 #include "lease/answer.h"
 #include "lease/retry.h"
@@ -19,8 +18,12 @@ namespace {
 Result<void> check_take(std::string_view name, const TakeOptions& options, std::string_view holder) {
   if (auto checked = check_name("limit name", name); !checked) return checked;
   if (auto checked = check_rate(options.every, options.burst); !checked) return checked;
-  if (auto checked = check_delay("time to wait", options.wait.value_or(Duration(0))); !checked) return checked;
+  if (auto checked = check_wait(options.wait.value_or(Duration(0))); !checked) return checked;
   return check_name("holder name", holder);
+}
+
+std::optional<Duration> patience_of(const TakeOptions& options) {
+  return options.wait ? std::optional(bounded_wait(*options.wait)) : std::nullopt;
 }
 
 Error take_refusal(const sql::LimitTake::Row& answer, std::string_view name) {
@@ -43,7 +46,7 @@ Result<LimitSlot> Limits::take(std::string_view name, const TakeOptions& options
   const sql::LimitTake statement{.name = name,
                                  .every = options.every,
                                  .burst = options.burst,
-                                 .patience = options.wait,
+                                 .patience = limit::patience_of(options),
                                  .holder = self.name,
                                  .host = self.host};
   const auto deadline = impl_->deadline();

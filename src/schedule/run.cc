@@ -126,6 +126,13 @@ Result<void> Schedules::release(std::string_view name, Token token) const {
 struct HeldRun::Ending {
   explicit Ending(Schedules of) : schedules(std::move(of)) {}
 
+  void keep_verdict(const RunResult& result) {
+    said = true;
+    ok = result.ok;
+    error = result.error;
+    counts = result.counts;
+  }
+
   Result<Grant> note(Result<Grant> extended) {
     if (!extended && extended.error().code == Errc::lost) lost = true;
     return extended;
@@ -152,17 +159,20 @@ struct HeldRun::Ending {
   bool ok = true;
   std::string error;
   std::string counts;
-  Finished finished;
+  std::optional<Finished> finished;
 };
 
 Result<Finished> HeldRun::finish(const RunResult& result) {
   if (auto checked = check_run_result(run.grant.key, result); !checked) return std::move(checked).error();
-  ending_->said = true;
-  ending_->ok = result.ok;
-  ending_->error = result.error;
-  ending_->counts = result.counts;
-  if (auto released = lease.release(); !released) return std::move(released).error();
-  return ending_->finished;
+  if (!ending_->finished) {
+    ending_->keep_verdict(result);
+    if (auto given_back = lease.release(); !given_back) return std::move(given_back).error();
+  }
+  // As the store says it: released before without a verdict, or finished with another one.
+  if (!ending_->finished || ending_->ok != result.ok) {
+    return lease::lost_error("the run of " + schedule::describe(run.grant.key), "finished", std::nullopt);
+  }
+  return *ending_->finished;
 }
 
 Result<HeldRun> Schedules::hold(std::string_view name, const ScheduleAcquireOptions& options) const {

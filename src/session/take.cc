@@ -1,5 +1,4 @@
 // Claims::take and switch_to: an item for a session, past the dead of this host, and waiting for it.
-#include "core/job_limits.h"
 #include "core/limits.h"
 #include "core/session_limits.h"
 #include "lease/past_dead_holders.h"
@@ -50,7 +49,7 @@ std::string obstacle(const Error& refusal, std::string_view item) {
 
 Result<Claim> Claims::Impl::take_patiently(std::string_view item, const ItemTakeOptions& options,
                                            const std::function<Result<Claim>()>& once) const {
-  const auto until = BootClock::now() + options.wait;
+  const auto until = BootClock::now() + bounded_wait(options.wait);
   std::string watched(item);
   for (;;) {
     const lease::Patience patience{.topic = "item:" + watched, .until = until, .stop = options.stop};
@@ -66,7 +65,7 @@ Result<Claim> Claims::Impl::take_patiently(std::string_view item, const ItemTake
 
 Result<Claim> Claims::take(std::string_view item, std::string_view session, const ItemTakeOptions& options) const {
   if (auto checked = check_claim(item, session); !checked) return std::move(checked).error();
-  if (auto checked = check_delay("time to wait", options.wait); !checked) return std::move(checked).error();
+  if (auto checked = check_wait(options.wait); !checked) return std::move(checked).error();
   sql::ClaimTake statement{.item = item, .session_id = session};
   if (options.session_token) statement.session_token = options.session_token->value;
   statement.create = options.create;
@@ -78,7 +77,7 @@ Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_
                                 const ItemTakeOptions& options) const {
   if (auto checked = check_name("item key", from); !checked) return std::move(checked).error();
   if (auto checked = check_name("item key", to); !checked) return std::move(checked).error();
-  if (auto checked = check_delay("time to wait", options.wait); !checked) return std::move(checked).error();
+  if (auto checked = check_wait(options.wait); !checked) return std::move(checked).error();
   if (from == to) {
     return Error{.code = Errc::invalid_argument,
                  .message = "a switch is from one item to another, not to the same: " + session::describe_item(to)};

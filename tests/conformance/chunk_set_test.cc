@@ -135,7 +135,7 @@ TEST_P(ChunkSetTest, TheViewOfLeasesShowsChunks) {
   EXPECT_EQ(under_test().scalar("SELECT count(*) FROM " + under_test().table("leases") +
                                 " WHERE kind = 'chunk' AND key IN ('orders/1', 'orders/2') AND locked_by = 'ann'"),
             "2");
-  EXPECT_EQ(status_of(store()).held, 2);
+  EXPECT_EQ(status_of(store()).held_leases, 2);
 }
 
 TEST_P(ChunkSetTest, ASetIsRemovedWhenNobodyWorksOnIt) {

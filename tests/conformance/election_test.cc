@@ -49,6 +49,13 @@ TEST_P(ElectionTest, TheFirstWhoCampaignsLeads) {
   EXPECT_EQ(leader.token, ann->term());
 }
 
+TEST_P(ElectionTest, ResigningAgainGivesTheFirstAnswerAgain) {
+  auto ann = must(election().campaign(candidate("ann")));
+  must(locks().revoke("leader", "step down"));
+  EXPECT_TRUE(lost(ann.resign(), LostReason::revoked));
+  EXPECT_TRUE(lost(ann.resign(), LostReason::revoked));
+}
+
 TEST_P(ElectionTest, WhoDoesNotWaitIsToldWhoLeads) {
   const auto ann = election().campaign(candidate("ann"));
   ASSERT_TRUE(ok(ann));

@@ -1,12 +1,14 @@
 // Promise 9: the holder knows when to stop. Heartbeats run in real time here, while the store's clock
 // stands still unless the test moves it.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 
 #include "store/open_store.h"
 #include "support/fault_backend.h"
-#include "support/lock_helpers.h"
+#include "support/job_helpers.h"
 #include "support/process.h"
 #include "support/store_fixture.h"
 
@@ -54,6 +56,23 @@ TEST_P(HeldLeaseTest, HeartbeatsByItself) {
   EXPECT_TRUE(ok(held->release()));
 }
 
+TEST_P(HeldLeaseTest, AForkedChildDoesNotGiveBackWhatItsParentHolds) {
+  auto held = locks().hold("deploy", as("alice", 30s));
+  ASSERT_TRUE(ok(held));
+  const auto child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool refused = !held->release();
+    { const auto gone = std::move(*held); }
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::running);
+  EXPECT_TRUE(ok(held->release()));
+}
+
 TEST_P(HeldLeaseTest, TheGrantItShowsMovesOnWithTheHeartbeats) {
   auto held = locks().hold("deploy", as("alice", 300ms));
   ASSERT_TRUE(ok(held));
@@ -85,6 +104,31 @@ TEST_P(HeldLeaseTest, ReleaseEndsItOnceAndMovingKeepsIt) {
     others = take(locks(), "deploy", as("bob")).token;
   }
   EXPECT_TRUE(ok(locks().heartbeat("deploy", others))) << "the old object must not touch the new grant";
+}
+
+TEST_P(HeldLeaseTest, ASecondReleaseGivesTheFirstAnswerAgain) {
+  auto revoked = must(locks().hold("deploy", as("alice", 10s)));
+  ASSERT_TRUE(ok(locks().revoke("deploy", "stop now")));
+  EXPECT_TRUE(lost(revoked.release(), LostReason::revoked));
+  EXPECT_TRUE(lost(revoked.release(), LostReason::revoked));
+
+  auto released = must(locks().hold("deploy", as("alice", 10s)));
+  EXPECT_TRUE(ok(released.release()));
+  const auto bobs = take(locks(), "deploy", as("bob"));
+  EXPECT_TRUE(ok(released.release())) << "it was released, whoever has it now";
+  EXPECT_TRUE(ok(locks().heartbeat("deploy", bobs.token)));
+}
+
+TEST_P(HeldLeaseTest, AReleaseThatDidNotReachTheStoreCanBeRepeated) {
+  auto store = fragile();
+  auto held = must(store.locks().hold("deploy", as("alice", 10s)));
+  faults_->fail_always(Fault::fail_before_send);
+  EXPECT_TRUE(fails(held.release(), Errc::unavailable));
+  EXPECT_TRUE(fails(held.release(), Errc::unavailable));
+  faults_->heal();
+  EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::running);
+  EXPECT_TRUE(ok(held.release()));
+  EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::free);
 }
 
 TEST_P(HeldLeaseTest, Promise09_TheStopTokenFiresWhenTheLeaseIsRevoked) {

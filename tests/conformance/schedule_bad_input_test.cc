@@ -89,6 +89,8 @@ TEST_P(ScheduleBadInputTest, AnUnknownZoneSuggestsAKnownOne) {
 TEST_P(ScheduleBadInputTest, LengthsThatCannotBe) {
   why_not({.rule = every(-1s)});
   why_not({.rule = every(15min, 10min)});
+  EXPECT_NE(why_not({.rule = every(0s)}).find("the least is 1s"), std::string::npos);
+  why_not({.rule = every(999ms, 10min)});
   why_not({.rule = every(-5min, 10min)});
   why_not({.rule = every(1h), .on_fail = Between{40min, 20min}});
   why_not({.rule = every(1h), .on_fail = Between{-1s, 1s}});

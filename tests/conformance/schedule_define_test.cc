@@ -68,9 +68,9 @@ TEST_P(ScheduleDefineTest, ADefinitionIsToldAsItWasGiven) {
   EXPECT_EQ(told.queue, with_queue.queue);
   EXPECT_EQ(told.payload, with_queue.payload);
   const Words command = {"sh", "-c", "echo \"it's\"\n\xF0\x9F\x9A\x80 \\ \t", ""};
-  define("with command", {.rule = every(1us, 1h), .command = command});
+  define("with command", {.rule = every(1s, 1h), .command = command});
   EXPECT_EQ(info("with command").options.command, command);
-  EXPECT_EQ(info("with command").options.rule, ScheduleRule(every(1us, 1h)));
+  EXPECT_EQ(info("with command").options.rule, ScheduleRule(every(1s, 1h)));
   EXPECT_FALSE(info("with command").options.on_fail);
   EXPECT_EQ(info("with command").created_at, now());
 }

@@ -3,6 +3,7 @@
 
 #include "leasehold/postgres.h"
 #include "leasehold/sqlite.h"
+#include "support/process.h"
 #include "support/schedule_helpers.h"
 
 namespace leasehold::support {
@@ -42,6 +43,12 @@ class ScheduleFenceTest : public ScheduleStoreTest {
     return fenced;
   }
   Result<void> fence(const ScheduleRun& run) { return fence(run.grant.key, run.grant.token); }
+  /// A caller that gave up is gone from here before it is from the server.
+  bool nobody_waits_for_a_lock() {
+    return file_ ||
+           under_test().scalar("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '" +
+                               under_test().schema() + "'") == "0";
+  }
 
  private:
   std::unique_ptr<SqliteFile> file_;
@@ -94,6 +101,7 @@ TEST_P(ScheduleFenceTest, Promise14_NobodyTakesOverNorEndsItUntilTheTransactionE
   EXPECT_FALSE(schedules.release("refresh", mine.grant.token).ok());
   EXPECT_FALSE(schedules.remove("refresh").ok());
   EXPECT_EQ(outcomes("refresh"), Words{"expired"});
+  ASSERT_TRUE(eventually([&] { return nobody_waits_for_a_lock(); })) << "who gave up could still be served";
   run_sql("COMMIT");
   EXPECT_EQ(acquire("refresh", "bob").lost_holder, "ann");
 }

@@ -46,6 +46,42 @@ TEST_P(ScheduleHoldTest, WhereNothingIsSaidItIsReleasedInTheEnd) {
   EXPECT_TRUE(fails(schedules().hold("nothing"), Errc::not_found));
 }
 
+TEST_P(ScheduleHoldTest, FinishingAgainGivesTheFirstAnswerAgain) {
+  define("refresh", every_ten_minutes());
+  auto held = must(schedules().hold("refresh"));
+  const auto first = must(held.finish({.counts = "7"}));
+  EXPECT_EQ(first.next_run_at, now() + 10min);
+  advance(1min);
+  const auto again = must(held.finish({.counts = "7"}));
+  EXPECT_EQ(again.next_run_at, first.next_run_at);
+  EXPECT_EQ(again.next_in, first.next_in);
+  EXPECT_TRUE(ok(held.lease.release()));
+  EXPECT_TRUE(lost(held.finish({.ok = false}), LostReason::finished)) << "promise 15: another verdict";
+  EXPECT_EQ(must(held.finish()).next_run_at, first.next_run_at);
+  EXPECT_EQ(outcomes("refresh"), Words{"ok"});
+}
+
+TEST_P(ScheduleHoldTest, AVerdictOnALostRunIsLostEachTime) {
+  define("refresh", every_ten_minutes());
+  auto held = must(schedules().hold("refresh", run_as("ann")));
+  advance(31s);
+  run_once("refresh");
+  EXPECT_TRUE(lost(held.finish(), LostReason::superseded));
+  EXPECT_TRUE(lost(held.finish(), LostReason::superseded));
+  EXPECT_TRUE(lost(held.lease.release(), LostReason::superseded));
+  EXPECT_EQ(outcomes("refresh"), (Words{"ok", "lost"}));
+}
+
+TEST_P(ScheduleHoldTest, AVerdictOnAReleasedRunIsLost) {
+  define("refresh", every_ten_minutes());
+  auto held = must(schedules().hold("refresh"));
+  EXPECT_TRUE(ok(held.lease.release()));
+  EXPECT_TRUE(lost(held.finish(), LostReason::finished));
+  EXPECT_TRUE(lost(held.finish(), LostReason::finished));
+  EXPECT_TRUE(ok(held.lease.release()));
+  EXPECT_EQ(outcomes("refresh"), Words{"released"});
+}
+
 TEST_P(ScheduleHoldTest, Promise09_ItIsStoppedWhenItsRunIsLost) {
   define("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh", short_lived("ann")));

@@ -97,10 +97,10 @@ TEST_P(SessionListTest, TheViewOfLeasesShowsSessionsAndItems) {
   };
   EXPECT_EQ(seen("session"), "ann ann " + std::to_string(session("ann").token.value));
   EXPECT_EQ(seen("item"), "SD-1 ann " + std::to_string(claim.token.value));
-  EXPECT_EQ(status_of(store()).held, 2);
+  EXPECT_EQ(status_of(store()).held_leases, 2);
   advance(30s);
-  EXPECT_EQ(status_of(store()).held, 0);
-  EXPECT_EQ(status_of(store()).expired, 2);
+  EXPECT_EQ(status_of(store()).held_leases, 0);
+  EXPECT_EQ(status_of(store()).expired_leases, 2);
 }
 
 TEST_P(SessionListTest, PruneForgetsOldSessionsAndEndedClaimsAndNothingAlive) {

@@ -73,7 +73,10 @@ TEST_F(SqliteFileTest, AFolderThatIsNotThereIsNamed) {
 TEST_F(SqliteFileTest, AFileThatIsNoDatabaseIsDamaged) {
   const auto path = folder_.file("store.db");
   std::ofstream(path) << std::string(8192, 'x');
-  EXPECT_EQ(code_of(Store::open("sqlite:" + path)), "damaged");
+  const auto opened = Store::open("sqlite:" + path);
+  EXPECT_EQ(code_of(opened), "damaged");
+  EXPECT_NE(opened.error().message.find("no SQLite database; is the path right?"), std::string::npos)
+      << opened.error().message;
   std::string content;
   std::getline(std::ifstream(path), content);
   EXPECT_EQ(content, std::string(8192, 'x')) << "the file was not ours to change";

@@ -144,10 +144,17 @@ TEST_P(WaitTest, WhenTheWaitRunsOutTheRefusalIsHeldAndThePlaceIsGone) {
 
 TEST_P(WaitTest, AWaiterWhoGivesUpLetsTheNextOneThrough) {
   const auto grant = take(locks(), "deploy", as("alice", 1h));
-  std::jthread impatient([&] { EXPECT_FALSE(locks().acquire("deploy", waiting("bob", 300ms)).ok()); });
+  std::stop_source enough;
+  std::jthread impatient([&] {
+    auto options = waiting("bob");
+    options.stop = enough.get_token();
+    EXPECT_FALSE(locks().acquire("deploy", options).ok());
+  });
   ASSERT_TRUE(in_line(1));
   std::optional<Result<Grant>> answer;
   std::jthread patient([&] { answer = locks().acquire("deploy", waiting("carol")); });
+  ASSERT_TRUE(in_line(2));
+  enough.request_stop();
   impatient.join();
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   patient.join();

@@ -38,6 +38,16 @@ TEST(LimitsTest, TtlsHaveBounds) {
   }
 }
 
+TEST(LimitsTest, WaitsMayBeForEverButNotNegative) {
+  for (const Duration wait : {Duration(0), Duration(10s), Duration(max_wait), Duration::max()}) {
+    EXPECT_TRUE(ok(check_wait(wait))) << wait.count();
+  }
+  EXPECT_TRUE(fails(check_wait(-1us), Errc::invalid_argument));
+  EXPECT_EQ(bounded_wait(10s), Duration(10s));
+  EXPECT_EQ(bounded_wait(Duration::max()), max_wait);
+  EXPECT_GT(BootClock::now() + bounded_wait(Duration::max()), BootClock::now()) << "no overflow";
+}
+
 TEST(LimitsTest, Promise09_TrustEndsBeforeTheLeaseDoes) {
   const BootTime sent{100s};
   EXPECT_LT(trusted_until(sent, 30s, 30s), sent + 30s);
