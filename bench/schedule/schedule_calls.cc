@@ -22,7 +22,7 @@ ScheduleCalls::ScheduleCalls(const Store& store, int schedules, int callers) : s
   for (int i = 0; i < callers; ++i) {
     const auto number = std::to_string(i);
     const auto& mine = callers_.emplace_back(Caller{.pause = "pause-" + number, .cron = "cron-" + number});
-    need(schedules_.define(mine.pause, {.rule = every(0s)}));
+    need(schedules_.define(mine.pause, {.rule = every(1s)}));
     need(schedules_.define(mine.cron, each_year()));
     need(schedules_.release(mine.cron, need(schedules_.acquire(mine.cron, {.now = true})).grant.token));
   }
@@ -45,7 +45,7 @@ void ScheduleCalls::define_crowd(int schedules, int threads) {
 
 bool ScheduleCalls::acquire_and_finish(int caller) {
   const auto& name = callers_[static_cast<std::size_t>(caller)].pause;
-  need(schedules_.finish(name, need(schedules_.acquire(name)).grant.token));
+  need(schedules_.finish(name, need(schedules_.acquire(name, {.now = true})).grant.token));
   return true;
 }
 

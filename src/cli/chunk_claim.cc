@@ -89,10 +89,11 @@ void add_options(CLI::App& command, ChunkClaimCommand& options) {
   add_wait(command, options.claim.wait);
   add_optional_duration(command, "--older", options.claim.older_than,
                         "When nothing is open: load again what was completed longer ago than this");
-  command.add_option("--holder", options.holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_holder(command, options.holder);
   command
       .add_option("--request-id", options.claim.request_id,
                   "Makes repeating harmless: the same id gives the first answer again")
+      ->check(not_empty)
       ->type_name("ID");
   add_number(command, "-E,--conflict-exit-code", options.refused_code, 0, 255,
              "Exit with N instead of 75 when all that is open is held, or the wait ran out");

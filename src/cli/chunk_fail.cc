@@ -48,6 +48,7 @@ void add_chunk_fail(CLI::App& parent, Context& context) {
   add_token(*command, options->token);
   auto* error = command->add_option("--error", options->error, "Why; kept with the chunk")->type_name("TEXT");
   command->add_option("--error-file", options->error_file, "The same from a file, up to 64 KiB; - is standard input")
+      ->check(not_empty)
       ->type_name("FILE")
       ->excludes(error);
   auto* final = command->add_flag("--final", options->final, "Do not try again: it is exhausted at once");

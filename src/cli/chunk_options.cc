@@ -61,6 +61,7 @@ ChunkSave SaveOptions::save() const {
 
 void add_save(CLI::App& command, SaveOptions& save) {
   command.add_option("--cursor", save.cursor, "Where the next holder goes on: any JSON, up to 64 KiB")
+      ->check(not_empty)
       ->type_name("JSON");
   command
       .add_option_function<std::string>(

@@ -130,6 +130,7 @@ void add_what_to_plan(CLI::App& command, ChunkPlanOptions& options) {
           .add_option("--file", options.file,
                       "A chunk per line: any JSON is its spec; the key is its member \"key\", else made of the "
                       "line; - is standard input")
+          ->check(not_empty)
           ->type_name("FILE");
   command
       .add_option_function<std::string>(
@@ -161,6 +162,7 @@ void add_chunk_plan(CLI::App& parent, Context& context) {
       ->add_option(
           "--planner", options->plan.planner,
           "The version of what makes the plan; under a new one chunks are replaced and removed, too (default 1)")
+      ->check(not_empty)
       ->type_name("VERSION");
   add_set_settings(*command, options->plan.settings);
   command

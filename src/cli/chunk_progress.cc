@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
-#include <thread>
 
 #include "cli/chunk_news.h"
 #include "cli/chunk_options.h"
@@ -12,6 +11,8 @@
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/stop_signals.h"
+#include "cli/store_trouble.h"
+#include "storage/boot_wait.h"
 
 namespace leasehold::cli {
 namespace {
@@ -36,20 +37,22 @@ class Watcher {
   Watcher(const Context& context, const Store& store, const std::string& set)
       : context_(context), store_(store), set_(set), on_screen_(!context.json && terminal_width().has_value()) {}
 
-  /// Until the set is final, or a signal comes.
+  /// Until the set is final, which is waited for, or until told to stop.
   int run() {
-    while (stop_signal() == 0) {
+    const StopSignals signals(stop_);
+    while (!stop_.stop_requested() && printed_well()) {
       const auto picture = take_picture(store_.chunks(), set_);
-      if (!picture && !may_come_back(picture.error())) return report(context_, picture.error());
+      if (!picture && !passes(picture.error())) return report(context_, picture.error());
       if (picture) {
-        unreachable_said_ = false;
+        trouble_.end();
         show(*picture);
         if (is_final(picture->set)) return end_code(picture->set);
       }
-      std::this_thread::sleep_for(shortest_pause);
+      storage::sleep_until(BootClock::now() + shortest_pause, stop_.get_token());
       store_.wait_for_change(longest_pause);
     }
-    return 128 + stop_signal();
+    // Without a signal nothing could be printed any more, which main tells.
+    return signals.first() != 0 ? exit_code_after(signals.first()) : exit_code::ok;
   }
 
  private:
@@ -86,15 +89,9 @@ class Watcher {
             set.completed, set.skipped,   set.exhausted, set.rows,    set.attempts};
   }
 
-  bool may_come_back(const Error& error) {
-    if (error.code != Errc::unavailable && error.code != Errc::in_doubt) return false;
-    if (!unreachable_said_) {
-      screen_.leave();
-      say("leasehold: {}; trying again", printable(error.message));
-    }
-    unreachable_said_ = true;
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-    return true;
+  bool passes(const Error& error) {
+    screen_.leave();
+    return trouble_.passes(error, stop_.get_token());
   }
 
   const Context& context_;
@@ -106,7 +103,8 @@ class Watcher {
   ChunkNews news_;
   std::deque<std::string> latest_;
   std::vector<std::int64_t> last_counts_;
-  bool unreachable_said_ = false;
+  StoreTrouble trouble_;
+  const std::stop_source stop_;
 };
 
 int show_once(const Context& context, const Store& store, const std::string& set) {
@@ -125,7 +123,6 @@ int progress(const Context& context, const ChunkProgressOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   if (!options.watch) return show_once(context, *store, options.set);
-  stop_on_signals();
   return Watcher(context, *store, options.set).run();
 }
 

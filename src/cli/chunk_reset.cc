@@ -5,7 +5,7 @@
 
 #include "cli/chunk_options.h"
 #include "cli/command.h"
-#include "cli/job_options.h"
+#include "cli/consent.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "wire/wire.h"
@@ -86,7 +86,7 @@ void print_outcome(const ChunkResetOptions& options, const ChunkResetOutcome& ou
 int reset(const Context& context, const ChunkResetOptions& options) {
   const auto which = which_ones(options);
   if (!which) return report(context, which.error());
-  if (options.all && !options.consent.yes && !options.consent.dry_run) {
+  if (options.all && !options.consent.given()) {
     return ask_for_yes(context, "reset --all loads the whole set again");
   }
   auto store = context.open_store();
@@ -99,7 +99,9 @@ int reset(const Context& context, const ChunkResetOptions& options) {
   } else {
     print_outcome(options, *outcome);
   }
-  return outcome->missing > 0 ? exit_code::not_found : exit_code::ok;
+  if (outcome->missing > 0) return exit_code::not_found;
+  const bool refused = !options.keys.empty() && outcome->running > 0;
+  return refused ? exit_code::held : exit_code::ok;
 }
 
 }  // namespace
@@ -107,7 +109,9 @@ int reset(const Context& context, const ChunkResetOptions& options) {
 void add_chunk_reset(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "reset",
-      "Open chunks again, with fresh budgets: exhausted ones go on from their cursor, completed ones begin anew",
+      "Open chunks again, with fresh budgets: exhausted ones go on from their cursor, completed ones begin anew (exit "
+      "code "
+      "75: a chunk that was named is being loaded)",
       {"leasehold chunk reset orders --failed", "leasehold chunk reset orders --older 1d --dry-run",
        "leasehold chunk reset orders 1-10000 10001-20000", "leasehold chunk reset orders --all --from-start --yes"});
   auto options = std::make_shared<ChunkResetOptions>();

@@ -3,7 +3,7 @@
 
 #include "cli/chunk_options.h"
 #include "cli/command.h"
-#include "cli/job_options.h"
+#include "cli/consent.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "wire/wire.h"
@@ -18,7 +18,7 @@ struct ChunkRmOptions {
 
 int show_what_would_go(const Context& context, const Store& store, const std::string& name) {
   const auto set = store.chunks().progress(name);
-  if (!set) return report(context, set.error());
+  if (!set) return report(context, without_advice(set.error()));
   const auto held = set->running + set->expired;
   if (context.json) {
     print_line(wire::to_json(*set));
@@ -32,14 +32,14 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
 }
 
 int remove(const Context& context, const ChunkRmOptions& options) {
-  if (!options.consent.yes && !options.consent.dry_run) {
+  if (!options.consent.given()) {
     return ask_for_yes(context, "rm forgets the set, its cursors and what was loaded when");
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   if (options.consent.dry_run) return show_what_would_go(context, *store, options.set);
   const auto removed = store->chunks().remove(options.set);
-  if (!removed) return report(context, removed.error());
+  if (!removed) return report(context, without_advice(removed.error()));
   if (context.json) {
     print_line(wire::object({{"set", options.set}, {"removed", true}, {"chunks", *removed}}));
   } else {

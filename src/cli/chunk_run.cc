@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/command_runner.h"
 #include "cli/command_stops.h"
+#include "cli/grace.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/wrapped_command.h"
@@ -68,19 +69,24 @@ void tell_summary(const Context& context, const ChunkRunOptions& options, const 
   say("leasehold: {}; {} is {}", text.empty() ? "no chunk was loaded" : text, printable(options.set), state);
 }
 
+/// One chunk was to be loaded, and was not.
 int code_after_once(const Context& context, const LoadSummary& summary) {
   if (summary.claimed == 0 && summary.refusal) return report(context, *summary.refusal);
-  if (summary.completed > 0) return exit_code::ok;
   return summary.lost > 0 ? exit_code::lost : exit_code::failure;
 }
 
-int conclude(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary) {
+bool has_done_it(const ChunkRunOptions& options, const LoadSummary& summary) {
+  return options.once ? summary.completed > 0 : summary.set && summary.set->state == ChunkSetState::complete;
+}
+
+int conclude(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary, int signal) {
   const bool told_by_refusal = options.once && summary.claimed == 0 && summary.refusal;
   if (!told_by_refusal) tell_summary(context, options, summary);
   // Without an end of its own, being told to stop is how it ends well.
   if (options.keep_waiting) return exit_code::ok;
-  if (options.once) return code_after_once(context, summary);
-  return summary.set && summary.set->state == ChunkSetState::complete ? exit_code::ok : exit_code::failure;
+  if (has_done_it(options, summary)) return exit_code::ok;
+  if (signal != 0 && !told_by_refusal) return exit_code_after(signal);
+  return options.once ? code_after_once(context, summary) : exit_code::failure;
 }
 
 LoaderOptions loader_options(const ChunkRunOptions& options, Duration ttl, Holder holder) {
@@ -96,7 +102,7 @@ LoaderOptions loader_options(const ChunkRunOptions& options, Duration ttl, Holde
 
 int run_with(const Context& context, const ChunkRunOptions& options, const run::Warden& warden) {
   CommandStops stops;
-  const StopSignals signals(stops, options.grace);
+  const SteppedStop stop(stops, options.grace);
   const auto url = context.store_url();
   if (!url) return report(context, url.error());
   auto store = context.open_store();
@@ -114,7 +120,7 @@ int run_with(const Context& context, const ChunkRunOptions& options, const run::
       claiming);
   if (!summary) return report(context, summary.error());
   if (runner.fatal_code() != 0) return runner.fatal_code();
-  return conclude(context, options, *summary);
+  return conclude(context, options, *summary, stop.signal());
 }
 
 int run_chunks(const Context& context, const ChunkRunOptions& options) {
@@ -144,14 +150,14 @@ void add_chunk_run(CLI::App& parent, Context& context) {
                "SIGKILL (default 10s; there at most a third of the ttl)");
   add_optional_duration(*command, "--older", options->older_than,
                         "Load again what was completed longer ago than this, when nothing else is open");
-  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_holder(*command, options->holder);
   auto* keep =
       command->add_flag("--keep-waiting", options->keep_waiting,
                         "Go on after the set is final: wait for a reset, a new plan, or for chunks to get old");
   command
       ->add_flag("--once", options->once,
                  "One chunk, then exit: 0 it completed, 1 it did not, 3 there was none, 75 all are held, 76 it was "
-                 "lost. Otherwise the exit code is 0 when the set is complete, 1 when it is partial or not finished")
+                 "lost. Otherwise the exit code is 0 when the set is complete, 1 when it is not")
       ->excludes(keep);
   // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
   command->prefix_command();

@@ -58,7 +58,10 @@ void add_chunk_skip(CLI::App& parent, Context& context) {
   add_optional_token(*command, options->token,
                      "As the one who holds it (under `chunk run`: from LEASEHOLD_TOKEN). Without: as an operator, of a "
                      "chunk that nobody holds");
-  command->add_option("--reason", options->reason, "Why; kept with the chunk")->required()->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Why; kept with the chunk")
+      ->check(not_empty)
+      ->required()
+      ->type_name("TEXT");
   set_action(*command, context, [&context, options] { return skip(context, *options); });
 }
 

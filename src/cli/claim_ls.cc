@@ -89,8 +89,10 @@ void add_claim_ls(CLI::App& parent, Context& context) {
                   {"leasehold claim ls", "leasehold claim ls --session s-81f --all", "leasehold claim ls --watch",
                    "leasehold claim ls --json | jq -r '.[] | [.item, .session] | @tsv'"});
   auto options = std::make_shared<ClaimLsOptions>();
-  command->add_option("--item", options->filter.item, "Only claims of this item")->type_name("ITEM");
-  command->add_option("--session", options->filter.session, "Only claims of this session")->type_name("ID");
+  command->add_option("--item", options->filter.item, "Only claims of this item")->check(not_empty)->type_name("ITEM");
+  command->add_option("--session", options->filter.session, "Only claims of this session")
+      ->check(not_empty)
+      ->type_name("ID");
   command->add_flag("--all", options->filter.ended, "Also those that have ended, with how");
   add_number(*command, "--limit", options->filter.limit, 1, 1'000'000, "At most N (default 1000)");
   command->add_flag("-w,--watch", options->watch,

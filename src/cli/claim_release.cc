@@ -44,7 +44,9 @@ void add_claim_release(CLI::App& parent, Context& context) {
   add_item_key(*command, options->item);
   add_claiming_session(*command, options->session);
   add_token(*command, options->token);
-  command->add_option("--reason", options->reason, "Why; kept with the claim and its event")->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Why; kept with the claim and its event")
+      ->check(not_empty)
+      ->type_name("TEXT");
   set_action(*command, context, [&context, options] { return release(context, *options); });
 }
 

@@ -3,7 +3,7 @@
 
 #include "cli/claim_refusal.h"
 #include "cli/command.h"
-#include "cli/job_options.h"
+#include "cli/consent.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/session_options.h"
@@ -34,7 +34,7 @@ int show_what_would_end(const Context& context, const Store& store, const std::s
 }
 
 int revoke(const Context& context, const ClaimRevokeOptions& options) {
-  if (!options.consent.yes && !options.consent.dry_run) {
+  if (!options.consent.given()) {
     return ask_for_yes(context, "revoke takes the item from its session");
   }
   auto store = context.open_store();
@@ -59,7 +59,10 @@ void add_claim_revoke(CLI::App& parent, Context& context) {
                                "leasehold claim revoke SD-1 --reason 'wrong branch' --yes"});
   auto options = std::make_shared<ClaimRevokeOptions>();
   add_item_key(*command, options->item);
-  command->add_option("--reason", options->reason, "Why; its session is told")->required()->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Why; its session is told")
+      ->check(not_empty)
+      ->required()
+      ->type_name("TEXT");
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return revoke(context, *options); });
 }

@@ -48,9 +48,11 @@ void add_claim_transfer(CLI::App& parent, Context& context) {
                    "leasehold claim transfer SD-1 --to s-92a --reason 'ann is ill' --yes   # by an operator"});
   auto options = std::make_shared<ClaimTransferOptions>();
   add_item_key(*command, options->item);
-  command->add_option("--to", options->to, "The session that gets it")->required()->type_name("ID");
+  command->add_option("--to", options->to, "The session that gets it")->check(not_empty)->required()->type_name("ID");
   add_optional_token(*command, options->token, "The token of the claim: its owner says so");
-  command->add_option("--reason", options->reason, "Why; kept with the claim and its event")->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Why; kept with the claim and its event")
+      ->check(not_empty)
+      ->type_name("TEXT");
   command->add_flag("--yes", options->yes, "Do it as an operator, whoever has the item");
   set_action(*command, context, [&context, options] { return transfer(context, *options); });
 }

@@ -34,9 +34,13 @@ void add_common_options(CLI::App& app, Context& context);
 CLI::App* add_group(CLI::App& parent, const std::string& name, const std::string& description,
                     const std::vector<std::string>& examples);
 
+/// For check() of an option: what an unset variable of a script leaves is refused, not taken for an option left out.
+std::string not_empty(const std::string& value);
+
 /// Options that several commands share. The referenced variable must live as long as the tree.
 CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration& value, const std::string& help);
 CLI::Option* add_lock_name(CLI::App& command, std::string& name);
+CLI::Option* add_holder(CLI::App& command, std::string& holder);
 /// --token, else LEASEHOLD_TOKEN; required.
 CLI::Option* add_token(CLI::App& command, Token& token);
 /// A whole number within bounds.

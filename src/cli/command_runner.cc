@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/text.h"
+#include "cli/ending_text.h"
 #include "cli/print.h"
 #include "cli/wrapped_command.h"
 #include "run/boot_timer.h"
@@ -144,12 +144,11 @@ std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams
   const auto ending = Watchman(settings_, work, stops_, *command, streams, trusted_until).watch();
   if (!command->remark().empty()) say("leasehold: {}: {}", work.name, command->remark());
   if (ending.kind == Ending::Kind::start_failed && work.command.empty()) {
-    const auto why = std::strerror(ending.error);
-    give_up(ending.exit_code, fmt::format("cannot run {}: {}", leasehold::quoted(settings_.program), why));
+    give_up(ending.exit_code, not_started_text(settings_.program, ending.error));
     return std::nullopt;
   }
   if (ending.kind == Ending::Kind::guardian_died) {
-    say("leasehold: {}: the guardian of its command was killed; ended everything it had started", work.name);
+    say("leasehold: {}: {}", work.name, guardian_died_text);
   }
   return ending;
 }

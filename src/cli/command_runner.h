@@ -22,10 +22,6 @@ namespace leasehold::cli {
 inline constexpr int retry_later_code = 75;
 inline constexpr Duration retry_later_delay = std::chrono::seconds(5);
 
-/// The longest that fits between SIGTERM and SIGKILL: a third of the ttl passes between heartbeats at most, and another
-/// third is for a late one.
-constexpr Duration fitting_grace(Duration grace, Duration ttl) { return grace < ttl / 3 ? grace : ttl / 3; }
-
 struct CommandSettings {
   std::string program;  ///< for messages
   Duration ttl{};

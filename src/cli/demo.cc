@@ -21,11 +21,21 @@
 namespace leasehold::cli {
 namespace {
 
-constexpr int interrupted_code = 128 + SIGINT;
-
 std::atomic<bool> interrupted{false};
+std::atomic<int> interrupting_signal{0};
 
-void interrupt(int) { interrupted = true; }
+void interrupt(int number) {
+  interrupting_signal = number;
+  interrupted = true;
+}
+
+/// They end the demo as its own end does: with nothing left behind.
+void catch_interruptions() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    // Under nohup it stays ignored.
+    if (std::signal(number, interrupt) == SIG_IGN) std::signal(number, SIG_IGN);
+  }
+}
 
 /// Gone at the end, unless it is to be kept.
 class Folder {
@@ -71,12 +81,12 @@ Result<DemoVerdict> perform(const DemoOptions& options, const std::string& file)
 int demo(const Context& context, DemoOptions& options) {
   // Small enough for every JSON reader, and to be typed again.
   if (options.seed == 0) options.seed = std::random_device{}() % 1'000'000 + 1;
+  catch_interruptions();
+  std::signal(SIGPIPE, SIG_IGN);
   const Folder folder(options.keep);
   if (folder.path().empty()) {
     return report(context, {.code = Errc::unavailable, .message = "cannot make a temporary folder: set TMPDIR"});
   }
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGPIPE, SIG_IGN);
   const auto file = folder.path() + "/demo.db";
   const auto verdict = perform(options, file);
   if (!verdict) return report(context, verdict.error());
@@ -86,7 +96,7 @@ int demo(const Context& context, DemoOptions& options) {
     print_verdict(options, *verdict);
   }
   if (options.keep) say("kept: leasehold status --db sqlite:{}", file);
-  if (interrupted) return interrupted_code;
+  if (interrupted) return 128 + interrupting_signal;
   return verdict->passed ? exit_code::ok : exit_code::failure;
 }
 
@@ -98,12 +108,8 @@ void add_demo(CLI::App& parent, Context& context) {
                   {"leasehold demo", "leasehold demo --workers 20 --jobs 20000",
                    "leasehold demo --no-fence     # see what the fence is for"});
   auto options = std::make_shared<DemoOptions>();
-  command->add_option("--workers", options->workers, "Worker processes (default 6)")
-      ->check(CLI::Range(2, 64))
-      ->type_name("N");
-  command->add_option("--jobs", options->jobs, "Jobs to work off (default 4000)")
-      ->check(CLI::Range(1000, 1'000'000))
-      ->type_name("N");
+  add_number(*command, "--workers", options->workers, 2, 64, "Worker processes (default 6)");
+  add_number(*command, "--jobs", options->jobs, 1000, 1'000'000, "Jobs to work off (default 4000)");
   command->add_option("--seed", options->seed, "Of the random choices (default: another one each time)")
       ->type_name("N");
   command->add_flag("!--no-fence", options->fenced, "Let late writes through: the verdict must find them");

@@ -12,10 +12,13 @@
 #include "cli/command.h"
 #include "cli/command_runner.h"
 #include "cli/command_stops.h"
+#include "cli/ending_text.h"
+#include "cli/grace.h"
 #include "cli/lock_environment.h"
 #include "cli/lock_options.h"
 #include "cli/print.h"
 #include "cli/report.h"
+#include "cli/store_trouble.h"
 #include "cli/wrapped_command.h"
 #include "core/limits.h"
 #include "leasehold/election.h"
@@ -41,33 +44,33 @@ struct ElectOptions {
   std::string name;
   std::string holder;
   CampaignOptions campaign;
-  Duration grace = std::chrono::seconds(5);
+  Grace grace;
   bool once = false;
   int held_code = exit_code::held;
   std::string program;
   std::vector<std::string> command;
 };
 
-bool may_come_back(const Error& error) { return error.code == Errc::unavailable || error.code == Errc::in_doubt; }
+HeldText leadership_text() { return {.what = "leadership", .expiry = "ends by itself"}; }
 
 class Candidate {
  public:
   Candidate(const Context& context, const ElectOptions& options, const run::Warden& warden, CommandStops& stops,
-            const StopSignals& signals)
+            const SteppedStop& stop)
       : context_(context),
         options_(options),
-        signals_(signals),
+        stop_(stop),
         told_to_stop_(stops.claiming.get_token()),
         holder_(holder_guarded_by(warden.process(), options.holder)),
         runner_({.program = options.command.front(),
                  .ttl = options.campaign.ttl,
-                 .grace = fitting_grace(options.grace, options.campaign.ttl)},
+                 .grace = options.grace.fitting(options.campaign.ttl)},
                 warden, stops) {}
 
   int run() {
     for (;;) {
       auto leadership = campaign();
-      if (!leadership && told_to_stop_.stop_requested()) return 128 + signals_.first();
+      if (!leadership && told_to_stop_.stop_requested()) return exit_code_after(stop_.signal());
       if (!leadership) return report_failure(context_, leadership.error(), options_.held_code);
       if (const auto code = lead(*leadership)) return *code;
     }
@@ -78,13 +81,12 @@ class Candidate {
   Result<Leadership> campaign() {
     const auto until = BootClock::now() + std::min<Duration>(options_.campaign.wait, std::chrono::years(100));
     tell("candidate");
-    bool trouble_told = false;
+    StoreTrouble trouble;
     for (auto pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
       auto leadership = campaign_once(until);
       const bool over = told_to_stop_.stop_requested() || BootClock::now() + pause >= until;
       if (leadership || over || !may_come_back(leadership.error())) return leadership;
-      if (!trouble_told) say("leasehold: {}; trying again", printable(leadership.error().message));
-      trouble_told = true;
+      trouble.tell(leadership.error());
       storage::sleep_until(BootClock::now() + pause, told_to_stop_);
     }
   }
@@ -119,7 +121,7 @@ class Candidate {
                                      .trusted_until = [&leadership] { return leadership.grant().trusted_until; }},
                                     streams);
     if (!ending) return resign(leadership, runner_.fatal_code());
-    if (signals_.first() != 0) return resign(leadership, 128 + signals_.first());
+    if (stop_.signal() != 0) return resign(leadership, exit_code_after(stop_.signal()));
     if (ending->kind == Ending::Kind::lease_lost) return step_down(leadership);
     return resign(leadership, ending->kind == Ending::Kind::exited ? ending->exit_code : own_failure);
   }
@@ -131,18 +133,17 @@ class Candidate {
       return code;
     }
     if (resigned.error().code == Errc::lost) {
-      say("leasehold: leadership was lost before the command ended: it may not have been alone");
+      leadership_text().tell_late_loss();
       return report(context_, resigned.error());
     }
-    say("leasehold: the command ended, but leadership could not be given back ({}): it ends by itself at {}",
-        printable(resigned.error().message), to_string(leadership.grant().expires_at));
+    leadership_text().tell_untold_end(resigned.error(), leadership.grant().expires_at);
     return code;
   }
 
   [[nodiscard]] std::optional<int> step_down(Leadership& leadership) const {
     const auto why = leadership.lost();
-    say("leasehold: the command was ended, because leadership {}",
-        why ? "was lost: " + printable(why->message) : "could not be extended in time");
+    leadership_text().tell_forced_end(why);
+    if (why) say("leasehold: {}", printable(why->message));
     // Nothing of the command is left: where the store can be asked, nobody has to wait for our lease to run out.
     static_cast<void>(leadership.resign());
     tell("lost", &leadership);
@@ -163,7 +164,7 @@ class Candidate {
 
   const Context& context_;
   const ElectOptions& options_;
-  const StopSignals& signals_;
+  const SteppedStop& stop_;
   const std::stop_token told_to_stop_;
   const Holder holder_;
   CommandRunner runner_;
@@ -177,8 +178,8 @@ int elect(const Context& context, const ElectOptions& options) {
   const auto warden = run::Warden::fork(options.command);
   if (!warden) return report_failure(context, warden.error(), options.held_code);
   CommandStops stops;
-  const StopSignals signals(stops, Duration(0));
-  return Candidate(context, options, **warden, stops, signals).run();
+  const SteppedStop stop(stops, Duration(0));
+  return Candidate(context, options, **warden, stops, stop).run();
 }
 
 }  // namespace
@@ -201,10 +202,8 @@ void add_elect(CLI::App& parent, Context& context) {
   add_duration(*command, "--wait", options->campaign.wait,
                "How long to stand as a candidate, each time (default: for ever)");
   add_lock_delay(*command, options->campaign.lock_delay);
-  add_duration(
-      *command, "--grace", options->grace,
-      "Between SIGTERM and SIGKILL, when the command has to be ended (default 5s; at most a third of the ttl)");
-  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_grace(*command, options->grace, "at most a third of the ttl");
+  add_holder(*command, options->holder);
   command->add_flag("--once", options->once, "One term: exit with 76 when leadership is lost");
   add_conflict_exit_code(*command, options->held_code);
   command->callback([&context, options, command] {

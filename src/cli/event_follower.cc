@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/stop_signals.h"
+#include "cli/store_trouble.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -31,6 +31,7 @@ class Follower {
       : context_(context), store_(store), filter_(std::move(filter)) {}
 
   int run() {
+    const StopSignals signals(stop_);
     auto first = store_.events(filter_);
     if (!first) return report(context_, first.error());
     // Older ones were cut off and stay so.
@@ -38,12 +39,15 @@ class Follower {
     show(*first);
     // From here on nothing is left out, however much comes between two looks.
     filter_.limit = most_at_once;
-    while (stop_signal() == 0) {
+    while (!stop_.stop_requested() && printed_well()) {
       store_.wait_for_change(std::chrono::milliseconds(250));
       filter_.after_id = std::max<std::int64_t>(newest_ - window, floor_);
       auto events = store_.events(filter_);
-      if (!events && !may_come_back(events.error())) return report(context_, events.error());
-      if (events) show(*events);
+      if (events) {
+        show(*events);
+      } else if (!trouble_.passes(events.error(), stop_.get_token())) {
+        return report(context_, events.error());
+      }
     }
     return exit_code::ok;
   }
@@ -53,7 +57,7 @@ class Follower {
   static constexpr int most_at_once = 100'000;
 
   void show(const std::vector<Event>& events) {
-    unreachable_said_ = false;
+    trouble_.end();
     for (const auto& event : events) {
       if (!shown_.insert(event.id).second) continue;
       newest_ = std::max(newest_, event.id);
@@ -62,21 +66,14 @@ class Follower {
     shown_.erase(shown_.begin(), shown_.lower_bound(newest_ - window));
   }
 
-  bool may_come_back(const Error& error) {
-    if (error.code != Errc::unavailable && error.code != Errc::in_doubt) return false;
-    if (!unreachable_said_) say("leasehold: {}; trying again", printable(error.message));
-    unreachable_said_ = true;
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-    return true;
-  }
-
   const Context& context_;
   const Store& store_;
   EventFilter filter_;
   std::set<std::int64_t> shown_;
   std::int64_t newest_ = 0;
   std::int64_t floor_ = 0;
-  bool unreachable_said_ = false;
+  StoreTrouble trouble_;
+  const std::stop_source stop_;
 };
 
 }  // namespace

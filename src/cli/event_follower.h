@@ -10,8 +10,8 @@ namespace leasehold::cli {
 /// One line; with --json an object.
 void print_event(const Context& context, const Event& event);
 
-/// Prints the newest `filter.limit` events, then all that happens, until stop_signal() tells of one: see
-/// stop_on_signals(). Gives the exit code.
+/// Prints the newest `filter.limit` events, then all that happens, until this process is told to stop. Gives the exit
+/// code.
 int follow_events(const Context& context, const Store& store, const EventFilter& filter);
 
 }  // namespace leasehold::cli

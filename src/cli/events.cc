@@ -5,7 +5,6 @@
 #include "cli/event_follower.h"
 #include "cli/print.h"
 #include "cli/report.h"
-#include "cli/stop_signals.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -19,10 +18,7 @@ struct EventsOptions {
 int show_events(const Context& context, const EventsOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  if (options.follow) {
-    stop_on_signals();
-    return follow_events(context, *store, options.filter);
-  }
+  if (options.follow) return follow_events(context, *store, options.filter);
   auto events = store->events(options.filter);
   if (!events) return report(context, events.error());
   if (context.json) {
@@ -42,7 +38,7 @@ void add_events(CLI::App& parent, Context& context) {
                                "leasehold events --follow --json | jq -r .what     # one object per line"});
   auto options = std::make_shared<EventsOptions>();
   command->add_flag("-f,--follow", options->follow, "Go on with what happens, until interrupted");
-  command->add_option("--key", options->filter.key, "Only events of this key")->type_name("KEY");
+  command->add_option("--key", options->filter.key, "Only events of this key")->check(not_empty)->type_name("KEY");
   add_number(*command, "--limit", options->filter.limit, 1, 1'000'000, "The newest N (default 100)");
   set_action(*command, context, [&context, options] { return show_events(context, *options); });
 }

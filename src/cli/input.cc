@@ -1,8 +1,12 @@
 #include "cli/input.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -10,6 +14,8 @@
 
 namespace leasehold::cli {
 namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{64} * 1024;
 
 std::string shown(const std::string& path) { return path == "-" ? "standard input" : leasehold::quoted(path); }
 
@@ -51,23 +57,41 @@ Result<LineReader> LineReader::open(const std::string& path) {
   return LineReader(std::move(*file));
 }
 
+Result<LineReader::More> LineReader::read_more() {
+  const int fd = fileno(file_.get());
+  std::array<pollfd, 2> watched{pollfd{.fd = fd, .events = POLLIN, .revents = 0},
+                                pollfd{.fd = end_fd_, .events = POLLIN, .revents = 0}};
+  ::poll(watched.data(), watched.size(), -1);
+  if (watched[1].revents != 0) return More::ended;
+  buffer_.resize(buffer_bytes);
+  const auto size = ::read(fd, buffer_.data(), buffer_.size());
+  if (size < 0) {
+    return Error{.code = Errc::invalid_argument, .message = fmt::format("it cannot be read: {}", std::strerror(errno))};
+  }
+  unread_ = std::string_view(buffer_.data(), static_cast<std::size_t>(size));
+  return size > 0 ? More::bytes : More::nothing;
+}
+
 Result<std::optional<std::string>> LineReader::next(std::size_t most) {
   std::string line;
   ++line_number_;
-  int c = getc_unlocked(file_.get());
-  if (c == EOF && std::ferror(file_.get()) == 0) return std::optional<std::string>();
-  for (; c != EOF && c != '\n'; c = getc_unlocked(file_.get())) {
-    ++bytes_read_;
-    if (line.size() == most) {
+  for (bool complete = false; !complete;) {
+    if (unread_.empty()) {
+      const auto more = read_more();
+      if (!more) return more.error();
+      if (*more == More::ended || (*more == More::nothing && line.empty())) return std::optional<std::string>();
+    }
+    const auto piece = unread_.substr(0, unread_.find('\n'));
+    if (line.size() + piece.size() > most) {
       return Error{.code = Errc::invalid_argument, .message = fmt::format("it has more than {} bytes", most)};
     }
-    line += static_cast<char>(c);
+    line += piece;
+    // Where nothing more comes, the last line is complete without its end.
+    complete = piece.size() < unread_.size() || unread_.empty();
+    const auto taken = std::min(piece.size() + 1, unread_.size());
+    bytes_read_ += static_cast<std::int64_t>(taken);
+    unread_.remove_prefix(taken);
   }
-  if (std::ferror(file_.get()) != 0) {
-    if (errno == EINTR) return std::optional<std::string>();
-    return Error{.code = Errc::invalid_argument, .message = fmt::format("it cannot be read: {}", std::strerror(errno))};
-  }
-  ++bytes_read_;
   if (line.ends_with('\r')) line.pop_back();
   return std::optional(std::move(line));
 }

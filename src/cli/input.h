@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "leasehold/result.h"
 
@@ -29,8 +31,10 @@ class LineReader {
   /// "-" is standard input.
   static Result<LineReader> open(const std::string& path);
 
-  /// The next line without its end (a carriage return before it belongs to the end). Nothing: there are no more, or
-  /// a signal came.
+  /// As soon as this descriptor is readable, there are no more lines: whoever types them may take for ever.
+  void end_at(int fd) { end_fd_ = fd; }
+
+  /// The next line without its end (a carriage return before it belongs to the end). Nothing: there are no more.
   Result<std::optional<std::string>> next(std::size_t most);
 
   /// Of the line that came last; the first is 1.
@@ -40,9 +44,14 @@ class LineReader {
   [[nodiscard]] std::optional<std::int64_t> size() const;
 
  private:
+  enum class More { bytes, nothing, ended };
   explicit LineReader(File file) : file_(std::move(file)) {}
+  Result<More> read_more();
 
   File file_;
+  int end_fd_ = -1;
+  std::vector<char> buffer_;
+  std::string_view unread_;  ///< of the buffer
   std::int64_t line_number_ = 0;
   std::int64_t bytes_read_ = 0;
 };

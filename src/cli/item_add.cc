@@ -49,7 +49,9 @@ void add_item_add(CLI::App& parent, Context& context) {
       ->add_option("--parent", options->item.parent,
                    "An item that it is part of: while one session has that, no other can have this. Empty: none")
       ->type_name("ITEM");
-  command->add_option("--meta", options->item.metadata, "Anything else: JSON, up to 1 MiB")->type_name("JSON");
+  command->add_option("--meta", options->item.metadata, "Anything else: JSON, up to 1 MiB")
+      ->check(not_empty)
+      ->type_name("JSON");
   options->conflicts_given =
       command
           ->add_option("--conflicts", options->conflicts,

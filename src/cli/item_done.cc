@@ -21,7 +21,14 @@ int finish(const Context& context, const ItemDoneOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto done = store->items().done(options.key, options.token);
-  if (!done) return report_refusal(context, done.error());
+  if (!done) {
+    const int code = report_refusal(context, done.error());
+    const auto& owner = done.error().current;
+    if (!options.token && !context.json && owner && is_own_session(owner->session)) {
+      say_line("leasehold: that is this session: add --token with the number that `claim take` gave");
+    }
+    return code;
+  }
   if (context.json) {
     print_line(wire::object({{"item", options.key}, {"done", true}}));
   } else {

@@ -63,8 +63,12 @@ void add_item_ls(CLI::App& parent, Context& context) {
                                "leasehold item ls --json | jq -r '.[] | select(.is_working_on) | .key'"});
   auto options = std::make_shared<ItemLsOptions>();
   add_choice(*command, "--state", options->state, {"open", "claimed", "stale", "done"}, "Only items in this state");
-  command->add_option("--parent", options->filter.parent, "Only the children of this item")->type_name("ITEM");
-  command->add_option("--after", options->filter.after_key, "Only those after this key")->type_name("ITEM");
+  command->add_option("--parent", options->filter.parent, "Only the children of this item")
+      ->check(not_empty)
+      ->type_name("ITEM");
+  command->add_option("--after", options->filter.after_key, "Only those after this key")
+      ->check(not_empty)
+      ->type_name("ITEM");
   add_number(*command, "--limit", options->filter.limit, 1, 1'000'000, "At most N (default 1000)");
   set_action(*command, context, [&context, options] { return list(context, *options); });
 }

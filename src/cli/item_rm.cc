@@ -3,7 +3,7 @@
 
 #include "cli/claim_refusal.h"
 #include "cli/command.h"
-#include "cli/job_options.h"
+#include "cli/consent.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/session_options.h"
@@ -20,26 +20,30 @@ struct ItemRmOptions {
 
 int show_what_would_go(const Context& context, const Store& store, const std::string& key) {
   const auto item = store.items().show(key);
-  if (!item) return report_refusal(context, item.error());
+  if (!item) return report_refusal(context, without_advice(item.error()));
+  const auto children = store.items().list({.parent = key, .limit = 1});
+  if (!children) return report(context, children.error());
   if (context.json) {
     print_line(wire::to_json(*item));
   } else if (item->is_working_on) {
     say("session {} works on it: it cannot be removed now", printable(item->active_session_id));
+  } else if (!children->empty()) {
+    say("it has children, such as {}: it cannot be removed now", printable(children->front().key));
   } else {
     print("would remove {}, which is {}", printable(key), to_string(item->state));
   }
-  return item->is_working_on ? exit_code::held : exit_code::ok;
+  return item->is_working_on || !children->empty() ? exit_code::held : exit_code::ok;
 }
 
 int remove(const Context& context, const ItemRmOptions& options) {
-  if (!options.consent.yes && !options.consent.dry_run) {
+  if (!options.consent.given()) {
     return ask_for_yes(context, "rm forgets the item and who had it when");
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   if (options.consent.dry_run) return show_what_would_go(context, *store, options.key);
   const auto removed = store->items().remove(options.key);
-  if (!removed) return report_refusal(context, removed.error());
+  if (!removed) return report_refusal(context, without_advice(removed.error()));
   if (context.json) {
     print_line(wire::object({{"item", options.key}, {"removed", true}}));
   } else {

@@ -63,11 +63,15 @@ void add_job_add(CLI::App& parent, Context& context) {
   auto* payload =
       command->add_option("PAYLOAD", options->payload, "Any bytes up to 1 MiB; - or nothing: standard input")
           ->type_name("");
-  command->add_option("--file", options->file, "The payload is in this file")->type_name("FILE")->excludes(payload);
+  command->add_option("--file", options->file, "The payload is in this file")
+      ->check(not_empty)
+      ->type_name("FILE")
+      ->excludes(payload);
   add_job_settings(*command, options->job);
   command
       ->add_option("--dedupe", options->job.dedupe_key,
                    "Unique among the queue's jobs that are not final: a second one gives the first one's number")
+      ->check(not_empty)
       ->type_name("KEY");
   set_action(*command, context, [&context, options] { return add(context, *options); });
 }

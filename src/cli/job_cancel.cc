@@ -43,7 +43,7 @@ void add_job_cancel(CLI::App& parent, Context& context) {
                   {"leasehold job cancel 17", "leasehold job cancel 17 --reason 'order was withdrawn'"});
   auto options = std::make_shared<JobCancelOptions>();
   add_job_id(*command, options->id);
-  command->add_option("--reason", options->reason, "Why; kept with the event")->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Why; kept with the event")->check(not_empty)->type_name("TEXT");
   set_action(*command, context, [&context, options] { return cancel(context, *options); });
 }
 

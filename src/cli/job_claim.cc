@@ -63,10 +63,11 @@ void add_job_claim(CLI::App& parent, Context& context) {
   add_duration(*command, "--ttl", options->claim.ttl,
                "How long the lease lasts without a heartbeat (default: the queue's own, else 5m)");
   add_duration(*command, "--wait", options->claim.wait, "How long to wait for a job (default: not)");
-  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_holder(*command, options->holder);
   command
       ->add_option("--request-id", options->claim.request_id,
                    "Makes repeating harmless: the same id gives the first answer again")
+      ->check(not_empty)
       ->type_name("ID");
   add_number(*command, "-E,--conflict-exit-code", options->refused_code, 0, 255,
              "Exit with N instead of 75 when it is at capacity, paused, rate limited or busy");

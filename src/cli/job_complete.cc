@@ -39,6 +39,7 @@ void add_job_complete(CLI::App& parent, Context& context) {
   auto* result =
       command->add_option("--result", options->result, "What came of it; see `job result`")->type_name("TEXT");
   command->add_option("--result-file", options->result_file, "The same from a file, up to 1 MiB; - is standard input")
+      ->check(not_empty)
       ->type_name("FILE")
       ->excludes(result);
   set_action(*command, context, [&context, options] { return complete(context, *options); });

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/consent.h"
 #include "cli/job_options.h"
 #include "cli/print.h"
 #include "cli/report.h"
@@ -31,7 +32,7 @@ int show_what_would_go(const Context& context, const Store& store, JobId id) {
 }
 
 int remove(const Context& context, const JobDeleteOptions& options) {
-  if (!options.consent.yes && !options.consent.dry_run) {
+  if (!options.consent.given()) {
     return ask_for_yes(context, "delete forgets the job and its history");
   }
   auto store = context.open_store();

@@ -43,6 +43,7 @@ void add_job_fail(CLI::App& parent, Context& context) {
   add_held_job(*command, options->job);
   auto* error = command->add_option("--error", options->error, "Why; kept with the attempt")->type_name("TEXT");
   command->add_option("--error-file", options->error_file, "The same from a file, up to 64 KiB; - is standard input")
+      ->check(not_empty)
       ->type_name("FILE")
       ->excludes(error);
   auto* for_good = command->add_flag("--for-good", options->for_good, "Do not try again: it is a dead letter at once");

@@ -36,12 +36,14 @@ struct Imported {
 
 class Importer {
  public:
-  Importer(const Jobs& jobs, const JobImportOptions& options, LineReader& lines)
-      : jobs_(jobs), options_(options), lines_(lines), begun_(BootClock::now()) {}
+  Importer(const Jobs& jobs, const JobImportOptions& options, LineReader& lines, const StopSignals& signals)
+      : jobs_(jobs), options_(options), lines_(lines), signals_(signals), begun_(BootClock::now()) {
+    lines_.end_at(signals.fd());
+  }
 
   /// Until the end, the first bad line, or a signal.
   Result<void> run() {
-    while (stop_signal() == 0) {
+    while (signals_.first() == 0) {
       auto line = lines_.next(options_.envelope ? max_envelope_bytes : max_payload_bytes);
       if (!line) return refuse_line(line.error());
       if (!*line) break;
@@ -114,6 +116,7 @@ class Importer {
   const Jobs& jobs_;
   const JobImportOptions& options_;
   LineReader& lines_;
+  const StopSignals& signals_;
   const BootTime begun_;
   ProgressLine progress_;
   std::vector<wire::JobEnvelope> batch_;
@@ -146,18 +149,18 @@ int import(const Context& context, const JobImportOptions& options) {
   if (!lines) return report(context, lines.error());
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  stop_on_signals();
+  const StopSignals signals(std::stop_source{});
   const auto jobs = store->jobs();
-  auto importer = std::make_unique<Importer>(jobs, options, *lines);
+  auto importer = std::make_unique<Importer>(jobs, options, *lines, signals);
   const auto done = importer->run();
   const auto imported = importer->imported();
   // Takes the progress line away.
   importer.reset();
   if (!done) return report_stop(context, imported, done.error());
   print_imported(context, options, imported);
-  if (stop_signal() == 0) return exit_code::ok;
+  if (signals.first() == 0) return exit_code::ok;
   say("stopped after line {}: go on with --from-line {}", imported.last_line, imported.last_line + 1);
-  return 128 + stop_signal();
+  return exit_code_after(signals.first());
 }
 
 }  // namespace

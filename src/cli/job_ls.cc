@@ -3,6 +3,7 @@
 
 #include "base/names.h"
 #include "cli/command.h"
+#include "cli/job_options.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/table.h"
@@ -83,14 +84,12 @@ void add_job_ls(CLI::App& parent, Context& context) {
                    "leasehold job ls --state running --json | jq -r '.[].holder'"});
   auto options = std::make_shared<JobLsOptions>();
   auto& filter = options->filter;
-  command->add_option("--queue", filter.queue, "Only those of this queue")->type_name("QUEUE");
+  command->add_option("--queue", filter.queue, "Only those of this queue")->check(not_empty)->type_name("QUEUE");
   add_choice(*command, "--state", options->state,
              {"available", "deferred", "blocked", "running", "expired", "completed", "failed", "cancelled"},
              "Only those in this state");
-  command->add_option("--tag", filter.tag, "Only those with this tag")->type_name("TAG");
-  command->add_option("--before", filter.before_id, "Only those older than this job")
-      ->check(CLI::PositiveNumber)
-      ->type_name("ID");
+  command->add_option("--tag", filter.tag, "Only those with this tag")->check(not_empty)->type_name("TAG");
+  add_job_option(*command, "--before", filter.before_id, "Only those older than this job");
   add_number(*command, "--limit", filter.limit, 1, 1'000'000, "At most N (default 100)");
   set_action(*command, context, [&context, options] { return list(context, *options); });
 }

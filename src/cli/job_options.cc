@@ -15,19 +15,18 @@
 namespace leasehold::cli {
 namespace {
 
-JobId job_id_from(const std::string& text) {
+JobId job_id_from(const std::string& names, const std::string& text) {
   JobId id = 0;
   const auto* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, id);
   if (parsed.ec != std::errc() || parsed.ptr != end || id <= 0) {
-    throw CLI::ValidationError("ID", leasehold::quoted(text) + " is not a job: write the number that `job add` gave");
+    throw CLI::ValidationError(names, leasehold::quoted(text) + " is not a job: write the number that `job add` gave");
   }
   return id;
 }
 
 CLI::Option* add_id(CLI::App& command, JobId& id, const std::string& help) {
-  const auto take = [&id](const std::string& text) { id = job_id_from(text); };
-  return command.add_option_function<std::string>("ID", take, help)->required()->type_name("");
+  return add_job_option(command, "ID", id, help)->required()->type_name("");
 }
 
 /// An option whose text a parser reads; what the parser says is the complaint.
@@ -43,7 +42,7 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& names, T& value, P
 
 void add_predecessors(CLI::App& command, std::vector<JobId>& after) {
   const auto take = [&after](const std::vector<std::string>& texts) {
-    for (const auto& text : texts) after.push_back(job_id_from(text));
+    for (const auto& text : texts) after.push_back(job_id_from("--after", text));
   };
   command
       .add_option_function<std::vector<std::string>>("--after", take, "Wait for this job to complete; may be repeated")
@@ -77,6 +76,11 @@ CLI::Option* add_queue_name(CLI::App& command, std::string& queue) {
   return command.add_option("QUEUE", queue, "The queue: up to 512 bytes of UTF-8")->required()->type_name("");
 }
 
+CLI::Option* add_job_option(CLI::App& command, const std::string& names, JobId& id, const std::string& help) {
+  const auto take = [&id, names](const std::string& text) { id = job_id_from(names, text); };
+  return command.add_option_function<std::string>(names, take, help)->type_name("ID");
+}
+
 CLI::Option* add_job_id(CLI::App& command, JobId& id) { return add_id(command, id, "The job's number"); }
 
 void add_held_job(CLI::App& command, HeldJob& job) {
@@ -91,17 +95,14 @@ void add_job_settings(CLI::App& command, wire::JobEnvelope& job) {
              "Higher first, then earliest (default 0)");
   add_times(command, settings);
   command.add_option("--limit-key", job.limit_key, "Counts against the queue's --max-per-key together with its like")
+      ->check(not_empty)
       ->type_name("KEY");
   add_budgets(command, settings);
   command.add_option("--tag", settings.tags, "A word to find it by; may be repeated")
+      ->check(not_empty)
       ->allow_extra_args(false)
       ->type_name("TAG");
   add_predecessors(command, settings.after);
-}
-
-void add_consent(CLI::App& command, Consent& consent) {
-  auto* yes = command.add_flag("--yes", consent.yes, "Do it");
-  command.add_flag("--dry-run", consent.dry_run, "Only tell what it would do")->excludes(yes);
 }
 
 CLI::Option* add_limit(CLI::App& command, const std::string& names, std::optional<int>& value,

@@ -12,6 +12,8 @@ namespace leasehold::cli {
 
 CLI::Option* add_queue_name(CLI::App& command, std::string& queue);
 CLI::Option* add_job_id(CLI::App& command, JobId& id);
+/// An option that names a job.
+CLI::Option* add_job_option(CLI::App& command, const std::string& names, JobId& id, const std::string& help);
 
 /// A job as its holder names it: the id (else LEASEHOLD_JOB_ID, as `leasehold work` sets it) and the token.
 struct HeldJob {
@@ -22,13 +24,6 @@ void add_held_job(CLI::App& command, HeldJob& job);
 
 /// What `job add` and `job import` let people say about a job, but for its payload and its dedupe key.
 void add_job_settings(CLI::App& command, wire::JobEnvelope& job);
-
-/// --yes and --dry-run of a destructive command.
-struct Consent {
-  bool yes = false;
-  bool dry_run = false;
-};
-void add_consent(CLI::App& command, Consent& consent);
 
 /// A limit: a number from 1, or "none", which is zero.
 CLI::Option* add_limit(CLI::App& command, const std::string& names, std::optional<int>& value, const std::string& help);

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/job_options.h"
+#include "cli/consent.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "wire/wire.h"
@@ -33,7 +33,7 @@ int redrive(const Context& context, const JobRedriveOptions& options) {
   if (options.all == !options.queue.empty()) {
     return report(context, {.code = Errc::invalid_argument, .message = "name one queue, or write --all"});
   }
-  if (!options.consent.yes && !options.consent.dry_run) {
+  if (!options.consent.given()) {
     return ask_for_yes(context, "redrive runs every dead letter again");
   }
   auto store = context.open_store();

@@ -13,7 +13,8 @@ namespace {
 int remove(const Context& context, const std::string& name) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  if (const auto removed = store->limits().remove(name); !removed) return report(context, removed.error());
+  if (const auto removed = store->limits().remove(name); !removed)
+    return report(context, without_advice(removed.error()));
   if (context.json) {
     print_line(wire::object({{"name", name}, {"removed", true}}));
   } else {

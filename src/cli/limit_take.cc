@@ -53,7 +53,7 @@ void add_limit_take(CLI::App& parent, Context& context) {
                       "So many turns at once after a time without any (default: as it was set, at first 1)");
   add_optional_duration(*command, "--wait", take_options.wait,
                         "The longest to wait; 0: now or not at all (default: as long as it takes)");
-  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_holder(*command, options->holder);
   add_number(*command, "-E,--conflict-exit-code", options->refused_code, 0, 255,
              "Exit with N instead of 75 when it would take longer than --wait");
   set_action(*command, context, [&context, options] { return take(context, *options); });

@@ -1,4 +1,7 @@
 // leasehold, the command line: parse, run the action, give its exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <span>
 #include <string_view>
@@ -10,6 +13,15 @@
 
 namespace leasehold::cli {
 namespace {
+
+/// A closed stdin, stdout or stderr would become the number of the next file we open: a database that gets our output,
+/// a socket that is read as input. With these in their place using them still fails.
+void occupy_closed_descriptors() {
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    const bool closed = ::fcntl(standard, F_GETFD) < 0;
+    if (closed) static_cast<void>(::open("/dev/null", standard == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
 
 /// For a command line that was not understood: nobody has looked at --json yet.
 bool asks_for_json(std::span<char*> words) {
@@ -34,7 +46,7 @@ int answer_parse_error(const CLI::App& root, Context& context, std::span<char*> 
   return report(context, {.code = Errc::invalid_argument, .message = explain(root, error)});
 }
 
-int run(std::span<char*> words) {
+int perform(std::span<char*> words) {
   Context context;
   context.words.assign(words.begin(), words.end());
   CLI::App root("Leases in the database you already have: locks and jobs that free themselves when their holder dies",
@@ -45,7 +57,15 @@ int run(std::span<char*> words) {
   } catch (const CLI::ParseError& error) {
     return answer_parse_error(root, context, words, error);
   }
-  const int code = context.action();
+  if (const auto misread = explain_misread(root, context.words)) {
+    return report(context, {.code = Errc::invalid_argument, .message = *misread});
+  }
+  return context.action();
+}
+
+int run(std::span<char*> words) {
+  occupy_closed_descriptors();
+  const int code = perform(words);
   // A result that did not reach its reader (a full disk) is no success.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     say_line("leasehold: cannot write the result to stdout");

@@ -46,7 +46,9 @@ void add_man(CLI::App& parent, Context& context) {
   auto options = std::make_shared<ManOptions>();
   command->add_option("COMMAND", options->command, "Which command, e.g. lock run (default: leasehold itself)")
       ->type_name("");
-  command->add_option("--into", options->into, "Write the pages of all commands into this folder")->type_name("FOLDER");
+  command->add_option("--into", options->into, "Write the pages of all commands into this folder")
+      ->check(not_empty)
+      ->type_name("FOLDER");
   set_action(*command, context, [command, &context, options] {
     const auto& root = root_of(*command);
     return options->into.empty() ? print_page(context, root, options->command)

@@ -103,11 +103,16 @@ somebody else holds it, a limit is reached, the queue is paused, or the wait ran
 .TP
 76
 the lease is lost: the token is not the current one, or the session is stale or unknown; nothing was changed
+.TP
+130, 143
+SIGINT or SIGTERM came before it got what it waited for (128 plus the number of the signal)
+.PP
+A command that only watches, or serves until it is told to stop, has then done what it was asked: 0.
 )";
 
 constexpr std::string_view exit_status_of_run = R"(.PP
 \fBleasehold lock run\fR, \fBelect\fR, \fBsession run\fR and \fBschedule run\fR give the command's own exit code, or
-128 plus the number of the signal that ended it.
+128 plus the number of the signal that ended it. These, \fBwork\fR and \fBchunk run\fR know three more:
 .TP
 125
 the command could not be run under the lease
@@ -166,7 +171,8 @@ std::string man_page(const CommandText& command) {
   page += options_section(command);
   page += examples_section(command);
   page += exit_status;
-  const bool runs_a_command = command.path.back() == "run" || command.path.back() == "elect";
+  const bool runs_a_command =
+      command.path.back() == "run" || command.path.back() == "elect" || command.path.back() == "work";
   if (command.path.size() == 1 || runs_a_command) page += exit_status_of_run;
   page += environment;
   page += see_also(command);

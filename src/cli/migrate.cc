@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/consent.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/table.h"
@@ -40,8 +41,7 @@ int up(const Context& context) {
 
 struct DownOptions {
   int to = -1;
-  bool yes = false;
-  bool dry_run = false;
+  Consent consent;
 };
 
 /// Newest first: the order in which they are undone. Going back to 0 undoes the bookkeeping (0000), too.
@@ -54,7 +54,7 @@ std::vector<MigrationInfo> applied_above(const std::vector<MigrationInfo>& all, 
 }
 
 int down(const Context& context, const DownOptions& options) {
-  if (!options.yes && !options.dry_run) return ask_for_yes(context, "migrate down deletes tables and what is in them");
+  if (!options.consent.given()) return ask_for_yes(context, "migrate down deletes tables and what is in them");
   auto migrations = open_as_it_is(context);
   if (!migrations) return report(context, migrations.error());
   auto all = migrations->status();
@@ -65,7 +65,7 @@ int down(const Context& context, const DownOptions& options) {
     return exit_code::nothing_to_do;
   }
   const int target = options.to >= 0 ? options.to : std::max(applied.front().version - 1, 0);
-  if (options.dry_run) return tell(context, applied_above(*all, target), "would undo", "nothing to undo");
+  if (options.consent.dry_run) return tell(context, applied_above(*all, target), "would undo", "nothing to undo");
   return tell(context, migrations->down(target), "undone", "nothing to undo");
 }
 
@@ -127,8 +127,7 @@ void add_migrate_down(CLI::App& parent, Context& context) {
                                "leasehold migrate down --to 0 --yes     # leaves nothing of leasehold behind"});
   auto options = std::make_shared<DownOptions>();
   add_number(*command, "--to", options->to, 0, 9999, "The version to go back to (default: the one before)");
-  command->add_flag("--yes", options->yes, "Do it");
-  command->add_flag("--dry-run", options->dry_run, "Only tell what would be undone");
+  add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return down(context, *options); });
 }
 

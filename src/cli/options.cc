@@ -34,9 +34,7 @@ void add_common_options(CLI::App& app, Context& context) {
                  "The store: sqlite:PATH or postgresql://USER@HOST/DATABASE (default: "
                  "LEASEHOLD_DB, else a file in your state folder)")
       ->type_name("URL")
-      ->check([](const std::string& url) {
-        return url.empty() ? std::string("it is empty: write sqlite:PATH or postgresql://USER@HOST/DATABASE") : "";
-      })
+      ->check(not_empty)
       ->group(common_group);
   app.add_flag("--json", context.json, "Result and errors as JSON on stdout")->group(common_group);
   app.set_help_flag("-h,--help", "Show this help")->group(common_group);
@@ -64,6 +62,14 @@ CLI::App* add_group(CLI::App& parent, const std::string& name, const std::string
   group->footer(examples_footer(examples));
   group->set_help_flag("-h,--help", "Show this help")->group(common_group);
   return group;
+}
+
+std::string not_empty(const std::string& value) { return value.empty() ? "it is empty: was a variable not set?" : ""; }
+
+CLI::Option* add_holder(CLI::App& command, std::string& holder) {
+  return command.add_option("--holder", holder, "Name shown to others (default: user@host:pid)")
+      ->check(not_empty)
+      ->type_name("NAME");
 }
 
 CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration& value, const std::string& help) {

@@ -55,6 +55,17 @@ bool begins_late_control(std::string_view text) {
   return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0U;
 }
 
+/// U+202A to U+202E and U+2066 to U+2069 change the order in which a terminal shows what comes after them, so that one
+/// name looks like another. 0: there is none at the beginning of the text.
+unsigned reordering_at_front(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xE2') return 0;
+  const unsigned code =
+      0x2000U | (static_cast<unsigned char>(text[1]) & 0x3FU) << 6U | (static_cast<unsigned char>(text[2]) & 0x3FU);
+  const bool embeds = code >= 0x202AU && code <= 0x202EU;
+  const bool isolates = code >= 0x2066U && code <= 0x2069U;
+  return embeds || isolates ? code : 0;
+}
+
 std::tm local(Timestamp when) {
   const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(when).time_since_epoch().count();
   std::tm parts{};
@@ -66,6 +77,8 @@ std::tm local(Timestamp when) {
 
 void print_line(std::string_view line) { write_line(stdout, line); }
 void say_line(std::string_view line) { write_line(stderr, line); }
+
+bool printed_well() { return std::ferror(stdout) == 0; }
 
 std::string coloured(Tone tone, std::string_view text) {
   if (tone == Tone::plain || !wants_colour()) return std::string(text);
@@ -105,6 +118,9 @@ std::string printable(std::string_view text) {
       shown += fmt::format("\\x{:02x}", byte);
     } else if (begins_late_control(text.substr(at))) {
       shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++at]));
+    } else if (const auto code = reordering_at_front(text.substr(at)); code != 0) {
+      shown += fmt::format("\\u{:04x}", code);
+      at += 2;
     } else {
       shown += text[at];
     }
@@ -128,6 +144,15 @@ std::string with_distance(Timestamp when, Timestamp now) {
 
 std::string counted(std::int64_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+std::string enumerated(const std::vector<std::string>& things) {
+  std::string text;
+  for (std::size_t i = 0; i < things.size(); ++i) {
+    const auto* const before = i == 0 ? "" : i + 1 < things.size() ? ", " : " and ";
+    text += before + things[i];
+  }
+  return text;
 }
 
 Timestamp wall_clock() { return std::chrono::floor<Duration>(std::chrono::system_clock::now()); }

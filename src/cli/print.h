@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
@@ -15,6 +16,9 @@ namespace leasehold::cli {
 /// One line each; the newline is added.
 void print_line(std::string_view line);
 void say_line(std::string_view line);
+
+/// Whether all that was printed has reached its reader. Who prints without end ends when it has not: a disk is full.
+[[nodiscard]] bool printed_well();
 
 /// print("{} locks", n) to stdout, say(...) to stderr.
 template <typename... Args>
@@ -37,7 +41,8 @@ std::string coloured(JobState state);
 /// Whether a person is looking: stderr is a terminal.
 [[nodiscard]] bool on_terminal();
 
-/// What came from outside, made fit for a terminal: control characters and broken UTF-8 are shown as \xNN.
+/// What came from outside, made fit for a terminal: control characters and broken UTF-8 are shown as \xNN,
+/// characters that turn the order of others around as \uNNNN.
 std::string printable(std::string_view text);
 
 /// "12:00:30" in local time, with the date when that is not the day of `now`.
@@ -48,6 +53,9 @@ std::string with_distance(Timestamp when, Timestamp now);
 
 /// "1 job", "2 jobs".
 std::string counted(std::int64_t count, std::string_view thing);
+
+/// "a", "a and b", "a, b and c".
+std::string enumerated(const std::vector<std::string>& things);
 
 /// This machine's wall clock: for showing and for reading what people write, never for leases.
 Timestamp wall_clock();

@@ -48,7 +48,7 @@ void add_queue_pause(CLI::App& parent, Context& context) {
                   {"leasehold queue pause mail --reason 'provider is down'"});
   auto options = std::make_shared<QueuePauseOptions>();
   add_queue_name(*command, options->name);
-  command->add_option("--reason", options->reason, "Why; told to whoever claims")->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Why; told to whoever claims")->check(not_empty)->type_name("TEXT");
   set_action(*command, context, [&context, options] { return pause(context, *options); });
 }
 

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/consent.h"
 #include "cli/job_options.h"
 #include "cli/print.h"
 #include "cli/report.h"
@@ -29,7 +30,7 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
 }
 
 int purge(const Context& context, const QueuePurgeOptions& options) {
-  if (!options.consent.yes && !options.consent.dry_run) {
+  if (!options.consent.given()) {
     return ask_for_yes(context, "purge cancels every job that waits in the queue");
   }
   auto store = context.open_store();

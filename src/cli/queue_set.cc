@@ -34,6 +34,7 @@ void take_ttl(QueueSettings& settings, const std::string& text) {
   }
   const auto ttl = parse_duration(text);
   if (!ttl) throw CLI::ValidationError("--ttl", ttl.error().message);
+  if (*ttl == Duration(0)) throw CLI::ValidationError("--ttl", "no lease lasts 0s: write none to take it away");
   settings.default_ttl = *ttl;
 }
 

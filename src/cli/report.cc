@@ -17,6 +17,13 @@ std::string place_of(const Holder& holder) {
   return place.empty() ? "" : fmt::format(" ({})", place);
 }
 
+/// Not every refusal tells it.
+std::string signs_of_life(const LeaseInfo& lease) {
+  if (lease.acquired_at == Timestamp{}) return "";
+  return fmt::format(" since {}, heartbeat {}", local_time(lease.acquired_at, lease.store_now),
+                     format_age(lease.heartbeat_age()));
+}
+
 /// Whether somebody else has it now, which the message alone does not say. (Of a job the message says all there is.)
 bool tells_of_somebody(const Error& error) {
   return error.lost_reason == LostReason::superseded && error.current && error.current->state == LeaseState::running &&
@@ -86,8 +93,15 @@ std::string describe_holder(const LeaseInfo& lease) {
   const auto frees = lease.frees_in() > Duration::zero()
                          ? fmt::format("frees at {} (in {})", until, format_duration(lease.frees_in()))
                          : fmt::format("expired at {}: the next one may take it", until);
-  return fmt::format("held by {}{} since {}, heartbeat {}, {}", printable(lease.holder.name), place_of(lease.holder),
-                     local_time(lease.acquired_at, lease.store_now), format_age(lease.heartbeat_age()), frees);
+  return fmt::format("held by {}{}{}, {}", printable(lease.holder.name), place_of(lease.holder), signs_of_life(lease),
+                     frees);
+}
+
+Error without_advice(Error error) {
+  constexpr std::string_view fact = " does not exist";
+  const auto at = error.message.rfind(fact);
+  if (error.code == Errc::not_found && at != std::string::npos) error.message.resize(at + fact.size());
+  return error;
 }
 
 int ask_for_yes(const Context& context, std::string_view what) {

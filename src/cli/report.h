@@ -15,6 +15,9 @@ int report(const Context& context, const Error& error, int held_code = exit_code
 /// "held by ana@box (pid 12, tty pts/3) since 12:00:00, heartbeat 2m ago, frees at 12:00:30 (in 20s)"
 std::string describe_holder(const LeaseInfo& lease);
 
+/// The same without what to do about something that is not there: whoever wants it gone does not want to make it first.
+Error without_advice(Error error);
+
 /// For destructive commands without --yes: says what is missing, exit code 2.
 int ask_for_yes(const Context& context, std::string_view what);
 

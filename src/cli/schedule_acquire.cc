@@ -59,10 +59,11 @@ void add_schedule_acquire(CLI::App& parent, Context& context) {
   command->add_flag("--now", options->acquire.now, "Even if it is not due; never while somebody else has it");
   add_duration(*command, "--lease", options->acquire.ttl,
                "How long the lease lasts without a heartbeat (default: as the schedule says)");
-  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_holder(*command, options->holder);
   command
       ->add_option("--request-id", options->acquire.request_id,
                    "Makes repeating harmless: the same id gives the first answer again")
+      ->check(not_empty)
       ->type_name("ID");
   add_skip_exit_code(*command, options->skip.code);
   command->add_flag("-q,--quiet", options->quiet, "Print nothing but the token");

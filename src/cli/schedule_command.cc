@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/command_streams.h"
+#include "cli/grace.h"
 #include "cli/print.h"
 #include "cli/schedule_counts.h"
 

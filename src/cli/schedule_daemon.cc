@@ -37,7 +37,7 @@ int conclude(const Context& context, const ScheduleDaemonOptions& options, const
   tell_summary(context, summary);
   // Without an end of its own, being told to stop is how it ends well.
   if (!options.once) return exit_code::ok;
-  return signal != 0 ? 128 + signal : code_after_once(summary);
+  return signal != 0 ? exit_code_after(signal) : code_after_once(summary);
 }
 
 SchedulerOptions scheduler_options(const ScheduleDaemonOptions& options, Holder holder) {
@@ -54,7 +54,7 @@ SchedulerOptions scheduler_options(const ScheduleDaemonOptions& options, Holder 
 /// `warden` is there where commands are to be run.
 int serve(const Context& context, const ScheduleDaemonOptions& options, const run::Warden* warden) {
   CommandStops stops;
-  const StopSignals signals(stops, warden != nullptr ? options.grace : Duration(0));
+  const SteppedStop stop(stops, warden != nullptr ? options.grace : Duration(0));
   const auto url = context.store_url();
   if (!url) return report(context, url.error());
   const auto store = context.open_store();
@@ -73,7 +73,7 @@ int serve(const Context& context, const ScheduleDaemonOptions& options, const ru
   const auto summary = scheduler.run(stops.claiming.get_token());
   if (!summary) return report(context, summary.error());
   if (commands && commands->fatal_code() != 0) return commands->fatal_code();
-  return conclude(context, options, *summary, signals.first());
+  return conclude(context, options, *summary, stop.signal());
 }
 
 int run_daemon(const Context& context, const ScheduleDaemonOptions& options) {
@@ -102,7 +102,7 @@ void add_schedule_daemon(CLI::App& parent, Context& context) {
   add_duration(*command, "--grace", options->grace,
                "How long running commands get to finish when this process is told to stop, and between SIGTERM and "
                "SIGKILL (default 10s; there at most a third of the lease)");
-  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_holder(*command, options->holder);
   command->add_flag("--once", options->once,
                     "Only what is due now, then exit: 0 all went well, 1 something failed, 3 nothing was due, 76 a run "
                     "was lost");

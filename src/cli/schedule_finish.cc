@@ -54,7 +54,9 @@ void add_schedule_finish(CLI::App& parent, Context& context) {
       command->add_flag("--fail", options->failed, "It did not: the next run comes after the pause for that");
   failed->excludes(ok);
   command->add_option("--error", options->error, "Why it failed, up to 64 KiB")->type_name("TEXT")->needs(failed);
-  command->add_option("--counts", options->counts, "What the run has done: any JSON, up to 1 MiB")->type_name("JSON");
+  command->add_option("--counts", options->counts, "What the run has done: any JSON, up to 1 MiB")
+      ->check(not_empty)
+      ->type_name("JSON");
   command->callback([&context, options] {
     if (!options->ok && !options->failed) throw CLI::ValidationError("--ok, --fail", "one of them is needed");
     context.action = [&context, options] { return finish(context, *options); };

@@ -22,13 +22,17 @@ void print_times(const ScheduleInfo& schedule, const std::vector<Timestamp>& tim
   const auto* cron = std::get_if<CronRule>(&schedule.options.rule);
   const auto zone = cron != nullptr ? cron->zone : std::string();
   const ScheduleClock clock(schedule.options.rule, schedule.wall_now);
-  Table table({zone.empty() ? "LOCAL TIME" : zone.c_str(), "UTC", "DUE"});
+  Table table({zone.empty() ? "LOCAL TIME" : zone.c_str(), "UTC", "OCCURRENCE"});
   for (const auto when : times) {
     const auto left = when - schedule.wall_now;
     table.add({clock.time(when), to_string(std::chrono::floor<std::chrono::seconds>(when)),
                left > Duration::zero() ? "in " + format_duration(left) : "now"});
   }
   table.print();
+  if (cron != nullptr && cron->jitter > Duration::zero()) {
+    say("each of them is due up to {} later; the next run: {}", format_duration(cron->jitter),
+        clock.time_and_distance(schedule.next_run_at));
+  }
 }
 
 void print_json(const std::vector<Timestamp>& times) {

@@ -56,9 +56,9 @@ void ScheduleDefinition::add_rule(CLI::App& command) {
              "Occurrences of --cron that nobody took in time: skip them, run the latest once, or all of them (default "
              "once)")
       ->needs(cron);
-  add_duration(command, "--misfire-after", options_.misfire_after,
-               "With --misfire skip: what is later than this is skipped (default 5m)")
-      ->needs(cron);
+  misfire_after_given_ = add_duration(command, "--misfire-after", options_.misfire_after,
+                                      "With --misfire skip: what is later than this is skipped (default 5m)")
+                             ->needs(cron);
   of_a_rule_.push_back(add_between(command, "--on-fail", options_.on_fail,
                                    "The pause after a run that failed or was lost (default: after a failure as after a "
                                    "success, after a loss none)"));
@@ -71,7 +71,17 @@ void ScheduleDefinition::add_queue(CLI::App& command) {
       ->type_name("QUEUE [PAYLOAD]");
 }
 
+void ScheduleDefinition::check() const {
+  if (misfire_after_given_->count() > 0 && misfire_ != "skip") {
+    throw CLI::ValidationError("--misfire-after", "it is for --misfire skip: give that, too");
+  }
+  if (enqueues() && queue_and_payload_.front().empty()) {
+    throw CLI::ValidationError("--enqueue", not_empty(queue_and_payload_.front()));
+  }
+}
+
 bool ScheduleDefinition::given() const {
+  check();
   if (every_ || cron_) return true;
   for (const auto* option : of_a_rule_) {
     if (option->count() == 0) continue;

@@ -27,7 +27,8 @@ class ScheduleDefinition {
   /// --enqueue.
   void add_queue(CLI::App& command);
 
-  /// Whether there is a rule. Throws CLI::ValidationError where something belongs to one and there is none.
+  /// Whether there is a rule. Throws CLI::ValidationError where something does not fit to it, or belongs to one and
+  /// there is none.
   [[nodiscard]] bool given() const;
   /// Whether each occurrence is to be a job.
   [[nodiscard]] bool enqueues() const { return !queue_and_payload_.empty(); }
@@ -35,6 +36,8 @@ class ScheduleDefinition {
   [[nodiscard]] Result<ScheduleOptions> options() const;
 
  private:
+  void check() const;
+
   std::optional<Between> every_;
   std::optional<std::string> cron_;
   std::string zone_ = "UTC";
@@ -43,6 +46,7 @@ class ScheduleDefinition {
   std::vector<std::string> queue_and_payload_;
   ScheduleOptions options_;
   std::vector<CLI::Option*> of_a_rule_;
+  CLI::Option* misfire_after_given_ = nullptr;
 };
 
 /// -E, --conflict-exit-code N: instead of 3 when there is nothing to do, or somebody else does it.

@@ -54,7 +54,9 @@ void add_schedule_pause(CLI::App& parent, Context& context) {
                               {"leasehold schedule pause refresh --reason 'source is down'"});
   auto options = std::make_shared<SchedulePauseOptions>();
   add_schedule_name(*command, options->name);
-  command->add_option("--reason", options->reason, "Why; told to whoever wants to run it")->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Why; told to whoever wants to run it")
+      ->check(not_empty)
+      ->type_name("TEXT");
   set_action(*command, context, [&context, options] { return pause(context, *options); });
 }
 

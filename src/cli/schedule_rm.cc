@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/job_options.h"
+#include "cli/consent.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/schedule_options.h"
@@ -19,7 +19,7 @@ struct ScheduleRmOptions {
 
 int show_what_would_go(const Context& context, const Schedules& schedules, const std::string& name) {
   const auto schedule = schedules.show(name);
-  if (!schedule) return report(context, schedule.error());
+  if (!schedule) return report(context, without_advice(schedule.error()));
   const bool running = schedule->state == ScheduleState::running;
   if (context.json) {
     print_line(wire::to_json(*schedule));
@@ -33,14 +33,14 @@ int show_what_would_go(const Context& context, const Schedules& schedules, const
 }
 
 int remove(const Context& context, const ScheduleRmOptions& options) {
-  if (!options.consent.yes && !options.consent.dry_run) {
+  if (!options.consent.given()) {
     return ask_for_yes(context, "rm forgets the schedule and its history");
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   if (options.consent.dry_run) return show_what_would_go(context, store->schedules(), options.name);
   const auto removed = store->schedules().remove(options.name);
-  if (!removed) return report(context, removed.error());
+  if (!removed) return report(context, without_advice(removed.error()));
   if (context.json) {
     print_line(wire::object({{"removed", true}, {"schedule", options.name}}));
   } else {

@@ -1,8 +1,4 @@
 // leasehold schedule run: a command that runs when it is due, once, whoever calls for it.
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cstring>
 #include <memory>
 #include <stop_token>
 #include <thread>
@@ -10,14 +6,16 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/command_runner.h"
+#include "cli/ending_text.h"
+#include "cli/grace.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/schedule_command.h"
 #include "cli/schedule_counts.h"
 #include "cli/schedule_options.h"
 #include "cli/schedule_skip.h"
+#include "cli/store_trouble.h"
 #include "cli/wrapped_command.h"
-#include "core/duration.h"
 #include "run/supervisor.h"
 
 namespace leasehold::cli {
@@ -42,8 +40,7 @@ struct ScheduleRunOptions {
   bool defines = false;
   Duration ttl{0};  ///< zero: the schedule's own
   bool now = false;
-  Duration grace = std::chrono::seconds(5);
-  CLI::Option* grace_given = nullptr;
+  Grace grace;
   SkipManner skip;
   std::string program;
   std::vector<std::string> command;
@@ -58,11 +55,12 @@ class RunOfSchedule {
         options_(options),
         supervisor_(supervisor),
         counts_(std::move(counts)),
-        held_(std::move(held)) {}
+        held_(std::move(held)),
+        text_{.what = "the run of " + leasehold::quoted(options.name), .expiry = "counts as lost"} {}
 
   int run(const std::string& url) {
     tell_of_the_past();
-    supervisor_.set_grace(grace());
+    supervisor_.set_grace(options_.grace.fitting(held_.run.grant.ttl));
     held_.lease.on_extended([this](const Grant& extended) { supervisor_.extend(extended.trusted_until); });
     auto environment = schedule_environment(held_.run, with_absolute_path(url));
     environment.push_back(counts_.variable());
@@ -79,33 +77,17 @@ class RunOfSchedule {
     if (run.skipped > 0) say("leasehold: missed before this run, and skipped: {}", counted(run.skipped, "occurrence"));
   }
 
-  [[nodiscard]] Duration grace() const {
-    const auto ttl = held_.run.grant.ttl;
-    const auto fitting = fitting_grace(options_.grace, ttl);
-    if (fitting < options_.grace && options_.grace_given->count() > 0) {
-      say("leasehold: a grace of {} does not fit a lease of {}: shortened to {}", format_duration(options_.grace),
-          format_duration(ttl), format_duration(fitting));
-    }
-    return fitting;
-  }
-
   int conclude(const Ending& ending) {
     switch (ending.kind) {
       case Ending::Kind::exited: return after_exit(ending);
       case Ending::Kind::start_failed:
-        say("leasehold: cannot run {}: {}", leasehold::quoted(options_.command[0]), std::strerror(ending.error));
+        say("leasehold: {}", not_started_text(options_.command[0], ending.error));
         return finish(ending, ending.exit_code);
       case Ending::Kind::lease_lost: return after_loss();
-      case Ending::Kind::guardian_died:
-        say("leasehold: the guardian process ended unexpectedly; ended everything the command had started");
-        return finish(ending, own_failure);
+      case Ending::Kind::guardian_died: say("leasehold: {}", guardian_died_text); return finish(ending, own_failure);
       case Ending::Kind::survived: break;
     }
-    say("leasehold: something the command started could not be killed (another user's process, or one that hangs in "
-        "the kernel): the lease is not released and runs out at {}",
-        to_string(held_.lease.grant().expires_at));
-    // Without destructors: they would release the lease.
-    ::_exit(exit_code::lost);
+    text_.leave_to_expiry(held_.lease.grant().expires_at);
   }
 
   int after_exit(const Ending& ending) {
@@ -121,35 +103,31 @@ class RunOfSchedule {
     const RunResult result{.ok = ok, .error = error, .counts = counts};
     auto finished = held_.finish(result);
     // A store that is away for a moment does not make a run that is over a lost one.
-    while (!finished && may_come_back(finished.error())) {
+    while (!finished && may_come_back(finished.error()) && has_time_for_another_try()) {
       std::this_thread::sleep_for(between_tries);
       finished = held_.finish(result);
     }
     return told(finished ? Result<void>() : Result<void>(finished.error()), code);
   }
 
-  [[nodiscard]] bool may_come_back(const Error& error) const {
-    const bool away = error.code == Errc::unavailable || error.code == Errc::in_doubt;
-    return away && BootClock::now() + between_tries < held_.lease.grant().trusted_until;
+  [[nodiscard]] bool has_time_for_another_try() const {
+    return BootClock::now() + between_tries < held_.lease.grant().trusted_until;
   }
 
   /// What to exit with after the store was told, or could not be told, how it went.
   int told(const Result<void>& answer, int code) {
     if (answer) return code;
-    const auto& error = answer.error();
-    if (error.code == Errc::lost) {
-      say("leasehold: the lease was lost before the command ended: it may not have been alone");
-      return report(context_, error);
+    if (answer.error().code == Errc::lost) {
+      text_.tell_late_loss();
+      return report(context_, answer.error());
     }
-    say("leasehold: the command ended, but the store could not be told ({}): the run counts as lost from {} on",
-        printable(error.message), to_string(held_.lease.grant().expires_at));
+    text_.tell_untold_end(answer.error(), held_.lease.grant().expires_at);
     return code;
   }
 
   [[nodiscard]] int after_loss() const {
     const auto why = held_.lease.lost();
-    say("leasehold: the command was ended, because the lease on {} {}", leasehold::quoted(options_.name),
-        why ? "was lost" : "could not be extended in time");
+    text_.tell_forced_end(why);
     if (why) report(context_, *why);
     return exit_code::lost;
   }
@@ -159,6 +137,7 @@ class RunOfSchedule {
   Supervisor& supervisor_;
   const CountsFile counts_;
   HeldRun held_;
+  const HeldText text_;
 };
 
 Result<void> define(const Schedules& schedules, const ScheduleRunOptions& options) {
@@ -192,7 +171,7 @@ int run_with(const Context& context, const ScheduleRunOptions& options, Supervis
 int run_scheduled(const Context& context, const ScheduleRunOptions& options) {
   if (const auto definition = options.definition.options(); !definition) return report(context, definition.error());
   // First of all, while there is neither a thread nor a connection that a fork would copy.
-  auto supervisor = Supervisor::fork_guardian(options.command, options.grace,
+  auto supervisor = Supervisor::fork_guardian(options.command, options.grace.asked_for,
                                               [](const std::string& line) { say("leasehold: {}", line); });
   if (!supervisor) return report_failure(context, supervisor.error());
   return run_with(context, options, **supervisor);
@@ -215,9 +194,8 @@ void add_schedule_run(CLI::App& parent, Context& context) {
                "How long the lease lasts without a heartbeat (default: as the schedule says, which is 5m unless said "
                "otherwise)");
   command->add_flag("--now", options->now, "Even if it is not due; never while somebody else runs it");
-  options->grace_given = add_duration(*command, "--grace", options->grace,
-                                      "Between SIGTERM and SIGKILL (default 5s; at most a third of the lease)");
-  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_grace(*command, options->grace, "at most a third of the lease");
+  add_holder(*command, options->holder);
   add_skip_exit_code(*command, options->skip.code);
   command->add_flag("-q,--quiet", options->skip.quiet, "Say nothing when it is not due, held or paused");
   // Only the program is an argument of ours; prefix_command leaves the words after it as they are.

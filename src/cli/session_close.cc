@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/command.h"
-#include "cli/job_options.h"
+#include "cli/consent.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/session_options.h"
@@ -40,7 +40,7 @@ Result<SessionClosed> end(const Sessions& sessions, const SessionCloseOptions& o
 
 int close(const Context& context, const SessionCloseOptions& options) {
   const auto proof = options.session.proof();
-  if (!proof && !options.consent.yes && !options.consent.dry_run) {
+  if (!proof && !options.consent.given()) {
     return ask_for_yes(context, "without the session's token this is an operator's act");
   }
   auto store = context.open_store();
@@ -65,7 +65,9 @@ void add_session_close(CLI::App& parent, Context& context) {
                                "leasehold session close s-81f --reason 'wrong machine' --yes    # by an operator"});
   auto options = std::make_shared<SessionCloseOptions>();
   add_named_session(*command, options->session, true);
-  command->add_option("--reason", options->reason, "Why; kept with the session and its claims")->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Why; kept with the session and its claims")
+      ->check(not_empty)
+      ->type_name("TEXT");
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return close(context, *options); });
 }

@@ -1,11 +1,11 @@
 #include "cli/session_live.h"
 
-#include <thread>
-
 #include "cli/live_screen.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/stop_signals.h"
+#include "cli/store_trouble.h"
+#include "storage/boot_wait.h"
 
 namespace leasehold::cli {
 namespace {
@@ -20,19 +20,23 @@ class ListWatcher {
       : context_(context), store_(store), list_(list), on_screen_(!context.json && terminal_width().has_value()) {}
 
   int run() {
-    while (stop_signal() == 0) {
+    const StopSignals signals(stop_);
+    while (!stop_.stop_requested() && printed_well()) {
       const auto picture = list_.look();
-      if (!picture && !may_come_back(picture.error())) return report(context_, picture.error());
-      if (picture) show(*picture);
-      std::this_thread::sleep_for(shortest_pause);
+      if (picture) {
+        show(*picture);
+      } else if (!passes(picture.error())) {
+        return report(context_, picture.error());
+      }
+      storage::sleep_until(BootClock::now() + shortest_pause, stop_.get_token());
       store_.wait_for_change(longest_pause);
     }
-    return 128 + stop_signal();
+    return exit_code::ok;
   }
 
  private:
   void show(const ListPicture& picture) {
-    unreachable_said_ = false;
+    trouble_.end();
     if (on_screen_) return screen_.show(picture.table);
     if (!first_ && picture.entries == last_) return;
     if (context_.json) {
@@ -56,15 +60,9 @@ class ListWatcher {
     }
   }
 
-  bool may_come_back(const Error& error) {
-    if (error.code != Errc::unavailable && error.code != Errc::in_doubt) return false;
-    if (!unreachable_said_) {
-      screen_.leave();
-      say("leasehold: {}; trying again", printable(error.message));
-    }
-    unreachable_said_ = true;
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-    return true;
+  bool passes(const Error& error) {
+    screen_.leave();
+    return trouble_.passes(error, stop_.get_token());
   }
 
   const Context& context_;
@@ -74,7 +72,8 @@ class ListWatcher {
   LiveScreen screen_;
   bool first_ = true;
   std::map<std::string, std::string> last_;
-  bool unreachable_said_ = false;
+  StoreTrouble trouble_;
+  const std::stop_source stop_;
 };
 
 void print_table(const ListPicture& picture, const WatchedList& list) {
@@ -87,7 +86,6 @@ void print_table(const ListPicture& picture, const WatchedList& list) {
 }  // namespace
 
 int watch_list(const Context& context, const Store& store, const WatchedList& list) {
-  stop_on_signals();
   return ListWatcher(context, store, list).run();
 }
 

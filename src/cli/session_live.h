@@ -25,7 +25,7 @@ struct WatchedList {
   std::function<Result<ListPicture>()> look;
 };
 
-/// Goes on until a signal comes, also while the store cannot be reached; gives the exit code.
+/// Goes on until this process is told to stop, also while the store cannot be reached; gives the exit code.
 int watch_list(const Context& context, const Store& store, const WatchedList& list);
 
 /// The same once: the table, or the JSON.

@@ -89,9 +89,13 @@ void add_options(CLI::App& command, SessionLsOptions& options) {
   add_choice(command, "--status", options.status, {"active", "idle", "stale", "released"}, "Only those that are so")
       ->excludes(stale);
   command.add_flag("--all", options.all, "Also those that were closed");
-  command.add_option("--host", options.filter.host, "Only those of this host")->type_name("HOST");
-  command.add_option("--codebase", options.filter.codebase, "Only those that work on it")->type_name("TEXT");
-  command.add_option("--track", options.filter.track, "Only those of this line of work")->type_name("TEXT");
+  command.add_option("--host", options.filter.host, "Only those of this host")->check(not_empty)->type_name("HOST");
+  command.add_option("--codebase", options.filter.codebase, "Only those that work on it")
+      ->check(not_empty)
+      ->type_name("TEXT");
+  command.add_option("--track", options.filter.track, "Only those of this line of work")
+      ->check(not_empty)
+      ->type_name("TEXT");
   add_number(command, "--limit", options.filter.limit, 1, 1'000'000, "At most N (default 1000)");
   command.add_flag("-w,--watch", options.watch,
                    "Go on until interrupted: redrawn in place on a terminal, otherwise a line for every change");

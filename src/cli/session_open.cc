@@ -40,14 +40,21 @@ Result<Holder> holder_for(const SessionOpenOptions& options) {
   return pid != 0 ? holder_in_process(pid, options.face.holder) : calling_process(options.face.holder);
 }
 
+/// "stale 5m after its last heartbeat", and what its greatest age makes of that.
+std::string describe_staleness(Duration ttl, const std::optional<Duration>& max_age, std::string_view after) {
+  if (max_age && *max_age <= ttl) return fmt::format("stale in {}, heartbeats or not", format_duration(*max_age));
+  const auto latest = max_age ? fmt::format(", in {} at the latest", format_duration(*max_age)) : "";
+  return fmt::format("stale {} after {}{}", format_duration(ttl), after, latest);
+}
+
 void print_session(const Context& context, const SessionOpenOptions& options, const Grant& grant) {
   if (context.json) return print_line(wire::to_json(grant));
   if (options.export_lines) {
     print("export LEASEHOLD_SESSION={}", shell_word(grant.key));
     return print("export LEASEHOLD_SESSION_TOKEN={}", grant.token.value);
   }
-  print("opened {}  token {}  stale {} after its last heartbeat", printable(grant.key), grant.token.value,
-        format_duration(grant.ttl));
+  print("opened {}  token {}  {}", printable(grant.key), grant.token.value,
+        describe_staleness(grant.ttl, options.face.options.max_age, "its last heartbeat"));
 }
 
 /// Nobody but the heartbeater has been told of the session: without it, there shall be none.
@@ -86,9 +93,9 @@ int open(const Context& context, SessionOpenOptions& options) {
   }
   print_session(context, options, *grant);
   if (!watched && options.pid == 0) {
-    say("leasehold: nobody can tell whether this session lives: it is stale {} after its last `leasehold session "
-        "heartbeat` (--pid, --watch-pid and `session run` know better)",
-        format_duration(grant->ttl));
+    say("leasehold: nobody can tell whether this session lives: it is {} (--pid, --watch-pid and `session run` know "
+        "better)",
+        describe_staleness(grant->ttl, session.max_age, "its last `leasehold session heartbeat`"));
   }
   return exit_code::ok;
 }

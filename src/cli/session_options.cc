@@ -22,10 +22,12 @@ std::optional<Token> token_in_environment() {
 
 }  // namespace
 
+bool is_own_session(const std::string& id) { return environment_says(session_variable, id); }
+
 std::optional<Token> NamedSession::proof() const {
   if (token) return token;
   // Of another session, the token at hand says nothing.
-  return environment_says(session_variable, id) ? token_in_environment() : std::nullopt;
+  return is_own_session(id) ? token_in_environment() : std::nullopt;
 }
 
 Result<Token> NamedSession::needed_proof() const {
@@ -45,6 +47,7 @@ void add_named_session(CLI::App& command, NamedSession& session, bool token) {
 
 void add_claiming_session(CLI::App& command, NamedSession& session) {
   command.add_option("--session", session.id, "Whose claim it is")
+      ->check(not_empty)
       ->required()
       ->type_name("ID")
       ->envname(session_variable);
@@ -52,16 +55,20 @@ void add_claiming_session(CLI::App& command, NamedSession& session) {
 
 void add_session_face(CLI::App& command, SessionFace& face) {
   auto& options = face.options;
-  command.add_option("--id", options.id, "A name to know it by (default: drawn at random)")->type_name("ID");
+  command.add_option("--id", options.id, "A name to know it by (default: drawn at random)")
+      ->check(not_empty)
+      ->type_name("ID");
   command.add_option("--label", options.label, "What it is doing, for people")->type_name("TEXT");
   command.add_option("--codebase", options.codebase, "What it works on, for people and filters")->type_name("TEXT");
   command.add_option("--track", options.track, "Which line of work it belongs to")->type_name("TEXT");
-  command.add_option("--meta", options.metadata, "Anything else: JSON, up to 1 MiB")->type_name("JSON");
+  command.add_option("--meta", options.metadata, "Anything else: JSON, up to 1 MiB")
+      ->check(not_empty)
+      ->type_name("JSON");
   add_duration(command, "--stale-after", options.ttl,
                "Stale when silent for longer than this: what it has claimed can be taken then (default 5m)");
   command.add_flag("--exclusive", options.exclusive, "At most one claim at a time");
   add_optional_duration(command, "--max-age", options.max_age, "No heartbeat keeps it up for longer than this");
-  command.add_option("--holder", face.holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_holder(command, face.holder);
 }
 
 CLI::Option* add_item_key(CLI::App& command, std::string& key) {

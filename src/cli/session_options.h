@@ -22,6 +22,9 @@ struct NamedSession {
   /// The same for commands that are the holder's only.
   [[nodiscard]] Result<Token> needed_proof() const;
 };
+/// Whether this is the session that the environment tells of.
+bool is_own_session(const std::string& id);
+
 /// The argument ID; with `token`, also --token.
 void add_named_session(CLI::App& command, NamedSession& session, bool token);
 /// --session, for commands whose argument is an item.

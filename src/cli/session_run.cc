@@ -1,21 +1,19 @@
 // leasehold session run: a session that lives exactly as long as a command does.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <stop_token>
 
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/command_runner.h"
+#include "cli/ending_text.h"
+#include "cli/grace.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/session_options.h"
 #include "cli/wrapped_command.h"
-#include "core/duration.h"
 #include "run/supervisor.h"
 
 namespace leasehold::cli {
@@ -26,7 +24,7 @@ using run::Supervisor;
 
 struct SessionRunOptions {
   SessionFace face;
-  Duration grace = std::chrono::seconds(5);
+  Grace grace;
   bool stop_when_lost = false;
   std::string program;
   std::vector<std::string> command;
@@ -38,9 +36,9 @@ BootTime end_of_trust(const SessionRunOptions& options, const Grant& grant) {
   return options.stop_when_lost ? grant.trusted_until : BootClock::now() + std::chrono::years(100);
 }
 
-/// A third of the ttl passes between heartbeats and another third is for a late one: that is what remains.
-Duration fitting_grace(const SessionRunOptions& options) {
-  return options.stop_when_lost ? std::min(options.grace, options.face.options.ttl / 3) : options.grace;
+/// Only where the command has to be gone before the lease is, there is no time to lose.
+Duration grace_of(const SessionRunOptions& options) {
+  return options.stop_when_lost ? options.grace.fitting(options.face.options.ttl) : options.grace.asked_for;
 }
 
 std::vector<std::string> environment_for(const Grant& grant, const std::string& url) {
@@ -51,17 +49,9 @@ std::vector<std::string> environment_for(const Grant& grant, const std::string& 
   };
 }
 
-/// What happened to the command, as the reason its session was closed for.
-std::string reason_of(const Ending& ending) {
-  switch (ending.kind) {
-    case Ending::Kind::start_failed: return fmt::format("could not be started: {}", std::strerror(ending.error));
-    case Ending::Kind::lease_lost: return "ended with its lease";
-    case Ending::Kind::exited:
-    case Ending::Kind::guardian_died:
-    case Ending::Kind::survived: break;
-  }
-  const bool exited = ending.kind == Ending::Kind::exited && ending.signal == 0;
-  return exited ? fmt::format("exited {}", ending.exit_code) : describe_exit(ending);
+/// How a command ended that had its time, as the reason its session was closed for.
+std::string reason_of_exit(const Ending& ending) {
+  return ending.signal == 0 ? fmt::format("exited {}", ending.exit_code) : describe_exit(ending);
 }
 
 /// One run of the command under its session.
@@ -73,16 +63,14 @@ class SessionRun {
         options_(options),
         supervisor_(supervisor),
         sessions_(std::move(sessions)),
-        held_(std::move(held)) {}
+        held_(std::move(held)),
+        text_{.what = "session " + printable(held_.grant().key), .expiry = "goes stale"} {}
 
   int run(const std::string& url) {
     const auto grant = held_.grant();
     held_.on_extended([this](const Grant& extended) { supervisor_.extend(end_of_trust(options_, extended)); });
     supervisor_.start(environment_for(grant, url), end_of_trust(options_, grant));
-    const auto ending = wait();
-    if (ending.kind == Ending::Kind::survived) leave_to_expiry();
-    close(ending);
-    return code_of(ending);
+    return conclude(wait());
   }
 
  private:
@@ -100,39 +88,38 @@ class SessionRun {
         printable(held_.grant().key), printable(why ? why->message : "no heartbeat got through in time"));
   }
 
-  /// With the true reason, and before the heartbeats end: they would close it without one.
-  void close(const Ending& ending) {
-    const auto grant = held_.grant();
-    const auto closed = sessions_.close(grant.key, grant.token, reason_of(ending));
-    if (closed || lost_) return;
-    say("leasehold: the command ended, but session {} could not be closed: {}", printable(grant.key),
-        printable(closed.error().message));
+  int conclude(const Ending& ending) {
+    switch (ending.kind) {
+      case Ending::Kind::exited: close(reason_of_exit(ending)); return ending.exit_code;
+      case Ending::Kind::start_failed:
+        say("leasehold: {}", not_started_text(options_.command[0], ending.error));
+        close(fmt::format("could not be started: {}", std::strerror(ending.error)));
+        return ending.exit_code;
+      case Ending::Kind::lease_lost: return after_loss();
+      case Ending::Kind::guardian_died:
+        say("leasehold: {}", guardian_died_text);
+        close(describe_exit(ending));
+        return own_failure;
+      case Ending::Kind::survived: break;
+    }
+    text_.leave_to_expiry(held_.grant().expires_at);
   }
 
-  [[nodiscard]] int code_of(const Ending& ending) const {
-    switch (ending.kind) {
-      case Ending::Kind::exited: return ending.exit_code;
-      case Ending::Kind::start_failed:
-        say("leasehold: cannot run {}: {}", leasehold::quoted(options_.command[0]), std::strerror(ending.error));
-        return ending.exit_code;
-      case Ending::Kind::lease_lost: break;
-      case Ending::Kind::guardian_died:
-      case Ending::Kind::survived:
-        say("leasehold: the guardian process ended unexpectedly; ended everything the command had started");
-        return own_failure;
-    }
-    say("leasehold: the command was ended, because its session {}",
-        held_.lost() ? "was lost" : "could not be kept alive in time");
-    if (const auto why = held_.lost()) report(context_, *why);
+  int after_loss() {
+    const auto why = held_.lost();
+    text_.tell_forced_end(why);
+    close("ended with its lease");
+    if (why) report(context_, *why);
     return exit_code::lost;
   }
 
-  [[noreturn]] void leave_to_expiry() const {
-    say("leasehold: something the command started could not be killed (another user's process, or one that hangs in "
-        "the kernel): the session is not closed and goes stale at {}",
-        to_string(held_.grant().expires_at));
-    // Without destructors: they would close it.
-    ::_exit(exit_code::lost);
+  /// With the true reason, and before the heartbeats end: they would close it without one.
+  void close(const std::string& reason) {
+    const auto grant = held_.grant();
+    const auto closed = sessions_.close(grant.key, grant.token, reason);
+    if (closed || lost_) return;
+    if (closed.error().code == Errc::lost) return text_.tell_late_loss();
+    text_.tell_untold_end(closed.error(), grant.expires_at);
   }
 
   const Context& context_;
@@ -140,12 +127,13 @@ class SessionRun {
   Supervisor& supervisor_;
   const Sessions sessions_;
   HeldLease held_;
+  const HeldText text_;
   std::atomic<bool> lost_ = false;
 };
 
 int run_in_session(const Context& context, SessionRunOptions& options) {
   // First of all, while there is neither a thread nor a connection that a fork would copy.
-  auto supervisor = Supervisor::fork_guardian(options.command, fitting_grace(options),
+  auto supervisor = Supervisor::fork_guardian(options.command, grace_of(options),
                                               [](const std::string& line) { say("leasehold: {}", line); });
   if (!supervisor) return report_failure(context, supervisor.error());
   const auto url = context.store_url();
@@ -171,8 +159,7 @@ void add_session_run(CLI::App& parent, Context& context) {
   add_session_face(*command, options->face);
   command->add_flag("--stop-when-lost", options->stop_when_lost,
                     "End the command with the session (exit code 76); otherwise it goes on without");
-  add_duration(*command, "--grace", options->grace,
-               "Between SIGTERM and SIGKILL, when the command has to be ended (default 5s)");
+  add_grace(*command, options->grace, "with --stop-when-lost at most a third of --stale-after");
   // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
   command->prefix_command();
   command

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/print.h"
 #include "cli/report.h"
+#include "cli/stop_signals.h"
 #include "cli/top_feed.h"
 #include "cli/top_layout.h"
 #include "cli/top_terminal.h"
@@ -44,7 +45,8 @@ class TopLoop {
       draw();
       wait();
     }
-    return signal_ == 0 ? exit_code::ok : 128 + signal_;
+    // It only watches: only SIGQUIT, which asks for more than an end, is told by the exit code.
+    return signal_ == SIGQUIT ? exit_code_after(signal_) : exit_code::ok;
   }
 
  private:

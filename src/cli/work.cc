@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/command_runner.h"
 #include "cli/command_stops.h"
+#include "cli/grace.h"
 #include "cli/print.h"
 #include "cli/report.h"
 #include "cli/work_command.h"
@@ -78,7 +79,8 @@ int conclude(const Context& context, const WorkOptions& options, const WorkSumma
   if (!told_by_refusal) tell_summary(context, summary);
   // Without an end of its own, being told to stop is how it ends well.
   if (options.until() == WorkUntil::stopped) return exit_code::ok;
-  if (signal != 0) return 128 + signal;
+  const bool interrupted = signal != 0 && !told_by_refusal && !(options.once && summary.completed > 0);
+  if (interrupted) return exit_code_after(signal);
   return options.once ? code_after_once(context, summary) : exit_code::ok;
 }
 
@@ -94,7 +96,7 @@ WorkerOptions worker_options(const WorkOptions& options, Holder holder) {
 
 int work_with(const Context& context, const WorkOptions& options, const run::Warden& warden) {
   CommandStops stops;
-  const StopSignals signals(stops, options.grace);
+  const SteppedStop stop(stops, options.grace);
   const auto url = context.store_url();
   if (!url) return report(context, url.error());
   auto store = context.open_store();
@@ -110,7 +112,7 @@ int work_with(const Context& context, const WorkOptions& options, const run::War
   const auto summary = worker.run(stops.claiming.get_token());
   if (!summary) return report(context, summary.error());
   if (runner.fatal_code() != 0) return runner.fatal_code();
-  return conclude(context, options, *summary, signals.first());
+  return conclude(context, options, *summary, stop.signal());
 }
 
 int work(const Context& context, const WorkOptions& options) {
@@ -138,7 +140,7 @@ void add_work(CLI::App& parent, Context& context) {
   add_duration(*command, "--grace", options->grace,
                "How long running commands get to finish when this process is told to stop, and between SIGTERM and "
                "SIGKILL (default 10s; there at most a third of the ttl)");
-  command->add_option("--holder", options->holder, "Name shown to others (default: user@host:pid)")->type_name("NAME");
+  add_holder(*command, options->holder);
   command->add_flag("--result", options->keep_output, "Keep the command's stdout as the job's result, up to 1 MiB");
   auto* once = command->add_flag("--once", options->once,
                                  "One job, then exit: 0 it completed, 1 it did not, 3 there was none, 76 it was lost");

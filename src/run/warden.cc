@@ -19,7 +19,7 @@
 namespace leasehold::run {
 namespace {
 
-// A parcel's label: `wake`, or `guard` with a letter for each stream that comes after the guardian's channel.
+// A parcel's label: `wake`, or `g` and a digit for each stream that comes after the guardian's channel.
 constexpr const char* wake_label = "wake";
 constexpr char guard_mark = 'g';
 constexpr std::array stream_marks{'0', '1', '2', '3'};

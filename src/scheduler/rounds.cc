@@ -1,8 +1,6 @@
 #include "scheduler/rounds.h"
 
 #include <algorithm>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include "base/random_id.h"
@@ -30,6 +28,7 @@ bool concerns_all(Errc code) {
 }  // namespace
 
 Result<Rounds::Round> Rounds::go(const std::stop_token& stop) {
+  if (auto noted = note_beginning(); !noted) return std::move(noted).error();
   const auto began = BootClock::now();
   Round round;
   std::set<std::string> found;
@@ -53,9 +52,24 @@ Result<Rounds::Round> Rounds::go(const std::stop_token& stop) {
   return round;
 }
 
+Result<void> Rounds::note_beginning() {
+  if (!around_.options.once || began_at_) return {};
+  const auto any = around_.schedules.list(1);
+  if (!any) return any.error();
+  if (!any->empty()) began_at_ = any->front().wall_now;
+  return {};
+}
+
+/// What was missed before we began is caught up with, one after the other. But a schedule that is due again because we
+/// ran it would keep us for ever.
+bool Rounds::has_had_its_turn(const DueSchedule& due) const {
+  return began_at_ && due.due_at > *began_at_ && taken_.contains(due.name);
+}
+
 Result<void> Rounds::tend(const DueSchedule& due, Round& round, const std::stop_token& stop) {
   const auto duty = around_.duties.of(due);
-  if (duty == Duty::none || around_.aside.contains(due.name, BootClock::now())) return {};
+  if (duty == Duty::none || has_had_its_turn(due)) return {};
+  if (around_.aside.contains(due.name, BootClock::now())) return {};
   // It was lost, and its handler has not ended yet: two at once would be worse than late.
   if (around_.crew.has_in_hand(due.name)) return {};
   if (duty == Duty::run && !around_.crew.has_room()) {
@@ -65,6 +79,7 @@ Result<void> Rounds::tend(const DueSchedule& due, Round& round, const std::stop_
   auto taken = duty == Duty::fire ? fire(due.name) : start(due.name, stop);
   if (!taken) return leave(due.name, std::move(taken).error());
   round.took_some = true;
+  if (around_.options.once) taken_.insert(due.name);
   return {};
 }
 

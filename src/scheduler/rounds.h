@@ -3,6 +3,8 @@
 // Belongs to one thread, the one that runs the scheduler.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 
@@ -40,6 +42,8 @@ class Rounds {
   Result<Round> go(const std::stop_token& stop);
 
  private:
+  Result<void> note_beginning();
+  [[nodiscard]] bool has_had_its_turn(const DueSchedule& due) const;
   Result<void> tend(const DueSchedule& due, Round& round, const std::stop_token& stop);
   Result<void> fire(const std::string& name);
   Result<void> start(const std::string& name, const std::stop_token& stop);
@@ -47,6 +51,10 @@ class Rounds {
   Result<void> leave(const std::string& name, Error why);
 
   Surroundings around_;
+  /// For those who go round what is due now and no further (`once`): the store's time when they began, and what they
+  /// have taken.
+  std::optional<Timestamp> began_at_;
+  std::set<std::string> taken_;
 };
 
 }  // namespace leasehold::scheduler

@@ -136,7 +136,9 @@ TEST_P(ChunkCommands, AnOperatorSkipsOnlyWhatNobodyHolds) {
   const auto held = claimed("orders", {"--holder", "ana"});
   const auto refused = tool({"chunk", "skip", "orders", "a", "--reason", "old"});
   EXPECT_EQ(refused.exit_code, 75);
-  EXPECT_TRUE(contains(refused.err, "ana"));
+  EXPECT_TRUE(contains(refused.err, "orders/a is held by ana"));
+  EXPECT_TRUE(contains(refused.err, ", frees at "));
+  EXPECT_FALSE(contains(refused.err, "since")) << "not known";
   EXPECT_EQ(json({"chunk", "skip", "orders", "b", "--reason", "old"}).at("state"), "skipped");
   EXPECT_EQ(tool({"chunk", "skip", "orders", "b", "--reason", "old"}).exit_code, 3);
   EXPECT_EQ(tool({"chunk", "skip", "orders", "z", "--reason", "old"}).exit_code, 4);
@@ -169,6 +171,9 @@ TEST_P(ChunkCommands, ResetOpensWhatItIsTold) {
     EXPECT_EQ(keys.at("running"), 1);
     EXPECT_EQ(keys.at("missing"), 1);
   }
+  const auto held = tool({"chunk", "reset", "orders", "c"});
+  EXPECT_EQ(held.exit_code, 75);
+  EXPECT_TRUE(contains(held.err, "being loaded, and left alone: 1 chunk"));
   EXPECT_EQ(tool({"chunk", "reset", "orders", "--all"}).exit_code, 2);
   const auto all = tool({"chunk", "reset", "orders", "--all", "--from-start", "--yes"});
   EXPECT_EQ(all.out, "reset 2 chunks of orders\n");

@@ -87,12 +87,14 @@ TEST_P(ChunkProgress, AWatchShowsWhoGoesOnFromWhichCursor) {
   EXPECT_TRUE(contains(finished.out, "complete 1/1, 60 rows"));
 }
 
-TEST_P(ChunkProgress, AnInterruptedWatchEndsAtOnce) {
+TEST_P(ChunkProgress, AnInterruptedWatchTellsThatTheSetIsNotFinal) {
   plan("orders", {"a"});
-  auto watcher = watch();
-  ASSERT_TRUE(tells(watcher, "planned"));
-  watcher.signal(SIGINT);
-  EXPECT_EQ(watcher.finish(20s).exit_code, 128 + SIGINT);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    auto watcher = watch();
+    ASSERT_TRUE(tells(watcher, "planned"));
+    watcher.signal(signal);
+    EXPECT_EQ(watcher.finish(20s).exit_code, 128 + signal);
+  }
 }
 
 TEST_P(ChunkProgress, OnATerminalItIsDrawnInPlace) {

@@ -1,4 +1,7 @@
 // `leasehold demo`: it passes, and finds the damage where the fence is taken away.
+#include <csignal>
+#include <filesystem>
+
 #include "cli/tool.h"
 
 namespace leasehold::support {
@@ -20,6 +23,17 @@ TEST_F(Demo, WithoutTheFenceTheVerdictFindsJobsThatWereDoneTwice) {
   const auto verdict = json({"demo", "--jobs", "1000", "--workers", "4", "--no-fence"}, 1);
   EXPECT_FALSE(verdict.at("passed").as_bool());
   EXPECT_GT(verdict.at("doubled").as_int64(), 0);
+}
+
+TEST_F(Demo, EndedEarlyItLeavesNothingBehind) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    auto demo = Process::start({LEASEHOLD_TOOL, "demo", "--jobs", "1000000"}, {{"TMPDIR", folder().path().string()}});
+    const auto has_begun = [&] { return !std::filesystem::is_empty(folder().path()); };
+    ASSERT_TRUE(eventually(has_begun));
+    demo.signal(signal);
+    EXPECT_EQ(demo.finish(std::chrono::seconds(30)).exit_code, 128 + signal);
+    EXPECT_FALSE(has_begun()) << "its folder is there";
+  }
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ TEST_P(ItemCommands, DoneIsTheOwnersWhileOneHasIt) {
   const auto refused = tool({"item", "done", "SD-1"});
   EXPECT_EQ(refused.exit_code, 75);
   EXPECT_TRUE(contains(refused.err, "  session    ann-1\n"));
+  EXPECT_FALSE(contains(refused.err, "--token"));
+  EXPECT_TRUE(contains(tool({"item", "done", "SD-1"}, {{"LEASEHOLD_SESSION", "ann-1"}}).err, "add --token"));
   EXPECT_EQ(tool({"item", "done", "SD-1", "--token", "5"}).exit_code, 76);
   EXPECT_EQ(tool({"item", "done", "SD-1", "--token", token}).out, "done SD-1\n");
   EXPECT_EQ(tool({"item", "done", "SD-1", "--token", token}).exit_code, 0) << "said twice";
@@ -79,10 +81,15 @@ TEST_P(ItemCommands, RemoveWantsConsentAndAnItemThatNobodyNeeds) {
   EXPECT_EQ(tool({"item", "rm", "SD-2", "--dry-run"}).exit_code, 75);
   EXPECT_EQ(tool({"item", "rm", "SD-2", "--yes"}).exit_code, 75);
   EXPECT_EQ(json({"item", "rm", "SD-1", "--yes"}, 75).at("error").at("code"), "busy");
+  const auto parent = tool({"item", "rm", "SD-1", "--dry-run"});
+  EXPECT_EQ(parent.exit_code, 75);
+  EXPECT_EQ(parent.err, "it has children, such as SD-2: it cannot be removed now\n");
   tool({"claim", "revoke", "SD-2", "--reason", "not needed", "--yes"});
   EXPECT_EQ(tool({"item", "rm", "SD-2", "--dry-run"}).out, "would remove SD-2, which is open\n");
   EXPECT_EQ(tool({"item", "rm", "SD-2", "--yes"}).out, "removed SD-2\n");
-  EXPECT_EQ(tool({"item", "rm", "SD-2", "--yes"}).exit_code, 4);
+  const auto gone = tool({"item", "rm", "SD-2", "--yes"});
+  EXPECT_EQ(gone.exit_code, 4);
+  EXPECT_TRUE(contains(gone.err, "item \"SD-2\" does not exist\n")) << "and need not be added first";
   EXPECT_EQ(json({"item", "rm", "SD-1", "--yes"}).at("removed"), true);
 }
 

@@ -64,7 +64,8 @@ TEST_P(QueueCommands, SettingsStayUntilTheyAreNone) {
                                                        {"--rate", "0/1m"},
                                                        {"--max-running", "0"},
                                                        {"--max-running", "many"},
-                                                       {"--ttl", "soon"}}) {
+                                                       {"--ttl", "soon"},
+                                                       {"--ttl", "0s"}}) {
     Arguments arguments = {"queue", "set", "api"};
     arguments.insert(arguments.end(), wrong.begin(), wrong.end());
     EXPECT_EQ(tool(arguments).exit_code, 2) << wrong.size();

@@ -40,6 +40,15 @@ TEST_P(ScheduleCommands, DefineKeepsEverythingThatWasSaid) {
   }
 }
 
+TEST_P(ScheduleCommands, StatusTellsHowManyRunsWereLost) {
+  define("refresh", {"--every", "10m"});
+  acquired("refresh", {"--lease", "50ms"});
+  ASSERT_TRUE(eventually([&] { return json({"recover"}).at("runs") == 1; }));
+  const auto status = tool({"status"}).out;
+  EXPECT_TRUE(contains(status, "TIMES  LEASES  JOBS  CHUNKS  CLAIMS  RUNS  LAST\n"));
+  EXPECT_TRUE(contains(status, "    1       1     0       0       0     1  "));
+}
+
 TEST_P(ScheduleCommands, ABadRuleIsAUsageErrorThatPointsAtTheField) {
   struct Case {
     Arguments words;
@@ -50,6 +59,10 @@ TEST_P(ScheduleCommands, ABadRuleIsAUsageErrorThatPointsAtTheField) {
       {{"--cron", "0 6 * * *", "--tz", "Europe/Berln"}, "unknown time zone \"Europe/Berln\""},
       {{"--every", "often"}, "write 1h or 10m-15m"},
       {{"--every", "15m-10m"}, "longest first"},
+      {{"--every", "0s"}, "the least is 1s"},
+      {{"--every", "500ms-1m"}, "the least is 1s"},
+      {{"--cron", "@daily", "--misfire-after", "1m"}, "it is for --misfire skip"},
+      {{"--cron", "@daily", "--misfire", "all", "--misfire-after", "1m"}, "it is for --misfire skip"},
       {{"--every", "10m-"}, "write 1h or 10m-15m"},
       {{"--on-fail", "5m"}, "give --every or --cron"},
       {{}, "one of them is needed"},
@@ -246,12 +259,15 @@ TEST_P(ScheduleCommands, AnUnknownScheduleIsNotFound) {
 TEST_P(ScheduleCommands, NextFollowsTheClockOfItsZoneAcrossDaylightSaving) {
   define("report", {"--cron", "30 2 * * *", "--tz", "Europe/Berlin"});
   const auto text = tool({"schedule", "next", "report", "-n", "400"}).out;
-  EXPECT_TRUE(text.starts_with("Europe/Berlin               UTC                   DUE\n")) << text.substr(0, 80);
+  EXPECT_TRUE(text.starts_with("Europe/Berlin               UTC                   OCCURRENCE\n")) << text.substr(0, 80);
   // More than a year: once at least a night without half past two, and once a night with two of them.
   for (const auto* part : {" 03:30:00 +02:00  20", " 02:30:00 +02:00  20", " 02:30:00 +01:00  20"}) {
     EXPECT_TRUE(contains(text, part));
   }
   EXPECT_EQ(json({"schedule", "next", "report", "-n", "400"}).as_array().size(), 400U);
+  define("late", {"--cron", "@daily", "--jitter", "30s"});
+  EXPECT_TRUE(
+      contains(tool({"schedule", "next", "late"}).err, "each of them is due up to 30s later; the next run: 20"));
   define("refresh");
   const auto only_one = tool({"schedule", "next", "refresh"});
   EXPECT_TRUE(only_one.out.starts_with("LOCAL TIME")) << only_one.out;

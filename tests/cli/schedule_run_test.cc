@@ -10,11 +10,6 @@ namespace {
 
 class ScheduleRunCommand : public ScheduleToolTest {
  protected:
-  ScheduleRunCommand() {
-    // A test started in the background of a script has it ignored, and so would what it starts.
-    ::signal(SIGINT, SIG_DFL);
-  }
-
   /// A run that says its command's pid and goes on for a minute, unless it is ended.
   Process started(const Arguments& options, pid_t& command) {
     auto runner = start(run_words("refresh", options, {"sh", "-c", "echo $$; exec sleep 60"}));

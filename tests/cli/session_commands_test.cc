@@ -19,6 +19,18 @@ TEST_P(SessionCommands, HeartbeatExtendsAndProgressIsANote) {
   EXPECT_TRUE(contains(tool({"session", "show", "ann-1"}).out, "note        half\\x0adone\n"));
 }
 
+TEST_P(SessionCommands, PruneTellsHowManyWent) {
+  const auto token = opened("ann-1");
+  taken("SD-1", "ann-1");
+  ASSERT_EQ(tool({"session", "close", "ann-1", "--token", token}).exit_code, 0);
+  opened("ben-1");
+  const auto pruned = tool({"prune", "--older-than", "0", "--yes"});
+  EXPECT_TRUE(contains(pruned.out, " events, 1 ended claim and 1 session older than 0s\n")) << pruned.err;
+  const auto nothing = json({"prune", "--older-than", "0", "--yes"});
+  EXPECT_EQ(nothing.at("claims"), 0);
+  EXPECT_EQ(nothing.at("sessions"), 0);
+}
+
 TEST_P(SessionCommands, AWrongTokenOrAStaleSessionIs76) {
   const auto token = opened("ann-1", {"--stale-after", "50ms"});
   ASSERT_TRUE(eventually([&] { return status_of("ann-1") == "stale"; }));

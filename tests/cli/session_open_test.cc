@@ -15,6 +15,9 @@ TEST_P(SessionOpen, TellsIdAndTokenAndThatNobodyKeepsItAlive) {
   EXPECT_TRUE(opened.out.starts_with("opened ann-1  token "));
   EXPECT_TRUE(contains(opened.out, "stale 5m after its last heartbeat\n"));
   EXPECT_TRUE(contains(opened.err, "nobody can tell whether this session lives: it is stale 5m after its last"));
+  EXPECT_TRUE(contains(tool({"session", "open", "--max-age", "1s"}).out, "  stale in 1s, heartbeats or not\n"));
+  EXPECT_TRUE(contains(tool({"session", "open", "--max-age", "2h"}).out,
+                       "  stale 5m after its last heartbeat, in 2h at the latest\n"));
   const auto session = shown("ann-1");
   EXPECT_EQ(session.at("holder").at("pid"), ::getpid()) << "who called the tool";
   EXPECT_TRUE(session.at("holder").at("process_start").is_null()) << "its end says nothing about the session";

@@ -3,14 +3,13 @@
 
 #include <boost/json/parse.hpp>
 
+#include "cli/noon.h"
 #include "wire/wire.h"
 
 namespace leasehold::support {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr Timestamp noon{std::chrono::hours(12)};
 
 SessionInfo busy_session() {
   SessionInfo session;

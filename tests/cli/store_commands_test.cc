@@ -53,8 +53,10 @@ TEST_F(StoreCommands, StatusCounts) {
   acquired("deploy");
   const auto status = json({"status"});
   EXPECT_EQ(status.at("backend"), "sqlite");
-  EXPECT_EQ(status.at("held"), 1);
-  EXPECT_TRUE(contains(tool({"status"}).out, "held          1"));
+  EXPECT_EQ(status.at("locks"), 1);
+  EXPECT_EQ(status.at("held_leases"), 1);
+  EXPECT_EQ(status.at("expired_leases"), 0);
+  EXPECT_TRUE(contains(tool({"status"}).out, "held leases    1\nexpired leases 0\n"));
 }
 
 TEST_F(StoreCommands, DoctorFindsAHealthyFileHealthy) {
@@ -98,10 +100,12 @@ TEST_F(StoreCommands, PruneWantsAYesAndKeepsTokens) {
     tool({"lock", "release", "deploy", "--token", token});
   }
   EXPECT_EQ(tool({"prune"}).exit_code, 2);
+  EXPECT_TRUE(contains(tool({"prune"}).err, "sessions"));
   EXPECT_EQ(tool({"prune", "--older-than", "0", "--dry-run"}).exit_code, 0);
   EXPECT_EQ(json({"status"}).at("ended_leases"), 2);
   // The lock's latest lease stays: it is what `lock show` tells of.
-  EXPECT_EQ(json({"prune", "--older-than", "0", "--yes"}).at("leases"), 1);
+  EXPECT_EQ(tool({"prune", "--older-than", "0", "--yes"}).out, "pruned 1 ended lease and 3 events older than 0s\n");
+  EXPECT_EQ(tool({"prune", "--older-than", "0", "--yes"}).out, "nothing to prune that is older than 0s\n");
   EXPECT_GT(std::stoll(acquired("deploy")), std::stoll(token));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
@@ -15,6 +16,11 @@ namespace leasehold::support {
 
 class ToolTest : public testing::Test {
  protected:
+  ToolTest() {
+    // A test started in the background of a script has it ignored, and so would what it starts.
+    ::signal(SIGINT, SIG_DFL);
+  }
+
   /// leasehold ARGUMENTS..., on this test's own store.
   Finished tool(Arguments arguments, Environment env = {}, const std::string& input = {}) {
     arguments.insert(arguments.begin(), LEASEHOLD_TOOL);

@@ -28,6 +28,15 @@ TEST_F(Usage, MistypedWordsGetAGuessOneLineAndCode2) {
       {{"job", "clam", "mail"}, "did you mean claim?"},
       {{"job", "add", "mail", "x", "--dely", "5s"}, "did you mean --delay?"},
       {{"chunk", "progres", "orders"}, "did you mean progress?"},
+      {{"elect", "e1", "--wit", "0s", "--", "true"}, "did you mean --wait?"},
+      {{"chunk", "run", "orders", "--ttll", "5s", "--", "true"}, "did you mean --ttl?"},
+      {{"session", "run", "--lable", "x", "--", "true"}, "did you mean --label?"},
+      {{"schedule", "run", "x", "--evry", "5m", "--", "true"}, "did you mean --every?"},
+      {{"schedule", "define", "x", "--evry", "5m", "--", "true"}, "did you mean --every?"},
+      {{"lock", "list"}, "did you mean ls?"},
+      {{"job", "list"}, "did you mean ls?"},
+      {{"job", "rm", "1"}, "did you mean delete?"},
+      {{"version"}, "did you mean --version?"},
   };
   for (const auto& [arguments, told] : cases) {
     const auto finished = tool(arguments);
@@ -51,6 +60,78 @@ TEST_F(Usage, WhatIsMissingOrTooMuchIsNamed) {
   const auto bare = tool({});
   EXPECT_EQ(bare.exit_code, 2);
   EXPECT_TRUE(contains(bare.err, "Usage: leasehold"));
+}
+
+TEST_F(Usage, WhatTheParserSaysIsSaidInOurWords) {
+  const std::vector<std::pair<Arguments, std::string>> cases = {
+      {{"lock", "acquire", "x", "--ttl"}, "--ttl: its value is missing: write --ttl DURATION"},
+      {{"lock", "acquire", "x", "--ttl", "5s", "--ttl", "6s"}, "--ttl: it is given twice"},
+      {{"lock", "acquire", "x", "--permits", "1", "--capacity", "many"}, "--capacity: \"many\" is not a number"},
+      {{"job", "ls", "--before", "-1"}, "\"-1\" is not a job"},
+      {{"demo", "--workers", "1"}, "\"1\" is not a number from 2 to 64"}};
+  for (const auto& [arguments, told] : cases) {
+    const auto finished = tool(arguments);
+    EXPECT_EQ(finished.exit_code, 2) << told;
+    EXPECT_TRUE(contains(finished.err, told));
+  }
+  EXPECT_TRUE(contains(tool({"job", "ls", "--help"}).out, "--before ID "));
+  EXPECT_TRUE(contains(tool({"demo", "--help"}).out, "--workers N "));
+}
+
+/// What a script writes whose variable is not set.
+TEST_F(Usage, AnEmptyValueIsNotTakenForAnOptionLeftOut) {
+  const std::vector<std::pair<Arguments, std::string>> lines = {
+      {{"job", "add", "mail", "x"}, "--dedupe"},
+      {{"job", "add", "mail", "x"}, "--limit-key"},
+      {{"job", "add", "mail", "x"}, "--tag"},
+      {{"job", "add", "mail"}, "--file"},
+      {{"job", "claim", "mail"}, "--request-id"},
+      {{"job", "claim", "mail"}, "--holder"},
+      {{"job", "ls"}, "--queue"},
+      {{"job", "ls"}, "--tag"},
+      {{"lock", "acquire", "x"}, "--holder"},
+      {{"lock", "acquire", "x"}, "--request-id"},
+      {{"chunk", "plan", "orders"}, "--file"},
+      {{"chunk", "skip", "orders", "a"}, "--reason"},
+      {{"claim", "revoke", "SD-1", "--yes"}, "--reason"},
+      {{"claim", "ls"}, "--session"},
+      {{"session", "open"}, "--id"},
+      {{"schedule", "define", "x", "--every", "5m"}, "--enqueue"},
+      {{"schedule", "acquire", "x"}, "--request-id"},
+      {{"man"}, "--into"},
+      {{"status"}, "--db"},
+  };
+  for (const auto& [line, option] : lines) {
+    auto arguments = line;
+    arguments.insert(arguments.end(), {option, ""});
+    const auto finished = tool(arguments);
+    EXPECT_EQ(finished.exit_code, 2) << line.front() << finished.out;
+    EXPECT_TRUE(contains(finished.err, option + ": it is empty"));
+    arguments = line;
+    arguments.insert(arguments.end(), {option + "=", "next"});
+    EXPECT_EQ(tool(arguments).exit_code, 2) << option << " has swallowed the next word";
+  }
+  EXPECT_TRUE(contains(tool({"lock", "ls"}).err, "no locks")) << "nothing was done";
+}
+
+TEST_F(Usage, WordsThatTheParserWouldTakeApartAreRefused) {
+  ASSERT_EQ(tool({"chunk", "plan", "k2", "--file", "-"}, {}, R"({"key":"[1,2]"})").exit_code, 0);
+  const std::vector<std::pair<Arguments, std::string>> lines = {
+      {{"chunk", "reset", "k2", "[1,2]"}, "\"[1,2]\""},
+      {{"item", "add", "i4", "--conflicts", "[i2,i3]"}, "\"[i2,i3]\""},
+      {{"item", "add", "i4", "--conflicts=[i2,i3]"}, "\"[i2,i3]\""},
+      {{"work", "[q1,q2]", "mail", "--once", "--", "true"}, "\"[q1,q2]\""},
+      {{"lock", "acquire", "z", "--", "[a,b]"}, "\"[a,b]\""},
+      {{"lock", "acquire", "z", "[]"}, "\"[]\""},
+      {{"lock", "acquire", "z", "++"}, "unexpected argument \"++\""}};
+  for (const auto& [arguments, told] : lines) {
+    const auto finished = tool(arguments);
+    EXPECT_EQ(finished.exit_code, 2) << told << finished.out;
+    EXPECT_TRUE(contains(finished.err, told));
+  }
+  EXPECT_EQ(tool({"lock", "show", "z"}).exit_code, 4);
+  EXPECT_EQ(tool({"chunk", "skip", "k2", "[1,2]", "--reason", "++"}).exit_code, 0) << "as they are written";
+  EXPECT_EQ(tool({"lock", "run", "[z]", "--", "echo", "[a,b]", "++"}).out, "[a,b] ++\n");
 }
 
 TEST_F(Usage, NamesOfCommandsAreNamesOfLocksToo) {
@@ -83,6 +164,12 @@ TEST_F(Usage, BadNamesAreUsageErrors) {
     EXPECT_LT(finished.err.size(), 300U);
     EXPECT_FALSE(contains(finished.err, "\xE2"));
   }
+}
+
+TEST_F(Usage, WhatTurnsTheOrderOfLettersAroundIsShownAsANumber) {
+  const std::string name = "a\u202Eb\u2066c\u00E9\u2060";
+  ASSERT_EQ(tool({"lock", "acquire", name}).exit_code, 0);
+  EXPECT_TRUE(contains(tool({"lock", "ls"}).out, "a\\u202eb\\u2066c\u00E9\u2060"));
 }
 
 TEST_F(Usage, StoresThatAreNoneAreUsageErrors) {

@@ -325,7 +325,7 @@ TEST_P(ChunkRun, SigtermLetsRunningCommandsFinishAndClaimsNothingMore) {
   const auto said = runner.read_line(patience);
   ASSERT_TRUE(said && said->find("stopping") != std::string::npos) << said.value_or("");
   make("go");
-  EXPECT_EQ(runner.finish(patience).exit_code, 1) << "stopped before the end";
+  EXPECT_EQ(runner.finish(patience).exit_code, 128 + SIGTERM) << "stopped before the end";
   EXPECT_EQ(show("1").state, ChunkState::completed);
   EXPECT_EQ(show("2").state, ChunkState::available);
   EXPECT_EQ(show("2").attempts, 0);
@@ -336,7 +336,7 @@ TEST_P(ChunkRun, WhatDoesNotFinishWithinTheGraceIsEndedAndGivenBackWithItsCursor
   auto runner = start_tree({"--grace", "200ms"});
   ASSERT_TRUE(tree_runs(1));
   runner.signal(SIGTERM);
-  EXPECT_EQ(runner.finish(patience).exit_code, 1);
+  EXPECT_EQ(runner.finish(patience).exit_code, 128 + SIGTERM);
   EXPECT_TRUE(tree_is_dead(1));
   const auto chunk = show("1");
   EXPECT_EQ(chunk.state, ChunkState::available);
@@ -352,7 +352,7 @@ TEST_P(ChunkRun, ASecondSignalWaitsForNobody) {
   runner.signal(SIGINT);
   ASSERT_TRUE(runner.read_line(patience));
   runner.signal(SIGINT);
-  EXPECT_EQ(runner.finish(patience).exit_code, 1);
+  EXPECT_EQ(runner.finish(patience).exit_code, 128 + SIGINT);
   EXPECT_TRUE(tree_is_dead(1));
   EXPECT_EQ(show("1").state, ChunkState::available);
 }
@@ -363,7 +363,7 @@ TEST_P(ChunkRun, NotNowIsKeptForAWhileAndGivenBackWhenTheRunnerEnds) {
   ASSERT_EQ(runner.read_line(patience), "begun");
   runner.signal(SIGTERM);
   const auto done = runner.finish(patience);
-  EXPECT_EQ(done.exit_code, 1) << done.out;
+  EXPECT_EQ(done.exit_code, 128 + SIGTERM) << done.out;
   EXPECT_EQ(show("1").state, ChunkState::available);
   EXPECT_EQ(show("1").attempts, 1);
 }
@@ -409,7 +409,7 @@ TEST_F(ChunkRunAndPostgres, ACommandGoesOnAndItsSavesArriveWhenTheServerIsBack) 
       patience));
   runner.signal(SIGTERM);
   const auto done = runner.finish(patience);
-  EXPECT_EQ(done.exit_code, 1) << done.err;
+  EXPECT_EQ(done.exit_code, 128 + SIGTERM) << done.err;
   const auto chunk = must(store.chunks().show("orders", "1"));
   EXPECT_EQ(chunk.cursor, "3");
   EXPECT_EQ(chunk.crashes + chunk.failures, 0);

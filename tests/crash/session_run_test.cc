@@ -180,7 +180,7 @@ TEST_P(SessionRun, ALostSessionIsToldAndTheCommandGoesOn) {
   make("go");
   const auto done = runner.finish(patience);
   EXPECT_EQ(done.exit_code, 7);
-  EXPECT_EQ(done.out.find("could not be closed"), std::string::npos) << "said once: " << done.out;
+  EXPECT_EQ(done.out.find("could not be told"), std::string::npos) << "said once: " << done.out;
 }
 
 TEST_P(SessionRun, WithStopWhenLostTheCommandEndsWithItsSession) {

@@ -10,10 +10,10 @@ class ScheduleWitness(Witness):
         self.grants = Grants(scene, self.schedule)
         self.granted: dict[str, int] = {}
         self.finished: dict[str, int] = {}
-        store.tool.must("schedule", "define", self.schedule, "--every", "100ms", "--lease", TTL)
+        store.tool.must("schedule", "define", self.schedule, "--every", "1s", "--lease", TTL)
 
     def step(self) -> bool:
-        answer = self.ask("schedule", "acquire", self.schedule, may_be=("skipped", "busy", *LATE))
+        answer = self.ask("schedule", "acquire", self.schedule, "--now", may_be=("skipped", "busy", *LATE))
         if not answer.ok:
             return False
         occurrence, token = answer.value["occurrence"], answer.token
