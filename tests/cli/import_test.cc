@@ -111,6 +111,9 @@ TEST_P(Import, AnInterruptedImportTellsWhereToGoOn) {
   importing.write(lines);
   ASSERT_TRUE(eventually([&] { return tool({"queue", "show", "mail"}).exit_code == 0; }));
   importing.signal(SIGINT);
+  // Its input stays open until it has ended: the end of that would be as good a reason.
+  while (importing.read_line(20s)) {
+  }
   const auto finished = importing.finish(20s);
   EXPECT_EQ(finished.exit_code, 128 + SIGINT);
   EXPECT_TRUE(contains(finished.err, "go on with --from-line"));
