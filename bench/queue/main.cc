@@ -15,8 +15,16 @@ struct Scenario {
 };
 
 constexpr Scenario scenarios[] = {
-    {"enqueue", measure_enqueue}, {"work_off", measure_work_off},         {"start_latency", measure_start_latency},
-    {"healing", measure_healing}, {"old_snapshot", measure_old_snapshot}, {"backlog", measure_backlog},
+    {"enqueue", measure_enqueue},
+    {"bulk", measure_bulk},
+    {"batches", measure_batches},
+    {"callers", measure_callers},
+    {"one_by_one", measure_one_by_one},
+    {"worker", measure_worker},
+    {"start_latency", measure_start_latency},
+    {"healing", measure_healing},
+    {"old_snapshot", measure_old_snapshot},
+    {"backlog", measure_backlog},
 };
 
 void measure_store(const Setting& setting) {

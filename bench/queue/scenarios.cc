@@ -145,24 +145,31 @@ void measure_enqueue(const Setting& setting, const Tell& tell) {
   }
   tell_rate(tell, setting, "enqueue_single", "1 caller", singles / 10 * 10, ours);
   if (raw) tell_raw(tell, setting, "enqueue_single", singles / 10 * 10, theirs);
+}
+
+void measure_bulk(const Setting& setting, const Tell& tell) {
+  const auto jobs = open(setting).jobs();
   const auto began = Steady::now();
   fill(jobs, fresh_queue("bulk"), setting.jobs);
   tell_rate(tell, setting, "enqueue_bulk", "1000 per call", setting.jobs, seconds_since(began));
 }
 
-void measure_work_off(const Setting& setting, const Tell& tell) {
-  const auto store = open(setting);
-  const auto jobs = store.jobs();
+void measure_batches(const Setting& setting, const Tell& tell) {
+  const auto jobs = open(setting).jobs();
   for (const int processes : {1, 2}) {
     const auto queue = fresh_queue("batch");
     fill(jobs, queue, setting.jobs);
     tell_rate(tell, setting, "work_off", "batches of 1000", setting.jobs,
               work_off_with_processes(setting, queue, processes), processes);
   }
+}
+
+void measure_callers(const Setting& setting, const Tell& tell) {
+  const auto jobs = open(setting).jobs();
   const int singles = setting.jobs / 5;
-  auto queue = fresh_queue("callers");
+  const auto queue = fresh_queue("callers");
   fill(jobs, queue, singles);
-  auto began = Steady::now();
+  const auto began = Steady::now();
   {
     std::vector<std::jthread> callers;
     for (int i = 0; i < 16; ++i) {
@@ -173,16 +180,20 @@ void measure_work_off(const Setting& setting, const Tell& tell) {
     }
   }
   tell_rate(tell, setting, "work_off_unbatched", "16 single callers", singles, seconds_since(began));
+}
 
+void measure_one_by_one(const Setting& setting, const Tell& tell) {
+  const auto jobs = open(setting).jobs();
   const int one_by_one = setting.jobs / 40;
-  queue = fresh_queue("one");
+  const auto queue = fresh_queue("one");
   fill(jobs, queue, one_by_one);
   std::unique_ptr<RawQueue> raw = setting.plain_url.empty() ? nullptr : std::make_unique<RawQueue>(setting.plain_url);
   if (raw) raw->fill(one_by_one);
   double ours = 0;
   double theirs = 0;
+  // In turns, so that what drifts hits both sides alike.
   for (int turn = 0; turn < 10; ++turn) {
-    began = Steady::now();
+    auto began = Steady::now();
     for (int i = 0; i < one_by_one / 10; ++i) claim_and_complete(jobs, queue);
     ours += seconds_since(began);
     began = Steady::now();
@@ -191,12 +202,15 @@ void measure_work_off(const Setting& setting, const Tell& tell) {
   }
   tell_rate(tell, setting, "one_by_one", "1 caller", one_by_one / 10 * 10, ours);
   if (raw) tell_raw(tell, setting, "one_by_one", one_by_one / 10 * 10, theirs);
+}
 
-  queue = fresh_queue("worker");
-  fill(jobs, queue, setting.jobs);
+void measure_worker(const Setting& setting, const Tell& tell) {
+  const auto store = open(setting);
+  const auto queue = fresh_queue("worker");
+  fill(store.jobs(), queue, setting.jobs);
   Worker worker(store, {.concurrency = 2, .prefetch = batch, .until = WorkUntil::empty});
   worker.handle(queue, [](const Job&, JobContext&) { return Verdict::complete(); });
-  began = Steady::now();
+  const auto began = Steady::now();
   need(worker.run({}));
   tell_rate(tell, setting, "work_off", "worker runtime", setting.jobs, seconds_since(began));
 }

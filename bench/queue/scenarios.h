@@ -22,10 +22,18 @@ struct Setting {
 
 using Tell = std::function<void(const Measurement&)>;
 
-/// Enqueue one by one and in bulk, beside a raw INSERT.
+/// Enqueue one by one, beside a raw INSERT.
 void measure_enqueue(const Setting& setting, const Tell& tell);
-/// Work off no-op jobs: batches in one and two processes, 16 single callers, one by one beside raw SQL.
-void measure_work_off(const Setting& setting, const Tell& tell);
+/// Enqueue a thousand jobs with each call.
+void measure_bulk(const Setting& setting, const Tell& tell);
+/// Work off no-op jobs in batches of a thousand, by one process and by two.
+void measure_batches(const Setting& setting, const Tell& tell);
+/// Work them off by 16 callers of one process, each of whom claims and completes single jobs.
+void measure_callers(const Setting& setting, const Tell& tell);
+/// Work them off one by one, beside raw SQL.
+void measure_one_by_one(const Setting& setting, const Tell& tell);
+/// Work them off with a worker.
+void measure_worker(const Setting& setting, const Tell& tell);
 /// From before enqueue() to the start of the handler in an idle worker, at 20 jobs a second.
 void measure_start_latency(const Setting& setting, const Tell& tell);
 /// What one claim costs with so many jobs waiting, and with 100,000 leased ahead of it.
@@ -35,7 +43,7 @@ void measure_old_snapshot(const Setting& setting, const Tell& tell);
 /// What self-healing adds to claims while 1,000 jobs of a massacred fleet come back.
 void measure_healing(const Setting& setting, const Tell& tell);
 
-/// What a second process does for measure_work_off: batches until the queue is empty.
+/// What a second process does for measure_batches: batches until the queue is empty.
 int be_batch_worker(const std::string& url, const std::string& queue);
 
 }  // namespace leasehold::bench

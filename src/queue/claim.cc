@@ -9,8 +9,6 @@
 namespace leasehold::queue {
 namespace {
 
-using Rows = std::vector<sql::JobClaimed>;
-
 sql::JobClaim statement_for(const Wish& wish, const std::optional<Position>& position) {
   sql::JobClaim claim{.queue = wish.queue, .most = wish.most, .ttl = wish.ttl};
   claim.request_id = wish.request_id;
@@ -22,36 +20,55 @@ sql::JobClaim statement_for(const Wish& wish, const std::optional<Position>& pos
   return lease::with_holder(claim, wish.holder);
 }
 
-Job job_from(sql::JobClaimed& row, const std::string& queue) {
-  return {.id = row.job_id.value_or(0),
-          .token = {row.token.value_or(0)},
-          .queue = queue,
-          .payload = std::move(row.payload).value_or(""),
-          .priority = static_cast<int>(row.priority.value_or(0)),
-          .attempt = static_cast<int>(row.attempt.value_or(1)),
-          .created_at = row.created_at.value_or(Timestamp{})};
+/// One job comes by itself, many come in lists.
+void put_into_lists(sql::JobClaimed& lot) {
+  if (!lot.job_ids.empty() || !lot.job_id) return;
+  lot.job_ids = {*lot.job_id};
+  lot.payloads = {std::move(lot.payload).value_or("")};
+  lot.priorities = {lot.priority.value_or(0)};
+  lot.attempts = {lot.attempt.value_or(1)};
+  lot.created_ats = {lot.created_at.value_or(Timestamp{})};
 }
 
-JobGrant grant_from(Rows& rows, const Wish& wish, BootTime before_sending) {
-  const auto& first = rows.front();
+bool lists_fit(const sql::JobClaimed& lot) {
+  const auto size = lot.job_ids.size();
+  return size > 0 && lot.payloads.size() == size && lot.priorities.size() == size && lot.attempts.size() == size &&
+         lot.created_ats.size() == size;
+}
+
+std::vector<Job> jobs_from(sql::JobClaimed& lot, const std::string& queue) {
+  std::vector<Job> jobs;
+  jobs.reserve(lot.job_ids.size());
+  for (std::size_t i = 0; i < lot.job_ids.size(); ++i) {
+    jobs.push_back({.id = lot.job_ids[i],
+                    .token = {lot.token.value_or(0)},
+                    .queue = queue,
+                    .payload = std::move(lot.payloads[i]),
+                    .priority = static_cast<int>(lot.priorities[i]),
+                    .attempt = static_cast<int>(lot.attempts[i]),
+                    .created_at = lot.created_ats[i]});
+  }
+  return jobs;
+}
+
+JobGrant grant_from(sql::JobClaimed& lot, const Wish& wish, BootTime before_sending) {
   JobGrant grant;
-  grant.token = {first.token.value_or(0)};
-  grant.lease_id = first.lease_id.value_or(0);
+  grant.token = {lot.token.value_or(0)};
+  grant.lease_id = lot.lease_id.value_or(0);
   grant.holder = wish.holder;
-  grant.ttl = first.ttl.value_or(Duration{});
-  grant.expires_at = first.expires_at.value_or(Timestamp{});
-  grant.trusted_until = trusted_until(before_sending, grant.ttl, grant.expires_at - first.store_now);
-  grant.alone = first.alone;
-  grant.replayed = first.replayed;
-  grant.jobs.reserve(rows.size());
-  for (auto& row : rows) grant.jobs.push_back(job_from(row, wish.queue));
+  grant.ttl = lot.ttl.value_or(Duration{});
+  grant.expires_at = lot.expires_at.value_or(Timestamp{});
+  grant.trusted_until = trusted_until(before_sending, grant.ttl, grant.expires_at - lot.store_now);
+  grant.alone = lot.alone;
+  grant.replayed = lot.replayed;
+  grant.jobs = jobs_from(lot, wish.queue);
   return grant;
 }
 
 /// What is attached has no request id of its own: if the answer is lost, asking again would take further jobs, and
 /// those of the first answer stay under the lease until it ends.
 template <typename Ask>
-Result<Rows> ask(const Wish& wish, BootTime deadline, Ask&& once) {
+Result<sql::JobClaimed> ask(const Wish& wish, BootTime deadline, Ask&& once) {
   return wish.attach ? lease::ask_until_free(deadline, once) : lease::ask_again(deadline, once);
 }
 
@@ -61,20 +78,19 @@ Result<JobGrant> try_claim(storage::Backend& backend, const Wish& wish, Position
   const auto position = positions.start(wish.queue, BootClock::now());
   const auto claim = statement_for(wish, position);
   BootTime before_sending;
-  auto rows = ask(wish, deadline, [&] {
+  auto lot = ask(wish, deadline, [&] {
     before_sending = BootClock::now();
-    return storage::query(backend, claim, deadline);
+    return storage::query_one(backend, claim, deadline);
   });
-  if (!rows) return std::move(rows).error();
-  if (rows->empty()) return odd_answer(describe(wish.queue), "nothing");
-  const auto& first = rows->front();
-  if (first.outcome == "granted") {
-    const auto& last = rows->back();
-    positions.granted(wish.queue, {last.priority.value_or(0), last.job_id.value_or(0)}, before_sending);
-    return grant_from(*rows, wish, before_sending);
+  if (!lot) return std::move(lot).error();
+  if (lot->outcome != "granted") {
+    positions.refused(wish.queue);
+    return claim_refusal(*lot, wish.queue);
   }
-  positions.refused(wish.queue);
-  return claim_refusal(first, wish.queue);
+  put_into_lists(*lot);
+  if (!lists_fit(*lot)) return odd_answer(describe(wish.queue), lot->outcome);
+  positions.granted(wish.queue, {lot->priorities.back(), lot->job_ids.back()}, before_sending);
+  return grant_from(*lot, wish, before_sending);
 }
 
 }  // namespace leasehold::queue

@@ -1,5 +1,6 @@
 // The verdicts: complete, fail, release, snooze; one by one, or many in one commit.
-#include <map>
+#include <set>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "core/job_limits.h"
@@ -29,48 +30,76 @@ Result<Settled> settle(storage::Backend& backend, const sql::JobSettle& statemen
   return settled_from(*answer);
 }
 
-/// Verdicts on different jobs: the store's rows tell which is which by the job's id.
+Settled settled_plainly(std::string_view verdict) {
+  return {.state = verdict == "complete" ? JobState::completed : JobState::available,
+          .due_at = std::nullopt,
+          .replayed = false};
+}
+
+/// Verdicts on different jobs: the store tells which is which by the job's id.
 class Batch {
  public:
   /// Takes from the front of `verdicts` what fits into one statement.
   Batch(std::string_view verdict, std::span<const JobVerdict> verdicts) : verdict_(verdict) {
-    bool any_result = false;
     for (const auto& one : verdicts) {
       if (ids_.size() == most_settled || !places_.emplace(one.id, ids_.size()).second) break;
-      ids_.push_back(one.id);
-      tokens_.push_back(one.token.value);
-      results_.push_back(one.result);
-      any_result = any_result || !one.result.empty();
+      add(one);
     }
-    if (!any_result) results_.clear();
   }
 
   [[nodiscard]] std::size_t size() const { return ids_.size(); }
 
   /// Adds one answer per verdict, in their order.
   Result<void> run(storage::Backend& backend, BootTime deadline, Answers& answers) {
-    const sql::JobSettleMany statement{.verdict = verdict_, .job_ids = ids_, .tokens = tokens_, .results = results_};
-    auto rows = lease::ask_again(deadline, [&] { return storage::query(backend, statement, deadline); });
-    if (!rows) return std::move(rows).error();
+    const sql::JobSettlePlain statement{.verdict = verdict_, .job_ids = ids_, .tokens = tokens_, .results = results()};
+    auto done = lease::ask_again(deadline, [&] { return storage::query_one(backend, statement, deadline); });
+    if (!done) return std::move(done).error();
+    for (const auto lease : done->to_tidy) tidy(backend, lease, deadline);
     const auto first = answers.size();
-    for (const auto id : ids_) answers.emplace_back(no_such_job(id));
-    std::optional<std::int64_t> tidied;
-    for (const auto& row : *rows) {
-      const auto place = places_.find(row.job_id);
-      if (place != places_.end()) answers[first + place->second] = settled_from(row);
-      if (!row.tidy || row.lease_id == tidied) continue;
-      tidied = row.lease_id;
-      tidy(backend, tidied, deadline);
-    }
+    answers.resize(first + ids_.size(), Result<Settled>(settled_plainly(verdict_)));
+    if (done->settled.size() == ids_.size()) return {};
+    run_rest(backend, deadline, done->settled, std::span(answers).subspan(first));
     return {};
   }
 
  private:
+  void add(const JobVerdict& one) {
+    ids_.push_back(one.id);
+    tokens_.push_back(one.token.value);
+    results_.push_back(one.result);
+    any_result_ = any_result_ || !one.result.empty();
+  }
+
+  [[nodiscard]] std::span<const std::string_view> results() const {
+    return any_result_ ? std::span(results_) : std::span<const std::string_view>();
+  }
+
+  /// Those that were settled before, are lost, or are wanted to stop: what became of each.
+  void run_rest(storage::Backend& backend, BootTime deadline, std::span<const JobId> settled,
+                std::span<Result<Settled>> answers) {
+    Batch rest(verdict_, {});
+    const std::set<JobId> plain(settled.begin(), settled.end());
+    for (std::size_t i = 0; i < ids_.size(); ++i) {
+      if (!plain.contains(ids_[i])) rest.add({.id = ids_[i], .token = {tokens_[i]}, .result = results_[i]});
+    }
+    const sql::JobSettleMany statement{
+        .verdict = verdict_, .job_ids = rest.ids_, .tokens = rest.tokens_, .results = rest.results()};
+    auto rows = lease::ask_again(deadline, [&] { return storage::query(backend, statement, deadline); });
+    for (const auto id : rest.ids_) answers[places_[id]] = rows ? Result<Settled>(no_such_job(id)) : rows.error();
+    if (!rows) return;
+    for (const auto& row : *rows) {
+      if (const auto place = places_.find(row.job_id); place != places_.end())
+        answers[place->second] = settled_from(row);
+      if (row.tidy) tidy(backend, row.lease_id, deadline);
+    }
+  }
+
   std::string_view verdict_;
   std::vector<std::int64_t> ids_;
   std::vector<std::int64_t> tokens_;
   std::vector<std::string_view> results_;
-  std::map<JobId, std::size_t> places_;
+  bool any_result_ = false;
+  std::unordered_map<JobId, std::size_t> places_;
 };
 
 Result<Answers> settle_many(storage::Backend& backend, std::string_view verdict, std::span<const JobVerdict> verdicts,

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "leasehold/time.h"
 #include "storage/value.h"
@@ -32,6 +33,18 @@ inline std::int64_t number_in(const Cell& cell) {
 // A cell is read once, so a text (a payload, say) moves out of it.
 inline void decode(Cell&& cell, std::string& out) {
   if (auto* text = std::get_if<std::string>(&cell)) out = std::move(*text);
+}
+inline void decode(Cell&& cell, std::vector<std::string>& out) {
+  if (auto* texts = std::get_if<std::vector<std::string>>(&cell)) out = std::move(*texts);
+}
+inline void decode(Cell&& cell, std::vector<std::int64_t>& out) {
+  if (auto* numbers = std::get_if<std::vector<std::int64_t>>(&cell)) out = std::move(*numbers);
+}
+inline void decode(const Cell& cell, std::vector<Timestamp>& out) {
+  const auto* numbers = std::get_if<std::vector<std::int64_t>>(&cell);
+  if (!numbers) return;
+  out.reserve(numbers->size());
+  for (const auto number : *numbers) out.emplace_back(Duration(number));
 }
 inline void decode(const Cell& cell, std::int64_t& out) { out = number_in(cell); }
 inline void decode(const Cell& cell, bool& out) { out = number_in(cell) != 0; }

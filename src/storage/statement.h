@@ -16,11 +16,16 @@ enum class Type {
   boolean,
   time,
   duration,
-  // Lists are parameters only.
+  // Lists.
   integers,
   texts,
   bytes_list,
+  times,  ///< only as a column
 };
+
+constexpr bool is_list(Type type) {
+  return type == Type::integers || type == Type::texts || type == Type::bytes_list || type == Type::times;
+}
 
 struct Field {
   std::string_view name;

@@ -17,7 +17,9 @@ using StringList = std::span<const std::string_view>;
 /// and lists are borrowed: they must outlive the call.
 using Param = std::variant<std::monostate, std::int64_t, std::string_view, IntegerList, StringList>;
 
-using Cell = std::variant<std::monostate, std::int64_t, std::string>;
+/// The same, of one's own.
+using Cell =
+    std::variant<std::monostate, std::int64_t, std::string, std::vector<std::int64_t>, std::vector<std::string>>;
 using Row = std::vector<Cell>;
 using Rows = std::vector<Row>;
 

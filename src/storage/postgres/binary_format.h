@@ -14,7 +14,7 @@ namespace leasehold::postgres {
 
 constexpr std::int64_t epoch_2000_us = 946'684'800'000'000;
 
-/// PostgreSQL's number of a type, and of the array of it.
+/// PostgreSQL's number of a type, and of the array of it. Of a list: of its elements.
 struct Oids {
   Oid one;
   Oid array;
@@ -30,11 +30,15 @@ inline Oids oids_of(storage::Type type) {
     case Type::integer:
     case Type::integers: return {.one = 20, .array = 1016};
     case Type::boolean: return {.one = 16, .array = 1000};
-    case Type::time: return {.one = 1184, .array = 1185};
+    case Type::time:
+    case Type::times: return {.one = 1184, .array = 1185};
     case Type::duration: return {.one = 1186, .array = 1187};
   }
   return {.one = 25, .array = 1009};
 }
+
+/// The number of a column of this type.
+inline Oid column_oid(storage::Type type) { return is_list(type) ? oids_of(type).array : oids_of(type).one; }
 
 template <typename T>
 void put(char* out, T value) {

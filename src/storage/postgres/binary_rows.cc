@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "storage/postgres/binary_format.h"
 
@@ -36,6 +37,68 @@ std::optional<std::size_t> fixed_length(Type type) {
   }
 }
 
+/// Reads from the front, within its bounds.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  std::optional<std::int32_t> number() {
+    const auto bytes = take(sizeof(std::int32_t));
+    return bytes ? std::optional(get<std::int32_t>(bytes->data())) : std::nullopt;
+  }
+
+  std::optional<std::string_view> take(std::size_t size) {
+    if (bytes_.size() < size) return std::nullopt;
+    const auto front = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return front;
+  }
+
+  [[nodiscard]] std::size_t left() const { return bytes_.size(); }
+
+ private:
+  std::string_view bytes_;
+};
+
+/// The elements of an array of one dimension, none of them NULL.
+std::optional<std::vector<std::string_view>> elements_of(std::string_view bytes, Oid type) {
+  Reader in(bytes);
+  const auto dimensions = in.number();
+  const auto has_null = in.number();
+  const auto element = in.number();
+  if (!dimensions || !has_null || !element || static_cast<Oid>(*element) != type) return std::nullopt;
+  std::vector<std::string_view> elements;
+  if (*dimensions == 0) return in.left() == 0 ? std::optional(std::move(elements)) : std::nullopt;
+  const auto count = in.number();
+  const auto lower_bound = in.number();
+  // Each has at least its length: a count that cannot be true must not make us reserve.
+  if (*dimensions != 1 || !count || !lower_bound || *count < 0) return std::nullopt;
+  if (static_cast<std::size_t>(*count) > in.left() / sizeof(std::int32_t)) return std::nullopt;
+  elements.reserve(static_cast<std::size_t>(*count));
+  for (std::int32_t i = 0; i < *count; ++i) {
+    const auto length = in.number();
+    const auto value = length && *length >= 0 ? in.take(static_cast<std::size_t>(*length)) : std::nullopt;
+    if (!value) return std::nullopt;
+    elements.push_back(*value);
+  }
+  return in.left() == 0 ? std::optional(std::move(elements)) : std::nullopt;
+}
+
+std::optional<Cell> decode_list(Type type, std::string_view bytes) {
+  const auto elements = elements_of(bytes, oids_of(type).one);
+  if (!elements) return std::nullopt;
+  if (type == Type::texts || type == Type::bytes_list)
+    return std::vector<std::string>(elements->begin(), elements->end());
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(elements->size());
+  for (const auto element : *elements) {
+    if (element.size() != sizeof(std::int64_t)) return std::nullopt;
+    const auto number = get<std::int64_t>(element.data());
+    numbers.push_back(type == Type::times ? add_clamped(number, epoch_2000_us) : number);
+  }
+  return numbers;
+}
+
 /// Nothing where the bytes are no value of this type.
 std::optional<Cell> decode_cell(Type type, std::string_view bytes) {
   if (const auto length = fixed_length(type); length && *length != bytes.size()) return std::nullopt;
@@ -46,18 +109,15 @@ std::optional<Cell> decode_cell(Type type, std::string_view bytes) {
     case Type::boolean: return std::int64_t{bytes.front() != 0};
     case Type::time: return add_clamped(get<std::int64_t>(bytes.data()), epoch_2000_us);
     case Type::duration: return interval_us(bytes.data());
-    case Type::integers:
-    case Type::texts:
-    case Type::bytes_list: break;  // never a column
+    default: return decode_list(type, bytes);
   }
-  return std::nullopt;
 }
 
 bool columns_fit(const PGresult* result, std::span<const storage::Field> columns) {
   if (PQnfields(result) != static_cast<int>(columns.size())) return false;
   for (int i = 0; i < PQnfields(result); ++i) {
     const auto type = columns[static_cast<std::size_t>(i)].type;
-    if (type != Type::text && PQftype(result, i) != oids_of(type).one) return false;
+    if (type != Type::text && PQftype(result, i) != column_oid(type)) return false;
     if (PQfformat(result, i) != 1) return false;
   }
   return true;
@@ -68,29 +128,22 @@ bool columns_fit(const PGresult* result, std::span<const storage::Field> columns
 std::optional<storage::Row> decode_composite(std::string_view data, std::span<const storage::Field> columns) {
   storage::Row row;
   row.reserve(columns.size());
-  const auto number = [&data]() -> std::optional<std::int32_t> {
-    if (data.size() < sizeof(std::int32_t)) return std::nullopt;
-    const auto value = get<std::int32_t>(data.data());
-    data.remove_prefix(sizeof(std::int32_t));
-    return value;
-  };
-  if (number() != static_cast<std::int32_t>(columns.size())) return std::nullopt;
+  Reader in(data);
+  if (in.number() != static_cast<std::int32_t>(columns.size())) return std::nullopt;
   for (const auto& column : columns) {
-    const auto type = number();
-    const auto length = number();
-    if (!type || !length || static_cast<Oid>(*type) != oids_of(column.type).one) return std::nullopt;
+    const auto type = in.number();
+    const auto length = in.number();
+    if (!type || !length || static_cast<Oid>(*type) != column_oid(column.type)) return std::nullopt;
     if (*length < 0) {
       row.emplace_back();
       continue;
     }
-    const auto size = static_cast<std::size_t>(*length);
-    if (data.size() < size) return std::nullopt;
-    auto cell = decode_cell(column.type, data.substr(0, size));
+    const auto bytes = in.take(static_cast<std::size_t>(*length));
+    auto cell = bytes ? decode_cell(column.type, *bytes) : std::nullopt;
     if (!cell) return std::nullopt;
     row.push_back(std::move(*cell));
-    data.remove_prefix(size);
   }
-  if (!data.empty()) return std::nullopt;
+  if (in.left() != 0) return std::nullopt;
   return row;
 }
 

@@ -184,8 +184,16 @@ Result<void> Connection::bind(const Prepared& prepared, const Statement& stateme
 
 Result<void> Connection::step_all(const Prepared& prepared, const Statement& statement, Rows* rows) {
   auto* handle = prepared.handle.get();
+  const auto columns = statement.columns;
+  const bool lists = std::any_of(columns.begin(), columns.end(), [](const auto& field) { return is_list(field.type); });
   int code = sqlite3_step(handle);
-  for (; code == SQLITE_ROW; code = sqlite3_step(handle)) rows->push_back(read_row(handle));
+  for (; code == SQLITE_ROW; code = sqlite3_step(handle)) {
+    if (lists) {
+      gather_row(handle, columns, *rows);
+    } else {
+      rows->push_back(read_row(handle));
+    }
+  }
   sqlite3_reset(handle);
   if (code != SQLITE_DONE) return error_of(database_, code, statement.name);
   return {};

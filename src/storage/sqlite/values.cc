@@ -30,6 +30,11 @@ Cell cell_at(sqlite3_stmt* statement, int column) {
   }
 }
 
+Cell empty_list(Type type) {
+  if (type == Type::texts || type == Type::bytes_list) return std::vector<std::string>();
+  return std::vector<std::int64_t>();
+}
+
 }  // namespace
 
 int bind_value(sqlite3_stmt* statement, int place, Type type, const storage::Param& value) {
@@ -45,6 +50,25 @@ Row read_row(sqlite3_stmt* statement) {
   row.reserve(static_cast<std::size_t>(columns));
   for (int column = 0; column < columns; ++column) row.push_back(cell_at(statement, column));
   return row;
+}
+
+void gather_row(sqlite3_stmt* statement, std::span<const storage::Field> columns, storage::Rows& rows) {
+  if (rows.empty()) {
+    rows.emplace_back();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      rows.front().push_back(is_list(columns[i].type) ? empty_list(columns[i].type)
+                                                      : cell_at(statement, static_cast<int>(i)));
+    }
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!is_list(columns[i].type)) continue;
+    auto value = cell_at(statement, static_cast<int>(i));
+    auto& list = rows.front()[i];
+    auto* numbers = std::get_if<std::vector<std::int64_t>>(&list);
+    auto* texts = std::get_if<std::vector<std::string>>(&list);
+    if (auto* number = std::get_if<std::int64_t>(&value); number && numbers) numbers->push_back(*number);
+    if (auto* text = std::get_if<std::string>(&value); text && texts) texts->push_back(std::move(*text));
+  }
 }
 
 Row read_text_row(sqlite3_stmt* statement) {

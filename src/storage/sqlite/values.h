@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include <span>
+
 #include "storage/statement.h"
 #include "storage/value.h"
 
@@ -15,7 +17,10 @@ int bind_value(sqlite3_stmt* statement, int place, storage::Type type, const sto
 /// The row a statement stands on. Texts and blobs both become strings.
 storage::Row read_row(sqlite3_stmt* statement);
 
-/// The same, all columns as text.
+/// For an answer with lists: the row it stands on adds its values to them. See embed_sql.
+void gather_row(sqlite3_stmt* statement, std::span<const storage::Field> columns, storage::Rows& rows);
+
+/// The same as read_row, all columns as text.
 storage::Row read_text_row(sqlite3_stmt* statement);
 
 }  // namespace leasehold::sqlite

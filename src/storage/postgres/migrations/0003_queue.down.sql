@@ -7,6 +7,7 @@ DROP FUNCTION leasehold.job_fail(bigint, bigint, text, boolean, interval);
 DROP FUNCTION leasehold.job_complete(bigint, bigint, bytea);
 DROP FUNCTION leasehold.job_tidy(bigint);
 DROP FUNCTION leasehold.job_settle_many(text, bigint[], bigint[], bytea[]);
+DROP FUNCTION leasehold.job_settle_plain(text, bigint[], bigint[], bytea[]);
 DROP FUNCTION leasehold.job_settle_together(text, bigint, bigint[]);
 DROP FUNCTION leasehold.job_settle_each(bigint[], bigint[], text[], bytea[], text[], boolean[], interval[]);
 DROP FUNCTION leasehold.job_settle(bigint, bigint, text, bytea, text, boolean, interval);
@@ -22,9 +23,17 @@ DROP FUNCTION leasehold.job_claim_each(text[], bigint[], interval[], text[], tex
   bigint[], text[], text[], bigint[], bigint[], bigint[]);
 DROP FUNCTION leasehold.job_claim(text, bigint, interval, text, text, text, text, bigint, bigint, text, text, bigint,
   bigint, bigint);
+DROP FUNCTION leasehold.job_claim_many(text, bigint, interval, text, text, text, text, bigint, bigint, text, text, bigint,
+  bigint, bigint);
+DROP FUNCTION leasehold.job_claim_attached(text, bigint, bigint, text, bigint, bigint);
+DROP FUNCTION leasehold.job_claim_opening(text, bigint, interval, text, text, text, text, bigint, bigint, text, text,
+  bigint, bigint);
+DROP FUNCTION leasehold.lot_is_unusual(text, bigint, timestamptz);
+DROP FUNCTION leasehold.queue_take(text, bigint, bigint, bigint);
 DROP FUNCTION leasehold.job_claim_one(text, interval, text, text, text, text, bigint, bigint, text, text, bigint,
   bigint);
-DROP FUNCTION leasehold.job_claim_attached(text, bigint, bigint, text, bigint, bigint);
+DROP FUNCTION leasehold.job_lot_with_care(text, bigint, interval, text, text, text, text, bigint, bigint, text, text,
+  bigint, bigint, bigint);
 DROP FUNCTION leasehold.job_claim_unusual(text, bigint, interval, text, text, text, text, bigint, bigint, text, text,
   bigint, bigint, bigint);
 DROP FUNCTION leasehold.queue_unusual(text, timestamptz);
@@ -82,6 +91,7 @@ DROP FUNCTION leasehold.is_key(text);
 DROP FUNCTION leasehold.micros(interval);
 DROP TYPE leasehold.job_loss;
 DROP TYPE leasehold.job_settled;
+DROP TYPE leasehold.job_lot;
 DROP TYPE leasehold.job_claimed;
 DROP TABLE leasehold.recovery;
 DROP TABLE leasehold.awaited;

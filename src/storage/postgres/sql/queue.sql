@@ -4,7 +4,8 @@
 -- record job_claimed
 --   outcome text, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
 --   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, alone bool,
---   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?
+--   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, job_ids ints, payloads bytes_list,
+--   priorities ints, attempts ints, created_ats times
 
 -- record job_settled
 --   outcome text, why text?, job_id int, state text?, due_at time?, replayed bool, lease_id int?, tidy bool,
@@ -32,13 +33,11 @@ SELECT leasehold.job_enqueue_plain(:queue, :payloads, :priority, :delay, :run_at
 -- each SELECT * FROM leasehold.job_claim_each(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid,
 --   :process_start, :tty, :instance, :attach, :after_priority, :after_id)
 -- One value as the answer is cheaper than a set of rows (see lock.sql): most claims are for one job.
-SELECT leasehold.job_claim_one(:queue, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
-         :instance, :after_priority, :after_id)
- WHERE :most = 1 AND :attach IS NULL
-UNION ALL
-SELECT leasehold.job_claim(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
-         :instance, :attach, :after_priority, :after_id)
- WHERE :most <> 1 OR :attach IS NOT NULL;
+SELECT CASE WHEN :most = 1 AND :attach IS NULL
+  THEN leasehold.job_claim_one(:queue, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
+    :instance, :after_priority, :after_id)
+  ELSE leasehold.job_claim_many(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
+    :instance, :attach, :after_priority, :after_id) END;
 
 -- statement job_heartbeat write urgent
 -- takes job_id int, token int, ttl duration?, percent int?, message text?, stage text?
@@ -52,6 +51,11 @@ SELECT outcome, why, lease_ttl AS ttl, acquired_at, expires_at, cancel_requested
 -- gives job_settled
 -- each SELECT * FROM leasehold.job_settle_each(:job_id, :token, :verdict, :result, :error, :retryable, :delay)
 SELECT leasehold.job_settle(:job_id, :token, :verdict, :result, :error, :retryable, :delay);
+
+-- statement job_settle_plain write
+-- takes verdict text, job_ids ints, tokens ints, results bytes_list
+-- gives settled ints, to_tidy ints
+SELECT leasehold.job_settle_plain(:verdict, :job_ids, :tokens, :results);
 
 -- statement job_settle_many write
 -- takes verdict text, job_ids ints, tokens ints, results bytes_list

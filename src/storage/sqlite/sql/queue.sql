@@ -7,7 +7,8 @@
 -- record job_claimed
 --   outcome text, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
 --   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, alone bool,
---   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?
+--   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, job_ids ints, payloads bytes_list,
+--   priorities ints, attempts ints, created_ats times
 
 -- record job_settled
 --   outcome text, why text?, job_id int, state text?, due_at time?, replayed bool, lease_id int?, tidy bool,
@@ -247,11 +248,13 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
                       WHEN 'paused' THEN (SELECT pause_reason FROM leasehold_queue WHERE name = :queue) END AS why,
        l.id AS lease_id, coalesce(c.token, p.last_token) AS token, l.ttl AS ttl, l.acquired_at AS acquired_at,
        l.expires_at AS expires_at, c.outcome = 'replayed' AS replayed, :now AS store_now,
-       coalesce(p.job_id, c.job_id) AS job_id, j.payload AS payload, p.priority AS priority, p.attempt + 1 AS attempt,
-       coalesce(p.alone, 0) AS alone, j.created_at AS created_at,
+       c.job_id AS job_id, NULL AS payload, NULL AS priority, NULL AS attempt, coalesce(p.alone, 0) AS alone,
+       NULL AS created_at,
        CASE WHEN p.job_id IS NULL THEN l.holder END AS holder, CASE WHEN p.job_id IS NULL THEN l.host END AS host,
        CASE WHEN p.job_id IS NULL THEN l.heartbeat_at END AS heartbeat_at,
-       CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at
+       CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at,
+       p.job_id AS job_ids, j.payload AS payloads, p.priority AS priorities, p.attempt + 1 AS attempts,
+       j.created_at AS created_ats
   FROM temp.leasehold_job_claim AS c
   LEFT JOIN leasehold_lease AS l
     ON l.id = c.lease_id AND c.outcome IN ('granted', 'replayed', 'at_capacity')
@@ -425,21 +428,36 @@ SELECT job_id, token, :error FROM temp.leasehold_verdict WHERE lease_id IS NOT N
 {judge_the_rest};
 {tell_settled};
 
--- statement job_settle_many write
--- takes verdict text, job_ids ints, tokens ints, results bytes_list
--- gives job_settled
-DELETE FROM temp.leasehold_verdict;
-{hear}
-  FROM (SELECT a.value AS job_id, b.value AS token, {settled_as} AS settled_as
-          FROM bound_list(:job_ids) AS a CROSS JOIN bound_list(:tokens) AS b ON b.i = a.i) AS v
-  {their_grants};
+-- fragment settle_many
 {settle};
 INSERT INTO leasehold_result (job_id, token, body)
 SELECT v.job_id, v.token, r.value
   FROM bound_list(:results) AS r CROSS JOIN bound_list(:job_ids) AS a ON a.i = r.i
   CROSS JOIN temp.leasehold_verdict AS v ON v.job_id = a.value
  WHERE v.lease_id IS NOT NULL AND v.settled_as = 'completed' AND length(r.value) > 0;
-{follow_up}, NULL {their_follow_ups};
+{follow_up}, NULL {their_follow_ups}
+
+-- fragment hear_many
+DELETE FROM temp.leasehold_verdict;
+{hear}
+  FROM (SELECT a.value AS job_id, b.value AS token, {settled_as} AS settled_as
+          FROM bound_list(:job_ids) AS a CROSS JOIN bound_list(:tokens) AS b ON b.i = a.i) AS v
+  {their_grants}
+
+-- statement job_settle_plain write
+-- takes verdict text, job_ids ints, tokens ints, results bytes_list
+-- gives settled ints, to_tidy ints
+-- What somebody wants cancelled is not settled as its holder says: it needs a closer look.
+{hear_many};
+DELETE FROM temp.leasehold_verdict WHERE lease_id IS NULL OR settled_as = 'cancelled';
+{settle_many};
+SELECT v.job_id AS settled, NULL AS to_tidy FROM (SELECT 1) LEFT JOIN temp.leasehold_verdict AS v;
+
+-- statement job_settle_many write
+-- takes verdict text, job_ids ints, tokens ints, results bytes_list
+-- gives job_settled
+{hear_many};
+{settle_many};
 {judge_the_rest};
 {tell_settled};
 

@@ -39,12 +39,35 @@ BEGIN
   RETURN QUERY SELECT * FROM leasehold.job_claim_with_care(queue, most, l, after_priority, after_id);
 END $$;
 
+-- The same, as one answer.
+CREATE FUNCTION leasehold.job_lot_with_care(
+  queue text, most bigint, ttl interval, holder text, request_id text, host text, boot_id text, pid bigint,
+  process_start bigint, tty text, instance text, attach bigint, after_priority bigint, after_id bigint
+) RETURNS leasehold.job_lot LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  claimed leasehold.job_claimed[];
+  lot     leasehold.job_lot;
+BEGIN
+  SELECT array_agg(c) INTO claimed
+    FROM leasehold.job_claim_unusual(queue, most, ttl, holder, request_id, host, boot_id, pid, process_start, tty,
+                                     instance, attach, after_priority, after_id) AS c;
+  SELECT f.*, g.* INTO lot
+    FROM unnest(claimed[1:1]) AS f
+   CROSS JOIN (SELECT array_agg(c.job_id), array_agg(c.payload), array_agg(c.priority), array_agg(c.attempt),
+                      array_agg(c.created_at)
+                 FROM unnest(claimed) AS c WHERE c.outcome = 'granted') AS g;
+  RETURN lot;
+END $$;
+
 -- Takes one job under a lease of its own: highest priority first, then oldest. A usual claim takes the job away from
 -- what is ready, opens a lease and notes the grant. Small statements and one value as the answer: that is what a single
 -- call costs least with.
 --
 -- after_priority, after_id: start behind this position. Where many have been claimed while an old snapshot was held
--- open, that saves a walk over their remains.
+-- open, that saves a walk over their remains. Whoever claims one job after the other need not look each time, either,
+-- whether something has become due or somebody has died: that comes in before the position, like all that is given
+-- back, and waits for the next look from the head.
 CREATE FUNCTION leasehold.job_claim_one(
   queue          text,
   ttl            interval DEFAULT NULL,
@@ -58,7 +81,7 @@ CREATE FUNCTION leasehold.job_claim_one(
   instance       text     DEFAULT '',
   after_priority bigint   DEFAULT NULL,
   after_id       bigint   DEFAULT NULL
-) RETURNS leasehold.job_claimed
+) RETURNS leasehold.job_lot
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan AS $$
@@ -69,22 +92,24 @@ DECLARE
       OR leasehold.require_claim(job_claim_one.queue, 1, job_claim_one.ttl));
   moment    timestamptz := leasehold.now();
   span      interval := coalesce(job_claim_one.ttl, interval '5 minutes');
-  taken     leasehold.ready;
+  taken     record;
   new_token bigint;
   new_lease bigint;
-  body      bytea;
-  made_at   timestamptz;
-  answer    leasehold.job_claimed;
 BEGIN
-  DELETE FROM leasehold.ready AS t
-   WHERE t.ctid = coalesce(
-           (SELECT r.ctid FROM leasehold.ready AS r
-             WHERE r.queue = job_claim_one.queue AND r.priority = after_priority AND r.job_id > after_id
-             ORDER BY r.job_id LIMIT 1 FOR UPDATE SKIP LOCKED),
-           (SELECT r.ctid FROM leasehold.ready AS r WHERE r.queue = job_claim_one.queue
-             ORDER BY r.priority DESC, r.job_id LIMIT 1 FOR UPDATE SKIP LOCKED))
-     AND NOT EXISTS (SELECT FROM leasehold.queue_unusual(job_claim_one.queue, moment))
-  RETURNING t.* INTO taken;
+  IF after_id IS NOT NULL THEN
+    DELETE FROM leasehold.ready AS t USING leasehold.job AS j
+     WHERE t.ctid = (SELECT r.ctid FROM leasehold.ready AS r
+                      WHERE r.queue = job_claim_one.queue AND r.priority = after_priority AND r.job_id > after_id
+                      ORDER BY r.job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+       AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = job_claim_one.queue)
+    RETURNING t.*, j.payload, j.created_at INTO taken;
+  ELSE
+    DELETE FROM leasehold.ready AS t USING leasehold.job AS j
+     WHERE t.ctid = (SELECT r.ctid FROM leasehold.ready AS r WHERE r.queue = job_claim_one.queue
+                      ORDER BY r.priority DESC, r.job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
+       AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold.queue_unusual(job_claim_one.queue, moment))
+    RETURNING t.*, j.payload, j.created_at INTO taken;
+  END IF;
   IF taken.job_id IS NOT NULL THEN
     new_token := leasehold.next_token(taken.last_token, moment);
     new_lease := nextval('leasehold.lease_id_seq');
@@ -99,16 +124,15 @@ BEGIN
     IF FOUND THEN
       INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
       VALUES (new_token, new_lease, moment + span, taken.alone, job_claim_one.queue, ARRAY[taken.job_id]);
-      SELECT j.payload, j.created_at INTO body, made_at FROM leasehold.job AS j WHERE j.id = taken.job_id;
-      RETURN ROW('granted', NULL, new_lease, new_token, span, moment, moment + span, false, moment, taken.job_id, body,
-                 taken.priority, taken.attempt + 1, taken.alone, made_at, job_claim_one.holder, job_claim_one.host,
-                 moment, NULL)::leasehold.job_claimed;
+      RETURN ROW('granted', NULL, new_lease, new_token, span, moment, moment + span, false, moment, taken.job_id,
+                 taken.payload, taken.priority, taken.attempt + 1, taken.alone, taken.created_at, job_claim_one.holder,
+                 job_claim_one.host, moment, NULL, NULL, NULL, NULL, NULL, NULL)::leasehold.job_lot;
     END IF;
     -- Asked before: that claim has its jobs.
-    INSERT INTO leasehold.ready SELECT taken.*;
+    INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue, limit_key)
+    VALUES (taken.job_id, taken.last_token, taken.attempt, taken.priority, taken.alone, taken.queue, taken.limit_key);
   END IF;
-  SELECT c.* INTO answer FROM leasehold.job_claim_unusual(
+  RETURN leasehold.job_lot_with_care(
     queue, 1, ttl, holder, request_id, host, boot_id, pid, process_start, tty, instance, NULL, after_priority,
-    after_id) AS c;
-  RETURN answer;
+    after_id);
 END $$;

@@ -144,10 +144,13 @@ BEGIN
    WHERE l.id = g.lease_id AND l.kind = 'job';
 END $$;
 
--- The same verdict, complete or release, on many jobs, a row for each. `results`: none, or one per job, '' for none.
-CREATE FUNCTION leasehold.job_settle_many(verdict text, job_ids bigint[], tokens bigint[], results bytea[] DEFAULT '{}')
-RETURNS SETOF leasehold.job_settled
-LANGUAGE plpgsql SECURITY DEFINER
+-- The same verdict, complete or release, on many jobs. `results`: none, or one per job, '' for none. Gives those that
+-- are settled with this, as was wanted, and the leases of which something may be tidied. What is not among them was
+-- settled before, or lost, or needs a closer look: job_settle_many knows.
+CREATE FUNCTION leasehold.job_settle_plain(
+  verdict text, job_ids bigint[], tokens bigint[], results bytea[] DEFAULT '{}',
+  OUT settled bigint[], OUT to_tidy bigint[]
+) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
@@ -159,8 +162,9 @@ DECLARE
                           'there is a token for each job, and a result for each or none');
   batch record;
   done  record;
-  left_over bigint;
 BEGIN
+  settled := '{}';
+  to_tidy := '{}';
   FOR batch IN
     SELECT tokens[1] AS token, job_ids AS ids WHERE array_remove(tokens, tokens[1]) = '{}'
     UNION ALL
@@ -168,20 +172,38 @@ BEGIN
      WHERE array_remove(tokens, tokens[1]) <> '{}' GROUP BY c.token ORDER BY 1
   LOOP
     done := leasehold.job_settle_together(verdict, batch.token, batch.ids);
-    RETURN QUERY
-    SELECT 'settled', NULL, t.id, CASE verdict WHEN 'complete' THEN 'completed' ELSE 'available' END, NULL::timestamptz,
-           false, done.lease_id, done.tidy, NULL, NULL, NULL::timestamptz, done.moment
-      FROM unnest(done.settled) AS t(id);
+    settled := settled || done.settled;
+    IF done.tidy THEN
+      to_tidy := to_tidy || done.lease_id;
+    END IF;
     IF results <> '{}' THEN
       INSERT INTO leasehold.result (job_id, token, body)
       SELECT r.id, r.token, r.body FROM unnest(job_ids, tokens, results) AS r(id, token, body)
        WHERE r.token = batch.token AND r.id = ANY (done.settled) AND r.body <> '';
     END IF;
-    CONTINUE WHEN cardinality(done.settled) = cardinality(batch.ids);
-    FOR left_over IN SELECT t.id FROM unnest(batch.ids) AS t(id) EXCEPT ALL SELECT unnest(done.settled) ORDER BY 1 LOOP
-      RETURN NEXT leasehold.job_settle(left_over, batch.token, verdict,
-        CASE WHEN results <> '{}' THEN nullif(results[array_position(job_ids, left_over)], '') END);
-    END LOOP;
+  END LOOP;
+END $$;
+
+-- The same with a row for each job, that tells what became of it.
+CREATE FUNCTION leasehold.job_settle_many(verdict text, job_ids bigint[], tokens bigint[], results bytea[] DEFAULT '{}')
+RETURNS SETOF leasehold.job_settled
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  done record := leasehold.job_settle_plain(verdict, job_ids, tokens, results);
+BEGIN
+  RETURN QUERY
+  SELECT 'settled', NULL, c.id, CASE verdict WHEN 'complete' THEN 'completed' ELSE 'available' END, NULL::timestamptz,
+         false, s.lease_id, s.lease_id = ANY (done.to_tidy), NULL, NULL, NULL::timestamptz, s.at
+    FROM unnest(job_ids, tokens) AS c(id, token)
+    JOIN leasehold.settled AS s ON s.job_id = c.id AND s.token = c.token
+   WHERE cardinality(done.settled) = cardinality(job_ids) OR c.id = ANY (done.settled);
+  FOR i IN 1 .. cardinality(job_ids) LOOP
+    CONTINUE WHEN cardinality(done.settled) = cardinality(job_ids) OR job_ids[i] = ANY (done.settled);
+    RETURN NEXT leasehold.job_settle(job_ids[i], tokens[i], verdict,
+                                     CASE WHEN results <> '{}' THEN nullif(results[i], '') END);
   END LOOP;
 END $$;
 

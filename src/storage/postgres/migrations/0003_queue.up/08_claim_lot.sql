@@ -1,0 +1,137 @@
+-- Taking many jobs at once, the usual case.
+
+-- Takes up to `most` jobs away from what is ready, in their order: behind a position, or from the head. Those that are
+-- to be claimed alone stay. What was picked is materialised first and deleted by its place: LIMIT with SKIP LOCKED in a
+-- join could take too many.
+CREATE FUNCTION leasehold.queue_take(
+  queue text, most bigint, after_priority bigint, after_id bigint,
+  OUT job_ids bigint[], OUT payloads bytea[], OUT priorities bigint[], OUT attempts bigint[],
+  OUT created_ats timestamptz[], OUT last_token bigint
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  WITH picked AS MATERIALIZED (
+    SELECT h.* FROM (
+      SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+       WHERE after_id IS NULL AND r.queue = queue_take.queue
+       ORDER BY r.priority DESC, r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS h
+    UNION ALL
+    SELECT b.* FROM (
+      SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+       WHERE r.queue = queue_take.queue AND r.priority = after_priority AND r.job_id > after_id
+       ORDER BY r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS b
+  ), gone AS (
+    DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT p.place FROM picked AS p WHERE NOT p.alone))
+  )
+  SELECT array_agg(p.job_id), array_agg(j.payload), array_agg(j.priority::bigint), array_agg(p.attempt + 1),
+         array_agg(j.created_at), max(p.last_token)
+    INTO job_ids, payloads, priorities, attempts, created_ats, last_token
+    FROM picked AS p
+   CROSS JOIN LATERAL (SELECT t.payload, t.priority, t.created_at FROM leasehold.job AS t
+                        WHERE t.id = p.job_id OFFSET 0) AS j
+   WHERE NOT p.alone;
+END $$;
+
+-- What keeps a claim of many from being a usual one. From a position on, what has become due and who has died waits for
+-- the next look from the head; see job_claim_one.
+CREATE FUNCTION leasehold.lot_is_unusual(queue text, after_id bigint, moment timestamptz) RETURNS boolean
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  IF after_id IS NOT NULL THEN
+    RETURN EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = lot_is_unusual.queue);
+  END IF;
+  RETURN EXISTS (SELECT FROM leasehold.queue_unusual(lot_is_unusual.queue, moment))
+      OR (SELECT r.alone FROM leasehold.ready AS r WHERE r.queue = lot_is_unusual.queue
+           ORDER BY r.priority DESC, r.job_id LIMIT 1) IS TRUE;
+END $$;
+
+-- A claim under a lease of its own. No outcome: it is not a usual one, and nothing was done.
+CREATE FUNCTION leasehold.job_claim_opening(
+  queue text, most bigint, ttl interval, holder text, request_id text, host text, boot_id text, pid bigint,
+  process_start bigint, tty text, instance text, after_priority bigint, after_id bigint
+) RETURNS leasehold.job_lot LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment    timestamptz := leasehold.now();
+  span      interval := coalesce(job_claim_opening.ttl, interval '5 minutes');
+  taken     record;
+  new_token bigint;
+  new_lease bigint;
+BEGIN
+  IF leasehold.lot_is_unusual(queue, after_id, moment)
+     OR EXISTS (SELECT FROM leasehold.lease AS l WHERE l.request_id = job_claim_opening.request_id) THEN
+    RETURN NULL;
+  END IF;
+  taken := leasehold.queue_take(queue, most, after_priority, after_id);
+  IF taken.job_ids IS NULL THEN
+    RETURN NULL;
+  END IF;
+  new_token := leasehold.next_token(taken.last_token, moment);
+  new_lease := nextval('leasehold.lease_id_seq');
+  INSERT INTO leasehold.lease
+    (id, kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at, expires_at,
+     request_id) OVERRIDING SYSTEM VALUE
+  VALUES
+    (new_lease, 'job', job_claim_opening.holder, job_claim_opening.host, job_claim_opening.boot_id,
+     job_claim_opening.pid, job_claim_opening.process_start, job_claim_opening.tty, job_claim_opening.instance, span,
+     moment, moment, moment + span, job_claim_opening.request_id)
+  ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING;
+  IF NOT FOUND THEN
+    -- The same was asked at the same time, and that claim has its jobs.
+    PERFORM leasehold.job_put_back(taken.job_ids, taken.last_token, false, NULL, moment);
+    RETURN NULL;
+  END IF;
+  INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
+  VALUES (new_token, new_lease, moment + span, false, job_claim_opening.queue, taken.job_ids);
+  RETURN ROW('granted', NULL, new_lease, new_token, span, moment, moment + span, false, moment, NULL, NULL, NULL, NULL,
+             false, NULL, job_claim_opening.holder, job_claim_opening.host, moment, NULL, taken.job_ids, taken.payloads,
+             taken.priorities, taken.attempts, taken.created_ats)::leasehold.job_lot;
+END $$;
+
+-- The claim of a worker for the lease it has. No outcome: it is not a usual one, and nothing was done. An idle worker
+-- asks again and again: while there is nothing, the lease is only looked at. (Locking it would write.)
+CREATE FUNCTION leasehold.job_claim_attached(
+  queue text, most bigint, attach bigint, instance text, after_priority bigint, after_id bigint
+) RETURNS leasehold.job_lot LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment    timestamptz := leasehold.now();
+  l         record;
+  taken     record;
+  new_token bigint;
+  lot       leasehold.job_lot;
+BEGIN
+  IF leasehold.lot_is_unusual(queue, after_id, moment) THEN
+    RETURN NULL;
+  END IF;
+  IF after_id IS NULL
+     AND NOT EXISTS (SELECT FROM leasehold.ready AS r WHERE r.queue = job_claim_attached.queue) THEN
+    SELECT n.* INTO lot
+      FROM leasehold.lease AS t CROSS JOIN leasehold.queue_nothing(job_claim_attached.queue, NULL) AS n
+     WHERE t.id = attach AND t.kind = 'worker' AND t.instance = job_claim_attached.instance AND t.ended_at IS NULL
+       AND t.expires_at > moment;
+    RETURN lot;
+  END IF;
+  SELECT t.ttl, t.acquired_at, t.expires_at, t.holder, t.host, t.heartbeat_at INTO l
+    FROM leasehold.lease AS t
+   WHERE t.id = attach AND t.kind = 'worker' AND t.instance = job_claim_attached.instance AND t.ended_at IS NULL
+     FOR KEY SHARE;
+  moment := leasehold.now();
+  IF (l.expires_at > moment) IS NOT TRUE THEN
+    RETURN NULL;
+  END IF;
+  taken := leasehold.queue_take(queue, most, after_priority, after_id);
+  IF taken.job_ids IS NULL THEN
+    RETURN NULL;
+  END IF;
+  -- Two grants of one lease have different tokens.
+  INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
+  VALUES (greatest(leasehold.next_token(taken.last_token, moment),
+                   (SELECT max(g.token) + 1 FROM leasehold.job_grant AS g WHERE g.lease_id = attach)),
+          attach, l.expires_at, false, job_claim_attached.queue, taken.job_ids)
+  RETURNING token INTO new_token;
+  RETURN ROW('granted', NULL, attach, new_token, l.ttl, l.acquired_at, l.expires_at, false, moment, NULL, NULL, NULL,
+             NULL, false, NULL, l.holder, l.host, l.heartbeat_at, NULL, taken.job_ids, taken.payloads, taken.priorities,
+             taken.attempts, taken.created_ats)::leasehold.job_lot;
+END $$;
