@@ -94,11 +94,11 @@ Result<void> put_plain(const Runner& runner, std::string_view queue, std::span<c
                                               .backoff_exponential = first.backoff.exponential,
                                               .tags = tags});
   if (!rows) return std::move(rows).error();
-  if (rows->size() != jobs.size()) return no_answer();
+  if (rows->size() != 1 || rows->front().ids.size() != jobs.size()) return no_answer();
   // Whether a moment to run at lies ahead, only the store knows; see Enqueued::state.
   const bool later = first.delay > Duration(0) || first.run_at.has_value();
   const auto state = later ? JobState::deferred : JobState::available;
-  for (const auto& row : *rows) out.push_back({.id = row.id, .created = true, .state = state});
+  for (const auto id : rows->front().ids) out.push_back({.id = id, .created = true, .state = state});
   return {};
 }
 

@@ -29,7 +29,10 @@ DROP FUNCTION leasehold.job_claim_attached(text, bigint, bigint, text, bigint, b
 DROP FUNCTION leasehold.job_claim_opening(text, bigint, interval, text, text, text, text, bigint, bigint, text, text,
   bigint, bigint);
 DROP FUNCTION leasehold.lot_is_unusual(text, bigint, timestamptz);
+DROP FUNCTION leasehold.job_bodies(bigint[]);
 DROP FUNCTION leasehold.queue_take(text, bigint, bigint, bigint);
+DROP FUNCTION leasehold.ready_after(text, bigint, bigint);
+DROP FUNCTION leasehold.ready_take(text, bigint, bigint, bigint, bigint, bigint);
 DROP FUNCTION leasehold.job_claim_one(text, interval, text, text, text, text, bigint, bigint, text, text, bigint,
   bigint);
 DROP FUNCTION leasehold.job_lot_with_care(text, bigint, interval, text, text, text, text, bigint, bigint, text, text,
@@ -72,6 +75,14 @@ DROP FUNCTION leasehold.job_block(bigint, bigint[], timestamptz);
 DROP FUNCTION leasehold.job_take_key(text, text, bigint);
 DROP FUNCTION leasehold.job_unfinished_state(bigint, timestamptz);
 DROP FUNCTION leasehold.job_has_completed(bigint);
+DROP FUNCTION leasehold.bundle_take(text, bigint, bigint, bigint);
+DROP FUNCTION leasehold.queue_untie(text, bigint);
+DROP FUNCTION leasehold.bundle_untie(bigint);
+DROP FUNCTION leasehold.bundle_ahead(text, bigint, bigint);
+DROP FUNCTION leasehold.bundle_of(bigint);
+DROP FUNCTION leasehold.bundle_tie(text, bigint, bigint[]);
+DROP FUNCTION leasehold.bundle_size();
+DROP FUNCTION leasehold.bundle_from();
 DROP FUNCTION leasehold.job_free_place(text, timestamptz);
 DROP FUNCTION leasehold.job_finish_plain(bigint[], timestamptz);
 DROP FUNCTION leasehold.job_finish(bigint[], boolean, timestamptz);
@@ -104,6 +115,7 @@ DROP TABLE leasehold.job_grant;
 DROP TABLE leasehold.dedupe;
 DROP TABLE leasehold.blocked;
 DROP TABLE leasehold.deferred;
+DROP TABLE leasehold.bundle;
 DROP TABLE leasehold.ready;
 DROP TABLE leasehold.job;
 DROP TABLE leasehold.queue;

@@ -22,9 +22,9 @@ SELECT leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedu
 -- statement job_enqueue_plain write
 -- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, failure_budget int,
 --   crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool, tags texts
--- gives id int
+-- gives ids ints
 SELECT leasehold.job_enqueue_plain(:queue, :payloads, :priority, :delay, :run_at, :failure_budget, :crash_budget,
-  :backoff_base, :backoff_most, :backoff_exponential, :tags) AS id;
+  :backoff_base, :backoff_most, :backoff_exponential, :tags) AS ids;
 
 -- statement job_claim write
 -- takes queue text, most int, ttl duration?, holder text, request_id text?, host text, boot_id text, pid int,

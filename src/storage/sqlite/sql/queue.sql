@@ -79,7 +79,7 @@ SELECT last_insert_rowid() - count(*) + 1 FROM bound_list(:payloads)
 -- statement job_enqueue_plain write
 -- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, failure_budget int,
 --   crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool, tags texts
--- gives id int
+-- gives ids ints
 {new_job}, NULL, NULL, p.value
   FROM bound_list(:payloads) AS p ORDER BY p.i;
 INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone)
@@ -88,7 +88,7 @@ SELECT :queue, :priority, ({first_new_id}) + p.i, 0, 0, 0
 INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone)
 SELECT :queue, {due_at}, ({first_new_id}) + p.i, :priority, 0, 0, 0
   FROM bound_list(:payloads) AS p WHERE {due_at} > :now ORDER BY p.i;
-SELECT ({first_new_id}) + p.i AS id FROM bound_list(:payloads) AS p ORDER BY p.i;
+SELECT ({first_new_id}) + p.i AS ids FROM bound_list(:payloads) AS p ORDER BY p.i;
 
 -- fragment running
 leasehold_lease_check AS w CROSS JOIN leasehold_job_grant AS g ON g.lease_id = w.lease_id

@@ -1,7 +1,7 @@
 -- The job queue: what waits, what is leased, and a log of what became of it.
 --
--- A job's row is written once and never changed. Where the job stands follows from where it is found: in `ready`,
--- `deferred` or `blocked` (it waits), in a grant and not settled (it runs, or its lease has expired), or settled for
+-- A job's row is written once and never changed. Where the job stands follows from where it is found: in `ready`, a
+-- `bundle`, `deferred` or `blocked` (it waits), in a grant and not settled (it runs, or its lease has expired), or settled for
 -- good. As with locks, only the functions below write to these tables; CHECKs would cost every statement.
 
 -- What was set for a queue; a row only where something was. NULL: no limit.
@@ -47,6 +47,16 @@ CREATE TABLE leasehold.ready (
 );
 CREATE UNIQUE INDEX ready_order ON leasehold.ready (queue, priority DESC, job_id);
 ALTER TABLE leasehold.ready REPLICA IDENTITY USING INDEX ready_order;
+
+-- Plain jobs that were enqueued together and that nobody has asked for singly: a row for all with consecutive ids. A
+-- claim of many takes it as a whole; whoever needs one of them unties it, and each has a row in `ready` then.
+CREATE TABLE leasehold.bundle (
+  first_id bigint   PRIMARY KEY,
+  last_id  bigint   NOT NULL,
+  priority smallint NOT NULL,
+  queue    text     NOT NULL COLLATE "C"
+);
+CREATE INDEX bundle_order ON leasehold.bundle (queue, priority DESC, first_id);
 
 -- What waits for a moment: delayed, retried with backoff, snoozed. A claim promotes what is due.
 CREATE TABLE leasehold.deferred (

@@ -16,6 +16,9 @@ BEGIN
     PERFORM FROM leasehold.ready AS r
       WHERE r.queue = j.queue AND r.priority = j.priority AND r.job_id = job_has_completed.id FOR UPDATE;
     IF FOUND THEN RETURN false; END IF;
+    PERFORM FROM leasehold.bundle AS b
+      WHERE b.first_id = (SELECT o.first_id FROM leasehold.bundle_of(job_has_completed.id) AS o) FOR UPDATE;
+    IF FOUND THEN RETURN false; END IF;
     PERFORM FROM leasehold.deferred AS d WHERE d.job_id = job_has_completed.id FOR UPDATE;
     IF FOUND THEN RETURN false; END IF;
     PERFORM FROM leasehold.blocked AS b WHERE b.job_id = job_has_completed.id FOR UPDATE;
@@ -165,7 +168,7 @@ BEGIN
   END IF;
 END $$;
 
--- Many jobs with nothing special: a row per payload, in their order.
+-- Many jobs with nothing special: gives their ids, in the order of the payloads.
 CREATE FUNCTION leasehold.job_enqueue_plain(
   queue               text,
   payloads            bytea[],
@@ -178,7 +181,7 @@ CREATE FUNCTION leasehold.job_enqueue_plain(
   backoff_most        interval    DEFAULT interval '1 hour',
   backoff_exponential boolean     DEFAULT true,
   tags                text[]      DEFAULT '{}'
-) RETURNS SETOF bigint LANGUAGE plpgsql SECURITY DEFINER
+) RETURNS bigint[] LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -189,25 +192,26 @@ DECLARE
           job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_most, job_enqueue_plain.tags);
   moment timestamptz := leasehold.now();
   due_at timestamptz := coalesce(run_at, moment + delay);
-  ids    bigint[];
+  ids    bigint[] := ARRAY(SELECT nextval('leasehold.job_id_seq') FROM generate_series(1, cardinality(payloads)));
 BEGIN
-  WITH enqueued AS (
-    INSERT INTO leasehold.job
-      (created_at, backoff_base, backoff_most, failure_budget, crash_budget, priority, backoff_exponential, queue,
-       payload, tags)
-    SELECT moment, job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_most, job_enqueue_plain.failure_budget,
-           job_enqueue_plain.crash_budget, job_enqueue_plain.priority, job_enqueue_plain.backoff_exponential,
-           job_enqueue_plain.queue, p.payload, job_enqueue_plain.tags
-      FROM unnest(payloads) AS p(payload)
-    RETURNING id)
-  SELECT array_agg(e.id) INTO ids FROM enqueued AS e;
+  INSERT INTO leasehold.job
+    (id, created_at, backoff_base, backoff_most, failure_budget, crash_budget, priority, backoff_exponential, queue,
+     payload, tags) OVERRIDING SYSTEM VALUE
+  SELECT n.id, moment, job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_most,
+         job_enqueue_plain.failure_budget, job_enqueue_plain.crash_budget, job_enqueue_plain.priority,
+         job_enqueue_plain.backoff_exponential, job_enqueue_plain.queue, n.payload, job_enqueue_plain.tags
+    FROM unnest(ids, payloads) AS n(id, payload);
   IF due_at > moment THEN
     INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, alone, queue)
     SELECT t.id, due_at, 0, 0, job_enqueue_plain.priority, false, job_enqueue_plain.queue FROM unnest(ids) AS t(id);
+    RETURN ids;
+  END IF;
+  IF cardinality(ids) >= leasehold.bundle_from() THEN
+    PERFORM leasehold.bundle_tie(queue, priority, ids);
   ELSE
     INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
     SELECT t.id, 0, 0, job_enqueue_plain.priority, false, job_enqueue_plain.queue FROM unnest(ids) AS t(id);
-    PERFORM leasehold.wake('queue:' || queue, moment);
   END IF;
-  RETURN QUERY SELECT t.id FROM unnest(ids) AS t(id);
+  PERFORM leasehold.wake('queue:' || queue, moment);
+  RETURN ids;
 END $$;

@@ -1,10 +1,11 @@
 -- What a claim may take: due jobs, limits, rates, keys, and what it says when there is nothing.
 
--- Makes claimable what is due: oldest first, so many per call.
+-- Makes claimable one by one what is next in bundles, and what is due: oldest first, so many per call.
 CREATE FUNCTION leasehold.queue_promote(queue text, most bigint, moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
+  PERFORM leasehold.queue_untie(queue, most);
   WITH due AS MATERIALIZED (
     SELECT d.job_id FROM leasehold.deferred AS d
      WHERE d.queue = queue_promote.queue AND d.due_at <= moment
@@ -73,7 +74,8 @@ DECLARE
   seen    record;
 BEGIN
   SELECT EXISTS (SELECT FROM leasehold.ready AS r
-                  WHERE r.queue = queue_nothing.queue AND (r.limit_key = ANY (full_keys)) IS NOT TRUE) AS waits,
+                  WHERE r.queue = queue_nothing.queue AND (r.limit_key = ANY (full_keys)) IS NOT TRUE)
+         OR EXISTS (SELECT FROM leasehold.bundle AS b WHERE b.queue = queue_nothing.queue) AS waits,
          EXISTS (SELECT FROM leasehold.ready AS r WHERE r.queue = queue_nothing.queue) AS keyed,
          (SELECT min(d.due_at) FROM leasehold.deferred AS d WHERE d.queue = queue_nothing.queue) AS due_at,
          (SELECT min(l.expires_at) FROM leasehold.job_grant AS g

@@ -108,6 +108,7 @@ BEGIN
      WHERE t.ctid = (SELECT r.ctid FROM leasehold.ready AS r WHERE r.queue = job_claim_one.queue
                       ORDER BY r.priority DESC, r.job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
        AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold.queue_unusual(job_claim_one.queue, moment))
+       AND NOT EXISTS (SELECT FROM leasehold.bundle_ahead(job_claim_one.queue, t.priority, t.job_id))
     RETURNING t.*, j.payload, j.created_at INTO taken;
   END IF;
   IF taken.job_id IS NOT NULL THEN

@@ -1,35 +1,105 @@
 -- Taking many jobs at once, the usual case.
 
--- Takes up to `most` jobs away from what is ready, in their order: behind a position, or from the head. Those that are
--- to be claimed alone stay. What was picked is materialised first and deleted by its place: LIMIT with SKIP LOCKED in a
--- join could take too many.
-CREATE FUNCTION leasehold.queue_take(
-  queue text, most bigint, after_priority bigint, after_id bigint,
-  OUT job_ids bigint[], OUT payloads bytea[], OUT priorities bigint[], OUT attempts bigint[],
-  OUT created_ats timestamptz[], OUT last_token bigint
+-- Takes up to `most` jobs away from what is ready, in their order: behind a position, or from the head, and before the
+-- next bundle. Those that are to be claimed alone stay. What was picked is materialised first and deleted by its place:
+-- LIMIT with SKIP LOCKED in a join could take too many.
+CREATE FUNCTION leasehold.ready_take(
+  queue text, most bigint, after_priority bigint, after_id bigint, before_priority bigint, before_id bigint,
+  OUT job_ids bigint[], OUT attempts bigint[], OUT last_token bigint
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
   WITH picked AS MATERIALIZED (
     SELECT h.* FROM (
-      SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
-       WHERE after_id IS NULL AND r.queue = queue_take.queue
+      SELECT r.ctid AS place, r.job_id, r.priority, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+       WHERE after_id IS NULL AND r.queue = ready_take.queue
        ORDER BY r.priority DESC, r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS h
     UNION ALL
     SELECT b.* FROM (
-      SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
-       WHERE r.queue = queue_take.queue AND r.priority = after_priority AND r.job_id > after_id
+      SELECT r.ctid AS place, r.job_id, r.priority, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+       WHERE r.queue = ready_take.queue AND r.priority = after_priority AND r.job_id > after_id
        ORDER BY r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS b
+  ), fitting AS MATERIALIZED (
+    SELECT p.* FROM picked AS p
+     WHERE NOT p.alone AND (before_id IS NULL OR p.priority > before_priority
+                            OR (p.priority = before_priority AND p.job_id < before_id))
   ), gone AS (
-    DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT p.place FROM picked AS p WHERE NOT p.alone))
+    DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT f.place FROM fitting AS f))
   )
-  SELECT array_agg(p.job_id), array_agg(j.payload), array_agg(j.priority::bigint), array_agg(p.attempt + 1),
-         array_agg(j.created_at), max(p.last_token)
-    INTO job_ids, payloads, priorities, attempts, created_ats, last_token
-    FROM picked AS p
-   CROSS JOIN LATERAL (SELECT t.payload, t.priority, t.created_at FROM leasehold.job AS t
-                        WHERE t.id = p.job_id OFFSET 0) AS j
-   WHERE NOT p.alone;
+  SELECT array_agg(f.job_id), array_agg(f.attempt + 1), max(f.last_token) INTO job_ids, attempts, last_token
+    FROM fitting AS f;
+END $$;
+
+-- The single job that comes after a place in the queue.
+CREATE FUNCTION leasehold.ready_after(queue text, priority bigint, job_id bigint)
+RETURNS TABLE (priority smallint, job_id bigint)
+LANGUAGE sql STABLE AS $$
+  (SELECT r.priority, r.job_id FROM leasehold.ready AS r
+    WHERE r.queue = ready_after.queue AND r.priority = ready_after.priority AND r.job_id > ready_after.job_id
+    ORDER BY r.job_id LIMIT 1)
+  UNION ALL
+  (SELECT r.priority, r.job_id FROM leasehold.ready AS r
+    WHERE r.queue = ready_after.queue AND r.priority < ready_after.priority
+    ORDER BY r.priority DESC, r.job_id LIMIT 1)
+  LIMIT 1
+$$;
+
+-- Takes up to `most` jobs of a queue in their order: single ones before the next bundle, bundles before the next single
+-- one. A position is one among the single jobs.
+CREATE FUNCTION leasehold.queue_take(
+  queue text, most bigint, after_priority bigint, after_id bigint,
+  OUT job_ids bigint[], OUT attempts bigint[], OUT last_token bigint
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  bundle record;
+  taken  record;
+  single record;
+  tied   bigint[];
+BEGIN
+  job_ids := '{}';
+  attempts := '{}';
+  last_token := 0;
+  LOOP
+    SELECT b.priority, b.first_id INTO bundle FROM leasehold.bundle AS b
+     WHERE b.queue = queue_take.queue ORDER BY b.priority DESC, b.first_id LIMIT 1;
+    taken := leasehold.ready_take(queue, most - cardinality(job_ids), after_priority, after_id, bundle.priority,
+                                  bundle.first_id);
+    job_ids := job_ids || taken.job_ids;
+    attempts := attempts || taken.attempts;
+    last_token := greatest(last_token, taken.last_token);
+    EXIT WHEN bundle.first_id IS NULL OR cardinality(job_ids) >= most;
+    SELECT a.priority, a.job_id INTO single
+      FROM leasehold.ready_after(queue_take.queue, bundle.priority, bundle.first_id) AS a;
+    tied := leasehold.bundle_take(queue, most - cardinality(job_ids), single.priority, single.job_id);
+    EXIT WHEN tied IS NULL;
+    job_ids := job_ids || tied;
+    attempts := attempts || array_fill(1::bigint, ARRAY[cardinality(tied)]);
+    EXIT WHEN cardinality(job_ids) >= most;
+  END LOOP;
+END $$;
+
+-- What a claim tells of its jobs besides their ids, in the same order. Ids that follow each other are read in one go.
+CREATE FUNCTION leasehold.job_bodies(
+  job_ids bigint[], OUT payloads bytea[], OUT priorities bigint[], OUT created_ats timestamptz[]
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  first bigint := job_ids[1];
+  last  bigint := job_ids[cardinality(job_ids)];
+BEGIN
+  IF last - first + 1 = cardinality(job_ids) AND job_ids = ARRAY(SELECT generate_series(first, last)) THEN
+    SELECT array_agg(j.payload), array_agg(j.priority::bigint), array_agg(j.created_at)
+      INTO payloads, priorities, created_ats
+      FROM (SELECT t.payload, t.priority, t.created_at FROM leasehold.job AS t
+             WHERE t.id BETWEEN first AND last ORDER BY t.id) AS j;
+  ELSE
+    SELECT array_agg(j.payload), array_agg(j.priority::bigint), array_agg(j.created_at)
+      INTO payloads, priorities, created_ats
+      FROM unnest(job_ids) AS p(id)
+     CROSS JOIN LATERAL (SELECT t.payload, t.priority, t.created_at FROM leasehold.job AS t
+                          WHERE t.id = p.id OFFSET 0) AS j;
+  END IF;
 END $$;
 
 -- What keeps a claim of many from being a usual one. From a position on, what has become due and who has died waits for
@@ -56,6 +126,7 @@ DECLARE
   moment    timestamptz := leasehold.now();
   span      interval := coalesce(job_claim_opening.ttl, interval '5 minutes');
   taken     record;
+  bodies    record;
   new_token bigint;
   new_lease bigint;
 BEGIN
@@ -64,7 +135,7 @@ BEGIN
     RETURN NULL;
   END IF;
   taken := leasehold.queue_take(queue, most, after_priority, after_id);
-  IF taken.job_ids IS NULL THEN
+  IF taken.job_ids = '{}' THEN
     RETURN NULL;
   END IF;
   new_token := leasehold.next_token(taken.last_token, moment);
@@ -84,9 +155,10 @@ BEGIN
   END IF;
   INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
   VALUES (new_token, new_lease, moment + span, false, job_claim_opening.queue, taken.job_ids);
+  bodies := leasehold.job_bodies(taken.job_ids);
   RETURN ROW('granted', NULL, new_lease, new_token, span, moment, moment + span, false, moment, NULL, NULL, NULL, NULL,
-             false, NULL, job_claim_opening.holder, job_claim_opening.host, moment, NULL, taken.job_ids, taken.payloads,
-             taken.priorities, taken.attempts, taken.created_ats)::leasehold.job_lot;
+             false, NULL, job_claim_opening.holder, job_claim_opening.host, moment, NULL, taken.job_ids,
+             bodies.payloads, bodies.priorities, taken.attempts, bodies.created_ats)::leasehold.job_lot;
 END $$;
 
 -- The claim of a worker for the lease it has. No outcome: it is not a usual one, and nothing was done. An idle worker
@@ -99,6 +171,7 @@ DECLARE
   moment    timestamptz := leasehold.now();
   l         record;
   taken     record;
+  bodies    record;
   new_token bigint;
   lot       leasehold.job_lot;
 BEGIN
@@ -106,7 +179,8 @@ BEGIN
     RETURN NULL;
   END IF;
   IF after_id IS NULL
-     AND NOT EXISTS (SELECT FROM leasehold.ready AS r WHERE r.queue = job_claim_attached.queue) THEN
+     AND NOT EXISTS (SELECT FROM leasehold.ready AS r WHERE r.queue = job_claim_attached.queue)
+     AND NOT EXISTS (SELECT FROM leasehold.bundle AS b WHERE b.queue = job_claim_attached.queue) THEN
     SELECT n.* INTO lot
       FROM leasehold.lease AS t CROSS JOIN leasehold.queue_nothing(job_claim_attached.queue, NULL) AS n
      WHERE t.id = attach AND t.kind = 'worker' AND t.instance = job_claim_attached.instance AND t.ended_at IS NULL
@@ -122,7 +196,7 @@ BEGIN
     RETURN NULL;
   END IF;
   taken := leasehold.queue_take(queue, most, after_priority, after_id);
-  IF taken.job_ids IS NULL THEN
+  IF taken.job_ids = '{}' THEN
     RETURN NULL;
   END IF;
   -- Two grants of one lease have different tokens.
@@ -131,7 +205,8 @@ BEGIN
                    (SELECT max(g.token) + 1 FROM leasehold.job_grant AS g WHERE g.lease_id = attach)),
           attach, l.expires_at, false, job_claim_attached.queue, taken.job_ids)
   RETURNING token INTO new_token;
+  bodies := leasehold.job_bodies(taken.job_ids);
   RETURN ROW('granted', NULL, attach, new_token, l.ttl, l.acquired_at, l.expires_at, false, moment, NULL, NULL, NULL,
-             NULL, false, NULL, l.holder, l.host, l.heartbeat_at, NULL, taken.job_ids, taken.payloads, taken.priorities,
-             taken.attempts, taken.created_ats)::leasehold.job_lot;
+             NULL, false, NULL, l.holder, l.host, l.heartbeat_at, NULL, taken.job_ids, bodies.payloads,
+             bodies.priorities, taken.attempts, bodies.created_ats)::leasehold.job_lot;
 END $$;

@@ -122,7 +122,9 @@ BEGIN
                                   AND r.job_id > after_ids[1]
                                 ORDER BY r.job_id LIMIT calls FOR UPDATE SKIP LOCKED) END)
          AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = queues[1])
-         AND (after_ids[1] IS NOT NULL OR NOT EXISTS (SELECT FROM leasehold.queue_unusual(queues[1], moment)))
+         AND (after_ids[1] IS NOT NULL
+              OR NOT (EXISTS (SELECT FROM leasehold.queue_unusual(queues[1], moment))
+                      OR EXISTS (SELECT FROM leasehold.bundle_ahead(queues[1], t.priority, t.job_id))))
       RETURNING t.job_id, t.attempt, t.priority, t.alone, t.last_token, j.payload, j.created_at)
     SELECT array_agg(t.job_id) AS ids, array_agg(t.attempt + 1) AS attempts, array_agg(t.priority) AS priorities,
            array_agg(t.alone) AS marks, array_agg(t.payload) AS payloads, array_agg(t.created_at) AS created_ats,

@@ -13,7 +13,7 @@ CREATE INDEX error_newest ON leasehold.error (token, job_id);
 -- knows the job.
 CREATE VIEW leasehold.job_place AS
   SELECT j.id, j.queue, j.priority, j.dedupe_key, j.created_at,
-         CASE WHEN r.job_id IS NOT NULL THEN 'ready'
+         CASE WHEN r.job_id IS NOT NULL OR u.first_id IS NOT NULL THEN 'ready'
               WHEN d.job_id IS NOT NULL THEN 'deferred'
               WHEN b.due_at IS NOT NULL THEN 'blocked'
               WHEN f.outcome IS NOT NULL THEN 'final'
@@ -24,6 +24,8 @@ CREATE VIEW leasehold.job_place AS
       SELECT t.job_id FROM leasehold.ready AS t
        WHERE t.queue = j.queue AND t.priority = j.priority AND t.job_id = j.id LIMIT 1) AS r ON true
     LEFT JOIN LATERAL (
+      SELECT t.first_id FROM leasehold.bundle_of(j.id) AS t LIMIT 1) AS u ON true
+    LEFT JOIN LATERAL (
       SELECT t.job_id, t.due_at FROM leasehold.deferred AS t WHERE t.job_id = j.id LIMIT 1) AS d ON true
     LEFT JOIN LATERAL (
       SELECT t.due_at FROM leasehold.blocked AS t WHERE t.job_id = j.id LIMIT 1) AS b ON true
@@ -31,7 +33,7 @@ CREATE VIEW leasehold.job_place AS
       SELECT t.outcome, t.at FROM leasehold.settled AS t WHERE t.job_id = j.id AND t.final LIMIT 1) AS f ON true
     LEFT JOIN LATERAL (
       SELECT t.token, t.lease_id FROM leasehold.job_grant AS t
-       WHERE r.job_id IS NULL AND d.job_id IS NULL AND b.due_at IS NULL AND f.outcome IS NULL
+       WHERE r.job_id IS NULL AND u.first_id IS NULL AND d.job_id IS NULL AND b.due_at IS NULL AND f.outcome IS NULL
          AND t.queue = j.queue AND j.id = ANY (t.jobs)
          AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = j.id AND s.token = t.token)
        LIMIT 1) AS g ON true;
@@ -145,6 +147,14 @@ CREATE FUNCTION leasehold.job_ids_available(
        ORDER BY r.job_id DESC LIMIT CASE WHEN only_tag IS NULL THEN most ELSE 100000 END) AS newest
      WHERE only_tag IS NULL OR EXISTS (
        SELECT FROM leasehold.job AS j WHERE j.id = newest.job_id AND only_tag = ANY (j.tags))
+    UNION ALL
+    SELECT tied.id FROM (
+      SELECT b.first_id, b.last_id FROM leasehold.bundle AS b
+       WHERE b.first_id < before_id AND (only_queue IS NULL OR b.queue = only_queue)
+       ORDER BY b.first_id DESC LIMIT CASE WHEN only_tag IS NULL THEN most ELSE 10000 END) AS newest
+     CROSS JOIN LATERAL generate_series(newest.first_id, least(newest.last_id, before_id - 1)) AS tied(id)
+     WHERE only_tag IS NULL OR EXISTS (
+       SELECT FROM leasehold.job AS j WHERE j.id = tied.id AND only_tag = ANY (j.tags))
     UNION ALL
     SELECT d.job_id FROM leasehold.deferred AS d JOIN leasehold.job AS j ON j.id = d.job_id
      WHERE d.due_at <= moment AND d.job_id < before_id AND leasehold.job_matches(d.queue, j.tags, only_queue, only_tag)

@@ -8,6 +8,9 @@ LANGUAGE sql STABLE AS $$
                  NULL::timestamptz AS next_due_at
             FROM leasehold.ready AS r WHERE only_queue IS NULL OR r.queue = only_queue GROUP BY r.queue
           UNION ALL
+          SELECT b.queue, sum(b.last_id - b.first_id + 1), 0, 0, min(b.first_id), NULL
+            FROM leasehold.bundle AS b WHERE only_queue IS NULL OR b.queue = only_queue GROUP BY b.queue
+          UNION ALL
           SELECT d.queue, count(*) FILTER (WHERE d.due_at <= moment), count(*) FILTER (WHERE d.due_at > moment), 0,
                  min(d.job_id) FILTER (WHERE d.due_at <= moment), min(d.due_at) FILTER (WHERE d.due_at > moment)
             FROM leasehold.deferred AS d WHERE only_queue IS NULL OR d.queue = only_queue GROUP BY d.queue
@@ -176,6 +179,9 @@ BEGIN
       DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT p.ctid FROM picked AS p))
       RETURNING r.job_id, r.last_token)
     SELECT array_agg(g.job_id), array_agg(g.last_token) INTO ids, last_tokens FROM gone AS g;
+  ELSIF place = 'bundle' THEN
+    ids := leasehold.bundle_take(queue_withdraw.name, most, NULL, NULL);
+    last_tokens := array_fill(0::bigint, ARRAY[coalesce(cardinality(ids), 0)]);
   ELSIF place = 'deferred' THEN
     WITH picked AS MATERIALIZED (
       SELECT d.ctid FROM leasehold.deferred AS d
@@ -209,7 +215,7 @@ DECLARE
   gone   record;
   purged bigint := 0;
 BEGIN
-  FOREACH place IN ARRAY '{ready,deferred,blocked}'::text[] LOOP
+  FOREACH place IN ARRAY '{ready,bundle,deferred,blocked}'::text[] LOOP
     gone := leasehold.queue_withdraw(queue_purge.name, place, most - purged);
     IF gone.ids IS NOT NULL THEN
       PERFORM leasehold.job_settle_cancelled(gone.ids, gone.last_tokens, moment);

@@ -1,0 +1,107 @@
+-- Bundles: tied by an enqueue of many, taken by a claim of many, untied for everybody else.
+
+-- From so many jobs on, an enqueue ties bundles. Fewer are not worth it: workers that wait for them would meet at the
+-- same row.
+CREATE FUNCTION leasehold.bundle_from() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 256 $$;
+
+-- So many jobs are in a bundle at most. Who has one locked keeps others from these only.
+CREATE FUNCTION leasehold.bundle_size() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 64 $$;
+
+-- Ties jobs: ids that follow each other, in pieces. Between two of them others may have got theirs.
+CREATE FUNCTION leasehold.bundle_tie(queue text, priority bigint, ids bigint[]) RETURNS void
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  INSERT INTO leasehold.bundle (first_id, last_id, priority, queue)
+  SELECT piece.first_id, least(piece.first_id + leasehold.bundle_size() - 1, run.last_id), bundle_tie.priority,
+         bundle_tie.queue
+    FROM (SELECT min(t.id) AS first_id, max(t.id) AS last_id
+            FROM unnest(ids) WITH ORDINALITY AS t(id, nth) GROUP BY t.id - t.nth) AS run
+   CROSS JOIN LATERAL generate_series(run.first_id, run.last_id, leasehold.bundle_size()) AS piece(first_id);
+END $$;
+
+-- The bundle a job is in.
+CREATE FUNCTION leasehold.bundle_of(job_id bigint) RETURNS TABLE (first_id bigint, last_id bigint)
+LANGUAGE sql STABLE AS $$
+  SELECT b.first_id, b.last_id FROM (
+    SELECT t.first_id, t.last_id FROM leasehold.bundle AS t
+     WHERE t.first_id <= bundle_of.job_id ORDER BY t.first_id DESC LIMIT 1) AS b
+   WHERE b.last_id >= bundle_of.job_id
+$$;
+
+-- A row if the next jobs of a queue are those of a bundle, not this one, which is ready.
+CREATE FUNCTION leasehold.bundle_ahead(queue text, priority bigint, job_id bigint) RETURNS TABLE (first_id bigint)
+LANGUAGE sql STABLE AS $$
+  SELECT b.first_id FROM (
+    SELECT t.priority, t.first_id FROM leasehold.bundle AS t
+     WHERE t.queue = bundle_ahead.queue ORDER BY t.priority DESC, t.first_id LIMIT 1) AS b
+   WHERE b.priority > bundle_ahead.priority
+      OR (b.priority = bundle_ahead.priority AND b.first_id < bundle_ahead.job_id)
+$$;
+
+CREATE FUNCTION leasehold.bundle_untie(first_id bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  untied bigint;
+BEGIN
+  WITH gone AS (
+    DELETE FROM leasehold.bundle AS b WHERE b.first_id = bundle_untie.first_id RETURNING b.*)
+  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
+  SELECT t.id, 0, 0, g.priority, false, g.queue
+    FROM gone AS g CROSS JOIN LATERAL generate_series(g.first_id, g.last_id) AS t(id);
+  GET DIAGNOSTICS untied = ROW_COUNT;
+  RETURN untied;
+END $$;
+
+-- Unties what comes next in a queue, until there are so many jobs of it or nothing is left.
+CREATE FUNCTION leasehold.queue_untie(queue text, most bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  next   bigint;
+  untied bigint := 0;
+BEGIN
+  WHILE untied < most LOOP
+    SELECT b.first_id INTO next FROM leasehold.bundle AS b WHERE b.queue = queue_untie.queue
+     ORDER BY b.priority DESC, b.first_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+    EXIT WHEN next IS NULL;
+    untied := untied + leasehold.bundle_untie(next);
+  END LOOP;
+END $$;
+
+-- Takes bundles that come before a place in the queue (NULL: all do), up to `most` jobs; of the last one perhaps only
+-- some, and the rest stays tied. NULL: there is none that could be had.
+CREATE FUNCTION leasehold.bundle_take(queue text, most bigint, before_priority bigint, before_id bigint)
+RETURNS bigint[] LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  picked record;
+  lasts  bigint[];
+  room   bigint := most;
+  used   integer := 0;
+BEGIN
+  SELECT array_agg(p.ctid) AS places, array_agg(p.first_id) AS firsts, array_agg(p.last_id) AS lasts,
+         array_agg(p.priority) AS priorities INTO picked
+    FROM (SELECT b.ctid, b.* FROM leasehold.bundle AS b
+           WHERE b.queue = bundle_take.queue
+             AND (before_id IS NULL OR b.priority > before_priority
+                  OR (b.priority = before_priority AND b.first_id < before_id))
+           ORDER BY b.priority DESC, b.first_id LIMIT most / leasehold.bundle_size() + 2 FOR UPDATE SKIP LOCKED) AS p;
+  lasts := picked.lasts;
+  WHILE room > 0 AND used < coalesce(cardinality(lasts), 0) LOOP
+    used := used + 1;
+    IF lasts[used] - picked.firsts[used] + 1 > room THEN
+      INSERT INTO leasehold.bundle (first_id, last_id, priority, queue)
+      VALUES (picked.firsts[used] + room, lasts[used], picked.priorities[used], bundle_take.queue);
+      lasts[used] := picked.firsts[used] + room - 1;
+    END IF;
+    room := room - (lasts[used] - picked.firsts[used] + 1);
+  END LOOP;
+  IF used = 0 THEN
+    RETURN NULL;
+  END IF;
+  DELETE FROM leasehold.bundle AS b WHERE b.ctid = ANY (picked.places[1:used]);
+  RETURN ARRAY(SELECT t.id FROM unnest(picked.firsts[1:used], lasts[1:used]) AS b(first_id, last_id)
+                CROSS JOIN LATERAL generate_series(b.first_id, b.last_id) AS t(id));
+END $$;
