@@ -85,6 +85,11 @@ void TestStore::make_schema() {
   run("CREATE TABLE " + schema_ + ".test_clock (at timestamptz NOT NULL)");
   run("CREATE OR REPLACE FUNCTION " + schema_ + ".now() RETURNS timestamptz LANGUAGE sql VOLATILE AS " +
       "'SELECT at FROM " + schema_ + ".test_clock'");
+  // Small bundles, so that whatever enqueues a few jobs at once meets them.
+  for (const auto* is : {"bundle_from() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 2'",
+                         "bundle_size() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 3'"}) {
+    run("CREATE OR REPLACE FUNCTION " + schema_ + "." + is);
+  }
 }
 
 void TestStore::start_clock() {

@@ -21,6 +21,8 @@ DROP FUNCTION leasehold.job_heartbeat(bigint, bigint, interval, bigint, text, te
 DROP FUNCTION leasehold.job_lost(bigint, bigint);
 DROP FUNCTION leasehold.job_claim_each(text[], bigint[], interval[], text[], text[], text[], text[], bigint[],
   bigint[], text[], text[], bigint[], bigint[], bigint[]);
+DROP FUNCTION leasehold.queue_deal(text, bigint, bigint, bigint, timestamptz);
+DROP FUNCTION leasehold.ready_deal(text, bigint, bigint, bigint, timestamptz);
 DROP FUNCTION leasehold.job_claim(text, bigint, interval, text, text, text, text, bigint, bigint, text, text, bigint,
   bigint, bigint);
 DROP FUNCTION leasehold.job_claim_many(text, bigint, interval, text, text, text, text, bigint, bigint, text, text, bigint,

@@ -105,7 +105,8 @@ CREATE TABLE leasehold.job_grant (
 );
 -- Ids that follow each other hardly shrink, and trying takes longer than all the rest of a grant of a thousand.
 ALTER TABLE leasehold.job_grant ALTER COLUMN jobs SET STORAGE EXTERNAL;
-CREATE INDEX job_grant_lease ON leasehold.job_grant (lease_id);
+-- With the token: the greatest of a lease is asked for with every claim, and the primary key would be read as a whole.
+CREATE INDEX job_grant_lease ON leasehold.job_grant (lease_id, token);
 CREATE INDEX job_grant_check ON leasehold.job_grant (queue, check_at);
 
 -- The log: one outcome per attempt. Append-only, but that a retry takes back `final`. No lease_id: settled without a

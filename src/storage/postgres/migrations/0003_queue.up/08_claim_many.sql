@@ -83,6 +83,60 @@ BEGIN
          AS j(id, payload, priority, attempt, created_at);
 END $$;
 
+-- Takes single jobs for several callers: behind a position, or from the head where nothing is unusual.
+CREATE FUNCTION leasehold.ready_deal(
+  queue text, most bigint, after_priority bigint, after_id bigint, moment timestamptz,
+  OUT job_ids bigint[], OUT payloads bytea[], OUT priorities smallint[], OUT attempts bigint[], OUT marks boolean[],
+  OUT created_ats timestamptz[], OUT last_token bigint
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  WITH taken AS (
+    DELETE FROM leasehold.ready AS t USING leasehold.job AS j
+     WHERE t.ctid = ANY (
+             CASE WHEN after_id IS NULL
+                  THEN ARRAY(SELECT r.ctid FROM leasehold.ready AS r WHERE r.queue = ready_deal.queue
+                              ORDER BY r.priority DESC, r.job_id LIMIT most FOR UPDATE SKIP LOCKED)
+                  ELSE ARRAY(SELECT r.ctid FROM leasehold.ready AS r
+                              WHERE r.queue = ready_deal.queue AND r.priority = after_priority AND r.job_id > after_id
+                              ORDER BY r.job_id LIMIT most FOR UPDATE SKIP LOCKED) END)
+       AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = ready_deal.queue)
+       AND (after_id IS NOT NULL
+            OR NOT (EXISTS (SELECT FROM leasehold.queue_unusual(ready_deal.queue, moment))
+                    OR EXISTS (SELECT FROM leasehold.bundle_ahead(ready_deal.queue, t.priority, t.job_id))))
+    RETURNING t.job_id, t.attempt, t.priority, t.alone, t.last_token, j.payload, j.created_at)
+  SELECT array_agg(t.job_id), array_agg(t.payload), array_agg(t.priority), array_agg(t.attempt + 1), array_agg(t.alone),
+         array_agg(t.created_at), max(t.last_token)
+    INTO job_ids, payloads, priorities, attempts, marks, created_ats, last_token FROM taken AS t;
+END $$;
+
+-- The same, and where that is not enough, of the next bundle.
+CREATE FUNCTION leasehold.queue_deal(
+  queue text, most bigint, after_priority bigint, after_id bigint, moment timestamptz,
+  OUT job_ids bigint[], OUT payloads bytea[], OUT priorities smallint[], OUT attempts bigint[], OUT marks boolean[],
+  OUT created_ats timestamptz[], OUT last_token bigint
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  more record;
+BEGIN
+  SELECT d.* INTO job_ids, payloads, priorities, attempts, marks, created_ats, last_token
+    FROM leasehold.ready_deal(queue_deal.queue, most, after_priority, after_id, moment) AS d;
+  IF cardinality(job_ids) = most
+     OR NOT EXISTS (SELECT FROM leasehold.bundle AS b WHERE b.queue = queue_deal.queue) THEN
+    RETURN;
+  END IF;
+  PERFORM leasehold.queue_untie(queue, most);
+  more := leasehold.ready_deal(queue, most - coalesce(cardinality(job_ids), 0), NULL, NULL, moment);
+  job_ids := job_ids || more.job_ids;
+  payloads := payloads || more.payloads;
+  priorities := priorities || more.priorities;
+  attempts := attempts || more.attempts;
+  marks := marks || more.marks;
+  created_ats := created_ats || more.created_ats;
+  last_token := greatest(last_token, more.last_token);
+END $$;
+
 -- The claims of several callers at once. The usual case: all want one job, of the same queue and for as long, each
 -- under a lease of its own. Then one pick serves all, dealt out in the order of the calls; who gets nothing of it asks
 -- alone. A request id that was asked before fails the whole, and every caller then asks alone.
@@ -101,51 +155,36 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmaps
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
-  moment timestamptz := leasehold.now();
-  calls  int := cardinality(queues);
-  span   interval := coalesce(ttls[1], interval '5 minutes');
-  lot    record;
-  dealt  int := 0;
+  sound        boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  moment       timestamptz := leasehold.now();
+  calls        int := cardinality(queues);
+  span         interval := coalesce(ttls[1], interval '5 minutes');
+  lot          record;
+  dealt        int := 0;
+  leases       bigint[];
+  token_before bigint;
 BEGIN
   IF queues = array_fill(queues[1], ARRAY[calls]) AND mosts = array_fill(1::bigint, ARRAY[calls])
      AND ttls = array_fill(ttls[1], ARRAY[calls]) AND array_remove(attaches, NULL) = '{}'
      AND leasehold.is_claim(queues[1], 1, ttls[1]) THEN
-    WITH taken AS (
-      DELETE FROM leasehold.ready AS t USING leasehold.job AS j
-       WHERE t.ctid = ANY (
-               CASE WHEN after_ids[1] IS NULL
-                    THEN ARRAY(SELECT r.ctid FROM leasehold.ready AS r WHERE r.queue = queues[1]
-                                ORDER BY r.priority DESC, r.job_id LIMIT calls FOR UPDATE SKIP LOCKED)
-                    ELSE ARRAY(SELECT r.ctid FROM leasehold.ready AS r
-                                WHERE r.queue = queues[1] AND r.priority = after_priorities[1]
-                                  AND r.job_id > after_ids[1]
-                                ORDER BY r.job_id LIMIT calls FOR UPDATE SKIP LOCKED) END)
-         AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = queues[1])
-         AND (after_ids[1] IS NOT NULL
-              OR NOT (EXISTS (SELECT FROM leasehold.queue_unusual(queues[1], moment))
-                      OR EXISTS (SELECT FROM leasehold.bundle_ahead(queues[1], t.priority, t.job_id))))
-      RETURNING t.job_id, t.attempt, t.priority, t.alone, t.last_token, j.payload, j.created_at)
-    SELECT array_agg(t.job_id) AS ids, array_agg(t.attempt + 1) AS attempts, array_agg(t.priority) AS priorities,
-           array_agg(t.alone) AS marks, array_agg(t.payload) AS payloads, array_agg(t.created_at) AS created_ats,
-           leasehold.next_token(max(t.last_token), moment) - 1 AS token_before,
-           array_agg(nextval('leasehold.lease_id_seq')) AS leases
-      INTO lot FROM taken AS t;
-    dealt := coalesce(cardinality(lot.ids), 0);
+    lot := leasehold.queue_deal(queues[1], calls, after_priorities[1], after_ids[1], moment);
+    dealt := coalesce(cardinality(lot.job_ids), 0);
   END IF;
   IF dealt > 0 THEN
+    leases := ARRAY(SELECT nextval('leasehold.lease_id_seq') FROM generate_series(1, dealt));
+    token_before := leasehold.next_token(lot.last_token, moment) - 1;
     INSERT INTO leasehold.lease
       (id, kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at, expires_at,
        request_id) OVERRIDING SYSTEM VALUE
-    SELECT lot.leases[i], 'job', holders[i], hosts[i], boot_ids[i], pids[i], process_starts[i], ttys[i], instances[i],
+    SELECT leases[i], 'job', holders[i], hosts[i], boot_ids[i], pids[i], process_starts[i], ttys[i], instances[i],
            span, moment, moment, moment + span, request_ids[i]
       FROM generate_series(1, dealt) AS i;
     INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
-    SELECT lot.token_before + i, lot.leases[i], moment + span, lot.marks[i], queues[1], ARRAY[lot.ids[i]]
+    SELECT token_before + i, leases[i], moment + span, lot.marks[i], queues[1], ARRAY[lot.job_ids[i]]
       FROM generate_series(1, dealt) AS i;
     RETURN QUERY
-    SELECT i - 1::bigint, 'granted', NULL, lot.leases[i], lot.token_before + i, span, moment, moment + span, false,
-           moment, lot.ids[i], lot.payloads[i], lot.priorities[i]::bigint, lot.attempts[i], lot.marks[i],
+    SELECT i - 1::bigint, 'granted', NULL, leases[i], token_before + i, span, moment, moment + span, false, moment,
+           lot.job_ids[i], lot.payloads[i], lot.priorities[i]::bigint, lot.attempts[i], lot.marks[i],
            lot.created_ats[i], holders[i], hosts[i], moment, NULL::timestamptz, NULL::bigint[], NULL::bytea[],
            NULL::bigint[], NULL::bigint[], NULL::timestamptz[]
       FROM generate_series(1, dealt) AS i;
