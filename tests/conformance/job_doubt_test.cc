@@ -21,6 +21,15 @@ class JobDoubtTest : public StoreTest {
     faults_.reset();
   }
   Jobs broken_jobs() { return broken_->jobs(); }
+  /// On so many jobs of one claim.
+  std::vector<JobVerdict> claimed_verdicts(int count) {
+    add_many(jobs(), "q", count);
+    std::vector<JobVerdict> verdicts;
+    for (const auto& job : claim(jobs(), "q", claim_as("alice", count)).jobs) {
+      verdicts.push_back({.id = job.id, .token = job.token});
+    }
+    return verdicts;
+  }
 
   std::shared_ptr<FaultBackend> faults_;
   std::optional<Store> broken_;
@@ -56,14 +65,75 @@ TEST_P(JobDoubtTest, Promise13_AFailureWhoseReplyWasLostIsChargedOnce) {
   EXPECT_EQ(must(jobs().show(id)).failures, 1);
 }
 
-TEST_P(JobDoubtTest, ManyCompletionsWhoseReplyWasLost) {
-  add_many(jobs(), "q", 5);
-  const auto grant = claim(jobs(), "q", claim_as("alice", 5));
-  std::vector<JobVerdict> verdicts;
-  for (const auto& job : grant.jobs) verdicts.push_back({.id = job.id, .token = job.token});
-  faults_->fail_next(Fault::lose_reply, 1, "job_settle_many");
+TEST_P(JobDoubtTest, Promise13_AClaimOfManyWhoseReplyWasLostTakesNoFurtherJobs) {
+  add_many(jobs(), "q", 9);
+  faults_->fail_next(Fault::lose_reply, 1, "job_claim");
+  const auto grant = broken_jobs().claim("q", claim_as("alice", 5));
+  ASSERT_TRUE(ok(grant));
+  EXPECT_TRUE(grant->replayed);
+  EXPECT_EQ(grant->jobs.size(), 5U);
+  EXPECT_EQ(must(queues().show("q")).available, 4);
+}
+
+TEST_P(JobDoubtTest, ManyPlainCompletionsAreAskedForOnce) {
+  const auto verdicts = claimed_verdicts(5);
   for (const auto& answer : must(broken_jobs().complete(verdicts))) EXPECT_TRUE(ok(answer));
+  EXPECT_EQ(faults_->calls("job_settle_plain"), 1);
+  EXPECT_EQ(faults_->calls("job_settle_many"), 0);
+}
+
+TEST_P(JobDoubtTest, Promise13_ManyCompletionsWhoseReplyWasLostCountOnce) {
+  const auto verdicts = claimed_verdicts(5);
+  faults_->fail_next(Fault::lose_reply, 1, "job_settle_plain");
+  for (const auto& answer : must(broken_jobs().complete(verdicts))) {
+    ASSERT_TRUE(ok(answer));
+    EXPECT_EQ(answer->state, JobState::completed);
+    EXPECT_TRUE(answer->replayed);
+  }
+  EXPECT_EQ(faults_->failures(), 1);
   EXPECT_EQ(must(jobs().list({.state = JobState::completed})).size(), 5U);
+  for (const auto& verdict : verdicts) EXPECT_EQ(outcomes_of(jobs(), verdict.id).size(), 1U);
+}
+
+TEST_P(JobDoubtTest, Promise13_ManyReleasesWhoseReplyWasLostCountOnce) {
+  const auto verdicts = claimed_verdicts(5);
+  faults_->fail_next(Fault::lose_reply, 1, "job_settle_plain");
+  for (const auto& answer : must(broken_jobs().release(verdicts))) {
+    ASSERT_TRUE(ok(answer));
+    EXPECT_EQ(answer->state, JobState::available);
+  }
+  EXPECT_EQ(faults_->failures(), 1);
+  EXPECT_EQ(must(queues().show("q")).available, 5);
+  for (const auto& verdict : verdicts) EXPECT_EQ(outcomes_of(jobs(), verdict.id).size(), 1U);
+}
+
+TEST_P(JobDoubtTest, Promise13_TheCloserLookWhoseReplyWasLostIsTakenAgain) {
+  const auto verdicts = claimed_verdicts(5);
+  ASSERT_TRUE(ok(jobs().cancel(verdicts[2].id)));
+  faults_->fail_next(Fault::lose_reply, 1, "job_settle_many");
+  const auto answers = must(broken_jobs().release(verdicts));
+  ASSERT_EQ(answers.size(), 5U);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    ASSERT_TRUE(ok(answers[i]));
+    EXPECT_EQ(answers[i]->state, i == 2 ? JobState::cancelled : JobState::available);
+  }
+  EXPECT_EQ(faults_->failures(), 1);
+}
+
+TEST_P(JobDoubtTest, WhatWasSettledIsToldThoughTheOthersCannotBeAskedAbout) {
+  auto verdicts = claimed_verdicts(5);
+  verdicts[3].token.value -= 1;
+  faults_->fail_next(Fault::fail_before_send, 1000, "job_settle_many");
+  const auto answers = must(broken_jobs().complete(verdicts));
+  ASSERT_EQ(answers.size(), 5U);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (i == 3) {
+      EXPECT_TRUE(fails(answers[i], Errc::unavailable));
+    } else {
+      EXPECT_TRUE(ok(answers[i]));
+    }
+  }
+  EXPECT_EQ(must(jobs().list({.state = JobState::completed})).size(), 4U);
 }
 
 TEST_P(JobDoubtTest, Promise10_AnUnreachableQueueIsNeverEmpty) {

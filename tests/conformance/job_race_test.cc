@@ -71,6 +71,29 @@ TEST_P(JobRaceTest, EveryJobIsWorkedOnOnce) {
   EXPECT_EQ(must(queues().show("q")).available, 0);
 }
 
+TEST_P(JobRaceTest, Promise13_OneRequestForManySaidByManyAtOnceIsGrantedOnce) {
+  constexpr int rounds = 20;
+  add_many(jobs(), "q", rounds * 20);
+  for (int round = 0; round < rounds; ++round) {
+    auto options = claim_as("alice", 5);
+    options.request_id = "request-" + std::to_string(round);
+    std::mutex mutex;
+    std::vector<Result<JobGrant>> answers;
+    race(4, [&](int, Store& store) {
+      auto answer = store.jobs().claim("q", options);
+      const std::lock_guard lock(mutex);
+      answers.push_back(std::move(answer));
+    });
+    for (const auto& answer : answers) {
+      ASSERT_TRUE(ok(answer));
+      EXPECT_EQ(ids_of(*answer), ids_of(*answers.front()));
+      EXPECT_EQ(answer->token, answers.front()->token);
+    }
+    ASSERT_EQ(must(queues().show("q")).running, 5 * (round + 1)) << "no more were taken";
+    ASSERT_EQ(must(queues().show("q")).available, 15 * rounds + 5 * (rounds - round - 1)) << "none was lost";
+  }
+}
+
 TEST_P(JobRaceTest, ALimitIsNeverOvershot) {
   ASSERT_TRUE(ok(queues().set("q", {.max_running = 2})));
   add_many(jobs(), "q", 30);

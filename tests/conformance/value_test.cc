@@ -5,11 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "storage/postgres/binary_rows.h"
-#include "storage/postgres/connection.h"
-#include "storage/sqlite/connection.h"
-#include "storage/sqlite/values.h"
-#include "support/store_fixture.h"
+#include "support/value_fixture.h"
 
 namespace leasehold::support {
 namespace {
@@ -22,18 +18,8 @@ using storage::Rows;
 using storage::Type;
 using namespace std::string_view_literals;
 
-/// Asks with SQL of its own, which the named statements do not allow: the values alone are looked at.
-class ValueTest : public ::testing::TestWithParam<StoreKind> {
+class ValueTest : public StatementValueTest {
  protected:
-  /// Both know `$1`.
-  static Rows ask(const std::string& sql, std::span<const Field> fields, std::span<const Param> params,
-                  std::span<const Field> columns) {
-    auto rows =
-        GetParam() == StoreKind::sqlite ? ask_sqlite(sql, fields, params) : ask_postgres(sql, fields, params, columns);
-    EXPECT_TRUE(ok(rows));
-    return rows ? std::move(*rows) : Rows{};
-  }
-
   static Cell echo(Type type, const Param& param) {
     const std::array fields = {Field{"value", type, true}};
     const auto rows = ask("SELECT $1", fields, std::span(&param, 1), fields);
@@ -50,33 +36,6 @@ class ValueTest : public ::testing::TestWithParam<StoreKind> {
   static std::string as_table(const std::string& list) {
     if (GetParam() == StoreKind::sqlite) return "bound_list(" + list + ")";
     return "(SELECT n - 1 AS i, value FROM unnest(" + list + ") WITH ORDINALITY AS list(value, n)) AS list";
-  }
-
- private:
-  static Result<Rows> ask_sqlite(const std::string& sql, std::span<const Field> fields, std::span<const Param> params) {
-    auto connection = sqlite::Connection::open(":memory:", true);
-    if (!connection) return connection.error();
-    auto statement = (*connection)->prepare(sql);
-    if (!statement) return statement.error();
-    for (std::size_t i = 0; i < params.size(); ++i) {
-      EXPECT_EQ(sqlite::bind_value(statement->get(), static_cast<int>(i) + 1, fields[i].type, params[i]), SQLITE_OK);
-    }
-    Rows rows;
-    while (sqlite3_step(statement->get()) == SQLITE_ROW) rows.push_back(sqlite::read_row(statement->get()));
-    return rows;
-  }
-
-  static Result<Rows> ask_postgres(const std::string& sql, std::span<const Field> fields, std::span<const Param> params,
-                                   std::span<const Field> columns) {
-    const auto deadline = BootClock::now() + 20s;
-    auto connection = postgres::Connection::connect(test_postgres_url(), deadline);
-    if (!connection) return connection.error();
-    const postgres::Text text{.slot = 0, .name = "", .sql = sql};
-    const postgres::BinaryParams encoded(fields, params);
-    const std::array commands = {postgres::Command{&text, &encoded}};
-    auto outcome = (*connection)->pipeline(commands, postgres::Naming::unnamed, deadline);
-    if (outcome.failure) return outcome.failure->error;
-    return postgres::decode_rows(outcome.results.back().get(), columns);
   }
 };
 LEASEHOLD_ON_BOTH_STORES(ValueTest);

@@ -22,13 +22,13 @@ using storage::Type;
 
 using Answer = std::unique_ptr<PGresult, decltype(&PQclear)>;
 /// The bytes of one value; nothing for NULL.
-using Value = std::optional<std::string_view>;
+using Value = std::optional<std::string>;
 
 constexpr std::size_t most_columns = 6;
 
 std::vector<Field> take_columns(Input& input) {
-  constexpr std::array<Type, 6> types = {Type::text,    Type::bytes, Type::integer,
-                                         Type::boolean, Type::time,  Type::duration};
+  constexpr std::array types = {Type::text,     Type::bytes,    Type::integer, Type::boolean,    Type::time,
+                                Type::duration, Type::integers, Type::texts,   Type::bytes_list, Type::times};
   std::vector<Field> columns(1 + input.choice(most_columns));
   for (auto& column : columns) column = {.name = "c", .type = types.at(input.choice(types.size())), .nullable = true};
   return columns;
@@ -46,24 +46,82 @@ std::int64_t big_endian(std::string_view bytes) {
   return value;
 }
 
+std::optional<std::int64_t> take_number(std::string_view& bytes) {
+  if (bytes.size() < 4) return std::nullopt;
+  const auto number = big_endian(bytes.substr(0, 4));
+  bytes.remove_prefix(4);
+  return number;
+}
+
+/// What follows a length and has it; nothing where it is NULL, or longer than what is there.
+std::optional<std::string> take_counted(std::string_view& bytes) {
+  const auto length = take_number(bytes);
+  if (!length || *length < 0 || *length > static_cast<std::int64_t>(bytes.size())) return std::nullopt;
+  const auto size = static_cast<std::size_t>(*length);
+  std::string counted(bytes.substr(0, size));
+  bytes.remove_prefix(size);
+  return counted;
+}
+
+/// The elements of an array that has one dimension or none: after the type of its elements comes for a dimension how
+/// many they are and where counting begins.
+std::optional<std::vector<std::string>> elements_of(std::string_view bytes, Oid type) {
+  const auto dimensions = take_number(bytes);
+  const auto with_nulls = take_number(bytes);
+  const auto of_type = take_number(bytes);
+  if (!with_nulls || !of_type || static_cast<Oid>(*of_type) != type) return std::nullopt;
+  std::vector<std::string> elements;
+  if (dimensions == 1) {
+    const auto count = take_number(bytes);
+    const auto first = take_number(bytes);
+    if (!count || !first || *count < 0) return std::nullopt;
+    while (static_cast<std::int64_t>(elements.size()) < *count) {
+      auto element = take_counted(bytes);
+      if (!element) return std::nullopt;
+      elements.push_back(std::move(*element));
+    }
+  } else if (dimensions != 0) {
+    return std::nullopt;
+  }
+  return bytes.empty() ? std::optional(std::move(elements)) : std::nullopt;
+}
+
+std::int64_t since_1970(std::int64_t since_2000) {
+  return clamped(static_cast<__int128>(since_2000) + postgres::epoch_2000_us);
+}
+
+std::optional<Cell> meaning_of_list(Type type, std::string_view bytes) {
+  auto elements = elements_of(bytes, postgres::oids_of(type).one);
+  if (!elements) return std::nullopt;
+  if (type == Type::texts || type == Type::bytes_list) return std::move(*elements);
+  std::vector<std::int64_t> numbers;
+  for (const auto& element : *elements) {
+    if (element.size() != 8) return std::nullopt;
+    numbers.push_back(type == Type::times ? since_1970(big_endian(element)) : big_endian(element));
+  }
+  return numbers;
+}
+
 /// What a value means, said in another way than the code under test does; nothing where it is none of this type.
 std::optional<Cell> meaning(Type type, const Value& value) {
   if (!value) return Cell{};
-  const auto bytes = *value;
+  const std::string_view bytes = *value;
   switch (type) {
     case Type::integer: return bytes.size() == 8 ? std::optional<Cell>(big_endian(bytes)) : std::nullopt;
     case Type::boolean:
       return bytes.size() == 1 ? std::optional<Cell>(std::int64_t{bytes != std::string_view("\0", 1)}) : std::nullopt;
     case Type::time:
       if (bytes.size() != 8) return std::nullopt;
-      return clamped(static_cast<__int128>(big_endian(bytes)) + postgres::epoch_2000_us);
+      return since_1970(big_endian(bytes));
     case Type::duration: {
       if (bytes.size() != 16) return std::nullopt;
       const auto days = big_endian(bytes.substr(8, 4)) + 30 * big_endian(bytes.substr(12, 4));
       return clamped(static_cast<__int128>(big_endian(bytes.substr(0, 8))) +
                      clamped(static_cast<__int128>(days) * 86'400'000'000));
     }
-    default: return std::string(bytes);
+    case Type::text:
+    case Type::bytes: return std::string(bytes);
+    default: return meaning_of_list(type, bytes);
   }
 }
 
@@ -102,22 +160,43 @@ void check(const PGresult* answer, const std::vector<Field>& columns, const std:
   require(rows->front() == *wanted, "a row says what its bytes mean");
 }
 
+void put_number(std::string& out, std::size_t number) {
+  for (const int shift : {24, 16, 8, 0}) out.push_back(static_cast<char>(number >> shift));
+}
+
+/// An array as a server writes it, but for a byte that may be another, and an end that may be missing.
+std::string take_list(Input& input, Type type) {
+  std::string list;
+  const auto count = input.choice(5);
+  put_number(list, count == 0 ? 0 : 1);
+  put_number(list, 0);
+  put_number(list, postgres::oids_of(type).one);
+  if (count > 0) put_number(list, count);
+  if (count > 0) put_number(list, 1);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto element = input.text(type == Type::integers || type == Type::times ? 8 : input.choice(12));
+    put_number(list, element.size());
+    list += element;
+  }
+  if (input.choice(4) == 1) list[input.choice(list.size())] = static_cast<char>(input.choice(256));
+  if (input.choice(8) == 1) list.resize(input.choice(list.size()));
+  return list;
+}
+
+Value take_value(Input& input, Type type) {
+  const auto length = input.choice(18);
+  if (length == 17) return Value();
+  return storage::is_list(type) && length > 0 ? take_list(input, type) : std::string(input.text(length));
+}
+
 void check_plain(const std::vector<Field>& columns, Input input) {
   std::vector<Oid> types;
   std::vector<Value> values;
   for (const auto& column : columns) {
-    types.push_back(postgres::oids_of(column.type).one);
-    const auto length = input.choice(18);
-    values.push_back(length == 17 ? Value() : Value(input.text(length)));
+    types.push_back(postgres::column_oid(column.type));
+    values.push_back(take_value(input, column.type));
   }
   check(answer_of(types, values).get(), columns, meaning(columns, values));
-}
-
-std::optional<std::int64_t> take_number(std::string_view& bytes) {
-  if (bytes.size() < 4) return std::nullopt;
-  const auto number = big_endian(bytes.substr(0, 4));
-  bytes.remove_prefix(4);
-  return number;
 }
 
 /// The values of a composite: how many, and for each its type, its length and its bytes.
@@ -126,11 +205,17 @@ std::optional<std::vector<Value>> parts_of(std::string_view bytes, const std::ve
   std::vector<Value> values;
   for (const auto& column : columns) {
     const auto type = take_number(bytes);
-    const auto length = take_number(bytes);
-    if (!type || !length || static_cast<Oid>(*type) != postgres::oids_of(column.type).one) return std::nullopt;
-    if (*length > static_cast<std::int64_t>(bytes.size())) return std::nullopt;
-    values.push_back(*length < 0 ? Value() : Value(bytes.substr(0, static_cast<std::size_t>(*length))));
-    if (*length > 0) bytes.remove_prefix(static_cast<std::size_t>(*length));
+    if (!type || static_cast<Oid>(*type) != postgres::column_oid(column.type)) return std::nullopt;
+    auto behind = bytes;
+    const auto length = take_number(behind);
+    if (length && *length < 0) {
+      values.emplace_back();
+      bytes = behind;
+      continue;
+    }
+    auto value = take_counted(bytes);
+    if (!value) return std::nullopt;
+    values.push_back(std::move(value));
   }
   if (!bytes.empty()) return std::nullopt;
   return values;
@@ -140,7 +225,8 @@ void check_composite(const std::vector<Field>& columns, std::string_view bytes) 
   constexpr Oid record = 2249;
   if (columns.size() < 2) return;
   const auto values = parts_of(bytes, columns);
-  check(answer_of({record}, {Value(bytes)}).get(), columns, values ? meaning(columns, *values) : std::nullopt);
+  check(answer_of({record}, {Value(std::string(bytes))}).get(), columns,
+        values ? meaning(columns, *values) : std::nullopt);
 }
 
 void check_other_columns(const std::vector<Field>& columns) {

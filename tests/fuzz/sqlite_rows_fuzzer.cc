@@ -75,6 +75,19 @@ std::vector<Cell> read_back(Type type, const Param& list) {
   return cells;
 }
 
+/// The same as one list, with NULLs between its values, which are left out.
+Row gather(Type type, const Param& list) {
+  const auto statement = prepare(
+      "SELECT 7 + i, value FROM (SELECT i, value FROM bound_list(?1) UNION ALL SELECT i, NULL FROM "
+      "bound_list(?1)) ORDER BY i, value IS NULL");
+  require(sqlite::bind_value(statement.get(), 1, type, list) == SQLITE_OK, "a list is bound");
+  const std::array columns = {storage::Field{"first", Type::integer, false}, storage::Field{"values", type, false}};
+  storage::Rows rows;
+  while (sqlite3_step(statement.get()) == SQLITE_ROW) sqlite::gather_row(statement.get(), columns, rows);
+  require(rows.size() <= 1, "an answer with lists is one row");
+  return rows.empty() ? Row() : rows.front();
+}
+
 void check_strings(Type type, Input input) {
   std::vector<std::string_view> strings;
   std::vector<Cell> wanted;
@@ -82,7 +95,10 @@ void check_strings(Type type, Input input) {
     strings.push_back(input.part(','));
     wanted.emplace_back(std::string(strings.back()));
   }
-  require(read_back(type, Param(storage::StringList(strings))) == wanted, "a list of strings comes back as it was");
+  const Param list = storage::StringList(strings);
+  require(read_back(type, list) == wanted, "a list of strings comes back as it was");
+  const std::vector<std::string> gathered(strings.begin(), strings.end());
+  require(gather(type, list) == (strings.empty() ? Row() : Row{7, gathered}), "and as a list");
 }
 
 void check_integers(Input input) {
@@ -94,6 +110,7 @@ void check_integers(Input input) {
   }
   const Param list = storage::IntegerList(numbers);
   require(read_back(Type::integers, list) == wanted, "a list of numbers comes back as it was");
+  require(gather(Type::integers, list) == (numbers.empty() ? Row() : Row{7, numbers}), "and as a list");
   const auto statement = prepare("SELECT count(*) FROM bound_list(?1) WHERE i = ?2");
   require(sqlite::bind_value(statement.get(), 1, Type::integers, list) == SQLITE_OK, "a list is bound");
   const std::int64_t index = numbers.empty() ? 0 : numbers.front();

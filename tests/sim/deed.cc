@@ -1,5 +1,7 @@
 #include "sim/deed.h"
 
+#include <algorithm>
+
 namespace leasehold::sim {
 namespace {
 
@@ -32,6 +34,11 @@ class Words {
     const auto at = place(column);
     const auto* value = at < row.size() ? std::get_if<std::string>(&row[at]) : nullptr;
     return value != nullptr ? *value : "";
+  }
+  [[nodiscard]] std::vector<std::int64_t> numbers_of(const Row& row, std::string_view column) const {
+    const auto at = place(column);
+    const auto* values = at < row.size() ? std::get_if<std::vector<std::int64_t>>(&row[at]) : nullptr;
+    return values != nullptr ? *values : std::vector<std::int64_t>();
   }
   [[nodiscard]] std::int64_t number_of(const Row& row, std::string_view column) const {
     const auto at = place(column);
@@ -69,20 +76,32 @@ std::string key_named(std::string_view statement, const Words& words) {
   return "";
 }
 
-void name_many_jobs(const Words& words, const storage::Rows& rows, Deed& deed) {
+/// Of the jobs that were named in one call, the token that was said for this one.
+std::optional<std::int64_t> token_said_for(const Words& words, std::int64_t job) {
   const auto* ids = std::get_if<storage::IntegerList>(words.param("job_ids"));
   const auto* tokens = std::get_if<storage::IntegerList>(words.param("tokens"));
+  const auto found = std::find(ids->begin(), ids->end(), job);
+  return found != ids->end() ? std::optional((*tokens)[static_cast<std::size_t>(found - ids->begin())]) : std::nullopt;
+}
+
+/// One row that lists those that were settled; of the others nothing is said.
+void name_settled_jobs(const Words& words, const storage::Rows& rows, Deed& deed) {
+  if (rows.empty()) return;
+  for (const auto job : words.numbers_of(rows.front(), "settled")) {
+    deed.named.push_back(
+        {.key = "job " + std::to_string(job), .token = token_said_for(words, job), .outcome = "settled", .why = {}});
+  }
+}
+
+/// A row for each job.
+void name_many_jobs(const Words& words, const storage::Rows& rows, Deed& deed) {
   for (const auto& row : rows) {
     const auto job = words.number_of(row, "job_id");
-    Named one{.key = "job " + std::to_string(job),
-              .token = {},
-              .outcome = words.text_of(row, "outcome"),
-              .why = words.text_of(row, "why"),
-              .replayed = words.number_of(row, "replayed") != 0};
-    for (std::size_t i = 0; i < ids->size(); ++i) {
-      if ((*ids)[i] == job) one.token = (*tokens)[i];
-    }
-    deed.named.push_back(std::move(one));
+    deed.named.push_back({.key = "job " + std::to_string(job),
+                          .token = token_said_for(words, job),
+                          .outcome = words.text_of(row, "outcome"),
+                          .why = words.text_of(row, "why"),
+                          .replayed = words.number_of(row, "replayed") != 0});
   }
 }
 
@@ -96,6 +115,10 @@ Deed deed_of(const Statement& statement, std::span<const Param> params, const st
             .set = words.text("set_name"),
             .rows = words.number("rows"),
             .verdict = words.text("verdict")};
+  if (statement.name == "job_settle_plain") {
+    name_settled_jobs(words, rows, deed);
+    return deed;
+  }
   if (statement.name == "job_settle_many") {
     name_many_jobs(words, rows, deed);
     return deed;

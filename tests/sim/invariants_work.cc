@@ -209,12 +209,14 @@ Finding log_only_grows(const Change& change) {
 }
 
 Finding verdicts_are_kept(const Change& change) {
-  if (!change.deed.is("job_settle") && !change.deed.is("job_settle_many")) return std::nullopt;
+  // Settled plainly is what the holder said; looked at closely, somebody's wish to cancel may decide.
+  const bool plainly = change.deed.is("job_settle_plain");
+  if (!plainly && !change.deed.is("job_settle") && !change.deed.is("job_settle_many")) return std::nullopt;
   for (const auto& one : change.deed.named) {
     if (one.outcome != "settled" || !one.token) continue;
     const auto row = change.after.jobs->log.find({std::stoll(one.key.substr(4)), *one.token});
-    const bool kept = row != change.after.jobs->log.end() &&
-                      (row->second.outcome == logged_as(change.deed.verdict) || row->second.outcome == "cancelled");
+    const bool kept = row != change.after.jobs->log.end() && (row->second.outcome == logged_as(change.deed.verdict) ||
+                                                              (!plainly && row->second.outcome == "cancelled"));
     if (kept) continue;
     return broken("I6", fmt::format("{} was told that it is {}, and the log does not say so", one.key,
                                     logged_as(change.deed.verdict)));

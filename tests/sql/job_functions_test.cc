@@ -88,7 +88,8 @@ TEST_F(JobFunctionsTest, OtherIsolationLevelsAreRefused) {
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
     for (const auto& act :
          {"job_enqueue('mail', '')", "job_enqueue_plain('mail', '{a,b}')", "job_claim('mail')", "job_claim_one('mail')",
-          "job_heartbeat(ID, TOKEN)", "job_complete(ID, TOKEN)", "job_fail(ID, TOKEN)", "job_release(ID, TOKEN)",
+          "job_claim_many('mail', 2)", "job_settle_plain('complete', '{ID}', '{TOKEN}')", "job_heartbeat(ID, TOKEN)",
+          "job_complete(ID, TOKEN)", "job_fail(ID, TOKEN)", "job_release(ID, TOKEN)",
           "job_snooze(ID, TOKEN, interval '1 s')", "job_settle_many('complete', '{ID}', '{TOKEN}')",
           "lease_open('worker', 'alice', interval '1 minute')", "lease_close(1, '')", "lease_extend(1, '')",
           "recover()", "job_cancel(ID)", "job_retry(ID)", "job_delete(ID)"}) {
@@ -106,14 +107,28 @@ TEST_F(JobFunctionsTest, OtherIsolationLevelsAreRefused) {
 
 TEST_F(JobFunctionsTest, BadInputIsRefusedAndChangesNothing) {
   const auto state = [this](const std::string& sql) { return alice_.fail(here("SELECT leasehold." + sql)).state; };
-  for (const auto* bad :
-       {"job_enqueue('', '')", "job_enqueue(repeat('x', 513), '')", "job_enqueue(E'a\\nb', '')",
-        "job_enqueue('q', repeat('x', 1048577)::bytea)", "job_enqueue('q', '', priority => 32768)",
-        "job_enqueue('q', '', failure_budget => 0)", "job_enqueue('q', '', crash_budget => 1001)",
-        "job_enqueue('q', '', tags => array_fill('t'::text, ARRAY[21]))", "job_enqueue('q', '', tags => '{\"\"}')",
-        "job_enqueue('q', '', dedupe_key => '')", "job_enqueue('q', '', after => '{4711}')",
-        "job_claim('q', most => 0)", "job_claim('q', most => 1001)", "job_claim('q', ttl => interval '1 ms')",
-        "job_claim_one('')", "job_claim_one('q', ttl => interval '31 days')"}) {
+  for (const auto* bad : {"job_enqueue('', '')",
+                          "job_enqueue(repeat('x', 513), '')",
+                          "job_enqueue(E'a\\nb', '')",
+                          "job_enqueue('q', repeat('x', 1048577)::bytea)",
+                          "job_enqueue('q', '', priority => 32768)",
+                          "job_enqueue('q', '', failure_budget => 0)",
+                          "job_enqueue('q', '', crash_budget => 1001)",
+                          "job_enqueue('q', '', tags => array_fill('t'::text, ARRAY[21]))",
+                          "job_enqueue('q', '', tags => '{\"\"}')",
+                          "job_enqueue('q', '', dedupe_key => '')",
+                          "job_enqueue('q', '', after => '{4711}')",
+                          "job_claim('q', most => 0)",
+                          "job_claim('q', most => 1001)",
+                          "job_claim('q', ttl => interval '1 ms')",
+                          "job_claim_one('')",
+                          "job_claim_one('q', ttl => interval '31 days')",
+                          "job_claim_many('q', 0)",
+                          "job_claim_many('q', 1001)",
+                          "job_claim_many('', 2)",
+                          "job_settle_plain('fail', '{1}', '{1}')",
+                          "job_settle_plain('complete', '{1,2}', '{1}')",
+                          "job_settle_plain('complete', '{1,2}', '{1,1}', '{a}')"}) {
     EXPECT_EQ(state(bad), "LH003") << bad;
   }
   for (const auto* table : {"job", "ready", "lease", "job_grant"}) EXPECT_EQ(count(observer_, table), "0") << table;
@@ -151,11 +166,13 @@ TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
                            "job_enqueue_plain('q', '{b,c}')",
                            "job_claim('q', most => 3, request_id => 'r')",
                            "job_claim_one('q', request_id => 'o')",
+                           "job_claim_many('q', 3, request_id => 'm')",
                            "job_heartbeat(1, 1)",
                            "job_complete(1, 1)",
                            "job_fail(1, 1)",
                            "job_release(1, 1)",
                            "job_snooze(1, 1, interval '1 s')",
+                           "job_settle_plain('complete', '{1}', '{1}')",
                            "job_settle_many('complete', '{1}', '{1}')",
                            "job_tidy(1)",
                            "lease_open('worker', 'alice', interval '1 minute', instance => 'i')",

@@ -69,13 +69,16 @@ TEST_F(JobPlanTest, NoActScansATable) {
   many_claimed("leasehold.job_snooze(c.job_id, c.token, interval '1 second')");
   many_claimed("leasehold.job_release(c.job_id, c.token)");
   many_claimed("leasehold.job_settle_many('complete', ARRAY[c.job_id], ARRAY[c.token])");
+  many_claimed("leasehold.job_settle_plain('release', ARRAY[c.job_id], ARRAY[c.token])");
   many("leasehold.job_claim_one('q', after_priority => 0, after_id => i)");
+  many("leasehold.job_claim_many('q', 2, after_priority => 0, after_id => i)");
   many_claimed_together(
       "leasehold.job_settle_each(c.jobs, c.tokens, '{complete,complete}', '{NULL,NULL}', "
       "'{NULL,NULL}', '{t,t}', '{NULL,NULL}')");
   store_.advance(1h);
   many("leasehold.job_claim('later', 3)");
   many("leasehold.job_claim('q', 3)");
+  many("leasehold.job_claim_many('q', 3, request_id => 'request-' || i)");
   EXPECT_EQ(sequential_scans(), before);
 }
 
@@ -83,13 +86,16 @@ TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
   const std::string each =
       "job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', '{h,h}', '{b,b}', '{1,1}', '{1,1}', "
       "'{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')";
+  const std::string behind = "job_claim_many('q', 2, after_priority => 0, after_id => 5)";
   many("leasehold.job_enqueue('q', 'x')");
   const auto of_few = read_by("job_claim('q')");
   const auto many_of_few = read_by("job_claim('q', 2)");
+  const auto behind_of_few = read_by(behind);
   const auto each_of_few = read_by(each);
   alice_.run(here("SELECT count(*) FROM leasehold.job_enqueue_plain('q', array_fill('x'::bytea, ARRAY[20000]))"));
   EXPECT_EQ(read_by("job_claim('q')"), of_few);
   EXPECT_EQ(read_by("job_claim('q', 2)"), many_of_few);
+  EXPECT_EQ(read_by(behind), behind_of_few);
   EXPECT_EQ(read_by(each), each_of_few);
 }
 

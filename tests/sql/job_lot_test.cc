@@ -1,0 +1,170 @@
+// Many jobs in one call, as psql does it: one answer with lists, two that ask the same at once, and the whole queue's
+// rules for whoever starts behind a position.
+#include <gtest/gtest.h>
+
+#include "sql/sql_fixture.h"
+
+namespace leasehold::support {
+namespace {
+
+class JobLotSqlTest : public SqlTest {
+ protected:
+  void SetUp() override { observer_.run(here("SELECT leasehold.job_enqueue_plain('q', '{a,b,c,d,e,f}')")); }
+
+  static std::string lot_of(const std::string& call) {
+    return "SELECT outcome || coalesce(' ' || job_ids::text, '') || CASE WHEN replayed THEN ' again' ELSE '' END FROM "
+           "leasehold." +
+           call;
+  }
+  std::string count(const std::string& what) {
+    return observer_.scalar(here("SELECT count(*) FROM leasehold." + what));
+  }
+  std::string ids(const std::string& what) {
+    return observer_.scalar(here("SELECT array_agg(job_id ORDER BY job_id) FROM leasehold." + what));
+  }
+};
+
+TEST_F(JobLotSqlTest, AClaimOfManyIsOneAnswerAndTheRowsAreTheSame) {
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || job_ids::text || ' ' || priorities::text || ' ' || "
+                               "attempts::text || ' ' || convert_from(payloads[3], 'UTF8') || ' ' || "
+                               "cardinality(created_ats) || ' ' || (job_id IS NULL) FROM "
+                               "leasehold.job_claim_many('q', 3, request_id => 'r')")),
+            "granted {1,2,3} {0,0,0} {1,1,1} c 3 true");
+  EXPECT_EQ(alice_.scalar(here("SELECT string_agg(job_id || convert_from(payload, 'UTF8') || attempt, ' ') FROM "
+                               "leasehold.job_claim('q', 3, request_id => 'r')")),
+            "1a1 2b1 3c1");
+}
+
+TEST_F(JobLotSqlTest, OneJobComesByItself) {
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || job_id || ' ' || attempt || ' ' || (job_ids IS NULL) FROM "
+                               "leasehold.job_claim_one('q')")),
+            "granted 1 1 true");
+}
+
+TEST_F(JobLotSqlTest, ARefusalHasNoLists) {
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || (job_ids IS NULL) || ' ' || (job_id IS NULL) FROM "
+                               "leasehold.job_claim_many('other', 3)")),
+            "empty true true");
+}
+
+TEST_F(JobLotSqlTest, TwoThatAskTheSameAtOnceGetTheSameJobs) {
+  const auto ask = here(lot_of("job_claim_many('q', 2, request_id => 'r')"));
+  alice_.run("BEGIN");
+  EXPECT_EQ(alice_.scalar(ask), "granted {1,2}");
+  bob_.send(ask);
+  EXPECT_TRUE(bob_.waits(observer_)) << "whether alice's claim is true is not known yet";
+  alice_.run("COMMIT");
+  EXPECT_EQ(bob_.answer(), "granted {1,2} again");
+  EXPECT_EQ(count("lease"), "1");
+  EXPECT_EQ(ids("ready"), "{3,4,5,6}") << "what bob had in his hand is back";
+  EXPECT_EQ(bob_.scalar(here("SELECT job_ids::text || attempts::text FROM leasehold.job_claim_many('q', 9)")),
+            "{3,4,5,6}{1,1,1,1}");
+}
+
+TEST_F(JobLotSqlTest, WhoWaitedForAClaimThatRolledBackKeepsItsOwn) {
+  const auto ask = here(lot_of("job_claim_many('q', 2, request_id => 'r')"));
+  alice_.run("BEGIN");
+  alice_.run(ask);
+  bob_.send(ask);
+  EXPECT_TRUE(bob_.waits(observer_));
+  alice_.run("ROLLBACK");
+  EXPECT_EQ(bob_.answer(), "granted {3,4}");
+  EXPECT_EQ(ids("ready"), "{1,2,5,6}");
+}
+
+TEST_F(JobLotSqlTest, WhatIsPutBackKeepsItsPriorityItsKeyAndItsAttempts) {
+  alice_.run(here("SELECT leasehold.job_enqueue('mail', 'x', priority => 4, limit_key => 'k')"));
+  alice_.run(here("SELECT leasehold.job_release(job_id, token) FROM leasehold.job_claim('mail')"));
+  alice_.run(here("SELECT leasehold.job_enqueue('mail', 'y', priority => 4, limit_key => 'l')"));
+  const auto rows = [this] {
+    return observer_.scalar(
+        here("SELECT string_agg(concat_ws(' ', job_id, attempt, priority, alone, limit_key), ', ' "
+             "ORDER BY job_id) FROM leasehold.ready WHERE queue = 'mail'"));
+  };
+  const auto before = rows();
+  alice_.run("BEGIN");
+  alice_.run(here("SELECT leasehold.job_claim_many('q', 2, request_id => 'r')"));
+  bob_.send(here(lot_of("job_claim_many('mail', 2, request_id => 'r')")));
+  EXPECT_TRUE(bob_.waits(observer_));
+  alice_.run("COMMIT");
+  EXPECT_EQ(bob_.outcome().state, "") << "the same request for another queue: whatever it is told";
+  EXPECT_EQ(rows(), before);
+}
+
+TEST_F(JobLotSqlTest, FromAPositionOnTheJobsBehindItAreGiven) {
+  EXPECT_EQ(alice_.scalar(here(lot_of("job_claim_many('q', 2, after_priority => 0, after_id => 3)"))), "granted {4,5}");
+  EXPECT_EQ(alice_.scalar(here("SELECT job_id FROM leasehold.job_claim_one('q', after_priority => 0, after_id => 3)")),
+            "6");
+  EXPECT_EQ(alice_.scalar(here(lot_of("job_claim_many('q', 2, after_priority => 0, after_id => 6)"))), "granted {1,2}")
+      << "behind it is nothing: from the head";
+}
+
+TEST_F(JobLotSqlTest, FromAPositionOnAPausedQueueIsRefused) {
+  const auto lease = alice_.scalar(
+      here("SELECT lease_id FROM leasehold.lease_open('worker', 'alice', interval '1 hour', instance => 'i')"));
+  alice_.run(here("SELECT leasehold.queue_pause('q', true)"));
+  for (const auto& call :
+       {std::string("job_claim_one('q', after_priority => 0, after_id => 2)"),
+        std::string("job_claim_many('q', 3, after_priority => 0, after_id => 2)"),
+        "job_claim_many('q', 3, instance => 'i', attach => " + lease + ", after_priority => 0, after_id => 2)",
+        std::string("job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', '{h,h}', '{b,b}', "
+                    "'{1,1}', '{1,1}', '{t,t}', '{i,i}', '{NULL,NULL}', '{0,0}', '{2,2}')")}) {
+    EXPECT_EQ(bob_.scalar(here("SELECT string_agg(DISTINCT outcome, ' ') FROM leasehold." + call)), "paused") << call;
+  }
+  EXPECT_EQ(count("ready"), "6");
+}
+
+TEST_F(JobLotSqlTest, FromAPositionOnALimitHolds) {
+  alice_.run(here("SELECT leasehold.queue_set('q', max_running => 2)"));
+  EXPECT_EQ(alice_.scalar(here(lot_of("job_claim_many('q', 9, after_priority => 0, after_id => 2)"))), "granted {3,4}");
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.job_claim_one('q', after_priority => 0, after_id => 4)")),
+            "at_capacity");
+}
+
+TEST_F(JobLotSqlTest, WhatIsDueIsSeenFromTheHead) {
+  alice_.run(here("SELECT leasehold.job_enqueue('q', 'late', priority => 5, delay => interval '10 seconds')"));
+  store_.advance(10s);
+  EXPECT_EQ(alice_.scalar(here("SELECT job_id FROM leasehold.job_claim_one('q', after_priority => 0, after_id => 2)")),
+            "3");
+  EXPECT_EQ(alice_.scalar(here("SELECT job_id FROM leasehold.job_claim_one('q')")), "7");
+}
+
+TEST_F(JobLotSqlTest, AJobToBeClaimedAloneStaysOutOfALot) {
+  alice_.run(here("SELECT leasehold.job_claim_many('q', 2, ttl => interval '30 seconds')"));
+  store_.advance(31s);
+  alice_.run(here("SELECT leasehold.recover()"));
+  EXPECT_EQ(bob_.scalar(here(lot_of("job_claim_many('q', 2, after_priority => 0, after_id => 1)"))), "granted {3}")
+      << "2 was with 1 when their holder died";
+  EXPECT_EQ(bob_.scalar(here("SELECT job_ids::text || ' ' || alone FROM leasehold.job_claim_many('q', 9)")),
+            "{1} true");
+}
+
+TEST_F(JobLotSqlTest, PlainVerdictsTellWhatIsSettledAndWhatMayBeTidied) {
+  const auto token = alice_.scalar(here("SELECT token FROM leasehold.job_claim_many('q', 4)"));
+  const auto lease = observer_.scalar(here("SELECT lease_id FROM leasehold.job_grant"));
+  const auto settle = [&](const std::string& ids, const std::string& tokens) {
+    return alice_.scalar(
+        here("SELECT settled::text || ' ' || to_tidy::text FROM leasehold.job_settle_plain('complete', '" + ids +
+             "', '" + tokens + "')"));
+  };
+  EXPECT_EQ(settle("{3,1}", "{" + token + "," + token + "}"), "{1,3} {}");
+  EXPECT_EQ(settle("{3,1,6}", "{" + token + "," + token + ",1}"), "{} {}") << "settled before, and never claimed";
+  EXPECT_EQ(settle("{4,2}", "{" + token + "," + token + "}"), "{2,4} {" + lease + "}");
+  EXPECT_EQ(alice_.scalar(here("SELECT leasehold.job_tidy(" + lease + ")")), "1");
+  EXPECT_EQ(count("lease WHERE ended_at IS NULL"), "0");
+  EXPECT_EQ(settle("{}", "{}"), "{} {}");
+}
+
+TEST_F(JobLotSqlTest, AReleaseOfAJobThatIsToStopIsLeftToACloserLook) {
+  const auto token = alice_.scalar(here("SELECT token FROM leasehold.job_claim_many('q', 3)"));
+  alice_.run(here("SELECT leasehold.job_cancel(2)"));
+  const auto verdict = "'release', '{1,2,3}', '{" + token + "," + token + "," + token + "}')";
+  EXPECT_EQ(alice_.scalar(here("SELECT 2 = ANY (settled) FROM leasehold.job_settle_plain(" + verdict)), "f");
+  EXPECT_EQ(
+      alice_.scalar(here("SELECT string_agg(state, ' ' ORDER BY job_id) FROM leasehold.job_settle_many(" + verdict)),
+      "available cancelled available");
+  EXPECT_EQ(ids("ready"), "{1,3,4,5,6}");
+}
+
+}  // namespace
+}  // namespace leasehold::support
