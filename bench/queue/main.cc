@@ -29,7 +29,9 @@ constexpr Scenario scenarios[] = {
 
 void measure_store(const Setting& setting) {
   for (const auto& scenario : scenarios) {
-    if (setting.only.empty() || setting.only == scenario.name) scenario.measure(setting, print);
+    for (int round = 0; round < setting.rounds; ++round) {
+      if (setting.only.empty() || setting.only == scenario.name) scenario.measure(setting, print);
+    }
   }
 }
 
@@ -45,6 +47,7 @@ int main(int argc, char** argv) {
   app.add_option("--postgres", postgres, "URL of a PostgreSQL server");
   app.add_option("--jobs", setting.jobs, "jobs to work off");
   app.add_option("--backlog", setting.biggest_backlog, "the biggest backlog, up to 10000000");
+  app.add_option("--rounds", setting.rounds, "how often each is measured");
   app.add_option("--only", setting.only, "one scenario");
   app.add_option("--store", store, "postgresql, sqlite-full or sqlite-normal; all if not given");
   app.add_option("--batch-worker", batch_worker)->group("");

@@ -112,6 +112,35 @@ void tell_raw(const Tell& tell, const Setting& setting, const std::string& what,
         .numbers = {{"jobs", jobs}, {"processes", 1}, {"seconds", seconds}, {"per_second", jobs / seconds}}});
 }
 
+constexpr int turns = 50;
+
+int calls_in_turns(const Setting& setting) { return std::max(10, setting.jobs / 20 / turns) * (turns + 1); }
+
+/// Null where there is no raw SQL to compare with.
+std::unique_ptr<RawQueue> raw_beside(const Setting& setting) {
+  return setting.plain_url.empty() ? nullptr : std::make_unique<RawQueue>(setting.plain_url);
+}
+
+/// One call after the other, ours and raw SQL in short turns, so that what drifts hits both sides alike. The first turn
+/// of each does not count: there plans are made.
+template <typename Ours, typename Raw>
+void compare_in_turns(const Tell& tell, const Setting& setting, const std::string& what, Ours&& ours, Raw&& raw) {
+  const int calls = calls_in_turns(setting) / (turns + 1);
+  const auto time_of = [calls](auto& act) {
+    const auto began = Steady::now();
+    for (int i = 0; i < calls; ++i) act();
+    return seconds_since(began);
+  };
+  double our_time = 0;
+  double raw_time = 0;
+  for (int turn = 0; turn <= turns; ++turn) {
+    our_time += time_of(ours) * (turn > 0 ? 1 : 0);
+    if (!setting.plain_url.empty()) raw_time += time_of(raw) * (turn > 0 ? 1 : 0);
+  }
+  tell_rate(tell, setting, what, "1 caller", calls * turns, our_time);
+  if (!setting.plain_url.empty()) tell_raw(tell, setting, what, calls * turns, raw_time);
+}
+
 /// Median of single claims, each completed at once.
 double median_claim(const Jobs& jobs, const std::string& queue, int times) {
   std::vector<double> micros;
@@ -128,23 +157,11 @@ double median_claim(const Jobs& jobs, const std::string& queue, int times) {
 
 void measure_enqueue(const Setting& setting, const Tell& tell) {
   const auto jobs = open(setting).jobs();
-  const int singles = std::max(500, setting.jobs / 50);
   const auto queue = fresh_queue("single");
-  // In turns, so that what drifts hits both sides alike.
-  std::unique_ptr<RawQueue> raw = setting.plain_url.empty() ? nullptr : std::make_unique<RawQueue>(setting.plain_url);
-  double ours = 0;
-  double theirs = 0;
-  for (int turn = 0; turn < 10; ++turn) {
-    auto began = Steady::now();
-    for (int i = 0; i < singles / 10; ++i) need(jobs.enqueue(queue, NewJob{.payload = "x"}));
-    ours += seconds_since(began);
-    if (!raw) continue;
-    began = Steady::now();
-    for (int i = 0; i < singles / 10; ++i) raw->insert();
-    theirs += seconds_since(began);
-  }
-  tell_rate(tell, setting, "enqueue_single", "1 caller", singles / 10 * 10, ours);
-  if (raw) tell_raw(tell, setting, "enqueue_single", singles / 10 * 10, theirs);
+  const auto raw = raw_beside(setting);
+  compare_in_turns(
+      tell, setting, "enqueue_single", [&] { need(jobs.enqueue(queue, NewJob{.payload = "x"})); },
+      [&] { raw->insert(); });
 }
 
 void measure_bulk(const Setting& setting, const Tell& tell) {
@@ -184,24 +201,12 @@ void measure_callers(const Setting& setting, const Tell& tell) {
 
 void measure_one_by_one(const Setting& setting, const Tell& tell) {
   const auto jobs = open(setting).jobs();
-  const int one_by_one = setting.jobs / 40;
   const auto queue = fresh_queue("one");
-  fill(jobs, queue, one_by_one);
-  std::unique_ptr<RawQueue> raw = setting.plain_url.empty() ? nullptr : std::make_unique<RawQueue>(setting.plain_url);
-  if (raw) raw->fill(one_by_one);
-  double ours = 0;
-  double theirs = 0;
-  // In turns, so that what drifts hits both sides alike.
-  for (int turn = 0; turn < 10; ++turn) {
-    auto began = Steady::now();
-    for (int i = 0; i < one_by_one / 10; ++i) claim_and_complete(jobs, queue);
-    ours += seconds_since(began);
-    began = Steady::now();
-    for (int i = 0; raw && i < one_by_one / 10; ++i) raw->claim_and_complete();
-    theirs += seconds_since(began);
-  }
-  tell_rate(tell, setting, "one_by_one", "1 caller", one_by_one / 10 * 10, ours);
-  if (raw) tell_raw(tell, setting, "one_by_one", one_by_one / 10 * 10, theirs);
+  const auto raw = raw_beside(setting);
+  fill(jobs, queue, calls_in_turns(setting));
+  if (raw) raw->fill(calls_in_turns(setting));
+  compare_in_turns(
+      tell, setting, "one_by_one", [&] { claim_and_complete(jobs, queue); }, [&] { raw->claim_and_complete(); });
 }
 
 void measure_worker(const Setting& setting, const Tell& tell) {

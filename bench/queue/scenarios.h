@@ -17,6 +17,7 @@ struct Setting {
   std::string plain_url{};  ///< PostgreSQL: the server itself, for raw SQL
   int jobs = 100'000;
   int biggest_backlog = 1'000'000;
+  int rounds = 1;
   std::string only{};  ///< one scenario by name; empty: all
 };
 
