@@ -44,6 +44,12 @@ class JobModel {
   std::string claim(const Ask& ask);
   std::string heartbeat(int id, int ago, Moment ttl, const std::string& stage);
   std::string settle(int id, int ago, const Verdict& verdict);
+  /// The same verdict on many in one call is as good as on one after the other.
+  std::string settle(const std::vector<Spoken>& all, const Verdict& verdict) {
+    std::string answers;
+    for (const auto& one : all) answers += settle(one.job, one.ago, verdict) + "; ";
+    return answers;
+  }
 
   std::string cancel(int id) {
     if (!exists(id)) return "not_found";

@@ -40,6 +40,12 @@ struct Verdict {
   std::optional<Moment> delay{};
 };
 
+/// A job of which somebody speaks, with the token of the grant that so many came after.
+struct Spoken {
+  int job = nobody;
+  int ago = 0;
+};
+
 /// So short that the spread by the job's id, a ten-thousandth at a time, comes to nothing: ids differ by store.
 inline constexpr Moment backoff_base = 4'000;
 inline constexpr Moment backoff_most = 9'000;

@@ -59,11 +59,16 @@ class JobSubject {
     return "extended until " + away(micros(beat->expires_at), now()) + (beat->cancel_requested ? " unwanted" : "");
   }
 
-  std::string settle(int job, int ago, const Verdict& verdict) {
-    const auto settled = give(id(job), token(job, ago), verdict);
-    if (!settled) return refusal(settled.error());
-    return std::string(to_string(settled->state)) + " due " + away(micros(settled->due_at), now()) +
-           (settled->replayed ? " again" : "");
+  std::string settle(int job, int ago, const Verdict& verdict) { return told(give(id(job), token(job, ago), verdict)); }
+  std::string settle(const std::vector<Spoken>& all, const Verdict& verdict) {
+    std::vector<JobVerdict> verdicts;
+    for (const auto& one : all) {
+      verdicts.push_back({.id = id(one.job), .token = token(one.job, one.ago), .result = "done"});
+    }
+    std::string answers;
+    const auto settled = verdict.word == "complete" ? jobs().complete(verdicts) : jobs().release(verdicts);
+    for (const auto& one : support::must(settled)) answers += told(one) + "; ";
+    return answers;
   }
 
   std::string cancel(int job) { return state(jobs().cancel(id(job), "model")); }
@@ -127,6 +132,12 @@ class JobSubject {
     return when ? std::optional(micros(*when)) : std::nullopt;
   }
   static std::string word(const Error& error) { return to_string(error.code); }
+
+  [[nodiscard]] std::string told(const Result<Settled>& settled) const {
+    if (!settled) return refusal(settled.error());
+    return std::string(to_string(settled->state)) + " due " + away(micros(settled->due_at), now()) +
+           (settled->replayed ? " again" : "");
+  }
 
   /// A handle of its own for every act: one that claims again and again may start behind the head of the queue.
   [[nodiscard]] Jobs jobs() const { return store_.jobs(); }

@@ -58,6 +58,8 @@ class JobSequence {
       case JobVerb::complete: settle(job, {.word = "complete"}); break;
       case JobVerb::fail: settle(job, failure(act)); break;
       case JobVerb::release: settle(job, {.word = "release"}); break;
+      case JobVerb::complete_many: settle_many(act, {.word = "complete"}); break;
+      case JobVerb::release_many: settle_many(act, {.word = "release"}); break;
       case JobVerb::snooze: settle(job, {.word = "snooze", .delay = std::max<Moment>(act.span, 0)}); break;
       case JobVerb::cancel: agree([&](auto& it) { return it.cancel(job); }); break;
       case JobVerb::retry: agree([&](auto& it) { return it.retry(job); }); break;
@@ -134,6 +136,18 @@ class JobSequence {
 
   void settle(int job, const Verdict& verdict) {
     agree([&](auto& it) { return it.settle(job, act_->ago, verdict); });
+  }
+
+  /// Of the first the token may be an old one, and often it is only in the company of others.
+  void settle_many(const JobAct& act, const Verdict& verdict) {
+    std::vector<Spoken> all;
+    for (int i = 0; i <= act.number; ++i) {
+      auto next = act;
+      next.job += i;
+      all.push_back({.job = job_for(next), .ago = i == 0 ? act.ago : 0});
+    }
+    agree([&](auto& it) { return it.settle(all, verdict); });
+    for (const auto& one : all) agree([&](auto& it) { return it.show(one.job); });
   }
 
   static Verdict failure(const JobAct& act) {

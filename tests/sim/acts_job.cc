@@ -127,7 +127,9 @@ Answer snooze(Actor& actor) {
   return settle(actor, "snooze", [&](const HeldJob& job) { return actor.store.jobs().snooze(job.id, job.token, 2s); });
 }
 
-Answer complete_all(Actor& actor) {
+/// Gives a verdict on all of its jobs.
+template <typename Give>
+Answer settle_all(Actor& actor, const char* verdict, Give&& give) {
   if (actor.jobs.empty()) return std::nullopt;
   const auto mine = std::exchange(actor.jobs, {});
   std::vector<JobVerdict> verdicts;
@@ -135,8 +137,17 @@ Answer complete_all(Actor& actor) {
     actor.give_up(key_of(job.id), job.token);
     verdicts.push_back({.id = job.id, .token = job.token});
   }
-  actor.say("complete {} jobs together", mine.size());
-  return word(actor.ask([&] { return actor.store.jobs().complete(verdicts); }));
+  actor.say("{} {} jobs together", verdict, mine.size());
+  return word(actor.ask([&] { return give(verdicts); }));
+}
+
+Answer complete_all(Actor& actor) {
+  return settle_all(actor, "complete",
+                    [&](std::span<const JobVerdict> verdicts) { return actor.store.jobs().complete(verdicts); });
+}
+Answer release_all(Actor& actor) {
+  return settle_all(actor, "release",
+                    [&](std::span<const JobVerdict> verdicts) { return actor.store.jobs().release(verdicts); });
 }
 
 // What the job has written and its completion become true together, or not at all.
@@ -225,6 +236,7 @@ constexpr Act acts[] = {
     {"job release", Feature::job, 3, release},
     {"job snooze", Feature::job, 2, snooze},
     {"job complete many", Feature::job, 2, complete_all},
+    {"job release many", Feature::job, 1, release_all},
     {"job complete in transaction", Feature::job, 2, complete_in_transaction},
     {"job cancel", Feature::job, 2, cancel},
     {"job retry", Feature::job, 2, retry},
