@@ -89,6 +89,18 @@ broken("replay revives", "a request repeated after its lease ran out is lost", L
 broken("replay grants anew", "a claim repeated takes no second job", QUEUE + "08_claim.sql",
        {"       job_claim_one.request_id)\n    ON CONFLICT": "       NULL)\n    ON CONFLICT"},
        conformance("JobClaimTest.Promise13_*", "JobDoubtTest.Promise13_*"))
+broken("jobs of a twin lost", "of two equal requests at once one is granted, and the other's jobs go back",
+       QUEUE + "08_claim_lot.sql",
+       {"    PERFORM leasehold.job_put_back(taken.job_ids, taken.last_token, false, NULL, moment);\n": ""},
+       sql("JobLotSqlTest.*"), conformance("JobRaceTest.Promise13_*"))
+broken("pause overlooked", "a paused queue gives nothing, wherever one starts", QUEUE + "08_claim_lot.sql",
+       {"    RETURN EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = lot_is_unusual.queue);":
+        "    RETURN false;"},
+       sql("JobLotSqlTest.FromAPositionOn*"))
+broken("many released, one cancelled", "a wish to cancel decides over a release, of many jobs, too",
+       QUEUE + "10_verdict_many.sql",
+       {"EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = ANY (mine))": "false"},
+       conformance("JobLotTest.Promise15_*"))
 broken("claim does not heal", "the next claim takes back what the dead hold", QUEUE + "07_pick.sql",
        {"  PERFORM leasehold.queue_reclaim(queue, holder, host);\n": ""},
        conformance("JobExpiryTest.Promise06_*"))

@@ -83,6 +83,9 @@ broken("replay revives", "a request repeated after its lease ran out is lost", S
 broken("replay grants anew", "a claim repeated takes no second job", SQL + "queue.sql",
        {":now, :now + c.ttl, CASE WHEN :attach IS NULL THEN :request_id END\n": ":now, :now + c.ttl, NULL\n"},
        conformance("JobClaimTest.Promise13_*", "JobDoubtTest.Promise13_*"))
+broken("many released, one cancelled", "a wish to cancel decides over a release, of many jobs, too", SQL + "queue.sql",
+       {"WHERE lease_id IS NULL OR settled_as = 'cancelled';": "WHERE lease_id IS NULL;"},
+       simulator(), conformance("JobLotTest.Promise15_*"))
 broken("claim does not heal", "the next claim takes back what the dead hold", SQL + "queue.sql",
        {"   AND EXISTS (SELECT 1 FROM leasehold_lease_check WHERE queue = :queue AND check_at <= :now);":
         "   AND false;"},

@@ -30,6 +30,10 @@ const std::map<std::string, std::string>& acts() {
       {"settle", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.job_complete(JOB, TOKEN)"},
       {"fail", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.job_fail(JOB, TOKEN)"},
       {"settle other", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.job_complete(OTHER, LATER)"},
+      {"settle both",
+       "SELECT cardinality(settled) FROM leasehold.job_settle_plain('complete', '{JOB,OTHER}', '{TOKEN,LATER}')"},
+      {"release both",
+       "SELECT cardinality(settled) FROM leasehold.job_settle_plain('release', '{OTHER,JOB}', '{LATER,TOKEN}')"},
       {"heartbeat", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.job_heartbeat(JOB, TOKEN)"},
       {"extend", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lease_extend(LEASE, 'i')"},
       {"takeover", "SELECT outcome FROM leasehold.job_claim('q', holder => 'carol')"},
@@ -130,6 +134,21 @@ INSTANTIATE_TEST_SUITE_P(
                       Pair{"HeartbeatThenAttach", "heartbeat", "attach", Bob::passes, "granted"},
                       Pair{"HeartbeatThenHeartbeat", "heartbeat", "heartbeat", Bob::waits, "extended"},
                       Pair{"HeartbeatThenClose", "heartbeat", "close", Bob::waits, "closed 2"}),
+    pair_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    Lots, JobMatrixTest,
+    ::testing::Values(Pair{"SettleBothThenAttach", "settle both", "attach", Bob::passes, "granted"},
+                      Pair{"SettleBothThenSettle", "settle both", "settle", Bob::waits, "settled"},
+                      Pair{"SettleBothThenFail", "settle both", "fail", Bob::waits, "lost finished"},
+                      Pair{"SettleBothThenExtend", "settle both", "extend", Bob::passes, "extended"},
+                      Pair{"SettleBothThenReleaseBoth", "settle both", "release both", Bob::waits, "0"},
+                      Pair{"SettleThenReleaseBoth", "settle", "release both", Bob::waits, "1"},
+                      Pair{"ReleaseBothThenSettleBoth", "release both", "settle both", Bob::waits, "0"},
+                      Pair{"SettleBothThenClose", "settle both", "close", Bob::waits, "closed 0"},
+                      Pair{"CloseThenSettleBoth", "close", "settle both", Bob::waits, "0"},
+                      Pair{"TakeoverThenSettleBoth", "takeover", "settle both", Bob::waits, "0", true},
+                      Pair{"RecoverThenSettleBoth", "recover", "settle both", Bob::waits, "0", true}),
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
