@@ -79,7 +79,7 @@ DROP FUNCTION leasehold.job_unfinished_state(bigint, timestamptz);
 DROP FUNCTION leasehold.job_has_completed(bigint);
 DROP FUNCTION leasehold.bundle_take(text, bigint, bigint, bigint);
 DROP FUNCTION leasehold.queue_untie(text, bigint);
-DROP FUNCTION leasehold.bundle_untie(bigint);
+DROP FUNCTION leasehold.bundle_untie(bigint[]);
 DROP FUNCTION leasehold.bundle_ahead(text, bigint, bigint);
 DROP FUNCTION leasehold.bundle_of(bigint);
 DROP FUNCTION leasehold.bundle_tie(text, bigint, bigint[]);

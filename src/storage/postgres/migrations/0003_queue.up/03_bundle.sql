@@ -39,14 +39,16 @@ LANGUAGE sql STABLE AS $$
       OR (b.priority = bundle_ahead.priority AND b.first_id < bundle_ahead.job_id)
 $$;
 
-CREATE FUNCTION leasehold.bundle_untie(first_id bigint) RETURNS bigint
+-- Gives each job of these bundles a row of its own, and how many there were. Who else was just untying or taking one of
+-- them is waited for, and then it is gone.
+CREATE FUNCTION leasehold.bundle_untie(first_ids bigint[]) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   untied bigint;
 BEGIN
   WITH gone AS (
-    DELETE FROM leasehold.bundle AS b WHERE b.first_id = bundle_untie.first_id RETURNING b.*)
+    DELETE FROM leasehold.bundle AS b WHERE b.first_id = ANY (first_ids) RETURNING b.*)
   INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
   SELECT t.id, 0, 0, g.priority, false, g.queue
     FROM gone AS g CROSS JOIN LATERAL generate_series(g.first_id, g.last_id) AS t(id);
@@ -59,14 +61,15 @@ CREATE FUNCTION leasehold.queue_untie(queue text, most bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  next   bigint;
-  untied bigint := 0;
+  next   bigint[];
+  wanted bigint := most;
 BEGIN
-  WHILE untied < most LOOP
-    SELECT b.first_id INTO next FROM leasehold.bundle AS b WHERE b.queue = queue_untie.queue
-     ORDER BY b.priority DESC, b.first_id LIMIT 1 FOR UPDATE SKIP LOCKED;
-    EXIT WHEN next IS NULL;
-    untied := untied + leasehold.bundle_untie(next);
+  WHILE wanted > 0 LOOP
+    next := ARRAY(SELECT b.first_id FROM leasehold.bundle AS b WHERE b.queue = queue_untie.queue
+                   ORDER BY b.priority DESC, b.first_id LIMIT (wanted - 1) / leasehold.bundle_size() + 1
+                     FOR UPDATE SKIP LOCKED);
+    EXIT WHEN next = '{}';
+    wanted := wanted - leasehold.bundle_untie(next);
   END LOOP;
 END $$;
 

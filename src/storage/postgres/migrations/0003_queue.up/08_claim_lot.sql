@@ -1,33 +1,42 @@
 -- Taking many jobs at once, the usual case.
 
 -- Takes up to `most` jobs away from what is ready, in their order: behind a position, or from the head, and before the
--- next bundle. Those that are to be claimed alone stay. What was picked is materialised first and deleted by its place:
--- LIMIT with SKIP LOCKED in a join could take too many.
+-- next bundle (NULL: all). Those that are to be claimed alone stay, and are counted in `passed`. What was picked is
+-- materialised first and deleted by its place: LIMIT with SKIP LOCKED in a join could take too many. No row is locked
+-- that is not among the picked: others can have it.
 CREATE FUNCTION leasehold.ready_take(
   queue text, most bigint, after_priority bigint, after_id bigint, before_priority bigint, before_id bigint,
-  OUT job_ids bigint[], OUT attempts bigint[], OUT last_token bigint
+  OUT job_ids bigint[], OUT attempts bigint[], OUT last_token bigint, OUT passed bigint
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
+DECLARE
+  -- What is before the bundle at the position's priority.
+  end_id bigint := CASE WHEN before_priority = after_priority THEN before_id
+                        WHEN before_priority > after_priority THEN 0 ELSE 9223372036854775807 END;
 BEGIN
   WITH picked AS MATERIALIZED (
-    SELECT h.* FROM (
-      SELECT r.ctid AS place, r.job_id, r.priority, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
-       WHERE after_id IS NULL AND r.queue = ready_take.queue
-       ORDER BY r.priority DESC, r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS h
-    UNION ALL
-    SELECT b.* FROM (
-      SELECT r.ctid AS place, r.job_id, r.priority, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
-       WHERE r.queue = ready_take.queue AND r.priority = after_priority AND r.job_id > after_id
-       ORDER BY r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS b
-  ), fitting AS MATERIALIZED (
-    SELECT p.* FROM picked AS p
-     WHERE NOT p.alone AND (before_id IS NULL OR p.priority > before_priority
-                            OR (p.priority = before_priority AND p.job_id < before_id))
+    SELECT p.* FROM (
+      SELECT h.* FROM (
+        SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+         WHERE after_id IS NULL AND r.queue = ready_take.queue AND r.priority > coalesce(before_priority, -32769)
+         ORDER BY r.priority DESC, r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS h
+      UNION ALL
+      SELECT s.* FROM (
+        SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+         WHERE after_id IS NULL AND r.queue = ready_take.queue AND r.priority = before_priority AND r.job_id < before_id
+         ORDER BY r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS s
+      UNION ALL
+      SELECT b.* FROM (
+        SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+         WHERE r.queue = ready_take.queue AND r.priority = after_priority AND r.job_id > after_id AND r.job_id < end_id
+         ORDER BY r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS b) AS p
+     LIMIT most
   ), gone AS (
-    DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT f.place FROM fitting AS f))
+    DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT p.place FROM picked AS p WHERE NOT p.alone))
   )
-  SELECT array_agg(f.job_id), array_agg(f.attempt + 1), max(f.last_token) INTO job_ids, attempts, last_token
-    FROM fitting AS f;
+  SELECT array_agg(p.job_id) FILTER (WHERE NOT p.alone), array_agg(p.attempt + 1) FILTER (WHERE NOT p.alone),
+         max(p.last_token) FILTER (WHERE NOT p.alone), count(*) FILTER (WHERE p.alone)
+    INTO job_ids, attempts, last_token, passed FROM picked AS p;
 END $$;
 
 -- The single job that comes after a place in the queue.
@@ -45,7 +54,8 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- Takes up to `most` jobs of a queue in their order: single ones before the next bundle, bundles before the next single
--- one. A position is one among the single jobs.
+-- one. A position is one among the single jobs. Those that are to be claimed alone are as many fewer for this claim.
+-- Where single jobs and bundles take turns again and again, the bundles are untied, and the rest is taken in one go.
 CREATE FUNCTION leasehold.queue_take(
   queue text, most bigint, after_priority bigint, after_id bigint,
   OUT job_ids bigint[], OUT attempts bigint[], OUT last_token bigint
@@ -56,6 +66,8 @@ DECLARE
   taken  record;
   single record;
   tied   bigint[];
+  room   bigint;
+  turns  integer := 0;
 BEGIN
   job_ids := '{}';
   attempts := '{}';
@@ -68,14 +80,20 @@ BEGIN
     job_ids := job_ids || taken.job_ids;
     attempts := attempts || taken.attempts;
     last_token := greatest(last_token, taken.last_token);
-    EXIT WHEN bundle.first_id IS NULL OR cardinality(job_ids) >= most;
+    room := most - cardinality(job_ids) - taken.passed;
+    EXIT WHEN bundle.first_id IS NULL OR room <= 0;
+    turns := turns + 1;
+    IF turns = 8 THEN
+      PERFORM leasehold.queue_untie(queue, room);
+      CONTINUE;
+    END IF;
     SELECT a.priority, a.job_id INTO single
       FROM leasehold.ready_after(queue_take.queue, bundle.priority, bundle.first_id) AS a;
-    tied := leasehold.bundle_take(queue, most - cardinality(job_ids), single.priority, single.job_id);
+    tied := leasehold.bundle_take(queue, room, single.priority, single.job_id);
     EXIT WHEN tied IS NULL;
     job_ids := job_ids || tied;
     attempts := attempts || array_fill(1::bigint, ARRAY[cardinality(tied)]);
-    EXIT WHEN cardinality(job_ids) >= most;
+    EXIT WHEN cardinality(tied) = room;
   END LOOP;
 END $$;
 

@@ -6,7 +6,7 @@ DECLARE
 BEGIN
   CASE p.place
     WHEN 'ready' THEN
-      PERFORM leasehold.bundle_untie(b.first_id) FROM leasehold.bundle_of(p.id) AS b;
+      PERFORM leasehold.bundle_untie(ARRAY[b.first_id]) FROM leasehold.bundle_of(p.id) AS b;
       DELETE FROM leasehold.ready AS r WHERE r.queue = p.queue AND r.priority = p.priority AND r.job_id = p.id
       RETURNING r.last_token INTO withdrawn;
     WHEN 'deferred' THEN
