@@ -1,11 +1,10 @@
 -- What a claim may take: due jobs, limits, rates, keys, and what it says when there is nothing.
 
--- Makes claimable one by one what is next in bundles, and what is due: oldest first, so many per call.
+-- Makes claimable what is due: oldest first, so many per call.
 CREATE FUNCTION leasehold.queue_promote(queue text, most bigint, moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
-  PERFORM leasehold.queue_untie(queue, most);
   WITH due AS MATERIALIZED (
     SELECT d.job_id FROM leasehold.deferred AS d
      WHERE d.queue = queue_promote.queue AND d.due_at <= moment

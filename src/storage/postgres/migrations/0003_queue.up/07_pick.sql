@@ -36,6 +36,7 @@ BEGIN
   PERFORM leasehold.queue_promote(queue, most, moment);
   PERFORM leasehold.queue_reclaim(queue, holder, host);
   IF q.max_running IS NULL AND q.max_per_key IS NULL AND q.rate_count IS NULL THEN
+    PERFORM leasehold.queue_untie(queue, most);
     RETURN;
   END IF;
   terms := leasehold.queue_terms(queue, most);
@@ -43,7 +44,12 @@ BEGIN
   room := terms.room;
   rate_tat := terms.rate_tat;
   rate_step := terms.rate_step;
-  IF refusal.outcome IS NULL AND terms.max_per_key IS NOT NULL THEN
+  -- Not before it is known that something may be had: those who wait for a place ask again and again.
+  IF refusal.outcome IS NOT NULL THEN
+    RETURN;
+  END IF;
+  PERFORM leasehold.queue_untie(queue, room);
+  IF terms.max_per_key IS NOT NULL THEN
     pick := leasehold.queue_pick_by_key(queue, room, terms.max_per_key, terms.full_keys);
     IF pick.ids IS NULL THEN
       refusal := leasehold.queue_nothing(queue, terms.full_keys);

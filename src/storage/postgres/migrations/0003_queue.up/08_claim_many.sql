@@ -110,7 +110,7 @@ BEGIN
     INTO job_ids, payloads, priorities, attempts, marks, created_ats, last_token FROM taken AS t;
 END $$;
 
--- The same, and where that is not enough, of the next bundle.
+-- The same, and where that is not enough and nothing is unusual, of the next bundle.
 CREATE FUNCTION leasehold.queue_deal(
   queue text, most bigint, after_priority bigint, after_id bigint, moment timestamptz,
   OUT job_ids bigint[], OUT payloads bytea[], OUT priorities smallint[], OUT attempts bigint[], OUT marks boolean[],
@@ -123,7 +123,8 @@ BEGIN
   SELECT d.* INTO job_ids, payloads, priorities, attempts, marks, created_ats, last_token
     FROM leasehold.ready_deal(queue_deal.queue, most, after_priority, after_id, moment) AS d;
   IF cardinality(job_ids) = most
-     OR NOT EXISTS (SELECT FROM leasehold.bundle AS b WHERE b.queue = queue_deal.queue) THEN
+     OR NOT EXISTS (SELECT FROM leasehold.bundle AS b WHERE b.queue = queue_deal.queue)
+     OR EXISTS (SELECT FROM leasehold.queue_unusual(queue_deal.queue, moment)) THEN
     RETURN;
   END IF;
   PERFORM leasehold.queue_untie(queue, most);
