@@ -5,6 +5,7 @@
 #include <barrier>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "support/job_helpers.h"
@@ -69,6 +70,86 @@ TEST_P(JobRaceTest, EveryJobIsWorkedOnOnce) {
   EXPECT_EQ(worked.size(), static_cast<std::size_t>(count));
   for (const auto& [id, times] : worked) EXPECT_EQ(times, 1) << id;
   EXPECT_EQ(must(queues().show("q")).available, 0);
+}
+
+/// What became of jobs, as those tell who had a hand in it.
+class Outcomes {
+ public:
+  void add(const std::vector<JobId>& ids) {
+    const std::lock_guard lock(mutex_);
+    for (const auto id : ids) added_.insert(id);
+  }
+  void note(JobId id, const std::string& outcome) {
+    const std::lock_guard lock(mutex_);
+    told_[id].push_back(outcome);
+  }
+  std::map<JobId, std::vector<std::string>> told() {
+    const std::lock_guard lock(mutex_);
+    return told_;
+  }
+  std::set<JobId> added() {
+    const std::lock_guard lock(mutex_);
+    return added_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<JobId> added_;
+  std::map<JobId, std::vector<std::string>> told_;
+};
+
+/// Claims and completes until nothing is there any more and nothing comes; not for ever, since a job out of reach would
+/// keep it busy.
+void work_off(const Jobs& jobs, const ClaimOptions& options, const std::atomic<int>& producers, Outcomes& outcomes) {
+  const auto end = BootClock::now() + 30s;
+  for (int quiet = 0; quiet < 3 && BootClock::now() < end;) {
+    const bool last = producers == 0;
+    const auto grant = jobs.claim("q", options);
+    if (!grant) {
+      ASSERT_TRUE(grant.error().code == Errc::empty || grant.error().code == Errc::busy) << describe(grant.error());
+      if (last && grant.error().code == Errc::empty) ++quiet;
+      continue;
+    }
+    for (const auto& job : grant->jobs) {
+      ASSERT_TRUE(ok(jobs.complete(job.id, job.token)));
+      outcomes.note(job.id, "completed");
+    }
+  }
+}
+
+TEST_P(JobRaceTest, Promise15_WhoeverClaimsEnqueuesAndCancelsEveryJobHasOneOutcome) {
+  constexpr int producers_at_once = 2;
+  constexpr int rounds = 25;
+  Outcomes outcomes;
+  std::atomic<int> producers = producers_at_once;
+  race(8, [&](int number, Store& store) {
+    const auto jobs = store.jobs();
+    const auto name = "racer-" + std::to_string(number);
+    if (number >= producers_at_once) {
+      // Of one job, and of more than a bundle.
+      constexpr int wanted[] = {1, 1, 1, 2, 5, 30};
+      return work_off(jobs, claim_as(name, wanted[number - producers_at_once]), producers, outcomes);
+    }
+    for (int round = 0; round < rounds; ++round) {
+      const auto ids = add_many(jobs, "q", 2 + (round + number) % 9);
+      outcomes.add(ids);
+      outcomes.add({add(jobs, "q")});
+      outcomes.add({add(jobs, "q", {.after = {ids.back()}})});
+      const auto unwanted = ids[(ids.size() - 1) / 2];
+      const auto state = jobs.cancel(unwanted);
+      if (state && *state == JobState::cancelled) outcomes.note(unwanted, "cancelled");
+    }
+    --producers;
+  });
+  const auto told = outcomes.told();
+  for (const auto id : outcomes.added()) {
+    ASSERT_TRUE(told.contains(id)) << id << " is " << to_string(state_of(jobs(), id));
+    EXPECT_EQ(told.at(id).size(), 1u) << id;
+    EXPECT_EQ(outcomes_of(jobs(), id), told.at(id)) << id;
+  }
+  EXPECT_EQ(told.size(), outcomes.added().size());
+  const auto queue = must(queues().show("q"));
+  EXPECT_EQ(queue.available + queue.running + queue.blocked, 0);
 }
 
 TEST_P(JobRaceTest, Promise13_OneRequestForManySaidByManyAtOnceIsGrantedOnce) {

@@ -9,7 +9,10 @@ namespace {
 
 class JobLotSqlTest : public SqlTest {
  protected:
-  void SetUp() override { observer_.run(here("SELECT leasehold.job_enqueue_plain('q', '{a,b,c,d,e,f}')")); }
+  /// One by one, so that each has a row in `ready`.
+  void SetUp() override {
+    observer_.run(here("SELECT leasehold.job_enqueue('q', p) FROM unnest('{a,b,c,d,e,f}'::bytea[]) AS p"));
+  }
 
   static std::string lot_of(const std::string& call) {
     return "SELECT outcome || coalesce(' ' || job_ids::text, '') || CASE WHEN replayed THEN ' again' ELSE '' END FROM "

@@ -48,7 +48,7 @@ const std::map<std::string, std::string>& acts() {
 class JobMatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair> {
  protected:
   void SetUp() override {
-    observer_.run(here("SELECT leasehold.job_enqueue_plain('q', '{a,b,c}')"));
+    observer_.run(here("SELECT leasehold.job_enqueue('q', p) FROM unnest('{a,b,c}'::bytea[]) AS p"));
     words_["LEASE"] = observer_.scalar(
         here("SELECT lease_id FROM leasehold.lease_open('worker', 'alice', interval '30 seconds', instance => 'i')"));
     claim("JOB", "TOKEN");
@@ -74,14 +74,15 @@ class JobMatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair>
 
   /// Each of the three jobs is in one place, and nothing hangs on a lease that has ended.
   void expect_nothing_lost() {
-    EXPECT_EQ(
-        observer_.scalar(here("SELECT count(*) FROM leasehold.job AS j WHERE 1 <> "
-                              "(SELECT count(*) FROM leasehold.ready AS r WHERE r.job_id = j.id) + "
-                              "(SELECT count(*) FROM leasehold.deferred AS d WHERE d.job_id = j.id) + "
-                              "(SELECT count(*) FROM leasehold.settled AS s WHERE s.job_id = j.id AND s.final) + "
-                              "(SELECT count(*) FROM leasehold.job_grant AS g WHERE j.id = ANY (g.jobs) AND NOT EXISTS "
-                              "(SELECT FROM leasehold.settled AS s WHERE s.job_id = j.id AND s.token = g.token))")),
-        "0");
+    EXPECT_EQ(observer_.scalar(
+                  here("SELECT count(*) FROM leasehold.job AS j WHERE 1 <> "
+                       "(SELECT count(*) FROM leasehold.ready AS r WHERE r.job_id = j.id) + "
+                       "(SELECT count(*) FROM leasehold.bundle AS b WHERE j.id BETWEEN b.first_id AND b.last_id) + "
+                       "(SELECT count(*) FROM leasehold.deferred AS d WHERE d.job_id = j.id) + "
+                       "(SELECT count(*) FROM leasehold.settled AS s WHERE s.job_id = j.id AND s.final) + "
+                       "(SELECT count(*) FROM leasehold.job_grant AS g WHERE j.id = ANY (g.jobs) AND NOT EXISTS "
+                       "(SELECT FROM leasehold.settled AS s WHERE s.job_id = j.id AND s.token = g.token))")),
+              "0");
     EXPECT_EQ(count("job_grant AS g JOIN leasehold.lease AS l ON l.id = g.lease_id WHERE l.ended_at IS NOT NULL"), "0");
   }
 

@@ -18,7 +18,8 @@ class JobPlanTest : public SqlTest {
         "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
         "schemaname = '" +
         store_.schema() +
-        "' AND relname IN ('job', 'ready', 'deferred', 'blocked', 'dedupe', 'job_grant', 'settled', 'lease', 'result', "
+        "' AND relname IN ('job', 'ready', 'bundle', 'deferred', 'blocked', 'dedupe', 'job_grant', 'settled', 'lease', "
+        "'result', "
         "'error', 'progress')");
   }
   /// How many entries of indexes a claim that is then rolled back looks at.
@@ -56,7 +57,8 @@ class JobPlanTest : public SqlTest {
 TEST_F(JobPlanTest, NoActScansATable) {
   // Fresh tables with wrong statistics: analysed while empty, as autovacuum would on a quiet night.
   alice_.run(
-      here("ANALYZE leasehold.job, leasehold.ready, leasehold.deferred, leasehold.blocked, leasehold.dedupe, "
+      here("ANALYZE leasehold.job, leasehold.ready, leasehold.bundle, leasehold.deferred, leasehold.blocked, "
+           "leasehold.dedupe, "
            "leasehold.job_grant, leasehold.settled, leasehold.lease, leasehold.result, leasehold.error, "
            "leasehold.progress"));
   const auto before = sequential_scans();
@@ -72,6 +74,11 @@ TEST_F(JobPlanTest, NoActScansATable) {
   many_claimed("leasehold.job_settle_plain('release', ARRAY[c.job_id], ARRAY[c.token])");
   many("leasehold.job_claim_one('q', after_priority => 0, after_id => i)");
   many("leasehold.job_claim_many('q', 2, after_priority => 0, after_id => i)");
+  many("leasehold.job_enqueue_plain('tied', '{a,b,c,d,e,f}')");
+  many("leasehold.job_claim_many('tied', 2)");
+  many("leasehold.job_claim_one('tied')");
+  many("leasehold.job_enqueue('tied', 'x', after => ARRAY[1400 - i])");
+  many("leasehold.job_cancel(1300 - i)");
   many_claimed_together(
       "leasehold.job_settle_each(c.jobs, c.tokens, '{complete,complete}', '{NULL,NULL}', "
       "'{NULL,NULL}', '{t,t}', '{NULL,NULL}')");
@@ -88,6 +95,7 @@ TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
       "'{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')";
   const std::string behind = "job_claim_many('q', 2, after_priority => 0, after_id => 5)";
   many("leasehold.job_enqueue('q', 'x')");
+  alice_.run(here("SELECT leasehold.job_enqueue_plain('q', '{a,b,c,d}')"));
   const auto of_few = read_by("job_claim('q')");
   const auto many_of_few = read_by("job_claim('q', 2)");
   const auto behind_of_few = read_by(behind);
@@ -97,6 +105,19 @@ TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
   EXPECT_EQ(read_by("job_claim('q', 2)"), many_of_few);
   EXPECT_EQ(read_by(behind), behind_of_few);
   EXPECT_EQ(read_by(each), each_of_few);
+}
+
+TEST_F(JobPlanTest, AClaimReadsNoMoreOfManyBundlesThanOfFew) {
+  const std::vector<std::string> claims = {"job_claim('tied')", "job_claim('tied', 2)", "job_claim('tied', 7)"};
+  const auto enqueue = [this](const std::string& jobs) {
+    alice_.run(here("SELECT leasehold.job_enqueue_plain('tied', array_fill('x'::bytea, ARRAY[" + jobs + "]))"));
+  };
+  enqueue("60");
+  std::vector<std::int64_t> of_few;
+  for (const auto& claim : claims) of_few.push_back(read_by(claim));
+  alice_.run(here("VACUUM leasehold.bundle, leasehold.ready"));
+  enqueue("20000");
+  for (std::size_t i = 0; i < claims.size(); ++i) EXPECT_EQ(read_by(claims[i]), of_few[i]) << claims[i];
 }
 
 }  // namespace
