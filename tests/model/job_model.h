@@ -41,6 +41,13 @@ class JobModel {
     return "new " + job_name(jobs() - 1) + " " + job.state(now_, leases_);
   }
 
+  /// So many alike in one call: one after the other.
+  std::string enqueue(const Wish& wish, int count) {
+    std::string told;
+    for (int i = 0; i < count; ++i) told += enqueue(wish) + "; ";
+    return told;
+  }
+
   std::string claim(const Ask& ask);
   std::string heartbeat(int id, int ago, Moment ttl, const std::string& stage);
   std::string settle(int id, int ago, const Verdict& verdict);

@@ -24,21 +24,17 @@ class JobSubject {
   }
 
   std::string enqueue(const Wish& wish) {
-    NewJob job{.priority = wish.priority,
-               .delay = Duration(wish.delay),
-               .dedupe_key = wish.dedupe_key,
-               .limit_key = wish.limit_key,
-               .failure_budget = wish.failure_budget,
-               .crash_budget = wish.crash_budget,
-               .backoff = {.base = Duration(backoff_base), .most = Duration(backoff_most)}};
-    for (const int predecessor : wish.after) job.after.push_back(id(predecessor));
-    const auto enqueued = jobs().enqueue(wish.queue, job);
+    const auto enqueued = jobs().enqueue(wish.queue, job_of(wish));
+    return enqueued ? remember(*enqueued) : word(enqueued.error());
+  }
+
+  std::string enqueue(const Wish& wish, int count) {
+    const std::vector<NewJob> alike(static_cast<std::size_t>(count), job_of(wish));
+    const auto enqueued = jobs().enqueue(wish.queue, alike);
     if (!enqueued) return word(enqueued.error());
-    if (enqueued->created) {
-      ids_.push_back(enqueued->id);
-      tokens_.emplace_back();
-    }
-    return (enqueued->created ? "new " : "known ") + job_name(number(enqueued->id)) + " " + to_string(enqueued->state);
+    std::string told;
+    for (const auto& one : *enqueued) told += remember(one) + "; ";
+    return told;
   }
 
   std::string claim(const Ask& ask) {
@@ -158,6 +154,27 @@ class JobSubject {
     const auto& given = tokens_.at(static_cast<std::size_t>(job));
     const auto back = static_cast<std::size_t>(ago) + 1;
     return given.size() < back ? Token{12345} : given[given.size() - back];
+  }
+
+  /// Points into the wish.
+  [[nodiscard]] NewJob job_of(const Wish& wish) const {
+    NewJob job{.priority = wish.priority,
+               .delay = Duration(wish.delay),
+               .dedupe_key = wish.dedupe_key,
+               .limit_key = wish.limit_key,
+               .failure_budget = wish.failure_budget,
+               .crash_budget = wish.crash_budget,
+               .backoff = {.base = Duration(backoff_base), .most = Duration(backoff_most)}};
+    for (const int predecessor : wish.after) job.after.push_back(id(predecessor));
+    return job;
+  }
+
+  std::string remember(const Enqueued& enqueued) {
+    if (enqueued.created) {
+      ids_.push_back(enqueued.id);
+      tokens_.emplace_back();
+    }
+    return (enqueued.created ? "new " : "known ") + job_name(number(enqueued.id)) + " " + to_string(enqueued.state);
   }
 
   Result<Settled> give(JobId id, Token token, const Verdict& verdict) const {

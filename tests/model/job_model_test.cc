@@ -49,6 +49,7 @@ class JobSequence {
     const int job = job_for(act);
     switch (act.verb) {
       case JobVerb::enqueue: enqueue(act); return true;
+      case JobVerb::enqueue_many: enqueue_many(act); return true;
       case JobVerb::heartbeat: {
         const auto ttl = act.choice < 3 ? 5'000'000 : 0;
         const std::string stage = act.choice % 2 == 0 ? "stage" + std::to_string(act.number) : "";
@@ -126,6 +127,14 @@ class JobSequence {
     if (act.choice == 4 && act.holder == 0) wish.after.push_back(chosen(0, model_.jobs()));
     // Queues that are short of jobs keep few promises.
     for (int i = 0; i <= act.holder; ++i) agree([&](auto& it) { return it.enqueue(wish); });
+  }
+
+  /// In one call: PostgreSQL ties plain jobs into bundles then, of three where tests are.
+  void enqueue_many(const JobAct& act) {
+    const Wish wish{.queue = queue_name(act.queue),
+                    .priority = act.number - 2,
+                    .delay = act.choice == 0 ? std::max<Moment>(act.span, 0) : 0};
+    agree([&](auto& it) { return it.enqueue(wish, 2 + act.holder + act.key); });
   }
 
   void claim(const Ask& ask) {
