@@ -101,6 +101,24 @@ broken("many released, one cancelled", "a wish to cancel decides over a release,
        QUEUE + "10_verdict_many.sql",
        {"EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = ANY (mine))": "false"},
        conformance("JobLotTest.Promise15_*"))
+broken("bundle not locked", "two claims never take the same bundle", QUEUE + "03_bundle.sql",
+       {"LIMIT most / leasehold.bundle_size() + 2 FOR UPDATE SKIP LOCKED) AS p;":
+        "LIMIT most / leasehold.bundle_size() + 2) AS p;"},
+       conformance("JobRaceTest.EveryJobIsWorkedOnOnce*", "JobRaceTest.Promise15_*"))
+broken("rest of a bundle lost", "what a claim leaves of a bundle can be claimed", QUEUE + "03_bundle.sql",
+       {"VALUES (picked.firsts[used] + room, lasts[used],": "VALUES (picked.firsts[used] + room + 1, lasts[used],"},
+       sql("JobBundleSqlTest.*"))
+broken("tied jobs overlooked", "empty is said only where nothing waits, tied or not", QUEUE + "06_capacity.sql",
+       {"\n         OR EXISTS (SELECT FROM leasehold.bundle AS b WHERE b.queue = queue_nothing.queue) AS waits,":
+        " AS waits,"},
+       sql("JobBundleLockTest.AClaimPassesOver*"))
+broken("bundle overtaken", "a single job does not come before a bundle that is older", QUEUE + "03_bundle.sql",
+       {"b.first_id < bundle_ahead.job_id)": "b.first_id < 0)"},
+       sql("JobBundleSqlTest.SingleJobsAndBundles*"))
+broken("alone and not counted", "what goes alone is one of the jobs that a claim of many considers",
+       QUEUE + "08_claim_lot.sql",
+       {"count(*) FILTER (WHERE p.alone)": "0"},
+       sql("JobBundleSqlTest.WhatGoesAlone*"))
 broken("claim does not heal", "the next claim takes back what the dead hold", QUEUE + "07_pick.sql",
        {"  PERFORM leasehold.queue_reclaim(queue, holder, host);\n": ""},
        conformance("JobExpiryTest.Promise06_*"))
