@@ -13,14 +13,14 @@ LANGUAGE sql STABLE AS $$
   SELECT l.expires_at FROM leasehold.lease AS l WHERE l.id = lease_if_open.id AND l.ended_at IS NULL OFFSET 0
 $$;
 
--- The jobs of a lease's grants that have no outcome yet.
+-- The jobs of a lease's grants that have no outcome yet. LIMIT pins the plan: one look at the index for each job.
 CREATE FUNCTION leasehold.lease_unsettled(lease_id bigint)
 RETURNS TABLE (job_id bigint, token bigint, queue text, alone boolean)
 LANGUAGE sql STABLE AS $$
   SELECT t.id, g.token, g.queue, g.alone
     FROM leasehold.job_grant AS g CROSS JOIN unnest(g.jobs) AS t(id)
    WHERE g.lease_id = lease_unsettled.lease_id
-     AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = t.id AND s.token = g.token)
+     AND (SELECT s.token FROM leasehold.settled AS s WHERE s.job_id = t.id AND s.token = g.token LIMIT 1) IS NULL
 $$;
 
 -- The sole unfinished job of a dead holder spends a crash: back to its queue, or a dead letter. Gives whether it is

@@ -24,7 +24,7 @@ LANGUAGE sql STABLE AS $$
     FROM leasehold.job_grant AS g CROSS JOIN LATERAL leasehold.lease_if_open(g.lease_id)
       CROSS JOIN unnest(g.jobs) AS t(id)
    WHERE g.queue = queue_running.queue
-     AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = t.id AND s.token = g.token)
+     AND (SELECT s.token FROM leasehold.settled AS s WHERE s.job_id = t.id AND s.token = g.token LIMIT 1) IS NULL
 $$;
 
 CREATE FUNCTION leasehold.queue_running_keys(queue text) RETURNS TABLE (limit_key text, jobs bigint)

@@ -184,7 +184,8 @@ BEGIN
 END $$;
 
 -- Whether every job of a grant has its outcome. The last of them is asked first: while work goes on, it is the one
--- without.
+-- without. LIMIT pins the plan: one look at the index for each job. As a join, a thousand jobs were compared with a
+-- thousand outcomes.
 CREATE FUNCTION leasehold.grant_is_settled(jobs bigint[], token bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -192,8 +193,8 @@ BEGIN
   RETURN EXISTS (SELECT FROM leasehold.settled AS s
                   WHERE s.job_id = jobs[cardinality(jobs)] AND s.token = grant_is_settled.token)
      AND NOT EXISTS (SELECT FROM unnest(jobs) AS t(id)
-                      WHERE NOT EXISTS (SELECT FROM leasehold.settled AS s
-                                         WHERE s.job_id = t.id AND s.token = grant_is_settled.token));
+                      WHERE (SELECT s.token FROM leasehold.settled AS s
+                              WHERE s.job_id = t.id AND s.token = grant_is_settled.token LIMIT 1) IS NULL);
 END $$;
 
 -- Any verdict, any grant. The lease, then the grant: shared with the settlers of other jobs, except where this verdict
