@@ -193,7 +193,7 @@ class ChunkSequence {
 };
 
 TEST(ChunkModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(200);
+  support::draw(100);
   ChunkSubject sqlite(StoreKind::sqlite);
   ChunkSubject postgres(StoreKind::postgres);
   int number = 0;

@@ -217,7 +217,7 @@ class JobSequence {
 };
 
 TEST(JobModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(200);
+  support::draw(100);
   JobSubject sqlite(StoreKind::sqlite);
   JobSubject postgres(StoreKind::postgres);
   int number = 0;

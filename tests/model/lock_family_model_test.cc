@@ -193,7 +193,7 @@ class LockFamilySequence {
 };
 
 TEST(LockFamilyModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(200);
+  support::draw(100);
   LockFamilySubject sqlite(StoreKind::sqlite);
   LockFamilySubject postgres(StoreKind::postgres);
   int number = 0;

@@ -212,7 +212,7 @@ class Sequence {
 };
 
 TEST(LockModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(300);
+  support::draw(150);
   Subject sqlite(StoreKind::sqlite);
   Subject postgres(StoreKind::postgres);
   int number = 0;

@@ -128,7 +128,7 @@ class ScheduleSequence {
 };
 
 TEST(ScheduleModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(200);
+  support::draw(100);
   ScheduleSubject sqlite(StoreKind::sqlite);
   ScheduleSubject postgres(StoreKind::postgres);
   int number = 0;

@@ -171,7 +171,7 @@ class SessionSequence {
 };
 
 TEST(SessionModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(200);
+  support::draw(100);
   SessionSubject sqlite(StoreKind::sqlite);
   SessionSubject postgres(StoreKind::postgres);
   int number = 0;

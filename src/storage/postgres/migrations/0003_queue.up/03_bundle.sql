@@ -7,11 +7,21 @@ CREATE FUNCTION leasehold.bundle_from() RETURNS integer LANGUAGE sql IMMUTABLE A
 -- So many jobs are in a bundle at most. Who has one locked keeps others from these only.
 CREATE FUNCTION leasehold.bundle_size() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 64 $$;
 
--- Ties jobs: ids that follow each other, in pieces. Between two of them others may have got theirs.
+-- Ties jobs, whose ids ascend: those that follow each other, in pieces. Between two of them others may have got theirs,
+-- mostly nobody has.
 CREATE FUNCTION leasehold.bundle_tie(queue text, priority bigint, ids bigint[]) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
+DECLARE
+  last bigint := ids[cardinality(ids)];
 BEGIN
+  IF last - ids[1] + 1 = cardinality(ids) THEN
+    INSERT INTO leasehold.bundle (first_id, last_id, priority, queue)
+    SELECT piece.first_id, least(piece.first_id + leasehold.bundle_size() - 1, last), bundle_tie.priority,
+           bundle_tie.queue
+      FROM generate_series(ids[1], last, leasehold.bundle_size()) AS piece(first_id);
+    RETURN;
+  END IF;
   INSERT INTO leasehold.bundle (first_id, last_id, priority, queue)
   SELECT piece.first_id, least(piece.first_id + leasehold.bundle_size() - 1, run.last_id), bundle_tie.priority,
          bundle_tie.queue
