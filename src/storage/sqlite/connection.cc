@@ -71,9 +71,19 @@ Result<std::unique_ptr<Connection>> Connection::borrow(sqlite3* database) {
   return connection;
 }
 
+/// Of several who open a new file at once, one changes its mode. The others may be told at once that it is locked,
+/// without the busy handler being asked: SQLite does that where two could wait for each other.
+Result<Rows> Connection::switch_to_wal() {
+  for (;;) {
+    auto mode = run_script("PRAGMA journal_mode = WAL");
+    if (mode || mode.error().code != Errc::busy || BootClock::now() >= busy_until_) return mode;
+    usleep(1000);
+  }
+}
+
 Result<void> Connection::configure(bool durable, bool in_memory) {
   if (sqlite3_db_readonly(database_, "main") == 1) return error_of(nullptr, SQLITE_READONLY, "it is read-only");
-  auto mode = run_script("PRAGMA journal_mode = WAL");
+  auto mode = switch_to_wal();
   if (!mode) return std::move(mode).error();
   const auto* text = mode->empty() ? nullptr : std::get_if<std::string>(&mode->front().front());
   if (!in_memory && (text == nullptr || *text != "wal")) {

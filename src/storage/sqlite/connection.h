@@ -65,6 +65,7 @@ class Connection {
   using Script = std::vector<Prepared>;
 
   Connection(sqlite3* database, bool owned) : database_(database), owned_(owned) {}
+  Result<storage::Rows> switch_to_wal();
   Result<void> configure(bool durable, bool in_memory);
   Result<const Script*> script_of(const storage::Statement& statement);
   Result<Script> prepare_script(const storage::Statement& statement);
