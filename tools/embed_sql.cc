@@ -3,9 +3,8 @@
 //   embed_sql SQLITE_DIR POSTGRES_DIR OUT_DIR
 //
 // Each DIR holds sql/*.sql (statements), migrations/NNNN_name.{up,down}.sql (a long one may be a folder of parts), and
-// perhaps local/*.sql, scripts
-// that only this dialect needs. Written are
-// statements.h (a struct per statement, the same for every dialect), statements.cc, and dialect_*.cc.
+// perhaps local/*.sql, scripts that only this dialect needs. Written are statements.h (a struct per statement, the same
+// for every dialect), statements.cc, and dialect_*.cc.
 //
 // A statement file is made of blocks:
 //
@@ -21,10 +20,9 @@
 //
 // A FIELD is `name type` with type text, bytes, int, bool, time or duration; `?` after it allows NULL.
 //
-// It may also be a list: ints, texts or bytes_list, and as a column times. As a parameter SQLite reads one with
-// `SELECT i, value FROM bound_list(:field)`. As a column it is an array of PostgreSQL's. SQLite gives a row for each of
-// its values: an answer with lists is one row, whose lists gather what stands in their column, and whose other columns
-// are those of the first row.
+// It may also be a list: ints, texts or bytes_list, and as a column times. SQLite reads a parameter that is one with
+// `SELECT i, value FROM bound_list(:field)`, and gives a row for each value of a column: such an answer is one row, its
+// lists gather their columns, the rest is of the first row. On PostgreSQL lists are arrays.
 //
 // `each` is the same statement for many calls at once: every :field is there the array of the calls' values, and
 // the rows begin with a column more, `call`, a bigint that counts from 0 and says whose answer they are. Calls that
