@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "../measure.h"
@@ -76,6 +77,35 @@ bool claim_and_complete(const Jobs& jobs, const std::string& queue) {
   return true;
 }
 
+/// One job after the other, each handed in with the claim of the next.
+class Conveyor {
+ public:
+  Conveyor(const Jobs& jobs, std::string queue) : jobs_(jobs), queue_(std::move(queue)) {}
+
+  /// False: there is nothing left.
+  bool step() {
+    auto next = hand_in();
+    if (!next && next.error().code == Errc::busy) return true;
+    if (!next && next.error().code != Errc::empty) die(next.error().message);
+    if (!next) return false;
+    job_ = next->jobs[0];
+    return true;
+  }
+
+ private:
+  Result<JobGrant> hand_in() {
+    if (!job_) return jobs_.claim(queue_, {.ttl = 60s});
+    auto next = jobs_.settle_and_claim(job_->id, job_->token, Verdict::complete(), queue_, {.ttl = 60s});
+    need(std::move(next.settled));
+    job_.reset();
+    return std::move(next.grant);
+  }
+
+  const Jobs& jobs_;
+  std::string queue_;
+  std::optional<Job> job_;
+};
+
 double work_off_with_processes(const Setting& setting, const std::string& queue, int processes) {
   const auto began = Steady::now();
   std::vector<std::unique_ptr<std::FILE, int (*)(std::FILE*)>> others;
@@ -124,7 +154,8 @@ std::unique_ptr<RawQueue> raw_beside(const Setting& setting) {
 /// One call after the other, ours and raw SQL in short turns, so that what drifts hits both sides alike. The first turn
 /// of each does not count: there plans are made.
 template <typename Ours, typename Raw>
-void compare_in_turns(const Tell& tell, const Setting& setting, const std::string& what, Ours&& ours, Raw&& raw) {
+void compare_in_turns(const Tell& tell, const Setting& setting, const std::string& what, const std::string& config,
+                      Ours&& ours, Raw&& raw) {
   const int calls = calls_in_turns(setting) / (turns + 1);
   const auto time_of = [calls](auto& act) {
     const auto began = Steady::now();
@@ -137,7 +168,7 @@ void compare_in_turns(const Tell& tell, const Setting& setting, const std::strin
     our_time += time_of(ours) * (turn > 0 ? 1 : 0);
     if (!setting.plain_url.empty()) raw_time += time_of(raw) * (turn > 0 ? 1 : 0);
   }
-  tell_rate(tell, setting, what, "1 caller", calls * turns, our_time);
+  tell_rate(tell, setting, what, config, calls * turns, our_time);
   if (!setting.plain_url.empty()) tell_raw(tell, setting, what, calls * turns, raw_time);
 }
 
@@ -160,7 +191,7 @@ void measure_enqueue(const Setting& setting, const Tell& tell) {
   const auto queue = fresh_queue("single");
   const auto raw = raw_beside(setting);
   compare_in_turns(
-      tell, setting, "enqueue_single", [&] { need(jobs.enqueue(queue, NewJob{.payload = "x"})); },
+      tell, setting, "enqueue_single", "1 caller", [&] { need(jobs.enqueue(queue, NewJob{.payload = "x"})); },
       [&] { raw->insert(); });
 }
 
@@ -184,29 +215,41 @@ void measure_batches(const Setting& setting, const Tell& tell) {
 void measure_callers(const Setting& setting, const Tell& tell) {
   const auto jobs = open(setting).jobs();
   const int singles = setting.jobs / 5;
-  const auto queue = fresh_queue("callers");
-  fill(jobs, queue, singles);
-  const auto began = Steady::now();
-  {
-    std::vector<std::jthread> callers;
-    for (int i = 0; i < 16; ++i) {
-      callers.emplace_back([&] {
-        while (claim_and_complete(jobs, queue)) {
-        }
-      });
+  const auto with_callers = [&](const std::string& config, auto&& work_off) {
+    const auto queue = fresh_queue("callers");
+    fill(jobs, queue, singles);
+    const auto began = Steady::now();
+    {
+      std::vector<std::jthread> callers;
+      for (int i = 0; i < 16; ++i) callers.emplace_back([&] { work_off(queue); });
     }
-  }
-  tell_rate(tell, setting, "work_off_unbatched", "16 single callers", singles, seconds_since(began));
+    tell_rate(tell, setting, "work_off_unbatched", config, singles, seconds_since(began));
+  };
+  with_callers("16 single callers", [&](const std::string& queue) {
+    while (claim_and_complete(jobs, queue)) {
+    }
+  });
+  with_callers("16 single callers, handing in with the next claim", [&](const std::string& queue) {
+    Conveyor conveyor(jobs, queue);
+    while (conveyor.step()) {
+    }
+  });
 }
 
 void measure_one_by_one(const Setting& setting, const Tell& tell) {
   const auto jobs = open(setting).jobs();
-  const auto queue = fresh_queue("one");
   const auto raw = raw_beside(setting);
+  const auto compare = [&](const std::string& config, auto&& step) {
+    if (raw) raw->fill(calls_in_turns(setting));
+    compare_in_turns(tell, setting, "one_by_one", config, step, [&] { raw->claim_and_complete(); });
+  };
+  const auto queue = fresh_queue("one");
   fill(jobs, queue, calls_in_turns(setting));
-  if (raw) raw->fill(calls_in_turns(setting));
-  compare_in_turns(
-      tell, setting, "one_by_one", [&] { claim_and_complete(jobs, queue); }, [&] { raw->claim_and_complete(); });
+  compare("1 caller", [&] { claim_and_complete(jobs, queue); });
+  const auto other = fresh_queue("one");
+  fill(jobs, other, calls_in_turns(setting));
+  Conveyor conveyor(jobs, other);
+  compare("1 caller, handing in with the next claim", [&] { conveyor.step(); });
 }
 
 void measure_worker(const Setting& setting, const Tell& tell) {

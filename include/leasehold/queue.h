@@ -163,6 +163,35 @@ struct JobVerdict {
   std::string_view result{};
 };
 
+/// What became of a job, in the words of whoever worked on it.
+struct Verdict {
+  enum class Kind { complete, fail, release, snooze };
+
+  Kind kind = Kind::complete;
+  std::string text{};               ///< the result or the error
+  bool retryable = true;            ///< of a failure
+  std::optional<Duration> delay{};  ///< of a snooze; of a failure instead of the job's backoff
+
+  /// Done. The result is kept with the job, up to 1 MiB.
+  LEASEHOLD_EXPORT static Verdict complete(std::string result = {});
+  /// Spends one of the job's failures; runs again after its backoff while there are any left.
+  LEASEHOLD_EXPORT static Verdict fail(std::string error);
+  /// A dead letter at once: trying again would not help.
+  LEASEHOLD_EXPORT static Verdict fail_for_good(std::string error);
+  /// A failure, too, but with a delay of its own.
+  LEASEHOLD_EXPORT static Verdict retry_in(Duration delay, std::string error = {});
+  /// Back to the queue at once, at no charge: somebody else may do it.
+  LEASEHOLD_EXPORT static Verdict release();
+  /// Not yet: back to the queue after a while, at no charge.
+  LEASEHOLD_EXPORT static Verdict snooze(Duration delay);
+};
+
+/// A verdict's answer, and the next job.
+struct NextJob {
+  Result<Settled> settled;
+  Result<JobGrant> grant;
+};
+
 /// One attempt of a job. The current one has no end.
 struct JobAttempt {
   int number = 1;
@@ -269,9 +298,18 @@ class Jobs {
   LEASEHOLD_EXPORT Result<Settled> fail(JobId id, Token token, const FailOptions& options = {}) const;
   LEASEHOLD_EXPORT Result<Settled> release(JobId id, Token token) const;
   LEASEHOLD_EXPORT Result<Settled> snooze(JobId id, Token token, Duration delay) const;
+  /// Any of them.
+  LEASEHOLD_EXPORT Result<Settled> settle(JobId id, Token token, const Verdict& verdict) const;
   /// Each its own answer, in the order of the verdicts; one commit for every thousand.
   LEASEHOLD_EXPORT Result<std::vector<Result<Settled>>> complete(std::span<const JobVerdict> verdicts) const;
   LEASEHOLD_EXPORT Result<std::vector<Result<Settled>>> release(std::span<const JobVerdict> verdicts) const;
+
+  /// A verdict on the job that is done and a claim of the next: for whoever works on one after the other. One commit,
+  /// where two calls take two. Apart from that they are two: a verdict that is lost keeps nobody from claiming, and
+  /// with the queue empty the verdict counts. The place that the verdict frees can be had by the claim. With bad
+  /// arguments neither happens.
+  LEASEHOLD_EXPORT NextJob settle_and_claim(JobId id, Token token, const Verdict& verdict, std::string_view queue,
+                                            const ClaimOptions& options = {}) const;
 
   /// Waiting: at once. Running: its holder is told with the next heartbeat (state: running).
   LEASEHOLD_EXPORT Result<JobState> cancel(JobId id, std::string_view reason = {}) const;

@@ -46,29 +46,6 @@ class Attempt;
 class Beater;
 }  // namespace worker
 
-/// What a handler says of its job. An exception says fail(what()).
-struct Verdict {
-  enum class Kind { complete, fail, release, snooze };
-
-  Kind kind = Kind::complete;
-  std::string text{};               ///< the result or the error
-  bool retryable = true;            ///< of a failure
-  std::optional<Duration> delay{};  ///< of a snooze; of a failure instead of the job's backoff
-
-  /// Done. The result is kept with the job, up to 1 MiB.
-  LEASEHOLD_EXPORT static Verdict complete(std::string result = {});
-  /// Spends one of the job's failures; runs again after its backoff while there are any left.
-  LEASEHOLD_EXPORT static Verdict fail(std::string error);
-  /// A dead letter at once: trying again would not help.
-  LEASEHOLD_EXPORT static Verdict fail_for_good(std::string error);
-  /// A failure, too, but with a delay of its own.
-  LEASEHOLD_EXPORT static Verdict retry_in(Duration delay, std::string error = {});
-  /// Back to the queue at once, at no charge: somebody else may do it.
-  LEASEHOLD_EXPORT static Verdict release();
-  /// Not yet: back to the queue after a while, at no charge.
-  LEASEHOLD_EXPORT static Verdict snooze(Duration delay);
-};
-
 /// Why a handler is asked to stop.
 enum class StopReason {
   cancelled,  ///< somebody cancelled the job: it will not run again

@@ -3,12 +3,10 @@
 
 #include "cli/caller.h"
 #include "cli/command.h"
+#include "cli/job_granted.h"
 #include "cli/job_options.h"
-#include "cli/print.h"
 #include "cli/report.h"
-#include "core/duration.h"
 #include "core/job_limits.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -21,31 +19,11 @@ struct JobClaimOptions {
   bool quiet = false;
 };
 
-void print_jobs(const JobClaimOptions& options, const JobGrant& grant) {
-  const auto until =
-      fmt::format("{} ({})", local_time(grant.expires_at, grant.expires_at - grant.ttl), format_duration(grant.ttl));
-  for (const auto& job : grant.jobs) {
-    if (options.quiet) {
-      print("{} {}", job.id, job.token.value);
-    } else {
-      print("claimed {}  token {}  attempt {}  until {}", job.id, job.token.value, job.attempt, until);
-    }
-  }
-  if (grant.replayed) say_line("again: this request id was granted before");
-}
-
 int claim(const Context& context, JobClaimOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   options.claim.holder = calling_process(options.holder);
-  auto grant = store->jobs().claim(options.queue, options.claim);
-  if (!grant) return report(context, grant.error(), options.refused_code);
-  if (context.json) {
-    print_line(wire::to_json(*grant));
-  } else {
-    print_jobs(options, *grant);
-  }
-  return exit_code::ok;
+  return tell_granted(context, store->jobs().claim(options.queue, options.claim), options.quiet, options.refused_code);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct JobCompleteOptions {
   HeldJob job;
   std::string result;
   std::string result_file;
+  NextClaim next;
 };
 
 int complete(const Context& context, JobCompleteOptions& options) {
@@ -23,17 +24,17 @@ int complete(const Context& context, JobCompleteOptions& options) {
     if (!bytes) return report(context, bytes.error());
     options.result = std::move(*bytes);
   }
-  return settle(context, options.job.id,
-                [&](const Jobs& jobs) { return jobs.complete(options.job.id, options.job.token, options.result); });
+  return settle(context, options.job, Verdict::complete(options.result), options.next);
 }
 
 }  // namespace
 
 void add_job_complete(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "complete",
-                              "Say that a job is done; refused once somebody else has it (exit code 76)",
-                              {"leasehold job complete 17 --token 1763200000000000",
-                               "./resize | leasehold job complete 17 --token \"$token\" --result-file -"});
+  auto* command = add_command(
+      parent, context, "complete", "Say that a job is done; refused once somebody else has it (exit code 76)",
+      {"leasehold job complete 17 --token 1763200000000000",
+       "./resize | leasehold job complete 17 --token \"$token\" --result-file -",
+       "read -r id token < <(leasehold job complete \"$id\" --token \"$token\" --next mail -q)"});
   auto options = std::make_shared<JobCompleteOptions>();
   add_held_job(*command, options->job);
   auto* result =
@@ -42,6 +43,7 @@ void add_job_complete(CLI::App& parent, Context& context) {
       ->check(not_empty)
       ->type_name("FILE")
       ->excludes(result);
+  add_next_claim(*command, options->next);
   set_action(*command, context, [&context, options] { return complete(context, *options); });
 }
 

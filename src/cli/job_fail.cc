@@ -18,6 +18,7 @@ struct JobFailOptions {
   bool for_good = false;
   Duration delay{};
   CLI::Option* delay_given = nullptr;
+  NextClaim next;
 };
 
 int fail(const Context& context, JobFailOptions& options) {
@@ -26,10 +27,9 @@ int fail(const Context& context, JobFailOptions& options) {
     if (!bytes) return report(context, bytes.error());
     options.error = std::move(*bytes);
   }
-  FailOptions verdict{.error = options.error, .retryable = !options.for_good};
+  auto verdict = options.for_good ? Verdict::fail_for_good(options.error) : Verdict::fail(options.error);
   if (options.delay_given->count() > 0) verdict.delay = options.delay;
-  return settle(context, options.job.id,
-                [&](const Jobs& jobs) { return jobs.fail(options.job.id, options.job.token, verdict); });
+  return settle(context, options.job, verdict, options.next);
 }
 
 }  // namespace
@@ -50,6 +50,7 @@ void add_job_fail(CLI::App& parent, Context& context) {
   options->delay_given =
       add_duration(*command, "--delay", options->delay, "Try again after this, not after the backoff");
   options->delay_given->excludes(for_good);
+  add_next_claim(*command, options->next);
   set_action(*command, context, [&context, options] { return fail(context, *options); });
 }
 

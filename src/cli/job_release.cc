@@ -6,16 +6,24 @@
 #include "cli/job_verdict.h"
 
 namespace leasehold::cli {
+namespace {
+
+struct JobReleaseOptions {
+  HeldJob job;
+  NextClaim next;
+};
+
+}  // namespace
 
 void add_job_release(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "release", "Give a job back: it is available at once, and no budget is charged",
                   {"leasehold job release 17 --token 1763200000000000"});
-  auto job = std::make_shared<HeldJob>();
-  add_held_job(*command, *job);
-  set_action(*command, context, [&context, job] {
-    return settle(context, job->id, [&](const Jobs& jobs) { return jobs.release(job->id, job->token); });
-  });
+  auto options = std::make_shared<JobReleaseOptions>();
+  add_held_job(*command, options->job);
+  add_next_claim(*command, options->next);
+  set_action(*command, context,
+             [&context, options] { return settle(context, options->job, Verdict::release(), options->next); });
 }
 
 }  // namespace leasehold::cli

@@ -11,6 +11,7 @@ namespace {
 struct JobSnoozeOptions {
   HeldJob job;
   Duration delay{};
+  NextClaim next;
 };
 
 }  // namespace
@@ -21,9 +22,9 @@ void add_job_snooze(CLI::App& parent, Context& context) {
   auto options = std::make_shared<JobSnoozeOptions>();
   add_held_job(*command, options->job);
   add_duration(*command, "--delay", options->delay, "Not before so much time has passed")->required();
+  add_next_claim(*command, options->next);
   set_action(*command, context, [&context, options] {
-    return settle(context, options->job.id,
-                  [&](const Jobs& jobs) { return jobs.snooze(options->job.id, options->job.token, options->delay); });
+    return settle(context, options->job, Verdict::snooze(options->delay), options->next);
   });
 }
 

@@ -1,5 +1,7 @@
 #include "queue/claim.h"
 
+#include <utility>
+
 #include "core/limits.h"
 #include "lease/retry.h"
 #include "lease/with_holder.h"
@@ -65,32 +67,36 @@ JobGrant grant_from(sql::JobClaimed& lot, const Wish& wish, BootTime before_send
   return grant;
 }
 
-/// What is attached has no request id of its own: if the answer is lost, asking again would take further jobs, and
-/// those of the first answer stay under the lease until it ends.
-template <typename Ask>
-Result<sql::JobClaimed> ask(const Wish& wish, BootTime deadline, Ask&& once) {
-  return wish.attach ? lease::ask_until_free(deadline, once) : lease::ask_again(deadline, once);
-}
-
 }  // namespace
 
-Result<JobGrant> try_claim(storage::Backend& backend, const Wish& wish, Positions& positions, BootTime deadline) {
-  const auto position = positions.start(wish.queue, BootClock::now());
-  const auto claim = statement_for(wish, position);
-  BootTime before_sending;
-  auto lot = ask(wish, deadline, [&] {
-    before_sending = BootClock::now();
-    return storage::query_one(backend, claim, deadline);
-  });
+Asking::Asking(const Wish& wish, Positions& positions)
+    : wish_(wish), positions_(positions), claim_(statement_for(wish, positions.start(wish.queue, BootClock::now()))) {}
+
+const sql::JobClaim& Asking::statement() {
+  before_sending_ = BootClock::now();
+  return claim_;
+}
+
+Result<JobGrant> Asking::grant_from(Result<sql::JobClaimed> lot) {
   if (!lot) return std::move(lot).error();
   if (lot->outcome != "granted") {
-    positions.refused(wish.queue);
-    return claim_refusal(*lot, wish.queue);
+    positions_.refused(wish_.queue);
+    return claim_refusal(*lot, wish_.queue);
   }
   put_into_lists(*lot);
-  if (!lists_fit(*lot)) return odd_answer(describe(wish.queue), lot->outcome);
-  positions.granted(wish.queue, {lot->priorities.back(), lot->job_ids.back()}, before_sending);
-  return grant_from(*lot, wish, before_sending);
+  if (!lists_fit(*lot)) return odd_answer(describe(wish_.queue), lot->outcome);
+  positions_.granted(wish_.queue, {lot->priorities.back(), lot->job_ids.back()}, before_sending_);
+  return queue::grant_from(*lot, wish_, before_sending_);
+}
+
+/// What is attached has no request id of its own: if the answer is lost, asking again would take further jobs, and
+/// those of the first answer stay under the lease until it ends.
+Result<JobGrant> Asking::ask(storage::Backend& backend, BootTime deadline,
+                             std::optional<Result<sql::JobClaimed>> first) {
+  const auto once = [&] {
+    return first ? *std::exchange(first, std::nullopt) : storage::query_one(backend, statement(), deadline);
+  };
+  return grant_from(wish_.attach ? lease::ask_until_free(deadline, once) : lease::ask_again(deadline, once));
 }
 
 }  // namespace leasehold::queue

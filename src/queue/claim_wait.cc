@@ -1,4 +1,6 @@
 // Jobs::claim: what may be asked for, the dead of this host, and waiting for work.
+#include <utility>
+
 #include "base/random_id.h"
 #include "core/job_limits.h"
 #include "core/limits.h"
@@ -24,6 +26,8 @@ Result<void> check_claim(const Wish& wish, const ClaimOptions& options) {
   return wish.ttl ? check_ttl(*wish.ttl) : Result<void>();
 }
 
+}  // namespace
+
 Result<Wish> wish_from(std::string_view queue, const ClaimOptions& options) {
   Wish wish{.queue = std::string(queue),
             .most = options.most,
@@ -42,6 +46,8 @@ Result<Wish> wish_from(std::string_view queue, const ClaimOptions& options) {
   return wish;
 }
 
+namespace {
+
 /// Somebody who died on this host may hold what this claim wants.
 bool may_be_with_the_dead(const Error& refusal) {
   return refusal.code == Errc::empty || refusal.code == Errc::at_capacity || refusal.code == Errc::busy;
@@ -50,23 +56,26 @@ bool may_be_with_the_dead(const Error& refusal) {
 }  // namespace
 }  // namespace queue
 
-Result<JobGrant> Jobs::Impl::claim_once(const queue::Wish& wish) const {
-  const auto once = [&] { return queue::try_claim(*backend, wish, *positions, deadline()); };
+Result<JobGrant> Jobs::Impl::claim_once(const queue::Wish& wish, std::optional<Result<JobGrant>> first) const {
+  const auto once = [&] {
+    return first ? *std::exchange(first, std::nullopt) : queue::Asking(wish, *positions).ask(*backend, deadline());
+  };
   return lease::ask_past_the_dead(*backend, *reaper, call_timeout, once, queue::may_be_with_the_dead);
 }
 
-Result<JobGrant> Jobs::Impl::claim_patiently(const queue::Wish& wish, const ClaimOptions& options) const {
+Result<JobGrant> Jobs::Impl::claim(const queue::Wish& wish, const ClaimOptions& options,
+                                   std::optional<Result<JobGrant>> first) const {
+  const auto once = [&] { return claim_once(wish, std::exchange(first, std::nullopt)); };
+  if (options.wait == Duration(0)) return once();
   const lease::Patience patience{
       .topic = "queue:" + wish.queue, .until = BootClock::now() + bounded_wait(options.wait), .stop = options.stop};
-  const auto once = [&] { return claim_once(wish); };
   return lease::ask_patiently(*backend, *awaited, call_timeout, patience, once, queue::may_change);
 }
 
 Result<JobGrant> Jobs::claim(std::string_view queue, const ClaimOptions& options) const {
   auto wish = queue::wish_from(queue, options);
   if (!wish) return std::move(wish).error();
-  if (options.wait == Duration(0)) return impl_->claim_once(*wish);
-  return impl_->claim_patiently(*wish, options);
+  return impl_->claim(*wish, options);
 }
 
 }  // namespace leasehold

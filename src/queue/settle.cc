@@ -1,8 +1,8 @@
 // The verdicts: complete, fail, release, snooze; one by one, or many in one commit.
 #include <set>
 #include <unordered_map>
+#include <utility>
 
-#include "base/text.h"
 #include "core/job_limits.h"
 #include "lease/retry.h"
 #include "queue/answer.h"
@@ -21,13 +21,6 @@ using Answers = std::vector<Result<Settled>>;
 void tidy(storage::Backend& backend, std::optional<std::int64_t> lease_id, BootTime deadline) {
   if (!lease_id) return;
   static_cast<void>(storage::query_one(backend, sql::JobTidy{.lease_id = *lease_id}, deadline));
-}
-
-Result<Settled> settle(storage::Backend& backend, const sql::JobSettle& statement, BootTime deadline) {
-  auto answer = lease::ask_again(deadline, [&] { return storage::query_one(backend, statement, deadline); });
-  if (!answer) return std::move(answer).error();
-  if (answer->tidy) tidy(backend, answer->lease_id, deadline);
-  return settled_from(*answer);
 }
 
 Settled settled_plainly(std::string_view verdict) {
@@ -122,35 +115,36 @@ Result<Answers> settle_many(storage::Backend& backend, std::string_view verdict,
 }  // namespace
 }  // namespace queue
 
+Result<Settled> Jobs::Impl::settle(const queue::VerdictStatement& statement,
+                                   std::optional<Result<sql::JobSettled>> first) const {
+  if (auto checked = statement.check(); !checked) return std::move(checked).error();
+  const auto until = deadline();
+  auto answer = lease::ask_again(until, [&] {
+    return first ? *std::exchange(first, std::nullopt) : storage::query_one(*backend, statement.get(), until);
+  });
+  if (!answer) return std::move(answer).error();
+  if (answer->tidy) queue::tidy(*backend, answer->lease_id, until);
+  return queue::settled_from(*answer);
+}
+
 Result<Settled> Jobs::complete(JobId id, Token token, std::string_view result) const {
-  if (auto checked = check_result(result); !checked) return std::move(checked).error();
-  sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "complete"};
-  if (!result.empty()) statement.result = result;
-  return queue::settle(*impl_->backend, statement, impl_->deadline());
+  return impl_->settle({id, token, Verdict::Kind::complete, result});
 }
 
 Result<Settled> Jobs::fail(JobId id, Token token, const FailOptions& options) const {
-  if (options.delay) {
-    if (auto checked = check_delay("delay", *options.delay); !checked) return std::move(checked).error();
-  }
-  const auto error = clean_text(options.error, max_error_bytes);
-  sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "fail"};
-  if (!error.empty()) statement.error = error;
-  statement.retryable = options.retryable;
-  statement.delay = options.delay;
-  return queue::settle(*impl_->backend, statement, impl_->deadline());
+  return impl_->settle({id, token, Verdict::Kind::fail, options.error, options.retryable, options.delay});
 }
 
 Result<Settled> Jobs::release(JobId id, Token token) const {
-  const sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "release"};
-  return queue::settle(*impl_->backend, statement, impl_->deadline());
+  return impl_->settle({id, token, Verdict::Kind::release});
 }
 
 Result<Settled> Jobs::snooze(JobId id, Token token, Duration delay) const {
-  if (auto checked = check_delay("delay", delay); !checked) return std::move(checked).error();
-  sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "snooze"};
-  statement.delay = delay;
-  return queue::settle(*impl_->backend, statement, impl_->deadline());
+  return impl_->settle({id, token, Verdict::Kind::snooze, {}, true, delay});
+}
+
+Result<Settled> Jobs::settle(JobId id, Token token, const Verdict& verdict) const {
+  return impl_->settle({id, token, verdict});
 }
 
 Result<std::vector<Result<Settled>>> Jobs::complete(std::span<const JobVerdict> verdicts) const {

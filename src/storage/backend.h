@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "leasehold/result.h"
 #include "leasehold/time.h"
@@ -42,6 +43,12 @@ class ChangeWatch {
   virtual void wake() = 0;
 };
 
+/// A statement and what it is asked with.
+struct Question {
+  const Statement* statement;
+  std::span<const Param> params;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -50,6 +57,16 @@ class Backend {
   /// may share one commit. `unavailable`, `busy`: nothing happened. `in_doubt`: it may have.
   /// Never returns later than `deadline`, as far as the operating system allows.
   virtual Result<Rows> query(const Statement& statement, std::span<const Param> params, BootTime deadline) = 0;
+
+  /// Several statements that write, in their order, each with its own answer as from query(): what becomes of one does
+  /// not touch the others. One commit for all of them, wherever that can be had. Those behind the first must not wait
+  /// for rows that others have locked.
+  virtual std::vector<Result<Rows>> query_each(std::span<const Question> questions, BootTime deadline) {
+    std::vector<Result<Rows>> answers;
+    answers.reserve(questions.size());
+    for (const auto& question : questions) answers.push_back(query(*question.statement, question.params, deadline));
+    return answers;
+  }
 
   /// Starts a transaction that may write.
   virtual Result<std::unique_ptr<Transaction>> begin(BootTime deadline) = 0;

@@ -24,6 +24,8 @@ struct Call {
   BootTime deadline;
   /// Many of this statement cost the store little more than one: they rather travel with their like.
   bool alike = false;
+  /// Which of its caller's calls this is. In a batch, what somebody asks second comes after what anybody asks first.
+  int turn = 0;
   Result<Rows> answer{Rows{}};
   /// Set by run_batch in place of an answer: nothing happened, and the caller has to run it by itself.
   bool alone = false;
@@ -48,23 +50,29 @@ class Combiner {
   /// is `unavailable`.
   template <typename RunBatch>
   Result<Rows> run(Call& call, RunBatch&& run_batch) {
-    Entry entry{.call = &call};
+    run_all(std::span(&call, 1), run_batch);
+    return std::move(call.answer);
+  }
+
+  /// The same for several calls of one thread, with one deadline: they are in one batch, in the order of their turns.
+  template <typename RunBatch>
+  void run_all(std::span<Call> calls, RunBatch&& run_batch) {
+    Entry entry{.calls = calls};
     std::unique_lock lock(mutex_);
     waiting_.push_back(&entry);
     wake_next_leader();
     const auto moved = [&] { return entry.taken || (waiting_.front() == &entry && may_lead()); };
-    if (!wait_until(entry.changed, lock, call.deadline, moved)) {
+    if (!wait_until(entry.changed, lock, calls.front().deadline, moved)) {
       std::erase(waiting_, &entry);
       wake_next_leader();
-      return Error{.code = Errc::unavailable,
-                   .message = "the store is still busy with earlier calls of this process: nothing was asked"};
+      for (auto& call : calls) call.answer = too_late();
+      return;
     }
     if (entry.taken) {
       entry.changed.wait(lock, [&] { return entry.done; });
     } else {
       lead(entry, lock, run_batch);
     }
-    return std::move(call.answer);
   }
 
   /// Callers that no batch has taken yet.
@@ -75,12 +83,19 @@ class Combiner {
 
  private:
   struct Entry {
-    Call* call;
+    std::span<Call> calls;
     bool taken = false;
     bool done = false;
     /// Each caller sleeps on its own: waking all of them for every batch costs more than the batch.
     std::condition_variable changed{};
+
+    [[nodiscard]] bool alike() const { return calls.size() == 1 && calls.front().alike; }
   };
+
+  static Error too_late() {
+    return {.code = Errc::unavailable,
+            .message = "the store is still busy with earlier calls of this process: nothing was asked"};
+  }
 
   template <typename RunBatch>
   void lead(Entry& leader, std::unique_lock<std::mutex>& lock, RunBatch&& run_batch) {
@@ -92,7 +107,9 @@ class Combiner {
 
     std::vector<Call*> calls;
     calls.reserve(batch.size());
-    for (const auto* entry : batch) calls.push_back(entry->call);
+    for (const auto* entry : batch) {
+      for (auto& call : entry->calls) calls.push_back(&call);
+    }
     sort_in_lock_order(calls);
     run_batch(std::span<Call* const>(calls));
 
@@ -127,10 +144,10 @@ class Combiner {
 
   /// Moves what is alike, but not like the first such, to the end of the line; gives how many stand before it.
   std::size_t bring_fitting_forward() {
-    const auto first = std::find_if(waiting_.begin(), waiting_.end(), [](const Entry* e) { return e->call->alike; });
+    const auto first = std::find_if(waiting_.begin(), waiting_.end(), [](const Entry* e) { return e->alike(); });
     if (waiting_.size() < worth_sorting || first == waiting_.end()) return waiting_.size();
-    const auto* statement = (*first)->call->statement;
-    const auto fits = [&](const Entry* e) { return !e->call->alike || e->call->statement == statement; };
+    const auto* statement = (*first)->calls.front().statement;
+    const auto fits = [&](const Entry* e) { return !e->alike() || e->calls.front().statement == statement; };
     const auto others = std::stable_partition(waiting_.begin(), waiting_.end(), fits);
     return static_cast<std::size_t>(others - waiting_.begin());
   }
@@ -148,9 +165,12 @@ class Combiner {
     }
   }
 
-  /// By key, which is the first parameter of every act: two batches never wait for each other in a ring.
+  /// By key, which is the first parameter of every act: two batches never wait for each other in a ring. (What is not a
+  /// caller's first waits for nobody.)
   static void sort_in_lock_order(std::vector<Call*>& calls) {
-    std::stable_sort(calls.begin(), calls.end(), [](const Call* a, const Call* b) { return key_of(*a) < key_of(*b); });
+    std::stable_sort(calls.begin(), calls.end(), [](const Call* a, const Call* b) {
+      return std::pair(a->turn, key_of(*a)) < std::pair(b->turn, key_of(*b));
+    });
   }
 
   /// A name or a number.

@@ -1,6 +1,7 @@
 // Named statements as types: query(backend, sql::LockShow{.name = "deploy"}, deadline).
 #pragma once
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,20 @@ Result<typename S::Row> query_one(Backend& backend, const S& statement, BootTime
 template <typename S>
 Result<typename S::Row> query_one(Transaction& transaction, const S& statement) {
   return only_row(query(transaction, statement));
+}
+
+/// Two statements that write, in this order, in one commit where that can be had (see Backend::query_each); each
+/// gives exactly one row.
+template <typename First, typename Second>
+std::pair<Result<typename First::Row>, Result<typename Second::Row>> query_both(Backend& backend, const First& first,
+                                                                                const Second& second,
+                                                                                BootTime deadline) {
+  const auto first_params = first.params();
+  const auto second_params = second.params();
+  const std::array questions = {Question{&First::statement(), first_params},
+                                Question{&Second::statement(), second_params}};
+  auto answers = backend.query_each(questions, deadline);
+  return {only_row(decode_rows<First>(std::move(answers[0]))), only_row(decode_rows<Second>(std::move(answers[1])))};
 }
 
 /// The rows of a list, each put into the words of the public API.

@@ -1,8 +1,8 @@
 // Jobs in a user's own PostgreSQL transaction.
-#include "core/job_limits.h"
 #include "leasehold/postgres.h"
 #include "queue/answer.h"
 #include "queue/enqueue.h"
+#include "queue/verdict.h"
 #include "store/own_transaction_postgres.h"
 
 namespace leasehold {
@@ -16,10 +16,9 @@ Result<Enqueued> enqueue(PGconn* connection, std::string_view queue, const NewJo
 }
 
 Result<Settled> complete(PGconn* connection, JobId id, Token token, std::string_view result, std::string_view schema) {
-  if (auto checked = check_result(result); !checked) return std::move(checked).error();
-  sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "complete"};
-  if (!result.empty()) statement.result = result;
-  auto row = postgres::run_one(connection, statement, schema);
+  const queue::VerdictStatement statement(id, token, Verdict::Kind::complete, result);
+  if (auto checked = statement.check(); !checked) return std::move(checked).error();
+  auto row = postgres::run_one(connection, statement.get(), schema);
   if (!row) return std::move(row).error();
   return queue::settled_from(*row);
 }

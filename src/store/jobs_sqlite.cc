@@ -1,8 +1,8 @@
 // Jobs in a user's own SQLite transaction.
-#include "core/job_limits.h"
 #include "leasehold/sqlite.h"
 #include "queue/answer.h"
 #include "queue/enqueue.h"
+#include "queue/verdict.h"
 #include "store/own_transaction_sqlite.h"
 
 namespace leasehold {
@@ -16,10 +16,9 @@ Result<Enqueued> enqueue(sqlite3* connection, std::string_view queue, const NewJ
 }
 
 Result<Settled> complete(sqlite3* connection, JobId id, Token token, std::string_view result) {
-  if (auto checked = check_result(result); !checked) return std::move(checked).error();
-  sql::JobSettle statement{.job_id = id, .token = token.value, .verdict = "complete"};
-  if (!result.empty()) statement.result = result;
-  auto row = sqlite::run_one(connection, statement, "jobs");
+  const queue::VerdictStatement statement(id, token, Verdict::Kind::complete, result);
+  if (auto checked = statement.check(); !checked) return std::move(checked).error();
+  auto row = sqlite::run_one(connection, statement.get(), "jobs");
   if (!row) return std::move(row).error();
   return queue::settled_from(*row);
 }

@@ -7,22 +7,6 @@
 
 namespace leasehold {
 
-Verdict Verdict::complete(std::string result) { return {.kind = Kind::complete, .text = std::move(result)}; }
-
-Verdict Verdict::fail(std::string error) { return {.kind = Kind::fail, .text = std::move(error)}; }
-
-Verdict Verdict::fail_for_good(std::string error) {
-  return {.kind = Kind::fail, .text = std::move(error), .retryable = false};
-}
-
-Verdict Verdict::retry_in(Duration delay, std::string error) {
-  return {.kind = Kind::fail, .text = std::move(error), .delay = delay};
-}
-
-Verdict Verdict::release() { return {.kind = Kind::release}; }
-
-Verdict Verdict::snooze(Duration delay) { return {.kind = Kind::snooze, .delay = delay}; }
-
 const char* to_string(StopReason why) noexcept {
   switch (why) {
     case StopReason::cancelled: return "cancelled";

@@ -191,6 +191,26 @@ TEST_P(JobCommands, TheVerdictsTellWhereTheJobIsNow) {
   EXPECT_EQ(json({"job", "show", id}).at("error"), "gone");
 }
 
+TEST_P(JobCommands, AVerdictCanBringTheNextJob) {
+  const auto first = added("mail", "a");
+  const auto second = added("mail", "b");
+  const auto third = added("mail", "c");
+  auto held = claimed("mail");
+  const auto done = tool({"job", "complete", first, "--token", held.token, "--next", "mail", "--holder", "ana"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_TRUE(done.out.starts_with("completed " + first + "\nclaimed " + second + "  token ")) << done.out;
+  EXPECT_EQ(json({"job", "show", second}).at("holder"), "ana");
+  const auto late = tool({"job", "fail", first, "--token", held.token, "--error", "x", "--next", "mail", "-q"});
+  EXPECT_EQ(late.exit_code, 76);
+  EXPECT_TRUE(contains(late.err, "lost"));
+  ASSERT_TRUE(late.out.starts_with(third + " ")) << "what was claimed is told all the same: " << late.out;
+  const auto token = late.out.substr(third.size() + 1, late.out.size() - third.size() - 2);
+  const auto last = tool({"job", "complete", third, "--token", token, "--next", "mail"});
+  EXPECT_EQ(last.exit_code, 3) << last.err;
+  EXPECT_EQ(last.out, "completed " + third + "\n");
+  EXPECT_EQ(tool({"job", "release", second, "--token", "1", "--ttl", "5s"}).exit_code, 2) << "--ttl is of the next job";
+}
+
 TEST_P(JobCommands, WhatCompleteLeavesCanBeRead) {
   const auto id = added("mail");
   const auto held = claimed("mail");

@@ -43,3 +43,11 @@ broken("occurrence after itself", "the next occurrence is later than the one bef
 broken("skips miscounted", "as many occurrences are told as skipped as were", "src/core/schedule_plan.cc",
        {"    plan.missed = due.earlier;": "    plan.missed = due.earlier - 1;"},
        simulator(), conformance("ScheduleMisfireTest.*"))
+broken("next before its verdict", "the claim that follows a verdict comes after it, and can have the place it frees",
+       "src/storage/combiner.h",
+       {"return std::pair(a->turn, key_of(*a)) < std::pair(b->turn, key_of(*b));":
+        "return std::pair(-a->turn, key_of(*a)) < std::pair(-b->turn, key_of(*b));"},
+       unit("CombinerTest.WhatOneThreadAsks*"), conformance("JobNextTest.ThePlaceThat*"))
+broken("next in a commit of its own", "a verdict and the next claim share a commit", "src/storage/postgres/caller.cc",
+       {"const bool together = !calls.empty() && belongs_in_batch(calls.front());": "const bool together = false;"},
+       conformance("JobNextTest.BothAreInOneCommit*"))

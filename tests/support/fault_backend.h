@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "storage/backend.h"
 
@@ -50,11 +51,25 @@ class FaultBackend final : public storage::Backend {
                               BootTime deadline) override {
     const auto fault = draw(statement.name);
     if (fault == Fault::fail_before_send) return unreachable();
-    auto rows = inner_->query(statement, params, deadline);
-    if (fault == Fault::lose_reply && rows) {
-      return Error{.code = Errc::in_doubt, .message = "the connection broke before the answer came"};
+    return with_fault(fault, inner_->query(statement, params, deadline));
+  }
+  /// Those that fail before they are sent are missing from what travels together.
+  std::vector<Result<storage::Rows>> query_each(std::span<const storage::Question> questions,
+                                                BootTime deadline) override {
+    std::vector<Fault> faults;
+    std::vector<storage::Question> sent;
+    for (const auto& question : questions) {
+      faults.push_back(draw(question.statement->name));
+      if (faults.back() != Fault::fail_before_send) sent.push_back(question);
     }
-    return rows;
+    auto rows = inner_->query_each(sent, deadline);
+    std::vector<Result<storage::Rows>> answers;
+    for (std::size_t i = 0, next = 0; i < questions.size(); ++i) {
+      const bool missing = faults[i] == Fault::fail_before_send;
+      answers.push_back(missing ? Result<storage::Rows>(unreachable())
+                                : with_fault(faults[i], std::move(rows[next++])));
+    }
+    return answers;
   }
   Result<std::unique_ptr<storage::Transaction>> begin(BootTime deadline) override {
     if (draw("begin") == Fault::fail_before_send) return unreachable();
@@ -70,6 +85,11 @@ class FaultBackend final : public storage::Backend {
   void close() override { inner_->close(); }
 
  private:
+  static Result<storage::Rows> with_fault(Fault fault, Result<storage::Rows> rows) {
+    if (fault != Fault::lose_reply || !rows) return rows;
+    return Error{.code = Errc::in_doubt, .message = "the connection broke before the answer came"};
+  }
+
   static Error unreachable() { return {.code = Errc::unavailable, .message = "the store cannot be reached"}; }
 
   Fault draw(std::string_view statement) {

@@ -123,5 +123,44 @@ TEST(CombinerTest, ManyCallsThatAreAlikeTravelWithTheirLike) {
   EXPECT_EQ(batches, (std::vector<std::string>{"leader", "abcgh", "def"}));
 }
 
+TEST(CombinerTest, WhatOneThreadAsksTogetherIsInOneBatchInItsOrder) {
+  Combiner combiner;
+  std::vector<std::string> batches;
+  const std::array<Param, 1> settle{Param(std::string_view("z"))};
+  const std::array<Param, 1> claim{Param(std::string_view("a"))};
+  std::vector<Call> calls;
+  calls.push_back({.statement = &sql::statement_at(1), .params = settle, .deadline = BootClock::now() + 1s, .turn = 0});
+  calls.push_back({.statement = &sql::statement_at(0), .params = claim, .deadline = BootClock::now() + 1s, .turn = 1});
+  combiner.run_all(calls, [&](std::span<Call* const> batch) {
+    std::string names;
+    for (const auto* each : batch) names += std::get<std::string_view>(each->params.front());
+    batches.push_back(names);
+    echo(batch);
+  });
+  EXPECT_EQ(batches, std::vector<std::string>{"za"}) << "by key it would be the other way round";
+  EXPECT_EQ(std::get<std::string>(calls[0].answer->front().front()), "z");
+  EXPECT_EQ(std::get<std::string>(calls[1].answer->front().front()), "a");
+}
+
+TEST(CombinerTest, WhatIsAskedTogetherIsRefusedTogetherWhenItsTimeIsOver) {
+  Combiner combiner;
+  std::atomic<bool> leader_is_in{false};
+  std::atomic<bool> go_on{false};
+  const std::array<Param, 1> params{Param(std::string_view("deploy"))};
+  std::jthread leader([&] {
+    Call call{&sql::statement_at(0), params, BootClock::now() + 10s};
+    static_cast<void>(combiner.run(call, [&](std::span<Call* const> batch) {
+      leader_is_in = true;
+      while (!go_on) std::this_thread::yield();
+      echo(batch);
+    }));
+  });
+  while (!leader_is_in) std::this_thread::yield();
+  std::vector<Call> calls(2, Call{&sql::statement_at(0), params, BootClock::now() + 10ms});
+  combiner.run_all(calls, [](std::span<Call* const>) { FAIL() << "the leader is not done"; });
+  for (const auto& call : calls) EXPECT_TRUE(support::fails(call.answer, Errc::unavailable));
+  go_on = true;
+}
+
 }  // namespace
 }  // namespace leasehold::storage

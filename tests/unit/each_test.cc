@@ -69,6 +69,17 @@ TEST(EachTest, CallsOfOneStatementAreOneGroupBehindTheOthers) {
             "lock_acquire: c | lock_acquire: f | job_claim: b | job_claim: d | heartbeat: a | heartbeat: e");
 }
 
+TEST(EachTest, WhatSomebodyAsksSecondComesAfterWhatAnybodyAsksFirst) {
+  Calls made;
+  std::vector<Call*> calls = {made.add(heartbeat, "a"), made.add(claim, "a"), made.add(heartbeat, "b"),
+                              made.add(claim, "b"), made.add(claim, "c")};
+  for (auto* second : {calls[1], calls[3]}) second->turn = 1;
+  sort_for_grouping(calls, each_forms);
+  EXPECT_EQ(described(group_calls(calls, each_forms)), "job_claim: c | heartbeat: a b | job_claim: a b");
+  for (auto* call : calls) call->statement = &claim;
+  EXPECT_EQ(described(group_calls(calls, each_forms)), "job_claim: c a b | job_claim: a b") << "a turn is not mixed";
+}
+
 TEST(EachTest, ALoneCallIsAGroupOfItsOwn) {
   Calls calls;
   std::vector<Call*> batch = {calls.add(claim, "a")};

@@ -30,6 +30,11 @@ class PgBackend final : public storage::Backend {
     return caller_.write(statement, params, deadline);
   }
 
+  std::vector<Result<storage::Rows>> query_each(std::span<const storage::Question> questions,
+                                                BootTime deadline) override {
+    return caller_.write_each(questions, deadline);
+  }
+
   Result<std::unique_ptr<storage::Transaction>> begin(BootTime deadline) override {
     auto connection = pool_.take(Lane::single, deadline);
     if (!connection) return std::move(connection).error();

@@ -55,6 +55,26 @@ Result<Rows> Caller::write(const storage::Statement& statement, std::span<const 
   return write_alone(statement, params, deadline);
 }
 
+std::vector<Result<Rows>> Caller::write_each(std::span<const storage::Question> questions, BootTime deadline) {
+  std::vector<Call> calls;
+  calls.reserve(questions.size());
+  for (const auto& question : questions) {
+    calls.push_back({.statement = question.statement,
+                     .params = question.params,
+                     .deadline = deadline,
+                     .turn = static_cast<int>(calls.size())});
+  }
+  const bool together = !calls.empty() && belongs_in_batch(calls.front());
+  if (together) combiner_.run_all(calls, [this](std::span<Call* const> batch) { write_batch(batch); });
+  std::vector<Result<Rows>> answers;
+  answers.reserve(calls.size());
+  for (auto& call : calls) {
+    const bool alone = !together || call.alone;
+    answers.push_back(alone ? write_alone(*call.statement, call.params, deadline) : std::move(call.answer));
+  }
+  return answers;
+}
+
 Result<Rows> Caller::write_alone(const storage::Statement& statement, std::span<const storage::Param> params,
                                  BootTime deadline) {
   const auto wait = std::to_string(lock_wait_ms(deadline));

@@ -36,6 +36,8 @@ class Caller {
                              BootTime deadline);
   Result<storage::Rows> write(const storage::Statement& statement, std::span<const storage::Param> params,
                               BootTime deadline);
+  /// See Backend::query_each.
+  std::vector<Result<storage::Rows>> write_each(std::span<const storage::Question> questions, BootTime deadline);
 
  private:
   Result<storage::Rows> write_alone(const storage::Statement& statement, std::span<const storage::Param> params,

@@ -1,6 +1,7 @@
 #include "storage/postgres/each.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "storage/postgres/binary_rows.h"
 
@@ -27,7 +28,7 @@ bool has_each_form(const storage::Statement& statement, std::span<const std::str
 
 void sort_for_grouping(std::vector<Call*>& calls, std::span<const std::string_view> each_forms) {
   const auto rank = [&](const Call* call) {
-    return has_each_form(*call->statement, each_forms) ? call->statement->index : -1;
+    return std::pair(call->turn, has_each_form(*call->statement, each_forms) ? call->statement->index : -1);
   };
   std::stable_sort(calls.begin(), calls.end(), [&](const Call* a, const Call* b) { return rank(a) < rank(b); });
 }
@@ -37,8 +38,10 @@ std::vector<CallGroup> group_calls(std::span<Call* const> calls, std::span<const
   for (std::size_t first = 0; first < calls.size();) {
     std::size_t length = 1;
     if (has_each_form(*calls[first]->statement, each_forms)) {
-      const auto* statement = calls[first]->statement;
-      while (first + length < calls.size() && calls[first + length]->statement == statement) ++length;
+      const auto fits = [&](const Call* call) {
+        return call->statement == calls[first]->statement && call->turn == calls[first]->turn;
+      };
+      while (first + length < calls.size() && fits(calls[first + length])) ++length;
     }
     groups.push_back(calls.subspan(first, length));
     first += length;

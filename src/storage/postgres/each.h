@@ -19,11 +19,11 @@ using CallGroup = std::span<storage::Call* const>;
 /// `each_forms` is that of a Dialect, here and below.
 bool has_each_form(const storage::Statement& statement, std::span<const std::string_view> each_forms);
 
-/// Brings calls that can be grouped together, behind all others. The others keep their order, by key; the groups come
-/// in the order of the statements, each by key: batches take their row locks in one order.
+/// Brings calls of a turn that can be grouped together, behind all others. The others keep their order, by key; the
+/// groups come in the order of the statements, each by key: batches take their row locks in one order.
 void sort_for_grouping(std::vector<storage::Call*>& calls, std::span<const std::string_view> each_forms);
 
-/// Neighbours of one statement that has an each-form are one group. The groups point into `calls`.
+/// Neighbours of one turn and one statement that has an each-form are one group. The groups point into `calls`.
 std::vector<CallGroup> group_calls(std::span<storage::Call* const> calls, std::span<const std::string_view> each_forms);
 
 /// Every call by itself.

@@ -100,6 +100,23 @@ class FileBackend final : public storage::Backend {
     return combiner_.run(call, [this](std::span<Call* const> calls) { run_batch(calls); });
   }
 
+  std::vector<Result<Rows>> query_each(std::span<const storage::Question> questions, BootTime deadline) override {
+    if (auto known = know_clock(deadline); !known) return {questions.size(), Result<Rows>(known.error())};
+    std::vector<Call> calls;
+    calls.reserve(questions.size());
+    for (const auto& question : questions) {
+      calls.push_back({.statement = question.statement,
+                       .params = question.params,
+                       .deadline = deadline,
+                       .turn = static_cast<int>(calls.size())});
+    }
+    if (!calls.empty()) combiner_.run_all(calls, [this](std::span<Call* const> batch) { run_batch(batch); });
+    std::vector<Result<Rows>> answers;
+    answers.reserve(calls.size());
+    for (auto& call : calls) answers.push_back(std::move(call.answer));
+    return answers;
+  }
+
   Result<std::unique_ptr<storage::Transaction>> begin(BootTime deadline) override {
     auto turn = writer_.begin(false, deadline);
     if (!turn) return std::move(turn).error();
