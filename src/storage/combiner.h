@@ -31,6 +31,17 @@ struct Call {
   bool alone = false;
 };
 
+/// What one caller asks, in its order.
+inline std::vector<Call> calls_for(std::span<const Question> questions, BootTime deadline) {
+  std::vector<Call> calls;
+  calls.reserve(questions.size());
+  for (const auto& question : questions) {
+    const auto turn = static_cast<int>(calls.size());
+    calls.push_back({.statement = question.statement, .params = question.params, .deadline = deadline, .turn = turn});
+  }
+  return calls;
+}
+
 class Combiner {
  public:
   static constexpr std::size_t max_batch = 64;

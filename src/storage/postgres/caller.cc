@@ -56,14 +56,7 @@ Result<Rows> Caller::write(const storage::Statement& statement, std::span<const 
 }
 
 std::vector<Result<Rows>> Caller::write_each(std::span<const storage::Question> questions, BootTime deadline) {
-  std::vector<Call> calls;
-  calls.reserve(questions.size());
-  for (const auto& question : questions) {
-    calls.push_back({.statement = question.statement,
-                     .params = question.params,
-                     .deadline = deadline,
-                     .turn = static_cast<int>(calls.size())});
-  }
+  auto calls = storage::calls_for(questions, deadline);
   const bool together = !calls.empty() && belongs_in_batch(calls.front());
   if (together) combiner_.run_all(calls, [this](std::span<Call* const> batch) { write_batch(batch); });
   std::vector<Result<Rows>> answers;

@@ -102,14 +102,7 @@ class FileBackend final : public storage::Backend {
 
   std::vector<Result<Rows>> query_each(std::span<const storage::Question> questions, BootTime deadline) override {
     if (auto known = know_clock(deadline); !known) return {questions.size(), Result<Rows>(known.error())};
-    std::vector<Call> calls;
-    calls.reserve(questions.size());
-    for (const auto& question : questions) {
-      calls.push_back({.statement = question.statement,
-                       .params = question.params,
-                       .deadline = deadline,
-                       .turn = static_cast<int>(calls.size())});
-    }
+    auto calls = storage::calls_for(questions, deadline);
     if (!calls.empty()) combiner_.run_all(calls, [this](std::span<Call* const> batch) { run_batch(batch); });
     std::vector<Result<Rows>> answers;
     answers.reserve(calls.size());
