@@ -32,6 +32,9 @@ bool share_settings(const NewJob& a, const NewJob& b) {
          x.most == y.most && x.exponential == y.exponential && a.tags == b.tags;
 }
 
+/// Nothing but its payload and its priority sets it apart from any other job.
+bool is_bare(const NewJob& job) { return is_plain(job) && share_settings(job, NewJob{.priority = job.priority}); }
+
 /// How many jobs at the front go in one statement.
 std::size_t length_of_run(std::span<const NewJob> jobs) {
   const auto& first = jobs.front();
@@ -64,7 +67,16 @@ Error no_answer() {
   return {.code = Errc::damaged, .message = "the store did not tell the ids: run `leasehold migrate verify`"};
 }
 
+Result<void> put_bare(const Runner& runner, std::string_view queue, const NewJob& job, std::vector<Enqueued>& out) {
+  auto rows = runner.run(sql::JobEnqueueOne{.queue = queue, .payload = job.payload, .priority = job.priority});
+  if (!rows) return std::move(rows).error();
+  if (rows->size() != 1) return no_answer();
+  out.push_back({.id = rows->front().id, .created = true, .state = JobState::available});
+  return {};
+}
+
 Result<void> put_single(const Runner& runner, std::string_view queue, const NewJob& job, std::vector<Enqueued>& out) {
+  if (is_bare(job)) return put_bare(runner, queue, job, out);
   const EnqueueStatement statement(queue, job);
   auto rows = runner.run(statement.get());
   if (!rows) return std::move(rows).error();

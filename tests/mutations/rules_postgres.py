@@ -101,6 +101,14 @@ broken("many released, one cancelled", "a wish to cancel decides over a release,
        QUEUE + "10_verdict_many.sql",
        {"EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = ANY (mine))": "false"},
        conformance("JobLotTest.Promise15_*"))
+broken("new job untold", "who waits for a queue is told of every new job", QUEUE + "04_enqueue.sql",
+       {"  PERFORM pg_notify('leasehold', a.topic) FROM leasehold.awaited AS a\n"
+        "    WHERE a.topic = 'queue:' || job_enqueue_one.queue AND a.until > moment;\n": ""},
+       sql("JobEnqueueSqlTest.ThoseWhoWait*"))
+broken("unasked in a batch", "what is refused to one caller is refused to callers that came together",
+       QUEUE + "04_enqueue.sql",
+       {"octet_length(n.payload), n.priority) IS NOT TRUE;": "octet_length(n.payload), n.priority) IS NULL;"},
+       sql("JobEnqueueSqlTest.EveryWayRefuses*"))
 broken("bundle not locked", "two claims never take the same bundle", QUEUE + "03_bundle.sql",
        {"LIMIT most / leasehold.bundle_size() + 2 FOR UPDATE SKIP LOCKED) AS p;":
         "LIMIT most / leasehold.bundle_size() + 2) AS p;"},

@@ -86,13 +86,27 @@ TEST_F(JobFunctionsTest, OtherIsolationLevelsAreRefused) {
   const auto id = enqueue(alice_);
   const auto token = claimed(alice_);
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
-    for (const auto& act :
-         {"job_enqueue('mail', '')", "job_enqueue_plain('mail', '{a,b}')", "job_claim('mail')", "job_claim_one('mail')",
-          "job_claim_many('mail', 2)", "job_settle_plain('complete', '{ID}', '{TOKEN}')", "job_heartbeat(ID, TOKEN)",
-          "job_complete(ID, TOKEN)", "job_fail(ID, TOKEN)", "job_release(ID, TOKEN)",
-          "job_snooze(ID, TOKEN, interval '1 s')", "job_settle_many('complete', '{ID}', '{TOKEN}')",
-          "lease_open('worker', 'alice', interval '1 minute')", "lease_close(1, '')", "lease_extend(1, '')",
-          "recover()", "job_cancel(ID)", "job_retry(ID)", "job_delete(ID)"}) {
+    for (const auto& act : {"job_enqueue('mail', '')",
+                            "job_enqueue_one('mail', '')",
+                            "job_enqueue_each('{mail}', '{a}', '{0}')",
+                            "job_enqueue_plain('mail', '{a,b}')",
+                            "job_claim('mail')",
+                            "job_claim_one('mail')",
+                            "job_claim_many('mail', 2)",
+                            "job_settle_plain('complete', '{ID}', '{TOKEN}')",
+                            "job_heartbeat(ID, TOKEN)",
+                            "job_complete(ID, TOKEN)",
+                            "job_fail(ID, TOKEN)",
+                            "job_release(ID, TOKEN)",
+                            "job_snooze(ID, TOKEN, interval '1 s')",
+                            "job_settle_many('complete', '{ID}', '{TOKEN}')",
+                            "lease_open('worker', 'alice', interval '1 minute')",
+                            "lease_close(1, '')",
+                            "lease_extend(1, '')",
+                            "recover()",
+                            "job_cancel(ID)",
+                            "job_retry(ID)",
+                            "job_delete(ID)"}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
       auto sql = here(std::string("SELECT leasehold.") + act);
       for (const auto& [word, value] : {std::pair<std::string, std::string>{"ID", id}, {"TOKEN", token}}) {
@@ -163,6 +177,8 @@ class JobPrivilegesTest : public SqlTest {
 
 TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
   for (const auto* call : {"job_enqueue('q', 'a')",
+                           "job_enqueue_one('q', 'a')",
+                           "job_enqueue_each('{q,q}', '{a,b}', '{0,0}')",
                            "job_enqueue_plain('q', '{b,c}')",
                            "job_claim('q', most => 3, request_id => 'r')",
                            "job_claim_one('q', request_id => 'o')",

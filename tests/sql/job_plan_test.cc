@@ -20,7 +20,7 @@ class JobPlanTest : public SqlTest {
         store_.schema() +
         "' AND relname IN ('job', 'ready', 'bundle', 'deferred', 'blocked', 'dedupe', 'job_grant', 'settled', 'lease', "
         "'result', "
-        "'error', 'progress')");
+        "'error', 'progress', 'awaited')");
   }
   /// How many entries of indexes a claim that is then rolled back looks at.
   std::int64_t read_by(const std::string& claim) {
@@ -60,7 +60,7 @@ TEST_F(JobPlanTest, NoActScansATable) {
       here("ANALYZE leasehold.job, leasehold.ready, leasehold.bundle, leasehold.deferred, leasehold.blocked, "
            "leasehold.dedupe, "
            "leasehold.job_grant, leasehold.settled, leasehold.lease, leasehold.result, leasehold.error, "
-           "leasehold.progress"));
+           "leasehold.progress, leasehold.awaited"));
   const auto before = sequential_scans();
   many("leasehold.job_enqueue('q', 'x', dedupe_key => 'key-' || i, limit_key => 'limit-' || i)");
   many("leasehold.job_enqueue_plain('q', '{a,b,c,d,e,f}')");
@@ -82,6 +82,8 @@ TEST_F(JobPlanTest, NoActScansATable) {
   many_claimed_together(
       "leasehold.job_settle_each(c.jobs, c.tokens, '{complete,complete}', '{NULL,NULL}', "
       "'{NULL,NULL}', '{t,t}', '{NULL,NULL}')");
+  many("leasehold.job_enqueue_one('other', 'x')");
+  many("leasehold.job_enqueue_each('{other,another}', '{a,b}', '{0,0}')");
   store_.advance(1h);
   many("leasehold.job_claim('later', 3)");
   many("leasehold.job_claim('q', 3)");

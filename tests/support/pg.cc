@@ -66,6 +66,15 @@ void PgConnection::send(const std::string& sql) {
   if (PQsendQuery(connection_.get(), sql.c_str()) != 1) throw std::runtime_error("cannot send " + sql);
 }
 
+std::vector<std::string> PgConnection::heard() {
+  const auto free = [](PGnotify* notification) { PQfreemem(notification); };
+  std::vector<std::string> all;
+  while (const std::unique_ptr<PGnotify, decltype(free)> next{PQnotifies(connection_.get()), free}) {
+    all.emplace_back(next->extra);
+  }
+  return all;
+}
+
 bool PgConnection::waits(PgConnection& observer) {
   const auto question = "SELECT cardinality(pg_blocking_pids(" + std::to_string(backend_pid()) + "))";
   bool blocked = false;

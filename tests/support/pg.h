@@ -45,6 +45,9 @@ class PgConnection {
   /// The first column of the answer to what was sent.
   std::string answer();
 
+  /// What was said on the channels that this connection listens to and came with earlier answers; each is told once.
+  std::vector<std::string> heard();
+
   [[nodiscard]] int backend_pid() const { return PQbackendPID(connection_.get()); }
 
  private:

@@ -71,6 +71,8 @@ DROP FUNCTION leasehold.lease_if_open(bigint);
 DROP FUNCTION leasehold.lease_if_dead(bigint, timestamptz);
 DROP FUNCTION leasehold.job_enqueue_plain(text, bytea[], bigint, interval, timestamptz, bigint, bigint, interval,
   interval, boolean, text[]);
+DROP FUNCTION leasehold.job_enqueue_each(text[], bytea[], bigint[]);
+DROP FUNCTION leasehold.job_enqueue_one(text, bytea, bigint);
 DROP FUNCTION leasehold.job_enqueue(text, bytea, bigint, interval, timestamptz, text, text, bigint, bigint, interval,
   interval, boolean, text[], bigint[]);
 DROP FUNCTION leasehold.job_block(bigint, bigint[], timestamptz);
@@ -96,8 +98,10 @@ DROP FUNCTION leasehold.wake(text, timestamptz);
 DROP FUNCTION leasehold.backoff(bigint, bigint, interval, interval, boolean);
 DROP FUNCTION leasehold.require_claim(text, bigint, interval);
 DROP FUNCTION leasehold.is_claim(text, bigint, interval);
+DROP FUNCTION leasehold.require_bare_job(text, bigint, bigint);
 DROP FUNCTION leasehold.require_job(text, bigint, bigint, bigint, bigint, interval, interval, text[]);
 DROP FUNCTION leasehold.is_plain_job(text, bigint, bigint, bigint, bigint, interval, interval, text[]);
+DROP FUNCTION leasehold.is_bare_job(text, bigint, bigint);
 DROP FUNCTION leasehold.require_queue(text);
 DROP FUNCTION leasehold.require(boolean, text);
 DROP FUNCTION leasehold.is_key(text);

@@ -19,6 +19,12 @@
 SELECT leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :limit_key,
   :failure_budget, :crash_budget, :backoff_base, :backoff_most, :backoff_exponential, :tags, :after);
 
+-- statement job_enqueue_one write
+-- takes queue text, payload bytes, priority int
+-- gives id int
+-- each SELECT * FROM leasehold.job_enqueue_each(:queue, :payload, :priority)
+SELECT leasehold.job_enqueue_one(:queue, :payload, :priority) AS id;
+
 -- statement job_enqueue_plain write
 -- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, failure_budget int,
 --   crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool, tags texts

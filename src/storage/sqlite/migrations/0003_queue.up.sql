@@ -18,20 +18,20 @@ CREATE TABLE leasehold_queue (
 ) WITHOUT ROWID;
 
 -- AUTOINCREMENT: the id of a deleted job is never given to another. The payload stands last, so that reading the
--- settings never walks through it.
+-- settings never walks through it. The defaults are for the statement that is told nothing else.
 CREATE TABLE leasehold_job (
   id                  INTEGER PRIMARY KEY AUTOINCREMENT,
   queue               TEXT    NOT NULL,
   priority            INTEGER NOT NULL,
   created_at          INTEGER NOT NULL,
-  failure_budget      INTEGER NOT NULL,
-  crash_budget        INTEGER NOT NULL,
-  backoff_base        INTEGER NOT NULL,
-  backoff_most        INTEGER NOT NULL,
-  backoff_exponential INTEGER NOT NULL,
+  failure_budget      INTEGER NOT NULL DEFAULT 10,
+  crash_budget        INTEGER NOT NULL DEFAULT 3,
+  backoff_base        INTEGER NOT NULL DEFAULT 5000000,
+  backoff_most        INTEGER NOT NULL DEFAULT 3600000000,
+  backoff_exponential INTEGER NOT NULL DEFAULT 1,
   dedupe_key          TEXT,
   limit_key           TEXT,
-  tags                TEXT    NOT NULL,
+  tags                TEXT    NOT NULL DEFAULT '[]',
   payload             BLOB    NOT NULL
 );
 

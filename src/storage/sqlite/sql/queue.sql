@@ -72,6 +72,14 @@ SELECT coalesce(n.job_id, last_insert_rowid()) AS id, n.job_id IS NULL AS create
   LEFT JOIN leasehold_lease AS l ON l.id = g.lease_id
   LEFT JOIN leasehold_deferred AS d ON d.job_id = n.job_id;
 
+-- statement job_enqueue_one write
+-- takes queue text, payload bytes, priority int
+-- gives id int
+INSERT INTO leasehold_job (queue, priority, created_at, payload) VALUES (:queue, :priority, :now, :payload);
+INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone)
+VALUES (:queue, :priority, last_insert_rowid(), 0, 0, 0);
+SELECT last_insert_rowid() AS id;
+
 -- The ids that one statement gives are consecutive.
 -- fragment first_new_id
 SELECT last_insert_rowid() - count(*) + 1 FROM bound_list(:payloads)

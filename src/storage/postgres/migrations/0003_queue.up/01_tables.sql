@@ -18,20 +18,21 @@ CREATE TABLE leasehold.queue (
   default_ttl  interval
 ) WITH (fillfactor = 70);
 
+-- The defaults are those of job_enqueue, for the functions that are told nothing else.
 CREATE TABLE leasehold.job (
   id                  bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   created_at          timestamptz NOT NULL,
-  backoff_base        interval    NOT NULL,
-  backoff_most        interval    NOT NULL,
-  failure_budget      smallint    NOT NULL,
-  crash_budget        smallint    NOT NULL,
+  backoff_base        interval    NOT NULL DEFAULT interval '5 seconds',
+  backoff_most        interval    NOT NULL DEFAULT interval '1 hour',
+  failure_budget      smallint    NOT NULL DEFAULT 10,
+  crash_budget        smallint    NOT NULL DEFAULT 3,
   priority            smallint    NOT NULL,
-  backoff_exponential boolean     NOT NULL,
+  backoff_exponential boolean     NOT NULL DEFAULT true,
   queue               text        NOT NULL COLLATE "C",
   payload             bytea       NOT NULL,
   dedupe_key          text        COLLATE "C",
   limit_key           text        COLLATE "C",
-  tags                text[]      NOT NULL
+  tags                text[]      NOT NULL DEFAULT '{}'
 );
 
 -- What can be claimed. The one index is the filter and the order of a claim, and nothing else.

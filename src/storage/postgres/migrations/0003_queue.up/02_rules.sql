@@ -20,13 +20,20 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(leasehold.is_key(queue), 'a queue name has 1 to 512 bytes and no control characters')
 $$;
 
+-- What every job passes that has no settings of its own but a priority.
+CREATE FUNCTION leasehold.is_bare_job(queue text, payload_bytes bigint, priority bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT octet_length(queue) BETWEEN 1 AND 512 AND queue !~ '[\x01-\x1f\x7f]' AND payload_bytes <= 1048576
+     AND priority BETWEEN -32768 AND 32767
+$$;
+
 -- What every plain job passes; the rest is asked in detail, so that a refusal says what was wrong.
 CREATE FUNCTION leasehold.is_plain_job(
   queue text, payload_bytes bigint, priority bigint, failure_budget bigint, crash_budget bigint,
   backoff_base interval, backoff_most interval, tags text[]
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT octet_length(queue) BETWEEN 1 AND 512 AND queue !~ '[\x01-\x1f\x7f]' AND payload_bytes <= 1048576
-     AND priority BETWEEN -32768 AND 32767 AND failure_budget BETWEEN 1 AND 1000 AND crash_budget BETWEEN 1 AND 1000
+  SELECT leasehold.is_bare_job(queue, payload_bytes, priority)
+     AND failure_budget BETWEEN 1 AND 1000 AND crash_budget BETWEEN 1 AND 1000
      AND backoff_base >= interval '0' AND backoff_most >= interval '0' AND tags = '{}'
 $$;
 
@@ -43,6 +50,11 @@ CREATE FUNCTION leasehold.require_job(
      AND leasehold.require(cardinality(tags) <= 20 AND NOT EXISTS (
            SELECT FROM unnest(tags) AS t(tag) WHERE (octet_length(t.tag) BETWEEN 1 AND 64) IS NOT TRUE),
          'a job has up to 20 tags of 1 to 64 bytes')
+$$;
+
+CREATE FUNCTION leasehold.require_bare_job(queue text, payload_bytes bigint, priority bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require_job(queue, payload_bytes, priority, 1, 1, interval '0', interval '0', '{}')
 $$;
 
 CREATE FUNCTION leasehold.is_claim(queue text, most bigint, ttl interval) RETURNS boolean

@@ -168,6 +168,55 @@ BEGIN
   END IF;
 END $$;
 
+-- A job with nothing special but a priority: gives its id. It costs little more than a bare INSERT: it asks nothing that
+-- can only be of interest for other jobs, and PL/pgSQL prepares each expression anew in every transaction.
+CREATE FUNCTION leasehold.job_enqueue_one(queue text, payload bytea, priority bigint DEFAULT 0) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  moment timestamptz := leasehold.now();
+  new_id bigint;
+BEGIN
+  IF (leasehold.is_safe_transaction()
+      AND leasehold.is_bare_job(queue, octet_length(payload), priority)) IS NOT TRUE THEN
+    PERFORM leasehold.require_safe_transaction()
+        AND leasehold.require_bare_job(queue, octet_length(payload), priority);
+  END IF;
+  INSERT INTO leasehold.job (created_at, priority, queue, payload)
+  VALUES (moment, job_enqueue_one.priority, job_enqueue_one.queue, job_enqueue_one.payload) RETURNING id INTO new_id;
+  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
+  VALUES (new_id, 0, 0, job_enqueue_one.priority, false, job_enqueue_one.queue);
+  -- As wake() does.
+  PERFORM pg_notify('leasehold', a.topic) FROM leasehold.awaited AS a
+    WHERE a.topic = 'queue:' || job_enqueue_one.queue AND a.until > moment;
+  RETURN new_id;
+END $$;
+
+-- Calls of job_enqueue_one that came together, each with a queue of its own.
+CREATE FUNCTION leasehold.job_enqueue_each(queues text[], payloads bytea[], priorities bigint[])
+RETURNS TABLE (call bigint, id bigint) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
+SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+DECLARE
+  sound  boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  moment timestamptz := leasehold.now();
+  ids    bigint[];
+BEGIN
+  PERFORM leasehold.require_bare_job(n.queue, octet_length(n.payload), n.priority)
+    FROM unnest(queues, payloads, priorities) AS n(queue, payload, priority)
+   WHERE leasehold.is_bare_job(n.queue, octet_length(n.payload), n.priority) IS NOT TRUE;
+  ids := ARRAY(SELECT nextval('leasehold.job_id_seq') FROM generate_series(1, cardinality(queues)));
+  INSERT INTO leasehold.job (id, created_at, priority, queue, payload) OVERRIDING SYSTEM VALUE
+  SELECT n.id, moment, n.priority, n.queue, n.payload
+    FROM unnest(ids, queues, payloads, priorities) AS n(id, queue, payload, priority);
+  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
+  SELECT n.id, 0, 0, n.priority, false, n.queue FROM unnest(ids, queues, priorities) AS n(id, queue, priority);
+  PERFORM pg_notify('leasehold', a.topic) FROM leasehold.awaited AS a
+    WHERE a.topic = ANY (ARRAY(SELECT 'queue:' || n.queue FROM unnest(queues) AS n(queue))) AND a.until > moment;
+  RETURN QUERY SELECT n.nth - 1, n.id FROM unnest(ids) WITH ORDINALITY AS n(id, nth);
+END $$;
+
 -- Many jobs with nothing special: gives their ids, in the order of the payloads.
 CREATE FUNCTION leasehold.job_enqueue_plain(
   queue               text,

@@ -2,6 +2,8 @@
 
 COMMENT ON FUNCTION leasehold.await_topic IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_enqueue IS 'scope: work';
+COMMENT ON FUNCTION leasehold.job_enqueue_one IS 'scope: work';
+COMMENT ON FUNCTION leasehold.job_enqueue_each IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_enqueue_plain IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_claim IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_claim_one IS 'scope: work';
