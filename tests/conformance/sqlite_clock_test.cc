@@ -2,6 +2,7 @@
 // another machine is never mistaken for this one.
 #include <gtest/gtest.h>
 
+#include "support/job_helpers.h"
 #include "support/lock_helpers.h"
 #include "support/store_fixture.h"
 
