@@ -120,6 +120,19 @@ TEST_F(LockWaitingTest, Promise02_TheClockIsReadAgainAfterWaiting) {
   EXPECT_EQ(bob_.answer(), "lost expired");
 }
 
+TEST_F(LockWaitingTest, AReleaseWakesWhoGotInLineWhileItWaited) {
+  const auto token = acquired("deploy");
+  observer_.run("LISTEN " + store_.schema());
+  alice_.run("BEGIN");
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.lock_wait('deploy', 'carol', 'place-of-carol')")),
+            "free");
+  bob_.send(here("SELECT outcome FROM leasehold.lock_release('deploy', " + token + ")"));
+  EXPECT_TRUE(bob_.waits(observer_)) << "or it would not know of the place";
+  alice_.run("COMMIT");
+  EXPECT_EQ(bob_.answer(), "released");
+  EXPECT_TRUE(observer_.notified()) << "whoever waits would look again only after half a second";
+}
+
 TEST_F(LockWaitingTest, Promise14_AFenceThatRolledBackGuardsNothing) {
   const auto token = acquired("deploy", "30 seconds");
   alice_.run("BEGIN");

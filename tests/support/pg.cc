@@ -87,6 +87,14 @@ bool PgConnection::waits(PgConnection& observer) {
   return blocked;
 }
 
+bool PgConnection::notified() {
+  return eventually([&] {
+    PQconsumeInput(connection_.get());
+    const std::unique_ptr<PGnotify, decltype(&PQfreemem)> heard(PQnotifies(connection_.get()), &PQfreemem);
+    return heard != nullptr;
+  });
+}
+
 PgConnection::ResultHandle PgConnection::take() {
   ResultHandle last;
   while (PGresult* next = PQgetResult(connection_.get())) last.reset(next);

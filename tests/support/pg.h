@@ -47,6 +47,8 @@ class PgConnection {
 
   /// What was said on the channels that this connection listens to and came with earlier answers; each is told once.
   std::vector<std::string> heard();
+  /// True once a NOTIFY has reached it, false when none does within some seconds. It listens already.
+  bool notified();
 
   [[nodiscard]] int backend_pid() const { return PQbackendPID(connection_.get()); }
 
