@@ -34,15 +34,16 @@ enum class JobVerb {
   advance,
   complete_many,
   release_many,
-  enqueue_many
+  enqueue_many,
+  hand_in
 };
 
 inline const char* to_string(JobVerb verb) {
-  static constexpr const char* words[] = {"enqueue",    "claim",   "attach",        "heartbeat",    "complete",
-                                          "fail",       "release", "snooze",        "cancel",       "retry",
-                                          "remove",     "redrive", "purge",         "recover",      "open",
-                                          "extend",     "close",   "limit",         "pause",        "show",
-                                          "show_queue", "advance", "complete_many", "release_many", "enqueue_many"};
+  static constexpr const char* words[] = {
+      "enqueue", "claim",         "attach",       "heartbeat",    "complete", "fail",  "release",
+      "snooze",  "cancel",        "retry",        "remove",       "redrive",  "purge", "recover",
+      "open",    "extend",        "close",        "limit",        "pause",    "show",  "show_queue",
+      "advance", "complete_many", "release_many", "enqueue_many", "hand_in"};
   return words[static_cast<std::size_t>(verb)];
 }
 
@@ -76,7 +77,8 @@ inline rc::Gen<JobAct> any_job_act() {
        {6, V::fail},       {3, V::release}, {3, V::snooze},        {3, V::cancel},       {5, V::retry},
        {2, V::remove},     {1, V::redrive}, {1, V::purge},         {3, V::recover},      {2, V::open},
        {2, V::extend},     {2, V::close},   {5, V::limit},         {1, V::pause},        {3, V::show},
-       {2, V::show_queue}, {9, V::advance}, {3, V::complete_many}, {2, V::release_many}, {6, V::enqueue_many}});
+       {2, V::show_queue}, {9, V::advance}, {3, V::complete_many}, {2, V::release_many}, {6, V::enqueue_many},
+       {6, V::hand_in}});
   // The clock often stops exactly where something ends, or a microsecond before: that is where mistakes live.
   const auto span = element<Moment>(0, 1, 4'000, 5'000, 9'000, 999'999, 1'000'000, 5'000'000, 9'999'999, 10'000'000,
                                     60'000'000, -2'000'000);

@@ -37,17 +37,7 @@ class JobSubject {
     return told;
   }
 
-  std::string claim(const Ask& ask) {
-    ClaimOptions options{.most = ask.most, .holder = support::holder(ask.holder)};
-    if (ask.lease) {
-      options.attach = leases_.at(static_cast<std::size_t>(*ask.lease));
-    } else {
-      options.ttl = Duration(ask.ttl);
-      options.request_id = ask.request;
-    }
-    const auto grant = jobs().claim(ask.queue, options);
-    return grant ? remember(*grant) : refusal(grant.error());
-  }
+  std::string claim(const Ask& ask) { return told(jobs().claim(ask.queue, options_of(ask))); }
 
   std::string heartbeat(int job, int ago, Moment ttl, const std::string& stage) {
     const auto beat = jobs().heartbeat(id(job), token(job, ago), {.stage = stage}, Duration(ttl));
@@ -55,7 +45,13 @@ class JobSubject {
     return "extended until " + away(micros(beat->expires_at), now()) + (beat->cancel_requested ? " unwanted" : "");
   }
 
-  std::string settle(int job, int ago, const Verdict& verdict) { return told(give(id(job), token(job, ago), verdict)); }
+  std::string settle(int job, int ago, const Verdict& verdict) {
+    return told(jobs().settle(id(job), token(job, ago), spoken(verdict)));
+  }
+  std::string hand_in(int job, int ago, const Verdict& verdict, const Ask& ask) {
+    const auto next = jobs().settle_and_claim(id(job), token(job, ago), spoken(verdict), ask.queue, options_of(ask));
+    return told(next.settled) + ", next " + told(next.grant);
+  }
   std::string settle(const std::vector<Spoken>& all, const Verdict& verdict) {
     std::vector<JobVerdict> verdicts;
     for (const auto& one : all) {
@@ -135,6 +131,19 @@ class JobSubject {
            (settled->replayed ? " again" : "");
   }
 
+  std::string told(const Result<JobGrant>& grant) { return grant ? remember(*grant) : refusal(grant.error()); }
+
+  [[nodiscard]] ClaimOptions options_of(const Ask& ask) const {
+    ClaimOptions options{.most = ask.most, .holder = support::holder(ask.holder)};
+    if (ask.lease) {
+      options.attach = leases_.at(static_cast<std::size_t>(*ask.lease));
+    } else {
+      options.ttl = Duration(ask.ttl);
+      options.request_id = ask.request;
+    }
+    return options;
+  }
+
   /// A handle of its own for every act: one that claims again and again may start behind the head of the queue.
   [[nodiscard]] Jobs jobs() const { return store_.jobs(); }
 
@@ -177,13 +186,14 @@ class JobSubject {
     return (enqueued.created ? "new " : "known ") + job_name(number(enqueued.id)) + " " + to_string(enqueued.state);
   }
 
-  Result<Settled> give(JobId id, Token token, const Verdict& verdict) const {
-    if (verdict.word == "complete") return jobs().complete(id, token, "done");
-    if (verdict.word == "release") return jobs().release(id, token);
-    if (verdict.word == "snooze") return jobs().snooze(id, token, Duration(verdict.delay.value_or(0)));
-    FailOptions options{.error = "no luck", .retryable = verdict.retryable};
-    if (verdict.delay) options.delay = Duration(*verdict.delay);
-    return jobs().fail(id, token, options);
+  static leasehold::Verdict spoken(const Verdict& verdict) {
+    if (verdict.word == "complete") return leasehold::Verdict::complete("done");
+    if (verdict.word == "release") return leasehold::Verdict::release();
+    if (verdict.word == "snooze") return leasehold::Verdict::snooze(Duration(verdict.delay.value_or(0)));
+    auto failure = leasehold::Verdict::fail("no luck");
+    failure.retryable = verdict.retryable;
+    if (verdict.delay) failure.delay = Duration(*verdict.delay);
+    return failure;
   }
 
   /// Every grant of a job has a greater token than the one before.

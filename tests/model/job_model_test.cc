@@ -61,7 +61,8 @@ class JobSequence {
       case JobVerb::release: settle(job, {.word = "release"}); break;
       case JobVerb::complete_many: settle_many(act, {.word = "complete"}); break;
       case JobVerb::release_many: settle_many(act, {.word = "release"}); break;
-      case JobVerb::snooze: settle(job, {.word = "snooze", .delay = std::max<Moment>(act.span, 0)}); break;
+      case JobVerb::snooze: settle(job, snooze(act)); break;
+      case JobVerb::hand_in: hand_in(job, act); break;
       case JobVerb::cancel: agree([&](auto& it) { return it.cancel(job); }); break;
       case JobVerb::retry: agree([&](auto& it) { return it.retry(job); }); break;
       case JobVerb::remove: agree([&](auto& it) { return it.remove(job); }); break;
@@ -147,6 +148,19 @@ class JobSequence {
     agree([&](auto& it) { return it.settle(job, act_->ago, verdict); });
   }
 
+  void hand_in(int job, const JobAct& act) {
+    const Ask ask{.queue = queue_name(act.queue),
+                  .most = 1 + act.number,
+                  .ttl = ttl(act),
+                  .holder = "holder" + std::to_string(act.holder)};
+    if (model_.dead_leases(ask.queue) > 8) return;
+    const auto verdict = act.choice < 4   ? Verdict{.word = "complete"}
+                         : act.choice < 6 ? failure(act)
+                         : act.choice < 7 ? Verdict{.word = "release"}
+                                          : snooze(act);
+    agree([&](auto& it) { return it.hand_in(job, act.ago, verdict, ask); });
+  }
+
   /// Of the first the token may be an old one, and often it is only in the company of others.
   void settle_many(const JobAct& act, const Verdict& verdict) {
     std::vector<Spoken> all;
@@ -164,6 +178,8 @@ class JobSequence {
     if (act.choice % 2 == 0) verdict.delay = std::max<Moment>(act.span, 0);
     return verdict;
   }
+
+  static Verdict snooze(const JobAct& act) { return {.word = "snooze", .delay = std::max<Moment>(act.span, 0)}; }
 
   static QueueSettings settings(const JobAct& act) {
     QueueSettings settings;
