@@ -16,11 +16,11 @@ NextJob Jobs::settle_and_claim(JobId id, Token token, const Verdict& verdict, st
   auto wish = queue::wish_from(queue, options);
   if (!wish) return {wish.error(), wish.error()};
   queue::Asking asking(*wish, *impl_->positions);
-  const auto deadline = impl_->deadline();
-  auto [settled, lot] = storage::query_both(*impl_->backend, statement.get(), asking.statement(), deadline);
-  // The verdict first: what it has to say again may free the place for the claim.
+  auto [settled, lot] = storage::query_both(*impl_->backend, statement.get(), asking.statement(), impl_->deadline());
+  // The verdict first: if it has to be said again, that may free the place for the claim.
   auto told = impl_->settle(statement, std::move(settled));
-  return {std::move(told), impl_->claim(*wish, options, asking.ask(*impl_->backend, deadline, std::move(lot)))};
+  auto asked = asking.ask(*impl_->backend, impl_->deadline(), std::move(lot));
+  return {std::move(told), impl_->claim(*wish, options, std::move(asked))};
 }
 
 }  // namespace leasehold
