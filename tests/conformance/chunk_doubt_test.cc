@@ -1,28 +1,15 @@
 // Chunks over a network that breaks: nothing is lost, nothing counts twice. Promises 10 and 13.
 #include <gtest/gtest.h>
 
-#include "store/open_store.h"
+#include "support/broken_store.h"
 #include "support/chunk_fixture.h"
-#include "support/fault_backend.h"
 
 namespace leasehold::support {
 namespace {
 
-class ChunkDoubtTest : public ChunkStoreTest {
+class ChunkDoubtTest : public WithBrokenStore<ChunkStoreTest> {
  protected:
-  void SetUp() override {
-    StoreTest::SetUp();
-    faults_ = std::make_shared<FaultBackend>(under_test().open_backend());
-    broken_ = store_over(faults_, {.call_timeout = 300ms});
-  }
-  void TearDown() override {
-    broken_.reset();
-    faults_.reset();
-  }
   Chunks broken_chunks() { return broken_->chunks(); }
-
-  std::shared_ptr<FaultBackend> faults_;
-  std::optional<Store> broken_;
 };
 LEASEHOLD_ON_BOTH_STORES(ChunkDoubtTest);
 

@@ -1,31 +1,22 @@
 // Sessions and claims over a network that breaks: nothing is lost, nothing counts twice. Promises 10 and 13.
 #include <gtest/gtest.h>
 
-#include "store/open_store.h"
-#include "support/fault_backend.h"
+#include "support/broken_store.h"
 #include "support/session_helpers.h"
 
 namespace leasehold::support {
 namespace {
 
-class ClaimDoubtTest : public SessionStoreTest {
+class ClaimDoubtTest : public WithBrokenStore<SessionStoreTest> {
  protected:
   void SetUp() override {
-    StoreTest::SetUp();
+    WithBrokenStore::SetUp();
     backlog({"SD-1", "SD-2", "SD-3"});
     ann_ = join("ann");
-    faults_ = std::make_shared<FaultBackend>(under_test().open_backend());
-    broken_ = store_over(faults_, {.call_timeout = 300ms});
-  }
-  void TearDown() override {
-    broken_.reset();
-    faults_.reset();
   }
   /// The next answer of this statement never comes.
   void lose_reply(const std::string& statement) { faults_->fail_next(Fault::lose_reply, 1, statement); }
 
-  std::shared_ptr<FaultBackend> faults_;
-  std::optional<Store> broken_;
   Grant ann_;
 };
 LEASEHOLD_ON_BOTH_STORES(ClaimDoubtTest);

@@ -3,8 +3,7 @@
 
 #include <thread>
 
-#include "store/open_store.h"
-#include "support/fault_backend.h"
+#include "support/broken_store.h"
 #include "support/lock_helpers.h"
 #include "support/process.h"
 #include "support/store_fixture.h"
@@ -12,23 +11,10 @@
 namespace leasehold::support {
 namespace {
 
-class DoubtTest : public StoreTest {
+class DoubtTest : public WithBrokenStore<StoreTest> {
  protected:
-  void SetUp() override {
-    StoreTest::SetUp();
-    faults_ = std::make_shared<FaultBackend>(under_test().open_backend());
-    broken_ = store_over(faults_, {.call_timeout = 300ms});
-  }
-  void TearDown() override {
-    broken_.reset();
-    faults_.reset();
-  }
-
   Locks broken_locks() { return broken_->locks(); }
   std::string leases() { return under_test().scalar("SELECT count(*) FROM " + under_test().table("lease")); }
-
-  std::shared_ptr<FaultBackend> faults_;
-  std::optional<Store> broken_;
 };
 LEASEHOLD_ON_BOTH_STORES(DoubtTest);
 

@@ -1,25 +1,15 @@
 // Jobs over a network that breaks: nothing is lost, nothing happens twice. Promises 10 and 13.
 #include <gtest/gtest.h>
 
-#include "store/open_store.h"
-#include "support/fault_backend.h"
+#include "support/broken_store.h"
 #include "support/job_helpers.h"
 #include "support/store_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-class JobDoubtTest : public StoreTest {
+class JobDoubtTest : public WithBrokenStore<StoreTest> {
  protected:
-  void SetUp() override {
-    StoreTest::SetUp();
-    faults_ = std::make_shared<FaultBackend>(under_test().open_backend());
-    broken_ = store_over(faults_, {.call_timeout = 300ms});
-  }
-  void TearDown() override {
-    broken_.reset();
-    faults_.reset();
-  }
   Jobs broken_jobs() { return broken_->jobs(); }
   /// On so many jobs of one claim.
   std::vector<JobVerdict> claimed_verdicts(int count) {
@@ -30,9 +20,6 @@ class JobDoubtTest : public StoreTest {
     }
     return verdicts;
   }
-
-  std::shared_ptr<FaultBackend> faults_;
-  std::optional<Store> broken_;
 };
 LEASEHOLD_ON_BOTH_STORES(JobDoubtTest);
 

@@ -6,8 +6,7 @@
 #include <set>
 #include <thread>
 
-#include "store/open_store.h"
-#include "support/fault_backend.h"
+#include "support/broken_store.h"
 #include "support/job_helpers.h"
 #include "support/store_fixture.h"
 
@@ -164,25 +163,17 @@ TEST_P(JobNextTest, BothAreInOneCommit) {
             "t");
 }
 
-class JobNextDoubtTest : public StoreTest {
+class JobNextDoubtTest : public WithBrokenStore<StoreTest> {
  protected:
   void SetUp() override {
-    StoreTest::SetUp();
-    faults_ = std::make_shared<FaultBackend>(under_test().open_backend());
-    broken_ = store_over(faults_, {.call_timeout = 300ms});
+    WithBrokenStore::SetUp();
     add_many(jobs(), "q", 3);
     job_ = claim_one(jobs(), "q", "alice");
-  }
-  void TearDown() override {
-    broken_.reset();
-    faults_.reset();
   }
   NextJob hand_in() {
     return broken_->jobs().settle_and_claim(job_.id, job_.token, Verdict::complete(), "q", claim_as("alice"));
   }
 
-  std::shared_ptr<FaultBackend> faults_;
-  std::optional<Store> broken_;
   Job job_;
 };
 LEASEHOLD_ON_BOTH_STORES(JobNextDoubtTest);

@@ -1,30 +1,20 @@
 // Schedules over a network that breaks: nothing is lost, nothing counts twice, and nothing runs. Promises 10 and 13.
 #include <gtest/gtest.h>
 
-#include "store/open_store.h"
-#include "support/fault_backend.h"
+#include "support/broken_store.h"
 #include "support/schedule_helpers.h"
 
 namespace leasehold::support {
 namespace {
 
-class ScheduleDoubtTest : public ScheduleStoreTest {
+class ScheduleDoubtTest : public WithBrokenStore<ScheduleStoreTest> {
  protected:
   void SetUp() override {
-    StoreTest::SetUp();
+    WithBrokenStore::SetUp();
     define("refresh", every_ten_minutes());
-    faults_ = std::make_shared<FaultBackend>(under_test().open_backend());
-    broken_ = store_over(faults_, {.call_timeout = 300ms});
-  }
-  void TearDown() override {
-    broken_.reset();
-    faults_.reset();
   }
   /// The next answer of this statement never comes.
   void lose_reply(const std::string& statement) { faults_->fail_next(Fault::lose_reply, 1, statement); }
-
-  std::shared_ptr<FaultBackend> faults_;
-  std::optional<Store> broken_;
 };
 LEASEHOLD_ON_BOTH_STORES(ScheduleDoubtTest);
 
