@@ -81,7 +81,7 @@ class JobContext {
   worker::Beater& beater_;
 };
 
-/// Called from several threads at once, one job each.
+/// Called from several threads at once, one job each. An exception says Verdict::fail(what()).
 using Handler = std::function<Verdict(const Job& job, JobContext& context)>;
 
 /// When a worker ends by itself.

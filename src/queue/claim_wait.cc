@@ -26,6 +26,11 @@ Result<void> check_claim(const Wish& wish, const ClaimOptions& options) {
   return wish.ttl ? check_ttl(*wish.ttl) : Result<void>();
 }
 
+/// Somebody who died on this host may hold what this claim wants.
+bool may_be_with_the_dead(const Error& refusal) {
+  return refusal.code == Errc::empty || refusal.code == Errc::at_capacity || refusal.code == Errc::busy;
+}
+
 }  // namespace
 
 Result<Wish> wish_from(std::string_view queue, const ClaimOptions& options) {
@@ -46,14 +51,6 @@ Result<Wish> wish_from(std::string_view queue, const ClaimOptions& options) {
   return wish;
 }
 
-namespace {
-
-/// Somebody who died on this host may hold what this claim wants.
-bool may_be_with_the_dead(const Error& refusal) {
-  return refusal.code == Errc::empty || refusal.code == Errc::at_capacity || refusal.code == Errc::busy;
-}
-
-}  // namespace
 }  // namespace queue
 
 Result<JobGrant> Jobs::Impl::claim_once(const queue::Wish& wish, std::optional<Result<JobGrant>> first) const {
