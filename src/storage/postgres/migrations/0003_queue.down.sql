@@ -1,6 +1,8 @@
 DROP FUNCTION leasehold.lease_close(bigint, text, text);
 DROP FUNCTION leasehold.lease_extend(bigint, text, interval);
 DROP FUNCTION leasehold.lease_open(text, text, interval, text, text, text, bigint, bigint, text, text);
+DROP FUNCTION leasehold.job_settle_and_claim(bigint, bigint, text, text, bytea, text, boolean, interval, interval, text,
+  text, text, text, bigint, bigint, text, text);
 DROP FUNCTION leasehold.job_snooze(bigint, bigint, interval);
 DROP FUNCTION leasehold.job_release(bigint, bigint);
 DROP FUNCTION leasehold.job_fail(bigint, bigint, text, boolean, interval);

@@ -14,6 +14,7 @@ COMMENT ON FUNCTION leasehold.job_settle IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_settle_each IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_settle_plain IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_settle_many IS 'scope: work';
+COMMENT ON FUNCTION leasehold.job_settle_and_claim IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_complete IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_fail IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_release IS 'scope: work';
