@@ -165,6 +165,84 @@ BEGIN
   END IF;
 END $$;
 
+-- A lease for many claims, which one process heartbeats as a whole: a worker for its jobs, a loader for its chunks.
+CREATE FUNCTION leasehold.lease_open_own(
+  kind text, holder text, ttl interval, request_id text, host text, boot_id text, pid bigint, process_start bigint,
+  tty text, instance text, OUT l leasehold.lease, OUT replayed boolean
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_ttl(lease_open_own.ttl);
+  moment timestamptz := leasehold.now();
+BEGIN
+  INSERT INTO leasehold.lease AS t
+    (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at, expires_at,
+     request_id)
+  VALUES
+    (lease_open_own.kind, lease_open_own.holder, lease_open_own.host, lease_open_own.boot_id, lease_open_own.pid,
+     lease_open_own.process_start, lease_open_own.tty, lease_open_own.instance, lease_open_own.ttl, moment, moment,
+     moment + lease_open_own.ttl, lease_open_own.request_id)
+  ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING
+  RETURNING t.* INTO l;
+  replayed := l.id IS NULL;
+  IF replayed THEN
+    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.request_id = lease_open_own.request_id;
+  END IF;
+END $$;
+
+-- Extends the lease of the process that has this random part. One of another kind is none.
+CREATE FUNCTION leasehold.lease_extend_own(
+  id bigint, kinds text[], instance text, ttl interval, OUT outcome text, OUT why text, OUT l leasehold.lease
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  sound boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
+    AND (lease_extend_own.ttl IS NULL OR leasehold.require_ttl(lease_extend_own.ttl));
+  mine  boolean;
+  beat  record;
+BEGIN
+  SELECT t.instance = lease_extend_own.instance INTO mine FROM leasehold.lease AS t
+   WHERE t.id = lease_extend_own.id AND t.kind = ANY (kinds);
+  IF mine IS NOT TRUE THEN
+    outcome := CASE WHEN mine IS NULL THEN 'not_found' ELSE 'lost' END;
+    why := CASE WHEN mine IS NOT NULL THEN 'superseded' END;
+    RETURN;
+  END IF;
+  beat := leasehold.lease_heartbeat(lease_extend_own.id, lease_extend_own.ttl);
+  l := beat.l;
+  outcome := CASE WHEN beat.extended THEN 'extended' ELSE 'lost' END;
+  why := CASE WHEN NOT beat.extended THEN leasehold.lost_reason(0, 0, l.ended_at, l.end_reason) END;
+END $$;
+
+-- Ends such a lease in good order. `ended`: by this call, and what it holds is to be given back.
+CREATE FUNCTION leasehold.lease_close_own(
+  id bigint, kinds text[], instance text, reason text, OUT outcome text, OUT why text, OUT ended boolean,
+  OUT moment timestamptz
+) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  sound boolean := leasehold.require_safe_transaction();
+  l     leasehold.lease;
+BEGIN
+  ended := false;
+  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = lease_close_own.id AND t.kind = ANY (kinds) FOR UPDATE;
+  moment := leasehold.now();
+  IF l.id IS NULL THEN
+    outcome := 'not_found';
+  ELSIF l.instance <> lease_close_own.instance THEN
+    outcome := 'lost';
+    why := 'superseded';
+  ELSIF l.ended_at IS NOT NULL THEN
+    outcome := CASE WHEN l.end_reason = 'closed' THEN 'closed' ELSE 'lost' END;
+    why := CASE WHEN l.end_reason <> 'closed' THEN leasehold.lost_reason(0, 0, l.ended_at, l.end_reason) END;
+  ELSE
+    UPDATE leasehold.lease AS t SET ended_at = moment, end_reason = 'closed', end_detail = lease_close_own.reason
+     WHERE t.id = l.id;
+    outcome := 'closed';
+    ended := true;
+  END IF;
+END $$;
+
 CREATE FUNCTION leasehold.event_list(after_id bigint, only_key text, most bigint)
 RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text,
                host text, previous_holder text, detail text)
