@@ -13,6 +13,8 @@
 
 namespace leasehold {
 
+struct OpenOptions;  // store.h
+
 struct MigrationInfo {
   int version = 0;
   std::string name;
@@ -29,9 +31,9 @@ struct Drift {
 
 class Migrations {
  public:
-  /// For a store whose schema may be missing, older or newer: Store::open would refuse it.
-  LEASEHOLD_EXPORT static Result<Migrations> open(std::string_view url,
-                                                  Duration call_timeout = std::chrono::seconds(10));
+  /// For a store whose schema may be missing, older or newer: Store::open would refuse it. Nothing is migrated; of the
+  /// options, `create` says whether a missing SQLite file is made.
+  LEASEHOLD_EXPORT static Result<Migrations> open(std::string_view url, const OpenOptions& options);
 
   /// Every migration this binary knows, with what the store says of it.
   LEASEHOLD_EXPORT Result<std::vector<MigrationInfo>> status() const;

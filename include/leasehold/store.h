@@ -41,6 +41,9 @@ enum class MigrateOnOpen {
 
 struct OpenOptions {
   MigrateOnOpen migrate = MigrateOnOpen::automatic;
+  /// False: a SQLite file that is not there is not made, nor are tables in one that has none of leasehold's; that is
+  /// `schema_missing`. An older schema is brought up as usual.
+  bool create = true;
   /// How long one call may take, reconnecting and waiting for row locks included.
   Duration call_timeout = std::chrono::seconds(10);
 };

@@ -50,7 +50,7 @@ void print_chunks(const ChunkClaimCommand& options, const ChunkGrant& grant) {
 }
 
 int claim(const Context& context, ChunkClaimCommand& options) {
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   options.claim.key = options.key;
   options.claim.holder = calling_process(options.holder);

@@ -112,7 +112,7 @@ void print_report(const wire::PlanReport& report) {
 int plan(const Context& context, const ChunkPlanOptions& options) {
   const auto planned = planned_chunks(options);
   if (!planned) return report(context, planned.error());
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   const auto done = plan_and_tie(store->chunks(), options, *planned);
   if (!done) return report(context, done.error());

@@ -105,7 +105,7 @@ int run_with(const Context& context, const ChunkRunOptions& options, const run::
   const SteppedStop stop(stops, options.grace);
   const auto url = context.store_url();
   if (!url) return report(context, url.error());
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   const auto set = store->chunks().progress(options.set);
   if (!set) return report(context, set.error());

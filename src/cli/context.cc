@@ -35,17 +35,19 @@ Result<std::filesystem::path> state_folder() {
                .message = "no store given and neither XDG_STATE_HOME nor HOME is set: use --db URL or LEASEHOLD_DB"};
 }
 
-Result<std::string> default_url() {
+Result<std::filesystem::path> default_folder() {
   auto state = state_folder();
   if (!state) return std::move(state).error();
-  const auto folder = *state / "leasehold";
+  return *state / "leasehold";
+}
+
+Result<void> make_folder(const std::filesystem::path& folder) {
   std::error_code failure;
-  if (std::filesystem::create_directories(folder, failure); failure) {
-    return Error{.code = Errc::unavailable,
-                 .message = fmt::format("cannot make the folder {}: {}; use --db URL to put the store elsewhere",
-                                        folder.string(), failure.message())};
-  }
-  return "sqlite:" + (folder / "leasehold.db").string();
+  std::filesystem::create_directories(folder, failure);
+  if (!failure) return {};
+  return Error{.code = Errc::unavailable,
+               .message = fmt::format("cannot make the folder {}: {}; use --db URL to put the store elsewhere",
+                                      folder.string(), failure.message())};
 }
 
 }  // namespace
@@ -70,11 +72,29 @@ Result<std::string> Context::store_url() const {
     }
     return as_url(given);
   }
-  return default_url();
+  auto folder = default_folder();
+  if (!folder) return std::move(folder).error();
+  return "sqlite:" + (*folder / "leasehold.db").string();
 }
 
-Result<Store> Context::open_store(const OpenOptions& options) const {
+Result<std::string> Context::store_url_to_make() const {
+  const bool chosen = !db.empty() || std::getenv("LEASEHOLD_DB") != nullptr;
+  if (chosen) return store_url();
+  auto folder = default_folder();
+  if (!folder) return std::move(folder).error();
+  if (auto made = make_folder(*folder); !made) return std::move(made).error();
+  return store_url();
+}
+
+Result<Store> Context::open_store(OpenOptions options) const {
   auto url = store_url();
+  if (!url) return std::move(url).error();
+  options.create = false;
+  return Store::open(*url, options);
+}
+
+Result<Store> Context::open_or_make_store(const OpenOptions& options) const {
+  auto url = store_url_to_make();
   if (!url) return std::move(url).error();
   return Store::open(*url, options);
 }

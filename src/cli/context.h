@@ -30,9 +30,15 @@ struct Context {
   bool json = false;                 ///< --json: the result, errors too, as JSON on stdout
   std::function<int()> action;
 
-  /// --db, else LEASEHOLD_DB, else a file in the user's state folder (which is made).
+  /// --db, else LEASEHOLD_DB, else a file in the user's state folder.
   [[nodiscard]] Result<std::string> store_url() const;
-  [[nodiscard]] Result<Store> open_store(const OpenOptions& options = {}) const;
+  /// The same for a store that is to be made where there is none: the state folder then is.
+  [[nodiscard]] Result<std::string> store_url_to_make() const;
+
+  /// The store that is there. A look at a path that was mistyped says so, and leaves no file behind.
+  [[nodiscard]] Result<Store> open_store(OpenOptions options = {}) const;
+  /// For what brings something in, or waits for it to come.
+  [[nodiscard]] Result<Store> open_or_make_store(const OpenOptions& options = {}) const;
 };
 
 }  // namespace leasehold::cli

@@ -93,7 +93,7 @@ class Candidate {
 
   Result<Leadership> campaign_once(BootTime until) {
     if (!store_) {
-      auto opened = context_.open_store();
+      auto opened = context_.open_or_make_store();
       if (!opened) return std::move(opened).error();
       store_ = std::move(*opened);
     }

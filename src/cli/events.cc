@@ -16,7 +16,7 @@ struct EventsOptions {
 };
 
 int show_events(const Context& context, const EventsOptions& options) {
-  auto store = context.open_store();
+  auto store = options.follow ? context.open_or_make_store() : context.open_store();
   if (!store) return report(context, store.error());
   if (options.follow) return follow_events(context, *store, options.filter);
   auto events = store->events(options.filter);

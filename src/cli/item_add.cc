@@ -19,7 +19,7 @@ struct ItemAddOptions {
 };
 
 int add(const Context& context, ItemAddOptions& options) {
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   if (options.conflicts_given->count() > 0) {
     std::erase(options.conflicts, "");

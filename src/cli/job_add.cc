@@ -37,7 +37,7 @@ int add(const Context& context, JobAddOptions& options) {
   auto payload = payload_of(options);
   if (!payload) return report(context, payload.error());
   options.job.payload = std::move(*payload);
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   auto enqueued = store->jobs().enqueue(options.queue, options.job.job());
   if (!enqueued) return report(context, enqueued.error());

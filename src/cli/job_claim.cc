@@ -20,7 +20,7 @@ struct JobClaimOptions {
 };
 
 int claim(const Context& context, JobClaimOptions& options) {
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   options.claim.holder = calling_process(options.holder);
   return tell_granted(context, store->jobs().claim(options.queue, options.claim), options.quiet, options.refused_code);

@@ -147,7 +147,7 @@ int report_stop(const Context& context, const Imported& imported, Error why) {
 int import(const Context& context, const JobImportOptions& options) {
   auto lines = LineReader::open(options.file);
   if (!lines) return report(context, lines.error());
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   const StopSignals signals(std::stop_source{});
   const auto jobs = store->jobs();

@@ -15,7 +15,7 @@ struct LimitSetOptions {
 };
 
 int set(const Context& context, const LimitSetOptions& options) {
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   const auto limits = store->limits();
   if (const auto done = limits.set(options.name, options.every, options.burst); !done) {

@@ -21,7 +21,7 @@ struct LimitTakeOptions {
 };
 
 int take(const Context& context, LimitTakeOptions& options) {
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   options.take.holder = calling_process(options.holder).name;
   const auto slot = store->limits().take(options.name, options.take);

@@ -38,7 +38,7 @@ int after_signal(const Locks& locks, const Result<Grant>& grant, int signal) {
 
 int acquire(const Context& context, LockAcquireOptions& options) {
   auto& words = options.words;
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   if (const auto checked = check_reentry(store->locks(), words.names, words.acquire.share); !checked) {
     return report(context, checked.error());

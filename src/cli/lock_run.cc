@@ -71,7 +71,7 @@ int run_with(const Context& context, const LockRunOptions& options, Supervisor& 
   const auto& words = options.words;
   const auto url = context.store_url();
   if (!url) return report_failure(context, url.error());
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report_failure(context, store.error());
   const auto locks = store->locks();
   if (const auto checked = check_reentry(locks, words.names, words.acquire.share); !checked) {

@@ -46,7 +46,7 @@ class Watcher {
 
   int run() {
     const auto begun = BootClock::now();
-    const auto store = context_.open_store();
+    const auto store = context_.open_or_make_store();
     if (!store) return report(context_, store.error());
     const StopSignals signals(stop_);
     signals.set_alarm(begun + bounded_wait(options_.timeout));
@@ -95,7 +95,7 @@ class Watcher {
 
 int watch(const Context& context, const LockWatchOptions& options) {
   if (!options.events) return Watcher(context, options).run();
-  const auto store = context.open_store();
+  const auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   return follow_events(context, *store, {.key = options.name, .limit = events_before});
 }

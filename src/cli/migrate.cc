@@ -14,11 +14,20 @@ namespace {
 
 using Migrated = Result<std::vector<MigrationInfo>>;
 
-/// The store as it is: these commands are here to look at its schema and to change it.
+/// The store as it is: these commands are here to look at its schema and to change it. A file that is not there is
+/// looked at like an empty one: what would have to be done is all there is to tell.
 Result<Migrations> open_as_it_is(const Context& context) {
   auto url = context.store_url();
   if (!url) return std::move(url).error();
-  return Migrations::open(*url);
+  auto migrations = Migrations::open(*url, {.create = false});
+  const bool missing = !migrations && migrations.error().code == Errc::schema_missing;
+  return missing ? Migrations::open("sqlite::memory:", {}) : std::move(migrations);
+}
+
+Result<Migrations> open_or_make(const Context& context) {
+  auto url = context.store_url_to_make();
+  if (!url) return std::move(url).error();
+  return Migrations::open(*url, {.create = true});
 }
 
 int tell(const Context& context, const Migrated& migrations, std::string_view verb, std::string_view nothing) {
@@ -34,7 +43,7 @@ int tell(const Context& context, const Migrated& migrations, std::string_view ve
 }
 
 int up(const Context& context) {
-  auto migrations = open_as_it_is(context);
+  auto migrations = open_or_make(context);
   if (!migrations) return report(context, migrations.error());
   return tell(context, migrations->up(), "applied", "nothing to apply: the schema is current");
 }

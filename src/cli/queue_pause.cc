@@ -29,13 +29,13 @@ int print_change(const Context& context, std::string_view what, const Result<Que
 }
 
 int pause(const Context& context, const QueuePauseOptions& options) {
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   return print_change(context, "paused", store->queues().pause(options.name, options.reason));
 }
 
 int resume(const Context& context, const QueuePauseOptions& options) {
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   return print_change(context, "resumed", store->queues().resume(options.name));
 }

@@ -47,7 +47,7 @@ int set(const Context& context, const QueueSetOptions& options) {
     return report(context, {.code = Errc::invalid_argument,
                             .message = "nothing to set: use --max-running, --max-per-key, --rate or --ttl"});
   }
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   return print_queue(context, store->queues().set(options.name, options.settings));
 }

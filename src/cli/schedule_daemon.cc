@@ -57,7 +57,7 @@ int serve(const Context& context, const ScheduleDaemonOptions& options, const ru
   const SteppedStop stop(stops, warden != nullptr ? options.grace : Duration(0));
   const auto url = context.store_url();
   if (!url) return report(context, url.error());
-  const auto store = context.open_store();
+  const auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   auto holder = warden != nullptr ? holder_guarded_by(warden->process(), options.holder) : Holder::self(options.holder);
   std::optional<ScheduleCommand> commands;

@@ -34,7 +34,7 @@ int define(const Context& context, const ScheduleDefineOptions& options) {
   if (!definition) return report(context, definition.error());
   definition->ttl = options.ttl;
   definition->command = options.command;
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   const auto defined = store->schedules().define(options.name, *definition);
   if (!defined) return report(context, defined.error());

@@ -154,7 +154,7 @@ int run_with(const Context& context, const ScheduleRunOptions& options, Supervis
   if (!url) return report_failure(context, url.error());
   auto counts = CountsFile::open();
   if (!counts) return report_failure(context, counts.error());
-  const auto store = context.open_store();
+  const auto store = context.open_or_make_store();
   if (!store) return report_failure(context, store.error());
   const auto schedules = store->schedules();
   if (options.defines) {

@@ -82,7 +82,7 @@ int open(const Context& context, SessionOpenOptions& options) {
   auto& session = options.face.options;
   if (watched && !session.max_age) session.max_age = usual_age_of_watched;
   session.holder = *holder;
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   const auto before = BootClock::now();
   const auto grant = store->sessions().open(session);

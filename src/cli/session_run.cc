@@ -138,7 +138,7 @@ int run_in_session(const Context& context, SessionRunOptions& options) {
   if (!supervisor) return report_failure(context, supervisor.error());
   const auto url = context.store_url();
   if (!url) return report_failure(context, url.error());
-  const auto store = context.open_store();
+  const auto store = context.open_or_make_store();
   if (!store) return report_failure(context, store.error());
   options.face.options.holder = holder_guarded_by((*supervisor)->guardian(), options.face.holder);
   auto held = store->sessions().hold(options.face.options);

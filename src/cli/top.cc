@@ -128,7 +128,7 @@ int show_once(const Context& context) {
 
 int show_live(const Context& context, Duration every) {
   const TopSignals signals;
-  auto store = context.open_store({.call_timeout = patience_with_store});
+  auto store = context.open_or_make_store({.call_timeout = patience_with_store});
   if (!store) return report(context, store.error());
   TopReader reader(*store, events_live);
   auto first = reader.read();

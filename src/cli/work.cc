@@ -99,7 +99,7 @@ int work_with(const Context& context, const WorkOptions& options, const run::War
   const SteppedStop stop(stops, options.grace);
   const auto url = context.store_url();
   if (!url) return report(context, url.error());
-  auto store = context.open_store();
+  auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   CommandRunner runner(
       {.program = options.command.front(), .ttl = options.ttl, .grace = fitting_grace(options.grace, options.ttl)},

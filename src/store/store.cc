@@ -1,5 +1,7 @@
 #include "leasehold/store.h"
 
+#include <filesystem>
+
 #include "chunk/chunks.h"
 #include "core/limits.h"
 #include "core/store_url.h"
@@ -23,12 +25,27 @@ Result<std::unique_ptr<storage::Backend>> open_backend(const StoreUrl& url, cons
   return url.kind == StoreUrl::Kind::sqlite ? sqlite::open(url, clock, deadline) : postgres::open(url, deadline);
 }
 
+/// Opening a SQLite file makes it.
+Result<void> require_file(const StoreUrl& url, const OpenOptions& options) {
+  std::error_code unknown;
+  const bool made_of_file = url.kind == StoreUrl::Kind::sqlite && !url.in_memory();
+  if (options.create || !made_of_file || std::filesystem::exists(url.path, unknown) || unknown) return {};
+  return Error{.code = Errc::schema_missing,
+               .message = "there is no store at " + url.path +
+                          " yet: what is first put into it makes it, and so does `leasehold migrate up`"};
+}
+
 Result<void> bring_schema_up(storage::Backend& backend, const StoreUrl& url, const OpenOptions& options) {
   storage::Migrator migrator(backend, options.call_timeout);
   const bool automatic = options.migrate == MigrateOnOpen::automatic && url.kind == StoreUrl::Kind::sqlite;
   auto current = migrator.require_current();
   const bool missing = !current && current.error().code == Errc::schema_missing;
   if (!missing || !(automatic || options.migrate == MigrateOnOpen::yes)) return current;
+  if (!options.create) {
+    auto version = migrator.version();
+    if (!version) return std::move(version).error();
+    if (*version == 0) return current;
+  }
   auto applied = migrator.up();
   if (!applied) return std::move(applied).error();
   // With this read a SQLite store learns its clock, so that its first act may as well be a transaction.
@@ -71,6 +88,7 @@ LeaseInfo lease_from(sql::LeaseList::Row& row) {
 Result<Store> open_store_with(std::string_view url, const OpenOptions& options, const Clock& clock) {
   auto parsed = parse_store_url(url);
   if (!parsed) return std::move(parsed).error();
+  if (auto there = require_file(*parsed, options); !there) return std::move(there).error();
   auto backend = open_backend(*parsed, clock, BootClock::now() + options.call_timeout);
   if (!backend) return std::move(backend).error();
   if (auto current = bring_schema_up(**backend, *parsed, options); !current) return std::move(current).error();
@@ -85,12 +103,13 @@ Store store_over(std::shared_ptr<storage::Backend> backend, const OpenOptions& o
   return Store(std::make_shared<Store::Impl>(std::move(backend), options.call_timeout));
 }
 
-Result<Migrations> Migrations::open(std::string_view url, Duration call_timeout) {
+Result<Migrations> Migrations::open(std::string_view url, const OpenOptions& options) {
   auto parsed = parse_store_url(url);
   if (!parsed) return std::move(parsed).error();
-  auto backend = open_backend(*parsed, system_clock(), BootClock::now() + call_timeout);
+  if (auto there = require_file(*parsed, options); !there) return std::move(there).error();
+  auto backend = open_backend(*parsed, system_clock(), BootClock::now() + options.call_timeout);
   if (!backend) return std::move(backend).error();
-  return store_over(std::move(*backend), {.call_timeout = call_timeout}).migrations();
+  return store_over(std::move(*backend), options).migrations();
 }
 
 Result<bool> Store::rehome(std::string_view url) {
@@ -99,6 +118,7 @@ Result<bool> Store::rehome(std::string_view url) {
   if (parsed->kind != StoreUrl::Kind::sqlite) {
     return Error{.code = Errc::invalid_argument, .message = "only a sqlite store belongs to one machine"};
   }
+  if (auto there = require_file(*parsed, {.create = false}); !there) return std::move(there).error();
   return sqlite::rehome(*parsed, system_clock());
 }
 

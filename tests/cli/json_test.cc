@@ -37,6 +37,7 @@ TEST_F(Json, ALostLeaseTellsWhy) {
 }
 
 TEST_F(Json, AMistypedCommandLineIsAnErrorToo) {
+  make_store();
   EXPECT_EQ(json({"lock", "aquire", "x"}, 2).at("error").at("code"), "invalid_argument");
   EXPECT_EQ(json({"lock", "show", "nobody"}, 4).at("error").at("code"), "not_found");
 }

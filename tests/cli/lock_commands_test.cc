@@ -106,6 +106,7 @@ TEST_F(LockCommands, ALateReleaseIsLostAndChangesNothing) {
 }
 
 TEST_F(LockCommands, ShowOfAnUnknownLockIsNotFound) {
+  make_store();
   const auto shown = tool({"lock", "show", "nobody"});
   EXPECT_EQ(shown.exit_code, 4);
   EXPECT_EQ(shown.out, "");

@@ -24,6 +24,7 @@ TEST_F(StoreCommands, EventsTellWhatHappenedInOrder) {
 }
 
 TEST_F(StoreCommands, NoEventsAreToldOnStderr) {
+  make_store();
   const auto finished = tool({"events"});
   EXPECT_EQ(finished.exit_code, 0);
   EXPECT_EQ(finished.out, "");
@@ -60,6 +61,7 @@ TEST_F(StoreCommands, StatusCounts) {
 }
 
 TEST_F(StoreCommands, DoctorFindsAHealthyFileHealthy) {
+  make_store();
   const auto finished = tool({"doctor"});
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
   const auto findings = json({"doctor"});
@@ -76,6 +78,8 @@ TEST_F(StoreCommands, RehomeWantsAYes) {
 TEST_F(StoreCommands, MigrationsGoUpAndDown) {
   EXPECT_TRUE(contains(tool({"migrate", "plan"}).out, "CREATE TABLE"));
   EXPECT_TRUE(contains(tool({"migrate", "status"}).out, "not yet"));
+  EXPECT_EQ(tool({"migrate", "down", "--yes"}).exit_code, 3);
+  EXPECT_TRUE(std::filesystem::is_empty(folder().path())) << "they only look";
   EXPECT_TRUE(contains(tool({"migrate", "up"}).out, "applied 0001 lease\n"));
   EXPECT_EQ(tool({"migrate", "verify"}).exit_code, 0);
   EXPECT_EQ(tool({"migrate", "down"}).exit_code, 2);
@@ -110,6 +114,7 @@ TEST_F(StoreCommands, PruneWantsAYesAndKeepsTokens) {
 }
 
 TEST_F(StoreCommands, GrantIsForPostgreSQL) {
+  make_store();
   const auto finished = tool({"grant", "app", "--scope", "work"});
   EXPECT_EQ(finished.exit_code, 2);
   EXPECT_TRUE(contains(finished.err, "PostgreSQL"));
@@ -122,6 +127,42 @@ TEST_F(StoreCommands, TheDefaultStoreIsInTheStateFolder) {
   EXPECT_TRUE(std::filesystem::exists(folder().path() / "state" / "leasehold" / "leasehold.db"));
 }
 
+TEST_F(StoreCommands, ALookMakesNoStore) {
+  const std::vector<Arguments> looks = {{"status"},
+                                        {"events"},
+                                        {"lock", "ls"},
+                                        {"job", "show", "1"},
+                                        {"job", "complete", "1", "--token", "1"},
+                                        {"lock", "release", "x", "--token", "1"},
+                                        {"schedule", "acquire", "x"},
+                                        {"recover"},
+                                        {"prune", "--yes"},
+                                        {"doctor"},
+                                        {"doctor", "--rehome", "--yes"}};
+  for (const auto& look : looks) {
+    const auto finished = tool(look);
+    EXPECT_EQ(finished.exit_code, 1) << look.front();
+    EXPECT_TRUE(contains(finished.err, "there is no store at " + file() + " yet")) << look.front();
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder().path()));
+}
+
+TEST_F(StoreCommands, ALookMakesNoStateFolder) {
+  const auto finished = tool({"lock", "ls"}, {{"LEASEHOLD_DB", ""}, {"XDG_STATE_HOME", folder().file("state")}});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_TRUE(contains(finished.err, folder().file("state/leasehold/leasehold.db")));
+  EXPECT_TRUE(std::filesystem::is_empty(folder().path()));
+}
+
+TEST_F(StoreCommands, ALookIntoAnotherDatabaseMakesNoTablesThere) {
+  const SqliteFile theirs(file());
+  theirs.run("CREATE TABLE orders (id)");
+  const auto finished = tool({"lock", "ls"});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_TRUE(contains(finished.err, "no leasehold schema: run `leasehold migrate up`"));
+  EXPECT_EQ(theirs.rows("SELECT name FROM sqlite_master").size(), 1U);
+}
+
 TEST_F(StoreCommands, WithoutAPlaceForTheDefaultStoreTheToolSaysSo) {
   const auto finished = tool({"status"}, {{"LEASEHOLD_DB", ""}, {"XDG_STATE_HOME", ""}, {"HOME", ""}});
   EXPECT_EQ(finished.exit_code, 2);
@@ -129,7 +170,7 @@ TEST_F(StoreCommands, WithoutAPlaceForTheDefaultStoreTheToolSaysSo) {
 }
 
 TEST_F(StoreCommands, AStateFolderThatCannotBeMadeIsUnreachable) {
-  const auto finished = tool({"status"}, {{"LEASEHOLD_DB", ""}, {"XDG_STATE_HOME", "/proc"}});
+  const auto finished = tool({"lock", "acquire", "x"}, {{"LEASEHOLD_DB", ""}, {"XDG_STATE_HOME", "/proc"}});
   EXPECT_EQ(finished.exit_code, 69);
   EXPECT_TRUE(contains(finished.err, "/proc/leasehold"));
 }
@@ -139,16 +180,17 @@ TEST_F(StoreCommands, DbMayBeAPathAndMayStandAnywhere) {
   EXPECT_EQ(tool({"--db", path, "lock", "acquire", "x"}).exit_code, 0);
   EXPECT_EQ(tool({"lock", "--db", path, "show", "x"}).exit_code, 0);
   EXPECT_EQ(tool({"lock", "show", "x", "--db", path}).exit_code, 0);
-  EXPECT_EQ(tool({"lock", "show", "x"}).exit_code, 4);
+  EXPECT_EQ(tool({"lock", "show", "x"}).exit_code, 1) << "this one was never made";
 }
 
 TEST_F(StoreCommands, AnUnreachableStoreIs69) {
   const auto finished = tool({"status", "--db", "postgresql://nobody@127.0.0.1:1/nothing"});
   EXPECT_EQ(finished.exit_code, 69) << finished.err;
-  EXPECT_EQ(tool({"status", "--db", folder().file("no/such/folder/x.db")}).exit_code, 69);
+  EXPECT_EQ(tool({"lock", "acquire", "x", "--db", folder().file("no/such/folder/x.db")}).exit_code, 69);
 }
 
 TEST_F(StoreCommands, AFullOutputIsAFailure) {
+  make_store();
   auto finished = run({"/bin/sh", "-c", "\"$0\" status > /dev/full", LEASEHOLD_TOOL}, {{"LEASEHOLD_DB", file()}});
   EXPECT_EQ(finished.exit_code, 1);
   EXPECT_TRUE(contains(finished.err, "cannot write"));

@@ -45,6 +45,9 @@ class ToolTest : public testing::Test {
     return value;
   }
 
+  /// Empty: for commands that only look, and make none.
+  void make_store() { ASSERT_EQ(tool({"migrate", "up"}).exit_code, 0); }
+
   /// Takes the lock and gives its token.
   std::string acquired(const std::string& name, const Arguments& more = {}) {
     Arguments arguments = {"lock", "acquire", name, "-q"};

@@ -111,7 +111,7 @@ TEST_F(Usage, AnEmptyValueIsNotTakenForAnOptionLeftOut) {
     arguments.insert(arguments.end(), {option + "=", "next"});
     EXPECT_EQ(tool(arguments).exit_code, 2) << option << " has swallowed the next word";
   }
-  EXPECT_TRUE(contains(tool({"lock", "ls"}).err, "no locks")) << "nothing was done";
+  EXPECT_TRUE(contains(tool({"lock", "ls"}).err, "there is no store")) << "nothing was done";
 }
 
 TEST_F(Usage, WordsThatTheParserWouldTakeApartAreRefused) {

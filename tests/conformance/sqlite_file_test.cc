@@ -70,6 +70,32 @@ TEST_F(SqliteFileTest, AFolderThatIsNotThereIsNamed) {
   EXPECT_NE(store.error().message.find("no/such/folder"), std::string::npos) << store.error().message;
 }
 
+TEST_F(SqliteFileTest, AStoreThatIsNotThereIsMadeOnlyIfWanted) {
+  const auto path = folder_.file("store.db");
+  const auto look = [&] { return Store::open("sqlite:" + path, {.create = false}); };
+  const auto missing = look();
+  EXPECT_EQ(code_of(missing), "schema_missing");
+  EXPECT_NE(missing.error().message.find(path), std::string::npos) << missing.error().message;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+  SqliteFile(path).run("CREATE TABLE orders (id)");
+  EXPECT_EQ(code_of(look()), "schema_missing");
+  EXPECT_EQ(SqliteFile(path).rows("SELECT name FROM sqlite_master").size(), 1U) << "somebody else's database";
+  ASSERT_TRUE(ok(Store::open("sqlite:" + path)));
+  EXPECT_EQ(code_of(look()), "ok");
+}
+
+TEST_F(SqliteFileTest, AnOlderSchemaIsBroughtUpByALook) {
+  const auto url = "sqlite:" + folder_.file("store.db");
+  {
+    const auto store = Store::open(url);
+    ASSERT_TRUE(ok(store));
+    ASSERT_TRUE(ok(store->migrations().down(1)));
+  }
+  const auto store = Store::open(url, {.create = false});
+  ASSERT_TRUE(ok(store));
+  EXPECT_TRUE(must(store->migrations().verify()).empty());
+}
+
 TEST_F(SqliteFileTest, AFileThatIsNoDatabaseIsDamaged) {
   const auto path = folder_.file("store.db");
   std::ofstream(path) << std::string(8192, 'x');
