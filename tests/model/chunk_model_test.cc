@@ -5,12 +5,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <sstream>
-
+#include "model/agreement.h"
 #include "model/chunk_model.h"
 #include "model/chunk_model_acts.h"
 #include "model/chunk_model_subject.h"
-#include "model/drawing.h"
 
 namespace leasehold::chunk_model {
 namespace {
@@ -172,14 +170,7 @@ class ChunkSequence {
 
   template <typename Question>
   void agree(Question&& question) {
-    const std::string expected = question(model_);
-    const std::string sqlite = question(sqlite_);
-    const std::string postgres = question(postgres_);
-    if (expected == sqlite && expected == postgres) return;
-    std::ostringstream text;
-    text << "at" << *act_ << "\n  model:      " << expected << "\n  sqlite:     " << sqlite
-         << "\n  postgresql: " << postgres;
-    RC_FAIL(text.str());
+    support::agree_at(*act_, model_, sqlite_, postgres_, [&](auto& who) { return std::string(question(who)); });
   }
 
   ChunkSubject& sqlite_;
@@ -193,17 +184,7 @@ class ChunkSequence {
 };
 
 TEST(ChunkModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(100);
-  ChunkSubject sqlite(StoreKind::sqlite);
-  ChunkSubject postgres(StoreKind::postgres);
-  int number = 0;
-  const bool agreed = rc::check("all three agree", [&] {
-    const auto acts = *rc::gen::scale(1.0, rc::gen::container<std::vector<Act>>(any_act()));
-    ChunkSequence sequence(sqlite, postgres, ++number);
-    for (const auto& act : acts) sequence.step(act);
-    sequence.look_at_everything();
-  });
-  EXPECT_TRUE(agreed);
+  support::expect_agreement<ChunkSequence, ChunkSubject>(any_act());
 }
 
 }  // namespace

@@ -7,9 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <sstream>
-
-#include "model/drawing.h"
+#include "model/agreement.h"
 #include "model/job_model_acts.h"
 #include "model/job_model_subject.h"
 
@@ -213,14 +211,7 @@ class JobSequence {
 
   template <typename Question>
   void agree(Question&& question) {
-    const std::string expected = question(model_);
-    const std::string sqlite = question(sqlite_);
-    const std::string postgres = question(postgres_);
-    if (expected == sqlite && expected == postgres) return;
-    std::ostringstream text;
-    text << "at" << *act_ << "\n  model:      " << expected << "\n  sqlite:     " << sqlite
-         << "\n  postgresql: " << postgres;
-    RC_FAIL(text.str());
+    support::agree_at(*act_, model_, sqlite_, postgres_, [&](auto& who) { return std::string(question(who)); });
   }
 
   JobSubject& sqlite_;
@@ -233,17 +224,7 @@ class JobSequence {
 };
 
 TEST(JobModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(100);
-  JobSubject sqlite(StoreKind::sqlite);
-  JobSubject postgres(StoreKind::postgres);
-  int number = 0;
-  const bool agreed = rc::check("all three agree", [&] {
-    const auto acts = *rc::gen::scale(1.0, rc::gen::container<std::vector<JobAct>>(any_job_act()));
-    JobSequence sequence(sqlite, postgres, ++number);
-    for (const auto& act : acts) sequence.step(act);
-    sequence.look_at_everything();
-  });
-  EXPECT_TRUE(agreed);
+  support::expect_agreement<JobSequence, JobSubject>(any_job_act());
 }
 
 }  // namespace

@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <sstream>
-
-#include "model/drawing.h"
+#include "model/agreement.h"
 #include "model/lock_family_acts.h"
 #include "model/lock_family_model.h"
 #include "model/lock_family_subject.h"
@@ -174,14 +172,7 @@ class LockFamilySequence {
 
   template <typename Question>
   void agree(Question&& question) {
-    const std::string expected = question(model_);
-    const std::string sqlite = question(sqlite_);
-    const std::string postgres = question(postgres_);
-    if (expected == sqlite && expected == postgres) return;
-    std::ostringstream text;
-    text << "at" << act_ << "\n  model:      " << expected << "\n  sqlite:     " << sqlite
-         << "\n  postgresql: " << postgres;
-    RC_FAIL(text.str());
+    support::agree_at(act_, model_, sqlite_, postgres_, [&](auto& who) { return std::string(question(who)); });
   }
 
   LockFamilySubject& sqlite_;
@@ -193,17 +184,7 @@ class LockFamilySequence {
 };
 
 TEST(LockFamilyModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(100);
-  LockFamilySubject sqlite(StoreKind::sqlite);
-  LockFamilySubject postgres(StoreKind::postgres);
-  int number = 0;
-  const bool agreed = rc::check("all three agree", [&] {
-    const auto acts = *rc::gen::scale(0.5, rc::gen::container<std::vector<Act>>(any_act()));
-    LockFamilySequence sequence(sqlite, postgres, ++number);
-    for (const auto& act : acts) sequence.step(act);
-    sequence.look_at_everything();
-  });
-  EXPECT_TRUE(agreed);
+  support::expect_agreement<LockFamilySequence, LockFamilySubject>(any_act(), {.length = 0.5});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <string>
 
@@ -20,6 +21,10 @@ struct Outcome {
   std::string state;  ///< for shown
 
   friend bool operator==(const Outcome&, const Outcome&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
+    return out << outcome.word << ' ' << outcome.why << " token " << outcome.token << " holder " << outcome.holder
+               << " expires " << outcome.expires_at << ' ' << outcome.state;
+  }
 };
 
 struct Lease {

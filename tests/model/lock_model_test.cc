@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <sstream>
-
-#include "model/drawing.h"
+#include "model/agreement.h"
 #include "model/lock_model.h"
 #include "support/lock_helpers.h"
 #include "support/store_fixture.h"
@@ -46,11 +44,6 @@ std::ostream& operator<<(std::ostream& out, const Act& act) {
     case Verb::advance: return out << "\n  advance " << act.advance << "us";
   }
   return out;
-}
-
-std::ostream& operator<<(std::ostream& out, const Outcome& outcome) {
-  return out << outcome.word << ' ' << outcome.why << " token " << outcome.token << " holder " << outcome.holder
-             << " expires " << outcome.expires_at << ' ' << outcome.state;
 }
 
 rc::Gen<Act> any_act() {
@@ -157,17 +150,12 @@ class Sequence {
     }
   }
 
+  void look_at_everything() { list(false); }
+
  private:
   template <typename Ask>
   Outcome agree(const Act& act, Ask&& ask) {
-    const Outcome expected = ask(model_);
-    const Outcome sqlite = ask(sqlite_);
-    const Outcome postgres = ask(postgres_);
-    std::ostringstream text;
-    text << "at" << act << "\n  model:      " << expected << "\n  sqlite:     " << sqlite
-         << "\n  postgresql: " << postgres;
-    if (expected != sqlite || expected != postgres) RC_FAIL(text.str());
-    return expected;
+    return support::agree_at(act, model_, sqlite_, postgres_, ask);
   }
 
   void acquire(const Act& act, const std::string& name) {
@@ -212,16 +200,7 @@ class Sequence {
 };
 
 TEST(LockModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(150);
-  Subject sqlite(StoreKind::sqlite);
-  Subject postgres(StoreKind::postgres);
-  int number = 0;
-  const bool agreed = rc::check("all three agree", [&] {
-    const auto acts = *rc::gen::scale(0.6, rc::gen::container<std::vector<Act>>(any_act()));
-    Sequence sequence(sqlite, postgres, ++number);
-    for (const auto& act : acts) sequence.step(act);
-  });
-  EXPECT_TRUE(agreed);
+  support::expect_agreement<Sequence, Subject>(any_act(), {.sequences = 150, .length = 0.6});
 }
 
 }  // namespace

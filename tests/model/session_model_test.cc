@@ -5,9 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <sstream>
-
-#include "model/drawing.h"
+#include "model/agreement.h"
 #include "model/session_model.h"
 #include "model/session_model_acts.h"
 #include "model/session_model_subject.h"
@@ -151,14 +149,7 @@ class SessionSequence {
 
   template <typename Question>
   void agree(Question&& question) {
-    const std::string expected = question(model_);
-    const std::string sqlite = question(sqlite_);
-    const std::string postgres = question(postgres_);
-    if (expected == sqlite && expected == postgres) return;
-    std::ostringstream text;
-    text << "at" << act_ << "\n  model:      " << expected << "\n  sqlite:     " << sqlite
-         << "\n  postgresql: " << postgres;
-    RC_FAIL(text.str());
+    support::agree_at(act_, model_, sqlite_, postgres_, [&](auto& who) { return std::string(question(who)); });
   }
 
   SessionSubject& sqlite_;
@@ -171,17 +162,7 @@ class SessionSequence {
 };
 
 TEST(SessionModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
-  support::draw(100);
-  SessionSubject sqlite(StoreKind::sqlite);
-  SessionSubject postgres(StoreKind::postgres);
-  int number = 0;
-  const bool agreed = rc::check("all three agree", [&] {
-    const auto acts = *rc::gen::scale(1.0, rc::gen::container<std::vector<Act>>(any_act()));
-    SessionSequence sequence(sqlite, postgres, ++number);
-    for (const auto& act : acts) sequence.step(act);
-    sequence.look_at_everything();
-  });
-  EXPECT_TRUE(agreed);
+  support::expect_agreement<SessionSequence, SessionSubject>(any_act());
 }
 
 }  // namespace
