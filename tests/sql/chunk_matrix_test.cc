@@ -10,20 +10,8 @@
 namespace leasehold::support {
 namespace {
 
-struct ChunkPair {
-  const char* name;
-  const char* first;   ///< an act of alice
-  const char* second;  ///< an act of bob
-  Bob bob;
-  const char* told;  ///< what bob is told in the end
-  Expiry expiry = Expiry::never;
-};
-
-/// For gtest: how a parameter looks in the name of a test.
-void PrintTo(const ChunkPair& pair, std::ostream* out) { *out << pair.name; }
-
-const std::map<std::string, std::string>& acts() {
-  static const std::map<std::string, std::string> all = {
+std::map<std::string, std::string> chunk_acts() {
+  return {
       {"claim", "concat_ws(' ', outcome, key) FROM leasehold.chunk_claim('s', holder => 'carol')"},
       {"claim a", "concat_ws(' ', outcome, key) FROM leasehold.chunk_claim('s', 'a', holder => 'carol')"},
       {"attach", "concat_ws(' ', outcome, why) FROM leasehold.chunk_claim('s', attach => LEASE, instance => 'i')"},
@@ -48,11 +36,12 @@ const std::map<std::string, std::string>& acts() {
       {"remove", "outcome FROM leasehold.chunk_set_remove('s')"},
       {"show", "state FROM leasehold.chunk_list('s', 'a')"},
   };
-  return all;
 }
 
-class ChunkMatrixTest : public SqlTest, public ::testing::WithParamInterface<ChunkPair> {
+class ChunkMatrixTest : public MatrixTest {
  protected:
+  ChunkMatrixTest() : MatrixTest(chunk_acts()) {}
+
   void SetUp() override {
     observer_.run(here("SELECT leasehold.chunk_plan('s', '{a,b,c,d}', '{1,2,3,4}')"));
     words_["LEASE"] = observer_.scalar(
@@ -64,127 +53,94 @@ class ChunkMatrixTest : public SqlTest, public ::testing::WithParamInterface<Chu
   std::string claimed(const std::string& how) {
     return observer_.scalar(filled("token FROM leasehold.chunk_claim('s', " + how + ")"));
   }
-  std::string filled(const std::string& act) {
-    auto sql = here("SELECT " + act);
-    for (const auto& [word, value] : words_) {
-      for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word)) sql.replace(at, word.size(), value);
-    }
-    return sql;
-  }
-
-  /// Alice's act in a transaction that stays open, then bob's. Whether he waits.
-  bool meet(const ChunkPair& pair) {
-    if (pair.expiry == Expiry::before_alice) store_.advance(31s);
-    alice_.run("BEGIN");
-    alice_.run(filled(acts().at(pair.first)));
-    if (pair.expiry == Expiry::after_alice) store_.advance(31s);
-    bob_.send(filled(acts().at(pair.second)));
-    return bob_.waits(observer_);
-  }
   /// Nothing hangs on a lease that has ended, and what is final is not held.
-  void expect_nothing_lost() {
+  void expect_sound() override {
     EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.chunk AS c LEFT JOIN leasehold.lease AS l ON "
                                     "l.id = c.lease_id WHERE c.lease_id IS NOT NULL AND (l.id IS NULL OR "
                                     "l.ended_at IS NOT NULL OR c.final IS NOT NULL)")),
               "0");
   }
-
-  std::map<std::string, std::string> words_;
 };
 
-TEST_P(ChunkMatrixTest, EachPairWaitsOrPassesAsPromised) {
-  const auto& pair = GetParam();
-  EXPECT_EQ(meet(pair), pair.bob == Bob::waits);
-  alice_.run("COMMIT");
-  EXPECT_EQ(told(bob_), pair.told);
-  expect_nothing_lost();
-}
+TEST_P(ChunkMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
-TEST_P(ChunkMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) {
-  meet(GetParam());
-  alice_.run("ROLLBACK");
-  EXPECT_EQ(bob_.outcome().state, "");
-  expect_nothing_lost();
-}
-
-std::string pair_name(const ::testing::TestParamInfo<ChunkPair>& info) { return info.param.name; }
+TEST_P(ChunkMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) { expect_sound_after_rollback(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Living, ChunkMatrixTest,
-    ::testing::Values(ChunkPair{"ClaimThenClaim", "claim", "claim", Bob::passes, "busy"},
-                      ChunkPair{"ClaimThenSave", "claim", "save", Bob::passes, "extended"},
-                      ChunkPair{"ClaimThenSkip", "claim", "skip", Bob::waits, "held"},
-                      ChunkPair{"AttachThenSave", "attach", "save", Bob::passes, "extended"},
-                      ChunkPair{"AttachThenComplete", "attach", "complete", Bob::passes, "settled"},
-                      ChunkPair{"AttachThenClose", "attach", "close", Bob::waits, "closed 3"},
-                      ChunkPair{"SaveThenSave", "save", "save", Bob::waits, "extended"},
-                      ChunkPair{"SaveThenComplete", "save", "complete", Bob::waits, "settled"},
-                      ChunkPair{"SaveThenCompleteOther", "save", "complete other", Bob::passes, "settled"},
-                      ChunkPair{"SaveThenFence", "save", "fence", Bob::passes, "passed"},
-                      ChunkPair{"SaveThenAttach", "save", "attach", Bob::passes, "granted"},
-                      ChunkPair{"SaveThenClose", "save", "close", Bob::waits, "closed 2"},
-                      ChunkPair{"SaveOwnThenCompleteOwn", "save own", "complete own", Bob::waits, "settled"},
-                      ChunkPair{"FenceThenFence", "fence", "fence", Bob::passes, "passed"},
-                      ChunkPair{"FenceThenSave", "fence", "save", Bob::passes, "extended"},
-                      ChunkPair{"FenceThenExtend", "fence", "extend", Bob::passes, "extended"},
-                      ChunkPair{"FenceThenComplete", "fence", "complete", Bob::waits, "settled"},
-                      ChunkPair{"FenceThenClose", "fence", "close", Bob::waits, "closed 2"},
-                      ChunkPair{"CompleteThenComplete", "complete", "complete", Bob::waits, "settled"},
-                      ChunkPair{"CompleteThenFail", "complete", "fail", Bob::waits, "lost finished"},
-                      ChunkPair{"CompleteThenSave", "complete", "save", Bob::waits, "lost finished"},
-                      ChunkPair{"CompleteThenFence", "complete", "fence", Bob::waits, "LH001"},
-                      ChunkPair{"CompleteThenCompleteOther", "complete", "complete other", Bob::passes, "settled"},
-                      ChunkPair{"CompleteThenExtend", "complete", "extend", Bob::passes, "extended"},
-                      ChunkPair{"CompleteThenClose", "complete", "close", Bob::waits, "closed 1"},
-                      ChunkPair{"CompleteThenShow", "complete", "show", Bob::passes, "running"},
-                      ChunkPair{"CompleteOwnThenCompleteOwn", "complete own", "complete own", Bob::waits, "settled"},
-                      ChunkPair{"CompleteOwnThenSaveOwn", "complete own", "save own", Bob::waits, "lost finished"}),
+    ::testing::Values(Pair{"ClaimThenClaim", "claim", "claim", Bob::passes, "busy"},
+                      Pair{"ClaimThenSave", "claim", "save", Bob::passes, "extended"},
+                      Pair{"ClaimThenSkip", "claim", "skip", Bob::waits, "held"},
+                      Pair{"AttachThenSave", "attach", "save", Bob::passes, "extended"},
+                      Pair{"AttachThenComplete", "attach", "complete", Bob::passes, "settled"},
+                      Pair{"AttachThenClose", "attach", "close", Bob::waits, "closed 3"},
+                      Pair{"SaveThenSave", "save", "save", Bob::waits, "extended"},
+                      Pair{"SaveThenComplete", "save", "complete", Bob::waits, "settled"},
+                      Pair{"SaveThenCompleteOther", "save", "complete other", Bob::passes, "settled"},
+                      Pair{"SaveThenFence", "save", "fence", Bob::passes, "passed"},
+                      Pair{"SaveThenAttach", "save", "attach", Bob::passes, "granted"},
+                      Pair{"SaveThenClose", "save", "close", Bob::waits, "closed 2"},
+                      Pair{"SaveOwnThenCompleteOwn", "save own", "complete own", Bob::waits, "settled"},
+                      Pair{"FenceThenFence", "fence", "fence", Bob::passes, "passed"},
+                      Pair{"FenceThenSave", "fence", "save", Bob::passes, "extended"},
+                      Pair{"FenceThenExtend", "fence", "extend", Bob::passes, "extended"},
+                      Pair{"FenceThenComplete", "fence", "complete", Bob::waits, "settled"},
+                      Pair{"FenceThenClose", "fence", "close", Bob::waits, "closed 2"},
+                      Pair{"CompleteThenComplete", "complete", "complete", Bob::waits, "settled"},
+                      Pair{"CompleteThenFail", "complete", "fail", Bob::waits, "lost finished"},
+                      Pair{"CompleteThenSave", "complete", "save", Bob::waits, "lost finished"},
+                      Pair{"CompleteThenFence", "complete", "fence", Bob::waits, "LH001"},
+                      Pair{"CompleteThenCompleteOther", "complete", "complete other", Bob::passes, "settled"},
+                      Pair{"CompleteThenExtend", "complete", "extend", Bob::passes, "extended"},
+                      Pair{"CompleteThenClose", "complete", "close", Bob::waits, "closed 1"},
+                      Pair{"CompleteThenShow", "complete", "show", Bob::passes, "running"},
+                      Pair{"CompleteOwnThenCompleteOwn", "complete own", "complete own", Bob::waits, "settled"},
+                      Pair{"CompleteOwnThenSaveOwn", "complete own", "save own", Bob::waits, "lost finished"}),
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Plans, ChunkMatrixTest,
-    ::testing::Values(ChunkPair{"ClaimThenPlan", "claim", "plan", Bob::waits, "kept 4 left 0"},
-                      ChunkPair{"ClaimThenReplan", "claim", "replan", Bob::waits, "replaced 0 left 4"},
-                      ChunkPair{"ClaimThenAdd", "claim", "add", Bob::passes, "added 1"},
-                      ChunkPair{"ClaimThenReset", "claim", "reset", Bob::waits, "reset 0 running 4"},
-                      ChunkPair{"ClaimThenRemove", "claim", "remove", Bob::waits, "held"},
-                      ChunkPair{"PlanThenClaim", "plan", "claim", Bob::passes, "busy"},
-                      ChunkPair{"AddThenClaim", "add", "claim", Bob::passes, "granted d"},
-                      ChunkPair{"PlanThenSave", "plan", "save", Bob::waits, "extended"},
-                      ChunkPair{"PlanThenComplete", "plan", "complete", Bob::waits, "settled"},
-                      ChunkPair{"PlanThenPlan", "plan", "plan", Bob::waits, "kept 4 left 0"},
-                      ChunkPair{"CompleteThenPlan", "complete", "plan", Bob::waits, "kept 4 left 0"},
-                      ChunkPair{"ResetThenClaim", "reset", "claim", Bob::passes, "busy"},
-                      ChunkPair{"ResetThenSave", "reset", "save", Bob::passes, "extended"},
-                      ChunkPair{"ResetThenComplete", "reset", "complete", Bob::passes, "settled"},
-                      ChunkPair{"SkipThenClaim", "skip", "claim", Bob::passes, "busy"},
-                      ChunkPair{"PlanThenTakeover", "plan", "claim a", Bob::passes, "busy", Expiry::before_alice},
-                      ChunkPair{"TakeoverThenPlan", "claim a", "plan", Bob::waits, "kept 4 left 0",
-                                Expiry::before_alice}),
+    ::testing::Values(Pair{"ClaimThenPlan", "claim", "plan", Bob::waits, "kept 4 left 0"},
+                      Pair{"ClaimThenReplan", "claim", "replan", Bob::waits, "replaced 0 left 4"},
+                      Pair{"ClaimThenAdd", "claim", "add", Bob::passes, "added 1"},
+                      Pair{"ClaimThenReset", "claim", "reset", Bob::waits, "reset 0 running 4"},
+                      Pair{"ClaimThenRemove", "claim", "remove", Bob::waits, "held"},
+                      Pair{"PlanThenClaim", "plan", "claim", Bob::passes, "busy"},
+                      Pair{"AddThenClaim", "add", "claim", Bob::passes, "granted d"},
+                      Pair{"PlanThenSave", "plan", "save", Bob::waits, "extended"},
+                      Pair{"PlanThenComplete", "plan", "complete", Bob::waits, "settled"},
+                      Pair{"PlanThenPlan", "plan", "plan", Bob::waits, "kept 4 left 0"},
+                      Pair{"CompleteThenPlan", "complete", "plan", Bob::waits, "kept 4 left 0"},
+                      Pair{"ResetThenClaim", "reset", "claim", Bob::passes, "busy"},
+                      Pair{"ResetThenSave", "reset", "save", Bob::passes, "extended"},
+                      Pair{"ResetThenComplete", "reset", "complete", Bob::passes, "settled"},
+                      Pair{"SkipThenClaim", "skip", "claim", Bob::passes, "busy"},
+                      Pair{"PlanThenTakeover", "plan", "claim a", Bob::passes, "busy", Expiry::before_alice},
+                      Pair{"TakeoverThenPlan", "claim a", "plan", Bob::waits, "kept 4 left 0", Expiry::before_alice}),
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Endings, ChunkMatrixTest,
     ::testing::Values(
-        ChunkPair{"CloseThenSave", "close", "save", Bob::waits, "lost expired"},
-        ChunkPair{"CloseThenComplete", "close", "complete", Bob::waits, "lost expired"},
-        ChunkPair{"CloseThenFence", "close", "fence", Bob::waits, "LH001"},
-        ChunkPair{"CloseThenAttach", "close", "attach", Bob::waits, "lost finished"},
-        ChunkPair{"CloseThenClose", "close", "close", Bob::waits, "closed 0"},
-        ChunkPair{"FenceThenTakeover", "fence", "claim a", Bob::passes, "busy", Expiry::after_alice},
-        ChunkPair{"SaveThenTakeover", "save", "claim a", Bob::passes, "busy", Expiry::after_alice},
-        ChunkPair{"CompleteThenTakeover", "complete", "claim a", Bob::passes, "busy", Expiry::before_alice},
-        ChunkPair{"TakeoverThenSave", "claim a", "save", Bob::waits, "lost superseded", Expiry::before_alice},
-        ChunkPair{"TakeoverThenComplete", "claim a", "complete", Bob::waits, "lost superseded", Expiry::before_alice},
-        ChunkPair{"TakeoverThenCompleteOther", "claim a", "complete other", Bob::waits, "lost expired",
-                  Expiry::before_alice},
-        ChunkPair{"TakeoverThenFence", "claim a", "fence", Bob::waits, "LH001", Expiry::before_alice},
-        ChunkPair{"TakeoverThenTakeover", "claim a", "claim a", Bob::passes, "busy", Expiry::before_alice},
-        ChunkPair{"TakeoverThenClaim", "claim a", "claim", Bob::passes, "granted d", Expiry::before_alice},
-        ChunkPair{"TakeoverThenRecover", "claim a", "recover", Bob::passes, "0", Expiry::before_alice},
-        ChunkPair{"RecoverThenSave", "recover", "save", Bob::waits, "lost expired", Expiry::before_alice},
-        ChunkPair{"RecoverThenComplete", "recover", "complete", Bob::waits, "lost expired", Expiry::before_alice},
-        ChunkPair{"RecoverThenRecover", "recover", "recover", Bob::passes, "0", Expiry::before_alice}),
+        Pair{"CloseThenSave", "close", "save", Bob::waits, "lost expired"},
+        Pair{"CloseThenComplete", "close", "complete", Bob::waits, "lost expired"},
+        Pair{"CloseThenFence", "close", "fence", Bob::waits, "LH001"},
+        Pair{"CloseThenAttach", "close", "attach", Bob::waits, "lost finished"},
+        Pair{"CloseThenClose", "close", "close", Bob::waits, "closed 0"},
+        Pair{"FenceThenTakeover", "fence", "claim a", Bob::passes, "busy", Expiry::after_alice},
+        Pair{"SaveThenTakeover", "save", "claim a", Bob::passes, "busy", Expiry::after_alice},
+        Pair{"CompleteThenTakeover", "complete", "claim a", Bob::passes, "busy", Expiry::before_alice},
+        Pair{"TakeoverThenSave", "claim a", "save", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"TakeoverThenComplete", "claim a", "complete", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"TakeoverThenCompleteOther", "claim a", "complete other", Bob::waits, "lost expired",
+             Expiry::before_alice},
+        Pair{"TakeoverThenFence", "claim a", "fence", Bob::waits, "LH001", Expiry::before_alice},
+        Pair{"TakeoverThenTakeover", "claim a", "claim a", Bob::passes, "busy", Expiry::before_alice},
+        Pair{"TakeoverThenClaim", "claim a", "claim", Bob::passes, "granted d", Expiry::before_alice},
+        Pair{"TakeoverThenRecover", "claim a", "recover", Bob::passes, "0", Expiry::before_alice},
+        Pair{"RecoverThenSave", "recover", "save", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"RecoverThenComplete", "recover", "complete", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"RecoverThenRecover", "recover", "recover", Bob::passes, "0", Expiry::before_alice}),
     pair_name);
 
 /// Two loaders with one chunk each, and a job that waits for both.

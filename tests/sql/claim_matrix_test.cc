@@ -10,20 +10,8 @@
 namespace leasehold::support {
 namespace {
 
-struct ClaimPair {
-  const char* name;
-  const char* first;   ///< an act of alice
-  const char* second;  ///< an act of bob
-  Bob bob;
-  const char* told;  ///< what bob is told in the end
-  Expiry expiry = Expiry::never;
-};
-
-/// For gtest: how a parameter looks in the name of a test.
-void PrintTo(const ClaimPair& pair, std::ostream* out) { *out << pair.name; }
-
-const std::map<std::string, std::string>& acts() {
-  static const std::map<std::string, std::string> all = {
+std::map<std::string, std::string> claim_acts() {
+  return {
       {"take", "concat_ws(' ', outcome, session_id) FROM leasehold.claim_take('c', 'ben')"},
       {"take as cid", "concat_ws(' ', outcome, session_id) FROM leasehold.claim_take('c', 'cid')"},
       {"take as ann", "concat_ws(' ', outcome, session_id) FROM leasehold.claim_take('c', 'ann')"},
@@ -53,11 +41,12 @@ const std::map<std::string, std::string>& acts() {
       {"remove", "concat_ws(' ', outcome, why) FROM leasehold.item_remove('c')"},
       {"show", "concat_ws(' ', state, active_session_id) FROM leasehold.item_list('a')"},
   };
-  return all;
 }
 
-class ClaimMatrixTest : public SqlTest, public ::testing::WithParamInterface<ClaimPair> {
+class ClaimMatrixTest : public MatrixTest {
  protected:
+  ClaimMatrixTest() : MatrixTest(claim_acts()) {}
+
   void SetUp() override {
     words_["ANN"] = observer_.scalar(here("SELECT token FROM leasehold.session_open('ann', interval '30 s')"));
     observer_.run(here("SELECT leasehold.session_open(id, interval '1 hour') FROM unnest('{ben,cid}'::text[]) AS id"));
@@ -66,26 +55,8 @@ class ClaimMatrixTest : public SqlTest, public ::testing::WithParamInterface<Cla
     words_["TOKEN"] = observer_.scalar(here("SELECT token FROM leasehold.claim_take('a', 'ann')"));
     words_["OTHER"] = observer_.scalar(here("SELECT token FROM leasehold.claim_take('b', 'ann')"));
   }
-  std::string filled(const std::string& act) {
-    auto sql = here("SELECT " + acts().at(act));
-    for (const auto& [word, value] : words_) {
-      for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word)) sql.replace(at, word.size(), value);
-    }
-    return sql;
-  }
-
-  /// Alice's act and bob's, each in a transaction that stays open. Whether he waits.
-  bool meet(const ClaimPair& pair) {
-    alice_.run("BEGIN");
-    bob_.run("BEGIN");
-    if (pair.expiry == Expiry::before_alice) store_.advance(31s);
-    alice_.run(filled(pair.first));
-    if (pair.expiry == Expiry::after_alice) store_.advance(31s);
-    bob_.send(filled(pair.second));
-    return bob_.waits(observer_);
-  }
   /// Whoever has something is there, and nobody has what another one's is above or in conflict with.
-  void expect_sound() {
+  void expect_sound() override {
     EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.claim AS c LEFT JOIN leasehold.lease AS l ON "
                                     "l.id = c.lease_id WHERE c.ended_at IS NULL AND (l.id IS NULL OR "
                                     "l.ended_at IS NOT NULL)")),
@@ -99,112 +70,95 @@ class ClaimMatrixTest : public SqlTest, public ::testing::WithParamInterface<Cla
                                     "c.item WHERE c.token > i.token OR i.done_at IS NOT NULL AND c.ended_at IS NULL")),
               "0");
   }
-
-  std::map<std::string, std::string> words_;
 };
 
-TEST_P(ClaimMatrixTest, EachPairWaitsOrPassesAsPromised) {
-  const auto& pair = GetParam();
-  meet(pair);
-  alice_.run("ROLLBACK");
-  EXPECT_EQ(bob_.outcome().state, "") << "after a rollback it is as if nothing had been";
-  bob_.run("ROLLBACK");
-  if (pair.expiry != Expiry::never) store_.advance(-31s);
-  EXPECT_EQ(meet(pair), pair.bob == Bob::waits);
-  alice_.run("COMMIT");
-  EXPECT_EQ(told(bob_), pair.told);
-  bob_.run("COMMIT");
-  expect_sound();
-}
+TEST_P(ClaimMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
-std::string pair_name(const ::testing::TestParamInfo<ClaimPair>& info) { return info.param.name; }
+TEST_P(ClaimMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) { expect_sound_after_rollback(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Living, ClaimMatrixTest,
-    ::testing::Values(ClaimPair{"TakeThenTake", "take", "take as cid", Bob::waits, "held ben"},
-                      ClaimPair{"TakeThenTakeAgain", "take", "take", Bob::waits, "granted ben"},
-                      ClaimPair{"TakeNewThenTakeNew", "take new", "take new", Bob::waits, "granted false"},
-                      ClaimPair{"AddThenTakeNew", "add", "take new", Bob::waits, "granted false"},
-                      ClaimPair{"TakeParentThenChild", "take p", "take k", Bob::waits, "blocked parent p"},
-                      ClaimPair{"TakeChildThenParent", "take k", "take p", Bob::waits, "blocked child k"},
-                      ClaimPair{"TakeConflictThenOther", "take x", "take y", Bob::waits, "blocked conflict x"},
-                      ClaimPair{"TakeOtherThenConflict", "take y", "take x", Bob::waits, "blocked conflict y"},
-                      ClaimPair{"TakeUnrelated", "take x", "take k", Bob::passes, "granted k"},
-                      ClaimPair{"AdoptThenTakeParent", "adopt k", "take p", Bob::waits, "granted p"},
-                      ClaimPair{"TakeParentThenAdopt", "take p", "adopt k", Bob::waits, "updated"},
-                      ClaimPair{"TakeThenBeat", "take as ann", "beat", Bob::passes, "extended"},
-                      ClaimPair{"TakeThenProgress", "take as ann", "progress", Bob::waits, "extended"},
-                      ClaimPair{"TakeThenClose", "take as ann", "close", Bob::waits, "released 3"},
-                      ClaimPair{"TakeThenRemove", "take", "remove", Bob::waits, "held"},
-                      ClaimPair{"RemoveThenTake", "remove", "take", Bob::waits, "not_found"},
-                      ClaimPair{"BeatThenTake", "beat", "take as ann", Bob::passes, "granted ann"},
-                      ClaimPair{"BeatThenRelease", "beat", "release", Bob::passes, "released"},
-                      ClaimPair{"BeatThenClose", "beat", "close", Bob::waits, "released 2"},
-                      ClaimPair{"ReleaseThenRelease", "release", "release", Bob::waits, "released"},
-                      ClaimPair{"ReleaseThenReleaseOther", "release", "release b", Bob::passes, "released"},
-                      ClaimPair{"ReleaseThenDone", "release", "done", Bob::waits, "lost finished"},
-                      ClaimPair{"ReleaseThenSwitch", "release", "switch", Bob::waits, "lost finished a"},
-                      ClaimPair{"DoneThenRelease", "done", "release", Bob::waits, "lost finished"},
-                      ClaimPair{"SwitchThenTake", "switch", "take", Bob::waits, "held ann"},
-                      ClaimPair{"SwitchThenSwitch", "switch", "switch", Bob::waits, "granted c"},
-                      ClaimPair{"HandOverThenAssign", "hand over", "assign", Bob::waits, "granted"},
-                      ClaimPair{"AssignThenHandOver", "assign", "hand over", Bob::waits, "lost superseded"},
-                      ClaimPair{"RevokeThenRelease", "revoke", "release", Bob::waits, "lost revoked"},
-                      ClaimPair{"ReleaseThenRevoke", "release", "revoke", Bob::waits, "not_found claim"},
-                      ClaimPair{"ReleaseThenShow", "release", "show", Bob::passes, "claimed ann"}),
+    ::testing::Values(Pair{"TakeThenTake", "take", "take as cid", Bob::waits, "held ben"},
+                      Pair{"TakeThenTakeAgain", "take", "take", Bob::waits, "granted ben"},
+                      Pair{"TakeNewThenTakeNew", "take new", "take new", Bob::waits, "granted false"},
+                      Pair{"AddThenTakeNew", "add", "take new", Bob::waits, "granted false"},
+                      Pair{"TakeParentThenChild", "take p", "take k", Bob::waits, "blocked parent p"},
+                      Pair{"TakeChildThenParent", "take k", "take p", Bob::waits, "blocked child k"},
+                      Pair{"TakeConflictThenOther", "take x", "take y", Bob::waits, "blocked conflict x"},
+                      Pair{"TakeOtherThenConflict", "take y", "take x", Bob::waits, "blocked conflict y"},
+                      Pair{"TakeUnrelated", "take x", "take k", Bob::passes, "granted k"},
+                      Pair{"AdoptThenTakeParent", "adopt k", "take p", Bob::waits, "granted p"},
+                      Pair{"TakeParentThenAdopt", "take p", "adopt k", Bob::waits, "updated"},
+                      Pair{"TakeThenBeat", "take as ann", "beat", Bob::passes, "extended"},
+                      Pair{"TakeThenProgress", "take as ann", "progress", Bob::waits, "extended"},
+                      Pair{"TakeThenClose", "take as ann", "close", Bob::waits, "released 3"},
+                      Pair{"TakeThenRemove", "take", "remove", Bob::waits, "held"},
+                      Pair{"RemoveThenTake", "remove", "take", Bob::waits, "not_found"},
+                      Pair{"BeatThenTake", "beat", "take as ann", Bob::passes, "granted ann"},
+                      Pair{"BeatThenRelease", "beat", "release", Bob::passes, "released"},
+                      Pair{"BeatThenClose", "beat", "close", Bob::waits, "released 2"},
+                      Pair{"ReleaseThenRelease", "release", "release", Bob::waits, "released"},
+                      Pair{"ReleaseThenReleaseOther", "release", "release b", Bob::passes, "released"},
+                      Pair{"ReleaseThenDone", "release", "done", Bob::waits, "lost finished"},
+                      Pair{"ReleaseThenSwitch", "release", "switch", Bob::waits, "lost finished a"},
+                      Pair{"DoneThenRelease", "done", "release", Bob::waits, "lost finished"},
+                      Pair{"SwitchThenTake", "switch", "take", Bob::waits, "held ann"},
+                      Pair{"SwitchThenSwitch", "switch", "switch", Bob::waits, "granted c"},
+                      Pair{"HandOverThenAssign", "hand over", "assign", Bob::waits, "granted"},
+                      Pair{"AssignThenHandOver", "assign", "hand over", Bob::waits, "lost superseded"},
+                      Pair{"RevokeThenRelease", "revoke", "release", Bob::waits, "lost revoked"},
+                      Pair{"ReleaseThenRevoke", "release", "revoke", Bob::waits, "not_found claim"},
+                      Pair{"ReleaseThenShow", "release", "show", Bob::passes, "claimed ann"}),
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Fences, ClaimMatrixTest,
-    ::testing::Values(ClaimPair{"FenceThenFence", "fence", "fence", Bob::passes, "passed"},
-                      ClaimPair{"FenceThenBeat", "fence", "beat", Bob::passes, "extended"},
-                      ClaimPair{"FenceThenTakeOther", "fence", "take as ann", Bob::passes, "granted ann"},
-                      ClaimPair{"FenceThenRelease", "fence", "release", Bob::waits, "released"},
-                      ClaimPair{"FenceThenReleaseOther", "fence", "release b", Bob::passes, "released"},
-                      ClaimPair{"FenceThenDone", "fence", "done", Bob::waits, "done"},
-                      ClaimPair{"FenceThenSwitch", "fence", "switch", Bob::waits, "granted c"},
-                      ClaimPair{"FenceThenAssign", "fence", "assign", Bob::waits, "granted"},
-                      ClaimPair{"FenceThenRevoke", "fence", "revoke", Bob::waits, "revoked"},
-                      ClaimPair{"FenceThenClose", "fence", "close", Bob::waits, "released 2"},
-                      ClaimPair{"FenceThenTakeover", "fence", "take over", Bob::passes, "busy ann",
-                                Expiry::after_alice},
-                      ClaimPair{"FenceThenRecover", "fence", "recover", Bob::passes, "0", Expiry::after_alice},
-                      ClaimPair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
-                      ClaimPair{"RevokeThenFence", "revoke", "fence", Bob::waits, "LH001"},
-                      ClaimPair{"CloseThenFence", "close", "fence", Bob::waits, "LH001"},
-                      ClaimPair{"TakeoverThenFence", "take over", "fence", Bob::waits, "LH001", Expiry::before_alice}),
+    ::testing::Values(Pair{"FenceThenFence", "fence", "fence", Bob::passes, "passed"},
+                      Pair{"FenceThenBeat", "fence", "beat", Bob::passes, "extended"},
+                      Pair{"FenceThenTakeOther", "fence", "take as ann", Bob::passes, "granted ann"},
+                      Pair{"FenceThenRelease", "fence", "release", Bob::waits, "released"},
+                      Pair{"FenceThenReleaseOther", "fence", "release b", Bob::passes, "released"},
+                      Pair{"FenceThenDone", "fence", "done", Bob::waits, "done"},
+                      Pair{"FenceThenSwitch", "fence", "switch", Bob::waits, "granted c"},
+                      Pair{"FenceThenAssign", "fence", "assign", Bob::waits, "granted"},
+                      Pair{"FenceThenRevoke", "fence", "revoke", Bob::waits, "revoked"},
+                      Pair{"FenceThenClose", "fence", "close", Bob::waits, "released 2"},
+                      Pair{"FenceThenTakeover", "fence", "take over", Bob::passes, "busy ann", Expiry::after_alice},
+                      Pair{"FenceThenRecover", "fence", "recover", Bob::passes, "0", Expiry::after_alice},
+                      Pair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
+                      Pair{"RevokeThenFence", "revoke", "fence", Bob::waits, "LH001"},
+                      Pair{"CloseThenFence", "close", "fence", Bob::waits, "LH001"},
+                      Pair{"TakeoverThenFence", "take over", "fence", Bob::waits, "LH001", Expiry::before_alice}),
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Endings, ClaimMatrixTest,
     ::testing::Values(
-        ClaimPair{"CloseThenTake", "close", "take as ann", Bob::waits, "unregistered"},
-        ClaimPair{"CloseThenBeat", "close", "beat", Bob::waits, "lost finished"},
-        ClaimPair{"CloseThenClose", "close", "close", Bob::waits, "released 2"},
-        ClaimPair{"CloseThenRelease", "close", "release", Bob::waits, "released"},
-        ClaimPair{"CloseThenTakeIts", "close", "take over", Bob::passes, "held ann"},
-        ClaimPair{"OpenThenOpen", "open new", "open new", Bob::waits, "held"},
-        ClaimPair{"ReopenThenReopen", "open", "open", Bob::waits, "held", Expiry::before_alice},
-        ClaimPair{"ReopenThenTakeover", "open", "take over", Bob::passes, "busy ann", Expiry::before_alice},
-        ClaimPair{"ReopenThenBeat", "open", "beat", Bob::waits, "lost superseded", Expiry::before_alice},
-        ClaimPair{"BeatThenTakeover", "beat", "take over", Bob::passes, "busy ann", Expiry::after_alice},
-        ClaimPair{"ReleaseThenTakeover", "release", "take over", Bob::passes, "busy ann", Expiry::before_alice},
-        ClaimPair{"CloseThenTakeover", "close", "take over", Bob::passes, "busy ann", Expiry::before_alice},
-        ClaimPair{"TakeoverThenBeat", "take over", "beat", Bob::waits, "lost expired", Expiry::before_alice},
-        ClaimPair{"TakeoverThenClose", "take over", "close", Bob::waits, "lost 0", Expiry::before_alice},
-        ClaimPair{"TakeoverThenRelease", "take over", "release", Bob::waits, "lost superseded", Expiry::before_alice},
-        ClaimPair{"TakeoverThenReleaseOther", "take over", "release b", Bob::waits, "lost expired",
-                  Expiry::before_alice},
-        ClaimPair{"TakeoverThenDone", "take over", "done", Bob::waits, "lost superseded", Expiry::before_alice},
-        ClaimPair{"TakeoverThenSwitch", "take over", "switch", Bob::waits, "lost superseded a", Expiry::before_alice},
-        ClaimPair{"TakeoverThenTakeover", "take over", "take over", Bob::waits, "granted cid", Expiry::before_alice},
-        ClaimPair{"TakeoverThenTakeoverOfOther", "take over", "take over b", Bob::passes, "busy ann",
-                  Expiry::before_alice},
-        ClaimPair{"TakeoverThenRecover", "take over", "recover", Bob::passes, "0", Expiry::before_alice},
-        ClaimPair{"TakeoverThenReopen", "take over", "open", Bob::passes, "busy", Expiry::before_alice},
-        ClaimPair{"RecoverThenTakeover", "recover", "take over", Bob::passes, "busy ann", Expiry::before_alice},
-        ClaimPair{"RecoverThenBeat", "recover", "beat", Bob::waits, "lost expired", Expiry::before_alice},
-        ClaimPair{"RecoverThenRecover", "recover", "recover", Bob::passes, "0", Expiry::before_alice}),
+        Pair{"CloseThenTake", "close", "take as ann", Bob::waits, "unregistered"},
+        Pair{"CloseThenBeat", "close", "beat", Bob::waits, "lost finished"},
+        Pair{"CloseThenClose", "close", "close", Bob::waits, "released 2"},
+        Pair{"CloseThenRelease", "close", "release", Bob::waits, "released"},
+        Pair{"CloseThenTakeIts", "close", "take over", Bob::passes, "held ann"},
+        Pair{"OpenThenOpen", "open new", "open new", Bob::waits, "held"},
+        Pair{"ReopenThenReopen", "open", "open", Bob::waits, "held", Expiry::before_alice},
+        Pair{"ReopenThenTakeover", "open", "take over", Bob::passes, "busy ann", Expiry::before_alice},
+        Pair{"ReopenThenBeat", "open", "beat", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"BeatThenTakeover", "beat", "take over", Bob::passes, "busy ann", Expiry::after_alice},
+        Pair{"ReleaseThenTakeover", "release", "take over", Bob::passes, "busy ann", Expiry::before_alice},
+        Pair{"CloseThenTakeover", "close", "take over", Bob::passes, "busy ann", Expiry::before_alice},
+        Pair{"TakeoverThenBeat", "take over", "beat", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"TakeoverThenClose", "take over", "close", Bob::waits, "lost 0", Expiry::before_alice},
+        Pair{"TakeoverThenRelease", "take over", "release", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"TakeoverThenReleaseOther", "take over", "release b", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"TakeoverThenDone", "take over", "done", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"TakeoverThenSwitch", "take over", "switch", Bob::waits, "lost superseded a", Expiry::before_alice},
+        Pair{"TakeoverThenTakeover", "take over", "take over", Bob::waits, "granted cid", Expiry::before_alice},
+        Pair{"TakeoverThenTakeoverOfOther", "take over", "take over b", Bob::passes, "busy ann", Expiry::before_alice},
+        Pair{"TakeoverThenRecover", "take over", "recover", Bob::passes, "0", Expiry::before_alice},
+        Pair{"TakeoverThenReopen", "take over", "open", Bob::passes, "busy", Expiry::before_alice},
+        Pair{"RecoverThenTakeover", "recover", "take over", Bob::passes, "busy ann", Expiry::before_alice},
+        Pair{"RecoverThenBeat", "recover", "beat", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"RecoverThenRecover", "recover", "recover", Bob::passes, "0", Expiry::before_alice}),
     pair_name);
 
 /// What takes more than two acts.

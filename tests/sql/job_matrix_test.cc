@@ -10,43 +10,32 @@
 namespace leasehold::support {
 namespace {
 
-struct Pair {
-  const char* name;
-  const char* first;   ///< an act of alice
-  const char* second;  ///< an act of bob
-  Bob bob;
-  const char* told;      ///< what bob is told in the end
-  bool expired = false;  ///< the lease has run out before alice comes
-};
-
-/// For gtest: how a parameter looks in the name of a test.
-void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
-
-const std::map<std::string, std::string>& acts() {
-  static const std::map<std::string, std::string> all = {
+std::map<std::string, std::string> job_acts() {
+  return {
       {"attach",
-       "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.job_claim('q', attach => LEASE, "
+       "outcome || coalesce(' ' || why, '') FROM leasehold.job_claim('q', attach => LEASE, "
        "instance => 'i')"},
-      {"settle", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.job_complete(JOB, TOKEN)"},
-      {"fail", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.job_fail(JOB, TOKEN)"},
-      {"settle other", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.job_complete(OTHER, LATER)"},
+      {"settle", "outcome || coalesce(' ' || why, '') FROM leasehold.job_complete(JOB, TOKEN)"},
+      {"fail", "outcome || coalesce(' ' || why, '') FROM leasehold.job_fail(JOB, TOKEN)"},
+      {"settle other", "outcome || coalesce(' ' || why, '') FROM leasehold.job_complete(OTHER, LATER)"},
       {"settle both",
-       "SELECT cardinality(settled) FROM leasehold.job_settle_plain('complete', '{JOB,OTHER}', '{TOKEN,LATER}')"},
+       "cardinality(settled) FROM leasehold.job_settle_plain('complete', '{JOB,OTHER}', '{TOKEN,LATER}')"},
       {"release both",
-       "SELECT cardinality(settled) FROM leasehold.job_settle_plain('release', '{OTHER,JOB}', '{LATER,TOKEN}')"},
-      {"heartbeat", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.job_heartbeat(JOB, TOKEN)"},
-      {"extend", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lease_extend(LEASE, 'i')"},
-      {"takeover", "SELECT outcome FROM leasehold.job_claim('q', holder => 'carol')"},
-      {"close", "SELECT outcome || ' ' || jobs FROM leasehold.lease_close(LEASE, 'i')"},
-      {"recover", "SELECT jobs FROM leasehold.recover()"},
-      {"cancel", "SELECT outcome FROM leasehold.job_cancel(JOB)"},
-      {"show", "SELECT state FROM leasehold.job_show(JOB)"},
+       "cardinality(settled) FROM leasehold.job_settle_plain('release', '{OTHER,JOB}', '{LATER,TOKEN}')"},
+      {"heartbeat", "outcome || coalesce(' ' || why, '') FROM leasehold.job_heartbeat(JOB, TOKEN)"},
+      {"extend", "outcome || coalesce(' ' || why, '') FROM leasehold.lease_extend(LEASE, 'i')"},
+      {"takeover", "outcome FROM leasehold.job_claim('q', holder => 'carol')"},
+      {"close", "outcome || ' ' || jobs FROM leasehold.lease_close(LEASE, 'i')"},
+      {"recover", "jobs FROM leasehold.recover()"},
+      {"cancel", "outcome FROM leasehold.job_cancel(JOB)"},
+      {"show", "state FROM leasehold.job_show(JOB)"},
   };
-  return all;
 }
 
-class JobMatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair> {
+class JobMatrixTest : public MatrixTest {
  protected:
+  JobMatrixTest() : MatrixTest(job_acts()) {}
+
   void SetUp() override {
     observer_.run(here("SELECT leasehold.job_enqueue('q', p) FROM unnest('{a,b,c}'::bytea[]) AS p"));
     words_["LEASE"] = observer_.scalar(
@@ -56,24 +45,16 @@ class JobMatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair>
   }
   void claim(const std::string& job, const std::string& token) {
     const auto row =
-        observer_.rows(filled("SELECT job_id, token FROM leasehold.job_claim('q', attach => LEASE, "
-                              "instance => 'i')"));
+        observer_.rows(filled("job_id, token FROM leasehold.job_claim('q', attach => LEASE, instance => 'i')"));
     words_[job] = row.at(0)[0].value();
     words_[token] = row.at(0)[1].value();
-  }
-  std::string filled(const std::string& act) {
-    auto sql = here(act);
-    for (const auto& [word, value] : words_) {
-      for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word)) sql.replace(at, word.size(), value);
-    }
-    return sql;
   }
   std::string count(const std::string& what) {
     return observer_.scalar(here("SELECT count(*) FROM leasehold." + what));
   }
 
   /// Each of the three jobs is in one place, and nothing hangs on a lease that has ended.
-  void expect_nothing_lost() {
+  void expect_sound() override {
     EXPECT_EQ(observer_.scalar(
                   here("SELECT count(*) FROM leasehold.job AS j WHERE 1 <> "
                        "(SELECT count(*) FROM leasehold.ready AS r WHERE r.job_id = j.id) + "
@@ -85,35 +66,11 @@ class JobMatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair>
               "0");
     EXPECT_EQ(count("job_grant AS g JOIN leasehold.lease AS l ON l.id = g.lease_id WHERE l.ended_at IS NOT NULL"), "0");
   }
-
-  std::map<std::string, std::string> words_;
 };
 
-TEST_P(JobMatrixTest, EachPairWaitsOrPassesAsPromised) {
-  const auto& pair = GetParam();
-  if (pair.expired) store_.advance(31s);
-  alice_.run("BEGIN");
-  alice_.run(filled(acts().at(pair.first)));
-  bob_.send(filled(acts().at(pair.second)));
-  EXPECT_EQ(bob_.waits(observer_), pair.bob == Bob::waits);
-  alice_.run("COMMIT");
-  EXPECT_EQ(bob_.answer(), pair.told);
-  expect_nothing_lost();
-}
+TEST_P(JobMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
-TEST_P(JobMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) {
-  const auto& pair = GetParam();
-  if (pair.expired) store_.advance(31s);
-  alice_.run("BEGIN");
-  alice_.run(filled(acts().at(pair.first)));
-  bob_.send(filled(acts().at(pair.second)));
-  bob_.waits(observer_);
-  alice_.run("ROLLBACK");
-  EXPECT_EQ(bob_.outcome().state, "");
-  expect_nothing_lost();
-}
-
-std::string pair_name(const ::testing::TestParamInfo<Pair>& info) { return info.param.name; }
+TEST_P(JobMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) { expect_sound_after_rollback(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Living, JobMatrixTest,
@@ -148,31 +105,32 @@ INSTANTIATE_TEST_SUITE_P(
                       Pair{"ReleaseBothThenSettleBoth", "release both", "settle both", Bob::waits, "0"},
                       Pair{"SettleBothThenClose", "settle both", "close", Bob::waits, "closed 0"},
                       Pair{"CloseThenSettleBoth", "close", "settle both", Bob::waits, "0"},
-                      Pair{"TakeoverThenSettleBoth", "takeover", "settle both", Bob::waits, "0", true},
-                      Pair{"RecoverThenSettleBoth", "recover", "settle both", Bob::waits, "0", true}),
+                      Pair{"TakeoverThenSettleBoth", "takeover", "settle both", Bob::waits, "0", Expiry::before_alice},
+                      Pair{"RecoverThenSettleBoth", "recover", "settle both", Bob::waits, "0", Expiry::before_alice}),
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Endings, JobMatrixTest,
-    ::testing::Values(Pair{"CloseThenAttach", "close", "attach", Bob::waits, "lost finished"},
-                      Pair{"CloseThenSettle", "close", "settle", Bob::waits, "lost expired"},
-                      Pair{"CloseThenHeartbeat", "close", "heartbeat", Bob::waits, "lost expired"},
-                      Pair{"CloseThenExtend", "close", "extend", Bob::waits, "lost finished"},
-                      Pair{"CloseThenClose", "close", "close", Bob::waits, "closed 0"},
-                      Pair{"CloseThenRecover", "close", "recover", Bob::passes, "0", true},
-                      Pair{"SettleThenTakeover", "settle", "takeover", Bob::passes, "granted", true},
-                      Pair{"SettleThenRecover", "settle", "recover", Bob::passes, "0", true},
-                      Pair{"TakeoverThenAttach", "takeover", "attach", Bob::waits, "lost expired", true},
-                      Pair{"TakeoverThenSettle", "takeover", "settle", Bob::waits, "lost expired", true},
-                      Pair{"TakeoverThenHeartbeat", "takeover", "heartbeat", Bob::waits, "lost expired", true},
-                      Pair{"TakeoverThenClose", "takeover", "close", Bob::waits, "lost 0", true},
-                      Pair{"TakeoverThenTakeover", "takeover", "takeover", Bob::passes, "granted", true},
-                      Pair{"TakeoverThenRecover", "takeover", "recover", Bob::passes, "0", true},
-                      Pair{"RecoverThenSettle", "recover", "settle", Bob::waits, "lost expired", true},
-                      Pair{"RecoverThenHeartbeat", "recover", "heartbeat", Bob::waits, "lost expired", true},
-                      Pair{"RecoverThenAttach", "recover", "attach", Bob::waits, "lost expired", true},
-                      Pair{"RecoverThenTakeover", "recover", "takeover", Bob::passes, "granted", true},
-                      Pair{"RecoverThenRecover", "recover", "recover", Bob::passes, "0", true}),
+    ::testing::Values(
+        Pair{"CloseThenAttach", "close", "attach", Bob::waits, "lost finished"},
+        Pair{"CloseThenSettle", "close", "settle", Bob::waits, "lost expired"},
+        Pair{"CloseThenHeartbeat", "close", "heartbeat", Bob::waits, "lost expired"},
+        Pair{"CloseThenExtend", "close", "extend", Bob::waits, "lost finished"},
+        Pair{"CloseThenClose", "close", "close", Bob::waits, "closed 0"},
+        Pair{"CloseThenRecover", "close", "recover", Bob::passes, "0", Expiry::before_alice},
+        Pair{"SettleThenTakeover", "settle", "takeover", Bob::passes, "granted", Expiry::before_alice},
+        Pair{"SettleThenRecover", "settle", "recover", Bob::passes, "0", Expiry::before_alice},
+        Pair{"TakeoverThenAttach", "takeover", "attach", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"TakeoverThenSettle", "takeover", "settle", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"TakeoverThenHeartbeat", "takeover", "heartbeat", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"TakeoverThenClose", "takeover", "close", Bob::waits, "lost 0", Expiry::before_alice},
+        Pair{"TakeoverThenTakeover", "takeover", "takeover", Bob::passes, "granted", Expiry::before_alice},
+        Pair{"TakeoverThenRecover", "takeover", "recover", Bob::passes, "0", Expiry::before_alice},
+        Pair{"RecoverThenSettle", "recover", "settle", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"RecoverThenHeartbeat", "recover", "heartbeat", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"RecoverThenAttach", "recover", "attach", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"RecoverThenTakeover", "recover", "takeover", Bob::passes, "granted", Expiry::before_alice},
+        Pair{"RecoverThenRecover", "recover", "recover", Bob::passes, "0", Expiry::before_alice}),
     pair_name);
 
 }  // namespace

@@ -2,109 +2,77 @@
 // the first thing in a transaction that stays open, bob the second.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "sql/matrix_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-struct Pair {
-  const char* name;
-  const char* first;   ///< an act of alice
-  const char* second;  ///< an act of bob
-  Bob bob;
-  const char* told;      ///< what bob is told in the end, "LH001" for a raised fence
-  bool expired = false;  ///< the leases have run out before bob comes
-};
-
-/// For gtest: how a parameter looks in the name of a test.
-void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
-
 /// On a semaphore of three in which ann has one permit (TOKEN) and ben another, and on c and d, which cid has together
 /// (BOTH).
-const std::map<std::string, std::string>& acts() {
-  static const std::map<std::string, std::string> all = {
-      {"fence", "SELECT 'passed' FROM leasehold.fence('pool', TOKEN)"},
-      {"heartbeat", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('pool', TOKEN)"},
-      {"release", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('pool', TOKEN)"},
-      {"revoke", "SELECT outcome FROM leasehold.lock_revoke('pool', 'because', TOKEN)"},
-      {"revoke all", "SELECT outcome FROM leasehold.lock_revoke('pool', 'because')"},
-      {"share", "SELECT outcome FROM leasehold.lock_share('pool', 'dan', permits => 1, capacity => 3)"},
-      {"share two", "SELECT outcome FROM leasehold.lock_share('pool', 'eve', permits => 2, capacity => 3)"},
-      {"share three", "SELECT outcome FROM leasehold.lock_share('pool', 'eve', permits => 3, capacity => 3)"},
-      {"acquire", "SELECT outcome FROM leasehold.lock_acquire('pool', 'fay')"},
-      {"wait", "SELECT outcome FROM leasehold.lock_wait('pool', 'fay', 'place of fay')"},
-      {"show", "SELECT outcome FROM leasehold.lock_show('pool')"},
-      {"fence c", "SELECT 'passed' FROM leasehold.fence('c', BOTH)"},
-      {"heartbeat d", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('d', BOTH)"},
-      {"release c", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('c', BOTH)"},
-      {"release d", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('d', BOTH)"},
-      {"acquire d", "SELECT outcome FROM leasehold.lock_acquire('d', 'gil')"},
-      {"acquire c, d", "SELECT outcome FROM leasehold.lock_acquire_all(ARRAY['c', 'd'], 'gil')"},
-      {"acquire d, c", "SELECT outcome FROM leasehold.lock_acquire_all(ARRAY['d', 'c'], 'hal')"},
-      {"wait d, c", "SELECT outcome FROM leasehold.lock_wait_all(ARRAY['d', 'c'], 'hal', 'place of hal')"},
+std::map<std::string, std::string> lock_family_acts() {
+  return {
+      {"fence", "'passed' FROM leasehold.fence('pool', TOKEN)"},
+      {"heartbeat", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('pool', TOKEN)"},
+      {"release", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('pool', TOKEN)"},
+      {"revoke", "outcome FROM leasehold.lock_revoke('pool', 'because', TOKEN)"},
+      {"revoke all", "outcome FROM leasehold.lock_revoke('pool', 'because')"},
+      {"share", "outcome FROM leasehold.lock_share('pool', 'dan', permits => 1, capacity => 3)"},
+      {"share two", "outcome FROM leasehold.lock_share('pool', 'eve', permits => 2, capacity => 3)"},
+      {"share three", "outcome FROM leasehold.lock_share('pool', 'eve', permits => 3, capacity => 3)"},
+      {"acquire", "outcome FROM leasehold.lock_acquire('pool', 'fay')"},
+      {"wait", "outcome FROM leasehold.lock_wait('pool', 'fay', 'place of fay')"},
+      {"show", "outcome FROM leasehold.lock_show('pool')"},
+      {"fence c", "'passed' FROM leasehold.fence('c', BOTH)"},
+      {"heartbeat d", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('d', BOTH)"},
+      {"release c", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('c', BOTH)"},
+      {"release d", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('d', BOTH)"},
+      {"acquire d", "outcome FROM leasehold.lock_acquire('d', 'gil')"},
+      {"acquire c, d", "outcome FROM leasehold.lock_acquire_all(ARRAY['c', 'd'], 'gil')"},
+      {"acquire d, c", "outcome FROM leasehold.lock_acquire_all(ARRAY['d', 'c'], 'hal')"},
+      {"wait d, c", "outcome FROM leasehold.lock_wait_all(ARRAY['d', 'c'], 'hal', 'place of hal')"},
   };
-  return all;
 }
 
-class LockFamilyMatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair> {
+class LockFamilyMatrixTest : public MatrixTest {
  protected:
+  LockFamilyMatrixTest() : MatrixTest(lock_family_acts()) {}
+
   void SetUp() override {
-    token_ = observer_.scalar(here("SELECT token FROM leasehold.lock_share('pool', 'ann', capacity => 3)"));
+    words_["TOKEN"] = observer_.scalar(here("SELECT token FROM leasehold.lock_share('pool', 'ann', capacity => 3)"));
     observer_.run(here("SELECT leasehold.lock_share('pool', 'ben', capacity => 3)"));
-    both_ = observer_.scalar(here("SELECT token FROM leasehold.lock_acquire_all(ARRAY['c', 'd'], 'cid')"));
+    words_["BOTH"] = observer_.scalar(here("SELECT token FROM leasehold.lock_acquire_all(ARRAY['c', 'd'], 'cid')"));
   }
-  std::string act(const std::string& name) {
-    auto sql = here(acts().at(name));
-    for (const auto& [word, value] : {std::pair("TOKEN", token_), std::pair("BOTH", both_)}) {
-      const auto at = sql.find(word);
-      if (at != std::string::npos) sql.replace(at, std::string(word).size(), value);
-    }
-    return sql;
-  }
-  std::string token_;
-  std::string both_;
 };
 
-TEST_P(LockFamilyMatrixTest, EachPairWaitsOrPassesAsPromised) {
-  const auto& pair = GetParam();
-  const auto first = std::string(pair.first);
-  const bool takes_over = first.starts_with("acquire") || first.starts_with("share");
-  if (pair.expired && takes_over) store_.advance(31s);
-  alice_.run("BEGIN");
-  alice_.scalar(act(first));
-  if (pair.expired && !takes_over) store_.advance(31s);
-  bob_.send(act(pair.second));
-  EXPECT_EQ(bob_.waits(observer_), pair.bob == Bob::waits);
-  alice_.run("COMMIT");
-  EXPECT_EQ(told(bob_), pair.told);
-}
-
-std::string pair_name(const ::testing::TestParamInfo<Pair>& info) { return info.param.name; }
+TEST_P(LockFamilyMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Shares, LockFamilyMatrixTest,
-    ::testing::Values(Pair{"FenceThenHeartbeat", "fence", "heartbeat", Bob::passes, "extended"},
-                      Pair{"FenceThenShare", "fence", "share", Bob::passes, "granted"},
-                      Pair{"FenceThenRelease", "fence", "release", Bob::waits, "released"},
-                      Pair{"FenceThenRevoke", "fence", "revoke", Bob::waits, "revoked"},
-                      Pair{"FenceThenRevokeOfAll", "fence", "revoke all", Bob::waits, "revoked"},
-                      Pair{"FenceThenTakeoverOfAll", "fence", "acquire", Bob::passes, "busy", true},
-                      Pair{"FenceThenTakeoverBesideIt", "fence", "share two", Bob::passes, "granted", true},
-                      Pair{"FenceThenTakeoverOfIts", "fence", "share three", Bob::passes, "busy", true},
-                      Pair{"HeartbeatThenShare", "heartbeat", "share", Bob::passes, "granted"},
-                      Pair{"HeartbeatThenTakeover", "heartbeat", "share three", Bob::passes, "busy", true},
-                      Pair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
-                      Pair{"ReleaseThenHeartbeat", "release", "heartbeat", Bob::waits, "lost finished"},
-                      Pair{"ReleaseThenShare", "release", "share two", Bob::waits, "granted"},
-                      Pair{"ReleaseThenWait", "release", "wait", Bob::waits, "free"},
-                      Pair{"ReleaseThenShow", "release", "show", Bob::passes, "running"},
-                      Pair{"RevokeThenHeartbeat", "revoke", "heartbeat", Bob::waits, "lost revoked"},
-                      Pair{"ShareThenShare", "share", "share", Bob::waits, "held"},
-                      Pair{"ShareThenFence", "share", "fence", Bob::passes, "passed"},
-                      Pair{"ShareThenHeartbeat", "share", "heartbeat", Bob::passes, "extended"},
-                      Pair{"TakeoverThenHeartbeat", "share three", "heartbeat", Bob::waits, "lost expired", true},
-                      Pair{"TakeoverThenFence", "share three", "fence", Bob::waits, "LH001", true},
-                      Pair{"TakeoverThenTakeover", "share three", "acquire", Bob::waits, "held", true}),
+    ::testing::Values(
+        Pair{"FenceThenHeartbeat", "fence", "heartbeat", Bob::passes, "extended"},
+        Pair{"FenceThenShare", "fence", "share", Bob::passes, "granted"},
+        Pair{"FenceThenRelease", "fence", "release", Bob::waits, "released"},
+        Pair{"FenceThenRevoke", "fence", "revoke", Bob::waits, "revoked"},
+        Pair{"FenceThenRevokeOfAll", "fence", "revoke all", Bob::waits, "revoked"},
+        Pair{"FenceThenTakeoverOfAll", "fence", "acquire", Bob::passes, "busy", Expiry::after_alice},
+        Pair{"FenceThenTakeoverBesideIt", "fence", "share two", Bob::passes, "granted", Expiry::after_alice},
+        Pair{"FenceThenTakeoverOfIts", "fence", "share three", Bob::passes, "busy", Expiry::after_alice},
+        Pair{"HeartbeatThenShare", "heartbeat", "share", Bob::passes, "granted"},
+        Pair{"HeartbeatThenTakeover", "heartbeat", "share three", Bob::passes, "busy", Expiry::after_alice},
+        Pair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
+        Pair{"ReleaseThenHeartbeat", "release", "heartbeat", Bob::waits, "lost finished"},
+        Pair{"ReleaseThenShare", "release", "share two", Bob::waits, "granted"},
+        Pair{"ReleaseThenWait", "release", "wait", Bob::waits, "free"},
+        Pair{"ReleaseThenShow", "release", "show", Bob::passes, "running"},
+        Pair{"RevokeThenHeartbeat", "revoke", "heartbeat", Bob::waits, "lost revoked"},
+        Pair{"ShareThenShare", "share", "share", Bob::waits, "held"},
+        Pair{"ShareThenFence", "share", "fence", Bob::passes, "passed"},
+        Pair{"ShareThenHeartbeat", "share", "heartbeat", Bob::passes, "extended"},
+        Pair{"TakeoverThenHeartbeat", "share three", "heartbeat", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"TakeoverThenFence", "share three", "fence", Bob::waits, "LH001", Expiry::before_alice},
+        Pair{"TakeoverThenTakeover", "share three", "acquire", Bob::waits, "held", Expiry::before_alice}),
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -112,12 +80,14 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Pair{"FenceThenHeartbeatOfTheOther", "fence c", "heartbeat d", Bob::passes, "extended"},
         Pair{"FenceThenReleaseOfTheOther", "fence c", "release d", Bob::waits, "released"},
-        Pair{"FenceThenTakeoverOfTheOther", "fence c", "acquire d", Bob::passes, "busy", true},
+        Pair{"FenceThenTakeoverOfTheOther", "fence c", "acquire d", Bob::passes, "busy", Expiry::after_alice},
         Pair{"ReleaseThenAcquireOfTheOther", "release c", "acquire d", Bob::waits, "granted"},
         Pair{"ReleaseThenHeartbeatOfTheOther", "release c", "heartbeat d", Bob::waits, "lost finished"},
-        Pair{"AcquireThenAcquireInAnotherOrder", "acquire c, d", "acquire d, c", Bob::waits, "held", true},
-        Pair{"AcquireThenWaitInAnotherOrder", "acquire c, d", "wait d, c", Bob::waits, "free", true},
-        Pair{"TakeoverThenReleaseOfTheOther", "acquire d", "release c", Bob::waits, "lost expired", true}),
+        Pair{"AcquireThenAcquireInAnotherOrder", "acquire c, d", "acquire d, c", Bob::waits, "held",
+             Expiry::before_alice},
+        Pair{"AcquireThenWaitInAnotherOrder", "acquire c, d", "wait d, c", Bob::waits, "free", Expiry::before_alice},
+        Pair{"TakeoverThenReleaseOfTheOther", "acquire d", "release c", Bob::waits, "lost expired",
+             Expiry::before_alice}),
     pair_name);
 
 class LockFamilyOrderTest : public SqlTest {};

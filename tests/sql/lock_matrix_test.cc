@@ -2,61 +2,34 @@
 // transaction that stays open, bob the second.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "sql/matrix_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-struct Pair {
-  const char* name;
-  const char* first;   ///< an act of alice
-  const char* second;  ///< an act of bob
-  Bob bob;
-  const char* told;      ///< what bob is told in the end, "LH001" for a raised fence
-  bool expired = false;  ///< the lease has run out before bob comes
-};
-
-/// For gtest: how a parameter looks in the name of a test.
-void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
-
-const std::map<std::string, std::string>& acts() {
-  static const std::map<std::string, std::string> all = {
-      {"fence", "SELECT 'passed' FROM leasehold.fence('deploy', TOKEN)"},
-      {"heartbeat", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('deploy', TOKEN)"},
-      {"release", "SELECT outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('deploy', TOKEN)"},
-      {"revoke", "SELECT outcome FROM leasehold.lock_revoke('deploy', 'because')"},
-      {"acquire", "SELECT outcome FROM leasehold.lock_acquire('deploy', 'carol')"},
-      {"wait", "SELECT outcome FROM leasehold.lock_wait('deploy', 'carol', 'place-of-carol')"},
-      {"show", "SELECT outcome FROM leasehold.lock_show('deploy')"},
-      {"list", "SELECT outcome FROM leasehold.lock_list('', true, 10)"},
+std::map<std::string, std::string> lock_acts() {
+  return {
+      {"fence", "'passed' FROM leasehold.fence('deploy', TOKEN)"},
+      {"heartbeat", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('deploy', TOKEN)"},
+      {"release", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('deploy', TOKEN)"},
+      {"revoke", "outcome FROM leasehold.lock_revoke('deploy', 'because')"},
+      {"acquire", "outcome FROM leasehold.lock_acquire('deploy', 'carol')"},
+      {"wait", "outcome FROM leasehold.lock_wait('deploy', 'carol', 'place-of-carol')"},
+      {"show", "outcome FROM leasehold.lock_show('deploy')"},
+      {"list", "outcome FROM leasehold.lock_list('', true, 10)"},
   };
-  return all;
 }
 
-class LockMatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair> {
+class LockMatrixTest : public MatrixTest {
  protected:
-  std::string act(const std::string& name, const std::string& token) {
-    auto sql = here(acts().at(name));
-    const auto at = sql.find("TOKEN");
-    if (at != std::string::npos) sql.replace(at, 5, token);
-    return sql;
-  }
+  LockMatrixTest() : MatrixTest(lock_acts()) {}
+
+  void SetUp() override { words_["TOKEN"] = acquired("deploy"); }
 };
 
-TEST_P(LockMatrixTest, EachPairWaitsOrPassesAsPromised) {
-  const auto& pair = GetParam();
-  const auto token = acquired("deploy");
-  if (pair.expired && std::string(pair.first) == "acquire") store_.advance(31s);
-  alice_.run("BEGIN");
-  alice_.scalar(act(pair.first, token));
-  if (pair.expired && std::string(pair.first) != "acquire") store_.advance(31s);
-  bob_.send(act(pair.second, token));
-  EXPECT_EQ(bob_.waits(observer_), pair.bob == Bob::waits);
-  alice_.run("COMMIT");
-  EXPECT_EQ(told(bob_), pair.told);
-}
-
-std::string pair_name(const ::testing::TestParamInfo<Pair>& info) { return info.param.name; }
+TEST_P(LockMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Pairs, LockMatrixTest,
@@ -65,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Pair{"FenceThenRelease", "fence", "release", Bob::waits, "released"},
                       Pair{"FenceThenRevoke", "fence", "revoke", Bob::waits, "revoked"},
                       Pair{"FenceThenAcquire", "fence", "acquire", Bob::passes, "held"},
-                      Pair{"FenceThenTakeover", "fence", "acquire", Bob::passes, "busy", true},
+                      Pair{"FenceThenTakeover", "fence", "acquire", Bob::passes, "busy", Expiry::after_alice},
                       Pair{"FenceThenWait", "fence", "wait", Bob::passes, "free"},
                       Pair{"FenceThenShow", "fence", "show", Bob::passes, "running"},
                       Pair{"HeartbeatThenFence", "heartbeat", "fence", Bob::passes, "passed"},
@@ -73,27 +46,28 @@ INSTANTIATE_TEST_SUITE_P(
                       Pair{"HeartbeatThenRelease", "heartbeat", "release", Bob::waits, "released"},
                       Pair{"HeartbeatThenRevoke", "heartbeat", "revoke", Bob::waits, "revoked"},
                       Pair{"HeartbeatThenAcquire", "heartbeat", "acquire", Bob::passes, "held"},
-                      Pair{"HeartbeatThenTakeover", "heartbeat", "acquire", Bob::passes, "busy", true},
+                      Pair{"HeartbeatThenTakeover", "heartbeat", "acquire", Bob::passes, "busy", Expiry::after_alice},
                       Pair{"HeartbeatThenList", "heartbeat", "list", Bob::passes, "running"}),
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Endings, LockMatrixTest,
-    ::testing::Values(Pair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
-                      Pair{"ReleaseThenHeartbeat", "release", "heartbeat", Bob::waits, "lost finished"},
-                      Pair{"ReleaseThenRelease", "release", "release", Bob::waits, "released"},
-                      Pair{"ReleaseThenAcquire", "release", "acquire", Bob::waits, "granted"},
-                      Pair{"ReleaseThenWait", "release", "wait", Bob::waits, "free"},
-                      Pair{"ReleaseThenShow", "release", "show", Bob::passes, "running"},
-                      Pair{"RevokeThenFence", "revoke", "fence", Bob::waits, "LH001"},
-                      Pair{"RevokeThenHeartbeat", "revoke", "heartbeat", Bob::waits, "lost revoked"},
-                      Pair{"RevokeThenRelease", "revoke", "release", Bob::waits, "lost revoked"},
-                      Pair{"RevokeThenAcquire", "revoke", "acquire", Bob::passes, "held"},
-                      Pair{"TakeoverThenFence", "acquire", "fence", Bob::waits, "LH001", true},
-                      Pair{"TakeoverThenHeartbeat", "acquire", "heartbeat", Bob::waits, "lost superseded", true},
-                      Pair{"TakeoverThenRelease", "acquire", "release", Bob::waits, "lost superseded", true},
-                      Pair{"TakeoverThenTakeover", "acquire", "acquire", Bob::waits, "held", true},
-                      Pair{"TakeoverThenShow", "acquire", "show", Bob::passes, "expired", true}),
+    ::testing::Values(
+        Pair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
+        Pair{"ReleaseThenHeartbeat", "release", "heartbeat", Bob::waits, "lost finished"},
+        Pair{"ReleaseThenRelease", "release", "release", Bob::waits, "released"},
+        Pair{"ReleaseThenAcquire", "release", "acquire", Bob::waits, "granted"},
+        Pair{"ReleaseThenWait", "release", "wait", Bob::waits, "free"},
+        Pair{"ReleaseThenShow", "release", "show", Bob::passes, "running"},
+        Pair{"RevokeThenFence", "revoke", "fence", Bob::waits, "LH001"},
+        Pair{"RevokeThenHeartbeat", "revoke", "heartbeat", Bob::waits, "lost revoked"},
+        Pair{"RevokeThenRelease", "revoke", "release", Bob::waits, "lost revoked"},
+        Pair{"RevokeThenAcquire", "revoke", "acquire", Bob::passes, "held"},
+        Pair{"TakeoverThenFence", "acquire", "fence", Bob::waits, "LH001", Expiry::before_alice},
+        Pair{"TakeoverThenHeartbeat", "acquire", "heartbeat", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"TakeoverThenRelease", "acquire", "release", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"TakeoverThenTakeover", "acquire", "acquire", Bob::waits, "held", Expiry::before_alice},
+        Pair{"TakeoverThenShow", "acquire", "show", Bob::passes, "expired", Expiry::before_alice}),
     pair_name);
 
 class LockWaitingTest : public SqlTest {};

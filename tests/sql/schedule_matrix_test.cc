@@ -10,20 +10,8 @@
 namespace leasehold::support {
 namespace {
 
-struct SchedulePair {
-  const char* name;
-  const char* first;   ///< an act of alice
-  const char* second;  ///< an act of bob
-  Bob bob;
-  const char* told;  ///< what bob is told in the end
-  Expiry expiry = Expiry::never;
-};
-
-/// For gtest: how a parameter looks in the name of a test.
-void PrintTo(const SchedulePair& pair, std::ostream* out) { *out << pair.name; }
-
-const std::map<std::string, std::string>& acts() {
-  static const std::map<std::string, std::string> all = {
+std::map<std::string, std::string> schedule_acts() {
+  return {
       {"acquire", "concat_ws(' ', outcome, holder) FROM leasehold.schedule_acquire('d', 'ben')"},
       {"acquire as cid", "concat_ws(' ', outcome, holder) FROM leasehold.schedule_acquire('d', 'cid')"},
       {"acquire q", "outcome FROM leasehold.schedule_acquire('q', 'cid')"},
@@ -49,11 +37,12 @@ const std::map<std::string, std::string>& acts() {
       {"show", "state FROM leasehold.schedule_list('d')"},
       {"due", "name FROM leasehold.schedule_due(1)"},
   };
-  return all;
 }
 
-class ScheduleMatrixTest : public SqlTest, public ::testing::WithParamInterface<SchedulePair> {
+class ScheduleMatrixTest : public MatrixTest {
  protected:
+  ScheduleMatrixTest() : MatrixTest(schedule_acts()) {}
+
   void SetUp() override {
     observer_.run(
         here("SELECT leasehold.schedule_define(name, interval '10 min', ttl => interval '30 s') FROM "
@@ -65,26 +54,8 @@ class ScheduleMatrixTest : public SqlTest, public ::testing::WithParamInterface<
     words_["TOKEN"] = row.at(0).at(0).value();
     words_["LEASE"] = row.at(0).at(1).value();
   }
-  std::string filled(const std::string& act) {
-    auto sql = here("SELECT " + acts().at(act));
-    for (const auto& [word, value] : words_) {
-      for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word)) sql.replace(at, word.size(), value);
-    }
-    return sql;
-  }
-
-  /// Alice's act and bob's, each in a transaction that stays open. Whether he waits.
-  bool meet(const SchedulePair& pair) {
-    alice_.run("BEGIN");
-    bob_.run("BEGIN");
-    if (pair.expiry == Expiry::before_alice) store_.advance(31s);
-    alice_.run(filled(pair.first));
-    if (pair.expiry == Expiry::after_alice) store_.advance(31s);
-    bob_.send(filled(pair.second));
-    return bob_.waits(observer_);
-  }
   /// A run under way has a lease, which has not ended and which its schedule points at; and each run its own token.
-  void expect_sound() {
+  void expect_sound() override {
     EXPECT_EQ(
         observer_.scalar(here("SELECT count(*) FROM leasehold.schedule_run AS r JOIN leasehold.schedule AS s ON "
                               "s.id = r.schedule_id LEFT JOIN leasehold.lease AS l ON l.id = s.lease_id WHERE "
@@ -100,104 +71,88 @@ class ScheduleMatrixTest : public SqlTest, public ::testing::WithParamInterface<
                               "l.id)")),
         "0");
   }
-
-  std::map<std::string, std::string> words_;
 };
 
-TEST_P(ScheduleMatrixTest, EachPairWaitsOrPassesAsPromised) {
-  const auto& pair = GetParam();
-  meet(pair);
-  alice_.run("ROLLBACK");
-  EXPECT_EQ(bob_.outcome().state, "") << "after a rollback it is as if nothing had been";
-  bob_.run("ROLLBACK");
-  if (pair.expiry != Expiry::never) store_.advance(-31s);
-  EXPECT_EQ(meet(pair), pair.bob == Bob::waits);
-  alice_.run("COMMIT");
-  EXPECT_EQ(told(bob_), pair.told);
-  bob_.run("COMMIT");
-  expect_sound();
-}
+TEST_P(ScheduleMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
-std::string pair_name(const ::testing::TestParamInfo<SchedulePair>& info) { return info.param.name; }
+TEST_P(ScheduleMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) { expect_sound_after_rollback(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Acquires, ScheduleMatrixTest,
-    ::testing::Values(SchedulePair{"AcquireThenAcquire", "acquire", "acquire as cid", Bob::waits, "held ben"},
-                      SchedulePair{"AcquireThenDefine", "acquire", "define", Bob::waits, "t"},
-                      SchedulePair{"DefineThenAcquire", "define", "acquire", Bob::waits, "not_due"},
-                      SchedulePair{"DefineThenDefine", "define new", "define new", Bob::waits, "f"},
-                      SchedulePair{"AcquireThenTrigger", "acquire", "trigger", Bob::waits, "triggered"},
-                      SchedulePair{"TriggerThenAcquire", "trigger", "acquire", Bob::waits, "granted ben"},
-                      SchedulePair{"AcquireThenPause", "acquire", "pause", Bob::waits, "paused"},
-                      SchedulePair{"PauseThenAcquire", "pause", "acquire", Bob::waits, "paused"},
-                      SchedulePair{"RenameThenAcquire", "rename", "acquire", Bob::waits, "not_found"},
-                      SchedulePair{"RemoveThenAcquire", "remove", "acquire", Bob::waits, "not_found"},
-                      SchedulePair{"AcquireThenRemove", "acquire", "remove", Bob::waits, "held"},
-                      SchedulePair{"AcquireThenRecover", "acquire", "recover", Bob::passes, "0"},
-                      SchedulePair{"AcquireThenShow", "acquire", "show", Bob::passes, "due"},
-                      SchedulePair{"AcquireThenDue", "acquire", "due", Bob::passes, "d"},
-                      SchedulePair{"TriggerThenAcquireOfHeld", "trigger r", "take over", Bob::passes, "held ann"},
-                      SchedulePair{"FireThenFire", "fire", "fire", Bob::passes, "busy"},
-                      SchedulePair{"FireThenAcquire", "fire", "acquire q", Bob::waits, "not_due"},
-                      SchedulePair{"AcquireThenFire", "acquire q", "fire", Bob::passes, "busy"}),
+    ::testing::Values(Pair{"AcquireThenAcquire", "acquire", "acquire as cid", Bob::waits, "held ben"},
+                      Pair{"AcquireThenDefine", "acquire", "define", Bob::waits, "t"},
+                      Pair{"DefineThenAcquire", "define", "acquire", Bob::waits, "not_due"},
+                      Pair{"DefineThenDefine", "define new", "define new", Bob::waits, "f"},
+                      Pair{"AcquireThenTrigger", "acquire", "trigger", Bob::waits, "triggered"},
+                      Pair{"TriggerThenAcquire", "trigger", "acquire", Bob::waits, "granted ben"},
+                      Pair{"AcquireThenPause", "acquire", "pause", Bob::waits, "paused"},
+                      Pair{"PauseThenAcquire", "pause", "acquire", Bob::waits, "paused"},
+                      Pair{"RenameThenAcquire", "rename", "acquire", Bob::waits, "not_found"},
+                      Pair{"RemoveThenAcquire", "remove", "acquire", Bob::waits, "not_found"},
+                      Pair{"AcquireThenRemove", "acquire", "remove", Bob::waits, "held"},
+                      Pair{"AcquireThenRecover", "acquire", "recover", Bob::passes, "0"},
+                      Pair{"AcquireThenShow", "acquire", "show", Bob::passes, "due"},
+                      Pair{"AcquireThenDue", "acquire", "due", Bob::passes, "d"},
+                      Pair{"TriggerThenAcquireOfHeld", "trigger r", "take over", Bob::passes, "held ann"},
+                      Pair{"FireThenFire", "fire", "fire", Bob::passes, "busy"},
+                      Pair{"FireThenAcquire", "fire", "acquire q", Bob::waits, "not_due"},
+                      Pair{"AcquireThenFire", "acquire q", "fire", Bob::passes, "busy"}),
     pair_name);
 
-INSTANTIATE_TEST_SUITE_P(
-    Runs, ScheduleMatrixTest,
-    ::testing::Values(SchedulePair{"FinishThenFinish", "finish", "finish", Bob::waits, "finished"},
-                      SchedulePair{"FinishThenFail", "finish", "fail", Bob::waits, "lost finished"},
-                      SchedulePair{"FinishThenBeat", "finish", "beat", Bob::waits, "lost finished"},
-                      SchedulePair{"BeatThenFinish", "beat", "finish", Bob::waits, "finished"},
-                      SchedulePair{"BeatThenBeat", "beat", "beat", Bob::waits, "extended"},
-                      SchedulePair{"BeatThenPause", "beat", "pause r", Bob::passes, "paused"},
-                      SchedulePair{"PauseThenBeat", "pause r", "beat", Bob::passes, "extended"},
-                      SchedulePair{"DefineThenBeat", "define r", "beat", Bob::passes, "extended"},
-                      SchedulePair{"DefineThenFinish", "define r", "finish", Bob::waits, "finished"},
-                      SchedulePair{"FinishThenTrigger", "finish", "trigger r", Bob::waits, "triggered"},
-                      SchedulePair{"FinishThenRemove", "finish", "remove r", Bob::waits, "removed"},
-                      SchedulePair{"FenceThenFence", "fence", "fence", Bob::passes, "passed"},
-                      SchedulePair{"FenceThenBeat", "fence", "beat", Bob::passes, "extended"},
-                      SchedulePair{"BeatThenFence", "beat", "fence", Bob::passes, "passed"},
-                      SchedulePair{"FenceThenTrigger", "fence", "trigger r", Bob::passes, "triggered"},
-                      SchedulePair{"FenceThenFinish", "fence", "finish", Bob::waits, "finished"},
-                      SchedulePair{"FenceThenRelease", "fence", "release", Bob::waits, "released"},
-                      SchedulePair{"FinishThenFence", "finish", "fence", Bob::waits, "LH001"},
-                      SchedulePair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
-                      SchedulePair{"FenceThenReap", "fence", "reap", Bob::passes, "gone"},
-                      SchedulePair{"BeatThenReap", "beat", "reap", Bob::passes, "gone"},
-                      SchedulePair{"FinishThenReap", "finish", "reap", Bob::passes, "gone"},
-                      SchedulePair{"PauseThenReap", "pause r", "reap", Bob::passes, "gone"},
-                      SchedulePair{"ReapThenReap", "reap", "reap", Bob::passes, "gone"},
-                      SchedulePair{"ReapThenAcquire", "reap", "take over", Bob::passes, "held ann"},
-                      SchedulePair{"ReapThenFinish", "reap", "finish", Bob::waits, "lost expired"},
-                      SchedulePair{"ReapThenBeat", "reap", "beat", Bob::waits, "lost expired"},
-                      SchedulePair{"ReapThenPause", "reap", "pause r", Bob::waits, "paused"}),
-    pair_name);
+INSTANTIATE_TEST_SUITE_P(Runs, ScheduleMatrixTest,
+                         ::testing::Values(Pair{"FinishThenFinish", "finish", "finish", Bob::waits, "finished"},
+                                           Pair{"FinishThenFail", "finish", "fail", Bob::waits, "lost finished"},
+                                           Pair{"FinishThenBeat", "finish", "beat", Bob::waits, "lost finished"},
+                                           Pair{"BeatThenFinish", "beat", "finish", Bob::waits, "finished"},
+                                           Pair{"BeatThenBeat", "beat", "beat", Bob::waits, "extended"},
+                                           Pair{"BeatThenPause", "beat", "pause r", Bob::passes, "paused"},
+                                           Pair{"PauseThenBeat", "pause r", "beat", Bob::passes, "extended"},
+                                           Pair{"DefineThenBeat", "define r", "beat", Bob::passes, "extended"},
+                                           Pair{"DefineThenFinish", "define r", "finish", Bob::waits, "finished"},
+                                           Pair{"FinishThenTrigger", "finish", "trigger r", Bob::waits, "triggered"},
+                                           Pair{"FinishThenRemove", "finish", "remove r", Bob::waits, "removed"},
+                                           Pair{"FenceThenFence", "fence", "fence", Bob::passes, "passed"},
+                                           Pair{"FenceThenBeat", "fence", "beat", Bob::passes, "extended"},
+                                           Pair{"BeatThenFence", "beat", "fence", Bob::passes, "passed"},
+                                           Pair{"FenceThenTrigger", "fence", "trigger r", Bob::passes, "triggered"},
+                                           Pair{"FenceThenFinish", "fence", "finish", Bob::waits, "finished"},
+                                           Pair{"FenceThenRelease", "fence", "release", Bob::waits, "released"},
+                                           Pair{"FinishThenFence", "finish", "fence", Bob::waits, "LH001"},
+                                           Pair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
+                                           Pair{"FenceThenReap", "fence", "reap", Bob::passes, "gone"},
+                                           Pair{"BeatThenReap", "beat", "reap", Bob::passes, "gone"},
+                                           Pair{"FinishThenReap", "finish", "reap", Bob::passes, "gone"},
+                                           Pair{"PauseThenReap", "pause r", "reap", Bob::passes, "gone"},
+                                           Pair{"ReapThenReap", "reap", "reap", Bob::passes, "gone"},
+                                           Pair{"ReapThenAcquire", "reap", "take over", Bob::passes, "held ann"},
+                                           Pair{"ReapThenFinish", "reap", "finish", Bob::waits, "lost expired"},
+                                           Pair{"ReapThenBeat", "reap", "beat", Bob::waits, "lost expired"},
+                                           Pair{"ReapThenPause", "reap", "pause r", Bob::waits, "paused"}),
+                         pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Endings, ScheduleMatrixTest,
     ::testing::Values(
-        SchedulePair{"FenceThenTakeover", "fence", "take over", Bob::passes, "busy ann", Expiry::after_alice},
-        SchedulePair{"BeatThenTakeover", "beat", "take over", Bob::passes, "busy ann", Expiry::after_alice},
-        SchedulePair{"FenceThenRecover", "fence", "recover", Bob::passes, "0", Expiry::after_alice},
-        SchedulePair{"FenceThenRemove", "fence", "remove r", Bob::waits, "removed", Expiry::after_alice},
-        SchedulePair{"FinishThenTakeover", "finish", "take over", Bob::waits, "not_due", Expiry::before_alice},
-        SchedulePair{"ReleaseThenTakeover", "release", "take over", Bob::waits, "granted cid", Expiry::before_alice},
-        SchedulePair{"TakeoverThenFinish", "take over", "finish", Bob::waits, "lost superseded", Expiry::before_alice},
-        SchedulePair{"TakeoverThenRelease", "take over", "release", Bob::waits, "lost superseded",
-                     Expiry::before_alice},
-        SchedulePair{"TakeoverThenBeat", "take over", "beat", Bob::waits, "lost superseded", Expiry::before_alice},
-        SchedulePair{"TakeoverThenFence", "take over", "fence", Bob::waits, "LH001", Expiry::before_alice},
-        SchedulePair{"TakeoverThenTakeover", "take over", "take over", Bob::waits, "held cid", Expiry::before_alice},
-        SchedulePair{"TakeoverThenRecover", "take over", "recover", Bob::passes, "0", Expiry::before_alice},
-        SchedulePair{"TakeoverThenReap", "take over", "reap", Bob::passes, "gone", Expiry::before_alice},
-        SchedulePair{"RecoverThenTakeover", "recover", "take over", Bob::waits, "granted cid", Expiry::before_alice},
-        SchedulePair{"RecoverThenFinish", "recover", "finish", Bob::waits, "lost expired", Expiry::before_alice},
-        SchedulePair{"RecoverThenBeat", "recover", "beat", Bob::waits, "lost expired", Expiry::before_alice},
-        SchedulePair{"RecoverThenRecover", "recover", "recover", Bob::passes, "0", Expiry::before_alice},
-        SchedulePair{"RecoverThenReap", "recover", "reap", Bob::passes, "gone", Expiry::before_alice},
-        SchedulePair{"ReapThenTakeover", "reap", "take over", Bob::waits, "granted cid", Expiry::before_alice},
-        SchedulePair{"ReapThenRecover", "reap", "recover", Bob::passes, "0", Expiry::before_alice}),
+        Pair{"FenceThenTakeover", "fence", "take over", Bob::passes, "busy ann", Expiry::after_alice},
+        Pair{"BeatThenTakeover", "beat", "take over", Bob::passes, "busy ann", Expiry::after_alice},
+        Pair{"FenceThenRecover", "fence", "recover", Bob::passes, "0", Expiry::after_alice},
+        Pair{"FenceThenRemove", "fence", "remove r", Bob::waits, "removed", Expiry::after_alice},
+        Pair{"FinishThenTakeover", "finish", "take over", Bob::waits, "not_due", Expiry::before_alice},
+        Pair{"ReleaseThenTakeover", "release", "take over", Bob::waits, "granted cid", Expiry::before_alice},
+        Pair{"TakeoverThenFinish", "take over", "finish", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"TakeoverThenRelease", "take over", "release", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"TakeoverThenBeat", "take over", "beat", Bob::waits, "lost superseded", Expiry::before_alice},
+        Pair{"TakeoverThenFence", "take over", "fence", Bob::waits, "LH001", Expiry::before_alice},
+        Pair{"TakeoverThenTakeover", "take over", "take over", Bob::waits, "held cid", Expiry::before_alice},
+        Pair{"TakeoverThenRecover", "take over", "recover", Bob::passes, "0", Expiry::before_alice},
+        Pair{"TakeoverThenReap", "take over", "reap", Bob::passes, "gone", Expiry::before_alice},
+        Pair{"RecoverThenTakeover", "recover", "take over", Bob::waits, "granted cid", Expiry::before_alice},
+        Pair{"RecoverThenFinish", "recover", "finish", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"RecoverThenBeat", "recover", "beat", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"RecoverThenRecover", "recover", "recover", Bob::passes, "0", Expiry::before_alice},
+        Pair{"RecoverThenReap", "recover", "reap", Bob::passes, "gone", Expiry::before_alice},
+        Pair{"ReapThenTakeover", "reap", "take over", Bob::waits, "granted cid", Expiry::before_alice},
+        Pair{"ReapThenRecover", "reap", "recover", Bob::passes, "0", Expiry::before_alice}),
     pair_name);
 
 /// What takes more than two acts.
