@@ -1,11 +1,11 @@
 // Measures locks through leasehold beside raw SQL of the same durability, in one run. Started by bench/run, which
 // provides the folder and the PostgreSQL.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <deque>
 
+#include "comparison.h"
 #include "contender.h"
 #include "leasehold_calls.h"
 #include "measure.h"
@@ -16,18 +16,21 @@
 namespace leasehold::bench {
 namespace {
 
-constexpr int many = 16;
+constexpr int many = Comparison::many;
 
-struct Options {
-  std::string folder, postgres_url, only;
-  double seconds = 1;
-  int rounds = 5;
-  bool json = false;
-  bool check = false;
-  // For copies of this program, see contender.h.
-  std::string contender, sqlite_path;
+/// For copies of this program, see contender.h.
+struct ContenderOptions {
+  std::string kind, sqlite_path;
   int number = 0;
   std::int64_t start = 0, span = 0;
+
+  void add_to(CLI::App& app) {
+    app.add_option("--contender", kind)->group("");
+    app.add_option("--sqlite", sqlite_path)->group("");
+    app.add_option("--number", number)->group("");
+    app.add_option("--start", start)->group("");
+    app.add_option("--span", span)->group("");
+  }
 };
 
 /// All that is measured on one store: leasehold's calls, and raw connections, one per caller.
@@ -91,26 +94,17 @@ std::deque<Raw> raw_connections(const std::string& where) {
   return raw;
 }
 
-void show_progress(int done, std::size_t all) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r{:3d}%{}", static_cast<std::size_t>(done) * 100 / all,
-             static_cast<std::size_t>(done) == all ? "\r    \r" : "");
-}
-
-bool wants(const Options& options, std::string_view store) { return options.only.empty() || options.only == store; }
-
-void contend_in_rounds(const Options& options, Duration span, Report& report) {
+void contend_in_rounds(const Options& options, Report& report) {
   FairnessRounds ours{.name = "leasehold lock cycle", .wanted_share = 0.7};
   FairnessRounds raw{.name = "raw UPDATE pair, busy_timeout"};
   for (int round = 0; round < options.rounds; ++round) {
-    ours.add(contend("leasehold", options.folder + "/fair.db", 4, span));
-    raw.add(contend("raw", options.folder + "/fair-raw.db", 4, span));
+    ours.add(contend("leasehold", options.folder + "/fair.db", 4, options.span()));
+    raw.add(contend("raw", options.folder + "/fair-raw.db", 4, options.span()));
   }
   report.fairness = {ours, raw};
 }
 
-Report measure_all(const Options& options) {
-  const auto span = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.seconds));
+int measure_all(const Options& options) {
   Report report;
   LeaseholdCalls sqlite_calls(open_store("sqlite:" + options.folder + "/leasehold.db"), many);
   auto sqlite_raw = raw_connections<RawSqlite>(options.folder + "/raw.db");
@@ -118,49 +112,32 @@ Report measure_all(const Options& options) {
   LeaseholdCalls postgres_calls(open_store(options.postgres_url), many);
   auto postgres_raw = raw_connections<RawPostgres>(options.postgres_url);
   Bench postgres("postgresql", postgres_calls, postgres_raw);
-  if (wants(options, "sqlite")) {
+  if (options.wants("sqlite")) {
     sqlite.add_to(report.series);
     report.ratios = ratios_of("sqlite", 0.6, {}, 4.0);
+    contend_in_rounds(options, report);
   }
-  if (wants(options, "postgresql")) {
+  if (options.wants("postgresql")) {
     postgres.add_to(report.series);
     const auto ratios = ratios_of("postgresql", 0.7, 0.5, {});
     report.ratios.insert(report.ratios.end(), ratios.begin(), ratios.end());
   }
-  const auto steps = report.series.size() * static_cast<std::size_t>(options.rounds);
-  run_rounds(report.series, options.rounds, span, [&](int done) { show_progress(done, steps); });
-  if (wants(options, "sqlite")) contend_in_rounds(options, span, report);
-  return report;
+  return measure(report, options);
 }
 
 int run(int argc, char** argv) {
   Options options;
+  ContenderOptions contender;
   CLI::App app("Locks through leasehold beside raw SQL of the same durability");
-  app.add_option("--folder", options.folder, "An empty folder on the disk to measure");
-  app.add_option("--postgres", options.postgres_url, "URL of a PostgreSQL of its own");
-  app.add_option("--seconds", options.seconds, "Length of one measurement")->check(CLI::Range(0.05, 600.0));
-  app.add_option("--rounds", options.rounds, "How often each is measured")->check(CLI::Range(1, 1000));
-  app.add_option("--only", options.only, "One store")->check(CLI::IsMember({"sqlite", "postgresql"}));
-  app.add_flag("--json", options.json, "JSON instead of tables");
-  app.add_flag("--check", options.check, "Exit 1 when a figure is below what is wanted");
-  app.add_option("--contender", options.contender)->group("");
-  app.add_option("--sqlite", options.sqlite_path)->group("");
-  app.add_option("--number", options.number)->group("");
-  app.add_option("--start", options.start)->group("");
-  app.add_option("--span", options.span)->group("");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+  options.add_to(app);
+  contender.add_to(app);
+  CLI11_PARSE(app, argc, argv);
+  if (!contender.kind.empty()) {
+    return be_contender(contender.kind, contender.sqlite_path, contender.number, BootTime(Duration(contender.start)),
+                        Duration(contender.span));
   }
-  if (!options.contender.empty()) {
-    return be_contender(options.contender, options.sqlite_path, options.number, BootTime(Duration(options.start)),
-                        Duration(options.span));
-  }
-  if (options.folder.empty() || options.postgres_url.empty()) die("needs --folder and --postgres: use bench/run");
-  const auto report = measure_all(options);
-  options.json ? print_json(report) : print_tables(report);
-  return options.check && !all_reached(report) ? 1 : 0;
+  options.need_places();
+  return measure_all(options);
 }
 
 }  // namespace

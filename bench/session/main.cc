@@ -1,109 +1,62 @@
 // Measures sessions and claims through leasehold beside raw SQL of the same durability, in one run. Started by
 // `bench/run sessions`, which provides the folder and the PostgreSQL.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <deque>
 #include <optional>
 
+#include "../comparison.h"
 #include "../leasehold_calls.h"
-#include "../measure.h"
-#include "../report.h"
 #include "raw_sessions.h"
 #include "session_calls.h"
 
 namespace leasehold::bench {
 namespace {
 
-constexpr int many = 16;
-
-struct Options {
-  std::string folder, postgres_url, only;
-  double seconds = 1;
-  int rounds = 5;
-  int sessions = 10'000;
-  bool json = false;
-  bool check = false;
-};
+constexpr int many = Comparison::many;
 
 /// All that is measured on one store: leasehold's calls, and raw connections, one per caller.
 template <typename Raw>
 class Bench {
  public:
-  Bench(std::string store, const std::string& url, const std::string& raw_where, int sessions)
-      : store_(std::move(store)), calls_(open_store(url), sessions, many) {
+  Bench(const std::string& url, const std::string& raw_where, int sessions) : calls_(open_store(url), sessions, many) {
     for (int i = 0; i < many; ++i) raw_.emplace_back(raw_where, sessions, i, many);
   }
 
-  void add_to(Report& report) {
-    for (const int callers : {1, many}) {
-      compare(report, callers, {"session heartbeat", [this](int caller) { return calls_.heartbeat(caller); }},
-              {"raw UPDATE", [this](int caller) { return raw(caller).heartbeat(); }});
-      compare(report, callers, {"claim take + release", [this](int caller) { return calls_.take_and_release(caller); }},
-              {"raw INSERT + UPDATE", [this](int caller) { return raw(caller).take_and_release(); }});
-    }
+  void add_to(Comparison comparison) {
+    comparison.add({"raw UPDATE", [this](int caller) { return raw(caller).heartbeat(); }},
+                   {{"session heartbeat", [this](int caller) { return calls_.heartbeat(caller); }}});
+    comparison.add({"raw INSERT + UPDATE", [this](int caller) { return raw(caller).take_and_release(); }},
+                   {{"claim take + release", [this](int caller) { return calls_.take_and_release(caller); }}});
   }
 
  private:
-  struct Subject {
-    std::string what;
-    Act act;
-  };
-
   Raw& raw(int caller) { return raw_[static_cast<std::size_t>(caller)]; }
 
-  void compare(Report& report, int callers, const Subject& ours, const Subject& raw) {
-    const auto over = add(report, callers, ours);
-    const auto under = add(report, callers, raw);
-    report.ratios.push_back({.name = over + " : " + raw.what, .over = over, .under = under, .wanted = {}});
-  }
-
-  /// Gives the series' name.
-  std::string add(Report& report, int callers, const Subject& subject) {
-    const auto name = fmt::format("{} {}, {} caller{}", store_, subject.what, callers, callers == 1 ? "" : "s");
-    report.series.push_back(
-        {.name = name, .measure = [callers, act = subject.act](Duration span) { return rate(callers, span, act); }});
-    return name;
-  }
-
-  std::string store_;
   SessionCalls calls_;
   std::deque<Raw> raw_;
 };
 
-Report measure_all(const Options& options) {
-  const auto span = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(options.seconds));
+int run(int argc, char** argv) {
+  Options options;
+  int sessions = 10'000;
+  CLI::App app("Sessions and claims through leasehold beside raw SQL of the same durability");
+  options.add_to(app);
+  app.add_option("--sessions", sessions, "How many are open")->check(CLI::Range(many, 1'000'000));
+  CLI11_PARSE(app, argc, argv);
+  options.need_places();
+
   Report report;
   std::optional<Bench<RawSqliteSessions>> sqlite;
   std::optional<Bench<RawPostgresSessions>> postgres;
-  if (options.only != "postgresql") {
-    sqlite.emplace("sqlite", "sqlite:" + options.folder + "/leasehold.db", options.folder + "/raw.db",
-                   options.sessions);
-    sqlite->add_to(report);
+  if (options.wants("sqlite")) {
+    sqlite.emplace("sqlite:" + options.folder + "/leasehold.db", options.folder + "/raw.db", sessions);
+    sqlite->add_to({report, "sqlite"});
   }
-  if (options.only != "sqlite") {
-    postgres.emplace("postgresql", options.postgres_url, options.postgres_url, options.sessions);
-    postgres->add_to(report);
+  if (options.wants("postgresql")) {
+    postgres.emplace(options.postgres_url, options.postgres_url, sessions);
+    postgres->add_to({report, "postgresql"});
   }
-  run_rounds(report.series, options.rounds, span, [](int) {});
-  return report;
-}
-
-int run(int argc, char** argv) {
-  Options options;
-  CLI::App app("Sessions and claims through leasehold beside raw SQL of the same durability");
-  app.add_option("--folder", options.folder, "An empty folder on the disk to measure")->required();
-  app.add_option("--postgres", options.postgres_url, "URL of a PostgreSQL of its own")->required();
-  app.add_option("--seconds", options.seconds, "Length of one measurement")->check(CLI::Range(0.05, 600.0));
-  app.add_option("--rounds", options.rounds, "How often each is measured")->check(CLI::Range(1, 1000));
-  app.add_option("--only", options.only, "One store")->check(CLI::IsMember({"sqlite", "postgresql"}));
-  app.add_option("--sessions", options.sessions, "How many are open")->check(CLI::Range(many, 1'000'000));
-  app.add_flag("--json", options.json, "JSON instead of tables");
-  app.add_flag("--check", options.check, "Exit 1 when a figure is below what is wanted");
-  CLI11_PARSE(app, argc, argv);
-  const auto report = measure_all(options);
-  options.json ? print_json(report) : print_tables(report);
-  return options.check && !all_reached(report) ? 1 : 0;
+  return measure(report, options);
 }
 
 }  // namespace
