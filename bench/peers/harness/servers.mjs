@@ -74,7 +74,7 @@ export class Servers {
   async #database(_settings, number) {
     if (!this.#postgresUrl) {
       this.#postgresFolder = join(this.#folder, 'postgres');
-      const url = execFileSync(throwawayPostgres, ['start', this.#postgresFolder], { encoding: 'utf8' });
+      const url = execFileSync(throwawayPostgres, ['start', this.#postgresFolder, 'shared_buffers=128MB'], { encoding: 'utf8' });
       this.#postgresUrl = url.trim();
     }
     const name = `leasehold_peers_${process.pid}_${number}`;
