@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 WIDTH = 860
-LABEL_WIDTH = 250
+LABEL_WIDTH = 290
 VALUE_WIDTH = 126
 ROW_GAP = 8
 BAR_HEIGHT = 13
