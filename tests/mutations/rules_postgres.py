@@ -53,6 +53,13 @@ broken("fence forgets the end", "the fence refuses what has ended", LOCK + "12_f
        {" AND t.ended_at IS NULL FOR KEY SHARE;": " FOR KEY SHARE;"},
        conformance("FenceTest.Promise14_*"))
 
+broken("lease extended by another", "a worker's or loader's lease is extended by the process that opened it only", LEASE,
+       {"SELECT t.instance = lease_extend_own.instance INTO mine": "SELECT true INTO mine"},
+       conformance("WorkLeaseTest.NobodyElse*"))
+broken("lease closed by another", "a worker's or loader's lease is closed by the process that opened it only", LEASE,
+       {"ELSIF l.instance <> lease_close_own.instance THEN": "ELSIF false THEN"},
+       conformance("WorkLeaseTest.NobodyElse*"))
+
 # Expiry and takeover.
 
 broken("heartbeat revives", "a heartbeat never revives an expired lease", LEASE,
