@@ -27,7 +27,7 @@ class ChunkSequence {
   }
 
   void step(const Act& act) {
-    act_ = &act;
+    act_ = act;
     act_on_sets(act) || act_on_leases(act) || act_on_chunks(act);
     agree([&](auto& it) { return it.progress(set_name(act.set)); });
   }
@@ -121,7 +121,7 @@ class ChunkSequence {
     agree([&](auto& it) { return it.claim(ask); });
   }
   void settle(const Verdict& verdict) {
-    agree([&](auto& it) { return it.settle(set_name(act_->set), key_for(*act_), act_->ago, verdict); });
+    agree([&](auto& it) { return it.settle(set_name(act_.set), key_for(act_), act_.ago, verdict); });
   }
 
   /// A bit for each key that is in the plan, and one for its spec.
@@ -170,7 +170,7 @@ class ChunkSequence {
 
   template <typename Question>
   void agree(Question&& question) {
-    support::agree_at(*act_, model_, sqlite_, postgres_, [&](auto& who) { return std::string(question(who)); });
+    support::agree_at(act_, model_, sqlite_, postgres_, [&](auto& who) { return std::string(question(who)); });
   }
 
   ChunkSubject& sqlite_;
@@ -180,7 +180,7 @@ class ChunkSequence {
   /// All loaders have one name: a lease is used by who opened it.
   std::string loader_ = "loader";
   Act first_plan_{.verb = Verb::plan, .number = 1, .bits = 31};
-  const Act* act_ = nullptr;
+  Act act_{};  ///< the present one
 };
 
 TEST(ChunkModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {

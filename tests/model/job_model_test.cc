@@ -26,7 +26,7 @@ class JobSequence {
         prefix_("run" + std::to_string(number)) {}
 
   void step(const JobAct& act) {
-    act_ = &act;
+    act_ = act;
     act_on_jobs(act) || act_on_leases(act) || act_on_queues(act);
   }
 
@@ -143,7 +143,7 @@ class JobSequence {
   }
 
   void settle(int job, const Verdict& verdict) {
-    agree([&](auto& it) { return it.settle(job, act_->ago, verdict); });
+    agree([&](auto& it) { return it.settle(job, act_.ago, verdict); });
   }
 
   void hand_in(int job, const JobAct& act) {
@@ -211,7 +211,7 @@ class JobSequence {
 
   template <typename Question>
   void agree(Question&& question) {
-    support::agree_at(*act_, model_, sqlite_, postgres_, [&](auto& who) { return std::string(question(who)); });
+    support::agree_at(act_, model_, sqlite_, postgres_, [&](auto& who) { return std::string(question(who)); });
   }
 
   JobSubject& sqlite_;
@@ -220,7 +220,7 @@ class JobSequence {
   std::string prefix_;
   /// All workers have one name: a lease is used by who opened it.
   std::string worker_ = "worker";
-  const JobAct* act_ = nullptr;
+  JobAct act_{};  ///< the present one
 };
 
 TEST(JobModelTest, ModelSqliteAndPostgresAgreeOnEverySequence) {
