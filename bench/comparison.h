@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,5 +56,23 @@ class Comparison {
 
 /// Measures all series of a report, and prints it. Gives the exit code.
 int measure(Report& report, const Options& options);
+
+/// The same for what is compared alike on both stores: a bench of each is made of where leasehold's store is, where raw
+/// SQL has its own, and `more`.
+template <typename OnSqlite, typename OnPostgres, typename... More>
+int measure_on_both(const Options& options, const More&... more) {
+  Report report;
+  std::optional<OnSqlite> sqlite;
+  std::optional<OnPostgres> postgres;
+  if (options.wants("sqlite")) {
+    sqlite.emplace("sqlite:" + options.folder + "/leasehold.db", options.folder + "/raw.db", more...);
+    sqlite->add_to({report, "sqlite"});
+  }
+  if (options.wants("postgresql")) {
+    postgres.emplace(options.postgres_url, options.postgres_url, more...);
+    postgres->add_to({report, "postgresql"});
+  }
+  return measure(report, options);
+}
 
 }  // namespace leasehold::bench

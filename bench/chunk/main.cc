@@ -43,13 +43,7 @@ int run(int argc, char** argv) {
   options.add_to(app);
   CLI11_PARSE(app, argc, argv);
   options.need_places();
-
-  Report report;
-  Bench<RawSqlite> sqlite("sqlite:" + options.folder + "/leasehold.db", options.folder + "/raw.db");
-  Bench<RawPostgres> postgres(options.postgres_url, options.postgres_url);
-  if (options.wants("sqlite")) sqlite.add_to({report, "sqlite"});
-  if (options.wants("postgresql")) postgres.add_to({report, "postgresql"});
-  return measure(report, options);
+  return measure_on_both<Bench<RawSqlite>, Bench<RawPostgres>>(options);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <deque>
-#include <optional>
 
 #include "../comparison.h"
 #include "../leasehold_calls.h"
@@ -54,19 +53,7 @@ int run(int argc, char** argv) {
   app.add_option("--schedules", schedules, "How many there are")->check(CLI::Range(many, 10'000'000));
   CLI11_PARSE(app, argc, argv);
   options.need_places();
-
-  Report report;
-  std::optional<Bench<RawSqliteSchedules>> sqlite;
-  std::optional<Bench<RawPostgresSchedules>> postgres;
-  if (options.wants("sqlite")) {
-    sqlite.emplace("sqlite:" + options.folder + "/leasehold.db", options.folder + "/raw.db", schedules);
-    sqlite->add_to({report, "sqlite"});
-  }
-  if (options.wants("postgresql")) {
-    postgres.emplace(options.postgres_url, options.postgres_url, schedules);
-    postgres->add_to({report, "postgresql"});
-  }
-  return measure(report, options);
+  return measure_on_both<Bench<RawSqliteSchedules>, Bench<RawPostgresSchedules>>(options, schedules);
 }
 
 }  // namespace

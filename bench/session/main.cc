@@ -2,7 +2,6 @@
 // `bench/run sessions`, which provides the folder and the PostgreSQL.
 #include <CLI/CLI.hpp>
 #include <deque>
-#include <optional>
 
 #include "../comparison.h"
 #include "../leasehold_calls.h"
@@ -44,19 +43,7 @@ int run(int argc, char** argv) {
   app.add_option("--sessions", sessions, "How many are open")->check(CLI::Range(many, 1'000'000));
   CLI11_PARSE(app, argc, argv);
   options.need_places();
-
-  Report report;
-  std::optional<Bench<RawSqliteSessions>> sqlite;
-  std::optional<Bench<RawPostgresSessions>> postgres;
-  if (options.wants("sqlite")) {
-    sqlite.emplace("sqlite:" + options.folder + "/leasehold.db", options.folder + "/raw.db", sessions);
-    sqlite->add_to({report, "sqlite"});
-  }
-  if (options.wants("postgresql")) {
-    postgres.emplace(options.postgres_url, options.postgres_url, sessions);
-    postgres->add_to({report, "postgresql"});
-  }
-  return measure(report, options);
+  return measure_on_both<Bench<RawSqliteSessions>, Bench<RawPostgresSessions>>(options, sessions);
 }
 
 }  // namespace
