@@ -1,21 +1,20 @@
-# One target per layer, and an include that goes up is a build error.
+# One target per layer. A layer is a folder below src: its .cc files, those of its subfolders included, unless a subfolder is
+# a layer of its own.
 #
-#   leasehold_layer(core FOLDER core DEPENDS base SOURCES url.cc ...)
+#   leasehold_layer(core DEPENDS base model KNOWS "rules without a database")
 #
-# declares the object library leasehold_core from src/core. The table of all layers is written to
-# layers.txt in the build folder, and check_layers.cmake holds every #include against it.
+# declares the object library leasehold_core from src/core. DEPENDS names what the layer uses itself, not what that uses in
+# turn. check_layers.cmake holds every #include against it, and the table in ARCHITECTURE.md against KNOWS.
+
+set(layer_table ${CMAKE_BINARY_DIR}/layers.txt)
 
 function(leasehold_layer name)
-  cmake_parse_arguments(LAYER "" "FOLDER" "DEPENDS;SOURCES;LIBRARIES" ${ARGN})
-  set(sources)
-  foreach(source ${LAYER_SOURCES})
-    if(IS_ABSOLUTE ${source})
-      list(APPEND sources ${source})
-    else()
-      list(APPEND sources ${CMAKE_SOURCE_DIR}/src/${LAYER_FOLDER}/${source})
-    endif()
-  endforeach()
-  add_library(leasehold_${name} OBJECT ${sources})
+  cmake_parse_arguments(LAYER "" "FOLDER;KNOWS" "DEPENDS;GENERATED;LIBRARIES" ${ARGN})
+  if(NOT LAYER_FOLDER)
+    set(LAYER_FOLDER ${name})
+  endif()
+  leasehold_layer_sources(${LAYER_FOLDER} sources)
+  add_library(leasehold_${name} OBJECT ${sources} ${LAYER_GENERATED})
   target_include_directories(leasehold_${name} PUBLIC
     ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
   foreach(dependency ${LAYER_DEPENDS})
@@ -25,16 +24,28 @@ function(leasehold_layer name)
   add_dependencies(leasehold_${name} check_layers)
   leasehold_precompile_layer(${name})
   string(REPLACE ";" "," dependencies "${LAYER_DEPENDS}")
-  set_property(GLOBAL APPEND PROPERTY LEASEHOLD_LAYERS "${name}:${LAYER_FOLDER}:${dependencies}")
+  set_property(GLOBAL APPEND PROPERTY LEASEHOLD_LAYERS "${name}|${LAYER_FOLDER}|${dependencies}|${LAYER_KNOWS}")
+endfunction()
+
+function(leasehold_layer_sources folder out)
+  set(root ${CMAKE_SOURCE_DIR}/src/${folder})
+  if(folder STREQUAL storage)
+    file(GLOB sources CONFIGURE_DEPENDS ${root}/*.cc)
+  else()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/*.cc)
+  endif()
+  # A main.cc belongs to its program.
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
 add_custom_target(check_layers
-  COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${CMAKE_SOURCE_DIR} -DTABLE=${CMAKE_BINARY_DIR}/layers.txt
+  COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${CMAKE_SOURCE_DIR} -DTABLE=${layer_table}
           -P ${CMAKE_SOURCE_DIR}/cmake/check_layers.cmake
-  COMMENT "Checking that no include goes up")
+  COMMENT "Checking that every include follows the layers")
 
 function(leasehold_write_layer_table)
   get_property(layers GLOBAL PROPERTY LEASEHOLD_LAYERS)
   list(JOIN layers "\n" text)
-  file(WRITE ${CMAKE_BINARY_DIR}/layers.txt "${text}\n")
+  file(WRITE ${layer_table} "${text}\n")
 endfunction()

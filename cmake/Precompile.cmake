@@ -24,7 +24,7 @@ function(leasehold_precompile_layer name)
   elseif(name STREQUAL lease)
     leasehold_precompile(leasehold_lease <algorithm> <functional> <memory> <mutex> <string> <thread> <fmt/format.h>
       <storage/query.h>)
-  elseif(name MATCHES "^(core|storage|sqlite|postgres|run)$")
+  elseif(name MATCHES "^(model|core|storage|sqlite|postgres|run)$")
     leasehold_precompile(leasehold_${name} REUSE_FROM leasehold_base)
   elseif(NOT name MATCHES "^(cli|wire)$")
     leasehold_precompile(leasehold_${name} REUSE_FROM leasehold_lease)

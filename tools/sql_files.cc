@@ -19,6 +19,7 @@ void fail(const std::string& what) {
 
 const std::map<std::string, TypeNames> type_names = {
     {"text", {"std::string_view", "std::string", "text", "text"}},
+    {"outcome", {"", "storage::Outcome", "text", "text"}},
     {"bytes", {"std::string_view", "std::string", "bytes", "bytea"}},
     {"int", {"std::int64_t", "std::int64_t", "integer", "bigint"}},
     {"bool", {"bool", "bool", "boolean", "boolean"}},

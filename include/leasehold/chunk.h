@@ -41,8 +41,8 @@
 #include <vector>
 
 #include "leasehold/export.h"
+#include "leasehold/job.h"
 #include "leasehold/lease.h"
-#include "leasehold/queue.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -104,15 +104,6 @@ struct PlanOutcome {
   ChunkSetState state = ChunkSetState::planned;
 };
 
-/// A lease that further claims may be attached to: a loader heartbeats one lease for all its chunks.
-struct LoaderLease {
-  std::int64_t id = 0;
-  std::string instance;  ///< proof: the random part of the holder who opened it
-  Duration ttl{};
-  Timestamp expires_at{};
-  BootTime trusted_until{};
-};
-
 struct ChunkClaimOptions {
   std::string_view key{};  ///< this one, also while it backs off. Empty: the next
   int most = 1;            ///< 1 to 1000
@@ -132,7 +123,7 @@ struct ChunkClaimOptions {
   /// Opens no lease of its own (but for a chunk that has to be claimed alone). `ttl` and `request_id` do not count
   /// then. After `in_doubt` the lease may hold chunks that nobody was told of: take no more under it, and close it when
   /// the others are settled.
-  std::optional<LoaderLease> attach{};
+  std::optional<SharedLease> attach{};
 };
 
 struct Chunk {
@@ -244,7 +235,7 @@ struct ChunkFilter {
   int limit = 1000;
 };
 
-struct ChunkSetInfo {
+struct LEASEHOLD_EXPORT ChunkSetInfo {
   std::string name;
   ChunkSetState state = ChunkSetState::planned;
   std::string planner;
@@ -272,60 +263,62 @@ struct ChunkSetInfo {
 
   [[nodiscard]] std::int64_t final_chunks() const { return completed + skipped + exhausted; }
   /// "complete", "running", "partial 40/42 (2 exhausted)".
-  [[nodiscard]] LEASEHOLD_EXPORT std::string summary() const;
+  [[nodiscard]] std::string summary() const;
 };
 
-class Chunks {
+class LEASEHOLD_EXPORT Chunks {
  public:
-  /// All or none, in one transaction: while it lasts (seconds for a hundred thousand chunks), others who write to a
-  /// SQLite store wait. Planning the same again changes nothing, so that is what to do after `in_doubt`.
-  LEASEHOLD_EXPORT Result<PlanOutcome> plan(std::string_view set, std::span<const PlannedChunk> chunks,
-                                            const PlanOptions& options = {}) const;
-  LEASEHOLD_EXPORT Result<void> configure(std::string_view set, const ChunkSetSettings& settings) const;
+  /// A thousand chunks per transaction, so that others can write in between. The set is not final before the last of
+  /// them. Planning the same again only adds what is missing, so that is what to do after any error. `race`: the set
+  /// was removed, or planned with another planner version, in the middle of this plan.
+  Result<PlanOutcome> plan(std::string_view set, std::span<const PlannedChunk> chunks,
+                           const PlanOptions& options = {}) const;
+  Result<void> configure(std::string_view set, const ChunkSetSettings& settings) const;
 
   /// Takes chunks under one lease; expired ones of others first. Refused with `empty` (the set is final, or with
   /// retry_at: all that is open backs off), `held` (all that is open is being loaded; current: whose lease ends first),
   /// `busy`, `not_found`; by key also with `terminal` (it is final; reset it).
-  LEASEHOLD_EXPORT Result<ChunkGrant> claim(std::string_view set, const ChunkClaimOptions& options = {}) const;
+  Result<ChunkGrant> claim(std::string_view set, const ChunkClaimOptions& options = {}) const;
 
   /// Extends the lease the chunk is held under and saves how far it got, in one step. Never revives an expired lease:
   /// `lost`, and nothing is saved.
-  LEASEHOLD_EXPORT Result<ChunkHeartbeat> heartbeat(std::string_view set, std::string_view key, Token token,
-                                                    const ChunkSave& save = {}, Duration ttl = {}) const;
+  Result<ChunkHeartbeat> heartbeat(std::string_view set, std::string_view key, Token token, const ChunkSave& save = {},
+                                   Duration ttl = {}) const;
 
   /// The verdicts. Accepted after expiry while nobody took the chunk over; saying the same again is fine.
-  LEASEHOLD_EXPORT Result<ChunkSettled> complete(std::string_view set, std::string_view key, Token token,
-                                                 const ChunkSave& save = {}) const;
-  LEASEHOLD_EXPORT Result<ChunkSettled> fail(std::string_view set, std::string_view key, Token token,
-                                             const ChunkFailure& failure = {}) const;
-  LEASEHOLD_EXPORT Result<ChunkSettled> release(std::string_view set, std::string_view key, Token token,
-                                                const ChunkSave& save = {}) const;
-  LEASEHOLD_EXPORT Result<ChunkSettled> skip(std::string_view set, std::string_view key, Token token,
-                                             std::string_view reason) const;
+  Result<ChunkSettled> complete(std::string_view set, std::string_view key, Token token,
+                                const ChunkSave& save = {}) const;
+  Result<ChunkSettled> fail(std::string_view set, std::string_view key, Token token,
+                            const ChunkFailure& failure = {}) const;
+  Result<ChunkSettled> release(std::string_view set, std::string_view key, Token token,
+                               const ChunkSave& save = {}) const;
+  Result<ChunkSettled> skip(std::string_view set, std::string_view key, Token token, std::string_view reason) const;
   /// An operator's: of a chunk that nobody holds (`held`) and that is not final (`terminal`).
-  LEASEHOLD_EXPORT Result<ChunkState> skip(std::string_view set, std::string_view key, std::string_view reason) const;
-  LEASEHOLD_EXPORT Result<ChunkResetOutcome> reset(std::string_view set, const ChunkReset& reset) const;
+  Result<ChunkState> skip(std::string_view set, std::string_view key, std::string_view reason) const;
+  Result<ChunkResetOutcome> reset(std::string_view set, const ChunkReset& reset) const;
 
   /// Lets a job wait for the set: it completes when the set is complete, and fails when it ends partial, in the same
   /// commit. The job waits in its queue, or is held by the caller: then its token is needed.
-  LEASEHOLD_EXPORT Result<JobState> tie_job(std::string_view set, JobId job, std::optional<Token> token = {}) const;
+  Result<JobState> tie_job(std::string_view set, JobId job, std::optional<Token> token = {}) const;
 
-  LEASEHOLD_EXPORT Result<ChunkInfo> show(std::string_view set, std::string_view key) const;
-  LEASEHOLD_EXPORT Result<std::vector<ChunkInfo>> list(std::string_view set, const ChunkFilter& filter = {}) const;
-  LEASEHOLD_EXPORT Result<ChunkSetInfo> progress(std::string_view set) const;
-  LEASEHOLD_EXPORT Result<std::vector<ChunkSetInfo>> sets() const;
-  /// Forgets a set and its chunks; refused with `held` while one is running. Gives how many chunks it had.
-  LEASEHOLD_EXPORT Result<std::int64_t> remove(std::string_view set) const;
+  Result<ChunkInfo> show(std::string_view set, std::string_view key) const;
+  Result<std::vector<ChunkInfo>> list(std::string_view set, const ChunkFilter& filter = {}) const;
+  Result<ChunkSetInfo> progress(std::string_view set) const;
+  Result<std::vector<ChunkSetInfo>> sets() const;
+  /// Forgets a set and its chunks; refused with `held` while one is running. Gives how many chunks it had. The set is
+  /// gone at once; many chunks follow in steps, which the next remove() or prune finishes if this one cannot.
+  Result<std::int64_t> remove(std::string_view set) const;
 
   /// One lease for many claims (ChunkClaimOptions::attach). What it still holds when it ends goes back.
-  LEASEHOLD_EXPORT Result<LoaderLease> open_lease(const Holder& holder, Duration ttl) const;
-  LEASEHOLD_EXPORT Result<LoaderLease> extend(const LoaderLease& lease, Duration ttl = {}) const;
-  LEASEHOLD_EXPORT Result<void> close(const LoaderLease& lease) const;
+  Result<SharedLease> open_lease(const Holder& holder, Duration ttl) const;
+  Result<SharedLease> extend(const SharedLease& lease, Duration ttl = {}) const;
+  Result<void> close(const SharedLease& lease) const;
 
- private:
-  friend class Store;
+  /// For the library: nobody else has an Impl.
   struct Impl;
   explicit Chunks(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
   std::shared_ptr<const Impl> impl_;
 };
 

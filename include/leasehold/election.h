@@ -67,7 +67,7 @@ class LEASEHOLD_EXPORT Election {
   /// Waits until elected. `held` or `busy`: `wait` ran out or `stop` came first. `reentry`: this thread leads already.
   [[nodiscard]] Result<Leadership> campaign(const CampaignOptions& options = {}) const;
 
-  /// Who leads, or led last: see its `state`. `not_found`: there was never a leader.
+  /// Who leads, or led last: see its `state`. `not_found`: there was never a leader, or it was pruned.
   [[nodiscard]] Result<LockInfo> leader() const { return locks_.show(name_); }
 
   /// Tells who leads now, and again after every change, until `stop`: see Locks::watch.

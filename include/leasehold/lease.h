@@ -3,8 +3,10 @@
 
 #include <compare>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "leasehold/export.h"
 #include "leasehold/time.h"
@@ -17,21 +19,24 @@ struct Token {
   std::int64_t value = 0;
   friend auto operator<=>(const Token&, const Token&) = default;
 };
+/// Writes the number.
+LEASEHOLD_EXPORT std::ostream& operator<<(std::ostream& out, const Token& token);
 
 /// Who holds a lease. The name is for people and proves nothing; only the token does.
 /// The other fields let somebody on the same host find the process, and tell it from a later
 /// process that got the same pid.
-struct Holder {
+struct LEASEHOLD_EXPORT Holder {
   std::string name;
   std::string host;
-  std::string boot_id;  ///< with the pid and time namespaces: where pid and process_start mean something
+  /// Where pid and process_start mean something: a digest of the machine's boot id and its pid and time namespaces.
+  std::string boot_id;
   std::int64_t pid = 0;
   std::int64_t process_start = 0;  ///< clock ticks after boot, field 22 of /proc/PID/stat
   std::string tty;
-  std::string instance;  ///< random, drawn once per process
+  std::string instance;  ///< random, drawn once per process; empty in an Error
 
   /// This process. An empty name becomes "user@host:pid".
-  LEASEHOLD_EXPORT static Holder self(std::string name = {});
+  static Holder self(std::string name = {});
 };
 
 /// Why a token is no longer the current one.
@@ -57,7 +62,7 @@ struct LeaseInfo {
   std::string kind;  ///< lock, job, chunk, session, item, schedule
   std::string key;
   LeaseState state = LeaseState::free;
-  Token token;  ///< of the latest grant, also when that has ended
+  Token token;  ///< of the latest grant, also when that has ended. Never in an Error: zero there
   Holder holder;
   Duration ttl{};
   Timestamp acquired_at{};
@@ -91,6 +96,22 @@ struct Grant {
   BootTime trusted_until{};
   /// The answer to a repeated request id: granted earlier, told again.
   bool replayed = false;
+  std::int64_t lease_id = 0;  ///< of the lease behind it
+};
+
+/// What a holder should know before its next heartbeat.
+struct LeaseNews {
+  bool ended = false;                        ///< the lease is over: revoked, or taken over after it ran out
+  std::vector<std::int64_t> cancelled = {};  ///< jobs under it that somebody wants to stop
+};
+
+/// One lease for many holdings: a worker or a loader attaches all its claims to it and heartbeats this one.
+struct SharedLease {
+  std::int64_t id = 0;
+  std::string instance;  ///< proof: random; only the process that opened the lease knows it
+  Duration ttl{};
+  Timestamp expires_at{};
+  BootTime trusted_until{};
 };
 
 }  // namespace leasehold

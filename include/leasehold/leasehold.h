@@ -3,10 +3,11 @@
 #pragma once
 
 #include "leasehold/chunk.h"
-#include "leasehold/claim.h"
 #include "leasehold/election.h"
 #include "leasehold/events.h"
 #include "leasehold/held_lease.h"
+#include "leasehold/item.h"
+#include "leasehold/job.h"
 #include "leasehold/lease.h"
 #include "leasehold/limit.h"
 #include "leasehold/lock.h"

@@ -57,22 +57,23 @@ struct LimitInfo {
   Timestamp store_now{};
 };
 
-class Limits {
+class LEASEHOLD_EXPORT Limits {
  public:
   /// Sleeps until it is the caller's turn. `rate_limited` (retry_at) when that would take longer than `wait`: then
   /// nothing was taken.
-  LEASEHOLD_EXPORT Result<LimitSlot> take(std::string_view name, const TakeOptions& options = {}) const;
+  Result<LimitSlot> take(std::string_view name, const TakeOptions& options = {}) const;
 
   /// True: it is new.
-  LEASEHOLD_EXPORT Result<bool> set(std::string_view name, Duration every, int burst = 1) const;
-  LEASEHOLD_EXPORT Result<LimitInfo> show(std::string_view name) const;
-  LEASEHOLD_EXPORT Result<std::vector<LimitInfo>> list() const;
-  LEASEHOLD_EXPORT Result<void> remove(std::string_view name) const;
+  Result<bool> set(std::string_view name, Duration every, int burst = 1) const;
+  Result<LimitInfo> show(std::string_view name) const;
+  Result<std::vector<LimitInfo>> list() const;
+  Result<void> remove(std::string_view name) const;
 
- private:
-  friend class Store;
+  /// For the library: nobody else has an Impl.
   struct Impl;
   explicit Limits(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
   std::shared_ptr<const Impl> impl_;
 };
 

@@ -40,7 +40,7 @@ class Task;
 }  // namespace loader
 
 /// What a handler says of its chunk. An exception says fail(what()).
-struct ChunkVerdict {
+struct LEASEHOLD_EXPORT ChunkVerdict {
   enum class Kind { complete, fail, release, skip };
 
   Kind kind = Kind::complete;
@@ -49,31 +49,31 @@ struct ChunkVerdict {
   bool retryable = true;               ///< of a failure
   std::optional<Duration> delay{};     ///< of a failure, instead of the set's backoff
 
-  LEASEHOLD_EXPORT static ChunkVerdict complete(std::optional<std::int64_t> rows = {});
+  static ChunkVerdict complete(std::optional<std::int64_t> rows = {});
   /// Tried again after the set's backoff, from the last saved cursor, while there are tries left.
-  LEASEHOLD_EXPORT static ChunkVerdict fail(std::string error);
+  static ChunkVerdict fail(std::string error);
   /// Exhausted at once: trying again would not help.
-  LEASEHOLD_EXPORT static ChunkVerdict fail_for_good(std::string error);
-  LEASEHOLD_EXPORT static ChunkVerdict retry_in(Duration delay, std::string error = {});
+  static ChunkVerdict fail_for_good(std::string error);
+  static ChunkVerdict retry_in(Duration delay, std::string error = {});
   /// Somebody else may go on with it, from the last saved cursor, at no charge.
-  LEASEHOLD_EXPORT static ChunkVerdict release();
-  LEASEHOLD_EXPORT static ChunkVerdict skip(std::string reason);
+  static ChunkVerdict release();
+  static ChunkVerdict skip(std::string reason);
 };
 
 /// What a running handler may ask and tell. Lives as long as the call; every method may be called from any thread.
-class ChunkContext {
+class LEASEHOLD_EXPORT ChunkContext {
  public:
   /// Fires when the handler must stop: at the latest when the lease can no longer be trusted. Callbacks on it must be
   /// quick.
-  [[nodiscard]] LEASEHOLD_EXPORT std::stop_token stop_token() const;
-  [[nodiscard]] LEASEHOLD_EXPORT bool stop_requested() const;
+  [[nodiscard]] std::stop_token stop_token() const;
+  [[nodiscard]] bool stop_requested() const;
   /// Why; nothing while the handler may go on.
-  [[nodiscard]] LEASEHOLD_EXPORT std::optional<StopReason> stop_reason() const;
-  [[nodiscard]] LEASEHOLD_EXPORT BootTime trusted_until() const;
+  [[nodiscard]] std::optional<StopReason> stop_reason() const;
+  [[nodiscard]] BootTime trusted_until() const;
 
   /// Saves cursor and rows now, and returns when they are durable. `lost`: nothing was saved, stop. Asked again by
   /// itself while the store is away, up to trusted_until().
-  LEASEHOLD_EXPORT Result<ChunkHeartbeat> save(const ChunkSave& save);
+  Result<ChunkHeartbeat> save(const ChunkSave& save);
 
   /// The runtime makes these.
   explicit ChunkContext(std::shared_ptr<loader::Task> task);
@@ -119,12 +119,12 @@ struct LoadSummary {
   std::optional<ChunkSetInfo> set{};
 };
 
-class Loader {
+class LEASEHOLD_EXPORT Loader {
  public:
-  LEASEHOLD_EXPORT Loader(const Store& store, std::string set, LoaderOptions options = {});
-  LEASEHOLD_EXPORT Loader(Loader&&) noexcept;
-  LEASEHOLD_EXPORT Loader& operator=(Loader&&) noexcept;
-  LEASEHOLD_EXPORT ~Loader();
+  Loader(const Store& store, std::string set, LoaderOptions options = {});
+  Loader(Loader&&) noexcept;
+  Loader& operator=(Loader&&) noexcept;
+  ~Loader();
 
   /// Loads until the set is final or until told to stop; then running handlers get `grace` to finish, then their stop
   /// tokens fire, and what is not finished a sixth of the ttl later goes back with its cursor. Returns when every
@@ -132,7 +132,7 @@ class Loader {
   ///
   /// An error is one that asking again does not mend (`not_found`, `denied`, `schema_missing` ...); store outages are
   /// waited for. Not by two threads at once.
-  LEASEHOLD_EXPORT Result<LoadSummary> run(const ChunkHandler& handler, std::stop_token stop = {});
+  Result<LoadSummary> run(const ChunkHandler& handler, std::stop_token stop = {});
 
  private:
   struct Impl;

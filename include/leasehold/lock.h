@@ -80,56 +80,57 @@ struct LockFilter {
   int limit = 1000;
 };
 
-class Locks {
+class LEASEHOLD_EXPORT Locks {
  public:
   /// Takes the lock, or a share of it.
   /// Refused with `held` (current: who, where, until when; retry_at where that is only the lock delay) or `busy` (free,
   /// but others stand in line before you, or a fence is being held over an expired lease); with `wait`, only after it
   /// ran out. At once with `reentry` (this very thread has it already, or so many permits that no room can be left:
   /// waiting would never end; a thread may have several shares) or `mismatch` (others have shares of another capacity).
-  LEASEHOLD_EXPORT Result<Grant> acquire(std::string_view name, const AcquireOptions& options = {}) const;
+  Result<Grant> acquire(std::string_view name, const AcquireOptions& options = {}) const;
 
   /// Takes 1 to 100 locks in one step, all or none, under one lease and one token. The grant and a refusal name in
   /// their key one of them; a refusal, the first that is in the way. Taken together, given back together: heartbeat and
   /// release need any one of the names, and where one is revoked or taken over after expiry, all are lost.
-  LEASEHOLD_EXPORT Result<Grant> acquire_all(const std::vector<std::string>& names,
-                                             const AcquireOptions& options = {}) const;
+  Result<Grant> acquire_all(const std::vector<std::string>& names, const AcquireOptions& options = {}) const;
 
   /// Extends a live lease; never revives an expired one. A zero ttl keeps the lease's own.
-  LEASEHOLD_EXPORT Result<Grant> heartbeat(std::string_view name, Token token, Duration ttl = {}) const;
+  Result<Grant> heartbeat(std::string_view name, Token token, Duration ttl = {}) const;
 
   /// Gives the lock up. Accepted after expiry while nobody took it; releasing twice is fine.
-  LEASEHOLD_EXPORT Result<void> release(std::string_view name, Token token) const;
+  Result<void> release(std::string_view name, Token token) const;
 
-  /// Ends a live lease from outside. The holder learns it at its next heartbeat.
+  /// Ends a live lease from outside. A holder that keeps it with hold() hears of it within two
+  /// seconds, any other at its next heartbeat.
   /// Waits while the holder's own transaction fences it, then `busy`. Without a token all who have it lose it. Gives
   /// the lease that was ended, the latest of them.
-  LEASEHOLD_EXPORT Result<LeaseInfo> revoke(std::string_view name, std::string_view reason,
-                                            std::optional<Token> token = std::nullopt) const;
+  Result<LeaseInfo> revoke(std::string_view name, std::string_view reason,
+                           std::optional<Token> token = std::nullopt) const;
 
-  LEASEHOLD_EXPORT Result<LockInfo> show(std::string_view name) const;
-  LEASEHOLD_EXPORT Result<std::vector<LockInfo>> list(const LockFilter& filter = {}) const;
+  Result<LockInfo> show(std::string_view name) const;
+  Result<std::vector<LockInfo>> list(const LockFilter& filter = {}) const;
 
   /// All who have it, in the order in which they got it; those in their lock delay, too.
-  LEASEHOLD_EXPORT Result<std::vector<LockHolder>> holders(std::string_view name, int limit = 1000) const;
+  Result<std::vector<LockHolder>> holders(std::string_view name, int limit = 1000) const;
 
   /// acquire() plus heartbeats on a thread of their own, ended by the returned object.
-  LEASEHOLD_EXPORT Result<HeldLease> hold(std::string_view name, const AcquireOptions& options = {}) const;
-  LEASEHOLD_EXPORT Result<HeldLease> hold_all(const std::vector<std::string>& names,
-                                              const AcquireOptions& options = {}) const;
+  Result<HeldLease> hold(std::string_view name, const AcquireOptions& options = {}) const;
+  Result<HeldLease> hold_all(const std::vector<std::string>& names, const AcquireOptions& options = {}) const;
 
-  /// How it stands, or why that cannot be told: `not_found` before the first grant, or trouble with the store.
+  /// How it stands, or why that cannot be told: `not_found` before the first grant and after a prune, or trouble with
+  /// the store.
   using Seen = std::function<void(const Result<LockInfo>&)>;
 
   /// Tells how a lock stands now, and again whenever it changes hands or a share comes or goes, until `stop`. A picture
   /// from now and then: who has it for less than half a second may be missed; the events tell of everybody. Goes on
   /// through trouble with the store, which is told once.
-  LEASEHOLD_EXPORT Result<void> watch(std::string_view name, std::stop_token stop, const Seen& seen) const;
+  Result<void> watch(std::string_view name, std::stop_token stop, const Seen& seen) const;
 
- private:
-  friend class Store;
+  /// For the library: nobody else has an Impl.
   struct Impl;
   explicit Locks(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
   std::shared_ptr<const Impl> impl_;
 };
 

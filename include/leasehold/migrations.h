@@ -29,27 +29,28 @@ struct Drift {
   std::string problem;  ///< "missing", "unexpected", "differs: ..."
 };
 
-class Migrations {
+class LEASEHOLD_EXPORT Migrations {
  public:
   /// For a store whose schema may be missing, older or newer: Store::open would refuse it. Nothing is migrated; of the
   /// options, `create` says whether a missing SQLite file is made.
-  LEASEHOLD_EXPORT static Result<Migrations> open(std::string_view url, const OpenOptions& options);
+  static Result<Migrations> open(std::string_view url, const OpenOptions& options);
 
   /// Every migration this binary knows, with what the store says of it.
-  LEASEHOLD_EXPORT Result<std::vector<MigrationInfo>> status() const;
+  Result<std::vector<MigrationInfo>> status() const;
   /// Applies what is missing; safe when ten processes do it at once. Gives what this call applied.
-  LEASEHOLD_EXPORT Result<std::vector<MigrationInfo>> up() const;
+  Result<std::vector<MigrationInfo>> up() const;
   /// Undoes down to `version`; 0 leaves nothing of leasehold behind, leases and tokens included.
-  LEASEHOLD_EXPORT Result<std::vector<MigrationInfo>> down(int version) const;
+  Result<std::vector<MigrationInfo>> down(int version) const;
   /// Compares object by object. Empty: all is as it should be.
-  LEASEHOLD_EXPORT Result<std::vector<Drift>> verify() const;
+  Result<std::vector<Drift>> verify() const;
   /// The SQL that up() would run, to paste into a hosted editor.
-  LEASEHOLD_EXPORT Result<std::string> plan() const;
+  Result<std::string> plan() const;
 
- private:
-  friend class Store;
+  /// For the library: nobody else has an Impl.
   struct Impl;
   explicit Migrations(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
   std::shared_ptr<const Impl> impl_;
 };
 

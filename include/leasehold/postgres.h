@@ -16,19 +16,21 @@
 
 #include "leasehold/chunk.h"
 #include "leasehold/export.h"
+#include "leasehold/job.h"
 #include "leasehold/lease.h"
-#include "leasehold/queue.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
 
 /// Fine: `token` is the lock's current one, and nobody can take it over before your transaction ends.
 /// `lost`: somebody may have taken over; your transaction is aborted, roll it back.
+/// `busy`: REPEATABLE READ or SERIALIZABLE, and the lease has changed since your snapshot; roll back and try again.
 /// `invalid_argument`: the connection is not in a transaction.
 LEASEHOLD_EXPORT Result<void> fence(PGconn* connection, std::string_view name, Token token,
                                     std::string_view schema = "leasehold");
 
-/// Puts a job into a queue as a part of your transaction: it can be claimed once that has committed.
+/// Puts a job into a queue as a part of your transaction: it can be claimed once that has committed. A job with `after`
+/// needs READ COMMITTED (`denied` otherwise).
 LEASEHOLD_EXPORT Result<Enqueued> enqueue(PGconn* connection, std::string_view queue, const NewJob& job,
                                           std::string_view schema = "leasehold");
 

@@ -1,354 +1,23 @@
-// A job queue whose claims are leases: a worker that dies gives its jobs back by dying.
+// Queues: what their jobs have in common, and how an operator stops and empties them. The jobs are in job.h.
 //
-//   auto jobs = store.jobs();
-//   auto added = jobs.enqueue("mail", {.payload = R"({"to":"ann"})", .priority = 5});
-//   if (!added) return tell(added.error());
-//
-//   auto claim = jobs.claim("mail", {.most = 10, .ttl = 30s});
-//   if (!claim) return tell(claim.error());                // empty: nothing to do, and that is the truth
-//   for (const auto& job : claim->jobs) {
-//     send(job.payload);
-//     auto done = jobs.complete(job.id, job.token);
-//     if (!done) return tell(done.error());                // lost: it took too long, and somebody else has it
-//   }
-//
-// At least once: a job whose holder died runs again, so handlers must be idempotent, or guard their writes with the
-// job's token. Most programs want the runtime in worker.h, which claims, heartbeats and completes for them.
-//
-// Jobs and Queues are cheap handles; they may be copied, and every method may be called from any thread. Single calls
-// of several threads travel together: one transaction, one commit.
+//   auto queues = store.queues();
+//   auto set = queues.set("mail", {.max_running = 4});
+//   if (!set) return tell(set.error());
+//   auto paused = queues.pause("mail", "the provider is down");
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "leasehold/export.h"
-#include "leasehold/lease.h"
 #include "leasehold/result.h"
+#include "leasehold/time.h"
 
 namespace leasehold {
-
-using JobId = std::int64_t;
-
-/// Derived from where the job lies and from the store's clock, never stored.
-enum class JobState {
-  available,  ///< waits to be claimed
-  deferred,   ///< waits for its time: delayed, snoozed, or backing off after a failure
-  blocked,    ///< waits for other jobs to complete
-  running,    ///< leased, and the lease has not run out
-  expired,    ///< leased, but the holder went silent: the next claim takes it
-  completed,
-  failed,     ///< dead letter: a budget is spent, or the failure was final. Can be retried
-  cancelled,  ///< can be retried
-};
-LEASEHOLD_EXPORT const char* to_string(JobState state) noexcept;
-
-/// How long a failed job waits before it runs again: `base`, doubled with every further failure where exponential, up
-/// to `most`; a tenth more or less, by the job's id, so that jobs that failed together do not come back together.
-struct Backoff {
-  Duration base = std::chrono::seconds(5);
-  Duration most = std::chrono::hours(1);
-  bool exponential = true;
-};
-
-struct NewJob {
-  std::string_view payload{};  ///< any bytes, up to 1 MiB
-  int priority = 0;            ///< higher first, then earliest; -32768 to 32767
-  Duration delay{0};
-  std::optional<Timestamp> run_at{};  ///< instead of a delay
-  /// Unique among the queue's jobs that are not final: enqueueing a second one gives the first one's id.
-  std::string_view dedupe_key{};
-  /// Jobs of one key count together against Queues' max_per_key.
-  std::string_view limit_key{};
-  int failure_budget = 10;  ///< so many failures, and it is a dead letter
-  int crash_budget = 3;     ///< the same for holders that died with it
-  Backoff backoff{};
-  std::vector<std::string> tags{};
-  std::vector<JobId> after{};  ///< runs when all of these have completed
-};
-
-struct Enqueued {
-  JobId id = 0;
-  bool created = true;  ///< false: the dedupe key was taken, and `id` is the job that has it
-  /// When it was put there. Of many that were put there together to run at some moment: deferred, even where that
-  /// moment has passed.
-  JobState state = JobState::available;
-};
-
-/// A lease that further claims may be attached to: a worker heartbeats one lease for all its jobs.
-struct WorkLease {
-  std::int64_t id = 0;
-  std::string instance;  ///< proof: the random part of the holder who opened it
-  Duration ttl{};
-  Timestamp expires_at{};
-  BootTime trusted_until{};
-};
-
-struct ClaimOptions {
-  int most = 1;  ///< 1 to 1000
-  /// Zero: the queue's own, else 5 minutes.
-  Duration ttl{0};
-  /// How long to wait for a job. Zero: ask once. Duration::max(): for ever.
-  Duration wait{0};
-  /// Ends the waiting at once, with the refusal that came last.
-  std::stop_token stop{};
-  /// Default: Holder::self().
-  std::optional<Holder> holder{};
-  /// Makes repeating harmless, as with locks. Drawn at random when empty.
-  std::string request_id{};
-  /// Opens no lease of its own. `ttl` and `request_id` do not count then. After `in_doubt` the lease may hold jobs
-  /// that nobody was told of: take no more under it, and close it when the others are settled.
-  std::optional<WorkLease> attach{};
-};
-
-struct Job {
-  JobId id = 0;
-  Token token;
-  std::string queue;
-  std::string payload;
-  int priority = 0;
-  int attempt = 1;  ///< counts every claim of this job, the first is 1
-  Timestamp created_at{};
-};
-
-/// Jobs claimed together: one lease, one token.
-struct JobGrant {
-  std::vector<Job> jobs;
-  Token token;
-  std::int64_t lease_id = 0;
-  Holder holder;
-  Duration ttl{};
-  Timestamp expires_at{};
-  BootTime trusted_until{};
-  /// The job killed or outlived a holder of many before: claimed alone, in a lease of its own, to find the culprit.
-  bool alone = false;
-  bool replayed = false;
-};
-
-struct Progress {
-  std::optional<int> percent{};
-  std::string_view message{};  ///< cut after 1 KiB
-  std::string_view stage{};    ///< "rebasing", "testing", "merging"; up to 64 bytes
-};
-
-struct JobHeartbeat {
-  Duration ttl{};
-  Timestamp expires_at{};
-  BootTime trusted_until{};
-  bool cancel_requested = false;  ///< somebody wants it to stop: give it up, it will not run again
-};
-
-struct FailOptions {
-  std::string_view error{};         ///< kept with the attempt, up to 64 KiB
-  bool retryable = true;            ///< false: a dead letter at once
-  std::optional<Duration> delay{};  ///< instead of the backoff
-};
-
-/// Where a verdict has put the job.
-struct Settled {
-  JobState state = JobState::completed;
-  std::optional<Timestamp> due_at{};
-  bool replayed = false;  ///< it had been said before
-};
-
-struct JobVerdict {
-  JobId id = 0;
-  Token token;
-  std::string_view result{};
-};
-
-/// What became of a job, in the words of whoever worked on it.
-struct Verdict {
-  enum class Kind { complete, fail, release, snooze };
-
-  Kind kind = Kind::complete;
-  std::string text{};               ///< the result or the error
-  bool retryable = true;            ///< of a failure
-  std::optional<Duration> delay{};  ///< of a snooze; of a failure instead of the job's backoff
-
-  /// Done. The result is kept with the job, up to 1 MiB.
-  LEASEHOLD_EXPORT static Verdict complete(std::string result = {});
-  /// Spends one of the job's failures; runs again after its backoff while there are any left.
-  LEASEHOLD_EXPORT static Verdict fail(std::string error);
-  /// A dead letter at once: trying again would not help.
-  LEASEHOLD_EXPORT static Verdict fail_for_good(std::string error);
-  /// A failure, too, but with a delay of its own.
-  LEASEHOLD_EXPORT static Verdict retry_in(Duration delay, std::string error = {});
-  /// Back to the queue at once, at no charge: somebody else may do it.
-  LEASEHOLD_EXPORT static Verdict release();
-  /// Not yet: back to the queue after a while, at no charge.
-  LEASEHOLD_EXPORT static Verdict snooze(Duration delay);
-};
-
-/// A verdict's answer, and the next job.
-struct NextJob {
-  Result<Settled> settled;
-  Result<JobGrant> grant;
-};
-
-/// One attempt of a job. The current one has no end.
-struct JobAttempt {
-  int number = 1;
-  Token token;
-  std::string outcome;  ///< running, expired, completed, failed, released, snoozed, returned, cancelled, retried
-  std::string holder;
-  std::string host;
-  std::int64_t pid = 0;
-  Timestamp started_at{};
-  std::optional<Timestamp> ended_at{};
-  std::string error;
-};
-
-/// A job's own story, whatever batch it travelled in: a picture of one moment.
-struct JobInfo {
-  JobId id = 0;
-  std::string queue;
-  JobState state = JobState::available;
-  int priority = 0;
-  int attempts = 0;
-  int failures = 0;
-  int crashes = 0;
-  int failure_budget = 0;
-  int crash_budget = 0;
-  Timestamp created_at{};
-  std::optional<Timestamp> due_at{};
-  std::optional<Timestamp> finished_at{};
-  Token token;  ///< of the latest attempt
-  std::string holder;
-  std::string host;
-  std::int64_t pid = 0;
-  std::optional<Timestamp> heartbeat_at{};
-  std::optional<Timestamp> expires_at{};
-  std::optional<int> percent{};
-  std::string message;
-  std::string stage;
-  bool cancel_requested = false;
-  std::string dedupe_key;
-  std::string limit_key;
-  std::vector<std::string> tags;
-  std::vector<JobId> after;  ///< not completed yet
-  std::string error;         ///< the latest
-  Timestamp store_now{};
-};
-
-struct JobFilter {
-  std::string queue{};
-  std::optional<JobState> state{};
-  std::string tag{};
-  JobId before_id = 0;  ///< newest first; 0: from the newest
-  int limit = 100;
-};
-
-struct JobError {
-  JobId id = 0;
-  std::string queue;
-  Token token;
-  Timestamp at{};
-  std::string outcome;
-  std::string holder;
-  std::string error;
-};
-
-/// Wakes whoever waits when one of several queues may have a new job. A hint, late or for nothing at times: look now
-/// and then without it, too. Belongs to one thread, but for wake().
-class JobWatch {
- public:
-  LEASEHOLD_EXPORT JobWatch(JobWatch&&) noexcept;
-  LEASEHOLD_EXPORT JobWatch& operator=(JobWatch&&) noexcept;
-  LEASEHOLD_EXPORT ~JobWatch();
-
-  /// Sleeps until something may have come since the watch was made or the last wait returned; or `until`.
-  LEASEHOLD_EXPORT void wait(BootTime until);
-  /// Ends the wait that is under way, or else the next one. From any thread.
-  LEASEHOLD_EXPORT void wake();
-
- private:
-  friend class Jobs;
-  struct Impl;
-  explicit JobWatch(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
-};
-
-class Jobs {
- public:
-  LEASEHOLD_EXPORT Result<Enqueued> enqueue(std::string_view queue, const NewJob& job) const;
-  /// All or none. Plain jobs (no dedupe key, no limit key, no `after`) that share their settings are fastest.
-  LEASEHOLD_EXPORT Result<std::vector<Enqueued>> enqueue(std::string_view queue, std::span<const NewJob> jobs) const;
-
-  /// Takes up to `most` jobs under one lease. Expired work of others is taken over by the same call.
-  /// Refused with `empty` (nothing is due, nothing was skipped), `at_capacity` (current: who holds the place, until
-  /// when), `paused`, `rate_limited` (retry_at), or `busy` (there may be work, but not for you this time).
-  /// What a process of this host held that is gone is taken over at once, without waiting for its lease to run out.
-  /// A handle that claims again and again without a pause looks at the head of the queue once a second; what comes in
-  /// there meanwhile (a higher priority, a job given back) may wait that long while there is other work.
-  LEASEHOLD_EXPORT Result<JobGrant> claim(std::string_view queue, const ClaimOptions& options = {}) const;
-
-  /// Extends the lease the job is held under; never revives an expired one.
-  LEASEHOLD_EXPORT Result<JobHeartbeat> heartbeat(JobId id, Token token, const Progress& progress = {},
-                                                  Duration ttl = {}) const;
-
-  /// The verdicts. Accepted after expiry while nobody took the job over; saying the same again is fine.
-  LEASEHOLD_EXPORT Result<Settled> complete(JobId id, Token token, std::string_view result = {}) const;
-  LEASEHOLD_EXPORT Result<Settled> fail(JobId id, Token token, const FailOptions& options = {}) const;
-  LEASEHOLD_EXPORT Result<Settled> release(JobId id, Token token) const;
-  LEASEHOLD_EXPORT Result<Settled> snooze(JobId id, Token token, Duration delay) const;
-  /// Any of them.
-  LEASEHOLD_EXPORT Result<Settled> settle(JobId id, Token token, const Verdict& verdict) const;
-  /// Each its own answer, in the order of the verdicts; one commit for every thousand.
-  LEASEHOLD_EXPORT Result<std::vector<Result<Settled>>> complete(std::span<const JobVerdict> verdicts) const;
-  LEASEHOLD_EXPORT Result<std::vector<Result<Settled>>> release(std::span<const JobVerdict> verdicts) const;
-
-  /// A verdict on the job that is done and a claim of the next: for whoever works on one after the other. One commit,
-  /// where two calls take two. Apart from that they are two: a verdict that is lost keeps nobody from claiming, and
-  /// with the queue empty the verdict counts. The place that the verdict frees can be had by the claim. With bad
-  /// arguments neither happens.
-  LEASEHOLD_EXPORT NextJob settle_and_claim(JobId id, Token token, const Verdict& verdict, std::string_view queue,
-                                            const ClaimOptions& options = {}) const;
-
-  /// Waiting: at once. Running: its holder is told with the next heartbeat (state: running).
-  LEASEHOLD_EXPORT Result<JobState> cancel(JobId id, std::string_view reason = {}) const;
-  /// Makes a failed, cancelled or deferred job available now, with fresh budgets.
-  LEASEHOLD_EXPORT Result<JobState> retry(JobId id) const;
-  /// Retries every dead letter of a queue, or of all for the empty name; gives how many.
-  LEASEHOLD_EXPORT Result<std::int64_t> redrive(std::string_view queue = {}) const;
-  /// Forgets a job that is not running.
-  LEASEHOLD_EXPORT Result<void> remove(JobId id) const;
-
-  LEASEHOLD_EXPORT Result<JobInfo> show(JobId id) const;
-  LEASEHOLD_EXPORT Result<std::string> payload(JobId id) const;
-  /// `not_found` while there is none.
-  LEASEHOLD_EXPORT Result<std::string> result(JobId id) const;
-  LEASEHOLD_EXPORT Result<std::vector<JobAttempt>> attempts(JobId id) const;
-  LEASEHOLD_EXPORT Result<std::vector<JobInfo>> list(const JobFilter& filter = {}) const;
-  LEASEHOLD_EXPORT Result<std::vector<JobError>> errors(std::string_view queue = {}, int limit = 20) const;
-  /// Until the job is completed, failed or cancelled, or the time is over or `stop` comes (`busy`).
-  LEASEHOLD_EXPORT Result<JobInfo> wait(JobId id, Duration timeout, std::stop_token stop = {}) const;
-
-  /// For those who wait for several queues at once; for one, ClaimOptions::wait does it.
-  [[nodiscard]] LEASEHOLD_EXPORT JobWatch watch(std::span<const std::string> queues) const;
-
-  /// One lease for many claims (ClaimOptions::attach). What it still holds when it ends goes back to its queue.
-  LEASEHOLD_EXPORT Result<WorkLease> open_lease(const Holder& holder, Duration ttl) const;
-  struct Extended {
-    JobHeartbeat heartbeat;
-    std::vector<JobId> cancelled;  ///< jobs under this lease that somebody wants to stop
-  };
-  LEASEHOLD_EXPORT Result<Extended> extend(const WorkLease& lease, Duration ttl = {}) const;
-  LEASEHOLD_EXPORT Result<void> close(const WorkLease& lease) const;
-
- private:
-  friend class JobWatch;
-  friend class Store;
-  struct Impl;
-  explicit Jobs(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  std::shared_ptr<const Impl> impl_;
-};
 
 /// What a queue is told. Unset: stays as it is. Zero: none.
 struct QueueSettings {
@@ -381,21 +50,22 @@ struct QueueInfo {
   Timestamp store_now{};
 };
 
-class Queues {
+class LEASEHOLD_EXPORT Queues {
  public:
-  LEASEHOLD_EXPORT Result<QueueInfo> set(std::string_view name, const QueueSettings& settings) const;
-  LEASEHOLD_EXPORT Result<QueueInfo> pause(std::string_view name, std::string_view reason = {}) const;
-  LEASEHOLD_EXPORT Result<QueueInfo> resume(std::string_view name) const;
+  Result<QueueInfo> set(std::string_view name, const QueueSettings& settings) const;
+  Result<QueueInfo> pause(std::string_view name, std::string_view reason = {}) const;
+  Result<QueueInfo> resume(std::string_view name) const;
   /// Cancels every job that waits; gives how many.
-  LEASEHOLD_EXPORT Result<std::int64_t> purge(std::string_view name) const;
+  Result<std::int64_t> purge(std::string_view name) const;
   /// `not_found`: no job was ever put there, and nothing was set.
-  LEASEHOLD_EXPORT Result<QueueInfo> show(std::string_view name) const;
-  LEASEHOLD_EXPORT Result<std::vector<QueueInfo>> list() const;
+  Result<QueueInfo> show(std::string_view name) const;
+  Result<std::vector<QueueInfo>> list() const;
 
- private:
-  friend class Store;
+  /// For the library: nobody else has an Impl.
   struct Impl;
   explicit Queues(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
   std::shared_ptr<const Impl> impl_;
 };
 

@@ -19,7 +19,7 @@ struct Recovered {
   std::int64_t claims = 0;     ///< items that stale sessions had
   std::int64_t runs = 0;       ///< runs of schedules that were lost
   std::int64_t failed = 0;     ///< jobs and chunks whose crash budget was spent: dead letters, exhausted
-  std::int64_t unblocked = 0;  ///< jobs whose predecessors had all completed
+  std::int64_t unblocked = 0;  ///< jobs that went on or were cancelled: what they waited for has ended
   Timestamp store_now{};
 
   [[nodiscard]] bool is_nothing() const noexcept {
@@ -41,7 +41,9 @@ struct RecoveryTotal {
 };
 
 struct RecoveryStats {
-  Recovered stale_now;  ///< what recover() would find
+  /// What has expired, as recover() would find it; without what dead processes of this host have: only recover() looks
+  /// at processes.
+  Recovered stale_now;
   std::vector<RecoveryTotal> totals;
 };
 

@@ -5,14 +5,18 @@
 //     if (grant.error().code == Errc::held) wait_for(grant.error().current->expires_at);
 //     ...
 //   }
+//
+// Using the value of a Result that holds an error is a defect of the caller: the program stops and prints the error.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
@@ -41,25 +45,50 @@ enum class Errc {
   in_doubt,          ///< the store was asked and the answer was lost: it may have happened
   schema_missing,    ///< the store has no leasehold schema, or an older one
   schema_newer,      ///< the store was migrated by a newer leasehold
-  denied,            ///< the store refuses this user
+  denied,            ///< the store refuses this user, or the isolation level of the caller's own transaction
   damaged,           ///< the store is not what it should be: corrupt file, drifted schema
-  internal,          ///< a defect of leasehold
+  internal,          ///< a defect of leasehold; stays the last
 };
 LEASEHOLD_EXPORT const char* to_string(Errc code) noexcept;
+
+/// Something a refusal knows beyond what every error has.
+struct ErrorDetail {
+  std::string name;
+  std::variant<std::string, std::int64_t, Timestamp, Duration> value;
+};
 
 struct Error {
   Errc code = Errc::internal;
   std::string message;  ///< what, where, what to do; one line, no trailing dot
   std::optional<LostReason> lost_reason;
   /// The key's latest lease, for `held`, `race`, `busy` and `lost`: who has it, or had it last. Empty if it never had
-  /// one. For `blocked`: that of what is in the way.
+  /// one. For `blocked`: that of what is in the way. It names the holder but has no token, so that nobody acts in the
+  /// holder's place by mistake.
   std::optional<LeaseInfo> current;
   /// For `rate_limited`, `not_due`, `empty`, and for chunks, items and delayed locks that are held: when there may be
   /// something to do, on the store's clock.
   std::optional<Timestamp> retry_at{};
   /// The same, counted from when the store said it.
   std::optional<Duration> retry_in{};
+  /// For `paused`: `pause_reason` (a text, where one was given); of a schedule also `paused_at` (a Timestamp on its
+  /// clock) and `paused_for` (a Duration). Nothing else so far.
+  std::vector<ErrorDetail> detail{};
+
+  /// The detail of this name, if it is there and a T.
+  template <typename T>
+  [[nodiscard]] const T* find(std::string_view name) const {
+    for (const auto& one : detail) {
+      if (one.name == name) return std::get_if<T>(&one.value);
+    }
+    return nullptr;
+  }
 };
+
+namespace detail {
+/// Print what was used wrongly, with the error's text, and abort.
+[[noreturn]] LEASEHOLD_EXPORT void stop_without_value(const Error& error) noexcept;
+[[noreturn]] LEASEHOLD_EXPORT void stop_without_error() noexcept;
+}  // namespace detail
 
 /// Either a T or an Error.
 template <typename T>
@@ -71,21 +100,32 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return ok(); }
 
-  /// Only when ok().
-  T& value() & { return *std::get_if<0>(&state_); }
-  const T& value() const& { return *std::get_if<0>(&state_); }
-  T&& value() && { return std::move(*std::get_if<0>(&state_)); }
+  /// Only when ok(): otherwise the program stops.
+  T& value() & { return *checked_value(state_); }
+  const T& value() const& { return *checked_value(state_); }
+  T&& value() && { return std::move(*checked_value(state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  /// Only when not ok().
-  [[nodiscard]] const Error& error() const& { return *std::get_if<1>(&state_); }
-  Error&& error() && { return std::move(*std::get_if<1>(&state_)); }
+  /// Only when not ok(): otherwise the program stops.
+  [[nodiscard]] const Error& error() const& { return *checked_error(state_); }
+  Error&& error() && { return std::move(*checked_error(state_)); }
 
  private:
+  template <typename S>
+  static auto checked_value(S& state) {
+    if (state.index() != 0) detail::stop_without_value(*std::get_if<1>(&state));
+    return std::get_if<0>(&state);
+  }
+  template <typename S>
+  static auto checked_error(S& state) {
+    if (state.index() != 1) detail::stop_without_error();
+    return std::get_if<1>(&state);
+  }
+
   std::variant<T, Error> state_;
 };
 
@@ -97,8 +137,21 @@ class [[nodiscard]] Result<void> {
 
   [[nodiscard]] bool ok() const noexcept { return !error_.has_value(); }
   explicit operator bool() const noexcept { return ok(); }
-  [[nodiscard]] const Error& error() const& { return *error_; }
-  Error&& error() && { return std::move(*error_); }
+
+  /// Only when ok(): otherwise the program stops. For generic code, and for those who do not expect an error.
+  void value() const {
+    if (error_) detail::stop_without_value(*error_);
+  }
+
+  /// Only when not ok(): otherwise the program stops.
+  [[nodiscard]] const Error& error() const& {
+    if (!error_) detail::stop_without_error();
+    return *error_;
+  }
+  Error&& error() && {
+    if (!error_) detail::stop_without_error();
+    return std::move(*error_);
+  }
 
  private:
   std::optional<Error> error_;

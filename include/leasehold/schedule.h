@@ -1,8 +1,8 @@
 // Schedules: several callers trigger the same work; it runs once, on time, and every occurrence is accounted for.
 //
 //   auto schedules = store.schedules();
-//   auto defined = schedules.define("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
-//   if (!defined) return tell(defined.error());
+//   auto ensured = schedules.ensure("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
+//   if (!ensured) return tell(ensured.error());
 //
 //   auto run = schedules.acquire("refresh");                 // due and free: in one step, or not at all
 //   if (!run) return tell(run.error());                      // not_due, held, paused: later, or somebody else
@@ -29,8 +29,8 @@
 
 #include "leasehold/export.h"
 #include "leasehold/held_lease.h"
+#include "leasehold/job.h"
 #include "leasehold/lease.h"
-#include "leasehold/queue.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -80,6 +80,11 @@ struct ScheduleOptions {
   std::string payload{};  ///< of that job, up to 1 MiB
   /// Program and arguments, for those who run commands: `leasehold schedule daemon --commands`.
   std::vector<std::string> command{};
+  /// When it runs next, or first: in the years 1 to 9999; a moment in the past means at once. It stays until it has run
+  /// or another one is set. Unset: a new schedule with a pause is due after that pause (one that ensure() makes: at
+  /// once), a new one with cron at its next occurrence, and an existing one keeps its next run unless its rule changes.
+  std::optional<Timestamp> next_run_at{};
+  std::optional<Duration> next_run_in{};  ///< the same, counted from the store's now; not both
 };
 
 /// Derived, never stored.
@@ -95,6 +100,12 @@ LEASEHOLD_EXPORT const char* to_string(ScheduleState state) noexcept;
 struct Defined {
   bool created = false;
   bool changed = false;  ///< or created
+  Timestamp next_run_at{};
+};
+
+struct Ensured {
+  bool created = false;
+  bool differs = false;  ///< one of this name exists with another definition; it stays as it is
   Timestamp next_run_at{};
 };
 
@@ -119,6 +130,9 @@ struct RunResult {
   bool ok = true;
   std::string_view error{};   ///< of a failure; kept up to 64 KiB
   std::string_view counts{};  ///< any JSON, up to 1 MiB: what the run has done
+  /// When the next run is, instead of what the rule says; also after a failure. A moment in the past means at once.
+  std::optional<Timestamp> next_run_at{};
+  std::optional<Duration> next_run_in{};  ///< the same, counted from the store's now; not both
 };
 
 struct Finished {
@@ -191,70 +205,77 @@ struct Fired {
   std::int64_t skipped = 0;
 };
 
-/// A run that keeps its lease alive, with heartbeats on a thread of their own.
-class HeldRun {
+class HeldRun;
+
+class LEASEHOLD_EXPORT Schedules {
  public:
+  /// Creates a schedule, or changes it. The same definition again changes nothing.
+  Result<Defined> define(std::string_view name, const ScheduleOptions& options) const;
+  /// Creates a schedule unless one of this name exists. On PostgreSQL the scope `work` is enough, whereas define()
+  /// needs `admin`; therefore it takes no queue and no command. A new one with a pause is due at once.
+  Result<Ensured> ensure(std::string_view name, const ScheduleOptions& options) const;
+
+  /// Takes the occurrence that is due. Refused with `not_due` (retry_at), `held` (current), `paused`, `not_found`.
+  Result<ScheduleRun> acquire(std::string_view name, const ScheduleAcquireOptions& options = {}) const;
+  Result<Grant> heartbeat(std::string_view name, Token token, Duration ttl = {}) const;
+  /// The verdict, and when the next run is, in one commit. Accepted after expiry while nobody noticed; twice is fine.
+  Result<Finished> finish(std::string_view name, Token token, const RunResult& result = {}) const;
+  /// Without a verdict: it is due again at once.
+  Result<void> release(std::string_view name, Token token) const;
+
+  /// Makes it due now; if it is running, once more after that. Tells who runs it, if anybody does.
+  Result<std::optional<LeaseInfo>> trigger(std::string_view name) const;
+  /// A run that is under way goes on.
+  Result<void> pause(std::string_view name, std::string_view reason = {}) const;
+  /// Occurrences that came meanwhile are noted as skipped. Gives when the next run is.
+  Result<Timestamp> resume(std::string_view name) const;
+  Result<void> rename(std::string_view name, std::string_view to) const;
+  /// With its history. Refused with `held` while it runs. It is gone at once; a long history follows in steps, which
+  /// the next remove() or prune finishes if this one cannot.
+  Result<void> remove(std::string_view name) const;
+
+  /// Puts the job of a schedule that is due into its queue: job, occurrence and the next moment in one commit, without
+  /// a lease. Refused with `not_due`, `paused`, `busy` (somebody does so this very moment), `not_found` (also where it
+  /// has no queue).
+  Result<Fired> fire(std::string_view name) const;
+  /// All that are due, in order: up to `most` of them after the last one of the page before.
+  Result<DueSchedules> due(int most = 100, const DueSchedule* after = nullptr) const;
+
+  Result<ScheduleInfo> show(std::string_view name) const;
+  Result<std::vector<ScheduleInfo>> list(int limit = 1000) const;
+  /// The next occurrences, without jitter; of one with a pause only the next run is known.
+  Result<std::vector<Timestamp>> next(std::string_view name, int count = 5) const;
+  /// The latest occurrence first.
+  Result<std::vector<RunInfo>> history(std::string_view name, int limit = 20) const;
+
+  /// acquire() plus heartbeats.
+  Result<HeldRun> hold(std::string_view name, const ScheduleAcquireOptions& options = {}) const;
+
+  /// For the library: nobody else has an Impl.
+  struct Impl;
+  explicit Schedules(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// A run that keeps its lease alive, with heartbeats on a thread of their own.
+class LEASEHOLD_EXPORT HeldRun {
+ public:
+  HeldRun(HeldLease its_lease, ScheduleRun its_run, Schedules schedules)
+      : lease(std::move(its_lease)), run(std::move(its_run)), schedules_(std::move(schedules)) {}
+
   HeldLease lease;
   ScheduleRun run;
 
   /// Ends the heartbeats, then says how it went. Where that is never said, the run is released at the end of its life.
   /// Said again it gives the first answer again. `lost`: also where the run was released or finished otherwise before.
-  LEASEHOLD_EXPORT Result<Finished> finish(const RunResult& result = {});
+  Result<Finished> finish(const RunResult& result = {});
 
  private:
-  friend class Schedules;
-  struct Ending;
-  HeldRun(HeldLease its_lease, ScheduleRun its_run, std::shared_ptr<Ending> ending)
-      : lease(std::move(its_lease)), run(std::move(its_run)), ending_(std::move(ending)) {}
-  std::shared_ptr<Ending> ending_;
-};
-
-class Schedules {
- public:
-  /// Creates a schedule, or changes it. A new one with a pause is due at once; one with cron at its next occurrence.
-  /// The same definition again changes nothing.
-  LEASEHOLD_EXPORT Result<Defined> define(std::string_view name, const ScheduleOptions& options) const;
-
-  /// Takes the occurrence that is due. Refused with `not_due` (retry_at), `held` (current), `paused`, `not_found`.
-  LEASEHOLD_EXPORT Result<ScheduleRun> acquire(std::string_view name, const ScheduleAcquireOptions& options = {}) const;
-  LEASEHOLD_EXPORT Result<Grant> heartbeat(std::string_view name, Token token, Duration ttl = {}) const;
-  /// The verdict, and when the next run is, in one commit. Accepted after expiry while nobody noticed; twice is fine.
-  LEASEHOLD_EXPORT Result<Finished> finish(std::string_view name, Token token, const RunResult& result = {}) const;
-  /// Without a verdict: it is due again at once.
-  LEASEHOLD_EXPORT Result<void> release(std::string_view name, Token token) const;
-
-  /// Makes it due now; if it is running, once more after that. Tells who runs it, if anybody does.
-  LEASEHOLD_EXPORT Result<std::optional<LeaseInfo>> trigger(std::string_view name) const;
-  /// A run that is under way goes on.
-  LEASEHOLD_EXPORT Result<void> pause(std::string_view name, std::string_view reason = {}) const;
-  /// Occurrences that came meanwhile are noted as skipped. Gives when the next run is.
-  LEASEHOLD_EXPORT Result<Timestamp> resume(std::string_view name) const;
-  LEASEHOLD_EXPORT Result<void> rename(std::string_view name, std::string_view to) const;
-  /// With its history. Refused with `held` while it runs.
-  LEASEHOLD_EXPORT Result<void> remove(std::string_view name) const;
-
-  /// Puts the job of a schedule that is due into its queue: job, occurrence and the next moment in one commit, without
-  /// a lease. Refused with `not_due`, `paused`, `busy` (somebody does so this very moment), `not_found` (also where it
-  /// has no queue).
-  LEASEHOLD_EXPORT Result<Fired> fire(std::string_view name) const;
-  /// All that are due, in order: up to `most` of them after the last one of the page before.
-  LEASEHOLD_EXPORT Result<DueSchedules> due(int most = 100, const DueSchedule* after = nullptr) const;
-
-  LEASEHOLD_EXPORT Result<ScheduleInfo> show(std::string_view name) const;
-  LEASEHOLD_EXPORT Result<std::vector<ScheduleInfo>> list(int limit = 1000) const;
-  /// The next occurrences, without jitter; of one with a pause only the next run is known.
-  LEASEHOLD_EXPORT Result<std::vector<Timestamp>> next(std::string_view name, int count = 5) const;
-  /// The latest occurrence first.
-  LEASEHOLD_EXPORT Result<std::vector<RunInfo>> history(std::string_view name, int limit = 20) const;
-
-  /// acquire() plus heartbeats.
-  LEASEHOLD_EXPORT Result<HeldRun> hold(std::string_view name, const ScheduleAcquireOptions& options = {}) const;
-
- private:
-  friend class Store;
-  struct Impl;
-  explicit Schedules(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-  std::shared_ptr<const Impl> impl_;
+  Schedules schedules_;
+  std::optional<Finished> finished_;
+  bool finished_ok_ = false;
 };
 
 }  // namespace leasehold

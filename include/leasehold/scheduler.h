@@ -37,30 +37,33 @@ class Task;
 }  // namespace scheduler
 
 /// What a handler says of its run. An exception says fail(what()).
-struct RunVerdict {
+struct LEASEHOLD_EXPORT RunVerdict {
   enum class Kind { ok, fail, release };
 
   Kind kind = Kind::ok;
   std::string error{};
   std::string counts{};  ///< JSON: what the run has done
+  /// When the next run is, instead of what the rule says. Ignored for a release.
+  std::optional<Timestamp> next_run_at{};
+  std::optional<Duration> next_run_in{};  ///< the same, counted from the store's now; not both
 
-  LEASEHOLD_EXPORT static RunVerdict ok(std::string counts = {});
+  static RunVerdict ok(std::string counts = {});
   /// The next run comes after the schedule's pause for failures.
-  LEASEHOLD_EXPORT static RunVerdict fail(std::string error, std::string counts = {});
+  static RunVerdict fail(std::string error, std::string counts = {});
   /// Due again at once: somebody else may do it.
-  LEASEHOLD_EXPORT static RunVerdict release();
+  static RunVerdict release();
 };
 
 /// What a running handler may ask. Lives as long as the call; every method may be called from any thread.
-class RunContext {
+class LEASEHOLD_EXPORT RunContext {
  public:
   /// Fires when the handler must stop: at the latest when the lease can no longer be trusted. Callbacks on it must be
   /// quick.
-  [[nodiscard]] LEASEHOLD_EXPORT std::stop_token stop_token() const;
-  [[nodiscard]] LEASEHOLD_EXPORT bool stop_requested() const;
+  [[nodiscard]] std::stop_token stop_token() const;
+  [[nodiscard]] bool stop_requested() const;
   /// Why; nothing while the handler may go on. Never `cancelled`.
-  [[nodiscard]] LEASEHOLD_EXPORT std::optional<StopReason> stop_reason() const;
-  [[nodiscard]] LEASEHOLD_EXPORT BootTime trusted_until() const;
+  [[nodiscard]] std::optional<StopReason> stop_reason() const;
+  [[nodiscard]] BootTime trusted_until() const;
 
   /// The runtime makes these.
   explicit RunContext(std::shared_ptr<scheduler::Task> task);
@@ -103,24 +106,24 @@ struct ScheduleSummary {
   std::int64_t lost = 0;  ///< somebody else's now, or nobody could be told
 };
 
-class Scheduler {
+class LEASEHOLD_EXPORT Scheduler {
  public:
-  LEASEHOLD_EXPORT explicit Scheduler(const Store& store, SchedulerOptions options = {});
-  LEASEHOLD_EXPORT Scheduler(Scheduler&&) noexcept;
-  LEASEHOLD_EXPORT Scheduler& operator=(Scheduler&&) noexcept;
-  LEASEHOLD_EXPORT ~Scheduler();
+  explicit Scheduler(const Store& store, SchedulerOptions options = {});
+  Scheduler(Scheduler&&) noexcept;
+  Scheduler& operator=(Scheduler&&) noexcept;
+  ~Scheduler();
 
   /// Before run(); a second handler for a schedule replaces the first.
-  LEASEHOLD_EXPORT Scheduler& handle(std::string schedule, RunHandler handler);
+  Scheduler& handle(std::string schedule, RunHandler handler);
   /// For every schedule that has a command and no handler of its own. Without this such a one is left alone.
-  LEASEHOLD_EXPORT Scheduler& handle_commands(CommandHandler handler);
+  Scheduler& handle_commands(CommandHandler handler);
 
   /// Works until told to stop, then starts nothing more, lets running handlers finish for `grace`, and then fires their
   /// stop tokens. Returns when every handler has returned; one that ignores its stop token holds it up.
   ///
   /// An error is one that asking again does not mend (`denied`, `schema_missing`, `invalid_argument` ...); store
   /// outages are waited for. Not by two threads at once.
-  LEASEHOLD_EXPORT Result<ScheduleSummary> run(std::stop_token stop = {});
+  Result<ScheduleSummary> run(std::stop_token stop = {});
 
  private:
   struct Impl;

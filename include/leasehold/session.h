@@ -3,7 +3,7 @@
 //
 //   auto session = store.sessions().hold({.label = "fixing the parser", .codebase = "~/src/parser"});
 //   if (!session) return tell(session.error());
-//   auto claim = store.claims().take("SD-1", session->grant().key);          // see claim.h
+//   auto claim = store.claims().take("SD-1", session->grant().key, {.session_token = session->grant().token});
 //   if (!claim) return tell(claim.error());
 //
 // A session is a lease with a face. Two figures say how it is doing: *heartbeat age* (alive: some process keeps the
@@ -107,40 +107,41 @@ struct SessionClosed {
   std::vector<std::string> items;  ///< whose claims were released with it
 };
 
-class Sessions {
+class LEASEHOLD_EXPORT Sessions {
  public:
   /// The longest silence that may be declared.
   static constexpr Duration longest_park = std::chrono::hours(12);
 
   /// Refused with `held` when the id belongs to a session that is alive. The grant's key is the session's id.
-  LEASEHOLD_EXPORT Result<Grant> open(const SessionOptions& options = {}) const;
+  Result<Grant> open(const SessionOptions& options = {}) const;
 
   /// Extends a live session; never revives a stale one (`lost`: open it again).
-  LEASEHOLD_EXPORT Result<Grant> heartbeat(std::string_view id, Token token,
-                                           const SessionHeartbeat& heartbeat = {}) const;
+  Result<Grant> heartbeat(std::string_view id, Token token, const SessionHeartbeat& heartbeat = {}) const;
 
   /// Declares silence: the session does not go stale before it is over. Zero ends it. Gives what heartbeat() gives.
-  LEASEHOLD_EXPORT Result<Grant> park(std::string_view id, Token token, Duration silence) const;
+  Result<Grant> park(std::string_view id, Token token, Duration silence) const;
 
   /// Ends the session and releases all it has claimed, with the reason. Accepted after it went stale, while nobody has
   /// taken it back; closing twice is fine.
-  LEASEHOLD_EXPORT Result<SessionClosed> close(std::string_view id, Token token, std::string_view reason = {}) const;
+  Result<SessionClosed> close(std::string_view id, Token token, std::string_view reason = {}) const;
 
-  /// An operator's close: the session learns it with its next heartbeat.
-  LEASEHOLD_EXPORT Result<SessionClosed> revoke(std::string_view id, std::string_view reason) const;
+  /// An operator's close: a holder that keeps it with hold() hears of it within two seconds, any other with its next
+  /// heartbeat.
+  Result<SessionClosed> revoke(std::string_view id, std::string_view reason) const;
 
-  LEASEHOLD_EXPORT Result<SessionInfo> show(std::string_view id) const;
+  Result<SessionInfo> show(std::string_view id) const;
   /// Those that are not released, those silent for longest last. Sessions of this host whose process is gone are told
   /// as stale.
-  LEASEHOLD_EXPORT Result<std::vector<SessionInfo>> list(const SessionFilter& filter = {}) const;
+  Result<std::vector<SessionInfo>> list(const SessionFilter& filter = {}) const;
 
   /// open() plus heartbeats on a thread of their own, closed by the returned object.
-  LEASEHOLD_EXPORT Result<HeldLease> hold(const SessionOptions& options = {}) const;
+  Result<HeldLease> hold(const SessionOptions& options = {}) const;
 
- private:
-  friend class Store;
+  /// For the library: nobody else has an Impl.
   struct Impl;
   explicit Sessions(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+ private:
   std::shared_ptr<const Impl> impl_;
 };
 

@@ -29,8 +29,8 @@
 
 #include "leasehold/chunk.h"
 #include "leasehold/export.h"
+#include "leasehold/job.h"
 #include "leasehold/lease.h"
-#include "leasehold/queue.h"
 #include "leasehold/result.h"
 
 namespace leasehold {

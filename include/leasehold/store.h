@@ -15,9 +15,10 @@
 #include <vector>
 
 #include "leasehold/chunk.h"
-#include "leasehold/claim.h"
 #include "leasehold/events.h"
 #include "leasehold/export.h"
+#include "leasehold/item.h"
+#include "leasehold/job.h"
 #include "leasehold/limit.h"
 #include "leasehold/lock.h"
 #include "leasehold/migrations.h"
@@ -51,7 +52,7 @@ struct OpenOptions {
 struct StoreStatus {
   std::string backend;  ///< "sqlite", "postgresql"
   std::int64_t schema_version = 0;
-  std::int64_t locks = 0;           ///< names that were ever held
+  std::int64_t locks = 0;           ///< names that were ever held and were not pruned
   std::int64_t waiters = 0;         ///< places in the lines before them
   std::int64_t held_leases = 0;     ///< of locks, jobs, chunks, sessions, items, schedules: as leases() lists them
   std::int64_t expired_leases = 0;  ///< whose time ran out, and that nobody has taken back yet
@@ -60,9 +61,10 @@ struct StoreStatus {
   Timestamp store_now{};
 };
 
-/// What was deleted, by kind.
+/// What pruning deletes, by kind.
 struct Pruned {
   std::int64_t jobs = 0;      ///< finished ones, with their attempts, results and errors
+  std::int64_t locks = 0;     ///< names that nobody has had or waited for in that time
   std::int64_t leases = 0;    ///< ended ones, with their request ids
   std::int64_t events = 0;    ///< all kinds of them
   std::int64_t claims = 0;    ///< ended ones
@@ -71,6 +73,8 @@ struct Pruned {
   std::int64_t shares = 0;    ///< ended shares of locks
   std::int64_t places = 0;    ///< places in lines that their waiters have left behind
   std::int64_t topics = 0;    ///< PostgreSQL's notes of who is to be notified of what, where nobody is any more
+
+  bool operator==(const Pruned&) const = default;
 };
 
 /// One thing `leasehold doctor` looked at.
@@ -87,55 +91,58 @@ enum class Scope { read, work, admin };
 /// Cheap to copy; copies share connections. Every method may be called from any thread, but not in a forked child: that
 /// opens a store of its own.
 /// The last copy closes the store.
-class Store {
+class LEASEHOLD_EXPORT Store {
  public:
-  LEASEHOLD_EXPORT static Result<Store> open(std::string_view url, const OpenOptions& options = {});
+  static Result<Store> open(std::string_view url, const OpenOptions& options = {});
 
   /// A SQLite store belongs to the machine it is used on. For a file that came from another one: ends every
   /// lease and lets it be used here. Only when no process uses it there any more. False: it is this machine's
   /// already, and nothing was done.
-  LEASEHOLD_EXPORT static Result<bool> rehome(std::string_view url);
+  static Result<bool> rehome(std::string_view url);
 
-  [[nodiscard]] LEASEHOLD_EXPORT Locks locks() const;
-  [[nodiscard]] LEASEHOLD_EXPORT Jobs jobs() const;
-  [[nodiscard]] LEASEHOLD_EXPORT Queues queues() const;
-  [[nodiscard]] LEASEHOLD_EXPORT Chunks chunks() const;
-  [[nodiscard]] LEASEHOLD_EXPORT Sessions sessions() const;
-  [[nodiscard]] LEASEHOLD_EXPORT Items items() const;
-  [[nodiscard]] LEASEHOLD_EXPORT Claims claims() const;
-  [[nodiscard]] LEASEHOLD_EXPORT Schedules schedules() const;
-  [[nodiscard]] LEASEHOLD_EXPORT Limits limits() const;
-  [[nodiscard]] LEASEHOLD_EXPORT Migrations migrations() const;
+  [[nodiscard]] Locks locks() const;
+  [[nodiscard]] Jobs jobs() const;
+  [[nodiscard]] Queues queues() const;
+  [[nodiscard]] Chunks chunks() const;
+  [[nodiscard]] Sessions sessions() const;
+  [[nodiscard]] Items items() const;
+  [[nodiscard]] Claims claims() const;
+  [[nodiscard]] Schedules schedules() const;
+  [[nodiscard]] Limits limits() const;
+  [[nodiscard]] Migrations migrations() const;
 
-  LEASEHOLD_EXPORT Result<std::vector<Event>> events(const EventFilter& filter = {}) const;
+  Result<std::vector<Event>> events(const EventFilter& filter = {}) const;
   /// Sleeps until something in the store may have changed, or `timeout` passed. A hint, not a promise.
-  LEASEHOLD_EXPORT void wait_for_change(Duration timeout) const;
+  void wait_for_change(Duration timeout) const;
 
   /// All that is held, by anyone: locks, jobs, chunks, schedules, sessions and what they have claimed. What runs out
   /// first, or has run out, comes first.
-  LEASEHOLD_EXPORT Result<std::vector<LeaseInfo>> leases(int limit = 1000) const;
-  LEASEHOLD_EXPORT Result<StoreStatus> status() const;
+  Result<std::vector<LeaseInfo>> leases(int limit = 1000) const;
+  Result<StoreStatus> status() const;
   /// Settings and circumstances that make leases unsafe.
-  LEASEHOLD_EXPORT Result<std::vector<Finding>> doctor() const;
+  Result<std::vector<Finding>> doctor() const;
   /// Deletes what ended longer ago than this, unless something that stays refers to it; in small batches.
-  LEASEHOLD_EXPORT Result<Pruned> prune(Duration older_than) const;
+  Result<Pruned> prune(Duration older_than) const;
+  /// How many of each kind prune() would delete now.
+  Result<Pruned> prune_preview(Duration older_than) const;
 
   /// Ends what has expired, and on this host what belongs to processes that are gone; its work goes back. Never
   /// needed for correctness: the next claim does the same. Safe to run at any time, from many places.
-  LEASEHOLD_EXPORT Result<Recovered> recover() const;
-  LEASEHOLD_EXPORT Result<RecoveryStats> recovery_stats() const;
+  Result<Recovered> recover() const;
+  Result<RecoveryStats> recovery_stats() const;
 
   /// PostgreSQL: lets a role call the functions of a scope; each includes the one before. Tables stay closed.
-  LEASEHOLD_EXPORT Result<void> grant(std::string_view role, Scope scope) const;
+  Result<void> grant(std::string_view role, Scope scope) const;
 
   /// "sqlite" or "postgresql".
-  [[nodiscard]] LEASEHOLD_EXPORT std::string_view backend() const noexcept;
+  [[nodiscard]] std::string_view backend() const noexcept;
 
- private:
-  friend Store store_over(std::shared_ptr<storage::Backend> backend, const OpenOptions& options);
-  friend class Scheduler;
+  /// For the library: nobody else has an Impl.
   struct Impl;
   explicit Store(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  [[nodiscard]] Impl& impl() const { return *impl_; }
+
+ private:
   std::shared_ptr<Impl> impl_;
 };
 

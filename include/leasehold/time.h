@@ -18,14 +18,14 @@ using Duration = std::chrono::microseconds;
 using Timestamp = std::chrono::sys_time<Duration>;
 
 /// CLOCK_BOOTTIME: goes on during suspend and ignores steps of the wall clock.
-struct BootClock {
+struct LEASEHOLD_EXPORT BootClock {
   using duration = Duration;
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<BootClock>;
   static constexpr bool is_steady = true;
 
-  LEASEHOLD_EXPORT static time_point now() noexcept;
+  static time_point now() noexcept;
 };
 
 using BootTime = BootClock::time_point;

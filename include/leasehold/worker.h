@@ -34,6 +34,7 @@
 #include <string>
 
 #include "leasehold/export.h"
+#include "leasehold/job.h"
 #include "leasehold/lease.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
@@ -55,20 +56,20 @@ enum class StopReason {
 LEASEHOLD_EXPORT const char* to_string(StopReason why) noexcept;
 
 /// What a running handler may ask and tell. Lives as long as the call; every method may be called from any thread.
-class JobContext {
+class LEASEHOLD_EXPORT JobContext {
  public:
   /// Fires when the handler must stop: at the latest when the lease can no longer be trusted. Callbacks on it run on a
   /// thread that stops other jobs, too, and must be quick.
-  [[nodiscard]] LEASEHOLD_EXPORT std::stop_token stop_token() const;
-  [[nodiscard]] LEASEHOLD_EXPORT bool stop_requested() const;
+  [[nodiscard]] std::stop_token stop_token() const;
+  [[nodiscard]] bool stop_requested() const;
   /// Why; nothing while the handler may go on.
-  [[nodiscard]] LEASEHOLD_EXPORT std::optional<StopReason> stop_reason() const;
+  [[nodiscard]] std::optional<StopReason> stop_reason() const;
 
   /// Until when the job is surely held, as of now; moves on with every heartbeat.
-  [[nodiscard]] LEASEHOLD_EXPORT BootTime trusted_until() const;
+  [[nodiscard]] BootTime trusted_until() const;
 
   /// For those who watch. Cheap: only the latest is sent, once a second at most.
-  LEASEHOLD_EXPORT void progress(const Progress& progress);
+  void progress(const Progress& progress);
 
   /// The runtime makes these.
   JobContext(std::shared_ptr<worker::Attempt> attempt, worker::Beater& beater);
@@ -118,15 +119,15 @@ struct WorkSummary {
   std::optional<Error> refusal{};
 };
 
-class Worker {
+class LEASEHOLD_EXPORT Worker {
  public:
-  LEASEHOLD_EXPORT explicit Worker(const Store& store, WorkerOptions options = {});
-  LEASEHOLD_EXPORT Worker(Worker&&) noexcept;
-  LEASEHOLD_EXPORT Worker& operator=(Worker&&) noexcept;
-  LEASEHOLD_EXPORT ~Worker();
+  explicit Worker(const Store& store, WorkerOptions options = {});
+  Worker(Worker&&) noexcept;
+  Worker& operator=(Worker&&) noexcept;
+  ~Worker();
 
   /// Queues take turns. Before run(); a second handler for a queue replaces the first.
-  LEASEHOLD_EXPORT Worker& handle(std::string queue, Handler handler);
+  Worker& handle(std::string queue, Handler handler);
 
   /// Works until told to stop, then drains: claims nothing more, gives back what was not started, lets running handlers
   /// finish for `grace`, then fires their stop tokens, and gives back what is not finished a sixth of the ttl (five
@@ -134,7 +135,7 @@ class Worker {
   ///
   /// An error is one that asking again does not mend (`denied`, `schema_missing`, `invalid_argument` ...); store
   /// outages are waited for. May be called again afterwards, but not by two threads at once.
-  LEASEHOLD_EXPORT Result<WorkSummary> run(std::stop_token stop = {});
+  Result<WorkSummary> run(std::stop_token stop = {});
 
  private:
   struct Impl;

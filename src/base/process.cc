@@ -5,18 +5,17 @@
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <mutex>
 #include <optional>
 #include <sstream>
 
-#include "base/machine.h"
-#include "base/random_id.h"
+#include "base/digest.h"
 #include "leasehold/lease.h"
 
 namespace leasehold {
@@ -72,7 +71,7 @@ Holder describe_process() {
   self.host = host_name();
   self.pid = getpid();
   self.name = fmt::format("{}@{}:{}", user_name(), self.host, self.pid);
-  self.boot_id = process_space();
+  self.boot_id = boot_id_of(process_space());
   if (const auto stat = stat_of("self")) self.process_start = stat->start_ticks;
   self.tty = terminal_name();
   self.instance = random_hex();
@@ -91,8 +90,20 @@ const std::string& process_space() {
   return space;
 }
 
+std::string boot_id_of(const std::string& process_space) {
+  constexpr std::size_t digits = 32;
+  if (process_space.empty()) return {};
+  const auto digest = sha256_hex(process_space);
+  return digest ? digest->substr(0, digits) : std::string();
+}
+
 Liveness look_for_process(std::int64_t pid, std::int64_t process_start) {
   if (pid <= 0 || pid > std::numeric_limits<pid_t>::max() || process_start <= 0) return Liveness::cannot_tell;
+  // Most often it is this process, whose heartbeats need not read /proc each time.
+  if (pid == getpid()) {
+    const auto own_start = Holder::self().process_start;
+    if (own_start > 0) return own_start == process_start ? Liveness::alive : Liveness::gone;
+  }
   // Asked of the kernel, for /proc may be mounted so that it hides the processes of other users.
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return Liveness::gone;
   if (!proc_shows_our_pids()) return Liveness::cannot_tell;
@@ -110,6 +121,14 @@ std::optional<std::int64_t> start_of_process(std::int64_t pid) {
   return stat ? std::optional(stat->start_ticks) : std::nullopt;
 }
 
+std::vector<std::string> command_line_of(std::int64_t pid) {
+  std::vector<std::string> words;
+  if (!proc_shows_our_pids()) return words;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(std::move(word));
+  return words;
+}
+
 Holder Holder::self(std::string name) {
   static std::mutex mutex;
   static Holder known;
@@ -119,6 +138,30 @@ Holder Holder::self(std::string name) {
   Holder self = known;
   if (!name.empty()) self.name = std::move(name);
   return self;
+}
+
+std::string first_line_of(const std::string& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
+  return name.data();
+}
+
+const MachineFacts& this_machine() {
+  static const MachineFacts facts = [] {
+    struct stat time_namespace {};
+    const bool known = stat("/proc/self/ns/time", &time_namespace) == 0;
+    return MachineFacts{.machine_id = first_line_of("/etc/machine-id"),
+                        .boot_id = first_line_of("/proc/sys/kernel/random/boot_id"),
+                        .time_namespace = known ? static_cast<std::int64_t>(time_namespace.st_ino) : 0};
+  }();
+  return facts;
 }
 
 }  // namespace leasehold

@@ -1,8 +1,12 @@
 // Small questions about text.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "leasehold/result.h"
 
 namespace leasehold {
 
@@ -21,5 +25,13 @@ bool is_in_word(char character);
 
 /// Without the blanks around it.
 std::string_view trimmed(std::string_view text);
+
+// What every check says of an argument that cannot be meant.
+inline Error invalid(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
+
+// "Did you mean ...?"
+
+/// The candidate that is at most a third of the word's letters away; empty if none is.
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace leasehold

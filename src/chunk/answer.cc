@@ -1,10 +1,10 @@
-#include "chunk/answer.h"
+#include "chunk/chunks.h"
 
 #include <fmt/format.h>
 
-#include "base/names.h"
 #include "base/text.h"
-#include "core/duration.h"
+#include "base/time_text.h"
+#include "model/words.h"
 
 namespace leasehold::chunk {
 namespace {
@@ -16,7 +16,7 @@ std::optional<Duration> retry_in(const sql::ChunkClaimed& answer) {
 
 /// One that was asked for by its key, or the one of all that frees first.
 Error claim_held(const sql::ChunkClaimed& answer, std::string_view set, std::string_view key) {
-  const auto holds = answer.key ? std::string_view(*answer.key) : key;
+  const auto holds = answer.held_key ? std::string_view(*answer.held_key) : key;
   const auto current = lease::present_lease(answer, "chunk", full_key(set, holds));
   auto message = key.empty() ? "every open chunk of " + quoted(set) + " is being loaded" : describe(set, key);
   if (current) message += (key.empty() ? "; the first to free is " : " is ") + lease::describe_holding(*current);
@@ -61,35 +61,32 @@ Error terminal_error(std::string_view set, std::string_view key, std::string_vie
 
 Error claim_refusal(const sql::ChunkClaimed& answer, std::string_view set, std::string_view key) {
   const auto why = answer.why.value_or("");
-  if (answer.outcome == "held") return claim_held(answer, set, key);
-  if (answer.outcome == "empty") return claim_empty(answer, set);
-  if (answer.outcome == "terminal") return terminal_error(set, key, why);
-  if (answer.outcome == "not_found") return why == "chunk" ? no_such_chunk(set, key) : no_such_set(set);
-  if (answer.outcome == "busy") {
-    return {.code = Errc::busy, .message = describe(set) + " has chunks, but others are just at them; try again"};
+  switch (answer.outcome.refusal()) {
+    case Errc::held: return claim_held(answer, set, key);
+    case Errc::empty: return claim_empty(answer, set);
+    case Errc::terminal: return terminal_error(set, key, why);
+    case Errc::not_found: return why == "chunk" ? no_such_chunk(set, key) : no_such_set(set);
+    case Errc::busy:
+      return {.code = Errc::busy, .message = describe(set) + " has chunks, but others are just at them; try again"};
+    case Errc::lost: return lost_error("the lease of this claim", why);
+    default: return odd_answer(describe(set), answer.outcome.word());
   }
-  if (answer.outcome == "lost") return lost_error("the lease of this claim", why);
-  return odd_answer(describe(set), answer.outcome);
 }
 
-Error heartbeat_refusal(const sql::ChunkHeartbeat::Row& answer, std::string_view set, std::string_view key) {
-  if (answer.outcome == "not_found") return no_such_chunk(set, key);
-  if (answer.outcome != "lost") return odd_answer(describe(set, key), answer.outcome);
-  return lost_error(describe(set, key), answer.why.value_or(""),
-                    lease::present_holder(answer, "chunk", full_key(set, key)));
+Error set_refusal(const storage::Outcome& outcome, std::string_view set) {
+  return outcome.refusal() == Errc::not_found ? no_such_set(set) : odd_answer(describe(set), outcome.word());
 }
 
 Result<ChunkSettled> settled_from(const sql::ChunkSettle::Row& answer, std::string_view set, std::string_view key) {
-  const auto what = describe(set, key);
-  if (answer.outcome == "settled") {
-    const auto state = chunk_state_from(answer.state.value_or(""));
-    const auto set_state = chunk_set_state_from(answer.set_state.value_or(""));
-    if (!state || !set_state) return odd_answer(what, answer.state.value_or("") + "/" + answer.set_state.value_or(""));
+  if (answer.outcome.done()) {
+    const auto state = from_word<ChunkState>(answer.state.value_or(""));
+    const auto set_state = from_word<ChunkSetState>(answer.set_state.value_or(""));
+    if (!state || !set_state) {
+      return odd_answer(describe(set, key), answer.state.value_or("") + "/" + answer.set_state.value_or(""));
+    }
     return ChunkSettled{.state = *state, .due_at = answer.due_at, .set_state = *set_state, .replayed = answer.replayed};
   }
-  if (answer.outcome == "not_found") return no_such_chunk(set, key);
-  if (answer.outcome != "lost") return odd_answer(what, answer.outcome);
-  return lost_error(what, answer.why.value_or(""), lease::present_holder(answer, "chunk", full_key(set, key)));
+  return settle_refusal(answer, set, key);
 }
 
 }  // namespace leasehold::chunk

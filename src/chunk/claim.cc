@@ -1,74 +1,184 @@
-#include "chunk/claim.h"
-
-#include "chunk/answer.h"
-#include "core/limits.h"
-#include "lease/retry.h"
-#include "lease/with_holder.h"
+#include "base/digest.h"
+#include "chunk/chunks.h"
+#include "lease/ask.h"
+#include "lease/patience.h"
+#include "lease/shared_lease.h"
+#include "model/bounds.h"
+#include "model/errors.h"
 #include "storage/query.h"
 
-namespace leasehold::chunk {
+namespace leasehold {
+
+namespace chunk {
 namespace {
 
 using Rows = std::vector<sql::ChunkClaimed>;
 
-sql::ChunkClaim statement_for(const Wish& wish) {
-  sql::ChunkClaim claim{.set_name = wish.set, .most = wish.most, .ttl = wish.ttl, .older_than = wish.older_than};
-  if (!wish.key.empty()) claim.key = wish.key;
-  claim.request_id = wish.request_id;
-  claim.attach = wish.attach;
-  return lease::with_holder(claim, wish.holder);
+sql::ChunkClaim statement_for(const Request& request) {
+  sql::ChunkClaim claim{
+      .set_name = request.set, .most = request.most, .ttl = request.ttl, .older_than = request.older_than};
+  if (!request.key.empty()) claim.key = request.key;
+  claim.request_id = request.request_id;
+  claim.attach = request.attach;
+  claim = lease::with_holder(claim, request.holder);
+  // A lease for this claim alone is closed by its token; with no instance, nobody can close it by its id.
+  if (!request.attach) claim.instance = {};
+  return claim;
 }
 
 Chunk chunk_from(sql::ChunkClaimed& row, const std::string& set) {
-  return {.set = set,
-          .key = std::move(row.key).value_or(""),
-          .token = {row.token.value_or(0)},
-          .position = row.position.value_or(0),
-          .spec = std::move(row.spec).value_or(""),
-          .hash = std::move(row.hash).value_or(""),
-          .cursor = std::move(row.cursor),
-          .rows = row.rows.value_or(0),
-          .attempt = static_cast<int>(row.attempt.value_or(1)),
-          .previous_holder = std::move(row.previous_holder).value_or(""),
-          .previous_host = std::move(row.previous_host).value_or(""),
-          .synced_at = row.synced_at};
+  auto chunk = std::move(row).as<Chunk, 1>();
+  chunk.set = set;
+  return chunk;
 }
 
-ChunkGrant grant_from(Rows& rows, const Wish& wish, BootTime before_sending) {
+ChunkGrant grant_from(Rows& rows, const Request& request, BootTime before_sending) {
   const auto& first = rows.front();
   ChunkGrant grant;
   grant.lease_id = first.lease_id.value_or(0);
-  grant.holder = wish.holder;
+  grant.holder = request.holder;
   grant.ttl = first.ttl.value_or(Duration{});
   grant.expires_at = first.expires_at.value_or(Timestamp{});
   grant.trusted_until = trusted_until(before_sending, grant.ttl, grant.expires_at - first.store_now);
   grant.alone = first.alone;
   grant.replayed = first.replayed;
   grant.chunks.reserve(rows.size());
-  for (auto& row : rows) grant.chunks.push_back(chunk_from(row, wish.set));
+  for (auto& row : rows) grant.chunks.push_back(chunk_from(row, request.set));
   return grant;
 }
 
 /// What is attached has no request id of its own: if the answer is lost, asking again would take further chunks, and
 /// those of the first answer stay under the lease until it ends.
 template <typename Ask>
-Result<Rows> ask(const Wish& wish, BootTime deadline, Ask&& once) {
-  return wish.attach ? lease::ask_until_free(deadline, once) : lease::ask_again(deadline, once);
+Result<Rows> ask(const Request& request, BootTime deadline, Ask&& once) {
+  return lease::ask_with(request.attach ? lease::IfLost::give_up : lease::IfLost::ask_again, deadline, once);
 }
 
 }  // namespace
 
-Result<ChunkGrant> try_claim(storage::Backend& backend, const Wish& wish, BootTime deadline) {
-  const auto claim = statement_for(wish);
+Result<ChunkGrant> try_claim(storage::Backend& backend, const Request& request, BootTime deadline) {
+  const auto claim = statement_for(request);
   BootTime before_sending;
-  auto rows = ask(wish, deadline, [&] {
+  auto rows = ask(request, deadline, [&] {
     before_sending = BootClock::now();
     return storage::query(backend, claim, deadline);
   });
   if (!rows) return std::move(rows).error();
-  if (rows->empty()) return odd_answer(describe(wish.set), "nothing");
-  if (rows->front().outcome != "granted") return claim_refusal(rows->front(), wish.set, wish.key);
-  return grant_from(*rows, wish, before_sending);
+  if (rows->empty()) return odd_answer(describe(request.set), "nothing");
+  if (!rows->front().outcome.done()) return claim_refusal(rows->front(), request.set, request.key);
+  return grant_from(*rows, request, before_sending);
 }
 
-}  // namespace leasehold::chunk
+}  // namespace chunk
+
+// Chunks::claim: what may be asked for, the dead of this host, and waiting for a chunk.
+namespace chunk {
+namespace {
+
+Result<void> check_times(const Request& request, Duration wait) {
+  if (auto checked = check_wait(wait); !checked) return checked;
+  if (auto checked = check_delay("age", request.older_than.value_or(Duration(0))); !checked) return checked;
+  return request.ttl ? check_ttl(*request.ttl) : Result<void>();
+}
+
+Result<void> check_claim(const Request& request, const ChunkClaimOptions& options) {
+  if (auto checked = check_name("set name", request.set); !checked) return checked;
+  if (!request.key.empty()) {
+    if (auto checked = check_name("chunk key", request.key); !checked) return checked;
+  }
+  if (auto checked = check_most(request.most); !checked) return checked;
+  // With the instance of the lease to attach to in it.
+  if (auto checked = check_holder(request.holder); !checked) return checked;
+  if (auto checked = check_name("request id", request.request_id); !checked) return checked;
+  return check_times(request, options.wait);
+}
+
+Result<Request> request_from(std::string_view set, const ChunkClaimOptions& options) {
+  Request request{.set = std::string(set),
+                  .key = std::string(options.key),
+                  .most = options.most,
+                  .ttl = std::nullopt,
+                  .older_than = options.older_than,
+                  .holder = options.holder ? *options.holder : Holder::self(),
+                  .request_id = options.request_id.empty() ? random_request_id() : options.request_id,
+                  .attach = std::nullopt};
+  if (options.ttl != Duration(0)) request.ttl = options.ttl;
+  if (options.attach) {
+    request.attach = options.attach->id;
+    // A chunk that has to be claimed alone gets a lease of its own, like the one it was to be attached to.
+    request.holder.instance = options.attach->instance;
+    request.ttl = options.attach->ttl;
+    request.request_id = random_request_id();
+  }
+  if (auto checked = check_claim(request, options); !checked) return std::move(checked).error();
+  return request;
+}
+
+}  // namespace
+}  // namespace chunk
+
+Result<ChunkGrant> Chunks::Impl::claim_once(const chunk::Request& request) const {
+  const auto once = [&] { return chunk::try_claim(*backend, request, deadline()); };
+  return lease::ask_past_the_dead(*backend, *reaper, call_timeout, once,
+                                  [](const Error& refusal) { return may_wait(refusal.code); });
+}
+
+Result<ChunkGrant> Chunks::Impl::claim_patiently(const chunk::Request& request,
+                                                 const ChunkClaimOptions& options) const {
+  const lease::Patience patience{
+      .topic = "chunks:" + request.set, .until = BootClock::now() + bounded_wait(options.wait), .stop = options.stop};
+  const auto once = [&] { return claim_once(request); };
+  const auto may_change = [&](const Error& refusal) {
+    // A set that is final says `empty` without a moment to look again.
+    const bool is_final = refusal.code == Errc::empty && !refusal.retry_at;
+    return may_wait(refusal.code) && (!is_final || options.keep_waiting);
+  };
+  return lease::ask_patiently(*backend, *awaited, call_timeout, patience, once, may_change);
+}
+
+Result<ChunkGrant> Chunks::claim(std::string_view set, const ChunkClaimOptions& options) const {
+  auto request = chunk::request_from(set, options);
+  if (!request) return std::move(request).error();
+  if (options.wait == Duration(0)) return impl_->claim_once(*request);
+  return impl_->claim_patiently(*request, options);
+}
+
+// One lease for many claims: opened, extended and closed by a loader.
+namespace chunk {
+namespace {
+
+constexpr std::string_view loaders_lease = "the loader's lease";
+
+}  // namespace
+}  // namespace chunk
+
+Result<SharedLease> Chunks::open_lease(const Holder& holder, Duration ttl) const {
+  return lease::open_shared_lease(*impl_->backend, sql::LoaderOpen{}, holder, ttl, impl_->deadline());
+}
+
+Result<SharedLease> Chunks::extend(const SharedLease& lease, Duration ttl) const {
+  auto new_ttl = lease::new_ttl(ttl);
+  if (!new_ttl) return std::move(new_ttl).error();
+  if (auto checked = check_text("instance", lease.instance); !checked) return std::move(checked).error();
+  const sql::LoaderExtend statement{.lease_id = lease.id, .instance = lease.instance, .ttl = *new_ttl};
+  const auto deadline = impl_->deadline();
+  BootTime before_sending;
+  auto answer = lease::ask_again(deadline, [&] {
+    before_sending = BootClock::now();
+    return storage::query_one(*impl_->backend, statement, deadline);
+  });
+  if (!answer) return std::move(answer).error();
+  if (!answer->outcome.done()) {
+    return lease::shared_lease_refusal(chunk::loaders_lease, answer->outcome, answer->why);
+  }
+  auto extended = lease;
+  lease::note_extension(extended, *answer, before_sending);
+  return extended;
+}
+
+Result<void> Chunks::close(const SharedLease& lease) const {
+  const sql::LoaderClose statement{.lease_id = lease.id, .instance = lease.instance, .reason = "closed"};
+  return lease::close_shared_lease(*impl_->backend, statement, chunk::loaders_lease, impl_->deadline());
+}
+
+}  // namespace leasehold

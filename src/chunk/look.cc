@@ -1,84 +1,28 @@
 // Looking at chunks and their sets.
 #include <fmt/format.h>
 
-#include "base/names.h"
-#include "chunk/answer.h"
 #include "chunk/chunks.h"
-#include "core/chunk_limits.h"
-#include "core/limits.h"
+#include "model/bounds.h"
+#include "model/words.h"
 #include "storage/query.h"
 
 namespace leasehold {
+
 namespace chunk {
 namespace {
 
-int small(std::int64_t number) { return static_cast<int>(number); }
-
-ChunkInfo chunk_info_from(sql::ChunkList::Row& row) {
-  ChunkInfo info;
-  info.key = std::move(row.key);
-  info.position = row.position;
-  info.state = chunk_state_from(row.state).value_or(ChunkState::available);
-  info.planner = std::move(row.planner);
-  info.hash = std::move(row.hash);
-  info.token = {row.token};
-  info.attempts = small(row.attempts);
-  info.failures = small(row.failures);
-  info.crashes = small(row.crashes);
-  info.due_at = row.due_at;
-  info.started_at = row.started_at;
-  info.finished_at = row.finished_at;
-  info.synced_at = row.synced_at;
-  info.saved_at = row.saved_at;
-  info.rows = row.rows;
-  info.holder = std::move(row.holder).value_or("");
-  info.host = std::move(row.host).value_or("");
-  info.pid = row.pid.value_or(0);
-  info.tty = std::move(row.tty).value_or("");
-  info.heartbeat_at = row.heartbeat_at;
-  info.expires_at = row.expires_at;
-  info.spec = std::move(row.spec);
-  info.cursor = std::move(row.cursor);
-  info.error = std::move(row.error).value_or("");
-  info.note = std::move(row.note).value_or("");
-  info.store_now = row.store_now;
+ChunkInfo chunk_info_from(sql::ChunkList::Row& row, std::string_view set) {
+  auto info = std::move(row).as<ChunkInfo, 1>();
+  info.set = set;
   return info;
 }
 
-ChunkSetInfo set_info_from(sql::ChunkSetList::Row& row) {
-  return {.name = std::move(row.name),
-          .state = chunk_set_state_from(row.state).value_or(ChunkSetState::planned),
-          .planner = std::move(row.planner),
-          .planned_at = row.planned_at,
-          .total = row.total,
-          .available = row.available,
-          .deferred = row.deferred,
-          .running = row.running,
-          .expired = row.expired,
-          .completed = row.completed,
-          .skipped = row.skipped,
-          .exhausted = row.exhausted,
-          .rows = row.rows,
-          .attempts = row.attempts,
-          .started_at = row.started_at,
-          .finished_at = row.finished_at,
-          .oldest_sync = row.oldest_sync,
-          .job_id = row.job_id,
-          .failure_budget = small(row.failure_budget),
-          .crash_budget = small(row.crash_budget),
-          .backoff_base = row.backoff_base,
-          .backoff_most = row.backoff_most,
-          .default_ttl = row.default_ttl,
-          .store_now = row.store_now};
-}
+ChunkSetInfo set_info_from(sql::ChunkSetList::Row& row) { return std::move(row).as<ChunkSetInfo>(); }
 
 Result<std::vector<ChunkInfo>> list_chunks(storage::Backend& backend, const sql::ChunkList& statement,
                                            BootTime deadline) {
-  return storage::query_list(backend, statement, deadline, [&](auto& row) {
-    auto info = chunk_info_from(row);
-    info.set = statement.set_name;
-    return info;
-  });
+  return storage::query_list(backend, statement, deadline,
+                             [&](auto& row) { return chunk_info_from(row, statement.set_name); });
 }
 
 }  // namespace

@@ -1,31 +1,37 @@
 // What operators do to chunks and sets: skip, reset, remove, tie a job to them.
 #include <fmt/format.h>
 
-#include "base/names.h"
-#include "chunk/answer.h"
+#include <algorithm>
+#include <span>
+#include <string>
+
 #include "chunk/chunks.h"
-#include "core/chunk_limits.h"
-#include "core/limits.h"
-#include "lease/retry.h"
+#include "lease/ask.h"
+#include "model/bounds.h"
+#include "model/words.h"
 #include "storage/query.h"
 
 namespace leasehold {
 namespace chunk {
 namespace {
 
+// So many chunks are in one transaction: whoever else writes to a SQLite file waits for it.
+constexpr std::size_t reset_batch = 1000;
+
 Error tie_refusal(const sql::ChunkTieJob::Row& answer, std::string_view set, JobId job) {
   const auto what = fmt::format("job {}", job);
   const auto why = answer.why.value_or("");
-  if (answer.outcome == "lost") return lost_error(what, why);
-  if (answer.outcome == "not_found" && why == "set") return no_such_set(set);
-  if (answer.outcome == "not_found") return {.code = Errc::not_found, .message = what + " does not exist"};
-  if (answer.outcome == "terminal") {
-    return {.code = Errc::terminal, .message = fmt::format("{} is {} already", what, answer.state.value_or("final"))};
+  const auto code = answer.outcome.refusal();
+  switch (code) {
+    case Errc::lost: return lost_error(what, why);
+    case Errc::not_found:
+      return why == "set" ? no_such_set(set) : Error{.code = code, .message = what + " does not exist"};
+    case Errc::terminal:
+      return {.code = code, .message = fmt::format("{} is {} already", what, answer.state.value_or("final"))};
+    case Errc::busy:
+      return {.code = code, .message = what + " is running or waits for other jobs: it cannot wait for the set"};
+    default: return odd_answer(what, answer.outcome.word());
   }
-  if (answer.outcome == "busy") {
-    return {.code = Errc::busy, .message = what + " is running or waits for other jobs: it cannot wait for the set"};
-  }
-  return odd_answer(what, answer.outcome);
 }
 
 }  // namespace
@@ -37,25 +43,39 @@ Result<ChunkState> Chunks::skip(std::string_view set, std::string_view key, std:
   const sql::ChunkSkip statement{.set_name = set, .key = key, .reason = reason};
   auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "skipped") return ChunkState::skipped;
-  if (answer->outcome == "held") return chunk::held_error(*answer, set, key);
-  if (answer->outcome == "terminal") return chunk::terminal_error(set, key, answer->state.value_or("final"));
-  if (answer->outcome == "not_found") return chunk::no_such_chunk(set, key);
-  return chunk::odd_answer(chunk::describe(set, key), answer->outcome);
+  if (answer->outcome.done()) return ChunkState::skipped;
+  switch (answer->outcome.refusal()) {
+    case Errc::held: return chunk::held_error(*answer, set, key);
+    case Errc::terminal: return chunk::terminal_error(set, key, answer->state.value_or("final"));
+    case Errc::not_found: return chunk::no_such_chunk(set, key);
+    default: return chunk::odd_answer(chunk::describe(set, key), answer->outcome.word());
+  }
 }
 
 Result<ChunkResetOutcome> Chunks::reset(std::string_view set, const ChunkReset& reset) const {
   if (auto checked = check_name("set name", set); !checked) return std::move(checked).error();
   if (auto checked = check_chunk_reset(reset); !checked) return std::move(checked).error();
   const std::vector<std::string_view> keys(reset.keys.begin(), reset.keys.end());
-  sql::ChunkReset statement{.set_name = set, .which = to_string(reset.which), .keys = keys};
-  if (reset.which == ChunkReset::Which::older) statement.older_than = reset.older_than;
-  statement.from_start = reset.from_start;
-  auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
-  if (!answer) return std::move(answer).error();
-  if (answer->outcome == "not_found") return chunk::no_such_set(set);
-  if (answer->outcome != "ok") return chunk::odd_answer(chunk::describe(set), answer->outcome);
-  return ChunkResetOutcome{.reset = answer->reset, .running = answer->running, .missing = answer->missing};
+  std::span<const std::string_view> keys_left(keys);
+  std::string after_key;
+  ChunkResetOutcome total;
+  for (;;) {
+    const auto some = keys_left.first(std::min(keys_left.size(), chunk::reset_batch));
+    keys_left = keys_left.subspan(some.size());
+    sql::ChunkReset statement{.set_name = set, .which = to_string(reset.which), .keys = some};
+    if (reset.which == ChunkReset::Which::older) statement.older_than = reset.older_than;
+    statement.from_start = reset.from_start;
+    statement.after_key = after_key;
+    statement.batch = std::int64_t{chunk::reset_batch};
+    auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
+    if (!answer) return std::move(answer).error();
+    if (!answer->outcome.done()) return chunk::set_refusal(answer->outcome, set);
+    total.reset += answer->reset;
+    total.running += answer->running;
+    total.missing += answer->missing;
+    if (!answer->more && keys_left.empty()) return total;
+    after_key = std::move(answer->last_key);
+  }
 }
 
 Result<JobState> Chunks::tie_job(std::string_view set, JobId job, std::optional<Token> token) const {
@@ -66,19 +86,20 @@ Result<JobState> Chunks::tie_job(std::string_view set, JobId job, std::optional<
   auto answer =
       lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome != "tied") return chunk::tie_refusal(*answer, set, job);
-  const auto state = job_state_from(answer->state.value_or(""));
+  if (!answer->outcome.done()) return chunk::tie_refusal(*answer, set, job);
+  const auto state = from_word<JobState>(answer->state.value_or(""));
   if (!state) return chunk::odd_answer(chunk::describe(set), answer->state.value_or(""));
   return *state;
 }
 
 Result<std::int64_t> Chunks::remove(std::string_view set) const {
   if (auto checked = check_name("set name", set); !checked) return std::move(checked).error();
-  auto answer = storage::query_one(*impl_->backend, sql::ChunkSetRemove{.set_name = set}, impl_->deadline());
+  const sql::ChunkSetRemove statement{.set_name = set, .batch = lease::sweep_batch};
+  auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "removed") return answer->chunks;
-  if (answer->outcome == "not_found") return chunk::no_such_set(set);
-  if (answer->outcome != "held") return chunk::odd_answer(chunk::describe(set), answer->outcome);
+  lease::sweep<sql::ChunkSweep>(*impl_->backend, impl_->call_timeout);
+  if (answer->outcome.done()) return answer->chunks;
+  if (answer->outcome.refusal() != Errc::held) return chunk::set_refusal(answer->outcome, set);
   return Error{.code = Errc::held,
                .message = chunk::describe(set) + " has chunks that are being loaded: wait for them"};
 }

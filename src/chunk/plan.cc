@@ -1,24 +1,24 @@
-// Planning a set: what it is made of, all or nothing, as often as one likes.
+// Planning a set: what it is made of, as often as one likes. What fits into one step is planned all or nothing.
+#include <fmt/format.h>
 #include <algorithm>
 #include <string>
 
-#include "base/names.h"
-#include "base/sha256.h"
-#include "chunk/answer.h"
+#include "base/digest.h"
+#include "base/text.h"
 #include "chunk/chunks.h"
-#include "core/chunk_limits.h"
-#include "core/limits.h"
-#include "lease/retry.h"
+#include "lease/ask.h"
+#include "leasehold/chunk.h"
+#include "model/bounds.h"
+#include "model/words.h"
 #include "storage/query.h"
 
 namespace leasehold {
+
 namespace chunk {
 namespace {
 
-// So many chunks travel in one statement,
+// So many chunks are in one transaction: whoever else writes to a SQLite file waits for it.
 constexpr std::size_t batch_size = 1000;
-// and for each such statement a plan may take so much longer than other calls.
-constexpr Duration time_per_batch = std::chrono::seconds(1);
 
 using Planned = std::span<const PlannedChunk>;
 
@@ -29,31 +29,85 @@ Result<std::string> hash_of(std::string_view planner, const PlannedChunk& chunk)
   return sha256_hex(identity);
 }
 
-/// A plan on its way into the store.
+Error superseded(std::string_view set) {
+  return {
+      .code = Errc::race,
+      .message = describe(set) +
+                 " was removed, or planned with another planner version, while this plan was on its way; plan again "
+                 "if this one is to count"};
+}
+
+/// A plan on its way into the store. Begins in a transaction, and goes on without one when there is more than a step.
 class Planning {
  public:
-  Planning(storage::Transaction& transaction, std::string_view set) : transaction_(transaction), set_(set) {}
+  Planning(storage::Backend& backend, Duration call_timeout, std::string_view set, Planned chunks,
+           const PlanOptions& options)
+      : backend_(backend), call_timeout_(call_timeout), set_(set), chunks_(chunks), options_(options) {}
 
-  Result<void> begin(const PlanOptions& options) {
-    const auto& settings = options.settings;
-    auto begun = storage::query_one(transaction_, sql::ChunkPlanBegin{.set_name = set_,
-                                                                      .planner = options.planner,
-                                                                      .failure_budget = settings.failure_budget,
-                                                                      .crash_budget = settings.crash_budget,
-                                                                      .backoff_base = settings.backoff_base,
-                                                                      .backoff_most = settings.backoff_most,
-                                                                      .default_ttl = settings.default_ttl});
+  /// The first step; all of them, where there is no other.
+  Result<void> begin() {
+    auto transaction = backend_.begin(deadline());
+    if (!transaction) return std::move(transaction).error();
+    transaction_ = transaction->get();
+    auto begun = begin_in_transaction();
+    transaction_ = nullptr;
+    if (!begun) return begun;
+    return (*transaction)->commit();
+  }
+
+  /// What is left of it.
+  Result<PlanOutcome> go_on() {
+    while (planned_ < chunks_.size()) {
+      if (auto added = again_if_busy([&] { return add_next(); }); !added) return std::move(added).error();
+    }
+    while (!swept_) {
+      if (auto swept = again_if_busy([&] { return sweep(); }); !swept) return std::move(swept).error();
+    }
+    if (!ended_) {
+      if (auto ended = again_if_busy([&] { return end(); }); !ended) return std::move(ended).error();
+    }
+    return outcome_;
+  }
+
+ private:
+  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout_; }
+
+  template <typename Statement>
+  Result<typename Statement::Row> ask(const Statement& statement) {
+    return transaction_ != nullptr ? storage::query_one(*transaction_, statement)
+                                   : storage::query_one(backend_, statement, deadline());
+  }
+  template <typename Step>
+  Result<void> again_if_busy(Step&& step) {
+    return lease::ask_until_free(deadline(), step);
+  }
+
+  Result<void> begin_in_transaction() {
+    const auto& settings = options_.settings;
+    auto begun = ask(sql::ChunkPlanBegin{.set_name = set_,
+                                         .planner = options_.planner,
+                                         .failure_budget = settings.failure_budget,
+                                         .crash_budget = settings.crash_budget,
+                                         .backoff_base = settings.backoff_base,
+                                         .backoff_most = settings.backoff_most,
+                                         .default_ttl = settings.default_ttl});
     if (!begun) return std::move(begun).error();
     plan_no_ = begun->plan_no;
     outcome_.created = begun->created;
-    return {};
+    if (!chunks_.empty()) {
+      if (auto added = add_next(); !added) return added;
+    }
+    if (planned_ < chunks_.size()) return {};
+    if (auto swept = sweep(); !swept) return swept;
+    return swept_ ? end() : Result<void>{};
   }
 
-  Result<void> add(Planned batch, std::size_t first_position, std::string_view planner) {
+  Result<void> add_next() {
+    const auto batch = chunks_.subspan(planned_, std::min(batch_size, chunks_.size() - planned_));
     std::vector<std::string> hashes;
     hashes.reserve(batch.size());
     for (const auto& chunk : batch) {
-      auto hash = hash_of(planner, chunk);
+      auto hash = hash_of(options_.planner, chunk);
       if (!hash) return std::move(hash).error();
       hashes.push_back(std::move(*hash));
     }
@@ -64,52 +118,76 @@ class Planning {
       keys.emplace_back(chunk.key);
       specs.emplace_back(chunk.spec);
     }
-    auto added = storage::query_one(transaction_, sql::ChunkPlanAdd{.set_name = set_,
-                                                                    .plan_no = plan_no_,
-                                                                    .first_position = std::int64_t(first_position),
-                                                                    .keys = keys,
-                                                                    .specs = specs,
-                                                                    .hashes = hash_views});
+    auto added = ask(sql::ChunkPlanAdd{.set_name = set_,
+                                       .planner = options_.planner,
+                                       .plan_no = plan_no_,
+                                       .first_position = std::int64_t(planned_),
+                                       .keys = keys,
+                                       .specs = specs,
+                                       .hashes = hash_views});
     if (!added) return std::move(added).error();
+    if (added->superseded) return superseded(set_);
     outcome_.added += added->added;
     outcome_.replaced += added->replaced;
     outcome_.kept += added->kept;
     outcome_.differing += added->differing;
     outcome_.left += added->left;
+    planned_ += batch.size();
     return {};
   }
 
-  Result<PlanOutcome> end() {
-    auto ended = storage::query_one(transaction_, sql::ChunkPlanEnd{.set_name = set_, .plan_no = plan_no_});
-    if (!ended) return std::move(ended).error();
-    const auto state = chunk_set_state_from(ended->set_state);
-    if (!state) return odd_answer(describe(set_), ended->set_state);
-    if (auto committed = transaction_.commit(); !committed) return std::move(committed).error();
-    outcome_.removed = ended->removed;
-    outcome_.left += ended->left;
-    outcome_.total = ended->total;
-    outcome_.state = *state;
-    return outcome_;
+  /// What an earlier planner version has planned and this plan has not.
+  Result<void> sweep() {
+    auto step = ask(sql::ChunkPlanSweep{.set_name = set_,
+                                        .planner = options_.planner,
+                                        .plan_no = plan_no_,
+                                        .after_key = swept_to_,
+                                        .batch = std::int64_t(batch_size)});
+    if (!step) return std::move(step).error();
+    if (step->superseded) return superseded(set_);
+    outcome_.removed += step->removed;
+    outcome_.total += step->stay;
+    left_in_sweep_ += step->left;
+    swept_ = step->last_key.empty();
+    swept_to_ = std::move(step->last_key);
+    return {};
   }
 
- private:
-  storage::Transaction& transaction_;
+  Result<void> end() {
+    auto ended = ask(sql::ChunkPlanEnd{.set_name = set_,
+                                       .planner = options_.planner,
+                                       .plan_no = plan_no_,
+                                       .removed = outcome_.removed,
+                                       .left = left_in_sweep_,
+                                       .total = outcome_.total});
+    if (!ended) return std::move(ended).error();
+    if (!ended->set_state) return superseded(set_);
+    const auto state = from_word<ChunkSetState>(*ended->set_state);
+    if (!state) return odd_answer(describe(set_), *ended->set_state);
+    outcome_.left += left_in_sweep_;
+    outcome_.state = *state;
+    ended_ = true;
+    return {};
+  }
+
+  storage::Backend& backend_;
+  Duration call_timeout_;
   std::string_view set_;
+  Planned chunks_;
+  const PlanOptions& options_;
+  storage::Transaction* transaction_ = nullptr;
   std::int64_t plan_no_ = 0;
-  PlanOutcome outcome_;
+  std::size_t planned_ = 0;
+  std::string swept_to_{};
+  std::int64_t left_in_sweep_ = 0;
+  bool swept_ = false;
+  bool ended_ = false;
+  PlanOutcome outcome_{};
 };
 
-Result<PlanOutcome> plan(storage::Backend& backend, std::string_view set, Planned chunks, const PlanOptions& options,
-                         BootTime deadline) {
-  auto transaction = backend.begin(deadline);
-  if (!transaction) return std::move(transaction).error();
-  Planning planning(**transaction, set);
-  if (auto begun = planning.begin(options); !begun) return std::move(begun).error();
-  for (std::size_t first = 0; first < chunks.size(); first += batch_size) {
-    const auto batch = chunks.subspan(first, std::min(batch_size, chunks.size() - first));
-    if (auto added = planning.add(batch, first, options.planner); !added) return std::move(added).error();
-  }
-  return planning.end();
+Result<Planning> begin_plan(Planning planning) {
+  if (auto begun = planning.begin(); !begun) return std::move(begun).error();
+  return planning;
 }
 
 }  // namespace
@@ -118,10 +196,11 @@ Result<PlanOutcome> plan(storage::Backend& backend, std::string_view set, Planne
 Result<PlanOutcome> Chunks::plan(std::string_view set, std::span<const PlannedChunk> chunks,
                                  const PlanOptions& options) const {
   if (auto checked = check_plan(set, chunks, options); !checked) return std::move(checked).error();
-  const auto batches = static_cast<std::int64_t>(chunks.size() / chunk::batch_size);
-  const auto deadline = impl_->deadline() + batches * chunk::time_per_batch;
+  const chunk::Planning fresh(*impl_->backend, impl_->call_timeout, set, chunks, options);
   // Not repeated where the answer was lost: planning again does no harm, but would tell that nothing has changed.
-  return lease::ask_until_free(deadline, [&] { return chunk::plan(*impl_->backend, set, chunks, options, deadline); });
+  auto begun = lease::ask_until_free(impl_->deadline(), [&] { return chunk::begin_plan(fresh); });
+  if (!begun) return std::move(begun).error();
+  return begun->go_on();
 }
 
 Result<void> Chunks::configure(std::string_view set, const ChunkSetSettings& settings) const {
@@ -135,9 +214,35 @@ Result<void> Chunks::configure(std::string_view set, const ChunkSetSettings& set
                                       .default_ttl = settings.default_ttl};
   auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "ok") return {};
-  if (answer->outcome == "not_found") return chunk::no_such_set(set);
-  return chunk::odd_answer(chunk::describe(set), answer->outcome);
+  if (!answer->outcome.done()) return chunk::set_refusal(answer->outcome, set);
+  return {};
+}
+
+// A plan that cuts a range of numbers into equal pieces.
+namespace {
+
+PlannedChunk piece(std::int64_t from, std::int64_t to) {
+  return {.key = fmt::format("{}-{}", from, to), .spec = fmt::format(R"({{"from":{},"to":{}}})", from, to)};
+}
+
+}  // namespace
+
+Result<std::vector<PlannedChunk>> plan_range(std::int64_t first, std::int64_t last, std::int64_t size) {
+  if (first > last) return invalid(fmt::format("the range {}..{} ends before it begins", first, last));
+  if (size < 1) return invalid(fmt::format("chunks of {} numbers hold nothing: write 1 or more", size));
+  // How far the last number is from the first may not fit into a signed number.
+  const auto distance = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
+  const auto further_chunks = distance / static_cast<std::uint64_t>(size);
+  if (further_chunks >= max_range_chunks) {
+    return invalid(fmt::format("{}..{} in chunks of {} are more than {} chunks: make them larger", first, last, size,
+                               max_range_chunks));
+  }
+  std::vector<PlannedChunk> chunks;
+  chunks.reserve(further_chunks + 1);
+  auto from = first;
+  for (std::uint64_t i = 0; i < further_chunks; ++i, from += size) chunks.push_back(piece(from, from + (size - 1)));
+  chunks.push_back(piece(from, last));
+  return chunks;
 }
 
 }  // namespace leasehold

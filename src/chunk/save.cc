@@ -1,14 +1,9 @@
 // Chunks::heartbeat and the verdicts.
-#include "chunk/save.h"
+#include "chunk/chunks.h"
 
 #include "base/text.h"
-#include "chunk/answer.h"
-#include "chunk/chunks.h"
-#include "core/chunk_limits.h"
-#include "core/job_limits.h"
-#include "core/limits.h"
-#include "lease/heartbeat.h"
-#include "lease/retry.h"
+#include "lease/ask.h"
+#include "model/bounds.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -61,7 +56,7 @@ Result<ChunkHeartbeat> Chunks::heartbeat(std::string_view set, std::string_view 
     return storage::query_one(*impl_->backend, statement, deadline);
   });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome != "extended") return chunk::heartbeat_refusal(*answer, set, key);
+  if (!answer->outcome.done()) return chunk::settle_refusal(*answer, set, key);
   ChunkHeartbeat heartbeat;
   lease::note_extension(heartbeat, *answer, before_sending);
   heartbeat.rows = answer->rows.value_or(0);

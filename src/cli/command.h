@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "cli/context.h"
+#include "leasehold/lease.h"
+#include "leasehold/time.h"
 
 namespace leasehold::cli {
 
@@ -26,6 +28,10 @@ CLI::App* add_command(CLI::App& parent, Context& context, const std::string& nam
 
 /// What to do when the command line names this command.
 void set_action(CLI::App& command, Context& context, std::function<int()> action);
+
+/// Settles something that depends on several options or arguments, before the action is chosen. May throw
+/// CLI::ValidationError.
+void after_parsing(CLI::App& command, Context& context, std::function<void()> settle);
 
 /// --db, --json and --help; add_command does it for commands.
 void add_common_options(CLI::App& app, Context& context);
@@ -161,5 +167,40 @@ void add_demo(CLI::App& parent, Context& context);
 void add_completion(CLI::App& parent, Context& context);
 void add_help(CLI::App& parent, Context& context);
 void add_man(CLI::App& parent, Context& context);
+
+// --yes and --dry-run of destructive commands. One of them has to be said, and not both.
+//
+//   if (!options.consent.given()) return ask_for_yes(context, "delete forgets the job and its history");
+struct Consent {
+  bool yes = false;
+  bool dry_run = false;
+
+  [[nodiscard]] bool given() const { return yes || dry_run; }
+};
+void add_consent(CLI::App& command, Consent& consent);
+
+// Who holds what a command takes and leaves behind.
+
+/// For `lock acquire` and `job claim`: this process is gone before anybody looks for the holder; the one that called it
+/// (a shell, a script) is not. An empty name becomes "user@host:pid" of that one.
+Holder calling_process(const std::string& name);
+
+// --grace: how long a command has between SIGTERM and SIGKILL.
+
+/// The longest that fits into a lease: a third of the ttl passes between heartbeats at most, and another third is for a
+/// late one.
+constexpr Duration fitting_grace(Duration grace, Duration ttl) { return grace < ttl / 3 ? grace : ttl / 3; }
+
+/// The option as `lock run`, `session run`, `schedule run` and `elect` have it.
+struct Grace {
+  Duration asked_for = std::chrono::seconds(5);
+  CLI::Option* option = nullptr;
+
+  /// What fits a lease of this ttl; says so where somebody asked for more.
+  [[nodiscard]] Duration fitting(Duration ttl) const;
+};
+
+/// `bound` is for the help: "at most a third of the ttl".
+void add_grace(CLI::App& command, Grace& grace, const std::string& bound);
 
 }  // namespace leasehold::cli

@@ -1,11 +1,16 @@
 #include "cli/context.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
+
+#include "core/store_url.h"
 
 namespace leasehold::cli {
 namespace {
@@ -21,9 +26,11 @@ bool has_scheme(std::string_view text) {
   return !scheme.empty() && scheme.size() < text.size() && std::all_of(scheme.begin(), scheme.end(), fits);
 }
 
-/// People write --db ./work.db; a word that is no path stays as it is, and the store explains what a URL is.
+/// People write --db ./work.db; a word that is no path stays as it is, and the store explains what a URL is. So does a
+/// mistyped address of a server: as a path it would be repeated in messages, and become a file.
 std::string as_url(std::string text) {
-  const bool path = !has_scheme(text) && (text.find('/') != std::string::npos || text.ends_with(".db"));
+  const bool path =
+      !has_scheme(text) && !may_hold_password(text) && (text.find('/') != std::string::npos || text.ends_with(".db"));
   return path ? "sqlite:" + text : text;
 }
 
@@ -41,13 +48,20 @@ Result<std::filesystem::path> default_folder() {
   return *state / "leasehold";
 }
 
+/// For its owner only, as the XDG specification wants it; so are the folders around it that are missing.
 Result<void> make_folder(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (!failure) return {};
-  return Error{.code = Errc::unavailable,
-               .message = fmt::format("cannot make the folder {}: {}; use --db URL to put the store elsewhere",
-                                      folder.string(), failure.message())};
+  std::filesystem::path made;
+  for (const auto& part : folder) {
+    made /= part;
+    if (::mkdir(made.c_str(), 0700) == 0 || errno == EEXIST) continue;
+    const auto why = std::generic_category().message(errno);
+    std::error_code ignored;
+    if (std::filesystem::is_directory(made, ignored)) continue;  // a read-only root is there all the same
+    return Error{.code = Errc::unavailable,
+                 .message = fmt::format("cannot make the folder {}: {}; use --db URL to put the store elsewhere",
+                                        folder.string(), why)};
+  }
+  return {};
 }
 
 }  // namespace

@@ -1,24 +1,20 @@
-// What the command line said for every command, and the exit codes they share.
+// What the command line said for every command.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "leasehold/result.h"
 #include "leasehold/store.h"
+#include "model/errors.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace leasehold::cli {
-
-namespace exit_code {
-inline constexpr int ok = 0;
-inline constexpr int failure = 1;
-inline constexpr int usage = 2;
-inline constexpr int nothing_to_do = 3;
-inline constexpr int not_found = 4;
-inline constexpr int unreachable = 69;
-inline constexpr int held = 75;
-inline constexpr int lost = 76;
-}  // namespace exit_code
 
 /// A store's URL without what is secret in it, and without options.
 std::string shown_url(std::string url);
@@ -29,6 +25,8 @@ struct Context {
   std::string db;                    ///< --db as given; empty: see store_url()
   bool json = false;                 ///< --json: the result, errors too, as JSON on stdout
   std::function<int()> action;
+  /// By command: what is settled when its whole command line is known; see after_parsing().
+  std::map<const CLI::App*, std::vector<std::function<void()>>> after_parsing;
 
   /// --db, else LEASEHOLD_DB, else a file in the user's state folder.
   [[nodiscard]] Result<std::string> store_url() const;

@@ -2,14 +2,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <span>
 #include <string_view>
+#include <system_error>
 
 #include "cli/command.h"
-#include "cli/print.h"
-#include "cli/report.h"
-#include "cli/usage.h"
+#include "cli/pages/pages.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/run/wrapped_command.h"
+#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -33,16 +35,18 @@ bool asks_for_json(std::span<char*> words) {
 }
 
 int answer_parse_error(const CLI::App& root, Context& context, std::span<char*> words, const CLI::ParseError& error) {
+  const bool json = asks_for_json(words);
   if (error.get_exit_code() == 0) {
     const bool version = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
-    print_line(version ? root.version() : root.help());
+    const auto text = version ? root.version() : root.help();
+    print_line(json ? wire::object({{version ? "version" : "help", text}}) : text);
     return exit_code::ok;
   }
   if (words.size() == 1) {
     say_line(root.help());
     return exit_code::usage;
   }
-  context.json = asks_for_json(words);
+  context.json = json;
   return report(context, {.code = Errc::invalid_argument, .message = explain(root, error)});
 }
 
@@ -60,14 +64,21 @@ int perform(std::span<char*> words) {
   if (const auto misread = explain_misread(root, context.words)) {
     return report(context, {.code = Errc::invalid_argument, .message = *misread});
   }
-  return context.action();
+  if (context.json) keep_stdout_for_results();
+  try {
+    return context.action();
+  } catch (const std::system_error& error) {
+    // No thread is to be had: with nothing begun, or everything ended by destructors.
+    report(context, {.code = Errc::unavailable, .message = fmt::format("out of resources: {}", error.what())});
+    return deepest_command(root).get_option_no_throw("COMMAND") != nullptr ? own_failure : exit_code::failure;
+  }
 }
 
 int run(std::span<char*> words) {
   occupy_closed_descriptors();
   const int code = perform(words);
   // A result that did not reach its reader (a full disk) is no success.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+  if (!printed_well()) {
     say_line("leasehold: cannot write the result to stdout");
     return code == exit_code::ok ? exit_code::failure : code;
   }

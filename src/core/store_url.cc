@@ -6,12 +6,12 @@
 #include <charconv>
 #include <vector>
 
-#include "base/invalid.h"
 #include "base/text.h"
 
 namespace leasehold {
 namespace {
 
+constexpr std::string_view not_shown = "it is not shown, because it may hold a password";
 constexpr std::string_view forms = "write sqlite:PATH, sqlite::memory: or postgresql://user@host/database";
 
 struct Option {
@@ -31,6 +31,7 @@ std::vector<Option> split_options(std::string_view query) {
 }
 
 Error bad_option(const Option& option, std::string_view allowed) {
+  if (may_hold_password(option.value)) return invalid(fmt::format("store option {}: {}", option.name, allowed));
   return invalid(fmt::format("store option {}={}: {}", option.name, quoted(option.value), allowed));
 }
 
@@ -81,6 +82,9 @@ Result<StoreUrl> parse_sqlite(std::string_view rest) {
   if (url.path.starts_with("///")) url.path.erase(0, 2);  // sqlite:///abs/path, as others write it
   if (url.path.empty()) return invalid("the sqlite store has no path: write sqlite:PATH or sqlite::memory:");
   if (url.path.find('\0') != std::string::npos) return invalid("the path of the sqlite store has a NUL byte");
+  if ((url.path.starts_with("//") || url.path.find("://") != std::string::npos) && may_hold_password(url.path)) {
+    return invalid(fmt::format("the sqlite path looks like the address of a server ({}): {}", not_shown, forms));
+  }
   const auto query = question == std::string_view::npos ? std::string_view{} : rest.substr(question + 1);
   for (const auto& option : split_options(query)) {
     if (auto taken = take_sqlite_option(url, option); !taken) return std::move(taken).error();
@@ -107,10 +111,23 @@ Result<StoreUrl> parse_postgres(std::string_view text) {
 
 }  // namespace
 
+bool may_hold_password(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
+  });
+  const auto at = lower.rfind('@');
+  const bool has_user_part = at != std::string::npos && lower.find(':') < at;
+  return has_user_part || lower.find("password=") != std::string::npos || lower.find("passwd=") != std::string::npos;
+}
+
 Result<StoreUrl> parse_store_url(std::string_view text) {
   if (text.starts_with("sqlite:")) return parse_sqlite(text.substr(7));
   if (text.starts_with("postgresql://") || text.starts_with("postgres://")) return parse_postgres(text);
   const auto scheme = text.substr(0, text.find(':'));
+  const bool is_word = std::all_of(scheme.begin(), scheme.end(), is_in_word);
+  if (!is_word && may_hold_password(text))
+    return invalid(fmt::format("this is no store URL ({}): {}", not_shown, forms));
   if (scheme.size() == text.size()) return invalid(fmt::format("{} is not a store URL: {}", quoted(text), forms));
   return invalid(fmt::format("unknown store {}: {}", quoted(scheme), forms));
 }

@@ -23,6 +23,10 @@ struct StoreUrl {
   [[nodiscard]] bool in_memory() const { return path == ":memory:"; }
 };
 
+/// Whether a text looks like the address of a server with a password in it, however mistyped: "user:secret@host",
+/// "host=db password=secret". Messages do not repeat it then.
+bool may_hold_password(std::string_view text);
+
 /// `invalid_argument` says what is wrong with it and shows the forms there are. Never repeats a password.
 Result<StoreUrl> parse_store_url(std::string_view text);
 

@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "base/zone_files.h"
-#include "core/suggest.h"
 
 namespace leasehold {
 namespace {

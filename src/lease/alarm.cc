@@ -2,7 +2,6 @@
 
 #include <sys/timerfd.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>

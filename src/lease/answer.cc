@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/names.h"
-#include "core/duration.h"
-#include "core/limits.h"
+#include "base/time_text.h"
+#include "lease/shared_lease.h"
+#include "model/bounds.h"
+#include "model/words.h"
 
 namespace leasehold::lease {
 namespace {
@@ -23,7 +24,7 @@ Holder holder_from(const Answer& answer) {
 // Derived here again for answers whose outcome says something else.
 template <typename Answer>
 LeaseState state_of(const Answer& answer) {
-  if (!answer.lease_id || answer.ended_at) return LeaseState::free;
+  if (!answer.holder || answer.ended_at) return LeaseState::free;
   return answer.expires_at.value_or(Timestamp{}) > answer.store_now ? LeaseState::running : LeaseState::expired;
 }
 
@@ -45,6 +46,14 @@ std::string mismatch_message(std::string_view what, const sql::LeaseAnswer& answ
   const auto capacity = answer.why.value_or("");
   return fmt::format("{} is shared by others {}: name the same, or wait until nobody has a share", what,
                      capacity == "unlimited" ? "without a capacity" : "with a capacity of " + capacity);
+}
+
+std::string lost_message(std::string_view what, const sql::LeaseAnswer& answer, LostReason why) {
+  // Told to an acquire: a holder's own token is never `replayed` and superseded.
+  const bool belongs_to_another = answer.replayed && why == LostReason::superseded;
+  return fmt::format("{} is lost: {}", what,
+                     belongs_to_another ? "this request id belongs to another grant"
+                                        : describe_loss(why, answer.end_detail.value_or("")));
 }
 
 }  // namespace
@@ -112,42 +121,36 @@ Grant grant_from(const sql::LeaseAnswer& answer, BootTime before_sending) {
           .acquired_at = answer.acquired_at.value_or(Timestamp{}),
           .expires_at = expires_at,
           .trusted_until = trusted_until(before_sending, ttl, expires_at - answer.store_now),
-          .replayed = answer.replayed};
+          .replayed = answer.replayed,
+          .lease_id = answer.lease_id.value_or(0)};
 }
 
 Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what) {
-  if (answer.outcome == "not_found") {
-    return {.code = Errc::not_found, .message = fmt::format("{} has never been held", what)};
-  }
   const auto current = info_from(answer);
-  const auto shown = answer.lease_id ? std::optional(current) : std::nullopt;
-  if (answer.outcome == "held") {
-    return {.code = Errc::held, .message = held_message(what, answer, current), .current = shown};
+  Error error{.code = answer.outcome.refusal(), .message = {}};
+  if (answer.holder) error.current = current;
+  switch (error.code) {
+    case Errc::not_found: return {.code = error.code, .message = fmt::format("{} has never been held", what)};
+    case Errc::held: error.message = held_message(what, answer, current); break;
+    case Errc::reentry: error.message = fmt::format("you hold {} already: it cannot be taken twice", what); break;
+    case Errc::mismatch: error.message = mismatch_message(what, answer); break;
+    case Errc::busy: error.message = busy_message(what, answer); break;
+    case Errc::lost:
+      error.lost_reason = lost_reason_from(answer.why.value_or(""));
+      error.message = lost_message(what, answer, *error.lost_reason);
+      break;
+    default: return odd_answer(what, answer.outcome.word());
   }
-  if (answer.outcome == "reentry") {
-    return {.code = Errc::reentry,
-            .message =
-                fmt::format("you hold {} already, with token {}: it cannot be taken twice", what, current.token.value),
-            .current = shown};
+  return error;
+}
+
+Error shared_lease_refusal(std::string_view what, const storage::Outcome& outcome,
+                           const std::optional<std::string>& why) {
+  switch (outcome.refusal()) {
+    case Errc::lost: return lost_error(what, why.value_or(""));
+    case Errc::not_found: return {.code = Errc::not_found, .message = std::string(what) + " does not exist"};
+    default: return odd_answer(what, outcome.word());
   }
-  if (answer.outcome == "mismatch") {
-    return {.code = Errc::mismatch, .message = mismatch_message(what, answer), .current = shown};
-  }
-  if (answer.outcome == "busy") {
-    return {.code = Errc::busy, .message = busy_message(what, answer), .current = shown};
-  }
-  if (answer.outcome == "lost") {
-    const auto why = lost_reason_from(answer.why.value_or(""));
-    // Told to an acquire: a holder's own token is never `replayed` and superseded.
-    const bool belongs_to_another = answer.replayed && why == LostReason::superseded;
-    return {.code = Errc::lost,
-            .message = fmt::format("{} is lost: {}", what,
-                                   belongs_to_another ? "this request id belongs to another grant"
-                                                      : describe_loss(why, current.end_detail)),
-            .lost_reason = why,
-            .current = shown};
-  }
-  return odd_answer(what, answer.outcome);
 }
 
 }  // namespace leasehold::lease

@@ -25,6 +25,13 @@ std::string describe_holding(const LeaseInfo& current);
 /// "the lease ran out": what `lost` means for a grant that ended like this.
 std::string describe_loss(LostReason why, std::string_view end_detail);
 
+/// Whether two answers are about the same lease: a refusal does not tell its token.
+template <typename One, typename Other>
+bool tells_same_lease(const One& one, const Other& other) {
+  return one.acquired_at == other.acquired_at && one.holder == other.holder && one.host == other.host &&
+         one.pid == other.pid && one.process_start == other.process_start;
+}
+
 /// Who has it now, told by a row with `holder`, `host`, `expires_at` and `store_now`; nothing where nobody has.
 template <typename Row>
 std::optional<LeaseInfo> present_holder(const Row& row, std::string kind, std::string key) {
@@ -40,12 +47,11 @@ std::optional<LeaseInfo> present_holder(const Row& row, std::string kind, std::s
   return info;
 }
 
-/// The same of a row that also tells `token`, `ttl`, `acquired_at` and `heartbeat_at`.
+/// The same of a row that also tells `ttl`, `acquired_at` and `heartbeat_at`.
 template <typename Row>
 std::optional<LeaseInfo> present_lease(const Row& row, std::string kind, std::string key) {
   auto info = present_holder(row, std::move(kind), std::move(key));
   if (!info) return info;
-  info->token = {row.token.value_or(0)};
   info->ttl = row.ttl.value_or(Duration{});
   info->acquired_at = row.acquired_at.value_or(Timestamp{});
   info->heartbeat_at = row.heartbeat_at.value_or(info->acquired_at);

@@ -11,6 +11,7 @@
 
 #include "base/quiet_thread.h"
 #include "lease/alarm.h"
+#include "model/errors.h"
 
 namespace leasehold {
 
@@ -19,7 +20,7 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
   Impl(Grant first, Heartbeat how_to_heartbeat, Release how_to_release)
       : heartbeat(std::move(how_to_heartbeat)), give_back(std::move(how_to_release)), grant(std::move(first)) {}
 
-  void start() {
+  void start(const Watch& watch) {
     alarm.emplace([self = weak_from_this()] {
       const auto impl = self.lock();
       if (!impl) return;
@@ -28,6 +29,18 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
     });
     alarm->set(grant.trusted_until);
     thread = start_quiet_thread([self = shared_from_this()] { self->run(); });
+    if (!watch) return;
+    watching = watch(grant, [self = weak_from_this()] {
+      if (const auto impl = self.lock()) impl->heartbeat_now();
+    });
+  }
+
+  void heartbeat_now() {
+    {
+      const std::lock_guard lock(mutex);
+      hurried = true;
+    }
+    changed.notify_all();
   }
 
   /// After a fork the child has a copy of this, but the lease is its parent's, and so are the thread and the
@@ -35,41 +48,44 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
   [[nodiscard]] bool in_own_process() const { return process == ::getpid(); }
 
   Result<void> release() {
-    if (!in_own_process()) {
-      return Error{.code = Errc::invalid_argument,
-                   .message = "this lease belongs to the process from which this one was forked"};
-    }
-    end_heartbeats();
+    if (auto ended = end_heartbeats(); !ended) return ended;
     if (given_back) return *given_back;
+    if (const auto why = loss(); why && why->code == Errc::lost) return *why;
     auto result = give_back(snapshot());
     // Nothing is left to give back: neither the caller nor the destructor need ask the store again.
-    if (result || is_final(result.error().code)) given_back = result;
+    if (result || ends_lease(result.error().code)) given_back = result;
     return result;
   }
 
   /// In a forked child it is never destroyed: there is no thread to wait for.
   static void let_go(std::shared_ptr<Impl> impl) {
     if (!impl) return;
-    if (impl->in_own_process()) {
-      static_cast<void>(impl->release());
-    } else {
+    if (!impl->in_own_process()) {
       static_cast<void>(new std::shared_ptr<Impl>(std::move(impl)));
+    } else if (!impl->left_to_caller) {
+      static_cast<void>(impl->release());
     }
   }
 
-  void end_heartbeats() {
+  Result<void> end_heartbeats() {
+    if (!in_own_process()) {
+      return Error{.code = Errc::invalid_argument,
+                   .message = "this lease belongs to the process from which this one was forked"};
+    }
     {
       const std::lock_guard lock(mutex);
       ending = true;
     }
     changed.notify_all();
-    if (!thread.joinable()) return;
+    watching.reset();
+    if (!thread.joinable()) return {};
     // Called from on_extended or a stop callback: the thread ends by itself.
     if (thread.get_id() == std::this_thread::get_id()) {
       thread.detach();
     } else {
       thread.join();
     }
+    return {};
   }
 
   void run() {
@@ -79,7 +95,7 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
       if (extended) {
         keep(std::move(*extended));
         pause = until_next_heartbeat();
-      } else if (is_final(extended.error().code)) {
+      } else if (ends_lease(extended.error().code)) {
         stop_with(extended.error());
       } else {
         // The store could not be asked. Keep asking: the alarm says when it is too late.
@@ -94,12 +110,17 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
     return std::clamp<Duration>((held.trusted_until - BootClock::now()) / 3, Duration(0), held.ttl / 3);
   }
 
-  static bool is_final(Errc code) { return code == Errc::lost || code == Errc::not_found || code == Errc::damaged; }
-
   /// False: there is nothing left to keep alive.
   bool sleep(Duration pause) {
     std::unique_lock lock(mutex);
-    return !changed.wait_for(lock, pause, [this] { return ending || lost.has_value(); });
+    changed.wait_for(lock, pause, [this] { return ending || lost.has_value() || hurried; });
+    hurried = false;
+    return !ending && !lost.has_value();
+  }
+
+  std::optional<Error> loss() {
+    const std::lock_guard lock(mutex);
+    return lost;
   }
 
   Grant snapshot() {
@@ -139,15 +160,18 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
   OnExtended on_extended;
   std::optional<Error> lost;
   bool ending = false;
+  bool hurried = false;  ///< the lease may have ended: do not wait for the next heartbeat's turn
+  bool left_to_caller = false;
+  std::shared_ptr<void> watching;
   std::optional<Result<void>> given_back;
   std::stop_source stop;
   std::optional<lease::Alarm> alarm;
   std::thread thread;
 };
 
-HeldLease::HeldLease(Grant grant, Heartbeat heartbeat, Release release)
+HeldLease::HeldLease(Grant grant, Heartbeat heartbeat, Release release, const Watch& watch)
     : impl_(std::make_shared<Impl>(std::move(grant), std::move(heartbeat), std::move(release))) {
-  impl_->start();
+  impl_->start(watch);
 }
 HeldLease::HeldLease(HeldLease&&) noexcept = default;
 
@@ -166,10 +190,7 @@ Grant HeldLease::grant() const { return impl_->snapshot(); }
 
 Token HeldLease::token() const { return grant().token; }
 
-std::optional<Error> HeldLease::lost() const {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->lost;
-}
+std::optional<Error> HeldLease::lost() const { return impl_->loss(); }
 
 void HeldLease::on_extended(OnExtended callback) {
   const std::lock_guard lock(impl_->mutex);
@@ -181,5 +202,14 @@ Result<void> HeldLease::release() {
   const auto impl = impl_;
   return impl->release();
 }
+
+Result<void> HeldLease::end_heartbeats() {
+  const auto impl = impl_;
+  auto ended = impl->end_heartbeats();
+  impl->left_to_caller = ended.ok();
+  return ended;
+}
+
+void HeldLease::note_settled() { impl_->given_back = Result<void>(); }
 
 }  // namespace leasehold

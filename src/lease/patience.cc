@@ -2,7 +2,33 @@
 
 #include <thread>
 
+#include "storage/query.h"
+
 namespace leasehold::lease {
+namespace {
+
+// How long the store remembers, and how long before the end it is told again.
+constexpr Duration span = std::chrono::seconds(30);
+constexpr Duration fresh_for = span / 2;
+// After a failure: no use in asking with every look.
+constexpr Duration after_failure = std::chrono::seconds(1);
+
+}  // namespace
+
+bool Awaited::known(const std::string& topic, BootTime now) {
+  const std::lock_guard lock(mutex_);
+  const auto found = fresh_until_.find(topic);
+  return found != fresh_until_.end() && now < found->second;
+}
+
+void Awaited::tell_store(storage::Backend& backend, const std::string& topic, BootTime deadline) {
+  const auto before = BootClock::now();
+  const auto told = storage::query_one(backend, sql::AwaitTopic{.topic = topic, .span = span}, deadline);
+  const std::lock_guard lock(mutex_);
+  std::erase_if(fresh_until_, [&](const auto& entry) { return entry.second <= before; });
+  fresh_until_[topic] = before + (told ? fresh_for : after_failure);
+}
+
 namespace {
 
 // Wake-ups are hints; this is the truth.

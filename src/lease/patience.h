@@ -1,16 +1,33 @@
-// Claims that wait: what those of a queue and of a chunk set have in common.
+// Topics that somebody in this process listens to. The store is told, so that it sends wake-ups only where they are
+// wanted.
 #pragma once
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <stop_token>
 #include <string>
 
-#include "lease/awaited.h"
 #include "lease/reap.h"
 #include "leasehold/result.h"
 #include "storage/backend.h"
 
 namespace leasehold::lease {
+
+/// Threading: from any thread.
+class Awaited {
+ public:
+  /// True: whoever changes something under `topic` from now on wakes its watches. Otherwise call tell_store().
+  bool known(const std::string& topic, BootTime now);
+  /// If that fails, the one who waits still looks now and then.
+  void tell_store(storage::Backend& backend, const std::string& topic, BootTime deadline);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, BootTime> fresh_until_;
+};
+
+// Claims that wait: what those of a queue and of a chunk set have in common.
 
 /// Wake-ups that turn out to be for others are answered ever more slowly: a busy store wakes a waiter with every
 /// commit, also those that are none of its business.

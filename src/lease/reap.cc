@@ -25,38 +25,27 @@ class Processes {
   std::map<std::pair<std::int64_t, std::int64_t>, Liveness> seen_;
 };
 
-}  // namespace
-
-bool is_gone(const Holder& holder) {
+Reaped reap_suspects(storage::Backend& backend, sql::LeaseSuspects ask, BootTime deadline) {
   const auto& space = process_space();
-  if (space.empty() || holder.boot_id != space) return false;
-  return look_for_process(holder.pid, holder.process_start) == Liveness::gone;
-}
-
-Result<Reaped> reap_lease(storage::Backend& backend, std::int64_t lease_id, std::int64_t pid,
-                          std::int64_t process_start, BootTime deadline) {
-  const sql::LeaseReap reap{
-      .lease_id = lease_id, .boot_id = process_space(), .pid = pid, .process_start = process_start};
-  auto ended = storage::query_one(backend, reap, deadline);
-  if (!ended) return std::move(ended).error();
-  if (ended->outcome != "reaped") return Reaped{};
-  return Reaped{
-      .leases = 1, .jobs = ended->jobs, .chunks = ended->chunks, .claims = ended->claims, .runs = ended->runs};
-}
-
-Reaped Reaper::reap(storage::Backend& backend, BootTime deadline) {
-  const auto& space = process_space();
-  if (space.empty()) return {};
-  const sql::LeaseSuspects ask{.boot_id = space, .most = most_suspects};
+  const auto boot_id = boot_id_of(space);
+  if (boot_id.empty()) return {};
+  ask.boot_id = boot_id;
+  ask.most = most_suspects;
   const auto suspects = storage::query(backend, ask, deadline);
   if (!suspects) return {};
   Reaped reaped;
   Processes processes;
   for (const auto& suspect : *suspects) {
     if (!processes.gone(suspect.pid, suspect.process_start)) continue;
-    const auto ended = reap_lease(backend, suspect.lease_id, suspect.pid, suspect.process_start, deadline);
+    const sql::LeaseReap reap{.lease_id = suspect.lease_id,
+                              .boot_id = boot_id,
+                              .process_space = space,
+                              .pid = suspect.pid,
+                              .process_start = suspect.process_start};
+    const auto ended = storage::query_one(backend, reap, deadline);
     if (!ended) break;
-    reaped.leases += ended->leases;
+    if (!ended->outcome.done()) continue;
+    ++reaped.leases;
     reaped.jobs += ended->jobs;
     reaped.chunks += ended->chunks;
     reaped.claims += ended->claims;
@@ -64,6 +53,19 @@ Reaped Reaper::reap(storage::Backend& backend, BootTime deadline) {
   }
   return reaped;
 }
+
+}  // namespace
+
+bool is_gone(const Holder& holder) {
+  if (holder.boot_id.empty() || holder.boot_id != boot_id_of(process_space())) return false;
+  return look_for_process(holder.pid, holder.process_start) == Liveness::gone;
+}
+
+Reaped reap_process(storage::Backend& backend, std::int64_t pid, std::int64_t process_start, BootTime deadline) {
+  return reap_suspects(backend, {.pid = pid, .process_start = process_start}, deadline);
+}
+
+Reaped Reaper::reap(storage::Backend& backend, BootTime deadline) { return reap_suspects(backend, {}, deadline); }
 
 Reaped Reaper::reap_now_and_then(storage::Backend& backend, BootTime deadline) {
   {

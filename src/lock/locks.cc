@@ -4,11 +4,12 @@
 #include <atomic>
 #include <system_error>
 
-#include "base/random_id.h"
-#include "core/limits.h"
+#include "base/digest.h"
 #include "lease/answer.h"
-#include "lease/retry.h"
-#include "lock/attempt.h"
+#include "lease/ask.h"
+#include "leasehold/election.h"
+#include "model/bounds.h"
+#include "model/errors.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -67,21 +68,21 @@ Result<void> check_times(const AcquireOptions& options) {
   return {};
 }
 
-Result<lock::Wish> wish_from(std::vector<std::string> names, const AcquireOptions& options) {
+Result<lock::Request> request_from(std::vector<std::string> names, const AcquireOptions& options) {
   if (auto checked = check_names(names); !checked) return std::move(checked).error();
   if (auto checked = check_times(options); !checked) return std::move(checked).error();
   if (options.share) {
     if (auto checked = check_share(*options.share, names.size()); !checked) return std::move(checked).error();
   }
-  lock::Wish wish{.names = std::move(names),
-                  .share = options.share,
-                  .holder = holder_of_thread(options.holder),
-                  .ttl = options.ttl,
-                  .delay = options.lock_delay > Duration(0) ? std::optional(options.lock_delay) : std::nullopt,
-                  .request_id = options.request_id.empty() ? random_request_id() : options.request_id};
-  if (auto checked = check_holder(wish.holder); !checked) return std::move(checked).error();
-  if (auto checked = check_name("request id", wish.request_id); !checked) return std::move(checked).error();
-  return wish;
+  lock::Request request{.names = std::move(names),
+                        .share = options.share,
+                        .holder = holder_of_thread(options.holder),
+                        .ttl = options.ttl,
+                        .delay = options.lock_delay > Duration(0) ? std::optional(options.lock_delay) : std::nullopt,
+                        .request_id = options.request_id.empty() ? random_request_id() : options.request_id};
+  if (auto checked = check_holder(request.holder); !checked) return std::move(checked).error();
+  if (auto checked = check_name("request id", request.request_id); !checked) return std::move(checked).error();
+  return request;
 }
 
 }  // namespace
@@ -96,14 +97,14 @@ Result<Grant> Locks::acquire(std::string_view name, const AcquireOptions& option
 }
 
 Result<Grant> Locks::acquire_all(const std::vector<std::string>& names, const AcquireOptions& options) const {
-  auto wish = wish_from(names, options);
-  if (!wish) return std::move(wish).error();
+  auto request = request_from(names, options);
+  if (!request) return std::move(request).error();
   const auto until = BootClock::now() + bounded_wait(options.wait);
   const bool waits = options.wait > Duration(0);
-  auto grant = lock::try_acquire(*impl_->backend, *wish,
+  auto grant = lock::try_acquire(*impl_->backend, *request,
                                  waits ? lock::call_deadline(impl_->call_timeout, until) : impl_->deadline());
-  if (!lock::is_refusal(grant) || !waits) return grant;
-  return lock::acquire_in_line(*impl_->backend, *wish, until, impl_->call_timeout, options.stop);
+  if (grant || !waits || !may_wait(grant.error().code)) return grant;
+  return lock::acquire_in_line(*impl_->backend, *request, until, impl_->call_timeout, options.stop);
 }
 
 Result<Grant> Locks::heartbeat(std::string_view name, Token token, Duration ttl) const {
@@ -124,7 +125,7 @@ Result<void> Locks::release(std::string_view name, Token token) const {
     return storage::query_one(*impl_->backend, release, deadline);
   });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "released") return {};
+  if (answer->outcome.done()) return {};
   return lease::refusal_from(*answer, lock::describe(name));
 }
 
@@ -136,8 +137,8 @@ Result<LeaseInfo> Locks::revoke(std::string_view name, std::string_view reason, 
   if (token) revoke.token = token->value;
   auto answer = storage::query_one(*impl_->backend, revoke, impl_->deadline());
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "revoked") return lease::info_from(*answer);
-  if (answer->outcome == "free") {
+  if (answer->outcome.done()) return lease::info_from(*answer);
+  if (answer->outcome.is("free")) {
     return Error{.code = Errc::not_found,
                  .message = lock::describe(name) + " is not held, there is nothing to revoke",
                  .current = lease::info_from(*answer)};
@@ -157,12 +158,22 @@ Result<HeldLease> Locks::hold_all(const std::vector<std::string>& names, const A
   try {
     return HeldLease(
         std::move(*grant), [impl = impl_](const Grant& held) { return impl->keep_alive(held); },
-        [locks](const Grant& held) { return locks.release(held.key, held.token); });
+        [locks](const Grant& held) { return locks.release(held.key, held.token); }, lease::watch_with(impl_->recalls));
   } catch (const std::system_error& error) {
     // Without its thread nobody would keep the lease alive: better not to have it.
     static_cast<void>(release(names.front(), token));
     return Error{.code = Errc::unavailable, .message = std::string("no thread for heartbeats: ") + error.what()};
   }
+}
+
+Result<Leadership> Election::campaign(const CampaignOptions& options) const {
+  auto held = locks_.hold(name_, {.ttl = options.ttl,
+                                  .wait = options.wait,
+                                  .holder = options.holder,
+                                  .lock_delay = options.lock_delay,
+                                  .stop = options.stop});
+  if (!held) return std::move(held).error();
+  return Leadership(std::move(*held));
 }
 
 }  // namespace leasehold

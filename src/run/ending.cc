@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/wait.h>
-
 #include <cerrno>
 
 namespace leasehold::run {
@@ -15,11 +14,14 @@ Ending exit_with_status(int status) {
 
 }  // namespace
 
+bool Ending::out_of_resources() const { return kind == Kind::start_failed && is_shortage(error); }
+
 std::optional<Ending> ending_in(const Message& message) {
   const int number = static_cast<int>(message.number);
   if (message.kind == Message::Kind::start_failed) {
     return Ending{.kind = Ending::Kind::start_failed, .exit_code = number == ENOENT ? 127 : 126, .error = number};
   }
+  if (message.kind == Message::Kind::guardian_died) return Ending{.kind = Ending::Kind::guardian_died};
   if (message.kind != Message::Kind::ended) return std::nullopt;
   if (message.reason != EndReason::exited) return Ending{.kind = Ending::Kind::lease_lost};
   return exit_with_status(number);

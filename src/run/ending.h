@@ -1,12 +1,30 @@
-// How a command ended, as its wrapper hears it from the guardian.
+// What a system call that failed is told as.
 #pragma once
 
+#include <fmt/format.h>
+#include <cerrno>
+#include <cstring>
 #include <optional>
 
+#include "leasehold/result.h"
 #include "run/message.h"
 
 namespace leasehold::run {
 
+/// The machine or its limits have no process, thread, descriptor or memory left just now. Whatever was to be done has
+/// not begun, and may work in a moment.
+inline bool is_shortage(int error) {
+  return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE || error == ENOBUFS ||
+         error == ETOOMANYREFS;
+}
+
+/// Right after the call: why it failed stands in errno. `unavailable`: a shortage.
+inline Error cannot(const char* what) {
+  return {.code = is_shortage(errno) ? Errc::unavailable : Errc::internal,
+          .message = fmt::format("cannot {}: {}", what, std::strerror(errno))};
+}
+
+// How a command ended, as its wrapper hears it from the guardian.
 struct Ending {
   enum class Kind {
     exited,         ///< by itself; `exit_code` is to be passed on
@@ -19,6 +37,9 @@ struct Ending {
   int exit_code = 0;  ///< 128 + `signal` where one killed the command
   int signal = 0;
   int error = 0;
+
+  /// Nothing was started, for want of processes, descriptors or memory: again in a moment.
+  [[nodiscard]] bool out_of_resources() const;
 };
 
 /// Nothing: the message tells of no end.

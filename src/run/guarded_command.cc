@@ -1,21 +1,31 @@
 #include "run/guarded_command.h"
 
+#include <cerrno>
 #include <utility>
 
 namespace leasehold::run {
 
 using Kind = Message::Kind;
 
+namespace {
+
+/// Whether it got through, or can never: where the other end is gone, take_messages() tells what became of it.
+bool said(const Channel& channel, const Message& message) {
+  return channel.send(message) || errno == EPIPE || errno == ECONNRESET;
+}
+
+}  // namespace
+
 Result<GuardedCommand> GuardedCommand::start(const Warden& warden, Streams streams, const Terms& terms) {
   auto channel = warden.new_guardian(std::move(streams));
   if (!channel) return std::move(channel).error();
   GuardedCommand command(warden, std::move(*channel));
   const auto until = terms.trusted_until.time_since_epoch().count();
-  if (!terms.command.empty() && !command.channel_.send({.kind = Kind::command, .text = packed(terms.command)})) {
+  if (!terms.command.empty() && !said(command.channel_, {.kind = Kind::command, .text = packed(terms.command)})) {
     return Error{.code = Errc::invalid_argument, .message = "cannot hand over the command: it is too long"};
   }
-  if (!command.channel_.send({.kind = Kind::grace, .number = terms.grace.count()}) ||
-      !command.channel_.send({.kind = Kind::go, .number = until, .text = packed(terms.environment)})) {
+  if (!said(command.channel_, {.kind = Kind::grace, .number = terms.grace.count()}) ||
+      !said(command.channel_, {.kind = Kind::go, .number = until, .text = packed(terms.environment)})) {
     return Error{.code = Errc::internal, .message = "cannot hand the command its environment"};
   }
   return command;
@@ -28,8 +38,11 @@ std::optional<Ending> GuardedCommand::take_messages() {
     if (state == Channel::State::empty) return std::nullopt;
     if (state == Channel::State::closed) {
       warden_->end_what_came_to_us();
-      return Ending{.kind = Ending::Kind::guardian_died};
+      if (started_) return Ending{.kind = Ending::Kind::guardian_died};
+      // Without a word: the warden could not even take in what it takes to start a guardian, or to say so.
+      return Ending{.kind = Ending::Kind::start_failed, .exit_code = 126, .error = EAGAIN};
     }
+    started_ |= message.kind == Kind::started;
     if (message.kind == Kind::left_behind) remark_ = describe_left_behind(message);
     if (auto ending = ending_in(message)) return ending;
   }

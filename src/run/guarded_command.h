@@ -30,10 +30,18 @@ class GuardedCommand {
   /// An error: nothing was started. `invalid_argument`: the command is too long.
   static Result<GuardedCommand> start(const Warden& warden, Streams streams, const Terms& terms);
 
+  /// Over a guardian that has yet to be told what to do.
+  GuardedCommand(const Warden& warden, Channel channel) : warden_(&warden), channel_(std::move(channel)) {}
+
   /// Readable when take_messages() has something to take.
   [[nodiscard]] int fd() const { return channel_.fd(); }
   /// How it ended, once it has.
   std::optional<Ending> take_messages();
+
+  /// False: the warden has not yet come to it, or exec is under way.
+  [[nodiscard]] bool started() const { return started_; }
+  /// In case somebody stopped the warden.
+  void wake_warden() const { continue_if_stopped(warden_->process()); }
 
   void extend(BootTime trusted_until) const;
   /// SIGTERM now, SIGKILL after `patience` at the latest. May be said again, with less patience.
@@ -43,11 +51,10 @@ class GuardedCommand {
   [[nodiscard]] const std::string& remark() const { return remark_; }
 
  private:
-  GuardedCommand(const Warden& warden, Channel channel) : warden_(&warden), channel_(std::move(channel)) {}
-
   const Warden* warden_;
   Channel channel_;
   std::string remark_;
+  bool started_ = false;
 };
 
 }  // namespace leasehold::run

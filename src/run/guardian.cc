@@ -12,10 +12,9 @@
 #include <optional>
 #include <set>
 
-#include "run/boot_timer.h"
 #include "run/process_tree.h"
 #include "run/signals.h"
-#include "run/terminal.h"
+#include "run/supervisor.h"
 
 namespace leasehold::run {
 namespace {
@@ -99,6 +98,8 @@ class Guardian {
   void start(const Message& go) {
     trusted_until_ = std::max(trusted_until_, BootTime(Duration(go.number)));
     launch_.environment = unpacked(go.text);
+    // Without them nobody would see that the command has ended, or that the lease is about to.
+    if (timer_.fd() < 0 || children_.fd() < 0) finish({.kind = Kind::start_failed, .number = EMFILE});
     phase_ = Phase::running;
     if (BootClock::now() >= term_at()) return begin_to_end(EndReason::lease_ran_out, grace_);
     // Taking the terminal from a pipeline's other end (a pager) would stop that; see Supervisor::on_suspended.

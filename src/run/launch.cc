@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "run/terminal.h"
+#include "run/signals.h"
 
 namespace leasehold::run {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "run/signals.h"
-#include "run/unique_fd.h"
 
 namespace leasehold::run {
 

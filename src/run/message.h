@@ -1,6 +1,4 @@
-// What the wrapper and its guardian say to each other: one packet per message over a socketpair.
-//
-// Threading: a Channel may send from any thread and receives on one.
+// Descriptors as the content of a packet, over a SOCK_SEQPACKET socketpair.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +6,28 @@
 #include <string>
 #include <vector>
 
-#include "run/unique_fd.h"
+#include "run/signals.h"
 
 namespace leasehold::run {
+
+struct Parcel {
+  std::string label;                    ///< up to max_label bytes, never empty
+  std::vector<UniqueFd> descriptors{};  ///< up to max_descriptors
+
+  static constexpr std::size_t max_label = 16;
+  static constexpr std::size_t max_descriptors = 8;
+};
+
+/// Never blocks; the sender keeps what it sends. False: the peer is gone, or has not listened for long.
+bool send_parcel(int socket, const Parcel& parcel);
+
+enum class Delivery { arrived, none, closed };
+/// Takes one that is there. What arrives is closed on exec.
+Delivery receive_parcel(int socket, Parcel& parcel);
+
+// What the wrapper and its guardian say to each other: one packet per message over a socketpair.
+//
+// Threading: a Channel may send from any thread and receives on one.
 
 /// Why the tree was ended.
 enum class EndReason : std::uint8_t {
@@ -35,6 +52,8 @@ struct Message {
     suspended,     ///< the command was stopped by a signal (number)
     left_behind,   ///< the command is gone, but not what it started; number: how many
     ended,         ///< the whole tree is gone; number: the command's wait status, or no_status; and why
+    // from the warden
+    guardian_died,  ///< somebody killed the guardian; the whole tree is gone
   };
 
   static constexpr std::int64_t no_status = -1;

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "run/unique_fd.h"
+#include "run/signals.h"
 
 namespace leasehold::run {
 namespace {
@@ -110,6 +111,12 @@ bool send_signal(const ProcessId& process, int signal) {
   if (!now || now->id != process) return false;
   if (!handle) return ::kill(process.pid, signal) == 0;
   return signal_handle(handle.get(), signal);
+}
+
+void continue_if_stopped(const ProcessId& child) {
+  siginfo_t stopped{};
+  const bool told = ::waitid(P_PID, static_cast<id_t>(child.pid), &stopped, WSTOPPED | WNOHANG) == 0;
+  if (told && stopped.si_pid == child.pid) send_signal(child, SIGCONT);
 }
 
 void terminate_tree(pid_t root, std::set<ProcessId>& told) {

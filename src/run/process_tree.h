@@ -32,6 +32,10 @@ std::optional<ProcessId> find_child(pid_t pid);
 /// To exactly this process; false when it is gone or may not be signalled.
 bool send_signal(const ProcessId& process, int signal);
 
+/// Continues a child of this process if somebody has stopped it since the last call. For processes that guard others:
+/// they must not sleep.
+void continue_if_stopped(const ProcessId& child);
+
 /// SIGTERM for all that were not told before, and SIGCONT, since a stopped process does not hear the
 /// first. Repeat it to reach those that were being forked meanwhile.
 void terminate_tree(pid_t root, std::set<ProcessId>& told);

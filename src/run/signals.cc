@@ -2,11 +2,26 @@
 
 #include <fcntl.h>
 #include <sys/signalfd.h>
-
+#include <unistd.h>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 
 namespace leasehold::run {
+
+bool has_foreground(pid_t group) { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == group; }
+
+void give_foreground(pid_t group) {
+  // From the background this call stops the caller, unless it is deaf to that.
+  sigset_t block;
+  sigset_t before;
+  ::sigemptyset(&block);
+  ::sigaddset(&block, SIGTTOU);
+  ::pthread_sigmask(SIG_BLOCK, &block, &before);
+  ::tcsetpgrp(STDIN_FILENO, group);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 namespace {
 
 std::atomic<int> queue_end{-1};
@@ -65,15 +80,15 @@ SignalQueue::SignalQueue() {
   struct sigaction catching {};
   catching.sa_handler = enqueue;
   catching.sa_flags = SA_RESTART;
-  for (std::size_t i = 0; i < forwarded.size(); ++i) {
-    ::sigaction(forwarded[i], nullptr, &before_[i]);
-    if (forwarded[i] == SIGTSTP && ::isatty(STDIN_FILENO) != 1) continue;
-    if (before_[i].sa_handler != SIG_IGN) ::sigaction(forwarded[i], &catching, nullptr);
+  for (std::size_t i = 0; i < caught.size(); ++i) {
+    ::sigaction(caught[i], nullptr, &before_[i]);
+    if (caught[i] == SIGTSTP && ::isatty(STDIN_FILENO) != 1) continue;
+    if (before_[i].sa_handler != SIG_IGN || caught[i] == SIGCHLD) ::sigaction(caught[i], &catching, nullptr);
   }
 }
 
 SignalQueue::~SignalQueue() {
-  for (std::size_t i = 0; i < forwarded.size(); ++i) ::sigaction(forwarded[i], &before_[i], nullptr);
+  for (std::size_t i = 0; i < caught.size(); ++i) ::sigaction(caught[i], &before_[i], nullptr);
   queue_end = -1;
 }
 

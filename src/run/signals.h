@@ -1,13 +1,46 @@
-// Signals: what the command must inherit untouched, and what the wrapper passes on to it.
+// A file descriptor that closes itself.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
 #include <array>
 #include <csignal>
 #include <optional>
-
-#include "run/unique_fd.h"
+#include <utility>
 
 namespace leasehold::run {
+
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~UniqueFd() { reset(); }
+
+  [[nodiscard]] int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  void reset() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+// Who may read from the terminal: job control for a command in a process group of its own.
+
+/// Whether standard input is a terminal whose foreground is `group`.
+bool has_foreground(pid_t group);
+
+/// Makes `group` the foreground of the terminal on standard input, also from the background.
+void give_foreground(pid_t group);
+
+// Signals: what the command must inherit untouched, and what the wrapper passes on to it.
 
 /// Makes this process deaf to what a person or a shell sends to end or stop a job, and remembers how
 /// it was, for the command to start with.
@@ -39,7 +72,8 @@ class ChildWatch {
 
 /// Catches the signals that are for the command, in whichever thread they arrive, and lines them up
 /// behind a descriptor to poll. Those that were ignored (nohup) stay ignored. SIGTSTP only comes along
-/// with a terminal, where somebody waits for the job to stop. One at a time per process.
+/// with a terminal, where somebody waits for the job to stop. SIGCHLD is in the queue as well: it tells that a child
+/// was stopped. One at a time per process.
 class SignalQueue {
  public:
   SignalQueue();
@@ -51,8 +85,8 @@ class SignalQueue {
   std::optional<int> next() const;
 
  private:
-  static constexpr std::array forwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP};
-  std::array<struct sigaction, forwarded.size()> before_{};
+  static constexpr std::array caught{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
+  std::array<struct sigaction, caught.size()> before_{};
   UniqueFd read_end_;
   UniqueFd write_end_;
 };

@@ -4,13 +4,12 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <array>
 
-#include "run/failure.h"
+#include "run/ending.h"
 #include "run/guardian.h"
-#include "run/terminal.h"
+#include "run/signals.h"
 
 namespace leasehold::run {
 namespace {
@@ -36,13 +35,17 @@ Result<std::unique_ptr<Supervisor>> Supervisor::fork_guardian(const std::vector<
   const pid_t guardian = ::fork();
   if (guardian < 0) return cannot("fork");
   if (guardian == 0) {
+    // Should we be killed while the guardian is stopped, it still ends the command.
+    ::prctl(PR_SET_PDEATHSIG, SIGCONT);
     { const Channel not_ours = std::move(channels->wrapper); }
     guard(argv, grace, std::move(channels->guardian));
   }
   const auto self = find_child(guardian);
   if (!self) return Error{.code = Errc::internal, .message = "cannot look into /proc: it is needed to find processes"};
-  return std::unique_ptr<Supervisor>(
+  std::unique_ptr<Supervisor> supervisor(
       new Supervisor(std::move(channels->wrapper), *self, grace, std::move(tell), std::move(foreign)));
+  if (supervisor->timer_.fd() < 0) return cannot("make a timer");
+  return supervisor;
 }
 
 Supervisor::Supervisor(Channel channel, ProcessId guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign)
@@ -79,6 +82,8 @@ BootTime Supervisor::own_deadline() const { return trusted_until() - kill_margin
 Ending Supervisor::wait() {
   std::optional<Ending> ending;
   while (!ending) {
+    // A stopped guardian would not see that the command has ended, and we would hold the lease for ever.
+    continue_if_stopped(guardian_);
     sleep_until_something();
     pass_on_signals();
     ending = take_messages();
@@ -101,6 +106,7 @@ void Supervisor::sleep_until_something() {
 
 void Supervisor::pass_on_signals() {
   while (const auto signal = signals_->next()) {
+    if (*signal == SIGCHLD) continue;
     asked_to_stop_ |= *signal == SIGTERM || *signal == SIGINT || *signal == SIGHUP || *signal == SIGQUIT;
     channel_.send({.kind = Kind::signal, .number = *signal});
   }

@@ -1,3 +1,49 @@
+// A timer on CLOCK_BOOTTIME to be polled: goes on during suspend, as leases do.
+#pragma once
+
+#include <sys/timerfd.h>
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+#include "run/ending.h"
+#include "run/message.h"
+#include "run/process_tree.h"
+#include "run/signals.h"
+
+namespace leasehold::run {
+
+class BootTimer {
+ public:
+  BootTimer() : fd_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+  /// Readable from `when` on, at once if that has passed; replaces the earlier moment.
+  void arm(BootTime when) const {
+    const auto since_boot = std::max(when.time_since_epoch(), Duration(1));
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
+    itimerspec moment{};
+    moment.it_value.tv_sec = static_cast<time_t>(seconds.count());
+    moment.it_value.tv_nsec = static_cast<long>(std::chrono::nanoseconds(since_boot - seconds).count());
+    ::timerfd_settime(fd_.get(), TFD_TIMER_ABSTIME, &moment, nullptr);
+  }
+  void disarm() const {
+    const itimerspec never{};
+    ::timerfd_settime(fd_.get(), 0, &never, nullptr);
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
 // Runs a command under a lease, from the wrapper's side: starts the guardian, passes signals and
 // heartbeats on to it, and tells how it all ended. Knows nothing of leases but `trusted_until`.
 //
@@ -8,25 +54,6 @@
 //   auto ending = supervisor.wait();      // nothing the command started lives any more
 //
 // Threading: extend() and stop() from any thread; everything else from the one that forked.
-#pragma once
-
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "leasehold/result.h"
-#include "leasehold/time.h"
-#include "run/boot_timer.h"
-#include "run/ending.h"
-#include "run/message.h"
-#include "run/process_tree.h"
-#include "run/signals.h"
-
-namespace leasehold::run {
-
 class Supervisor {
  public:
   /// For chatter, a line at a time.

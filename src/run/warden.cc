@@ -11,9 +11,9 @@
 #include <cerrno>
 #include <map>
 
-#include "run/descriptor_passing.h"
-#include "run/failure.h"
+#include "run/ending.h"
 #include "run/guardian.h"
+#include "run/message.h"
 #include "run/signals.h"
 
 namespace leasehold::run {
@@ -63,6 +63,8 @@ class Keeper {
     ::setpgid(0, 0);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_NAME, "leasehold-ward");
+    // Should the wrapper be killed while we are stopped, the guardians still hear of it.
+    ::prctl(PR_SET_PDEATHSIG, SIGCONT);
   }
 
   [[noreturn]] void run() {
@@ -92,7 +94,10 @@ class Keeper {
       // Guardians hear of the wrapper's end by themselves, if nobody has stopped them.
       if (delivery == Delivery::closed || parcel.label == wake_label) {
         wake_guardians();
-      } else if (!parcel.descriptors.empty()) {
+      } else if (parcel.descriptors.size() < parcel.label.size()) {
+        // We are out of descriptors, and the kernel has thrown some away.
+        if (!parcel.descriptors.empty()) refuse(std::move(parcel.descriptors.front()), EMFILE);
+      } else {
         start_guardian(parcel);
       }
     }
@@ -104,8 +109,14 @@ class Keeper {
     const pid_t self = ::getpid();
     const pid_t guardian = ::fork();
     if (guardian == 0) be_guardian(self, std::move(channel), std::move(streams));
+    if (guardian < 0) return refuse(std::move(channel), errno);
     // Kept until nothing of its command is left: that is how the wrapper sees it.
-    if (guardian > 0) guardians_.emplace(guardian, std::move(channel));
+    guardians_.emplace(guardian, std::move(channel));
+  }
+
+  /// Nothing was started.
+  static void refuse(UniqueFd channel, int error) {
+    static_cast<void>(Channel(std::move(channel)).send({.kind = Message::Kind::start_failed, .number = error}));
   }
 
   [[noreturn]] void be_guardian(pid_t warden, UniqueFd channel, Streams streams) {
@@ -126,7 +137,12 @@ class Keeper {
   void reap() {
     int status = 0;
     pid_t pid = 0;
-    while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+    while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+      if (WIFSTOPPED(status)) {
+        // A stopped guardian would not see that its command has ended.
+        if (guardians_.contains(pid)) ::kill(pid, SIGCONT);
+        continue;
+      }
       auto guardian = guardians_.extract(pid);
       const bool did_its_work = WIFEXITED(status) && WEXITSTATUS(status) == 0;
       if (guardian && !did_its_work) orphaned_.push_back(std::move(guardian.mapped()));
@@ -137,7 +153,12 @@ class Keeper {
   void end_orphans() {
     kill_tree(::getpid(), living_guardians());
     reap();
-    if (descendants(::getpid(), living_guardians()).empty()) orphaned_.clear();
+    if (!descendants(::getpid(), living_guardians()).empty()) return;
+    // In words: a channel that only closes means that nothing could be started, and that is nobody's fault.
+    for (auto& channel : orphaned_) {
+      static_cast<void>(Channel(std::move(channel)).send({.kind = Message::Kind::guardian_died}));
+    }
+    orphaned_.clear();
   }
 
   [[nodiscard]] std::vector<ProcessId> living_guardians() const {
@@ -182,7 +203,11 @@ Warden::Warden(UniqueFd channel, ProcessId process, std::vector<ProcessId> forei
 Warden::~Warden() {
   wake();
   channel_.reset();
-  ::waitpid(process_.pid, nullptr, 0);
+  siginfo_t news{};
+  const auto pid = static_cast<id_t>(process_.pid);
+  while (::waitid(P_PID, pid, &news, WEXITED | WSTOPPED) == 0 && news.si_code == CLD_STOPPED) {
+    send_signal(process_, SIGCONT);
+  }
 }
 
 Result<Channel> Warden::new_guardian(Streams streams) const {

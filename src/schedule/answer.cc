@@ -1,11 +1,9 @@
-#include "schedule/answer.h"
-
 #include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/text.h"
-#include "core/duration.h"
+#include "base/time_text.h"
+#include "schedule/schedules.h"
 
 namespace leasehold::schedule {
 namespace {
@@ -39,11 +37,17 @@ sql::LeaseAnswer lease_part(const sql::ScheduleAnswer& answer) {
 }
 
 Error paused(const sql::ScheduleAnswer& answer) {
-  auto message = describe(answer.name) + " was paused";
-  if (answer.paused_at) message += " " + format_age(answer.wall_now - *answer.paused_at);
+  Error error{.code = Errc::paused, .message = describe(answer.name) + " was paused", .current = current_from(answer)};
+  if (answer.paused_at) {
+    const auto age = answer.wall_now - *answer.paused_at;
+    error.message += " " + format_age(age);
+    error.detail = {{"paused_at", *answer.paused_at}, {"paused_for", age}};
+  }
   const auto reason = answer.paused_reason.value_or("");
-  if (!reason.empty()) message += ": " + reason;
-  return {.code = Errc::paused, .message = std::move(message), .current = current_from(answer)};
+  if (reason.empty()) return error;
+  error.message += ": " + reason;
+  error.detail.push_back({"pause_reason", reason});
+  return error;
 }
 
 Error not_due(const sql::ScheduleAnswer& answer) {
@@ -76,24 +80,25 @@ Grant grant_from(const sql::ScheduleAnswer& answer, BootTime before_sending) {
 }
 
 std::optional<LeaseInfo> current_from(const sql::ScheduleAnswer& answer) {
-  if (!answer.lease_id) return std::nullopt;
+  if (!answer.holder) return std::nullopt;
   return lease::info_from(lease_part(answer));
 }
 
 Error refusal_from(const sql::ScheduleAnswer& answer) {
-  if (answer.outcome == "not_found") return no_such_schedule(answer.name);
-  if (answer.outcome == "paused") return paused(answer);
-  if (answer.outcome == "not_due") return not_due(answer);
-  if (answer.outcome == "held") return held(answer);
-  if (answer.outcome == "lost") {
-    return lease::lost_error(fmt::format("the run of {}", describe(answer.name)), answer.why.value_or(""),
-                             current_from(answer));
+  switch (answer.outcome.refusal()) {
+    case Errc::not_found: return no_such_schedule(answer.name);
+    case Errc::paused: return paused(answer);
+    case Errc::not_due: return not_due(answer);
+    case Errc::held: return held(answer);
+    case Errc::lost:
+      return lease::lost_error(fmt::format("the run of {}", describe(answer.name)), answer.why.value_or(""),
+                               current_from(answer));
+    default: return lease::refusal_from(lease_part(answer), describe(answer.name));
   }
-  return lease::refusal_from(lease_part(answer), describe(answer.name));
 }
 
 Error refusal_from(const sql::LeaseAnswer& answer, std::string_view name) {
-  if (answer.outcome == "not_found") return no_such_schedule(name);
+  if (answer.outcome.refusal() == Errc::not_found) return no_such_schedule(name);
   return lease::refusal_from(answer, fmt::format("the run of {}", describe(name)));
 }
 

@@ -1,15 +1,18 @@
-// Schedules::define: the rule, and when it begins.
+// Schedules::define and ensure: the rule, and when it begins.
+#include <fmt/format.h>
 #include <optional>
 
-#include "base/json_list.h"
-#include "core/schedule_limits.h"
+#include "base/json.h"
 #include "core/schedule_plan.h"
-#include "lease/retry.h"
-#include "schedule/answer.h"
+#include "lease/ask.h"
+#include "lease/reap.h"
+#include "model/bounds.h"
+#include "model/bounds_people.h"
 #include "schedule/schedules.h"
 #include "storage/query.h"
 
 namespace leasehold {
+
 namespace schedule {
 namespace {
 
@@ -35,8 +38,10 @@ void set_task(const ScheduleOptions& options, Texts& texts, sql::ScheduleDefine&
   }
 }
 
-sql::ScheduleDefine statement_for(std::string_view name, const ScheduleOptions& options, Texts& texts) {
-  sql::ScheduleDefine statement{};
+/// What sql::ScheduleDefine and sql::ScheduleEnsure share.
+template <typename S>
+S statement_for(std::string_view name, const ScheduleOptions& options, const Texts& texts) {
+  S statement{};
   statement.name = name;
   if (const auto* pause = std::get_if<Every>(&options.rule)) {
     set_between(pause->pause, statement.every_least, statement.every_most);
@@ -51,14 +56,16 @@ sql::ScheduleDefine statement_for(std::string_view name, const ScheduleOptions& 
   statement.ttl = options.ttl;
   statement.misfire = to_string(options.misfire);
   statement.misfire_after = options.misfire_after;
-  set_task(options, texts, statement);
+  statement.next_run_at = options.next_run_at;
+  statement.next_run_in = options.next_run_in;
   return statement;
 }
 
 /// Asks, and once more with the first occurrence where the store wants to be told that. It has none to ask about while
 /// the definition stays as it is.
-Result<sql::ScheduleDefine::Row> define(storage::Backend& backend, sql::ScheduleDefine statement,
-                                        const std::optional<Cron>& cron, BootTime deadline) {
+template <typename S>
+Result<typename S::Row> ask_with_occurrence(storage::Backend& backend, S statement, const std::optional<Cron>& cron,
+                                            BootTime deadline) {
   for (int tries = 0; tries <= 10; ++tries) {
     auto row = lease::ask_again(deadline, [&] { return storage::query_one(backend, statement, deadline); });
     if (!row || row->next_run_at || !cron) return row;
@@ -88,11 +95,96 @@ Result<Defined> Schedules::define(std::string_view name, const ScheduleOptions& 
   if (!cron) return cron.error();
   schedule::Texts texts;
   if (*cron) texts.cron = to_string(**cron);
-  const auto statement = schedule::statement_for(name, options, texts);
-  auto row = schedule::define(*impl_->backend, statement, *cron, impl_->deadline());
+  auto statement = schedule::statement_for<sql::ScheduleDefine>(name, options, texts);
+  schedule::set_task(options, texts, statement);
+  auto row = schedule::ask_with_occurrence(*impl_->backend, statement, *cron, impl_->deadline());
   if (!row) return std::move(row).error();
   return Defined{
       .created = row->created, .changed = row->changed, .next_run_at = row->next_run_at.value_or(Timestamp{})};
+}
+
+Result<Ensured> Schedules::ensure(std::string_view name, const ScheduleOptions& options) const {
+  if (auto checked = check_schedule(name, options); !checked) return std::move(checked).error();
+  if (!options.queue.empty() || !options.command.empty()) {
+    return Error{.code = Errc::invalid_argument,
+                 .message = schedule::describe(name) + ": a queue or a command is for define()"};
+  }
+  const auto cron = schedule::cron_of(options.rule);
+  if (!cron) return cron.error();
+  schedule::Texts texts;
+  if (*cron) texts.cron = to_string(**cron);
+  const auto statement = schedule::statement_for<sql::ScheduleEnsure>(name, options, texts);
+  auto row = schedule::ask_with_occurrence(*impl_->backend, statement, *cron, impl_->deadline());
+  if (!row) return std::move(row).error();
+  return Ensured{
+      .created = row->created, .differs = row->differs, .next_run_at = row->next_run_at.value_or(Timestamp{})};
+}
+
+// What operators do to a schedule: trigger, pause, resume, rename, remove.
+Result<std::optional<LeaseInfo>> Schedules::trigger(std::string_view name) const {
+  if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
+  const sql::ScheduleTrigger statement{.name = name};
+  const auto deadline = impl_->deadline();
+  auto answer =
+      lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  if (!answer) return std::move(answer).error();
+  if (answer->outcome.done()) return schedule::current_from(*answer);
+  return schedule::refusal_from(*answer);
+}
+
+Result<void> Schedules::pause(std::string_view name, std::string_view reason) const {
+  if (auto checked = check_name("schedule name", name); !checked) return checked;
+  if (auto checked = check_text("reason", reason); !checked) return checked;
+  const sql::SchedulePause statement{.name = name, .reason = reason};
+  const auto deadline = impl_->deadline();
+  auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  if (!answer) return std::move(answer).error();
+  if (answer->outcome.is("paused")) return {};
+  if (answer->outcome.refusal() == Errc::not_found) return schedule::no_such_schedule(name);
+  return lease::odd_answer(schedule::describe(name), answer->outcome.word());
+}
+
+Result<Timestamp> Schedules::resume(std::string_view name) const {
+  if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
+  sql::ScheduleResume statement{};
+  statement.name = name;
+  const auto deadline = impl_->deadline();
+  auto answer = lease::ask_again(deadline, [&] {
+    return schedule::ask_with_plan(*impl_->backend, statement, deadline, schedule::plan_for_resuming);
+  });
+  if (!answer) return std::move(answer).error();
+  if (answer->outcome.done()) return answer->next_run_at.value_or(answer->wall_now);
+  return schedule::refusal_from(*answer);
+}
+
+Result<void> Schedules::rename(std::string_view name, std::string_view to) const {
+  if (auto checked = check_name("schedule name", name); !checked) return checked;
+  if (auto checked = check_name("new schedule name", to); !checked) return checked;
+  const sql::ScheduleRename statement{.name = name, .new_name = to};
+  const auto deadline = impl_->deadline();
+  auto answer =
+      lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  if (!answer) return std::move(answer).error();
+  if (answer->outcome.done()) return {};
+  if (answer->outcome.refusal() == Errc::not_found) return schedule::no_such_schedule(name);
+  if (answer->outcome.is("exists")) {
+    return Error{.code = Errc::invalid_argument,
+                 .message = schedule::describe(to) + " exists already: remove it first"};
+  }
+  return lease::odd_answer(schedule::describe(name), answer->outcome.word());
+}
+
+Result<void> Schedules::remove(std::string_view name) const {
+  if (auto checked = check_name("schedule name", name); !checked) return checked;
+  const sql::ScheduleRemove statement{.name = name, .batch = lease::sweep_batch};
+  const auto deadline = impl_->deadline();
+  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
+    return lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  });
+  if (!answer) return std::move(answer).error();
+  lease::sweep<sql::ScheduleSweep>(*impl_->backend, impl_->call_timeout);
+  if (answer->outcome.done()) return {};
+  return schedule::refusal_from(*answer);
 }
 
 }  // namespace leasehold

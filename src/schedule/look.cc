@@ -1,11 +1,10 @@
 // Looking at schedules: one, many, what comes next, what has been.
 #include <algorithm>
 
-#include "base/json_list.h"
-#include "base/names.h"
-#include "core/limits.h"
+#include "base/json.h"
 #include "core/schedule_plan.h"
-#include "schedule/answer.h"
+#include "model/bounds.h"
+#include "model/words.h"
 #include "schedule/schedules.h"
 #include "storage/query.h"
 
@@ -34,7 +33,7 @@ ScheduleOptions options_from(Row& row) {
   options.rule = rule_from(row);
   options.on_fail = between(row.fail_least, row.fail_most);
   options.ttl = row.ttl;
-  options.misfire = misfire_from(row.misfire).value_or(Misfire::once);
+  options.misfire = from_word<Misfire>(row.misfire).value_or(Misfire::once);
   options.misfire_after = row.misfire_after;
   options.queue = std::move(row.queue).value_or("");
   options.payload = std::move(row.payload).value_or("");
@@ -85,7 +84,7 @@ std::optional<RunInfo> last_from(Row& row) {
 
 ScheduleInfo info_from(Row& row) {
   ScheduleInfo info;
-  info.state = schedule_state_from(row.state).value_or(ScheduleState::waiting);
+  info.state = from_word<ScheduleState>(row.state).value_or(ScheduleState::waiting);
   info.current = current_from(row);
   info.last = last_from(row);
   info.options = options_from(row);
@@ -101,23 +100,10 @@ ScheduleInfo info_from(Row& row) {
 }
 
 RunInfo run_from(sql::ScheduleHistory::Row& row, std::string_view name) {
-  RunInfo run;
+  const auto job = row.job_id;
+  auto run = std::move(row).as<RunInfo, 2>();
   run.schedule = name;
-  run.occurrence = row.occurrence;
-  run.cause = std::move(row.cause);
-  run.outcome = std::move(row.outcome);
-  run.token = {row.token.value_or(0)};
-  run.holder = std::move(row.holder);
-  run.host = std::move(row.host);
-  run.started_at = row.started_at;
-  run.finished_at = row.finished_at;
-  run.error = std::move(row.error).value_or("");
-  run.counts = std::move(row.counts).value_or("");
-  run.reason = std::move(row.reason).value_or("");
-  run.through = row.through;
-  run.missed = row.missed;
-  run.job = row.job_id;
-  run.wall_now = row.wall_now;
+  run.job = job;
   return run;
 }
 

@@ -2,19 +2,16 @@
 #include <algorithm>
 #include <system_error>
 
-#include "base/random_id.h"
+#include "base/digest.h"
 #include "base/text.h"
-#include "core/job_limits.h"
-#include "core/limits.h"
-#include "core/schedule_limits.h"
-#include "lease/heartbeat.h"
-#include "lease/past_dead_holders.h"
-#include "lease/retry.h"
-#include "lease/with_holder.h"
-#include "schedule/plan.h"
+#include "lease/ask.h"
+#include "lease/reap.h"
+#include "model/bounds.h"
+#include "model/bounds_people.h"
 #include "schedule/schedules.h"
 
 namespace leasehold {
+
 namespace schedule {
 namespace {
 
@@ -46,7 +43,7 @@ ScheduleRun run_from(sql::ScheduleAnswer& answer, BootTime before_sending) {
 
 /// `busy` is an error, so that it is asked again.
 Result<sql::ScheduleAnswer> unless_busy(Result<sql::ScheduleAnswer> answer) {
-  if (answer && answer->outcome == "busy") return refusal_from(*answer);
+  if (answer && answer->outcome.refusal() == Errc::busy) return refusal_from(*answer);
   return answer;
 }
 
@@ -59,7 +56,7 @@ Result<Grant> extend(storage::Backend& backend, std::string_view name, Token tok
     return storage::query_one(backend, statement, deadline);
   });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "extended") return lease::grant_from(*answer, before_sending);
+  if (answer->outcome.done()) return lease::grant_from(*answer, before_sending);
   return refusal_from(*answer, name);
 }
 
@@ -85,7 +82,7 @@ Result<ScheduleRun> Schedules::acquire(std::string_view name, const ScheduleAcqu
     });
   });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "granted") return schedule::run_from(*answer, before_sending);
+  if (answer->outcome.done()) return schedule::run_from(*answer, before_sending);
   return schedule::refusal_from(*answer);
 }
 
@@ -102,10 +99,12 @@ Result<Finished> Schedules::finish(std::string_view name, Token token, const Run
   const auto error = clean_text(result.error, max_error_bytes);
   sql::ScheduleFinish statement{.name = name, .token = token.value, .ok = result.ok, .error = error};
   if (!result.counts.empty()) statement.counts = result.counts;
+  statement.next_run_at = result.next_run_at;
+  statement.next_run_in = result.next_run_in;
   const auto deadline = impl_->deadline();
   auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome != "finished") return schedule::refusal_from(*answer);
+  if (!answer->outcome.done()) return schedule::refusal_from(*answer);
   const auto next = answer->next_run_at.value_or(answer->wall_now);
   return Finished{.next_run_at = next,
                   .next_in = std::max(next - answer->wall_now, Duration::zero()),
@@ -118,77 +117,85 @@ Result<void> Schedules::release(std::string_view name, Token token) const {
   const auto deadline = impl_->deadline();
   auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "released") return {};
+  if (answer->outcome.done()) return {};
   return schedule::refusal_from(*answer);
 }
 
-/// How a held run is given back. Its texts are its own: the run may outlive what its holder said.
-struct HeldRun::Ending {
-  explicit Ending(Schedules of) : schedules(std::move(of)) {}
-
-  void keep_verdict(const RunResult& result) {
-    said = true;
-    ok = result.ok;
-    error = result.error;
-    counts = result.counts;
-  }
-
-  Result<Grant> note(Result<Grant> extended) {
-    if (!extended && extended.error().code == Errc::lost) lost = true;
-    return extended;
-  }
-
-  Result<void> give_back(const Grant& held) {
-    if (!said) return release(held);
-    auto done = schedules.finish(held.key, held.token, {.ok = ok, .error = error, .counts = counts});
-    if (!done) return std::move(done).error();
-    finished = *done;
-    return {};
-  }
-
-  /// A run that overran is lost, and has to be noted as such: released it would be due again without its back-off.
-  Result<void> release(const Grant& held) const {
-    if (!lost && BootClock::now() < held.trusted_until) return schedules.release(held.key, held.token);
-    return Error{.code = Errc::lost,
-                 .message = "the run of " + schedule::describe(held.key) + " is lost: its lease ran out"};
-  }
-
-  Schedules schedules;
-  bool lost = false;
-  bool said = false;
-  bool ok = true;
-  std::string error;
-  std::string counts;
-  std::optional<Finished> finished;
-};
-
 Result<Finished> HeldRun::finish(const RunResult& result) {
   if (auto checked = check_run_result(run.grant.key, result); !checked) return std::move(checked).error();
-  if (!ending_->finished) {
-    ending_->keep_verdict(result);
-    if (auto given_back = lease.release(); !given_back) return std::move(given_back).error();
+  if (!finished_) {
+    if (auto ended = lease.end_heartbeats(); !ended) return std::move(ended).error();
+    auto done = schedules_.finish(run.grant.key, run.grant.token, result);
+    if (!done) return std::move(done).error();
+    lease.note_settled();
+    finished_ = *done;
+    finished_ok_ = result.ok;
   }
-  // As the store says it: released before without a verdict, or finished with another one.
-  if (!ending_->finished || ending_->ok != result.ok) {
+  // As the store says it of a run that was finished otherwise.
+  if (finished_ok_ != result.ok) {
     return lease::lost_error("the run of " + schedule::describe(run.grant.key), "finished", std::nullopt);
   }
-  return *ending_->finished;
+  return *finished_;
 }
 
 Result<HeldRun> Schedules::hold(std::string_view name, const ScheduleAcquireOptions& options) const {
   auto run = acquire(name, options);
   if (!run) return std::move(run).error();
-  auto ending = std::make_shared<HeldRun::Ending>(*this);
+  const auto release_in_time = [schedules = *this](const Grant& held) -> Result<void> {
+    // A run that overran is lost, and has to be noted as such: released it would be due again without its back-off.
+    if (BootClock::now() < held.trusted_until) return schedules.release(held.key, held.token);
+    return lease::lost_error("the run of " + schedule::describe(held.key), "expired");
+  };
   try {
     HeldLease lease(
-        run->grant, [impl = impl_, ending](const Grant& held) { return ending->note(impl->keep_alive(held)); },
-        [ending](const Grant& held) { return ending->give_back(held); });
-    return HeldRun(std::move(lease), std::move(*run), std::move(ending));
+        run->grant, [impl = impl_](const Grant& held) { return impl->keep_alive(held); }, release_in_time);
+    return HeldRun(std::move(lease), std::move(*run), *this);
   } catch (const std::system_error& error) {
     // Without its thread nobody would keep the lease alive: better not to have it.
     static_cast<void>(release(name, run->grant.token));
     return Error{.code = Errc::unavailable, .message = std::string("no thread for heartbeats: ") + error.what()};
   }
+}
+
+// Schedules that put a job into a queue at each occurrence; and which ones are due.
+Result<Fired> Schedules::fire(std::string_view name) const {
+  if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
+  sql::ScheduleFire statement{};
+  statement.name = name;
+  // Not repeated where the answer was lost: the occurrence is taken then, and another one may be due by now.
+  const auto deadline = impl_->deadline();
+  auto answer = schedule::ask_with_plan(*impl_->backend, statement, deadline, schedule::plan_for_taking);
+  if (!answer) return std::move(answer).error();
+  if (answer->outcome.refusal() == Errc::busy) {
+    return Error{.code = Errc::busy, .message = schedule::describe(name) + " is being fired or changed right now"};
+  }
+  if (!answer->outcome.done()) return schedule::refusal_from(*answer);
+  return Fired{.job = answer->job_id.value_or(0),
+               .occurrence = answer->occurrence.value_or(Timestamp{}),
+               .cause = std::move(answer->cause).value_or(""),
+               .skipped = answer->skipped};
+}
+
+Result<DueSchedules> Schedules::due(int most, const DueSchedule* after) const {
+  if (auto checked = check_limit(most); !checked) return std::move(checked).error();
+  sql::ScheduleDue statement{};
+  statement.most = most;
+  if (after != nullptr) {
+    statement.after_at = after->due_at;
+    statement.after_name = after->name;
+  }
+  auto rows = storage::query(*impl_->backend, statement, impl_->deadline());
+  if (!rows) return std::move(rows).error();
+  DueSchedules found;
+  for (auto& row : *rows) {
+    if (row.next_run_at > row.wall_now) {
+      found.next_in = row.next_run_at - row.wall_now;
+    } else {
+      found.due.push_back(
+          {.name = std::move(row.name), .enqueues = row.fires, .has_command = row.runs, .due_at = row.next_run_at});
+    }
+  }
+  return found;
 }
 
 }  // namespace leasehold

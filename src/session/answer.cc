@@ -1,23 +1,49 @@
-#include "session/answer.h"
-
 #include <fmt/format.h>
-
 #include <algorithm>
 
-#include "base/names.h"
 #include "base/text.h"
-#include "session/owner.h"
+#include "base/time_text.h"
+#include "model/words.h"
+#include "session/sessions.h"
 
 namespace leasehold::session {
+namespace {
+
+/// On one line and not too long, whatever it is.
+std::string in_brackets(std::string_view text) {
+  if (text.empty()) return "";
+  const auto safe = quoted(text);
+  return fmt::format(" ({})", std::string_view(safe).substr(1, safe.size() - 2));
+}
+
+/// "of ann on db1 (pts/3)"
+std::string describe_place(const Holder& holder) {
+  auto place = " of " + holder.name;
+  if (!holder.host.empty()) place += " on " + holder.host;
+  constexpr std::string_view devices = "/dev/";
+  std::string_view tty = holder.tty;
+  if (tty.starts_with(devices)) tty.remove_prefix(devices.size());
+  return place + in_brackets(tty);
+}
+
+}  // namespace
+
+std::string describe_owner(const LeaseInfo& owner) {
+  auto text = describe_session(owner.session) + in_brackets(owner.label) + describe_place(owner.holder);
+  text += ", last heartbeat " + format_age(owner.heartbeat_age());
+  if (owner.progress_at) text += ", last progress " + format_age(owner.store_now - *owner.progress_at);
+  if (owner.taken_at) text += ", claimed " + format_age(owner.store_now - *owner.taken_at);
+  if (owner.state == LeaseState::expired) return text + ", stale: the next one may take it";
+  return text + fmt::format(", frees in {} unless it heartbeats", format_duration(owner.frees_in()));
+}
+
 namespace {
 
 constexpr std::string_view how_to_open = "open one with `leasehold session open`";
 
 std::optional<LeaseInfo> owner_in(const sql::ClaimAnswer& answer) {
   if (!answer.session_id || !answer.holder) return std::nullopt;
-  auto owner = owner_from(answer, answer.key);
-  owner.holder.instance = answer.instance.value_or("");
-  return owner;
+  return owner_from(answer, answer.key);
 }
 
 /// For `held`, `race` and `blocked`: who has it, and when to look again if nothing else happens.
@@ -91,32 +117,32 @@ Error no_such_item(std::string_view key) {
 }
 
 Error session_refusal(const sql::LeaseAnswer& answer, std::string_view id) {
-  if (answer.outcome == "not_found") return no_such_session(id);
+  if (answer.outcome.refusal() == Errc::not_found) return no_such_session(id);
   return lease::refusal_from(answer, describe_session(id));
 }
 
 Error claim_refusal(const sql::ClaimAnswer& answer, std::string_view item, std::string_view session) {
   const auto what = describe_item(item);
-  if (answer.outcome == "held") return refused_by_owner(Errc::held, what + " is claimed", answer);
-  if (answer.outcome == "race") return refused_by_owner(Errc::race, what + " was taken in the same instant", answer);
-  if (answer.outcome == "blocked") {
-    const auto message = fmt::format("{} is blocked: {} is claimed", what, describe_obstacle(answer));
-    return refused_by_owner(Errc::blocked, message, answer);
+  const auto code = answer.outcome.refusal();
+  switch (code) {
+    case Errc::held: return refused_by_owner(code, what + " is claimed", answer);
+    case Errc::race: return refused_by_owner(code, what + " was taken in the same instant", answer);
+    case Errc::blocked:
+      return refused_by_owner(code, fmt::format("{} is blocked: {} is claimed", what, describe_obstacle(answer)),
+                              answer);
+    case Errc::unregistered: return unregistered(answer, session);
+    case Errc::at_capacity: return at_capacity(answer, session);
+    case Errc::lost: return lost(answer);
+    case Errc::busy: return busy(answer, item);
+    case Errc::not_found: return no_such_item(answer.key);
+    case Errc::terminal: return {.code = code, .message = what + " is done: reopen it to have it worked on again"};
+    default: return odd_answer(what, answer.outcome.word());
   }
-  if (answer.outcome == "unregistered") return unregistered(answer, session);
-  if (answer.outcome == "at_capacity") return at_capacity(answer, session);
-  if (answer.outcome == "lost") return lost(answer);
-  if (answer.outcome == "busy") return busy(answer, item);
-  if (answer.outcome == "not_found") return no_such_item(answer.key);
-  if (answer.outcome == "terminal") {
-    return {.code = Errc::terminal, .message = what + " is done: reopen it to have it worked on again"};
-  }
-  return odd_answer(what, answer.outcome);
 }
 
 Result<Claim> claim_from(Result<sql::ClaimAnswer> answer, std::string_view item, std::string_view session) {
   if (!answer) return std::move(answer).error();
-  if (answer->outcome != "granted") return claim_refusal(*answer, item, session);
+  if (!answer->outcome.done()) return claim_refusal(*answer, item, session);
   return Claim{.item = std::move(answer->key),
                .token = {answer->token.value_or(0)},
                .session = std::move(answer->session_id).value_or(""),

@@ -1,14 +1,104 @@
-// What else is done with claims: given up, handed over, revoked, looked at.
-#include "core/limits.h"
-#include "core/session_limits.h"
-#include "lease/past_dead_holders.h"
-#include "lease/retry.h"
-#include "session/answer.h"
-#include "session/impl.h"
-#include "session/owner.h"
+// Claims::take and switch_to: an item for a session, past the dead of this host, and waiting for it.
+#include "lease/ask.h"
+#include "lease/patience.h"
+#include "lease/reap.h"
+#include "model/bounds.h"
+#include "model/bounds_people.h"
+#include "model/errors.h"
+#include "session/sessions.h"
 #include "storage/query.h"
 
 namespace leasehold {
+
+namespace session {
+namespace {
+
+/// `statement` is sql::ClaimTake or sql::ClaimSwitch: asked again where the answer got lost, for whoever has the item
+/// already is told the same again.
+template <typename S>
+Result<Claim> try_take(storage::Backend& backend, const S& statement, std::string_view item, std::string_view session,
+                       BootTime deadline) {
+  end_if_gone(backend, session, deadline);
+  std::optional<sql::ClaimAnswer> dead_owner;
+  const auto ask = [&] {
+    return lease::ask_again(deadline, [&] { return storage::query_one(backend, statement, deadline); });
+  };
+  const auto note_owner = [&](const sql::ClaimAnswer& refusal) {
+    if (refusal.outcome.refusal() != Errc::blocked) dead_owner = refusal;
+  };
+  auto claim = claim_from(lease::ask_past_dead_holders(backend, deadline, ask, note_owner), item, session);
+  if (!claim || !dead_owner) return claim;
+  // For the store the item was free; it was taken over all the same.
+  claim->previous_session = dead_owner->session_id.value_or("");
+  claim->previous_holder = dead_owner->holder.value_or("");
+  return claim;
+}
+
+/// Whose claim it is, if it is still there.
+std::string session_of_claim(storage::Backend& backend, std::string_view item, Token token, BootTime deadline) {
+  sql::ClaimList statement{.item = item};
+  statement.most = 1;
+  const auto rows = storage::query(backend, statement, deadline);
+  return rows && !rows->empty() && rows->front().token == token.value ? rows->front().session_id : std::string();
+}
+
+/// Waiting can change that. Where the session itself is full, its own item is in the way: only its owner changes that.
+bool may_change(const Error& refusal) { return may_wait(refusal.code) && refusal.code != Errc::at_capacity; }
+
+/// The item that has to become free first.
+std::string obstacle(const Error& refusal, std::string_view item) {
+  const bool another_one = refusal.code == Errc::blocked && refusal.current;
+  return another_one ? refusal.current->key : std::string(item);
+}
+
+}  // namespace
+}  // namespace session
+
+Result<Claim> Claims::Impl::take_patiently(std::string_view item, const ItemTakeOptions& options,
+                                           const std::function<Result<Claim>()>& once) const {
+  const auto until = BootClock::now() + bounded_wait(options.wait);
+  std::string watched(item);
+  for (;;) {
+    const lease::Patience patience{.topic = "item:" + watched, .until = until, .stop = options.stop};
+    auto claim = lease::ask_patiently(*backend, *awaited, call_timeout, patience, once, [&](const Error& refusal) {
+      return session::may_change(refusal) && session::obstacle(refusal, item) == watched;
+    });
+    const bool over = options.stop.stop_requested() || BootClock::now() >= until;
+    if (claim || over || !session::may_change(claim.error())) return claim;
+    // What stands in the way is another item than a moment ago.
+    watched = session::obstacle(claim.error(), item);
+  }
+}
+
+Result<Claim> Claims::take(std::string_view item, std::string_view session, const ItemTakeOptions& options) const {
+  if (auto checked = check_claim(item, session); !checked) return std::move(checked).error();
+  if (auto checked = check_wait(options.wait); !checked) return std::move(checked).error();
+  sql::ClaimTake statement{.item = item, .session_id = session};
+  if (options.session_token) statement.session_token = options.session_token->value;
+  statement.create = options.create;
+  const auto once = [&] { return session::try_take(*impl_->backend, statement, item, session, impl_->deadline()); };
+  return options.wait == Duration(0) ? once() : impl_->take_patiently(item, options, once);
+}
+
+Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_view to,
+                                const ItemTakeOptions& options) const {
+  if (auto checked = check_name("item key", from); !checked) return std::move(checked).error();
+  if (auto checked = check_name("item key", to); !checked) return std::move(checked).error();
+  if (auto checked = check_wait(options.wait); !checked) return std::move(checked).error();
+  if (from == to) {
+    return Error{.code = Errc::invalid_argument,
+                 .message = "a switch is from one item to another, not to the same: " + session::describe_item(to)};
+  }
+  const sql::ClaimSwitch statement{.from_item = from, .token = token.value, .to_item = to, .create = options.create};
+  const auto once = [&] {
+    const auto deadline = impl_->deadline();
+    const auto session = session::session_of_claim(*impl_->backend, from, token, deadline);
+    return session::try_take(*impl_->backend, statement, to, session, deadline);
+  };
+  return options.wait == Duration(0) ? once() : impl_->take_patiently(to, options, once);
+}
+
+// What else is done with claims: given up, handed over, revoked, looked at.
 namespace session {
 namespace {
 
@@ -22,19 +112,13 @@ void note_end(ClaimInfo& info) {
 }
 
 ClaimInfo claim_info_from(sql::ClaimList::Row& row) {
-  ClaimInfo info;
-  info.owner = owner_from(row, row.item);
-  info.item = std::move(row.item);
-  info.title = std::move(row.title);
-  info.token = {row.token};
-  info.session = std::move(row.session_id);
-  info.active = !row.ended_at;
-  info.taken_at = row.taken_at;
-  info.ended_at = row.ended_at;
-  info.end_reason = std::move(row.end_reason).value_or("");
-  info.end_detail = std::move(row.end_detail).value_or("");
-  info.store_now = row.store_now;
-  if (row.ended_at) note_end(info);
+  auto owner = owner_from(row, row.item);
+  auto session = std::move(row.session_id);
+  auto info = std::move(row).as<ClaimInfo, 3>();
+  info.owner = std::move(owner);
+  info.session = std::move(session);
+  info.active = !info.ended_at;
+  if (!info.active) note_end(info);
   return info;
 }
 
@@ -64,7 +148,7 @@ Result<void> Claims::release(std::string_view item, std::string_view session, To
   const auto deadline = impl_->deadline();
   auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "released") return {};
+  if (answer->outcome.done()) return {};
   return session::claim_refusal(*answer, item, session);
 }
 
@@ -77,9 +161,10 @@ Result<Claim> Claims::transfer(std::string_view item, std::string_view to_sessio
   statement.reason = reason;
   const auto deadline = impl_->deadline();
   const auto once = [&] { return storage::query_one(*impl_->backend, statement, deadline); };
+  session::end_if_gone(*impl_->backend, to_session, deadline);
   auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
     // An operator's is not repeated where the answer was lost: a second one would take it from whoever has it by then.
-    return token ? lease::ask_again(deadline, once) : lease::ask_until_free(deadline, once);
+    return lease::ask_with(token ? lease::IfLost::ask_again : lease::IfLost::give_up, deadline, once);
   });
   return session::claim_from(std::move(answer), item, to_session);
 }
@@ -91,8 +176,8 @@ Result<ClaimInfo> Claims::revoke(std::string_view item, std::string_view reason)
   const sql::ClaimRevoke statement{.item = item, .reason = reason};
   auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "revoked") return session::revoked_from(*answer, reason);
-  if (answer->outcome == "not_found" && answer->why == "claim") {
+  if (answer->outcome.done()) return session::revoked_from(*answer, reason);
+  if (answer->outcome.refusal() == Errc::not_found && answer->why == "claim") {
     return Error{.code = Errc::not_found,
                  .message = session::describe_item(item) + " is not claimed, there is nothing to revoke"};
   }

@@ -1,16 +1,16 @@
 // The backlog: what there is to work on.
 #include <fmt/format.h>
 
-#include "base/json_list.h"
-#include "base/names.h"
+#include <algorithm>
+
+#include "base/json.h"
 #include "base/text.h"
-#include "core/limits.h"
-#include "core/session_limits.h"
-#include "lease/past_dead_holders.h"
-#include "lease/retry.h"
-#include "session/answer.h"
-#include "session/impl.h"
-#include "session/owner.h"
+#include "lease/ask.h"
+#include "lease/reap.h"
+#include "model/bounds.h"
+#include "model/bounds_people.h"
+#include "model/words.h"
+#include "session/sessions.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -18,44 +18,57 @@ namespace session {
 namespace {
 
 ItemInfo item_from(sql::ItemList::Row& row) {
-  ItemInfo info;
-  info.state = item_state_from(row.state).value_or(ItemState::open);
-  if (row.session_id) {
-    info.owner = owner_from(row, row.key);
-    info.owner->state = info.state == ItemState::claimed ? LeaseState::running : LeaseState::expired;
+  auto owner = row.session_id ? std::optional(owner_from(row, row.key)) : std::nullopt;
+  auto info = std::move(row).as<ItemInfo, 1>();
+  if (owner) {
+    if (info.state != ItemState::claimed) owner->state = LeaseState::expired;
+    if (info.state == ItemState::claimed && owner->state != LeaseState::running) info.state = ItemState::stale;
   }
-  info.key = std::move(row.key);
-  info.title = std::move(row.title);
-  info.parent = std::move(row.parent).value_or("");
-  info.metadata = std::move(row.metadata);
-  info.conflicts = texts_from_json(row.conflicts);
-  info.is_working_on = row.is_working_on;
-  info.active_session_id = std::move(row.active_session_id).value_or("");
-  info.token = {row.token};
-  info.created_at = row.created_at;
-  info.done_at = row.done_at;
-  info.done_by = std::move(row.done_by).value_or("");
-  info.store_now = row.store_now;
+  info.owner = std::move(owner);
+  info.is_working_on = info.state == ItemState::claimed;
+  info.active_session_id = info.is_working_on ? info.owner->session : "";
   return info;
+}
+
+/// Those that the store calls `told` and that are `wanted` here, page by page: which processes are gone is known on
+/// this host only, so the store cannot count for us.
+Result<void> collect(storage::Backend& backend, sql::ItemList page, ItemState told, ItemState wanted, std::size_t limit,
+                     BootTime deadline, std::vector<ItemInfo>& found) {
+  page.state = to_string(told);
+  // Most of a page may be of the other kind: small pages would be many questions.
+  page.most = std::max<std::int64_t>(page.most, 1000);
+  std::string last;
+  for (const auto enough = found.size() + limit; found.size() < enough;) {
+    auto items = storage::query_list(backend, page, deadline, item_from);
+    if (!items) return std::move(items).error();
+    const bool is_last = items->size() < static_cast<std::size_t>(page.most);
+    if (!items->empty()) last = items->back().key;
+    for (auto& item : *items) {
+      if (item.state == wanted && found.size() < enough) found.push_back(std::move(item));
+    }
+    if (is_last) return {};
+    page.after_key = last;
+  }
+  return {};
 }
 
 Error add_refusal(const sql::ItemAdd::Row& answer, std::string_view key) {
   const auto what = describe_item(key);
   const auto why = answer.why.value_or("");
   const auto other = describe_item(answer.other.value_or(""));
-  if (answer.outcome == "not_found") {
+  if (answer.outcome.refusal() == Errc::not_found) {
     return {.code = Errc::not_found,
             .message = fmt::format("{}, {} of {}, does not exist: add it first", other,
                                    why == "parent" ? "the parent" : "a conflict", what)};
   }
-  if (answer.outcome == "invalid" && why == "cycle") {
+  if (answer.outcome.is("invalid") && why == "cycle") {
     return {.code = Errc::invalid_argument,
             .message = fmt::format("{} cannot be the parent of {}: it is below it", other, what)};
   }
-  if (answer.outcome == "invalid") {
+  if (answer.outcome.is("invalid")) {
     return {.code = Errc::invalid_argument, .message = fmt::format("{} cannot be added: {}", what, why)};
   }
-  return odd_answer(what, answer.outcome);
+  return odd_answer(what, answer.outcome.word());
 }
 
 }  // namespace
@@ -76,8 +89,8 @@ Result<bool> Items::add(std::string_view key, const ItemOptions& options) const 
   auto answer =
       lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "created") return true;
-  if (answer->outcome == "updated") return false;
+  if (answer->outcome.is("created")) return true;
+  if (answer->outcome.is("updated")) return false;
   return session::add_refusal(*answer, key);
 }
 
@@ -96,11 +109,27 @@ Result<std::vector<ItemInfo>> Items::list(const ItemFilter& filter) const {
   if (auto checked = check_text("item key", filter.after_key); !checked) return std::move(checked).error();
   if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
   sql::ItemList statement{.key = std::nullopt};
-  if (filter.state) statement.state = to_string(*filter.state);
   if (!filter.parent.empty()) statement.parent = filter.parent;
   if (!filter.after_key.empty()) statement.after_key = filter.after_key;
   statement.most = filter.limit;
+  if (filter.state == ItemState::claimed || filter.state == ItemState::stale) {
+    return impl_->list_held(statement, *filter.state);
+  }
+  if (filter.state) statement.state = to_string(*filter.state);
   return storage::query_list(*impl_->backend, statement, impl_->deadline(), session::item_from);
+}
+
+Result<std::vector<ItemInfo>> Items::Impl::list_held(const sql::ItemList& page, ItemState wanted) const {
+  const auto limit = static_cast<std::size_t>(page.most);
+  std::vector<ItemInfo> found;
+  for (const auto told : {ItemState::claimed, ItemState::stale}) {
+    if (told == ItemState::stale && wanted != told) continue;
+    auto collected = session::collect(*backend, page, told, wanted, limit, deadline(), found);
+    if (!collected) return std::move(collected).error();
+  }
+  std::sort(found.begin(), found.end(), [](const ItemInfo& a, const ItemInfo& b) { return a.key < b.key; });
+  if (found.size() > limit) found.erase(found.begin() + static_cast<std::ptrdiff_t>(limit), found.end());
+  return found;
 }
 
 Result<void> Items::done(std::string_view key, std::optional<Token> token) const {
@@ -114,7 +143,7 @@ Result<void> Items::done(std::string_view key, std::optional<Token> token) const
     return lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "done") return {};
+  if (answer->outcome.done()) return {};
   return session::claim_refusal(*answer, key);
 }
 
@@ -125,9 +154,9 @@ Result<void> Items::reopen(std::string_view key) const {
   auto answer =
       lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "reopened" || answer->outcome == "open") return {};
-  if (answer->outcome == "not_found") return session::no_such_item(key);
-  return session::odd_answer(session::describe_item(key), answer->outcome);
+  if (answer->outcome.done()) return {};
+  if (answer->outcome.refusal() == Errc::not_found) return session::no_such_item(key);
+  return session::odd_answer(session::describe_item(key), answer->outcome.word());
 }
 
 Result<void> Items::remove(std::string_view key) const {
@@ -138,7 +167,7 @@ Result<void> Items::remove(std::string_view key) const {
     return lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
   });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome == "removed") return {};
+  if (answer->outcome.done()) return {};
   return session::claim_refusal(*answer, key);
 }
 

@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/names.h"
-#include "core/limits.h"
 #include "lease/reap.h"
-#include "session/answer.h"
-#include "session/impl.h"
+#include "model/bounds.h"
+#include "model/words.h"
+#include "session/sessions.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -25,37 +24,17 @@ Holder holder_from(sql::SessionRow& row) {
 
 /// What the store cannot know: a process of this host that is gone has left a session that only looks alive.
 SessionStatus status_of(const sql::SessionRow& row, const Holder& holder) {
-  const auto status = session_status_from(row.status).value_or(SessionStatus::stale);
+  const auto status = from_word<SessionStatus>(row.status).value_or(SessionStatus::stale);
   const bool alive = status == SessionStatus::active || status == SessionStatus::idle;
   return alive && lease::is_gone(holder) ? SessionStatus::stale : status;
 }
 
 SessionInfo session_info_from(sql::SessionRow& row) {
-  SessionInfo info;
-  info.holder = holder_from(row);
-  info.status = status_of(row, info.holder);
-  info.id = std::move(row.id);
-  info.token = {row.token};
-  info.label = std::move(row.label);
-  info.codebase = std::move(row.codebase);
-  info.track = std::move(row.track);
-  info.metadata = std::move(row.metadata);
-  info.exclusive = row.exclusive;
-  info.ttl = row.ttl;
-  info.opened_at = row.opened_at;
-  info.heartbeat_at = row.heartbeat_at;
-  info.progress_at = row.progress_at;
-  info.progress = std::move(row.progress);
-  info.expires_at = row.expires_at;
-  info.parked_until = row.parked_until;
-  info.ends_by = row.ends_by;
-  info.ended_at = row.ended_at;
-  info.end_reason = std::move(row.end_reason).value_or("");
-  info.end_detail = std::move(row.end_detail).value_or("");
-  info.claims = row.claims;
-  info.item = std::move(row.item).value_or("");
-  info.item_taken_at = row.item_taken_at;
-  info.store_now = row.store_now;
+  auto holder = holder_from(row);
+  const auto status = status_of(row, holder);
+  auto info = std::move(row).as<SessionInfo, 1>();
+  info.holder = std::move(holder);
+  info.status = status;
   return info;
 }
 
@@ -72,6 +51,19 @@ std::optional<std::string_view> unless_empty(const std::string& text) {
 }
 
 }  // namespace
+
+void end_if_gone(storage::Backend& backend, std::string_view id, BootTime deadline) {
+  if (id.empty()) return;
+  sql::SessionList statement{.id = id};
+  statement.most = 1;
+  auto rows = storage::query(backend, statement, deadline);
+  if (!rows || rows->empty() || rows->front().ended_at) return;
+  auto& row = rows->front();
+  const auto holder = holder_from(row);
+  if (!lease::is_gone(holder)) return;
+  static_cast<void>(lease::reap_process(backend, holder.pid, holder.process_start, deadline));
+}
+
 }  // namespace session
 
 Result<SessionInfo> Sessions::show(std::string_view id) const {

@@ -9,12 +9,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "leasehold/result.h"
 #include "leasehold/time.h"
 #include "storage/statement.h"
-#include "storage/value.h"
 
 namespace leasehold::storage {
 
@@ -85,6 +85,10 @@ class Backend {
 
   /// Others may get the server's session between two of our statements: a pooler is in between.
   virtual Result<bool> shares_session(BootTime deadline) = 0;
+
+  /// What can be told of the store's place besides what the statement store_facts tells: names and values.
+  using Facts = std::vector<std::pair<std::string, std::string>>;
+  [[nodiscard]] virtual Facts facts() const { return {}; }
 
   virtual void close() = 0;
 };

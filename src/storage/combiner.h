@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "storage/backend.h"
-#include "storage/boot_wait.h"
 
 namespace leasehold::storage {
 
@@ -55,19 +55,13 @@ class Combiner {
   /// sharing a commit is worth more than overtaking it.
   explicit Combiner(int lanes = 1) : lanes_(lanes) {}
 
-  /// Runs `call` in a batch led by this thread or another. `run_batch(std::span<Call* const>)` must
+  /// Runs the calls of one thread, which have one deadline, in a batch led by this thread or another: all in one batch,
+  /// in the order of their turns. `run_batch(std::span<Call* const>)` must
   /// fill in every answer (or set `alone`) by the earliest deadline among them, and must not throw; no
   /// more threads than there are lanes call it at once. A call whose deadline passes before a batch took it
   /// is `unavailable`.
   template <typename RunBatch>
-  Result<Rows> run(Call& call, RunBatch&& run_batch) {
-    run_all(std::span(&call, 1), run_batch);
-    return std::move(call.answer);
-  }
-
-  /// The same for several calls of one thread, with one deadline: they are in one batch, in the order of their turns.
-  template <typename RunBatch>
-  void run_all(std::span<Call> calls, RunBatch&& run_batch) {
+  void run(std::span<Call> calls, RunBatch&& run_batch) {
     Entry entry{.calls = calls};
     std::unique_lock lock(mutex_);
     waiting_.push_back(&entry);

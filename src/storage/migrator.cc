@@ -1,14 +1,11 @@
-#include "storage/migrator.h"
+#include "storage/migrations.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <thread>
 
-#include "storage/applied.h"
-#include "storage/migration_plan.h"
 #include "storage/query.h"
-#include "storage/schema_check.h"
 
 namespace leasehold::storage {
 namespace {

@@ -43,7 +43,7 @@ Result<Row> only_row(Result<std::vector<Row>> rows) {
 /// For statements that always give exactly one row.
 template <typename S>
 Result<typename S::Row> query_one(Backend& backend, const S& statement, BootTime deadline) {
-  return only_row(query(backend, statement, deadline));
+  return only_row(decode_rows<S>(backend.query(S::statement(), statement.params(), deadline)));
 }
 
 template <typename S>

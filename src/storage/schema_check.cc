@@ -1,12 +1,12 @@
-#include "storage/schema_check.h"
-
 #include <fmt/format.h>
-
 #include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
 
-#include "storage/checksum.h"
+#include "base/text.h"
+#include "storage/migrations.h"
 #include "storage/query.h"
-#include "storage/schema_compare.h"
 
 namespace leasehold::storage {
 namespace {
@@ -61,6 +61,128 @@ Result<std::vector<Drift>> check_schema(Backend& backend, const Applied& applied
   auto drifts = check_history(applied, expected_history);
   for (auto& drift : compare_schemas(std::move(*expected), std::move(*found))) drifts.push_back(std::move(drift));
   return drifts;
+}
+
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+using ByName = std::map<std::string, sql::SchemaObjects::Row>;
+
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+// One word for the schema, whatever it is called, and one space where there is white space.
+std::string normalised(std::string_view text, const Names& schemas) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    auto end = at + 1;
+    if (is_in_word(text[at])) {
+      while (end < text.size() && is_in_word(text[end])) ++end;
+      const auto word = text.substr(at, end - at);
+      const bool is_schema = schemas.contains(word);
+      // A name that is also a keyword stands in double quotes.
+      const bool in_quotes = is_schema && out.ends_with('"') && end < text.size() && text[end] == '"';
+      if (in_quotes) out.pop_back();
+      out += is_schema ? std::string_view("leasehold") : word;
+      at = in_quotes ? end + 1 : end;
+      continue;
+    }
+    if (!is_space(text[at]))
+      out += text[at];
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
+    at = end;
+  }
+  while (out.ends_with(' ')) out.pop_back();
+  return out;
+}
+
+// In a name the schema goes without saying.
+std::string short_name(std::string_view text, const Names& schemas) {
+  constexpr std::string_view prefix = "leasehold.";
+  auto name = normalised(text, schemas);
+  for (auto at = name.find(prefix); at != std::string::npos; at = name.find(prefix, at)) name.erase(at, prefix.size());
+  return name;
+}
+
+ByName by_name(SchemaObjects objects, const Names& schemas) {
+  ByName all;
+  for (auto& object : objects) {
+    object.object = short_name(object.object, schemas);
+    if (object.part_of) object.part_of = short_name(*object.part_of, schemas);
+    object.definition = normalised(object.definition, schemas);
+    all.emplace(object.object, std::move(object));
+  }
+  return all;
+}
+
+constexpr std::size_t context = 16;
+
+// A few words around the place where two definitions part.
+std::string excerpt(std::string_view text, std::size_t from) {
+  constexpr std::size_t most = 60;
+  if (from >= text.size()) return "nothing more";
+  const auto part = text.substr(from, most);
+  return fmt::format("'{}{}{}'", from > 0 ? "..." : "", part, from + most < text.size() ? "..." : "");
+}
+
+std::string difference(std::string_view expected, std::string_view found) {
+  if (expected.empty() || found.empty()) return "differs";
+  const auto parted = std::mismatch(expected.begin(), expected.end(), found.begin(), found.end()).first;
+  auto from = static_cast<std::size_t>(parted - expected.begin());
+  from -= std::min(from, context);
+  while (from > 0 && expected[from - 1] != ' ') --from;
+  return fmt::format("differs: expected {}, found {}", excerpt(expected, from), excerpt(found, from));
+}
+
+struct Finding {
+  Drift drift;
+  std::string part_of;
+  bool differs = false;
+};
+
+std::vector<Finding> find_differences(const ByName& expected, const ByName& found) {
+  std::vector<Finding> all;
+  for (const auto& [name, object] : expected) {
+    const auto there = found.find(name);
+    if (there == found.end()) {
+      all.push_back({{name, "missing"}, object.part_of.value_or("")});
+    } else if (there->second.definition != object.definition) {
+      all.push_back(
+          {{name, difference(object.definition, there->second.definition)}, object.part_of.value_or(""), true});
+    }
+  }
+  for (const auto& [name, object] : found) {
+    if (!expected.contains(name)) all.push_back({{name, "unexpected"}, object.part_of.value_or("")});
+  }
+  return all;
+}
+
+// One drift is told once: with a missing table its columns are missing, and where a column differs, so
+// does the text of its table.
+std::vector<Drift> without_echoes(std::vector<Finding> findings) {
+  Names whole, with_columns;
+  for (const auto& finding : findings) {
+    if (!finding.differs) whole.insert(finding.drift.object);
+    if (finding.drift.object.starts_with("column ")) with_columns.insert(finding.part_of);
+  }
+  std::vector<Drift> drifts;
+  for (auto& finding : findings) {
+    const bool echo =
+        whole.contains(finding.part_of) || (finding.differs && with_columns.contains(finding.drift.object));
+    if (!echo) drifts.push_back(std::move(finding.drift));
+  }
+  return drifts;
+}
+
+}  // namespace
+
+std::vector<Drift> compare_schemas(SchemaObjects expected, SchemaObjects found) {
+  // Both names in both: a schema may be called like one of its tables.
+  Names schemas;
+  for (const auto* objects : {&expected, &found}) {
+    for (const auto& object : *objects) schemas.insert(object.schema);
+  }
+  return without_echoes(find_differences(by_name(std::move(expected), schemas), by_name(std::move(found), schemas)));
 }
 
 }  // namespace leasehold::storage

@@ -1,14 +1,42 @@
+// What goes into a statement and what comes out. The statement knows the types; see statement.h.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "leasehold/lease.h"
+#include "leasehold/time.h"
+#include "model/errors.h"
+
+namespace leasehold::storage {
+
+using IntegerList = std::span<const std::int64_t>;
+using StringList = std::span<const std::string_view>;
+
+/// NULL, a number (also bool, time and duration in microseconds), a text or bytes, or a list of these. Texts, bytes
+/// and lists are borrowed: they must outlive the call.
+using Param = std::variant<std::monostate, std::int64_t, std::string_view, IntegerList, StringList>;
+
+/// The same, of one's own.
+using Cell =
+    std::variant<std::monostate, std::int64_t, std::string, std::vector<std::int64_t>, std::vector<std::string>>;
+using Row = std::vector<Cell>;
+using Rows = std::vector<Row>;
+
 // A named statement: the same name, parameters and columns in every dialect.
 //
 // The list itself is generated from the .sql pairs by tools/embed_sql; see statements.h in the build
 // folder.
-#pragma once
-
-#include <span>
-#include <string_view>
-
-namespace leasehold::storage {
-
 enum class Type {
   text,  ///< UTF-8 without NUL
   bytes,
@@ -62,5 +90,116 @@ struct Dialect {
   std::span<const Migration> migrations;  ///< in order of version
   std::string_view on_connect;            ///< run on every new connection; may be empty
 };
+
+/// What an act came to, a word of the store: it was done, or refused with the word of an error code.
+class Outcome {
+ public:
+  Outcome() = default;
+  explicit Outcome(std::string word) : word_(std::move(word)) {}
+
+  [[nodiscard]] bool done() const {
+    constexpr std::array<std::string_view, 20> words = {
+        "granted",   "extended", "released", "revoked", "closed",  "reaped", "settled", "finished", "enqueued", "done",
+        "triggered", "resumed",  "renamed",  "removed", "deleted", "tied",   "skipped", "reopened", "open",     "ok"};
+    return std::find(words.begin(), words.end(), word_) != words.end();
+  }
+  /// `internal` for a word that is not that of an error code: an answer that nobody expects.
+  [[nodiscard]] Errc refusal() const { return errc_from(word_).value_or(Errc::internal); }
+
+  /// For acts that can be done in several ways, or refused with a word of their own.
+  [[nodiscard]] bool is(std::string_view word) const { return word_ == word; }
+  [[nodiscard]] const std::string& word() const { return word_; }
+  bool operator==(const Outcome&) const = default;
+
+ private:
+  std::string word_;
+};
+
+// Between C++ values and what a statement takes and gives; used by the generated statements.h.
+inline Param encode(std::string_view text) { return text; }
+inline Param encode(std::int64_t number) { return number; }
+inline Param encode(bool flag) { return std::int64_t{flag}; }
+inline Param encode(IntegerList list) { return list; }
+inline Param encode(StringList list) { return list; }
+inline Param encode(Duration span) { return std::int64_t{span.count()}; }
+inline Param encode(Timestamp when) { return std::int64_t{when.time_since_epoch().count()}; }
+
+template <typename T>
+Param encode(const std::optional<T>& value) {
+  return value ? encode(*value) : Param{};
+}
+
+inline std::int64_t number_in(const Cell& cell) {
+  const auto* number = std::get_if<std::int64_t>(&cell);
+  return number ? *number : 0;
+}
+
+// A cell is read once, so a text (a payload, say) moves out of it.
+inline void decode(Cell&& cell, std::string& out) {
+  if (auto* text = std::get_if<std::string>(&cell)) out = std::move(*text);
+}
+inline void decode(Cell&& cell, Outcome& out) {
+  if (auto* text = std::get_if<std::string>(&cell)) out = Outcome(std::move(*text));
+}
+inline void decode(Cell&& cell, std::vector<std::string>& out) {
+  if (auto* texts = std::get_if<std::vector<std::string>>(&cell)) out = std::move(*texts);
+}
+inline void decode(Cell&& cell, std::vector<std::int64_t>& out) {
+  if (auto* numbers = std::get_if<std::vector<std::int64_t>>(&cell)) out = std::move(*numbers);
+}
+inline void decode(const Cell& cell, std::vector<Timestamp>& out) {
+  const auto* numbers = std::get_if<std::vector<std::int64_t>>(&cell);
+  if (!numbers) return;
+  out.reserve(numbers->size());
+  for (const auto number : *numbers) out.emplace_back(Duration(number));
+}
+inline void decode(const Cell& cell, std::int64_t& out) { out = number_in(cell); }
+inline void decode(const Cell& cell, bool& out) { out = number_in(cell) != 0; }
+inline void decode(const Cell& cell, Duration& out) { out = Duration(number_in(cell)); }
+inline void decode(const Cell& cell, Timestamp& out) { out = Timestamp(Duration(number_in(cell))); }
+
+template <typename T>
+void decode(Cell&& cell, std::optional<T>& out) {
+  if (!std::holds_alternative<std::monostate>(cell)) decode(std::move(cell), out.emplace());
+}
+
+// From a column to the member of the same name; used by Row::as() of the generated statements.h.
+template <typename From, typename To>
+concept Fits = std::is_same_v<From, To> ||
+               (std::is_same_v<From, std::int64_t> && (std::is_same_v<To, int> || std::is_same_v<To, Token>)) ||
+               (std::is_same_v<From, std::string> &&
+                (std::is_enum_v<To> || std::is_same_v<To, std::vector<std::string>> ||
+                 std::is_same_v<To, std::vector<std::int64_t>>));
+
+template <typename From, typename To>
+requires Fits<From, To>
+void assign(From&& from, To& to) {
+  if constexpr (std::is_same_v<From, To>) {
+    to = std::forward<From>(from);
+  } else if constexpr (std::is_enum_v<To>) {
+    read_word(from, to);
+  } else if constexpr (std::is_same_v<To, int>) {
+    to = static_cast<int>(from);
+  } else if constexpr (std::is_same_v<To, Token>) {
+    to = {from};
+  } else if constexpr (std::is_same_v<To, std::vector<std::string>>) {
+    to = texts_from_json(from);
+  } else {
+    to = integers_from_json(from);
+  }
+}
+
+/// NULL leaves the member as it is.
+template <typename From, typename To>
+requires Fits<From, To>
+void assign(std::optional<From>&& from, To& to) {
+  if (from) assign(std::move(*from), to);
+}
+
+template <typename From, typename To>
+requires Fits<From, To>
+void assign(std::optional<From>&& from, std::optional<To>& to) {
+  if (from) assign(std::move(*from), to.emplace());
+}
 
 }  // namespace leasehold::storage

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <map>
 
-#include "core/duration.h"
+#include "base/time_text.h"
 #include "leasehold/store.h"
 #include "storage/query.h"
-#include "store/store_impl.h"
+#include "store/store.h"
 
 namespace leasehold {
 namespace {
@@ -45,15 +45,46 @@ Finding judge_clock_difference(std::int64_t store_us, std::int64_t other_us, std
           "leases do not depend on it, but the times shown will look wrong here; check the time service of both"};
 }
 
+Finding judge_permissions(const Facts& facts) {
+  const auto mode = fact(facts, "file_mode");
+  const auto what = fmt::format("file mode = {}", mode);
+  if (mode.empty() || mode.back() == '0') return {Level::fine, what, ""};
+  return {Level::advice, what,
+          fmt::format("every user of this machine can open the store, and payloads and tokens are in it; stop who uses "
+                      "it, then `chmod o= {0}*` (and `chmod g+rw {0}` for a group that shares it)",
+                      fact(facts, "file"))};
+}
+
+Finding judge_mount(const Facts& facts) {
+  if (fact(facts, "file_is_mount_point") != "true") return {Level::fine, "the file is not a mount of its own", ""};
+  return {Level::danger, "the file is a mount of its own",
+          "SQLite keeps a log beside the file, and other containers do not see this one's: two holders could have the "
+          "same lock. Mount the folder that the file is in, never the file"};
+}
+
+/// Also where the file is so damaged that it could not be looked at.
+Finding judge_damage(const std::string& damage) {
+  if (damage.empty()) return {Level::fine, "integrity_check = ok", ""};
+  // SQLite's words begin with a line that names the database.
+  return {Level::danger, fmt::format("the file is damaged: {}", damage.substr(damage.rfind('\n') + 1)),
+          "grants may be forgotten or given twice: stop those who use it, and restore a backup, or save what can be "
+          "read with `sqlite3 FILE .recover`"};
+}
+
 std::vector<Finding> judge_sqlite(const Facts& facts) {
   std::vector<Finding> findings;
   findings.push_back({Level::fine, "sqlite " + fact(facts, "sqlite_version"), ""});
+  findings.push_back(judge_damage(fact(facts, "damage")));
   findings.push_back(judge(facts, "journal_mode", "wal", Level::danger,
                            "without write-ahead logging readers block heartbeats; is this a network file system?"));
   findings.push_back(judge(facts, "synchronous", "full", Level::advice,
                            "a power cut may undo the last grants: two holders could follow. Use ?synchronous=full"));
   findings.push_back(
       judge_clock_difference(number(facts, "store_clock_us"), number(facts, "wall_clock_us"), "wall clock"));
+  if (!fact(facts, "file").empty()) {
+    findings.push_back(judge_permissions(facts));
+    findings.push_back(judge_mount(facts));
+  }
   return findings;
 }
 
@@ -85,8 +116,11 @@ std::vector<Finding> judge_postgres(const Facts& facts) {
                            "leasehold turns it on for its own grants; your own fenced writes may still be lost"));
   findings.push_back(judge(facts, "in_recovery", "false", Level::danger,
                            "this is a standby: leases can only be taken on the primary"));
-  findings.push_back(judge(facts, "default_transaction_isolation", "read committed", Level::advice,
-                           "the functions refuse any other level; say BEGIN ISOLATION LEVEL READ COMMITTED"));
+  findings.push_back(judge(facts, "default_transaction_read_only", "off", Level::danger,
+                           "nothing can be granted or recorded; set it to off when the database may be written"));
+  findings.push_back(judge(facts, "default_transaction_isolation", "read committed", Level::fine,
+                           "leasehold's own transactions are READ COMMITTED; in yours, fences and enqueues work at "
+                           "every level, and everything else wants READ COMMITTED"));
   findings.push_back(judge_replication(facts));
   findings.push_back(judge_old_transaction(facts));
   const auto wall = std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1);
@@ -98,9 +132,11 @@ std::vector<Finding> judge_postgres(const Facts& facts) {
 
 Result<std::vector<Finding>> Store::doctor() const {
   auto rows = storage::query(*impl_->backend, sql::StoreFacts{}, impl_->deadline());
+  if (!rows && rows.error().code == Errc::damaged) return std::vector{judge_damage(rows.error().message)};
   if (!rows) return std::move(rows).error();
   Facts facts;
   for (auto& row : *rows) facts[row.name] = row.value.value_or("");
+  for (auto& [name, value] : impl_->backend->facts()) facts[name] = value;
   auto findings = backend() == "sqlite" ? judge_sqlite(facts) : judge_postgres(facts);
   auto shared = impl_->backend->shares_session(impl_->deadline());
   if (!shared) return std::move(shared).error();

@@ -2,19 +2,22 @@
 #include "store/housekeeping.h"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 
-#include "queue/recovery.h"
+#include "lease/reap.h"
 #include "storage/query.h"
-#include "store/store_impl.h"
+#include "store/store.h"
 
 namespace leasehold {
 namespace {
 
-constexpr std::int64_t prune_batch = 1000;
+// So many rows of a kind are looked at in one transaction: others who write wait for it on SQLite.
+constexpr std::int64_t prune_batch = 2000;
+// Counting is one look over everything; nobody waits for it.
+constexpr Duration preview_timeout = std::chrono::minutes(10);
 
 void add(Pruned& total, const sql::Prune::Row& batch) {
-  total.leases += batch.leases;
-  total.events += batch.events;
   total.claims += batch.claims;
   total.sessions += batch.sessions;
   total.runs += batch.runs;
@@ -24,38 +27,166 @@ void add(Pruned& total, const sql::Prune::Row& batch) {
 }
 
 std::int64_t largest_count(const sql::Prune::Row& batch) {
-  return std::max(
-      {batch.leases, batch.events, batch.claims, batch.sessions, batch.runs, batch.shares, batch.places, batch.topics});
+  return std::max({batch.claims, batch.sessions, batch.runs, batch.shares, batch.places, batch.topics});
+}
+
+class Pruning {
+ public:
+  Pruning(storage::Backend& backend, Duration older_than, std::int64_t batch, Duration call_timeout)
+      : backend_(backend), older_than_(older_than), batch_(batch), call_timeout_(call_timeout) {}
+
+  /// Along the ids of all rows of a kind, one step after the other.
+  template <typename Statement>
+  Result<void> walk(std::int64_t& total) {
+    Statement step{.older_than = older_than_, .after_id = 0, .batch = batch_};
+    for (;;) {
+      auto done = ask(step);
+      if (!done) return std::move(done).error();
+      total += done->pruned;
+      if (done->last_id == 0) return {};
+      step.after_id = done->last_id;
+    }
+  }
+  /// The same along their names.
+  Result<void> walk_locks(std::int64_t& total) {
+    for (std::string after;;) {
+      auto done = ask(sql::LockPrune{.older_than = older_than_, .after_name = after, .batch = batch_});
+      if (!done) return std::move(done).error();
+      total += done->pruned;
+      if (done->last_name.empty()) return {};
+      after = std::move(done->last_name);
+    }
+  }
+  /// Of sets and schedules that somebody has not finished removing.
+  template <typename Statement>
+  Result<void> sweep() {
+    for (;;) {
+      auto done = ask(Statement{.batch = batch_});
+      if (!done) return std::move(done).error();
+      if (done->removed == 0) return {};
+    }
+  }
+  Result<void> clear_the_rest(Pruned& total) {
+    for (;;) {
+      auto done = ask(sql::Prune{.older_than = older_than_, .batch = batch_});
+      if (!done) return std::move(done).error();
+      add(total, *done);
+      // Not until zeros come: with an age of 0, others might end things as quickly as they are pruned.
+      if (largest_count(*done) < batch_) return {};
+    }
+  }
+
+ private:
+  template <typename Statement>
+  Result<typename Statement::Row> ask(const Statement& statement) {
+    return storage::query_one(backend_, statement, BootClock::now() + call_timeout_);
+  }
+
+  storage::Backend& backend_;
+  Duration older_than_;
+  std::int64_t batch_;
+  Duration call_timeout_;
+};
+
+Result<void> check_age(Duration older_than) {
+  if (older_than >= Duration(0)) return {};
+  return Error{.code = Errc::invalid_argument, .message = "the age is negative"};
 }
 
 }  // namespace
 
+// What refers to a lease goes before it: a job keeps the leases of its attempts, a lock its latest.
 Result<Pruned> prune_in_batches(storage::Backend& backend, Duration older_than, std::int64_t batch,
                                 Duration call_timeout) {
+  Pruning pruning(backend, older_than, batch, call_timeout);
   Pruned total;
-  // Jobs first: the leases of their attempts are kept for as long as they are.
-  auto jobs = queue::prune_jobs(backend, older_than, batch, call_timeout);
-  if (!jobs) return std::move(jobs).error();
-  total.jobs = *jobs;
-  for (;;) {
-    const sql::Prune statement{.older_than = older_than, .batch = batch};
-    auto pruned = storage::query_one(backend, statement, BootClock::now() + call_timeout);
-    if (!pruned) return std::move(pruned).error();
-    add(total, *pruned);
-    // Not until zeros come: with an age of 0, others might end things as quickly as they are pruned.
-    if (largest_count(*pruned) < batch) return total;
-  }
+  if (auto done = pruning.walk<sql::JobPrune>(total.jobs); !done) return std::move(done).error();
+  if (auto done = pruning.sweep<sql::ChunkSweep>(); !done) return std::move(done).error();
+  if (auto done = pruning.sweep<sql::ScheduleSweep>(); !done) return std::move(done).error();
+  if (auto done = pruning.clear_the_rest(total); !done) return std::move(done).error();
+  if (auto done = pruning.walk_locks(total.locks); !done) return std::move(done).error();
+  if (auto done = pruning.walk<sql::LeasePrune>(total.leases); !done) return std::move(done).error();
+  if (auto done = pruning.walk<sql::EventPrune>(total.events); !done) return std::move(done).error();
+  return total;
 }
 
 Result<Pruned> Store::prune(Duration older_than) const {
-  if (older_than < Duration(0)) return Error{.code = Errc::invalid_argument, .message = "the age is negative"};
+  if (auto checked = check_age(older_than); !checked) return std::move(checked).error();
   return prune_in_batches(*impl_->backend, older_than, prune_batch, impl_->call_timeout);
 }
 
-Result<Recovered> Store::recover() const { return queue::recover(*impl_->backend, impl_->call_timeout); }
-
-Result<RecoveryStats> Store::recovery_stats() const {
-  return queue::recovery_stats(*impl_->backend, impl_->deadline());
+Result<Pruned> Store::prune_preview(Duration older_than) const {
+  if (auto checked = check_age(older_than); !checked) return std::move(checked).error();
+  const auto deadline = BootClock::now() + std::max(preview_timeout, impl_->call_timeout);
+  auto jobs = storage::query_one(*impl_->backend, sql::JobPrunePreview{.older_than = older_than}, deadline);
+  if (!jobs) return std::move(jobs).error();
+  auto rest = storage::query_one(*impl_->backend, sql::PrunePreview{.older_than = older_than}, deadline);
+  if (!rest) return std::move(rest).error();
+  return Pruned{.jobs = jobs->jobs,
+                .locks = rest->locks,
+                .leases = rest->leases,
+                .events = rest->events,
+                .claims = rest->claims,
+                .sessions = rest->sessions,
+                .runs = rest->runs,
+                .shares = rest->shares,
+                .places = rest->places,
+                .topics = rest->topics};
 }
+
+Result<Recovered> Store::recover() const { return job::recover(*impl_->backend, impl_->call_timeout); }
+
+Result<RecoveryStats> Store::recovery_stats() const { return job::recovery_stats(*impl_->backend, impl_->deadline()); }
+
+namespace job {
+namespace {
+
+constexpr std::int64_t recover_batch = 100;
+
+void add(Recovered& total, const Recovered& batch) {
+  total.locks += batch.locks;
+  total.leases += batch.leases;
+  total.jobs += batch.jobs;
+  total.chunks += batch.chunks;
+  total.claims += batch.claims;
+  total.runs += batch.runs;
+  total.failed += batch.failed;
+  total.unblocked += batch.unblocked;
+  total.store_now = batch.store_now;
+}
+
+}  // namespace
+
+Result<Recovered> recover(storage::Backend& backend, Duration call_timeout) {
+  const auto reaped = lease::Reaper::reap(backend, BootClock::now() + call_timeout);
+  Recovered total;
+  total.leases = reaped.leases;
+  total.jobs = reaped.jobs;
+  total.chunks = reaped.chunks;
+  total.claims = reaped.claims;
+  total.runs = reaped.runs;
+  for (auto remaining = std::numeric_limits<std::int64_t>::max();;) {
+    const sql::Recover statement{.most = recover_batch};
+    auto row = storage::query_one(backend, statement, BootClock::now() + call_timeout);
+    if (!row) return std::move(row).error();
+    const auto batch = sql::Recover::Row(*row).as<Recovered>();
+    add(total, batch);
+    // A job that waits for others, too, is not counted when one of its predecessors has ended.
+    if (batch.is_nothing() && (row->remaining == 0 || row->remaining >= remaining)) return total;
+    remaining = row->remaining;
+  }
+}
+
+Result<RecoveryStats> recovery_stats(storage::Backend& backend, BootTime deadline) {
+  auto preview = storage::query_one(backend, sql::RecoverPreview{}, deadline);
+  if (!preview) return std::move(preview).error();
+  auto rows = storage::query(backend, sql::RecoveryTotals{}, deadline);
+  if (!rows) return std::move(rows).error();
+  RecoveryStats stats{.stale_now = sql::RecoverPreview::Row(*preview).as<Recovered>(), .totals = {}};
+  for (auto& row : *rows) stats.totals.push_back(std::move(row).as<RecoveryTotal>());
+  return stats;
+}
+
+}  // namespace job
 
 }  // namespace leasehold

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "leasehold/recovery.h"
+#include "leasehold/result.h"
 #include "leasehold/store.h"
 #include "storage/backend.h"
 
@@ -11,5 +13,15 @@ namespace leasehold {
 /// `batch` of each kind at a time, until none of any kind is left; `call_timeout` is for each batch.
 Result<Pruned> prune_in_batches(storage::Backend& backend, Duration older_than, std::int64_t batch,
                                 Duration call_timeout);
+
+// Recovering: what expired leases and dead processes have left behind goes back to work.
+namespace job {
+
+/// In batches, until nothing is left. `call_timeout` is for each.
+Result<Recovered> recover(storage::Backend& backend, Duration call_timeout);
+
+Result<RecoveryStats> recovery_stats(storage::Backend& backend, BootTime deadline);
+
+}  // namespace job
 
 }  // namespace leasehold

@@ -1,22 +1,21 @@
-#include "leasehold/store.h"
+#include "store/store.h"
 
 #include <filesystem>
 
 #include "chunk/chunks.h"
-#include "core/limits.h"
 #include "core/store_url.h"
-#include "limit/limits.h"
+#include "job/jobs.h"
+#include "lease/reap.h"
+#include "leasehold/store.h"
 #include "lock/locks.h"
-#include "queue/jobs.h"
+#include "model/bounds.h"
+#include "rate/rates.h"
 #include "schedule/schedules.h"
-#include "session/impl.h"
-#include "storage/migrator.h"
+#include "session/sessions.h"
+#include "storage/migrations.h"
 #include "storage/postgres/backend.h"
 #include "storage/query.h"
 #include "storage/sqlite/backend.h"
-#include "store/migrations.h"
-#include "store/open_store.h"
-#include "store/store_impl.h"
 
 namespace leasehold {
 namespace {
@@ -52,34 +51,28 @@ Result<void> bring_schema_up(storage::Backend& backend, const StoreUrl& url, con
   return migrator.require_current();
 }
 
-Event event_from(sql::EventList::Row& row) {
-  return {.id = row.id,
-          .at = row.at,
-          .kind = std::move(row.kind),
-          .key = std::move(row.key),
-          .what = std::move(row.what),
-          .token = {row.token},
-          .holder = std::move(row.holder),
-          .host = std::move(row.host),
-          .previous_holder = row.previous_holder.value_or(""),
-          .detail = row.detail.value_or("")};
-}
+Event event_from(sql::EventList::Row& row) { return std::move(row).as<Event>(); }
 
 LeaseInfo lease_from(sql::LeaseList::Row& row) {
   LeaseInfo lease;
   lease.kind = std::move(row.kind);
   lease.key = std::move(row.key);
-  lease.state = row.expires_at > row.store_now ? LeaseState::running : LeaseState::expired;
   lease.token = {row.token};
   lease.holder.name = std::move(row.holder);
   lease.holder.host = std::move(row.host);
+  lease.holder.boot_id = std::move(row.boot_id);
   lease.holder.pid = row.pid;
+  lease.holder.process_start = row.process_start;
   lease.holder.tty = std::move(row.tty);
   lease.ttl = row.ttl;
   lease.acquired_at = row.acquired_at;
   lease.heartbeat_at = row.heartbeat_at;
   lease.expires_at = row.expires_at;
   lease.store_now = row.store_now;
+  // A dead process of this host gives way at once, as wherever sessions are shown; its lock does not before it expires.
+  const bool gives_way = lease.kind != "lock" && lease::is_gone(lease.holder);
+  const bool alive = lease.expires_at > lease.store_now && !gives_way;
+  lease.state = alive ? LeaseState::running : LeaseState::expired;
   return lease;
 }
 
@@ -123,14 +116,15 @@ Result<bool> Store::rehome(std::string_view url) {
 }
 
 Locks Store::locks() const {
-  return Locks(std::make_shared<const Locks::Impl>(Locks::Impl{impl_->backend, impl_->call_timeout}));
+  return Locks(std::make_shared<const Locks::Impl>(Locks::Impl{impl_->backend, impl_->call_timeout, impl_->recalls}));
 }
 
 Jobs Store::jobs() const {
   return Jobs(std::make_shared<const Jobs::Impl>(Jobs::Impl{.backend = impl_->backend,
                                                             .call_timeout = impl_->call_timeout,
                                                             .reaper = impl_->reaper,
-                                                            .awaited = impl_->awaited}));
+                                                            .awaited = impl_->awaited,
+                                                            .recalls = impl_->recalls}));
 }
 
 Queues Store::queues() const {
@@ -145,7 +139,8 @@ Chunks Store::chunks() const {
 }
 
 Sessions Store::sessions() const {
-  return Sessions(std::make_shared<const Sessions::Impl>(Sessions::Impl{impl_->backend, impl_->call_timeout}));
+  return Sessions(
+      std::make_shared<const Sessions::Impl>(Sessions::Impl{impl_->backend, impl_->call_timeout, impl_->recalls}));
 }
 
 Items Store::items() const {
@@ -226,5 +221,25 @@ Result<void> Store::grant(std::string_view role, Scope scope) const {
 }
 
 std::string_view Store::backend() const noexcept { return impl_->backend->dialect().name; }
+
+using storage::Migrator;
+
+Result<std::vector<MigrationInfo>> Migrations::status() const {
+  return Migrator(*impl_->backend, impl_->call_timeout).status();
+}
+
+Result<std::vector<MigrationInfo>> Migrations::up() const {
+  return Migrator(*impl_->backend, impl_->call_timeout).up();
+}
+
+Result<std::vector<MigrationInfo>> Migrations::down(int version) const {
+  return Migrator(*impl_->backend, impl_->call_timeout).down(version);
+}
+
+Result<std::vector<Drift>> Migrations::verify() const {
+  return Migrator(*impl_->backend, impl_->call_timeout).verify();
+}
+
+Result<std::string> Migrations::plan() const { return Migrator(*impl_->backend, impl_->call_timeout).plan(); }
 
 }  // namespace leasehold

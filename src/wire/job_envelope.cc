@@ -1,4 +1,4 @@
-#include "wire/job_envelope.h"
+#include "wire/lines.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,11 @@
 #include <boost/json/parse.hpp>
 #include <limits>
 
-#include "base/invalid.h"
-#include "base/json_member.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "core/duration.h"
-#include "core/job_text.h"
-#include "core/moment.h"
-#include "core/suggest.h"
-#include "wire/base64.h"
+#include "base/time_text.h"
+#include "model/job_text.h"
+#include "wire/json.h"
 
 namespace leasehold::wire {
 namespace {
@@ -99,9 +96,9 @@ Result<void> take_base64(std::string& into, std::string_view key, const json::va
 }
 
 Error unknown_key(std::string_view key) {
-  static const std::vector<std::string> known = {"payload", "payload_base64", "priority",  "delay",
-                                                 "run_at",  "dedupe_key",     "limit_key", "failure_budget",
-                                                 "backoff", "crash_budget",   "tags",      "after"};
+  static const std::vector<std::string> known = {
+      "payload",        "payload_base64", "priority",     "delay", "run_at", "dedupe_key", "limit_key",
+      "failure_budget", "backoff",        "crash_budget", "tags",  "after",  "if_failed"};
   const auto meant = nearest(key, known);
   return invalid(
       fmt::format("unknown key {}{}", leasehold::quoted(key), meant.empty() ? "" : ": did you mean " + meant + "?"));
@@ -122,6 +119,7 @@ Result<void> take_member(JobEnvelope& out, std::string_view key, const json::val
   if (key == "backoff") return take_parsed(settings.backoff, key, value, parse_backoff);
   if (key == "tags") return take_list(settings.tags, key, value, text_in);
   if (key == "after") return take_list(settings.after, key, value, integer_in);
+  if (key == "if_failed") return take_parsed(settings.if_failed, key, value, parse_if_failed);
   return unknown_key(key);
 }
 

@@ -1,14 +1,13 @@
 #include "wire/json.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <cstdint>
 
 // The library itself is header-only here: its one compiled copy is in this file.
-#include <algorithm>
 #include <boost/json/src.hpp>
 
-#include "base/json_check.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "wire/base64.h"
 
 namespace leasehold::wire {
 namespace {
@@ -21,57 +20,10 @@ std::size_t sequence_length(std::string_view bytes) {
   return 0;
 }
 
-void render_into(std::string& out, const boost::json::value& value);
-
-void render_into(std::string& out, const boost::json::object& object) {
-  out += '{';
-  for (const auto& [key, member] : object) {
-    if (out.back() != '{') out += ',';
-    out += boost::json::serialize(boost::json::string_view(key));
-    out += ':';
-    render_into(out, member);
-  }
-  out += '}';
-}
-
-void render_into(std::string& out, const boost::json::array& array) {
-  out += '[';
-  for (const auto& item : array) {
-    if (&item != array.begin()) out += ',';
-    render_into(out, item);
-  }
-  out += ']';
-}
-
-void render_into(std::string& out, const boost::json::value& value) {
-  if (const auto* object = value.if_object()) {
-    render_into(out, *object);
-  } else if (const auto* array = value.if_array()) {
-    render_into(out, *array);
-  } else if (const auto* number = value.if_double()) {
-    out += fmt::format("{}", *number);
-  } else {
-    out += boost::json::serialize(value);
-  }
-}
-
 }  // namespace
 
-std::string render(const boost::json::value& value) {
-  std::string out;
-  render_into(out, value);
-  return out;
-}
-
-std::string with_members(std::string object,
-                         std::initializer_list<std::pair<std::string_view, std::string_view>> members) {
-  object.pop_back();
-  for (const auto& [key, value] : members) object.append(fmt::format(",\"{}\":{}", key, value));
-  return object + '}';
-}
-
 std::string as_it_is(std::string_view kept) {
-  if (!is_json(kept)) return render(text(kept));
+  if (!is_json(kept)) return quoted_text(kept);
   std::string line(kept);
   // Between the parts of JSON a line break is a blank, and inside a string there is none.
   std::replace_if(
@@ -79,7 +31,7 @@ std::string as_it_is(std::string_view kept) {
   return line;
 }
 
-boost::json::string text(std::string_view bytes) {
+std::string quoted_text(std::string_view bytes) {
   boost::json::string clean;
   clean.reserve(bytes.size());
   while (!bytes.empty()) {
@@ -87,55 +39,52 @@ boost::json::string text(std::string_view bytes) {
     clean.append(length > 0 ? bytes.substr(0, length) : std::string_view("\xEF\xBF\xBD"));
     bytes.remove_prefix(length > 0 ? length : 1);
   }
-  return clean;
+  return boost::json::serialize(clean);
 }
 
-boost::json::value seconds(Duration span) {
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(span);
-  if (whole == span) return std::int64_t{whole.count()};
-  return std::chrono::duration<double>(span).count();
+namespace {
+
+constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Three bytes in one number, the first one on top; what is missing is zero.
+std::uint32_t packed(std::string_view three) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    bits = bits << 8U | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
+  return bits;
 }
 
-boost::json::value seconds_from_now(BootTime until) {
-  return seconds(std::max(until - BootClock::now(), Duration::zero()));
-}
+}  // namespace
 
-boost::json::string timestamp(Timestamp when) { return boost::json::string(leasehold::to_string(when)); }
-
-boost::json::array texts(const std::vector<std::string>& list) {
-  boost::json::array out;
-  for (const auto& one : list) out.push_back(text(one));
-  return out;
-}
-
-boost::json::value text_or_null(std::string_view value) {
-  return value.empty() ? boost::json::value(nullptr) : boost::json::value(text(value));
-}
-
-boost::json::value number_or_null(std::int64_t value) {
-  return value == 0 ? boost::json::value(nullptr) : boost::json::value(value);
-}
-
-boost::json::value timestamp_or_null(const std::optional<Timestamp>& when) {
-  return when ? boost::json::value(timestamp(*when)) : boost::json::value(nullptr);
-}
-
-void put_bytes(boost::json::object& object, std::string_view key, std::string_view bytes) {
-  if (is_utf8(bytes)) {
-    object[key] = bytes;
-  } else {
-    object[std::string(key) + "_base64"] = to_base64(bytes);
+std::string to_base64(std::string_view bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(3, bytes.size()))) {
+    const auto three = bytes.substr(0, 3);
+    const auto bits = packed(three);
+    for (std::size_t i = 0; i < 4; ++i) text += i <= three.size() ? alphabet[bits >> (18 - 6 * i) & 63U] : '=';
   }
+  return text;
 }
 
-boost::json::object encode(const Holder& holder) {
-  return {{"name", text(holder.name)},
-          {"host", text(holder.host)},
-          {"pid", number_or_null(holder.pid)},
-          {"tty", text_or_null(holder.tty)},
-          {"boot_id", text_or_null(holder.boot_id)},
-          {"process_start", number_or_null(holder.process_start)},
-          {"instance", text_or_null(holder.instance)}};
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  text.remove_suffix(padding);
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3 + 3);
+  std::uint32_t bits = 0;
+  int waiting = 0;
+  for (const char c : text) {
+    const auto digit = alphabet.find(c);
+    if (digit == std::string_view::npos) return std::nullopt;
+    bits = bits << 6U | static_cast<std::uint32_t>(digit);
+    waiting += 6;
+    if (waiting < 8) continue;
+    waiting -= 8;
+    bytes += static_cast<char>(bits >> static_cast<unsigned>(waiting) & 0xFFU);
+  }
+  return bytes;
 }
 
 }  // namespace leasehold::wire

@@ -1,114 +1,100 @@
 #include "wire/wire.h"
 
-#include <boost/json/object.hpp>
+#include <fmt/format.h>
 
-#include "wire/jobs.h"
+#include "base/text.h"
 #include "wire/json.h"
-#include "wire/leases.h"
 
 namespace leasehold::wire {
+namespace {
 
-std::string to_json(const Grant& grant) { return render(encode(grant)); }
-std::string to_json(const LeaseInfo& lease) { return render(encode(lease)); }
-std::string to_json(const LockInfo& lock) { return render(encode(lock)); }
-std::string to_json(const LockHolder& holder) { return render(encode(holder)); }
-
-std::string to_json(const Event& event) {
-  return render(boost::json::object{{"id", event.id},
-                                    {"at", timestamp(event.at)},
-                                    {"kind", text(event.kind)},
-                                    {"key", text(event.key)},
-                                    {"what", text(event.what)},
-                                    {"token", event.token.value},
-                                    {"holder", text(event.holder)},
-                                    {"host", text(event.host)},
-                                    {"previous_holder", text_or_null(event.previous_holder)},
-                                    {"detail", text_or_null(event.detail)}});
-}
-
-std::string to_json(const StoreStatus& status, const std::vector<QueueInfo>& queues, const RecoveryStats& recovery) {
-  boost::json::object out{{"backend", text(status.backend)},
-                          {"schema_version", status.schema_version},
-                          {"locks", status.locks},
-                          {"waiters", status.waiters},
-                          {"held_leases", status.held_leases},
-                          {"expired_leases", status.expired_leases},
-                          {"ended_leases", status.ended_leases},
-                          {"events", status.events},
-                          {"queues", encode(queues)},
-                          {"recovery", encode(recovery)},
-                          {"store_now", timestamp(status.store_now)}};
-  return render(out);
-}
-
-std::string to_json(const Pruned& pruned) {
-  return render(boost::json::object{{"jobs", pruned.jobs},
-                                    {"leases", pruned.leases},
-                                    {"events", pruned.events},
-                                    {"claims", pruned.claims},
-                                    {"sessions", pruned.sessions},
-                                    {"runs", pruned.runs},
-                                    {"shares", pruned.shares},
-                                    {"places", pruned.places},
-                                    {"topics", pruned.topics}});
-}
-
-std::string to_json(const Finding& finding) {
-  return render(boost::json::object{
-      {"level", to_string(finding.level)}, {"what", text(finding.what)}, {"advice", text_or_null(finding.advice)}});
-}
-
-std::string to_json(const MigrationInfo& migration) {
-  return render(boost::json::object{{"version", migration.version},
-                                    {"name", text(migration.name)},
-                                    {"checksum", text(migration.checksum)},
-                                    {"applied_at", timestamp_or_null(migration.applied_at)},
-                                    {"changed", migration.changed}});
-}
-
-std::string to_json(const Drift& drift) {
-  return render(boost::json::object{{"object", text(drift.object)}, {"problem", text(drift.problem)}});
-}
-
-std::string to_json(const Error& error) {
-  boost::json::object inner{{"code", leasehold::to_string(error.code)}, {"message", text(error.message)}};
-  if (error.lost_reason) inner["reason"] = leasehold::to_string(*error.lost_reason);
-  if (error.current) inner["current"] = encode(*error.current);
-  if (error.retry_at) inner["retry_at"] = timestamp(*error.retry_at);
-  if (error.retry_in) inner["retry_in_seconds"] = seconds(*error.retry_in);
-  return render(boost::json::object{{"error", std::move(inner)}});
-}
-
-std::string object(std::initializer_list<std::pair<std::string_view, Scalar>> fields) {
-  boost::json::object out;
-  for (const auto& [key, scalar] : fields) {
-    auto& value = out[key];
-    if (const auto* string = std::get_if<std::string_view>(&scalar)) {
-      value = text(*string);
-    } else if (const auto* number = std::get_if<std::int64_t>(&scalar)) {
-      value = *number;
-    } else if (const auto* fraction = std::get_if<double>(&scalar)) {
-      value = *fraction;
-    } else {
-      value = std::get<bool>(scalar);
-    }
+/// An object, member by member.
+class ObjectText {
+ public:
+  ObjectText& put(std::string_view key, std::string_view json) {
+    if (text_.size() > 1) text_ += ',';
+    text_ += fmt::format("\"{}\":{}", key, json);
+    return *this;
   }
-  return render(out);
+
+  /// Under `key` as text where they are UTF-8, else under `key`_base64.
+  ObjectText& put_bytes(std::string_view key, std::string_view bytes) {
+    if (is_utf8(bytes)) return put(key, quoted_text(bytes));
+    return put(std::string(key) + "_base64", quoted_text(to_base64(bytes)));
+  }
+
+  ObjectText& put(Members members);
+  ObjectText& put(const model::Object& object) {
+    for (const auto& field : object.type.fields) put(field, object.at);
+    return *this;
+  }
+
+  std::string close() { return std::move(text_) + '}'; }
+
+ private:
+  void put(const model::Field& field, const void* object);
+
+  std::string text_ = "{";
+};
+
+/// A value or a scalar as JSON. Numbers are written as people write them: 30, or 0.25.
+struct Written {
+  std::string operator()(std::monostate) const { return "null"; }
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return fmt::format("{}", value); }
+  std::string operator()(std::string_view value) const { return quoted_text(value); }
+  std::string operator()(const std::string& value) const { return quoted_text(value); }
+  std::string operator()(Timestamp value) const { return quoted_text(leasehold::to_string(value)); }
+  std::string operator()(Duration value) const {
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(value);
+    if (whole == value) return (*this)(std::int64_t{whole.count()});
+    return (*this)(std::chrono::duration<double>(value).count());
+  }
+  std::string operator()(const model::Object& value) const { return ObjectText().put(value).close(); }
+  template <typename T>
+  std::string operator()(const std::vector<T>& list) const {
+    std::string text = "[";
+    for (const auto& one : list) text += (text.size() > 1 ? "," : "") + (*this)(one);
+    return text + ']';
+  }
+};
+
+ObjectText& ObjectText::put(Members members) {
+  for (const auto& [key, scalar] : members) put(key, std::visit(Written(), scalar));
+  return *this;
 }
+
+void ObjectText::put(const model::Field& field, const void* object) {
+  if (field.kind == model::Kind::hidden || (field.present != nullptr && !field.present(object))) return;
+  const auto value = model::value_of(field, object);
+  const bool is_none = std::holds_alternative<std::monostate>(value);
+  if (is_none && field.left_out) return;
+  if (is_none) {
+    put(field.name, "null");
+  } else if (field.kind == model::Kind::inlined) {
+    put(std::get<model::Object>(value));
+  } else if (field.kind == model::Kind::bytes) {
+    put_bytes(field.name, std::get<std::string>(value));
+  } else if (field.kind == model::Kind::json) {
+    put(field.name, as_it_is(std::get<std::string>(value)));
+  } else {
+    put(field.name, std::visit(Written(), value));
+  }
+}
+
+}  // namespace
+
+std::string to_json(const model::Object& answer) { return ObjectText().put(answer).close(); }
+
+std::string to_json(Members whose, const model::Object& answer) { return ObjectText().put(whose).put(answer).close(); }
+
+std::string to_json(const Error& error) { return ObjectText().put("error", to_json(model::object_of(error))).close(); }
+
+std::string object(Members members) { return ObjectText().put(members).close(); }
 
 std::string bytes_object(std::string_view key, std::string_view bytes) {
-  boost::json::object out;
-  put_bytes(out, key, bytes);
-  return render(out);
-}
-
-const char* to_string(Finding::Level level) noexcept {
-  switch (level) {
-    case Finding::Level::fine: return "fine";
-    case Finding::Level::advice: return "advice";
-    case Finding::Level::danger: return "danger";
-  }
-  return "danger";
+  return ObjectText().put_bytes(key, bytes).close();
 }
 
 }  // namespace leasehold::wire

@@ -93,7 +93,7 @@ TEST_P(ChunkCommands, AWaitingClaimGoesOnFromTheCursorAndTheLateSaveIs76) {
 TEST_P(ChunkCommands, TheEnvironmentOfARunNamesTheChunk) {
   plan("orders", {"a", "b"});
   const auto held = claimed("orders");
-  const Environment env = {{"LEASEHOLD_SET", "orders"}, {"LEASEHOLD_KEY", held.key}, {"LEASEHOLD_TOKEN", held.token}};
+  const Environment env = {{"LEASEHOLD_SET", "orders"}, {"LEASEHOLD_CHUNK", held.key}, {"LEASEHOLD_TOKEN", held.token}};
   const auto extended = tool({"chunk", "heartbeat", "--rows", "5", "--ttl", "1h"}, env);
   EXPECT_EQ(extended.exit_code, 0) << extended.err;
   EXPECT_TRUE(contains(extended.out, "extended a  until "));
@@ -252,6 +252,17 @@ TEST_P(ChunkCommands, RmForgetsASetThatNobodyLoads) {
             "would remove orders with 2 chunks, 1 of them completed\n");
   EXPECT_EQ(tool({"chunk", "rm", "orders", "--yes"}).out, "removed orders with 2 chunks\n");
   EXPECT_EQ(tool({"chunk", "rm", "orders", "--yes"}).exit_code, 4);
+}
+
+TEST_P(ChunkCommands, ShowHasTheWholeErrorAndListsItsFirstLine) {
+  plan("orders", {"a"});
+  const auto held = claimed("orders");
+  ASSERT_EQ(say("fail", "orders", held, {"--final", "--error", "first line\nsecond line"}).exit_code, 0);
+  EXPECT_TRUE(
+      contains(tool({"chunk", "show", "orders", "a"}).out, "error       first line\n            second line\n"));
+  const auto list = tool({"chunk", "ls", "orders"}).out;
+  EXPECT_TRUE(contains(list, "first line\n"));
+  EXPECT_FALSE(contains(list, "second"));
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ class ChunkToolTest : public StoreToolTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto finished = tool(arguments);
     EXPECT_EQ(finished.exit_code, 0) << finished.err;
-    const auto space = finished.out.find(' ');
-    return {finished.out.substr(space + 1, finished.out.find('\n') - space - 1), finished.out.substr(0, space)};
+    return {finished.out.substr(0, finished.out.rfind(' ')), token_in(finished.out)};
   }
 
   /// A verdict, or a heartbeat, about a held chunk.

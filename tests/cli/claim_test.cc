@@ -77,12 +77,25 @@ TEST_P(ClaimCommands, TheEnvironmentSaysWhichOpeningOfTheSessionItIs) {
   Environment env = {{"LEASEHOLD_SESSION", "ann-1"}, {"LEASEHOLD_SESSION_TOKEN", early}};
   const auto taken = tool({"claim", "take", "SD-1", "-q"}, env);
   EXPECT_EQ(taken.exit_code, 0) << taken.err;
-  const auto token = taken.out.substr(0, taken.out.find('\n'));
+  const auto token = token_in(taken.out);
   EXPECT_EQ(tool({"claim", "release", "SD-1", "--token", token}, env).out, "released SD-1\n");
   tool({"session", "close"}, env);
   opened("ann-1");
   EXPECT_EQ(tool({"claim", "take", "SD-1"}, env).exit_code, 76) << "of an earlier opening";
   EXPECT_EQ(tool({"claim", "take", "SD-1", "--session", "ann-1"}).exit_code, 0);
+}
+
+TEST_P(ClaimCommands, QuietPrintsIdentityAndToken) {
+  const auto opened_one = tool({"session", "open", "--id", "ann-1", "-q"});
+  EXPECT_EQ(opened_one.out, "ann-1 " + token_in(opened_one.out) + "\n");
+  EXPECT_EQ(opened_one.err, "");
+  opened("bob-1");
+  const auto taken = tool({"claim", "take", "SD-1", "--session", "ann-1", "--create", "-q"}).out;
+  EXPECT_EQ(taken, "SD-1 " + token_in(taken) + "\n");
+  const auto switched = tool({"claim", "switch", "SD-1", "SD-2", "--create", "--token", token_in(taken), "-q"}).out;
+  EXPECT_EQ(switched, "SD-2 " + token_in(switched) + "\n");
+  const auto handed = tool({"claim", "transfer", "SD-2", "--to", "bob-1", "--token", token_in(switched), "-q"}).out;
+  EXPECT_EQ(handed, "SD-2 " + token_in(handed) + "\n");
 }
 
 TEST_P(ClaimCommands, AStaleSessionsItemIsTakenOverAtOnce) {

@@ -1,4 +1,5 @@
 // The job commands: what they print, where, and with which exit code.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -86,6 +87,48 @@ TEST_P(JobCommands, ADelayAMomentOrAnotherJobKeepAJobWaiting) {
   EXPECT_EQ(tool({"job", "add", "mail", "x", "--delay", "1h", "--at", "09:30"}).exit_code, 2);
   EXPECT_EQ(tool({"job", "add", "mail", "x", "--at", "tomorrow"}).exit_code, 2);
   EXPECT_EQ(tool({"job", "add", "mail", "x", "--backoff", "1h..5s"}).exit_code, 2);
+}
+
+TEST_P(JobCommands, ShowTellsWhatAJobRunsAfterAndWhatIsGoingToHappen) {
+  const auto first = added("first");
+  const auto waits = added("mail", "x", {"--after", first, "--if-failed", "wait"});
+  const auto runs = added("mail", "x", {"--after", first, "--if-failed", "run"});
+  const auto goes_along = added("mail", "x", {"--after", first});
+  EXPECT_NE(tool({"job", "show", goes_along}).out.find("if one fails, this job is cancelled"), std::string::npos);
+  const auto job = claimed("first");
+  EXPECT_EQ(tool({"job", "fail", job.id, "--token", job.token, "--for-good"}).exit_code, 0);
+  EXPECT_EQ(state_of(goes_along), "cancelled");
+  EXPECT_EQ(state_of(runs), "available");
+  const auto told = tool({"job", "show", waits}).out;
+  EXPECT_NE(told.find("waits for job " + first + ", which is failed: retry that job, or cancel this one"),
+            std::string::npos)
+      << told;
+  const auto seen = json({"job", "show", waits});
+  EXPECT_EQ(seen.at("if_failed"), "wait");
+  EXPECT_EQ(seen.at("predecessors").at(0).at("state"), "failed");
+  EXPECT_TRUE(json({"job", "show", first}).at("if_failed").is_null());
+  const auto refused = tool({"job", "retry", goes_along});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_NE(refused.err.find("job " + first), std::string::npos) << refused.err;
+}
+
+TEST_P(JobCommands, AJobAfterADeadOneIsCancelledAndTheToolSaysSo) {
+  const auto first = added("mail");
+  EXPECT_EQ(tool({"job", "cancel", first}).exit_code, 0);
+  const auto finished = tool({"job", "add", "mail", "x", "--after", first});
+  EXPECT_EQ(finished.exit_code, 0);
+  EXPECT_NE(finished.err.find("is cancelled"), std::string::npos) << finished.err;
+  EXPECT_EQ(tool({"job", "add", "mail", "x", "--after", first, "--if-failed", "panic"}).exit_code, 2);
+}
+
+TEST_P(JobCommands, AnEnvelopeSaysWhatAJobRunsAfter) {
+  const auto first = added("first");
+  const auto line = R"({"payload":"x","after":[)" + first + R"(],"if_failed":"run"})" + "\n";
+  EXPECT_EQ(tool({"job", "import", "mail", "--envelope", "-"}, {}, line).exit_code, 0);
+  const auto bad = R"({"payload":"x","if_failed":"panic"})" + std::string("\n");
+  EXPECT_EQ(tool({"job", "import", "mail", "--envelope", "-"}, {}, bad).exit_code, 1);
+  EXPECT_EQ(tool({"job", "cancel", first}).exit_code, 0);
+  EXPECT_EQ(json({"queue", "show", "mail"}).at("available"), 1);
 }
 
 TEST_P(JobCommands, ClaimTellsNumberTokenAttemptAndEnd) {
@@ -285,6 +328,23 @@ TEST_P(JobCommands, CancelRetryAndDeleteSayWhatTheyCannotDo) {
   EXPECT_EQ(tool({"job", "delete", id, "--yes"}).out, "deleted " + id + "\n");
   EXPECT_EQ(tool({"job", "show", id}).exit_code, 4);
   EXPECT_EQ(tool({"job", "cancel", id}).exit_code, 4);
+}
+
+TEST_P(JobCommands, ErrorsAreALineEachAndShowHasTheWholeText) {
+  const auto id = added("mail");
+  const auto text = "\nfirst line\n  second \x1b[31mline\n\nlast line\n";
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    const auto held = claimed("mail");
+    ASSERT_EQ(tool({"job", "fail", held.id, "--token", held.token, "--error", text, "--delay", "0s"}).exit_code, 0);
+  }
+  const auto errors = tool({"job", "errors"}).out;
+  EXPECT_EQ(std::count(errors.begin(), errors.end(), '\n'), 3) << errors;
+  EXPECT_TRUE(contains(errors, "first line\n"));
+  EXPECT_FALSE(contains(errors, "second"));
+  const auto shown = tool({"job", "show", id}).out;
+  EXPECT_TRUE(contains(shown, "\nerror of attempts 1 to 2:\n"));
+  EXPECT_TRUE(contains(shown, "  first line\n    second \\x1b[31mline\n\n  last line\n"));
+  EXPECT_FALSE(contains(shown, "\\x0a"));
 }
 
 TEST_P(JobCommands, RedriveWantsAYesAndAQueueOrAll) {

@@ -1,6 +1,6 @@
 // --json: the shape of every value and error.
+#include "wire/json.h"
 #include "cli/tool.h"
-#include "wire/base64.h"
 #include "wire/wire.h"
 
 namespace leasehold::support {

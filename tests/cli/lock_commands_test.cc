@@ -16,10 +16,17 @@ TEST_F(LockCommands, AcquireTellsTheTokenAndUntilWhen) {
   EXPECT_EQ(finished.err, "");
 }
 
-TEST_F(LockCommands, QuietAcquirePrintsNothingButTheToken) {
+TEST_F(LockCommands, QuietAcquirePrintsNothingButNameAndToken) {
   const auto finished = tool({"lock", "acquire", "deploy", "-q"});
-  EXPECT_GT(std::stoll(finished.out), 0);
-  EXPECT_EQ(finished.out, std::to_string(std::stoll(finished.out)) + "\n");
+  const auto token = token_in(finished.out);
+  EXPECT_GT(std::stoll(token), 0);
+  EXPECT_EQ(finished.out, "deploy " + token + "\n");
+  const auto both = tool({"lock", "acquire", "b", "a", "-q"}).out;
+  EXPECT_EQ(both, "b " + token_in(both) + "\na " + token_in(both) + "\n");
+  for (const auto* name : {"deploy", "a"}) {
+    EXPECT_EQ(tool({"lock", "release", name, "--token", name == std::string("a") ? token_in(both) : token}).exit_code,
+              0);
+  }
 }
 
 TEST_F(LockCommands, ARefusalNamesTheHolderItsPlaceItsPulseAndTheEnd) {

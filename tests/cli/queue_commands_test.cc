@@ -139,7 +139,7 @@ TEST_P(QueueCommands, StatusShowsTheQueues) {
 TEST_P(QueueCommands, PruneForgetsFinishedJobsOnly) {
   add("mail", 2);
   complete(claim("mail"));
-  EXPECT_TRUE(contains(tool({"prune", "--older-than", "0", "--dry-run"}).out, "finished jobs"));
+  EXPECT_TRUE(contains(tool({"prune", "--older-than", "0", "--dry-run"}).out, "1 finished job"));
   EXPECT_EQ(json({"prune", "--older-than", "0", "--yes"}).at("jobs"), 1);
   EXPECT_EQ(json({"job", "ls"}).as_array().size(), 1U);
 }

@@ -1,4 +1,5 @@
 // The schedule commands: what they print, where, and with which exit code.
+#include "base/time_text.h"
 #include "cli/schedule_tool.h"
 
 namespace leasehold::support {
@@ -10,7 +11,8 @@ LEASEHOLD_ON_BOTH_STORES(ScheduleCommands);
 TEST_P(ScheduleCommands, DefineTellsWhatChangedAndWhenTheNextRunIs) {
   const auto created = tool({"schedule", "define", "refresh", "--every", "10m-15m", "--on-fail", "20m-40m"});
   EXPECT_EQ(created.exit_code, 0) << created.err;
-  EXPECT_EQ(created.out, "defined refresh  every 10m-15m  next run: now\n");
+  EXPECT_TRUE(contains(created.out, "defined refresh  every 10m-15m  next run: ")) << created.out;
+  EXPECT_TRUE(contains(created.out, "(in 1")) << "after the first pause: " << created.out;
   EXPECT_TRUE(contains(tool({"schedule", "define", "refresh", "--every", "10m-15m", "--on-fail", "20m-40m"}).out,
                        "unchanged refresh"));
   EXPECT_TRUE(contains(tool({"schedule", "define", "refresh", "--every", "1h"}).out, "changed refresh  every 1h"));
@@ -155,11 +157,12 @@ TEST_P(ScheduleCommands, WhatIsHeldNamesItsHolder) {
   define("refresh");
   acquired("refresh", {"--holder", "ana"});
   const auto skipped = tool({"schedule", "acquire", "refresh", "--now"});
-  EXPECT_EQ(skipped.exit_code, 3);
+  EXPECT_EQ(skipped.exit_code, 75);
   for (const auto* part : {"refresh is held by ana (", "since ", "frees at "}) {
     EXPECT_TRUE(contains(skipped.err, part));
   }
-  const auto told = json({"schedule", "acquire", "refresh"}, 3);
+  EXPECT_EQ(tool({"schedule", "acquire", "refresh", "-E", "3"}).exit_code, 3);
+  const auto told = json({"schedule", "acquire", "refresh"}, 75);
   EXPECT_EQ(told.at("reason"), "held");
   EXPECT_EQ(told.at("holder"), "ana");
   for (const auto* member : {"host", "since", "frees_at"}) EXPECT_TRUE(told.at(member).is_string()) << member;
@@ -292,6 +295,58 @@ TEST_P(ScheduleCommands, AStoreThatIsAwayIsUnreachable) {
   EXPECT_EQ(tool({"schedule", "acquire", "refresh", "--db", away}).exit_code, 69);
   EXPECT_EQ(tool({"schedule", "run", "refresh", "--every", "5m", "--db", away, "--", "touch", marker}).exit_code, 69);
   EXPECT_NE(run({"test", "-e", marker}).exit_code, 0);
+}
+
+TEST_P(ScheduleCommands, NextSaysWhenTheNextRunIs) {
+  const auto defined = tool({"schedule", "set", "refresh", "--every", "10m", "--next", "90m"});
+  EXPECT_EQ(defined.exit_code, 0) << defined.err;
+  EXPECT_TRUE(contains(defined.out, "defined refresh  every 10m  next run: "));
+  EXPECT_TRUE(contains(defined.out, "(in 1h 29m"));
+  EXPECT_EQ(tool({"schedule", "acquire", "refresh"}).exit_code, 3);
+  define("refresh", {"--every", "10m", "--next", "2030-01-01T00:00:00Z"});
+  EXPECT_EQ(shown("refresh").at("next_run_at"), "2030-01-01T00:00:00Z");
+  EXPECT_EQ(tool({"schedule", "set", "refresh", "--every", "10m", "--next", "now"}).out,
+            "changed refresh  every 10m  next run: now\n");
+  const auto token = acquired("refresh");
+  const auto finished = json({"schedule", "finish", "refresh", "--token", token, "--ok", "--next", "2030-02-01 10:00"});
+  EXPECT_EQ(finished.at("next_run_at"), "2030-02-01T10:00:00Z");
+  for (const auto* wrong : {"soon", "10m-15m", "-5m", "2030-13-01T00:00:00Z"}) {
+    EXPECT_EQ(tool({"schedule", "define", "other", "--every", "1h", "--next", wrong}).exit_code, 2) << wrong;
+  }
+  EXPECT_EQ(tool({"schedule", "show", "other"}).exit_code, 4);
+}
+
+/// The clock of the server is that of the test: another one than the tool's.
+class ScheduleClockCommands : public ToolTest {
+ protected:
+  [[nodiscard]] std::string url() const override { return store_.url(); }
+
+  TestStore store_{StoreKind::postgres};
+};
+
+TEST_F(ScheduleClockCommands, HowLongFromNowIsByTheClockOfTheStore) {
+  const auto next_run = [&](const Arguments& arguments) {
+    return parse_moment(json(arguments).at("next_run_at").as_string().c_str(), {}).value();
+  };
+  EXPECT_EQ(next_run({"schedule", "set", "refresh", "--every", "10m", "--next", "90m"}), store_.now() + 90min);
+  EXPECT_EQ(next_run({"schedule", "set", "refresh", "--every", "10m", "--next", "now"}), store_.now());
+  const auto token = token_in(tool({"schedule", "acquire", "refresh", "-q"}).out);
+  EXPECT_EQ(next_run({"schedule", "finish", "refresh", "--token", token, "--ok", "--next", "30s"}), store_.now() + 30s);
+}
+
+TEST_P(ScheduleCommands, AJobKnowsTheScheduleThatEnqueuedIt) {
+  define("nightly", {"--cron", "0 3 * * *", "--next", "0s", "--enqueue", "reports", "news"});
+  EXPECT_EQ(tool({"schedule", "daemon", "--once"}).exit_code, 0);
+  const auto run = history("nightly").at(0);
+  const auto id = std::to_string(run.at("job_id").as_int64());
+  const auto job = json({"job", "show", id});
+  EXPECT_EQ(job.at("schedule"), "nightly");
+  EXPECT_EQ(job.at("occurrence"), run.at("occurrence"));
+  EXPECT_TRUE(contains(tool({"job", "show", id}).out, "schedule    nightly\n"));
+  const auto worked = tool({"work", "reports", "--once", "--result", "--", "sh", "-c",
+                            "echo $LEASEHOLD_JOB_SCHEDULE $LEASEHOLD_JOB_OCCURRENCE"});
+  EXPECT_EQ(worked.exit_code, 0) << worked.err;
+  EXPECT_EQ(tool({"job", "result", id}).out, "nightly " + std::string(run.at("occurrence").as_string()) + "\n");
 }
 
 }  // namespace

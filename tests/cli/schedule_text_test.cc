@@ -1,5 +1,5 @@
 // Schedules in words.
-#include "cli/schedule_text.h"
+#include "cli/print/schedule_text.h"
 
 #include <gtest/gtest.h>
 

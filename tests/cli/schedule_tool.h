@@ -1,6 +1,8 @@
 // Schedules as the tests of the tool handle them.
 #pragma once
 
+#include <algorithm>
+
 #include "cli/tool.h"
 
 namespace leasehold::support {
@@ -9,8 +11,11 @@ class ScheduleToolTest : public StoreToolTest {
  protected:
   static constexpr Duration patience = std::chrono::seconds(60);
 
+  /// One with a pause is due at once, unless the test says when.
   void define(const std::string& name, const Arguments& more = {"--every", "10m-15m"}) {
     Arguments arguments = {"schedule", "define", name};
+    const auto says = [&](const char* word) { return std::find(more.begin(), more.end(), word) != more.end(); };
+    if (says("--every") && !says("--next")) arguments.insert(arguments.end(), {"--next", "now"});
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto finished = tool(arguments);
     ASSERT_EQ(finished.exit_code, 0) << finished.err;
@@ -22,7 +27,7 @@ class ScheduleToolTest : public StoreToolTest {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto finished = tool(arguments);
     EXPECT_EQ(finished.exit_code, 0) << finished.err;
-    return finished.out.substr(0, finished.out.find('\n'));
+    return token_in(finished.out);
   }
 
   /// leasehold schedule run NAME OPTIONS... -- COMMAND...

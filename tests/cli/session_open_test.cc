@@ -94,6 +94,53 @@ TEST_P(SessionOpen, AProcessThatIsNotThereOpensNothing) {
   EXPECT_EQ(tool({"session", "open", "--pid", "0"}).exit_code, 2);
 }
 
+TEST_P(SessionOpen, AShellThatBecomesTheCommandOpensNothing) {
+  for (const auto* how : {"--pid", "--watch-pid"}) {
+    const auto script = std::string("exec \"$0\" session open --id ann-1 ") + how + " $$";
+    const auto refused = run({"sh", "-c", script, LEASEHOLD_TOOL}, {{"LEASEHOLD_DB", url()}});
+    EXPECT_EQ(refused.exit_code, 2) << how;
+    EXPECT_TRUE(contains(refused.err, "is this command itself, which ends at once"));
+  }
+  EXPECT_EQ(tool({"session", "show", "ann-1"}).exit_code, 4);
+}
+
+TEST_P(SessionOpen, AShellForOneCommandLineIsToldThatItsSessionEndsWithIt) {
+  const auto* script = "\"$0\" session open --id ann-1 --pid $$ && \"$0\" session show ann-1";
+  const auto opened = run({"sh", "-ec", script, LEASEHOLD_TOOL}, {{"LEASEHOLD_DB", url()}});
+  EXPECT_EQ(opened.exit_code, 0) << opened.err;
+  EXPECT_TRUE(contains(opened.err, "is a shell that runs one command line (-c): the session ends with it"));
+  EXPECT_TRUE(contains(opened.out, "status      active\n"));
+  EXPECT_EQ(status_of("ann-1"), "stale") << "the shell has ended";
+  EXPECT_EQ(tool({"claim", "take", "SD-1", "--session", "ann-1", "--create"}).exit_code, 76);
+  EXPECT_EQ(tool({"item", "show", "SD-1"}).exit_code, 4) << "a refusal adds nothing";
+  const auto quiet = tool({"session", "open", "--pid", std::to_string(::getpid())});
+  EXPECT_EQ(quiet.err, "") << "this is no shell";
+}
+
+TEST_P(SessionOpen, OnceItsProcessIsGoneEveryCommandSaysSo) {
+  auto agent = start_mortal();
+  const auto token = opened("ann-1", {"--pid", std::to_string(agent.pid()), "--stale-after", "1h"});
+  taken("SD-1", "ann-1");
+  end(agent);
+  EXPECT_EQ(status_of("ann-1"), "stale");
+  EXPECT_EQ(state_of("SD-1"), "stale");
+  const auto item = json({"item", "show", "SD-1"});
+  EXPECT_EQ(item.at("is_working_on"), false);
+  EXPECT_TRUE(item.at("active_session_id").is_null());
+  EXPECT_EQ(item.at("owner").at("state"), "expired");
+  EXPECT_EQ(json({"item", "ls", "--state", "stale"}).as_array().size(), 1U);
+  EXPECT_EQ(json({"item", "ls", "--state", "claimed"}).as_array().size(), 0U);
+  EXPECT_EQ(json({"claim", "show", "SD-1"}).at("owner").at("state"), "expired");
+  EXPECT_EQ(json({"claim", "ls"}).at(0).at("owner").at("state"), "expired");
+  EXPECT_TRUE(contains(tool({"claim", "ls"}).out, "stale"));
+  EXPECT_TRUE(contains(tool({"claim", "show", "SD-1"}).out, "state       stale\n"));
+  EXPECT_TRUE(contains(tool({"item", "ls"}).out, "stale"));
+  EXPECT_EQ(tool({"session", "heartbeat", "ann-1", "--token", token}).exit_code, 76);
+  const auto refused = tool({"claim", "take", "SD-2", "--session", "ann-1", "--create"});
+  EXPECT_EQ(refused.exit_code, 76);
+  EXPECT_TRUE(contains(refused.err, "is stale: it was silent for too long, or its process is gone"));
+}
+
 TEST_P(SessionOpen, RefusesWhatIsNoMetadata) {
   EXPECT_EQ(tool({"session", "open", "--meta", "{"}).exit_code, 2);
   EXPECT_EQ(tool({"session", "open", "--stale-after", "soon"}).exit_code, 2);

@@ -19,7 +19,7 @@ class SessionToolTest : public StoreToolTest {
   std::string taken(const std::string& item, const std::string& session) {
     const auto finished = tool({"claim", "take", item, "--session", session, "--create", "-q"});
     EXPECT_EQ(finished.exit_code, 0) << finished.err;
-    return finished.out.substr(0, finished.out.find('\n'));
+    return token_in(finished.out);
   }
   /// Lives for a minute at most, or until the test ends it: that makes a session which stands for it stale at once.
   static Process start_mortal() { return Process::start({"sleep", "60"}); }

@@ -68,6 +68,24 @@ TEST_F(StoreCommands, DoctorFindsAHealthyFileHealthy) {
   for (const auto& finding : findings.as_array()) EXPECT_NE(finding.at("level"), "danger");
 }
 
+TEST_F(StoreCommands, AMistypedAddressIsNotRepeatedWithItsPassword) {
+  for (const std::string address :
+       {"host=db user=app password=secret", "host=db password=secret dbname=a/b", "//app:secret@db/a",
+        "postgresql//app:secret@db/a", "postgresql://app:se/secret@db/a", "postgresql://app:x@secret@127.0.0.1:1/a",
+        "sqlite://app:secret@db/a", "postgresql://app:%zzsecret@db/a", "postgresql://app@127.0.0.1:1/a?pasword=secret",
+        "mysql://app:secret@db/a"}) {
+    for (const auto& words : {Arguments{"lock", "ls"}, {"lock", "acquire", "x"}, {"doctor"}, {"migrate", "up"}}) {
+      const auto finished = tool(words, {{"LEASEHOLD_DB", address}});
+      EXPECT_EQ(finished.exit_code, 2) << address << ": " << finished.err;
+      EXPECT_EQ((finished.out + finished.err).find("secret"), std::string::npos) << address << ": " << finished.err;
+    }
+    const auto as_json = tool({"status", "--json", "--db", address});
+    EXPECT_EQ((as_json.out + as_json.err).find("secret"), std::string::npos) << address;
+  }
+  EXPECT_EQ(tool({"lock", "ls", "postgresql://app:secret@db/a"}).err.find("secret"), std::string::npos);
+  EXPECT_EQ(tool({"postgresql://app:secret@db/a"}).err.find("secret"), std::string::npos);
+}
+
 TEST_F(StoreCommands, RehomeWantsAYes) {
   acquired("deploy");
   EXPECT_EQ(tool({"doctor", "--rehome"}).exit_code, 2);
@@ -97,7 +115,7 @@ TEST_F(StoreCommands, VerifyNamesTheDriftAndFails) {
   EXPECT_TRUE(contains(finished.out, "stranger"));
 }
 
-TEST_F(StoreCommands, PruneWantsAYesAndKeepsTokens) {
+TEST_F(StoreCommands, PruneWantsAYesAndTokensGoOnGrowing) {
   std::string token;
   for (int round = 0; round < 2; ++round) {
     token = acquired("deploy");
@@ -105,10 +123,13 @@ TEST_F(StoreCommands, PruneWantsAYesAndKeepsTokens) {
   }
   EXPECT_EQ(tool({"prune"}).exit_code, 2);
   EXPECT_TRUE(contains(tool({"prune"}).err, "sessions"));
-  EXPECT_EQ(tool({"prune", "--older-than", "0", "--dry-run"}).exit_code, 0);
+  // The newest lease and the newest event of a file stay: ids go on from them.
+  const std::string what = "1 free lock, 1 ended lease and 3 events older than 0s\n";
+  EXPECT_EQ(tool({"prune", "--older-than", "0", "--dry-run"}).out, "would prune " + what);
+  EXPECT_EQ(json({"prune", "--older-than", "0", "--dry-run"}).at("locks"), 1);
   EXPECT_EQ(json({"status"}).at("ended_leases"), 2);
-  // The lock's latest lease stays: it is what `lock show` tells of.
-  EXPECT_EQ(tool({"prune", "--older-than", "0", "--yes"}).out, "pruned 1 ended lease and 3 events older than 0s\n");
+  EXPECT_EQ(tool({"prune", "--older-than", "0", "--yes"}).out, "pruned " + what);
+  EXPECT_TRUE(json({"lock", "ls"}).as_array().empty());
   EXPECT_EQ(tool({"prune", "--older-than", "0", "--yes"}).out, "nothing to prune that is older than 0s\n");
   EXPECT_GT(std::stoll(acquired("deploy")), std::stoll(token));
 }
@@ -124,7 +145,9 @@ TEST_F(StoreCommands, GrantIsForPostgreSQL) {
 TEST_F(StoreCommands, TheDefaultStoreIsInTheStateFolder) {
   const Environment no_db = {{"LEASEHOLD_DB", ""}, {"XDG_STATE_HOME", folder().file("state")}};
   EXPECT_EQ(tool({"lock", "acquire", "x"}, no_db).exit_code, 0);
-  EXPECT_TRUE(std::filesystem::exists(folder().path() / "state" / "leasehold" / "leasehold.db"));
+  const auto made = folder().path() / "state" / "leasehold";
+  EXPECT_TRUE(std::filesystem::exists(made / "leasehold.db"));
+  EXPECT_EQ(std::filesystem::status(made).permissions(), std::filesystem::perms::owner_all) << "payloads are private";
 }
 
 TEST_F(StoreCommands, ALookMakesNoStore) {

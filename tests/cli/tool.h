@@ -27,7 +27,11 @@ class ToolTest : public testing::Test {
     env.merge(Environment{{"LEASEHOLD_DB", url()},
                           {"LEASEHOLD_TOKEN", ""},
                           {"LEASEHOLD_JOB_ID", ""},
+                          {"LEASEHOLD_JOB_TOKEN", ""},
+                          {"LEASEHOLD_LOCK", ""},
+                          {"LEASEHOLD_LOCK_TOKEN", ""},
                           {"LEASEHOLD_SCHEDULE", ""},
+                          {"LEASEHOLD_SCHEDULE_TOKEN", ""},
                           {"LEASEHOLD_SESSION", ""},
                           {"LEASEHOLD_SESSION_TOKEN", ""},
                           {"TZ", "UTC"}});
@@ -54,7 +58,13 @@ class ToolTest : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto finished = tool(arguments);
     EXPECT_EQ(finished.exit_code, 0) << finished.err;
-    return finished.out.substr(0, finished.out.find('\n'));
+    return token_in(finished.out);
+  }
+
+  /// Of what -q prints: the identity, a space, the token.
+  static std::string token_in(const std::string& line) {
+    const auto space = line.rfind(' ');
+    return line.substr(space + 1, line.rfind('\n') - space - 1);
   }
 
   [[nodiscard]] virtual std::string url() const { return "sqlite:" + file(); }

@@ -1,7 +1,7 @@
 // leasehold top: what stands where on a screen of a certain size. No store, no terminal.
-#include "cli/top_layout.h"
+#include "cli/top/layout.h"
 
-#include "cli/print.h"
+#include "cli/print/print.h"
 #include "cli/tool.h"
 
 namespace leasehold::cli {

@@ -226,6 +226,7 @@ TEST_F(Usage, ASingleLetterIsNoReasonToGuess) {
 }
 
 TEST_F(Usage, VersionIsOneLine) {
+  EXPECT_EQ(tool({"-V"}).out, tool({"--version"}).out);
   const auto finished = tool({"--version"});
   EXPECT_EQ(finished.exit_code, 0);
   EXPECT_TRUE(finished.out.starts_with("leasehold 0."));

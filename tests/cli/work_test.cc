@@ -72,6 +72,30 @@ TEST_F(WorkCommand, ACommandMaySettleItsJobByItself) {
   EXPECT_TRUE(contains(tool({"job", "show", id}).out, "completed"));
 }
 
+TEST_F(WorkCommand, ExitCode65FailsForGood) {
+  const auto id = added();
+  EXPECT_EQ(tool({"work", "q", "--once", "--", "sh", "-c", "echo bad data >&2; exit 65"}).exit_code, 1);
+  const auto job = json({"job", "show", id});
+  EXPECT_EQ(job.at("state"), "failed") << "not tried again";
+  EXPECT_EQ(job.at("attempts"), 1);
+  EXPECT_TRUE(contains(tool({"job", "errors"}).out, "exit code 65: bad data"));
+}
+
+TEST_F(WorkCommand, VerboseLogsEveryOutcome) {
+  const auto id = added();
+  const auto done = tool({"work", "q", "--once", "-v", "--", "true"});
+  EXPECT_TRUE(contains(done.err, "leasehold: job " + id + " of q: attempt 1 completed after ")) << done.err;
+  const auto other = added();
+  const auto failed = tool({"work", "q", "--once", "-v", "--", "sh", "-c", "echo no such file >&2; exit 3"});
+  EXPECT_TRUE(contains(failed.err, "leasehold: job " + other + " of q: attempt 1 failed after "));
+  EXPECT_TRUE(contains(failed.err, ": exit code 3: no such file\n"));
+  const auto late = added();
+  EXPECT_TRUE(contains(tool({"work", "q", "--once", "-v", "--", "sh", "-c", "exit 75"}).err,
+                       "job " + late + " of q: attempt 1 was put off for 5s after "));
+  added();
+  EXPECT_FALSE(contains(tool({"work", "q", "--once", "--", "true"}).err, "attempt 1")) << "not without -v";
+}
+
 TEST_F(WorkCommand, TheLastWordsOnStderrAreKeptAndPassedOn) {
   const auto id = added();
   const auto done = tool({"work", "q", "--once", "--", "sh", "-c", "seq 1 100000 >&2; exit 9"});

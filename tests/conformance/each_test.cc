@@ -7,8 +7,8 @@
 #include <deque>
 #include <thread>
 
+#include "storage/postgres/backend.h"
 #include "storage/postgres/connection.h"
-#include "storage/postgres/dialect.h"
 #include "storage/postgres/each.h"
 #include "storage/statements.h"
 #include "support/sample_params.h"
@@ -35,7 +35,7 @@ class EachFormTest : public ::testing::Test {
     const auto deadline = BootClock::now() + 20s;
     auto connection = postgres::Connection::connect(test_postgres_url(), deadline);
     ASSERT_TRUE(ok(connection));
-    const auto params = postgres::transpose(group);
+    const auto params = postgres::transpose(group, postgres::Charset::unicode);
     const std::array commands = {postgres::Command{&text, &params}};
     const auto outcome = (*connection)->pipeline(commands, postgres::Naming::named, deadline);
     ASSERT_FALSE(outcome.failure.has_value()) << describe(outcome.failure->error);

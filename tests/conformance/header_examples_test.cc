@@ -224,8 +224,8 @@ class ScheduleExampleTest : public HeaderExamplesTest {
  protected:
   void refresh_if_due() {
     auto schedules = store().schedules();
-    auto defined = schedules.define("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
-    if (!defined) return tell(defined.error());
+    auto ensured = schedules.ensure("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
+    if (!ensured) return tell(ensured.error());
 
     auto run = schedules.acquire("refresh");
     if (!run) return tell(run.error());
@@ -256,16 +256,16 @@ class ClaimExampleTest : public HeaderExamplesTest {
     auto& store = this->store();
     auto session = store.sessions().hold({.label = "fixing the parser", .codebase = "~/src/parser"});
     if (!session) return tell(session.error());
-    auto claim = store.claims().take("SD-1", session->grant().key);
+    auto claim = store.claims().take("SD-1", session->grant().key, {.session_token = session->grant().token});
     if (!claim) return tell(claim.error());
     EXPECT_EQ(state("SD-1"), ItemState::claimed);
   }
 
-  void work_on_an_item(const std::string& session_id) {
+  void work_on_an_item(const std::string& session_id, Token session_token) {
     auto& store = this->store();
     auto added = store.items().add("SD-1", {.title = "Parse nested comments"});
     if (!added) return tell(added.error());
-    auto claim = store.claims().take("SD-1", session_id);
+    auto claim = store.claims().take("SD-1", session_id, {.session_token = session_token});
     if (!claim) return tell(claim.error());
     work_on(*claim);
     auto done = store.items().done("SD-1", claim->token);
@@ -292,16 +292,14 @@ TEST_P(ClaimExampleTest, AnItemIsClaimedWhileTheSessionLasts) {
 }
 
 TEST_P(ClaimExampleTest, AnItemIsDone) {
-  join("ann");
-  work_on_an_item("ann");
+  work_on_an_item("ann", join("ann").token);
   EXPECT_EQ(told(), std::vector<Errc>{});
   EXPECT_EQ(state("SD-1"), ItemState::done);
 }
 
 TEST_P(ClaimExampleTest, ItIsToldThatItWasLost) {
-  join("ann");
   silent_ = true;
-  work_on_an_item("ann");
+  work_on_an_item("ann", join("ann").token);
   EXPECT_EQ(told(), std::vector{Errc::lost});
 }
 
@@ -424,7 +422,7 @@ TEST_P(RuntimeExampleTest, ALoaderLoadsASet) {
 }
 
 TEST_P(RuntimeExampleTest, ASchedulerRunsWhatIsDue) {
-  must(store().schedules().define("refresh", {.rule = every(10min)}));
+  must(store().schedules().define("refresh", {.rule = every(10min), .next_run_in = 0s}));
   const auto last = [&] { return must(store().schedules().show("refresh")).last; };
   until([&] { return last().has_value(); }, [&] { keep_time(); });
   EXPECT_EQ(last()->error, "no answer from there");

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "store/open_store.h"
+#include "store/store.h"
 #include "support/fault_backend.h"
 #include "support/job_helpers.h"
 #include "support/process.h"
@@ -129,6 +129,46 @@ TEST_P(HeldLeaseTest, AReleaseThatDidNotReachTheStoreCanBeRepeated) {
   EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::running);
   EXPECT_TRUE(ok(held.release()));
   EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::free);
+}
+
+// The next heartbeat comes in more than three minutes.
+TEST_P(HeldLeaseTest, Promise09_TheStopTokenFiresLongBeforeTheNextHeartbeatWhenTheLeaseIsRevoked) {
+  auto held = must(locks().hold("deploy", as("alice", 10min)));
+  auto other = must(locks().hold("other", as("alice", 10min)));
+  ASSERT_TRUE(ok(locks().revoke("deploy", "stop now")));
+  const auto asked = BootClock::now();
+  ASSERT_TRUE(eventually([&] { return held.stop_token().stop_requested(); }));
+  EXPECT_LT(BootClock::now() - asked, 5s);
+  EXPECT_EQ(held.lost().value().lost_reason, LostReason::revoked);
+  EXPECT_FALSE(other.stop_token().stop_requested());
+}
+
+TEST_P(HeldLeaseTest, Promise09_AShareOfALockHearsOfItsRevokeAsSoon) {
+  auto options = as("alice", 10min);
+  options.share = Share{};
+  auto held = must(locks().hold("deploy", options));
+  ASSERT_TRUE(ok(locks().revoke("deploy", "stop now")));
+  EXPECT_TRUE(eventually([&] { return held.stop_token().stop_requested(); }));
+}
+
+TEST_P(HeldLeaseTest, Promise09_ASessionHearsOfItsRevokeAsSoon) {
+  auto held = must(store().sessions().hold({.id = "ann", .ttl = 10min}));
+  ASSERT_TRUE(ok(store().sessions().revoke("ann", "stop now")));
+  EXPECT_TRUE(eventually([&] { return held.stop_token().stop_requested(); }));
+}
+
+// A callback may do away with the very lease that it is told of, and with the store.
+TEST_P(HeldLeaseTest, TheNewsOfARevokeMayDestroyTheLease) {
+  std::optional<Store> store = under_test().open();
+  std::optional<HeldLease> held = must(store->locks().hold("deploy", as("alice", 10min)));
+  store.reset();
+  std::atomic<bool> destroyed = false;
+  const std::stop_callback on_lost(held->stop_token(), [&] {
+    held.reset();
+    destroyed = true;
+  });
+  ASSERT_TRUE(ok(locks().revoke("deploy", "stop now")));
+  EXPECT_TRUE(eventually([&] { return destroyed.load(); }));
 }
 
 TEST_P(HeldLeaseTest, Promise09_TheStopTokenFiresWhenTheLeaseIsRevoked) {

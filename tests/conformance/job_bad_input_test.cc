@@ -41,6 +41,7 @@ TEST_P(JobBadInputTest, JobsThatCannotBe) {
   refused({.priority = 40000});
   refused({.delay = -1s});
   refused({.delay = 1s, .run_at = now()});
+  refused({.run_at = Timestamp{std::chrono::seconds(3'093'527'980'800)}});
   refused({.dedupe_key = std::string(513, 'x')});
   refused({.limit_key = "line\nbreak"});
   refused({.failure_budget = 0});
@@ -71,6 +72,7 @@ TEST_P(JobBadInputTest, SettingsThatCannotBe) {
   EXPECT_TRUE(fails(queues().set("q", {.max_running = -1}), Errc::invalid_argument));
   EXPECT_TRUE(fails(queues().set("q", {.rate_count = 5}), Errc::invalid_argument)) << "a rate needs a period";
   EXPECT_TRUE(fails(queues().set("q", {.default_ttl = 1us}), Errc::invalid_argument));
+  EXPECT_TRUE(fails(queues().set("q", {.rate_count = 1'000'001, .rate_period = 1s}), Errc::invalid_argument));
 }
 
 }  // namespace

@@ -83,6 +83,13 @@ TEST_P(JobLimitTest, TheRateIsKept) {
   EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 10, 1h)).jobs.size(), 2U) << "rest does not pile up";
 }
 
+TEST_P(JobLimitTest, TheQuickestRateIsOneClaimPerMicrosecond) {
+  EXPECT_TRUE(fails(queues().set("q", {.rate_count = 1'000'001, .rate_period = 1s}), Errc::invalid_argument));
+  ASSERT_TRUE(ok(queues().set("q", {.rate_count = 1'000'000, .rate_period = 1s})));
+  const auto id = add(jobs(), "q");
+  EXPECT_EQ(claim_one(jobs(), "q", "alice").id, id);
+}
+
 TEST_P(JobLimitTest, AnEmptyQueueSpendsNoRate) {
   ASSERT_TRUE(ok(queues().set("q", {.rate_count = 1, .rate_period = 10s})));
   EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice")), Errc::empty));

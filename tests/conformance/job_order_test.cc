@@ -87,18 +87,6 @@ TEST_P(JobOrderTest, CompletedPredecessorsDoNotBlock) {
   EXPECT_EQ(must(jobs().enqueue("q", {.after = {job.id}})).state, JobState::available);
 }
 
-TEST_P(JobOrderTest, AFailedPredecessorKeepsItsSuccessorsUntilItIsRetried) {
-  const auto first = add(jobs(), "q");
-  const auto second = add(jobs(), "q", {.after = {first}});
-  auto job = claim_one(jobs(), "q", "alice");
-  ASSERT_TRUE(ok(jobs().fail(first, job.token, {.retryable = false})));
-  EXPECT_EQ(state_of(jobs(), second), JobState::blocked);
-  ASSERT_TRUE(ok(jobs().retry(first)));
-  job = claim_one(jobs(), "q", "alice");
-  ASSERT_TRUE(ok(jobs().complete(first, job.token)));
-  EXPECT_EQ(claim_one(jobs(), "q", "alice").id, second);
-}
-
 TEST_P(JobOrderTest, ADelayedSuccessorStillWaitsForItsTime) {
   const auto first = add(jobs(), "q");
   const auto second = add(jobs(), "q", {.delay = 1h, .after = {first}});

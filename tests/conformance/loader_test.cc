@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "store/open_store.h"
+#include "store/store.h"
 #include "support/chunk_helpers.h"
 #include "support/fault_backend.h"
 #include "support/gate.h"

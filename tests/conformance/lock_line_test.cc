@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "store/open_store.h"
+#include "store/store.h"
 #include "support/fault_backend.h"
 #include "support/lock_family_fixture.h"
 

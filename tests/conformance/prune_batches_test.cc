@@ -15,10 +15,13 @@ class PruneBatchesTest : public LockFamilyTest {
 
   static std::string numbered(const std::string& name, int number) { return name + "-" + std::to_string(number); }
 
+  /// What a dry run tells is what goes, whatever the test is about.
   Pruned prune() {
+    const auto foreseen = must(store().prune_preview(1min));
     const auto backend = under_test().open_backend();
     const auto pruned = must(prune_in_batches(*backend, 1min, batch, 5s));
     backend->close();
+    EXPECT_EQ(foreseen, pruned);
     return pruned;
   }
   /// Without the events that nearly every act leaves: what the test is about has to make prune go on.
@@ -27,6 +30,7 @@ class PruneBatchesTest : public LockFamilyTest {
     under_test().run("DELETE FROM " + under_test().table("event"));
     return prune();
   }
+  std::int64_t micros_from_now(Duration span) { return (now() + span).time_since_epoch().count(); }
   std::string rows_in(const std::string& table) {
     return under_test().scalar("SELECT count(*) FROM " + under_test().table(table));
   }
@@ -38,10 +42,70 @@ TEST_P(PruneBatchesTest, OfLeasesAndEvents) {
   advance(1h);
   take(locks(), "newer", as("ann"));
   const auto pruned = prune();
-  EXPECT_EQ(pruned.leases, many - 1) << "the latest of a lock stays";
+  EXPECT_EQ(pruned.locks, 1);
+  EXPECT_EQ(pruned.leases, many) << "the latest goes with its lock";
   EXPECT_EQ(pruned.events, 2 * many);
-  EXPECT_EQ(rows_in("lease"), "2");
+  EXPECT_EQ(rows_in("lock"), "1");
+  EXPECT_EQ(rows_in("lease"), "1");
   EXPECT_EQ(rows_in("event"), "1");
+}
+
+TEST_P(PruneBatchesTest, OfFreeLocks) {
+  for (int i = 0; i < many; ++i) {
+    must(locks().release(numbered("free", i), take(locks(), numbered("free", i), as("ann")).token));
+  }
+  const auto held = take(locks(), "held", as("ann", 240h));
+  take(locks(), "expired", as("bob", 1s));
+  EXPECT_EQ(prune_an_hour_later().locks, many);
+  const auto left = must(locks().list());
+  ASSERT_EQ(left.size(), 2U) << "what somebody has, or had and nobody has taken back, stays";
+  EXPECT_TRUE(ok(locks().heartbeat("held", held.token)));
+}
+
+TEST_P(PruneBatchesTest, OfLocksTakenTogether) {
+  Names names;
+  for (int i = 0; i < many; ++i) names.push_back(numbered("part", i));
+  const auto grant = must(locks().acquire_all(names, as("ann")));
+  must(locks().release(names.front(), grant.token));
+  const auto pruned = prune_an_hour_later();
+  EXPECT_EQ(pruned.locks, many);
+  EXPECT_EQ(pruned.leases, GetParam() == StoreKind::postgres ? 1 : 0) << "ids in a file go on from the newest lease";
+}
+
+TEST_P(PruneBatchesTest, NotOfALockWithSomebodyInLine) {
+  must(locks().release("report", take(locks(), "report", as("ann")).token));
+  advance(1h);
+  stand_for_all({"report"}, "ben");
+  EXPECT_EQ(prune().locks, 0);
+}
+
+TEST_P(PruneBatchesTest, NotOfALockInItsDelay) {
+  take(locks(), "report", delayed(as("ann", 1s), 3h));
+  advance(2s);
+  must(store().recover());
+  EXPECT_EQ(prune_an_hour_later().locks, 0);
+  EXPECT_TRUE(fails(locks().acquire("report", as("ben")), Errc::held));
+  advance(3h);
+  EXPECT_EQ(prune().locks, 1);
+}
+
+TEST_P(PruneBatchesTest, Promise03_TheTokenAfterAPrunedLockIsGreater) {
+  for (const auto& options : {as("ann"), sharing("ann")}) {
+    const auto first = take(locks(), "report", options);
+    must(locks().release("report", first.token));
+    EXPECT_GE(prune_an_hour_later().locks, 1);
+    EXPECT_TRUE(fails(locks().show("report"), Errc::not_found));
+    EXPECT_GT(take(locks(), "report", as("ben")).token.value, first.token.value);
+    must(locks().release("report", must(locks().show("report")).token));
+  }
+}
+
+TEST_P(PruneBatchesTest, Promise03_ALockWhoseTokenIsAheadOfTheClockStays) {
+  must(locks().release("report", take(locks(), "report", as("ann")).token));
+  const auto ahead = std::to_string(micros_from_now(2h));
+  under_test().run("UPDATE " + under_test().table("lock") + " SET token = " + ahead);
+  EXPECT_EQ(prune_an_hour_later().locks, 0) << "the next token would be smaller";
+  EXPECT_GT(take(locks(), "report", as("ben")).token.value, std::stoll(ahead));
 }
 
 TEST_P(PruneBatchesTest, OfJobs) {
@@ -81,7 +145,7 @@ TEST_P(PruneBatchesTest, OfSessions) {
 
 TEST_P(PruneBatchesTest, OfRuns) {
   // What becomes a job needs no lease.
-  must(store().schedules().define("news", into_a_queue(every_ten_minutes())));
+  must(store().schedules().define("news", due_now(into_a_queue(every_ten_minutes()))));
   for (int i = 0; i < many; ++i) {
     must(store().schedules().fire("news"));
     advance(10min);
@@ -96,8 +160,10 @@ TEST_P(PruneBatchesTest, OfShares) {
   for (int i = 0; i < many; ++i) {
     must(locks().release("report", take(locks(), "report", sharing(numbered("ann", i))).token));
   }
-  EXPECT_EQ(prune_an_hour_later().shares, many - 1) << "the latest stays";
-  EXPECT_EQ(rows_in("lock_share"), "1");
+  const auto pruned = prune_an_hour_later();
+  EXPECT_EQ(pruned.shares, many - 1) << "the latest goes with its lock";
+  EXPECT_EQ(pruned.locks, 1);
+  EXPECT_EQ(rows_in("lock_share"), "0");
 }
 
 TEST_P(PruneBatchesTest, OfPlacesInLine) {

@@ -95,7 +95,7 @@ class ScheduleWallClockTest : public ::testing::Test {
 };
 
 TEST_F(ScheduleWallClockTest, Promise02_StepsOfTheWallClockMoveNoLease) {
-  must(store_.schedules().define("refresh", every_ten_minutes()));
+  must(store_.schedules().define("refresh", due_now(every_ten_minutes())));
   const auto run = must(acquire("refresh", "ann"));
   for (const auto step : {Duration(48h), Duration(-96h)}) {
     clock().step_wall(step);
@@ -108,7 +108,7 @@ TEST_F(ScheduleWallClockTest, Promise02_StepsOfTheWallClockMoveNoLease) {
 }
 
 TEST_F(ScheduleWallClockTest, TheNextRunIsAMatterOfTheWallClock) {
-  must(store_.schedules().define("refresh", every_ten_minutes()));
+  must(store_.schedules().define("refresh", due_now(every_ten_minutes())));
   must(store_.schedules().define("report", daily()));
   const auto run = must(acquire("refresh", "ann"));
   clock().step_wall(72h);
@@ -122,7 +122,7 @@ TEST_F(ScheduleWallClockTest, TheNextRunIsAMatterOfTheWallClock) {
 }
 
 TEST_F(ScheduleWallClockTest, ALostRunIsTriedAgainWhenItsLeaseRanOutByTheWallClock) {
-  must(store_.schedules().define("refresh", with_back_off(every_ten_minutes(), 20min)));
+  must(store_.schedules().define("refresh", due_now(with_back_off(every_ten_minutes(), 20min))));
   must(acquire("refresh", "ann"));
   clock().step_wall(-1h);
   clock().advance(40s);
@@ -131,7 +131,7 @@ TEST_F(ScheduleWallClockTest, ALostRunIsTriedAgainWhenItsLeaseRanOutByTheWallClo
 }
 
 TEST_F(ScheduleWallClockTest, Promise03_TokensGrowWhileTheWallClockFallsBack) {
-  must(store_.schedules().define("refresh", every_ten_minutes()));
+  must(store_.schedules().define("refresh", due_now(every_ten_minutes())));
   const auto first = must(acquire("refresh", "ann"));
   must(store_.schedules().finish("refresh", first.grant.token));
   clock().step_wall(-1000h);

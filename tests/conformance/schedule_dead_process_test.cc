@@ -74,7 +74,7 @@ class ScheduleRebootTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto store = test_store_.open();
-    must(store.schedules().define("refresh", with_back_off(every_ten_minutes(), 20min)));
+    must(store.schedules().define("refresh", due_now(with_back_off(every_ten_minutes(), 20min))));
     before_ = must(store.schedules().acquire("refresh", run_as("ann")));
     test_store_.clock().reboot("boot-2");
   }

@@ -11,14 +11,28 @@ using namespace std::string_literals;
 class ScheduleDefineTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleDefineTest);
 
-TEST_P(ScheduleDefineTest, ANewOneWithAPauseIsDueAtOnce) {
-  const auto defined = define("refresh", every_ten_minutes());
+TEST_P(ScheduleDefineTest, ANewOneWithAPauseIsDueAfterIt) {
+  const auto defined = must(schedules().define("refresh", every_ten_minutes()));
   EXPECT_TRUE(defined.created);
   EXPECT_TRUE(defined.changed);
-  EXPECT_EQ(defined.next_run_at, now());
-  EXPECT_EQ(state("refresh"), ScheduleState::due);
+  EXPECT_EQ(defined.next_run_at, now() + 10min);
+  EXPECT_EQ(state("refresh"), ScheduleState::waiting);
   EXPECT_FALSE(info("refresh").next_occurrence);
+  EXPECT_TRUE(not_due_until(try_acquire("refresh"), now() + 10min));
+  advance(10min);
   EXPECT_EQ(acquire("refresh").occurrence, now());
+}
+
+TEST_P(ScheduleDefineTest, OfARangeTheFirstPauseIsDrawnToo) {
+  const auto first = must(schedules().define("refresh", {.rule = every(10min, 15min)})).next_run_at;
+  EXPECT_GE(first, now() + 10min);
+  EXPECT_LE(first, now() + 15min);
+}
+
+TEST_P(ScheduleDefineTest, WhatEnsureMakesIsDueAtOnce) {
+  EXPECT_EQ(must(schedules().ensure("refresh", every_ten_minutes())).next_run_at, now());
+  EXPECT_EQ(must(finish(acquire("refresh"))).next_run_at, now() + 10min);
+  EXPECT_EQ(must(schedules().ensure("refresh", every_ten_minutes())).next_run_at, now() + 10min);
 }
 
 TEST_P(ScheduleDefineTest, ANewOneWithCronIsDueAtItsNextOccurrence) {

@@ -53,7 +53,7 @@ TEST_P(ScheduleDoubtTest, Promise13_AnOccurrenceOfTheCalendarIsTakenOnceWherever
 TEST_P(ScheduleDoubtTest, WhatOperatorsDoIsRepeatedOnlyWhereThatIsHarmless) {
   const auto schedules = broken_->schedules();
   lose_reply("schedule_define");
-  EXPECT_TRUE(ok(schedules.define("report", into_a_queue(every_ten_minutes()))));
+  EXPECT_TRUE(ok(schedules.define("report", due_now(into_a_queue(every_ten_minutes())))));
   lose_reply("schedule_pause");
   EXPECT_TRUE(ok(schedules.pause("report")));
   lose_reply("schedule_resume");

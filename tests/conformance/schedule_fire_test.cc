@@ -28,11 +28,50 @@ TEST_P(ScheduleFireTest, AnOccurrenceBecomesAJob) {
   const auto job = claim_one(jobs(), "mail", "ann");
   EXPECT_EQ(job.id, fired.job);
   EXPECT_EQ(job.payload, "news");
+  EXPECT_EQ(job.schedule, "report");
+  EXPECT_EQ(job.occurrence, fired.occurrence);
   const auto shown = must(jobs().show(fired.job));
+  EXPECT_EQ(shown.schedule, "report");
+  EXPECT_EQ(shown.occurrence, fired.occurrence);
   add(jobs(), "other");
   const auto plain = must(jobs().show(add(jobs(), "other")));
   EXPECT_EQ(shown.priority, plain.priority) << "a job like any other";
+  EXPECT_EQ(plain.schedule, "");
+  EXPECT_FALSE(plain.occurrence);
   EXPECT_TRUE(ok(jobs().complete(job.id, job.token)));
+}
+
+TEST_P(ScheduleFireTest, AmongManyItsJobsKnowWhereTheyComeFrom) {
+  define("report", into_a_queue(every_ten_minutes()));
+  add(jobs(), "mail");
+  const auto first = fire();
+  add(jobs(), "mail");
+  advance(10min);
+  const auto second = fire();
+  const auto grant = must(jobs().claim("mail", {.most = 10, .request_id = "once"}));
+  ASSERT_EQ(grant.jobs.size(), 4U);
+  const auto again = must(jobs().claim("mail", {.most = 10, .request_id = "once"}));
+  ASSERT_EQ(again.jobs.size(), 4U);
+  for (const auto* claimed : {&grant.jobs, &again.jobs}) {
+    for (const auto& job : *claimed) {
+      const bool fired = job.id == first.job || job.id == second.job;
+      EXPECT_EQ(job.schedule, fired ? "report" : "") << job.id;
+      EXPECT_EQ(job.occurrence.has_value(), fired) << job.id;
+    }
+  }
+  EXPECT_EQ(grant.jobs.at(1).occurrence, first.occurrence);
+  EXPECT_EQ(grant.jobs.at(3).occurrence, second.occurrence);
+}
+
+TEST_P(ScheduleFireTest, AJobThatComesBackStillKnows) {
+  define("report", into_a_queue(every_ten_minutes()));
+  const auto fired = fire();
+  must(store().queues().set("mail", {.max_running = 5}));
+  auto job = claim_one(jobs(), "mail", "ann");
+  must(jobs().release(job.id, job.token));
+  job = claim_one(jobs(), "mail", "bob");
+  EXPECT_EQ(job.schedule, "report") << "also from a queue with limits";
+  EXPECT_EQ(job.occurrence, fired.occurrence);
 }
 
 TEST_P(ScheduleFireTest, APauseCountsFromTheFiring) {

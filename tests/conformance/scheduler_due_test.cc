@@ -163,7 +163,7 @@ TEST_P(SchedulerDueTest, WhatSomebodyElseTriggersOrDefinesIsStartedAtOnce) {
     expected.emplace_back("ok");
     ASSERT_TRUE(ends_with("refresh", expected));
   }
-  must(elsewhere.schedules().define("new", every_ten_minutes()));
+  must(elsewhere.schedules().define("new", due_now(every_ten_minutes())));
   ASSERT_TRUE(ends_with("new", {"ok"}));
   EXPECT_LT(BootClock::now() - began, 10s);
   EXPECT_EQ(history("refresh")[0].cause, "triggered");

@@ -5,7 +5,7 @@
 #include <deque>
 #include <map>
 
-#include "store/open_store.h"
+#include "store/store.h"
 #include "support/dead_holder.h"
 #include "support/fault_backend.h"
 #include "support/running_scheduler.h"
@@ -128,7 +128,7 @@ TEST_P(SchedulerShareTest, PagesOfSchedulesThatNobodyHandlesDoNotHideTheOneThatI
 TEST_P(SchedulerShareTest, WhatNobodyHereCanRunKeepsNobodyBusy) {
   auto faults = std::make_shared<FaultBackend>(under_test().open_backend());
   const auto watched = store_over(faults, {});
-  define("somebody else's", every_ten_minutes());
+  define("not ours", every_ten_minutes());
   define("lost in space", with_cron("0 9 * * *", "Europe/Berlin"));
   advance(24h);
   under_test().run("UPDATE " + under_test().table("schedule") +

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <stdexcept>
 
-#include "core/job_limits.h"
-#include "store/open_store.h"
+#include "model/bounds.h"
+#include "store/store.h"
 #include "support/fault_backend.h"
 #include "support/process.h"
 #include "support/running_scheduler.h"

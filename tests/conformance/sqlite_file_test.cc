@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -165,6 +166,49 @@ TEST_F(SqliteFileTest, AFullDiskIsInDoubtOrUnavailableAndWhatWasGrantedStays) {
                                     std::to_string(refused)),
             std::to_string(refused))
       << "a grant that was told is gone";
+}
+
+TEST_F(SqliteFileTest, AGateThatIsALinkIsRefusedAndNotFollowed) {
+  const auto path = folder_.file("store.db");
+  const auto elsewhere = folder_.file("elsewhere");
+  std::filesystem::create_symlink(elsewhere, path + "-gate");
+  const auto refused = Store::open("sqlite:" + path);
+  ASSERT_TRUE(fails(refused, Errc::denied));
+  EXPECT_NE(refused.error().message.find("store.db-gate is a symbolic link"), std::string::npos)
+      << refused.error().message;
+  EXPECT_FALSE(std::filesystem::exists(elsewhere));
+  std::filesystem::remove(path + "-gate");
+  EXPECT_TRUE(ok(Store::open("sqlite:" + path)));
+}
+
+/// Writes over the first page of a table or an index.
+void overwrite_root_page(const std::string& path, const std::string& object) {
+  SqliteFile file(path);
+  file.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const auto size = std::stol(file.scalar("PRAGMA page_size"));
+  const auto page = std::stol(file.scalar("SELECT rootpage FROM sqlite_master WHERE name = '" + object + "'"));
+  std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekp((page - 1) * size + 100);
+  bytes << std::string(static_cast<std::size_t>(size) - 100, 'x');
+}
+
+TEST_F(SqliteFileTest, DoctorFindsPagesThatWereOverwritten) {
+  for (const auto* object : {"leasehold_event", "leasehold_lease_request"}) {
+    const auto path = folder_.file(std::string(object) + ".db");
+    {
+      const auto store = Store::open("sqlite:" + path);
+      ASSERT_TRUE(ok(store));
+      for (int i = 0; i < 100; ++i) take(store->locks(), "lock-" + std::to_string(i));
+    }
+    overwrite_root_page(path, object);
+    const auto store = Store::open("sqlite:" + path);
+    ASSERT_TRUE(ok(store)) << "nothing that is read at first is damaged";
+    const auto findings = store->doctor();
+    ASSERT_TRUE(ok(findings));
+    EXPECT_TRUE(std::any_of(findings->begin(), findings->end(), [](const Finding& finding) {
+      return finding.level == Finding::Level::danger && finding.what.starts_with("the file is damaged");
+    })) << object;
+  }
 }
 
 // A disk of its own in a mount namespace of its own: both are gone with the process.

@@ -55,8 +55,8 @@ TEST_P(StatementTest, TheStepsOfAPlanGiveExactlyTheDeclaredColumns) {
   const auto backend = under_test().open_backend();
   auto transaction = backend->begin(BootClock::now() + 10s);
   ASSERT_TRUE(ok(transaction));
-  for (const auto& statement :
-       {sql::ChunkPlanBegin::statement(), sql::ChunkPlanAdd::statement(), sql::ChunkPlanEnd::statement()}) {
+  for (const auto& statement : {sql::ChunkPlanBegin::statement(), sql::ChunkPlanAdd::statement(),
+                                sql::ChunkPlanSweep::statement(), sql::ChunkPlanEnd::statement()}) {
     SCOPED_TRACE(std::string(statement.name));
     const auto params = sample_params(statement);
     const auto rows = (*transaction)->query(statement, params);

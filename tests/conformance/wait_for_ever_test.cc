@@ -3,7 +3,7 @@
 
 #include <future>
 
-#include "store/open_store.h"
+#include "store/store.h"
 #include "support/chunk_helpers.h"
 #include "support/fault_backend.h"
 #include "support/process.h"

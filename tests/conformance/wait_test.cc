@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "store/open_store.h"
+#include "store/store.h"
 #include "support/fault_backend.h"
 #include "support/lock_helpers.h"
 #include "support/process.h"

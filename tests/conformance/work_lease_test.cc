@@ -9,8 +9,10 @@ namespace {
 
 class WorkLeaseTest : public StoreTest {
  protected:
-  WorkLease open_as(const std::string& name, Duration ttl = 30s) { return must(jobs().open_lease(holder(name), ttl)); }
-  Result<JobGrant> attach(const WorkLease& lease, int most = 1) {
+  SharedLease open_as(const std::string& name, Duration ttl = 30s) {
+    return must(jobs().open_lease(holder(name), ttl));
+  }
+  Result<JobGrant> attach(const SharedLease& lease, int most = 1) {
     return jobs().claim("q", {.most = most, .attach = lease});
   }
 };

@@ -10,12 +10,12 @@
 #include <set>
 #include <thread>
 
-#include "store/open_store.h"
+#include "runtime/worker/source.h"
+#include "store/store.h"
 #include "support/fault_backend.h"
 #include "support/process.h"
 #include "support/running_worker.h"
 #include "support/store_fixture.h"
-#include "worker/jobs_source.h"
 
 namespace leasehold::support {
 namespace {
@@ -25,7 +25,7 @@ Verdict complete(const Job&, JobContext&) { return Verdict::complete(); }
 /// A worker on a thread of its own, stopped at the end.
 class Working {
  public:
-  Working(const Store& store, const WorkerOptions& options, const worker::Handlers& handlers)
+  Working(const Store& store, const WorkerOptions& options, const std::map<std::string, Handler>& handlers)
       : worker_(store, options) {
     for (const auto& [queue, handler] : handlers) worker_.handle(queue, handler);
     thread_ = std::thread([this] { result_ = worker_.run(stop_.get_token()); });
@@ -224,6 +224,51 @@ TEST_P(WorkerTest, CancellingReachesTheHandler) {
   const auto summary = worker.stop();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->cancelled, 1);
+}
+
+// The next heartbeats come in more than three minutes.
+TEST_P(WorkerTest, CancellingReachesTheHandlerLongBeforeTheNextHeartbeat) {
+  const auto id = enqueue("mail");
+  const auto other = enqueue("mail");
+  Gate began;
+  std::atomic<bool> other_stopped = false;
+  Working worker(store(), {.concurrency = 2, .ttl = 10min}, {{"mail", [&](const Job& job, JobContext& context) {
+                                                                if (job.id == other) {
+                                                                  EXPECT_TRUE(began.wait());
+                                                                  other_stopped = context.stop_reason().has_value();
+                                                                  return Verdict::complete();
+                                                                }
+                                                                EXPECT_EQ(wait_for_stop(context),
+                                                                          StopReason::cancelled);
+                                                                began.open();
+                                                                return Verdict::release();
+                                                              }}});
+  ASSERT_TRUE(eventually([&] { return show(id).state == JobState::running; }));
+  ASSERT_TRUE(ok(jobs().cancel(id, "changed my mind")));
+  const auto asked = BootClock::now();
+  EXPECT_TRUE(becomes(id, JobState::cancelled));
+  EXPECT_LT(BootClock::now() - asked, 5s);
+  EXPECT_TRUE(becomes(other, JobState::completed));
+  EXPECT_FALSE(other_stopped);
+}
+
+// What comes back from a grant of many whose holder died is claimed alone, under a lease of its own.
+TEST_P(WorkerTest, CancellingReachesAJobWithALeaseOfItsOwn) {
+  const auto ids = enqueue_many("mail", 2);
+  ASSERT_TRUE(ok(jobs().claim("mail", {.most = 2, .ttl = 10s})));
+  advance(31s);
+  std::atomic<bool> told = false;
+  Working worker(store(), {.ttl = 10min}, {{"mail", [&](const Job& job, JobContext& context) {
+                                              if (job.id != ids[0]) return Verdict::complete();
+                                              told = wait_for_stop(context) == StopReason::cancelled;
+                                              return Verdict::release();
+                                            }}});
+  ASSERT_TRUE(becomes(ids[0], JobState::running));
+  ASSERT_TRUE(ok(jobs().cancel(ids[0])));
+  const auto asked = BootClock::now();
+  EXPECT_TRUE(becomes(ids[0], JobState::cancelled));
+  EXPECT_LT(BootClock::now() - asked, 5s);
+  EXPECT_TRUE(told) << "and not given up by a handler that nobody stopped";
 }
 
 TEST_P(WorkerTest, ProgressIsSeenWhileTheJobRuns) {

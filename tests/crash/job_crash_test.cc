@@ -9,7 +9,7 @@
 #include <iostream>
 #include <thread>
 
-#include "store/open_store.h"
+#include "store/store.h"
 #include "support/fault_backend.h"
 #include "support/job_helpers.h"
 #include "support/pgbouncer.h"
@@ -137,7 +137,7 @@ TEST_P(JobCrashTest, NothingIsLeftOverInTheTables) {
 }
 
 std::string death_name(const ::testing::TestParamInfo<std::tuple<StoreKind, Death>>& info) {
-  return to_string(std::get<0>(info.param)) + std::get<1>(info.param).name;
+  return word_of(std::get<0>(info.param)) + std::get<1>(info.param).name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Deaths, JobCrashTest,

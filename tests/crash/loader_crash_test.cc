@@ -112,7 +112,7 @@ TEST_P(LoaderCrashTest, WhatAKilledLoaderLeavesIsFinishedByOthersFromItsCursor) 
 }
 
 std::string death_name(const ::testing::TestParamInfo<std::tuple<StoreKind, Death>>& info) {
-  return to_string(std::get<0>(info.param)) + std::get<1>(info.param).name;
+  return word_of(std::get<0>(info.param)) + std::get<1>(info.param).name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Deaths, LoaderCrashTest,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "leasehold/store.h"
 #include "support/process.h"
@@ -241,6 +242,44 @@ TEST_F(LockRun, StoppingTheGuardianDoesNotSaveTheTree) {
   ::kill(static_cast<pid_t>(command().parent), SIGSTOP);
   ASSERT_TRUE(locks().revoke("deploy", "test"));
   EXPECT_EQ(wrapper.finish(patience).exit_code, 76);
+  EXPECT_TRUE(tree_is_dead());
+}
+
+TEST_F(LockRun, AStoppedGuardianStillSeesTheEndOfTheCommand) {
+  const auto go = folder_.file("go");
+  const auto pid_file = folder_.file("pid");
+  auto wrapper =
+      start({"--ttl", "10m"},
+            {"sh", "-c", "echo $PPID > " + pid_file + "; while [ ! -e " + go + " ]; do sleep 0.02; done; exit 7"});
+  pid_t guardian = 0;
+  ASSERT_TRUE(eventually([&] { return bool(std::ifstream(pid_file) >> guardian); }, patience));
+  ::kill(guardian, SIGSTOP);
+  std::ofstream(go) << "go";
+  EXPECT_EQ(wrapper.finish(patience).exit_code, 7);
+  EXPECT_EQ(lease().state, LeaseState::free);
+  EXPECT_TRUE(eventually([&] { return !is_alive(guardian); }, patience));
+}
+
+TEST_F(LockRun, AStoppedGuardianStillEndsTheTreeWhenTheWrapperIsKilled) {
+  auto wrapper = start_tree({"--ttl", "4s"}, /*deaf=*/true);
+  const auto guardian = static_cast<pid_t>(command().parent);
+  wrapper.signal(SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return is_stopped(wrapper.pid()); }));
+  ::kill(guardian, SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return is_stopped(guardian); }));
+  const auto end = lease_end();
+  wrapper.signal(SIGKILL);
+  ASSERT_TRUE(eventually([&] { return tree_is_dead(); }, patience));
+  EXPECT_LT(last_sign_of_life(), end);
+}
+
+// The next heartbeat comes in more than three minutes.
+TEST_F(LockRun, RevokingEndsTheTreeLongBeforeTheNextHeartbeat) {
+  auto wrapper = start_tree({"--ttl", "10m"});
+  ASSERT_TRUE(locks().revoke("deploy", "maintenance"));
+  const auto asked = BootClock::now();
+  EXPECT_EQ(wrapper.finish(patience).exit_code, 76);
+  EXPECT_LT(BootClock::now() - asked, 10s);
   EXPECT_TRUE(tree_is_dead());
 }
 

@@ -59,7 +59,7 @@ LEASEHOLD_ROLE(doomed_scheduler) {
 class SchedulerCrashTest : public ::testing::TestWithParam<StoreKind> {
  protected:
   void define(const std::string& name, const ScheduleOptions& options) {
-    must(opened_.schedules().define(name, options));
+    must(opened_.schedules().define(name, due_now(options)));
   }
   Words outcomes(const std::string& name) { return outcomes_of(opened_, name); }
   void dies(const std::string& failpoint, const std::string& same_host = "") {

@@ -16,10 +16,12 @@ class SessionHosts : public ::testing::TestWithParam<StoreKind> {
 
   /// A session that has SD-1, of a process that is gone by now.
   void open_ann(const std::string& boot_id, Duration ttl) const {
-    auto holder = dead_holder("ann");
+    Mortal ann("ann");
+    auto holder = ann.holder();
     if (!boot_id.empty()) holder.boot_id = boot_id;
     must(store_.sessions().open({.id = "ann", .ttl = ttl, .holder = holder}));
     must(store_.claims().take("SD-1", "ann", {.create = true}));
+    ann.die();
   }
 
   TestStore test_store_;

@@ -69,6 +69,18 @@ class SessionWatch : public ::testing::TestWithParam<StoreKind> {
 
 LEASEHOLD_ON_BOTH_STORES(SessionWatch);
 
+TEST_P(SessionWatch, ShowsTheTokenToNobodyWhoLooksAtProcesses) {
+  auto agent = start_agent();
+  ASSERT_EQ(open(agent).exit_code, 0);
+  const auto token = std::to_string(session().token.value);
+  const std::filesystem::path proc = "/proc/" + std::to_string(heartbeater_of(id_));
+  EXPECT_NE(contents_of(proc / "cmdline").find(id_), std::string::npos);
+  EXPECT_EQ(contents_of(proc / "cmdline").find(token), std::string::npos);
+  EXPECT_EQ(contents_of(proc / "environ").find(token), std::string::npos);
+  agent.signal(SIGKILL);
+  EXPECT_TRUE(heartbeater_ends());
+}
+
 TEST_P(SessionWatch, KeepsTheSessionAliveAndClosesItWhenTheProcessEnds) {
   auto agent = start_agent();
   const auto opened = open(agent, {"--stale-after", "2s"});
@@ -153,10 +165,10 @@ TEST_P(SessionWatch, ALaterProcessWithThePidIsNotAdopted) {
   auto agent = start_agent();
   const auto grant = must(store_.sessions().open({.id = id_, .ttl = 1s}));
   const auto far = (BootClock::now() + 1h).time_since_epoch().count();
-  const auto refused = support::run(
-      {LEASEHOLD_TOOL, "session", "watch", "--session=" + id_, "--token=" + std::to_string(grant.token.value),
-       "--pid=" + std::to_string(agent.pid()), "--process-start=1", "--ttl=1s", "--until=" + std::to_string(far)},
-      {{"LEASEHOLD_DB", test_store_.url()}});
+  const auto refused =
+      support::run({LEASEHOLD_TOOL, "session", "watch", "--session=" + id_, "--pid=" + std::to_string(agent.pid()),
+                    "--process-start=1", "--ttl=1s", "--until=" + std::to_string(far)},
+                   {{"LEASEHOLD_DB", test_store_.url()}}, std::to_string(grant.token.value));
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_EQ(refused.err, "process " + std::to_string(agent.pid()) + " has ended");
   EXPECT_EQ(session().heartbeat_at, session().opened_at) << "not one heartbeat";

@@ -2,6 +2,7 @@
 // commands, nothing of a command's tree works on when somebody else may have its job.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -185,6 +186,96 @@ TEST_P(WorkCrash, StoppedPastItsLeaseItsCommandIsGoneAndItsVerdictComesTooLate) 
   EXPECT_EQ(done.exit_code, 0);
   EXPECT_NE(done.out.find("\"lost\":1"), std::string::npos) << done.out;
   EXPECT_EQ(outcomes_of(jobs(), id), (std::vector<std::string>{"expired", "completed"}));
+}
+
+TEST_P(WorkCrash, AStoppedGuardianStillSeesTheEndOfTheCommand) {
+  const auto id = add_job();
+  const auto go = folder_.file("go");
+  auto worker =
+      start({"--once", "--ttl", "10m"}, {"sh", "-c", "echo $PPID; while [ ! -e " + go + " ]; do sleep 0.02; done"});
+  const auto guardian = worker.read_line(patience);
+  ASSERT_TRUE(guardian);
+  ::kill(std::stoi(*guardian), SIGSTOP);
+  let_go();
+  EXPECT_EQ(worker.finish(patience).exit_code, 0);
+  EXPECT_EQ(state_of(jobs(), id), JobState::completed);
+}
+
+// The warden starts the commands; it is the parent of their guardians.
+TEST_P(WorkCrash, AStoppedWardenStillStartsTheNextCommand) {
+  const auto first = add_job();
+  auto worker = start({"--ttl", "10m"},
+                      {"sh", "-c", "echo $PPID; while [ ! -e " + folder_.file("go") + " ]; do sleep 0.02; done"});
+  const auto guardian = worker.read_line(patience);
+  ASSERT_TRUE(guardian);
+  const auto warden = support::parent_of(std::stoi(*guardian));
+  ::kill(warden, SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return is_stopped(warden); }));
+  const auto second = add_job();
+  let_go();
+  EXPECT_TRUE(becomes(first, JobState::completed));
+  EXPECT_TRUE(becomes(second, JobState::completed));
+  ::kill(warden, SIGSTOP);
+  worker.signal(SIGTERM);
+  EXPECT_EQ(worker.finish(patience).exit_code, 0);
+}
+
+/// From now on the process gets no more descriptors than this.
+void limit_descriptors(pid_t process, rlim_t most) {
+  rlimit limit{};
+  ASSERT_EQ(::prlimit(process, RLIMIT_NOFILE, nullptr, &limit), 0);
+  limit.rlim_cur = most;
+  ASSERT_EQ(::prlimit(process, RLIMIT_NOFILE, &limit, nullptr), 0);
+}
+
+TEST_P(WorkCrash, OutOfDescriptorsItGivesTheJobBackAndGoesOn) {
+  auto worker = start({}, {"sh", "-c", "echo begun"});
+  add_job();
+  ASSERT_EQ(worker.read_line(patience), "begun");
+  limit_descriptors(worker.pid(), 3);
+  const auto id = add_job();
+  ASSERT_TRUE(becomes(id, JobState::deferred));
+  EXPECT_EQ(must(jobs().show(id)).failures, 0);
+  EXPECT_EQ(must(jobs().show(id)).crashes, 0);
+  limit_descriptors(worker.pid(), 1000);
+  EXPECT_TRUE(becomes(id, JobState::completed));
+  worker.signal(SIGTERM);
+  const auto done = worker.finish(patience);
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_NE(done.out.find("it is given back and tried again later"), std::string::npos) << done.out;
+}
+
+// The warden takes in the channel and the streams of each command.
+TEST_P(WorkCrash, AWardenOutOfDescriptorsGivesTheJobBack) {
+  auto worker = start({}, {"sh", "-c", "echo $PPID; while [ ! -e " + folder_.file("go") + " ]; do sleep 0.02; done"});
+  const auto first = add_job();
+  const auto guardian = worker.read_line(patience);
+  ASSERT_TRUE(guardian);
+  const auto warden = support::parent_of(std::stoi(*guardian));
+  limit_descriptors(warden, 3);
+  let_go();
+  ASSERT_TRUE(becomes(first, JobState::completed));
+  const auto id = add_job();
+  ASSERT_TRUE(becomes(id, JobState::deferred));
+  EXPECT_EQ(must(jobs().show(id)).failures, 0);
+  limit_descriptors(warden, 1000);
+  EXPECT_TRUE(becomes(id, JobState::completed));
+  worker.signal(SIGTERM);
+  EXPECT_EQ(worker.finish(patience).exit_code, 0);
+}
+
+// The next heartbeat comes in more than three minutes.
+TEST_P(WorkCrash, CancellingEndsTheTreeLongBeforeTheNextHeartbeat) {
+  const auto id = add_job();
+  auto worker = start_tree({"--ttl", "10m"});
+  ASSERT_TRUE(tree_runs(1));
+  ASSERT_TRUE(ok(jobs().cancel(id, "changed my mind")));
+  const auto asked = BootClock::now();
+  EXPECT_TRUE(becomes(id, JobState::cancelled));
+  EXPECT_LT(BootClock::now() - asked, 10s);
+  EXPECT_TRUE(tree_is_dead(1));
+  worker.signal(SIGTERM);
+  EXPECT_EQ(worker.finish(patience).exit_code, 0);
 }
 
 TEST_P(WorkCrash, ACommandMayTakeLongerThanTheTtl) {

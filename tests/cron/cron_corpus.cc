@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/calendar.h"
+#include "core/schedule_plan.h"
 #include "support/random_cron.h"
 
 namespace leasehold::support {

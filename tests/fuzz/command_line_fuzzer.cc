@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/help.h"
-#include "cli/tree.h"
-#include "cli/usage.h"
+#include "cli/pages/pages.h"
 #include "fuzz/property.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/calendar.h"
 #include "core/cron_field.h"
+#include "core/schedule_plan.h"
 #include "fuzz/property.h"
 
 namespace leasehold::fuzz {

@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_check.h"
-#include "base/json_list.h"
-#include "base/json_member.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "fuzz/property.h"
 #include "wire/json.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "fuzz/property.h"
-#include "storage/postgres/binary_format.h"
 #include "storage/postgres/binary_rows.h"
 
 namespace leasehold::fuzz {

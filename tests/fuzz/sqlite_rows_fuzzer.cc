@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "fuzz/property.h"
-#include "storage/sqlite/bound_list.h"
 #include "storage/sqlite/values.h"
 
 namespace leasehold::fuzz {

@@ -69,6 +69,10 @@ void check_secret(std::string_view scheme, std::string_view rest) {
   text.append("://ann:").append(secret).append("@db/").append(rest);
   const auto url = parse_store_url(text);
   require(url.ok() || url.error().message.find(secret) == std::string::npos, "a message never repeats the password");
+  const auto words = std::string(scheme) + " password=" + std::string(secret) + " " + std::string(rest);
+  const auto listed = parse_store_url(words);
+  require(listed.ok() || listed.error().message.find(secret) == std::string::npos,
+          "a message never repeats a password among settings");
 }
 
 }  // namespace

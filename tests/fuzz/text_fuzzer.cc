@@ -5,7 +5,6 @@
 #include <array>
 #include <string>
 
-#include "core/suggest.h"
 #include "fuzz/property.h"
 
 namespace leasehold::fuzz {

@@ -3,10 +3,9 @@
 #include <ctime>
 #include <string>
 
-#include "core/duration.h"
-#include "core/job_text.h"
-#include "core/moment.h"
+#include "base/time_text.h"
 #include "fuzz/property.h"
+#include "model/job_text.h"
 
 namespace leasehold::fuzz {
 namespace {

@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <string>
 
-#include "base/json_check.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "core/limits.h"
 #include "fuzz/property.h"
-#include "wire/base64.h"
-#include "wire/job_envelope.h"
-#include "wire/planned_chunk.h"
-#include "wire/progress.h"
+#include "model/bounds.h"
+#include "wire/json.h"
+#include "wire/lines.h"
 
 namespace leasehold::fuzz {
 namespace {

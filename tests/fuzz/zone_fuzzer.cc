@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "core/calendar.h"
+#include "core/schedule_plan.h"
 #include "fuzz/property.h"
 
 namespace leasehold::fuzz {

@@ -9,7 +9,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "core/duration.h"
+#include "base/time_text.h"
 #include "core/store_url.h"
 #include "history/arguments.h"
 #include "history/load_crew.h"

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "core/calendar.h"
+#include "core/schedule_plan.h"
 #include "model/drawing.h"
 #include "support/random_cron.h"
 

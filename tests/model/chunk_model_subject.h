@@ -212,7 +212,7 @@ class ChunkSubject {
   support::TestStore test_store_;
   Store store_;
   std::map<std::pair<std::string, std::string>, std::vector<Token>> tokens_;
-  std::vector<LoaderLease> loaders_;
+  std::vector<SharedLease> loaders_;
 };
 
 }  // namespace leasehold::chunk_model

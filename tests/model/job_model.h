@@ -31,13 +31,17 @@ class JobModel {
         return "known " + job_name(id) + " " + job.state(now_, leases_);
       }
     }
-    ModelJob job{.wish = wish, .created_at = now_, .due_at = now_ + wish.delay};
-    for (const int id : wish.after) {
-      if (!exists(id)) return "invalid_argument";
-      if (at(id).place != Place::final || at(id).last_word()->outcome != "completed") job.after.insert(id);
+    if (!std::all_of(wish.after.begin(), wish.after.end(), [&](int id) { return exists(id); })) {
+      return "invalid_argument";
     }
-    put(job);
-    jobs_.push_back(job);
+    jobs_.push_back({.wish = wish, .created_at = now_, .due_at = now_ + wish.delay});
+    auto& job = jobs_.back();
+    if (must_not_run(job)) {
+      end_waiting(job);
+    } else {
+      wait_for_predecessors(job);
+      put(job);
+    }
     return "new " + job_name(jobs() - 1) + " " + job.state(now_, leases_);
   }
 
@@ -81,10 +85,10 @@ class JobModel {
     if (job.ready_at(now_)) return "available";
     if (job.place == Place::granted) return "held";
     if (job.place == Place::blocked) return "invalid_argument";
-    if (job.place == Place::final && job.last_word()->outcome == "completed") return "invalid_argument";
-    if (job.place == Place::final && key_is_taken(job)) return "invalid_argument";
+    if (job.completed()) return "invalid_argument";
+    if (job.dead() && (key_is_taken(job) || must_not_run(job))) return "invalid_argument";
     bring_back(job);
-    return "available";
+    return job.place == Place::blocked ? "blocked" : "available";
   }
 
   std::string remove(int id) {
@@ -92,7 +96,7 @@ class JobModel {
     if (at(id).place == Place::granted) return "held";
     at(id).place = Place::deleted;
     at(id).after.clear();
-    unblock(id);
+    let_down(id, true);
     return "deleted";
   }
 
@@ -100,7 +104,7 @@ class JobModel {
     int count = 0;
     for (auto& job : jobs_) {
       if (job.wish.queue != queue || job.place != Place::final) continue;
-      if (job.state(now_, leases_) != "failed" || key_is_taken(job)) continue;
+      if (job.state(now_, leases_) != "failed" || key_is_taken(job) || must_not_run(job)) continue;
       bring_back(job);
       ++count;
     }
@@ -108,13 +112,14 @@ class JobModel {
   }
 
   std::string purge(const std::string& queue) {
-    int count = 0;
+    std::vector<ModelJob*> waiting;
     for (auto& job : jobs_) {
-      if (job.wish.queue != queue || !job.waits()) continue;
-      end_waiting(job);
-      ++count;
+      if (job.wish.queue == queue && job.waits()) waiting.push_back(&job);
     }
-    return std::to_string(count);
+    // All at once: none is cancelled because of another one.
+    for (auto* job : waiting) job->after.clear();
+    for (auto* job : waiting) end_waiting(*job);
+    return std::to_string(waiting.size());
   }
 
   std::string recover() {
@@ -213,11 +218,47 @@ class JobModel {
     job.place = Place::final;
     job.unwanted = false;
     job.stage.clear();
+    if (outcome != "completed") let_down(static_cast<int>(&job - jobs_.data()), false);
   }
 
   void end_waiting(ModelJob& job) {
-    note(job, "cancelled", true, -1, std::max(now_, job.token + 1));
     job.after.clear();
+    note(job, "cancelled", true, -1, std::max(now_, job.token + 1));
+  }
+
+  /// Those that it runs after and that exist.
+  [[nodiscard]] std::set<int> predecessors(const ModelJob& job) const {
+    std::set<int> all;
+    for (const int id : job.wish.after) {
+      if (exists(id)) all.insert(id);
+    }
+    return all;
+  }
+
+  /// One of them is dead, and it is to be cancelled then.
+  [[nodiscard]] bool must_not_run(const ModelJob& job) const {
+    const auto all = predecessors(job);
+    return job.wish.if_failed == "cancel" && std::any_of(all.begin(), all.end(), [&](int id) { return at(id).dead(); });
+  }
+
+  void wait_for_predecessors(ModelJob& job) const {
+    for (const int id : predecessors(job)) {
+      if (at(id).completed() || (at(id).dead() && job.wish.if_failed == "run")) continue;
+      job.after.insert(id);
+    }
+  }
+
+  /// A job has ended without completing, or is gone: who waits for it does as its rule says.
+  void let_down(int id, bool removed) {
+    for (auto& job : jobs_) {
+      if (!job.after.contains(id)) continue;
+      if (job.wish.if_failed == "run") {
+        job.after.erase(id);
+        if (job.after.empty()) put(job);
+      } else if (job.wish.if_failed == "cancel" || removed) {
+        end_waiting(job);
+      }
+    }
   }
 
   /// A retry: fresh budgets, at once.
@@ -225,6 +266,7 @@ class JobModel {
     if (job.place == Place::final) {
       for (auto& entry : job.log) entry.final = false;
       note(job, "retried", false, -1, std::max(now_, job.token + 1));
+      wait_for_predecessors(job);
     }
     job.alone = false;
     job.due_at = now_;

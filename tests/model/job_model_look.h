@@ -16,6 +16,10 @@ inline std::string JobModel::show(int id) const {
             .crashes = job.count("expired"),
             .cancel_requested = job.unwanted,
             .after = {job.after.begin(), job.after.end()}};
+  for (const int before : predecessors(job)) {
+    seen.predecessors.push_back(job_name(before) + " " + at(before).state(now_, leases_));
+  }
+  if (!seen.predecessors.empty()) seen.if_failed = job.wish.if_failed;
   if ((job.place == Place::deferred || job.place == Place::blocked) && job.due_at > now_) seen.due_at = job.due_at;
   if (job.place == Place::final) seen.finished_at = job.last_word()->at;
   if (granted) {

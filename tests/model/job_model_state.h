@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "leasehold/queue.h"
+#include "leasehold/job.h"
 #include "model/job_model_words.h"
 
 namespace leasehold::model {
@@ -22,6 +22,7 @@ struct Wish {
   int failure_budget = 3;
   int crash_budget = 2;
   std::vector<int> after{};
+  std::string if_failed = "cancel";
 };
 
 /// What is asked of a claim. `lease`: to be attached to; counted from the first that was opened.
@@ -83,8 +84,8 @@ struct ModelJob {
   Place place = Place::ready;
   Moment due_at = 0;
   bool alone = false;
-  bool unwanted = false;  ///< somebody asked to cancel it while it ran
-  std::set<int> after{};
+  bool unwanted = false;         ///< somebody asked to cancel it while it ran
+  std::set<int> after{};         ///< what it still waits for
   int lease = -1;                ///< while granted
   Moment token = 0;              ///< the greatest so far, of claims and of the log
   std::vector<Moment> tokens{};  ///< of its claims
@@ -98,6 +99,8 @@ struct ModelJob {
   [[nodiscard]] bool ready_at(Moment now) const {
     return place == Place::ready || (place == Place::deferred && due_at <= now);
   }
+  [[nodiscard]] bool completed() const { return place == Place::final && last_word()->outcome == "completed"; }
+  [[nodiscard]] bool dead() const { return place == Place::final && !completed(); }
   [[nodiscard]] const Entry* settled(Moment with) const {
     const auto found = std::find_if(log.begin(), log.end(), [&](const Entry& entry) { return entry.token == with; });
     return found == log.end() ? nullptr : &*found;

@@ -114,6 +114,10 @@ class JobSubject {
               .cancel_requested = info->cancel_requested,
               .after = numbers(info->after),
               .story = support::outcomes_of(jobs(), info->id)};
+    for (const auto& [before, state] : info->predecessors) {
+      seen.predecessors.push_back(job_name(number(before)) + " " + to_string(state));
+    }
+    if (!seen.predecessors.empty()) seen.if_failed = to_string(info->if_failed);
     return say(seen, now());
   }
   std::string show_queue(const std::string& queue) { return seen(store_.queues().show(queue)); }
@@ -175,6 +179,9 @@ class JobSubject {
                .crash_budget = wish.crash_budget,
                .backoff = {.base = Duration(backoff_base), .most = Duration(backoff_most)}};
     for (const int predecessor : wish.after) job.after.push_back(id(predecessor));
+    job.if_failed = wish.if_failed == "run"    ? IfFailed::run
+                    : wish.if_failed == "wait" ? IfFailed::wait
+                                               : IfFailed::cancel;
     return job;
   }
 
@@ -249,7 +256,7 @@ class JobSubject {
   Store store_;
   std::vector<JobId> ids_;
   std::vector<std::vector<Token>> tokens_;
-  std::vector<WorkLease> leases_;
+  std::vector<SharedLease> leases_;
 };
 
 }  // namespace leasehold::model

@@ -124,6 +124,7 @@ class JobSequence {
               .limit_key = name("limit", act.choice > 4 ? act.key : 0)};
     if (act.choice == 1 || act.choice == 4) wish.after.push_back(chosen(act.job, model_.jobs()));
     if (act.choice == 4 && act.holder == 0) wish.after.push_back(chosen(0, model_.jobs()));
+    wish.if_failed = act.key == 2 ? "run" : act.key == 3 ? "wait" : "cancel";
     // Queues that are short of jobs keep few promises.
     for (int i = 0; i <= act.holder; ++i) agree([&](auto& it) { return it.enqueue(wish); });
   }

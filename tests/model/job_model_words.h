@@ -62,6 +62,8 @@ struct Seen {
   std::string stage;
   bool cancel_requested = false;
   std::vector<int> after;
+  std::vector<std::string> predecessors;  ///< with their states
+  std::string if_failed;
   std::vector<std::string> story;  ///< the outcomes of its attempts
 };
 
@@ -71,7 +73,9 @@ inline std::string say(const Seen& job, Moment now) {
                      std::to_string(job.crashes) + " due " + away(job.due_at, now) + " finished " +
                      away(job.finished_at, now) + " expires " + away(job.expires_at, now) + " holder '" + job.holder +
                      "' stage '" + job.stage + "'" + (job.cancel_requested ? " unwanted" : "") + " after " +
-                     names(job.after) + " story";
+                     names(job.after) + " of";
+  for (const auto& before : job.predecessors) text += " " + before;
+  text += " " + job.if_failed + " story";
   for (const auto& outcome : job.story) text += " " + outcome;
   return text;
 }

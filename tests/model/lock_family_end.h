@@ -66,6 +66,17 @@ inline std::string LockFamilyModel::reap(const std::string& holder) {
   return "reaped";
 }
 
+/// Nobody has had it or waited for it for so long, and its token is that old, too.
+inline bool LockFamilyModel::is_over(const std::string& name, const Lock& lock, Moment older_than) const {
+  const auto gone = [&](const Grant* grant) {
+    return grant->ended_at && *grant->ended_at < now_ - older_than && grant->free_at() <= now_;
+  };
+  return lock.token < now_ - older_than && (lock.whole == nullptr || gone(lock.whole)) &&
+         std::all_of(lock.shares.begin(), lock.shares.end(), gone) &&
+         std::none_of(line_.begin(), line_.end(),
+                      [&](const Place& place) { return place.name == name && place.until > now_; });
+}
+
 inline std::string LockFamilyModel::prune(Moment older_than) {
   for (auto& [name, lock] : locks_) {
     std::erase_if(lock.shares, [&, token = lock.token, shared = lock.shared](Grant* share) {
@@ -73,6 +84,7 @@ inline std::string LockFamilyModel::prune(Moment older_than) {
       return old && !(shared && share->token == token);
     });
   }
+  std::erase_if(locks_, [&](const auto& entry) { return is_over(entry.first, entry.second, older_than); });
   for (auto& grant : grants_) {
     const auto has = [&](const std::string& name) {
       const auto& shares = lock(name).shares;

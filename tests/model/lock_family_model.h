@@ -52,6 +52,9 @@ class LockFamilyModel {
                                    const Grant* told, std::int64_t waiters = 0, bool replayed = false) const {
     Answer said{.outcome = outcome, .why = why, .key = key, .waiters = waiters, .replayed = replayed};
     if (told != nullptr) said.told = told->told();
+    const bool is_to_holder =
+        outcome == "granted" || outcome == "extended" || outcome == "released" || outcome == "revoked";
+    if (said.told && !is_to_holder) said.told->token = 0;
     return say(said, now_);
   }
   /// Why a token, or a request, does not count.
@@ -91,6 +94,7 @@ class LockFamilyModel {
   Grant& new_grant(const Names& names, const Wish& wish);
   void give_up_places(const Names& names, const std::string& request);
   std::vector<Grant*> open_grants();
+  bool is_over(const std::string& name, const Lock& lock, Moment older_than) const;
 
   Moment now_;
   std::map<std::string, Lock> locks_;  ///< in order of names

@@ -130,7 +130,7 @@ class LockFamilySequence {
     const auto who = support::holder(holder(act));
     return {.holder = who.name,
             .instance = act.choice == 7 ? "" : who.instance,
-            .boot_id = who.boot_id,
+            .boot_id = boot_id_of(who.boot_id),
             .ttl = act.ttl,
             .delay = act.delay,
             .request = request};

@@ -2,7 +2,8 @@
 // library does.
 #pragma once
 
-#include "lease/with_holder.h"
+#include "base/process.h"
+#include "lease/ask.h"
 #include "model/lock_family_state.h"
 #include "storage/query.h"
 #include "storage/statements.h"
@@ -75,20 +76,22 @@ class LockFamilySubject {
     return std::to_string(ask(sql::Recover{.most = most}).locks) + " of " + std::to_string(stale);
   }
   std::string reap(const std::string& holder) {
-    const auto boot_id = support::holder(holder).boot_id;
+    const auto space = support::holder(holder).boot_id;
+    const auto boot_id = boot_id_of(space);
     const auto suspects =
         support::must(storage::query(*backend_, sql::LeaseSuspects{.boot_id = boot_id, .most = 1}, soon()));
     if (suspects.empty()) return "nobody";
     const auto& suspect = suspects.front();
     return ask(sql::LeaseReap{.lease_id = suspect.lease_id,
                               .boot_id = boot_id,
+                              .process_space = space,
                               .pid = suspect.pid,
                               .process_start = suspect.process_start})
-        .outcome;
+        .outcome.word();
   }
   std::string prune(Moment older_than) {
-    ask(sql::Prune{.older_than = Duration(older_than), .batch = 100'000});
-    return "pruned";
+    const auto foreseen = support::must(store_.prune_preview(Duration(older_than)));
+    return support::must(store_.prune(Duration(older_than))) == foreseen ? "pruned" : "pruned other than foreseen";
   }
 
   std::string show(const std::string& name) {
@@ -161,8 +164,8 @@ class LockFamilySubject {
 
   template <typename Row>
   static Answer answer_from(const Row& row) {
-    Answer answer{.outcome = row.outcome, .why = row.why.value_or(""), .key = row.key};
-    if (row.lease_id) {
+    Answer answer{.outcome = row.outcome.word(), .why = row.why.value_or(""), .key = row.key};
+    if (row.holder) {
       answer.told = Told{.token = row.token.value_or(0),
                          .holder = row.holder.value_or(""),
                          .ttl = row.ttl->count(),

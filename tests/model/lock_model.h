@@ -114,7 +114,10 @@ class LockModel {
     return {.word = word, .token = lease.token, .holder = lease.holder, .expires_at = lease.expires_at};
   }
 
-  static Outcome refusal(const std::string& word, const Lease& lease) { return granted(word, lease); }
+  /// Tells who has it, and never by which token.
+  static Outcome refusal(const std::string& word, const Lease& lease) {
+    return {.word = word, .holder = lease.holder, .expires_at = lease.expires_at};
+  }
 
   static Outcome lost(const Lease& lease, std::int64_t token) {
     auto outcome = refusal("lost", lease);

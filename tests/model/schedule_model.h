@@ -17,11 +17,13 @@ class ScheduleModel {
 
   void advance(Moment by) { now_ += by; }
 
-  std::string define(const std::string& name, const Definition& definition);
+  /// `next`: when it is to run next, if somebody says so.
+  std::string define(const std::string& name, const Definition& definition, std::optional<Moment> next);
+  std::string ensure(const std::string& name, const Definition& definition, std::optional<Moment> next);
   std::string acquire(const std::string& name, const AcquireAsk& ask);
   /// An act names a token by how many were given for that schedule after it; -1: one that never was.
   std::string heartbeat(const std::string& name, int ago);
-  std::string finish(const std::string& name, int ago, bool ok);
+  std::string finish(const std::string& name, int ago, bool ok, std::optional<Moment> next);
   std::string release(const std::string& name, int ago);
 
   std::string trigger(const std::string& name);
@@ -66,8 +68,11 @@ class ScheduleModel {
     if (run == nullptr) return std::nullopt;
     return Runner{.holder = run->holder, .token = run->token, .expires_at = run->expires_at};
   }
+  /// Tells who runs it, and never by which token.
   std::string refuse(const std::string& word, ModelSchedule* schedule) {
-    return say(word, schedule == nullptr ? std::nullopt : runner(schedule->under_way()), now_);
+    auto told = schedule == nullptr ? std::nullopt : runner(schedule->under_way());
+    if (told) told->token = 0;
+    return say(word, told, now_);
   }
   std::string not_due(const ModelSchedule& schedule) { return say_next("not_due", schedule.due_at(), now_); }
   Moment next_token(ModelSchedule& schedule) {
@@ -79,7 +84,8 @@ class ScheduleModel {
   std::string granted(ModelSchedule& schedule, const ModelRun& run, std::int64_t skipped, bool replayed);
   std::string acquired_before(ModelSchedule* schedule, const Requested& before);
   Taken take(ModelSchedule& schedule, bool at_once);
-  std::string ended(const std::string& name, int ago, const std::string& verdict);
+  std::string ended(const std::string& name, int ago, const std::string& verdict, std::optional<Moment> next);
+  void go_on_after(ModelSchedule& schedule, bool ok, std::optional<Moment> next) const;
   static SeenRun seen(Moment occurrence, const ModelRun& run, const std::string& outcome);
 
   Moment now_;

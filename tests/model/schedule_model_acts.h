@@ -11,6 +11,7 @@ namespace leasehold::schedule_model {
 
 enum class Verb {
   define,
+  ensure,
   acquire,
   heartbeat,
   finish,
@@ -27,8 +28,9 @@ enum class Verb {
 };
 
 inline const char* to_string(Verb verb) {
-  static constexpr const char* words[] = {"define", "acquire", "heartbeat", "finish", "fail", "release", "trigger",
-                                          "pause",  "resume",  "rename",    "remove", "fire", "recover", "advance"};
+  static constexpr const char* words[] = {"define", "ensure",  "acquire", "heartbeat", "finish",
+                                          "fail",   "release", "trigger", "pause",     "resume",
+                                          "rename", "remove",  "fire",    "recover",   "advance"};
   return words[static_cast<std::size_t>(verb)];
 }
 
@@ -54,6 +56,7 @@ inline rc::Gen<Act> any_act() {
   using rc::gen::set;
   using V = Verb;
   const auto verb = rc::gen::weightedElement<V>({{6, V::define},
+                                                 {2, V::ensure},
                                                  {24, V::acquire},
                                                  {5, V::heartbeat},
                                                  {10, V::finish},

@@ -5,26 +5,52 @@
 
 namespace leasehold::schedule_model {
 
-inline std::string ScheduleModel::define(const std::string& name, const Definition& definition) {
+inline std::string ScheduleModel::define(const std::string& name, const Definition& definition,
+                                         std::optional<Moment> next) {
   auto* schedule = find(name);
   const bool created = schedule == nullptr;
-  if (!created && schedule->definition == definition) return say_next("same", schedule->due_at(), now_);
+  if (next) next = std::max(*next, now_);
+  const bool moved = next && (created || schedule->next_run_at != *next || !schedule->next_given ||
+                              schedule->next_cause != "scheduled");
+  if (!created && !moved && schedule->definition == definition) return say_next("same", schedule->due_at(), now_);
   if (created) {
     schedule = &schedules_[name];
     schedule->id = ++ids_;
   }
-  const bool new_rule = created || !schedule->definition.same_rule(definition);
+  const auto before = schedule->definition;
   schedule->definition = definition;
-  if (new_rule && definition.cron) {
-    schedule->await(schedule->occurrence_after(now_));
-  } else if (new_rule) {
-    schedule->next_occurrence.reset();
-    if (created || schedule->next_run_at > now_ + definition.period) {
-      schedule->next_run_at = now_ + (created ? 0 : definition.period);
-      schedule->next_cause = "scheduled";
+  if (created || !before.same_rule(definition)) {
+    if (schedule->next_given) {
+      if (before.cron != definition.cron) {
+        schedule->plan_at(schedule->next_occurrence.value_or(schedule->next_run_at), "scheduled");
+      }
+    } else if (definition.cron) {
+      schedule->await(schedule->occurrence_after(now_));
+    } else {
+      schedule->next_occurrence.reset();
+      if (created || schedule->next_run_at > now_ + definition.period) {
+        schedule->next_run_at = now_ + definition.period;
+        schedule->next_cause = "scheduled";
+      }
     }
   }
+  if (moved) schedule->plan_at(*next, "scheduled");
   return say_next(created ? "created" : "changed", schedule->due_at(), now_);
+}
+
+inline std::string ScheduleModel::ensure(const std::string& name, const Definition& definition,
+                                         std::optional<Moment> next) {
+  auto wanted = definition;
+  wanted.queue = false;
+  const auto* schedule = find(name);
+  if (schedule == nullptr && !wanted.cron && !next) {
+    // Who brings a command wants to run it.
+    define(name, wanted, next);
+    find(name)->next_run_at = now_;
+    return say_next("created", now_, now_);
+  }
+  if (schedule == nullptr) return define(name, wanted, next);
+  return say_next(schedule->definition == wanted ? "there" : "differs", schedule->due_at(), now_);
 }
 
 inline std::string ScheduleModel::trigger(const std::string& name) {
@@ -47,10 +73,8 @@ inline std::string ScheduleModel::resume(const std::string& name) {
   auto* schedule = find(name);
   if (schedule == nullptr) return "not_found";
   if (schedule->paused_at && schedule->next_occurrence && *schedule->next_occurrence <= now_) {
-    const auto first = *schedule->next_occurrence;
-    const auto latest = schedule->latest_until(now_);
-    const auto missed = std::min((latest - first) / schedule->definition.period + 1, most_missed);
-    schedule->skip(first, latest, missed, "paused", now_);
+    const auto [latest, earlier] = schedule->latest_until(now_);
+    schedule->skip(*schedule->next_occurrence, latest, std::min(earlier + 1, most_missed), "paused", now_);
     schedule->await(schedule->occurrence_after(latest));
   }
   schedule->paused_at.reset();

@@ -66,10 +66,11 @@ inline ScheduleModel::Taken ScheduleModel::take(ModelSchedule& schedule, bool at
     taken.occurrence = now_;
     taken.cause = "triggered";
   }
-  if (!schedule.definition.cron) {
+  if (!schedule.definition.cron && (is_due || !schedule.next_given)) {
     schedule.next_run_at = now_ + schedule.definition.period;
     schedule.next_cause = "scheduled";
-  } else if (schedule.next_cause == "retry") {
+    schedule.next_given = false;
+  } else if (schedule.definition.cron && schedule.next_cause == "retry") {
     schedule.await(*schedule.next_occurrence);
   }
   schedule.triggered_at.reset();
@@ -112,7 +113,8 @@ inline std::string ScheduleModel::heartbeat(const std::string& name, int ago) {
 }
 
 /// What a holder says of its run: said before, said now, or lost.
-inline std::string ScheduleModel::ended(const std::string& name, int ago, const std::string& verdict) {
+inline std::string ScheduleModel::ended(const std::string& name, int ago, const std::string& verdict,
+                                        std::optional<Moment> next) {
   auto* schedule = find(name);
   if (schedule == nullptr) return "not_found";
   const auto token = given(name, ago);
@@ -120,15 +122,12 @@ inline std::string ScheduleModel::ended(const std::string& name, int ago, const 
   const bool said_before = run != nullptr && run->outcome == verdict;
   if (run == nullptr || (!run->outcome.empty() && !said_before)) return lost(*schedule, token);
   if (!said_before) {
-    const auto& definition = schedule->definition;
     if (verdict == "released") {
       schedule->retry(now_);
+      schedule->next_given = schedule->next_given && schedule->definition.cron;
       schedule->next_run_at = std::min(schedule->next_run_at, now_);
-    } else if (verdict == "failed" && definition.on_fail) {
-      schedule->retry(now_ + *definition.on_fail);
-    } else if (!definition.cron) {
-      schedule->next_run_at = now_ + definition.period;
-      schedule->next_cause = "scheduled";
+    } else {
+      go_on_after(*schedule, verdict == "ok", next);
     }
     run->end(verdict, now_);
   }
@@ -136,10 +135,25 @@ inline std::string ScheduleModel::ended(const std::string& name, int ago, const 
   return say_next(said_before ? "finished again" : "finished", schedule->due_at(), now_);
 }
 
-inline std::string ScheduleModel::finish(const std::string& name, int ago, bool ok) {
-  return ended(name, ago, ok ? "ok" : "failed");
+/// What its holder asks for, or somebody asked for before, comes in place of what the rule says.
+inline void ScheduleModel::go_on_after(ModelSchedule& schedule, bool ok, std::optional<Moment> next) const {
+  const auto& definition = schedule.definition;
+  if (next) next = std::max(*next, now_);
+  if (next && !ok && schedule.next_occurrence && *next < *schedule.next_occurrence) return schedule.retry(*next);
+  if (next) return schedule.plan_at(*next, ok || definition.cron ? "scheduled" : "retry");
+  if (schedule.next_given) return;
+  if (!ok && definition.on_fail) return schedule.retry(now_ + *definition.on_fail);
+  if (definition.cron) return;
+  schedule.next_run_at = now_ + definition.period;
+  schedule.next_cause = "scheduled";
 }
 
-inline std::string ScheduleModel::release(const std::string& name, int ago) { return ended(name, ago, "released"); }
+inline std::string ScheduleModel::finish(const std::string& name, int ago, bool ok, std::optional<Moment> next) {
+  return ended(name, ago, ok ? "ok" : "failed", next);
+}
+
+inline std::string ScheduleModel::release(const std::string& name, int ago) {
+  return ended(name, ago, "released", std::nullopt);
+}
 
 }  // namespace leasehold::schedule_model

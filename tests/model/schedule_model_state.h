@@ -63,6 +63,7 @@ struct ModelSchedule {
   std::optional<Moment> next_occurrence{};
   Moment next_run_at = 0;
   std::string next_cause = "scheduled";
+  bool next_given = false;  ///< somebody said when; of cron, the next occurrence
   std::optional<Moment> triggered_at{};
   Moment token = 0;
   std::map<Moment, ModelRun> runs{};  ///< by occurrence
@@ -71,7 +72,12 @@ struct ModelSchedule {
   [[nodiscard]] Moment occurrence_after(Moment when) const {
     return (when / definition.period + 1) * definition.period;
   }
-  [[nodiscard]] Moment latest_until(Moment when) const { return when / definition.period * definition.period; }
+  /// The last occurrence up to a moment, and how many come before it; the first may be one that somebody asked for.
+  [[nodiscard]] std::pair<Moment, std::int64_t> latest_until(Moment when) const {
+    const auto first = next_occurrence.value();
+    const auto latest = std::max(first, when / definition.period * definition.period);
+    return {latest, latest / definition.period - first / definition.period};
+  }
 
   ModelRun* under_way() {
     return find([](const ModelRun& run) { return run.outcome.empty(); });
@@ -104,9 +110,17 @@ struct ModelSchedule {
     note(from, row);
   }
   void await(Moment occurrence) {
+    next_given = next_given && next_occurrence == occurrence;
     next_occurrence = occurrence;
     next_run_at = occurrence;
     next_cause = "scheduled";
+  }
+  /// The next run is when somebody says.
+  void plan_at(Moment when, const std::string& cause) {
+    next_run_at = when;
+    next_occurrence = definition.cron ? std::optional(when) : std::nullopt;
+    next_cause = cause;
+    next_given = true;
   }
   /// Another try, where the calendar has none before that.
   void retry(Moment when) {
@@ -115,7 +129,7 @@ struct ModelSchedule {
     next_cause = "retry";
   }
   void lose(ModelRun& run, Moment now) {
-    retry(std::min(run.expires_at, now) + definition.on_fail.value_or(0));
+    if (!next_given) retry(std::min(run.expires_at, now) + definition.on_fail.value_or(0));
     run.end("lost", now);
   }
   [[nodiscard]] Plan plan(Moment now) const {
@@ -123,11 +137,11 @@ struct ModelSchedule {
     const auto again = next_cause == "retry" ? std::optional(next_run_at) : std::nullopt;
     if (definition.misfire == "all" || first > now)
       return plan_one(now, again, again ? first : occurrence_after(first));
-    const auto latest = latest_until(now);
-    const auto passed = (latest - first) / definition.period + (again ? 1 : 0);
+    const auto [latest, earlier] = latest_until(now);
+    const auto passed = earlier + (again ? 1 : 0);
     Plan found{.taken = latest, .missed = std::min(passed, most_missed), .next_occurrence = occurrence_after(latest)};
     found.skipped_from = again.value_or(first);
-    found.skipped_through = latest > first ? latest - definition.period : again.value_or(first);
+    found.skipped_through = latest > first ? std::max(first, latest - definition.period) : again.value_or(first);
     if (in_time(latest, now)) return found;
     return {.skipped_from = found.skipped_from,
             .skipped_through = latest,

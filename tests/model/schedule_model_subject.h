@@ -21,11 +21,19 @@ class ScheduleSubject {
     tokens_.clear();
   }
 
-  std::string define(const std::string& name, const Definition& definition) {
-    const auto defined = schedules().define(name, options(definition));
+  std::string define(const std::string& name, const Definition& definition, std::optional<Moment> next) {
+    const auto defined = schedules().define(name, options(definition, next));
     if (!defined) return word(defined.error());
     const auto* what = defined->created ? "created" : defined->changed ? "changed" : "same";
     return say_next(what, micros(defined->next_run_at), now());
+  }
+  std::string ensure(const std::string& name, const Definition& definition, std::optional<Moment> next) {
+    auto wanted = definition;
+    wanted.queue = false;
+    const auto ensured = schedules().ensure(name, options(wanted, next));
+    if (!ensured) return word(ensured.error());
+    const auto* what = ensured->created ? "created" : ensured->differs ? "differs" : "there";
+    return say_next(what, micros(ensured->next_run_at), now());
   }
   std::string acquire(const std::string& name, const AcquireAsk& ask) {
     auto wish = support::run_as(ask.holder, ask.at_once);
@@ -47,8 +55,8 @@ class ScheduleSubject {
     const auto kept = schedules().heartbeat(name, given(name, ago));
     return kept ? "extended until " + away(micros(kept->expires_at), now()) : refusal(kept.error());
   }
-  std::string finish(const std::string& name, int ago, bool ok) {
-    const auto done = schedules().finish(name, given(name, ago), {.ok = ok});
+  std::string finish(const std::string& name, int ago, bool ok, std::optional<Moment> next) {
+    const auto done = schedules().finish(name, given(name, ago), {.ok = ok, .next_run_at = moment(next)});
     if (!done) return refusal(done.error());
     return say_next(done->replayed ? "finished again" : "finished", micros(done->next_run_at), now());
   }
@@ -123,7 +131,11 @@ class ScheduleSubject {
     return ago < 0 || tokens.size() < back ? Token{12345} : tokens[tokens.size() - back];
   }
 
-  static ScheduleOptions options(const Definition& definition) {
+  static std::optional<Timestamp> moment(std::optional<Moment> when) {
+    return when ? std::optional(Timestamp(Duration(*when))) : std::nullopt;
+  }
+
+  static ScheduleOptions options(const Definition& definition, std::optional<Moment> next) {
     const auto minutes = std::to_string(definition.period / 60'000'000);
     ScheduleOptions options{.rule = every(Duration(definition.period)), .ttl = Duration(definition.ttl)};
     if (definition.cron)
@@ -134,6 +146,7 @@ class ScheduleSubject {
                                                     : Misfire::once;
     options.misfire_after = Duration(definition.misfire_after);
     if (definition.queue) options.queue = "work";
+    options.next_run_at = moment(next);
     return options;
   }
 

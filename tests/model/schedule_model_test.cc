@@ -56,8 +56,8 @@ class ScheduleSequence {
     switch (act.verb) {
       case Verb::acquire: agree([&](auto& it) { return it.acquire(of, acquire_of(act)); }); return true;
       case Verb::heartbeat: agree([&](auto& it) { return it.heartbeat(of, act.ago); }); return true;
-      case Verb::finish: agree([&](auto& it) { return it.finish(of, act.ago, true); }); return true;
-      case Verb::fail: agree([&](auto& it) { return it.finish(of, act.ago, false); }); return true;
+      case Verb::finish: agree([&](auto& it) { return it.finish(of, act.ago, true, next_of(act)); }); return true;
+      case Verb::fail: agree([&](auto& it) { return it.finish(of, act.ago, false, next_of(act)); }); return true;
       case Verb::release: agree([&](auto& it) { return it.release(of, act.ago); }); return true;
       case Verb::fire: agree([&](auto& it) { return it.fire(of); }); return true;
       default: return false;
@@ -67,7 +67,8 @@ class ScheduleSequence {
   void act_on_schedules(const Act& act) {
     const auto of = name(act.schedule);
     switch (act.verb) {
-      case Verb::define: agree([&](auto& it) { return it.define(of, definition_of(act)); }); break;
+      case Verb::define: agree([&](auto& it) { return it.define(of, definition_of(act), next_of(act)); }); break;
+      case Verb::ensure: agree([&](auto& it) { return it.ensure(of, definition_of(act), next_of(act)); }); break;
       case Verb::trigger: agree([&](auto& it) { return it.trigger(of); }); break;
       case Verb::pause: agree([&](auto& it) { return it.pause(of, act.bits % 2 == 0 ? "" : "because"); }); break;
       case Verb::resume: agree([&](auto& it) { return it.resume(of); }); break;
@@ -98,6 +99,10 @@ class ScheduleSequence {
             .misfire = policies[act.bits / 64 % 4 % 3],
             .misfire_after = act.bits / 256 % 2 == 0 ? 30'000'000 : 0,
             .queue = act.bits / 512 % 2 == 1};
+  }
+  /// Now and then somebody says when the next run is to be.
+  [[nodiscard]] std::optional<Moment> next_of(const Act& act) const {
+    return act.bits / 1024 % 4 == 3 ? std::optional(sqlite_.now() + act.span) : std::nullopt;
   }
   [[nodiscard]] AcquireAsk acquire_of(const Act& act) const {
     AcquireAsk ask{.holder = "holder" + std::to_string(act.bits % 3), .at_once = act.bits / 4 % 8 == 0};

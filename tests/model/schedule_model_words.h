@@ -42,8 +42,8 @@ struct Runner {
 
 inline std::string say(const std::string& word, const std::optional<Runner>& runner, Moment now) {
   if (!runner) return word;
-  return word + ": run by " + runner->holder + " token " + away(runner->token, now) + " until " +
-         away(runner->expires_at, now);
+  return word + ": run by " + runner->holder + " token " + (runner->token == 0 ? "-" : away(runner->token, now)) +
+         " until " + away(runner->expires_at, now);
 }
 
 inline std::string say_next(const std::string& word, Moment next, Moment now) {

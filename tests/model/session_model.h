@@ -69,8 +69,11 @@ class SessionModel {
     const auto& of = opening(claim.opening);
     return {.session = of.session, .item = claim.item, .token = claim.token, .expires_at = of.expires_at};
   }
+  /// Tells who has it, and never by which token.
   std::string refuse(const std::string& word, const ModelClaim* by = nullptr) {
-    return say(word, by == nullptr ? std::nullopt : std::optional(owner(*by)), now_);
+    auto told = by == nullptr ? std::nullopt : std::optional(owner(*by));
+    if (told) told->token = 0;
+    return say(word, told, now_);
   }
   /// The holder of this token does not have the item any more.
   std::string lost(const std::string& key, Moment token) {

@@ -64,8 +64,8 @@ struct Owner {
 
 inline std::string say(const std::string& refusal, const std::optional<Owner>& owner, Moment now) {
   if (!owner) return refusal;
-  return refusal + ": " + owner->item + " is of " + owner->session + " token " + away(owner->token, now) + " until " +
-         away(owner->expires_at, now);
+  return refusal + ": " + owner->item + " is of " + owner->session + " token " +
+         (owner->token == 0 ? "-" : away(owner->token, now)) + " until " + away(owner->expires_at, now);
 }
 
 /// A session as one sees it.

@@ -9,12 +9,12 @@ def broken(name: str, rule: str, file: str, edits: dict[str, str], *checks: Chec
     MUTATIONS.append(Mutation(name, rule, "core", file, edits, checks))
 
 
-broken("trust from the answer on", "trust counts from before the request was sent", "src/lock/attempt.cc",
-       {"    before_sending = BootClock::now();\n    return ask(backend, wish, deadline);":
-        "    auto answered = ask(backend, wish, deadline);\n    before_sending = BootClock::now();\n"
+broken("trust from the answer on", "trust counts from before the request was sent", "src/lock/acquire.cc",
+       {"    before_sending = BootClock::now();\n    return ask(backend, request, deadline);":
+        "    auto answered = ask(backend, request, deadline);\n    before_sending = BootClock::now();\n"
         "    return answered;"},
        simulator())
-broken("margin dropped", "trust ends a margin before the lease does", "src/core/limits.cc",
+broken("margin dropped", "trust ends a margin before the lease does", "src/model/bounds.cc",
        {"std::min(ttl, remaining) - margin;": "std::min(ttl, remaining) - 0 * margin;"},
        unit("LimitsTest.Promise09_*"))
 broken("replay trusts the whole ttl", "a repeated answer is trusted for what remains of the lease",
@@ -25,11 +25,11 @@ broken("running at its expiry", "state is derived, and a lease is over at its ex
        {"answer.expires_at.value_or(Timestamp{}) > answer.store_now":
         "answer.expires_at.value_or(Timestamp{}) >= answer.store_now"},
        conformance("LockTest.Promise01_*"))
-broken("loss is not final", "whoever has lost its lease is told to stop, and why", "src/lease/held_lease.cc",
-       {"return code == Errc::lost || code == Errc::not_found": "return code == Errc::not_found"},
+broken("loss is not final", "whoever has lost its lease is told to stop, and why", "src/model/errors.h",
+       {'"lost", exit_code::lost, 409, {.ends_lease = true}}': '"lost", exit_code::lost, 409}'},
        conformance("HeldLeaseTest.Promise09_*"))
 broken("lost answer not asked for", "an acquire whose answer was lost is asked again, under the same request id",
-       "src/lock/attempt.cc",
+       "src/lock/acquire.cc",
        {"lease::ask_again(deadline, [&] {\n    before_sending = BootClock::now();\n    return ask(":
         "lease::ask_until_free(deadline, [&] {\n    before_sending = BootClock::now();\n    return ask("},
        conformance("DoubtTest.Promise10_AnAcquire*"))
@@ -37,7 +37,7 @@ broken("doubt told as unavailable", "what may have happened is never told as if 
        "src/storage/postgres/errors.cc",
        {".code = unknown ? Errc::in_doubt : Errc::unavailable": ".code = Errc::unavailable"},
        conformance("PostgresDoubtTest.*"))
-broken("occurrence after itself", "the next occurrence is later than the one before", "src/core/calendar.cc",
+broken("occurrence after itself", "the next occurrence is later than the one before", "src/core/schedule_plan.cc",
        {"std::chrono::floor<seconds>(after) + seconds(1);": "std::chrono::ceil<seconds>(after);"},
        unit("CalendarTest.*"), simulator())
 broken("skips miscounted", "as many occurrences are told as skipped as were", "src/core/schedule_plan.cc",

@@ -1,6 +1,7 @@
 #include "sim/actor.h"
 
-#include "store/open_store.h"
+#include "base/process.h"
+#include "store/store.h"
 
 namespace leasehold::sim {
 
@@ -12,7 +13,7 @@ Actor::Actor(Stage& its_stage, Process& its_process, bool in_container)
       store(store_over(backend, {})),
       holder{.name = process.name(),
              .host = "sim",
-             .boot_id = in_container ? "container of " + process.name() : stage.world.process_space(),
+             .boot_id = in_container ? "container of " + process.name() : boot_id_of(stage.world.process_space()),
              .pid = process.pid(),
              .process_start = process.pid(),
              .tty = "",

@@ -67,7 +67,7 @@ class Actor {
   std::vector<HeldLock> locks;
   std::vector<HeldJob> jobs;
   std::vector<JobId> known_jobs;  ///< that it put into a queue or has seen
-  std::optional<WorkLease> work_lease;
+  std::optional<SharedLease> work_lease;
   std::vector<HeldChunk> chunks;
   std::vector<HeldSession> sessions;
   std::vector<TakenItem> items;

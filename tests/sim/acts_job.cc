@@ -7,7 +7,7 @@ namespace leasehold::sim {
 namespace {
 
 std::string key_of(JobId id) { return "job " + std::to_string(id); }
-std::string lease_of(const WorkLease& lease) { return fmt::format("worker {} {}", lease.id, lease.instance); }
+std::string lease_of(const SharedLease& lease) { return fmt::format("worker {} {}", lease.id, lease.instance); }
 
 NewJob some_job(Actor& actor, const std::string& queue) {
   NewJob job{.payload = "payload", .priority = static_cast<int>(actor.dice.below(3))};
@@ -30,7 +30,10 @@ Answer enqueue(Actor& actor) {
   const auto& queue = actor.dice.pick(queue_names);
   auto job = some_job(actor, queue);
   if (actor.dice.chance(2500)) job.dedupe_key = "only one";
-  if (!actor.known_jobs.empty() && actor.dice.chance(2000)) job.after = {actor.dice.pick(actor.known_jobs)};
+  if (!actor.known_jobs.empty() && actor.dice.chance(2000)) {
+    job.after = {actor.dice.pick(actor.known_jobs)};
+    job.if_failed = actor.dice.pick(std::vector{IfFailed::cancel, IfFailed::run, IfFailed::wait});
+  }
   actor.say("enqueue into {}", queue);
   const auto enqueued = actor.store.jobs().enqueue(queue, job);
   if (enqueued) Actor::remember(actor.known_jobs, enqueued->id);
@@ -49,7 +52,7 @@ Answer enqueue_many(Actor& actor) {
   return "ok";
 }
 
-Answer keep(Actor& actor, const Result<JobGrant>& grant, const std::optional<WorkLease>& attached) {
+Answer keep(Actor& actor, const Result<JobGrant>& grant, const std::optional<SharedLease>& attached) {
   if (!grant) return word(grant);
   const auto lease =
       attached && !grant->alone ? lease_of(*attached) : fmt::format("lease {} {}", grant->lease_id, grant->token.value);

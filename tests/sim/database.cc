@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/store_url.h"
-#include "storage/migrator.h"
+#include "storage/migrations.h"
 #include "storage/sqlite/backend.h"
 
 namespace leasehold::sim {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "storage/statement.h"
-#include "storage/value.h"
 
 namespace leasehold::sim {
 

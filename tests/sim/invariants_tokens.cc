@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/process.h"
 #include "sim/invariants.h"
 
 namespace leasehold::sim {
@@ -87,7 +88,7 @@ Finding leases_end_when_over(const Change& change) {
     if (reason != "expired") continue;
     const auto& lease = change.before.leases->at(id);
     if (lease.expires_at <= change.after.now) continue;
-    if (lease.space == change.world.process_space() && !change.world.is_alive(lease.pid)) continue;
+    if (lease.space == boot_id_of(change.world.process_space()) && !change.world.is_alive(lease.pid)) continue;
     return broken("I3", fmt::format("the {} lease {} was ended as expired {} us before its time", lease.kind, id,
                                     lease.expires_at - change.after.now));
   }

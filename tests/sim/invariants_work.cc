@@ -88,7 +88,8 @@ std::map<std::int64_t, Spent> spent_by(const JobsPart& part) {
 }
 
 bool resets_chunks(const Deed& deed) {
-  return deed.is("chunk_reset") || deed.is("chunk_claim") || deed.is("chunk_set_remove") || deed.is("transaction");
+  return deed.is("chunk_reset") || deed.is("chunk_claim") || deed.is("chunk_set_remove") || deed.is("chunk_sweep") ||
+         deed.is("chunk_plan_add") || deed.is("chunk_plan_sweep") || deed.is("transaction");
 }
 
 bool is_told(const Picture& picture, std::string_view kind, std::string_view key, std::int64_t token) {

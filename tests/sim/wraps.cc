@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "base/digest.h"
 #include "base/process.h"
-#include "base/random_id.h"
 #include "sim/world.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the linker wants these names.

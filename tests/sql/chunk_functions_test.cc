@@ -138,26 +138,14 @@ TEST_F(ChunkFunctionsTest, Promise14_TheFenceRaisesLH001WithAHint) {
 
 TEST_F(ChunkFunctionsTest, OtherIsolationLevelsAreRefused) {
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
-    for (const auto& act : {"chunk_plan('orders', '{a}', '{1}')",
-                            "chunk_plan_range('orders', 1, 9, 3)",
-                            "chunk_claim('orders')",
-                            "chunk_heartbeat('orders', 'a', 1)",
-                            "chunk_complete('orders', 'a', 1)",
-                            "chunk_fail('orders', 'a', 1)",
-                            "chunk_release('orders', 'a', 1)",
-                            "chunk_skip('orders', 'a', 1, 'why')",
-                            "chunk_skip_open('orders', 'a', 'why')",
-                            "chunk_reset('orders', 'all')",
-                            "chunk_configure('orders')",
-                            "chunk_tie_job('orders', 1)",
-                            "chunk_set_remove('orders')",
-                            "chunk_fence('orders', 'a', 1)",
-                            "loader_open('ann', interval '1 minute')",
-                            "loader_extend(1, '')",
-                            "loader_close(1, '')",
-                            "limit_take('api', interval '1 s')",
-                            "limit_set('api', interval '1 s')",
-                            "limit_remove('api')"}) {
+    for (const auto& act :
+         {"chunk_plan('orders', '{a}', '{1}')", "chunk_plan_range('orders', 1, 9, 3)", "chunk_claim('orders')",
+          "chunk_heartbeat('orders', 'a', 1)", "chunk_complete('orders', 'a', 1)", "chunk_fail('orders', 'a', 1)",
+          "chunk_release('orders', 'a', 1)", "chunk_skip('orders', 'a', 1, 'why')",
+          "chunk_skip_open('orders', 'a', 'why')", "chunk_reset('orders', 'all')", "chunk_configure('orders')",
+          "chunk_tie_job('orders', 1)", "chunk_set_remove('orders')",
+          "loader_open('ann', interval '1 minute', instance => 'i')", "loader_extend(1, '')", "loader_close(1, '')",
+          "limit_take('api', interval '1 s')", "limit_set('api', interval '1 s')", "limit_remove('api')"}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
       EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold.") + act)).state, "LH002") << level << ": " << act;
       alice_.run("ROLLBACK");
@@ -179,6 +167,7 @@ TEST_F(ChunkFunctionsTest, BadInputIsRefusedAndChangesNothing) {
                           "chunk_plan('orders', '{c}', '{1}', default_ttl => interval '1 ms')",
                           "chunk_plan_range('orders', 9, 1, 1)",
                           "chunk_plan_range('orders', 1, 9, 0)",
+                          "chunk_plan('orders', '{c}', '{1}', backoff_most => interval '101 years')",
                           "chunk_claim('')",
                           "chunk_claim('orders', most => 0)",
                           "chunk_claim('orders', most => 1001)",
@@ -187,9 +176,13 @@ TEST_F(ChunkFunctionsTest, BadInputIsRefusedAndChangesNothing) {
                           "chunk_heartbeat('orders', 'a', TOKEN, cursor => 'page 3')",
                           "chunk_heartbeat('orders', 'a', TOKEN, cursor => '\"' || repeat('x', 65536) || '\"')",
                           "chunk_heartbeat('orders', 'a', TOKEN, rows => -1)",
+                          "chunk_heartbeat('orders', 'a', TOKEN, rows => 1000000000000001)",
+                          "chunk_heartbeat('orders', 'a', TOKEN, rows => 9223372036854775807)",
                           "chunk_complete('orders', 'a', TOKEN, rows => -1)",
+                          "chunk_complete('orders', 'a', TOKEN, rows => 9223372036854775807)",
                           "chunk_complete('orders', 'a', TOKEN, cursor => '{')",
                           "chunk_fail('orders', 'a', TOKEN, delay => interval '-1 s')",
+                          "chunk_fail('orders', 'a', TOKEN, delay => interval '101 years')",
                           "chunk_settle('orders', 'a', TOKEN, 'destroy')",
                           "chunk_reset('orders', 'some')",
                           "chunk_reset('orders', 'older')",

@@ -34,6 +34,8 @@ std::map<std::string, std::string> chunk_acts() {
       {"reset", "'reset ' || reset || ' running ' || running FROM leasehold.chunk_reset('s', 'all')"},
       {"skip", "outcome FROM leasehold.chunk_skip_open('s', 'd', 'why')"},
       {"remove", "outcome FROM leasehold.chunk_set_remove('s')"},
+      {"claim t", "concat_ws(' ', outcome, key) FROM leasehold.chunk_claim('t', holder => 'carol')"},
+      {"remove t", "outcome FROM leasehold.chunk_set_remove('t', 1)"},
       {"show", "state FROM leasehold.chunk_list('s', 'a')"},
   };
 }
@@ -44,6 +46,8 @@ class ChunkMatrixTest : public MatrixTest {
 
   void SetUp() override {
     observer_.run(here("SELECT leasehold.chunk_plan('s', '{a,b,c,d}', '{1,2,3,4}')"));
+    // Of this set nothing is held.
+    observer_.run(here("SELECT leasehold.chunk_plan('t', '{a,b}', '{1,2}')"));
     words_["LEASE"] = observer_.scalar(
         here("SELECT lease_id FROM leasehold.loader_open('alice', interval '30 seconds', instance => 'i')"));
     words_["TOKEN"] = claimed("'a', attach => LEASE, instance => 'i'");
@@ -105,6 +109,9 @@ INSTANTIATE_TEST_SUITE_P(
                       Pair{"ClaimThenAdd", "claim", "add", Bob::passes, "added 1"},
                       Pair{"ClaimThenReset", "claim", "reset", Bob::waits, "reset 0 running 4"},
                       Pair{"ClaimThenRemove", "claim", "remove", Bob::waits, "held"},
+                      Pair{"ClaimThenRemoveOfAFreeSet", "claim t", "remove t", Bob::waits, "held"},
+                      Pair{"RemoveThenClaim", "remove t", "claim t", Bob::waits, "not_found"},
+                      Pair{"RemoveThenRemove", "remove t", "remove t", Bob::waits, "not_found"},
                       Pair{"PlanThenClaim", "plan", "claim", Bob::passes, "busy"},
                       Pair{"AddThenClaim", "add", "claim", Bob::passes, "granted d"},
                       Pair{"PlanThenSave", "plan", "save", Bob::waits, "extended"},

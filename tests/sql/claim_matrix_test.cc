@@ -39,6 +39,7 @@ std::map<std::string, std::string> claim_acts() {
       {"open new", "outcome FROM leasehold.session_open('new')"},
       {"recover", "claims FROM leasehold.recover()"},
       {"remove", "concat_ws(' ', outcome, why) FROM leasehold.item_remove('c')"},
+      {"remove a", "concat_ws(' ', outcome, why) FROM leasehold.item_remove('a')"},
       {"show", "concat_ws(' ', state, active_session_id) FROM leasehold.item_list('a')"},
   };
 }
@@ -159,6 +160,23 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"RecoverThenTakeover", "recover", "take over", Bob::passes, "busy ann", Expiry::before_alice},
         Pair{"RecoverThenBeat", "recover", "beat", Bob::waits, "lost expired", Expiry::before_alice},
         Pair{"RecoverThenRecover", "recover", "recover", Bob::passes, "0", Expiry::before_alice}),
+    pair_name);
+
+// Ann is stale, and her item is removed.
+INSTANTIATE_TEST_SUITE_P(
+    Removals, ClaimMatrixTest,
+    ::testing::Values(
+        Pair{"RemoveThenRelease", "remove a", "release", Bob::waits, "not_found", Expiry::before_alice},
+        Pair{"RemoveThenReleaseOther", "remove a", "release b", Bob::waits, "lost expired", Expiry::before_alice},
+        Pair{"RemoveThenDone", "remove a", "done", Bob::waits, "not_found", Expiry::before_alice},
+        Pair{"RemoveThenSwitch", "remove a", "switch", Bob::waits, "not_found a", Expiry::before_alice},
+        Pair{"RemoveThenHandOver", "remove a", "hand over", Bob::waits, "not_found", Expiry::before_alice},
+        Pair{"RemoveThenAssign", "remove a", "assign", Bob::waits, "not_found", Expiry::before_alice},
+        Pair{"RemoveThenRevoke", "remove a", "revoke", Bob::waits, "not_found", Expiry::before_alice},
+        Pair{"RemoveThenFence", "remove a", "fence", Bob::waits, "LH001", Expiry::before_alice},
+        Pair{"RemoveThenTakeover", "remove a", "take over", Bob::waits, "not_found", Expiry::before_alice},
+        Pair{"RemoveThenRemove", "remove a", "remove a", Bob::waits, "not_found", Expiry::before_alice},
+        Pair{"RemoveThenBeat", "remove a", "beat", Bob::waits, "lost expired", Expiry::before_alice}),
     pair_name);
 
 /// What takes more than two acts.

@@ -68,7 +68,6 @@ TEST_F(FunctionsTest, OtherIsolationLevelsAreRefused) {
           here("SELECT leasehold.lock_heartbeat('deploy', " + token + ")"),
           here("SELECT leasehold.lock_release('deploy', " + token + ")"),
           here("SELECT leasehold.lock_revoke('deploy', 'why')"),
-          here("SELECT leasehold.fence('deploy', " + token + ")"),
           here("SELECT leasehold.prune(interval '1 day', 10)")}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
       EXPECT_EQ(alice_.fail(act).state, "LH002") << level << ": " << act;
@@ -178,6 +177,30 @@ TEST_F(PrivilegesTest, AScopeIsGrantedAndNarrowedAgain) {
   EXPECT_EQ(may("lock_revoke(text, text, bigint)"), "f");
   EXPECT_EQ(may("fence(text, bigint)"), "f");
   EXPECT_EQ(may("lock_show(text)"), "t");
+}
+
+TEST_F(PrivilegesTest, EveryoneAndNobodyAreNoRoles) {
+  for (const auto* role : {"public", "PUBLIC", "role_that_nobody_made"}) {
+    const auto refused = admin_.fail("SELECT " + store_.schema() + ".grant_scope('" + role + "', 'read')");
+    EXPECT_EQ(refused.state, "LH003") << role << ": " << refused.message;
+  }
+  EXPECT_EQ(admin_.scalar("SELECT has_function_privilege('" + role_ + "', '" + store_.schema() +
+                          ".lock_show(text)', 'EXECUTE')"),
+            "f");
+}
+
+TEST_F(PrivilegesTest, AScopeComesBackWithTheFunctionsThatWereDropped) {
+  const auto scope = [&] {
+    return admin_.scalar("SELECT scope FROM " + store_.schema() + ".granted_scopes() WHERE role = '" + role_ + "'");
+  };
+  admin_.run("SELECT " + store_.schema() + ".grant_scope('" + role_ + "', 'work')");
+  admin_.run("GRANT EXECUTE ON FUNCTION " + store_.schema() + ".lock_revoke(text, text, bigint) TO " + role_);
+  EXPECT_EQ(scope(), "work") << "one function of a wider scope is not that scope";
+  auto migrations = store_.open().migrations();
+  ASSERT_TRUE(ok(migrations.down(3)));
+  ASSERT_TRUE(ok(migrations.up()));
+  EXPECT_EQ(scope(), "work");
+  EXPECT_EQ(admin_.scalar("SELECT count(*) FROM " + store_.schema() + ".granted"), "0");
 }
 
 TEST_F(PrivilegesTest, AFunctionThatWasGrantedWorksWithoutTheTables) {

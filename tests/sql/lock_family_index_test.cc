@@ -87,5 +87,15 @@ TEST_F(LockFamilyIndexTest, ATakeoverReadsNoMoreOfManyThanOfFew) {
   }
 }
 
+TEST_F(LockFamilyIndexTest, AStepOfPruningLooksAtNoMoreThanItsBatch) {
+  grow(20'000);
+  for (const std::string act :
+       {"lock_prune(interval '0', '', 10)", "lease_prune(interval '0', 0, 10)", "event_prune(interval '0', 0, 10)"}) {
+    const auto before = sequential_scans();
+    EXPECT_LE(read_by(act), 200) << act;
+    EXPECT_EQ(sequential_scans(), before) << act;
+  }
+}
+
 }  // namespace
 }  // namespace leasehold::support

@@ -13,7 +13,7 @@ namespace {
 class ScheduleFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    must(schedules().define("refresh", every_ten_minutes()));
+    must(schedules().define("refresh", due_now(every_ten_minutes())));
     must(schedules().define("report", daily()));
   }
   [[nodiscard]] Schedules schedules() const { return store_.schedules(); }
@@ -77,12 +77,12 @@ TEST_F(ScheduleFileTest, APlanCountsForTheScheduleAsItWasSeen) {
   must(schedules().define("report", daily(Misfire::all)));
   test_store_.advance(at("2026-03-04T12:00:00Z") - test_store_.now());
   const auto asked = ask(acquire_with(std::nullopt));
-  EXPECT_EQ(asked.outcome, "plan");
+  EXPECT_EQ(asked.outcome.word(), "plan");
   const auto faster = must(schedules().acquire("report", run_as("bob")));
   EXPECT_EQ(faster.occurrence, at("2026-03-02T09:00:00Z"));
   must(schedules().finish("report", faster.grant.token));
   const auto before = test_store_.dump();
-  EXPECT_EQ(ask(acquire_with(asked.version)).outcome, "plan") << "another one is due by now";
+  EXPECT_EQ(ask(acquire_with(asked.version)).outcome.word(), "plan") << "another one is due by now";
   EXPECT_EQ(test_store_.dump(), before);
 }
 
@@ -90,12 +90,12 @@ TEST_F(ScheduleFileTest, APlanCountsOnce) {
   test_store_.advance(at("2026-03-02T09:00:00Z") - test_store_.now());
   const auto asked = ask(acquire_with(std::nullopt));
   const auto granted = ask(acquire_with(asked.version));
-  ASSERT_EQ(granted.outcome, "granted");
+  ASSERT_EQ(granted.outcome.word(), "granted");
   EXPECT_EQ(granted.occurrence, at("2026-03-02T09:00:00Z"));
   must(schedules().finish("report", Token{granted.token.value()}));
-  EXPECT_EQ(ask(acquire_with(asked.version)).outcome, "not_due");
+  EXPECT_EQ(ask(acquire_with(asked.version)).outcome.word(), "not_due");
   test_store_.advance(24h);
-  EXPECT_EQ(ask(acquire_with(asked.version)).outcome, "plan") << "another one is due";
+  EXPECT_EQ(ask(acquire_with(asked.version)).outcome.word(), "plan") << "another one is due";
 }
 
 TEST_F(ScheduleFileTest, APlanForAMomentYetToComeDoesNotCount) {
@@ -104,7 +104,7 @@ TEST_F(ScheduleFileTest, APlanForAMomentYetToComeDoesNotCount) {
   test_store_.advance(48h);
   auto early = acquire_with(asked.version);
   early.taken = at("2026-03-05T09:00:00Z");
-  EXPECT_EQ(ask(early).outcome, "plan");
+  EXPECT_EQ(ask(early).outcome.word(), "plan");
 }
 
 TEST_F(ScheduleFileTest, WhatIsDueIsFoundByItsIndex) {

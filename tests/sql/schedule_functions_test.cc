@@ -10,7 +10,8 @@ namespace {
 class ScheduleFunctionsTest : public SqlTest {
  protected:
   void SetUp() override {
-    observer_.run(here("SELECT leasehold.schedule_define('refresh', interval '10 min')"));
+    observer_.run(
+        here("SELECT leasehold.schedule_define('refresh', interval '10 min', next_run_at => leasehold.now())"));
     observer_.run(here("SELECT leasehold.schedule_define('mail', cron => '0 9 * * *', queue => 'mail')"));
   }
 
@@ -33,9 +34,12 @@ class ScheduleFunctionsTest : public SqlTest {
 };
 
 TEST_F(ScheduleFunctionsTest, AWholeLifeByNameWithDefaults) {
-  EXPECT_EQ(
-      look("created, changed, next_run_at = wall_now", "schedule_define('x', interval '10 min', interval '15 min')"),
-      "t t t");
+  EXPECT_EQ(look("created, changed, next_run_at - wall_now BETWEEN interval '10 min' AND interval '15 min'",
+                 "schedule_define('x', interval '10 min', interval '15 min')"),
+            "t t t");
+  EXPECT_EQ(look("created, changed, next_run_at = wall_now",
+                 "schedule_define('x', interval '10 min', interval '15 min', next_run_at => leasehold.now())"),
+            "f t t");
   EXPECT_EQ(alice_.scalar(here("SELECT (leasehold.schedule_acquire('x')).holder = session_user")), "t");
   EXPECT_EQ(look("outcome, holder = session_user, expires_at - store_now, replayed", "schedule_acquire('x')"),
             "held t 00:05:00 f");
@@ -161,9 +165,9 @@ TEST_F(ScheduleFunctionsTest, OtherIsolationLevelsAreRefused) {
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
     for (const auto* act :
          {"schedule_define('new', interval '1 h')", "schedule_acquire('refresh')", "schedule_heartbeat('refresh', 1)",
-          "schedule_finish('refresh', 1)", "schedule_release('refresh', 1)", "schedule_fence('refresh', 1)",
-          "schedule_trigger('refresh')", "schedule_pause('refresh')", "schedule_resume('refresh')",
-          "schedule_rename('refresh', 'new')", "schedule_remove('refresh')", "schedule_fire('mail')"}) {
+          "schedule_finish('refresh', 1)", "schedule_release('refresh', 1)", "schedule_trigger('refresh')",
+          "schedule_pause('refresh')", "schedule_resume('refresh')", "schedule_rename('refresh', 'new')",
+          "schedule_remove('refresh')", "schedule_fire('mail')"}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
       EXPECT_EQ(alice_.fail(filled(act)).state, "LH002") << level << ": " << act;
       alice_.run("ROLLBACK");

@@ -12,7 +12,8 @@ class ScheduleIndexTest : public IndexTest {
   void SetUp() override {
     // Wrong statistics: analysed while there was next to nothing, as autovacuum would on a quiet night.
     alice_.run(
-        here("SELECT leasehold.schedule_define('s' || i, interval '10 min', ttl => interval '1 day', queue => 'mail') "
+        here("SELECT leasehold.schedule_define('s' || i, interval '10 min', ttl => interval '1 day', queue => 'mail', "
+             "next_run_at => leasehold.now()) "
              "FROM generate_series(1, 20) AS i"));
     alice_.run(
         here("SELECT leasehold.schedule_define('c' || i, cron => '0 9 * * *') FROM generate_series(1, 20) AS i"));

@@ -45,12 +45,15 @@ class ScheduleMatrixTest : public MatrixTest {
 
   void SetUp() override {
     observer_.run(
-        here("SELECT leasehold.schedule_define(name, interval '10 min', ttl => interval '30 s') FROM "
+        here("SELECT leasehold.schedule_ensure(name, interval '10 min', ttl => interval '30 s') FROM "
              "unnest('{d,r}'::text[]) AS name"));
-    observer_.run(here("SELECT leasehold.schedule_define('q', interval '10 min', queue => 'mail')"));
-    const auto row = observer_.rows(
-        here("SELECT token, lease_id FROM leasehold.schedule_acquire('r', 'ann', boot_id => 'boot', pid => 7, "
-             "process_start => 8)"));
+    observer_.run(
+        here("SELECT leasehold.schedule_define('q', interval '10 min', queue => 'mail', next_run_at => "
+             "leasehold.now())"));
+    const auto row =
+        observer_.rows(here("SELECT token, lease_id FROM leasehold.schedule_acquire('r', 'ann', boot_id => "
+                            "leasehold.boot_id_of('boot'), pid => 7, "
+                            "process_start => 8)"));
     words_["TOKEN"] = row.at(0).at(0).value();
     words_["LEASE"] = row.at(0).at(1).value();
   }
@@ -76,6 +79,21 @@ class ScheduleMatrixTest : public MatrixTest {
 TEST_P(ScheduleMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
 TEST_P(ScheduleMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) { expect_sound_after_rollback(); }
+
+// Ann's lease has run out, and the schedule is removed.
+INSTANTIATE_TEST_SUITE_P(
+    Removals, ScheduleMatrixTest,
+    ::testing::Values(Pair{"RemoveThenBeat", "remove r", "beat", Bob::waits, "not_found", Expiry::before_alice},
+                      Pair{"RemoveThenFinish", "remove r", "finish", Bob::waits, "not_found", Expiry::before_alice},
+                      Pair{"RemoveThenFail", "remove r", "fail", Bob::waits, "not_found", Expiry::before_alice},
+                      Pair{"RemoveThenRelease", "remove r", "release", Bob::waits, "not_found", Expiry::before_alice},
+                      Pair{"RemoveThenFence", "remove r", "fence", Bob::waits, "LH001", Expiry::before_alice},
+                      Pair{"RemoveThenTrigger", "remove r", "trigger r", Bob::waits, "not_found", Expiry::before_alice},
+                      Pair{"RemoveThenPause", "remove r", "pause r", Bob::waits, "not_found", Expiry::before_alice},
+                      Pair{"RemoveThenDefine", "remove r", "define r", Bob::waits, "t", Expiry::before_alice},
+                      Pair{"RemoveThenRemove", "remove r", "remove r", Bob::waits, "not_found", Expiry::before_alice},
+                      Pair{"RemoveThenRename", "remove", "rename", Bob::waits, "not_found"}),
+    pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Acquires, ScheduleMatrixTest,
@@ -159,7 +177,9 @@ INSTANTIATE_TEST_SUITE_P(
 class ScheduleMeetingTest : public SqlTest {};
 
 TEST_F(ScheduleMeetingTest, Promise05_AHeartbeatThatWaitedDoesNotReviveWhatExpiredMeanwhile) {
-  observer_.run(here("SELECT leasehold.schedule_define('r', interval '10 min', ttl => interval '30 s')"));
+  observer_.run(
+      here("SELECT leasehold.schedule_define('r', interval '10 min', ttl => interval '30 s', "
+           "next_run_at => leasehold.now())"));
   const auto token = observer_.scalar(here("SELECT token FROM leasehold.schedule_acquire('r', 'ann')"));
   alice_.run("BEGIN");
   alice_.run(here("SELECT leasehold.schedule_finish('r', " + token + ")"));

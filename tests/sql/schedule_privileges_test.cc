@@ -16,7 +16,9 @@ class SchedulePrivilegesTest : public SqlTest {
       // The clock of these tests is a table; the real one is everybody's.
       observer_.run(here("GRANT SELECT ON leasehold.test_clock TO " + role(scope)));
     }
-    observer_.run(here("SELECT leasehold.schedule_define('refresh', interval '10 min', queue => 'mail')"));
+    observer_.run(
+        here("SELECT leasehold.schedule_define('refresh', interval '10 min', queue => 'mail', "
+             "next_run_at => leasehold.now())"));
   }
   void TearDown() override {
     alice_.run("RESET ROLE");
@@ -36,7 +38,9 @@ class SchedulePrivilegesTest : public SqlTest {
                                            "count(*) FROM leasehold.schedules",
                                            "count(*) FROM leasehold.schedule_runs",
                                            "count(*) FROM leasehold.leases"};
-  const std::vector<std::string> works_ = {"leasehold.schedule_acquire('refresh')",
+  const std::vector<std::string> works_ = {"leasehold.schedule_ensure('refresh', interval '1 h')",
+                                           "leasehold.schedule_ensure('new', interval '1 h')",
+                                           "leasehold.schedule_acquire('refresh')",
                                            "leasehold.schedule_heartbeat('refresh', 1)",
                                            "leasehold.schedule_finish('refresh', 1)",
                                            "leasehold.schedule_release('refresh', 1)",

@@ -183,7 +183,7 @@ TEST_F(SessionFunctionsTest, OtherIsolationLevelsAreRefused) {
           "session_close('ann', 1)", "session_revoke('ann', 'why')", "item_add('SD-9')", "item_done('SD-1')",
           "item_reopen('SD-1')", "item_remove('SD-1')", "claim_take('SD-1', 'ann')", "claim_release('SD-1', 'ann', 1)",
           "claim_switch('SD-1', 1, 'SD-2')", "claim_hand_over('SD-1', 'ann', 1)", "claim_transfer('SD-1', 'ann')",
-          "claim_assign('SD-1', 'ann')", "claim_revoke('SD-1', 'why')", "claim_fence('SD-1', 1)"}) {
+          "claim_assign('SD-1', 'ann')", "claim_revoke('SD-1', 'why')"}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
       EXPECT_EQ(alice_.fail(filled(act)).state, "LH002") << level << ": " << act;
       alice_.run("ROLLBACK");

@@ -37,7 +37,8 @@ class SessionPrivilegesTest : public SqlTest {
                                            "count(*) FROM leasehold.leases"};
   const std::vector<std::string> works_ = {"leasehold.session_open('ann')",
                                            "leasehold.item_add('SD-1')",
-                                           "leasehold.claim_take('SD-1', 'ann')",
+                                           "leasehold.claim_take('SD-1', 'ann', 1)",
+                                           "leasehold.claim_take_own('SD-1', 'ann', 1)",
                                            "leasehold.session_heartbeat('ann', 1, progress => 'x')",
                                            "leasehold.session_park('ann', 1, interval '1 s')",
                                            "leasehold.claim_release('SD-1', 'ann', 1)",
@@ -51,6 +52,7 @@ class SessionPrivilegesTest : public SqlTest {
   const std::vector<std::string> operates_ = {
       "leasehold.claim_assign('SD-1', 'ann')", "leasehold.claim_transfer('SD-1', 'ann')",
       "leasehold.claim_revoke('SD-1', 'why')", "leasehold.session_revoke('ann', 'why')",
+      "leasehold.claim_take('SD-1', 'ann')",   "leasehold.claim_take_for('SD-1', 'ann')",
       "leasehold.item_remove('SD-1')"};
 };
 
@@ -75,7 +77,8 @@ TEST_F(SessionPrivilegesTest, TheTablesStayClosed) {
     EXPECT_EQ(alice_.fail(here(std::string("DELETE FROM leasehold.") + table)).state, "42501") << table;
   }
   for (const auto* inner : {"leasehold.session_reclaim(1)", "leasehold.item_lock('SD-1', '{}')",
-                            "leasehold.claim_lock('SD-1', 1)", "leasehold.claim_give('SD-1', 'ann', NULL, '')"}) {
+                            "leasehold.claim_take_as('SD-1', 'ann', NULL, false)", "leasehold.claim_lock('SD-1', 1)",
+                            "leasehold.claim_give('SD-1', 'ann', NULL, '')"}) {
     EXPECT_EQ(state_of(inner), "42501") << inner;
   }
 }

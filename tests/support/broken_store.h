@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "store/open_store.h"
+#include "store/store.h"
 #include "support/fault_backend.h"
 
 namespace leasehold::support {

@@ -23,7 +23,8 @@ void migrate(const std::string& url) {
 }
 
 /// Makes the template unless another test has. One that was not finished is no template.
-std::string template_on(PgConnection& server, const std::string& url) {
+std::string template_on(const std::string& url) {
+  PgConnection server(url);
   const auto name = "migrated_" + checksum_of_migrations().substr(0, 16);
   const auto finished = fmt::format("SELECT count(*) FROM pg_database WHERE datname = '{}' AND datistemplate", name);
   if (server.scalar(finished) != "0") return name;
@@ -40,15 +41,20 @@ std::string template_on(PgConnection& server, const std::string& url) {
 
 }  // namespace
 
-CopiedDatabase::CopiedDatabase(std::string url) : server_(std::move(url)) {
-  PgConnection server(server_);
+EmptyDatabase::EmptyDatabase(std::string url, const std::string& made_from) : server_(std::move(url)) {
   std::random_device random;
   name_ = fmt::format("t_{:08x}{:08x}", random(), random());
   url_ = with_database(server_, name_);
-  server.run(fmt::format("CREATE DATABASE {} TEMPLATE {}", name_, template_on(server, server_)));
+  PgConnection(server_).run(fmt::format("CREATE DATABASE {} TEMPLATE {}", name_, made_from));
 }
 
-CopiedDatabase::~CopiedDatabase() {
+void EmptyDatabase::set(const std::string& name, const std::string& value) {
+  PgConnection(server_).run(fmt::format("ALTER DATABASE {} SET {} = {}", name_, name, value));
+}
+
+CopiedDatabase::CopiedDatabase(const std::string& url) : EmptyDatabase(url, template_on(url)) {}
+
+EmptyDatabase::~EmptyDatabase() {
   try {
     PgConnection(server_).fail("DROP DATABASE IF EXISTS " + name_ + " WITH (FORCE)");
   } catch (const std::runtime_error&) {

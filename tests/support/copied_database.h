@@ -8,24 +8,38 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 namespace leasehold::support {
 
-class CopiedDatabase {
+/// A database with nothing in it.
+class EmptyDatabase {
  public:
   /// On the server of `url`. Throws std::runtime_error.
-  explicit CopiedDatabase(std::string url);
-  CopiedDatabase(const CopiedDatabase&) = delete;
-  CopiedDatabase& operator=(const CopiedDatabase&) = delete;
-  ~CopiedDatabase();
+  explicit EmptyDatabase(std::string url) : EmptyDatabase(std::move(url), "template1") {}
+  EmptyDatabase(const EmptyDatabase&) = delete;
+  EmptyDatabase& operator=(const EmptyDatabase&) = delete;
+  ~EmptyDatabase();
+
+  /// ALTER DATABASE ... SET, for those who connect from now on.
+  void set(const std::string& name, const std::string& value);
 
   /// Of libpq, without leasehold's own options.
   [[nodiscard]] const std::string& url() const { return url_; }
+
+ protected:
+  EmptyDatabase(std::string url, const std::string& made_from);
 
  private:
   std::string server_;
   std::string name_;
   std::string url_;
+};
+
+class CopiedDatabase : public EmptyDatabase {
+ public:
+  /// On the server of `url`. Throws std::runtime_error.
+  explicit CopiedDatabase(const std::string& url);
 };
 
 }  // namespace leasehold::support

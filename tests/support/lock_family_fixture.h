@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "lease/with_holder.h"
+#include "lease/ask.h"
 #include "storage/query.h"
 #include "storage/statements.h"
 #include "support/job_helpers.h"
@@ -89,7 +89,7 @@ class LockFamilyTest : public StoreTest {
   std::string stand(const std::string& name, const std::string& who, Duration patience = 5s) {
     return with_backend([&](storage::Backend& backend) {
       const sql::LockWait wait{.name = name, .request_id = "place of " + who, .patience = patience};
-      return must(storage::query_one(backend, lease::with_holder(wait, holder(who)), soon())).outcome;
+      return must(storage::query_one(backend, lease::with_holder(wait, holder(who)), soon())).outcome.word();
     });
   }
   std::string stand_for_all(const Names& names, const std::string& who, Duration patience = 5s) {
@@ -97,7 +97,7 @@ class LockFamilyTest : public StoreTest {
       const std::vector<std::string_view> all(names.begin(), names.end());
       const sql::LockWaitAll wait{.names = all, .request_id = "place of " + who, .patience = patience};
       const auto answer = must(storage::query_one(backend, lease::with_holder(wait, holder(who)), soon()));
-      return answer.outcome + " " + answer.key;
+      return answer.outcome.word() + " " + answer.key;
     });
   }
   bool leave(const Names& names, const std::string& who) {

@@ -23,6 +23,18 @@ std::string first_cell(const PGresult* result) {
   return PQgetisnull(result, 0, 0) != 0 ? "NULL" : PQgetvalue(result, 0, 0);
 }
 
+std::vector<TextRow> rows_of(const PGresult* result) {
+  std::vector<TextRow> all;
+  for (int row = 0; row < PQntuples(result); ++row) {
+    auto& cells = all.emplace_back();
+    for (int column = 0; column < PQnfields(result); ++column) {
+      const bool null = PQgetisnull(result, row, column) != 0;
+      cells.push_back(null ? std::nullopt : std::optional<std::string>(PQgetvalue(result, row, column)));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 PgConnection::PgConnection(const std::string& url) : connection_(PQconnectdb(url.c_str())) {
@@ -42,18 +54,7 @@ PgConnection::ResultHandle PgConnection::execute(const std::string& sql) {
 
 void PgConnection::run(const std::string& sql) { execute(sql); }
 
-std::vector<TextRow> PgConnection::rows(const std::string& sql) {
-  const auto result = execute(sql);
-  std::vector<TextRow> all;
-  for (int row = 0; row < PQntuples(result.get()); ++row) {
-    auto& cells = all.emplace_back();
-    for (int column = 0; column < PQnfields(result.get()); ++column) {
-      const bool null = PQgetisnull(result.get(), row, column) != 0;
-      cells.push_back(null ? std::nullopt : std::optional<std::string>(PQgetvalue(result.get(), row, column)));
-    }
-  }
-  return all;
-}
+std::vector<TextRow> PgConnection::rows(const std::string& sql) { return rows_of(execute(sql).get()); }
 
 std::string PgConnection::scalar(const std::string& sql) { return first_cell(execute(sql).get()); }
 
@@ -107,6 +108,12 @@ std::string PgConnection::answer() {
   const auto result = take();
   if (!succeeded(result.get())) throw std::runtime_error(failure_of(result.get()).message);
   return first_cell(result.get());
+}
+
+std::vector<TextRow> PgConnection::answered(PgFailure& failure) {
+  const auto result = take();
+  failure = failure_of(result.get());
+  return rows_of(result.get());
 }
 
 std::string test_postgres_url() {

@@ -44,6 +44,8 @@ class PgConnection {
   PgFailure outcome();
   /// The first column of the answer to what was sent.
   std::string answer();
+  /// All of the answer to what was sent; none where it failed.
+  std::vector<TextRow> answered(PgFailure& failure);
 
   /// What was said on the channels that this connection listens to and came with earlier answers; each is told once.
   std::vector<std::string> heard();

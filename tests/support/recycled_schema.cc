@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
-#include "storage/checksum.h"
-#include "storage/postgres/dialect.h"
+#include "storage/migrations.h"
+#include "storage/postgres/backend.h"
 #include "support/process.h"
 
 namespace leasehold::support {

@@ -9,9 +9,6 @@
 
 namespace leasehold::support {
 
-/// What a fake store answers that cannot be reached.
-inline const Error away{.code = Errc::unavailable, .message = "the store is away"};
-
 inline std::string describe(const Error& error) {
   std::string text = std::string(to_string(error.code)) + ": " + error.message;
   if (error.lost_reason) text += std::string(" [") + to_string(*error.lost_reason) + "]";

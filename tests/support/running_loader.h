@@ -1,4 +1,4 @@
-// The loader runtime on a thread of its own, over a fake store.
+// A loader of the set "orders" on a thread of its own, stopped at the end.
 #pragma once
 
 #include <stdexcept>
@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "loader/runtime.h"
+#include "leasehold/loader.h"
 #include "support/gate.h"
 #include "support/results.h"
 
@@ -14,9 +14,9 @@ namespace leasehold::support {
 
 class RunningLoader {
  public:
-  RunningLoader(loader::ChunkSource& source, ChunkHandler handler, LoaderOptions options)
-      : handler_(std::move(handler)), options_(std::move(options)), thread_([this, &source] {
-          result_ = loader::run_loader(source, handler_, options_, stop_.get_token());
+  RunningLoader(const Store& store, ChunkHandler handler, LoaderOptions options)
+      : loader_(store, "orders", std::move(options)), handler_(std::move(handler)), thread_([this] {
+          result_ = loader_.run(handler_, stop_.get_token());
           ended_.open();
         }) {}
   RunningLoader(const RunningLoader&) = delete;
@@ -41,8 +41,8 @@ class RunningLoader {
   }
 
  private:
+  Loader loader_;
   const ChunkHandler handler_;
-  const LoaderOptions options_;
   std::stop_source stop_;
   Gate ended_;
   Result<LoadSummary> result_ = Error{.code = Errc::internal, .message = "it did not run"};

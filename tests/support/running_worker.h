@@ -1,23 +1,28 @@
-// The worker runtime on a thread of its own, over a fake store.
+// A worker on a thread of its own, stopped at the end.
 #pragma once
 
+#include <map>
 #include <stdexcept>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <utility>
 
+#include "leasehold/worker.h"
 #include "support/gate.h"
 #include "support/results.h"
-#include "worker/runtime.h"
 
 namespace leasehold::support {
 
+using JobHandlers = std::map<std::string, Handler>;
+
 class RunningWorker {
  public:
-  RunningWorker(worker::WorkSource& source, worker::Handlers handlers, WorkerOptions options)
-      : handlers_(std::move(handlers)),
-        options_(std::move(options)),
-        thread_([this, &source] { result_ = worker::run_worker(source, handlers_, options_, stop_.get_token()); }) {}
+  RunningWorker(const Store& store, const JobHandlers& handlers, WorkerOptions options)
+      : worker_(store, std::move(options)) {
+    for (const auto& [queue, handler] : handlers) worker_.handle(queue, handler);
+    thread_ = std::thread([this] { result_ = worker_.run(stop_.get_token()); });
+  }
   RunningWorker(const RunningWorker&) = delete;
   RunningWorker& operator=(const RunningWorker&) = delete;
   ~RunningWorker() {
@@ -42,8 +47,7 @@ class RunningWorker {
   }
 
  private:
-  const worker::Handlers handlers_;
-  const WorkerOptions options_;
+  Worker worker_;
   std::stop_source stop_;
   Result<WorkSummary> result_ = Error{.code = Errc::internal, .message = "it did not run"};
   std::thread thread_;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "storage/statement.h"
-#include "storage/value.h"
 
 namespace leasehold::support {
 
@@ -39,6 +38,8 @@ inline storage::Param sample_of(const storage::Field& field) {
   if (field.name == "kind") return std::string_view("worker");
   if (field.name == "scope") return std::string_view("read");
   if (field.name == "which") return std::string_view("failed");
+  if (field.name == "run_at") return {};  // there is a delay
+  if (field.name == "if_failed") return std::string_view("cancel");
   if (field.name == "misfire") return std::string_view("once");
   if (field.name == "cursor" || field.name == "metadata" || field.name == "counts") return one_json.front();
   // A schedule with a pause, which puts a job into a queue.

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/moment.h"
+#include "base/time_text.h"
 #include "support/session_helpers.h"
 
 namespace leasehold::support {
@@ -46,6 +46,12 @@ inline ScheduleOptions with_back_off(ScheduleOptions options, Duration pause) {
   return options;
 }
 
+/// Its first run is at once.
+inline ScheduleOptions due_now(ScheduleOptions options) {
+  options.next_run_in = 0s;
+  return options;
+}
+
 inline Timestamp at(std::string_view text) { return parse_moment(text, {}).value(); }
 
 /// "2026-03-02T09:00:00Z scheduled ok": a line of the history. What was skipped says how many and up to when.
@@ -64,8 +70,20 @@ class ScheduleStoreTest : public StoreTest {
  protected:
   Schedules schedules() { return store().schedules(); }
 
+  /// A new one with a pause is due at once here, as when `ensure` has made it.
   Defined define(const std::string& name, const ScheduleOptions& options) {
-    return must(schedules().define(name, options));
+    auto defined = must(schedules().define(name, options));
+    const bool given = options.next_run_at || options.next_run_in;
+    if (!defined.created || given || !std::holds_alternative<Every>(options.rule)) return defined;
+    defined.next_run_at = now();
+    under_test().run("UPDATE " + under_test().table("schedule") + " SET next_run_at = " + moment_in_sql(now()) +
+                     " WHERE name = '" + name + "'");
+    return defined;
+  }
+  std::string moment_in_sql(Timestamp moment) {
+    const auto micros = std::to_string(moment.time_since_epoch().count());
+    if (GetParam() == StoreKind::sqlite) return micros;
+    return "timestamptz 'epoch' + " + micros + " * interval '1 microsecond'";
   }
   Result<ScheduleRun> try_acquire(const std::string& name, const std::string& who = "ann") {
     return schedules().acquire(name, run_as(who));

@@ -9,7 +9,7 @@
 
 #include "storage/postgres/backend.h"
 #include "storage/sqlite/backend.h"
-#include "store/open_store.h"
+#include "store/store.h"
 
 namespace leasehold::support {
 namespace {
@@ -34,11 +34,11 @@ T must(Result<T> result, const std::string& what) {
 
 }  // namespace
 
-std::string to_string(StoreKind kind) { return kind == StoreKind::sqlite ? "sqlite" : "postgres"; }
+std::string word_of(StoreKind kind) { return kind == StoreKind::sqlite ? "sqlite" : "postgres"; }
 
-void PrintTo(StoreKind kind, std::ostream* out) { *out << to_string(kind); }
+void PrintTo(StoreKind kind, std::ostream* out) { *out << word_of(kind); }
 
-std::string store_name(const ::testing::TestParamInfo<StoreKind>& info) { return to_string(info.param); }
+std::string store_name(const ::testing::TestParamInfo<StoreKind>& info) { return word_of(info.param); }
 
 TestStore::TestStore(StoreKind kind, Options options) : kind_(kind), options_(options) {
   if (kind_ == StoreKind::postgres) {
@@ -143,10 +143,10 @@ void TestStore::run(const std::string& sql) {
 std::string TestStore::dump() {
   std::ostringstream text;
   for (const auto* name :
-       {"lease",    "lock",           "waiter",        "event",     "queue",         "job",         "ready",
-        "deferred", "blocked",        "dedupe",        "job_grant", "settled",       "result",      "error",
-        "progress", "cancel_request", "recovery",      "chunk_set", "chunk",         "rate_limit",  "session",
-        "item",     "claim",          "item_conflict", "schedule",  "schedule_task", "schedule_run"}) {
+       {"lease",    "lock",           "waiter",      "event",         "queue",     "job",           "ready",
+        "deferred", "blocked",        "dedupe",      "job_grant",     "settled",   "result",        "error",
+        "progress", "cancel_request", "predecessor", "recovery",      "chunk_set", "chunk",         "rate_limit",
+        "session",  "item",           "claim",       "item_conflict", "schedule",  "schedule_task", "schedule_run"}) {
     text << name << '\n';
     std::vector<std::string> lines;
     for (const auto& row : rows("SELECT * FROM " + table(name))) {

@@ -35,7 +35,7 @@ namespace leasehold::support {
 using namespace std::chrono_literals;
 
 enum class StoreKind { sqlite, postgres };
-std::string to_string(StoreKind kind);
+std::string word_of(StoreKind kind);
 /// For gtest: how a parameter looks in messages.
 void PrintTo(StoreKind kind, std::ostream* out);
 

@@ -18,13 +18,19 @@ using namespace std::chrono_literals;
 
 std::int64_t boot_now() { return BootClock::now().time_since_epoch().count(); }
 
-/// As /proc has it; '?' for a process that is gone.
-char state_of(std::int64_t pid) {
+/// What /proc says after the name: the state, the parent and so on; empty for a process that is gone.
+std::string status_of(std::int64_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
   std::getline(stat, line);
   const auto end_of_name = line.rfind(')');
-  return end_of_name != std::string::npos ? line[end_of_name + 2] : '?';
+  return end_of_name != std::string::npos ? line.substr(end_of_name + 2) : "";
+}
+
+/// '?' for a process that is gone.
+char state_of(std::int64_t pid) {
+  const auto status = status_of(pid);
+  return status.empty() ? '?' : status.front();
 }
 
 }  // namespace
@@ -64,5 +70,10 @@ bool is_alive(std::int64_t pid) {
 }
 
 bool is_stopped(pid_t pid) { return state_of(pid) == 'T'; }
+
+pid_t parent_of(pid_t pid) {
+  const auto status = status_of(pid);
+  return status.empty() ? 0 : static_cast<pid_t>(std::stoi(status.substr(2)));
+}
 
 }  // namespace leasehold::support

@@ -25,5 +25,7 @@ void start_runaway(const std::string& path);
 
 bool is_alive(std::int64_t pid);
 bool is_stopped(pid_t pid);
+/// 0: it is gone.
+pid_t parent_of(pid_t pid);
 
 }  // namespace leasehold::support

@@ -65,7 +65,7 @@ class StatementValueTest : public ::testing::TestWithParam<StoreKind> {
     auto connection = postgres::Connection::connect(test_postgres_url(), deadline);
     if (!connection) return connection.error();
     const postgres::Text text{.slot = 0, .name = "", .sql = sql};
-    const postgres::BinaryParams encoded(fields, params);
+    const postgres::BinaryParams encoded(fields, params, (*connection)->charset());
     const std::array commands = {postgres::Command{&text, &encoded}};
     auto outcome = (*connection)->pipeline(commands, postgres::Naming::unnamed, deadline);
     if (outcome.failure) return outcome.failure->error;

@@ -1,11 +1,10 @@
-#include "storage/sqlite/bound_list.h"
+#include "storage/sqlite/values.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
 #include "storage/sqlite/connection.h"
-#include "storage/sqlite/values.h"
 #include "support/results.h"
 
 namespace leasehold::sqlite {

@@ -1,11 +1,11 @@
-#include "core/calendar.h"
+#include "core/schedule_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "core/moment.h"
+#include "base/time_text.h"
 #include "support/results.h"
 
 namespace leasehold::support {

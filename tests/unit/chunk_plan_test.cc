@@ -3,8 +3,8 @@
 
 #include <limits>
 
-#include "core/chunk_limits.h"
 #include "leasehold/chunk.h"
+#include "model/bounds.h"
 #include "support/results.h"
 
 namespace leasehold::support {

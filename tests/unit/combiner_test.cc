@@ -21,11 +21,17 @@ void echo(std::span<Call* const> calls) {
   }
 }
 
+template <typename RunBatch>
+Result<Rows> run_one(Combiner& combiner, Call& call, RunBatch&& run_batch) {
+  combiner.run(std::span(&call, 1), run_batch);
+  return std::move(call.answer);
+}
+
 TEST(CombinerTest, ALoneCallerGetsItsAnswer) {
   Combiner combiner;
   const std::array<Param, 1> params{Param(std::string_view("deploy"))};
   Call call{&sql::statement_at(0), params, BootClock::now() + 1s};
-  const auto answer = combiner.run(call, echo);
+  const auto answer = run_one(combiner, call, echo);
   ASSERT_TRUE(support::ok(answer));
   EXPECT_EQ(std::get<std::string>(answer->front().front()), "deploy");
 }
@@ -45,7 +51,7 @@ TEST(CombinerTest, ManyCallersGetTheirOwnAnswersFromFewerBatches) {
       for (int round = 0; round < rounds; ++round) {
         const std::array<Param, 1> params{Param(std::string_view(name))};
         Call call{&sql::statement_at(0), params, BootClock::now() + 1s};
-        const auto answer = combiner.run(call, [&](std::span<Call* const> calls) {
+        const auto answer = run_one(combiner, call, [&](std::span<Call* const> calls) {
           if (running.fetch_add(1) != 0) ++wrong;
           ++batches;
           echo(calls);
@@ -68,7 +74,7 @@ TEST(CombinerTest, ABatchIsInOrderOfKeys) {
   const auto run = [&](std::string_view name, bool hold) {
     const std::array<Param, 1> params{Param(name)};
     Call call{&sql::statement_at(0), params, BootClock::now() + 10s};
-    static_cast<void>(combiner.run(call, [&](std::span<Call* const> calls) {
+    static_cast<void>(run_one(combiner, call, [&](std::span<Call* const> calls) {
       leader_is_in = true;
       while (hold && !go_on) std::this_thread::yield();
       for (const auto* each : calls) seen.emplace_back(std::get<std::string_view>(each->params.front()));
@@ -96,7 +102,7 @@ TEST(CombinerTest, ManyCallsThatAreAlikeTravelWithTheirLike) {
               .params = params,
               .deadline = BootClock::now() + 10s,
               .alike = alike};
-    static_cast<void>(combiner.run(call, [&](std::span<Call* const> calls) {
+    static_cast<void>(run_one(combiner, call, [&](std::span<Call* const> calls) {
       leader_is_in = true;
       while (!go_on) std::this_thread::yield();
       std::string names;
@@ -131,7 +137,7 @@ TEST(CombinerTest, WhatOneThreadAsksTogetherIsInOneBatchInItsOrder) {
   std::vector<Call> calls;
   calls.push_back({.statement = &sql::statement_at(1), .params = settle, .deadline = BootClock::now() + 1s, .turn = 0});
   calls.push_back({.statement = &sql::statement_at(0), .params = claim, .deadline = BootClock::now() + 1s, .turn = 1});
-  combiner.run_all(calls, [&](std::span<Call* const> batch) {
+  combiner.run(calls, [&](std::span<Call* const> batch) {
     std::string names;
     for (const auto* each : batch) names += std::get<std::string_view>(each->params.front());
     batches.push_back(names);
@@ -149,7 +155,7 @@ TEST(CombinerTest, WhatIsAskedTogetherIsRefusedTogetherWhenItsTimeIsOver) {
   const std::array<Param, 1> params{Param(std::string_view("deploy"))};
   std::jthread leader([&] {
     Call call{&sql::statement_at(0), params, BootClock::now() + 10s};
-    static_cast<void>(combiner.run(call, [&](std::span<Call* const> batch) {
+    static_cast<void>(run_one(combiner, call, [&](std::span<Call* const> batch) {
       leader_is_in = true;
       while (!go_on) std::this_thread::yield();
       echo(batch);
@@ -157,7 +163,7 @@ TEST(CombinerTest, WhatIsAskedTogetherIsRefusedTogetherWhenItsTimeIsOver) {
   });
   while (!leader_is_in) std::this_thread::yield();
   std::vector<Call> calls(2, Call{&sql::statement_at(0), params, BootClock::now() + 10ms});
-  combiner.run_all(calls, [](std::span<Call* const>) { FAIL() << "the leader is not done"; });
+  combiner.run(calls, [](std::span<Call* const>) { FAIL() << "the leader is not done"; });
   for (const auto& call : calls) EXPECT_TRUE(support::fails(call.answer, Errc::unavailable));
   go_on = true;
 }

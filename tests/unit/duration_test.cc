@@ -1,4 +1,4 @@
-#include "core/duration.h"
+#include "base/time_text.h"
 
 #include <gtest/gtest.h>
 

@@ -91,7 +91,7 @@ TEST(EachTest, ALoneCallIsAGroupOfItsOwn) {
 TEST(EachTest, EveryParameterBecomesTheArrayOfTheCallsValues) {
   Calls calls;
   const std::vector<Call*> group = {calls.add(claim, "mail", std::int64_t{258}), calls.add(claim, "", Param())};
-  const auto encoded = transpose(group);
+  const auto encoded = transpose(group, Charset::unicode);
   ASSERT_EQ(encoded.count(), 2);
   EXPECT_EQ(encoded.types()[0], 1009U);
   EXPECT_EQ(encoded.types()[1], 1016U);

@@ -1,4 +1,4 @@
-#include "core/job_limits.h"
+#include "model/bounds.h"
 
 #include <gtest/gtest.h>
 
@@ -27,6 +27,9 @@ TEST(JobLimitsTest, WhatIsTooMuchIsRefused) {
   EXPECT_TRUE(refused({.delay = -1s}));
   EXPECT_TRUE(refused({.delay = max_delay + 1us}));
   EXPECT_TRUE(refused({.delay = 1s, .run_at = Timestamp{}})) << "which of the two?";
+  EXPECT_TRUE(refused({.run_at = end_of_moments})) << "the calendar ends with the year 9999";
+  EXPECT_TRUE(refused({.run_at = Timestamp::min()}));
+  EXPECT_TRUE(ok(check_new_job({.run_at = end_of_moments - 1us})));
   EXPECT_TRUE(refused({.dedupe_key = "two\nlines"}));
   EXPECT_TRUE(refused({.limit_key = "\xFF"}));
   EXPECT_TRUE(refused({.failure_budget = 0}));

@@ -1,4 +1,4 @@
-#include "core/job_text.h"
+#include "model/job_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is JSON and what is not.
-#include "base/json_check.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

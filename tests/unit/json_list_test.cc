@@ -1,4 +1,4 @@
-#include "base/json_list.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Cutting a member out of a JSON object.
-#include "base/json_member.h"
+#include "base/json.h"
 
 #include <gtest/gtest.h>
 

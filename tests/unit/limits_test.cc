@@ -1,4 +1,4 @@
-#include "core/limits.h"
+#include "model/bounds.h"
 
 #include <gtest/gtest.h>
 

@@ -3,121 +3,112 @@
 
 #include <atomic>
 
-#include "support/fake_chunk_source.h"
-#include "support/running_loader.h"
+#include "support/loader_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-using namespace std::chrono_literals;
-using Call = FakeChunkSource::Call;
+class LoaderLeaseTest : public LoaderRuntimeTest {};
 
-TEST(LoaderLeaseTest, OneLeaseIsExtendedForAllChunks) {
-  FakeChunkSource source(400ms);
-  for (const auto* key : {"a", "b", "c"}) source.add(key);
+TEST_F(LoaderLeaseTest, OneLeaseIsExtendedForAllChunks) {
+  plan({"a", "b", "c"}, 600ms);
   Gate end;
-  RunningLoader loader(source,
+  RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext& context) {
                          return end.wait() && !context.stop_requested() ? ChunkVerdict::complete()
                                                                         : ChunkVerdict::fail("stopped");
                        },
                        {.concurrency = 3});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.beats >= 8; })) << "twice the ttl";
+  ASSERT_TRUE(eventually([&] { return beats() >= 8; })) << "twice the ttl";
   end.open();
   const auto summary = loader.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->completed, 3);
-  EXPECT_EQ(source.seen().opened.size(), 1U);
-  EXPECT_TRUE(source.seen().heartbeats.empty());
+  EXPECT_EQ(leases("loader").size(), 1U);
+  EXPECT_EQ(faults().calls("chunk_heartbeat"), 0);
 }
 
-TEST(LoaderLeaseTest, ALostLeaseStopsItsChunksAndTheLoadingGoesOnWithAnother) {
-  FakeChunkSource source(400ms);
-  source.add("a");
-  source.add("b");
+TEST_F(LoaderLeaseTest, ALostLeaseStopsItsChunksAndTheLoadingGoesOnWithAnother) {
+  plan({"a", "b"}, 600ms);
   std::atomic<int> stopped{0};
   std::atomic<int> begun{0};
-  RunningLoader loader(source,
-                       [&](const Chunk& chunk, ChunkContext& context) {
-                         ++begun;
-                         if (chunk.key == "c") return ChunkVerdict::complete();
+  RunningLoader loader(fragile(),
+                       [&](const Chunk&, ChunkContext& context) {
+                         if (++begun > 2) return ChunkVerdict::complete(7);
                          if (wait_for_stop(context) == StopReason::lost) ++stopped;
-                         return ChunkVerdict::complete();
+                         return ChunkVerdict::complete(1);
                        },
                        {.concurrency = 2});
-  ASSERT_TRUE(source.await([&](const auto&) { return begun == 2; }));
-  source.lose_lease(source.seen().opened.at(0));
-  source.add("c");
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.verdicts.contains("c"); }));
-  const auto summary = loader.stop_and_finish();
+  ASSERT_TRUE(eventually([&] { return begun == 2; }));
+  advance(1h);
+  const auto summary = loader.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(stopped, 2);
-  EXPECT_EQ(summary->lost, 2) << "their verdicts are not even sent";
-  EXPECT_EQ(summary->completed, 1);
-  EXPECT_EQ(source.seen().settle_calls, 1);
-  EXPECT_EQ(source.seen().opened.size(), 2U);
+  EXPECT_EQ(summary->lost, 2);
+  EXPECT_EQ(summary->completed, 2) << "they came back";
+  EXPECT_EQ(chunk("a").rows + chunk("b").rows, 14);
+  EXPECT_EQ(faults().calls("chunk_settle"), 2) << "verdicts on what is lost are not even sent";
+  EXPECT_EQ(leases("loader").size(), 2U);
 }
 
-TEST(LoaderLeaseTest, WithoutTheStoreHandlersGoOnUntilTheLeaseCannotBeTrusted) {
-  FakeChunkSource source(400ms);
-  source.add("a");
+TEST_F(LoaderLeaseTest, WithoutTheStoreHandlersGoOnUntilTheLeaseCannotBeTrusted) {
+  plan({"a"}, 600ms);
   Gate began;
   Gate stopped;
-  RunningLoader loader(source,
+  RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext& context) {
                          began.open();
                          EXPECT_EQ(wait_for_stop(context), StopReason::lost);
                          EXPECT_GE(BootClock::now(), context.trusted_until()) << "not earlier";
                          EXPECT_LT(BootClock::now(), context.trusted_until() + 5s);
-                         const auto late = context.save({.cursor = "9"});
-                         EXPECT_TRUE(fails(late, Errc::lost));
+                         EXPECT_TRUE(fails(context.save({.cursor = "9"}), Errc::lost));
                          stopped.open();
                          return ChunkVerdict::complete();
                        },
                        {});
   ASSERT_TRUE(began.wait());
-  source.fail_all_with(away);
+  const auto before = beats();
+  break_store();
   ASSERT_TRUE(stopped.wait());
-  EXPECT_GE(source.seen().beats, 2) << "it kept asking";
-  EXPECT_EQ(source.seen().save_calls, 0) << "what is lost is not asked for";
-  loader.stop();
-  const auto summary = loader.finish();
+  EXPECT_GE(beats(), before + 2) << "it kept asking";
+  EXPECT_EQ(faults().calls("chunk_heartbeat"), 0) << "what is lost is not asked for";
+  const auto summary = loader.stop_and_finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->lost, 1);
   EXPECT_FALSE(summary->set.has_value()) << "nobody could be asked";
 }
 
-TEST(LoaderLeaseTest, ASaveExtendsTheLease) {
-  FakeChunkSource source(400ms);
-  source.add("a");
-  source.fail_with(Call::extend, away, 1'000'000);
-  RunningLoader loader(
-      source,
-      [&](const Chunk&, ChunkContext& context) {
-        // Heartbeats that fail are repeated every 40 ms: this takes longer than two ttls.
-        for (int page = 1; page <= 6; ++page) {
-          const auto cursor = std::to_string(page);
-          if (!context.save({.cursor = cursor, .rows = page})) return ChunkVerdict::fail("lost");
-          const auto beats = source.seen().beats;
-          source.await([&](const auto& seen) { return seen.beats > beats + 3 || context.stop_requested(); });
-        }
-        return context.stop_requested() ? ChunkVerdict::fail("stopped") : ChunkVerdict::complete();
-      },
-      {});
+TEST_F(LoaderLeaseTest, ASaveExtendsTheLease) {
+  plan({"a"}, 1s);
+  faults().fail_next(Fault::fail_before_send, 1'000'000, "loader_extend");
+  RunningLoader loader(fragile(),
+                       [&](const Chunk&, ChunkContext& context) {
+                         // Heartbeats that fail are repeated every 100 ms: this takes longer than two ttls.
+                         for (int page = 1; page <= 12; ++page) {
+                           const auto cursor = std::to_string(page);
+                           if (!context.save({.cursor = cursor, .rows = page})) return ChunkVerdict::fail("lost");
+                           const auto before = beats();
+                           eventually([&] { return beats() > before + 1 || context.stop_requested(); });
+                         }
+                         return context.stop_requested() ? ChunkVerdict::fail("stopped") : ChunkVerdict::complete();
+                       },
+                       {});
   const auto summary = loader.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->completed, 1);
 }
 
-TEST(LoaderLeaseTest, AChunkThatMustBeAloneHasALeaseOfItsOwn) {
-  FakeChunkSource source(400ms);
-  source.add("alone", true);
-  source.add("other");
+TEST_F(LoaderLeaseTest, AChunkThatMustBeAloneHasALeaseOfItsOwn) {
+  plan({"alone", "also"}, 600ms);
+  make_alone({"alone", "also"});
+  ASSERT_TRUE(ok(chunks().plan("orders", std::vector<PlannedChunk>{{"alone", "{}"}, {"also", "{}"}, {"other", "{}"}})));
+  hold("also");
   Gate end;
   Gate lost;
-  RunningLoader loader(source,
+  std::atomic<int> tries{0};
+  RunningLoader loader(fragile(),
                        [&](const Chunk& chunk, ChunkContext& context) {
-                         if (chunk.key == "alone") {
+                         if (chunk.key == "alone" && ++tries == 1) {
                            EXPECT_EQ(wait_for_stop(context), StopReason::lost);
                            lost.open();
                            return ChunkVerdict::complete();
@@ -126,19 +117,20 @@ TEST(LoaderLeaseTest, AChunkThatMustBeAloneHasALeaseOfItsOwn) {
                                                                         : ChunkVerdict::fail("stopped");
                        },
                        {.concurrency = 2});
-  ASSERT_TRUE(source.await([](const auto& seen) {
-    return seen.heartbeats.contains("alone") && seen.heartbeats.at("alone") > 2 && seen.beats > 2;
-  }));
-  source.lose_chunk("alone");
+  ASSERT_TRUE(eventually([&] { return faults().calls("chunk_heartbeat") > 2 && beats() > 2; }));
+  faults().refuse_next({.code = Errc::lost, .message = "gone", .lost_reason = LostReason::expired}, 1,
+                       "chunk_heartbeat");
   ASSERT_TRUE(lost.wait());
+  const auto heartbeats = faults().calls("chunk_heartbeat");
+  const auto before = beats();
+  ASSERT_TRUE(eventually([&] { return beats() > before + 1; }));
+  EXPECT_EQ(faults().calls("chunk_heartbeat"), heartbeats) << "neither for what is lost nor for the other chunk";
   end.open();
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.verdicts.contains("other"); }));
+  ASSERT_TRUE(eventually([&] { return chunk("other").state == ChunkState::completed; }))
+      << "what is under the loader's own lease is left alone";
   const auto summary = loader.stop_and_finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->lost, 1);
-  EXPECT_EQ(source.seen().verdicts.at("other"), std::vector<std::string>{"complete -"})
-      << "what is under the loader's own lease is left alone";
-  EXPECT_FALSE(source.seen().heartbeats.contains("other"));
 }
 
 }  // namespace

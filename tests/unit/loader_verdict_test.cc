@@ -2,65 +2,78 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
+#include <utility>
 
-#include "support/fake_chunk_source.h"
-#include "support/running_loader.h"
+#include "support/loader_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-using namespace std::chrono_literals;
-using Call = FakeChunkSource::Call;
-using Words = std::vector<std::string>;
+class LoaderVerdictTest : public LoaderRuntimeTest {};
 
-TEST(LoaderVerdictTest, WhatTheHandlerSaysIsPassedOn) {
-  FakeChunkSource source(10s);
-  const std::map<std::string, std::pair<ChunkVerdict, std::string>> sayings{
-      {"done", {ChunkVerdict::complete(7), "complete 7"}},
-      {"bad", {ChunkVerdict::fail("oops"), "fail oops"}},
-      {"hopeless", {ChunkVerdict::fail_for_good("never"), "fail never (for good)"}},
-      {"slow", {ChunkVerdict::retry_in(1min, "wait"), "fail wait (later)"}},
-      {"needless", {ChunkVerdict::skip("empty"), "skip empty"}}};
-  for (const auto& [key, saying] : sayings) source.add(key);
-  RunningLoader loader(source, [&](const Chunk& chunk, ChunkContext&) { return sayings.at(chunk.key).first; },
+TEST_F(LoaderVerdictTest, WhatTheHandlerSaysIsPassedOn) {
+  const std::map<std::string, ChunkVerdict> sayings{{"done", ChunkVerdict::complete(7)},
+                                                    {"bad", ChunkVerdict::fail("oops")},
+                                                    {"hopeless", ChunkVerdict::fail_for_good("never")},
+                                                    {"slow", ChunkVerdict::retry_in(1min, "wait")},
+                                                    {"needless", ChunkVerdict::skip("empty")}};
+  std::vector<PlannedChunk> planned;
+  for (const auto& [key, saying] : sayings) planned.push_back({key, "{}"});
+  must(chunks().plan("orders", planned, {.settings = {.default_ttl = 10s}}));
+  std::atomic<int> said{0};
+  RunningLoader loader(fragile(),
+                       [&](const Chunk& chunk, ChunkContext&) {
+                         ++said;
+                         return sayings.at(chunk.key);
+                       },
                        {.concurrency = 2});
-  const auto summary = loader.finish();
+  ASSERT_TRUE(eventually([&] { return said == 5 && faults().calls("chunk_settle") == 5 && waits() > 0; }));
+  const auto summary = loader.stop_and_finish();
   ASSERT_TRUE(ok(summary));
-  for (const auto& [key, saying] : sayings) EXPECT_EQ(source.seen().verdicts.at(key), Words{saying.second});
+  EXPECT_EQ(chunk("done").state, ChunkState::completed);
+  EXPECT_EQ(chunk("done").rows, 7);
+  EXPECT_EQ(chunk("bad").error, "oops");
+  EXPECT_EQ(chunk("bad").failures, 1);
+  EXPECT_NE(chunk("bad").state, ChunkState::exhausted);
+  EXPECT_EQ(chunk("hopeless").error, "never");
+  EXPECT_EQ(chunk("hopeless").state, ChunkState::exhausted);
+  EXPECT_EQ(chunk("slow").error, "wait");
+  EXPECT_EQ(chunk("slow").due_at, under_test().now() + 1min);
+  EXPECT_EQ(chunk("needless").state, ChunkState::skipped);
+  EXPECT_EQ(chunk("needless").note, "empty");
   EXPECT_EQ(summary->completed, 1);
   EXPECT_EQ(summary->failed, 3);
   EXPECT_EQ(summary->skipped, 1);
 }
 
-TEST(LoaderVerdictTest, AnExceptionIsAFailure) {
-  FakeChunkSource source(10s);
-  source.add("a");
+TEST_F(LoaderVerdictTest, AnExceptionIsAFailure) {
+  plan({"a"});
   RunningLoader loader(
-      source, [](const Chunk&, ChunkContext&) -> ChunkVerdict { throw std::runtime_error("the pump broke"); }, {});
+      fragile(), [](const Chunk&, ChunkContext&) -> ChunkVerdict { throw std::runtime_error("the pump broke"); }, {});
   ASSERT_TRUE(ok(loader.finish()));
-  EXPECT_EQ(source.seen().verdicts.at("a"), Words{"fail the pump broke"});
+  EXPECT_EQ(chunk("a").error, "the pump broke");
+  EXPECT_EQ(chunk("a").failures, 1);
 }
 
-TEST(LoaderVerdictTest, AVerdictThatIsNotAcceptedBecomesAFailure) {
-  FakeChunkSource source(10s);
-  source.add("a");
-  RunningLoader loader(source, [](const Chunk&, ChunkContext&) { return ChunkVerdict::skip(std::string(2000, 'x')); },
-                       {});
+TEST_F(LoaderVerdictTest, AVerdictThatIsNotAcceptedBecomesAFailure) {
+  plan({"a"});
+  RunningLoader loader(fragile(),
+                       [](const Chunk&, ChunkContext&) { return ChunkVerdict::skip(std::string(1U << 20, 'x')); }, {});
   const auto summary = loader.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->failed, 1);
-  EXPECT_EQ(source.seen().verdicts.at("a"), Words{"fail the verdict was not accepted: the text is too long"});
+  EXPECT_TRUE(chunk("a").error.starts_with("the verdict was not accepted: the reason ")) << chunk("a").error;
 }
 
-TEST(LoaderVerdictTest, SavesAndVerdictsAreRepeatedWhileTheStoreIsAway) {
-  FakeChunkSource source(10s);
-  source.add("a");
-  source.fail_with(Call::save, away, 2);
-  source.fail_with(Call::settle, away, 2);
+TEST_F(LoaderVerdictTest, SavesAndVerdictsAreRepeatedWhileTheStoreIsAway) {
+  plan({"a"});
+  faults().then_fail(Fault::fail_before_send, 2, "chunk_heartbeat");
+  faults().then_fail(Fault::fail_before_send, 2, "chunk_settle");
   std::atomic<int> troubles{0};
-  RunningLoader loader(source,
+  RunningLoader loader(fragile(),
                        [](const Chunk&, ChunkContext& context) {
-                         EXPECT_TRUE(ok(context.save({.cursor = R"({"page":2})", .rows = 20})));
+                         EXPECT_TRUE(ok(context.save({.cursor = R"({"page":2})", .rows = 19})));
                          return ChunkVerdict::complete(20);
                        },
                        {.on_trouble = [&](const Error&) { ++troubles; }});
@@ -68,17 +81,18 @@ TEST(LoaderVerdictTest, SavesAndVerdictsAreRepeatedWhileTheStoreIsAway) {
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->completed, 1);
   EXPECT_EQ(troubles, 4);
-  EXPECT_EQ(source.seen().saves.at("a"), Words{R"({"page":2} 20)"});
-  EXPECT_EQ(source.seen().settle_calls, 3);
+  EXPECT_EQ(faults().calls("chunk_heartbeat"), 3);
+  EXPECT_EQ(faults().calls("chunk_settle"), 3);
+  EXPECT_EQ(chunk("a").rows, 20);
 }
 
-TEST(LoaderVerdictTest, ASaveThatIsRefusedStopsTheHandler) {
-  FakeChunkSource source(10s);
-  source.add("a");
-  RunningLoader loader(source,
+TEST_F(LoaderVerdictTest, ASaveThatIsRefusedStopsTheHandler) {
+  plan({"a"});
+  RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext& context) {
                          EXPECT_TRUE(ok(context.save({.cursor = "1", .rows = 1})));
-                         source.lose_chunk("a");
+                         advance(1h);
+                         hold("a");
                          EXPECT_TRUE(fails(context.save({.cursor = "2", .rows = 2}), Errc::lost));
                          EXPECT_EQ(context.stop_reason(), StopReason::lost);
                          return ChunkVerdict::complete(2);
@@ -87,16 +101,15 @@ TEST(LoaderVerdictTest, ASaveThatIsRefusedStopsTheHandler) {
   const auto summary = loader.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->lost, 1);
-  EXPECT_EQ(source.seen().saves.at("a"), Words{"1 1"});
+  EXPECT_EQ(chunk("a").cursor, "1");
+  EXPECT_EQ(chunk("a").rows, 1);
 }
 
-TEST(LoaderVerdictTest, AStoppedLoaderLetsHandlersFinish) {
-  FakeChunkSource source(10s);
-  source.add("a");
-  source.add("b");
+TEST_F(LoaderVerdictTest, AStoppedLoaderLetsHandlersFinish) {
+  plan({"a", "b"});
   Gate began;
   Gate end;
-  RunningLoader loader(source,
+  RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext& context) {
                          began.open();
                          return end.wait() && !context.stop_requested() ? ChunkVerdict::complete()
@@ -109,15 +122,14 @@ TEST(LoaderVerdictTest, AStoppedLoaderLetsHandlersFinish) {
   const auto summary = loader.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->completed, 1);
-  EXPECT_EQ(source.seen().claimed, Words{"a"}) << "nothing is claimed any more";
-  EXPECT_EQ(source.seen().closed, source.seen().opened);
+  EXPECT_EQ(chunk("b").attempts, 0) << "nothing is claimed any more";
+  EXPECT_EQ(leases("loader", true), leases("loader"));
 }
 
-TEST(LoaderVerdictTest, WhenTheGraceIsOverHandlersAreToldToStop) {
-  FakeChunkSource source(10s);
-  source.add("a");
+TEST_F(LoaderVerdictTest, WhenTheGraceIsOverHandlersAreToldToStop) {
+  plan({"a"});
   Gate began;
-  RunningLoader loader(source,
+  RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext& context) {
                          began.open();
                          const auto why = wait_for_stop(context);
@@ -129,16 +141,16 @@ TEST(LoaderVerdictTest, WhenTheGraceIsOverHandlersAreToldToStop) {
   const auto summary = loader.stop_and_finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->released, 1);
-  EXPECT_EQ(source.seen().verdicts.at("a"), Words{"release"});
-  EXPECT_EQ(source.seen().saves.at("a"), Words{"5 5"});
+  EXPECT_EQ(chunk("a").state, ChunkState::available);
+  EXPECT_EQ(chunk("a").cursor, "5");
+  EXPECT_EQ(chunk("a").rows, 5);
 }
 
-TEST(LoaderVerdictTest, AHandlerThatIgnoresItsStopTokenLosesItsChunk) {
-  FakeChunkSource source(600ms);
-  source.add("a");
+TEST_F(LoaderVerdictTest, AHandlerThatIgnoresItsStopTokenLosesItsChunk) {
+  plan({"a"}, 600ms);
   Gate began;
   Gate end;
-  RunningLoader loader(source,
+  RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext&) {
                          began.open();
                          end.wait();
@@ -147,12 +159,12 @@ TEST(LoaderVerdictTest, AHandlerThatIgnoresItsStopTokenLosesItsChunk) {
                        {.grace = 1ms});
   ASSERT_TRUE(began.wait());
   loader.stop();
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.verdicts.contains("a"); })) << "while it still runs";
+  ASSERT_TRUE(eventually([&] { return chunk("a").state == ChunkState::available; })) << "while it still runs";
   end.open();
   const auto summary = loader.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->released, 1);
-  EXPECT_EQ(source.seen().verdicts.at("a"), Words{"release"}) << "one verdict";
+  EXPECT_EQ(faults().calls("chunk_settle"), 1) << "one verdict";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "core/moment.h"
+#include "base/time_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Where a claim starts: at the head, unless its handle claims again and again.
-#include "queue/positions.h"
+#include "job/claim.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@ namespace leasehold::support {
 namespace {
 
 using namespace std::chrono_literals;
-using queue::Position;
-using queue::Positions;
+using job::Position;
+using job::Positions;
 
 class PositionsTest : public ::testing::Test {
  protected:

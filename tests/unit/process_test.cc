@@ -62,8 +62,16 @@ TEST_F(ProcessTest, WhatSaysTooLittleCannotBeTold) {
 }
 
 TEST_F(ProcessTest, AHolderSaysWherePidsMeanTheSame) {
-  EXPECT_EQ(Holder::self().boot_id, process_space());
+  EXPECT_EQ(Holder::self().boot_id, boot_id_of(process_space()));
   EXPECT_NE(process_space().find('/'), std::string::npos) << "a pid means nothing in another container";
+}
+
+TEST_F(ProcessTest, WhatAHolderSaysOfItsMachineDoesNotTellTheBootId) {
+  const auto shown = Holder::self().boot_id;
+  EXPECT_EQ(shown.size(), 32U);
+  EXPECT_EQ(shown.find(process_space().substr(0, 8)), std::string::npos);
+  EXPECT_EQ(boot_id_of(""), "");
+  EXPECT_EQ(boot_id_of("abc"), "ba7816bf8f01cfea414140de5dae2223") << "as boot_id_of says in SQL";
 }
 
 }  // namespace

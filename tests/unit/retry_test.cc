@@ -1,4 +1,4 @@
-#include "lease/retry.h"
+#include "lease/ask.h"
 
 #include <gtest/gtest.h>
 

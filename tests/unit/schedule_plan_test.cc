@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/moment.h"
+#include "base/time_text.h"
 #include "support/results.h"
 
 namespace leasehold::support {
@@ -175,7 +175,7 @@ TEST(SchedulePlanTest, WhatCameDuringAPauseIsSkipped) {
 
 TEST(SchedulePlanTest, WhereTheCalendarEndsTheNextIsPutOffUntilThen) {
   EXPECT_EQ(due(Misfire::once, "9999-12-31T09:00:00Z", "9999-12-31T10:00:00Z"),
-            "took 9999-12-31T09:00:00Z next 10000-01-01T00:00:00Z");
+            "took 9999-12-31T09:00:00Z next +10000-01-01T00:00:00Z");
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "core/job_limits.h"
-#include "scheduler/duties.h"
-#include "scheduler/verdicts.h"
+#include "model/bounds.h"
+#include "runtime/scheduler/crew.h"
+#include "runtime/scheduler/task.h"
 
 namespace leasehold::scheduler {
 namespace {

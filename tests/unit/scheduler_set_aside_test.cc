@@ -1,5 +1,5 @@
 // Schedules that a scheduler leaves alone for a moment.
-#include "scheduler/set_aside.h"
+#include "runtime/scheduler/crew.h"
 
 #include <gtest/gtest.h>
 

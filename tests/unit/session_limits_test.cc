@@ -1,4 +1,4 @@
-#include "core/session_limits.h"
+#include "model/bounds_people.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The fingerprint of a chunk, the same on every machine and in PostgreSQL.
-#include "base/sha256.h"
+#include "base/digest.h"
 
 #include <gtest/gtest.h>
 

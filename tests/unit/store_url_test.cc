@@ -52,7 +52,10 @@ TEST(StoreUrlTest, WhatIsNoStoreIsRefusedWithTheFormsThereAre) {
 
 TEST(StoreUrlTest, AMessageNeverRepeatsThePassword) {
   for (const auto* text :
-       {"postgresql://app:secret@db/a?pool=0", "mysql://app:secret@db/a", "postgresql://app:secret@db/a?schema=UP"}) {
+       {"postgresql://app:secret@db/a?pool=0", "mysql://app:secret@db/a", "postgresql://app:secret@db/a?schema=UP",
+        "host=db user=app password=secret", "host=db password=secret options=a:b", "//app:secret@db/a",
+        "postgresql//app:secret@db/a", "app:secret@db/a", "sqlite://app:secret@db/a", "PASSWORD=secret host=db",
+        "sqlite:postgresql://app:secret@db/a", "postgresql://db/a?schema=x;password=secret"}) {
     const auto url = parse_store_url(text);
     ASSERT_FALSE(url.ok());
     EXPECT_EQ(url.error().message.find("secret"), std::string::npos) << url.error().message;

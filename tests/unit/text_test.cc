@@ -6,8 +6,7 @@
 
 #include <vector>
 
-#include "base/random_id.h"
-#include "core/suggest.h"
+#include "base/digest.h"
 #include "leasehold/leasehold.h"
 
 namespace leasehold::support {
@@ -63,6 +62,20 @@ TEST(TextTest, TimestampsHaveAsManyDigitsAsTheyNeed) {
   EXPECT_EQ(to_string(start + 123ms), "2026-03-01T09:30:00.123Z");
   EXPECT_EQ(to_string(start + 7us), "2026-03-01T09:30:00.000007Z");
   EXPECT_EQ(to_string(Timestamp{}), "1970-01-01T00:00:00Z");
+}
+
+TEST(TextTest, TimestampsOfAnyYearAreRight) {
+  using namespace std::chrono_literals;
+  const Timestamp end{std::chrono::seconds(253'402'300'800)};
+  EXPECT_EQ(to_string(end - 1us), "9999-12-31T23:59:59.999999Z");
+  EXPECT_EQ(to_string(end), "+10000-01-01T00:00:00Z") << "as ISO 8601 writes years of more than four digits";
+  EXPECT_EQ(to_string(Timestamp{std::chrono::seconds(971'890'963'199)}), "+32767-12-31T23:59:59Z");
+  EXPECT_EQ(to_string(Timestamp{std::chrono::seconds(971'890'963'200)}), "+32768-01-01T00:00:00Z");
+  EXPECT_EQ(to_string(Timestamp{std::chrono::seconds(3'093'527'980'800)}), "+100000-01-01T00:00:00Z");
+  EXPECT_EQ(to_string(Timestamp{std::chrono::seconds(-62'135'596'800)}), "0001-01-01T00:00:00Z");
+  EXPECT_EQ(to_string(Timestamp{std::chrono::seconds(-62'167'219'201)}), "-0001-12-31T23:59:59Z");
+  EXPECT_EQ(to_string(Timestamp::max()), "+294247-01-10T04:00:54.775807Z");
+  EXPECT_EQ(to_string(Timestamp::min()), "-290308-12-21T19:59:05.224192Z");
 }
 
 TEST(TextTest, ThisProcessKnowsItself) {

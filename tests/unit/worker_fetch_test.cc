@@ -1,101 +1,135 @@
 // What a worker claims, when, and what it gives back.
 #include <gtest/gtest.h>
 
-#include "support/fake_work_source.h"
+#include <algorithm>
+#include <atomic>
+#include <set>
+
+#include "runtime/shared.h"
 #include "support/running_worker.h"
-#include "worker/growing_pause.h"
+#include "support/runtime_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-using namespace std::chrono_literals;
-
 Verdict complete(const Job&, JobContext&) { return Verdict::complete(); }
 
-TEST(WorkerFetchTest, QueuesTakeTurns) {
-  FakeWorkSource source(10s);
-  source.add("mail", 5);
-  source.add("sms", 5);
-  RunningWorker worker(source, {{"mail", complete}, {"sms", complete}},
+class WorkerFetchTest : public RuntimeTest {
+ protected:
+  int claims() { return faults().calls("job_claim"); }
+  int waits(const std::string& queue) { return faults().calls("wait queue:" + queue); }
+
+  /// Adds jobs that the next claim gets, has them done, and gives how often the worker asked for more before it waited.
+  int claims_before_wait_after(const std::string& queue, int jobs) {
+    faults().hold("job_claim");
+    const auto before = claims();
+    add(queue, jobs);
+    EXPECT_TRUE(eventually([&] { return claims() > before; }));
+    const auto place = static_cast<std::ptrdiff_t>(faults().asked().size());
+    faults().let_go();
+    EXPECT_TRUE(settles("completed", static_cast<std::size_t>(jobs)));
+    const auto waited = waits(queue);
+    EXPECT_TRUE(eventually([&] { return waits(queue) > waited; }));
+    const auto asked = faults().asked();
+    const auto wait = std::find(asked.begin() + place, asked.end(), "wait queue:" + queue);
+    return static_cast<int>(std::count(asked.begin() + place, wait, "job_claim"));
+  }
+};
+
+TEST_F(WorkerFetchTest, QueuesTakeTurns) {
+  const auto mail = add("mail", 5);
+  const auto sms = add("sms", 5);
+  Ids order;
+  const Handler handler = [&](const Job& job, JobContext&) {
+    order.push_back(job.id);
+    return Verdict::complete();
+  };
+  RunningWorker worker(fragile(), {{"mail", handler}, {"sms", handler}},
                        {.concurrency = 1, .prefetch = 0, .until = WorkUntil::empty});
   ASSERT_TRUE(ok(worker.finish()));
-  const auto completed = source.seen().completed;
-  EXPECT_EQ(completed, (std::vector<JobId>{1, 6, 2, 7, 3, 8, 4, 9, 5, 10}));
+  Ids expected;
+  for (std::size_t i = 0; i < 5; ++i) expected.insert(expected.end(), {mail[i], sms[i]});
+  EXPECT_EQ(order, expected);
 }
 
-TEST(WorkerFetchTest, NothingIsClaimedAheadBeforeThePaceIsKnown) {
-  FakeWorkSource source(10s);
-  source.add("mail", 50);
-  RunningWorker worker(source, {{"mail", complete}}, {.concurrency = 3, .prefetch = 40, .until = WorkUntil::empty});
+TEST_F(WorkerFetchTest, NothingIsClaimedAheadBeforeThePaceIsKnown) {
+  add("mail", 100);
+  // What is there before each claim tells how much the one before it took.
+  std::vector<std::int64_t> available;
+  faults().listen([&](std::string_view statement) {
+    if (statement == "job_claim") available.push_back(must(store().queues().show("mail")).available);
+  });
+  RunningWorker worker(fragile(), {{"mail", complete}}, {.concurrency = 3, .prefetch = 40, .until = WorkUntil::empty});
   ASSERT_TRUE(ok(worker.finish()));
-  const auto claims = source.seen().claims;
-  EXPECT_EQ(claims.at(0).second, 3);
-  const auto largest = std::max_element(claims.begin(), claims.end(), [](const auto& a, const auto& b) {
-                         return a.second < b.second;
-                       })->second;
+  ASSERT_GT(available.size(), 2U);
+  EXPECT_EQ(available[0] - available[1], 3);
+  std::int64_t largest = 0;
+  for (std::size_t i = 1; i < available.size(); ++i) largest = std::max(largest, available[i - 1] - available[i]);
   EXPECT_GT(largest, 20) << "quick jobs are claimed ahead";
   EXPECT_LE(largest, 43);
 }
 
-TEST(WorkerFetchTest, JobsThatWaitTooLongGoBack) {
-  FakeWorkSource source(300ms);
-  const auto quick = source.add("mail", 20);
-  Gate end;
+/// Does 20 jobs at once, so that others are claimed ahead, and then one that ends with the test.
+class SlowAtLast {
+ public:
+  Verdict operator()(const Job&, JobContext& context) {
+    if (!slow) return Verdict::complete();
+    ++started;
+    began.open();
+    return end.wait() && !context.stop_requested() ? Verdict::complete() : Verdict::fail("stopped");
+  }
+
   std::atomic<bool> slow{false};
-  RunningWorker worker(source,
-                       {{"mail",
-                         [&](const Job&, JobContext&) {
-                           if (slow) end.wait();
-                           return Verdict::complete();
-                         }}},
-                       {.concurrency = 1, .prefetch = 10, .ttl = 300ms});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.completed.size() == 20; }));
-  slow = true;
-  const auto waiting = source.add("mail", 8);
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.released.size() == 7; }));
-  EXPECT_EQ(source.seen().released, std::vector<JobId>(waiting.begin() + 1, waiting.end()));
-  end.open();
-  EXPECT_EQ(worker.summary().released, 7);
+  std::atomic<int> started{0};
+  Gate began;
+  Gate end;
+};
+
+TEST_F(WorkerFetchTest, JobsThatWaitTooLongGoBack) {
+  add("mail", 20);
+  SlowAtLast handler;
+  RunningWorker worker(fragile(), {{"mail", std::ref(handler)}}, {.concurrency = 1, .prefetch = 10, .ttl = 600ms});
+  ASSERT_TRUE(settles("completed", 20));
+  handler.slow = true;
+  const auto waiting = add("mail", 8);
+  ASSERT_TRUE(handler.began.wait());
+  // They may be claimed and given back more than once.
+  const std::set<JobId> all_but_the_first(waiting.begin() + 1, waiting.end());
+  const auto released = [&] {
+    const auto ids = settled("released");
+    return std::set<JobId>(ids.begin(), ids.end());
+  };
+  ASSERT_TRUE(eventually([&] { return released() == all_but_the_first; }));
+  handler.end.open();
+  EXPECT_GE(worker.summary().released, 7);
 }
 
-TEST(WorkerFetchTest, AWorkerThatIsStoppedFinishesWhatRunsAndGivesBackTheRest) {
-  FakeWorkSource source(10s);
-  source.add("mail", 20);
-  Gate end;
-  Gate began;
-  std::atomic<bool> slow{false};
-  RunningWorker worker(source,
-                       {{"mail",
-                         [&](const Job&, JobContext& context) {
-                           if (!slow) return Verdict::complete();
-                           began.open();
-                           return end.wait() && !context.stop_requested() ? Verdict::complete()
-                                                                          : Verdict::fail("stopped");
-                         }}},
-                       {.concurrency = 1, .prefetch = 10});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.completed.size() == 20; }));
-  slow = true;
-  const auto rest = source.add("mail", 5);
-  ASSERT_TRUE(began.wait());
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits > 1 || seen.claims.back().second > 1; }));
+TEST_F(WorkerFetchTest, AWorkerThatIsStoppedFinishesWhatRunsAndGivesBackTheRest) {
+  add("mail", 20);
+  SlowAtLast handler;
+  RunningWorker worker(fragile(), {{"mail", std::ref(handler)}}, {.concurrency = 1, .prefetch = 10});
+  ASSERT_TRUE(settles("completed", 20));
+  handler.slow = true;
+  const auto rest = add("mail", 5);
+  ASSERT_TRUE(handler.began.wait());
+  ASSERT_TRUE(eventually([&] { return show(rest.back()).state == JobState::running; })) << "claimed ahead";
   worker.stop();
-  ASSERT_TRUE(source.await([](const auto& seen) { return !seen.released.empty(); }));
-  source.add("mail", 1);
-  const auto claims = source.seen().claims.size();
-  end.open();
+  ASSERT_TRUE(settles("released", 4));
+  add("mail", 1);
+  const auto before = claims();
+  handler.end.open();
   const auto summary = worker.summary();
   EXPECT_EQ(summary.completed, 21);
   EXPECT_EQ(summary.released, 4);
   EXPECT_EQ(summary.lost, 0);
-  EXPECT_EQ(source.seen().claims.size(), claims) << "nothing is claimed any more";
-  EXPECT_EQ(source.seen().closed.size(), 1U);
+  EXPECT_EQ(claims(), before) << "nothing is claimed any more";
+  EXPECT_EQ(leases("worker", true).size(), 1U);
 }
 
-TEST(WorkerFetchTest, WhenTheGraceIsOverHandlersAreToldToStop) {
-  FakeWorkSource source(10s);
-  source.add("mail", 1);
+TEST_F(WorkerFetchTest, WhenTheGraceIsOverHandlersAreToldToStop) {
+  add("mail", 1);
   Gate began;
-  RunningWorker worker(source,
+  RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job&, JobContext& context) {
                            began.open();
@@ -106,45 +140,44 @@ TEST(WorkerFetchTest, WhenTheGraceIsOverHandlersAreToldToStop) {
   ASSERT_TRUE(began.wait());
   const auto summary = worker.summary();
   EXPECT_EQ(summary.released, 1);
-  EXPECT_EQ(source.seen().released.size(), 1U);
+  EXPECT_EQ(settled("released").size(), 1U);
 }
 
-TEST(WorkerFetchTest, AHandlerThatIgnoresItsStopTokenLosesItsJob) {
-  FakeWorkSource source(300ms);
-  source.add("mail", 1);
+TEST_F(WorkerFetchTest, AHandlerThatIgnoresItsStopTokenLosesItsJob) {
+  add("mail", 1);
   Gate began;
   Gate end;
-  RunningWorker worker(source,
+  RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job&, JobContext&) {
                            began.open();
                            end.wait();
                            return Verdict::complete();
                          }}},
-                       {.ttl = 300ms, .grace = 1ms});
+                       {.ttl = 600ms, .grace = 1ms});
   ASSERT_TRUE(began.wait());
   worker.stop();
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.released.size() == 1; })) << "while it still runs";
+  ASSERT_TRUE(settles("released", 1)) << "while it still runs";
   end.open();
   const auto summary = worker.summary();
   EXPECT_EQ(summary.released, 1);
   EXPECT_EQ(summary.completed, 0) << "one verdict per attempt";
+  EXPECT_TRUE(settled("completed").empty());
 }
 
-TEST(WorkerFetchTest, ClaimsAreAskedForAgainWhenTheStoreIsBack) {
-  FakeWorkSource source(10s);
-  source.fail_claims_with({.code = Errc::unavailable, .message = "the store is away"}, 3);
-  source.add("mail", 1);
+TEST_F(WorkerFetchTest, ClaimsAreAskedForAgainWhenTheStoreIsBack) {
+  faults().fail_next(Fault::fail_before_send, 3, "job_claim");
+  add("mail", 1);
   std::atomic<int> troubles{0};
-  RunningWorker worker(source, {{"mail", complete}},
+  RunningWorker worker(fragile(), {{"mail", complete}},
                        {.until = WorkUntil::empty, .on_trouble = [&](const Error&) { ++troubles; }});
   ASSERT_TRUE(ok(worker.finish()));
-  EXPECT_EQ(source.seen().completed.size(), 1U);
+  EXPECT_EQ(settled("completed").size(), 1U);
   EXPECT_EQ(troubles, 3);
 }
 
-TEST(WorkerFetchTest, PausesGrowToFiveSeconds) {
-  worker::GrowingPause pause;
+TEST_F(WorkerFetchTest, PausesGrowToFiveSeconds) {
+  GrowingPause pause;
   for (const auto longest : {50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 3200ms, 5000ms, 5000ms}) {
     const auto drawn = pause.next();
     EXPECT_LE(drawn, longest);
@@ -154,27 +187,24 @@ TEST(WorkerFetchTest, PausesGrowToFiveSeconds) {
   EXPECT_LE(pause.next(), 50ms);
 }
 
-TEST(WorkerFetchTest, WhatAskingAgainDoesNotMendEndsTheWorker) {
-  FakeWorkSource source(10s);
-  source.fail_claims_with({.code = Errc::denied, .message = "not for you"}, 1);
-  RunningWorker worker(source, {{"mail", complete}}, {});
+TEST_F(WorkerFetchTest, WhatAskingAgainDoesNotMendEndsTheWorker) {
+  faults().refuse_next({.code = Errc::denied, .message = "not for you"}, 1, "job_claim");
+  RunningWorker worker(fragile(), {{"mail", complete}}, {});
   EXPECT_TRUE(fails(worker.finish(), Errc::denied));
-  EXPECT_EQ(source.seen().closed.size(), 1U);
+  EXPECT_EQ(leases("worker", true).size(), 1U);
 }
 
-TEST(WorkerFetchTest, OnceIsOneJob) {
-  FakeWorkSource source(10s);
-  source.add("mail", 3);
-  RunningWorker worker(source, {{"mail", complete}}, {.concurrency = 4, .until = WorkUntil::once});
+TEST_F(WorkerFetchTest, OnceIsOneJob) {
+  add("mail", 3);
+  RunningWorker worker(fragile(), {{"mail", complete}}, {.concurrency = 4, .until = WorkUntil::once});
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->claimed, 1);
   EXPECT_EQ(summary->completed, 1);
 }
 
-TEST(WorkerFetchTest, OnceWithNothingToDoSaysSo) {
-  FakeWorkSource source(10s);
-  RunningWorker worker(source, {{"mail", complete}}, {.until = WorkUntil::once});
+TEST_F(WorkerFetchTest, OnceWithNothingToDoSaysSo) {
+  RunningWorker worker(fragile(), {{"mail", complete}}, {.until = WorkUntil::once});
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->claimed, 0);
@@ -182,13 +212,13 @@ TEST(WorkerFetchTest, OnceWithNothingToDoSaysSo) {
   EXPECT_EQ(summary->refusal->code, Errc::empty);
 }
 
-TEST(WorkerFetchTest, UntilEmptyDoesAlsoWhatTheJobsBroughtForth) {
-  FakeWorkSource source(10s);
-  source.add("mail", 1);
-  RunningWorker worker(source,
+TEST_F(WorkerFetchTest, UntilEmptyDoesAlsoWhatTheJobsBroughtForth) {
+  add("mail", 1);
+  std::atomic<int> handled{0};
+  RunningWorker worker(fragile(),
                        {{"mail",
-                         [&](const Job& job, JobContext&) {
-                           if (job.id < 10) source.add("mail", 1);
+                         [&](const Job&, JobContext&) {
+                           if (++handled < 10) add("mail", 1);
                            return Verdict::complete();
                          }}},
                        {.concurrency = 2, .until = WorkUntil::empty});
@@ -197,11 +227,10 @@ TEST(WorkerFetchTest, UntilEmptyDoesAlsoWhatTheJobsBroughtForth) {
   EXPECT_EQ(summary->completed, 10);
 }
 
-TEST(WorkerFetchTest, ASerialQueueGoesOnAsSoonAsThePlaceIsFree) {
-  FakeWorkSource source(10s);
-  source.limit_running(1);
-  source.add("merge", 200);
-  RunningWorker worker(source, {{"merge", complete}}, {.concurrency = 4, .until = WorkUntil::empty});
+TEST_F(WorkerFetchTest, ASerialQueueGoesOnAsSoonAsThePlaceIsFree) {
+  ASSERT_TRUE(ok(store().queues().set("merge", {.max_running = 1})));
+  add("merge", 200);
+  RunningWorker worker(fragile(), {{"merge", complete}}, {.concurrency = 4, .until = WorkUntil::empty});
   const auto before = BootClock::now();
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));
@@ -209,62 +238,44 @@ TEST(WorkerFetchTest, ASerialQueueGoesOnAsSoonAsThePlaceIsFree) {
   EXPECT_LT(BootClock::now() - before, 15s) << "a tenth of a second for each would be twenty";
 }
 
-TEST(WorkerFetchTest, NothingIsAskedAfterALoneJobBeforeWaitingAgain) {
-  FakeWorkSource source(10s);
-  RunningWorker worker(source, {{"mail", complete}}, {.concurrency = 4});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 1; }));
-  source.add("mail", 1);
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 2; }));
-  EXPECT_EQ(source.seen().claims_before_wait.at(0), 1U) << "the one that found nothing";
-  EXPECT_EQ(source.seen().claims_before_wait.at(1), 2U) << "the one that got the job";
+TEST_F(WorkerFetchTest, NothingIsAskedAfterALoneJobBeforeWaitingAgain) {
+  RunningWorker worker(fragile(), {{"mail", complete}}, {.concurrency = 4});
+  ASSERT_TRUE(eventually([&] { return waits("mail") >= 1; }));
+  EXPECT_EQ(claims_before_wait_after("mail", 1), 0);
 }
 
-TEST(WorkerFetchTest, AFullGrantIsFollowedByAnother) {
-  FakeWorkSource source(10s);
-  RunningWorker worker(source, {{"mail", complete}}, {.concurrency = 2, .prefetch = 0});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 1; }));
-  source.add("mail", 6);
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 2; }));
-  EXPECT_GE(source.seen().claims_before_wait.at(1), 5U) << "nothing, two and two and two, nothing";
+TEST_F(WorkerFetchTest, AFullGrantIsFollowedByAnother) {
+  RunningWorker worker(fragile(), {{"mail", complete}}, {.concurrency = 2, .prefetch = 0});
+  ASSERT_TRUE(eventually([&] { return waits("mail") >= 1; }));
+  EXPECT_GE(claims_before_wait_after("mail", 6), 3) << "two came before; two and two, and nothing";
 }
 
-TEST(WorkerFetchTest, ASerialQueueThatWokeTheWorkerDoesNotRestBetweenItsJobs) {
-  FakeWorkSource source(10s);
-  source.limit_running(1);
-  RunningWorker worker(source, {{"merge", complete}}, {.concurrency = 4});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits >= 1; }));
-  source.add("merge", 50);
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.completed.size() == 50; }));
-  EXPECT_LE(source.seen().waits, 5) << "idle, after the first, which looked like the only one, and idle again";
+TEST_F(WorkerFetchTest, ASerialQueueThatWokeTheWorkerDoesNotRestBetweenItsJobs) {
+  ASSERT_TRUE(ok(store().queues().set("merge", {.max_running = 1})));
+  RunningWorker worker(fragile(), {{"merge", complete}}, {.concurrency = 4});
+  ASSERT_TRUE(eventually([&] { return waits("merge") >= 1; }));
+  const auto before = waits("merge");
+  add("merge", 50);
+  ASSERT_TRUE(settles("completed", 50));
+  EXPECT_LE(waits("merge") - before, 8) << "after the first, which looked like the only one, and idle again";
 }
 
-TEST(WorkerFetchTest, ACancelledJobThatWasNotStartedIsNotStarted) {
-  FakeWorkSource source(300ms);
-  const auto first = source.add("mail", 20);
-  Gate end;
-  std::atomic<bool> slow{false};
-  std::atomic<int> started{0};
-  RunningWorker worker(source,
-                       {{"mail",
-                         [&](const Job&, JobContext&) {
-                           if (slow) {
-                             ++started;
-                             end.wait();
-                           }
-                           return Verdict::complete();
-                         }}},
-                       {.concurrency = 1, .prefetch = 5, .ttl = 300ms});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.completed.size() == 20; }));
-  slow = true;
-  const auto two = source.add("mail", 2);
-  ASSERT_TRUE(source.await([&](const auto&) { return started == 1; }));
-  source.cancel(two[1]);
-  const auto beats = source.seen().beats;
-  ASSERT_TRUE(source.await([&](const auto& seen) { return seen.beats > beats + 1; }));
-  end.open();
-  ASSERT_TRUE(source.await([&](const auto& seen) { return seen.released.size() == 1; }));
+TEST_F(WorkerFetchTest, ACancelledJobThatWasNotStartedIsNotStarted) {
+  add("mail", 20);
+  SlowAtLast handler;
+  RunningWorker worker(fragile(), {{"mail", std::ref(handler)}}, {.concurrency = 1, .prefetch = 5});
+  ASSERT_TRUE(settles("completed", 20));
+  handler.slow = true;
+  const auto two = add("mail", 2);
+  ASSERT_TRUE(eventually([&] { return handler.started == 1 && show(two[1]).state == JobState::running; }));
+  ASSERT_TRUE(ok(store().jobs().cancel(two[1])));
+  // The worker hears of it by a look at its lease's news.
+  const auto looks = faults().calls("lease_news");
+  ASSERT_TRUE(eventually([&] { return faults().calls("lease_news") > looks + 1; }));
+  handler.end.open();
+  ASSERT_TRUE(eventually([&] { return show(two[1]).state == JobState::cancelled; }));
   EXPECT_EQ(worker.summary().cancelled, 1);
-  EXPECT_EQ(started, 1);
+  EXPECT_EQ(handler.started, 1);
 }
 
 }  // namespace

@@ -1,13 +1,15 @@
 // Promise 9 for workers: handlers know when to stop, and the work goes on with the next lease.
 #include <gtest/gtest.h>
 
-#include "support/fake_work_source.h"
+#include <atomic>
+#include <map>
+#include <mutex>
+
 #include "support/running_worker.h"
+#include "support/runtime_fixture.h"
 
 namespace leasehold::support {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// Stops only when told to, and remembers why.
 class Patient {
@@ -28,71 +30,85 @@ class Patient {
   std::map<JobId, StopReason> reasons_;
 };
 
-TEST(WorkerLeaseTest, OneLeaseIsExtendedForAllJobs) {
-  FakeWorkSource source(300ms);
-  source.add("mail", 4);
+class WorkerLeaseTest : public RuntimeTest {
+ protected:
+  int beats() { return faults().calls("lease_extend"); }
+};
+
+TEST_F(WorkerLeaseTest, OneLeaseIsExtendedForAllJobs) {
+  add("mail", 4);
   Gate end;
-  RunningWorker worker(source,
+  RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job&, JobContext& context) {
                            return end.wait() && !context.stop_requested() ? Verdict::complete()
                                                                           : Verdict::fail("stopped");
                          }}},
-                       {.concurrency = 4, .ttl = 300ms, .until = WorkUntil::empty});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.beats >= 6; })) << "twice the ttl";
+                       {.concurrency = 4, .ttl = 600ms, .until = WorkUntil::empty});
+  ASSERT_TRUE(eventually([&] { return beats() >= 6; })) << "twice the ttl";
   end.open();
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->completed, 4);
-  EXPECT_EQ(source.seen().opened.size(), 1U);
-  EXPECT_TRUE(source.seen().heartbeats.empty());
+  EXPECT_EQ(leases("worker").size(), 1U);
+  EXPECT_EQ(faults().calls("job_heartbeat"), 0);
 }
 
-TEST(WorkerLeaseTest, CancellingReachesTheHandler) {
-  FakeWorkSource source(300ms);
-  const auto ids = source.add("mail", 1);
+TEST_F(WorkerLeaseTest, CancellingReachesTheHandler) {
+  const auto ids = add("mail", 1);
   Patient patient;
-  RunningWorker worker(source, {{"mail", std::ref(patient)}}, {.ttl = 300ms, .until = WorkUntil::empty});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.beats > 0; }));
-  source.cancel(ids[0]);
+  // Without early news, the heartbeat tells.
+  faults().fail_next(Fault::fail_before_send, 1'000'000, "lease_news");
+  RunningWorker worker(fragile(),
+                       {{"mail",
+                         [&](const Job& job, JobContext& context) {
+                           patient(job, context);
+                           return Verdict::release();
+                         }}},
+                       {.ttl = 600ms, .until = WorkUntil::empty});
+  ASSERT_TRUE(eventually([&] { return beats() > 0; }));
+  ASSERT_TRUE(ok(store().jobs().cancel(ids[0])));
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(patient.reasons().at(ids[0]), StopReason::cancelled);
   EXPECT_EQ(summary->cancelled, 1);
 }
 
-TEST(WorkerLeaseTest, ALostLeaseStopsItsJobsAndTheWorkGoesOnWithAnother) {
-  FakeWorkSource source(300ms);
-  const auto ids = source.add("mail", 2);
+TEST_F(WorkerLeaseTest, ALostLeaseStopsItsJobsAndTheWorkGoesOnWithAnother) {
+  const auto ids = add("mail", 2);
   Patient patient;
   std::atomic<int> handled{0};
-  RunningWorker worker(source,
+  std::atomic<int> not_sent{0};
+  RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job& job, JobContext& context) {
-                           ++handled;
-                           return job.id <= ids[1] ? patient(job, context) : Verdict::complete();
+                           return ++handled <= 2 ? patient(job, context) : Verdict::complete("again");
                          }}},
-                       {.concurrency = 2, .ttl = 300ms});
-  ASSERT_TRUE(source.await([&](const auto&) { return handled == 2; }));
-  source.lose_lease(source.seen().opened.at(0));
-  const auto later = source.add("mail", 1);
-  ASSERT_TRUE(source.await([&](const auto& seen) { return seen.completed == later; }));
+                       {.concurrency = 2, .ttl = 600ms, .on_trouble = [&](const Error& error) {
+                          if (error.message.ends_with("the lease was lost before the verdict was written")) ++not_sent;
+                        }});
+  ASSERT_TRUE(eventually([&] { return handled == 2; }));
+  advance(1h);
+  const auto later = add("mail", 1);
+  ASSERT_TRUE(settles("completed", 3));
   const auto summary = worker.summary();
   EXPECT_EQ(patient.reasons(), (std::map<JobId, StopReason>{{ids[0], StopReason::lost}, {ids[1], StopReason::lost}}));
-  EXPECT_EQ(summary.lost, 2) << "their verdicts are not even sent";
-  EXPECT_EQ(summary.completed, 1);
-  EXPECT_EQ(source.seen().opened.size(), 2U);
+  EXPECT_EQ(summary.lost, 2);
+  EXPECT_EQ(not_sent, 2) << "their verdicts are not even sent";
+  EXPECT_EQ(summary.completed, 3) << "they came back, and the one that came later";
+  for (const auto id : {ids[0], ids[1], later[0]}) EXPECT_EQ(must(store().jobs().result(id)), "again");
+  EXPECT_EQ(leases("worker").size(), 2U);
 }
 
-TEST(WorkerLeaseTest, WithoutTheStoreJobsGoOnUntilTheLeaseCannotBeTrusted) {
-  FakeWorkSource source(300ms);
-  const auto ids = source.add("mail", 1);
+TEST_F(WorkerLeaseTest, WithoutTheStoreJobsGoOnUntilTheLeaseCannotBeTrusted) {
+  add("mail", 1);
   Gate began;
   Gate stopped;
-  RunningWorker worker(source,
+  std::atomic<int> handled{0};
+  RunningWorker worker(fragile(),
                        {{"mail",
-                         [&](const Job& job, JobContext& context) {
-                           if (job.id != ids[0]) return Verdict::complete();
+                         [&](const Job&, JobContext& context) {
+                           if (++handled > 1) return Verdict::complete();
                            began.open();
                            EXPECT_EQ(wait_for_stop(context), StopReason::lost);
                            EXPECT_GE(BootClock::now(), context.trusted_until()) << "not earlier";
@@ -100,79 +116,81 @@ TEST(WorkerLeaseTest, WithoutTheStoreJobsGoOnUntilTheLeaseCannotBeTrusted) {
                            stopped.open();
                            return Verdict::complete();
                          }}},
-                       {.ttl = 300ms});
+                       {.ttl = 600ms});
   ASSERT_TRUE(began.wait());
-  source.fail_all_with(away);
+  const auto before = beats();
+  break_store();
   ASSERT_TRUE(stopped.wait());
-  EXPECT_GE(source.seen().beats, 2) << "it kept asking";
-  source.fail_all_with(std::nullopt);
-  const auto later = source.add("mail", 1);
-  ASSERT_TRUE(source.await([&](const auto& seen) { return seen.completed == later; }));
+  EXPECT_GE(beats(), before + 2) << "it kept asking";
+  faults().heal();
+  const auto later = add("mail", 1);
+  ASSERT_TRUE(eventually([&] { return show(later[0]).state == JobState::completed; }));
   EXPECT_EQ(worker.summary().lost, 1);
 }
 
-TEST(WorkerLeaseTest, AJobThatMustBeAloneHasALeaseOfItsOwn) {
-  FakeWorkSource source(300ms);
-  const auto alone = source.add("mail", 1, true);
-  const auto others = source.add("mail", 1);
+TEST_F(WorkerLeaseTest, AJobThatMustBeAloneHasALeaseOfItsOwn) {
+  const auto alone = add_alone("mail");
+  const auto others = add("mail", 1);
   Patient patient;
   Gate end;
-  RunningWorker worker(source,
+  RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job& job, JobContext& context) {
-                           if (job.id == alone[0]) return patient(job, context);
+                           if (job.id == alone) return patient(job, context);
                            return end.wait() && !context.stop_requested() ? Verdict::complete()
                                                                           : Verdict::fail("stopped");
                          }}},
-                       {.concurrency = 2, .ttl = 300ms, .until = WorkUntil::empty});
-  ASSERT_TRUE(source.await([&](const auto& seen) {
-    return seen.heartbeats.contains(alone[0]) && seen.heartbeats.at(alone[0]) > 2 && seen.beats > 2;
-  }));
-  source.lose_job(alone[0]);
-  ASSERT_TRUE(source.await([&](const auto&) { return !patient.reasons().empty(); }));
+                       {.concurrency = 2, .ttl = 600ms});
+  ASSERT_TRUE(eventually([&] { return faults().calls("job_heartbeat") > 2 && beats() > 2; }));
+  faults().refuse_next({.code = Errc::lost, .message = "gone", .lost_reason = LostReason::expired}, 1, "job_heartbeat");
+  ASSERT_TRUE(eventually([&] { return !patient.reasons().empty(); }));
+  EXPECT_EQ(patient.reasons().at(alone), StopReason::lost);
+  const auto heartbeats = faults().calls("job_heartbeat");
+  const auto before = beats();
+  ASSERT_TRUE(eventually([&] { return beats() > before + 1; }));
+  EXPECT_EQ(faults().calls("job_heartbeat"), heartbeats)
+      << "nobody asks for a lease that is lost, nor for the other job";
   end.open();
-  const auto summary = worker.finish();
-  ASSERT_TRUE(ok(summary));
-  EXPECT_EQ(patient.reasons().at(alone[0]), StopReason::lost);
-  EXPECT_EQ(source.seen().completed, others) << "what runs under the worker's own lease is left alone";
-  EXPECT_FALSE(source.seen().heartbeats.contains(others[0]));
+  ASSERT_TRUE(eventually([&] { return show(others[0]).state == JobState::completed; }))
+      << "what runs under the worker's own lease is left alone";
+  EXPECT_EQ(worker.summary().lost, 1);
 }
 
-TEST(WorkerLeaseTest, AfterAClaimInDoubtTheLeaseIsClosedOnceItsJobsAreDone) {
-  FakeWorkSource source(10s);
-  const auto known = source.add("mail", 1);
+TEST_F(WorkerLeaseTest, AfterAClaimInDoubtTheLeaseIsClosedOnceItsJobsAreDone) {
+  const auto known = add("mail", 1);
   Gate end;
-  RunningWorker worker(source,
+  std::atomic<int> handled{0};
+  RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job& job, JobContext&) {
+                           ++handled;
                            return job.id != known[0] || end.wait() ? Verdict::complete() : Verdict::release();
                          }}},
                        {.concurrency = 2});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.waits > 0; }));
-  source.lose_next_claim();
-  const auto unknown = source.add("mail", 1);
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.opened.size() == 2; }));
-  const auto later = source.add("mail", 1);
-  ASSERT_TRUE(source.await([&](const auto& seen) { return seen.completed == later; }));
-  EXPECT_TRUE(source.seen().closed.empty()) << "somebody works under it";
+  ASSERT_TRUE(eventually([&] { return handled == 1 && faults().calls("wait queue:mail") > 0; }));
+  leave_in_doubt("job_claim");
+  const auto unknown = add("mail", 1);
+  ASSERT_TRUE(eventually([&] { return leases("worker").size() == 2; }));
+  const auto later = add("mail", 1);
+  ASSERT_TRUE(eventually([&] { return show(later[0]).state == JobState::completed; }));
+  EXPECT_TRUE(leases("worker", true).empty()) << "somebody works under it";
+  EXPECT_EQ(show(unknown[0]).state, JobState::running) << "nobody knows that it is held";
   end.open();
-  ASSERT_TRUE(source.await([](const auto& seen) { return !seen.closed.empty(); }));
-  EXPECT_EQ(source.seen().closed.front(), source.seen().opened.front());
-  static_cast<void>(worker.summary());
-  const auto completed = source.seen().completed;
-  EXPECT_EQ(std::count(completed.begin(), completed.end(), unknown[0]), 0);
+  ASSERT_TRUE(eventually([&] { return !leases("worker", true).empty(); }));
+  EXPECT_EQ(leases("worker", true).front(), leases("worker").front());
+  ASSERT_TRUE(eventually([&] { return show(unknown[0]).state == JobState::completed; })) << "it came back";
+  EXPECT_EQ(show(unknown[0]).failures + show(unknown[0]).crashes, 0);
 }
 
-TEST(WorkerLeaseTest, AVerdictIsRepeatedWhileTheStoreIsAway) {
-  FakeWorkSource source(10s);
-  source.fail_completes_with(away, 2);
-  source.add("mail", 1);
-  RunningWorker worker(source, {{"mail", [](const Job&, JobContext&) { return Verdict::complete(); }}},
+TEST_F(WorkerLeaseTest, AVerdictIsRepeatedWhileTheStoreIsAway) {
+  faults().fail_next(Fault::fail_before_send, 2, "job_settle_plain");
+  add("mail", 1);
+  RunningWorker worker(fragile(), {{"mail", [](const Job&, JobContext&) { return Verdict::complete(); }}},
                        {.until = WorkUntil::empty});
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->completed, 1);
-  EXPECT_EQ(source.seen().complete_calls, 3);
+  EXPECT_EQ(faults().calls("job_settle_plain"), 3);
 }
 
 }  // namespace

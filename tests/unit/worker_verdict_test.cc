@@ -1,87 +1,93 @@
 // What becomes of a job when its handler has spoken.
 #include <gtest/gtest.h>
 
-#include "support/fake_work_source.h"
+#include <atomic>
+
 #include "support/running_worker.h"
+#include "support/runtime_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-using namespace std::chrono_literals;
+class WorkerVerdictTest : public RuntimeTest {
+ protected:
+  int batches() { return faults().calls("job_settle_plain"); }
+};
 
-TEST(WorkerVerdictTest, EveryJobIsCompletedOnce) {
-  FakeWorkSource source(10s);
-  auto ids = source.add("mail", 500);
-  RunningWorker worker(source, {{"mail", [](const Job&, JobContext&) { return Verdict::complete(); }}},
+TEST_F(WorkerVerdictTest, EveryJobIsCompletedOnce) {
+  const auto ids = add("mail", 500);
+  RunningWorker worker(fragile(), {{"mail", [](const Job&, JobContext&) { return Verdict::complete(); }}},
                        {.concurrency = 4, .prefetch = 100});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.completed.size() == 500; }));
+  ASSERT_TRUE(settles("completed", 500));
   const auto summary = worker.summary();
-  auto completed = source.seen().completed;
-  std::sort(completed.begin(), completed.end());
-  EXPECT_EQ(completed, ids);
+  EXPECT_EQ(settled("completed"), ids);
   EXPECT_EQ(summary.claimed, 500);
   EXPECT_EQ(summary.completed, 500);
-  EXPECT_EQ(source.seen().closed, source.seen().opened) << "the lease is given back";
+  EXPECT_EQ(leases("worker", true), leases("worker")) << "the lease is given back";
 }
 
-TEST(WorkerVerdictTest, ALoneCompletionGoesAtOnce) {
-  FakeWorkSource source(10s);
-  RunningWorker worker(source, {{"mail", [](const Job&, JobContext&) { return Verdict::complete(); }}},
+TEST_F(WorkerVerdictTest, ALoneCompletionGoesAtOnce) {
+  RunningWorker worker(fragile(), {{"mail", [](const Job&, JobContext&) { return Verdict::complete(); }}},
                        {.concurrency = 4});
   for (std::size_t i = 1; i <= 5; ++i) {
-    source.add("mail", 1);
-    ASSERT_TRUE(source.await([&](const auto& seen) { return seen.completed.size() == i; }));
+    add("mail", 1);
+    ASSERT_TRUE(settles("completed", i));
   }
-  EXPECT_EQ(source.seen().complete_batches, std::vector<std::size_t>(5, 1));
+  EXPECT_EQ(batches(), 5);
 }
 
-TEST(WorkerVerdictTest, CompletionsThatGatherTravelTogether) {
-  FakeWorkSource source(10s);
-  source.hold_completes(true);
-  source.add("mail", 200);
+TEST_F(WorkerVerdictTest, CompletionsThatGatherTravelTogether) {
+  faults().hold("job_settle_plain");
+  add("mail", 200);
   std::atomic<int> handled{0};
-  RunningWorker worker(source,
+  RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job&, JobContext&) {
                            ++handled;
                            return Verdict::complete();
                          }}},
                        {.concurrency = 4, .prefetch = 200});
-  ASSERT_TRUE(source.await([&](const auto&) { return handled == 200; }));
-  source.hold_completes(false);
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.completed.size() == 200; }));
-  EXPECT_LE(source.seen().complete_batches.size(), 6U) << "one under way, one for the rest, and a few stragglers";
+  ASSERT_TRUE(eventually([&] { return handled == 200; }));
+  faults().let_go();
+  ASSERT_TRUE(settles("completed", 200));
+  EXPECT_LE(batches(), 6) << "one under way, one for the rest, and a few stragglers";
 }
 
-TEST(WorkerVerdictTest, EachVerdictDoesWhatItSays) {
-  FakeWorkSource source(10s);
-  const auto ids = source.add("mail", 6);
+TEST_F(WorkerVerdictTest, EachVerdictDoesWhatItSays) {
+  const auto ids = add("mail", 6);
   const std::vector<Verdict> verdicts = {
       Verdict::complete("done"),        Verdict::fail("no"), Verdict::fail_for_good("never"),
       Verdict::retry_in(3s, "not now"), Verdict::release(),  Verdict::snooze(7s)};
-  RunningWorker worker(
-      source,
-      {{"mail", [&](const Job& job, JobContext&) { return verdicts[static_cast<std::size_t>(job.id - ids[0])]; }}},
-      {.concurrency = 6, .until = WorkUntil::empty});
+  std::atomic<bool> released{false};
+  RunningWorker worker(fragile(),
+                       {{"mail",
+                         [&](const Job& job, JobContext&) {
+                           // It comes back at once.
+                           if (job.id == ids[4] && released.exchange(true)) return Verdict::complete("at last");
+                           return verdicts[static_cast<std::size_t>(job.id - ids[0])];
+                         }}},
+                       {.concurrency = 6, .until = WorkUntil::empty});
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));
-  const auto seen = source.seen();
-  EXPECT_EQ(seen.completed, std::vector<JobId>{ids[0]});
-  EXPECT_EQ(seen.failed.at(ids[1]), "no");
-  EXPECT_EQ(seen.failed.at(ids[2]), "never (for good)");
-  EXPECT_EQ(seen.failed.at(ids[3]), "not now (later)");
-  EXPECT_EQ(seen.released, std::vector<JobId>{ids[4]});
-  EXPECT_EQ(seen.snoozed.at(ids[5]), 7s);
-  EXPECT_EQ(summary->completed, 1);
+  EXPECT_EQ(must(store().jobs().result(ids[0])), "done");
+  EXPECT_EQ(show(ids[1]).error, "no");
+  EXPECT_EQ(show(ids[1]).state, JobState::deferred);
+  EXPECT_EQ(show(ids[2]).error, "never");
+  EXPECT_EQ(show(ids[2]).state, JobState::failed);
+  EXPECT_EQ(show(ids[3]).error, "not now");
+  EXPECT_EQ(show(ids[3]).due_at, under_test().now() + 3s);
+  EXPECT_EQ(outcomes_of(store().jobs(), ids[4]), (std::vector<std::string>{"released", "completed"}));
+  EXPECT_EQ(outcomes_of(store().jobs(), ids[5]), std::vector<std::string>{"snoozed"});
+  EXPECT_EQ(show(ids[5]).due_at, under_test().now() + 7s);
+  EXPECT_EQ(summary->completed, 2);
   EXPECT_EQ(summary->failed, 3);
   EXPECT_EQ(summary->released, 1);
   EXPECT_EQ(summary->snoozed, 1);
 }
 
-TEST(WorkerVerdictTest, AHandlerThatThrowsHasFailed) {
-  FakeWorkSource source(10s);
-  const auto ids = source.add("mail", 2);
-  RunningWorker worker(source,
+TEST_F(WorkerVerdictTest, AHandlerThatThrowsHasFailed) {
+  const auto ids = add("mail", 2);
+  RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job& job, JobContext&) -> Verdict {
                            if (job.id == ids[0]) throw std::runtime_error("the printer burns");
@@ -91,42 +97,47 @@ TEST(WorkerVerdictTest, AHandlerThatThrowsHasFailed) {
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->failed, 2);
-  EXPECT_EQ(source.seen().failed.at(ids[0]), "the printer burns");
-  EXPECT_NE(source.seen().failed.at(ids[1]), "");
+  EXPECT_EQ(show(ids[0]).error, "the printer burns");
+  EXPECT_NE(show(ids[1]).error, "");
 }
 
-TEST(WorkerVerdictTest, AVerdictTheStoreRefusesIsAFailureAndSpoilsNoOthers) {
-  FakeWorkSource source(10s);
-  source.hold_completes(true);
-  const auto ids = source.add("mail", 3);
-  RunningWorker worker(
-      source,
-      {{"mail",
-        [&](const Job& job, JobContext&) { return Verdict::complete(std::string(job.id == ids[1] ? 2000 : 1, 'x')); }}},
-      {.concurrency = 3, .until = WorkUntil::empty});
-  ASSERT_TRUE(source.await([](const auto& seen) { return seen.complete_calls > 0; }));
-  source.hold_completes(false);
-  const auto summary = worker.finish();
-  ASSERT_TRUE(ok(summary));
-  EXPECT_EQ(summary->completed, 2);
-  EXPECT_EQ(summary->failed, 1);
-  EXPECT_NE(source.seen().failed.at(ids[1]).find("too large"), std::string::npos);
+TEST_F(WorkerVerdictTest, AVerdictTheStoreRefusesIsAFailureAndSpoilsNoOthers) {
+  faults().hold("job_settle_plain");
+  const auto first = add("mail", 1);
+  std::atomic<int> handled{0};
+  RunningWorker worker(fragile(),
+                       {{"mail",
+                         [&](const Job& job, JobContext&) {
+                           const bool too_large = job.id == first[0] + 2;
+                           ++handled;
+                           return Verdict::complete(std::string(too_large ? (1U << 20) + 1 : 1, 'x'));
+                         }}},
+                       {.concurrency = 4});
+  ASSERT_TRUE(eventually([&] { return batches() == 1; }));
+  // These gather while the first one is held back.
+  const auto ids = add("mail", 3);
+  ASSERT_TRUE(eventually([&] { return handled == 4; }));
+  faults().let_go();
+  ASSERT_TRUE(settles("completed", 3));
+  ASSERT_TRUE(settles("failed", 1));
+  const auto summary = worker.summary();
+  EXPECT_EQ(summary.completed, 3);
+  EXPECT_EQ(summary.failed, 1);
+  EXPECT_NE(show(ids[1]).error.find("the verdict was not accepted: "), std::string::npos) << show(ids[1]).error;
 }
 
-TEST(WorkerVerdictTest, TheLatestProgressIsSent) {
-  FakeWorkSource source(10s);
-  const auto ids = source.add("mail", 1);
+TEST_F(WorkerVerdictTest, TheLatestProgressIsSent) {
+  const auto ids = add("mail", 1);
   Gate sent;
-  RunningWorker worker(source,
+  RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job&, JobContext& context) {
                            for (int i = 1; i <= 100; ++i) context.progress({.message = std::to_string(i)});
                            return sent.wait() ? Verdict::complete() : Verdict::fail("it was never sent");
                          }}},
                        {.until = WorkUntil::empty});
-  ASSERT_TRUE(source.await(
-      [&](const auto& seen) { return seen.progress.contains(ids[0]) && seen.progress.at(ids[0]) == "100"; }));
-  EXPECT_LE(source.seen().heartbeats.at(ids[0]), 2) << "the first at once, the rest together";
+  ASSERT_TRUE(eventually([&] { return show(ids[0]).message == "100"; }));
+  EXPECT_LE(faults().calls("job_heartbeat"), 2) << "the first at once, the rest together";
   sent.open();
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));

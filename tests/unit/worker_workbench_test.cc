@@ -1,4 +1,4 @@
-#include "worker/workbench.h"
+#include "runtime/worker/workbench.h"
 
 #include <gtest/gtest.h>
 

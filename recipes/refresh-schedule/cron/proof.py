@@ -22,7 +22,7 @@ from source import Source
 from verdict import Verdict
 
 LISTINGS = 40
-SKIPPED, UNREACHABLE = 3, 69
+NOT_DUE, HELD, UNREACHABLE = 3, 75, 69
 NOW = "leasehold schedule run refresh --now -- ./work"
 
 
@@ -73,7 +73,7 @@ class Proof:
             # One waits at the source: the other one is the first to end.
             code, said = next(endings).result()
             hold.let_go()
-            self.check(f"of two lines one was refused, with exit code {code}", code == SKIPPED, said)
+            self.check(f"of two lines one was refused, with exit code {code}", code == HELD, said)
             print(f"      {said}")
             code, said = next(endings).result()
         self.check(f"the other one ran, with exit code {code}: {said}", code == 0)
@@ -83,7 +83,7 @@ class Proof:
 
     def too_early(self):
         endings = [one.ended() for one in [self.start(line) for line in lines_of_crontab()]]
-        self.check("started again, both come too early", [code for code, _ in endings] == [SKIPPED, SKIPPED], endings)
+        self.check("started again, both come too early", [code for code, _ in endings] == [NOT_DUE, NOT_DUE], endings)
         print(f"      {endings[0][1]}")
 
     def first_and_last_seen(self):
@@ -114,7 +114,7 @@ class Proof:
         print(f"killed leasehold (pid {doomed.pid}) with -9 while its command was asking the source", flush=True)
         code, said = self.start(lines_of_crontab()[0]).ended()
         hold.let_go()
-        self.check("the next caller sees that it is gone, and has to wait as after a failure", code == SKIPPED, said)
+        self.check("the next caller sees that it is gone, and has to wait as after a failure", code == NOT_DUE, said)
         print(f"      {said}")
         self.due_again_in(20, 40)
         before = self.listings()

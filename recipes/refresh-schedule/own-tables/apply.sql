@@ -33,5 +33,5 @@ END $$;
 \ir apply/4_refresh.sql
 \ir apply/5_listing.sql
 
--- Every source becomes a schedule, through its own trigger; a new one is due at once.
+-- Every source becomes a schedule, through its own trigger, and keeps its next_run_at.
 UPDATE refresh_schedule SET enabled = enabled;

@@ -8,6 +8,9 @@ VALUES ('homes', 'http://127.0.0.1:9/homes', true, now() - interval '1 minute', 
        -- Crashed yesterday, and has not run since: nobody takes the flag down.
        ('rooms', 'http://127.0.0.1:9/rooms', true, now() - interval '1 day', true,
         now() - interval '1 day', now() - interval '2 days', 1),
+       -- Was refreshed a while ago, and is to wait.
+       ('farms', 'http://127.0.0.1:9/farms', true, now() + interval '3 hours', false,
+        now() - interval '1 hour', now() - interval '1 hour', 4),
        ('boats', 'http://127.0.0.1:9/boats', false, now() - interval '9 days', false, NULL, NULL, NULL);
 
 INSERT INTO listing (source, listing_id, title, price, first_seen_at, last_seen_at)

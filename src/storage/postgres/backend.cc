@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "storage/postgres/caller.h"
-#include "storage/postgres/dialect.h"
 #include "storage/postgres/listener.h"
 #include "storage/postgres/pool.h"
 #include "storage/postgres/texts.h"

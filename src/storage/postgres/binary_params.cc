@@ -1,6 +1,6 @@
 #include "storage/postgres/binary_params.h"
 
-#include "storage/postgres/binary_format.h"
+#include "storage/postgres/binary_rows.h"
 
 namespace leasehold::postgres {
 namespace {
@@ -71,12 +71,13 @@ void BinaryList::add(const storage::Param& value) {
   }
 }
 
-BinaryParams::BinaryParams(std::span<const storage::Field> fields, std::span<const storage::Param> params) {
+BinaryParams::BinaryParams(std::span<const storage::Field> fields, std::span<const storage::Param> params,
+                           Charset charset) {
   reserve(params.size());
   for (std::size_t i = 0; i < params.size(); ++i) {
     const auto type = fields[i].type;
     if (const auto* string = std::get_if<std::string_view>(&params[i])) {
-      add(oids_of(type).one, string->empty() ? "" : string->data(), string->size());
+      add(fields[i], *string, charset);
     } else if (const auto* number = std::get_if<std::int64_t>(&params[i])) {
       add_number(type, *number);
     } else if (const auto* integers = std::get_if<storage::IntegerList>(&params[i])) {
@@ -107,6 +108,13 @@ void BinaryParams::add(Oid type, const char* value, std::size_t length) {
   values_.push_back(value);
   lengths_.push_back(static_cast<int>(length));
   formats_.push_back(1);
+}
+
+void BinaryParams::add(const storage::Field& field, std::string_view string, Charset charset) {
+  if (charset != Charset::unicode && field.type == Type::text && is_prose(field.name)) {
+    string = fitted_.emplace_back(fitted(string, field.name, charset));
+  }
+  add(oids_of(field.type).one, string.empty() ? "" : string.data(), string.size());
 }
 
 void BinaryParams::add_number(Type type, std::int64_t value) {

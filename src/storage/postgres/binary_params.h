@@ -6,12 +6,14 @@
 
 #include <array>
 #include <cstdint>
+#include <list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "storage/postgres/texts.h"
 #include "storage/statement.h"
-#include "storage/value.h"
 
 namespace leasehold::postgres {
 
@@ -41,7 +43,7 @@ class BinaryList {
 class BinaryParams {
  public:
   BinaryParams() = default;
-  BinaryParams(std::span<const storage::Field> fields, std::span<const storage::Param> params);
+  BinaryParams(std::span<const storage::Field> fields, std::span<const storage::Param> params, Charset charset);
   /// One text parameter.
   explicit BinaryParams(std::string_view text);
   /// It points into itself.
@@ -63,6 +65,7 @@ class BinaryParams {
 
   void reserve(std::size_t count);
   void add(Oid type, const char* value, std::size_t length);
+  void add(const storage::Field& field, std::string_view string, Charset charset);
   void add_number(storage::Type type, std::int64_t value);
   template <typename Element>
   void add_list(storage::Type type, std::span<const Element> elements);
@@ -72,6 +75,7 @@ class BinaryParams {
   std::vector<int> lengths_;
   std::vector<int> formats_;
   std::vector<Number> numbers_;    ///< reserved up front: `values_` points into it, and moving keeps its place
+  std::list<std::string> fitted_;  ///< texts that the database could not hold as they were; moving keeps their place
   std::vector<BinaryList> lists_;  ///< `values_` points at their bytes, which stay where they are
 };
 

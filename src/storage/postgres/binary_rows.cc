@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "storage/postgres/binary_format.h"
-
 namespace leasehold::postgres {
 namespace {
 

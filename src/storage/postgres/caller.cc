@@ -4,9 +4,9 @@
 #include <array>
 #include <string>
 
+#include "storage/postgres/backend.h"
 #include "storage/postgres/binary_rows.h"
-#include "storage/postgres/deadlines.h"
-#include "storage/postgres/dialect.h"
+#include "storage/postgres/pool.h"
 
 namespace leasehold::postgres {
 namespace {
@@ -32,8 +32,9 @@ BootTime earliest_deadline(std::span<const CallGroup> groups) {
 
 Result<Rows> Caller::read(const storage::Statement& statement, std::span<const storage::Param> params,
                           BootTime deadline) {
-  const BinaryParams encoded(statement.params, params);
-  const std::array commands = {Command{&texts_->of(statement), &encoded}};
+  const BinaryParams none;
+  const BinaryParams encoded(statement.params, params, pool_.charset());
+  const std::array commands = {Command{&texts_->isolation(), &none}, Command{&texts_->of(statement), &encoded}};
   auto outcome = run(Lane::single, Bound::none, commands, deadline);
   const bool broke = outcome.failure && outcome.failure->fate == Fate::unknown;
   if (broke && BootClock::now() < deadline) outcome = run(Lane::single, Bound::none, commands, deadline);
@@ -49,8 +50,8 @@ Result<Rows> Caller::write(const storage::Statement& statement, std::span<const 
             .deadline = deadline,
             .alike = has_each_form(statement, dialect().each)};
   if (belongs_in_batch(call)) {
-    auto answer = combiner_.run(call, [this](std::span<Call* const> calls) { write_batch(calls); });
-    if (!call.alone) return answer;
+    combiner_.run(std::span(&call, 1), [this](std::span<Call* const> calls) { write_batch(calls); });
+    if (!call.alone) return std::move(call.answer);
   }
   return write_alone(statement, params, deadline);
 }
@@ -58,7 +59,7 @@ Result<Rows> Caller::write(const storage::Statement& statement, std::span<const 
 std::vector<Result<Rows>> Caller::write_each(std::span<const storage::Question> questions, BootTime deadline) {
   auto calls = storage::calls_for(questions, deadline);
   const bool together = !calls.empty() && belongs_in_batch(calls.front());
-  if (together) combiner_.run_all(calls, [this](std::span<Call* const> batch) { write_batch(batch); });
+  if (together) combiner_.run(calls, [this](std::span<Call* const> batch) { write_batch(batch); });
   std::vector<Result<Rows>> answers;
   answers.reserve(calls.size());
   for (auto& call : calls) {
@@ -71,9 +72,11 @@ std::vector<Result<Rows>> Caller::write_each(std::span<const storage::Question> 
 Result<Rows> Caller::write_alone(const storage::Statement& statement, std::span<const storage::Param> params,
                                  BootTime deadline) {
   const auto wait = std::to_string(lock_wait_ms(deadline));
+  const BinaryParams none;
   const BinaryParams bound(wait);
-  const BinaryParams encoded(statement.params, params);
-  const std::array commands = {Command{&texts_->bound(), &bound}, Command{&texts_->of(statement), &encoded}};
+  const BinaryParams encoded(statement.params, params, pool_.charset());
+  const std::array commands = {Command{&texts_->isolation(), &none}, Command{&texts_->bound(), &bound},
+                               Command{&texts_->of(statement), &encoded}};
   auto outcome = run(Lane::single, Bound::own, commands, deadline);
   if (outcome.failure) return std::move(outcome.failure->error);
   return decode_rows(outcome.results.back().get(), statement.columns);
@@ -103,10 +106,11 @@ void Caller::write_batch(std::span<Call* const> calls) {
 
 /// Nothing: all are answered. Otherwise which of them failed, and nothing has happened to any.
 std::optional<CallGroup> Caller::write_together(std::span<const CallGroup> groups) {
+  const BinaryParams none;
   const BinaryParams bound(Connection::usual_lock_wait_ms);
   std::vector<BinaryParams> params;
   params.reserve(groups.size());
-  std::vector<Command> commands{{&texts_->bound(), &bound}};
+  std::vector<Command> commands{{&texts_->isolation(), &none}, {&texts_->bound(), &bound}};
   for (const auto group : groups) commands.push_back(command_for(group, params));
   return share_out(groups, run(Lane::batch, Bound::usual, commands, earliest_deadline(groups)));
 }
@@ -115,13 +119,12 @@ std::optional<CallGroup> Caller::write_together(std::span<const CallGroup> group
 Command Caller::command_for(CallGroup group, std::vector<BinaryParams>& params) const {
   const auto& call = *group.front();
   const auto& statement = *call.statement;
-  if (group.size() > 1) return {&texts_->each_of(statement), &params.emplace_back(transpose(group))};
-  return {&texts_->of(statement), &params.emplace_back(statement.params, call.params)};
+  if (group.size() > 1) return {&texts_->each_of(statement), &params.emplace_back(transpose(group, pool_.charset()))};
+  return {&texts_->of(statement), &params.emplace_back(statement.params, call.params, pool_.charset())};
 }
 
 std::optional<CallGroup> Caller::share_out(std::span<const CallGroup> groups, const Outcome& outcome) {
-  // Where the bound was sent, the first result is its.
-  const auto extra = outcome.bound_sent ? std::size_t{1} : std::size_t{0};
+  const auto extra = outcome.prologue;
   if (!outcome.failure) {
     for (std::size_t i = 0; i < groups.size(); ++i) answer_group(groups[i], outcome.results[extra + i].get());
     return std::nullopt;
@@ -145,9 +148,10 @@ Outcome Caller::run(Lane lane, Bound bound, std::span<const Command> commands, B
     if (!connection) return {.failure = Failure{.fate = Fate::not_sent, .error = std::move(connection).error()}};
     // Another thread may learn of the pooler meanwhile; what counts is how this one asked.
     const Naming naming = naming_;
-    const bool bound_already = bound == Bound::usual && (*connection)->owns_session();
-    auto outcome = (*connection)->pipeline(commands.subspan(bound_already ? 1 : 0), naming, deadline);
-    outcome.bound_sent = !bound_already;
+    const auto settings = std::size_t{bound == Bound::none ? 1U : 2U};
+    const auto present = std::size_t{!(*connection)->owns_session() ? 0U : bound == Bound::usual ? 2U : 1U};
+    auto outcome = (*connection)->pipeline(commands.subspan(present), naming, deadline);
+    outcome.prologue = settings - present;
     if (!outcome.failure || attempt == most_tries || BootClock::now() >= deadline) return outcome;
     const bool unprepared = naming == Naming::named && outcome.failure->lost_prepared_statement();
     if (unprepared) naming_ = Naming::unnamed;

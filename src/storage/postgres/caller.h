@@ -1,8 +1,9 @@
 // Runs named statements over the pool: writes of several threads share one commit, reads go by themselves.
 //
-// How long a write may wait for a row lock (somebody's fence, say) is bounded on the server. A connection whose
-// session is our own has the usual bound from the start. Behind a pooler, and where a call needs another bound,
-// a lock_timeout travels in front of it in the same pipeline and is local to its transaction: no extra round
+// Every transaction is READ COMMITTED, whatever the default of the server, the database or the role is. And how long a
+// write may wait for a row lock (somebody's fence, say) is bounded on the server. A connection whose
+// session is our own has both from the start. Behind a pooler, and where a call needs another bound,
+// they travel in front of it in the same pipeline and are local to its transaction: no extra round
 // trip, nothing that could leak to others. A bound on our side alone would leave the server
 // waiting on for a caller that has gone, to grant it the lock later.
 //
@@ -49,9 +50,10 @@ class Caller {
 
   enum class Bound {
     none,   ///< a read
-    usual,  ///< the first command sets it, and need not be sent where the session has it already
-    own,    ///< the first command sets it
+    usual,  ///< the second command sets it, and need not be sent where the session has it already
+    own,    ///< the second command sets it
   };
+  /// The first command is Texts::isolation(), which a session of our own has already.
   Outcome run(Lane lane, Bound bound, std::span<const Command> commands, BootTime deadline);
 
   Pool& pool_;

@@ -26,16 +26,27 @@ struct Connection::Exchange {
 
 namespace {
 
+/// Whether libpq has read a part of the password as something else: one with "@" as part of the host, one with "/" as
+/// port and database. Messages name these.
+bool misread(const PQconninfoOption& option, bool has_user) {
+  const std::string_view keyword = option.keyword;
+  const std::string_view value = option.val != nullptr ? option.val : "";
+  if (keyword == "host") return value.find('@') != std::string_view::npos;
+  if (keyword == "port") return value.find_first_not_of("0123456789,") != std::string_view::npos;
+  return keyword == "dbname" && !has_user && value.find('@') != std::string_view::npos;
+}
+
 /// Our own check first: libpq's message repeats parts of a URL it cannot read, and they may be the password.
 std::optional<Error> check_conninfo(const std::string& conninfo) {
   char* complaint = nullptr;
   PQconninfoOption* options = PQconninfoParse(conninfo.c_str(), &complaint);
   PQfreemem(complaint);
   bool good = options != nullptr;
+  bool has_user = false;
   for (const auto* option = options; good && option->keyword; ++option) {
-    const bool is_host = std::strcmp(option->keyword, "host") == 0;
-    if (is_host && option->val && std::strchr(option->val, '@')) good = false;
+    has_user = has_user || (std::strcmp(option->keyword, "user") == 0 && option->val != nullptr);
   }
+  for (const auto* option = options; good && option->keyword; ++option) good = !misread(*option, has_user);
   PQconninfoFree(options);
   if (good) return std::nullopt;
   return Error{.code = Errc::invalid_argument,
@@ -70,19 +81,25 @@ Result<std::unique_ptr<Connection>> Connection::connect(const std::string& conni
 }
 
 /// A pooler makes up the process id it tells a client. Only where it is the server's own does the session belong
-/// to us, and may have settings: the bound for row locks, and that the warning of a commit that was not
-/// replicated reaches us whatever the role has set (see note_notice).
+/// to us, and may have settings: the isolation level, the bound for row locks, and that the warning of a commit that
+/// was not replicated reaches us whatever the role has set (see note_notice). With the search path, functions of others
+/// are not called in place of PostgreSQL's; to compile our short queries takes longer than to run them.
 std::optional<Failure> Connection::settle_in(BootTime deadline) {
   constexpr std::string_view sql =
-      "SELECT pg_backend_pid() = {0}, CASE WHEN pg_backend_pid() = {0} THEN set_config('lock_timeout', '{1}', false) "
-      "|| set_config('client_min_messages', 'warning', false) END";
+      "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT session.ours, CASE WHEN session.ours THEN "
+      "pg_catalog.set_config('default_transaction_isolation', 'read committed', false) "
+      "|| pg_catalog.set_config('lock_timeout', '{1}', false) "
+      "|| pg_catalog.set_config('client_min_messages', 'warning', false) "
+      "|| pg_catalog.set_config('search_path', 'pg_catalog', false) "
+      "|| pg_catalog.set_config('jit', 'off', false) END "
+      "FROM (SELECT pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) {0}) AS session(ours); COMMIT";
   auto outcome = script(fmt::format(sql, PQbackendPID(conn_), usual_lock_wait_ms), deadline);
   if (outcome.failure) {
     // Nothing was asked of it yet.
     if (outcome.failure->error.code == Errc::in_doubt) outcome.failure->error.code = Errc::unavailable;
     return std::move(outcome.failure);
   }
-  owns_session_ = std::string_view(PQgetvalue(outcome.results.back().get(), 0, 0)) == "t";
+  owns_session_ = std::string_view(PQgetvalue(outcome.results[1].get(), 0, 0)) == "t";
   return std::nullopt;
 }
 

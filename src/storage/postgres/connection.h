@@ -38,7 +38,7 @@ enum class Naming {
 struct Outcome {
   std::vector<ResultPtr> results;
   std::optional<Failure> failure;
-  bool bound_sent = false;  ///< the first command was the bound; see Caller
+  std::size_t prologue = 0;  ///< how many of the results belong to settings of the transaction; see Caller
 };
 
 class Connection {
@@ -52,6 +52,8 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
+
+  [[nodiscard]] Charset charset() const { return charset_of(conn_); }
 
   /// All commands, then one Sync: outside of a transaction block they are one transaction with one
   /// commit, and one round trip.

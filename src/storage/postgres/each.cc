@@ -56,12 +56,21 @@ std::vector<CallGroup> one_by_one(std::span<Call* const> calls) {
   return groups;
 }
 
-BinaryParams transpose(CallGroup group) {
+BinaryParams transpose(CallGroup group, Charset charset) {
   const auto fields = group.front()->statement->params;
   BinaryParams params;
   for (std::size_t field = 0; field < fields.size(); ++field) {
     BinaryList values(fields[field].type, group.size());
-    for (const auto* call : group) values.add(call->params[field]);
+    const bool prose = charset != Charset::unicode && is_prose(fields[field].name);
+    for (const auto* call : group) {
+      const auto& value = call->params[field];
+      const auto* text = prose ? std::get_if<std::string_view>(&value) : nullptr;
+      if (text != nullptr) {
+        values.add(std::string_view(fitted(*text, fields[field].name, charset)));
+      } else {
+        values.add(value);
+      }
+    }
     params.add(std::move(values));
   }
   return params;

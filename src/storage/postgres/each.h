@@ -30,7 +30,7 @@ std::vector<CallGroup> group_calls(std::span<storage::Call* const> calls, std::s
 std::vector<CallGroup> one_by_one(std::span<storage::Call* const> calls);
 
 /// For every parameter of the statement the array of the calls' values.
-BinaryParams transpose(CallGroup group);
+BinaryParams transpose(CallGroup group, Charset charset);
 
 /// Hands to every call its rows, in their order. They begin with the number of the call, which is taken off.
 void deal_out(CallGroup group, Result<storage::Rows> rows);

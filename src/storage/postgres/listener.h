@@ -1,21 +1,38 @@
-// Wake-ups through LISTEN: one connection and one thread per store, started with the first watch.
-//
-// Hints only. While the connection is away, and behind a transaction pooler for ever, nothing comes, and
-// whoever waits looks again by itself. After every (re)connect all watches wake, for what they missed.
+// Who waits for which topic.
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "storage/backend.h"
 #include "storage/postgres/connection.h"
 
 namespace leasehold::postgres {
 
+/// Threading: from any thread.
+class WatchList : public std::enable_shared_from_this<WatchList> {
+ public:
+  std::unique_ptr<storage::ChangeWatch> add(std::string_view topic);
+  void wake(std::string_view topic);
+  void wake_all();
+
+ private:
+  class Watch;
+
+  std::mutex mutex_;
+  std::vector<Watch*> watches_;
+};
+
+// Wake-ups through LISTEN: one connection and one thread per store, started with the first watch.
+//
+// Hints only. While the connection is away, and behind a transaction pooler for ever, nothing comes, and
+// whoever waits looks again by itself. After every (re)connect all watches wake, for what they missed.
 class WatchList;
 
 class Listener {

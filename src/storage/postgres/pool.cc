@@ -1,11 +1,9 @@
 #include "storage/postgres/pool.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 
-#include "storage/boot_wait.h"
-#include "storage/postgres/backoff.h"
+#include "base/clock.h"
 
 namespace leasehold::postgres {
 namespace {
@@ -32,6 +30,7 @@ void Pool::count(Lane lane, int change) {
 Result<void> Pool::open_first(BootTime deadline) {
   auto connection = Connection::connect(conninfo_, deadline);
   if (!connection) return std::move(connection).error();
+  charset_ = (*connection)->charset();
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(*connection));
   return {};
@@ -41,7 +40,7 @@ Result<PooledConnection> Pool::take(Lane lane, BootTime deadline) {
   {
     std::unique_lock lock(mutex_);
     const auto ready = [&] { return closed_ || has_place(lane); };
-    if (!storage::wait_until(changed_, lock, deadline, ready)) {
+    if (!wait_until(changed_, lock, deadline, ready)) {
       return Error{.code = Errc::unavailable,
                    .message = fmt::format("postgresql: all {} connections are in use: raise pool= in the URL", size_)};
     }
@@ -70,9 +69,10 @@ std::unique_ptr<Connection> Pool::idle_one() {
 }
 
 Result<std::unique_ptr<Connection>> Pool::connect(BootTime deadline) {
-  Backoff backoff;
+  GrowingPause backoff(std::chrono::seconds(1));
   for (;;) {
     auto connection = Connection::connect(conninfo_, deadline);
+    if (connection) charset_ = (*connection)->charset();
     if (connection || connection.error().code != Errc::unavailable) return connection;
     if (!pause(backoff.next(), deadline)) return connection;
   }
@@ -83,7 +83,7 @@ bool Pool::pause(Duration length, BootTime deadline) {
   const auto until = BootClock::now() + length;
   if (until >= deadline) return false;
   std::unique_lock lock(mutex_);
-  return !storage::wait_until(changed_, lock, until, [&] { return closed_; });
+  return !wait_until(changed_, lock, until, [&] { return closed_; });
 }
 
 void Pool::give_back(Lane lane, std::unique_ptr<Connection> connection) {

@@ -1,9 +1,11 @@
-// Connections for the threads of one store: opened when needed, thrown away when broken.
-//
-// Threading: everything from any thread; a connection that was taken belongs to its taker.
+// How a call's deadline becomes a bound on the server.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +17,17 @@
 
 namespace leasehold::postgres {
 
+/// For lock_timeout, in milliseconds: a little less than is left, so that the server's "no" arrives in
+/// time and is an answer (`busy`), not a doubt. Never zero, which would mean no bound at all.
+inline std::int64_t lock_wait_ms(BootTime deadline) {
+  const auto left = std::chrono::floor<std::chrono::milliseconds>(deadline - BootClock::now()).count();
+  const auto margin = std::max<std::int64_t>(left / 10, 50);
+  return std::clamp<std::int64_t>(left - margin, 1, 86'400'000);
+}
+
+// Connections for the threads of one store: opened when needed, thrown away when broken.
+//
+// Threading: everything from any thread; a connection that was taken belongs to its taker.
 class Pool;
 
 /// Who wants a connection. Some are kept for the shared batches, so that callers who wait for somebody's
@@ -49,6 +62,9 @@ class Pool {
   /// Waits for a free place; reconnects, backing off, until the deadline. Nothing was sent when it fails.
   Result<PooledConnection> take(Lane lane, BootTime deadline);
 
+  /// Of the database, as the latest connection told; there was one before any statement.
+  [[nodiscard]] Charset charset() const { return charset_; }
+
   /// How many connections are kept for batches: one can run while the other waits for the disk.
   [[nodiscard]] int batches() const { return size_ >= 4 ? 2 : 1; }
 
@@ -70,6 +86,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Connection>> idle_;
+  std::atomic<Charset> charset_ = Charset::unicode;
   int taken_ = 0;
   int singles_ = 0;  ///< of `taken_`
   bool closed_ = false;

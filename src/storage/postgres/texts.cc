@@ -1,21 +1,78 @@
 #include "storage/postgres/texts.h"
 
 #include <fmt/format.h>
-
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "base/text.h"
-#include "storage/postgres/dialect.h"
+#include "storage/postgres/backend.h"
 
 namespace leasehold::postgres {
 namespace {
 
+/// Bytes of the character that begins so, in well-formed UTF-8.
+std::size_t length_from(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first < 0xE0) return 2;
+  return first < 0xF0 ? 3 : 4;
+}
+
+std::uint32_t character_at(std::string_view text, std::size_t length) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (length == 1) return first;
+  std::uint32_t character = first & (0x7FU >> length);
+  for (const char byte : text.substr(1, length - 1))
+    character = character << 6 | (static_cast<unsigned char>(byte) & 0x3FU);
+  return character;
+}
+
+}  // namespace
+
+Charset charset_of(const PGconn* connection) {
+  const char* told = PQparameterStatus(connection, "server_encoding");
+  const std::string_view encoding = told == nullptr ? "UTF8" : told;
+  // SQL_ASCII takes any bytes as they come.
+  if (encoding == "UTF8" || encoding == "SQL_ASCII") return Charset::unicode;
+  return encoding == "LATIN1" ? Charset::latin1 : Charset::ascii;
+}
+
+bool is_prose(std::string_view name) {
+  constexpr std::array<std::string_view, 8> names = {"error",  "reason", "message", "stage",
+                                                     "holder", "host",   "tty",     "title"};
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string fitted(std::string_view text, std::string_view name, Charset charset) {
+  const std::uint32_t last = charset == Charset::latin1 ? 0xFF : 0x7F;
+  std::string out;
+  while (!text.empty()) {
+    const auto length = std::min(length_from(static_cast<unsigned char>(text.front())), text.size());
+    const auto character = character_at(text, length);
+    if (character <= last) {
+      out += text.substr(0, length);
+    } else {
+      out += name == "error" ? fmt::format("\\u{{{:x}}}", character) : "?";
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+namespace {
+
 constexpr std::string_view schema_word = "leasehold";
 
+// Lasts for one transaction, although it is not SET LOCAL: that would warn outside of a transaction block. As a SELECT
+// of set_config() it would come too late, after the snapshot.
+constexpr std::string_view isolation_sql = "SET transaction_isolation = 'read committed'";
+
 // The warning that a commit was not replicated must reach us, whatever the role has set: see
-// Connection::note_notice.
+// Connection::note_notice. The search path keeps functions of others from being called in place of PostgreSQL's.
 constexpr std::string_view bound_sql =
-    "SELECT set_config('lock_timeout', $1::text, true), set_config('client_min_messages', 'warning', true)";
+    "SELECT pg_catalog.set_config('lock_timeout', $1::text, true), "
+    "pg_catalog.set_config('client_min_messages', 'warning', true), "
+    "pg_catalog.set_config('search_path', 'pg_catalog', true)";
 
 bool stands_alone(std::string_view sql, std::size_t at) {
   const auto end = at + schema_word.size();
@@ -37,6 +94,7 @@ Texts::Texts(std::string schema) : schema_(std::move(schema)) {
     each_.push_back(statements_.size());
     if (!text.empty()) add("leasehold_each", localize(text));
   }
+  add("leasehold_isolation", std::string(isolation_sql));
   add("leasehold_bound", std::string(bound_sql));
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "storage/postgres/binary_rows.h"
-#include "storage/postgres/deadlines.h"
+#include "storage/postgres/pool.h"
 
 namespace leasehold::postgres {
 namespace {
@@ -47,8 +47,11 @@ Result<std::unique_ptr<storage::Transaction>> PgTransaction::begin_scratch(Poole
 
 Result<void> PgTransaction::start() {
   open_ = true;
-  const auto wait = lock_wait_ms(deadline_);
-  auto outcome = run(fmt::format("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {}", wait));
+  // Our deadline bounds it, not what the role or the database has set for others.
+  constexpr std::string_view sql =
+      "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {0}; SET LOCAL statement_timeout = {0}; "
+      "SET LOCAL idle_in_transaction_session_timeout = {0}; SET LOCAL search_path = pg_catalog; SET LOCAL jit = off";
+  auto outcome = run(fmt::format(sql, lock_wait_ms(deadline_)));
   if (outcome.failure) return undone(std::move(*outcome.failure));
   return {};
 }
@@ -62,7 +65,7 @@ Outcome PgTransaction::run(const std::string& sql) { return connection_->script(
 
 Result<storage::Rows> PgTransaction::query(const storage::Statement& statement,
                                            std::span<const storage::Param> params) {
-  const BinaryParams encoded(statement.params, params);
+  const BinaryParams encoded(statement.params, params, connection_->charset());
   const std::array commands = {Command{&texts_->of(statement), &encoded}};
   auto outcome = connection_->pipeline(commands, Naming::unnamed, deadline_);
   if (outcome.failure) return undone(std::move(*outcome.failure));

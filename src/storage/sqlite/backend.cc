@@ -1,13 +1,11 @@
 #include "storage/sqlite/backend.h"
 
 #include <fmt/format.h>
-
 #include <filesystem>
 #include <mutex>
 #include <vector>
 
 #include "storage/combiner.h"
-#include "storage/sqlite/dialect.h"
 #include "storage/sqlite/writer.h"
 
 namespace leasehold::sqlite {
@@ -85,25 +83,26 @@ class Readers {
 
 class FileBackend final : public storage::Backend {
  public:
-  FileBackend(const StoreUrl& url, std::unique_ptr<Connection> connection, const Clock& clock)
-      : path_(url.path),
-        in_memory_(url.in_memory()),
+  FileBackend(const StoreFile& file, bool durable, std::unique_ptr<Connection> connection, const Clock& clock)
+      : path_(file.path()),
+        in_memory_(file.in_memory()),
         wall_(clock),
         hub_(std::make_shared<ChangeHub>()),
-        writer_(std::move(connection), url.path, clock, hub_),
-        readers_(url.path, url.durable) {}
+        writer_(std::move(connection), file, clock, hub_),
+        readers_(path_, durable) {}
 
   Result<Rows> query(const Statement& statement, std::span<const Param> params, BootTime deadline) override {
     if (auto known = know_clock(deadline); !known) return std::move(known).error();
     if (statement.access == storage::Access::read && !in_memory_) return read(statement, params, deadline);
     Call call{&statement, params, deadline};
-    return combiner_.run(call, [this](std::span<Call* const> calls) { run_batch(calls); });
+    combiner_.run(std::span(&call, 1), [this](std::span<Call* const> calls) { run_batch(calls); });
+    return std::move(call.answer);
   }
 
   std::vector<Result<Rows>> query_each(std::span<const storage::Question> questions, BootTime deadline) override {
     if (auto known = know_clock(deadline); !known) return {questions.size(), Result<Rows>(known.error())};
     auto calls = storage::calls_for(questions, deadline);
-    if (!calls.empty()) combiner_.run_all(calls, [this](std::span<Call* const> batch) { run_batch(batch); });
+    if (!calls.empty()) combiner_.run(calls, [this](std::span<Call* const> batch) { run_batch(batch); });
     std::vector<Result<Rows>> answers;
     answers.reserve(calls.size());
     for (auto& call : calls) answers.push_back(std::move(call.answer));
@@ -127,6 +126,7 @@ class FileBackend final : public storage::Backend {
   [[nodiscard]] const storage::Dialect& dialect() const override { return sqlite::dialect(); }
   [[nodiscard]] std::string localize(std::string_view sql) const override { return std::string(sql); }
   Result<bool> shares_session(BootTime) override { return false; }
+  [[nodiscard]] Facts facts() const override { return writer_.file().facts(); }
   void close() override { readers_.close(); }
 
  private:
@@ -136,7 +136,7 @@ class FileBackend final : public storage::Backend {
     // Whoever only wants to look should not have to wait for a writer.
     if (!in_memory_) {
       auto reader = readers_.take();
-      if (!reader) return std::move(reader).error();
+      if (!reader) return why_not_opened(std::move(reader).error());
       auto learned = writer_.learn_clock(**reader, deadline);
       readers_.give_back(std::move(*reader));
       if (!learned) return std::move(learned).error();
@@ -150,11 +150,19 @@ class FileBackend final : public storage::Backend {
 
   Result<Rows> read(const Statement& statement, std::span<const Param> params, BootTime deadline) {
     auto connection = readers_.take();
-    if (!connection) return std::move(connection).error();
+    if (!connection) return why_not_opened(std::move(connection).error());
     (*connection)->be_patient_until(deadline);
     auto rows = (*connection)->run(statement, params, writer_.moment());
     readers_.give_back(std::move(*connection));
+    // What a deleted file says is not true any more.
+    if (auto same = writer_.file().check(); !same) return std::move(same).error();
     return rows;
+  }
+
+  /// A reader cannot open a file that is gone; why it is gone says more than that.
+  Error why_not_opened(Error error) const {
+    auto same = writer_.file().check();
+    return same ? std::move(error) : std::move(same).error();
   }
 
   /// All in one transaction and one commit. Where one of them fails, nothing has happened to any: then
@@ -204,30 +212,35 @@ Error cannot_open(const std::string& path, std::string_view why) {
   return {.code = Errc::unavailable, .message = fmt::format("opening {}: {}", path, why)};
 }
 
-// Opened again and again, by readers and watches: a later chdir or a symlink must not lead elsewhere.
-StoreUrl with_fixed_path(StoreUrl url) {
-  std::error_code failed;
-  const auto path = std::filesystem::weakly_canonical(std::filesystem::absolute(url.path, failed), failed);
-  if (!url.in_memory() && !failed) url.path = path.string();
-  return url;
+/// The connection that writes, and the file that it has open.
+Result<std::unique_ptr<Connection>> open_writer(StoreFile& file, bool durable) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file.path(), ignored)) {
+    return cannot_open(file.path(), "it is a folder, not a file");
+  }
+  if (auto single = file.require_one_name(); !single) return std::move(single).error();
+  auto connection = Connection::open(file.path(), durable);
+  if (!connection) return connection;
+  if (auto noted = file.remember((*connection)->get()); !noted) return std::move(noted).error();
+  return connection;
 }
 
 }  // namespace
 
 Result<std::unique_ptr<storage::Backend>> open(const StoreUrl& url, const Clock& clock, BootTime) {
-  const auto fixed = with_fixed_path(url);
-  std::error_code ignored;
-  if (std::filesystem::is_directory(fixed.path, ignored)) return cannot_open(fixed.path, "it is a folder, not a file");
-  auto connection = Connection::open(fixed.path, fixed.durable);
+  StoreFile file(url.path);
+  file.make_private();
+  auto connection = open_writer(file, url.durable);
   if (!connection) return std::move(connection).error();
-  return std::unique_ptr<storage::Backend>(std::make_unique<FileBackend>(fixed, std::move(*connection), clock));
+  return std::unique_ptr<storage::Backend>(
+      std::make_unique<FileBackend>(file, url.durable, std::move(*connection), clock));
 }
 
 Result<bool> rehome(const StoreUrl& url, const Clock& clock) {
-  const auto path = with_fixed_path(url).path;
-  auto connection = Connection::open(path, true);
+  StoreFile file(url.path);
+  auto connection = open_writer(file, true);
   if (!connection) return std::move(connection).error();
-  Writer writer(std::move(*connection), path, clock, std::make_shared<ChangeHub>());
+  Writer writer(std::move(*connection), file, clock, std::make_shared<ChangeHub>());
   auto turn = writer.begin(false, BootClock::now() + std::chrono::seconds(10));
   if (!turn) return std::move(turn).error();
   auto usable = StoreClock(clock).is_usable(turn->connection());

@@ -1,4 +1,4 @@
-#include "storage/sqlite/bound_list.h"
+#include "storage/sqlite/values.h"
 
 #include <array>
 #include <new>

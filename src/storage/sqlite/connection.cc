@@ -5,9 +5,7 @@
 
 #include <algorithm>
 
-#include "storage/sqlite/bound_list.h"
-#include "storage/sqlite/dialect.h"
-#include "storage/sqlite/errors.h"
+#include "storage/sqlite/backend.h"
 #include "storage/sqlite/values.h"
 #include "storage/statements.h"
 
@@ -36,7 +34,7 @@ int source_of(const Statement& statement, std::string_view name) {
 
 Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, bool durable) {
   sqlite3* database = nullptr;
-  constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  constexpr int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
   const int code = sqlite3_open_v2(path.c_str(), &database, flags, nullptr);
   std::unique_ptr<Connection> connection(new Connection(database, true));
   const auto doing = fmt::format("opening {}", path);
@@ -45,7 +43,7 @@ Result<std::unique_ptr<Connection>> Connection::open(const std::string& path, bo
   sqlite3_busy_handler(database, &Connection::keep_waiting, connection.get());
   if (const int made = register_bound_list(database); made != SQLITE_OK) return error_of(database, made, doing);
   connection->be_patient_until(BootClock::now() + std::chrono::seconds(5));
-  if (auto configured = connection->configure(durable, path == ":memory:"); !configured) {
+  if (auto configured = connection->configure(durable); !configured) {
     auto error = std::move(configured).error();
     error.message = doing + ": " + error.message;
     return error;
@@ -61,6 +59,13 @@ Connection::~Connection() {
 
 Result<std::unique_ptr<Connection>> Connection::borrow(sqlite3* database) {
   std::unique_ptr<Connection> connection(new Connection(database, false));
+  int moved = 0;
+  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0) {
+    return Error{.code = Errc::unavailable,
+                 .message = fmt::format("{} was deleted or replaced while your connection had it open; close it and "
+                                        "open the file anew",
+                                        sqlite3_db_filename(database, "main"))};
+  }
   // Once: making it anew would take it away from a statement that reads it.
   auto known = connection->run_script("SELECT 1 FROM pragma_module_list WHERE name = 'bound_list'");
   if (!known) return std::move(known).error();
@@ -73,23 +78,23 @@ Result<std::unique_ptr<Connection>> Connection::borrow(sqlite3* database) {
 
 /// Of several who open a new file at once, one changes its mode. The others may be told at once that it is locked,
 /// without the busy handler being asked: SQLite does that where two could wait for each other.
-Result<Rows> Connection::switch_to_wal() {
-  for (;;) {
-    auto mode = run_script("PRAGMA journal_mode = WAL");
-    if (mode || mode.error().code != Errc::busy || BootClock::now() >= busy_until_) return mode;
+Result<void> Connection::switch_to_wal() {
+  auto mode = run_script("PRAGMA journal_mode = WAL");
+  while (!mode && mode.error().code == Errc::busy && BootClock::now() < busy_until_) {
     usleep(1000);
+    mode = run_script("PRAGMA journal_mode = WAL");
   }
-}
-
-Result<void> Connection::configure(bool durable, bool in_memory) {
-  if (sqlite3_db_readonly(database_, "main") == 1) return error_of(nullptr, SQLITE_READONLY, "it is read-only");
-  auto mode = switch_to_wal();
   if (!mode) return std::move(mode).error();
   const auto* text = mode->empty() ? nullptr : std::get_if<std::string>(&mode->front().front());
-  if (!in_memory && (text == nullptr || *text != "wal")) {
-    return Error{.code = Errc::unavailable,
-                 .message = "write-ahead logging cannot be used here; is the file on a network file system?"};
-  }
+  if (text != nullptr && *text == "wal") return {};
+  return Error{
+      .code = Errc::unavailable,
+      .message = fmt::format("{}: write-ahead logging cannot be used here; is the file on a network file system?",
+                             sqlite3_db_filename(database_, "main"))};
+}
+
+Result<void> Connection::configure(bool durable) {
+  if (sqlite3_db_readonly(database_, "main") == 1) return error_of(nullptr, SQLITE_READONLY, "it is read-only");
   const std::string script =
       fmt::format("PRAGMA synchronous = {}; {} {}", durable ? "FULL" : "NORMAL", settings, dialect().on_connect);
   if (auto done = run_script(script); !done) return std::move(done).error();

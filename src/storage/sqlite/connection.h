@@ -12,7 +12,6 @@
 #include "leasehold/result.h"
 #include "leasehold/time.h"
 #include "storage/statement.h"
-#include "storage/value.h"
 
 namespace leasehold::sqlite {
 
@@ -29,6 +28,7 @@ struct Moment {
 
 class Connection {
  public:
+  /// A file that is there, in the journal mode that it has.
   static Result<std::unique_ptr<Connection>> open(const std::string& path, bool durable);
   /// Somebody else's connection, for running named statements in their transaction. Begins and commits nothing, leaves
   /// their settings alone, and does not close it.
@@ -36,6 +36,9 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
+
+  /// For the whole file and from now on, where it is not so already.
+  Result<void> switch_to_wal();
 
   /// How long to wait for other connections from now on; then `busy`.
   void be_patient_until(BootTime deadline) { busy_until_ = deadline; }
@@ -65,8 +68,7 @@ class Connection {
   using Script = std::vector<Prepared>;
 
   Connection(sqlite3* database, bool owned) : database_(database), owned_(owned) {}
-  Result<storage::Rows> switch_to_wal();
-  Result<void> configure(bool durable, bool in_memory);
+  Result<void> configure(bool durable);
   Result<const Script*> script_of(const storage::Statement& statement);
   Result<Script> prepare_script(const storage::Statement& statement);
   Result<void> bind(const Prepared& prepared, const storage::Statement& statement,

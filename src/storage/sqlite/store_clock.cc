@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "storage/sqlite/dialect.h"
-#include "storage/sqlite/errors.h"
+#include "storage/sqlite/backend.h"
+#include "storage/sqlite/values.h"
 
 namespace leasehold::sqlite {
 namespace {

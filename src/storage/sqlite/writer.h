@@ -1,23 +1,54 @@
-// The one connection of a process that writes to the file. Taken by one thread at a time.
+// Lets the processes that write to one file take turns.
+//
+// SQLite's busy handler makes everybody sleep and try again, and whoever commits in a loop always wins.
+// The gate is a lock on a sidecar file (PATH-gate) with a turnstile before it: the next in turn stands in
+// the turnstile, so the one who has just written cannot slip in again. The urgent (heartbeats) do not queue
+// there; they say that they are in a hurry, and the others let them go first. Nothing is wrong without the gate: it
+// is only about fairness, and who has waited too long (the process inside may be stopped) walks around.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "leasehold/time.h"
 #include "storage/sqlite/change_watch.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/store_clock.h"
-#include "storage/sqlite/write_gate.h"
+#include "storage/sqlite/store_file.h"
 
 namespace leasehold::sqlite {
 
+class WriteGate {
+ public:
+  /// Takes over the descriptor of the sidecar file. With -1 everybody is let through.
+  explicit WriteGate(int file) : file_(file) {}
+  WriteGate(const WriteGate&) = delete;
+  WriteGate& operator=(const WriteGate&) = delete;
+  ~WriteGate();
+
+  /// Waits for a turn, for a third of a second at most. For one thread at a time. leave() is called in any case.
+  void enter(bool urgent, BootTime deadline);
+  void leave();
+
+ private:
+  bool take(short what, int byte) const;
+  bool wait_for(int byte, BootTime until) const;
+  bool let_the_urgent_go_first(BootTime until) const;
+
+  int file_ = -1;
+  bool inside_ = false;
+  bool in_a_hurry_ = false;
+  BootTime walk_around_until_{};
+};
+
+// The one connection of a process that writes to the file. Taken by one thread at a time.
 class Writer {
  public:
-  Writer(std::unique_ptr<Connection> connection, const std::string& path, const Clock& clock,
-         std::shared_ptr<ChangeHub> hub);
+  Writer(std::unique_ptr<Connection> connection, StoreFile file, const Clock& clock, std::shared_ptr<ChangeHub> hub);
 
   /// A write transaction that has begun. Destroyed without commit(): rolled back.
   class Turn {
@@ -45,16 +76,21 @@ class Writer {
   [[nodiscard]] bool clock_known() const { return clock_known_.load(std::memory_order_acquire); }
   /// Only when clock_known().
   [[nodiscard]] Moment moment() const { return clock_.read(); }
+  [[nodiscard]] const StoreFile& file() const { return file_; }
 
  private:
-  bool take(BootTime deadline);
+  Result<void> begin_in_turn(bool urgent, BootTime deadline);
+  Result<void> move_in();
+  bool take(bool urgent, BootTime deadline);
   void give_back();
 
   std::mutex mutex_;
   std::condition_variable freed_;
   bool taken_ = false;
+  int urgent_waiting_ = 0;
   std::unique_ptr<Connection> connection_;
-  WriteGate gate_;
+  StoreFile file_;
+  std::optional<WriteGate> gate_;  ///< once leasehold's tables are in the file
   StoreClock clock_;
   std::atomic<bool> clock_known_ = false;
   std::shared_ptr<ChangeHub> hub_;

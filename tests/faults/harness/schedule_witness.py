@@ -10,10 +10,10 @@ class ScheduleWitness(Witness):
         self.grants = Grants(scene, self.schedule)
         self.granted: dict[str, int] = {}
         self.finished: dict[str, int] = {}
-        store.tool.must("schedule", "define", self.schedule, "--every", "1s", "--lease", TTL)
+        store.tool.must("schedule", "define", self.schedule, "--every", "1s", "--next", "now", "--lease", TTL)
 
     def step(self) -> bool:
-        answer = self.ask("schedule", "acquire", self.schedule, "--now", may_be=("skipped", "busy", *LATE))
+        answer = self.ask("schedule", "acquire", self.schedule, "--now", may_be=("held", "skipped", "busy", *LATE))
         if not answer.ok:
             return False
         occurrence, token = answer.value["occurrence"], answer.token

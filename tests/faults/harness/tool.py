@@ -124,7 +124,7 @@ def read_answer(code: int, out: str, err: str, began: float) -> Answer:
     if isinstance(value, dict) and "error" in value and isinstance(value["error"], dict):
         return Answer(value["error"]["code"], value["error"], began, ended, value["error"]["message"])
     if isinstance(value, dict) and value.get("skipped"):
-        return Answer("skipped", value, began, ended)
+        return Answer("held" if value["reason"] == "held" else "skipped", value, began, ended)
     return Answer("ok", value, began, ended)
 
 

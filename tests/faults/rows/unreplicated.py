@@ -78,11 +78,11 @@ def claim_acts(tool: Tool, names: Iterator[str]) -> Iterator[tuple]:
 
 def schedule_acts(tool: Tool, names: Iterator[str]) -> Iterator[tuple]:
     name = next(names)
-    tool.must("schedule", "define", name, "--every", "1h")
+    tool.must("schedule", "define", name, "--every", "1h", "--next", "now")
     yield "schedule", "acquire", name
     for act in (("finish", "--ok"), ("release",)):
         name = next(names)
-        tool.must("schedule", "define", name, "--every", "1h")
+        tool.must("schedule", "define", name, "--every", "1h", "--next", "now")
         yield "schedule", act[0], name, "--token", tool.must("schedule", "acquire", name)["token"], *act[1:]
 
 

@@ -1,6 +1,7 @@
 -- refresh_schedule says what is wanted, leasehold follows.
 
--- The pause between runs, the one after a failure, the lease, and whether it runs at all.
+-- The pause between runs, the one after a failure, the lease, and whether it runs at all. A source that is new to
+-- leasehold runs when its row says.
 CREATE OR REPLACE FUNCTION define_refresh(r refresh_schedule) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -8,7 +9,9 @@ DECLARE
   paused_for text;
 BEGIN
   PERFORM leasehold.schedule_define(name, r.interval_min, r.interval_max, fail_least => r.backoff_min,
-                                    fail_most => r.backoff_max, ttl => r.lease);
+                                    fail_most => r.backoff_max, ttl => r.lease,
+                                    next_run_at => CASE WHEN NOT EXISTS (SELECT FROM leasehold.schedule_list(name))
+                                                        THEN r.next_run_at END);
   SELECT coalesce(s.paused_reason, '') INTO paused_for FROM leasehold.schedule_list(name) AS s
    WHERE s.paused_at IS NOT NULL;
   IF NOT r.enabled AND paused_for IS NULL THEN

@@ -15,6 +15,12 @@ CREATE TABLE leasehold.migration (
   applied_at timestamptz NOT NULL
 );
 
+-- The roles that had a scope when the functions were dropped: they get it again with the functions.
+CREATE TABLE leasehold.granted (
+  role  text PRIMARY KEY,
+  scope text NOT NULL
+);
+
 -- For roles that may call functions and see no table: enough to open the store.
 CREATE FUNCTION leasehold.schema_version() RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$

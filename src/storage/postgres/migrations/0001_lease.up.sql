@@ -38,7 +38,8 @@ CREATE TABLE leasehold.event (
   detail          text
 );
 
--- One answer for everything one can do to a lease: how it went, and the lease that decided it.
+-- One answer for everything one can do to a lease: how it went, and the lease that decided it. Where that is somebody
+-- else's, token, lease_id and instance are NULL: they prove who the holder is.
 CREATE TYPE leasehold.lease_answer AS (
   outcome       text,
   why           text,
@@ -76,22 +77,46 @@ LANGUAGE sql VOLATILE AS $$ SELECT pg_catalog.clock_timestamp() $$;
 -- Row locks decide who wins, so every statement must see what was committed while it waited; and an
 -- answer must not be given before it is durable. The is_ functions are inlined where they are called and cost next
 -- to nothing; only when one says no does the require_ function of the same name raise, or put it right.
+--
+-- Fences and enqueues work at every isolation level, and only ask for a durable commit.
 CREATE FUNCTION leasehold.is_safe_transaction() RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT current_setting('transaction_isolation') = 'read committed'
      AND current_setting('synchronous_commit') NOT IN ('off', 'local', 'remote_write')
 $$;
 
+CREATE FUNCTION leasehold.require_durable_transaction() RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  RETURN true;
+END $$;
+
 CREATE FUNCTION leasehold.require_safe_transaction() RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' THEN
-    RAISE EXCEPTION 'leases need READ COMMITTED, this transaction is %',
+    RAISE EXCEPTION 'this call needs READ COMMITTED, and its transaction is %',
       upper(current_setting('transaction_isolation'))
-      USING ERRCODE = 'LH002', HINT = 'Call it in a transaction of its own.';
+      USING ERRCODE = 'LH002',
+            HINT = 'Say BEGIN ISOLATION LEVEL READ COMMITTED, or call it outside of this transaction. '
+                   'Fences, and enqueues of jobs that wait for no other job, work at every level.';
   END IF;
-  IF NOT leasehold.is_safe_transaction() THEN
-    PERFORM set_config('synchronous_commit', 'on', true);
+  RETURN leasehold.require_durable_transaction();
+END $$;
+
+-- For a fence that does not find its grant. A snapshot that is older than the grant cannot show it: then nothing is
+-- lost, and the transaction has to be tried again with a new snapshot. A token is at least the time of its grant.
+CREATE FUNCTION leasehold.require_in_snapshot(token bigint) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  began timestamptz := leasehold.now() - (clock_timestamp() - transaction_timestamp());
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' AND token >= extract(epoch FROM began) * 1000000 THEN
+    RAISE EXCEPTION 'token % may be newer than the snapshot of this transaction', token
+      USING ERRCODE = 'serialization_failure', HINT = 'Begin the transaction again, with the fence first.';
   END IF;
   RETURN true;
 END $$;
@@ -108,6 +133,59 @@ BEGIN
   RETURN true;
 END $$;
 
+CREATE FUNCTION leasehold.require(fine boolean, message text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF fine IS NOT TRUE THEN
+    RAISE EXCEPTION '%', message USING ERRCODE = 'LH003';
+  END IF;
+  RETURN true;
+END $$;
+
+CREATE FUNCTION leasehold.require_batch(batch bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(batch BETWEEN 1 AND 2147483647, 'a batch is a number from 1 to 2147483647')
+$$;
+
+CREATE FUNCTION leasehold.require_age(older_than interval) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF older_than IS NULL OR older_than < interval '0' THEN
+    RAISE EXCEPTION 'an age is a span that is not negative: %', coalesce(older_than::text, 'NULL') USING ERRCODE = 'LH003';
+  END IF;
+  RETURN true;
+END $$;
+
+CREATE FUNCTION leasehold.is_key(key text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT octet_length(key) BETWEEN 1 AND 512 AND key !~ E'[\\x01-\\x1f\\x7f]' $$;
+
+-- What is noted of whoever opens a lease has the bounds that the library has: it is copied into events, and shown.
+CREATE FUNCTION leasehold.is_holder(
+  holder text, request_id text, host text, boot_id text, tty text, instance text
+) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT octet_length(holder) BETWEEN 1 AND 512 AND holder !~ E'[\\x01-\\x1f\\x7f]'
+     AND (request_id IS NULL OR octet_length(request_id) BETWEEN 1 AND 512 AND request_id !~ E'[\\x01-\\x1f\\x7f]')
+     AND octet_length(host) <= 4096 AND octet_length(boot_id) <= 4096 AND octet_length(tty) <= 4096
+     AND octet_length(instance) <= 4096
+$$;
+
+CREATE FUNCTION leasehold.require_holder(
+  holder text, request_id text, host text, boot_id text, tty text, instance text
+) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(leasehold.is_key(holder), 'a holder name has 1 to 512 bytes and no control characters')
+     AND leasehold.require(request_id IS NULL OR leasehold.is_key(request_id),
+                           'a request id has 1 to 512 bytes and no control characters')
+     AND leasehold.require(octet_length(host) <= 4096 AND octet_length(boot_id) <= 4096 AND octet_length(tty) <= 4096
+                           AND octet_length(instance) <= 4096,
+                           'host, boot id, terminal and instance of a holder have up to 4096 bytes each')
+$$;
+
+-- Free text such as a reason.
+CREATE FUNCTION leasehold.require_text(what text, body text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(coalesce(octet_length(body) <= 4096, true), format('a %s has up to 4096 bytes', what))
+$$;
+
 -- Greater than every earlier token of the key, also after a failover that lost the last grants.
 -- STABLE like extract(), else the planner could not inline it.
 CREATE FUNCTION leasehold.next_token(last_token bigint, moment timestamptz) RETURNS bigint
@@ -115,14 +193,21 @@ LANGUAGE sql STABLE AS $$
   SELECT greatest(last_token + 1, (extract(epoch FROM moment) * 1000000)::bigint)
 $$;
 
+-- Whether an answer is to whoever has the lease, or ends it by right. To everybody else it is a refusal: that tells who
+-- the holder is, and never what the holder proves it with.
+CREATE FUNCTION leasehold.is_to_holder(outcome text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT outcome IN ('granted', 'extended', 'released', 'revoked', 'done') $$;
+
 CREATE FUNCTION leasehold.lease_answer(
   outcome text, why text, key text, token bigint, l leasehold.lease, waiters bigint,
   replayed boolean, moment timestamptz
 ) RETURNS leasehold.lease_answer
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT ROW(outcome, why, l.kind, key, token, l.id, l.holder, l.host, l.boot_id, l.pid,
-             l.process_start, l.tty, l.instance, l.ttl, l.acquired_at, l.heartbeat_at, l.expires_at,
-             l.ended_at, l.end_reason, l.end_detail, waiters, replayed, moment)::leasehold.lease_answer
+  SELECT ROW(outcome, why, l.kind, key, CASE WHEN leasehold.is_to_holder(outcome) THEN token END,
+             CASE WHEN leasehold.is_to_holder(outcome) THEN l.id END, l.holder, l.host, l.boot_id, l.pid,
+             l.process_start, l.tty, CASE WHEN leasehold.is_to_holder(outcome) THEN l.instance END, l.ttl,
+             l.acquired_at, l.heartbeat_at, l.expires_at, l.ended_at, l.end_reason, l.end_detail, waiters, replayed,
+             moment)::leasehold.lease_answer
 $$;
 
 -- State is derived, never stored.
@@ -165,14 +250,19 @@ BEGIN
   END IF;
 END $$;
 
--- A lease for many claims, which one process heartbeats as a whole: a worker for its jobs, a loader for its chunks.
+-- A lease for many claims, which one process heartbeats as a whole: a worker for its jobs, a loader for its chunks. Its
+-- id is no secret, so whoever extends it, closes it or attaches to it proves with the instance that it is theirs.
 CREATE FUNCTION leasehold.lease_open_own(
   kind text, holder text, ttl interval, request_id text, host text, boot_id text, pid bigint, process_start bigint,
   tty text, instance text, OUT l leasehold.lease, OUT replayed boolean
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_ttl(lease_open_own.ttl);
+  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_ttl(lease_open_own.ttl)
+    AND leasehold.require_holder(lease_open_own.holder, lease_open_own.request_id, lease_open_own.host,
+                                 lease_open_own.boot_id, lease_open_own.tty, lease_open_own.instance)
+    AND leasehold.require(lease_open_own.instance <> '', 'a lease for many claims needs an instance: a random text '
+                          'that proves later whose lease it is');
   moment timestamptz := leasehold.now();
 BEGIN
   INSERT INTO leasehold.lease AS t
@@ -201,7 +291,7 @@ DECLARE
   mine  boolean;
   beat  record;
 BEGIN
-  SELECT t.instance = lease_extend_own.instance INTO mine FROM leasehold.lease AS t
+  SELECT (t.instance = nullif(lease_extend_own.instance, '')) IS TRUE INTO mine FROM leasehold.lease AS t
    WHERE t.id = lease_extend_own.id AND t.kind = ANY (kinds);
   IF mine IS NOT TRUE THEN
     outcome := CASE WHEN mine IS NULL THEN 'not_found' ELSE 'lost' END;
@@ -221,7 +311,7 @@ CREATE FUNCTION leasehold.lease_close_own(
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  sound boolean := leasehold.require_safe_transaction();
+  sound boolean := leasehold.require_safe_transaction() AND leasehold.require_text('reason', reason);
   l     leasehold.lease;
 BEGIN
   ended := false;
@@ -229,7 +319,7 @@ BEGIN
   moment := leasehold.now();
   IF l.id IS NULL THEN
     outcome := 'not_found';
-  ELSIF l.instance <> lease_close_own.instance THEN
+  ELSIF (l.instance = nullif(lease_close_own.instance, '')) IS NOT TRUE THEN
     outcome := 'lost';
     why := 'superseded';
   ELSIF l.ended_at IS NOT NULL THEN
@@ -258,9 +348,10 @@ $$;
 -- What a hosted PostgreSQL says of itself that a lease depends on.
 CREATE FUNCTION leasehold.store_facts() RETURNS TABLE (name text, value text)
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
-  SELECT s.name, current_setting(s.name, true)
-    FROM unnest(ARRAY['server_version', 'fsync', 'full_page_writes', 'synchronous_commit',
-                      'synchronous_standby_names', 'default_transaction_isolation']) AS s(name)
+  -- What the session started with: leasehold sets some of them for itself.
+  SELECT s.name, s.reset_val FROM pg_settings AS s
+   WHERE s.name IN ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names',
+                    'default_transaction_isolation', 'default_transaction_read_only')
   UNION ALL SELECT 'in_recovery', pg_is_in_recovery()::text
   UNION ALL SELECT 'oldest_transaction_seconds',
     coalesce((SELECT extract(epoch FROM clock_timestamp() - min(a.xact_start))::bigint::text

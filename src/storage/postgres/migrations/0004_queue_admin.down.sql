@@ -10,6 +10,8 @@ DROP FUNCTION leasehold.queue_settled(text, timestamptz);
 DROP FUNCTION leasehold.queue_leased(text, timestamptz);
 DROP FUNCTION leasehold.queue_waiting(text, timestamptz);
 DROP FUNCTION leasehold.job_prune(interval, bigint, bigint);
+DROP FUNCTION leasehold.job_prune_preview(interval);
+DROP FUNCTION leasehold.jobs_over(bigint, bigint, timestamptz);
 DROP FUNCTION leasehold.job_delete(bigint);
 DROP FUNCTION leasehold.job_sweep(bigint, bigint);
 DROP FUNCTION leasehold.job_redrive(text, bigint);
@@ -34,6 +36,7 @@ DROP FUNCTION leasehold.job_ids_available(text, text, bigint, bigint, timestampt
 DROP FUNCTION leasehold.job_matches(text, text[], text, text);
 DROP FUNCTION leasehold.job_show(bigint);
 DROP FUNCTION leasehold.job_story(bigint[], timestamptz);
+DROP FUNCTION leasehold.job_predecessors(bigint, timestamptz);
 DROP TYPE leasehold.job_info;
 DROP FUNCTION leasehold.token_time(bigint);
 DROP FUNCTION leasehold.job_state(text, timestamptz, text, timestamptz, timestamptz);

@@ -2,10 +2,10 @@
 -- The acts themselves are the functions of postgres/migrations/0005_chunk: what psql calls is what C++ calls.
 
 -- record chunk_claimed
---   outcome text, why text?, lease_id int?, ttl duration?, acquired_at time?, expires_at time?, replayed bool,
+--   outcome outcome, why text?, lease_id int?, ttl duration?, acquired_at time?, expires_at time?, replayed bool,
 --   store_now time, key text?, token int?, attempt int?, position int?, spec text?, cursor text?, rows int?,
 --   hash text?, alone bool, previous_holder text?, previous_host text?, synced_at time?, holder text?, host text?,
---   heartbeat_at time?, retry_at time?
+--   heartbeat_at time?, retry_at time?, held_key text?
 
 -- statement chunk_claim write
 -- takes set_name text, key text?, most int, ttl duration?, older_than duration?, holder text, request_id text?,
@@ -16,27 +16,27 @@ SELECT * FROM leasehold.chunk_claim(:set_name, :key, :most, :ttl, :older_than, :
 
 -- statement chunk_heartbeat write urgent
 -- takes set_name text, key text, token int, ttl duration?, cursor text?, rows int?
--- gives outcome text, why text?, ttl duration?, acquired_at time?, expires_at time?, rows int?, holder text?,
+-- gives outcome outcome, why text?, ttl duration?, acquired_at time?, expires_at time?, rows int?, holder text?,
 --   host text?, store_now time
 SELECT leasehold.chunk_heartbeat(:set_name, :key, :token, :ttl, :cursor, :rows);
 
 -- statement chunk_settle write
 -- takes set_name text, key text, token int, verdict text, cursor text?, rows int?, error text?, retryable bool,
 --   delay duration?
--- gives outcome text, why text?, state text?, due_at time?, replayed bool, set_state text?, holder text?, host text?,
---   expires_at time?, store_now time
+-- gives outcome outcome, why text?, state text?, due_at time?, replayed bool, set_state text?, holder text?,
+--   host text?, expires_at time?, store_now time
 SELECT leasehold.chunk_settle(:set_name, :key, :token, :verdict, :cursor, :rows, :error, :retryable, :delay);
 
 -- An operator's, without a token.
 -- statement chunk_skip write
 -- takes set_name text, key text, reason text
--- gives outcome text, state text?, holder text?, host text?, expires_at time?, store_now time
+-- gives outcome outcome, state text?, holder text?, host text?, expires_at time?, store_now time
 SELECT * FROM leasehold.chunk_skip_open(:set_name, :key, :reason);
 
 -- statement chunk_reset write
--- takes set_name text, which text, keys texts, older_than duration?, from_start bool
--- gives outcome text, reset int, running int, missing int, store_now time
-SELECT * FROM leasehold.chunk_reset(:set_name, :which, :keys, :older_than, :from_start);
+-- takes set_name text, which text, keys texts, older_than duration?, from_start bool, after_key text, batch int
+-- gives outcome outcome, reset int, running int, missing int, more bool, last_key text, store_now time
+SELECT * FROM leasehold.chunk_reset(:set_name, :which, :keys, :older_than, :from_start, :after_key, :batch);
 
 -- statement chunk_plan_begin write
 -- takes set_name text, planner text, failure_budget int?, crash_budget int?, backoff_base duration?,
@@ -46,26 +46,32 @@ SELECT * FROM leasehold.chunk_plan_begin(:set_name, :planner, :failure_budget, :
   :backoff_most, :default_ttl);
 
 -- statement chunk_plan_add write
--- takes set_name text, plan_no int, first_position int, keys texts, specs texts, hashes texts
--- gives added int, replaced int, kept int, differing int, left int
-SELECT added, replaced, kept, differing, left_alone AS left
-  FROM leasehold.chunk_plan_add(:set_name, :plan_no, :first_position, :keys, :specs, :hashes);
+-- takes set_name text, planner text, plan_no int, first_position int, keys texts, specs texts, hashes texts
+-- gives superseded bool, added int, replaced int, kept int, differing int, left int
+SELECT superseded, added, replaced, kept, differing, left_alone AS left
+  FROM leasehold.chunk_plan_add(:set_name, :planner, :plan_no, :first_position, :keys, :specs, :hashes);
+
+-- statement chunk_plan_sweep write
+-- takes set_name text, planner text, plan_no int, after_key text, batch int
+-- gives superseded bool, removed int, left int, stay int, last_key text
+SELECT superseded, removed, left_alone AS left, stay, last_key
+  FROM leasehold.chunk_plan_sweep(:set_name, :planner, :plan_no, :after_key, :batch);
 
 -- statement chunk_plan_end write
--- takes set_name text, plan_no int
--- gives removed int, left int, total int, set_state text
-SELECT removed, left_alone AS left, total, set_state FROM leasehold.chunk_plan_end(:set_name, :plan_no);
+-- takes set_name text, planner text, plan_no int, removed int, left int, total int
+-- gives set_state text?
+SELECT leasehold.chunk_plan_end(:set_name, :planner, :plan_no, :removed, :left, :total) AS set_state;
 
 -- statement chunk_configure write
 -- takes set_name text, failure_budget int?, crash_budget int?, backoff_base duration?, backoff_most duration?,
 --   default_ttl duration?
--- gives outcome text
+-- gives outcome outcome
 SELECT leasehold.chunk_configure(:set_name, :failure_budget, :crash_budget, :backoff_base, :backoff_most,
   :default_ttl) AS outcome;
 
 -- statement chunk_tie_job write
 -- takes set_name text, job_id int, token int?
--- gives outcome text, why text?, state text?, store_now time
+-- gives outcome outcome, why text?, state text?, store_now time
 SELECT * FROM leasehold.chunk_tie_job(:set_name, :job_id, :token);
 
 -- statement chunk_set_list read
@@ -84,10 +90,17 @@ SELECT * FROM leasehold.chunk_set_list(:set_name);
 --   error text?, note text?, store_now time
 SELECT * FROM leasehold.chunk_list(:set_name, :key, :state, :after_position, :most);
 
+-- The set is gone at once, and up to `batch` chunks. The others, which nobody finds any more, follow with chunk_sweep.
 -- statement chunk_set_remove write
--- takes set_name text
--- gives outcome text, chunks int
-SELECT * FROM leasehold.chunk_set_remove(:set_name);
+-- takes set_name text, batch int
+-- gives outcome outcome, chunks int
+SELECT outcome, chunks FROM leasehold.chunk_set_remove(:set_name, :batch);
+
+-- Chunks of sets that are gone, in steps until none is left.
+-- statement chunk_sweep write
+-- takes batch int
+-- gives removed int
+SELECT leasehold.chunk_sweep(:batch) AS removed;
 
 -- statement loader_open write
 -- takes holder text, ttl duration, request_id text?, host text, boot_id text, pid int, process_start int, tty text,
@@ -98,11 +111,11 @@ SELECT lease_id, lease_ttl AS ttl, expires_at, replayed, store_now
 
 -- statement loader_extend write urgent
 -- takes lease_id int, instance text, ttl duration?
--- gives outcome text, why text?, ttl duration?, expires_at time?, store_now time
+-- gives outcome outcome, why text?, ttl duration?, expires_at time?, store_now time
 SELECT outcome, why, lease_ttl AS ttl, expires_at, store_now
   FROM leasehold.loader_extend(:lease_id, :instance, :ttl);
 
 -- statement loader_close write
 -- takes lease_id int, instance text, reason text
--- gives outcome text, why text?, chunks int
+-- gives outcome outcome, why text?, chunks int
 SELECT * FROM leasehold.loader_close(:lease_id, :instance, :reason);

@@ -2,14 +2,14 @@
 -- The acts themselves are the functions of postgres/migrations/0006_session: what psql calls is what C++ calls.
 
 -- record claim_answer
---   outcome text, why text?, key text, token int?, session_id text?, label text?, taken_at time?, progress_at time?,
+--   outcome outcome, why text?, key text, token int?, session_id text?, label text?, taken_at time?, progress_at time?,
 --   created bool, replayed bool, previous_session text?, previous_holder text?, lease_id int?, holder text?,
 --   host text?, boot_id text?, pid int?, process_start int?, tty text?, instance text?, ttl duration?,
 --   acquired_at time?, heartbeat_at time?, expires_at time?, end_detail text?, store_now time
 
 -- statement item_add write
 -- takes key text, title text?, parent text?, metadata text?, conflicts texts, set_conflicts bool
--- gives outcome text, why text?, other text?, store_now time
+-- gives outcome outcome, why text?, other text?, store_now time
 SELECT * FROM leasehold.item_add(:key, :title, :parent, :metadata, :conflicts, :set_conflicts);
 
 -- statement item_list read
@@ -27,7 +27,7 @@ SELECT leasehold.item_done(:key, :token, :holder);
 
 -- statement item_reopen write
 -- takes key text
--- gives outcome text
+-- gives outcome outcome
 SELECT leasehold.item_reopen(:key) AS outcome;
 
 -- statement item_remove write

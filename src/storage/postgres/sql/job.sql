@@ -5,7 +5,8 @@
 --   id int, queue text, state text, priority int, attempts int, failures int, crashes int, failure_budget int,
 --   crash_budget int, created_at time, due_at time?, finished_at time?, token int, holder text?, host text?, pid int?,
 --   heartbeat_at time?, expires_at time?, percent int?, message text?, stage text?, cancel_requested bool,
---   dedupe_key text?, limit_key text?, tags text, after text, error text?, store_now time
+--   dedupe_key text?, limit_key text?, tags text, after text, predecessors text, predecessor_states text,
+--   if_failed text?, schedule text?, occurrence time?, error text?, store_now time
 
 -- record queue_info
 --   name text, paused bool, pause_reason text?, max_running int?, max_per_key int?, rate_count int?,
@@ -40,12 +41,12 @@ SELECT * FROM leasehold.job_errors(:queue, :most);
 
 -- statement job_cancel write
 -- takes job_id int, reason text?
--- gives outcome text, state text?
+-- gives outcome outcome, state text?
 SELECT * FROM leasehold.job_cancel(:job_id, :reason);
 
 -- statement job_retry write
 -- takes job_id int
--- gives outcome text
+-- gives outcome outcome
 SELECT leasehold.job_retry(:job_id) AS outcome;
 
 -- statement job_redrive write
@@ -55,13 +56,18 @@ SELECT leasehold.job_redrive(:queue, :most) AS redriven;
 
 -- statement job_delete write
 -- takes job_id int
--- gives outcome text
+-- gives outcome outcome
 SELECT leasehold.job_delete(:job_id) AS outcome;
 
 -- statement job_prune write
 -- takes older_than duration, after_id int, batch int
 -- gives pruned int, last_id int
 SELECT * FROM leasehold.job_prune(:older_than, :after_id, :batch);
+
+-- statement job_prune_preview read
+-- takes older_than duration
+-- gives jobs int
+SELECT leasehold.job_prune_preview(:older_than) AS jobs;
 
 -- statement queue_list read
 -- takes name text?

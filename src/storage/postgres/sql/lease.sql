@@ -2,7 +2,7 @@
 -- The acts themselves are the functions of postgres/migrations: what psql calls is what C++ calls.
 
 -- record lease_answer
---   outcome text, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
+--   outcome outcome, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
 --   boot_id text?, pid int?, process_start int?, tty text?, instance text?, ttl duration?,
 --   acquired_at time?, heartbeat_at time?, expires_at time?, ended_at time?, end_reason text?,
 --   end_detail text?, waiters int, replayed bool, store_now time
@@ -15,13 +15,18 @@ SELECT * FROM leasehold.event_list(:after_id, :only_key, :most);
 
 -- statement lease_list read
 -- takes most int
--- gives kind text, key text, token int, holder text, host text, pid int, tty text, ttl duration, acquired_at time,
---   heartbeat_at time, expires_at time, store_now time
+-- gives kind text, key text, token int, holder text, host text, boot_id text, pid int, process_start int, tty text,
+--   ttl duration, acquired_at time, heartbeat_at time, expires_at time, store_now time
 WITH clock AS MATERIALIZED (SELECT leasehold.now() AS moment)
-SELECT v.kind, v.key, v.token, v.holder, v.host, v.pid, v.tty, v.ttl, v.acquired_at, v.heartbeat_at, v.expires_at,
-       clock.moment AS store_now
+SELECT v.kind, v.key, v.token, v.holder, v.host, v.boot_id, v.pid, v.process_start, v.tty, v.ttl, v.acquired_at,
+       v.heartbeat_at, v.expires_at, clock.moment AS store_now
   FROM leasehold.leases AS v CROSS JOIN clock
  ORDER BY v.expires_at, v.kind, v.key LIMIT :most;
+
+-- statement lease_news read
+-- takes lease_ids ints
+-- gives lease_id int, job_id int?
+SELECT * FROM leasehold.lease_news(:lease_ids);
 
 -- statement store_facts read
 -- gives name text, value text?
@@ -30,11 +35,6 @@ SELECT * FROM leasehold.store_facts();
 -- statement store_status read
 -- gives locks int, waiters int, held_leases int, expired_leases int, ended_leases int, events int, store_now time
 SELECT * FROM leasehold.store_status();
-
--- statement prune write
--- takes older_than duration, batch int
--- gives leases int, events int, claims int, sessions int, runs int, shares int, places int, topics int
-SELECT * FROM leasehold.prune(:older_than, :batch);
 
 -- statement grant_scope write
 -- takes role text, scope text

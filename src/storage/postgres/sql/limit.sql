@@ -3,7 +3,7 @@
 
 -- statement limit_take write
 -- takes name text, every duration?, burst int?, patience duration?, holder text, host text
--- gives outcome text, at time?, every duration?, burst int?, retry_at time?, store_now time
+-- gives outcome outcome, at time?, every duration?, burst int?, retry_at time?, store_now time
 SELECT leasehold.limit_take(:name, :every, :burst, :patience, :holder, :host);
 
 -- statement limit_list read

@@ -4,7 +4,7 @@
 -- two dozen columns (a quarter more cycles with 16 callers), and is taken apart in binary_rows.cc.
 
 -- record lock_info
---   outcome text, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
+--   outcome outcome, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
 --   boot_id text?, pid int?, process_start int?, tty text?, instance text?, ttl duration?,
 --   acquired_at time?, heartbeat_at time?, expires_at time?, ended_at time?, end_reason text?,
 --   end_detail text?, waiters int, replayed bool, store_now time,

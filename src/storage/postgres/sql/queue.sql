@@ -2,22 +2,24 @@
 -- The acts themselves are the functions of postgres/migrations: what psql calls is what C++ calls.
 
 -- record job_claimed
---   outcome text, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
+--   outcome outcome, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
 --   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, alone bool,
---   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, job_ids ints, payloads bytes_list,
---   priorities ints, attempts ints, created_ats times
+--   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, held_job_id int?, schedule text?,
+--   occurrence time?, job_ids ints, payloads bytes_list, priorities ints, attempts ints, created_ats times,
+--   scheduled_ids ints, schedules texts, occurrences times
 
 -- record job_settled
---   outcome text, why text?, job_id int, state text?, due_at time?, replayed bool, lease_id int?, tidy bool,
+--   outcome outcome, why text?, job_id int, state text?, due_at time?, replayed bool, lease_id int?, tidy bool,
 --   holder text?, host text?, expires_at time?, store_now time
 
 -- statement job_enqueue write
 -- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, limit_key text?,
 --   failure_budget int, crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool,
---   tags texts, after ints
+--   tags texts, after ints, if_failed text
 -- gives id int, created bool, state text
 SELECT leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :limit_key,
-  :failure_budget, :crash_budget, :backoff_base, :backoff_most, :backoff_exponential, :tags, :after);
+  :failure_budget, :crash_budget, :backoff_base, :backoff_most, :backoff_exponential, :tags, :after,
+  :if_failed);
 
 -- statement job_enqueue_one write
 -- takes queue text, payload bytes, priority int
@@ -47,7 +49,7 @@ SELECT CASE WHEN :most = 1 AND :attach IS NULL
 
 -- statement job_heartbeat write urgent
 -- takes job_id int, token int, ttl duration?, percent int?, message text?, stage text?
--- gives outcome text, why text?, ttl duration?, acquired_at time?, expires_at time?, cancel_requested bool,
+-- gives outcome outcome, why text?, ttl duration?, acquired_at time?, expires_at time?, cancel_requested bool,
 --   holder text?, host text?, store_now time
 SELECT outcome, why, lease_ttl AS ttl, acquired_at, expires_at, cancel_requested, holder, host, store_now
   FROM leasehold.job_heartbeat(:job_id, :token, :ttl, :percent, :message, :stage);

@@ -9,13 +9,13 @@ SELECT lease_id, lease_ttl AS ttl, expires_at, replayed, store_now
 
 -- statement lease_extend write urgent
 -- takes lease_id int, instance text, ttl duration?
--- gives outcome text, why text?, ttl duration?, expires_at time?, store_now time, cancelled_job int?
+-- gives outcome outcome, why text?, ttl duration?, expires_at time?, store_now time, cancelled_job int?
 SELECT outcome, why, lease_ttl AS ttl, expires_at, store_now, cancelled_job
   FROM leasehold.lease_extend(:lease_id, :instance, :ttl);
 
 -- statement lease_close write
 -- takes lease_id int, instance text, reason text
--- gives outcome text, why text?, jobs int
+-- gives outcome outcome, why text?, jobs int
 SELECT * FROM leasehold.lease_close(:lease_id, :instance, :reason);
 
 -- statement await_topic write
@@ -23,11 +23,14 @@ SELECT * FROM leasehold.lease_close(:lease_id, :instance, :reason);
 -- gives until time
 SELECT leasehold.await_topic(:topic, :span) AS until;
 
+-- `remaining`: what is still to do and may not show in the counts of the next step.
 -- statement recover write
 -- takes most int
--- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int, remaining int,
 --   store_now time
-SELECT * FROM leasehold.recover(:most);
+-- Here the counts are of all that a step has touched.
+SELECT locks, leases, jobs, chunks, claims, runs, failed, unblocked, 0::bigint AS remaining, store_now
+  FROM leasehold.recover(:most);
 
 -- statement recover_preview read
 -- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
@@ -39,11 +42,12 @@ SELECT * FROM leasehold.recover_preview();
 SELECT * FROM leasehold.recovery_totals();
 
 -- statement lease_suspects read
--- takes boot_id text, most int
+-- takes boot_id text, most int, pid int?, process_start int?
 -- gives lease_id int, pid int, process_start int
-SELECT * FROM leasehold.lease_suspects(:boot_id, :most);
+SELECT * FROM leasehold.lease_suspects(:boot_id, :most, :pid, :process_start);
 
 -- statement lease_reap write
--- takes lease_id int, boot_id text, pid int, process_start int
--- gives outcome text, jobs int, chunks int, claims int, runs int
-SELECT * FROM leasehold.lease_reap(:lease_id, :boot_id, :pid, :process_start);
+-- takes lease_id int, boot_id text, process_space text, pid int, process_start int
+-- gives outcome outcome, jobs int, chunks int, claims int, runs int
+SELECT reaped.* FROM leasehold.lease_reap(:lease_id, :process_space, :pid, :process_start) AS reaped
+ CROSS JOIN (SELECT :boot_id) AS unneeded;

@@ -4,8 +4,8 @@
 -- PostgreSQL reads cron itself: it never asks for a plan, and does not look at the one that came.
 
 -- record schedule_answer
---   outcome text, why text?, name text, token int?, lease_id int?, holder text?, host text?, boot_id text?, pid int?,
---   process_start int?, tty text?, instance text?, ttl duration?, acquired_at time?, heartbeat_at time?,
+--   outcome outcome, why text?, name text, token int?, lease_id int?, holder text?, host text?, boot_id text?,
+--   pid int?, process_start int?, tty text?, instance text?, ttl duration?, acquired_at time?, heartbeat_at time?,
 --   expires_at time?, ended_at time?, end_reason text?, end_detail text?, replayed bool, store_now time,
 --   wall_now time, occurrence time?, cause text?, skipped int, lost_occurrence time?, lost_holder text?,
 --   next_run_at time?, paused_at time?, paused_reason text?, version int?, cron text?, zone text?, jitter duration?,
@@ -15,11 +15,24 @@
 -- statement schedule_define write
 -- takes name text, every_least duration?, every_most duration?, cron text?, cron_given text?, zone text?,
 --   jitter duration, fail_least duration?, fail_most duration?, ttl duration, misfire text, misfire_after duration,
---   queue text?, payload bytes?, command text?, first_occurrence time?
+--   queue text?, payload bytes?, command text?, next_run_at time?, next_run_in duration?, first_occurrence time?
 -- gives created bool, changed bool, next_run_at time?, wall_now time
 SELECT created, changed, next_run_at, wall_now
   FROM leasehold.schedule_define(:name, :every_least, :every_most, coalesce(:cron_given, :cron), :zone, :jitter,
-         :fail_least, :fail_most, :ttl, :misfire, :misfire_after, :queue, :payload, :command)
+         :fail_least, :fail_most, :ttl, :misfire, :misfire_after, :queue, :payload, :command,
+         coalesce(:next_run_at, leasehold.now() + :next_run_in))
+ CROSS JOIN (SELECT :first_occurrence) AS unneeded;
+
+-- Creates a schedule for those who bring their own command, unless there is one of this name: that stays as it is.
+-- statement schedule_ensure write
+-- takes name text, every_least duration?, every_most duration?, cron text?, cron_given text?, zone text?,
+--   jitter duration, fail_least duration?, fail_most duration?, ttl duration, misfire text, misfire_after duration,
+--   next_run_at time?, next_run_in duration?, first_occurrence time?
+-- gives created bool, differs bool, next_run_at time?, wall_now time
+SELECT created, differs, next_run_at, wall_now
+  FROM leasehold.schedule_ensure(:name, :every_least, :every_most, coalesce(:cron_given, :cron), :zone, :jitter,
+         :fail_least, :fail_most, :ttl, :misfire, :misfire_after,
+         coalesce(:next_run_at, leasehold.now() + :next_run_in))
  CROSS JOIN (SELECT :first_occurrence) AS unneeded;
 
 -- `at_once` skips the due test.
@@ -38,9 +51,10 @@ SELECT leasehold.schedule_acquire(:name, :holder, :at_once, :ttl, :request_id, :
 SELECT leasehold.schedule_heartbeat(:name, :token, :ttl);
 
 -- statement schedule_finish write
--- takes name text, token int, ok bool, error text, counts text?
+-- takes name text, token int, ok bool, error text, counts text?, next_run_at time?, next_run_in duration?
 -- gives schedule_answer
-SELECT leasehold.schedule_finish(:name, :token, :ok, :error, :counts);
+SELECT leasehold.schedule_finish(:name, :token, :ok, :error, :counts,
+  coalesce(:next_run_at, leasehold.now() + :next_run_in));
 
 -- statement schedule_release write
 -- takes name text, token int
@@ -54,7 +68,7 @@ SELECT leasehold.schedule_trigger(:name);
 
 -- statement schedule_pause write
 -- takes name text, reason text
--- gives outcome text
+-- gives outcome outcome
 SELECT leasehold.schedule_pause(:name, :reason) AS outcome;
 
 -- statement schedule_resume write
@@ -65,13 +79,21 @@ SELECT leasehold.schedule_resume(:name)
 
 -- statement schedule_rename write
 -- takes name text, new_name text
--- gives outcome text
+-- gives outcome outcome
 SELECT leasehold.schedule_rename(:name, :new_name) AS outcome;
 
+-- The schedule is gone at once, and up to `batch` rows of its history. The others, which nobody finds any more, follow with
+-- schedule_sweep.
 -- statement schedule_remove write
--- takes name text
+-- takes name text, batch int
 -- gives schedule_answer
-SELECT leasehold.schedule_remove(:name);
+SELECT leasehold.schedule_remove(:name, :batch);
+
+-- What is left of the histories of schedules that are gone, in steps until nothing is.
+-- statement schedule_sweep write
+-- takes batch int
+-- gives removed int
+SELECT leasehold.schedule_sweep(:batch) AS removed;
 
 -- One that has no queue is not found here.
 -- statement schedule_fire write

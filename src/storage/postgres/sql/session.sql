@@ -29,13 +29,15 @@ SELECT leasehold.session_park(:id, :token, :silence);
 -- One row per item whose claim ended with it; if there is none, one row without an item.
 -- statement session_close write
 -- takes id text, token int, reason text
--- gives outcome text, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?, store_now time
+-- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
+--   store_now time
 SELECT * FROM leasehold.session_close(:id, :token, :reason);
 
 -- An operator's, without a token.
 -- statement session_revoke write
 -- takes id text, reason text
--- gives outcome text, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?, store_now time
+-- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
+--   store_now time
 SELECT * FROM leasehold.session_revoke(:id, :reason);
 
 -- statement session_list read

@@ -1,6 +1,6 @@
 -- Named locks: the first thing a lease can hold.
 
--- Never deleted: the row remembers the token of the latest grant. lease_id is the latest lease over the whole lock,
+-- The row remembers the token of the latest grant; prune removes it only when that is old. lease_id is the latest lease over the whole lock,
 -- ended or not; without shares, the lock is free exactly when that has ended and its delay is over.
 CREATE TABLE leasehold_lock (
   name     TEXT    PRIMARY KEY CHECK (length(CAST(name AS BLOB)) BETWEEN 1 AND 512),
@@ -15,7 +15,7 @@ CREATE TABLE leasehold_lock (
   -- How long nobody else gets it after that lease has expired or was revoked.
   delay    INTEGER CHECK (delay >= 0)
 ) WITHOUT ROWID;
-CREATE INDEX leasehold_lock_together ON leasehold_lock (lease_id) WHERE together;
+CREATE INDEX leasehold_lock_lease ON leasehold_lock (lease_id);
 
 -- The shares of a lock, each with a lease of its own. A row stays as long as its lease, to say why a share is over.
 -- free_at is when its permits are free again: the greatest number of all while the lease has not ended, since a
@@ -41,3 +41,4 @@ CREATE TABLE leasehold_waiter (
   lease_id   INTEGER NOT NULL
 );
 CREATE INDEX leasehold_waiter_line ON leasehold_waiter (name, place);
+CREATE INDEX leasehold_waiter_lease ON leasehold_waiter (lease_id);

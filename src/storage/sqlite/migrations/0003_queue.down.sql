@@ -9,6 +9,7 @@ DROP TABLE leasehold_lease_check;
 DROP TABLE leasehold_job_grant;
 DROP TABLE leasehold_dedupe;
 DROP TABLE leasehold_blocked;
+DROP TABLE leasehold_predecessor;
 DROP TABLE leasehold_deferred;
 DROP TABLE leasehold_ready;
 DROP TABLE leasehold_job;

@@ -32,6 +32,9 @@ CREATE TABLE leasehold_job (
   dedupe_key          TEXT,
   limit_key           TEXT,
   tags                TEXT    NOT NULL DEFAULT '[]',
+  -- The schedule that enqueued it, and for which occurrence.
+  schedule            TEXT,
+  occurrence          INTEGER,
   payload             BLOB    NOT NULL
 );
 
@@ -62,7 +65,18 @@ CREATE TABLE leasehold_deferred (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX leasehold_deferred_job ON leasehold_deferred (job_id);
 
--- What waits for other jobs to complete: a row per predecessor that has not. due_at: not before that, either.
+-- The jobs that a job runs after: its own data, kept as long as both exist. if_failed says what becomes of the job when
+-- one of them ends without completing: cancel, run or wait.
+CREATE TABLE leasehold_predecessor (
+  job_id    INTEGER NOT NULL,
+  after_id  INTEGER NOT NULL,
+  if_failed TEXT    NOT NULL,
+  PRIMARY KEY (job_id, after_id)
+) WITHOUT ROWID;
+CREATE INDEX leasehold_predecessor_after ON leasehold_predecessor (after_id);
+
+-- What waits for other jobs: a row per predecessor that has yet to end as it should, derived from `predecessor` when the
+-- job is enqueued or retried. due_at: not before that, either.
 CREATE TABLE leasehold_blocked (
   job_id   INTEGER NOT NULL,
   after_id INTEGER NOT NULL,

@@ -8,6 +8,8 @@ CREATE TABLE leasehold_chunk_set (
   planner        TEXT    NOT NULL,
   plan_no        INTEGER NOT NULL,
   planned_at     INTEGER NOT NULL,
+  -- The number of a plan that has begun and not ended: until then the set is not final, whatever has become of its chunks.
+  planning       INTEGER,
   failure_budget INTEGER NOT NULL DEFAULT 3,
   crash_budget   INTEGER NOT NULL DEFAULT 3,
   backoff_base   INTEGER NOT NULL DEFAULT 2000000,

@@ -66,7 +66,7 @@ CREATE TABLE leasehold_claim (
 -- The guarantee: an item has one owner at most, and an exclusive session one item.
 CREATE UNIQUE INDEX leasehold_claim_active ON leasehold_claim (item) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX leasehold_claim_exclusive ON leasehold_claim (session_id) WHERE ended_at IS NULL AND exclusive;
-CREATE INDEX leasehold_claim_lease ON leasehold_claim (lease_id) WHERE ended_at IS NULL;
+CREATE INDEX leasehold_claim_lease ON leasehold_claim (lease_id, ended_at);
 
 -- The views have moments instead of ages, and cannot tell who is stale: only leasehold itself can read the store clock
 -- of a file.

@@ -33,6 +33,8 @@ CREATE TABLE leasehold_schedule (
   next_run_at     INTEGER NOT NULL,
   -- scheduled, retry.
   next_cause      TEXT    NOT NULL DEFAULT 'scheduled',
+  -- Somebody said when the next run is: no pause and no backoff takes its place. Of cron this is about next_occurrence.
+  next_given      INTEGER NOT NULL DEFAULT 0,
   -- Somebody wants a run as soon as possible, whatever the calendar says.
   triggered_at    INTEGER,
   due_at          INTEGER GENERATED ALWAYS AS (min(next_run_at, coalesce(triggered_at, next_run_at))) VIRTUAL,

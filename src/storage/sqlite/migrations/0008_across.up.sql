@@ -4,7 +4,7 @@
 -- store clock of a file.
 CREATE VIEW leasehold_leases AS
   SELECT h.kind, h.key, h.token, l.holder, l.host, l.pid, l.tty, l.acquired_at, l.heartbeat_at, l.expires_at, l.ttl,
-         l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id
+         l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id, l.boot_id, l.process_start
     FROM (SELECT 'lock' AS kind, name AS key, token, lease_id FROM leasehold_lock
           UNION ALL
           SELECT 'lock', s.name, s.token, s.lease_id

@@ -5,10 +5,10 @@
 -- must not walk over the finished chunks of a set: without statistics SQLite would have to guess.
 
 -- record chunk_claimed
---   outcome text, why text?, lease_id int?, ttl duration?, acquired_at time?, expires_at time?, replayed bool,
+--   outcome outcome, why text?, lease_id int?, ttl duration?, acquired_at time?, expires_at time?, replayed bool,
 --   store_now time, key text?, token int?, attempt int?, position int?, spec text?, cursor text?, rows int?,
 --   hash text?, alone bool, previous_holder text?, previous_host text?, synced_at time?, holder text?, host text?,
---   heartbeat_at time?, retry_at time?
+--   heartbeat_at time?, retry_at time?, held_key text?
 
 -- fragment live
 l.ended_at IS NULL AND l.expires_at > :now
@@ -32,7 +32,8 @@ CASE WHEN c.final IS NOT NULL THEN c.final
 
 -- A verdict need not look for what was started: it is about something that was.
 -- fragment set_state
-CASE WHEN EXISTS (SELECT 1 FROM {open_chunks_of} s.id) OR EXISTS (SELECT 1 FROM {held_chunks_of} s.id)
+CASE WHEN s.planning IS NOT NULL OR EXISTS (SELECT 1 FROM {open_chunks_of} s.id)
+       OR EXISTS (SELECT 1 FROM {held_chunks_of} s.id)
      THEN CASE WHEN a.outcome = 'settled'
                  OR EXISTS (SELECT 1 FROM leasehold_chunk AS c WHERE c.set_id = s.id AND {started})
                THEN 'running' ELSE 'planned' END
@@ -170,7 +171,9 @@ SELECT :now, 'chunk', :set_name || '/' || c.key, 'claimed', c.token, c.holder, c
 UPDATE temp.leasehold_chunk_claim
    SET chunk_id = (SELECT h.id FROM {held_chunks_of} leasehold_chunk_claim.set_id
                     ORDER BY (SELECT expires_at FROM leasehold_lease WHERE id = h.lease_id), h.position, h.key LIMIT 1),
-       retry_at = (SELECT min(o.due_at) FROM {open_chunks_of} leasehold_chunk_claim.set_id)
+       retry_at = coalesce((SELECT min(o.due_at) FROM {open_chunks_of} leasehold_chunk_claim.set_id),
+                           (SELECT :now + 1000000 FROM leasehold_chunk_set AS s
+                             WHERE s.id = leasehold_chunk_claim.set_id AND s.planning IS NOT NULL))
  WHERE outcome = 'open' AND :key IS NULL;
 UPDATE temp.leasehold_chunk_claim
    SET (outcome, why, lease_id, retry_at) =
@@ -186,21 +189,22 @@ UPDATE temp.leasehold_chunk_claim
 UPDATE temp.leasehold_chunk_claim SET outcome = 'lost', why = 'finished'
  WHERE outcome = 'replayed' AND {nothing_picked};
 SELECT CASE a.outcome WHEN 'replayed' THEN 'granted' ELSE a.outcome END AS outcome,
-       CASE WHEN g.id IS NULL THEN a.why END AS why, l.id AS lease_id, l.ttl AS ttl, l.acquired_at AS acquired_at,
-       l.expires_at AS expires_at, a.outcome = 'replayed' AS replayed, :now AS store_now, c.key AS key,
-       c.token AS token, c.attempts AS attempt, c.position AS position, g.spec AS spec, g.cursor AS cursor,
-       c.rows AS rows, g.hash AS hash, coalesce(c.alone, 0) AS alone, p.previous_holder AS previous_holder,
-       p.previous_host AS previous_host, c.synced_at AS synced_at, l.holder AS holder, l.host AS host,
-       l.heartbeat_at AS heartbeat_at, CASE WHEN a.outcome <> 'busy' THEN a.retry_at END AS retry_at
+       CASE WHEN g.id IS NULL THEN a.why END AS why, g.lease_id AS lease_id, l.ttl AS ttl,
+       l.acquired_at AS acquired_at, l.expires_at AS expires_at, a.outcome = 'replayed' AS replayed, :now AS store_now,
+       g.key AS key, g.token AS token, g.attempts AS attempt, g.position AS position, g.spec AS spec,
+       g.cursor AS cursor, g.rows AS rows, g.hash AS hash, coalesce(g.alone, 0) AS alone,
+       p.previous_holder AS previous_holder, p.previous_host AS previous_host, g.synced_at AS synced_at,
+       l.holder AS holder, l.host AS host, l.heartbeat_at AS heartbeat_at,
+       CASE WHEN a.outcome <> 'busy' THEN a.retry_at END AS retry_at, h.key AS held_key
   FROM temp.leasehold_chunk_claim AS a LEFT JOIN temp.leasehold_chunk_picked AS p ON 1
   LEFT JOIN leasehold_chunk AS g ON g.id = p.chunk_id
-  LEFT JOIN leasehold_chunk AS c ON c.id = coalesce(g.id, CASE a.outcome WHEN 'held' THEN a.chunk_id END)
-  LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id
+  LEFT JOIN leasehold_chunk AS h ON g.id IS NULL AND a.outcome = 'held' AND h.id = a.chunk_id
+  LEFT JOIN leasehold_lease AS l ON l.id = coalesce(g.lease_id, h.lease_id)
  ORDER BY p.place;
 
 -- statement chunk_heartbeat write urgent
 -- takes set_name text, key text, token int, ttl duration?, cursor text?, rows int?
--- gives outcome text, why text?, ttl duration?, acquired_at time?, expires_at time?, rows int?, holder text?,
+-- gives outcome outcome, why text?, ttl duration?, acquired_at time?, expires_at time?, rows int?, holder text?,
 --   host text?, store_now time
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, chunk_id, lease_id, outcome)
 SELECT 1, c.id, l.id, CASE WHEN c.id IS NULL THEN 'not_found' WHEN l.id IS NULL THEN 'lost' ELSE 'extended' END
@@ -224,8 +228,8 @@ CASE :verdict WHEN 'complete' THEN 'completed' WHEN 'fail' THEN 'failed' WHEN 'r
 -- statement chunk_settle write
 -- takes set_name text, key text, token int, verdict text, cursor text?, rows int?, error text?, retryable bool,
 --   delay duration?
--- gives outcome text, why text?, state text?, due_at time?, replayed bool, set_state text?, holder text?, host text?,
---   expires_at time?, store_now time
+-- gives outcome outcome, why text?, state text?, due_at time?, replayed bool, set_state text?, holder text?,
+--   host text?, expires_at time?, store_now time
 -- `error` is the note of a skip.
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id, chunk_id, lease_id, outcome, final, due_at)
 SELECT 1, s.id, c.id, l.id,
@@ -272,7 +276,7 @@ SELECT CASE a.outcome WHEN 'replayed' THEN 'settled' ELSE a.outcome END AS outco
 
 -- statement chunk_skip write
 -- takes set_name text, key text, reason text
--- gives outcome text, state text?, holder text?, host text?, expires_at time?, store_now time
+-- gives outcome outcome, state text?, holder text?, host text?, expires_at time?, store_now time
 -- An operator's, without a token.
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id, chunk_id, outcome)
 SELECT 1, s.id, c.id, CASE WHEN c.id IS NULL THEN 'not_found' WHEN c.final IS NOT NULL THEN 'terminal'
@@ -288,26 +292,30 @@ SELECT a.outcome AS outcome, CASE WHEN c.id IS NOT NULL THEN {state} END AS stat
        l.host AS host, l.expires_at AS expires_at, :now AS store_now
   FROM {the_chunk};
 
+-- In steps: `more` says that there is another one, after last_key. A chunk that was chosen for its failure or its age
+-- does not match again once it is reset; only a reset of all chunks needs last_key to know how far it is.
 -- statement chunk_reset write
--- takes set_name text, which text, keys texts, older_than duration?, from_start bool
--- gives outcome text, reset int, running int, missing int, store_now time
+-- takes set_name text, which text, keys texts, older_than duration?, from_start bool, after_key text, batch int
+-- gives outcome outcome, reset int, running int, missing int, more bool, last_key text, store_now time
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id)
 SELECT 1, (SELECT id FROM leasehold_chunk_set WHERE name = :set_name);
 DELETE FROM temp.leasehold_chunk_chosen;
 INSERT INTO temp.leasehold_chunk_chosen (chunk_id, held)
 SELECT x.id, 0 FROM {exhausted_chunks_of} (SELECT set_id FROM temp.leasehold_chunk_act) AND :which = 'failed'
- UNION
+ LIMIT :batch;
+INSERT INTO temp.leasehold_chunk_chosen (chunk_id, held)
 SELECT c.id, 0 FROM leasehold_chunk AS c INDEXED BY leasehold_chunk_old
  WHERE c.lease_id IS NULL AND c.final = 'completed' AND c.set_id = (SELECT set_id FROM temp.leasehold_chunk_act)
-   AND c.synced_at <= :now - :older_than AND :which = 'older'
- UNION
+   AND c.synced_at <= :now - :older_than AND :which = 'older' LIMIT :batch;
+INSERT OR IGNORE INTO temp.leasehold_chunk_chosen (chunk_id, held)
 SELECT c.id, c.lease_id IS NOT NULL
   FROM temp.leasehold_chunk_act AS a CROSS JOIN bound_list(:keys) AS k
  CROSS JOIN leasehold_chunk AS c ON c.set_id = a.set_id AND c.key = k.value
- WHERE :which = 'keys'
- UNION
+ WHERE :which = 'keys';
+INSERT INTO temp.leasehold_chunk_chosen (chunk_id, held)
 SELECT c.id, c.lease_id IS NOT NULL
-  FROM leasehold_chunk AS c WHERE c.set_id = (SELECT set_id FROM temp.leasehold_chunk_act) AND :which = 'all';
+  FROM temp.leasehold_chunk_act AS a CROSS JOIN leasehold_chunk AS c ON c.set_id = a.set_id
+ WHERE :which = 'all' AND c.key > :after_key ORDER BY c.key LIMIT :batch;
 UPDATE leasehold_chunk SET {forget_progress}
  WHERE id IN (SELECT chunk_id FROM temp.leasehold_chunk_chosen WHERE NOT held)
    AND (:from_start OR final IN ('completed', 'skipped'));
@@ -322,6 +330,9 @@ SELECT CASE WHEN a.set_id IS NULL THEN 'not_found' ELSE 'ok' END AS outcome,
        (SELECT count(DISTINCT k.value) FROM bound_list(:keys) AS k
          WHERE :which = 'keys' AND a.set_id IS NOT NULL
            AND NOT EXISTS (SELECT 1 FROM leasehold_chunk WHERE set_id = a.set_id AND key = k.value)) AS missing,
+       :which <> 'keys' AND (SELECT count(*) FROM temp.leasehold_chunk_chosen) = :batch AS more,
+       coalesce((SELECT max(c.key) FROM temp.leasehold_chunk_chosen AS p CROSS JOIN leasehold_chunk AS c
+                    ON c.id = p.chunk_id), '') AS last_key,
        :now AS store_now
   FROM temp.leasehold_chunk_act AS a;
 
@@ -339,7 +350,8 @@ SELECT 1, CASE WHEN s.id IS NULL THEN 'created' WHEN s.planner = :planner THEN '
   FROM (SELECT 1) LEFT JOIN leasehold_chunk_set AS s ON s.name = :set_name;
 INSERT INTO leasehold_chunk_set (name, planner, plan_no, planned_at)
 SELECT :set_name, :planner, 0, :now FROM temp.leasehold_chunk_act WHERE outcome = 'created';
-UPDATE leasehold_chunk_set SET planner = :planner, plan_no = plan_no + 1, planned_at = :now, {settings}
+UPDATE leasehold_chunk_set
+   SET planner = :planner, plan_no = plan_no + 1, planning = plan_no + 1, planned_at = :now, {settings}
  WHERE name = :set_name;
 SELECT s.plan_no AS plan_no, a.outcome = 'created' AS created, a.outcome <> 'new_planner' AS same_planner,
        :now AS store_now
@@ -353,9 +365,13 @@ SELECT s.plan_no AS plan_no, a.outcome = 'created' AS created, a.outcome <> 'new
 -- fragment the_lists
 bound_list(:keys) AS k CROSS JOIN bound_list(:specs) AS p ON p.i = k.i CROSS JOIN bound_list(:hashes) AS h ON h.i = k.i
 
+-- Another planner version may have begun since, or the set may be gone: then this plan does not go on.
+-- fragment planned_set
+leasehold_chunk_set AS s WHERE s.name = :set_name AND s.planner = :planner AND s.plan_no >= :plan_no
+
 -- statement chunk_plan_add write
--- takes set_name text, plan_no int, first_position int, keys texts, specs texts, hashes texts
--- gives added int, replaced int, kept int, differing int, left int
+-- takes set_name text, planner text, plan_no int, first_position int, keys texts, specs texts, hashes texts
+-- gives superseded bool, added int, replaced int, kept int, differing int, left int
 DELETE FROM temp.leasehold_chunk_planned;
 INSERT INTO temp.leasehold_chunk_planned (place, chunk_id, outdated, fate)
 SELECT k.i, c.id, c.planner <> s.planner,
@@ -363,7 +379,7 @@ SELECT k.i, c.id, c.planner <> s.planner,
             WHEN c.planner = s.planner THEN 'differing' WHEN {under_way} THEN 'left' ELSE 'replaced' END
   FROM leasehold_chunk_set AS s CROSS JOIN {the_lists}
   LEFT JOIN leasehold_chunk AS c ON c.set_id = s.id AND c.key = k.value
- WHERE s.name = :set_name;
+ WHERE s.id = (SELECT s.id FROM {planned_set});
 INSERT INTO leasehold_chunk (set_id, key, position, plan_no, planner, hash, spec)
 SELECT s.id, k.value, :first_position + n.place, s.plan_no, s.planner, h.value, p.value
   FROM leasehold_chunk_set AS s CROSS JOIN temp.leasehold_chunk_planned AS n CROSS JOIN {the_lists}
@@ -379,44 +395,54 @@ UPDATE leasehold_chunk SET planner = s.planner, hash = h.value, position = :firs
 -- Also what is left alone: the end must not take it for one that is not in the plan.
 UPDATE leasehold_chunk SET plan_no = :plan_no
  WHERE id IN (SELECT chunk_id FROM temp.leasehold_chunk_planned WHERE outdated);
-SELECT count(*) FILTER (WHERE fate = 'added') AS added, count(*) FILTER (WHERE fate = 'replaced') AS replaced,
+SELECT NOT EXISTS (SELECT 1 FROM {planned_set}) AS superseded,
+       count(*) FILTER (WHERE fate = 'added') AS added, count(*) FILTER (WHERE fate = 'replaced') AS replaced,
        count(*) FILTER (WHERE fate = 'kept') AS kept, count(*) FILTER (WHERE fate = 'differing') AS differing,
        count(*) FILTER (WHERE fate = 'left') AS left
   FROM temp.leasehold_chunk_planned;
 
--- What an earlier planner version has planned and this plan has not.
--- fragment forgotten_chunks
-leasehold_chunk AS c
- WHERE c.set_id = (SELECT set_id FROM temp.leasehold_chunk_act) AND c.plan_no < :plan_no
-   AND c.planner <> (SELECT planner FROM leasehold_chunk_set WHERE name = :set_name)
+-- Walks along the keys of the set, and removes what an earlier planner version has planned and this plan has not.
+-- statement chunk_plan_sweep write
+-- takes set_name text, planner text, plan_no int, after_key text, batch int
+-- gives superseded bool, removed int, left int, stay int, last_key text
+DELETE FROM temp.leasehold_chunk_planned;
+INSERT INTO temp.leasehold_chunk_planned (chunk_id, key, fate)
+SELECT c.id, c.key,
+       CASE WHEN c.planner = s.planner OR c.plan_no >= :plan_no THEN 'kept' WHEN {under_way} THEN 'left'
+            ELSE 'removed' END
+  FROM leasehold_chunk_set AS s CROSS JOIN leasehold_chunk AS c ON c.set_id = s.id
+ WHERE s.id = (SELECT s.id FROM {planned_set}) AND c.key > :after_key ORDER BY c.key LIMIT :batch;
+DELETE FROM leasehold_chunk
+ WHERE id IN (SELECT chunk_id FROM temp.leasehold_chunk_planned WHERE fate = 'removed');
+SELECT NOT EXISTS (SELECT 1 FROM {planned_set}) AS superseded, count(*) FILTER (WHERE fate = 'removed') AS removed,
+       count(*) FILTER (WHERE fate = 'left') AS left, count(*) FILTER (WHERE fate <> 'removed') AS stay,
+       CASE WHEN count(*) < :batch THEN '' ELSE max(key) END AS last_key
+  FROM temp.leasehold_chunk_planned;
 
 -- statement chunk_plan_end write
--- takes set_name text, plan_no int
--- gives removed int, left int, total int, set_state text
-INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id)
-SELECT 1, (SELECT id FROM leasehold_chunk_set WHERE name = :set_name);
-DELETE FROM leasehold_chunk WHERE id IN (SELECT c.id FROM {forgotten_chunks} AND NOT ({under_way}));
-UPDATE temp.leasehold_chunk_act
-   SET removed = changes(), left = (SELECT count(*) FROM {forgotten_chunks}),
-       chunks = (SELECT count(*) FROM leasehold_chunk AS c WHERE c.set_id = leasehold_chunk_act.set_id);
+-- takes set_name text, planner text, plan_no int, removed int, left int, total int
+-- gives set_state text?
+INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id) SELECT 1, (SELECT s.id FROM {planned_set});
+UPDATE leasehold_chunk_set SET planning = NULL
+ WHERE id = (SELECT set_id FROM temp.leasehold_chunk_act) AND planning <= :plan_no;
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT :now, 'chunks', s.name, 'planned', 0, '', '',
-       'planner ' || s.planner || ': ' || a.chunks || ' chunks, ' || a.removed || ' removed, ' || a.left || ' left'
+       'planner ' || s.planner || ': ' || :total || ' chunks, ' || :removed || ' removed, ' || :left || ' left'
   FROM temp.leasehold_chunk_act AS a CROSS JOIN leasehold_chunk_set AS s ON s.id = a.set_id;
 {finish_set};
-SELECT a.removed AS removed, a.left AS left, a.chunks AS total, {set_state} AS set_state
+SELECT CASE WHEN s.id IS NOT NULL THEN {set_state} END AS set_state
   FROM temp.leasehold_chunk_act AS a LEFT JOIN leasehold_chunk_set AS s ON s.id = a.set_id;
 
 -- statement chunk_configure write
 -- takes set_name text, failure_budget int?, crash_budget int?, backoff_base duration?, backoff_most duration?,
 --   default_ttl duration?
--- gives outcome text
+-- gives outcome outcome
 UPDATE leasehold_chunk_set SET {settings} WHERE name = :set_name;
 SELECT CASE changes() WHEN 0 THEN 'not_found' ELSE 'ok' END AS outcome;
 
 -- statement chunk_tie_job write
 -- takes set_name text, job_id int, token int?
--- gives outcome text, why text?, state text?, store_now time
+-- gives outcome outcome, why text?, state text?, store_now time
 -- A job that runs is given up by its holder (snoozed, uncharged), or ends, if somebody wanted it cancelled. Who has
 -- given it up before is not lost.
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id, job_id, lease_id, outcome, why)
@@ -479,7 +505,7 @@ SELECT CASE a.outcome WHEN 'waits' THEN 'tied' WHEN 'cancelled' THEN 'terminal' 
   LEFT JOIN leasehold_settled AS f ON f.job_id = a.job_id AND f.final;
 
 -- fragment is_final
-count(c.final) = count(c.id)
+(count(c.final) = count(c.id) AND s.planning IS NULL)
 
 -- fragment exhausted
 count(c.id) FILTER (WHERE c.final = 'exhausted')
@@ -532,9 +558,21 @@ SELECT c.key AS key, c.position AS position, {state} AS state, c.planner AS plan
                       AND coalesce({position_of_key}, 9223372036854775807)
  ORDER BY c.position, c.key LIMIT :most;
 
+-- Of one set that is gone.
+-- fragment sweep
+WITH RECURSIVE sets (id) AS (
+  SELECT min(set_id) FROM leasehold_chunk
+  UNION ALL
+  SELECT (SELECT min(c.set_id) FROM leasehold_chunk AS c WHERE c.set_id > s.id) FROM sets AS s WHERE s.id IS NOT NULL)
+DELETE FROM leasehold_chunk WHERE id IN (
+  SELECT c.id FROM leasehold_chunk AS c
+   WHERE c.set_id = (SELECT s.id FROM sets AS s
+                      WHERE s.id NOT IN (SELECT id FROM leasehold_chunk_set) LIMIT 1) LIMIT :batch)
+
+-- The set is gone at once, and up to `batch` chunks. The others, which nobody finds any more, follow with chunk_sweep.
 -- statement chunk_set_remove write
--- takes set_name text
--- gives outcome text, chunks int
+-- takes set_name text, batch int
+-- gives outcome outcome, chunks int
 -- Who waits for the set waits in vain.
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id, chunks, outcome)
 SELECT 1, s.id, (SELECT count(*) FROM leasehold_chunk AS c WHERE c.set_id = s.id),
@@ -546,12 +584,19 @@ SELECT set_id, 1, :now FROM temp.leasehold_chunk_act WHERE outcome = 'removed';
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT :now, 'chunks', :set_name, 'removed', 0, '', '', chunks || ' chunks'
   FROM temp.leasehold_chunk_act WHERE outcome = 'removed';
-DELETE FROM leasehold_chunk WHERE set_id = (SELECT set_id FROM temp.leasehold_chunk_act WHERE outcome = 'removed');
 DELETE FROM leasehold_chunk_set WHERE id = (SELECT set_id FROM temp.leasehold_chunk_act WHERE outcome = 'removed');
+{sweep};
 SELECT outcome, CASE outcome WHEN 'removed' THEN chunks ELSE 0 END AS chunks FROM temp.leasehold_chunk_act;
 
+-- Chunks of sets that are gone, in steps until none is left.
+-- statement chunk_sweep write
+-- takes batch int
+-- gives removed int
+{sweep};
+SELECT changes() AS removed;
+
 -- fragment lease_lost_reason
-CASE WHEN l.instance IS NOT :instance THEN 'superseded' WHEN l.end_reason = 'revoked' THEN 'revoked'
+CASE WHEN l.instance IS NOT nullif(:instance, '') THEN 'superseded' WHEN l.end_reason = 'revoked' THEN 'revoked'
      WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired' ELSE 'finished' END
 
 -- fragment named_lease
@@ -577,9 +622,10 @@ SELECT l.id AS lease_id, l.ttl AS ttl, l.expires_at AS expires_at, a.outcome = '
 
 -- statement loader_extend write urgent
 -- takes lease_id int, instance text, ttl duration?
--- gives outcome text, why text?, ttl duration?, expires_at time?, store_now time
+-- gives outcome outcome, why text?, ttl duration?, expires_at time?, store_now time
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, lease_id, outcome)
-SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'not_found' WHEN l.instance = :instance AND {live} THEN 'extended'
+SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'not_found'
+                     WHEN l.instance = nullif(:instance, '') AND {live} THEN 'extended'
                      ELSE 'lost' END
   FROM {named_lease};
 UPDATE leasehold_lease
@@ -592,11 +638,11 @@ SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lease_lost_reason}
 
 -- statement loader_close write
 -- takes lease_id int, instance text, reason text
--- gives outcome text, why text?, chunks int
+-- gives outcome outcome, why text?, chunks int
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, lease_id, chunks, outcome)
 SELECT 1, l.id, (SELECT count(*) FROM leasehold_chunk AS c WHERE c.lease_id = l.id),
        CASE WHEN l.id IS NULL THEN 'not_found'
-            WHEN l.instance = :instance AND coalesce(l.end_reason, 'closed') = 'closed' THEN 'closed'
+            WHEN l.instance = nullif(:instance, '') AND coalesce(l.end_reason, 'closed') = 'closed' THEN 'closed'
             ELSE 'lost' END
   FROM {named_lease};
 INSERT INTO leasehold_chunk_take_back (lease_id, reason, detail, now)

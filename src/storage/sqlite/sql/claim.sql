@@ -5,7 +5,7 @@
 -- reason to refuse; what is left is granted. How a session ends is a procedure of connection_session.sql.
 
 -- record claim_answer
---   outcome text, why text?, key text, token int?, session_id text?, label text?, taken_at time?, progress_at time?,
+--   outcome outcome, why text?, key text, token int?, session_id text?, label text?, taken_at time?, progress_at time?,
 --   created bool, replayed bool, previous_session text?, previous_holder text?, lease_id int?, holder text?,
 --   host text?, boot_id text?, pid int?, process_start int?, tty text?, instance text?, ttl duration?,
 --   acquired_at time?, heartbeat_at time?, expires_at time?, end_detail text?, store_now time
@@ -19,17 +19,22 @@ LEFT JOIN leasehold_claim AS c ON c.item = i.key AND c.ended_at IS NULL
   LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id
   LEFT JOIN leasehold_session AS s ON s.id = c.session_id AND s.lease_id = c.lease_id
 
+-- To whoever has the claim, or ends it by right. A refusal tells whose it is, and nothing that proves it.
+-- fragment is_to_owner
+a.outcome IN ('granted', 'released', 'revoked', 'done')
+
 -- fragment tell
-SELECT a.outcome AS outcome, a.why AS why, coalesce(a.told_item, a.item) AS key, c.token AS token,
+SELECT a.outcome AS outcome, a.why AS why, coalesce(a.told_item, a.item) AS key,
+       CASE WHEN {is_to_owner} THEN c.token END AS token,
        c.session_id AS session_id, s.label AS label, c.taken_at AS taken_at,
        coalesce(s.progress_at, c.taken_at) AS progress_at, coalesce(a.created, 0) AS created,
        coalesce(a.replayed, 0) AS replayed,
        CASE WHEN a.outcome = 'granted' AND NOT a.replayed THEN a.previous_session END AS previous_session,
        CASE WHEN a.outcome = 'granted' AND NOT a.replayed THEN a.previous_holder END AS previous_holder,
-       l.id AS lease_id, l.holder AS holder, l.host AS host, l.boot_id AS boot_id, l.pid AS pid,
-       l.process_start AS process_start, l.tty AS tty, l.instance AS instance, l.ttl AS ttl,
-       l.acquired_at AS acquired_at, l.heartbeat_at AS heartbeat_at, l.expires_at AS expires_at,
-       a.end_detail AS end_detail, :now AS store_now
+       CASE WHEN {is_to_owner} THEN l.id END AS lease_id, l.holder AS holder, l.host AS host, l.boot_id AS boot_id,
+       l.pid AS pid, l.process_start AS process_start, l.tty AS tty,
+       CASE WHEN {is_to_owner} THEN l.instance END AS instance, l.ttl AS ttl, l.acquired_at AS acquired_at,
+       l.heartbeat_at AS heartbeat_at, l.expires_at AS expires_at, a.end_detail AS end_detail, :now AS store_now
   FROM temp.leasehold_claim_act AS a
   LEFT JOIN leasehold_claim AS c ON c.item = a.told_item AND c.token = a.told_token
   LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id
@@ -318,7 +323,7 @@ other = :key AND item IN (SELECT o.other FROM leasehold_item_conflict AS o WHERE
 
 -- statement item_add write
 -- takes key text, title text?, parent text?, metadata text?, conflicts texts, set_conflicts bool
--- gives outcome text, why text?, other text?, store_now time
+-- gives outcome outcome, why text?, other text?, store_now time
 WITH RECURSIVE line (key) AS (
   SELECT :parent
   UNION
@@ -409,7 +414,7 @@ SELECT :now, 'item', i.key, 'completed', i.token, coalesce(l.holder, :holder), c
 
 -- statement item_reopen write
 -- takes key text
--- gives outcome text
+-- gives outcome outcome
 INSERT OR REPLACE INTO temp.leasehold_claim_act (id, outcome)
 SELECT 1, CASE WHEN i.key IS NULL THEN 'not_found' WHEN i.done_at IS NULL THEN 'open' ELSE 'reopened' END
   FROM (SELECT 1) LEFT JOIN leasehold_item AS i ON i.key = :key;

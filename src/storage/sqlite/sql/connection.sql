@@ -11,15 +11,17 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_act (
   occupied INTEGER,
   ahead    INTEGER,
   freed    INTEGER,
+  unblocked INTEGER,
   replayed INTEGER,
   outcome  TEXT,
   now      INTEGER
 );
 
+-- How far one step of pruning has walked.
+CREATE TEMP TABLE IF NOT EXISTS leasehold_walk (id INTEGER PRIMARY KEY, walked INTEGER, last_id INTEGER);
+
 -- What one batch of pruning deleted.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_pruned (
-  leases   INTEGER,
-  events   INTEGER,
   claims   INTEGER,
   sessions INTEGER,
   runs     INTEGER,
@@ -91,6 +93,13 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_verdict (
 CREATE TEMP TABLE IF NOT EXISTS leasehold_newcomer (
   id     INTEGER PRIMARY KEY,
   job_id INTEGER,
+  new_id INTEGER,
   state  TEXT,
   due_at INTEGER
+);
+
+-- The jobs that are cancelled because another has ended without completing, each with the one it waited for.
+CREATE TEMP TABLE IF NOT EXISTS leasehold_fallen (
+  job_id   INTEGER PRIMARY KEY,
+  after_id INTEGER
 );

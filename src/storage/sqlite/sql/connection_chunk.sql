@@ -9,8 +9,6 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_act (
   job_id   INTEGER,
   lease_id INTEGER,
   chunks   INTEGER,
-  removed  INTEGER,
-  left     INTEGER,
   final    TEXT,
   due_at   INTEGER,
   outcome  TEXT,
@@ -48,6 +46,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_chosen (chunk_id INTEGER PRIMARY
 CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_planned (
   place    INTEGER PRIMARY KEY,
   chunk_id INTEGER,
+  key      TEXT,
   outdated INTEGER,
   fate     TEXT
 );
@@ -60,7 +59,8 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_turn (id INTEGER PRIMARY KEY, outcome 
 CREATE TEMP VIEW IF NOT EXISTS leasehold_chunk_set_finish (set_id, removed, now) AS SELECT 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_chunk_set_finish_do INSTEAD OF INSERT ON leasehold_chunk_set_finish
   WHEN NEW.removed
-    OR NOT (EXISTS (SELECT 1 FROM leasehold_chunk INDEXED BY leasehold_chunk_open
+    OR NOT ((SELECT planning FROM leasehold_chunk_set WHERE id = NEW.set_id) IS NOT NULL
+         OR EXISTS (SELECT 1 FROM leasehold_chunk INDEXED BY leasehold_chunk_open
                      WHERE set_id = NEW.set_id AND lease_id IS NULL AND final IS NULL)
          OR EXISTS (SELECT 1 FROM leasehold_chunk INDEXED BY leasehold_chunk_held
                      WHERE set_id = NEW.set_id AND lease_id IS NOT NULL AND final IS NULL))

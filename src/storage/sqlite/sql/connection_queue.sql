@@ -13,21 +13,72 @@ BEGIN
   DELETE FROM leasehold_deferred WHERE queue = NEW.queue AND due_at = NEW.due_at AND job_id = NEW.job_id;
 END;
 
--- Nothing waits for this job any more: who waited for it alone goes on.
-CREATE TEMP VIEW IF NOT EXISTS leasehold_unblock (job_id, now) AS SELECT 0, 0;
+-- Who waits for this job need not any more, and goes on if it waits for no other. only_run: of them, those that run
+-- however it has ended.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_unblock (job_id, only_run, now) AS SELECT 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_unblock_do INSTEAD OF INSERT ON leasehold_unblock
 BEGIN
   INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
-  SELECT j.queue, j.priority, j.id, 0, 0, 0, j.limit_key
+  SELECT j.queue, j.priority, j.id, coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = j.id), 0),
+         (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.limit_key
     FROM leasehold_blocked AS b JOIN leasehold_job AS j ON j.id = b.job_id
-   WHERE b.after_id = NEW.job_id AND b.due_at <= NEW.now
+    JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
+   WHERE b.after_id = NEW.job_id AND b.due_at <= NEW.now AND (n.if_failed = 'run' OR NOT NEW.only_run)
      AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS o WHERE o.job_id = b.job_id AND o.after_id <> NEW.job_id);
   INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
-  SELECT j.queue, b.due_at, j.id, j.priority, 0, 0, 0, j.limit_key
+  SELECT j.queue, b.due_at, j.id, j.priority,
+         coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = j.id), 0),
+         (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.limit_key
     FROM leasehold_blocked AS b JOIN leasehold_job AS j ON j.id = b.job_id
-   WHERE b.after_id = NEW.job_id AND b.due_at > NEW.now
+    JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
+   WHERE b.after_id = NEW.job_id AND b.due_at > NEW.now AND (n.if_failed = 'run' OR NOT NEW.only_run)
      AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS o WHERE o.job_id = b.job_id AND o.after_id <> NEW.job_id);
-  DELETE FROM leasehold_blocked WHERE after_id = NEW.job_id;
+  DELETE FROM leasehold_blocked
+   WHERE after_id = NEW.job_id
+     AND (NOT NEW.only_run OR EXISTS (SELECT 1 FROM leasehold_predecessor AS n
+                                       WHERE n.job_id = leasehold_blocked.job_id AND n.after_id = NEW.job_id
+                                         AND n.if_failed = 'run'));
+END;
+
+-- This job has ended without completing, or is removed: each job that waits for it does as its if_failed says, and who
+-- is cancelled lets down its own dependents. A removed job can never complete: who would wait for it is cancelled.
+-- About a thousand are cancelled at most: a verdict must not take long because many depend on its job. `recover`
+-- cancels the rest; until then they stay blocked, and nobody can claim them.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_let_down (job_id, removed, now) AS SELECT 0, 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_let_down_do INSTEAD OF INSERT ON leasehold_let_down
+BEGIN
+  INSERT OR IGNORE INTO leasehold_fallen (job_id, after_id)
+  SELECT f.id, f.after_id
+    FROM (WITH RECURSIVE fallen (id, after_id) AS (
+            SELECT NEW.job_id, NULL
+             UNION
+            SELECT b.job_id, b.after_id
+              FROM fallen AS f CROSS JOIN leasehold_blocked AS b ON b.after_id = f.id
+             CROSS JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
+             WHERE n.if_failed = 'cancel' OR (n.if_failed = 'wait' AND f.after_id IS NULL AND NEW.removed)
+             LIMIT 1001)
+          SELECT id, after_id FROM fallen) AS f
+   WHERE f.after_id IS NOT NULL;
+  INSERT INTO leasehold_settled (job_id, token, at, final, outcome)
+  SELECT f.job_id,
+         max(NEW.now, 1 + coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = f.job_id), 0)), NEW.now, 1,
+         'cancelled'
+    FROM leasehold_fallen AS f;
+  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+  SELECT NEW.now, 'job', CAST(f.job_id AS TEXT), 'cancelled', t.token, '', '',
+         'job ' || f.after_id || CASE WHEN NEW.removed AND f.after_id = NEW.job_id THEN ' was removed'
+                                      WHEN s.outcome = 'cancelled' THEN ' was cancelled' ELSE ' failed' END
+    FROM leasehold_fallen AS f JOIN leasehold_settled AS t ON t.job_id = f.job_id AND t.final
+    LEFT JOIN leasehold_settled AS s ON s.job_id = f.after_id AND s.final;
+  DELETE FROM leasehold_dedupe
+   WHERE (queue, dedupe_key) IN (SELECT j.queue, j.dedupe_key FROM leasehold_fallen AS f
+                                   JOIN leasehold_job AS j ON j.id = f.job_id);
+  DELETE FROM leasehold_progress WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
+  DELETE FROM leasehold_cancel_request WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
+  DELETE FROM leasehold_blocked WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
+  INSERT INTO leasehold_unblock (job_id, only_run, now)
+  SELECT NEW.job_id, 1, NEW.now UNION ALL SELECT job_id, 1, NEW.now FROM leasehold_fallen;
+  DELETE FROM leasehold_fallen;
 END;
 
 -- An attempt was settled: where the job goes from here. `detail` is for the event of a dead letter.
@@ -58,9 +109,12 @@ BEGIN
    WHERE (queue, dedupe_key) = (SELECT queue, dedupe_key FROM leasehold_job WHERE id = NEW.job_id);
   DELETE FROM leasehold_progress WHERE job_id = NEW.job_id;
   DELETE FROM leasehold_cancel_request WHERE job_id = NEW.job_id;
-  INSERT INTO leasehold_unblock (job_id, now)
-  SELECT NEW.job_id, NEW.now
+  INSERT INTO leasehold_unblock (job_id, only_run, now)
+  SELECT NEW.job_id, 0, NEW.now
    WHERE NEW.outcome = 'completed' AND EXISTS (SELECT 1 FROM leasehold_blocked WHERE after_id = NEW.job_id);
+  INSERT INTO leasehold_let_down (job_id, removed, now)
+  SELECT NEW.job_id, 0, NEW.now
+   WHERE NEW.outcome <> 'completed' AND EXISTS (SELECT 1 FROM leasehold_blocked WHERE after_id = NEW.job_id);
 END;
 
 -- A lease ends without its holder's verdicts: its jobs go back. reason: claim, recover, process_gone (the holder died:

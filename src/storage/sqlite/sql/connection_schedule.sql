@@ -31,7 +31,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_schedule_act (
 
 -- The run under way was lost: its lease has run out, or its process is gone. It backs off like a failure, and where no
 -- pause is set for that, it is due at once; `luck` draws the pause. An occurrence that comes before it has backed off
--- is retry enough. recovery: claim, recover or process_gone; recovery_id: one act, one row, however many it finds.
+-- is retry enough, and so is a next run that somebody asked for. recovery: claim, recover or process_gone; recovery_id: one act, one row, however many it finds.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_schedule_lose (schedule_id, detail, recovery, recovery_id, luck, now, wall)
   AS SELECT 0, 0, 0, 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_schedule_lose_do INSTEAD OF INSERT ON leasehold_schedule_lose
@@ -46,8 +46,8 @@ BEGIN
   -- The lease ran out on the store clock; the calendar is the wall clock's.
   UPDATE leasehold_schedule
      SET version = version + 1,
-         next_run_at = CASE WHEN e.retry_at >= next_occurrence THEN next_run_at ELSE e.retry_at END,
-         next_cause = CASE WHEN e.retry_at >= next_occurrence THEN next_cause ELSE 'retry' END
+         next_run_at = CASE WHEN next_given OR e.retry_at >= next_occurrence THEN next_run_at ELSE e.retry_at END,
+         next_cause = CASE WHEN next_given OR e.retry_at >= next_occurrence THEN next_cause ELSE 'retry' END
     FROM (SELECT NEW.wall - NEW.now + min(l.expires_at, NEW.now)
                  + coalesce(s.fail_least + NEW.luck % (s.fail_most - s.fail_least + 1), 0) AS retry_at
             FROM leasehold_schedule AS s

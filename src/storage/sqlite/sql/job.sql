@@ -8,7 +8,8 @@
 --   id int, queue text, state text, priority int, attempts int, failures int, crashes int, failure_budget int,
 --   crash_budget int, created_at time, due_at time?, finished_at time?, token int, holder text?, host text?, pid int?,
 --   heartbeat_at time?, expires_at time?, percent int?, message text?, stage text?, cancel_requested bool,
---   dedupe_key text?, limit_key text?, tags text, after text, error text?, store_now time
+--   dedupe_key text?, limit_key text?, tags text, after text, predecessors text, predecessor_states text,
+--   if_failed text?, schedule text?, occurrence time?, error text?, store_now time
 
 -- record queue_info
 --   name text, paused bool, pause_reason text?, max_running int?, max_per_key int?, rate_count int?,
@@ -58,8 +59,14 @@ j.id AS id, j.queue AS queue, {state} AS state, j.priority AS priority,
        s.job_id IS NULL AND c.job_id IS NOT NULL AS cancel_requested,
        j.dedupe_key AS dedupe_key, j.limit_key AS limit_key, j.tags AS tags,
        (SELECT json_group_array(after_id) FROM leasehold_blocked WHERE job_id = j.id AND after_id > 0) AS after,
+       (SELECT json_group_array(after_id) FROM leasehold_predecessor WHERE job_id = j.id) AS predecessors,
+       (SELECT json_group_array({state}) FROM leasehold_predecessor AS n CROSS JOIN {placed_job}
+         WHERE j.id = n.after_id AND n.job_id = self.id) AS predecessor_states,
+       (SELECT if_failed FROM leasehold_predecessor WHERE job_id = j.id LIMIT 1) AS if_failed,
+       j.schedule AS schedule, j.occurrence AS occurrence,
        (SELECT body FROM leasehold_error WHERE job_id = j.id ORDER BY token DESC LIMIT 1) AS error, :now AS store_now
   FROM {placed_job}
+  JOIN leasehold_job AS self ON self.id = j.id
   LEFT JOIN leasehold_progress AS p ON p.job_id = j.id AND p.token = {attempt_token}
   LEFT JOIN leasehold_cancel_request AS c ON c.job_id = j.id
 
@@ -219,10 +226,13 @@ DELETE FROM leasehold_cancel_request
  WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
 INSERT INTO leasehold_settled (job_id, token, at, final, outcome)
 SELECT job_id, max(last_token + 1, :now), :now, 1, 'cancelled' FROM temp.leasehold_chosen WHERE outcome = 'cancelled';
+INSERT INTO leasehold_let_down (job_id, removed, now)
+SELECT c.job_id, 0, :now FROM temp.leasehold_chosen AS c
+ WHERE c.outcome = 'cancelled' AND EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.after_id = c.job_id);
 
 -- statement job_cancel write
 -- takes job_id int, reason text?
--- gives outcome text, state text?
+-- gives outcome outcome, state text?
 DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, queue, priority, dedupe_key, last_token, state)
 SELECT j.id, j.queue, j.priority, j.dedupe_key, {last_token}, {state} FROM {placed_job} WHERE j.id = :job_id;
@@ -233,7 +243,7 @@ UPDATE temp.leasehold_chosen
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT :now, 'job', CAST(job_id AS TEXT), 'cancelled', max(last_token + 1, :now), '', '', :reason
   FROM temp.leasehold_chosen WHERE outcome = 'cancelled';
--- The holder is told with its next heartbeat. Who asks first is the one whose reason is kept.
+-- The holder is told with its next heartbeat, or sooner by lease_news. The first request keeps its reason.
 INSERT INTO leasehold_cancel_request (job_id, at, reason)
 SELECT job_id, :now, :reason FROM temp.leasehold_chosen WHERE outcome = 'requested'
     ON CONFLICT (job_id) DO NOTHING;
@@ -244,7 +254,14 @@ SELECT coalesce(c.outcome, 'not_found') AS outcome,
 -- A dead letter takes its dedupe key again, unless another job has it by now. What only waited for its moment
 -- has never given it up, and has nothing to tell the log. The line that was the end is so no longer: nothing else
 -- in the log is ever changed, and it keeps the index of the dead letters as small as they are few.
+-- It waits again for predecessors that have not ended as they should; with one that is dead, where it is not to run
+-- then, it stays as it is.
 -- fragment retry_chosen
+UPDATE temp.leasehold_chosen SET outcome = 'dead'
+ WHERE outcome = 'retried' AND state <> 'deferred'
+   AND EXISTS (SELECT 1 FROM leasehold_predecessor AS n
+                 JOIN leasehold_settled AS s ON s.job_id = n.after_id AND s.final AND s.outcome <> 'completed'
+                WHERE n.job_id = leasehold_chosen.job_id AND n.if_failed = 'cancel');
 INSERT OR IGNORE INTO leasehold_dedupe (queue, dedupe_key, job_id)
 SELECT queue, dedupe_key, job_id FROM temp.leasehold_chosen
  WHERE outcome = 'retried' AND dedupe_key IS NOT NULL ORDER BY place;
@@ -262,6 +279,15 @@ SELECT job_id, last_token, :now, 0, 'retried'
 DELETE FROM leasehold_deferred WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'retried');
 DELETE FROM leasehold_cancel_request
  WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'retried');
+INSERT INTO leasehold_blocked (job_id, after_id, due_at)
+SELECT n.job_id, n.after_id, :now
+  FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_predecessor AS n ON n.job_id = c.job_id
+ WHERE c.outcome = 'retried' AND c.state <> 'deferred'
+   AND EXISTS (SELECT 1 FROM leasehold_job AS j WHERE j.id = n.after_id)
+   AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s
+                    WHERE s.job_id = n.after_id AND s.final AND (s.outcome = 'completed' OR n.if_failed = 'run'));
+UPDATE temp.leasehold_chosen SET outcome = 'waits'
+ WHERE outcome = 'retried' AND EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = leasehold_chosen.job_id);
 INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
 SELECT j.queue, j.priority, j.id, c.last_token,
        (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.limit_key
@@ -269,7 +295,7 @@ SELECT j.queue, j.priority, j.id, c.last_token,
 
 -- statement job_retry write
 -- takes job_id int
--- gives outcome text
+-- gives outcome outcome
 DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, queue, dedupe_key, last_token, state)
 SELECT j.id, j.queue, j.dedupe_key, {last_token}, {state} FROM {placed_job} WHERE j.id = :job_id;
@@ -292,7 +318,7 @@ SELECT j.id, j.queue, j.dedupe_key, s.token, 'failed', 'retried'
    AND NOT EXISTS (SELECT 1 FROM leasehold_dedupe AS d WHERE d.queue = j.queue AND d.dedupe_key = j.dedupe_key)
  ORDER BY s.job_id LIMIT :most;
 {retry_chosen}
-SELECT count(*) AS redriven FROM temp.leasehold_chosen WHERE outcome = 'retried';
+SELECT count(*) AS redriven FROM temp.leasehold_chosen WHERE outcome IN ('retried', 'waits');
 
 -- fragment forget_chosen
 DELETE FROM leasehold_progress WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'deleted');
@@ -301,11 +327,17 @@ DELETE FROM leasehold_cancel_request
 DELETE FROM leasehold_result WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'deleted');
 DELETE FROM leasehold_error WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'deleted');
 DELETE FROM leasehold_settled WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'deleted');
+DELETE FROM leasehold_predecessor WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'deleted');
+-- Who still waits for one that is gone has yet to be told.
+DELETE FROM leasehold_predecessor
+ WHERE after_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'deleted')
+   AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS b
+                    WHERE b.job_id = leasehold_predecessor.job_id AND b.after_id = leasehold_predecessor.after_id);
 DELETE FROM leasehold_job WHERE id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'deleted');
 
 -- statement job_delete write
 -- takes job_id int
--- gives outcome text
+-- gives outcome outcome
 DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, queue, priority, dedupe_key, outcome)
 SELECT j.id, j.queue, j.priority, j.dedupe_key, CASE WHEN g.job_id IS NULL THEN 'deleted' ELSE 'running' END
@@ -318,24 +350,31 @@ DELETE FROM leasehold_dedupe
  WHERE (queue, dedupe_key, job_id) IN
        (SELECT queue, dedupe_key, job_id FROM temp.leasehold_chosen WHERE outcome = 'deleted');
 DELETE FROM leasehold_blocked WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'deleted');
-INSERT INTO leasehold_unblock (job_id, now) SELECT job_id, :now FROM temp.leasehold_chosen WHERE outcome = 'deleted';
+INSERT INTO leasehold_let_down (job_id, removed, now)
+SELECT job_id, 1, :now FROM temp.leasehold_chosen WHERE outcome = 'deleted';
 {forget_chosen}
 SELECT coalesce(c.outcome, 'not_found') AS outcome FROM (SELECT 1) LEFT JOIN temp.leasehold_chosen AS c;
 
--- A job that others still wait for stays: they would wait for nothing.
+-- A job that finished that long ago. One that others still wait for stays: they would wait for nothing.
+-- fragment job_is_over
+(EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = w.id AND s.final AND s.at < :now - :older_than)
+ AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.after_id = w.id))
+
 -- statement job_prune write
 -- takes older_than duration, after_id int, batch int
 -- gives pruned int, last_id int
 DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, outcome)
-SELECT w.id,
-       CASE WHEN EXISTS (SELECT 1 FROM leasehold_settled
-                          WHERE job_id = w.id AND final AND at < :now - :older_than)
-             AND NOT EXISTS (SELECT 1 FROM leasehold_blocked WHERE after_id = w.id) THEN 'deleted' END
+SELECT w.id, CASE WHEN {job_is_over} THEN 'deleted' END
   FROM (SELECT id FROM leasehold_job WHERE id > :after_id ORDER BY id LIMIT :batch) AS w;
 {forget_chosen}
 SELECT count(outcome) AS pruned, CASE WHEN count(*) < :batch THEN 0 ELSE max(job_id) END AS last_id
   FROM temp.leasehold_chosen;
+
+-- statement job_prune_preview read
+-- takes older_than duration
+-- gives jobs int
+SELECT count(*) AS jobs FROM leasehold_job AS w WHERE {job_is_over};
 
 -- statement queue_list read
 -- takes name text?

@@ -6,7 +6,7 @@ max(:now, tat - (burst - 1) * every)
 
 -- statement limit_take write
 -- takes name text, every duration?, burst int?, patience duration?, holder text, host text
--- gives outcome text, at time?, every duration?, burst int?, retry_at time?, store_now time
+-- gives outcome outcome, at time?, every duration?, burst int?, retry_at time?, store_now time
 -- What is asked for holds for everybody from now on, also where the caller does not get a slot.
 INSERT INTO leasehold_rate_limit (name, every, burst, tat)
 SELECT :name, :every, coalesce(:burst, 1), :now WHERE :every IS NOT NULL

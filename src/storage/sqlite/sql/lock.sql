@@ -9,12 +9,17 @@
 -- In the fragments k is a lock, g the share of it that is spoken of (NULL: the lock as a whole), l the lease of either;
 -- h the latest lease over the whole lock; s and p any share and its lease.
 
+-- Who the holder is, for people.
+-- fragment holder_columns
+l.holder AS holder, l.host AS host, l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start, l.tty AS tty
+
+-- fragment time_columns
+l.ttl AS ttl, l.acquired_at AS acquired_at, l.heartbeat_at AS heartbeat_at, l.expires_at AS expires_at,
+l.ended_at AS ended_at, l.end_reason AS end_reason, l.end_detail AS end_detail
+
+-- For those who look.
 -- fragment lease_columns
-l.id AS lease_id, l.holder AS holder, l.host AS host,
-l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start, l.tty AS tty,
-l.instance AS instance, l.ttl AS ttl, l.acquired_at AS acquired_at, l.heartbeat_at AS heartbeat_at,
-l.expires_at AS expires_at, l.ended_at AS ended_at, l.end_reason AS end_reason,
-l.end_detail AS end_detail
+l.id AS lease_id, {holder_columns}, l.instance AS instance, {time_columns}
 
 -- Kept by somebody who was heard of. One from the future, which a clock that was set back leaves behind, is not: the
 -- living renew theirs within a second.
@@ -154,8 +159,11 @@ CASE a.outcome WHEN 'replayed' THEN 'granted' WHEN 'delayed' THEN 'held' WHEN 's
 -- fragment why_not_granted
 CASE WHEN a.outcome IN ('delayed', 'superseded') THEN a.outcome WHEN a.outcome = 'lost' THEN {end_reason} END
 
+-- Whoever is refused is told who has it, and nothing by which that holder proves to be the holder.
 -- fragment asked_columns
-coalesce(g.token, k.token) AS token, {lease_columns},
+CASE WHEN a.outcome IN ('granted', 'replayed') THEN coalesce(g.token, k.token) END AS token,
+CASE WHEN a.outcome IN ('granted', 'replayed') THEN l.id END AS lease_id, {holder_columns},
+CASE WHEN a.outcome IN ('granted', 'replayed') THEN l.instance END AS instance, {time_columns},
 CASE a.outcome WHEN 'busy' THEN ({waiters_ahead}) ELSE 0 END AS waiters,
 a.outcome IN ('replayed', 'lost', 'superseded') AS replayed, :now AS store_now
 
@@ -163,8 +171,11 @@ a.outcome IN ('replayed', 'lost', 'superseded') AS replayed, :now AS store_now
 -- fragment tell
 SELECT a.outcome AS outcome,
        CASE WHEN a.outcome <> 'lost' THEN NULL WHEN a.token <> :token THEN 'superseded' ELSE {end_reason} END AS why,
-       l.kind AS kind, :name AS key, a.token AS token, {lease_columns}, 0 AS waiters,
-       coalesce(a.replayed, 0) AS replayed, :now AS store_now
+       l.kind AS kind, :name AS key,
+       CASE WHEN a.outcome IN ('extended', 'released', 'revoked') THEN a.token END AS token,
+       CASE WHEN a.outcome IN ('extended', 'released', 'revoked') THEN l.id END AS lease_id, {holder_columns},
+       CASE WHEN a.outcome IN ('extended', 'released', 'revoked') THEN l.instance END AS instance, {time_columns},
+       0 AS waiters, coalesce(a.replayed, 0) AS replayed, :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_lease AS l ON l.id = a.lease_id
 
 -- fragment state
@@ -194,7 +205,7 @@ CASE WHEN l.ended_at IS NULL OR {frees_at} > :now THEN {frees_at} END AS free_at
 k.token AS newest, {names_held_together} AS together
 
 -- record lock_info
---   outcome text, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
+--   outcome outcome, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
 --   boot_id text?, pid int?, process_start int?, tty text?, instance text?, ttl duration?,
 --   acquired_at time?, heartbeat_at time?, expires_at time?, ended_at time?, end_reason text?,
 --   end_detail text?, waiters int, replayed bool, store_now time, holders int, permits int, capacity int?,
@@ -440,7 +451,8 @@ INSERT INTO leasehold_waiter (name, request_id, lease_id)
 SELECT :name, :request_id, last_insert_rowid() FROM temp.leasehold_act WHERE outcome = 'new';
 UPDATE temp.leasehold_act SET ahead = {places_before} FROM leasehold_lock AS k WHERE k.name = :name;
 SELECT {standing},
-       l.kind AS kind, :name AS key, coalesce(g.token, k.token) AS token, {lease_columns}, a.ahead AS waiters,
+       l.kind AS kind, :name AS key, NULL AS token, NULL AS lease_id, {holder_columns}, NULL AS instance,
+       {time_columns}, a.ahead AS waiters,
        a.outcome = 'kept' AS replayed, :now AS store_now
   FROM temp.leasehold_act AS a JOIN leasehold_lock AS k ON k.name = :name {shown_grant};
 
@@ -485,7 +497,8 @@ UPDATE temp.leasehold_lock_wanted SET ahead = {places_before} FROM temp.leasehol
 UPDATE temp.leasehold_act
    SET (name, ahead) = (SELECT name, ahead FROM temp.leasehold_lock_wanted ORDER BY ahead = 0, name LIMIT 1);
 SELECT {standing},
-       l.kind AS kind, a.name AS key, coalesce(g.token, k.token) AS token, {lease_columns}, a.ahead AS waiters,
+       l.kind AS kind, a.name AS key, NULL AS token, NULL AS lease_id, {holder_columns}, NULL AS instance,
+       {time_columns}, a.ahead AS waiters,
        a.outcome = 'kept' AS replayed, :now AS store_now
   FROM temp.leasehold_act AS a JOIN leasehold_lock AS k ON k.name = a.name {shown_grant};
 

@@ -5,13 +5,14 @@
 -- take_back calls it once for every row that it finds.
 
 -- record job_claimed
---   outcome text, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
+--   outcome outcome, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
 --   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, alone bool,
---   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, job_ids ints, payloads bytes_list,
---   priorities ints, attempts ints, created_ats times
+--   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, held_job_id int?, schedule text?,
+--   occurrence time?, job_ids ints, payloads bytes_list, priorities ints, attempts ints, created_ats times,
+--   scheduled_ids ints, schedules texts, occurrences times
 
 -- record job_settled
---   outcome text, why text?, job_id int, state text?, due_at time?, replayed bool, lease_id int?, tidy bool,
+--   outcome outcome, why text?, job_id int, state text?, due_at time?, replayed bool, lease_id int?, tidy bool,
 --   holder text?, host text?, expires_at time?, store_now time
 
 -- fragment new_job
@@ -24,26 +25,31 @@ SELECT :queue, :priority, :now, :failure_budget, :crash_budget, :backoff_base, :
 -- fragment due_at
 coalesce(:run_at, :now + :delay)
 
--- A job is done when it has completed; one that failed or was cancelled may yet be retried.
 -- fragment missing_predecessor
 SELECT min(a.value) FROM bound_list(:after) AS a
  WHERE NOT EXISTS (SELECT 1 FROM leasehold_job AS j WHERE j.id = a.value)
 
+-- One that failed or was cancelled may yet be retried: only who runs however it ended does not wait for it.
 -- fragment open_predecessors
 SELECT DISTINCT a.value AS after_id FROM bound_list(:after) AS a
  WHERE NOT EXISTS (SELECT 1 FROM leasehold_settled AS s
-                    WHERE s.job_id = a.value AND s.final AND s.outcome = 'completed')
+                    WHERE s.job_id = a.value AND s.final AND (s.outcome = 'completed' OR :if_failed = 'run'))
+
+-- fragment dead_predecessor
+SELECT min(s.job_id) FROM bound_list(:after) AS a CROSS JOIN leasehold_settled AS s ON s.job_id = a.value
+ WHERE s.final AND s.outcome <> 'completed' AND :if_failed = 'cancel'
 
 -- statement job_enqueue write
 -- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, limit_key text?,
 --   failure_budget int, crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool,
---   tags texts, after ints
+--   tags texts, after ints, if_failed text
 -- gives id int, created bool, state text
 -- An unknown predecessor is told as its id with the state 'not_found'.
 INSERT OR REPLACE INTO temp.leasehold_newcomer (id, job_id, due_at, state)
 SELECT 1, coalesce(d.job_id, ({missing_predecessor})), {due_at},
        CASE WHEN d.job_id IS NOT NULL THEN 'duplicate'
             WHEN ({missing_predecessor}) IS NOT NULL THEN 'not_found'
+            WHEN ({dead_predecessor}) IS NOT NULL THEN 'cancelled'
             WHEN EXISTS ({open_predecessors}) THEN 'blocked'
             WHEN {due_at} > :now THEN 'deferred' ELSE 'available' END
   FROM (SELECT 1) LEFT JOIN leasehold_dedupe AS d ON d.queue = :queue AND d.dedupe_key = :dedupe_key;
@@ -59,10 +65,21 @@ SELECT :queue, due_at, last_insert_rowid(), :priority, 0, 0, 0, :limit_key
 INSERT INTO leasehold_blocked (job_id, after_id, due_at)
 SELECT last_insert_rowid(), o.after_id, n.due_at
   FROM temp.leasehold_newcomer AS n CROSS JOIN ({open_predecessors}) AS o WHERE n.state = 'blocked';
+INSERT INTO leasehold_predecessor (job_id, after_id, if_failed)
+SELECT DISTINCT last_insert_rowid(), a.value, :if_failed
+  FROM temp.leasehold_newcomer AS n CROSS JOIN bound_list(:after) AS a WHERE n.job_id IS NULL;
 INSERT INTO leasehold_dedupe (queue, dedupe_key, job_id)
 SELECT :queue, :dedupe_key, last_insert_rowid() FROM temp.leasehold_newcomer
- WHERE :dedupe_key IS NOT NULL AND job_id IS NULL;
-SELECT coalesce(n.job_id, last_insert_rowid()) AS id, n.job_id IS NULL AS created,
+ WHERE :dedupe_key IS NOT NULL AND job_id IS NULL AND state <> 'cancelled';
+UPDATE temp.leasehold_newcomer SET new_id = last_insert_rowid() WHERE job_id IS NULL;
+INSERT INTO leasehold_settled (job_id, token, at, final, outcome)
+SELECT new_id, :now, :now, 1, 'cancelled' FROM temp.leasehold_newcomer WHERE state = 'cancelled';
+INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+SELECT :now, 'job', CAST(n.new_id AS TEXT), 'cancelled', :now, '', '',
+       'job ' || s.job_id || CASE s.outcome WHEN 'cancelled' THEN ' was cancelled' ELSE ' failed' END
+  FROM temp.leasehold_newcomer AS n CROSS JOIN leasehold_settled AS s ON s.job_id = ({dead_predecessor}) AND s.final
+ WHERE n.state = 'cancelled';
+SELECT coalesce(n.job_id, n.new_id) AS id, n.job_id IS NULL AS created,
        CASE WHEN n.state <> 'duplicate' THEN n.state
             WHEN g.job_id IS NOT NULL THEN CASE WHEN l.expires_at > :now THEN 'running' ELSE 'expired' END
             WHEN d.due_at > :now THEN 'deferred'
@@ -242,8 +259,8 @@ UPDATE temp.leasehold_job_claim
  WHERE outcome IN ('open', 'replayed') AND NOT EXISTS (SELECT 1 FROM temp.leasehold_picked);
 -- Who has the place: of the jobs that run, or where keys are full, of theirs, the one whose lease ends first.
 UPDATE temp.leasehold_job_claim
-   SET (lease_id, job_id, token) =
-       (SELECT g.lease_id, g.job_id, g.token
+   SET (lease_id, job_id) =
+       (SELECT g.lease_id, g.job_id
           FROM leasehold_lease_check AS w
           CROSS JOIN leasehold_job_grant AS g ON g.lease_id = w.lease_id AND g.queue = :queue
           CROSS JOIN leasehold_lease AS l ON l.id = g.lease_id
@@ -254,15 +271,18 @@ UPDATE temp.leasehold_job_claim
 SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outcome,
        CASE c.outcome WHEN 'lost' THEN c.why
                       WHEN 'paused' THEN (SELECT pause_reason FROM leasehold_queue WHERE name = :queue) END AS why,
-       l.id AS lease_id, coalesce(c.token, p.last_token) AS token, l.ttl AS ttl, l.acquired_at AS acquired_at,
-       l.expires_at AS expires_at, c.outcome = 'replayed' AS replayed, :now AS store_now,
-       c.job_id AS job_id, NULL AS payload, NULL AS priority, NULL AS attempt, coalesce(p.alone, 0) AS alone,
+       CASE WHEN c.outcome <> 'at_capacity' THEN l.id END AS lease_id,
+       CASE WHEN c.outcome <> 'at_capacity' THEN coalesce(c.token, p.last_token) END AS token, l.ttl AS ttl,
+       l.acquired_at AS acquired_at, l.expires_at AS expires_at, c.outcome = 'replayed' AS replayed, :now AS store_now,
+       NULL AS job_id, NULL AS payload, NULL AS priority, NULL AS attempt, coalesce(p.alone, 0) AS alone,
        NULL AS created_at,
        CASE WHEN p.job_id IS NULL THEN l.holder END AS holder, CASE WHEN p.job_id IS NULL THEN l.host END AS host,
        CASE WHEN p.job_id IS NULL THEN l.heartbeat_at END AS heartbeat_at,
-       CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at,
+       CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at, c.job_id AS held_job_id,
+       NULL AS schedule, NULL AS occurrence,
        p.job_id AS job_ids, j.payload AS payloads, p.priority AS priorities, p.attempt + 1 AS attempts,
-       j.created_at AS created_ats
+       j.created_at AS created_ats, CASE WHEN j.schedule IS NOT NULL THEN j.id END AS scheduled_ids,
+       j.schedule AS schedules, j.occurrence AS occurrences
   FROM temp.leasehold_job_claim AS c
   LEFT JOIN leasehold_lease AS l
     ON l.id = c.lease_id AND c.outcome IN ('granted', 'replayed', 'at_capacity')
@@ -369,7 +389,7 @@ SELECT coalesce(v.outcome, 'settled') AS outcome, v.why AS why, v.job_id AS job_
 
 -- statement job_heartbeat write urgent
 -- takes job_id int, token int, ttl duration?, percent int?, message text?, stage text?
--- gives outcome text, why text?, ttl duration?, acquired_at time?, expires_at time?, cancel_requested bool,
+-- gives outcome outcome, why text?, ttl duration?, acquired_at time?, expires_at time?, cancel_requested bool,
 --   holder text?, host text?, store_now time
 DELETE FROM temp.leasehold_verdict;
 INSERT INTO temp.leasehold_verdict (job_id, token, lease_id, outcome)

@@ -4,7 +4,7 @@
 l.ended_at IS NULL AND l.expires_at > :now
 
 -- fragment lost_reason
-CASE WHEN l.instance IS NOT :instance THEN 'superseded' WHEN l.end_reason = 'revoked' THEN 'revoked'
+CASE WHEN l.instance IS NOT nullif(:instance, '') THEN 'superseded' WHEN l.end_reason = 'revoked' THEN 'revoked'
      WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired' ELSE 'finished' END
 
 -- statement lease_open write
@@ -28,9 +28,10 @@ SELECT l.id AS lease_id, l.ttl AS ttl, l.expires_at AS expires_at, a.replayed AS
 
 -- statement lease_extend write urgent
 -- takes lease_id int, instance text, ttl duration?
--- gives outcome text, why text?, ttl duration?, expires_at time?, store_now time, cancelled_job int?
+-- gives outcome outcome, why text?, ttl duration?, expires_at time?, store_now time, cancelled_job int?
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, outcome)
-SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'not_found' WHEN l.instance = :instance AND {live} THEN 'extended'
+SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'not_found'
+                     WHEN l.instance = nullif(:instance, '') AND {live} THEN 'extended'
                      ELSE 'lost' END
   FROM (SELECT 1) LEFT JOIN leasehold_lease AS l ON l.id = :lease_id AND l.kind IN ('job', 'worker');
 UPDATE leasehold_lease
@@ -51,11 +52,11 @@ SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END A
 
 -- statement lease_close write
 -- takes lease_id int, instance text, reason text
--- gives outcome text, why text?, jobs int
+-- gives outcome outcome, why text?, jobs int
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, freed, outcome)
 SELECT 1, l.id, 0,
        CASE WHEN l.id IS NULL THEN 'not_found'
-            WHEN l.instance = :instance AND coalesce(l.end_reason, 'closed') = 'closed' THEN 'closed'
+            WHEN l.instance = nullif(:instance, '') AND coalesce(l.end_reason, 'closed') = 'closed' THEN 'closed'
             ELSE 'lost' END
   FROM (SELECT 1) LEFT JOIN leasehold_lease AS l ON l.id = :lease_id AND l.kind IN ('job', 'worker');
 UPDATE temp.leasehold_act
@@ -129,11 +130,21 @@ SELECT r.schedule_id
   FROM leasehold_schedule_run AS r CROSS JOIN leasehold_lease AS l ON l.id = r.lease_id
  WHERE r.outcome IS NULL AND NOT ({live})
 
+-- Dependents that a final outcome, or the removal of a job, has left for later.
+-- fragment let_down
+SELECT b.job_id, b.after_id, j.id IS NULL AS removed
+  FROM leasehold_blocked AS b
+  JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
+  LEFT JOIN leasehold_job AS j ON j.id = b.after_id
+ WHERE j.id IS NULL
+    OR (n.if_failed <> 'wait' AND EXISTS (SELECT 1 FROM leasehold_settled AS s
+                                           WHERE s.job_id = b.after_id AND s.final AND s.outcome <> 'completed'))
+
+-- `remaining`: what is still to do and may not show in the counts of the next step.
 -- statement recover write
 -- takes most int
--- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
+-- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int, remaining int,
 --   store_now time
--- Nothing can be left blocked in vain: a verdict and what it sets free are one transaction.
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, freed)
 SELECT 1, {next_recovery},
        (SELECT count(*) FROM ({expired_locks}) WHERE lease_id IN (SELECT lease_id FROM ({expired_lock_leases})));
@@ -158,9 +169,17 @@ SELECT d.lease_id, 'expired', 'recover', a.token, :now
 INSERT INTO leasehold_schedule_lose (schedule_id, recovery, recovery_id, luck, now, wall)
 SELECT d.schedule_id, 'recover', a.token, random() & 9223372036854775807, :now, :wall
   FROM temp.leasehold_act AS a CROSS JOIN ({expired_runs}) AS d LIMIT :most;
+UPDATE temp.leasehold_act SET unblocked = (SELECT count(DISTINCT job_id) FROM leasehold_blocked)
+ WHERE EXISTS ({let_down});
+INSERT INTO leasehold_let_down (job_id, removed, now)
+SELECT DISTINCT d.after_id, d.removed, :now FROM ({let_down}) AS d LIMIT :most;
 SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS jobs,
        coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims, coalesce(r.runs, 0) AS runs,
-       coalesce(r.failed, 0) AS failed, 0 AS unblocked, :now AS store_now
+       coalesce(r.failed, 0) AS failed,
+       coalesce(a.unblocked - (SELECT count(DISTINCT job_id) FROM leasehold_blocked), 0) AS unblocked,
+       (SELECT count(*) FROM ({let_down}))
+         + (SELECT count(*) FROM leasehold_lease_check AS w CROSS JOIN leasehold_lease AS l ON l.id = w.lease_id
+             WHERE w.check_at <= :now AND NOT ({live})) AS remaining, :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;
 
 -- statement recover_preview read
@@ -197,7 +216,7 @@ SELECT (SELECT count(*) FROM ({expired_locks})) AS locks,
          AS claims,
        (SELECT count(*) FROM ({expired_runs})) AS runs,
        (SELECT count(*) FROM doomed WHERE NOT cancelled) + (SELECT count(*) FROM loads WHERE exhausted) AS failed,
-       0 AS unblocked, :now AS store_now;
+       (SELECT count(DISTINCT job_id) FROM ({let_down})) AS unblocked, :now AS store_now;
 
 -- statement recovery_totals read
 -- gives reason text, times int, leases int, jobs int, chunks int, claims int, runs int, last_at time?
@@ -206,7 +225,7 @@ SELECT reason, count(*) AS times, sum(leases) AS leases, sum(jobs) AS jobs, sum(
   FROM leasehold_recovery GROUP BY reason ORDER BY reason;
 
 -- statement lease_suspects read
--- takes boot_id text, most int
+-- takes boot_id text, most int, pid int?, process_start int?
 -- gives lease_id int, pid int, process_start int
 -- The dead heartbeat no more: who has been silent for longest comes first.
 SELECT l.id AS lease_id, l.pid AS pid, l.process_start AS process_start
@@ -221,14 +240,16 @@ SELECT l.id AS lease_id, l.pid AS pid, l.process_start AS process_start
         UNION ALL SELECT lease_id FROM leasehold_schedule_run WHERE outcome IS NULL) AS h
   JOIN leasehold_lease AS l ON l.id = h.lease_id
  WHERE l.ended_at IS NULL AND l.boot_id = :boot_id AND l.pid > 0
+   AND (:pid IS NULL OR (l.pid = :pid AND l.process_start = :process_start))
  ORDER BY l.heartbeat_at, l.id LIMIT :most;
 
 -- statement lease_reap write
--- takes lease_id int, boot_id text, pid int, process_start int
--- gives outcome text, jobs int, chunks int, claims int, runs int
+-- takes lease_id int, boot_id text, process_space text, pid int, process_start int
+-- gives outcome outcome, jobs int, chunks int, claims int, runs int
+-- The proof is for servers: whoever can write to a file needs none.
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, outcome, token)
 SELECT 1, l.id, l.kind, {next_recovery}
-  FROM (SELECT 1)
+  FROM (SELECT :process_space)
   LEFT JOIN leasehold_lease AS l
     ON l.id = :lease_id AND l.boot_id = :boot_id AND l.pid = :pid AND l.process_start = :process_start
    AND l.ended_at IS NULL AND l.kind IN ('lock', 'job', 'worker', 'chunk', 'loader', 'session', 'schedule');

@@ -11,8 +11,8 @@
 -- still the same. Where the cause is `retry`, `next_run_at` of such an answer is when.
 
 -- record schedule_answer
---   outcome text, why text?, name text, token int?, lease_id int?, holder text?, host text?, boot_id text?, pid int?,
---   process_start int?, tty text?, instance text?, ttl duration?, acquired_at time?, heartbeat_at time?,
+--   outcome outcome, why text?, name text, token int?, lease_id int?, holder text?, host text?, boot_id text?,
+--   pid int?, process_start int?, tty text?, instance text?, ttl duration?, acquired_at time?, heartbeat_at time?,
 --   expires_at time?, ended_at time?, end_reason text?, end_detail text?, replayed bool, store_now time,
 --   wall_now time, occurrence time?, cause text?, skipped int, lost_occurrence time?, lost_holder text?,
 --   next_run_at time?, paused_at time?, paused_reason text?, version int?, cron text?, zone text?, jitter duration?,
@@ -59,11 +59,12 @@ CASE a.outcome WHEN 'granted' THEN (SELECT max(e.token) FROM leasehold_schedule_
                ELSE a.lost_token END
 
 -- fragment tell
-SELECT a.outcome AS outcome, a.why AS why, :name AS name, r.token AS token, l.id AS lease_id, l.holder AS holder,
-       l.host AS host, l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start, l.tty AS tty,
-       l.instance AS instance, l.ttl AS ttl, l.acquired_at AS acquired_at, l.heartbeat_at AS heartbeat_at,
-       l.expires_at AS expires_at, l.ended_at AS ended_at, l.end_reason AS end_reason, l.end_detail AS end_detail,
-       coalesce(a.replayed, 0) AS replayed, :now AS store_now, :wall AS wall_now,
+SELECT a.outcome AS outcome, a.why AS why, :name AS name, CASE a.outcome WHEN 'granted' THEN r.token END AS token,
+       CASE a.outcome WHEN 'granted' THEN l.id END AS lease_id, l.holder AS holder, l.host AS host,
+       l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start, l.tty AS tty,
+       CASE a.outcome WHEN 'granted' THEN l.instance END AS instance, l.ttl AS ttl, l.acquired_at AS acquired_at,
+       l.heartbeat_at AS heartbeat_at, l.expires_at AS expires_at, l.ended_at AS ended_at, l.end_reason AS end_reason,
+       l.end_detail AS end_detail, coalesce(a.replayed, 0) AS replayed, :now AS store_now, :wall AS wall_now,
        coalesce(a.occurrence, r.occurrence) AS occurrence,
        CASE a.outcome WHEN 'plan' THEN s.next_cause ELSE coalesce(a.cause, r.cause) END AS cause,
        {skipped_before} AS skipped, p.occurrence AS lost_occurrence, p.holder AS lost_holder,
@@ -85,53 +86,115 @@ CASE WHEN :queue IS NOT NULL THEN coalesce(:payload, x'') END
 (s.cron_given, s.fail_least, s.fail_most, s.ttl, s.misfire, s.misfire_after, s.queue, t.command, t.payload)
   IS NOT (:cron_given, :fail_least, :fail_most, :ttl, :misfire, :misfire_after, :queue, :command, {job_payload})
 
--- What was to come next comes soon enough for a pause that has changed.
+-- What somebody asked for stays, whatever rule it is followed by; and what was to come next, where it comes soon enough
+-- for a pause that has changed.
 -- fragment kept
-(a.outcome = 'rest' OR (:cron IS NULL AND s.next_run_at <= :wall + :every_most))
+(a.outcome = 'rest' OR s.next_given OR (:cron IS NULL AND s.next_run_at <= :wall + :every_most))
+
+-- When the next run is, where somebody says so: a moment, or how long from now.
+-- fragment given_next
+coalesce(:next_run_at, :wall + :next_run_in)
+
+-- What has passed is due at once.
+-- fragment asked_next
+max({given_next}, :wall)
+
+-- The planned run of one that changes between a pause and cron.
+-- fragment planned
+coalesce(s.next_occurrence, s.next_run_at)
 
 -- fragment defined
 a.outcome NOT IN ('same', 'plan')
+
+-- Why nothing can be written yet: the store has to be told the first occurrence.
+-- fragment lacks_occurrence
+:cron IS NOT NULL AND {given_next} IS NULL AND (:first_occurrence > :wall) IS NOT TRUE
+
+-- fragment create
+INSERT INTO leasehold_schedule
+  (name, every_least, every_most, cron, cron_given, zone, jitter, fail_least, fail_most, ttl, misfire, misfire_after,
+   queue, created_at, next_occurrence, next_run_at, next_given)
+SELECT :name, :every_least, :every_most, :cron, :cron_given, :zone, :jitter, :fail_least, :fail_most, :ttl, :misfire,
+       :misfire_after
+
+-- One with a pause is due after that, unless somebody says otherwise.
+-- fragment created_with
+:wall, CASE WHEN :cron IS NOT NULL THEN coalesce({asked_next}, :first_occurrence) END,
+       coalesce({asked_next}, CASE WHEN :cron IS NULL THEN :wall + :every_least + luck % (:every_most - :every_least + 1)
+                                   ELSE :first_occurrence + luck % (:jitter + 1) END),
+       {given_next} IS NOT NULL
+  FROM temp.leasehold_schedule_act WHERE outcome = 'created'
+
+-- fragment note_definition
+INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+SELECT :now, 'schedule', s.name, 'defined', s.token, '', '', CASE WHEN a.outcome <> 'created' THEN 'changed' END
+  FROM temp.leasehold_schedule_act AS a CROSS JOIN leasehold_schedule AS s ON s.name = :name WHERE {defined}
 
 -- Where `next_run_at` is NULL nothing was done: the store wants to be told the first occurrence after `wall_now`.
 -- statement schedule_define write
 -- takes name text, every_least duration?, every_most duration?, cron text?, cron_given text?, zone text?,
 --   jitter duration, fail_least duration?, fail_most duration?, ttl duration, misfire text, misfire_after duration,
---   queue text?, payload bytes?, command text?, first_occurrence time?
+--   queue text?, payload bytes?, command text?, next_run_at time?, next_run_in duration?, first_occurrence time?
 -- gives created bool, changed bool, next_run_at time?, wall_now time
 INSERT OR REPLACE INTO temp.leasehold_schedule_act (id, schedule_id, luck, outcome)
 SELECT 1, s.id, {luck},
-       CASE WHEN s.id IS NULL THEN 'created' WHEN {rule_differs} THEN 'rule' WHEN {rest_differs} THEN 'rest'
-            ELSE 'same' END
+       CASE WHEN s.id IS NULL THEN 'created' WHEN {rule_differs} THEN 'rule'
+            WHEN {rest_differs}
+              OR ({given_next} IS NOT NULL
+                  AND ({asked_next}, 1, 'scheduled') <> (s.next_run_at, s.next_given, s.next_cause)) THEN 'rest' ELSE 'same' END
   FROM {named_schedule} LEFT JOIN leasehold_schedule_task AS t ON t.schedule_id = s.id;
-UPDATE temp.leasehold_schedule_act SET outcome = 'plan'
- WHERE outcome IN ('created', 'rule') AND :cron IS NOT NULL AND (:first_occurrence > :wall) IS NOT TRUE;
--- One with a pause is due at once.
-INSERT INTO leasehold_schedule
-  (name, every_least, every_most, cron, cron_given, zone, jitter, fail_least, fail_most, ttl, misfire, misfire_after,
-   queue, created_at, next_occurrence, next_run_at)
-SELECT :name, :every_least, :every_most, :cron, :cron_given, :zone, :jitter, :fail_least, :fail_most, :ttl, :misfire,
-       :misfire_after, :queue, :wall, CASE WHEN :cron IS NOT NULL THEN :first_occurrence END,
-       CASE WHEN :cron IS NULL THEN :wall ELSE :first_occurrence + luck % (:jitter + 1) END
-  FROM temp.leasehold_schedule_act WHERE outcome = 'created';
+UPDATE temp.leasehold_schedule_act AS a SET outcome = 'plan'
+ WHERE {lacks_occurrence}
+   AND (outcome = 'created'
+        OR (outcome = 'rule' AND NOT (SELECT s.next_given FROM leasehold_schedule AS s WHERE s.id = a.schedule_id)));
+{create}, :queue, {created_with};
 UPDATE leasehold_schedule AS s
-   SET version = s.version + (a.outcome = 'rule'), every_least = :every_least, every_most = :every_most, cron = :cron,
-       cron_given = :cron_given, zone = :zone, jitter = :jitter, fail_least = :fail_least, fail_most = :fail_most,
-       ttl = :ttl, misfire = :misfire, misfire_after = :misfire_after, queue = :queue,
-       next_occurrence = CASE WHEN a.outcome = 'rest' THEN s.next_occurrence
-                              WHEN :cron IS NOT NULL THEN :first_occurrence END,
-       next_run_at = CASE WHEN {kept} THEN s.next_run_at
+   SET version = s.version + (a.outcome = 'rule' OR {given_next} IS NOT NULL), every_least = :every_least,
+       every_most = :every_most, cron = :cron, cron_given = :cron_given, zone = :zone, jitter = :jitter,
+       fail_least = :fail_least, fail_most = :fail_most, ttl = :ttl, misfire = :misfire,
+       misfire_after = :misfire_after, queue = :queue,
+       next_occurrence = CASE WHEN :cron IS NULL THEN NULL WHEN {given_next} IS NOT NULL THEN {asked_next}
+                              WHEN a.outcome = 'rest' THEN s.next_occurrence WHEN s.next_given THEN {planned}
+                              ELSE :first_occurrence END,
+       next_run_at = CASE WHEN {given_next} IS NOT NULL THEN {asked_next}
+                          WHEN s.next_given AND (s.cron IS NULL) <> (:cron IS NULL) THEN {planned}
+                          WHEN {kept} THEN s.next_run_at
                           WHEN :cron IS NOT NULL THEN :first_occurrence + a.luck % (:jitter + 1)
                           ELSE :wall + :every_least + a.luck % (:every_most - :every_least + 1) END,
-       next_cause = CASE WHEN {kept} THEN s.next_cause ELSE 'scheduled' END
+       next_cause = CASE WHEN {given_next} IS NULL AND {kept} AND NOT (s.next_given AND (s.cron IS NULL) <> (:cron IS NULL))
+                         THEN s.next_cause ELSE 'scheduled' END,
+       next_given = s.next_given OR {given_next} IS NOT NULL
   FROM temp.leasehold_schedule_act AS a
  WHERE s.id = a.schedule_id AND a.outcome IN ('rule', 'rest');
 INSERT OR REPLACE INTO leasehold_schedule_task (schedule_id, command, payload)
 SELECT s.id, :command, {job_payload}
   FROM temp.leasehold_schedule_act AS a CROSS JOIN leasehold_schedule AS s ON s.name = :name WHERE {defined};
-INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
-SELECT :now, 'schedule', s.name, 'defined', s.token, '', '', CASE WHEN a.outcome <> 'created' THEN 'changed' END
-  FROM temp.leasehold_schedule_act AS a CROSS JOIN leasehold_schedule AS s ON s.name = :name WHERE {defined};
+{note_definition};
 SELECT a.outcome = 'created' AS created, {defined} AS changed,
+       CASE WHEN a.outcome <> 'plan' THEN s.due_at END AS next_run_at, :wall AS wall_now
+  FROM temp.leasehold_schedule_act AS a LEFT JOIN leasehold_schedule AS s ON s.name = :name;
+
+-- Creates a schedule for those who bring their own command, unless there is one of this name: that stays as it is.
+-- statement schedule_ensure write
+-- takes name text, every_least duration?, every_most duration?, cron text?, cron_given text?, zone text?,
+--   jitter duration, fail_least duration?, fail_most duration?, ttl duration, misfire text, misfire_after duration,
+--   next_run_at time?, next_run_in duration?, first_occurrence time?
+-- gives created bool, differs bool, next_run_at time?, wall_now time
+INSERT OR REPLACE INTO temp.leasehold_schedule_act (id, schedule_id, luck, outcome)
+SELECT 1, s.id, {luck},
+       CASE WHEN s.id IS NOT NULL THEN 'same' WHEN {lacks_occurrence} THEN 'plan' ELSE 'created' END
+  FROM {named_schedule};
+{create}, NULL, {created_with};
+-- Who brings a command wants to run it: one with a pause is due at once.
+UPDATE leasehold_schedule SET next_run_at = :wall
+ WHERE name = :name AND cron IS NULL AND NOT next_given
+   AND (SELECT outcome FROM temp.leasehold_schedule_act) = 'created';
+INSERT INTO leasehold_schedule_task (schedule_id)
+SELECT s.id FROM temp.leasehold_schedule_act AS a CROSS JOIN leasehold_schedule AS s ON s.name = :name WHERE {defined};
+{note_definition};
+SELECT a.outcome = 'created' AS created,
+       coalesce({rule_differs} OR (s.cron_given, s.fail_least, s.fail_most, s.ttl, s.misfire, s.misfire_after, s.queue)
+         IS NOT (:cron_given, :fail_least, :fail_most, :ttl, :misfire, :misfire_after, NULL), 0) AS differs,
        CASE WHEN a.outcome <> 'plan' THEN s.due_at END AS next_run_at, :wall AS wall_now
   FROM temp.leasehold_schedule_act AS a LEFT JOIN leasehold_schedule AS s ON s.name = :name;
 
@@ -163,8 +226,8 @@ UPDATE temp.leasehold_schedule_act
 -- fragment moved_on
 a.outcome IN ('taken', 'skipped')
 
--- What is taken, and what comes after it. An occurrence that somebody wants beside the calendar leaves that alone; a
--- retry need not come any more.
+-- What is taken, and what comes after it. An occurrence that somebody wants beside the calendar leaves that alone, and
+-- the next run that somebody asked for, which has no jitter; a retry need not come any more.
 -- fragment choose
 UPDATE temp.leasehold_schedule_act AS a
    SET token = CASE a.outcome WHEN 'taken' THEN max(s.token + 1, :now) END,
@@ -174,8 +237,11 @@ UPDATE temp.leasehold_schedule_act AS a
                     WHEN a.due AND :taken IS NOT NULL THEN 'scheduled' WHEN a.wanted THEN 'triggered' END,
        missed = CASE WHEN a.due AND s.cron IS NOT NULL THEN nullif(:missed, 0) END,
        next_occurrence = CASE WHEN a.due AND s.cron IS NOT NULL THEN :next_occurrence ELSE s.next_occurrence END,
-       next_run_at = CASE WHEN s.cron IS NULL THEN :wall + {draw_pause}
-                          WHEN a.due THEN :next_occurrence + {draw_jitter}
+       next_run_at = CASE WHEN s.cron IS NULL THEN CASE WHEN a.due OR NOT s.next_given THEN :wall + {draw_pause}
+                                                         ELSE s.next_run_at END
+                          WHEN a.due AND NOT (s.next_given AND :next_occurrence = s.next_occurrence)
+                          THEN :next_occurrence + {draw_jitter}
+                          WHEN a.due OR (s.next_cause = 'retry' AND s.next_given) THEN s.next_occurrence
                           WHEN s.next_cause = 'retry' THEN s.next_occurrence + {draw_jitter} ELSE s.next_run_at END
   FROM leasehold_schedule AS s
  WHERE s.id = a.schedule_id AND {moved_on}
@@ -205,7 +271,10 @@ SELECT :now, 'schedule', s.name, 'skipped', s.token, '', '',
 -- fragment move_on
 UPDATE leasehold_schedule AS s
    SET version = s.version + 1, token = coalesce(a.token, s.token), triggered_at = NULL,
-       next_occurrence = a.next_occurrence, next_run_at = a.next_run_at, next_cause = 'scheduled'
+       next_occurrence = a.next_occurrence, next_run_at = a.next_run_at,
+       next_cause = CASE WHEN s.cron IS NULL AND s.next_given AND NOT a.due THEN s.next_cause ELSE 'scheduled' END,
+       next_given = s.next_given AND CASE WHEN s.cron IS NULL THEN NOT a.due
+                                          ELSE a.next_occurrence = s.next_occurrence END
   FROM temp.leasehold_schedule_act AS a
  WHERE s.id = a.schedule_id AND {moved_on};
 UPDATE temp.leasehold_schedule_act AS a
@@ -279,9 +348,11 @@ UPDATE leasehold_lease
  WHERE id = (SELECT v.lease_id FROM {the_schedule}
               CROSS JOIN leasehold_schedule_run AS v ON v.schedule_id = s.id AND v.token = :token
               WHERE a.outcome = 'extended');
-SELECT a.outcome AS outcome, a.why AS why, l.kind AS kind, :name AS key, r.token AS token, l.id AS lease_id,
-       l.holder AS holder, l.host AS host, l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start,
-       l.tty AS tty, l.instance AS instance, l.ttl AS ttl, l.acquired_at AS acquired_at,
+SELECT a.outcome AS outcome, a.why AS why, l.kind AS kind, :name AS key,
+       CASE a.outcome WHEN 'extended' THEN r.token END AS token,
+       CASE a.outcome WHEN 'extended' THEN l.id END AS lease_id, l.holder AS holder, l.host AS host,
+       l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start, l.tty AS tty,
+       CASE a.outcome WHEN 'extended' THEN l.instance END AS instance, l.ttl AS ttl, l.acquired_at AS acquired_at,
        l.heartbeat_at AS heartbeat_at, l.expires_at AS expires_at, l.ended_at AS ended_at,
        l.end_reason AS end_reason, l.end_detail AS end_detail, 0 AS waiters, 0 AS replayed, :now AS store_now
   FROM temp.leasehold_schedule_act AS a LEFT JOIN leasehold_schedule AS s ON s.id = a.schedule_id {its_run};
@@ -327,20 +398,28 @@ FROM temp.leasehold_schedule_act AS a
  WHERE {heard}
 
 -- statement schedule_finish write
--- takes name text, token int, ok bool, error text, counts text?
+-- takes name text, token int, ok bool, error text, counts text?, next_run_at time?, next_run_in duration?
 -- gives schedule_answer
 INSERT OR REPLACE INTO temp.leasehold_schedule_act (id, luck, verdict, outcome)
 SELECT 1, {luck}, CASE WHEN :ok THEN 'ok' ELSE 'failed' END, 'finished';
 {hear};
-UPDATE temp.leasehold_schedule_act AS a SET retry_at = :wall + {draw_pause_after_failure}
+-- What its holder asks for now, or somebody asked for before, comes in place of what the rule says.
+UPDATE temp.leasehold_schedule_act AS a
+   SET retry_at = CASE WHEN {given_next} IS NOT NULL THEN {asked_next}
+                       WHEN NOT s.next_given THEN :wall + {draw_pause_after_failure} END
   FROM leasehold_schedule AS s
- WHERE s.id = a.schedule_id AND a.verdict = 'failed' AND s.fail_least IS NOT NULL;
+ WHERE s.id = a.schedule_id AND a.verdict = 'failed' AND ({given_next} IS NOT NULL OR s.fail_least IS NOT NULL);
 UPDATE leasehold_schedule AS s
    SET version = s.version + 1,
+       next_occurrence = CASE WHEN s.cron IS NULL OR {given_next} IS NULL OR {retry_comes_first} THEN s.next_occurrence
+                              ELSE {asked_next} END,
        next_run_at = CASE WHEN {retry_comes_first} THEN a.retry_at
-                          WHEN s.cron IS NULL THEN :wall + {draw_pause} ELSE s.next_run_at END,
-       next_cause = CASE WHEN {retry_comes_first} THEN 'retry' WHEN s.cron IS NULL THEN 'scheduled'
-                         ELSE s.next_cause END
+                          WHEN {given_next} IS NOT NULL THEN {asked_next}
+                          WHEN s.cron IS NULL AND NOT s.next_given THEN :wall + {draw_pause} ELSE s.next_run_at END,
+       next_cause = CASE WHEN {retry_comes_first} THEN 'retry'
+                         WHEN {given_next} IS NOT NULL OR (s.cron IS NULL AND NOT s.next_given) THEN 'scheduled'
+                         ELSE s.next_cause END,
+       next_given = s.next_given OR ({given_next} IS NOT NULL AND (s.cron IS NULL OR NOT {retry_comes_first}))
   FROM temp.leasehold_schedule_act AS a
  WHERE s.id = a.schedule_id AND {heard};
 {settle};
@@ -360,7 +439,8 @@ SELECT 1, 'released', 'released', :wall;
 UPDATE leasehold_schedule AS s
    SET version = s.version + 1,
        next_run_at = CASE WHEN {retry_comes_first} THEN a.retry_at ELSE min(s.next_run_at, :wall) END,
-       next_cause = CASE WHEN {retry_comes_first} THEN 'retry' ELSE s.next_cause END
+       next_cause = CASE WHEN {retry_comes_first} THEN 'retry' ELSE s.next_cause END,
+       next_given = s.next_given AND s.cron IS NOT NULL
   FROM temp.leasehold_schedule_act AS a
  WHERE s.id = a.schedule_id AND {heard};
 {settle};
@@ -383,7 +463,7 @@ UPDATE leasehold_schedule SET triggered_at = :wall
 
 -- statement schedule_pause write
 -- takes name text, reason text
--- gives outcome text
+-- gives outcome outcome
 INSERT OR REPLACE INTO temp.leasehold_schedule_act (id, schedule_id, outcome)
 SELECT 1, s.id, CASE WHEN s.id IS NULL THEN 'not_found' ELSE 'paused' END FROM {named_schedule};
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
@@ -410,14 +490,15 @@ UPDATE leasehold_schedule AS s
    SET version = s.version + 1, paused_at = NULL, paused_reason = NULL,
        next_occurrence = CASE WHEN a.due THEN :next_occurrence ELSE s.next_occurrence END,
        next_run_at = CASE WHEN a.due THEN :next_occurrence + {draw_jitter} ELSE s.next_run_at END,
-       next_cause = CASE WHEN a.due THEN 'scheduled' ELSE s.next_cause END
+       next_cause = CASE WHEN a.due THEN 'scheduled' ELSE s.next_cause END,
+       next_given = CASE WHEN a.due THEN 0 ELSE s.next_given END
   FROM temp.leasehold_schedule_act AS a
  WHERE s.id = a.schedule_id AND a.outcome = 'resumed' AND s.paused_at IS NOT NULL;
 {tell};
 
 -- statement schedule_rename write
 -- takes name text, new_name text
--- gives outcome text
+-- gives outcome outcome
 INSERT OR REPLACE INTO temp.leasehold_schedule_act (id, schedule_id, outcome)
 SELECT 1, CASE WHEN o.id IS NULL THEN s.id END,
        CASE WHEN s.id IS NULL THEN 'not_found' WHEN o.id <> s.id THEN 'exists' ELSE 'renamed' END
@@ -428,8 +509,22 @@ UPDATE leasehold_schedule SET name = :new_name
  WHERE id = (SELECT schedule_id FROM temp.leasehold_schedule_act);
 SELECT outcome FROM temp.leasehold_schedule_act;
 
+-- Of the history of one schedule that is gone.
+-- fragment sweep
+WITH RECURSIVE schedules (id) AS (
+  SELECT min(schedule_id) FROM leasehold_schedule_run
+  UNION ALL
+  SELECT (SELECT min(r.schedule_id) FROM leasehold_schedule_run AS r WHERE r.schedule_id > s.id)
+    FROM schedules AS s WHERE s.id IS NOT NULL)
+DELETE FROM leasehold_schedule_run WHERE (schedule_id, occurrence) IN (
+  SELECT r.schedule_id, r.occurrence FROM leasehold_schedule_run AS r
+   WHERE r.schedule_id = (SELECT s.id FROM schedules AS s
+                           WHERE s.id NOT IN (SELECT id FROM leasehold_schedule) LIMIT 1) LIMIT :batch)
+
+-- The schedule is gone at once, and up to `batch` rows of its history. The others, which nobody finds any more, follow with
+-- schedule_sweep.
 -- statement schedule_remove write
--- takes name text
+-- takes name text, batch int
 -- gives schedule_answer
 INSERT OR REPLACE INTO temp.leasehold_schedule_act (id, schedule_id, luck, lost_token, outcome)
 SELECT 1, s.id, {luck}, r.token,
@@ -438,13 +533,19 @@ SELECT 1, s.id, {luck}, r.token,
 {note_loss} AND outcome = 'removed';
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host)
 SELECT :now, 'schedule', s.name, 'removed', s.token, '', '' FROM {the_schedule} WHERE a.outcome = 'removed';
-DELETE FROM leasehold_schedule_run
- WHERE schedule_id = (SELECT schedule_id FROM temp.leasehold_schedule_act WHERE outcome = 'removed');
 DELETE FROM leasehold_schedule_task
  WHERE schedule_id = (SELECT schedule_id FROM temp.leasehold_schedule_act WHERE outcome = 'removed');
 DELETE FROM leasehold_schedule
  WHERE id = (SELECT schedule_id FROM temp.leasehold_schedule_act WHERE outcome = 'removed');
+{sweep};
 {tell};
+
+-- What is left of the histories of schedules that are gone, in steps until nothing is.
+-- statement schedule_sweep write
+-- takes batch int
+-- gives removed int
+{sweep};
+SELECT changes() AS removed;
 
 -- One that has no queue is not found here.
 -- statement schedule_fire write
@@ -462,8 +563,8 @@ SELECT 1, s.id, {luck}, 0,
 -- What a job is unless somebody says otherwise: see NewJob.
 INSERT INTO leasehold_job
   (queue, priority, created_at, failure_budget, crash_budget, backoff_base, backoff_most, backoff_exponential, tags,
-   payload)
-SELECT s.queue, 0, :now, 10, 3, 5000000, 3600000000, 1, '[]', t.payload
+   schedule, occurrence, payload)
+SELECT s.queue, 0, :now, 10, 3, 5000000, 3600000000, 1, '[]', s.name, a.occurrence, t.payload
   FROM {the_schedule} CROSS JOIN leasehold_schedule_task AS t ON t.schedule_id = s.id WHERE a.outcome = 'taken';
 UPDATE temp.leasehold_schedule_act SET job_id = last_insert_rowid() WHERE outcome = 'taken';
 INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone)

@@ -25,9 +25,11 @@ CASE WHEN :token <> s.token THEN 'superseded' WHEN l.end_reason = 'revoked' THEN
      WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired' ELSE 'finished' END
 
 -- fragment tell
-l.kind AS kind, :id AS key, s.token AS token, l.id AS lease_id, l.holder AS holder, l.host AS host,
-l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start, l.tty AS tty, l.instance AS instance,
-l.ttl AS ttl, l.acquired_at AS acquired_at, l.heartbeat_at AS heartbeat_at, l.expires_at AS expires_at,
+l.kind AS kind, :id AS key, CASE WHEN a.outcome IN ('granted', 'extended') THEN s.token END AS token,
+CASE WHEN a.outcome IN ('granted', 'extended') THEN l.id END AS lease_id, l.holder AS holder, l.host AS host,
+l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start, l.tty AS tty,
+CASE WHEN a.outcome IN ('granted', 'extended') THEN l.instance END AS instance, l.ttl AS ttl,
+l.acquired_at AS acquired_at, l.heartbeat_at AS heartbeat_at, l.expires_at AS expires_at,
 l.ended_at AS ended_at, l.end_reason AS end_reason, l.end_detail AS end_detail, 0 AS waiters, a.replayed AS replayed,
 :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_session AS s ON s.id = :id
@@ -126,7 +128,8 @@ f.item AS item, a.replayed AS replayed, l.holder AS holder, l.host AS host, l.ex
 -- One row per item whose claim ended with it; if there is none, one row without an item.
 -- statement session_close write
 -- takes id text, token int, reason text
--- gives outcome text, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?, store_now time
+-- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
+--   store_now time
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, replayed, outcome)
 SELECT 1, l.id, coalesce(s.token = :token AND l.end_reason = 'released', 0),
        CASE WHEN l.id IS NULL THEN 'not_found'
@@ -148,7 +151,8 @@ SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END A
 -- An operator's, without a token.
 -- statement session_revoke write
 -- takes id text, reason text
--- gives outcome text, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?, store_now time
+-- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
+--   store_now time
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, replayed, outcome)
 SELECT 1, l.id, 0, CASE WHEN l.id IS NOT NULL AND l.ended_at IS NULL THEN 'revoked' ELSE 'not_found' END
   FROM {named_session};

@@ -1,7 +1,7 @@
 -- Named locks: the first thing a lease can hold. One holder has all of a lock, or several have shares of it.
 
--- Never deleted: the row remembers the token. No CHECKs on these tables: only the functions below write to them, and
--- PostgreSQL parses a CHECK anew with every statement.
+-- The row remembers the token; prune removes it only when that is old. No CHECKs on these tables: only the functions
+-- below write to them, and PostgreSQL parses a CHECK anew with every statement.
 CREATE TABLE leasehold.lock (
   name     text    PRIMARY KEY,
   -- The latest that was given, for all of the lock or for a share; 0 where nobody ever had it.
@@ -19,6 +19,7 @@ CREATE TABLE leasehold.lock (
   -- All names under the lease above, where they are several.
   together text[]
 ) WITH (fillfactor = 70);
+CREATE INDEX lock_lease ON leasehold.lock (lease_id);
 
 -- A share: a grant of its own, beside others. The row stays as long as its lease, so that a holder who comes too late
 -- is told why.
@@ -44,3 +45,4 @@ CREATE TABLE leasehold.waiter (
   lease_id   bigint NOT NULL
 );
 CREATE INDEX waiter_line ON leasehold.waiter (name, place);
+CREATE INDEX waiter_lease ON leasehold.waiter (lease_id);

@@ -3,7 +3,7 @@
 CREATE FUNCTION leasehold.require_lock_name(name text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-  IF name IS NULL OR octet_length(name) NOT BETWEEN 1 AND 512 OR name ~ '[\x01-\x1f\x7f]' THEN
+  IF name IS NULL OR octet_length(name) NOT BETWEEN 1 AND 512 OR name ~ E'[\\x01-\\x1f\\x7f]' THEN
     RAISE EXCEPTION 'a lock name has 1 to 512 bytes and no control characters'
       USING ERRCODE = 'LH003';
   END IF;

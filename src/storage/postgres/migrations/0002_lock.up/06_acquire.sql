@@ -77,7 +77,8 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   sound     boolean := leasehold.require_safe_transaction() AND leasehold.require_ttl(ttl)
-    AND leasehold.require_lock_delay(delay);
+    AND leasehold.require_lock_delay(delay)
+    AND leasehold.require_holder(holder, request_id, host, boot_id, tty, instance);
   locks     leasehold.lock[] := leasehold.lock_rows(names);
   moment    timestamptz := leasehold.now();
   k         leasehold.lock;
@@ -153,7 +154,9 @@ DECLARE
   new_token bigint;
   new_lease bigint;
 BEGIN
-  IF lock_acquire.delay IS NULL AND leasehold.is_safe_transaction() AND leasehold.is_ttl(lock_acquire.ttl) THEN
+  IF lock_acquire.delay IS NULL AND leasehold.is_safe_transaction() AND leasehold.is_ttl(lock_acquire.ttl)
+     AND leasehold.is_holder(lock_acquire.holder, lock_acquire.request_id, lock_acquire.host, lock_acquire.boot_id,
+                             lock_acquire.tty, lock_acquire.instance) THEN
     UPDATE leasehold.lock AS k
        SET token = leasehold.next_token(k.token, moment),
            lease_id = nextval('leasehold.lease_id_seq')

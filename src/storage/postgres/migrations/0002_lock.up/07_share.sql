@@ -83,7 +83,8 @@ DECLARE
 BEGIN
   sound := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
        AND leasehold.require_ttl(ttl) AND leasehold.require_lock_delay(delay)
-       AND leasehold.require_lock_permits(permits, capacity);
+       AND leasehold.require_lock_permits(permits, capacity)
+       AND leasehold.require_holder(holder, request_id, host, boot_id, tty, instance);
   k := leasehold.lock_row(lock_share.name);
   moment := leasehold.now();
   IF lock_share.request_id IS NOT NULL THEN

@@ -70,7 +70,8 @@ DECLARE
   moment timestamptz;
   kept   boolean;
 BEGIN
-  sound := leasehold.require_safe_transaction() AND leasehold.require_ttl(patience);
+  sound := leasehold.require_safe_transaction() AND leasehold.require_ttl(patience)
+       AND leasehold.require_holder(holder, request_id, host, boot_id, tty, instance);
   IF patience > interval '1 minute' THEN
     RAISE EXCEPTION 'patience % is more than a minute: a waiter that dies would keep everybody waiting for so long',
                     patience

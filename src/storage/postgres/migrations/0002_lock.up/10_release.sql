@@ -3,15 +3,17 @@
 -- A release that finds nothing to end: the first answer again, or lost.
 CREATE FUNCTION leasehold.lock_released_before(name text, token bigint, moment timestamptz)
 RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
-  answer leasehold.lease_answer := leasehold.lock_lost(name, token, moment);
+  l leasehold.lease;
 BEGIN
-  IF answer.why = 'finished' AND answer.end_reason = 'released' THEN
-    answer.outcome := 'released';
-    answer.why := NULL;
-    answer.replayed := true;
+  SELECT t.* INTO l FROM leasehold.lease AS t
+   WHERE t.id = leasehold.lock_lease_of(lock_released_before.name, lock_released_before.token);
+  IF l.end_reason = 'released' THEN
+    RETURN leasehold.lease_answer('released', NULL, lock_released_before.name, lock_released_before.token, l, 0, true,
+                                  moment);
   END IF;
-  RETURN answer;
+  RETURN leasehold.lock_lost(lock_released_before.name, lock_released_before.token, moment);
 END $$;
 
 -- Gives back a share, or locks that were taken together.

@@ -30,7 +30,7 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound   boolean := leasehold.require_safe_transaction();
+  sound   boolean := leasehold.require_safe_transaction() AND leasehold.require_text('reason', reason);
   revoked bigint[] := leasehold.lock_revocable(lock_revoke.name, lock_revoke.token);
   moment  timestamptz := leasehold.now();
   k       leasehold.lock;

@@ -10,14 +10,16 @@ DECLARE
   sound boolean;
   why   text;
 BEGIN
-  sound := leasehold.require_safe_transaction();
+  sound := leasehold.require_durable_transaction();
   -- A grant of a lock is current as long as its lease has not ended, and nobody can end it while we have it. The row of
-  -- the lock is left alone: shares of others come and go.
+  -- the lock is left alone: shares of others come and go. At REPEATABLE READ and above the row lock fails with 40001 if
+  -- the lease has changed since the snapshot, so an old snapshot never passes.
   PERFORM FROM leasehold.lease AS t
     WHERE t.id = leasehold.lock_lease_of(fence.name, fence.token) AND t.ended_at IS NULL FOR KEY SHARE;
   IF FOUND THEN
     RETURN;
   END IF;
+  sound := leasehold.require_in_snapshot(fence.token);
   why := coalesce((leasehold.lock_lost(fence.name, fence.token, leasehold.now())).why, 'never granted');
   RAISE EXCEPTION 'lock "%": token % is not current (%)', fence.name, fence.token, why
     USING ERRCODE = 'LH001', DETAIL = why,

@@ -32,7 +32,10 @@ CREATE TABLE leasehold.job (
   payload             bytea       NOT NULL,
   dedupe_key          text        COLLATE "C",
   limit_key           text        COLLATE "C",
-  tags                text[]      NOT NULL DEFAULT '{}'
+  tags                text[]      NOT NULL DEFAULT '{}',
+  -- The schedule that enqueued it, and for which occurrence.
+  schedule            text        COLLATE "C",
+  occurrence          timestamptz
 );
 
 -- What can be claimed. The one index is the filter and the order of a claim, and nothing else.
@@ -72,7 +75,18 @@ CREATE TABLE leasehold.deferred (
 );
 CREATE INDEX deferred_due ON leasehold.deferred (queue, due_at, job_id);
 
--- What waits for other jobs to complete: a row per predecessor that has not. due_at: not before that, either.
+-- The jobs that a job runs after: its own data, kept as long as both exist. if_failed says what becomes of the job when
+-- one of them ends without completing: cancel, run or wait.
+CREATE TABLE leasehold.predecessor (
+  job_id    bigint NOT NULL,
+  after_id  bigint NOT NULL,
+  if_failed text   NOT NULL,
+  PRIMARY KEY (job_id, after_id)
+);
+CREATE INDEX predecessor_after ON leasehold.predecessor (after_id);
+
+-- What waits for other jobs: a row per predecessor that has yet to end as it should, derived from `predecessor` when the
+-- job is enqueued or retried. due_at: not before that, either.
 CREATE TABLE leasehold.blocked (
   job_id   bigint      NOT NULL,
   after_id bigint      NOT NULL,
@@ -194,7 +208,11 @@ CREATE TYPE leasehold.job_claimed AS (
   holder       text,
   host         text,
   heartbeat_at timestamptz,
-  retry_at     timestamptz
+  retry_at     timestamptz,
+  -- Of a refusal for want of a place: the job that will make one first. Holder, times and ttl are those of its lease.
+  held_job_id  bigint,
+  schedule     text,
+  occurrence   timestamptz
 );
 
 -- The same as one answer: what a claim of one job was granted, or the jobs of a claim of many side by side. A thousand
@@ -219,11 +237,18 @@ CREATE TYPE leasehold.job_lot AS (
   host         text,
   heartbeat_at timestamptz,
   retry_at     timestamptz,
+  held_job_id  bigint,
+  schedule     text,
+  occurrence   timestamptz,
   job_ids      bigint[],
   payloads     bytea[],
   priorities   bigint[],
   attempts     bigint[],
-  created_ats  timestamptz[]
+  created_ats  timestamptz[],
+  -- Those of the jobs that a schedule has enqueued: few, if any.
+  scheduled_ids bigint[],
+  schedules     text[],
+  occurrences   timestamptz[]
 );
 
 -- What became of a verdict, and where it has put the job.

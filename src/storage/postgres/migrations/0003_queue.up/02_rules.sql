@@ -3,17 +3,21 @@
 CREATE FUNCTION leasehold.micros(span interval) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$ SELECT (extract(epoch FROM span) * 1000000)::bigint $$;
 
-CREATE FUNCTION leasehold.is_key(key text) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$ SELECT octet_length(key) BETWEEN 1 AND 512 AND key !~ '[\x01-\x1f\x7f]' $$;
+-- A moment that somebody wants something at: RFC 3339 and the calendar of schedules end with the year 9999.
+CREATE FUNCTION leasehold.require_moment(moment timestamptz) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(moment < timestamptz '10000-01-01 00:00:00Z', 'a moment is in the years up to 9999')
+$$;
 
-CREATE FUNCTION leasehold.require(fine boolean, message text) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-  IF fine IS NOT TRUE THEN
-    RAISE EXCEPTION '%', message USING ERRCODE = 'LH003';
-  END IF;
-  RETURN true;
-END $$;
+-- How long anything can be put off: 100 years, as in core/job_limits.h.
+CREATE FUNCTION leasehold.is_delay(span interval) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT extract(epoch FROM span) BETWEEN 0 AND 3155760000 $$;
+
+-- How many jobs an act is about at most.
+CREATE FUNCTION leasehold.require_most(most bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(most BETWEEN 1 AND 2147483647, 'the most is a number from 1')
+$$;
 
 CREATE FUNCTION leasehold.require_queue(queue text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
@@ -23,7 +27,7 @@ $$;
 -- What every job passes that has no settings of its own but a priority.
 CREATE FUNCTION leasehold.is_bare_job(queue text, payload_bytes bigint, priority bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT octet_length(queue) BETWEEN 1 AND 512 AND queue !~ '[\x01-\x1f\x7f]' AND payload_bytes <= 1048576
+  SELECT octet_length(queue) BETWEEN 1 AND 512 AND queue !~ E'[\\x01-\\x1f\\x7f]' AND payload_bytes <= 1048576
      AND priority BETWEEN -32768 AND 32767
 $$;
 
@@ -34,7 +38,7 @@ CREATE FUNCTION leasehold.is_plain_job(
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.is_bare_job(queue, payload_bytes, priority)
      AND failure_budget BETWEEN 1 AND 1000 AND crash_budget BETWEEN 1 AND 1000
-     AND backoff_base >= interval '0' AND backoff_most >= interval '0' AND tags = '{}'
+     AND leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_most) AND tags = '{}'
 $$;
 
 CREATE FUNCTION leasehold.require_job(
@@ -46,10 +50,11 @@ CREATE FUNCTION leasehold.require_job(
      AND leasehold.require(priority BETWEEN -32768 AND 32767, 'a priority is between -32768 and 32767')
      AND leasehold.require(failure_budget BETWEEN 1 AND 1000, 'a failure budget is between 1 and 1000')
      AND leasehold.require(crash_budget BETWEEN 1 AND 1000, 'a crash budget is between 1 and 1000')
-     AND leasehold.require(backoff_base >= interval '0' AND backoff_most >= interval '0', 'a backoff is not negative')
+     AND leasehold.require(leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_most),
+                           'a backoff is between 0 and 100 years')
      AND leasehold.require(cardinality(tags) <= 20 AND NOT EXISTS (
-           SELECT FROM unnest(tags) AS t(tag) WHERE (octet_length(t.tag) BETWEEN 1 AND 64) IS NOT TRUE),
-         'a job has up to 20 tags of 1 to 64 bytes')
+           SELECT FROM unnest(tags) AS t(tag) WHERE (leasehold.is_key(t.tag) AND octet_length(t.tag) <= 64) IS NOT TRUE),
+         'a job has up to 20 tags of 1 to 64 bytes without control characters')
 $$;
 
 CREATE FUNCTION leasehold.require_bare_job(queue text, payload_bytes bigint, priority bigint) RETURNS boolean
@@ -57,9 +62,17 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require_job(queue, payload_bytes, priority, 1, 1, interval '0', interval '0', '{}')
 $$;
 
+-- When a job is to run.
+CREATE FUNCTION leasehold.require_start(delay interval, run_at timestamptz) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT leasehold.require(leasehold.is_delay(delay), 'a delay is between 0 and 100 years')
+     AND leasehold.require(run_at IS NULL OR delay = interval '0', 'a job has a delay or a moment to run at, not both')
+     AND (run_at IS NULL OR leasehold.require_moment(run_at))
+$$;
+
 CREATE FUNCTION leasehold.is_claim(queue text, most bigint, ttl interval) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT octet_length(queue) BETWEEN 1 AND 512 AND most BETWEEN 1 AND 1000
+  SELECT octet_length(queue) BETWEEN 1 AND 512 AND queue !~ E'[\\x01-\\x1f\\x7f]' AND most BETWEEN 1 AND 1000
      AND (ttl IS NULL OR ttl BETWEEN interval '50 milliseconds' AND interval '30 days')
 $$;
 
@@ -89,6 +102,17 @@ BEGIN
   IF EXISTS (SELECT FROM leasehold.awaited AS a WHERE a.topic = wake.topic AND a.until > moment) THEN
     PERFORM pg_notify('leasehold', wake.topic);
   END IF;
+END $$;
+
+-- Enqueues work at every isolation level. A snapshot hides those who began to listen after it, so a transaction that
+-- keeps one always notifies.
+CREATE FUNCTION leasehold.require_enqueue_transaction(queue text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('transaction_isolation') <> 'read committed' THEN
+    PERFORM pg_notify('leasehold', 'queue:' || queue);
+  END IF;
+  RETURN leasehold.require_durable_transaction();
 END $$;
 
 -- Says that somebody listens to a topic for the next while: who changes something there notifies.

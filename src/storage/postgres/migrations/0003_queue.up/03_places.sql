@@ -38,28 +38,25 @@ BEGIN
                                 WHERE r.job_id = job_count.job_id AND r.outcome = 'retried'), 0));
 END $$;
 
--- These jobs have completed (or are gone): whoever waited for nothing else goes on. All rows of a waiting job are
--- locked before one is deleted, in one order: else two of its predecessors, completing at once, would each leave it
--- to the other.
-CREATE FUNCTION leasehold.job_unblock(predecessors bigint[], moment timestamptz) RETURNS bigint
+-- These jobs need not wait for `done` any more: whoever waits for nothing else goes on; gives how many do. All rows of a
+-- waiting job are locked before one is deleted, in one order: else two of its predecessors, completing at once, would
+-- each leave it to the other.
+CREATE FUNCTION leasehold.job_go_on(waiting bigint[], done bigint[], moment timestamptz) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  waiting   bigint[] := ARRAY(SELECT DISTINCT b.job_id FROM leasehold.blocked AS b
-                               WHERE b.after_id = ANY (predecessors));
   unblocked bigint := 0;
   freed     record;
 BEGIN
   PERFORM FROM leasehold.blocked AS b WHERE b.job_id = ANY (waiting) ORDER BY b.job_id, b.after_id FOR UPDATE;
   FOR freed IN
     WITH gone AS (
-      DELETE FROM leasehold.blocked AS b WHERE b.job_id = ANY (waiting) AND b.after_id = ANY (predecessors)
+      DELETE FROM leasehold.blocked AS b WHERE b.job_id = ANY (waiting) AND b.after_id = ANY (done)
       RETURNING b.job_id, b.after_id, b.due_at)
     SELECT g.job_id, max(g.due_at) AS due_at,
            (SELECT coalesce(max(s.token), 0) FROM leasehold.settled AS s WHERE s.job_id = g.job_id) AS last_token
       FROM gone AS g
-     WHERE NOT EXISTS (SELECT FROM leasehold.blocked AS b
-                        WHERE b.job_id = g.job_id AND b.after_id <> ALL (predecessors))
+     WHERE NOT EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.job_id = g.job_id AND b.after_id <> ALL (done))
      GROUP BY g.job_id
   LOOP
     PERFORM leasehold.job_put_back(ARRAY[freed.job_id], freed.last_token, false, freed.due_at, moment);
@@ -68,8 +65,16 @@ BEGIN
   RETURN unblocked;
 END $$;
 
--- Does what a final outcome brings along: the dedupe key is free, progress is history, who waited for it hears of it.
-CREATE FUNCTION leasehold.job_finish(jobs bigint[], completed boolean, moment timestamptz) RETURNS void
+-- These jobs have completed.
+CREATE FUNCTION leasehold.job_unblock(predecessors bigint[], moment timestamptz) RETURNS bigint
+LANGUAGE sql AS $$
+  SELECT leasehold.job_go_on(
+    ARRAY(SELECT DISTINCT b.job_id FROM leasehold.blocked AS b WHERE b.after_id = ANY (predecessors)), predecessors,
+    moment)
+$$;
+
+-- What a final outcome frees: the dedupe key and the progress go, who waits for the end hears of it.
+CREATE FUNCTION leasehold.job_clean_up(jobs bigint[], moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -78,15 +83,102 @@ BEGIN
   DELETE FROM leasehold.dedupe AS d WHERE d.job_id = ANY (jobs);
   DELETE FROM leasehold.progress AS p WHERE p.job_id = ANY (jobs);
   DELETE FROM leasehold.cancel_request AS c WHERE c.job_id = ANY (jobs);
-  IF completed AND EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.after_id = ANY (jobs)) THEN
-    PERFORM leasehold.job_unblock(jobs, moment);
-  END IF;
   FOR heard IN
     SELECT a.topic FROM leasehold.awaited AS a
      WHERE a.topic = ANY (ARRAY(SELECT 'job:' || t.id FROM unnest(jobs) AS t(id))) AND a.until > moment
   LOOP
     PERFORM pg_notify('leasehold', heard);
   END LOOP;
+END $$;
+
+-- Cancels jobs that wait for one of `ended`, and says in an event which one that was. Gives those that were still
+-- waiting. The caller has locked their rows.
+CREATE FUNCTION leasehold.job_cancel_dependents(waiting bigint[], ended bigint[], removed boolean, moment timestamptz)
+RETURNS bigint[] LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  cancelled bigint[];
+BEGIN
+  WITH gone AS (
+    DELETE FROM leasehold.blocked AS b WHERE b.job_id = ANY (waiting) RETURNING b.job_id, b.after_id
+  ), named AS (
+    SELECT g.job_id, min(g.after_id) FILTER (WHERE g.after_id = ANY (ended)) AS after_id FROM gone AS g
+     GROUP BY g.job_id
+  ), noted AS (
+    INSERT INTO leasehold.settled (job_id, token, at, final, outcome)
+    SELECT n.job_id, leasehold.next_token(
+             (SELECT coalesce(max(s.token), 0) FROM leasehold.settled AS s WHERE s.job_id = n.job_id), moment),
+           moment, true, 'cancelled'
+      FROM named AS n RETURNING job_id, token
+  ), told AS (
+    INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
+    SELECT moment, 'job', n.job_id::text, 'cancelled', t.token, '', '',
+           leasehold.job_end_in_words(n.after_id, removed)
+      FROM named AS n JOIN noted AS t ON t.job_id = n.job_id ORDER BY n.job_id)
+  SELECT array_agg(n.job_id ORDER BY n.job_id) INTO cancelled FROM named AS n;
+  PERFORM leasehold.job_clean_up(cancelled, moment);
+  RETURN coalesce(cancelled, '{}');
+END $$;
+
+-- How a predecessor ended, as the reason why others are cancelled: "job 7 failed".
+CREATE FUNCTION leasehold.job_end_in_words(id bigint, removed boolean) RETURNS text
+LANGUAGE sql STABLE AS $$
+  SELECT format('job %s %s', id,
+    CASE WHEN removed THEN 'was removed'
+         WHEN EXISTS (SELECT FROM leasehold.settled AS s
+                       WHERE s.job_id = job_end_in_words.id AND s.final AND s.outcome = 'cancelled')
+         THEN 'was cancelled' ELSE 'failed' END)
+$$;
+
+-- So many dependents are cancelled or go on with one act. A verdict must not take long because many depend on its job:
+-- what is left is found by `recover`, and nobody can claim it meanwhile.
+CREATE FUNCTION leasehold.most_dependents() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT 1000::bigint $$;
+
+-- These jobs have ended without completing, or are removed: each job that waits for them does as its if_failed says,
+-- and who is cancelled lets down its own dependents. A removed job can never complete: who would wait for it is
+-- cancelled. Gives how many went on or were cancelled.
+CREATE FUNCTION leasehold.job_let_down(jobs bigint[], removed boolean, moment timestamptz) RETURNS bigint
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  ended    bigint[] := jobs;
+  gone     boolean := removed;
+  touched  bigint := 0;
+  runners  bigint[];
+  losers   bigint[];
+BEGIN
+  WHILE ended <> '{}' AND touched < leasehold.most_dependents() LOOP
+    SELECT coalesce(array_agg(d.job_id) FILTER (WHERE d.if_failed = 'run'), '{}'),
+           coalesce(array_agg(d.job_id) FILTER (WHERE d.if_failed <> 'run'), '{}')
+      INTO runners, losers
+      FROM (SELECT DISTINCT b.job_id, p.if_failed FROM leasehold.blocked AS b
+              JOIN leasehold.predecessor AS p ON p.job_id = b.job_id AND p.after_id = b.after_id
+             WHERE b.after_id = ANY (ended) AND (gone OR p.if_failed <> 'wait')
+             LIMIT leasehold.most_dependents() - touched) AS d;
+    PERFORM FROM leasehold.blocked AS b WHERE b.job_id = ANY (runners || losers)
+      ORDER BY b.job_id, b.after_id FOR UPDATE;
+    PERFORM leasehold.job_go_on(runners, ended, moment);
+    ended := leasehold.job_cancel_dependents(losers, ended, gone, moment);
+    touched := touched + cardinality(runners) + cardinality(losers);
+    gone := false;
+  END LOOP;
+  RETURN touched;
+END $$;
+
+-- Side effects of a final outcome.
+CREATE FUNCTION leasehold.job_finish(jobs bigint[], completed boolean, moment timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+  PERFORM leasehold.job_clean_up(jobs, moment);
+  IF NOT EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.after_id = ANY (jobs)) THEN
+    RETURN;
+  END IF;
+  IF completed THEN
+    PERFORM leasehold.job_unblock(jobs, moment);
+  ELSE
+    PERFORM leasehold.job_let_down(jobs, false, moment);
+  END IF;
 END $$;
 
 -- The same for completed jobs of which most have nothing of this: their range of ids tells that with one look at each

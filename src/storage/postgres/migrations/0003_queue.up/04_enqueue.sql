@@ -1,8 +1,8 @@
 -- Enqueue.
 
--- Whether a job has completed. If not, it is locked where it is found, so that it cannot before we commit: whoever
--- settles it then sees who waits for it.
-CREATE FUNCTION leasehold.job_has_completed(id bigint) RETURNS boolean
+-- How a job has ended; NULL: not yet. Then it is locked where it is found, so that it cannot end before we commit:
+-- whoever settles it then sees who waits for it.
+CREATE FUNCTION leasehold.job_outcome(id bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -10,29 +10,29 @@ DECLARE
   last       record;
   held_token bigint;
 BEGIN
-  SELECT t.queue, t.priority INTO j FROM leasehold.job AS t WHERE t.id = job_has_completed.id;
+  SELECT t.queue, t.priority INTO j FROM leasehold.job AS t WHERE t.id = job_outcome.id;
   PERFORM leasehold.require(FOUND, format('job %s does not exist', id));
   FOR try IN 1 .. 10 LOOP
     PERFORM FROM leasehold.ready AS r
-      WHERE r.queue = j.queue AND r.priority = j.priority AND r.job_id = job_has_completed.id FOR UPDATE;
-    IF FOUND THEN RETURN false; END IF;
+      WHERE r.queue = j.queue AND r.priority = j.priority AND r.job_id = job_outcome.id FOR UPDATE;
+    IF FOUND THEN RETURN NULL; END IF;
     PERFORM FROM leasehold.bundle AS b
-      WHERE b.first_id = (SELECT o.first_id FROM leasehold.bundle_of(job_has_completed.id) AS o) FOR UPDATE;
-    IF FOUND THEN RETURN false; END IF;
-    PERFORM FROM leasehold.deferred AS d WHERE d.job_id = job_has_completed.id FOR UPDATE;
-    IF FOUND THEN RETURN false; END IF;
-    PERFORM FROM leasehold.blocked AS b WHERE b.job_id = job_has_completed.id FOR UPDATE;
-    IF FOUND THEN RETURN false; END IF;
+      WHERE b.first_id = (SELECT o.first_id FROM leasehold.bundle_of(job_outcome.id) AS o) FOR UPDATE;
+    IF FOUND THEN RETURN NULL; END IF;
+    PERFORM FROM leasehold.deferred AS d WHERE d.job_id = job_outcome.id FOR UPDATE;
+    IF FOUND THEN RETURN NULL; END IF;
+    PERFORM FROM leasehold.blocked AS b WHERE b.job_id = job_outcome.id FOR UPDATE;
+    IF FOUND THEN RETURN NULL; END IF;
     SELECT s.final, s.outcome INTO last FROM leasehold.settled AS s
-     WHERE s.job_id = job_has_completed.id ORDER BY s.token DESC LIMIT 1;
-    IF last.final THEN RETURN last.outcome = 'completed'; END IF;
+     WHERE s.job_id = job_outcome.id ORDER BY s.token DESC LIMIT 1;
+    IF last.final THEN RETURN last.outcome; END IF;
     SELECT g.token INTO held_token FROM leasehold.job_grant AS g
-     WHERE g.jobs @> ARRAY[job_has_completed.id]
-       AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = job_has_completed.id AND s.token = g.token)
+     WHERE g.jobs @> ARRAY[job_outcome.id]
+       AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = job_outcome.id AND s.token = g.token)
        FOR UPDATE;
     IF FOUND AND NOT EXISTS (SELECT FROM leasehold.settled AS s
-                              WHERE s.job_id = job_has_completed.id AND s.token = held_token) THEN
-      RETURN false;
+                              WHERE s.job_id = job_outcome.id AND s.token = held_token) THEN
+      RETURN NULL;
     END IF;
   END LOOP;
   RAISE EXCEPTION 'job % moves too fast to wait for it', id USING ERRCODE = '40001';
@@ -74,23 +74,82 @@ BEGIN
   END LOOP;
 END $$;
 
--- Makes a new job wait for others; gives how many of them have not completed.
-CREATE FUNCTION leasehold.job_block(id bigint, predecessors bigint[], due_at timestamptz) RETURNS bigint
+-- Which of its predecessors a job has to wait for, derived from how they stand. `dead`: one that has ended without
+-- completing, where the job is to be cancelled then. None of them is removed, retried or settled before we commit.
+CREATE FUNCTION leasehold.job_awaits(job_id bigint, OUT awaited bigint[], OUT dead bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  missing     bigint := 0;
-  predecessor bigint;
+  before  record;
+  outcome text;
 BEGIN
-  -- None of them is deleted meanwhile.
-  PERFORM FROM leasehold.job AS j WHERE j.id = ANY (predecessors) ORDER BY j.id FOR KEY SHARE;
-  FOR predecessor IN SELECT DISTINCT p.id FROM unnest(predecessors) AS p(id) ORDER BY 1 LOOP
-    IF NOT leasehold.job_has_completed(predecessor) THEN
-      INSERT INTO leasehold.blocked (job_id, after_id, due_at) VALUES (job_block.id, predecessor, job_block.due_at);
-      missing := missing + 1;
+  awaited := '{}';
+  PERFORM FROM leasehold.job AS j
+    WHERE j.id IN (SELECT p.after_id FROM leasehold.predecessor AS p WHERE p.job_id = job_awaits.job_id)
+    ORDER BY j.id FOR KEY SHARE;
+  FOR before IN
+    SELECT p.after_id, p.if_failed FROM leasehold.predecessor AS p JOIN leasehold.job AS j ON j.id = p.after_id
+     WHERE p.job_id = job_awaits.job_id ORDER BY p.after_id
+  LOOP
+    outcome := leasehold.job_outcome(before.after_id);
+    CONTINUE WHEN outcome = 'completed' OR (outcome IS NOT NULL AND before.if_failed = 'run');
+    IF outcome IS NOT NULL AND before.if_failed = 'cancel' THEN
+      dead := before.after_id;
+      RETURN;
     END IF;
+    awaited := awaited || before.after_id;
   END LOOP;
-  RETURN missing;
+END $$;
+
+-- Puts a new job, or one that is retried, behind its predecessors. Gives 'blocked' or 'dead' (then nothing was done);
+-- NULL: there is nothing to wait for.
+CREATE FUNCTION leasehold.job_block(job_id bigint, due_at timestamptz, OUT state text, OUT dead bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  awaits record;
+BEGIN
+  awaits := leasehold.job_awaits(job_id);
+  dead := awaits.dead;
+  IF dead IS NOT NULL THEN
+    state := 'dead';
+  ELSIF awaits.awaited <> '{}' THEN
+    INSERT INTO leasehold.blocked (job_id, after_id, due_at)
+    SELECT job_block.job_id, w.after_id, job_block.due_at FROM unnest(awaits.awaited) AS w(after_id);
+    state := 'blocked';
+  END IF;
+END $$;
+
+-- A new job runs after others. Gives its state: 'blocked', or 'cancelled' because one of them is dead; NULL: all of them
+-- have ended as they should.
+CREATE FUNCTION leasehold.job_place_after(
+  id bigint, predecessors bigint[], if_failed text, due_at timestamptz, moment timestamptz
+) RETURNS text LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  -- In an old snapshot a job that has just completed still runs, and then nobody would wake the one that waits for it.
+  sound   boolean := leasehold.require_safe_transaction();
+  missing bigint;
+  placed  record;
+BEGIN
+  PERFORM leasehold.require_moment(due_at);
+  -- Whoever is just removing one of them is waited for.
+  PERFORM FROM leasehold.job AS j WHERE j.id = ANY (predecessors) ORDER BY j.id FOR KEY SHARE;
+  missing := (SELECT min(w.id) FROM unnest(predecessors) AS w(id)
+               WHERE NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = w.id));
+  PERFORM leasehold.require(missing IS NULL, format('job %s does not exist', missing));
+  INSERT INTO leasehold.predecessor (job_id, after_id, if_failed)
+  SELECT DISTINCT job_place_after.id, w.id, job_place_after.if_failed FROM unnest(predecessors) AS w(id);
+  placed := leasehold.job_block(id, due_at);
+  IF placed.state IS DISTINCT FROM 'dead' THEN
+    RETURN placed.state;
+  END IF;
+  INSERT INTO leasehold.settled (job_id, token, at, final, outcome)
+  VALUES (job_place_after.id, leasehold.next_token(0, moment), moment, true, 'cancelled');
+  PERFORM leasehold.job_event(id, 'cancelled', leasehold.next_token(0, moment), NULL,
+                              leasehold.job_end_in_words(placed.dead, false), moment);
+  PERFORM leasehold.job_clean_up(ARRAY[id], moment);
+  RETURN 'cancelled';
 END $$;
 
 CREATE FUNCTION leasehold.job_enqueue(
@@ -108,6 +167,7 @@ CREATE FUNCTION leasehold.job_enqueue(
   backoff_exponential boolean     DEFAULT true,
   tags                text[]      DEFAULT '{}',
   after               bigint[]    DEFAULT '{}',
+  if_failed           text        DEFAULT 'cancel',
   OUT id      bigint,
   OUT created boolean,
   OUT state   text
@@ -115,13 +175,14 @@ CREATE FUNCTION leasehold.job_enqueue(
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND (leasehold.is_plain_job(job_enqueue.queue, octet_length(payload), job_enqueue.priority,
+  sound   boolean := (leasehold.is_plain_job(job_enqueue.queue, octet_length(payload), job_enqueue.priority,
            job_enqueue.failure_budget, job_enqueue.crash_budget, job_enqueue.backoff_base, job_enqueue.backoff_most,
            job_enqueue.tags)
       OR leasehold.require_job(job_enqueue.queue, octet_length(payload), job_enqueue.priority,
            job_enqueue.failure_budget, job_enqueue.crash_budget, job_enqueue.backoff_base, job_enqueue.backoff_most,
-           job_enqueue.tags));
+           job_enqueue.tags))
+    AND ((delay = interval '0' AND run_at IS NULL) OR leasehold.require_start(delay, run_at))
+    AND (leasehold.is_safe_transaction() OR leasehold.require_enqueue_transaction(job_enqueue.queue));
   moment  timestamptz := leasehold.now();
   due_at  timestamptz := coalesce(run_at, moment + delay);
   owner   bigint;
@@ -129,6 +190,10 @@ DECLARE
 BEGIN
   id := nextval('leasehold.job_id_seq');
   created := true;
+  IF after <> '{}' THEN
+    sound := leasehold.require(cardinality(after) <= 1000, 'a job runs after up to 1000 others')
+         AND leasehold.require(if_failed IN ('cancel', 'run', 'wait'), 'if_failed is cancel, run or wait');
+  END IF;
   IF dedupe_key IS NOT NULL OR limit_key IS NOT NULL THEN
     sound := leasehold.require(leasehold.is_key(coalesce(dedupe_key, '-'))
                                AND leasehold.is_key(coalesce(limit_key, '-')),
@@ -150,9 +215,13 @@ BEGIN
     (job_enqueue.id, moment, job_enqueue.backoff_base, job_enqueue.backoff_most, job_enqueue.failure_budget,
      job_enqueue.crash_budget, job_enqueue.priority, job_enqueue.backoff_exponential, job_enqueue.queue,
      job_enqueue.payload, job_enqueue.dedupe_key, job_enqueue.limit_key, job_enqueue.tags);
-  IF after <> '{}' AND leasehold.job_block(id, after, due_at) > 0 THEN
-    state := 'blocked';
-  ELSIF due_at > moment THEN
+  IF after <> '{}' THEN
+    state := leasehold.job_place_after(id, after, if_failed, due_at, moment);
+    IF state IS NOT NULL THEN
+      RETURN;
+    END IF;
+  END IF;
+  IF due_at > moment THEN
     INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, alone, queue, limit_key)
     VALUES (job_enqueue.id, due_at, 0, 0, job_enqueue.priority, false, job_enqueue.queue, job_enqueue.limit_key);
     state := 'deferred';
@@ -179,8 +248,8 @@ DECLARE
 BEGIN
   IF (leasehold.is_safe_transaction()
       AND leasehold.is_bare_job(queue, octet_length(payload), priority)) IS NOT TRUE THEN
-    PERFORM leasehold.require_safe_transaction()
-        AND leasehold.require_bare_job(queue, octet_length(payload), priority);
+    PERFORM leasehold.require_bare_job(queue, octet_length(payload), priority)
+        AND leasehold.require_enqueue_transaction(queue);
   END IF;
   INSERT INTO leasehold.job (created_at, priority, queue, payload)
   VALUES (moment, job_enqueue_one.priority, job_enqueue_one.queue, job_enqueue_one.payload) RETURNING id INTO new_id;
@@ -234,11 +303,12 @@ CREATE FUNCTION leasehold.job_enqueue_plain(
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND leasehold.require_job(job_enqueue_plain.queue,
+  sound  boolean := leasehold.require_job(job_enqueue_plain.queue,
       (SELECT max(octet_length(p.payload)) FROM unnest(payloads) AS p(payload)),
           job_enqueue_plain.priority, job_enqueue_plain.failure_budget, job_enqueue_plain.crash_budget,
-          job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_most, job_enqueue_plain.tags);
+          job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_most, job_enqueue_plain.tags)
+    AND leasehold.require_start(delay, run_at)
+    AND (leasehold.is_safe_transaction() OR leasehold.require_enqueue_transaction(job_enqueue_plain.queue));
   moment timestamptz := leasehold.now();
   due_at timestamptz := coalesce(run_at, moment + delay);
   ids    bigint[] := ARRAY(SELECT nextval('leasehold.job_id_seq') FROM generate_series(1, cardinality(payloads)));
@@ -251,6 +321,7 @@ BEGIN
          job_enqueue_plain.backoff_exponential, job_enqueue_plain.queue, n.payload, job_enqueue_plain.tags
     FROM unnest(ids, payloads) AS n(id, payload);
   IF due_at > moment THEN
+    sound := leasehold.require_moment(due_at);
     INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, alone, queue)
     SELECT t.id, due_at, 0, 0, job_enqueue_plain.priority, false, job_enqueue_plain.queue FROM unnest(ids) AS t(id);
     RETURN ids;

@@ -82,6 +82,8 @@ DECLARE
 BEGIN
   jobs := 0;
   failed := 0;
+  -- Whoever makes a job wait for one of these has its grant locked: then it is seen here.
+  PERFORM FROM leasehold.job_grant AS g WHERE g.lease_id = lease_give_back.lease_id ORDER BY g.token FOR UPDATE;
   SELECT count(*) INTO unfinished FROM leasehold.lease_unsettled(lease_give_back.lease_id);
   FOR held IN
     SELECT u.token, u.queue, u.alone, c.job_id IS NOT NULL AS unwanted, array_agg(u.job_id) AS ids

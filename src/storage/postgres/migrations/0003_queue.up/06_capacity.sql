@@ -39,7 +39,7 @@ $$;
 CREATE FUNCTION leasehold.job_refusal(outcome text, why text, retry_at timestamptz, moment timestamptz)
 RETURNS leasehold.job_claimed LANGUAGE sql IMMUTABLE AS $$
   SELECT ROW(outcome, why, NULL, NULL, NULL, NULL, NULL, false, moment, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL,
-             NULL, retry_at)::leasehold.job_claimed
+             NULL, retry_at, NULL, NULL, NULL)::leasehold.job_claimed
 $$;
 
 -- No place: who will make one first. With a limit key that is full, only holders of such keys count.
@@ -49,8 +49,9 @@ RETURNS leasehold.job_claimed LANGUAGE plpgsql AS $$
 DECLARE
   first leasehold.job_claimed;
 BEGIN
-  SELECT 'at_capacity', NULL, r.lease_id, r.token, l.ttl, l.acquired_at, l.expires_at, false, moment, r.job_id, NULL,
-         NULL, NULL, false, NULL, l.holder, l.host, l.heartbeat_at, NULL
+  SELECT 'at_capacity', NULL, NULL, NULL, l.ttl, l.acquired_at, l.expires_at, false, moment, NULL, NULL, NULL, NULL,
+         false, NULL, l.holder, l.host, l.heartbeat_at, NULL, r.job_id, NULL,
+         NULL
     INTO first
     FROM leasehold.queue_running(queue_at_capacity.queue) AS r
    CROSS JOIN LATERAL (SELECT t.* FROM leasehold.lease AS t WHERE t.id = r.lease_id OFFSET 0) AS l
@@ -104,7 +105,7 @@ BEGIN
     SELECT 'granted', NULL, l.id, u.token, l.ttl, l.acquired_at, l.expires_at, true, moment, j.id, j.payload,
            j.priority::bigint, 1 + (SELECT count(s.lease_id) FROM leasehold.settled AS s WHERE s.job_id = j.id),
            u.alone, j.created_at, l.holder, l.host, l.heartbeat_at,
-           NULL::timestamptz
+           NULL::timestamptz, NULL::bigint, j.schedule, j.occurrence
       FROM leasehold.lease_unsettled(l.id) AS u
      CROSS JOIN LATERAL (SELECT t.* FROM leasehold.job AS t WHERE t.id = u.job_id OFFSET 0) AS j
      WHERE u.queue = job_claim_again.queue

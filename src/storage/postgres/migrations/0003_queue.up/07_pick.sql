@@ -6,7 +6,7 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
   SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = lease_attach.id FOR KEY SHARE;
-  IF l.id IS NULL OR l.kind <> 'worker' OR l.instance <> lease_attach.instance THEN
+  IF l.id IS NULL OR l.kind <> 'worker' OR (l.instance = nullif(lease_attach.instance, '')) IS NOT TRUE THEN
     why := 'superseded';
   ELSIF l.ended_at IS NOT NULL OR l.expires_at <= leasehold.now() THEN
     why := leasehold.lost_reason(0, 0, l.ended_at, l.end_reason);
@@ -100,9 +100,9 @@ BEGIN
   RETURN QUERY
   SELECT 'granted', NULL, l.id, new_token, l.ttl, l.acquired_at, l.expires_at, false, moment, p.id, j.payload,
          j.priority::bigint, p.attempt + 1, pick.marks[1], j.created_at, l.holder, l.host, l.heartbeat_at,
-         NULL::timestamptz
+         NULL::timestamptz, NULL::bigint, j.schedule, j.occurrence
     FROM unnest(pick.ids, pick.attempts) AS p(id, attempt)
-   CROSS JOIN LATERAL (SELECT t.payload, t.priority, t.created_at FROM leasehold.job AS t
+   CROSS JOIN LATERAL (SELECT t.payload, t.priority, t.created_at, t.schedule, t.occurrence FROM leasehold.job AS t
                         WHERE t.id = p.id OFFSET 0) AS j;
 END $$;
 

@@ -55,7 +55,9 @@ BEGIN
   SELECT f.*, g.* INTO lot
     FROM unnest(claimed[1:1]) AS f
    CROSS JOIN (SELECT array_agg(c.job_id), array_agg(c.payload), array_agg(c.priority), array_agg(c.attempt),
-                      array_agg(c.created_at)
+                      array_agg(c.created_at), array_agg(c.job_id) FILTER (WHERE c.schedule IS NOT NULL),
+                      array_agg(c.schedule) FILTER (WHERE c.schedule IS NOT NULL),
+                      array_agg(c.occurrence) FILTER (WHERE c.schedule IS NOT NULL)
                  FROM unnest(claimed) AS c WHERE c.outcome = 'granted') AS g;
   RETURN lot;
 END $$;
@@ -89,7 +91,11 @@ SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   sound     boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND (leasehold.is_claim(job_claim_one.queue, 1, job_claim_one.ttl)
-      OR leasehold.require_claim(job_claim_one.queue, 1, job_claim_one.ttl));
+      OR leasehold.require_claim(job_claim_one.queue, 1, job_claim_one.ttl))
+    AND (leasehold.is_holder(job_claim_one.holder, job_claim_one.request_id, job_claim_one.host, job_claim_one.boot_id,
+           job_claim_one.tty, job_claim_one.instance)
+      OR leasehold.require_holder(job_claim_one.holder, job_claim_one.request_id, job_claim_one.host,
+           job_claim_one.boot_id, job_claim_one.tty, job_claim_one.instance));
   moment    timestamptz := leasehold.now();
   span      interval := coalesce(job_claim_one.ttl, interval '5 minutes');
   taken     record;
@@ -102,14 +108,14 @@ BEGIN
                       WHERE r.queue = job_claim_one.queue AND r.priority = after_priority AND r.job_id > after_id
                       ORDER BY r.job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
        AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = job_claim_one.queue)
-    RETURNING t.*, j.payload, j.created_at INTO taken;
+    RETURNING t.*, j.payload, j.created_at, j.schedule, j.occurrence INTO taken;
   ELSE
     DELETE FROM leasehold.ready AS t USING leasehold.job AS j
      WHERE t.ctid = (SELECT r.ctid FROM leasehold.ready AS r WHERE r.queue = job_claim_one.queue
                       ORDER BY r.priority DESC, r.job_id LIMIT 1 FOR UPDATE SKIP LOCKED)
        AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold.queue_unusual(job_claim_one.queue, moment))
        AND NOT EXISTS (SELECT FROM leasehold.bundle_ahead(job_claim_one.queue, t.priority, t.job_id))
-    RETURNING t.*, j.payload, j.created_at INTO taken;
+    RETURNING t.*, j.payload, j.created_at, j.schedule, j.occurrence INTO taken;
   END IF;
   IF taken.job_id IS NOT NULL THEN
     new_token := leasehold.next_token(taken.last_token, moment);
@@ -127,7 +133,8 @@ BEGIN
       VALUES (new_token, new_lease, moment + span, taken.alone, job_claim_one.queue, ARRAY[taken.job_id]);
       RETURN ROW('granted', NULL, new_lease, new_token, span, moment, moment + span, false, moment, taken.job_id,
                  taken.payload, taken.priority, taken.attempt + 1, taken.alone, taken.created_at, job_claim_one.holder,
-                 job_claim_one.host, moment, NULL, NULL, NULL, NULL, NULL, NULL)::leasehold.job_lot;
+                 job_claim_one.host, moment, NULL, NULL, taken.schedule, taken.occurrence, NULL, NULL, NULL, NULL, NULL,
+                 NULL, NULL, NULL)::leasehold.job_lot;
     END IF;
     -- Asked before: that claim has its jobs.
     INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue, limit_key)

@@ -97,9 +97,11 @@ BEGIN
   END LOOP;
 END $$;
 
--- What a claim tells of its jobs besides their ids, in the same order. Ids that follow each other are read in one go.
+-- What a claim tells of its jobs besides their ids, in the same order; and of those that a schedule has enqueued, which.
+-- Ids that follow each other are read in one go.
 CREATE FUNCTION leasehold.job_bodies(
-  job_ids bigint[], OUT payloads bytea[], OUT priorities bigint[], OUT created_ats timestamptz[]
+  job_ids bigint[], OUT payloads bytea[], OUT priorities bigint[], OUT created_ats timestamptz[],
+  OUT scheduled_ids bigint[], OUT schedules text[], OUT occurrences timestamptz[]
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -107,16 +109,22 @@ DECLARE
   last  bigint := job_ids[cardinality(job_ids)];
 BEGIN
   IF last - first + 1 = cardinality(job_ids) AND job_ids = ARRAY(SELECT generate_series(first, last)) THEN
-    SELECT array_agg(j.payload), array_agg(j.priority::bigint), array_agg(j.created_at)
-      INTO payloads, priorities, created_ats
-      FROM (SELECT t.payload, t.priority, t.created_at FROM leasehold.job AS t
+    SELECT array_agg(j.payload), array_agg(j.priority::bigint), array_agg(j.created_at),
+           array_agg(j.id) FILTER (WHERE j.schedule IS NOT NULL),
+           array_agg(j.schedule) FILTER (WHERE j.schedule IS NOT NULL),
+           array_agg(j.occurrence) FILTER (WHERE j.schedule IS NOT NULL)
+      INTO payloads, priorities, created_ats, scheduled_ids, schedules, occurrences
+      FROM (SELECT t.id, t.payload, t.priority, t.created_at, t.schedule, t.occurrence FROM leasehold.job AS t
              WHERE t.id BETWEEN first AND last ORDER BY t.id) AS j;
   ELSE
-    SELECT array_agg(j.payload), array_agg(j.priority::bigint), array_agg(j.created_at)
-      INTO payloads, priorities, created_ats
+    SELECT array_agg(j.payload), array_agg(j.priority::bigint), array_agg(j.created_at),
+           array_agg(j.id) FILTER (WHERE j.schedule IS NOT NULL),
+           array_agg(j.schedule) FILTER (WHERE j.schedule IS NOT NULL),
+           array_agg(j.occurrence) FILTER (WHERE j.schedule IS NOT NULL)
+      INTO payloads, priorities, created_ats, scheduled_ids, schedules, occurrences
       FROM unnest(job_ids) AS p(id)
-     CROSS JOIN LATERAL (SELECT t.payload, t.priority, t.created_at FROM leasehold.job AS t
-                          WHERE t.id = p.id OFFSET 0) AS j;
+     CROSS JOIN LATERAL (SELECT t.id, t.payload, t.priority, t.created_at, t.schedule, t.occurrence
+                           FROM leasehold.job AS t WHERE t.id = p.id OFFSET 0) AS j;
   END IF;
 END $$;
 
@@ -175,8 +183,9 @@ BEGIN
   VALUES (new_token, new_lease, moment + span, false, job_claim_opening.queue, taken.job_ids);
   bodies := leasehold.job_bodies(taken.job_ids);
   RETURN ROW('granted', NULL, new_lease, new_token, span, moment, moment + span, false, moment, NULL, NULL, NULL, NULL,
-             false, NULL, job_claim_opening.holder, job_claim_opening.host, moment, NULL, taken.job_ids,
-             bodies.payloads, bodies.priorities, taken.attempts, bodies.created_ats)::leasehold.job_lot;
+             false, NULL, job_claim_opening.holder, job_claim_opening.host, moment, NULL, NULL, NULL, NULL,
+             taken.job_ids, bodies.payloads, bodies.priorities, taken.attempts, bodies.created_ats,
+             bodies.scheduled_ids, bodies.schedules, bodies.occurrences)::leasehold.job_lot;
 END $$;
 
 -- The claim of a worker for the lease it has. No outcome: it is not a usual one, and nothing was done. An idle worker
@@ -199,7 +208,8 @@ BEGIN
   IF after_id IS NULL
      AND NOT EXISTS (SELECT FROM leasehold.ready AS r WHERE r.queue = job_claim_attached.queue)
      AND NOT EXISTS (SELECT FROM leasehold.bundle AS b WHERE b.queue = job_claim_attached.queue) THEN
-    SELECT n.* INTO lot
+    SELECT n.*, NULL::bigint[], NULL::bytea[], NULL::bigint[], NULL::bigint[], NULL::timestamptz[], NULL::bigint[],
+           NULL::text[], NULL::timestamptz[] INTO lot
       FROM leasehold.lease AS t CROSS JOIN leasehold.queue_nothing(job_claim_attached.queue, NULL) AS n
      WHERE t.id = attach AND t.kind = 'worker' AND t.instance = job_claim_attached.instance AND t.ended_at IS NULL
        AND t.expires_at > moment;
@@ -225,6 +235,7 @@ BEGIN
   RETURNING token INTO new_token;
   bodies := leasehold.job_bodies(taken.job_ids);
   RETURN ROW('granted', NULL, attach, new_token, l.ttl, l.acquired_at, l.expires_at, false, moment, NULL, NULL, NULL,
-             NULL, false, NULL, l.holder, l.host, l.heartbeat_at, NULL, taken.job_ids, bodies.payloads,
-             bodies.priorities, taken.attempts, bodies.created_ats)::leasehold.job_lot;
+             NULL, false, NULL, l.holder, l.host, l.heartbeat_at, NULL, NULL, NULL, NULL, taken.job_ids,
+             bodies.payloads, bodies.priorities, taken.attempts, bodies.created_ats, bodies.scheduled_ids,
+             bodies.schedules, bodies.occurrences)::leasehold.job_lot;
 END $$;

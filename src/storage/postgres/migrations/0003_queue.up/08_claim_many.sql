@@ -24,7 +24,12 @@ SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force
 DECLARE
   sound boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND (leasehold.is_claim(job_claim_many.queue, most, job_claim_many.ttl)
-      OR leasehold.require_claim(job_claim_many.queue, most, job_claim_many.ttl));
+      OR leasehold.require_claim(job_claim_many.queue, most, job_claim_many.ttl))
+    AND (attach IS NOT NULL
+      OR leasehold.is_holder(job_claim_many.holder, job_claim_many.request_id, job_claim_many.host,
+           job_claim_many.boot_id, job_claim_many.tty, job_claim_many.instance)
+      OR leasehold.require_holder(job_claim_many.holder, job_claim_many.request_id, job_claim_many.host,
+           job_claim_many.boot_id, job_claim_many.tty, job_claim_many.instance));
   lot   leasehold.job_lot;
 BEGIN
   IF attach IS NOT NULL THEN
@@ -73,21 +78,24 @@ BEGIN
   IF c.job_ids IS NULL THEN
     RETURN NEXT ROW(c.outcome, c.why, c.lease_id, c.token, c.ttl, c.acquired_at, c.expires_at, c.replayed, c.store_now,
                     c.job_id, c.payload, c.priority, c.attempt, c.alone, c.created_at, c.holder, c.host, c.heartbeat_at,
-                    c.retry_at)::leasehold.job_claimed;
+                    c.retry_at, c.held_job_id, c.schedule, c.occurrence)::leasehold.job_claimed;
     RETURN;
   END IF;
   RETURN QUERY
   SELECT c.outcome, c.why, c.lease_id, c.token, c.ttl, c.acquired_at, c.expires_at, c.replayed, c.store_now, j.id,
-         j.payload, j.priority, j.attempt, c.alone, j.created_at, c.holder, c.host, c.heartbeat_at, c.retry_at
+         j.payload, j.priority, j.attempt, c.alone, j.created_at, c.holder, c.host, c.heartbeat_at, c.retry_at,
+         c.held_job_id, o.schedule, o.occurrence
     FROM unnest(c.job_ids, c.payloads, c.priorities, c.attempts, c.created_ats)
-         AS j(id, payload, priority, attempt, created_at);
+         WITH ORDINALITY AS j(id, payload, priority, attempt, created_at, nth)
+    LEFT JOIN unnest(c.scheduled_ids, c.schedules, c.occurrences) AS o(id, schedule, occurrence) ON o.id = j.id
+   ORDER BY j.nth;
 END $$;
 
 -- Takes single jobs for several callers: behind a position, or from the head where nothing is unusual.
 CREATE FUNCTION leasehold.ready_deal(
   queue text, most bigint, after_priority bigint, after_id bigint, moment timestamptz,
   OUT job_ids bigint[], OUT payloads bytea[], OUT priorities smallint[], OUT attempts bigint[], OUT marks boolean[],
-  OUT created_ats timestamptz[], OUT last_token bigint
+  OUT created_ats timestamptz[], OUT schedules text[], OUT occurrences timestamptz[], OUT last_token bigint
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
@@ -104,23 +112,25 @@ BEGIN
        AND (after_id IS NOT NULL
             OR NOT (EXISTS (SELECT FROM leasehold.queue_unusual(ready_deal.queue, moment))
                     OR EXISTS (SELECT FROM leasehold.bundle_ahead(ready_deal.queue, t.priority, t.job_id))))
-    RETURNING t.job_id, t.attempt, t.priority, t.alone, t.last_token, j.payload, j.created_at)
+    RETURNING t.job_id, t.attempt, t.priority, t.alone, t.last_token, j.payload, j.created_at, j.schedule,
+              j.occurrence)
   SELECT array_agg(t.job_id), array_agg(t.payload), array_agg(t.priority), array_agg(t.attempt + 1), array_agg(t.alone),
-         array_agg(t.created_at), max(t.last_token)
-    INTO job_ids, payloads, priorities, attempts, marks, created_ats, last_token FROM taken AS t;
+         array_agg(t.created_at), array_agg(t.schedule), array_agg(t.occurrence), max(t.last_token)
+    INTO job_ids, payloads, priorities, attempts, marks, created_ats, schedules, occurrences, last_token
+    FROM taken AS t;
 END $$;
 
 -- The same, and where that is not enough and nothing is unusual, of the next bundle.
 CREATE FUNCTION leasehold.queue_deal(
   queue text, most bigint, after_priority bigint, after_id bigint, moment timestamptz,
   OUT job_ids bigint[], OUT payloads bytea[], OUT priorities smallint[], OUT attempts bigint[], OUT marks boolean[],
-  OUT created_ats timestamptz[], OUT last_token bigint
+  OUT created_ats timestamptz[], OUT schedules text[], OUT occurrences timestamptz[], OUT last_token bigint
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   more record;
 BEGIN
-  SELECT d.* INTO job_ids, payloads, priorities, attempts, marks, created_ats, last_token
+  SELECT d.* INTO job_ids, payloads, priorities, attempts, marks, created_ats, schedules, occurrences, last_token
     FROM leasehold.ready_deal(queue_deal.queue, most, after_priority, after_id, moment) AS d;
   IF cardinality(job_ids) = most
      OR NOT EXISTS (SELECT FROM leasehold.bundle AS b WHERE b.queue = queue_deal.queue)
@@ -135,6 +145,8 @@ BEGIN
   attempts := attempts || more.attempts;
   marks := marks || more.marks;
   created_ats := created_ats || more.created_ats;
+  schedules := schedules || more.schedules;
+  occurrences := occurrences || more.occurrences;
   last_token := greatest(last_token, more.last_token);
 END $$;
 
@@ -149,8 +161,9 @@ CREATE FUNCTION leasehold.job_claim_each(
   call bigint, outcome text, why text, lease_id bigint, token bigint, ttl interval, acquired_at timestamptz,
   expires_at timestamptz, replayed boolean, store_now timestamptz, job_id bigint, payload bytea, priority bigint,
   attempt bigint, alone boolean, created_at timestamptz, holder text, host text, heartbeat_at timestamptz,
-  retry_at timestamptz, job_ids bigint[], payloads bytea[], priorities bigint[], attempts bigint[],
-  created_ats timestamptz[])
+  retry_at timestamptz, held_job_id bigint, schedule text, occurrence timestamptz, job_ids bigint[], payloads bytea[],
+  priorities bigint[], attempts bigint[], created_ats timestamptz[], scheduled_ids bigint[], schedules text[],
+  occurrences timestamptz[])
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
 SET plan_cache_mode = force_generic_plan SET jit = off AS $$
@@ -167,7 +180,11 @@ DECLARE
 BEGIN
   IF queues = array_fill(queues[1], ARRAY[calls]) AND mosts = array_fill(1::bigint, ARRAY[calls])
      AND ttls = array_fill(ttls[1], ARRAY[calls]) AND array_remove(attaches, NULL) = '{}'
-     AND leasehold.is_claim(queues[1], 1, ttls[1]) THEN
+     AND leasehold.is_claim(queues[1], 1, ttls[1])
+     AND NOT EXISTS (SELECT FROM unnest(holders, request_ids, hosts, boot_ids, ttys, instances)
+                          AS h(holder, request_id, host, boot_id, tty, instance)
+                      WHERE leasehold.is_holder(h.holder, h.request_id, h.host, h.boot_id, h.tty, h.instance)
+                        IS NOT TRUE) THEN
     lot := leasehold.queue_deal(queues[1], calls, after_priorities[1], after_ids[1], moment);
     dealt := coalesce(cardinality(lot.job_ids), 0);
   END IF;
@@ -186,8 +203,9 @@ BEGIN
     RETURN QUERY
     SELECT i - 1::bigint, 'granted', NULL, leases[i], token_before + i, span, moment, moment + span, false, moment,
            lot.job_ids[i], lot.payloads[i], lot.priorities[i]::bigint, lot.attempts[i], lot.marks[i],
-           lot.created_ats[i], holders[i], hosts[i], moment, NULL::timestamptz, NULL::bigint[], NULL::bytea[],
-           NULL::bigint[], NULL::bigint[], NULL::timestamptz[]
+           lot.created_ats[i], holders[i], hosts[i], moment, NULL::timestamptz, NULL::bigint, lot.schedules[i],
+           lot.occurrences[i], NULL::bigint[], NULL::bytea[], NULL::bigint[], NULL::bigint[], NULL::timestamptz[],
+           NULL::bigint[], NULL::text[], NULL::timestamptz[]
       FROM generate_series(1, dealt) AS i;
   END IF;
   FOR i IN dealt + 1 .. calls LOOP

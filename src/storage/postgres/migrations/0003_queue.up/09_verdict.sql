@@ -42,8 +42,8 @@ DECLARE
   sound    boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND (job_heartbeat.ttl IS NULL OR leasehold.require_ttl(job_heartbeat.ttl))
     AND leasehold.require(coalesce(percent BETWEEN 0 AND 100, true) AND coalesce(octet_length(message) <= 1024, true)
-                          AND coalesce(octet_length(stage) <= 64, true),
-          'progress is 0 to 100 percent, a message of up to 1 KiB, a stage of up to 64 bytes');
+                          AND coalesce(leasehold.is_key(stage) AND octet_length(stage) <= 64, true),
+          'progress is 0 to 100 percent, a message of up to 1 KiB, a stage of 1 to 64 bytes without control characters');
   held     bigint;
   check_at timestamptz;
   beat     record;
@@ -250,7 +250,8 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(verdict IN ('complete', 'fail', 'release', 'snooze'),
                            'a verdict is complete, fail, release or snooze')
      AND leasehold.require(result IS NULL OR octet_length(result) <= 1048576, 'a result has up to 1 MiB')
-     AND leasehold.require(coalesce(delay >= interval '0', verdict <> 'snooze'), 'a delay is not negative')
+     AND leasehold.require(coalesce(leasehold.is_delay(delay), verdict <> 'snooze'),
+                           'a delay is between 0 and 100 years')
 $$;
 
 -- The verdict on a job. Accepted after expiry as long as nobody took the job over; saying the same twice is fine.

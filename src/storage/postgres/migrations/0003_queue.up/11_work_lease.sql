@@ -48,6 +48,22 @@ BEGIN
       ON true;
 END $$;
 
+-- What the holders of these leases should know before their next heartbeat: a row without a job for a lease that has
+-- ended, and one for each job under them that somebody wants to stop. Usually none. Every holder asks once a second: so
+-- what a lease holds is looked at only while there is something to cancel at all.
+CREATE FUNCTION leasehold.lease_news(lease_ids bigint[]) RETURNS TABLE (lease_id bigint, job_id bigint)
+LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
+  SELECT w.id, NULL::bigint
+    FROM unnest(lease_ids) AS w(id) LEFT JOIN leasehold.lease AS l ON l.id = w.id
+   WHERE l.id IS NULL OR l.ended_at IS NOT NULL
+  UNION ALL
+  SELECT w.id, u.job_id
+    FROM unnest(lease_ids) AS w(id) CROSS JOIN LATERAL leasehold.lease_unsettled(w.id) AS u
+   WHERE EXISTS (SELECT FROM leasehold.cancel_request)
+     AND EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = u.job_id)
+$$;
+
 -- Ends a lease in good order: what it still holds goes back to its queues, uncharged.
 CREATE FUNCTION leasehold.lease_close(
   lease_id bigint, instance text, reason text DEFAULT NULL, OUT outcome text, OUT why text, OUT jobs bigint

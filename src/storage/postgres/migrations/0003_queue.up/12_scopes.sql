@@ -22,6 +22,7 @@ COMMENT ON FUNCTION leasehold.job_snooze IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_tidy IS 'scope: work';
 COMMENT ON FUNCTION leasehold.lease_open IS 'scope: work';
 COMMENT ON FUNCTION leasehold.lease_extend IS 'scope: work';
+COMMENT ON FUNCTION leasehold.lease_news IS 'scope: work';
 COMMENT ON FUNCTION leasehold.lease_close IS 'scope: work';
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA leasehold FROM PUBLIC;

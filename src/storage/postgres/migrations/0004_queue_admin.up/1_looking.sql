@@ -83,9 +83,27 @@ CREATE TYPE leasehold.job_info AS (
   limit_key        text,
   tags             text,
   after            text,
+  predecessors     text,
+  predecessor_states text,
+  if_failed        text,
+  schedule         text,
+  occurrence       timestamptz,
   error            text,
   store_now        timestamptz
 );
+
+-- The jobs that a job runs after, and how they stand. LIMIT pins the plan, as in job_place.
+CREATE FUNCTION leasehold.job_predecessors(
+  job_id bigint, moment timestamptz, OUT after_ids bigint[], OUT states text[], OUT if_failed text
+) LANGUAGE sql STABLE AS $$
+  SELECT coalesce(array_agg(n.after_id ORDER BY n.after_id), '{}'),
+         coalesce(array_agg(leasehold.job_state(p.place, p.due_at, p.outcome, l.expires_at, moment)
+                            ORDER BY n.after_id), '{}'), min(n.if_failed)
+    FROM leasehold.predecessor AS n
+   CROSS JOIN LATERAL (SELECT v.* FROM leasehold.job_place AS v WHERE v.id = n.after_id LIMIT 1) AS p
+    LEFT JOIN leasehold.lease AS l ON l.id = p.lease_id
+   WHERE n.job_id = job_predecessors.job_id
+$$;
 
 -- Each job's own story, whatever batch it travelled in. Failures and crashes count from the latest retry on.
 CREATE FUNCTION leasehold.job_story(ids bigint[], moment timestamptz) RETURNS SETOF leasehold.job_info
@@ -99,6 +117,8 @@ LANGUAGE sql STABLE AS $$
          j.dedupe_key, j.limit_key, array_to_json(j.tags)::text,
          array_to_json(ARRAY(SELECT b.after_id FROM leasehold.blocked AS b WHERE b.job_id = p.id AND b.after_id > 0
                               ORDER BY b.after_id))::text,
+         array_to_json(before.after_ids)::text, array_to_json(before.states)::text, before.if_failed, j.schedule,
+         j.occurrence,
          (SELECT e.body FROM leasehold.error AS e WHERE e.job_id = p.id ORDER BY e.token DESC LIMIT 1), moment
     FROM leasehold.job_place AS p
     JOIN leasehold.job AS j ON j.id = p.id
@@ -112,6 +132,7 @@ LANGUAGE sql STABLE AS $$
              count(*) FILTER (WHERE s.outcome = 'expired' AND s.token > retried.token) AS crashes
         FROM leasehold.settled AS s WHERE s.job_id = p.id) AS log
     LEFT JOIN leasehold.progress AS t ON t.job_id = p.id AND t.token = coalesce(p.token, log.token)
+   CROSS JOIN LATERAL leasehold.job_predecessors(p.id, moment) AS before
    WHERE p.id = ANY (ids)
 $$;
 
@@ -251,6 +272,7 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp SE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
+  sound  boolean := leasehold.require_most(most);
   moment timestamptz := leasehold.now();
   before bigint := coalesce(job_list.before_id, 9223372036854775807);
   ids    bigint[];

@@ -54,13 +54,13 @@ BEGIN
   RAISE EXCEPTION 'job % does not stand still', job_id USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
 END $$;
 
--- A waiting job ends at once; of a leased one the holder is told with its next heartbeat.
+-- A waiting job ends at once. The holder of a leased one is told with its next heartbeat, or sooner by lease_news.
 CREATE FUNCTION leasehold.job_cancel(job_id bigint, reason text DEFAULT NULL, OUT outcome text, OUT state text)
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.require_safe_transaction();
+  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_text('reason', job_cancel.reason);
   p      leasehold.job_place;
   last   bigint;
   moment timestamptz;
@@ -96,32 +96,50 @@ BEGIN
   PERFORM leasehold.job_escaped(job_cancel.job_id);
 END $$;
 
--- A failed or cancelled job starts anew; false: another job has its dedupe key. That the old outcome is not the last
--- word any more is the only thing the log ever takes back: so a job is final exactly when a row says so.
-CREATE FUNCTION leasehold.job_revive(p leasehold.job_place) RETURNS boolean
+-- A failed or cancelled job starts anew, and waits again for predecessors that have not ended as they should. Gives
+-- 'retried', or 'waits' for them; or why nothing was done: 'available' (it is not dead any more), 'dead' (a predecessor
+-- is, and the job is not to run then), 'duplicate' (another job has its dedupe key). The caller has locked the job. That
+-- the old outcome is not the last word any more is the only thing the log ever takes back: so a job is final exactly
+-- when a row says so.
+CREATE FUNCTION leasehold.job_revive(p leasehold.job_place) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
   moment    timestamptz;
   last      bigint;
   new_token bigint;
+  placed    record;
 BEGIN
+  SELECT s.token INTO last FROM leasehold.settled AS s
+   WHERE s.job_id = p.id AND s.final AND s.outcome <> 'completed';
+  IF NOT FOUND THEN
+    RETURN 'available';
+  END IF;
+  placed := leasehold.job_block(p.id, leasehold.now());
+  IF placed.state = 'dead' THEN
+    RETURN 'dead';
+  END IF;
   IF p.dedupe_key IS NOT NULL THEN
     INSERT INTO leasehold.dedupe (queue, dedupe_key, job_id) VALUES (p.queue, p.dedupe_key, p.id)
     ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
-      RETURN false;
+      DELETE FROM leasehold.blocked AS b WHERE b.job_id = p.id;
+      RETURN 'duplicate';
     END IF;
   END IF;
   moment := leasehold.now();
-  UPDATE leasehold.settled AS s SET final = false WHERE s.job_id = p.id AND s.final RETURNING s.token INTO last;
+  UPDATE leasehold.settled AS s SET final = false WHERE s.job_id = p.id AND s.token = last;
   new_token := leasehold.next_token(last, moment);
   INSERT INTO leasehold.settled (job_id, token, at, final, outcome) VALUES (p.id, new_token, moment, false, 'retried');
   DELETE FROM leasehold.cancel_request AS c WHERE c.job_id = p.id;
+  IF placed.state = 'blocked' THEN
+    RETURN 'waits';
+  END IF;
   PERFORM leasehold.job_put_back(ARRAY[p.id], new_token, false, NULL, moment);
-  RETURN true;
+  RETURN 'retried';
 END $$;
 
--- Makes a failed, cancelled or deferred job available now; else the answer says what it is. It is not marked to be
+-- Makes a failed, cancelled or deferred job available now ('waits': once its predecessors let it); else the answer says
+-- what it is. It is not marked to be
 -- claimed alone any more: whoever retries it has looked at it.
 CREATE FUNCTION leasehold.job_retry(job_id bigint) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER
@@ -139,8 +157,7 @@ BEGIN
   FOR look IN 1..20 LOOP
     SELECT v.* INTO p FROM leasehold.job_place AS v WHERE v.id = job_retry.job_id;
     IF p.place = 'final' THEN
-      RETURN CASE WHEN p.outcome = 'completed' THEN 'completed'
-                  WHEN leasehold.job_revive(p) THEN 'retried' ELSE 'duplicate' END;
+      RETURN CASE WHEN p.outcome = 'completed' THEN 'completed' ELSE leasehold.job_revive(p) END;
     ELSIF p.place = 'leased' THEN
       RETURN 'running';
     ELSIF p.place = 'ready' OR p.due_at <= leasehold.now() AND p.place = 'deferred' THEN
@@ -163,7 +180,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET plan_
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound    boolean := leasehold.require_safe_transaction();
+  sound    boolean := leasehold.require_safe_transaction() AND leasehold.require_most(most);
   picked   bigint[];
   p        leasehold.job_place;
   redriven bigint := 0;
@@ -174,11 +191,12 @@ BEGIN
        AND (job_redrive.queue IS NULL OR j.queue = job_redrive.queue)
        AND NOT EXISTS (SELECT FROM leasehold.dedupe AS d WHERE d.queue = j.queue AND d.dedupe_key = j.dedupe_key)
      ORDER BY s.job_id LIMIT most FOR UPDATE OF j SKIP LOCKED);
-  -- Looked at again, now that they are locked.
-  FOR p IN SELECT v.* FROM leasehold.job_place AS v WHERE v.id = ANY (picked) ORDER BY v.id LOOP
-    IF p.outcome IN ('failed', 'expired') AND leasehold.job_revive(p) THEN
-      redriven := redriven + 1;
-    END IF;
+  -- Looked at again, now that they are locked: one may have been retried, and run, or even completed, meanwhile. Its
+  -- outcome is NULL while it runs, and AND does not promise to stop there: the loop passes it over.
+  FOR p IN SELECT v.* FROM leasehold.job_place AS v
+            WHERE v.id = ANY (picked) AND v.outcome IN ('failed', 'expired') ORDER BY v.id
+  LOOP
+    redriven := redriven + (leasehold.job_revive(p) IN ('retried', 'waits'))::integer;
   END LOOP;
   RETURN redriven;
 END $$;
@@ -205,9 +223,17 @@ BEGIN
   DELETE FROM leasehold.cancel_request AS t
    WHERE t.job_id > job_sweep.after_id AND t.job_id <= job_sweep.last_id
      AND NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = t.job_id);
+  DELETE FROM leasehold.predecessor AS t
+   WHERE t.job_id > job_sweep.after_id AND t.job_id <= job_sweep.last_id
+     AND NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = t.job_id);
+  -- Who still waits for one that is gone has yet to be told.
+  DELETE FROM leasehold.predecessor AS t
+   WHERE t.after_id > job_sweep.after_id AND t.after_id <= job_sweep.last_id
+     AND NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = t.after_id)
+     AND NOT EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.job_id = t.job_id AND b.after_id = t.after_id);
 END $$;
 
--- Forgets a job that is not leased, with every trace.
+-- Forgets a job that is not leased, with every trace. For those that wait for it, it has not completed.
 CREATE FUNCTION leasehold.job_delete(job_id bigint) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
@@ -228,45 +254,58 @@ BEGIN
       DELETE FROM leasehold.dedupe AS d
        WHERE d.queue = p.queue AND d.dedupe_key = p.dedupe_key AND d.job_id = p.id;
       DELETE FROM leasehold.job AS j WHERE j.id = p.id;
+      PERFORM leasehold.job_let_down(ARRAY[p.id], true, leasehold.now());
       PERFORM leasehold.job_sweep(p.id - 1, p.id);
-      PERFORM leasehold.job_unblock(ARRAY[p.id], leasehold.now());
       RETURN 'deleted';
     END IF;
   END LOOP;
   PERFORM leasehold.job_escaped(job_delete.job_id);
 END $$;
 
+-- The jobs of a range that finished that long ago. Those stay that others wait for, and that a grant which has not ended
+-- still lists.
+CREATE FUNCTION leasehold.jobs_over(after_id bigint, last_id bigint, before timestamptz) RETURNS SETOF bigint
+LANGUAGE sql STABLE AS $$
+  SELECT s.job_id FROM leasehold.settled AS s
+   WHERE s.job_id > after_id AND s.job_id <= last_id AND s.final AND s.at < before
+     AND NOT EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.after_id = s.job_id)
+     AND NOT EXISTS (SELECT FROM leasehold.settled AS t JOIN leasehold.job_grant AS g ON g.token = t.token
+                      WHERE t.job_id = s.job_id)
+$$;
+
+-- How many jobs job_prune would forget now.
+CREATE FUNCTION leasehold.job_prune_preview(older_than interval) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET jit = off AS $$
+DECLARE
+  sound boolean := leasehold.require_age(older_than);
+BEGIN
+  RETURN (SELECT count(*) FROM leasehold.jobs_over(0, 9223372036854775807, leasehold.now() - older_than));
+END $$;
+
 -- Walks `batch` jobs upwards from after_id and forgets those that finished that long ago; go on from last_id until it
--- is 0. Spares what others wait for, and what a grant that has not ended still lists.
+-- is 0.
 CREATE FUNCTION leasehold.job_prune(
   older_than interval, after_id bigint, batch bigint, OUT pruned bigint, OUT last_id bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.require_safe_transaction();
+  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_age(older_than)
+    AND leasehold.require_batch(batch);
   before timestamptz := leasehold.now() - older_than;
   walked bigint;
   locked bigint[];
 BEGIN
-  IF older_than < interval '0' THEN
-    RAISE EXCEPTION 'an age of % is negative', older_than USING ERRCODE = 'LH003';
-  END IF;
   SELECT count(*), max(w.id) INTO walked, last_id
     FROM (SELECT j.id FROM leasehold.job AS j WHERE j.id > job_prune.after_id ORDER BY j.id LIMIT batch) AS w;
   last_id := CASE WHEN walked < batch THEN 9223372036854775807 ELSE last_id END;
   locked := ARRAY(
-    SELECT j.id FROM leasehold.job AS j WHERE j.id = ANY (ARRAY(
-      SELECT s.job_id FROM leasehold.settled AS s
-       WHERE s.job_id > job_prune.after_id AND s.job_id <= last_id AND s.final AND s.at < before))
+    SELECT j.id FROM leasehold.job AS j
+     WHERE j.id = ANY (ARRAY(SELECT o.id FROM leasehold.jobs_over(job_prune.after_id, last_id, before) AS o(id)))
        FOR UPDATE SKIP LOCKED);
   -- Looked at again, now that they are locked: one may have been retried.
   DELETE FROM leasehold.job AS j WHERE j.id = ANY (ARRAY(
-    SELECT s.job_id FROM leasehold.settled AS s
-     WHERE s.job_id = ANY (locked) AND s.final
-       AND NOT EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.after_id = s.job_id)
-       AND NOT EXISTS (SELECT FROM leasehold.settled AS t JOIN leasehold.job_grant AS g ON g.token = t.token
-                        WHERE t.job_id = s.job_id)));
+    SELECT o.id FROM leasehold.jobs_over(job_prune.after_id, last_id, before) AS o(id) WHERE o.id = ANY (locked)));
   GET DIAGNOSTICS pruned = ROW_COUNT;
   PERFORM leasehold.job_sweep(job_prune.after_id, last_id);
   last_id := CASE WHEN walked < batch THEN 0 ELSE last_id END;

@@ -111,8 +111,13 @@ DECLARE
   none  interval := interval '0';
   q     leasehold.queue;
 BEGIN
-  sound := leasehold.require(least(queue_set.max_running, queue_set.max_per_key, queue_set.rate_count, 0) = 0
-                             AND least(queue_set.rate_period, none) = none, 'a limit is not negative')
+  sound := leasehold.require(
+             coalesce(queue_set.max_running BETWEEN 0 AND 2147483647, true)
+               AND coalesce(queue_set.max_per_key BETWEEN 0 AND 2147483647, true)
+               AND coalesce(queue_set.rate_count BETWEEN 0 AND 2147483647, true),
+             'a limit is between 0 and 2147483647')
+       AND leasehold.require(coalesce(leasehold.is_delay(queue_set.rate_period), true),
+                             'the period of a rate is between 0 and 100 years')
        AND (coalesce(queue_set.default_ttl, none) = none OR leasehold.require_ttl(queue_set.default_ttl));
   q := leasehold.queue_row(queue_set.name);
   q.max_running := nullif(coalesce(queue_set.max_running, q.max_running), 0);
@@ -125,7 +130,9 @@ BEGIN
       q.rate_count := NULL;
       q.rate_period := NULL;
     END IF;
-    sound := leasehold.require((q.rate_count IS NULL) = (q.rate_period IS NULL), 'a rate needs a count and a period');
+    sound := leasehold.require((q.rate_count IS NULL) = (q.rate_period IS NULL), 'a rate needs a count and a period')
+         AND leasehold.require(coalesce(q.rate_count <= leasehold.micros(q.rate_period), true),
+                               'a rate is at most one claim per microsecond');
     -- What the old rate still owed does not count against the new one.
     q.rate_tat := NULL;
   END IF;
@@ -143,7 +150,8 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound boolean := leasehold.require_safe_transaction() AND leasehold.require_queue(queue_pause.name);
+  sound boolean := leasehold.require_safe_transaction() AND leasehold.require_queue(queue_pause.name)
+    AND leasehold.require_text('reason', queue_pause.reason);
   q     leasehold.queue;
 BEGIN
   -- Resuming a queue nobody knows makes none.
@@ -209,21 +217,24 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.require_safe_transaction();
+  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_most(most);
   moment timestamptz := leasehold.now();
   place  text;
   gone   record;
+  ids    bigint[] := '{}';
+  tokens bigint[] := '{}';
   purged bigint := 0;
 BEGIN
   FOREACH place IN ARRAY '{ready,bundle,deferred,blocked}'::text[] LOOP
     gone := leasehold.queue_withdraw(queue_purge.name, place, most - purged);
-    IF gone.ids IS NOT NULL THEN
-      PERFORM leasehold.job_settle_cancelled(gone.ids, gone.last_tokens, moment);
-      purged := purged + cardinality(gone.ids);
-    END IF;
+    ids := ids || gone.ids;
+    tokens := tokens || gone.last_tokens;
+    purged := cardinality(ids);
     EXIT WHEN purged = most;
   END LOOP;
   IF purged > 0 THEN
+    -- All of them at once: none is cancelled because of another one.
+    PERFORM leasehold.job_settle_cancelled(ids, tokens, moment);
     INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
     VALUES (moment, 'queue', queue_purge.name, 'purged', 0, '', '',
             purged || CASE purged WHEN 1 THEN ' job' ELSE ' jobs' END);

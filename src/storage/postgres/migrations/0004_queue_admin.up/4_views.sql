@@ -16,7 +16,9 @@ CREATE VIEW leasehold.jobs AS
          l.holder, p.created_at, p.due_at, l.heartbeat_at, l.expires_at, p.finished_at,
          (SELECT e.body FROM leasehold.error AS e WHERE e.job_id = p.id ORDER BY e.token DESC LIMIT 1) AS error,
          (SELECT leasehold.readable(j.payload) FROM leasehold.job AS j WHERE j.id = p.id) AS payload,
-         l.holder AS locked_by, l.expires_at AS locked_until
+         l.holder AS locked_by, l.expires_at AS locked_until,
+         (SELECT j.schedule FROM leasehold.job AS j WHERE j.id = p.id) AS schedule,
+         (SELECT j.occurrence FROM leasehold.job AS j WHERE j.id = p.id) AS occurrence
     FROM leasehold.job_place AS p
    CROSS JOIN leasehold.now() AS clock(moment)
     LEFT JOIN LATERAL (
@@ -36,6 +38,7 @@ COMMENT ON FUNCTION leasehold.job_retry IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_redrive IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.job_delete IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.job_prune IS 'scope: admin';
+COMMENT ON FUNCTION leasehold.job_prune_preview IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.queue_set IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.queue_pause IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.queue_purge IS 'scope: admin';

@@ -10,6 +10,8 @@ CREATE TABLE leasehold.chunk_set (
   planner        text        NOT NULL COLLATE "C",
   plan_no        bigint      NOT NULL,
   planned_at     timestamptz NOT NULL,
+  -- The number of a plan that has begun and not ended: until then the set is not final, whatever has become of its chunks.
+  planning       bigint,
   failure_budget bigint      NOT NULL DEFAULT 3,
   crash_budget   bigint      NOT NULL DEFAULT 3,
   backoff_base   interval    NOT NULL DEFAULT interval '2 seconds',
@@ -104,7 +106,9 @@ CREATE TYPE leasehold.chunk_claimed AS (
   holder          text,
   host            text,
   heartbeat_at    timestamptz,
-  retry_at        timestamptz
+  retry_at        timestamptz,
+  -- Of a refusal: the chunk that somebody else has. Holder, times and ttl are those of its lease.
+  held_key        text
 );
 
 CREATE TYPE leasehold.chunk_beat AS (

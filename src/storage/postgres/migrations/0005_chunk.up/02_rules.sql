@@ -10,9 +10,8 @@ CREATE FUNCTION leasehold.require_chunk_settings(
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(coalesce(failure_budget BETWEEN 1 AND 1000, true), 'a failure budget is between 1 and 1000')
      AND leasehold.require(coalesce(crash_budget BETWEEN 1 AND 1000, true), 'a crash budget is between 1 and 1000')
-     AND leasehold.require(
-           coalesce(backoff_base >= interval '0', true) AND coalesce(backoff_most >= interval '0', true),
-           'a backoff is not negative')
+     AND leasehold.require(coalesce(leasehold.is_delay(backoff_base), true)
+                           AND coalesce(leasehold.is_delay(backoff_most), true), 'a backoff is between 0 and 100 years')
      AND (default_ttl IS NULL OR leasehold.require_ttl(default_ttl))
 $$;
 
@@ -37,7 +36,8 @@ END $$;
 CREATE FUNCTION leasehold.require_chunk_save(cursor text, rows bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT (cursor IS NULL OR leasehold.require_json('cursor', cursor))
-     AND leasehold.require(coalesce(rows >= 0, true), 'a row count is not negative')
+     AND leasehold.require(coalesce(rows BETWEEN 0 AND 1000000000000000, true),
+                           'a row count is between 0 and 1000000000000000')
 $$;
 
 -- To 64 KiB, where it is longer. A character has up to four bytes.

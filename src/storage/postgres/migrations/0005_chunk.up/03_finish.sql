@@ -1,12 +1,14 @@
 -- When a set is final, and the jobs that wait for it.
 
--- complete, or partial; NULL: something is open.
+-- complete, or partial; NULL: something is open, or has still to be planned.
 CREATE FUNCTION leasehold.chunk_set_outcome(set_id bigint) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 BEGIN
   RETURN (
-    SELECT CASE WHEN EXISTS (SELECT FROM leasehold.chunk AS c WHERE c.set_id = chunk_set_outcome.set_id
+    SELECT CASE WHEN EXISTS (SELECT FROM leasehold.chunk_set AS s WHERE s.id = chunk_set_outcome.set_id
+                                AND s.planning IS NOT NULL) THEN NULL
+                WHEN EXISTS (SELECT FROM leasehold.chunk AS c WHERE c.set_id = chunk_set_outcome.set_id
                                 AND c.lease_id IS NULL AND c.final IS NULL) THEN NULL
                 WHEN EXISTS (SELECT FROM leasehold.chunk AS c WHERE c.set_id = chunk_set_outcome.set_id
                                 AND c.lease_id IS NOT NULL) THEN NULL

@@ -1,6 +1,7 @@
 -- Taking over. The order of locks: the lease, the set, the chunk, the job that waits for the set. Who takes back, or
--- operates on many chunks, locks more than one chunk: so these two lock the set first, the one shared, the other to the
--- full. A verdict is about one chunk and needs no lock on the set.
+-- operates on many chunks, locks more than one chunk: so these two lock the set first, FOR SHARE the one, FOR NO KEY UPDATE
+-- the other. A verdict is about one chunk and needs no lock on the set. A claim that has picked something makes sure of the
+-- set FOR KEY SHARE, which is in the way of its removal only; and a removal waits for no chunk.
 
 -- The sole chunk of a dead holder spends a crash: it is open again, or exhausted. Gives whether it is.
 CREATE FUNCTION leasehold.chunk_crash(lease_id bigint, moment timestamptz) RETURNS boolean
@@ -39,7 +40,7 @@ BEGIN
   failed := 0;
   SELECT count(*), array_agg(DISTINCT c.set_id) INTO chunks, sets
     FROM leasehold.chunk AS c WHERE c.lease_id = chunk_give_back.lease_id;
-  PERFORM FROM leasehold.chunk_set AS s WHERE s.id = ANY (sets) ORDER BY s.id FOR KEY SHARE;
+  PERFORM FROM leasehold.chunk_set AS s WHERE s.id = ANY (sets) ORDER BY s.id FOR SHARE;
   IF charged AND chunks = 1 THEN
     IF leasehold.chunk_crash(lease_id, moment) THEN
       chunks := 0;
@@ -92,7 +93,7 @@ BEGIN
   IF suspects = '{}' THEN
     RETURN;
   END IF;
-  PERFORM FROM leasehold.chunk_set AS s WHERE s.id = chunk_reclaim.set_id FOR KEY SHARE SKIP LOCKED;
+  PERFORM FROM leasehold.chunk_set AS s WHERE s.id = chunk_reclaim.set_id FOR SHARE SKIP LOCKED;
   IF NOT FOUND THEN
     RETURN;
   END IF;

@@ -4,7 +4,7 @@
 CREATE FUNCTION leasehold.chunk_refusal(outcome text, why text, retry_at timestamptz, moment timestamptz)
 RETURNS leasehold.chunk_claimed LANGUAGE sql IMMUTABLE AS $$
   SELECT ROW(outcome, why, NULL, NULL, NULL, NULL, false, moment, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false,
-             NULL, NULL, NULL, NULL, NULL, NULL, retry_at)::leasehold.chunk_claimed
+             NULL, NULL, NULL, NULL, NULL, NULL, retry_at, NULL)::leasehold.chunk_claimed
 $$;
 
 -- Held: this chunk, or of all that are held the one whose lease ends first. `due_at`: something is to be had before,
@@ -15,9 +15,9 @@ RETURNS leasehold.chunk_claimed LANGUAGE plpgsql AS $$
 DECLARE
   first leasehold.chunk_claimed;
 BEGIN
-  SELECT 'held', NULL, l.id, l.ttl, l.acquired_at, l.expires_at, false, moment, c.key, c.token, c.attempts, c.position,
-         NULL, NULL, c.rows, NULL, c.alone, NULL, NULL, c.synced_at, l.holder, l.host, l.heartbeat_at,
-         least(l.expires_at, chunk_held.due_at)
+  SELECT 'held', NULL, NULL, l.ttl, l.acquired_at, l.expires_at, false, moment, NULL, NULL, NULL, NULL, NULL, NULL,
+         NULL, NULL, false, NULL, NULL, NULL, l.holder, l.host, l.heartbeat_at, least(l.expires_at, chunk_held.due_at),
+         c.key
     INTO first
     FROM leasehold.chunk AS c
    CROSS JOIN LATERAL (SELECT t.* FROM leasehold.lease AS t WHERE t.id = c.lease_id OFFSET 0) AS l
@@ -49,7 +49,9 @@ BEGIN
                   WHERE c.set_id = chunk_nothing.set_id AND c.lease_id IS NULL AND c.final = 'completed'
                     AND c.synced_at <= moment - older_than) AS old,
          EXISTS (SELECT FROM leasehold.chunk AS c
-                  WHERE c.set_id = chunk_nothing.set_id AND c.final = 'exhausted') AS partial
+                  WHERE c.set_id = chunk_nothing.set_id AND c.final = 'exhausted') AS partial,
+         EXISTS (SELECT FROM leasehold.chunk_set AS s
+                  WHERE s.id = chunk_nothing.set_id AND s.planning IS NOT NULL) AS planning
     INTO seen;
   IF seen.due_at <= moment OR seen.old THEN
     RETURN leasehold.chunk_refusal('busy', NULL, NULL, moment);
@@ -57,6 +59,8 @@ BEGIN
     RETURN leasehold.chunk_held(set_id, NULL, seen.due_at, moment);
   ELSIF seen.due_at IS NOT NULL THEN
     RETURN leasehold.chunk_refusal('empty', 'deferred', seen.due_at, moment);
+  ELSIF seen.planning THEN
+    RETURN leasehold.chunk_refusal('empty', 'deferred', moment + interval '1 second', moment);
   END IF;
   RETURN leasehold.chunk_refusal('empty', CASE WHEN seen.partial THEN 'partial' ELSE 'complete' END, NULL, moment);
 END $$;

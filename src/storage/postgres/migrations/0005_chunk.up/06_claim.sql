@@ -6,7 +6,7 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
   SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = loader_attach.id FOR KEY SHARE;
-  IF l.id IS NULL OR l.kind <> 'loader' OR l.instance <> loader_attach.instance THEN
+  IF l.id IS NULL OR l.kind <> 'loader' OR (l.instance = nullif(loader_attach.instance, '')) IS NOT TRUE THEN
     why := 'superseded';
   ELSIF l.ended_at IS NOT NULL OR l.expires_at <= leasehold.now() THEN
     why := leasehold.lost_reason(0, 0, l.ended_at, l.end_reason);
@@ -49,7 +49,7 @@ BEGIN
     RETURN QUERY
     SELECT 'granted', NULL, l.id, l.ttl, l.acquired_at, l.expires_at, true, moment, c.key, c.token, c.attempts,
            c.position, c.spec, c.cursor, c.rows, c.hash, c.alone, NULL, NULL, c.synced_at, l.holder, l.host,
-           l.heartbeat_at, NULL::timestamptz
+           l.heartbeat_at, NULL::timestamptz, NULL
       FROM leasehold.chunk AS c WHERE c.lease_id = l.id ORDER BY c.position, c.key;
     IF FOUND THEN RETURN; END IF;
   END IF;
@@ -85,7 +85,7 @@ BEGIN
   )
   SELECT 'granted', NULL, l.id, l.ttl, l.acquired_at, l.expires_at, false, moment, g.key, g.token, g.attempts,
          g.position, g.spec, g.cursor, g.rows, g.hash, g.alone, g.holder, g.host, g.synced_at, l.holder, l.host,
-         l.heartbeat_at, NULL::timestamptz
+         l.heartbeat_at, NULL::timestamptz, NULL
     FROM granted AS g ORDER BY g.nth;
 END $$;
 
@@ -146,6 +146,12 @@ BEGIN
     RETURN NEXT pick.refusal;
     RETURN;
   END IF;
+  -- Nothing is granted of a set that is being removed.
+  PERFORM FROM leasehold.chunk_set AS t WHERE t.id = s.id FOR KEY SHARE;
+  IF NOT FOUND THEN
+    RETURN NEXT leasehold.chunk_refusal('not_found', 'set', NULL, leasehold.now());
+    RETURN;
+  END IF;
   moment := leasehold.now();
   IF l.id IS NULL OR pick.alone THEN
     l := leasehold.chunk_open_lease(l, s.default_ttl, moment);
@@ -187,7 +193,9 @@ DECLARE
     AND leasehold.require_chunk_set(set_name)
     AND leasehold.require(most BETWEEN 1 AND 1000, 'a claim is for 1 to 1000 chunks')
     AND leasehold.require(coalesce(older_than >= interval '0', true), 'an age is not negative')
-    AND (chunk_claim.ttl IS NULL OR leasehold.require_ttl(chunk_claim.ttl));
+    AND (chunk_claim.ttl IS NULL OR leasehold.require_ttl(chunk_claim.ttl))
+    AND leasehold.require_holder(chunk_claim.holder, chunk_claim.request_id, chunk_claim.host, chunk_claim.boot_id,
+                                 chunk_claim.tty, coalesce(chunk_claim.instance, ''));
   attached record;
   l        leasehold.lease;
 BEGIN

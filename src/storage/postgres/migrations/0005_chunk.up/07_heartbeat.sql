@@ -88,7 +88,7 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  sound boolean := leasehold.is_safe_transaction() OR leasehold.require_durable_transaction();
   held  record;
   live  bigint;
   loss  leasehold.chunk_loss;
@@ -102,6 +102,7 @@ BEGIN
   IF FOUND THEN
     RETURN;
   END IF;
+  sound := leasehold.require_in_snapshot(token);
   loss := leasehold.chunk_lost(set_name, key, token);
   loss.why := coalesce(loss.why, 'never granted');
   RAISE EXCEPTION 'chunk "%/%": token % is not current (%)', set_name, key, token, loss.why

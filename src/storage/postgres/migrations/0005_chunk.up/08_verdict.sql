@@ -4,7 +4,7 @@ CREATE FUNCTION leasehold.require_chunk_verdict(verdict text, delay interval) RE
 LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(verdict IN ('complete', 'fail', 'release', 'skip'),
                            'a verdict is complete, fail, release or skip')
-     AND leasehold.require(coalesce(delay >= interval '0', true), 'a delay is not negative')
+     AND leasehold.require(coalesce(leasehold.is_delay(delay), true), 'a delay is between 0 and 100 years')
 $$;
 
 -- Locks a chunk that is held by this token, for its verdict: the lease, then the chunk. The lease of a claim to the

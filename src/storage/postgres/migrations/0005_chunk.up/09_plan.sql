@@ -1,4 +1,6 @@
--- Planning. Begin, add and end are one transaction: the set's row, locked by the first, keeps other planners out.
+-- Planning: begin, add, sweep and end; a large plan adds and sweeps in steps, each a transaction of its own. Until the end
+-- the set is not final. Of two planners with one version both may go on, since each only adds what is missing; where the
+-- versions differ, the later one to begin stops the earlier. A plan that stopped in the middle is completed by planning again.
 --
 -- A chunk whose spec is from the set's planner version is never touched by another plan. One from an older version is
 -- replaced or removed if nobody has started it, or if it is finished; in between it is left alone.
@@ -10,7 +12,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
   created := false;
   LOOP
-    SELECT t.* INTO s FROM leasehold.chunk_set AS t WHERE t.name = set_name FOR UPDATE;
+    SELECT t.* INTO s FROM leasehold.chunk_set AS t WHERE t.name = set_name FOR NO KEY UPDATE;
     IF FOUND THEN
       RETURN;
     END IF;
@@ -38,22 +40,23 @@ BEGIN
   same_planner := (taken.s).planner = chunk_plan_begin.planner;
   store_now := leasehold.now();
   UPDATE leasehold.chunk_set AS s
-     SET planner = chunk_plan_begin.planner, plan_no = s.plan_no + 1, planned_at = store_now
+     SET planner = chunk_plan_begin.planner, plan_no = s.plan_no + 1, planning = s.plan_no + 1, planned_at = store_now
    WHERE s.id = (taken.s).id
   RETURNING s.plan_no INTO chunk_plan_begin.plan_no;
   PERFORM leasehold.chunk_configure_set((taken.s).id, failure_budget, crash_budget, backoff_base, backoff_most,
                                         default_ttl);
 END $$;
 
-CREATE FUNCTION leasehold.chunk_plan_set(set_name text, plan_no bigint) RETURNS leasehold.chunk_set
+-- Another planner version may have begun since, or the set may be gone: then it is NULL, and the plan does not go on.
+CREATE FUNCTION leasehold.chunk_plan_set(set_name text, planner text, plan_no bigint) RETURNS leasehold.chunk_set
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   s leasehold.chunk_set;
 BEGIN
   SELECT t.* INTO s FROM leasehold.chunk_set AS t
-   WHERE t.name = set_name AND t.plan_no = chunk_plan_set.plan_no FOR UPDATE;
-  PERFORM leasehold.require(FOUND, format('plan %s of set "%s" is not the latest', plan_no, set_name));
+   WHERE t.name = set_name AND t.planner = chunk_plan_set.planner AND t.plan_no >= chunk_plan_set.plan_no
+     FOR NO KEY UPDATE;
   RETURN s;
 END $$;
 
@@ -80,16 +83,21 @@ $$;
 -- for one that is not. What changes is locked, so it is found by its place: joined by key, a table without statistics
 -- was read whole for every chunk of the plan. hashes: empty, or NULL for a chunk, where they are not known.
 CREATE FUNCTION leasehold.chunk_plan_add(
-  set_name text, plan_no bigint, first_position bigint, keys text[], specs text[], hashes text[] DEFAULT '{}',
-  OUT added bigint, OUT replaced bigint, OUT kept bigint, OUT differing bigint, OUT left_alone bigint
+  set_name text, planner text, plan_no bigint, first_position bigint, keys text[], specs text[],
+  hashes text[] DEFAULT '{}', OUT superseded boolean, OUT added bigint, OUT replaced bigint, OUT kept bigint, OUT differing bigint, OUT left_alone bigint
 ) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
   sound boolean := leasehold.require_safe_transaction() AND leasehold.require_chunk_plan(keys, specs, hashes);
-  s     leasehold.chunk_set := leasehold.chunk_plan_set(set_name, chunk_plan_add.plan_no);
+  s     leasehold.chunk_set := leasehold.chunk_plan_set(set_name, chunk_plan_add.planner, chunk_plan_add.plan_no);
 BEGIN
+  superseded := s.id IS NULL;
+  IF superseded THEN
+    SELECT 0, 0, 0, 0, 0 INTO added, replaced, kept, differing, left_alone;
+    RETURN;
+  END IF;
   PERFORM FROM leasehold.chunk AS c WHERE c.set_id = s.id AND c.key = ANY (keys) AND c.planner <> s.planner
     ORDER BY c.key FOR NO KEY UPDATE;
   WITH planned AS MATERIALIZED (
@@ -135,32 +143,60 @@ BEGIN
      AND leasehold.require_json('spec', VARIADIC specs);
 END $$;
 
--- Ends a plan: removes what an older version had planned and this plan has not.
-CREATE FUNCTION leasehold.chunk_plan_end(
-  set_name text, plan_no bigint, OUT removed bigint, OUT left_alone bigint, OUT total bigint, OUT set_state text
+-- Walks `batch` chunks along the keys of the set from after_key, and removes what an earlier planner version has planned
+-- and this plan has not; go on from last_key until it is empty.
+CREATE FUNCTION leasehold.chunk_plan_sweep(
+  set_name text, planner text, plan_no bigint, after_key text, batch bigint,
+  OUT superseded boolean, OUT removed bigint, OUT left_alone bigint, OUT stay bigint, OUT last_key text
 ) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound  boolean := leasehold.require_safe_transaction();
+  s      leasehold.chunk_set := leasehold.chunk_plan_set(set_name, chunk_plan_sweep.planner, chunk_plan_sweep.plan_no);
+  walked bigint;
+BEGIN
+  superseded := s.id IS NULL;
+  SELECT count(*), max(w.key) INTO walked, last_key
+    FROM (SELECT c.key FROM leasehold.chunk AS c WHERE c.set_id = s.id AND c.key > chunk_plan_sweep.after_key
+           ORDER BY c.key LIMIT batch) AS w;
+  -- What somebody has locked is being claimed or settled this very moment: a later plan deals with it.
+  DELETE FROM leasehold.chunk AS d WHERE d.set_id = s.id AND d.key = ANY (ARRAY(
+    SELECT c.key FROM leasehold.chunk AS c
+     WHERE c.set_id = s.id AND c.key > chunk_plan_sweep.after_key AND c.key <= last_key
+       AND c.planner <> s.planner AND c.plan_no < chunk_plan_sweep.plan_no
+       AND (c.final IS NOT NULL OR leasehold.chunk_is_untouched(c))
+       FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  SELECT count(*) FILTER (WHERE c.planner <> s.planner AND c.plan_no < chunk_plan_sweep.plan_no), count(*)
+    INTO left_alone, stay
+    FROM leasehold.chunk AS c
+   WHERE c.set_id = s.id AND c.key > chunk_plan_sweep.after_key AND c.key <= last_key;
+  last_key := CASE WHEN walked < batch THEN '' ELSE last_key END;
+END $$;
+
+-- Ends a plan, with what its steps have counted. NULL: it was superseded.
+CREATE FUNCTION leasehold.chunk_plan_end(
+  set_name text, planner text, plan_no bigint, removed bigint, left_alone bigint, total bigint) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
   sound  boolean := leasehold.require_safe_transaction();
-  s      leasehold.chunk_set := leasehold.chunk_plan_set(set_name, chunk_plan_end.plan_no);
+  s      leasehold.chunk_set := leasehold.chunk_plan_set(set_name, chunk_plan_end.planner, chunk_plan_end.plan_no);
   moment timestamptz := leasehold.now();
 BEGIN
-  -- What somebody has locked is being claimed or settled this very moment: a later plan deals with it.
-  DELETE FROM leasehold.chunk AS d WHERE d.set_id = s.id AND d.key = ANY (ARRAY(
-    SELECT c.key FROM leasehold.chunk AS c
-     WHERE c.set_id = s.id AND c.planner <> s.planner AND c.plan_no < s.plan_no
-       AND (c.final IS NOT NULL OR leasehold.chunk_is_untouched(c))
-       FOR UPDATE SKIP LOCKED));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  SELECT count(*) FILTER (WHERE c.planner <> s.planner AND c.plan_no < s.plan_no), count(*) INTO left_alone, total
-    FROM leasehold.chunk AS c WHERE c.set_id = s.id;
+  IF s.id IS NULL THEN
+    RETURN NULL;
+  END IF;
+  UPDATE leasehold.chunk_set AS t SET planning = NULL WHERE t.id = s.id AND t.planning <= chunk_plan_end.plan_no;
   PERFORM leasehold.chunk_set_event(
     s.name, 'planned', format('planner %s: %s chunks, %s removed, %s left', s.planner, total, removed, left_alone),
     moment);
   PERFORM leasehold.chunk_finish(s.id, moment);
   PERFORM leasehold.chunk_wake(s.id, moment);
-  set_state := leasehold.chunk_set_state(s.id);
+  RETURN leasehold.chunk_set_state(s.id);
 END $$;
 
 -- For psql and other languages: a whole plan. Repeating it changes nothing.
@@ -175,11 +211,12 @@ CREATE FUNCTION leasehold.chunk_plan(
 DECLARE
   begun  record := leasehold.chunk_plan_begin(set_name, planner, failure_budget, crash_budget, backoff_base,
                                               backoff_most, default_ttl);
-  filled record := leasehold.chunk_plan_add(set_name, begun.plan_no, 0, keys, specs);
-  ended  record := leasehold.chunk_plan_end(set_name, begun.plan_no);
+  filled record := leasehold.chunk_plan_add(set_name, planner, begun.plan_no, 0, keys, specs);
+  swept  record := leasehold.chunk_plan_sweep(set_name, planner, begun.plan_no, '', 9223372036854775807);
 BEGIN
-  SELECT begun.created, filled.added, filled.replaced, ended.removed, filled.kept, filled.differing,
-         filled.left_alone + ended.left_alone, ended.total, ended.set_state
+  SELECT begun.created, filled.added, filled.replaced, swept.removed, filled.kept, filled.differing,
+         filled.left_alone + swept.left_alone, swept.stay,
+         leasehold.chunk_plan_end(set_name, planner, begun.plan_no, swept.removed, swept.left_alone, swept.stay)
     INTO created, added, replaced, removed, kept, differing, left_alone, total, set_state;
 END $$;
 

@@ -74,28 +74,44 @@ BEGIN
   END IF;
 END $$;
 
--- Locks what a reset is about and nobody holds.
+-- Locks what a step of a reset is about and nobody holds, and says how far it looked: to the last key, where all are to be
+-- reset; NULL: to the end.
 CREATE FUNCTION leasehold.chunk_resettable(
-  set_id bigint, which text, keys text[], older_than interval, moment timestamptz
-) RETURNS text[] LANGUAGE plpgsql AS $$
+  set_id bigint, which text, keys text[], older_than interval, after_key text, batch bigint, moment timestamptz,
+  OUT chosen text[], OUT last_key text
+) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
-  RETURN ARRAY(
+  IF which = 'all' THEN
+    SELECT CASE WHEN count(*) = batch THEN max(w.key) END INTO last_key
+      FROM (SELECT c.key FROM leasehold.chunk AS c
+             WHERE c.set_id = chunk_resettable.set_id AND c.key > chunk_resettable.after_key
+             ORDER BY c.key LIMIT batch) AS w;
+    chosen := ARRAY(
+      SELECT c.key FROM leasehold.chunk AS c
+       WHERE c.set_id = chunk_resettable.set_id AND c.lease_id IS NULL AND c.key > chunk_resettable.after_key
+         AND (last_key IS NULL OR c.key <= last_key)
+       ORDER BY c.key FOR UPDATE);
+    RETURN;
+  END IF;
+  chosen := ARRAY(
     SELECT c.key FROM leasehold.chunk AS c
      WHERE c.set_id = chunk_resettable.set_id AND c.lease_id IS NULL
        AND CASE which WHEN 'failed' THEN c.final = 'exhausted'
                       WHEN 'older' THEN c.final = 'completed' AND c.synced_at <= moment - older_than
-                      WHEN 'keys' THEN c.key = ANY (keys)
-                      ELSE true END
-     ORDER BY c.key FOR UPDATE);
+                      ELSE c.key = ANY (keys) END
+     ORDER BY c.key LIMIT CASE WHEN which <> 'keys' THEN batch END FOR UPDATE);
+  last_key := CASE WHEN which <> 'keys' AND cardinality(chosen) = batch THEN '' END;
 END $$;
 
 -- Opens chunks again: failed (those that are exhausted), older (completed longer ago than this), keys, or all. What was
--- completed or skipped begins anew, the rest from its cursor unless from_start. What is held is left alone.
+-- completed or skipped begins anew, the rest from its cursor unless from_start. Held chunks stay as they are. In steps of
+-- `batch`, of which each says whether there is `more`, after last_key.
 CREATE FUNCTION leasehold.chunk_reset(
   set_name text, which text, keys text[] DEFAULT '{}', older_than interval DEFAULT NULL,
-  from_start boolean DEFAULT false,
-  OUT outcome text, OUT reset bigint, OUT running bigint, OUT missing bigint, OUT store_now timestamptz
+  from_start boolean DEFAULT false, after_key text DEFAULT '', batch bigint DEFAULT 9223372036854775807,
+  OUT outcome text, OUT reset bigint, OUT running bigint, OUT missing bigint, OUT more boolean, OUT last_key text,
+  OUT store_now timestamptz
 ) LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -103,45 +119,73 @@ DECLARE
     AND leasehold.require(which IN ('failed', 'older', 'keys', 'all'), 'reset is for failed, older, keys or all')
     AND leasehold.require(which <> 'older' OR coalesce(older_than >= interval '0', false), 'an age is not negative');
   of_set bigint;
-  chosen text[];
+  step   record;
 BEGIN
-  SELECT s.id INTO of_set FROM leasehold.chunk_set AS s WHERE s.name = set_name FOR UPDATE;
+  SELECT s.id INTO of_set FROM leasehold.chunk_set AS s WHERE s.name = set_name FOR NO KEY UPDATE;
   store_now := leasehold.now();
   IF of_set IS NULL THEN
-    SELECT 'not_found', 0, 0, 0 INTO outcome, reset, running, missing;
+    SELECT 'not_found', 0, 0, 0, false, '' INTO outcome, reset, running, missing, more, last_key;
     RETURN;
   END IF;
-  chosen := leasehold.chunk_resettable(of_set, which, keys, older_than, store_now);
-  PERFORM leasehold.chunk_reopen(of_set, chosen, from_start);
+  step := leasehold.chunk_resettable(of_set, which, keys, older_than, chunk_reset.after_key, batch, store_now);
+  PERFORM leasehold.chunk_reopen(of_set, step.chosen, from_start);
   PERFORM leasehold.chunk_event(of_set, c.key, 'reset', c.token, NULL, NULL, c.holder, NULL, store_now)
-     FROM leasehold.chunk AS c WHERE c.set_id = of_set AND c.key = ANY (chosen) ORDER BY c.key;
+     FROM leasehold.chunk AS c WHERE c.set_id = of_set AND c.key = ANY (step.chosen) ORDER BY c.key;
   PERFORM leasehold.chunk_wake(of_set, store_now);
   SELECT count(*) INTO running FROM leasehold.chunk AS c
-   WHERE c.set_id = of_set AND c.lease_id IS NOT NULL AND (which = 'all' OR which = 'keys' AND c.key = ANY (keys));
+   WHERE c.set_id = of_set AND c.lease_id IS NOT NULL
+     AND CASE which WHEN 'all' THEN c.key > chunk_reset.after_key AND (step.last_key IS NULL OR c.key <= step.last_key)
+                    WHEN 'keys' THEN c.key = ANY (keys) ELSE false END;
   SELECT count(DISTINCT k.key) INTO missing FROM unnest(keys) AS k(key)
    WHERE which = 'keys'
      AND NOT EXISTS (SELECT FROM leasehold.chunk AS c WHERE c.set_id = of_set AND c.key = k.key);
   outcome := 'ok';
-  reset := cardinality(chosen);
+  reset := cardinality(step.chosen);
+  more := step.last_key IS NOT NULL;
+  last_key := coalesce(step.last_key, '');
 END $$;
 
--- Forgets a set that nobody works on. A job that waits for it fails.
-CREATE FUNCTION leasehold.chunk_set_remove(set_name text, OUT outcome text, OUT chunks bigint)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
+-- Removes up to `batch` chunks of sets that are gone; call it until it gives 0. What somebody has locked has its turn later.
+CREATE FUNCTION leasehold.chunk_sweep(batch bigint DEFAULT 2000) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound   boolean := leasehold.require_safe_transaction();
+  sound   boolean := leasehold.require_safe_transaction() AND leasehold.require_batch(batch);
+  gone    bigint;
+  removed bigint;
+BEGIN
+  WITH RECURSIVE sets (id) AS (
+    SELECT min(c.set_id) FROM leasehold.chunk AS c
+    UNION ALL
+    SELECT (SELECT min(c.set_id) FROM leasehold.chunk AS c WHERE c.set_id > s.id) FROM sets AS s WHERE s.id IS NOT NULL)
+  SELECT s.id INTO gone FROM sets AS s
+   WHERE s.id IS NOT NULL AND NOT EXISTS (SELECT FROM leasehold.chunk_set AS k WHERE k.id = s.id) LIMIT 1;
+  DELETE FROM leasehold.chunk AS d WHERE d.set_id = gone AND d.key = ANY (ARRAY(
+    SELECT c.key FROM leasehold.chunk AS c WHERE c.set_id = gone ORDER BY c.key LIMIT batch FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  RETURN removed;
+END $$;
+
+-- Forgets a set that nobody works on. A job that waits for it fails. The set is gone at once, however many chunks it has;
+-- up to `batch` of these go along. Nobody finds the others any more: chunk_sweep removes them, or the next prune.
+CREATE FUNCTION leasehold.chunk_set_remove(
+  set_name text, batch bigint DEFAULT 2000, OUT outcome text, OUT chunks bigint
+) LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound   boolean := leasehold.require_safe_transaction() AND leasehold.require_batch(batch);
   moment  timestamptz;
   removed bigint;
 BEGIN
   chunks := 0;
+  -- A claim on its way has locked the set, too: it is waited for, and seen by the next statement.
   SELECT s.id INTO removed FROM leasehold.chunk_set AS s WHERE s.name = set_name FOR UPDATE;
   IF NOT FOUND THEN
     outcome := 'not_found';
     RETURN;
   END IF;
-  -- A claim on its way is waited for, and seen by the next statement.
-  PERFORM FROM leasehold.chunk AS c WHERE c.set_id = removed ORDER BY c.key FOR UPDATE;
   IF EXISTS (SELECT FROM leasehold.chunk AS c WHERE c.set_id = removed AND c.lease_id IS NOT NULL) THEN
     outcome := 'held';
     RETURN;
@@ -149,9 +193,9 @@ BEGIN
   moment := leasehold.now();
   PERFORM leasehold.chunk_settle_job(removed, w.job_id, 'removed', moment)
      FROM (SELECT b.job_id FROM leasehold.blocked AS b WHERE b.after_id = -removed ORDER BY b.job_id FOR UPDATE) AS w;
-  DELETE FROM leasehold.chunk AS c WHERE c.set_id = removed;
-  GET DIAGNOSTICS chunks = ROW_COUNT;
+  SELECT count(*) INTO chunks FROM leasehold.chunk AS c WHERE c.set_id = removed;
   DELETE FROM leasehold.chunk_set AS s WHERE s.id = removed;
+  PERFORM leasehold.chunk_sweep(batch);
   PERFORM leasehold.chunk_set_event(set_name, 'removed', chunks || ' chunks', moment);
   PERFORM leasehold.wake('chunks:' || set_name, moment);
   outcome := 'removed';

@@ -61,7 +61,7 @@ DECLARE
   sound  boolean := leasehold.require_safe_transaction();
   of_set bigint;
 BEGIN
-  SELECT s.id INTO of_set FROM leasehold.chunk_set AS s WHERE s.name = set_name FOR UPDATE;
+  SELECT s.id INTO of_set FROM leasehold.chunk_set AS s WHERE s.name = set_name FOR NO KEY UPDATE;
   PERFORM FROM leasehold.job AS j WHERE j.id = chunk_tie_job.job_id FOR UPDATE;
   store_now := leasehold.now();
   IF of_set IS NULL OR NOT FOUND THEN

@@ -14,10 +14,11 @@ DECLARE
 BEGIN
   RETURN QUERY
   SELECT s.name, s.planner, s.planned_at,
-         CASE WHEN n.total > n.final THEN CASE WHEN n.untouched THEN 'planned' ELSE 'running' END
+         CASE WHEN n.total > n.final OR s.planning IS NOT NULL
+                THEN CASE WHEN coalesce(n.untouched, true) THEN 'planned' ELSE 'running' END
               WHEN n.exhausted > 0 THEN 'partial' ELSE 'complete' END,
          n.total, n.available, n.deferred, n.running, n.expired, n.completed, n.skipped, n.exhausted, n.rows,
-         n.attempts, n.started_at, CASE WHEN n.total = n.final THEN n.finished_at END, n.oldest_sync,
+         n.attempts, n.started_at, CASE WHEN n.total = n.final AND s.planning IS NULL THEN n.finished_at END, n.oldest_sync,
          (SELECT b.job_id FROM leasehold.blocked AS b WHERE b.job_id = s.job_id AND b.after_id = -s.id),
          s.failure_budget, s.crash_budget, s.backoff_base, s.backoff_most, s.default_ttl, moment
     FROM leasehold.chunk_set AS s

@@ -36,7 +36,9 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enabl
 #variable_conflict use_column
 DECLARE
   sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND leasehold.require_limit(limit_take.name, limit_take.every, limit_take.burst);
+    AND leasehold.require_limit(limit_take.name, limit_take.every, limit_take.burst)
+    AND leasehold.require(coalesce(patience >= interval '0', true), 'a patience is not negative')
+    AND leasehold.require_holder(limit_take.holder, NULL, limit_take.host, '', '', '');
   r       leasehold.rate_limit := leasehold.limit_row(limit_take.name, limit_take.every);
   moment  timestamptz := leasehold.now();
   slot    timestamptz;

@@ -8,6 +8,7 @@ COMMENT ON FUNCTION leasehold.chunk_plan IS 'scope: work';
 COMMENT ON FUNCTION leasehold.chunk_plan_range IS 'scope: work';
 COMMENT ON FUNCTION leasehold.chunk_plan_begin IS 'scope: work';
 COMMENT ON FUNCTION leasehold.chunk_plan_add IS 'scope: work';
+COMMENT ON FUNCTION leasehold.chunk_plan_sweep IS 'scope: work';
 COMMENT ON FUNCTION leasehold.chunk_plan_end IS 'scope: work';
 COMMENT ON FUNCTION leasehold.chunk_claim IS 'scope: work';
 COMMENT ON FUNCTION leasehold.chunk_heartbeat IS 'scope: work';
@@ -26,6 +27,7 @@ COMMENT ON FUNCTION leasehold.chunk_skip_open IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.chunk_reset IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.chunk_configure IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.chunk_set_remove IS 'scope: admin';
+COMMENT ON FUNCTION leasehold.chunk_sweep IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.limit_set IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.limit_remove IS 'scope: admin';
 

@@ -79,7 +79,8 @@ CREATE TYPE leasehold.session_brief AS (id text, token bigint, lease_id bigint, 
 CREATE TYPE leasehold.item_brief AS (key text, parent text, token bigint, done_at timestamptz);
 
 -- One answer for everything one can do to a claim: how it went, and the claim that decided it, with its session's
--- lease. `key` is the item of that claim.
+-- lease. `key` is the item of that claim. Of a claim that is not the asking session's, or was not asked for, token,
+-- lease_id and instance are NULL.
 CREATE TYPE leasehold.claim_answer AS (
   outcome          text,
   why              text,

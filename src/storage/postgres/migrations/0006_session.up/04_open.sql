@@ -105,7 +105,9 @@ SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = of
 DECLARE
   sound boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND leasehold.require_session(session_open.id, session_open.ttl, session_open.label, session_open.codebase,
-                                  session_open.track, session_open.metadata, session_open.max_age);
+                                  session_open.track, session_open.metadata, session_open.max_age)
+    AND leasehold.require_holder(session_open.holder, session_open.request_id, session_open.host, session_open.boot_id,
+                                 session_open.tty, session_open.instance);
   face  leasehold.session;
   l     leasehold.lease;
 BEGIN

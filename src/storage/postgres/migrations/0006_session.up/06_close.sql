@@ -43,7 +43,8 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmaps
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  sound  boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
+    AND leasehold.require_text('reason', reason);
   opened bigint;
   l      leasehold.lease;
   items  text[];
@@ -61,14 +62,14 @@ BEGIN
   RETURN QUERY SELECT * FROM leasehold.session_told('released', NULL, items, false, l, moment);
 END $$;
 
--- An operator's close. The session learns it with its next heartbeat.
+-- An operator's close. The session is told with its next heartbeat, or sooner by lease_news.
 CREATE FUNCTION leasehold.session_revoke(id text, reason text) RETURNS SETOF leasehold.session_closed
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.require_safe_transaction();
+  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_text('reason', reason);
   opened bigint;
   l      leasehold.lease;
   items  text[];

@@ -16,11 +16,13 @@ CREATE FUNCTION leasehold.claim_told(outcome text, why text, c leasehold.claim, 
 RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
+  own    boolean := leasehold.is_to_holder(claim_told.outcome);
   answer leasehold.claim_answer;
 BEGIN
-  SELECT claim_told.outcome, claim_told.why, c.item, c.token, c.session_id, coalesce(s.label, ''), c.taken_at,
-         coalesce(s.progress_at, c.taken_at), false, false, NULL, NULL, l.id, l.holder, l.host, l.boot_id, l.pid,
-         l.process_start, l.tty, l.instance, l.ttl, l.acquired_at, l.heartbeat_at, l.expires_at, c.end_detail, moment
+  SELECT claim_told.outcome, claim_told.why, c.item, CASE WHEN own THEN c.token END, c.session_id,
+         coalesce(s.label, ''), c.taken_at, coalesce(s.progress_at, c.taken_at), false, false, NULL, NULL,
+         CASE WHEN own THEN l.id END, l.holder, l.host, l.boot_id, l.pid, l.process_start, l.tty,
+         CASE WHEN own THEN l.instance END, l.ttl, l.acquired_at, l.heartbeat_at, l.expires_at, c.end_detail, moment
     INTO answer
     FROM (SELECT) AS one
     LEFT JOIN leasehold.lease AS l ON l.id = c.lease_id

@@ -153,28 +153,54 @@ BEGIN
 END $$;
 
 -- Takes an item for a session. Without the session's token: for its present opening.
-CREATE FUNCTION leasehold.claim_take(
-  item text, session_id text, session_token bigint DEFAULT NULL, create_item boolean DEFAULT false
-) RETURNS leasehold.claim_answer
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+CREATE FUNCTION leasehold.claim_take_as(item text, session_id text, session_token bigint, create_item boolean)
+RETURNS leasehold.claim_answer LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
   sound boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND leasehold.require_item(claim_take.item);
+    AND leasehold.require_item(claim_take_as.item);
   -- Before any wait.
   began timestamptz := leasehold.now();
   asker record;
   c     leasehold.claim;
 BEGIN
-  c := leasehold.claim_seen(claim_take.item, claim_take.session_id, claim_take.session_token, began);
+  c := leasehold.claim_seen(claim_take_as.item, claim_take_as.session_id, claim_take_as.session_token, began);
   IF c.item IS NOT NULL THEN
     RETURN leasehold.claim_held(c, began, leasehold.now());
   END IF;
-  asker := leasehold.session_ask(claim_take.session_id, claim_take.session_token);
+  asker := leasehold.session_ask(claim_take_as.session_id, claim_take_as.session_token);
   IF asker.why IS NOT NULL THEN
-    RETURN leasehold.claim_refusal('unregistered', asker.why, claim_take.item, leasehold.now());
+    RETURN leasehold.claim_refusal('unregistered', asker.why, claim_take_as.item, leasehold.now());
   END IF;
-  RETURN leasehold.claim_for(asker.s, claim_take.item, create_item, NULL, began);
+  RETURN leasehold.claim_for(asker.s, claim_take_as.item, create_item, NULL, began);
+END $$;
+
+-- The session itself takes an item, and proves with its token that it is the one.
+CREATE FUNCTION leasehold.claim_take_own(
+  item text, session_id text, session_token bigint, create_item boolean DEFAULT false
+) RETURNS leasehold.claim_answer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+BEGIN
+  PERFORM leasehold.require(session_token IS NOT NULL, 'taking an item needs the token of the session');
+  RETURN leasehold.claim_take_as(item, session_id, session_token, create_item);
+END $$;
+
+-- An operator takes an item for a session that is alive, if nobody has it.
+CREATE FUNCTION leasehold.claim_take_for(item text, session_id text, create_item boolean DEFAULT false)
+RETURNS leasehold.claim_answer
+LANGUAGE sql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+  SELECT leasehold.claim_take_as(item, session_id, NULL, create_item)
+$$;
+
+-- The one or the other. With the rights of who calls it: without the session's token it takes those of an operator.
+CREATE FUNCTION leasehold.claim_take(
+  item text, session_id text, session_token bigint DEFAULT NULL, create_item boolean DEFAULT false
+) RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
+BEGIN
+  IF session_token IS NULL THEN
+    RETURN leasehold.claim_take_for(item, session_id, create_item);
+  END IF;
+  RETURN leasehold.claim_take_own(item, session_id, session_token, create_item);
 END $$;

@@ -21,7 +21,8 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmaps
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  sound  boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
+    AND leasehold.require_text('reason', reason);
   moment timestamptz;
   c      leasehold.claim := leasehold.claim_share(claim_release.item, claim_release.token);
   answer leasehold.claim_answer;
@@ -29,7 +30,8 @@ BEGIN
   IF c.session_id = claim_release.session_id THEN
     -- Waits for a fence.
     SELECT t.* INTO c FROM leasehold.claim AS t WHERE t.item = c.item AND t.token = c.token FOR UPDATE;
-    IF coalesce(c.end_reason, 'released') = 'released' THEN
+    -- Without: the item was removed while this waited.
+    IF FOUND AND coalesce(c.end_reason, 'released') = 'released' THEN
       moment := leasehold.now();
       answer := leasehold.claim_told('released', NULL, c, moment);
       answer.replayed := c.ended_at IS NOT NULL;
@@ -40,7 +42,7 @@ BEGIN
     END IF;
   END IF;
   answer := leasehold.claim_lost(claim_release.item, claim_release.token);
-  IF answer.outcome = 'lost' AND c.session_id <> claim_release.session_id THEN
+  IF answer.outcome = 'lost' AND c.item IS NOT NULL AND c.session_id IS DISTINCT FROM claim_release.session_id THEN
     answer.why := 'superseded';
   END IF;
   RETURN answer;
@@ -53,7 +55,7 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  sound  boolean := leasehold.is_safe_transaction() OR leasehold.require_durable_transaction();
   c      leasehold.claim := leasehold.claim_share(claim_fence.item, claim_fence.token);
   answer leasehold.claim_answer;
   why    text;
@@ -65,6 +67,7 @@ BEGIN
   IF FOUND THEN
     RETURN;
   END IF;
+  sound := leasehold.require_in_snapshot(claim_fence.token);
   answer := leasehold.claim_lost(claim_fence.item, claim_fence.token);
   why := coalesce(answer.why, 'never granted');
   RAISE EXCEPTION 'item "%": token % is not current (%)', claim_fence.item, claim_fence.token, why

@@ -83,7 +83,8 @@ SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = of
 #variable_conflict use_column
 DECLARE
   sound boolean := leasehold.require_safe_transaction()
-    AND leasehold.require(claim_hand_over.token IS NOT NULL, 'handing over needs the token of the claim');
+    AND leasehold.require(claim_hand_over.token IS NOT NULL, 'handing over needs the token of the claim')
+    AND leasehold.require_text('reason', reason);
 BEGIN
   PERFORM leasehold.claim_share(claim_hand_over.item, claim_hand_over.token);
   RETURN leasehold.claim_give(claim_hand_over.item, to_session, claim_hand_over.token, reason);
@@ -97,7 +98,7 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmaps
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound boolean := leasehold.require_safe_transaction();
+  sound boolean := leasehold.require_safe_transaction() AND leasehold.require_text('reason', reason);
 BEGIN
   RETURN leasehold.claim_give(claim_assign.item, to_session, NULL, reason);
 END $$;
@@ -119,7 +120,7 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmaps
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.require_safe_transaction();
+  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_text('reason', reason);
   moment timestamptz;
   latest bigint;
   c      leasehold.claim;

@@ -38,7 +38,8 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmaps
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound    boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  sound    boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
+    AND leasehold.require_holder(item_done.holder, NULL, '', '', '', '');
   moment   timestamptz;
   i        leasehold.item_brief;
   finished record;

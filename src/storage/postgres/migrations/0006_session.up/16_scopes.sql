@@ -15,6 +15,7 @@ COMMENT ON FUNCTION leasehold.item_add IS 'scope: work';
 COMMENT ON FUNCTION leasehold.item_done IS 'scope: work';
 COMMENT ON FUNCTION leasehold.item_reopen IS 'scope: work';
 COMMENT ON FUNCTION leasehold.claim_take IS 'scope: work';
+COMMENT ON FUNCTION leasehold.claim_take_own IS 'scope: work';
 COMMENT ON FUNCTION leasehold.claim_release IS 'scope: work';
 COMMENT ON FUNCTION leasehold.claim_fence IS 'scope: work';
 COMMENT ON FUNCTION leasehold.claim_switch IS 'scope: work';
@@ -23,6 +24,7 @@ COMMENT ON FUNCTION leasehold.claim_transfer IS 'scope: work';
 COMMENT ON FUNCTION leasehold.session_revoke IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.item_remove IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.claim_assign IS 'scope: admin';
+COMMENT ON FUNCTION leasehold.claim_take_for IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.claim_revoke IS 'scope: admin';
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA leasehold FROM PUBLIC;

@@ -49,7 +49,7 @@ BEGIN
   c.last_workday := false;
   c.special_days := false;
   FOREACH item IN ARRAY leasehold.cron_items(f) LOOP
-    IF item !~ '^(\?|L[^/]*|[^/]*W)(/|$)' THEN
+    IF item !~ '^([?]|L[^/]*|[^/]*W)(/|$)' THEN
       c.days := leasehold.cron_plain(f, item, c.days);
       CONTINUE;
     END IF;
@@ -91,7 +91,7 @@ BEGIN
   c.weekdays_nth := array_fill(B'0000000'::bit varying, ARRAY[5]);
   c.special_weekdays := false;
   FOREACH item IN ARRAY leasehold.cron_items(f) LOOP
-    IF item !~ '^(\?|[^/]*L|[^/]*#[^/]*)(/|$)' THEN
+    IF item !~ '^([?]|[^/]*L|[^/]*#[^/]*)(/|$)' THEN
       c.weekdays := leasehold.cron_plain(f, item, c.weekdays);
       CONTINUE;
     END IF;
@@ -129,7 +129,7 @@ BEGIN
     RAISE EXCEPTION 'cron: there is no expression' USING ERRCODE = 'LH003';
   ELSIF octet_length(expression) > 1000 THEN
     RAISE EXCEPTION 'cron: an expression has up to 1000 characters' USING ERRCODE = 'LH003';
-  ELSIF expression ~ '[^A-Za-z0-9*/,\-#?@ \t\r\n]' THEN
+  ELSIF expression ~ E'[^A-Za-z0-9*/,#?@ \t\r\n-]' THEN
     RAISE EXCEPTION 'cron: an expression has only letters, digits, blanks and * / , - # ? @' USING ERRCODE = 'LH003';
   END IF;
   words := array_remove(string_to_array(translate(expression, E'\t\r\n', '   '), ' '), '');

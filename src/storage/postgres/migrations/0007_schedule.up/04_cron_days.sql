@@ -1,4 +1,4 @@
--- On which days of a month a cron expression happens, as src/core/cron_days.cc finds it. A month is told by its first
+-- On which days of a month a cron expression happens, as src/core/cron_next.cc finds it. A month is told by its first
 -- day, days are bits 1 to 31.
 
 -- Monday to Friday, nearest to a day and within its month.
@@ -14,17 +14,17 @@ $$;
 CREATE FUNCTION leasehold.cron_special_days(c leasehold.cron, month date, last integer) RETURNS bit varying
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  found bit varying := repeat('0', 32)::bit varying;
+  days bit varying := repeat('0', 32)::bit varying;
 BEGIN
   FOR day IN 1..last LOOP
     IF get_bit(c.days_before_last, last - day) = 1 THEN
-      found := set_bit(found, day, 1);
+      days := set_bit(days, day, 1);
     END IF;
     IF get_bit(c.workday_near, day) = 1 OR (c.last_workday AND day = last) THEN
-      found := set_bit(found, extract(day FROM leasehold.cron_workday(month + day - 1))::integer, 1);
+      days := set_bit(days, extract(day FROM leasehold.cron_workday(month + day - 1))::integer, 1);
     END IF;
   END LOOP;
-  RETURN found;
+  RETURN days;
 END $$;
 
 -- MON#2 and 5L.
@@ -32,17 +32,17 @@ CREATE FUNCTION leasehold.cron_special_weekdays(c leasehold.cron, month date, la
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   first   integer := extract(dow FROM month);
-  found   bit varying := repeat('0', 32)::bit varying;
+  days    bit varying := repeat('0', 32)::bit varying;
   weekday integer;
 BEGIN
   FOR day IN 1..last LOOP
     weekday := (first + day - 1) % 7;
     IF get_bit(c.weekdays_nth[(day + 6) / 7], weekday) = 1
        OR (day + 7 > last AND get_bit(c.weekdays_last, weekday) = 1) THEN
-      found := set_bit(found, day, 1);
+      days := set_bit(days, day, 1);
     END IF;
   END LOOP;
-  RETURN found;
+  RETURN days;
 END $$;
 
 -- The months of the expression are not asked.

@@ -1,6 +1,6 @@
 -- The moments at which a cron expression happens in a time zone. When clocks are changed, a rule for certain hours
 -- happens once for each of its times of the day (one that is left out as much after the change, one that comes twice
--- the first time), a rule for every hour whenever the clock shows a matching time: src/core/calendar.h.
+-- the first time), a rule for every hour whenever the clock shows a matching time: src/core/schedule_plan.h.
 --
 -- Times without a zone are UTC in here, or what a clock shows, so that the session's own zone has no say.
 
@@ -8,15 +8,15 @@
 CREATE FUNCTION leasehold.cron_next_day(c leasehold.cron, from_day date) RETURNS date
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  month date := date_trunc('month', from_day::timestamp)::date;
-  day   integer := from_day - month + 1;
-  found integer;
+  month     date := date_trunc('month', from_day::timestamp)::date;
+  day       integer := from_day - month + 1;
+  first_day integer;
 BEGIN
   WHILE month <= date '10000-01-01' LOOP
     IF get_bit(c.months, extract(month FROM month)::integer) = 1 THEN
-      found := leasehold.cron_first(leasehold.cron_days_in(c, month), day);
-      IF found IS NOT NULL THEN
-        RETURN month + found - 1;
+      first_day := leasehold.cron_first(leasehold.cron_days_in(c, month), day);
+      IF first_day IS NOT NULL THEN
+        RETURN month + first_day - 1;
       END IF;
     END IF;
     day := 1;
@@ -118,7 +118,7 @@ DECLARE
   before     interval;
   changed_at timestamp;
   changes_at timestamp;
-  found      timestamp;
+  candidate  timestamp;
 BEGIN
   LOOP
     EXIT WHEN NOT isfinite(from_time);
@@ -126,17 +126,17 @@ BEGIN
     before := leasehold.zone_offset(zone, from_time - interval '1 day');
     changed_at := CASE WHEN before <> clock
                        THEN leasehold.zone_change(zone, from_time - interval '1 day', from_time) END;
-    found := leasehold.cron_next_in(c, from_time, clock, before, changed_at);
+    candidate := leasehold.cron_next_in(c, from_time, clock, before, changed_at);
     IF leasehold.zone_offset(zone, from_time + interval '1 day') <> clock THEN
       changes_at := leasehold.zone_change(zone, from_time, from_time + interval '1 day');
-      EXIT WHEN found < changes_at;
+      EXIT WHEN candidate < changes_at;
       from_time := changes_at;
     ELSE
-      EXIT WHEN found <= from_time + interval '1 day' OR found IS NULL;
-      from_time := found - interval '1 day';
+      EXIT WHEN candidate <= from_time + interval '1 day' OR candidate IS NULL;
+      from_time := candidate - interval '1 day';
     END IF;
   END LOOP;
-  RETURN CASE WHEN found < timestamp '10000-01-01' THEN found END;
+  RETURN CASE WHEN candidate < timestamp '10000-01-01' THEN candidate END;
 END $$;
 
 -- The first occurrence later than `after`; NULL where the calendar ends, with the year 9999.

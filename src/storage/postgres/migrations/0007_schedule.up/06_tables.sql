@@ -37,7 +37,9 @@ CREATE TABLE leasehold.schedule (
   -- The latest one that was given.
   token           bigint      NOT NULL,
   -- Of the run under way; NULL as soon as that has come to an end.
-  lease_id        bigint
+  lease_id        bigint,
+  -- Somebody said when the next run is: no pause and no backoff takes its place. Of cron this is about next_occurrence.
+  next_given      boolean     NOT NULL DEFAULT false
 ) WITH (fillfactor = 70);
 
 -- What is due, in order. least() passes over a NULL.
@@ -56,7 +58,8 @@ CREATE TABLE leasehold.schedule_task (
 
 -- The history: a row per occurrence that was taken; one for all those that were skipped together.
 CREATE TABLE leasehold.schedule_run (
-  schedule_id bigint      NOT NULL REFERENCES leasehold.schedule (id) ON DELETE CASCADE,
+  -- No foreign key: the history of a schedule that is removed follows in steps.
+  schedule_id bigint      NOT NULL,
   occurrence  timestamptz NOT NULL,
   -- scheduled, retry, triggered.
   cause       text        NOT NULL,
@@ -84,7 +87,8 @@ CREATE UNIQUE INDEX schedule_run_open ON leasehold.schedule_run (schedule_id) WH
 CREATE UNIQUE INDEX schedule_run_token ON leasehold.schedule_run (schedule_id, token) WHERE token IS NOT NULL;
 
 -- One answer for everything one can do to a schedule: how it went, the run that decided it with its lease, and when it
--- goes on. The columns of the rule are for stores that cannot read cron.
+-- goes on. A refusal names the holder, without token, lease_id and instance. The columns of
+-- the rule are for stores that cannot read cron.
 CREATE TYPE leasehold.schedule_answer AS (
   outcome         text,
   why             text,

@@ -106,11 +106,14 @@ BEGIN
           schedule_event.host, schedule_event.detail);
 END $$;
 
--- How it went, with the run under way and when the schedule goes on.
+-- How it went, with the run under way and when the schedule goes on. What proves to have the run is only told to whom
+-- it is granted.
 CREATE FUNCTION leasehold.schedule_told(outcome text, why text, s leasehold.schedule, moment timestamptz)
 RETURNS leasehold.schedule_answer LANGUAGE sql STABLE AS $$
-  SELECT ROW(schedule_told.outcome, why, s.name, r.token, l.id, l.holder, l.host, l.boot_id, l.pid, l.process_start,
-             l.tty, l.instance, l.ttl, l.acquired_at, l.heartbeat_at, l.expires_at, l.ended_at, l.end_reason,
+  SELECT ROW(schedule_told.outcome, why, s.name, CASE schedule_told.outcome WHEN 'granted' THEN r.token END,
+             CASE schedule_told.outcome WHEN 'granted' THEN l.id END, l.holder, l.host, l.boot_id, l.pid,
+             l.process_start, l.tty, CASE schedule_told.outcome WHEN 'granted' THEN l.instance END, l.ttl,
+             l.acquired_at, l.heartbeat_at, l.expires_at, l.ended_at, l.end_reason,
              l.end_detail, false, moment, moment, r.occurrence, r.cause, 0, NULL, NULL,
              least(s.next_run_at, s.triggered_at), s.paused_at, s.paused_reason, s.version, s.cron, s.zone, s.jitter,
              s.misfire, s.misfire_after, s.next_occurrence, NULL)::leasehold.schedule_answer

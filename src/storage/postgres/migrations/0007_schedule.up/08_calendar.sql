@@ -116,14 +116,27 @@ BEGIN
     format('%s occurrence%s (%s)', missed, CASE WHEN missed = 1 THEN '' ELSE 's' END, why), moment);
 END $$;
 
--- Where the calendar goes on.
+-- Where the calendar goes on. An occurrence that somebody asked for has no jitter.
 CREATE FUNCTION leasehold.schedule_await(s leasehold.schedule, occurrence timestamptz) RETURNS leasehold.schedule
 LANGUAGE plpgsql AS $$
 BEGIN
   s.version := s.version + (s.next_occurrence IS DISTINCT FROM occurrence)::integer;
+  s.next_given := s.next_given AND s.next_occurrence IS NOT DISTINCT FROM occurrence;
   s.next_occurrence := occurrence;
-  s.next_run_at := occurrence + leasehold.draw(interval '0', s.jitter);
+  s.next_run_at := occurrence + leasehold.draw(interval '0', CASE WHEN s.next_given THEN interval '0' ELSE s.jitter END);
   s.next_cause := 'scheduled';
+  RETURN s;
+END $$;
+
+-- The next run is when somebody says. With cron that is an occurrence, and the calendar goes on after it.
+CREATE FUNCTION leasehold.schedule_plan_at(s leasehold.schedule, next_at timestamptz, cause text)
+RETURNS leasehold.schedule LANGUAGE plpgsql AS $$
+BEGIN
+  s.version := s.version + 1;
+  s.next_run_at := next_at;
+  s.next_occurrence := CASE WHEN s.cron IS NOT NULL THEN next_at END;
+  s.next_cause := cause;
+  s.next_given := true;
   RETURN s;
 END $$;
 
@@ -156,11 +169,12 @@ BEGIN
     occurrence := moment;
     cause := 'triggered';
   END IF;
-  IF s.cron IS NULL THEN
+  IF s.cron IS NULL AND (by_calendar OR NOT s.next_given) THEN
     -- For the time being: it counts from the end of the run.
     s.next_run_at := moment + leasehold.draw(s.every_least, s.every_most);
     s.next_cause := 'scheduled';
-  ELSIF s.next_cause = 'retry' THEN
+    s.next_given := false;
+  ELSIF s.cron IS NOT NULL AND s.next_cause = 'retry' THEN
     -- Whatever runs now is the retry.
     s := leasehold.schedule_await(s, s.next_occurrence);
   END IF;
@@ -175,6 +189,6 @@ BEGIN
   UPDATE leasehold.schedule AS t
      SET version = s.version, paused_at = s.paused_at, paused_reason = s.paused_reason,
          next_occurrence = s.next_occurrence, next_run_at = s.next_run_at, next_cause = s.next_cause,
-         triggered_at = s.triggered_at, token = s.token, lease_id = s.lease_id
+         next_given = s.next_given, triggered_at = s.triggered_at, token = s.token, lease_id = s.lease_id
    WHERE t.id = s.id;
 END $$;

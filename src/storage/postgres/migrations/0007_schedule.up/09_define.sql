@@ -4,13 +4,16 @@
 CREATE FUNCTION leasehold.schedule_first(s leasehold.schedule, before leasehold.schedule, moment timestamptz)
 RETURNS leasehold.schedule LANGUAGE plpgsql AS $$
 BEGIN
-  IF s.cron IS NOT NULL THEN
+  IF before.next_given THEN
+    -- What somebody asked for stays, whatever rule it is followed by.
+    RETURN CASE WHEN (s.cron IS NULL) = (before.cron IS NULL) THEN s
+                ELSE leasehold.schedule_plan_at(s, coalesce(before.next_occurrence, before.next_run_at), 'scheduled') END;
+  ELSIF s.cron IS NOT NULL THEN
     RETURN leasehold.schedule_await(s, leasehold.schedule_next_of(s.cron, s.zone, moment));
   END IF;
   s.next_occurrence := NULL;
   IF before.id IS NULL OR before.next_run_at > moment + s.every_most THEN
-    s.next_run_at := moment + CASE WHEN before.id IS NULL THEN interval '0'
-                                   ELSE leasehold.draw(s.every_least, s.every_most) END;
+    s.next_run_at := moment + leasehold.draw(s.every_least, s.every_most);
     s.next_cause := 'scheduled';
   END IF;
   RETURN s;
@@ -43,8 +46,10 @@ BEGIN
   RETURN true;
 END $$;
 
--- Writes what is defined, and what moves because of it. Gives whether anything is new.
-CREATE FUNCTION leasehold.schedule_redefine(s leasehold.schedule, payload bytea, command text) RETURNS boolean
+-- Writes what is defined, and what moves because of it. `moved`: the next run is another one anyway. Gives whether
+-- anything is new.
+CREATE FUNCTION leasehold.schedule_redefine(s leasehold.schedule, payload bytea, command text, moved boolean)
+RETURNS boolean
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -59,25 +64,33 @@ BEGIN
   UPDATE leasehold.schedule_task AS t SET payload = schedule_redefine.payload, command = schedule_redefine.command
    WHERE t.schedule_id = s.id AND (t.payload, t.command) IS DISTINCT FROM
                                   (schedule_redefine.payload, schedule_redefine.command);
-  changed := changed OR FOUND;
+  changed := changed OR FOUND OR moved;
   IF changed THEN
     PERFORM leasehold.schedule_save(s);
   END IF;
   RETURN changed;
 END $$;
 
--- Makes the schedule of this name the one that `wanted` tells of.
+-- Makes the schedule of this name the one that `wanted` tells of, and its next run `next_at`, if that is given.
+-- keep: one that is there already stays as it is, and a new one with a pause is due at once.
 CREATE FUNCTION leasehold.schedule_define_as(
-  wanted leasehold.schedule, payload bytea, command text, OUT s leasehold.schedule, OUT created boolean,
-  OUT changed boolean
+  wanted leasehold.schedule, payload bytea, command text, next_at timestamptz, keep boolean,
+  OUT s leasehold.schedule, OUT created boolean, OUT changed boolean
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   moment timestamptz;
   before leasehold.schedule;
+  moved  boolean;
 BEGIN
   LOOP
     SELECT t.* INTO before FROM leasehold.schedule AS t WHERE t.name = wanted.name FOR NO KEY UPDATE;
+    IF keep AND before.id IS NOT NULL THEN
+      s := before;
+      created := false;
+      changed := false;
+      RETURN;
+    END IF;
     moment := leasehold.now();
     s := wanted;
     s.id := before.id;
@@ -88,6 +101,7 @@ BEGIN
     s.next_occurrence := before.next_occurrence;
     s.next_run_at := before.next_run_at;
     s.next_cause := before.next_cause;
+    s.next_given := coalesce(before.next_given, false);
     s.triggered_at := before.triggered_at;
     s.token := coalesce(before.token, 0);
     s.lease_id := before.lease_id;
@@ -96,9 +110,20 @@ BEGIN
       s := leasehold.schedule_first(s, before, moment);
       s.version := coalesce(before.version, 0) + 1;
     END IF;
+    IF keep AND s.cron IS NULL THEN
+      -- Who brings a command wants to run it.
+      s.next_run_at := moment;
+    END IF;
+    -- What has passed is due at once.
+    moved := next_at IS NOT NULL
+      AND (greatest(next_at, moment), true, 'scheduled')
+          IS DISTINCT FROM (before.next_run_at, before.next_given, before.next_cause);
+    IF moved THEN
+      s := leasehold.schedule_plan_at(s, greatest(next_at, moment), 'scheduled');
+    END IF;
     EXIT WHEN NOT created OR leasehold.schedule_create(s, payload, command);
   END LOOP;
-  changed := created OR leasehold.schedule_redefine(s, payload, command);
+  changed := created OR leasehold.schedule_redefine(s, payload, command, moved);
   IF changed THEN
     PERFORM leasehold.schedule_event(
       s.name, 'defined', s.token, '', '', CASE WHEN NOT created THEN 'changed' END, moment);
@@ -106,8 +131,38 @@ BEGIN
   END IF;
 END $$;
 
--- Creates a schedule, or changes it: a pause after each run (one length, or a least and a most), or cron and a zone. A
--- new one with a pause is due at once, a cron one at its next occurrence. The same definition again changes nothing.
+-- A schedule as its definition tells of it, and nothing else.
+CREATE FUNCTION leasehold.schedule_described(
+  name text, every_least interval, every_most interval, cron text, zone text, jitter interval, fail_least interval,
+  fail_most interval, ttl interval, misfire text, misfire_after interval, queue text
+) RETURNS leasehold.schedule LANGUAGE plpgsql AS $$
+DECLARE
+  s     leasehold.schedule;
+  sound boolean;
+BEGIN
+  s.name := name;
+  s.every_least := every_least;
+  s.every_most := coalesce(every_most, every_least);
+  IF cron IS NOT NULL THEN
+    s.cron := leasehold.cron_check(cron);
+    s.cron_given := cron;
+    s.zone := leasehold.zone_check(coalesce(zone, 'UTC'));
+  END IF;
+  s.jitter := jitter;
+  s.fail_least := fail_least;
+  s.fail_most := coalesce(fail_most, fail_least);
+  s.ttl := ttl;
+  s.misfire := misfire;
+  s.misfire_after := misfire_after;
+  s.queue := queue;
+  sound := leasehold.require_schedule(s);
+  RETURN s;
+END $$;
+
+-- Creates a schedule, or changes it: a pause after each run (one length, or a least and a most), or cron and a zone.
+-- next_run_at: when it runs next; a moment that has passed: at once. Without, a new one with a pause is due after that
+-- pause, a cron one at its next occurrence, and one that is there keeps its next run unless the rule changes. The same
+-- definition again changes nothing.
 CREATE FUNCTION leasehold.schedule_define(
   name          text,
   every_least   interval DEFAULT NULL,
@@ -123,41 +178,69 @@ CREATE FUNCTION leasehold.schedule_define(
   queue         text     DEFAULT NULL,
   payload       bytea    DEFAULT NULL,
   command       text     DEFAULT NULL,
-  OUT created     boolean,
-  OUT changed     boolean,
-  OUT next_run_at timestamptz,
-  OUT wall_now    timestamptz
+  OUT created       boolean,
+  OUT changed       boolean,
+  INOUT next_run_at timestamptz DEFAULT NULL,
+  OUT wall_now      timestamptz
 ) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
   sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND leasehold.require_schedule_task(schedule_define.queue, schedule_define.payload, schedule_define.command);
+    AND leasehold.require_schedule_task(schedule_define.queue, schedule_define.payload, schedule_define.command)
+    AND (next_run_at IS NULL OR leasehold.require_moment(next_run_at));
+  defined record := leasehold.schedule_define_as(
+    leasehold.schedule_described(name, every_least, every_most, cron, zone, jitter, fail_least, fail_most, ttl,
+                                 misfire, misfire_after, queue),
+    CASE WHEN queue IS NOT NULL THEN coalesce(payload, '') END, command, next_run_at, false);
+  s       leasehold.schedule := defined.s;
+BEGIN
+  created := defined.created;
+  changed := defined.changed;
+  next_run_at := least(s.next_run_at, s.triggered_at);
+  wall_now := leasehold.now();
+END $$;
+
+-- Creates a schedule for those who bring their own command, unless there is one of this name: that stays as it is.
+-- A new one with a pause is due at once. `differs`: it is defined otherwise. So whoever may only work can run by a rule
+-- that nobody has set up before.
+CREATE FUNCTION leasehold.schedule_ensure(
+  name          text,
+  every_least   interval DEFAULT NULL,
+  every_most    interval DEFAULT NULL,
+  cron          text     DEFAULT NULL,
+  zone          text     DEFAULT NULL,
+  jitter        interval DEFAULT interval '0',
+  fail_least    interval DEFAULT NULL,
+  fail_most     interval DEFAULT NULL,
+  ttl           interval DEFAULT interval '5 minutes',
+  misfire       text     DEFAULT 'once',
+  misfire_after interval DEFAULT interval '5 minutes',
+  OUT created       boolean,
+  OUT differs       boolean,
+  INOUT next_run_at timestamptz DEFAULT NULL,
+  OUT wall_now      timestamptz
+) LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_variable
+DECLARE
+  sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
+    AND (next_run_at IS NULL OR leasehold.require_moment(next_run_at));
+  wanted  leasehold.schedule := leasehold.schedule_described(
+    name, every_least, every_most, cron, zone, jitter, fail_least, fail_most, ttl, misfire, misfire_after, NULL);
   s       leasehold.schedule;
   defined record;
 BEGIN
-  s.name := schedule_define.name;
-  s.every_least := schedule_define.every_least;
-  s.every_most := coalesce(schedule_define.every_most, schedule_define.every_least);
-  IF schedule_define.cron IS NOT NULL THEN
-    s.cron := leasehold.cron_check(schedule_define.cron);
-    s.cron_given := schedule_define.cron;
-    s.zone := leasehold.zone_check(coalesce(schedule_define.zone, 'UTC'));
+  created := false;
+  -- Without a lock: those who come too early do not stand in each other's way.
+  SELECT t.* INTO s FROM leasehold.schedule AS t WHERE t.name = wanted.name;
+  IF s.id IS NULL THEN
+    defined := leasehold.schedule_define_as(wanted, NULL, NULL, next_run_at, true);
+    s := defined.s;
+    created := defined.created;
   END IF;
-  s.jitter := schedule_define.jitter;
-  s.fail_least := schedule_define.fail_least;
-  s.fail_most := coalesce(schedule_define.fail_most, schedule_define.fail_least);
-  s.ttl := schedule_define.ttl;
-  s.misfire := schedule_define.misfire;
-  s.misfire_after := schedule_define.misfire_after;
-  s.queue := schedule_define.queue;
-  sound := leasehold.require_schedule(s);
-  defined := leasehold.schedule_define_as(
-    s, CASE WHEN schedule_define.queue IS NOT NULL THEN coalesce(schedule_define.payload, '') END,
-    schedule_define.command);
-  s := defined.s;
-  created := defined.created;
-  changed := defined.changed;
+  differs := NOT (leasehold.schedule_same_rule(s, wanted) AND leasehold.schedule_same_terms(s, wanted));
   next_run_at := least(s.next_run_at, s.triggered_at);
   wall_now := leasehold.now();
 END $$;

@@ -44,7 +44,9 @@ DECLARE
   pause interval := CASE WHEN s.fail_least IS NULL THEN interval '0' ELSE leasehold.draw(s.fail_least, s.fail_most) END;
   run   leasehold.schedule_run;
 BEGIN
-  s := leasehold.schedule_retry(s, least(l.expires_at, moment) + pause);
+  IF NOT s.next_given THEN
+    s := leasehold.schedule_retry(s, least(l.expires_at, moment) + pause);
+  END IF;
   run := leasehold.schedule_end(s, 'lost', NULL, NULL, 'expired', detail, moment);
   PERFORM leasehold.schedule_event(s.name, 'lost', run.token, l.holder, l.host, detail, moment);
   RETURN run;

@@ -155,7 +155,9 @@ SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = of
 #variable_conflict use_column
 DECLARE
   sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND (schedule_acquire.ttl IS NULL OR leasehold.require_ttl(schedule_acquire.ttl));
+    AND (schedule_acquire.ttl IS NULL OR leasehold.require_ttl(schedule_acquire.ttl))
+    AND leasehold.require_holder(schedule_acquire.holder, schedule_acquire.request_id, schedule_acquire.host,
+                                 schedule_acquire.boot_id, schedule_acquire.tty, schedule_acquire.instance);
   s       leasehold.schedule;
   l       leasehold.lease;
   refusal text;

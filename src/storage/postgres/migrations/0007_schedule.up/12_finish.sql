@@ -43,8 +43,11 @@ BEGIN
                                     (beat.l).heartbeat_at);
     END IF;
   END IF;
-  -- Looked at again: it may be somebody else's by now.
+  -- Looked at again: it may be somebody else's by now, or removed.
   SELECT t.* INTO s FROM leasehold.schedule AS t WHERE t.id = s.id;
+  IF NOT FOUND THEN
+    RETURN leasehold.lease_answer('not_found', NULL, schedule_heartbeat.name, NULL, NULL, 0, false, leasehold.now());
+  END IF;
   SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = s.lease_id;
   RETURN leasehold.lease_answer('lost', leasehold.schedule_loss(s, schedule_heartbeat.token), schedule_heartbeat.name,
                                 (SELECT r.token FROM leasehold.schedule_run AS r
@@ -83,17 +86,42 @@ BEGIN
   RETURN leasehold.schedule_lost(s, token);
 END $$;
 
+-- The schedule as it goes on after a verdict: with what this holder asks for, or what somebody asked for before; else by
+-- its rule.
+CREATE FUNCTION leasehold.schedule_after(
+  s leasehold.schedule, ok boolean, next_at timestamptz, moment timestamptz
+) RETURNS leasehold.schedule LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT ok AND next_at < s.next_occurrence THEN
+    RETURN leasehold.schedule_retry(s, next_at);
+  ELSIF next_at IS NOT NULL THEN
+    RETURN leasehold.schedule_plan_at(
+      s, next_at, CASE WHEN ok OR s.cron IS NOT NULL THEN 'scheduled' ELSE 'retry' END);
+  ELSIF s.next_given THEN
+    RETURN s;
+  ELSIF NOT ok AND s.fail_least IS NOT NULL THEN
+    RETURN leasehold.schedule_retry(s, moment + leasehold.draw(s.fail_least, s.fail_most));
+  ELSIF s.cron IS NULL THEN
+    s.next_run_at := moment + leasehold.draw(s.every_least, s.every_most);
+    s.next_cause := 'scheduled';
+  END IF;
+  RETURN s;
+END $$;
+
 -- The verdict, and when the next run is, in one commit. Accepted after expiry while nobody noticed; the same twice is
--- fine. `counts` is JSON.
+-- fine. `counts` is JSON. next_run_at: when the next run is, instead of what the rule says; a moment that has passed:
+-- at once.
 CREATE FUNCTION leasehold.schedule_finish(
-  name text, token bigint, ok boolean DEFAULT true, error text DEFAULT '', counts text DEFAULT NULL
+  name text, token bigint, ok boolean DEFAULT true, error text DEFAULT '', counts text DEFAULT NULL,
+  next_run_at timestamptz DEFAULT NULL
 ) RETURNS leasehold.schedule_answer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
   sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND (schedule_finish.counts IS NULL OR leasehold.require_long_json('counts', schedule_finish.counts));
+    AND (schedule_finish.counts IS NULL OR leasehold.require_long_json('counts', schedule_finish.counts))
+    AND (schedule_finish.next_run_at IS NULL OR leasehold.require_moment(schedule_finish.next_run_at));
   moment  timestamptz;
   verdict text := CASE WHEN ok THEN 'ok' ELSE 'failed' END;
   told    text := CASE WHEN NOT ok THEN leasehold.shortened(nullif(schedule_finish.error, '')) END;
@@ -108,12 +136,9 @@ BEGIN
     RETURN leasehold.schedule_ended_before(s, run, schedule_finish.token, verdict, 'finished');
   END IF;
   moment := leasehold.now();
-  IF NOT ok AND s.fail_least IS NOT NULL THEN
-    s := leasehold.schedule_retry(s, moment + leasehold.draw(s.fail_least, s.fail_most));
-  ELSIF s.cron IS NULL THEN
-    s.next_run_at := moment + leasehold.draw(s.every_least, s.every_most);
-    s.next_cause := 'scheduled';
-  END IF;
+  s := leasehold.schedule_after(
+    s, ok, CASE WHEN schedule_finish.next_run_at IS NOT NULL THEN greatest(schedule_finish.next_run_at, moment) END,
+    moment);
   run := leasehold.schedule_end(s, verdict, told, schedule_finish.counts, 'completed', NULL, moment);
   PERFORM leasehold.schedule_event(
     s.name, 'finished', run.token, run.holder, run.host, verdict || coalesce(': ' || left(told, 200), ''), moment);
@@ -144,6 +169,7 @@ BEGIN
   END IF;
   moment := leasehold.now();
   s := leasehold.schedule_retry(s, moment);
+  s.next_given := s.next_given AND s.cron IS NOT NULL;
   s.next_run_at := least(s.next_run_at, moment);
   run := leasehold.schedule_end(s, 'released', NULL, NULL, 'released', NULL, moment);
   PERFORM leasehold.schedule_event(s.name, 'released', run.token, run.holder, run.host, NULL, moment);
@@ -161,7 +187,7 @@ LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  sound boolean := leasehold.is_safe_transaction() OR leasehold.require_durable_transaction();
   s     leasehold.schedule;
   why   text;
 BEGIN
@@ -175,6 +201,7 @@ BEGIN
   IF FOUND THEN
     RETURN;
   END IF;
+  sound := leasehold.require_in_snapshot(schedule_fence.token);
   why := CASE WHEN s.id IS NULL THEN 'never granted' ELSE leasehold.schedule_loss(s, schedule_fence.token) END;
   RAISE EXCEPTION 'schedule "%": token % is not current (%)', schedule_fence.name, schedule_fence.token, why
     USING ERRCODE = 'LH001', DETAIL = why,

@@ -34,7 +34,7 @@ SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = of
 #variable_conflict use_column
 DECLARE
   sound  boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND leasehold.require(octet_length(reason) <= 4096, 'a reason has up to 4096 bytes');
+    AND leasehold.require_text('reason', reason);
   moment timestamptz;
   s      leasehold.schedule;
 BEGIN
@@ -113,14 +113,49 @@ EXCEPTION WHEN unique_violation THEN
   RETURN 'exists';
 END $$;
 
--- The schedule and its history, unless somebody runs it.
-CREATE FUNCTION leasehold.schedule_remove(name text) RETURNS leasehold.schedule_answer
+-- Removes up to `batch` rows of the history of a schedule that is gone; gives how many.
+CREATE FUNCTION leasehold.schedule_forget(id bigint, batch bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  removed bigint;
+BEGIN
+  DELETE FROM leasehold.schedule_run AS d WHERE d.schedule_id = schedule_forget.id AND d.occurrence = ANY (ARRAY(
+    SELECT r.occurrence FROM leasehold.schedule_run AS r
+     WHERE r.schedule_id = schedule_forget.id ORDER BY r.occurrence LIMIT batch FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  RETURN removed;
+END $$;
+
+-- Removes up to `batch` rows from the histories of schedules that are gone; call it until it gives 0.
+CREATE FUNCTION leasehold.schedule_sweep(batch bigint DEFAULT 2000) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
+  sound boolean := leasehold.require_safe_transaction() AND leasehold.require_batch(batch);
+  gone  bigint;
+BEGIN
+  WITH RECURSIVE schedules (id) AS (
+    SELECT min(r.schedule_id) FROM leasehold.schedule_run AS r
+    UNION ALL
+    SELECT (SELECT min(r.schedule_id) FROM leasehold.schedule_run AS r WHERE r.schedule_id > s.id)
+      FROM schedules AS s WHERE s.id IS NOT NULL)
+  SELECT s.id INTO gone FROM schedules AS s
+   WHERE s.id IS NOT NULL AND NOT EXISTS (SELECT FROM leasehold.schedule AS k WHERE k.id = s.id) LIMIT 1;
+  RETURN leasehold.schedule_forget(gone, batch);
+END $$;
+
+-- The schedule and its history, unless somebody runs it. The schedule is gone at once, however long its history is; up to
+-- `batch` rows of that go along. Nobody finds the others any more: schedule_sweep removes them, or the next prune.
+CREATE FUNCTION leasehold.schedule_remove(name text, batch bigint DEFAULT 2000) RETURNS leasehold.schedule_answer
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_batch(batch);
   moment timestamptz;
   s      leasehold.schedule;
   freed  record;
@@ -137,6 +172,7 @@ BEGIN
   END IF;
   moment := leasehold.now();
   DELETE FROM leasehold.schedule AS t WHERE t.id = s.id;
+  PERFORM leasehold.schedule_forget(s.id, batch);
   PERFORM leasehold.schedule_event(s.name, 'removed', s.token, '', '', NULL, moment);
   s.lease_id := NULL;
   RETURN leasehold.schedule_told('removed', NULL, s, moment);

@@ -24,6 +24,7 @@ BEGIN
   run.outcome := 'enqueued';
   run.missed := 0;
   run.occurrence := leasehold.schedule_note(run);
+  UPDATE leasehold.job AS j SET schedule = s.name, occurrence = run.occurrence WHERE j.id = run.job_id;
   PERFORM leasehold.schedule_event(s.name, 'enqueued', s.token, '', '', run.job_id::text, moment);
   RETURN run;
 END $$;

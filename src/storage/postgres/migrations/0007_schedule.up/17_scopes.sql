@@ -6,6 +6,7 @@ COMMENT ON FUNCTION leasehold.schedule_due IS 'scope: read';
 COMMENT ON FUNCTION leasehold.schedule_list IS 'scope: read';
 COMMENT ON FUNCTION leasehold.schedule_history IS 'scope: read';
 COMMENT ON FUNCTION leasehold.schedule_next IS 'scope: read';
+COMMENT ON FUNCTION leasehold.schedule_ensure IS 'scope: work';
 COMMENT ON FUNCTION leasehold.schedule_acquire IS 'scope: work';
 COMMENT ON FUNCTION leasehold.schedule_heartbeat IS 'scope: work';
 COMMENT ON FUNCTION leasehold.schedule_finish IS 'scope: work';
@@ -18,5 +19,6 @@ COMMENT ON FUNCTION leasehold.schedule_pause IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.schedule_resume IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.schedule_rename IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.schedule_remove IS 'scope: admin';
+COMMENT ON FUNCTION leasehold.schedule_sweep IS 'scope: admin';
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA leasehold FROM PUBLIC;

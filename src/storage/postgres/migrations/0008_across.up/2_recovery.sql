@@ -143,8 +143,41 @@ BEGIN
   RETURN runs;
 END $$;
 
+-- Dependents that a final outcome, or the removal of a job, has left for later: see most_dependents. Operators lock a job
+-- before they retry it: who is locked has its turn later.
+CREATE FUNCTION leasehold.recover_dependents(most bigint) RETURNS bigint
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  moment  timestamptz := leasehold.now();
+  ended   bigint[];
+  gone    bigint[];
+  done    bigint[];
+  touched bigint;
+BEGIN
+  ended := ARRAY(
+    SELECT j.id FROM leasehold.job AS j WHERE j.id = ANY (ARRAY(
+      SELECT b.after_id FROM leasehold.blocked AS b
+        JOIN leasehold.predecessor AS p ON p.job_id = b.job_id AND p.after_id = b.after_id
+       WHERE p.if_failed <> 'wait' AND EXISTS (SELECT FROM leasehold.settled AS s
+                                                WHERE s.job_id = b.after_id AND s.final AND s.outcome <> 'completed')
+       LIMIT most)) FOR UPDATE SKIP LOCKED);
+  ended := ARRAY(SELECT s.job_id FROM leasehold.settled AS s
+                  WHERE s.job_id = ANY (ended) AND s.final AND s.outcome <> 'completed');
+  gone := ARRAY(SELECT DISTINCT b.after_id FROM leasehold.blocked AS b
+                 WHERE b.after_id > 0 AND NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = b.after_id)
+                 LIMIT most);
+  done := ARRAY(SELECT b.after_id FROM leasehold.blocked AS b
+                 WHERE EXISTS (SELECT FROM leasehold.settled AS s
+                                WHERE s.job_id = b.after_id AND s.final AND s.outcome = 'completed') LIMIT most);
+  -- Who waits for others, too, does not go on yet, and counts all the same: what is 0 ends the caller's loop.
+  SELECT count(DISTINCT b.job_id) INTO touched FROM leasehold.blocked AS b WHERE b.after_id = ANY (done);
+  PERFORM leasehold.job_unblock(done, moment);
+  RETURN leasehold.job_let_down(ended, false, moment) + leasehold.job_let_down(gone, true, moment) + touched;
+END $$;
+
 -- One batch: ends up to `most` expired leases of each kind and gives back what they held; call it until it finds
--- nothing. Jobs whose predecessors have all completed go on.
+-- nothing. `unblocked`: jobs that went on, were cancelled, or wait for less, because predecessors of theirs have ended.
 CREATE FUNCTION leasehold.recover(
   most bigint DEFAULT 100, OUT locks bigint, OUT leases bigint, OUT jobs bigint, OUT chunks bigint, OUT claims bigint,
   OUT runs bigint, OUT failed bigint, OUT unblocked bigint, OUT store_now timestamptz
@@ -172,8 +205,5 @@ BEGIN
   IF leases > 0 THEN
     PERFORM leasehold.note_recovery('recover', leases, jobs, chunks, claims, runs, failed, store_now);
   END IF;
-  unblocked := leasehold.job_unblock(ARRAY(
-    SELECT b.after_id FROM leasehold.blocked AS b
-     WHERE EXISTS (SELECT FROM leasehold.settled AS s
-                    WHERE s.job_id = b.after_id AND s.final AND s.outcome = 'completed') LIMIT most), store_now);
+  unblocked := leasehold.recover_dependents(most);
 END $$;

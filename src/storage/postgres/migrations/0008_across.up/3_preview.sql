@@ -69,7 +69,13 @@ BEGIN
    WHERE NOT EXISTS (
      SELECT FROM leasehold.blocked AS o
       WHERE o.job_id = b.job_id AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = o.after_id
-                                                   AND s.final AND s.outcome = 'completed'));
+                                                   AND s.final AND s.outcome = 'completed'))
+      OR EXISTS (
+     SELECT FROM leasehold.predecessor AS p
+      WHERE p.job_id = b.job_id AND p.after_id = b.after_id AND p.if_failed <> 'wait'
+        AND EXISTS (SELECT FROM leasehold.settled AS s
+                     WHERE s.job_id = b.after_id AND s.final AND s.outcome <> 'completed'))
+      OR (b.after_id > 0 AND NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = b.after_id));
   RETURN NEXT;
 END $$;
 

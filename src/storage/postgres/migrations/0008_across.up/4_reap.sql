@@ -1,8 +1,18 @@
 -- The dead of a host.
 
--- Leases of processes on a machine (since it was booted): the caller, who runs there, can tell which of them are gone.
-CREATE FUNCTION leasehold.lease_suspects(boot_id text, most bigint)
-RETURNS TABLE (lease_id bigint, pid bigint, process_start bigint)
+-- Who may say that a process is gone? Only somebody who could see it: a process of the same machine, boot and namespaces.
+-- The kernel tells them, and nobody else, the text that the library calls process space. A lease keeps its digest as
+-- boot_id, which every look shows; whoever reaps a lease gives the text itself.
+CREATE FUNCTION leasehold.boot_id_of(process_space text) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT left(encode(sha256(convert_to(nullif(process_space, ''), 'UTF8')), 'hex'), 32)
+$$;
+
+-- Leases of processes on a machine (since it was booted), or of one of them: the caller, who runs there, can tell which
+-- of them are gone.
+CREATE FUNCTION leasehold.lease_suspects(
+  boot_id text, most bigint, only_pid bigint DEFAULT NULL, only_start bigint DEFAULT NULL
+) RETURNS TABLE (lease_id bigint, pid bigint, process_start bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
@@ -15,12 +25,14 @@ BEGIN
                   UNION SELECT s.lease_id FROM leasehold.session AS s
                   UNION SELECT s.lease_id FROM leasehold.schedule AS s WHERE s.lease_id IS NOT NULL)
      AND l.ended_at IS NULL AND l.boot_id = lease_suspects.boot_id AND l.pid > 0 AND l.process_start > 0
+     AND (only_pid IS NULL OR l.pid = only_pid AND l.process_start = only_start)
    ORDER BY l.heartbeat_at, l.id LIMIT most;
 END $$;
 
--- The process that held a lease is gone: nobody has to wait for its expiry.
+-- The process that held a lease is gone: nobody has to wait for its expiry. `process_space` proves that the caller could
+-- see the process: see boot_id_of.
 CREATE FUNCTION leasehold.lease_reap(
-  lease_id bigint, boot_id text, pid bigint, process_start bigint, OUT outcome text, OUT jobs bigint,
+  lease_id bigint, process_space text, pid bigint, process_start bigint, OUT outcome text, OUT jobs bigint,
   OUT chunks bigint, OUT claims bigint, OUT runs bigint
 ) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -40,8 +52,8 @@ BEGIN
   runs := 0;
   outcome := 'gone';
   SELECT t.* INTO l FROM leasehold.lease AS t
-   WHERE t.id = lease_reap.lease_id AND t.boot_id = lease_reap.boot_id AND t.pid = lease_reap.pid
-     AND t.process_start = lease_reap.process_start AND t.ended_at IS NULL
+   WHERE t.id = lease_reap.lease_id AND t.boot_id = leasehold.boot_id_of(lease_reap.process_space)
+     AND t.pid = lease_reap.pid AND t.process_start = lease_reap.process_start AND t.ended_at IS NULL
      AND t.kind IN ('lock', 'job', 'worker', 'chunk', 'loader', 'session', 'schedule')
      FOR UPDATE SKIP LOCKED;
   IF l.id IS NULL THEN

@@ -1,0 +1,102 @@
+// The command tree.
+#include "cli/command.h"
+#include "cli/pages/pages.h"
+
+namespace leasehold::cli {
+namespace {
+
+using Add = void (*)(CLI::App&, Context&);
+
+constexpr Add lock_commands[] = {add_lock_acquire, add_lock_heartbeat, add_lock_release, add_lock_run,
+                                 add_lock_show,    add_lock_ls,        add_lock_watch,   add_lock_revoke};
+constexpr Add job_commands[] = {add_job_add,     add_job_import,  add_job_claim,  add_job_heartbeat, add_job_complete,
+                                add_job_fail,    add_job_release, add_job_snooze, add_job_show,      add_job_ls,
+                                add_job_payload, add_job_result,  add_job_errors, add_job_wait,      add_job_cancel,
+                                add_job_retry,   add_job_redrive, add_job_delete};
+constexpr Add queue_commands[] = {add_queue_ls,     add_queue_show,  add_queue_set,  add_queue_pause,
+                                  add_queue_resume, add_queue_drain, add_queue_purge};
+constexpr Add chunk_commands[] = {add_chunk_plan,     add_chunk_run,  add_chunk_claim,   add_chunk_heartbeat,
+                                  add_chunk_complete, add_chunk_fail, add_chunk_release, add_chunk_skip,
+                                  add_chunk_progress, add_chunk_show, add_chunk_ls,      add_chunk_reset,
+                                  add_chunk_set,      add_chunk_rm};
+constexpr Add limit_commands[] = {add_limit_take, add_limit_set, add_limit_show, add_limit_ls, add_limit_rm};
+constexpr Add session_commands[] = {add_session_run,   add_session_open, add_session_heartbeat, add_session_park,
+                                    add_session_close, add_session_ls,   add_session_show,      add_session_watch};
+constexpr Add item_commands[] = {add_item_add, add_item_ls, add_item_show, add_item_done, add_item_reopen, add_item_rm};
+constexpr Add claim_commands[] = {add_claim_take,   add_claim_release, add_claim_switch, add_claim_transfer,
+                                  add_claim_revoke, add_claim_show,    add_claim_ls};
+constexpr Add schedule_commands[] = {
+    add_schedule_define,    add_schedule_run,     add_schedule_daemon,  add_schedule_acquire,
+    add_schedule_heartbeat, add_schedule_finish,  add_schedule_release, add_schedule_trigger,
+    add_schedule_pause,     add_schedule_resume,  add_schedule_ls,      add_schedule_show,
+    add_schedule_next,      add_schedule_history, add_schedule_rename,  add_schedule_rm};
+constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
+                                    add_migrate_plan};
+constexpr Add look_commands[] = {add_top, add_events, add_status, add_doctor};
+constexpr Add other_commands[] = {add_recover, add_prune, add_grant, add_demo, add_completion, add_man, add_help};
+
+/// Who is there, what there is to do, and whose it is.
+void add_session_groups(CLI::App& root, Context& context) {
+  auto* session = add_group(root, "session", "Say that you are here, alive and working, and see who else is",
+                            {"leasehold session run --label 'fixing the parser' -- bash", "leasehold session ls"});
+  for (const auto add : session_commands) add(*session, context);
+  auto* item = add_group(root, "item", "Keep the backlog that sessions share",
+                         {"leasehold item add SD-1 --title 'Parse nested comments'", "leasehold item ls --state open"});
+  for (const auto add : item_commands) add(*item, context);
+  auto* claim = add_group(root, "claim", "Take items exclusively for a session, hand them on, give them up",
+                          {"leasehold claim take SD-1", "leasehold claim ls --watch"});
+  for (const auto add : claim_commands) add(*claim, context);
+}
+
+}  // namespace
+
+void add_all_commands(CLI::App& root, Context& context) {
+  root.require_subcommand(1);
+  // Subcommands inherit it, so it comes first.
+  root.formatter_fn([](const CLI::App* app, std::string, CLI::AppFormatMode) { return help_page(*app); });
+  add_common_options(root, context);
+  root.set_version_flag("-V,--version", std::string("leasehold ") + LEASEHOLD_VERSION, "Show the version")
+      ->group(common_group);
+  root.footer(
+      "EXAMPLES\n"
+      "  leasehold lock run deploy -- ./deploy.sh     # nobody else deploys meanwhile\n"
+      "  leasehold job add mail '{\"to\":\"ann\"}'\n"
+      "  leasehold work mail -- ./send-mail            # a command per job\n"
+      "  leasehold schedule run refresh --every 10m-15m -- ./refresh     # once, however many crons call it\n"
+      "  leasehold status\n"
+      "  leasehold demo\n"
+      "\n"
+      "Exit codes: 0 ok, 1 failure, 2 usage, 3 nothing to do, 4 not found, 69 store unreachable,\n"
+      "75 held, at a limit or wait ran out, 76 lease lost. `man leasehold` or `leasehold man` tells more.");
+
+  auto* lock = add_group(root, "lock", "Take, keep, give up and look at named locks",
+                         {"leasehold lock run deploy --wait 1m -- ./deploy.sh", "leasehold lock show deploy"});
+  for (const auto add : lock_commands) add(*lock, context);
+  add_elect(root, context);
+  auto* job = add_group(root, "job", "Put jobs into queues, work on them, look at them",
+                        {R"(leasehold job add mail '{"to":"ann"}')", "leasehold job ls --queue mail --state failed"});
+  for (const auto add : job_commands) add(*job, context);
+  auto* queue = add_group(root, "queue", "Look at, limit, pause and empty queues",
+                          {"leasehold queue ls", "leasehold queue set merge --max-running 1"});
+  for (const auto add : queue_commands) add(*queue, context);
+  auto* chunk = add_group(
+      root, "chunk", "Cut a sync into chunks that many loaders share, and look how far it is",
+      {"leasehold chunk plan orders --range 1..1000000 --size 10000", "leasehold chunk progress orders --watch"});
+  for (const auto add : chunk_commands) add(*chunk, context);
+  auto* limit = add_group(root, "limit", "Keep a rate together: so many calls of a source, whoever makes them",
+                          {"leasehold limit take orders-api --every 750ms && ./fetch-a-page"});
+  for (const auto add : limit_commands) add(*limit, context);
+  add_session_groups(root, context);
+  auto* schedule =
+      add_group(root, "schedule", "Run work once and on time, whoever calls for it, and account for every occurrence",
+                {"leasehold schedule run refresh --every 10m-15m -- ./refresh", "leasehold schedule history refresh"});
+  for (const auto add : schedule_commands) add(*schedule, context);
+  add_work(root, context);
+  for (const auto add : look_commands) add(root, context);
+  auto* migrate = add_group(root, "migrate", "Look at and change the schema's version",
+                            {"leasehold migrate up", "leasehold migrate verify"});
+  for (const auto add : migrate_commands) add(*migrate, context);
+  for (const auto add : other_commands) add(root, context);
+}
+
+}  // namespace leasehold::cli

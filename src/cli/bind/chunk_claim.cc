@@ -1,0 +1,176 @@
+// leasehold chunk claim, heartbeat.
+#include <memory>
+
+#include "base/time_text.h"
+#include "cli/bind/chunk_options.h"
+#include "cli/command.h"
+#include "cli/print/chunk_text.h"
+#include "cli/print/live.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/store_trouble.h"
+#include "model/bounds.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold chunk claim: take chunks under a lease; no process stays behind.
+namespace {
+
+/// What --wait stands for when it is said without a duration.
+constexpr const char* as_long_as_it_takes = "always";
+
+struct ChunkClaimCommand {
+  std::string set;
+  std::string key;
+  std::string holder;
+  ChunkClaimOptions claim;
+  int refused_code = exit_code::held;
+  bool quiet = false;
+};
+
+void print_chunk(const Chunk& chunk, const std::string& until) {
+  print("claimed {}  token {}  attempt {}  until {}", printable(chunk.key), chunk.token.value, chunk.attempt, until);
+  print("  spec      {}", shown_text(chunk.spec));
+  if (chunk.cursor) print("  cursor    {}", shown_text(*chunk.cursor));
+  if (chunk.cursor || chunk.rows > 0) print("  rows      {}", chunk.rows);
+  if (!chunk.previous_holder.empty()) {
+    print("  previous  {} (on {})", printable(chunk.previous_holder), printable(chunk.previous_host));
+  }
+}
+
+void print_chunks(const ChunkClaimCommand& options, const ChunkGrant& grant) {
+  const auto until =
+      fmt::format("{} ({})", local_time(grant.expires_at, grant.expires_at - grant.ttl), format_duration(grant.ttl));
+  for (const auto& chunk : grant.chunks) {
+    if (options.quiet) {
+      print("{} {}", printable(chunk.key), chunk.token.value);
+    } else {
+      print_chunk(chunk, until);
+    }
+  }
+  if (grant.replayed) say_line("again: this request id was granted before");
+}
+
+/// "waiting for a chunk of orders: 12/40 done, 3 running, 1 deferred"
+std::string waits_for_chunk(const Chunks& chunks, const std::string& set) {
+  const auto info = chunks.progress(set);
+  if (!info) return "";
+  return fmt::format("waiting for a chunk of {}: {} done, {} running, {} deferred", printable(set), shown_count(*info),
+                     info->running + info->expired, info->deferred);
+}
+
+int claim(const Context& context, ChunkClaimCommand& options) {
+  auto store = open_within(options.claim.wait, context);
+  if (!store) return report(context, store.error());
+  options.claim.key = options.key;
+  options.claim.holder = calling_process(options.holder);
+  const auto chunks = store->chunks();
+  const auto grant = say_while_waiting(
+      wants_wait_line(context, options.claim.wait, options.quiet), [&] { return waits_for_chunk(chunks, options.set); },
+      [&] { return chunks.claim(options.set, options.claim); });
+  if (!grant) return report(context, grant.error(), options.refused_code);
+  if (context.json) {
+    print_line(wire::to_json(*grant));
+  } else {
+    print_chunks(options, *grant);
+  }
+  return exit_code::ok;
+}
+
+void take_wait(Duration& wait, const std::string& text) {
+  const auto parsed = text == as_long_as_it_takes ? Result<Duration>(max_delay) : parse_duration(text);
+  if (!parsed) throw CLI::ValidationError("--wait", parsed.error().message);
+  wait = *parsed;
+}
+
+void add_wait(CLI::App& command, Duration& wait) {
+  command
+      .add_option_function<std::string>(
+          "--wait", [&wait](const std::string& text) { take_wait(wait, text); },
+          "How long to wait for a chunk; without a duration, until there is one or the set is final (default: not)")
+      ->expected(0, 1)
+      ->default_str(as_long_as_it_takes)
+      ->type_name("[DURATION]");
+}
+
+void add_options(CLI::App& command, ChunkClaimCommand& options) {
+  add_set_name(command, options.set);
+  command.add_option("KEY", options.key, "This chunk, also while it backs off (default: the next)")->type_name("");
+  add_number(command, "-n,--most", options.claim.most, 1, max_claim, "Up to N chunks under one lease (default 1)");
+  add_duration(command, "--ttl", options.claim.ttl,
+               "How long the lease lasts without a heartbeat (default: the set's own, else 2m)");
+  add_wait(command, options.claim.wait);
+  add_optional_duration(command, "--older", options.claim.older_than,
+                        "When nothing is open: load again what was completed longer ago than this");
+  add_holder(command, options.holder);
+  command
+      .add_option("--request-id", options.claim.request_id,
+                  "Makes repeating harmless: the same id gives the first answer again")
+      ->check(not_empty)
+      ->type_name("ID");
+  add_number(command, "-E,--conflict-exit-code", options.refused_code, 0, 255,
+             "Exit with N instead of 75 when all that is open is held, or the wait ran out");
+  command.add_flag("-q,--quiet", options.quiet, "Print nothing but key and token of each chunk");
+}
+
+}  // namespace
+
+void add_chunk_claim(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "claim",
+      "Take the next chunks of a set, with the cursor they were left at (exit code 3: the set is final, or all that is "
+      "open backs off)",
+      {"leasehold chunk claim orders", "leasehold chunk claim orders 1-10000 --ttl 5m",
+       "leasehold chunk claim orders --wait --json | jq '.chunks[0] | {spec, cursor, rows, token}'",
+       "leasehold chunk claim orders --older 1d    # go on with what was loaded more than a day ago",
+       "while read -r key token < <(leasehold chunk claim orders --wait -q); do\n"
+       "    ./load \"$key\" && leasehold chunk complete orders \"$key\" --token \"$token\"\n"
+       "  done"});
+  auto options = std::make_shared<ChunkClaimCommand>();
+  add_options(*command, *options);
+  set_action(*command, context, [&context, options] { return claim(context, *options); });
+}
+
+// leasehold chunk heartbeat: extend the lease of a chunk and save how far it got, in one step.
+namespace {
+
+struct ChunkHeartbeatOptions {
+  HeldChunk chunk;
+  SaveOptions save;
+  Duration ttl{};
+};
+
+int heartbeat(const Context& context, const ChunkHeartbeatOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto& set = options.chunk.set;
+  const auto& key = options.chunk.key;
+  const auto extended = store->chunks().heartbeat(set, key, options.chunk.token, options.save.save(), options.ttl);
+  if (!extended) return report(context, extended.error());
+  if (context.json) {
+    print_line(wire::to_json({{"set", set}, {"key", key}}, *extended));
+  } else {
+    print("extended {}  until {} ({})  {}", printable(key),
+          local_time(extended->expires_at, extended->expires_at - extended->ttl), format_duration(extended->ttl),
+          counted(extended->rows, "row"));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_chunk_heartbeat(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "heartbeat",
+      "Extend the lease of a chunk and save its cursor in one step; what has expired is lost (exit code 76)",
+      {R"(leasehold chunk heartbeat orders 1-10000 --token "$token" --cursor '{"page":17}' --rows 1700)",
+       "leasehold chunk heartbeat --cursor 1700 --rows 1700    # under `chunk run`"});
+  auto options = std::make_shared<ChunkHeartbeatOptions>();
+  add_held_chunk(*command, context, options->chunk);
+  add_save(*command, options->save);
+  add_duration(*command, "--ttl", options->ttl, "A new ttl for the lease (default: it keeps its own)");
+  set_action(*command, context, [&context, options] { return heartbeat(context, *options); });
+}
+
+}  // namespace leasehold::cli

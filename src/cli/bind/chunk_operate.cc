@@ -1,0 +1,117 @@
+// leasehold chunk set, rm.
+#include <memory>
+
+#include "base/time_text.h"
+#include "cli/bind/chunk_options.h"
+#include "cli/command.h"
+#include "cli/print/chunk_text.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold chunk set: budgets, backoff and ttl of a set.
+namespace {
+
+struct ChunkSetOptions {
+  std::string set;
+  ChunkSetSettings settings;
+};
+
+bool says_something(const ChunkSetSettings& settings) {
+  return settings.failure_budget || settings.crash_budget || settings.backoff_base || settings.default_ttl;
+}
+
+void print_settings(const ChunkSetInfo& set) {
+  print_field("set", printable(set.name));
+  print_field("state", coloured_summary(set));
+  print_field("tries", std::to_string(set.failure_budget));
+  print_field("crashes", std::to_string(set.crash_budget));
+  print_field("backoff", fmt::format("{}..{}", format_duration(set.backoff_base), format_duration(set.backoff_most)));
+  print_field("ttl", format_duration(set.default_ttl));
+}
+
+int configure(const Context& context, const ChunkSetOptions& options) {
+  if (!says_something(options.settings)) {
+    return report(context, {.code = Errc::invalid_argument,
+                            .message = "nothing to set: use --tries, --crashes, --backoff or --ttl"});
+  }
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto chunks = store->chunks();
+  if (const auto told = chunks.configure(options.set, options.settings); !told) return report(context, told.error());
+  const auto set = chunks.progress(options.set);
+  if (!set) return report(context, set.error());
+  if (context.json) {
+    print_line(wire::to_json(*set));
+  } else {
+    print_settings(*set);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_chunk_set(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "set", "Change a set's budgets, backoff and ttl; what is not named stays as it is",
+                  {"leasehold chunk set orders --tries 10 --backoff 5s..5m", "leasehold chunk set orders --ttl 30s"});
+  auto options = std::make_shared<ChunkSetOptions>();
+  add_set_name(*command, options->set);
+  add_set_settings(*command, options->settings);
+  set_action(*command, context, [&context, options] { return configure(context, *options); });
+}
+
+// leasehold chunk rm: forget a set.
+namespace {
+
+struct ChunkRmOptions {
+  std::string set;
+  Consent consent;
+};
+
+int show_what_would_go(const Context& context, const Store& store, const std::string& name) {
+  const auto set = store.chunks().progress(name);
+  if (!set) return report(context, without_advice(set.error()));
+  const auto held = set->running + set->expired;
+  if (context.json) {
+    print_line(wire::to_json(*set));
+  } else if (held > 0) {
+    say("being loaded: {} of {}; the set cannot be removed now", counted(held, "chunk"), printable(name));
+  } else {
+    print("would remove {} with {}, {} of them completed", printable(name), counted(set->total, "chunk"),
+          set->completed);
+  }
+  return held > 0 ? exit_code::held : exit_code::ok;
+}
+
+int remove(const Context& context, const ChunkRmOptions& options) {
+  if (!options.consent.given()) {
+    return ask_for_yes(context, "rm forgets the set, its cursors and what was loaded when");
+  }
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  if (options.consent.dry_run) return show_what_would_go(context, *store, options.set);
+  const auto removed = store->chunks().remove(options.set);
+  if (!removed) return report(context, without_advice(removed.error()));
+  if (context.json) {
+    print_line(wire::object({{"set", options.set}, {"removed", true}, {"chunks", *removed}}));
+  } else {
+    print("removed {} with {}", printable(options.set), counted(*removed, "chunk"));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_chunk_rm(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "rm", "Forget a set that nobody is loading, with all its chunks",
+                              {"leasehold chunk rm orders --dry-run", "leasehold chunk rm orders --yes"});
+  auto options = std::make_shared<ChunkRmOptions>();
+  add_set_name(*command, options->set);
+  add_consent(*command, options->consent);
+  set_action(*command, context, [&context, options] { return remove(context, *options); });
+}
+
+}  // namespace leasehold::cli

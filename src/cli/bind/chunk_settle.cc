@@ -1,0 +1,213 @@
+// leasehold chunk complete, fail, release, skip.
+#include <functional>
+#include <memory>
+
+#include "cli/bind/chunk_options.h"
+#include "cli/command.h"
+#include "cli/context.h"
+#include "cli/input.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/run/wrapper_variables.h"
+#include "model/bounds.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// What complete, fail, release and skip have in common: a verdict about a held chunk, and where it put the chunk.
+using SayVerdict = std::function<Result<ChunkSettled>(const Chunks& chunks)>;
+
+/// Says the verdict and prints where the chunk is now; gives the exit code.
+int settle(const Context& context, const NamedChunk& chunk, const SayVerdict& say_verdict);
+
+namespace {
+
+std::string what_became_of(const std::string& key, const ChunkSettled& settled) {
+  switch (settled.state) {
+    case ChunkState::completed: return fmt::format("completed {}", key);
+    case ChunkState::skipped: return fmt::format("skipped {}", key);
+    case ChunkState::exhausted: return fmt::format("failed {} for good: it is exhausted", key);
+    case ChunkState::deferred: break;
+    case ChunkState::available:
+    case ChunkState::running:
+    case ChunkState::expired: return fmt::format("returned {}: it is {}", key, to_string(settled.state));
+  }
+  const auto when = settled.due_at ? " until " + local_time(*settled.due_at, wall_clock()) : "";
+  return fmt::format("deferred {}{}", key, when);
+}
+
+void tell_end_of_set(const std::string& set, ChunkSetState state) {
+  if (state == ChunkSetState::complete) say("that was the last one: {} is complete", printable(set));
+  if (state == ChunkSetState::partial) say("that was the last one: {} ends partial", printable(set));
+}
+
+}  // namespace
+
+int settle(const Context& context, const NamedChunk& chunk, const SayVerdict& say_verdict) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto settled = say_verdict(store->chunks());
+  if (!settled) return report(context, settled.error());
+  if (context.json) {
+    print_line(wire::to_json({{"set", chunk.set}, {"key", chunk.key}}, *settled));
+    return exit_code::ok;
+  }
+  print("{}{}", what_became_of(printable(chunk.key), *settled), settled->replayed ? "  (said before)" : "");
+  tell_end_of_set(chunk.set, settled->set_state);
+  return exit_code::ok;
+}
+
+// leasehold chunk complete: all of it is loaded.
+namespace {
+
+struct ChunkCompleteOptions {
+  HeldChunk chunk;
+  SaveOptions save;
+};
+
+}  // namespace
+
+void add_chunk_complete(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "complete", "Complete a chunk; refused once another holder has it (exit code 76)",
+                  {"leasehold chunk complete orders 1-10000 --token 1763200000000000 --rows 9812",
+                   "leasehold chunk complete --rows 9812    # under `chunk run`"});
+  auto options = std::make_shared<ChunkCompleteOptions>();
+  add_held_chunk(*command, context, options->chunk);
+  add_save(*command, options->save);
+  set_action(*command, context, [&context, options] {
+    return settle(context, options->chunk, [&](const Chunks& chunks) {
+      return chunks.complete(options->chunk.set, options->chunk.key, options->chunk.token, options->save.save());
+    });
+  });
+}
+
+// leasehold chunk fail: it went wrong; again later, or never.
+namespace {
+
+struct ChunkFailOptions {
+  HeldChunk chunk;
+  SaveOptions save;
+  std::string error;
+  std::string error_file;
+  bool final = false;
+  std::optional<Duration> delay;
+};
+
+int fail(const Context& context, ChunkFailOptions& options) {
+  if (!options.error_file.empty()) {
+    auto bytes = read_bytes(options.error_file, max_error_bytes, TooLong::cut);
+    if (!bytes) return report(context, bytes.error());
+    options.error = std::move(*bytes);
+  }
+  return settle(context, options.chunk, [&](const Chunks& chunks) {
+    return chunks.fail(
+        options.chunk.set, options.chunk.key, options.chunk.token,
+        {.error = options.error, .retryable = !options.final, .delay = options.delay, .save = options.save.save()});
+  });
+}
+
+}  // namespace
+
+void add_chunk_fail(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "fail",
+                              "Fail a chunk; it is retried after its backoff, from its last cursor, until it is "
+                              "exhausted",
+                              {"leasehold chunk fail orders 1-10000 --token 1763200000000000 --error '502 bad gateway'",
+                               "leasehold chunk fail orders 1-10000 --token \"$token\" --final --error-file log.txt"});
+  auto options = std::make_shared<ChunkFailOptions>();
+  add_held_chunk(*command, context, options->chunk);
+  auto* error = command->add_option("--error", options->error, "Why; kept with the chunk")->type_name("TEXT");
+  command->add_option("--error-file", options->error_file, "The same from a file, up to 64 KiB; - is standard input")
+      ->check(not_empty)
+      ->type_name("FILE")
+      ->excludes(error);
+  auto* final = command->add_flag("--final", options->final, "Do not try again: it is exhausted at once");
+  add_optional_duration(*command, "--delay", options->delay, "Try again after this, not after the backoff")
+      ->excludes(final);
+  add_save(*command, options->save);
+  set_action(*command, context, [&context, options] { return fail(context, *options); });
+}
+
+// leasehold chunk release: give a chunk back, with how far it got.
+namespace {
+
+struct ChunkReleaseOptions {
+  HeldChunk chunk;
+  SaveOptions save;
+};
+
+}  // namespace
+
+void add_chunk_release(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "release",
+                  "Give a chunk back: it is available at once, from its last cursor, and no budget is charged",
+                  {"leasehold chunk release orders 1-10000 --token 1763200000000000",
+                   R"(leasehold chunk release orders 1-10000 --token "$token" --cursor '{"page":17}' --rows 1700)"});
+  auto options = std::make_shared<ChunkReleaseOptions>();
+  add_held_chunk(*command, context, options->chunk);
+  add_save(*command, options->save);
+  set_action(*command, context, [&context, options] {
+    return settle(context, options->chunk, [&](const Chunks& chunks) {
+      return chunks.release(options->chunk.set, options->chunk.key, options->chunk.token, options->save.save());
+    });
+  });
+}
+
+// leasehold chunk skip: it need not be loaded.
+namespace {
+
+struct ChunkSkipOptions {
+  NamedChunk chunk;
+  std::optional<Token> token;
+  std::string reason;
+};
+
+int skip_as_operator(const Context& context, const ChunkSkipOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto state = store->chunks().skip(options.chunk.set, options.chunk.key, options.reason);
+  if (!state) return report(context, state.error());
+  if (context.json) {
+    print_line(wire::object({{"set", options.chunk.set}, {"key", options.chunk.key}, {"state", to_string(*state)}}));
+  } else {
+    print("skipped {}", printable(options.chunk.key));
+  }
+  return exit_code::ok;
+}
+
+int skip(const Context& context, const ChunkSkipOptions& options) {
+  if (!options.token) return skip_as_operator(context, options);
+  return settle(context, options.chunk, [&](const Chunks& chunks) {
+    return chunks.skip(options.chunk.set, options.chunk.key, *options.token, options.reason);
+  });
+}
+
+}  // namespace
+
+void add_chunk_skip(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "skip", "Decide that a chunk need not be loaded; its set can be complete without it",
+                  {"leasehold chunk skip orders 1-10000 --reason 'deleted at the source'",
+                   "leasehold chunk skip orders 1-10000 --token \"$token\" --reason 'no rows'    # by its holder"});
+  auto options = std::make_shared<ChunkSkipOptions>();
+  add_named_chunk(*command, options->chunk);
+  add_optional_token(
+      *command, options->token,
+      "As the one who holds it (under `chunk run`: from LEASEHOLD_CHUNK_TOKEN). Without: as an operator, of a "
+      "chunk that nobody holds");
+  command->add_option("--reason", options->reason, "Why; kept with the chunk")
+      ->check(not_empty)
+      ->required()
+      ->type_name("TEXT");
+  // A token in the environment is only meant for the chunk that `chunk run` gave to the caller.
+  after_parsing(*command, context, [&context, options] {
+    if (options->token || !options->chunk.is_own()) return;
+    options->token = token_from_environment(held::chunk, true);
+    act_where_held(context, held::chunk);
+  });
+  set_action(*command, context, [&context, options] { return skip(context, *options); });
+}
+
+}  // namespace leasehold::cli

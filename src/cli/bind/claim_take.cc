@@ -1,0 +1,162 @@
+// leasehold claim take, release, switch.
+#include <memory>
+
+#include "cli/bind/session_options.h"
+#include "cli/command.h"
+#include "cli/print/live.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/print/session_text.h"
+#include "cli/run/wrapper_variables.h"
+#include "cli/store_trouble.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold claim take: make an item a session's.
+namespace {
+
+struct ClaimTakeOptions {
+  std::string item;
+  NamedSession session;
+  ItemTakeOptions take;
+  int held_code = exit_code::held;
+  bool quiet = false;
+};
+
+/// "waiting for SD-1: session s-81f (ana) has it, frees in 4m 48s"
+std::string waits_for_item(const Items& items, const std::string& key) {
+  const auto item = items.show(key);
+  if (!item || !item->owner) return fmt::format("waiting for {}", printable(key));
+  return fmt::format("waiting for {}: session {} ({}) has it, frees {}", printable(key),
+                     printable(item->owner->session), printable(item->owner->holder.name), shown_end_of(*item->owner));
+}
+
+int take(const Context& context, ClaimTakeOptions& options) {
+  auto store = open_within(options.take.wait, context, Opening::existing);
+  if (!store) return report(context, store.error());
+  options.take.session_token = options.session.proof();
+  const auto items = store->items();
+  const auto claim = say_while_waiting(
+      wants_wait_line(context, options.take.wait, options.quiet), [&] { return waits_for_item(items, options.item); },
+      [&] { return store->claims().take(options.item, options.session.id, options.take); });
+  if (!claim) return report_refusal(context, claim.error(), options.held_code);
+  if (context.json) {
+    print_line(wire::to_json(*claim));
+  } else if (options.quiet) {
+    print("{} {}", printable(claim->item), claim->token.value);
+  } else {
+    print_line(told(*claim));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_claim_take(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "take",
+      "Make an item a session's; a stale session's claim is taken over at once (exit code 75: somebody else has it, "
+      "76: "
+      "the session is stale or unknown)",
+      {"leasehold claim take SD-1                          # under `session run`, or after `session open --export`",
+       "leasehold claim take SD-1 --session s-81f --create", "leasehold claim take SD-1 --wait 10m",
+       "read -r item token < <(leasehold claim take SD-1 -q) && work && leasehold item done \"$item\" --token "
+       "\"$token\""});
+  auto options = std::make_shared<ClaimTakeOptions>();
+  add_item_key(*command, options->item);
+  add_claiming_session(*command, context, options->session);
+  command->add_flag("--create", options->take.create, "Add the item if there is none");
+  add_duration(*command, "--wait", options->take.wait,
+               "How long to wait while it is somebody else's or blocked (default: not)");
+  add_conflict_exit_code(*command, options->held_code);
+  command->add_flag("-q,--quiet", options->quiet, "Print nothing but item and token");
+  set_action(*command, context, [&context, options] { return take(context, *options); });
+}
+
+// leasehold claim release: give an item up, undone.
+namespace {
+
+struct ClaimReleaseOptions {
+  std::string item;
+  NamedSession session;
+  Token token;
+  std::string reason;
+};
+
+int release(const Context& context, const ClaimReleaseOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto released = store->claims().release(options.item, options.session.id, options.token, options.reason);
+  if (!released) return report_refusal(context, released.error());
+  if (context.json) {
+    print_line(wire::object({{"released", true}, {"item", options.item}, {"token", options.token.value}}));
+  } else {
+    print("released {}", printable(options.item));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_claim_release(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "release",
+                  "Give an item up, and no other claim of the session; with a token that is not current nothing "
+                  "changes (exit code 76)",
+                  {"leasehold claim release SD-1 --token 1763200000000000 --reason 'needs a decision'",
+                   "leasehold claim release SD-1 --session s-81f --token \"$token\""});
+  auto options = std::make_shared<ClaimReleaseOptions>();
+  add_item_key(*command, options->item);
+  add_claiming_session(*command, context, options->session);
+  add_claim_token(*command, context, options->token);
+  command->add_option("--reason", options->reason, "Why; kept with the claim and its event")
+      ->check(not_empty)
+      ->type_name("TEXT");
+  set_action(*command, context, [&context, options] { return release(context, *options); });
+}
+
+// leasehold claim switch: from one item to another, in one step.
+namespace {
+
+struct ClaimSwitchOptions {
+  std::string from;
+  std::string to;
+  Token token;
+  ItemTakeOptions take;
+  int held_code = exit_code::held;
+  bool quiet = false;
+};
+
+int switch_items(const Context& context, const ClaimSwitchOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto claim = store->claims().switch_to(options.from, options.token, options.to, options.take);
+  if (!claim) return report_refusal(context, claim.error(), options.held_code);
+  if (context.json) {
+    print_line(wire::to_json(*claim));
+  } else if (options.quiet) {
+    print("{} {}", printable(claim->item), claim->token.value);
+  } else {
+    print_line(told(*claim));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_claim_switch(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "switch",
+                              "Give up one item and take another in one step: if that is refused, nothing has changed",
+                              {"leasehold claim switch SD-1 SD-2 --token 1763200000000000"});
+  auto options = std::make_shared<ClaimSwitchOptions>();
+  command->add_option("FROM", options->from, "The item to give up")->required()->type_name("");
+  command->add_option("TO", options->to, "The item to take")->required()->type_name("");
+  add_claim_token(*command, context, options->token);
+  command->add_flag("--create", options->take.create, "Add the item to take if there is none");
+  add_conflict_exit_code(*command, options->held_code);
+  command->add_flag("-q,--quiet", options->quiet, "Print nothing but item and token");
+  set_action(*command, context, [&context, options] { return switch_items(context, *options); });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,128 @@
+// leasehold recover, prune.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/time_text.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold recover: take back what the dead have left, now.
+namespace {
+
+Result<Recovered> preview(const Store& store) {
+  auto stats = store.recovery_stats();
+  if (!stats) return std::move(stats).error();
+  return stats->stale_now;
+}
+
+void print_recovered(const Recovered& found, bool dry_run) {
+  if (found.is_nothing()) return print_line("nothing to recover");
+  print("{} {} of jobs, chunks, sessions and schedules and {} of locks", dry_run ? "would end" : "ended",
+        counted(found.leases, "lease"), found.locks);
+  const auto* go = dry_run ? "would go" : "went";
+  if (found.jobs > 0) print("{} {} back to the queue", counted(found.jobs, "job"), go);
+  if (found.chunks > 0) print("{} {} back to the set", counted(found.chunks, "chunk"), go);
+  if (found.claims > 0) print("{} {} free", counted(found.claims, "item"), dry_run ? "would become" : "became");
+  if (found.runs > 0) print("{} {} as lost", counted(found.runs, "run"), dry_run ? "would be noted" : "noted");
+  if (found.failed > 0) print("{} will not be tried again: the crash budget is spent", found.failed);
+  if (found.unblocked > 0)
+    print("{} {} on or {} cancelled: what they waited for has ended", counted(found.unblocked, "job"), go,
+          dry_run ? "would be" : "were");
+}
+
+int recover(const Context& context, bool dry_run) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto found = dry_run ? preview(*store) : store->recover();
+  if (!found) return report(context, found.error());
+  if (context.json) {
+    print_line(wire::to_json(*found));
+  } else {
+    print_recovered(*found, dry_run);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_recover(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "recover",
+      "End what has expired, and what belongs to dead processes of this host; never needed, safe at any time",
+      {"leasehold recover --dry-run", "leasehold recover --json | jq .jobs"});
+  auto dry_run = std::make_shared<bool>(false);
+  command->add_flag(
+      "--dry-run", *dry_run,
+      "Only tell what has expired; what dead processes of this host hold is not counted before it expires");
+  set_action(*command, context, [&context, dry_run] { return recover(context, *dry_run); });
+}
+
+// leasehold prune: delete history that nobody needs any more.
+namespace {
+
+constexpr std::string_view what_goes =
+    "finished jobs, free locks, ended leases with their request ids, events, ended claims, closed and stale sessions, "
+    "runs of schedules, ended shares of locks";
+
+struct PruneOptions {
+  Duration older_than = std::chrono::days(7);
+  Consent consent;
+};
+
+void print_counts(const Pruned& pruned, const PruneOptions& options) {
+  const std::pair<std::int64_t, std::string_view> counts[] = {{pruned.jobs, "finished job"},
+                                                              {pruned.locks, "free lock"},
+                                                              {pruned.leases, "ended lease"},
+                                                              {pruned.events, "event"},
+                                                              {pruned.claims, "ended claim"},
+                                                              {pruned.sessions, "session"},
+                                                              {pruned.runs, "run"},
+                                                              {pruned.shares, "ended share"},
+                                                              {pruned.places, "abandoned place"},
+                                                              {pruned.topics, "unawaited topic"}};
+  std::vector<std::string> gone;
+  for (const auto& [count, thing] : counts) {
+    if (count > 0) gone.push_back(counted(count, thing));
+  }
+  const auto age = format_duration(options.older_than);
+  if (gone.empty()) return print("nothing to prune that is older than {}", age);
+  print("{} {} older than {}", options.consent.dry_run ? "would prune" : "pruned", enumerated(gone), age);
+}
+
+int prune(const Context& context, const PruneOptions& options) {
+  if (!options.consent.given()) {
+    return ask_for_yes(context, fmt::format("prune deletes {}", what_goes));
+  }
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto pruned =
+      options.consent.dry_run ? store->prune_preview(options.older_than) : store->prune(options.older_than);
+  if (!pruned) return report(context, pruned.error());
+  if (context.json) {
+    print_line(wire::to_json(*pruned));
+  } else {
+    print_counts(*pruned, options);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_prune(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "prune",
+      "Delete old history: jobs, free locks, leases (with their request ids), events, claims, sessions, runs "
+      "that are over; the next token of a lock is greater all the same",
+      {"leasehold prune --older-than 30d --dry-run", "leasehold prune --yes"});
+  auto options = std::make_shared<PruneOptions>();
+  add_duration(*command, "--older-than", options->older_than, "Keep what is younger (default 7d)");
+  add_consent(*command, options->consent);
+  set_action(*command, context, [&context, options] { return prune(context, *options); });
+}
+
+}  // namespace leasehold::cli

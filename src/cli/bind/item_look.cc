@@ -1,0 +1,123 @@
+// leasehold item ls, show.
+#include <memory>
+
+#include "base/time_text.h"
+#include "cli/bind/session_options.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/print/session_text.h"
+#include "cli/print/table.h"
+#include "model/words.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold item ls: the backlog, and who works on what.
+namespace {
+
+struct ItemLsOptions {
+  ItemFilter filter;
+  std::string state;
+};
+
+std::vector<std::string> row_of(const ItemInfo& item) {
+  const auto since = item.owner ? item.owner->taken_at : item.done_at;
+  return {printable(item.key),
+          coloured(item.state),
+          on_one_line(item.title),
+          item.parent.empty() ? "-" : printable(item.parent),
+          item.owner ? printable(item.owner->session) : "-",
+          since ? format_age(item.store_now - *since) : "-"};
+}
+
+void print_table(const std::vector<ItemInfo>& items, int limit) {
+  if (items.empty()) return say_line("no items");
+  Table table({{"ITEM", Column::may_be_cut},
+               {"STATE", Column::as_it_is, 3},
+               {"TITLE", Column::may_be_cut, 2},
+               {"PARENT", Column::may_be_cut},
+               {"SESSION", Column::may_be_cut, 1},
+               "SINCE"});
+  for (const auto& item : items) table.add(row_of(item));
+  table.print();
+  if (items.size() == static_cast<std::size_t>(limit)) say("only the first {} are shown: see --limit", limit);
+}
+
+int list(const Context& context, ItemLsOptions& options) {
+  options.filter.state = from_word<ItemState>(options.state);
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto items = store->items().list(options.filter);
+  if (!items) return report(context, items.error());
+  if (context.json) {
+    print_line(wire::to_json(*items));
+  } else {
+    print_table(*items, options.filter.limit);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_item_ls(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "ls", "List items in the order of their keys, and whose they are",
+                              {"leasehold item ls --state open", "leasehold item ls --parent SD-1",
+                               "leasehold item ls --json | jq -r '.[] | select(.is_working_on) | .key'"});
+  auto options = std::make_shared<ItemLsOptions>();
+  add_choice(*command, "--state", options->state, {"open", "claimed", "stale", "done"}, "Only items in this state");
+  command->add_option("--parent", options->filter.parent, "Only the children of this item")
+      ->check(not_empty)
+      ->type_name("ITEM");
+  command->add_option("--after", options->filter.after_key, "Only those after this key")
+      ->check(not_empty)
+      ->type_name("ITEM");
+  add_number(*command, "--limit", options->filter.limit, 1, 1'000'000, "At most N (default 1000)");
+  set_action(*command, context, [&context, options] { return list(context, *options); });
+}
+
+// leasehold item show: one item, and whose it is.
+namespace {
+
+void print_item(const ItemInfo& item) {
+  print_field("item", printable(item.key));
+  print_field("state", coloured(item.state));
+  print_text("title", item.title);
+  print_text("parent", item.parent);
+  if (!item.conflicts.empty()) print_text("conflicts", fmt::format("{}", fmt::join(item.conflicts, " ")));
+  if (item.metadata != "{}") print_text("metadata", item.metadata);
+  print_field("added", with_distance(item.created_at, item.store_now));
+  if (item.done_at) print_field("done", with_distance(*item.done_at, item.store_now));
+  print_text("done by", item.done_by);
+  if (item.owner) {
+    for (const auto& field : fields_of_owner(*item.owner)) {
+      if (field.name != "item") print_field(field.name, field.value);
+    }
+  }
+  if (item.token.value != 0) print_field("token", std::to_string(item.token.value));
+}
+
+int show(const Context& context, const std::string& key) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto item = store->items().show(key);
+  if (!item) return report_refusal(context, item.error());
+  if (context.json) {
+    print_line(wire::to_json(*item));
+  } else {
+    print_item(*item);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_item_show(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "show", "Show an item and its owner (exit code 4: unknown)",
+                              {"leasehold item show SD-1", "leasehold item show SD-1 --json | jq .active_session_id"});
+  auto key = std::make_shared<std::string>();
+  add_item_key(*command, *key);
+  set_action(*command, context, [&context, key] { return show(context, *key); });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,115 @@
+// leasehold job claim, heartbeat.
+#include <memory>
+
+#include "base/time_text.h"
+#include "cli/bind/job_options.h"
+#include "cli/command.h"
+#include "cli/print/live.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/store_trouble.h"
+#include "model/bounds.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold job claim: take jobs under a lease; no process stays behind.
+namespace {
+
+struct JobClaimOptions {
+  std::string queue;
+  std::string holder;
+  ClaimOptions claim;
+  int refused_code = exit_code::held;
+  bool quiet = false;
+};
+
+int claim(const Context& context, JobClaimOptions& options) {
+  auto store = open_within(options.claim.wait, context);
+  if (!store) return report(context, store.error());
+  options.claim.holder = calling_process(options.holder);
+  const auto grant = say_while_waiting(
+      wants_wait_line(context, options.claim.wait, options.quiet), [&] { return waits_for_job(*store, options.queue); },
+      [&] { return store->jobs().claim(options.queue, options.claim); });
+  return tell_granted(context, grant, options.quiet, options.refused_code);
+}
+
+}  // namespace
+
+void add_job_claim(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "claim",
+      "Take the next jobs of a queue until their ttl has passed or they are settled (exit code 3: it is empty)",
+      {"leasehold job claim mail --ttl 2m", "leasehold job claim mail -n 10 --wait 1m --json | jq -r '.jobs[].payload'",
+       "read -r id token < <(leasehold job claim mail -q) && leasehold job payload \"$id\" | ./send &&\n"
+       "    leasehold job complete \"$id\" --token \"$token\""});
+  auto options = std::make_shared<JobClaimOptions>();
+  add_queue_name(*command, options->queue);
+  add_number(*command, "-n,--most", options->claim.most, 1, max_claim, "Up to N jobs under one lease (default 1)");
+  add_duration(*command, "--ttl", options->claim.ttl,
+               "How long the lease lasts without a heartbeat (default: the queue's own, else 5m)");
+  add_duration(*command, "--wait", options->claim.wait, "How long to wait for a job (default: not)");
+  add_holder(*command, options->holder);
+  command
+      ->add_option("--request-id", options->claim.request_id,
+                   "Makes repeating harmless: the same id gives the first answer again")
+      ->check(not_empty)
+      ->type_name("ID");
+  add_number(*command, "-E,--conflict-exit-code", options->refused_code, 0, 255,
+             "Exit with N instead of 75 when it is at capacity, paused, rate limited or busy");
+  command->add_flag("-q,--quiet", options->quiet, "Print nothing but number and token of each job");
+  set_action(*command, context, [&context, options] { return claim(context, *options); });
+}
+
+// leasehold job heartbeat: extend the lease of a job, and tell how far the work is.
+namespace {
+
+struct JobHeartbeatOptions {
+  HeldJob job;
+  int percent = 0;
+  CLI::Option* percent_given = nullptr;
+  std::string message;
+  std::string stage;
+  Duration ttl{};
+};
+
+int heartbeat(const Context& context, const JobHeartbeatOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  Progress progress{.message = options.message, .stage = options.stage};
+  if (options.percent_given->count() > 0) progress.percent = options.percent;
+  const auto& [id, token] = options.job;
+  const auto extended = store->jobs().heartbeat(id, token, progress, options.ttl);
+  if (!extended) return report(context, extended.error());
+  if (context.json) {
+    print_line(wire::to_json({{"id", id}}, *extended));
+    return exit_code::ok;
+  }
+  print("extended {}  until {} ({}){}", id, local_time(extended->expires_at, extended->expires_at - extended->ttl),
+        format_duration(extended->ttl), extended->cancel_requested ? "  cancel requested" : "");
+  if (extended->cancel_requested) {
+    say("somebody wants job {} to stop: give it up with `leasehold job release`, it will not run again", id);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_job_heartbeat(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "heartbeat",
+                  "Extend the lease of a job that is still held; one that has expired is lost (exit code 76)",
+                  {"leasehold job heartbeat 17 --token 1763200000000000",
+                   "leasehold job heartbeat --percent 40 --stage testing --message 'suite 4 of 10'    # under `work`",
+                   "leasehold job heartbeat 17 --token \"$token\" --json | jq .cancel_requested"});
+  auto options = std::make_shared<JobHeartbeatOptions>();
+  add_held_job(*command, context, options->job);
+  options->percent_given = add_number(*command, "--percent", options->percent, 0, 100, "How much is done");
+  command->add_option("--message", options->message, "The current step, in a few words")->type_name("TEXT");
+  command->add_option("--stage", options->stage, "Where in its course the work is: rebasing, testing, merging")
+      ->type_name("WORD");
+  add_duration(*command, "--ttl", options->ttl, "A new ttl for the lease (default: it keeps its own)");
+  set_action(*command, context, [&context, options] { return heartbeat(context, *options); });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,186 @@
+// leasehold job cancel, retry, redrive, delete.
+#include <memory>
+
+#include "cli/bind/job_options.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold job cancel: a job that is no longer wanted.
+namespace {
+
+struct JobCancelOptions {
+  JobId id = 0;
+  std::string reason;
+};
+
+int cancel(const Context& context, const JobCancelOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto state = store->jobs().cancel(options.id, options.reason);
+  if (!state) return report(context, state.error());
+  const bool requested = *state == JobState::running;
+  const bool too_late = *state == JobState::completed || *state == JobState::failed;
+  if (context.json) {
+    print_line(wire::object({{"id", options.id}, {"state", to_string(*state)}, {"requested", requested}}));
+  } else if (too_late) {
+    say("job {} has {} already: there is nothing to cancel", options.id, to_string(*state));
+  } else if (requested) {
+    print("requested {}: its worker hears of it within two seconds", options.id);
+  } else {
+    print("cancelled {}", options.id);
+  }
+  return too_late ? exit_code::nothing_to_do : exit_code::ok;
+}
+
+}  // namespace
+
+void add_job_cancel(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "cancel",
+                  "Stop a job: at once where it waits; where it runs, its worker hears of it within two seconds",
+                  {"leasehold job cancel 17", "leasehold job cancel 17 --reason 'order was withdrawn'"});
+  auto options = std::make_shared<JobCancelOptions>();
+  add_job_id(*command, options->id);
+  command->add_option("--reason", options->reason, "Why; kept with the event")->check(not_empty)->type_name("TEXT");
+  set_action(*command, context, [&context, options] { return cancel(context, *options); });
+}
+
+// leasehold job retry: once more, now, with fresh budgets.
+namespace {
+
+int retry(const Context& context, JobId id) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto state = store->jobs().retry(id);
+  if (!state) return report(context, state.error());
+  if (context.json) {
+    print_line(wire::object({{"id", id}, {"state", to_string(*state)}}));
+  } else {
+    print("job {} is {}", id, to_string(*state));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_job_retry(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "retry",
+                              "Make a failed, cancelled or deferred job available now, with fresh budgets",
+                              {"leasehold job retry 17", "leasehold job errors mail    # what there is to retry"});
+  auto id = std::make_shared<JobId>();
+  add_job_id(*command, *id);
+  set_action(*command, context, [&context, id] { return retry(context, *id); });
+}
+
+// leasehold job redrive: all dead letters of a queue run again.
+namespace {
+
+struct JobRedriveOptions {
+  std::string queue;
+  bool all = false;
+  Consent consent;
+};
+
+Result<std::int64_t> count_dead_letters(const Store& store, const JobRedriveOptions& options) {
+  if (!options.all) {
+    auto queue = store.queues().show(options.queue);
+    if (!queue) return std::move(queue).error();
+    return queue->failed;
+  }
+  auto queues = store.queues().list();
+  if (!queues) return std::move(queues).error();
+  std::int64_t total = 0;
+  for (const auto& queue : *queues) total += queue.failed;
+  return total;
+}
+
+int redrive(const Context& context, const JobRedriveOptions& options) {
+  if (options.all == !options.queue.empty()) {
+    return report(context, {.code = Errc::invalid_argument, .message = "name one queue, or write --all"});
+  }
+  if (!options.consent.given()) {
+    return ask_for_yes(context, "redrive runs every dead letter again");
+  }
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto count =
+      options.consent.dry_run ? count_dead_letters(*store, options) : store->jobs().redrive(options.queue);
+  if (!count) return report(context, count.error());
+  if (context.json) {
+    print_line(wire::object({{options.consent.dry_run ? "failed" : "redriven", *count}}));
+  } else {
+    print("{} {}", options.consent.dry_run ? "would redrive" : "redrove", counted(*count, "job"));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_job_redrive(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "redrive", "Make every dead letter of a queue available again, with fresh budgets",
+                  {"leasehold job redrive mail --dry-run", "leasehold job redrive --all --yes"});
+  auto options = std::make_shared<JobRedriveOptions>();
+  command->add_option("QUEUE", options->queue, "The queue of the dead letters")->type_name("");
+  command->add_flag("--all", options->all, "Those of every queue");
+  add_consent(*command, options->consent);
+  set_action(*command, context, [&context, options] { return redrive(context, *options); });
+}
+
+// leasehold job delete: forget a job.
+namespace {
+
+struct JobDeleteOptions {
+  JobId id = 0;
+  Consent consent;
+};
+
+int show_what_would_go(const Context& context, const Store& store, JobId id) {
+  const auto job = store.jobs().show(id);
+  if (!job) return report(context, job.error());
+  const bool held = job->state == JobState::running || job->state == JobState::expired;
+  if (context.json) {
+    print_line(wire::to_json(*job));
+  } else if (held) {
+    say("job {} is {}: it cannot be deleted, cancel it first", id, to_string(job->state));
+  } else {
+    print("would delete {} of {}, which is {}, and {}", id, printable(job->queue), to_string(job->state),
+          counted(job->attempts, "attempt"));
+  }
+  return held ? exit_code::held : exit_code::ok;
+}
+
+int remove(const Context& context, const JobDeleteOptions& options) {
+  if (!options.consent.given()) {
+    return ask_for_yes(context, "delete forgets the job and its history");
+  }
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  if (options.consent.dry_run) return show_what_would_go(context, *store, options.id);
+  const auto removed = store->jobs().remove(options.id);
+  if (!removed) return report(context, removed.error());
+  if (context.json) {
+    print_line(wire::object({{"id", options.id}, {"deleted", true}}));
+  } else {
+    print("deleted {}", options.id);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_job_delete(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "delete", "Forget a job that is not running, with payload, result and history",
+                  {"leasehold job delete 17 --dry-run", "leasehold job delete 17 --yes"});
+  auto options = std::make_shared<JobDeleteOptions>();
+  add_job_id(*command, options->id);
+  add_consent(*command, options->consent);
+  set_action(*command, context, [&context, options] { return remove(context, *options); });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,141 @@
+// leasehold job complete, fail, release, snooze.
+#include <memory>
+
+#include "cli/bind/job_options.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/print/report.h"
+#include "model/bounds.h"
+
+namespace leasehold::cli {
+
+// leasehold job complete: the work is done.
+namespace {
+
+struct JobCompleteOptions {
+  HeldJob job;
+  std::string result;
+  std::string result_file;
+  NextClaim next;
+};
+
+int complete(const Context& context, JobCompleteOptions& options) {
+  if (!options.result_file.empty()) {
+    auto bytes = read_bytes(options.result_file, max_result_bytes);
+    if (!bytes) return report(context, bytes.error());
+    options.result = std::move(*bytes);
+  }
+  return settle(context, options.job, Verdict::complete(options.result), options.next);
+}
+
+}  // namespace
+
+void add_job_complete(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "complete", "Complete a job; refused once another holder has it (exit code 76)",
+                  {"leasehold job complete 17 --token 1763200000000000",
+                   "./resize | leasehold job complete 17 --token \"$token\" --result-file -",
+                   "read -r id token < <(leasehold job complete \"$id\" --token \"$token\" --next mail -q)"});
+  auto options = std::make_shared<JobCompleteOptions>();
+  add_held_job(*command, context, options->job);
+  auto* result =
+      command->add_option("--result", options->result, "What came of it; see `job result`")->type_name("TEXT");
+  command->add_option("--result-file", options->result_file, "The same from a file, up to 1 MiB; - is standard input")
+      ->check(not_empty)
+      ->type_name("FILE")
+      ->excludes(result);
+  add_next_claim(*command, options->next);
+  set_action(*command, context, [&context, options] { return complete(context, *options); });
+}
+
+// leasehold job fail: it went wrong; again later, or never.
+namespace {
+
+struct JobFailOptions {
+  HeldJob job;
+  std::string error;
+  std::string error_file;
+  bool for_good = false;
+  Duration delay{};
+  CLI::Option* delay_given = nullptr;
+  NextClaim next;
+};
+
+int fail(const Context& context, JobFailOptions& options) {
+  if (!options.error_file.empty()) {
+    auto bytes = read_bytes(options.error_file, max_error_bytes, TooLong::cut);
+    if (!bytes) return report(context, bytes.error());
+    options.error = std::move(*bytes);
+  }
+  auto verdict = options.for_good ? Verdict::fail_for_good(options.error) : Verdict::fail(options.error);
+  if (options.delay_given->count() > 0) verdict.delay = options.delay;
+  return settle(context, options.job, verdict, options.next);
+}
+
+}  // namespace
+
+void add_job_fail(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "fail", "Fail a job; it is retried after a backoff until its budget is spent",
+                  {"leasehold job fail 17 --token 1763200000000000 --error 'no route to host'",
+                   "leasehold job fail 17 --token \"$token\" --for-good --error-file log.txt"});
+  auto options = std::make_shared<JobFailOptions>();
+  add_held_job(*command, context, options->job);
+  auto* error = command->add_option("--error", options->error, "Why; kept with the attempt")->type_name("TEXT");
+  command->add_option("--error-file", options->error_file, "The same from a file, up to 64 KiB; - is standard input")
+      ->check(not_empty)
+      ->type_name("FILE")
+      ->excludes(error);
+  auto* for_good = command->add_flag("--for-good", options->for_good, "Do not try again: it is a dead letter at once");
+  options->delay_given =
+      add_duration(*command, "--delay", options->delay, "Try again after this, not after the backoff");
+  options->delay_given->excludes(for_good);
+  add_next_claim(*command, options->next);
+  set_action(*command, context, [&context, options] { return fail(context, *options); });
+}
+
+// leasehold job release: give a job back as it was.
+namespace {
+
+struct JobReleaseOptions {
+  HeldJob job;
+  NextClaim next;
+};
+
+}  // namespace
+
+void add_job_release(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "release", "Give a job back: it is available at once, and no budget is charged",
+                  {"leasehold job release 17 --token 1763200000000000"});
+  auto options = std::make_shared<JobReleaseOptions>();
+  add_held_job(*command, context, options->job);
+  add_next_claim(*command, options->next);
+  set_action(*command, context,
+             [&context, options] { return settle(context, options->job, Verdict::release(), options->next); });
+}
+
+// leasehold job snooze: not now.
+namespace {
+
+struct JobSnoozeOptions {
+  HeldJob job;
+  Duration delay{};
+  NextClaim next;
+};
+
+}  // namespace
+
+void add_job_snooze(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "snooze", "Give a job back for later; no budget is charged",
+                              {"leasehold job snooze 17 --token 1763200000000000 --delay 10m"});
+  auto options = std::make_shared<JobSnoozeOptions>();
+  add_held_job(*command, context, options->job);
+  add_duration(*command, "--delay", options->delay, "Not before so much time has passed")->required();
+  add_next_claim(*command, options->next);
+  set_action(*command, context, [&context, options] {
+    return settle(context, options->job, Verdict::snooze(options->delay), options->next);
+  });
+}
+
+}  // namespace leasehold::cli

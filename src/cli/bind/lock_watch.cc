@@ -1,0 +1,122 @@
+// leasehold lock watch: a line whenever a lock changes hands.
+#include <fmt/format.h>
+#include <memory>
+#include <stop_token>
+
+#include "base/text.h"
+#include "cli/bind/events.h"
+#include "cli/command.h"
+#include "cli/print/lock_text.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/signals.h"
+#include "model/bounds.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+/// How many events are told of the time before.
+constexpr int events_before = 10;
+
+struct LockWatchOptions {
+  std::string name;
+  std::string until;  ///< free, held; empty: for ever
+  Duration timeout = Duration::max();
+  bool events = false;
+};
+
+std::string line_of(const LockInfo& lock) {
+  const auto when = local_time(lock.store_now, lock.store_now);
+  if (!is_taken(lock)) {
+    return fmt::format("{}  {}  {} {} {}", when, coloured(lock.state), lock.end_reason,
+                       lock.end_reason == "released" ? "by" : "from", printable(lock.holder.name));
+  }
+  auto line = fmt::format("{}  {}  {}", when, coloured(lock.state), holders_text(lock));
+  if (has_shares(lock)) line += fmt::format("  permits {}", permits_text(lock));
+  line += fmt::format("  token {}", lock.token.value);
+  if (lock.delayed && lock.free_at) line += "  " + delay_text(*lock.free_at, lock.store_now);
+  return line;
+}
+
+class Watcher {
+ public:
+  Watcher(const Context& context, const LockWatchOptions& options) : context_(context), options_(options) {}
+
+  int run() {
+    const auto begun = BootClock::now();
+    const auto store = context_.open_or_make_store();
+    if (!store) return report(context_, store.error());
+    const StopSignals signals(stop_);
+    signals.set_alarm(begun + bounded_wait(options_.timeout));
+    const auto watched =
+        store->locks().watch(options_.name, stop_.get_token(), [this](const Result<LockInfo>& lock) { see(lock); });
+    if (!watched) return report(context_, watched.error());
+    // What could not be printed is told by main.
+    if (options_.until.empty() || reached_ || !printed_well()) return exit_code::ok;
+    if (signals.first() != 0) return exit_code_after(signals.first());
+    return report(context_, {.code = Errc::busy,
+                             .message = fmt::format("lock {} is not {}, and the waiting is over",
+                                                    leasehold::quoted(options_.name), options_.until)});
+  }
+
+ private:
+  void see(const Result<LockInfo>& lock) {
+    tell(lock);
+    reached_ = reached_ || is_wanted(lock);
+    if (reached_ || !printed_well()) stop_.request_stop();
+  }
+
+  void tell(const Result<LockInfo>& lock) const {
+    if (!lock && lock.error().code == Errc::not_found) return tell_of_nobody();
+    if (context_.json) return print_line(lock ? wire::to_json(*lock) : wire::to_json(lock.error()));
+    if (lock) return print_line(line_of(*lock));
+    say("leasehold: {}; trying again", printable(lock.error().message));
+  }
+
+  void tell_of_nobody() const {
+    if (context_.json) return print_line(wire::object({{"key", options_.name}, {"state", "free"}}));
+    print("{}  {}  never held before", local_time(wall_clock(), wall_clock()), coloured(LeaseState::free));
+  }
+
+  [[nodiscard]] bool is_wanted(const Result<LockInfo>& lock) const {
+    if (options_.until == "held") return lock && lock->state == LeaseState::running;
+    if (options_.until != "free") return false;
+    // Whoever asks for it now gets it.
+    return lock ? lock->state != LeaseState::running && !lock->delayed : lock.error().code == Errc::not_found;
+  }
+
+  const Context& context_;
+  const LockWatchOptions& options_;
+  std::stop_source stop_;
+  bool reached_ = false;
+};
+
+int watch(const Context& context, const LockWatchOptions& options) {
+  if (!options.events) return Watcher(context, options).run();
+  const auto store = context.open_or_make_store();
+  if (!store) return report(context, store.error());
+  return follow_events(context, *store, {.key = options.name, .limit = events_before});
+}
+
+}  // namespace
+
+void add_lock_watch(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "watch",
+                              "Tell who has a lock now, and again whenever it changes hands, until interrupted",
+                              {"leasehold lock watch deploy",
+                               "leasehold lock watch deploy --json | jq -r .holder.name     # one object per line",
+                               "leasehold lock watch deploy --until free --timeout 10m && ./after-the-deploy"});
+  auto options = std::make_shared<LockWatchOptions>();
+  add_lock_name(*command, options->name);
+  auto* until = add_choice(*command, "--until", options->until, {"free", "held"},
+                           "Exit with 0 when anybody could take it, or when somebody has it");
+  add_duration(*command, "--timeout", options->timeout, "With --until: exit with 75 after this time")->needs(until);
+  command
+      ->add_flag("--events", options->events,
+                 "Every event of the lock, also of those who had it for a moment only; begins with the latest 10")
+      ->excludes(until);
+  set_action(*command, context, [&context, options] { return watch(context, *options); });
+}
+
+}  // namespace leasehold::cli

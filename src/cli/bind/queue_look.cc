@@ -1,0 +1,118 @@
+// leasehold queue ls, drain.
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "base/time_text.h"
+#include "cli/bind/job_options.h"
+#include "cli/command.h"
+#include "cli/print/live.h"
+#include "cli/print/print.h"
+#include "cli/print/queue_table.h"
+#include "cli/print/report.h"
+#include "model/bounds.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold queue ls: every queue and what is in it.
+namespace {
+
+int list_queues(const Context& context) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto queues = store->queues().list();
+  if (!queues) return report(context, queues.error());
+  if (context.json) {
+    print_line(wire::to_json(*queues));
+  } else if (queues->empty()) {
+    say_line("no queues");
+  } else {
+    print_queues(*queues);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_queue_ls(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "ls", "List queues: what waits, runs and failed, how old, how fast",
+                  {"leasehold queue ls", "leasehold queue ls --json | jq '.[] | select(.failed > 0).name'"});
+  set_action(*command, context, [&context] { return list_queues(context); });
+}
+
+// leasehold queue drain: wait until a queue is done.
+namespace {
+
+/// Changes wake it up, but counting at every one of them would be a burden to a busy store.
+constexpr Duration shortest_pause = std::chrono::milliseconds(100);
+constexpr Duration longest_pause = std::chrono::seconds(1);
+
+struct QueueDrainOptions {
+  std::string name;
+  Duration timeout = max_delay;
+  bool only_running = false;
+};
+
+std::int64_t waiting_in(const QueueInfo& queue) { return queue.available + queue.deferred + queue.blocked; }
+std::int64_t held_in(const QueueInfo& queue) { return queue.running + queue.expired; }
+
+std::string what_is_left(const QueueInfo& queue) {
+  return fmt::format("{} waiting, {} running", waiting_in(queue), held_in(queue));
+}
+
+/// The queue when it is done, or when the time ran out.
+Result<QueueInfo> wait_until_done(const Store& store, const QueueDrainOptions& options) {
+  const auto until = BootClock::now() + options.timeout;
+  ProgressLine progress;
+  for (;;) {
+    auto queue = store.queues().show(options.name);
+    if (!queue) return queue;
+    const bool done = held_in(*queue) == 0 && (options.only_running || waiting_in(*queue) == 0);
+    const auto left = until - BootClock::now();
+    if (done || left <= Duration(0)) return queue;
+    progress.show([&] {
+      return fmt::format("{}: {}, {} completed in the last minute{}", printable(queue->name), what_is_left(*queue),
+                         queue->completed_last_minute, queue->paused ? "; it is paused" : "");
+    });
+    std::this_thread::sleep_for(std::min(left, shortest_pause));
+    store.wait_for_change(std::clamp<Duration>(until - BootClock::now(), Duration(0), longest_pause));
+  }
+}
+
+int drain(const Context& context, const QueueDrainOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto queue = wait_until_done(*store, options);
+  if (!queue) return report(context, queue.error());
+  const bool done = held_in(*queue) == 0 && (options.only_running || waiting_in(*queue) == 0);
+  if (!done) {
+    return report(context, {.code = Errc::busy,
+                            .message = fmt::format("queue {} is not drained after {}: {}{}", queue->name,
+                                                   format_duration(options.timeout), what_is_left(*queue),
+                                                   queue->paused ? "; it is paused" : "")});
+  }
+  if (context.json) {
+    print_line(wire::to_json(*queue));
+  } else {
+    print("drained {}{}", printable(queue->name), queue->failed > 0 ? fmt::format("; {} failed", queue->failed) : "");
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_queue_drain(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "drain",
+                              "Wait until nothing waits in a queue and nothing runs (exit code 75: the time ran out)",
+                              {"leasehold queue drain mail --timeout 10m",
+                               "leasehold queue pause mail && leasehold queue drain mail --running    # then deploy"});
+  auto options = std::make_shared<QueueDrainOptions>();
+  add_queue_name(*command, options->name);
+  add_duration(*command, "--timeout", options->timeout, "No longer than this (default: as long as it takes)");
+  command->add_flag("--running", options->only_running, "Only until nothing runs: what waits may wait");
+  set_action(*command, context, [&context, options] { return drain(context, *options); });
+}
+
+}  // namespace leasehold::cli

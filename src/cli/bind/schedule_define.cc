@@ -1,0 +1,181 @@
+// leasehold schedule set, rename, rm.
+#include <memory>
+
+#include "cli/bind/schedule_options.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/print/schedule_text.h"
+#include "cli/run/wrapped_command.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold schedule define: what is to happen, and when.
+namespace {
+
+constexpr const char* form = "leasehold schedule define NAME [OPTIONS] -- COMMAND...";
+
+struct ScheduleDefineOptions {
+  std::string name;
+  ScheduleDefinition definition;
+  Duration ttl = ScheduleOptions{}.ttl;
+  NextRun next;
+  std::string program;
+  std::vector<std::string> command;
+};
+
+void print_defined(const std::string& name, const ScheduleRule& rule, const Defined& defined) {
+  const auto now = wall_clock();
+  const auto* what = defined.created ? "defined" : defined.changed ? "changed" : "unchanged";
+  const auto next = defined.next_run_at > now ? ScheduleClock(rule, now).time_and_distance(defined.next_run_at) : "now";
+  print("{} {}  {}  next run: {}", what, printable(name), shown_rule(rule), next);
+}
+
+int define(const Context& context, const ScheduleDefineOptions& options) {
+  auto definition = options.definition.options();
+  if (!definition) return report(context, definition.error());
+  definition->ttl = options.ttl;
+  definition->command = options.command;
+  definition->next_run_at = options.next.at;
+  definition->next_run_in = options.next.in;
+  auto store = context.open_or_make_store();
+  if (!store) return report(context, store.error());
+  const auto defined = store->schedules().define(options.name, *definition);
+  if (!defined) return report(context, defined.error());
+  if (context.json) {
+    print_line(wire::to_json({{"name", options.name}}, *defined));
+  } else {
+    print_defined(options.name, definition->rule, *defined);
+  }
+  return exit_code::ok;
+}
+
+/// The command after the mark, which need not be there.
+std::vector<std::string> optional_command(const CLI::App& command, const Context& context,
+                                          const ScheduleDefineOptions& options) {
+  const bool marked = mark_position(context) < context.words.size();
+  if (!marked && command.remaining_size() == 0 && options.program.empty()) return {};
+  if (marked && options.definition.enqueues()) {
+    throw CLI::ValidationError("--enqueue", "a schedule has a queue or a command, not both");
+  }
+  return words_after_mark(command, context, {"NAME", options.name, form}, options.program);
+}
+
+}  // namespace
+
+void add_schedule_define(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "define", "Say when a schedule is due, and what is to happen then; saying it again is fine",
+      {"leasehold schedule define refresh --every 10m-15m --on-fail 20m-40m",
+       "leasehold schedule define refresh --every 10m --next now    # the first run at once",
+       "leasehold schedule define cleanup --every 24h --next 03:00 -- ./cleanup",
+       "leasehold schedule define report --cron '0 6 * * MON-FRI' --tz Europe/Berlin --misfire skip -- ./report",
+       R"(leasehold schedule define digest --cron @daily --jitter 10m --enqueue mail '{"to":"all"}')"});
+  command->alias("set");
+  auto options = std::make_shared<ScheduleDefineOptions>();
+  add_schedule_name(*command, options->name);
+  options->definition.add_rule(*command);
+  add_duration(*command, "--lease", options->ttl, "How long a run's lease lasts without a heartbeat (default 5m)");
+  add_next_run(*command, options->next,
+               "When the next run is: a time, how long from now, or now (default: after the pause for a new schedule "
+               "with --every, "
+               "at its next time with --cron; an existing schedule keeps its next run unless the rule changes)");
+  options->definition.add_queue(*command);
+  command->prefix_command();
+  command
+      ->add_option("COMMAND", options->program,
+                   "After --: a program and its arguments, for `leasehold schedule daemon --commands` to run")
+      ->type_name("");
+  command->callback([&context, options, command] {
+    if (!options->definition.given()) throw CLI::ValidationError("--every, --cron", "one of them is needed");
+    options->command = optional_command(*command, context, *options);
+    context.action = [&context, options] { return define(context, *options); };
+  });
+}
+
+// leasehold schedule rename: another name for the same schedule, its history and whoever runs it.
+namespace {
+
+struct ScheduleRenameOptions {
+  std::string name;
+  std::string to;
+};
+
+int rename(const Context& context, const ScheduleRenameOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto renamed = store->schedules().rename(options.name, options.to);
+  if (!renamed) return report(context, renamed.error());
+  if (context.json) {
+    print_line(wire::object({{"renamed", true}, {"schedule", options.name}, {"to", options.to}}));
+  } else {
+    print("renamed {} to {}", printable(options.name), printable(options.to));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_schedule_rename(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "rename",
+                              "Give a schedule another name; its history stays, and its callers must know the new one",
+                              {"leasehold schedule rename refresh refresh-prices"});
+  auto options = std::make_shared<ScheduleRenameOptions>();
+  add_schedule_name(*command, options->name);
+  command->add_option("NEW", options->to, "The new name: up to 512 bytes of UTF-8")->required()->type_name("");
+  set_action(*command, context, [&context, options] { return rename(context, *options); });
+}
+
+// leasehold schedule rm: forget a schedule.
+namespace {
+
+struct ScheduleRmOptions {
+  std::string name;
+  Consent consent;
+};
+
+int show_what_would_go(const Context& context, const Schedules& schedules, const std::string& name) {
+  const auto schedule = schedules.show(name);
+  if (!schedule) return report(context, without_advice(schedule.error()));
+  const bool running = schedule->state == ScheduleState::running;
+  if (context.json) {
+    print_line(wire::to_json(*schedule));
+  } else if (running) {
+    say("it cannot be removed now: {}", describe_holder(*schedule->current));
+  } else {
+    print("would remove {}  {}  last run: {}", printable(name), shown_rule(schedule->options.rule),
+          shown_last(*schedule));
+  }
+  return running ? exit_code::held : exit_code::ok;
+}
+
+int remove(const Context& context, const ScheduleRmOptions& options) {
+  if (!options.consent.given()) {
+    return ask_for_yes(context, "rm forgets the schedule and its history");
+  }
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  if (options.consent.dry_run) return show_what_would_go(context, store->schedules(), options.name);
+  const auto removed = store->schedules().remove(options.name);
+  if (!removed) return report(context, without_advice(removed.error()));
+  if (context.json) {
+    print_line(wire::object({{"removed", true}, {"schedule", options.name}}));
+  } else {
+    print("removed {}", printable(options.name));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_schedule_rm(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "rm", "Forget a schedule that nobody is running, with its history",
+                              {"leasehold schedule rm refresh --dry-run", "leasehold schedule rm refresh --yes"});
+  auto options = std::make_shared<ScheduleRmOptions>();
+  add_schedule_name(*command, options->name);
+  add_consent(*command, options->consent);
+  set_action(*command, context, [&context, options] { return remove(context, *options); });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,138 @@
+#include "cli/bind/schedule_options.h"
+
+#include "base/text.h"
+#include "base/time_text.h"
+#include "cli/bind/chunk_options.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/run/wrapper_variables.h"
+#include "core/cron.h"
+#include "model/bounds.h"
+#include "model/words.h"
+
+namespace leasehold::cli {
+namespace {
+
+/// "10m-15m", or "1h".
+std::optional<Between> between_in(std::string_view text) {
+  const auto dash = text.find('-');
+  const auto least = parse_duration(text.substr(0, dash));
+  const auto most = dash == std::string_view::npos ? least : parse_duration(text.substr(dash + 1));
+  if (!least || !most) return std::nullopt;
+  return Between{*least, *most};
+}
+
+CLI::Option* add_between(CLI::App& command, const std::string& names, std::optional<Between>& value,
+                         const std::string& help) {
+  const auto take = [&value, names](const std::string& text) {
+    value = between_in(text);
+    if (value) return;
+    throw CLI::ValidationError(names, leasehold::quoted(text) + " is neither a duration nor two: write 1h or 10m-15m");
+  };
+  return command.add_option_function<std::string>(names, take, help)->type_name("DURATION[-DURATION]");
+}
+
+}  // namespace
+
+CLI::Option* add_schedule_name(CLI::App& command, std::string& name) {
+  return command.add_option("NAME", name, "The schedule: up to 512 bytes of UTF-8")->required()->type_name("");
+}
+
+void add_named_run(CLI::App& command, Context& context, NamedRun& run) {
+  add_schedule_name(command, run.name)->envname(held::schedule.key_variable);
+  add_held_token(command, context, run.token, held::schedule,
+                 [&run] { return environment_says(held::schedule.key_variable, run.name); });
+}
+
+CLI::Option* add_next_run(CLI::App& command, NextRun& next, const std::string& help) {
+  const auto take = [&next](const std::string& text) {
+    next = {};
+    if (text == "now") {
+      next.in = Duration(0);
+      return;
+    }
+    if (const auto pause = parse_duration(text); pause && *pause >= Duration(0) && *pause <= max_delay) {
+      next.in = *pause;
+      return;
+    }
+    const auto moment = parse_moment(text, wall_clock());
+    if (!moment) {
+      throw CLI::ValidationError("--next", leasehold::quoted(text) +
+                                               " is neither a time nor a duration: write 2026-03-01T09:30:00Z, 09:30, "
+                                               "90m or now");
+    }
+    next.at = *moment;
+  };
+  return command.add_option_function<std::string>("--next", take, help)->type_name("TIME|DURATION");
+}
+
+void ScheduleDefinition::add_rule(CLI::App& command) {
+  auto* every = add_between(command, "--every", every_,
+                            "Pause so long after each run; of a range a length is drawn anew each time");
+  auto* cron = command
+                   .add_option("--cron", cron_,
+                               "When it is due: minute, hour, day, month, weekday; or with the second first; or @daily "
+                               "and its like")
+                   ->type_name("EXPRESSION")
+                   ->excludes(every);
+  auto* zone = command.add_option("--tz", zone_, "The time zone of --cron: Europe/Berlin (default UTC)");
+  zone->type_name("ZONE")->needs(cron);
+  add_duration(command, "--jitter", jitter_, "Each occurrence of --cron comes up to so much later (default 0)")
+      ->needs(cron);
+  add_choice(command, "--misfire", misfire_, {"skip", "once", "all"},
+             "Occurrences of --cron that nobody took in time: skip them, run the latest once, or all of them (default "
+             "once)")
+      ->needs(cron);
+  misfire_after_given_ = add_duration(command, "--misfire-after", options_.misfire_after,
+                                      "With --misfire skip: what is later than this is skipped (default 5m)")
+                             ->needs(cron);
+  of_a_rule_.push_back(add_between(command, "--on-fail", options_.on_fail,
+                                   "The pause after a run that failed or was lost (default: after a failure as after a "
+                                   "success, after a loss none)"));
+}
+
+void ScheduleDefinition::add_queue(CLI::App& command) {
+  command.add_option("--enqueue", queue_and_payload_, "Each occurrence is a job in this queue, with this payload")
+      ->expected(1, 2)
+      ->allow_extra_args(false)
+      ->type_name("QUEUE [PAYLOAD]");
+}
+
+void ScheduleDefinition::check() const {
+  if (misfire_after_given_->count() > 0 && misfire_ != "skip") {
+    throw CLI::ValidationError("--misfire-after", "it is for --misfire skip: give that, too");
+  }
+  if (enqueues() && queue_and_payload_.front().empty()) {
+    throw CLI::ValidationError("--enqueue", not_empty(queue_and_payload_.front()));
+  }
+}
+
+bool ScheduleDefinition::given() const {
+  check();
+  if (every_ || cron_) return true;
+  for (const auto* option : of_a_rule_) {
+    if (option->count() == 0) continue;
+    throw CLI::ValidationError(option->get_name(), "it belongs to a rule: give --every or --cron, too");
+  }
+  return false;
+}
+
+Result<ScheduleOptions> ScheduleDefinition::options() const {
+  auto options = options_;
+  if (every_) options.rule = Every{*every_};
+  if (cron_) {
+    if (auto cron = parse_cron(*cron_); !cron) return std::move(cron).error();
+    options.rule = CronRule{.expression = *cron_, .zone = zone_, .jitter = jitter_};
+  }
+  options.misfire = from_word<Misfire>(misfire_).value_or(options.misfire);
+  if (enqueues()) options.queue = queue_and_payload_.front();
+  if (queue_and_payload_.size() > 1) options.payload = queue_and_payload_.back();
+  return options;
+}
+
+CLI::Option* add_skip_exit_code(CLI::App& command, std::optional<int>& code) {
+  return add_optional_number(command, "-E,--conflict-exit-code", code, 0, 255,
+                             "Exit with N instead of 3 when it is not due or paused, and of 75 when it is held");
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,135 @@
+// leasehold schedule next, history.
+#include <memory>
+
+#include "base/time_text.h"
+#include "cli/bind/schedule_options.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/print/schedule_text.h"
+#include "cli/print/session_text.h"
+#include "cli/print/table.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold schedule next: the occurrences to come.
+namespace {
+
+struct ScheduleNextOptions {
+  std::string name;
+  int count = 5;
+};
+
+void print_times(const ScheduleInfo& schedule, const std::vector<Timestamp>& times) {
+  const auto* cron = std::get_if<CronRule>(&schedule.options.rule);
+  const auto zone = cron != nullptr ? cron->zone : std::string();
+  const ScheduleClock clock(schedule.options.rule, schedule.wall_now);
+  Table table({zone.empty() ? "LOCAL TIME" : zone.c_str(), "UTC", "OCCURRENCE"});
+  for (const auto when : times) {
+    const auto left = when - schedule.wall_now;
+    table.add({clock.time(when), to_string(std::chrono::floor<std::chrono::seconds>(when)),
+               left > Duration::zero() ? "in " + format_duration(left) : "now"});
+  }
+  table.print();
+  if (cron != nullptr && cron->jitter > Duration::zero()) {
+    say("each of them is due up to {} later; the next run: {}", format_duration(cron->jitter),
+        clock.time_and_distance(schedule.next_run_at));
+  }
+}
+
+void print_json(const std::vector<Timestamp>& times) {
+  std::string text;
+  for (const auto when : times) text += fmt::format("{}\"{}\"", text.empty() ? "" : ",", to_string(when));
+  print("[{}]", text);
+}
+
+int next(const Context& context, const ScheduleNextOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto times = store->schedules().next(options.name, options.count);
+  if (!times) return report(context, times.error());
+  if (context.json) {
+    print_json(*times);
+    return exit_code::ok;
+  }
+  const auto schedule = store->schedules().show(options.name);
+  if (!schedule) return report(context, schedule.error());
+  print_times(*schedule, *times);
+  if (schedule->paused_at) say("it is paused: none of them runs before it is resumed");
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_schedule_next(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "next",
+      "Tell the next occurrences, in the schedule's time zone and in UTC; of one with a pause only the next is known",
+      {"leasehold schedule next report", "leasehold schedule next report -n 20 --json"});
+  auto options = std::make_shared<ScheduleNextOptions>();
+  add_schedule_name(*command, options->name);
+  add_number(*command, "-n,--count", options->count, 1, 10'000, "So many (default 5)");
+  set_action(*command, context, [&context, options] { return next(context, *options); });
+}
+
+// leasehold schedule history: what became of each occurrence.
+namespace {
+
+struct ScheduleHistoryOptions {
+  std::string name;
+  int limit = 20;
+};
+
+std::string shown_duration(const RunInfo& run) {
+  const auto took = run.took();
+  return took && !run.job ? format_duration(*took) : "-";
+}
+
+void print_table(const std::vector<RunInfo>& runs, const ScheduleInfo& schedule, int limit) {
+  if (runs.empty()) return say("no runs yet");
+  const ScheduleClock clock(schedule.options.rule, schedule.wall_now);
+  Table table({"OCCURRENCE",
+               {"OUTCOME", Column::as_it_is, 2},
+               {"CAUSE", Column::as_it_is, -1},
+               {"TOOK", Column::to_the_right},
+               {"HOLDER", Column::may_be_cut},
+               {"NOTE", Column::may_be_cut, 1}});
+  for (const auto& run : runs) {
+    table.add({clock.time(run.occurrence), coloured_outcome(run.outcome), printable(run.cause), shown_duration(run),
+               run.holder.empty() ? "-" : on_one_line(run.holder), shown_note(run)});
+  }
+  table.print();
+  if (runs.size() == static_cast<std::size_t>(limit)) say("only the latest {} are shown: see --limit", limit);
+}
+
+int history(const Context& context, const ScheduleHistoryOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto runs = store->schedules().history(options.name, options.limit);
+  if (!runs) return report(context, runs.error());
+  if (context.json) {
+    print_line(wire::to_json(*runs));
+    return exit_code::ok;
+  }
+  const auto schedule = store->schedules().show(options.name);
+  if (!schedule) return report(context, schedule.error());
+  print_table(*runs, *schedule, options.limit);
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_schedule_history(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "history",
+      "Tell what became of each occurrence, the latest first: ok, failed, lost, released, enqueued, skipped",
+      {"leasehold schedule history refresh", "leasehold schedule history refresh -n 100",
+       "leasehold schedule history refresh --json | jq '.[] | select(.outcome == \"lost\")'"});
+  auto options = std::make_shared<ScheduleHistoryOptions>();
+  add_schedule_name(*command, options->name);
+  add_number(*command, "-n,--limit", options->limit, 1, 1'000'000, "At most N (default 20)");
+  set_action(*command, context, [&context, options] { return history(context, *options); });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,166 @@
+// leasehold session heartbeat, park, close.
+#include <memory>
+
+#include "base/time_text.h"
+#include "cli/bind/chunk_options.h"
+#include "cli/bind/session_options.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/print/session_text.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold session heartbeat: alive; with --progress also working.
+namespace {
+
+struct SessionHeartbeatOptions {
+  NamedSession session;
+  std::optional<std::string> progress;
+};
+
+int heartbeat(const Context& context, const SessionHeartbeatOptions& options) {
+  const auto token = options.session.needed_proof();
+  if (!token) return report(context, token.error());
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  SessionHeartbeat heartbeat;
+  if (options.progress) heartbeat.progress = *options.progress;
+  const auto grant = store->sessions().heartbeat(options.session.id, *token, heartbeat);
+  if (!grant) return report(context, grant.error());
+  if (context.json) {
+    print_line(wire::to_json(*grant));
+  } else {
+    print("extended {}  until {} ({})", printable(grant->key), local_time(grant->expires_at, wall_clock()),
+          format_duration(grant->ttl));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_session_heartbeat(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "heartbeat",
+                  "Say that a session is alive, with --progress also that it works; a stale one is lost (exit code 76)",
+                  {"leasehold session heartbeat --progress 'tests are green'    # under `session run`",
+                   "leasehold session heartbeat s-81f --token 1763200000000000"});
+  auto options = std::make_shared<SessionHeartbeatOptions>();
+  add_named_session(*command, context, options->session, true);
+  command
+      ->add_option("--progress", options->progress,
+                   "What has been done, up to 4096 bytes: the session is working, and not parked any more")
+      ->type_name("TEXT");
+  set_action(*command, context, [&context, options] { return heartbeat(context, *options); });
+}
+
+// leasehold session park: silence that was declared does not make a session stale.
+namespace {
+
+struct SessionParkOptions {
+  NamedSession session;
+  std::optional<Duration> silence;
+  bool end = false;
+};
+
+int park(const Context& context, const SessionParkOptions& options) {
+  if (options.silence.has_value() == options.end) {
+    return report(context, {.code = Errc::invalid_argument, .message = "say either --for DURATION or --end"});
+  }
+  const auto token = options.session.needed_proof();
+  if (!token) return report(context, token.error());
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto silence = options.silence.value_or(Duration::zero());
+  const auto grant = store->sessions().park(options.session.id, *token, silence);
+  if (!grant) return report(context, grant.error());
+  if (context.json) {
+    print_line(wire::to_json(*grant));
+  } else if (options.end) {
+    print("{} is not parked any more", printable(grant->key));
+  } else {
+    print("parked {} for {}: it is not stale before {}", printable(grant->key), format_duration(silence),
+          local_time(grant->expires_at, wall_clock()));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_session_park(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "park",
+                              "Declare a silence, during which the session keeps its claims without a heartbeat",
+                              {"leasehold session park --for 30m    # lunch; progress or --end ends it earlier",
+                               "leasehold session park s-81f --token 1763200000000000 --end"});
+  auto options = std::make_shared<SessionParkOptions>();
+  add_named_session(*command, context, options->session, true);
+  auto* silence = add_optional_duration(*command, "--for", options->silence, "For how long, up to 12h");
+  command->add_flag("--end", options->end, "Not any more")->excludes(silence);
+  set_action(*command, context, [&context, options] { return park(context, *options); });
+}
+
+// leasehold session close: end a session, and with it all it has claimed.
+namespace {
+
+struct SessionCloseOptions {
+  NamedSession session;
+  std::string reason;
+  Consent consent;
+};
+
+int show_what_would_end(const Context& context, const Store& store, const SessionCloseOptions& options) {
+  const auto session = store.sessions().show(options.session.id);
+  if (!session) return report(context, session.error());
+  if (context.json) {
+    print_line(wire::to_json(*session));
+  } else if (session->ended_at) {
+    say("{} has ended already: there is nothing to close", printable(session->id));
+  } else {
+    print("would close {}, {}, and release {}", printable(session->id), to_string(session->status),
+          counted(session->claims, "claim"));
+  }
+  return session->ended_at ? exit_code::nothing_to_do : exit_code::ok;
+}
+
+Result<SessionClosed> end(const Sessions& sessions, const SessionCloseOptions& options,
+                          const std::optional<Token>& proof) {
+  if (proof) return sessions.close(options.session.id, *proof, options.reason);
+  return sessions.revoke(options.session.id, options.reason);
+}
+
+int close(const Context& context, const SessionCloseOptions& options) {
+  const auto proof = options.session.proof();
+  if (!proof && !options.consent.given()) {
+    return ask_for_yes(context, "without the session's token this is an operator's act");
+  }
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  if (options.consent.dry_run) return show_what_would_end(context, *store, options);
+  const auto closed = end(store->sessions(), options, proof);
+  if (!closed) return report(context, closed.error());
+  if (context.json) {
+    print_line(wire::to_json({{"id", options.session.id}}, *closed));
+    return exit_code::ok;
+  }
+  print("closed {}", printable(options.session.id));
+  for (const auto& item : closed->items) print("  released {}", printable(item));
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_session_close(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "close", "End a session and release all it has claimed",
+                              {"leasehold session close --reason 'done for today'    # one's own",
+                               "leasehold session close s-81f --reason 'wrong machine' --yes    # by an operator"});
+  auto options = std::make_shared<SessionCloseOptions>();
+  add_named_session(*command, context, options->session, true);
+  command->add_option("--reason", options->reason, "Why; kept with the session and its claims")
+      ->check(not_empty)
+      ->type_name("TEXT");
+  add_consent(*command, options->consent);
+  set_action(*command, context, [&context, options] { return close(context, *options); });
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,201 @@
+// leasehold session show, ls.
+#include <memory>
+
+#include "base/time_text.h"
+#include "cli/bind/session_options.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/print/session_text.h"
+#include "cli/print/table.h"
+#include "model/words.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold session show: one session, with all there is to know about it.
+namespace {
+
+void print_time(std::string_view name, const std::optional<Timestamp>& when, const SessionInfo& session) {
+  if (when) print_field(name, with_distance(*when, session.store_now));
+}
+
+void print_holder(const Holder& holder) {
+  print_field("holder", printable(holder.name));
+  print_text("host", holder.host);
+  if (holder.pid != 0) {
+    print_field("pid", fmt::format("{}{}", holder.pid, holder.process_start == 0 ? "  (its end is not noticed)" : ""));
+  }
+  print_field("tty", shown_terminal(holder));
+}
+
+void print_life(const SessionInfo& session) {
+  print_time("opened", session.opened_at, session);
+  print_field("heartbeat", age_in_words_and_seconds(session.heartbeat_age()));
+  print_field("progress", age_in_words_and_seconds(session.progress_age()));
+  print_text("note", session.progress);
+  print_time("parked", session.parked_until, session);
+  if (!session.ended_at) {
+    print_field("stale", fmt::format("{}  (after {} of silence)", shown_end_of(session), format_duration(session.ttl)));
+  }
+  print_time("ends by", session.ends_by, session);
+  print_time("ended", session.ended_at, session);
+  print_text("reason", session.end_detail);
+}
+
+void print_session(const SessionInfo& session) {
+  print_field("session", printable(session.id));
+  print_field("status", coloured(session.status));
+  print_text("label", session.label);
+  print_holder(session.holder);
+  print_text("codebase", session.codebase);
+  print_text("track", session.track);
+  if (session.metadata != "{}") print_text("metadata", session.metadata);
+  if (session.exclusive) print_field("exclusive", "one claim at a time");
+  print_life(session);
+  print_field("token", std::to_string(session.token.value));
+}
+
+void print_claims(const std::vector<ClaimInfo>& claims) {
+  if (claims.empty()) return;
+  Table table(
+      {{"ITEM", Column::may_be_cut}, {"TITLE", Column::may_be_cut, 1}, "CLAIMED", {"TOKEN", Column::to_the_right}});
+  for (const auto& claim : claims) {
+    table.add({printable(claim.item), on_one_line(claim.title), format_age(claim.store_now - claim.taken_at),
+               std::to_string(claim.token.value)});
+  }
+  print_line("");
+  table.print();
+}
+
+int show_session(const Context& context, const std::string& id) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto session = store->sessions().show(id);
+  if (!session) return report(context, session.error());
+  if (context.json) {
+    print_line(wire::to_json(*session));
+    return exit_code::ok;
+  }
+  const auto claims = store->claims().list({.session = id});
+  if (!claims) return report(context, claims.error());
+  print_session(*session);
+  print_claims(*claims);
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_session_show(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "show",
+                              "Tell who a session is, whether it is alive and working, and what it has (exit code 4: "
+                              "unknown)",
+                              {"leasehold session show    # one's own", "leasehold session show s-81f",
+                               "leasehold session show s-81f --json | jq .seconds_until_stale"});
+  auto session = std::make_shared<NamedSession>();
+  add_named_session(*command, context, *session, false);
+  set_action(*command, context, [&context, session] { return show_session(context, session->id); });
+}
+
+// leasehold session ls: who is there, alive or not, working or not.
+namespace {
+
+struct SessionLsOptions {
+  SessionFilter filter;
+  std::string status;
+  bool stale = false;
+  bool all = false;
+  bool watch = false;
+};
+
+std::string shown_claims(const SessionInfo& session) {
+  if (session.claims == 0) return "-";
+  const auto more = session.claims > 1 ? fmt::format(" +{}", session.claims - 1) : "";
+  return on_one_line(session.item) + more;
+}
+
+std::vector<std::string> row_of(const SessionInfo& session) {
+  const bool ended = session.ended_at.has_value();
+  return {printable(session.id),
+          coloured(session.status),
+          on_one_line(session.label),
+          printable(session.holder.host),
+          shown_terminal(session.holder),
+          format_age(session.heartbeat_age()),
+          format_age(session.progress_age()),
+          ended ? "-" : shown_end_of(session),
+          shown_claims(session),
+          session.item_taken_at ? format_age(session.store_now - *session.item_taken_at) : "-"};
+}
+
+std::vector<std::string> table_of(const std::vector<SessionInfo>& sessions) {
+  Table table({{"SESSION", Column::may_be_cut},
+               {"STATUS", Column::as_it_is, 3},
+               {"LABEL", Column::may_be_cut, 2},
+               {"HOST", Column::may_be_cut},
+               {"TTY", Column::as_it_is, -1},
+               {"HEARTBEAT", Column::as_it_is, 1},
+               "PROGRESS",
+               {"STALE", Column::as_it_is, 1},
+               {"ITEM", Column::may_be_cut, 2},
+               {"CLAIMED", Column::as_it_is, -1}});
+  for (const auto& session : sessions) table.add(row_of(session));
+  return table.lines();
+}
+
+/// What is worth a line of its own when it changes.
+std::string gist_of(const SessionInfo& session) {
+  auto text = fmt::format("{}, {}", to_string(session.status), printable(session.holder.name));
+  if (!session.label.empty()) text += ", " + on_one_line(session.label);
+  if (session.claims > 0) text += ", has " + shown_claims(session);
+  if (!session.progress.empty()) text += ": " + on_one_line(session.progress);
+  return text;
+}
+
+Result<ListPicture> look_at(const Store& store, const SessionFilter& filter) {
+  const auto sessions = store.sessions().list(filter);
+  if (!sessions) return sessions.error();
+  ListPicture picture{.table = table_of(*sessions), .entries = {}, .json = wire::to_json(*sessions)};
+  for (const auto& session : *sessions) picture.entries[session.id] = gist_of(session);
+  return picture;
+}
+
+int list_sessions(const Context& context, SessionLsOptions& options) {
+  auto& filter = options.filter;
+  filter.status = options.stale ? SessionStatus::stale : from_word<SessionStatus>(options.status);
+  filter.released = options.all || filter.status == SessionStatus::released;
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const WatchedList list{.what = "sessions", .limit = filter.limit, .look = [&] { return look_at(*store, filter); }};
+  return options.watch ? watch_list(context, *store, list) : print_list(context, list);
+}
+
+void add_options(CLI::App& command, SessionLsOptions& options) {
+  auto* stale = command.add_flag("--stale", options.stale, "Only those that went silent, or whose process is gone");
+  add_choice(command, "--status", options.status, {"active", "idle", "stale", "released"}, "Only those that are so")
+      ->excludes(stale);
+  command.add_flag("--all", options.all, "Also those that were closed");
+  command.add_option("--host", options.filter.host, "Only those of this host")->check(not_empty)->type_name("HOST");
+  command.add_option("--codebase", options.filter.codebase, "Only those that work on it")
+      ->check(not_empty)
+      ->type_name("TEXT");
+  command.add_option("--track", options.filter.track, "Only those of this line of work")
+      ->check(not_empty)
+      ->type_name("TEXT");
+  add_number(command, "--limit", options.filter.limit, 1, 1'000'000, "At most N (default 1000)");
+  command.add_flag("-w,--watch", options.watch,
+                   "Go on until interrupted: redrawn in place on a terminal, otherwise a line for every change");
+}
+
+}  // namespace
+
+void add_session_ls(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "ls", "List sessions: alive or stale, working or idle, and on what",
+                              {"leasehold session ls", "leasehold session ls --stale", "leasehold session ls --watch",
+                               "leasehold session ls --json | jq -r '.[] | [.id, .heartbeat_age_human] | @tsv'"});
+  auto options = std::make_shared<SessionLsOptions>();
+  add_options(*command, *options);
+  set_action(*command, context, [&context, options] { return list_sessions(context, *options); });
+}
+
+}  // namespace leasehold::cli

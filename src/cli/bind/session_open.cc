@@ -1,0 +1,144 @@
+// leasehold session open: register a session; with --watch-pid a heartbeater stays behind, otherwise nobody does.
+#include <fmt/format.h>
+#include <limits>
+#include <memory>
+
+#include "base/time_text.h"
+#include "cli/bind/session_options.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/run/session_heartbeater.h"
+#include "cli/run/wrapped_command.h"
+#include "cli/run/wrapper_variables.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+/// A heartbeater that was forgotten ends with it.
+constexpr Duration usual_age_of_watched = std::chrono::hours(24);
+
+struct SessionOpenOptions {
+  SessionFace face;
+  int pid = 0;
+  int watched_pid = 0;
+  bool export_lines = false;
+  bool quiet = false;
+};
+
+/// As a word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
+  return word + "'";
+}
+
+Result<Holder> holder_for(const SessionOpenOptions& options) {
+  const int pid = options.pid != 0 ? options.pid : options.watched_pid;
+  return pid != 0 ? holder_in_process(pid, options.face.holder) : calling_process(options.face.holder);
+}
+
+/// "stale 5m after its last heartbeat", and what its greatest age makes of that.
+std::string describe_staleness(Duration ttl, const std::optional<Duration>& max_age, std::string_view after) {
+  if (max_age && *max_age <= ttl) return fmt::format("stale in {}, heartbeats or not", format_duration(*max_age));
+  const auto latest = max_age ? fmt::format(", in {} at the latest", format_duration(*max_age)) : "";
+  return fmt::format("stale {} after {}{}", format_duration(ttl), after, latest);
+}
+
+void print_session(const Context& context, const SessionOpenOptions& options, const Grant& grant) {
+  if (context.json) return print_line(wire::to_json(grant));
+  if (options.export_lines) {
+    print("export {}={}", held::session.key_variable, shell_word(grant.key));
+    print("export {}={}", held::session.token_variable, grant.token.value);
+    // What an outer `session run` has put there is the store of another session.
+    if (environment_value(held::session.store_variable)) print("unset {}", held::session.store_variable);
+    return;
+  }
+  if (options.quiet) return print("{} {}", printable(grant.key), grant.token.value);
+  print("opened {}  token {}  {}", printable(grant.key), grant.token.value,
+        describe_staleness(grant.ttl, options.face.options.max_age, "its last heartbeat"));
+}
+
+/// What a caller may not expect.
+void tell_how_it_ends(const SessionOpenOptions& options, const Grant& grant) {
+  const int pid = options.pid != 0 ? options.pid : options.watched_pid;
+  if (pid == 0) {
+    say("leasehold: nobody can tell whether this session lives: it is {} (--pid, --watch-pid and `session run` know "
+        "better)",
+        describe_staleness(grant.ttl, options.face.options.max_age, "its last `leasehold session heartbeat`"));
+  } else if (ends_with_its_command(pid)) {
+    say("leasehold: process {} is a shell that runs one command line (-c): the session ends with it; for a longer one "
+        "name a process that stays, or use `leasehold session run`",
+        pid);
+  }
+}
+
+/// Nobody but the heartbeater has been told of the session: without it, there shall be none.
+int close_again(const Context& context, const Sessions& sessions, const Grant& grant, const Error& why) {
+  static_cast<void>(sessions.close(grant.key, grant.token, why.message));
+  return report(context, why);
+}
+
+Result<void> keep_alive(const Context& context, const Grant& grant, BootTime until) {
+  const auto url = context.store_url();
+  if (!url) return url.error();
+  return start_heartbeater({.session = grant.key,
+                            .token = grant.token,
+                            .pid = grant.holder.pid,
+                            .process_start = grant.holder.process_start,
+                            .ttl = grant.ttl,
+                            .until = until},
+                           with_absolute_path(*url));
+}
+
+int open(const Context& context, SessionOpenOptions& options) {
+  auto holder = holder_for(options);
+  if (!holder) return report(context, holder.error());
+  const bool watched = options.watched_pid != 0;
+  auto& session = options.face.options;
+  if (watched && !session.max_age) session.max_age = usual_age_of_watched;
+  session.holder = *holder;
+  auto store = context.open_or_make_store();
+  if (!store) return report(context, store.error());
+  const auto before = BootClock::now();
+  const auto grant = store->sessions().open(session);
+  if (!grant) return report(context, grant.error());
+  if (watched) {
+    const auto kept = keep_alive(context, *grant, before + *session.max_age);
+    if (!kept) return close_again(context, store->sessions(), *grant, kept.error());
+  }
+  print_session(context, options, *grant);
+  if (!options.quiet) tell_how_it_ends(options, *grant);
+  return exit_code::ok;
+}
+
+void add_options(CLI::App& command, SessionOpenOptions& options) {
+  add_session_face(command, options.face);
+  constexpr int greatest_pid = std::numeric_limits<int>::max();
+  auto* pid = add_number(command, "--pid", options.pid, 1, greatest_pid,
+                         "The process that it stands for: on this host its end is seen at once. Heartbeats are still "
+                         "for somebody to send");
+  add_number(command, "--watch-pid", options.watched_pid, 1, greatest_pid,
+             "The same, and a heartbeater stays behind that keeps the session alive until the process ends, closes it "
+             "then, and ends itself (at the latest after --max-age, default 24h)")
+      ->excludes(pid);
+  auto* lines =
+      command.add_flag("--export", options.export_lines, "Print lines for eval: LEASEHOLD_SESSION and its token");
+  command.add_flag("-q,--quiet", options.quiet, "Print nothing but id and token")->excludes(lines);
+}
+
+}  // namespace
+
+void add_session_open(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "open",
+                              "Register a session, so that it can claim items (exit code 75: the id is in use)",
+                              {"eval \"$(leasehold session open --label 'fixing the parser' --watch-pid $$ --export)\"",
+                               "leasehold session open --id ann-1 --codebase ~/src/parser --pid $$",
+                               "leasehold session open --json | jq -r .key"});
+  auto options = std::make_shared<SessionOpenOptions>();
+  add_options(*command, *options);
+  set_action(*command, context, [&context, options] { return open(context, *options); });
+}
+
+}  // namespace leasehold::cli

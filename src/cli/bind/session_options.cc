@@ -1,0 +1,128 @@
+#include "cli/bind/session_options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "cli/bind/chunk_options.h"
+#include "cli/command.h"
+#include "cli/run/wrapper_variables.h"
+
+namespace leasehold::cli {
+namespace {
+
+constexpr const char* session_variable = held::session.key_variable;
+constexpr const char* token_variable = held::session.token_variable;
+
+std::optional<Token> token_in_environment() {
+  const auto text = environment_value(token_variable);
+  return text ? token_from(*text) : std::nullopt;
+}
+
+void act_where_session_is(CLI::App& command, Context& context, const NamedSession& session) {
+  after_parsing(command, context, [&context, &session] {
+    if (is_own_session(session.id)) act_where_held(context, held::session);
+  });
+}
+
+}  // namespace
+
+bool is_own_session(const std::string& id) { return environment_says(session_variable, id); }
+
+std::optional<Token> NamedSession::proof() const {
+  if (token) return token;
+  // Of another session, the token at hand says nothing.
+  return is_own_session(id) ? token_in_environment() : std::nullopt;
+}
+
+Result<Token> NamedSession::needed_proof() const {
+  if (const auto known = proof()) return *known;
+  return Error{.code = Errc::invalid_argument,
+               .message = fmt::format("the token of session {} is missing: write --token with the number that "
+                                      "`session open` gave, or set {} together with {}",
+                                      leasehold::quoted(id), token_variable, session_variable)};
+}
+
+void add_named_session(CLI::App& command, Context& context, NamedSession& session, bool token) {
+  act_where_session_is(command, context, session);
+  command.add_option("ID", session.id, "The session")->required()->type_name("")->envname(session_variable);
+  if (!token) return;
+  add_optional_token(command, session.token,
+                     fmt::format("The session's token (default: {}, where that is this session's)", token_variable));
+}
+
+void add_claiming_session(CLI::App& command, Context& context, NamedSession& session) {
+  act_where_session_is(command, context, session);
+  command.add_option("--session", session.id, "Whose claim it is")
+      ->check(not_empty)
+      ->required()
+      ->type_name("ID")
+      ->envname(session_variable);
+}
+
+void add_session_face(CLI::App& command, SessionFace& face) {
+  auto& options = face.options;
+  command.add_option("--id", options.id, "A name to know it by (default: drawn at random)")
+      ->check(not_empty)
+      ->type_name("ID");
+  command.add_option("--label", options.label, "What it is doing, for people")->type_name("TEXT");
+  command.add_option("--codebase", options.codebase, "What it works on, for people and filters")->type_name("TEXT");
+  command.add_option("--track", options.track, "Which line of work it belongs to")->type_name("TEXT");
+  command.add_option("--meta", options.metadata, "Anything else: JSON, up to 1 MiB")
+      ->check(not_empty)
+      ->type_name("JSON");
+  add_duration(command, "--stale-after", options.ttl,
+               "Stale when silent for longer than this: what it has claimed can be taken then (default 5m)");
+  command.add_flag("--exclusive", options.exclusive, "At most one claim at a time");
+  add_optional_duration(command, "--max-age", options.max_age, "No heartbeat keeps it up for longer than this");
+  add_holder(command, face.holder);
+}
+
+CLI::Option* add_item_key(CLI::App& command, std::string& key) {
+  return command.add_option("ITEM", key, "The item's key: up to 512 bytes of UTF-8")->required()->type_name("");
+}
+
+namespace {
+
+/// "-c", also among other letters: sh -ec '…'.
+bool asks_for_one_command(std::string_view word) {
+  return word.size() >= 2 && word[0] == '-' && word[1] != '-' && word.find('c') != std::string_view::npos;
+}
+
+/// A shell that was started to run one command line: it ends with that.
+bool runs_one_command(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 7> shells = {"sh", "bash", "dash", "zsh", "ksh", "ash", "fish"};
+  if (words.size() < 2) return false;
+  const auto program = std::string_view(words[0]).substr(words[0].rfind('/') + 1);
+  return std::find(shells.begin(), shells.end(), program) != shells.end() && asks_for_one_command(words[1]);
+}
+
+}  // namespace
+
+Result<Holder> holder_in_process(std::int64_t pid, const std::string& name) {
+  if (pid == getpid()) {
+    return Error{.code = Errc::invalid_argument,
+                 .message = fmt::format("process {} is this command itself, which ends at once: a shell with nothing "
+                                        "else to do (sh -c '... --pid $$') becomes the command; name a process that "
+                                        "stays, or use `leasehold session run`",
+                                        pid)};
+  }
+  auto holder = Holder::self(name);
+  const auto start = start_of_process(pid);
+  if (holder.boot_id.empty() || !start || look_for_process(pid, *start) != Liveness::alive) {
+    return Error{.code = Errc::not_found,
+                 .message = fmt::format("there is no process {} that this user can see in /proc", pid)};
+  }
+  if (name.empty()) holder.name = fmt::format("{}:{}", holder.name.substr(0, holder.name.rfind(':')), pid);
+  holder.pid = pid;
+  holder.process_start = *start;
+  return holder;
+}
+
+bool ends_with_its_command(std::int64_t pid) { return runs_one_command(command_line_of(pid)); }
+
+}  // namespace leasehold::cli

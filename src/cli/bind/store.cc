@@ -1,0 +1,194 @@
+// leasehold status, doctor, grant.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/queue_table.h"
+#include "cli/print/report.h"
+#include "cli/print/table.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+
+// leasehold status: the store in numbers.
+namespace {
+
+void print_count(std::string_view what, std::int64_t count) { print("{:<14} {}", what, count); }
+
+void print_store(const std::string& url, const StoreStatus& status) {
+  print("{:<14} {}", "store", printable(shown_url(url)));
+  print("{:<14} {}, schema version {}", "backend", status.backend, status.schema_version);
+  print("{:<14} {}", "store clock", to_string(status.store_now));
+  print_count("locks", status.locks);
+  print_count("waiters", status.waiters);
+  print_count("held leases", status.held_leases);
+  print_count("expired leases", status.expired_leases);
+  print_count("ended leases", status.ended_leases);
+  print_count("events", status.events);
+}
+
+void print_recovery(const RecoveryStats& recovery) {
+  const auto& stale = recovery.stale_now;
+  print("{:<14} {} of jobs, chunks, sessions and schedules, {} of locks", "stale now", counted(stale.leases, "lease"),
+        stale.locks);
+  if (recovery.totals.empty()) return;
+  Table table({"RECOVERED BY",
+               {"TIMES", Column::to_the_right},
+               {"LEASES", Column::to_the_right},
+               {"JOBS", Column::to_the_right},
+               {"CHUNKS", Column::to_the_right},
+               {"CLAIMS", Column::to_the_right},
+               {"RUNS", Column::to_the_right},
+               "LAST"});
+  for (const auto& total : recovery.totals) {
+    table.add({total.reason, std::to_string(total.times), std::to_string(total.leases), std::to_string(total.jobs),
+               std::to_string(total.chunks), std::to_string(total.claims), std::to_string(total.runs),
+               total.last_at ? with_distance(*total.last_at, stale.store_now) : "-"});
+  }
+  print_line("");
+  table.print();
+}
+
+int show_status(const Context& context) {
+  auto url = context.store_url();
+  if (!url) return report(context, url.error());
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto status = store->status();
+  if (!status) return report(context, status.error());
+  const auto queues = store->queues().list();
+  if (!queues) return report(context, queues.error());
+  const auto recovery = store->recovery_stats();
+  if (!recovery) return report(context, recovery.error());
+  if (context.json) {
+    print_line(wire::to_json(wire::StoreReport{*status, *queues, *recovery}));
+    return exit_code::ok;
+  }
+  print_store(*url, *status);
+  print_recovery(*recovery);
+  if (queues->empty()) return exit_code::ok;
+  print_line("");
+  print_queues(*queues);
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_status(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "status", "Count what is in the store, queue by queue, and what was recovered",
+                  {"leasehold status", "leasehold status --json | jq '.queues[].available'"});
+  set_action(*command, context, [&context] { return show_status(context); });
+}
+
+// leasehold doctor: settings and circumstances that make leases unsafe.
+namespace {
+
+struct DoctorOptions {
+  bool rehome = false;
+  bool yes = false;
+};
+
+void print_finding(const Finding& finding) {
+  const auto tone = finding.level == Finding::Level::fine     ? Tone::good
+                    : finding.level == Finding::Level::advice ? Tone::warning
+                                                              : Tone::bad;
+  const std::string level = word_of(finding.level);
+  print("{}{}  {}", coloured(tone, level), std::string(6 - level.size(), ' '), printable(finding.what));
+  if (!finding.advice.empty()) print("        {}", printable(finding.advice));
+}
+
+int examine(const Context& context) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  auto findings = store->doctor();
+  if (!findings) return report(context, findings.error());
+  if (context.json) {
+    print_line(wire::to_json(*findings));
+  } else {
+    for (const auto& finding : *findings) print_finding(finding);
+  }
+  const bool danger = std::any_of(findings->begin(), findings->end(),
+                                  [](const Finding& finding) { return finding.level == Finding::Level::danger; });
+  return danger ? exit_code::failure : exit_code::ok;
+}
+
+int rehome(const Context& context, bool yes) {
+  if (!yes) {
+    return report(context, {.code = Errc::invalid_argument,
+                            .message = "--rehome voids every lease of the file, and whoever still uses it on another "
+                                       "machine would not notice: add --yes when nobody does"});
+  }
+  auto url = context.store_url();
+  if (!url) return report(context, url.error());
+  auto done = Store::rehome(*url);
+  if (!done) return report(context, done.error());
+  if (context.json) {
+    print_line(wire::object({{"rehomed", *done}}));
+  } else {
+    print_line(*done ? "the store belongs to this machine now" : "the store belongs to this machine already");
+  }
+  return *done ? exit_code::ok : exit_code::nothing_to_do;
+}
+
+int run_doctor(const Context& context, const DoctorOptions& options) {
+  return options.rehome ? rehome(context, options.yes) : examine(context);
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "doctor",
+                              "Look for settings and circumstances that make leases unsafe (exit code 1: there are)",
+                              {"leasehold doctor", "leasehold doctor --db postgresql://app@db/app",
+                               "leasehold doctor --rehome --yes    # the SQLite file came from another machine"});
+  auto options = std::make_shared<DoctorOptions>();
+  auto* rehome_flag = command->add_flag("--rehome", options->rehome, "Make a moved SQLite file this machine's own");
+  command->add_flag("--yes", options->yes, "Do it")->needs(rehome_flag);
+  set_action(*command, context, [&context, options] { return run_doctor(context, *options); });
+}
+
+// leasehold grant: let a PostgreSQL role call leasehold's functions.
+namespace {
+
+struct GrantOptions {
+  std::string role;
+  std::string scope;
+};
+
+Scope scope_of(const std::string& word) {
+  static const std::map<std::string, Scope> scopes = {
+      {"read", Scope::read}, {"work", Scope::work}, {"admin", Scope::admin}};
+  return scopes.at(word);
+}
+
+int grant(const Context& context, const GrantOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  auto granted = store->grant(options.role, scope_of(options.scope));
+  if (!granted) return report(context, granted.error());
+  if (context.json) {
+    print_line(wire::object({{"role", options.role}, {"scope", options.scope}}));
+  } else {
+    print("{} may call the functions of scope {} now", printable(options.role), options.scope);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_grant(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "grant", "Let a PostgreSQL role call leasehold's functions; its tables stay closed",
+                  {"leasehold grant app --scope work", "leasehold grant dashboard --scope read"});
+  auto options = std::make_shared<GrantOptions>();
+  command->add_option("ROLE", options->role, "The role")->required()->type_name("");
+  add_choice(*command, "--scope", options->scope, {"read", "work", "admin"},
+             "read: look; work: acquire, heartbeat, release, fence; admin: revoke and prune as well")
+      ->required();
+  set_action(*command, context, [&context, options] { return grant(context, *options); });
+}
+
+}  // namespace leasehold::cli

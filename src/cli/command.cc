@@ -1,0 +1,171 @@
+// What commands share: how they are hung into the tree, and options that mean the same everywhere.
+#include "cli/command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <algorithm>
+#include <charconv>
+
+#include "base/text.h"
+#include "base/time_text.h"
+#include "cli/pages/pages.h"
+#include "cli/print/print.h"
+
+namespace leasehold::cli {
+namespace {
+
+std::string examples_footer(const std::vector<std::string>& examples) {
+  std::string text = "EXAMPLES";
+  for (const auto& example : examples) text += "\n  " + example;
+  return text;
+}
+
+void take_token(Token& token, const std::string& text) {
+  const auto* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, token.value);
+  if (parsed.ec != std::errc() || parsed.ptr != end || token.value <= 0) {
+    throw CLI::ValidationError(
+        "--token", leasehold::quoted(text) + " is not a token: write the number that acquire or claim gave");
+  }
+}
+
+}  // namespace
+
+void add_common_options(CLI::App& app, Context& context) {
+  app.add_option("--db", context.db,
+                 "The store: sqlite:PATH or postgresql://USER@HOST/DATABASE (default: "
+                 "LEASEHOLD_DB, else a file in your state folder)")
+      ->type_name("URL")
+      ->check(not_empty)
+      ->group(common_group);
+  app.add_flag(
+         "--json", context.json,
+         "Print the result, or the error, as JSON and nothing else on stdout; what a command prints there goes to "
+         "stderr")
+      ->group(common_group);
+  app.set_help_flag("-h,--help", "Show this help")->group(common_group);
+}
+
+CLI::App* add_command(CLI::App& parent, Context& context, const std::string& name, const std::string& description,
+                      const std::vector<std::string>& examples) {
+  auto* command = parent.add_subcommand(name, description);
+  // A group lets --db through to the root; a command has its own, and its arguments stay its own.
+  command->fallthrough(false);
+  command->footer(examples_footer(examples));
+  add_common_options(*command, context);
+  return command;
+}
+
+void set_action(CLI::App& command, Context& context, std::function<int()> action) {
+  command.callback([&command, &context, action = std::move(action)] {
+    for (const auto& settle : context.after_parsing[&command]) settle();
+    context.action = action;
+  });
+}
+
+void after_parsing(CLI::App& command, Context& context, std::function<void()> settle) {
+  context.after_parsing[&command].push_back(std::move(settle));
+}
+
+CLI::App* add_group(CLI::App& parent, const std::string& name, const std::string& description,
+                    const std::vector<std::string>& examples) {
+  auto* group = parent.add_subcommand(name, description);
+  group->require_subcommand(1);
+  group->fallthrough();
+  group->footer(examples_footer(examples));
+  group->set_help_flag("-h,--help", "Show this help")->group(common_group);
+  return group;
+}
+
+std::string not_empty(const std::string& value) { return value.empty() ? "it is empty: was a variable not set?" : ""; }
+
+CLI::Option* add_holder(CLI::App& command, std::string& holder) {
+  return command.add_option("--holder", holder, "Name shown to others (default: user@host:pid)")
+      ->check(not_empty)
+      ->type_name("NAME");
+}
+
+CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration& value, const std::string& help) {
+  const auto take = [&value, names](const std::string& text) {
+    auto parsed = parse_duration(text);
+    if (!parsed) throw CLI::ValidationError(names, parsed.error().message);
+    value = *parsed;
+  };
+  return command.add_option_function<std::string>(names, take, help)->type_name("DURATION");
+}
+
+CLI::Option* add_lock_name(CLI::App& command, std::string& name) {
+  return command.add_option("NAME", name, "The lock: up to 512 bytes of UTF-8")->required()->type_name("");
+}
+
+CLI::Option* add_token(CLI::App& command, Token& token) {
+  const auto take = [&token](const std::string& text) { take_token(token, text); };
+  return command.add_option_function<std::string>("--token", take, "The token of the grant")
+      ->envname("LEASEHOLD_TOKEN")
+      ->required()
+      ->type_name("TOKEN");
+}
+
+CLI::Option* add_number(CLI::App& command, const std::string& names, int& value, int least, int most,
+                        const std::string& help) {
+  const auto take = [&value, names, least, most](const std::string& text) {
+    const auto* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, value);
+    if (parsed.ec != std::errc() || parsed.ptr != end || value < least || value > most) {
+      throw CLI::ValidationError(names,
+                                 fmt::format("{} is not a number from {} to {}", leasehold::quoted(text), least, most));
+    }
+  };
+  return command.add_option_function<std::string>(names, take, help)->type_name("N");
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
+                        const std::vector<std::string>& words, const std::string& help) {
+  const auto take = [&value, names, words](const std::string& text) {
+    if (std::find(words.begin(), words.end(), text) == words.end()) {
+      throw CLI::ValidationError(names,
+                                 fmt::format("{} is none of {}", leasehold::quoted(text), fmt::join(words, ", ")));
+    }
+    value = text;
+  };
+  return command.add_option_function<std::string>(names, take, help)
+      ->type_name(fmt::format("{}", fmt::join(words, "|")));
+}
+
+CLI::Option* add_conflict_exit_code(CLI::App& command, int& code) {
+  return add_number(command, "-E,--conflict-exit-code", code, 0, 255, "Exit with N instead of 75 when it is held");
+}
+
+void add_consent(CLI::App& command, Consent& consent) {
+  auto* yes = command.add_flag("--yes", consent.yes, "Do it");
+  command.add_flag("--dry-run", consent.dry_run, "Only tell what it would do")->excludes(yes);
+}
+
+Holder calling_process(const std::string& name) {
+  auto holder = Holder::self(name);
+  if (name.empty()) {
+    const auto colon = holder.name.rfind(':');
+    holder.name = fmt::format("{}:{}", holder.name.substr(0, colon), getppid());
+  }
+  holder.pid = getppid();
+  // Not known, so that nobody takes the lease for a dead one's: a script may well end before its lease does.
+  holder.process_start = 0;
+  return holder;
+}
+
+Duration Grace::fitting(Duration ttl) const {
+  const auto fits = fitting_grace(asked_for, ttl);
+  if (fits < asked_for && option->count() > 0) {
+    say("leasehold: a grace of {} does not fit a lease of {}: shortened to {}", format_duration(asked_for),
+        format_duration(ttl), format_duration(fits));
+  }
+  return fits;
+}
+
+void add_grace(CLI::App& command, Grace& grace, const std::string& bound) {
+  grace.option =
+      add_duration(command, "--grace", grace.asked_for,
+                   "Between SIGTERM and SIGKILL, when the command has to be ended (default 5s; " + bound + ")");
+}
+
+}  // namespace leasehold::cli

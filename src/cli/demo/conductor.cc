@@ -1,0 +1,182 @@
+#include "cli/demo/conductor.h"
+
+#include <fmt/format.h>
+#include <csignal>
+#include <sstream>
+
+#include "cli/print/print.h"
+
+namespace leasehold::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// No incident takes longer, unless the machine is very busy: then the next one is tried.
+constexpr Duration incident_patience = milliseconds(2500);
+constexpr Duration goodbye_patience = milliseconds(2000);
+constexpr Duration between_looks = milliseconds(50);
+/// Something is badly wrong if so much time was not enough for so many jobs.
+constexpr Duration patience_with_all = std::chrono::seconds(60);
+constexpr Duration patience_per_job = milliseconds(10);
+
+double seconds_since(BootTime begun) { return std::chrono::duration<double>(BootClock::now() - begun).count(); }
+
+}  // namespace
+
+Result<DemoTally> Conductor::run() {
+  begun_ = BootClock::now();
+  next_incident_ = begun_ + milliseconds(200);
+  if (auto hired = crew_.hire(options_.workers); !hired) return hired.error();
+  const auto too_late = begun_ + patience_with_all + patience_per_job * options_.jobs;
+  // An incident that has begun is seen through.
+  while (!interrupted_ && tally_.trouble.empty() && workers_left_ && (incident_ || !everything_is_done())) {
+    listen();
+    const auto now = BootClock::now();
+    if (!incident_ && now >= next_incident_ && enough_is_left()) begin_incident();
+    if (incident_ && now >= incident_->since + incident_patience) give_up_on_slow_incident();
+    if (now >= too_late) tally_.trouble = "the jobs took far too long";
+  }
+  tally_.took = BootClock::now() - begun_;
+  wind_down();
+  tally_.interrupted = interrupted_;
+  return tally_;
+}
+
+void Conductor::listen() {
+  workers_left_ =
+      crew_.listen(milliseconds(20), [this](std::size_t worker, const std::string& line) { hear(worker, line); });
+  show_progress();
+}
+
+/// By the store's word: a worker may be killed after its commit and before it could tell.
+bool Conductor::everything_is_done() {
+  const auto now = BootClock::now();
+  if (now < next_look_) return false;
+  next_look_ = now + between_looks;
+  const auto queue = store_.queues().show(demo_queue);
+  if (!queue) return false;
+  return queue->available + queue->deferred + queue->running + queue->expired == 0;
+}
+
+/// What is begun in the last moments finds nobody at work any more.
+bool Conductor::enough_is_left() const { return tally_.told_written < options_.jobs * std::int64_t{9} / 10; }
+
+void Conductor::wind_down() {
+  crew_.dismiss();
+  const auto until = BootClock::now() + goodbye_patience;
+  while (BootClock::now() < until && workers_left_) listen();
+  progress_.clear();
+}
+
+void Conductor::hear(std::size_t worker, const std::string& line) {
+  std::istringstream words(line);
+  std::string what;
+  JobId job = 0;
+  words >> what >> job;
+  if (what == "trouble") tally_.trouble = fmt::format("{}: {}", crew_.name(worker), line.substr(what.size() + 1));
+  if (what == "claimed") return note_claim(worker, job);
+  if (what == "wrote") ++tally_.told_written;
+  if (what == "refused") ++tally_.refused;
+  if (what != "dawdling") in_hand_[worker].erase(job);
+  const bool of_victim = incident_ && worker == incident_->worker;
+  if (of_victim) return hear_of_victim(what, job);
+  // It took so long to get a job that nobody waits for it any more.
+  if (what == "dawdling") crew_.order(worker, "go");
+}
+
+void Conductor::note_claim(std::size_t worker, JobId job) {
+  in_hand_[worker].insert(job);
+  const auto bereft = bereft_.find(job);
+  if (bereft == bereft_.end()) return;
+  const auto took = BootClock::now() - bereft->second;
+  tally_.takeover_times.push_back(took);
+  bereft_.erase(bereft);
+  if (incident_ && incident_->step == Step::stopped && incident_->job == job) {
+    resume(fmt::format("{} took job {} over after {} ms", crew_.name(worker), job, took / milliseconds(1)));
+  }
+}
+
+void Conductor::hear_of_victim(const std::string& what, JobId job) {
+  if (what == "dawdling") return incident_->step == Step::asked ? strike(job) : crew_.order(incident_->worker, "go");
+  if (incident_->step != Step::resumed || job != incident_->job) return;
+  narrate(fmt::format("{} woke up and wrote late: {}", crew_.name(incident_->worker),
+                      what == "refused" ? "refused" : "NOT refused"));
+  end_incident();
+}
+
+void Conductor::begin_incident() {
+  // First one of each kind that must be seen, then as it comes.
+  const auto fate = incidents_ == 0 ? Fate::stop : incidents_ == 1 ? Fate::kill : static_cast<Fate>(draw(0, 2));
+  ++incidents_;
+  const auto last = static_cast<int>(crew_.size()) - 1;
+  incident_ = Incident{.fate = fate, .worker = static_cast<std::size_t>(draw(0, last)), .since = BootClock::now()};
+  if (fate == Fate::ambush) return kill_and_replace("somewhere");
+  crew_.order(incident_->worker, "dawdle");
+}
+
+void Conductor::strike(JobId job) {
+  if (incident_->fate == Fate::kill) return kill_and_replace(fmt::format("with job {} in hand", job));
+  crew_.signal(incident_->worker, SIGSTOP);
+  ++tally_.stopped;
+  narrate(fmt::format("{} stopped with job {} in hand", crew_.name(incident_->worker), job));
+  incident_->step = Step::stopped;
+  incident_->job = job;
+  incident_->since = BootClock::now();
+  bereave(incident_->worker);
+}
+
+void Conductor::kill_and_replace(const std::string& where) {
+  const auto worker = incident_->worker;
+  crew_.kill(worker);
+  ++tally_.killed;
+  narrate(fmt::format("{} killed {}", crew_.name(worker), where));
+  bereave(worker);
+  if (auto replaced = crew_.replace(worker); !replaced) tally_.trouble = replaced.error().message;
+  end_incident();
+}
+
+void Conductor::bereave(std::size_t worker) {
+  for (const auto job : in_hand_[worker]) bereft_[job] = BootClock::now();
+  in_hand_[worker].clear();
+}
+
+void Conductor::resume(const std::string& how) {
+  narrate(how);
+  crew_.signal(incident_->worker, SIGCONT);
+  crew_.order(incident_->worker, "go");
+  incident_->step = Step::resumed;
+  incident_->since = BootClock::now();
+}
+
+void Conductor::give_up_on_slow_incident() {
+  if (incident_->step == Step::stopped) return resume("nobody took over in time");
+  end_incident();
+}
+
+void Conductor::end_incident() {
+  incident_.reset();
+  next_incident_ = BootClock::now() + milliseconds(draw(100, 400));
+}
+
+void Conductor::narrate(const std::string& line) {
+  progress_.clear();
+  say("{:5.1f} s  {}", seconds_since(begun_), line);
+}
+
+std::string Conductor::progress_text() const {
+  return fmt::format(
+      "{:5.1f} s  {}  {} of {} jobs; {} workers killed, {} stopped; {} jobs taken over; {} late writes "
+      "refused",
+      seconds_since(begun_), progress_bar(tally_.told_written, options_.jobs), tally_.told_written, options_.jobs,
+      tally_.killed, tally_.stopped, tally_.takeover_times.size(), tally_.refused);
+}
+
+void Conductor::show_progress() {
+  if (on_terminal()) return progress_.show([this] { return progress_text(); });
+  const auto now = BootClock::now();
+  if (now < next_line_) return;
+  next_line_ = now + std::chrono::seconds(1);
+  say_line(progress_text());
+}
+
+}  // namespace leasehold::cli

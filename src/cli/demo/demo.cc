@@ -1,0 +1,119 @@
+// leasehold demo: real processes work jobs off, are killed and stopped, and every job is done exactly once.
+#include "cli/demo/demo.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <random>
+
+#include "cli/demo/conductor.h"
+#include "cli/demo/crew.h"
+#include "cli/demo/ledger.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+
+namespace leasehold::cli {
+namespace {
+
+std::atomic<bool> interrupted{false};
+std::atomic<int> interrupting_signal{0};
+
+void interrupt(int number) {
+  interrupting_signal = number;
+  interrupted = true;
+}
+
+/// They end the demo as its own end does: with nothing left behind.
+void catch_interruptions() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    // Under nohup it stays ignored.
+    if (std::signal(number, interrupt) == SIG_IGN) std::signal(number, SIG_IGN);
+  }
+}
+
+/// Gone at the end, unless it is to be kept.
+class Folder {
+ public:
+  explicit Folder(bool keep) : keep_(keep) {
+    std::error_code failure;
+    auto pattern = (std::filesystem::temp_directory_path(failure) / "leasehold-demo-XXXXXX").string();
+    if (!failure && ::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    if (!keep_ && !path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  const bool keep_;
+  std::string path_;
+};
+
+Result<void> enqueue_jobs(const Store& store, int count) {
+  // However often its worker is killed, a job of the demo is no suspect.
+  const std::vector<NewJob> jobs(static_cast<std::size_t>(count), NewJob{.payload = "count me", .crash_budget = 1000});
+  if (auto enqueued = store.jobs().enqueue(demo_queue, jobs); !enqueued) return enqueued.error();
+  return {};
+}
+
+Result<DemoVerdict> perform(const DemoOptions& options, const std::string& file) {
+  auto store = Store::open(demo_url(file));
+  if (!store) return store.error();
+  auto ledger = Ledger::open(file);
+  if (!ledger) return ledger.error();
+  if (auto made = ledger->create(); !made) return made.error();
+  if (auto enqueued = enqueue_jobs(*store, options.jobs); !enqueued) return enqueued.error();
+  Crew crew(file, options);
+  auto seen = Conductor(crew, *store, options, interrupted).run();
+  if (!seen) return seen.error();
+  return judge(options, *seen, *store, *ledger);
+}
+
+int demo(const Context& context, DemoOptions& options) {
+  // Small enough for every JSON reader, and to be typed again.
+  if (options.seed == 0) options.seed = std::random_device{}() % 1'000'000 + 1;
+  catch_interruptions();
+  std::signal(SIGPIPE, SIG_IGN);
+  const Folder folder(options.keep);
+  if (folder.path().empty()) {
+    return report(context, {.code = Errc::unavailable, .message = "cannot make a temporary folder: set TMPDIR"});
+  }
+  const auto file = folder.path() + "/demo.db";
+  const auto verdict = perform(options, file);
+  if (!verdict) return report(context, verdict.error());
+  if (context.json) {
+    print_line(to_json(options, *verdict));
+  } else {
+    print_verdict(options, *verdict);
+  }
+  if (options.keep) say("kept: leasehold status --db sqlite:{}", file);
+  if (interrupted) return 128 + interrupting_signal;
+  return verdict->passed ? exit_code::ok : exit_code::failure;
+}
+
+}  // namespace
+
+void add_demo(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "demo", "Watch real workers die and stand still, and every job be done exactly once",
+                  {"leasehold demo", "leasehold demo --workers 20 --jobs 20000",
+                   "leasehold demo --no-fence     # see what the fence is for"});
+  auto options = std::make_shared<DemoOptions>();
+  add_number(*command, "--workers", options->workers, 2, 64, "Worker processes (default 6)");
+  add_number(*command, "--jobs", options->jobs, 1000, 1'000'000, "Jobs to work off (default 4000)");
+  command->add_option("--seed", options->seed, "Of the random choices (default: another one each time)")
+      ->type_name("N");
+  command->add_flag("!--no-fence", options->fenced, "Let late writes through: the verdict must find them");
+  command->add_flag("--keep", options->keep, "Keep the database file and tell where it is");
+  command->callback([&context, options] { context.action = [&context, options] { return demo(context, *options); }; });
+  add_demo_worker(parent, context);
+}
+
+}  // namespace leasehold::cli

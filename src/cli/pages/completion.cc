@@ -1,0 +1,78 @@
+// leasehold completion: scripts for bash, zsh and fish, written from the command tree; and the names they offer.
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/pages/pages.h"
+#include "cli/print/print.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+/// Nobody waits longer for a completion; nobody reads more of them.
+constexpr Duration names_patience = std::chrono::seconds(1);
+constexpr int most_names = 200;
+
+int print_script(const Context& context, const CLI::App& root, const std::string& shell) {
+  const auto commands = describe_all(root);
+  const auto script = shell == "bash"  ? bash_completion(commands)
+                      : shell == "zsh" ? zsh_completion(commands)
+                                       : fish_completion(commands);
+  print_line(context.json ? wire::object({{"script", script}}) : script);
+  return exit_code::ok;
+}
+
+template <typename Things, typename Name>
+std::vector<std::string> names_in(const Result<Things>& things, Name name) {
+  std::vector<std::string> names;
+  if (!things) return names;
+  for (const auto& thing : *things) names.push_back(thing.*name);
+  return names;
+}
+
+std::vector<std::string> names_of(const Store& store, std::string_view kind) {
+  if (kind == "lock") return names_in(store.locks().list({.limit = most_names}), &LockInfo::key);
+  if (kind == "queue") return names_in(store.queues().list(), &QueueInfo::name);
+  if (kind == "set") return names_in(store.chunks().sets(), &ChunkSetInfo::name);
+  if (kind == "schedule") return names_in(store.schedules().list(most_names), &ScheduleInfo::name);
+  if (kind == "limit") return names_in(store.limits().list(), &LimitInfo::name);
+  if (kind == "session") return names_in(store.sessions().list({.limit = most_names}), &SessionInfo::id);
+  return names_in(store.items().list({.limit = most_names}), &ItemInfo::key);
+}
+
+/// Says nothing where the store is away or not there: a shell is in the middle of somebody's line.
+int print_names(const Context& context, std::string_view kind) {
+  const auto store = context.open_store({.migrate = MigrateOnOpen::no, .call_timeout = names_patience});
+  if (!store) return exit_code::ok;
+  for (const auto& name : names_of(*store, kind)) {
+    // What a terminal would obey is not put into a command line.
+    if (printable(name) == name) print_line(name);
+  }
+  return exit_code::ok;
+}
+
+/// Not among the commands that help shows.
+void add_completion_names(CLI::App& parent, Context& context) {
+  auto* command = parent.add_subcommand("completion-names", "Names for completion scripts")->group("");
+  command->fallthrough(false);
+  add_common_options(*command, context);
+  auto kind = std::make_shared<std::string>();
+  add_choice(*command, "KIND", *kind, {"lock", "queue", "set", "schedule", "limit", "session", "item"}, "Of what")
+      ->required();
+  set_action(*command, context, [&context, kind] { return print_names(context, *kind); });
+}
+
+}  // namespace
+
+void add_completion(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "completion", "Print a completion script for your shell",
+                              {"source <(leasehold completion bash)", "leasehold completion zsh > ~/.zfunc/_leasehold",
+                               "leasehold completion fish > ~/.config/fish/completions/leasehold.fish"});
+  auto shell = std::make_shared<std::string>();
+  add_choice(*command, "SHELL", *shell, {"bash", "zsh", "fish"}, "bash, zsh or fish")->required();
+  set_action(*command, context,
+             [&context, command, shell] { return print_script(context, root_of(*command), *shell); });
+  add_completion_names(parent, context);
+}
+
+}  // namespace leasehold::cli

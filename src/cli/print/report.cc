@@ -1,0 +1,111 @@
+#include "cli/print/report.h"
+
+#include <algorithm>
+
+#include "base/time_text.h"
+#include "cli/print/lock_text.h"
+#include "cli/print/print.h"
+#include "cli/print/session_text.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+std::string place_of(const Holder& holder) {
+  std::string place = printable(holder.host);
+  if (holder.pid != 0) place += fmt::format("{}pid {}", place.empty() ? "" : ", ", holder.pid);
+  if (!holder.tty.empty()) place += fmt::format("{}tty {}", place.empty() ? "" : ", ", printable(holder.tty));
+  return place.empty() ? "" : fmt::format(" ({})", place);
+}
+
+/// Not every refusal tells it.
+std::string signs_of_life(const LeaseInfo& lease) {
+  if (lease.acquired_at == Timestamp{}) return "";
+  return fmt::format(" since {}, heartbeat {}", local_time(lease.acquired_at, lease.store_now),
+                     format_age(lease.heartbeat_age()));
+}
+
+/// Whether somebody else has it now, which the message alone does not say. (Of a job the message says all there is.)
+bool tells_of_somebody(const Error& error) {
+  return error.lost_reason == LostReason::superseded && error.current && error.current->state == LeaseState::running &&
+         error.current->acquired_at != Timestamp{};
+}
+
+/// Nobody has the lock, and nobody gets it yet.
+bool is_lock_delay(const Error& error) {
+  return error.code == Errc::held && error.current && error.current->kind == "lock" &&
+         error.current->state != LeaseState::running;
+}
+
+std::string describe_delay(const Error& error) {
+  if (!error.retry_at || !error.retry_in) return printable(error.message);
+  const auto now = *error.retry_at - *error.retry_in;
+  return fmt::format("{}: {} (held by {} last, who may not know yet)", printable(error.current->key),
+                     delay_text(*error.retry_at, now), printable(error.current->holder.name));
+}
+
+}  // namespace
+
+int exit_code_of(const Error& error, int held_code) {
+  const int code = row_of(error.code).exit_status;
+  return code == exit_code::held ? held_code : code;
+}
+
+int report(const Context& context, const Error& error, int held_code) {
+  if (context.json) {
+    print_line(wire::to_json(error));
+  } else if (is_lock_delay(error)) {
+    say("leasehold: {}", describe_delay(error));
+  } else if (error.code == Errc::held && error.current) {
+    // The library's message is for logs; a person wants to find the holder.
+    say("leasehold: {} is {}", printable(error.current->key), describe_holder(*error.current));
+  } else {
+    say("leasehold: {}", printable(error.message));
+    if (tells_of_somebody(error)) say("  {}", describe_holder(*error.current));
+  }
+  return exit_code_of(error, held_code);
+}
+
+std::string describe_holder(const LeaseInfo& lease) {
+  const auto until = local_time(lease.expires_at, lease.store_now);
+  const auto frees = lease.frees_in() > Duration::zero()
+                         ? fmt::format("frees at {} (in {})", until, format_duration(lease.frees_in()))
+                         : fmt::format("expired at {}: the next one may take it", until);
+  return fmt::format("held by {}{}{}, {}", printable(lease.holder.name), place_of(lease.holder), signs_of_life(lease),
+                     frees);
+}
+
+Error without_advice(Error error) {
+  constexpr std::string_view fact = " does not exist";
+  const auto at = error.message.rfind(fact);
+  if (error.code == Errc::not_found && at != std::string::npos) error.message.resize(at + fact.size());
+  return error;
+}
+
+int ask_for_yes(const Context& context, std::string_view what) {
+  return report(context, {.code = Errc::invalid_argument,
+                          .message = fmt::format("{}: add --yes to do it, --dry-run to see what it would do", what)});
+}
+
+namespace {
+
+/// A lost claim names nobody: what counts there is why.
+bool tells_of_owner(const Error& error) {
+  return error.code != Errc::lost && error.current && !error.current->session.empty();
+}
+
+}  // namespace
+
+int report_refusal(const Context& context, const Error& error, int held_code) {
+  if (context.json) {
+    print_line(wire::to_json(error));
+    return exit_code_of(error, held_code);
+  }
+  say("leasehold: {}", printable(error.message));
+  if (tells_of_owner(error)) {
+    for (const auto& field : fields_of_owner(*error.current)) say("  {:<9}  {}", field.name, field.value);
+  }
+  return exit_code_of(error, held_code);
+}
+
+}  // namespace leasehold::cli

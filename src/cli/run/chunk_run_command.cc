@@ -1,0 +1,102 @@
+#include "cli/run/chunk_run_command.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "cli/print/print.h"
+#include "cli/run/chunk_run_saver.h"
+#include "cli/run/wrapper_variables.h"
+#include "model/bounds.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+using run::Ending;
+
+/// Room for the largest cursor with blanks and a count around it. What is cut is too large to be saved.
+constexpr std::size_t longest_line = 2 * max_chunk_json_bytes;
+
+/// As the loader's summary counts it.
+std::string described(const ChunkVerdict& verdict, const std::optional<StopReason>& stopped) {
+  switch (verdict.kind) {
+    case ChunkVerdict::Kind::complete: return "completed";
+    case ChunkVerdict::Kind::fail: return verdict.retryable ? "failed" : "failed for good";
+    case ChunkVerdict::Kind::skip: return "was skipped";
+    case ChunkVerdict::Kind::release: break;
+  }
+  return stopped == StopReason::lost ? "was lost" : "was released";
+}
+
+}  // namespace
+
+CommandWork ChunkCommand::work_for(const Chunk& chunk, const ChunkContext& context) const {
+  CommandWork work{.name = "chunk " + printable(chunk.key),
+                   .environment = wrapper_variables(held::chunk, {.key = chunk.key,
+                                                                  .token = chunk.token,
+                                                                  .expires_at = expires_at(context.trusted_until()),
+                                                                  .url = settings_.url}),
+                   .stop = context.stop_token(),
+                   .trusted_until = [&context] { return context.trusted_until(); }};
+  work.environment.push_back("LEASEHOLD_SET=" + chunk.set);
+  work.environment.push_back(fmt::format("LEASEHOLD_ATTEMPT={}", chunk.attempt));
+  work.environment.push_back("LEASEHOLD_CURSOR=" + chunk.cursor.value_or(""));
+  work.environment.push_back(fmt::format("LEASEHOLD_ROWS={}", chunk.rows));
+  return work;
+}
+
+ChunkVerdict ChunkCommand::run_command(const Chunk& chunk, ChunkContext& context) {
+  const auto work = work_for(chunk, context);
+  ChunkSaver saver(context, [&work](const Error& error) {
+    say("leasehold: {}: not saved: {}", work.name, printable(error.message));
+  });
+  ChunkReport report(chunk.rows);
+  const auto hear = [&](std::string_view line) {
+    auto heard = report.hear(line);
+    if (!heard) return say("leasehold: {}: ignored a line on descriptor 3: {}", work.name, heard.error().message);
+    if (*heard) saver.put(std::move(**heard));
+  };
+  auto streams = CommandStreams::open({.input = wire::to_json(chunk) + "\n", .longest_line = longest_line}, hear);
+  if (!streams) {
+    runner_.tell_shortage(work.name, streams.error().message);
+    return not_now();
+  }
+  const auto ending = runner_.run(work, *streams);
+  saver.finish();
+  if (!streams->unfinished_line().empty()) {
+    say("leasehold: {}: ignored a line on descriptor 3 without its end", work.name);
+  }
+  return ending ? verdict_on(*ending, streams->error_tail(), report.rows_told()) : ChunkVerdict::release();
+}
+
+ChunkVerdict ChunkCommand::not_now() const {
+  sleep_until(BootClock::now() + settings_.hold_back, stop_);
+  return ChunkVerdict::release();
+}
+
+ChunkVerdict ChunkCommand::run(const Chunk& chunk, ChunkContext& context) {
+  const auto started = BootClock::now();
+  auto verdict = run_command(chunk, context);
+  const bool failed = verdict.kind == ChunkVerdict::Kind::fail;
+  if (settings_.verbose || failed) {
+    log_outcome({.what = fmt::format("chunk {} of {}", printable(chunk.key), printable(chunk.set)),
+                 .attempt = chunk.attempt,
+                 .came_to = described(verdict, context.stop_reason()),
+                 .took = BootClock::now() - started,
+                 .error = failed ? std::string_view(verdict.text) : std::string_view()});
+  }
+  return verdict;
+}
+
+ChunkVerdict ChunkCommand::verdict_on(const Ending& ending, const std::string& last_words,
+                                      std::optional<std::int64_t> rows) const {
+  // Drained or lost: the store knows which, and what to make of it.
+  if (ending.kind == Ending::Kind::lease_lost) return ChunkVerdict::release();
+  if (ending.kind == Ending::Kind::exited && ending.exit_code == 0) return ChunkVerdict::complete(rows);
+  if (ending.exit_code == retry_later_code || ending.out_of_resources()) return not_now();
+  auto text = failure_text(ending, last_words);
+  return ending.exit_code == never_code ? ChunkVerdict::fail_for_good(std::move(text))
+                                        : ChunkVerdict::fail(std::move(text));
+}
+
+}  // namespace leasehold::cli

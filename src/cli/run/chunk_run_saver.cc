@@ -1,0 +1,101 @@
+#include "cli/run/chunk_run_saver.h"
+
+#include <fmt/format.h>
+#include <system_error>
+#include <utility>
+
+#include "base/json.h"
+#include "base/quiet_thread.h"
+#include "base/text.h"
+#include "cli/bind/chunk_options.h"
+#include "model/bounds.h"
+
+namespace leasehold::cli {
+namespace {
+
+/// Takes a word and the blanks after it off the front.
+bool take_word(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  const auto rest = text.substr(word.size());
+  if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t') return false;
+  text = trimmed(rest);
+  return true;
+}
+
+}  // namespace
+
+Result<std::optional<ChunkReport::Save>> ChunkReport::hear(std::string_view line) {
+  auto text = trimmed(line);
+  if (text.starts_with('{')) return hear_object(text);
+  if (take_word(text, "cursor")) {
+    if (!is_json(text)) return invalid("the cursor is not JSON");
+    return std::optional(Save{std::string(text), rows_});
+  }
+  if (!take_word(text, "rows")) return invalid("it is neither rows N, rows +N, cursor JSON nor a JSON object");
+  if (auto heard = hear_rows(text); !heard) return std::move(heard).error();
+  return std::optional<Save>();
+}
+
+Result<void> ChunkReport::hear_rows(std::string_view count) {
+  const bool more = count.starts_with('+');
+  const auto number = whole_number(count.substr(more ? 1 : 0));
+  if (!number || *number < 0 || *number > max_rows || (more && *number > max_rows - rows_)) {
+    return invalid(fmt::format("the rows are no number from 0 to {}", max_rows));
+  }
+  rows_ = more ? rows_ + *number : *number;
+  told_ = true;
+  return {};
+}
+
+Result<std::optional<ChunkReport::Save>> ChunkReport::hear_object(std::string_view object) {
+  if (!is_json(object)) return invalid("it is not JSON");
+  // A cursor is kept byte for byte, so it is cut out and not read.
+  const auto cursor = json_member(object, "cursor");
+  const auto rows = json_member(object, "rows");
+  if (!cursor && !rows) return invalid("it has neither cursor nor rows");
+  if (rows) {
+    if (auto heard = hear_rows(*rows); !heard) return std::move(heard).error();
+  }
+  return cursor ? std::optional(Save{std::string(*cursor), rows_}) : std::nullopt;
+}
+
+void ChunkSaver::put(ChunkReport::Save save) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_ = std::move(save);
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) return;
+  try {
+    thread_ = start_quiet_thread([this] { run(); });
+  } catch (const std::system_error&) {
+    // No thread to be had: the command's lines wait while this one is saved.
+    if (const auto only = std::exchange(waiting_, std::nullopt)) write(*only);
+  }
+}
+
+void ChunkSaver::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    finishing_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ChunkSaver::run() {
+  while (const auto save = next()) write(*save);
+}
+
+void ChunkSaver::write(const ChunkReport::Save& save) {
+  const auto saved = context_.save({.cursor = save.cursor, .rows = save.rows});
+  if (!saved) on_failure_(saved.error());
+}
+
+std::optional<ChunkReport::Save> ChunkSaver::next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return finishing_ || waiting_; });
+  return std::exchange(waiting_, std::nullopt);
+}
+
+}  // namespace leasehold::cli

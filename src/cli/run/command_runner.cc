@@ -1,0 +1,224 @@
+#include "cli/run/command_runner.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/time_text.h"
+#include "cli/print/print.h"
+#include "cli/run/command_stops.h"
+#include "cli/run/wrapped_command.h"
+#include "run/guarded_command.h"
+#include "run/supervisor.h"
+
+namespace leasehold::cli {
+namespace {
+
+using run::Ending;
+
+/// Between SIGTERM and SIGKILL when somebody is in a hurry.
+constexpr Duration hurried_grace = std::chrono::seconds(1);
+
+/// A command that has not started for so long: has somebody stopped the process that starts commands?
+constexpr Duration start_patience = std::chrono::milliseconds(500);
+
+/// As env and nohup have it: the command is there but cannot be started.
+constexpr int cannot_start_code = 126;
+
+/// A descriptor that stop tokens make readable.
+class Bell {
+ public:
+  Bell() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  void ring() const { eventfd_write(fd_.get(), 1); }
+  void clear() const {
+    eventfd_t ignored = 0;
+    eventfd_read(fd_.get(), &ignored);
+  }
+  [[nodiscard]] int fd() const { return fd_.get(); }
+
+ private:
+  run::UniqueFd fd_;
+};
+
+/// What wakes the loop around a command. Made before the command is, because descriptors may run out.
+struct Senses {
+  Bell bell;
+  run::BootTimer timer;
+
+  [[nodiscard]] bool sound() const { return bell.fd() >= 0 && timer.fd() >= 0; }
+};
+
+/// The loop around one command.
+class Watchman {
+ public:
+  Watchman(const CommandSettings& settings, const CommandWork& work, const CommandStops& stops, const Senses& senses,
+           run::GuardedCommand& command, CommandStreams& streams, BootTime told_until)
+      : timer_(senses.timer),
+        bell_(senses.bell),
+        settings_(settings),
+        work_(work),
+        command_(command),
+        streams_(streams),
+        told_until_(told_until),
+        commands_(stops.commands.get_token()),
+        at_once_(stops.at_once.get_token()),
+        work_stopped_(work.stop, Ring{bell_}),
+        commands_stopped_(commands_, Ring{bell_}),
+        stopped_at_once_(at_once_, Ring{bell_}) {}
+
+  Ending watch() {
+    for (;;) {
+      command_.wake_warden();
+      pass_on_stops();
+      pass_on_extension();
+      sleep_until_something();
+      streams_.serve();
+      if (const auto ending = command_.take_messages()) {
+        streams_.finish();
+        return *ending;
+      }
+    }
+  }
+
+ private:
+  struct Ring {
+    const Bell& bell;
+    void operator()() const { bell.ring(); }
+  };
+  enum class Urgency { none, usual, at_once };
+
+  void pass_on_stops() {
+    bell_.clear();
+    const bool usual = work_.stop.stop_requested() || commands_.stop_requested();
+    const auto wanted = at_once_.stop_requested() ? Urgency::at_once : usual ? Urgency::usual : Urgency::none;
+    if (wanted <= told_) return;
+    told_ = wanted;
+    command_.stop(wanted == Urgency::at_once ? std::min(hurried_grace, settings_.grace) : settings_.grace);
+  }
+
+  void pass_on_extension() {
+    const auto until = work_.trusted_until();
+    if (until <= told_until_) return;
+    told_until_ = until;
+    command_.extend(until);
+  }
+
+  /// Heartbeats are looked for in time, but not more often than they come; when one is late, again and again.
+  [[nodiscard]] BootTime next_look() const {
+    const auto in_time = told_until_ - settings_.grace - settings_.ttl / 6;
+    const auto look = std::max(in_time, BootClock::now() + settings_.ttl / 60);
+    return command_.started() ? look : std::min(look, BootClock::now() + start_patience);
+  }
+
+  void sleep_until_something() {
+    timer_.arm(next_look());
+    watched_.clear();
+    for (const int fd : {command_.fd(), bell_.fd(), timer_.fd()}) {
+      watched_.push_back({.fd = fd, .events = POLLIN, .revents = 0});
+    }
+    streams_.add_to(watched_);
+    ::poll(watched_.data(), watched_.size(), -1);
+  }
+
+  const run::BootTimer& timer_;
+  const Bell& bell_;
+  const CommandSettings& settings_;
+  const CommandWork& work_;
+  run::GuardedCommand& command_;
+  CommandStreams& streams_;
+  BootTime told_until_;
+  Urgency told_ = Urgency::none;
+  std::vector<pollfd> watched_;
+  const std::stop_token commands_;
+  const std::stop_token at_once_;
+  const std::stop_callback<Ring> work_stopped_;
+  const std::stop_callback<Ring> commands_stopped_;
+  const std::stop_callback<Ring> stopped_at_once_;
+};
+
+}  // namespace
+
+std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams& streams) {
+  if (fatal_code_ != 0) return std::nullopt;
+  const Ending not_now{.kind = Ending::Kind::start_failed, .exit_code = cannot_start_code, .error = EMFILE};
+  const Senses senses;
+  if (!senses.sound()) {
+    tell_shortage(work.name, std::strerror(EMFILE));
+    return not_now;
+  }
+  const auto trusted_until = work.trusted_until();
+  auto command = run::GuardedCommand::start(warden_, streams.take_theirs(),
+                                            {.environment = work.environment,
+                                             .trusted_until = trusted_until,
+                                             .grace = settings_.grace,
+                                             .command = work.command});
+  if (!command && command.error().code == Errc::invalid_argument) {
+    return Ending{.kind = Ending::Kind::start_failed, .exit_code = cannot_start_code, .error = E2BIG};
+  }
+  if (!command && command.error().code == Errc::unavailable) {
+    tell_shortage(work.name, command.error().message);
+    return not_now;
+  }
+  if (!command) {
+    give_up(own_failure, command.error().message);
+    return std::nullopt;
+  }
+  const auto ending = Watchman(settings_, work, stops_, senses, *command, streams, trusted_until).watch();
+  if (!command->remark().empty()) say("leasehold: {}: {}", work.name, command->remark());
+  if (ending.out_of_resources()) {
+    tell_shortage(work.name, std::strerror(ending.error));
+    return ending;
+  }
+  shortage_told_ = false;
+  if (ending.kind == Ending::Kind::start_failed && work.command.empty()) {
+    give_up(ending.exit_code, not_started_text(settings_.program, ending.error));
+    return std::nullopt;
+  }
+  if (ending.kind == Ending::Kind::guardian_died) {
+    say("leasehold: {}: {}", work.name, guardian_died_text);
+  }
+  return ending;
+}
+
+void CommandRunner::tell_shortage(const std::string& name, std::string_view why) {
+  if (shortage_told_.exchange(true)) return;
+  say("leasehold: {}: its command cannot be started now ({}): it is given back and tried again later", name, why);
+}
+
+/// What is wrong is wrong for every command: nothing that was to be done is to be charged for it.
+void CommandRunner::give_up(int code, const std::string& why) {
+  int nothing_yet = 0;
+  if (fatal_code_.compare_exchange_strong(nothing_yet, code)) say("leasehold: {}", why);
+  stops_.claiming.request_stop();
+  stops_.commands.request_stop();
+}
+
+Timestamp expires_at(BootTime trusted_until) { return wall_clock() + (trusted_until - BootClock::now()); }
+
+void log_outcome(const Outcome& outcome) {
+  const auto error = first_line(outcome.error);
+  say("leasehold: {}: attempt {} {} after {}{}", outcome.what, outcome.attempt, outcome.came_to,
+      format_duration(std::chrono::floor<std::chrono::milliseconds>(outcome.took)),
+      error.empty() ? "" : ": " + printable(error));
+}
+
+std::string describe_exit(const Ending& ending) {
+  if (ending.kind == Ending::Kind::guardian_died) return "the guardian of the command was killed";
+  if (ending.kind == Ending::Kind::start_failed) {
+    return fmt::format("cannot be started: {}", std::strerror(ending.error));
+  }
+  if (ending.signal == 0) return fmt::format("exit code {}", ending.exit_code);
+  const char* name = sigabbrev_np(ending.signal);
+  return name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", ending.signal);
+}
+
+std::string failure_text(const Ending& ending, std::string_view last_words) {
+  const auto how = describe_exit(ending);
+  while (!last_words.empty() && last_words.back() == '\n') last_words.remove_suffix(1);
+  return last_words.empty() ? how : fmt::format("{}: {}", how, last_words);
+}
+
+}  // namespace leasehold::cli

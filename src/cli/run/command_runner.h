@@ -1,0 +1,87 @@
+// Runs commands under leases, for `work` and `chunk run`: each from start to end, on the thread that calls it. Whatever
+// happens, nothing of a command is left when its lease ends.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/run/command_stops.h"
+#include "cli/run/command_streams.h"
+#include "leasehold/lease.h"
+#include "run/ending.h"
+#include "run/warden.h"
+
+namespace leasehold::cli {
+
+/// A command that says "not now" (EX_TEMPFAIL) is asked again after this.
+inline constexpr int retry_later_code = 75;
+inline constexpr Duration retry_later_delay = std::chrono::seconds(5);
+
+/// A command that says that trying again makes no sense (EX_DATAERR): its failure is final.
+inline constexpr int never_code = 65;
+
+struct CommandSettings {
+  std::string program;  ///< for messages
+  Duration ttl{};
+  Duration grace{};  ///< between SIGTERM and SIGKILL
+};
+
+/// What a command works on, and the lease that is held for it.
+struct CommandWork {
+  std::string name;                       ///< for messages: "job 17"
+  std::vector<std::string> command = {};  ///< of its own; empty: the warden's, which is the same for all
+  std::vector<std::string> environment;
+  std::stop_token stop;
+  std::function<BootTime()> trusted_until;
+};
+
+class CommandRunner {
+ public:
+  CommandRunner(CommandSettings settings, const run::Warden& warden, CommandStops& stops)
+      : settings_(std::move(settings)), warden_(warden), stops_(stops) {}
+
+  /// How it ended: `exited`, `lease_lost` (told to stop, too) or `guardian_died`; `start_failed` only of a command of
+  /// its own, or when it is out_of_resources(): then the work is to be given back, and tried again later. Nothing: no
+  /// command can be run at all, and what was to be done goes back.
+  std::optional<run::Ending> run(const CommandWork& work, CommandStreams& streams);
+
+  /// Not zero: no command can be run at all, and what to exit with.
+  [[nodiscard]] int fatal_code() const { return fatal_code_; }
+
+  /// Says, once until a command has started again, that processes, threads or descriptors have run out.
+  void tell_shortage(const std::string& name, std::string_view why);
+
+ private:
+  void give_up(int code, const std::string& why);
+
+  const CommandSettings settings_;
+  const run::Warden& warden_;
+  CommandStops& stops_;
+  std::atomic<int> fatal_code_ = 0;
+  std::atomic<bool> shortage_told_ = false;
+};
+
+/// By the wall clock, for LEASEHOLD_EXPIRES_AT.
+Timestamp expires_at(BootTime trusted_until);
+
+/// With -v, one line for each: "leasehold: job 17 of mail: attempt 2 failed after 1.2s: exit code 3".
+struct Outcome {
+  std::string what;  ///< "job 17 of mail"
+  int attempt = 1;
+  std::string came_to;  ///< "failed"
+  Duration took{};
+  std::string_view error;  ///< its first line is told
+};
+void log_outcome(const Outcome& outcome);
+
+/// "exit code 3", "killed by SIGSEGV", "cannot be started: Permission denied".
+std::string describe_exit(const run::Ending& ending);
+/// The way it ended, and the last that it said.
+std::string failure_text(const run::Ending& ending, std::string_view last_words);
+
+}  // namespace leasehold::cli

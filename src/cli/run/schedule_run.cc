@@ -1,0 +1,222 @@
+// leasehold schedule run: a command that runs when it is due, once, whoever calls for it.
+#include <memory>
+#include <stop_token>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/bind/schedule_options.h"
+#include "cli/command.h"
+#include "cli/print/print.h"
+#include "cli/print/report.h"
+#include "cli/print/schedule_text.h"
+#include "cli/run/command_runner.h"
+#include "cli/run/command_stops.h"
+#include "cli/run/schedule_command.h"
+#include "cli/run/wrapped_command.h"
+#include "cli/store_trouble.h"
+#include "run/supervisor.h"
+
+namespace leasehold::cli {
+namespace {
+
+using run::Ending;
+using run::Supervisor;
+
+constexpr Duration between_tries = std::chrono::seconds(1);
+
+constexpr const char* schedule_command_help =
+    "After --: the program and its arguments; no shell is involved. In its environment it has LEASEHOLD_SCHEDULE, "
+    "_SCHEDULE_TOKEN, _SCHEDULE_DB, _OCCURRENCE, _CAUSE, _TOKEN, _EXPIRES_AT and _DB; to the file "
+    "LEASEHOLD_COUNTS_FILE it may write what it has "
+    "done, "
+    "as JSON. Exit code 0 is a success, anything else a failure; stopped by a signal to this process it is released, "
+    "and due again. Whatever happens to this process, the command and all that it started is ended before its lease is";
+
+struct ScheduleRunOptions {
+  std::string name;
+  std::string holder;
+  ScheduleDefinition definition;
+  bool defines = false;
+  Duration ttl{0};  ///< zero: the schedule's own
+  bool now = false;
+  Grace grace;
+  SkipManner skip;
+  std::string program;
+  std::vector<std::string> command;
+};
+
+/// One run of the command under its schedule.
+class RunOfSchedule {
+ public:
+  RunOfSchedule(const Context& context, const ScheduleRunOptions& options, Supervisor& supervisor, CountsFile counts,
+                HeldRun held)
+      : context_(context),
+        options_(options),
+        supervisor_(supervisor),
+        counts_(std::move(counts)),
+        held_(std::move(held)),
+        text_{.what = "the run of " + leasehold::quoted(options.name), .expiry = "counts as lost"} {}
+
+  int run(const std::string& url) {
+    tell_of_the_past();
+    supervisor_.set_grace(options_.grace.fitting(held_.run.grant.ttl));
+    held_.lease.on_extended([this](const Grant& extended) { supervisor_.extend(extended.trusted_until); });
+    auto environment = schedule_environment(held_.run, url);
+    environment.push_back(counts_.variable());
+    supervisor_.start(environment, held_.lease.grant().trusted_until);
+    const std::stop_callback on_lost(held_.lease.stop_token(), [this] { supervisor_.stop(); });
+    return conclude(supervisor_.wait());
+  }
+
+ private:
+  void tell_of_the_past() const {
+    if (options_.skip.quiet) return;
+    const auto& run = held_.run;
+    if (run.lost) say("leasehold: the run before was lost: {}", printable(run.lost_holder));
+    if (run.skipped > 0) say("leasehold: missed before this run, and skipped: {}", counted(run.skipped, "occurrence"));
+  }
+
+  int conclude(const Ending& ending) {
+    switch (ending.kind) {
+      case Ending::Kind::exited: return after_exit(ending);
+      case Ending::Kind::start_failed:
+        say("leasehold: {}", not_started_text(options_.command[0], ending.error));
+        // For want of processes or descriptors: that is no failure of the run.
+        if (ending.out_of_resources()) return told(held_.lease.release(), ending.exit_code);
+        return finish(ending, ending.exit_code);
+      case Ending::Kind::lease_lost: return after_loss();
+      case Ending::Kind::guardian_died: say("leasehold: {}", guardian_died_text); return finish(ending, own_failure);
+      case Ending::Kind::survived: break;
+    }
+    text_.leave_to_expiry(held_.lease.grant().expires_at);
+  }
+
+  int after_exit(const Ending& ending) {
+    // Only whoever stopped us knows why; the work is neither done nor has it failed.
+    if (ending.exit_code != 0 && supervisor_.asked_to_stop()) return told(held_.lease.release(), ending.exit_code);
+    return finish(ending, ending.exit_code);
+  }
+
+  int finish(const Ending& ending, int code) {
+    const bool ok = ending.kind == Ending::Kind::exited && ending.exit_code == 0;
+    const auto error = ok ? "" : describe_exit(ending);
+    const auto counts = counts_told(counts_, options_.name);
+    const RunResult result{.ok = ok, .error = error, .counts = counts};
+    auto finished = held_.finish(result);
+    // A store that is away for a moment does not make a run that is over a lost one.
+    while (!finished && may_come_back(finished.error()) && has_time_for_another_try()) {
+      std::this_thread::sleep_for(between_tries);
+      finished = held_.finish(result);
+    }
+    return told(finished ? Result<void>() : Result<void>(finished.error()), code);
+  }
+
+  [[nodiscard]] bool has_time_for_another_try() const {
+    return BootClock::now() + between_tries < held_.lease.grant().trusted_until;
+  }
+
+  /// What to exit with after the store was told, or could not be told, how it went.
+  int told(const Result<void>& answer, int code) {
+    if (answer) return tell_ended(context_, held_.run.grant, code);
+    if (answer.error().code == Errc::lost) {
+      text_.tell_late_loss();
+      return report(context_, answer.error());
+    }
+    text_.tell_untold_end(answer.error(), held_.lease.grant().expires_at);
+    return tell_ended(context_, held_.run.grant, code);
+  }
+
+  [[nodiscard]] int after_loss() const {
+    const auto why = held_.lease.lost();
+    text_.tell_forced_end(why);
+    if (why) report(context_, *why);
+    return exit_code::lost;
+  }
+
+  const Context& context_;
+  const ScheduleRunOptions& options_;
+  Supervisor& supervisor_;
+  const CountsFile counts_;
+  HeldRun held_;
+  const HeldText text_;
+};
+
+/// Makes sure that the schedule has this rule. A role with scope `work` can create a schedule, but not change one: then
+/// the run goes by the rule that is there, and this says so.
+Result<void> define(const Schedules& schedules, const ScheduleRunOptions& options) {
+  auto definition = options.definition.options();
+  if (!definition) return std::move(definition).error();
+  if (options.ttl != Duration(0)) definition->ttl = options.ttl;
+  auto ensured = schedules.ensure(options.name, *definition);
+  if (!ensured) return std::move(ensured).error();
+  if (!ensured->differs) return {};
+  auto defined = schedules.define(options.name, *definition);
+  if (defined) return {};
+  if (defined.error().code != Errc::denied) return std::move(defined).error();
+  say("leasehold: {} has another rule, and only the scope admin may change it: this run follows the rule that is there",
+      printable(options.name));
+  return {};
+}
+
+int run_with(const Context& context, const ScheduleRunOptions& options, Supervisor& supervisor) {
+  const auto url = context.store_url();
+  if (!url) return report_failure(context, url.error());
+  auto counts = CountsFile::open();
+  if (!counts) return report_failure(context, counts.error());
+  const auto store = context.open_or_make_store();
+  if (!store) return report_failure(context, store.error());
+  const auto schedules = store->schedules();
+  if (options.defines) {
+    if (const auto defined = define(schedules, options); !defined) return report_failure(context, defined.error());
+  }
+  auto held = schedules.hold(options.name, {.now = options.now,
+                                            .ttl = options.defines ? Duration(0) : options.ttl,
+                                            .holder = holder_guarded_by(supervisor.guardian(), options.holder)});
+  if (!held && is_skip(held.error())) return tell_skip(context, options.name, held.error(), options.skip);
+  if (!held) return report_failure(context, held.error());
+  return RunOfSchedule(context, options, supervisor, std::move(*counts), std::move(*held)).run(*url);
+}
+
+int run_scheduled(const Context& context, const ScheduleRunOptions& options) {
+  if (const auto definition = options.definition.options(); !definition) return report(context, definition.error());
+  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  auto supervisor = Supervisor::fork_guardian(options.command, options.grace.asked_for,
+                                              [](const std::string& line) { say("leasehold: {}", line); });
+  if (!supervisor) return report_failure(context, supervisor.error());
+  return run_with(context, options, **supervisor);
+}
+
+}  // namespace
+
+void add_schedule_run(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "run",
+      "Run a command if its schedule is due and nobody else runs it, and end it with the lease (exit code 3: not due "
+      "or paused, 75: held)",
+      {"leasehold schedule run refresh --every 10m-15m --on-fail 20m-40m -- ./refresh",
+       "leasehold schedule run report --cron '0 6 * * *' --tz Europe/Berlin -q -E 0 -- ./report    # from cron, "
+       "anywhere",
+       R"(leasehold schedule run refresh --now -- sh -c './refresh > "$LEASEHOLD_COUNTS_FILE"')"});
+  auto options = std::make_shared<ScheduleRunOptions>();
+  add_schedule_name(*command, options->name);
+  options->definition.add_rule(*command);
+  add_duration(*command, "--lease", options->ttl,
+               "How long the lease lasts without a heartbeat (default: as the schedule says, which is 5m unless said "
+               "otherwise)");
+  command->add_flag("--now", options->now, "Even if it is not due; never while somebody else runs it");
+  add_grace(*command, options->grace, "at most a third of the lease");
+  add_holder(*command, options->holder);
+  add_skip_exit_code(*command, options->skip.code);
+  command->add_flag("-q,--quiet", options->skip.quiet, "Say nothing when it is not due, held or paused");
+  // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
+  command->prefix_command();
+  command->add_option("COMMAND", options->program, schedule_command_help)->required()->type_name("");
+  command->callback([&context, options, command] {
+    options->command = words_after_mark(
+        *command, context, {"NAME", options->name, "leasehold schedule run NAME -- COMMAND..."}, options->program);
+    options->defines = options->definition.given();
+    context.action = [&context, options] { return run_scheduled(context, *options); };
+  });
+}
+
+}  // namespace leasehold::cli

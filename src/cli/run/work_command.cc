@@ -1,0 +1,118 @@
+#include "cli/run/work_command.h"
+
+#include <fmt/format.h>
+#include <charconv>
+
+#include "base/text.h"
+#include "base/time_text.h"
+#include "cli/print/print.h"
+#include "cli/run/wrapper_variables.h"
+#include "model/bounds.h"
+
+namespace leasehold::cli {
+namespace {
+
+using run::Ending;
+
+/// As the worker's summary counts it.
+std::string described(const Verdict& verdict, const std::optional<StopReason>& stopped) {
+  switch (verdict.kind) {
+    case Verdict::Kind::complete: return "completed";
+    case Verdict::Kind::fail: return verdict.retryable ? "failed" : "failed for good";
+    case Verdict::Kind::snooze: return "was put off for " + format_duration(verdict.delay.value_or(Duration(0)));
+    case Verdict::Kind::release: break;
+  }
+  if (stopped == StopReason::cancelled) return "was cancelled";
+  return stopped == StopReason::lost ? "was lost" : "was released";
+}
+
+Verdict verdict_on(const Job& job, const Ending& ending, const CommandStreams& streams) {
+  // Cancelled, drained or lost: the store knows which, and what to make of it.
+  if (ending.kind == Ending::Kind::lease_lost) return Verdict::release();
+  if (ending.out_of_resources()) return Verdict::snooze(retry_later_delay);
+  if (ending.kind == Ending::Kind::guardian_died) return Verdict::fail(describe_exit(ending));
+  if (ending.exit_code == retry_later_code) return Verdict::snooze(retry_later_delay);
+  if (ending.exit_code != 0) {
+    auto text = failure_text(ending, streams.error_tail());
+    return ending.exit_code == never_code ? Verdict::fail_for_good(std::move(text)) : Verdict::fail(std::move(text));
+  }
+  if (streams.output_was_cut()) say("leasehold: job {}: its result is cut after 1 MiB", job.id);
+  return Verdict::complete(streams.output());
+}
+
+}  // namespace
+
+CommandWork JobCommand::work_for(const Job& job, const JobContext& context) const {
+  CommandWork work{.name = fmt::format("job {}", job.id),
+                   .environment = wrapper_variables(held::job, {.key = std::to_string(job.id),
+                                                                .token = job.token,
+                                                                .expires_at = expires_at(context.trusted_until()),
+                                                                .url = settings_.url}),
+                   .stop = context.stop_token(),
+                   .trusted_until = [&context] { return context.trusted_until(); }};
+  work.environment.push_back(fmt::format("LEASEHOLD_ATTEMPT={}", job.attempt));
+  work.environment.push_back(fmt::format("LEASEHOLD_QUEUE={}", job.queue));
+  // Always set: otherwise a job would inherit those of a job whose command runs this worker.
+  work.environment.push_back(fmt::format("LEASEHOLD_JOB_SCHEDULE={}", job.schedule));
+  work.environment.push_back(
+      fmt::format("LEASEHOLD_JOB_OCCURRENCE={}", job.occurrence ? to_string(*job.occurrence) : std::string()));
+  return work;
+}
+
+Verdict JobCommand::run_command(const Job& job, JobContext& context) {
+  auto streams =
+      CommandStreams::open({.input = job.payload, .keep_output = settings_.keep_output},
+                           [&context](std::string_view line) { context.progress(parse_progress_line(line).view()); });
+  if (!streams) {
+    runner_.tell_shortage(fmt::format("job {}", job.id), streams.error().message);
+    return Verdict::snooze(retry_later_delay);
+  }
+  const auto ending = runner_.run(work_for(job, context), *streams);
+  return ending ? verdict_on(job, *ending, *streams) : Verdict::release();
+}
+
+Verdict JobCommand::run(const Job& job, JobContext& context) {
+  const auto started = BootClock::now();
+  auto verdict = run_command(job, context);
+  const bool failed = verdict.kind == Verdict::Kind::fail;
+  if (settings_.verbose || failed) {
+    log_outcome({.what = fmt::format("job {} of {}", job.id, printable(job.queue)),
+                 .attempt = job.attempt,
+                 .came_to = described(verdict, context.stop_reason()),
+                 .took = BootClock::now() - started,
+                 .error = failed ? std::string_view(verdict.text) : std::string_view()});
+  }
+  return verdict;
+}
+
+namespace {
+
+/// A number in front is the percentage, if a percentage it can be and a word ends after it.
+std::optional<int> take_percent(std::string_view& text) {
+  int number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || number < 0 || number > 100) return std::nullopt;
+  auto rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (rest.starts_with('%')) rest.remove_prefix(1);
+  if (!rest.empty() && rest.front() != ' ' && rest.front() != '\t') return std::nullopt;
+  text = trimmed(rest);
+  return number;
+}
+
+}  // namespace
+
+wire::ProgressReport parse_progress_line(std::string_view line) {
+  auto text = trimmed(line);
+  if (text.starts_with('{')) {
+    if (auto report = wire::progress_from(text)) {
+      report->stage = clean_text(report->stage, max_stage_bytes);
+      return *report;
+    }
+  }
+  wire::ProgressReport report;
+  report.percent = take_percent(text);
+  report.message = text;
+  return report;
+}
+
+}  // namespace leasehold::cli

@@ -1,0 +1,45 @@
+// One job of `leasehold work`: its command from start to verdict.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/run/command_runner.h"
+#include "cli/run/command_streams.h"
+#include "leasehold/worker.h"
+#include "run/ending.h"
+#include "wire/lines.h"
+
+namespace leasehold::cli {
+
+/// Runs the jobs' commands, each on the thread that calls it.
+class JobCommand {
+ public:
+  struct Settings {
+    std::string url;           ///< of the store, for LEASEHOLD_DB
+    bool keep_output = false;  ///< stdout is the job's result
+    bool verbose = false;      ///< a line on stderr for each outcome
+  };
+
+  JobCommand(CommandRunner& runner, Settings settings) : runner_(runner), settings_(std::move(settings)) {}
+
+  /// The command's exit code decides; see the help of `work`.
+  Verdict run(const Job& job, JobContext& context);
+
+ private:
+  Verdict run_command(const Job& job, JobContext& context);
+  [[nodiscard]] CommandWork work_for(const Job& job, const JobContext& context) const;
+
+  CommandRunner& runner_;
+  const Settings settings_;
+};
+
+// Lines that a job's command writes to its descriptor 3.
+//
+//   50 copying tables
+//   50%
+//   {"percent": 50, "message": "copying tables", "stage": "copy"}
+//   anything else is the message
+wire::ProgressReport parse_progress_line(std::string_view line);
+
+}  // namespace leasehold::cli

@@ -1,0 +1,105 @@
+// Being told to stop by SIGINT, SIGTERM or SIGHUP: one place that takes these signals, and one rule for the exit code.
+//
+//   a command that only watches, or serves until told otherwise    has done what it was asked: 0
+//   one that waited for something, or was about to finish it       did not get it: exit_code_after(signal)
+//
+//   std::stop_source stop;
+//   const StopSignals signals(stop);
+//   while (!stop.stop_requested()) look();
+//   return exit_code::ok;
+#pragma once
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "leasehold/lock.h"
+#include "leasehold/time.h"
+#include "run/signals.h"
+#include "run/supervisor.h"
+
+namespace leasehold::cli {
+
+/// As a shell tells of a program that died of the signal: 130 after SIGINT, 143 after SIGTERM.
+constexpr int exit_code_after(int signal) { return 128 + signal; }
+
+/// Takes the signals, unless they are ignored (nohup), for the whole process: make it before any thread that does not
+/// block them itself.
+class StopSignals {
+ public:
+  /// Called on a thread of this object's own.
+  struct Reactions {
+    std::function<void()> on_first;
+    std::function<void()> on_another;  ///< for each one after the first
+    std::function<void()> on_alarm;    ///< see set_alarm()
+  };
+  explicit StopSignals(Reactions reactions);
+  /// What most want: asks to stop at the first signal, and when the alarm rings.
+  explicit StopSignals(std::stop_source stop);
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  ~StopSignals();
+
+  /// The first that came; 0: none.
+  [[nodiscard]] int first() const { return first_; }
+
+  /// Readable from the first signal on, for those who wait for a descriptor.
+  [[nodiscard]] int fd() const { return heard_.get(); }
+
+  /// Rings once, at this moment; replaces the one before. From any thread.
+  void set_alarm(BootTime when) const { timer_.arm(when); }
+
+ private:
+  void watch();
+  void hear(int signal);
+
+  const Reactions reactions_;
+  run::UniqueFd signals_;
+  run::UniqueFd heard_;
+  run::UniqueFd end_;
+  const run::BootTimer timer_;
+  std::atomic<int> first_ = 0;
+  std::thread thread_;
+};
+
+// Being told to stop while standing in line for a lock: the place is given up, and who stands behind moves on at once.
+//
+//   LineSignals signals(options);
+//   auto grant = locks.acquire("deploy", options);
+//   if (signals.first() != 0) return exit_code_after(signals.first());
+
+/// Takes the signals that stop this process while it waits; whoever does not wait dies of them, as always.
+class LineSignals {
+ public:
+  explicit LineSignals(AcquireOptions& options) {
+    if (options.wait <= Duration(0)) return;
+    options.stop = stop_.get_token();
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask_before_);
+    signals_.emplace(stop_);
+  }
+
+  /// The first that came; 0: none.
+  [[nodiscard]] int first() const { return signals_ ? signals_->first() : 0; }
+
+  /// For a process that goes on to take signals in another way: from here on they come as before. The first that came
+  /// until now; 0: none.
+  int give_back() {
+    if (!signals_) return 0;
+    int signal = signals_->first();
+    signals_.reset();
+    pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+    // One that came in between was taken, and did not say which it was.
+    if (signal == 0 && stop_.stop_requested()) signal = SIGTERM;
+    return signal;
+  }
+
+ private:
+  std::stop_source stop_;
+  sigset_t mask_before_{};
+  std::optional<StopSignals> signals_;
+};
+
+}  // namespace leasehold::cli

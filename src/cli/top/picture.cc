@@ -1,0 +1,162 @@
+#include "cli/top/picture.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "cli/print/print.h"
+#include "cli/store_trouble.h"
+#include "run/signals.h"
+#include "wire/wire.h"
+
+namespace leasehold::cli {
+namespace {
+
+bool is_at_work(const ChunkSetInfo& set) {
+  return set.state != ChunkSetState::complete && set.state != ChunkSetState::partial;
+}
+
+/// Into `part` what was found, or why not.
+template <typename T>
+Result<void> put(T& part, Result<T> found) {
+  if (!found) return std::move(found).error();
+  part = std::move(*found);
+  return {};
+}
+
+}  // namespace
+
+std::string to_json(const TopPicture& picture) {
+  std::vector<ChunkSetInfo> sets;
+  for (const auto& at_work : picture.chunk_sets) sets.push_back(at_work.set);
+  return fmt::format(R"({{"leases":{},"queues":{},"chunk_sets":{},"sessions":{},"schedules":{},"events":{}}})",
+                     wire::to_json(picture.leases), wire::to_json(picture.queues), wire::to_json(sets),
+                     wire::to_json(picture.sessions), wire::to_json(picture.schedules), wire::to_json(picture.events));
+}
+
+Result<std::vector<ChunkSetAtWork>> TopReader::read_chunk_sets() {
+  auto sets = store_.chunks().sets();
+  if (!sets) return std::move(sets).error();
+  std::erase_if(*sets, [](const ChunkSetInfo& set) { return !is_at_work(set); });
+  // A set that is final, or gone, begins a new count when it comes back.
+  std::map<std::string, RecentPace> paces;
+  std::vector<ChunkSetAtWork> at_work;
+  for (auto& set : *sets) {
+    auto& pace = paces[set.name] = std::move(paces_[set.name]);
+    pace.add(set);
+    at_work.push_back({.set = std::move(set), .pace = pace.pace()});
+  }
+  paces_ = std::move(paces);
+  return at_work;
+}
+
+Result<TopPicture> TopReader::read() {
+  TopPicture picture{.taken_at = wall_clock()};
+  if (auto got = put(picture.leases, store_.leases(most_rows)); !got) return std::move(got).error();
+  if (auto got = put(picture.queues, store_.queues().list()); !got) return std::move(got).error();
+  if (auto got = put(picture.chunk_sets, read_chunk_sets()); !got) return std::move(got).error();
+  if (auto got = put(picture.sessions, store_.sessions().list({.limit = most_rows})); !got)
+    return std::move(got).error();
+  if (auto got = put(picture.schedules, store_.schedules().list(most_rows)); !got) return std::move(got).error();
+  if (auto got = put(picture.events, store_.events({.limit = events_})); !got) return std::move(got).error();
+  std::reverse(picture.events.begin(), picture.events.end());
+  return picture;
+}
+
+namespace {
+
+/// Changes wake it up, but looking at every one of them would be a burden to a busy store...
+constexpr Duration shortest_pause = std::chrono::milliseconds(200);
+/// ...and a store for which a look is hard work gets so many times its duration to do other things.
+constexpr int pause_per_look = 4;
+/// A store that is gone is asked no more often than this.
+constexpr Duration pause_in_trouble = std::chrono::seconds(1);
+
+std::string told(const Error& error) {
+  return fmt::format("{}, trying again: {}", may_come_back(error) ? "store unreachable" : "cannot read the store",
+                     printable(error.message));
+}
+
+}  // namespace
+
+struct TopFeed::State {
+  State(Store its_store, TopReader its_reader, TopPicture first, Duration look_every)
+      : store(std::move(its_store)), reader(std::move(its_reader)), every(look_every), news{std::move(first), {}} {}
+
+  void run();
+  /// False: it is over.
+  bool pause(Duration at_least);
+  void tell(Result<TopPicture> picture);
+
+  const Store store;
+  TopReader reader;  ///< the thread's own
+  const Duration every;
+  const run::UniqueFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  TopNews news;
+  bool paused = false;
+  bool over = false;
+};
+
+void TopFeed::State::run() {
+  while (pause(std::min(shortest_pause, every))) {
+    const auto began = BootClock::now();
+    auto picture = reader.read();
+    const bool trouble = !picture.ok();
+    const Duration took = BootClock::now() - began;
+    tell(std::move(picture));
+    if (!pause(trouble ? pause_in_trouble : std::min(pause_per_look * took, every))) return;
+    if (!trouble) store.wait_for_change(every - std::min(every, shortest_pause));
+  }
+}
+
+bool TopFeed::State::pause(Duration at_least) {
+  std::unique_lock lock(mutex);
+  changed.wait_for(lock, at_least, [&] { return over; });
+  changed.wait(lock, [&] { return over || !paused; });
+  return !over;
+}
+
+void TopFeed::State::tell(Result<TopPicture> picture) {
+  {
+    const std::lock_guard lock(mutex);
+    news.trouble = picture ? "" : told(picture.error());
+    if (picture) news.picture = std::move(*picture);
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto rung = ::write(bell.get(), &one, sizeof one);
+}
+
+TopFeed::TopFeed(Store store, TopReader reader, TopPicture first, Duration every)
+    : state_(std::make_shared<State>(std::move(store), std::move(reader), std::move(first), every)) {
+  std::thread([state = state_] { state->run(); }).detach();
+}
+
+TopFeed::~TopFeed() {
+  const std::lock_guard lock(state_->mutex);
+  state_->over = true;
+  state_->changed.notify_all();
+}
+
+int TopFeed::fd() const { return state_->bell.get(); }
+
+TopNews TopFeed::take() const {
+  std::uint64_t rung = 0;
+  [[maybe_unused]] const auto read = ::read(state_->bell.get(), &rung, sizeof rung);
+  const std::lock_guard lock(state_->mutex);
+  return state_->news;
+}
+
+void TopFeed::set_paused(bool paused) const {
+  const std::lock_guard lock(state_->mutex);
+  state_->paused = paused;
+  state_->changed.notify_all();
+}
+
+}  // namespace leasehold::cli

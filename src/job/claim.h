@@ -1,0 +1,88 @@
+// Where in a queue to start looking: after the job that was claimed last.
+//
+// A PostgreSQL index keeps the entries of claimed rows for as long as somebody's old snapshot might need them, and a
+// claim from the head reads past them all. Whoever claims again and again starts behind them instead. What then
+// comes in before that place (a higher priority, a job that was given back) waits for the next look from the head: at
+// most a second, and none at all where nothing is found behind the place, for then the store looks at the head by
+// itself.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "leasehold/job.h"
+#include "leasehold/time.h"
+#include "storage/backend.h"
+#include "storage/statements.h"
+
+namespace leasehold::job {
+
+struct Position {
+  std::int64_t priority = 0;
+  std::int64_t job_id = 0;
+};
+
+/// Threading: from any thread.
+class Positions {
+ public:
+  /// Occasional claims always see the whole queue: a place is used only after so many in a row.
+  static constexpr int claims_in_a_row = 8;
+  /// From the head at least this often; and a pause as long ends a row.
+  static constexpr Duration head_interval = std::chrono::seconds(1);
+
+  /// Nothing: start at the head.
+  std::optional<Position> start(std::string_view queue, BootTime now);
+  void granted(std::string_view queue, const Position& last, BootTime now);
+  void refused(std::string_view queue);
+
+ private:
+  struct Place {
+    Position last;
+    int row = 0;
+    BootTime claimed_at{};
+    BootTime head_at{};
+  };
+
+  std::mutex mutex_;
+  std::map<std::string, Place, std::less<>> places_;
+};
+
+// One try at a queue's jobs.
+
+/// All that the store needs to know of somebody who wants jobs.
+struct Request {
+  std::string queue;
+  int most = 1;
+  std::optional<Duration> ttl;
+  Holder holder;
+  std::string request_id;
+  std::optional<std::int64_t> attach;
+};
+
+/// A claim on its way: what is asked, and what is made of the answer.
+class PendingClaim {
+ public:
+  PendingClaim(const Request& request, Positions& positions);
+
+  /// To be taken just before it is sent: the holder trusts the lease from then on.
+  [[nodiscard]] const sql::JobClaim& statement();
+  /// Asks, and repeats only where the answer got lost on the way, or the store was busy. `first`: was asked already.
+  [[nodiscard]] Result<JobGrant> ask(storage::Backend& backend, BootTime deadline,
+                                     std::optional<Result<sql::JobClaimed>> first = {});
+
+ private:
+  [[nodiscard]] Result<JobGrant> grant_from(Result<sql::JobClaimed> lot);
+
+  const Request& request_;
+  Positions& positions_;
+  sql::JobClaim claim_;
+  BootTime before_sending_;
+};
+
+/// `invalid_argument` where it cannot be asked for.
+Result<Request> request_from(std::string_view queue, const ClaimOptions& options);
+
+}  // namespace leasehold::job

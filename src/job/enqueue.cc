@@ -1,0 +1,205 @@
+// Putting jobs into a queue: one by one, or many in one transaction.
+#include <fmt/format.h>
+#include <algorithm>
+#include <memory>
+
+#include "job/jobs.h"
+#include "lease/ask.h"
+#include "model/bounds.h"
+#include "model/words.h"
+#include "storage/query.h"
+
+namespace leasehold {
+
+namespace job {
+namespace {
+
+// So many payloads travel in one statement.
+constexpr std::size_t most_payloads = 1000;
+
+/// Nothing but its payload sets it apart from others with the same settings.
+bool is_plain(const NewJob& job) { return job.dedupe_key.empty() && job.limit_key.empty() && job.after.empty(); }
+
+bool share_settings(const NewJob& a, const NewJob& b) {
+  const auto& x = a.backoff;
+  const auto& y = b.backoff;
+  return a.priority == b.priority && a.delay == b.delay && a.run_at == b.run_at &&
+         a.failure_budget == b.failure_budget && a.crash_budget == b.crash_budget && x.base == y.base &&
+         x.most == y.most && x.exponential == y.exponential && a.tags == b.tags;
+}
+
+/// Nothing but its payload and its priority sets it apart from any other job.
+bool is_bare(const NewJob& job) { return is_plain(job) && share_settings(job, NewJob{.priority = job.priority}); }
+
+/// How many jobs at the front go in one statement.
+std::size_t length_of_run(std::span<const NewJob> jobs) {
+  const auto& first = jobs.front();
+  if (!is_plain(first)) return 1;
+  const auto most = std::min(jobs.size(), most_payloads);
+  std::size_t length = 1;
+  while (length < most && is_plain(jobs[length]) && share_settings(first, jobs[length])) ++length;
+  return length;
+}
+
+/// Runs a statement in a transaction of its own, or as a part of one.
+class Runner {
+ public:
+  Runner(storage::Backend& backend, BootTime deadline) : backend_(&backend), deadline_(deadline) {}
+  explicit Runner(storage::Transaction& transaction) : transaction_(&transaction) {}
+
+  template <typename S>
+  Result<std::vector<typename S::Row>> run(const S& statement) const {
+    return transaction_ != nullptr ? storage::query(*transaction_, statement)
+                                   : storage::query(*backend_, statement, deadline_);
+  }
+
+ private:
+  storage::Backend* backend_ = nullptr;
+  storage::Transaction* transaction_ = nullptr;
+  BootTime deadline_{};
+};
+
+Error no_answer() {
+  return {.code = Errc::damaged, .message = "the store did not tell the ids: run `leasehold migrate verify`"};
+}
+
+Result<void> put_bare(const Runner& runner, std::string_view queue, const NewJob& job, std::vector<Enqueued>& out) {
+  auto rows = runner.run(sql::JobEnqueueOne{.queue = queue, .payload = job.payload, .priority = job.priority});
+  if (!rows) return std::move(rows).error();
+  if (rows->size() != 1) return no_answer();
+  out.push_back({.id = rows->front().id, .created = true, .state = JobState::available});
+  return {};
+}
+
+Result<void> put_single(const Runner& runner, std::string_view queue, const NewJob& job, std::vector<Enqueued>& out) {
+  if (is_bare(job)) return put_bare(runner, queue, job, out);
+  const EnqueueStatement statement(queue, job);
+  auto rows = runner.run(statement.get());
+  if (!rows) return std::move(rows).error();
+  if (rows->size() != 1) return no_answer();
+  auto enqueued = enqueued_from(rows->front());
+  if (!enqueued) return std::move(enqueued).error();
+  out.push_back(*enqueued);
+  return {};
+}
+
+Result<void> put_plain(const Runner& runner, std::string_view queue, std::span<const NewJob> jobs,
+                       std::vector<Enqueued>& out) {
+  const auto& first = jobs.front();
+  std::vector<std::string_view> payloads;
+  payloads.reserve(jobs.size());
+  for (const auto& job : jobs) payloads.push_back(job.payload);
+  const std::vector<std::string_view> tags(first.tags.begin(), first.tags.end());
+  auto rows = runner.run(sql::JobEnqueuePlain{.queue = queue,
+                                              .payloads = payloads,
+                                              .priority = first.priority,
+                                              .delay = first.delay,
+                                              .run_at = first.run_at,
+                                              .failure_budget = first.failure_budget,
+                                              .crash_budget = first.crash_budget,
+                                              .backoff_base = first.backoff.base,
+                                              .backoff_most = first.backoff.most,
+                                              .backoff_exponential = first.backoff.exponential,
+                                              .tags = tags});
+  if (!rows) return std::move(rows).error();
+  if (rows->size() != 1 || rows->front().ids.size() != jobs.size()) return no_answer();
+  // Whether a moment to run at lies ahead, only the store knows; see Enqueued::state.
+  const bool later = first.delay > Duration(0) || first.run_at.has_value();
+  const auto state = later ? JobState::deferred : JobState::available;
+  for (const auto id : rows->front().ids) out.push_back({.id = id, .created = true, .state = state});
+  return {};
+}
+
+Result<void> put_all(const Runner& runner, std::string_view queue, std::span<const NewJob> jobs,
+                     std::vector<Enqueued>& out) {
+  out.reserve(jobs.size());
+  while (!jobs.empty()) {
+    const auto length = length_of_run(jobs);
+    auto put =
+        length == 1 ? put_single(runner, queue, jobs.front(), out) : put_plain(runner, queue, jobs.first(length), out);
+    if (!put) return put;
+    jobs = jobs.subspan(length);
+  }
+  return {};
+}
+
+Result<std::vector<Enqueued>> put_in_transaction(storage::Backend& backend, std::string_view queue,
+                                                 std::span<const NewJob> jobs, BootTime deadline) {
+  auto transaction = backend.begin(deadline);
+  if (!transaction) return std::move(transaction).error();
+  std::vector<Enqueued> out;
+  if (auto put = put_all(Runner(**transaction), queue, jobs, out); !put) return std::move(put).error();
+  if (auto committed = (*transaction)->commit(); !committed) return std::move(committed).error();
+  return out;
+}
+
+Result<std::vector<Enqueued>> put_at_once(storage::Backend& backend, std::string_view queue,
+                                          std::span<const NewJob> jobs, BootTime deadline) {
+  std::vector<Enqueued> out;
+  if (auto put = put_all(Runner(backend, deadline), queue, jobs, out); !put) return std::move(put).error();
+  return out;
+}
+
+}  // namespace
+
+Result<void> check_enqueue(std::string_view queue, std::span<const NewJob> jobs) {
+  if (auto checked = check_name("queue name", queue); !checked) return checked;
+  for (const auto& job : jobs) {
+    if (auto checked = check_new_job(job); !checked) return checked;
+  }
+  return {};
+}
+
+EnqueueStatement::EnqueueStatement(std::string_view queue, const NewJob& job)
+    : tags_(job.tags.begin(), job.tags.end()) {
+  const auto unless_empty = [](std::string_view text) {
+    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+  };
+  statement_ = {.queue = queue,
+                .payload = job.payload,
+                .priority = job.priority,
+                .delay = job.delay,
+                .run_at = job.run_at,
+                .dedupe_key = unless_empty(job.dedupe_key),
+                .limit_key = unless_empty(job.limit_key),
+                .failure_budget = job.failure_budget,
+                .crash_budget = job.crash_budget,
+                .backoff_base = job.backoff.base,
+                .backoff_most = job.backoff.most,
+                .backoff_exponential = job.backoff.exponential,
+                .tags = tags_,
+                .after = job.after,
+                .if_failed = to_string(job.if_failed)};
+}
+
+Result<Enqueued> enqueued_from(const sql::JobEnqueue::Row& row) {
+  if (row.state == "not_found") {
+    return Error{.code = Errc::invalid_argument,
+                 .message = fmt::format("it cannot run after job {}: that does not exist", row.id)};
+  }
+  const auto state = from_word<JobState>(row.state);
+  if (!state) return odd_answer(describe(row.id), row.state);
+  return Enqueued{.id = row.id, .created = row.created, .state = *state};
+}
+
+}  // namespace job
+
+Result<Enqueued> Jobs::enqueue(std::string_view queue, const NewJob& job) const {
+  auto enqueued = enqueue(queue, std::span(&job, 1));
+  if (!enqueued) return std::move(enqueued).error();
+  return enqueued->front();
+}
+
+Result<std::vector<Enqueued>> Jobs::enqueue(std::string_view queue, std::span<const NewJob> jobs) const {
+  if (auto checked = job::check_enqueue(queue, jobs); !checked) return std::move(checked).error();
+  if (jobs.empty()) return std::vector<Enqueued>{};
+  const bool one_statement = job::length_of_run(jobs) == jobs.size();
+  const auto deadline = impl_->deadline();
+  // Not repeated where the answer was lost: it would be another job.
+  return lease::ask_until_free(deadline, [&] {
+    return one_statement ? job::put_at_once(*impl_->backend, queue, jobs, deadline)
+                         : job::put_in_transaction(*impl_->backend, queue, jobs, deadline);
+  });
+}
+
+}  // namespace leasehold

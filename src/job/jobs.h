@@ -1,0 +1,133 @@
+// From the store's answers about jobs to what a caller gets.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job/claim.h"
+#include "lease/answer.h"
+#include "lease/patience.h"
+#include "lease/reap.h"
+#include "lease/recall.h"
+#include "leasehold/job.h"
+#include "leasehold/queue.h"
+#include "leasehold/result.h"
+#include "storage/backend.h"
+#include "storage/statements.h"
+
+namespace leasehold {
+
+namespace job {
+
+/// "job 17"
+std::string describe(JobId id);
+/// "queue \"mail\""
+std::string describe(std::string_view queue);
+
+Error no_such_job(JobId id);
+using lease::lost_error;
+using lease::odd_answer;
+
+/// For `empty`, `at_capacity`, `paused`, `rate_limited`, `busy` and `lost`.
+Error claim_refusal(const sql::JobClaimed& answer, std::string_view queue);
+
+/// Whatever a holder's verdict or heartbeat is refused with: `lost` or `not_found`.
+template <typename Row>
+Error settle_refusal(const Row& answer, JobId id) {
+  switch (answer.outcome.refusal()) {
+    case Errc::lost:
+      return lost_error(describe(id), answer.why.value_or(""),
+                        lease::present_holder(answer, "job", std::to_string(id)));
+    case Errc::not_found: return no_such_job(id);
+    default: return odd_answer(describe(id), answer.outcome.word());
+  }
+}
+
+Result<Settled> settled_from(const sql::JobSettled& answer);
+
+}  // namespace job
+
+// A new job on its way into a statement; also for those who enqueue in a transaction of their own.
+namespace job {
+
+Result<void> check_enqueue(std::string_view queue, std::span<const NewJob> jobs);
+
+/// Borrows the job and the queue's name.
+class EnqueueStatement {
+ public:
+  EnqueueStatement(std::string_view queue, const NewJob& job);
+  EnqueueStatement(const EnqueueStatement&) = delete;
+  EnqueueStatement& operator=(const EnqueueStatement&) = delete;
+
+  [[nodiscard]] const sql::JobEnqueue& get() const { return statement_; }
+
+ private:
+  std::vector<std::string_view> tags_;
+  sql::JobEnqueue statement_;
+};
+
+/// `invalid_argument` where it was to run after a job that does not exist.
+Result<Enqueued> enqueued_from(const sql::JobEnqueue::Row& row);
+
+}  // namespace job
+
+// What is said of a job, as the store's statement.
+namespace job {
+
+/// Refers to the result it was made of.
+class VerdictStatement {
+ public:
+  VerdictStatement(JobId id, Token token, const Verdict& verdict)
+      : VerdictStatement(id, token, verdict.kind, verdict.text, verdict.retryable, verdict.delay) {}
+  /// `text`: the result or the error.
+  VerdictStatement(JobId id, Token token, Verdict::Kind kind, std::string_view text = {}, bool retryable = true,
+                   std::optional<Duration> delay = {});
+  VerdictStatement(const VerdictStatement&) = delete;
+  VerdictStatement& operator=(const VerdictStatement&) = delete;
+
+  /// Whether it may be said at all.
+  [[nodiscard]] Result<void> check() const;
+  [[nodiscard]] const sql::JobSettle& get() const { return statement_; }
+
+ private:
+  std::string error_;
+  sql::JobSettle statement_;
+};
+
+}  // namespace job
+
+// What Jobs and Queues hold.
+struct Jobs::Impl {
+  std::shared_ptr<storage::Backend> backend;
+  Duration call_timeout;
+  /// Shared by all handles of a store.
+  std::shared_ptr<lease::Reaper> reaper;
+  std::shared_ptr<lease::Awaited> awaited;
+  std::shared_ptr<lease::Recalls> recalls;
+  /// Shared by the copies of this handle.
+  std::shared_ptr<job::Positions> positions = std::make_shared<job::Positions>();
+
+  /// One try, and another where a dead process of this host stood in the way; with a time to wait, until something was
+  /// granted, the time to wait is over or somebody stops it; then the last refusal. `first`: was
+  /// asked already.
+  [[nodiscard]] Result<JobGrant> claim(const job::Request& request, const ClaimOptions& options,
+                                       std::optional<Result<JobGrant>> first = {}) const;
+  /// `first`: was said already.
+  [[nodiscard]] Result<Settled> settle(const job::VerdictStatement& statement,
+                                       std::optional<Result<sql::JobSettled>> first = {}) const;
+
+  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
+};
+
+struct Queues::Impl {
+  std::shared_ptr<storage::Backend> backend;
+  Duration call_timeout;
+
+  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
+};
+
+}  // namespace leasehold

@@ -1,0 +1,172 @@
+// Looking at jobs: one, many, what they carry, what became of them.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "job/jobs.h"
+#include "model/bounds.h"
+#include "model/words.h"
+#include "storage/query.h"
+
+namespace leasehold {
+
+namespace job {
+namespace {
+
+constexpr Duration look_again = std::chrono::seconds(1);
+
+template <typename T>
+std::optional<std::string_view> unless_empty(const T& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
+std::vector<Predecessor> predecessors_from(const sql::JobInfo& row) {
+  const auto ids = integers_from_json(row.predecessors);
+  const auto states = texts_from_json(row.predecessor_states);
+  std::vector<Predecessor> all;
+  for (std::size_t i = 0; i < std::min(ids.size(), states.size()); ++i) {
+    all.push_back({.id = ids[i], .state = from_word<JobState>(states[i]).value_or(JobState::available)});
+  }
+  return all;
+}
+
+JobInfo job_info_from(sql::JobInfo& row) {
+  auto predecessors = predecessors_from(row);
+  auto info = std::move(row).as<JobInfo, 1>();
+  info.predecessors = std::move(predecessors);
+  return info;
+}
+
+JobAttempt attempt_from(sql::JobAttempts::Row& row) { return std::move(row).as<JobAttempt>(); }
+
+JobError error_from(sql::JobErrors::Row& row) {
+  const auto id = row.job_id;
+  auto error = std::move(row).as<JobError, 1>();
+  error.id = id;
+  return error;
+}
+
+bool is_final(JobState state) {
+  return state == JobState::completed || state == JobState::failed || state == JobState::cancelled;
+}
+
+}  // namespace
+}  // namespace job
+
+Result<JobInfo> Jobs::show(JobId id) const {
+  auto jobs = storage::query_list(*impl_->backend, sql::JobShow{.job_id = id}, impl_->deadline(), job::job_info_from);
+  if (!jobs) return std::move(jobs).error();
+  if (jobs->empty()) return job::no_such_job(id);
+  return std::move(jobs->front());
+}
+
+Result<std::string> Jobs::payload(JobId id) const {
+  auto bodies = storage::query(*impl_->backend, sql::JobBody{.job_id = id}, impl_->deadline());
+  if (!bodies) return std::move(bodies).error();
+  if (bodies->empty()) return job::no_such_job(id);
+  return std::move(bodies->front().payload);
+}
+
+Result<std::string> Jobs::result(JobId id) const {
+  auto bodies = storage::query(*impl_->backend, sql::JobBody{.job_id = id}, impl_->deadline());
+  if (!bodies) return std::move(bodies).error();
+  if (bodies->empty()) return job::no_such_job(id);
+  auto& result = bodies->front().result;
+  if (!result) return Error{.code = Errc::not_found, .message = job::describe(id) + " has no result"};
+  return std::move(*result);
+}
+
+Result<std::vector<JobAttempt>> Jobs::attempts(JobId id) const {
+  auto attempts =
+      storage::query_list(*impl_->backend, sql::JobAttempts{.job_id = id}, impl_->deadline(), job::attempt_from);
+  if (!attempts || !attempts->empty()) return attempts;
+  // Never claimed, or never there?
+  if (auto job = show(id); !job) return std::move(job).error();
+  return attempts;
+}
+
+Result<std::vector<JobInfo>> Jobs::list(const JobFilter& filter) const {
+  if (auto checked = check_text("queue name", filter.queue); !checked) return std::move(checked).error();
+  if (auto checked = check_text("tag", filter.tag); !checked) return std::move(checked).error();
+  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
+  sql::JobList statement{.queue = job::unless_empty(filter.queue)};
+  if (filter.state) statement.state = to_string(*filter.state);
+  statement.tag = job::unless_empty(filter.tag);
+  if (filter.before_id > 0) statement.before_id = filter.before_id;
+  statement.most = filter.limit;
+  return storage::query_list(*impl_->backend, statement, impl_->deadline(), job::job_info_from);
+}
+
+Result<std::vector<JobError>> Jobs::errors(std::string_view queue, int limit) const {
+  if (auto checked = check_text("queue name", queue); !checked) return std::move(checked).error();
+  if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
+  const sql::JobErrors statement{.queue = job::unless_empty(queue), .most = limit};
+  return storage::query_list(*impl_->backend, statement, impl_->deadline(), job::error_from);
+}
+
+Result<JobInfo> Jobs::wait(JobId id, Duration timeout, std::stop_token stop) const {
+  if (auto checked = check_wait(timeout); !checked) return std::move(checked).error();
+  const auto until = BootClock::now() + bounded_wait(timeout);
+  const auto topic = "job:" + std::to_string(id);
+  const auto watch = impl_->backend->watch(topic);
+  const std::stop_callback on_stop(stop, [&watch] { watch->wake(); });
+  for (;;) {
+    const bool awaited_already = impl_->awaited->known(topic, BootClock::now());
+    auto job = show(id);
+    if (!job || job::is_final(job->state)) return job;
+    if (stop.stop_requested() || BootClock::now() >= until) {
+      return Error{.code = Errc::busy,
+                   .message = job::describe(id) + " is still " + to_string(job->state) + ", and the waiting is over"};
+    }
+    if (awaited_already) {
+      watch->wait(std::min(until, BootClock::now() + job::look_again));
+    } else {
+      impl_->awaited->tell_store(*impl_->backend, topic, impl_->deadline());
+    }
+  }
+}
+
+// Waiting for jobs of several queues at once.
+struct JobWatch::Impl {
+  std::shared_ptr<const Jobs::Impl> jobs;
+  std::vector<std::string> topics;
+  std::unique_ptr<storage::ChangeWatch> watch;
+
+  /// True: the store did not know of some of them. What came before it was told went unnoticed.
+  bool tell_store() {
+    bool told = false;
+    for (const auto& topic : topics) {
+      if (jobs->awaited->known(topic, BootClock::now())) continue;
+      jobs->awaited->tell_store(*jobs->backend, topic, jobs->deadline());
+      told = true;
+    }
+    return told;
+  }
+};
+
+JobWatch::JobWatch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+JobWatch::JobWatch(JobWatch&&) noexcept = default;
+JobWatch& JobWatch::operator=(JobWatch&&) noexcept = default;
+JobWatch::~JobWatch() = default;
+
+void JobWatch::wait(BootTime until) {
+  if (!impl_->tell_store()) impl_->watch->wait(until);
+}
+
+void JobWatch::wake() { impl_->watch->wake(); }
+
+std::shared_ptr<void> Jobs::watch_lease(std::int64_t lease_id, std::function<void(const LeaseNews&)> on_news) const {
+  return impl_->recalls->watch(lease_id, std::move(on_news));
+}
+
+JobWatch Jobs::watch(std::span<const std::string> queues) const {
+  auto impl = std::make_unique<JobWatch::Impl>();
+  impl->jobs = impl_;
+  for (const auto& queue : queues) impl->topics.push_back("queue:" + queue);
+  // A watch knows one topic or all of them.
+  impl->watch = impl_->backend->watch(impl->topics.size() == 1 ? impl->topics.front() : "");
+  return JobWatch(std::move(impl));
+}
+
+}  // namespace leasehold

@@ -1,0 +1,49 @@
+// Tells holders early that somebody has ended their lease, or wants a job under it stopped.
+//
+//   auto watching = recalls->watch(lease_id, [](const LeaseNews& news) { ... });
+//
+// A holder learns both with its next heartbeat, but that may be minutes away. So one thread of the store looks once a
+// second, with a single read for all leases that this process watches. Nothing is read while nothing is watched. A look
+// that fails is not repeated at once: the heartbeats still tell, only later.
+//
+// It polls instead of listening: a read a second costs a server less than another connection for every holder, it works
+// behind poolers, and it is the same on both stores.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "leasehold/held_lease.h"
+#include "leasehold/lease.h"
+#include "storage/backend.h"
+
+namespace leasehold::lease {
+
+/// Threading: from any thread.
+class Recalls {
+ public:
+  /// Runs on the thread of the recalls, again with every look as long as the news is true, and must be quick.
+  using OnNews = std::function<void(const LeaseNews&)>;
+
+  explicit Recalls(std::shared_ptr<storage::Backend> backend);
+  Recalls(const Recalls&) = delete;
+  Recalls& operator=(const Recalls&) = delete;
+  ~Recalls();
+
+  /// Until the returned object is destroyed; afterwards `on_news` neither runs nor will, unless it is `on_news` that
+  /// destroys it. Where no thread is to be had, there is no early news.
+  [[nodiscard]] std::shared_ptr<void> watch(std::int64_t lease_id, OnNews on_news);
+
+ private:
+  struct State;
+  const std::shared_ptr<State> state_;
+  std::mutex starting_;
+  std::thread thread_;
+};
+
+/// For HeldLease: a heartbeat at once when the lease has ended.
+HeldLease::Watch watch_with(std::shared_ptr<Recalls> recalls);
+
+}  // namespace leasehold::lease

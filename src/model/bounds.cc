@@ -1,0 +1,250 @@
+#include "model/bounds.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/time_text.h"
+#include "model/job_text.h"
+
+namespace leasehold {
+namespace {
+
+bool has_control_character(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7F;
+  });
+}
+
+}  // namespace
+
+Result<void> check_name(std::string_view what, std::string_view name) {
+  if (name.empty()) return invalid(fmt::format("the {} is empty", what));
+  if (name.size() > max_name_bytes) {
+    return invalid(
+        fmt::format("the {} has {} bytes, {} are allowed: {}", what, name.size(), max_name_bytes, quoted(name)));
+  }
+  if (has_control_character(name)) return invalid(fmt::format("the {} has control characters: {}", what, quoted(name)));
+  if (!is_utf8(name)) return invalid(fmt::format("the {} is not UTF-8: {}", what, quoted(name)));
+  return {};
+}
+
+Result<void> check_text(std::string_view what, std::string_view text) {
+  if (auto checked = check_size(what, text.size(), max_text_bytes); !checked) return checked;
+  if (text.find('\0') != std::string_view::npos || !is_utf8(text)) {
+    return invalid(fmt::format("the {} is not UTF-8 text: {}", what, quoted(text)));
+  }
+  return {};
+}
+
+Result<void> check_ttl(Duration ttl) {
+  if (ttl < min_ttl || ttl > max_ttl) {
+    return invalid(fmt::format("a ttl of {} is not between {} and {}", format_duration(ttl), format_duration(min_ttl),
+                               format_duration(max_ttl)));
+  }
+  return {};
+}
+
+Result<void> check_wait(Duration wait) {
+  if (wait >= Duration(0)) return {};
+  return invalid(fmt::format("a time to wait of {} is negative", format_duration(wait)));
+}
+
+Result<void> check_moment(std::string_view what, Timestamp moment) {
+  constexpr Timestamp first = std::chrono::sys_days(std::chrono::year(1) / 1 / 1);
+  if (moment >= first && moment < end_of_moments) return {};
+  return invalid(fmt::format("a {} of {} is not in the years 1 to 9999", what, to_string(moment)));
+}
+
+Duration bounded_wait(Duration wait) { return std::min(wait, max_wait); }
+
+Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest) {
+  if (value >= lowest && value <= highest) return {};
+  return invalid(fmt::format("a {} of {} is not between {} and {}", what, value, lowest, highest));
+}
+
+Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t most) {
+  if (bytes <= most) return {};
+  return invalid(fmt::format("the {} has {} bytes, {} are allowed", what, bytes, most));
+}
+
+Result<void> check_limit(int limit) {
+  if (limit < 1) return invalid(fmt::format("a limit of {} shows nothing: write 1 or more", limit));
+  return {};
+}
+
+Result<void> check_holder(const Holder& holder) {
+  if (auto name = check_name("holder name", holder.name); !name) return name;
+  for (const auto* text : {&holder.host, &holder.boot_id, &holder.tty, &holder.instance}) {
+    if (auto checked = check_text("holder", *text); !checked) return checked;
+  }
+  return {};
+}
+
+BootTime trusted_until(BootTime before_sending, Duration ttl, Duration remaining) {
+  const auto margin = std::clamp<Duration>(ttl / 20, std::chrono::milliseconds(5), std::chrono::seconds(1));
+  return before_sending + std::min(ttl, remaining) - margin;
+}
+
+namespace {
+
+Result<void> check_key(std::string_view what, std::string_view key) {
+  if (key.empty()) return {};
+  return check_name(what, key);
+}
+
+Result<void> check_tags(const std::vector<std::string>& tags) {
+  if (tags.size() > max_tags)
+    return invalid(fmt::format("{} tags are too many, {} are allowed", tags.size(), max_tags));
+  for (const auto& tag : tags) {
+    if (auto checked = check_name("tag", tag); !checked) return checked;
+    if (auto checked = check_size("tag", tag.size(), max_tag_bytes); !checked) return checked;
+  }
+  return {};
+}
+
+Result<void> check_predecessors(const std::vector<JobId>& after) {
+  if (after.size() <= max_predecessors) return {};
+  return invalid(fmt::format("a job cannot run after {} others, {} are allowed", after.size(), max_predecessors));
+}
+
+Result<void> check_backoff(const Backoff& backoff) {
+  if (auto checked = check_delay("backoff", backoff.base); !checked) return checked;
+  return check_delay("longest backoff", backoff.most);
+}
+
+Result<void> check_times(const NewJob& job) {
+  if (job.run_at && job.delay != Duration(0)) return invalid("a job has a delay or a time to run at, not both");
+  if (job.run_at) return check_moment("time to run at", *job.run_at);
+  return check_delay("delay", job.delay);
+}
+
+}  // namespace
+
+Result<void> check_delay(std::string_view what, Duration delay) {
+  if (delay >= Duration(0) && delay <= max_delay) return {};
+  return invalid(fmt::format("a {} of {} is not between 0s and 100 years", what, format_duration(delay)));
+}
+
+Result<void> check_most(int most) { return check_range("claim", most, 1, max_claim); }
+
+Result<void> check_new_job(const NewJob& job) {
+  using Priority = std::numeric_limits<std::int16_t>;
+  if (auto checked = check_size("payload", job.payload.size(), max_payload_bytes); !checked) return checked;
+  if (auto checked = check_range("priority", job.priority, Priority::min(), Priority::max()); !checked) return checked;
+  if (auto checked = check_times(job); !checked) return checked;
+  if (auto checked = check_key("dedupe key", job.dedupe_key); !checked) return checked;
+  if (auto checked = check_key("limit key", job.limit_key); !checked) return checked;
+  if (auto checked = check_range("failure budget", job.failure_budget, 1, max_budget); !checked) return checked;
+  if (auto checked = check_range("crash budget", job.crash_budget, 1, max_budget); !checked) return checked;
+  if (auto checked = check_backoff(job.backoff); !checked) return checked;
+  if (auto checked = check_predecessors(job.after); !checked) return checked;
+  return check_tags(job.tags);
+}
+
+Result<void> check_result(std::string_view result) { return check_size("result", result.size(), max_result_bytes); }
+
+Result<void> check_progress(const Progress& progress) {
+  if (progress.percent) {
+    if (auto checked = check_range("percentage", *progress.percent, 0, 100); !checked) return checked;
+  }
+  if (progress.stage.empty()) return {};
+  if (auto checked = check_name("stage", progress.stage); !checked) return checked;
+  return check_size("stage", progress.stage.size(), max_stage_bytes);
+}
+
+Result<void> check_queue_settings(const QueueSettings& settings) {
+  constexpr auto most = std::numeric_limits<int>::max();
+  for (const auto& [what, limit] :
+       {std::pair{"limit of running jobs", settings.max_running}, std::pair{"limit per key", settings.max_per_key},
+        std::pair{"rate", settings.rate_count}}) {
+    if (auto checked = check_range(what, limit.value_or(0), 0, most); !checked) return checked;
+  }
+  const auto period = settings.rate_period.value_or(Duration(0));
+  if (auto checked = check_delay("period", period); !checked) return checked;
+  const auto count = settings.rate_count.value_or(0);
+  if ((count > 0) != (period > Duration(0))) {
+    return invalid("a rate needs a count and a period: so many claims in this time");
+  }
+  // The stores count in whole microseconds.
+  if (count > period.count()) {
+    return invalid(fmt::format("a rate of {} is more than one claim per microsecond",
+                               format_rate({.count = count, .period = period})));
+  }
+  const auto ttl = settings.default_ttl.value_or(Duration(0));
+  return ttl == Duration(0) ? Result<void>() : check_ttl(ttl);
+}
+
+namespace {
+
+/// `what` is for the message: "cursor".
+Result<void> check_json(std::string_view what, std::string_view text) {
+  if (auto checked = check_size(what, text.size(), max_chunk_json_bytes); !checked) return checked;
+  if (!is_json(text)) return invalid(fmt::format("{} is not JSON: {}", what, quoted(text)));
+  return {};
+}
+
+Result<void> check_no_key_twice(std::span<const PlannedChunk> chunks) {
+  std::vector<std::string_view> keys;
+  keys.reserve(chunks.size());
+  for (const auto& chunk : chunks) keys.push_back(chunk.key);
+  std::sort(keys.begin(), keys.end());
+  const auto twice = std::adjacent_find(keys.begin(), keys.end());
+  if (twice == keys.end()) return {};
+  return invalid(fmt::format("the plan has chunk {} twice", quoted(*twice)));
+}
+
+Result<void> check_planned(const PlannedChunk& chunk) {
+  if (auto checked = check_name("chunk key", chunk.key); !checked) return checked;
+  // The message is made only where it is needed: a plan may have millions of chunks.
+  if (chunk.spec.size() <= max_chunk_json_bytes && is_json(chunk.spec)) return {};
+  return check_json("spec of chunk " + quoted(chunk.key), chunk.spec);
+}
+
+}  // namespace
+
+Result<void> check_chunk(std::string_view set, std::string_view key) {
+  if (auto checked = check_name("set name", set); !checked) return checked;
+  return check_name("chunk key", key);
+}
+
+Result<void> check_plan(std::string_view set, std::span<const PlannedChunk> chunks, const PlanOptions& options) {
+  if (auto checked = check_name("set name", set); !checked) return checked;
+  if (auto checked = check_name("planner version", options.planner); !checked) return checked;
+  if (auto checked = check_chunk_settings(options.settings); !checked) return checked;
+  for (const auto& chunk : chunks) {
+    if (auto checked = check_planned(chunk); !checked) return checked;
+  }
+  return check_no_key_twice(chunks);
+}
+
+Result<void> check_chunk_settings(const ChunkSetSettings& settings) {
+  for (const auto& [what, budget] :
+       {std::pair{"failure budget", settings.failure_budget}, std::pair{"crash budget", settings.crash_budget}}) {
+    if (auto checked = check_range(what, budget.value_or(1), 1, max_budget); !checked) return checked;
+  }
+  for (const auto& [what, backoff] :
+       {std::pair{"backoff", settings.backoff_base}, std::pair{"longest backoff", settings.backoff_most}}) {
+    if (auto checked = check_delay(what, backoff.value_or(Duration(0))); !checked) return checked;
+  }
+  return settings.default_ttl ? check_ttl(*settings.default_ttl) : Result<void>();
+}
+
+Result<void> check_chunk_save(const ChunkSave& save) {
+  if (auto checked = check_range("row count", save.rows.value_or(0), 0, max_rows); !checked) return checked;
+  return save.cursor ? check_json("cursor", *save.cursor) : Result<void>();
+}
+
+Result<void> check_chunk_reset(const ChunkReset& reset) {
+  if (reset.which == ChunkReset::Which::keys && reset.keys.empty()) return invalid("no chunk to reset was named");
+  for (const auto& key : reset.keys) {
+    if (auto checked = check_name("chunk key", key); !checked) return checked;
+  }
+  return check_delay("age", reset.older_than);
+}
+
+}  // namespace leasehold

@@ -1,0 +1,170 @@
+// Chunks, their sets and rate limits, described.
+#include "model/describe.h"
+
+namespace leasehold::model {
+
+Described describe(Type<Chunk>) {
+  static constexpr auto fields = fields_of<Chunk>({
+      field<&Chunk::set>("set"),
+      field<&Chunk::key>("key"),
+      field<&Chunk::token>("token"),
+      field<&Chunk::position>("position"),
+      field<&Chunk::hash>("hash"),
+      field<&Chunk::attempt>("attempt"),
+      field<&Chunk::rows>("rows"),
+      field<&Chunk::previous_holder>("previous_holder").or_null(),
+      field<&Chunk::previous_host>("previous_host").or_null(),
+      field<&Chunk::synced_at>("synced_at"),
+      field<&Chunk::spec>("spec").as(Kind::json),
+      field<&Chunk::cursor>("cursor").as(Kind::json),
+  });
+  return {"Chunk", fields};
+}
+
+Described describe(Type<ChunkGrant>) {
+  static constexpr auto fields = fields_of<ChunkGrant>({
+      field<&ChunkGrant::lease_id>("lease_id"),
+      field<&ChunkGrant::holder>("holder"),
+      field<&ChunkGrant::ttl>("ttl_seconds"),
+      field<&ChunkGrant::expires_at>("expires_at"),
+      field<&ChunkGrant::trusted_until>("trusted_for_seconds"),
+      field<&ChunkGrant::alone>("alone"),
+      field<&ChunkGrant::replayed>("replayed"),
+      field<&ChunkGrant::chunks>("chunks"),
+  });
+  return {"ChunkGrant", fields};
+}
+
+Described describe(Type<ChunkHeartbeat>) {
+  static constexpr auto fields = fields_of<ChunkHeartbeat>({
+      field<&ChunkHeartbeat::rows>("rows"),
+      field<&ChunkHeartbeat::ttl>("ttl_seconds"),
+      field<&ChunkHeartbeat::expires_at>("expires_at"),
+      field<&ChunkHeartbeat::trusted_until>("trusted_for_seconds"),
+  });
+  return {"ChunkHeartbeat", fields};
+}
+
+Described describe(Type<ChunkSettled>) {
+  static constexpr auto fields = fields_of<ChunkSettled>({
+      field<&ChunkSettled::state>("state"),
+      field<&ChunkSettled::due_at>("due_at"),
+      field<&ChunkSettled::set_state>("set_state"),
+      field<&ChunkSettled::replayed>("replayed"),
+  });
+  return {"ChunkSettled", fields};
+}
+
+Described describe(Type<ChunkInfo>) {
+  static constexpr auto fields = fields_of<ChunkInfo>({
+      field<&ChunkInfo::set>("set"),
+      field<&ChunkInfo::key>("key"),
+      field<&ChunkInfo::position>("position"),
+      field<&ChunkInfo::state>("state"),
+      field<&ChunkInfo::planner>("planner"),
+      field<&ChunkInfo::hash>("hash"),
+      field<&ChunkInfo::token>("token").or_null(),
+      field<&ChunkInfo::attempts>("attempts"),
+      field<&ChunkInfo::failures>("failures"),
+      field<&ChunkInfo::crashes>("crashes"),
+      field<&ChunkInfo::due_at>("due_at"),
+      field<&ChunkInfo::started_at>("started_at"),
+      field<&ChunkInfo::finished_at>("finished_at"),
+      field<&ChunkInfo::synced_at>("synced_at"),
+      field<&ChunkInfo::saved_at>("saved_at"),
+      field<&ChunkInfo::rows>("rows"),
+      field<&ChunkInfo::holder>("holder").or_null(),
+      field<&ChunkInfo::host>("host").or_null(),
+      field<&ChunkInfo::pid>("pid").or_null(),
+      field<&ChunkInfo::tty>("tty").or_null(),
+      field<&ChunkInfo::heartbeat_at>("heartbeat_at"),
+      field<&ChunkInfo::expires_at>("expires_at"),
+      field<&ChunkInfo::error>("error").or_null(),
+      field<&ChunkInfo::note>("note").or_null(),
+      field<&ChunkInfo::store_now>("store_now"),
+      field<&ChunkInfo::spec>("spec").as(Kind::json),
+      field<&ChunkInfo::cursor>("cursor").as(Kind::json),
+  });
+  return {"ChunkInfo", fields};
+}
+
+Described describe(Type<ChunkSetInfo>) {
+  static constexpr auto fields = fields_of<ChunkSetInfo>({
+      field<&ChunkSetInfo::name>("name"),
+      field<&ChunkSetInfo::state>("state"),
+      field<&ChunkSetInfo::summary>("summary"),
+      field<&ChunkSetInfo::planner>("planner"),
+      field<&ChunkSetInfo::planned_at>("planned_at"),
+      field<&ChunkSetInfo::total>("total"),
+      field<&ChunkSetInfo::available>("available"),
+      field<&ChunkSetInfo::deferred>("deferred"),
+      field<&ChunkSetInfo::running>("running"),
+      field<&ChunkSetInfo::expired>("expired"),
+      field<&ChunkSetInfo::completed>("completed"),
+      field<&ChunkSetInfo::skipped>("skipped"),
+      field<&ChunkSetInfo::exhausted>("exhausted"),
+      field<&ChunkSetInfo::rows>("rows"),
+      field<&ChunkSetInfo::attempts>("attempts"),
+      field<&ChunkSetInfo::started_at>("started_at"),
+      field<&ChunkSetInfo::finished_at>("finished_at"),
+      field<&ChunkSetInfo::oldest_sync>("oldest_sync"),
+      field<&ChunkSetInfo::job_id>("job_id").or_null(),
+      field<&ChunkSetInfo::failure_budget>("failure_budget"),
+      field<&ChunkSetInfo::crash_budget>("crash_budget"),
+      field<&ChunkSetInfo::backoff_base>("backoff_base_seconds"),
+      field<&ChunkSetInfo::backoff_most>("backoff_most_seconds"),
+      field<&ChunkSetInfo::default_ttl>("default_ttl_seconds"),
+      field<&ChunkSetInfo::store_now>("store_now"),
+  });
+  return {"ChunkSetInfo", fields};
+}
+
+Described describe(Type<PlanOutcome>) {
+  static constexpr auto fields = fields_of<PlanOutcome>({
+      field<&PlanOutcome::created>("created"),
+      field<&PlanOutcome::added>("added"),
+      field<&PlanOutcome::replaced>("replaced"),
+      field<&PlanOutcome::removed>("removed"),
+      field<&PlanOutcome::kept>("kept"),
+      field<&PlanOutcome::differing>("differing"),
+      field<&PlanOutcome::left>("left"),
+      field<&PlanOutcome::total>("total"),
+      field<&PlanOutcome::state>("state"),
+  });
+  return {"PlanOutcome", fields};
+}
+
+Described describe(Type<ChunkResetOutcome>) {
+  static constexpr auto fields = fields_of<ChunkResetOutcome>({
+      field<&ChunkResetOutcome::reset>("reset"),
+      field<&ChunkResetOutcome::running>("running"),
+      field<&ChunkResetOutcome::missing>("missing"),
+  });
+  return {"ChunkResetOutcome", fields};
+}
+
+Described describe(Type<LimitInfo>) {
+  static constexpr auto fields = fields_of<LimitInfo>({
+      field<&LimitInfo::name>("name"),
+      field<&LimitInfo::every>("every_seconds"),
+      field<&LimitInfo::burst>("burst"),
+      field<&LimitInfo::next_at>("next_at"),
+      field<&LimitInfo::taken>("taken"),
+      field<&LimitInfo::taken_at>("taken_at"),
+      field<&LimitInfo::holder>("holder").or_null(),
+      field<&LimitInfo::host>("host").or_null(),
+      field<&LimitInfo::store_now>("store_now"),
+  });
+  return {"LimitInfo", fields};
+}
+
+Described describe(Type<LimitSlot>) {
+  static constexpr auto fields = fields_of<LimitSlot>({
+      field<&LimitSlot::at>("at"),
+      field<&LimitSlot::waited>("waited_seconds"),
+      field<&LimitSlot::every>("every_seconds"),
+  });
+  return {"LimitSlot", fields};
+}
+
+}  // namespace leasehold::model

@@ -1,0 +1,74 @@
+// The structs that are described. Their tables stand in lease.cc, job.cc, chunk.cc, session.cc, schedule.cc, store.cc.
+#pragma once
+
+#include "leasehold/chunk.h"
+#include "leasehold/events.h"
+#include "leasehold/item.h"
+#include "leasehold/job.h"
+#include "leasehold/lease.h"
+#include "leasehold/limit.h"
+#include "leasehold/lock.h"
+#include "leasehold/migrations.h"
+#include "leasehold/queue.h"
+#include "leasehold/recovery.h"
+#include "leasehold/result.h"
+#include "leasehold/schedule.h"
+#include "leasehold/session.h"
+#include "leasehold/store.h"
+#include "model/field.h"
+
+namespace leasehold::model {
+
+Described describe(Type<Holder>);
+Described describe(Type<LeaseInfo>);
+Described describe(Type<Grant>);
+Described describe(Type<LockInfo>);
+Described describe(Type<LockHolder>);
+Described describe(Type<Error>);
+
+Described describe(Type<Enqueued>);
+Described describe(Type<Job>);
+Described describe(Type<JobGrant>);
+Described describe(Type<JobHeartbeat>);
+Described describe(Type<Settled>);
+Described describe(Type<JobAttempt>);
+Described describe(Type<Predecessor>);
+Described describe(Type<JobInfo>);
+Described describe(Type<JobError>);
+Described describe(Type<QueueInfo>);
+
+Described describe(Type<Chunk>);
+Described describe(Type<ChunkGrant>);
+Described describe(Type<ChunkHeartbeat>);
+Described describe(Type<ChunkSettled>);
+Described describe(Type<ChunkInfo>);
+Described describe(Type<ChunkSetInfo>);
+Described describe(Type<PlanOutcome>);
+Described describe(Type<ChunkResetOutcome>);
+Described describe(Type<LimitInfo>);
+Described describe(Type<LimitSlot>);
+
+Described describe(Type<SessionInfo>);
+Described describe(Type<SessionClosed>);
+Described describe(Type<ItemInfo>);
+Described describe(Type<Claim>);
+Described describe(Type<ClaimInfo>);
+
+Described describe(Type<ScheduleOptions>);
+Described describe(Type<ScheduleInfo>);
+Described describe(Type<ScheduleRun>);
+Described describe(Type<RunInfo>);
+Described describe(Type<Defined>);
+Described describe(Type<Finished>);
+
+Described describe(Type<Event>);
+Described describe(Type<StoreStatus>);
+Described describe(Type<Pruned>);
+Described describe(Type<Recovered>);
+Described describe(Type<RecoveryTotal>);
+Described describe(Type<RecoveryStats>);
+Described describe(Type<Finding>);
+Described describe(Type<MigrationInfo>);
+Described describe(Type<Drift>);
+
+}  // namespace leasehold::model

@@ -1,0 +1,172 @@
+// Jobs and queues, described.
+#include "model/describe.h"
+
+namespace leasehold::model {
+namespace {
+
+/// Only a job that runs after others has a rule for when they fail.
+constexpr auto if_failed_of = [](const JobInfo& job) {
+  return job.predecessors.empty() ? std::nullopt : std::optional(job.if_failed);
+};
+
+}  // namespace
+
+Described describe(Type<Enqueued>) {
+  static constexpr auto fields = fields_of<Enqueued>({
+      field<&Enqueued::id>("id"),
+      field<&Enqueued::created>("created"),
+      field<&Enqueued::state>("state"),
+  });
+  return {"Enqueued", fields};
+}
+
+Described describe(Type<Job>) {
+  static constexpr auto fields = fields_of<Job>({
+      field<&Job::id>("id"),
+      field<&Job::token>("token"),
+      field<&Job::queue>("queue"),
+      field<&Job::priority>("priority"),
+      field<&Job::attempt>("attempt"),
+      field<&Job::created_at>("created_at"),
+      field<&Job::schedule>("schedule").or_null(),
+      field<&Job::occurrence>("occurrence"),
+      field<&Job::payload>("payload").as(Kind::bytes),
+  });
+  return {"Job", fields};
+}
+
+Described describe(Type<JobGrant>) {
+  static constexpr auto fields = fields_of<JobGrant>({
+      field<&JobGrant::jobs>("jobs"),
+      field<&JobGrant::token>("token"),
+      field<&JobGrant::lease_id>("lease_id"),
+      field<&JobGrant::holder>("holder"),
+      field<&JobGrant::ttl>("ttl_seconds"),
+      field<&JobGrant::expires_at>("expires_at"),
+      field<&JobGrant::trusted_until>("trusted_for_seconds"),
+      field<&JobGrant::alone>("alone"),
+      field<&JobGrant::replayed>("replayed"),
+  });
+  return {"JobGrant", fields};
+}
+
+Described describe(Type<JobHeartbeat>) {
+  static constexpr auto fields = fields_of<JobHeartbeat>({
+      field<&JobHeartbeat::ttl>("ttl_seconds"),
+      field<&JobHeartbeat::expires_at>("expires_at"),
+      field<&JobHeartbeat::trusted_until>("trusted_for_seconds"),
+      field<&JobHeartbeat::cancel_requested>("cancel_requested"),
+  });
+  return {"JobHeartbeat", fields};
+}
+
+Described describe(Type<Settled>) {
+  static constexpr auto fields = fields_of<Settled>({
+      field<&Settled::state>("state"),
+      field<&Settled::due_at>("due_at"),
+      field<&Settled::replayed>("replayed"),
+  });
+  return {"Settled", fields};
+}
+
+Described describe(Type<JobAttempt>) {
+  static constexpr auto fields = fields_of<JobAttempt>({
+      field<&JobAttempt::number>("number"),
+      field<&JobAttempt::token>("token"),
+      field<&JobAttempt::outcome>("outcome"),
+      field<&JobAttempt::holder>("holder").or_null(),
+      field<&JobAttempt::host>("host").or_null(),
+      field<&JobAttempt::pid>("pid").or_null(),
+      field<&JobAttempt::started_at>("started_at"),
+      field<&JobAttempt::ended_at>("ended_at"),
+      field<&JobAttempt::error>("error").or_null(),
+  });
+  return {"JobAttempt", fields};
+}
+
+Described describe(Type<Predecessor>) {
+  static constexpr auto fields = fields_of<Predecessor>({
+      field<&Predecessor::id>("id"),
+      field<&Predecessor::state>("state"),
+  });
+  return {"Predecessor", fields};
+}
+
+Described describe(Type<JobInfo>) {
+  static constexpr auto fields = fields_of<JobInfo>({
+      field<&JobInfo::id>("id"),
+      field<&JobInfo::queue>("queue"),
+      field<&JobInfo::state>("state"),
+      field<&JobInfo::priority>("priority"),
+      field<&JobInfo::created_at>("created_at"),
+      field<&JobInfo::due_at>("due_at"),
+      field<&JobInfo::finished_at>("finished_at"),
+      field<&JobInfo::token>("token").or_null(),
+      field<&JobInfo::attempts>("attempts"),
+      field<&JobInfo::failures>("failures"),
+      field<&JobInfo::failure_budget>("failure_budget"),
+      field<&JobInfo::crashes>("crashes"),
+      field<&JobInfo::crash_budget>("crash_budget"),
+      field<&JobInfo::holder>("holder").or_null(),
+      field<&JobInfo::host>("host").or_null(),
+      field<&JobInfo::pid>("pid").or_null(),
+      field<&JobInfo::heartbeat_at>("heartbeat_at"),
+      field<&JobInfo::expires_at>("expires_at"),
+      field<&JobInfo::percent>("percent"),
+      field<&JobInfo::message>("message").or_null(),
+      field<&JobInfo::stage>("stage").or_null(),
+      field<&JobInfo::cancel_requested>("cancel_requested"),
+      field<&JobInfo::dedupe_key>("dedupe_key").or_null(),
+      field<&JobInfo::limit_key>("limit_key").or_null(),
+      field<&JobInfo::schedule>("schedule").or_null(),
+      field<&JobInfo::occurrence>("occurrence"),
+      field<&JobInfo::tags>("tags"),
+      field<&JobInfo::after>("after"),
+      field<&JobInfo::predecessors>("predecessors"),
+      field<if_failed_of>("if_failed"),
+      hidden<&JobInfo::if_failed>(),
+      field<&JobInfo::error>("error").or_null(),
+      field<&JobInfo::store_now>("store_now"),
+  });
+  return {"JobInfo", fields};
+}
+
+Described describe(Type<JobError>) {
+  static constexpr auto fields = fields_of<JobError>({
+      field<&JobError::id>("id"),
+      field<&JobError::queue>("queue"),
+      field<&JobError::token>("token"),
+      field<&JobError::at>("at"),
+      field<&JobError::outcome>("outcome"),
+      field<&JobError::holder>("holder").or_null(),
+      field<&JobError::error>("error"),
+  });
+  return {"JobError", fields};
+}
+
+Described describe(Type<QueueInfo>) {
+  static constexpr auto fields = fields_of<QueueInfo>({
+      field<&QueueInfo::name>("name"),
+      field<&QueueInfo::paused>("paused"),
+      field<&QueueInfo::pause_reason>("pause_reason").or_null(),
+      field<&QueueInfo::max_running>("max_running").or_null(),
+      field<&QueueInfo::max_per_key>("max_per_key").or_null(),
+      field<&QueueInfo::rate_count>("rate_count").or_null(),
+      field<&QueueInfo::rate_period>("rate_period_seconds").or_null(),
+      field<&QueueInfo::default_ttl>("default_ttl_seconds").or_null(),
+      field<&QueueInfo::available>("available"),
+      field<&QueueInfo::deferred>("deferred"),
+      field<&QueueInfo::blocked>("blocked"),
+      field<&QueueInfo::running>("running"),
+      field<&QueueInfo::expired>("expired"),
+      field<&QueueInfo::failed>("failed"),
+      field<&QueueInfo::oldest_at>("oldest_at"),
+      field<&QueueInfo::next_due_at>("next_due_at"),
+      field<&QueueInfo::completed_last_minute>("completed_last_minute"),
+      field<&QueueInfo::failed_last_minute>("failed_last_minute"),
+      field<&QueueInfo::store_now>("store_now"),
+  });
+  return {"QueueInfo", fields};
+}
+
+}  // namespace leasehold::model

@@ -1,0 +1,136 @@
+// Leases, locks and refusals, described.
+#include <algorithm>
+
+#include "base/time_text.h"
+#include "model/describe.h"
+
+namespace leasehold::model {
+namespace {
+
+/// A claimed item's lease also tells whose it is, what that session does, and since when.
+constexpr auto of_item = [](const LeaseInfo& lease) { return !lease.session.empty(); };
+
+/// A refusal about a job does not know every time of the lease that decided it.
+constexpr auto tells_heartbeat = [](const LeaseInfo& lease) {
+  return of_item(lease) || (lease.state != LeaseState::free && lease.heartbeat_at != Timestamp{});
+};
+
+constexpr auto progress_age = [](const LeaseInfo& lease) -> std::optional<Duration> {
+  if (!of_item(lease) || !lease.progress_at) return std::nullopt;
+  return lease.store_now - *lease.progress_at;
+};
+
+constexpr auto progress_age_human = [](const LeaseInfo& lease) -> std::optional<std::string> {
+  const auto age = progress_age(lease);
+  return age ? std::optional(format_age(*age)) : std::nullopt;
+};
+
+constexpr auto item_minutes = [](const LeaseInfo& lease) -> std::optional<std::int64_t> {
+  if (!of_item(lease) || !lease.taken_at) return std::nullopt;
+  return whole_minutes(lease.ended_at.value_or(lease.store_now) - *lease.taken_at);
+};
+
+constexpr auto frees_in = [](const LeaseInfo& lease) -> std::optional<Duration> {
+  if (lease.state == LeaseState::free) return std::nullopt;
+  return std::max(lease.frees_in(), Duration::zero());
+};
+
+}  // namespace
+
+Described describe(Type<Holder>) {
+  static constexpr auto fields = fields_of<Holder>({
+      field<&Holder::name>("name"),
+      field<&Holder::host>("host"),
+      field<&Holder::pid>("pid").or_null(),
+      field<&Holder::tty>("tty").or_null(),
+      field<&Holder::boot_id>("boot_id").or_null(),
+      field<&Holder::process_start>("process_start").or_null(),
+      field<&Holder::instance>("instance").or_null(),
+  });
+  return {"Holder", fields};
+}
+
+Described describe(Type<LeaseInfo>) {
+  static constexpr auto fields = fields_of<LeaseInfo>({
+      field<&LeaseInfo::kind>("kind"),
+      field<&LeaseInfo::key>("key"),
+      field<&LeaseInfo::state>("state"),
+      field<&LeaseInfo::token>("token").or_null(),
+      field<&LeaseInfo::holder>("holder"),
+      field<&LeaseInfo::ttl>("ttl_seconds"),
+      field<&LeaseInfo::acquired_at>("acquired_at").or_null(),
+      field<&LeaseInfo::heartbeat_at>("heartbeat_at").or_null(),
+      field<&LeaseInfo::expires_at>("expires_at").or_null(),
+      field<&LeaseInfo::ended_at>("ended_at"),
+      field<&LeaseInfo::end_reason>("end_reason").or_null(),
+      field<&LeaseInfo::end_detail>("end_detail").or_null(),
+      field<&LeaseInfo::waiters>("waiters"),
+      field<&LeaseInfo::store_now>("store_now"),
+      field<&LeaseInfo::session>("session").when<of_item>(),
+      field<&LeaseInfo::label>("label").when<of_item>(),
+      field<&LeaseInfo::taken_at>("taken_at").when<of_item>(),
+      field<&LeaseInfo::progress_at>("progress_at").when<of_item>(),
+      field<&LeaseInfo::heartbeat_age>("heartbeat_age_seconds").when<tells_heartbeat>(),
+      field<[](const LeaseInfo& lease) { return format_age(lease.heartbeat_age()); }>("heartbeat_age_human")
+          .when<of_item>(),
+      field<progress_age>("progress_age_seconds").if_any(),
+      field<progress_age_human>("progress_age_human").if_any(),
+      field<item_minutes>("claim_duration_minutes").if_any(),
+      field<frees_in>("frees_in_seconds").if_any(),
+  });
+  return {"LeaseInfo", fields};
+}
+
+Described describe(Type<Grant>) {
+  static constexpr auto fields = fields_of<Grant>({
+      field<&Grant::key>("key"),
+      field<&Grant::token>("token"),
+      field<&Grant::holder>("holder"),
+      field<&Grant::ttl>("ttl_seconds"),
+      field<&Grant::acquired_at>("acquired_at"),
+      field<&Grant::expires_at>("expires_at"),
+      field<&Grant::trusted_until>("trusted_for_seconds"),
+      field<&Grant::replayed>("replayed"),
+      hidden<&Grant::lease_id>(),
+  });
+  return {"Grant", fields};
+}
+
+Described describe(Type<LockInfo>) {
+  static constexpr auto fields = fields_of<LockInfo>({
+      base<LockInfo, LeaseInfo>(),
+      field<&LockInfo::holders>("holders"),
+      field<&LockInfo::permits>("permits"),
+      field<&LockInfo::capacity>("capacity"),
+      field<&LockInfo::free_at>("free_at"),
+      field<&LockInfo::delayed>("delayed"),
+      field<&LockInfo::together>("together"),
+  });
+  return {"LockInfo", fields};
+}
+
+Described describe(Type<LockHolder>) {
+  static constexpr auto fields = fields_of<LockHolder>({
+      base<LockHolder, LeaseInfo>(),
+      field<&LockHolder::permits>("permits"),
+      field<&LockHolder::capacity>("capacity"),
+      field<&LockHolder::free_at>("free_at"),
+  });
+  return {"LockHolder", fields};
+}
+
+Described describe(Type<Error>) {
+  static constexpr auto fields = fields_of<Error>({
+      field<[](const Error& error) { return to_string(error.code); }>("code"),
+      hidden<&Error::code>(),
+      field<&Error::message>("message"),
+      field<&Error::lost_reason>("reason").if_any(),
+      field<&Error::current>("current").if_any(),
+      field<&Error::retry_at>("retry_at").if_any(),
+      field<&Error::retry_in>("retry_in_seconds").if_any(),
+      hidden<&Error::detail>(),
+  });
+  return {"Error", fields};
+}
+
+}  // namespace leasehold::model

@@ -1,0 +1,127 @@
+// Sessions, items and claims, described. Ages are told three times: as a moment, in seconds and in words.
+#include <algorithm>
+
+#include "base/time_text.h"
+#include "model/describe.h"
+
+namespace leasehold::model {
+namespace {
+
+/// A process of this host that is gone makes its session stale before its time; what is closed does not become it.
+constexpr auto until_stale = [](const SessionInfo& session) -> std::optional<Duration> {
+  if (session.status == SessionStatus::released) return std::nullopt;
+  if (session.status == SessionStatus::stale) return std::min(session.until_stale(), Duration::zero());
+  return session.until_stale();
+};
+
+/// The item it took last, of those it has.
+constexpr auto minutes_of_latest_claim = [](const SessionInfo& session) -> std::optional<std::int64_t> {
+  if (!session.item_taken_at) return std::nullopt;
+  return whole_minutes(session.store_now - *session.item_taken_at);
+};
+
+constexpr auto minutes_of_claim = [](const ClaimInfo& claim) {
+  return whole_minutes(claim.ended_at.value_or(claim.store_now) - claim.taken_at);
+};
+
+}  // namespace
+
+Described describe(Type<SessionInfo>) {
+  static constexpr auto fields = fields_of<SessionInfo>({
+      field<&SessionInfo::id>("id"),
+      field<&SessionInfo::status>("computed_status"),
+      field<&SessionInfo::token>("token"),
+      field<&SessionInfo::holder>("holder"),
+      field<&SessionInfo::label>("label"),
+      field<&SessionInfo::codebase>("codebase"),
+      field<&SessionInfo::track>("track"),
+      field<&SessionInfo::exclusive>("exclusive"),
+      field<&SessionInfo::ttl>("stale_after_seconds"),
+      field<&SessionInfo::opened_at>("opened_at"),
+      field<&SessionInfo::heartbeat_at>("heartbeat_at"),
+      field<&SessionInfo::heartbeat_age>("heartbeat_age_seconds"),
+      field<[](const SessionInfo& session) { return format_age(session.heartbeat_age()); }>("heartbeat_age_human"),
+      field<[](const SessionInfo& session) { return whole_minutes(session.heartbeat_age()); }>("heartbeat_age_minutes"),
+      field<&SessionInfo::progress_at>("progress_at"),
+      field<&SessionInfo::progress_age>("progress_age_seconds"),
+      field<[](const SessionInfo& session) { return format_age(session.progress_age()); }>("progress_age_human"),
+      field<[](const SessionInfo& session) { return whole_minutes(session.progress_age()); }>("progress_age_minutes"),
+      field<&SessionInfo::progress>("progress").or_null(),
+      field<&SessionInfo::expires_at>("expires_at"),
+      field<until_stale>("seconds_until_stale"),
+      field<&SessionInfo::parked_until>("parked_until"),
+      field<&SessionInfo::ends_by>("ends_by"),
+      field<&SessionInfo::ended_at>("ended_at"),
+      field<&SessionInfo::end_reason>("end_reason").or_null(),
+      field<&SessionInfo::end_detail>("end_detail").or_null(),
+      field<&SessionInfo::claims>("claims"),
+      field<&SessionInfo::item>("item").or_null(),
+      field<&SessionInfo::item_taken_at>("item_taken_at"),
+      field<minutes_of_latest_claim>("claim_duration_minutes"),
+      field<&SessionInfo::store_now>("store_now"),
+      field<&SessionInfo::metadata>("metadata").as(Kind::json),
+  });
+  return {"SessionInfo", fields};
+}
+
+Described describe(Type<SessionClosed>) {
+  static constexpr auto fields = fields_of<SessionClosed>({
+      field<&SessionClosed::items>("items"),
+  });
+  return {"SessionClosed", fields};
+}
+
+Described describe(Type<ItemInfo>) {
+  static constexpr auto fields = fields_of<ItemInfo>({
+      field<&ItemInfo::key>("key"),
+      field<&ItemInfo::title>("title"),
+      field<&ItemInfo::parent>("parent").or_null(),
+      field<&ItemInfo::conflicts>("conflicts"),
+      field<&ItemInfo::state>("state"),
+      field<&ItemInfo::is_working_on>("is_working_on"),
+      field<&ItemInfo::active_session_id>("active_session_id").or_null(),
+      field<&ItemInfo::token>("token").or_null(),
+      field<&ItemInfo::created_at>("created_at"),
+      field<&ItemInfo::done_at>("done_at"),
+      field<&ItemInfo::done_by>("done_by").or_null(),
+      field<&ItemInfo::owner>("owner"),
+      field<&ItemInfo::store_now>("store_now"),
+      field<&ItemInfo::metadata>("metadata").as(Kind::json),
+  });
+  return {"ItemInfo", fields};
+}
+
+Described describe(Type<Claim>) {
+  static constexpr auto fields = fields_of<Claim>({
+      field<&Claim::item>("item"),
+      field<&Claim::token>("token"),
+      field<&Claim::session>("session"),
+      field<&Claim::taken_at>("taken_at"),
+      field<&Claim::expires_at>("expires_at"),
+      field<&Claim::previous_session>("previous_session").or_null(),
+      field<&Claim::previous_holder>("previous_holder").or_null(),
+      field<&Claim::created>("created"),
+      field<&Claim::replayed>("replayed"),
+  });
+  return {"Claim", fields};
+}
+
+Described describe(Type<ClaimInfo>) {
+  static constexpr auto fields = fields_of<ClaimInfo>({
+      field<&ClaimInfo::item>("item"),
+      field<&ClaimInfo::title>("title"),
+      field<&ClaimInfo::token>("token"),
+      field<&ClaimInfo::session>("session"),
+      field<&ClaimInfo::active>("active"),
+      field<&ClaimInfo::taken_at>("taken_at"),
+      field<minutes_of_claim>("claim_duration_minutes"),
+      field<&ClaimInfo::ended_at>("ended_at"),
+      field<&ClaimInfo::end_reason>("end_reason").or_null(),
+      field<&ClaimInfo::end_detail>("end_detail").or_null(),
+      field<&ClaimInfo::owner>("owner"),
+      field<&ClaimInfo::store_now>("store_now"),
+  });
+  return {"ClaimInfo", fields};
+}
+
+}  // namespace leasehold::model

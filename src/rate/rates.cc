@@ -1,0 +1,122 @@
+#include "rate/rates.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/time_text.h"
+#include "lease/answer.h"
+#include "lease/ask.h"
+#include "model/bounds.h"
+#include "storage/query.h"
+
+namespace leasehold {
+
+namespace rate {
+namespace {
+
+LimitInfo info_from(sql::LimitList::Row& row) { return std::move(row).as<LimitInfo>(); }
+
+}  // namespace
+
+Error no_such_limit(std::string_view name) {
+  return {.code = Errc::not_found,
+          .message = "limit " + quoted(name) + " does not exist: say how far apart its turns are"};
+}
+
+Result<void> check_rate(std::optional<Duration> every, std::optional<int> burst) {
+  if (every && (*every < shortest_interval || *every > longest_interval)) {
+    return Error{.code = Errc::invalid_argument,
+                 .message = fmt::format("turns {} apart are not between {} and {} apart", format_duration(*every),
+                                        format_duration(shortest_interval), format_duration(longest_interval))};
+  }
+  return check_range("burst", burst.value_or(1), 1, max_burst);
+}
+
+}  // namespace rate
+
+Result<bool> Limits::set(std::string_view name, Duration every, int burst) const {
+  if (auto checked = check_name("limit name", name); !checked) return std::move(checked).error();
+  if (auto checked = rate::check_rate(every, burst); !checked) return std::move(checked).error();
+  const sql::LimitSet statement{.name = name, .every = every, .burst = burst};
+  auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
+  if (!answer) return std::move(answer).error();
+  return answer->created;
+}
+
+Result<LimitInfo> Limits::show(std::string_view name) const {
+  if (auto checked = check_name("limit name", name); !checked) return std::move(checked).error();
+  const sql::LimitList statement{.name = name};
+  auto limits = storage::query_list(*impl_->backend, statement, impl_->deadline(), rate::info_from);
+  if (!limits) return std::move(limits).error();
+  if (limits->empty()) return rate::no_such_limit(name);
+  return std::move(limits->front());
+}
+
+Result<std::vector<LimitInfo>> Limits::list() const {
+  const sql::LimitList statement{.name = std::nullopt};
+  return storage::query_list(*impl_->backend, statement, impl_->deadline(), rate::info_from);
+}
+
+Result<void> Limits::remove(std::string_view name) const {
+  if (auto checked = check_name("limit name", name); !checked) return checked;
+  auto answer = storage::query_one(*impl_->backend, sql::LimitRemove{.name = name}, impl_->deadline());
+  if (!answer) return std::move(answer).error();
+  if (!answer->removed) return rate::no_such_limit(name);
+  return {};
+}
+
+// Taking a turn: one question to the store, then sleeping until the turn has come.
+namespace rate {
+namespace {
+
+Result<void> check_take(std::string_view name, const TakeOptions& options, std::string_view holder) {
+  if (auto checked = check_name("limit name", name); !checked) return checked;
+  if (auto checked = check_rate(options.every, options.burst); !checked) return checked;
+  if (auto checked = check_wait(options.wait.value_or(Duration(0))); !checked) return checked;
+  return check_name("holder name", holder);
+}
+
+std::optional<Duration> patience_of(const TakeOptions& options) {
+  return options.wait ? std::optional(bounded_wait(*options.wait)) : std::nullopt;
+}
+
+Error take_refusal(const sql::LimitTake::Row& answer, std::string_view name) {
+  const auto what = "limit " + quoted(name);
+  const auto code = answer.outcome.refusal();
+  if (code == Errc::not_found) return no_such_limit(name);
+  if (code != Errc::rate_limited) return lease::odd_answer(what, answer.outcome.word());
+  const auto soon = answer.retry_at.value_or(answer.store_now) - answer.store_now;
+  return {.code = code,
+          .message = fmt::format("{} has no free turn in time; the next one is in {}", what, format_duration(soon)),
+          .retry_at = answer.retry_at,
+          .retry_in = soon};
+}
+
+}  // namespace
+}  // namespace rate
+
+Result<LimitSlot> Limits::take(std::string_view name, const TakeOptions& options) const {
+  const auto self = Holder::self(options.holder);
+  if (auto checked = rate::check_take(name, options, self.name); !checked) return std::move(checked).error();
+  const sql::LimitTake statement{.name = name,
+                                 .every = options.every,
+                                 .burst = options.burst,
+                                 .patience = rate::patience_of(options),
+                                 .holder = self.name,
+                                 .host = self.host};
+  const auto deadline = impl_->deadline();
+  // Also where the answer was lost: at worst one turn is wasted.
+  auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  if (!answer) return std::move(answer).error();
+  if (!answer->outcome.done()) return rate::take_refusal(*answer, name);
+  const auto at = answer->at.value_or(answer->store_now);
+  // The store's clock was read before now, so it is the caller's turn by then at the latest.
+  const auto asked = BootClock::now();
+  if (!sleep_until(asked + (at - answer->store_now), options.stop)) {
+    return Error{.code = Errc::busy, .message = "told to stop before its turn at limit " + quoted(name) + " came"};
+  }
+  return LimitSlot{.at = at, .waited = BootClock::now() - asked, .every = answer->every.value_or(Duration{})};
+}
+
+}  // namespace leasehold

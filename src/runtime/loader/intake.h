@@ -1,0 +1,57 @@
+// Claims chunks for the threads of a loader, one at a time: whoever wants one stands in line, and the first in line
+// waits in the store.
+//
+// Every method may be called from any thread.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <stop_token>
+
+#include "runtime/loader/leases.h"
+#include "runtime/loader/source.h"
+#include "runtime/loader/task.h"
+#include "runtime/shared.h"
+
+namespace leasehold::loader {
+
+class Intake {
+ public:
+  Intake(ChunksSource& source, Leases& leases, const worker::Tell& tell, const LoaderOptions& options)
+      : source_(source), leases_(leases), tell_(tell), once_(options.once), keep_waiting_(options.keep_waiting) {}
+
+  /// The next chunk, as soon as there is one. Nothing: no more will come.
+  TaskPtr next();
+
+  /// Lets everybody go who waits for a chunk.
+  void end() { ending_.request_stop(); }
+
+  // When it has ended by itself.
+
+  /// What asking again does not mend.
+  [[nodiscard]] std::optional<Error> failure() const;
+  /// Why there are no more chunks.
+  [[nodiscard]] std::optional<Error> refusal() const;
+
+ private:
+  Result<TaskPtr> ask();
+  void refused(Error why);
+  void failed(const Error& why);
+  void end_with(std::optional<Error>& reason, Error why);
+  void sleep(Duration length) const;
+
+  ChunksSource& source_;
+  Leases& leases_;
+  const worker::Tell& tell_;
+  const bool once_;
+  const bool keep_waiting_;
+  std::stop_source ending_;
+  std::mutex turn_;
+  // Whose turn it is.
+  GrowingPause pause_;
+  mutable std::mutex mutex_;
+  std::optional<Error> failure_;
+  std::optional<Error> refusal_;
+};
+
+}  // namespace leasehold::loader

@@ -1,0 +1,239 @@
+// One run of a loader, from the first claim to the last verdict.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/quiet_thread.h"
+#include "base/text.h"
+#include "leasehold/loader.h"
+#include "model/bounds.h"
+#include "runtime/loader/intake.h"
+#include "runtime/loader/leases.h"
+#include "runtime/loader/source.h"
+#include "runtime/loader/task.h"
+#include "runtime/shared.h"
+
+namespace leasehold {
+
+namespace loader {
+namespace {
+
+std::int64_t LoadSummary::*counter_of(ChunkVerdict::Kind verdict) {
+  switch (verdict) {
+    case ChunkVerdict::Kind::complete: return &LoadSummary::completed;
+    case ChunkVerdict::Kind::fail: return &LoadSummary::failed;
+    case ChunkVerdict::Kind::release: return &LoadSummary::released;
+    case ChunkVerdict::Kind::skip: break;
+  }
+  return &LoadSummary::skipped;
+}
+
+class Run {
+ public:
+  Run(ChunksSource& source, const ChunkHandler& handler, const LoaderOptions& options, std::stop_token stop)
+      : source_(source),
+        handler_(handler),
+        options_(options),
+        stop_(std::move(stop)),
+        tell_([&options](const Error& error) {
+          if (options.on_trouble) options.on_trouble(error);
+        }),
+        leases_(source, roster_, tell_),
+        intake_(source, leases_, tell_, options) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() { dismiss(); }
+
+  Result<LoadSummary> run() {
+    const std::stop_callback on_stop(stop_, [this] {
+      intake_.end();
+      change([] {});
+    });
+    for (int i = 0; i < options_.concurrency; ++i) start_thread();
+    wait_for_threads(BootTime::max(), [this] { return stop_.stop_requested() || intake_.failure().has_value(); });
+    drain();
+    dismiss();
+    leases_.retire();
+    return conclude();
+  }
+
+ private:
+  // The threads that run handlers.
+
+  void start_thread() {
+    change([this] { ++at_work_; });
+    try {
+      threads_.push_back(start_quiet_thread([this] {
+        while (auto task = intake_.next()) {
+          load(std::move(task));
+          leases_.close_unused();
+        }
+        change([this] { --at_work_; });
+      }));
+    } catch (...) {
+      change([this] { --at_work_; });
+      throw;
+    }
+  }
+
+  /// The task is gone when it returns, and with it one reason to keep its lease.
+  void load(const TaskPtr task) {
+    tally_.add(&LoadSummary::claimed);
+    roster_->add(task);
+    settle(*task, verdict_on(task));
+    roster_->remove(task);
+  }
+
+  ChunkVerdict verdict_on(const TaskPtr& task) {
+    // Nothing was begun. If the lease is lost, settling knows what to make of it.
+    if (stop_.stop_requested() || task->lease->live->lost()) return ChunkVerdict::release();
+    ChunkContext context(task);
+    return worker::verdict_of<ChunkVerdict>([&] { return handler_(task->chunk, context); });
+  }
+
+  /// Only the first verdict of a task counts.
+  void settle(Task& task, ChunkVerdict verdict) {
+    if (!task.begin_verdict()) return;
+    auto settled = task.settle(verdict);
+    if (!settled && settled.error().code == Errc::invalid_argument) {
+      // An error text that is too long, say. The chunk must not stay with us for ever.
+      verdict = ChunkVerdict::fail("the verdict was not accepted: " + settled.error().message);
+      settled = task.settle(verdict);
+    }
+    if (settled) return tally_.add(counter_of(verdict.kind));
+    tally_.add(&LoadSummary::lost);
+    auto why = std::move(settled).error();
+    why.message = "chunk " + task.chunk.key + ": " + why.message;
+    tell_(why);
+  }
+
+  /// Returns when the last handler has.
+  void dismiss() {
+    intake_.end();
+    for (auto& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  // The thread that runs the loader.
+
+  template <typename Change>
+  void change(Change&& how) {
+    {
+      const std::lock_guard lock(mutex_);
+      how();
+    }
+    changed_.notify_all();
+  }
+
+  /// True: none of them is at work any more.
+  template <typename Enough>
+  bool wait_for_threads(BootTime until, Enough&& enough) {
+    std::unique_lock lock(mutex_);
+    wait_until(changed_, lock, until, [&] { return at_work_ == 0 || enough(); });
+    return at_work_ == 0;
+  }
+  bool wait_for_threads(BootTime until) {
+    return wait_for_threads(until, [] { return false; });
+  }
+
+  void drain() {
+    if (wait_for_threads(BootClock::now() + options_.grace)) return;
+    roster_->stop(nullptr, StopReason::draining);
+    const auto running = roster_->tasks();
+    Duration ttl{0};
+    for (const auto& task : running) ttl = std::max(ttl, task->lease->live->ttl());
+    // A sixth of the ttl, as the header says.
+    if (wait_for_threads(BootClock::now() + ttl / 6)) return;
+    for (const auto& task : running) settle(*task, ChunkVerdict::release());
+  }
+
+  Result<LoadSummary> conclude() {
+    if (auto failure = intake_.failure()) return std::move(*failure);
+    auto summary = tally_.summary();
+    if (!stop_.stop_requested()) summary.refusal = intake_.refusal();
+    summary.set = ask_how_the_set_is();
+    return summary;
+  }
+
+  /// Nothing: nobody has the time to wait for the answer.
+  std::optional<ChunkSetInfo> ask_how_the_set_is() {
+    GrowingPause pause;
+    for (;;) {
+      auto set = source_.progress();
+      if (set) return std::move(*set);
+      tell_(set.error());
+      if (!may_repeat(set.error().code)) return std::nullopt;
+      if (!sleep_until(BootClock::now() + pause.next(), stop_)) return std::nullopt;
+    }
+  }
+
+  ChunksSource& source_;
+  const ChunkHandler& handler_;
+  const LoaderOptions& options_;
+  const std::stop_token stop_;
+  const worker::Tell tell_;
+  worker::Tally<LoadSummary> tally_;
+  const std::shared_ptr<Roster> roster_ = std::make_shared<Roster>();
+  Leases leases_;
+  Intake intake_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int at_work_ = 0;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+}  // namespace loader
+
+namespace {
+
+constexpr int most_chunks_at_once = 1000;
+
+Result<void> check_options(const std::string& set, const LoaderOptions& options) {
+  if (auto checked = check_name("set name", set); !checked) return checked;
+  if (options.concurrency < 1 || options.concurrency > most_chunks_at_once) {
+    return invalid(
+        fmt::format("a concurrency of {} is not between 1 and {}", options.concurrency, most_chunks_at_once));
+  }
+  if (options.grace < Duration(0)) return invalid("the grace is negative");
+  if (options.once && options.keep_waiting) return invalid("once and keep_waiting do not go together");
+  if (auto checked = check_delay("age", options.older_than.value_or(Duration(0))); !checked) return checked;
+  return options.ttl == Duration(0) ? Result<void>() : check_ttl(options.ttl);
+}
+
+}  // namespace
+
+struct Loader::Impl {
+  Store store;
+  std::string set;
+  LoaderOptions options;
+};
+
+Loader::Loader(const Store& store, std::string set, LoaderOptions options)
+    : impl_(std::make_unique<Impl>(Impl{store, std::move(set), std::move(options)})) {}
+Loader::Loader(Loader&&) noexcept = default;
+Loader& Loader::operator=(Loader&&) noexcept = default;
+Loader::~Loader() = default;
+
+Result<LoadSummary> Loader::run(const ChunkHandler& handler, std::stop_token stop) {
+  const auto& options = impl_->options;
+  if (!handler) return invalid("the handler is empty");
+  if (auto checked = check_options(impl_->set, options); !checked) return std::move(checked).error();
+  auto holder = options.holder ? *options.holder : Holder::self();
+  if (auto checked = check_holder(holder); !checked) return std::move(checked).error();
+  try {
+    loader::ChunksSource source(impl_->store, impl_->set, std::move(holder), options);
+    return loader::Run(source, handler, options, stop).run();
+  } catch (const std::system_error& error) {
+    return Error{.code = Errc::unavailable, .message = fmt::format("the loader cannot start: {}", error.what())};
+  }
+}
+
+}  // namespace leasehold

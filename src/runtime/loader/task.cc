@@ -1,0 +1,84 @@
+#include "runtime/loader/task.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "leasehold/loader.h"
+#include "runtime/shared.h"
+
+namespace leasehold {
+
+namespace loader {
+namespace {
+
+Error too_late(const char* what) {
+  return {.code = Errc::lost, .message = std::string("the lease was lost before ") + what + " was written"};
+}
+
+}  // namespace
+
+template <typename Ask>
+auto Task::insist(Ask&& ask) -> decltype(ask()) {
+  GrowingPause pause;
+  for (;;) {
+    auto answer = ask();
+    if (answer || !may_repeat(answer.error().code)) return answer;
+    tell_(answer.error());
+    const auto& live = *lease->live;
+    const auto left = live.trusted_until() - BootClock::now();
+    if (live.lost() || left <= Duration(0)) return answer;
+    std::this_thread::sleep_for(std::min<Duration>(pause.next(), left));
+  }
+}
+
+Result<ChunkHeartbeat> Task::save(const ChunkSave& save) {
+  if (lease->live->lost()) return too_late("the cursor");
+  auto saved = insist([&] { return source_.heartbeat(chunk, save); });
+  if (saved) {
+    lease->live->trust(saved->trusted_until);
+  } else if (saved.error().code == Errc::lost) {
+    stop.raise(StopReason::lost);
+  }
+  return saved;
+}
+
+Result<ChunkSettled> Task::settle(const ChunkVerdict& verdict) {
+  if (lease->live->lost()) return too_late("the verdict");
+  return insist([&] { return source_.settle(chunk, verdict); });
+}
+
+}  // namespace loader
+
+// What handlers see and say.
+ChunkVerdict ChunkVerdict::complete(std::optional<std::int64_t> rows) { return {.kind = Kind::complete, .rows = rows}; }
+
+ChunkVerdict ChunkVerdict::fail(std::string error) { return {.kind = Kind::fail, .text = std::move(error)}; }
+
+ChunkVerdict ChunkVerdict::fail_for_good(std::string error) {
+  return {.kind = Kind::fail, .text = std::move(error), .retryable = false};
+}
+
+ChunkVerdict ChunkVerdict::retry_in(Duration delay, std::string error) {
+  return {.kind = Kind::fail, .text = std::move(error), .delay = delay};
+}
+
+ChunkVerdict ChunkVerdict::release() { return {.kind = Kind::release}; }
+
+ChunkVerdict ChunkVerdict::skip(std::string reason) { return {.kind = Kind::skip, .text = std::move(reason)}; }
+
+ChunkContext::ChunkContext(std::shared_ptr<loader::Task> task) : task_(std::move(task)) {}
+
+ChunkContext::~ChunkContext() = default;
+
+std::stop_token ChunkContext::stop_token() const { return task_->stop.token(); }
+
+bool ChunkContext::stop_requested() const { return task_->stop.reason().has_value(); }
+
+std::optional<StopReason> ChunkContext::stop_reason() const { return task_->stop.reason(); }
+
+BootTime ChunkContext::trusted_until() const { return task_->lease->live->trusted_until(); }
+
+Result<ChunkHeartbeat> ChunkContext::save(const ChunkSave& save) { return task_->save(save); }
+
+}  // namespace leasehold

@@ -1,0 +1,142 @@
+// What a scheduler has been asked to do about schedules that are due.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "leasehold/scheduler.h"
+#include "leasehold/time.h"
+#include "runtime/scheduler/task.h"
+
+namespace leasehold::scheduler {
+
+enum class Duty {
+  none,  ///< for others
+  fire,  ///< put its job into its queue
+  run,   ///< call a handler
+};
+
+struct Duties {
+  std::map<std::string, RunHandler> handlers;  ///< by schedule
+  CommandHandler commands;
+  bool enqueue = true;
+
+  [[nodiscard]] Duty of(const DueSchedule& due) const {
+    if (due.enqueues) return enqueue ? Duty::fire : Duty::none;
+    const bool ours = handlers.contains(due.name) || (due.has_command && commands);
+    return ours ? Duty::run : Duty::none;
+  }
+  [[nodiscard]] bool run_anything() const { return !handlers.empty() || commands; }
+};
+
+// Schedules that a scheduler leaves alone for a moment, although they are due: somebody else was quicker, this host
+// does not know their time zone, their handler gave them back. A longer moment each time, so that none of them keeps
+// the scheduler busy.
+//
+// Every method may be called from any thread; the time is an argument.
+class SetAside {
+ public:
+  static constexpr Duration shortest = std::chrono::milliseconds(50);
+  static constexpr Duration longest = std::chrono::minutes(1);
+
+  void add(const std::string& name, BootTime now) {
+    const std::lock_guard lock(mutex_);
+    auto& entry = entries_[name];
+    entry.length = std::clamp<Duration>(entry.length * 2, shortest, longest);
+    entry.added_at = now;
+  }
+  void forget(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    entries_.erase(name);
+  }
+  /// Of those added before `when`, only these are still due.
+  void forget_all_but(const std::set<std::string>& still_due, BootTime when) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(entries_,
+                  [&](const auto& entry) { return entry.second.added_at < when && !still_due.contains(entry.first); });
+  }
+
+  [[nodiscard]] bool contains(const std::string& name, BootTime now) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(name);
+    return found != entries_.end() && now < found->second.until();
+  }
+  /// When the first of them is to be looked at again.
+  [[nodiscard]] BootTime first_until(BootTime now) const {
+    const std::lock_guard lock(mutex_);
+    auto first = BootTime::max();
+    for (const auto& [name, entry] : entries_) {
+      if (now < entry.until()) first = std::min(first, entry.until());
+    }
+    return first;
+  }
+
+ private:
+  struct Entry {
+    BootTime added_at{};
+    Duration length{0};
+
+    [[nodiscard]] BootTime until() const { return added_at + length; }
+  };
+
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+};
+
+// The threads that run handlers, and what they have in hand. Every method may be called from any thread, but give() and
+// dismiss() only from one.
+class Crew {
+ public:
+  struct Callbacks {
+    std::function<void(const TaskPtr&)> handle;  ///< from the handler to the verdict
+    std::function<void()> after_each;            ///< there is room again
+  };
+
+  explicit Crew(Callbacks callbacks) : callbacks_(std::move(callbacks)) {}
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  ~Crew() { dismiss(); }
+
+  /// Throws std::system_error where no thread is to be had.
+  void start(int size);
+  /// Only where there is room, and nobody has that schedule in hand.
+  void give(TaskPtr task);
+
+  [[nodiscard]] bool has_room() const;
+  [[nodiscard]] bool has_in_hand(const std::string& schedule) const;
+  [[nodiscard]] bool is_idle() const;
+  [[nodiscard]] std::set<std::string> schedules_in_hand() const;
+
+  /// False: some are still at it.
+  bool wait_for_all(BootTime until);
+  void stop_all(StopReason why);
+  /// Returns when the last handler has.
+  void dismiss();
+
+ private:
+  void work();
+  TaskPtr next();
+  void put_down(const std::string& schedule);
+
+  const Callbacks callbacks_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<TaskPtr> waiting_;
+  /// By schedule: those waiting for a thread, too. Whoever handles one owns it, so that letting go of it, which may ask
+  /// the store, happens on his time.
+  std::map<std::string, std::weak_ptr<Task>> in_hand_;
+  bool dismissed_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace leasehold::scheduler

@@ -1,0 +1,59 @@
+// A run in a scheduler's hands, from the acquire to the verdict. Every method may be called from any thread, but
+// settle() only once at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "leasehold/result.h"
+#include "leasehold/schedule.h"
+#include "leasehold/scheduler.h"
+#include "runtime/shared.h"
+
+namespace leasehold::scheduler {
+
+class Task {
+ public:
+  Task(HeldRun held, const Schedules& schedules, const worker::Tell& tell);
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  ~Task() = default;
+
+  [[nodiscard]] const ScheduleRun& run() const { return held_.run; }
+  [[nodiscard]] const std::string& schedule() const { return held_.run.grant.key; }
+  [[nodiscard]] bool lost() const { return held_.lease.lost().has_value(); }
+  [[nodiscard]] BootTime trusted_until() const { return held_.lease.grant().trusted_until; }
+
+  /// Both are repeated while the store is away and the lease can be trusted.
+  Result<std::vector<std::string>> command();
+  /// What is said after the lease was lost does not count.
+  Result<Finished> settle(const RunVerdict& verdict);
+
+  worker::StopFlag stop;
+
+ private:
+  template <typename Ask>
+  auto insist(Ask&& ask) -> decltype(ask());
+  Result<Finished> say(const RunVerdict& verdict);
+
+  HeldRun held_;
+  const Schedules& schedules_;
+  const worker::Tell& tell_;
+  std::stop_callback<std::function<void()>> on_loss_;
+};
+
+using TaskPtr = std::shared_ptr<Task>;
+
+// Verdicts that a store takes, whatever a handler has said.
+
+/// The same with an error text that can be stored: any exception's what() becomes one.
+RunVerdict storable(RunVerdict verdict);
+
+/// What to say where the store would not have the verdict: counts that are no JSON, say. The run must come to an end.
+RunVerdict instead_of(const RunVerdict& verdict, const Error& refusal);
+
+}  // namespace leasehold::scheduler

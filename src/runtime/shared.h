@@ -1,0 +1,79 @@
+// Calls the user's code on a thread of ours.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <stop_token>
+
+#include "base/clock.h"
+#include "leasehold/result.h"
+#include "leasehold/time.h"
+#include "leasehold/worker.h"
+#include "model/errors.h"
+
+namespace leasehold::worker {
+
+/// What `ask` says. Nothing may come out of it, so an exception says fail(what()).
+template <typename Verdict, typename Ask>
+Verdict verdict_of(Ask&& ask) {
+  try {
+    return ask();
+  } catch (const std::exception& error) {
+    return Verdict::fail(error.what());
+  } catch (...) {
+    return Verdict::fail("the handler threw something that is no std::exception");
+  }
+}
+
+// Tells one handler to stop, and why. Every method may be called from any thread.
+class StopFlag {
+ public:
+  /// Fires the stop token; the first reason counts.
+  void raise(StopReason why) {
+    int before = going_on;
+    if (reason_.compare_exchange_strong(before, static_cast<int>(why))) source_.request_stop();
+  }
+
+  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+  /// Nothing while the handler may go on.
+  [[nodiscard]] std::optional<StopReason> reason() const {
+    const int reason = reason_;
+    return reason == going_on ? std::nullopt : std::optional(static_cast<StopReason>(reason));
+  }
+
+ private:
+  static constexpr int going_on = -1;
+
+  std::stop_source source_;
+  std::atomic<int> reason_ = going_on;
+};
+
+/// Counts what becomes of the work. From any thread.
+template <typename Summary>
+class Tally {
+ public:
+  void add(std::int64_t Summary::*what, std::size_t count = 1) {
+    const std::lock_guard lock(mutex_);
+    summary_.*what += static_cast<std::int64_t>(count);
+  }
+
+  [[nodiscard]] Summary summary() const {
+    const std::lock_guard lock(mutex_);
+    return summary_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Summary summary_;
+};
+
+/// Tells the program's log; does nothing where it wants to know nothing.
+using Tell = std::function<void(const Error&)>;
+
+}  // namespace leasehold::worker

@@ -1,0 +1,115 @@
+#include "runtime/worker/attempt.h"
+
+#include <utility>
+
+#include "leasehold/worker.h"
+#include "runtime/shared.h"
+#include "runtime/worker/lease_keeper.h"
+
+namespace leasehold {
+
+namespace worker {
+
+LiveLease::LiveLease(Duration ttl, BootTime trusted_until, Extend extend, OnLost on_lost)
+    : ttl_(ttl),
+      extend_(std::move(extend)),
+      on_lost_(std::move(on_lost)),
+      trusted_until_(trusted_until.time_since_epoch().count()) {}
+
+std::shared_ptr<LiveLease> LiveLease::start(Duration ttl, BootTime trusted_until, Extend extend, OnLost on_lost) {
+  std::shared_ptr<LiveLease> lease(new LiveLease(ttl, trusted_until, std::move(extend), std::move(on_lost)));
+  lease->alarm_.emplace([weak = lease->weak_from_this()] {
+    if (const auto alive = weak.lock()) alive->ring();
+  });
+  lease->alarm_->set(trusted_until);
+  return lease;
+}
+
+Result<Beat> LiveLease::extend() {
+  auto beat = extend_();
+  if (beat) {
+    trust(beat->trusted_until);
+  } else if (ends_lease(beat.error().code)) {
+    lose();
+  }
+  return beat;
+}
+
+void LiveLease::trust(BootTime until) {
+  // Too late: the work was told to stop, and stopping is one-way.
+  if (lost_) return;
+  // Answers may overtake each other; the later moment was promised, too.
+  const auto later = until.time_since_epoch().count();
+  auto known = trusted_until_.load();
+  while (known < later) {
+    if (trusted_until_.compare_exchange_weak(known, later)) {
+      alarm_->set(trusted_until());
+      return;
+    }
+  }
+}
+
+void LiveLease::ring() {
+  // Two answers at once may have set the alarm to the earlier of their moments.
+  if (BootClock::now() < trusted_until()) {
+    alarm_->set(trusted_until());
+  } else {
+    lose();
+  }
+}
+
+void LiveLease::lose() {
+  if (!lost_.exchange(true)) on_lost_(*this);
+}
+
+}  // namespace worker
+
+namespace worker {
+
+bool Attempt::report(const Progress& progress) {
+  const std::lock_guard lock(mutex_);
+  const bool first = !report_.has_value();
+  report_ = KeptProgress{progress.percent, std::string(progress.message), std::string(progress.stage)};
+  return first;
+}
+
+std::optional<KeptProgress> Attempt::take_report() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(report_, std::nullopt);
+}
+
+void Attempt::put_back(KeptProgress report) {
+  const std::lock_guard lock(mutex_);
+  if (!report_) report_ = std::move(report);
+}
+
+}  // namespace worker
+
+// What handlers see and say.
+const char* to_string(StopReason why) noexcept {
+  switch (why) {
+    case StopReason::cancelled: return "cancelled";
+    case StopReason::lost: return "lost";
+    case StopReason::draining: return "draining";
+  }
+  return "unknown";
+}
+
+JobContext::JobContext(std::shared_ptr<worker::Attempt> attempt, worker::Beater& beater)
+    : attempt_(std::move(attempt)), beater_(beater) {}
+
+JobContext::~JobContext() = default;
+
+std::stop_token JobContext::stop_token() const { return attempt_->stop_token(); }
+
+bool JobContext::stop_requested() const { return attempt_->stop_reason().has_value(); }
+
+std::optional<StopReason> JobContext::stop_reason() const { return attempt_->stop_reason(); }
+
+BootTime JobContext::trusted_until() const { return attempt_->lease->trusted_until(); }
+
+void JobContext::progress(const Progress& progress) {
+  if (attempt_->report(progress)) beater_.progress_came();
+}
+
+}  // namespace leasehold

@@ -1,0 +1,96 @@
+// Keeps leases alive, on a thread of its own that can do a chore besides. Every method may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "leasehold/job.h"
+#include "runtime/shared.h"
+#include "runtime/worker/attempt.h"
+#include "runtime/worker/workbench.h"
+
+namespace leasehold::worker {
+
+class LeaseKeeper {
+ public:
+  struct Options {
+    int beats_per_ttl = 3;
+    /// What came of each.
+    std::function<void(const Result<Beat>&)> on_beat;
+    /// Jobs to be stopped, known before the next beat.
+    std::function<void(std::span<const JobId>)> on_cancelled{};
+    std::function<void()> chore{};
+  };
+
+  /// Throws std::system_error where no thread is to be had.
+  explicit LeaseKeeper(Options options);
+  LeaseKeeper(const LeaseKeeper&) = delete;
+  LeaseKeeper& operator=(const LeaseKeeper&) = delete;
+  ~LeaseKeeper();
+
+  /// Has news of a lease until the returned object is destroyed.
+  using Watch = std::function<std::shared_ptr<void>(LiveLease::OnNews)>;
+  /// Extends it for as long as somebody has it and it is not lost; at once when there is news that it has ended.
+  void keep(const std::shared_ptr<LiveLease>& lease, const Watch& watch = {});
+  /// The chore is to be done once, not before `when`.
+  void do_chore_at(BootTime when);
+
+ private:
+  struct Kept {
+    std::weak_ptr<LiveLease> lease;
+    BootTime due{};
+    std::shared_ptr<void> watching{};
+  };
+
+  void run();
+  void hear(const LiveLease* lease, const LeaseNews& news);
+  void beat_what_is_due();
+  [[nodiscard]] std::vector<std::shared_ptr<LiveLease>> due_leases();
+  void set_due(const LiveLease& lease, BootTime when);
+  void do_chore_if_due();
+  [[nodiscard]] Duration until_next_beat(const LiveLease& lease) const;
+  /// With mutex_ held.
+  [[nodiscard]] BootTime next_wake() const;
+
+  const Options options_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Kept> kept_;
+  BootTime chore_due_ = BootTime::max();
+  bool woken_ = false;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+// Keeps a worker's leases alive, a third of their ttl apart, passes on what the store tells of cancelled jobs, and
+// sends progress. A thread of its own; every method may be called from any thread.
+class Beater {
+ public:
+  /// Throws std::system_error where no thread is to be had.
+  Beater(const Jobs& jobs, Workbench& bench, const Tell& tell);
+
+  /// Extends it for as long as somebody has it and it is not lost.
+  void keep(const std::shared_ptr<LiveLease>& lease, std::int64_t lease_id);
+  /// Some running attempt has a report to send.
+  void progress_came() { keeper_.do_chore_at(progress_not_before_); }
+
+ private:
+  void after_beat(const Result<Beat>& beat);
+  void send_progress();
+  bool send_report(Attempt& attempt);
+
+  const Jobs& jobs_;
+  Workbench& bench_;
+  const Tell& tell_;
+  std::atomic<BootTime> progress_not_before_ = BootTime{};
+  /// Its thread uses all of the above.
+  LeaseKeeper keeper_;
+};
+
+}  // namespace leasehold::worker

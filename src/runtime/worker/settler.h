@@ -1,0 +1,63 @@
+// Writes verdicts, on a thread of its own: a lone one at once, many together.
+//
+// While one batch is being written the next one gathers. A store that cannot be asked is asked again for as long as the
+// job's lease can be trusted; saying a verdict twice is harmless.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "leasehold/job.h"
+#include "leasehold/worker.h"
+#include "runtime/shared.h"
+#include "runtime/worker/workbench.h"
+
+namespace leasehold::worker {
+
+class Settler {
+ public:
+  /// Throws std::system_error where no thread is to be had.
+  Settler(const Jobs& jobs, Workbench& bench, Tally<WorkSummary>& tally, const Tell& tell);
+  Settler(const Settler&) = delete;
+  Settler& operator=(const Settler&) = delete;
+  ~Settler() { finish(); }
+
+  /// From any thread. Only the first verdict of an attempt counts.
+  void add(const AttemptPtr& attempt, Verdict verdict);
+  /// Writes what is there, then ends.
+  void finish();
+
+ private:
+  struct Saying {
+    AttemptPtr attempt;
+    Verdict verdict;
+    bool instead = false;  ///< of a verdict that the store would not take
+  };
+  using Sayings = std::vector<Saying>;
+  using SettleMany = Result<std::vector<Result<Settled>>> (Jobs::*)(std::span<const JobVerdict>) const;
+
+  void run();
+  bool gather(Sayings& batch);
+  Sayings settle(Sayings batch);
+  void settle_many(std::span<Saying> sayings, SettleMany how, Sayings& again);
+  void settle_one(Saying& saying, Sayings& again);
+  void conclude(Saying& saying, const Result<Settled>& answer, Sayings& again);
+  void give_up(const Saying& saying, const Error& why);
+  static std::vector<JobVerdict> verdicts_of(std::span<const Saying> sayings);
+
+  const Jobs& jobs_;
+  Workbench& bench_;
+  Tally<WorkSummary>& tally_;
+  const Tell& tell_;
+  GrowingPause pause_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Sayings waiting_;
+  bool finishing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace leasehold::worker

@@ -1,0 +1,44 @@
+#include "runtime/worker/source.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace leasehold::worker {
+namespace {
+
+// On a busy store most wake-ups are for others; they are answered ever more slowly, up to this.
+constexpr Duration longest_damping = std::chrono::milliseconds(50);
+// After so long without a wake-up the store is not busy.
+constexpr Duration quiet_enough = std::chrono::milliseconds(100);
+
+void sleep_unless_stopped(Duration length, std::stop_token stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, std::move(stop), length, [] { return false; });
+}
+
+}  // namespace
+
+JobsSource::JobsSource(const Store& store, const std::vector<std::string>& queues, Holder holder, Duration ttl)
+    : jobs(store.jobs()), holder_(std::move(holder)), ttl_(ttl), watch_(jobs.watch(queues)) {}
+
+Result<JobGrant> JobsSource::claim(const std::string& queue, int most, const SharedLease& lease) {
+  auto grant = jobs.claim(queue, {.most = most, .ttl = ttl_, .holder = holder_, .attach = lease});
+  if (grant) damping_ = Duration(0);
+  return grant;
+}
+
+void JobsSource::wait_for_work(BootTime until, const std::stop_token& stop) {
+  if (damping_ > Duration(0)) sleep_unless_stopped(damping_, stop);
+  const std::stop_callback on_stop(stop, [this] { watch_.wake(); });
+  const auto quiet_at = std::min(until, BootClock::now() + quiet_enough);
+  watch_.wait(until);
+  damping_ = BootClock::now() < quiet_at
+                 ? std::clamp<Duration>(damping_ * 2, std::chrono::milliseconds(1), longest_damping)
+                 : Duration(0);
+}
+
+}  // namespace leasehold::worker

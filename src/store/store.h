@@ -1,0 +1,42 @@
+// The composition root: which backend, which clock, which options. Tests come in here.
+#pragma once
+
+#include <memory>
+
+#include "base/clock.h"
+#include "lease/patience.h"
+#include "lease/reap.h"
+#include "lease/recall.h"
+#include "leasehold/migrations.h"
+#include "leasehold/store.h"
+#include "storage/backend.h"
+
+namespace leasehold {
+
+/// Store::open with another clock for a SQLite store; the clock must outlive it.
+Result<Store> open_store_with(std::string_view url, const OpenOptions& options, const Clock& clock);
+
+/// A store over any backend, as it is: no migration, no check of the schema.
+Store store_over(std::shared_ptr<storage::Backend> backend, const OpenOptions& options);
+
+// What a Store is made of.
+struct Store::Impl {
+  Impl(std::shared_ptr<storage::Backend> its_backend, Duration timeout)
+      : backend(std::move(its_backend)), call_timeout(timeout) {}
+
+  std::shared_ptr<storage::Backend> backend;
+  Duration call_timeout;
+  std::shared_ptr<lease::Reaper> reaper = std::make_shared<lease::Reaper>();
+  std::shared_ptr<lease::Awaited> awaited = std::make_shared<lease::Awaited>();
+  std::shared_ptr<lease::Recalls> recalls = std::make_shared<lease::Recalls>(backend);
+
+  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
+};
+
+// What Migrations holds: the store stays open as long as somebody has one.
+struct Migrations::Impl {
+  std::shared_ptr<storage::Backend> backend;
+  Duration call_timeout;
+};
+
+}  // namespace leasehold

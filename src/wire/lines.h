@@ -1,0 +1,61 @@
+// Lines of JSON that we read: a job to import, a chunk of a plan, how far a job is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "leasehold/chunk.h"
+#include "leasehold/job.h"
+#include "leasehold/result.h"
+
+namespace leasehold::wire {
+
+// A job as a line of JSON, for those who import many.
+//
+//   {"payload": {"to": "ann"}, "priority": 5, "delay": "10m", "dedupe_key": "ann-1", "tags": ["news"]}
+//
+// Keys are those of NewJob. A payload that is a string is taken as it is, anything else as JSON text;
+// `payload_base64` is for bytes. Durations and moments are written as on the command line; `backoff` is "5s..1h" or
+// "5s".
+
+/// NewJob looks at texts; this one has them.
+struct JobEnvelope {
+  std::string payload;
+  std::string dedupe_key;
+  std::string limit_key;
+  NewJob settings;  ///< everything else
+
+  /// Valid as long as this envelope is, and not moved.
+  [[nodiscard]] NewJob job() const;
+};
+
+/// What the line does not say is as in `defaults`. A key that is not known is refused: it is most likely mistyped.
+Result<JobEnvelope> job_envelope_from(std::string_view line, const JobEnvelope& defaults, Timestamp now);
+
+// A chunk as a line of a plan: any JSON, and the line itself is what to load.
+//
+//   {"key": "2024-03", "from": "2024-03-01", "to": "2024-03-31"}      key 2024-03
+//   "s3://bucket/part-0001.csv"                                       key: 16 digits made of the line
+
+/// The key is the string member "key" of an object; otherwise the first 16 digits of the line's SHA-256, so that the
+/// same line is the same chunk in every plan.
+Result<PlannedChunk> planned_chunk_from(std::string_view line);
+
+// How far a job is, as a line of JSON:
+//
+//   {"percent": 50, "message": "copying tables", "stage": "copy"}
+
+/// Progress looks at texts; this one has them.
+struct ProgressReport {
+  std::optional<int> percent{};  ///< 0 to 100
+  std::string message{};
+  std::string stage{};
+
+  [[nodiscard]] Progress view() const { return {.percent = percent, .message = message, .stage = stage}; }
+};
+
+/// Nothing: the line is no such object. Other keys are passed over; a percentage is rounded and kept within bounds.
+std::optional<ProgressReport> progress_from(std::string_view line);
+
+}  // namespace leasehold::wire

@@ -1,0 +1,129 @@
+// Promise 11: a refusal names the holder, and tells nothing by which one could act in the holder's place.
+#include <gtest/gtest.h>
+
+#include "support/chunk_helpers.h"
+#include "support/lock_helpers.h"
+#include "support/schedule_helpers.h"
+
+namespace leasehold::support {
+namespace {
+
+class RefusalProofTest : public SessionStoreTest {
+ protected:
+  Jobs jobs() { return store().jobs(); }
+  Chunks chunks() { return store().chunks(); }
+  Schedules schedules() { return store().schedules(); }
+
+  /// Of somebody who is named, and without a proof.
+  template <typename T>
+  static void expect_no_proof(const Result<T>& refused, Errc code, const std::string& holder, Token token) {
+    ASSERT_TRUE(fails(refused, code));
+    const auto& error = refused.error();
+    ASSERT_TRUE(error.current.has_value()) << error.message;
+    EXPECT_EQ(error.current->holder.name, holder);
+    EXPECT_EQ(error.current->token, Token{}) << error.message;
+    EXPECT_EQ(error.current->holder.instance, "") << error.message;
+    EXPECT_EQ(error.message.find(std::to_string(token.value)), std::string::npos) << error.message;
+  }
+};
+LEASEHOLD_ON_BOTH_STORES(RefusalProofTest);
+
+TEST_P(RefusalProofTest, Promise11_OfALock) {
+  const auto lock = support::take(locks(), "deploy", as("ann", 1h));
+  expect_no_proof(locks().acquire("deploy", as("bob")), Errc::held, "ann", lock.token);
+  expect_no_proof(locks().acquire("deploy", as("ann")), Errc::reentry, "ann", lock.token);
+  expect_no_proof(locks().acquire_all({"deploy", "other"}, as("bob")), Errc::held, "ann", lock.token);
+  expect_no_proof(locks().heartbeat("deploy", Token{1}), Errc::lost, "ann", lock.token);
+  expect_no_proof(locks().release("deploy", Token{1}), Errc::lost, "ann", lock.token);
+  auto waiting = as("bob");
+  waiting.wait = 20ms;
+  expect_no_proof(locks().acquire("deploy", waiting), Errc::held, "ann", lock.token);
+}
+
+TEST_P(RefusalProofTest, Promise11_OfAShareOfALock) {
+  auto some = as("ann", 1h);
+  some.share = Share{.permits = 2, .capacity = 2};
+  const auto share = support::take(locks(), "pool", some);
+  auto more = as("bob");
+  more.share = Share{.permits = 1, .capacity = 2};
+  expect_no_proof(locks().acquire("pool", more), Errc::held, "ann", share.token);
+  more.share->capacity = 3;
+  expect_no_proof(locks().acquire("pool", more), Errc::mismatch, "ann", share.token);
+  expect_no_proof(locks().acquire("pool", as("bob")), Errc::held, "ann", share.token);
+}
+
+TEST_P(RefusalProofTest, Promise11_OfAJob) {
+  must(store().queues().set("mail", {.max_running = 1}));
+  must(jobs().enqueue("mail", NewJob{.payload = "a"}));
+  must(jobs().enqueue("mail", NewJob{.payload = "b"}));
+  const auto grant = must(jobs().claim("mail", {.holder = holder("ann")}));
+  const auto refused = jobs().claim("mail", {.holder = holder("bob")});
+  expect_no_proof(refused, Errc::at_capacity, "ann", grant.token);
+  EXPECT_EQ(refused.error().current->key, std::to_string(grant.jobs.front().id)) << "it is told which job runs";
+  expect_no_proof(jobs().complete(grant.jobs.front().id, Token{1}), Errc::lost, "ann", grant.token);
+}
+
+TEST_P(RefusalProofTest, Promise11_OfAChunk) {
+  plan_numbers(chunks(), "orders", 1, {});
+  const auto grant = must(chunks().claim("orders", {.holder = holder("ann")}));
+  const auto& chunk = grant.chunks.front();
+  const auto refused = chunks().claim("orders", {.holder = holder("bob")});
+  expect_no_proof(refused, Errc::held, "ann", chunk.token);
+  EXPECT_EQ(refused.error().current->key, "orders/" + chunk.key) << "it is told which chunk is held";
+  expect_no_proof(chunks().complete("orders", chunk.key, Token{1}), Errc::lost, "ann", chunk.token);
+}
+
+TEST_P(RefusalProofTest, Promise11_OfASessionOrAnItem) {
+  backlog({"SD-1", "SD-2", "SD-3"});
+  const auto ann = join_exclusive("ann");
+  join("ben");
+  const auto claim = take("ann", "SD-1");
+  expect_no_proof(sessions().open(session_of("ann")), Errc::held, "ann", ann.token);
+  expect_no_proof(sessions().heartbeat("ann", Token{1}), Errc::lost, "ann", ann.token);
+  expect_no_proof(claims().take("SD-1", "ben"), Errc::held, "ann", claim.token);
+  expect_no_proof(claims().take("SD-2", "ann"), Errc::at_capacity, "ann", claim.token);
+  expect_no_proof(claims().release("SD-1", "ben", Token{1}), Errc::lost, "ann", claim.token);
+  expect_no_proof(claims().transfer("SD-1", "ben", Token{1}), Errc::lost, "ann", claim.token);
+  expect_no_proof(items().done("SD-1"), Errc::held, "ann", claim.token);
+  const auto bens = take("ben", "SD-3");
+  expect_no_proof(claims().switch_to("SD-3", bens.token, "SD-1"), Errc::held, "ann", claim.token);
+}
+
+TEST_P(RefusalProofTest, Promise11_OfASchedule) {
+  must(schedules().define("refresh", due_now(every_ten_minutes())));
+  const auto run = must(schedules().acquire("refresh", run_as("ann", true)));
+  expect_no_proof(schedules().acquire("refresh", run_as("bob", true)), Errc::held, "ann", run.grant.token);
+  expect_no_proof(schedules().heartbeat("refresh", Token{1}), Errc::lost, "ann", run.grant.token);
+  expect_no_proof(schedules().release("refresh", Token{1}), Errc::lost, "ann", run.grant.token);
+}
+
+// Its id can be seen, and so can the instance of its process; neither lets anybody else close it.
+TEST_P(RefusalProofTest, Promise04_ASharedLeaseIsProvenBySomethingThatNoLookTells) {
+  const auto worker = holder("ann");
+  const auto lease = must(jobs().open_lease(worker, 1min));
+  const auto loader = must(chunks().open_lease(worker, 1min));
+  EXPECT_NE(lease.instance, worker.instance);
+  EXPECT_NE(loader.instance, lease.instance);
+  auto guessed = lease;
+  guessed.instance = worker.instance;
+  EXPECT_TRUE(fails(jobs().close(guessed), Errc::lost));
+  EXPECT_TRUE(fails(jobs().extend(guessed), Errc::lost));
+  EXPECT_TRUE(ok(jobs().close(lease)));
+  EXPECT_TRUE(ok(chunks().close(loader)));
+}
+
+TEST_P(RefusalProofTest, Promise04_ALeaseOfOneClaimIsEndedByItsTokenOnly) {
+  must(jobs().enqueue("mail", NewJob{.payload = "a"}));
+  plan_numbers(chunks(), "orders", 1, {});
+  const auto job = must(jobs().claim("mail", {.holder = holder("ann")}));
+  const auto chunk = must(chunks().claim("orders", {.holder = holder("ann")}));
+  const auto before = dump();
+  for (const auto& guess : {std::string(), holder("ann").instance}) {
+    EXPECT_TRUE(fails(jobs().close(SharedLease{.id = job.lease_id, .instance = guess}), Errc::lost));
+    EXPECT_TRUE(fails(chunks().close(SharedLease{.id = chunk.lease_id, .instance = guess}), Errc::lost));
+  }
+  EXPECT_EQ(dump(), before);
+}
+
+}  // namespace
+}  // namespace leasehold::support

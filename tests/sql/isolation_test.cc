@@ -1,0 +1,131 @@
+// Fences and enqueues inside a user's REPEATABLE READ or SERIALIZABLE transaction. What such a transaction cannot see
+// must never pass a fence, and never give a wrong answer: PostgreSQL's 40001 tells the user to try again.
+#include <gtest/gtest.h>
+
+#include "leasehold/postgres.h"
+#include "sql/sql_fixture.h"
+#include "support/job_helpers.h"
+
+namespace leasehold::support {
+namespace {
+
+class IsolationTest : public SqlTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  /// Alice's transaction, with its snapshot taken.
+  void begin() {
+    alice_.run(std::string("BEGIN ISOLATION LEVEL ") + GetParam());
+    alice_.run("SELECT 1");
+  }
+  PgFailure alice_fails(const std::string& call) { return alice_.fail(here("SELECT leasehold." + call)); }
+  std::string alice(const std::string& call) { return alice_.scalar(here("SELECT " + call)); }
+  std::string bob(const std::string& call) { return bob_.scalar(here("SELECT " + call)); }
+};
+INSTANTIATE_TEST_SUITE_P(Levels, IsolationTest, ::testing::Values("REPEATABLE READ", "SERIALIZABLE"),
+                         [](const auto& level) { return std::string(level.param).substr(0, 6); });
+
+TEST_P(IsolationTest, Promise14_AFencePassesAndHoldsTheLock) {
+  const auto token = acquired("deploy");
+  begin();
+  EXPECT_EQ(alice_fails("fence('deploy', " + token + ")").state, "");
+  bob_.send(here("SELECT leasehold.lock_release('deploy', " + token + ")"));
+  EXPECT_TRUE(bob_.waits(observer_)) << "until alice commits";
+  alice_.run("COMMIT");
+  EXPECT_EQ(bob_.outcome().state, "");
+}
+
+TEST_P(IsolationTest, Promise14_ALockThatWasTakenSinceTheSnapshotDoesNotPass) {
+  const auto token = acquired("deploy");
+  begin();
+  bob("outcome FROM leasehold.lock_release('deploy', " + token + ")");
+  EXPECT_EQ(bob("outcome FROM leasehold.lock_acquire('deploy', 'bob')"), "granted");
+  EXPECT_EQ(alice_fails("fence('deploy', " + token + ")").state, "40001");
+  alice_.run("ROLLBACK");
+  store_.advance(1s);
+  begin();
+  EXPECT_EQ(alice_fails("fence('deploy', " + token + ")").state, "LH001") << "a new snapshot knows";
+  alice_.run("ROLLBACK");
+}
+
+TEST_P(IsolationTest, Promise14_ALockThatWasGrantedAfterTheSnapshotIsNotCalledLost) {
+  begin();
+  const auto token = acquired("deploy");
+  EXPECT_EQ(alice_fails("fence('deploy', " + token + ")").state, "40001");
+  alice_.run("ROLLBACK");
+  begin();
+  EXPECT_EQ(alice_fails("fence('deploy', " + token + ")").state, "");
+  alice_.run("COMMIT");
+}
+
+TEST_P(IsolationTest, Promise14_NoOtherFenceReadsAnOldSnapshot) {
+  bob("1 FROM leasehold.chunk_plan('rows', '{a}', '{1}')");
+  const auto chunk = bob("token FROM leasehold.chunk_claim('rows')");
+  bob("leasehold.session_open('bob')");
+  bob("leasehold.item_add('SD-1')");
+  const auto claim = bob("token FROM leasehold.claim_take('SD-1', 'bob')");
+  bob("leasehold.schedule_define('refresh', interval '1 h', next_run_at => leasehold.now())");
+  const auto run = bob("token FROM leasehold.schedule_acquire('refresh')");
+  const std::vector<std::string> fences = {"chunk_fence('rows', 'a', " + chunk + ")",
+                                           "claim_fence('SD-1', " + claim + ")",
+                                           "schedule_fence('refresh', " + run + ")"};
+  for (const auto& fence : fences) {
+    begin();
+    EXPECT_EQ(alice_fails(fence).state, "") << fence;
+    alice_.run("COMMIT");
+  }
+  const std::vector<std::string> endings = {"leasehold.chunk_release('rows', 'a', " + chunk + ")",
+                                            "leasehold.claim_release('SD-1', 'bob', " + claim + ")",
+                                            "leasehold.schedule_finish('refresh', " + run + ")"};
+  for (std::size_t i = 0; i < fences.size(); ++i) {
+    begin();
+    bob(endings[i]);
+    EXPECT_EQ(alice_fails(fences[i]).state, "40001") << fences[i];
+    alice_.run("ROLLBACK");
+  }
+}
+
+TEST_P(IsolationTest, AnEnqueueCommitsWithTheTransaction) {
+  bob_.run(here("LISTEN ") + store_.schema());
+  begin();
+  bob("leasehold.await_topic('queue:mail', interval '1 minute')");
+  for (const auto* call : {"leasehold.job_enqueue_one('mail', 'a')", "id FROM leasehold.job_enqueue('mail', 'b')",
+                           "leasehold.job_enqueue_plain('mail', '{c,d}')"}) {
+    EXPECT_NE(alice(call), "") << call;
+  }
+  EXPECT_EQ(bob("count(*) FROM leasehold.jobs"), "0");
+  alice_.run("COMMIT");
+  EXPECT_TRUE(bob_.notified()) << "although it began to listen after the snapshot";
+  EXPECT_EQ(bob("count(*) FROM leasehold.jobs"), "4");
+}
+
+TEST_P(IsolationTest, ADedupeKeyIsGivenToOneJobOnly) {
+  const auto first = bob("id FROM leasehold.job_enqueue('mail', 'a', dedupe_key => 'old')");
+  begin();
+  EXPECT_EQ(alice("id FROM leasehold.job_enqueue('mail', 'a', dedupe_key => 'old')"), first);
+  bob("leasehold.job_enqueue('mail', 'a', dedupe_key => 'new')");
+  EXPECT_EQ(alice_fails("job_enqueue('mail', 'a', dedupe_key => 'new')").state, "40001");
+  alice_.run("ROLLBACK");
+}
+
+TEST_P(IsolationTest, WhatIsRefusedNamesTheLevelAndWhatToDo) {
+  begin();
+  const auto refused = alice_fails("job_claim('mail')");
+  EXPECT_EQ(refused.state, "LH002");
+  EXPECT_NE(refused.message.find(GetParam()), std::string::npos) << refused.message;
+  EXPECT_NE(refused.message.find("BEGIN ISOLATION LEVEL READ COMMITTED"), std::string::npos) << refused.message;
+  alice_.run("ROLLBACK");
+}
+
+TEST_P(IsolationTest, TheLibraryEnqueuesAndRefusesToComplete) {
+  const auto jobs = store_.open().jobs();
+  add(jobs, "mail");
+  const auto job = claim_one(jobs, "mail", "ann");
+  const std::unique_ptr<PGconn, decltype(&PQfinish)> mine(PQconnectdb(store_.database_url().c_str()), &PQfinish);
+  const auto run = [&](const std::string& sql) { PQclear(PQexec(mine.get(), sql.c_str())); };
+  run(std::string("BEGIN ISOLATION LEVEL ") + GetParam());
+  EXPECT_TRUE(ok(enqueue(mine.get(), "mail", {.payload = "1"}, store_.schema())));
+  EXPECT_TRUE(fails(complete(mine.get(), job.id, job.token, "", store_.schema()), Errc::denied));
+  run("ROLLBACK");
+}
+
+}  // namespace
+}  // namespace leasehold::support
