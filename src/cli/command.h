@@ -60,6 +60,8 @@ CLI::Option* add_conflict_exit_code(CLI::App& command, int& code);
 
 /// The whole tree, and the commands in it.
 void add_all_commands(CLI::App& root, Context& context);
+/// The same for one command line, context.words: groups that it does not name stay without their commands.
+void add_named_commands(CLI::App& root, Context& context);
 void add_lock_acquire(CLI::App& parent, Context& context);
 void add_lock_heartbeat(CLI::App& parent, Context& context);
 void add_lock_release(CLI::App& parent, Context& context);

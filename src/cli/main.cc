@@ -55,7 +55,7 @@ int perform(std::span<char*> words) {
   context.words.assign(words.begin(), words.end());
   CLI::App root("Leases in the database you already have: locks and jobs that free themselves when their holder dies",
                 "leasehold");
-  add_all_commands(root, context);
+  add_named_commands(root, context);
   try {
     root.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {

@@ -1,4 +1,11 @@
 // The command tree.
+//
+// Most of a short call would go into adding options of commands that its line does not name. So the tool adds all
+// groups, for help and for guesses, but the commands of those only that the line names (add_named_commands).
+#include <algorithm>
+#include <span>
+#include <string_view>
+
 #include "cli/command.h"
 #include "cli/pages/pages.h"
 
@@ -6,6 +13,14 @@ namespace leasehold::cli {
 namespace {
 
 using Add = void (*)(CLI::App&, Context&);
+
+/// Commands under a name of their own; without a name they stand on top.
+struct Group {
+  const char* name = nullptr;
+  const char* description = nullptr;
+  const char* examples[2] = {};
+  std::span<const Add> commands;
+};
 
 constexpr Add lock_commands[] = {add_lock_acquire, add_lock_heartbeat, add_lock_release, add_lock_run,
                                  add_lock_show,    add_lock_ls,        add_lock_watch,   add_lock_revoke};
@@ -32,25 +47,57 @@ constexpr Add schedule_commands[] = {
     add_schedule_next,      add_schedule_history, add_schedule_rename,  add_schedule_rm};
 constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
                                     add_migrate_plan};
-constexpr Add look_commands[] = {add_top, add_events, add_status, add_doctor};
+constexpr Add elect_command[] = {add_elect};
+constexpr Add work_and_look_commands[] = {add_work, add_top, add_events, add_status, add_doctor};
 constexpr Add other_commands[] = {add_recover, add_prune, add_grant, add_demo, add_completion, add_man, add_help};
 
-/// Who is there, what there is to do, and whose it is.
-void add_session_groups(CLI::App& root, Context& context) {
-  auto* session = add_group(root, "session", "Say that you are here, alive and working, and see who else is",
-                            {"leasehold session run --label 'fixing the parser' -- bash", "leasehold session ls"});
-  for (const auto add : session_commands) add(*session, context);
-  auto* item = add_group(root, "item", "Keep the backlog that sessions share",
-                         {"leasehold item add SD-1 --title 'Parse nested comments'", "leasehold item ls --state open"});
-  for (const auto add : item_commands) add(*item, context);
-  auto* claim = add_group(root, "claim", "Take items exclusively for a session, hand them on, give them up",
-                          {"leasehold claim take SD-1", "leasehold claim ls --watch"});
-  for (const auto add : claim_commands) add(*claim, context);
-}
+/// In the order of the help.
+constexpr Group groups[] = {
+    {"lock",
+     "Take, keep, give up and look at named locks",
+     {"leasehold lock run deploy --wait 1m -- ./deploy.sh", "leasehold lock show deploy"},
+     lock_commands},
+    {.commands = elect_command},
+    {"job",
+     "Put jobs into queues, work on them, look at them",
+     {R"(leasehold job add mail '{"to":"ann"}')", "leasehold job ls --queue mail --state failed"},
+     job_commands},
+    {"queue",
+     "Look at, limit, pause and empty queues",
+     {"leasehold queue ls", "leasehold queue set merge --max-running 1"},
+     queue_commands},
+    {"chunk",
+     "Cut a sync into chunks that many loaders share, and look how far it is",
+     {"leasehold chunk plan orders --range 1..1000000 --size 10000", "leasehold chunk progress orders --watch"},
+     chunk_commands},
+    {"limit",
+     "Keep a rate together: so many calls of a source, whoever makes them",
+     {"leasehold limit take orders-api --every 750ms && ./fetch-a-page"},
+     limit_commands},
+    {"session",
+     "Say that you are here, alive and working, and see who else is",
+     {"leasehold session run --label 'fixing the parser' -- bash", "leasehold session ls"},
+     session_commands},
+    {"item",
+     "Keep the backlog that sessions share",
+     {"leasehold item add SD-1 --title 'Parse nested comments'", "leasehold item ls --state open"},
+     item_commands},
+    {"claim",
+     "Take items exclusively for a session, hand them on, give them up",
+     {"leasehold claim take SD-1", "leasehold claim ls --watch"},
+     claim_commands},
+    {"schedule",
+     "Run work once and on time, whoever calls for it, and account for every occurrence",
+     {"leasehold schedule run refresh --every 10m-15m -- ./refresh", "leasehold schedule history refresh"},
+     schedule_commands},
+    {.commands = work_and_look_commands},
+    {"migrate",
+     "Look at and change the schema's version",
+     {"leasehold migrate up", "leasehold migrate verify"},
+     migrate_commands},
+    {.commands = other_commands}};
 
-}  // namespace
-
-void add_all_commands(CLI::App& root, Context& context) {
+void describe_root(CLI::App& root, Context& context) {
   root.require_subcommand(1);
   // Subcommands inherit it, so it comes first.
   root.formatter_fn([](const CLI::App* app, std::string, CLI::AppFormatMode) { return help_page(*app); });
@@ -68,35 +115,42 @@ void add_all_commands(CLI::App& root, Context& context) {
       "\n"
       "Exit codes: 0 ok, 1 failure, 2 usage, 3 nothing to do, 4 not found, 69 store unreachable,\n"
       "75 held, at a limit or wait ran out, 76 lease lost. `man leasehold` or `leasehold man` tells more.");
+}
 
-  auto* lock = add_group(root, "lock", "Take, keep, give up and look at named locks",
-                         {"leasehold lock run deploy --wait 1m -- ./deploy.sh", "leasehold lock show deploy"});
-  for (const auto add : lock_commands) add(*lock, context);
-  add_elect(root, context);
-  auto* job = add_group(root, "job", "Put jobs into queues, work on them, look at them",
-                        {R"(leasehold job add mail '{"to":"ann"}')", "leasehold job ls --queue mail --state failed"});
-  for (const auto add : job_commands) add(*job, context);
-  auto* queue = add_group(root, "queue", "Look at, limit, pause and empty queues",
-                          {"leasehold queue ls", "leasehold queue set merge --max-running 1"});
-  for (const auto add : queue_commands) add(*queue, context);
-  auto* chunk = add_group(
-      root, "chunk", "Cut a sync into chunks that many loaders share, and look how far it is",
-      {"leasehold chunk plan orders --range 1..1000000 --size 10000", "leasehold chunk progress orders --watch"});
-  for (const auto add : chunk_commands) add(*chunk, context);
-  auto* limit = add_group(root, "limit", "Keep a rate together: so many calls of a source, whoever makes them",
-                          {"leasehold limit take orders-api --every 750ms && ./fetch-a-page"});
-  for (const auto add : limit_commands) add(*limit, context);
-  add_session_groups(root, context);
-  auto* schedule =
-      add_group(root, "schedule", "Run work once and on time, whoever calls for it, and account for every occurrence",
-                {"leasehold schedule run refresh --every 10m-15m -- ./refresh", "leasehold schedule history refresh"});
-  for (const auto add : schedule_commands) add(*schedule, context);
-  add_work(root, context);
-  for (const auto add : look_commands) add(root, context);
-  auto* migrate = add_group(root, "migrate", "Look at and change the schema's version",
-                            {"leasehold migrate up", "leasehold migrate verify"});
-  for (const auto add : migrate_commands) add(*migrate, context);
-  for (const auto add : other_commands) add(root, context);
+CLI::App& add(CLI::App& root, const Group& group) {
+  std::vector<std::string> examples;
+  for (const char* example : group.examples) {
+    if (example != nullptr) examples.emplace_back(example);
+  }
+  return *add_group(root, group.name, group.description, examples);
+}
+
+/// The commands of the groups that `is_wanted` picks by name, and those on top.
+template <typename Predicate>
+void add_commands(CLI::App& root, Context& context, Predicate is_wanted) {
+  describe_root(root, context);
+  for (const auto& group : groups) {
+    const bool on_top = group.name == nullptr;
+    auto& parent = on_top ? root : add(root, group);
+    if (!on_top && !is_wanted(group.name)) continue;
+    for (const auto add_command : group.commands) add_command(parent, context);
+  }
+}
+
+}  // namespace
+
+void add_all_commands(CLI::App& root, Context& context) {
+  add_commands(root, context, [](std::string_view) { return true; });
+}
+
+void add_named_commands(CLI::App& root, Context& context) {
+  const auto is_a_word = [&words = context.words](std::string_view word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  // These tell about all commands.
+  const bool all = is_a_word("help") || is_a_word("man") || is_a_word("completion");
+  // The parser goes down into a group only at a word that is its name; more of them than needed do no harm.
+  add_commands(root, context, [&](std::string_view group) { return all || is_a_word(group); });
 }
 
 }  // namespace leasehold::cli
