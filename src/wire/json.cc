@@ -1,10 +1,8 @@
 #include "wire/json.h"
 
 #include <algorithm>
+#include <boost/json/serialize.hpp>
 #include <cstdint>
-
-// The library itself is header-only here: its one compiled copy is in this file.
-#include <boost/json/src.hpp>
 
 #include "base/json.h"
 #include "base/text.h"

@@ -33,10 +33,26 @@ TEST(JsonCheck, NumbersAndStringsAreStrict) {
   EXPECT_FALSE(is_json(std::string_view("\"\0\"", 3)));
 }
 
+TEST(JsonCheck, ANumberMayHaveAnySize) {
+  for (const auto* text : {"1e400", "-1E-400", "12345678901234567890123", "0.10", "1e2147483647"}) {
+    EXPECT_TRUE(is_json(text)) << text;
+  }
+  EXPECT_TRUE(is_json(std::string(5000, '9') + "." + std::string(5000, '9')));
+  EXPECT_FALSE(is_json("1e2147483648")) << "no common reader has an exponent of more than 31 bits";
+}
+
+TEST(JsonCheck, HalfOfASurrogatePairIsNoCharacter) {
+  EXPECT_TRUE(is_json(R"("\ud83d\ude00")"));
+  for (const auto* text : {R"("\ud800")", R"("\udc00")", R"("\ud800\ud800")", R"("\ud800x")", R"({"\ud800":1})"}) {
+    EXPECT_FALSE(is_json(text)) << text;
+  }
+}
+
 TEST(JsonCheck, AThousandDeepIsDeepEnough) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + "0" + std::string(depth, ']'); };
   EXPECT_TRUE(is_json(nested(1000)));
   EXPECT_FALSE(is_json(nested(1001)));
+  EXPECT_FALSE(is_json(std::string(1001, '[') + std::string(1001, ']')));
   EXPECT_FALSE(is_json(std::string(1'000'000, '['))) << "and no stack overflows";
 }
 

@@ -25,12 +25,23 @@ TEST(JsonListTest, IntegersComeOutAsTheyWentIn) {
   EXPECT_EQ(integers_from_json("[9007199254740993]"), Integers{9007199254740993});
 }
 
-TEST(JsonListTest, WhatIsCutShortIsReadAsFarAsItGoes) {
-  EXPECT_EQ(texts_from_json(""), Texts{});
-  EXPECT_EQ(texts_from_json(R"(["re)"), Texts{"re"});
-  EXPECT_EQ(texts_from_json("[\"a\\"), Texts{"a\\"});
-  EXPECT_EQ(texts_from_json(R"(["\u00)").size(), 1U);
-  EXPECT_EQ(integers_from_json("[4"), Integers{4});
+TEST(JsonListTest, ElementsOfAnotherTypeArePassedOver) {
+  EXPECT_EQ(texts_from_json(R"(["a",1,null,["b"],"c"])"), (Texts{"a", "c"}));
+  EXPECT_EQ(integers_from_json(R"([1,"2",3.5,9223372036854775808,4])"), (Integers{1, 4}));
+}
+
+TEST(JsonListTest, WhatIsNoArrayHasNoElements) {
+  for (const auto* text : {"", "[\"re", "[4", "\"a\"", "{\"a\":1}", "7", "[1] 2"}) {
+    EXPECT_EQ(texts_from_json(text), Texts{}) << text;
+    EXPECT_EQ(integers_from_json(text), Integers{}) << text;
+  }
+}
+
+TEST(JsonListTest, TextsAreWrittenSoThatTheyComeBack) {
+  const Texts texts = {"./report", "", "a \"b\" \\ /", "\n\t\x01\x7F", "\xC3\xA9\xF0\x9F\x94\x92"};
+  EXPECT_EQ(texts_from_json(json_from_texts(texts)), texts);
+  EXPECT_EQ(json_from_texts({}), "[]");
+  EXPECT_EQ(json_from_texts({"a", "\"\n"}), R"(["a","\"\n"])");
 }
 
 }  // namespace

@@ -11,7 +11,9 @@ TEST(JsonMemberTest, IsGivenAsItIsWritten) {
   EXPECT_EQ(json_member(object, "a"), "1.50");
   EXPECT_EQ(json_member(object, "cursor"), R"({"x":[1,{"y":"}"}] ,"z":"\\\"]"})");
   EXPECT_EQ(json_member(object, "b"), R"("q\"uote")");
-  EXPECT_EQ(json_member(R"({"n":12345678901234567890123})", "n"), "12345678901234567890123");
+  for (const auto* number : {"12345678901234567890123", "0.10", "1e400", "-1E-400", "12345678901234567890"}) {
+    EXPECT_EQ(json_member(R"({"n":)" + std::string(number) + R"(,"m":[]})", "n"), number);
+  }
   EXPECT_EQ(json_member(R"({"n":null,"m":true})", "n"), "null");
 }
 
@@ -19,6 +21,12 @@ TEST(JsonMemberTest, OnlyOfTheObjectItself) {
   EXPECT_EQ(json_member(R"({"a":{"cursor":1}})", "cursor"), std::nullopt);
   EXPECT_EQ(json_member(R"({"a":"cursor"})", "cursor"), std::nullopt);
   EXPECT_EQ(json_member(R"({"cursors":1,"curso":2})", "cursor"), std::nullopt);
+}
+
+TEST(JsonMemberTest, IsFoundHoweverItsNameIsWritten) {
+  EXPECT_EQ(json_member(R"({ "c\u0075rsor" : [ 1 ] , "a\"b" : 2 })", "cursor"), "[ 1 ]");
+  EXPECT_EQ(json_member(R"({ "c\u0075rsor" : [ 1 ] , "a\"b" : 2 })", "a\"b"), "2");
+  EXPECT_EQ(json_member(R"({"":0.0})", ""), "0.0");
 }
 
 TEST(JsonMemberTest, TheLastOfSeveralCounts) { EXPECT_EQ(json_member(R"({"a":1,"a":[2]})", "a"), "[2]"); }
