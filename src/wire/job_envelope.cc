@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
 #include <limits>
 
 #include "base/json.h"
@@ -22,7 +22,7 @@ Error wrong_type(std::string_view key, std::string_view wanted) {
 }
 
 Result<std::string> text_in(std::string_view key, const json::value& value) {
-  if (const auto* string = value.if_string()) return std::string(string->data(), string->size());
+  if (const auto* string = value.if_string()) return std::string(*string);
   return wrong_type(key, "a string");
 }
 
@@ -75,15 +75,9 @@ Result<void> take_list(std::vector<T>& into, std::string_view key, const json::v
 }
 
 /// What is no string stays as it was written: a reader rounds large numbers, or makes infinity of them.
-Result<void> take_payload(std::string& into, std::string_view line, const json::value& value) {
-  if (const auto* string = value.if_string()) {
-    into.assign(string->data(), string->size());
-    return {};
-  }
-  const auto written = json_member(line, "payload");
-  if (!written) return invalid("write the name \"payload\" without escapes");
-  into = *written;
-  return {};
+std::string payload_in(std::string_view line, const json::value& value) {
+  const auto* string = value.if_string();
+  return std::string(string != nullptr ? std::string_view(*string) : json_member(line, "payload").value_or(""));
 }
 
 Result<void> take_base64(std::string& into, std::string_view key, const json::value& value) {
@@ -125,7 +119,7 @@ Result<void> take_member(JobEnvelope& out, std::string_view key, const json::val
 
 /// null says nothing.
 bool says(const json::object& object, std::string_view key) {
-  const auto* member = object.if_contains(json::string_view(key.data(), key.size()));
+  const auto* member = object.if_contains(key);
   return member != nullptr && !member->is_null();
 }
 
@@ -148,17 +142,19 @@ NewJob JobEnvelope::job() const {
 }
 
 Result<JobEnvelope> job_envelope_from(std::string_view line, const JobEnvelope& defaults, Timestamp now) {
-  json::error_code broken;
-  const auto value = json::parse(json::string_view(line.data(), line.size()), broken);
-  if (broken) return invalid(fmt::format("this is not JSON ({}): {}", broken.message(), leasehold::quoted(line)));
-  const auto* object = value.if_object();
+  const auto value = parse_json(line);
+  if (!value) {
+    return invalid(fmt::format("this is not JSON ({}): {}", value.error().message, leasehold::quoted(line)));
+  }
+  const auto* object = value->if_object();
   if (object == nullptr) return invalid("this is not a JSON object: with --envelope every line is {\"payload\": ...}");
   auto out = defaults;
   for (const auto& [key, member] : *object) {
-    if (member.is_null() && key != "payload") continue;
-    auto taken = key == "payload" ? take_payload(out.payload, line, member)
-                                  : take_member(out, {key.data(), key.size()}, member, now);
-    if (!taken) return std::move(taken).error();
+    if (key == "payload") {
+      out.payload = payload_in(line, member);
+    } else if (!member.is_null()) {
+      if (auto taken = take_member(out, key, member, now); !taken) return std::move(taken).error();
+    }
   }
   choose_time(out, *object);
   return out;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <cmath>
 
 #include "base/digest.h"
@@ -16,18 +15,12 @@ namespace json = boost::json;
 
 constexpr std::size_t digits_in_key = 16;
 
-/// As deep as is_json() looks.
-constexpr std::size_t deepest = 1000;
-
-/// Nothing: the line does not say.
-std::optional<std::string> key_in(std::string_view line) {
-  json::error_code broken;
-  const auto value = json::parse(json::string_view(line.data(), line.size()), broken, {}, {.max_depth = deepest});
-  const auto* object = broken ? nullptr : value.if_object();
-  const auto* member = object != nullptr ? object->if_contains("key") : nullptr;
-  const auto* key = member != nullptr ? member->if_string() : nullptr;
-  if (key == nullptr) return std::nullopt;
-  return std::string(key->data(), key->size());
+/// Nothing: the value is no object with such a text.
+std::optional<std::string> text_member(const json::value& value, std::string_view name) {
+  const auto* object = value.if_object();
+  const auto* member = object != nullptr ? object->if_contains(name) : nullptr;
+  const auto* text = member != nullptr ? member->if_string() : nullptr;
+  return text != nullptr ? std::optional<std::string>(*text) : std::nullopt;
 }
 
 Result<std::string> key_made_of(std::string_view line) {
@@ -39,8 +32,9 @@ Result<std::string> key_made_of(std::string_view line) {
 }  // namespace
 
 Result<PlannedChunk> planned_chunk_from(std::string_view line) {
-  if (!is_json(line)) return Error{.code = Errc::invalid_argument, .message = "it is not JSON"};
-  auto told = key_in(line);
+  const auto value = parse_json(line);
+  if (!value) return Error{.code = Errc::invalid_argument, .message = "it is not JSON"};
+  auto told = text_member(*value, "key");
   auto key = told ? Result<std::string>(std::move(*told)) : key_made_of(line);
   if (!key) return std::move(key).error();
   if (auto checked = check_name("chunk key", *key); !checked) return std::move(checked).error();
@@ -48,12 +42,6 @@ Result<PlannedChunk> planned_chunk_from(std::string_view line) {
 }
 
 namespace {
-
-std::string text_of(const json::object& object, std::string_view key) {
-  const auto* value = object.if_contains(json::string_view(key.data(), key.size()));
-  const auto* text = value != nullptr ? value->if_string() : nullptr;
-  return text != nullptr ? std::string(text->data(), text->size()) : std::string();
-}
 
 std::optional<int> percent_of(const json::object& object) {
   const auto* value = object.if_contains("percent");
@@ -67,11 +55,11 @@ std::optional<int> percent_of(const json::object& object) {
 }  // namespace
 
 std::optional<ProgressReport> progress_from(std::string_view line) {
-  json::error_code broken;
-  const auto value = json::parse(json::string_view(line.data(), line.size()), broken);
-  const auto* object = broken ? nullptr : value.if_object();
+  const auto value = parse_json(line);
+  const auto* object = value ? value->if_object() : nullptr;
   if (object == nullptr) return std::nullopt;
-  return ProgressReport{percent_of(*object), text_of(*object, "message"), text_of(*object, "stage")};
+  return ProgressReport{percent_of(*object), text_member(*value, "message").value_or(""),
+                        text_member(*value, "stage").value_or("")};
 }
 
 }  // namespace leasehold::wire
