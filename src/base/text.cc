@@ -7,11 +7,7 @@
 #include <vector>
 
 namespace leasehold {
-namespace {
 
-constexpr std::size_t most_quoted_bytes = 60;
-
-// How many bytes a well-formed character at the front has; 0 if it is none.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto lead = byte(0);
@@ -25,6 +21,10 @@ std::size_t character_length(std::string_view text) {
   const bool outside = (lead == 0xED && byte(1) > 0x9F) || (lead == 0xF4 && byte(1) > 0x8F);
   return overlong || outside ? 0 : length;
 }
+
+namespace {
+
+constexpr std::size_t most_quoted_bytes = 60;
 
 /// Of ASCII, and those that Latin-1 adds (U+0080 to U+009F): terminals obey these, too.
 bool is_control(std::string_view character) {

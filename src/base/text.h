@@ -10,6 +10,9 @@
 
 namespace leasehold {
 
+/// How many bytes the well-formed character of UTF-8 at the front takes; 0 if there is none. The text is not empty.
+std::size_t character_length(std::string_view text);
+
 /// Well-formed UTF-8, without overlong forms and surrogates.
 bool is_utf8(std::string_view text);
 

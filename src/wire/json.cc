@@ -8,17 +8,6 @@
 #include "base/text.h"
 
 namespace leasehold::wire {
-namespace {
-
-/// Length of the UTF-8 sequence at the start of `bytes`, 0 if there is none.
-std::size_t sequence_length(std::string_view bytes) {
-  for (std::size_t length = 1; length <= std::min<std::size_t>(4, bytes.size()); ++length) {
-    if (is_utf8(bytes.substr(0, length))) return length;
-  }
-  return 0;
-}
-
-}  // namespace
 
 std::string as_it_is(std::string_view kept) {
   if (!is_json(kept)) return quoted_text(kept);
@@ -33,7 +22,7 @@ std::string quoted_text(std::string_view bytes) {
   boost::json::string clean;
   clean.reserve(bytes.size());
   while (!bytes.empty()) {
-    const std::size_t length = sequence_length(bytes);
+    const auto length = character_length(bytes);
     clean.append(length > 0 ? bytes.substr(0, length) : std::string_view("\xEF\xBF\xBD"));
     bytes.remove_prefix(length > 0 ? length : 1);
   }

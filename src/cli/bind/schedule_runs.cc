@@ -1,6 +1,7 @@
 // leasehold schedule next, history.
 #include <memory>
 
+#include "base/json.h"
 #include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
 #include "cli/command.h"
@@ -39,9 +40,9 @@ void print_times(const ScheduleInfo& schedule, const std::vector<Timestamp>& tim
 }
 
 void print_json(const std::vector<Timestamp>& times) {
-  std::string text;
-  for (const auto when : times) text += fmt::format("{}\"{}\"", text.empty() ? "" : ",", to_string(when));
-  print("[{}]", text);
+  std::vector<std::string> texts;
+  for (const auto when : times) texts.push_back(to_string(when));
+  print("{}", json_from_texts(texts));
 }
 
 int next(const Context& context, const ScheduleNextOptions& options) {
