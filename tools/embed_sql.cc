@@ -1,6 +1,6 @@
 // Turns the paired .sql files into C++, and fails the build where a pair differs.
 //
-//   embed_sql SQLITE_DIR POSTGRES_DIR OUT_DIR
+//   embed_sql LIMITS_HEADER SQLITE_DIR POSTGRES_DIR OUT_DIR
 //
 // Each DIR holds sql/*.sql (statements), migrations/NNNN_name.{up,down}.sql (a long one may be a folder of parts), and
 // perhaps local/*.sql, scripts that only this dialect needs. Written are statements.h (a struct per statement, the same
@@ -15,6 +15,8 @@
 //   -- gives RECORD | FIELD, FIELD...
 //   -- each SQL               (optional, only for PostgreSQL)
 //   SQL, with :field for the parameters
+//
+// In every .sql file {defaults.NAME} and {bounds.NAME} stand for a constant of LIMITS_HEADER: see sql_constants.h.
 //
 // In the head, lines that go on are indented; any other comment is for people, there and in the SQL.
 //
@@ -230,12 +232,13 @@ void generate(const fs::path& path, const Dialect& dialect, Write write) {
 
 int main(int argc, char** argv) {
   using namespace embed_sql;
-  if (argc != 4) fail("usage: embed_sql SQLITE_DIR POSTGRES_DIR OUT_DIR");
-  const auto sqlite = read_dialect("sqlite", argv[1]);
-  const auto postgres = read_dialect("postgresql", argv[2]);
+  if (argc != 5) fail("usage: embed_sql LIMITS_HEADER SQLITE_DIR POSTGRES_DIR OUT_DIR");
+  const auto constants = Constants::from(argv[1]);
+  const auto sqlite = read_dialect("sqlite", argv[2], constants);
+  const auto postgres = read_dialect("postgresql", argv[3], constants);
   check_pair(sqlite, postgres);
   check_pair(postgres, sqlite);
-  const fs::path out = argv[3];
+  const fs::path out = argv[4];
   generate(out / "storage/statements.h", sqlite, write_header);
   generate(out / "storage/statements.cc", sqlite, write_statements);
   generate(out / "storage/dialect_sqlite.cc", sqlite, write_dialect);

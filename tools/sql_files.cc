@@ -106,8 +106,8 @@ class FileParser {
  public:
   FileParser(Dialect& dialect, fs::path path) : dialect_(dialect), path_(std::move(path)) {}
 
-  void parse() {
-    std::ifstream in(path_);
+  void parse(const std::string& text) {
+    std::stringstream in(text);
     for (std::string line; std::getline(in, line);) take(line);
     finish_block();
   }
@@ -205,12 +205,13 @@ std::vector<fs::path> sorted_files(const fs::path& folder) {
 }
 
 /// NNNN_name.up.sql, NNNN_name.down.sql; a long one is a folder NNNN_name.up of parts, put together in their order.
-void read_migrations(Dialect& dialect, const fs::path& folder) {
-  const auto add = [&dialect](const std::string& stem, const fs::path& path) {  // 0001_lease.up
+template <typename Read>
+void read_migrations(Dialect& dialect, const fs::path& folder, const Read& read_sql) {
+  const auto add = [&](const std::string& stem, const fs::path& path) {  // 0001_lease.up
     const auto dot = stem.rfind('.');
     if (dot == std::string::npos) fail(path.string() + ": expected NNNN_name.up.sql or .down.sql");
     auto& migration = dialect.migrations[stem.substr(0, dot)];
-    (stem.substr(dot) == ".up" ? migration.up : migration.down) += read(path);
+    (stem.substr(dot) == ".up" ? migration.up : migration.down) += read_sql(path);
   };
   for (const auto& path : sorted_files(folder)) add(path.stem().string(), path);
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -221,19 +222,20 @@ void read_migrations(Dialect& dialect, const fs::path& folder) {
 
 }  // namespace
 
-Dialect read_dialect(const std::string& name, const fs::path& folder) {
+Dialect read_dialect(const std::string& name, const fs::path& folder, const Constants& constants) {
+  const auto read_sql = [&](const fs::path& path) { return constants.put_into(read(path), path, name); };
   Dialect dialect;
   dialect.name = name;
   for (const auto& path : sorted_files(folder / "sql")) {
     if (path.filename().string().starts_with("connection")) {
-      dialect.on_connect += read(path);
+      dialect.on_connect += read_sql(path);
     } else {
-      FileParser(dialect, path).parse();
+      FileParser(dialect, path).parse(read_sql(path));
     }
   }
-  read_migrations(dialect, folder / "migrations");
+  read_migrations(dialect, folder / "migrations", read_sql);
   if (fs::exists(folder / "local")) {
-    for (const auto& path : sorted_files(folder / "local")) dialect.local[path.stem().string()] = read(path);
+    for (const auto& path : sorted_files(folder / "local")) dialect.local[path.stem().string()] = read_sql(path);
   }
   return dialect;
 }

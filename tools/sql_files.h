@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sql_constants.h"
+
 namespace embed_sql {
 
 /// Ends the build.
@@ -46,7 +48,7 @@ extern const std::map<std::string, TypeNames> type_names;
 bool is_list(const Field& field);
 
 std::string read(const std::filesystem::path& path);
-Dialect read_dialect(const std::string& name, const std::filesystem::path& folder);
+Dialect read_dialect(const std::string& name, const std::filesystem::path& folder, const Constants& constants);
 /// Fails where `b` has not what `a` has.
 void check_pair(const Dialect& a, const Dialect& b);
 

@@ -66,7 +66,8 @@ def embed_sql() -> None:
     """What the build does for a changed .sql file, but only the store that has changed is compiled again."""
     made = FOLDER / "generated"
     storage = TREE / "src" / "storage"
-    run(BUILD / "src" / "embed_sql", storage / "sqlite", storage / "postgres", made, where=TREE)
+    limits = TREE / "include" / "leasehold" / "limits.h"
+    run(BUILD / "src" / "embed_sql", limits, storage / "sqlite", storage / "postgres", made, where=TREE)
     changed = [file for file in (made / "storage").iterdir()
                if not filecmp.cmp(file, GENERATED / file.name, shallow=False)]
     if any(not file.name.startswith("dialect_") for file in changed):

@@ -122,13 +122,14 @@ BEGIN
 END $$;
 
 CREATE FUNCTION leasehold.is_ttl(ttl interval) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$ SELECT ttl BETWEEN interval '50 milliseconds' AND interval '30 days' $$;
+LANGUAGE sql IMMUTABLE AS $$ SELECT ttl BETWEEN {bounds.min_ttl} AND {bounds.max_ttl} $$;
 
 CREATE FUNCTION leasehold.require_ttl(ttl interval) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   IF leasehold.is_ttl(ttl) IS NOT TRUE THEN
-    RAISE EXCEPTION 'ttl % is not between 50ms and 30d', ttl USING ERRCODE = 'LH003';
+    RAISE EXCEPTION 'ttl % is not between {bounds.min_ttl as text} and {bounds.max_ttl as text}', ttl
+      USING ERRCODE = 'LH003';
   END IF;
   RETURN true;
 END $$;
@@ -157,33 +158,39 @@ BEGIN
 END $$;
 
 CREATE FUNCTION leasehold.is_key(key text) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$ SELECT octet_length(key) BETWEEN 1 AND 512 AND key !~ E'[\\x01-\\x1f\\x7f]' $$;
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT octet_length(key) BETWEEN 1 AND {bounds.name_bytes} AND key !~ E'[\\x01-\\x1f\\x7f]'
+$$;
 
 -- What is noted of whoever opens a lease has the bounds that the library has: it is copied into events, and shown.
 CREATE FUNCTION leasehold.is_holder(
   holder text, request_id text, host text, boot_id text, tty text, instance text
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT octet_length(holder) BETWEEN 1 AND 512 AND holder !~ E'[\\x01-\\x1f\\x7f]'
-     AND (request_id IS NULL OR octet_length(request_id) BETWEEN 1 AND 512 AND request_id !~ E'[\\x01-\\x1f\\x7f]')
-     AND octet_length(host) <= 4096 AND octet_length(boot_id) <= 4096 AND octet_length(tty) <= 4096
-     AND octet_length(instance) <= 4096
+  SELECT octet_length(holder) BETWEEN 1 AND {bounds.name_bytes} AND holder !~ E'[\\x01-\\x1f\\x7f]'
+     AND (request_id IS NULL
+          OR octet_length(request_id) BETWEEN 1 AND {bounds.name_bytes} AND request_id !~ E'[\\x01-\\x1f\\x7f]')
+     AND octet_length(host) <= {bounds.text_bytes} AND octet_length(boot_id) <= {bounds.text_bytes}
+     AND octet_length(tty) <= {bounds.text_bytes} AND octet_length(instance) <= {bounds.text_bytes}
 $$;
 
 CREATE FUNCTION leasehold.require_holder(
   holder text, request_id text, host text, boot_id text, tty text, instance text
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(holder), 'a holder name has 1 to 512 bytes and no control characters')
+  SELECT leasehold.require(leasehold.is_key(holder),
+                           'a holder name has 1 to {bounds.name_bytes} bytes and no control characters')
      AND leasehold.require(request_id IS NULL OR leasehold.is_key(request_id),
-                           'a request id has 1 to 512 bytes and no control characters')
-     AND leasehold.require(octet_length(host) <= 4096 AND octet_length(boot_id) <= 4096 AND octet_length(tty) <= 4096
-                           AND octet_length(instance) <= 4096,
-                           'host, boot id, terminal and instance of a holder have up to 4096 bytes each')
+                           'a request id has 1 to {bounds.name_bytes} bytes and no control characters')
+     AND leasehold.require(octet_length(host) <= {bounds.text_bytes} AND octet_length(boot_id) <= {bounds.text_bytes}
+                           AND octet_length(tty) <= {bounds.text_bytes}
+                           AND octet_length(instance) <= {bounds.text_bytes},
+                           'host, boot id, terminal and instance of a holder have up to {bounds.text_bytes} bytes each')
 $$;
 
 -- Free text such as a reason.
 CREATE FUNCTION leasehold.require_text(what text, body text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(coalesce(octet_length(body) <= 4096, true), format('a %s has up to 4096 bytes', what))
+  SELECT leasehold.require(coalesce(octet_length(body) <= {bounds.text_bytes}, true),
+                           format('a %s has up to {bounds.text_bytes} bytes', what))
 $$;
 
 -- Greater than every earlier token of the key, also after a failover that lost the last grants.

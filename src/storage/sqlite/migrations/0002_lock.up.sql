@@ -3,7 +3,7 @@
 -- The row remembers the token of the latest grant; prune removes it only when that is old. lease_id is the latest lease over the whole lock,
 -- ended or not; without shares, the lock is free exactly when that has ended and its delay is over.
 CREATE TABLE leasehold_lock (
-  name     TEXT    PRIMARY KEY CHECK (length(CAST(name AS BLOB)) BETWEEN 1 AND 512),
+  name     TEXT    PRIMARY KEY CHECK (length(CAST(name AS BLOB)) BETWEEN 1 AND {bounds.name_bytes}),
   token    INTEGER NOT NULL,
   lease_id INTEGER,
   -- The latest grant is a share: there may be others beside it.

@@ -10,11 +10,11 @@ CREATE TABLE leasehold_chunk_set (
   planned_at     INTEGER NOT NULL,
   -- The number of a plan that has begun and not ended: until then the set is not final, whatever has become of its chunks.
   planning       INTEGER,
-  failure_budget INTEGER NOT NULL DEFAULT 3,
-  crash_budget   INTEGER NOT NULL DEFAULT 3,
-  backoff_base   INTEGER NOT NULL DEFAULT 2000000,
-  backoff_most   INTEGER NOT NULL DEFAULT 30000000,
-  default_ttl    INTEGER NOT NULL DEFAULT 120000000,
+  failure_budget INTEGER NOT NULL DEFAULT {defaults.chunk_failure_budget},
+  crash_budget   INTEGER NOT NULL DEFAULT {defaults.chunk_crash_budget},
+  backoff_base   INTEGER NOT NULL DEFAULT {defaults.chunk_backoff_base},
+  backoff_most   INTEGER NOT NULL DEFAULT {defaults.chunk_backoff_most},
+  default_ttl    INTEGER NOT NULL DEFAULT {defaults.chunk_ttl},
   -- The job tied to it last. Whether a job waits is in `blocked`, where after_id is the negative of the set's id.
   job_id         INTEGER
 );

@@ -6,7 +6,7 @@
 -- The same row when an id is opened again, with a new token and a new lease. What says whether it is alive is the
 -- lease.
 CREATE TABLE leasehold_session (
-  id           TEXT    NOT NULL PRIMARY KEY CHECK (length(CAST(id AS BLOB)) BETWEEN 1 AND 512),
+  id           TEXT    NOT NULL PRIMARY KEY CHECK (length(CAST(id AS BLOB)) BETWEEN 1 AND {bounds.name_bytes}),
   token        INTEGER NOT NULL,
   -- Of the latest opening.
   lease_id     INTEGER NOT NULL,
@@ -28,7 +28,7 @@ CREATE INDEX leasehold_session_lease ON leasehold_session (lease_id);
 
 -- `token` is that of its latest claim.
 CREATE TABLE leasehold_item (
-  key        TEXT    NOT NULL PRIMARY KEY CHECK (length(CAST(key AS BLOB)) BETWEEN 1 AND 512),
+  key        TEXT    NOT NULL PRIMARY KEY CHECK (length(CAST(key AS BLOB)) BETWEEN 1 AND {bounds.name_bytes}),
   parent     TEXT,
   token      INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,

@@ -7,7 +7,7 @@
 -- AUTOINCREMENT: the id of a removed schedule is never given to another.
 CREATE TABLE leasehold_schedule (
   id              INTEGER PRIMARY KEY AUTOINCREMENT,
-  name            TEXT    NOT NULL UNIQUE CHECK (length(CAST(name AS BLOB)) BETWEEN 1 AND 512),
+  name            TEXT    NOT NULL UNIQUE CHECK (length(CAST(name AS BLOB)) BETWEEN 1 AND {bounds.name_bytes}),
   -- Grows with all that a plan for the occurrences that are due depends on: the rule, what comes next, a pause.
   version         INTEGER NOT NULL DEFAULT 1,
   -- The rule: a pause after each run, or cron (its normal form, and as it was written) and a zone.

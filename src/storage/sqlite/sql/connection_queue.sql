@@ -56,7 +56,7 @@ BEGIN
               FROM fallen AS f CROSS JOIN leasehold_blocked AS b ON b.after_id = f.id
              CROSS JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
              WHERE n.if_failed = 'cancel' OR (n.if_failed = 'wait' AND f.after_id IS NULL AND NEW.removed)
-             LIMIT 1001)
+             LIMIT {bounds.max_dependents} + 1)
           SELECT id, after_id FROM fallen) AS f
    WHERE f.after_id IS NOT NULL;
   INSERT INTO leasehold_settled (job_id, token, at, final, outcome)

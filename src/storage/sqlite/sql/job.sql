@@ -205,7 +205,8 @@ SELECT count(t.lease_id) OVER (ORDER BY t.token) AS number, t.token AS token,
 SELECT s.job_id AS job_id, n.queue AS queue, s.token AS token, s.at AS at, s.outcome AS outcome, l.holder AS holder,
        e.body AS error
   FROM (SELECT w.job_id, w.token, j.queue
-          FROM (SELECT job_id, token FROM leasehold_error ORDER BY token DESC, job_id DESC LIMIT 100000) AS w
+          FROM (SELECT job_id, token FROM leasehold_error ORDER BY token DESC, job_id DESC
+                 LIMIT {bounds.max_errors_searched}) AS w
          CROSS JOIN leasehold_job AS j ON j.id = w.job_id
          WHERE :queue IS NULL OR j.queue = :queue LIMIT :most) AS n
   CROSS JOIN leasehold_settled AS s ON s.job_id = n.job_id AND s.token = n.token

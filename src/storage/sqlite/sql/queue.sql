@@ -139,7 +139,7 @@ INSERT OR REPLACE INTO temp.leasehold_job_claim
   (id, places, lease_id, max_running, max_per_key, rate_count, rate_step, rate_period, rate_tat, ttl, outcome, why)
 SELECT 1, :most, l.id, q.max_running, q.max_per_key, q.rate_count,
        max(1, q.rate_period / q.rate_count), q.rate_period, max(coalesce(q.rate_tat, 0), :now),
-       CASE WHEN :attach IS NULL THEN coalesce(:ttl, q.default_ttl, 300000000) ELSE l.ttl END,
+       CASE WHEN :attach IS NULL THEN coalesce(:ttl, q.default_ttl, {defaults.job_ttl}) ELSE l.ttl END,
        CASE WHEN l.ended_at IS NULL AND l.expires_at > :now AND :attach IS NULL THEN 'replayed'
             WHEN :attach IS NULL AND l.id IS NOT NULL THEN 'lost'
             WHEN :attach IS NOT NULL AND l.id IS NULL THEN 'lost'

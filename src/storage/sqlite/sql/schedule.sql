@@ -261,7 +261,8 @@ CASE a.outcome WHEN 'resumed' THEN 'paused' ELSE 'misfire' END
 INSERT INTO leasehold_schedule_run
   (schedule_id, occurrence, cause, finished_at, outcome, reason, through, missed)
 SELECT a.schedule_id, (WITH RECURSIVE free (at) AS (SELECT :skipped_from {and_on}), 'scheduled', :wall, 'skipped',
-       {skip_reason} || CASE WHEN a.missed >= 10000 THEN ' (10000 or more)' ELSE '' END, :skipped_through, a.missed
+       {skip_reason} || CASE WHEN a.missed >= {bounds.max_missed} THEN ' ({bounds.max_missed} or more)' ELSE '' END,
+       :skipped_through, a.missed
   FROM temp.leasehold_schedule_act AS a WHERE a.missed IS NOT NULL;
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT :now, 'schedule', s.name, 'skipped', s.token, '', '',
@@ -564,7 +565,8 @@ SELECT 1, s.id, {luck}, 0,
 INSERT INTO leasehold_job
   (queue, priority, created_at, failure_budget, crash_budget, backoff_base, backoff_most, backoff_exponential, tags,
    schedule, occurrence, payload)
-SELECT s.queue, 0, :now, 10, 3, 5000000, 3600000000, 1, '[]', s.name, a.occurrence, t.payload
+SELECT s.queue, 0, :now, {defaults.job_failure_budget}, {defaults.job_crash_budget}, {defaults.job_backoff_base},
+       {defaults.job_backoff_most}, 1, '[]', s.name, a.occurrence, t.payload
   FROM {the_schedule} CROSS JOIN leasehold_schedule_task AS t ON t.schedule_id = s.id WHERE a.outcome = 'taken';
 UPDATE temp.leasehold_schedule_act SET job_id = last_insert_rowid() WHERE outcome = 'taken';
 INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone)

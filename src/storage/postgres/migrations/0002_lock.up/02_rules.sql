@@ -3,8 +3,8 @@
 CREATE FUNCTION leasehold.require_lock_name(name text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-  IF name IS NULL OR octet_length(name) NOT BETWEEN 1 AND 512 OR name ~ E'[\\x01-\\x1f\\x7f]' THEN
-    RAISE EXCEPTION 'a lock name has 1 to 512 bytes and no control characters'
+  IF name IS NULL OR octet_length(name) NOT BETWEEN 1 AND {bounds.name_bytes} OR name ~ E'[\\x01-\\x1f\\x7f]' THEN
+    RAISE EXCEPTION 'a lock name has 1 to {bounds.name_bytes} bytes and no control characters'
       USING ERRCODE = 'LH003';
   END IF;
   RETURN true;
@@ -13,9 +13,10 @@ END $$;
 CREATE FUNCTION leasehold.require_lock_names(names text[]) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-  IF (cardinality(names) BETWEEN 1 AND 100) IS NOT TRUE
+  IF (cardinality(names) BETWEEN 1 AND {bounds.max_locks_together}) IS NOT TRUE
      OR cardinality(names) <> (SELECT count(DISTINCT u.name COLLATE "C") FROM unnest(names) AS u(name)) THEN
-    RAISE EXCEPTION 'locks are taken together by 1 to 100 different names' USING ERRCODE = 'LH003';
+    RAISE EXCEPTION 'locks are taken together by 1 to {bounds.max_locks_together} different names'
+      USING ERRCODE = 'LH003';
   END IF;
   RETURN true;
 END $$;
@@ -23,8 +24,8 @@ END $$;
 CREATE FUNCTION leasehold.require_lock_delay(delay interval) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-  IF delay NOT BETWEEN interval '0' AND interval '30 days' THEN
-    RAISE EXCEPTION 'lock delay % is not between 0 and 30d', delay USING ERRCODE = 'LH003';
+  IF delay NOT BETWEEN interval '0' AND {bounds.max_lock_delay} THEN
+    RAISE EXCEPTION 'lock delay % is not between 0 and {bounds.max_lock_delay as text}', delay USING ERRCODE = 'LH003';
   END IF;
   RETURN true;
 END $$;
@@ -32,8 +33,8 @@ END $$;
 CREATE FUNCTION leasehold.require_lock_permits(permits bigint, capacity bigint) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-  IF (permits BETWEEN 1 AND least(capacity, 1000000000)) IS NOT TRUE OR capacity > 1000000000 THEN
-    RAISE EXCEPTION 'permits are at least 1, and at most the capacity and 1000000000' USING ERRCODE = 'LH003';
+  IF (permits BETWEEN 1 AND least(capacity, {bounds.max_permits})) IS NOT TRUE OR capacity > {bounds.max_permits} THEN
+    RAISE EXCEPTION 'permits are at least 1, and at most the capacity and {bounds.max_permits}' USING ERRCODE = 'LH003';
   END IF;
   RETURN true;
 END $$;

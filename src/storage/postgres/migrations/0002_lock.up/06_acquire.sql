@@ -136,7 +136,7 @@ END $$;
 CREATE FUNCTION leasehold.lock_acquire(
   name          text,
   holder        text,
-  ttl           interval DEFAULT interval '30 seconds',
+  ttl           interval DEFAULT {defaults.lock_ttl},
   request_id    text     DEFAULT NULL,
   host          text     DEFAULT '',
   boot_id       text     DEFAULT '',
@@ -192,7 +192,7 @@ END $$;
 CREATE FUNCTION leasehold.lock_acquire_all(
   names         text[],
   holder        text,
-  ttl           interval DEFAULT interval '30 seconds',
+  ttl           interval DEFAULT {defaults.lock_ttl},
   delay         interval DEFAULT NULL,
   request_id    text     DEFAULT NULL,
   host          text     DEFAULT '',

@@ -57,7 +57,7 @@ END $$;
 CREATE FUNCTION leasehold.lock_share(
   name          text,
   holder        text,
-  ttl           interval DEFAULT interval '30 seconds',
+  ttl           interval DEFAULT {defaults.lock_ttl},
   permits       bigint   DEFAULT 1,
   capacity      bigint   DEFAULT NULL,
   delay         interval DEFAULT NULL,

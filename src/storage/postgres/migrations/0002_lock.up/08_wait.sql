@@ -72,9 +72,10 @@ DECLARE
 BEGIN
   sound := leasehold.require_safe_transaction() AND leasehold.require_ttl(patience)
        AND leasehold.require_holder(holder, request_id, host, boot_id, tty, instance);
-  IF patience > interval '1 minute' THEN
-    RAISE EXCEPTION 'patience % is more than a minute: a waiter that dies would keep everybody waiting for so long',
-                    patience
+  IF patience > {bounds.max_line_patience} THEN
+    RAISE EXCEPTION
+      'patience % is more than {bounds.max_line_patience as text}: a waiter that dies would keep the others waiting so long',
+      patience
       USING ERRCODE = 'LH003', HINT = 'Keep the place by calling again well within the patience.';
   END IF;
   IF lock_stand.request_id IS NULL THEN
@@ -94,7 +95,7 @@ CREATE FUNCTION leasehold.lock_wait(
   name          text,
   holder        text,
   request_id    text,
-  patience      interval DEFAULT interval '5 seconds',
+  patience      interval DEFAULT {defaults.line_patience},
   host          text     DEFAULT '',
   boot_id       text     DEFAULT '',
   pid           bigint   DEFAULT 0,
@@ -114,7 +115,7 @@ CREATE FUNCTION leasehold.lock_wait_all(
   names         text[],
   holder        text,
   request_id    text,
-  patience      interval DEFAULT interval '5 seconds',
+  patience      interval DEFAULT {defaults.line_patience},
   host          text     DEFAULT '',
   boot_id       text     DEFAULT '',
   pid           bigint   DEFAULT 0,

@@ -6,12 +6,13 @@ LANGUAGE sql IMMUTABLE AS $$ SELECT (extract(epoch FROM span) * 1000000)::bigint
 -- A moment that somebody wants something at: RFC 3339 and the calendar of schedules end with the year 9999.
 CREATE FUNCTION leasehold.require_moment(moment timestamptz) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(moment < timestamptz '10000-01-01 00:00:00Z', 'a moment is in the years up to 9999')
+  SELECT leasehold.require(moment < timestamptz '{bounds.last_year}-12-31 24:00:00Z',
+                           'a moment is in the years up to {bounds.last_year}')
 $$;
 
 -- How long anything can be put off: 100 years, as in core/job_limits.h.
 CREATE FUNCTION leasehold.is_delay(span interval) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$ SELECT extract(epoch FROM span) BETWEEN 0 AND 3155760000 $$;
+LANGUAGE sql IMMUTABLE AS $$ SELECT extract(epoch FROM span) BETWEEN 0 AND {bounds.max_delay as seconds} $$;
 
 -- How many jobs an act is about at most.
 CREATE FUNCTION leasehold.require_most(most bigint) RETURNS boolean
@@ -21,13 +22,15 @@ $$;
 
 CREATE FUNCTION leasehold.require_queue(queue text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(queue), 'a queue name has 1 to 512 bytes and no control characters')
+  SELECT leasehold.require(leasehold.is_key(queue),
+                           'a queue name has 1 to {bounds.name_bytes} bytes and no control characters')
 $$;
 
 -- What every job passes that has no settings of its own but a priority.
 CREATE FUNCTION leasehold.is_bare_job(queue text, payload_bytes bigint, priority bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT octet_length(queue) BETWEEN 1 AND 512 AND queue !~ E'[\\x01-\\x1f\\x7f]' AND payload_bytes <= 1048576
+  SELECT octet_length(queue) BETWEEN 1 AND {bounds.name_bytes} AND queue !~ E'[\\x01-\\x1f\\x7f]'
+     AND payload_bytes <= {bounds.payload_bytes}
      AND priority BETWEEN -32768 AND 32767
 $$;
 
@@ -37,7 +40,7 @@ CREATE FUNCTION leasehold.is_plain_job(
   backoff_base interval, backoff_most interval, tags text[]
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.is_bare_job(queue, payload_bytes, priority)
-     AND failure_budget BETWEEN 1 AND 1000 AND crash_budget BETWEEN 1 AND 1000
+     AND failure_budget BETWEEN 1 AND {bounds.max_budget} AND crash_budget BETWEEN 1 AND {bounds.max_budget}
      AND leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_most) AND tags = '{}'
 $$;
 
@@ -46,15 +49,19 @@ CREATE FUNCTION leasehold.require_job(
   backoff_base interval, backoff_most interval, tags text[]
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require_queue(queue)
-     AND leasehold.require(payload_bytes <= 1048576, 'a payload has up to 1 MiB')
+     AND leasehold.require(payload_bytes <= {bounds.payload_bytes},
+                           'a payload has up to {bounds.payload_bytes as text}')
      AND leasehold.require(priority BETWEEN -32768 AND 32767, 'a priority is between -32768 and 32767')
-     AND leasehold.require(failure_budget BETWEEN 1 AND 1000, 'a failure budget is between 1 and 1000')
-     AND leasehold.require(crash_budget BETWEEN 1 AND 1000, 'a crash budget is between 1 and 1000')
+     AND leasehold.require(failure_budget BETWEEN 1 AND {bounds.max_budget},
+                           'a failure budget is between 1 and {bounds.max_budget}')
+     AND leasehold.require(crash_budget BETWEEN 1 AND {bounds.max_budget},
+                           'a crash budget is between 1 and {bounds.max_budget}')
      AND leasehold.require(leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_most),
-                           'a backoff is between 0 and 100 years')
-     AND leasehold.require(cardinality(tags) <= 20 AND NOT EXISTS (
-           SELECT FROM unnest(tags) AS t(tag) WHERE (leasehold.is_key(t.tag) AND octet_length(t.tag) <= 64) IS NOT TRUE),
-         'a job has up to 20 tags of 1 to 64 bytes without control characters')
+                           'a backoff is between 0 and {bounds.max_delay as text}')
+     AND leasehold.require(cardinality(tags) <= {bounds.max_tags} AND NOT EXISTS (
+           SELECT FROM unnest(tags) AS t(tag)
+            WHERE (leasehold.is_key(t.tag) AND octet_length(t.tag) <= {bounds.tag_bytes}) IS NOT TRUE),
+         'a job has up to {bounds.max_tags} tags of 1 to {bounds.tag_bytes} bytes without control characters')
 $$;
 
 CREATE FUNCTION leasehold.require_bare_job(queue text, payload_bytes bigint, priority bigint) RETURNS boolean
@@ -65,20 +72,22 @@ $$;
 -- When a job is to run.
 CREATE FUNCTION leasehold.require_start(delay interval, run_at timestamptz) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_delay(delay), 'a delay is between 0 and 100 years')
+  SELECT leasehold.require(leasehold.is_delay(delay), 'a delay is between 0 and {bounds.max_delay as text}')
      AND leasehold.require(run_at IS NULL OR delay = interval '0', 'a job has a delay or a moment to run at, not both')
      AND (run_at IS NULL OR leasehold.require_moment(run_at))
 $$;
 
 CREATE FUNCTION leasehold.is_claim(queue text, most bigint, ttl interval) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT octet_length(queue) BETWEEN 1 AND 512 AND queue !~ E'[\\x01-\\x1f\\x7f]' AND most BETWEEN 1 AND 1000
-     AND (ttl IS NULL OR ttl BETWEEN interval '50 milliseconds' AND interval '30 days')
+  SELECT octet_length(queue) BETWEEN 1 AND {bounds.name_bytes} AND queue !~ E'[\\x01-\\x1f\\x7f]'
+     AND most BETWEEN 1 AND {bounds.max_claim}
+     AND (ttl IS NULL OR ttl BETWEEN {bounds.min_ttl} AND {bounds.max_ttl})
 $$;
 
 CREATE FUNCTION leasehold.require_claim(queue text, most bigint, ttl interval) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require_queue(queue) AND leasehold.require(most BETWEEN 1 AND 1000, 'a claim is for 1 to 1000 jobs')
+  SELECT leasehold.require_queue(queue)
+     AND leasehold.require(most BETWEEN 1 AND {bounds.max_claim}, 'a claim is for 1 to {bounds.max_claim} jobs')
      AND (ttl IS NULL OR leasehold.require_ttl(ttl))
 $$;
 
@@ -120,7 +129,8 @@ CREATE FUNCTION leasehold.await_topic(topic text, span interval) RETURNS timesta
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound     boolean := leasehold.require(leasehold.is_key(await_topic.topic), 'a topic has 1 to 512 bytes')
+  sound     boolean := leasehold.require(leasehold.is_key(await_topic.topic),
+                                         'a topic has 1 to {bounds.name_bytes} bytes')
     AND leasehold.require(span BETWEEN interval '0' AND interval '1 day', 'a topic is awaited for up to a day');
   new_until timestamptz := leasehold.now() + span;
 BEGIN

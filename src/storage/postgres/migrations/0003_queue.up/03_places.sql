@@ -132,7 +132,8 @@ $$;
 
 -- So many dependents are cancelled or go on with one act. A verdict must not take long because many depend on its job:
 -- what is left is found by `recover`, and nobody can claim it meanwhile.
-CREATE FUNCTION leasehold.most_dependents() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT 1000::bigint $$;
+CREATE FUNCTION leasehold.most_dependents() RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$ SELECT {bounds.max_dependents}::bigint $$;
 
 -- These jobs have ended without completing, or are removed: each job that waits for them does as its if_failed says,
 -- and who is cancelled lets down its own dependents. A removed job can never complete: who would wait for it is

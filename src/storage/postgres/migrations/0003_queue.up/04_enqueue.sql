@@ -160,10 +160,10 @@ CREATE FUNCTION leasehold.job_enqueue(
   run_at              timestamptz DEFAULT NULL,
   dedupe_key          text        DEFAULT NULL,
   limit_key           text        DEFAULT NULL,
-  failure_budget      bigint      DEFAULT 10,
-  crash_budget        bigint      DEFAULT 3,
-  backoff_base        interval    DEFAULT interval '5 seconds',
-  backoff_most        interval    DEFAULT interval '1 hour',
+  failure_budget      bigint      DEFAULT {defaults.job_failure_budget},
+  crash_budget        bigint      DEFAULT {defaults.job_crash_budget},
+  backoff_base        interval    DEFAULT {defaults.job_backoff_base},
+  backoff_most        interval    DEFAULT {defaults.job_backoff_most},
   backoff_exponential boolean     DEFAULT true,
   tags                text[]      DEFAULT '{}',
   after               bigint[]    DEFAULT '{}',
@@ -191,13 +191,14 @@ BEGIN
   id := nextval('leasehold.job_id_seq');
   created := true;
   IF after <> '{}' THEN
-    sound := leasehold.require(cardinality(after) <= 1000, 'a job runs after up to 1000 others')
+    sound := leasehold.require(cardinality(after) <= {bounds.max_predecessors},
+                               'a job runs after up to {bounds.max_predecessors} others')
          AND leasehold.require(if_failed IN ('cancel', 'run', 'wait'), 'if_failed is cancel, run or wait');
   END IF;
   IF dedupe_key IS NOT NULL OR limit_key IS NOT NULL THEN
     sound := leasehold.require(leasehold.is_key(coalesce(dedupe_key, '-'))
                                AND leasehold.is_key(coalesce(limit_key, '-')),
-                               'a dedupe or limit key has 1 to 512 bytes and no control characters');
+                               'a dedupe or limit key has 1 to {bounds.name_bytes} bytes and no control characters');
   END IF;
   IF dedupe_key IS NOT NULL THEN
     owner := leasehold.job_take_key(job_enqueue.queue, job_enqueue.dedupe_key, id);
@@ -293,10 +294,10 @@ CREATE FUNCTION leasehold.job_enqueue_plain(
   priority            bigint      DEFAULT 0,
   delay               interval    DEFAULT interval '0',
   run_at              timestamptz DEFAULT NULL,
-  failure_budget      bigint      DEFAULT 10,
-  crash_budget        bigint      DEFAULT 3,
-  backoff_base        interval    DEFAULT interval '5 seconds',
-  backoff_most        interval    DEFAULT interval '1 hour',
+  failure_budget      bigint      DEFAULT {defaults.job_failure_budget},
+  crash_budget        bigint      DEFAULT {defaults.job_crash_budget},
+  backoff_base        interval    DEFAULT {defaults.job_backoff_base},
+  backoff_most        interval    DEFAULT {defaults.job_backoff_most},
   backoff_exponential boolean     DEFAULT true,
   tags                text[]      DEFAULT '{}'
 ) RETURNS bigint[] LANGUAGE plpgsql SECURITY DEFINER

@@ -163,7 +163,7 @@ BEGIN
   END IF;
   l.id := nextval('leasehold.lease_id_seq');
   l.kind := 'job';
-  l.ttl := coalesce(l.ttl, default_ttl, interval '5 minutes');
+  l.ttl := coalesce(l.ttl, default_ttl, {defaults.job_ttl});
   l.acquired_at := moment;
   l.heartbeat_at := moment;
   l.expires_at := moment + l.ttl;

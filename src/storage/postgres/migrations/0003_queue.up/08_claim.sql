@@ -97,7 +97,7 @@ DECLARE
       OR leasehold.require_holder(job_claim_one.holder, job_claim_one.request_id, job_claim_one.host,
            job_claim_one.boot_id, job_claim_one.tty, job_claim_one.instance));
   moment    timestamptz := leasehold.now();
-  span      interval := coalesce(job_claim_one.ttl, interval '5 minutes');
+  span      interval := coalesce(job_claim_one.ttl, {defaults.job_ttl});
   taken     record;
   new_token bigint;
   new_lease bigint;

@@ -150,7 +150,7 @@ CREATE FUNCTION leasehold.job_claim_opening(
 #variable_conflict use_column
 DECLARE
   moment    timestamptz := leasehold.now();
-  span      interval := coalesce(job_claim_opening.ttl, interval '5 minutes');
+  span      interval := coalesce(job_claim_opening.ttl, {defaults.job_ttl});
   taken     record;
   bodies    record;
   new_token bigint;

@@ -172,7 +172,7 @@ DECLARE
   sound        boolean := leasehold.is_safe_transaction() OR leasehold.require_safe_transaction();
   moment       timestamptz := leasehold.now();
   calls        int := cardinality(queues);
-  span         interval := coalesce(ttls[1], interval '5 minutes');
+  span         interval := coalesce(ttls[1], {defaults.job_ttl});
   lot          record;
   dealt        int := 0;
   leases       bigint[];

@@ -41,9 +41,11 @@ SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = of
 DECLARE
   sound    boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND (job_heartbeat.ttl IS NULL OR leasehold.require_ttl(job_heartbeat.ttl))
-    AND leasehold.require(coalesce(percent BETWEEN 0 AND 100, true) AND coalesce(octet_length(message) <= 1024, true)
-                          AND coalesce(leasehold.is_key(stage) AND octet_length(stage) <= 64, true),
-          'progress is 0 to 100 percent, a message of up to 1 KiB, a stage of 1 to 64 bytes without control characters');
+    AND leasehold.require(coalesce(percent BETWEEN 0 AND 100, true)
+                          AND coalesce(octet_length(message) <= {bounds.message_bytes}, true)
+                          AND coalesce(leasehold.is_key(stage) AND octet_length(stage) <= {bounds.stage_bytes}, true),
+          'progress is 0 to 100 percent, a message of up to {bounds.message_bytes as text}, '
+          'a stage of 1 to {bounds.stage_bytes} bytes without control characters');
   held     bigint;
   check_at timestamptz;
   beat     record;
@@ -144,7 +146,8 @@ BEGIN
     INSERT INTO leasehold.error (job_id, token, body)
     VALUES (job_judge.job_id, job_judge.token,
             left(job_judge.error,
-              CASE WHEN octet_length(job_judge.error) = length(job_judge.error) THEN 65536 ELSE 16384 END));
+              CASE WHEN octet_length(job_judge.error) = length(job_judge.error) THEN {bounds.error_bytes}
+                   ELSE {bounds.error_bytes} / 4 END));
   END IF;
   IF NOT final AND EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = job_judge.job_id) THEN
     PERFORM leasehold.job_cancel_granted(ARRAY[job_id], token, lease_id, moment);
@@ -249,9 +252,10 @@ CREATE FUNCTION leasehold.require_verdict(verdict text, result bytea, delay inte
 LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(verdict IN ('complete', 'fail', 'release', 'snooze'),
                            'a verdict is complete, fail, release or snooze')
-     AND leasehold.require(result IS NULL OR octet_length(result) <= 1048576, 'a result has up to 1 MiB')
+     AND leasehold.require(result IS NULL OR octet_length(result) <= {bounds.result_bytes},
+                           'a result has up to {bounds.result_bytes as text}')
      AND leasehold.require(coalesce(leasehold.is_delay(delay), verdict <> 'snooze'),
-                           'a delay is between 0 and 100 years')
+                           'a delay is between 0 and {bounds.max_delay as text}')
 $$;
 
 -- The verdict on a job. Accepted after expiry as long as nobody took the job over; saying the same twice is fine.

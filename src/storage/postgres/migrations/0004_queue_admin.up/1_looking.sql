@@ -336,7 +336,7 @@ BEGIN
   SELECT n.job_id, n.queue, n.token, s.at, s.outcome, l.holder, e.body
     FROM (SELECT w.job_id, w.token, j.queue
             FROM (SELECT t.job_id, t.token FROM leasehold.error AS t
-                   ORDER BY t.token DESC, t.job_id DESC LIMIT 100000) AS w
+                   ORDER BY t.token DESC, t.job_id DESC LIMIT {bounds.max_errors_searched}) AS w
             JOIN leasehold.job AS j ON j.id = w.job_id
            WHERE only_queue IS NULL OR j.queue = only_queue
            ORDER BY w.token DESC, w.job_id DESC LIMIT most) AS n

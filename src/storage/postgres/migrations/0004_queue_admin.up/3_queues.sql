@@ -117,7 +117,7 @@ BEGIN
                AND coalesce(queue_set.rate_count BETWEEN 0 AND 2147483647, true),
              'a limit is between 0 and 2147483647')
        AND leasehold.require(coalesce(leasehold.is_delay(queue_set.rate_period), true),
-                             'the period of a rate is between 0 and 100 years')
+                             'the period of a rate is between 0 and {bounds.max_delay as text}')
        AND (coalesce(queue_set.default_ttl, none) = none OR leasehold.require_ttl(queue_set.default_ttl));
   q := leasehold.queue_row(queue_set.name);
   q.max_running := nullif(coalesce(queue_set.max_running, q.max_running), 0);

@@ -12,11 +12,11 @@ CREATE TABLE leasehold.chunk_set (
   planned_at     timestamptz NOT NULL,
   -- The number of a plan that has begun and not ended: until then the set is not final, whatever has become of its chunks.
   planning       bigint,
-  failure_budget bigint      NOT NULL DEFAULT 3,
-  crash_budget   bigint      NOT NULL DEFAULT 3,
-  backoff_base   interval    NOT NULL DEFAULT interval '2 seconds',
-  backoff_most   interval    NOT NULL DEFAULT interval '30 seconds',
-  default_ttl    interval    NOT NULL DEFAULT interval '2 minutes',
+  failure_budget bigint      NOT NULL DEFAULT {defaults.chunk_failure_budget},
+  crash_budget   bigint      NOT NULL DEFAULT {defaults.chunk_crash_budget},
+  backoff_base   interval    NOT NULL DEFAULT {defaults.chunk_backoff_base},
+  backoff_most   interval    NOT NULL DEFAULT {defaults.chunk_backoff_most},
+  default_ttl    interval    NOT NULL DEFAULT {defaults.chunk_ttl},
   -- The job tied to it last. Whether a job waits is in `blocked`, where after_id is the negative of the set's id.
   job_id         bigint
 ) WITH (fillfactor = 70);

@@ -2,20 +2,24 @@
 
 CREATE FUNCTION leasehold.require_chunk_set(set_name text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(set_name), 'a set name has 1 to 512 bytes and no control characters')
+  SELECT leasehold.require(leasehold.is_key(set_name),
+                           'a set name has 1 to {bounds.name_bytes} bytes and no control characters')
 $$;
 
 CREATE FUNCTION leasehold.require_chunk_settings(
   failure_budget bigint, crash_budget bigint, backoff_base interval, backoff_most interval, default_ttl interval
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(coalesce(failure_budget BETWEEN 1 AND 1000, true), 'a failure budget is between 1 and 1000')
-     AND leasehold.require(coalesce(crash_budget BETWEEN 1 AND 1000, true), 'a crash budget is between 1 and 1000')
+  SELECT leasehold.require(coalesce(failure_budget BETWEEN 1 AND {bounds.max_budget}, true),
+                           'a failure budget is between 1 and {bounds.max_budget}')
+     AND leasehold.require(coalesce(crash_budget BETWEEN 1 AND {bounds.max_budget}, true),
+                           'a crash budget is between 1 and {bounds.max_budget}')
      AND leasehold.require(coalesce(leasehold.is_delay(backoff_base), true)
-                           AND coalesce(leasehold.is_delay(backoff_most), true), 'a backoff is between 0 and 100 years')
+                           AND coalesce(leasehold.is_delay(backoff_most), true),
+                           'a backoff is between 0 and {bounds.max_delay as text}')
      AND (default_ttl IS NULL OR leasehold.require_ttl(default_ttl))
 $$;
 
--- Each of `bodies` is JSON of up to 64 KiB, or NULL. `what` is for the message: "cursor".
+-- Each of `bodies` is JSON of up to {bounds.chunk_json_bytes as text}, or NULL. `what` is for the message: "cursor".
 CREATE FUNCTION leasehold.require_json(what text, VARIADIC bodies text[]) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -23,8 +27,8 @@ DECLARE
   parsed json;
 BEGIN
   FOREACH body IN ARRAY bodies LOOP
-    IF octet_length(body) > 65536 THEN
-      RAISE EXCEPTION '% has up to 64 KiB', what USING ERRCODE = 'LH003';
+    IF octet_length(body) > {bounds.chunk_json_bytes} THEN
+      RAISE EXCEPTION '% has up to {bounds.chunk_json_bytes as text}', what USING ERRCODE = 'LH003';
     END IF;
     parsed := body::json;
   END LOOP;
@@ -36,15 +40,16 @@ END $$;
 CREATE FUNCTION leasehold.require_chunk_save(cursor text, rows bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT (cursor IS NULL OR leasehold.require_json('cursor', cursor))
-     AND leasehold.require(coalesce(rows BETWEEN 0 AND 1000000000000000, true),
-                           'a row count is between 0 and 1000000000000000')
+     AND leasehold.require(coalesce(rows BETWEEN 0 AND {bounds.max_rows}, true),
+                           'a row count is between 0 and {bounds.max_rows}')
 $$;
 
--- To 64 KiB, where it is longer. A character has up to four bytes.
+-- To {bounds.error_bytes as text}, where it is longer. A character has up to four bytes.
 CREATE FUNCTION leasehold.shortened(body text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN octet_length(body) <= 65536 THEN body
-              ELSE left(body, CASE WHEN octet_length(body) = length(body) THEN 65536 ELSE 16384 END) END
+  SELECT CASE WHEN octet_length(body) <= {bounds.error_bytes} THEN body
+              ELSE left(body, CASE WHEN octet_length(body) = length(body) THEN {bounds.error_bytes}
+                              ELSE {bounds.error_bytes} / 4 END) END
 $$;
 
 -- What a chunk is made of, so that two plans can be compared.

@@ -191,7 +191,7 @@ SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force
 DECLARE
   sound    boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND leasehold.require_chunk_set(set_name)
-    AND leasehold.require(most BETWEEN 1 AND 1000, 'a claim is for 1 to 1000 chunks')
+    AND leasehold.require(most BETWEEN 1 AND {bounds.max_claim}, 'a claim is for 1 to {bounds.max_claim} chunks')
     AND leasehold.require(coalesce(older_than >= interval '0', true), 'an age is not negative')
     AND (chunk_claim.ttl IS NULL OR leasehold.require_ttl(chunk_claim.ttl))
     AND leasehold.require_holder(chunk_claim.holder, chunk_claim.request_id, chunk_claim.host, chunk_claim.boot_id,

@@ -4,7 +4,8 @@ CREATE FUNCTION leasehold.require_chunk_verdict(verdict text, delay interval) RE
 LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(verdict IN ('complete', 'fail', 'release', 'skip'),
                            'a verdict is complete, fail, release or skip')
-     AND leasehold.require(coalesce(leasehold.is_delay(delay), true), 'a delay is between 0 and 100 years')
+     AND leasehold.require(coalesce(leasehold.is_delay(delay), true),
+                           'a delay is between 0 and {bounds.max_delay as text}')
 $$;
 
 -- Locks a chunk that is held by this token, for its verdict: the lease, then the chunk. The lease of a claim to the

@@ -32,7 +32,7 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $
 DECLARE
   sound boolean := leasehold.require_safe_transaction() AND leasehold.require_chunk_set(set_name)
     AND leasehold.require(leasehold.is_key(chunk_plan_begin.planner),
-                          'a planner version has 1 to 512 bytes and no control characters');
+                          'a planner version has 1 to {bounds.name_bytes} bytes and no control characters');
   taken record;
 BEGIN
   taken := leasehold.chunk_set_row(set_name, chunk_plan_begin.planner);
@@ -136,7 +136,8 @@ BEGIN
                             AND cardinality(coalesce(hashes, '{}')) IN (0, cardinality(keys)),
                             'there is a spec for each key, and a hash for each or none');
   PERFORM leasehold.require(coalesce(bool_and(leasehold.is_key(k.key) IS TRUE), true),
-                            'a chunk key has 1 to 512 bytes and no control characters') FROM unnest(keys) AS k(key);
+                            'a chunk key has 1 to {bounds.name_bytes} bytes and no control characters')
+    FROM unnest(keys) AS k(key);
   SELECT k.key INTO wrong FROM unnest(keys) AS k(key) GROUP BY k.key HAVING count(*) > 1 LIMIT 1;
   PERFORM leasehold.require(wrong IS NULL, format('the plan has chunk "%s" twice', wrong));
   RETURN leasehold.require(array_position(specs, NULL) IS NULL, 'a chunk has a spec')

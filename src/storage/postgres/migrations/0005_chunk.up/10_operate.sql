@@ -146,7 +146,7 @@ BEGIN
 END $$;
 
 -- Removes up to `batch` chunks of sets that are gone; call it until it gives 0. What somebody has locked has its turn later.
-CREATE FUNCTION leasehold.chunk_sweep(batch bigint DEFAULT 2000) RETURNS bigint
+CREATE FUNCTION leasehold.chunk_sweep(batch bigint DEFAULT {defaults.sweep_batch}) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
@@ -171,7 +171,7 @@ END $$;
 -- Forgets a set that nobody works on. A job that waits for it fails. The set is gone at once, however many chunks it has;
 -- up to `batch` of these go along. Nobody finds the others any more: chunk_sweep removes them, or the next prune.
 CREATE FUNCTION leasehold.chunk_set_remove(
-  set_name text, batch bigint DEFAULT 2000, OUT outcome text, OUT chunks bigint
+  set_name text, batch bigint DEFAULT {defaults.sweep_batch}, OUT outcome text, OUT chunks bigint
 ) LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE

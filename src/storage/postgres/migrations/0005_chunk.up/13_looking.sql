@@ -73,7 +73,7 @@ CREATE TYPE leasehold.chunk_info AS (
 -- The chunks of a set, in the order of its plan.
 CREATE FUNCTION leasehold.chunk_list(
   set_name text, key text DEFAULT NULL, state text DEFAULT NULL, after_position bigint DEFAULT NULL,
-  most bigint DEFAULT 1000
+  most bigint DEFAULT {defaults.list_limit}
 ) RETURNS SETOF leasehold.chunk_info
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp SET plan_cache_mode = force_custom_plan
 SET jit = off AS $$

@@ -2,10 +2,13 @@
 
 CREATE FUNCTION leasehold.require_limit(name text, every interval, burst bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(name), 'a limit name has 1 to 512 bytes and no control characters')
-     AND leasehold.require(coalesce(every BETWEEN interval '1 millisecond' AND interval '1 day', true),
-                           'a limit is for every 1ms to 1d')
-     AND leasehold.require(coalesce(burst BETWEEN 1 AND 10000, true), 'a burst is between 1 and 10000')
+  SELECT leasehold.require(leasehold.is_key(name),
+                           'a limit name has 1 to {bounds.name_bytes} bytes and no control characters')
+     AND leasehold.require(coalesce(every BETWEEN {bounds.min_rate_interval} AND {bounds.max_rate_interval}, true),
+                           'a limit is for every {bounds.min_rate_interval as text} '
+                           'to {bounds.max_rate_interval as text}')
+     AND leasehold.require(coalesce(burst BETWEEN 1 AND {bounds.max_burst}, true),
+                           'a burst is between 1 and {bounds.max_burst}')
 $$;
 
 -- Takes the row of a limit; with `every` it is made where it is new.

@@ -2,19 +2,22 @@
 
 CREATE FUNCTION leasehold.require_session_id(id text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(id), 'a session id has 1 to 512 bytes and no control characters')
+  SELECT leasehold.require(leasehold.is_key(id),
+                           'a session id has 1 to {bounds.name_bytes} bytes and no control characters')
 $$;
 
 CREATE FUNCTION leasehold.require_item(key text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(key), 'the key of an item has 1 to 512 bytes and no control characters')
+  SELECT leasehold.require(leasehold.is_key(key),
+                           'the key of an item has 1 to {bounds.name_bytes} bytes and no control characters')
 $$;
 
--- JSON of up to 1 MiB, or NULL.
+-- JSON of up to {bounds.metadata_bytes as text}, or NULL.
 CREATE FUNCTION leasehold.require_metadata(metadata text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  sound  boolean := leasehold.require(coalesce(octet_length(metadata) <= 1048576, true), 'metadata has up to 1 MiB');
+  sound  boolean := leasehold.require(coalesce(octet_length(metadata) <= {bounds.metadata_bytes}, true),
+                                      'metadata has up to {bounds.metadata_bytes as text}');
   parsed json;
 BEGIN
   -- Most have none, and a block with a handler is a subtransaction.
@@ -32,9 +35,10 @@ CREATE FUNCTION leasehold.require_session(
   id text, ttl interval, label text, codebase text, track text, metadata text, max_age interval
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require_session_id(id) AND leasehold.require_ttl(ttl)
-     AND leasehold.require(octet_length(label) <= 4096, 'a label has up to 4096 bytes')
-     AND leasehold.require(octet_length(codebase) <= 4096, 'a codebase has up to 4096 bytes')
-     AND leasehold.require(octet_length(track) <= 4096, 'a track has up to 4096 bytes')
+     AND leasehold.require(octet_length(label) <= {bounds.text_bytes}, 'a label has up to {bounds.text_bytes} bytes')
+     AND leasehold.require(octet_length(codebase) <= {bounds.text_bytes},
+                           'a codebase has up to {bounds.text_bytes} bytes')
+     AND leasehold.require(octet_length(track) <= {bounds.text_bytes}, 'a track has up to {bounds.text_bytes} bytes')
      AND leasehold.require(metadata IS NOT NULL, 'metadata is not JSON') AND leasehold.require_metadata(metadata)
      AND leasehold.require(coalesce(max_age > interval '0', true), 'a greatest age is more than nothing')
 $$;

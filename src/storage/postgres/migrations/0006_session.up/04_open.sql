@@ -82,7 +82,7 @@ END $$;
 -- claimed is free then. max_age: no heartbeat keeps it up for longer than this.
 CREATE FUNCTION leasehold.session_open(
   id            text,
-  ttl           interval DEFAULT interval '300 seconds',
+  ttl           interval DEFAULT {defaults.session_ttl},
   label         text     DEFAULT '',
   codebase      text     DEFAULT '',
   track         text     DEFAULT '',

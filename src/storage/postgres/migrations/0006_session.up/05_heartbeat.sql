@@ -65,7 +65,8 @@ DECLARE
   sound boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND (session_heartbeat.ttl IS NULL OR leasehold.require_ttl(session_heartbeat.ttl))
     AND (session_heartbeat.progress IS NULL
-         OR leasehold.require(octet_length(session_heartbeat.progress) <= 4096, 'a note has up to 4096 bytes'));
+         OR leasehold.require(octet_length(session_heartbeat.progress) <= {bounds.text_bytes},
+                              'a note has up to {bounds.text_bytes} bytes'));
   held  record := leasehold.session_hold(session_heartbeat.id, session_heartbeat.token);
 BEGIN
   IF held.lease_id IS NULL THEN
@@ -88,7 +89,8 @@ SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = of
 #variable_conflict use_column
 DECLARE
   sound  boolean := leasehold.require_safe_transaction()
-    AND leasehold.require(silence BETWEEN interval '0' AND interval '12 hours', 'a session is parked for up to 12h');
+    AND leasehold.require(silence BETWEEN interval '0' AND {bounds.max_park},
+                          'a session is parked for up to {bounds.max_park as text}');
   held   record := leasehold.session_hold(session_park.id, session_park.token);
   answer leasehold.lease_answer;
 BEGIN

@@ -138,7 +138,8 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $
 #variable_conflict use_column
 DECLARE
   sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_item(item_add.key)
-    AND leasehold.require(coalesce(octet_length(item_add.title) <= 262144, true), 'a title has up to 256 KiB')
+    AND leasehold.require(coalesce(octet_length(item_add.title) <= {bounds.title_bytes}, true),
+                          'a title has up to {bounds.title_bytes as text}')
     AND leasehold.require_metadata(item_add.metadata)
     AND leasehold.require(array_position(item_add.conflicts, NULL) IS NULL, 'a conflict is with an item');
   wanted text[] := CASE WHEN set_conflicts THEN conflicts END;

@@ -11,7 +11,7 @@ CREATE TYPE leasehold.session_info AS (
 -- The sessions that have not ended; with `released` also those that have; or the one that is named, however it is.
 CREATE FUNCTION leasehold.session_list(
   id text DEFAULT NULL, host text DEFAULT NULL, codebase text DEFAULT NULL, track text DEFAULT NULL,
-  released boolean DEFAULT false, most bigint DEFAULT 1000
+  released boolean DEFAULT false, most bigint DEFAULT {defaults.list_limit}
 ) RETURNS SETOF leasehold.session_info
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET jit = off AS $$
 #variable_conflict use_column
@@ -52,7 +52,7 @@ CREATE TYPE leasehold.item_info AS (
 -- In the order of their keys. `conflicts` is a JSON array.
 CREATE FUNCTION leasehold.item_list(
   key text DEFAULT NULL, state text DEFAULT NULL, parent text DEFAULT NULL, after_key text DEFAULT NULL,
-  most bigint DEFAULT 1000
+  most bigint DEFAULT {defaults.list_limit}
 ) RETURNS SETOF leasehold.item_info
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET jit = off AS $$
 #variable_conflict use_column
@@ -88,7 +88,8 @@ CREATE TYPE leasehold.claim_info AS (
 -- Active claims first, then those that have ended, if they are wanted; the latest first. Whose they are is looked up
 -- only for those that are told.
 CREATE FUNCTION leasehold.claim_list(
-  item text DEFAULT NULL, session_id text DEFAULT NULL, ended boolean DEFAULT false, most bigint DEFAULT 1000
+  item text DEFAULT NULL, session_id text DEFAULT NULL, ended boolean DEFAULT false,
+  most bigint DEFAULT {defaults.list_limit}
 ) RETURNS SETOF leasehold.claim_info
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$

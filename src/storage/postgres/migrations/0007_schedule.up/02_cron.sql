@@ -127,8 +127,8 @@ DECLARE
 BEGIN
   IF expression IS NULL THEN
     RAISE EXCEPTION 'cron: there is no expression' USING ERRCODE = 'LH003';
-  ELSIF octet_length(expression) > 1000 THEN
-    RAISE EXCEPTION 'cron: an expression has up to 1000 characters' USING ERRCODE = 'LH003';
+  ELSIF octet_length(expression) > {bounds.cron_bytes} THEN
+    RAISE EXCEPTION 'cron: an expression has up to {bounds.cron_bytes} characters' USING ERRCODE = 'LH003';
   ELSIF expression ~ E'[^A-Za-z0-9*/,#?@ \t\r\n-]' THEN
     RAISE EXCEPTION 'cron: an expression has only letters, digits, blanks and * / , - # ? @' USING ERRCODE = 'LH003';
   END IF;

@@ -2,7 +2,8 @@
 
 CREATE FUNCTION leasehold.require_schedule_name(name text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(name), 'a schedule name has 1 to 512 bytes and no control characters')
+  SELECT leasehold.require(leasehold.is_key(name),
+                           'a schedule name has 1 to {bounds.name_bytes} bytes and no control characters')
 $$;
 
 -- Two lengths, or none. `what` is for the message.
@@ -17,7 +18,8 @@ $$;
 CREATE FUNCTION leasehold.require_long_json(what text, body text) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  sound  boolean := leasehold.require(octet_length(body) <= 1048576, what || ' has up to 1 MiB');
+  sound  boolean := leasehold.require(octet_length(body) <= {bounds.counts_bytes},
+                                      what || ' has up to {bounds.counts_bytes as text}');
   parsed json;
 BEGIN
   parsed := body::json;
@@ -44,7 +46,8 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(queue IS NULL OR command IS NULL, 'a schedule has a queue or a command, not both')
      AND leasehold.require(queue IS NOT NULL OR payload IS NULL, 'a payload is for a schedule with a queue')
      AND (queue IS NULL OR leasehold.require_queue(queue))
-     AND leasehold.require(coalesce(octet_length(payload) <= 1048576, true), 'a payload has up to 1 MiB')
+     AND leasehold.require(coalesce(octet_length(payload) <= {bounds.payload_bytes}, true),
+                           'a payload has up to {bounds.payload_bytes as text}')
      AND (command IS NULL OR leasehold.require_command(command))
 $$;
 
@@ -53,7 +56,8 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require_schedule_name(s.name)
      AND leasehold.require((s.cron IS NULL) <> (s.every_least IS NULL), 'a schedule has a pause or a cron expression')
      AND leasehold.require_between('a pause', s.every_least, s.every_most)
-     AND leasehold.require(coalesce(s.every_least >= interval '1 s', true), 'a pause between runs has at least 1 s')
+     AND leasehold.require(coalesce(s.every_least >= {bounds.min_pause}, true),
+                           'a pause between runs has at least {bounds.min_pause as text}')
      AND leasehold.require_between('a pause after a failure', s.fail_least, s.fail_most)
      AND leasehold.require(s.jitter >= interval '0' AND (s.jitter = interval '0' OR s.cron IS NOT NULL),
                            'jitter is not negative, and goes with cron')

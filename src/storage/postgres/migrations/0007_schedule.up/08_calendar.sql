@@ -4,7 +4,7 @@
 -- Nothing comes after the year 9999: what would, is put off until then.
 CREATE FUNCTION leasehold.schedule_next_of(cron text, zone text, after timestamptz) RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
-  SELECT coalesce(leasehold.cron_next(cron, zone, after), timestamptz '10000-01-01 00:00:00Z')
+  SELECT coalesce(leasehold.cron_next(cron, zone, after), timestamptz '{bounds.last_year}-12-31 24:00:00Z')
 $$;
 
 -- The last occurrence up to `until`, where `known` is one of them. There is no way to look backwards, so the span in
@@ -29,18 +29,18 @@ BEGIN
 END $$;
 
 -- The occurrences from `first` up to now: the latest, the one before it, and how many come before the latest. They are
--- counted up to 10000; then the rest is jumped over.
+-- counted up to {bounds.max_missed}; then the rest is jumped over.
 CREATE FUNCTION leasehold.schedule_due_ones(
   cron text, zone text, first timestamptz, moment timestamptz,
   OUT latest timestamptz, OUT before_latest timestamptz, OUT earlier bigint
 ) LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  counted timestamptz[] := ARRAY(SELECT leasehold.cron_occurrences(cron, zone, first, moment, 10000));
+  counted timestamptz[] := ARRAY(SELECT leasehold.cron_occurrences(cron, zone, first, moment, {bounds.max_missed}));
 BEGIN
   earlier := cardinality(counted);
   latest := coalesce(counted[earlier], first);
   before_latest := CASE WHEN earlier > 0 THEN coalesce(counted[earlier - 1], first) END;
-  IF earlier = 10000 THEN
+  IF earlier = {bounds.max_missed} THEN
     latest := leasehold.schedule_latest(cron, zone, counted[earlier], moment);
     IF latest > counted[earlier] THEN
       before_latest := leasehold.schedule_latest(cron, zone, counted[earlier], latest - interval '1 microsecond');
@@ -67,10 +67,10 @@ BEGIN
     due := leasehold.schedule_due_ones(s.cron, s.zone, s.next_occurrence, moment);
     latest := due.latest;
     before_latest := coalesce(due.before_latest, retry_at);
-    earlier := least(due.earlier + (retry_at IS NOT NULL)::integer, 10000);
+    earlier := least(due.earlier + (retry_at IS NOT NULL)::integer, {bounds.max_missed});
   END IF;
   in_time := s.misfire <> 'skip' OR moment - latest <= s.misfire_after + s.jitter;
-  missed := CASE WHEN in_time THEN earlier ELSE least(earlier + 1, 10000) END;
+  missed := CASE WHEN in_time THEN earlier ELSE least(earlier + 1, {bounds.max_missed}) END;
   IF missed > 0 THEN
     skipped_from := coalesce(retry_at, s.next_occurrence);
     skipped_through := CASE WHEN in_time THEN before_latest ELSE latest END;
@@ -107,7 +107,7 @@ BEGIN
   run.host := '';
   run.finished_at := moment;
   run.outcome := 'skipped';
-  run.reason := why || CASE WHEN missed = 10000 THEN ' (10000 or more)' ELSE '' END;
+  run.reason := why || CASE WHEN missed = {bounds.max_missed} THEN ' ({bounds.max_missed} or more)' ELSE '' END;
   run.through := last;
   run.missed := missed;
   PERFORM leasehold.schedule_note(run);

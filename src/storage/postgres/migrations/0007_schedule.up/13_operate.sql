@@ -72,7 +72,7 @@ BEGIN
   ELSIF s.paused_at IS NOT NULL THEN
     IF s.next_occurrence <= moment THEN
       due := leasehold.schedule_due_ones(s.cron, s.zone, s.next_occurrence, moment);
-      skipped := least(due.earlier + 1, 10000);
+      skipped := least(due.earlier + 1, {bounds.max_missed});
       PERFORM leasehold.schedule_skip(s, s.next_occurrence, due.latest, skipped, 'paused', moment);
       s := leasehold.schedule_await(s, leasehold.schedule_next_of(s.cron, s.zone, due.latest));
     END IF;
@@ -128,7 +128,7 @@ BEGIN
 END $$;
 
 -- Removes up to `batch` rows from the histories of schedules that are gone; call it until it gives 0.
-CREATE FUNCTION leasehold.schedule_sweep(batch bigint DEFAULT 2000) RETURNS bigint
+CREATE FUNCTION leasehold.schedule_sweep(batch bigint DEFAULT {defaults.sweep_batch}) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
@@ -149,7 +149,8 @@ END $$;
 
 -- The schedule and its history, unless somebody runs it. The schedule is gone at once, however long its history is; up to
 -- `batch` rows of that go along. Nobody finds the others any more: schedule_sweep removes them, or the next prune.
-CREATE FUNCTION leasehold.schedule_remove(name text, batch bigint DEFAULT 2000) RETURNS leasehold.schedule_answer
+CREATE FUNCTION leasehold.schedule_remove(name text, batch bigint DEFAULT {defaults.sweep_batch})
+RETURNS leasehold.schedule_answer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$

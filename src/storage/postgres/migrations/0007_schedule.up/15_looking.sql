@@ -4,7 +4,7 @@
 -- one, for the moment until which one may sleep. None is paused. `fires`: it puts jobs into a queue; `runs`: it has a
 -- command.
 CREATE FUNCTION leasehold.schedule_due(
-  most bigint DEFAULT 100, after_at timestamptz DEFAULT NULL, after_name text DEFAULT NULL
+  most bigint DEFAULT {defaults.schedule_due_limit}, after_at timestamptz DEFAULT NULL, after_name text DEFAULT NULL
 ) RETURNS TABLE (name text, fires boolean, runs boolean, next_run_at timestamptz, wall_now timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -61,7 +61,7 @@ CREATE TYPE leasehold.schedule_info AS (
 );
 
 -- In the order of their names, or the one that is named: with the run under way and the last one that has ended.
-CREATE FUNCTION leasehold.schedule_list(name text DEFAULT NULL, most bigint DEFAULT 1000)
+CREATE FUNCTION leasehold.schedule_list(name text DEFAULT NULL, most bigint DEFAULT {defaults.list_limit})
 RETURNS SETOF leasehold.schedule_info
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -94,7 +94,7 @@ BEGIN
 END $$;
 
 -- The latest occurrence first.
-CREATE FUNCTION leasehold.schedule_history(name text, most bigint DEFAULT 20)
+CREATE FUNCTION leasehold.schedule_history(name text, most bigint DEFAULT {defaults.schedule_history_limit})
 RETURNS TABLE (occurrence timestamptz, cause text, outcome text, token bigint, lease_id bigint, holder text, host text,
                started_at timestamptz, finished_at timestamptz, error text, counts text, reason text,
                through timestamptz, missed bigint, job_id bigint, wall_now timestamptz)
@@ -118,7 +118,8 @@ END $$;
 
 -- The next occurrences by the calendar, without jitter. Where several are due, only the first is told, unless each of
 -- them is to run. Of one with a pause between its runs only the first is known.
-CREATE FUNCTION leasehold.schedule_next(name text, count bigint DEFAULT 5) RETURNS SETOF timestamptz
+CREATE FUNCTION leasehold.schedule_next(name text, count bigint DEFAULT {defaults.schedule_next_count})
+RETURNS SETOF timestamptz
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE

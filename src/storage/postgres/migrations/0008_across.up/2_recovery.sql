@@ -179,8 +179,8 @@ END $$;
 -- One batch: ends up to `most` expired leases of each kind and gives back what they held; call it until it finds
 -- nothing. `unblocked`: jobs that went on, were cancelled, or wait for less, because predecessors of theirs have ended.
 CREATE FUNCTION leasehold.recover(
-  most bigint DEFAULT 100, OUT locks bigint, OUT leases bigint, OUT jobs bigint, OUT chunks bigint, OUT claims bigint,
-  OUT runs bigint, OUT failed bigint, OUT unblocked bigint, OUT store_now timestamptz
+  most bigint DEFAULT {defaults.recover_batch}, OUT locks bigint, OUT leases bigint, OUT jobs bigint, OUT chunks bigint,
+  OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT unblocked bigint, OUT store_now timestamptz
 ) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
