@@ -43,6 +43,7 @@
 #include "leasehold/export.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -68,8 +69,8 @@ enum class ChunkSetState {
 LEASEHOLD_EXPORT const char* to_string(ChunkSetState state) noexcept;
 
 struct PlannedChunk {
-  std::string key;   ///< unique in its set, 1 to 512 bytes
-  std::string spec;  ///< what to load: any JSON, up to 64 KiB, kept byte for byte
+  std::string key;   ///< unique in its set, up to bounds::name_bytes
+  std::string spec;  ///< what to load: any JSON, up to bounds::chunk_json_bytes, kept byte for byte
 };
 
 /// Chunks of `size` numbers each: keys "1-10000", specs {"from":1,"to":10000}, both ends included.
@@ -77,11 +78,11 @@ LEASEHOLD_EXPORT Result<std::vector<PlannedChunk>> plan_range(std::int64_t first
 
 /// What a set is told. Unset: stays as it is; of a new set: as said here.
 struct ChunkSetSettings {
-  std::optional<int> failure_budget{};     ///< so many failures, and a chunk is exhausted: 3
-  std::optional<int> crash_budget{};       ///< the same for loaders that died with it: 3
-  std::optional<Duration> backoff_base{};  ///< after the first failure: 2 s, doubling
-  std::optional<Duration> backoff_most{};  ///< up to this: 30 s
-  std::optional<Duration> default_ttl{};   ///< 2 min
+  std::optional<int> failure_budget{};  ///< so many failures, and a chunk is exhausted: defaults::chunk_failure_budget
+  std::optional<int> crash_budget{};    ///< the same for loaders that died with it: defaults::chunk_crash_budget
+  std::optional<Duration> backoff_base{};  ///< after the first failure: defaults::chunk_backoff_base, doubling
+  std::optional<Duration> backoff_most{};  ///< up to this: defaults::chunk_backoff_most
+  std::optional<Duration> default_ttl{};   ///< defaults::chunk_ttl
 };
 
 struct PlanOptions {
@@ -106,7 +107,7 @@ struct PlanOutcome {
 
 struct ChunkClaimOptions {
   std::string_view key{};  ///< this one, also while it backs off. Empty: the next
-  int most = 1;            ///< 1 to 1000
+  int most = 1;            ///< 1 to bounds::max_claim
   /// Zero: the set's own.
   Duration ttl{0};
   /// How long to wait for a chunk while the set is not final. Zero: ask once. Duration::max(): for ever.
@@ -155,7 +156,7 @@ struct ChunkGrant {
 
 /// How far a loader got. Unset: stays as it was saved.
 struct ChunkSave {
-  std::optional<std::string_view> cursor{};  ///< any JSON, up to 64 KiB
+  std::optional<std::string_view> cursor{};  ///< any JSON, up to bounds::chunk_json_bytes
   std::optional<std::int64_t> rows{};        ///< total of the chunk up to this cursor
 };
 
@@ -167,7 +168,7 @@ struct ChunkHeartbeat {
 };
 
 struct ChunkFailure {
-  std::string_view error{};         ///< kept with the chunk, up to 64 KiB
+  std::string_view error{};         ///< kept with the chunk, up to bounds::error_bytes
   bool retryable = true;            ///< false: exhausted at once
   std::optional<Duration> delay{};  ///< instead of the set's backoff
   ChunkSave save{};
@@ -232,7 +233,7 @@ struct ChunkInfo {
 struct ChunkFilter {
   std::optional<ChunkState> state{};
   std::int64_t after_position = -1;
-  int limit = 1000;
+  int limit = defaults::list_limit;
 };
 
 struct LEASEHOLD_EXPORT ChunkSetInfo {
@@ -254,8 +255,8 @@ struct LEASEHOLD_EXPORT ChunkSetInfo {
   std::optional<Timestamp> finished_at{};
   std::optional<Timestamp> oldest_sync{};
   std::optional<JobId> job_id{};  ///< the job that waits for it
-  int failure_budget = 3;
-  int crash_budget = 3;
+  int failure_budget = defaults::chunk_failure_budget;
+  int crash_budget = defaults::chunk_crash_budget;
   Duration backoff_base{};
   Duration backoff_most{};
   Duration default_ttl{};

@@ -17,6 +17,7 @@
 
 #include "leasehold/export.h"
 #include "leasehold/held_lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/lock.h"
 #include "leasehold/result.h"
 
@@ -24,7 +25,7 @@ namespace leasehold {
 
 struct CampaignOptions {
   /// How long after its last heartbeat a leader counts as gone.
-  Duration ttl = std::chrono::seconds(30);
+  Duration ttl = defaults::lock_ttl;
   /// How long to stand as a candidate; candidates are elected in the order in which they came.
   Duration wait = Duration::max();
   /// Default: Holder::self().

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/time.h"
 
 namespace leasehold {
@@ -38,7 +39,7 @@ struct EventFilter {
   std::int64_t after_id = 0;
   std::string key{};  ///< empty: every key
   /// The newest ones, given oldest first.
-  int limit = 100;
+  int limit = defaults::event_limit;
 };
 
 }  // namespace leasehold

@@ -24,6 +24,7 @@
 
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -39,9 +40,9 @@ LEASEHOLD_EXPORT const char* to_string(ItemState state) noexcept;
 
 /// Unset: stays as it is; of a new item: empty.
 struct ItemOptions {
-  std::optional<std::string> title{};     ///< up to 256 KiB
+  std::optional<std::string> title{};     ///< up to bounds::title_bytes
   std::optional<std::string> parent{};    ///< whoever has a parent has its children, too. Empty: none
-  std::optional<std::string> metadata{};  ///< any JSON, up to 1 MiB, kept byte for byte
+  std::optional<std::string> metadata{};  ///< any JSON, up to bounds::metadata_bytes, kept byte for byte
   /// Items that must not be worked on at the same time by two sessions. Mutual. Replaces those said before.
   std::optional<std::vector<std::string>> conflicts{};
 };
@@ -67,7 +68,7 @@ struct ItemFilter {
   std::optional<ItemState> state{};
   std::string parent{};     ///< only its children
   std::string after_key{};  ///< items come in the order of their keys
-  int limit = 1000;
+  int limit = defaults::list_limit;
 };
 
 struct ItemTakeOptions {
@@ -113,7 +114,7 @@ struct ClaimFilter {
   std::string item{};     ///< empty: every item
   std::string session{};  ///< empty: every session
   bool ended = false;     ///< also those that have ended, newest first
-  int limit = 1000;
+  int limit = defaults::list_limit;
 };
 
 class LEASEHOLD_EXPORT Items {

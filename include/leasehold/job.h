@@ -31,6 +31,7 @@
 
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -53,8 +54,8 @@ LEASEHOLD_EXPORT const char* to_string(JobState state) noexcept;
 /// How long a failed job waits before it runs again: `base`, doubled with every further failure where exponential, up
 /// to `most`; a tenth more or less, by the job's id, so that jobs that failed together do not come back together.
 struct Backoff {
-  Duration base = std::chrono::seconds(5);
-  Duration most = std::chrono::hours(1);
+  Duration base = defaults::job_backoff_base;
+  Duration most = defaults::job_backoff_most;
   bool exponential = true;
 };
 
@@ -68,7 +69,7 @@ enum class IfFailed {
 LEASEHOLD_EXPORT const char* to_string(IfFailed rule) noexcept;
 
 struct NewJob {
-  std::string_view payload{};  ///< any bytes, up to 1 MiB
+  std::string_view payload{};  ///< any bytes, up to bounds::payload_bytes
   int priority = 0;            ///< higher first, then earliest; -32768 to 32767
   Duration delay{0};
   std::optional<Timestamp> run_at{};  ///< instead of a delay
@@ -76,11 +77,11 @@ struct NewJob {
   std::string_view dedupe_key{};
   /// Jobs of one key count together against Queues' max_per_key.
   std::string_view limit_key{};
-  int failure_budget = 10;  ///< so many failures, and it is a dead letter
-  int crash_budget = 3;     ///< the same for holders that died with it
+  int failure_budget = defaults::job_failure_budget;  ///< so many failures, and it is a dead letter
+  int crash_budget = defaults::job_crash_budget;      ///< the same for holders that died with it
   Backoff backoff{};
   std::vector<std::string> tags{};
-  std::vector<JobId> after{};  ///< runs when all of these have completed; up to 1000
+  std::vector<JobId> after{};  ///< runs when all of these have completed; up to bounds::max_predecessors
   IfFailed if_failed = IfFailed::cancel;
 };
 
@@ -93,8 +94,8 @@ struct Enqueued {
 };
 
 struct ClaimOptions {
-  int most = 1;  ///< 1 to 1000
-  /// Zero: the queue's own, else 5 minutes.
+  int most = 1;  ///< 1 to bounds::max_claim
+  /// Zero: the queue's own, else defaults::job_ttl.
   Duration ttl{0};
   /// How long to wait for a job. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
@@ -137,8 +138,8 @@ struct JobGrant {
 
 struct Progress {
   std::optional<int> percent{};
-  std::string_view message{};  ///< cut after 1 KiB
-  std::string_view stage{};    ///< "rebasing", "testing", "merging"; up to 64 bytes
+  std::string_view message{};  ///< cut after bounds::message_bytes
+  std::string_view stage{};    ///< "rebasing", "testing", "merging"; up to bounds::stage_bytes
 };
 
 struct JobHeartbeat {
@@ -149,7 +150,7 @@ struct JobHeartbeat {
 };
 
 struct FailOptions {
-  std::string_view error{};         ///< kept with the attempt, up to 64 KiB
+  std::string_view error{};         ///< kept with the attempt, up to bounds::error_bytes
   bool retryable = true;            ///< false: a dead letter at once
   std::optional<Duration> delay{};  ///< instead of the backoff
 };
@@ -176,7 +177,7 @@ struct LEASEHOLD_EXPORT Verdict {
   bool retryable = true;            ///< of a failure
   std::optional<Duration> delay{};  ///< of a snooze; of a failure instead of the job's backoff
 
-  /// Done. The result is kept with the job, up to 1 MiB.
+  /// Done. The result is kept with the job, up to bounds::result_bytes.
   static Verdict complete(std::string result = {});
   /// Spends one of the job's failures; runs again after its backoff while there are any left.
   static Verdict fail(std::string error);
@@ -256,7 +257,7 @@ struct JobFilter {
   std::optional<JobState> state{};
   std::string tag{};
   JobId before_id = 0;  ///< newest first; 0: from the newest
-  int limit = 100;
+  int limit = defaults::job_list_limit;
 };
 
 struct JobError {
@@ -343,7 +344,7 @@ class LEASEHOLD_EXPORT Jobs {
   Result<std::string> result(JobId id) const;
   Result<std::vector<JobAttempt>> attempts(JobId id) const;
   Result<std::vector<JobInfo>> list(const JobFilter& filter = {}) const;
-  Result<std::vector<JobError>> errors(std::string_view queue = {}, int limit = 20) const;
+  Result<std::vector<JobError>> errors(std::string_view queue = {}, int limit = defaults::job_errors_limit) const;
   /// Until the job is completed, failed or cancelled, or the time is over or `stop` comes (`busy`).
   Result<JobInfo> wait(JobId id, Duration timeout, std::stop_token stop = {}) const;
 

@@ -10,6 +10,7 @@
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
 #include "leasehold/limit.h"
+#include "leasehold/limits.h"
 #include "leasehold/lock.h"
 #include "leasehold/migrations.h"
 #include "leasehold/queue.h"

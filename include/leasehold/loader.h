@@ -29,6 +29,7 @@
 
 #include "leasehold/chunk.h"
 #include "leasehold/export.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 #include "leasehold/store.h"
 #include "leasehold/worker.h"
@@ -89,10 +90,10 @@ class LEASEHOLD_EXPORT ChunkContext {
 using ChunkHandler = std::function<ChunkVerdict(const Chunk& chunk, ChunkContext& context)>;
 
 struct LoaderOptions {
-  int concurrency = 1;  ///< so many chunks at once: 1 to 1000
+  int concurrency = 1;  ///< so many chunks at once: 1 to bounds::max_concurrency
   /// Heartbeats are a quarter of it apart. Zero: the set's own.
   Duration ttl{0};
-  Duration grace = std::chrono::seconds(25);  ///< how long running handlers get when the loader is stopped
+  Duration grace = defaults::handler_grace;  ///< how long running handlers get when the loader is stopped
   /// Go on with what was completed longer ago than this.
   std::optional<Duration> older_than{};
   /// Goes on after the set is final: waits for a reset, a new plan, or for chunks to get old.

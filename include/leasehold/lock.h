@@ -27,6 +27,7 @@
 #include "leasehold/export.h"
 #include "leasehold/held_lease.h"
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -40,7 +41,7 @@ struct Share {
 };
 
 struct AcquireOptions {
-  Duration ttl = std::chrono::seconds(30);
+  Duration ttl = defaults::lock_ttl;
   /// How long to stand in line, in order of arrival. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
   /// Default: Holder::self().
@@ -77,7 +78,7 @@ struct LockHolder : LeaseInfo {
 struct LockFilter {
   std::string prefix{};    ///< only names that begin with it
   bool only_held = false;  ///< leave out free ones
-  int limit = 1000;
+  int limit = defaults::list_limit;
 };
 
 class LEASEHOLD_EXPORT Locks {
@@ -89,9 +90,10 @@ class LEASEHOLD_EXPORT Locks {
   /// waiting would never end; a thread may have several shares) or `mismatch` (others have shares of another capacity).
   Result<Grant> acquire(std::string_view name, const AcquireOptions& options = {}) const;
 
-  /// Takes 1 to 100 locks in one step, all or none, under one lease and one token. The grant and a refusal name in
-  /// their key one of them; a refusal, the first that is in the way. Taken together, given back together: heartbeat and
-  /// release need any one of the names, and where one is revoked or taken over after expiry, all are lost.
+  /// Takes 1 to bounds::max_locks_together locks in one step, all or none, under one lease and one token. The grant and
+  /// a refusal name in their key one of them; a refusal, the first that is in the way. Taken together, given back
+  /// together: heartbeat and release need any one of the names, and where one is revoked or taken over after expiry,
+  /// all are lost.
   Result<Grant> acquire_all(const std::vector<std::string>& names, const AcquireOptions& options = {}) const;
 
   /// Extends a live lease; never revives an expired one. A zero ttl keeps the lease's own.
@@ -111,7 +113,7 @@ class LEASEHOLD_EXPORT Locks {
   Result<std::vector<LockInfo>> list(const LockFilter& filter = {}) const;
 
   /// All who have it, in the order in which they got it; those in their lock delay, too.
-  Result<std::vector<LockHolder>> holders(std::string_view name, int limit = 1000) const;
+  Result<std::vector<LockHolder>> holders(std::string_view name, int limit = defaults::list_limit) const;
 
   /// acquire() plus heartbeats on a thread of their own, ended by the returned object.
   Result<HeldLease> hold(std::string_view name, const AcquireOptions& options = {}) const;

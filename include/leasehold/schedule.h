@@ -31,6 +31,7 @@
 #include "leasehold/held_lease.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -72,12 +73,12 @@ struct ScheduleOptions {
   ScheduleRule rule = every(std::chrono::hours(1));
   /// The pause after a failed or lost run. Unset: after a failure as after a success, after a loss none.
   std::optional<Between> on_fail{};
-  Duration ttl = std::chrono::minutes(5);  ///< of a run's lease
+  Duration ttl = defaults::schedule_ttl;  ///< of a run's lease
   Misfire misfire = Misfire::once;
-  Duration misfire_after = std::chrono::minutes(5);
+  Duration misfire_after = defaults::schedule_misfire_after;
   /// Each occurrence is a job put into this queue, instead of a run.
   std::string queue{};
-  std::string payload{};  ///< of that job, up to 1 MiB
+  std::string payload{};  ///< of that job, up to bounds::payload_bytes
   /// Program and arguments, for those who run commands: `leasehold schedule daemon --commands`.
   std::vector<std::string> command{};
   /// When it runs next, or first: in the years 1 to 9999; a moment in the past means at once. It stays until it has run
@@ -128,8 +129,8 @@ struct ScheduleRun {
 
 struct RunResult {
   bool ok = true;
-  std::string_view error{};   ///< of a failure; kept up to 64 KiB
-  std::string_view counts{};  ///< any JSON, up to 1 MiB: what the run has done
+  std::string_view error{};   ///< of a failure; kept up to bounds::error_bytes
+  std::string_view counts{};  ///< any JSON, up to bounds::counts_bytes: what the run has done
   /// When the next run is, instead of what the rule says; also after a failure. A moment in the past means at once.
   std::optional<Timestamp> next_run_at{};
   std::optional<Duration> next_run_in{};  ///< the same, counted from the store's now; not both
@@ -239,14 +240,14 @@ class LEASEHOLD_EXPORT Schedules {
   /// has no queue).
   Result<Fired> fire(std::string_view name) const;
   /// All that are due, in order: up to `most` of them after the last one of the page before.
-  Result<DueSchedules> due(int most = 100, const DueSchedule* after = nullptr) const;
+  Result<DueSchedules> due(int most = defaults::schedule_due_limit, const DueSchedule* after = nullptr) const;
 
   Result<ScheduleInfo> show(std::string_view name) const;
-  Result<std::vector<ScheduleInfo>> list(int limit = 1000) const;
+  Result<std::vector<ScheduleInfo>> list(int limit = defaults::list_limit) const;
   /// The next occurrences, without jitter; of one with a pause only the next run is known.
-  Result<std::vector<Timestamp>> next(std::string_view name, int count = 5) const;
+  Result<std::vector<Timestamp>> next(std::string_view name, int count = defaults::schedule_next_count) const;
   /// The latest occurrence first.
-  Result<std::vector<RunInfo>> history(std::string_view name, int limit = 20) const;
+  Result<std::vector<RunInfo>> history(std::string_view name, int limit = defaults::schedule_history_limit) const;
 
   /// acquire() plus heartbeats.
   Result<HeldRun> hold(std::string_view name, const ScheduleAcquireOptions& options = {}) const;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "leasehold/export.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 #include "leasehold/schedule.h"
 #include "leasehold/store.h"
@@ -82,9 +83,9 @@ using CommandHandler =
     std::function<RunVerdict(const ScheduleRun& run, const std::vector<std::string>& command, RunContext& context)>;
 
 struct SchedulerOptions {
-  int concurrency = 4;                        ///< so many handlers at once: 1 to 1000
-  Duration grace = std::chrono::seconds(25);  ///< how long running handlers get when the scheduler is stopped
-  bool enqueue = true;                        ///< puts the jobs of schedules with a queue into it
+  int concurrency = defaults::scheduler_concurrency;  ///< so many handlers at once: 1 to bounds::max_concurrency
+  Duration grace = defaults::handler_grace;           ///< how long running handlers get when the scheduler is stopped
+  bool enqueue = true;                                ///< puts the jobs of schedules with a queue into it
   /// Ends when nothing is due, and what it started has finished.
   bool once = false;
   std::optional<Holder> holder{};  ///< default: Holder::self()

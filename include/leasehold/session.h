@@ -23,6 +23,7 @@
 #include "leasehold/export.h"
 #include "leasehold/held_lease.h"
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
@@ -37,16 +38,16 @@ enum class SessionStatus {
 LEASEHOLD_EXPORT const char* to_string(SessionStatus status) noexcept;
 
 struct SessionOptions {
-  /// 1 to 512 bytes; drawn at random when empty. An id may be used again when the session before has gone stale or was
-  /// closed; what that one had claimed is free then.
+  /// Up to bounds::name_bytes; drawn at random when empty. An id may be used again when the session before has gone
+  /// stale or was closed; what that one had claimed is free then.
   std::string id{};
   /// Stale when silent for longer than this: the one threshold, used everywhere.
-  Duration ttl = std::chrono::seconds(300);
+  Duration ttl = defaults::session_ttl;
   std::optional<Holder> holder{};  ///< default: Holder::self()
   std::string label{};             ///< what it is doing, for people
   std::string codebase{};
   std::string track{};
-  std::string metadata = "{}";  ///< any JSON, up to 1 MiB, kept byte for byte
+  std::string metadata = "{}";  ///< any JSON, up to bounds::metadata_bytes, kept byte for byte
   bool exclusive = false;       ///< at most one claim at a time
   /// No heartbeat keeps it up for longer than this after it was opened. Unset: no such bound.
   std::optional<Duration> max_age{};
@@ -55,7 +56,7 @@ struct SessionOptions {
 };
 
 struct SessionHeartbeat {
-  /// Marks work, and ends parking; kept as the session's latest note, up to 4096 bytes. Unset: only alive.
+  /// Marks work, and ends parking; kept as the session's latest note, up to bounds::text_bytes. Unset: only alive.
   std::optional<std::string_view> progress{};
   Duration ttl{0};  ///< zero: the session's own
 };
@@ -99,7 +100,7 @@ struct SessionFilter {
   std::string codebase{};  ///< empty: every codebase
   std::string track{};     ///< empty: every track
   bool released = false;   ///< also those that were closed, or ended after going stale
-  int limit = 1000;
+  int limit = defaults::list_limit;
 };
 
 /// What ended with a session.
@@ -109,9 +110,6 @@ struct SessionClosed {
 
 class LEASEHOLD_EXPORT Sessions {
  public:
-  /// The longest silence that may be declared.
-  static constexpr Duration longest_park = std::chrono::hours(12);
-
   /// Refused with `held` when the id belongs to a session that is alive. The grant's key is the session's id.
   Result<Grant> open(const SessionOptions& options = {}) const;
 

@@ -20,6 +20,7 @@
 #include "leasehold/item.h"
 #include "leasehold/job.h"
 #include "leasehold/limit.h"
+#include "leasehold/limits.h"
 #include "leasehold/lock.h"
 #include "leasehold/migrations.h"
 #include "leasehold/queue.h"
@@ -46,7 +47,7 @@ struct OpenOptions {
   /// `schema_missing`. An older schema is brought up as usual.
   bool create = true;
   /// How long one call may take, reconnecting and waiting for row locks included.
-  Duration call_timeout = std::chrono::seconds(10);
+  Duration call_timeout = defaults::call_timeout;
 };
 
 struct StoreStatus {
@@ -117,7 +118,7 @@ class LEASEHOLD_EXPORT Store {
 
   /// All that is held, by anyone: locks, jobs, chunks, schedules, sessions and what they have claimed. What runs out
   /// first, or has run out, comes first.
-  Result<std::vector<LeaseInfo>> leases(int limit = 1000) const;
+  Result<std::vector<LeaseInfo>> leases(int limit = defaults::list_limit) const;
   Result<StoreStatus> status() const;
   /// Settings and circumstances that make leases unsafe.
   Result<std::vector<Finding>> doctor() const;

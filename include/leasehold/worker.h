@@ -36,6 +36,7 @@
 #include "leasehold/export.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
 #include "leasehold/store.h"
@@ -93,12 +94,12 @@ enum class WorkUntil {
 };
 
 struct WorkerOptions {
-  int concurrency = 1;  ///< so many jobs at once: 1 to 1000
-  /// So many more may be claimed before there is a thread for them: 0 to 1000. Never more than the recent pace lets
-  /// start within a second; what waits for longer than half a ttl goes back.
-  int prefetch = 100;
-  Duration ttl = std::chrono::seconds(30);    ///< heartbeats are a third of it apart
-  Duration grace = std::chrono::seconds(25);  ///< how long running handlers get when the worker is stopped
+  int concurrency = 1;  ///< so many jobs at once: 1 to bounds::max_concurrency
+  /// So many more may be claimed before there is a thread for them: 0 to bounds::max_prefetch. Never more than the
+  /// recent pace lets start within a second; what waits for longer than half a ttl goes back.
+  int prefetch = defaults::worker_prefetch;
+  Duration ttl = defaults::worker_ttl;       ///< heartbeats are a third of it apart
+  Duration grace = defaults::handler_grace;  ///< how long running handlers get when the worker is stopped
   WorkUntil until = WorkUntil::stopped;
   std::optional<Holder> holder{};  ///< default: Holder::self()
   /// Told of calls that failed and will be repeated, and of verdicts that came too late: for your log. From any

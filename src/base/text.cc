@@ -73,6 +73,13 @@ std::string clean_text(std::string_view bytes, std::size_t most_bytes) {
   return out;
 }
 
+std::string format_size(std::size_t bytes) {
+  constexpr std::size_t kib = 1024;
+  constexpr std::size_t mib = 1024 * kib;
+  if (bytes % mib == 0) return std::to_string(bytes / mib) + " MiB";
+  return bytes % kib == 0 ? std::to_string(bytes / kib) + " KiB" : std::to_string(bytes) + " bytes";
+}
+
 bool is_in_word(char character) { return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_'; }
 
 std::string_view trimmed(std::string_view text) {

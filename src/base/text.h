@@ -23,6 +23,9 @@ std::string quoted(std::string_view text);
 /// become U+FFFD.
 std::string clean_text(std::string_view bytes, std::size_t most_bytes);
 
+/// For messages: "1 MiB", "64 KiB", "512 bytes".
+std::string format_size(std::size_t bytes);
+
 /// A character of a name as SQL writes it.
 bool is_in_word(char character);
 

@@ -94,7 +94,7 @@ Result<JobState> Chunks::tie_job(std::string_view set, JobId job, std::optional<
 
 Result<std::int64_t> Chunks::remove(std::string_view set) const {
   if (auto checked = check_name("set name", set); !checked) return std::move(checked).error();
-  const sql::ChunkSetRemove statement{.set_name = set, .batch = lease::sweep_batch};
+  const sql::ChunkSetRemove statement{.set_name = set, .batch = defaults::sweep_batch};
   auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
   if (!answer) return std::move(answer).error();
   lease::sweep<sql::ChunkSweep>(*impl_->backend, impl_->call_timeout);

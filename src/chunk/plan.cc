@@ -233,9 +233,9 @@ Result<std::vector<PlannedChunk>> plan_range(std::int64_t first, std::int64_t la
   // How far the last number is from the first may not fit into a signed number.
   const auto distance = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
   const auto further_chunks = distance / static_cast<std::uint64_t>(size);
-  if (further_chunks >= max_range_chunks) {
+  if (further_chunks >= bounds::max_range_chunks) {
     return invalid(fmt::format("{}..{} in chunks of {} are more than {} chunks: make them larger", first, last, size,
-                               max_range_chunks));
+                               bounds::max_range_chunks));
   }
   std::vector<PlannedChunk> chunks;
   chunks.reserve(further_chunks + 1);

@@ -75,7 +75,7 @@ Result<ChunkSettled> Chunks::fail(std::string_view set, std::string_view key, To
   if (auto checked = check_delay("delay", failure.delay.value_or(Duration(0))); !checked) {
     return std::move(checked).error();
   }
-  const auto error = clean_text(failure.error, max_error_bytes);
+  const auto error = clean_text(failure.error, bounds::error_bytes);
   auto statement = chunk::settle_statement(set, key, token, "fail", failure.save);
   if (!error.empty()) statement.error = error;
   statement.retryable = failure.retryable;

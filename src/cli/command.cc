@@ -10,6 +10,7 @@
 #include "base/time_text.h"
 #include "cli/pages/pages.h"
 #include "cli/print/print.h"
+#include "leasehold/limits.h"
 
 namespace leasehold::cli {
 namespace {
@@ -94,9 +95,12 @@ CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration&
   return command.add_option_function<std::string>(names, take, help)->type_name("DURATION");
 }
 
-CLI::Option* add_lock_name(CLI::App& command, std::string& name) {
-  return command.add_option("NAME", name, "The lock: up to 512 bytes of UTF-8")->required()->type_name("");
+CLI::Option* add_name(CLI::App& command, const std::string& argument, std::string& name, const std::string& what) {
+  const auto help = fmt::format("{}: up to {} of UTF-8", what, format_size(bounds::name_bytes));
+  return command.add_option(argument, name, help)->required()->type_name("");
 }
+
+CLI::Option* add_lock_name(CLI::App& command, std::string& name) { return add_name(command, "NAME", name, "The lock"); }
 
 CLI::Option* add_token(CLI::App& command, Token& token) {
   const auto take = [&token](const std::string& text) { take_token(token, text); };
@@ -117,6 +121,11 @@ CLI::Option* add_number(CLI::App& command, const std::string& names, int& value,
     }
   };
   return command.add_option_function<std::string>(names, take, help)->type_name("N");
+}
+
+CLI::Option* add_limit(CLI::App& command, const std::string& names, int& limit, const std::string& help) {
+  constexpr int most_shown = 1'000'000;
+  return add_number(command, names, limit, 1, most_shown, fmt::format("{} (default {})", help, limit));
 }
 
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
@@ -165,7 +174,8 @@ Duration Grace::fitting(Duration ttl) const {
 void add_grace(CLI::App& command, Grace& grace, const std::string& bound) {
   grace.option =
       add_duration(command, "--grace", grace.asked_for,
-                   "Between SIGTERM and SIGKILL, when the command has to be ended (default 5s; " + bound + ")");
+                   fmt::format("Between SIGTERM and SIGKILL, when the command has to be ended (default {}; {})",
+                               format_duration(grace.asked_for), bound));
 }
 
 }  // namespace leasehold::cli

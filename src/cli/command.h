@@ -45,6 +45,8 @@ std::string not_empty(const std::string& value);
 
 /// Options that several commands share. The referenced variable must live as long as the tree.
 CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration& value, const std::string& help);
+/// A required name. `what` is for the help: "The lock".
+CLI::Option* add_name(CLI::App& command, const std::string& argument, std::string& name, const std::string& what);
 CLI::Option* add_lock_name(CLI::App& command, std::string& name);
 CLI::Option* add_holder(CLI::App& command, std::string& holder);
 /// --token, else LEASEHOLD_TOKEN; required.
@@ -52,6 +54,8 @@ CLI::Option* add_token(CLI::App& command, Token& token);
 /// A whole number within bounds.
 CLI::Option* add_number(CLI::App& command, const std::string& names, int& value, int least, int most,
                         const std::string& help);
+/// --limit and its like: how many rows to show. The help ends with the default, which is what `limit` has.
+CLI::Option* add_limit(CLI::App& command, const std::string& names, int& limit, const std::string& help);
 /// One of a few words.
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
                         const std::vector<std::string>& words, const std::string& help);

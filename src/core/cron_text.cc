@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/cron.h"
 #include "core/cron_field.h"
+#include "leasehold/limits.h"
 
 namespace leasehold {
 namespace {
@@ -99,7 +100,6 @@ std::string to_string(const Cron& cron) {
 // Cuts an expression into its fields, and refuses what can never happen.
 namespace {
 
-constexpr std::size_t max_cron_bytes = 1000;
 constexpr std::string_view blanks = " \t\r\n";
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> nicknames = {{{"@yearly", "0 0 1 1 *"},
@@ -112,8 +112,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> nicknames
 
 Result<void> check_characters(std::string_view text) {
   constexpr std::string_view known = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*/,-#?@ \t\r\n";
-  if (text.size() > max_cron_bytes) {
-    return invalid(fmt::format("cron: an expression has up to {} characters", max_cron_bytes));
+  if (text.size() > bounds::cron_bytes) {
+    return invalid(fmt::format("cron: an expression has up to {} characters", bounds::cron_bytes));
   }
   if (text.find_first_not_of(known) != std::string_view::npos) {
     return invalid("cron: an expression has only letters, digits, blanks and * / , - # ? @");

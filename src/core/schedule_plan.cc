@@ -11,7 +11,7 @@ using std::chrono::sys_days;
 using std::chrono::sys_seconds;
 using std::chrono::year;
 
-constexpr sys_seconds end_of_calendar = sys_days(year(10000) / 1 / 1);
+constexpr sys_seconds end_of_calendar = sys_days(year(bounds::last_year + 1) / 1 / 1);
 
 local_seconds to_local(sys_seconds when, seconds offset) { return local_seconds(when.time_since_epoch() + offset); }
 
@@ -70,7 +70,7 @@ struct DueOnes {
   Timestamp first{};
   Timestamp latest{};
   std::optional<Timestamp> before_latest{};
-  std::int64_t earlier = 0;  ///< how many come before the latest, up to most_missed
+  std::int64_t earlier = 0;  ///< how many come before the latest, up to bounds::max_missed
   Timestamp next{};          ///< the first that is not due
 };
 
@@ -106,7 +106,7 @@ DueOnes due_ones(const Cron& cron, const Zone& zone, const Upcoming& upcoming, T
   DueOnes due{.first = retry.value_or(occurrence), .latest = occurrence, .before_latest = retry};
   due.earlier = retry ? 1 : 0;
   due.next = next_occurrence_after(cron, zone, occurrence);
-  while (due.next <= now && due.earlier < most_missed) {
+  while (due.next <= now && due.earlier < bounds::max_missed) {
     due.before_latest = due.latest;
     due.latest = due.next;
     due.next = next_occurrence_after(cron, zone, due.latest);
@@ -131,7 +131,7 @@ DuePlan skip_all(const DueOnes& due) {
   return {.next_occurrence = due.next,
           .skipped_from = due.first,
           .skipped_through = due.latest,
-          .missed = std::min(due.earlier + 1, most_missed)};
+          .missed = std::min(due.earlier + 1, bounds::max_missed)};
 }
 
 }  // namespace

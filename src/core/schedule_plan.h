@@ -27,6 +27,7 @@
 
 #include "core/cron.h"
 #include "core/zone.h"
+#include "leasehold/limits.h"
 #include "leasehold/schedule.h"
 #include "leasehold/time.h"
 
@@ -50,9 +51,6 @@ std::vector<Timestamp> occurrences(const Cron& cron, const Zone& zone, Timestamp
 //
 // Pure, for any thread; the wall clock is an argument.
 
-/// What is missed is counted up to here; the rest is jumped over.
-constexpr std::int64_t most_missed = 10000;
-
 /// What is known to come: an occurrence of the calendar, and perhaps, before it, another try of an earlier one.
 struct Upcoming {
   Timestamp occurrence{};
@@ -65,7 +63,7 @@ struct DuePlan {
   /// Set together: the first and the last of those that are skipped. One that is skipped alone is both.
   std::optional<Timestamp> skipped_from{};
   std::optional<Timestamp> skipped_through{};
-  std::int64_t missed = 0;  ///< how many these are; `most_missed` where there are as many or more
+  std::int64_t missed = 0;  ///< how many these are; `bounds::max_missed` where there are as many or more
 
   bool operator==(const DuePlan&) const = default;
 };

@@ -29,7 +29,7 @@ Result<JobHeartbeat> Jobs::heartbeat(JobId id, Token token, const Progress& prog
   auto new_ttl = lease::new_ttl(ttl);
   if (!new_ttl) return std::move(new_ttl).error();
   // Cut rather than refused: a talkative job must not lose its lease for it.
-  const auto message = clean_text(progress.message, max_message_bytes);
+  const auto message = clean_text(progress.message, bounds::message_bytes);
   sql::JobHeartbeat statement{.job_id = id, .token = token.value, .ttl = *new_ttl};
   if (progress.percent) statement.percent = *progress.percent;
   if (!message.empty()) statement.message = message;

@@ -30,7 +30,7 @@ VerdictStatement::VerdictStatement(JobId id, Token token, Verdict::Kind kind, st
     : statement_{.job_id = id, .token = token.value, .verdict = word_for(kind)} {
   if (kind == Verdict::Kind::complete && !text.empty()) statement_.result = text;
   if (kind == Verdict::Kind::fail) {
-    error_ = clean_text(text, max_error_bytes);
+    error_ = clean_text(text, bounds::error_bytes);
     if (!error_.empty()) statement_.error = error_;
   }
   statement_.retryable = retryable;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 #include "leasehold/time.h"
 #include "model/bounds.h"
@@ -91,15 +92,13 @@ S with_holder(S statement, const Holder& holder) {
 
 // What is left of something large that was removed: it is gone at once, and its rows follow in steps.
 
-/// So many rows are in one transaction: whoever else writes to a SQLite file waits for it.
-constexpr std::int64_t sweep_batch = 2000;
-
 /// Until nothing is left, also of what somebody else has not finished removing. What was removed is gone already:
 /// whatever goes wrong here, the next removal or prune sweeps the rest.
 template <typename Statement>
 void sweep(storage::Backend& backend, Duration call_timeout) {
   for (;;) {
-    const auto step = storage::query_one(backend, Statement{.batch = sweep_batch}, BootClock::now() + call_timeout);
+    const auto step =
+        storage::query_one(backend, Statement{.batch = defaults::sweep_batch}, BootClock::now() + call_timeout);
     if (!step || step->removed == 0) return;
   }
 }

@@ -1,10 +1,12 @@
 #include "lock/locks.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <atomic>
 #include <system_error>
 
 #include "base/digest.h"
+#include "base/time_text.h"
 #include "lease/answer.h"
 #include "lease/ask.h"
 #include "leasehold/election.h"
@@ -14,10 +16,6 @@
 
 namespace leasehold {
 namespace {
-
-constexpr std::size_t most_names = 100;
-constexpr std::int64_t most_permits = 1'000'000'000;
-constexpr Duration longest_delay = std::chrono::days(30);
 
 Error bad(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
@@ -33,8 +31,8 @@ Holder holder_of_thread(const std::optional<Holder>& given) {
 }
 
 Result<void> check_names(const std::vector<std::string>& names) {
-  if (names.empty() || names.size() > most_names) {
-    return bad("1 to 100 locks can be taken together, not " + std::to_string(names.size()));
+  if (names.empty() || names.size() > bounds::max_locks_together) {
+    return bad(fmt::format("1 to {} locks can be taken together, not {}", bounds::max_locks_together, names.size()));
   }
   for (const auto& name : names) {
     if (auto checked = check_name("lock name", name); !checked) return checked;
@@ -45,13 +43,13 @@ Result<void> check_names(const std::vector<std::string>& names) {
 
 Result<void> check_share(const Share& share, std::size_t names) {
   if (names > 1) return bad("locks that are taken together are taken as a whole: no shares");
-  if (share.permits < 1 || share.permits > most_permits) {
-    return bad("permits are between 1 and 1000000000, not " + std::to_string(share.permits));
+  if (share.permits < 1 || share.permits > bounds::max_permits) {
+    return bad(fmt::format("permits are between 1 and {}, not {}", bounds::max_permits, share.permits));
   }
   if (!share.capacity) {
     return share.permits == 1 ? Result<void>() : bad("permits are of a capacity: name it, too");
   }
-  if (auto checked = check_range("capacity", *share.capacity, 1, most_permits); !checked) return checked;
+  if (auto checked = check_range("capacity", *share.capacity, 1, bounds::max_permits); !checked) return checked;
   if (share.permits > *share.capacity) {
     return bad(std::to_string(share.permits) + " permits are more than the capacity of " +
                std::to_string(*share.capacity));
@@ -62,8 +60,8 @@ Result<void> check_share(const Share& share, std::size_t names) {
 Result<void> check_times(const AcquireOptions& options) {
   if (auto checked = check_ttl(options.ttl); !checked) return checked;
   if (auto checked = check_wait(options.wait); !checked) return checked;
-  if (options.lock_delay < Duration(0) || options.lock_delay > longest_delay) {
-    return bad("the lock delay is not between 0 and 30d");
+  if (options.lock_delay < Duration(0) || options.lock_delay > bounds::max_lock_delay) {
+    return bad("the lock delay is not between 0 and " + format_duration(bounds::max_lock_delay));
   }
   return {};
 }

@@ -24,9 +24,9 @@ bool has_control_character(std::string_view text) {
 
 Result<void> check_name(std::string_view what, std::string_view name) {
   if (name.empty()) return invalid(fmt::format("the {} is empty", what));
-  if (name.size() > max_name_bytes) {
+  if (name.size() > bounds::name_bytes) {
     return invalid(
-        fmt::format("the {} has {} bytes, {} are allowed: {}", what, name.size(), max_name_bytes, quoted(name)));
+        fmt::format("the {} has {} bytes, {} are allowed: {}", what, name.size(), bounds::name_bytes, quoted(name)));
   }
   if (has_control_character(name)) return invalid(fmt::format("the {} has control characters: {}", what, quoted(name)));
   if (!is_utf8(name)) return invalid(fmt::format("the {} is not UTF-8: {}", what, quoted(name)));
@@ -34,7 +34,7 @@ Result<void> check_name(std::string_view what, std::string_view name) {
 }
 
 Result<void> check_text(std::string_view what, std::string_view text) {
-  if (auto checked = check_size(what, text.size(), max_text_bytes); !checked) return checked;
+  if (auto checked = check_size(what, text.size(), bounds::text_bytes); !checked) return checked;
   if (text.find('\0') != std::string_view::npos || !is_utf8(text)) {
     return invalid(fmt::format("the {} is not UTF-8 text: {}", what, quoted(text)));
   }
@@ -42,9 +42,9 @@ Result<void> check_text(std::string_view what, std::string_view text) {
 }
 
 Result<void> check_ttl(Duration ttl) {
-  if (ttl < min_ttl || ttl > max_ttl) {
-    return invalid(fmt::format("a ttl of {} is not between {} and {}", format_duration(ttl), format_duration(min_ttl),
-                               format_duration(max_ttl)));
+  if (ttl < bounds::min_ttl || ttl > bounds::max_ttl) {
+    return invalid(fmt::format("a ttl of {} is not between {} and {}", format_duration(ttl),
+                               format_duration(bounds::min_ttl), format_duration(bounds::max_ttl)));
   }
   return {};
 }
@@ -57,10 +57,10 @@ Result<void> check_wait(Duration wait) {
 Result<void> check_moment(std::string_view what, Timestamp moment) {
   constexpr Timestamp first = std::chrono::sys_days(std::chrono::year(1) / 1 / 1);
   if (moment >= first && moment < end_of_moments) return {};
-  return invalid(fmt::format("a {} of {} is not in the years 1 to 9999", what, to_string(moment)));
+  return invalid(fmt::format("a {} of {} is not in the years 1 to {}", what, to_string(moment), bounds::last_year));
 }
 
-Duration bounded_wait(Duration wait) { return std::min(wait, max_wait); }
+Duration bounded_wait(Duration wait) { return std::min(wait, bounds::max_delay); }
 
 Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest) {
   if (value >= lowest && value <= highest) return {};
@@ -70,6 +70,10 @@ Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t
 Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t most) {
   if (bytes <= most) return {};
   return invalid(fmt::format("the {} has {} bytes, {} are allowed", what, bytes, most));
+}
+
+std::string years_of(Duration span) {
+  return fmt::format("{} years", std::chrono::floor<std::chrono::years>(span).count());
 }
 
 Result<void> check_limit(int limit) {
@@ -98,18 +102,19 @@ Result<void> check_key(std::string_view what, std::string_view key) {
 }
 
 Result<void> check_tags(const std::vector<std::string>& tags) {
-  if (tags.size() > max_tags)
-    return invalid(fmt::format("{} tags are too many, {} are allowed", tags.size(), max_tags));
+  if (tags.size() > bounds::max_tags)
+    return invalid(fmt::format("{} tags are too many, {} are allowed", tags.size(), bounds::max_tags));
   for (const auto& tag : tags) {
     if (auto checked = check_name("tag", tag); !checked) return checked;
-    if (auto checked = check_size("tag", tag.size(), max_tag_bytes); !checked) return checked;
+    if (auto checked = check_size("tag", tag.size(), bounds::tag_bytes); !checked) return checked;
   }
   return {};
 }
 
 Result<void> check_predecessors(const std::vector<JobId>& after) {
-  if (after.size() <= max_predecessors) return {};
-  return invalid(fmt::format("a job cannot run after {} others, {} are allowed", after.size(), max_predecessors));
+  if (after.size() <= bounds::max_predecessors) return {};
+  return invalid(
+      fmt::format("a job cannot run after {} others, {} are allowed", after.size(), bounds::max_predecessors));
 }
 
 Result<void> check_backoff(const Backoff& backoff) {
@@ -126,27 +131,28 @@ Result<void> check_times(const NewJob& job) {
 }  // namespace
 
 Result<void> check_delay(std::string_view what, Duration delay) {
-  if (delay >= Duration(0) && delay <= max_delay) return {};
-  return invalid(fmt::format("a {} of {} is not between 0s and 100 years", what, format_duration(delay)));
+  if (delay >= Duration(0) && delay <= bounds::max_delay) return {};
+  return invalid(
+      fmt::format("a {} of {} is not between 0s and {}", what, format_duration(delay), years_of(bounds::max_delay)));
 }
 
-Result<void> check_most(int most) { return check_range("claim", most, 1, max_claim); }
+Result<void> check_most(int most) { return check_range("claim", most, 1, bounds::max_claim); }
 
 Result<void> check_new_job(const NewJob& job) {
   using Priority = std::numeric_limits<std::int16_t>;
-  if (auto checked = check_size("payload", job.payload.size(), max_payload_bytes); !checked) return checked;
+  if (auto checked = check_size("payload", job.payload.size(), bounds::payload_bytes); !checked) return checked;
   if (auto checked = check_range("priority", job.priority, Priority::min(), Priority::max()); !checked) return checked;
   if (auto checked = check_times(job); !checked) return checked;
   if (auto checked = check_key("dedupe key", job.dedupe_key); !checked) return checked;
   if (auto checked = check_key("limit key", job.limit_key); !checked) return checked;
-  if (auto checked = check_range("failure budget", job.failure_budget, 1, max_budget); !checked) return checked;
-  if (auto checked = check_range("crash budget", job.crash_budget, 1, max_budget); !checked) return checked;
+  if (auto checked = check_range("failure budget", job.failure_budget, 1, bounds::max_budget); !checked) return checked;
+  if (auto checked = check_range("crash budget", job.crash_budget, 1, bounds::max_budget); !checked) return checked;
   if (auto checked = check_backoff(job.backoff); !checked) return checked;
   if (auto checked = check_predecessors(job.after); !checked) return checked;
   return check_tags(job.tags);
 }
 
-Result<void> check_result(std::string_view result) { return check_size("result", result.size(), max_result_bytes); }
+Result<void> check_result(std::string_view result) { return check_size("result", result.size(), bounds::result_bytes); }
 
 Result<void> check_progress(const Progress& progress) {
   if (progress.percent) {
@@ -154,7 +160,7 @@ Result<void> check_progress(const Progress& progress) {
   }
   if (progress.stage.empty()) return {};
   if (auto checked = check_name("stage", progress.stage); !checked) return checked;
-  return check_size("stage", progress.stage.size(), max_stage_bytes);
+  return check_size("stage", progress.stage.size(), bounds::stage_bytes);
 }
 
 Result<void> check_queue_settings(const QueueSettings& settings) {
@@ -183,7 +189,7 @@ namespace {
 
 /// `what` is for the message: "cursor".
 Result<void> check_json(std::string_view what, std::string_view text) {
-  if (auto checked = check_size(what, text.size(), max_chunk_json_bytes); !checked) return checked;
+  if (auto checked = check_size(what, text.size(), bounds::chunk_json_bytes); !checked) return checked;
   if (!is_json(text)) return invalid(fmt::format("{} is not JSON: {}", what, quoted(text)));
   return {};
 }
@@ -201,7 +207,7 @@ Result<void> check_no_key_twice(std::span<const PlannedChunk> chunks) {
 Result<void> check_planned(const PlannedChunk& chunk) {
   if (auto checked = check_name("chunk key", chunk.key); !checked) return checked;
   // The message is made only where it is needed: a plan may have millions of chunks.
-  if (chunk.spec.size() <= max_chunk_json_bytes && is_json(chunk.spec)) return {};
+  if (chunk.spec.size() <= bounds::chunk_json_bytes && is_json(chunk.spec)) return {};
   return check_json("spec of chunk " + quoted(chunk.key), chunk.spec);
 }
 
@@ -225,7 +231,7 @@ Result<void> check_plan(std::string_view set, std::span<const PlannedChunk> chun
 Result<void> check_chunk_settings(const ChunkSetSettings& settings) {
   for (const auto& [what, budget] :
        {std::pair{"failure budget", settings.failure_budget}, std::pair{"crash budget", settings.crash_budget}}) {
-    if (auto checked = check_range(what, budget.value_or(1), 1, max_budget); !checked) return checked;
+    if (auto checked = check_range(what, budget.value_or(1), 1, bounds::max_budget); !checked) return checked;
   }
   for (const auto& [what, backoff] :
        {std::pair{"backoff", settings.backoff_base}, std::pair{"longest backoff", settings.backoff_most}}) {
@@ -235,7 +241,7 @@ Result<void> check_chunk_settings(const ChunkSetSettings& settings) {
 }
 
 Result<void> check_chunk_save(const ChunkSave& save) {
-  if (auto checked = check_range("row count", save.rows.value_or(0), 0, max_rows); !checked) return checked;
+  if (auto checked = check_range("row count", save.rows.value_or(0), 0, bounds::max_rows); !checked) return checked;
   return save.cursor ? check_json("cursor", *save.cursor) : Result<void>();
 }
 

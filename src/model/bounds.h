@@ -1,31 +1,27 @@
-// What a caller may ask for. Checked before anything is sent, with the same bounds on both stores.
+// Checks what a caller asks for against leasehold/limits.h before anything is sent. Both stores have the same bounds.
 #pragma once
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "leasehold/chunk.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
+#include "leasehold/limits.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
 
-constexpr Duration min_ttl = std::chrono::milliseconds(50);
-constexpr Duration max_ttl = std::chrono::days(30);
-/// Nobody waits longer: sums with it do not overflow.
-constexpr Duration max_wait = std::chrono::years(100);
-/// A moment that a caller gives is before this: RFC 3339 and the calendar of schedules end with the year 9999.
-constexpr Timestamp end_of_moments = std::chrono::sys_days(std::chrono::year(10000) / 1 / 1);
-constexpr std::size_t max_name_bytes = 512;
-constexpr std::size_t max_text_bytes = 4096;
+/// A moment that a caller gives is before this.
+constexpr Timestamp end_of_moments = std::chrono::sys_days(std::chrono::year(bounds::last_year + 1) / 1 / 1);
 
-/// 1 to 512 bytes of UTF-8 without control characters. `what` is for the message: "lock name".
+/// 1 to bounds::name_bytes of UTF-8 without control characters. `what` is for the message: "lock name".
 Result<void> check_name(std::string_view what, std::string_view name);
 
-/// Free text such as a reason: at most 4096 bytes of UTF-8 without NUL.
+/// Free text such as a reason: at most bounds::text_bytes of UTF-8 without NUL.
 Result<void> check_text(std::string_view what, std::string_view text);
 
 Result<void> check_ttl(Duration ttl);
@@ -36,12 +32,15 @@ Result<void> check_wait(Duration wait);
 /// The same wait, short enough to be added to a moment.
 Duration bounded_wait(Duration wait);
 
-/// In the years 1 to 9999. `what` is for the message: "time to run at".
+/// In the years 1 to bounds::last_year. `what` is for the message: "time to run at".
 Result<void> check_moment(std::string_view what, Timestamp moment);
 
 /// `what` is for the message: "priority".
 Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest);
 Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t most);
+
+/// For messages: "100 years".
+std::string years_of(Duration span);
 
 /// How many rows somebody wants to see: at least one.
 Result<void> check_limit(int limit);
@@ -54,36 +53,18 @@ Result<void> check_holder(const Holder& holder);
 BootTime trusted_until(BootTime before_sending, Duration ttl, Duration remaining);
 
 // What a job and its queue may be: checked before anything is sent, with the same bounds on both stores.
-constexpr std::size_t max_payload_bytes = 1024 * 1024;
-constexpr std::size_t max_result_bytes = 1024 * 1024;
-constexpr std::size_t max_error_bytes = 64 * 1024;
-constexpr std::size_t max_message_bytes = 1024;
-constexpr std::size_t max_stage_bytes = 64;
-constexpr std::size_t max_tags = 20;
-constexpr std::size_t max_tag_bytes = 64;
-constexpr std::size_t max_predecessors = 1000;
-constexpr int max_claim = 1000;
-constexpr int max_budget = 1000;
-/// Nobody plans further ahead than that; sums with it do not overflow.
-constexpr Duration max_delay = std::chrono::years(100);
-
 Result<void> check_new_job(const NewJob& job);
 Result<void> check_result(std::string_view result);
 Result<void> check_progress(const Progress& progress);
 Result<void> check_queue_settings(const QueueSettings& settings);
 
-/// How many jobs somebody wants to claim: 1 to 1000.
+/// How many jobs somebody wants to claim: 1 to bounds::max_claim.
 Result<void> check_most(int most);
 
 /// How long something is put off. `what` is for the message: "delay".
 Result<void> check_delay(std::string_view what, Duration delay);
 
 // What a chunk and its set may be: checked before anything is sent, with the same bounds on both stores.
-constexpr std::size_t max_chunk_json_bytes = 64 * 1024;
-constexpr std::int64_t max_range_chunks = 10'000'000;
-/// Of one chunk: so that the sum of a set stays a number that JSON readers take.
-constexpr std::int64_t max_rows = 1'000'000'000'000'000;
-
 /// The names a chunk goes by.
 Result<void> check_chunk(std::string_view set, std::string_view key);
 

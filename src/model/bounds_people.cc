@@ -11,13 +11,13 @@ namespace leasehold {
 namespace {
 
 Result<void> check_metadata(std::string_view metadata) {
-  if (auto checked = check_size("metadata", metadata.size(), max_metadata_bytes); !checked) return checked;
+  if (auto checked = check_size("metadata", metadata.size(), bounds::metadata_bytes); !checked) return checked;
   if (!is_json(metadata)) return invalid("the metadata is not JSON: " + quoted(metadata));
   return {};
 }
 
 Result<void> check_title(std::string_view title) {
-  if (auto checked = check_size("title", title.size(), max_title_bytes); !checked) return checked;
+  if (auto checked = check_size("title", title.size(), bounds::title_bytes); !checked) return checked;
   if (title.find('\0') != std::string_view::npos || !is_utf8(title)) {
     return invalid("the title is not UTF-8 text: " + quoted(title));
   }
@@ -26,9 +26,9 @@ Result<void> check_title(std::string_view title) {
 
 /// Unset: no bound.
 Result<void> check_max_age(const std::optional<Duration>& max_age) {
-  if (!max_age || (*max_age >= min_ttl && *max_age <= max_delay)) return {};
-  return invalid(fmt::format("a longest age of {} is not between {} and 100 years", format_duration(*max_age),
-                             format_duration(min_ttl)));
+  if (!max_age || (*max_age >= bounds::min_ttl && *max_age <= bounds::max_delay)) return {};
+  return invalid(fmt::format("a longest age of {} is not between {} and {}", format_duration(*max_age),
+                             format_duration(bounds::min_ttl), years_of(bounds::max_delay)));
 }
 
 Result<void> check_conflicts(std::string_view key, const std::vector<std::string>& conflicts) {
@@ -60,9 +60,9 @@ Result<void> check_session_heartbeat(std::string_view id, const SessionHeartbeat
 }
 
 Result<void> check_silence(Duration silence) {
-  if (silence >= Duration(0) && silence <= Sessions::longest_park) return {};
+  if (silence >= Duration(0) && silence <= bounds::max_park) return {};
   return invalid(fmt::format("a silence of {} is not between 0s and {}", format_duration(silence),
-                             format_duration(Sessions::longest_park)));
+                             format_duration(bounds::max_park)));
 }
 
 Result<void> check_item(std::string_view key, const ItemOptions& options) {
@@ -93,9 +93,9 @@ Result<void> check_between(std::string_view what, const Between& between) {
 
 Result<void> check_pause(const Between& pause) {
   if (auto checked = check_between("pause", pause); !checked) return checked;
-  if (pause.least >= min_pause) return {};
+  if (pause.least >= bounds::min_pause) return {};
   return invalid(fmt::format("a pause of {} between runs is too short: the least is {}", format_duration(pause.least),
-                             format_duration(min_pause)));
+                             format_duration(bounds::min_pause)));
 }
 
 Result<void> check_rule(const ScheduleRule& rule) {
@@ -113,7 +113,7 @@ Result<void> check_command(const std::vector<std::string>& command) {
     if (!is_storable(word)) return invalid("a word of the command is not UTF-8 text: " + quoted(word));
     bytes += word.size();
   }
-  return check_size("command", bytes, max_command_bytes);
+  return check_size("command", bytes, bounds::command_bytes);
 }
 
 Result<void> check_next_run(const std::optional<Timestamp>& at, const std::optional<Duration>& in) {
@@ -130,7 +130,7 @@ Result<void> check_task(const ScheduleOptions& options) {
   }
   if (!options.command.empty()) return invalid("a schedule has a queue or a command, not both");
   if (auto checked = check_name("queue name", options.queue); !checked) return checked;
-  return check_size("payload", options.payload.size(), max_payload_bytes);
+  return check_size("payload", options.payload.size(), bounds::payload_bytes);
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ Result<void> check_run_result(std::string_view name, const RunResult& result) {
   if (result.ok && !result.error.empty()) return invalid("an error is for a run that failed");
   if (auto checked = check_next_run(result.next_run_at, result.next_run_in); !checked) return checked;
   if (result.counts.empty()) return {};
-  if (auto checked = check_size("counts", result.counts.size(), max_counts_bytes); !checked) return checked;
+  if (auto checked = check_size("counts", result.counts.size(), bounds::counts_bytes); !checked) return checked;
   if (!is_json(result.counts)) return invalid("the counts are not JSON: " + quoted(result.counts));
   return {};
 }

@@ -5,21 +5,19 @@
 #include <string_view>
 
 #include "leasehold/item.h"
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 #include "leasehold/schedule.h"
 #include "leasehold/session.h"
 
 namespace leasehold {
 
-constexpr std::size_t max_title_bytes = 256 * 1024;
-constexpr std::size_t max_metadata_bytes = 1024 * 1024;
-
 /// With its id, request id and holder in it.
 Result<void> check_session_options(const SessionOptions& options);
 
 Result<void> check_session_heartbeat(std::string_view id, const SessionHeartbeat& heartbeat);
 
-/// How long a session says it will be silent: from nothing to Sessions::longest_park.
+/// How long a session says it will be silent: from nothing to bounds::max_park.
 Result<void> check_silence(Duration silence);
 
 Result<void> check_item(std::string_view key, const ItemOptions& options);
@@ -28,11 +26,6 @@ Result<void> check_item(std::string_view key, const ItemOptions& options);
 Result<void> check_claim(std::string_view item, std::string_view session);
 
 // What a schedule may be: checked before anything is sent, with the same bounds on both stores.
-
-/// Between two runs. Without a pause a schedule would be due again before anybody has looked at the others.
-constexpr Duration min_pause = std::chrono::seconds(1);
-constexpr std::size_t max_counts_bytes = 1024 * 1024;
-constexpr std::size_t max_command_bytes = 256 * 1024;
 
 /// All but the cron expression and its zone, which are read where they are needed.
 Result<void> check_schedule(std::string_view name, const ScheduleOptions& options);

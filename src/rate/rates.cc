@@ -25,12 +25,13 @@ Error no_such_limit(std::string_view name) {
 }
 
 Result<void> check_rate(std::optional<Duration> every, std::optional<int> burst) {
-  if (every && (*every < shortest_interval || *every > longest_interval)) {
-    return Error{.code = Errc::invalid_argument,
-                 .message = fmt::format("turns {} apart are not between {} and {} apart", format_duration(*every),
-                                        format_duration(shortest_interval), format_duration(longest_interval))};
+  if (every && (*every < bounds::min_rate_interval || *every > bounds::max_rate_interval)) {
+    return Error{
+        .code = Errc::invalid_argument,
+        .message = fmt::format("turns {} apart are not between {} and {} apart", format_duration(*every),
+                               format_duration(bounds::min_rate_interval), format_duration(bounds::max_rate_interval))};
   }
-  return check_range("burst", burst.value_or(1), 1, max_burst);
+  return check_range("burst", burst.value_or(1), 1, bounds::max_burst);
 }
 
 }  // namespace rate

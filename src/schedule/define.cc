@@ -176,7 +176,7 @@ Result<void> Schedules::rename(std::string_view name, std::string_view to) const
 
 Result<void> Schedules::remove(std::string_view name) const {
   if (auto checked = check_name("schedule name", name); !checked) return checked;
-  const sql::ScheduleRemove statement{.name = name, .batch = lease::sweep_batch};
+  const sql::ScheduleRemove statement{.name = name, .batch = defaults::sweep_batch};
   const auto deadline = impl_->deadline();
   auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
     return lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });

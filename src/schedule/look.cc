@@ -14,8 +14,6 @@ namespace {
 
 using Row = sql::ScheduleList::Row;
 
-constexpr int most_to_come = 10000;
-
 std::optional<Between> between(const std::optional<Duration>& least, const std::optional<Duration>& most) {
   if (!least || !most) return std::nullopt;
   return Between{*least, *most};
@@ -132,7 +130,7 @@ Result<std::vector<ScheduleInfo>> Schedules::list(int limit) const {
 }
 
 Result<std::vector<Timestamp>> Schedules::next(std::string_view name, int count) const {
-  if (auto checked = check_range("number of occurrences", count, 1, schedule::most_to_come); !checked) {
+  if (auto checked = check_range("number of occurrences", count, 1, bounds::max_next_count); !checked) {
     return std::move(checked).error();
   }
   const auto info = show(name);

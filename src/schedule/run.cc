@@ -96,7 +96,7 @@ Result<Grant> Schedules::heartbeat(std::string_view name, Token token, Duration 
 Result<Finished> Schedules::finish(std::string_view name, Token token, const RunResult& result) const {
   if (auto checked = check_run_result(name, result); !checked) return std::move(checked).error();
   // Whatever a failed program has said last must not keep its run from ending.
-  const auto error = clean_text(result.error, max_error_bytes);
+  const auto error = clean_text(result.error, bounds::error_bytes);
   sql::ScheduleFinish statement{.name = name, .token = token.value, .ok = result.ok, .error = error};
   if (!result.counts.empty()) statement.counts = result.counts;
   statement.next_run_at = result.next_run_at;

@@ -6,14 +6,13 @@
 #include <string>
 
 #include "lease/reap.h"
+#include "leasehold/limits.h"
 #include "storage/query.h"
 #include "store/store.h"
 
 namespace leasehold {
 namespace {
 
-// So many rows of a kind are looked at in one transaction: others who write wait for it on SQLite.
-constexpr std::int64_t prune_batch = 2000;
 // Counting is one look over everything; nobody waits for it.
 constexpr Duration preview_timeout = std::chrono::minutes(10);
 
@@ -112,7 +111,7 @@ Result<Pruned> prune_in_batches(storage::Backend& backend, Duration older_than, 
 
 Result<Pruned> Store::prune(Duration older_than) const {
   if (auto checked = check_age(older_than); !checked) return std::move(checked).error();
-  return prune_in_batches(*impl_->backend, older_than, prune_batch, impl_->call_timeout);
+  return prune_in_batches(*impl_->backend, older_than, defaults::sweep_batch, impl_->call_timeout);
 }
 
 Result<Pruned> Store::prune_preview(Duration older_than) const {
@@ -141,8 +140,6 @@ Result<RecoveryStats> Store::recovery_stats() const { return job::recovery_stats
 namespace job {
 namespace {
 
-constexpr std::int64_t recover_batch = 100;
-
 void add(Recovered& total, const Recovered& batch) {
   total.locks += batch.locks;
   total.leases += batch.leases;
@@ -166,7 +163,7 @@ Result<Recovered> recover(storage::Backend& backend, Duration call_timeout) {
   total.claims = reaped.claims;
   total.runs = reaped.runs;
   for (auto remaining = std::numeric_limits<std::int64_t>::max();;) {
-    const sql::Recover statement{.most = recover_batch};
+    const sql::Recover statement{.most = defaults::recover_batch};
     auto row = storage::query_one(backend, statement, BootClock::now() + call_timeout);
     if (!row) return std::move(row).error();
     const auto batch = sql::Recover::Row(*row).as<Recovered>();

@@ -104,7 +104,7 @@ TEST_P(ClaimBadInputTest, TimesAndCountsThatCannotBe) {
   refused(sessions().heartbeat("ann", ann_.token, {.ttl = 1ms}));
   refused(sessions().heartbeat("ann", ann_.token, {.ttl = -1s}));
   refused(sessions().park("ann", ann_.token, -1us));
-  refused(sessions().park("ann", ann_.token, Sessions::longest_park + 1us));
+  refused(sessions().park("ann", ann_.token, bounds::max_park + 1us));
   refused(claims().take("SD-2", "ann", {.wait = -1s}));
   refused(claims().switch_to("SD-1", mine_.token, "SD-2", {.wait = -1s}));
   refused(claims().switch_to("SD-1", mine_.token, "SD-1"));

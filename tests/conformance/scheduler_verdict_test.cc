@@ -58,7 +58,7 @@ TEST_P(SchedulerVerdictTest, AnErrorThatIsNoTextIsCleaned) {
 
 TEST_P(SchedulerVerdictTest, AnErrorThatIsTooLongIsCut) {
   const auto run = after(RunVerdict::fail(std::string(1 << 20, 'x')));
-  EXPECT_EQ(run.error.size(), max_error_bytes);
+  EXPECT_EQ(run.error.size(), bounds::error_bytes);
 }
 
 TEST_P(SchedulerVerdictTest, CountsThatAreNoJsonMakeTheRunFail) {

@@ -40,7 +40,7 @@ TEST(PlanRange, NonsenseAndTooManyAreRefused) {
   EXPECT_TRUE(fails(plan_range(2, 1, 1), Errc::invalid_argument));
   EXPECT_TRUE(fails(plan_range(1, 2, 0), Errc::invalid_argument));
   EXPECT_TRUE(fails(plan_range(1, 2, -1), Errc::invalid_argument));
-  EXPECT_TRUE(fails(plan_range(1, max_range_chunks + 1, 1), Errc::invalid_argument));
+  EXPECT_TRUE(fails(plan_range(1, bounds::max_range_chunks + 1, 1), Errc::invalid_argument));
   EXPECT_TRUE(fails(plan_range(lowest, highest, 1), Errc::invalid_argument));
 }
 
@@ -56,7 +56,7 @@ TEST(CheckPlan, ASpecThatIsNotJsonIsNamed) {
   const auto refused = check_plan("orders", broken, {});
   ASSERT_TRUE(fails(refused, Errc::invalid_argument));
   EXPECT_EQ(refused.error().message, R"(spec of chunk "b" is not JSON: "{")");
-  const std::vector<PlannedChunk> long_one = {{"a", '"' + std::string(max_chunk_json_bytes, 'x') + '"'}};
+  const std::vector<PlannedChunk> long_one = {{"a", '"' + std::string(bounds::chunk_json_bytes, 'x') + '"'}};
   EXPECT_TRUE(fails(check_plan("orders", long_one, {}), Errc::invalid_argument));
 }
 

@@ -13,7 +13,7 @@ using namespace std::string_literals;
 ::testing::AssertionResult refused(const NewJob& job) { return fails(check_new_job(job), Errc::invalid_argument); }
 
 TEST(JobLimitsTest, AJobMayBeAnythingWithinReason) {
-  const std::string megabyte(max_payload_bytes, '\0');
+  const std::string megabyte(bounds::payload_bytes, '\0');
   EXPECT_TRUE(ok(check_new_job({})));
   EXPECT_TRUE(ok(check_new_job({.payload = megabyte, .priority = -32768, .delay = 24h, .dedupe_key = "order-17"})));
   EXPECT_TRUE(ok(check_new_job({.run_at = Timestamp{}, .failure_budget = 1000, .crash_budget = 1})));
@@ -21,11 +21,11 @@ TEST(JobLimitsTest, AJobMayBeAnythingWithinReason) {
 }
 
 TEST(JobLimitsTest, WhatIsTooMuchIsRefused) {
-  const std::string too_big(max_payload_bytes + 1, 'x');
+  const std::string too_big(bounds::payload_bytes + 1, 'x');
   EXPECT_TRUE(refused({.payload = too_big}));
   EXPECT_TRUE(refused({.priority = 32768}));
   EXPECT_TRUE(refused({.delay = -1s}));
-  EXPECT_TRUE(refused({.delay = max_delay + 1us}));
+  EXPECT_TRUE(refused({.delay = bounds::max_delay + 1us}));
   EXPECT_TRUE(refused({.delay = 1s, .run_at = Timestamp{}})) << "which of the two?";
   EXPECT_TRUE(refused({.run_at = end_of_moments})) << "the calendar ends with the year 9999";
   EXPECT_TRUE(refused({.run_at = Timestamp::min()}));

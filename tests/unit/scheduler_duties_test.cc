@@ -37,7 +37,7 @@ TEST(SchedulerVerdictsTest, AnErrorTextIsMadeStorable) {
   const auto verdict = storable(RunVerdict::fail("broken \xff byte", "{}"));
   EXPECT_EQ(verdict.error, "broken \xef\xbf\xbd byte");
   EXPECT_EQ(verdict.counts, "{}");
-  EXPECT_LE(storable(RunVerdict::fail(std::string(1 << 20, 'x'))).error.size(), max_error_bytes);
+  EXPECT_LE(storable(RunVerdict::fail(std::string(1 << 20, 'x'))).error.size(), bounds::error_bytes);
 }
 
 TEST(SchedulerVerdictsTest, OnlyAFailureHasAnError) {
@@ -58,7 +58,7 @@ TEST(SchedulerVerdictsTest, AHandlersOwnWordsAreKept) {
   EXPECT_EQ(instead_of(RunVerdict::fail("no answer", "{"), refusal).error,
             "no answer (the verdict was not accepted: the counts are not JSON)");
   const auto longest = instead_of(RunVerdict::fail(std::string(1 << 20, 'x')), refusal).error;
-  EXPECT_LE(longest.size(), max_error_bytes);
+  EXPECT_LE(longest.size(), bounds::error_bytes);
   EXPECT_TRUE(longest.ends_with("the counts are not JSON)"));
 }
 

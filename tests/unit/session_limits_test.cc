@@ -30,7 +30,7 @@ TEST(SessionLimitsTest, ASessionMayBeAnythingWithinReason) {
     options.id = std::string(512, 'x');
     options.label = "two\nlines \xF0\x9F\x94\x92";
     options.codebase = std::string(4096, 'x');
-    options.metadata = "\"" + std::string(max_metadata_bytes - 2, 'x') + "\"";
+    options.metadata = "\"" + std::string(bounds::metadata_bytes - 2, 'x') + "\"";
     options.max_age = 24h;
   }))));
 }
@@ -44,7 +44,7 @@ TEST(SessionLimitsTest, WhatIsTooMuchForASessionIsRefused) {
   EXPECT_TRUE(refused([](auto& options) { options.track = std::string(4097, 'x'); }));
   EXPECT_TRUE(refused([](auto& options) { options.metadata = "not JSON"; }));
   EXPECT_TRUE(refused([](auto& options) { options.metadata = ""; }));
-  EXPECT_TRUE(refused([](auto& options) { options.metadata = std::string(max_metadata_bytes, ' ') + "1"; }));
+  EXPECT_TRUE(refused([](auto& options) { options.metadata = std::string(bounds::metadata_bytes, ' ') + "1"; }));
   EXPECT_TRUE(refused([](auto& options) { options.max_age = 0s; }));
   EXPECT_TRUE(refused([](auto& options) { options.max_age = Duration::max(); }));
   EXPECT_TRUE(refused([](auto& options) { options.holder = Holder{}; })) << "without a name";
@@ -67,12 +67,12 @@ TEST(SessionLimitsTest, ProgressIsText) {
 
 TEST(SessionLimitsTest, AnItemHasATitleAParentAndConflicts) {
   EXPECT_TRUE(ok(check_item("SD-1", {})));
-  EXPECT_TRUE(ok(check_item("SD-1", {.title = std::string(max_title_bytes, '\n'),
+  EXPECT_TRUE(ok(check_item("SD-1", {.title = std::string(bounds::title_bytes, '\n'),
                                      .parent = "",
                                      .metadata = "null",
                                      .conflicts = {{"SD-2", "SD-3"}}})));
   EXPECT_TRUE(fails(check_item("", {}), Errc::invalid_argument));
-  EXPECT_TRUE(refused({.title = std::string(max_title_bytes + 1, 'x')}));
+  EXPECT_TRUE(refused({.title = std::string(bounds::title_bytes + 1, 'x')}));
   EXPECT_TRUE(refused({.title = "a\0b"s}));
   EXPECT_TRUE(refused({.parent = "SD-1"})) << "its own parent";
   EXPECT_TRUE(refused({.parent = "two\nlines"}));

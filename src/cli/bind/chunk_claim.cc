@@ -1,4 +1,5 @@
 // leasehold chunk claim, heartbeat.
+#include <fmt/format.h>
 #include <memory>
 
 #include "base/time_text.h"
@@ -79,7 +80,7 @@ int claim(const Context& context, ChunkClaimCommand& options) {
 }
 
 void take_wait(Duration& wait, const std::string& text) {
-  const auto parsed = text == as_long_as_it_takes ? Result<Duration>(max_delay) : parse_duration(text);
+  const auto parsed = text == as_long_as_it_takes ? Result<Duration>(bounds::max_delay) : parse_duration(text);
   if (!parsed) throw CLI::ValidationError("--wait", parsed.error().message);
   wait = *parsed;
 }
@@ -97,9 +98,11 @@ void add_wait(CLI::App& command, Duration& wait) {
 void add_options(CLI::App& command, ChunkClaimCommand& options) {
   add_set_name(command, options.set);
   command.add_option("KEY", options.key, "This chunk, also while it backs off (default: the next)")->type_name("");
-  add_number(command, "-n,--most", options.claim.most, 1, max_claim, "Up to N chunks under one lease (default 1)");
+  add_number(command, "-n,--most", options.claim.most, 1, bounds::max_claim,
+             "Up to N chunks under one lease (default 1)");
   add_duration(command, "--ttl", options.claim.ttl,
-               "How long the lease lasts without a heartbeat (default: the set's own, else 2m)");
+               fmt::format("How long the lease lasts without a heartbeat (default: the set's own, else {})",
+                           format_duration(defaults::chunk_ttl)));
   add_wait(command, options.claim.wait);
   add_optional_duration(command, "--older", options.claim.older_than,
                         "When nothing is open: load again what was completed longer ago than this");

@@ -212,7 +212,7 @@ void add_chunk_ls(CLI::App& parent, Context& context) {
   add_choice(*command, "--state", options->state,
              {"available", "deferred", "running", "expired", "completed", "skipped", "exhausted"},
              "Only chunks in this state");
-  add_number(*command, "--limit", options->filter.limit, 1, 1'000'000, "At most N chunks (default 1000)");
+  add_limit(*command, "--limit", options->filter.limit, "At most N chunks");
   set_action(*command, context, [&context, options] { return list(context, *options); });
 }
 

@@ -46,7 +46,7 @@ std::optional<Token> token_from(std::string_view text) {
 }
 
 CLI::Option* add_set_name(CLI::App& command, std::string& set) {
-  return command.add_option("SET", set, "The set of chunks: up to 512 bytes of UTF-8")->required()->type_name("");
+  return add_name(command, "SET", set, "The set of chunks");
 }
 
 void add_named_chunk(CLI::App& command, NamedChunk& chunk) {
@@ -70,7 +70,9 @@ ChunkSave SaveOptions::save() const {
 }
 
 void add_save(CLI::App& command, SaveOptions& save) {
-  command.add_option("--cursor", save.cursor, "Where the next holder goes on: any JSON, up to 64 KiB")
+  command
+      .add_option("--cursor", save.cursor,
+                  "Where the next holder goes on: any JSON, up to " + format_size(bounds::chunk_json_bytes))
       ->check(not_empty)
       ->type_name("JSON");
   command
@@ -81,17 +83,22 @@ void add_save(CLI::App& command, SaveOptions& save) {
 }
 
 void add_set_settings(CLI::App& command, ChunkSetSettings& settings) {
-  add_optional_number(command, "--tries", settings.failure_budget, 1, max_budget,
-                      "So many failures, and a chunk is exhausted (at first 3)");
-  add_optional_number(command, "--crashes", settings.crash_budget, 1, max_budget,
-                      "The same for loaders that died with it (at first 3)");
+  add_optional_number(
+      command, "--tries", settings.failure_budget, 1, bounds::max_budget,
+      fmt::format("So many failures, and a chunk is exhausted (at first {})", defaults::chunk_failure_budget));
+  add_optional_number(
+      command, "--crashes", settings.crash_budget, 1, bounds::max_budget,
+      fmt::format("The same for loaders that died with it (at first {})", defaults::chunk_crash_budget));
   command
       .add_option_function<std::string>(
           "--backoff", [&settings](const std::string& text) { take_backoff(settings, text); },
-          "Between a failure and the next try: 2s..30s doubles up to 30s, 2s does not (at first 2s..30s)")
+          fmt::format("Between a failure and the next try: 2s..30s doubles up to 30s, 2s does not (at first {}..{})",
+                      format_duration(defaults::chunk_backoff_base), format_duration(defaults::chunk_backoff_most)))
       ->type_name("BACKOFF");
-  add_optional_duration(command, "--ttl", settings.default_ttl,
-                        "How long a claim's lease lasts without a heartbeat, where it does not say (at first 2m)");
+  add_optional_duration(
+      command, "--ttl", settings.default_ttl,
+      fmt::format("How long a claim's lease lasts without a heartbeat, where it does not say (at first {})",
+                  format_duration(defaults::chunk_ttl)));
 }
 
 CLI::Option* add_optional_duration(CLI::App& command, const std::string& names, std::optional<Duration>& value,

@@ -18,7 +18,7 @@ class PlanReader {
   /// Until the end, or the first bad line.
   Result<std::vector<PlannedChunk>> run() {
     for (;;) {
-      auto line = lines_.next(max_chunk_json_bytes);
+      auto line = lines_.next(bounds::chunk_json_bytes);
       if (!line) return refuse(line.error());
       if (!*line) return std::move(chunks_);
       if (auto taken = take(**line); !taken) return refuse(taken.error());

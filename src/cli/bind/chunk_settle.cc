@@ -1,7 +1,9 @@
 // leasehold chunk complete, fail, release, skip.
+#include <fmt/format.h>
 #include <functional>
 #include <memory>
 
+#include "base/text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/command.h"
 #include "cli/context.h"
@@ -96,7 +98,7 @@ struct ChunkFailOptions {
 
 int fail(const Context& context, ChunkFailOptions& options) {
   if (!options.error_file.empty()) {
-    auto bytes = read_bytes(options.error_file, max_error_bytes, TooLong::cut);
+    auto bytes = read_bytes(options.error_file, bounds::error_bytes, TooLong::cut);
     if (!bytes) return report(context, bytes.error());
     options.error = std::move(*bytes);
   }
@@ -118,7 +120,9 @@ void add_chunk_fail(CLI::App& parent, Context& context) {
   auto options = std::make_shared<ChunkFailOptions>();
   add_held_chunk(*command, context, options->chunk);
   auto* error = command->add_option("--error", options->error, "Why; kept with the chunk")->type_name("TEXT");
-  command->add_option("--error-file", options->error_file, "The same from a file, up to 64 KiB; - is standard input")
+  command
+      ->add_option("--error-file", options->error_file,
+                   fmt::format("The same from a file, up to {}; - is standard input", format_size(bounds::error_bytes)))
       ->check(not_empty)
       ->type_name("FILE")
       ->excludes(error);

@@ -138,7 +138,7 @@ void add_claim_ls(CLI::App& parent, Context& context) {
       ->check(not_empty)
       ->type_name("ID");
   command->add_flag("--all", options->filter.ended, "Also those that have ended, with how");
-  add_number(*command, "--limit", options->filter.limit, 1, 1'000'000, "At most N (default 1000)");
+  add_limit(*command, "--limit", options->filter.limit, "At most N");
   command->add_flag("-w,--watch", options->watch,
                     "Go on until interrupted: redrawn in place on a terminal, otherwise a line for every change");
   set_action(*command, context, [&context, options] { return list_claims(context, *options); });

@@ -120,7 +120,7 @@ void add_events(CLI::App& parent, Context& context) {
   auto options = std::make_shared<EventsOptions>();
   command->add_flag("-f,--follow", options->follow, "Go on with what happens, until interrupted");
   command->add_option("--key", options->filter.key, "Only events of this key")->check(not_empty)->type_name("KEY");
-  add_number(*command, "--limit", options->filter.limit, 1, 1'000'000, "The newest N (default 100)");
+  add_limit(*command, "--limit", options->filter.limit, "The newest N");
   set_action(*command, context, [&context, options] { return show_events(context, *options); });
 }
 

@@ -1,4 +1,5 @@
 // leasehold recover, prune.
+#include <fmt/format.h>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -120,7 +121,8 @@ void add_prune(CLI::App& parent, Context& context) {
       "that are over; the next token of a lock is greater all the same",
       {"leasehold prune --older-than 30d --dry-run", "leasehold prune --yes"});
   auto options = std::make_shared<PruneOptions>();
-  add_duration(*command, "--older-than", options->older_than, "Keep what is younger (default 7d)");
+  add_duration(*command, "--older-than", options->older_than,
+               fmt::format("Keep what is younger (default {})", format_duration(options->older_than)));
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return prune(context, *options); });
 }

@@ -72,7 +72,7 @@ void add_item_ls(CLI::App& parent, Context& context) {
   command->add_option("--after", options->filter.after_key, "Only those after this key")
       ->check(not_empty)
       ->type_name("ITEM");
-  add_number(*command, "--limit", options->filter.limit, 1, 1'000'000, "At most N (default 1000)");
+  add_limit(*command, "--limit", options->filter.limit, "At most N");
   set_action(*command, context, [&context, options] { return list(context, *options); });
 }
 

@@ -1,12 +1,14 @@
 // leasehold item add, done, reopen, rm.
 #include <memory>
 
+#include "base/text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/bind/session_options.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
+#include "leasehold/limits.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -47,12 +49,15 @@ void add_item_add(CLI::App& parent, Context& context) {
                    R"(leasehold item add SD-7 --conflicts SD-3 SD-4 --meta '{"size":"L"}')"});
   auto options = std::make_shared<ItemAddOptions>();
   add_item_key(*command, options->key);
-  command->add_option("--title", options->item.title, "What it is about, up to 256 KiB")->type_name("TEXT");
+  command->add_option("--title", options->item.title, "What it is about, up to " + format_size(bounds::title_bytes))
+      ->type_name("TEXT");
   command
       ->add_option("--parent", options->item.parent,
                    "An item that it is part of: while one session has that, no other can have this. Empty: none")
       ->type_name("ITEM");
-  command->add_option("--meta", options->item.metadata, "Anything else: JSON, up to 1 MiB")
+  command
+      ->add_option("--meta", options->item.metadata,
+                   "Anything else: JSON, up to " + format_size(bounds::metadata_bytes))
       ->check(not_empty)
       ->type_name("JSON");
   options->conflicts_given =

@@ -1,7 +1,9 @@
 // leasehold job add, wait, payload, result.
+#include <fmt/format.h>
 #include <unistd.h>
 #include <memory>
 
+#include "base/text.h"
 #include "cli/bind/job_options.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -26,7 +28,7 @@ struct JobAddOptions {
 };
 
 Result<std::string> payload_of(const JobAddOptions& options) {
-  if (!options.file.empty()) return read_bytes(options.file, max_payload_bytes);
+  if (!options.file.empty()) return read_bytes(options.file, bounds::payload_bytes);
   if (options.payload && *options.payload != "-") return *options.payload;
   if (!options.payload && isatty(STDIN_FILENO) == 1) {
     return Error{.code = Errc::invalid_argument,
@@ -34,7 +36,7 @@ Result<std::string> payload_of(const JobAddOptions& options) {
                      "the payload is missing: give it after the queue ('' for none), with --file FILE, or on a "
                      "pipe"};
   }
-  return read_bytes("-", max_payload_bytes);
+  return read_bytes("-", bounds::payload_bytes);
 }
 
 int add(const Context& context, JobAddOptions& options) {
@@ -68,9 +70,11 @@ void add_job_add(CLI::App& parent, Context& context) {
        "leasehold job add load --after 17 x    # once job 17 has completed"});
   auto options = std::make_shared<JobAddOptions>();
   add_queue_name(*command, options->queue);
-  auto* payload =
-      command->add_option("PAYLOAD", options->payload, "Any bytes up to 1 MiB; - or nothing: standard input")
-          ->type_name("");
+  auto* payload = command
+                      ->add_option("PAYLOAD", options->payload,
+                                   fmt::format("Any bytes up to {}; - or nothing: standard input",
+                                               format_size(bounds::payload_bytes)))
+                      ->type_name("");
   command->add_option("--file", options->file, "The payload is in this file")
       ->check(not_empty)
       ->type_name("FILE")
@@ -89,7 +93,7 @@ namespace {
 
 struct JobWaitOptions {
   JobId id = 0;
-  Duration timeout = max_delay;
+  Duration timeout = bounds::max_delay;
 };
 
 /// "waiting for job 17: running, held by ana, 50%  copying tables"

@@ -1,4 +1,5 @@
 // leasehold job claim, heartbeat.
+#include <fmt/format.h>
 #include <memory>
 
 #include "base/time_text.h"
@@ -45,9 +46,11 @@ void add_job_claim(CLI::App& parent, Context& context) {
        "    leasehold job complete \"$id\" --token \"$token\""});
   auto options = std::make_shared<JobClaimOptions>();
   add_queue_name(*command, options->queue);
-  add_number(*command, "-n,--most", options->claim.most, 1, max_claim, "Up to N jobs under one lease (default 1)");
+  add_number(*command, "-n,--most", options->claim.most, 1, bounds::max_claim,
+             "Up to N jobs under one lease (default 1)");
   add_duration(*command, "--ttl", options->claim.ttl,
-               "How long the lease lasts without a heartbeat (default: the queue's own, else 5m)");
+               fmt::format("How long the lease lasts without a heartbeat (default: the queue's own, else {})",
+                           format_duration(defaults::job_ttl)));
   add_duration(*command, "--wait", options->claim.wait, "How long to wait for a job (default: not)");
   add_holder(*command, options->holder);
   command

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::size_t batch_jobs = 1000;
 /// A thousand large payloads would be too much for one statement.
-constexpr std::size_t batch_bytes = 8 * max_payload_bytes;
+constexpr std::size_t batch_bytes = 8 * bounds::payload_bytes;
 /// A payload in base64, and settings around it.
-constexpr std::size_t max_envelope_bytes = 2 * max_payload_bytes;
+constexpr std::size_t max_envelope_bytes = 2 * bounds::payload_bytes;
 
 struct JobImportOptions {
   std::string queue;
@@ -45,7 +45,7 @@ class Importer {
   /// Until the end, the first bad line, or a signal.
   Result<void> run() {
     while (signals_.first() == 0) {
-      auto line = lines_.next(options_.envelope ? max_envelope_bytes : max_payload_bytes);
+      auto line = lines_.next(options_.envelope ? max_envelope_bytes : bounds::payload_bytes);
       if (!line) return refuse_line(line.error());
       if (!*line) break;
       if (auto taken = take(**line); !taken) return refuse_line(taken.error());

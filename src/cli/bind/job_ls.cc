@@ -92,7 +92,7 @@ void add_job_ls(CLI::App& parent, Context& context) {
              "Only those in this state");
   command->add_option("--tag", filter.tag, "Only those with this tag")->check(not_empty)->type_name("TAG");
   add_job_option(*command, "--before", filter.before_id, "Only those older than this job");
-  add_number(*command, "--limit", filter.limit, 1, 1'000'000, "At most N (default 100)");
+  add_limit(*command, "--limit", filter.limit, "At most N");
   set_action(*command, context, [&context, options] { return list(context, *options); });
 }
 
@@ -101,7 +101,7 @@ namespace {
 
 struct JobErrorsOptions {
   std::string queue;
-  int limit = 20;
+  int limit = defaults::job_errors_limit;
 };
 
 void print_table(const std::vector<JobError>& errors) {
@@ -142,7 +142,7 @@ void add_job_errors(CLI::App& parent, Context& context) {
                    "leasehold job errors --json | jq -r '.[].error' | sort | uniq -c | sort -n"});
   auto options = std::make_shared<JobErrorsOptions>();
   command->add_option("QUEUE", options->queue, "Only jobs of this queue")->type_name("");
-  add_number(*command, "--limit", options->limit, 1, 1'000'000, "The newest N (default 20)");
+  add_limit(*command, "--limit", options->limit, "The newest N");
   set_action(*command, context, [&context, options] { return show_errors(context, *options); });
 }
 

@@ -67,20 +67,21 @@ void add_times(CLI::App& command, NewJob& job) {
 }
 
 void add_budgets(CLI::App& command, NewJob& job) {
-  add_number(command, "--failure-budget", job.failure_budget, 1, max_budget,
-             "So many failures, and it is a dead letter (default 10)");
-  add_number(command, "--crash-budget", job.crash_budget, 1, max_budget,
-             "The same for holders that died with it (default 3)");
+  add_number(command, "--failure-budget", job.failure_budget, 1, bounds::max_budget,
+             fmt::format("So many failures, and it is a dead letter (default {})", job.failure_budget));
+  add_number(command, "--crash-budget", job.crash_budget, 1, bounds::max_budget,
+             fmt::format("The same for holders that died with it (default {})", job.crash_budget));
   add_parsed(
       command, "--backoff", job.backoff, [](const std::string& text) { return parse_backoff(text); },
-      "Between a failure and the next attempt: 5s..1h doubles up to an hour, 5s does not (default 5s..1h)")
+      fmt::format("Between a failure and the next attempt: 5s..1h doubles up to an hour, 5s does not (default {}..{})",
+                  format_duration(job.backoff.base), format_duration(job.backoff.most)))
       ->type_name("BACKOFF");
 }
 
 }  // namespace
 
 CLI::Option* add_queue_name(CLI::App& command, std::string& queue) {
-  return command.add_option("QUEUE", queue, "The queue: up to 512 bytes of UTF-8")->required()->type_name("");
+  return add_name(command, "QUEUE", queue, "The queue");
 }
 
 CLI::Option* add_job_option(CLI::App& command, const std::string& names, JobId& id, const std::string& help) {

@@ -1,6 +1,8 @@
 // leasehold job complete, fail, release, snooze.
+#include <fmt/format.h>
 #include <memory>
 
+#include "base/text.h"
 #include "cli/bind/job_options.h"
 #include "cli/command.h"
 #include "cli/input.h"
@@ -21,7 +23,7 @@ struct JobCompleteOptions {
 
 int complete(const Context& context, JobCompleteOptions& options) {
   if (!options.result_file.empty()) {
-    auto bytes = read_bytes(options.result_file, max_result_bytes);
+    auto bytes = read_bytes(options.result_file, bounds::result_bytes);
     if (!bytes) return report(context, bytes.error());
     options.result = std::move(*bytes);
   }
@@ -40,7 +42,10 @@ void add_job_complete(CLI::App& parent, Context& context) {
   add_held_job(*command, context, options->job);
   auto* result =
       command->add_option("--result", options->result, "What came of it; see `job result`")->type_name("TEXT");
-  command->add_option("--result-file", options->result_file, "The same from a file, up to 1 MiB; - is standard input")
+  command
+      ->add_option(
+          "--result-file", options->result_file,
+          fmt::format("The same from a file, up to {}; - is standard input", format_size(bounds::result_bytes)))
       ->check(not_empty)
       ->type_name("FILE")
       ->excludes(result);
@@ -63,7 +68,7 @@ struct JobFailOptions {
 
 int fail(const Context& context, JobFailOptions& options) {
   if (!options.error_file.empty()) {
-    auto bytes = read_bytes(options.error_file, max_error_bytes, TooLong::cut);
+    auto bytes = read_bytes(options.error_file, bounds::error_bytes, TooLong::cut);
     if (!bytes) return report(context, bytes.error());
     options.error = std::move(*bytes);
   }
@@ -82,7 +87,9 @@ void add_job_fail(CLI::App& parent, Context& context) {
   auto options = std::make_shared<JobFailOptions>();
   add_held_job(*command, context, options->job);
   auto* error = command->add_option("--error", options->error, "Why; kept with the attempt")->type_name("TEXT");
-  command->add_option("--error-file", options->error_file, "The same from a file, up to 64 KiB; - is standard input")
+  command
+      ->add_option("--error-file", options->error_file,
+                   fmt::format("The same from a file, up to {}; - is standard input", format_size(bounds::error_bytes)))
       ->check(not_empty)
       ->type_name("FILE")
       ->excludes(error);

@@ -14,15 +14,14 @@
 #include "cli/print/table.h"
 #include "cli/store_trouble.h"
 #include "leasehold/limit.h"
+#include "leasehold/limits.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
 
-constexpr int max_burst = 1'000'000;
-
 CLI::Option* add_limit_name(CLI::App& command, std::string& name) {
-  return command.add_option("NAME", name, "The rate limit: up to 512 bytes of UTF-8")->required()->type_name("");
+  return add_name(command, "NAME", name, "The rate limit");
 }
 
 void print_fields(const LimitInfo& limit) {
@@ -163,7 +162,7 @@ void add_limit_take(CLI::App& parent, Context& context) {
   add_limit_name(*command, options->name);
   add_optional_duration(*command, "--every", take_options.every,
                         "Between two turns, everybody's from now on (default: as it was set)");
-  add_optional_number(*command, "--burst", take_options.burst, 1, max_burst,
+  add_optional_number(*command, "--burst", take_options.burst, 1, bounds::max_burst,
                       "So many turns at once after a time without any (default: as it was set, at first 1)");
   add_optional_duration(*command, "--wait", take_options.wait,
                         "The longest to wait; 0: now or not at all (default: as long as it takes)");
@@ -201,7 +200,7 @@ void add_limit_set(CLI::App& parent, Context& context) {
   auto options = std::make_shared<LimitSetOptions>();
   add_limit_name(*command, options->name);
   add_duration(*command, "--every", options->every, "Between two turns")->required();
-  add_number(*command, "--burst", options->burst, 1, max_burst,
+  add_number(*command, "--burst", options->burst, 1, bounds::max_burst,
              "So many turns at once after a time without any (default 1)");
   set_action(*command, context, [&context, options] { return set(context, *options); });
 }

@@ -170,7 +170,7 @@ void add_lock_ls(CLI::App& parent, Context& context) {
   auto filter = std::make_shared<LockFilter>();
   command->add_option("PREFIX", filter->prefix, "Only names that begin with it")->type_name("");
   command->add_flag("--held", filter->only_held, "Leave out free ones");
-  add_number(*command, "--limit", filter->limit, 1, 1'000'000, "At most N (default 1000)");
+  add_limit(*command, "--limit", filter->limit, "At most N");
   set_action(*command, context, [&context, filter] { return list(context, *filter); });
 }
 

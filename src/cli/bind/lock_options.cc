@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "base/time_text.h"
 #include "cli/command.h"
 #include "cli/print/lock_text.h"
 #include "cli/print/print.h"
@@ -84,7 +85,9 @@ void add_lock_words(CLI::App& command, LockWords& words) {
   add_lock_name(command, words.name);
   command.add_option("MORE", words.more, "Further ones, taken in the same step: all or none, under one token")
       ->type_name("");
-  add_duration(command, "--ttl", words.acquire.ttl, "How long the lease lasts without a heartbeat (default 30s)");
+  add_duration(
+      command, "--ttl", words.acquire.ttl,
+      fmt::format("How long the lease lasts without a heartbeat (default {})", format_duration(words.acquire.ttl)));
   add_duration(command, "--wait", words.acquire.wait,
                "How long to stand in line while it is held (default: do not wait)");
   command.add_flag("--shared", words.shared, "Beside others who share it; excludes only those who want all of it");

@@ -51,7 +51,7 @@ constexpr Duration longest_pause = std::chrono::seconds(1);
 
 struct QueueDrainOptions {
   std::string name;
-  Duration timeout = max_delay;
+  Duration timeout = bounds::max_delay;
   bool only_running = false;
 };
 

@@ -1,12 +1,15 @@
 // leasehold schedule set, rename, rm.
+#include <fmt/format.h>
 #include <memory>
 
+#include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/schedule_text.h"
 #include "cli/run/wrapped_command.h"
+#include "leasehold/limits.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -76,7 +79,9 @@ void add_schedule_define(CLI::App& parent, Context& context) {
   auto options = std::make_shared<ScheduleDefineOptions>();
   add_schedule_name(*command, options->name);
   options->definition.add_rule(*command);
-  add_duration(*command, "--lease", options->ttl, "How long a run's lease lasts without a heartbeat (default 5m)");
+  add_duration(*command, "--lease", options->ttl,
+               fmt::format("How long a run's lease lasts without a heartbeat (default {})",
+                           format_duration(defaults::schedule_ttl)));
   add_next_run(*command, options->next,
                "When the next run is: a time, how long from now, or now (default: after the pause for a new schedule "
                "with --every, "
@@ -123,7 +128,7 @@ void add_schedule_rename(CLI::App& parent, Context& context) {
                               {"leasehold schedule rename refresh refresh-prices"});
   auto options = std::make_shared<ScheduleRenameOptions>();
   add_schedule_name(*command, options->name);
-  command->add_option("NEW", options->to, "The new name: up to 512 bytes of UTF-8")->required()->type_name("");
+  add_name(*command, "NEW", options->to, "The new name");
   set_action(*command, context, [&context, options] { return rename(context, *options); });
 }
 

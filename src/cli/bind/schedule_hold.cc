@@ -1,12 +1,14 @@
 // leasehold schedule acquire, heartbeat, finish, release.
 #include <memory>
 
+#include "base/text.h"
 #include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/schedule_text.h"
+#include "leasehold/limits.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -157,8 +159,12 @@ void add_schedule_finish(CLI::App& parent, Context& context) {
   auto* failed =
       command->add_flag("--fail", options->failed, "It did not: the next run comes after the pause for that");
   failed->excludes(ok);
-  command->add_option("--error", options->error, "Why it failed, up to 64 KiB")->type_name("TEXT")->needs(failed);
-  command->add_option("--counts", options->counts, "What the run has done: any JSON, up to 1 MiB")
+  command->add_option("--error", options->error, "Why it failed, up to " + format_size(bounds::error_bytes))
+      ->type_name("TEXT")
+      ->needs(failed);
+  command
+      ->add_option("--counts", options->counts,
+                   "What the run has done: any JSON, up to " + format_size(bounds::counts_bytes))
       ->check(not_empty)
       ->type_name("JSON");
   add_next_run(*command, options->next,

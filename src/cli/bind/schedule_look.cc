@@ -97,7 +97,7 @@ void add_schedule_show(CLI::App& parent, Context& context) {
 namespace {
 
 struct ScheduleLsOptions {
-  int limit = 1000;
+  int limit = defaults::list_limit;
   bool watch = false;
 };
 
@@ -149,7 +149,7 @@ void add_schedule_ls(CLI::App& parent, Context& context) {
                               {"leasehold schedule ls", "leasehold schedule ls --watch",
                                "leasehold schedule ls --json | jq -r '.[] | select(.state == \"due\") | .name'"});
   auto options = std::make_shared<ScheduleLsOptions>();
-  add_number(*command, "--limit", options->limit, 1, 1'000'000, "At most N (default 1000)");
+  add_limit(*command, "--limit", options->limit, "At most N");
   command->add_flag("-w,--watch", options->watch,
                     "Go on until interrupted: redrawn in place on a terminal, otherwise a line for every change");
   set_action(*command, context, [&context, options] { return list(context, *options); });

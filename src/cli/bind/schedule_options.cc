@@ -1,5 +1,7 @@
 #include "cli/bind/schedule_options.h"
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "base/time_text.h"
 #include "cli/bind/chunk_options.h"
@@ -35,7 +37,7 @@ CLI::Option* add_between(CLI::App& command, const std::string& names, std::optio
 }  // namespace
 
 CLI::Option* add_schedule_name(CLI::App& command, std::string& name) {
-  return command.add_option("NAME", name, "The schedule: up to 512 bytes of UTF-8")->required()->type_name("");
+  return add_name(command, "NAME", name, "The schedule");
 }
 
 void add_named_run(CLI::App& command, Context& context, NamedRun& run) {
@@ -51,7 +53,7 @@ CLI::Option* add_next_run(CLI::App& command, NextRun& next, const std::string& h
       next.in = Duration(0);
       return;
     }
-    if (const auto pause = parse_duration(text); pause && *pause >= Duration(0) && *pause <= max_delay) {
+    if (const auto pause = parse_duration(text); pause && *pause >= Duration(0) && *pause <= bounds::max_delay) {
       next.in = *pause;
       return;
     }
@@ -83,9 +85,11 @@ void ScheduleDefinition::add_rule(CLI::App& command) {
              "Occurrences of --cron that nobody took in time: skip them, run the latest once, or all of them (default "
              "once)")
       ->needs(cron);
-  misfire_after_given_ = add_duration(command, "--misfire-after", options_.misfire_after,
-                                      "With --misfire skip: what is later than this is skipped (default 5m)")
-                             ->needs(cron);
+  misfire_after_given_ =
+      add_duration(command, "--misfire-after", options_.misfire_after,
+                   fmt::format("With --misfire skip: what is later than this is skipped (default {})",
+                               format_duration(options_.misfire_after)))
+          ->needs(cron);
   of_a_rule_.push_back(add_between(command, "--on-fail", options_.on_fail,
                                    "The pause after a run that failed or was lost (default: after a failure as after a "
                                    "success, after a loss none)"));

@@ -1,4 +1,5 @@
 // leasehold schedule next, history.
+#include <fmt/format.h>
 #include <memory>
 
 #include "base/json.h"
@@ -10,6 +11,7 @@
 #include "cli/print/schedule_text.h"
 #include "cli/print/session_text.h"
 #include "cli/print/table.h"
+#include "leasehold/limits.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -19,7 +21,7 @@ namespace {
 
 struct ScheduleNextOptions {
   std::string name;
-  int count = 5;
+  int count = defaults::schedule_next_count;
 };
 
 void print_times(const ScheduleInfo& schedule, const std::vector<Timestamp>& times) {
@@ -70,7 +72,8 @@ void add_schedule_next(CLI::App& parent, Context& context) {
       {"leasehold schedule next report", "leasehold schedule next report -n 20 --json"});
   auto options = std::make_shared<ScheduleNextOptions>();
   add_schedule_name(*command, options->name);
-  add_number(*command, "-n,--count", options->count, 1, 10'000, "So many (default 5)");
+  add_number(*command, "-n,--count", options->count, 1, bounds::max_next_count,
+             fmt::format("So many (default {})", options->count));
   set_action(*command, context, [&context, options] { return next(context, *options); });
 }
 
@@ -79,7 +82,7 @@ namespace {
 
 struct ScheduleHistoryOptions {
   std::string name;
-  int limit = 20;
+  int limit = defaults::schedule_history_limit;
 };
 
 std::string shown_duration(const RunInfo& run) {
@@ -129,7 +132,7 @@ void add_schedule_history(CLI::App& parent, Context& context) {
        "leasehold schedule history refresh --json | jq '.[] | select(.outcome == \"lost\")'"});
   auto options = std::make_shared<ScheduleHistoryOptions>();
   add_schedule_name(*command, options->name);
-  add_number(*command, "-n,--limit", options->limit, 1, 1'000'000, "At most N (default 20)");
+  add_limit(*command, "-n,--limit", options->limit, "At most N");
   set_action(*command, context, [&context, options] { return history(context, *options); });
 }
 

@@ -1,4 +1,5 @@
 // leasehold session heartbeat, park, close.
+#include <fmt/format.h>
 #include <memory>
 
 #include "base/time_text.h"
@@ -8,6 +9,7 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
+#include "leasehold/limits.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -50,7 +52,8 @@ void add_session_heartbeat(CLI::App& parent, Context& context) {
   add_named_session(*command, context, options->session, true);
   command
       ->add_option("--progress", options->progress,
-                   "What has been done, up to 4096 bytes: the session is working, and not parked any more")
+                   fmt::format("What has been done, up to {} bytes: the session is working, and not parked any more",
+                               bounds::text_bytes))
       ->type_name("TEXT");
   set_action(*command, context, [&context, options] { return heartbeat(context, *options); });
 }
@@ -95,7 +98,8 @@ void add_session_park(CLI::App& parent, Context& context) {
                                "leasehold session park s-81f --token 1763200000000000 --end"});
   auto options = std::make_shared<SessionParkOptions>();
   add_named_session(*command, context, options->session, true);
-  auto* silence = add_optional_duration(*command, "--for", options->silence, "For how long, up to 12h");
+  auto* silence = add_optional_duration(*command, "--for", options->silence,
+                                        "For how long, up to " + format_duration(bounds::max_park));
   command->add_flag("--end", options->end, "Not any more")->excludes(silence);
   set_action(*command, context, [&context, options] { return park(context, *options); });
 }

@@ -182,7 +182,7 @@ void add_options(CLI::App& command, SessionLsOptions& options) {
   command.add_option("--track", options.filter.track, "Only those of this line of work")
       ->check(not_empty)
       ->type_name("TEXT");
-  add_number(command, "--limit", options.filter.limit, 1, 1'000'000, "At most N (default 1000)");
+  add_limit(command, "--limit", options.filter.limit, "At most N");
   command.add_flag("-w,--watch", options.watch,
                    "Go on until interrupted: redrawn in place on a terminal, otherwise a line for every change");
 }

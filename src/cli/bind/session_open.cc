@@ -119,9 +119,11 @@ void add_options(CLI::App& command, SessionOpenOptions& options) {
   auto* pid = add_number(command, "--pid", options.pid, 1, greatest_pid,
                          "The process that it stands for: on this host its end is seen at once. Heartbeats are still "
                          "for somebody to send");
-  add_number(command, "--watch-pid", options.watched_pid, 1, greatest_pid,
-             "The same, and a heartbeater stays behind that keeps the session alive until the process ends, closes it "
-             "then, and ends itself (at the latest after --max-age, default 24h)")
+  add_number(
+      command, "--watch-pid", options.watched_pid, 1, greatest_pid,
+      fmt::format("The same, and a heartbeater stays behind that keeps the session alive until the process ends, "
+                  "closes it then, and ends itself (at the latest after --max-age, default {})",
+                  format_duration(usual_age_of_watched)))
       ->excludes(pid);
   auto* lines =
       command.add_flag("--export", options.export_lines, "Print lines for eval: LEASEHOLD_SESSION and its token");

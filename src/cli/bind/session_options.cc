@@ -8,9 +8,11 @@
 
 #include "base/process.h"
 #include "base/text.h"
+#include "base/time_text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/command.h"
 #include "cli/run/wrapper_variables.h"
+#include "leasehold/limits.h"
 
 namespace leasehold::cli {
 namespace {
@@ -72,18 +74,19 @@ void add_session_face(CLI::App& command, SessionFace& face) {
   command.add_option("--label", options.label, "What it is doing, for people")->type_name("TEXT");
   command.add_option("--codebase", options.codebase, "What it works on, for people and filters")->type_name("TEXT");
   command.add_option("--track", options.track, "Which line of work it belongs to")->type_name("TEXT");
-  command.add_option("--meta", options.metadata, "Anything else: JSON, up to 1 MiB")
+  command.add_option("--meta", options.metadata, "Anything else: JSON, up to " + format_size(bounds::metadata_bytes))
       ->check(not_empty)
       ->type_name("JSON");
   add_duration(command, "--stale-after", options.ttl,
-               "Stale when silent for longer than this: what it has claimed can be taken then (default 5m)");
+               fmt::format("Stale when silent for longer than this: what it has claimed can be taken then (default {})",
+                           format_duration(options.ttl)));
   command.add_flag("--exclusive", options.exclusive, "At most one claim at a time");
   add_optional_duration(command, "--max-age", options.max_age, "No heartbeat keeps it up for longer than this");
   add_holder(command, face.holder);
 }
 
 CLI::Option* add_item_key(CLI::App& command, std::string& key) {
-  return command.add_option("ITEM", key, "The item's key: up to 512 bytes of UTF-8")->required()->type_name("");
+  return add_name(command, "ITEM", key, "The item's key");
 }
 
 namespace {

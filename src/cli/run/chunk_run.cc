@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/time_text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
@@ -11,6 +12,7 @@
 #include "cli/run/command_stops.h"
 #include "cli/run/wrapped_command.h"
 #include "cli/store_trouble.h"
+#include "leasehold/limits.h"
 #include "leasehold/loader.h"
 #include "model/bounds.h"
 #include "run/warden.h"
@@ -36,7 +38,7 @@ struct ChunkRunOptions {
   std::string holder;
   int concurrency = 1;
   Duration ttl{0};  ///< zero: the set's own
-  Duration grace = std::chrono::seconds(10);
+  Duration grace = usual_grace;
   std::optional<Duration> older_than;
   bool keep_waiting = false;
   bool once = false;
@@ -144,13 +146,15 @@ void add_chunk_run(CLI::App& parent, Context& context) {
        R"(leasehold chunk run orders -- sh -c 'rows=$(./load | wc -l); echo "rows $rows" >&3')"});
   auto options = std::make_shared<ChunkRunOptions>();
   add_set_name(*command, options->set);
-  add_number(*command, "-c,--concurrency", options->concurrency, 1, most_commands_at_once,
+  add_number(*command, "-c,--concurrency", options->concurrency, 1, bounds::max_concurrency,
              "Commands at once (default 1)");
   add_duration(*command, "--ttl", options->ttl,
-               "How long the lease lasts without a heartbeat (default: the set's, which is 2m unless set)");
+               fmt::format("How long the lease lasts without a heartbeat (default: the set's, which is {} unless set)",
+                           format_duration(defaults::chunk_ttl)));
   add_duration(*command, "--grace", options->grace,
-               "How long running commands get to finish when this process is told to stop, and between SIGTERM and "
-               "SIGKILL (default 10s; there at most a third of the ttl)");
+               fmt::format("How long running commands get to finish when this process is told to stop, and between "
+                           "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
+                           format_duration(options->grace)));
   add_optional_duration(*command, "--older", options->older_than,
                         "Load again what was completed longer ago than this, when nothing else is open");
   add_holder(*command, options->holder);

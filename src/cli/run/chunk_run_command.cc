@@ -15,7 +15,7 @@ namespace {
 using run::Ending;
 
 /// Room for the largest cursor with blanks and a count around it. What is cut is too large to be saved.
-constexpr std::size_t longest_line = 2 * max_chunk_json_bytes;
+constexpr std::size_t longest_line = 2 * bounds::chunk_json_bytes;
 
 /// As the loader's summary counts it.
 std::string described(const ChunkVerdict& verdict, const std::optional<StopReason>& stopped) {

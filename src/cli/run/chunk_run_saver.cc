@@ -39,8 +39,8 @@ Result<std::optional<ChunkReport::Save>> ChunkReport::hear(std::string_view line
 Result<void> ChunkReport::hear_rows(std::string_view count) {
   const bool more = count.starts_with('+');
   const auto number = whole_number(count.substr(more ? 1 : 0));
-  if (!number || *number < 0 || *number > max_rows || (more && *number > max_rows - rows_)) {
-    return invalid(fmt::format("the rows are no number from 0 to {}", max_rows));
+  if (!number || *number < 0 || *number > bounds::max_rows || (more && *number > bounds::max_rows - rows_)) {
+    return invalid(fmt::format("the rows are no number from 0 to {}", bounds::max_rows));
   }
   rows_ = more ? rows_ + *number : *number;
   told_ = true;

@@ -15,7 +15,8 @@
 
 namespace leasehold::cli {
 
-constexpr int most_commands_at_once = 1000;
+/// What their commands get unless --grace says otherwise.
+constexpr Duration usual_grace = std::chrono::seconds(10);
 /// The grace that the runtime gets: commands are ended by CommandStops, and what they worked on is given back when they
 /// are gone.
 constexpr Duration without_end = std::chrono::years(1);

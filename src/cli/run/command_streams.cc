@@ -96,7 +96,7 @@ void CommandStreams::serve() {
 
 bool CommandStreams::serve_output() {
   const auto bytes = read_some(output_end_);
-  const auto room = max_result_bytes - output_.size();
+  const auto room = bounds::result_bytes - output_.size();
   output_was_cut_ = output_was_cut_ || bytes.size() > room;
   output_.append(bytes, 0, room);
   return !bytes.empty();

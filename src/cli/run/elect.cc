@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/time_text.h"
 #include "cli/bind/lock_options.h"
 #include "cli/command.h"
 #include "cli/print/live.h"
@@ -209,7 +210,8 @@ void add_elect(CLI::App& parent, Context& context) {
   command->prefix_command();
   command->add_option("COMMAND", options->program, elect_command_help)->type_name("");
   add_duration(*command, "--ttl", options->campaign.ttl,
-               "How long after its last heartbeat a leader counts as gone (default 30s)");
+               fmt::format("How long after its last heartbeat a leader counts as gone (default {})",
+                           format_duration(options->campaign.ttl)));
   add_duration(*command, "--wait", options->campaign.wait,
                "How long to stand as a candidate, each time (default: for ever)");
   add_lock_delay(*command, options->campaign.lock_delay);

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/run/command_streams.h"
@@ -79,11 +80,12 @@ std::string CountsFile::variable() const {
 }
 
 Result<std::string> CountsFile::read() const {
-  std::string bytes(max_counts_bytes + 1, '\0');
+  std::string bytes(bounds::counts_bytes + 1, '\0');
   const auto size = ::pread(file_.get(), bytes.data(), bytes.size(), 0);
   bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  if (bytes.size() > max_counts_bytes) {
-    return Error{.code = Errc::invalid_argument, .message = "they are longer than 1 MiB"};
+  if (bytes.size() > bounds::counts_bytes) {
+    return Error{.code = Errc::invalid_argument,
+                 .message = "they are longer than " + format_size(bounds::counts_bytes)};
   }
   bytes.resize(bytes.find_last_not_of(" \t\r\n") + 1);
   if (bytes.empty() || is_json(bytes)) return bytes;

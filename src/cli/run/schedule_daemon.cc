@@ -13,6 +13,7 @@
 #include "cli/run/schedule_command.h"
 #include "cli/run/wrapped_command.h"
 #include "cli/store_trouble.h"
+#include "leasehold/limits.h"
 #include "leasehold/scheduler.h"
 #include "run/warden.h"
 #include "wire/wire.h"
@@ -93,8 +94,8 @@ struct ScheduleDaemonOptions {
   bool commands = false;
   bool no_enqueue = false;
   bool once = false;
-  int concurrency = 4;
-  Duration grace = std::chrono::seconds(10);
+  int concurrency = defaults::scheduler_concurrency;
+  Duration grace = usual_grace;
   std::string holder;
 };
 
@@ -170,11 +171,12 @@ void add_schedule_daemon(CLI::App& parent, Context& context) {
                     "have anything run here. They have the environment that `schedule run` gives; exit code 0 is a "
                     "success, anything else a failure, with the end of stderr as its text");
   command->add_flag("--no-enqueue", options->no_enqueue, "Leave schedules with a queue to others");
-  add_number(*command, "-c,--concurrency", options->concurrency, 1, most_commands_at_once,
-             "Commands at once (default 4)");
+  add_number(*command, "-c,--concurrency", options->concurrency, 1, bounds::max_concurrency,
+             fmt::format("Commands at once (default {})", options->concurrency));
   add_duration(*command, "--grace", options->grace,
-               "How long running commands get to finish when this process is told to stop, and between SIGTERM and "
-               "SIGKILL (default 10s; there at most a third of the lease)");
+               fmt::format("How long running commands get to finish when this process is told to stop, and between "
+                           "SIGTERM and SIGKILL (default {}; there at most a third of the lease)",
+                           format_duration(options->grace)));
   add_holder(*command, options->holder);
   command->add_flag("--once", options->once,
                     "Only what is due now, then exit: 0 all went well, 1 something failed, 3 nothing was due, 76 a run "

@@ -1,9 +1,11 @@
 // leasehold schedule run: a command that runs when it is due, once, whoever calls for it.
+#include <fmt/format.h>
 #include <memory>
 #include <stop_token>
 #include <thread>
 
 #include "base/text.h"
+#include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
@@ -14,6 +16,7 @@
 #include "cli/run/schedule_command.h"
 #include "cli/run/wrapped_command.h"
 #include "cli/store_trouble.h"
+#include "leasehold/limits.h"
 #include "run/supervisor.h"
 
 namespace leasehold::cli {
@@ -200,9 +203,11 @@ void add_schedule_run(CLI::App& parent, Context& context) {
   auto options = std::make_shared<ScheduleRunOptions>();
   add_schedule_name(*command, options->name);
   options->definition.add_rule(*command);
-  add_duration(*command, "--lease", options->ttl,
-               "How long the lease lasts without a heartbeat (default: as the schedule says, which is 5m unless said "
-               "otherwise)");
+  add_duration(
+      *command, "--lease", options->ttl,
+      fmt::format("How long the lease lasts without a heartbeat (default: as the schedule says, which is {} unless "
+                  "said otherwise)",
+                  format_duration(defaults::schedule_ttl)));
   command->add_flag("--now", options->now, "Even if it is not due; never while somebody else runs it");
   add_grace(*command, options->grace, "at most a third of the lease");
   add_holder(*command, options->holder);

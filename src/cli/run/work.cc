@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "base/text.h"
+#include "base/time_text.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
@@ -10,6 +12,7 @@
 #include "cli/run/work_command.h"
 #include "cli/run/wrapped_command.h"
 #include "cli/store_trouble.h"
+#include "leasehold/limits.h"
 #include "leasehold/worker.h"
 #include "model/bounds.h"
 #include "run/warden.h"
@@ -33,8 +36,8 @@ struct WorkOptions {
   std::vector<std::string> command;
   std::string holder;
   int concurrency = 1;
-  Duration ttl = std::chrono::seconds(30);
-  Duration grace = std::chrono::seconds(10);
+  Duration ttl = defaults::worker_ttl;
+  Duration grace = usual_grace;
   bool once = false;
   bool drain = false;
   bool keep_output = false;
@@ -134,14 +137,17 @@ void add_work(CLI::App& parent, Context& context) {
   command->add_option("QUEUE", options->queues, "The queues, in turn")->required()->type_name("");
   // For the help page: see words_after_names().
   command->add_option("COMMAND", options->command, work_command_help)->type_name("");
-  add_number(*command, "-c,--concurrency", options->concurrency, 1, most_commands_at_once,
+  add_number(*command, "-c,--concurrency", options->concurrency, 1, bounds::max_concurrency,
              "Commands at once (default 1)");
-  add_duration(*command, "--ttl", options->ttl, "How long the lease lasts without a heartbeat (default 30s)");
+  add_duration(*command, "--ttl", options->ttl,
+               fmt::format("How long the lease lasts without a heartbeat (default {})", format_duration(options->ttl)));
   add_duration(*command, "--grace", options->grace,
-               "How long running commands get to finish when this process is told to stop, and between SIGTERM and "
-               "SIGKILL (default 10s; there at most a third of the ttl)");
+               fmt::format("How long running commands get to finish when this process is told to stop, and between "
+                           "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
+                           format_duration(options->grace)));
   add_holder(*command, options->holder);
-  command->add_flag("--result", options->keep_output, "Keep the command's stdout as the job's result, up to 1 MiB");
+  command->add_flag("--result", options->keep_output,
+                    "Keep the command's stdout as the job's result, up to " + format_size(bounds::result_bytes));
   command->add_flag("-v,--verbose", options->verbose,
                     "Log every outcome to stderr: job, attempt, what came of it, how long it took (default: failures)");
   auto* once = command->add_flag("--once", options->once,

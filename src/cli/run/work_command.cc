@@ -36,7 +36,8 @@ Verdict verdict_on(const Job& job, const Ending& ending, const CommandStreams& s
     auto text = failure_text(ending, streams.error_tail());
     return ending.exit_code == never_code ? Verdict::fail_for_good(std::move(text)) : Verdict::fail(std::move(text));
   }
-  if (streams.output_was_cut()) say("leasehold: job {}: its result is cut after 1 MiB", job.id);
+  if (streams.output_was_cut())
+    say("leasehold: job {}: its result is cut after {}", job.id, format_size(bounds::result_bytes));
   return Verdict::complete(streams.output());
 }
 
@@ -105,7 +106,7 @@ wire::ProgressReport parse_progress_line(std::string_view line) {
   auto text = trimmed(line);
   if (text.starts_with('{')) {
     if (auto report = wire::progress_from(text)) {
-      report->stage = clean_text(report->stage, max_stage_bytes);
+      report->stage = clean_text(report->stage, bounds::stage_bytes);
       return *report;
     }
   }

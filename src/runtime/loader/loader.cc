@@ -194,14 +194,10 @@ class Run {
 
 namespace {
 
-constexpr int most_chunks_at_once = 1000;
-
 Result<void> check_options(const std::string& set, const LoaderOptions& options) {
   if (auto checked = check_name("set name", set); !checked) return checked;
-  if (options.concurrency < 1 || options.concurrency > most_chunks_at_once) {
-    return invalid(
-        fmt::format("a concurrency of {} is not between 1 and {}", options.concurrency, most_chunks_at_once));
-  }
+  if (auto checked = check_range("concurrency", options.concurrency, 1, bounds::max_concurrency); !checked)
+    return checked;
   if (options.grace < Duration(0)) return invalid("the grace is negative");
   if (options.once && options.keep_waiting) return invalid("once and keep_waiting do not go together");
   if (auto checked = check_delay("age", options.older_than.value_or(Duration(0))); !checked) return checked;

@@ -167,8 +167,6 @@ class Run {
 
 namespace {
 
-constexpr int most_runs_at_once = 1000;
-
 Result<void> check_duties(const scheduler::Duties& duties) {
   for (const auto& [schedule, handler] : duties.handlers) {
     if (auto checked = check_name("schedule name", schedule); !checked) return checked;
@@ -179,9 +177,8 @@ Result<void> check_duties(const scheduler::Duties& duties) {
 }
 
 Result<void> check_options(const SchedulerOptions& options) {
-  if (options.concurrency < 1 || options.concurrency > most_runs_at_once) {
-    return invalid(fmt::format("a concurrency of {} is not between 1 and {}", options.concurrency, most_runs_at_once));
-  }
+  if (auto checked = check_range("concurrency", options.concurrency, 1, bounds::max_concurrency); !checked)
+    return checked;
   if (options.grace < Duration(0)) return invalid("the grace is negative");
   return {};
 }

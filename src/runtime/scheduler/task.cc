@@ -97,7 +97,7 @@ namespace scheduler {
 
 RunVerdict storable(RunVerdict verdict) {
   if (verdict.kind == RunVerdict::Kind::fail) {
-    verdict.error = clean_text(verdict.error, max_error_bytes);
+    verdict.error = clean_text(verdict.error, bounds::error_bytes);
   } else {
     verdict.error.clear();
   }
@@ -109,7 +109,7 @@ RunVerdict instead_of(const RunVerdict& verdict, const Error& refusal) {
   if (!verdict.error.empty()) {
     // Both are to be read, however long the handler's own words are.
     constexpr std::size_t room_for_why = 1024;
-    why = clean_text(verdict.error, max_error_bytes - room_for_why) + " (" + why + ")";
+    why = clean_text(verdict.error, bounds::error_bytes - room_for_why) + " (" + why + ")";
   }
   return storable(RunVerdict::fail(std::move(why)));
 }

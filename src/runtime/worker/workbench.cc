@@ -4,12 +4,11 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "leasehold/limits.h"
 
 namespace leasehold::worker {
 namespace {
 
-// What one claim may ask for.
-constexpr int most_per_claim = 1000;
 // So many verdicts may wait to be written before claims wait for them.
 constexpr std::size_t most_unwritten = 2000;
 
@@ -29,7 +28,7 @@ int Workbench::room() const {
   if (waiting > prefetch / 2) return 0;
   const auto unwritten = in_hand_ - unstarted_.size() - static_cast<std::size_t>(running_count_);
   if (unwritten >= most_unwritten) return 0;
-  return std::clamp(size_.seats + prefetch - waiting - running_count_, 0, most_per_claim);
+  return std::clamp(size_.seats + prefetch - waiting - running_count_, 0, bounds::max_claim);
 }
 
 int Workbench::wait_for_room(BootTime until) {

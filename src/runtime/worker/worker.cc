@@ -140,22 +140,15 @@ class Run {
 
 namespace {
 
-constexpr int most_jobs_at_once = 1000;
-
-Result<void> check_range(const char* what, int value, int least) {
-  if (value >= least && value <= most_jobs_at_once) return {};
-  return Error{.code = Errc::invalid_argument,
-               .message = fmt::format("a {} of {} is not between {} and {}", what, value, least, most_jobs_at_once)};
-}
-
 Result<void> check_options(const WorkerOptions& options, const worker::Handlers& handlers) {
   if (handlers.empty()) return Error{.code = Errc::invalid_argument, .message = "the worker has no handler: add one"};
   for (const auto& [queue, handler] : handlers) {
     if (auto checked = check_name("queue name", queue); !checked) return checked;
     if (!handler) return Error{.code = Errc::invalid_argument, .message = "the handler of " + queue + " is empty"};
   }
-  if (auto checked = check_range("concurrency", options.concurrency, 1); !checked) return checked;
-  if (auto checked = check_range("prefetch", options.prefetch, 0); !checked) return checked;
+  if (auto checked = check_range("concurrency", options.concurrency, 1, bounds::max_concurrency); !checked)
+    return checked;
+  if (auto checked = check_range("prefetch", options.prefetch, 0, bounds::max_prefetch); !checked) return checked;
   if (options.grace < Duration(0)) return Error{.code = Errc::invalid_argument, .message = "the grace is negative"};
   return check_ttl(options.ttl);
 }
