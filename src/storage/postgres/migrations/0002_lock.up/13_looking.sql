@@ -99,7 +99,7 @@ END $$;
 
 -- Everybody who has the lock, in the order in which they got it; also whose lease has run out or was ended and whose
 -- place is not free yet.
-CREATE FUNCTION leasehold.lock_holders(name text, most bigint DEFAULT 100)
+CREATE FUNCTION leasehold.lock_holders(name text, most bigint DEFAULT {defaults.list_limit})
 RETURNS TABLE (key text, token bigint, permits bigint, capacity bigint, shared boolean, lease_id bigint, holder text,
                host text, boot_id text, pid bigint, process_start bigint, tty text, instance text, ttl interval,
                acquired_at timestamptz, heartbeat_at timestamptz, expires_at timestamptz, ended_at timestamptz,

@@ -150,7 +150,8 @@ END $$;
 
 -- The first `most` of the occurrences later than `after` and not later than `until`.
 CREATE FUNCTION leasehold.cron_occurrences(
-  expression text, zone text, after timestamptz, until timestamptz DEFAULT 'infinity', most bigint DEFAULT 10
+  expression text, zone text, after timestamptz, until timestamptz DEFAULT 'infinity',
+  most bigint DEFAULT {defaults.schedule_next_count}
 ) RETURNS SETOF timestamptz
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 DECLARE
