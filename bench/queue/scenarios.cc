@@ -54,14 +54,14 @@ void fill(const Jobs& jobs, const std::string& queue, int count) {
 int work_off_batches(const Jobs& jobs, const std::string& queue) {
   int done = 0;
   for (;;) {
-    auto grant = jobs.claim(queue, {.most = batch, .ttl = 60s});
+    auto grant = jobs.claim(queue, {.max = batch, .ttl = 60s});
     if (!grant && grant.error().code == Errc::empty) return done;
     if (!grant && grant.error().code == Errc::busy) continue;
     if (!grant) die(grant.error().message);
-    std::vector<JobVerdict> verdicts;
+    std::vector<Settlement> verdicts;
     verdicts.reserve(grant->jobs.size());
     for (const auto& job : grant->jobs) verdicts.push_back({.id = job.id, .token = job.token});
-    for (const auto& answer : need(jobs.complete(verdicts))) {
+    for (const auto& answer : need(jobs.settle(verdicts))) {
       if (!answer) die(answer.error().message);
     }
     done += static_cast<int>(verdicts.size());
@@ -95,7 +95,7 @@ class Conveyor {
  private:
   Result<JobGrant> hand_in() {
     if (!job_) return jobs_.claim(queue_, {.ttl = 60s});
-    auto next = jobs_.settle_and_claim(job_->id, job_->token, Verdict::complete(), queue_, {.ttl = 60s});
+    auto next = jobs_.settle_and_claim({job_->id, job_->token, Verdict::complete()}, queue_, {.ttl = 60s});
     need(std::move(next.settled));
     job_.reset();
     return std::move(next.grant);
@@ -329,7 +329,7 @@ void measure_backlog(const Setting& setting, const Tell& tell) {
   }
   const auto leased = fresh_queue("leased");
   fill(jobs, leased, 101'000);
-  for (int i = 0; i < 100; ++i) need(jobs.claim(leased, {.most = batch, .ttl = 1h}));
+  for (int i = 0; i < 100; ++i) need(jobs.claim(leased, {.max = batch, .ttl = 1h}));
   tell({.config = "100000 leased ahead",
         .what = "claim_cost",
         .store = setting.store,
@@ -351,10 +351,10 @@ void measure_old_snapshot(const Setting& setting, const Tell& tell) {
   };
   const auto before = rate_of(1000);
   for (int done = 0; done < 200'000; done += batch) {
-    const auto grant = need(jobs.claim(queue, {.most = batch, .ttl = 60s}));
-    std::vector<JobVerdict> verdicts;
+    const auto grant = need(jobs.claim(queue, {.max = batch, .ttl = 60s}));
+    std::vector<Settlement> verdicts;
     for (const auto& job : grant.jobs) verdicts.push_back({.id = job.id, .token = job.token});
-    need(jobs.complete(verdicts));
+    need(jobs.settle(verdicts));
   }
   const auto after = rate_of(1000);
   PQclear(PQexec(holder.get(), "COMMIT"));

@@ -35,11 +35,11 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "leasehold/call.h"
 #include "leasehold/export.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
@@ -94,6 +94,7 @@ struct PlanOptions {
 
 /// What a plan has changed.
 struct PlanOutcome {
+  std::string set;
   bool created = false;  ///< the set is new
   std::int64_t added = 0;
   std::int64_t replaced = 0;  ///< not started, or finished, and with another spec now
@@ -106,25 +107,17 @@ struct PlanOutcome {
 };
 
 struct ChunkClaimOptions {
-  std::string_view key{};  ///< this one, also while it backs off. Empty: the next
-  int most = 1;            ///< 1 to bounds::max_claim
-  /// Zero: the set's own.
-  Duration ttl{0};
+  std::string key{};              ///< this one, also while it backs off. Empty: the next
+  int max = 1;                    ///< 1 to bounds::max_claim
+  std::optional<Duration> ttl{};  ///< unset: the set's own
   /// How long to wait for a chunk while the set is not final. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
   /// Waits after the set is final, too: for a reset, a new plan, or for chunks to get old.
   bool keep_waiting = false;
-  /// Ends the waiting at once, with the refusal that came last.
-  std::stop_token stop{};
   /// When nothing is open: load again what was completed longer ago than this, from its beginning.
   std::optional<Duration> older_than{};
-  std::optional<Holder> holder{};  ///< default: Holder::self()
   /// Makes repeating harmless, as with locks. Drawn at random when empty.
   std::string request_id{};
-  /// Opens no lease of its own (but for a chunk that has to be claimed alone). `ttl` and `request_id` do not count
-  /// then. After `in_doubt` the lease may hold chunks that nobody was told of: take no more under it, and close it when
-  /// the others are settled.
-  std::optional<SharedLease> attach{};
 };
 
 struct Chunk {
@@ -156,26 +149,31 @@ struct ChunkGrant {
 
 /// How far a loader got. Unset: stays as it was saved.
 struct ChunkSave {
-  std::optional<std::string_view> cursor{};  ///< any JSON, up to bounds::chunk_json_bytes
-  std::optional<std::int64_t> rows{};        ///< total of the chunk up to this cursor
+  std::optional<std::string> cursor{};  ///< any JSON, up to bounds::chunk_json_bytes
+  std::optional<std::int64_t> rows{};   ///< total of the chunk up to this cursor
 };
 
 struct ChunkHeartbeat {
+  std::string set;
+  std::string key;
   Duration ttl{};
   Timestamp expires_at{};
   BootTime trusted_until{};
   std::int64_t rows = 0;  ///< as saved now
 };
 
-struct ChunkFailure {
-  std::string_view error{};         ///< kept with the chunk, up to bounds::error_bytes
-  bool retryable = true;            ///< false: exhausted at once
-  std::optional<Duration> delay{};  ///< instead of the set's backoff
-  ChunkSave save{};
+/// A verdict on one chunk, with the proof that the caller holds it.
+struct ChunkSettlement {
+  std::string set;
+  std::string key;
+  Token token;
+  Verdict verdict{};
 };
 
-/// Where a verdict has put the chunk, and its set.
+/// What a verdict did to the chunk, and to its set.
 struct ChunkSettled {
+  std::string set;
+  std::string key;
   ChunkState state = ChunkState::completed;
   std::optional<Timestamp> due_at{};
   ChunkSetState set_state = ChunkSetState::running;
@@ -194,6 +192,7 @@ struct ChunkReset {
 LEASEHOLD_EXPORT const char* to_string(ChunkReset::Which which) noexcept;
 
 struct ChunkResetOutcome {
+  std::string set;
   std::int64_t reset = 0;
   std::int64_t running = 0;  ///< held, and left alone
   std::int64_t missing = 0;  ///< keys the set does not have
@@ -279,21 +278,25 @@ class LEASEHOLD_EXPORT Chunks {
   /// Takes chunks under one lease; expired ones of others first. Refused with `empty` (the set is final, or with
   /// retry_at: all that is open backs off), `held` (all that is open is being loaded; current: whose lease ends first),
   /// `busy`, `not_found`; by key also with `terminal` (it is final; reset it).
-  Result<ChunkGrant> claim(std::string_view set, const ChunkClaimOptions& options = {}) const;
+  Result<ChunkGrant> claim(std::string_view set, const ChunkClaimOptions& options = {}, const Call& call = {}) const;
 
   /// Extends the lease the chunk is held under and saves how far it got, in one step. Never revives an expired lease:
-  /// `lost`, and nothing is saved.
+  /// `lost`, and nothing is saved. Without a ttl the lease keeps its own.
   Result<ChunkHeartbeat> heartbeat(std::string_view set, std::string_view key, Token token, const ChunkSave& save = {},
-                                   Duration ttl = {}) const;
+                                   std::optional<Duration> ttl = {}) const;
 
-  /// The verdicts. Accepted after expiry while nobody took the chunk over; saying the same again is fine.
+  /// Ends the caller's hold on a chunk. Accepted after expiry while no other loader has taken the chunk over; the same
+  /// verdict again gives the same answer.
+  Result<ChunkSettled> settle(const ChunkSettlement& settlement) const;
+  /// Each its own answer, in the order of the settlements; one commit for up to 64.
+  std::vector<Result<ChunkSettled>> settle(std::span<const ChunkSettlement> settlements) const;
+  /// Short for settle().
   Result<ChunkSettled> complete(std::string_view set, std::string_view key, Token token,
                                 const ChunkSave& save = {}) const;
-  Result<ChunkSettled> fail(std::string_view set, std::string_view key, Token token,
-                            const ChunkFailure& failure = {}) const;
+  Result<ChunkSettled> fail(std::string_view set, std::string_view key, Token token, std::string error = {}) const;
   Result<ChunkSettled> release(std::string_view set, std::string_view key, Token token,
                                const ChunkSave& save = {}) const;
-  Result<ChunkSettled> skip(std::string_view set, std::string_view key, Token token, std::string_view reason) const;
+  Result<ChunkSettled> skip(std::string_view set, std::string_view key, Token token, std::string reason) const;
   /// An operator's: of a chunk that nobody holds (`held`) and that is not final (`terminal`).
   Result<ChunkState> skip(std::string_view set, std::string_view key, std::string_view reason) const;
   Result<ChunkResetOutcome> reset(std::string_view set, const ChunkReset& reset) const;
@@ -310,9 +313,9 @@ class LEASEHOLD_EXPORT Chunks {
   /// gone at once; many chunks follow in steps, which the next remove() or prune finishes if this one cannot.
   Result<std::int64_t> remove(std::string_view set) const;
 
-  /// One lease for many claims (ChunkClaimOptions::attach). What it still holds when it ends goes back.
-  Result<SharedLease> open_lease(const Holder& holder, Duration ttl) const;
-  Result<SharedLease> extend(const SharedLease& lease, Duration ttl = {}) const;
+  /// One lease for many claims (Call::lease). What it still holds when it ends goes back.
+  Result<SharedLease> open_lease(Duration ttl, const Call& call = {}) const;
+  Result<SharedLease> extend(const SharedLease& lease, std::optional<Duration> ttl = {}) const;
   Result<void> close(const SharedLease& lease) const;
 
   /// For the library: nobody else has an Impl.

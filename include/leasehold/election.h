@@ -2,7 +2,7 @@
 //
 //   leasehold::Election election(store->locks(), "billing/leader");
 //   while (!shutdown.stop_requested()) {
-//     auto leadership = election.campaign({.stop = shutdown});
+//     auto leadership = election.campaign({}, {.stop = shutdown});
 //     if (!leadership) return leadership.error();
 //     lead(leadership->term(), leadership->stop_token());    // until the token fires
 //   }
@@ -28,12 +28,8 @@ struct CampaignOptions {
   Duration ttl = defaults::lock_ttl;
   /// How long to stand as a candidate; candidates are elected in the order in which they came.
   Duration wait = Duration::max();
-  /// Default: Holder::self().
-  std::optional<Holder> holder{};
   /// For so long after a leader was silent or revoked nobody leads. After it resigned, the next one leads at once.
   Duration lock_delay{0};
-  /// Withdraws the candidacy.
-  std::stop_token stop{};
 };
 
 /// The time of one leader. Heartbeats by itself; destroying it resigns, silently. Work that ignores the stop token is
@@ -65,8 +61,9 @@ class LEASEHOLD_EXPORT Election {
  public:
   Election(Locks locks, std::string name) : locks_(std::move(locks)), name_(std::move(name)) {}
 
-  /// Waits until elected. `held` or `busy`: `wait` ran out or `stop` came first. `reentry`: this thread leads already.
-  [[nodiscard]] Result<Leadership> campaign(const CampaignOptions& options = {}) const;
+  /// Waits until elected; `call.stop` withdraws the candidacy. `held` or `busy`: `wait` ran out or `stop` came first.
+  /// `reentry`: this thread leads already.
+  [[nodiscard]] Result<Leadership> campaign(const CampaignOptions& options = {}, const Call& call = {}) const;
 
   /// Who leads, or led last: see its `state`. `not_found`: there was never a leader, or it was pruned.
   [[nodiscard]] Result<LockInfo> leader() const { return locks_.show(name_); }

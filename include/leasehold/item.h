@@ -17,11 +17,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "leasehold/call.h"
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
 #include "leasehold/limits.h"
@@ -78,8 +78,6 @@ struct ItemTakeOptions {
   bool create = false;  ///< adds the item if there is none
   /// How long to wait while it is held or blocked. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
-  /// Ends the waiting at once, with the refusal that came last.
-  std::stop_token stop{};
 };
 
 /// An item that is a session's now.
@@ -151,7 +149,8 @@ class LEASEHOLD_EXPORT Claims {
   ///   at_capacity   the session is exclusive, and has another item
   ///   lost          (revoked) an operator has taken it from this session; a transfer gives it back
   /// `current` tells the owner. A stale owner is no refusal. Taking what one has gives the same claim again.
-  Result<Claim> take(std::string_view item, std::string_view session, const ItemTakeOptions& options = {}) const;
+  Result<Claim> take(std::string_view item, std::string_view session, const ItemTakeOptions& options = {},
+                     const Call& call = {}) const;
 
   /// Gives up this claim, never another one of the session. Accepted after the session went stale, while nobody has
   /// taken the item; releasing twice is fine.
@@ -159,8 +158,8 @@ class LEASEHOLD_EXPORT Claims {
                        std::string_view reason = {}) const;
 
   /// Gives up one item and takes another, in one step: if that is refused, nothing has changed.
-  Result<Claim> switch_to(std::string_view from, Token token, std::string_view to,
-                          const ItemTakeOptions& options = {}) const;
+  Result<Claim> switch_to(std::string_view from, Token token, std::string_view to, const ItemTakeOptions& options = {},
+                          const Call& call = {}) const;
 
   /// Hands an item over to another session that is alive: by its owner, with the token; by an operator, without, also
   /// one that nobody has.

@@ -4,7 +4,7 @@
 //   auto added = jobs.enqueue("mail", {.payload = R"({"to":"ann"})", .priority = 5});
 //   if (!added) return tell(added.error());
 //
-//   auto claim = jobs.claim("mail", {.most = 10, .ttl = 30s});
+//   auto claim = jobs.claim("mail", {.max = 10, .ttl = 30s});
 //   if (!claim) return tell(claim.error());                // empty: nothing to do, and that is the truth
 //   for (const auto& job : claim->jobs) {
 //     send(job.payload);
@@ -24,11 +24,11 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "leasehold/call.h"
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
 #include "leasehold/limits.h"
@@ -69,14 +69,14 @@ enum class IfFailed {
 LEASEHOLD_EXPORT const char* to_string(IfFailed rule) noexcept;
 
 struct NewJob {
-  std::string_view payload{};  ///< any bytes, up to bounds::payload_bytes
-  int priority = 0;            ///< higher first, then earliest; -32768 to 32767
+  std::string payload{};  ///< any bytes, up to bounds::payload_bytes
+  int priority = 0;       ///< higher first, then earliest; -32768 to 32767
   Duration delay{0};
   std::optional<Timestamp> run_at{};  ///< instead of a delay
   /// Unique among the queue's jobs that are not final: enqueueing a second one gives the first one's id.
-  std::string_view dedupe_key{};
+  std::string dedupe_key{};
   /// Jobs of one key count together against Queues' max_per_key.
-  std::string_view limit_key{};
+  std::string limit_key{};
   int failure_budget = defaults::job_failure_budget;  ///< so many failures, and it is a dead letter
   int crash_budget = defaults::job_crash_budget;      ///< the same for holders that died with it
   Backoff backoff{};
@@ -93,21 +93,13 @@ struct Enqueued {
   JobState state = JobState::available;
 };
 
-struct ClaimOptions {
-  int most = 1;  ///< 1 to bounds::max_claim
-  /// Zero: the queue's own, else defaults::job_ttl.
-  Duration ttl{0};
+struct JobClaimOptions {
+  int max = 1;                    ///< 1 to bounds::max_claim
+  std::optional<Duration> ttl{};  ///< unset: the queue's own, else defaults::job_ttl
   /// How long to wait for a job. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
-  /// Ends the waiting at once, with the refusal that came last.
-  std::stop_token stop{};
-  /// Default: Holder::self().
-  std::optional<Holder> holder{};
   /// Makes repeating harmless, as with locks. Drawn at random when empty.
   std::string request_id{};
-  /// Opens no lease of its own. `ttl` and `request_id` do not count then. After `in_doubt` the lease may hold jobs
-  /// that nobody was told of: take no more under it, and close it when the others are settled.
-  std::optional<SharedLease> attach{};
 };
 
 struct Job {
@@ -138,62 +130,66 @@ struct JobGrant {
 
 struct Progress {
   std::optional<int> percent{};
-  std::string_view message{};  ///< cut after bounds::message_bytes
-  std::string_view stage{};    ///< "rebasing", "testing", "merging"; up to bounds::stage_bytes
+  std::string message{};  ///< cut after bounds::message_bytes
+  std::string stage{};    ///< "rebasing", "testing", "merging"; up to bounds::stage_bytes
 };
 
 struct JobHeartbeat {
+  JobId id = 0;
   Duration ttl{};
   Timestamp expires_at{};
   BootTime trusted_until{};
   bool cancel_requested = false;  ///< somebody wants it to stop: give it up, it will not run again
 };
 
-struct FailOptions {
-  std::string_view error{};         ///< kept with the attempt, up to bounds::error_bytes
-  bool retryable = true;            ///< false: a dead letter at once
-  std::optional<Duration> delay{};  ///< instead of the backoff
-};
-
-/// Where a verdict has put the job.
-struct Settled {
-  JobState state = JobState::completed;
-  std::optional<Timestamp> due_at{};
-  bool replayed = false;  ///< it had been said before
-};
-
-struct JobVerdict {
-  JobId id = 0;
-  Token token;
-  std::string_view result{};
-};
-
-/// What became of a job, in the words of whoever worked on it.
+/// What became of a job or a chunk, in the words of its holder.
 struct LEASEHOLD_EXPORT Verdict {
-  enum class Kind { complete, fail, release, snooze };
+  enum class Kind { complete, fail, release, snooze, skip };
 
   Kind kind = Kind::complete;
-  std::string text{};               ///< the result or the error
-  bool retryable = true;            ///< of a failure
-  std::optional<Duration> delay{};  ///< of a snooze; of a failure instead of the job's backoff
+  std::string text{};                   ///< a job's result, the error of a failure, why a chunk is skipped
+  bool retryable = true;                ///< of a failure; false: it is final
+  std::optional<Duration> delay{};      ///< of a snooze; of a failure instead of the backoff
+  std::optional<std::string> cursor{};  ///< of a chunk, to be saved with the verdict
+  std::optional<std::int64_t> rows{};   ///< of a chunk; unset: as saved last
 
-  /// Done. The result is kept with the job, up to bounds::result_bytes.
+  /// Done. A job's result is kept with it, up to bounds::result_bytes; a chunk has none.
   static Verdict complete(std::string result = {});
-  /// Spends one of the job's failures; runs again after its backoff while there are any left.
-  static Verdict fail(std::string error);
-  /// A dead letter at once: trying again would not help.
-  static Verdict fail_for_good(std::string error);
+  /// Spends one of the failures; retried after a backoff while there are any left. The error is kept up to
+  /// bounds::error_bytes.
+  static Verdict fail(std::string error = {});
+  /// Trying again would not help: a job is a dead letter at once, a chunk exhausted.
+  static Verdict fail_finally(std::string error = {});
   /// A failure, too, but with a delay of its own.
   static Verdict retry_in(Duration delay, std::string error = {});
-  /// Back to the queue at once, at no charge: somebody else may do it.
+  /// Back at once, at no charge: another holder may do it.
   static Verdict release();
-  /// Not yet: back to the queue after a while, at no charge.
+  /// Jobs only: back to the queue after a while, at no charge.
   static Verdict snooze(Duration delay);
+  /// Chunks only: it need not be loaded.
+  static Verdict skip(std::string reason);
+  /// Chunks only: the same verdict, with the total of rows so far.
+  [[nodiscard]] Verdict with_rows(std::int64_t total) const;
+};
+
+/// A verdict on one job, with the proof that the caller holds it.
+struct Settlement {
+  JobId id = 0;
+  Token token;
+  Verdict verdict{};
+};
+
+/// What a verdict did to the job.
+struct JobSettled {
+  JobId id = 0;
+  JobState state = JobState::completed;
+  std::optional<Timestamp> due_at{};
+  bool replayed = false;  ///< the same verdict was given before
 };
 
 /// A verdict's answer, and the next job.
 struct NextJob {
-  Result<Settled> settled;
+  Result<JobSettled> settled;
   Result<JobGrant> grant;
 };
 
@@ -297,34 +293,34 @@ class LEASEHOLD_EXPORT Jobs {
   /// All or none. Plain jobs (no dedupe key, no limit key, no `after`) that share their settings are fastest.
   Result<std::vector<Enqueued>> enqueue(std::string_view queue, std::span<const NewJob> jobs) const;
 
-  /// Takes up to `most` jobs under one lease. Expired work of others is taken over by the same call.
+  /// Takes up to `max` jobs under one lease. Expired work of others is taken over by the same call.
   /// Refused with `empty` (nothing is due, nothing was skipped), `at_capacity` (current: who holds the place, until
   /// when), `paused`, `rate_limited` (retry_at), or `busy` (there may be work, but not for you this time).
   /// What a process of this host held that is gone is taken over at once, without waiting for its lease to run out.
   /// A handle that claims again and again without a pause looks at the head of the queue once a second; what comes in
   /// there meanwhile (a higher priority, a job given back) may wait that long while there is other work.
-  Result<JobGrant> claim(std::string_view queue, const ClaimOptions& options = {}) const;
+  Result<JobGrant> claim(std::string_view queue, const JobClaimOptions& options = {}, const Call& call = {}) const;
 
-  /// Extends the lease the job is held under; never revives an expired one.
-  Result<JobHeartbeat> heartbeat(JobId id, Token token, const Progress& progress = {}, Duration ttl = {}) const;
+  /// Extends the lease the job is held under; never revives an expired one. Without a ttl the lease keeps its own.
+  Result<JobHeartbeat> heartbeat(JobId id, Token token, const Progress& progress = {},
+                                 std::optional<Duration> ttl = {}) const;
 
-  /// The verdicts. Accepted after expiry while nobody took the job over; saying the same again is fine.
-  Result<Settled> complete(JobId id, Token token, std::string_view result = {}) const;
-  Result<Settled> fail(JobId id, Token token, const FailOptions& options = {}) const;
-  Result<Settled> release(JobId id, Token token) const;
-  Result<Settled> snooze(JobId id, Token token, Duration delay) const;
-  /// Any of them.
-  Result<Settled> settle(JobId id, Token token, const Verdict& verdict) const;
-  /// Each its own answer, in the order of the verdicts; one commit for every thousand.
-  Result<std::vector<Result<Settled>>> complete(std::span<const JobVerdict> verdicts) const;
-  Result<std::vector<Result<Settled>>> release(std::span<const JobVerdict> verdicts) const;
+  /// Ends the caller's hold on a job. Accepted after expiry while no other holder has taken the job over; the same
+  /// verdict again gives the same answer.
+  Result<JobSettled> settle(const Settlement& settlement) const;
+  /// Each its own answer, in the order of the settlements; one commit for up to a thousand.
+  Result<std::vector<Result<JobSettled>>> settle(std::span<const Settlement> settlements) const;
+  /// Short for settle().
+  Result<JobSettled> complete(JobId id, Token token, std::string result = {}) const;
+  Result<JobSettled> fail(JobId id, Token token, std::string error = {}) const;
+  Result<JobSettled> release(JobId id, Token token) const;
+  Result<JobSettled> snooze(JobId id, Token token, Duration delay) const;
 
-  /// A verdict on the job that is done and a claim of the next: for whoever works on one after the other. One commit,
-  /// where two calls take two. Apart from that they are two: a verdict that is lost keeps nobody from claiming, and
-  /// with the queue empty the verdict counts. The place that the verdict frees can be had by the claim. With bad
-  /// arguments neither happens.
-  NextJob settle_and_claim(JobId id, Token token, const Verdict& verdict, std::string_view queue,
-                           const ClaimOptions& options = {}) const;
+  /// Settles one job and claims the next, in one commit where two calls take two. Apart from that they are two: a
+  /// verdict that is lost does not prevent the claim, and with the queue empty the verdict counts. The claim can have
+  /// the place that the verdict frees. With bad arguments neither happens.
+  NextJob settle_and_claim(const Settlement& settlement, std::string_view queue, const JobClaimOptions& options = {},
+                           const Call& call = {}) const;
 
   /// Waiting: at once. Running (state: running): a Worker and `leasehold work` hear of it within two seconds, other
   /// holders with their next heartbeat or by watch_lease().
@@ -345,19 +341,19 @@ class LEASEHOLD_EXPORT Jobs {
   Result<std::vector<JobAttempt>> attempts(JobId id) const;
   Result<std::vector<JobInfo>> list(const JobFilter& filter = {}) const;
   Result<std::vector<JobError>> errors(std::string_view queue = {}, int limit = defaults::job_errors_limit) const;
-  /// Until the job is completed, failed or cancelled, or the time is over or `stop` comes (`busy`).
-  Result<JobInfo> wait(JobId id, Duration timeout, std::stop_token stop = {}) const;
+  /// Until the job is completed, failed or cancelled, or the time is over or `call.stop` comes (`busy`).
+  Result<JobInfo> wait(JobId id, Duration wait, const Call& call = {}) const;
 
-  /// For those who wait for several queues at once; for one, ClaimOptions::wait does it.
+  /// For those who wait for several queues at once; for one, JobClaimOptions::wait does it.
   [[nodiscard]] JobWatch watch(std::span<const std::string> queues) const;
 
-  /// One lease for many claims (ClaimOptions::attach). What it still holds when it ends goes back to its queue.
-  Result<SharedLease> open_lease(const Holder& holder, Duration ttl) const;
+  /// One lease for many claims (Call::lease). What it still holds when it ends goes back to its queue.
+  Result<SharedLease> open_lease(Duration ttl, const Call& call = {}) const;
   struct Extended {
     JobHeartbeat heartbeat;
     std::vector<JobId> cancelled;  ///< jobs under this lease that somebody wants to stop
   };
-  Result<Extended> extend(const SharedLease& lease, Duration ttl = {}) const;
+  Result<Extended> extend(const SharedLease& lease, std::optional<Duration> ttl = {}) const;
   Result<void> close(const SharedLease& lease) const;
   /// For holders that run something: calls `on_news` within two seconds after somebody has cancelled jobs under the
   /// lease (SharedLease::id, JobGrant::lease_id) or ended it, without waiting for the next heartbeat. It runs on a

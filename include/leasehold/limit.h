@@ -15,11 +15,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "leasehold/call.h"
 #include "leasehold/export.h"
 #include "leasehold/result.h"
 #include "leasehold/time.h"
@@ -33,13 +33,11 @@ struct TakeOptions {
   std::optional<int> burst{};
   /// The longest to wait. Unset: as long as it takes. Zero: now or not at all.
   std::optional<Duration> wait{};
-  std::string holder{};  ///< for those who look; default: Holder::self().name
-  /// Ends the waiting (`busy`); the turn is wasted then.
-  std::stop_token stop{};
 };
 
 /// One's turn: from `at` on.
 struct LimitSlot {
+  std::string name;
   Timestamp at{};     ///< on the store's clock
   Duration waited{};  ///< how long take() slept for it
   Duration every{};
@@ -60,8 +58,8 @@ struct LimitInfo {
 class LEASEHOLD_EXPORT Limits {
  public:
   /// Sleeps until it is the caller's turn. `rate_limited` (retry_at) when that would take longer than `wait`: then
-  /// nothing was taken.
-  Result<LimitSlot> take(std::string_view name, const TakeOptions& options = {}) const;
+  /// nothing was taken. `call.stop` ends the waiting (`busy`); the turn is wasted then.
+  Result<LimitSlot> take(std::string_view name, const TakeOptions& options = {}, const Call& call = {}) const;
 
   /// True: it is new.
   Result<bool> set(std::string_view name, Duration every, int burst = 1) const;

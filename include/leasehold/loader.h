@@ -1,15 +1,15 @@
 // The runtime for loaders: claims chunks, heartbeats them, saves how far they got, and tells handlers when to stop.
 //
 //   leasehold::Loader loader(*store, "orders", {.concurrency = 4});
-//   auto summary = loader.run([](const Chunk& chunk, ChunkContext& context) -> ChunkVerdict {
+//   auto summary = loader.run([](const Chunk& chunk, ChunkContext& context) -> Verdict {
 //     auto rows = chunk.rows;
 //     for (auto page = first_page(chunk.spec, chunk.cursor); !page.end(); page = page.next()) {
-//       if (context.stop_requested()) return ChunkVerdict::release();  // no longer ours, or the loader ends
+//       if (context.stop_requested()) return Verdict::release();  // no longer ours, or the loader ends
 //       rows += load(page);
 //       auto saved = context.save({.cursor = page.cursor_json(), .rows = rows});
-//       if (!saved) return ChunkVerdict::release();
+//       if (!saved) return Verdict::release();
 //     }
-//     return ChunkVerdict::complete(rows);
+//     return Verdict::complete().with_rows(rows);
 //   });
 //   if (!summary) return tell(summary.error());
 //
@@ -40,27 +40,6 @@ namespace loader {
 class Task;
 }  // namespace loader
 
-/// What a handler says of its chunk. An exception says fail(what()).
-struct LEASEHOLD_EXPORT ChunkVerdict {
-  enum class Kind { complete, fail, release, skip };
-
-  Kind kind = Kind::complete;
-  std::optional<std::int64_t> rows{};  ///< of a completed one; unset: as saved last
-  std::string text{};                  ///< the error, or why it was skipped
-  bool retryable = true;               ///< of a failure
-  std::optional<Duration> delay{};     ///< of a failure, instead of the set's backoff
-
-  static ChunkVerdict complete(std::optional<std::int64_t> rows = {});
-  /// Tried again after the set's backoff, from the last saved cursor, while there are tries left.
-  static ChunkVerdict fail(std::string error);
-  /// Exhausted at once: trying again would not help.
-  static ChunkVerdict fail_for_good(std::string error);
-  static ChunkVerdict retry_in(Duration delay, std::string error = {});
-  /// Somebody else may go on with it, from the last saved cursor, at no charge.
-  static ChunkVerdict release();
-  static ChunkVerdict skip(std::string reason);
-};
-
 /// What a running handler may ask and tell. Lives as long as the call; every method may be called from any thread.
 class LEASEHOLD_EXPORT ChunkContext {
  public:
@@ -87,12 +66,13 @@ class LEASEHOLD_EXPORT ChunkContext {
 };
 
 /// Called from several threads at once, one chunk each.
-using ChunkHandler = std::function<ChunkVerdict(const Chunk& chunk, ChunkContext& context)>;
+/// An exception counts as Verdict::fail(what()).
+using ChunkHandler = std::function<Verdict(const Chunk& chunk, ChunkContext& context)>;
 
 struct LoaderOptions {
   int concurrency = 1;  ///< so many chunks at once: 1 to bounds::max_concurrency
-  /// Heartbeats are a quarter of it apart. Zero: the set's own.
-  Duration ttl{0};
+  /// Heartbeats are a quarter of it apart. Unset: the set's own.
+  std::optional<Duration> ttl{};
   Duration grace = defaults::handler_grace;  ///< how long running handlers get when the loader is stopped
   /// Go on with what was completed longer ago than this.
   std::optional<Duration> older_than{};

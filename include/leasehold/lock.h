@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "leasehold/call.h"
 #include "leasehold/export.h"
 #include "leasehold/held_lease.h"
 #include "leasehold/lease.h"
@@ -44,8 +45,6 @@ struct AcquireOptions {
   Duration ttl = defaults::lock_ttl;
   /// How long to stand in line, in order of arrival. Zero: ask once. Duration::max(): for ever.
   Duration wait{0};
-  /// Default: Holder::self().
-  std::optional<Holder> holder{};
   /// Makes repeating harmless: the same id gives the first answer again, with what remains of the
   /// lease. Drawn at random when empty; kept as long as ended leases are (see Store::prune).
   std::string request_id{};
@@ -54,8 +53,6 @@ struct AcquireOptions {
   /// For so long after this grant expires or is revoked nobody gets its place, since its holder may not know yet. After
   /// a release it is free at once.
   Duration lock_delay{0};
-  /// Ends the waiting early, with the refusal of that moment.
-  std::stop_token stop{};
 };
 
 /// A lock as people see it. Of shares the rest tells of the one that frees last.
@@ -88,16 +85,17 @@ class LEASEHOLD_EXPORT Locks {
   /// but others stand in line before you, or a fence is being held over an expired lease); with `wait`, only after it
   /// ran out. At once with `reentry` (this very thread has it already, or so many permits that no room can be left:
   /// waiting would never end; a thread may have several shares) or `mismatch` (others have shares of another capacity).
-  Result<Grant> acquire(std::string_view name, const AcquireOptions& options = {}) const;
+  Result<Grant> acquire(std::string_view name, const AcquireOptions& options = {}, const Call& call = {}) const;
 
   /// Takes 1 to bounds::max_locks_together locks in one step, all or none, under one lease and one token. The grant and
   /// a refusal name in their key one of them; a refusal, the first that is in the way. Taken together, given back
   /// together: heartbeat and release need any one of the names, and where one is revoked or taken over after expiry,
   /// all are lost.
-  Result<Grant> acquire_all(const std::vector<std::string>& names, const AcquireOptions& options = {}) const;
+  Result<Grant> acquire_all(const std::vector<std::string>& names, const AcquireOptions& options = {},
+                            const Call& call = {}) const;
 
-  /// Extends a live lease; never revives an expired one. A zero ttl keeps the lease's own.
-  Result<Grant> heartbeat(std::string_view name, Token token, Duration ttl = {}) const;
+  /// Extends a live lease; never revives an expired one. Without a ttl the lease keeps its own.
+  Result<Grant> heartbeat(std::string_view name, Token token, std::optional<Duration> ttl = {}) const;
 
   /// Gives the lock up. Accepted after expiry while nobody took it; releasing twice is fine.
   Result<void> release(std::string_view name, Token token) const;
@@ -116,8 +114,9 @@ class LEASEHOLD_EXPORT Locks {
   Result<std::vector<LockHolder>> holders(std::string_view name, int limit = defaults::list_limit) const;
 
   /// acquire() plus heartbeats on a thread of their own, ended by the returned object.
-  Result<HeldLease> hold(std::string_view name, const AcquireOptions& options = {}) const;
-  Result<HeldLease> hold_all(const std::vector<std::string>& names, const AcquireOptions& options = {}) const;
+  Result<HeldLease> hold(std::string_view name, const AcquireOptions& options = {}, const Call& call = {}) const;
+  Result<HeldLease> hold_all(const std::vector<std::string>& names, const AcquireOptions& options = {},
+                             const Call& call = {}) const;
 
   /// How it stands, or why that cannot be told: `not_found` before the first grant and after a prune, or trouble with
   /// the store.

@@ -36,8 +36,8 @@ LEASEHOLD_EXPORT Result<Enqueued> enqueue(PGconn* connection, std::string_view q
 
 /// Completes a job as a part of your transaction: what the job has written and its completion become true together.
 /// Until you commit, nobody takes the job over. `lost`: somebody did before; roll back.
-LEASEHOLD_EXPORT Result<Settled> complete(PGconn* connection, JobId id, Token token, std::string_view result = {},
-                                          std::string_view schema = "leasehold");
+LEASEHOLD_EXPORT Result<JobSettled> complete(PGconn* connection, JobId id, Token token, std::string_view result = {},
+                                             std::string_view schema = "leasehold");
 
 /// Saves how far a chunk is as a part of your transaction: the rows it has loaded and the cursor behind them become
 /// true together, so that not one row is loaded twice. Until you commit, nobody takes the chunk over; committed, it is

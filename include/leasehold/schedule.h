@@ -27,6 +27,7 @@
 #include <variant>
 #include <vector>
 
+#include "leasehold/call.h"
 #include "leasehold/export.h"
 #include "leasehold/held_lease.h"
 #include "leasehold/job.h"
@@ -99,22 +100,23 @@ enum class ScheduleState {
 LEASEHOLD_EXPORT const char* to_string(ScheduleState state) noexcept;
 
 struct Defined {
+  std::string name;
   bool created = false;
   bool changed = false;  ///< or created
   Timestamp next_run_at{};
 };
 
 struct Ensured {
+  std::string name;
   bool created = false;
   bool differs = false;  ///< one of this name exists with another definition; it stays as it is
   Timestamp next_run_at{};
 };
 
 struct ScheduleAcquireOptions {
-  bool now = false;                ///< skips the due test; never the lease, and never a pause
-  Duration ttl{0};                 ///< zero: the schedule's own
-  std::optional<Holder> holder{};  ///< default: Holder::self()
-  std::string request_id{};        ///< makes repeating harmless, as with locks; drawn at random when empty
+  bool now = false;               ///< skips the due test; never the lease, and never a pause
+  std::optional<Duration> ttl{};  ///< unset: the schedule's own
+  std::string request_id{};       ///< makes repeating harmless, as with locks; drawn at random when empty
 };
 
 /// One occurrence, to be run now.
@@ -129,14 +131,15 @@ struct ScheduleRun {
 
 struct RunResult {
   bool ok = true;
-  std::string_view error{};   ///< of a failure; kept up to bounds::error_bytes
-  std::string_view counts{};  ///< any JSON, up to bounds::counts_bytes: what the run has done
+  std::string error{};   ///< of a failure; kept up to bounds::error_bytes
+  std::string counts{};  ///< any JSON, up to bounds::counts_bytes: what the run has done
   /// When the next run is, instead of what the rule says; also after a failure. A moment in the past means at once.
   std::optional<Timestamp> next_run_at{};
   std::optional<Duration> next_run_in{};  ///< the same, counted from the store's now; not both
 };
 
 struct Finished {
+  std::string name;
   Timestamp next_run_at{};
   Duration next_in{};  ///< from the store's now; not negative
   bool replayed = false;
@@ -217,8 +220,9 @@ class LEASEHOLD_EXPORT Schedules {
   Result<Ensured> ensure(std::string_view name, const ScheduleOptions& options) const;
 
   /// Takes the occurrence that is due. Refused with `not_due` (retry_at), `held` (current), `paused`, `not_found`.
-  Result<ScheduleRun> acquire(std::string_view name, const ScheduleAcquireOptions& options = {}) const;
-  Result<Grant> heartbeat(std::string_view name, Token token, Duration ttl = {}) const;
+  Result<ScheduleRun> acquire(std::string_view name, const ScheduleAcquireOptions& options = {},
+                              const Call& call = {}) const;
+  Result<Grant> heartbeat(std::string_view name, Token token, std::optional<Duration> ttl = {}) const;
   /// The verdict, and when the next run is, in one commit. Accepted after expiry while nobody noticed; twice is fine.
   Result<Finished> finish(std::string_view name, Token token, const RunResult& result = {}) const;
   /// Without a verdict: it is due again at once.
@@ -250,7 +254,7 @@ class LEASEHOLD_EXPORT Schedules {
   Result<std::vector<RunInfo>> history(std::string_view name, int limit = defaults::schedule_history_limit) const;
 
   /// acquire() plus heartbeats.
-  Result<HeldRun> hold(std::string_view name, const ScheduleAcquireOptions& options = {}) const;
+  Result<HeldRun> hold(std::string_view name, const ScheduleAcquireOptions& options = {}, const Call& call = {}) const;
 
   /// For the library: nobody else has an Impl.
   struct Impl;

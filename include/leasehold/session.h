@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "leasehold/call.h"
 #include "leasehold/export.h"
 #include "leasehold/held_lease.h"
 #include "leasehold/lease.h"
@@ -43,8 +44,7 @@ struct SessionOptions {
   std::string id{};
   /// Stale when silent for longer than this: the one threshold, used everywhere.
   Duration ttl = defaults::session_ttl;
-  std::optional<Holder> holder{};  ///< default: Holder::self()
-  std::string label{};             ///< what it is doing, for people
+  std::string label{};  ///< what it is doing, for people
   std::string codebase{};
   std::string track{};
   std::string metadata = "{}";  ///< any JSON, up to bounds::metadata_bytes, kept byte for byte
@@ -57,8 +57,8 @@ struct SessionOptions {
 
 struct SessionHeartbeat {
   /// Marks work, and ends parking; kept as the session's latest note, up to bounds::text_bytes. Unset: only alive.
-  std::optional<std::string_view> progress{};
-  Duration ttl{0};  ///< zero: the session's own
+  std::optional<std::string> progress{};
+  std::optional<Duration> ttl{};  ///< unset: the session's own
 };
 
 /// A picture of one moment.
@@ -105,13 +105,14 @@ struct SessionFilter {
 
 /// What ended with a session.
 struct SessionClosed {
+  std::string id;
   std::vector<std::string> items;  ///< whose claims were released with it
 };
 
 class LEASEHOLD_EXPORT Sessions {
  public:
   /// Refused with `held` when the id belongs to a session that is alive. The grant's key is the session's id.
-  Result<Grant> open(const SessionOptions& options = {}) const;
+  Result<Grant> open(const SessionOptions& options = {}, const Call& call = {}) const;
 
   /// Extends a live session; never revives a stale one (`lost`: open it again).
   Result<Grant> heartbeat(std::string_view id, Token token, const SessionHeartbeat& heartbeat = {}) const;
@@ -133,7 +134,7 @@ class LEASEHOLD_EXPORT Sessions {
   Result<std::vector<SessionInfo>> list(const SessionFilter& filter = {}) const;
 
   /// open() plus heartbeats on a thread of their own, closed by the returned object.
-  Result<HeldLease> hold(const SessionOptions& options = {}) const;
+  Result<HeldLease> hold(const SessionOptions& options = {}, const Call& call = {}) const;
 
   /// For the library: nobody else has an Impl.
   struct Impl;

@@ -49,7 +49,7 @@ LEASEHOLD_EXPORT Result<Enqueued> enqueue(sqlite3* connection, std::string_view 
 
 /// Completes a job as a part of your write transaction: what the job has written and its completion become true
 /// together. `lost`: somebody has taken the job over; roll back.
-LEASEHOLD_EXPORT Result<Settled> complete(sqlite3* connection, JobId id, Token token, std::string_view result = {});
+LEASEHOLD_EXPORT Result<JobSettled> complete(sqlite3* connection, JobId id, Token token, std::string_view result = {});
 
 /// Saves how far a chunk is as a part of your write transaction: the rows it has loaded and the cursor behind them
 /// become true together, so that not one row is loaded twice. Committed, it is a heartbeat, too. `lost`: nothing was

@@ -84,7 +84,12 @@ Result<ChunkSettled> settled_from(const sql::ChunkSettle::Row& answer, std::stri
     if (!state || !set_state) {
       return odd_answer(describe(set, key), answer.state.value_or("") + "/" + answer.set_state.value_or(""));
     }
-    return ChunkSettled{.state = *state, .due_at = answer.due_at, .set_state = *set_state, .replayed = answer.replayed};
+    return ChunkSettled{.set = std::string(set),
+                        .key = std::string(key),
+                        .state = *state,
+                        .due_at = answer.due_at,
+                        .set_state = *set_state,
+                        .replayed = answer.replayed};
   }
   return settle_refusal(answer, set, key);
 }

@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "lease/answer.h"
+#include "lease/call.h"
 #include "lease/patience.h"
 #include "lease/reap.h"
 #include "leasehold/chunk.h"
 #include "leasehold/result.h"
-#include "storage/backend.h"
 #include "storage/statements.h"
 
 namespace leasehold {
@@ -67,11 +67,11 @@ Result<ChunkSettled> settled_from(const sql::ChunkSettle::Row& answer, std::stri
 // One try at a set's chunks.
 namespace chunk {
 
-/// All that the store needs to know of somebody who wants chunks.
+/// All that the store needs to know of a claim.
 struct Request {
   std::string set;
   std::string key;  ///< empty: the next ones
-  int most = 1;
+  int max = 1;
   std::optional<Duration> ttl;
   std::optional<Duration> older_than;
   Holder holder;
@@ -80,7 +80,7 @@ struct Request {
 };
 
 /// Asks once; repeats only where the answer got lost on the way, or the store was busy.
-Result<ChunkGrant> try_claim(storage::Backend& backend, const Request& request, BootTime deadline);
+Result<ChunkGrant> try_claim(lease::StoreCall call, const Request& request);
 
 }  // namespace chunk
 
@@ -92,26 +92,34 @@ Result<void> check_save(std::string_view set, std::string_view key, const ChunkS
 
 /// These borrow what they are given.
 sql::ChunkHeartbeat heartbeat_statement(std::string_view set, std::string_view key, Token token, const ChunkSave& save);
-sql::ChunkSettle settle_statement(std::string_view set, std::string_view key, Token token, std::string_view verdict,
-                                  const ChunkSave& save);
+class VerdictStatement {
+ public:
+  explicit VerdictStatement(const ChunkSettlement& settlement);
+  VerdictStatement(const VerdictStatement&) = delete;
+  VerdictStatement& operator=(const VerdictStatement&) = delete;
+
+  [[nodiscard]] const sql::ChunkSettle& get() const { return statement_; }
+
+ private:
+  std::string error_;
+  sql::ChunkSettle statement_;
+};
+
+Result<void> check_settlement(const ChunkSettlement& settlement);
 
 }  // namespace chunk
 
 // What Chunks holds.
-struct Chunks::Impl {
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
+struct Chunks::Impl : lease::StoreAccess {
   /// Shared by all handles of a store.
   std::shared_ptr<lease::Reaper> reaper;
   std::shared_ptr<lease::Awaited> awaited;
 
   /// One try, and another where somebody who died on this host stood in the way.
-  [[nodiscard]] Result<ChunkGrant> claim_once(const chunk::Request& request) const;
+  [[nodiscard]] Result<ChunkGrant> claim_once(const chunk::Request& request, const Call& call) const;
   /// Until something was granted, the set is final or the time to wait is over; then the last refusal.
-  [[nodiscard]] Result<ChunkGrant> claim_patiently(const chunk::Request& request,
-                                                   const ChunkClaimOptions& options) const;
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
+  [[nodiscard]] Result<ChunkGrant> claim_patiently(const chunk::Request& request, const ChunkClaimOptions& options,
+                                                   const Call& call) const;
 };
 
 }  // namespace leasehold

@@ -1,6 +1,6 @@
 #include "base/digest.h"
 #include "chunk/chunks.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "lease/patience.h"
 #include "lease/shared_lease.h"
 #include "model/bounds.h"
@@ -16,7 +16,7 @@ using Rows = std::vector<sql::ChunkClaimed>;
 
 sql::ChunkClaim statement_for(const Request& request) {
   sql::ChunkClaim claim{
-      .set_name = request.set, .most = request.most, .ttl = request.ttl, .older_than = request.older_than};
+      .set_name = request.set, .most = request.max, .ttl = request.ttl, .older_than = request.older_than};
   if (!request.key.empty()) claim.key = request.key;
   claim.request_id = request.request_id;
   claim.attach = request.attach;
@@ -47,26 +47,18 @@ ChunkGrant grant_from(Rows& rows, const Request& request, BootTime before_sendin
   return grant;
 }
 
-/// What is attached has no request id of its own: if the answer is lost, asking again would take further chunks, and
-/// those of the first answer stay under the lease until it ends.
-template <typename Ask>
-Result<Rows> ask(const Request& request, BootTime deadline, Ask&& once) {
-  return lease::ask_with(request.attach ? lease::IfLost::give_up : lease::IfLost::ask_again, deadline, once);
-}
-
 }  // namespace
 
-Result<ChunkGrant> try_claim(storage::Backend& backend, const Request& request, BootTime deadline) {
+Result<ChunkGrant> try_claim(lease::StoreCall call, const Request& request) {
   const auto claim = statement_for(request);
-  BootTime before_sending;
-  auto rows = ask(request, deadline, [&] {
-    before_sending = BootClock::now();
-    return storage::query(backend, claim, deadline);
-  });
+  // What is attached has no request id of its own: if the answer is lost, asking again would take further chunks, and
+  // those of the first answer stay under the lease until it ends.
+  auto rows = call.repeat(request.attach ? lease::IfLost::give_up : lease::IfLost::ask_again,
+                          [&] { return call.ask_rows(claim); });
   if (!rows) return std::move(rows).error();
   if (rows->empty()) return odd_answer(describe(request.set), "nothing");
   if (!rows->front().outcome.done()) return claim_refusal(rows->front(), request.set, request.key);
-  return grant_from(*rows, request, before_sending);
+  return grant_from(*rows, request, call.before_sending());
 }
 
 }  // namespace chunk
@@ -78,56 +70,53 @@ namespace {
 Result<void> check_times(const Request& request, Duration wait) {
   if (auto checked = check_wait(wait); !checked) return checked;
   if (auto checked = check_delay("age", request.older_than.value_or(Duration(0))); !checked) return checked;
-  return request.ttl ? check_ttl(*request.ttl) : Result<void>();
+  return check_new_ttl(request.ttl);
 }
 
-Result<void> check_claim(const Request& request, const ChunkClaimOptions& options) {
+Result<void> check_claim(const Request& request, const ChunkClaimOptions& options, const Call& call) {
   if (auto checked = check_name("set name", request.set); !checked) return checked;
   if (!request.key.empty()) {
     if (auto checked = check_name("chunk key", request.key); !checked) return checked;
   }
-  if (auto checked = check_most(request.most); !checked) return checked;
-  // With the instance of the lease to attach to in it.
-  if (auto checked = check_holder(request.holder); !checked) return checked;
+  if (auto checked = check_max(request.max); !checked) return checked;
+  if (auto checked = check_claim_call(call); !checked) return checked;
   if (auto checked = check_name("request id", request.request_id); !checked) return checked;
   return check_times(request, options.wait);
 }
 
-Result<Request> request_from(std::string_view set, const ChunkClaimOptions& options) {
+Result<Request> request_from(std::string_view set, const ChunkClaimOptions& options, const Call& call) {
   Request request{.set = std::string(set),
-                  .key = std::string(options.key),
-                  .most = options.most,
-                  .ttl = std::nullopt,
+                  .key = options.key,
+                  .max = options.max,
+                  .ttl = options.ttl,
                   .older_than = options.older_than,
-                  .holder = options.holder ? *options.holder : Holder::self(),
-                  .request_id = options.request_id.empty() ? random_request_id() : options.request_id,
+                  .holder = lease::holder_of(call),
+                  .request_id = options.request_id.empty() || call.lease ? random_request_id() : options.request_id,
                   .attach = std::nullopt};
-  if (options.ttl != Duration(0)) request.ttl = options.ttl;
-  if (options.attach) {
-    request.attach = options.attach->id;
+  if (call.lease) {
+    request.attach = call.lease->id;
     // A chunk that has to be claimed alone gets a lease of its own, like the one it was to be attached to.
-    request.holder.instance = options.attach->instance;
-    request.ttl = options.attach->ttl;
-    request.request_id = random_request_id();
+    request.holder.instance = call.lease->instance;
+    request.ttl = call.lease->ttl;
   }
-  if (auto checked = check_claim(request, options); !checked) return std::move(checked).error();
+  if (auto checked = check_claim(request, options, call); !checked) return std::move(checked).error();
   return request;
 }
 
 }  // namespace
 }  // namespace chunk
 
-Result<ChunkGrant> Chunks::Impl::claim_once(const chunk::Request& request) const {
-  const auto once = [&] { return chunk::try_claim(*backend, request, deadline()); };
+Result<ChunkGrant> Chunks::Impl::claim_once(const chunk::Request& request, const Call& call) const {
+  const auto once = [&] { return chunk::try_claim(new_call(call), request); };
   return lease::ask_past_the_dead(*backend, *reaper, call_timeout, once,
                                   [](const Error& refusal) { return may_wait(refusal.code); });
 }
 
-Result<ChunkGrant> Chunks::Impl::claim_patiently(const chunk::Request& request,
-                                                 const ChunkClaimOptions& options) const {
+Result<ChunkGrant> Chunks::Impl::claim_patiently(const chunk::Request& request, const ChunkClaimOptions& options,
+                                                 const Call& call) const {
   const lease::Patience patience{
-      .topic = "chunks:" + request.set, .until = BootClock::now() + bounded_wait(options.wait), .stop = options.stop};
-  const auto once = [&] { return claim_once(request); };
+      .topic = "chunks:" + request.set, .until = BootClock::now() + bounded_wait(options.wait), .stop = call.stop};
+  const auto once = [&] { return claim_once(request, call); };
   const auto may_change = [&](const Error& refusal) {
     // A set that is final says `empty` without a moment to look again.
     const bool is_final = refusal.code == Errc::empty && !refusal.retry_at;
@@ -136,11 +125,11 @@ Result<ChunkGrant> Chunks::Impl::claim_patiently(const chunk::Request& request,
   return lease::ask_patiently(*backend, *awaited, call_timeout, patience, once, may_change);
 }
 
-Result<ChunkGrant> Chunks::claim(std::string_view set, const ChunkClaimOptions& options) const {
-  auto request = chunk::request_from(set, options);
+Result<ChunkGrant> Chunks::claim(std::string_view set, const ChunkClaimOptions& options, const Call& call) const {
+  auto request = chunk::request_from(set, options, call);
   if (!request) return std::move(request).error();
-  if (options.wait == Duration(0)) return impl_->claim_once(*request);
-  return impl_->claim_patiently(*request, options);
+  if (options.wait == Duration(0)) return impl_->claim_once(*request, call);
+  return impl_->claim_patiently(*request, options, call);
 }
 
 // One lease for many claims: opened, extended and closed by a loader.
@@ -152,33 +141,21 @@ constexpr std::string_view loaders_lease = "the loader's lease";
 }  // namespace
 }  // namespace chunk
 
-Result<SharedLease> Chunks::open_lease(const Holder& holder, Duration ttl) const {
-  return lease::open_shared_lease(*impl_->backend, sql::LoaderOpen{}, holder, ttl, impl_->deadline());
+Result<SharedLease> Chunks::open_lease(Duration ttl, const Call& call) const {
+  return lease::open_shared_lease(impl_->new_call(call), sql::LoaderOpen{}, ttl, call);
 }
 
-Result<SharedLease> Chunks::extend(const SharedLease& lease, Duration ttl) const {
-  auto new_ttl = lease::new_ttl(ttl);
-  if (!new_ttl) return std::move(new_ttl).error();
-  if (auto checked = check_text("instance", lease.instance); !checked) return std::move(checked).error();
-  const sql::LoaderExtend statement{.lease_id = lease.id, .instance = lease.instance, .ttl = *new_ttl};
-  const auto deadline = impl_->deadline();
-  BootTime before_sending;
-  auto answer = lease::ask_again(deadline, [&] {
-    before_sending = BootClock::now();
-    return storage::query_one(*impl_->backend, statement, deadline);
-  });
-  if (!answer) return std::move(answer).error();
-  if (!answer->outcome.done()) {
-    return lease::shared_lease_refusal(chunk::loaders_lease, answer->outcome, answer->why);
-  }
+Result<SharedLease> Chunks::extend(const SharedLease& lease, std::optional<Duration> ttl) const {
+  auto call = impl_->new_call();
+  const auto rows = lease::extend_shared_lease<sql::LoaderExtend>(call, chunk::loaders_lease, lease, ttl);
+  if (!rows) return rows.error();
   auto extended = lease;
-  lease::note_extension(extended, *answer, before_sending);
+  lease::note_extension(extended, rows->front(), call.before_sending());
   return extended;
 }
 
 Result<void> Chunks::close(const SharedLease& lease) const {
-  const sql::LoaderClose statement{.lease_id = lease.id, .instance = lease.instance, .reason = "closed"};
-  return lease::close_shared_lease(*impl_->backend, statement, chunk::loaders_lease, impl_->deadline());
+  return lease::close_shared_lease<sql::LoaderClose>(impl_->new_call(), chunk::loaders_lease, lease);
 }
 
 }  // namespace leasehold

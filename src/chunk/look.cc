@@ -59,7 +59,7 @@ Result<std::vector<ChunkInfo>> Chunks::list(std::string_view set, const ChunkFil
 Result<ChunkSetInfo> Chunks::progress(std::string_view set) const {
   if (auto checked = check_name("set name", set); !checked) return std::move(checked).error();
   const sql::ChunkSetList statement{.set_name = set};
-  auto sets = storage::query_list(*impl_->backend, statement, impl_->deadline(), chunk::set_info_from);
+  auto sets = impl_->new_call().list(statement, chunk::set_info_from);
   if (!sets) return std::move(sets).error();
   if (sets->empty()) return chunk::no_such_set(set);
   return std::move(sets->front());
@@ -67,7 +67,7 @@ Result<ChunkSetInfo> Chunks::progress(std::string_view set) const {
 
 Result<std::vector<ChunkSetInfo>> Chunks::sets() const {
   const sql::ChunkSetList statement{.set_name = std::nullopt};
-  return storage::query_list(*impl_->backend, statement, impl_->deadline(), chunk::set_info_from);
+  return impl_->new_call().list(statement, chunk::set_info_from);
 }
 
 }  // namespace leasehold

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "chunk/chunks.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "model/bounds.h"
 #include "model/words.h"
 #include "storage/query.h"
@@ -41,7 +41,7 @@ Result<ChunkState> Chunks::skip(std::string_view set, std::string_view key, std:
   if (auto checked = check_chunk(set, key); !checked) return std::move(checked).error();
   if (auto checked = check_text("reason", reason); !checked) return std::move(checked).error();
   const sql::ChunkSkip statement{.set_name = set, .key = key, .reason = reason};
-  auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
+  auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return ChunkState::skipped;
   switch (answer->outcome.refusal()) {
@@ -58,7 +58,7 @@ Result<ChunkResetOutcome> Chunks::reset(std::string_view set, const ChunkReset& 
   const std::vector<std::string_view> keys(reset.keys.begin(), reset.keys.end());
   std::span<const std::string_view> keys_left(keys);
   std::string after_key;
-  ChunkResetOutcome total;
+  ChunkResetOutcome total{.set = std::string(set)};
   for (;;) {
     const auto some = keys_left.first(std::min(keys_left.size(), chunk::reset_batch));
     keys_left = keys_left.subspan(some.size());
@@ -67,7 +67,7 @@ Result<ChunkResetOutcome> Chunks::reset(std::string_view set, const ChunkReset& 
     statement.from_start = reset.from_start;
     statement.after_key = after_key;
     statement.batch = std::int64_t{chunk::reset_batch};
-    auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
+    auto answer = impl_->new_call().ask(statement);
     if (!answer) return std::move(answer).error();
     if (!answer->outcome.done()) return chunk::set_refusal(answer->outcome, set);
     total.reset += answer->reset;
@@ -82,9 +82,7 @@ Result<JobState> Chunks::tie_job(std::string_view set, JobId job, std::optional<
   if (auto checked = check_name("set name", set); !checked) return std::move(checked).error();
   sql::ChunkTieJob statement{.set_name = set, .job_id = job};
   if (token) statement.token = token->value;
-  const auto deadline = impl_->deadline();
-  auto answer =
-      lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call().ask_until_free(statement);
   if (!answer) return std::move(answer).error();
   if (!answer->outcome.done()) return chunk::tie_refusal(*answer, set, job);
   const auto state = from_word<JobState>(answer->state.value_or(""));
@@ -95,9 +93,9 @@ Result<JobState> Chunks::tie_job(std::string_view set, JobId job, std::optional<
 Result<std::int64_t> Chunks::remove(std::string_view set) const {
   if (auto checked = check_name("set name", set); !checked) return std::move(checked).error();
   const sql::ChunkSetRemove statement{.set_name = set, .batch = defaults::sweep_batch};
-  auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
+  auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
-  lease::sweep<sql::ChunkSweep>(*impl_->backend, impl_->call_timeout);
+  lease::sweep<sql::ChunkSweep>(*impl_);
   if (answer->outcome.done()) return answer->chunks;
   if (answer->outcome.refusal() != Errc::held) return chunk::set_refusal(answer->outcome, set);
   return Error{.code = Errc::held,

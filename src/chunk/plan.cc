@@ -6,7 +6,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "chunk/chunks.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "leasehold/chunk.h"
 #include "model/bounds.h"
 #include "model/words.h"
@@ -79,7 +79,7 @@ class Planning {
   }
   template <typename Step>
   Result<void> again_if_busy(Step&& step) {
-    return lease::ask_until_free(deadline(), step);
+    return lease::StoreCall(backend_, deadline()).repeat(lease::IfLost::give_up, step);
   }
 
   Result<void> begin_in_transaction() {
@@ -182,7 +182,7 @@ class Planning {
   std::int64_t left_in_sweep_ = 0;
   bool swept_ = false;
   bool ended_ = false;
-  PlanOutcome outcome_{};
+  PlanOutcome outcome_{.set = std::string(set_)};
 };
 
 Result<Planning> begin_plan(Planning planning) {
@@ -198,7 +198,7 @@ Result<PlanOutcome> Chunks::plan(std::string_view set, std::span<const PlannedCh
   if (auto checked = check_plan(set, chunks, options); !checked) return std::move(checked).error();
   const chunk::Planning fresh(*impl_->backend, impl_->call_timeout, set, chunks, options);
   // Not repeated where the answer was lost: planning again does no harm, but would tell that nothing has changed.
-  auto begun = lease::ask_until_free(impl_->deadline(), [&] { return chunk::begin_plan(fresh); });
+  auto begun = impl_->new_call().repeat(lease::IfLost::give_up, [&] { return chunk::begin_plan(fresh); });
   if (!begun) return std::move(begun).error();
   return begun->go_on();
 }
@@ -212,7 +212,7 @@ Result<void> Chunks::configure(std::string_view set, const ChunkSetSettings& set
                                       .backoff_base = settings.backoff_base,
                                       .backoff_most = settings.backoff_most,
                                       .default_ttl = settings.default_ttl};
-  auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
+  auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
   if (!answer->outcome.done()) return chunk::set_refusal(answer->outcome, set);
   return {};

@@ -86,13 +86,27 @@ CLI::Option* add_holder(CLI::App& command, std::string& holder) {
       ->type_name("NAME");
 }
 
-CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration& value, const std::string& help) {
+namespace {
+
+template <typename T>
+CLI::Option* add_duration_to(CLI::App& command, const std::string& names, T& value, const std::string& help) {
   const auto take = [&value, names](const std::string& text) {
     auto parsed = parse_duration(text);
     if (!parsed) throw CLI::ValidationError(names, parsed.error().message);
     value = *parsed;
   };
   return command.add_option_function<std::string>(names, take, help)->type_name("DURATION");
+}
+
+}  // namespace
+
+CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration& value, const std::string& help) {
+  return add_duration_to(command, names, value, help);
+}
+
+CLI::Option* add_duration(CLI::App& command, const std::string& names, std::optional<Duration>& value,
+                          const std::string& help) {
+  return add_duration_to(command, names, value, help);
 }
 
 CLI::Option* add_name(CLI::App& command, const std::string& argument, std::string& name, const std::string& what) {

@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ std::string not_empty(const std::string& value);
 
 /// Options that several commands share. The referenced variable must live as long as the tree.
 CLI::Option* add_duration(CLI::App& command, const std::string& names, Duration& value, const std::string& help);
+CLI::Option* add_duration(CLI::App& command, const std::string& names, std::optional<Duration>& value,
+                          const std::string& help);
 /// A required name. `what` is for the help: "The lock".
 CLI::Option* add_name(CLI::App& command, const std::string& argument, std::string& name, const std::string& what);
 CLI::Option* add_lock_name(CLI::App& command, std::string& name);

@@ -67,16 +67,16 @@ class StopSignals {
 
 // Being told to stop while standing in line for a lock: the place is given up, and who stands behind moves on at once.
 //
-//   LineSignals signals(options);
-//   auto grant = locks.acquire("deploy", options);
+//   LineSignals signals(options.wait, call);
+//   auto grant = locks.acquire("deploy", options, call);
 //   if (signals.first() != 0) return exit_code_after(signals.first());
 
 /// Takes the signals that stop this process while it waits; whoever does not wait dies of them, as always.
 class LineSignals {
  public:
-  explicit LineSignals(AcquireOptions& options) {
-    if (options.wait <= Duration(0)) return;
-    options.stop = stop_.get_token();
+  LineSignals(Duration wait, Call& call) {
+    if (wait <= Duration(0)) return;
+    call.stop = stop_.get_token();
     pthread_sigmask(SIG_SETMASK, nullptr, &mask_before_);
     signals_.emplace(stop_);
   }

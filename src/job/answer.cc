@@ -71,12 +71,12 @@ Error claim_refusal(const sql::JobClaimed& answer, std::string_view queue) {
   }
 }
 
-Result<Settled> settled_from(const sql::JobSettled& answer) {
+Result<JobSettled> settled_from(const sql::JobSettled& answer) {
   const auto what = describe(answer.job_id);
   if (answer.outcome.done()) {
     const auto state = from_word<JobState>(answer.state.value_or(""));
     if (!state) return odd_answer(what, answer.state.value_or(""));
-    return Settled{.state = *state, .due_at = answer.due_at, .replayed = answer.replayed};
+    return JobSettled{.id = answer.job_id, .state = *state, .due_at = answer.due_at, .replayed = answer.replayed};
   }
   return settle_refusal(answer, answer.job_id);
 }

@@ -6,7 +6,7 @@
 
 #include "base/digest.h"
 #include "job/jobs.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "lease/patience.h"
 #include "model/bounds.h"
 #include "model/errors.h"
@@ -48,7 +48,7 @@ void Positions::refused(std::string_view queue) {
 namespace {
 
 sql::JobClaim statement_for(const Request& request, const std::optional<Position>& position) {
-  sql::JobClaim claim{.queue = request.queue, .most = request.most, .ttl = request.ttl};
+  sql::JobClaim claim{.queue = request.queue, .most = request.max, .ttl = request.ttl};
   claim.request_id = request.request_id;
   claim.attach = request.attach;
   if (position) {
@@ -62,64 +62,65 @@ sql::JobClaim statement_for(const Request& request, const std::optional<Position
 }
 
 /// One job comes by itself, many come in lists.
-void put_into_lists(sql::JobClaimed& lot) {
-  if (!lot.job_ids.empty() || !lot.job_id) return;
-  lot.job_ids = {*lot.job_id};
-  lot.payloads = {std::move(lot.payload).value_or("")};
-  lot.priorities = {lot.priority.value_or(0)};
-  lot.attempts = {lot.attempt.value_or(1)};
-  lot.created_ats = {lot.created_at.value_or(Timestamp{})};
-  if (!lot.schedule || !lot.occurrence) return;
-  lot.scheduled_ids = {*lot.job_id};
-  lot.schedules = {std::move(*lot.schedule)};
-  lot.occurrences = {*lot.occurrence};
+void put_into_lists(sql::JobClaimed& answer) {
+  if (!answer.job_ids.empty() || !answer.job_id) return;
+  answer.job_ids = {*answer.job_id};
+  answer.payloads = {std::move(answer.payload).value_or("")};
+  answer.priorities = {answer.priority.value_or(0)};
+  answer.attempts = {answer.attempt.value_or(1)};
+  answer.created_ats = {answer.created_at.value_or(Timestamp{})};
+  if (!answer.schedule || !answer.occurrence) return;
+  answer.scheduled_ids = {*answer.job_id};
+  answer.schedules = {std::move(*answer.schedule)};
+  answer.occurrences = {*answer.occurrence};
 }
 
-bool lists_fit(const sql::JobClaimed& lot) {
-  const auto size = lot.job_ids.size();
-  return size > 0 && lot.payloads.size() == size && lot.priorities.size() == size && lot.attempts.size() == size &&
-         lot.created_ats.size() == size && lot.schedules.size() == lot.scheduled_ids.size() &&
-         lot.occurrences.size() == lot.scheduled_ids.size();
+bool lists_fit(const sql::JobClaimed& answer) {
+  const auto size = answer.job_ids.size();
+  return size > 0 && answer.payloads.size() == size && answer.priorities.size() == size &&
+         answer.attempts.size() == size && answer.created_ats.size() == size &&
+         answer.schedules.size() == answer.scheduled_ids.size() &&
+         answer.occurrences.size() == answer.scheduled_ids.size();
 }
 
 /// Those that a schedule has enqueued stand in lists of their own, in the order of the jobs: most claims have none.
-void put_origins(sql::JobClaimed& lot, std::vector<Job>& jobs) {
+void put_origins(sql::JobClaimed& answer, std::vector<Job>& jobs) {
   auto job = jobs.begin();
-  for (std::size_t i = 0; i < lot.scheduled_ids.size(); ++i) {
-    job = std::find_if(job, jobs.end(), [&](const Job& one) { return one.id == lot.scheduled_ids[i]; });
+  for (std::size_t i = 0; i < answer.scheduled_ids.size(); ++i) {
+    job = std::find_if(job, jobs.end(), [&](const Job& one) { return one.id == answer.scheduled_ids[i]; });
     if (job == jobs.end()) return;
-    job->schedule = std::move(lot.schedules[i]);
-    job->occurrence = lot.occurrences[i];
+    job->schedule = std::move(answer.schedules[i]);
+    job->occurrence = answer.occurrences[i];
   }
 }
 
-std::vector<Job> jobs_from(sql::JobClaimed& lot, const std::string& queue) {
+std::vector<Job> jobs_from(sql::JobClaimed& answer, const std::string& queue) {
   std::vector<Job> jobs;
-  jobs.reserve(lot.job_ids.size());
-  for (std::size_t i = 0; i < lot.job_ids.size(); ++i) {
-    jobs.push_back({.id = lot.job_ids[i],
-                    .token = {lot.token.value_or(0)},
+  jobs.reserve(answer.job_ids.size());
+  for (std::size_t i = 0; i < answer.job_ids.size(); ++i) {
+    jobs.push_back({.id = answer.job_ids[i],
+                    .token = {answer.token.value_or(0)},
                     .queue = queue,
-                    .payload = std::move(lot.payloads[i]),
-                    .priority = static_cast<int>(lot.priorities[i]),
-                    .attempt = static_cast<int>(lot.attempts[i]),
-                    .created_at = lot.created_ats[i]});
+                    .payload = std::move(answer.payloads[i]),
+                    .priority = static_cast<int>(answer.priorities[i]),
+                    .attempt = static_cast<int>(answer.attempts[i]),
+                    .created_at = answer.created_ats[i]});
   }
-  put_origins(lot, jobs);
+  put_origins(answer, jobs);
   return jobs;
 }
 
-JobGrant grant_from(sql::JobClaimed& lot, const Request& request, BootTime before_sending) {
+JobGrant grant_from(sql::JobClaimed& answer, const Request& request, BootTime before_sending) {
   JobGrant grant;
-  grant.token = {lot.token.value_or(0)};
-  grant.lease_id = lot.lease_id.value_or(0);
+  grant.token = {answer.token.value_or(0)};
+  grant.lease_id = answer.lease_id.value_or(0);
   grant.holder = request.holder;
-  grant.ttl = lot.ttl.value_or(Duration{});
-  grant.expires_at = lot.expires_at.value_or(Timestamp{});
-  grant.trusted_until = trusted_until(before_sending, grant.ttl, grant.expires_at - lot.store_now);
-  grant.alone = lot.alone;
-  grant.replayed = lot.replayed;
-  grant.jobs = jobs_from(lot, request.queue);
+  grant.ttl = answer.ttl.value_or(Duration{});
+  grant.expires_at = answer.expires_at.value_or(Timestamp{});
+  grant.trusted_until = trusted_until(before_sending, grant.ttl, grant.expires_at - answer.store_now);
+  grant.alone = answer.alone;
+  grant.replayed = answer.replayed;
+  grant.jobs = jobs_from(answer, request.queue);
   return grant;
 }
 
@@ -135,27 +136,23 @@ const sql::JobClaim& PendingClaim::statement() {
   return claim_;
 }
 
-Result<JobGrant> PendingClaim::grant_from(Result<sql::JobClaimed> lot) {
-  if (!lot) return std::move(lot).error();
-  if (!lot->outcome.done()) {
+Result<JobGrant> PendingClaim::grant_from(Result<sql::JobClaimed> answer) {
+  if (!answer) return std::move(answer).error();
+  if (!answer->outcome.done()) {
     positions_.refused(request_.queue);
-    return claim_refusal(*lot, request_.queue);
+    return claim_refusal(*answer, request_.queue);
   }
-  put_into_lists(*lot);
-  if (!lists_fit(*lot)) return odd_answer(describe(request_.queue), lot->outcome.word());
-  positions_.granted(request_.queue, {lot->priorities.back(), lot->job_ids.back()}, before_sending_);
-  return job::grant_from(*lot, request_, before_sending_);
+  put_into_lists(*answer);
+  if (!lists_fit(*answer)) return odd_answer(describe(request_.queue), answer->outcome.word());
+  positions_.granted(request_.queue, {answer->priorities.back(), answer->job_ids.back()}, before_sending_);
+  return job::grant_from(*answer, request_, before_sending_);
 }
 
 /// What is attached has no request id of its own: if the answer is lost, asking again would take further jobs, and
 /// those of the first answer stay under the lease until it ends.
-Result<JobGrant> PendingClaim::ask(storage::Backend& backend, BootTime deadline,
-                                   std::optional<Result<sql::JobClaimed>> first) {
-  const auto once = [&] {
-    return first ? *std::exchange(first, std::nullopt) : storage::query_one(backend, statement(), deadline);
-  };
-  return grant_from(
-      lease::ask_with(request_.attach ? lease::IfLost::give_up : lease::IfLost::ask_again, deadline, once));
+Result<JobGrant> PendingClaim::ask(lease::StoreCall call, std::optional<Result<sql::JobClaimed>> first) {
+  const auto once = [&] { return first ? *std::exchange(first, std::nullopt) : call.ask(statement()); };
+  return grant_from(call.repeat(request_.attach ? lease::IfLost::give_up : lease::IfLost::ask_again, once));
 }
 
 }  // namespace job
@@ -164,18 +161,13 @@ Result<JobGrant> PendingClaim::ask(storage::Backend& backend, BootTime deadline,
 namespace job {
 namespace {
 
-Result<void> check_attached(const SharedLease& lease) { return check_text("instance", lease.instance); }
-
-Result<void> check_claim(const Request& request, const ClaimOptions& options) {
+Result<void> check_claim(const Request& request, const JobClaimOptions& options, const Call& call) {
   if (auto checked = check_name("queue name", request.queue); !checked) return checked;
-  if (auto checked = check_most(request.most); !checked) return checked;
-  if (auto checked = check_holder(request.holder); !checked) return checked;
+  if (auto checked = check_max(request.max); !checked) return checked;
+  if (auto checked = check_claim_call(call); !checked) return checked;
   if (auto checked = check_name("request id", request.request_id); !checked) return checked;
   if (auto checked = check_wait(options.wait); !checked) return checked;
-  if (options.attach) {
-    if (auto checked = check_attached(*options.attach); !checked) return checked;
-  }
-  return request.ttl ? check_ttl(*request.ttl) : Result<void>();
+  return check_new_ttl(request.ttl);
 }
 
 /// Somebody who died on this host may hold what this claim wants. No death ends a pause or lets a rate's next turn come
@@ -186,61 +178,60 @@ bool may_be_with_the_dead(const Error& refusal) {
 
 }  // namespace
 
-Result<Request> request_from(std::string_view queue, const ClaimOptions& options) {
+Result<Request> request_from(std::string_view queue, const JobClaimOptions& options, const Call& call) {
   Request request{.queue = std::string(queue),
-                  .most = options.most,
-                  .ttl = std::nullopt,
-                  .holder = options.holder ? *options.holder : Holder::self(),
-                  .request_id = options.request_id.empty() || options.attach ? random_request_id() : options.request_id,
+                  .max = options.max,
+                  .ttl = options.ttl,
+                  .holder = lease::holder_of(call),
+                  .request_id = options.request_id.empty() || call.lease ? random_request_id() : options.request_id,
                   .attach = std::nullopt};
-  if (options.ttl != Duration(0)) request.ttl = options.ttl;
-  if (options.attach) {
-    request.attach = options.attach->id;
+  if (call.lease) {
+    request.attach = call.lease->id;
     // A job that has to be claimed alone gets a lease of its own, like the one it was to be attached to.
-    request.holder.instance = options.attach->instance;
-    request.ttl = options.attach->ttl;
+    request.holder.instance = call.lease->instance;
+    request.ttl = call.lease->ttl;
   }
-  if (auto checked = check_claim(request, options); !checked) return std::move(checked).error();
+  if (auto checked = check_claim(request, options, call); !checked) return std::move(checked).error();
   return request;
 }
 
 }  // namespace job
 
-Result<JobGrant> Jobs::Impl::claim(const job::Request& request, const ClaimOptions& options,
+Result<JobGrant> Jobs::Impl::claim(const job::Request& request, Duration wait, const Call& call,
                                    std::optional<Result<JobGrant>> first) const {
   const auto once = [&] {
-    return first ? *std::exchange(first, std::nullopt)
-                 : job::PendingClaim(request, *positions).ask(*backend, deadline());
+    return first ? *std::exchange(first, std::nullopt) : job::PendingClaim(request, *positions).ask(new_call(call));
   };
   const auto past_the_dead = [&] {
     return lease::ask_past_the_dead(*backend, *reaper, call_timeout, once, job::may_be_with_the_dead);
   };
-  if (options.wait == Duration(0)) return past_the_dead();
+  if (wait == Duration(0)) return past_the_dead();
   const lease::Patience patience{
-      .topic = "queue:" + request.queue, .until = BootClock::now() + bounded_wait(options.wait), .stop = options.stop};
+      .topic = "queue:" + request.queue, .until = BootClock::now() + bounded_wait(wait), .stop = call.stop};
   return lease::ask_patiently(*backend, *awaited, call_timeout, patience, past_the_dead,
                               [](const Error& refusal) { return may_wait(refusal.code); });
 }
 
-Result<JobGrant> Jobs::claim(std::string_view queue, const ClaimOptions& options) const {
-  auto request = job::request_from(queue, options);
+Result<JobGrant> Jobs::claim(std::string_view queue, const JobClaimOptions& options, const Call& call) const {
+  auto request = job::request_from(queue, options, call);
   if (!request) return std::move(request).error();
-  return impl_->claim(*request, options);
+  return impl_->claim(*request, options.wait, call);
 }
 
 // Jobs::settle_and_claim: two acts that travel together.
-NextJob Jobs::settle_and_claim(JobId id, Token token, const Verdict& verdict, std::string_view queue,
-                               const ClaimOptions& options) const {
-  const job::VerdictStatement statement(id, token, verdict);
-  if (auto checked = statement.check(); !checked) return {checked.error(), checked.error()};
-  auto request = job::request_from(queue, options);
+NextJob Jobs::settle_and_claim(const Settlement& settlement, std::string_view queue, const JobClaimOptions& options,
+                               const Call& call) const {
+  if (auto checked = check_verdict(settlement.verdict); !checked) return {checked.error(), checked.error()};
+  auto request = job::request_from(queue, options, call);
   if (!request) return {request.error(), request.error()};
+  const job::VerdictStatement statement(settlement);
   job::PendingClaim pending(*request, *impl_->positions);
-  auto [settled, lot] = storage::query_both(*impl_->backend, statement.get(), pending.statement(), impl_->deadline());
-  // The verdict first: if it has to be said again, that may free the place for the claim.
-  auto told = impl_->settle(statement, std::move(settled));
-  auto asked = pending.ask(*impl_->backend, impl_->deadline(), std::move(lot));
-  return {std::move(told), impl_->claim(*request, options, std::move(asked))};
+  auto [settled, claimed] =
+      storage::query_both(*impl_->backend, statement.get(), pending.statement(), impl_->deadline(call));
+  // The verdict first: if it has to be given again, that may free the place for the claim.
+  auto settled_now = impl_->settle(statement, std::move(settled));
+  auto granted = pending.ask(impl_->new_call(call), std::move(claimed));
+  return {std::move(settled_now), impl_->claim(*request, options.wait, call, std::move(granted))};
 }
 
 }  // namespace leasehold

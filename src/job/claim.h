@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
+#include "lease/call.h"
 #include "leasehold/job.h"
 #include "leasehold/time.h"
-#include "storage/backend.h"
 #include "storage/statements.h"
 
 namespace leasehold::job {
@@ -52,10 +52,10 @@ class Positions {
 
 // One try at a queue's jobs.
 
-/// All that the store needs to know of somebody who wants jobs.
+/// All that the store needs to know of a claim.
 struct Request {
   std::string queue;
-  int most = 1;
+  int max = 1;
   std::optional<Duration> ttl;
   Holder holder;
   std::string request_id;
@@ -70,11 +70,10 @@ class PendingClaim {
   /// To be taken just before it is sent: the holder trusts the lease from then on.
   [[nodiscard]] const sql::JobClaim& statement();
   /// Asks, and repeats only where the answer got lost on the way, or the store was busy. `first`: was asked already.
-  [[nodiscard]] Result<JobGrant> ask(storage::Backend& backend, BootTime deadline,
-                                     std::optional<Result<sql::JobClaimed>> first = {});
+  [[nodiscard]] Result<JobGrant> ask(lease::StoreCall call, std::optional<Result<sql::JobClaimed>> first = {});
 
  private:
-  [[nodiscard]] Result<JobGrant> grant_from(Result<sql::JobClaimed> lot);
+  [[nodiscard]] Result<JobGrant> grant_from(Result<sql::JobClaimed> answer);
 
   const Request& request_;
   Positions& positions_;
@@ -83,6 +82,6 @@ class PendingClaim {
 };
 
 /// `invalid_argument` where it cannot be asked for.
-Result<Request> request_from(std::string_view queue, const ClaimOptions& options);
+Result<Request> request_from(std::string_view queue, const JobClaimOptions& options, const Call& call);
 
 }  // namespace leasehold::job

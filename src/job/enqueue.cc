@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "job/jobs.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "model/bounds.h"
 #include "model/words.h"
 #include "storage/query.h"
@@ -194,11 +194,11 @@ Result<std::vector<Enqueued>> Jobs::enqueue(std::string_view queue, std::span<co
   if (auto checked = job::check_enqueue(queue, jobs); !checked) return std::move(checked).error();
   if (jobs.empty()) return std::vector<Enqueued>{};
   const bool one_statement = job::length_of_run(jobs) == jobs.size();
-  const auto deadline = impl_->deadline();
+  auto call = impl_->new_call();
   // Not repeated where the answer was lost: it would be another job.
-  return lease::ask_until_free(deadline, [&] {
-    return one_statement ? job::put_at_once(*impl_->backend, queue, jobs, deadline)
-                         : job::put_in_transaction(*impl_->backend, queue, jobs, deadline);
+  return call.repeat(lease::IfLost::give_up, [&] {
+    return one_statement ? job::put_at_once(call.backend(), queue, jobs, call.deadline())
+                         : job::put_in_transaction(call.backend(), queue, jobs, call.deadline());
   });
 }
 

@@ -10,13 +10,13 @@
 
 #include "job/claim.h"
 #include "lease/answer.h"
+#include "lease/call.h"
 #include "lease/patience.h"
 #include "lease/reap.h"
 #include "lease/recall.h"
 #include "leasehold/job.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
-#include "storage/backend.h"
 #include "storage/statements.h"
 
 namespace leasehold {
@@ -47,7 +47,7 @@ Error settle_refusal(const Row& answer, JobId id) {
   }
 }
 
-Result<Settled> settled_from(const sql::JobSettled& answer);
+Result<JobSettled> settled_from(const sql::JobSettled& answer);
 
 }  // namespace job
 
@@ -75,22 +75,16 @@ Result<Enqueued> enqueued_from(const sql::JobEnqueue::Row& row);
 
 }  // namespace job
 
-// What is said of a job, as the store's statement.
+// A verdict as the store's statement.
 namespace job {
 
-/// Refers to the result it was made of.
+/// Borrows the verdict's result.
 class VerdictStatement {
  public:
-  VerdictStatement(JobId id, Token token, const Verdict& verdict)
-      : VerdictStatement(id, token, verdict.kind, verdict.text, verdict.retryable, verdict.delay) {}
-  /// `text`: the result or the error.
-  VerdictStatement(JobId id, Token token, Verdict::Kind kind, std::string_view text = {}, bool retryable = true,
-                   std::optional<Duration> delay = {});
+  explicit VerdictStatement(const Settlement& settlement);
   VerdictStatement(const VerdictStatement&) = delete;
   VerdictStatement& operator=(const VerdictStatement&) = delete;
 
-  /// Whether it may be said at all.
-  [[nodiscard]] Result<void> check() const;
   [[nodiscard]] const sql::JobSettle& get() const { return statement_; }
 
  private:
@@ -101,9 +95,7 @@ class VerdictStatement {
 }  // namespace job
 
 // What Jobs and Queues hold.
-struct Jobs::Impl {
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
+struct Jobs::Impl : lease::StoreAccess {
   /// Shared by all handles of a store.
   std::shared_ptr<lease::Reaper> reaper;
   std::shared_ptr<lease::Awaited> awaited;
@@ -112,22 +104,14 @@ struct Jobs::Impl {
   std::shared_ptr<job::Positions> positions = std::make_shared<job::Positions>();
 
   /// One try, and another where a dead process of this host stood in the way; with a time to wait, until something was
-  /// granted, the time to wait is over or somebody stops it; then the last refusal. `first`: was
-  /// asked already.
-  [[nodiscard]] Result<JobGrant> claim(const job::Request& request, const ClaimOptions& options,
+  /// granted, the time to wait is over or `call.stop` came; then the last refusal. `first`: was asked already.
+  [[nodiscard]] Result<JobGrant> claim(const job::Request& request, Duration wait, const Call& call,
                                        std::optional<Result<JobGrant>> first = {}) const;
-  /// `first`: was said already.
-  [[nodiscard]] Result<Settled> settle(const job::VerdictStatement& statement,
-                                       std::optional<Result<sql::JobSettled>> first = {}) const;
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
+  /// `first`: was sent already.
+  [[nodiscard]] Result<JobSettled> settle(const job::VerdictStatement& statement,
+                                          std::optional<Result<sql::JobSettled>> first = {}) const;
 };
 
-struct Queues::Impl {
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
-};
+struct Queues::Impl : lease::StoreAccess {};
 
 }  // namespace leasehold

@@ -55,21 +55,21 @@ bool is_final(JobState state) {
 }  // namespace job
 
 Result<JobInfo> Jobs::show(JobId id) const {
-  auto jobs = storage::query_list(*impl_->backend, sql::JobShow{.job_id = id}, impl_->deadline(), job::job_info_from);
+  auto jobs = impl_->new_call().list(sql::JobShow{.job_id = id}, job::job_info_from);
   if (!jobs) return std::move(jobs).error();
   if (jobs->empty()) return job::no_such_job(id);
   return std::move(jobs->front());
 }
 
 Result<std::string> Jobs::payload(JobId id) const {
-  auto bodies = storage::query(*impl_->backend, sql::JobBody{.job_id = id}, impl_->deadline());
+  auto bodies = impl_->new_call().ask_rows(sql::JobBody{.job_id = id});
   if (!bodies) return std::move(bodies).error();
   if (bodies->empty()) return job::no_such_job(id);
   return std::move(bodies->front().payload);
 }
 
 Result<std::string> Jobs::result(JobId id) const {
-  auto bodies = storage::query(*impl_->backend, sql::JobBody{.job_id = id}, impl_->deadline());
+  auto bodies = impl_->new_call().ask_rows(sql::JobBody{.job_id = id});
   if (!bodies) return std::move(bodies).error();
   if (bodies->empty()) return job::no_such_job(id);
   auto& result = bodies->front().result;
@@ -78,8 +78,7 @@ Result<std::string> Jobs::result(JobId id) const {
 }
 
 Result<std::vector<JobAttempt>> Jobs::attempts(JobId id) const {
-  auto attempts =
-      storage::query_list(*impl_->backend, sql::JobAttempts{.job_id = id}, impl_->deadline(), job::attempt_from);
+  auto attempts = impl_->new_call().list(sql::JobAttempts{.job_id = id}, job::attempt_from);
   if (!attempts || !attempts->empty()) return attempts;
   // Never claimed, or never there?
   if (auto job = show(id); !job) return std::move(job).error();
@@ -95,34 +94,35 @@ Result<std::vector<JobInfo>> Jobs::list(const JobFilter& filter) const {
   statement.tag = job::unless_empty(filter.tag);
   if (filter.before_id > 0) statement.before_id = filter.before_id;
   statement.most = filter.limit;
-  return storage::query_list(*impl_->backend, statement, impl_->deadline(), job::job_info_from);
+  return impl_->new_call().list(statement, job::job_info_from);
 }
 
 Result<std::vector<JobError>> Jobs::errors(std::string_view queue, int limit) const {
   if (auto checked = check_text("queue name", queue); !checked) return std::move(checked).error();
   if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
   const sql::JobErrors statement{.queue = job::unless_empty(queue), .most = limit};
-  return storage::query_list(*impl_->backend, statement, impl_->deadline(), job::error_from);
+  return impl_->new_call().list(statement, job::error_from);
 }
 
-Result<JobInfo> Jobs::wait(JobId id, Duration timeout, std::stop_token stop) const {
-  if (auto checked = check_wait(timeout); !checked) return std::move(checked).error();
-  const auto until = BootClock::now() + bounded_wait(timeout);
+Result<JobInfo> Jobs::wait(JobId id, Duration wait, const Call& call) const {
+  if (auto checked = check_wait(wait); !checked) return std::move(checked).error();
+  if (auto checked = check_call(call); !checked) return std::move(checked).error();
+  const auto until = BootClock::now() + bounded_wait(wait);
   const auto topic = "job:" + std::to_string(id);
   const auto watch = impl_->backend->watch(topic);
-  const std::stop_callback on_stop(stop, [&watch] { watch->wake(); });
+  const std::stop_callback on_stop(call.stop, [&watch] { watch->wake(); });
   for (;;) {
     const bool awaited_already = impl_->awaited->known(topic, BootClock::now());
     auto job = show(id);
     if (!job || job::is_final(job->state)) return job;
-    if (stop.stop_requested() || BootClock::now() >= until) {
+    if (call.stop.stop_requested() || BootClock::now() >= until) {
       return Error{.code = Errc::busy,
                    .message = job::describe(id) + " is still " + to_string(job->state) + ", and the waiting is over"};
     }
     if (awaited_already) {
       watch->wait(std::min(until, BootClock::now() + job::look_again));
     } else {
-      impl_->awaited->tell_store(*impl_->backend, topic, impl_->deadline());
+      impl_->awaited->tell_store(*impl_->backend, topic, impl_->deadline(call));
     }
   }
 }

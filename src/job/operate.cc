@@ -51,7 +51,7 @@ Result<JobState> Jobs::cancel(JobId id, std::string_view reason) const {
   if (auto checked = check_text("reason", reason); !checked) return std::move(checked).error();
   sql::JobCancel statement{.job_id = id};
   if (!reason.empty()) statement.reason = reason;
-  auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
+  auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.is("cancelled")) return JobState::cancelled;
   if (answer->outcome.is("requested")) return JobState::running;
@@ -62,7 +62,7 @@ Result<JobState> Jobs::cancel(JobId id, std::string_view reason) const {
 }
 
 Result<JobState> Jobs::retry(JobId id) const {
-  auto answer = storage::query_one(*impl_->backend, sql::JobRetry{.job_id = id}, impl_->deadline());
+  auto answer = impl_->new_call().ask(sql::JobRetry{.job_id = id});
   if (!answer) return std::move(answer).error();
   if (answer->outcome.is("retried") || answer->outcome.is("available")) return JobState::available;
   if (answer->outcome.is("waits")) return JobState::blocked;
@@ -76,7 +76,7 @@ Result<std::int64_t> Jobs::redrive(std::string_view queue) const {
   if (!queue.empty()) statement.queue = queue;
   std::int64_t total = 0;
   for (;;) {
-    auto batch = storage::query_one(*impl_->backend, statement, impl_->deadline());
+    auto batch = impl_->new_call().ask(statement);
     if (!batch) return std::move(batch).error();
     total += batch->redriven;
     // Fewer than asked for is not the end: of several with one dedupe key, one goes at a time.
@@ -85,7 +85,7 @@ Result<std::int64_t> Jobs::redrive(std::string_view queue) const {
 }
 
 Result<void> Jobs::remove(JobId id) const {
-  auto answer = storage::query_one(*impl_->backend, sql::JobDelete{.job_id = id}, impl_->deadline());
+  auto answer = impl_->new_call().ask(sql::JobDelete{.job_id = id});
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   if (answer->outcome.refusal() == Errc::not_found) return job::no_such_job(id);
@@ -155,7 +155,7 @@ Result<std::int64_t> Queues::purge(std::string_view name) const {
   const sql::QueuePurge statement{.name = name, .most = job::purge_batch};
   std::int64_t total = 0;
   for (;;) {
-    auto batch = storage::query_one(*impl_->backend, statement, impl_->deadline());
+    auto batch = impl_->new_call().ask(statement);
     if (!batch) return std::move(batch).error();
     total += batch->purged;
     if (batch->purged < job::purge_batch) return total;

@@ -1,57 +1,24 @@
+// The verdicts: complete, fail, release, snooze; one by one, or many in one commit.
+#include <algorithm>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
 #include "job/jobs.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "model/bounds.h"
+#include "model/words.h"
 #include "storage/query.h"
 
 namespace leasehold {
-
-namespace job {
-namespace {
-
-std::string_view word_for(Verdict::Kind kind) {
-  switch (kind) {
-    case Verdict::Kind::complete: return "complete";
-    case Verdict::Kind::fail: return "fail";
-    case Verdict::Kind::release: return "release";
-    case Verdict::Kind::snooze: return "snooze";
-  }
-  return "unknown";
-}
-
-}  // namespace
-
-VerdictStatement::VerdictStatement(JobId id, Token token, Verdict::Kind kind, std::string_view text, bool retryable,
-                                   std::optional<Duration> delay)
-    : statement_{.job_id = id, .token = token.value, .verdict = word_for(kind)} {
-  if (kind == Verdict::Kind::complete && !text.empty()) statement_.result = text;
-  if (kind == Verdict::Kind::fail) {
-    error_ = clean_text(text, bounds::error_bytes);
-    if (!error_.empty()) statement_.error = error_;
-  }
-  statement_.retryable = retryable;
-  if (kind == Verdict::Kind::fail) statement_.delay = delay;
-  if (kind == Verdict::Kind::snooze) statement_.delay = delay.value_or(Duration(0));
-}
-
-Result<void> VerdictStatement::check() const {
-  if (statement_.result) {
-    if (auto checked = check_result(*statement_.result); !checked) return checked;
-  }
-  return statement_.delay ? check_delay("delay", *statement_.delay) : Result<void>();
-}
-
-}  // namespace job
 
 Verdict Verdict::complete(std::string result) { return {.kind = Kind::complete, .text = std::move(result)}; }
 
 Verdict Verdict::fail(std::string error) { return {.kind = Kind::fail, .text = std::move(error)}; }
 
-Verdict Verdict::fail_for_good(std::string error) {
+Verdict Verdict::fail_finally(std::string error) {
   return {.kind = Kind::fail, .text = std::move(error), .retryable = false};
 }
 
@@ -63,13 +30,44 @@ Verdict Verdict::release() { return {.kind = Kind::release}; }
 
 Verdict Verdict::snooze(Duration delay) { return {.kind = Kind::snooze, .delay = delay}; }
 
-// The verdicts: complete, fail, release, snooze; one by one, or many in one commit.
+Verdict Verdict::skip(std::string reason) { return {.kind = Kind::skip, .text = std::move(reason)}; }
+
+Verdict Verdict::with_rows(std::int64_t total) const {
+  auto changed = *this;
+  changed.rows = total;
+  return changed;
+}
+
 namespace job {
+
+VerdictStatement::VerdictStatement(const Settlement& settlement)
+    : statement_{.job_id = settlement.id, .token = settlement.token.value} {
+  const auto& verdict = settlement.verdict;
+  statement_.verdict = word_of(verdict.kind);
+  statement_.retryable = verdict.retryable;
+  switch (verdict.kind) {
+    case Verdict::Kind::complete:
+      if (!verdict.text.empty()) statement_.result = verdict.text;
+      break;
+    case Verdict::Kind::fail:
+      error_ = clean_text(verdict.text, bounds::error_bytes);
+      if (!error_.empty()) statement_.error = error_;
+      statement_.delay = verdict.delay;
+      break;
+    case Verdict::Kind::snooze: statement_.delay = verdict.delay.value_or(Duration(0)); break;
+    case Verdict::Kind::release:
+    case Verdict::Kind::skip: break;
+  }
+}
+
 namespace {
 
-constexpr std::size_t most_settled = 1000;
+using Answers = std::vector<Result<JobSettled>>;
 
-using Answers = std::vector<Result<Settled>>;
+/// So many are in one commit.
+constexpr std::size_t max_settled = 1000;
+/// Verdicts that need a statement each travel in groups of this size.
+constexpr std::size_t max_together = 64;
 
 /// The last job of a grant of many has been settled. If this fails, recover does it.
 void tidy(storage::Backend& backend, std::optional<std::int64_t> lease_id, BootTime deadline) {
@@ -77,139 +75,169 @@ void tidy(storage::Backend& backend, std::optional<std::int64_t> lease_id, BootT
   static_cast<void>(storage::query_one(backend, sql::JobTidy{.lease_id = *lease_id}, deadline));
 }
 
-Settled settled_plainly(std::string_view verdict) {
-  return {.state = verdict == "complete" ? JobState::completed : JobState::available,
-          .due_at = std::nullopt,
-          .replayed = false};
-}
-
-/// Verdicts on different jobs: the store tells which is which by the job's id.
+/// Verdicts on different jobs, to be settled together; the answer to each goes to its place.
 class Batch {
  public:
-  /// Takes from the front of `verdicts` what fits into one statement.
-  Batch(std::string_view verdict, std::span<const JobVerdict> verdicts) : verdict_(verdict) {
-    for (const auto& one : verdicts) {
-      if (ids_.size() == most_settled || !places_.emplace(one.id, ids_.size()).second) break;
-      add(one);
-    }
+  Batch(std::span<const Settlement> settlements, std::span<Result<JobSettled>> answers, lease::StoreCall call)
+      : settlements_(settlements), answers_(answers), call_(call) {
+    for (std::size_t i = 0; i < settlements.size(); ++i) places_.emplace(settlements[i].id, i);
   }
 
-  [[nodiscard]] std::size_t size() const { return ids_.size(); }
-
-  /// Adds one answer per verdict, in their order.
-  Result<void> run(storage::Backend& backend, BootTime deadline, Answers& answers) {
-    const sql::JobSettlePlain statement{.verdict = verdict_, .job_ids = ids_, .tokens = tokens_, .results = results()};
-    auto done = lease::ask_again(deadline, [&] { return storage::query_one(backend, statement, deadline); });
-    if (!done) return std::move(done).error();
-    for (const auto lease : done->to_tidy) tidy(backend, lease, deadline);
-    const auto first = answers.size();
-    answers.resize(first + ids_.size(), Result<Settled>(settled_plainly(verdict_)));
-    if (done->settled.size() == ids_.size()) return {};
-    run_rest(backend, deadline, done->settled, std::span(answers).subspan(first));
-    return {};
+  void run() {
+    run_alike(Verdict::Kind::complete);
+    run_alike(Verdict::Kind::release);
+    run_others();
   }
 
  private:
-  void add(const JobVerdict& one) {
-    ids_.push_back(one.id);
-    tokens_.push_back(one.token.value);
-    results_.push_back(one.result);
-    any_result_ = any_result_ || !one.result.empty();
+  /// Verdicts of one kind, in lists.
+  struct Lists {
+    std::vector<std::int64_t> ids;
+    std::vector<std::int64_t> tokens;
+    std::vector<std::string_view> results;
+    bool any_result = false;
+
+    void add(const Settlement& one) {
+      ids.push_back(one.id);
+      tokens.push_back(one.token.value);
+      results.emplace_back(one.verdict.text);
+      any_result = any_result || !one.verdict.text.empty();
+    }
+    [[nodiscard]] std::span<const std::string_view> told_results() const {
+      return any_result ? std::span(results) : std::span<const std::string_view>();
+    }
+  };
+
+  void run_alike(Verdict::Kind kind) {
+    Lists lists;
+    for (const auto& one : settlements_) {
+      if (one.verdict.kind == kind) lists.add(one);
+    }
+    if (lists.ids.empty()) return;
+    const sql::JobSettlePlain statement{
+        .verdict = word_of(kind), .job_ids = lists.ids, .tokens = lists.tokens, .results = lists.told_results()};
+    auto done = call_.ask_again(statement);
+    if (!done) return answer_all(lists.ids, done.error());
+    for (const auto lease : done->to_tidy) tidy(call_.backend(), lease, call_.deadline());
+    const auto state = kind == Verdict::Kind::complete ? JobState::completed : JobState::available;
+    for (const auto id : done->settled) answer(id, JobSettled{.id = id, .state = state});
+    if (done->settled.size() < lists.ids.size()) run_rest(kind, done->settled);
   }
 
-  [[nodiscard]] std::span<const std::string_view> results() const {
-    return any_result_ ? std::span(results_) : std::span<const std::string_view>();
-  }
-
-  /// Those that were settled before, are lost, or are wanted to stop: what became of each.
-  void run_rest(storage::Backend& backend, BootTime deadline, std::span<const JobId> settled,
-                std::span<Result<Settled>> answers) {
-    Batch rest(verdict_, {});
-    const std::set<JobId> plain(settled.begin(), settled.end());
-    for (std::size_t i = 0; i < ids_.size(); ++i) {
-      if (!plain.contains(ids_[i])) rest.add({.id = ids_[i], .token = {tokens_[i]}, .result = results_[i]});
+  /// Those that were settled before, are lost, or that somebody wants cancelled: what became of each.
+  void run_rest(Verdict::Kind kind, std::span<const JobId> settled) {
+    const std::set<JobId> done(settled.begin(), settled.end());
+    Lists rest;
+    for (const auto& one : settlements_) {
+      if (one.verdict.kind == kind && !done.contains(one.id)) rest.add(one);
     }
     const sql::JobSettleMany statement{
-        .verdict = verdict_, .job_ids = rest.ids_, .tokens = rest.tokens_, .results = rest.results()};
-    auto rows = lease::ask_again(deadline, [&] { return storage::query(backend, statement, deadline); });
-    for (const auto id : rest.ids_) answers[places_[id]] = rows ? Result<Settled>(no_such_job(id)) : rows.error();
-    if (!rows) return;
-    for (const auto& row : *rows) {
-      if (const auto place = places_.find(row.job_id); place != places_.end())
-        answers[place->second] = settled_from(row);
-      if (row.tidy) tidy(backend, row.lease_id, deadline);
+        .verdict = word_of(kind), .job_ids = rest.ids, .tokens = rest.tokens, .results = rest.told_results()};
+    auto rows = call_.ask_rows_again(statement);
+    if (!rows) return answer_all(rest.ids, rows.error());
+    for (const auto id : rest.ids) answer(id, no_such_job(id));
+    for (const auto& row : *rows) settled_by(row);
+  }
+
+  /// Each has its own error and delay, so each has its own statement; in the order of ids, as everywhere.
+  void run_others() {
+    std::vector<const Settlement*> others;
+    for (const auto& one : settlements_) {
+      const auto kind = one.verdict.kind;
+      if (kind != Verdict::Kind::complete && kind != Verdict::Kind::release) others.push_back(&one);
+    }
+    std::sort(others.begin(), others.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
+    for (std::size_t first = 0; first < others.size(); first += max_together) {
+      run_each(std::span(others).subspan(first, std::min(max_together, others.size() - first)));
     }
   }
 
-  std::string_view verdict_;
-  std::vector<std::int64_t> ids_;
-  std::vector<std::int64_t> tokens_;
-  std::vector<std::string_view> results_;
-  bool any_result_ = false;
+  void run_each(std::span<const Settlement* const> group) {
+    std::vector<std::unique_ptr<VerdictStatement>> statements;
+    for (const auto* one : group) statements.push_back(std::make_unique<VerdictStatement>(*one));
+    auto rows = storage::query_all(call_.backend(), statements, call_.deadline());
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      auto row = call_.repeat(lease::IfLost::ask_again, [&, first = true]() mutable {
+        return std::exchange(first, false) ? std::move(rows[i]) : call_.ask(statements[i]->get());
+      });
+      if (row) {
+        settled_by(*row);
+      } else {
+        answer(group[i]->id, std::move(row).error());
+      }
+    }
+  }
+
+  void settled_by(const sql::JobSettled& row) {
+    answer(row.job_id, settled_from(row));
+    if (row.tidy) tidy(call_.backend(), row.lease_id, call_.deadline());
+  }
+
+  void answer(JobId id, Result<JobSettled> result) {
+    if (const auto place = places_.find(id); place != places_.end()) answers_[place->second] = std::move(result);
+  }
+
+  void answer_all(std::span<const JobId> ids, const Error& error) {
+    for (const auto id : ids) answer(id, error);
+  }
+
+  std::span<const Settlement> settlements_;
+  std::span<Result<JobSettled>> answers_;
+  lease::StoreCall call_;
   std::unordered_map<JobId, std::size_t> places_;
 };
 
-Result<Answers> settle_many(storage::Backend& backend, std::string_view verdict, std::span<const JobVerdict> verdicts,
-                            Duration call_timeout) {
-  Answers answers;
-  answers.reserve(verdicts.size());
-  while (!verdicts.empty()) {
-    Batch batch(verdict, verdicts);
-    auto done = batch.run(backend, BootClock::now() + call_timeout, answers);
-    if (!done) {
-      if (answers.empty()) return std::move(done).error();
-      // Some have been settled already: their answers must not get lost with those of the rest.
-      answers.resize(answers.size() + batch.size(), Result<Settled>(done.error()));
-    }
-    verdicts = verdicts.subspan(batch.size());
-  }
-  return answers;
+/// How many at the front are verdicts on different jobs: a second one on the same job comes after the first.
+std::size_t length_of_batch(std::span<const Settlement> settlements) {
+  std::unordered_set<JobId> ids;
+  std::size_t length = 0;
+  while (length < std::min(settlements.size(), max_settled) && ids.insert(settlements[length].id).second) ++length;
+  return length;
 }
 
 }  // namespace
 }  // namespace job
 
-Result<Settled> Jobs::Impl::settle(const job::VerdictStatement& statement,
-                                   std::optional<Result<sql::JobSettled>> first) const {
-  if (auto checked = statement.check(); !checked) return std::move(checked).error();
-  const auto until = deadline();
-  auto answer = lease::ask_again(until, [&] {
-    return first ? *std::exchange(first, std::nullopt) : storage::query_one(*backend, statement.get(), until);
-  });
+Result<JobSettled> Jobs::Impl::settle(const job::VerdictStatement& statement,
+                                      std::optional<Result<sql::JobSettled>> first) const {
+  auto call = new_call();
+  auto answer = call.repeat(lease::IfLost::ask_again,
+                            [&] { return first ? *std::exchange(first, std::nullopt) : call.ask(statement.get()); });
   if (!answer) return std::move(answer).error();
-  if (answer->tidy) job::tidy(*backend, answer->lease_id, until);
+  if (answer->tidy) job::tidy(*backend, answer->lease_id, call.deadline());
   return job::settled_from(*answer);
 }
 
-Result<Settled> Jobs::complete(JobId id, Token token, std::string_view result) const {
-  return impl_->settle({id, token, Verdict::Kind::complete, result});
+Result<JobSettled> Jobs::settle(const Settlement& settlement) const {
+  if (auto checked = check_verdict(settlement.verdict); !checked) return std::move(checked).error();
+  return impl_->settle(job::VerdictStatement(settlement));
 }
 
-Result<Settled> Jobs::fail(JobId id, Token token, const FailOptions& options) const {
-  return impl_->settle({id, token, Verdict::Kind::fail, options.error, options.retryable, options.delay});
-}
-
-Result<Settled> Jobs::release(JobId id, Token token) const {
-  return impl_->settle({id, token, Verdict::Kind::release});
-}
-
-Result<Settled> Jobs::snooze(JobId id, Token token, Duration delay) const {
-  return impl_->settle({id, token, Verdict::Kind::snooze, {}, true, delay});
-}
-
-Result<Settled> Jobs::settle(JobId id, Token token, const Verdict& verdict) const {
-  return impl_->settle({id, token, verdict});
-}
-
-Result<std::vector<Result<Settled>>> Jobs::complete(std::span<const JobVerdict> verdicts) const {
-  for (const auto& verdict : verdicts) {
-    if (auto checked = check_result(verdict.result); !checked) return std::move(checked).error();
+Result<std::vector<Result<JobSettled>>> Jobs::settle(std::span<const Settlement> settlements) const {
+  for (const auto& one : settlements) {
+    if (auto checked = check_verdict(one.verdict); !checked) return std::move(checked).error();
   }
-  return job::settle_many(*impl_->backend, "complete", verdicts, impl_->call_timeout);
+  job::Answers answers(settlements.size(), Result<JobSettled>(JobSettled{}));
+  for (std::size_t first = 0; first < settlements.size();) {
+    const auto length = job::length_of_batch(settlements.subspan(first));
+    job::Batch(settlements.subspan(first, length), std::span(answers).subspan(first, length), impl_->new_call()).run();
+    first += length;
+  }
+  return answers;
 }
 
-Result<std::vector<Result<Settled>>> Jobs::release(std::span<const JobVerdict> verdicts) const {
-  return job::settle_many(*impl_->backend, "release", verdicts, impl_->call_timeout);
+Result<JobSettled> Jobs::complete(JobId id, Token token, std::string result) const {
+  return settle({id, token, Verdict::complete(std::move(result))});
+}
+
+Result<JobSettled> Jobs::fail(JobId id, Token token, std::string error) const {
+  return settle({id, token, Verdict::fail(std::move(error))});
+}
+
+Result<JobSettled> Jobs::release(JobId id, Token token) const { return settle({id, token, Verdict::release()}); }
+
+Result<JobSettled> Jobs::snooze(JobId id, Token token, Duration delay) const {
+  return settle({id, token, Verdict::snooze(delay)});
 }
 
 }  // namespace leasehold

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "lease/call.h"
 #include "leasehold/lease.h"
 #include "storage/backend.h"
 
@@ -59,12 +60,12 @@ bool is_refused_by_the_dead(const Answer& answer) {
 /// moment, this waits for it, for half a second at most: a stuck one must not stop the caller. Failing to end a lease
 /// is no reason to fail: then the refusal stands. `on_end` gets each refusal whose lease was ended here.
 template <typename Ask, typename OnEnd>
-auto ask_past_dead_holders(storage::Backend& backend, BootTime deadline, Ask&& ask, OnEnd&& on_end) -> decltype(ask()) {
+auto ask_past_dead_holders(const StoreCall& call, Ask&& ask, OnEnd&& on_end) -> decltype(ask()) {
   Duration pause = std::chrono::milliseconds(5);
   for (;;) {
     auto answer = ask();
-    if (!answer || BootClock::now() >= deadline || !is_refused_by_the_dead(*answer)) return answer;
-    if (reap_process(backend, *answer->pid, *answer->process_start, deadline).leases > 0) {
+    if (!answer || BootClock::now() >= call.deadline() || !is_refused_by_the_dead(*answer)) return answer;
+    if (reap_process(call.backend(), *answer->pid, *answer->process_start, call.deadline()).leases > 0) {
       on_end(*answer);
     } else if (pause < std::chrono::milliseconds(300)) {
       std::this_thread::sleep_for(pause);
@@ -76,8 +77,8 @@ auto ask_past_dead_holders(storage::Backend& backend, BootTime deadline, Ask&& a
 }
 
 template <typename Ask>
-auto ask_past_dead_holders(storage::Backend& backend, BootTime deadline, Ask&& ask) -> decltype(ask()) {
-  return ask_past_dead_holders(backend, deadline, ask, [](const auto&) {});
+auto ask_past_dead_holders(const StoreCall& call, Ask&& ask) -> decltype(ask()) {
+  return ask_past_dead_holders(call, ask, [](const auto&) {});
 }
 
 }  // namespace leasehold::lease

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "lease/answer.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "lock/locks.h"
 #include "model/errors.h"
 #include "storage/query.h"
@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::int64_t most_looked_at = 1000;
 
-Result<sql::LeaseAnswer> ask(storage::Backend& backend, const Request& request, BootTime deadline) {
+Result<sql::LeaseAnswer> ask(lease::StoreCall& call, const Request& request) {
   if (request.names.size() > 1) {
     const std::vector<std::string_view> names(request.names.begin(), request.names.end());
     const sql::LockAcquireAll all{
         .names = names, .ttl = request.ttl, .delay = request.delay, .request_id = request.request_id};
-    return storage::query_one(backend, lease::with_holder(all, request.holder), deadline);
+    return call.ask(lease::with_holder(all, request.holder));
   }
   const auto& name = request.names.front();
   if (request.share) {
@@ -27,11 +27,11 @@ Result<sql::LeaseAnswer> ask(storage::Backend& backend, const Request& request, 
                                .ttl = request.ttl,
                                .delay = request.delay,
                                .request_id = request.request_id};
-    return storage::query_one(backend, lease::with_holder(share, request.holder), deadline);
+    return call.ask(lease::with_holder(share, request.holder));
   }
   const sql::LockAcquire acquire{
       .name = name, .ttl = request.ttl, .delay = request.delay, .request_id = request.request_id};
-  return storage::query_one(backend, lease::with_holder(acquire, request.holder), deadline);
+  return call.ask(lease::with_holder(acquire, request.holder));
 }
 
 }  // namespace
@@ -40,10 +40,10 @@ std::string describe(std::string_view name) { return "lock " + quoted(name); }
 
 // The refusal says until when, if the store can still be asked. Others may be alive beside the grant that is in its
 // delay.
-Error refusal_with_delay(storage::Backend& backend, const sql::LeaseAnswer& answer, BootTime deadline) {
+Error refusal_with_delay(lease::StoreCall call, const sql::LeaseAnswer& answer) {
   auto error = lease::refusal_from(answer, describe(answer.key));
   if (answer.why != "delayed") return error;
-  const auto holders = storage::query(backend, sql::LockHolders{.name = answer.key, .most = most_looked_at}, deadline);
+  const auto holders = call.ask_rows(sql::LockHolders{.name = answer.key, .most = most_looked_at});
   if (!holders) return error;
   for (const auto& holder : *holders) {
     const bool is_live = !holder.ended_at && holder.expires_at > holder.store_now;
@@ -54,27 +54,17 @@ Error refusal_with_delay(storage::Backend& backend, const sql::LeaseAnswer& answ
   return error;
 }
 
-Result<Grant> try_acquire(storage::Backend& backend, const Request& request, BootTime deadline) {
-  BootTime before_sending;
-  auto answer = lease::ask_again(deadline, [&] {
-    before_sending = BootClock::now();
-    return ask(backend, request, deadline);
-  });
+Result<Grant> try_acquire(lease::StoreCall call, const Request& request) {
+  auto answer = call.repeat(lease::IfLost::ask_again, [&] { return ask(call, request); });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome.done()) return lease::grant_from(*answer, before_sending);
-  return refusal_with_delay(backend, *answer, deadline);
+  if (answer->outcome.done()) return lease::grant_from(*answer, call.before_sending());
+  return refusal_with_delay(call, *answer);
 }
 
-Result<Grant> heartbeat(storage::Backend& backend, std::string_view name, Token token, std::optional<Duration> ttl,
-                        BootTime deadline) {
-  BootTime before_sending;
-  auto answer = lease::ask_again(deadline, [&] {
-    before_sending = BootClock::now();
-    const sql::LockHeartbeat statement{.name = name, .token = token.value, .ttl = ttl};
-    return storage::query_one(backend, statement, deadline);
-  });
+Result<Grant> heartbeat(lease::StoreCall call, std::string_view name, Token token, std::optional<Duration> ttl) {
+  auto answer = call.ask_again(sql::LockHeartbeat{.name = name, .token = token.value, .ttl = ttl});
   if (!answer) return std::move(answer).error();
-  if (answer->outcome.done()) return lease::grant_from(*answer, before_sending);
+  if (answer->outcome.done()) return lease::grant_from(*answer, call.before_sending());
   return lease::refusal_from(*answer, describe(name));
 }
 
@@ -100,19 +90,19 @@ class Line {
     // If that fails, the place runs out by itself.
     const auto names = views();
     const sql::LockLeaveAll leave{.names = names, .request_id = request_.request_id};
-    static_cast<void>(storage::query_one(backend_, leave, deadline()));
+    static_cast<void>(new_call().ask(leave));
   }
 
   /// Takes or keeps the place, and tells how things stand: `free` means that it is our turn to ask.
   Result<sql::LeaseAnswer> stand() {
-    const auto call_deadline = deadline();
-    auto answer = lease::ask_again(call_deadline, [&] { return ask_to_stand(call_deadline); });
+    auto call = new_call();
+    auto answer = call.repeat(lease::IfLost::ask_again, [&] { return ask_to_stand(call); });
     standing_ = standing_ || answer.ok();
     return answer;
   }
 
   /// What is watched, as it is now. Taken before asking for the lock: so no change after that is missed.
-  Result<Picture> look() { return look_at(backend_, watched_, deadline()); }
+  Result<Picture> look() { return look_at(backend_, watched_, new_call().deadline()); }
 
   /// True if that lock was not the one being watched.
   bool watch(const std::string& name) {
@@ -140,20 +130,20 @@ class Line {
   /// Granted: the place was given back with it.
   void leave_with_grant() { standing_ = false; }
 
-  [[nodiscard]] BootTime deadline() const { return call_deadline(call_timeout_, until_); }
+  [[nodiscard]] lease::StoreCall new_call() const { return {backend_, call_deadline(call_timeout_, until_)}; }
 
  private:
   [[nodiscard]] std::vector<std::string_view> views() const { return {request_.names.begin(), request_.names.end()}; }
 
-  Result<sql::LeaseAnswer> ask_to_stand(BootTime call_deadline) {
+  Result<sql::LeaseAnswer> ask_to_stand(lease::StoreCall& call) {
     if (request_.names.size() == 1) {
       const sql::LockWait wait{
           .name = request_.names.front(), .request_id = request_.request_id, .patience = place_ttl};
-      return storage::query_one(backend_, lease::with_holder(wait, request_.holder), call_deadline);
+      return call.ask(lease::with_holder(wait, request_.holder));
     }
     const auto names = views();
     const sql::LockWaitAll wait{.names = names, .request_id = request_.request_id, .patience = place_ttl};
-    return storage::query_one(backend_, lease::with_holder(wait, request_.holder), call_deadline);
+    return call.ask(lease::with_holder(wait, request_.holder));
   }
 
   storage::Backend& backend_;
@@ -188,11 +178,11 @@ Result<Grant> acquire_in_line(storage::Backend& backend, const Request& request,
       continue;
     }
     const bool our_turn = standing->outcome.is("free");
-    if (!our_turn && over) return refusal_with_delay(backend, *standing, line.deadline());
+    if (!our_turn && over) return refusal_with_delay(line.new_call(), *standing);
     if (!our_turn) line.watch(standing->key);
     const auto seen = line.look();
     if (our_turn) {
-      auto grant = try_acquire(backend, request, line.deadline());
+      auto grant = try_acquire(line.new_call(), request);
       if (grant) line.leave_with_grant();
       if (grant || !may_wait(grant.error().code) || BootClock::now() >= until || stop.stop_requested()) return grant;
       const auto& in_the_way = grant.error().current;

@@ -8,7 +8,7 @@
 #include "base/digest.h"
 #include "base/time_text.h"
 #include "lease/answer.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "leasehold/election.h"
 #include "model/bounds.h"
 #include "model/errors.h"
@@ -66,62 +66,51 @@ Result<void> check_times(const AcquireOptions& options) {
   return {};
 }
 
-Result<lock::Request> request_from(std::vector<std::string> names, const AcquireOptions& options) {
+Result<lock::Request> request_from(std::vector<std::string> names, const AcquireOptions& options, const Call& call) {
   if (auto checked = check_names(names); !checked) return std::move(checked).error();
   if (auto checked = check_times(options); !checked) return std::move(checked).error();
+  if (auto checked = check_call(call); !checked) return std::move(checked).error();
   if (options.share) {
     if (auto checked = check_share(*options.share, names.size()); !checked) return std::move(checked).error();
   }
   lock::Request request{.names = std::move(names),
                         .share = options.share,
-                        .holder = holder_of_thread(options.holder),
+                        .holder = holder_of_thread(call.holder),
                         .ttl = options.ttl,
                         .delay = options.lock_delay > Duration(0) ? std::optional(options.lock_delay) : std::nullopt,
                         .request_id = options.request_id.empty() ? random_request_id() : options.request_id};
-  if (auto checked = check_holder(request.holder); !checked) return std::move(checked).error();
   if (auto checked = check_name("request id", request.request_id); !checked) return std::move(checked).error();
   return request;
 }
 
 }  // namespace
 
-Result<Grant> Locks::Impl::keep_alive(const Grant& held) const {
-  const auto patience = std::min(call_timeout, held.ttl / 3);
-  return lock::heartbeat(*backend, held.key, held.token, std::nullopt, BootClock::now() + patience);
+Result<Grant> Locks::acquire(std::string_view name, const AcquireOptions& options, const Call& call) const {
+  return acquire_all({std::string(name)}, options, call);
 }
 
-Result<Grant> Locks::acquire(std::string_view name, const AcquireOptions& options) const {
-  return acquire_all({std::string(name)}, options);
-}
-
-Result<Grant> Locks::acquire_all(const std::vector<std::string>& names, const AcquireOptions& options) const {
-  auto request = request_from(names, options);
+Result<Grant> Locks::acquire_all(const std::vector<std::string>& names, const AcquireOptions& options,
+                                 const Call& call) const {
+  auto request = request_from(names, options, call);
   if (!request) return std::move(request).error();
   const auto until = BootClock::now() + bounded_wait(options.wait);
   const bool waits = options.wait > Duration(0);
-  auto grant = lock::try_acquire(*impl_->backend, *request,
-                                 waits ? lock::call_deadline(impl_->call_timeout, until) : impl_->deadline());
+  const auto timeout = call.timeout.value_or(impl_->call_timeout);
+  const auto deadline = waits ? lock::call_deadline(timeout, until) : impl_->deadline(call);
+  auto grant = lock::try_acquire({*impl_->backend, deadline}, *request);
   if (grant || !waits || !may_wait(grant.error().code)) return grant;
-  return lock::acquire_in_line(*impl_->backend, *request, until, impl_->call_timeout, options.stop);
+  return lock::acquire_in_line(*impl_->backend, *request, until, timeout, call.stop);
 }
 
-Result<Grant> Locks::heartbeat(std::string_view name, Token token, Duration ttl) const {
+Result<Grant> Locks::heartbeat(std::string_view name, Token token, std::optional<Duration> ttl) const {
   if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
-  std::optional<Duration> new_ttl;
-  if (ttl != Duration(0)) {
-    if (auto checked = check_ttl(ttl); !checked) return std::move(checked).error();
-    new_ttl = ttl;
-  }
-  return lock::heartbeat(*impl_->backend, name, token, new_ttl, impl_->deadline());
+  if (auto checked = check_new_ttl(ttl); !checked) return std::move(checked).error();
+  return lock::heartbeat(impl_->new_call(), name, token, ttl);
 }
 
 Result<void> Locks::release(std::string_view name, Token token) const {
   if (auto checked = check_name("lock name", name); !checked) return checked;
-  const auto deadline = impl_->deadline();
-  auto answer = lease::ask_again(deadline, [&] {
-    const sql::LockRelease release{.name = name, .token = token.value};
-    return storage::query_one(*impl_->backend, release, deadline);
-  });
+  auto answer = impl_->new_call().ask_again(sql::LockRelease{.name = name, .token = token.value});
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   return lease::refusal_from(*answer, lock::describe(name));
@@ -133,7 +122,7 @@ Result<LeaseInfo> Locks::revoke(std::string_view name, std::string_view reason, 
   // Not repeated where the answer was lost: a second one would hit whoever has it by then.
   sql::LockRevoke revoke{.name = name, .reason = reason};
   if (token) revoke.token = token->value;
-  auto answer = storage::query_one(*impl_->backend, revoke, impl_->deadline());
+  auto answer = impl_->new_call().ask(revoke);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return lease::info_from(*answer);
   if (answer->outcome.is("free")) {
@@ -144,18 +133,22 @@ Result<LeaseInfo> Locks::revoke(std::string_view name, std::string_view reason, 
   return lease::refusal_from(*answer, lock::describe(name));
 }
 
-Result<HeldLease> Locks::hold(std::string_view name, const AcquireOptions& options) const {
-  return hold_all({std::string(name)}, options);
+Result<HeldLease> Locks::hold(std::string_view name, const AcquireOptions& options, const Call& call) const {
+  return hold_all({std::string(name)}, options, call);
 }
 
-Result<HeldLease> Locks::hold_all(const std::vector<std::string>& names, const AcquireOptions& options) const {
-  auto grant = acquire_all(names, options);
+Result<HeldLease> Locks::hold_all(const std::vector<std::string>& names, const AcquireOptions& options,
+                                  const Call& call) const {
+  auto grant = acquire_all(names, options, call);
   if (!grant) return std::move(grant).error();
   const auto locks = *this;
   const auto token = grant->token;
   try {
     return HeldLease(
-        std::move(*grant), [impl = impl_](const Grant& held) { return impl->keep_alive(held); },
+        std::move(*grant),
+        [impl = impl_](const Grant& held) {
+          return lock::heartbeat(impl->new_heartbeat(held), held.key, held.token, std::nullopt);
+        },
         [locks](const Grant& held) { return locks.release(held.key, held.token); }, lease::watch_with(impl_->recalls));
   } catch (const std::system_error& error) {
     // Without its thread nobody would keep the lease alive: better not to have it.
@@ -164,12 +157,8 @@ Result<HeldLease> Locks::hold_all(const std::vector<std::string>& names, const A
   }
 }
 
-Result<Leadership> Election::campaign(const CampaignOptions& options) const {
-  auto held = locks_.hold(name_, {.ttl = options.ttl,
-                                  .wait = options.wait,
-                                  .holder = options.holder,
-                                  .lock_delay = options.lock_delay,
-                                  .stop = options.stop});
+Result<Leadership> Election::campaign(const CampaignOptions& options, const Call& call) const {
+  auto held = locks_.hold(name_, {.ttl = options.ttl, .wait = options.wait, .lock_delay = options.lock_delay}, call);
   if (!held) return std::move(held).error();
   return Leadership(std::move(*held));
 }

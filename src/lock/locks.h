@@ -8,29 +8,22 @@
 #include <string>
 #include <vector>
 
+#include "lease/call.h"
 #include "lease/recall.h"
 #include "leasehold/lock.h"
-#include "storage/backend.h"
 #include "storage/statements.h"
 
 namespace leasehold {
 
-struct Locks::Impl {
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
+struct Locks::Impl : lease::StoreAccess {
   /// Shared by all handles of a store.
   std::shared_ptr<lease::Recalls> recalls;
-
-  /// A heartbeat that does not use up the lease it is for: a hung connection must leave time for another try.
-  [[nodiscard]] Result<Grant> keep_alive(const Grant& held) const;
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
 };
 
 // One try at a lock, and the line before it.
 namespace lock {
 
-/// All that the store needs to know of somebody who wants a lock, a share of one, or several at once.
+/// All that the store needs to know of an acquire: a lock, a share of one, or several at once.
 struct Request {
   std::vector<std::string> names;
   std::optional<Share> share;
@@ -48,14 +41,13 @@ inline BootTime call_deadline(Duration call_timeout, BootTime until) {
   return std::min(now + call_timeout, std::max(until, now + Duration(std::chrono::seconds(1))));
 }
 
-Result<Grant> heartbeat(storage::Backend& backend, std::string_view name, Token token, std::optional<Duration> ttl,
-                        BootTime deadline);
+Result<Grant> heartbeat(lease::StoreCall call, std::string_view name, Token token, std::optional<Duration> ttl);
 
 /// Asks once; repeats only where the answer got lost on the way.
-Result<Grant> try_acquire(storage::Backend& backend, const Request& request, BootTime deadline);
+Result<Grant> try_acquire(lease::StoreCall call, const Request& request);
 
-/// What to tell who was refused with this answer; `retry_at` where only a lock delay is in the way.
-Error refusal_with_delay(storage::Backend& backend, const sql::LeaseAnswer& answer, BootTime deadline);
+/// What this answer means to the caller; `retry_at` where only a lock delay is in the way.
+Error refusal_with_delay(lease::StoreCall call, const sql::LeaseAnswer& answer);
 
 /// Stands in line until it is granted, `until` has passed or `stop` was asked for; then the last refusal.
 Result<Grant> acquire_in_line(storage::Backend& backend, const Request& request, BootTime until, Duration call_timeout,

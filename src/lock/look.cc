@@ -115,14 +115,14 @@ Result<std::vector<LockInfo>> Locks::list(const LockFilter& filter) const {
   if (auto checked = check_text("prefix", filter.prefix); !checked) return std::move(checked).error();
   if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
   const sql::LockList list{.prefix = filter.prefix, .only_held = filter.only_held, .most = filter.limit};
-  return storage::query_list(*impl_->backend, list, impl_->deadline(), lock::info_from);
+  return impl_->new_call().list(list, lock::info_from);
 }
 
 Result<std::vector<LockHolder>> Locks::holders(std::string_view name, int limit) const {
   if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
   if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
   const sql::LockHolders holders{.name = name, .most = limit};
-  return storage::query_list(*impl_->backend, holders, impl_->deadline(), holder_from);
+  return impl_->new_call().list(holders, holder_from);
 }
 
 Result<void> Locks::watch(std::string_view name, std::stop_token stop, const Seen& seen) const {

@@ -49,6 +49,8 @@ Result<void> check_ttl(Duration ttl) {
   return {};
 }
 
+Result<void> check_new_ttl(const std::optional<Duration>& ttl) { return ttl ? check_ttl(*ttl) : Result<void>(); }
+
 Result<void> check_wait(Duration wait) {
   if (wait >= Duration(0)) return {};
   return invalid(fmt::format("a time to wait of {} is negative", format_duration(wait)));
@@ -87,6 +89,21 @@ Result<void> check_holder(const Holder& holder) {
     if (auto checked = check_text("holder", *text); !checked) return checked;
   }
   return {};
+}
+
+Result<void> check_call(const Call& call) {
+  if (call.lease) return invalid("a shared lease is for claims of jobs and chunks: leave it out");
+  return check_claim_call(call);
+}
+
+Result<void> check_claim_call(const Call& call) {
+  if (call.timeout && *call.timeout <= Duration(0)) {
+    return invalid(fmt::format("a timeout of {} leaves no time to ask", format_duration(*call.timeout)));
+  }
+  if (call.lease) {
+    if (auto checked = check_text("instance", call.lease->instance); !checked) return checked;
+  }
+  return call.holder ? check_holder(*call.holder) : Result<void>();
 }
 
 BootTime trusted_until(BootTime before_sending, Duration ttl, Duration remaining) {
@@ -136,7 +153,7 @@ Result<void> check_delay(std::string_view what, Duration delay) {
       fmt::format("a {} of {} is not between 0s and {}", what, format_duration(delay), years_of(bounds::max_delay)));
 }
 
-Result<void> check_most(int most) { return check_range("claim", most, 1, bounds::max_claim); }
+Result<void> check_max(int max) { return check_range("claim", max, 1, bounds::max_claim); }
 
 Result<void> check_new_job(const NewJob& job) {
   using Priority = std::numeric_limits<std::int16_t>;
@@ -152,7 +169,14 @@ Result<void> check_new_job(const NewJob& job) {
   return check_tags(job.tags);
 }
 
-Result<void> check_result(std::string_view result) { return check_size("result", result.size(), bounds::result_bytes); }
+Result<void> check_verdict(const Verdict& verdict) {
+  if (verdict.kind == Verdict::Kind::skip) return invalid("a job cannot be skipped: cancel it, or fail it finally");
+  if (verdict.rows || verdict.cursor) return invalid("a job has no rows and no cursor: chunks have");
+  if (verdict.kind == Verdict::Kind::complete) {
+    if (auto checked = check_size("result", verdict.text.size(), bounds::result_bytes); !checked) return checked;
+  }
+  return check_delay("delay", verdict.delay.value_or(Duration(0)));
+}
 
 Result<void> check_progress(const Progress& progress) {
   if (progress.percent) {
@@ -243,6 +267,18 @@ Result<void> check_chunk_settings(const ChunkSetSettings& settings) {
 Result<void> check_chunk_save(const ChunkSave& save) {
   if (auto checked = check_range("row count", save.rows.value_or(0), 0, bounds::max_rows); !checked) return checked;
   return save.cursor ? check_json("cursor", *save.cursor) : Result<void>();
+}
+
+Result<void> check_chunk_verdict(const Verdict& verdict) {
+  using Kind = Verdict::Kind;
+  if (verdict.kind == Kind::snooze) return invalid("a chunk cannot be snoozed: release it, or fail it with a delay");
+  if (verdict.kind == Kind::complete && !verdict.text.empty()) return invalid("a chunk has no result: save a cursor");
+  if (verdict.kind == Kind::skip) {
+    if (verdict.rows || verdict.cursor) return invalid("a chunk that is skipped saves nothing");
+    if (auto checked = check_text("reason", verdict.text); !checked) return checked;
+  }
+  if (auto checked = check_delay("delay", verdict.delay.value_or(Duration(0))); !checked) return checked;
+  return check_chunk_save({.cursor = verdict.cursor, .rows = verdict.rows});
 }
 
 Result<void> check_chunk_reset(const ChunkReset& reset) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "leasehold/call.h"
 #include "leasehold/chunk.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
@@ -25,6 +27,8 @@ Result<void> check_name(std::string_view what, std::string_view name);
 Result<void> check_text(std::string_view what, std::string_view text);
 
 Result<void> check_ttl(Duration ttl);
+/// Unset: the lease keeps its own.
+Result<void> check_new_ttl(const std::optional<Duration>& ttl);
 
 /// How long a caller waits for something: not negative. Any length will do, Duration::max() is for ever.
 Result<void> check_wait(Duration wait);
@@ -48,18 +52,24 @@ Result<void> check_limit(int limit);
 /// Every part of it is text that a store can keep.
 Result<void> check_holder(const Holder& holder);
 
+/// A holder that a store can keep, and a time that is not over. A shared lease is for claims only.
+Result<void> check_call(const Call& call);
+Result<void> check_claim_call(const Call& call);
+
 /// Until when the holder may go on, by its own clock: counted from before the request was sent, with a
 /// margin for what lies between deciding to stop and having stopped.
 BootTime trusted_until(BootTime before_sending, Duration ttl, Duration remaining);
 
 // What a job and its queue may be: checked before anything is sent, with the same bounds on both stores.
 Result<void> check_new_job(const NewJob& job);
-Result<void> check_result(std::string_view result);
+/// A verdict on a job; one on a chunk.
+Result<void> check_verdict(const Verdict& verdict);
+Result<void> check_chunk_verdict(const Verdict& verdict);
 Result<void> check_progress(const Progress& progress);
 Result<void> check_queue_settings(const QueueSettings& settings);
 
-/// How many jobs somebody wants to claim: 1 to bounds::max_claim.
-Result<void> check_most(int most);
+/// How many jobs or chunks to claim: 1 to bounds::max_claim.
+Result<void> check_max(int max);
 
 /// How long something is put off. `what` is for the message: "delay".
 Result<void> check_delay(std::string_view what, Duration delay);

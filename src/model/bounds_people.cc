@@ -44,7 +44,6 @@ Result<void> check_conflicts(std::string_view key, const std::vector<std::string
 Result<void> check_session_options(const SessionOptions& options) {
   if (auto checked = check_name("session id", options.id); !checked) return checked;
   if (auto checked = check_ttl(options.ttl); !checked) return checked;
-  if (auto checked = options.holder ? check_holder(*options.holder) : Result<void>(); !checked) return checked;
   for (const auto& [what, text] : {std::pair{"label", &options.label}, std::pair{"codebase", &options.codebase},
                                    std::pair{"track", &options.track}}) {
     if (auto checked = check_text(what, *text); !checked) return checked;
@@ -56,6 +55,7 @@ Result<void> check_session_options(const SessionOptions& options) {
 
 Result<void> check_session_heartbeat(std::string_view id, const SessionHeartbeat& heartbeat) {
   if (auto checked = check_name("session id", id); !checked) return checked;
+  if (auto checked = check_new_ttl(heartbeat.ttl); !checked) return checked;
   return heartbeat.progress ? check_text("progress", *heartbeat.progress) : Result<void>();
 }
 
@@ -149,8 +149,7 @@ Result<void> check_schedule(std::string_view name, const ScheduleOptions& option
 
 Result<void> check_schedule_acquire(std::string_view name, const ScheduleAcquireOptions& options) {
   if (auto checked = check_name("schedule name", name); !checked) return checked;
-  if (auto checked = options.ttl == Duration(0) ? Result<void>() : check_ttl(options.ttl); !checked) return checked;
-  if (auto checked = check_holder(*options.holder); !checked) return checked;
+  if (auto checked = check_new_ttl(options.ttl); !checked) return checked;
   return check_name("request id", options.request_id);
 }
 

@@ -12,7 +12,7 @@
 
 namespace leasehold {
 
-/// With its id, request id and holder in it.
+/// With its id and request id in it.
 Result<void> check_session_options(const SessionOptions& options);
 
 Result<void> check_session_heartbeat(std::string_view id, const SessionHeartbeat& heartbeat);
@@ -30,7 +30,7 @@ Result<void> check_claim(std::string_view item, std::string_view session);
 /// All but the cron expression and its zone, which are read where they are needed.
 Result<void> check_schedule(std::string_view name, const ScheduleOptions& options);
 
-/// With its holder and request id in it.
+/// With its request id in it.
 Result<void> check_schedule_acquire(std::string_view name, const ScheduleAcquireOptions& options);
 
 Result<void> check_run_result(std::string_view name, const RunResult& result);

@@ -37,6 +37,8 @@ Described describe(Type<ChunkGrant>) {
 
 Described describe(Type<ChunkHeartbeat>) {
   static constexpr auto fields = fields_of<ChunkHeartbeat>({
+      field<&ChunkHeartbeat::set>("set"),
+      field<&ChunkHeartbeat::key>("key"),
       field<&ChunkHeartbeat::rows>("rows"),
       field<&ChunkHeartbeat::ttl>("ttl_seconds"),
       field<&ChunkHeartbeat::expires_at>("expires_at"),
@@ -47,6 +49,8 @@ Described describe(Type<ChunkHeartbeat>) {
 
 Described describe(Type<ChunkSettled>) {
   static constexpr auto fields = fields_of<ChunkSettled>({
+      field<&ChunkSettled::set>("set"),
+      field<&ChunkSettled::key>("key"),
       field<&ChunkSettled::state>("state"),
       field<&ChunkSettled::due_at>("due_at"),
       field<&ChunkSettled::set_state>("set_state"),
@@ -121,6 +125,7 @@ Described describe(Type<ChunkSetInfo>) {
 
 Described describe(Type<PlanOutcome>) {
   static constexpr auto fields = fields_of<PlanOutcome>({
+      field<&PlanOutcome::set>("set"),
       field<&PlanOutcome::created>("created"),
       field<&PlanOutcome::added>("added"),
       field<&PlanOutcome::replaced>("replaced"),
@@ -136,6 +141,7 @@ Described describe(Type<PlanOutcome>) {
 
 Described describe(Type<ChunkResetOutcome>) {
   static constexpr auto fields = fields_of<ChunkResetOutcome>({
+      field<&ChunkResetOutcome::set>("set"),
       field<&ChunkResetOutcome::reset>("reset"),
       field<&ChunkResetOutcome::running>("running"),
       field<&ChunkResetOutcome::missing>("missing"),
@@ -160,6 +166,7 @@ Described describe(Type<LimitInfo>) {
 
 Described describe(Type<LimitSlot>) {
   static constexpr auto fields = fields_of<LimitSlot>({
+      field<&LimitSlot::name>("name"),
       field<&LimitSlot::at>("at"),
       field<&LimitSlot::waited>("waited_seconds"),
       field<&LimitSlot::every>("every_seconds"),

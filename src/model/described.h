@@ -30,7 +30,7 @@ Described describe(Type<Enqueued>);
 Described describe(Type<Job>);
 Described describe(Type<JobGrant>);
 Described describe(Type<JobHeartbeat>);
-Described describe(Type<Settled>);
+Described describe(Type<JobSettled>);
 Described describe(Type<JobAttempt>);
 Described describe(Type<Predecessor>);
 Described describe(Type<JobInfo>);

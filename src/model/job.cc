@@ -52,6 +52,7 @@ Described describe(Type<JobGrant>) {
 
 Described describe(Type<JobHeartbeat>) {
   static constexpr auto fields = fields_of<JobHeartbeat>({
+      field<&JobHeartbeat::id>("id"),
       field<&JobHeartbeat::ttl>("ttl_seconds"),
       field<&JobHeartbeat::expires_at>("expires_at"),
       field<&JobHeartbeat::trusted_until>("trusted_for_seconds"),
@@ -60,13 +61,14 @@ Described describe(Type<JobHeartbeat>) {
   return {"JobHeartbeat", fields};
 }
 
-Described describe(Type<Settled>) {
-  static constexpr auto fields = fields_of<Settled>({
-      field<&Settled::state>("state"),
-      field<&Settled::due_at>("due_at"),
-      field<&Settled::replayed>("replayed"),
+Described describe(Type<JobSettled>) {
+  static constexpr auto fields = fields_of<JobSettled>({
+      field<&JobSettled::id>("id"),
+      field<&JobSettled::state>("state"),
+      field<&JobSettled::due_at>("due_at"),
+      field<&JobSettled::replayed>("replayed"),
   });
-  return {"Settled", fields};
+  return {"JobSettled", fields};
 }
 
 Described describe(Type<JobAttempt>) {

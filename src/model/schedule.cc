@@ -130,6 +130,7 @@ Described describe(Type<RunInfo>) {
 
 Described describe(Type<Defined>) {
   static constexpr auto fields = fields_of<Defined>({
+      field<&Defined::name>("name"),
       field<&Defined::created>("created"),
       field<&Defined::changed>("changed"),
       field<&Defined::next_run_at>("next_run_at"),
@@ -139,6 +140,7 @@ Described describe(Type<Defined>) {
 
 Described describe(Type<Finished>) {
   static constexpr auto fields = fields_of<Finished>({
+      field<&Finished::name>("schedule"),
       field<&Finished::next_run_at>("next_run_at"),
       field<&Finished::next_in>("next_in_seconds"),
       field<&Finished::replayed>("replayed"),

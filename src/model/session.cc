@@ -66,6 +66,7 @@ Described describe(Type<SessionInfo>) {
 
 Described describe(Type<SessionClosed>) {
   static constexpr auto fields = fields_of<SessionClosed>({
+      field<&SessionClosed::id>("id"),
       field<&SessionClosed::items>("items"),
   });
   return {"SessionClosed", fields};

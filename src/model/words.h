@@ -46,6 +46,8 @@ inline constexpr auto words<JobState> = words_of<JobState>("available", "deferre
 template <>
 inline constexpr auto words<IfFailed> = words_of<IfFailed>("cancel", "run", "wait");
 template <>
+inline constexpr auto words<Verdict::Kind> = words_of<Verdict::Kind>("complete", "fail", "release", "snooze", "skip");
+template <>
 inline constexpr auto words<ChunkState> = words_of<ChunkState>("available", "deferred", "running", "expired",
                                                                "completed", "skipped", "exhausted");
 template <>

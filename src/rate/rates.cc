@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/time_text.h"
 #include "lease/answer.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "model/bounds.h"
 #include "storage/query.h"
 
@@ -40,7 +40,7 @@ Result<bool> Limits::set(std::string_view name, Duration every, int burst) const
   if (auto checked = check_name("limit name", name); !checked) return std::move(checked).error();
   if (auto checked = rate::check_rate(every, burst); !checked) return std::move(checked).error();
   const sql::LimitSet statement{.name = name, .every = every, .burst = burst};
-  auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
+  auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
   return answer->created;
 }
@@ -48,7 +48,7 @@ Result<bool> Limits::set(std::string_view name, Duration every, int burst) const
 Result<LimitInfo> Limits::show(std::string_view name) const {
   if (auto checked = check_name("limit name", name); !checked) return std::move(checked).error();
   const sql::LimitList statement{.name = name};
-  auto limits = storage::query_list(*impl_->backend, statement, impl_->deadline(), rate::info_from);
+  auto limits = impl_->new_call().list(statement, rate::info_from);
   if (!limits) return std::move(limits).error();
   if (limits->empty()) return rate::no_such_limit(name);
   return std::move(limits->front());
@@ -56,12 +56,12 @@ Result<LimitInfo> Limits::show(std::string_view name) const {
 
 Result<std::vector<LimitInfo>> Limits::list() const {
   const sql::LimitList statement{.name = std::nullopt};
-  return storage::query_list(*impl_->backend, statement, impl_->deadline(), rate::info_from);
+  return impl_->new_call().list(statement, rate::info_from);
 }
 
 Result<void> Limits::remove(std::string_view name) const {
   if (auto checked = check_name("limit name", name); !checked) return checked;
-  auto answer = storage::query_one(*impl_->backend, sql::LimitRemove{.name = name}, impl_->deadline());
+  auto answer = impl_->new_call().ask(sql::LimitRemove{.name = name});
   if (!answer) return std::move(answer).error();
   if (!answer->removed) return rate::no_such_limit(name);
   return {};
@@ -71,11 +71,11 @@ Result<void> Limits::remove(std::string_view name) const {
 namespace rate {
 namespace {
 
-Result<void> check_take(std::string_view name, const TakeOptions& options, std::string_view holder) {
+Result<void> check_take(std::string_view name, const TakeOptions& options, const Call& call) {
   if (auto checked = check_name("limit name", name); !checked) return checked;
+  if (auto checked = check_call(call); !checked) return checked;
   if (auto checked = check_rate(options.every, options.burst); !checked) return checked;
-  if (auto checked = check_wait(options.wait.value_or(Duration(0))); !checked) return checked;
-  return check_name("holder name", holder);
+  return check_wait(options.wait.value_or(Duration(0)));
 }
 
 std::optional<Duration> patience_of(const TakeOptions& options) {
@@ -97,27 +97,29 @@ Error take_refusal(const sql::LimitTake::Row& answer, std::string_view name) {
 }  // namespace
 }  // namespace rate
 
-Result<LimitSlot> Limits::take(std::string_view name, const TakeOptions& options) const {
-  const auto self = Holder::self(options.holder);
-  if (auto checked = rate::check_take(name, options, self.name); !checked) return std::move(checked).error();
+Result<LimitSlot> Limits::take(std::string_view name, const TakeOptions& options, const Call& call) const {
+  if (auto checked = rate::check_take(name, options, call); !checked) return std::move(checked).error();
+  const auto holder = lease::holder_of(call);
   const sql::LimitTake statement{.name = name,
                                  .every = options.every,
                                  .burst = options.burst,
                                  .patience = rate::patience_of(options),
-                                 .holder = self.name,
-                                 .host = self.host};
-  const auto deadline = impl_->deadline();
+                                 .holder = holder.name,
+                                 .host = holder.host};
   // Also where the answer was lost: at worst one turn is wasted.
-  auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call(call).ask_again(statement);
   if (!answer) return std::move(answer).error();
   if (!answer->outcome.done()) return rate::take_refusal(*answer, name);
   const auto at = answer->at.value_or(answer->store_now);
   // The store's clock was read before now, so it is the caller's turn by then at the latest.
   const auto asked = BootClock::now();
-  if (!sleep_until(asked + (at - answer->store_now), options.stop)) {
+  if (!sleep_until(asked + (at - answer->store_now), call.stop)) {
     return Error{.code = Errc::busy, .message = "told to stop before its turn at limit " + quoted(name) + " came"};
   }
-  return LimitSlot{.at = at, .waited = BootClock::now() - asked, .every = answer->every.value_or(Duration{})};
+  return LimitSlot{.name = std::string(name),
+                   .at = at,
+                   .waited = BootClock::now() - asked,
+                   .every = answer->every.value_or(Duration{})};
 }
 
 }  // namespace leasehold

@@ -1,21 +1,15 @@
 // What Limits holds.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string_view>
 
+#include "lease/call.h"
 #include "leasehold/limit.h"
-#include "storage/backend.h"
 
 namespace leasehold {
 
-struct Limits::Impl {
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
-};
+struct Limits::Impl : lease::StoreAccess {};
 
 // What a rate limit may be, and how its absence is told.
 namespace rate {

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "core/schedule_plan.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
 #include "model/bounds_people.h"
@@ -64,10 +64,9 @@ S statement_for(std::string_view name, const ScheduleOptions& options, const Tex
 /// Asks, and once more with the first occurrence where the store wants to be told that. It has none to ask about while
 /// the definition stays as it is.
 template <typename S>
-Result<typename S::Row> ask_with_occurrence(storage::Backend& backend, S statement, const std::optional<Cron>& cron,
-                                            BootTime deadline) {
+Result<typename S::Row> ask_with_occurrence(lease::StoreCall call, S statement, const std::optional<Cron>& cron) {
   for (int tries = 0; tries <= 10; ++tries) {
-    auto row = lease::ask_again(deadline, [&] { return storage::query_one(backend, statement, deadline); });
+    auto row = call.ask_again(statement);
     if (!row || row->next_run_at || !cron) return row;
     auto zone = find_zone(*statement.zone);
     if (!zone) return std::move(zone).error();
@@ -97,10 +96,12 @@ Result<Defined> Schedules::define(std::string_view name, const ScheduleOptions& 
   if (*cron) texts.cron = to_string(**cron);
   auto statement = schedule::statement_for<sql::ScheduleDefine>(name, options, texts);
   schedule::set_task(options, texts, statement);
-  auto row = schedule::ask_with_occurrence(*impl_->backend, statement, *cron, impl_->deadline());
+  auto row = schedule::ask_with_occurrence(impl_->new_call(), statement, *cron);
   if (!row) return std::move(row).error();
-  return Defined{
-      .created = row->created, .changed = row->changed, .next_run_at = row->next_run_at.value_or(Timestamp{})};
+  return Defined{.name = std::string(name),
+                 .created = row->created,
+                 .changed = row->changed,
+                 .next_run_at = row->next_run_at.value_or(Timestamp{})};
 }
 
 Result<Ensured> Schedules::ensure(std::string_view name, const ScheduleOptions& options) const {
@@ -114,19 +115,19 @@ Result<Ensured> Schedules::ensure(std::string_view name, const ScheduleOptions& 
   schedule::Texts texts;
   if (*cron) texts.cron = to_string(**cron);
   const auto statement = schedule::statement_for<sql::ScheduleEnsure>(name, options, texts);
-  auto row = schedule::ask_with_occurrence(*impl_->backend, statement, *cron, impl_->deadline());
+  auto row = schedule::ask_with_occurrence(impl_->new_call(), statement, *cron);
   if (!row) return std::move(row).error();
-  return Ensured{
-      .created = row->created, .differs = row->differs, .next_run_at = row->next_run_at.value_or(Timestamp{})};
+  return Ensured{.name = std::string(name),
+                 .created = row->created,
+                 .differs = row->differs,
+                 .next_run_at = row->next_run_at.value_or(Timestamp{})};
 }
 
 // What operators do to a schedule: trigger, pause, resume, rename, remove.
 Result<std::optional<LeaseInfo>> Schedules::trigger(std::string_view name) const {
   if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
   const sql::ScheduleTrigger statement{.name = name};
-  const auto deadline = impl_->deadline();
-  auto answer =
-      lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call().ask_until_free(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return schedule::current_from(*answer);
   return schedule::refusal_from(*answer);
@@ -136,8 +137,7 @@ Result<void> Schedules::pause(std::string_view name, std::string_view reason) co
   if (auto checked = check_name("schedule name", name); !checked) return checked;
   if (auto checked = check_text("reason", reason); !checked) return checked;
   const sql::SchedulePause statement{.name = name, .reason = reason};
-  const auto deadline = impl_->deadline();
-  auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call().ask_again(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.is("paused")) return {};
   if (answer->outcome.refusal() == Errc::not_found) return schedule::no_such_schedule(name);
@@ -148,10 +148,9 @@ Result<Timestamp> Schedules::resume(std::string_view name) const {
   if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
   sql::ScheduleResume statement{};
   statement.name = name;
-  const auto deadline = impl_->deadline();
-  auto answer = lease::ask_again(deadline, [&] {
-    return schedule::ask_with_plan(*impl_->backend, statement, deadline, schedule::plan_for_resuming);
-  });
+  auto call = impl_->new_call();
+  auto answer = call.repeat(lease::IfLost::ask_again,
+                            [&] { return schedule::ask_with_plan(call, statement, schedule::plan_for_resuming); });
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return answer->next_run_at.value_or(answer->wall_now);
   return schedule::refusal_from(*answer);
@@ -161,9 +160,7 @@ Result<void> Schedules::rename(std::string_view name, std::string_view to) const
   if (auto checked = check_name("schedule name", name); !checked) return checked;
   if (auto checked = check_name("new schedule name", to); !checked) return checked;
   const sql::ScheduleRename statement{.name = name, .new_name = to};
-  const auto deadline = impl_->deadline();
-  auto answer =
-      lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call().ask_until_free(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   if (answer->outcome.refusal() == Errc::not_found) return schedule::no_such_schedule(name);
@@ -177,12 +174,10 @@ Result<void> Schedules::rename(std::string_view name, std::string_view to) const
 Result<void> Schedules::remove(std::string_view name) const {
   if (auto checked = check_name("schedule name", name); !checked) return checked;
   const sql::ScheduleRemove statement{.name = name, .batch = defaults::sweep_batch};
-  const auto deadline = impl_->deadline();
-  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
-    return lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
-  });
+  auto call = impl_->new_call();
+  auto answer = lease::ask_past_dead_holders(call, [&] { return call.ask_until_free(statement); });
   if (!answer) return std::move(answer).error();
-  lease::sweep<sql::ScheduleSweep>(*impl_->backend, impl_->call_timeout);
+  lease::sweep<sql::ScheduleSweep>(*impl_);
   if (answer->outcome.done()) return {};
   return schedule::refusal_from(*answer);
 }

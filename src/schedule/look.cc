@@ -117,7 +117,7 @@ Timestamp first_to_follow(const ScheduleInfo& info) {
 Result<ScheduleInfo> Schedules::show(std::string_view name) const {
   if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
   const sql::ScheduleList statement{.name = name, .most = 1};
-  auto found = storage::query_list(*impl_->backend, statement, impl_->deadline(), schedule::info_from);
+  auto found = impl_->new_call().list(statement, schedule::info_from);
   if (!found) return std::move(found).error();
   if (found->empty()) return schedule::no_such_schedule(name);
   return std::move(found->front());
@@ -126,7 +126,7 @@ Result<ScheduleInfo> Schedules::show(std::string_view name) const {
 Result<std::vector<ScheduleInfo>> Schedules::list(int limit) const {
   if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
   const sql::ScheduleList statement{.name = std::nullopt, .most = limit};
-  return storage::query_list(*impl_->backend, statement, impl_->deadline(), schedule::info_from);
+  return impl_->new_call().list(statement, schedule::info_from);
 }
 
 Result<std::vector<Timestamp>> Schedules::next(std::string_view name, int count) const {
@@ -152,8 +152,7 @@ Result<std::vector<RunInfo>> Schedules::history(std::string_view name, int limit
   if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
   if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
   const sql::ScheduleHistory statement{.name = name, .most = limit};
-  auto runs = storage::query_list(*impl_->backend, statement, impl_->deadline(),
-                                  [name](auto& row) { return schedule::run_from(row, name); });
+  auto runs = impl_->new_call().list(statement, [name](auto& row) { return schedule::run_from(row, name); });
   if (!runs || !runs->empty()) return runs;
   // Nothing: is it new, or is there none?
   auto known = show(name);

@@ -4,7 +4,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
 #include "model/bounds_people.h"
@@ -15,21 +15,14 @@ namespace leasehold {
 namespace schedule {
 namespace {
 
-/// With everything in it that may be left out.
-ScheduleAcquireOptions completed(ScheduleAcquireOptions options) {
-  if (options.request_id.empty()) options.request_id = random_request_id();
-  if (!options.holder) options.holder = Holder::self();
-  return options;
-}
-
-/// Borrows the options.
-sql::ScheduleAcquire statement_for(std::string_view name, const ScheduleAcquireOptions& options) {
+/// Borrows what it is given.
+sql::ScheduleAcquire statement_for(std::string_view name, const ScheduleAcquireOptions& options, const Holder& holder) {
   sql::ScheduleAcquire acquire{};
   acquire.name = name;
   acquire.at_once = options.now;
-  if (options.ttl != Duration(0)) acquire.ttl = options.ttl;
+  acquire.ttl = options.ttl;
   acquire.request_id = options.request_id;
-  return lease::with_holder(acquire, *options.holder);
+  return lease::with_holder(acquire, holder);
 }
 
 ScheduleRun run_from(sql::ScheduleAnswer& answer, BootTime before_sending) {
@@ -47,50 +40,39 @@ Result<sql::ScheduleAnswer> unless_busy(Result<sql::ScheduleAnswer> answer) {
   return answer;
 }
 
-Result<Grant> extend(storage::Backend& backend, std::string_view name, Token token, std::optional<Duration> ttl,
-                     BootTime deadline) {
-  const sql::ScheduleHeartbeat statement{.name = name, .token = token.value, .ttl = ttl};
-  BootTime before_sending;
-  auto answer = lease::ask_again(deadline, [&] {
-    before_sending = BootClock::now();
-    return storage::query_one(backend, statement, deadline);
-  });
+Result<Grant> extend(lease::StoreCall call, std::string_view name, Token token, std::optional<Duration> ttl) {
+  auto answer = call.ask_again(sql::ScheduleHeartbeat{.name = name, .token = token.value, .ttl = ttl});
   if (!answer) return std::move(answer).error();
-  if (answer->outcome.done()) return lease::grant_from(*answer, before_sending);
+  if (answer->outcome.done()) return lease::grant_from(*answer, call.before_sending());
   return refusal_from(*answer, name);
 }
 
 }  // namespace
 }  // namespace schedule
 
-Result<Grant> Schedules::Impl::keep_alive(const Grant& held) const {
-  const auto patience = std::min(call_timeout, held.ttl / 3);
-  return schedule::extend(*backend, held.key, held.token, std::nullopt, BootClock::now() + patience);
-}
-
-Result<ScheduleRun> Schedules::acquire(std::string_view name, const ScheduleAcquireOptions& options) const {
-  const auto wish = schedule::completed(options);
-  if (auto checked = check_schedule_acquire(name, wish); !checked) return std::move(checked).error();
-  const auto statement = schedule::statement_for(name, wish);
-  const auto deadline = impl_->deadline();
-  BootTime before_sending;
-  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
-    return lease::ask_again(deadline, [&] {
-      before_sending = BootClock::now();
-      return schedule::unless_busy(
-          schedule::ask_with_plan(*impl_->backend, statement, deadline, schedule::plan_for_taking));
+Result<ScheduleRun> Schedules::acquire(std::string_view name, const ScheduleAcquireOptions& options,
+                                       const Call& call) const {
+  auto request = options;
+  if (request.request_id.empty()) request.request_id = random_request_id();
+  if (auto checked = check_schedule_acquire(name, request); !checked) return std::move(checked).error();
+  if (auto checked = check_call(call); !checked) return std::move(checked).error();
+  const auto holder = lease::holder_of(call);
+  const auto statement = schedule::statement_for(name, request, holder);
+  auto store = impl_->new_call(call);
+  auto answer = lease::ask_past_dead_holders(store, [&] {
+    return store.repeat(lease::IfLost::ask_again, [&] {
+      return schedule::unless_busy(schedule::ask_with_plan(store, statement, schedule::plan_for_taking));
     });
   });
   if (!answer) return std::move(answer).error();
-  if (answer->outcome.done()) return schedule::run_from(*answer, before_sending);
+  if (answer->outcome.done()) return schedule::run_from(*answer, store.before_sending());
   return schedule::refusal_from(*answer);
 }
 
-Result<Grant> Schedules::heartbeat(std::string_view name, Token token, Duration ttl) const {
+Result<Grant> Schedules::heartbeat(std::string_view name, Token token, std::optional<Duration> ttl) const {
   if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
-  auto new_ttl = lease::new_ttl(ttl);
-  if (!new_ttl) return std::move(new_ttl).error();
-  return schedule::extend(*impl_->backend, name, token, *new_ttl, impl_->deadline());
+  if (auto checked = check_new_ttl(ttl); !checked) return std::move(checked).error();
+  return schedule::extend(impl_->new_call(), name, token, ttl);
 }
 
 Result<Finished> Schedules::finish(std::string_view name, Token token, const RunResult& result) const {
@@ -101,12 +83,12 @@ Result<Finished> Schedules::finish(std::string_view name, Token token, const Run
   if (!result.counts.empty()) statement.counts = result.counts;
   statement.next_run_at = result.next_run_at;
   statement.next_run_in = result.next_run_in;
-  const auto deadline = impl_->deadline();
-  auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call().ask_again(statement);
   if (!answer) return std::move(answer).error();
   if (!answer->outcome.done()) return schedule::refusal_from(*answer);
   const auto next = answer->next_run_at.value_or(answer->wall_now);
-  return Finished{.next_run_at = next,
+  return Finished{.name = std::string(name),
+                  .next_run_at = next,
                   .next_in = std::max(next - answer->wall_now, Duration::zero()),
                   .replayed = answer->replayed};
 }
@@ -114,8 +96,7 @@ Result<Finished> Schedules::finish(std::string_view name, Token token, const Run
 Result<void> Schedules::release(std::string_view name, Token token) const {
   if (auto checked = check_name("schedule name", name); !checked) return checked;
   const sql::ScheduleRelease statement{.name = name, .token = token.value};
-  const auto deadline = impl_->deadline();
-  auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call().ask_again(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   return schedule::refusal_from(*answer);
@@ -138,8 +119,8 @@ Result<Finished> HeldRun::finish(const RunResult& result) {
   return *finished_;
 }
 
-Result<HeldRun> Schedules::hold(std::string_view name, const ScheduleAcquireOptions& options) const {
-  auto run = acquire(name, options);
+Result<HeldRun> Schedules::hold(std::string_view name, const ScheduleAcquireOptions& options, const Call& call) const {
+  auto run = acquire(name, options, call);
   if (!run) return std::move(run).error();
   const auto release_in_time = [schedules = *this](const Grant& held) -> Result<void> {
     // A run that overran is lost, and has to be noted as such: released it would be due again without its back-off.
@@ -148,7 +129,11 @@ Result<HeldRun> Schedules::hold(std::string_view name, const ScheduleAcquireOpti
   };
   try {
     HeldLease lease(
-        run->grant, [impl = impl_](const Grant& held) { return impl->keep_alive(held); }, release_in_time);
+        run->grant,
+        [impl = impl_](const Grant& held) {
+          return schedule::extend(impl->new_heartbeat(held), held.key, held.token, std::nullopt);
+        },
+        release_in_time);
     return HeldRun(std::move(lease), std::move(*run), *this);
   } catch (const std::system_error& error) {
     // Without its thread nobody would keep the lease alive: better not to have it.
@@ -163,8 +148,8 @@ Result<Fired> Schedules::fire(std::string_view name) const {
   sql::ScheduleFire statement{};
   statement.name = name;
   // Not repeated where the answer was lost: the occurrence is taken then, and another one may be due by now.
-  const auto deadline = impl_->deadline();
-  auto answer = schedule::ask_with_plan(*impl_->backend, statement, deadline, schedule::plan_for_taking);
+  auto call = impl_->new_call();
+  auto answer = schedule::ask_with_plan(call, statement, schedule::plan_for_taking);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.refusal() == Errc::busy) {
     return Error{.code = Errc::busy, .message = schedule::describe(name) + " is being fired or changed right now"};
@@ -184,7 +169,7 @@ Result<DueSchedules> Schedules::due(int most, const DueSchedule* after) const {
     statement.after_at = after->due_at;
     statement.after_name = after->name;
   }
-  auto rows = storage::query(*impl_->backend, statement, impl_->deadline());
+  auto rows = impl_->new_call().ask_rows(statement);
   if (!rows) return std::move(rows).error();
   DueSchedules found;
   for (auto& row : *rows) {

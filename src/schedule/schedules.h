@@ -8,10 +8,9 @@
 
 #include "core/schedule_plan.h"
 #include "lease/answer.h"
+#include "lease/call.h"
 #include "leasehold/result.h"
 #include "leasehold/schedule.h"
-#include "storage/backend.h"
-#include "storage/query.h"
 #include "storage/statements.h"
 
 namespace leasehold {
@@ -59,10 +58,9 @@ void fill_in(Statement& statement, const DuePlan& plan) {
 constexpr int most_plans = 10;
 
 template <typename Statement, typename MakePlan>
-Result<sql::ScheduleAnswer> ask_with_plan(storage::Backend& backend, Statement statement, BootTime deadline,
-                                          MakePlan make_plan) {
+Result<sql::ScheduleAnswer> ask_with_plan(lease::StoreCall& call, Statement statement, MakePlan make_plan) {
   for (int plans = 0; plans <= most_plans; ++plans) {
-    auto answer = storage::query_one(backend, statement, deadline);
+    auto answer = call.ask(statement);
     if (!answer || !answer->outcome.is("plan")) return answer;
     auto plan = make_plan(*answer);
     if (!plan) return std::move(plan).error();
@@ -75,14 +73,6 @@ Result<sql::ScheduleAnswer> ask_with_plan(storage::Backend& backend, Statement s
 }  // namespace schedule
 
 // What Schedules holds.
-struct Schedules::Impl {
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
-
-  /// A heartbeat that does not use up the lease it is for: a hung connection must leave time for another try.
-  [[nodiscard]] Result<Grant> keep_alive(const Grant& held) const;
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
-};
+struct Schedules::Impl : lease::StoreAccess {};
 
 }  // namespace leasehold

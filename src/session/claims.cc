@@ -1,5 +1,5 @@
 // Claims::take and switch_to: an item for a session, past the dead of this host, and waiting for it.
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "lease/patience.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
@@ -16,17 +16,14 @@ namespace {
 /// `statement` is sql::ClaimTake or sql::ClaimSwitch: asked again where the answer got lost, for whoever has the item
 /// already is told the same again.
 template <typename S>
-Result<Claim> try_take(storage::Backend& backend, const S& statement, std::string_view item, std::string_view session,
-                       BootTime deadline) {
-  end_if_gone(backend, session, deadline);
+Result<Claim> try_take(lease::StoreCall call, const S& statement, std::string_view item, std::string_view session) {
+  end_if_gone(call.backend(), session, call.deadline());
   std::optional<sql::ClaimAnswer> dead_owner;
-  const auto ask = [&] {
-    return lease::ask_again(deadline, [&] { return storage::query_one(backend, statement, deadline); });
-  };
+  const auto ask = [&] { return call.ask_again(statement); };
   const auto note_owner = [&](const sql::ClaimAnswer& refusal) {
     if (refusal.outcome.refusal() != Errc::blocked) dead_owner = refusal;
   };
-  auto claim = claim_from(lease::ask_past_dead_holders(backend, deadline, ask, note_owner), item, session);
+  auto claim = claim_from(lease::ask_past_dead_holders(call, ask, note_owner), item, session);
   if (!claim || !dead_owner) return claim;
   // For the store the item was free; it was taken over all the same.
   claim->previous_session = dead_owner->session_id.value_or("");
@@ -35,10 +32,10 @@ Result<Claim> try_take(storage::Backend& backend, const S& statement, std::strin
 }
 
 /// Whose claim it is, if it is still there.
-std::string session_of_claim(storage::Backend& backend, std::string_view item, Token token, BootTime deadline) {
+std::string session_of_claim(lease::StoreCall call, std::string_view item, Token token) {
   sql::ClaimList statement{.item = item};
   statement.most = 1;
-  const auto rows = storage::query(backend, statement, deadline);
+  const auto rows = call.ask_rows(statement);
   return rows && !rows->empty() && rows->front().token == token.value ? rows->front().session_id : std::string();
 }
 
@@ -54,35 +51,38 @@ std::string obstacle(const Error& refusal, std::string_view item) {
 }  // namespace
 }  // namespace session
 
-Result<Claim> Claims::Impl::take_patiently(std::string_view item, const ItemTakeOptions& options,
+Result<Claim> Claims::Impl::take_patiently(std::string_view item, Duration wait, const Call& call,
                                            const std::function<Result<Claim>()>& once) const {
-  const auto until = BootClock::now() + bounded_wait(options.wait);
+  const auto until = BootClock::now() + bounded_wait(wait);
   std::string watched(item);
   for (;;) {
-    const lease::Patience patience{.topic = "item:" + watched, .until = until, .stop = options.stop};
+    const lease::Patience patience{.topic = "item:" + watched, .until = until, .stop = call.stop};
     auto claim = lease::ask_patiently(*backend, *awaited, call_timeout, patience, once, [&](const Error& refusal) {
       return session::may_change(refusal) && session::obstacle(refusal, item) == watched;
     });
-    const bool over = options.stop.stop_requested() || BootClock::now() >= until;
+    const bool over = call.stop.stop_requested() || BootClock::now() >= until;
     if (claim || over || !session::may_change(claim.error())) return claim;
     // What stands in the way is another item than a moment ago.
     watched = session::obstacle(claim.error(), item);
   }
 }
 
-Result<Claim> Claims::take(std::string_view item, std::string_view session, const ItemTakeOptions& options) const {
+Result<Claim> Claims::take(std::string_view item, std::string_view session, const ItemTakeOptions& options,
+                           const Call& call) const {
   if (auto checked = check_claim(item, session); !checked) return std::move(checked).error();
+  if (auto checked = check_call(call); !checked) return std::move(checked).error();
   if (auto checked = check_wait(options.wait); !checked) return std::move(checked).error();
   sql::ClaimTake statement{.item = item, .session_id = session};
   if (options.session_token) statement.session_token = options.session_token->value;
   statement.create = options.create;
-  const auto once = [&] { return session::try_take(*impl_->backend, statement, item, session, impl_->deadline()); };
-  return options.wait == Duration(0) ? once() : impl_->take_patiently(item, options, once);
+  const auto once = [&] { return session::try_take(impl_->new_call(call), statement, item, session); };
+  return options.wait == Duration(0) ? once() : impl_->take_patiently(item, options.wait, call, once);
 }
 
-Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_view to,
-                                const ItemTakeOptions& options) const {
+Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_view to, const ItemTakeOptions& options,
+                                const Call& call) const {
   if (auto checked = check_name("item key", from); !checked) return std::move(checked).error();
+  if (auto checked = check_call(call); !checked) return std::move(checked).error();
   if (auto checked = check_name("item key", to); !checked) return std::move(checked).error();
   if (auto checked = check_wait(options.wait); !checked) return std::move(checked).error();
   if (from == to) {
@@ -91,11 +91,11 @@ Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_
   }
   const sql::ClaimSwitch statement{.from_item = from, .token = token.value, .to_item = to, .create = options.create};
   const auto once = [&] {
-    const auto deadline = impl_->deadline();
-    const auto session = session::session_of_claim(*impl_->backend, from, token, deadline);
-    return session::try_take(*impl_->backend, statement, to, session, deadline);
+    const auto store = impl_->new_call(call);
+    const auto session = session::session_of_claim(store, from, token);
+    return session::try_take(store, statement, to, session);
   };
-  return options.wait == Duration(0) ? once() : impl_->take_patiently(to, options, once);
+  return options.wait == Duration(0) ? once() : impl_->take_patiently(to, options.wait, call, once);
 }
 
 // What else is done with claims: given up, handed over, revoked, looked at.
@@ -145,8 +145,7 @@ Result<void> Claims::release(std::string_view item, std::string_view session, To
   if (auto checked = check_claim(item, session); !checked) return checked;
   if (auto checked = check_text("reason", reason); !checked) return checked;
   const sql::ClaimRelease statement{.item = item, .session_id = session, .token = token.value, .reason = reason};
-  const auto deadline = impl_->deadline();
-  auto answer = lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call().ask_again(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   return session::claim_refusal(*answer, item, session);
@@ -159,12 +158,11 @@ Result<Claim> Claims::transfer(std::string_view item, std::string_view to_sessio
   sql::ClaimTransfer statement{.item = item, .to_session = to_session};
   if (token) statement.token = token->value;
   statement.reason = reason;
-  const auto deadline = impl_->deadline();
-  const auto once = [&] { return storage::query_one(*impl_->backend, statement, deadline); };
-  session::end_if_gone(*impl_->backend, to_session, deadline);
-  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
+  auto call = impl_->new_call();
+  session::end_if_gone(call.backend(), to_session, call.deadline());
+  auto answer = lease::ask_past_dead_holders(call, [&] {
     // An operator's is not repeated where the answer was lost: a second one would take it from whoever has it by then.
-    return lease::ask_with(token ? lease::IfLost::ask_again : lease::IfLost::give_up, deadline, once);
+    return token ? call.ask_again(statement) : call.ask_until_free(statement);
   });
   return session::claim_from(std::move(answer), item, to_session);
 }
@@ -174,7 +172,7 @@ Result<ClaimInfo> Claims::revoke(std::string_view item, std::string_view reason)
   if (auto checked = check_text("reason", reason); !checked) return std::move(checked).error();
   // Not repeated where the answer was lost: a second one would hit whoever has it by then.
   const sql::ClaimRevoke statement{.item = item, .reason = reason};
-  auto answer = storage::query_one(*impl_->backend, statement, impl_->deadline());
+  auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return session::revoked_from(*answer, reason);
   if (answer->outcome.refusal() == Errc::not_found && answer->why == "claim") {
@@ -189,7 +187,7 @@ Result<ClaimInfo> Claims::show(std::string_view item) const {
   sql::ClaimList statement{.item = item};
   statement.ended = true;
   statement.most = 1;
-  auto claims = storage::query_list(*impl_->backend, statement, impl_->deadline(), session::claim_info_from);
+  auto claims = impl_->new_call().list(statement, session::claim_info_from);
   if (!claims) return std::move(claims).error();
   if (!claims->empty()) return std::move(claims->front());
   return Error{.code = Errc::not_found, .message = session::describe_item(item) + " has never been claimed"};
@@ -204,7 +202,7 @@ Result<std::vector<ClaimInfo>> Claims::list(const ClaimFilter& filter) const {
   if (!filter.session.empty()) statement.session_id = filter.session;
   statement.ended = filter.ended;
   statement.most = filter.limit;
-  return storage::query_list(*impl_->backend, statement, impl_->deadline(), session::claim_info_from);
+  return impl_->new_call().list(statement, session::claim_info_from);
 }
 
 }  // namespace leasehold

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
 #include "model/bounds_people.h"
@@ -84,10 +84,8 @@ Result<bool> Items::add(std::string_view key, const ItemOptions& options) const 
                                .metadata = options.metadata,
                                .conflicts = conflicts,
                                .set_conflicts = options.conflicts.has_value()};
-  const auto deadline = impl_->deadline();
   // Not repeated where the answer was lost: adding again does no harm, but would tell that it was there before.
-  auto answer =
-      lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call().ask_until_free(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.is("created")) return true;
   if (answer->outcome.is("updated")) return false;
@@ -98,7 +96,7 @@ Result<ItemInfo> Items::show(std::string_view key) const {
   if (auto checked = check_name("item key", key); !checked) return std::move(checked).error();
   sql::ItemList statement{.key = key};
   statement.most = 1;
-  auto items = storage::query_list(*impl_->backend, statement, impl_->deadline(), session::item_from);
+  auto items = impl_->new_call().list(statement, session::item_from);
   if (!items) return std::move(items).error();
   if (items->empty()) return session::no_such_item(key);
   return std::move(items->front());
@@ -116,7 +114,7 @@ Result<std::vector<ItemInfo>> Items::list(const ItemFilter& filter) const {
     return impl_->list_held(statement, *filter.state);
   }
   if (filter.state) statement.state = to_string(*filter.state);
-  return storage::query_list(*impl_->backend, statement, impl_->deadline(), session::item_from);
+  return impl_->new_call().list(statement, session::item_from);
 }
 
 Result<std::vector<ItemInfo>> Items::Impl::list_held(const sql::ItemList& page, ItemState wanted) const {
@@ -138,10 +136,8 @@ Result<void> Items::done(std::string_view key, std::optional<Token> token) const
   sql::ItemDone statement{.key = key};
   if (token) statement.token = token->value;
   statement.holder = self.name;
-  const auto deadline = impl_->deadline();
-  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
-    return lease::ask_again(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
-  });
+  auto call = impl_->new_call();
+  auto answer = lease::ask_past_dead_holders(call, [&] { return call.ask_again(statement); });
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   return session::claim_refusal(*answer, key);
@@ -150,9 +146,7 @@ Result<void> Items::done(std::string_view key, std::optional<Token> token) const
 Result<void> Items::reopen(std::string_view key) const {
   if (auto checked = check_name("item key", key); !checked) return checked;
   const sql::ItemReopen statement{.key = key};
-  const auto deadline = impl_->deadline();
-  auto answer =
-      lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
+  auto answer = impl_->new_call().ask_until_free(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   if (answer->outcome.refusal() == Errc::not_found) return session::no_such_item(key);
@@ -162,10 +156,8 @@ Result<void> Items::reopen(std::string_view key) const {
 Result<void> Items::remove(std::string_view key) const {
   if (auto checked = check_name("item key", key); !checked) return checked;
   const sql::ItemRemove statement{.key = key};
-  const auto deadline = impl_->deadline();
-  auto answer = lease::ask_past_dead_holders(*impl_->backend, deadline, [&] {
-    return lease::ask_until_free(deadline, [&] { return storage::query_one(*impl_->backend, statement, deadline); });
-  });
+  auto call = impl_->new_call();
+  auto answer = lease::ask_past_dead_holders(call, [&] { return call.ask_until_free(statement); });
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   return session::claim_refusal(*answer, key);

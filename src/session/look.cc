@@ -71,7 +71,7 @@ Result<SessionInfo> Sessions::show(std::string_view id) const {
   sql::SessionList statement{.id = id};
   statement.released = true;
   statement.most = 1;
-  auto sessions = storage::query_list(*impl_->backend, statement, impl_->deadline(), session::session_info_from);
+  auto sessions = impl_->new_call().list(statement, session::session_info_from);
   if (!sessions) return std::move(sessions).error();
   if (sessions->empty()) return session::no_such_session(id);
   return std::move(sessions->front());
@@ -86,7 +86,7 @@ Result<std::vector<SessionInfo>> Sessions::list(const SessionFilter& filter) con
   statement.released = filter.released || filter.status == SessionStatus::released;
   // Who is gone is known here only, so the store cannot count for us.
   statement.most = filter.status ? std::numeric_limits<int>::max() : filter.limit;
-  auto sessions = storage::query_list(*impl_->backend, statement, impl_->deadline(), session::session_info_from);
+  auto sessions = impl_->new_call().list(statement, session::session_info_from);
   if (!sessions || !filter.status) return sessions;
   std::erase_if(*sessions, [&](const SessionInfo& session) { return session.status != filter.status; });
   const auto limit = static_cast<std::size_t>(filter.limit);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lease/answer.h"
+#include "lease/call.h"
 #include "lease/patience.h"
 #include "lease/reap.h"
 #include "lease/recall.h"
@@ -100,39 +101,23 @@ void end_if_gone(storage::Backend& backend, std::string_view id, BootTime deadli
 
 }  // namespace session
 
-struct Sessions::Impl {
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
+struct Sessions::Impl : lease::StoreAccess {
   /// Shared by all handles of a store.
   std::shared_ptr<lease::Recalls> recalls;
-
-  /// A heartbeat that does not use up the lease it is for: a hung connection must leave time for another try.
-  [[nodiscard]] Result<Grant> keep_alive(const Grant& held) const;
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
 };
 
-struct Items::Impl {
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
-
+struct Items::Impl : lease::StoreAccess {
   /// Those that are `claimed`, or those that are `stale`, up to `page.most`.
   [[nodiscard]] Result<std::vector<ItemInfo>> list_held(const sql::ItemList& page, ItemState wanted) const;
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
 };
 
-struct Claims::Impl {
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
+struct Claims::Impl : lease::StoreAccess {
   /// Shared by all handles of a store.
   std::shared_ptr<lease::Awaited> awaited;
 
   /// Asks until the item was granted or refused for good, or the time to wait is over; then gives the last refusal.
-  [[nodiscard]] Result<Claim> take_patiently(std::string_view item, const ItemTakeOptions& options,
+  [[nodiscard]] Result<Claim> take_patiently(std::string_view item, Duration wait, const Call& call,
                                              const std::function<Result<Claim>()>& once) const;
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
 };
 
 }  // namespace leasehold

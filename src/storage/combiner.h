@@ -18,7 +18,7 @@
 namespace leasehold::storage {
 
 /// One caller's statement on its way.
-struct Call {
+struct PendingCall {
   const Statement* statement;
   std::span<const Param> params;
   BootTime deadline;
@@ -32,8 +32,8 @@ struct Call {
 };
 
 /// What one caller asks, in its order.
-inline std::vector<Call> calls_for(std::span<const Question> questions, BootTime deadline) {
-  std::vector<Call> calls;
+inline std::vector<PendingCall> calls_for(std::span<const Question> questions, BootTime deadline) {
+  std::vector<PendingCall> calls;
   calls.reserve(questions.size());
   for (const auto& question : questions) {
     const auto turn = static_cast<int>(calls.size());
@@ -56,12 +56,12 @@ class Combiner {
   explicit Combiner(int lanes = 1) : lanes_(lanes) {}
 
   /// Runs the calls of one thread, which have one deadline, in a batch led by this thread or another: all in one batch,
-  /// in the order of their turns. `run_batch(std::span<Call* const>)` must
+  /// in the order of their turns. `run_batch(std::span<PendingCall* const>)` must
   /// fill in every answer (or set `alone`) by the earliest deadline among them, and must not throw; no
   /// more threads than there are lanes call it at once. A call whose deadline passes before a batch took it
   /// is `unavailable`.
   template <typename RunBatch>
-  void run(std::span<Call> calls, RunBatch&& run_batch) {
+  void run(std::span<PendingCall> calls, RunBatch&& run_batch) {
     Entry entry{.calls = calls};
     std::unique_lock lock(mutex_);
     waiting_.push_back(&entry);
@@ -88,7 +88,7 @@ class Combiner {
 
  private:
   struct Entry {
-    std::span<Call> calls;
+    std::span<PendingCall> calls;
     bool taken = false;
     bool done = false;
     /// Each caller sleeps on its own: waking all of them for every batch costs more than the batch.
@@ -110,13 +110,13 @@ class Combiner {
     wake_next_leader();
     lock.unlock();
 
-    std::vector<Call*> calls;
+    std::vector<PendingCall*> calls;
     calls.reserve(batch.size());
     for (const auto* entry : batch) {
       for (auto& call : entry->calls) calls.push_back(&call);
     }
     sort_in_lock_order(calls);
-    run_batch(std::span<Call* const>(calls));
+    run_batch(std::span<PendingCall* const>(calls));
 
     lock.lock();
     --leading_;
@@ -172,14 +172,14 @@ class Combiner {
 
   /// By key, which is the first parameter of every act: two batches never wait for each other in a ring. (What is not a
   /// caller's first waits for nobody.)
-  static void sort_in_lock_order(std::vector<Call*>& calls) {
-    std::stable_sort(calls.begin(), calls.end(), [](const Call* a, const Call* b) {
+  static void sort_in_lock_order(std::vector<PendingCall*>& calls) {
+    std::stable_sort(calls.begin(), calls.end(), [](const PendingCall* a, const PendingCall* b) {
       return std::pair(a->turn, key_of(*a)) < std::pair(b->turn, key_of(*b));
     });
   }
 
   /// A name or a number.
-  static std::pair<std::string_view, std::int64_t> key_of(const Call& call) {
+  static std::pair<std::string_view, std::int64_t> key_of(const PendingCall& call) {
     if (call.params.empty()) return {};
     if (const auto* name = std::get_if<std::string_view>(&call.params.front())) return {*name, 0};
     const auto* number = std::get_if<std::int64_t>(&call.params.front());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,26 @@ std::pair<Result<typename First::Row>, Result<typename Second::Row>> query_both(
                                 Question{&Second::statement(), second_params}};
   auto answers = backend.query_each(questions, deadline);
   return {only_row(decode_rows<First>(std::move(answers[0]))), only_row(decode_rows<Second>(std::move(answers[1])))};
+}
+
+/// Many statements of one kind that write, in this order, in one commit where that can be had (see
+/// Backend::query_each); each gives exactly one row. `statements` point to objects whose get() is the statement.
+template <typename Pointers>
+auto query_all(Backend& backend, const Pointers& statements, BootTime deadline) {
+  using S = std::remove_cvref_t<decltype(statements.front()->get())>;
+  std::vector<decltype(statements.front()->get().params())> params;
+  params.reserve(statements.size());
+  std::vector<Question> questions;
+  for (const auto& statement : statements) {
+    params.push_back(statement->get().params());
+    questions.push_back({&S::statement(), params.back()});
+  }
+  std::vector<Result<typename S::Row>> rows;
+  rows.reserve(statements.size());
+  for (auto& answer : backend.query_each(questions, deadline)) {
+    rows.push_back(only_row(decode_rows<S>(std::move(answer))));
+  }
+  return rows;
 }
 
 /// The rows of a list, each put into the words of the public API.

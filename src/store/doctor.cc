@@ -131,7 +131,7 @@ std::vector<Finding> judge_postgres(const Facts& facts) {
 }  // namespace
 
 Result<std::vector<Finding>> Store::doctor() const {
-  auto rows = storage::query(*impl_->backend, sql::StoreFacts{}, impl_->deadline());
+  auto rows = impl_->new_call().ask_rows(sql::StoreFacts{});
   if (!rows && rows.error().code == Errc::damaged) return std::vector{judge_damage(rows.error().message)};
   if (!rows) return std::move(rows).error();
   Facts facts;

@@ -120,9 +120,11 @@ Result<Enqueued> enqueue(PGconn* connection, std::string_view queue, const NewJo
   return job::enqueued_from(*row);
 }
 
-Result<Settled> complete(PGconn* connection, JobId id, Token token, std::string_view result, std::string_view schema) {
-  const job::VerdictStatement statement(id, token, Verdict::Kind::complete, result);
-  if (auto checked = statement.check(); !checked) return std::move(checked).error();
+Result<JobSettled> complete(PGconn* connection, JobId id, Token token, std::string_view result,
+                            std::string_view schema) {
+  const Settlement settlement{id, token, Verdict::complete(std::string(result))};
+  if (auto checked = check_verdict(settlement.verdict); !checked) return std::move(checked).error();
+  const job::VerdictStatement statement(settlement);
   auto row = postgres::run_one(connection, statement.get(), schema);
   if (!row) return std::move(row).error();
   return job::settled_from(*row);
@@ -140,8 +142,13 @@ Result<void> save_chunk(PGconn* connection, std::string_view set, std::string_vi
 
 Result<ChunkSettled> complete_chunk(PGconn* connection, std::string_view set, std::string_view key, Token token,
                                     const ChunkSave& save, std::string_view schema) {
-  if (auto checked = chunk::check_save(set, key, save); !checked) return std::move(checked).error();
-  auto row = postgres::run_one(connection, chunk::settle_statement(set, key, token, "complete", save), schema);
+  const ChunkSettlement settlement{
+      .set = std::string(set),
+      .key = std::string(key),
+      .token = token,
+      .verdict = {.kind = Verdict::Kind::complete, .cursor = save.cursor, .rows = save.rows}};
+  if (auto checked = chunk::check_settlement(settlement); !checked) return std::move(checked).error();
+  auto row = postgres::run_one(connection, chunk::VerdictStatement(settlement).get(), schema);
   if (!row) return std::move(row).error();
   return chunk::settled_from(*row, set, key);
 }

@@ -137,9 +137,10 @@ Result<Enqueued> enqueue(sqlite3* connection, std::string_view queue, const NewJ
   return job::enqueued_from(*row);
 }
 
-Result<Settled> complete(sqlite3* connection, JobId id, Token token, std::string_view result) {
-  const job::VerdictStatement statement(id, token, Verdict::Kind::complete, result);
-  if (auto checked = statement.check(); !checked) return std::move(checked).error();
+Result<JobSettled> complete(sqlite3* connection, JobId id, Token token, std::string_view result) {
+  const Settlement settlement{id, token, Verdict::complete(std::string(result))};
+  if (auto checked = check_verdict(settlement.verdict); !checked) return std::move(checked).error();
+  const job::VerdictStatement statement(settlement);
   auto row = sqlite::run_one(connection, statement.get(), "jobs");
   if (!row) return std::move(row).error();
   return job::settled_from(*row);
@@ -157,8 +158,13 @@ Result<void> save_chunk(sqlite3* connection, std::string_view set, std::string_v
 
 Result<ChunkSettled> complete_chunk(sqlite3* connection, std::string_view set, std::string_view key, Token token,
                                     const ChunkSave& save) {
-  if (auto checked = chunk::check_save(set, key, save); !checked) return std::move(checked).error();
-  auto row = sqlite::run_one(connection, chunk::settle_statement(set, key, token, "complete", save), "chunks");
+  const ChunkSettlement settlement{
+      .set = std::string(set),
+      .key = std::string(key),
+      .token = token,
+      .verdict = {.kind = Verdict::Kind::complete, .cursor = save.cursor, .rows = save.rows}};
+  if (auto checked = chunk::check_settlement(settlement); !checked) return std::move(checked).error();
+  auto row = sqlite::run_one(connection, chunk::VerdictStatement(settlement).get(), "chunks");
   if (!row) return std::move(row).error();
   return chunk::settled_from(*row, set, key);
 }

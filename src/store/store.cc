@@ -115,50 +115,33 @@ Result<bool> Store::rehome(std::string_view url) {
   return sqlite::rehome(*parsed, system_clock());
 }
 
-Locks Store::locks() const {
-  return Locks(std::make_shared<const Locks::Impl>(Locks::Impl{impl_->backend, impl_->call_timeout, impl_->recalls}));
-}
+Locks Store::locks() const { return Locks(std::make_shared<const Locks::Impl>(Locks::Impl{{*impl_}, impl_->recalls})); }
 
 Jobs Store::jobs() const {
-  return Jobs(std::make_shared<const Jobs::Impl>(Jobs::Impl{.backend = impl_->backend,
-                                                            .call_timeout = impl_->call_timeout,
-                                                            .reaper = impl_->reaper,
-                                                            .awaited = impl_->awaited,
-                                                            .recalls = impl_->recalls}));
+  return Jobs(std::make_shared<const Jobs::Impl>(Jobs::Impl{{*impl_}, impl_->reaper, impl_->awaited, impl_->recalls}));
 }
 
-Queues Store::queues() const {
-  return Queues(std::make_shared<const Queues::Impl>(Queues::Impl{impl_->backend, impl_->call_timeout}));
-}
+Queues Store::queues() const { return Queues(std::make_shared<const Queues::Impl>(Queues::Impl{{*impl_}})); }
 
 Chunks Store::chunks() const {
-  return Chunks(std::make_shared<const Chunks::Impl>(Chunks::Impl{.backend = impl_->backend,
-                                                                  .call_timeout = impl_->call_timeout,
-                                                                  .reaper = impl_->reaper,
-                                                                  .awaited = impl_->awaited}));
+  return Chunks(std::make_shared<const Chunks::Impl>(Chunks::Impl{{*impl_}, impl_->reaper, impl_->awaited}));
 }
 
 Sessions Store::sessions() const {
-  return Sessions(
-      std::make_shared<const Sessions::Impl>(Sessions::Impl{impl_->backend, impl_->call_timeout, impl_->recalls}));
+  return Sessions(std::make_shared<const Sessions::Impl>(Sessions::Impl{{*impl_}, impl_->recalls}));
 }
 
-Items Store::items() const {
-  return Items(std::make_shared<const Items::Impl>(Items::Impl{impl_->backend, impl_->call_timeout}));
-}
+Items Store::items() const { return Items(std::make_shared<const Items::Impl>(Items::Impl{{*impl_}})); }
 
 Claims Store::claims() const {
-  return Claims(std::make_shared<const Claims::Impl>(
-      Claims::Impl{.backend = impl_->backend, .call_timeout = impl_->call_timeout, .awaited = impl_->awaited}));
+  return Claims(std::make_shared<const Claims::Impl>(Claims::Impl{{*impl_}, impl_->awaited}));
 }
 
 Schedules Store::schedules() const {
-  return Schedules(std::make_shared<const Schedules::Impl>(Schedules::Impl{impl_->backend, impl_->call_timeout}));
+  return Schedules(std::make_shared<const Schedules::Impl>(Schedules::Impl{{*impl_}}));
 }
 
-Limits Store::limits() const {
-  return Limits(std::make_shared<const Limits::Impl>(Limits::Impl{impl_->backend, impl_->call_timeout}));
-}
+Limits Store::limits() const { return Limits(std::make_shared<const Limits::Impl>(Limits::Impl{{*impl_}})); }
 
 Migrations Store::migrations() const {
   return Migrations(std::make_shared<const Migrations::Impl>(Migrations::Impl{impl_->backend, impl_->call_timeout}));
@@ -170,7 +153,7 @@ Result<std::vector<Event>> Store::events(const EventFilter& filter) const {
   const sql::EventList list{.after_id = filter.after_id,
                             .only_key = filter.key.empty() ? std::nullopt : std::optional<std::string_view>(filter.key),
                             .most = filter.limit};
-  auto rows = storage::query(*impl_->backend, list, impl_->deadline());
+  auto rows = impl_->new_call().ask_rows(list);
   if (!rows) return std::move(rows).error();
   std::vector<Event> events;
   events.reserve(rows->size());
@@ -184,7 +167,7 @@ void Store::wait_for_change(Duration timeout) const {
 
 Result<std::vector<LeaseInfo>> Store::leases(int limit) const {
   if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
-  auto rows = storage::query(*impl_->backend, sql::LeaseList{.most = limit}, impl_->deadline());
+  auto rows = impl_->new_call().ask_rows(sql::LeaseList{.most = limit});
   if (!rows) return std::move(rows).error();
   std::vector<LeaseInfo> leases;
   leases.reserve(rows->size());
@@ -196,7 +179,7 @@ Result<StoreStatus> Store::status() const {
   storage::Migrator migrator(*impl_->backend, impl_->call_timeout);
   auto version = migrator.version();
   if (!version) return std::move(version).error();
-  auto row = storage::query_one(*impl_->backend, sql::StoreStatus{}, impl_->deadline());
+  auto row = impl_->new_call().ask(sql::StoreStatus{});
   if (!row) return std::move(row).error();
   return StoreStatus{.backend = std::string(backend()),
                      .schema_version = *version,
@@ -215,7 +198,7 @@ Result<void> Store::grant(std::string_view role, Scope scope) const {
   }
   if (auto checked = check_name("role", role); !checked) return checked;
   const auto name = scope == Scope::read ? "read" : scope == Scope::work ? "work" : "admin";
-  auto granted = storage::query_one(*impl_->backend, sql::GrantScope{.role = role, .scope = name}, impl_->deadline());
+  auto granted = impl_->new_call().ask(sql::GrantScope{.role = role, .scope = name});
   if (!granted) return std::move(granted).error();
   return {};
 }

@@ -20,17 +20,13 @@ Result<Store> open_store_with(std::string_view url, const OpenOptions& options, 
 Store store_over(std::shared_ptr<storage::Backend> backend, const OpenOptions& options);
 
 // What a Store is made of.
-struct Store::Impl {
+struct Store::Impl : lease::StoreAccess {
   Impl(std::shared_ptr<storage::Backend> its_backend, Duration timeout)
-      : backend(std::move(its_backend)), call_timeout(timeout) {}
+      : StoreAccess{std::move(its_backend), timeout} {}
 
-  std::shared_ptr<storage::Backend> backend;
-  Duration call_timeout;
   std::shared_ptr<lease::Reaper> reaper = std::make_shared<lease::Reaper>();
   std::shared_ptr<lease::Awaited> awaited = std::make_shared<lease::Awaited>();
   std::shared_ptr<lease::Recalls> recalls = std::make_shared<lease::Recalls>(backend);
-
-  [[nodiscard]] BootTime deadline() const { return BootClock::now() + call_timeout; }
 };
 
 // What Migrations holds: the store stays open as long as somebody has one.

@@ -98,22 +98,21 @@ Error unknown_key(std::string_view key) {
       fmt::format("unknown key {}{}", leasehold::quoted(key), meant.empty() ? "" : ": did you mean " + meant + "?"));
 }
 
-Result<void> take_member(JobEnvelope& out, std::string_view key, const json::value& value, Timestamp now) {
-  auto& settings = out.settings;
+Result<void> take_member(NewJob& out, std::string_view key, const json::value& value, Timestamp now) {
   if (key == "payload_base64") return take_base64(out.payload, key, value);
-  if (key == "priority") return take_number(settings.priority, key, value);
-  if (key == "delay") return take_parsed(settings.delay, key, value, parse_duration);
+  if (key == "priority") return take_number(out.priority, key, value);
+  if (key == "delay") return take_parsed(out.delay, key, value, parse_duration);
   if (key == "run_at") {
-    return take_parsed(settings.run_at, key, value, [now](const auto& text) { return parse_moment(text, now); });
+    return take_parsed(out.run_at, key, value, [now](const auto& text) { return parse_moment(text, now); });
   }
   if (key == "dedupe_key") return take_text(out.dedupe_key, key, value);
   if (key == "limit_key") return take_text(out.limit_key, key, value);
-  if (key == "failure_budget") return take_number(settings.failure_budget, key, value);
-  if (key == "crash_budget") return take_number(settings.crash_budget, key, value);
-  if (key == "backoff") return take_parsed(settings.backoff, key, value, parse_backoff);
-  if (key == "tags") return take_list(settings.tags, key, value, text_in);
-  if (key == "after") return take_list(settings.after, key, value, integer_in);
-  if (key == "if_failed") return take_parsed(settings.if_failed, key, value, parse_if_failed);
+  if (key == "failure_budget") return take_number(out.failure_budget, key, value);
+  if (key == "crash_budget") return take_number(out.crash_budget, key, value);
+  if (key == "backoff") return take_parsed(out.backoff, key, value, parse_backoff);
+  if (key == "tags") return take_list(out.tags, key, value, text_in);
+  if (key == "after") return take_list(out.after, key, value, integer_in);
+  if (key == "if_failed") return take_parsed(out.if_failed, key, value, parse_if_failed);
   return unknown_key(key);
 }
 
@@ -124,24 +123,16 @@ bool says(const json::object& object, std::string_view key) {
 }
 
 /// A line that says when replaces the default of either kind.
-void choose_time(JobEnvelope& out, const json::object& object) {
+void choose_time(NewJob& out, const json::object& object) {
   const bool delay = says(object, "delay");
   const bool run_at = says(object, "run_at");
-  if (delay && !run_at) out.settings.run_at.reset();
-  if (run_at && !delay) out.settings.delay = Duration(0);
+  if (delay && !run_at) out.run_at.reset();
+  if (run_at && !delay) out.delay = Duration(0);
 }
 
 }  // namespace
 
-NewJob JobEnvelope::job() const {
-  auto job = settings;
-  job.payload = payload;
-  job.dedupe_key = dedupe_key;
-  job.limit_key = limit_key;
-  return job;
-}
-
-Result<JobEnvelope> job_envelope_from(std::string_view line, const JobEnvelope& defaults, Timestamp now) {
+Result<NewJob> job_from(std::string_view line, const NewJob& defaults, Timestamp now) {
   const auto value = parse_json(line);
   if (!value) {
     return invalid(fmt::format("this is not JSON ({}): {}", value.error().message, leasehold::quoted(line)));

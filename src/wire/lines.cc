@@ -54,12 +54,12 @@ std::optional<int> percent_of(const json::object& object) {
 
 }  // namespace
 
-std::optional<ProgressReport> progress_from(std::string_view line) {
+std::optional<Progress> progress_from(std::string_view line) {
   const auto value = parse_json(line);
   const auto* object = value ? value->if_object() : nullptr;
   if (object == nullptr) return std::nullopt;
-  return ProgressReport{percent_of(*object), text_member(*value, "message").value_or(""),
-                        text_member(*value, "stage").value_or("")};
+  return Progress{percent_of(*object), text_member(*value, "message").value_or(""),
+                  text_member(*value, "stage").value_or("")};
 }
 
 }  // namespace leasehold::wire

@@ -19,19 +19,8 @@ namespace leasehold::wire {
 // `payload_base64` is for bytes. Durations and moments are written as on the command line; `backoff` is "5s..1h" or
 // "5s".
 
-/// NewJob looks at texts; this one has them.
-struct JobEnvelope {
-  std::string payload;
-  std::string dedupe_key;
-  std::string limit_key;
-  NewJob settings;  ///< everything else
-
-  /// Valid as long as this envelope is, and not moved.
-  [[nodiscard]] NewJob job() const;
-};
-
-/// What the line does not say is as in `defaults`. A key that is not known is refused: it is most likely mistyped.
-Result<JobEnvelope> job_envelope_from(std::string_view line, const JobEnvelope& defaults, Timestamp now);
+/// What the line leaves out is as in `defaults`. An unknown key is refused: it is most likely misspelt.
+Result<NewJob> job_from(std::string_view line, const NewJob& defaults, Timestamp now);
 
 // A chunk as a line of a plan: any JSON, and the line itself is what to load.
 //
@@ -46,16 +35,7 @@ Result<PlannedChunk> planned_chunk_from(std::string_view line);
 //
 //   {"percent": 50, "message": "copying tables", "stage": "copy"}
 
-/// Progress looks at texts; this one has them.
-struct ProgressReport {
-  std::optional<int> percent{};  ///< 0 to 100
-  std::string message{};
-  std::string stage{};
-
-  [[nodiscard]] Progress view() const { return {.percent = percent, .message = message, .stage = stage}; }
-};
-
 /// Nothing: the line is no such object. Other keys are passed over; a percentage is rounded and kept within bounds.
-std::optional<ProgressReport> progress_from(std::string_view line);
+std::optional<Progress> progress_from(std::string_view line);
 
 }  // namespace leasehold::wire

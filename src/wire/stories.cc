@@ -96,7 +96,6 @@ Described describe(Type<ChunkPicture>) {
 
 Described describe(Type<PlanReport>) {
   static constexpr auto fields = fields_of<PlanReport>({
-      field<&PlanReport::set>("set"),
       inlined<&PlanReport::outcome>(),
       field<&PlanReport::job_id>("job_id").when<has_job>(),
       field<&PlanReport::job_state>("job_state").when<has_job>(),

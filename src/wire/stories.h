@@ -52,7 +52,6 @@ struct ChunkPicture {
 
 /// A plan, and the job that waits for it now.
 struct PlanReport {
-  std::string set;
   PlanOutcome outcome;
   std::optional<JobId> job_id{};
   std::optional<JobState> job_state{};

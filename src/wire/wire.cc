@@ -87,8 +87,6 @@ void ObjectText::put(const model::Field& field, const void* object) {
 
 std::string to_json(const model::Object& answer) { return ObjectText().put(answer).close(); }
 
-std::string to_json(Members whose, const model::Object& answer) { return ObjectText().put(whose).put(answer).close(); }
-
 std::string to_json(const Error& error) { return ObjectText().put("error", to_json(model::object_of(error))).close(); }
 
 std::string object(Members members) { return ObjectText().put(members).close(); }

@@ -48,13 +48,6 @@ std::string to_json(const std::vector<T>& items) {
 /// {"error":{"code":"held","message":"...","reason":...,"current":{...}}}
 std::string to_json(const Error& error);
 
-/// An answer that does not say whose it is: to_json({{"id", id}}, settled).
-std::string to_json(Members whose, const model::Object& answer);
-template <typename T>
-std::string to_json(Members whose, const T& answer) {
-  return to_json(whose, model::object_of(answer));
-}
-
 /// A small object for answers that are no value of their own: object({{"released", true}, {"key", name}}).
 std::string object(Members members);
 

@@ -58,8 +58,8 @@ TEST(ChunkJson, ASetTellsItsSummary) {
 }
 
 TEST(ChunkJson, ATurnTellsWhenItIs) {
-  const LimitSlot slot{.at = Timestamp(Duration(1'000'000)), .waited = 250ms, .every = 750ms};
-  const auto parsed = boost::json::parse(wire::to_json({{"name", "api"}}, slot));
+  const LimitSlot slot{.name = "api", .at = Timestamp(Duration(1'000'000)), .waited = 250ms, .every = 750ms};
+  const auto parsed = boost::json::parse(wire::to_json(slot));
   EXPECT_EQ(parsed.at("name"), "api");
   EXPECT_EQ(parsed.at("at"), "1970-01-01T00:00:01Z");
   EXPECT_EQ(parsed.at("waited_seconds"), 0.25);

@@ -9,11 +9,11 @@ class ScheduleCommands : public ScheduleToolTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleCommands);
 
 TEST_P(ScheduleCommands, DefineTellsWhatChangedAndWhenTheNextRunIs) {
-  const auto created = tool({"schedule", "define", "refresh", "--every", "10m-15m", "--on-fail", "20m-40m"});
+  const auto created = tool({"schedule", "define", "refresh", "--every", "11m-15m", "--on-fail", "20m-40m"});
   EXPECT_EQ(created.exit_code, 0) << created.err;
-  EXPECT_TRUE(contains(created.out, "defined refresh  every 10m-15m  next run: ")) << created.out;
+  EXPECT_TRUE(contains(created.out, "defined refresh  every 11m-15m  next run: ")) << created.out;
   EXPECT_TRUE(contains(created.out, "(in 1")) << "after the first pause: " << created.out;
-  EXPECT_TRUE(contains(tool({"schedule", "define", "refresh", "--every", "10m-15m", "--on-fail", "20m-40m"}).out,
+  EXPECT_TRUE(contains(tool({"schedule", "define", "refresh", "--every", "11m-15m", "--on-fail", "20m-40m"}).out,
                        "unchanged refresh"));
   EXPECT_TRUE(contains(tool({"schedule", "define", "refresh", "--every", "1h"}).out, "changed refresh  every 1h"));
   const auto again = json({"schedule", "define", "refresh", "--every", "1h"});
@@ -136,7 +136,7 @@ TEST_P(ScheduleCommands, ALateFinishIsLost) {
 }
 
 TEST_P(ScheduleCommands, WhatIsNotDueIsACalmAnswer) {
-  define("refresh");
+  define("refresh", {"--every", "11m-15m"});
   const auto token = acquired("refresh");
   ASSERT_EQ(tool({"schedule", "finish", "refresh", "--token", token, "--ok"}).exit_code, 0);
   const auto skipped = tool({"schedule", "acquire", "refresh"});

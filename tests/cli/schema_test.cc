@@ -94,14 +94,14 @@ TEST(Schema, JobsAndQueuesAreAsItSays) {
       .outcome = "failed", .holder = "h", .host = "o", .pid = 3, .ended_at = moment(2), .error = "e"};
   const wire::JobStory story{.job = some_job(), .attempts = {attempt}, .payload = "p", .result = "\xfe"};
   expect_as_their_schemas(Enqueued{.id = 1}, job, grant, JobHeartbeat{.ttl = std::chrono::milliseconds(1500)},
-                          Settled{.state = JobState::deferred, .due_at = moment(1)}, attempt, Predecessor{.id = 3},
+                          JobSettled{.state = JobState::deferred, .due_at = moment(1)}, attempt, Predecessor{.id = 3},
                           some_job(), JobError{.holder = "h"}, some_queue(), story);
 }
 
 TEST(Schema, ChunksAndRatesAreAsItSays) {
   const ChunkGrant grant{.chunks = {some_chunk(), Chunk{}}, .holder = some_holder()};
   const LimitInfo limit{.name = "api", .taken_at = moment(2), .holder = "h", .host = "o"};
-  const wire::PlanReport report{"orders", {}, 5, JobState::blocked};
+  const wire::PlanReport report{{}, 5, JobState::blocked};
   expect_as_their_schemas(some_chunk(), grant, ChunkHeartbeat{.rows = 4}, ChunkSettled{.due_at = moment(1)},
                           some_chunk_info(), some_set(), PlanOutcome{.created = true}, ChunkResetOutcome{.reset = 1},
                           limit, LimitSlot{.waited = std::chrono::milliseconds(100)}, report,

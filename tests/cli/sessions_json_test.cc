@@ -108,10 +108,7 @@ TEST(SessionsJson, AClaimThatHasEndedLastedUntilThen) {
   EXPECT_EQ(parsed.at("active"), false);
   EXPECT_EQ(parsed.at("claim_duration_minutes"), 40);
   EXPECT_EQ(parsed.at("end_reason"), "released");
-  EXPECT_EQ(boost::json::parse(wire::to_json({{"id", "s-81f"}}, SessionClosed{{"SD-1", "SD-2"}}))
-                .at("items")
-                .as_array()
-                .size(),
+  EXPECT_EQ(boost::json::parse(wire::to_json(SessionClosed{"s-81f", {"SD-1", "SD-2"}})).at("items").as_array().size(),
             2U);
 }
 

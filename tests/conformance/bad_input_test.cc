@@ -17,7 +17,7 @@ class BadInputTest : public StoreTest {
  protected:
   void SetUp() override {
     StoreTest::SetUp();
-    take(locks(), "deploy", as("alice"));
+    take(locks(), "deploy", {}, by("alice"));
     before_ = dump();
   }
   void TearDown() override { EXPECT_EQ(dump(), before_) << "a refused call changed the store"; }
@@ -48,18 +48,18 @@ const std::vector<std::string>& bad_names() {
 TEST_P(BadInputTest, LockNamesThatAreNoNames) {
   for (const auto& name : bad_names()) {
     SCOPED_TRACE("name of " + std::to_string(name.size()) + " bytes");
-    EXPECT_TRUE(fails(locks().acquire(name, as("bob")), Errc::invalid_argument));
+    EXPECT_TRUE(fails(locks().acquire(name, {}, by("bob")), Errc::invalid_argument));
     EXPECT_TRUE(fails(locks().heartbeat(name, Token{1}), Errc::invalid_argument));
     EXPECT_TRUE(fails(locks().release(name, Token{1}), Errc::invalid_argument));
     EXPECT_TRUE(fails(locks().revoke(name, "why"), Errc::invalid_argument));
     EXPECT_TRUE(fails(locks().show(name), Errc::invalid_argument));
-    EXPECT_TRUE(fails(locks().hold(name, as("bob")), Errc::invalid_argument));
+    EXPECT_TRUE(fails(locks().hold(name, {}, by("bob")), Errc::invalid_argument));
   }
 }
 
 TEST_P(BadInputTest, TheMessageOfARefusedNameIsShortAndPrintable) {
   for (const auto& name : bad_names()) {
-    const auto refused = locks().acquire(name, as("bob"));
+    const auto refused = locks().acquire(name, {}, by("bob"));
     ASSERT_FALSE(refused.ok());
     EXPECT_LT(refused.error().message.size(), 300U);
     for (const char c : refused.error().message) EXPECT_TRUE(c >= 0x20 && c < 0x7F) << int{c};
@@ -70,7 +70,7 @@ TEST_P(BadInputTest, TtlsOutOfBounds) {
   const Duration huge = Duration::max();
   for (const Duration ttl : {Duration(0), Duration(-1s), Duration(1us), Duration(49999us), Duration(30 * 24h + 1us),
                              huge, Duration::min(), Duration::min() + 1us}) {
-    EXPECT_TRUE(fails(locks().acquire("new", as("bob", ttl)), Errc::invalid_argument)) << ttl.count();
+    EXPECT_TRUE(fails(locks().acquire("new", {.ttl = ttl}, by("bob")), Errc::invalid_argument)) << ttl.count();
     const auto token = locks().show("deploy")->token;
     if (ttl == Duration(0)) continue;  // a heartbeat's zero keeps the lease's own
     EXPECT_TRUE(fails(locks().heartbeat("deploy", token, ttl), Errc::invalid_argument)) << ttl.count();
@@ -78,18 +78,18 @@ TEST_P(BadInputTest, TtlsOutOfBounds) {
 }
 
 TEST_P(BadInputTest, AWaitThatIsNoDuration) {
-  auto options = as("bob");
+  AcquireOptions options{};
   options.wait = -1s;
-  EXPECT_TRUE(fails(locks().acquire("new", options), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().acquire("new", options, by("bob")), Errc::invalid_argument));
   options.wait = Duration::min();
-  EXPECT_TRUE(fails(locks().acquire("new", options), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().acquire("new", options, by("bob")), Errc::invalid_argument));
 }
 
 TEST_P(BadInputTest, HoldersThatCannotBeWrittenDown) {
   const auto refused = [this](const std::function<void(Holder&)>& spoil) {
-    auto options = as("bob");
-    spoil(*options.holder);
-    return fails(locks().acquire("new", options), Errc::invalid_argument);
+    auto call = by("bob");
+    spoil(*call.holder);
+    return fails(locks().acquire("new", {}, call), Errc::invalid_argument);
   };
   EXPECT_TRUE(refused([](Holder& h) { h.name = "bo\0b"s; }));
   EXPECT_TRUE(refused([](Holder& h) { h.name = "\xFF"; }));
@@ -103,9 +103,9 @@ TEST_P(BadInputTest, HoldersThatCannotBeWrittenDown) {
 TEST_P(BadInputTest, RequestIdsThatAreNoIds) {
   for (const auto& id : bad_names()) {
     if (id.empty()) continue;  // drawn at random then
-    auto options = as("bob");
+    AcquireOptions options{};
     options.request_id = id;
-    EXPECT_TRUE(fails(locks().acquire("new", options), Errc::invalid_argument)) << id.size();
+    EXPECT_TRUE(fails(locks().acquire("new", options, by("bob")), Errc::invalid_argument)) << id.size();
   }
 }
 
@@ -130,7 +130,7 @@ LEASEHOLD_ON_BOTH_STORES(AwkwardInputTest);
 TEST_P(AwkwardInputTest, NamesThatLookDangerousButAreFine) {
   for (const std::string name : {"'; DROP TABLE lock; --", "\"quoted\"", "a b", "\\", "%", "_", "$1", ":name", "{tell}",
                                  "leasehold.lock", "\xF0\x9F\x94\x92", "NULL", " "}) {
-    const auto grant = locks().acquire(name, as("bob"));
+    const auto grant = locks().acquire(name, {}, by("bob"));
     ASSERT_TRUE(ok(grant)) << name;
     EXPECT_EQ(grant->key, name);
     EXPECT_EQ(locks().show(name)->key, name);
@@ -139,11 +139,11 @@ TEST_P(AwkwardInputTest, NamesThatLookDangerousButAreFine) {
 }
 
 TEST_P(AwkwardInputTest, WaitingForEverIsFine) {
-  auto options = as("bob");
+  AcquireOptions options{};
   options.wait = Duration::max();
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   std::optional<Result<Grant>> answer;
-  std::jthread waiter([&] { answer = locks().acquire("deploy", options); });
+  std::jthread waiter([&] { answer = locks().acquire("deploy", options, by("bob")); });
   ASSERT_TRUE(eventually([&] { return status_of(store()).waiters == 1; }));
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   waiter.join();
@@ -152,8 +152,8 @@ TEST_P(AwkwardInputTest, WaitingForEverIsFine) {
 
 TEST_P(AwkwardInputTest, TheLongestNameAndTheBoundsOfTheTtlAreFine) {
   const std::string name(512, 'x');
-  EXPECT_EQ(take(locks(), name, as("bob", 30 * 24h)).expires_at, now() + 30 * 24h);
-  EXPECT_EQ(take(locks(), "short", as("bob", 50ms)).expires_at, now() + 50ms);
+  EXPECT_EQ(take(locks(), name, {.ttl = 30 * 24h}, by("bob")).expires_at, now() + 30 * 24h);
+  EXPECT_EQ(take(locks(), "short", {.ttl = 50ms}, by("bob")).expires_at, now() + 50ms);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_P(ChunkBadInputTest, SpecsAndCursorsThatAreNotJson) {
     plan_refused({{"a", text}});
     refused(save(held_, {.cursor = text}));
     refused(complete(held_, {.cursor = text}));
-    refused(fail(held_, {.save = {.cursor = text}}));
+    refused(fail(held_, {.kind = Verdict::Kind::fail, .cursor = text}));
     refused(release(held_, {.cursor = text}));
   }
   const auto told = save(held_, {.cursor = "page 3"});
@@ -73,7 +73,7 @@ TEST_P(ChunkBadInputTest, SpecsAndCursorsThatAreNotJson) {
 TEST_P(ChunkBadInputTest, CountsThatAreNoCounts) {
   refused(save(held_, {.rows = -1}));
   refused(complete(held_, {.rows = -1}));
-  refused(fail(held_, {.save = {.rows = -1}}));
+  refused(fail(held_, Verdict::fail().with_rows(-1)));
   refused(release(held_, {.rows = -1}));
   refused(complete(held_, {.rows = std::numeric_limits<std::int64_t>::max()}));
   refused(chunks().list("orders", {.limit = 0}));
@@ -92,18 +92,18 @@ TEST_P(ChunkBadInputTest, PlansThatCannotBe) {
 }
 
 TEST_P(ChunkBadInputTest, ClaimsThatCannotBe) {
-  refused(chunks().claim("orders", {.most = 0}));
-  refused(chunks().claim("orders", {.most = 1001}));
+  refused(chunks().claim("orders", {.max = 0}));
+  refused(chunks().claim("orders", {.max = 1001}));
   refused(chunks().claim("orders", {.ttl = 1ms}));
   refused(chunks().claim("orders", {.ttl = -1s}));
   refused(chunks().claim("orders", {.wait = -1s}));
   refused(chunks().claim("orders", {.older_than = -1s}));
   refused(chunks().claim("orders", {.request_id = std::string(513, 'x')}));
   refused(chunks().heartbeat("orders", "1", held_.token, {}, -1s));
-  refused(fail(held_, {.delay = -1s}));
+  refused(fail(held_, Verdict::retry_in(-1s)));
   refused(chunks().reset("orders", {.which = ChunkReset::Which::keys}));
   refused(chunks().reset("orders", {.which = ChunkReset::Which::older, .older_than = -1s}));
-  refused(chunks().open_lease(holder("ann"), 1ms));
+  refused(chunks().open_lease(1ms, by("ann")));
 }
 
 TEST_P(ChunkBadInputTest, LimitsThatCannotBe) {
@@ -136,7 +136,7 @@ TEST_P(ChunkOddInputTest, NamesMayBeAnythingElse) {
   const std::string name = "a'b\"c;d/e ä %s \\ \xF0\x9F\x98\x80";
   const std::vector<PlannedChunk> planned = {{name, "1"}, {std::string(512, 'k'), "2"}};
   must(chunks().plan(name, planned));
-  for (const auto& each : must(chunks().claim(name, load_as(name, 2))).chunks) {
+  for (const auto& each : must(chunks().claim(name, loading(2), by(name))).chunks) {
     EXPECT_TRUE(ok(chunks().complete(name, each.key, each.token)));
   }
   EXPECT_EQ(must(chunks().progress(name)).state, ChunkSetState::complete);

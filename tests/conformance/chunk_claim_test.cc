@@ -9,10 +9,10 @@ namespace {
 class ChunkClaimTest : public ChunkStoreTest {
  protected:
   Result<ChunkGrant> claim_old(const std::string& who, Duration age, const std::string& key = {}, int most = 1) {
-    auto options = load_as(who, most);
+    auto options = loading(most);
     options.older_than = age;
     options.key = key;
-    return chunks().claim("orders", options);
+    return chunks().claim("orders", options, by(who));
   }
 };
 LEASEHOLD_ON_BOTH_STORES(ChunkClaimTest);
@@ -104,7 +104,7 @@ TEST_P(ChunkClaimTest, Promise08_FinishedOrUnknownChunksAreNotClaimed) {
   plan(3);
   load("1");
   ASSERT_TRUE(ok(chunks().skip("orders", "2", "not needed")));
-  ASSERT_TRUE(ok(fail(claim_key("ann", "3"), {.retryable = false})));
+  ASSERT_TRUE(ok(fail(claim_key("ann", "3"), Verdict::fail_finally())));
   for (const auto* key : {"1", "2", "3"}) EXPECT_TRUE(fails(try_claim("bob", key), Errc::terminal)) << key;
   EXPECT_TRUE(fails(try_claim("bob", "4"), Errc::not_found));
   EXPECT_TRUE(fails(chunks().claim("nothing", {}), Errc::not_found));
@@ -187,7 +187,7 @@ TEST_P(ChunkClaimTest, ByKeyWhenItIsOldEnough) {
 TEST_P(ChunkClaimTest, SkippedAndExhaustedOnesAreNeverOld) {
   plan(2);
   ASSERT_TRUE(ok(chunks().skip("orders", "1", "not needed")));
-  ASSERT_TRUE(ok(fail(claim("ann"), {.retryable = false})));
+  ASSERT_TRUE(ok(fail(claim("ann"), Verdict::fail_finally())));
   advance(24h);
   EXPECT_TRUE(fails(claim_old("ann", 1s), Errc::empty));
   EXPECT_TRUE(fails(claim_old("ann", 1s, "1"), Errc::terminal));
@@ -195,34 +195,35 @@ TEST_P(ChunkClaimTest, SkippedAndExhaustedOnesAreNeverOld) {
 
 TEST_P(ChunkClaimTest, Promise13_AClaimRepeatedGivesTheFirstAnswerAgain) {
   plan(4);
-  auto options = load_as("ann", 2);
+  auto options = loading(2);
   options.request_id = "once";
-  const auto first = must(chunks().claim("orders", options));
+  const auto first = must(chunks().claim("orders", options, by("ann")));
   advance(10s);
-  const auto again = must(chunks().claim("orders", options));
+  const auto again = must(chunks().claim("orders", options, by("ann")));
   EXPECT_TRUE(again.replayed);
   EXPECT_EQ(keys_of(again), keys_of(first));
   EXPECT_EQ(again.chunks[1].token, first.chunks[1].token);
   EXPECT_EQ(again.expires_at, first.expires_at) << "what remains, not more";
   ASSERT_TRUE(ok(complete(first.chunks[0])));
-  EXPECT_EQ(keys_of(must(chunks().claim("orders", options))), Keys{"2"}) << "what is settled is not given again";
+  EXPECT_EQ(keys_of(must(chunks().claim("orders", options, by("ann")))), Keys{"2"})
+      << "what is settled is not given again";
   ASSERT_TRUE(ok(complete(first.chunks[1])));
-  EXPECT_TRUE(lost(chunks().claim("orders", options), LostReason::finished));
+  EXPECT_TRUE(lost(chunks().claim("orders", options, by("ann")), LostReason::finished));
 }
 
 TEST_P(ChunkClaimTest, Promise13_ARepeatedClaimWhoseLeaseRanOutIsLost) {
   plan(1);
-  auto options = load_as("ann");
+  auto options = loading();
   options.request_id = "once";
-  must(chunks().claim("orders", options));
+  must(chunks().claim("orders", options, by("ann")));
   advance(30s);
-  EXPECT_TRUE(lost(chunks().claim("orders", options), LostReason::expired));
+  EXPECT_TRUE(lost(chunks().claim("orders", options, by("ann")), LostReason::expired));
 }
 
 TEST_P(ChunkClaimTest, WhatIsAttachedLivesWithItsLoader) {
   plan(3);
-  const auto lease = must(chunks().open_lease(holder("ann"), 30s));
-  const auto attach = [&] { return chunks().claim("orders", {.holder = holder("ann"), .attach = lease}); };
+  const auto lease = must(chunks().open_lease(30s, by("ann")));
+  const auto attach = [&] { return chunks().claim("orders", {}, {.holder = holder("ann"), .lease = lease}); };
   const auto first = must(attach()).chunks.at(0);
   ASSERT_TRUE(ok(complete(first)));
   EXPECT_TRUE(ok(attach())) << "the lease of a loader does not end with a chunk";
@@ -235,14 +236,14 @@ TEST_P(ChunkClaimTest, WhatIsAttachedLivesWithItsLoader) {
 
 TEST_P(ChunkClaimTest, NobodyAttachesToWhatHasRunOutOrIsNotTheirs) {
   plan(1);
-  auto lease = must(chunks().open_lease(holder("ann"), 30s));
+  auto lease = must(chunks().open_lease(30s, by("ann")));
   auto stolen = lease;
   stolen.instance = "somebody else";
-  EXPECT_TRUE(lost(chunks().claim("orders", {.attach = stolen}), LostReason::superseded));
+  EXPECT_TRUE(lost(chunks().claim("orders", {}, {.lease = stolen}), LostReason::superseded));
   EXPECT_TRUE(lost(chunks().extend(stolen), LostReason::superseded));
   EXPECT_TRUE(fails(chunks().close(stolen), Errc::lost));
   advance(30s);
-  EXPECT_TRUE(lost(chunks().claim("orders", {.attach = lease}), LostReason::expired));
+  EXPECT_TRUE(lost(chunks().claim("orders", {}, {.lease = lease}), LostReason::expired));
   EXPECT_TRUE(lost(chunks().extend(lease), LostReason::expired)) << "Promise 5";
 }
 

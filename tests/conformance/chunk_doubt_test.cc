@@ -16,7 +16,7 @@ LEASEHOLD_ON_BOTH_STORES(ChunkDoubtTest);
 TEST_P(ChunkDoubtTest, Promise13_AClaimWhoseReplyWasLostTakesNoSecondChunk) {
   plan(2);
   faults_->fail_next(Fault::lose_reply, 1, "chunk_claim");
-  const auto grant = must(broken_chunks().claim("orders", load_as("ann")));
+  const auto grant = must(broken_chunks().claim("orders", loading(), by("ann")));
   EXPECT_EQ(faults_->failures(), 1);
   EXPECT_TRUE(grant.replayed);
   EXPECT_EQ(progress().running, 1);
@@ -25,9 +25,9 @@ TEST_P(ChunkDoubtTest, Promise13_AClaimWhoseReplyWasLostTakesNoSecondChunk) {
 
 TEST_P(ChunkDoubtTest, AnAttachedClaimWhoseReplyWasLostIsSaidToBeInDoubt) {
   plan(2);
-  const auto lease = must(broken_chunks().open_lease(holder("ann"), 30s));
+  const auto lease = must(broken_chunks().open_lease(30s, by("ann")));
   faults_->fail_next(Fault::lose_reply, 1, "chunk_claim");
-  EXPECT_TRUE(fails(broken_chunks().claim("orders", {.attach = lease}), Errc::in_doubt));
+  EXPECT_TRUE(fails(broken_chunks().claim("orders", {}, {.lease = lease}), Errc::in_doubt));
   EXPECT_EQ(progress().running, 1) << "asking again would have taken another one";
   ASSERT_TRUE(ok(broken_chunks().close(lease)));
   EXPECT_EQ(progress().available, 2);
@@ -52,7 +52,7 @@ TEST_P(ChunkDoubtTest, Promise13_VerdictsWhoseReplyWasLostCountOnce) {
   EXPECT_EQ(settled.state, ChunkState::completed);
   EXPECT_TRUE(settled.replayed);
   faults_->fail_next(Fault::lose_reply, 1, "chunk_settle");
-  ASSERT_TRUE(ok(broken_chunks().fail("orders", "2", failed.token, {.error = "no route"})));
+  ASSERT_TRUE(ok(broken_chunks().fail("orders", "2", failed.token, "no route")));
   EXPECT_EQ(chunk("2").failures, 1);
   EXPECT_EQ(story("1"), (std::vector<std::string>{"claimed", "completed"}));
 }
@@ -63,7 +63,7 @@ TEST_P(ChunkDoubtTest, Promise10_AnUnreachableStoreIsNeverEmptyNorLost) {
   const auto before = dump();
   faults_->fail_always(Fault::fail_before_send);
   const auto broken = broken_chunks();
-  EXPECT_TRUE(fails(broken.claim("orders", load_as("bob")), Errc::unavailable));
+  EXPECT_TRUE(fails(broken.claim("orders", loading(), by("bob")), Errc::unavailable));
   EXPECT_TRUE(fails(broken.heartbeat("orders", "1", held.token, {.rows = 1}), Errc::unavailable));
   EXPECT_TRUE(fails(broken.complete("orders", "1", held.token), Errc::unavailable));
   EXPECT_TRUE(fails(broken.plan("orders", {}, {.planner = "2"}), Errc::unavailable));

@@ -66,8 +66,8 @@ TEST_P(ChunkExpiryTest, ASuspectStaysOutOfABatch) {
   const auto held = claim_many("ann", 2);
   advance(31s);
   must(store().recover());
-  ASSERT_TRUE(ok(fail(claim_key("bob", "1"), {.delay = 0s})));
-  ASSERT_TRUE(ok(fail(claim_key("bob", "2"), {.delay = 0s})));
+  ASSERT_TRUE(ok(fail(claim_key("bob", "1"), Verdict::retry_in(0s))));
+  ASSERT_TRUE(ok(fail(claim_key("bob", "2"), Verdict::retry_in(0s))));
   EXPECT_EQ(keys_of(claim_many("bob", 4)), (Keys{"3", "4"}));
 }
 
@@ -75,8 +75,8 @@ TEST_P(ChunkExpiryTest, ASuspectIsNotAttachedToALoader) {
   plan(2);
   claim_many("ann", 2);
   advance(31s);
-  const auto lease = must(chunks().open_lease(holder("bob"), 60s));
-  const auto grant = must(chunks().claim("orders", {.most = 5, .holder = holder("bob"), .attach = lease}));
+  const auto lease = must(chunks().open_lease(60s, by("bob")));
+  const auto grant = must(chunks().claim("orders", {.max = 5}, {.holder = holder("bob"), .lease = lease}));
   EXPECT_EQ(keys_of(grant), Keys{"1"});
   EXPECT_TRUE(grant.alone);
   EXPECT_NE(grant.lease_id, lease.id);
@@ -106,9 +106,9 @@ TEST_P(ChunkExpiryTest, AResetClearsTheSuspicionToo) {
 TEST_P(ChunkExpiryTest, ALeaseOverTwoSetsGivesBackToBoth) {
   plan(1);
   plan_numbers(chunks(), "items", 1);
-  const auto lease = must(chunks().open_lease(holder("ann"), 30s));
+  const auto lease = must(chunks().open_lease(30s, by("ann")));
   for (const auto* set : {"orders", "items"}) {
-    must(chunks().claim(set, {.holder = holder("ann"), .attach = lease}));
+    must(chunks().claim(set, {}, {.holder = holder("ann"), .lease = lease}));
   }
   advance(31s);
   claim("bob");
@@ -149,7 +149,7 @@ TEST_P(ChunkExpiryTest, Promise12_TheStoryIsToldInOrder) {
   plan(1, {.failure_budget = 2});
   claim("ann");
   advance(31s);
-  ASSERT_TRUE(ok(fail(claim("bob"), {.error = std::string(500, 'x')})));
+  ASSERT_TRUE(ok(fail(claim("bob"), Verdict::fail(std::string(500, 'x')))));
   advance(2s);
   ASSERT_TRUE(ok(release(claim("bob"))));
   ASSERT_TRUE(ok(fail(claim("bob"))));
@@ -174,7 +174,7 @@ TEST_P(ChunkExpiryTest, Promise12_TheStoryIsToldInOrder) {
 
 TEST_P(ChunkExpiryTest, AHolderOfThisHostWhoseProcessIsGoneIsNotWaitedFor) {
   plan(2);
-  const auto late = must(chunks().claim("orders", {.ttl = 1h, .holder = dead_holder("ann")})).chunks.at(0);
+  const auto late = must(chunks().claim("orders", {.ttl = 1h}, {.holder = dead_holder("ann")})).chunks.at(0);
   ASSERT_TRUE(ok(complete(claim("bob"))));
   EXPECT_EQ(claim("bob").key, late.key) << "nothing else is left, so the dead are looked for";
   EXPECT_TRUE(lost(complete(late), LostReason::superseded));
@@ -184,14 +184,14 @@ TEST_P(ChunkExpiryTest, AHolderOfThisHostWhoseProcessIsGoneIsNotWaitedFor) {
 
 TEST_P(ChunkExpiryTest, RecoverFindsTheDeadProcessToo) {
   plan(2);
-  must(chunks().claim("orders", {.most = 2, .ttl = 1h, .holder = dead_holder("ann")}));
+  must(chunks().claim("orders", {.max = 2, .ttl = 1h}, {.holder = dead_holder("ann")}));
   EXPECT_EQ(must(store().recover()).chunks, 2);
   EXPECT_TRUE(claim_many("bob", 2).alone);
 }
 
 TEST_P(ChunkExpiryTest, TheLivingOfThisHostKeepTheirs) {
   plan(1);
-  must(chunks().claim("orders", {.ttl = 1h, .holder = Holder::self("me")}));
+  must(chunks().claim("orders", {.ttl = 1h}, {.holder = Holder::self("me")}));
   EXPECT_TRUE(fails(try_claim("bob"), Errc::held));
   EXPECT_EQ(must(store().recover()).chunks, 0);
 }

@@ -23,7 +23,7 @@ TEST_P(ChunkJobTest, ItCompletesWithItsSetAndTellsTheCounts) {
   plan(3);
   const auto id = tied();
   EXPECT_EQ(progress().job_id, id);
-  EXPECT_TRUE(fails(jobs().claim("sync", claim_as("ann")), Errc::empty)) << "nobody works on it meanwhile";
+  EXPECT_TRUE(fails(jobs().claim("sync", claiming(), by("ann")), Errc::empty)) << "nobody works on it meanwhile";
   load("1", 10);
   load("2", 20);
   EXPECT_EQ(job_state(id), JobState::blocked);
@@ -37,7 +37,7 @@ TEST_P(ChunkJobTest, ItFailsWhenTheSetEndsPartial) {
   plan(2);
   const auto id = tied();
   load("1");
-  must(fail(claim("ann"), {.retryable = false}));
+  must(fail(claim("ann"), Verdict::fail_finally()));
   EXPECT_EQ(job_state(id), JobState::failed);
   EXPECT_EQ(job_error(id), "partial 1/2 (1 exhausted)");
   EXPECT_EQ(must(jobs().retry(id)), JobState::available) << "a dead letter like any other";
@@ -76,7 +76,7 @@ TEST_P(ChunkJobTest, ASetThatIsFinalAlreadySettlesItAtOnce) {
   auto id = add(jobs(), "sync");
   EXPECT_EQ(must(chunks().tie_job("orders", id)), JobState::completed) << "a set of no chunks is complete";
   plan(1);
-  must(fail(claim("ann"), {.retryable = false}));
+  must(fail(claim("ann"), Verdict::fail_finally()));
   id = add(jobs(), "sync");
   EXPECT_EQ(must(chunks().tie_job("orders", id)), JobState::failed);
   EXPECT_EQ(job_error(id), "partial 0/1 (1 exhausted)");
@@ -182,7 +182,7 @@ TEST_P(ChunkJobTest, AResetLaterDoesNotTouchTheFinishedJob) {
   const auto id = tied();
   load("1");
   must(chunks().reset("orders", {.which = ChunkReset::Which::all}));
-  must(fail(claim("ann"), {.retryable = false}));
+  must(fail(claim("ann"), Verdict::fail_finally()));
   EXPECT_EQ(job_state(id), JobState::completed);
 }
 

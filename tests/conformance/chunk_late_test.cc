@@ -15,7 +15,8 @@ class ChunkLateTest : public ChunkStoreTest {
     EXPECT_TRUE(lost(save(late, news), why));
     EXPECT_TRUE(lost(save(late), why));
     EXPECT_TRUE(lost(complete(late, news), why));
-    EXPECT_TRUE(lost(fail(late, {.error = "late", .save = news}), why));
+    EXPECT_TRUE(
+        lost(fail(late, {.kind = Verdict::Kind::fail, .text = "late", .cursor = news.cursor, .rows = news.rows}), why));
     EXPECT_TRUE(lost(release(late, news), why));
     EXPECT_TRUE(lost(skip(late, "late"), why));
     EXPECT_EQ(dump(), before) << "counters, cursor and lease stay as they were";
@@ -59,8 +60,8 @@ TEST_P(ChunkLateTest, Promise04_AfterARecoveryNothingCountsEither) {
 
 TEST_P(ChunkLateTest, Promise04_AfterTheLoaderClosedNothingCountsEither) {
   plan(1);
-  const auto lease = must(chunks().open_lease(holder("ann"), 30s));
-  const auto late = must(chunks().claim("orders", {.holder = holder("ann"), .attach = lease})).chunks.at(0);
+  const auto lease = must(chunks().open_lease(30s, by("ann")));
+  const auto late = must(chunks().claim("orders", {}, {.holder = holder("ann"), .lease = lease})).chunks.at(0);
   ASSERT_TRUE(ok(chunks().close(lease)));
   everything_is_lost(late, LostReason::expired);
 }
@@ -143,7 +144,7 @@ TEST_P(ChunkLateTest, Promise15_TheSameVerdictAgainGetsTheFirstAnswer) {
   const auto released = claim("ann");
   const auto skipped = claim("ann");
   must(complete(completed, {.rows = 7}));
-  must(fail(failed, {.error = "no route"}));
+  must(fail(failed, Verdict::fail("no route")));
   must(release(released));
   must(skip(skipped, "empty"));
   const auto before = dump();
@@ -151,7 +152,7 @@ TEST_P(ChunkLateTest, Promise15_TheSameVerdictAgainGetsTheFirstAnswer) {
   EXPECT_TRUE(again.replayed);
   EXPECT_EQ(again.state, ChunkState::completed);
   EXPECT_EQ(again.set_state, ChunkSetState::running);
-  const auto failed_again = must(fail(failed, {.error = "another"}));
+  const auto failed_again = must(fail(failed, Verdict::fail("another")));
   EXPECT_TRUE(failed_again.replayed);
   EXPECT_EQ(failed_again.due_at, now() + 2s);
   EXPECT_TRUE(must(release(released)).replayed);

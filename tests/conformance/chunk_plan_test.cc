@@ -115,8 +115,8 @@ TEST_P(ChunkPlanTest, ALaterPlanDealsWithWhatWasLeft) {
 
 TEST_P(ChunkPlanTest, AnExhaustedChunkIsFinished) {
   plan_as("1", {{"same", "1"}, {"changed", "2"}});
-  ASSERT_TRUE(ok(fail(claim_key("ann", "same"), {.retryable = false})));
-  ASSERT_TRUE(ok(fail(claim_key("ann", "changed"), {.retryable = false})));
+  ASSERT_TRUE(ok(fail(claim_key("ann", "same"), Verdict::fail_finally())));
+  ASSERT_TRUE(ok(fail(claim_key("ann", "changed"), Verdict::fail_finally())));
   const auto outcome = plan_as("2", {{"same", "1"}, {"changed", "22"}});
   EXPECT_EQ(outcome.kept, 1);
   EXPECT_EQ(outcome.replaced, 1);

@@ -27,10 +27,11 @@ class ChunkRaceTest : public ChunkStoreTest {
     }
   }
   /// What a claim gets that waits, on a store of its own, while `meanwhile` happens.
-  Result<ChunkGrant> waited(ChunkClaimOptions options, const std::function<void()>& meanwhile) {
+  Result<ChunkGrant> waited(const std::function<void()>& meanwhile, ChunkClaimOptions options = loading(),
+                            const Call& call = by("bob")) {
     auto other = open();
     options.wait = 20s;
-    auto answer = std::async(std::launch::async, [&] { return other.chunks().claim("orders", options); });
+    auto answer = std::async(std::launch::async, [&] { return other.chunks().claim("orders", options, call); });
     meanwhile();
     return answer.get();
   }
@@ -43,7 +44,7 @@ TEST_P(ChunkRaceTest, AHundredClaimersOnOneChunkOneWinner) {
   std::atomic<int> wrong = 0;
   race(20, [&](int number, Store& store) {
     for (int i = 0; i < 5; ++i) {
-      const auto grant = store.chunks().claim("orders", load_as("loader-" + std::to_string(number)));
+      const auto grant = store.chunks().claim("orders", loading(), by("loader-" + std::to_string(number)));
       if (grant) ++winners;
       if (!grant && grant.error().code != Errc::held && grant.error().code != Errc::busy) ++wrong;
     }
@@ -59,7 +60,7 @@ TEST_P(ChunkRaceTest, EveryChunkIsLoadedOnceAndTheRowsAddUp) {
   race(6, [&](int number, Store& store) {
     const auto chunks = store.chunks();
     for (int asked = 0; asked < 50 * count; ++asked) {
-      const auto grant = chunks.claim("orders", load_as("loader-" + std::to_string(number), 1 + number % 3));
+      const auto grant = chunks.claim("orders", loading(1 + number % 3), by("loader-" + std::to_string(number)));
       if (!grant && grant.error().code == Errc::empty) return;
       if (!grant) continue;
       for (const auto& each : grant->chunks) {
@@ -98,7 +99,7 @@ TEST_P(ChunkRaceTest, PlanningWhileOthersLoadHarmsNobody) {
       plan_numbers(chunks, "orders", count, {.planner = std::to_string(i)});
     }
     for (int asked = 0; number > 0 && asked < 50 * count; ++asked) {
-      const auto grant = chunks.claim("orders", load_as("loader-" + std::to_string(number)));
+      const auto grant = chunks.claim("orders", loading(), by("loader-" + std::to_string(number)));
       if (!grant && grant.error().code == Errc::empty) return;
       if (!grant) continue;
       EXPECT_TRUE(ok(chunks.complete("orders", grant->chunks[0].key, grant->chunks[0].token, {.rows = 1})));
@@ -135,42 +136,42 @@ TEST_P(ChunkRaceTest, TheLastTwoVerdictsSettleTheJobOnce) {
 TEST_P(ChunkRaceTest, AWaitingClaimWakesWhenAChunkIsReleased) {
   plan(1);
   const auto held = claim("ann");
-  EXPECT_TRUE(ok(waited(load_as("bob"), [&] { must(release(held)); })));
+  EXPECT_TRUE(ok(waited([&] { must(release(held)); })));
 }
 
 TEST_P(ChunkRaceTest, AWaitingClaimWakesWhenTheSetIsFinal) {
   plan(1);
   const auto held = claim("ann");
-  EXPECT_TRUE(fails(waited(load_as("bob"), [&] { must(complete(held)); }), Errc::empty)) << "long before 20 seconds";
+  EXPECT_TRUE(fails(waited([&] { must(complete(held)); }), Errc::empty)) << "long before 20 seconds";
 }
 
 TEST_P(ChunkRaceTest, AWaitingClaimWakesWhenABackoffIsOver) {
   plan(1);
-  must(fail(claim("ann"), {.delay = 1h}));
-  EXPECT_TRUE(ok(waited(load_as("bob"), [&] { advance(1h); })));
+  must(fail(claim("ann"), Verdict::retry_in(1h)));
+  EXPECT_TRUE(ok(waited([&] { advance(1h); })));
 }
 
 TEST_P(ChunkRaceTest, AWaitingClaimTakesOverFromTheDead) {
   plan(1);
   claim("ann");
-  EXPECT_TRUE(ok(waited(load_as("bob"), [&] { advance(30s); })));
+  EXPECT_TRUE(ok(waited([&] { advance(30s); })));
 }
 
 TEST_P(ChunkRaceTest, WhoKeepsWaitingHearsOfAReset) {
   plan(1);
   load("1");
-  auto options = load_as("bob");
+  auto options = loading();
   options.keep_waiting = true;
-  EXPECT_TRUE(ok(waited(options, [&] { must(chunks().reset("orders", {.which = ChunkReset::Which::all})); })));
+  EXPECT_TRUE(ok(waited([&] { must(chunks().reset("orders", {.which = ChunkReset::Which::all})); }, options)));
 }
 
 TEST_P(ChunkRaceTest, AWaiterCanBeToldToStop) {
   plan(1);
   claim("ann");
   std::stop_source stop;
-  auto options = load_as("bob");
-  options.stop = stop.get_token();
-  EXPECT_TRUE(fails(waited(options, [&] { stop.request_stop(); }), Errc::held));
+  auto call = by("bob");
+  call.stop = stop.get_token();
+  EXPECT_TRUE(fails(waited([&] { stop.request_stop(); }, loading(), call), Errc::held));
 }
 
 }  // namespace

@@ -9,7 +9,11 @@ namespace {
 class ChunkRetryTest : public ChunkStoreTest {
  protected:
   void exhaust(const std::string& key, const ChunkSave& save = {}) {
-    ASSERT_TRUE(ok(fail(claim_key("ann", key), {.error = "no route", .retryable = false, .save = save})));
+    ASSERT_TRUE(ok(fail(claim_key("ann", key), {.kind = Verdict::Kind::fail,
+                                                .text = "no route",
+                                                .retryable = false,
+                                                .cursor = save.cursor,
+                                                .rows = save.rows})));
   }
   ChunkResetOutcome reset(const ChunkReset& which) { return must(chunks().reset("orders", which)); }
   using Which = ChunkReset::Which;
@@ -37,8 +41,8 @@ TEST_P(ChunkRetryTest, EachSetHasItsOwnBackoff) {
   plan(1, {.failure_budget = 5, .backoff_base = 1min, .backoff_most = 90s});
   EXPECT_EQ(must(fail(claim_key("ann", "1"))).due_at, now() + 1min);
   EXPECT_EQ(must(fail(claim_key("ann", "1"))).due_at, now() + 90s);
-  EXPECT_EQ(must(fail(claim_key("ann", "1"), {.delay = 5s})).due_at, now() + 5s) << "or as the holder says";
-  const auto at_once = must(fail(claim_key("ann", "1"), {.delay = 0s}));
+  EXPECT_EQ(must(fail(claim_key("ann", "1"), Verdict::retry_in(5s))).due_at, now() + 5s) << "or as the holder says";
+  const auto at_once = must(fail(claim_key("ann", "1"), Verdict::retry_in(0s)));
   EXPECT_EQ(at_once.state, ChunkState::available);
   EXPECT_FALSE(at_once.due_at);
 }
@@ -46,10 +50,11 @@ TEST_P(ChunkRetryTest, EachSetHasItsOwnBackoff) {
 TEST_P(ChunkRetryTest, Promise07_ThreeFailuresAndItIsExhausted) {
   plan(1);
   for (int i = 1; i <= 2; ++i) {
-    EXPECT_EQ(must(fail(claim_key("ann", "1"), {.error = "no route"})).state, ChunkState::deferred);
+    EXPECT_EQ(must(fail(claim_key("ann", "1"), Verdict::fail("no route"))).state, ChunkState::deferred);
     EXPECT_EQ(chunk("1").failures, i);
   }
-  const auto last = must(fail(claim_key("ann", "1"), {.error = "still none", .save = {.cursor = "3", .rows = 30}}));
+  const auto last =
+      must(fail(claim_key("ann", "1"), {.kind = Verdict::Kind::fail, .text = "still none", .cursor = "3", .rows = 30}));
   EXPECT_EQ(last.state, ChunkState::exhausted);
   EXPECT_EQ(last.set_state, ChunkSetState::partial);
   EXPECT_FALSE(last.due_at);
@@ -78,7 +83,7 @@ TEST_P(ChunkRetryTest, FailuresAndCrashesAreCountedApart) {
 
 TEST_P(ChunkRetryTest, CompletingClearsTheError) {
   plan(1);
-  must(fail(claim_key("ann", "1"), {.error = "no route"}));
+  must(fail(claim_key("ann", "1"), Verdict::fail("no route")));
   EXPECT_EQ(chunk("1").error, "no route");
   ASSERT_TRUE(ok(complete(claim_key("ann", "1"))));
   EXPECT_EQ(chunk("1").error, "");
@@ -86,7 +91,7 @@ TEST_P(ChunkRetryTest, CompletingClearsTheError) {
 
 TEST_P(ChunkRetryTest, ALongErrorIsCutShort) {
   plan(1);
-  must(fail(claim("ann"), {.error = std::string(100'000, 'x')}));
+  must(fail(claim("ann"), Verdict::fail(std::string(100'000, 'x'))));
   EXPECT_EQ(chunk("1").error.size(), 64U * 1024);
 }
 

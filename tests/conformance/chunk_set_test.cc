@@ -19,7 +19,7 @@ TEST_P(ChunkSetTest, TheStateIsNeverCompleteWithAChunkOpenOrExhausted) {
   const auto last = claim("ann");
   advance(1h);
   EXPECT_EQ(progress().state, ChunkSetState::running) << "an expired one is open";
-  must(fail(last, {.retryable = false}));
+  must(fail(last, Verdict::fail_finally()));
   EXPECT_EQ(progress().state, ChunkSetState::partial);
   EXPECT_EQ(progress().summary(), "partial 2/3 (1 exhausted)");
   must(chunks().reset("orders", {}));
@@ -39,9 +39,9 @@ TEST_P(ChunkSetTest, EveryChunkIsInOneOfTheCounts) {
   plan(8);
   load("1", 10);
   must(chunks().skip("orders", "2", "not needed"));
-  must(fail(claim_key("ann", "3"), {.retryable = false, .save = {.rows = 3}}));
-  must(fail(claim_key("ann", "4"), {.delay = 1h}));
-  must(chunks().claim("orders", {.key = "5", .ttl = 1s, .holder = holder("ann")}));
+  must(fail(claim_key("ann", "3"), Verdict::fail_finally().with_rows(3)));
+  must(fail(claim_key("ann", "4"), Verdict::retry_in(1h)));
+  must(chunks().claim("orders", {.key = "5", .ttl = 1s}, {.holder = holder("ann")}));
   advance(2s);
   ASSERT_TRUE(ok(save(claim_key("bob", "6"), {.rows = 6})));
   must(release(claim_key("bob", "7"), {.rows = 7}));
@@ -156,8 +156,8 @@ TEST_P(ChunkSetTest, PruneForgetsEndedLeasesAndNoChunk) {
   plan(3);
   load("1", 10);
   const auto held = claim("ann", 240h);
-  const auto lease = must(chunks().open_lease(holder("bob"), 1s));
-  const auto expired = must(chunks().claim("orders", {.holder = holder("bob"), .attach = lease})).chunks.at(0);
+  const auto lease = must(chunks().open_lease(1s, by("bob")));
+  const auto expired = must(chunks().claim("orders", {}, {.holder = holder("bob"), .lease = lease})).chunks.at(0);
   advance(48h);
   EXPECT_EQ(must(store().prune(1h)).leases, 1) << "that of the completed chunk";
   EXPECT_EQ(chunk("1").rows, 10);

@@ -15,7 +15,7 @@ class ChunkTest : public StoreTest {
   }
   /// The next one.
   Chunk claim(const std::string& set, const std::string& who) {
-    return must(chunks().claim(set, {.ttl = 30s, .holder = holder(who)})).chunks.at(0);
+    return must(chunks().claim(set, {.ttl = 30s}, {.holder = holder(who)})).chunks.at(0);
   }
   ChunkSetState state(const std::string& set) { return must(chunks().progress(set)).state; }
 };
@@ -65,7 +65,7 @@ TEST_P(ChunkTest, Promise06_WhoTakesOverGoesOnFromTheSavedCursor) {
   const auto saved =
       must(chunks().heartbeat("orders", first.key, first.token, {.cursor = R"({"page": 3})", .rows = 30}));
   EXPECT_EQ(saved.rows, 30);
-  EXPECT_TRUE(fails(chunks().claim("orders", {.holder = holder("bob")}), Errc::held));
+  EXPECT_TRUE(fails(chunks().claim("orders", {}, {.holder = holder("bob")}), Errc::held));
   advance(31s);
   const auto second = claim("orders", "bob");
   EXPECT_EQ(second.cursor, R"({"page": 3})") << "byte for byte";
@@ -81,13 +81,13 @@ TEST_P(ChunkTest, Promise07_AChunkThatFailsTooOftenLeavesTheSetPartial) {
   const std::vector<PlannedChunk> bad = {{"bad", "1"}};
   must(chunks().plan("orders", bad, {.settings = {.failure_budget = 2, .backoff_base = 10s}}));
   const auto first = claim("orders", "ann");
-  const auto deferred = must(chunks().fail("orders", "bad", first.token, {.error = "no route"}));
+  const auto deferred = must(chunks().fail("orders", "bad", first.token, "no route"));
   EXPECT_EQ(deferred.state, ChunkState::deferred);
   const auto early = chunks().claim("orders");
   ASSERT_TRUE(fails(early, Errc::empty));
   EXPECT_EQ(early.error().retry_in, Duration(10s));
   advance(10s);
-  const auto last = must(chunks().fail("orders", "bad", claim("orders", "ann").token, {.error = "no route"}));
+  const auto last = must(chunks().fail("orders", "bad", claim("orders", "ann").token, "no route"));
   EXPECT_EQ(last.state, ChunkState::exhausted);
   EXPECT_EQ(must(chunks().progress("orders")).summary(), "partial 0/1 (1 exhausted)");
   EXPECT_EQ(must(chunks().reset("orders", {})).reset, 1);
@@ -96,9 +96,9 @@ TEST_P(ChunkTest, Promise07_AChunkThatFailsTooOftenLeavesTheSetPartial) {
 
 TEST_P(ChunkTest, ALoadersLeaseHoldsWhatIsAttachedToItAndGivesItBackWhenClosed) {
   plan("orders", 2);
-  const auto lease = must(chunks().open_lease(holder("ann"), 30s));
+  const auto lease = must(chunks().open_lease(30s, by("ann")));
   for (int i = 0; i < 2; ++i) {
-    const auto grant = must(chunks().claim("orders", {.holder = holder("ann"), .attach = lease}));
+    const auto grant = must(chunks().claim("orders", {}, {.holder = holder("ann"), .lease = lease}));
     EXPECT_EQ(grant.lease_id, lease.id);
   }
   advance(20s);

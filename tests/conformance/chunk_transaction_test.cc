@@ -40,7 +40,9 @@ class ChunkTransactionTest : public ::testing::TestWithParam<StoreKind> {
     return file_ ? fence_chunk(file_->handle(), "orders", chunk.key, chunk.token)
                  : fence_chunk(postgres_.get(), "orders", chunk.key, chunk.token, test_store_.schema());
   }
-  Chunk claim(const std::string& who) { return must(chunks_.claim("orders", {.holder = holder(who)})).chunks.at(0); }
+  Chunk claim(const std::string& who) {
+    return must(chunks_.claim("orders", {}, {.holder = holder(who)})).chunks.at(0);
+  }
   ChunkInfo chunk() { return must(chunks_.show("orders", "1-1")); }
 
   TestStore test_store_{GetParam(), {.real_time = true}};

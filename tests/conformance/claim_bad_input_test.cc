@@ -27,7 +27,7 @@ class ClaimBadInputTest : public SessionStoreTest {
   void open_refused(const std::function<void(SessionOptions&)>& spoil) {
     auto options = session_of("bob");
     spoil(options);
-    refused(sessions().open(options));
+    refused(sessions().open(options, by("bob")));
   }
 
   Grant ann_;
@@ -75,7 +75,9 @@ TEST_P(ClaimBadInputTest, TextsThatAreTooLongOrNoText) {
     open_refused([&](auto& options) { options.label = text; });
     open_refused([&](auto& options) { options.codebase = text; });
     open_refused([&](auto& options) { options.track = text; });
-    open_refused([&](auto& options) { options.holder->host = text; });
+    auto call = by("bob");
+    call.holder->host = text;
+    refused(sessions().open(session_of("bob"), call));
     refused(sessions().heartbeat("ann", ann_.token, {.progress = text}));
     refused(sessions().close("ann", ann_.token, text));
     refused(sessions().revoke("ann", text));

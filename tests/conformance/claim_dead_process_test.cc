@@ -20,7 +20,7 @@ class ClaimDeadProcessTest : public SessionStoreTest {
   }
   /// A session that the store believes alive for an hour.
   Grant join_as(const std::string& id, const Holder& holder) {
-    return must(sessions().open({.id = id, .ttl = 1h, .holder = holder}));
+    return must(sessions().open({.id = id, .ttl = 1h}, {.holder = holder}));
   }
   /// The same, of a process that lives until it is told to die.
   Grant join_mortal(const std::string& id) { return join_as(id, mortals_.try_emplace(id, id).first->second.holder()); }
@@ -94,7 +94,7 @@ TEST_P(ClaimDeadProcessTest, ItsItemsAreListedAsStaleAndNotAsClaimed) {
   };
   backlog({"a", "b", "c", "d", "e", "f"});
   leave_behind("ann", {"a", "c", "e"});
-  must(sessions().open({.id = "silent", .ttl = 5s, .holder = holder("silent")}));
+  must(sessions().open({.id = "silent", .ttl = 5s}, {.holder = holder("silent")}));
   take("silent", "b");
   take("bob", "d");
   take("bob", "f");
@@ -147,7 +147,7 @@ TEST_P(ClaimDeadProcessTest, ItsIdIsFreeAndNothingItHadStandsInTheWay) {
   leave_behind("ann", {"SD-1"});
   EXPECT_TRUE(ok(try_take("bob", "child"))) << "the dead block nothing";
   leave_behind("cid", {"SD-2"});
-  EXPECT_TRUE(ok(sessions().open(session_of("cid"))));
+  EXPECT_TRUE(ok(sessions().open(session_of("cid"), by("cid"))));
   leave_behind("dan", {"SD-2"});
   EXPECT_TRUE(ok(items().done("SD-2")));
   must(items().add("SD-3"));

@@ -23,7 +23,7 @@ LEASEHOLD_ON_BOTH_STORES(ClaimDoubtTest);
 
 TEST_P(ClaimDoubtTest, Promise13_WhatSessionsDoCountsOnceWhereTheReplyWasLost) {
   lose_reply("session_open");
-  const auto bob = must(broken_->sessions().open(session_of("bob")));
+  const auto bob = must(broken_->sessions().open(session_of("bob"), by("bob")));
   EXPECT_TRUE(bob.replayed);
   EXPECT_EQ(faults_->calls("session_open"), 2);
   EXPECT_EQ(story("bob"), Words{"opened"});
@@ -89,8 +89,8 @@ TEST_P(ClaimDoubtTest, Promise10_AnUnreachableStoreIsNeverFreeNorLost) {
   const auto items = broken_->items();
   const auto claims = broken_->claims();
   const auto unavailable = [](const auto& result) { EXPECT_TRUE(fails(result, Errc::unavailable)); };
-  unavailable(sessions.open(session_of("bob")));
-  unavailable(sessions.hold(session_of("bob")));
+  unavailable(sessions.open(session_of("bob"), by("bob")));
+  unavailable(sessions.hold(session_of("bob"), by("bob")));
   unavailable(sessions.heartbeat("ann", ann_.token));
   unavailable(sessions.park("ann", ann_.token, 1h));
   unavailable(sessions.close("ann", ann_.token));

@@ -99,7 +99,7 @@ TEST_P(ClaimFenceTest, Promise14_NobodyTakesOverRevokesOrClosesUntilTheTransacti
   EXPECT_FALSE(hurried.claims().release("SD-1", "ann", mine.token).ok());
   EXPECT_FALSE(hurried.claims().revoke("SD-1", "now").ok());
   EXPECT_FALSE(hurried.sessions().close("ann", ann_.token).ok());
-  EXPECT_FALSE(hurried.sessions().open(session_of("ann")).ok());
+  EXPECT_FALSE(hurried.sessions().open(session_of("ann"), by("ann")).ok());
   EXPECT_EQ(item("SD-1").token, mine.token);
   run("COMMIT");
   EXPECT_EQ(take("bob", "SD-1").previous_session, "ann");

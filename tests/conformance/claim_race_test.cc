@@ -33,7 +33,7 @@ class ClaimRaceTest : public SessionStoreTest {
                        std::stop_token stop = {}) {
     auto other = open();
     auto answer =
-        std::async(std::launch::async, [&] { return other.claims().take(key, who, {.wait = 20s, .stop = stop}); });
+        std::async(std::launch::async, [&] { return other.claims().take(key, who, {.wait = 20s}, {.stop = stop}); });
     meanwhile();
     return answer.get();
   }
@@ -45,7 +45,9 @@ TEST_P(ClaimRaceTest, AThousandSessionsOneItemOneWinnerAndAllOthersToldWho) {
   constexpr int each = 25;
   backlog({"SD-1"});
   race(threads, [&](int number, Store& store) {
-    for (int i = 0; i < each; ++i) must(store.sessions().open(session_of("s" + std::to_string(number * each + i))));
+    for (int i = 0; i < each; ++i)
+      must(store.sessions().open(session_of("s" + std::to_string(number * each + i)),
+                                 by("s" + std::to_string(number * each + i))));
   });
   std::mutex mutex;
   std::vector<std::string> winners;
@@ -161,9 +163,7 @@ TEST_P(ClaimRaceTest, ItemsAddedByManyAtOnceAreThereOnce) {
 TEST_P(ClaimRaceTest, AnIdIsOpenedByOne) {
   std::atomic<int> winners = 0;
   race(12, [&](int number, Store& store) {
-    auto options = session_of("shared");
-    options.holder = holder("holder-" + std::to_string(number));
-    const auto opened = store.sessions().open(options);
+    const auto opened = store.sessions().open(session_of("shared"), by("holder-" + std::to_string(number)));
     winners += opened ? 1 : 0;
     EXPECT_TRUE(opened || fails(opened, Errc::held));
   });

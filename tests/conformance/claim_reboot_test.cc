@@ -11,7 +11,7 @@ class ClaimRebootTest : public ::testing::Test {
   void SetUp() override {
     auto store = test_store_.open();
     for (const auto* key : {"SD-1", "SD-2"}) must(store.items().add(key));
-    before_ = must(store.sessions().open(session_of("ann")));
+    before_ = must(store.sessions().open(session_of("ann"), by("ann")));
     first_ = must(store.claims().take("SD-1", "ann"));
     must(store.claims().take("SD-2", "ann"));
     test_store_.clock().reboot("boot-2");
@@ -30,7 +30,7 @@ TEST_F(ClaimRebootTest, WhatSessionsHadIsStaleAndTakenAtOnce) {
   EXPECT_EQ(stale.active_session_id, "");
   EXPECT_EQ(must(store.sessions().show("ann")).status, SessionStatus::stale);
   EXPECT_TRUE(lost(store.sessions().heartbeat("ann", before_.token), LostReason::expired));
-  must(store.sessions().open(session_of("bob")));
+  must(store.sessions().open(session_of("bob"), by("bob")));
   const auto next = must(store.claims().take("SD-1", "bob"));
   EXPECT_GT(next.token, first_.token);
   EXPECT_EQ(next.previous_session, "ann");
@@ -40,7 +40,7 @@ TEST_F(ClaimRebootTest, WhatSessionsHadIsStaleAndTakenAtOnce) {
 
 TEST_F(ClaimRebootTest, TheSameIdMayGoOnWithWhatItHad) {
   auto store = test_store_.open();
-  EXPECT_GT(must(store.sessions().open(session_of("ann"))).token, before_.token);
+  EXPECT_GT(must(store.sessions().open(session_of("ann"), by("ann"))).token, before_.token);
   const auto again = must(store.claims().take("SD-1", "ann"));
   EXPECT_FALSE(again.replayed);
   EXPECT_GT(again.token, first_.token);

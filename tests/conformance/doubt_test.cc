@@ -20,7 +20,7 @@ LEASEHOLD_ON_BOTH_STORES(DoubtTest);
 
 TEST_P(DoubtTest, Promise10_AnAcquireWhoseReplyWasLostIsAskedAgainAndGrantedOnce) {
   faults_->fail_next(Fault::lose_reply, 1, "lock_acquire");
-  const auto grant = broken_locks().acquire("deploy", as("alice"));
+  const auto grant = broken_locks().acquire("deploy", {}, by("alice"));
   ASSERT_TRUE(ok(grant));
   EXPECT_EQ(faults_->failures(), 1);
   EXPECT_EQ(leases(), "1") << "one grant, not two";
@@ -29,41 +29,41 @@ TEST_P(DoubtTest, Promise10_AnAcquireWhoseReplyWasLostIsAskedAgainAndGrantedOnce
 }
 
 TEST_P(DoubtTest, Promise10_ARevokeWhoseReplyWasLostIsNotRepeatedOntoTheNextHolder) {
-  take(locks(), "deploy", as("alice"));
+  take(locks(), "deploy", {}, by("alice"));
   faults_->fail_next(Fault::lose_reply, 1, "lock_revoke");
   EXPECT_TRUE(fails(broken_locks().revoke("deploy", "maintenance"), Errc::in_doubt));
   EXPECT_EQ(faults_->failures(), 1);
-  const auto next = take(locks(), "deploy", as("bob"));
+  const auto next = take(locks(), "deploy", {}, by("bob"));
   EXPECT_TRUE(ok(locks().heartbeat("deploy", next.token)));
 }
 
 TEST_P(DoubtTest, Promise10_AnAcquireThatNeverGetsThroughIsUnavailableAndChangesNothing) {
   const auto before = dump();
   faults_->fail_always(Fault::fail_before_send);
-  EXPECT_TRUE(fails(broken_locks().acquire("deploy", as("alice")), Errc::unavailable));
+  EXPECT_TRUE(fails(broken_locks().acquire("deploy", {}, by("alice")), Errc::unavailable));
   EXPECT_EQ(dump(), before);
 }
 
 TEST_P(DoubtTest, Promise10_AnAcquireWhoseRepliesAreAllLostIsInDoubtAndNeverFree) {
   faults_->fail_always(Fault::lose_reply);
-  EXPECT_TRUE(fails(broken_locks().acquire("deploy", as("alice")), Errc::in_doubt));
+  EXPECT_TRUE(fails(broken_locks().acquire("deploy", {}, by("alice")), Errc::in_doubt));
   EXPECT_EQ(leases(), "1");
 }
 
 TEST_P(DoubtTest, Promise10_InDoubtCanBeClearedUpWithTheRequestId) {
-  auto options = as("alice");
+  AcquireOptions options{};
   options.request_id = "r1";
   faults_->fail_always(Fault::lose_reply);
-  ASSERT_TRUE(fails(broken_locks().acquire("deploy", options), Errc::in_doubt));
+  ASSERT_TRUE(fails(broken_locks().acquire("deploy", options, by("alice")), Errc::in_doubt));
   faults_->heal();
-  const auto grant = broken_locks().acquire("deploy", options);
+  const auto grant = broken_locks().acquire("deploy", options, by("alice"));
   ASSERT_TRUE(ok(grant));
   EXPECT_TRUE(grant->replayed);
   EXPECT_EQ(leases(), "1");
 }
 
 TEST_P(DoubtTest, Promise10_EveryQuestionToAnUnreachableStoreIsUnavailable) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   const auto before = dump();
   faults_->fail_always(Fault::fail_before_send);
   EXPECT_TRUE(fails(broken_locks().heartbeat("deploy", grant.token), Errc::unavailable));
@@ -78,7 +78,7 @@ TEST_P(DoubtTest, Promise10_EveryQuestionToAnUnreachableStoreIsUnavailable) {
 }
 
 TEST_P(DoubtTest, Promise10_AReleaseWhoseReplyWasLostIsDoneOnce) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   faults_->fail_next(Fault::lose_reply, 1, "lock_release");
   const auto released = broken_locks().release("deploy", grant.token);
   EXPECT_TRUE(released.ok() || released.error().code == Errc::in_doubt);
@@ -87,12 +87,12 @@ TEST_P(DoubtTest, Promise10_AReleaseWhoseReplyWasLostIsDoneOnce) {
 }
 
 TEST_P(DoubtTest, Promise10_AWaiterWhoseRepliesAreLostStandsInLineOnce) {
-  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  const auto grant = take(locks(), "deploy", {.ttl = 1h}, by("alice"));
   faults_->fail_next(Fault::lose_reply, 1, "lock_wait");
-  auto options = as("bob");
+  AcquireOptions options{};
   options.wait = 20s;
   std::optional<Result<Grant>> answer;
-  std::jthread waiter([&] { answer = broken_locks().acquire("deploy", options); });
+  std::jthread waiter([&] { answer = broken_locks().acquire("deploy", options, by("bob")); });
   ASSERT_TRUE(eventually([&] { return status_of(store()).waiters == 1 && faults_->failures() == 1; }));
   EXPECT_EQ(status_of(store()).waiters, 1);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));

@@ -18,10 +18,10 @@ namespace leasehold::support {
 namespace {
 
 using postgres::CallGroup;
-using storage::Call;
 using storage::Cell;
 using storage::Field;
 using storage::Param;
+using storage::PendingCall;
 using storage::Row;
 using storage::Rows;
 using storage::Statement;
@@ -58,10 +58,10 @@ TEST_F(EachFormTest, ValuesOfEveryTypeComeBackToTheirCall) {
   const std::array<Param, 6> first = {"mail"sv, "\xff\0"sv, std::int64_t{1}, std::int64_t{1}, moment, std::int64_t{30}};
   const std::array<Param, 6> silent = {"none"sv, ""sv, std::int64_t{0}, std::int64_t{0}, moment, std::int64_t{0}};
   const std::array<Param, 6> nulls = {Param(), Param(), std::int64_t{2}, Param(), Param(), Param()};
-  std::deque<Call> calls;
-  std::vector<Call*> group;
+  std::deque<PendingCall> calls;
+  std::vector<PendingCall*> group;
   for (const auto& params : {std::span(first), std::span(silent), std::span(nulls)}) {
-    group.push_back(&calls.emplace_back(Call{&statement, params, BootTime::max()}));
+    group.push_back(&calls.emplace_back(PendingCall{&statement, params, BootTime::max()}));
   }
   send(group, text);
   ASSERT_TRUE(ok(calls[0].answer));
@@ -81,7 +81,8 @@ TEST_F(EachFormTest, EveryEachFormGivesTheColumnsOfItsStatement) {
     if (postgres::dialect().each[static_cast<std::size_t>(i)].empty()) continue;
     SCOPED_TRACE(std::string(statement.name));
     const auto params = sample_params(statement);
-    std::array<Call, 2> calls = {Call{&statement, params, BootTime::max()}, Call{&statement, params, BootTime::max()}};
+    std::array<PendingCall, 2> calls = {PendingCall{&statement, params, BootTime::max()},
+                                        PendingCall{&statement, params, BootTime::max()}};
     const std::array group = {&calls[0], &calls[1]};
     send(group, texts.each_of(statement));
     for (const auto& call : calls) {

@@ -10,8 +10,6 @@
 namespace leasehold::support {
 namespace {
 
-CampaignOptions candidate(const std::string& name, Duration ttl = 30s) { return {.ttl = ttl, .holder = holder(name)}; }
-
 class ElectionTest : public LockFamilyTest {
  protected:
   [[nodiscard]] Election election() { return {locks(), "leader"}; }
@@ -19,9 +17,10 @@ class ElectionTest : public LockFamilyTest {
   /// Campaigns on a thread of its own, from the next place in line on.
   class Candidate {
    public:
-    Candidate(ElectionTest& test, const CampaignOptions& options) {
+    Candidate(ElectionTest& test, const CampaignOptions& options, const Call& call) {
       const auto places = status_of(test.store()).waiters + 1;
-      thread_ = std::jthread([this, election = test.election(), options] { answer_ = election.campaign(options); });
+      thread_ = std::jthread(
+          [this, election = test.election(), options, call] { answer_ = election.campaign(options, call); });
       EXPECT_TRUE(test.in_line(places));
     }
     /// Once it was elected or refused.
@@ -39,7 +38,7 @@ LEASEHOLD_ON_BOTH_STORES(ElectionTest);
 
 TEST_P(ElectionTest, TheFirstWhoCampaignsLeads) {
   EXPECT_TRUE(fails(election().leader(), Errc::not_found)) << "there was never a leader";
-  const auto ann = election().campaign(candidate("ann"));
+  const auto ann = election().campaign({}, by("ann"));
   ASSERT_TRUE(ok(ann));
   EXPECT_FALSE(ann->stop_token().stop_requested());
   EXPECT_FALSE(ann->lost().has_value());
@@ -50,27 +49,26 @@ TEST_P(ElectionTest, TheFirstWhoCampaignsLeads) {
 }
 
 TEST_P(ElectionTest, ResigningAgainGivesTheFirstAnswerAgain) {
-  auto ann = must(election().campaign(candidate("ann")));
+  auto ann = must(election().campaign({}, by("ann")));
   must(locks().revoke("leader", "step down"));
   EXPECT_TRUE(lost(ann.resign(), LostReason::revoked));
   EXPECT_TRUE(lost(ann.resign(), LostReason::revoked));
 }
 
 TEST_P(ElectionTest, WhoDoesNotWaitIsToldWhoLeads) {
-  const auto ann = election().campaign(candidate("ann"));
+  const auto ann = election().campaign({}, by("ann"));
   ASSERT_TRUE(ok(ann));
-  auto hasty = candidate("bob");
-  hasty.wait = 0s;
-  const auto refused = election().campaign(hasty);
+  const CampaignOptions hasty{.wait = 0s};
+  const auto refused = election().campaign(hasty, by("bob"));
   ASSERT_TRUE(fails(refused, Errc::held));
   EXPECT_EQ(refused.error().current->holder.name, "ann");
 }
 
 TEST_P(ElectionTest, Promise03_WhenTheLeaderResignsTheNextOneLeadsWithAGreaterTerm) {
-  auto ann = election().campaign(candidate("ann"));
+  auto ann = election().campaign({}, by("ann"));
   ASSERT_TRUE(ok(ann));
-  Candidate bob(*this, candidate("bob"));
-  Candidate cat(*this, candidate("cat"));
+  Candidate bob(*this, {}, by("bob"));
+  Candidate cat(*this, {}, by("cat"));
   const auto term = ann->term();
   ASSERT_TRUE(ok(ann->resign()));
   ASSERT_TRUE(ok(bob.answer()));
@@ -82,12 +80,12 @@ TEST_P(ElectionTest, Promise03_WhenTheLeaderResignsTheNextOneLeadsWithAGreaterTe
 }
 
 TEST_P(ElectionTest, WhoIsDestroyedResigns) {
-  { ASSERT_TRUE(ok(election().campaign(candidate("ann")))); }
+  { ASSERT_TRUE(ok(election().campaign({}, by("ann")))); }
   EXPECT_EQ(must(election().leader()).end_reason, "released");
 }
 
 TEST_P(ElectionTest, ALeaderKeepsItselfElected) {
-  auto ann = election().campaign(candidate("ann", 300ms));
+  auto ann = election().campaign({.ttl = 300ms}, by("ann"));
   ASSERT_TRUE(ok(ann));
   Gate extended;
   ann->on_extended([&](const Grant&) { extended.open(); });
@@ -95,7 +93,7 @@ TEST_P(ElectionTest, ALeaderKeepsItselfElected) {
 }
 
 TEST_P(ElectionTest, Promise05_ALeaderWhoIsRevokedIsToldSo) {
-  auto ann = election().campaign(candidate("ann", 300ms));
+  auto ann = election().campaign({.ttl = 300ms}, by("ann"));
   ASSERT_TRUE(ok(ann));
   Gate stopped;
   const std::stop_callback on_stop(ann->stop_token(), [&] { stopped.open(); });
@@ -108,29 +106,26 @@ TEST_P(ElectionTest, Promise05_ALeaderWhoIsRevokedIsToldSo) {
 
 TEST_P(ElectionTest, Promise06_ALeaderWhoFallsSilentIsFollowedByTheNext) {
   // Its process has died: nobody heartbeats.
-  const auto dead = take(locks(), "leader", as("ann", 30s));
-  Candidate bob(*this, candidate("bob"));
+  const auto dead = take(locks(), "leader", {.ttl = 30s}, by("ann"));
+  Candidate bob(*this, {}, by("bob"));
   advance(30s);
   ASSERT_TRUE(ok(bob.answer()));
   EXPECT_GT(bob.answer()->term(), dead.token);
 }
 
 TEST_P(ElectionTest, AfterASilentLeaderNobodyLeadsUntilTheDelayIsOver) {
-  take(locks(), "leader", delayed(as("ann", 10s), 5s));
+  take(locks(), "leader", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(12s);
-  auto hasty = candidate("bob");
-  hasty.wait = 0s;
-  const auto refused = election().campaign(hasty);
+  const CampaignOptions hasty{.wait = 0s};
+  const auto refused = election().campaign(hasty, by("bob"));
   ASSERT_TRUE(fails(refused, Errc::held));
   EXPECT_EQ(refused.error().retry_at, test_start + 15s);
   advance(3s);
-  EXPECT_TRUE(ok(election().campaign(hasty)));
+  EXPECT_TRUE(ok(election().campaign(hasty, by("bob"))));
 }
 
 TEST_P(ElectionTest, ACampaignSaysHowLongNobodyLeadsAfterIt) {
-  auto options = candidate("ann");
-  options.lock_delay = 5s;
-  auto ann = election().campaign(options);
+  auto ann = election().campaign({.lock_delay = 5s}, by("ann"));
   ASSERT_TRUE(ok(ann));
   ASSERT_TRUE(ok(locks().revoke("leader", "step down")));
   EXPECT_TRUE(must(election().leader()).delayed);
@@ -138,33 +133,33 @@ TEST_P(ElectionTest, ACampaignSaysHowLongNobodyLeadsAfterIt) {
 }
 
 TEST_P(ElectionTest, ACandidateMayWithdraw) {
-  const auto ann = election().campaign(candidate("ann"));
+  const auto ann = election().campaign({}, by("ann"));
   ASSERT_TRUE(ok(ann));
   std::stop_source stop;
-  auto options = candidate("bob");
-  options.stop = stop.get_token();
-  Candidate bob(*this, options);
+  auto call = by("bob");
+  call.stop = stop.get_token();
+  Candidate bob(*this, {}, call);
   stop.request_stop();
   EXPECT_TRUE(fails(bob.answer(), Errc::held));
   EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
 TEST_P(ElectionTest, WhoLeadsCannotCampaignAgain) {
-  const auto ann = election().campaign(candidate("ann"));
+  const auto ann = election().campaign({}, by("ann"));
   ASSERT_TRUE(ok(ann));
-  EXPECT_TRUE(fails(election().campaign(candidate("ann")), Errc::reentry)) << "it would wait for itself";
+  EXPECT_TRUE(fails(election().campaign({}, by("ann")), Errc::reentry)) << "it would wait for itself";
 }
 
 TEST_P(ElectionTest, ObserversSeeEveryLeader) {
   Pictures observed(
       [election = election()](std::stop_token stop, const Locks::Seen& seen) { return election.observe(stop, seen); });
   EXPECT_EQ(observed.after(1), Names({"not_found"}));
-  auto ann = election().campaign(candidate("ann"));
+  auto ann = election().campaign({}, by("ann"));
   ASSERT_TRUE(ok(ann));
   EXPECT_EQ(observed.after(2).back(), "running ann");
   ASSERT_TRUE(ok(ann->resign()));
   EXPECT_EQ(observed.after(3).back(), "free ann");
-  const auto bob = election().campaign(candidate("bob"));
+  const auto bob = election().campaign({}, by("bob"));
   ASSERT_TRUE(ok(bob));
   EXPECT_EQ(observed.after(4).back(), "running bob");
 }

@@ -23,7 +23,7 @@ class EventsTest : public StoreTest {
 LEASEHOLD_ON_BOTH_STORES(EventsTest);
 
 TEST_P(EventsTest, Promise12_AcquireAndReleaseAreTold) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   advance(3s);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   const auto all = events();
@@ -44,9 +44,9 @@ TEST_P(EventsTest, Promise12_AcquireAndReleaseAreTold) {
 }
 
 TEST_P(EventsTest, Promise12_ATakeoverSaysFromWhom) {
-  take(locks(), "deploy", as("alice", 30s));
+  take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(31s);
-  const auto grant = take(locks(), "deploy", as("bob"));
+  const auto grant = take(locks(), "deploy", {}, by("bob"));
   const auto all = events();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[1].what, "reclaimed");
@@ -57,14 +57,14 @@ TEST_P(EventsTest, Promise12_ATakeoverSaysFromWhom) {
 }
 
 TEST_P(EventsTest, Promise12_AGrantAfterAReleaseIsNoTakeover) {
-  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", as("alice")).token)));
-  take(locks(), "deploy", as("bob"));
+  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", {}, by("alice")).token)));
+  take(locks(), "deploy", {}, by("bob"));
   EXPECT_EQ(words(), "deploy:acquired deploy:released deploy:acquired ");
   EXPECT_TRUE(events().back().previous_holder.empty());
 }
 
 TEST_P(EventsTest, Promise12_RevokeIsToldWithItsReason) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   ASSERT_TRUE(ok(locks().revoke("deploy", "the host is on fire")));
   const auto event = events().back();
   EXPECT_EQ(event.what, "revoked");
@@ -74,29 +74,29 @@ TEST_P(EventsTest, Promise12_RevokeIsToldWithItsReason) {
 }
 
 TEST_P(EventsTest, Promise12_RefusalsHeartbeatsAndLostActsAreNoEvents) {
-  const auto grant = take(locks(), "deploy", as("alice"));
-  EXPECT_FALSE(locks().acquire("deploy", as("bob")).ok());
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
+  EXPECT_FALSE(locks().acquire("deploy", {}, by("bob")).ok());
   EXPECT_TRUE(locks().heartbeat("deploy", grant.token).ok());
   EXPECT_FALSE(locks().release("deploy", Token{1}).ok());
   EXPECT_EQ(words(), "deploy:acquired ");
 }
 
 TEST_P(EventsTest, TheNewestComeOldestFirst) {
-  for (const auto* name : {"a", "b", "c", "d"}) take(locks(), name, as("alice"));
+  for (const auto* name : {"a", "b", "c", "d"}) take(locks(), name, {}, by("alice"));
   EXPECT_EQ(words({.limit = 2}), "c:acquired d:acquired ");
 }
 
 TEST_P(EventsTest, FollowingAsksForWhatCameAfter) {
-  take(locks(), "a", as("alice"));
+  take(locks(), "a", {}, by("alice"));
   const auto last = events().back().id;
   EXPECT_EQ(words({.after_id = last}), "");
-  take(locks(), "b", as("alice"));
+  take(locks(), "b", {}, by("alice"));
   EXPECT_EQ(words({.after_id = last}), "b:acquired ");
 }
 
 TEST_P(EventsTest, OneKeyCanBeAskedFor) {
-  take(locks(), "a", as("alice"));
-  take(locks(), "b", as("alice"));
+  take(locks(), "a", {}, by("alice"));
+  take(locks(), "b", {}, by("alice"));
   EXPECT_EQ(words({.key = "a"}), "a:acquired ");
   EXPECT_EQ(words({.key = "nothing"}), "");
 }

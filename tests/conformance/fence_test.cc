@@ -28,25 +28,25 @@ class FenceTest : public StoreTest {
 LEASEHOLD_ON_BOTH_STORES(FenceTest);
 
 TEST_P(FenceTest, Promise14_TheCurrentTokenPasses) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   ASSERT_TRUE(user_->begin());
   EXPECT_TRUE(ok(user_->fence("deploy", grant.token)));
   EXPECT_TRUE(user_->run("COMMIT"));
 }
 
 TEST_P(FenceTest, Promise14_AStaleTokenIsLost) {
-  const auto old = take(locks(), "deploy", as("alice", 30s));
+  const auto old = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(31s);
-  take(locks(), "deploy", as("bob"));
+  take(locks(), "deploy", {}, by("bob"));
   ASSERT_TRUE(user_->begin());
   EXPECT_TRUE(fails(user_->fence("deploy", old.token), Errc::lost));
   EXPECT_TRUE(user_->run("ROLLBACK"));
 }
 
 TEST_P(FenceTest, Promise14_AnEndedLeaseIsLost) {
-  const auto released = take(locks(), "a", as("alice"));
+  const auto released = take(locks(), "a", {}, by("alice"));
   ASSERT_TRUE(ok(locks().release("a", released.token)));
-  const auto revoked = take(locks(), "b", as("alice"));
+  const auto revoked = take(locks(), "b", {}, by("alice"));
   ASSERT_TRUE(ok(locks().revoke("b", "stuck")));
   for (const auto& grant : {released, revoked}) {
     ASSERT_TRUE(user_->begin());
@@ -62,21 +62,21 @@ TEST_P(FenceTest, Promise14_AnUnknownLockIsNeverFine) {
 }
 
 TEST_P(FenceTest, Promise14_NobodyTakesOverUntilTheTransactionEnds) {
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   ASSERT_TRUE(user_->begin());
   ASSERT_TRUE(ok(user_->fence("deploy", grant.token)));
   advance(1h);
-  const auto refused = hurried_->locks().acquire("deploy", as("bob"));
+  const auto refused = hurried_->locks().acquire("deploy", {}, by("bob"));
   ASSERT_FALSE(refused.ok()) << "taken over under a fence";
   EXPECT_TRUE(refused.error().code == Errc::busy || refused.error().code == Errc::unavailable)
       << describe(refused.error());
   EXPECT_EQ(locks().show("deploy")->token, grant.token);
   ASSERT_TRUE(user_->run("COMMIT"));
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
 }
 
 TEST_P(FenceTest, Promise14_NobodyRevokesOrReleasesUntilTheTransactionEnds) {
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   ASSERT_TRUE(user_->begin());
   ASSERT_TRUE(ok(user_->fence("deploy", grant.token)));
   EXPECT_FALSE(hurried_->locks().revoke("deploy", "now").ok());
@@ -87,7 +87,7 @@ TEST_P(FenceTest, Promise14_NobodyRevokesOrReleasesUntilTheTransactionEnds) {
 }
 
 TEST_P(FenceTest, Promise14_AnExpiredLeaseThatNobodyTookMayStillBeFenced) {
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(1h);
   ASSERT_TRUE(user_->begin());
   EXPECT_TRUE(ok(user_->fence("deploy", grant.token)));
@@ -95,7 +95,7 @@ TEST_P(FenceTest, Promise14_AnExpiredLeaseThatNobodyTookMayStillBeFenced) {
 }
 
 TEST_P(FenceTest, Promise14_OutsideATransactionNothingCanBePromised) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   EXPECT_TRUE(fails(user_->fence("deploy", grant.token), Errc::invalid_argument));
 }
 
@@ -105,14 +105,14 @@ class SqliteFenceTest : public ::testing::Test {
 };
 
 TEST_F(SqliteFenceTest, Promise14_AReadTransactionIsNotEnough) {
-  const auto grant = take(store_.open().locks(), "deploy", as("alice"));
+  const auto grant = take(store_.open().locks(), "deploy", {}, by("alice"));
   const SqliteFile user(store_.path());
   user.run("BEGIN; SELECT * FROM leasehold_lock");
   EXPECT_TRUE(fails(fence(user.handle(), "deploy", grant.token), Errc::invalid_argument));
 }
 
 TEST_F(SqliteFenceTest, Promise14_AnAttachedStoreIsFencedByItsSchemaName) {
-  const auto grant = take(store_.open().locks(), "deploy", as("alice"));
+  const auto grant = take(store_.open().locks(), "deploy", {}, by("alice"));
   const SqliteFile user(":memory:");
   user.run("ATTACH '" + store_.path() + "' AS elsewhere; BEGIN IMMEDIATE");
   EXPECT_TRUE(ok(fence(user.handle(), "deploy", grant.token, "elsewhere")));
@@ -122,7 +122,7 @@ TEST_F(SqliteFenceTest, Promise14_AnAttachedStoreIsFencedByItsSchemaName) {
 
 TEST_F(SqliteFenceTest, TheDocumentedSqlSaysTheSame) {
   auto opened = store_.open();
-  const auto grant = take(opened.locks(), "deploy", as("alice"));
+  const auto grant = take(opened.locks(), "deploy", {}, by("alice"));
   const SqliteFile user(store_.path());
   const auto question =
       "SELECT count(*) FROM leasehold_lock k JOIN leasehold_lease l ON l.id = k.lease_id WHERE "

@@ -98,7 +98,7 @@ class ElectionExampleTest : public HeaderExamplesTest {
     const auto* store = &this->store();
     leasehold::Election election(store->locks(), "billing/leader");
     while (!shutdown.stop_requested()) {
-      auto leadership = election.campaign({.stop = shutdown});
+      auto leadership = election.campaign({}, {.stop = shutdown});
       if (!leadership) return leadership.error();
       lead(leadership->term(), leadership->stop_token());
     }
@@ -131,7 +131,7 @@ class QueueExampleTest : public HeaderExamplesTest {
     auto added = jobs.enqueue("mail", {.payload = R"({"to":"ann"})", .priority = 5});
     if (!added) return tell(added.error());
 
-    auto claim = jobs.claim("mail", {.most = 10, .ttl = 30s});
+    auto claim = jobs.claim("mail", {.max = 10, .ttl = 30s});
     if (!claim) return tell(claim.error());
     for (const auto& job : claim->jobs) {
       send(job.payload);
@@ -144,7 +144,7 @@ class QueueExampleTest : public HeaderExamplesTest {
     sent_.push_back(payload);
     if (!slow_) return;
     advance(31s);
-    support::claim(jobs(), "mail", claim_as("bob"));
+    support::claim(jobs(), "mail", claiming(), by("bob"));
   }
 
   Words sent_;
@@ -354,15 +354,15 @@ class RuntimeExampleTest : public HeaderExamplesTest {
   void load_all() {
     const auto* store = &this->store();
     leasehold::Loader loader(*store, "orders", {.concurrency = 4});
-    auto summary = loader.run([](const Chunk& chunk, ChunkContext& context) -> ChunkVerdict {
+    auto summary = loader.run([](const Chunk& chunk, ChunkContext& context) -> Verdict {
       auto rows = chunk.rows;
       for (auto page = first_page(chunk.spec, chunk.cursor); !page.end(); page = page.next()) {
-        if (context.stop_requested()) return ChunkVerdict::release();
+        if (context.stop_requested()) return Verdict::release();
         rows += load(page);
         auto saved = context.save({.cursor = page.cursor_json(), .rows = rows});
-        if (!saved) return ChunkVerdict::release();
+        if (!saved) return Verdict::release();
       }
-      return ChunkVerdict::complete(rows);
+      return Verdict::complete().with_rows(rows);
     });
     if (!summary) return tell(summary.error());
   }

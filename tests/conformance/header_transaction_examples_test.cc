@@ -82,7 +82,7 @@ class PostgresExampleTest : public TransactionExampleTest {
   }
 
   void load_page(PGconn* connection, const Chunk& chunk) {
-    const std::string_view next = "2";
+    const std::string next = "2";
     const std::int64_t rows = chunk.rows + 1;
     execute(connection, "BEGIN");
     execute(connection, "INSERT INTO orders VALUES (8)");

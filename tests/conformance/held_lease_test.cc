@@ -29,7 +29,7 @@ LEASEHOLD_ON_BOTH_STORES(HeldLeaseTest);
 
 TEST_P(HeldLeaseTest, Promise09_TrustIsCountedFromBeforeTheRequest) {
   const auto before = BootClock::now();
-  const auto grant = locks().acquire("deploy", as("alice", 10s));
+  const auto grant = locks().acquire("deploy", {.ttl = 10s}, by("alice"));
   ASSERT_TRUE(ok(grant));
   EXPECT_LT(grant->trusted_until, BootClock::now() + 10s);
   EXPECT_GT(grant->trusted_until, before + 8s) << "a margin, not more";
@@ -41,7 +41,7 @@ TEST_P(HeldLeaseTest, Promise09_TrustIsCountedFromBeforeTheRequest) {
 }
 
 TEST_P(HeldLeaseTest, HeartbeatsByItself) {
-  auto held = locks().hold("deploy", as("alice", 300ms));
+  auto held = locks().hold("deploy", {.ttl = 300ms}, by("alice"));
   ASSERT_TRUE(ok(held));
   std::atomic<int> beats{0};
   held->on_extended([&](const Grant&) { ++beats; });
@@ -57,7 +57,7 @@ TEST_P(HeldLeaseTest, HeartbeatsByItself) {
 }
 
 TEST_P(HeldLeaseTest, AForkedChildDoesNotGiveBackWhatItsParentHolds) {
-  auto held = locks().hold("deploy", as("alice", 30s));
+  auto held = locks().hold("deploy", {.ttl = 30s}, by("alice"));
   ASSERT_TRUE(ok(held));
   const auto child = ::fork();
   ASSERT_GE(child, 0);
@@ -74,7 +74,7 @@ TEST_P(HeldLeaseTest, AForkedChildDoesNotGiveBackWhatItsParentHolds) {
 }
 
 TEST_P(HeldLeaseTest, TheGrantItShowsMovesOnWithTheHeartbeats) {
-  auto held = locks().hold("deploy", as("alice", 300ms));
+  auto held = locks().hold("deploy", {.ttl = 300ms}, by("alice"));
   ASSERT_TRUE(ok(held));
   const auto first = held->grant();
   EXPECT_TRUE(eventually([&] { return held->grant().trusted_until > first.trusted_until; }));
@@ -84,7 +84,7 @@ TEST_P(HeldLeaseTest, TheGrantItShowsMovesOnWithTheHeartbeats) {
 
 TEST_P(HeldLeaseTest, TheDestructorReleases) {
   {
-    auto held = locks().hold("deploy", as("alice", 10s));
+    auto held = locks().hold("deploy", {.ttl = 10s}, by("alice"));
     ASSERT_TRUE(ok(held));
     EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::running);
   }
@@ -95,33 +95,33 @@ TEST_P(HeldLeaseTest, TheDestructorReleases) {
 TEST_P(HeldLeaseTest, ReleaseEndsItOnceAndMovingKeepsIt) {
   Token others;
   {
-    auto held = locks().hold("deploy", as("alice", 10s));
+    auto held = locks().hold("deploy", {.ttl = 10s}, by("alice"));
     ASSERT_TRUE(ok(held));
     HeldLease moved = std::move(*held);
     EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::running);
     EXPECT_TRUE(ok(moved.release()));
     EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::free);
-    others = take(locks(), "deploy", as("bob")).token;
+    others = take(locks(), "deploy", {}, by("bob")).token;
   }
   EXPECT_TRUE(ok(locks().heartbeat("deploy", others))) << "the old object must not touch the new grant";
 }
 
 TEST_P(HeldLeaseTest, ASecondReleaseGivesTheFirstAnswerAgain) {
-  auto revoked = must(locks().hold("deploy", as("alice", 10s)));
+  auto revoked = must(locks().hold("deploy", {.ttl = 10s}, by("alice")));
   ASSERT_TRUE(ok(locks().revoke("deploy", "stop now")));
   EXPECT_TRUE(lost(revoked.release(), LostReason::revoked));
   EXPECT_TRUE(lost(revoked.release(), LostReason::revoked));
 
-  auto released = must(locks().hold("deploy", as("alice", 10s)));
+  auto released = must(locks().hold("deploy", {.ttl = 10s}, by("alice")));
   EXPECT_TRUE(ok(released.release()));
-  const auto bobs = take(locks(), "deploy", as("bob"));
+  const auto bobs = take(locks(), "deploy", {}, by("bob"));
   EXPECT_TRUE(ok(released.release())) << "it was released, whoever has it now";
   EXPECT_TRUE(ok(locks().heartbeat("deploy", bobs.token)));
 }
 
 TEST_P(HeldLeaseTest, AReleaseThatDidNotReachTheStoreCanBeRepeated) {
   auto store = fragile();
-  auto held = must(store.locks().hold("deploy", as("alice", 10s)));
+  auto held = must(store.locks().hold("deploy", {.ttl = 10s}, by("alice")));
   faults_->fail_always(Fault::fail_before_send);
   EXPECT_TRUE(fails(held.release(), Errc::unavailable));
   EXPECT_TRUE(fails(held.release(), Errc::unavailable));
@@ -133,8 +133,8 @@ TEST_P(HeldLeaseTest, AReleaseThatDidNotReachTheStoreCanBeRepeated) {
 
 // The next heartbeat comes in more than three minutes.
 TEST_P(HeldLeaseTest, Promise09_TheStopTokenFiresLongBeforeTheNextHeartbeatWhenTheLeaseIsRevoked) {
-  auto held = must(locks().hold("deploy", as("alice", 10min)));
-  auto other = must(locks().hold("other", as("alice", 10min)));
+  auto held = must(locks().hold("deploy", {.ttl = 10min}, by("alice")));
+  auto other = must(locks().hold("other", {.ttl = 10min}, by("alice")));
   ASSERT_TRUE(ok(locks().revoke("deploy", "stop now")));
   const auto asked = BootClock::now();
   ASSERT_TRUE(eventually([&] { return held.stop_token().stop_requested(); }));
@@ -144,9 +144,9 @@ TEST_P(HeldLeaseTest, Promise09_TheStopTokenFiresLongBeforeTheNextHeartbeatWhenT
 }
 
 TEST_P(HeldLeaseTest, Promise09_AShareOfALockHearsOfItsRevokeAsSoon) {
-  auto options = as("alice", 10min);
+  AcquireOptions options{.ttl = 10min};
   options.share = Share{};
-  auto held = must(locks().hold("deploy", options));
+  auto held = must(locks().hold("deploy", options, by("alice")));
   ASSERT_TRUE(ok(locks().revoke("deploy", "stop now")));
   EXPECT_TRUE(eventually([&] { return held.stop_token().stop_requested(); }));
 }
@@ -160,7 +160,7 @@ TEST_P(HeldLeaseTest, Promise09_ASessionHearsOfItsRevokeAsSoon) {
 // A callback may do away with the very lease that it is told of, and with the store.
 TEST_P(HeldLeaseTest, TheNewsOfARevokeMayDestroyTheLease) {
   std::optional<Store> store = under_test().open();
-  std::optional<HeldLease> held = must(store->locks().hold("deploy", as("alice", 10min)));
+  std::optional<HeldLease> held = must(store->locks().hold("deploy", {.ttl = 10min}, by("alice")));
   store.reset();
   std::atomic<bool> destroyed = false;
   const std::stop_callback on_lost(held->stop_token(), [&] {
@@ -172,7 +172,7 @@ TEST_P(HeldLeaseTest, TheNewsOfARevokeMayDestroyTheLease) {
 }
 
 TEST_P(HeldLeaseTest, Promise09_TheStopTokenFiresWhenTheLeaseIsRevoked) {
-  auto held = locks().hold("deploy", as("alice", 300ms));
+  auto held = locks().hold("deploy", {.ttl = 300ms}, by("alice"));
   ASSERT_TRUE(ok(held));
   ASSERT_TRUE(ok(locks().revoke("deploy", "stop now")));
   ASSERT_TRUE(eventually([&] { return held->stop_token().stop_requested(); }));
@@ -182,10 +182,10 @@ TEST_P(HeldLeaseTest, Promise09_TheStopTokenFiresWhenTheLeaseIsRevoked) {
 }
 
 TEST_P(HeldLeaseTest, Promise09_TheStopTokenFiresWhenAnotherTookOver) {
-  auto held = locks().hold("deploy", as("alice", 300ms));
+  auto held = locks().hold("deploy", {.ttl = 300ms}, by("alice"));
   ASSERT_TRUE(ok(held));
   advance(1s);
-  const auto bob = locks().acquire("deploy", as("bob", 30s));
+  const auto bob = locks().acquire("deploy", {.ttl = 30s}, by("bob"));
   ASSERT_TRUE(ok(bob));
   ASSERT_TRUE(eventually([&] { return held->stop_token().stop_requested(); }));
   EXPECT_FALSE(held->release().ok());
@@ -194,7 +194,7 @@ TEST_P(HeldLeaseTest, Promise09_TheStopTokenFiresWhenAnotherTookOver) {
 
 TEST_P(HeldLeaseTest, Promise09_WithoutAnAnswerTheStopTokenFiresBeforeTheLeaseEnds) {
   auto store = fragile();
-  auto held = store.locks().hold("deploy", as("alice", 600ms));
+  auto held = store.locks().hold("deploy", {.ttl = 600ms}, by("alice"));
   ASSERT_TRUE(ok(held));
   std::atomic<std::int64_t> stopped_at{0};
   const std::stop_callback note(held->stop_token(), [&] { stopped_at = BootClock::now().time_since_epoch().count(); });
@@ -211,7 +211,7 @@ TEST_P(HeldLeaseTest, Promise09_WithoutAnAnswerTheStopTokenFiresBeforeTheLeaseEn
 
 TEST_P(HeldLeaseTest, AnOutageShorterThanTheLeaseIsSurvived) {
   auto store = fragile();
-  auto held = store.locks().hold("deploy", as("alice", 900ms));
+  auto held = store.locks().hold("deploy", {.ttl = 900ms}, by("alice"));
   ASSERT_TRUE(ok(held));
   faults_->fail_next(Fault::fail_before_send, 1, "lock_heartbeat");
   ASSERT_TRUE(eventually([&] { return faults_->failures() == 1; }));
@@ -221,9 +221,9 @@ TEST_P(HeldLeaseTest, AnOutageShorterThanTheLeaseIsSurvived) {
 }
 
 TEST_P(HeldLeaseTest, HoldIsRefusedLikeAcquire) {
-  take(locks(), "deploy", as("alice"));
-  EXPECT_TRUE(fails(locks().hold("deploy", as("bob")), Errc::held));
-  EXPECT_TRUE(fails(locks().hold("", as("bob")), Errc::invalid_argument));
+  take(locks(), "deploy", {}, by("alice"));
+  EXPECT_TRUE(fails(locks().hold("deploy", {}, by("bob")), Errc::held));
+  EXPECT_TRUE(fails(locks().hold("", {}, by("bob")), Errc::invalid_argument));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class JobAfterTest : public StoreTest {
   void fail_finally(JobId id, const std::string& queue = "q") {
     const auto job = claim_one(jobs(), queue, "alice");
     ASSERT_EQ(job.id, id);
-    ASSERT_TRUE(ok(jobs().fail(id, job.token, {.retryable = false})));
+    ASSERT_TRUE(ok(jobs().settle({id, job.token, Verdict::fail_finally()})));
   }
   /// Why it was cancelled.
   std::string reason(JobId id) {
@@ -30,7 +30,7 @@ class JobAfterTest : public StoreTest {
     }
     return told;
   }
-  bool can_be_claimed() { return static_cast<bool>(jobs().claim("later", claim_as("bob"))); }
+  bool can_be_claimed() { return static_cast<bool>(jobs().claim("later", claiming(), by("bob"))); }
 };
 LEASEHOLD_ON_BOTH_STORES(JobAfterTest);
 
@@ -70,7 +70,7 @@ TEST_P(JobAfterTest, AFailureThatIsRetriedCancelsNothing) {
   const auto first = add(jobs(), "q");
   const auto second = after(first);
   const auto job = claim_one(jobs(), "q", "alice");
-  must(jobs().fail(first, job.token, {.delay = 0s}));
+  must(jobs().settle({first, job.token, Verdict::retry_in(0s)}));
   EXPECT_EQ(state_of(jobs(), second), JobState::blocked);
   complete(first);
   EXPECT_EQ(state_of(jobs(), second), JobState::available);

@@ -53,8 +53,8 @@ TEST_P(JobBadInputTest, JobsThatCannotBe) {
 }
 
 TEST_P(JobBadInputTest, ClaimsThatCannotBe) {
-  EXPECT_TRUE(fails(jobs().claim("q", {.most = 0}), Errc::invalid_argument));
-  EXPECT_TRUE(fails(jobs().claim("q", {.most = 1001}), Errc::invalid_argument));
+  EXPECT_TRUE(fails(jobs().claim("q", {.max = 0}), Errc::invalid_argument));
+  EXPECT_TRUE(fails(jobs().claim("q", {.max = 1001}), Errc::invalid_argument));
   EXPECT_TRUE(fails(jobs().claim("q", {.ttl = -1s}), Errc::invalid_argument));
   EXPECT_TRUE(fails(jobs().claim("q", {.ttl = 1us}), Errc::invalid_argument));
   EXPECT_TRUE(fails(jobs().claim("q", {.wait = -1s}), Errc::invalid_argument));
@@ -63,7 +63,7 @@ TEST_P(JobBadInputTest, ClaimsThatCannotBe) {
 TEST_P(JobBadInputTest, VerdictsThatCannotBe) {
   EXPECT_TRUE(fails(jobs().complete(job_.id, job_.token, std::string(1024 * 1024 + 1, 'x')), Errc::invalid_argument));
   EXPECT_TRUE(fails(jobs().snooze(job_.id, job_.token, -1s), Errc::invalid_argument));
-  EXPECT_TRUE(fails(jobs().fail(job_.id, job_.token, {.delay = -1s}), Errc::invalid_argument));
+  EXPECT_TRUE(fails(jobs().settle({job_.id, job_.token, Verdict::retry_in(-1s)}), Errc::invalid_argument));
   EXPECT_TRUE(fails(jobs().heartbeat(job_.id, job_.token, {.percent = 101}), Errc::invalid_argument));
   EXPECT_TRUE(fails(jobs().heartbeat(job_.id, job_.token, {.stage = std::string(65, 's')}), Errc::invalid_argument));
 }

@@ -15,7 +15,7 @@ LEASEHOLD_ON_BOTH_STORES(JobClaimTest);
 TEST_P(JobClaimTest, AClaimTellsTheJobAndWhenTheLeaseEnds) {
   const auto id = add(jobs(), "mail", {.payload = "to ann", .priority = 7});
   advance(3s);
-  const auto grant = claim(jobs(), "mail", claim_as("alice", 1, 30s));
+  const auto grant = claim(jobs(), "mail", claiming(1, 30s), by("alice"));
   ASSERT_EQ(grant.jobs.size(), 1U);
   const auto& job = grant.jobs.front();
   EXPECT_EQ(job.id, id);
@@ -36,22 +36,22 @@ TEST_P(JobClaimTest, HigherPriorityFirstThenEarliest) {
   const auto first = add(jobs(), "q");
   const auto second = add(jobs(), "q");
   const auto high = add(jobs(), "q", {.priority = 5});
-  EXPECT_EQ(ids_of(claim(jobs(), "q", claim_as("alice", 10))), (std::vector<JobId>{high, first, second, low}));
+  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(10), by("alice"))), (std::vector<JobId>{high, first, second, low}));
 }
 
 TEST_P(JobClaimTest, QueuesDoNotMix) {
   add(jobs(), "one");
-  EXPECT_TRUE(fails(jobs().claim("two", claim_as("alice")), Errc::empty));
-  EXPECT_TRUE(ok(jobs().claim("one", claim_as("alice"))));
+  EXPECT_TRUE(fails(jobs().claim("two", claiming(), by("alice")), Errc::empty));
+  EXPECT_TRUE(ok(jobs().claim("one", claiming(), by("alice"))));
 }
 
 TEST_P(JobClaimTest, Promise11_EmptyAndHeldNeverLookAlike) {
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("alice")), Errc::empty));
   ASSERT_TRUE(ok(queues().set("q", {.max_running = 1})));
   add(jobs(), "q");
   add(jobs(), "q");
   claim_one(jobs(), "q", "alice");
-  const auto refused = jobs().claim("q", claim_as("bob"));
+  const auto refused = jobs().claim("q", claiming(), by("bob"));
   ASSERT_TRUE(fails(refused, Errc::at_capacity));
   ASSERT_TRUE(refused.error().current.has_value());
   EXPECT_EQ(refused.error().current->holder.name, "alice");
@@ -62,11 +62,11 @@ TEST_P(JobClaimTest, Promise11_EmptyAndHeldNeverLookAlike) {
 TEST_P(JobClaimTest, ADelayedJobIsNotThereBeforeItsTime) {
   const auto id = add(jobs(), "q", {.delay = 10s});
   EXPECT_EQ(state_of(jobs(), id), JobState::deferred);
-  const auto early = jobs().claim("q", claim_as("alice"));
+  const auto early = jobs().claim("q", claiming(), by("alice"));
   ASSERT_TRUE(fails(early, Errc::empty));
   EXPECT_EQ(early.error().retry_at, now() + 10s);
   advance(10s - 1us);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("alice")), Errc::empty));
   advance(1us);
   EXPECT_EQ(claim_one(jobs(), "q", "alice").id, id);
 }
@@ -83,7 +83,7 @@ TEST_P(JobClaimTest, ADueJobKeepsItsPriority) {
   const auto late = add(jobs(), "q", {.priority = 9, .delay = 5s});
   const auto plain = add(jobs(), "q");
   advance(5s);
-  EXPECT_EQ(ids_of(claim(jobs(), "q", claim_as("alice", 2))), (std::vector<JobId>{late, plain}));
+  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(2), by("alice"))), (std::vector<JobId>{late, plain}));
 }
 
 TEST_P(JobClaimTest, Promise01_StateIsDerivedFromTheLeaseAndTheClock) {
@@ -119,7 +119,7 @@ TEST_P(JobClaimTest, Promise08_FinishedWorkIsNeverClaimed) {
   const auto job = claim_one(jobs(), "q", "alice");
   ASSERT_TRUE(ok(jobs().complete(job.id, job.token)));
   advance(24h);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::empty));
   EXPECT_EQ(state_of(jobs(), done), JobState::completed);
   EXPECT_TRUE(fails(jobs().heartbeat(999999, {1}), Errc::not_found));
   EXPECT_TRUE(fails(jobs().complete(999999, {1}), Errc::not_found));
@@ -127,11 +127,11 @@ TEST_P(JobClaimTest, Promise08_FinishedWorkIsNeverClaimed) {
 
 TEST_P(JobClaimTest, Promise13_ARepeatedClaimGivesTheSameJobsWithWhatRemains) {
   add_many(jobs(), "q", 3);
-  auto options = claim_as("alice", 2, 30s);
+  auto options = claiming(2, 30s);
   options.request_id = "request-1";
-  const auto first = claim(jobs(), "q", options);
+  const auto first = claim(jobs(), "q", options, by("alice"));
   advance(10s);
-  const auto again = claim(jobs(), "q", options);
+  const auto again = claim(jobs(), "q", options, by("alice"));
   EXPECT_TRUE(again.replayed);
   EXPECT_EQ(ids_of(again), ids_of(first));
   EXPECT_EQ(again.token, first.token);
@@ -142,18 +142,18 @@ TEST_P(JobClaimTest, Promise13_ARepeatedClaimGivesTheSameJobsWithWhatRemains) {
 
 TEST_P(JobClaimTest, Promise13_ARepeatedClaimWhoseLeaseEndedIsLost) {
   add(jobs(), "q");
-  auto options = claim_as("alice", 1, 30s);
+  auto options = claiming(1, 30s);
   options.request_id = "request-1";
-  const auto grant = claim(jobs(), "q", options);
+  const auto grant = claim(jobs(), "q", options, by("alice"));
   ASSERT_TRUE(ok(jobs().complete(grant.jobs[0].id, grant.token)));
-  EXPECT_TRUE(fails(jobs().claim("q", options), Errc::lost));
+  EXPECT_TRUE(fails(jobs().claim("q", options, by("alice")), Errc::lost));
 }
 
 TEST_P(JobClaimTest, ABatchIsAllOrNone) {
   const std::string too_big(1024 * 1024 + 1, 'x');
   const std::vector<NewJob> batch{{.payload = "fine"}, {.payload = too_big}};
   EXPECT_TRUE(fails(jobs().enqueue("q", batch), Errc::invalid_argument));
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("alice")), Errc::empty));
 }
 
 TEST_P(JobClaimTest, AMixedBatchKeepsItsOrder) {
@@ -168,7 +168,7 @@ TEST_P(JobClaimTest, AMixedBatchKeepsItsOrder) {
   EXPECT_EQ(made[3].id, made[1].id);
   EXPECT_EQ(made[4].state, JobState::deferred);
   std::vector<std::string> payloads;
-  for (const auto& job : claim(jobs(), "q", claim_as("alice", 10)).jobs) payloads.push_back(job.payload);
+  for (const auto& job : claim(jobs(), "q", claiming(10), by("alice")).jobs) payloads.push_back(job.payload);
   EXPECT_EQ(payloads, (std::vector<std::string>{"c", "a", "b"}));
 }
 
@@ -178,7 +178,7 @@ TEST_P(JobClaimTest, APayloadMayHoldAnyBytes) {
   const auto id = add(jobs(), "q", {.payload = bytes});
   const std::vector<NewJob> two{{.payload = bytes}, {.payload = ""}};
   ASSERT_TRUE(ok(jobs().enqueue("q", two)));
-  const auto grant = claim(jobs(), "q", claim_as("alice", 3));
+  const auto grant = claim(jobs(), "q", claiming(3), by("alice"));
   EXPECT_EQ(grant.jobs.at(0).payload, bytes);
   EXPECT_EQ(grant.jobs.at(1).payload, bytes);
   EXPECT_EQ(grant.jobs.at(2).payload, "");
@@ -189,27 +189,27 @@ TEST_P(JobClaimTest, AThousandAtOnce) {
   const auto ids = add_many(jobs(), "q", 2500);
   std::set<JobId> seen;
   for (int i = 0; i < 3; ++i) {
-    for (const auto& job : claim(jobs(), "q", claim_as("alice", 1000)).jobs) seen.insert(job.id);
+    for (const auto& job : claim(jobs(), "q", claiming(1000), by("alice")).jobs) seen.insert(job.id);
   }
   EXPECT_EQ(seen.size(), ids.size());
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice", 1000)), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(1000), by("alice")), Errc::empty));
 }
 
 TEST_P(JobClaimTest, APausedQueueGivesNothingAndSaysSo) {
   add(jobs(), "q");
   ASSERT_TRUE(ok(queues().pause("q", "deploy")));
-  const auto refused = jobs().claim("q", claim_as("alice"));
+  const auto refused = jobs().claim("q", claiming(), by("alice"));
   ASSERT_TRUE(fails(refused, Errc::paused));
   EXPECT_NE(refused.error().message.find("deploy"), std::string::npos) << refused.error().message;
   ASSERT_TRUE(ok(queues().resume("q")));
-  EXPECT_TRUE(ok(jobs().claim("q", claim_as("alice"))));
+  EXPECT_TRUE(ok(jobs().claim("q", claiming(), by("alice"))));
 }
 
 TEST_P(JobClaimTest, TheQueuesOwnLeaseIsTheDefault) {
   add_many(jobs(), "q", 2);
-  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 1, Duration(0))).ttl, Duration(5min));
+  EXPECT_EQ(claim(jobs(), "q", claiming(1, Duration(0)), by("alice")).ttl, Duration(5min));
   ASSERT_TRUE(ok(queues().set("q", {.default_ttl = 90s})));
-  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 1, Duration(0))).ttl, Duration(90s));
+  EXPECT_EQ(claim(jobs(), "q", claiming(1, Duration(0)), by("alice")).ttl, Duration(90s));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ LEASEHOLD_ON_BOTH_STORES(JobDeadProcessTest);
 
 TEST_P(JobDeadProcessTest, ItsJobIsClaimedAtOnce) {
   const auto id = add(jobs(), "mail");
-  const auto before = claim(jobs(), "mail", {.ttl = 1h, .holder = dead_holder("ann")});
+  const auto before = claim(jobs(), "mail", {.ttl = 1h}, {.holder = dead_holder("ann")});
   const auto after = claim_one(jobs(), "mail", "bob");
   EXPECT_EQ(after.id, id);
   EXPECT_GT(after.token, before.token);
@@ -34,19 +34,19 @@ TEST_P(JobDeadProcessTest, ItsJobIsClaimedAtOnce) {
 TEST_P(JobDeadProcessTest, ItsPlaceInASerialQueueIsFree) {
   must(store().queues().set("merge", {.max_running = 1}));
   add_many(jobs(), "merge", 2);
-  claim(jobs(), "merge", {.ttl = 1h, .holder = dead_holder("ann")});
-  EXPECT_TRUE(ok(jobs().claim("merge", claim_as("bob"))));
+  claim(jobs(), "merge", {.ttl = 1h}, {.holder = dead_holder("ann")});
+  EXPECT_TRUE(ok(jobs().claim("merge", claiming(), by("bob"))));
 }
 
 TEST_P(JobDeadProcessTest, TheLivingAndThoseOfOtherHostsKeepTheirs) {
   add_many(jobs(), "mail", 3);
-  claim(jobs(), "mail", {.ttl = 1h, .holder = Holder::self("me")});
+  claim(jobs(), "mail", {.ttl = 1h}, {.holder = Holder::self("me")});
   auto elsewhere = dead_holder("ann");
   elsewhere.boot_id = "another boot";
-  claim(jobs(), "mail", {.ttl = 1h, .holder = elsewhere});
+  claim(jobs(), "mail", {.ttl = 1h}, {.holder = elsewhere});
   auto says_too_little = dead_holder("cid");
   says_too_little.process_start = 0;
-  claim(jobs(), "mail", {.ttl = 1h, .holder = says_too_little});
+  claim(jobs(), "mail", {.ttl = 1h}, {.holder = says_too_little});
   EXPECT_TRUE(fails(jobs().claim("mail"), Errc::empty));
   EXPECT_EQ(must(store().recover()).leases, 0);
   EXPECT_EQ(reaped_leases(), 0);
@@ -54,12 +54,12 @@ TEST_P(JobDeadProcessTest, TheLivingAndThoseOfOtherHostsKeepTheirs) {
 
 TEST_P(JobDeadProcessTest, RecoverFindsItToo) {
   add_many(jobs(), "mail", 3);
-  claim(jobs(), "mail", {.most = 3, .ttl = 1h, .holder = dead_holder("ann")});
+  claim(jobs(), "mail", {.max = 3, .ttl = 1h}, {.holder = dead_holder("ann")});
   const auto recovered = must(store().recover());
   EXPECT_EQ(recovered.leases, 1);
   EXPECT_EQ(recovered.jobs, 3);
   EXPECT_EQ(must(store().recover()).leases, 0) << "nothing is left";
-  EXPECT_TRUE(claim(jobs(), "mail", claim_as("bob", 3)).alone) << "nobody knows which of them did it";
+  EXPECT_TRUE(claim(jobs(), "mail", claiming(3), by("bob")).alone) << "nobody knows which of them did it";
 }
 
 }  // namespace

@@ -12,10 +12,10 @@ class JobDoubtTest : public WithBrokenStore<StoreTest> {
  protected:
   Jobs broken_jobs() { return broken_->jobs(); }
   /// On so many jobs of one claim.
-  std::vector<JobVerdict> claimed_verdicts(int count) {
+  std::vector<Settlement> claimed_verdicts(int count) {
     add_many(jobs(), "q", count);
-    std::vector<JobVerdict> verdicts;
-    for (const auto& job : claim(jobs(), "q", claim_as("alice", count)).jobs) {
+    std::vector<Settlement> verdicts;
+    for (const auto& job : claim(jobs(), "q", claiming(count), by("alice")).jobs) {
       verdicts.push_back({.id = job.id, .token = job.token});
     }
     return verdicts;
@@ -26,7 +26,7 @@ LEASEHOLD_ON_BOTH_STORES(JobDoubtTest);
 TEST_P(JobDoubtTest, Promise13_AClaimWhoseReplyWasLostTakesNoSecondJob) {
   add_many(jobs(), "q", 2);
   faults_->fail_next(Fault::lose_reply, 1, "job_claim");
-  const auto grant = broken_jobs().claim("q", claim_as("alice"));
+  const auto grant = broken_jobs().claim("q", claiming(), by("alice"));
   ASSERT_TRUE(ok(grant));
   EXPECT_EQ(faults_->failures(), 1);
   EXPECT_TRUE(grant->replayed);
@@ -48,14 +48,14 @@ TEST_P(JobDoubtTest, Promise13_AFailureWhoseReplyWasLostIsChargedOnce) {
   const auto id = add(jobs(), "q");
   const auto job = claim_one(jobs(), "q", "alice");
   faults_->fail_next(Fault::lose_reply, 1, "job_settle");
-  ASSERT_TRUE(ok(broken_jobs().fail(id, job.token, {.error = "oops"})));
+  ASSERT_TRUE(ok(broken_jobs().fail(id, job.token, "oops")));
   EXPECT_EQ(must(jobs().show(id)).failures, 1);
 }
 
 TEST_P(JobDoubtTest, Promise13_AClaimOfManyWhoseReplyWasLostTakesNoFurtherJobs) {
   add_many(jobs(), "q", 9);
   faults_->fail_next(Fault::lose_reply, 1, "job_claim");
-  const auto grant = broken_jobs().claim("q", claim_as("alice", 5));
+  const auto grant = broken_jobs().claim("q", claiming(5), by("alice"));
   ASSERT_TRUE(ok(grant));
   EXPECT_TRUE(grant->replayed);
   EXPECT_EQ(grant->jobs.size(), 5U);
@@ -64,7 +64,7 @@ TEST_P(JobDoubtTest, Promise13_AClaimOfManyWhoseReplyWasLostTakesNoFurtherJobs) 
 
 TEST_P(JobDoubtTest, ManyPlainCompletionsAreAskedForOnce) {
   const auto verdicts = claimed_verdicts(5);
-  for (const auto& answer : must(broken_jobs().complete(verdicts))) EXPECT_TRUE(ok(answer));
+  for (const auto& answer : must(broken_jobs().settle(verdicts))) EXPECT_TRUE(ok(answer));
   EXPECT_EQ(faults_->calls("job_settle_plain"), 1);
   EXPECT_EQ(faults_->calls("job_settle_many"), 0);
 }
@@ -72,7 +72,7 @@ TEST_P(JobDoubtTest, ManyPlainCompletionsAreAskedForOnce) {
 TEST_P(JobDoubtTest, Promise13_ManyCompletionsWhoseReplyWasLostCountOnce) {
   const auto verdicts = claimed_verdicts(5);
   faults_->fail_next(Fault::lose_reply, 1, "job_settle_plain");
-  for (const auto& answer : must(broken_jobs().complete(verdicts))) {
+  for (const auto& answer : must(broken_jobs().settle(verdicts))) {
     ASSERT_TRUE(ok(answer));
     EXPECT_EQ(answer->state, JobState::completed);
     EXPECT_TRUE(answer->replayed);
@@ -85,7 +85,7 @@ TEST_P(JobDoubtTest, Promise13_ManyCompletionsWhoseReplyWasLostCountOnce) {
 TEST_P(JobDoubtTest, Promise13_ManyReleasesWhoseReplyWasLostCountOnce) {
   const auto verdicts = claimed_verdicts(5);
   faults_->fail_next(Fault::lose_reply, 1, "job_settle_plain");
-  for (const auto& answer : must(broken_jobs().release(verdicts))) {
+  for (const auto& answer : must(broken_jobs().settle(with_verdict(verdicts, Verdict::release())))) {
     ASSERT_TRUE(ok(answer));
     EXPECT_EQ(answer->state, JobState::available);
   }
@@ -98,7 +98,7 @@ TEST_P(JobDoubtTest, Promise13_TheCloserLookWhoseReplyWasLostIsTakenAgain) {
   const auto verdicts = claimed_verdicts(5);
   ASSERT_TRUE(ok(jobs().cancel(verdicts[2].id)));
   faults_->fail_next(Fault::lose_reply, 1, "job_settle_many");
-  const auto answers = must(broken_jobs().release(verdicts));
+  const auto answers = must(broken_jobs().settle(with_verdict(verdicts, Verdict::release())));
   ASSERT_EQ(answers.size(), 5U);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     ASSERT_TRUE(ok(answers[i]));
@@ -111,7 +111,7 @@ TEST_P(JobDoubtTest, WhatWasSettledIsToldThoughTheOthersCannotBeAskedAbout) {
   auto verdicts = claimed_verdicts(5);
   verdicts[3].token.value -= 1;
   faults_->fail_next(Fault::fail_before_send, 1000, "job_settle_many");
-  const auto answers = must(broken_jobs().complete(verdicts));
+  const auto answers = must(broken_jobs().settle(verdicts));
   ASSERT_EQ(answers.size(), 5U);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (i == 3) {
@@ -126,7 +126,7 @@ TEST_P(JobDoubtTest, WhatWasSettledIsToldThoughTheOthersCannotBeAskedAbout) {
 TEST_P(JobDoubtTest, Promise10_AnUnreachableQueueIsNeverEmpty) {
   const auto before = dump();
   faults_->fail_always(Fault::fail_before_send);
-  EXPECT_TRUE(fails(broken_jobs().claim("q", claim_as("alice")), Errc::unavailable));
+  EXPECT_TRUE(fails(broken_jobs().claim("q", claiming(), by("alice")), Errc::unavailable));
   EXPECT_TRUE(fails(broken_jobs().enqueue("q", NewJob{}), Errc::unavailable));
   EXPECT_TRUE(fails(broken_jobs().list(), Errc::unavailable));
   EXPECT_TRUE(fails(broken_jobs().show(1), Errc::unavailable));

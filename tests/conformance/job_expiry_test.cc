@@ -16,7 +16,7 @@ TEST_P(JobExpiryTest, Promise06_TheNextClaimTakesExpiredWorkWithoutASweep) {
   const auto id = add(jobs(), "q", {.payload = "precious"});
   const auto first = claim_one(jobs(), "q", "alice", 30s);
   advance(30s - 1us);
-  EXPECT_FALSE(jobs().claim("q", claim_as("bob")).ok()) << "a live lease was taken";
+  EXPECT_FALSE(jobs().claim("q", claiming(), by("bob")).ok()) << "a live lease was taken";
   advance(1us);
   const auto next = claim_one(jobs(), "q", "bob", 30s);
   EXPECT_EQ(next.id, id);
@@ -41,7 +41,7 @@ TEST_P(JobExpiryTest, Promise05_AHeartbeatKeepsTheJobAndNeverRevives) {
   for (int i = 0; i < 10; ++i) {
     advance(29s);
     ASSERT_TRUE(ok(jobs().heartbeat(job.id, job.token)));
-    EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob")), Errc::empty));
+    EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::empty));
   }
   advance(30s);
   const auto rows = dump();
@@ -55,7 +55,7 @@ TEST_P(JobExpiryTest, Promise06_WhatAHeartbeatBroughtNearerAfterTheClockFellBack
   advance(-10s);
   ASSERT_TRUE(ok(jobs().heartbeat(job.id, job.token)));
   advance(30s - 1us);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::empty));
   advance(1us);
   EXPECT_EQ(claim_one(jobs(), "q", "bob").id, id);
 }
@@ -67,7 +67,7 @@ TEST_P(JobExpiryTest, Promise07_ACrashSpendsTheCrashBudget) {
   claim_one(jobs(), "q", "bob", 30s);
   EXPECT_EQ(must(jobs().show(id)).crashes, 1);
   advance(31s);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("carol")), Errc::empty)) << "the second crash was the last";
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("carol")), Errc::empty)) << "the second crash was the last";
   const auto info = must(jobs().show(id));
   EXPECT_EQ(info.state, JobState::failed);
   EXPECT_EQ(info.crashes, 2);
@@ -78,29 +78,29 @@ TEST_P(JobExpiryTest, Promise07_ACrashSpendsTheCrashBudget) {
 
 TEST_P(JobExpiryTest, Promise07_InnocentsAreNotChargedAndClaimedAlone) {
   const auto ids = add_many(jobs(), "q", 3);
-  const auto grant = claim(jobs(), "q", claim_as("alice", 3, 30s));
+  const auto grant = claim(jobs(), "q", claiming(3, 30s), by("alice"));
   ASSERT_TRUE(ok(jobs().complete(ids[0], grant.token)));
   advance(31s);
-  const auto one = claim(jobs(), "q", claim_as("bob", 10, 30s));
+  const auto one = claim(jobs(), "q", claiming(10, 30s), by("bob"));
   ASSERT_EQ(one.jobs.size(), 1U) << "suspects are claimed alone";
   EXPECT_TRUE(one.alone);
   EXPECT_EQ(must(jobs().show(ids[1])).crashes, 0);
   EXPECT_EQ(must(jobs().show(ids[2])).crashes, 0);
   EXPECT_EQ(outcomes_of(jobs(), ids[2]), (std::vector<std::string>{"returned"}));
   advance(31s);
-  const auto other = claim(jobs(), "q", claim_as("carol", 10, 30s));
+  const auto other = claim(jobs(), "q", claiming(10, 30s), by("carol"));
   EXPECT_EQ(other.jobs.size(), 1U);
   EXPECT_EQ(must(jobs().show(one.jobs[0].id)).crashes, 1) << "alone with its holder, it pays";
 }
 
 TEST_P(JobExpiryTest, SuspectsDoNotStopFreshOnes) {
   add_many(jobs(), "q", 2);
-  claim(jobs(), "q", claim_as("alice", 2, 30s));
+  claim(jobs(), "q", claiming(2, 30s), by("alice"));
   advance(31s);
   ASSERT_TRUE(ok(store().recover()));
   const auto fresh = add(jobs(), "q", {.priority = 1});
   const auto more = add(jobs(), "q", {.priority = 1});
-  EXPECT_EQ(ids_of(claim(jobs(), "q", claim_as("bob", 10))), (std::vector<JobId>{fresh, more}));
+  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(10), by("bob"))), (std::vector<JobId>{fresh, more}));
 }
 
 TEST_P(JobExpiryTest, StaleAndRecentMixed) {
@@ -109,7 +109,7 @@ TEST_P(JobExpiryTest, StaleAndRecentMixed) {
   advance(20s);
   const auto recent = claim_one(jobs(), "q", "bob", 30s);
   advance(11s);
-  const auto taken = claim(jobs(), "q", claim_as("carol", 10, 30s));
+  const auto taken = claim(jobs(), "q", claiming(10, 30s), by("carol"));
   EXPECT_EQ(ids_of(taken), std::vector<JobId>{stale.id});
   EXPECT_EQ(state_of(jobs(), recent.id), JobState::running);
   EXPECT_TRUE(ok(jobs().heartbeat(recent.id, recent.token)));
@@ -118,7 +118,7 @@ TEST_P(JobExpiryTest, StaleAndRecentMixed) {
 TEST_P(JobExpiryTest, RecoverCountsOnceAndIsIdempotent) {
   add_many(jobs(), "q", 5);
   for (int i = 0; i < 3; ++i) claim_one(jobs(), "q", "alice", 30s);
-  take(locks(), "deploy", as("alice", 30s));
+  take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   EXPECT_EQ(must(store().recover()).jobs, 0) << "nothing is stale yet";
   advance(31s);
   const auto stale = must(store().recovery_stats()).stale_now;
@@ -187,17 +187,17 @@ TEST_P(JobExpiryTest, AMassacredFleetIsHealedByItsSuccessors) {
   advance(31s);
   std::set<JobId> healed;
   for (int i = 0; i < count; ++i) {
-    const auto grant = jobs().claim("q", claim_as("successor", 1, 1h));
+    const auto grant = jobs().claim("q", claiming(1, 1h), by("successor"));
     ASSERT_TRUE(ok(grant));
     healed.insert(grant->jobs.at(0).id);
   }
   EXPECT_EQ(healed.size(), static_cast<std::size_t>(count));
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("successor")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("successor")), Errc::empty));
 }
 
 TEST_P(JobExpiryTest, LeftoversOfAFinishedGrantAreNobodysCrash) {
   const auto ids = add_many(jobs(), "q", 2);
-  const auto grant = claim(jobs(), "q", claim_as("alice", 2, 30s));
+  const auto grant = claim(jobs(), "q", claiming(2, 30s), by("alice"));
   for (const auto id : ids) ASSERT_TRUE(ok(jobs().complete(id, grant.token)));
   advance(31s);
   EXPECT_EQ(must(store().recover()).jobs, 0);

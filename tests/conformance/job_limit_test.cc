@@ -14,7 +14,7 @@ TEST_P(JobLimitTest, TheSerialProcessorRunsOneAtATime) {
   ASSERT_TRUE(ok(queues().set("merge", {.max_running = 1})));
   const auto ids = add_many(jobs(), "merge", 2);
   const auto first = claim_one(jobs(), "merge", "alice");
-  EXPECT_TRUE(fails(jobs().claim("merge", claim_as("bob")), Errc::at_capacity));
+  EXPECT_TRUE(fails(jobs().claim("merge", claiming(), by("bob")), Errc::at_capacity));
   ASSERT_TRUE(ok(jobs().complete(first.id, first.token)));
   EXPECT_EQ(claim_one(jobs(), "merge", "bob").id, ids[1]);
 }
@@ -25,24 +25,24 @@ TEST_P(JobLimitTest, ACrashedProcessorFreesThePlaceWithItsJob) {
   claim_one(jobs(), "merge", "alice", 30s);
   advance(31s);
   EXPECT_EQ(claim_one(jobs(), "merge", "bob", 30s).id, ids[0]);
-  EXPECT_TRUE(fails(jobs().claim("merge", claim_as("carol")), Errc::at_capacity));
+  EXPECT_TRUE(fails(jobs().claim("merge", claiming(), by("carol")), Errc::at_capacity));
 }
 
 TEST_P(JobLimitTest, AnEmptySerialQueueIsEmptyOnceItsJobIsDone) {
   ASSERT_TRUE(ok(queues().set("merge", {.max_running = 1})));
   add(jobs(), "merge");
   const auto job = claim_one(jobs(), "merge", "alice");
-  EXPECT_FALSE(jobs().claim("merge", claim_as("bob")).ok());
+  EXPECT_FALSE(jobs().claim("merge", claiming(), by("bob")).ok());
   ASSERT_TRUE(ok(jobs().complete(job.id, job.token)));
-  EXPECT_TRUE(fails(jobs().claim("merge", claim_as("bob")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("merge", claiming(), by("bob")), Errc::empty));
 }
 
 TEST_P(JobLimitTest, ABatchStopsAtTheLimit) {
   ASSERT_TRUE(ok(queues().set("q", {.max_running = 3})));
   add_many(jobs(), "q", 10);
-  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 2)).jobs.size(), 2U);
-  EXPECT_EQ(claim(jobs(), "q", claim_as("bob", 10)).jobs.size(), 1U);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("carol", 10)), Errc::at_capacity));
+  EXPECT_EQ(claim(jobs(), "q", claiming(2), by("alice")).jobs.size(), 2U);
+  EXPECT_EQ(claim(jobs(), "q", claiming(10), by("bob")).jobs.size(), 1U);
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(10), by("carol")), Errc::at_capacity));
 }
 
 TEST_P(JobLimitTest, RaisingOrDroppingTheLimitTakesEffectAtOnce) {
@@ -51,9 +51,9 @@ TEST_P(JobLimitTest, RaisingOrDroppingTheLimitTakesEffectAtOnce) {
   claim_one(jobs(), "q", "alice");
   ASSERT_TRUE(ok(queues().set("q", {.max_running = 2})));
   claim_one(jobs(), "q", "bob");
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("carol")), Errc::at_capacity));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("carol")), Errc::at_capacity));
   ASSERT_TRUE(ok(queues().set("q", {.max_running = 0})));
-  EXPECT_TRUE(ok(jobs().claim("q", claim_as("carol"))));
+  EXPECT_TRUE(ok(jobs().claim("q", claiming(), by("carol"))));
 }
 
 TEST_P(JobLimitTest, OneJobPerKeyAndOthersPassBy) {
@@ -62,9 +62,9 @@ TEST_P(JobLimitTest, OneJobPerKeyAndOthersPassBy) {
   const auto a2 = add(jobs(), "q", {.limit_key = "a"});
   const auto b1 = add(jobs(), "q", {.limit_key = "b"});
   const auto free = add(jobs(), "q");
-  const auto grant = claim(jobs(), "q", claim_as("alice", 10));
+  const auto grant = claim(jobs(), "q", claiming(10), by("alice"));
   EXPECT_EQ(ids_of(grant), (std::vector<JobId>{a1, b1, free}));
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob", 10)), Errc::at_capacity));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(10), by("bob")), Errc::at_capacity));
   ASSERT_TRUE(ok(jobs().complete(a1, grant.token)));
   EXPECT_EQ(claim_one(jobs(), "q", "bob").id, a2);
 }
@@ -72,15 +72,15 @@ TEST_P(JobLimitTest, OneJobPerKeyAndOthersPassBy) {
 TEST_P(JobLimitTest, TheRateIsKept) {
   ASSERT_TRUE(ok(queues().set("q", {.rate_count = 2, .rate_period = 10s})));
   add_many(jobs(), "q", 6);
-  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 10, 1h)).jobs.size(), 2U);
-  const auto refused = jobs().claim("q", claim_as("alice", 1, 1h));
+  EXPECT_EQ(claim(jobs(), "q", claiming(10, 1h), by("alice")).jobs.size(), 2U);
+  const auto refused = jobs().claim("q", claiming(1, 1h), by("alice"));
   ASSERT_TRUE(fails(refused, Errc::rate_limited));
   EXPECT_EQ(refused.error().retry_at, now() + 5s);
   advance(5s);
-  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 10, 1h)).jobs.size(), 1U);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice", 1, 1h)), Errc::rate_limited));
+  EXPECT_EQ(claim(jobs(), "q", claiming(10, 1h), by("alice")).jobs.size(), 1U);
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(1, 1h), by("alice")), Errc::rate_limited));
   advance(1min);
-  EXPECT_EQ(claim(jobs(), "q", claim_as("alice", 10, 1h)).jobs.size(), 2U) << "rest does not pile up";
+  EXPECT_EQ(claim(jobs(), "q", claiming(10, 1h), by("alice")).jobs.size(), 2U) << "rest does not pile up";
 }
 
 TEST_P(JobLimitTest, TheQuickestRateIsOneClaimPerMicrosecond) {
@@ -92,9 +92,9 @@ TEST_P(JobLimitTest, TheQuickestRateIsOneClaimPerMicrosecond) {
 
 TEST_P(JobLimitTest, AnEmptyQueueSpendsNoRate) {
   ASSERT_TRUE(ok(queues().set("q", {.rate_count = 1, .rate_period = 10s})));
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("alice")), Errc::empty));
   add(jobs(), "q");
-  EXPECT_TRUE(ok(jobs().claim("q", claim_as("alice"))));
+  EXPECT_TRUE(ok(jobs().claim("q", claiming(), by("alice"))));
 }
 
 TEST_P(JobLimitTest, SettingsAreTold) {

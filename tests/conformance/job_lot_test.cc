@@ -12,7 +12,7 @@ namespace leasehold::support {
 namespace {
 
 /// "completed", "completed before", "lost expired", "not_found".
-std::string told_of(const Result<Settled>& answer) {
+std::string told_of(const Result<JobSettled>& answer) {
   if (answer) return std::string(to_string(answer->state)) + (answer->replayed ? " before" : "");
   const auto& error = answer.error();
   return std::string(to_string(error.code)) +
@@ -32,15 +32,15 @@ std::string described(const JobGrant& grant) {
 
 class JobLotTest : public StoreTest {
  protected:
-  using Settle = std::function<Result<Settled>(JobId, Token)>;
+  using Settle = std::function<Result<JobSettled>(JobId, Token)>;
 
   /// Jobs of three holders. One of them has gone silent, and what it had was taken back. Of the others' jobs every
   /// tenth was settled before, and of another tenth somebody wants that it stops. One job has never been.
   void give_out(const Settle& settle) {
     add_many(jobs(), "q", 999);
-    const auto late = claim(jobs(), "q", claim_as("late", 100, 30s));
-    const auto alice = claim(jobs(), "q", claim_as("alice", 700, 1h));
-    const auto bob = claim(jobs(), "q", claim_as("bob", 199, 1h));
+    const auto late = claim(jobs(), "q", claiming(100, 30s), by("late"));
+    const auto alice = claim(jobs(), "q", claiming(700, 1h), by("alice"));
+    const auto bob = claim(jobs(), "q", claiming(199, 1h), by("bob"));
     advance(31s);
     ASSERT_TRUE(ok(store().recover()));
     for (const auto& job : late.jobs) note(job.id, job.token, "lost");
@@ -59,7 +59,7 @@ class JobLotTest : public StoreTest {
   }
 
   /// Each verdict has its answer, in its place.
-  void expect_told(const Result<std::vector<Result<Settled>>>& answers,
+  void expect_told(const Result<std::vector<Result<JobSettled>>>& answers,
                    const std::map<std::string, std::string>& words) {
     ASSERT_TRUE(ok(answers));
     ASSERT_EQ(answers->size(), verdicts_.size());
@@ -77,11 +77,11 @@ class JobLotTest : public StoreTest {
     return under_test().scalar("SELECT count(*) FROM " + under_test().table(what));
   }
 
-  std::vector<JobVerdict> verdicts_;
+  std::vector<Settlement> verdicts_;
 
  private:
   void note(JobId id, Token token, const std::string& kind) {
-    verdicts_.push_back({.id = id, .token = token, .result = "done"});
+    verdicts_.push_back({.id = id, .token = token, .verdict = Verdict::complete("done")});
     kinds_[id] = kind;
   }
 
@@ -92,11 +92,11 @@ LEASEHOLD_ON_BOTH_STORES(JobLotTest);
 TEST_P(JobLotTest, Promise15_AThousandCompletionsEachWithItsOwnAnswer) {
   give_out([this](JobId id, Token token) { return jobs().complete(id, token); });
   ASSERT_EQ(verdicts_.size(), 1000U);
-  expect_told(jobs().complete(verdicts_), {{"plain", "completed"},
-                                           {"settled before", "completed before"},
-                                           {"wanted cancelled", "completed"},
-                                           {"lost", "lost expired"},
-                                           {"unknown", "not_found"}});
+  expect_told(jobs().settle(verdicts_), {{"plain", "completed"},
+                                         {"settled before", "completed before"},
+                                         {"wanted cancelled", "completed"},
+                                         {"lost", "lost expired"},
+                                         {"unknown", "not_found"}});
   EXPECT_EQ(must(queues().show("q")).available, 100) << "what was taken back";
   EXPECT_EQ(must(queues().show("q")).running, 0);
   EXPECT_EQ(count("job_grant"), "0");
@@ -104,22 +104,22 @@ TEST_P(JobLotTest, Promise15_AThousandCompletionsEachWithItsOwnAnswer) {
   EXPECT_EQ(must(jobs().result(one_that_was("wanted cancelled"))), "done");
   EXPECT_TRUE(fails(jobs().result(one_that_was("settled before")), Errc::not_found)) << "it was completed without";
   const auto rows = dump();
-  expect_told(jobs().complete(verdicts_), {{"plain", "completed before"},
-                                           {"settled before", "completed before"},
-                                           {"wanted cancelled", "completed before"},
-                                           {"lost", "lost expired"},
-                                           {"unknown", "not_found"}});
+  expect_told(jobs().settle(verdicts_), {{"plain", "completed before"},
+                                         {"settled before", "completed before"},
+                                         {"wanted cancelled", "completed before"},
+                                         {"lost", "lost expired"},
+                                         {"unknown", "not_found"}});
   EXPECT_EQ(dump(), rows) << "said twice, and something was changed";
 }
 
 TEST_P(JobLotTest, Promise15_AThousandReleasesEachWithItsOwnAnswer) {
   give_out([this](JobId id, Token token) { return jobs().release(id, token); });
   ASSERT_EQ(verdicts_.size(), 1000U);
-  expect_told(jobs().release(verdicts_), {{"plain", "available"},
-                                          {"settled before", "available before"},
-                                          {"wanted cancelled", "cancelled"},
-                                          {"lost", "lost expired"},
-                                          {"unknown", "not_found"}});
+  expect_told(jobs().settle(with_verdict(verdicts_, Verdict::release())), {{"plain", "available"},
+                                                                           {"settled before", "available before"},
+                                                                           {"wanted cancelled", "cancelled"},
+                                                                           {"lost", "lost expired"},
+                                                                           {"unknown", "not_found"}});
   EXPECT_EQ(must(queues().show("q")).available, 909) << "all but the 90 that were wanted cancelled";
   EXPECT_EQ(must(queues().show("q")).running, 0);
   EXPECT_EQ(count("job_grant"), "0");
@@ -129,11 +129,11 @@ TEST_P(JobLotTest, Promise15_AThousandReleasesEachWithItsOwnAnswer) {
 
 TEST_P(JobLotTest, Promise13_AVerdictThatIsSaidTwiceInOneCallCountsOnce) {
   add_many(jobs(), "q", 3);
-  const auto grant = claim(jobs(), "q", claim_as("alice", 3));
-  std::vector<JobVerdict> verdicts;
+  const auto grant = claim(jobs(), "q", claiming(3), by("alice"));
+  std::vector<Settlement> verdicts;
   for (const std::size_t i : {0U, 1U, 0U, 2U, 1U}) verdicts.push_back({.id = grant.jobs[i].id, .token = grant.token});
   std::vector<std::string> answers;
-  for (const auto& answer : must(jobs().complete(verdicts))) answers.push_back(told_of(answer));
+  for (const auto& answer : must(jobs().settle(verdicts))) answers.push_back(told_of(answer));
   EXPECT_EQ(answers,
             (std::vector<std::string>{"completed", "completed", "completed before", "completed", "completed before"}));
 }
@@ -145,7 +145,7 @@ TEST_P(JobLotTest, OneClaimOfAThousandTellsAllOfEach) {
   const auto empty = add(jobs(), "q", {.payload = ""});
   const auto again = claim_one(jobs(), "q", "alice");
   ASSERT_TRUE(ok(jobs().release(again.id, again.token)));
-  const auto grant = claim(jobs(), "q", claim_as("alice", 1000));
+  const auto grant = claim(jobs(), "q", claiming(1000), by("alice"));
   ASSERT_EQ(grant.jobs.size(), 1000U);
   EXPECT_EQ(grant.jobs.front().id, urgent);
   EXPECT_EQ(grant.jobs.front().payload, "urgent");
@@ -165,11 +165,11 @@ TEST_P(JobLotTest, OneClaimOfAThousandTellsAllOfEach) {
 TEST_P(JobLotTest, Promise13_AClaimOfManyRepeatedGivesTheSameJobs) {
   add_many(jobs(), "q", 1000);
   add(jobs(), "q", {.payload = "first of all", .priority = 3});
-  auto options = claim_as("alice", 600, 30s);
+  auto options = claiming(600, 30s);
   options.request_id = "request-1";
-  const auto first = claim(jobs(), "q", options);
+  const auto first = claim(jobs(), "q", options, by("alice"));
   advance(10s);
-  const auto again = claim(jobs(), "q", options);
+  const auto again = claim(jobs(), "q", options, by("alice"));
   EXPECT_FALSE(first.replayed);
   EXPECT_TRUE(again.replayed);
   EXPECT_EQ(described(again), described(first));
@@ -180,23 +180,23 @@ TEST_P(JobLotTest, Promise13_AClaimOfManyRepeatedGivesTheSameJobs) {
 
 TEST_P(JobLotTest, Promise13_AClaimOfManyRepeatedGivesWhatIsNotSettledYet) {
   add_many(jobs(), "q", 4);
-  auto options = claim_as("alice", 3, 30s);
+  auto options = claiming(3, 30s);
   options.request_id = "request-1";
-  const auto first = claim(jobs(), "q", options);
+  const auto first = claim(jobs(), "q", options, by("alice"));
   ASSERT_TRUE(ok(jobs().complete(first.jobs[1].id, first.token)));
-  EXPECT_EQ(ids_of(claim(jobs(), "q", options)), (std::vector<JobId>{first.jobs[0].id, first.jobs[2].id}));
+  EXPECT_EQ(ids_of(claim(jobs(), "q", options, by("alice"))), (std::vector<JobId>{first.jobs[0].id, first.jobs[2].id}));
 }
 
 TEST_P(JobLotTest, WhoClaimsOneAfterTheOtherIsToldOfAPauseAtOnce) {
   add_many(jobs(), "q", 40);
   for (int i = 0; i < 12; ++i) claim_one(jobs(), "q", "alice");
   ASSERT_TRUE(ok(queues().pause("q", "maintenance")));
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice")), Errc::paused));
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice", 5)), Errc::paused));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("alice")), Errc::paused));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(5), by("alice")), Errc::paused));
   ASSERT_TRUE(ok(queues().resume("q")));
-  for (int i = 0; i < 9; ++i) claim(jobs(), "q", claim_as("alice", 2));
+  for (int i = 0; i < 9; ++i) claim(jobs(), "q", claiming(2), by("alice"));
   ASSERT_TRUE(ok(queues().set("q", {.max_running = 30})));
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice", 2)), Errc::at_capacity));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(2), by("alice")), Errc::at_capacity));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace {
 class JobNextTest : public StoreTest {
  protected:
   NextJob hand_in(const Job& job, const Verdict& verdict = Verdict::complete(), const std::string& queue = "q") {
-    return jobs().settle_and_claim(job.id, job.token, verdict, queue, claim_as("alice"));
+    return jobs().settle_and_claim({job.id, job.token, verdict}, queue, claiming(), by("alice"));
   }
 };
 LEASEHOLD_ON_BOTH_STORES(JobNextTest);
@@ -39,7 +39,7 @@ TEST_P(JobNextTest, EveryVerdictCanBeFollowedByAClaim) {
   EXPECT_EQ(must(next.settled).state, JobState::deferred);
   next = hand_in(must(next.grant).jobs[0], Verdict::retry_in(2h, "not yet"));
   EXPECT_EQ(must(next.settled).due_at, now() + 2h);
-  next = hand_in(must(next.grant).jobs[0], Verdict::fail_for_good("never"));
+  next = hand_in(must(next.grant).jobs[0], Verdict::fail_finally("never"));
   EXPECT_EQ(must(next.settled).state, JobState::failed);
   EXPECT_EQ(must(jobs().show(ids[2])).error, "never");
   next = hand_in(must(next.grant).jobs[0], Verdict::release());
@@ -87,7 +87,8 @@ TEST_P(JobNextTest, TheNextMayComeFromAnotherQueueAndBeSeveral) {
   add(jobs(), "q");
   const auto ids = add_many(jobs(), "other", 3);
   const auto job = claim_one(jobs(), "q", "alice");
-  const auto next = jobs().settle_and_claim(job.id, job.token, Verdict::complete(), "other", claim_as("alice", 2));
+  const auto next =
+      jobs().settle_and_claim({job.id, job.token, Verdict::complete()}, "other", claiming(2), by("alice"));
   EXPECT_TRUE(ok(next.settled));
   EXPECT_EQ(ids_of(must(next.grant)), (std::vector<JobId>{ids[0], ids[1]}));
 }
@@ -109,9 +110,9 @@ TEST_P(JobNextTest, WhoWaitsForTheNextHasSettledAlready) {
   const auto job = claim_one(jobs(), "q", "alice");
   std::optional<NextJob> next;
   std::jthread waiting([&] {
-    auto options = claim_as("alice");
+    auto options = claiming();
     options.wait = 1min;
-    next = jobs().settle_and_claim(job.id, job.token, Verdict::complete(), "q", options);
+    next = jobs().settle_and_claim({job.id, job.token, Verdict::complete()}, "q", options, by("alice"));
   });
   while (state_of(jobs(), id) != JobState::completed) std::this_thread::yield();
   const auto later = add(jobs(), "q");
@@ -129,14 +130,14 @@ TEST_P(JobNextTest, ManyWhoDoItAtOnceMissNothingAndShareNothing) {
     std::vector<std::jthread> callers;
     for (int i = 0; i < 16; ++i) {
       callers.emplace_back([&, name = "caller-" + std::to_string(i)] {
-        auto grant = jobs().claim("q", claim_as(name));
+        auto grant = jobs().claim("q", claiming(), by(name));
         while (grant || grant.error().code == Errc::busy) {
           if (!grant) {
-            grant = jobs().claim("q", claim_as(name));
+            grant = jobs().claim("q", claiming(), by(name));
             continue;
           }
           const auto job = grant->jobs[0];
-          auto next = jobs().settle_and_claim(job.id, job.token, Verdict::complete(), "q", claim_as(name));
+          auto next = jobs().settle_and_claim({job.id, job.token, Verdict::complete()}, "q", claiming(), by(name));
           EXPECT_TRUE(ok(next.settled));
           {
             const std::lock_guard lock(mutex);
@@ -171,7 +172,7 @@ class JobNextDoubtTest : public WithBrokenStore<StoreTest> {
     job_ = claim_one(jobs(), "q", "alice");
   }
   NextJob hand_in() {
-    return broken_->jobs().settle_and_claim(job_.id, job_.token, Verdict::complete(), "q", claim_as("alice"));
+    return broken_->jobs().settle_and_claim({job_.id, job_.token, Verdict::complete()}, "q", claiming(), by("alice"));
   }
 
   Job job_;

@@ -13,7 +13,7 @@ class JobOperateTest : public StoreTest {
   JobId bury(const std::string& queue) {
     const auto id = add(jobs(), queue);
     const auto job = claim_one(jobs(), queue, "alice");
-    must(jobs().fail(id, job.token, {.error = "dead", .retryable = false}));
+    must(jobs().settle({id, job.token, Verdict::fail_finally("dead")}));
     return id;
   }
 };
@@ -28,7 +28,7 @@ TEST_P(JobOperateTest, AWaitingJobIsCancelledAtOnce) {
     EXPECT_EQ(state_of(jobs(), id), JobState::cancelled);
   }
   advance(2h);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("alice")), Errc::empty));
 }
 
 TEST_P(JobOperateTest, ARunningJobsHolderIsToldWithItsNextHeartbeat) {
@@ -38,7 +38,7 @@ TEST_P(JobOperateTest, ARunningJobsHolderIsToldWithItsNextHeartbeat) {
   const auto beat = must(jobs().heartbeat(id, job.token));
   EXPECT_TRUE(beat.cancel_requested);
   EXPECT_EQ(must(jobs().release(id, job.token)).state, JobState::cancelled);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::empty));
   EXPECT_EQ(outcomes_of(jobs(), id), std::vector<std::string>{"cancelled"});
 }
 
@@ -47,7 +47,7 @@ TEST_P(JobOperateTest, ACancelledJobWhoseHolderDiedDoesNotComeBack) {
   const auto late = claim_one(jobs(), "q", "alice", 30s);
   must(jobs().cancel(id));
   advance(31s);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::empty));
   EXPECT_EQ(state_of(jobs(), id), JobState::cancelled);
   EXPECT_TRUE(lost(jobs().fail(id, late.token), LostReason::expired));
   EXPECT_TRUE(lost(jobs().release(id, late.token), LostReason::expired));

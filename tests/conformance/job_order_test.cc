@@ -29,7 +29,7 @@ TEST_P(JobOrderTest, ADedupeKeyIsUniqueWhileItsJobIsNotFinal) {
 TEST_P(JobOrderTest, EveryEndFreesTheDedupeKey) {
   const auto failed = add(jobs(), "q", {.dedupe_key = "failed"});
   const auto job = claim_one(jobs(), "q", "alice");
-  ASSERT_TRUE(ok(jobs().fail(failed, job.token, {.retryable = false})));
+  ASSERT_TRUE(ok(jobs().settle({failed, job.token, Verdict::fail_finally()})));
   const auto cancelled = add(jobs(), "q", {.dedupe_key = "cancelled"});
   ASSERT_TRUE(ok(jobs().cancel(cancelled)));
   const auto deleted = add(jobs(), "q", {.dedupe_key = "deleted"});
@@ -62,7 +62,7 @@ TEST_P(JobOrderTest, AJobWaitsForAllItsPredecessors) {
   const auto last = must(jobs().enqueue("q", {.priority = 9, .after = {a, b}}));
   EXPECT_EQ(last.state, JobState::blocked);
   EXPECT_EQ(must(jobs().show(last.id)).after, (std::vector<JobId>{a, b}));
-  const auto grant = claim(jobs(), "q", claim_as("alice", 10));
+  const auto grant = claim(jobs(), "q", claiming(10), by("alice"));
   EXPECT_EQ(ids_of(grant), (std::vector<JobId>{a, b}));
   ASSERT_TRUE(ok(jobs().complete(a, grant.token)));
   EXPECT_EQ(state_of(jobs(), last.id), JobState::blocked);
@@ -73,10 +73,10 @@ TEST_P(JobOrderTest, AJobWaitsForAllItsPredecessors) {
 TEST_P(JobOrderTest, PredecessorsCompletedInOneBatchFreeTheirSuccessor) {
   const auto ids = add_many(jobs(), "q", 3);
   const auto last = add(jobs(), "q", {.after = ids});
-  const auto grant = claim(jobs(), "q", claim_as("alice", 10));
-  std::vector<JobVerdict> verdicts;
+  const auto grant = claim(jobs(), "q", claiming(10), by("alice"));
+  std::vector<Settlement> verdicts;
   for (const auto& job : grant.jobs) verdicts.push_back({.id = job.id, .token = job.token});
-  for (const auto& answer : must(jobs().complete(verdicts))) EXPECT_TRUE(ok(answer));
+  for (const auto& answer : must(jobs().settle(verdicts))) EXPECT_TRUE(ok(answer));
   EXPECT_EQ(claim_one(jobs(), "q", "alice").id, last);
 }
 
@@ -101,7 +101,7 @@ TEST_P(JobOrderTest, AnUnknownPredecessorIsRefused) {
   const auto refused = jobs().enqueue("q", {.after = {424242}});
   ASSERT_TRUE(fails(refused, Errc::invalid_argument));
   EXPECT_NE(refused.error().message.find("424242"), std::string::npos);
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("alice")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("alice")), Errc::empty));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST_P(JobRaceTest, AThousandClaimersOnOneJobOneWinner) {
   std::atomic<int> wrong = 0;
   race(50, [&](int number, Store& store) {
     for (int i = 0; i < 20; ++i) {
-      const auto grant = store.jobs().claim("q", claim_as("claimer-" + std::to_string(number)));
+      const auto grant = store.jobs().claim("q", claiming(), by("claimer-" + std::to_string(number)));
       if (grant) ++winners;
       if (!grant && grant.error().code != Errc::empty && grant.error().code != Errc::busy) ++wrong;
     }
@@ -55,7 +55,7 @@ TEST_P(JobRaceTest, EveryJobIsWorkedOnOnce) {
   race(8, [&](int number, Store& store) {
     int quiet = 0;
     while (quiet < 3) {
-      const auto grant = store.jobs().claim("q", claim_as("worker-" + std::to_string(number), 1 + number % 3));
+      const auto grant = store.jobs().claim("q", claiming(1 + number % 3), by("worker-" + std::to_string(number)));
       if (!grant) {
         ++quiet;
         continue;
@@ -100,11 +100,12 @@ class Outcomes {
 
 /// Claims and completes until nothing is there any more and nothing comes; not for ever, since a job out of reach would
 /// keep it busy.
-void work_off(const Jobs& jobs, const ClaimOptions& options, const std::atomic<int>& producers, Outcomes& outcomes) {
+void work_off(const Jobs& jobs, const std::string& name, int max, const std::atomic<int>& producers,
+              Outcomes& outcomes) {
   const auto end = BootClock::now() + 30s;
   for (int quiet = 0; quiet < 3 && BootClock::now() < end;) {
     const bool last = producers == 0;
-    const auto grant = jobs.claim("q", options);
+    const auto grant = jobs.claim("q", claiming(max), by(name));
     if (!grant) {
       ASSERT_TRUE(grant.error().code == Errc::empty || grant.error().code == Errc::busy) << describe(grant.error());
       if (last && grant.error().code == Errc::empty) ++quiet;
@@ -128,7 +129,7 @@ TEST_P(JobRaceTest, Promise15_WhoeverClaimsEnqueuesAndCancelsEveryJobHasOneOutco
     if (number >= producers_at_once) {
       // Of one job, and of more than a bundle.
       constexpr int wanted[] = {1, 1, 1, 2, 5, 30};
-      return work_off(jobs, claim_as(name, wanted[number - producers_at_once]), producers, outcomes);
+      return work_off(jobs, name, wanted[number - producers_at_once], producers, outcomes);
     }
     for (int round = 0; round < rounds; ++round) {
       const auto ids = add_many(jobs, "q", 2 + (round + number) % 9);
@@ -157,12 +158,12 @@ TEST_P(JobRaceTest, Promise13_OneRequestForManySaidByManyAtOnceIsGrantedOnce) {
   add_many(jobs(), "q", rounds * 20);
   std::int64_t granted = 0;
   for (int round = 0; round < rounds; ++round) {
-    auto options = claim_as("alice", 5);
+    auto options = claiming(5);
     options.request_id = "request-" + std::to_string(round);
     std::mutex mutex;
     std::vector<Result<JobGrant>> answers;
     race(4, [&](int, Store& store) {
-      auto answer = store.jobs().claim("q", options);
+      auto answer = store.jobs().claim("q", options, by("alice"));
       const std::lock_guard lock(mutex);
       answers.push_back(std::move(answer));
     });
@@ -186,7 +187,7 @@ TEST_P(JobRaceTest, ALimitIsNeverOvershot) {
   std::atomic<int> done = 0;
   race(8, [&](int number, Store& store) {
     for (int i = 0; i < 200 && done < 30; ++i) {
-      const auto grant = store.jobs().claim("q", claim_as("worker-" + std::to_string(number)));
+      const auto grant = store.jobs().claim("q", claiming(), by("worker-" + std::to_string(number)));
       if (!grant) continue;
       const int now_running = ++running;
       for (int seen = most; now_running > seen && !most.compare_exchange_weak(seen, now_running);) {
@@ -225,9 +226,9 @@ TEST_P(JobRaceTest, AWaitingClaimWakesForANewJob) {
   std::optional<Result<JobGrant>> answer;
   auto other = open();
   std::jthread waiter([&] {
-    auto options = claim_as("alice");
+    auto options = claiming();
     options.wait = 20s;
-    answer = other.jobs().claim("q", options);
+    answer = other.jobs().claim("q", options, by("alice"));
   });
   add(jobs(), "q");
   waiter.join();

@@ -88,7 +88,7 @@ TEST_P(JobSettleTest, AFailedJobComesBackAfterItsBackoff) {
   std::vector<Duration> pauses;
   for (int i = 0; i < 4; ++i) {
     const auto job = claim_one(jobs(), "q", "alice");
-    const auto settled = must(jobs().fail(job.id, job.token, {.error = "no luck"}));
+    const auto settled = must(jobs().fail(job.id, job.token, "no luck"));
     ASSERT_EQ(settled.state, JobState::deferred);
     pauses.push_back(*settled.due_at - now());
     advance(pauses.back());
@@ -112,14 +112,14 @@ TEST_P(JobSettleTest, BothStoresWaitEquallyLong) {
 TEST_P(JobSettleTest, Promise07_TheFailureBudgetEndsInTheDeadLetter) {
   const auto id = add(jobs(), "q", {.failure_budget = 2});
   auto job = claim_one(jobs(), "q", "alice");
-  EXPECT_EQ(must(jobs().fail(id, job.token, {.error = "first", .delay = Duration(0)})).state, JobState::available);
+  EXPECT_EQ(must(jobs().settle({id, job.token, Verdict::retry_in(Duration(0), "first")})).state, JobState::available);
   job = claim_one(jobs(), "q", "alice");
   EXPECT_EQ(job.attempt, 2);
-  EXPECT_EQ(must(jobs().fail(id, job.token, {.error = "second"})).state, JobState::failed);
+  EXPECT_EQ(must(jobs().fail(id, job.token, "second")).state, JobState::failed);
   const auto info = must(jobs().show(id));
   EXPECT_EQ(info.failures, 2);
   EXPECT_EQ(info.error, "second");
-  EXPECT_TRUE(fails(jobs().claim("q", claim_as("bob")), Errc::empty));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::empty));
   const auto dead = must(jobs().list({.state = JobState::failed}));
   ASSERT_EQ(dead.size(), 1U);
   EXPECT_EQ(dead[0].id, id);
@@ -128,7 +128,7 @@ TEST_P(JobSettleTest, Promise07_TheFailureBudgetEndsInTheDeadLetter) {
 TEST_P(JobSettleTest, AFinalFailureIsNotTriedAgain) {
   const auto id = add(jobs(), "q");
   const auto job = claim_one(jobs(), "q", "alice");
-  EXPECT_EQ(must(jobs().fail(id, job.token, {.error = "bad input", .retryable = false})).state, JobState::failed);
+  EXPECT_EQ(must(jobs().settle({id, job.token, Verdict::fail_finally("bad input")})).state, JobState::failed);
 }
 
 TEST_P(JobSettleTest, Promise07_AReleaseIsChargedToNobody) {
@@ -155,13 +155,14 @@ TEST_P(JobSettleTest, ASnoozedJobSleeps) {
 
 TEST_P(JobSettleTest, ManyVerdictsEachWithItsOwnAnswer) {
   add_many(jobs(), "q", 4);
-  const auto grant = claim(jobs(), "q", claim_as("alice", 4));
+  const auto grant = claim(jobs(), "q", claiming(4), by("alice"));
   ASSERT_TRUE(ok(jobs().complete(grant.jobs[1].id, grant.token)));
-  std::vector<JobVerdict> verdicts;
-  for (const auto& job : grant.jobs) verdicts.push_back({.id = job.id, .token = job.token, .result = "r"});
+  std::vector<Settlement> verdicts;
+  for (const auto& job : grant.jobs)
+    verdicts.push_back({.id = job.id, .token = job.token, .verdict = Verdict::complete("r")});
   verdicts[2].token.value -= 1;
   verdicts.push_back({.id = 999999, .token = grant.token});
-  const auto answers = must(jobs().complete(verdicts));
+  const auto answers = must(jobs().settle(verdicts));
   ASSERT_EQ(answers.size(), 5U);
   EXPECT_TRUE(ok(answers[0]));
   EXPECT_TRUE(ok(answers[1]));
@@ -175,7 +176,7 @@ TEST_P(JobSettleTest, ManyVerdictsEachWithItsOwnAnswer) {
 
 TEST_P(JobSettleTest, TheLeaseEndsWithItsLastJob) {
   add_many(jobs(), "q", 3);
-  const auto grant = claim(jobs(), "q", claim_as("alice", 3));
+  const auto grant = claim(jobs(), "q", claiming(3), by("alice"));
   ASSERT_TRUE(ok(jobs().complete(grant.jobs[0].id, grant.token)));
   ASSERT_TRUE(ok(jobs().release(grant.jobs[1].id, grant.token)));
   EXPECT_TRUE(ok(jobs().heartbeat(grant.jobs[2].id, grant.token)));
@@ -206,7 +207,7 @@ TEST_P(JobSettleTest, TheStoryOfAJobNamesEveryAttempt) {
   const auto id = add(jobs(), "q");
   auto job = claim_one(jobs(), "q", "alice", 30s);
   advance(5s);
-  ASSERT_TRUE(ok(jobs().fail(id, job.token, {.error = "oops", .delay = Duration(0)})));
+  ASSERT_TRUE(ok(jobs().settle({id, job.token, Verdict::retry_in(Duration(0), "oops")})));
   job = claim_one(jobs(), "q", "bob", 30s);
   advance(40s);
   job = claim_one(jobs(), "q", "carol", 30s);

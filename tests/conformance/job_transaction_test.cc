@@ -32,7 +32,7 @@ class JobTransactionTest : public ::testing::TestWithParam<StoreKind> {
     return file_ ? leasehold::enqueue(file_->handle(), queue, job)
                  : leasehold::enqueue(postgres_.get(), queue, job, test_store_.schema());
   }
-  Result<Settled> complete(const Job& job, std::string_view result) {
+  Result<JobSettled> complete(const Job& job, std::string_view result) {
     return file_ ? leasehold::complete(file_->handle(), job.id, job.token, result)
                  : leasehold::complete(postgres_.get(), job.id, job.token, result, test_store_.schema());
   }
@@ -48,7 +48,7 @@ LEASEHOLD_ON_BOTH_STORES(JobTransactionTest);
 TEST_P(JobTransactionTest, AJobIsThereOnceItsTransactionHasCommitted) {
   begin();
   run("INSERT INTO orders VALUES (1)");
-  const std::string_view payload("order\0 1", 8);
+  const std::string payload("order\0 1", 8);
   const auto job = enqueue("invoice", {.payload = payload, .priority = 7, .tags = {"new"}});
   ASSERT_TRUE(ok(job));
   EXPECT_EQ(job->state, JobState::available);

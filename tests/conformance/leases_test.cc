@@ -19,9 +19,9 @@ TEST_P(LeasesTest, TellsAllThatIsHeldWhatRunsOutFirstComesFirst) {
   EXPECT_EQ(told(), Words{});
   const auto job = must(jobs().enqueue("mail", {.payload = "{}"})).id;
   must(store().chunks().plan("orders", std::vector<PlannedChunk>{{.key = "1", .spec = "{}"}}));
-  must(locks().acquire("deploy", {.ttl = 10s, .holder = holder("ana")}));
-  must(jobs().claim("mail", {.ttl = 20s, .holder = holder("ben")}));
-  must(store().chunks().claim("orders", {.ttl = 25s, .holder = holder("cat")}));
+  must(locks().acquire("deploy", {.ttl = 10s}, {.holder = holder("ana")}));
+  must(jobs().claim("mail", {.ttl = 20s}, {.holder = holder("ben")}));
+  must(store().chunks().claim("orders", {.ttl = 25s}, {.holder = holder("cat")}));
   backlog({"SD-1"});
   join("dan");
   take("dan", "SD-1");
@@ -34,7 +34,7 @@ TEST_P(LeasesTest, TellsAllThatIsHeldWhatRunsOutFirstComesFirst) {
 }
 
 TEST_P(LeasesTest, TellsWhoSinceWhenAndWhetherItHasRunOut) {
-  const auto grant = must(locks().acquire("deploy", {.ttl = 10s, .holder = holder("ana")}));
+  const auto grant = must(locks().acquire("deploy", {.ttl = 10s}, {.holder = holder("ana")}));
   advance(3s);
   const auto held = must(store().leases()).at(0);
   EXPECT_EQ(held.state, LeaseState::running);

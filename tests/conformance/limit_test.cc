@@ -18,9 +18,9 @@ class LimitTest : public StoreTest {
 LEASEHOLD_ON_BOTH_STORES(LimitTest);
 
 TEST_P(LimitTest, TurnsAreGivenOneAfterTheOther) {
-  const auto first = must(limits().take("api", {.every = 20ms, .holder = "ann"}));
+  const auto first = must(limits().take("api", {.every = 20ms}, by("ann")));
   EXPECT_EQ(first.at, now());
-  const auto second = must(limits().take("api", {.holder = "bob"}));
+  const auto second = must(limits().take("api", {}, by("bob")));
   EXPECT_EQ(second.at, now() + 20ms);
   EXPECT_GE(second.waited, 20ms) << "it sleeps until its turn";
   const auto info = must(limits().show("api"));
@@ -53,7 +53,7 @@ TEST_P(LimitTest, ASleeperCanBeToldToStop) {
   must(limits().take("api", {.every = 1h}));
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_TRUE(fails(limits().take("api", {.stop = stop.get_token()}), Errc::busy));
+  EXPECT_TRUE(fails(limits().take("api", {}, {.stop = stop.get_token()}), Errc::busy));
 }
 
 TEST_P(LimitTest, AnUnknownOneIsNotFound) {
@@ -131,8 +131,8 @@ TEST_P(LimitTest, LimitsHaveNothingToDoWithEachOther) {
 }
 
 TEST_P(LimitTest, ThoseWhoLookSeeWhoTookLast) {
-  must(limits().take("api", {.every = 1ms, .holder = "ann"}));
-  must(limits().take("api", {.holder = "bob"}));
+  must(limits().take("api", {.every = 1ms}, by("ann")));
+  must(limits().take("api", {}, by("bob")));
   const auto info = must(limits().show("api"));
   EXPECT_EQ(info.holder, "bob");
   EXPECT_EQ(info.taken_at, now() + 1ms);

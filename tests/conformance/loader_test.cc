@@ -23,14 +23,14 @@ constexpr int pages = 5;
 constexpr int rows_per_page = 10;
 
 /// Loads what is left of a chunk, page by page.
-ChunkVerdict load(const Chunk& chunk, ChunkContext& context) {
+Verdict load(const Chunk& chunk, ChunkContext& context) {
   auto rows = chunk.rows;
   for (int page = chunk.cursor ? std::stoi(*chunk.cursor) : 0; page < pages;) {
     rows += rows_per_page;
     const auto cursor = std::to_string(++page);
-    if (!context.save({.cursor = cursor, .rows = rows})) return ChunkVerdict::release();
+    if (!context.save({.cursor = cursor, .rows = rows})) return Verdict::release();
   }
-  return ChunkVerdict::complete(rows);
+  return Verdict::complete().with_rows(rows);
 }
 
 /// A loader on a thread of its own, stopped at the end.
@@ -131,7 +131,7 @@ TEST_P(LoaderTest, AFailedChunkGoesOnFromItsCursorAfterItsBackoff) {
   Loading loader(store(), {}, [&](const Chunk& chunk, ChunkContext& context) {
     if (++tries == 1) {
       EXPECT_TRUE(ok(context.save({.cursor = "3", .rows = 30})));
-      return ChunkVerdict::fail("page 4 is broken");
+      return Verdict::fail("page 4 is broken");
     }
     EXPECT_EQ(chunk.cursor, "3");
     EXPECT_EQ(chunk.rows, 30);
@@ -151,7 +151,7 @@ TEST_P(LoaderTest, AFailedChunkGoesOnFromItsCursorAfterItsBackoff) {
 TEST_P(LoaderTest, AnExhaustedChunkMakesTheSetPartial) {
   plan(2);
   const auto summary = Loader(store(), "orders").run([](const Chunk& chunk, ChunkContext& context) {
-    return chunk.key == "1" ? ChunkVerdict::fail_for_good("gone") : load(chunk, context);
+    return chunk.key == "1" ? Verdict::fail_finally("gone") : load(chunk, context);
   });
   ASSERT_TRUE(ok(summary));
   ASSERT_TRUE(summary->set.has_value());
@@ -168,7 +168,7 @@ TEST_P(LoaderTest, Promise09_ALostLeaseStopsTheHandlerAndTheChunkGoesOnFromItsCu
     began.open();
     EXPECT_EQ(wait_for_stop(context), StopReason::lost);
     EXPECT_TRUE(fails(context.save({.cursor = "4", .rows = 40}), Errc::lost));
-    return ChunkVerdict::complete(50);
+    return Verdict::complete().with_rows(50);
   });
   ASSERT_TRUE(began.wait());
   advance(10s);
@@ -183,8 +183,8 @@ TEST_P(LoaderTest, Promise09_ALostLeaseStopsTheHandlerAndTheChunkGoesOnFromItsCu
 TEST_P(LoaderTest, Promise07_ChunksOfADeadLoaderAreLoadedUnderLeasesOfTheirOwn) {
   plan(3);
   const auto ghost = Holder{.name = "ghost", .instance = "g"};
-  const auto lease = must(chunks().open_lease(ghost, 30s));
-  for (int i = 0; i < 3; ++i) must(chunks().claim("orders", {.holder = ghost, .attach = lease}));
+  const auto lease = must(chunks().open_lease(30s, {.holder = ghost}));
+  for (int i = 0; i < 3; ++i) must(chunks().claim("orders", {}, {.holder = ghost, .lease = lease}));
   advance(31s);
   const auto summary = Loader(store(), "orders", {.concurrency = 3}).run(load);
   ASSERT_TRUE(ok(summary));
@@ -196,11 +196,11 @@ TEST_P(LoaderTest, Promise07_ChunksOfADeadLoaderAreLoadedUnderLeasesOfTheirOwn) 
 TEST_P(LoaderTest, ASoleChunkUnderALeaseOfItsOwnIsKeptAlive) {
   plan(2);
   const auto ghost = Holder{.name = "ghost", .instance = "g"};
-  must(chunks().claim("orders", {.most = 2, .ttl = 30s, .holder = ghost}));
+  must(chunks().claim("orders", {.max = 2, .ttl = 30s}, {.holder = ghost}));
   advance(31s);
   Gate end;
   Loading loader(store(), {.concurrency = 2, .ttl = 600ms}, [&](const Chunk& chunk, ChunkContext& context) {
-    if (!end.wait() || context.stop_requested()) return ChunkVerdict::fail("stopped");
+    if (!end.wait() || context.stop_requested()) return Verdict::fail("stopped");
     return load(chunk, context);
   });
   ASSERT_TRUE(becomes("1", ChunkState::running) && becomes("2", ChunkState::running));
@@ -227,7 +227,7 @@ TEST_P(LoaderTest, AStoppedLoaderGivesBackWithTheCursorAndLeavesNothingBehind) {
     EXPECT_TRUE(ok(context.save({.cursor = "4", .rows = 40})));
     began.open();
     EXPECT_EQ(wait_for_stop(context), StopReason::draining);
-    return ChunkVerdict::release();
+    return Verdict::release();
   });
   ASSERT_TRUE(began.wait());
   const auto summary = loader.stop();
@@ -243,7 +243,7 @@ TEST_P(LoaderTest, AStoppedLoaderGivesBackWithTheCursorAndLeavesNothingBehind) {
 
 TEST_P(LoaderTest, AStopIsNoticedWhileOthersHoldEverything) {
   plan(1);
-  must(chunks().claim("orders", {.ttl = 30s, .holder = holder("somebody")}));
+  must(chunks().claim("orders", {.ttl = 30s}, {.holder = holder("somebody")}));
   Loading loader(store(), {.concurrency = 3}, load);
   ASSERT_TRUE(eventually([&] { return open_leases() == "2"; })) << "it is there, and waits";
   const auto before = BootClock::now();
@@ -269,7 +269,7 @@ TEST_P(LoaderTest, WhatWasCompletedLongAgoIsLoadedAgainFromItsBeginning) {
   advance(24h);
   ASSERT_TRUE(ok(Loader(store(), "orders").run([](const Chunk&, ChunkContext&) {
     ADD_FAILURE() << "nobody asked for it";
-    return ChunkVerdict::release();
+    return Verdict::release();
   })));
   const auto again = Loader(store(), "orders", {.older_than = 1h}).run([](const Chunk& chunk, ChunkContext& context) {
     EXPECT_FALSE(chunk.cursor.has_value());
@@ -291,7 +291,7 @@ TEST_P(LoaderTest, Promise10_AnOutageIsWaitedFor) {
   Loading loader(fragile, {.concurrency = 2, .on_trouble = [&](const Error&) { ++troubles; }},
                  [&](const Chunk& chunk, ChunkContext& context) {
                    began.open();
-                   return end.wait() ? load(chunk, context) : ChunkVerdict::fail("nobody let it go on");
+                   return end.wait() ? load(chunk, context) : Verdict::fail("nobody let it go on");
                  });
   ASSERT_TRUE(began.wait());
   faults->fail_always(Fault::fail_before_send);

@@ -20,27 +20,27 @@ class LockDelayTest : public LockFamilyTest {
 LEASEHOLD_ON_BOTH_STORES(LockDelayTest);
 
 TEST_P(LockDelayTest, AfterAnExpiryNobodyGetsItUntilTheDelayIsOver) {
-  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(10s - 1us);
-  const auto held = locks().acquire("deploy", as("bob"));
+  const auto held = locks().acquire("deploy", {}, by("bob"));
   ASSERT_TRUE(fails(held, Errc::held));
   EXPECT_FALSE(held.error().retry_at.has_value()) << "a heartbeat may still come";
   advance(1us);
   const auto before = dump();
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("bob")), test_start + 15s));
   advance(5s - 1us);
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("bob")), test_start + 15s));
   EXPECT_EQ(dump(), before);
   advance(1us);
   news();
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
   EXPECT_EQ(news(), "deploy reclaimed bob from ann");
 }
 
 TEST_P(LockDelayTest, Promise11_TheRefusalTellsWhoHadItAndWhy) {
-  const auto ann = take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  const auto ann = take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(12s);
-  const auto refused = locks().acquire("deploy", as("bob"));
+  const auto refused = locks().acquire("deploy", {}, by("bob"));
   ASSERT_TRUE(is_delayed(refused, test_start + 15s));
   ASSERT_TRUE(refused.error().current.has_value());
   EXPECT_EQ(refused.error().current->holder.name, "ann");
@@ -50,110 +50,109 @@ TEST_P(LockDelayTest, Promise11_TheRefusalTellsWhoHadItAndWhy) {
 }
 
 TEST_P(LockDelayTest, AfterAReleaseItIsFreeAtOnce) {
-  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", delayed(as("ann"), 5min)).token)));
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", delayed(AcquireOptions{}, 5min), by("ann")).token)));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
 }
 
 TEST_P(LockDelayTest, AReleaseDuringTheDelayEndsIt) {
-  const auto ann = take(locks(), "deploy", delayed(as("ann", 10s), 5min));
+  const auto ann = take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5min), by("ann"));
   advance(11s);
   ASSERT_TRUE(ok(locks().release("deploy", ann.token)));
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
 }
 
 TEST_P(LockDelayTest, AfterARevokeItIsCountedFromThen) {
-  const auto ann = take(locks(), "deploy", delayed(as("ann", 1h), 5s));
+  const auto ann = take(locks(), "deploy", delayed(AcquireOptions{.ttl = 1h}, 5s), by("ann"));
   advance(10s);
   ASSERT_TRUE(ok(locks().revoke("deploy", "enough")));
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("bob")), test_start + 15s));
   EXPECT_TRUE(lost(locks().release("deploy", ann.token), LostReason::revoked));
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s)) << "that release was none";
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("bob")), test_start + 15s)) << "that release was none";
   advance(5s);
   news();
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
   EXPECT_EQ(news(), "deploy acquired bob") << "the revoke has been told before";
 }
 
 TEST_P(LockDelayTest, AfterALateRevokeItIsCountedFromTheExpiry) {
-  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(12s);
   ASSERT_TRUE(ok(locks().revoke("deploy", "enough")));
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("bob")), test_start + 15s));
 }
 
 TEST_P(LockDelayTest, Promise05_DuringTheDelayAHeartbeatIsLost) {
-  const auto ann = take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  const auto ann = take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(10s);
   EXPECT_TRUE(lost(locks().heartbeat("deploy", ann.token), LostReason::expired));
 }
 
 TEST_P(LockDelayTest, NobodyIsAnException) {
-  take(locks(), "deploy", asked_as(delayed(as("ann", 10s), 5s), "r1"));
+  take(locks(), "deploy", asked_as(delayed(AcquireOptions{.ttl = 10s}, 5s), "r1"), by("ann"));
   advance(10s);
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("ann")), test_start + 15s)) << "not even who had it";
-  EXPECT_TRUE(lost(locks().acquire("deploy", asked_as(as("ann"), "r1")), LostReason::expired));
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", sharing("bob")), test_start + 15s)) << "nor a share";
-  EXPECT_TRUE(is_delayed(locks().acquire_all({"deploy", "other"}, as("bob")), test_start + 15s));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("ann")), test_start + 15s)) << "not even who had it";
+  EXPECT_TRUE(lost(locks().acquire("deploy", asked_as(AcquireOptions{}, "r1"), by("ann")), LostReason::expired));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", sharing(), by("bob")), test_start + 15s)) << "nor a share";
+  EXPECT_TRUE(is_delayed(locks().acquire_all({"deploy", "other"}, {}, by("bob")), test_start + 15s));
 }
 
 TEST_P(LockDelayTest, TheDelayIsThatOfTheLatestGrant) {
-  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", delayed(as("ann"), 5min)).token)));
-  take(locks(), "deploy", as("bob", 10s));
+  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", delayed(AcquireOptions{}, 5min), by("ann")).token)));
+  take(locks(), "deploy", {.ttl = 10s}, by("bob"));
   advance(10s);
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("cat"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("cat"))));
 }
 
 TEST_P(LockDelayTest, RecoverEndsTheLeaseAndTheDelayStillCounts) {
-  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(12s);
   EXPECT_EQ(must(store().recover()).locks, 1);
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("bob")), test_start + 15s));
   advance(3s);
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
 }
 
 TEST_P(LockDelayTest, WhereTheProcessIsGoneItIsCountedFromTheRecovery) {
-  auto options = delayed(as("ann", 1h), 5s);
-  options.holder = dead_holder("ann");
-  take(locks(), "deploy", options);
+  take(locks(), "deploy", delayed(AcquireOptions{.ttl = 1h}, 5s), {.holder = dead_holder("ann")});
   advance(10s);
   news();
   must(store().recover());
   EXPECT_EQ(news(), "deploy expired ann (process gone)");
-  EXPECT_TRUE(is_delayed(locks().acquire("deploy", as("bob")), test_start + 15s));
+  EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("bob")), test_start + 15s));
 }
 
 TEST_P(LockDelayTest, APermitStaysTakenDuringItsDelay) {
-  const auto ann = take(locks(), "gpu", delayed(permits("ann", 3, 5, 10s), 5s));
-  take(locks(), "gpu", permits("bob", 1, 5, 1h));
+  const auto ann = take(locks(), "gpu", delayed(permits(3, 5, 10s), 5s), by("ann"));
+  take(locks(), "gpu", permits(1, 5, 1h), by("bob"));
   advance(10s);
-  EXPECT_TRUE(ok(locks().acquire("gpu", permits("cat", 1, 5, 1h)))) << "there is room beside it";
-  EXPECT_TRUE(is_delayed(locks().acquire("gpu", permits("dan", 1, 5)), test_start + 15s));
-  EXPECT_TRUE(fails(locks().acquire("gpu", permits("dan", 4, 5)), Errc::held));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits(1, 5, 1h), by("cat")))) << "there is room beside it";
+  EXPECT_TRUE(is_delayed(locks().acquire("gpu", permits(1, 5), by("dan")), test_start + 15s));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits(4, 5), by("dan")), Errc::held));
   EXPECT_TRUE(lost(locks().heartbeat("gpu", ann.token), LostReason::expired));
   advance(5s);
-  EXPECT_TRUE(ok(locks().acquire("gpu", permits("dan", 3, 5))));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits(3, 5), by("dan"))));
   EXPECT_EQ(holders_of("gpu"), "bob cat dan");
 }
 
 TEST_P(LockDelayTest, PermitsThatWereGivenBackAreFreeAtOnce) {
-  const auto ann = take(locks(), "gpu", delayed(permits("ann", 3, 5), 5min));
+  const auto ann = take(locks(), "gpu", delayed(permits(3, 5), 5min), by("ann"));
   ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
-  EXPECT_TRUE(ok(locks().acquire("gpu", permits("bob", 5, 5))));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits(5, 5), by("bob"))));
 }
 
 TEST_P(LockDelayTest, ARevokedPermitStaysTakenToo) {
-  const auto ann = take(locks(), "gpu", delayed(permits("ann", 3, 5, 1h), 5s));
+  const auto ann = take(locks(), "gpu", delayed(permits(3, 5, 1h), 5s), by("ann"));
   ASSERT_TRUE(ok(locks().revoke("gpu", "enough", ann.token)));
-  EXPECT_TRUE(is_delayed(locks().acquire("gpu", permits("bob", 3, 5)), test_start + 5s));
-  EXPECT_TRUE(fails(locks().acquire("gpu", permits("bob", 1, 6)), Errc::mismatch)) << "it counts against its capacity";
-  EXPECT_TRUE(is_delayed(locks().acquire("gpu", as("bob")), test_start + 5s));
+  EXPECT_TRUE(is_delayed(locks().acquire("gpu", permits(3, 5), by("bob")), test_start + 5s));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits(1, 6), by("bob")), Errc::mismatch))
+      << "it counts against its capacity";
+  EXPECT_TRUE(is_delayed(locks().acquire("gpu", {}, by("bob")), test_start + 5s));
   advance(5s);
-  EXPECT_TRUE(ok(locks().acquire("gpu", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("gpu", {}, by("bob"))));
 }
 
 TEST_P(LockDelayTest, LookingTellsThatItIsDelayedAndUntilWhen) {
-  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   EXPECT_EQ(must(locks().show("deploy")).free_at, test_start + 15s);
   EXPECT_FALSE(must(locks().show("deploy")).delayed);
   advance(10s);
@@ -173,8 +172,8 @@ TEST_P(LockDelayTest, LookingTellsThatItIsDelayedAndUntilWhen) {
 }
 
 TEST_P(LockDelayTest, LookingTellsOfTheShareThatKeepsItAndNotOfOneThatHasOnlyRunOut) {
-  const auto ann = take(locks(), "report", sharing("ann", 10s));
-  const auto bob = take(locks(), "report", delayed(sharing("bob", 1h), 1h));
+  const auto ann = take(locks(), "report", sharing(10s), by("ann"));
+  const auto bob = take(locks(), "report", delayed(sharing(1h), 1h), by("bob"));
   ASSERT_TRUE(ok(locks().revoke("report", "enough", bob.token)));
   advance(10s);
   const auto shown = must(locks().show("report"));
@@ -185,13 +184,13 @@ TEST_P(LockDelayTest, LookingTellsOfTheShareThatKeepsItAndNotOfOneThatHasOnlyRun
   EXPECT_EQ(must(locks().list({.only_held = true})).size(), 1U) << "nobody has ended ann's lease";
   EXPECT_EQ(must(locks().revoke("report", "that one too")).token, ann.token);
   EXPECT_TRUE(must(locks().list({.only_held = true})).empty());
-  EXPECT_TRUE(is_delayed(locks().acquire("report", as("cat")), test_start + 1h));
+  EXPECT_TRUE(is_delayed(locks().acquire("report", {}, by("cat")), test_start + 1h));
 }
 
 TEST_P(LockDelayTest, AWaiterGetsItWhenTheDelayIsOver) {
-  take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   std::optional<Result<Grant>> answer;
-  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting(as("bob"))); });
+  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting(AcquireOptions{}), by("bob")); });
   ASSERT_TRUE(in_line(1));
   advance(10s);
   EXPECT_TRUE(eventually([&] { return must(locks().show("deploy")).delayed; }));
@@ -204,9 +203,10 @@ TEST_P(LockDelayTest, AWaiterGetsItWhenTheDelayIsOver) {
 }
 
 TEST_P(LockDelayTest, WhatMakesNoSenseIsRefused) {
-  EXPECT_TRUE(fails(locks().acquire("deploy", delayed(as("ann"), -1us)), Errc::invalid_argument));
-  EXPECT_TRUE(fails(locks().acquire("deploy", delayed(as("ann"), std::chrono::days(31))), Errc::invalid_argument));
-  EXPECT_TRUE(ok(locks().acquire("deploy", delayed(as("ann"), std::chrono::days(30)))));
+  EXPECT_TRUE(fails(locks().acquire("deploy", delayed(AcquireOptions{}, -1us), by("ann")), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().acquire("deploy", delayed(AcquireOptions{}, std::chrono::days(31)), by("ann")),
+                    Errc::invalid_argument));
+  EXPECT_TRUE(ok(locks().acquire("deploy", delayed(AcquireOptions{}, std::chrono::days(30)), by("ann"))));
 }
 
 }  // namespace

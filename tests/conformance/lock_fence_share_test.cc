@@ -43,8 +43,8 @@ class LockFenceShareTest : public LockFamilyTest {
 LEASEHOLD_ON_BOTH_STORES(LockFenceShareTest);
 
 TEST_P(LockFenceShareTest, Promise14_EveryShareThatHasNotEndedPasses) {
-  const auto ann = take(locks(), "report", sharing("ann"));
-  const auto bob = take(locks(), "report", sharing("bob"));
+  const auto ann = take(locks(), "report", sharing(), by("ann"));
+  const auto bob = take(locks(), "report", sharing(), by("bob"));
   EXPECT_TRUE(ok(fence("report", ann.token))) << "bob's share, though later, does not supersede it";
   EXPECT_TRUE(ok(fence("report", bob.token)));
   ASSERT_TRUE(ok(locks().release("report", bob.token)));
@@ -52,50 +52,50 @@ TEST_P(LockFenceShareTest, Promise14_EveryShareThatHasNotEndedPasses) {
 }
 
 TEST_P(LockFenceShareTest, Promise14_AShareThatHasEndedIsLost) {
-  const auto released = take(locks(), "report", sharing("ann"));
-  const auto revoked = take(locks(), "report", sharing("bob"));
-  const auto expired = take(locks(), "report", sharing("cat", 10s));
+  const auto released = take(locks(), "report", sharing(), by("ann"));
+  const auto revoked = take(locks(), "report", sharing(), by("bob"));
+  const auto expired = take(locks(), "report", sharing(10s), by("cat"));
   ASSERT_TRUE(ok(locks().release("report", released.token)));
   ASSERT_TRUE(ok(locks().revoke("report", "enough", revoked.token)));
   advance(10s);
   EXPECT_TRUE(ok(fence("report", expired.token))) << "nobody has taken its place";
-  take(locks(), "report", as("dan"));
+  take(locks(), "report", {}, by("dan"));
   EXPECT_TRUE(lost(fence("report", released.token), LostReason::finished));
   EXPECT_TRUE(lost(fence("report", revoked.token), LostReason::revoked));
   EXPECT_TRUE(lost(fence("report", expired.token), LostReason::expired));
 }
 
 TEST_P(LockFenceShareTest, Promise14_AHolderOfAllOfItIsSupersededByAShare) {
-  const auto whole = take(locks(), "report", as("ann", 10s));
+  const auto whole = take(locks(), "report", {.ttl = 10s}, by("ann"));
   advance(10s);
-  take(locks(), "report", sharing("bob"));
+  take(locks(), "report", sharing(), by("bob"));
   EXPECT_TRUE(lost(fence("report", whole.token), LostReason::superseded));
 }
 
 TEST_P(LockFenceShareTest, Promise14_NobodyTakesTheLockFromAFencedShare) {
-  const auto ann = take(locks(), "report", sharing("ann", 10s));
+  const auto ann = take(locks(), "report", sharing(10s), by("ann"));
   begin_fenced("report", ann.token);
   advance(1h);
-  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire("report", as("bob"))));
+  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire("report", {}, by("bob"))));
   ASSERT_TRUE(user_->run("COMMIT"));
-  EXPECT_TRUE(ok(locks().acquire("report", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("report", {}, by("bob"))));
 }
 
 TEST_P(LockFenceShareTest, Promise14_NobodyTakesThePermitsOfAFencedShare) {
-  const auto ann = take(locks(), "gpu", permits("ann", 3, 5, 10s));
+  const auto ann = take(locks(), "gpu", permits(3, 5, 10s), by("ann"));
   begin_fenced("gpu", ann.token);
   advance(1h);
-  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire("gpu", permits("bob", 3, 5))));
-  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire("gpu", permits("bob", 1, 1)))) << "nor resizes it";
+  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire("gpu", permits(3, 5), by("bob"))));
+  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire("gpu", permits(1, 1), by("bob")))) << "nor resizes it";
   if (GetParam() == StoreKind::postgres) {
-    EXPECT_TRUE(ok(hurried_->locks().acquire("gpu", permits("bob", 2, 5)))) << "there is room beside it";
+    EXPECT_TRUE(ok(hurried_->locks().acquire("gpu", permits(2, 5), by("bob")))) << "there is room beside it";
   }
   ASSERT_TRUE(user_->run("COMMIT"));
-  EXPECT_TRUE(ok(locks().acquire("gpu", permits("cat", 3, 5))));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits(3, 5), by("cat"))));
 }
 
 TEST_P(LockFenceShareTest, Promise14_NobodyRevokesOrReleasesAFencedShare) {
-  const auto ann = take(locks(), "report", sharing("ann"));
+  const auto ann = take(locks(), "report", sharing(), by("ann"));
   begin_fenced("report", ann.token);
   EXPECT_FALSE(hurried_->locks().revoke("report", "now").ok());
   EXPECT_FALSE(hurried_->locks().release("report", ann.token).ok());
@@ -105,21 +105,21 @@ TEST_P(LockFenceShareTest, Promise14_NobodyRevokesOrReleasesAFencedShare) {
 }
 
 TEST_P(LockFenceShareTest, Promise14_LocksTakenTogetherAreFencedByEachName) {
-  const auto both = take_all({"a", "b"}, as("ann", 10s));
+  const auto both = take_all({"a", "b"}, {.ttl = 10s}, by("ann"));
   EXPECT_TRUE(ok(fence("a", both.token)));
   EXPECT_TRUE(ok(fence("b", both.token)));
   begin_fenced("a", both.token);
   advance(1h);
-  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire("b", as("bob")))) << "that would end the lease of both";
-  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire_all({"b", "c"}, as("bob"))));
+  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire("b", {}, by("bob")))) << "that would end the lease of both";
+  EXPECT_TRUE(is_kept_out(hurried_->locks().acquire_all({"b", "c"}, {}, by("bob"))));
   ASSERT_TRUE(user_->run("COMMIT"));
-  ASSERT_TRUE(ok(locks().acquire("b", as("bob"))));
+  ASSERT_TRUE(ok(locks().acquire("b", {}, by("bob"))));
   EXPECT_TRUE(lost(fence("a", both.token), LostReason::expired));
   EXPECT_TRUE(lost(fence("b", both.token), LostReason::superseded));
 }
 
 TEST_P(LockFenceShareTest, Promise14_DuringItsDelayAGrantMayStillBeFenced) {
-  const auto ann = take(locks(), "deploy", delayed(as("ann", 10s), 5s));
+  const auto ann = take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(12s);
   EXPECT_TRUE(ok(fence("deploy", ann.token)));
   must(store().recover());

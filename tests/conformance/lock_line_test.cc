@@ -15,16 +15,16 @@ class LockLineTest : public LockFamilyTest {
  protected:
   /// As one who stands in line since stand().
   Result<Grant> ask(const std::string& name, const std::string& who, AcquireOptions options) {
-    return locks().acquire(name, asked_as(std::move(options), "place of " + who));
+    return locks().acquire(name, asked_as(std::move(options), "place of " + who), by(who));
   }
 
   /// Waits for the lock on a thread of its own, from the next place in line on.
-  void send_to_wait(const Names& names, const AcquireOptions& options) {
+  void send_to_wait(const Names& names, const AcquireOptions& options, const Call& call) {
     const auto places = status_of(store()).waiters + static_cast<std::int64_t>(names.size());
-    threads_.emplace_back([this, names, options] {
-      auto mine = locks().acquire_all(names, waiting(options));
+    threads_.emplace_back([this, names, options, call] {
+      auto mine = locks().acquire_all(names, waiting(options), call);
       const std::lock_guard lock(mutex_);
-      granted_.emplace(options.holder->name, std::move(mine));
+      granted_.emplace(call.holder->name, std::move(mine));
     });
     ASSERT_TRUE(in_line(places));
   }
@@ -54,44 +54,44 @@ class LockLineTest : public LockFamilyTest {
 LEASEHOLD_ON_BOTH_STORES(LockLineTest);
 
 TEST_P(LockLineTest, SharesAndAllOfItStandInOneLine) {
-  const auto whole = take(locks(), "report", as("ann"));
+  const auto whole = take(locks(), "report", {}, by("ann"));
   EXPECT_EQ(stand("report", "bob"), "free") << "nobody stands before it: its turn to ask";
   EXPECT_EQ(stand("report", "cat"), "held");
   ASSERT_TRUE(ok(locks().release("report", whole.token)));
-  EXPECT_TRUE(fails(ask("report", "cat", sharing("cat")), Errc::busy));
-  ASSERT_TRUE(ok(ask("report", "bob", sharing("bob"))));
+  EXPECT_TRUE(fails(ask("report", "cat", sharing()), Errc::busy));
+  ASSERT_TRUE(ok(ask("report", "bob", sharing())));
   EXPECT_EQ(status_of(store()).waiters, 1) << "who got it has left the line";
-  ASSERT_TRUE(ok(ask("report", "cat", sharing("cat")))) << "the next share follows";
+  ASSERT_TRUE(ok(ask("report", "cat", sharing()))) << "the next share follows";
   EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
 TEST_P(LockLineTest, WhoWantsAllOfItIsNotStarvedByShares) {
-  const auto reader = take(locks(), "report", sharing("ann"));
+  const auto reader = take(locks(), "report", sharing(), by("ann"));
   EXPECT_EQ(stand("report", "writer"), "free");
-  const auto newcomer = locks().acquire("report", sharing("bob"));
+  const auto newcomer = locks().acquire("report", sharing(), by("bob"));
   ASSERT_TRUE(fails(newcomer, Errc::busy)) << "there would be room, but the writer was there first";
-  EXPECT_TRUE(fails(ask("report", "writer", as("writer")), Errc::held));
+  EXPECT_TRUE(fails(ask("report", "writer", {}), Errc::held));
   ASSERT_TRUE(ok(locks().release("report", reader.token)));
-  EXPECT_TRUE(fails(locks().acquire("report", sharing("bob")), Errc::busy));
-  EXPECT_TRUE(ok(ask("report", "writer", as("writer"))));
+  EXPECT_TRUE(fails(locks().acquire("report", sharing(), by("bob")), Errc::busy));
+  EXPECT_TRUE(ok(ask("report", "writer", {})));
 }
 
 TEST_P(LockLineTest, AHeadThatWantsMoreThanThereIsKeepsTheOthersWaiting) {
-  const auto ann = take(locks(), "gpu", permits("ann", 3, 5));
+  const auto ann = take(locks(), "gpu", permits(3, 5), by("ann"));
   EXPECT_EQ(stand("gpu", "greedy"), "free");
-  EXPECT_TRUE(fails(ask("gpu", "greedy", permits("greedy", 4, 5)), Errc::held));
-  EXPECT_TRUE(fails(locks().acquire("gpu", permits("modest", 1, 5)), Errc::busy));
+  EXPECT_TRUE(fails(ask("gpu", "greedy", permits(4, 5)), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits(1, 5), by("modest")), Errc::busy));
   ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
-  ASSERT_TRUE(ok(ask("gpu", "greedy", permits("greedy", 4, 5))));
-  EXPECT_TRUE(ok(locks().acquire("gpu", permits("modest", 1, 5))));
+  ASSERT_TRUE(ok(ask("gpu", "greedy", permits(4, 5))));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits(1, 5), by("modest"))));
 }
 
 TEST_P(LockLineTest, SeveralSharesAtTheHeadFollowEachOtherUpToTheNextWriter) {
-  const auto whole = take(locks(), "report", as("ann", 1h));
-  send_to_wait({"report"}, sharing("bob", 1h));
-  send_to_wait({"report"}, sharing("cat", 1h));
-  send_to_wait({"report"}, as("dan", 1h));
-  send_to_wait({"report"}, sharing("eve", 1h));
+  const auto whole = take(locks(), "report", {.ttl = 1h}, by("ann"));
+  send_to_wait({"report"}, sharing(1h), by("bob"));
+  send_to_wait({"report"}, sharing(1h), by("cat"));
+  send_to_wait({"report"}, {.ttl = 1h}, by("dan"));
+  send_to_wait({"report"}, sharing(1h), by("eve"));
   ASSERT_TRUE(ok(locks().release("report", whole.token)));
   ASSERT_TRUE(has_got_it("bob"));
   ASSERT_TRUE(has_got_it("cat"));
@@ -106,10 +106,10 @@ TEST_P(LockLineTest, SeveralSharesAtTheHeadFollowEachOtherUpToTheNextWriter) {
 }
 
 TEST_P(LockLineTest, PermitsThatFreeGoToTheHeadOfTheLine) {
-  const auto ann = take(locks(), "gpu", permits("ann", 2, 5, 1h));
-  const auto bob = take(locks(), "gpu", permits("bob", 2, 5, 1h));
-  send_to_wait({"gpu"}, permits("cat", 4, 5, 1h));
-  send_to_wait({"gpu"}, permits("dan", 1, 5, 1h));
+  const auto ann = take(locks(), "gpu", permits(2, 5, 1h), by("ann"));
+  const auto bob = take(locks(), "gpu", permits(2, 5, 1h), by("bob"));
+  send_to_wait({"gpu"}, permits(4, 5, 1h), by("cat"));
+  send_to_wait({"gpu"}, permits(1, 5, 1h), by("dan"));
   ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
   EXPECT_EQ(served(), "");
   ASSERT_TRUE(ok(locks().release("gpu", bob.token)));
@@ -118,16 +118,16 @@ TEST_P(LockLineTest, PermitsThatFreeGoToTheHeadOfTheLine) {
 }
 
 TEST_P(LockLineTest, WhoWantsSeveralStandsInEveryLine) {
-  take(locks(), "a", as("ann"));
+  take(locks(), "a", {}, by("ann"));
   EXPECT_EQ(stand_for_all({"b", "a"}, "bob"), "free a");
   EXPECT_EQ(status_of(store()).waiters, 2);
-  EXPECT_TRUE(fails(locks().acquire("b", as("cat")), Errc::busy)) << "b is free, but bob stands before it";
+  EXPECT_TRUE(fails(locks().acquire("b", {}, by("cat")), Errc::busy)) << "b is free, but bob stands before it";
   EXPECT_EQ(stand_for_all({"b", "a"}, "bob"), "free a") << "kept";
   EXPECT_EQ(status_of(store()).waiters, 2);
   EXPECT_TRUE(leave({"a", "b"}, "bob"));
   EXPECT_FALSE(leave({"a", "b"}, "bob")) << "it had left before";
   EXPECT_EQ(status_of(store()).waiters, 0);
-  EXPECT_TRUE(ok(locks().acquire("b", as("cat"))));
+  EXPECT_TRUE(ok(locks().acquire("b", {}, by("cat"))));
 }
 
 TEST_P(LockLineTest, AllLinesAgreeOnWhoWasFirst) {
@@ -141,11 +141,11 @@ TEST_P(LockLineTest, AllLinesAgreeOnWhoWasFirst) {
 }
 
 TEST_P(LockLineTest, SeveralAreGrantedWhenTheLastOfThemFrees) {
-  const auto a = take(locks(), "a", as("ann", 1h));
-  const auto b = take(locks(), "b", as("bob", 1h));
-  send_to_wait({"b", "a", "c"}, as("cat", 1h));
+  const auto a = take(locks(), "a", {.ttl = 1h}, by("ann"));
+  const auto b = take(locks(), "b", {.ttl = 1h}, by("bob"));
+  send_to_wait({"b", "a", "c"}, {.ttl = 1h}, by("cat"));
   ASSERT_TRUE(ok(locks().release("a", a.token)));
-  EXPECT_TRUE(fails(locks().acquire("a", as("dan")), Errc::busy)) << "kept for cat";
+  EXPECT_TRUE(fails(locks().acquire("a", {}, by("dan")), Errc::busy)) << "kept for cat";
   EXPECT_EQ(served(), "");
   ASSERT_TRUE(ok(locks().release("b", b.token)));
   ASSERT_TRUE(has_got_it("cat"));
@@ -154,13 +154,13 @@ TEST_P(LockLineTest, SeveralAreGrantedWhenTheLastOfThemFrees) {
 }
 
 TEST_P(LockLineTest, AStopTokenEndsTheWaitAndThePlaceIsGone) {
-  take(locks(), "a", as("ann", 1h));
+  take(locks(), "a", {.ttl = 1h}, by("ann"));
   for (const Names& names : {Names{"a"}, Names{"a", "b"}}) {
     std::stop_source stop;
-    auto options = waiting(as("bob"), 1h);
-    options.stop = stop.get_token();
+    auto call = by("bob");
+    call.stop = stop.get_token();
     std::optional<Result<Grant>> answer;
-    std::jthread waiter([&] { answer = locks().acquire_all(names, options); });
+    std::jthread waiter([&] { answer = locks().acquire_all(names, waiting(AcquireOptions{}, 1h), call); });
     ASSERT_TRUE(in_line(static_cast<std::int64_t>(names.size())));
     stop.request_stop();
     waiter.join();
@@ -171,7 +171,7 @@ TEST_P(LockLineTest, AStopTokenEndsTheWaitAndThePlaceIsGone) {
 }
 
 TEST_P(LockLineTest, WhoIsSilentLosesItsPlaceInEveryLine) {
-  const auto a = take(locks(), "a", as("ann", 1h));
+  const auto a = take(locks(), "a", {.ttl = 1h}, by("ann"));
   EXPECT_EQ(stand_for_all({"a", "b"}, "bob", 5s), "free a");
   advance(4s);
   EXPECT_EQ(stand("b", "cat", 1min), "busy");
@@ -179,7 +179,7 @@ TEST_P(LockLineTest, WhoIsSilentLosesItsPlaceInEveryLine) {
   EXPECT_EQ(stand("b", "cat", 1min), "free") << "bob has been silent for too long";
   EXPECT_EQ(stand_for_all({"a", "b"}, "bob", 5s), "busy b") << "it starts again at the end";
   ASSERT_TRUE(ok(locks().release("a", a.token)));
-  EXPECT_TRUE(ok(ask("b", "cat", as("cat"))));
+  EXPECT_TRUE(ok(ask("b", "cat", {})));
 }
 
 TEST_P(LockLineTest, WhoLostOnePlaceTakesAllOfThemAnew) {
@@ -194,55 +194,55 @@ TEST_P(LockLineTest, APlaceFromTheFutureKeepsNobodyWaiting) {
   EXPECT_EQ(stand("a", "dead"), "free");
   EXPECT_EQ(stand("b", "alive"), "free");
   advance(-1h);
-  EXPECT_EQ(must(locks().acquire("a", as("cat"))).holder.name, "cat");
+  EXPECT_EQ(must(locks().acquire("a", {}, by("cat"))).holder.name, "cat");
   EXPECT_EQ(must(locks().show("a")).waiters, 0);
   EXPECT_EQ(stand("b", "alive"), "free") << "its place is kept";
-  EXPECT_TRUE(fails(locks().acquire("b", as("cat")), Errc::busy));
-  EXPECT_TRUE(ok(ask("b", "alive", as("alive"))));
+  EXPECT_TRUE(fails(locks().acquire("b", {}, by("cat")), Errc::busy));
+  EXPECT_TRUE(ok(ask("b", "alive", {})));
 }
 
 TEST_P(LockLineTest, Promise11_ARefusalTellsHowManyStandBefore) {
   const auto says = [](const Result<Grant>& refused, const std::string& words) {
     return refused.error().message == "lock \"report\" is not yours yet: " + words;
   };
-  take(locks(), "report", sharing("ann"));
+  take(locks(), "report", sharing(), by("ann"));
   stand("report", "bob");
-  const auto behind_one = locks().acquire("report", sharing("dan"));
+  const auto behind_one = locks().acquire("report", sharing(), by("dan"));
   ASSERT_TRUE(fails(behind_one, Errc::busy));
   EXPECT_TRUE(says(behind_one, "1 stands in line before you")) << behind_one.error().message;
   stand("report", "cat");
-  const auto behind_two = locks().acquire("report", sharing("dan"));
+  const auto behind_two = locks().acquire("report", sharing(), by("dan"));
   ASSERT_TRUE(fails(behind_two, Errc::busy));
   EXPECT_TRUE(says(behind_two, "2 stand in line before you")) << behind_two.error().message;
 }
 
 TEST_P(LockLineTest, Promise11_WhoWaitsForADelayIsToldOfItAndNotOfAFreeLock) {
-  take(locks(), "deploy", delayed(as("ann", 10s), 1h));
+  take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 1h), by("ann"));
   advance(10s);
   stand("deploy", "bob", 1min);
   EXPECT_EQ(stand("deploy", "cat"), "held");
-  const auto refused = locks().acquire("deploy", waiting(as("dan"), 1ms));
+  const auto refused = locks().acquire("deploy", waiting(AcquireOptions{}, 1ms), by("dan"));
   ASSERT_TRUE(fails(refused, Errc::held));
   EXPECT_EQ(refused.error().retry_at, now() + 1h);
 }
 
 // A lock nobody ever had is shown as unknown: that must not look like news to those behind the first.
 TEST_P(LockLineTest, WaitersForWhatNobodyEverHadOnlyLookWhileNothingHappens) {
-  take(locks(), "a", as("ann", 1h));
+  take(locks(), "a", {.ttl = 1h}, by("ann"));
   stand_for_all({"a", "b"}, "bob", 1min);
   const auto counting = std::make_shared<FaultBackend>(under_test().open_backend());
   const auto store = store_over(counting, {});
-  EXPECT_TRUE(fails(store.locks().acquire("b", waiting(as("cat"), 600ms)), Errc::busy));
+  EXPECT_TRUE(fails(store.locks().acquire("b", waiting(AcquireOptions{}, 600ms), by("cat")), Errc::busy));
   EXPECT_LE(counting->calls("lock_wait"), 4) << "to get in line, and to leave it";
 }
 
 TEST_P(LockLineTest, WaitersForSharesOnlyLookWhileNothingHappens) {
-  take(locks(), "gpu", permits("ann", 3, 5, 1h));
-  take(locks(), "gpu", permits("bob", 2, 5, 2h));
+  take(locks(), "gpu", permits(3, 5, 1h), by("ann"));
+  take(locks(), "gpu", permits(2, 5, 2h), by("bob"));
   const auto counting = std::make_shared<FaultBackend>(under_test().open_backend());
   const auto store = store_over(counting, {});
   const auto waits = [&](const std::string& name) {
-    EXPECT_FALSE(store.locks().acquire("gpu", waiting(permits(name, 1, 5), 600ms)).ok());
+    EXPECT_FALSE(store.locks().acquire("gpu", waiting(permits(1, 5), 600ms), by(name)).ok());
   };
   std::jthread cat([&] { waits("cat"); });
   std::jthread dan([&] { waits("dan"); });

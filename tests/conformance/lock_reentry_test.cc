@@ -8,17 +8,17 @@ namespace {
 
 class LockReentryTest : public LockFamilyTest {
  protected:
-  static AcquireOptions from_instance(AcquireOptions options, const std::string& instance) {
-    options.holder->instance = instance;
-    return options;
+  static Call from_instance(Call call, const std::string& instance) {
+    call.holder->instance = instance;
+    return call;
   }
 };
 LEASEHOLD_ON_BOTH_STORES(LockReentryTest);
 
 TEST_P(LockReentryTest, Promise11_WhoHasItAlreadyIsToldSo) {
-  const auto mine = take(locks(), "deploy", as("ann"));
+  const auto mine = take(locks(), "deploy", {}, by("ann"));
   const auto before = dump();
-  const auto refused = locks().acquire("deploy", as("ann"));
+  const auto refused = locks().acquire("deploy", {}, by("ann"));
   ASSERT_TRUE(fails(refused, Errc::reentry));
   ASSERT_TRUE(refused.error().current.has_value());
   EXPECT_EQ(refused.error().current->acquired_at, mine.acquired_at);
@@ -27,26 +27,26 @@ TEST_P(LockReentryTest, Promise11_WhoHasItAlreadyIsToldSo) {
 }
 
 TEST_P(LockReentryTest, NobodyWaitsForItself) {
-  take(locks(), "deploy", as("ann", 1h));
+  take(locks(), "deploy", {.ttl = 1h}, by("ann"));
   const auto before = BootClock::now();
-  EXPECT_TRUE(fails(locks().acquire("deploy", waiting(as("ann"))), Errc::reentry));
+  EXPECT_TRUE(fails(locks().acquire("deploy", waiting(AcquireOptions{}), by("ann")), Errc::reentry));
   EXPECT_LT(BootClock::now() - before, Duration(10s));
   EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
 TEST_P(LockReentryTest, TheSameNameInAnotherProcessIsSomebodyElse) {
-  take(locks(), "deploy", as("ann"));
-  EXPECT_TRUE(fails(locks().acquire("deploy", from_instance(as("ann"), "another process")), Errc::held));
+  take(locks(), "deploy", {}, by("ann"));
+  EXPECT_TRUE(fails(locks().acquire("deploy", {}, from_instance(by("ann"), "another process")), Errc::held));
 }
 
 TEST_P(LockReentryTest, AnotherNameInTheSameProcessIsSomebodyElse) {
-  take(locks(), "deploy", as("ann"));
-  EXPECT_TRUE(fails(locks().acquire("deploy", from_instance(as("bob"), "instance-of-ann")), Errc::held));
+  take(locks(), "deploy", {}, by("ann"));
+  EXPECT_TRUE(fails(locks().acquire("deploy", {}, from_instance(by("bob"), "instance-of-ann")), Errc::held));
 }
 
 TEST_P(LockReentryTest, WithoutAnInstanceNobodyIsKnownAgain) {
-  take(locks(), "deploy", from_instance(as("ann"), ""));
-  EXPECT_TRUE(fails(locks().acquire("deploy", from_instance(as("ann"), "")), Errc::held));
+  take(locks(), "deploy", {}, from_instance(by("ann"), ""));
+  EXPECT_TRUE(fails(locks().acquire("deploy", {}, from_instance(by("ann"), "")), Errc::held));
 }
 
 TEST_P(LockReentryTest, AThreadIsKnownAgainAndAnotherThreadIsSomebodyElse) {
@@ -63,53 +63,53 @@ TEST_P(LockReentryTest, AThreadIsKnownAgainAndAnotherThreadIsSomebodyElse) {
 }
 
 TEST_P(LockReentryTest, AllOfALockWhileHavingAShareOfIt) {
-  take(locks(), "report", sharing("bob", 1h));
-  take(locks(), "report", sharing("ann"));
-  const auto refused = locks().acquire("report", as("ann"));
+  take(locks(), "report", sharing(1h), by("bob"));
+  take(locks(), "report", sharing(), by("ann"));
+  const auto refused = locks().acquire("report", {}, by("ann"));
   ASSERT_TRUE(fails(refused, Errc::reentry));
   EXPECT_EQ(refused.error().current->holder.name, "ann") << "its own, though bob's frees later";
-  EXPECT_TRUE(fails(locks().acquire("report", as("cat")), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("report", {}, by("cat")), Errc::held));
 }
 
 TEST_P(LockReentryTest, AShareWhileHavingAllOfIt) {
-  take(locks(), "report", as("ann"));
-  EXPECT_TRUE(fails(locks().acquire("report", sharing("ann")), Errc::reentry));
+  take(locks(), "report", {}, by("ann"));
+  EXPECT_TRUE(fails(locks().acquire("report", sharing(), by("ann")), Errc::reentry));
 }
 
 TEST_P(LockReentryTest, ASecondShareIsNone) {
-  const auto first = take(locks(), "gpu", permits("ann", 2, 5));
-  const auto second = locks().acquire("gpu", permits("ann", 2, 5));
+  const auto first = take(locks(), "gpu", permits(2, 5), by("ann"));
+  const auto second = locks().acquire("gpu", permits(2, 5), by("ann"));
   ASSERT_TRUE(ok(second));
   EXPECT_GT(second->token, first.token);
-  take(locks(), "gpu", permits("bob", 1, 5));
-  EXPECT_TRUE(fails(locks().acquire("gpu", permits("ann", 1, 5)), Errc::held)) << "but there is no more room";
+  take(locks(), "gpu", permits(1, 5), by("bob"));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits(1, 5), by("ann")), Errc::held)) << "but there is no more room";
   ASSERT_TRUE(ok(locks().release("gpu", first.token)));
   EXPECT_TRUE(ok(locks().heartbeat("gpu", second->token)));
 }
 
 TEST_P(LockReentryTest, ASecondShareThatItsOwnPermitsLeaveNoRoomForIs) {
-  take(locks(), "gpu", permits("bob", 1, 5, 1h));
-  const auto mine = take(locks(), "gpu", permits("ann", 3, 5, 1h));
+  take(locks(), "gpu", permits(1, 5, 1h), by("bob"));
+  const auto mine = take(locks(), "gpu", permits(3, 5, 1h), by("ann"));
   const auto before = dump();
-  const auto refused = locks().acquire("gpu", waiting(permits("ann", 3, 5)));
+  const auto refused = locks().acquire("gpu", waiting(permits(3, 5)), by("ann"));
   ASSERT_TRUE(fails(refused, Errc::reentry)) << "whoever else gives back: it would wait for itself";
   EXPECT_EQ(refused.error().current->acquired_at, mine.acquired_at);
   EXPECT_EQ(dump(), before);
 }
 
 TEST_P(LockReentryTest, ASecondShareDoesNotWaitForThoseWhoWaitForTheFirst) {
-  take(locks(), "report", sharing("ann"));
+  take(locks(), "report", sharing(), by("ann"));
   stand("report", "writer");
-  EXPECT_TRUE(fails(locks().acquire("report", sharing("bob")), Errc::busy));
-  EXPECT_TRUE(ok(locks().acquire("report", sharing("ann"))));
+  EXPECT_TRUE(fails(locks().acquire("report", sharing(), by("bob")), Errc::busy));
+  EXPECT_TRUE(ok(locks().acquire("report", sharing(), by("ann"))));
 }
 
 TEST_P(LockReentryTest, ASecondShareWaitsForRoomOnlyAndNotForTheLine) {
-  take(locks(), "gpu", permits("ann", 2, 5, 1h));
-  const auto bob = take(locks(), "gpu", permits("bob", 2, 5, 1h));
+  take(locks(), "gpu", permits(2, 5, 1h), by("ann"));
+  const auto bob = take(locks(), "gpu", permits(2, 5, 1h), by("bob"));
   stand("gpu", "writer", 1min);
   std::optional<Result<Grant>> second;
-  std::jthread waiter([&] { second = locks().acquire("gpu", waiting(permits("ann", 2, 5))); });
+  std::jthread waiter([&] { second = locks().acquire("gpu", waiting(permits(2, 5)), by("ann")); });
   ASSERT_TRUE(in_line(2));
   ASSERT_TRUE(ok(locks().release("gpu", bob.token)));
   waiter.join();
@@ -117,25 +117,25 @@ TEST_P(LockReentryTest, ASecondShareWaitsForRoomOnlyAndNotForTheLine) {
 }
 
 TEST_P(LockReentryTest, WhatHasRunOutOrWasGivenBackIsNone) {
-  take(locks(), "deploy", as("ann", 10s));
+  take(locks(), "deploy", {.ttl = 10s}, by("ann"));
   advance(10s);
-  const auto again = locks().acquire("deploy", as("ann"));
+  const auto again = locks().acquire("deploy", {}, by("ann"));
   ASSERT_TRUE(ok(again));
   ASSERT_TRUE(ok(locks().release("deploy", again->token)));
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("ann"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("ann"))));
 }
 
 TEST_P(LockReentryTest, Promise13_ARepeatedRequestIsNone) {
-  const auto first = take(locks(), "deploy", asked_as(as("ann"), "r1"));
-  const auto again = locks().acquire("deploy", asked_as(as("ann"), "r1"));
+  const auto first = take(locks(), "deploy", asked_as(AcquireOptions{}, "r1"), by("ann"));
+  const auto again = locks().acquire("deploy", asked_as(AcquireOptions{}, "r1"), by("ann"));
   ASSERT_TRUE(ok(again));
   EXPECT_EQ(again->token, first.token);
 }
 
 TEST_P(LockReentryTest, OneOfSeveralThatOneHasAlready) {
-  take(locks(), "b", as("ann"));
+  take(locks(), "b", {}, by("ann"));
   const auto before = dump();
-  const auto refused = locks().acquire_all({"c", "b", "a"}, waiting(as("ann")));
+  const auto refused = locks().acquire_all({"c", "b", "a"}, waiting(AcquireOptions{}), by("ann"));
   ASSERT_TRUE(fails(refused, Errc::reentry));
   EXPECT_EQ(refused.error().current->key, "b");
   EXPECT_TRUE(fails(locks().show("a"), Errc::not_found));

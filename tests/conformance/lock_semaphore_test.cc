@@ -12,21 +12,21 @@ class LockSemaphoreTest : public LockFamilyTest {};
 LEASEHOLD_ON_BOTH_STORES(LockSemaphoreTest);
 
 TEST_P(LockSemaphoreTest, PermitsAreGivenUpToTheCapacityAndNotBeyond) {
-  const auto ann = take(locks(), "gpu", permits("ann", 2, 5));
-  take(locks(), "gpu", permits("bob", 2, 5));
-  const auto refused = locks().acquire("gpu", permits("cat", 2, 5));
+  const auto ann = take(locks(), "gpu", permits(2, 5), by("ann"));
+  take(locks(), "gpu", permits(2, 5), by("bob"));
+  const auto refused = locks().acquire("gpu", permits(2, 5), by("cat"));
   ASSERT_TRUE(fails(refused, Errc::held));
   EXPECT_FALSE(refused.error().retry_at.has_value()) << "heartbeats may still come";
-  ASSERT_TRUE(ok(locks().acquire("gpu", permits("cat", 1, 5)))) << "there is room for one";
-  EXPECT_TRUE(fails(locks().acquire("gpu", permits("dan", 1, 5)), Errc::held));
+  ASSERT_TRUE(ok(locks().acquire("gpu", permits(1, 5), by("cat")))) << "there is room for one";
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits(1, 5), by("dan")), Errc::held));
   ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
-  EXPECT_TRUE(fails(locks().acquire("gpu", permits("dan", 3, 5)), Errc::held));
-  EXPECT_TRUE(ok(locks().acquire("gpu", permits("dan", 2, 5))));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits(3, 5), by("dan")), Errc::held));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits(2, 5), by("dan"))));
 }
 
 TEST_P(LockSemaphoreTest, LookingTellsPermitsAndCapacity) {
-  take(locks(), "gpu", permits("ann", 2, 5));
-  take(locks(), "gpu", permits("bob", 1, 5));
+  take(locks(), "gpu", permits(2, 5), by("ann"));
+  take(locks(), "gpu", permits(1, 5), by("bob"));
   const auto shown = must(locks().show("gpu"));
   EXPECT_EQ(shown.holders, 2);
   EXPECT_EQ(shown.permits, 3);
@@ -38,59 +38,59 @@ TEST_P(LockSemaphoreTest, LookingTellsPermitsAndCapacity) {
 }
 
 TEST_P(LockSemaphoreTest, Promise06_ExpiredPermitsAreGivenToOthers) {
-  take(locks(), "gpu", permits("ann", 3, 5, 10s));
-  take(locks(), "gpu", permits("bob", 2, 5, 60s));
+  take(locks(), "gpu", permits(3, 5, 10s), by("ann"));
+  take(locks(), "gpu", permits(2, 5, 60s), by("bob"));
   advance(10s - 1us);
-  EXPECT_TRUE(fails(locks().acquire("gpu", permits("cat", 3, 5)), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits(3, 5), by("cat")), Errc::held));
   advance(1us);
   news();
-  ASSERT_TRUE(ok(locks().acquire("gpu", permits("cat", 3, 5))));
+  ASSERT_TRUE(ok(locks().acquire("gpu", permits(3, 5), by("cat"))));
   EXPECT_EQ(news(), "gpu expired ann (3 of 5 permits); gpu acquired cat (3 of 5 permits)");
   EXPECT_EQ(holders_of("gpu"), "bob cat");
 }
 
 TEST_P(LockSemaphoreTest, Promise05_ExpiredPermitsCannotBeRevivedEvenIfThereIsRoom) {
-  const auto ann = take(locks(), "gpu", permits("ann", 1, 5, 10s));
+  const auto ann = take(locks(), "gpu", permits(1, 5, 10s), by("ann"));
   advance(10s);
   EXPECT_TRUE(lost(locks().heartbeat("gpu", ann.token), LostReason::expired));
 }
 
 TEST_P(LockSemaphoreTest, WhoWantsAllOfItWaitsForTheLastPermit) {
-  const auto ann = take(locks(), "gpu", permits("ann", 1, 5));
-  EXPECT_TRUE(fails(locks().acquire("gpu", as("bob")), Errc::held));
+  const auto ann = take(locks(), "gpu", permits(1, 5), by("ann"));
+  EXPECT_TRUE(fails(locks().acquire("gpu", {}, by("bob")), Errc::held));
   ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
-  take(locks(), "gpu", as("bob"));
-  EXPECT_TRUE(fails(locks().acquire("gpu", permits("ann", 1, 5)), Errc::held));
+  take(locks(), "gpu", {}, by("bob"));
+  EXPECT_TRUE(fails(locks().acquire("gpu", permits(1, 5), by("ann")), Errc::held));
 }
 
 TEST_P(LockSemaphoreTest, AnotherCapacityIsAMismatchWhileAnybodyHasAShare) {
-  const auto ann = take(locks(), "gpu", permits("ann", 1, 5));
+  const auto ann = take(locks(), "gpu", permits(1, 5), by("ann"));
   const auto before = dump();
-  const auto refused = locks().acquire("gpu", permits("bob", 1, 6));
+  const auto refused = locks().acquire("gpu", permits(1, 6), by("bob"));
   ASSERT_TRUE(fails(refused, Errc::mismatch));
   EXPECT_NE(refused.error().message.find("capacity of 5"), std::string::npos) << refused.error().message;
   ASSERT_TRUE(refused.error().current.has_value());
   EXPECT_EQ(refused.error().current->holder.name, "ann");
-  EXPECT_TRUE(fails(locks().acquire("gpu", sharing("bob")), Errc::mismatch)) << "no capacity is another one";
+  EXPECT_TRUE(fails(locks().acquire("gpu", sharing(), by("bob")), Errc::mismatch)) << "no capacity is another one";
   EXPECT_EQ(dump(), before);
   ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
-  ASSERT_TRUE(ok(locks().acquire("gpu", permits("bob", 6, 6)))) << "nobody has a share: the new one counts";
+  ASSERT_TRUE(ok(locks().acquire("gpu", permits(6, 6), by("bob")))) << "nobody has a share: the new one counts";
   EXPECT_EQ(must(locks().show("gpu")).capacity, 6);
 }
 
 TEST_P(LockSemaphoreTest, AMismatchIsToldAtOnceEvenToWhoWouldWait) {
-  take(locks(), "gpu", sharing("ann"));
+  take(locks(), "gpu", sharing(), by("ann"));
   const auto before = BootClock::now();
-  const auto refused = locks().acquire("gpu", waiting(permits("bob", 1, 5)));
+  const auto refused = locks().acquire("gpu", waiting(permits(1, 5)), by("bob"));
   ASSERT_TRUE(fails(refused, Errc::mismatch));
   EXPECT_LT(BootClock::now() - before, Duration(10s));
   EXPECT_NE(refused.error().message.find("without a capacity"), std::string::npos) << refused.error().message;
 }
 
 TEST_P(LockSemaphoreTest, AnExpiredShareOfAnotherCapacityIsNoMismatch) {
-  take(locks(), "gpu", permits("ann", 1, 5, 10s));
+  take(locks(), "gpu", permits(1, 5, 10s), by("ann"));
   advance(10s);
-  EXPECT_TRUE(ok(locks().acquire("gpu", permits("bob", 2, 2))));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits(2, 2), by("bob"))));
 }
 
 TEST_P(LockSemaphoreTest, WhatMakesNoSenseIsRefusedAndChangesNothing) {
@@ -98,12 +98,12 @@ TEST_P(LockSemaphoreTest, WhatMakesNoSenseIsRefusedAndChangesNothing) {
   for (const auto& share :
        {Share{.permits = 0, .capacity = 5}, Share{.permits = -1, .capacity = 5}, Share{.permits = 6, .capacity = 5},
         Share{.permits = 1, .capacity = 0}, Share{.permits = 1, .capacity = 1'000'000'001}, Share{.permits = 2}}) {
-    auto options = as("ann");
+    AcquireOptions options{};
     options.share = share;
-    EXPECT_TRUE(fails(locks().acquire("gpu", options), Errc::invalid_argument)) << share.permits;
+    EXPECT_TRUE(fails(locks().acquire("gpu", options, by("ann")), Errc::invalid_argument)) << share.permits;
   }
   EXPECT_EQ(dump(), before);
-  EXPECT_TRUE(ok(locks().acquire("gpu", permits("ann", 1'000'000'000, 1'000'000'000))));
+  EXPECT_TRUE(ok(locks().acquire("gpu", permits(1'000'000'000, 1'000'000'000), by("ann"))));
 }
 
 constexpr int capacity = 5;
@@ -113,7 +113,8 @@ constexpr int turns_each = 6;
 void come_and_go(const Locks& locks, int number, std::atomic<int>& inside, std::atomic<int>& through) {
   const int wanted = 1 + number % 3;
   for (int round = 0; round < turns_each; ++round) {
-    const auto mine = locks.acquire("gpu", waiting(permits("worker-" + std::to_string(number), wanted, capacity), 60s));
+    const auto mine =
+        locks.acquire("gpu", waiting(permits(wanted, capacity), 60s), by("worker-" + std::to_string(number)));
     ASSERT_TRUE(ok(mine));
     EXPECT_LE(inside.fetch_add(wanted) + wanted, capacity) << "more permits than there are";
     ++through;
@@ -135,7 +136,7 @@ LEASEHOLD_ROLE(uses_permits) {
   auto store = Store::open(env("URL"));
   if (!store) return 1;
   for (int round = 0; round < turns_each; ++round) {
-    const auto mine = store->locks().acquire("gpu", waiting(permits(env("NAME"), 3, capacity), 60s));
+    const auto mine = store->locks().acquire("gpu", waiting(permits(3, capacity), 60s), by(env("NAME")));
     if (!mine || !store->locks().release("gpu", mine->token)) return 2;
   }
   return 0;

@@ -10,22 +10,22 @@ class LockShareTest : public LockFamilyTest {};
 LEASEHOLD_ON_BOTH_STORES(LockShareTest);
 
 TEST_P(LockShareTest, SharesStandBesideEachOther) {
-  const auto ann = locks().acquire("report", sharing("ann"));
+  const auto ann = locks().acquire("report", sharing(), by("ann"));
   ASSERT_TRUE(ok(ann));
   EXPECT_EQ(ann->key, "report");
   EXPECT_EQ(ann->holder.name, "ann");
   EXPECT_EQ(ann->expires_at, now() + 30s);
-  ASSERT_TRUE(ok(locks().acquire("report", sharing("bob"))));
-  ASSERT_TRUE(ok(locks().acquire("report", sharing("cat"))));
+  ASSERT_TRUE(ok(locks().acquire("report", sharing(), by("bob"))));
+  ASSERT_TRUE(ok(locks().acquire("report", sharing(), by("cat"))));
   EXPECT_EQ(holders_of("report"), "ann bob cat");
 }
 
 TEST_P(LockShareTest, AShareExcludesAllOfTheLockAndTheOtherWayRound) {
-  const auto share = take(locks(), "report", sharing("ann"));
-  EXPECT_TRUE(fails(locks().acquire("report", as("bob")), Errc::held));
+  const auto share = take(locks(), "report", sharing(), by("ann"));
+  EXPECT_TRUE(fails(locks().acquire("report", {}, by("bob")), Errc::held));
   ASSERT_TRUE(ok(locks().release("report", share.token)));
-  take(locks(), "report", as("bob"));
-  EXPECT_TRUE(fails(locks().acquire("report", sharing("ann")), Errc::held));
+  take(locks(), "report", {}, by("bob"));
+  EXPECT_TRUE(fails(locks().acquire("report", sharing(), by("ann")), Errc::held));
 }
 
 TEST_P(LockShareTest, Promise03_EveryLaterGrantHasAGreaterTokenWhateverItIsOf) {
@@ -35,18 +35,18 @@ TEST_P(LockShareTest, Promise03_EveryLaterGrantHasAGreaterTokenWhateverItIsOf) {
     grants.push_back(std::move(grant));
   };
   for (int round = 0; round < 3; ++round) {
-    note(take(locks(), "report", sharing("ann")));
-    note(take(locks(), "report", sharing("bob")));
+    note(take(locks(), "report", sharing(), by("ann")));
+    note(take(locks(), "report", sharing(), by("bob")));
     ASSERT_TRUE(ok(locks().release("report", grants.back().token)));
     ASSERT_TRUE(ok(locks().release("report", grants[grants.size() - 2].token)));
-    note(take(locks(), "report", as("cat")));
+    note(take(locks(), "report", {}, by("cat")));
     ASSERT_TRUE(ok(locks().release("report", grants.back().token)));
   }
 }
 
 TEST_P(LockShareTest, Promise04_ALaterShareDoesNotSupersedeAnEarlierOne) {
-  const auto ann = take(locks(), "report", sharing("ann"));
-  const auto bob = take(locks(), "report", sharing("bob"));
+  const auto ann = take(locks(), "report", sharing(), by("ann"));
+  const auto bob = take(locks(), "report", sharing(), by("bob"));
   advance(10s);
   const auto extended = locks().heartbeat("report", ann.token);
   ASSERT_TRUE(ok(extended));
@@ -61,8 +61,8 @@ TEST_P(LockShareTest, Promise04_ALaterShareDoesNotSupersedeAnEarlierOne) {
 }
 
 TEST_P(LockShareTest, Promise05_AHeartbeatNeverRevivesAnExpiredShare) {
-  const auto ann = take(locks(), "report", sharing("ann", 10s));
-  take(locks(), "report", sharing("bob", 1h));
+  const auto ann = take(locks(), "report", sharing(10s), by("ann"));
+  take(locks(), "report", sharing(1h), by("bob"));
   advance(10s);
   EXPECT_TRUE(lost(locks().heartbeat("report", ann.token), LostReason::expired));
   EXPECT_TRUE(ok(locks().release("report", ann.token))) << "nobody needed its place";
@@ -70,14 +70,14 @@ TEST_P(LockShareTest, Promise05_AHeartbeatNeverRevivesAnExpiredShare) {
 }
 
 TEST_P(LockShareTest, Promise04_WhoComesTooLateWithAShareIsToldWhy) {
-  const auto expired = take(locks(), "report", sharing("ann", 10s));
-  const auto revoked = take(locks(), "report", sharing("bob", 1h));
-  const auto finished = take(locks(), "report", sharing("cat", 1h));
-  const auto alive = take(locks(), "report", sharing("dan", 1h));
+  const auto expired = take(locks(), "report", sharing(10s), by("ann"));
+  const auto revoked = take(locks(), "report", sharing(1h), by("bob"));
+  const auto finished = take(locks(), "report", sharing(1h), by("cat"));
+  const auto alive = take(locks(), "report", sharing(1h), by("dan"));
   advance(10s);
   ASSERT_TRUE(ok(locks().revoke("report", "enough", revoked.token)));
   ASSERT_TRUE(ok(locks().release("report", finished.token)));
-  take(locks(), "report", sharing("eve"));
+  take(locks(), "report", sharing(), by("eve"));
   const auto before = dump();
   EXPECT_TRUE(lost(locks().heartbeat("report", expired.token), LostReason::expired));
   EXPECT_TRUE(lost(locks().release("report", expired.token), LostReason::expired));
@@ -90,21 +90,21 @@ TEST_P(LockShareTest, Promise04_WhoComesTooLateWithAShareIsToldWhy) {
 }
 
 TEST_P(LockShareTest, Promise04_AWholeGrantIsSupersededByALaterShare) {
-  const auto whole = take(locks(), "report", as("ann", 10s));
+  const auto whole = take(locks(), "report", {.ttl = 10s}, by("ann"));
   advance(10s);
-  take(locks(), "report", sharing("bob"));
+  take(locks(), "report", sharing(), by("bob"));
   EXPECT_TRUE(lost(locks().heartbeat("report", whole.token), LostReason::superseded));
   EXPECT_TRUE(lost(locks().release("report", whole.token), LostReason::superseded));
 }
 
 TEST_P(LockShareTest, Promise06_WhoWantsAllOfItTakesOverFromExpiredShares) {
-  take(locks(), "report", sharing("ann", 10s));
-  const auto last = take(locks(), "report", sharing("bob", 20s));
+  take(locks(), "report", sharing(10s), by("ann"));
+  const auto last = take(locks(), "report", sharing(20s), by("bob"));
   advance(20s - 1us);
-  EXPECT_TRUE(fails(locks().acquire("report", as("cat")), Errc::held)) << "bob's share is alive";
+  EXPECT_TRUE(fails(locks().acquire("report", {}, by("cat")), Errc::held)) << "bob's share is alive";
   advance(1us);
   news();
-  const auto whole = locks().acquire("report", as("cat"));
+  const auto whole = locks().acquire("report", {}, by("cat"));
   ASSERT_TRUE(ok(whole));
   EXPECT_GT(whole->token, last.token);
   EXPECT_EQ(news(), "report expired ann (shared); report expired bob (shared); report acquired cat");
@@ -112,20 +112,20 @@ TEST_P(LockShareTest, Promise06_WhoWantsAllOfItTakesOverFromExpiredShares) {
 }
 
 TEST_P(LockShareTest, Promise06_AShareIsTakenOverFromAnExpiredHolder) {
-  take(locks(), "report", as("ann", 10s));
+  take(locks(), "report", {.ttl = 10s}, by("ann"));
   advance(10s);
   news();
-  ASSERT_TRUE(ok(locks().acquire("report", sharing("bob"))));
+  ASSERT_TRUE(ok(locks().acquire("report", sharing(), by("bob"))));
   EXPECT_EQ(news(), "report reclaimed bob from ann (shared)");
   EXPECT_EQ(holders_of("report"), "bob");
 }
 
 TEST_P(LockShareTest, Promise11_ARefusalTellsTheLiveShareThatFreesLast) {
-  take(locks(), "report", sharing("ann", 20s));
-  take(locks(), "report", sharing("bob", 60s));
-  take(locks(), "report", sharing("cat", 40s));
+  take(locks(), "report", sharing(20s), by("ann"));
+  take(locks(), "report", sharing(60s), by("bob"));
+  take(locks(), "report", sharing(40s), by("cat"));
   const auto before = dump();
-  const auto refused = locks().acquire("report", as("dan"));
+  const auto refused = locks().acquire("report", {}, by("dan"));
   ASSERT_TRUE(fails(refused, Errc::held));
   ASSERT_TRUE(refused.error().current.has_value());
   EXPECT_EQ(refused.error().current->holder.name, "bob");
@@ -134,8 +134,8 @@ TEST_P(LockShareTest, Promise11_ARefusalTellsTheLiveShareThatFreesLast) {
 }
 
 TEST_P(LockShareTest, Promise12_EveryShareIsTold) {
-  const auto ann = take(locks(), "report", sharing("ann"));
-  const auto bob = take(locks(), "report", sharing("bob"));
+  const auto ann = take(locks(), "report", sharing(), by("ann"));
+  const auto bob = take(locks(), "report", sharing(), by("bob"));
   ASSERT_TRUE(ok(locks().release("report", ann.token)));
   ASSERT_TRUE(ok(locks().revoke("report", "enough", bob.token)));
   EXPECT_EQ(news(),
@@ -144,10 +144,10 @@ TEST_P(LockShareTest, Promise12_EveryShareIsTold) {
 }
 
 TEST_P(LockShareTest, Promise13_ARepeatedRequestGivesTheFirstShareAgain) {
-  const auto first = take(locks(), "report", asked_as(sharing("ann"), "r1"));
-  take(locks(), "report", sharing("bob"));
+  const auto first = take(locks(), "report", asked_as(sharing(), "r1"), by("ann"));
+  take(locks(), "report", sharing(), by("bob"));
   advance(10s);
-  const auto again = locks().acquire("report", asked_as(sharing("ann"), "r1"));
+  const auto again = locks().acquire("report", asked_as(sharing(), "r1"), by("ann"));
   ASSERT_TRUE(ok(again));
   EXPECT_EQ(again->token, first.token);
   EXPECT_EQ(again->expires_at, first.expires_at) << "what remains, not more";
@@ -155,34 +155,34 @@ TEST_P(LockShareTest, Promise13_ARepeatedRequestGivesTheFirstShareAgain) {
   EXPECT_EQ(holders_of("report"), "ann bob");
   ASSERT_TRUE(ok(locks().release("report", first.token)));
   EXPECT_TRUE(ok(locks().release("report", first.token))) << "a release repeated is a release";
-  EXPECT_TRUE(lost(locks().acquire("report", asked_as(sharing("ann"), "r1")), LostReason::finished));
+  EXPECT_TRUE(lost(locks().acquire("report", asked_as(sharing(), "r1"), by("ann")), LostReason::finished));
 }
 
 TEST_P(LockShareTest, Promise13_ARequestIdBelongsToOneGrantOnly) {
-  take(locks(), "report", asked_as(sharing("ann"), "share"));
-  take(locks(), "deploy", asked_as(as("ann"), "whole"));
-  EXPECT_TRUE(lost(locks().acquire("report", asked_as(as("ann"), "share")), LostReason::superseded));
-  EXPECT_TRUE(lost(locks().acquire("deploy", asked_as(sharing("ann"), "whole")), LostReason::superseded));
-  EXPECT_TRUE(lost(locks().acquire("other", asked_as(sharing("ann"), "share")), LostReason::superseded));
+  take(locks(), "report", asked_as(sharing(), "share"), by("ann"));
+  take(locks(), "deploy", asked_as(AcquireOptions{}, "whole"), by("ann"));
+  EXPECT_TRUE(lost(locks().acquire("report", asked_as(AcquireOptions{}, "share"), by("ann")), LostReason::superseded));
+  EXPECT_TRUE(lost(locks().acquire("deploy", asked_as(sharing(), "whole"), by("ann")), LostReason::superseded));
+  EXPECT_TRUE(lost(locks().acquire("other", asked_as(sharing(), "share"), by("ann")), LostReason::superseded));
 }
 
 TEST_P(LockShareTest, Promise13_AnotherRequestUnderTheSameIdIsNotAnsweredWithTheFirstGrant) {
-  const auto first = take(locks(), "gpu", asked_as(permits("ann", 2, 8), "r1"));
-  for (const auto& other : {permits("ann", 5, 8), permits("ann", 2, 9), sharing("ann"), as("ann")}) {
-    const auto answer = locks().acquire("gpu", asked_as(other, "r1"));
+  const auto first = take(locks(), "gpu", asked_as(permits(2, 8), "r1"), by("ann"));
+  for (const auto& other : {permits(5, 8), permits(2, 9), sharing(), AcquireOptions{}}) {
+    const auto answer = locks().acquire("gpu", asked_as(other, "r1"), by("ann"));
     ASSERT_TRUE(lost(answer, LostReason::superseded));
     EXPECT_NE(answer.error().message.find("this request id belongs to another grant"), std::string::npos);
   }
-  EXPECT_EQ(must(locks().acquire("gpu", asked_as(permits("ann", 2, 8), "r1"))).token, first.token);
+  EXPECT_EQ(must(locks().acquire("gpu", asked_as(permits(2, 8), "r1"), by("ann"))).token, first.token);
   ASSERT_TRUE(ok(locks().release("gpu", first.token)));
-  take(locks(), "gpu", permits("bob", 1, 3));
-  EXPECT_TRUE(lost(locks().acquire("gpu", asked_as(permits("ann", 2, 8), "r1")), LostReason::finished));
-  EXPECT_TRUE(lost(locks().acquire("gpu", asked_as(permits("ann", 1, 8), "r1")), LostReason::superseded));
+  take(locks(), "gpu", permits(1, 3), by("bob"));
+  EXPECT_TRUE(lost(locks().acquire("gpu", asked_as(permits(2, 8), "r1"), by("ann")), LostReason::finished));
+  EXPECT_TRUE(lost(locks().acquire("gpu", asked_as(permits(1, 8), "r1"), by("ann")), LostReason::superseded));
 }
 
 TEST_P(LockShareTest, RevokingWithoutATokenEndsThemAllAndTellsTheLatest) {
-  const auto ann = take(locks(), "report", sharing("ann", 1h));
-  const auto bob = take(locks(), "report", sharing("bob", 1min));
+  const auto ann = take(locks(), "report", sharing(1h), by("ann"));
+  const auto bob = take(locks(), "report", sharing(1min), by("bob"));
   news();
   const auto ended = locks().revoke("report", "make way");
   ASSERT_TRUE(ok(ended));
@@ -191,12 +191,12 @@ TEST_P(LockShareTest, RevokingWithoutATokenEndsThemAllAndTellsTheLatest) {
   EXPECT_EQ(news(), "report revoked ann (make way); report revoked bob (make way)");
   EXPECT_TRUE(lost(locks().heartbeat("report", ann.token), LostReason::revoked));
   EXPECT_TRUE(fails(locks().revoke("report", "again"), Errc::not_found));
-  EXPECT_TRUE(ok(locks().acquire("report", as("cat"))));
+  EXPECT_TRUE(ok(locks().acquire("report", {}, by("cat"))));
 }
 
 TEST_P(LockShareTest, LookingTellsTheShareThatFreesLastAndHowManyThereAre) {
-  take(locks(), "report", sharing("ann", 60s));
-  take(locks(), "report", sharing("bob", 20s));
+  take(locks(), "report", sharing(60s), by("ann"));
+  take(locks(), "report", sharing(20s), by("bob"));
   const auto shown = must(locks().show("report"));
   EXPECT_EQ(shown.state, LeaseState::running);
   EXPECT_EQ(shown.holder.name, "ann");
@@ -217,8 +217,8 @@ TEST_P(LockShareTest, LookingTellsTheShareThatFreesLastAndHowManyThereAre) {
 
 TEST_P(LockShareTest, HoldersTellsEachWithWhatItHas) {
   EXPECT_TRUE(must(locks().holders("report")).empty()) << "an unknown lock has none";
-  take(locks(), "report", sharing("ann", 10s));
-  take(locks(), "report", sharing("bob", 20s));
+  take(locks(), "report", sharing(10s), by("ann"));
+  take(locks(), "report", sharing(20s), by("bob"));
   advance(10s);
   const auto all = must(locks().holders("report"));
   ASSERT_EQ(all.size(), 2U);
@@ -228,14 +228,14 @@ TEST_P(LockShareTest, HoldersTellsEachWithWhatItHas) {
   EXPECT_FALSE(all[1].capacity.has_value());
   EXPECT_EQ(all[1].free_at, test_start + 20s);
   EXPECT_EQ(must(locks().holders("report", 1)).size(), 1U);
-  take(locks(), "deploy", as("cat"));
+  take(locks(), "deploy", {}, by("cat"));
   EXPECT_FALSE(must(locks().holders("deploy")).at(0).permits.has_value()) << "all of it";
 }
 
 TEST_P(LockShareTest, RecoverEndsExpiredSharesAndLeavesTheLiving) {
-  take(locks(), "report", sharing("ann", 10s));
-  take(locks(), "report", sharing("bob", 10s));
-  take(locks(), "report", sharing("cat", 1h));
+  take(locks(), "report", sharing(10s), by("ann"));
+  take(locks(), "report", sharing(10s), by("bob"));
+  take(locks(), "report", sharing(1h), by("cat"));
   advance(10s);
   news();
   EXPECT_EQ(must(store().recovery_stats()).stale_now.locks, 2);
@@ -246,8 +246,8 @@ TEST_P(LockShareTest, RecoverEndsExpiredSharesAndLeavesTheLiving) {
 }
 
 TEST_P(LockShareTest, PruneKeepsTheLatestShareAndForgetsTheRest) {
-  const auto old = take(locks(), "report", sharing("ann"));
-  const auto latest = take(locks(), "report", sharing("bob"));
+  const auto old = take(locks(), "report", sharing(), by("ann"));
+  const auto latest = take(locks(), "report", sharing(), by("bob"));
   ASSERT_TRUE(ok(locks().release("report", old.token)));
   advance(48h);
   ASSERT_TRUE(ok(locks().release("report", latest.token)));
@@ -255,7 +255,7 @@ TEST_P(LockShareTest, PruneKeepsTheLatestShareAndForgetsTheRest) {
   EXPECT_EQ(must(locks().show("report")).holder.name, "bob");
   EXPECT_TRUE(lost(locks().heartbeat("report", old.token), LostReason::superseded)) << "forgotten, as documented";
   EXPECT_TRUE(lost(locks().heartbeat("report", latest.token), LostReason::finished));
-  EXPECT_GT(take(locks(), "report", sharing("cat")).token, latest.token);
+  EXPECT_GT(take(locks(), "report", sharing(), by("cat")).token, latest.token);
 }
 
 }  // namespace

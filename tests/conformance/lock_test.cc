@@ -11,7 +11,7 @@ class LockTest : public StoreTest {};
 LEASEHOLD_ON_BOTH_STORES(LockTest);
 
 TEST_P(LockTest, AGrantTellsWhatWasAskedAndWhenItEnds) {
-  const auto grant = locks().acquire("deploy", as("alice", 30s));
+  const auto grant = locks().acquire("deploy", {.ttl = 30s}, by("alice"));
   ASSERT_TRUE(ok(grant));
   EXPECT_EQ(grant->key, "deploy");
   EXPECT_EQ(grant->holder.name, "alice");
@@ -23,7 +23,7 @@ TEST_P(LockTest, AGrantTellsWhatWasAskedAndWhenItEnds) {
 
 TEST_P(LockTest, Promise01_StateIsDerivedFromTheLeaseAndTheClock) {
   EXPECT_TRUE(fails(locks().show("deploy"), Errc::not_found));
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::running);
   const auto rows = dump();
   advance(30s - 1us);
@@ -36,13 +36,13 @@ TEST_P(LockTest, Promise01_StateIsDerivedFromTheLeaseAndTheClock) {
 }
 
 TEST_P(LockTest, Promise01_NoColumnSaysRunning) {
-  take(locks(), "deploy", as("alice"));
+  take(locks(), "deploy", {}, by("alice"));
   EXPECT_EQ(dump().find("running"), std::string::npos);
 }
 
 TEST_P(LockTest, Promise02_TheStoresClockDecidesEveryTime) {
   advance(17h);
-  take(locks(), "deploy", as("alice", 30s));
+  take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(10s);
   const auto info = locks().show("deploy");
   ASSERT_TRUE(ok(info));
@@ -53,7 +53,7 @@ TEST_P(LockTest, Promise02_TheStoresClockDecidesEveryTime) {
 }
 
 TEST_P(LockTest, ShowTellsTheWholeHolder) {
-  take(locks(), "deploy", as("alice", 45s));
+  take(locks(), "deploy", {.ttl = 45s}, by("alice"));
   const auto info = locks().show("deploy");
   ASSERT_TRUE(ok(info));
   const auto alice = holder("alice");
@@ -72,7 +72,7 @@ TEST_P(LockTest, ShowTellsTheWholeHolder) {
 }
 
 TEST_P(LockTest, ShowTellsHowItCameToBeFree) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   advance(5s);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   const auto info = locks().show("deploy");
@@ -85,9 +85,9 @@ TEST_P(LockTest, ShowTellsHowItCameToBeFree) {
 }
 
 TEST_P(LockTest, Promise06_ExpiredWorkIsTakenOverWithoutASweep) {
-  take(locks(), "deploy", as("alice", 30s));
+  take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(30s);
-  const auto grant = locks().acquire("deploy", as("bob"));
+  const auto grant = locks().acquire("deploy", {}, by("bob"));
   ASSERT_TRUE(ok(grant));
   EXPECT_EQ(grant->holder.name, "bob");
   EXPECT_EQ(under_test().scalar("SELECT count(*) FROM " + under_test().table("lease") +
@@ -97,13 +97,13 @@ TEST_P(LockTest, Promise06_ExpiredWorkIsTakenOverWithoutASweep) {
 }
 
 TEST_P(LockTest, AMicrosecondBeforeExpiryItIsStillHeld) {
-  take(locks(), "deploy", as("alice", 30s));
+  take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(30s - 1us);
-  EXPECT_TRUE(fails(locks().acquire("deploy", as("bob")), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("deploy", {}, by("bob")), Errc::held));
 }
 
 TEST_P(LockTest, HeartbeatExtendsFromNowWithTheLeasesOwnTtl) {
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(20s);
   const auto extended = locks().heartbeat("deploy", grant.token);
   ASSERT_TRUE(ok(extended));
@@ -114,7 +114,7 @@ TEST_P(LockTest, HeartbeatExtendsFromNowWithTheLeasesOwnTtl) {
 }
 
 TEST_P(LockTest, HeartbeatMayChangeTheTtl) {
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   ASSERT_TRUE(ok(locks().heartbeat("deploy", grant.token, 5min)));
   advance(60s);
   const auto again = locks().heartbeat("deploy", grant.token);
@@ -124,31 +124,31 @@ TEST_P(LockTest, HeartbeatMayChangeTheTtl) {
 }
 
 TEST_P(LockTest, HeartbeatMayShortenTheLease) {
-  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  const auto grant = take(locks(), "deploy", {.ttl = 1h}, by("alice"));
   ASSERT_TRUE(ok(locks().heartbeat("deploy", grant.token, 1s)));
   advance(2s);
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
 }
 
 TEST_P(LockTest, LocksOfDifferentNamesDoNotMeet) {
-  take(locks(), "deploy", as("alice"));
-  EXPECT_TRUE(ok(locks().acquire("Deploy", as("bob"))));
-  EXPECT_TRUE(ok(locks().acquire("deploy ", as("bob"))));
-  EXPECT_TRUE(ok(locks().acquire("d\xC3\xA9ploy", as("bob"))));
+  take(locks(), "deploy", {}, by("alice"));
+  EXPECT_TRUE(ok(locks().acquire("Deploy", {}, by("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy ", {}, by("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("d\xC3\xA9ploy", {}, by("bob"))));
 }
 
 TEST_P(LockTest, TheSameHolderNameIsNoProofOfHolding) {
-  take(locks(), "deploy", as("alice"));
-  auto namesake = as("alice");
+  take(locks(), "deploy", {}, by("alice"));
+  auto namesake = by("alice");
   namesake.holder->instance = "another process";
-  EXPECT_TRUE(fails(locks().acquire("deploy", namesake), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("deploy", {}, namesake), Errc::held));
 }
 
 TEST_P(LockTest, ListIsInOrderOfNamesWithTheirStates) {
-  take(locks(), "b", as("alice", 30s));
-  ASSERT_TRUE(ok(locks().release("c", take(locks(), "c", as("bob")).token)));
-  take(locks(), "a", as("carol", 1s));
-  take(locks(), "B", as("dave", 30s));
+  take(locks(), "b", {.ttl = 30s}, by("alice"));
+  ASSERT_TRUE(ok(locks().release("c", take(locks(), "c", {}, by("bob")).token)));
+  take(locks(), "a", {.ttl = 1s}, by("carol"));
+  take(locks(), "B", {.ttl = 30s}, by("dave"));
   advance(2s);
   const auto all = locks().list();
   ASSERT_TRUE(ok(all));
@@ -158,7 +158,7 @@ TEST_P(LockTest, ListIsInOrderOfNamesWithTheirStates) {
 }
 
 TEST_P(LockTest, ListFiltersByPrefixAndByHeldAndStopsAtItsLimit) {
-  for (const auto* name : {"app/a", "app/b", "app/c", "app%", "other"}) take(locks(), name, as("alice"));
+  for (const auto* name : {"app/a", "app/b", "app/c", "app%", "other"}) take(locks(), name, {}, by("alice"));
   ASSERT_TRUE(ok(locks().release("app/b", locks().show("app/b")->token)));
   const auto keys = [this](const LockFilter& filter) {
     std::string text;

@@ -14,7 +14,7 @@ class LockTogetherTest : public LockFamilyTest {};
 LEASEHOLD_ON_BOTH_STORES(LockTogetherTest);
 
 TEST_P(LockTogetherTest, AllAreGrantedUnderOneTokenAndOneLease) {
-  const auto grant = locks().acquire_all({"c", "a", "b"}, as("ann", 30s));
+  const auto grant = locks().acquire_all({"c", "a", "b"}, {.ttl = 30s}, by("ann"));
   ASSERT_TRUE(ok(grant));
   EXPECT_EQ(grant->key, "a") << "the first in the order of names";
   EXPECT_EQ(grant->expires_at, now() + 30s);
@@ -30,26 +30,26 @@ TEST_P(LockTogetherTest, AllAreGrantedUnderOneTokenAndOneLease) {
 }
 
 TEST_P(LockTogetherTest, Promise03_TheTokenIsGreaterThanTheLatestOfEveryName) {
-  const auto a = take(locks(), "a", as("ann"));
+  const auto a = take(locks(), "a", {}, by("ann"));
   Token latest = a.token;
   for (int i = 0; i < 5; ++i) {
-    const auto b = take(locks(), "b", as("ann"));
+    const auto b = take(locks(), "b", {}, by("ann"));
     latest = std::max(latest, b.token);
     ASSERT_TRUE(ok(locks().release("b", b.token)));
   }
   ASSERT_TRUE(ok(locks().release("a", a.token)));
-  const auto both = take_all({"a", "b"}, as("bob"));
+  const auto both = take_all({"a", "b"}, {}, by("bob"));
   EXPECT_GT(both.token, latest);
   ASSERT_TRUE(ok(locks().release("a", both.token)));
-  EXPECT_GT(take(locks(), "a", as("cat")).token, both.token);
-  EXPECT_GT(take(locks(), "b", as("cat")).token, both.token);
+  EXPECT_GT(take(locks(), "a", {}, by("cat")).token, both.token);
+  EXPECT_GT(take(locks(), "b", {}, by("cat")).token, both.token);
 }
 
 TEST_P(LockTogetherTest, Promise11_ARefusalTakesNoneAndTellsTheFirstThatIsInTheWay) {
-  take(locks(), "c", as("ann"));
-  take(locks(), "b", sharing("bob"));
+  take(locks(), "c", {}, by("ann"));
+  take(locks(), "b", sharing(), by("bob"));
   const auto events = must(store().events()).size();
-  const auto refused = locks().acquire_all({"a", "c", "b"}, as("cat"));
+  const auto refused = locks().acquire_all({"a", "c", "b"}, {}, by("cat"));
   ASSERT_TRUE(fails(refused, Errc::held));
   EXPECT_EQ(refused.error().current->key, "b");
   EXPECT_EQ(refused.error().current->holder.name, "bob");
@@ -59,14 +59,14 @@ TEST_P(LockTogetherTest, Promise11_ARefusalTakesNoneAndTellsTheFirstThatIsInTheW
 }
 
 TEST_P(LockTogetherTest, NamesAreInTheOrderOfTheirBytes) {
-  for (const auto* name : {"B", "a", "\xC3\x84"}) take(locks(), name, as("ann"));
-  const auto refused = locks().acquire_all({"\xC3\x84", "a", "B"}, as("bob"));
+  for (const auto* name : {"B", "a", "\xC3\x84"}) take(locks(), name, {}, by("ann"));
+  const auto refused = locks().acquire_all({"\xC3\x84", "a", "B"}, {}, by("bob"));
   ASSERT_TRUE(fails(refused, Errc::held));
   EXPECT_EQ(refused.error().current->key, "B") << "on every store, whatever its collation";
 }
 
 TEST_P(LockTogetherTest, AnyOfTheNamesExtendsThemAll) {
-  const auto grant = take_all({"a", "b"}, as("ann", 30s));
+  const auto grant = take_all({"a", "b"}, {.ttl = 30s}, by("ann"));
   advance(20s);
   const auto extended = locks().heartbeat("b", grant.token);
   ASSERT_TRUE(ok(extended));
@@ -75,7 +75,7 @@ TEST_P(LockTogetherTest, AnyOfTheNamesExtendsThemAll) {
 }
 
 TEST_P(LockTogetherTest, AnyOfTheNamesGivesThemAllBack) {
-  const auto grant = take_all({"a", "b", "c"}, as("ann"));
+  const auto grant = take_all({"a", "b", "c"}, {}, by("ann"));
   news();
   ASSERT_TRUE(ok(locks().release("b", grant.token)));
   EXPECT_EQ(news(), "a released ann; b released ann; c released ann");
@@ -87,19 +87,19 @@ TEST_P(LockTogetherTest, AnyOfTheNamesGivesThemAllBack) {
 }
 
 TEST_P(LockTogetherTest, RevokingOneRevokesThemAll) {
-  const auto grant = take_all({"c", "a", "b"}, as("ann"));
+  const auto grant = take_all({"c", "a", "b"}, {}, by("ann"));
   news();
   ASSERT_TRUE(ok(locks().revoke("c", "enough")));
   EXPECT_EQ(news(), "a revoked ann (enough); b revoked ann (enough); c revoked ann (enough)");
   EXPECT_TRUE(lost(locks().heartbeat("a", grant.token), LostReason::revoked));
-  EXPECT_TRUE(ok(locks().acquire_all({"a", "b", "c"}, as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire_all({"a", "b", "c"}, {}, by("bob"))));
 }
 
 TEST_P(LockTogetherTest, Promise06_TakingOverOneFreesTheOthers) {
-  const auto grant = take_all({"a", "b", "c"}, as("ann", 10s));
+  const auto grant = take_all({"a", "b", "c"}, {.ttl = 10s}, by("ann"));
   advance(10s);
   news();
-  ASSERT_TRUE(ok(locks().acquire("b", as("bob"))));
+  ASSERT_TRUE(ok(locks().acquire("b", {}, by("bob"))));
   EXPECT_EQ(news(), "a expired ann; c expired ann; b reclaimed bob from ann");
   EXPECT_EQ(state_of(locks(), "a"), LeaseState::free);
   EXPECT_TRUE(lost(locks().heartbeat("a", grant.token), LostReason::expired));
@@ -108,12 +108,12 @@ TEST_P(LockTogetherTest, Promise06_TakingOverOneFreesTheOthers) {
 }
 
 TEST_P(LockTogetherTest, Promise06_TakingOverAllOfThemIsToldForEach) {
-  take_all({"a", "b"}, as("ann", 10s));
-  take(locks(), "c", sharing("bob", 10s));
-  take(locks(), "d", as("cat", 10s));
+  take_all({"a", "b"}, {.ttl = 10s}, by("ann"));
+  take(locks(), "c", sharing(10s), by("bob"));
+  take(locks(), "d", {.ttl = 10s}, by("cat"));
   advance(10s);
   news();
-  ASSERT_TRUE(ok(locks().acquire_all({"d", "c", "b"}, as("dan"))));
+  ASSERT_TRUE(ok(locks().acquire_all({"d", "c", "b"}, {}, by("dan"))));
   EXPECT_EQ(
       news(),
       "a expired ann; c expired bob (shared); b reclaimed dan from ann; c acquired dan; d reclaimed dan from cat");
@@ -121,12 +121,12 @@ TEST_P(LockTogetherTest, Promise06_TakingOverAllOfThemIsToldForEach) {
 }
 
 TEST_P(LockTogetherTest, Promise06_TakingOverOneWakesTheLinesOfTheOthers) {
-  take_all({"a", "b"}, as("ann", 1h));
+  take_all({"a", "b"}, {.ttl = 1h}, by("ann"));
   std::optional<Result<Grant>> answer;
-  std::jthread waiter([&] { answer = locks().acquire("b", waiting(as("bob"))); });
+  std::jthread waiter([&] { answer = locks().acquire("b", waiting(AcquireOptions{}), by("bob")); });
   ASSERT_TRUE(in_line(1));
   advance(1h);
-  ASSERT_TRUE(ok(locks().acquire("a", as("cat"))));
+  ASSERT_TRUE(ok(locks().acquire("a", {}, by("cat"))));
   waiter.join();
   ASSERT_TRUE(ok(*answer));
   EXPECT_EQ(holders_of("a"), "cat");
@@ -134,13 +134,13 @@ TEST_P(LockTogetherTest, Promise06_TakingOverOneWakesTheLinesOfTheOthers) {
 }
 
 TEST_P(LockTogetherTest, GivingBackWakesTheLineOfEachName) {
-  const auto grant = take_all({"a", "b", "c"}, as("ann", 1h));
+  const auto grant = take_all({"a", "b", "c"}, {.ttl = 1h}, by("ann"));
   std::vector<std::optional<Result<Grant>>> answers(3);
   std::vector<std::jthread> waiters;
   for (std::size_t i = 0; i < 3; ++i) {
     waiters.emplace_back([&, i] {
       const auto name = std::string(1, static_cast<char>('a' + i));
-      answers[i] = locks().acquire(name, waiting(as("waiter of " + name)));
+      answers[i] = locks().acquire(name, waiting(AcquireOptions{}), by("waiter of " + name));
     });
   }
   ASSERT_TRUE(in_line(3));
@@ -150,7 +150,7 @@ TEST_P(LockTogetherTest, GivingBackWakesTheLineOfEachName) {
 }
 
 TEST_P(LockTogetherTest, RecoverCountsEveryNameThatItFrees) {
-  take_all({"a", "b", "c"}, as("ann", 10s));
+  take_all({"a", "b", "c"}, {.ttl = 10s}, by("ann"));
   advance(10s);
   news();
   EXPECT_EQ(must(store().recovery_stats()).stale_now.locks, 3);
@@ -159,45 +159,47 @@ TEST_P(LockTogetherTest, RecoverCountsEveryNameThatItFrees) {
 }
 
 TEST_P(LockTogetherTest, WhereTheProcessIsGoneTheyAreAllFree) {
-  auto options = as("ann", 1h);
-  options.holder = dead_holder("ann");
-  take_all({"a", "b"}, options);
+  take_all({"a", "b"}, {.ttl = 1h}, {.holder = dead_holder("ann")});
   news();
   must(store().recover());
   EXPECT_EQ(news(), "a expired ann (process gone); b expired ann (process gone)");
-  EXPECT_TRUE(ok(locks().acquire_all({"a", "b"}, as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire_all({"a", "b"}, {}, by("bob"))));
 }
 
 TEST_P(LockTogetherTest, Promise13_ARepeatedRequestGivesTheFirstAnswerAgain) {
-  const auto first = take_all({"a", "b"}, asked_as(as("ann"), "r1"));
+  const auto first = take_all({"a", "b"}, asked_as(AcquireOptions{}, "r1"), by("ann"));
   advance(10s);
-  const auto again = locks().acquire_all({"b", "a"}, asked_as(as("ann"), "r1"));
+  const auto again = locks().acquire_all({"b", "a"}, asked_as(AcquireOptions{}, "r1"), by("ann"));
   ASSERT_TRUE(ok(again));
   EXPECT_TRUE(again->replayed);
   EXPECT_EQ(again->token, first.token);
   EXPECT_EQ(again->expires_at, first.expires_at);
-  EXPECT_TRUE(lost(locks().acquire_all({"a", "c"}, asked_as(as("ann"), "r1")), LostReason::superseded))
+  EXPECT_TRUE(
+      lost(locks().acquire_all({"a", "c"}, asked_as(AcquireOptions{}, "r1"), by("ann")), LostReason::superseded))
       << "not what was asked for then";
   ASSERT_TRUE(ok(locks().release("a", first.token)));
-  EXPECT_TRUE(lost(locks().acquire_all({"a", "b"}, asked_as(as("ann"), "r1")), LostReason::finished));
-  take(locks(), "b", as("bob"));
-  EXPECT_TRUE(lost(locks().acquire_all({"a", "b"}, asked_as(as("ann"), "r1")), LostReason::superseded));
+  EXPECT_TRUE(lost(locks().acquire_all({"a", "b"}, asked_as(AcquireOptions{}, "r1"), by("ann")), LostReason::finished));
+  take(locks(), "b", {}, by("bob"));
+  EXPECT_TRUE(
+      lost(locks().acquire_all({"a", "b"}, asked_as(AcquireOptions{}, "r1"), by("ann")), LostReason::superseded));
 }
 
 TEST_P(LockTogetherTest, Promise13_ARequestForFewerOrMoreNamesIsAnother) {
-  const auto first = take_all({"a", "b"}, asked_as(as("ann"), "r1"));
+  const auto first = take_all({"a", "b"}, asked_as(AcquireOptions{}, "r1"), by("ann"));
   for (const Names& other : {Names{"a"}, Names{"b"}, Names{"a", "b", "c"}}) {
-    EXPECT_TRUE(lost(locks().acquire_all(other, asked_as(as("ann"), "r1")), LostReason::superseded)) << other.size();
+    EXPECT_TRUE(lost(locks().acquire_all(other, asked_as(AcquireOptions{}, "r1"), by("ann")), LostReason::superseded))
+        << other.size();
   }
   ASSERT_TRUE(ok(locks().release("b", first.token)));
-  EXPECT_TRUE(lost(locks().acquire("a", asked_as(as("ann"), "r1")), LostReason::superseded));
-  take(locks(), "d", asked_as(as("ann"), "r2"));
-  EXPECT_TRUE(lost(locks().acquire_all({"d", "e"}, asked_as(as("ann"), "r2")), LostReason::superseded));
+  EXPECT_TRUE(lost(locks().acquire("a", asked_as(AcquireOptions{}, "r1"), by("ann")), LostReason::superseded));
+  take(locks(), "d", asked_as(AcquireOptions{}, "r2"), by("ann"));
+  EXPECT_TRUE(
+      lost(locks().acquire_all({"d", "e"}, asked_as(AcquireOptions{}, "r2"), by("ann")), LostReason::superseded));
 }
 
 TEST_P(LockTogetherTest, LookingTellsWhatEndsWithIt) {
-  const auto all = take_all({"c", "a", "b"}, as("ann"));
-  take(locks(), "d", as("bob"));
+  const auto all = take_all({"c", "a", "b"}, {}, by("ann"));
+  take(locks(), "d", {}, by("bob"));
   EXPECT_EQ(must(locks().show("b")).together, Names({"a", "c"}));
   EXPECT_EQ(must(locks().show("d")).together, Names());
   ASSERT_TRUE(ok(locks().release("c", all.token)));
@@ -205,10 +207,10 @@ TEST_P(LockTogetherTest, LookingTellsWhatEndsWithIt) {
 }
 
 TEST_P(LockTogetherTest, ALaterGrantOfOneNameIsOnItsOwn) {
-  const auto both = take_all({"a", "b"}, as("ann"));
+  const auto both = take_all({"a", "b"}, {}, by("ann"));
   ASSERT_TRUE(ok(locks().release("a", both.token)));
-  const auto a = take(locks(), "a", as("bob"));
-  take(locks(), "b", as("cat"));
+  const auto a = take(locks(), "a", {}, by("bob"));
+  take(locks(), "b", {}, by("cat"));
   ASSERT_TRUE(ok(locks().release("a", a.token)));
   EXPECT_EQ(holders_of("b"), "cat") << "they are not together any more";
 }
@@ -217,21 +219,21 @@ TEST_P(LockTogetherTest, WhatMakesNoSenseIsRefusedAndChangesNothing) {
   const auto before = dump();
   Names many;
   for (int i = 0; i < 101; ++i) many.push_back("lock-" + std::to_string(i));
-  EXPECT_TRUE(fails(locks().acquire_all({}, as("ann")), Errc::invalid_argument));
-  EXPECT_TRUE(fails(locks().acquire_all(many, as("ann")), Errc::invalid_argument));
-  EXPECT_TRUE(fails(locks().acquire_all({"a", "b", "a"}, as("ann")), Errc::invalid_argument));
-  EXPECT_TRUE(fails(locks().acquire_all({"a", ""}, as("ann")), Errc::invalid_argument));
-  EXPECT_TRUE(fails(locks().acquire_all({"a", "b"}, sharing("ann")), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().acquire_all({}, {}, by("ann")), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().acquire_all(many, {}, by("ann")), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().acquire_all({"a", "b", "a"}, {}, by("ann")), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().acquire_all({"a", ""}, {}, by("ann")), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().acquire_all({"a", "b"}, sharing(), by("ann")), Errc::invalid_argument));
   EXPECT_EQ(dump(), before);
   many.pop_back();
-  const auto hundred = locks().acquire_all(many, as("ann"));
+  const auto hundred = locks().acquire_all(many, {}, by("ann"));
   ASSERT_TRUE(ok(hundred));
   EXPECT_TRUE(ok(locks().release("lock-99", hundred->token)));
 }
 
 TEST_P(LockTogetherTest, HoldAllKeepsThemAndGivesThemBack) {
   {
-    auto held = locks().hold_all({"a", "b"}, as("ann"));
+    auto held = locks().hold_all({"a", "b"}, {}, by("ann"));
     ASSERT_TRUE(ok(held));
     EXPECT_EQ(holders_of("a"), "ann");
     EXPECT_EQ(holders_of("b"), "ann");
@@ -258,7 +260,8 @@ TEST_P(LockTogetherTest, ManyInOppositeOrderNeitherDeadlockNorMeet) {
       return most;
     };
     for (int round = 0; round < rounds; ++round) {
-      const auto mine = store.locks().acquire_all(names, waiting(as("worker-" + std::to_string(number)), 60s));
+      const auto mine =
+          store.locks().acquire_all(names, waiting(AcquireOptions{}, 60s), by("worker-" + std::to_string(number)));
       ASSERT_TRUE(ok(mine));
       EXPECT_EQ(each(1), 1) << "two have the same lock";
       ++through;

@@ -21,35 +21,35 @@ TEST_P(LockWatchTest, TellsHowItStandsAndEveryChangeOfHands) {
   Pictures pictures(watch(locks(), "deploy"));
   EXPECT_EQ(pictures.after(1), Names({"not_found"}));
   auto other = open();
-  const auto ann = take(other.locks(), "deploy", as("ann"));
+  const auto ann = take(other.locks(), "deploy", {}, by("ann"));
   EXPECT_EQ(pictures.after(2).back(), "running ann");
   ASSERT_TRUE(ok(other.locks().release("deploy", ann.token)));
   EXPECT_EQ(pictures.after(3).back(), "free ann");
-  take(other.locks(), "deploy", as("bob"));
+  take(other.locks(), "deploy", {}, by("bob"));
   EXPECT_EQ(pictures.after(4), Names({"not_found", "running ann", "free ann", "running bob"}));
 }
 
 TEST_P(LockWatchTest, TellsWhatWasHeldBeforeItCame) {
-  take(locks(), "deploy", as("ann"));
+  take(locks(), "deploy", {}, by("ann"));
   Pictures pictures(watch(locks(), "deploy"));
   EXPECT_EQ(pictures.after(1), Names({"running ann"}));
 }
 
 TEST_P(LockWatchTest, TellsThatALeaseRanOutAndWhoTookItOver) {
-  take(locks(), "deploy", as("ann", 10s));
+  take(locks(), "deploy", {.ttl = 10s}, by("ann"));
   Pictures pictures(watch(locks(), "deploy"));
   pictures.after(1);
   advance(10s);
   EXPECT_EQ(pictures.after(2).back(), "expired ann");
-  take(locks(), "deploy", as("bob"));
+  take(locks(), "deploy", {}, by("bob"));
   EXPECT_EQ(pictures.after(3).back(), "running bob");
 }
 
 TEST_P(LockWatchTest, TellsOfSharesThatComeAndGo) {
-  const auto ann = take(locks(), "report", sharing("ann", 1h));
+  const auto ann = take(locks(), "report", sharing(1h), by("ann"));
   Pictures pictures(watch(locks(), "report"));
   pictures.after(1);
-  const auto bob = take(locks(), "report", sharing("bob", 1min));
+  const auto bob = take(locks(), "report", sharing(1min), by("bob"));
   EXPECT_EQ(pictures.after(2).back(), "running ann and 1 more");
   ASSERT_TRUE(ok(locks().release("report", bob.token)));
   EXPECT_EQ(pictures.after(3).back(), "running ann");
@@ -58,8 +58,8 @@ TEST_P(LockWatchTest, TellsOfSharesThatComeAndGo) {
 }
 
 TEST_P(LockWatchTest, TellsThatAShareRanOutBesideALongerOne) {
-  take(locks(), "gpu", permits("ann", 2, 5, 1h));
-  take(locks(), "gpu", permits("bob", 1, 5, 10s));
+  take(locks(), "gpu", permits(2, 5, 1h), by("ann"));
+  take(locks(), "gpu", permits(1, 5, 10s), by("bob"));
   Pictures pictures(watch(locks(), "gpu"));
   pictures.after(1);
   advance(10s);
@@ -67,19 +67,19 @@ TEST_P(LockWatchTest, TellsThatAShareRanOutBesideALongerOne) {
 }
 
 TEST_P(LockWatchTest, HeartbeatsRefusalsAndWaitersAreNoNews) {
-  const auto ann = take(locks(), "deploy", as("ann"));
+  const auto ann = take(locks(), "deploy", {}, by("ann"));
   Pictures pictures(watch(locks(), "deploy"));
   pictures.after(1);
   advance(1s);
   ASSERT_TRUE(ok(locks().heartbeat("deploy", ann.token)));
-  EXPECT_TRUE(fails(locks().acquire("deploy", as("bob")), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("deploy", {}, by("bob")), Errc::held));
   stand("deploy", "cat");
   ASSERT_TRUE(ok(locks().release("deploy", ann.token)));
   EXPECT_EQ(pictures.after(2), Names({"running ann", "free ann"}));
 }
 
 TEST_P(LockWatchTest, TroubleWithTheStoreIsToldOnceAndItGoesOn) {
-  take(locks(), "deploy", as("ann"));
+  take(locks(), "deploy", {}, by("ann"));
   const auto faults = std::make_shared<FaultBackend>(under_test().open_backend());
   const auto broken = store_over(faults, {});
   Pictures pictures(watch(broken.locks(), "deploy"));

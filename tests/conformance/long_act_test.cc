@@ -50,7 +50,7 @@ class LongActTest : public ChunkStoreTest {
   /// Before each step a heartbeat of somebody else is committed; and no step removes more than it may.
   template <typename Act>
   void expect_bounded_steps(const std::string& table, Act&& act) {
-    const auto grant = take(locks(), "deploy", as("ann"));
+    const auto grant = take(locks(), "deploy", {}, by("ann"));
     auto left = rows_in(table);
     const auto look = [&] {
       EXPECT_TRUE(ok(locks().heartbeat("deploy", grant.token)));
@@ -89,7 +89,7 @@ class LongActTest : public ChunkStoreTest {
 LEASEHOLD_ON_BOTH_STORES(LongActTest);
 
 TEST_P(LongActTest, HeartbeatsGetInBetweenTheStepsOfALargePlan) {
-  const auto grant = take(locks(), "deploy", as("ann"));
+  const auto grant = take(locks(), "deploy", {}, by("ann"));
   const auto steps = between_the_steps([&] { EXPECT_TRUE(ok(locks().heartbeat("deploy", grant.token))); },
                                        [&] {
                                          const auto outcome = must(plan_many());

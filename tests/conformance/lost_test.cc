@@ -22,34 +22,34 @@ class LostTest : public StoreTest {
 LEASEHOLD_ON_BOTH_STORES(LostTest);
 
 TEST_P(LostTest, Promise04_AfterATakeoverTheOldTokenIsSuperseded) {
-  const auto old = take(locks(), "deploy", as("alice", 30s));
+  const auto old = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(31s);
-  take(locks(), "deploy", as("bob"));
+  take(locks(), "deploy", {}, by("bob"));
   expect_powerless(old.token, LostReason::superseded);
 }
 
 TEST_P(LostTest, Promise04_AfterReleaseAndANewGrantTheOldTokenIsSuperseded) {
-  const auto old = take(locks(), "deploy", as("alice"));
+  const auto old = take(locks(), "deploy", {}, by("alice"));
   ASSERT_TRUE(ok(locks().release("deploy", old.token)));
-  take(locks(), "deploy", as("bob"));
+  take(locks(), "deploy", {}, by("bob"));
   expect_powerless(old.token, LostReason::superseded);
 }
 
 TEST_P(LostTest, Promise04_AfterTheNewGrantEndedTheOldTokenIsStillSuperseded) {
-  const auto old = take(locks(), "deploy", as("alice", 30s));
+  const auto old = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(31s);
-  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", as("bob")).token)));
+  ASSERT_TRUE(ok(locks().release("deploy", take(locks(), "deploy", {}, by("bob")).token)));
   expect_powerless(old.token, LostReason::superseded);
 }
 
 TEST_P(LostTest, Promise04_AfterRevokeTheTokenIsRevoked) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   ASSERT_TRUE(ok(locks().revoke("deploy", "stuck")));
   expect_powerless(grant.token, LostReason::revoked);
 }
 
 TEST_P(LostTest, Promise04_HeartbeatAfterReleaseIsFinished) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   const auto before = dump();
   EXPECT_TRUE(lost(locks().heartbeat("deploy", grant.token), LostReason::finished));
@@ -57,7 +57,7 @@ TEST_P(LostTest, Promise04_HeartbeatAfterReleaseIsFinished) {
 }
 
 TEST_P(LostTest, Promise04_ATokenNobodyEverGotIsSuperseded) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   expect_powerless(Token{grant.token.value + 1}, LostReason::superseded);
   expect_powerless(Token{grant.token.value - 1}, LostReason::superseded);
   expect_powerless(Token{0}, LostReason::superseded);
@@ -67,17 +67,17 @@ TEST_P(LostTest, Promise04_ATokenNobodyEverGotIsSuperseded) {
 }
 
 TEST_P(LostTest, Promise04_TheTokenOfAnotherLockIsNoProof) {
-  const auto deploy = take(locks(), "deploy", as("alice"));
+  const auto deploy = take(locks(), "deploy", {}, by("alice"));
   advance(1us);
-  const auto other = take(locks(), "other", as("alice"));
+  const auto other = take(locks(), "other", {}, by("alice"));
   ASSERT_NE(deploy.token, other.token);
   expect_powerless(other.token, LostReason::superseded);
 }
 
 TEST_P(LostTest, Promise04_LostNamesTheCurrentHolder) {
-  const auto old = take(locks(), "deploy", as("alice", 30s));
+  const auto old = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(31s);
-  const auto current = take(locks(), "deploy", as("bob"));
+  const auto current = take(locks(), "deploy", {}, by("bob"));
   const auto answer = locks().heartbeat("deploy", old.token);
   ASSERT_TRUE(fails(answer, Errc::lost));
   ASSERT_TRUE(answer.error().current.has_value());
@@ -87,7 +87,7 @@ TEST_P(LostTest, Promise04_LostNamesTheCurrentHolder) {
 }
 
 TEST_P(LostTest, Promise05_HeartbeatAfterExpiryIsLost) {
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(30s);
   const auto before = dump();
   EXPECT_TRUE(lost(locks().heartbeat("deploy", grant.token), LostReason::expired));
@@ -96,13 +96,13 @@ TEST_P(LostTest, Promise05_HeartbeatAfterExpiryIsLost) {
 }
 
 TEST_P(LostTest, Promise05_HeartbeatAMicrosecondBeforeExpiryIsInTime) {
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(30s - 1us);
   EXPECT_TRUE(ok(locks().heartbeat("deploy", grant.token)));
 }
 
 TEST_P(LostTest, Promise05_ReleaseAfterExpiryIsAcceptedWhileNobodyTookIt) {
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(1h);
   EXPECT_TRUE(ok(locks().release("deploy", grant.token)));
   const auto info = locks().show("deploy");
@@ -112,7 +112,7 @@ TEST_P(LostTest, Promise05_ReleaseAfterExpiryIsAcceptedWhileNobodyTookIt) {
 }
 
 TEST_P(LostTest, Promise05_RevokeAfterExpiryIsFinalForTheHolder) {
-  const auto grant = take(locks(), "deploy", as("alice", 30s));
+  const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(1h);
   ASSERT_TRUE(ok(locks().revoke("deploy", "gone for an hour")));
   expect_powerless(grant.token, LostReason::revoked);

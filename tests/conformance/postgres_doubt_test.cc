@@ -24,7 +24,7 @@ class PostgresDoubtTest : public StoreTest {
 INSTANTIATE_TEST_SUITE_P(Stores, PostgresDoubtTest, ::testing::Values(StoreKind::postgres), store_name);
 
 TEST_P(PostgresDoubtTest, Promise10_AnActWhoseConnectionWasCutIsInDoubt) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   PgConnection blocker(test_postgres_url());
   blocker.run("BEGIN");
   blocker.run("SELECT FROM " + under_test().table("lease") + " FOR UPDATE");

@@ -38,9 +38,9 @@ class PruneBatchesTest : public LockFamilyTest {
 LEASEHOLD_ON_BOTH_STORES(PruneBatchesTest);
 
 TEST_P(PruneBatchesTest, OfLeasesAndEvents) {
-  for (int i = 0; i < many; ++i) must(locks().release("deploy", take(locks(), "deploy", as("ann")).token));
+  for (int i = 0; i < many; ++i) must(locks().release("deploy", take(locks(), "deploy", {}, by("ann")).token));
   advance(1h);
-  take(locks(), "newer", as("ann"));
+  take(locks(), "newer", {}, by("ann"));
   const auto pruned = prune();
   EXPECT_EQ(pruned.locks, 1);
   EXPECT_EQ(pruned.leases, many) << "the latest goes with its lock";
@@ -52,10 +52,10 @@ TEST_P(PruneBatchesTest, OfLeasesAndEvents) {
 
 TEST_P(PruneBatchesTest, OfFreeLocks) {
   for (int i = 0; i < many; ++i) {
-    must(locks().release(numbered("free", i), take(locks(), numbered("free", i), as("ann")).token));
+    must(locks().release(numbered("free", i), take(locks(), numbered("free", i), {}, by("ann")).token));
   }
-  const auto held = take(locks(), "held", as("ann", 240h));
-  take(locks(), "expired", as("bob", 1s));
+  const auto held = take(locks(), "held", {.ttl = 240h}, by("ann"));
+  take(locks(), "expired", {.ttl = 1s}, by("bob"));
   EXPECT_EQ(prune_an_hour_later().locks, many);
   const auto left = must(locks().list());
   ASSERT_EQ(left.size(), 2U) << "what somebody has, or had and nobody has taken back, stays";
@@ -65,7 +65,7 @@ TEST_P(PruneBatchesTest, OfFreeLocks) {
 TEST_P(PruneBatchesTest, OfLocksTakenTogether) {
   Names names;
   for (int i = 0; i < many; ++i) names.push_back(numbered("part", i));
-  const auto grant = must(locks().acquire_all(names, as("ann")));
+  const auto grant = must(locks().acquire_all(names, {}, by("ann")));
   must(locks().release(names.front(), grant.token));
   const auto pruned = prune_an_hour_later();
   EXPECT_EQ(pruned.locks, many);
@@ -73,39 +73,39 @@ TEST_P(PruneBatchesTest, OfLocksTakenTogether) {
 }
 
 TEST_P(PruneBatchesTest, NotOfALockWithSomebodyInLine) {
-  must(locks().release("report", take(locks(), "report", as("ann")).token));
+  must(locks().release("report", take(locks(), "report", {}, by("ann")).token));
   advance(1h);
   stand_for_all({"report"}, "ben");
   EXPECT_EQ(prune().locks, 0);
 }
 
 TEST_P(PruneBatchesTest, NotOfALockInItsDelay) {
-  take(locks(), "report", delayed(as("ann", 1s), 3h));
+  take(locks(), "report", delayed(AcquireOptions{.ttl = 1s}, 3h), by("ann"));
   advance(2s);
   must(store().recover());
   EXPECT_EQ(prune_an_hour_later().locks, 0);
-  EXPECT_TRUE(fails(locks().acquire("report", as("ben")), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("report", {}, by("ben")), Errc::held));
   advance(3h);
   EXPECT_EQ(prune().locks, 1);
 }
 
 TEST_P(PruneBatchesTest, Promise03_TheTokenAfterAPrunedLockIsGreater) {
-  for (const auto& options : {as("ann"), sharing("ann")}) {
-    const auto first = take(locks(), "report", options);
+  for (const auto& options : {AcquireOptions{}, sharing()}) {
+    const auto first = take(locks(), "report", options, by("ann"));
     must(locks().release("report", first.token));
     EXPECT_GE(prune_an_hour_later().locks, 1);
     EXPECT_TRUE(fails(locks().show("report"), Errc::not_found));
-    EXPECT_GT(take(locks(), "report", as("ben")).token.value, first.token.value);
+    EXPECT_GT(take(locks(), "report", {}, by("ben")).token.value, first.token.value);
     must(locks().release("report", must(locks().show("report")).token));
   }
 }
 
 TEST_P(PruneBatchesTest, Promise03_ALockWhoseTokenIsAheadOfTheClockStays) {
-  must(locks().release("report", take(locks(), "report", as("ann")).token));
+  must(locks().release("report", take(locks(), "report", {}, by("ann")).token));
   const auto ahead = std::to_string(micros_from_now(2h));
   under_test().run("UPDATE " + under_test().table("lock") + " SET token = " + ahead);
   EXPECT_EQ(prune_an_hour_later().locks, 0) << "the next token would be smaller";
-  EXPECT_GT(take(locks(), "report", as("ben")).token.value, std::stoll(ahead));
+  EXPECT_GT(take(locks(), "report", {}, by("ben")).token.value, std::stoll(ahead));
 }
 
 TEST_P(PruneBatchesTest, OfJobs) {
@@ -122,7 +122,7 @@ TEST_P(PruneBatchesTest, OfJobs) {
 TEST_P(PruneBatchesTest, OfClaims) {
   auto session = session_of("ann");
   session.ttl = 240h;
-  must(store().sessions().open(session));
+  must(store().sessions().open(session, by("ann")));
   for (int i = 0; i < many; ++i) {
     must(store().items().add(numbered("SD", i)));
     const auto claim = must(store().claims().take(numbered("SD", i), "ann"));
@@ -136,7 +136,7 @@ TEST_P(PruneBatchesTest, OfClaims) {
 
 TEST_P(PruneBatchesTest, OfSessions) {
   for (int i = 0; i < many; ++i) {
-    const auto session = must(store().sessions().open(session_of(numbered("ann", i))));
+    const auto session = must(store().sessions().open(session_of(numbered("ann", i)), by(numbered("ann", i))));
     must(store().sessions().close(session.key, session.token));
   }
   EXPECT_EQ(prune_an_hour_later().sessions, many);
@@ -158,7 +158,7 @@ TEST_P(PruneBatchesTest, OfRuns) {
 
 TEST_P(PruneBatchesTest, OfShares) {
   for (int i = 0; i < many; ++i) {
-    must(locks().release("report", take(locks(), "report", sharing(numbered("ann", i))).token));
+    must(locks().release("report", take(locks(), "report", sharing(), by(numbered("ann", i))).token));
   }
   const auto pruned = prune_an_hour_later();
   EXPECT_EQ(pruned.shares, many - 1) << "the latest goes with its lock";
@@ -186,7 +186,7 @@ TEST_P(PruneBatchesTest, OfTopics) {
 }
 
 TEST_P(PruneBatchesTest, NothingIsCountedWhereNothingIsOldEnough) {
-  for (int i = 0; i < many; ++i) must(locks().release("deploy", take(locks(), "deploy", as("ann")).token));
+  for (int i = 0; i < many; ++i) must(locks().release("deploy", take(locks(), "deploy", {}, by("ann")).token));
   const auto before = dump();
   const auto pruned = must(store().prune(1h));
   EXPECT_EQ(pruned.leases + pruned.events, 0);

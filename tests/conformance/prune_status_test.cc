@@ -11,15 +11,15 @@ class PruneStatusTest : public StoreTest {
  protected:
   void acquire_and_release(const std::string& name, int times) {
     for (int i = 0; i < times; ++i) {
-      ASSERT_TRUE(ok(locks().release(name, take(locks(), name, as("alice")).token)));
+      ASSERT_TRUE(ok(locks().release(name, take(locks(), name, {}, by("alice")).token)));
     }
   }
 };
 LEASEHOLD_ON_BOTH_STORES(PruneStatusTest);
 
 TEST_P(PruneStatusTest, StatusCountsByTheStoresClock) {
-  take(locks(), "held", as("alice", 1h));
-  take(locks(), "expired", as("alice", 1s));
+  take(locks(), "held", {.ttl = 1h}, by("alice"));
+  take(locks(), "expired", {.ttl = 1s}, by("alice"));
   acquire_and_release("free", 1);
   advance(2s);
   const auto status = store().status();
@@ -52,11 +52,11 @@ TEST_P(PruneStatusTest, PruneForgetsOnlyWhatIsOldEnough) {
 }
 
 TEST_P(PruneStatusTest, PruneKeepsTheLatestLeaseOfALockThatStaysAndEveryLiveOne) {
-  take(locks(), "free", as("alice", 1h));
+  take(locks(), "free", {.ttl = 1h}, by("alice"));
   ASSERT_TRUE(ok(locks().revoke("free", "why")));
   under_test().run("UPDATE " + under_test().table("lock") + " SET token = token + 1000000000000");
-  const auto held = take(locks(), "held", as("alice", 240h));
-  take(locks(), "expired", as("bob", 1s));
+  const auto held = take(locks(), "held", {.ttl = 240h}, by("alice"));
+  take(locks(), "expired", {.ttl = 1s}, by("bob"));
   advance(48h);
   ASSERT_TRUE(ok(store().prune(1h)));
   EXPECT_EQ(locks().show("free")->end_reason, "revoked") << "its token is ahead of the clock: the lock stays";
@@ -69,7 +69,7 @@ TEST_P(PruneStatusTest, PrunedEventIdsAreNotGivenOutAgain) {
   const auto last = store().events()->back().id;
   advance(1h);
   ASSERT_TRUE(ok(store().prune(1s)));
-  take(locks(), "deploy", as("alice"));
+  take(locks(), "deploy", {}, by("alice"));
   const auto fresh = store().events({.after_id = last});
   ASSERT_TRUE(ok(fresh));
   EXPECT_EQ(fresh->size(), 1U) << "somebody following the events would miss it";
@@ -78,7 +78,7 @@ TEST_P(PruneStatusTest, PrunedEventIdsAreNotGivenOutAgain) {
 TEST_P(PruneStatusTest, PruneRefusesANegativeAge) { EXPECT_TRUE(fails(store().prune(-1s), Errc::invalid_argument)); }
 
 TEST_P(PruneStatusTest, DoctorLooksAtSomethingAndDoesNotHarm) {
-  take(locks(), "deploy", as("alice"));
+  take(locks(), "deploy", {}, by("alice"));
   const auto before = dump();
   const auto findings = store().doctor();
   ASSERT_TRUE(ok(findings));

@@ -29,35 +29,35 @@ class RefusalProofTest : public SessionStoreTest {
 LEASEHOLD_ON_BOTH_STORES(RefusalProofTest);
 
 TEST_P(RefusalProofTest, Promise11_OfALock) {
-  const auto lock = support::take(locks(), "deploy", as("ann", 1h));
-  expect_no_proof(locks().acquire("deploy", as("bob")), Errc::held, "ann", lock.token);
-  expect_no_proof(locks().acquire("deploy", as("ann")), Errc::reentry, "ann", lock.token);
-  expect_no_proof(locks().acquire_all({"deploy", "other"}, as("bob")), Errc::held, "ann", lock.token);
+  const auto lock = support::take(locks(), "deploy", {.ttl = 1h}, by("ann"));
+  expect_no_proof(locks().acquire("deploy", {}, by("bob")), Errc::held, "ann", lock.token);
+  expect_no_proof(locks().acquire("deploy", {}, by("ann")), Errc::reentry, "ann", lock.token);
+  expect_no_proof(locks().acquire_all({"deploy", "other"}, {}, by("bob")), Errc::held, "ann", lock.token);
   expect_no_proof(locks().heartbeat("deploy", Token{1}), Errc::lost, "ann", lock.token);
   expect_no_proof(locks().release("deploy", Token{1}), Errc::lost, "ann", lock.token);
-  auto waiting = as("bob");
+  AcquireOptions waiting{};
   waiting.wait = 20ms;
-  expect_no_proof(locks().acquire("deploy", waiting), Errc::held, "ann", lock.token);
+  expect_no_proof(locks().acquire("deploy", waiting, by("bob")), Errc::held, "ann", lock.token);
 }
 
 TEST_P(RefusalProofTest, Promise11_OfAShareOfALock) {
-  auto some = as("ann", 1h);
+  AcquireOptions some{.ttl = 1h};
   some.share = Share{.permits = 2, .capacity = 2};
-  const auto share = support::take(locks(), "pool", some);
-  auto more = as("bob");
+  const auto share = support::take(locks(), "pool", some, by("ann"));
+  AcquireOptions more{};
   more.share = Share{.permits = 1, .capacity = 2};
-  expect_no_proof(locks().acquire("pool", more), Errc::held, "ann", share.token);
+  expect_no_proof(locks().acquire("pool", more, by("bob")), Errc::held, "ann", share.token);
   more.share->capacity = 3;
-  expect_no_proof(locks().acquire("pool", more), Errc::mismatch, "ann", share.token);
-  expect_no_proof(locks().acquire("pool", as("bob")), Errc::held, "ann", share.token);
+  expect_no_proof(locks().acquire("pool", more, by("bob")), Errc::mismatch, "ann", share.token);
+  expect_no_proof(locks().acquire("pool", {}, by("bob")), Errc::held, "ann", share.token);
 }
 
 TEST_P(RefusalProofTest, Promise11_OfAJob) {
   must(store().queues().set("mail", {.max_running = 1}));
   must(jobs().enqueue("mail", NewJob{.payload = "a"}));
   must(jobs().enqueue("mail", NewJob{.payload = "b"}));
-  const auto grant = must(jobs().claim("mail", {.holder = holder("ann")}));
-  const auto refused = jobs().claim("mail", {.holder = holder("bob")});
+  const auto grant = must(jobs().claim("mail", {}, {.holder = holder("ann")}));
+  const auto refused = jobs().claim("mail", {}, {.holder = holder("bob")});
   expect_no_proof(refused, Errc::at_capacity, "ann", grant.token);
   EXPECT_EQ(refused.error().current->key, std::to_string(grant.jobs.front().id)) << "it is told which job runs";
   expect_no_proof(jobs().complete(grant.jobs.front().id, Token{1}), Errc::lost, "ann", grant.token);
@@ -65,9 +65,9 @@ TEST_P(RefusalProofTest, Promise11_OfAJob) {
 
 TEST_P(RefusalProofTest, Promise11_OfAChunk) {
   plan_numbers(chunks(), "orders", 1, {});
-  const auto grant = must(chunks().claim("orders", {.holder = holder("ann")}));
+  const auto grant = must(chunks().claim("orders", {}, {.holder = holder("ann")}));
   const auto& chunk = grant.chunks.front();
-  const auto refused = chunks().claim("orders", {.holder = holder("bob")});
+  const auto refused = chunks().claim("orders", {}, {.holder = holder("bob")});
   expect_no_proof(refused, Errc::held, "ann", chunk.token);
   EXPECT_EQ(refused.error().current->key, "orders/" + chunk.key) << "it is told which chunk is held";
   expect_no_proof(chunks().complete("orders", chunk.key, Token{1}), Errc::lost, "ann", chunk.token);
@@ -78,7 +78,7 @@ TEST_P(RefusalProofTest, Promise11_OfASessionOrAnItem) {
   const auto ann = join_exclusive("ann");
   join("ben");
   const auto claim = take("ann", "SD-1");
-  expect_no_proof(sessions().open(session_of("ann")), Errc::held, "ann", ann.token);
+  expect_no_proof(sessions().open(session_of("ann"), by("ann")), Errc::held, "ann", ann.token);
   expect_no_proof(sessions().heartbeat("ann", Token{1}), Errc::lost, "ann", ann.token);
   expect_no_proof(claims().take("SD-1", "ben"), Errc::held, "ann", claim.token);
   expect_no_proof(claims().take("SD-2", "ann"), Errc::at_capacity, "ann", claim.token);
@@ -91,8 +91,8 @@ TEST_P(RefusalProofTest, Promise11_OfASessionOrAnItem) {
 
 TEST_P(RefusalProofTest, Promise11_OfASchedule) {
   must(schedules().define("refresh", due_now(every_ten_minutes())));
-  const auto run = must(schedules().acquire("refresh", run_as("ann", true)));
-  expect_no_proof(schedules().acquire("refresh", run_as("bob", true)), Errc::held, "ann", run.grant.token);
+  const auto run = must(schedules().acquire("refresh", {.now = true}, by("ann")));
+  expect_no_proof(schedules().acquire("refresh", {.now = true}, by("bob")), Errc::held, "ann", run.grant.token);
   expect_no_proof(schedules().heartbeat("refresh", Token{1}), Errc::lost, "ann", run.grant.token);
   expect_no_proof(schedules().release("refresh", Token{1}), Errc::lost, "ann", run.grant.token);
 }
@@ -100,8 +100,8 @@ TEST_P(RefusalProofTest, Promise11_OfASchedule) {
 // Its id can be seen, and so can the instance of its process; neither lets anybody else close it.
 TEST_P(RefusalProofTest, Promise04_ASharedLeaseIsProvenBySomethingThatNoLookTells) {
   const auto worker = holder("ann");
-  const auto lease = must(jobs().open_lease(worker, 1min));
-  const auto loader = must(chunks().open_lease(worker, 1min));
+  const auto lease = must(jobs().open_lease(1min, {.holder = worker}));
+  const auto loader = must(chunks().open_lease(1min, {.holder = worker}));
   EXPECT_NE(lease.instance, worker.instance);
   EXPECT_NE(loader.instance, lease.instance);
   auto guessed = lease;
@@ -115,8 +115,8 @@ TEST_P(RefusalProofTest, Promise04_ASharedLeaseIsProvenBySomethingThatNoLookTell
 TEST_P(RefusalProofTest, Promise04_ALeaseOfOneClaimIsEndedByItsTokenOnly) {
   must(jobs().enqueue("mail", NewJob{.payload = "a"}));
   plan_numbers(chunks(), "orders", 1, {});
-  const auto job = must(jobs().claim("mail", {.holder = holder("ann")}));
-  const auto chunk = must(chunks().claim("orders", {.holder = holder("ann")}));
+  const auto job = must(jobs().claim("mail", {}, {.holder = holder("ann")}));
+  const auto chunk = must(chunks().claim("orders", {}, {.holder = holder("ann")}));
   const auto before = dump();
   for (const auto& guess : {std::string(), holder("ann").instance}) {
     EXPECT_TRUE(fails(jobs().close(SharedLease{.id = job.lease_id, .instance = guess}), Errc::lost));

@@ -24,11 +24,11 @@ class RefusalTest : public StoreTest {
 LEASEHOLD_ON_BOTH_STORES(RefusalTest);
 
 TEST_P(RefusalTest, Promise11_HeldSaysWhoWhereSinceWhenAndUntilWhen) {
-  const auto grant = take(locks(), "deploy", as("alice", 60s));
+  const auto grant = take(locks(), "deploy", {.ttl = 60s}, by("alice"));
   advance(10s);
   ASSERT_TRUE(ok(locks().heartbeat("deploy", grant.token)));
   advance(20s);
-  const auto refused = locks().acquire("deploy", as("bob"));
+  const auto refused = locks().acquire("deploy", {}, by("bob"));
   ASSERT_TRUE(fails(refused, Errc::held));
   ASSERT_TRUE(refused.error().current.has_value());
   const auto& current = *refused.error().current;
@@ -46,55 +46,55 @@ TEST_P(RefusalTest, Promise11_HeldSaysWhoWhereSinceWhenAndUntilWhen) {
 }
 
 TEST_P(RefusalTest, Promise11_ARefusalChangesNothing) {
-  take(locks(), "deploy", as("alice", 60s));
+  take(locks(), "deploy", {.ttl = 60s}, by("alice"));
   const auto before = dump();
-  EXPECT_TRUE(fails(locks().acquire("deploy", as("bob")), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("deploy", {}, by("bob")), Errc::held));
   EXPECT_EQ(dump(), before);
 }
 
 TEST_P(RefusalTest, Promise11_BusyWhenOthersStandInLine) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   stand_in_line("deploy", "first-in-line", 5s);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
-  const auto refused = locks().acquire("deploy", as("bob"));
+  const auto refused = locks().acquire("deploy", {}, by("bob"));
   ASSERT_TRUE(fails(refused, Errc::busy)) << "nobody may jump the line";
   EXPECT_EQ(status_of(store()).waiters, 1);
   EXPECT_EQ(locks().show("deploy")->waiters, 1);
 }
 
 TEST_P(RefusalTest, TheFirstInLineIsGrantedByItsRequestId) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   stand_in_line("deploy", "first-in-line", 5s);
   stand_in_line("deploy", "second-in-line", 5s);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
-  auto second = as("bob");
+  AcquireOptions second{};
   second.request_id = "second-in-line";
-  EXPECT_TRUE(fails(locks().acquire("deploy", second), Errc::busy));
-  auto first = as("carol");
+  EXPECT_TRUE(fails(locks().acquire("deploy", second, by("bob")), Errc::busy));
+  AcquireOptions first{};
   first.request_id = "first-in-line";
-  EXPECT_TRUE(ok(locks().acquire("deploy", first)));
+  EXPECT_TRUE(ok(locks().acquire("deploy", first, by("carol"))));
   EXPECT_EQ(status_of(store()).waiters, 1) << "the one who got it has left the line";
 }
 
 TEST_P(RefusalTest, AWaiterWhoDiedDoesNotBlockTheRest) {
-  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  const auto grant = take(locks(), "deploy", {.ttl = 1h}, by("alice"));
   stand_in_line("deploy", "dies-in-line", 5s);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
-  EXPECT_TRUE(fails(locks().acquire("deploy", as("bob")), Errc::busy));
+  EXPECT_TRUE(fails(locks().acquire("deploy", {}, by("bob")), Errc::busy));
   advance(5s);
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
 }
 
 TEST_P(RefusalTest, AHeldLockIsNotTakenByTheFirstInLine) {
-  take(locks(), "deploy", as("alice"));
+  take(locks(), "deploy", {}, by("alice"));
   stand_in_line("deploy", "first-in-line", 5s);
-  auto first = as("carol");
+  AcquireOptions first{};
   first.request_id = "first-in-line";
-  EXPECT_TRUE(fails(locks().acquire("deploy", first), Errc::held));
+  EXPECT_TRUE(fails(locks().acquire("deploy", first, by("carol")), Errc::held));
 }
 
 TEST_P(RefusalTest, RevokingAFreeLockIsRefusedAndChangesNothing) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   const auto before = dump();
   EXPECT_FALSE(locks().revoke("deploy", "why not").ok());
@@ -102,7 +102,7 @@ TEST_P(RefusalTest, RevokingAFreeLockIsRefusedAndChangesNothing) {
 }
 
 TEST_P(RefusalTest, RevokeGivesTheLeaseItEndedAndKeepsTheReason) {
-  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  const auto grant = take(locks(), "deploy", {.ttl = 1h}, by("alice"));
   advance(1min);
   const auto ended = locks().revoke("deploy", "the host is on fire");
   ASSERT_TRUE(ok(ended));
@@ -112,7 +112,7 @@ TEST_P(RefusalTest, RevokeGivesTheLeaseItEndedAndKeepsTheReason) {
   EXPECT_EQ(ended->end_detail, "the host is on fire");
   EXPECT_EQ(ended->ended_at, now());
   EXPECT_EQ(locks().show("deploy")->end_detail, "the host is on fire");
-  EXPECT_TRUE(ok(locks().acquire("deploy", as("bob"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
 }
 
 }  // namespace

@@ -6,14 +6,7 @@
 namespace leasehold::support {
 namespace {
 
-class ScheduleAcquireTest : public ScheduleStoreTest {
- protected:
-  static ScheduleAcquireOptions request(const std::string& id, const std::string& who = "ann") {
-    auto options = run_as(who);
-    options.request_id = id;
-    return options;
-  }
-};
+class ScheduleAcquireTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleAcquireTest);
 
 TEST_P(ScheduleAcquireTest, WhatIsDueAndFreeIsTakenInOneStep) {
@@ -71,13 +64,14 @@ TEST_P(ScheduleAcquireTest, Promise11_WhileItRunsTheOthersAreToldWhoSinceWhenAnd
   EXPECT_EQ(current.acquired_at, now() - 10s);
   EXPECT_EQ(current.frees_in(), Duration(20s));
   EXPECT_EQ(refused.error().retry_at, now() + 20s);
-  EXPECT_TRUE(fails(schedules().acquire("refresh", run_as("bob", true)), Errc::held)) << "now never skips the lease";
+  EXPECT_TRUE(fails(schedules().acquire("refresh", {.now = true}, by("bob")), Errc::held))
+      << "now never skips the lease";
   EXPECT_EQ(dump(), before);
 }
 
 TEST_P(ScheduleAcquireTest, Promise08_WhatDoesNotExistIsNotFound) {
   const auto not_found = [](const auto& result) { EXPECT_TRUE(fails(result, Errc::not_found)); };
-  not_found(schedules().acquire("nothing", run_as("ann", true)));
+  not_found(schedules().acquire("nothing", {.now = true}, by("ann")));
   not_found(schedules().heartbeat("nothing", Token{1}));
   not_found(schedules().finish("nothing", Token{1}));
   not_found(schedules().release("nothing", Token{1}));
@@ -124,9 +118,9 @@ TEST_P(ScheduleAcquireTest, OccurrencesAreUniqueAlsoWithinAMicrosecond) {
 
 TEST_P(ScheduleAcquireTest, ARunMayHaveATimeOfItsOwn) {
   define("refresh", every_ten_minutes());
-  auto longer = run_as("ann");
+  ScheduleAcquireOptions longer{};
   longer.ttl = 1h;
-  const auto run = must(schedules().acquire("refresh", longer));
+  const auto run = must(schedules().acquire("refresh", longer, by("ann")));
   EXPECT_EQ(run.grant.expires_at, now() + 1h);
   advance(59min);
   EXPECT_EQ(must(schedules().heartbeat("refresh", run.grant.token)).expires_at, now() + 1h);
@@ -164,10 +158,10 @@ TEST_P(ScheduleAcquireTest, Promise13_AnAcquireRepeatedGetsTheFirstAnswerAgain) 
   go_to("2026-03-04T09:00:00Z");
   acquire("report", "cat");
   go_to("2026-03-06T12:00:00Z");
-  const auto first = must(schedules().acquire("report", request("r1")));
+  const auto first = must(schedules().acquire("report", {.request_id = "r1"}, by("ann")));
   advance(10s);
   const auto before = dump();
-  const auto again = must(schedules().acquire("report", request("r1")));
+  const auto again = must(schedules().acquire("report", {.request_id = "r1"}, by("ann")));
   EXPECT_TRUE(again.grant.replayed);
   EXPECT_EQ(again.grant.token, first.grant.token);
   EXPECT_EQ(again.grant.expires_at, first.grant.expires_at) << "what remains of it";
@@ -179,12 +173,14 @@ TEST_P(ScheduleAcquireTest, Promise13_AnAcquireRepeatedGetsTheFirstAnswerAgain) 
   EXPECT_EQ(again.lost, first.lost);
   EXPECT_EQ(again.lost_holder, "cat");
   EXPECT_EQ(dump(), before);
-  EXPECT_TRUE(fails(schedules().acquire("report", request("r2", "bob")), Errc::held)) << "another request";
+  EXPECT_TRUE(fails(schedules().acquire("report", {.request_id = "r2"}, by("bob")), Errc::held)) << "another request";
 }
 
 TEST_P(ScheduleAcquireTest, Promise13_AnAcquireRepeatedAfterItsRunIsLost) {
   define("refresh", every_ten_minutes());
-  const auto repeated = [&](const std::string& id) { return schedules().acquire("refresh", request(id)); };
+  const auto repeated = [&](const std::string& id) {
+    return schedules().acquire("refresh", {.request_id = id}, by("ann"));
+  };
   must(finish(must(repeated("finished"))));
   EXPECT_TRUE(lost(repeated("finished"), LostReason::finished));
   advance(10min);

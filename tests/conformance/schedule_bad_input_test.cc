@@ -59,9 +59,9 @@ TEST_P(ScheduleBadInputTest, NamesThatAreNoNames) {
     refused(schedules().history(name));
     refused(schedules().hold(name));
     if (name.empty()) continue;  // of a request: one is drawn; of a queue: none
-    auto request = run_as("ann");
+    ScheduleAcquireOptions request{};
     request.request_id = name;
-    refused(schedules().acquire("refresh", request));
+    refused(schedules().acquire("refresh", request, by("ann")));
     why_not({.rule = every(1h), .queue = name});
   }
 }
@@ -98,9 +98,9 @@ TEST_P(ScheduleBadInputTest, LengthsThatCannotBe) {
   why_not({.rule = every(1h), .ttl = 24h * 31});
   why_not({.rule = every(1h), .misfire_after = -1s});
   why_not({.rule = CronRule{.expression = "0 9 * * *", .jitter = -1s}});
-  auto short_lived = run_as("ann");
+  ScheduleAcquireOptions short_lived{};
   short_lived.ttl = 1ms;
-  refused(schedules().acquire("refresh", short_lived));
+  refused(schedules().acquire("refresh", short_lived, by("ann")));
   refused(schedules().heartbeat("refresh", run_.grant.token, 1ms));
   refused(schedules().heartbeat("refresh", run_.grant.token, -1s));
 }

@@ -84,7 +84,7 @@ TEST_P(ScheduleCalendarTest, AMomentThatHasARowAlreadyIsAMicrosecondLater) {
 class ScheduleWallClockTest : public ::testing::Test {
  protected:
   Result<ScheduleRun> acquire(const std::string& name, const std::string& who) {
-    return store_.schedules().acquire(name, run_as(who));
+    return store_.schedules().acquire(name, {}, by(who));
   }
   TestClock& clock() { return test_store_.clock(); }
   [[nodiscard]] Timestamp wall() { return clock().wall_now(); }
@@ -135,7 +135,7 @@ TEST_F(ScheduleWallClockTest, Promise03_TokensGrowWhileTheWallClockFallsBack) {
   const auto first = must(acquire("refresh", "ann"));
   must(store_.schedules().finish("refresh", first.grant.token));
   clock().step_wall(-1000h);
-  const auto second = must(store_.schedules().acquire("refresh", run_as("ann", true)));
+  const auto second = must(store_.schedules().acquire("refresh", {.now = true}, by("ann")));
   EXPECT_GT(second.grant.token, first.grant.token);
   EXPECT_EQ(second.occurrence, wall());
 }

@@ -11,7 +11,7 @@ class ScheduleDeadProcessTest : public ScheduleStoreTest {
  protected:
   /// A run that the store believes alive for an hour.
   ScheduleRun acquire_as(const std::string& name, const Holder& holder) {
-    return must(schedules().acquire(name, {.ttl = 1h, .holder = holder}));
+    return must(schedules().acquire(name, {.ttl = 1h}, {.holder = holder}));
   }
 };
 LEASEHOLD_ON_BOTH_STORES(ScheduleDeadProcessTest);
@@ -75,7 +75,7 @@ class ScheduleRebootTest : public ::testing::Test {
   void SetUp() override {
     auto store = test_store_.open();
     must(store.schedules().define("refresh", due_now(with_back_off(every_ten_minutes(), 20min))));
-    before_ = must(store.schedules().acquire("refresh", run_as("ann")));
+    before_ = must(store.schedules().acquire("refresh", {}, by("ann")));
     test_store_.clock().reboot("boot-2");
   }
 
@@ -88,9 +88,9 @@ TEST_F(ScheduleRebootTest, ARunOfTheBootBeforeIsLost) {
   const auto schedules = store.schedules();
   EXPECT_EQ(must(schedules.show("refresh")).state, ScheduleState::expired);
   EXPECT_TRUE(lost(schedules.heartbeat("refresh", before_.grant.token), LostReason::expired));
-  EXPECT_TRUE(fails(schedules.acquire("refresh", run_as("bob")), Errc::not_due)) << "it backs off like a failure";
+  EXPECT_TRUE(fails(schedules.acquire("refresh", {}, by("bob")), Errc::not_due)) << "it backs off like a failure";
   EXPECT_EQ(must(schedules.history("refresh")).at(0).outcome, "lost");
-  const auto next = must(schedules.acquire("refresh", run_as("bob", true)));
+  const auto next = must(schedules.acquire("refresh", {.now = true}, by("bob")));
   EXPECT_GT(next.grant.token, before_.grant.token);
   EXPECT_EQ(next.lost_holder, "ann");
   EXPECT_TRUE(lost(schedules.finish("refresh", before_.grant.token), LostReason::superseded));

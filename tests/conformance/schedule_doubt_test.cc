@@ -21,7 +21,7 @@ LEASEHOLD_ON_BOTH_STORES(ScheduleDoubtTest);
 TEST_P(ScheduleDoubtTest, Promise13_WhatARunnerDoesCountsOnceWhereTheReplyWasLost) {
   const auto schedules = broken_->schedules();
   lose_reply("schedule_acquire");
-  const auto run = must(schedules.acquire("refresh", run_as("ann")));
+  const auto run = must(schedules.acquire("refresh", {}, by("ann")));
   EXPECT_TRUE(run.grant.replayed);
   lose_reply("schedule_heartbeat");
   EXPECT_TRUE(ok(schedules.heartbeat("refresh", run.grant.token)));
@@ -41,7 +41,7 @@ TEST_P(ScheduleDoubtTest, Promise13_AnOccurrenceOfTheCalendarIsTakenOnceWherever
   go_to("2026-03-05T12:00:00Z");
   for (int call = 0; call < 3; ++call) {
     lose_reply("schedule_acquire");
-    const auto run = must(broken_->schedules().acquire("report", run_as("ann")));
+    const auto run = must(broken_->schedules().acquire("report", {}, by("ann")));
     EXPECT_EQ(run.occurrence, at("2026-03-05T09:00:00Z") + call * 24h);
     EXPECT_EQ(run.skipped, call == 0 ? 3 : 0);
     must(finish(run));

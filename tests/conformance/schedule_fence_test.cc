@@ -93,7 +93,7 @@ TEST_P(ScheduleFenceTest, Promise14_NobodyTakesOverNorEndsItUntilTheTransactionE
   begin();
   ASSERT_TRUE(ok(fence_here("refresh", mine.grant.token)));
   // On PostgreSQL the holder is seen to be at it; a SQLite file lets nobody write meanwhile.
-  const auto refused = schedules.acquire("refresh", run_as("bob"));
+  const auto refused = schedules.acquire("refresh", {}, by("bob"));
   ASSERT_FALSE(refused.ok()) << "taken over under a fence";
   EXPECT_TRUE(refused.error().code == Errc::busy || refused.error().code == Errc::unavailable)
       << describe(refused.error());

@@ -48,9 +48,9 @@ TEST_P(ScheduleFireTest, AmongManyItsJobsKnowWhereTheyComeFrom) {
   add(jobs(), "mail");
   advance(10min);
   const auto second = fire();
-  const auto grant = must(jobs().claim("mail", {.most = 10, .request_id = "once"}));
+  const auto grant = must(jobs().claim("mail", {.max = 10, .request_id = "once"}));
   ASSERT_EQ(grant.jobs.size(), 4U);
-  const auto again = must(jobs().claim("mail", {.most = 10, .request_id = "once"}));
+  const auto again = must(jobs().claim("mail", {.max = 10, .request_id = "once"}));
   ASSERT_EQ(again.jobs.size(), 4U);
   for (const auto* claimed : {&grant.jobs, &again.jobs}) {
     for (const auto& job : *claimed) {
@@ -127,10 +127,10 @@ TEST_P(ScheduleFireTest, TheLimitsOfTheQueueAreForThoseWhoClaim) {
     advance(1min);
     fire();
   }
-  EXPECT_TRUE(fails(jobs().claim("mail", claim_as("ann")), Errc::paused));
+  EXPECT_TRUE(fails(jobs().claim("mail", claiming(), by("ann")), Errc::paused));
   must(queues().resume("mail"));
   claim_one(jobs(), "mail", "ann");
-  EXPECT_TRUE(fails(jobs().claim("mail", claim_as("bob")), Errc::at_capacity));
+  EXPECT_TRUE(fails(jobs().claim("mail", claiming(), by("bob")), Errc::at_capacity));
 }
 
 TEST_P(ScheduleFireTest, AFiringAndARunUnderWayLeaveEachOtherAlone) {

@@ -10,19 +10,12 @@
 namespace leasehold::support {
 namespace {
 
-class ScheduleHoldTest : public ScheduleStoreTest {
- protected:
-  static ScheduleAcquireOptions short_lived(const std::string& who) {
-    auto options = run_as(who);
-    options.ttl = 900ms;
-    return options;
-  }
-};
+class ScheduleHoldTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleHoldTest);
 
 TEST_P(ScheduleHoldTest, WorkLongerThanItsLeaseStaysSingle) {
   define("refresh", every_ten_minutes());
-  auto held = must(schedules().hold("refresh", short_lived("ann")));
+  auto held = must(schedules().hold("refresh", {.ttl = 900ms}, by("ann")));
   std::atomic<int> beats{0};
   held.lease.on_extended([&](const Grant&) { ++beats; });
   const auto began = now();
@@ -63,7 +56,7 @@ TEST_P(ScheduleHoldTest, FinishingAgainGivesTheFirstAnswerAgain) {
 
 TEST_P(ScheduleHoldTest, AVerdictOnALostRunIsLostEachTime) {
   define("refresh", every_ten_minutes());
-  auto held = must(schedules().hold("refresh", run_as("ann")));
+  auto held = must(schedules().hold("refresh", {}, by("ann")));
   advance(31s);
   run_once("refresh");
   EXPECT_TRUE(lost(held.finish(), LostReason::superseded));
@@ -84,7 +77,7 @@ TEST_P(ScheduleHoldTest, AVerdictOnAReleasedRunIsLost) {
 
 TEST_P(ScheduleHoldTest, Promise09_ItIsStoppedWhenItsRunIsLost) {
   define("refresh", every_ten_minutes());
-  auto held = must(schedules().hold("refresh", short_lived("ann")));
+  auto held = must(schedules().hold("refresh", {.ttl = 900ms}, by("ann")));
   advance(1s);
   acquire("refresh", "bob");
   ASSERT_TRUE(eventually([&] { return held.lease.stop_token().stop_requested(); }));

@@ -18,7 +18,8 @@ TEST_P(SchedulePauseTest, NothingRunsAndTheRefusalSaysWhy) {
   ASSERT_TRUE(fails(refused, Errc::paused));
   EXPECT_NE(refused.error().message.find("2m ago"), std::string::npos) << refused.error().message;
   EXPECT_NE(refused.error().message.find("the moon is \"full\""), std::string::npos) << refused.error().message;
-  EXPECT_TRUE(fails(schedules().acquire("refresh", run_as("ann", true)), Errc::paused)) << "now never skips a pause";
+  EXPECT_TRUE(fails(schedules().acquire("refresh", {.now = true}, by("ann")), Errc::paused))
+      << "now never skips a pause";
   EXPECT_TRUE(fails(schedules().trigger("refresh"), Errc::paused));
   EXPECT_TRUE(fails(schedules().fire("refresh"), Errc::paused));
   EXPECT_TRUE(must(schedules().due()).due.empty());

@@ -36,7 +36,7 @@ class ScheduleRaceTest : public ScheduleStoreTest {
   int winners(const std::string& name, int callers) {
     std::atomic<int> granted = 0;
     race(callers, [&](int number, const Schedules& schedules) {
-      const auto run = schedules.acquire(name, run_as("caller " + std::to_string(number)));
+      const auto run = schedules.acquire(name, {}, by("caller " + std::to_string(number)));
       granted += run ? 1 : 0;
       EXPECT_TRUE(run || is_a_skip(run.error()));
     });
@@ -147,7 +147,7 @@ TEST_P(ScheduleRaceTest, WhateverIsDoneAtOnceEverybodyGetsAnAnswer) {
   race(8, [&](int number, const Schedules& schedules) {
     for (int i = 0; i < 20; ++i) {
       const std::string name = (number + i) % 2 == 0 ? "a" : "b";
-      const auto run = schedules.acquire(name, run_as("caller " + std::to_string(number), true));
+      const auto run = schedules.acquire(name, {.now = true}, by("caller " + std::to_string(number)));
       answered(run);
       if (number == 1) answered(schedules.define(name, into_a_queue(i % 2 == 0 ? daily() : every_ten_minutes())));
       if (number == 2) answered(i % 2 == 0 ? schedules.pause(name) : Result<void>());

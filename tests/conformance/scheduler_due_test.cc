@@ -83,7 +83,7 @@ TEST_P(SchedulerDueTest, AScheduleWithAQueueBecomesAJob) {
   pass_time(3 * 24h);
   ASSERT_TRUE(ends_with("mails", {"enqueued", "enqueued", "enqueued"}));
   EXPECT_EQ(must(scheduler.stop()).enqueued, 3);
-  const auto grant = must(jobs().claim("mail", {.most = 10}));
+  const auto grant = must(jobs().claim("mail", {.max = 10}));
   ASSERT_EQ(grant.jobs.size(), 3U) << "one for each day";
   EXPECT_EQ(grant.jobs[0].payload, "news");
   EXPECT_EQ(told, grant.jobs[2].id);

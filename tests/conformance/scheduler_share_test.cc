@@ -70,7 +70,7 @@ TEST_P(SchedulerShareTest, Promise15_TenSchedulersTakeEachOccurrenceOnce) {
   EXPECT_EQ(all.enqueued, 3 * days);
   EXPECT_EQ(witness.runs().size(), 5U * days);
   for (const auto& [occurrence, times] : witness.runs()) EXPECT_EQ(times, 1) << occurrence;
-  EXPECT_EQ(must(jobs().claim("mail", {.most = 100})).jobs.size(), 3U * days);
+  EXPECT_EQ(must(jobs().claim("mail", {.max = 100})).jobs.size(), 3U * days);
 }
 
 TEST_P(SchedulerShareTest, MoreDueThanRoomWaitForIt) {
@@ -170,7 +170,7 @@ TEST_P(SchedulerShareTest, AHandlerThatAlwaysGivesBackKeepsNobodyBusy) {
 
 TEST_P(SchedulerShareTest, Promise06_ARunOfADeadProcessOfThisHostIsDueAtOnce) {
   define("refresh", every_ten_minutes());
-  must(schedules().acquire("refresh", {.ttl = 24h, .holder = dead_holder("ghost")}));
+  must(schedules().acquire("refresh", {.ttl = 24h}, {.holder = dead_holder("ghost")}));
   std::string lost_holder;
   Scheduler scheduler(store(), {.once = true});
   scheduler.handle("refresh", [&](const ScheduleRun& run, RunContext&) {

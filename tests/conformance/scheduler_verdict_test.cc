@@ -177,7 +177,7 @@ TEST_P(SchedulerOutageTest, AJobWhoseAnswerGotLostIsNotEnqueuedTwice) {
   EXPECT_EQ(outcomes("mails"), Words{"enqueued"});
   ASSERT_TRUE(eventually([&] { return faults().calls("schedule_due") >= 2; }));
   ASSERT_TRUE(ok(scheduler.stop()));
-  EXPECT_EQ(must(jobs().claim("mail", {.most = 10})).jobs.size(), 1U);
+  EXPECT_EQ(must(jobs().claim("mail", {.max = 10})).jobs.size(), 1U);
 }
 
 TEST_P(SchedulerOutageTest, AStoppedSchedulerDoesNotWaitForTheStoreForEver) {

@@ -24,7 +24,7 @@ LEASEHOLD_ON_BOTH_STORES(SessionHoldTest);
 TEST_P(SessionHoldTest, AnAgentBusyForEightThresholdsKeepsItsClaim) {
   backlog({"SD-1"});
   join("bob");
-  auto held = must(sessions().hold(short_lived("ann")));
+  auto held = must(sessions().hold(short_lived("ann"), by("ann")));
   const auto mine = take("ann", "SD-1");
   std::atomic<int> beats{0};
   held.on_extended([&](const Grant&) { ++beats; });
@@ -45,20 +45,20 @@ TEST_P(SessionHoldTest, AnAgentBusyForEightThresholdsKeepsItsClaim) {
 TEST_P(SessionHoldTest, ItsEndReleasesWhatItHas) {
   backlog({"SD-1"});
   {
-    const auto held = must(sessions().hold(session_of("ann")));
+    const auto held = must(sessions().hold(session_of("ann"), by("ann")));
     take("ann", "SD-1");
     EXPECT_EQ(held.grant().key, "ann");
   }
   EXPECT_EQ(status("ann"), SessionStatus::released);
   EXPECT_EQ(state("SD-1"), ItemState::open);
-  auto held = must(sessions().hold(session_of("ann")));
+  auto held = must(sessions().hold(session_of("ann"), by("ann")));
   must(sessions().close("ann", held.token(), "told the reason before"));
   EXPECT_TRUE(ok(held.release())) << "closing twice is closing once";
   EXPECT_EQ(session("ann").end_detail, "told the reason before");
 }
 
 TEST_P(SessionHoldTest, Promise09_ItIsStoppedWhenAnOperatorRevokesIt) {
-  auto held = must(sessions().hold(short_lived("ann")));
+  auto held = must(sessions().hold(short_lived("ann"), by("ann")));
   must(sessions().revoke("ann", "make way"));
   ASSERT_TRUE(eventually([&] { return held.stop_token().stop_requested(); }));
   ASSERT_TRUE(eventually([&] { return held.lost().has_value(); }));
@@ -67,10 +67,10 @@ TEST_P(SessionHoldTest, Promise09_ItIsStoppedWhenAnOperatorRevokesIt) {
 
 TEST_P(SessionHoldTest, HoldIsRefusedLikeOpen) {
   join("ann");
-  EXPECT_TRUE(fails(sessions().hold(session_of("ann")), Errc::held));
+  EXPECT_TRUE(fails(sessions().hold(session_of("ann"), by("ann")), Errc::held));
   auto options = session_of("bob");
   options.ttl = 1ms;
-  EXPECT_TRUE(fails(sessions().hold(options), Errc::invalid_argument));
+  EXPECT_TRUE(fails(sessions().hold(options, by("bob")), Errc::invalid_argument));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ class SessionListTest : public SessionStoreTest {
     auto options = session_of(id);
     options.codebase = codebase;
     options.track = track;
-    must(sessions().open(options));
+    must(sessions().open(options, by(id)));
   }
   Words listed(const SessionFilter& filter = {}) {
     Words ids;
@@ -113,7 +113,7 @@ TEST_P(SessionListTest, PruneForgetsOldSessionsAndEndedClaimsAndNothingAlive) {
   const auto stale = take("silent-with-item", "SD-2");
   auto living = session_of("living");
   living.ttl = 240h;
-  must(sessions().open(living));
+  must(sessions().open(living, by("living")));
   const auto held = take("living", "SD-1");
   advance(48h);
   ASSERT_TRUE(ok(store().prune(1h)));

@@ -12,13 +12,13 @@ LEASEHOLD_ON_BOTH_STORES(SessionOpenTest);
 TEST_P(SessionOpenTest, ASessionShowsWhatItWasOpenedWith) {
   const auto grant = must(sessions().open({.id = "s-1",
                                            .ttl = 60s,
-                                           .holder = holder("ann"),
                                            .label = "fixing the parser",
                                            .codebase = "~/src/parser",
                                            .track = "backend",
                                            .metadata = R"({ "model": "x" })",
                                            .exclusive = true,
-                                           .max_age = 8h}));
+                                           .max_age = 8h},
+                                          {.holder = holder("ann")}));
   EXPECT_EQ(grant.key, "s-1");
   EXPECT_EQ(grant.expires_at, now() + 60s);
   const auto info = session("s-1");
@@ -55,9 +55,8 @@ TEST_P(SessionOpenTest, Promise11_TheIdOfALivingSessionIsHeld) {
   const auto ann = join("ann");
   advance(10s);
   const auto before = dump();
-  auto options = session_of("ann");
-  options.holder = holder("eve");
-  const auto refused = sessions().open(options);
+  const auto options = session_of("ann");
+  const auto refused = sessions().open(options, by("eve"));
   ASSERT_TRUE(fails(refused, Errc::held));
   ASSERT_TRUE(refused.error().current);
   EXPECT_EQ(refused.error().current->kind, "session");
@@ -65,9 +64,9 @@ TEST_P(SessionOpenTest, Promise11_TheIdOfALivingSessionIsHeld) {
   EXPECT_EQ(refused.error().current->frees_in(), Duration(20s));
   EXPECT_EQ(dump(), before);
   advance(20s - 1us);
-  EXPECT_TRUE(fails(sessions().open(options), Errc::held)) << "to the microsecond";
+  EXPECT_TRUE(fails(sessions().open(options, by("eve")), Errc::held)) << "to the microsecond";
   advance(1us);
-  EXPECT_TRUE(ok(sessions().open(options)));
+  EXPECT_TRUE(ok(sessions().open(options, by("eve"))));
 }
 
 TEST_P(SessionOpenTest, AStaleIdIsOpenedAnewAndWhatItHadIsFree) {
@@ -77,10 +76,9 @@ TEST_P(SessionOpenTest, AStaleIdIsOpenedAnewAndWhatItHadIsFree) {
   take("ann", "SD-2");
   advance(30s);
   auto options = session_of("ann");
-  options.holder = holder("bob");
   options.label = "another face";
   options.exclusive = true;
-  const auto anew = must(sessions().open(options));
+  const auto anew = must(sessions().open(options, by("bob")));
   EXPECT_GT(anew.token, stale.token);
   const auto info = session("ann");
   EXPECT_EQ(info.holder.name + ", " + info.label, "bob, another face");
@@ -109,38 +107,38 @@ TEST_P(SessionOpenTest, AClosedOrRevokedIdMayBeOpenedAgain) {
 TEST_P(SessionOpenTest, Promise13_AnOpenRepeatedGivesTheFirstAnswerAgain) {
   auto options = session_of("ann");
   options.request_id = "once";
-  const auto first = must(sessions().open(options));
+  const auto first = must(sessions().open(options, by("ann")));
   advance(10s);
   const auto before = dump();
-  const auto again = must(sessions().open(options));
+  const auto again = must(sessions().open(options, by("ann")));
   EXPECT_TRUE(again.replayed);
   EXPECT_EQ(again.token, first.token);
   EXPECT_EQ(again.expires_at, first.expires_at) << "what remains, not more";
   EXPECT_EQ(dump(), before);
   ASSERT_TRUE(ok(sessions().close("ann", first.token)));
-  EXPECT_TRUE(lost(sessions().open(options), LostReason::finished));
+  EXPECT_TRUE(lost(sessions().open(options, by("ann")), LostReason::finished));
   EXPECT_EQ(status("ann"), SessionStatus::released) << "a repeated call opens nothing anew";
 }
 
 TEST_P(SessionOpenTest, Promise13_ARepeatedOpenOfAnEndedSessionIsLost) {
   auto options = session_of("ann");
   options.request_id = "once";
-  must(sessions().open(options));
+  must(sessions().open(options, by("ann")));
   advance(30s);
-  EXPECT_TRUE(lost(sessions().open(options), LostReason::expired));
+  EXPECT_TRUE(lost(sessions().open(options, by("ann")), LostReason::expired));
   join("ann");
-  EXPECT_TRUE(fails(sessions().open(options), Errc::lost)) << "somebody else has the id by now";
+  EXPECT_TRUE(fails(sessions().open(options, by("ann")), Errc::lost)) << "somebody else has the id by now";
   options.id = "bob";
   options.request_id = "twice";
-  must(sessions().open(options));
+  must(sessions().open(options, by("ann")));
   must(sessions().revoke("bob", "stop"));
-  EXPECT_TRUE(lost(sessions().open(options), LostReason::revoked));
+  EXPECT_TRUE(lost(sessions().open(options, by("ann")), LostReason::revoked));
 }
 
 TEST_P(SessionOpenTest, NothingGetsPastTheGreatestAge) {
   auto options = session_of("ann");
   options.max_age = 70s;
-  const auto ann = must(sessions().open(options));
+  const auto ann = must(sessions().open(options, by("ann")));
   advance(25s);
   ASSERT_TRUE(ok(beat(ann)));
   advance(25s);
@@ -155,7 +153,8 @@ TEST_P(SessionOpenTest, NothingGetsPastTheGreatestAge) {
   EXPECT_TRUE(lost(beat(ann), LostReason::expired));
   options.id = "short";
   options.max_age = 10s;
-  EXPECT_EQ(must(sessions().open(options)).expires_at, now() + 10s) << "an age below the ttl counts from the start";
+  EXPECT_EQ(must(sessions().open(options, by("ann"))).expires_at, now() + 10s)
+      << "an age below the ttl counts from the start";
 }
 
 }  // namespace

@@ -280,7 +280,7 @@ TEST_F(SqliteFileTest, AStoreInMemoryWorksAndIsForgotten) {
     ASSERT_TRUE(ok(store));
     const auto grant = store->locks().acquire("deploy");
     ASSERT_TRUE(ok(grant));
-    EXPECT_TRUE(fails(store->locks().acquire("deploy", as("bob")), Errc::held));
+    EXPECT_TRUE(fails(store->locks().acquire("deploy", {}, by("bob")), Errc::held));
     EXPECT_TRUE(ok(store->locks().release("deploy", grant->token)));
   }
 }

@@ -55,10 +55,10 @@ class SqlitePlaceTest : public ::testing::Test {
 
 TEST_F(SqlitePlaceTest, Promise05_AHeartbeatInAReplacedFileDoesNotCount) {
   const auto old = opened(path_);
-  const auto grant = take(old.locks(), "deploy", as("alice"));
+  const auto grant = take(old.locks(), "deploy", {}, by("alice"));
   remove_with_sidecars(path_);
   const auto fresh = opened(path_);
-  const auto second = take(fresh.locks(), "deploy", as("bob"));
+  const auto second = take(fresh.locks(), "deploy", {}, by("bob"));
   expect_out_of_reach(old, grant, path_);
   EXPECT_TRUE(ok(fresh.locks().heartbeat("deploy", second.token)));
 }
@@ -123,8 +123,8 @@ TEST_F(SqlitePlaceTest, ASymbolicLinkIsTheSameStoreWithTheSameSidecars) {
   fs::create_symlink("store.db", link);  // before the file is there
   const auto by_link = opened(link);
   const auto by_name = opened(path_);
-  take(by_link.locks(), "deploy", as("alice"));
-  EXPECT_TRUE(fails(by_name.locks().acquire("deploy", as("bob")), Errc::held));
+  take(by_link.locks(), "deploy", {}, by("alice"));
+  EXPECT_TRUE(fails(by_name.locks().acquire("deploy", {}, by("bob")), Errc::held));
   for (const auto* suffix : {"-wal", "-shm", "-gate"}) {
     EXPECT_TRUE(fs::exists(path_ + suffix)) << suffix;
     EXPECT_FALSE(fs::exists(link + suffix)) << suffix;

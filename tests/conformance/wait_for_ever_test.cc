@@ -26,8 +26,8 @@ class WaitForEverTest : public SessionStoreTest {
   Store& waiting() { return *waiting_; }
 
   /// What a call answers that is stopped once it has asked this so often: what only those ask who wait.
-  template <typename Call>
-  auto answer_when_stopped(const std::string& statement, int times, Call call) {
+  template <typename Waiting>
+  auto answer_when_stopped(const std::string& statement, int times, Waiting call) {
     std::stop_source stop;
     auto answer = std::async(std::launch::async, [&] { return call(stop.get_token()); });
     EXPECT_TRUE(eventually([&] { return calls_->calls(statement) >= times; })) << "it did not wait";
@@ -42,24 +42,24 @@ class WaitForEverTest : public SessionStoreTest {
 LEASEHOLD_ON_BOTH_STORES(WaitForEverTest);
 
 TEST_P(WaitForEverTest, ForALock) {
-  support::take(locks(), "deploy", as("ann"));
+  support::take(locks(), "deploy", {}, by("ann"));
   const auto refused = answer_when_stopped("lock_show", 1, [&](const std::stop_token& stop) {
-    return waiting().locks().acquire("deploy", {.wait = for_ever, .holder = holder("bob"), .stop = stop});
+    return waiting().locks().acquire("deploy", {.wait = for_ever}, {.holder = holder("bob"), .stop = stop});
   });
   EXPECT_TRUE(fails(refused, Errc::held));
 }
 
 TEST_P(WaitForEverTest, ToLead) {
-  const auto ann = must(Election(locks(), "leader").campaign({.holder = holder("ann")}));
+  const auto ann = must(Election(locks(), "leader").campaign({}, {.holder = holder("ann")}));
   const auto refused = answer_when_stopped("lock_show", 1, [&](const std::stop_token& stop) {
-    return Election(waiting().locks(), "leader").campaign({.holder = holder("bob"), .stop = stop});
+    return Election(waiting().locks(), "leader").campaign({}, {.holder = holder("bob"), .stop = stop});
   });
   EXPECT_TRUE(fails(refused, Errc::held));
 }
 
 TEST_P(WaitForEverTest, ForAJob) {
   const auto refused = answer_when_stopped("job_claim", 2, [&](const std::stop_token& stop) {
-    return waiting().jobs().claim("mail", {.wait = for_ever, .stop = stop});
+    return waiting().jobs().claim("mail", {.wait = for_ever}, {.stop = stop});
   });
   EXPECT_TRUE(fails(refused, Errc::empty));
 }
@@ -75,15 +75,15 @@ TEST_P(WaitForEverTest, UntilAJobComes) {
 TEST_P(WaitForEverTest, ForTheEndOfAJob) {
   const auto id = add(jobs(), "mail");
   const auto refused = answer_when_stopped(
-      "job_show", 2, [&](const std::stop_token& stop) { return waiting().jobs().wait(id, for_ever, stop); });
+      "job_show", 2, [&](const std::stop_token& stop) { return waiting().jobs().wait(id, for_ever, {.stop = stop}); });
   EXPECT_TRUE(fails(refused, Errc::busy));
 }
 
 TEST_P(WaitForEverTest, ForAChunk) {
   plan_numbers(store().chunks(), "orders", 1);
-  must(store().chunks().claim("orders", {.holder = holder("ann")}));
+  must(store().chunks().claim("orders", {}, {.holder = holder("ann")}));
   const auto refused = answer_when_stopped("chunk_claim", 2, [&](const std::stop_token& stop) {
-    return waiting().chunks().claim("orders", {.wait = for_ever, .stop = stop, .holder = holder("bob")});
+    return waiting().chunks().claim("orders", {.wait = for_ever}, {.holder = holder("bob"), .stop = stop});
   });
   EXPECT_TRUE(fails(refused, Errc::held));
 }
@@ -94,7 +94,7 @@ TEST_P(WaitForEverTest, ForAnItem) {
   join("bob");
   take("ann", "SD-1");
   const auto refused = answer_when_stopped("claim_take", 2, [&](const std::stop_token& stop) {
-    return waiting().claims().take("SD-1", "bob", {.wait = for_ever, .stop = stop});
+    return waiting().claims().take("SD-1", "bob", {.wait = for_ever}, {.stop = stop});
   });
   EXPECT_TRUE(fails(refused, Errc::held));
 }
@@ -102,7 +102,7 @@ TEST_P(WaitForEverTest, ForAnItem) {
 TEST_P(WaitForEverTest, ForATurnAtALimit) {
   must(store().limits().take("api", {.every = 1h}));
   const auto refused = answer_when_stopped("limit_take", 1, [&](const std::stop_token& stop) {
-    return waiting().limits().take("api", {.wait = for_ever, .stop = stop});
+    return waiting().limits().take("api", {.wait = for_ever}, {.stop = stop});
   });
   EXPECT_TRUE(fails(refused, Errc::busy));
 }

@@ -20,26 +20,22 @@ class WaitTest : public StoreTest {
     return eventually([&] { return status_of(store()).waiters == count; });
   }
 
-  static AcquireOptions waiting(const std::string& name, Duration wait = 30s) {
-    auto options = as(name, 30s);
-    options.wait = wait;
-    return options;
-  }
+  static AcquireOptions waiting(Duration wait = 30s) { return {.ttl = 30s, .wait = wait}; }
 };
 LEASEHOLD_ON_BOTH_STORES(WaitTest);
 
 TEST_P(WaitTest, AFreeLockIsTakenWithoutWaiting) {
-  EXPECT_TRUE(ok(locks().acquire("deploy", waiting("alice"))));
+  EXPECT_TRUE(ok(locks().acquire("deploy", waiting(), by("alice"))));
   EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
 // Waiters that write when they wake up wake each other: it was hundreds of commits a second.
 TEST_P(WaitTest, WaitersOnlyLookWhileNothingHappens) {
-  take(locks(), "deploy", as("alice"));
+  take(locks(), "deploy", {}, by("alice"));
   const auto counting = std::make_shared<FaultBackend>(under_test().open_backend());
   const auto store = store_over(counting, {});
   const auto waits = [&](const std::string& name) {
-    EXPECT_TRUE(fails(store.locks().acquire("deploy", waiting(name, 600ms)), Errc::held));
+    EXPECT_TRUE(fails(store.locks().acquire("deploy", waiting(600ms), by(name)), Errc::held));
   };
   std::jthread bob([&] { waits("bob"); });
   std::jthread carol([&] { waits("carol"); });
@@ -49,9 +45,9 @@ TEST_P(WaitTest, WaitersOnlyLookWhileNothingHappens) {
 }
 
 TEST_P(WaitTest, AWaiterIsGrantedWhenTheHolderReleases) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   std::optional<Result<Grant>> answer;
-  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting("bob")); });
+  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting(), by("bob")); });
   ASSERT_TRUE(in_line(1));
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   waiter.join();
@@ -62,10 +58,10 @@ TEST_P(WaitTest, AWaiterIsGrantedWhenTheHolderReleases) {
 }
 
 TEST_P(WaitTest, AWaiterInAnotherStoreHandleIsGrantedToo) {
-  const auto grant = take(locks(), "deploy", as("alice"));
+  const auto grant = take(locks(), "deploy", {}, by("alice"));
   auto other = open();
   std::optional<Result<Grant>> answer;
-  std::jthread waiter([&] { answer = other.locks().acquire("deploy", waiting("bob")); });
+  std::jthread waiter([&] { answer = other.locks().acquire("deploy", waiting(), by("bob")); });
   ASSERT_TRUE(in_line(1));
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   waiter.join();
@@ -73,9 +69,9 @@ TEST_P(WaitTest, AWaiterInAnotherStoreHandleIsGrantedToo) {
 }
 
 TEST_P(WaitTest, AWaiterIsGrantedWhenTheHolderIsRevoked) {
-  take(locks(), "deploy", as("alice"));
+  take(locks(), "deploy", {}, by("alice"));
   std::optional<Result<Grant>> answer;
-  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting("bob")); });
+  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting(), by("bob")); });
   ASSERT_TRUE(in_line(1));
   ASSERT_TRUE(ok(locks().revoke("deploy", "make way")));
   waiter.join();
@@ -83,9 +79,9 @@ TEST_P(WaitTest, AWaiterIsGrantedWhenTheHolderIsRevoked) {
 }
 
 TEST_P(WaitTest, AWaiterTakesOverWhenTheHolderDiesSilently) {
-  const auto dead = take(locks(), "deploy", as("alice", 30s));
+  const auto dead = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   std::optional<Result<Grant>> answer;
-  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting("bob")); });
+  std::jthread waiter([&] { answer = locks().acquire("deploy", waiting(), by("bob")); });
   ASSERT_TRUE(in_line(1));
   advance(31s);
   waiter.join();
@@ -94,13 +90,13 @@ TEST_P(WaitTest, AWaiterTakesOverWhenTheHolderDiesSilently) {
 }
 
 TEST_P(WaitTest, WaitersAreServedInOrderOfArrival) {
-  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  const auto grant = take(locks(), "deploy", {.ttl = 1h}, by("alice"));
   std::mutex mutex;
   std::vector<std::string> served;
   std::vector<std::jthread> waiters;
   for (const auto* name : {"first", "second", "third"}) {
     waiters.emplace_back([&, name] {
-      const auto mine = locks().acquire("deploy", waiting(name));
+      const auto mine = locks().acquire("deploy", waiting(), by(name));
       const std::lock_guard lock(mutex);
       served.emplace_back(mine.ok() ? name : describe(mine.error()));
       EXPECT_TRUE(mine.ok() && locks().release("deploy", mine->token).ok());
@@ -113,13 +109,13 @@ TEST_P(WaitTest, WaitersAreServedInOrderOfArrival) {
 }
 
 TEST_P(WaitTest, WaitersOfDifferentStoreHandlesAreServedInOrderOfArrival) {
-  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  const auto grant = take(locks(), "deploy", {.ttl = 1h}, by("alice"));
   std::mutex mutex;
   std::vector<std::string> served;
   std::vector<std::jthread> waiters;
   for (const auto* name : {"first", "second", "third"}) {
     waiters.emplace_back([&, name, own = open()] {
-      const auto mine = own.locks().acquire("deploy", waiting(name));
+      const auto mine = own.locks().acquire("deploy", waiting(), by(name));
       const std::lock_guard lock(mutex);
       served.emplace_back(mine.ok() ? name : describe(mine.error()));
       EXPECT_TRUE(mine.ok() && own.locks().release("deploy", mine->token).ok());
@@ -132,9 +128,9 @@ TEST_P(WaitTest, WaitersOfDifferentStoreHandlesAreServedInOrderOfArrival) {
 }
 
 TEST_P(WaitTest, WhenTheWaitRunsOutTheRefusalIsHeldAndThePlaceIsGone) {
-  take(locks(), "deploy", as("alice", 1h));
+  take(locks(), "deploy", {.ttl = 1h}, by("alice"));
   const auto before = BootClock::now();
-  const auto refused = locks().acquire("deploy", waiting("bob", 80ms));
+  const auto refused = locks().acquire("deploy", waiting(80ms), by("bob"));
   ASSERT_TRUE(fails(refused, Errc::held));
   EXPECT_GE(BootClock::now() - before, Duration(80ms));
   ASSERT_TRUE(refused.error().current.has_value());
@@ -143,16 +139,16 @@ TEST_P(WaitTest, WhenTheWaitRunsOutTheRefusalIsHeldAndThePlaceIsGone) {
 }
 
 TEST_P(WaitTest, AWaiterWhoGivesUpLetsTheNextOneThrough) {
-  const auto grant = take(locks(), "deploy", as("alice", 1h));
+  const auto grant = take(locks(), "deploy", {.ttl = 1h}, by("alice"));
   std::stop_source enough;
   std::jthread impatient([&] {
-    auto options = waiting("bob");
-    options.stop = enough.get_token();
-    EXPECT_FALSE(locks().acquire("deploy", options).ok());
+    auto call = by("bob");
+    call.stop = enough.get_token();
+    EXPECT_FALSE(locks().acquire("deploy", waiting(), call).ok());
   });
   ASSERT_TRUE(in_line(1));
   std::optional<Result<Grant>> answer;
-  std::jthread patient([&] { answer = locks().acquire("deploy", waiting("carol")); });
+  std::jthread patient([&] { answer = locks().acquire("deploy", waiting(), by("carol")); });
   ASSERT_TRUE(in_line(2));
   enough.request_stop();
   impatient.join();
@@ -170,7 +166,7 @@ TEST_P(WaitTest, OneOfManyContendersHoldsAtATime) {
   for (int i = 0; i < threads; ++i) {
     contenders.emplace_back([&, i] {
       for (int round = 0; round < rounds; ++round) {
-        const auto mine = locks().acquire("counter", waiting("worker-" + std::to_string(i), 60s));
+        const auto mine = locks().acquire("counter", waiting(60s), by("worker-" + std::to_string(i)));
         ASSERT_TRUE(ok(mine));
         EXPECT_EQ(inside.fetch_add(1), 0) << "two holders at once";
         ++done;

@@ -9,11 +9,9 @@ namespace {
 
 class WorkLeaseTest : public StoreTest {
  protected:
-  SharedLease open_as(const std::string& name, Duration ttl = 30s) {
-    return must(jobs().open_lease(holder(name), ttl));
-  }
+  SharedLease open_as(const std::string& name, Duration ttl = 30s) { return must(jobs().open_lease(ttl, by(name))); }
   Result<JobGrant> attach(const SharedLease& lease, int most = 1) {
-    return jobs().claim("q", {.most = most, .attach = lease});
+    return jobs().claim("q", {.max = most}, {.lease = lease});
   }
 };
 LEASEHOLD_ON_BOTH_STORES(WorkLeaseTest);

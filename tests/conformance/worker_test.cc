@@ -200,7 +200,7 @@ TEST_P(WorkerTest, Promise09_ALostLeaseStopsTheHandlerAndTheJobRunsAgain) {
 TEST_P(WorkerTest, Promise07_JobsOfADeadWorkerAreDoneOneByOne) {
   const auto ids = enqueue_many("mail", 3);
   // Somebody who is never heard of again.
-  ASSERT_TRUE(ok(jobs().claim("mail", {.most = 3, .ttl = 30s, .holder = Holder{.name = "ghost", .instance = "g"}})));
+  ASSERT_TRUE(ok(jobs().claim("mail", {.max = 3, .ttl = 30s}, {.holder = Holder{.name = "ghost", .instance = "g"}})));
   advance(31s);
   const auto summary = work_off({.concurrency = 4}, "mail", complete);
   EXPECT_EQ(summary.completed, 3);
@@ -255,7 +255,7 @@ TEST_P(WorkerTest, CancellingReachesTheHandlerLongBeforeTheNextHeartbeat) {
 // What comes back from a grant of many whose holder died is claimed alone, under a lease of its own.
 TEST_P(WorkerTest, CancellingReachesAJobWithALeaseOfItsOwn) {
   const auto ids = enqueue_many("mail", 2);
-  ASSERT_TRUE(ok(jobs().claim("mail", {.most = 2, .ttl = 10s})));
+  ASSERT_TRUE(ok(jobs().claim("mail", {.max = 2, .ttl = 10s})));
   advance(31s);
   std::atomic<bool> told = false;
   Working worker(store(), {.ttl = 10min}, {{"mail", [&](const Job& job, JobContext& context) {

@@ -30,8 +30,8 @@ void failpoint(const std::string& name) {
 }
 
 /// Another host, so to say: only the lease tells that this worker has died.
-ClaimOptions as_worker(int most) {
-  auto options = claim_as("child", most, 500ms);
+JobClaimOptions as_worker(int most) {
+  auto options = claiming(most, 500ms);
   options.wait = 10s;
   return options;
 }
@@ -42,7 +42,7 @@ LEASEHOLD_ROLE(doomed_worker) {
   if (!store) return 1;
   const auto jobs = store->jobs();
   failpoint("before claim");
-  const auto grant = jobs.claim("q", as_worker(std::stoi(env("MOST"))));
+  const auto grant = jobs.claim("q", as_worker(std::stoi(env("MOST"))), by("child"));
   if (!grant) return 1;
   failpoint("after claim");
   for (const auto& job : grant->jobs) {
@@ -71,9 +71,9 @@ class JobCrashTest : public ::testing::TestWithParam<std::tuple<StoreKind, Death
   /// Until nothing is left of them.
   void work_off(int jobs) {
     for (int done = 0; done < jobs;) {
-      auto options = claim_as("parent", 10, 30s);
+      auto options = claiming(10, 30s);
       options.wait = 20s;
-      const auto grant = claim(jobs_, "q", options);
+      const auto grant = claim(jobs_, "q", options, by("parent"));
       for (const auto& job : grant.jobs) must(jobs_.complete(job.id, job.token));
       done += static_cast<int>(grant.jobs.size());
     }
@@ -108,7 +108,7 @@ TEST_P(JobCrashTest, WhatAKilledWorkerLeavesIsFinishedByOthers) {
   work_off(count - death().done);
   EXPECT_EQ(wrongly_finished(store_), "");
   for (const auto id : ids) EXPECT_EQ(outcomes_of(jobs_, id).back(), "completed");
-  EXPECT_TRUE(fails(jobs_.claim("q", claim_as("parent")), Errc::empty));
+  EXPECT_TRUE(fails(jobs_.claim("q", claiming(), by("parent")), Errc::empty));
   // The dead one's token opens nothing any more, whatever it would have said.
   const auto before = store_.dump();
   for (const auto id : ids) {
@@ -156,7 +156,7 @@ LEASEHOLD_ROLE(sleepy_worker) {
   const auto store = Store::open(env("STORE_URL"));
   if (!store) return 1;
   const auto jobs = store->jobs();
-  const auto grant = jobs.claim("q", as_worker(1));
+  const auto grant = jobs.claim("q", as_worker(1), by("child"));
   if (!grant) return 1;
   const auto& job = grant->jobs.front();
   std::cout << "claimed" << std::endl;
@@ -184,9 +184,9 @@ TEST_P(JobFreezeTest, AFrozenWorkerThatWakesUpLateChangesNothing) {
   const auto id = add(jobs_, "q", {.payload = "precious"});
   auto worker = Process::self("sleepy_worker", {{"STORE_URL", store_.url()}});
   ASSERT_EQ(worker.read_line(10s), "claimed");
-  auto options = claim_as("parent", 1, 30s);
+  auto options = claiming(1, 30s);
   options.wait = 20s;
-  const auto job = claim(jobs_, "q", options).jobs.at(0);
+  const auto job = claim(jobs_, "q", options, by("parent")).jobs.at(0);
   EXPECT_EQ(job.id, id);
   EXPECT_EQ(job.payload, "precious");
   EXPECT_EQ(job.attempt, 2);
@@ -207,7 +207,7 @@ LEASEHOLD_ROLE(tireless_worker) {
   for (;;) {
     auto options = as_worker(3);
     options.wait = 100ms;
-    const auto grant = jobs.claim("q", options);
+    const auto grant = jobs.claim("q", options, by("child"));
     if (!grant) continue;
     for (const auto& job : grant->jobs) static_cast<void>(jobs.complete(job.id, job.token));
   }
@@ -236,13 +236,13 @@ TEST_P(JobFreezeTest, AGrantThatNobodyTidiedUpIsNobodysCrash) {
   const auto faults = std::make_shared<FaultBackend>(store.open_backend());
   const auto dying = store_over(faults, {}).jobs();
   const auto ids = add_many(dying, "q", 3);
-  const auto grant = claim(dying, "q", claim_as("child", 3, 30s));
+  const auto grant = claim(dying, "q", claiming(3, 30s), by("child"));
   // As if it died between the commit of its last verdict and the tidying up.
   faults->fail_next(Fault::fail_before_send, 1, "job_tidy");
   for (const auto& job : grant.jobs) must(dying.complete(job.id, job.token));
   store.advance(31s);
   const auto opened = store.open();
-  EXPECT_TRUE(fails(opened.jobs().claim("q", claim_as("parent")), Errc::empty));
+  EXPECT_TRUE(fails(opened.jobs().claim("q", claiming(), by("parent")), Errc::empty));
   const auto recovered = must(opened.recover());
   EXPECT_EQ(recovered.jobs + recovered.failed, 0);
   for (const auto id : ids) EXPECT_EQ(outcomes_of(opened.jobs(), id), std::vector<std::string>{"completed"});
@@ -260,9 +260,9 @@ std::vector<std::string> work_through(const Jobs& jobs, const std::string& name,
     if (!expected) surprises.push_back(name + ": " + describe(error));
   };
   while (!stop.stop_requested()) {
-    auto options = claim_as(name, 2, 1s);
+    auto options = claiming(2, 1s);
     options.wait = 100ms;
-    const auto grant = jobs.claim("q", options);
+    const auto grant = jobs.claim("q", options, by(name));
     if (!grant) note(grant.error());
     if (!grant) continue;
     for (const auto& job : grant->jobs) {
@@ -330,8 +330,8 @@ TEST(JobPgBouncerTest, WorkIsDoneThroughAPoolerInTransactionMode) {
   EXPECT_TRUE(eventually([&] { return wrongly_finished(direct).empty(); }, 60s));
   EXPECT_EQ(crew.finish(), std::vector<std::string>{});
   const auto id = add(jobs, "q");
-  const auto lease = must(jobs.open_lease(holder("worker"), 30s));
-  const auto job = must(jobs.claim("q", {.attach = lease})).jobs.at(0);
+  const auto lease = must(jobs.open_lease(30s, by("worker")));
+  const auto job = must(jobs.claim("q", {}, {.lease = lease})).jobs.at(0);
   EXPECT_EQ(job.id, id);
   EXPECT_TRUE(ok(jobs.extend(lease)));
   EXPECT_TRUE(ok(jobs.heartbeat(job.id, job.token, {.percent = 50})));

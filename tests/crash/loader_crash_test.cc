@@ -28,18 +28,18 @@ void failpoint(const std::string& name) {
   if (env("FAILPOINT") == name) ::kill(::getpid(), SIGKILL);
 }
 
-ChunkVerdict load(const Chunk& chunk, ChunkContext& context) {
+Verdict load(const Chunk& chunk, ChunkContext& context) {
   failpoint("after claim");
   auto rows = chunk.rows;
   for (int page = chunk.cursor ? std::stoi(*chunk.cursor) : 0; page < pages;) {
     rows += rows_per_page;
     const auto cursor = std::to_string(++page);
     failpoint("before save");
-    if (!context.save({.cursor = cursor, .rows = rows})) return ChunkVerdict::release();
+    if (!context.save({.cursor = cursor, .rows = rows})) return Verdict::release();
     if (page == 2) failpoint("after save");
   }
   failpoint("before complete");
-  return ChunkVerdict::complete(rows);
+  return Verdict::complete().with_rows(rows);
 }
 
 /// Another host, so to say: only the lease tells that this loader has died.
@@ -131,7 +131,7 @@ LEASEHOLD_ROLE(sleepy_loader) {
   const auto store = Store::open(env("STORE_URL"));
   if (!store) return 1;
   const auto chunks = store->chunks();
-  const auto grant = chunks.claim("orders", {.ttl = 500ms, .holder = holder("child")});
+  const auto grant = chunks.claim("orders", {.ttl = 500ms}, {.holder = holder("child")});
   if (!grant) return 1;
   const auto& [set, key, token] =
       std::tie(grant->chunks.front().set, grant->chunks.front().key, grant->chunks.front().token);
@@ -162,7 +162,8 @@ TEST_P(LoaderFreezeTest, AFrozenLoaderThatWakesUpLateChangesNothing) {
   plan_numbers(chunks_, "orders", 1);
   auto loader = Process::self("sleepy_loader", {{"STORE_URL", store_.url()}});
   ASSERT_EQ(loader.read_line(10s), "saved");
-  const auto chunk = must(chunks_.claim("orders", {.ttl = 30s, .wait = 20s, .holder = holder("parent")})).chunks.at(0);
+  const auto chunk =
+      must(chunks_.claim("orders", {.ttl = 30s, .wait = 20s}, {.holder = holder("parent")})).chunks.at(0);
   EXPECT_EQ(chunk.cursor, "1");
   EXPECT_EQ(chunk.rows, 10);
   EXPECT_EQ(chunk.attempt, 2);

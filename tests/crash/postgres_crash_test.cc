@@ -22,7 +22,7 @@ struct Worker {
 
   void work(const Store& store, const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      const auto grant = store.locks().acquire(lock, as(lock, 300ms));
+      const auto grant = store.locks().acquire(lock, {.ttl = 300ms}, by(lock));
       if (!grant) {
         note(grant.error(), "acquire");
         continue;
@@ -56,7 +56,7 @@ class PostgresCrashTest : public ::testing::Test {
 
 TEST_F(PostgresCrashTest, WorkGoesOnAfterACrashAndNoTokenRepeats) {
   const auto store = open();
-  const auto keeper = take(store.locks(), "keeper", as("keeper", 1h));
+  const auto keeper = take(store.locks(), "keeper", {.ttl = 1h}, by("keeper"));
   std::vector<Worker> workers(4);
   const auto grants = [&] { return status_of(store).events; };
   {
@@ -82,12 +82,12 @@ TEST_F(PostgresCrashTest, WorkGoesOnAfterACrashAndNoTokenRepeats) {
     EXPECT_EQ(worker.surprises, std::vector<std::string>{});
   }
   EXPECT_EQ(store.locks().show("keeper")->token, keeper.token) << "a grant that was told is gone";
-  EXPECT_TRUE(fails(store.locks().acquire("keeper", as("thief")), Errc::held));
+  EXPECT_TRUE(fails(store.locks().acquire("keeper", {}, by("thief")), Errc::held));
 }
 
 TEST_F(PostgresCrashTest, AHeldLeaseStopsInTimeWhenTheServerIsGone) {
   const auto store = open();
-  auto held = store.locks().hold("deploy", as("alice", 1s));
+  auto held = store.locks().hold("deploy", {.ttl = 1s}, by("alice"));
   ASSERT_TRUE(ok(held));
   server_.kill9();
   const auto trusted = held->grant().trusted_until;
@@ -98,7 +98,7 @@ TEST_F(PostgresCrashTest, AHeldLeaseStopsInTimeWhenTheServerIsGone) {
 
 TEST_F(PostgresCrashTest, AHeldLeaseSurvivesAShortRestart) {
   const auto store = open();
-  auto held = store.locks().hold("deploy", as("alice", 30s));
+  auto held = store.locks().hold("deploy", {.ttl = 30s}, by("alice"));
   ASSERT_TRUE(ok(held));
   server_.kill9();
   server_.restart();

@@ -112,7 +112,7 @@ TEST_P(SchedulerCrashTest, AJobItEnqueuedIsEnqueuedOnce) {
   define("mails", into_a_queue(hourly()));
   dies("after fire");
   EXPECT_EQ(must(Scheduler(opened_, {.once = true}).run()).enqueued, 0);
-  EXPECT_EQ(must(opened_.jobs().claim("mail", {.most = 10})).jobs.size(), 1U);
+  EXPECT_EQ(must(opened_.jobs().claim("mail", {.max = 10})).jobs.size(), 1U);
 }
 
 /// Works until it is killed.
@@ -131,8 +131,8 @@ LEASEHOLD_ROLE(tireless_scheduler) {
 std::string wrongly_enqueued(const Store& store, int count) {
   std::set<std::string> seen;
   int jobs = 0;
-  for (auto grant = store.jobs().claim("mail", {.most = 1000}); grant;
-       grant = store.jobs().claim("mail", {.most = 1000})) {
+  for (auto grant = store.jobs().claim("mail", {.max = 1000}); grant;
+       grant = store.jobs().claim("mail", {.max = 1000})) {
     for (const auto& job : grant->jobs) seen.insert(job.payload);
     jobs += static_cast<int>(grant->jobs.size());
   }

@@ -19,7 +19,7 @@ class SessionHosts : public ::testing::TestWithParam<StoreKind> {
     Mortal ann("ann");
     auto holder = ann.holder();
     if (!boot_id.empty()) holder.boot_id = boot_id;
-    must(store_.sessions().open({.id = "ann", .ttl = ttl, .holder = holder}));
+    must(store_.sessions().open({.id = "ann", .ttl = ttl}, {.holder = holder}));
     must(store_.claims().take("SD-1", "ann", {.create = true}));
     ann.die();
   }

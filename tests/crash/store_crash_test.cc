@@ -23,7 +23,7 @@ std::string word(const Error& error) {
 LEASEHOLD_ROLE(holder) {
   const auto store = Store::open(env("STORE_URL"));
   if (!store) return 1;
-  auto held = store->locks().hold("deploy", as("child", 500ms));
+  auto held = store->locks().hold("deploy", {.ttl = 500ms}, by("child"));
   if (!held) return 1;
   const auto token = held->token();
   std::cout << token.value << std::endl;
@@ -44,11 +44,7 @@ class StoreCrashTest : public ::testing::TestWithParam<StoreKind> {
     token_.value = std::stoll(*line);
     return child;
   }
-  static AcquireOptions patient() {
-    auto options = as("parent", 30s);
-    options.wait = 20s;
-    return options;
-  }
+  static AcquireOptions patient() { return {.ttl = 30s, .wait = 20s}; }
 
   TestStore store_{GetParam(), {.real_time = true}};
   Store opened_ = store_.open();
@@ -59,9 +55,9 @@ LEASEHOLD_ON_BOTH_STORES(StoreCrashTest);
 TEST_P(StoreCrashTest, AKilledHolderIsTakenOverAfterItsLeaseRanOut) {
   const auto locks = opened_.locks();
   auto child = start_holder();
-  EXPECT_TRUE(fails(locks.acquire("deploy", as("parent")), Errc::held));
+  EXPECT_TRUE(fails(locks.acquire("deploy", {}, by("parent")), Errc::held));
   child.signal(SIGKILL);
-  const auto grant = locks.acquire("deploy", patient());
+  const auto grant = locks.acquire("deploy", patient(), by("parent"));
   ASSERT_TRUE(ok(grant));
   EXPECT_GT(grant->token, token_);
   EXPECT_TRUE(lost(locks.heartbeat("deploy", token_), LostReason::superseded));
@@ -73,7 +69,7 @@ TEST_P(StoreCrashTest, AKilledHolderIsTakenOverAfterItsLeaseRanOut) {
 TEST_P(StoreCrashTest, AFrozenHolderLearnsThatItLostTheLease) {
   auto child = start_holder();
   child.signal(SIGSTOP);
-  const auto grant = opened_.locks().acquire("deploy", patient());
+  const auto grant = opened_.locks().acquire("deploy", patient(), by("parent"));
   ASSERT_TRUE(ok(grant));
   EXPECT_GT(grant->token, token_);
   child.signal(SIGCONT);
@@ -85,9 +81,9 @@ TEST_P(StoreCrashTest, AFrozenHolderLearnsThatItLostTheLease) {
 
 TEST_P(StoreCrashTest, ALivingHolderKeepsItBeyondItsTtl) {
   auto child = start_holder();
-  auto options = as("parent");
+  AcquireOptions options{};
   options.wait = 1200ms;
-  EXPECT_TRUE(fails(opened_.locks().acquire("deploy", options), Errc::held));
+  EXPECT_TRUE(fails(opened_.locks().acquire("deploy", options, by("parent")), Errc::held));
 }
 
 /// Takes and gives back one lock, forever: to be killed at any moment.
@@ -110,9 +106,9 @@ TEST_P(StoreCrashTest, KillingWorkersAtAnyMomentLeavesAWorkingStore) {
     ASSERT_TRUE(eventually([&] { return status_of(opened_).events > events + 20; }));
     for (auto& worker : workers) worker.signal(SIGKILL);
     workers.clear();
-    auto options = as("parent");
+    AcquireOptions options{};
     options.wait = 20s;
-    const auto grant = opened_.locks().acquire("shared", options);
+    const auto grant = opened_.locks().acquire("shared", options, by("parent"));
     ASSERT_TRUE(ok(grant));
     ASSERT_TRUE(ok(opened_.locks().release("shared", grant->token)));
   }
@@ -141,7 +137,7 @@ TEST(SqliteGateTest, AStoppedProcessDoesNotBlockTheOthersForEver) {
   ASSERT_TRUE(std::filesystem::exists(gate));
   auto keeper = Process::self("gate_keeper", {{"GATE", gate}});
   ASSERT_EQ(keeper.read_line(10s), "locked");
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ok(opened.locks().acquire("lock-" + std::to_string(i), as("parent"))));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(ok(opened.locks().acquire("lock-" + std::to_string(i), {}, by("parent"))));
   keeper.signal(SIGCONT);
 }
 

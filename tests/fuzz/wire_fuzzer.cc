@@ -15,11 +15,11 @@ namespace {
 constexpr Timestamp some_day{std::chrono::sys_days(std::chrono::year(2026) / 3 / 1)};
 
 /// What a line says of one thing must not change another.
-wire::JobEnvelope defaults() {
-  wire::JobEnvelope envelope;
-  envelope.limit_key = "as before";
-  envelope.settings.run_at = some_day;
-  return envelope;
+NewJob defaults() {
+  NewJob job;
+  job.limit_key = "as before";
+  job.run_at = some_day;
+  return job;
 }
 
 std::string_view trimmed_json(std::string_view text) {
@@ -33,29 +33,27 @@ bool mentions(std::string_view line, std::string_view word) {
 }
 
 void check_envelope(std::string_view line) {
-  const auto envelope = wire::job_envelope_from(line, defaults(), some_day);
-  if (!envelope) {
-    const auto& message = envelope.error().message;
-    require(envelope.error().code == Errc::invalid_argument, "a line that is no job is an invalid argument");
+  const auto job = wire::job_from(line, defaults(), some_day);
+  if (!job) {
+    const auto& message = job.error().message;
+    require(job.error().code == Errc::invalid_argument, "a line that is no job is an invalid argument");
     require(is_utf8(message) && message.find('\n') == std::string::npos, "a message is one line of text");
     require(message.size() < 300, "a message is short, however long the line");
     return;
   }
   require(is_json(line), "a job is JSON");
-  const auto job = envelope->job();
-  require(job.payload.data() == envelope->payload.data(), "a job looks at its envelope");
-  require(job.delay >= Duration(0), "a delay is not negative");
-  if (!mentions(line, "limit_key")) require(job.limit_key == "as before", "what a line does not say stays");
+  require(job->delay >= Duration(0), "a delay is not negative");
+  if (!mentions(line, "limit_key")) require(job->limit_key == "as before", "what a line does not say stays");
   if (!mentions(line, "delay\":\"") && !mentions(line, "run_at")) {
-    require(job.run_at == some_day, "a line that says no time does not change it");
+    require(job->run_at == some_day, "a line that says no time does not change it");
   }
 }
 
 /// What is no string is passed on as it was written.
 void check_payload(std::string_view value) {
   if (!is_json(value) || trimmed_json(value).starts_with('"')) return;
-  const auto envelope = wire::job_envelope_from("{\"payload\":" + std::string(value) + "}", {}, some_day);
-  if (envelope) require(envelope->payload == trimmed_json(value), "a payload stays as it was written");
+  const auto job = wire::job_from("{\"payload\":" + std::string(value) + "}", {}, some_day);
+  if (job) require(job->payload == trimmed_json(value), "a payload stays as it was written");
 }
 
 void check_planned_chunk(std::string_view line) {

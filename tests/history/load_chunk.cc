@@ -48,7 +48,7 @@ class ChunkActor : public Actor {
     const auto key = std::to_string(desk_.dice.roll(desk_.options.keys));
     const auto act = desk_.recorder.begin("chunk", "claim", name(set(), key), {});
     const auto grant =
-        desk_.store.chunks().claim(set(), {.key = key, .ttl = desk_.options.ttl, .holder = desk_.holder()});
+        desk_.store.chunks().claim(set(), {.key = key, .ttl = desk_.options.ttl}, {.holder = desk_.holder()});
     if (!grant) {
       if (grant.error().code == Errc::terminal) note_final(key);
       return refused(act, grant.error());
@@ -75,10 +75,11 @@ class ChunkActor : public Actor {
   bool settle(const Held& chunk, std::string_view verdict) {
     const auto act = begin(verdict, chunk, {});
     const auto chunks = desk_.store.chunks();
-    const auto settled = verdict == "complete" ? chunks.complete(chunk.set, chunk.key, chunk.token)
-                         : verdict == "fail"
-                             ? chunks.fail(chunk.set, chunk.key, chunk.token, {.error = "drawn", .delay = Duration(0)})
-                             : chunks.release(chunk.set, chunk.key, chunk.token);
+    const auto settled =
+        verdict == "complete" ? chunks.complete(chunk.set, chunk.key, chunk.token)
+        : verdict == "fail"
+            ? chunks.settle({chunk.set, chunk.key, chunk.token, Verdict::retry_in(Duration(0), "drawn")})
+            : chunks.release(chunk.set, chunk.key, chunk.token);
     if (!settled) return refused(act, settled.error(), chunk);
     desk_.recorder.end(act, "ok", Fields().add("state", to_string(settled->state)).add("replayed", settled->replayed));
     give_up(chunk);

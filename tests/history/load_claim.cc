@@ -25,7 +25,7 @@ class ClaimActor : public Actor {
   bool open() {
     const auto id = desk_.key("session-" + std::to_string(desk_.recorder.process()), ++opened_);
     const auto act = desk_.recorder.begin("session", "open", id, {});
-    const auto grant = desk_.store.sessions().open({.id = id, .ttl = desk_.options.ttl, .holder = desk_.holder()});
+    const auto grant = desk_.store.sessions().open({.id = id, .ttl = desk_.options.ttl}, {.holder = desk_.holder()});
     if (!grant) return refused(act, grant.error());
     Fields told;
     desk_.recorder.end(act, "ok", add_span(told.add("token", grant->token.value), *grant));

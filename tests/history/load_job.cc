@@ -38,7 +38,7 @@ class JobActor : public Actor {
   bool claim() {
     // Which job it is stands in the answer.
     const auto act = desk_.recorder.begin("job", "claim", queue_, {});
-    const auto grant = desk_.store.jobs().claim(queue_, {.ttl = desk_.options.ttl, .holder = desk_.holder()});
+    const auto grant = desk_.store.jobs().claim(queue_, {.ttl = desk_.options.ttl}, {.holder = desk_.holder()});
     if (!grant) return refused(act, grant.error());
     const auto& job = grant->jobs.front();
     Fields told;
@@ -62,8 +62,8 @@ class JobActor : public Actor {
     const auto jobs = desk_.store.jobs();
     // At once again: what waits is not what is being looked at.
     const auto settled = verdict == "complete" ? jobs.complete(job.id, job.token)
-                         : verdict == "fail"   ? jobs.fail(job.id, job.token, {.error = "drawn", .delay = Duration(0)})
-                                               : jobs.release(job.id, job.token);
+                         : verdict == "fail" ? jobs.settle({job.id, job.token, Verdict::retry_in(Duration(0), "drawn")})
+                                             : jobs.release(job.id, job.token);
     if (!settled) return refused(act, settled.error(), job);
     desk_.recorder.end(act, "ok", Fields().add("state", to_string(settled->state)).add("replayed", settled->replayed));
     give_up(job);

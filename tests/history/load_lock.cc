@@ -25,7 +25,7 @@ class LockActor : public Actor {
     const auto key = desk_.any_key("lock");
     if (held_.contains(key)) return heartbeat(key, held_[key]);
     const auto act = desk_.recorder.begin("lock", "acquire", key, {});
-    const auto grant = desk_.store.locks().acquire(key, {.ttl = desk_.options.ttl, .holder = desk_.holder()});
+    const auto grant = desk_.store.locks().acquire(key, {.ttl = desk_.options.ttl}, {.holder = desk_.holder()});
     if (!grant) {
       // An earlier acquire without an answer went through: a look tells its token.
       const auto lock = desk_.store.locks().show(key);

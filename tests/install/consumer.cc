@@ -15,7 +15,7 @@ int main() {
     std::cerr << held.error().message << "\n";
     return 1;
   }
-  const auto refused = store->locks().acquire("deploy", {.holder = leasehold::Holder::self("somebody else")});
+  const auto refused = store->locks().acquire("deploy", {}, {.holder = leasehold::Holder::self("somebody else")});
   const bool exclusive = !refused && refused.error().code == leasehold::Errc::held;
   const bool released = held->release().ok() && store->locks().acquire("deploy").ok();
   std::cout << (exclusive && released ? "held, refused, released, taken again\n" : "the lock did not hold\n");

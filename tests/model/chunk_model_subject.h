@@ -42,20 +42,22 @@ class ChunkSubject {
   }
 
   std::string claim(const Ask& ask) {
-    ChunkClaimOptions options{.key = ask.key, .most = ask.most, .holder = support::holder(ask.holder)};
+    ChunkClaimOptions options{.key = ask.key, .max = ask.most};
+    auto call = support::by(ask.holder);
     if (ask.older_than) options.older_than = Duration(*ask.older_than);
     if (ask.lease) {
-      options.attach = loaders_.at(static_cast<std::size_t>(*ask.lease));
+      call.lease = loaders_.at(static_cast<std::size_t>(*ask.lease));
     } else {
-      options.ttl = Duration(ask.ttl);
+      options.ttl = support::unless_zero(Duration(ask.ttl));
       options.request_id = ask.request;
     }
-    const auto grant = chunks().claim(ask.set, options);
+    const auto grant = chunks().claim(ask.set, options, call);
     return grant ? remember(*grant) : refusal(grant.error());
   }
 
   std::string save(const std::string& set, const std::string& key, int ago, Moment ttl, const Save& save) {
-    const auto beat = chunks().heartbeat(set, key, token(set, key, ago), saving(save), Duration(ttl));
+    const auto beat =
+        chunks().heartbeat(set, key, token(set, key, ago), saving(save), support::unless_zero(Duration(ttl)));
     if (!beat) return refusal(beat.error());
     return "extended until " + away(micros(beat->expires_at), now()) + " rows " + std::to_string(beat->rows);
   }
@@ -92,7 +94,7 @@ class ChunkSubject {
   }
 
   std::string open(const std::string& holder, Moment ttl) {
-    loaders_.push_back(support::must(chunks().open_lease(support::holder(holder), Duration(ttl))));
+    loaders_.push_back(support::must(chunks().open_lease(Duration(ttl), support::by(holder))));
     return "open until " + away(micros(loaders_.back().expires_at), now());
   }
   std::string extend(int loader) {
@@ -173,9 +175,13 @@ class ChunkSubject {
     if (verdict.word == "complete") return chunks().complete(set, key, token, save);
     if (verdict.word == "release") return chunks().release(set, key, token, save);
     if (verdict.word == "skip") return chunks().skip(set, key, token, "not needed");
-    ChunkFailure failure{.error = "no luck", .retryable = verdict.retryable, .save = save};
+    leasehold::Verdict failure{.kind = leasehold::Verdict::Kind::fail,
+                               .text = "no luck",
+                               .retryable = verdict.retryable,
+                               .cursor = save.cursor,
+                               .rows = save.rows};
     if (verdict.delay) failure.delay = Duration(*verdict.delay);
-    return chunks().fail(set, key, token, failure);
+    return chunks().settle({set, key, token, failure});
   }
 
   std::string remember(const ChunkGrant& grant) {

@@ -37,28 +37,32 @@ class JobSubject {
     return told;
   }
 
-  std::string claim(const Ask& ask) { return told(jobs().claim(ask.queue, options_of(ask))); }
+  std::string claim(const Ask& ask) { return told(jobs().claim(ask.queue, options_of(ask), call_of(ask))); }
 
   std::string heartbeat(int job, int ago, Moment ttl, const std::string& stage) {
-    const auto beat = jobs().heartbeat(id(job), token(job, ago), {.stage = stage}, Duration(ttl));
+    const auto beat = jobs().heartbeat(id(job), token(job, ago), {.stage = stage}, support::unless_zero(Duration(ttl)));
     if (!beat) return refusal(beat.error());
     return "extended until " + away(micros(beat->expires_at), now()) + (beat->cancel_requested ? " unwanted" : "");
   }
 
   std::string settle(int job, int ago, const Verdict& verdict) {
-    return told(jobs().settle(id(job), token(job, ago), spoken(verdict)));
+    return told(jobs().settle({id(job), token(job, ago), spoken(verdict)}));
   }
   std::string hand_in(int job, int ago, const Verdict& verdict, const Ask& ask) {
-    const auto next = jobs().settle_and_claim(id(job), token(job, ago), spoken(verdict), ask.queue, options_of(ask));
+    const auto next =
+        jobs().settle_and_claim({id(job), token(job, ago), spoken(verdict)}, ask.queue, options_of(ask), call_of(ask));
     return told(next.settled) + ", next " + told(next.grant);
   }
   std::string settle(const std::vector<Spoken>& all, const Verdict& verdict) {
-    std::vector<JobVerdict> verdicts;
+    std::vector<Settlement> verdicts;
     for (const auto& one : all) {
-      verdicts.push_back({.id = id(one.job), .token = token(one.job, one.ago), .result = "done"});
+      verdicts.push_back(
+          {.id = id(one.job), .token = token(one.job, one.ago), .verdict = leasehold::Verdict::complete("done")});
     }
     std::string answers;
-    const auto settled = verdict.word == "complete" ? jobs().complete(verdicts) : jobs().release(verdicts);
+    const auto release = leasehold::Verdict::release();
+    const auto settled =
+        jobs().settle(verdict.word == "complete" ? verdicts : support::with_verdict(verdicts, release));
     for (const auto& one : support::must(settled)) answers += told(one) + "; ";
     return answers;
   }
@@ -77,7 +81,7 @@ class JobSubject {
   }
 
   std::string open(const std::string& holder, Moment ttl) {
-    leases_.push_back(support::must(jobs().open_lease(support::holder(holder), Duration(ttl))));
+    leases_.push_back(support::must(jobs().open_lease(Duration(ttl), support::by(holder))));
     return "open until " + away(micros(leases_.back().expires_at), now());
   }
   std::string extend(int lease) {
@@ -129,7 +133,7 @@ class JobSubject {
   }
   static std::string word(const Error& error) { return to_string(error.code); }
 
-  [[nodiscard]] std::string told(const Result<Settled>& settled) const {
+  [[nodiscard]] std::string told(const Result<JobSettled>& settled) const {
     if (!settled) return refusal(settled.error());
     return std::string(to_string(settled->state)) + " due " + away(micros(settled->due_at), now()) +
            (settled->replayed ? " again" : "");
@@ -137,15 +141,14 @@ class JobSubject {
 
   std::string told(const Result<JobGrant>& grant) { return grant ? remember(*grant) : refusal(grant.error()); }
 
-  [[nodiscard]] ClaimOptions options_of(const Ask& ask) const {
-    ClaimOptions options{.most = ask.most, .holder = support::holder(ask.holder)};
-    if (ask.lease) {
-      options.attach = leases_.at(static_cast<std::size_t>(*ask.lease));
-    } else {
-      options.ttl = Duration(ask.ttl);
-      options.request_id = ask.request;
-    }
-    return options;
+  [[nodiscard]] JobClaimOptions options_of(const Ask& ask) const {
+    if (ask.lease) return {.max = ask.most};
+    return {.max = ask.most, .ttl = support::unless_zero(Duration(ask.ttl)), .request_id = ask.request};
+  }
+  [[nodiscard]] Call call_of(const Ask& ask) const {
+    auto call = support::by(ask.holder);
+    if (ask.lease) call.lease = leases_.at(static_cast<std::size_t>(*ask.lease));
+    return call;
   }
 
   /// A handle of its own for every act: one that claims again and again may start behind the head of the queue.

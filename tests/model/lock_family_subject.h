@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/process.h"
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "model/lock_family_state.h"
 #include "storage/query.h"
 #include "storage/statements.h"

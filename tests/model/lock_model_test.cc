@@ -105,12 +105,12 @@ class Subject {
   [[nodiscard]] std::int64_t now() const { return store_.now().time_since_epoch().count(); }
 
   Outcome acquire(const std::string& name, const std::string& holder, std::int64_t ttl, const std::string& request_id) {
-    auto options = support::as(holder, Duration(ttl));
+    AcquireOptions options{.ttl = Duration(ttl)};
     options.request_id = request_id;
-    return from_grant("granted", locks_.acquire(name, options));
+    return from_grant("granted", locks_.acquire(name, options, support::by(holder)));
   }
   Outcome heartbeat(const std::string& name, std::int64_t token, std::int64_t ttl) {
-    return from_grant("extended", locks_.heartbeat(name, {token}, Duration(ttl)));
+    return from_grant("extended", locks_.heartbeat(name, {token}, support::unless_zero(Duration(ttl))));
   }
   Outcome release(const std::string& name, std::int64_t token) {
     const auto released = locks_.release(name, {token});

@@ -36,9 +36,9 @@ class ScheduleSubject {
     return say_next(what, micros(ensured->next_run_at), now());
   }
   std::string acquire(const std::string& name, const AcquireAsk& ask) {
-    auto wish = support::run_as(ask.holder, ask.at_once);
+    ScheduleAcquireOptions wish{.now = ask.at_once};
     wish.request_id = ask.request;
-    const auto run = schedules().acquire(name, wish);
+    const auto run = schedules().acquire(name, wish, support::by(ask.holder));
     if (!run) return refusal(run.error());
     if (!run->grant.replayed) tokens_[name].push_back(run->grant.token);
     return say(Granted{.occurrence = micros(run->occurrence),

@@ -22,11 +22,11 @@ class SessionSubject {
   }
 
   std::string open(const OpenAsk& ask) {
-    SessionOptions options{.id = ask.id, .ttl = Duration(ask.ttl), .holder = support::holder("holder")};
+    SessionOptions options{.id = ask.id, .ttl = Duration(ask.ttl)};
     options.exclusive = ask.exclusive;
     if (ask.max_age) options.max_age = Duration(*ask.max_age);
     options.request_id = ask.request;
-    const auto opened = store_.sessions().open(options);
+    const auto opened = store_.sessions().open(options, support::by("holder"));
     if (!opened && opened.error().code == Errc::held) {
       return "held until " + away(micros(opened.error().current->expires_at), now());
     }

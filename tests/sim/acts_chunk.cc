@@ -11,13 +11,12 @@ std::string cursor_of(std::int64_t rows) { return fmt::format("{{\"row\":{}}}", 
 
 Answer claim(Actor& actor) {
   const bool old = actor.dice.chance(1000);
-  ChunkClaimOptions options{.most = static_cast<int>(actor.dice.between(1, 2)),
-                            .ttl = actor.some_ttl(),
-                            .holder = actor.holder,
-                            .request_id = actor.new_request_id()};
+  ChunkClaimOptions options{
+      .max = static_cast<int>(actor.dice.between(1, 2)), .ttl = actor.some_ttl(), .request_id = actor.new_request_id()};
   if (old) options.older_than = 60s;
-  actor.say("claim up to {} chunks", options.most);
-  const auto grant = actor.ask([&] { return actor.store.chunks().claim(chunk_set, options); });
+  actor.say("claim up to {} chunks", options.max);
+  const auto grant =
+      actor.ask([&] { return actor.store.chunks().claim(chunk_set, options, {.holder = actor.holder}); });
   if (!grant) return word(grant);
   for (const auto& chunk : grant->chunks) {
     HeldChunk held{.set = chunk_set, .key = chunk.key, .token = chunk.token, .rows = chunk.rows, .lease = {}};
@@ -90,7 +89,7 @@ Answer complete(Actor& actor) {
 }
 Answer fail(Actor& actor) {
   return settle(actor, "fail", [&](const HeldChunk& chunk) {
-    return actor.store.chunks().fail(chunk.set, chunk.key, chunk.token, {.error = "simulated"});
+    return actor.store.chunks().fail(chunk.set, chunk.key, chunk.token, "simulated");
   });
 }
 Answer release(Actor& actor) {

@@ -1,5 +1,6 @@
 // What clients do with jobs and queues.
 #include "leasehold/sqlite.h"
+#include "model/words.h"
 #include "sim/actor.h"
 #include "sim/scenario.h"
 
@@ -64,16 +65,16 @@ Answer keep(Actor& actor, const Result<JobGrant>& grant, const std::optional<Sha
   return "ok";
 }
 
-Answer claim_with(Actor& actor, ClaimOptions options) {
+Answer claim_with(Actor& actor, JobClaimOptions options, const std::optional<SharedLease>& lease = {}) {
   const auto& queue = actor.dice.pick(queue_names);
-  options.most = static_cast<int>(actor.dice.between(1, 4));
-  options.holder = actor.holder;
-  if (!options.attach) options.request_id = actor.new_request_id();
-  actor.say("claim up to {} of {}{}", options.most, queue, options.attach ? ", attached" : "");
-  if (options.attach) return keep(actor, actor.store.jobs().claim(queue, options), options.attach);
+  options.max = static_cast<int>(actor.dice.between(1, 4));
+  const Call call{.holder = actor.holder, .lease = lease};
+  if (!lease) options.request_id = actor.new_request_id();
+  actor.say("claim up to {} of {}{}", options.max, queue, lease ? ", attached" : "");
+  if (lease) return keep(actor, actor.store.jobs().claim(queue, options, call), lease);
   std::optional<Token> first;
   const auto grant = actor.ask([&] {
-    auto answer = actor.store.jobs().claim(queue, options);
+    auto answer = actor.store.jobs().claim(queue, options, call);
     if (answer && first && *first != answer->token) {
       actor.stage.report(Violation{"I6", "one request for jobs was granted twice"});
     }
@@ -88,7 +89,7 @@ Answer wait_for(Actor& actor) { return claim_with(actor, {.ttl = actor.some_ttl(
 
 Answer attach(Actor& actor) {
   if (!actor.work_lease) return std::nullopt;
-  return claim_with(actor, {.attach = actor.work_lease});
+  return claim_with(actor, {}, actor.work_lease);
 }
 
 Answer heartbeat(Actor& actor) {
@@ -120,7 +121,8 @@ Answer complete(Actor& actor) {
 Answer fail(Actor& actor) {
   const bool retryable = actor.dice.chance(8000);
   return settle(actor, "fail", [&](const HeldJob& job) {
-    return actor.store.jobs().fail(job.id, job.token, {.error = "simulated", .retryable = retryable});
+    const auto verdict = retryable ? Verdict::fail("simulated") : Verdict::fail_finally("simulated");
+    return actor.store.jobs().settle({job.id, job.token, verdict});
   });
 }
 Answer release(Actor& actor) {
@@ -131,27 +133,20 @@ Answer snooze(Actor& actor) {
 }
 
 /// Gives a verdict on all of its jobs.
-template <typename Give>
-Answer settle_all(Actor& actor, const char* verdict, Give&& give) {
+Answer settle_all(Actor& actor, const Verdict& verdict) {
   if (actor.jobs.empty()) return std::nullopt;
   const auto mine = std::exchange(actor.jobs, {});
-  std::vector<JobVerdict> verdicts;
+  std::vector<Settlement> verdicts;
   for (const auto& job : mine) {
     actor.give_up(key_of(job.id), job.token);
-    verdicts.push_back({.id = job.id, .token = job.token});
+    verdicts.push_back({.id = job.id, .token = job.token, .verdict = verdict});
   }
-  actor.say("{} {} jobs together", verdict, mine.size());
-  return word(actor.ask([&] { return give(verdicts); }));
+  actor.say("{} {} jobs together", word_of(verdict.kind), mine.size());
+  return word(actor.ask([&] { return actor.store.jobs().settle(verdicts); }));
 }
 
-Answer complete_all(Actor& actor) {
-  return settle_all(actor, "complete",
-                    [&](std::span<const JobVerdict> verdicts) { return actor.store.jobs().complete(verdicts); });
-}
-Answer release_all(Actor& actor) {
-  return settle_all(actor, "release",
-                    [&](std::span<const JobVerdict> verdicts) { return actor.store.jobs().release(verdicts); });
-}
+Answer complete_all(Actor& actor) { return settle_all(actor, Verdict::complete()); }
+Answer release_all(Actor& actor) { return settle_all(actor, Verdict::release()); }
 
 // What the job has written and its completion become true together, or not at all.
 Answer complete_in_transaction(Actor& actor) {
@@ -199,7 +194,7 @@ Answer remove(Actor& actor) {
 
 Answer open_lease(Actor& actor) {
   if (actor.work_lease) return std::nullopt;
-  auto lease = actor.store.jobs().open_lease(actor.holder, actor.some_ttl());
+  auto lease = actor.store.jobs().open_lease(actor.some_ttl(), {.holder = actor.holder});
   if (lease) actor.work_lease = *lease;
   return word(lease);
 }

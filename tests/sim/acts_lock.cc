@@ -18,7 +18,7 @@ Answer keep(Actor& actor, HeldLock held, const Result<Grant>& grant) {
 }
 
 AcquireOptions some_options(Actor& actor, Duration wait) {
-  AcquireOptions options{.ttl = actor.some_ttl(), .wait = wait, .holder = actor.holder};
+  AcquireOptions options{.ttl = actor.some_ttl(), .wait = wait};
   options.request_id = actor.new_request_id();
   if (actor.dice.chance(2000)) options.lock_delay = Duration(actor.dice.between(100'000, 3'000'000));
   return options;
@@ -28,7 +28,7 @@ AcquireOptions some_options(Actor& actor, Duration wait) {
 Result<Grant> acquire_with(Actor& actor, const std::string& name, const AcquireOptions& options) {
   std::optional<Token> first;
   return actor.ask([&] {
-    auto grant = actor.store.locks().acquire(name, options);
+    auto grant = actor.store.locks().acquire(name, options, {.holder = actor.holder});
     if (grant && first && *first != grant->token) {
       actor.stage.report(Violation{"I6", fmt::format("one request was granted twice: {}", name)});
     }
@@ -64,7 +64,8 @@ Answer acquire_all(Actor& actor) {
   names.erase(names.begin() + actor.dice.below(static_cast<std::int64_t>(names.size())));
   const auto options = some_options(actor, actor.dice.chance(3000) ? 3s : 0s);
   actor.say("acquire {} and {}", names.front(), names.back());
-  const auto grant = actor.ask([&] { return actor.store.locks().acquire_all(names, options); });
+  const auto grant =
+      actor.ask([&] { return actor.store.locks().acquire_all(names, options, {.holder = actor.holder}); });
   return keep(actor, {.names = names, .token = {}}, grant);
 }
 

@@ -16,10 +16,11 @@ const std::string& some_schedule(Actor& actor) {
 
 Answer acquire(Actor& actor) {
   TakenRun run{.schedule = some_schedule(actor), .token = {}};
-  ScheduleAcquireOptions options{.now = actor.dice.chance(500), .ttl = actor.some_ttl(), .holder = actor.holder};
+  ScheduleAcquireOptions options{.now = actor.dice.chance(500), .ttl = actor.some_ttl()};
   options.request_id = actor.new_request_id();
   actor.say("acquire schedule {}", run.schedule);
-  const auto taken = actor.ask([&] { return actor.store.schedules().acquire(run.schedule, options); });
+  const auto taken =
+      actor.ask([&] { return actor.store.schedules().acquire(run.schedule, options, {.holder = actor.holder}); });
   if (!taken) return word(taken);
   run.token = taken->grant.token;
   actor.believe(key_of(run.schedule), run.token, lease_of(run), taken->grant.trusted_until);

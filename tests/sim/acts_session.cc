@@ -15,11 +15,11 @@ std::string lease_of(const HeldSession& session) {
 Answer open(Actor& actor) {
   // Two ids for every client: at times it opens one that it has, or that an earlier life of it has left.
   HeldSession session{.id = fmt::format("s{}.{}", actor.process.client(), actor.dice.below(2)), .token = {}};
-  SessionOptions options{.id = session.id, .ttl = 3 * actor.some_ttl(), .holder = actor.holder};
+  SessionOptions options{.id = session.id, .ttl = 3 * actor.some_ttl()};
   options.exclusive = actor.dice.chance(2000);
   options.request_id = actor.new_request_id();
   actor.say("open session {}", session.id);
-  const auto grant = actor.ask([&] { return actor.store.sessions().open(options); });
+  const auto grant = actor.ask([&] { return actor.store.sessions().open(options, {.holder = actor.holder}); });
   if (!grant) return word(grant);
   session.token = grant->token;
   actor.believe(key_of(session), session.token, lease_of(session), grant->trusted_until);

@@ -28,15 +28,15 @@ std::string set_up_schedules(Actor& actor) {
 
 std::string have_locks(Actor& actor) {
   for (const auto& name : lock_names) {
-    const auto grant = actor.store.locks().acquire(name, {.ttl = 5s, .holder = actor.holder});
+    const auto grant = actor.store.locks().acquire(name, {.ttl = 5s}, {.holder = actor.holder});
     if (!grant) return complaint("lock " + name, grant);
   }
-  const auto grant = actor.store.locks().acquire(semaphore_name, {.ttl = 5s, .holder = actor.holder});
+  const auto grant = actor.store.locks().acquire(semaphore_name, {.ttl = 5s}, {.holder = actor.holder});
   return complaint("lock " + semaphore_name, grant);
 }
 
 std::string have_items(Actor& actor) {
-  const auto session = actor.store.sessions().open({.id = "last", .holder = actor.holder});
+  const auto session = actor.store.sessions().open({.id = "last"}, {.holder = actor.holder});
   if (!session) return complaint("opening a session", session);
   for (const auto& item : item_keys) {
     static_cast<void>(actor.store.items().reopen(item));
@@ -48,7 +48,7 @@ std::string have_items(Actor& actor) {
 
 std::string have_chunks(Actor& actor) {
   for (int tries = 0; tries <= chunk_count; ++tries) {
-    const auto grant = actor.store.chunks().claim(chunk_set, {.ttl = 5s, .holder = actor.holder});
+    const auto grant = actor.store.chunks().claim(chunk_set, {.ttl = 5s}, {.holder = actor.holder});
     if (!grant && grant.error().code == Errc::empty && !grant.error().retry_at) return "";
     if (!grant) return complaint("chunks", grant);
     const auto& chunk = grant->chunks.front();
@@ -63,7 +63,7 @@ std::string have_chunks(Actor& actor) {
 std::string have_jobs(Actor& actor, const std::string& queue) {
   static_cast<void>(actor.store.queues().resume(queue));
   for (int tries = 0; tries < 500; ++tries) {
-    const auto grant = actor.store.jobs().claim(queue, {.most = 10, .ttl = 5s, .holder = actor.holder});
+    const auto grant = actor.store.jobs().claim(queue, {.max = 10, .ttl = 5s}, {.holder = actor.holder});
     if (!grant && grant.error().code == Errc::empty && !grant.error().retry_at) return "";
     if (!grant && grant.error().code == Errc::empty) {
       actor.process.sleep_until(actor.stage.world.boot_now() + grant.error().retry_in.value_or(1s), false);
@@ -83,7 +83,7 @@ std::string have_runs(Actor& actor) {
   for (const auto& calendar : calendars) names.push_back(calendar.name);
   for (const auto& name : names) {
     static_cast<void>(actor.store.schedules().resume(name));
-    const auto run = actor.store.schedules().acquire(name, {.now = true, .ttl = 5s, .holder = actor.holder});
+    const auto run = actor.store.schedules().acquire(name, {.now = true, .ttl = 5s}, {.holder = actor.holder});
     if (!run) return complaint("schedule " + name, run);
   }
   return "";

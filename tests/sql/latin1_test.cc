@@ -39,7 +39,7 @@ class Latin1Test : public ::testing::Test {
 TEST_F(Latin1Test, AFinalFailureIsFinalWhateverItsErrorSays) {
   const auto id = add(jobs(), "q");
   const auto job = claim_one(jobs(), "q", "alice");
-  const auto settled = jobs().fail(id, job.token, {.error = written, .retryable = false});
+  const auto settled = jobs().settle({id, job.token, Verdict::fail_finally(written)});
   ASSERT_TRUE(ok(settled));
   EXPECT_EQ(settled->state, JobState::failed);
   const auto seen = must(jobs().show(id));
@@ -49,11 +49,12 @@ TEST_F(Latin1Test, AFinalFailureIsFinalWhateverItsErrorSays) {
 
 TEST_F(Latin1Test, VerdictsThatTravelTogetherStand) {
   const auto ids = add_many(jobs(), "q", 40);
-  const auto grant = claim(jobs(), "q", claim_as("alice", 40));
+  const auto grant = claim(jobs(), "q", claiming(40), by("alice"));
   std::vector<std::thread> threads;
   for (const auto& job : grant.jobs) {
-    threads.emplace_back(
-        [this, &job] { EXPECT_TRUE(ok(jobs().fail(job.id, job.token, {.error = written, .retryable = false}))); });
+    threads.emplace_back([this, &job] {
+      EXPECT_TRUE(ok(jobs().settle({job.id, job.token, Verdict::fail_finally(written)})));
+    });
   }
   for (auto& thread : threads) thread.join();
   for (const auto id : ids) EXPECT_EQ(must(jobs().show(id)).error, kept);
@@ -61,7 +62,7 @@ TEST_F(Latin1Test, VerdictsThatTravelTogetherStand) {
 
 TEST_F(Latin1Test, WhatIsWrittenForPeopleDoesNotStopAnAct) {
   const auto id = add(jobs(), "q", {.payload = written});
-  const auto job = must(jobs().claim("q", {.holder = Holder::self(written)})).jobs.at(0);
+  const auto job = must(jobs().claim("q", {}, {.holder = Holder::self(written)})).jobs.at(0);
   EXPECT_EQ(job.payload, written) << "bytes are kept as they are";
   EXPECT_TRUE(ok(jobs().heartbeat(id, job.token, {.message = written, .stage = written})));
   const auto seen = must(jobs().show(id));
@@ -76,14 +77,14 @@ TEST_F(Latin1Test, WhatIsWrittenForPeopleDoesNotStopAnAct) {
 
 TEST_F(Latin1Test, ChunksLocksAndSchedulesEndAsTheirHoldersSay) {
   plan_numbers(store_->chunks(), "orders", 1);
-  const auto chunk = must(store_->chunks().claim("orders", {.holder = Holder::self(written)}));
+  const auto chunk = must(store_->chunks().claim("orders", {}, {.holder = Holder::self(written)}));
   const auto failed =
-      store_->chunks().fail("orders", "1", chunk.chunks.at(0).token, {.error = written, .retryable = false});
+      store_->chunks().settle({"orders", "1", chunk.chunks.at(0).token, Verdict::fail_finally(written)});
   ASSERT_TRUE(ok(failed));
   EXPECT_EQ(failed->state, ChunkState::exhausted);
   EXPECT_EQ(must(store_->chunks().show("orders", "1")).error, kept);
 
-  must(store_->locks().acquire("deploy", {.holder = Holder::self(written)}));
+  must(store_->locks().acquire("deploy", {}, {.holder = Holder::self(written)}));
   EXPECT_TRUE(ok(store_->locks().revoke("deploy", written)));
 
   must(store_->schedules().define("refresh", {.rule = every(10min), .ttl = 30s, .next_run_in = 0s}));

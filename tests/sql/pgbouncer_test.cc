@@ -29,15 +29,15 @@ TEST_F(PgBouncerTest, EveryLockOperationWorks) {
     auto store = pooled(options);
     const auto locks = store.locks();
     for (int i = 0; i < 20; ++i) {
-      const auto grant = locks.acquire("deploy", as("alice"));
+      const auto grant = locks.acquire("deploy", {}, by("alice"));
       ASSERT_TRUE(ok(grant));
-      EXPECT_TRUE(fails(locks.acquire("deploy", as("bob")), Errc::held));
+      EXPECT_TRUE(fails(locks.acquire("deploy", {}, by("bob")), Errc::held));
       EXPECT_TRUE(ok(locks.heartbeat("deploy", grant->token)));
       EXPECT_TRUE(ok(locks.show("deploy")));
       EXPECT_TRUE(ok(locks.list()));
       EXPECT_TRUE(ok(locks.release("deploy", grant->token)));
     }
-    take(locks, "deploy", as("carol"));
+    take(locks, "deploy", {}, by("carol"));
     EXPECT_TRUE(ok(locks.revoke("deploy", "done")));
     EXPECT_TRUE(ok(store.events()));
     EXPECT_TRUE(ok(store.status()));
@@ -54,7 +54,7 @@ TEST_F(PgBouncerTest, ManyThreadsOfTwoStoresShareTheServerConnections) {
       const auto locks = stores[static_cast<std::size_t>(i % 2)].locks();
       const auto name = "lock-" + std::to_string(i);
       for (int round = 0; round < 20; ++round) {
-        const auto grant = locks.acquire(name, as("worker"));
+        const auto grant = locks.acquire(name, {}, by("worker"));
         ASSERT_TRUE(ok(grant));
         EXPECT_TRUE(ok(locks.heartbeat(name, grant->token)));
         EXPECT_TRUE(ok(locks.release(name, grant->token)));
@@ -65,11 +65,11 @@ TEST_F(PgBouncerTest, ManyThreadsOfTwoStoresShareTheServerConnections) {
 
 TEST_F(PgBouncerTest, WaitersAreServedWithoutNotifications) {
   auto store = pooled();
-  const auto grant = take(store.locks(), "deploy", as("alice"));
-  auto options = as("bob");
+  const auto grant = take(store.locks(), "deploy", {}, by("alice"));
+  AcquireOptions options{};
   options.wait = 20s;
   std::optional<Result<Grant>> answer;
-  std::jthread waiter([&] { answer = store.locks().acquire("deploy", options); });
+  std::jthread waiter([&] { answer = store.locks().acquire("deploy", options, by("bob")); });
   ASSERT_TRUE(eventually([&] { return status_of(store).waiters == 1; }));
   ASSERT_TRUE(ok(store.locks().release("deploy", grant.token)));
   waiter.join();
@@ -78,7 +78,7 @@ TEST_F(PgBouncerTest, WaitersAreServedWithoutNotifications) {
 
 TEST_F(PgBouncerTest, AHeldLeaseKeepsItselfAlive) {
   auto store = pooled();
-  auto held = store.locks().hold("deploy", as("alice", 600ms));
+  auto held = store.locks().hold("deploy", {.ttl = 600ms}, by("alice"));
   ASSERT_TRUE(ok(held));
   const auto first = held->grant().expires_at;
   EXPECT_TRUE(eventually([&] { return held->grant().expires_at > first + 600ms; }));

@@ -53,7 +53,7 @@ class ScheduleFileTest : public ::testing::Test {
 };
 
 TEST_F(ScheduleFileTest, TheViewsTellWhoRunsWhat) {
-  const auto run = must(schedules().acquire("refresh", run_as("ann")));
+  const auto run = must(schedules().acquire("refresh", {}, by("ann")));
   EXPECT_EQ(look("every_least, cron, next_cause, holder, host, token", "schedules WHERE name = 'refresh'"),
             "600000000 - scheduled ann host-of-ann " + std::to_string(run.grant.token.value));
   EXPECT_EQ(look("cron, zone, holder", "schedules WHERE name = 'report'"), "0 9 * * * UTC -");
@@ -63,7 +63,7 @@ TEST_F(ScheduleFileTest, TheViewsTellWhoRunsWhat) {
 }
 
 TEST_F(ScheduleFileTest, TheIndexesStopWhoeverWritesPastTheLibrary) {
-  const auto run = must(schedules().acquire("refresh", run_as("ann")));
+  const auto run = must(schedules().acquire("refresh", {}, by("ann")));
   const auto taken = std::to_string(run.occurrence.time_since_epoch().count());
   EXPECT_EQ(run_past_the_library("1", "99", "NULL"), SQLITE_CONSTRAINT) << "one run at a time";
   EXPECT_EQ(run_past_the_library(taken, "99", "'ok'"), SQLITE_CONSTRAINT) << "an occurrence is taken once";
@@ -78,7 +78,7 @@ TEST_F(ScheduleFileTest, APlanCountsForTheScheduleAsItWasSeen) {
   test_store_.advance(at("2026-03-04T12:00:00Z") - test_store_.now());
   const auto asked = ask(acquire_with(std::nullopt));
   EXPECT_EQ(asked.outcome.word(), "plan");
-  const auto faster = must(schedules().acquire("report", run_as("bob")));
+  const auto faster = must(schedules().acquire("report", {}, by("bob")));
   EXPECT_EQ(faster.occurrence, at("2026-03-02T09:00:00Z"));
   must(schedules().finish("report", faster.grant.token));
   const auto before = test_store_.dump();

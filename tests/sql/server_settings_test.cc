@@ -78,8 +78,8 @@ class ServerSettingsTest : public ::testing::Test {
 
   static void use_locks(const Store& store) {
     const auto locks = store.locks();
-    const auto grant = take(locks, "deploy", as("alice"));
-    EXPECT_TRUE(fails(locks.acquire("deploy", as("bob")), Errc::held));
+    const auto grant = take(locks, "deploy", {}, by("alice"));
+    EXPECT_TRUE(fails(locks.acquire("deploy", {}, by("bob")), Errc::held));
     EXPECT_TRUE(ok(locks.heartbeat("deploy", grant.token)));
     EXPECT_TRUE(ok(locks.release("deploy", grant.token)));
     EXPECT_TRUE(ok(store.leases()));
@@ -88,7 +88,7 @@ class ServerSettingsTest : public ::testing::Test {
   static void use_jobs(const Store& store) {
     const auto jobs = store.jobs();
     add_many(jobs, "many", 300);
-    EXPECT_EQ(claim(jobs, "many", claim_as("ann", 100)).jobs.size(), 100U);
+    EXPECT_EQ(claim(jobs, "many", claiming(100), by("ann")).jobs.size(), 100U);
     const auto first = add(jobs, "mail", {.payload = "a\\b\xff"});
     const auto second = add(jobs, "mail", {.payload = "2", .delay = 1h, .dedupe_key = "k", .tags = {"NULL"}});
     add(jobs, "mail", {.after = {first, second}});
@@ -96,10 +96,8 @@ class ServerSettingsTest : public ::testing::Test {
     EXPECT_EQ(job.payload, "a\\b\xff");
     EXPECT_TRUE(ok(jobs.heartbeat(job.id, job.token)));
     EXPECT_TRUE(ok(jobs.complete(job.id, job.token, "done")));
-    const auto lease = must(jobs.open_lease(holder("ann"), 30s));
-    auto attached = claim_as("ann", 10, 0s);
-    attached.attach = lease;
-    EXPECT_TRUE(fails(jobs.claim("mail", attached), Errc::empty));
+    const auto lease = must(jobs.open_lease(30s, by("ann")));
+    EXPECT_TRUE(fails(jobs.claim("mail", claiming(10), {.holder = holder("ann"), .lease = lease}), Errc::empty));
     EXPECT_TRUE(ok(jobs.close(lease)));
     EXPECT_TRUE(ok(jobs.cancel(second)));
     EXPECT_EQ(must(jobs.list({.limit = 1000})).size(), 303U);
@@ -203,7 +201,7 @@ class DumpTest : public ::testing::Test {
 };
 
 TEST_F(DumpTest, ADumpThatWasRestoredHasNotDrifted) {
-  take(must(Store::open(original_.url())).locks(), "deploy", as("alice"));
+  take(must(Store::open(original_.url())).locks(), "deploy", {}, by("alice"));
   shell("pg_dump '" + original_.url() + "' | psql -q -v ON_ERROR_STOP=1 '" + copy_.url() + "' > /dev/null");
   EXPECT_EQ(verified(copy_.url()), "");
   EmptyDatabase custom(test_postgres_url());

@@ -11,7 +11,7 @@ class SessionFileTest : public ::testing::Test {
   void SetUp() override {
     must(store_.items().add("SD-1", {.title = "Parse"}));
     must(store_.items().add("SD-2"));
-    must(store_.sessions().open(session_of("ann")));
+    must(store_.sessions().open(session_of("ann"), by("ann")));
     claim_ = must(store_.claims().take("SD-1", "ann"));
   }
   std::string look(const std::string& columns, const std::string& from) {
@@ -54,7 +54,7 @@ TEST_F(SessionFileTest, TheViewsTellWhoHasWhat) {
 TEST_F(SessionFileTest, TheIndexStopsWhoeverWritesPastTheLibrary) {
   auto exclusive = session_of("ben");
   exclusive.exclusive = true;
-  must(store_.sessions().open(exclusive));
+  must(store_.sessions().open(exclusive, by("ben")));
   EXPECT_EQ(claim_past_the_library("SD-1", "ben", false), SQLITE_CONSTRAINT) << "an item has one owner";
   EXPECT_EQ(claim_past_the_library("SD-2", "ben", true), SQLITE_OK);
   EXPECT_EQ(claim_past_the_library("SD-3", "ben", true), SQLITE_CONSTRAINT) << "an exclusive session has one item";

@@ -18,9 +18,9 @@
 
 namespace leasehold::support {
 
-/// Options for claiming chunks as somebody.
-inline ChunkClaimOptions load_as(const std::string& who, int most = 1, Duration ttl = std::chrono::seconds(30)) {
-  return {.most = most, .ttl = ttl, .holder = holder(who)};
+/// Up to so many chunks, for half a minute.
+inline ChunkClaimOptions loading(int max = 1, Duration ttl = std::chrono::seconds(30)) {
+  return {.max = max, .ttl = unless_zero(ttl)};
 }
 
 inline std::vector<std::string> keys_of(const ChunkGrant& grant) {
@@ -44,16 +44,16 @@ class ChunkStoreTest : public StoreTest {
   }
 
   ChunkGrant claim_many(const std::string& who, int most, Duration ttl = std::chrono::seconds(30)) {
-    return must(chunks().claim("orders", load_as(who, most, ttl)));
+    return must(chunks().claim("orders", loading(most, ttl), by(who)));
   }
   /// The next one.
   Chunk claim(const std::string& who, Duration ttl = std::chrono::seconds(30)) {
     return claim_many(who, 1, ttl).chunks.at(0);
   }
   Result<ChunkGrant> try_claim(const std::string& who, const std::string& key = {}) {
-    auto options = load_as(who);
+    auto options = loading();
     options.key = key;
-    return chunks().claim("orders", options);
+    return chunks().claim("orders", options, by(who));
   }
   Chunk claim_key(const std::string& who, const std::string& key) { return must(try_claim(who, key)).chunks.at(0); }
 
@@ -63,8 +63,8 @@ class ChunkStoreTest : public StoreTest {
   Result<ChunkSettled> complete(const Chunk& chunk, const ChunkSave& save = {}) {
     return chunks().complete(chunk.set, chunk.key, chunk.token, save);
   }
-  Result<ChunkSettled> fail(const Chunk& chunk, const ChunkFailure& failure = {}) {
-    return chunks().fail(chunk.set, chunk.key, chunk.token, failure);
+  Result<ChunkSettled> fail(const Chunk& chunk, const Verdict& verdict = Verdict::fail()) {
+    return chunks().settle({chunk.set, chunk.key, chunk.token, verdict});
   }
   Result<ChunkSettled> release(const Chunk& chunk, const ChunkSave& save = {}) {
     return chunks().release(chunk.set, chunk.key, chunk.token, save);

@@ -13,9 +13,9 @@
 
 namespace leasehold::support {
 
-/// Options for claiming as somebody.
-inline ClaimOptions claim_as(const std::string& name, int most = 1, Duration ttl = std::chrono::seconds(30)) {
-  return {.most = most, .ttl = ttl, .holder = holder(name)};
+/// Up to so many jobs, for half a minute; zero: for as long as the queue says.
+inline JobClaimOptions claiming(int max = 1, Duration ttl = std::chrono::seconds(30)) {
+  return {.max = max, .ttl = unless_zero(ttl)};
 }
 
 /// The value where an error would be the test's own mistake.
@@ -40,14 +40,20 @@ inline std::vector<JobId> add_many(const Jobs& jobs, const std::string& queue, i
   return ids;
 }
 
-inline JobGrant claim(const Jobs& jobs, const std::string& queue, const ClaimOptions& options) {
-  return must(jobs.claim(queue, options));
+inline JobGrant claim(const Jobs& jobs, const std::string& queue, const JobClaimOptions& options, const Call& call) {
+  return must(jobs.claim(queue, options, call));
+}
+
+/// The same jobs, and this verdict on each.
+inline std::vector<Settlement> with_verdict(std::vector<Settlement> settlements, const Verdict& verdict) {
+  for (auto& one : settlements) one.verdict = verdict;
+  return settlements;
 }
 
 /// The only job of a claim.
 inline Job claim_one(const Jobs& jobs, const std::string& queue, const std::string& who,
                      Duration ttl = std::chrono::seconds(30)) {
-  return must(jobs.claim(queue, claim_as(who, 1, ttl))).jobs.at(0);
+  return must(jobs.claim(queue, claiming(1, ttl), by(who))).jobs.at(0);
 }
 
 inline JobState state_of(const Jobs& jobs, JobId id) { return must(jobs.show(id)).state; }

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "lease/ask.h"
+#include "lease/call.h"
 #include "storage/query.h"
 #include "storage/statements.h"
 #include "support/job_helpers.h"
@@ -19,18 +19,11 @@ namespace leasehold::support {
 using Names = std::vector<std::string>;
 
 /// Options for a share beside any number of others.
-inline AcquireOptions sharing(const std::string& name, Duration ttl = std::chrono::seconds(30)) {
-  auto options = as(name, ttl);
-  options.share = Share{};
-  return options;
-}
+inline AcquireOptions sharing(Duration ttl = std::chrono::seconds(30)) { return {.ttl = ttl, .share = Share{}}; }
 
 /// Options for so many permits of a capacity.
-inline AcquireOptions permits(const std::string& name, std::int64_t count, std::int64_t capacity,
-                              Duration ttl = std::chrono::seconds(30)) {
-  auto options = as(name, ttl);
-  options.share = Share{.permits = count, .capacity = capacity};
-  return options;
+inline AcquireOptions permits(std::int64_t count, std::int64_t capacity, Duration ttl = std::chrono::seconds(30)) {
+  return {.ttl = ttl, .share = Share{.permits = count, .capacity = capacity}};
 }
 
 inline AcquireOptions delayed(AcquireOptions options, Duration delay) {
@@ -62,8 +55,8 @@ class LockFamilyTest : public StoreTest {
 
  protected:
   /// All of these locks, where a refusal would be the test's own mistake.
-  Grant take_all(const Names& names, const AcquireOptions& options) {
-    return must(locks().acquire_all(names, options));
+  Grant take_all(const Names& names, const AcquireOptions& options, const Call& call) {
+    return must(locks().acquire_all(names, options, call));
   }
 
   /// Who has a lock, in the order in which they got it: "ann bob".

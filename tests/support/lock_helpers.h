@@ -1,6 +1,7 @@
 // Short words for what lock tests do all the time.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -20,14 +21,18 @@ inline Holder holder(const std::string& name) {
           .instance = "instance-of-" + name};
 }
 
-/// Options for acquiring as somebody.
-inline AcquireOptions as(const std::string& name, Duration ttl = std::chrono::seconds(30)) {
-  return {.ttl = ttl, .holder = holder(name)};
+/// A call that somebody makes.
+inline Call by(const std::string& name) { return {.holder = holder(name)}; }
+
+/// A ttl that is left out where it is zero.
+inline std::optional<Duration> unless_zero(Duration ttl) {
+  return ttl == Duration(0) ? std::nullopt : std::optional(ttl);
 }
 
 /// Acquires where a refusal would be the test's own mistake.
-inline Grant take(const Locks& locks, const std::string& name, const AcquireOptions& options = {}) {
-  auto grant = locks.acquire(name, options);
+inline Grant take(const Locks& locks, const std::string& name, const AcquireOptions& options = {},
+                  const Call& call = {}) {
+  auto grant = locks.acquire(name, options, call);
   if (!grant) throw std::runtime_error("cannot acquire " + name + ": " + describe(grant.error()));
   return *grant;
 }

@@ -70,7 +70,7 @@ class Process {
 
 /// Starts, feeds and finishes in one go.
 Finished run(const Arguments& argv, const Environment& env = {}, const std::string& input = {},
-             Duration timeout = std::chrono::seconds(30));
+             Duration timeout = std::chrono::seconds(60));
 
 /// For roles and tests: the value of an environment variable, or empty.
 std::string env(const std::string& name);

@@ -43,7 +43,7 @@ class RuntimeTest : public ::testing::Test {
   /// A job that must be claimed alone: it was one of several when its holder died, and is the only one now.
   JobId add_alone(const std::string& queue) {
     const auto ids = add(queue, 2);
-    must(store_.jobs().claim(queue, {.most = 2, .ttl = 30s, .holder = Holder{.name = "ghost", .instance = "g"}}));
+    must(store_.jobs().claim(queue, {.max = 2, .ttl = 30s}, {.holder = Holder{.name = "ghost", .instance = "g"}}));
     advance(31s);
     must(store_.recover());
     if (!store_.jobs().remove(ids[1])) throw std::runtime_error("cannot remove a job");

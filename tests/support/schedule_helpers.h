@@ -62,10 +62,6 @@ inline std::string line_of(const RunInfo& run) {
          run.reason + ")";
 }
 
-inline ScheduleAcquireOptions run_as(const std::string& who, bool now = false) {
-  return {.now = now, .holder = holder(who)};
-}
-
 class ScheduleStoreTest : public StoreTest {
  protected:
   Schedules schedules() { return store().schedules(); }
@@ -86,11 +82,11 @@ class ScheduleStoreTest : public StoreTest {
     return "timestamptz 'epoch' + " + micros + " * interval '1 microsecond'";
   }
   Result<ScheduleRun> try_acquire(const std::string& name, const std::string& who = "ann") {
-    return schedules().acquire(name, run_as(who));
+    return schedules().acquire(name, {}, by(who));
   }
   ScheduleRun acquire(const std::string& name, const std::string& who = "ann") { return must(try_acquire(name, who)); }
   ScheduleRun acquire_now(const std::string& name, const std::string& who = "ann") {
-    return must(schedules().acquire(name, run_as(who, true)));
+    return must(schedules().acquire(name, {.now = true}, by(who)));
   }
   Result<Grant> beat(const ScheduleRun& run) { return schedules().heartbeat(run.grant.key, run.grant.token); }
   Result<leasehold::Finished> finish(const ScheduleRun& run, const RunResult& result = {}) {

@@ -21,7 +21,7 @@ namespace leasehold::support {
 
 /// A session that is called as its holder is, and stale after 30 seconds.
 inline SessionOptions session_of(const std::string& who) {
-  return {.id = who, .ttl = std::chrono::seconds(30), .holder = holder(who), .label = "work of " + who};
+  return {.id = who, .ttl = std::chrono::seconds(30), .label = "work of " + who};
 }
 
 /// An act that tells nothing, where an error would be the test's own mistake.
@@ -38,16 +38,16 @@ class SessionStoreTest : public StoreTest {
   Claims claims() { return store().claims(); }
 
   /// Opens a session; see session_of.
-  Grant join(const std::string& who) { return must(sessions().open(session_of(who))); }
+  Grant join(const std::string& who) { return must(sessions().open(session_of(who), by(who))); }
   Grant join_exclusive(const std::string& who) {
     auto options = session_of(who);
     options.exclusive = true;
-    return must(sessions().open(options));
+    return must(sessions().open(options, by(who)));
   }
   SessionInfo session(const std::string& id) { return must(sessions().show(id)); }
   SessionStatus status(const std::string& id) { return session(id).status; }
   Result<Grant> beat(const Grant& session) { return sessions().heartbeat(session.key, session.token); }
-  Result<Grant> progress(const Grant& session, std::string_view text = {}) {
+  Result<Grant> progress(const Grant& session, const std::string& text = {}) {
     return sessions().heartbeat(session.key, session.token, {.progress = text});
   }
 

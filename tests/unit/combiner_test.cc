@@ -15,14 +15,14 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Answers every call with its own first parameter.
-void echo(std::span<Call* const> calls) {
+void echo(std::span<PendingCall* const> calls) {
   for (auto* call : calls) {
     call->answer = Rows{Row{Cell(std::string(std::get<std::string_view>(call->params.front())))}};
   }
 }
 
 template <typename RunBatch>
-Result<Rows> run_one(Combiner& combiner, Call& call, RunBatch&& run_batch) {
+Result<Rows> run_one(Combiner& combiner, PendingCall& call, RunBatch&& run_batch) {
   combiner.run(std::span(&call, 1), run_batch);
   return std::move(call.answer);
 }
@@ -30,7 +30,7 @@ Result<Rows> run_one(Combiner& combiner, Call& call, RunBatch&& run_batch) {
 TEST(CombinerTest, ALoneCallerGetsItsAnswer) {
   Combiner combiner;
   const std::array<Param, 1> params{Param(std::string_view("deploy"))};
-  Call call{&sql::statement_at(0), params, BootClock::now() + 1s};
+  PendingCall call{&sql::statement_at(0), params, BootClock::now() + 1s};
   const auto answer = run_one(combiner, call, echo);
   ASSERT_TRUE(support::ok(answer));
   EXPECT_EQ(std::get<std::string>(answer->front().front()), "deploy");
@@ -50,8 +50,8 @@ TEST(CombinerTest, ManyCallersGetTheirOwnAnswersFromFewerBatches) {
       start.arrive_and_wait();
       for (int round = 0; round < rounds; ++round) {
         const std::array<Param, 1> params{Param(std::string_view(name))};
-        Call call{&sql::statement_at(0), params, BootClock::now() + 1s};
-        const auto answer = run_one(combiner, call, [&](std::span<Call* const> calls) {
+        PendingCall call{&sql::statement_at(0), params, BootClock::now() + 1s};
+        const auto answer = run_one(combiner, call, [&](std::span<PendingCall* const> calls) {
           if (running.fetch_add(1) != 0) ++wrong;
           ++batches;
           echo(calls);
@@ -73,8 +73,8 @@ TEST(CombinerTest, ABatchIsInOrderOfKeys) {
   std::vector<std::string> seen;
   const auto run = [&](std::string_view name, bool hold) {
     const std::array<Param, 1> params{Param(name)};
-    Call call{&sql::statement_at(0), params, BootClock::now() + 10s};
-    static_cast<void>(run_one(combiner, call, [&](std::span<Call* const> calls) {
+    PendingCall call{&sql::statement_at(0), params, BootClock::now() + 10s};
+    static_cast<void>(run_one(combiner, call, [&](std::span<PendingCall* const> calls) {
       leader_is_in = true;
       while (hold && !go_on) std::this_thread::yield();
       for (const auto* each : calls) seen.emplace_back(std::get<std::string_view>(each->params.front()));
@@ -98,11 +98,11 @@ TEST(CombinerTest, ManyCallsThatAreAlikeTravelWithTheirLike) {
   std::vector<std::string> batches;
   const auto run = [&](int statement, std::string_view name, bool alike) {
     const std::array<Param, 1> params{Param(name)};
-    Call call{.statement = &sql::statement_at(statement),
-              .params = params,
-              .deadline = BootClock::now() + 10s,
-              .alike = alike};
-    static_cast<void>(run_one(combiner, call, [&](std::span<Call* const> calls) {
+    PendingCall call{.statement = &sql::statement_at(statement),
+                     .params = params,
+                     .deadline = BootClock::now() + 10s,
+                     .alike = alike};
+    static_cast<void>(run_one(combiner, call, [&](std::span<PendingCall* const> calls) {
       leader_is_in = true;
       while (!go_on) std::this_thread::yield();
       std::string names;
@@ -134,10 +134,10 @@ TEST(CombinerTest, WhatOneThreadAsksTogetherIsInOneBatchInItsOrder) {
   std::vector<std::string> batches;
   const std::array<Param, 1> settle{Param(std::string_view("z"))};
   const std::array<Param, 1> claim{Param(std::string_view("a"))};
-  std::vector<Call> calls;
+  std::vector<PendingCall> calls;
   calls.push_back({.statement = &sql::statement_at(1), .params = settle, .deadline = BootClock::now() + 1s, .turn = 0});
   calls.push_back({.statement = &sql::statement_at(0), .params = claim, .deadline = BootClock::now() + 1s, .turn = 1});
-  combiner.run(calls, [&](std::span<Call* const> batch) {
+  combiner.run(calls, [&](std::span<PendingCall* const> batch) {
     std::string names;
     for (const auto* each : batch) names += std::get<std::string_view>(each->params.front());
     batches.push_back(names);
@@ -154,16 +154,16 @@ TEST(CombinerTest, WhatIsAskedTogetherIsRefusedTogetherWhenItsTimeIsOver) {
   std::atomic<bool> go_on{false};
   const std::array<Param, 1> params{Param(std::string_view("deploy"))};
   std::jthread leader([&] {
-    Call call{&sql::statement_at(0), params, BootClock::now() + 10s};
-    static_cast<void>(run_one(combiner, call, [&](std::span<Call* const> batch) {
+    PendingCall call{&sql::statement_at(0), params, BootClock::now() + 10s};
+    static_cast<void>(run_one(combiner, call, [&](std::span<PendingCall* const> batch) {
       leader_is_in = true;
       while (!go_on) std::this_thread::yield();
       echo(batch);
     }));
   });
   while (!leader_is_in) std::this_thread::yield();
-  std::vector<Call> calls(2, Call{&sql::statement_at(0), params, BootClock::now() + 10ms});
-  combiner.run(calls, [](std::span<Call* const>) { FAIL() << "the leader is not done"; });
+  std::vector<PendingCall> calls(2, PendingCall{&sql::statement_at(0), params, BootClock::now() + 10ms});
+  combiner.run(calls, [](std::span<PendingCall* const>) { FAIL() << "the leader is not done"; });
   for (const auto& call : calls) EXPECT_TRUE(support::fails(call.answer, Errc::unavailable));
   go_on = true;
 }

@@ -11,10 +11,10 @@ namespace leasehold::postgres {
 namespace {
 
 using storage::Access;
-using storage::Call;
 using storage::Cell;
 using storage::Field;
 using storage::Param;
+using storage::PendingCall;
 using storage::Row;
 using storage::Rows;
 using storage::Statement;
@@ -29,20 +29,20 @@ constexpr Statement claim{1, "job_claim", Access::write, false, params, columns}
 constexpr Statement heartbeat{2, "heartbeat", Access::write, true, params, columns};
 constexpr std::array each_forms = {""sv, "SELECT ..."sv, "SELECT ..."sv};
 
-/// Owns the parameters, which a Call only borrows.
+/// Owns the parameters, which a PendingCall only borrows.
 class Calls {
  public:
-  Call* add(const Statement& statement, std::string_view queue, Param n = std::int64_t{1}) {
+  PendingCall* add(const Statement& statement, std::string_view queue, Param n = std::int64_t{1}) {
     const auto& values = values_.emplace_back(std::array<Param, 2>{queue, n});
-    return &calls_.emplace_back(Call{.statement = &statement, .params = values, .deadline = BootTime::max()});
+    return &calls_.emplace_back(PendingCall{.statement = &statement, .params = values, .deadline = BootTime::max()});
   }
 
  private:
   std::deque<std::array<Param, 2>> values_;
-  std::deque<Call> calls_;
+  std::deque<PendingCall> calls_;
 };
 
-std::string queue_of(const Call* call) { return std::string(std::get<std::string_view>(call->params.front())); }
+std::string queue_of(const PendingCall* call) { return std::string(std::get<std::string_view>(call->params.front())); }
 
 /// "lock_acquire: a | job_claim: b c"
 std::string described(const std::vector<CallGroup>& groups) {
@@ -60,8 +60,8 @@ std::string bytes_of(const BinaryParams& encoded, int param) {
 
 TEST(EachTest, CallsOfOneStatementAreOneGroupBehindTheOthers) {
   Calls calls;
-  std::vector<Call*> batch = {calls.add(heartbeat, "a"), calls.add(claim, "b"),     calls.add(plain, "c"),
-                              calls.add(claim, "d"),     calls.add(heartbeat, "e"), calls.add(plain, "f")};
+  std::vector<PendingCall*> batch = {calls.add(heartbeat, "a"), calls.add(claim, "b"),     calls.add(plain, "c"),
+                                     calls.add(claim, "d"),     calls.add(heartbeat, "e"), calls.add(plain, "f")};
   sort_for_grouping(batch, each_forms);
   EXPECT_EQ(described(group_calls(batch, each_forms)),
             "lock_acquire: c | lock_acquire: f | job_claim: b d | heartbeat: a e");
@@ -71,8 +71,8 @@ TEST(EachTest, CallsOfOneStatementAreOneGroupBehindTheOthers) {
 
 TEST(EachTest, WhatSomebodyAsksSecondComesAfterWhatAnybodyAsksFirst) {
   Calls made;
-  std::vector<Call*> calls = {made.add(heartbeat, "a"), made.add(claim, "a"), made.add(heartbeat, "b"),
-                              made.add(claim, "b"), made.add(claim, "c")};
+  std::vector<PendingCall*> calls = {made.add(heartbeat, "a"), made.add(claim, "a"), made.add(heartbeat, "b"),
+                                     made.add(claim, "b"), made.add(claim, "c")};
   for (auto* second : {calls[1], calls[3]}) second->turn = 1;
   sort_for_grouping(calls, each_forms);
   EXPECT_EQ(described(group_calls(calls, each_forms)), "job_claim: c | heartbeat: a b | job_claim: a b");
@@ -82,7 +82,7 @@ TEST(EachTest, WhatSomebodyAsksSecondComesAfterWhatAnybodyAsksFirst) {
 
 TEST(EachTest, ALoneCallIsAGroupOfItsOwn) {
   Calls calls;
-  std::vector<Call*> batch = {calls.add(claim, "a")};
+  std::vector<PendingCall*> batch = {calls.add(claim, "a")};
   sort_for_grouping(batch, each_forms);
   EXPECT_EQ(described(group_calls(batch, each_forms)), "job_claim: a");
   EXPECT_TRUE(group_calls({}, each_forms).empty());
@@ -90,7 +90,7 @@ TEST(EachTest, ALoneCallIsAGroupOfItsOwn) {
 
 TEST(EachTest, EveryParameterBecomesTheArrayOfTheCallsValues) {
   Calls calls;
-  const std::vector<Call*> group = {calls.add(claim, "mail", std::int64_t{258}), calls.add(claim, "", Param())};
+  const std::vector<PendingCall*> group = {calls.add(claim, "mail", std::int64_t{258}), calls.add(claim, "", Param())};
   const auto encoded = transpose(group, Charset::unicode);
   ASSERT_EQ(encoded.count(), 2);
   EXPECT_EQ(encoded.types()[0], 1009U);
@@ -116,7 +116,7 @@ TEST(EachTest, EveryParameterBecomesTheArrayOfTheCallsValues) {
 
 TEST(EachTest, RowsGoToTheCallTheyBelongTo) {
   Calls calls;
-  const std::vector<Call*> group = {calls.add(claim, "a"), calls.add(claim, "b"), calls.add(claim, "c")};
+  const std::vector<PendingCall*> group = {calls.add(claim, "a"), calls.add(claim, "b"), calls.add(claim, "c")};
   deal_out(group, Rows{Row{2, 21, "x"}, Row{0, 1, Cell()}, Row{2, 22, "y"}});
   ASSERT_TRUE(support::ok(group[0]->answer));
   EXPECT_EQ(*group[0]->answer, (Rows{Row{1, Cell()}}));
@@ -129,7 +129,7 @@ TEST(EachTest, RowsGoToTheCallTheyBelongTo) {
 TEST(EachTest, AnAnswerToNobodyIsDamage) {
   for (const Cell& number : {Cell(2), Cell(-1), Cell()}) {
     Calls calls;
-    const std::vector<Call*> group = {calls.add(claim, "a"), calls.add(claim, "b")};
+    const std::vector<PendingCall*> group = {calls.add(claim, "a"), calls.add(claim, "b")};
     deal_out(group, Rows{Row{0, 1, Cell()}, Row{number, 2, Cell()}});
     EXPECT_TRUE(support::fails(group[0]->answer, Errc::damaged));
     EXPECT_TRUE(support::fails(group[1]->answer, Errc::damaged));
@@ -138,7 +138,7 @@ TEST(EachTest, AnAnswerToNobodyIsDamage) {
 
 TEST(EachTest, AnErrorIsEverybodysAnswer) {
   Calls calls;
-  const std::vector<Call*> group = {calls.add(claim, "a"), calls.add(claim, "b")};
+  const std::vector<PendingCall*> group = {calls.add(claim, "a"), calls.add(claim, "b")};
   deal_out(group, Error{.code = Errc::unavailable, .message = "gone"});
   EXPECT_TRUE(support::fails(group[0]->answer, Errc::unavailable));
   EXPECT_TRUE(support::fails(group[1]->answer, Errc::unavailable));

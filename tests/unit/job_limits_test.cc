@@ -57,10 +57,10 @@ TEST(JobLimitsTest, AQueueHasNoNegativeLimits) {
 }
 
 TEST(JobLimitsTest, AClaimIsForOneToAThousand) {
-  EXPECT_TRUE(ok(check_most(1)));
-  EXPECT_TRUE(ok(check_most(1000)));
-  EXPECT_FALSE(check_most(0).ok());
-  EXPECT_FALSE(check_most(1001).ok());
+  EXPECT_TRUE(ok(check_max(1)));
+  EXPECT_TRUE(ok(check_max(1000)));
+  EXPECT_FALSE(check_max(0).ok());
+  EXPECT_FALSE(check_max(1001).ok());
 }
 
 }  // namespace

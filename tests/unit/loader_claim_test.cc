@@ -8,7 +8,7 @@
 namespace leasehold::support {
 namespace {
 
-ChunkVerdict complete(const Chunk&, ChunkContext&) { return ChunkVerdict::complete(); }
+Verdict complete(const Chunk&, ChunkContext&) { return Verdict::complete(); }
 
 class LoaderClaimTest : public LoaderRuntimeTest {};
 
@@ -40,7 +40,7 @@ TEST_F(LoaderClaimTest, AllThreadsWorkAtOnce) {
   RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext&) {
                          if (++running == 3) all.open();
-                         return all.wait() ? ChunkVerdict::complete() : ChunkVerdict::fail("alone");
+                         return all.wait() ? Verdict::complete() : Verdict::fail("alone");
                        },
                        {.concurrency = 3});
   const auto summary = loader.finish();
@@ -139,7 +139,7 @@ TEST_F(LoaderClaimTest, TheLeaseOfAClaimInDoubtIsClosedWhenTheLastWhoWorksUnderI
   Gate end;
   RunningLoader loader(fragile(),
                        [&](const Chunk& chunk, ChunkContext&) {
-                         return chunk.key != "known" || end.wait() ? ChunkVerdict::complete() : ChunkVerdict::release();
+                         return chunk.key != "known" || end.wait() ? Verdict::complete() : Verdict::release();
                        },
                        {.concurrency = 2});
   ASSERT_TRUE(eventually([&] { return waits() >= 1; }));
@@ -162,7 +162,7 @@ TEST_F(LoaderClaimTest, HowTheSetIsIsAskedUntilTheStoreAnswers) {
   RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext&) {
                          faults().fail_next(Fault::fail_before_send, 2, "chunk_set_list");
-                         return ChunkVerdict::complete();
+                         return Verdict::complete();
                        },
                        {.on_trouble = [&](const Error&) { ++troubles; }});
   const auto summary = loader.finish();

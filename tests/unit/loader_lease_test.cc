@@ -15,8 +15,8 @@ TEST_F(LoaderLeaseTest, OneLeaseIsExtendedForAllChunks) {
   Gate end;
   RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext& context) {
-                         return end.wait() && !context.stop_requested() ? ChunkVerdict::complete()
-                                                                        : ChunkVerdict::fail("stopped");
+                         return end.wait() && !context.stop_requested() ? Verdict::complete()
+                                                                        : Verdict::fail("stopped");
                        },
                        {.concurrency = 3});
   ASSERT_TRUE(eventually([&] { return beats() >= 8; })) << "twice the ttl";
@@ -34,9 +34,9 @@ TEST_F(LoaderLeaseTest, ALostLeaseStopsItsChunksAndTheLoadingGoesOnWithAnother) 
   std::atomic<int> begun{0};
   RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext& context) {
-                         if (++begun > 2) return ChunkVerdict::complete(7);
+                         if (++begun > 2) return Verdict::complete().with_rows(7);
                          if (wait_for_stop(context) == StopReason::lost) ++stopped;
-                         return ChunkVerdict::complete(1);
+                         return Verdict::complete().with_rows(1);
                        },
                        {.concurrency = 2});
   ASSERT_TRUE(eventually([&] { return begun == 2; }));
@@ -63,7 +63,7 @@ TEST_F(LoaderLeaseTest, WithoutTheStoreHandlersGoOnUntilTheLeaseCannotBeTrusted)
                          EXPECT_LT(BootClock::now(), context.trusted_until() + 5s);
                          EXPECT_TRUE(fails(context.save({.cursor = "9"}), Errc::lost));
                          stopped.open();
-                         return ChunkVerdict::complete();
+                         return Verdict::complete();
                        },
                        {});
   ASSERT_TRUE(began.wait());
@@ -86,11 +86,11 @@ TEST_F(LoaderLeaseTest, ASaveExtendsTheLease) {
                          // Heartbeats that fail are repeated every 100 ms: this takes longer than two ttls.
                          for (int page = 1; page <= 12; ++page) {
                            const auto cursor = std::to_string(page);
-                           if (!context.save({.cursor = cursor, .rows = page})) return ChunkVerdict::fail("lost");
+                           if (!context.save({.cursor = cursor, .rows = page})) return Verdict::fail("lost");
                            const auto before = beats();
                            eventually([&] { return beats() > before + 1 || context.stop_requested(); });
                          }
-                         return context.stop_requested() ? ChunkVerdict::fail("stopped") : ChunkVerdict::complete();
+                         return context.stop_requested() ? Verdict::fail("stopped") : Verdict::complete();
                        },
                        {});
   const auto summary = loader.finish();
@@ -111,10 +111,10 @@ TEST_F(LoaderLeaseTest, AChunkThatMustBeAloneHasALeaseOfItsOwn) {
                          if (chunk.key == "alone" && ++tries == 1) {
                            EXPECT_EQ(wait_for_stop(context), StopReason::lost);
                            lost.open();
-                           return ChunkVerdict::complete();
+                           return Verdict::complete();
                          }
-                         return end.wait() && !context.stop_requested() ? ChunkVerdict::complete()
-                                                                        : ChunkVerdict::fail("stopped");
+                         return end.wait() && !context.stop_requested() ? Verdict::complete()
+                                                                        : Verdict::fail("stopped");
                        },
                        {.concurrency = 2});
   ASSERT_TRUE(eventually([&] { return faults().calls("chunk_heartbeat") > 2 && beats() > 2; }));

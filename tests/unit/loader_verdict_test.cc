@@ -13,11 +13,11 @@ namespace {
 class LoaderVerdictTest : public LoaderRuntimeTest {};
 
 TEST_F(LoaderVerdictTest, WhatTheHandlerSaysIsPassedOn) {
-  const std::map<std::string, ChunkVerdict> sayings{{"done", ChunkVerdict::complete(7)},
-                                                    {"bad", ChunkVerdict::fail("oops")},
-                                                    {"hopeless", ChunkVerdict::fail_for_good("never")},
-                                                    {"slow", ChunkVerdict::retry_in(1min, "wait")},
-                                                    {"needless", ChunkVerdict::skip("empty")}};
+  const std::map<std::string, Verdict> sayings{{"done", Verdict::complete().with_rows(7)},
+                                               {"bad", Verdict::fail("oops")},
+                                               {"hopeless", Verdict::fail_finally("never")},
+                                               {"slow", Verdict::retry_in(1min, "wait")},
+                                               {"needless", Verdict::skip("empty")}};
   std::vector<PlannedChunk> planned;
   for (const auto& [key, saying] : sayings) planned.push_back({key, "{}"});
   must(chunks().plan("orders", planned, {.settings = {.default_ttl = 10s}}));
@@ -49,8 +49,8 @@ TEST_F(LoaderVerdictTest, WhatTheHandlerSaysIsPassedOn) {
 
 TEST_F(LoaderVerdictTest, AnExceptionIsAFailure) {
   plan({"a"});
-  RunningLoader loader(
-      fragile(), [](const Chunk&, ChunkContext&) -> ChunkVerdict { throw std::runtime_error("the pump broke"); }, {});
+  RunningLoader loader(fragile(),
+                       [](const Chunk&, ChunkContext&) -> Verdict { throw std::runtime_error("the pump broke"); }, {});
   ASSERT_TRUE(ok(loader.finish()));
   EXPECT_EQ(chunk("a").error, "the pump broke");
   EXPECT_EQ(chunk("a").failures, 1);
@@ -58,8 +58,8 @@ TEST_F(LoaderVerdictTest, AnExceptionIsAFailure) {
 
 TEST_F(LoaderVerdictTest, AVerdictThatIsNotAcceptedBecomesAFailure) {
   plan({"a"});
-  RunningLoader loader(fragile(),
-                       [](const Chunk&, ChunkContext&) { return ChunkVerdict::skip(std::string(1U << 20, 'x')); }, {});
+  RunningLoader loader(fragile(), [](const Chunk&, ChunkContext&) { return Verdict::skip(std::string(1U << 20, 'x')); },
+                       {});
   const auto summary = loader.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->failed, 1);
@@ -74,7 +74,7 @@ TEST_F(LoaderVerdictTest, SavesAndVerdictsAreRepeatedWhileTheStoreIsAway) {
   RunningLoader loader(fragile(),
                        [](const Chunk&, ChunkContext& context) {
                          EXPECT_TRUE(ok(context.save({.cursor = R"({"page":2})", .rows = 19})));
-                         return ChunkVerdict::complete(20);
+                         return Verdict::complete().with_rows(20);
                        },
                        {.on_trouble = [&](const Error&) { ++troubles; }});
   const auto summary = loader.finish();
@@ -95,7 +95,7 @@ TEST_F(LoaderVerdictTest, ASaveThatIsRefusedStopsTheHandler) {
                          hold("a");
                          EXPECT_TRUE(fails(context.save({.cursor = "2", .rows = 2}), Errc::lost));
                          EXPECT_EQ(context.stop_reason(), StopReason::lost);
-                         return ChunkVerdict::complete(2);
+                         return Verdict::complete().with_rows(2);
                        },
                        {.once = true});
   const auto summary = loader.finish();
@@ -112,8 +112,8 @@ TEST_F(LoaderVerdictTest, AStoppedLoaderLetsHandlersFinish) {
   RunningLoader loader(fragile(),
                        [&](const Chunk&, ChunkContext& context) {
                          began.open();
-                         return end.wait() && !context.stop_requested() ? ChunkVerdict::complete()
-                                                                        : ChunkVerdict::fail("stopped");
+                         return end.wait() && !context.stop_requested() ? Verdict::complete()
+                                                                        : Verdict::fail("stopped");
                        },
                        {});
   ASSERT_TRUE(began.wait());
@@ -134,7 +134,7 @@ TEST_F(LoaderVerdictTest, WhenTheGraceIsOverHandlersAreToldToStop) {
                          began.open();
                          const auto why = wait_for_stop(context);
                          EXPECT_TRUE(ok(context.save({.cursor = "5", .rows = 5}))) << "it may still save";
-                         return why == StopReason::draining ? ChunkVerdict::release() : ChunkVerdict::fail("");
+                         return why == StopReason::draining ? Verdict::release() : Verdict::fail("");
                        },
                        {.grace = 1ms});
   ASSERT_TRUE(began.wait());
@@ -154,7 +154,7 @@ TEST_F(LoaderVerdictTest, AHandlerThatIgnoresItsStopTokenLosesItsChunk) {
                        [&](const Chunk&, ChunkContext&) {
                          began.open();
                          end.wait();
-                         return ChunkVerdict::complete();
+                         return Verdict::complete();
                        },
                        {.grace = 1ms});
   ASSERT_TRUE(began.wait());

@@ -1,8 +1,10 @@
-#include "lease/ask.h"
+#include "lease/call.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "support/fault_backend.h"
 
 namespace leasehold::support {
 namespace {
@@ -14,7 +16,9 @@ constexpr auto success = Errc::internal;
 
 Result<int> ask(std::vector<Errc> answers) {
   std::size_t asked = 0;
-  return lease::ask_again(BootClock::now() + 10s, [&]() -> Result<int> {
+  // Nothing is asked of it.
+  FaultBackend nowhere(nullptr);
+  return lease::StoreCall(nowhere, BootClock::now() + 10s).repeat(lease::IfLost::ask_again, [&]() -> Result<int> {
     const auto code = answers.at(asked++);
     if (code == success) return 7;
     return Error{.code = code, .message = "no"};

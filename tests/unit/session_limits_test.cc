@@ -47,7 +47,7 @@ TEST(SessionLimitsTest, WhatIsTooMuchForASessionIsRefused) {
   EXPECT_TRUE(refused([](auto& options) { options.metadata = std::string(bounds::metadata_bytes, ' ') + "1"; }));
   EXPECT_TRUE(refused([](auto& options) { options.max_age = 0s; }));
   EXPECT_TRUE(refused([](auto& options) { options.max_age = Duration::max(); }));
-  EXPECT_TRUE(refused([](auto& options) { options.holder = Holder{}; })) << "without a name";
+  EXPECT_FALSE(check_call({.holder = Holder{}}).ok()) << "without a name";
 }
 
 TEST(SessionLimitsTest, SilenceIsDeclaredForHalfADayAtMost) {

@@ -56,7 +56,7 @@ TEST_F(WorkerVerdictTest, CompletionsThatGatherTravelTogether) {
 TEST_F(WorkerVerdictTest, EachVerdictDoesWhatItSays) {
   const auto ids = add("mail", 6);
   const std::vector<Verdict> verdicts = {
-      Verdict::complete("done"),        Verdict::fail("no"), Verdict::fail_for_good("never"),
+      Verdict::complete("done"),        Verdict::fail("no"), Verdict::fail_finally("never"),
       Verdict::retry_in(3s, "not now"), Verdict::release(),  Verdict::snooze(7s)};
   std::atomic<bool> released{false};
   RunningWorker worker(fragile(),

@@ -65,11 +65,11 @@ int claim(const Context& context, ChunkClaimCommand& options) {
   auto store = open_within(options.claim.wait, context);
   if (!store) return report(context, store.error());
   options.claim.key = options.key;
-  options.claim.holder = calling_process(options.holder);
+  const Call call{.holder = calling_process(options.holder)};
   const auto chunks = store->chunks();
   const auto grant = say_while_waiting(
       wants_wait_line(context, options.claim.wait, options.quiet), [&] { return waits_for_chunk(chunks, options.set); },
-      [&] { return chunks.claim(options.set, options.claim); });
+      [&] { return chunks.claim(options.set, options.claim, call); });
   if (!grant) return report(context, grant.error(), options.refused_code);
   if (context.json) {
     print_line(wire::to_json(*grant));
@@ -98,14 +98,14 @@ void add_wait(CLI::App& command, Duration& wait) {
 void add_options(CLI::App& command, ChunkClaimCommand& options) {
   add_set_name(command, options.set);
   command.add_option("KEY", options.key, "This chunk, also while it backs off (default: the next)")->type_name("");
-  add_number(command, "-n,--most", options.claim.most, 1, bounds::max_claim,
+  add_number(command, "-n,--most", options.claim.max, 1, bounds::max_claim,
              "Up to N chunks under one lease (default 1)");
   add_duration(command, "--ttl", options.claim.ttl,
                fmt::format("How long the lease lasts without a heartbeat (default: the set's own, else {})",
                            format_duration(defaults::chunk_ttl)));
   add_wait(command, options.claim.wait);
-  add_optional_duration(command, "--older", options.claim.older_than,
-                        "When nothing is open: load again what was completed longer ago than this");
+  add_duration(command, "--older", options.claim.older_than,
+               "When nothing is open: load again what was completed longer ago than this");
   add_holder(command, options.holder);
   command
       .add_option("--request-id", options.claim.request_id,
@@ -141,7 +141,7 @@ namespace {
 struct ChunkHeartbeatOptions {
   HeldChunk chunk;
   SaveOptions save;
-  Duration ttl{};
+  std::optional<Duration> ttl;
 };
 
 int heartbeat(const Context& context, const ChunkHeartbeatOptions& options) {
@@ -152,7 +152,7 @@ int heartbeat(const Context& context, const ChunkHeartbeatOptions& options) {
   const auto extended = store->chunks().heartbeat(set, key, options.chunk.token, options.save.save(), options.ttl);
   if (!extended) return report(context, extended.error());
   if (context.json) {
-    print_line(wire::to_json({{"set", set}, {"key", key}}, *extended));
+    print_line(wire::to_json(*extended));
   } else {
     print("extended {}  until {} ({})  {}", printable(key),
           local_time(extended->expires_at, extended->expires_at - extended->ttl), format_duration(extended->ttl),

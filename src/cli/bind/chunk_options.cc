@@ -95,20 +95,9 @@ void add_set_settings(CLI::App& command, ChunkSetSettings& settings) {
           fmt::format("Between a failure and the next try: 2s..30s doubles up to 30s, 2s does not (at first {}..{})",
                       format_duration(defaults::chunk_backoff_base), format_duration(defaults::chunk_backoff_most)))
       ->type_name("BACKOFF");
-  add_optional_duration(
-      command, "--ttl", settings.default_ttl,
-      fmt::format("How long a claim's lease lasts without a heartbeat, where it does not say (at first {})",
-                  format_duration(defaults::chunk_ttl)));
-}
-
-CLI::Option* add_optional_duration(CLI::App& command, const std::string& names, std::optional<Duration>& value,
-                                   const std::string& help) {
-  const auto take = [&value, names](const std::string& text) {
-    const auto parsed = parse_duration(text);
-    if (!parsed) throw CLI::ValidationError(names, parsed.error().message);
-    value = *parsed;
-  };
-  return command.add_option_function<std::string>(names, take, help)->type_name("DURATION");
+  add_duration(command, "--ttl", settings.default_ttl,
+               fmt::format("How long a claim's lease lasts without a heartbeat, where it does not say (at first {})",
+                           format_duration(defaults::chunk_ttl)));
 }
 
 CLI::Option* add_optional_number(CLI::App& command, const std::string& names, std::optional<int>& value, int least,

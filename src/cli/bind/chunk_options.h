@@ -49,10 +49,6 @@ void add_save(CLI::App& command, SaveOptions& save);
 /// What a set is told: --tries, --crashes, --backoff and --ttl.
 void add_set_settings(CLI::App& command, ChunkSetSettings& settings);
 
-/// A duration that need not be said.
-CLI::Option* add_optional_duration(CLI::App& command, const std::string& names, std::optional<Duration>& value,
-                                   const std::string& help);
-
 /// A whole number within bounds that need not be said.
 CLI::Option* add_optional_number(CLI::App& command, const std::string& names, std::optional<int>& value, int least,
                                  int most, const std::string& help);

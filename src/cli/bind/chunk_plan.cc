@@ -74,7 +74,7 @@ Result<wire::PlanReport> plan_and_tie(const Chunks& chunks, const ChunkPlanOptio
       [&] { return fmt::format("planning {}", counted(static_cast<std::int64_t>(planned.size()), "chunk")); });
   auto outcome = chunks.plan(options.set, planned, options.plan);
   if (!outcome) return std::move(outcome).error();
-  wire::PlanReport report{.set = options.set, .outcome = *outcome, .job_id = options.job};
+  wire::PlanReport report{.outcome = *outcome, .job_id = options.job};
   if (!options.job) return report;
   const auto tied = chunks.tie_job(options.set, *options.job, token_of(options));
   if (!tied) return not_tied(options.set, tied.error());
@@ -93,7 +93,7 @@ std::string what_changed(const PlanOutcome& outcome) {
 
 void print_report(const wire::PlanReport& report) {
   const auto& outcome = report.outcome;
-  print("planned {}: {}; {} in all", printable(report.set), what_changed(outcome), counted(outcome.total, "chunk"));
+  print("planned {}: {}; {} in all", printable(outcome.set), what_changed(outcome), counted(outcome.total, "chunk"));
   if (outcome.differing > 0) {
     say("with another spec than planned, and left as it was: {}; a new --planner version replaces that",
         counted(outcome.differing, "chunk"));

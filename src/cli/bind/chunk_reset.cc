@@ -94,7 +94,7 @@ int reset(const Context& context, const ChunkResetOptions& options) {
   const auto outcome = options.consent.dry_run ? count(chunks, options) : chunks.reset(options.set, *which);
   if (!outcome) return report(context, outcome.error());
   if (context.json) {
-    print_line(wire::to_json({{"set", options.set}}, *outcome));
+    print_line(wire::to_json(*outcome));
   } else {
     print_outcome(options, *outcome);
   }
@@ -117,7 +117,7 @@ void add_chunk_reset(CLI::App& parent, Context& context) {
   add_set_name(*command, options->set);
   command->add_option("KEY", options->keys, "These chunks")->type_name("");
   command->add_flag("--failed", options->failed, "Those that are exhausted");
-  add_optional_duration(*command, "--older", options->older, "Those that were completed longer ago than this");
+  add_duration(*command, "--older", options->older, "Those that were completed longer ago than this");
   command->add_flag("--all", options->all, "All that nobody is loading; needs --yes");
   command->add_flag("--from-start", options->from_start, "Forget the cursors of exhausted ones, too");
   add_consent(*command, options->consent);

@@ -51,7 +51,7 @@ int settle(const Context& context, const NamedChunk& chunk, const SayVerdict& sa
   const auto settled = say_verdict(store->chunks());
   if (!settled) return report(context, settled.error());
   if (context.json) {
-    print_line(wire::to_json({{"set", chunk.set}, {"key", chunk.key}}, *settled));
+    print_line(wire::to_json(*settled));
     return exit_code::ok;
   }
   print("{}{}", what_became_of(printable(chunk.key), *settled), settled->replayed ? "  (said before)" : "");
@@ -103,9 +103,16 @@ int fail(const Context& context, ChunkFailOptions& options) {
     options.error = std::move(*bytes);
   }
   return settle(context, options.chunk, [&](const Chunks& chunks) {
-    return chunks.fail(
-        options.chunk.set, options.chunk.key, options.chunk.token,
-        {.error = options.error, .retryable = !options.final, .delay = options.delay, .save = options.save.save()});
+    const auto save = options.save.save();
+    return chunks.settle({.set = options.chunk.set,
+                          .key = options.chunk.key,
+                          .token = options.chunk.token,
+                          .verdict = {.kind = Verdict::Kind::fail,
+                                      .text = options.error,
+                                      .retryable = !options.final,
+                                      .delay = options.delay,
+                                      .cursor = save.cursor,
+                                      .rows = save.rows}});
   });
 }
 
@@ -127,8 +134,7 @@ void add_chunk_fail(CLI::App& parent, Context& context) {
       ->type_name("FILE")
       ->excludes(error);
   auto* final = command->add_flag("--final", options->final, "Do not try again: it is exhausted at once");
-  add_optional_duration(*command, "--delay", options->delay, "Try again after this, not after the backoff")
-      ->excludes(final);
+  add_duration(*command, "--delay", options->delay, "Try again after this, not after the backoff")->excludes(final);
   add_save(*command, options->save);
   set_action(*command, context, [&context, options] { return fail(context, *options); });
 }

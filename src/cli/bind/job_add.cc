@@ -12,7 +12,6 @@
 #include "cli/print/report.h"
 #include "cli/store_trouble.h"
 #include "model/bounds.h"
-#include "wire/lines.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -24,7 +23,7 @@ struct JobAddOptions {
   std::string queue;
   std::optional<std::string> payload;
   std::string file;
-  wire::JobEnvelope job;
+  NewJob job;
 };
 
 Result<std::string> payload_of(const JobAddOptions& options) {
@@ -45,7 +44,7 @@ int add(const Context& context, JobAddOptions& options) {
   options.job.payload = std::move(*payload);
   auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
-  auto enqueued = store->jobs().enqueue(options.queue, options.job.job());
+  auto enqueued = store->jobs().enqueue(options.queue, options.job);
   if (!enqueued) return report(context, enqueued.error());
   if (context.json) {
     print_line(wire::to_json(*enqueued));

@@ -17,21 +17,21 @@ namespace leasehold::cli {
 // leasehold job claim: take jobs under a lease; no process stays behind.
 namespace {
 
-struct JobClaimOptions {
+struct JobClaimCommand {
   std::string queue;
   std::string holder;
-  ClaimOptions claim;
+  JobClaimOptions claim;
   int refused_code = exit_code::held;
   bool quiet = false;
 };
 
-int claim(const Context& context, JobClaimOptions& options) {
+int claim(const Context& context, JobClaimCommand& options) {
   auto store = open_within(options.claim.wait, context);
   if (!store) return report(context, store.error());
-  options.claim.holder = calling_process(options.holder);
+  const Call call{.holder = calling_process(options.holder)};
   const auto grant = say_while_waiting(
       wants_wait_line(context, options.claim.wait, options.quiet), [&] { return waits_for_job(*store, options.queue); },
-      [&] { return store->jobs().claim(options.queue, options.claim); });
+      [&] { return store->jobs().claim(options.queue, options.claim, call); });
   return tell_granted(context, grant, options.quiet, options.refused_code);
 }
 
@@ -44,9 +44,9 @@ void add_job_claim(CLI::App& parent, Context& context) {
       {"leasehold job claim mail --ttl 2m", "leasehold job claim mail -n 10 --wait 1m --json | jq -r '.jobs[].payload'",
        "read -r id token < <(leasehold job claim mail -q) && leasehold job payload \"$id\" | ./send &&\n"
        "    leasehold job complete \"$id\" --token \"$token\""});
-  auto options = std::make_shared<JobClaimOptions>();
+  auto options = std::make_shared<JobClaimCommand>();
   add_queue_name(*command, options->queue);
-  add_number(*command, "-n,--most", options->claim.most, 1, bounds::max_claim,
+  add_number(*command, "-n,--most", options->claim.max, 1, bounds::max_claim,
              "Up to N jobs under one lease (default 1)");
   add_duration(*command, "--ttl", options->claim.ttl,
                fmt::format("How long the lease lasts without a heartbeat (default: the queue's own, else {})",
@@ -73,7 +73,7 @@ struct JobHeartbeatOptions {
   CLI::Option* percent_given = nullptr;
   std::string message;
   std::string stage;
-  Duration ttl{};
+  std::optional<Duration> ttl;
 };
 
 int heartbeat(const Context& context, const JobHeartbeatOptions& options) {
@@ -85,7 +85,7 @@ int heartbeat(const Context& context, const JobHeartbeatOptions& options) {
   const auto extended = store->jobs().heartbeat(id, token, progress, options.ttl);
   if (!extended) return report(context, extended.error());
   if (context.json) {
-    print_line(wire::to_json({{"id", id}}, *extended));
+    print_line(wire::to_json(*extended));
     return exit_code::ok;
   }
   print("extended {}  until {} ({}){}", id, local_time(extended->expires_at, extended->expires_at - extended->ttl),

@@ -26,7 +26,7 @@ struct JobImportOptions {
   std::string file;
   bool envelope = false;
   int from_line = 1;
-  wire::JobEnvelope defaults;
+  NewJob defaults;
 };
 
 struct Imported {
@@ -62,26 +62,23 @@ class Importer {
   Result<void> take(std::string& line) {
     last_taken_ = lines_.line_number();
     if (last_taken_ < options_.from_line || line.empty()) return {};
-    auto job = options_.envelope ? wire::job_envelope_from(line, options_.defaults, wall_clock()) : plain_job(line);
+    auto job = options_.envelope ? wire::job_from(line, options_.defaults, wall_clock()) : plain_job(line);
     if (!job) return std::move(job).error();
-    if (auto checked = check_new_job(job->job()); !checked) return checked;
+    if (auto checked = check_new_job(*job); !checked) return checked;
     if (batch_.empty()) first_in_batch_ = last_taken_;
     bytes_ += job->payload.size();
     batch_.push_back(std::move(*job));
     return {};
   }
 
-  [[nodiscard]] Result<wire::JobEnvelope> plain_job(std::string& line) const {
+  [[nodiscard]] Result<NewJob> plain_job(std::string& line) const {
     auto job = options_.defaults;
     job.payload = std::move(line);
     return job;
   }
 
   Result<void> enqueue_batch() {
-    std::vector<NewJob> jobs;
-    jobs.reserve(batch_.size());
-    for (const auto& envelope : batch_) jobs.push_back(envelope.job());
-    const auto enqueued = jobs_.enqueue(options_.queue, jobs);
+    const auto enqueued = jobs_.enqueue(options_.queue, batch_);
     if (!enqueued) return refuse_batch(enqueued.error());
     for (const auto& job : *enqueued) ++(job.created ? imported_.enqueued : imported_.duplicates);
     imported_.last_line = last_taken_;
@@ -120,7 +117,7 @@ class Importer {
   const StopSignals& signals_;
   const BootTime begun_;
   ProgressLine progress_;
-  std::vector<wire::JobEnvelope> batch_;
+  std::vector<NewJob> batch_;
   std::size_t bytes_ = 0;
   std::int64_t first_in_batch_ = 0;
   std::int64_t last_taken_ = 0;

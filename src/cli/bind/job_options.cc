@@ -98,21 +98,20 @@ void add_held_job(CLI::App& command, Context& context, HeldJob& job) {
   add_held_token(command, context, job.token, held::job, [&job] { return is_own_job(job.id); });
 }
 
-void add_job_settings(CLI::App& command, wire::JobEnvelope& job) {
+void add_job_settings(CLI::App& command, NewJob& job) {
   using Priority = std::numeric_limits<std::int16_t>;
-  auto& settings = job.settings;
-  add_number(command, "--priority", settings.priority, Priority::min(), Priority::max(),
+  add_number(command, "--priority", job.priority, Priority::min(), Priority::max(),
              "Higher first, then earliest (default 0)");
-  add_times(command, settings);
+  add_times(command, job);
   command.add_option("--limit-key", job.limit_key, "Counts against the queue's --max-per-key together with its like")
       ->check(not_empty)
       ->type_name("KEY");
-  add_budgets(command, settings);
-  command.add_option("--tag", settings.tags, "A word to find it by; may be repeated")
+  add_budgets(command, job);
+  command.add_option("--tag", job.tags, "A word to find it by; may be repeated")
       ->check(not_empty)
       ->allow_extra_args(false)
       ->type_name("TAG");
-  add_predecessors(command, settings);
+  add_predecessors(command, job);
 }
 
 CLI::Option* add_limit(CLI::App& command, const std::string& names, std::optional<int>& value,
@@ -132,7 +131,7 @@ CLI::Option* add_limit(CLI::App& command, const std::string& names, std::optiona
 
 namespace {
 
-std::string what_became_of(JobId id, const Settled& settled) {
+std::string what_became_of(JobId id, const JobSettled& settled) {
   switch (settled.state) {
     case JobState::completed: return fmt::format("completed {}", id);
     case JobState::failed: return fmt::format("failed {} for good: it is a dead letter", id);
@@ -147,10 +146,10 @@ std::string what_became_of(JobId id, const Settled& settled) {
   return fmt::format("deferred {}{}", id, when);
 }
 
-int tell_settled(const Context& context, JobId id, const Result<Settled>& settled, bool quiet) {
+int tell_settled(const Context& context, JobId id, const Result<JobSettled>& settled, bool quiet) {
   if (!settled) return report(context, settled.error());
   if (context.json) {
-    print_line(wire::to_json({{"id", id}}, *settled));
+    print_line(wire::to_json(*settled));
   } else if (!quiet) {
     print("{}{}", what_became_of(id, *settled), settled->replayed ? "  (said before)" : "");
   }
@@ -175,12 +174,14 @@ int settle(const Context& context, const HeldJob& job, const Verdict& verdict, c
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto jobs = store->jobs();
-  if (next.queue.empty()) return tell_settled(context, job.id, jobs.settle(job.id, job.token, verdict), false);
-  auto claim = next.claim;
-  claim.holder = calling_process(next.holder);
+  if (next.queue.empty()) return tell_settled(context, job.id, jobs.settle({job.id, job.token, verdict}), false);
+  const auto& claim = next.claim;
+  const Call call{.holder = calling_process(next.holder)};
   const auto both = say_while_waiting(
       wants_wait_line(context, claim.wait, next.quiet), [&] { return waits_for_job(*store, next.queue); },
-      [&] { return jobs.settle_and_claim(job.id, job.token, verdict, next.queue, claim); });
+      [&] {
+        return jobs.settle_and_claim({job.id, job.token, verdict}, next.queue, claim, call);
+      });
   // Whatever became of the verdict: what was claimed has a holder now, who must hear of it.
   const auto settled_code = tell_settled(context, job.id, both.settled, next.quiet);
   const auto granted_code = tell_granted(context, both.grant, next.quiet, exit_code::held);

@@ -7,7 +7,6 @@
 
 #include "cli/context.h"
 #include "leasehold/job.h"
-#include "wire/lines.h"
 
 namespace leasehold::cli {
 
@@ -26,7 +25,7 @@ void add_held_job(CLI::App& command, Context& context, HeldJob& job);
 bool is_own_job(JobId id);
 
 /// What `job add` and `job import` let people say about a job, but for its payload and its dedupe key.
-void add_job_settings(CLI::App& command, wire::JobEnvelope& job);
+void add_job_settings(CLI::App& command, NewJob& job);
 
 /// A limit: a number from 1, or "none", which is zero.
 CLI::Option* add_limit(CLI::App& command, const std::string& names, std::optional<int>& value, const std::string& help);
@@ -38,7 +37,7 @@ CLI::Option* add_limit(CLI::App& command, const std::string& names, std::optiona
 struct NextClaim {
   std::string queue;
   std::string holder;
-  ClaimOptions claim;
+  JobClaimOptions claim;
   bool quiet = false;
 };
 void add_next_claim(CLI::App& command, NextClaim& next);

@@ -72,7 +72,7 @@ int fail(const Context& context, JobFailOptions& options) {
     if (!bytes) return report(context, bytes.error());
     options.error = std::move(*bytes);
   }
-  auto verdict = options.for_good ? Verdict::fail_for_good(options.error) : Verdict::fail(options.error);
+  auto verdict = options.for_good ? Verdict::fail_finally(options.error) : Verdict::fail(options.error);
   if (options.delay_given->count() > 0) verdict.delay = options.delay;
   return settle(context, options.job, verdict, options.next);
 }

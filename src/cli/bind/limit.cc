@@ -133,14 +133,15 @@ int take(const Context& context, LimitTakeOptions& options) {
   auto store = open_within(patience, context);
   if (!store) return report(context, store.error());
   if (options.take.wait) options.take.wait = patience;
-  options.take.holder = calling_process(options.holder).name;
+  const Call call{.holder = calling_process(options.holder)};
   const auto limits = store->limits();
   const auto slot = say_while_waiting(
       wants_wait_line(context, options.take.wait.value_or(Duration::max())),
-      [&] { return waits_for_turn(limits, options.name); }, [&] { return limits.take(options.name, options.take); });
+      [&] { return waits_for_turn(limits, options.name); },
+      [&] { return limits.take(options.name, options.take, call); });
   if (!slot) return report(context, slot.error(), options.refused_code);
   if (context.json) {
-    print_line(wire::to_json({{"name", options.name}}, *slot));
+    print_line(wire::to_json(*slot));
   } else {
     print("took {}  at {}  waited {}", printable(options.name), local_time(slot->at, wall_clock()),
           format_duration(std::chrono::floor<std::chrono::milliseconds>(slot->waited)));
@@ -160,12 +161,12 @@ void add_limit_take(CLI::App& parent, Context& context) {
   auto options = std::make_shared<LimitTakeOptions>();
   auto& take_options = options->take;
   add_limit_name(*command, options->name);
-  add_optional_duration(*command, "--every", take_options.every,
-                        "Between two turns, everybody's from now on (default: as it was set)");
+  add_duration(*command, "--every", take_options.every,
+               "Between two turns, everybody's from now on (default: as it was set)");
   add_optional_number(*command, "--burst", take_options.burst, 1, bounds::max_burst,
                       "So many turns at once after a time without any (default: as it was set, at first 1)");
-  add_optional_duration(*command, "--wait", take_options.wait,
-                        "The longest to wait; 0: now or not at all (default: as long as it takes)");
+  add_duration(*command, "--wait", take_options.wait,
+               "The longest to wait; 0: now or not at all (default: as long as it takes)");
   add_holder(*command, options->holder);
   add_number(*command, "-E,--conflict-exit-code", options->refused_code, 0, 255,
              "Exit with N instead of 75 when it would take longer than --wait");

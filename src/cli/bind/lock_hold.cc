@@ -49,12 +49,12 @@ int acquire(const Context& context, LockAcquireOptions& options) {
   if (const auto checked = check_reentry(store->locks(), words.names, words.acquire.share); !checked) {
     return report(context, checked.error());
   }
-  words.acquire.holder = calling_process(words.holder);
-  const LineSignals signals(words.acquire);
+  Call call{.holder = calling_process(words.holder)};
+  const LineSignals signals(words.acquire.wait, call);
   const auto locks = store->locks();
   auto grant = say_while_waiting(
       wants_wait_line(context, words.acquire.wait, options.quiet), [&] { return waits_for_locks(locks, words.names); },
-      [&] { return locks.acquire_all(words.names, words.acquire); });
+      [&] { return locks.acquire_all(words.names, words.acquire, call); });
   if (signals.first() != 0) return after_signal(store->locks(), grant, signals.first());
   if (!grant) {
     const auto code = report(context, grant.error(), words.held_code);
@@ -96,7 +96,7 @@ namespace {
 
 struct LockHeartbeatOptions {
   HeldLock lock;
-  Duration ttl{};
+  std::optional<Duration> ttl;
 };
 
 int heartbeat(const Context& context, const LockHeartbeatOptions& options) {

@@ -47,7 +47,7 @@ int define(const Context& context, const ScheduleDefineOptions& options) {
   const auto defined = store->schedules().define(options.name, *definition);
   if (!defined) return report(context, defined.error());
   if (context.json) {
-    print_line(wire::to_json({{"name", options.name}}, *defined));
+    print_line(wire::to_json(*defined));
   } else {
     print_defined(options.name, definition->rule, *defined);
   }

@@ -39,9 +39,8 @@ void print_run(const Context& context, const ScheduleAcquireCommand& options, co
 int acquire(const Context& context, ScheduleAcquireCommand& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  options.acquire.holder = calling_process(options.holder);
   const auto schedules = store->schedules();
-  const auto run = schedules.acquire(options.name, options.acquire);
+  const auto run = schedules.acquire(options.name, options.acquire, {.holder = calling_process(options.holder)});
   if (!run && is_skip(run.error())) return tell_skip(context, options.name, run.error(), options.skip);
   if (!run) return report(context, run.error());
   print_run(context, options, *run);
@@ -78,7 +77,7 @@ namespace {
 
 struct ScheduleHeartbeatOptions {
   NamedRun run;
-  Duration ttl{};
+  std::optional<Duration> ttl;
 };
 
 int heartbeat(const Context& context, const ScheduleHeartbeatOptions& options) {
@@ -137,7 +136,7 @@ int finish(const Context& context, const ScheduleFinishOptions& options) {
   const auto finished = store->schedules().finish(options.run.name, options.run.token, result);
   if (!finished) return report(context, finished.error());
   if (context.json) {
-    print_line(wire::to_json({{"schedule", options.run.name}}, *finished));
+    print_line(wire::to_json(*finished));
   } else {
     print_finished(options, *finished);
   }

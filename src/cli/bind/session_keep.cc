@@ -98,8 +98,8 @@ void add_session_park(CLI::App& parent, Context& context) {
                                "leasehold session park s-81f --token 1763200000000000 --end"});
   auto options = std::make_shared<SessionParkOptions>();
   add_named_session(*command, context, options->session, true);
-  auto* silence = add_optional_duration(*command, "--for", options->silence,
-                                        "For how long, up to " + format_duration(bounds::max_park));
+  auto* silence =
+      add_duration(*command, "--for", options->silence, "For how long, up to " + format_duration(bounds::max_park));
   command->add_flag("--end", options->end, "Not any more")->excludes(silence);
   set_action(*command, context, [&context, options] { return park(context, *options); });
 }
@@ -144,7 +144,7 @@ int close(const Context& context, const SessionCloseOptions& options) {
   const auto closed = end(store->sessions(), options, proof);
   if (!closed) return report(context, closed.error());
   if (context.json) {
-    print_line(wire::to_json({{"id", options.session.id}}, *closed));
+    print_line(wire::to_json(*closed));
     return exit_code::ok;
   }
   print("closed {}", printable(options.session.id));

@@ -98,11 +98,10 @@ int open(const Context& context, SessionOpenOptions& options) {
   const bool watched = options.watched_pid != 0;
   auto& session = options.face.options;
   if (watched && !session.max_age) session.max_age = usual_age_of_watched;
-  session.holder = *holder;
   auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   const auto before = BootClock::now();
-  const auto grant = store->sessions().open(session);
+  const auto grant = store->sessions().open(session, {.holder = *holder});
   if (!grant) return report(context, grant.error());
   if (watched) {
     const auto kept = keep_alive(context, *grant, before + *session.max_age);

@@ -81,7 +81,7 @@ void add_session_face(CLI::App& command, SessionFace& face) {
                fmt::format("Stale when silent for longer than this: what it has claimed can be taken then (default {})",
                            format_duration(options.ttl)));
   command.add_flag("--exclusive", options.exclusive, "At most one claim at a time");
-  add_optional_duration(command, "--max-age", options.max_age, "No heartbeat keeps it up for longer than this");
+  add_duration(command, "--max-age", options.max_age, "No heartbeat keeps it up for longer than this");
   add_holder(command, face.holder);
 }
 

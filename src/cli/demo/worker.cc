@@ -61,9 +61,8 @@ class DemoWorker {
 
   int run() {
     while (!orders_.ended()) {
-      auto grant = jobs_.claim(
-          demo_queue,
-          {.most = jobs_per_claim, .ttl = demo_ttl, .wait = milliseconds(100), .holder = Holder::self(options_.name)});
+      auto grant = jobs_.claim(demo_queue, {.max = jobs_per_claim, .ttl = demo_ttl, .wait = milliseconds(100)},
+                               {.holder = Holder::self(options_.name)});
       if (grant) {
         if (auto done = work(*grant); !done) return trouble(done.error());
       } else if (!may_wait(grant.error().code)) {

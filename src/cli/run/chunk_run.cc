@@ -37,7 +37,7 @@ struct ChunkRunOptions {
   std::string set;
   std::string holder;
   int concurrency = 1;
-  Duration ttl{0};  ///< zero: the set's own
+  std::optional<Duration> ttl;  ///< unset: the set's own
   Duration grace = usual_grace;
   std::optional<Duration> older_than;
   bool keep_waiting = false;
@@ -109,7 +109,7 @@ int run_with(const Context& context, const ChunkRunOptions& options, const run::
   if (!store) return report(context, store.error());
   const auto set = store->chunks().progress(options.set);
   if (!set) return report(context, set.error());
-  const auto ttl = options.ttl == Duration(0) ? set->default_ttl : options.ttl;
+  const auto ttl = options.ttl.value_or(set->default_ttl);
   CommandRunner runner({.program = options.command.front(), .ttl = ttl, .grace = fitting_grace(options.grace, ttl)},
                        warden, stops);
   const auto claiming = stops.claiming.get_token();
@@ -128,8 +128,8 @@ int run_with(const Context& context, const ChunkRunOptions& options, const run::
 }
 
 int run_chunks(const Context& context, const ChunkRunOptions& options) {
-  if (options.ttl != Duration(0)) {
-    if (const auto checked = check_ttl(options.ttl); !checked) return report(context, checked.error());
+  if (options.ttl) {
+    if (const auto checked = check_ttl(*options.ttl); !checked) return report(context, checked.error());
   }
   // First of all, while there is neither a thread nor a connection that a fork would copy.
   auto warden = run::Warden::fork(options.command);
@@ -155,8 +155,8 @@ void add_chunk_run(CLI::App& parent, Context& context) {
                fmt::format("How long running commands get to finish when this process is told to stop, and between "
                            "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
                            format_duration(options->grace)));
-  add_optional_duration(*command, "--older", options->older_than,
-                        "Load again what was completed longer ago than this, when nothing else is open");
+  add_duration(*command, "--older", options->older_than,
+               "Load again what was completed longer ago than this, when nothing else is open");
   add_holder(*command, options->holder);
   command->add_flag(
       "-v,--verbose", options->verbose,

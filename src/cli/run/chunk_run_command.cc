@@ -18,12 +18,13 @@ using run::Ending;
 constexpr std::size_t longest_line = 2 * bounds::chunk_json_bytes;
 
 /// As the loader's summary counts it.
-std::string described(const ChunkVerdict& verdict, const std::optional<StopReason>& stopped) {
+std::string described(const Verdict& verdict, const std::optional<StopReason>& stopped) {
   switch (verdict.kind) {
-    case ChunkVerdict::Kind::complete: return "completed";
-    case ChunkVerdict::Kind::fail: return verdict.retryable ? "failed" : "failed for good";
-    case ChunkVerdict::Kind::skip: return "was skipped";
-    case ChunkVerdict::Kind::release: break;
+    case Verdict::Kind::complete: return "completed";
+    case Verdict::Kind::fail: return verdict.retryable ? "failed" : "failed for good";
+    case Verdict::Kind::skip: return "was skipped";
+    case Verdict::Kind::snooze:
+    case Verdict::Kind::release: break;
   }
   return stopped == StopReason::lost ? "was lost" : "was released";
 }
@@ -45,7 +46,7 @@ CommandWork ChunkCommand::work_for(const Chunk& chunk, const ChunkContext& conte
   return work;
 }
 
-ChunkVerdict ChunkCommand::run_command(const Chunk& chunk, ChunkContext& context) {
+Verdict ChunkCommand::run_command(const Chunk& chunk, ChunkContext& context) {
   const auto work = work_for(chunk, context);
   ChunkSaver saver(context, [&work](const Error& error) {
     say("leasehold: {}: not saved: {}", work.name, printable(error.message));
@@ -66,18 +67,18 @@ ChunkVerdict ChunkCommand::run_command(const Chunk& chunk, ChunkContext& context
   if (!streams->unfinished_line().empty()) {
     say("leasehold: {}: ignored a line on descriptor 3 without its end", work.name);
   }
-  return ending ? verdict_on(*ending, streams->error_tail(), report.rows_told()) : ChunkVerdict::release();
+  return ending ? verdict_on(*ending, streams->error_tail(), report.rows_told()) : Verdict::release();
 }
 
-ChunkVerdict ChunkCommand::not_now() const {
+Verdict ChunkCommand::not_now() const {
   sleep_until(BootClock::now() + settings_.hold_back, stop_);
-  return ChunkVerdict::release();
+  return Verdict::release();
 }
 
-ChunkVerdict ChunkCommand::run(const Chunk& chunk, ChunkContext& context) {
+Verdict ChunkCommand::run(const Chunk& chunk, ChunkContext& context) {
   const auto started = BootClock::now();
   auto verdict = run_command(chunk, context);
-  const bool failed = verdict.kind == ChunkVerdict::Kind::fail;
+  const bool failed = verdict.kind == Verdict::Kind::fail;
   if (settings_.verbose || failed) {
     log_outcome({.what = fmt::format("chunk {} of {}", printable(chunk.key), printable(chunk.set)),
                  .attempt = chunk.attempt,
@@ -88,15 +89,14 @@ ChunkVerdict ChunkCommand::run(const Chunk& chunk, ChunkContext& context) {
   return verdict;
 }
 
-ChunkVerdict ChunkCommand::verdict_on(const Ending& ending, const std::string& last_words,
-                                      std::optional<std::int64_t> rows) const {
+Verdict ChunkCommand::verdict_on(const Ending& ending, const std::string& last_words,
+                                 std::optional<std::int64_t> rows) const {
   // Drained or lost: the store knows which, and what to make of it.
-  if (ending.kind == Ending::Kind::lease_lost) return ChunkVerdict::release();
-  if (ending.kind == Ending::Kind::exited && ending.exit_code == 0) return ChunkVerdict::complete(rows);
+  if (ending.kind == Ending::Kind::lease_lost) return Verdict::release();
+  if (ending.kind == Ending::Kind::exited && ending.exit_code == 0) return {.rows = rows};
   if (ending.exit_code == retry_later_code || ending.out_of_resources()) return not_now();
   auto text = failure_text(ending, last_words);
-  return ending.exit_code == never_code ? ChunkVerdict::fail_for_good(std::move(text))
-                                        : ChunkVerdict::fail(std::move(text));
+  return ending.exit_code == never_code ? Verdict::fail_finally(std::move(text)) : Verdict::fail(std::move(text));
 }
 
 }  // namespace leasehold::cli

@@ -23,15 +23,14 @@ class ChunkCommand {
       : runner_(runner), settings_(std::move(settings)), stop_(std::move(stop)) {}
 
   /// The command's exit code decides; see the help of `chunk run`.
-  ChunkVerdict run(const Chunk& chunk, ChunkContext& context);
+  Verdict run(const Chunk& chunk, ChunkContext& context);
 
  private:
-  ChunkVerdict run_command(const Chunk& chunk, ChunkContext& context);
+  Verdict run_command(const Chunk& chunk, ChunkContext& context);
   [[nodiscard]] CommandWork work_for(const Chunk& chunk, const ChunkContext& context) const;
   /// Gives it back, after a while.
-  [[nodiscard]] ChunkVerdict not_now() const;
-  ChunkVerdict verdict_on(const run::Ending& ending, const std::string& last_words,
-                          std::optional<std::int64_t> rows) const;
+  [[nodiscard]] Verdict not_now() const;
+  Verdict verdict_on(const run::Ending& ending, const std::string& last_words, std::optional<std::int64_t> rows) const;
 
   CommandRunner& runner_;
   const Settings settings_;

@@ -101,14 +101,13 @@ class Candidate {
     if (auto checked = check_reentry(locks, {options_.name}, std::nullopt); !checked) return std::move(checked).error();
     auto terms = options_.campaign;
     terms.wait = std::max(until - BootClock::now(), Duration(0));
-    terms.stop = told_to_stop_;
     // Somebody else every time: what is left of an earlier term, or of an election whose result never reached us, is
     // waited for like any other leader.
-    terms.holder = holder_;
-    terms.holder->instance += fmt::format("/elect-{}", ++campaigns_);
+    Call call{.holder = holder_, .stop = told_to_stop_};
+    call.holder->instance += fmt::format("/elect-{}", ++campaigns_);
     return say_while_waiting(
         wants_wait_line(context_, terms.wait), [&] { return waits_for_locks(locks, {options_.name}); },
-        [&] { return Election(locks, options_.name).campaign(terms); });
+        [&] { return Election(locks, options_.name).campaign(terms, call); });
   }
 
   /// What to exit with; nothing: lost, and a candidate again.

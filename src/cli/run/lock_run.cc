@@ -68,7 +68,7 @@ int conclude(const Context& context, const LockRunOptions& options, HeldLease& h
   text.leave_to_expiry(held.grant().expires_at);
 }
 
-int run_with(const Context& context, const LockRunOptions& options, Supervisor& supervisor) {
+int run_with(const Context& context, const LockRunOptions& options, Supervisor& supervisor, Call call) {
   const auto& words = options.words;
   const auto url = context.store_url();
   if (!url) return report_failure(context, url.error());
@@ -79,10 +79,10 @@ int run_with(const Context& context, const LockRunOptions& options, Supervisor& 
   if (const auto checked = check_reentry(locks, words.names, words.acquire.share); !checked) {
     return report_failure(context, checked.error());
   }
-  LineSignals line(wanted);
+  LineSignals line(wanted.wait, call);
   auto held = say_while_waiting(
       wants_wait_line(context, wanted.wait), [&] { return waits_for_locks(locks, words.names); },
-      [&] { return locks.hold_all(words.names, wanted); });
+      [&] { return locks.hold_all(words.names, wanted, call); });
   if (line.first() != 0) return exit_code_after(line.first());
   if (!held) {
     const auto code = report_failure(context, held.error(), words.held_code);
@@ -105,8 +105,8 @@ int run_locked(const Context& context, LockRunOptions& options) {
   auto supervisor = Supervisor::fork_guardian(options.command, options.grace.fitting(options.words.acquire.ttl),
                                               [](const std::string& line) { say("leasehold: {}", line); });
   if (!supervisor) return report_failure(context, supervisor.error());
-  options.words.acquire.holder = holder_guarded_by((*supervisor)->guardian(), options.words.holder);
-  return run_with(context, options, **supervisor);
+  return run_with(context, options, **supervisor,
+                  {.holder = holder_guarded_by((*supervisor)->guardian(), options.words.holder)});
 }
 
 }  // namespace

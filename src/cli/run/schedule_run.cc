@@ -40,7 +40,7 @@ struct ScheduleRunOptions {
   std::string holder;
   ScheduleDefinition definition;
   bool defines = false;
-  Duration ttl{0};  ///< zero: the schedule's own
+  std::optional<Duration> ttl;  ///< unset: the schedule's own
   bool now = false;
   Grace grace;
   SkipManner skip;
@@ -149,7 +149,7 @@ class RunOfSchedule {
 Result<void> define(const Schedules& schedules, const ScheduleRunOptions& options) {
   auto definition = options.definition.options();
   if (!definition) return std::move(definition).error();
-  if (options.ttl != Duration(0)) definition->ttl = options.ttl;
+  if (options.ttl) definition->ttl = *options.ttl;
   auto ensured = schedules.ensure(options.name, *definition);
   if (!ensured) return std::move(ensured).error();
   if (!ensured->differs) return {};
@@ -172,9 +172,8 @@ int run_with(const Context& context, const ScheduleRunOptions& options, Supervis
   if (options.defines) {
     if (const auto defined = define(schedules, options); !defined) return report_failure(context, defined.error());
   }
-  auto held = schedules.hold(options.name, {.now = options.now,
-                                            .ttl = options.defines ? Duration(0) : options.ttl,
-                                            .holder = holder_guarded_by(supervisor.guardian(), options.holder)});
+  auto held = schedules.hold(options.name, {.now = options.now, .ttl = options.defines ? std::nullopt : options.ttl},
+                             {.holder = holder_guarded_by(supervisor.guardian(), options.holder)});
   if (!held && is_skip(held.error())) return tell_skip(context, options.name, held.error(), options.skip);
   if (!held) return report_failure(context, held.error());
   return RunOfSchedule(context, options, supervisor, std::move(*counts), std::move(*held)).run(*url);

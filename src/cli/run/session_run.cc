@@ -134,8 +134,8 @@ int run_in_session(const Context& context, SessionRunOptions& options) {
   if (!url) return report_failure(context, url.error());
   const auto store = context.open_or_make_store();
   if (!store) return report_failure(context, store.error());
-  options.face.options.holder = holder_guarded_by((*supervisor)->guardian(), options.face.holder);
-  auto held = store->sessions().hold(options.face.options);
+  auto held = store->sessions().hold(options.face.options,
+                                     {.holder = holder_guarded_by((*supervisor)->guardian(), options.face.holder)});
   if (!held) return report_failure(context, held.error());
   return SessionRun(context, options, **supervisor, store->sessions(), std::move(*held)).run(*url);
 }

@@ -8,6 +8,7 @@
 #include "cli/print/print.h"
 #include "cli/run/wrapper_variables.h"
 #include "model/bounds.h"
+#include "wire/lines.h"
 
 namespace leasehold::cli {
 namespace {
@@ -20,7 +21,8 @@ std::string described(const Verdict& verdict, const std::optional<StopReason>& s
     case Verdict::Kind::complete: return "completed";
     case Verdict::Kind::fail: return verdict.retryable ? "failed" : "failed for good";
     case Verdict::Kind::snooze: return "was put off for " + format_duration(verdict.delay.value_or(Duration(0)));
-    case Verdict::Kind::release: break;
+    case Verdict::Kind::release:
+    case Verdict::Kind::skip: break;
   }
   if (stopped == StopReason::cancelled) return "was cancelled";
   return stopped == StopReason::lost ? "was lost" : "was released";
@@ -34,7 +36,7 @@ Verdict verdict_on(const Job& job, const Ending& ending, const CommandStreams& s
   if (ending.exit_code == retry_later_code) return Verdict::snooze(retry_later_delay);
   if (ending.exit_code != 0) {
     auto text = failure_text(ending, streams.error_tail());
-    return ending.exit_code == never_code ? Verdict::fail_for_good(std::move(text)) : Verdict::fail(std::move(text));
+    return ending.exit_code == never_code ? Verdict::fail_finally(std::move(text)) : Verdict::fail(std::move(text));
   }
   if (streams.output_was_cut())
     say("leasehold: job {}: its result is cut after {}", job.id, format_size(bounds::result_bytes));
@@ -63,7 +65,7 @@ CommandWork JobCommand::work_for(const Job& job, const JobContext& context) cons
 Verdict JobCommand::run_command(const Job& job, JobContext& context) {
   auto streams =
       CommandStreams::open({.input = job.payload, .keep_output = settings_.keep_output},
-                           [&context](std::string_view line) { context.progress(parse_progress_line(line).view()); });
+                           [&context](std::string_view line) { context.progress(parse_progress_line(line)); });
   if (!streams) {
     runner_.tell_shortage(fmt::format("job {}", job.id), streams.error().message);
     return Verdict::snooze(retry_later_delay);
@@ -102,7 +104,7 @@ std::optional<int> take_percent(std::string_view& text) {
 
 }  // namespace
 
-wire::ProgressReport parse_progress_line(std::string_view line) {
+Progress parse_progress_line(std::string_view line) {
   auto text = trimmed(line);
   if (text.starts_with('{')) {
     if (auto report = wire::progress_from(text)) {
@@ -110,7 +112,7 @@ wire::ProgressReport parse_progress_line(std::string_view line) {
       return *report;
     }
   }
-  wire::ProgressReport report;
+  Progress report;
   report.percent = take_percent(text);
   report.message = text;
   return report;

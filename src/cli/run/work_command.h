@@ -8,7 +8,6 @@
 #include "cli/run/command_streams.h"
 #include "leasehold/worker.h"
 #include "run/ending.h"
-#include "wire/lines.h"
 
 namespace leasehold::cli {
 
@@ -40,6 +39,6 @@ class JobCommand {
 //   50%
 //   {"percent": 50, "message": "copying tables", "stage": "copy"}
 //   anything else is the message
-wire::ProgressReport parse_progress_line(std::string_view line);
+Progress parse_progress_line(std::string_view line);
 
 }  // namespace leasehold::cli

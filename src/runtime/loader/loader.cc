@@ -24,12 +24,13 @@ namespace leasehold {
 namespace loader {
 namespace {
 
-std::int64_t LoadSummary::*counter_of(ChunkVerdict::Kind verdict) {
+std::int64_t LoadSummary::*counter_of(Verdict::Kind verdict) {
   switch (verdict) {
-    case ChunkVerdict::Kind::complete: return &LoadSummary::completed;
-    case ChunkVerdict::Kind::fail: return &LoadSummary::failed;
-    case ChunkVerdict::Kind::release: return &LoadSummary::released;
-    case ChunkVerdict::Kind::skip: break;
+    case Verdict::Kind::complete: return &LoadSummary::completed;
+    case Verdict::Kind::fail: return &LoadSummary::failed;
+    case Verdict::Kind::release: return &LoadSummary::released;
+    case Verdict::Kind::snooze:
+    case Verdict::Kind::skip: break;
   }
   return &LoadSummary::skipped;
 }
@@ -90,20 +91,20 @@ class Run {
     roster_->remove(task);
   }
 
-  ChunkVerdict verdict_on(const TaskPtr& task) {
+  Verdict verdict_on(const TaskPtr& task) {
     // Nothing was begun. If the lease is lost, settling knows what to make of it.
-    if (stop_.stop_requested() || task->lease->live->lost()) return ChunkVerdict::release();
+    if (stop_.stop_requested() || task->lease->live->lost()) return Verdict::release();
     ChunkContext context(task);
-    return worker::verdict_of<ChunkVerdict>([&] { return handler_(task->chunk, context); });
+    return worker::verdict_of<Verdict>([&] { return handler_(task->chunk, context); });
   }
 
   /// Only the first verdict of a task counts.
-  void settle(Task& task, ChunkVerdict verdict) {
+  void settle(Task& task, Verdict verdict) {
     if (!task.begin_verdict()) return;
     auto settled = task.settle(verdict);
     if (!settled && settled.error().code == Errc::invalid_argument) {
       // An error text that is too long, say. The chunk must not stay with us for ever.
-      verdict = ChunkVerdict::fail("the verdict was not accepted: " + settled.error().message);
+      verdict = Verdict::fail("the verdict was not accepted: " + settled.error().message);
       settled = task.settle(verdict);
     }
     if (settled) return tally_.add(counter_of(verdict.kind));
@@ -150,7 +151,7 @@ class Run {
     for (const auto& task : running) ttl = std::max(ttl, task->lease->live->ttl());
     // A sixth of the ttl, as the header says.
     if (wait_for_threads(BootClock::now() + ttl / 6)) return;
-    for (const auto& task : running) settle(*task, ChunkVerdict::release());
+    for (const auto& task : running) settle(*task, Verdict::release());
   }
 
   Result<LoadSummary> conclude() {
@@ -201,7 +202,7 @@ Result<void> check_options(const std::string& set, const LoaderOptions& options)
   if (options.grace < Duration(0)) return invalid("the grace is negative");
   if (options.once && options.keep_waiting) return invalid("once and keep_waiting do not go together");
   if (auto checked = check_delay("age", options.older_than.value_or(Duration(0))); !checked) return checked;
-  return options.ttl == Duration(0) ? Result<void>() : check_ttl(options.ttl);
+  return check_new_ttl(options.ttl);
 }
 
 }  // namespace

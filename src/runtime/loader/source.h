@@ -31,7 +31,7 @@ class ChunksSource {
   };
   Result<ChunkGrant> claim(const SharedLease& lease, Patience patience, const std::stop_token& stop);
   Result<ChunkHeartbeat> heartbeat(const Chunk& chunk, const ChunkSave& save);
-  Result<ChunkSettled> settle(const Chunk& chunk, const ChunkVerdict& verdict);
+  Result<ChunkSettled> settle(const Chunk& chunk, const Verdict& verdict);
 
   Result<ChunkSetInfo> progress() { return chunks_.progress(set_); }
 
@@ -39,7 +39,7 @@ class ChunksSource {
   const Chunks chunks_;
   const std::string set_;
   const Holder holder_;
-  const Duration ttl_;  ///< zero: the set's own
+  const std::optional<Duration> ttl_;  ///< unset: the set's own
   const std::optional<Duration> older_than_;
   const bool keep_waiting_;
 };

@@ -43,7 +43,7 @@ Result<ChunkHeartbeat> Task::save(const ChunkSave& save) {
   return saved;
 }
 
-Result<ChunkSettled> Task::settle(const ChunkVerdict& verdict) {
+Result<ChunkSettled> Task::settle(const Verdict& verdict) {
   if (lease->live->lost()) return too_late("the verdict");
   return insist([&] { return source_.settle(chunk, verdict); });
 }
@@ -51,22 +51,6 @@ Result<ChunkSettled> Task::settle(const ChunkVerdict& verdict) {
 }  // namespace loader
 
 // What handlers see and say.
-ChunkVerdict ChunkVerdict::complete(std::optional<std::int64_t> rows) { return {.kind = Kind::complete, .rows = rows}; }
-
-ChunkVerdict ChunkVerdict::fail(std::string error) { return {.kind = Kind::fail, .text = std::move(error)}; }
-
-ChunkVerdict ChunkVerdict::fail_for_good(std::string error) {
-  return {.kind = Kind::fail, .text = std::move(error), .retryable = false};
-}
-
-ChunkVerdict ChunkVerdict::retry_in(Duration delay, std::string error) {
-  return {.kind = Kind::fail, .text = std::move(error), .delay = delay};
-}
-
-ChunkVerdict ChunkVerdict::release() { return {.kind = Kind::release}; }
-
-ChunkVerdict ChunkVerdict::skip(std::string reason) { return {.kind = Kind::skip, .text = std::move(reason)}; }
-
 ChunkContext::ChunkContext(std::shared_ptr<loader::Task> task) : task_(std::move(task)) {}
 
 ChunkContext::~ChunkContext() = default;

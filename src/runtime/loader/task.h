@@ -32,7 +32,7 @@ class Task {
 
   /// Both are repeated while the store is away and the lease can be trusted.
   Result<ChunkHeartbeat> save(const ChunkSave& save);
-  Result<ChunkSettled> settle(const ChunkVerdict& verdict);
+  Result<ChunkSettled> settle(const Verdict& verdict);
 
   /// True for the first who asks: a task gets one verdict.
   bool begin_verdict() { return !has_verdict_.exchange(true); }

@@ -114,11 +114,12 @@ Result<void> Rounds::start(const std::string& name, const std::stop_token& stop)
 /// Once the answer was lost the run may be ours: then it is asked for until that is known. Otherwise its lease would
 /// have to run out first.
 Result<HeldRun> Rounds::hold(const std::string& name, const std::stop_token& stop) {
-  const ScheduleAcquireOptions wish{.holder = around_.holder, .request_id = random_request_id()};
+  const ScheduleAcquireOptions request{.request_id = random_request_id()};
+  const Call call{.holder = around_.holder};
   GrowingPause pause;
   bool doubtful = false;
   for (;;) {
-    auto held = around_.schedules.hold(name, wish);
+    auto held = around_.schedules.hold(name, request, call);
     if (held) return held;
     const auto code = held.error().code;
     doubtful = doubtful || code == Errc::in_doubt;

@@ -22,7 +22,8 @@ std::int64_t WorkSummary::*counter_of(Verdict::Kind verdict, JobState state) {
     case Verdict::Kind::complete: return &WorkSummary::completed;
     case Verdict::Kind::fail: return &WorkSummary::failed;
     case Verdict::Kind::release: return &WorkSummary::released;
-    case Verdict::Kind::snooze: break;
+    case Verdict::Kind::snooze:
+    case Verdict::Kind::skip: break;
   }
   return &WorkSummary::snoozed;
 }
@@ -54,12 +55,12 @@ void Settler::finish() {
 }
 
 void Settler::run() {
-  Sayings batch;
+  Pendings batch;
   while (gather(batch)) batch = settle(std::exchange(batch, {}));
 }
 
-/// Adds to what has to be said again. False: nothing is left to say.
-bool Settler::gather(Sayings& batch) {
+/// Adds to what has to be sent again. False: nothing is left to send.
+bool Settler::gather(Pendings& batch) {
   std::unique_lock lock(mutex_);
   if (batch.empty()) {
     pause_.reset();
@@ -75,95 +76,68 @@ bool Settler::gather(Sayings& batch) {
   return true;
 }
 
-/// Gives those that have to be said again.
-Settler::Sayings Settler::settle(Sayings batch) {
-  Sayings completes;
-  Sayings releases;
-  Sayings others;
-  for (auto& saying : batch) {
-    if (saying.attempt->lease->lost()) {
-      give_up(saying, too_late);
-      continue;
-    }
-    const auto kind = saying.verdict.kind;
-    auto& group = kind == Verdict::Kind::complete ? completes : kind == Verdict::Kind::release ? releases : others;
-    group.push_back(std::move(saying));
-  }
-  Sayings again;
-  settle_many(completes, &Jobs::complete, again);
-  settle_many(releases, &Jobs::release, again);
-  for (auto& saying : others) settle_one(saying, again);
+/// Gives those that have to be sent again.
+Settler::Pendings Settler::settle(Pendings batch) {
+  std::erase_if(batch, [this](const Pending& pending) {
+    const bool lost = pending.attempt->lease->lost();
+    if (lost) give_up(pending, too_late);
+    return lost;
+  });
+  Pendings again;
+  settle_many(batch, again);
   return again;
 }
 
-void Settler::settle_many(std::span<Saying> sayings, SettleMany how, Sayings& again) {
-  if (sayings.empty()) return;
-  if (!again.empty()) {
-    // The store was away a moment ago, and every further call would wait for it.
-    std::move(sayings.begin(), sayings.end(), std::back_inserter(again));
-    return;
-  }
-  auto answers = (jobs_.*how)(verdicts_of(sayings));
-  const bool one_spoils_all = !answers && answers.error().code == Errc::invalid_argument && sayings.size() > 1;
+void Settler::settle_many(std::span<Pending> batch, Pendings& again) {
+  if (batch.empty()) return;
+  auto answers = jobs_.settle(settlements_of(batch));
+  const bool one_spoils_all = !answers && answers.error().code == Errc::invalid_argument && batch.size() > 1;
   if (one_spoils_all) {
-    for (auto& saying : sayings) settle_many({&saying, 1}, how, again);
+    for (auto& pending : batch) settle_many({&pending, 1}, again);
     return;
   }
-  if (!answers && may_repeat(answers.error().code)) tell_(answers.error());
-  for (std::size_t i = 0; i < sayings.size(); ++i) {
-    conclude(sayings[i], answers ? (*answers)[i] : Result<Settled>(answers.error()), again);
+  bool told = false;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const auto answer = answers ? (*answers)[i] : Result<JobSettled>(answers.error());
+    if (!answer && may_repeat(answer.error().code) && !std::exchange(told, true)) tell_(answer.error());
+    conclude(batch[i], answer, again);
   }
 }
 
-void Settler::settle_one(Saying& saying, Sayings& again) {
-  if (!again.empty()) {
-    again.push_back(std::move(saying));
-    return;
-  }
-  const auto& job = saying.attempt->job;
-  const auto& verdict = saying.verdict;
-  const FailOptions failure{.error = verdict.text, .retryable = verdict.retryable, .delay = verdict.delay};
-  auto answer = verdict.kind == Verdict::Kind::snooze
-                    ? jobs_.snooze(job.id, job.token, verdict.delay.value_or(Duration(0)))
-                    : jobs_.fail(job.id, job.token, failure);
-  if (!answer && may_repeat(answer.error().code)) tell_(answer.error());
-  conclude(saying, answer, again);
-}
-
-void Settler::conclude(Saying& saying, const Result<Settled>& answer, Sayings& again) {
+void Settler::conclude(Pending& pending, const Result<JobSettled>& answer, Pendings& again) {
   if (answer) {
-    tally_.add(counter_of(saying.verdict.kind, answer->state));
+    tally_.add(counter_of(pending.verdict.kind, answer->state));
     bench_.settled(1);
     return;
   }
   const auto& error = answer.error();
   if (may_repeat(error.code)) {
-    again.push_back(std::move(saying));
-  } else if (error.code == Errc::invalid_argument && !saying.instead) {
+    again.push_back(std::move(pending));
+  } else if (error.code == Errc::invalid_argument && !pending.instead) {
     // A result that is too large, say. The job must not stay with us for ever.
-    Saying instead{saying.attempt, Verdict::fail("the verdict was not accepted: " + error.message), true};
-    settle_one(instead, again);
+    Pending instead{pending.attempt, Verdict::fail("the verdict was not accepted: " + error.message), true};
+    settle_many({&instead, 1}, again);
   } else {
-    give_up(saying, error);
+    give_up(pending, error);
   }
 }
 
-void Settler::give_up(const Saying& saying, const Error& why) {
+void Settler::give_up(const Pending& pending, const Error& why) {
   tell_({.code = why.code,
-         .message = "job " + std::to_string(saying.attempt->job.id) + ": " + why.message,
+         .message = "job " + std::to_string(pending.attempt->job.id) + ": " + why.message,
          .lost_reason = why.lost_reason,
          .current = why.current});
   tally_.add(&WorkSummary::lost);
   bench_.settled(1);
 }
 
-std::vector<JobVerdict> Settler::verdicts_of(std::span<const Saying> sayings) {
-  std::vector<JobVerdict> verdicts;
-  verdicts.reserve(sayings.size());
-  for (const auto& [attempt, verdict, instead] : sayings) {
-    verdicts.push_back({.id = attempt->job.id, .token = attempt->job.token, .result = verdict.text});
+std::vector<Settlement> Settler::settlements_of(std::span<const Pending> batch) {
+  std::vector<Settlement> settlements;
+  settlements.reserve(batch.size());
+  for (const auto& [attempt, verdict, instead] : batch) {
+    settlements.push_back({.id = attempt->job.id, .token = attempt->job.token, .verdict = verdict});
   }
-  return verdicts;
+  return settlements;
 }
 
 }  // namespace leasehold::worker

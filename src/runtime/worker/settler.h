@@ -31,22 +31,20 @@ class Settler {
   void finish();
 
  private:
-  struct Saying {
+  struct Pending {
     AttemptPtr attempt;
     Verdict verdict;
     bool instead = false;  ///< of a verdict that the store would not take
   };
-  using Sayings = std::vector<Saying>;
-  using SettleMany = Result<std::vector<Result<Settled>>> (Jobs::*)(std::span<const JobVerdict>) const;
+  using Pendings = std::vector<Pending>;
 
   void run();
-  bool gather(Sayings& batch);
-  Sayings settle(Sayings batch);
-  void settle_many(std::span<Saying> sayings, SettleMany how, Sayings& again);
-  void settle_one(Saying& saying, Sayings& again);
-  void conclude(Saying& saying, const Result<Settled>& answer, Sayings& again);
-  void give_up(const Saying& saying, const Error& why);
-  static std::vector<JobVerdict> verdicts_of(std::span<const Saying> sayings);
+  bool gather(Pendings& batch);
+  Pendings settle(Pendings batch);
+  void settle_many(std::span<Pending> batch, Pendings& again);
+  void conclude(Pending& pending, const Result<JobSettled>& answer, Pendings& again);
+  void give_up(const Pending& pending, const Error& why);
+  static std::vector<Settlement> settlements_of(std::span<const Pending> batch);
 
   const Jobs& jobs_;
   Workbench& bench_;
@@ -55,7 +53,7 @@ class Settler {
   GrowingPause pause_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Sayings waiting_;
+  Pendings waiting_;
   bool finishing_ = false;
   std::thread thread_;
 };

@@ -25,8 +25,8 @@ void sleep_unless_stopped(Duration length, std::stop_token stop) {
 JobsSource::JobsSource(const Store& store, const std::vector<std::string>& queues, Holder holder, Duration ttl)
     : jobs(store.jobs()), holder_(std::move(holder)), ttl_(ttl), watch_(jobs.watch(queues)) {}
 
-Result<JobGrant> JobsSource::claim(const std::string& queue, int most, const SharedLease& lease) {
-  auto grant = jobs.claim(queue, {.most = most, .ttl = ttl_, .holder = holder_, .attach = lease});
+Result<JobGrant> JobsSource::claim(const std::string& queue, int max, const SharedLease& lease) {
+  auto grant = jobs.claim(queue, {.max = max}, {.holder = holder_, .lease = lease});
   if (grant) damping_ = Duration(0);
   return grant;
 }

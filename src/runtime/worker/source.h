@@ -19,10 +19,10 @@ class JobsSource {
   /// From any thread.
   const Jobs jobs;
 
-  Result<SharedLease> open_lease() { return jobs.open_lease(holder_, ttl_); }
+  Result<SharedLease> open_lease() { return jobs.open_lease(ttl_, {.holder = holder_}); }
 
   /// Asks once. A job that must be alone comes under a lease of its own; all others are attached to `lease`.
-  Result<JobGrant> claim(const std::string& queue, int most, const SharedLease& lease);
+  Result<JobGrant> claim(const std::string& queue, int max, const SharedLease& lease);
 
   /// Sleeps until there may be a new job since the last call returned, until `until`, or until told to stop.
   void wait_for_work(BootTime until, const std::stop_token& stop);

@@ -12,13 +12,13 @@ namespace leasehold::postgres {
 namespace {
 
 using namespace std::chrono_literals;
-using storage::Call;
+using storage::PendingCall;
 using storage::Rows;
 
 /// A call this close to its deadline goes alone: when it is cut off, only its own answer is lost.
 constexpr Duration too_late_for_a_batch = 300ms;
 
-bool belongs_in_batch(const Call& call) { return call.deadline - BootClock::now() > too_late_for_a_batch; }
+bool belongs_in_batch(const PendingCall& call) { return call.deadline - BootClock::now() > too_late_for_a_batch; }
 
 BootTime earliest_deadline(std::span<const CallGroup> groups) {
   auto earliest = BootTime::max();
@@ -45,12 +45,12 @@ Result<Rows> Caller::read(const storage::Statement& statement, std::span<const s
 
 Result<Rows> Caller::write(const storage::Statement& statement, std::span<const storage::Param> params,
                            BootTime deadline) {
-  Call call{.statement = &statement,
-            .params = params,
-            .deadline = deadline,
-            .alike = has_each_form(statement, dialect().each)};
+  PendingCall call{.statement = &statement,
+                   .params = params,
+                   .deadline = deadline,
+                   .alike = has_each_form(statement, dialect().each)};
   if (belongs_in_batch(call)) {
-    combiner_.run(std::span(&call, 1), [this](std::span<Call* const> calls) { write_batch(calls); });
+    combiner_.run(std::span(&call, 1), [this](std::span<PendingCall* const> calls) { write_batch(calls); });
     if (!call.alone) return std::move(call.answer);
   }
   return write_alone(statement, params, deadline);
@@ -59,7 +59,7 @@ Result<Rows> Caller::write(const storage::Statement& statement, std::span<const 
 std::vector<Result<Rows>> Caller::write_each(std::span<const storage::Question> questions, BootTime deadline) {
   auto calls = storage::calls_for(questions, deadline);
   const bool together = !calls.empty() && belongs_in_batch(calls.front());
-  if (together) combiner_.run(calls, [this](std::span<Call* const> batch) { write_batch(batch); });
+  if (together) combiner_.run(calls, [this](std::span<PendingCall* const> batch) { write_batch(batch); });
   std::vector<Result<Rows>> answers;
   answers.reserve(calls.size());
   for (auto& call : calls) {
@@ -82,8 +82,8 @@ Result<Rows> Caller::write_alone(const storage::Statement& statement, std::span<
   return decode_rows(outcome.results.back().get(), statement.columns);
 }
 
-void Caller::write_batch(std::span<Call* const> calls) {
-  std::vector<Call*> together;
+void Caller::write_batch(std::span<PendingCall* const> calls) {
+  std::vector<PendingCall*> together;
   for (auto* call : calls) {
     call->alone = !belongs_in_batch(*call);
     if (!call->alone) together.push_back(call);

@@ -43,7 +43,7 @@ class Caller {
  private:
   Result<storage::Rows> write_alone(const storage::Statement& statement, std::span<const storage::Param> params,
                                     BootTime deadline);
-  void write_batch(std::span<storage::Call* const> calls);
+  void write_batch(std::span<storage::PendingCall* const> calls);
   std::optional<CallGroup> write_together(std::span<const CallGroup> groups);
   [[nodiscard]] Command command_for(CallGroup group, std::vector<BinaryParams>& params) const;
   static std::optional<CallGroup> share_out(std::span<const CallGroup> groups, const Outcome& outcome);

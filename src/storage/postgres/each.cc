@@ -8,7 +8,7 @@
 namespace leasehold::postgres {
 namespace {
 
-using storage::Call;
+using storage::PendingCall;
 
 std::vector<storage::Field> each_columns(const storage::Statement& statement) {
   std::vector<storage::Field> columns{{.name = "call", .type = storage::Type::integer, .nullable = false}};
@@ -26,19 +26,20 @@ bool has_each_form(const storage::Statement& statement, std::span<const std::str
   return !each_forms[static_cast<std::size_t>(statement.index)].empty();
 }
 
-void sort_for_grouping(std::vector<Call*>& calls, std::span<const std::string_view> each_forms) {
-  const auto rank = [&](const Call* call) {
+void sort_for_grouping(std::vector<PendingCall*>& calls, std::span<const std::string_view> each_forms) {
+  const auto rank = [&](const PendingCall* call) {
     return std::pair(call->turn, has_each_form(*call->statement, each_forms) ? call->statement->index : -1);
   };
-  std::stable_sort(calls.begin(), calls.end(), [&](const Call* a, const Call* b) { return rank(a) < rank(b); });
+  std::stable_sort(calls.begin(), calls.end(),
+                   [&](const PendingCall* a, const PendingCall* b) { return rank(a) < rank(b); });
 }
 
-std::vector<CallGroup> group_calls(std::span<Call* const> calls, std::span<const std::string_view> each_forms) {
+std::vector<CallGroup> group_calls(std::span<PendingCall* const> calls, std::span<const std::string_view> each_forms) {
   std::vector<CallGroup> groups;
   for (std::size_t first = 0; first < calls.size();) {
     std::size_t length = 1;
     if (has_each_form(*calls[first]->statement, each_forms)) {
-      const auto fits = [&](const Call* call) {
+      const auto fits = [&](const PendingCall* call) {
         return call->statement == calls[first]->statement && call->turn == calls[first]->turn;
       };
       while (first + length < calls.size() && fits(calls[first + length])) ++length;
@@ -49,7 +50,7 @@ std::vector<CallGroup> group_calls(std::span<Call* const> calls, std::span<const
   return groups;
 }
 
-std::vector<CallGroup> one_by_one(std::span<Call* const> calls) {
+std::vector<CallGroup> one_by_one(std::span<PendingCall* const> calls) {
   std::vector<CallGroup> groups;
   groups.reserve(calls.size());
   for (std::size_t i = 0; i < calls.size(); ++i) groups.push_back(calls.subspan(i, 1));

@@ -14,20 +14,21 @@
 namespace leasehold::postgres {
 
 /// The calls that one command of a batch stands for: one, or several of the same statement.
-using CallGroup = std::span<storage::Call* const>;
+using CallGroup = std::span<storage::PendingCall* const>;
 
 /// `each_forms` is that of a Dialect, here and below.
 bool has_each_form(const storage::Statement& statement, std::span<const std::string_view> each_forms);
 
 /// Brings calls of a turn that can be grouped together, behind all others. The others keep their order, by key; the
 /// groups come in the order of the statements, each by key: batches take their row locks in one order.
-void sort_for_grouping(std::vector<storage::Call*>& calls, std::span<const std::string_view> each_forms);
+void sort_for_grouping(std::vector<storage::PendingCall*>& calls, std::span<const std::string_view> each_forms);
 
 /// Neighbours of one turn and one statement that has an each-form are one group. The groups point into `calls`.
-std::vector<CallGroup> group_calls(std::span<storage::Call* const> calls, std::span<const std::string_view> each_forms);
+std::vector<CallGroup> group_calls(std::span<storage::PendingCall* const> calls,
+                                   std::span<const std::string_view> each_forms);
 
 /// Every call by itself.
-std::vector<CallGroup> one_by_one(std::span<storage::Call* const> calls);
+std::vector<CallGroup> one_by_one(std::span<storage::PendingCall* const> calls);
 
 /// For every parameter of the statement the array of the calls' values.
 BinaryParams transpose(CallGroup group, Charset charset);

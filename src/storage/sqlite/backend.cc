@@ -11,8 +11,8 @@
 namespace leasehold::sqlite {
 namespace {
 
-using storage::Call;
 using storage::Param;
+using storage::PendingCall;
 using storage::Rows;
 using storage::Statement;
 
@@ -94,15 +94,15 @@ class FileBackend final : public storage::Backend {
   Result<Rows> query(const Statement& statement, std::span<const Param> params, BootTime deadline) override {
     if (auto known = know_clock(deadline); !known) return std::move(known).error();
     if (statement.access == storage::Access::read && !in_memory_) return read(statement, params, deadline);
-    Call call{&statement, params, deadline};
-    combiner_.run(std::span(&call, 1), [this](std::span<Call* const> calls) { run_batch(calls); });
+    PendingCall call{&statement, params, deadline};
+    combiner_.run(std::span(&call, 1), [this](std::span<PendingCall* const> calls) { run_batch(calls); });
     return std::move(call.answer);
   }
 
   std::vector<Result<Rows>> query_each(std::span<const storage::Question> questions, BootTime deadline) override {
     if (auto known = know_clock(deadline); !known) return {questions.size(), Result<Rows>(known.error())};
     auto calls = storage::calls_for(questions, deadline);
-    if (!calls.empty()) combiner_.run(calls, [this](std::span<Call* const> batch) { run_batch(batch); });
+    if (!calls.empty()) combiner_.run(calls, [this](std::span<PendingCall* const> batch) { run_batch(batch); });
     std::vector<Result<Rows>> answers;
     answers.reserve(calls.size());
     for (auto& call : calls) answers.push_back(std::move(call.answer));
@@ -167,13 +167,13 @@ class FileBackend final : public storage::Backend {
 
   /// All in one transaction and one commit. Where one of them fails, nothing has happened to any: then
   /// each goes alone, so that nobody pays for another's error.
-  void run_batch(std::span<Call* const> calls) {
+  void run_batch(std::span<PendingCall* const> calls) {
     if (run_together(calls) || calls.size() == 1) return;
     for (auto* call : calls) run_together(std::span(&call, 1));
   }
 
   /// False: one of them failed, and nothing has happened to any. The answers are filled in either way.
-  bool run_together(std::span<Call* const> calls) {
+  bool run_together(std::span<PendingCall* const> calls) {
     bool urgent = false;
     auto deadline = calls.front()->deadline;
     for (const auto* call : calls) {
@@ -195,7 +195,7 @@ class FileBackend final : public storage::Backend {
     return true;
   }
 
-  static void answer_all(std::span<Call* const> calls, const Error& error) {
+  static void answer_all(std::span<PendingCall* const> calls, const Error& error) {
     for (auto* call : calls) call->answer = error;
   }
 
