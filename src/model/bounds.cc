@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/time_text.h"
+#include "model/described.h"
 #include "model/job_text.h"
 
 namespace leasehold {
@@ -41,13 +42,14 @@ Result<void> check_text(std::string_view what, std::string_view text) {
   return {};
 }
 
-Result<void> check_ttl(Duration ttl) {
-  if (ttl < bounds::min_ttl || ttl > bounds::max_ttl) {
-    return invalid(fmt::format("a ttl of {} is not between {} and {}", format_duration(ttl),
-                               format_duration(bounds::min_ttl), format_duration(bounds::max_ttl)));
-  }
-  return {};
+Result<void> check_span(std::string_view what, Duration span, Duration least, Duration most) {
+  if (span >= least && span <= most) return {};
+  const auto end = most == bounds::max_delay ? years_of(most) : format_duration(most);
+  return invalid(
+      fmt::format("a {} of {} is not between {} and {}", what, format_duration(span), format_duration(least), end));
 }
+
+Result<void> check_ttl(Duration ttl) { return check_span("ttl", ttl, bounds::min_ttl, bounds::max_ttl); }
 
 Result<void> check_new_ttl(const std::optional<Duration>& ttl) { return ttl ? check_ttl(*ttl) : Result<void>(); }
 
@@ -119,8 +121,6 @@ Result<void> check_key(std::string_view what, std::string_view key) {
 }
 
 Result<void> check_tags(const std::vector<std::string>& tags) {
-  if (tags.size() > bounds::max_tags)
-    return invalid(fmt::format("{} tags are too many, {} are allowed", tags.size(), bounds::max_tags));
   for (const auto& tag : tags) {
     if (auto checked = check_name("tag", tag); !checked) return checked;
     if (auto checked = check_size("tag", tag.size(), bounds::tag_bytes); !checked) return checked;
@@ -128,44 +128,24 @@ Result<void> check_tags(const std::vector<std::string>& tags) {
   return {};
 }
 
-Result<void> check_predecessors(const std::vector<JobId>& after) {
-  if (after.size() <= bounds::max_predecessors) return {};
-  return invalid(
-      fmt::format("a job cannot run after {} others, {} are allowed", after.size(), bounds::max_predecessors));
-}
-
-Result<void> check_backoff(const Backoff& backoff) {
-  if (auto checked = check_delay("backoff", backoff.base); !checked) return checked;
-  return check_delay("longest backoff", backoff.most);
-}
-
 Result<void> check_times(const NewJob& job) {
   if (job.run_at && job.delay != Duration(0)) return invalid("a job has a delay or a time to run at, not both");
-  if (job.run_at) return check_moment("time to run at", *job.run_at);
-  return check_delay("delay", job.delay);
+  return job.run_at ? check_moment("time to run at", *job.run_at) : Result<void>();
 }
 
 }  // namespace
 
 Result<void> check_delay(std::string_view what, Duration delay) {
-  if (delay >= Duration(0) && delay <= bounds::max_delay) return {};
-  return invalid(
-      fmt::format("a {} of {} is not between 0s and {}", what, format_duration(delay), years_of(bounds::max_delay)));
+  return check_span(what, delay, Duration(0), bounds::max_delay);
 }
 
 Result<void> check_max(int max) { return check_range("claim", max, 1, bounds::max_claim); }
 
 Result<void> check_new_job(const NewJob& job) {
-  using Priority = std::numeric_limits<std::int16_t>;
-  if (auto checked = check_size("payload", job.payload.size(), bounds::payload_bytes); !checked) return checked;
-  if (auto checked = check_range("priority", job.priority, Priority::min(), Priority::max()); !checked) return checked;
+  if (auto checked = model::check_fields(model::object_of(job)); !checked) return checked;
   if (auto checked = check_times(job); !checked) return checked;
   if (auto checked = check_key("dedupe key", job.dedupe_key); !checked) return checked;
   if (auto checked = check_key("limit key", job.limit_key); !checked) return checked;
-  if (auto checked = check_range("failure budget", job.failure_budget, 1, bounds::max_budget); !checked) return checked;
-  if (auto checked = check_range("crash budget", job.crash_budget, 1, bounds::max_budget); !checked) return checked;
-  if (auto checked = check_backoff(job.backoff); !checked) return checked;
-  if (auto checked = check_predecessors(job.after); !checked) return checked;
   return check_tags(job.tags);
 }
 
@@ -179,23 +159,13 @@ Result<void> check_verdict(const Verdict& verdict) {
 }
 
 Result<void> check_progress(const Progress& progress) {
-  if (progress.percent) {
-    if (auto checked = check_range("percentage", *progress.percent, 0, 100); !checked) return checked;
-  }
-  if (progress.stage.empty()) return {};
-  if (auto checked = check_name("stage", progress.stage); !checked) return checked;
-  return check_size("stage", progress.stage.size(), bounds::stage_bytes);
+  if (auto checked = model::check_fields(model::object_of(progress)); !checked) return checked;
+  return check_key("stage", progress.stage);
 }
 
 Result<void> check_queue_settings(const QueueSettings& settings) {
-  constexpr auto most = std::numeric_limits<int>::max();
-  for (const auto& [what, limit] :
-       {std::pair{"limit of running jobs", settings.max_running}, std::pair{"limit per key", settings.max_per_key},
-        std::pair{"rate", settings.rate_count}}) {
-    if (auto checked = check_range(what, limit.value_or(0), 0, most); !checked) return checked;
-  }
+  if (auto checked = model::check_fields(model::object_of(settings)); !checked) return checked;
   const auto period = settings.rate_period.value_or(Duration(0));
-  if (auto checked = check_delay("period", period); !checked) return checked;
   const auto count = settings.rate_count.value_or(0);
   if ((count > 0) != (period > Duration(0))) {
     return invalid("a rate needs a count and a period: so many claims in this time");
@@ -253,15 +223,7 @@ Result<void> check_plan(std::string_view set, std::span<const PlannedChunk> chun
 }
 
 Result<void> check_chunk_settings(const ChunkSetSettings& settings) {
-  for (const auto& [what, budget] :
-       {std::pair{"failure budget", settings.failure_budget}, std::pair{"crash budget", settings.crash_budget}}) {
-    if (auto checked = check_range(what, budget.value_or(1), 1, bounds::max_budget); !checked) return checked;
-  }
-  for (const auto& [what, backoff] :
-       {std::pair{"backoff", settings.backoff_base}, std::pair{"longest backoff", settings.backoff_most}}) {
-    if (auto checked = check_delay(what, backoff.value_or(Duration(0))); !checked) return checked;
-  }
-  return settings.default_ttl ? check_ttl(*settings.default_ttl) : Result<void>();
+  return model::check_fields(model::object_of(settings));
 }
 
 Result<void> check_chunk_save(const ChunkSave& save) {

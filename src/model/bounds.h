@@ -9,11 +9,14 @@
 
 #include "leasehold/call.h"
 #include "leasehold/chunk.h"
+#include "leasehold/item.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
 #include "leasehold/limits.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
+#include "leasehold/schedule.h"
+#include "leasehold/session.h"
 
 namespace leasehold {
 
@@ -42,6 +45,8 @@ Result<void> check_moment(std::string_view what, Timestamp moment);
 /// `what` is for the message: "priority".
 Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest);
 Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t most);
+/// `what` is for the message: "backoff".
+Result<void> check_span(std::string_view what, Duration span, Duration least, Duration most);
 
 /// For messages: "100 years".
 std::string years_of(Duration span);
@@ -83,5 +88,29 @@ Result<void> check_plan(std::string_view set, std::span<const PlannedChunk> chun
 Result<void> check_chunk_settings(const ChunkSetSettings& settings);
 Result<void> check_chunk_save(const ChunkSave& save);
 Result<void> check_chunk_reset(const ChunkReset& reset);
+
+// What a session, an item and a claim may be.
+/// With its id and request id in it.
+Result<void> check_session_options(const SessionOptions& options);
+
+Result<void> check_session_heartbeat(std::string_view id, const SessionHeartbeat& heartbeat);
+
+/// How long a session says it will be silent: from nothing to bounds::max_park.
+Result<void> check_silence(Duration silence);
+
+Result<void> check_item(std::string_view key, const ItemOptions& options);
+
+/// The names a claim goes by.
+Result<void> check_claim(std::string_view item, std::string_view session);
+
+// What a schedule may be: checked before anything is sent, with the same bounds on both stores.
+
+/// All but the cron expression and its zone, which are read where they are needed.
+Result<void> check_schedule(std::string_view name, const ScheduleOptions& options);
+
+/// With its request id in it.
+Result<void> check_schedule_acquire(std::string_view name, const ScheduleAcquireOptions& options);
+
+Result<void> check_run_result(std::string_view name, const RunResult& result);
 
 }  // namespace leasehold

@@ -1,4 +1,3 @@
-#include "model/bounds_people.h"
 
 #include <fmt/format.h>
 

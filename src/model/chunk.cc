@@ -1,7 +1,43 @@
 // Chunks, their sets and rate limits, described.
+#include "leasehold/limits.h"
 #include "model/describe.h"
 
 namespace leasehold::model {
+
+Described describe(Type<ChunkSetSettings>) {
+  static constexpr auto fields = fields_of<ChunkSetSettings>({
+      field<&ChunkSetSettings::failure_budget>("failure_budget").from(1, bounds::max_budget),
+      field<&ChunkSetSettings::crash_budget>("crash_budget").from(1, bounds::max_budget),
+      field<&ChunkSetSettings::backoff_base>("backoff_base_seconds").from(Duration(0), bounds::max_delay),
+      field<&ChunkSetSettings::backoff_most>("backoff_most_seconds").from(Duration(0), bounds::max_delay),
+      field<&ChunkSetSettings::default_ttl>("default_ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
+  });
+  static const ChunkSetSettings fresh;
+  return {"ChunkSetSettings", fields, &fresh};
+}
+
+Described describe(Type<ChunkClaimOptions>) {
+  static constexpr auto fields = fields_of<ChunkClaimOptions>({
+      field<&ChunkClaimOptions::key>("key").or_null().up_to(bounds::name_bytes),
+      field<&ChunkClaimOptions::max>("max").from(1, bounds::max_claim),
+      field<&ChunkClaimOptions::ttl>("ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
+      field<&ChunkClaimOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
+      field<&ChunkClaimOptions::keep_waiting>("keep_waiting"),
+      field<&ChunkClaimOptions::older_than>("older_than_seconds").from(Duration(0), bounds::max_delay),
+      field<&ChunkClaimOptions::request_id>("request_id").or_null().up_to(bounds::name_bytes),
+  });
+  static const ChunkClaimOptions fresh;
+  return {"ChunkClaimOptions", fields, &fresh};
+}
+
+Described describe(Type<ChunkSave>) {
+  static constexpr auto fields = fields_of<ChunkSave>({
+      field<&ChunkSave::cursor>("cursor").as(Kind::json).up_to(bounds::chunk_json_bytes),
+      field<&ChunkSave::rows>("rows").from(0, bounds::max_rows),
+  });
+  static const ChunkSave fresh;
+  return {"ChunkSave", fields, &fresh};
+}
 
 Described describe(Type<Chunk>) {
   static constexpr auto fields = fields_of<Chunk>({

@@ -89,6 +89,49 @@ Value value_from(const std::optional<M>& member) {
   return member ? value_from(*member) : Value();
 }
 
+inline bool assign(bool& member, const Value& value) {
+  const auto* given = std::get_if<bool>(&value);
+  if (given != nullptr) member = *given;
+  return given != nullptr;
+}
+inline bool assign(Token& member, const Value& value) {
+  const auto* given = std::get_if<std::int64_t>(&value);
+  if (given != nullptr) member.value = *given;
+  return given != nullptr;
+}
+template <std::integral M>
+bool assign(M& member, const Value& value) {
+  const auto* given = std::get_if<std::int64_t>(&value);
+  if (given == nullptr || !std::in_range<M>(*given)) return false;
+  member = static_cast<M>(*given);
+  return true;
+}
+/// A text, a duration, a moment, or a list as it is; a word for an enumeration.
+template <typename M>
+bool assign(M& member, const Value& value) {
+  if constexpr (std::is_enum_v<M>) {
+    const auto* word = std::get_if<std::string>(&value);
+    const auto found = word != nullptr ? from_word<M>(*word) : std::nullopt;
+    if (found) member = *found;
+    return found.has_value();
+  } else {
+    const auto* given = std::get_if<M>(&value);
+    if (given != nullptr) member = *given;
+    return given != nullptr;
+  }
+}
+template <typename M>
+bool assign(std::optional<M>& member, const Value& value) {
+  if (std::holds_alternative<std::monostate>(value)) {
+    member.reset();
+    return true;
+  }
+  M inner{};
+  if (!assign(inner, value)) return false;
+  member = std::move(inner);
+  return true;
+}
+
 /// What lies behind an optional or a list.
 template <typename M>
 struct Inner {
@@ -133,6 +176,47 @@ Value get(const void* object) {
   return value_from(follow<first, rest...>(*static_cast<const Owner<first>*>(object)));
 }
 
+template <auto member>
+bool set(void* object, const Value& value) {
+  return assign(static_cast<Owner<member>*>(object)->*member, value);
+}
+
+template <typename M>
+std::optional<std::int64_t> measured(const M& member) {
+  if constexpr (is_optional<M>) {
+    return member ? measured(*member) : std::nullopt;
+  } else if constexpr (std::is_integral_v<M>) {
+    return std::int64_t{member};
+  } else if constexpr (std::is_same_v<M, Duration>) {
+    return std::int64_t{member.count()};
+  } else if constexpr (requires { member.size(); }) {
+    return static_cast<std::int64_t>(member.size());
+  } else {
+    return std::nullopt;
+  }
+}
+template <auto member>
+std::optional<std::int64_t> measure(const void* object) {
+  return measured(static_cast<const Owner<member>*>(object)->*member);
+}
+
+/// An object that is not there yet is made.
+template <auto member>
+void* part(void* object) {
+  auto& inner = static_cast<Owner<member>*>(object)->*member;
+  if constexpr (is_optional<std::remove_cvref_t<decltype(inner)>>) {
+    return inner ? &*inner : &inner.emplace();
+  } else {
+    return &inner;
+  }
+}
+
+template <typename M>
+constexpr bool is_settable() {
+  constexpr auto kind = kind_of<M>();
+  return kind != Kind::object && kind != Kind::objects && !std::is_same_v<M, BootTime>;
+}
+
 template <auto predicate>
 bool holds(const void* object) {
   return std::invoke(predicate, *static_cast<const Owner<predicate>*>(object));
@@ -170,6 +254,11 @@ constexpr Field field(std::string_view name) {
   if constexpr (detail::kind_of<Member>() == Kind::word) made.words = words<Inner>;
   made.nullable = detail::is_optional<Member>;
   if constexpr (std::is_member_object_pointer_v<decltype(first)>) made.member = detail::mark_of<first>();
+  if constexpr (std::is_member_object_pointer_v<decltype(first)> && sizeof...(rest) == 0) {
+    made.measure = detail::measure<first>;
+    if constexpr (detail::is_settable<Member>()) made.set = detail::set<first>;
+    if constexpr (detail::kind_of<Member>() == Kind::object) made.part = detail::part<first>;
+  }
   return made;
 }
 

@@ -22,10 +22,17 @@ namespace leasehold::model {
 Described describe(Type<Holder>);
 Described describe(Type<LeaseInfo>);
 Described describe(Type<Grant>);
+Described describe(Type<Share>);
+Described describe(Type<AcquireOptions>);
 Described describe(Type<LockInfo>);
 Described describe(Type<LockHolder>);
 Described describe(Type<Error>);
 
+Described describe(Type<Backoff>);
+Described describe(Type<NewJob>);
+Described describe(Type<Progress>);
+Described describe(Type<JobClaimOptions>);
+Described describe(Type<QueueSettings>);
 Described describe(Type<Enqueued>);
 Described describe(Type<Job>);
 Described describe(Type<JobGrant>);
@@ -37,6 +44,9 @@ Described describe(Type<JobInfo>);
 Described describe(Type<JobError>);
 Described describe(Type<QueueInfo>);
 
+Described describe(Type<ChunkSetSettings>);
+Described describe(Type<ChunkClaimOptions>);
+Described describe(Type<ChunkSave>);
 Described describe(Type<Chunk>);
 Described describe(Type<ChunkGrant>);
 Described describe(Type<ChunkHeartbeat>);

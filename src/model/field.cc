@@ -1,7 +1,11 @@
 #include "model/field.h"
 
+#include <fmt/format.h>
 #include <algorithm>
+#include <string>
 
+#include "base/text.h"
+#include "model/bounds.h"
 #include "model/describe.h"
 
 namespace leasehold::model {
@@ -27,6 +31,51 @@ Value value_of(const Field& field, const void* object) {
   if (field.empty_is_none && std::visit(IsEmpty{}, value)) return {};
   return value;
 }
+
+namespace {
+
+/// "failure_budget" and "ttl_seconds" as people say it.
+std::string spoken(std::string_view name) {
+  constexpr std::string_view unit = "_seconds";
+  if (name.ends_with(unit)) name.remove_suffix(unit.size());
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+/// `around` names the object that the field is in: "backoff ".
+Result<void> check_within(const Field& field, std::int64_t measured, const std::string& around) {
+  const auto& [least, most] = *field.within;
+  if (measured >= least && measured <= most) return {};
+  const auto what = around + spoken(field.name);
+  switch (field.kind) {
+    case Kind::duration: return check_span(what, Duration(measured), Duration(least), Duration(most));
+    case Kind::integer: return check_range(what, measured, least, most);
+    case Kind::texts:
+    case Kind::integers:
+      return invalid(fmt::format("the list of {} has {} entries, {} are allowed", what, measured, most));
+    default: return check_size(what, static_cast<std::size_t>(measured), static_cast<std::size_t>(most));
+  }
+}
+
+Result<void> check_fields_in(const Object& object, const std::string& around) {
+  for (const auto& field : object.type.fields) {
+    const auto measured = field.within ? field.measure(object.at) : std::nullopt;
+    if (measured) {
+      if (auto checked = check_within(field, *measured, around); !checked) return checked;
+    }
+    if (field.kind != Kind::object) continue;
+    const auto value = field.get(object.at);
+    if (const auto* part = std::get_if<Object>(&value)) {
+      if (auto checked = check_fields_in(*part, around + spoken(field.name) + " "); !checked) return checked;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_fields(const Object& object) { return check_fields_in(object, ""); }
 
 Duration time_left(BootTime until) { return std::max(until - BootClock::now(), Duration::zero()); }
 

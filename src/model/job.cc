@@ -1,4 +1,7 @@
 // Jobs and queues, described.
+#include <limits>
+
+#include "leasehold/limits.h"
 #include "model/describe.h"
 
 namespace leasehold::model {
@@ -10,6 +13,70 @@ constexpr auto if_failed_of = [](const JobInfo& job) {
 };
 
 }  // namespace
+
+Described describe(Type<Backoff>) {
+  static constexpr auto fields = fields_of<Backoff>({
+      field<&Backoff::base>("base_seconds").from(Duration(0), bounds::max_delay),
+      field<&Backoff::most>("most_seconds").from(Duration(0), bounds::max_delay),
+      field<&Backoff::exponential>("exponential"),
+  });
+  static const Backoff fresh;
+  return {"Backoff", fields, &fresh};
+}
+
+Described describe(Type<NewJob>) {
+  using Priority = std::numeric_limits<std::int16_t>;
+  static constexpr auto fields = fields_of<NewJob>({
+      field<&NewJob::payload>("payload").as(Kind::bytes).up_to(bounds::payload_bytes),
+      field<&NewJob::priority>("priority").from(Priority::min(), Priority::max()),
+      field<&NewJob::delay>("delay_seconds").from(Duration(0), bounds::max_delay),
+      field<&NewJob::run_at>("run_at"),
+      field<&NewJob::dedupe_key>("dedupe_key").or_null().up_to(bounds::name_bytes),
+      field<&NewJob::limit_key>("limit_key").or_null().up_to(bounds::name_bytes),
+      field<&NewJob::failure_budget>("failure_budget").from(1, bounds::max_budget),
+      field<&NewJob::crash_budget>("crash_budget").from(1, bounds::max_budget),
+      field<&NewJob::backoff>("backoff"),
+      field<&NewJob::tags>("tags").up_to(bounds::max_tags),
+      field<&NewJob::after>("after").up_to(bounds::max_predecessors),
+      field<&NewJob::if_failed>("if_failed"),
+  });
+  static const NewJob fresh;
+  return {"NewJob", fields, &fresh};
+}
+
+Described describe(Type<Progress>) {
+  static constexpr auto fields = fields_of<Progress>({
+      field<&Progress::percent>("percent").from(0, 100),
+      field<&Progress::message>("message").or_null(),
+      field<&Progress::stage>("stage").or_null().up_to(bounds::stage_bytes),
+  });
+  static const Progress fresh;
+  return {"Progress", fields, &fresh};
+}
+
+Described describe(Type<JobClaimOptions>) {
+  static constexpr auto fields = fields_of<JobClaimOptions>({
+      field<&JobClaimOptions::max>("max").from(1, bounds::max_claim),
+      field<&JobClaimOptions::ttl>("ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
+      field<&JobClaimOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
+      field<&JobClaimOptions::request_id>("request_id").or_null().up_to(bounds::name_bytes),
+  });
+  static const JobClaimOptions fresh;
+  return {"JobClaimOptions", fields, &fresh};
+}
+
+Described describe(Type<QueueSettings>) {
+  constexpr auto most = std::numeric_limits<int>::max();
+  static constexpr auto fields = fields_of<QueueSettings>({
+      field<&QueueSettings::max_running>("max_running").from(0, most),
+      field<&QueueSettings::max_per_key>("max_per_key").from(0, most),
+      field<&QueueSettings::rate_count>("rate_count").from(0, most),
+      field<&QueueSettings::rate_period>("rate_period_seconds").from(Duration(0), bounds::max_delay),
+      field<&QueueSettings::default_ttl>("default_ttl_seconds"),
+  });
+  static const QueueSettings fresh;
+  return {"QueueSettings", fields, &fresh};
+}
 
 Described describe(Type<Enqueued>) {
   static constexpr auto fields = fields_of<Enqueued>({

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/time_text.h"
+#include "leasehold/limits.h"
 #include "model/describe.h"
 
 namespace leasehold::model {
@@ -94,6 +95,27 @@ Described describe(Type<Grant>) {
       hidden<&Grant::lease_id>(),
   });
   return {"Grant", fields};
+}
+
+Described describe(Type<Share>) {
+  static constexpr auto fields = fields_of<Share>({
+      field<&Share::permits>("permits").from(1, bounds::max_permits),
+      field<&Share::capacity>("capacity").from(1, bounds::max_permits),
+  });
+  static const Share fresh;
+  return {"Share", fields, &fresh};
+}
+
+Described describe(Type<AcquireOptions>) {
+  static constexpr auto fields = fields_of<AcquireOptions>({
+      field<&AcquireOptions::ttl>("ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
+      field<&AcquireOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
+      field<&AcquireOptions::request_id>("request_id").or_null().up_to(bounds::name_bytes),
+      field<&AcquireOptions::share>("share"),
+      field<&AcquireOptions::lock_delay>("lock_delay_seconds").from(Duration(0), bounds::max_lock_delay),
+  });
+  static const AcquireOptions fresh;
+  return {"AcquireOptions", fields, &fresh};
 }
 
 Described describe(Type<LockInfo>) {

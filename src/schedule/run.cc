@@ -7,7 +7,6 @@
 #include "lease/call.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
-#include "model/bounds_people.h"
 #include "schedule/schedules.h"
 
 namespace leasehold {

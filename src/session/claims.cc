@@ -3,7 +3,6 @@
 #include "lease/patience.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
-#include "model/bounds_people.h"
 #include "model/errors.h"
 #include "session/sessions.h"
 #include "storage/query.h"

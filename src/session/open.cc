@@ -6,7 +6,6 @@
 #include "lease/call.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
-#include "model/bounds_people.h"
 #include "session/sessions.h"
 #include "storage/query.h"
 

@@ -2,7 +2,9 @@
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <limits>
 
 #include "wire/wire.h"
 
@@ -40,10 +42,36 @@ json::object schema_of_kind(const model::Field& field) {
   return {};
 }
 
+/// The bounds of a number in its own unit, of a text in bytes, of a list in elements.
+void add_bounds(json::object& schema, const model::Field& field) {
+  const auto& [least, most] = *field.within;
+  switch (field.kind) {
+    case Kind::integer:
+      schema["minimum"] = least;
+      schema["maximum"] = most;
+      break;
+    case Kind::duration:
+      schema["minimum"] = static_cast<double>(least) / 1e6;
+      if (most != std::numeric_limits<std::int64_t>::max()) schema["maximum"] = static_cast<double>(most) / 1e6;
+      break;
+    case Kind::text:
+    case Kind::bytes: schema["maxLength"] = most; break;
+    case Kind::texts:
+    case Kind::integers: schema["maxItems"] = most; break;
+    default: break;
+  }
+}
+
 json::value schema_of_field(const model::Field& field) {
   auto schema = schema_of_kind(field);
+  if (field.within) add_bounds(schema, field);
   if (!field.nullable || field.left_out || field.kind == Kind::json) return schema;
   return json::object{{"anyOf", json::array{std::move(schema), json::object{{"type", "null"}}}}};
+}
+
+/// As to_json() writes it.
+json::value default_of(const model::Field& field, const void* defaults) {
+  return json::parse(to_json(model::value_of(field, defaults)));
 }
 
 void add_members(json::object& properties, json::array& required, const model::Described& type) {
@@ -55,8 +83,10 @@ void add_members(json::object& properties, json::array& required, const model::D
     }
     const std::string name(field.name);
     properties[name] = schema_of_field(field);
+    if (type.defaults != nullptr) properties[name].as_object()["default"] = default_of(field, type.defaults);
     if (field.kind == Kind::bytes) properties[name + "_base64"] = schema_of_field(field);
-    const bool is_always_there = !field.left_out && field.present == nullptr && field.kind != Kind::bytes;
+    const bool is_always_there =
+        type.defaults == nullptr && !field.left_out && field.present == nullptr && field.kind != Kind::bytes;
     if (is_always_there) required.emplace_back(name);
   }
 }

@@ -85,6 +85,8 @@ void ObjectText::put(const model::Field& field, const void* object) {
 
 }  // namespace
 
+std::string to_json(const model::Value& value) { return std::visit(Written(), value); }
+
 std::string to_json(const model::Object& answer) { return ObjectText().put(answer).close(); }
 
 std::string to_json(const Error& error) { return ObjectText().put("error", to_json(model::object_of(error))).close(); }

@@ -1,4 +1,4 @@
-#include "model/bounds_people.h"
+#include "model/bounds.h"
 
 #include <gtest/gtest.h>
 

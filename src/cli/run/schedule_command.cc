@@ -13,7 +13,7 @@
 #include "cli/print/print.h"
 #include "cli/run/command_streams.h"
 #include "cli/run/wrapper_variables.h"
-#include "model/bounds_people.h"
+#include "model/bounds.h"
 
 namespace leasehold::cli {
 namespace {

@@ -1,0 +1,180 @@
+// JSON in, by the same descriptions as JSON out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
+#include <cmath>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/time_text.h"
+#include "wire/json.h"
+#include "wire/wire.h"
+
+namespace leasehold::wire {
+namespace {
+
+namespace json = boost::json;
+using model::Field;
+using model::Kind;
+using model::Value;
+
+constexpr std::string_view seconds_suffix = "_seconds";
+constexpr std::string_view base64_suffix = "_base64";
+
+Error wrong_type(std::string_view key, std::string_view wanted) {
+  return invalid(fmt::format("\"{}\" is not {}", key, wanted));
+}
+
+/// A member of the object that is being read.
+struct Member {
+  std::string_view key;
+  const json::value& value;
+  std::string_view written;  ///< the whole object, byte for byte
+  Timestamp now;
+};
+
+Result<std::string> text_in(std::string_view key, const json::value& value) {
+  if (const auto* text = value.if_string()) return std::string(*text);
+  return wrong_type(key, "a string");
+}
+
+Result<std::int64_t> integer_in(std::string_view key, const json::value& value) {
+  json::error_code broken;
+  const auto number = value.to_number<std::int64_t>(broken);
+  if (broken || value.is_double()) return wrong_type(key, "a whole number");
+  return number;
+}
+
+template <typename T, typename Read>
+Result<Value> list_in(const Member& member, Read read) {
+  const auto* array = member.value.if_array();
+  if (array == nullptr) return wrong_type(member.key, "an array");
+  std::vector<T> list;
+  for (const auto& item : *array) {
+    auto element = read(member.key, item);
+    if (!element) return std::move(element).error();
+    list.push_back(std::move(*element));
+  }
+  return Value(std::move(list));
+}
+
+/// What a parser of texts makes of it; its complaint names the key.
+template <typename Parse>
+Result<Value> parsed_in(const Member& member, Parse parse) {
+  const auto text = text_in(member.key, member.value);
+  if (!text) return text.error();
+  auto parsed = parse(*text);
+  if (!parsed) return invalid(fmt::format("\"{}\": {}", member.key, parsed.error().message));
+  return Value(*parsed);
+}
+
+/// Seconds under the key that to_json() writes; under the key without its unit, as people write it: "10m".
+Result<Value> duration_in(const Member& member) {
+  if (!member.key.ends_with(seconds_suffix)) return parsed_in(member, parse_duration);
+  json::error_code broken;
+  const auto seconds = member.value.to_number<double>(broken);
+  constexpr double most = 4e9;
+  if (broken || !(std::abs(seconds) <= most)) return wrong_type(member.key, "a number of seconds");
+  return Value(Duration(std::llround(seconds * 1e6)));
+}
+
+Result<Value> bytes_in(const Member& member) {
+  auto text = text_in(member.key, member.value);
+  if (!text) return std::move(text).error();
+  if (!member.key.ends_with(base64_suffix)) return Value(std::move(*text));
+  auto bytes = from_base64(*text);
+  if (!bytes) return wrong_type(member.key, "base64");
+  return Value(std::move(*bytes));
+}
+
+Result<Value> word_in(const Member& member, std::span<const char* const> words) {
+  auto text = text_in(member.key, member.value);
+  if (!text) return std::move(text).error();
+  for (const std::string_view word : words) {
+    if (word == *text) return Value(std::move(*text));
+  }
+  return wrong_type(member.key, fmt::format("one of {}", fmt::join(words, ", ")));
+}
+
+template <typename T>
+Result<Value> plain(Result<T> read) {
+  if (!read) return std::move(read).error();
+  return Value(std::move(*read));
+}
+
+Result<Value> value_in(const Field& field, const Member& member) {
+  switch (field.kind) {
+    case Kind::boolean:
+      return member.value.is_bool() ? Result<Value>(Value(member.value.get_bool()))
+                                    : wrong_type(member.key, "true or false");
+    case Kind::integer: return plain(integer_in(member.key, member.value));
+    case Kind::text: return plain(text_in(member.key, member.value));
+    case Kind::duration: return duration_in(member);
+    case Kind::timestamp: return parsed_in(member, [&](const auto& text) { return parse_moment(text, member.now); });
+    case Kind::texts: return list_in<std::string>(member, text_in);
+    case Kind::integers: return list_in<std::int64_t>(member, integer_in);
+    case Kind::word: return word_in(member, field.words);
+    case Kind::bytes: return bytes_in(member);
+    case Kind::json: return Value(std::string(json_member(member.written, member.key).value_or("null")));
+    case Kind::object:
+    case Kind::objects:
+    case Kind::inlined:
+    case Kind::hidden: break;
+  }
+  return wrong_type(member.key, "something that can be set");
+}
+
+bool is_named(const Field& field, std::string_view key) {
+  if (field.name == key) return true;
+  if (field.kind == Kind::duration) return field.name == fmt::format("{}{}", key, seconds_suffix);
+  return field.kind == Kind::bytes && key == fmt::format("{}{}", field.name, base64_suffix);
+}
+
+const Field* find_field(const model::Described& type, std::string_view key) {
+  for (const auto& field : type.fields) {
+    const bool can_be_set = field.set != nullptr || field.part != nullptr;
+    if (can_be_set && is_named(field, key)) return &field;
+  }
+  return nullptr;
+}
+
+Error unknown_key(const model::Described& type, std::string_view key) {
+  std::vector<std::string> known;
+  for (const auto& field : type.fields) known.emplace_back(field.name);
+  const auto meant = nearest(key, known);
+  return invalid(
+      fmt::format("unknown key {}{}", leasehold::quoted(key), meant.empty() ? "" : ": did you mean " + meant + "?"));
+}
+
+Result<void> read_member(const Field& field, const Member& member, void* into) {
+  if (field.part != nullptr) {
+    const auto written = json_member(member.written, member.key).value_or("");
+    return read_json(written, {field.type(), field.part(into)}, member.now);
+  }
+  auto value = value_in(field, member);
+  if (!value) return std::move(value).error();
+  if (!field.set(into, *value)) return wrong_type(member.key, "a number of that size");
+  return {};
+}
+
+}  // namespace
+
+Result<void> read_json(std::string_view object, const Target& into, Timestamp now,
+                       std::span<const std::string_view> except) {
+  const auto value = parse_json(object);
+  if (!value) return invalid(fmt::format("this is not JSON ({}): {}", value.error().message, quoted(object)));
+  const auto* members = value->if_object();
+  if (members == nullptr) return invalid("this is not a JSON object: " + quoted(object));
+  for (const auto& [key, member] : *members) {
+    if (member.is_null() || std::find(except.begin(), except.end(), key) != except.end()) continue;
+    const auto* field = find_field(into.type, key);
+    if (field == nullptr) return unknown_key(into.type, key);
+    if (auto read = read_member(*field, {key, member, object, now}, into.at); !read) return read;
+  }
+  return {};
+}
+
+}  // namespace leasehold::wire
