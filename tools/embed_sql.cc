@@ -1,6 +1,7 @@
 // Turns the paired .sql files into C++, and fails the build where a pair differs.
 //
 //   embed_sql LIMITS_HEADER SQLITE_DIR POSTGRES_DIR OUT_DIR
+//   embed_sql LIMITS_HEADER POSTGRES_FILE                      shows that file with its constants
 //
 // Each DIR holds sql/*.sql (statements), migrations/NNNN_name.{up,down}.sql (a long one may be a folder of parts), and
 // perhaps local/*.sql, scripts that only this dialect needs. Written are statements.h (a struct per statement, the same
@@ -34,6 +35,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -232,8 +234,15 @@ void generate(const fs::path& path, const Dialect& dialect, Write write) {
 
 int main(int argc, char** argv) {
   using namespace embed_sql;
-  if (argc != 5) fail("usage: embed_sql LIMITS_HEADER SQLITE_DIR POSTGRES_DIR OUT_DIR");
+  if (argc != 5 && argc != 3) {
+    fail("usage: embed_sql LIMITS_HEADER SQLITE_DIR POSTGRES_DIR OUT_DIR, or embed_sql LIMITS_HEADER POSTGRES_FILE");
+  }
   const auto constants = Constants::from(argv[1]);
+  // One file of PostgreSQL as a server takes it: for tests that load a part of the schema.
+  if (argc == 3) {
+    std::cout << constants.put_into(read(argv[2]), argv[2], "postgresql");
+    return 0;
+  }
   const auto sqlite = read_dialect("sqlite", argv[2], constants);
   const auto postgres = read_dialect("postgresql", argv[3], constants);
   check_pair(sqlite, postgres);

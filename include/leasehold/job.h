@@ -308,7 +308,8 @@ class LEASEHOLD_EXPORT Jobs {
   /// Ends the caller's hold on a job. Accepted after expiry while no other holder has taken the job over; the same
   /// verdict again gives the same answer.
   Result<JobSettled> settle(const Settlement& settlement) const;
-  /// Each its own answer, in the order of the settlements; one commit for up to a thousand.
+  /// Each its own answer, in the order of the settlements. Up to a thousand completions share a commit, and so do as
+  /// many releases; of the other verdicts up to 64 do.
   Result<std::vector<Result<JobSettled>>> settle(std::span<const Settlement> settlements) const;
   /// Short for settle().
   Result<JobSettled> complete(JobId id, Token token, std::string result = {}) const;

@@ -62,7 +62,7 @@ Result<NewJob> job_from(std::string_view line, const NewJob& defaults, Timestamp
     if (auto read = read_backoff(job, *backoff_text); !read) return std::move(read).error();
   }
   std::vector<std::string_view> own = {"payload"};
-  if (backoff_text != nullptr) own.push_back("backoff");
+  if (backoff_text != nullptr) own.emplace_back("backoff");
   if (auto read = read_json(line, {model::described<NewJob>(), &job}, now, own); !read) return std::move(read).error();
   read_payload(job, line, *object);
   return job;

@@ -20,7 +20,7 @@ class WithBrokenStore : public Base {
   void SetUp() override {
     Base::SetUp();
     faults_ = std::make_shared<FaultBackend>(this->under_test().open_backend());
-    broken_ = store_over(faults_, {.call_timeout = std::chrono::milliseconds(300)});
+    broken_ = store_over(faults_, {.call_timeout = std::chrono::seconds(2)});
   }
   void TearDown() override {
     broken_.reset();
