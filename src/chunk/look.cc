@@ -28,11 +28,6 @@ Result<std::vector<ChunkInfo>> list_chunks(storage::Backend& backend, const sql:
 }  // namespace
 }  // namespace chunk
 
-std::string ChunkSetInfo::summary() const {
-  if (state != ChunkSetState::partial) return to_string(state);
-  return fmt::format("partial {}/{} ({} exhausted)", completed + skipped, total, exhausted);
-}
-
 Result<ChunkInfo> Chunks::show(std::string_view set, std::string_view key) const {
   if (auto checked = check_chunk(set, key); !checked) return std::move(checked).error();
   const sql::ChunkList statement{.set_name = set, .key = key, .most = 1};

@@ -1,6 +1,17 @@
 // Chunks, their sets and rate limits, described.
+#include <fmt/format.h>
+
 #include "leasehold/limits.h"
 #include "model/describe.h"
+
+namespace leasehold {
+
+std::string ChunkSetInfo::summary() const {
+  if (state != ChunkSetState::partial) return to_string(state);
+  return fmt::format("partial {}/{} ({} exhausted)", completed + skipped, total, exhausted);
+}
+
+}  // namespace leasehold
 
 namespace leasehold::model {
 
