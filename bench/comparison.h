@@ -1,4 +1,4 @@
-// What the programs of bench/run share: their options, and figures of leasehold over raw SQL.
+// Shared by the programs of bench/run: their options, and figures of leasehold over raw SQL.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@
 namespace leasehold::bench {
 
 struct Options {
-  std::string folder;        ///< an empty one, on the disk to measure
+  std::string folder;        ///< an empty folder on the disk to measure
   std::string postgres_url;  ///< of a server of its own
   std::string only;          ///< one store
   double seconds = 1;
@@ -23,13 +23,13 @@ struct Options {
   bool check = false;
 
   void add_to(CLI::App& app);
-  /// Ends the program where it was not told where to measure.
+  /// Ends the program if the places to measure are missing.
   void need_places() const;
   [[nodiscard]] bool wants(std::string_view store) const { return only.empty() || only == store; }
   [[nodiscard]] Duration span() const;
 };
 
-/// Something that is measured. What `prepare` does is not.
+/// One measured act. `prepare` is not measured.
 struct Subject {
   std::string what;
   Act act;
@@ -43,22 +43,22 @@ class Comparison {
 
   Comparison(Report& report, std::string store) : report_(report), store_(std::move(store)) {}
 
-  /// Each of ours over the same raw SQL, by 1 caller and by many.
+  /// Adds each of ours over the same raw SQL, for 1 caller and for many.
   void add(const Subject& raw, const std::vector<Subject>& ours);
 
  private:
-  /// Gives the series' name.
+  /// Returns the name of the series.
   std::string add_series(int callers, const Subject& subject);
 
   Report& report_;
   std::string store_;
 };
 
-/// Measures all series of a report, and prints it. Gives the exit code.
+/// Measures all series of a report, and prints it. Returns the exit code.
 int measure(Report& report, const Options& options);
 
-/// The same for what is compared alike on both stores: a bench of each is made of where leasehold's store is, where raw
-/// SQL has its own, and `more`.
+/// The same for comparisons that are alike on both stores: constructs a bench from the location of leasehold's store,
+/// that of raw SQL, and `more`.
 template <typename OnSqlite, typename OnPostgres, typename... More>
 int measure_on_both(const Options& options, const More&... more) {
   Report report;

@@ -40,12 +40,12 @@ std::function<bool()> cycle_of(const std::string& kind, const std::string& path,
 }  // namespace
 
 Fairness contend(const std::string& kind, const std::string& sqlite_path, int processes, Duration span) {
-  // Makes the file and its tables, so that the copies start with the work itself.
+  // Creates the file and its tables, so that the copies start with the work itself.
   cycle_of(kind, sqlite_path, 0)();
   const auto start = BootClock::now() + std::chrono::milliseconds(500);
   std::vector<Pipe> copies;
   for (int i = 0; i < processes; ++i) copies.push_back(start_copy(kind, sqlite_path, i, start, span));
-  double least = 0;
+  double min = 0;
   double sum = 0;
   Fairness seen;
   for (std::size_t i = 0; i < copies.size(); ++i) {
@@ -53,11 +53,11 @@ Fairness contend(const std::string& kind, const std::string& sqlite_path, int pr
     std::int64_t longest = 0;
     if (std::fscanf(copies[i].get(), "%" SCNd64 " %" SCNd64, &cycles, &longest) != 2) die("a contender gave no answer");
     const auto mine = static_cast<double>(cycles);
-    least = i == 0 ? mine : std::min(least, mine);
+    min = i == 0 ? mine : std::min(min, mine);
     sum += mine;
     seen.longest_call = std::max(seen.longest_call, Duration(longest));
   }
-  seen.unluckiest_share = sum > 0 ? least * processes / sum : 0;
+  seen.unluckiest_share = sum > 0 ? min * processes / sum : 0;
   seen.cycles_per_second = sum / std::chrono::duration<double>(span).count();
   return seen;
 }
@@ -71,7 +71,7 @@ int be_contender(const std::string& kind, const std::string& sqlite_path, int nu
     const bool done = cycle();
     const auto now = BootClock::now();
     longest = std::max(longest, now - began);
-    // What ends after the span is no part of the share, but its wait was one.
+    // A call that ends after the span does not count for the share, but its wait counts.
     if (done && now < start + span) ++cycles;
     began = now;
   }

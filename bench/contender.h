@@ -1,5 +1,5 @@
-// Several processes over one SQLite file: does everybody get a fair share of the writes, and how long does the
-// unluckiest call wait?
+// Several processes over one SQLite file: does every process get a fair share of the writes, and how long is the
+// longest wait?
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Fairness {
 /// Starts `processes` copies of this program. `kind` is "leasehold" or "raw".
 Fairness contend(const std::string& kind, const std::string& sqlite_path, int processes, Duration span);
 
-/// What such a copy does: cycles from `start` on, for `span`; tells what it did on stdout.
+/// The work of such a copy: cycles from `start` on, for `span`; reports the result on stdout.
 int be_contender(const std::string& kind, const std::string& sqlite_path, int number, BootTime start, Duration span);
 
 }  // namespace leasehold::bench

@@ -13,7 +13,7 @@ namespace leasehold::bench {
 
 Store open_store(const std::string& url);
 
-/// What a call gave; where it failed, the program ends.
+/// The value of a call; ends the program on an error.
 template <typename T>
 T need(Result<T> result) {
   if (!result) die(result.error().message);
@@ -29,9 +29,9 @@ class LeaseholdCalls {
   bool cycle(int caller);
   /// The same over names that all callers share: a refusal does not count.
   bool shared_cycle(int caller);
-  /// Of a lock that the caller takes with its first heartbeat and keeps.
+  /// For a lock that the caller takes with its first heartbeat and keeps.
   bool heartbeat(int caller);
-  /// Gives up what heartbeat() took, for cycle() to take.
+  /// Releases the locks of heartbeat(), for cycle() to take.
   void release_all();
 
  private:

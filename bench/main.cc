@@ -1,5 +1,5 @@
-// Measures locks through leasehold beside raw SQL of the same durability, in one run. Started by bench/run, which
-// provides the folder and the PostgreSQL.
+// Measures locks through leasehold beside raw SQL of the same durability, in one run. bench/run starts it, and provides
+// the folder and the PostgreSQL.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -33,7 +33,7 @@ struct ContenderOptions {
   }
 };
 
-/// All that is measured on one store: leasehold's calls, and raw connections, one per caller.
+/// All measurements on one store: leasehold's calls, and raw connections, one per caller.
 template <typename Raw>
 class Bench {
  public:
@@ -67,7 +67,7 @@ class Bench {
   std::deque<Raw>& raw_;
 };
 
-/// One over the other, by the names that Bench gives.
+/// One series over another, by the names from Bench.
 Ratio ratio(const std::string& store, const std::string& over, const std::string& under,
             std::optional<double> wanted = {}) {
   return {.name = fmt::format("{} {} : {}", store, over, under),

@@ -17,7 +17,7 @@ void die(std::string_view what) {
 double rate(int callers, Duration span, const Act& act) {
   std::atomic<bool> stop = false;
   std::atomic<long> done = 0;
-  // Noted where the barrier opens: among busy callers this thread may be woken late.
+  // Recorded where the barrier opens: among busy callers this thread may be woken late.
   std::chrono::steady_clock::time_point began;
   std::barrier start(callers + 1, [&began]() noexcept { began = std::chrono::steady_clock::now(); });
   std::vector<std::jthread> threads;

@@ -1,4 +1,4 @@
-// What PostgreSQL itself can do: one-row UPDATEs, each in a durable commit of its own.
+// The baseline of PostgreSQL itself: one-row UPDATEs, each in a durable commit of its own.
 #pragma once
 
 #include <libpq-fe.h>
@@ -11,7 +11,7 @@ namespace leasehold::bench {
 /// A connection with prepared statements. Belongs to one thread.
 class RawPostgres {
  public:
-  /// Makes the table and the row `name` where they are missing.
+  /// Creates the table and the row `name` if they are missing.
   RawPostgres(const std::string& url, const std::string& name);
 
   /// Two UPDATEs, two commits.

@@ -1,4 +1,4 @@
-// What SQLite itself can do: one-row UPDATEs, each in a durable commit of its own.
+// The baseline of SQLite itself: one-row UPDATEs, each in a durable commit of its own.
 #pragma once
 
 #include <sqlite3.h>
@@ -8,10 +8,10 @@
 
 namespace leasehold::bench {
 
-/// A connection with WAL, synchronous=FULL and a plain busy_timeout. Belongs to one thread.
+/// A connection with WAL, synchronous=FULL and a fixed busy_timeout. Belongs to one thread.
 class RawSqlite {
  public:
-  /// Makes the table and the row `name` where they are missing.
+  /// Creates the table and the row `name` if they are missing.
   RawSqlite(const std::string& path, const std::string& name);
 
   /// Two UPDATEs, two commits. False: the busy_timeout ran out.

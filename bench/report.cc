@@ -22,7 +22,7 @@ double longest(const FairnessRounds& rounds) {
              : *std::max_element(rounds.longest_calls_ms.begin(), rounds.longest_calls_ms.end());
 }
 
-/// The items as JSON, each with the text that `encode` makes of it.
+/// The items as JSON, each encoded by `encode`.
 template <typename Items, typename Encode>
 std::string json_list(const Items& items, Encode encode) {
   std::string list;

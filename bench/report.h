@@ -29,7 +29,7 @@ struct Report {
 void print_tables(const Report& report);
 void print_json(const Report& report);
 
-/// Whether every figure reached what is wanted of it.
+/// Whether every figure reached its goal.
 bool all_reached(const Report& report);
 
 }  // namespace leasehold::bench

@@ -1,4 +1,4 @@
-/* Preloaded into a PostgreSQL server, this lets every fdatasync take SLOW_SYNC_US microseconds longer: a commit then
+/* Preloaded into a PostgreSQL server, this makes every fdatasync take SLOW_SYNC_US microseconds longer: a commit then
    takes as long as on a disk at the other end of a network. See bench/start-postgres. */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -17,8 +17,8 @@ BAR_HEIGHT = 13
 BAR_GAP = 2
 TOP = 84
 
-# Both themes keep text at a contrast of 4.5 or more; a page's own theme cannot be seen from inside an image, the
-# system's can.
+# Both themes keep text at a contrast of 4.5 or more. An image cannot see the theme of its page, only that of the
+# system.
 STYLE = """
   .page { fill: #ffffff; stroke: #d8dee4 }
   text { font: 13px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; fill: #1f2328 }

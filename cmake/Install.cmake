@@ -1,5 +1,5 @@
 # Install: the shared library, the public headers, find_package(leasehold), pkg-config, the tool with its
-# man pages and completions. What is installed may be moved: nothing below the prefix knows its own path.
+# man pages and completions. The installation may be moved: no installed file contains its own path.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/leasehold)

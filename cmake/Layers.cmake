@@ -3,8 +3,8 @@
 #
 #   leasehold_layer(core DEPENDS base model KNOWS "rules without a database")
 #
-# declares the object library leasehold_core from src/core. DEPENDS names what the layer uses itself, not what that uses in
-# turn. check_layers.cmake holds every #include against it, and the table in ARCHITECTURE.md against KNOWS.
+# declares the object library leasehold_core from src/core. DEPENDS names the layers that this one uses directly.
+# check_layers.cmake compares every #include with it, and the table in ARCHITECTURE.md with KNOWS.
 
 set(layer_table ${CMAKE_BINARY_DIR}/layers.txt)
 

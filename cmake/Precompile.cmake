@@ -1,10 +1,10 @@
-# Headers that nearly every file of a target includes are read once.
+# Precompiles headers that nearly every file of a target includes.
 #
 #   leasehold_precompile(leasehold_cli <CLI/CLI.hpp> <leasehold/leasehold.h>)
 #   leasehold_precompile(leasehold_core REUSE_FROM leasehold_base)     the same headers, read with the same flags
 #
-# Files still name what they use: with a compiler cache, which does not go together with this, nothing is precompiled. Nor
-# where anything is optimized: GCC 12 warns of what it makes of the standard library, once that comes precompiled.
+# Files still include what they use: nothing is precompiled with a compiler cache, which does not work with this, or in
+# optimized builds, where GCC 12 warns about code of the precompiled standard library.
 function(leasehold_precompile target)
   if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     return()
@@ -16,7 +16,7 @@ function(leasehold_precompile target)
   endif()
 endfunction()
 
-# What nearly every file of the library includes: below the statements the standard library, above them those, too.
+# The most common headers of the library: below the statements the standard library, above them the statements, too.
 function(leasehold_precompile_layer name)
   if(name STREQUAL base)
     leasehold_precompile(leasehold_base <algorithm> <chrono> <functional> <memory> <mutex> <optional> <span> <string>

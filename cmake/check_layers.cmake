@@ -1,5 +1,5 @@
-# Fails when a file includes a header of a layer that its own layer does not name, when a layer names one that it does not
-# use, and when ARCHITECTURE.md shows other layers than src/CMakeLists.txt declares.
+# Fails if a file includes a header of a layer that its own layer does not name, if a layer names one that it does not
+# use, or if ARCHITECTURE.md shows other layers than src/CMakeLists.txt declares.
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${TABLE} rows)
 set(names)
@@ -15,7 +15,7 @@ foreach(row ${rows})
   string(APPEND wanted "| ${name} | `src/${folder}` | ${shown} | ${CMAKE_MATCH_4} |\n")
 endforeach()
 
-# The layer whose folder is the longest beginning of `path`; empty for headers that belong to none.
+# The layer whose folder is the longest prefix of `path`; empty for headers outside all layers.
 function(layer_of path out)
   set(found "")
   set(length 0)
@@ -36,7 +36,7 @@ foreach(file ${files})
   get_filename_component(folder ${file} DIRECTORY)
   layer_of(${folder} name)
   if(NOT name)
-    continue()  # The tool's layers are not declared where only the library is built.
+    continue()  # The tool's layers are not declared if only the library is built.
   endif()
   file(STRINGS ${SOURCE_DIR}/src/${file} includes REGEX "^#include \"[^\"]+/[^\"]+\"")
   foreach(include ${includes})

@@ -1,13 +1,13 @@
-// Turns the paired .sql files into C++, and fails the build where a pair differs.
+// Turns the paired .sql files into C++, and fails the build if a pair differs.
 //
 //   embed_sql LIMITS_HEADER SQLITE_DIR POSTGRES_DIR OUT_DIR
 //   embed_sql LIMITS_HEADER POSTGRES_FILE                      shows that file with its constants
 //
-// Each DIR holds sql/*.sql (statements), migrations/NNNN_name.{up,down}.sql (a long one may be a folder of parts), and
-// perhaps local/*.sql, scripts that only this dialect needs. Written are statements.h (a struct per statement, the same
-// for every dialect), statements.cc, and dialect_*.cc.
+// Each DIR contains sql/*.sql (statements), migrations/NNNN_name.{up,down}.sql (a long one may be a folder of parts),
+// and optionally local/*.sql, scripts that only this dialect needs. The output is statements.h (a struct per statement,
+// the same for every dialect), statements.cc, and dialect_*.cc.
 //
-// A statement file is made of blocks:
+// A statement file consists of blocks:
 //
 //   -- record NAME            columns that several statements share: the fields follow
 //   -- fragment NAME          text that {NAME} stands for, within this file
@@ -19,19 +19,19 @@
 //
 // In every .sql file {defaults.NAME} and {bounds.NAME} stand for a constant of LIMITS_HEADER: see sql_constants.h.
 //
-// In the head, lines that go on are indented; any other comment is for people, there and in the SQL.
+// In the head, continuation lines are indented; any other comment, there and in the SQL, is for people.
 //
 // A FIELD is `name type` with type text, bytes, int, bool, time or duration; `?` after it allows NULL.
 //
-// It may also be a list: ints, texts or bytes_list, and as a column times. SQLite reads a parameter that is one with
-// `SELECT i, value FROM bound_list(:field)`, and gives a row for each value of a column: such an answer is one row, its
-// lists gather their columns, the rest is of the first row. On PostgreSQL lists are arrays.
+// It may also be a list: ints, texts or bytes_list, and as a column times. SQLite reads a list parameter with `SELECT
+// i, value FROM bound_list(:field)`, and returns a row for each value of a list column: such an answer becomes one row,
+// its lists collect their columns, the rest comes from the first row. On PostgreSQL lists are arrays.
 //
-// A column that says what an act came to is an `outcome` (storage::Outcome), a text for SQL.
+// The column with the outcome of an act has the type `outcome` (storage::Outcome), a text for SQL.
 //
-// `each` is the same statement for many calls at once: every :field is there the array of the calls' values, and
-// the rows begin with a column more, `call`, a bigint that counts from 0 and says whose answer they are. Calls that
-// wait at the same time then cost one command. It takes its row locks in the order of the calls.
+// `each` is the same statement for many calls at once: every :field is the array of the calls' values, and the rows
+// begin with an extra column, `call`, a bigint that counts from 0 and names the call. Calls that wait at the same time
+// then cost one command. It takes its row locks in the order of the calls.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -67,7 +67,7 @@ std::string cpp_type(const Field& field, bool param) {
   return field.nullable ? "std::optional<" + type + ">" : type;
 }
 
-// A struct of the public API has the columns' names. The compiler compares the two where one is made of the other.
+// A struct of the public API has members with the columns' names. The compiler compares the two at each conversion.
 void write_members(std::ostream& out, const std::string& name, const std::vector<Field>& fields,
                    const std::string& indent) {
   const auto assign = [](const std::string& from, const std::string& to, const std::string& field) {
@@ -160,7 +160,7 @@ void write_statements(std::ostream& out, const Dialect& dialect) {
          "  return statements[static_cast<std::size_t>(index)];\n}\n\n}  // namespace leasehold::sql\n";
 }
 
-// Raw strings have a limit in some compilers; this keeps every piece far below it.
+// Some compilers bound the length of raw strings; this keeps every piece far below it.
 std::string literal(const std::string& text) {
   std::string out;
   for (std::size_t at = 0; at < text.size() || at == 0; at += 8000) {
@@ -169,7 +169,7 @@ std::string literal(const std::string& text) {
   return out;
 }
 
-// :name becomes $1::type, with the number of the parameter; `array` stands behind the type.
+// :name becomes $1::type, with the number of the parameter; `array` follows the type.
 std::string for_postgres(const Statement& statement, const std::string& sql, const std::string& array) {
   std::string out;
   scan_params(
@@ -215,7 +215,7 @@ void write_dialect(std::ostream& out, const Dialect& dialect) {
   out << "}\n\n}\n";
 }
 
-// Leaves an unchanged file alone, so that nothing is compiled again for nothing.
+// Leaves an unchanged file alone, to avoid needless compilation.
 void save(const fs::path& path, const std::string& text) {
   if (fs::exists(path) && read(path) == text) return;
   fs::create_directories(path.parent_path());
@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
     fail("usage: embed_sql LIMITS_HEADER SQLITE_DIR POSTGRES_DIR OUT_DIR, or embed_sql LIMITS_HEADER POSTGRES_FILE");
   }
   const auto constants = Constants::from(argv[1]);
-  // One file of PostgreSQL as a server takes it: for tests that load a part of the schema.
+  // One PostgreSQL file in executable form, for tests that load a part of the schema.
   if (argc == 3) {
     std::cout << constants.put_into(read(argv[2]), argv[2], "postgresql");
     return 0;

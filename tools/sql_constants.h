@@ -1,4 +1,4 @@
-// The constants of include/leasehold/limits.h, as the SQL of a store writes them.
+// The constants of include/leasehold/limits.h in the SQL of a store.
 //
 //   const auto constants = Constants::from("include/leasehold/limits.h");
 //   constants.put_into("... DEFAULT {defaults.job_ttl}", "04_enqueue.sql", "postgresql");   // interval '5 minutes'
@@ -7,8 +7,8 @@
 //   {bounds.max_delay as seconds}    a duration as a whole number of seconds
 //   {bounds.payload_bytes as text}   for a message, within its quotes: 1 MiB, 12h, 100 years
 //
-// The dot keeps these apart from fragments, which are words. Braces with a dot in them that name no constant fail the
-// build, and so does a line of the header that cannot be read: both with file and line.
+// The dot distinguishes these from fragments, which are words. Braces with a dot that name no constant fail the build,
+// and so does an unreadable line of the header: both with file and line.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ class Constants {
  public:
   static Constants from(const std::filesystem::path& header);
 
-  /// The text with a value in place of each constant.
+  /// The text with the values of its constants.
   [[nodiscard]] std::string put_into(const std::string& text, const std::filesystem::path& path,
                                      const std::string& dialect) const;
 
  private:
   struct Constant {
     std::int64_t value = 0;  ///< in microseconds, if it is a duration
-    std::string unit{};      ///< of a duration, as the header has it: "seconds"
-    std::int64_t count = 0;  ///< and how many of it
+    std::string unit{};      ///< of a duration, as in the header: "seconds"
+    std::int64_t count = 0;  ///< and how many of them
     bool is_size = false;    ///< a number of bytes
   };
 

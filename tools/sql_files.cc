@@ -204,7 +204,7 @@ std::vector<fs::path> sorted_files(const fs::path& folder) {
   return files;
 }
 
-/// NNNN_name.up.sql, NNNN_name.down.sql; a long one is a folder NNNN_name.up of parts, put together in their order.
+/// NNNN_name.up.sql, NNNN_name.down.sql; a long one is a folder NNNN_name.up of parts, joined in order.
 template <typename Read>
 void read_migrations(Dialect& dialect, const fs::path& folder, const Read& read_sql) {
   const auto add = [&](const std::string& stem, const fs::path& path) {  // 0001_lease.up

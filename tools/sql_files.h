@@ -1,5 +1,5 @@
-// What embed_sql reads: statements and migrations of a dialect, and whether two dialects are a pair. The notation is
-// told in embed_sql.cc.
+// Reads the statements and migrations of a dialect for embed_sql, and checks that two dialects are a pair. embed_sql.cc
+// describes the notation.
 #pragma once
 
 #include <cctype>
@@ -12,7 +12,7 @@
 
 namespace embed_sql {
 
-/// Ends the build.
+/// Fails the build.
 [[noreturn]] void fail(const std::string& what);
 
 struct Field {
@@ -38,7 +38,7 @@ struct Dialect {
   std::map<std::string, std::string> local;     // by name of the file
 };
 
-/// How a type is called by everybody else.
+/// The names of a type in C++ and SQL.
 struct TypeNames {
   std::string param, cell, enumerator, postgres;
   bool list = false;
@@ -49,10 +49,10 @@ bool is_list(const Field& field);
 
 std::string read(const std::filesystem::path& path);
 Dialect read_dialect(const std::string& name, const std::filesystem::path& folder, const Constants& constants);
-/// Fails where `b` has not what `a` has.
+/// Fails if `b` lacks something that `a` has.
 void check_pair(const Dialect& a, const Dialect& b);
 
-/// Calls back for every :name outside of strings, comments and casts.
+/// Calls back for every :name outside strings, comments and casts.
 template <typename OnText, typename OnParam>
 void scan_params(const std::string& sql, OnText text, OnParam param) {
   for (std::size_t i = 0; i < sql.size();) {

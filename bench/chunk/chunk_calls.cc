@@ -9,14 +9,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// More than one measurement works off, as a rule.
+/// Usually more than one measurement works off.
 constexpr int chunks_per_set = 5'000;
-/// The most that a limit gives at once.
+/// The largest burst of a rate.
 constexpr int most_burst = 10'000;
 
 }  // namespace
 
-ChunkCalls::ChunkCalls(Store store) : store_(std::move(store)), chunks_(store_.chunks()), limits_(store_.limits()) {}
+ChunkCalls::ChunkCalls(Store store) : store_(std::move(store)), chunks_(store_.chunks()), limits_(store_.rates()) {}
 
 void ChunkCalls::plan_anew() {
   if (!set_.empty()) need(chunks_.remove(set_));
@@ -36,7 +36,7 @@ bool ChunkCalls::cycle() {
 }
 
 bool ChunkCalls::take_turn() {
-  // When one limit's burst is used up, the next one's turn has come.
+  // When the burst of one rate is used up, the next rate follows.
   const auto name = "bench-" + std::to_string(turns_++ / most_burst);
   need(limits_.take(name, {.every = 1ms, .burst = most_burst}));
   return true;

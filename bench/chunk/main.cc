@@ -1,5 +1,5 @@
-// Measures chunks and rate limits through leasehold beside raw SQL of the same durability, in one run. Started by
-// `bench/run chunks`, which provides the folder and the PostgreSQL.
+// Measures chunks and rates through leasehold beside raw SQL of the same durability, in one run. `bench/run chunks`
+// starts it, and provides the folder and the PostgreSQL.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@
 namespace leasehold::bench {
 namespace {
 
-/// All that is measured on one store: leasehold's calls, and raw connections, one per caller.
+/// All measurements on one store: leasehold's calls, and raw connections, one per caller.
 template <typename Raw>
 class Bench {
  public:
@@ -27,7 +27,7 @@ class Bench {
         {"three raw UPDATEs", [this](int caller) { return raw(caller).pair() && raw(caller).single(); }},
         {{"chunk claim + save + complete", [this](int) { return calls_.cycle(); }, [this] { calls_.plan_anew(); }}});
     comparison.add({"raw UPDATE", [this](int caller) { return raw(caller).single(); }},
-                   {{"limit take", [this](int) { return calls_.take_turn(); }}});
+                   {{"rate take", [this](int) { return calls_.take_turn(); }}});
   }
 
  private:

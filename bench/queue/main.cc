@@ -1,4 +1,4 @@
-// Measures the queue: one line of JSON per figure. Started by bench/queues, which provides folder and PostgreSQL.
+// Measures the queue: one line of JSON per figure. bench/queues starts it, and provides folder and PostgreSQL.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// One figure, as one line of JSON: the same form as bench/peers prints, so that all of them meet in one table.
+// One figure as one line of JSON, in the format of bench/peers, so that all fit into one table.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct Measurement {
 
 void print(const Measurement& measurement);
 
-/// The value below which this share of them lies.
+/// The value below which this share of the values lies.
 double percentile(std::vector<double> values, double share);
 
 }  // namespace leasehold::bench

@@ -1,4 +1,4 @@
-// What people write themselves: a table of jobs with a state, SKIP LOCKED, and a row that says RUNNING.
+// A typical hand-written queue: a table of jobs with a state, SKIP LOCKED, and a row in state RUNNING.
 #pragma once
 
 #include <libpq-fe.h>
@@ -11,17 +11,17 @@ namespace leasehold::bench {
 /// A PostgreSQL connection with prepared statements. Belongs to one thread.
 class RawQueue {
  public:
-  /// Makes the table where it is missing.
+  /// Creates the table if it is missing.
   explicit RawQueue(const std::string& url);
 
   /// One INSERT, one commit.
   void insert();
-  /// So many rows at once, for others to work off.
+  /// Inserts `jobs` rows at once, for others to work off.
   void fill(int jobs);
-  /// Claims one job and completes it: two commits. False: nothing was left.
+  /// Claims one job and completes it: two commits. False: no job is left.
   bool claim_and_complete();
 
-  /// A durable INSERT with a NOTIFY on this connection, until `listener` has heard: in microseconds.
+  /// A durable INSERT with a NOTIFY on this connection, until `listener` has received it: in microseconds.
   double wake_up(RawQueue& listener);
   void listen();
 

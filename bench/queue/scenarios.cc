@@ -50,7 +50,7 @@ void fill(const Jobs& jobs, const std::string& queue, int count) {
   }
 }
 
-/// Claims and completes batches until nothing is left; gives how many.
+/// Claims and completes batches until nothing is left; returns the number of jobs.
 int work_off_batches(const Jobs& jobs, const std::string& queue) {
   int done = 0;
   for (;;) {
@@ -77,12 +77,12 @@ bool claim_and_complete(const Jobs& jobs, const std::string& queue) {
   return true;
 }
 
-/// One job after the other, each handed in with the claim of the next.
+/// One job after another, each settled with the claim of the next.
 class Conveyor {
  public:
   Conveyor(const Jobs& jobs, std::string queue) : jobs_(jobs), queue_(std::move(queue)) {}
 
-  /// False: there is nothing left.
+  /// False: nothing is left.
   bool step() {
     auto next = hand_in();
     if (!next && next.error().code == Errc::busy) return true;
@@ -146,13 +146,13 @@ constexpr int turns = 50;
 
 int calls_in_turns(const Setting& setting) { return std::max(10, setting.jobs / 20 / turns) * (turns + 1); }
 
-/// Null where there is no raw SQL to compare with.
+/// Null if there is no raw SQL to compare with.
 std::unique_ptr<RawQueue> raw_beside(const Setting& setting) {
   return setting.plain_url.empty() ? nullptr : std::make_unique<RawQueue>(setting.plain_url);
 }
 
-/// One call after the other, ours and raw SQL in short turns, so that what drifts hits both sides alike. The first turn
-/// of each does not count: there plans are made.
+/// One call after another, ours and raw SQL in short turns, so that drifts affect both sides alike. The first turn of
+/// each does not count: it includes planning.
 template <typename Ours, typename Raw>
 void compare_in_turns(const Tell& tell, const Setting& setting, const std::string& what, const std::string& config,
                       Ours&& ours, Raw&& raw) {
@@ -172,7 +172,7 @@ void compare_in_turns(const Tell& tell, const Setting& setting, const std::strin
   if (!setting.plain_url.empty()) tell_raw(tell, setting, what, calls * turns, raw_time);
 }
 
-/// Median of single claims, each completed at once.
+/// The median of single claims, each completed at once.
 double median_claim(const Jobs& jobs, const std::string& queue, int times) {
   std::vector<double> micros;
   for (int i = 0; i < times; ++i) {

@@ -1,4 +1,4 @@
-// What is measured of the queue on one store. Each scenario starts from a queue of its own.
+// The measurements of the queue on one store. Each scenario starts from a queue of its own.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ void measure_enqueue(const Setting& setting, const Tell& tell);
 void measure_bulk(const Setting& setting, const Tell& tell);
 /// Work off no-op jobs in batches of a thousand, by one process and by two.
 void measure_batches(const Setting& setting, const Tell& tell);
-/// Work them off by 16 callers of one process, each of whom claims and completes single jobs.
+/// Work them off by 16 callers of one process, each of which claims and completes single jobs.
 void measure_callers(const Setting& setting, const Tell& tell);
 /// Work them off one by one, beside raw SQL.
 void measure_one_by_one(const Setting& setting, const Tell& tell);
@@ -37,14 +37,14 @@ void measure_one_by_one(const Setting& setting, const Tell& tell);
 void measure_worker(const Setting& setting, const Tell& tell);
 /// From before enqueue() to the start of the handler in an idle worker, at 20 jobs a second.
 void measure_start_latency(const Setting& setting, const Tell& tell);
-/// What one claim costs with so many jobs waiting, and with 100,000 leased ahead of it.
+/// The cost of one claim with this many jobs waiting, and with 100,000 leased ahead of it.
 void measure_backlog(const Setting& setting, const Tell& tell);
-/// The rate under a snapshot that somebody holds open. PostgreSQL.
+/// The rate while another transaction holds a snapshot open. PostgreSQL.
 void measure_old_snapshot(const Setting& setting, const Tell& tell);
-/// What self-healing adds to claims while 1,000 jobs of a massacred fleet come back.
+/// The cost that self-healing adds to claims while 1,000 jobs of a killed fleet come back.
 void measure_healing(const Setting& setting, const Tell& tell);
 
-/// What a second process does for measure_batches: batches until the queue is empty.
+/// The second process of measure_batches: works off batches until the queue is empty.
 int be_batch_worker(const std::string& url, const std::string& queue);
 
 }  // namespace leasehold::bench

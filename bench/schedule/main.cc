@@ -1,5 +1,5 @@
-// Measures schedules through leasehold beside raw SQL of the same durability, in one run. Started by
-// `bench/run schedules`, which provides the folder and the PostgreSQL.
+// Measures schedules through leasehold beside raw SQL of the same durability, in one run. `bench/run schedules` starts
+// it, and provides the folder and the PostgreSQL.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,10 +14,10 @@ namespace leasehold::bench {
 namespace {
 
 constexpr int many = Comparison::many;
-/// So many of all that are due are looked for.
+/// The number of due schedules to find.
 constexpr int page = 10;
 
-/// All that is measured on one store: leasehold's calls, and raw connections, one per caller.
+/// All measurements on one store: leasehold's calls, and raw connections, one per caller.
 template <typename Raw>
 class Bench {
  public:
@@ -29,7 +29,7 @@ class Bench {
   void add_to(Comparison comparison) {
     comparison.add(
         {"raw INSERT + UPDATEs", [this](int caller) { return raw(caller).take_and_end(); }},
-        {{"acquire + finish", [this](int caller) { return calls_.acquire_and_finish(caller); }},
+        {{"acquire + complete", [this](int caller) { return calls_.acquire_and_complete(caller); }},
          {"cron acquire + release", [this](int caller) { return calls_.acquire_and_release_cron(caller); }}});
     comparison.add({"raw SELECT", [this](int caller) { return raw(caller).look(); }},
                    {{"acquire, not due", [this](int) { return calls_.acquire_not_due(); }},

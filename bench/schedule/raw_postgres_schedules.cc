@@ -73,9 +73,9 @@ bool RawPostgresSchedules::take_and_end() {
 
 bool RawPostgresSchedules::look() { return PQntuples(run("look", mine_, PGRES_TUPLES_OK).get()) == 1; }
 
-bool RawPostgresSchedules::find_due(int most) {
-  const auto found = run("find", std::to_string(most), PGRES_TUPLES_OK);
-  if (PQntuples(found.get()) != most) die("not as many raw schedules are due");
+bool RawPostgresSchedules::find_due(int max) {
+  const auto found = run("find", std::to_string(max), PGRES_TUPLES_OK);
+  if (PQntuples(found.get()) != max) die("not as many raw schedules are due");
   return true;
 }
 

@@ -1,6 +1,6 @@
-// What the databases themselves can do for schedules. Taking a run is an UPDATE of the schedule, if it is due and free,
-// and an INSERT into the history, in one durable commit; ending it updates both in another. Asking too early is a
-// SELECT by the primary key, finding what is due one by an index. Nobody is told who has it, no calendar is read, and
+// The baseline of the databases themselves for schedules. Taking a run is an UPDATE of the schedule, if it is due and
+// free, and an INSERT into the history, in one durable commit; ending it updates both in another. An early request is a
+// SELECT by the primary key; finding due schedules uses an index. No refusal names the holder, no calendar is read, and
 // no event is written.
 #pragma once
 
@@ -13,17 +13,17 @@
 
 namespace leasehold::bench {
 
-/// A connection with WAL, synchronous=FULL and a plain busy_timeout. Belongs to one thread.
+/// A connection with WAL, synchronous=FULL and a fixed busy_timeout. Belongs to one thread.
 class RawSqliteSchedules {
  public:
-  /// The first caller makes the tables, with so many schedules: those of the callers are due.
+  /// The first caller creates the tables, with `schedules` schedules: those of the callers are due.
   RawSqliteSchedules(const std::string& path, int schedules, int caller, int callers);
 
-  /// Of the caller's own schedule. False: the busy_timeout ran out.
+  /// For the caller's own schedule. False: the busy_timeout ran out.
   bool take_and_end();
   bool look();
-  /// The first `most` of those that are due.
-  bool find_due(int most);
+  /// The first `max` due schedules.
+  bool find_due(int max);
 
  private:
   struct Close {
@@ -49,7 +49,7 @@ class RawPostgresSchedules {
 
   bool take_and_end();
   bool look();
-  bool find_due(int most);
+  bool find_due(int max);
 
  private:
   struct Close {

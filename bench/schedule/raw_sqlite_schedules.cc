@@ -8,7 +8,7 @@
 namespace leasehold::bench {
 namespace {
 
-/// In microseconds, as leasehold keeps it.
+/// In microseconds, as leasehold stores it.
 std::int64_t wall_now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
@@ -93,10 +93,10 @@ int RawSqliteSchedules::count_rows(const Statement& query) {
 
 bool RawSqliteSchedules::look() { return count_rows(look_) == 1; }
 
-bool RawSqliteSchedules::find_due(int most) {
+bool RawSqliteSchedules::find_due(int max) {
   sqlite3_bind_int64(find_.get(), 1, wall_now());
-  sqlite3_bind_int(find_.get(), 2, most);
-  if (count_rows(find_) != most) die("not as many raw schedules are due");
+  sqlite3_bind_int(find_.get(), 2, max);
+  if (count_rows(find_) != max) die("not as many raw schedules are due");
   return true;
 }
 

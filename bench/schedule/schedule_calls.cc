@@ -22,14 +22,14 @@ ScheduleCalls::ScheduleCalls(const Store& store, int schedules, int callers) : s
   for (int i = 0; i < callers; ++i) {
     const auto number = std::to_string(i);
     const auto& mine = callers_.emplace_back(Caller{.pause = "pause-" + number, .cron = "cron-" + number});
-    need(schedules_.define(mine.pause, {.rule = every(1s)}));
-    need(schedules_.define(mine.cron, each_year()));
+    need(schedules_.set(mine.pause, {.rule = every(1s)}));
+    need(schedules_.set(mine.cron, each_year()));
     need(schedules_.release(mine.cron, need(schedules_.acquire(mine.cron, {.now = true})).grant.token));
   }
-  need(schedules_.define(not_due, {.rule = every(1h)}));
-  need(schedules_.finish(not_due, need(schedules_.acquire(not_due)).grant.token));
-  need(schedules_.define(held, {.rule = every(1h)}));
-  need(schedules_.acquire(held, {.ttl = 12h}));
+  need(schedules_.set(not_due, {.rule = every(1h)}));
+  need(schedules_.complete(not_due, need(schedules_.acquire(not_due, {.now = true})).grant.token));
+  need(schedules_.set(held, {.rule = every(1h)}));
+  need(schedules_.acquire(held, {.now = true, .ttl = 12h}));
 }
 
 void ScheduleCalls::define_crowd(int schedules, int threads) {
@@ -37,15 +37,15 @@ void ScheduleCalls::define_crowd(int schedules, int threads) {
   for (int first = 0; first < threads; ++first) {
     definers.emplace_back([=, this] {
       for (int i = first; i < schedules; i += threads) {
-        need(schedules_.define("crowd-" + std::to_string(i), each_year()));
+        need(schedules_.set("crowd-" + std::to_string(i), each_year()));
       }
     });
   }
 }
 
-bool ScheduleCalls::acquire_and_finish(int caller) {
+bool ScheduleCalls::acquire_and_complete(int caller) {
   const auto& name = callers_[static_cast<std::size_t>(caller)].pause;
-  need(schedules_.finish(name, need(schedules_.acquire(name, {.now = true})).grant.token));
+  need(schedules_.complete(name, need(schedules_.acquire(name, {.now = true})).grant.token));
   return true;
 }
 
@@ -66,8 +66,8 @@ bool ScheduleCalls::refuses(std::string_view name, Errc refusal) {
   return true;
 }
 
-bool ScheduleCalls::find_due(int most) {
-  if (const auto found = need(schedules_.due(most)); std::ssize(found.due) != most) die("not as many are due");
+bool ScheduleCalls::find_due(int max) {
+  if (const auto found = need(schedules_.due(max)); std::ssize(found.due) != max) die("not as many are due");
   return true;
 }
 

@@ -11,23 +11,23 @@ namespace leasehold::bench {
 
 class ScheduleCalls {
  public:
-  /// Defines so many schedules, of which those of the callers are due and the others are not for months.
+  /// Sets `schedules` schedules: those of the callers are due, the others are not due for months.
   ScheduleCalls(const Store& store, int schedules, int callers);
 
-  /// Of the caller's own schedule, which is due again as soon as it is finished: two durable commits.
-  bool acquire_and_finish(int caller);
-  /// The same with a cron rule. Released, it is due again at once, and the calendar is asked each time.
+  /// For the caller's own schedule, which is due again as soon as it is settled: two durable commits.
+  bool acquire_and_complete(int caller);
+  /// The same with a cron rule. Once released, it is due again at once, and each run reads the calendar.
   bool acquire_and_release_cron(int caller);
-  /// Of a schedule that all callers ask for, too early.
+  /// For a schedule that all callers request too early.
   bool acquire_not_due();
-  /// Of one that somebody runs.
+  /// For a schedule that is running.
   bool acquire_held();
-  /// A page of those that are due.
-  bool find_due(int most);
+  /// A page of due schedules.
+  bool find_due(int max);
 
  private:
   struct Caller {
-    std::string pause;  ///< the schedule with a pause of nothing
+    std::string pause;  ///< the schedule with a pause of zero
     std::string cron;
   };
 

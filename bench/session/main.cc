@@ -1,5 +1,5 @@
-// Measures sessions and claims through leasehold beside raw SQL of the same durability, in one run. Started by
-// `bench/run sessions`, which provides the folder and the PostgreSQL.
+// Measures sessions and claims through leasehold beside raw SQL of the same durability, in one run. `bench/run
+// sessions` starts it, and provides the folder and the PostgreSQL.
 #include <CLI/CLI.hpp>
 #include <deque>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int many = Comparison::many;
 
-/// All that is measured on one store: leasehold's calls, and raw connections, one per caller.
+/// All measurements on one store: leasehold's calls, and raw connections, one per caller.
 template <typename Raw>
 class Bench {
  public:

@@ -1,6 +1,6 @@
-// What the databases themselves can do: a heartbeat is one UPDATE of a row among many, a claim an INSERT and an UPDATE,
-// each in a durable commit of its own, with a unique index that keeps an item from being claimed twice. No token is
-// checked, no event is written, nobody is told who has it.
+// The baseline of the databases themselves: a heartbeat is one UPDATE of a row among many, a claim an INSERT and an
+// UPDATE, each in a durable commit of its own, with a unique index that prevents a second claim of an item. No token is
+// checked, no event is written, and no refusal names the holder.
 #pragma once
 
 #include <libpq-fe.h>
@@ -11,10 +11,11 @@
 
 namespace leasehold::bench {
 
-/// A connection with WAL, synchronous=FULL and a plain busy_timeout. Belongs to one thread.
+/// A connection with WAL, synchronous=FULL and a fixed busy_timeout. Belongs to one thread.
 class RawSqliteSessions {
  public:
-  /// Makes the tables where they are missing, with so many sessions. `caller` and `callers`: which of them are ours.
+  /// Creates the tables if they are missing, with `sessions` sessions. `caller` and `callers` determine which of them
+  /// are ours.
   RawSqliteSessions(const std::string& path, int sessions, int caller, int callers);
 
   /// False: the busy_timeout ran out.

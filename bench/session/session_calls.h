@@ -11,12 +11,12 @@ namespace leasehold::bench {
 
 class SessionCalls {
  public:
-  /// Opens so many sessions, which stay open; an item for each caller.
+  /// Opens `sessions` sessions, which stay open, and an item for each caller.
   SessionCalls(Store store, int sessions, int callers);
 
-  /// Of the next session in turn; callers never meet at one. A durable commit.
+  /// For the next session in turn; no two callers share one. A durable commit.
   bool heartbeat(int caller);
-  /// The caller's own item for its own session, and back: two durable commits.
+  /// Takes the caller's own item for its own session, and releases it: two durable commits.
   bool take_and_release(int caller);
 
  private:

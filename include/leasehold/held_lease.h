@@ -11,25 +11,25 @@
 
 namespace leasehold {
 
-/// Heartbeats a grant from a thread of its own, a third of the ttl apart.
+/// Heartbeats a grant on its own thread, every third of the ttl.
 ///
-/// The stop token fires when the lease is lost, and at `trusted_until` when no heartbeat got through:
-/// always before the lease can expire. After a revoke it fires within two seconds. Work that ignores it is not
-/// safe. Callbacks on it run on a thread that stops other leases, too, and must be quick.
+/// The stop token fires when the lease is lost, and at `trusted_until` if no heartbeat got through: always before the
+/// lease can expire. After a revoke it fires within two seconds. Work that ignores it is not safe. Callbacks on it must
+/// be quick: they run on a thread that stops other leases, too.
 ///
-/// Destroying a HeldLease releases it, silently; call release() to learn how that went. A lost one is not released. In
-/// a forked child it is the parent's: there neither does anything.
+/// The destructor releases the lease and ignores errors; call release() to get the answer. A lost lease is not
+/// released. In a forked child the lease belongs to the parent: there, neither does anything.
 class LEASEHOLD_EXPORT HeldLease {
  public:
   using Heartbeat = std::function<Result<Grant>(const Grant&)>;
   using Release = std::function<Result<void>(const Grant&)>;
-  /// Called from the heartbeat thread after each successful heartbeat; must be quick.
+  /// Called on the heartbeat thread after each successful heartbeat; must be quick.
   using OnExtended = std::function<void(const Grant&)>;
   /// Calls `heartbeat_now` when the lease may have ended, until the returned object is destroyed.
   using Watch = std::function<std::shared_ptr<void>(const Grant&, std::function<void()> heartbeat_now)>;
 
-  /// Features make these (Locks::hold); they say how to heartbeat, how to release and, where an operator can revoke
-  /// the lease, how to hear of that before the next heartbeat. Throws std::system_error where no thread is to be had.
+  /// For features (Locks::hold). They pass how to heartbeat, how to release and, if an operator can revoke the lease,
+  /// how to notice that before the next heartbeat. Throws std::system_error if no thread can be started.
   HeldLease(Grant grant, Heartbeat heartbeat, Release release, const Watch& watch = {});
   HeldLease(HeldLease&&) noexcept;
   HeldLease& operator=(HeldLease&&) noexcept;
@@ -38,7 +38,7 @@ class LEASEHOLD_EXPORT HeldLease {
   /// Fires once, when work under this lease must stop.
   [[nodiscard]] std::stop_token stop_token() const;
 
-  /// The grant with the newest `expires_at` and `trusted_until`.
+  /// The grant with the latest `expires_at` and `trusted_until`.
   [[nodiscard]] Grant grant() const;
   [[nodiscard]] Token token() const;
 
@@ -47,14 +47,14 @@ class LEASEHOLD_EXPORT HeldLease {
 
   void on_extended(OnExtended callback);
 
-  /// Ends the heartbeats, then gives the lease up. Said again it gives the first answer again; the store is asked once
-  /// more only where it could not be reached.
+  /// Stops the heartbeats, then releases the lease. A repeated call returns the first answer; it asks the store again
+  /// only if the store could not be reached.
   Result<void> release();
 
-  /// Ends the heartbeats and leaves the lease to the caller, who settles what is held under it: its destruction
-  /// releases nothing any more. An error only in a forked child.
+  /// Stops the heartbeats and leaves the lease to the caller, who settles what it holds: the destructor then releases
+  /// nothing. Fails only in a forked child.
   Result<void> end_heartbeats();
-  /// The caller has settled it: there is nothing to release.
+  /// The caller has settled the lease: there is nothing left to release.
   void note_settled();
 
  private:

@@ -1,17 +1,17 @@
-// A backlog that many sessions share: an item has at most one owner, and everybody can see who.
+// A backlog that many sessions share: an item has at most one owner, and every session can see which one.
 //
 //   auto added = store.items().add("SD-1", {.title = "Parse nested comments"});
 //   if (!added) return tell(added.error());
 //   auto claim = store.claims().take("SD-1", session_id, {.session_token = session_token});
-//   if (!claim) return tell(claim.error());         // held: by which session, where, alive?, since when, frees when
+//   if (!claim) return tell(claim.error());         // held: by which session, where, alive?, since when, until when
 //   work_on(*claim);
 //   auto done = store.items().done("SD-1", claim->token);
-//   if (!done) return tell(done.error());           // lost: the session was silent, and somebody else has taken it
+//   if (!done) return tell(done.error());           // lost: the session was silent, and another one has taken the item
 //
-// A claim lasts as long as its session is alive: there is nothing to heartbeat but the session. When that goes stale,
-// the next take gets the item at once, with a greater token; the late one's token is worth nothing then.
+// A claim lasts as long as its session is alive: only the session needs heartbeats. When the session goes stale, the
+// next take gets the item at once, with a greater token; from then on the old token is refused.
 //
-// Items and Claims are cheap handles; they may be copied, and every method may be called from any thread.
+// Items and Claims are cheap handles: copy them freely, and call their methods from any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,25 +25,26 @@
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
 #include "leasehold/limits.h"
+#include "leasehold/page.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
 
-/// Derived from the item, its claim and that claim's session, never stored.
+/// Derived from the item, its claim and the session of that claim; never stored.
 enum class ItemState {
-  open,     ///< nobody works on it
-  claimed,  ///< a live session has it
-  stale,    ///< its session went silent or its process ended: the next take gets it
+  open,     ///< no session works on it
+  claimed,  ///< a live session holds it
+  stale,    ///< its session fell silent or its process ended: the next take gets it
   done,
 };
 LEASEHOLD_EXPORT const char* to_string(ItemState state) noexcept;
 
-/// Unset: stays as it is; of a new item: empty.
+/// Unset: keep the current value; for a new item: empty.
 struct ItemOptions {
   std::optional<std::string> title{};     ///< up to bounds::title_bytes
-  std::optional<std::string> parent{};    ///< whoever has a parent has its children, too. Empty: none
+  std::optional<std::string> parent{};    ///< a session that holds the parent holds its children, too. Empty: none
   std::optional<std::string> metadata{};  ///< any JSON, up to bounds::metadata_bytes, kept byte for byte
-  /// Items that must not be worked on at the same time by two sessions. Mutual. Replaces those said before.
+  /// Items that two sessions must not work on at the same time. Mutual. Replaces the previous list.
   std::optional<std::vector<std::string>> conflicts{};
 };
 
@@ -54,82 +55,82 @@ struct ItemInfo {
   std::string metadata;
   std::vector<std::string> conflicts;
   ItemState state = ItemState::open;
-  bool is_working_on = false;     ///< exactly when it is `claimed`
-  std::string active_session_id;  ///< of whom; empty otherwise
-  Token token;                    ///< of its latest claim
+  std::string session;  ///< the session that holds it while `claimed`; empty otherwise
+  Token token;          ///< of its latest claim
   Timestamp created_at{};
   std::optional<Timestamp> done_at{};
-  std::string done_by;               ///< the session that said so, or who did
-  std::optional<LeaseInfo> owner{};  ///< who has it, also when stale
+  std::string done_by;                 ///< the session that completed it, or the holder name of the caller
+  std::optional<LeaseInfo> held_by{};  ///< the lease of its session, even of a stale one
   Timestamp store_now{};
 };
 
 struct ItemFilter {
   std::optional<ItemState> state{};
-  std::string parent{};     ///< only its children
-  std::string after_key{};  ///< items come in the order of their keys
-  int limit = defaults::list_limit;
+  std::string parent{};          ///< only children of this item
+  int max = defaults::list_max;  ///< listed in key order
+  std::string page{};            ///< Page::next of the previous page; empty: the first page
 };
 
 struct ItemTakeOptions {
-  /// Proof that the session asks for itself. Unset: an operator asks for the session's present opening, which on
-  /// PostgreSQL needs the scope `admin`. (A switch needs none: the claim's token proves it.)
+  /// Proves that the session itself makes the call. Unset: an operator acts for the session as it is now, which on
+  /// PostgreSQL needs the scope `admin`. (A switch needs no session token: the claim's token is the proof.)
   std::optional<Token> session_token{};
-  bool create = false;  ///< adds the item if there is none
-  /// How long to wait while it is held or blocked. Zero: ask once. Duration::max(): for ever.
+  bool create = false;  ///< adds the item if it does not exist
+  /// How long to wait while the item is held or blocked. Zero: try once. Duration::max(): forever.
   Duration wait{0};
 };
 
-/// An item that is a session's now.
+/// An item that a session holds.
 struct Claim {
-  std::string item;
+  std::string key;  ///< of the item
   Token token;
   std::string session;
   Timestamp taken_at{};
-  Timestamp expires_at{};        ///< the session's: heartbeats of it move it on
-  std::string previous_session;  ///< whose stale claim was taken over; empty otherwise
-  std::string previous_holder;
+  Timestamp expires_at{};        ///< of the session; its heartbeats extend it
+  std::string previous_session;  ///< the stale session it was taken from; empty otherwise
+  std::optional<Holder> previous_holder{};
   bool created = false;  ///< the item is new
   bool replayed = false;
 };
 
-/// How a claim is, or how it ended.
+/// A claim, and how it ended.
 struct ClaimInfo {
-  std::string item;
-  std::string title;  ///< the item's; not told by revoke()
+  std::string key;    ///< of the item
+  std::string title;  ///< of the item; empty in the answer of revoke()
   Token token;
   std::string session;
-  bool active = false;  ///< not ended; the session may be stale all the same
+  bool active = false;  ///< not ended; its session may be stale even so
   Timestamp taken_at{};
   std::optional<Timestamp> ended_at{};
   std::string end_reason;  ///< released, completed, switched, transferred, expired, revoked
   std::string end_detail;
-  LeaseInfo owner;  ///< the session's lease, as told in refusals
+  LeaseInfo held_by;  ///< the session's lease, as refusals show it
   Timestamp store_now{};
 };
 
 struct ClaimFilter {
   std::string item{};     ///< empty: every item
   std::string session{};  ///< empty: every session
-  bool ended = false;     ///< also those that have ended, newest first
-  int limit = defaults::list_limit;
+  bool ended = false;     ///< also ended claims, newest first
+  int max = defaults::list_max;
+  std::string page{};  ///< Page::next of the previous page; empty: the first page
 };
 
 class LEASEHOLD_EXPORT Items {
  public:
-  /// Adds an item, or changes what is given of one that is there. True: it is new. A parent or conflicting item must
-  /// exist, and no item is its own ancestor.
+  /// Adds an item, or changes the given fields of an existing one. Returns true if the item is new. A parent or
+  /// conflicting item must exist, and no item can be its own ancestor.
   Result<bool> add(std::string_view key, const ItemOptions& options = {}) const;
   Result<ItemInfo> show(std::string_view key) const;
-  Result<std::vector<ItemInfo>> list(const ItemFilter& filter = {}) const;
-  /// By its owner, with the token of the claim, which ends with it; without a token, of an item that nobody works on
-  /// (`held` otherwise). Saying it twice is fine.
+  Result<Page<ItemInfo>> list(const ItemFilter& filter = {}) const;
+  /// Marks an item done. The owner passes the token of its claim, which ends with the item. Without a token no session
+  /// may hold the item (`held` otherwise). Repeating the call is harmless.
   Result<void> done(std::string_view key, std::optional<Token> token = {}) const;
   Result<void> reopen(std::string_view key) const;
-  /// Refused with `held` while a live session has it, with `busy` while it has children.
+  /// Refused with `held` while a live session holds the item, and with `busy` while it has children.
   Result<void> remove(std::string_view key) const;
 
-  /// For the library: nobody else has an Impl.
+  /// For the library: only it creates an Impl.
   struct Impl;
   explicit Items(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
@@ -140,40 +141,40 @@ class LEASEHOLD_EXPORT Items {
 class LEASEHOLD_EXPORT Claims {
  public:
   /// Refused with
-  ///   held          another session has it
-  ///   race          another session got it while this was being asked
-  ///   blocked       its parent, a child or a conflicting item is another session's; current: that one's
+  ///   held          another session holds it
+  ///   race          another session got it during this call
+  ///   blocked       another session holds its parent, a child or a conflicting item; held_by is that session's lease
   ///   not_found     no such item
   ///   terminal      it is done
-  ///   unregistered  no such session, or it is stale or closed: open one
-  ///   at_capacity   the session is exclusive, and has another item
+  ///   unregistered  the session does not exist, is stale or is closed: open one
+  ///   at_capacity   the session is exclusive, and holds another item
   ///   lost          (revoked) an operator has taken it from this session; a transfer gives it back
-  /// `current` tells the owner. A stale owner is no refusal. Taking what one has gives the same claim again.
+  /// `held_by` names the owner. A stale owner does not block a take. Taking an item again returns the same claim.
   Result<Claim> take(std::string_view item, std::string_view session, const ItemTakeOptions& options = {},
                      const Call& call = {}) const;
 
-  /// Gives up this claim, never another one of the session. Accepted after the session went stale, while nobody has
-  /// taken the item; releasing twice is fine.
+  /// Releases this claim, never another one of the session. Accepted after the session went stale, while no other
+  /// session has taken the item. Releasing twice is harmless.
   Result<void> release(std::string_view item, std::string_view session, Token token,
                        std::string_view reason = {}) const;
 
-  /// Gives up one item and takes another, in one step: if that is refused, nothing has changed.
+  /// Releases one item and takes another, in one step: if the take is refused, nothing changes.
   Result<Claim> switch_to(std::string_view from, Token token, std::string_view to, const ItemTakeOptions& options = {},
                           const Call& call = {}) const;
 
-  /// Hands an item over to another session that is alive: by its owner, with the token; by an operator, without, also
-  /// one that nobody has.
+  /// Hands an item over to another live session. The owner passes its token. An operator passes none, and can also hand
+  /// over an item that no session holds.
   Result<Claim> transfer(std::string_view item, std::string_view to_session, std::optional<Token> token = {},
                          std::string_view reason = {}) const;
 
-  /// An operator's: ends a claim. Its session cannot take the item again, unless somebody else had it meanwhile.
+  /// For operators: ends a claim. Its session cannot take the item again until another session has held it.
   Result<ClaimInfo> revoke(std::string_view item, std::string_view reason) const;
 
-  /// The latest claim of an item; `not_found` if it never had one.
+  /// The latest claim of an item; `not_found` if there was none.
   Result<ClaimInfo> show(std::string_view item) const;
-  Result<std::vector<ClaimInfo>> list(const ClaimFilter& filter = {}) const;
+  Result<Page<ClaimInfo>> list(const ClaimFilter& filter = {}) const;
 
-  /// For the library: nobody else has an Impl.
+  /// For the library: only it creates an Impl.
   struct Impl;
   explicit Claims(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 

@@ -1,22 +1,22 @@
-// A job queue whose claims are leases: a worker that dies gives its jobs back by dying.
+// A job queue whose claims are leases: when a worker dies, its jobs go back to the queue.
 //
 //   auto jobs = store.jobs();
 //   auto added = jobs.enqueue("mail", {.payload = R"({"to":"ann"})", .priority = 5});
 //   if (!added) return tell(added.error());
 //
 //   auto claim = jobs.claim("mail", {.max = 10, .ttl = 30s});
-//   if (!claim) return tell(claim.error());                // empty: nothing to do, and that is the truth
+//   if (!claim) return tell(claim.error());                // empty: there is nothing to do, guaranteed
 //   for (const auto& job : claim->jobs) {
 //     send(job.payload);
 //     auto done = jobs.complete(job.id, job.token);
-//     if (!done) return tell(done.error());                // lost: it took too long, and somebody else has it
+//     if (!done) return tell(done.error());                // lost: it took too long, and another worker has the job
 //   }
 //
-// At least once: a job whose holder died runs again, so handlers must be idempotent, or guard their writes with the
-// job's token. Most programs want the runtime in worker.h, which claims, heartbeats and completes for them.
+// At least once: a job runs again if its holder dies. Handlers must be idempotent, or guard their writes with the job's
+// token. Most programs use the runtime in worker.h, which claims, heartbeats and completes for them.
 //
-// Jobs and Queues are cheap handles; they may be copied, and every method may be called from any thread. Single calls
-// of several threads travel together: one transaction, one commit.
+// Jobs and Queues are cheap handles: copy them freely, and call their methods from any thread. Single calls from
+// several threads are combined into one transaction and one commit.
 #pragma once
 
 #include <cstdint>
@@ -32,37 +32,38 @@
 #include "leasehold/export.h"
 #include "leasehold/lease.h"
 #include "leasehold/limits.h"
+#include "leasehold/page.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
 
 using JobId = std::int64_t;
 
-/// Derived from where the job lies and from the store's clock, never stored.
+/// Derived from the job's place in the store and the store's clock; never stored.
 enum class JobState {
   available,  ///< waits to be claimed
   deferred,   ///< waits for its time: delayed, snoozed, or backing off after a failure
   blocked,    ///< waits for other jobs to complete
-  running,    ///< leased, and the lease has not run out
-  expired,    ///< leased, but the holder went silent: the next claim takes it
+  running,    ///< leased, and the lease has not expired
+  expired,    ///< leased, but the lease has expired: the next claim takes the job over
   completed,
   failed,     ///< dead letter: a budget is spent, or the failure was final. Can be retried
   cancelled,  ///< can be retried
 };
 LEASEHOLD_EXPORT const char* to_string(JobState state) noexcept;
 
-/// How long a failed job waits before it runs again: `base`, doubled with every further failure where exponential, up
-/// to `most`; a tenth more or less, by the job's id, so that jobs that failed together do not come back together.
+/// How long a failed job waits before it runs again: `base`, doubled with every further failure if exponential, up to
+/// `max`. The job's id shifts it by up to a tenth either way, so that jobs that fail together do not return together.
 struct Backoff {
   Duration base = defaults::job_backoff_base;
-  Duration most = defaults::job_backoff_most;
+  Duration max = defaults::job_backoff_max;
   bool exponential = true;
 };
 
-/// What happens to a job when one of its predecessors (`after`) ends without completing: the predecessor failed for
-/// good, was cancelled, or was removed.
+/// What happens to a job when one of its predecessors (`depends_on`) ends without completing: the predecessor failed
+/// for good, was cancelled, or was removed.
 enum class IfFailed {
-  cancel,  ///< the job is cancelled, and so are those that run after it
+  cancel,  ///< the job is cancelled, and so are the jobs that depend on it
   run,     ///< the job runs once all its predecessors have ended
   wait,    ///< the job waits for a retry of the predecessor; if that is removed, the job is cancelled
 };
@@ -70,35 +71,35 @@ LEASEHOLD_EXPORT const char* to_string(IfFailed rule) noexcept;
 
 struct NewJob {
   std::string payload{};  ///< any bytes, up to bounds::payload_bytes
-  int priority = 0;       ///< higher first, then earliest; -32768 to 32767
+  int priority = 0;       ///< higher runs first, then the earliest; -32768 to 32767
   Duration delay{0};
   std::optional<Timestamp> run_at{};  ///< instead of a delay
-  /// Unique among the queue's jobs that are not final: enqueueing a second one gives the first one's id.
+  /// Unique among the unfinished jobs of the queue: enqueueing a second one returns the id of the first.
   std::string dedupe_key{};
-  /// Jobs of one key count together against Queues' max_per_key.
-  std::string limit_key{};
-  int failure_budget = defaults::job_failure_budget;  ///< so many failures, and it is a dead letter
-  int crash_budget = defaults::job_crash_budget;      ///< the same for holders that died with it
+  /// Jobs of one group share QueueSettings::max_per_group.
+  std::string group{};
+  int max_failures = defaults::job_max_failures;  ///< a dead letter after this many failures
+  int max_crashes = defaults::job_max_crashes;    ///< ... or after this many holders died with it
   Backoff backoff{};
   std::vector<std::string> tags{};
-  std::vector<JobId> after{};  ///< runs when all of these have completed; up to bounds::max_predecessors
+  std::vector<JobId> depends_on{};  ///< runs after all of these have completed; up to bounds::max_predecessors
   IfFailed if_failed = IfFailed::cancel;
 };
 
 struct Enqueued {
   JobId id = 0;
   bool created = true;  ///< false: the dedupe key was taken, and `id` is the job that has it
-  /// When it was put there. Of many that were put there together to run at some moment: deferred, even where that
+  /// The state right after the call. If several jobs were enqueued together with a `run_at`: deferred, even if that
   /// moment has passed.
   JobState state = JobState::available;
 };
 
 struct JobClaimOptions {
   int max = 1;                    ///< 1 to bounds::max_claim
-  std::optional<Duration> ttl{};  ///< unset: the queue's own, else defaults::job_ttl
-  /// How long to wait for a job. Zero: ask once. Duration::max(): for ever.
+  std::optional<Duration> ttl{};  ///< unset: the queue's default_ttl, else defaults::job_ttl
+  /// How long to wait for a job. Zero: try once. Duration::max(): forever.
   Duration wait{0};
-  /// Makes repeating harmless, as with locks. Drawn at random when empty.
+  /// Makes a repeated call harmless: see AcquireOptions::request_id. Empty: a random id.
   std::string request_id{};
 };
 
@@ -108,13 +109,13 @@ struct Job {
   std::string queue;
   std::string payload;
   int priority = 0;
-  int attempt = 1;  ///< counts every claim of this job, the first is 1
+  int attempt = 1;  ///< counts every claim of this job; the first is 1
   Timestamp created_at{};
-  std::string schedule{};                 ///< that enqueued it; empty where none did
-  std::optional<Timestamp> occurrence{};  ///< for which of its due moments
+  std::string schedule{};                 ///< the schedule that enqueued it; empty: none
+  std::optional<Timestamp> occurrence{};  ///< the due moment of the schedule
 };
 
-/// Jobs claimed together: one lease, one token.
+/// Jobs claimed together, under one lease and one token.
 struct JobGrant {
   std::vector<Job> jobs;
   Token token;
@@ -123,14 +124,14 @@ struct JobGrant {
   Duration ttl{};
   Timestamp expires_at{};
   BootTime trusted_until{};
-  /// The job killed or outlived a holder of many before: claimed alone, in a lease of its own, to find the culprit.
-  bool alone = false;
+  /// A holder died with this job and others, so this lease holds it solo, to find the job that kills holders.
+  bool solo = false;
   bool replayed = false;
 };
 
 struct Progress {
   std::optional<int> percent{};
-  std::string message{};  ///< cut after bounds::message_bytes
+  std::string message{};  ///< cut to bounds::message_bytes
   std::string stage{};    ///< "rebasing", "testing", "merging"; up to bounds::stage_bytes
 };
 
@@ -139,40 +140,40 @@ struct JobHeartbeat {
   Duration ttl{};
   Timestamp expires_at{};
   BootTime trusted_until{};
-  bool cancel_requested = false;  ///< somebody wants it to stop: give it up, it will not run again
+  bool cancel_requested = false;  ///< a cancel was requested: stop; the job will not run again
 };
 
-/// What became of a job or a chunk, in the words of its holder.
+/// The holder's verdict on a job or a chunk.
 struct LEASEHOLD_EXPORT Verdict {
   enum class Kind { complete, fail, release, snooze, skip };
 
   Kind kind = Kind::complete;
-  std::string text{};                   ///< a job's result, the error of a failure, why a chunk is skipped
-  bool retryable = true;                ///< of a failure; false: it is final
-  std::optional<Duration> delay{};      ///< of a snooze; of a failure instead of the backoff
-  std::optional<std::string> cursor{};  ///< of a chunk, to be saved with the verdict
-  std::optional<std::int64_t> rows{};   ///< of a chunk; unset: as saved last
+  std::string text{};                   ///< a job's result, the error of a failure, the reason to skip a chunk
+  bool retryable = true;                ///< of a failure; false: final
+  std::optional<Duration> delay{};      ///< of a snooze; of a failure, instead of the backoff
+  std::optional<std::string> cursor{};  ///< of a chunk, saved with the verdict
+  std::optional<std::int64_t> rows{};   ///< of a chunk; unset: the saved total
 
-  /// Done. A job's result is kept with it, up to bounds::result_bytes; a chunk has none.
+  /// Done. The store keeps a job's result, up to bounds::result_bytes; a chunk has none.
   static Verdict complete(std::string result = {});
-  /// Spends one of the failures; retried after a backoff while there are any left. The error is kept up to
-  /// bounds::error_bytes.
+  /// Spends one failure of the budget; retried after a backoff until the budget is spent. The store keeps the error up
+  /// to bounds::error_bytes.
   static Verdict fail(std::string error = {});
-  /// Trying again would not help: a job is a dead letter at once, a chunk exhausted.
+  /// A retry would not help: a job is a dead letter at once, a chunk exhausted.
   static Verdict fail_finally(std::string error = {});
-  /// A failure, too, but with a delay of its own.
+  /// A failure with its own delay instead of the backoff.
   static Verdict retry_in(Duration delay, std::string error = {});
-  /// Back at once, at no charge: another holder may do it.
+  /// Goes back at once, free of charge: another holder may take it.
   static Verdict release();
-  /// Jobs only: back to the queue after a while, at no charge.
+  /// Jobs only: goes back to the queue after a delay, free of charge.
   static Verdict snooze(Duration delay);
-  /// Chunks only: it need not be loaded.
+  /// Chunks only: the chunk need not be loaded.
   static Verdict skip(std::string reason);
-  /// Chunks only: the same verdict, with the total of rows so far.
+  /// Chunks only: the same verdict, with the total of rows.
   [[nodiscard]] Verdict with_rows(std::int64_t total) const;
 };
 
-/// A verdict on one job, with the proof that the caller holds it.
+/// A verdict on one job, with the token that proves the hold.
 struct Settlement {
   JobId id = 0;
   Token token;
@@ -187,32 +188,30 @@ struct JobSettled {
   bool replayed = false;  ///< the same verdict was given before
 };
 
-/// A verdict's answer, and the next job.
+/// The answer to a verdict, and the next job.
 struct NextJob {
   Result<JobSettled> settled;
   Result<JobGrant> grant;
 };
 
-/// One attempt of a job. The current one has no end.
+/// One attempt of a job. The current attempt has no `ended_at`.
 struct JobAttempt {
   int number = 1;
   Token token;
   std::string outcome;  ///< running, expired, completed, failed, released, snoozed, returned, cancelled, retried
-  std::string holder;
-  std::string host;
-  std::int64_t pid = 0;
+  std::optional<Holder> holder{};
   Timestamp started_at{};
   std::optional<Timestamp> ended_at{};
   std::string error;
 };
 
-/// A job that another one runs after.
+/// A job that another job depends on.
 struct Predecessor {
   JobId id = 0;
   JobState state = JobState::available;
 };
 
-/// A job's own story, whatever batch it travelled in: a picture of one moment.
+/// A snapshot of one job, independent of the batch it was claimed in.
 struct JobInfo {
   JobId id = 0;
   std::string queue;
@@ -221,15 +220,13 @@ struct JobInfo {
   int attempts = 0;
   int failures = 0;
   int crashes = 0;
-  int failure_budget = 0;
-  int crash_budget = 0;
+  int max_failures = 0;
+  int max_crashes = 0;
   Timestamp created_at{};
   std::optional<Timestamp> due_at{};
   std::optional<Timestamp> finished_at{};
-  Token token;  ///< of the latest attempt
-  std::string holder;
-  std::string host;
-  std::int64_t pid = 0;
+  Token token;                     ///< of the latest attempt
+  std::optional<Holder> holder{};  ///< of the latest attempt
   std::optional<Timestamp> heartbeat_at{};
   std::optional<Timestamp> expires_at{};
   std::optional<int> percent{};
@@ -237,14 +234,14 @@ struct JobInfo {
   std::string stage;
   bool cancel_requested = false;
   std::string dedupe_key;
-  std::string limit_key;
+  std::string group;
   std::vector<std::string> tags;
-  std::vector<JobId> after;               ///< what it still waits for
-  std::vector<Predecessor> predecessors;  ///< all that it runs after, as long as they exist
+  std::vector<JobId> waits_for;         ///< the jobs of `depends_on` that still block this one
+  std::vector<Predecessor> depends_on;  ///< all that still exist, with their states
   IfFailed if_failed = IfFailed::cancel;
-  std::string schedule;                   ///< that enqueued it; empty where none did
-  std::optional<Timestamp> occurrence{};  ///< for which of its due moments
-  std::string error;                      ///< the latest
+  std::string schedule;                   ///< the schedule that enqueued it; empty: none
+  std::optional<Timestamp> occurrence{};  ///< the due moment of the schedule
+  std::string error;                      ///< the latest one
   Timestamp store_now{};
 };
 
@@ -252,8 +249,14 @@ struct JobFilter {
   std::string queue{};
   std::optional<JobState> state{};
   std::string tag{};
-  JobId before_id = 0;  ///< newest first; 0: from the newest
-  int limit = defaults::job_list_limit;
+  int max = defaults::job_list_max;  ///< newest first
+  std::string page{};                ///< Page::next of the previous page; empty: the first page
+};
+
+struct JobErrorFilter {
+  std::string queue{};                 ///< empty: every queue
+  int max = defaults::job_errors_max;  ///< newest first
+  std::string page{};                  ///< Page::next of the previous page; empty: the first page
 };
 
 struct JobError {
@@ -262,24 +265,24 @@ struct JobError {
   Token token;
   Timestamp at{};
   std::string outcome;
-  std::string holder;
+  std::optional<Holder> holder{};
   std::string error;
 };
 
-/// Wakes whoever waits when one of several queues may have a new job. A hint, late or for nothing at times: look now
-/// and then without it, too. Belongs to one thread, but for wake().
+/// Wakes its waiter when one of several queues may have a new job. A hint: it can come late or for nothing, so look now
+/// and then without it, too. Only one thread may use it, except for wake().
 class LEASEHOLD_EXPORT JobWatch {
  public:
   JobWatch(JobWatch&&) noexcept;
   JobWatch& operator=(JobWatch&&) noexcept;
   ~JobWatch();
 
-  /// Sleeps until something may have come since the watch was made or the last wait returned; or `until`.
+  /// Sleeps until a job may have arrived since the watch was created or the last wait returned, or until `until`.
   void wait(BootTime until);
-  /// Ends the wait that is under way, or else the next one. From any thread.
+  /// Ends the current wait, or else the next one. Call it from any thread.
   void wake();
 
-  /// For the library: nobody else has an Impl.
+  /// For the library: only it creates an Impl.
   struct Impl;
   explicit JobWatch(std::unique_ptr<Impl> impl);
 
@@ -290,80 +293,79 @@ class LEASEHOLD_EXPORT JobWatch {
 class LEASEHOLD_EXPORT Jobs {
  public:
   Result<Enqueued> enqueue(std::string_view queue, const NewJob& job) const;
-  /// All or none. Plain jobs (no dedupe key, no limit key, no `after`) that share their settings are fastest.
+  /// All or none. Fastest for jobs that share their settings and have no dedupe key, no group and no `depends_on`.
   Result<std::vector<Enqueued>> enqueue(std::string_view queue, std::span<const NewJob> jobs) const;
 
-  /// Takes up to `max` jobs under one lease. Expired work of others is taken over by the same call.
-  /// Refused with `empty` (nothing is due, nothing was skipped), `at_capacity` (current: who holds the place, until
-  /// when), `paused`, `rate_limited` (retry_at), or `busy` (there may be work, but not for you this time).
-  /// What a process of this host held that is gone is taken over at once, without waiting for its lease to run out.
-  /// A handle that claims again and again without a pause looks at the head of the queue once a second; what comes in
-  /// there meanwhile (a higher priority, a job given back) may wait that long while there is other work.
+  /// Claims up to `max` jobs under one lease, expired jobs of other holders included.
+  /// Refused with `empty` (no job is due, and none was skipped), `at_capacity` (held_by: the holder in the way, and
+  /// until when), `paused`, `rate_limited` (retry_at), or `busy` (other workers are claiming the jobs; try again).
+  /// Jobs of a process on this host that is gone are taken over at once, before their lease expires.
+  /// A handle that claims without a pause looks at the head of the queue once a second. Jobs that arrive there
+  /// meanwhile (a higher priority, a released job) may wait that long while there is other work.
   Result<JobGrant> claim(std::string_view queue, const JobClaimOptions& options = {}, const Call& call = {}) const;
 
-  /// Extends the lease the job is held under; never revives an expired one. Without a ttl the lease keeps its own.
+  /// Extends the job's lease; never revives an expired one. Without a ttl the lease keeps its own.
   Result<JobHeartbeat> heartbeat(JobId id, Token token, const Progress& progress = {},
                                  std::optional<Duration> ttl = {}) const;
 
-  /// Ends the caller's hold on a job. Accepted after expiry while no other holder has taken the job over; the same
-  /// verdict again gives the same answer.
+  /// Ends the caller's hold on a job. Accepted after expiry while no other holder has taken the job over. The same
+  /// verdict again returns the same answer.
   Result<JobSettled> settle(const Settlement& settlement) const;
-  /// Each its own answer, in the order of the settlements. Up to a thousand completions share a commit, and so do as
-  /// many releases; of the other verdicts up to 64 do.
+  /// Returns one answer per settlement, in their order. Up to 1000 completions share a commit, and so do up to 1000
+  /// releases; of the other verdicts, up to 64.
   Result<std::vector<Result<JobSettled>>> settle(std::span<const Settlement> settlements) const;
-  /// Short for settle().
+  /// Shorthands for settle().
   Result<JobSettled> complete(JobId id, Token token, std::string result = {}) const;
   Result<JobSettled> fail(JobId id, Token token, std::string error = {}) const;
   Result<JobSettled> release(JobId id, Token token) const;
   Result<JobSettled> snooze(JobId id, Token token, Duration delay) const;
 
-  /// Settles one job and claims the next, in one commit where two calls take two. Apart from that they are two: a
-  /// verdict that is lost does not prevent the claim, and with the queue empty the verdict counts. The claim can have
-  /// the place that the verdict frees. With bad arguments neither happens.
+  /// Settles one job and claims the next, in one commit instead of two. The two stay independent: a lost verdict does
+  /// not prevent the claim, and an empty queue does not undo the verdict. The claim can use the place that the verdict
+  /// frees. With invalid arguments neither happens.
   NextJob settle_and_claim(const Settlement& settlement, std::string_view queue, const JobClaimOptions& options = {},
                            const Call& call = {}) const;
 
-  /// Waiting: at once. Running (state: running): a Worker and `leasehold work` hear of it within two seconds, other
-  /// holders with their next heartbeat or by watch_lease().
+  /// Cancels a waiting job at once. A running job (state: running) must stop by itself: a Worker and `leasehold work`
+  /// notice within two seconds, other holders with their next heartbeat or by watch_lease().
   Result<JobState> cancel(JobId id, std::string_view reason = {}) const;
-  /// Makes a failed, cancelled or deferred job available now, with fresh budgets. State `blocked`:
-  /// it waits for its predecessors again. With IfFailed::cancel, refused while a predecessor is failed or cancelled:
-  /// retry that one first.
+  /// Makes a failed, cancelled or deferred job available now, with fresh budgets. Returns `blocked` if it waits for its
+  /// predecessors again. With IfFailed::cancel, refused while a predecessor is failed or cancelled: retry it first.
   Result<JobState> retry(JobId id) const;
-  /// Retries every dead letter of a queue, or of all for the empty name; gives how many.
+  /// Retries every dead letter of a queue (empty name: of all queues); returns how many.
   Result<std::int64_t> redrive(std::string_view queue = {}) const;
-  /// Forgets a job that is not running. Those that wait for it do as their `if_failed` says.
+  /// Removes a job that is not running. Jobs that depend on it follow their `if_failed`.
   Result<void> remove(JobId id) const;
 
   Result<JobInfo> show(JobId id) const;
   Result<std::string> payload(JobId id) const;
-  /// `not_found` while there is none.
+  /// `not_found` while the job has no result.
   Result<std::string> result(JobId id) const;
   Result<std::vector<JobAttempt>> attempts(JobId id) const;
-  Result<std::vector<JobInfo>> list(const JobFilter& filter = {}) const;
-  Result<std::vector<JobError>> errors(std::string_view queue = {}, int limit = defaults::job_errors_limit) const;
-  /// Until the job is completed, failed or cancelled, or the time is over or `call.stop` comes (`busy`).
+  Result<Page<JobInfo>> list(const JobFilter& filter = {}) const;
+  Result<Page<JobError>> errors(const JobErrorFilter& filter = {}) const;
+  /// Waits until the job is completed, failed or cancelled. `busy`: the time is over, or `call.stop` came.
   Result<JobInfo> wait(JobId id, Duration wait, const Call& call = {}) const;
 
-  /// For those who wait for several queues at once; for one, JobClaimOptions::wait does it.
+  /// For waiting on several queues at once; for one queue, use JobClaimOptions::wait.
   [[nodiscard]] JobWatch watch(std::span<const std::string> queues) const;
 
-  /// One lease for many claims (Call::lease). What it still holds when it ends goes back to its queue.
+  /// Opens one lease for many claims (Call::lease). When it ends, the jobs it still holds go back to their queues.
   Result<SharedLease> open_lease(Duration ttl, const Call& call = {}) const;
   struct Extended {
     JobHeartbeat heartbeat;
-    std::vector<JobId> cancelled;  ///< jobs under this lease that somebody wants to stop
+    std::vector<JobId> cancelled;  ///< jobs under this lease that must stop
   };
   Result<Extended> extend(const SharedLease& lease, std::optional<Duration> ttl = {}) const;
   Result<void> close(const SharedLease& lease) const;
-  /// For holders that run something: calls `on_news` within two seconds after somebody has cancelled jobs under the
-  /// lease (SharedLease::id, JobGrant::lease_id) or ended it, without waiting for the next heartbeat. It runs on a
-  /// thread of the store, again and again while the news is true, and must be quick. Ends when the returned object is
-  /// destroyed. A hint: heartbeats tell the same, and for certain.
+  /// Calls `on_news` within two seconds after jobs under the lease (SharedLease::id, JobGrant::lease_id) are cancelled
+  /// or the lease is ended, without waiting for the next heartbeat. The callback runs on a thread of the store,
+  /// repeatedly while the news is true, and must be quick. Ends when the returned object is destroyed. A hint:
+  /// heartbeats report the same, and reliably.
   [[nodiscard]] std::shared_ptr<void> watch_lease(std::int64_t lease_id,
                                                   std::function<void(const LeaseNews&)> on_news) const;
 
-  /// For the library: nobody else has an Impl.
+  /// For the library: only it creates an Impl.
   struct Impl;
   explicit Jobs(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 

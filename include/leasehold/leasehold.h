@@ -1,5 +1,5 @@
-// Everything: leases, locks, elections, jobs, chunks, sessions, claims, schedules, rate limits and the store they live
-// in. The runtimes for workers, loaders and schedulers are in worker.h, loader.h and scheduler.h.
+// Everything: leases, locks, elections, jobs, chunks, sessions, claims, schedules, rates and the store. The runtimes
+// for workers, loaders and schedulers are in worker.h, loader.h and scheduler.h.
 #pragma once
 
 #include "leasehold/chunk.h"
@@ -9,11 +9,11 @@
 #include "leasehold/item.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
-#include "leasehold/limit.h"
 #include "leasehold/limits.h"
 #include "leasehold/lock.h"
 #include "leasehold/migrations.h"
 #include "leasehold/queue.h"
+#include "leasehold/rate.h"
 #include "leasehold/recovery.h"
 #include "leasehold/result.h"
 #include "leasehold/schedule.h"

@@ -1,10 +1,10 @@
-// The runtime for loaders: claims chunks, heartbeats them, saves how far they got, and tells handlers when to stop.
+// The runtime for loaders: claims chunks, heartbeats them, saves their progress, and tells handlers when to stop.
 //
 //   leasehold::Loader loader(*store, "orders", {.concurrency = 4});
 //   auto summary = loader.run([](const Chunk& chunk, ChunkContext& context) -> Verdict {
 //     auto rows = chunk.rows;
 //     for (auto page = first_page(chunk.spec, chunk.cursor); !page.end(); page = page.next()) {
-//       if (context.stop_requested()) return Verdict::release();  // no longer ours, or the loader ends
+//       if (context.stop_requested()) return Verdict::release();  // lost, or the loader is stopping
 //       rows += load(page);
 //       auto saved = context.save({.cursor = page.cursor_json(), .rows = rows});
 //       if (!saved) return Verdict::release();
@@ -13,11 +13,11 @@
 //   });
 //   if (!summary) return tell(summary.error());
 //
-// One lease for all: the loader heartbeats one row, however many chunks it holds. While the store is away running
-// handlers go on for as long as the lease can be trusted; saves and verdicts are repeated.
+// One lease for all: the loader heartbeats one row, however many chunks it holds. During a store outage, running
+// handlers continue for as long as the lease can be trusted, and saves and verdicts are retried.
 //
-// At least once: a chunk whose loader died is loaded again from its last saved cursor. Handlers must be able to load a
-// page twice, or save the cursor in the transaction that writes the rows (postgres.h, sqlite.h).
+// At least once: if a loader dies, its chunks are loaded again from the last saved cursor. Handlers must be able to
+// load a page twice, or save the cursor in the transaction that writes the rows (postgres.h, sqlite.h).
 #pragma once
 
 #include <cstdint>
@@ -40,22 +40,21 @@ namespace loader {
 class Task;
 }  // namespace loader
 
-/// What a running handler may ask and tell. Lives as long as the call; every method may be called from any thread.
+/// What a handler can do while it runs. Valid during the call of the handler; call its methods from any thread.
 class LEASEHOLD_EXPORT ChunkContext {
  public:
-  /// Fires when the handler must stop: at the latest when the lease can no longer be trusted. Callbacks on it must be
-  /// quick.
+  /// Fires when the handler must stop, at the latest when the lease can no longer be trusted. Callbacks must be quick.
   [[nodiscard]] std::stop_token stop_token() const;
   [[nodiscard]] bool stop_requested() const;
-  /// Why; nothing while the handler may go on.
+  /// Why the stop token fired; nothing while the handler may continue.
   [[nodiscard]] std::optional<StopReason> stop_reason() const;
   [[nodiscard]] BootTime trusted_until() const;
 
-  /// Saves cursor and rows now, and returns when they are durable. `lost`: nothing was saved, stop. Asked again by
-  /// itself while the store is away, up to trusted_until().
+  /// Saves cursor and rows, and returns when they are durable. `lost`: nothing was saved; stop. During a store outage
+  /// it retries by itself, up to trusted_until().
   Result<ChunkHeartbeat> save(const ChunkSave& save);
 
-  /// The runtime makes these.
+  /// For the runtime: only it creates these.
   explicit ChunkContext(std::shared_ptr<loader::Task> task);
   ChunkContext(const ChunkContext&) = delete;
   ChunkContext& operator=(const ChunkContext&) = delete;
@@ -70,33 +69,33 @@ class LEASEHOLD_EXPORT ChunkContext {
 using ChunkHandler = std::function<Verdict(const Chunk& chunk, ChunkContext& context)>;
 
 struct LoaderOptions {
-  int concurrency = 1;  ///< so many chunks at once: 1 to bounds::max_concurrency
-  /// Heartbeats are a quarter of it apart. Unset: the set's own.
+  int concurrency = 1;  ///< chunks loaded at once: 1 to bounds::max_concurrency
+  /// Heartbeats come every quarter of it. Unset: the set's default_ttl.
   std::optional<Duration> ttl{};
-  Duration grace = defaults::handler_grace;  ///< how long running handlers get when the loader is stopped
-  /// Go on with what was completed longer ago than this.
+  Duration grace = defaults::handler_grace;  ///< time for running handlers after a stop
+  /// Also load chunks again that were completed longer ago than this.
   std::optional<Duration> older_than{};
-  /// Goes on after the set is final: waits for a reset, a new plan, or for chunks to get old.
+  /// Continue after the set is final: wait for a reset, a new plan, or chunks that are old enough for `older_than`.
   bool keep_waiting = false;
-  /// Ends after one chunk, or when there is none to be had now.
+  /// End after one chunk, or if no chunk can be claimed now.
   bool once = false;
-  std::optional<Holder> holder{};  ///< default: Holder::self()
-  /// Told of calls that failed and will be repeated, and of verdicts that came too late. From any thread; must be quick
-  /// and not throw.
+  std::optional<Holder> holder{};  ///< unset: Holder::self()
+  /// Receives errors of calls that will be retried, and of verdicts that came too late. Called from any thread; must be
+  /// quick and must not throw.
   std::function<void(const Error&)> on_trouble{};
 };
 
-/// What became of the chunks a loader claimed, and of the set.
+/// What happened to the chunks that a loader claimed, and to the set.
 struct LoadSummary {
   std::int64_t claimed = 0;
   std::int64_t completed = 0;
   std::int64_t failed = 0;
   std::int64_t released = 0;
   std::int64_t skipped = 0;
-  std::int64_t lost = 0;  ///< somebody else's now, or nobody could be told
-  /// Why it claimed nothing more, where it ended by itself: `empty`, with `once` also `held`.
+  std::int64_t lost = 0;  ///< taken over by another loader, or the verdict did not reach the store
+  /// Why it claimed no more, if it ended by itself: `empty`, with `once` also `held`.
   std::optional<Error> refusal{};
-  /// As it was when the loader ended. Nothing: the store could not be asked.
+  /// The set when the loader ended. Unset: the store could not be reached.
   std::optional<ChunkSetInfo> set{};
 };
 
@@ -107,12 +106,12 @@ class LEASEHOLD_EXPORT Loader {
   Loader& operator=(Loader&&) noexcept;
   ~Loader();
 
-  /// Loads until the set is final or until told to stop; then running handlers get `grace` to finish, then their stop
-  /// tokens fire, and what is not finished a sixth of the ttl later goes back with its cursor. Returns when every
-  /// handler has returned; one that ignores its stop token holds it up.
+  /// Loads until the set is final or `stop` is requested. After a stop, running handlers get `grace` to finish, then
+  /// their stop tokens fire, and chunks that are unfinished a sixth of the ttl later go back with their cursors.
+  /// Returns when every handler has returned: one that ignores its stop token delays it.
   ///
-  /// An error is one that asking again does not mend (`not_found`, `denied`, `schema_missing` ...); store outages are
-  /// waited for. Not by two threads at once.
+  /// Returns an error only if a retry cannot help (`not_found`, `denied`, `schema_missing` ...); it waits for the end
+  /// of store outages. Only one thread may call it at a time.
   Result<LoadSummary> run(const ChunkHandler& handler, std::stop_token stop = {});
 
  private:

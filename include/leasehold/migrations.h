@@ -1,4 +1,4 @@
-// The schema and its versions: numbered, checksummed, one transaction each.
+// The schema and its versions: numbered, checksummed, one transaction per migration.
 #pragma once
 
 #include <memory>
@@ -18,12 +18,12 @@ struct OpenOptions;  // store.h
 struct MigrationInfo {
   int version = 0;
   std::string name;
-  std::string checksum;  ///< of the text this binary carries
+  std::string checksum;  ///< of the text in this binary
   std::optional<Timestamp> applied_at;
-  bool changed = false;  ///< applied with another text than this binary carries
+  bool changed = false;  ///< applied with a text that differs from the one in this binary
 };
 
-/// One difference between the schema there is and the one there should be.
+/// One difference between the actual and the expected schema.
 struct Drift {
   std::string object;   ///< "index lease_check", "column lock.token"
   std::string problem;  ///< "missing", "unexpected", "differs: ..."
@@ -31,22 +31,22 @@ struct Drift {
 
 class LEASEHOLD_EXPORT Migrations {
  public:
-  /// For a store whose schema may be missing, older or newer: Store::open would refuse it. Nothing is migrated; of the
-  /// options, `create` says whether a missing SQLite file is made.
+  /// For a store with a missing, older or newer schema, which Store::open would refuse. Migrates nothing; of the
+  /// options, `create` decides whether to create a missing SQLite file.
   static Result<Migrations> open(std::string_view url, const OpenOptions& options);
 
-  /// Every migration this binary knows, with what the store says of it.
+  /// Every migration that this binary knows, with its state in the store.
   Result<std::vector<MigrationInfo>> status() const;
-  /// Applies what is missing; safe when ten processes do it at once. Gives what this call applied.
+  /// Applies missing migrations; safe when ten processes do it at once. Returns what this call applied.
   Result<std::vector<MigrationInfo>> up() const;
-  /// Undoes down to `version`; 0 leaves nothing of leasehold behind, leases and tokens included.
+  /// Undoes migrations down to `version`; 0 removes everything of leasehold, including leases and tokens.
   Result<std::vector<MigrationInfo>> down(int version) const;
-  /// Compares object by object. Empty: all is as it should be.
+  /// Compares object by object. Empty: the schema is as expected.
   Result<std::vector<Drift>> verify() const;
   /// The SQL that up() would run, to paste into a hosted editor.
   Result<std::string> plan() const;
 
-  /// For the library: nobody else has an Impl.
+  /// For the library: only it creates an Impl.
   struct Impl;
   explicit Migrations(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 

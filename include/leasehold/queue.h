@@ -1,4 +1,4 @@
-// Queues: what their jobs have in common, and how an operator stops and empties them. The jobs are in job.h.
+// Queues: settings that their jobs share, and how operators stop and empty them. The jobs are in job.h.
 //
 //   auto queues = store.queues();
 //   auto set = queues.set("mail", {.max_running = 4});
@@ -19,12 +19,12 @@
 
 namespace leasehold {
 
-/// What a queue is told. Unset: stays as it is. Zero: none.
+/// Settings of a queue. Unset: keep the current value. Zero: none.
 struct QueueSettings {
-  std::optional<int> max_running{};       ///< so many jobs run at once; 1 makes the queue a serial processor
-  std::optional<int> max_per_key{};       ///< the same for jobs of one limit key
-  std::optional<int> rate_count{};        ///< so many claims ... (set the two together)
-  std::optional<Duration> rate_period{};  ///< ... in this time
+  std::optional<int> max_running{};       ///< jobs that run at once; 1 makes the queue a serial processor
+  std::optional<int> max_per_group{};     ///< the same for jobs of one group
+  std::optional<int> rate_count{};        ///< claims ... (set the two together)
+  std::optional<Duration> rate_period{};  ///< ... per this time
   std::optional<Duration> default_ttl{};
 };
 
@@ -33,7 +33,7 @@ struct QueueInfo {
   bool paused = false;
   std::string pause_reason;
   int max_running = 0;
-  int max_per_key = 0;
+  int max_per_group = 0;
   int rate_count = 0;
   Duration rate_period{};
   Duration default_ttl{};
@@ -44,7 +44,7 @@ struct QueueInfo {
   std::int64_t expired = 0;
   std::int64_t failed = 0;                 ///< dead letters
   std::optional<Timestamp> oldest_at{};    ///< when the oldest available job was enqueued
-  std::optional<Timestamp> next_due_at{};  ///< the next deferred one
+  std::optional<Timestamp> next_due_at{};  ///< when the next deferred job is due
   std::int64_t completed_last_minute = 0;
   std::int64_t failed_last_minute = 0;
   Timestamp store_now{};
@@ -55,13 +55,13 @@ class LEASEHOLD_EXPORT Queues {
   Result<QueueInfo> set(std::string_view name, const QueueSettings& settings) const;
   Result<QueueInfo> pause(std::string_view name, std::string_view reason = {}) const;
   Result<QueueInfo> resume(std::string_view name) const;
-  /// Cancels every job that waits; gives how many.
+  /// Cancels every waiting job; returns how many.
   Result<std::int64_t> purge(std::string_view name) const;
-  /// `not_found`: no job was ever put there, and nothing was set.
+  /// `not_found`: no job was ever enqueued there, and nothing was set.
   Result<QueueInfo> show(std::string_view name) const;
   Result<std::vector<QueueInfo>> list() const;
 
-  /// For the library: nobody else has an Impl.
+  /// For the library: only it creates an Impl.
   struct Impl;
   explicit Queues(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 

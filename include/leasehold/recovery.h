@@ -1,4 +1,4 @@
-// Taking back what the dead have left. Claims do it by themselves; this is for looking, counting and not waiting.
+// Recovery of what dead processes held. Claims recover by themselves; this is for looking, counting and not waiting.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace leasehold {
 
-/// What was taken back, or what there would be to take back.
+/// What was recovered, or what recover() would recover.
 struct Recovered {
   std::int64_t locks = 0;      ///< expired leases of locks that were ended
   std::int64_t leases = 0;     ///< expired leases of jobs, chunks, sessions and schedules that were ended
   std::int64_t jobs = 0;       ///< jobs that went back to their queues
   std::int64_t chunks = 0;     ///< chunks that went back to their sets
-  std::int64_t claims = 0;     ///< items that stale sessions had
+  std::int64_t claims = 0;     ///< items of stale sessions
   std::int64_t runs = 0;       ///< runs of schedules that were lost
-  std::int64_t failed = 0;     ///< jobs and chunks whose crash budget was spent: dead letters, exhausted
-  std::int64_t unblocked = 0;  ///< jobs that went on or were cancelled: what they waited for has ended
+  std::int64_t failed = 0;     ///< jobs and chunks that have spent their crash budget: dead letters, exhausted
+  std::int64_t unblocked = 0;  ///< jobs that continued or were cancelled after their predecessors ended
   Timestamp store_now{};
 
   [[nodiscard]] bool is_nothing() const noexcept {
@@ -27,8 +27,8 @@ struct Recovered {
   }
 };
 
-/// Recoveries by reason: `claim` (taken over by a claim), `recover` (asked for), `process_gone` (same host, process
-/// dead).
+/// Recoveries by reason: `claim` (a claim took over), `recover` (recover() was called), `process_gone` (the process on
+/// this host is dead).
 struct RecoveryTotal {
   std::string reason;
   std::int64_t times = 0;
@@ -41,8 +41,8 @@ struct RecoveryTotal {
 };
 
 struct RecoveryStats {
-  /// What has expired, as recover() would find it; without what dead processes of this host have: only recover() looks
-  /// at processes.
+  /// What has expired, as recover() would find it. Leases of dead processes on this host are not included: only
+  /// recover() looks at processes.
   Recovered stale_now;
   std::vector<RecoveryTotal> totals;
 };

@@ -1,16 +1,17 @@
-// Sessions: a terminal, a coding agent or any other long-lived worker says that it is there, and everybody can see who,
-// where, whether it is alive and whether it is working.
+// Sessions: a terminal, a coding agent or any other long-lived worker registers itself, and every process can see who
+// it is, where it runs, whether it is alive and whether it is working.
 //
 //   auto session = store.sessions().hold({.label = "fixing the parser", .codebase = "~/src/parser"});
 //   if (!session) return tell(session.error());
 //   auto claim = store.claims().take("SD-1", session->grant().key, {.session_token = session->grant().token});
 //   if (!claim) return tell(claim.error());
 //
-// A session is a lease with a face. Two figures say how it is doing: *heartbeat age* (alive: some process keeps the
-// session up) and *progress age* (working: somebody said so). Silent for longer than its ttl it is *stale*, and what it
-// has claimed can be taken at once; a process of the same host that is gone makes its session stale without waiting.
+// A session is a lease with a description. Two ages show its condition: *heartbeat age* (alive: a process keeps the
+// session up) and *progress age* (working: the session reported progress). After silence for longer than its ttl it is
+// *stale*, and other sessions can take its claims at once. If its process on the same host is gone, it is stale without
+// waiting.
 //
-// Sessions is a cheap handle; it may be copied, and every method may be called from any thread.
+// Sessions is a cheap handle: copy it freely, and call its methods from any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,46 +26,48 @@
 #include "leasehold/held_lease.h"
 #include "leasehold/lease.h"
 #include "leasehold/limits.h"
+#include "leasehold/page.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
 
-/// Derived from the session's row, its lease and the store's clock, never stored.
-enum class SessionStatus {
-  active,    ///< alive, and it has shown progress within its ttl
+/// Derived from the session's row, its lease and the store's clock; never stored.
+enum class SessionState {
+  active,    ///< alive, and it has reported progress within its ttl
   idle,      ///< alive, but without progress for longer than its ttl, or parked
-  stale,     ///< silent for longer than its ttl, or its process is gone: what it has claimed can be taken
+  stale,     ///< silent for longer than its ttl, or its process is gone: other sessions can take its claims
   released,  ///< closed, by itself or by an operator
 };
-LEASEHOLD_EXPORT const char* to_string(SessionStatus status) noexcept;
+LEASEHOLD_EXPORT const char* to_string(SessionState state) noexcept;
 
 struct SessionOptions {
-  /// Up to bounds::name_bytes; drawn at random when empty. An id may be used again when the session before has gone
-  /// stale or was closed; what that one had claimed is free then.
+  /// Up to bounds::name_bytes. Empty: a random id. An id can be used again when its last session is stale or closed;
+  /// the claims of that session are then free.
   std::string id{};
-  /// Stale when silent for longer than this: the one threshold, used everywhere.
+  /// The session is stale when it is silent for longer than this: the only threshold, used everywhere.
   Duration ttl = defaults::session_ttl;
   std::string label{};  ///< what it is doing, for people
   std::string codebase{};
   std::string track{};
   std::string metadata = "{}";  ///< any JSON, up to bounds::metadata_bytes, kept byte for byte
   bool exclusive = false;       ///< at most one claim at a time
-  /// No heartbeat keeps it up for longer than this after it was opened. Unset: no such bound.
+  /// Heartbeats keep the session up for at most this long after it was opened. Unset: no such bound.
   std::optional<Duration> max_age{};
-  /// Makes repeating harmless, as with locks. Drawn at random when empty.
+  /// Makes a repeated call harmless: see AcquireOptions::request_id. Empty: a random id.
   std::string request_id{};
 };
 
 struct SessionHeartbeat {
-  /// Marks work, and ends parking; kept as the session's latest note, up to bounds::text_bytes. Unset: only alive.
+  /// Reports progress, and ends parking; kept as the session's latest note, up to bounds::text_bytes. Unset:
+  /// only alive.
   std::optional<std::string> progress{};
-  std::optional<Duration> ttl{};  ///< unset: the session's own
+  std::optional<Duration> ttl{};  ///< unset: the session's ttl
 };
 
-/// A picture of one moment.
+/// A snapshot of one moment.
 struct SessionInfo {
   std::string id;
-  SessionStatus status = SessionStatus::active;
+  SessionState state = SessionState::active;
   Token token;
   Holder holder;
   std::string label;
@@ -83,60 +86,61 @@ struct SessionInfo {
   std::optional<Timestamp> ended_at{};
   std::string end_reason;  ///< released, expired, revoked; empty while not ended
   std::string end_detail;
-  std::int64_t claims = 0;                   ///< items it has now
-  std::string item;                          ///< the one it took last, if it has any
-  std::optional<Timestamp> item_taken_at{};  ///< since when
+  std::int64_t claims = 0;                   ///< items it holds now
+  std::string item;                          ///< the item it took last, if it holds any
+  std::optional<Timestamp> item_taken_at{};  ///< when it took that item
   Timestamp store_now{};
 
   [[nodiscard]] Duration heartbeat_age() const { return store_now - heartbeat_at; }
   [[nodiscard]] Duration progress_age() const { return store_now - progress_at; }
-  /// Negative: stale for so long.
+  /// Negative: how long it has been stale.
   [[nodiscard]] Duration until_stale() const { return expires_at - store_now; }
 };
 
 struct SessionFilter {
-  std::optional<SessionStatus> status{};
+  std::optional<SessionState> state{};
   std::string host{};      ///< empty: every host
   std::string codebase{};  ///< empty: every codebase
   std::string track{};     ///< empty: every track
-  bool released = false;   ///< also those that were closed, or ended after going stale
-  int limit = defaults::list_limit;
+  bool released = false;   ///< also sessions that were closed, or ended after going stale
+  int max = defaults::list_max;
+  std::string page{};  ///< Page::next of the previous page; empty: the first page
 };
 
 /// What ended with a session.
 struct SessionClosed {
   std::string id;
-  std::vector<std::string> items;  ///< whose claims were released with it
+  std::vector<std::string> items;  ///< items of the claims that were released with it
 };
 
 class LEASEHOLD_EXPORT Sessions {
  public:
-  /// Refused with `held` when the id belongs to a session that is alive. The grant's key is the session's id.
+  /// Refused with `held` if the id belongs to a live session. The grant's key is the session's id.
   Result<Grant> open(const SessionOptions& options = {}, const Call& call = {}) const;
 
   /// Extends a live session; never revives a stale one (`lost`: open it again).
   Result<Grant> heartbeat(std::string_view id, Token token, const SessionHeartbeat& heartbeat = {}) const;
 
-  /// Declares silence: the session does not go stale before it is over. Zero ends it. Gives what heartbeat() gives.
+  /// Announces silence: the session does not go stale before it is over. Zero ends it. Returns the same as heartbeat().
   Result<Grant> park(std::string_view id, Token token, Duration silence) const;
 
-  /// Ends the session and releases all it has claimed, with the reason. Accepted after it went stale, while nobody has
-  /// taken it back; closing twice is fine.
+  /// Ends the session and releases all its claims, with the reason. Accepted after it went stale, while no other
+  /// process has recovered it. Closing twice is harmless.
   Result<SessionClosed> close(std::string_view id, Token token, std::string_view reason = {}) const;
 
-  /// An operator's close: a holder that keeps it with hold() hears of it within two seconds, any other with its next
+  /// For operators: closes a session. A holder that uses hold() notices within two seconds, any other with its next
   /// heartbeat.
   Result<SessionClosed> revoke(std::string_view id, std::string_view reason) const;
 
   Result<SessionInfo> show(std::string_view id) const;
-  /// Those that are not released, those silent for longest last. Sessions of this host whose process is gone are told
-  /// as stale.
-  Result<std::vector<SessionInfo>> list(const SessionFilter& filter = {}) const;
+  /// Sessions that are not released; the longest silent come last. A session of this host is shown as stale if its
+  /// process is gone.
+  Result<Page<SessionInfo>> list(const SessionFilter& filter = {}) const;
 
-  /// open() plus heartbeats on a thread of their own, closed by the returned object.
+  /// open() plus heartbeats on their own thread; the returned object closes the session.
   Result<HeldLease> hold(const SessionOptions& options = {}, const Call& call = {}) const;
 
-  /// For the library: nobody else has an Impl.
+  /// For the library: only it creates an Impl.
   struct Impl;
   explicit Sessions(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 

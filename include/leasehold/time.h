@@ -1,8 +1,8 @@
-// Time as leasehold sees it.
+// Time in leasehold.
 //
-// Two clocks, never mixed: a Timestamp was read by the *store* and is only ever compared with other
-// timestamps of that store; a BootTime was read by *this machine* and says how long the holder may
-// go on. Mixing them is how lock services get two holders.
+// Two clocks, never mixed. A Timestamp is read from the *store's* clock, and only compared with other timestamps of
+// that store. A BootTime is read from *this machine's* clock, and limits how long the holder may continue. Mixing them
+// is how lock services get two holders.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ using Duration = std::chrono::microseconds;
 /// A moment on the store's clock, in microseconds since 1970-01-01 UTC.
 using Timestamp = std::chrono::sys_time<Duration>;
 
-/// CLOCK_BOOTTIME: goes on during suspend and ignores steps of the wall clock.
+/// CLOCK_BOOTTIME: continues during suspend and ignores steps of the wall clock.
 struct LEASEHOLD_EXPORT BootClock {
   using duration = Duration;
   using rep = duration::rep;

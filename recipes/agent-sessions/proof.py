@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What must hold when all agents are done: read from leasehold's events, and compared with what the agents themselves
-have noted. Exit code 0: all of it holds.
+"""Checks the result when all agents are done, from leasehold's events and from the agents' own notes. Exit code 0: all
+checks hold.
 
     proof.py EVENTS DIARY --items N --died SECONDS --killed "ITEM TOKEN" --silent "ITEM TOKEN" ...
 """
@@ -20,9 +20,9 @@ def arguments():
     parser.add_argument("events")
     parser.add_argument("diary")
     parser.add_argument("--items", type=int, required=True)
-    parser.add_argument("--died", type=float, required=True, help="when the killed one was")
-    parser.add_argument("--killed", required=True, help="the item it had, and the token of its claim")
-    parser.add_argument("--silent", action="append", required=True, help="the same of one who was silent")
+    parser.add_argument("--died", type=float, required=True, help="when the agent was killed")
+    parser.add_argument("--killed", required=True, help="the item of the killed agent, and the token of its claim")
+    parser.add_argument("--silent", action="append", required=True, help="the same for an agent that was silent")
     return parser.parse_args()
 
 
@@ -32,7 +32,7 @@ def check(what: str, holds: bool) -> bool:
 
 
 def stories_of(events: list) -> dict:
-    """By item, what happened to its claims, in the order in which it happened."""
+    """The events of claims, by item, in their order."""
     stories = collections.defaultdict(list)
     for event in sorted(events, key=lambda event: event["id"]):
         if event["kind"] == "item" and event["what"] in TAKEN | ENDED:
@@ -41,7 +41,7 @@ def stories_of(events: list) -> dict:
 
 
 def held_by_two(story: list) -> list:
-    """The grants that were made while another one had not ended, or with a token that is not greater."""
+    """The grants during another grant, or with a token that is not greater."""
     wrong, holder, token = [], None, 0
     for event in story:
         if event["what"] in TAKEN:
@@ -59,7 +59,7 @@ def read_diary(path: str) -> list:
 
 
 def interleaved(diary: list) -> list:
-    """Items on which somebody worked after another one, with a greater token, had begun to."""
+    """The items on which an agent worked after another agent, with a greater token, had begun."""
     greatest, wrong = collections.defaultdict(int), []
     for words in diary:
         if words[1] in ("works", "finished"):
@@ -71,21 +71,21 @@ def interleaved(diary: list) -> list:
 
 
 def moved_on(story: list, token: int, died_at: float) -> bool:
-    """The claim of the dead one was taken over long before its session would have gone stale."""
+    """Another agent took over the killed agent's claim long before its session would have gone stale."""
     heirs = [event for event in story if event["what"] in TAKEN and event["token"] > token]
     if not heirs:
-        return check("nobody took the dead one's item over", False)
+        return check("no agent took over the killed agent's item", False)
     heir = heirs[0]
     after = datetime.datetime.fromisoformat(heir["at"]).timestamp() - died_at
-    return check(f"{heir['key']} went on {after:.1f} s after the kill, with {heir['detail']}; "
-                 f"silence would have taken 300 s", after < 60)
+    return check(f"{heir['detail']} took over {heir['key']} {after:.1f} s after the kill; its ttl was 300 s",
+                 after < 60)
 
 
 def kept(story: list, diary: list, item: str, token: int) -> bool:
     grants = [event["token"] for event in story if event["what"] in TAKEN]
     last = story[-1]
     refused = sum(words[1:] == ["was", "refused", item] for words in diary)
-    return check(f"{item} stayed with who was silent, and was finished with its first token; "
+    return check(f"{item} stayed with its silent agent, which completed it with its first token; "
                  f"others were refused {refused} times",
                  grants == [token] and last["what"] == "completed" and last["token"] == token and refused > 0)
 
@@ -93,7 +93,7 @@ def kept(story: list, diary: list, item: str, token: int) -> bool:
 def main() -> int:
     asked = arguments()
     with open(asked.events, encoding="utf-8") as file:
-        stories = stories_of(json.load(file))
+        stories = stories_of(json.load(file)["items"])
     diary = read_diary(asked.diary)
     killed, killed_token = asked.killed.split()
     finished = [words[2] for words in diary if words[1] == "finished"]
@@ -102,7 +102,7 @@ def main() -> int:
     holds = [
         check(f"{len(completed)} of {asked.items} items were completed, each once",
               len(completed) == len(stories) == asked.items and sorted(finished) == sorted(completed)),
-        check(f"{grants} grants, and never was an item two agents' at a time",
+        check(f"{grants} grants; no two agents held an item at the same time",
               not any(held_by_two(story) for story in stories.values())),
         check("the agents' own notes agree", not interleaved(diary)),
         moved_on(stories[killed], int(killed_token), asked.died),

@@ -1,5 +1,5 @@
-# What the scripts of this recipe need: the tool, a database of their own, and a way to say what was seen. To be sourced.
-# shellcheck shell=bash disable=SC2034  # used by who sources it
+# For the scripts of this recipe: finds the tool, makes a database and prints results. To be sourced.
+# shellcheck shell=bash disable=SC2034  # used by the scripts that source it
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
@@ -14,7 +14,7 @@ expect() {
   echo "ok    $1: $3"
 }
 
-# eventually SECONDS COMMAND...: asks again until it holds.
+# eventually SECONDS COMMAND...: repeats the command until it succeeds.
 eventually() {
   local until=$((SECONDS + $1))
   shift
@@ -31,7 +31,7 @@ find_tool() {
   echo "${LEASEHOLD:-$(command -v leasehold || echo "${built:?there is no leasehold: run ./quickstart}")}"
 }
 
-# set_stage sqlite|postgres: gives $tool, $folder and $url, which are gone when the script ends.
+# set_stage sqlite|postgres: sets $tool, $folder and $url; folder and database are removed when the script ends.
 set_stage() {
   tool=$(find_tool)
   folder=$(mktemp -d "${TMPDIR:-/tmp}/leasehold-agents.XXXXXX")
@@ -47,7 +47,7 @@ set_stage() {
   url=${server%/*}/$database
 }
 
-# Processes to be ended with the script, should it end early.
+# Processes to kill if the script ends early.
 cast=()
 
 clear_stage() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What must hold when many ask two handlers for the same refresh, when one dies in the middle of it, when one is too
-late, and when the database cannot tell. Exit code 0: all of it holds.
+"""Checks two handlers: many callers at once, one handler dies in the middle, one is too late, the database is not
+available. Exit code 0: all checks hold.
 
-    proof.py DATABASE_URL SERVER_URL         of a database with own-tables/tables.sql and apply.sql
+    proof.py DATABASE_URL SERVER_URL         for a database with own-tables/tables.sql and apply.sql
 """
 
 import concurrent.futures
@@ -18,8 +18,8 @@ from verdict import Verdict
 
 CALLERS = 50
 LISTINGS = 40
-# Of a source whose runs come to a bad end, so that nobody has to wait for long.
-HASTY = ", lease = '5 seconds', backoff_min = '100 milliseconds', backoff_max = '300 milliseconds'"
+# For sources whose runs fail or get lost: keeps the waits short.
+HASTY = ", ttl = '5 seconds', backoff_min = '100 milliseconds', backoff_max = '300 milliseconds'"
 
 
 class Proof:
@@ -36,22 +36,22 @@ class Proof:
         hold = self.source.hold_next("homes")
         calls = [self.crew.submit([self.near, self.far][n % 2].post, "/refresh/homes") for n in range(CALLERS)]
         hold.wait_until_here()
-        # All but the one who waits at the source.
+        # All but the caller that waits for the source.
         first = itertools.islice(concurrent.futures.as_completed(calls), CALLERS - 1)
         answers = [call.result() for call in first]
         locked = [said for status, said in answers if (status, said.get("reason")) == (200, "locked")]
         hold.let_go()
         ran = [said for _, said in (call.result() for call in calls) if "rows" in said]
-        self.check(f"{len(ran)} of {CALLERS} callers ran it, {len(locked)} were told that it is locked",
+        self.check(f"{len(ran)} of {CALLERS} callers ran it, {len(locked)} were refused: locked",
                    len(ran) == 1 and len(locked) == CALLERS - 1, [ran, *answers])
-        self.check("  by whom, since when, and until when at most",
+        self.check("  each refusal shows the holder, the start and the latest end",
                    all(said["holder"] in (self.near.name, self.far.name) and said["since"] < said["frees_at"]
                        for said in locked), locked)
-        self.check(f"the source was asked {self.source.visits['homes']} time, {LISTINGS} rows were written",
+        self.check(f"the source got {self.source.visits['homes']} request, {LISTINGS} rows were written",
                    self.source.visits["homes"] == 1 and len(self.database.listings("homes")) == LISTINGS, ran)
         self.due_again_in("homes", 10, 15)
         again = self.near.post("/refresh/homes")
-        self.check("the next one comes too early, and is told when to come", again == (
+        self.check("the next caller is too early, and the answer shows when it is due", again == (
             200, {"ok": True, "skipped": True, "reason": "not_due", "next_run_at": ran[-1]["next_run_at"]}), again)
 
     def first_and_last_seen(self):
@@ -60,13 +60,13 @@ class Proof:
         said = self.far.post("/refresh/homes?now=1")
         after = self.database.listings("homes")
         new = [row for key, row in after.items() if key not in before]
-        self.check(f"asked for it now, it ran again: {said[1].get('rows')} rows",
+        self.check(f"with ?now=1 it ran again: {said[1].get('rows')} rows",
                    said[1].get("rows") == len(after) == LISTINGS + 1, said)
         self.check("  no first_seen_at has changed; every last_seen_at and price has",
                    all(after[key]["first_seen_at"] == was["first_seen_at"] and
                        after[key]["last_seen_at"] > was["last_seen_at"] and
                        after[key]["price"] == was["price"] + 1000 for key, was in before.items()), after)
-        self.check("  the new one was first seen now",
+        self.check("  the new listing was first seen now",
                    len(new) == 1 and new[0]["first_seen_at"] == new[0]["last_seen_at"], new)
 
     def failure(self):
@@ -83,15 +83,16 @@ class Proof:
             call = self.crew.submit(doomed.post, "/refresh/rooms")
             hold.wait_until_here()
             doomed.kill()
-            print(f"killed {doomed.name} with -9 while it was asking the source", flush=True)
+            print(f"killed {doomed.name} with -9 while it was reading the source", flush=True)
             said = self.far.post("/refresh/rooms")[1]
             call.result()
             hold.let_go()
-        self.check("the rooms stay locked for the rest of its lease", said.get("holder") == doomed.name, said)
+        self.check("the rooms stay locked until its lease ends", said.get("holder") == doomed.name, said)
         said = self.ask_until_it_runs("rooms")
         self.check(f"then the next caller ran it: {said.get('rows')} rows", "rows" in said, said)
         history = [(run["outcome"], run["holder"]) for run in self.database.history("rooms")]
-        self.check("the history has both: lost, ok", history == [("lost", doomed.name), ("ok", self.far.name)], history)
+        self.check("the history has both: lost, completed",
+                   history == [("lost", doomed.name), ("completed", self.far.name)], history)
 
     def too_late(self):
         hold = self.source.hold_next("boats")
@@ -102,7 +103,7 @@ class Proof:
         before = self.database.schedule("boats"), self.database.listings("boats")
         hold.let_go()
         status, said = call.result()
-        self.check(f"one that overran its lease comes late: {status}, {said.get('message')}",
+        self.check(f"a handler that overran its lease is refused: {status}, {said.get('message')}",
                    (status, said.get("error")) == (409, "lost"), said)
         after = self.database.schedule("boats"), self.database.listings("boats")
         self.check("  none of its rows was written, and its successor's schedule is untouched",
@@ -110,7 +111,7 @@ class Proof:
 
     def cannot_tell(self):
         with Handler(f"postgresql://127.0.0.1:{closed_port()}/none") as lonely:
-            self.never_runs("no database there", lonely)
+            self.never_runs("no database", lonely)
         self.database.take_connections(False)
         self.never_runs("a database that takes no connections", self.near)
         self.database.take_connections(True)
@@ -120,7 +121,7 @@ class Proof:
 
     def never_runs(self, what: str, handler: Handler):
         status, said = handler.post("/refresh/barns?now=1")
-        self.check(f"{what}: {status} {said.get('error')}, and the source was not asked",
+        self.check(f"{what}: {status} {said.get('error')}, and no request to the source",
                    (status, said.get("ok"), self.source.visits["barns"]) == (503, False, 0), said)
 
     def gone_in_the_middle(self):
@@ -131,7 +132,7 @@ class Proof:
         hold.let_go()
         status, said = call.result()
         self.database.take_connections(True)
-        self.check(f"a database that goes away in the middle: {status} {said.get('error')}, and no row was written",
+        self.check(f"a database that goes away during a run: {status} {said.get('error')}, and no row was written",
                    (status, said.get("ok"), self.database.listings("barns")) == (503, False, {}), said)
         said = self.ask_until_it_runs("barns")
         self.check(f"  after the lease the next caller ran it: {said.get('rows')} rows",
@@ -139,10 +140,11 @@ class Proof:
 
     def not_to_be_run(self):
         status, _ = self.near.post("/refresh/ships")
-        self.check(f"a source that is not there: {status}", status == 404)
+        self.check(f"an unknown source: {status}", status == 404)
         self.database.execute("UPDATE refresh_schedule SET enabled = false WHERE source = 'boats'")
         status, said = self.near.post("/refresh/boats?now=1")
-        self.check("one that is switched off: skipped, paused", (status, said.get("reason")) == (200, "paused"), said)
+        self.check("a source that is switched off: skipped, paused",
+                   (status, said.get("reason")) == (200, "paused"), said)
 
     def stopped(self):
         hold = self.source.hold_next("homes")
@@ -151,11 +153,11 @@ class Proof:
         stopping = self.crew.submit(self.near.stop)
         refuses = any(self.near.post("/refresh/ships")[0] == 0 for _ in range(1000))
         hold.let_go()
-        self.check("stopped with SIGTERM, a handler takes no more callers, and ends what it has begun",
+        self.check("on SIGTERM a handler accepts no more callers, and finishes its run",
                    refuses and (call.result()[0], stopping.result()) == (200, 0), call.result())
 
     def ask_until_it_runs(self, source: str) -> dict:
-        """As cron would, only that this one comes when it is told to."""
+        """Like cron, but calls again at the time in the answer."""
         for _ in range(10):
             said = self.far.post(f"/refresh/{source}")[1]
             if not said.get("skipped"):
@@ -163,11 +165,11 @@ class Proof:
             self.database.wait_until(said.get("frees_at") or said["next_run_at"])
         return said
 
-    def due_again_in(self, source: str, least: int, most: int):
+    def due_again_in(self, source: str, shortest: int, longest: int):
         ended = self.database.history(source)[-1]["finished_at"]
         due = self.database.schedule(source)["next_run_at"]
         minutes = (datetime.fromisoformat(due) - datetime.fromisoformat(ended)).total_seconds() / 60
-        self.check(f"  due again {minutes:.1f} minutes later ({least} to {most})", least <= minutes <= most)
+        self.check(f"  due again {minutes:.1f} minutes later ({shortest} to {longest})", shortest <= minutes <= longest)
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""A source of listings over HTTP, in the hands of the proof: it counts who comes, and can keep somebody waiting.
+"""A source of listings over HTTP, for the proof: it counts its requests and can delay one.
 
     GET /homes      [{"id": "homes-1", "title": "homes, number 1", "price": 1001}, ...]
 """
@@ -12,7 +12,7 @@ LONGEST_SECONDS = 120
 
 
 class Hold:
-    """One visitor who is kept waiting."""
+    """One delayed request."""
 
     def __init__(self):
         self._here, self._go = threading.Event(), threading.Event()
@@ -23,7 +23,7 @@ class Hold:
 
     def wait_until_here(self):
         if not self._here.wait(LONGEST_SECONDS):
-            raise TimeoutError("nobody came to the source")
+            raise TimeoutError("the source got no request")
 
     def let_go(self):
         self._go.set()
@@ -51,7 +51,7 @@ class Source:
         self._server.server_close()
 
     def hold_next(self, name: str) -> Hold:
-        """The next one who comes for `name` gets what there is at that moment, but has to wait for it."""
+        """The next request for `name` gets the listings of that moment, but has to wait for them."""
         with self._watch:
             self._holds[name] = Hold()
             return self._holds[name]
@@ -78,7 +78,7 @@ class Source:
                 try:
                     self.wfile.write(body)
                 except ConnectionError:
-                    pass  # who asked was killed meanwhile
+                    pass  # the caller was killed meanwhile
 
             def log_message(self, *_):
                 pass

@@ -1,5 +1,5 @@
-# For the scripts of this recipe: the tool, a database of their own, and a way to say what was seen. To be sourced.
-# shellcheck shell=bash disable=SC2034,SC2119,SC2120  # used by who sources it
+# For the scripts of this recipe: finds the tool, makes a database and prints results. To be sourced.
+# shellcheck shell=bash disable=SC2034,SC2119,SC2120  # used by the scripts that source it
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
@@ -21,7 +21,7 @@ find_tool() {
   echo "${LEASEHOLD:-$(command -v leasehold || echo "${built:?there is no leasehold: run ./quickstart}")}"
 }
 
-# set_stage sqlite|postgres: gives $tool, $folder and $url, which are gone when the script ends.
+# set_stage sqlite|postgres: sets $tool, $folder and $url; folder and database are removed when the script ends.
 set_stage() {
   tool=$(find_tool)
   folder=$(mktemp -d "${TMPDIR:-/tmp}/leasehold-refresh.XXXXXX")
@@ -46,6 +46,6 @@ clear_stage() {
   rm -rf "$folder"
 }
 
-# sql: what comes on stdin, in a connection of its own; fields are separated by blanks.
+# sql: runs the statements on stdin in a new connection; fields are separated by blanks.
 sql() { psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1 "$url" "$@"; }
 ask() { sql <<< "$1"; }

@@ -10,7 +10,7 @@ HANDLER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "handler")
 
 
 class Handler:
-    """A process of the handler; as a context manager it is not left behind."""
+    """A handler process; as a context manager it is killed at the end."""
 
     def __init__(self, database_url: str):
         self._process = subprocess.Popen([HANDLER], env={**os.environ, "DATABASE_URL": database_url}, text=True,
@@ -31,12 +31,12 @@ class Handler:
         self._process.wait()
 
     def stop(self):
-        """With SIGTERM; gives the exit code once it has ended what it had begun."""
+        """With SIGTERM; returns the exit code when it has finished its runs."""
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(60)
 
     def post(self, path: str) -> tuple:
-        """Asks with curl; gives the HTTP status and what was said. 0: nobody answered any more."""
+        """Calls it with curl; returns the HTTP status and the answer. 0: no answer."""
         done = subprocess.run(["curl", "-s", "-X", "POST", "-w", "%{http_code}", self._url + path], text=True,
                               stdout=subprocess.PIPE)
         body, status = done.stdout[:-3], int(done.stdout[-3:])
@@ -75,7 +75,7 @@ class Database:
 
 
 def closed_port() -> int:
-    """On which nobody listens."""
+    """A port without a listener."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]

@@ -1,4 +1,4 @@
-"""What the handler asks PostgreSQL: three calls of own-tables/apply.sql, through psql. With a driver it is the same."""
+"""The three calls of the handler to functions of own-tables/apply.sql, through psql. A driver would do the same."""
 
 import json
 import os
@@ -6,20 +6,20 @@ import re
 import subprocess
 
 ERROR = re.compile(r"ERROR:  (?P<code>[0-9A-Z]{5}): (?P<message>.*)")
-# Nothing waits for ever: a store that hangs is one that cannot tell.
+# No call waits forever: a store that hangs counts as unavailable.
 PATIENCE = {"PGCONNECT_TIMEOUT": "5", "PGOPTIONS": "-c lock_timeout=10s -c statement_timeout=30s", "PGTZ": "UTC"}
 
 
 class Unavailable(Exception):
-    """The store could not be asked, or its answer was lost. Never a reason to run."""
+    """The store could not be reached, or its answer was lost. Never a reason to run."""
 
 
 class Lost(Exception):
-    """The refresh is somebody else's by now. Nothing was written."""
+    """Another caller has the refresh now. Nothing was written."""
 
 
 class Rejected(Exception):
-    """The store does not take this data. Nothing was written."""
+    """The store does not accept this data. Nothing was written."""
 
 
 class Store:
@@ -31,7 +31,7 @@ class Store:
                           source=source, holder=holder, host=host, pid=str(pid), at_once=str(at_once))
 
     def save(self, source: str, token: int, listings: list) -> dict:
-        """Rows and verdict in one statement, which is one transaction: all of it becomes true, or nothing."""
+        """Rows and verdict in one statement, which is one transaction: both are written, or neither."""
         return self._call("finish_refresh(:'source', :'token', true,"
                           " p_rows => upsert_listings(:'source', :'token', :'listings'))",
                           source=source, token=str(token), listings=json.dumps(listings))
@@ -64,6 +64,6 @@ def trouble_of(stderr: str) -> Exception:
         return Unavailable(stderr.strip())
     if error["code"] == "LH001":
         return Lost(error["message"])
-    # Data exceptions and violated constraints. All else (a timeout, a missing function) is the store's trouble.
+    # Data exceptions and violated constraints. All others (a timeout, a missing function) are errors of the store.
     kind = Rejected if error["code"][:2] in ("22", "23") else Unavailable
     return kind(error["message"])

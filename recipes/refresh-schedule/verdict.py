@@ -1,4 +1,4 @@
-"""Says what was seen, and remembers whether all of it was as it must be."""
+"""Prints each check, and remembers whether all of them held."""
 
 
 class Verdict:

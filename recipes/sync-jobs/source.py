@@ -1,4 +1,4 @@
-"""A slow source that is read page by page over HTTP: the tz database of this machine, line by line.
+"""A slow source over HTTP, read page by page: the tz database of this machine, line by line.
 
     GET /count                      {"rows": 4641}
     GET /page?from=1&to=117&size=30 [{"line": 1, "text": "# version 2025b"}, ...]
@@ -60,7 +60,7 @@ class Source:
                 try:
                     self.wfile.write(body)
                 except ConnectionError:
-                    pass  # who asked was killed meanwhile
+                    pass  # the loader was killed meanwhile
 
             def log_message(self, *_):
                 pass

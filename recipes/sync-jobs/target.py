@@ -1,7 +1,7 @@
-"""The table that is loaded, in the database that also keeps the leases: SQLite through Python, PostgreSQL through psql.
+"""The loaded table, in the database that also holds the leases: SQLite through Python, PostgreSQL through psql.
 
-A page may be loaded twice: by a loader that died before its cursor was saved, and by its heir. So loading is an upsert,
-and `loads` counts how often each line came.
+A page may be loaded twice: by a loader that died before it saved its cursor, and by its successor. So loading is an
+upsert, and `loads` counts how often each line came.
 """
 
 import json

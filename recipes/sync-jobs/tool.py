@@ -18,7 +18,7 @@ def find_tool() -> str:
 
 
 class Leasehold:
-    """leasehold("chunk", "ls", "tz") gives what the tool says with --json."""
+    """leasehold("chunk", "ls", "tz") returns the output of the tool with --json."""
 
     def __init__(self, tool: str, url: str):
         self.tool = tool

@@ -35,8 +35,8 @@ BootTime BootClock::now() noexcept {
 
 namespace {
 
-/// std::chrono::year ends with 32767, and a Timestamp does not. The calendar repeats every 400 years: the date is
-/// looked up among those after 2000, and the year put right.
+/// std::chrono::year ends at 32767, a Timestamp does not. The calendar repeats every 400 years: this maps the day into
+/// the 400 years after 2000 and corrects the year.
 std::string date_text(std::chrono::sys_days day) {
   constexpr std::chrono::days era(146097);
   constexpr std::chrono::sys_days start = std::chrono::year(2000) / 1 / 1;
@@ -44,7 +44,7 @@ std::string date_text(std::chrono::sys_days day) {
   const auto eras = since / era - (since % era < std::chrono::days(0) ? 1 : 0);
   const std::chrono::year_month_day date(start + (since - era * eras));
   const auto year = static_cast<int>(date.year()) + 400 * eras;
-  // Four digits; ISO 8601 writes any other year with a sign.
+  // Four digits; ISO 8601 requires a sign for years outside 0000-9999.
   const auto* sign = year > 9999 ? "+" : year < 0 ? "-" : "";
   return fmt::format("{}{:04}-{:02}-{:02}", sign, std::abs(year), static_cast<unsigned>(date.month()),
                      static_cast<unsigned>(date.day()));
@@ -58,7 +58,7 @@ std::string to_string(Timestamp when) {
   const std::chrono::hh_mm_ss clock(seconds - day);
   auto text = fmt::format("{}T{:02}:{:02}:{:02}", date_text(day), clock.hours().count(), clock.minutes().count(),
                           clock.seconds().count());
-  // Not the difference of the two, which the first of all moments has no room for.
+  // Subtracting `seconds` from `when` would overflow for the earliest Timestamp.
   const auto micros = (when.time_since_epoch().count() % 1'000'000 + 1'000'000) % 1'000'000;
   if (micros % 1000 != 0) {
     text += fmt::format(".{:06}", micros);

@@ -1,5 +1,4 @@
-// Clocks, waiting and backoff. Where this process reads the time and learns which machine it is on is injected, so that
-// tests own both.
+// Clocks, waiting and backoff. The clock and the machine identity are injected, so that tests control both.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +14,9 @@
 
 namespace leasehold {
 
-/// Which kernel, since which boot, in which time namespace.
+/// The kernel's identity: machine, boot and time namespace.
 struct MachineFacts {
-  std::string machine_id;  ///< /etc/machine-id; empty where there is none
+  std::string machine_id;  ///< /etc/machine-id; empty if there is none
   std::string boot_id;
   std::int64_t time_namespace = 0;
 };
@@ -30,13 +29,13 @@ class Clock {
   [[nodiscard]] virtual MachineFacts machine() const = 0;
 };
 
-/// The real one.
+/// The real clock of this machine.
 const Clock& system_clock();
 
 // Waiting until a moment of the boot-time clock.
 
-/// True as soon as `ready()`, false once `until` has passed. Condition variables count on another clock,
-/// one that stands still in suspend: so the moment is looked at again after every sleep.
+/// True as soon as `ready()`, false once `until` has passed. Condition variables use a clock that stops during suspend,
+/// so this checks the time again after every sleep.
 template <typename Ready>
 bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, BootTime until, Ready&& ready) {
   constexpr Duration longest = std::chrono::hours(1);
@@ -48,12 +47,12 @@ bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& 
   return true;
 }
 
-/// False: told to stop before.
+/// Returns false if `stop` was requested before `when`.
 inline bool sleep_until(BootTime when, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable changed;
   const std::stop_callback on_stop(stop, [&] {
-    // Not between the sleeper's look at the token and its going to sleep.
+    // The lock keeps the notification from falling between the sleeper's check and its wait.
     const std::lock_guard lock(mutex);
     changed.notify_all();
   });
@@ -61,8 +60,8 @@ inline bool sleep_until(BootTime when, const std::stop_token& stop) {
   return !wait_until(changed, lock, when, [&] { return stop.stop_requested(); });
 }
 
-/// How long to leave alone what could not be reached: 50 ms, doubling to `longest`, each shortened by chance so that
-/// all who wait do not come back at once.
+/// Backoff after a failed connection: 50 ms, doubling to `longest`, each pause randomly shortened so that waiting
+/// processes do not all retry at once.
 class GrowingPause {
  public:
   static constexpr Duration first = std::chrono::milliseconds(50);

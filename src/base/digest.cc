@@ -12,7 +12,7 @@ namespace {
 
 std::uint64_t random_number() {
   std::uint64_t number = 0;
-  // Never short for so few bytes, and never blocks once the machine is up.
+  // getrandom() never returns fewer bytes for a request this small, and never blocks after boot.
   [[maybe_unused]] const auto got = getrandom(&number, sizeof number, 0);
   return number;
 }

@@ -1,4 +1,4 @@
-// Names that nobody else draws.
+// Random names, unique in practice.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace leasehold {
 /// 16 hex digits of randomness.
 std::string random_hex();
 
-/// For request ids: a coarse time in front keeps neighbours in an index together, the rest is random.
+/// For request ids: the coarse time prefix keeps neighbours together in an index, the rest is random.
 std::string random_request_id();
 
-// Fingerprints of what people have planned.
+// Fingerprints of plans.
 
-/// 64 lower-case hexadecimal digits. An error only where libcrypto was built or set up without SHA-256.
+/// 64 lower-case hexadecimal digits. Fails only if libcrypto was built or configured without SHA-256.
 Result<std::string> sha256_hex(std::string_view bytes);
 
 }  // namespace leasehold

@@ -18,7 +18,7 @@ namespace json = boost::json;
 
 constexpr std::size_t max_depth = 1000;
 
-/// What the parser tells of each part it reads. Nothing is kept, so nothing is allocated.
+/// Parser handler that ignores every event: it stores nothing, so it allocates nothing.
 struct Ignore {
   static constexpr std::size_t max_array_size = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t max_object_size = max_array_size;
@@ -45,7 +45,7 @@ struct Ignore {
   static bool on_comment(json::string_view, json::error_code&) { return true; }
 };
 
-/// How many bytes the value at the front takes, with the blanks around it; 0 if there is none.
+/// The size in bytes of the value at the front, including the blanks around it; 0 if there is none.
 std::size_t value_size(std::string_view text) {
   json::basic_parser<Ignore> parser({.max_depth = max_depth});
   json::error_code broken;
@@ -68,7 +68,7 @@ std::string json_from_texts(const std::vector<std::string>& texts) { return json
 
 namespace {
 
-/// None where the text is no array.
+/// Empty if the text is not an array.
 json::array elements_of(std::string_view array) {
   auto value = parse_json(array);
   auto* elements = value ? value->if_array() : nullptr;
@@ -97,7 +97,7 @@ namespace {
 
 constexpr std::string_view json_blanks = " \t\r\n";
 
-/// Takes the value at the front off, and gives it without the blanks around it; empty if there is none.
+/// Removes the value at the front and returns it without the blanks around it; empty if there is none.
 std::string_view take_value(std::string_view& rest) {
   auto value = rest.substr(0, value_size(rest));
   rest.remove_prefix(value.size());
@@ -112,7 +112,7 @@ std::optional<std::string_view> json_member(std::string_view object, std::string
   if (brace == std::string_view::npos || object[brace] != '{') return std::nullopt;
   const json::value wanted(json::string_view{name});
   std::optional<std::string_view> found;
-  // The parser's events do not say where a value begins and ends, so it reads one key and one value at a time.
+  // The parser's events carry no positions, so it reads one key and one value at a time.
   auto rest = object.substr(brace + 1);
   for (auto key = take_value(rest); !key.empty(); key = take_value(rest)) {
     rest.remove_prefix(1);  // the colon

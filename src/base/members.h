@@ -1,4 +1,4 @@
-// How many members a struct has, so that a list of them can be held against it.
+// Counts the members of a struct, so that the compiler can compare a list of members with it.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace leasehold {
 
 namespace detail {
 
-/// Becomes whatever a member is.
+/// Converts to any member type.
 struct Anything {
   template <typename M>
   operator M() const noexcept;
@@ -21,7 +21,7 @@ consteval bool takes(std::index_sequence<i...>) {
 
 }  // namespace detail
 
-/// Of an aggregate; a base counts as one.
+/// For aggregates; a base class counts as one member.
 template <typename T, std::size_t n = 0>
 consteval std::size_t count_members() {
   if constexpr (detail::takes<T>(std::make_index_sequence<n + 1>())) return count_members<T, n + 1>();

@@ -1,4 +1,4 @@
-// Who this process is, so that others can find it; and whether another one is still there.
+// Identifies this process for others, and checks whether another process is still alive.
 #include "base/process.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ struct ProcessStat {
   std::int64_t start_ticks = 0;
 };
 
-// Fields 3, 20 and 22 of /proc/PID/stat, counted after the command's name, which may hold spaces and brackets.
+// Fields 3, 20 and 22 of /proc/PID/stat, counted after the command name, which may contain spaces and brackets.
 std::optional<ProcessStat> stat_of(const std::string& process) {
   const auto line = first_line_of("/proc/" + process + "/stat");
   const auto end_of_name = line.rfind(')');
@@ -42,7 +42,7 @@ std::optional<ProcessStat> stat_of(const std::string& process) {
   return stat;
 }
 
-// A /proc of another pid namespace shows other processes under the same numbers.
+// The /proc of another pid namespace shows other processes under the same numbers.
 bool proc_shows_our_pids() {
   std::array<char, 32> target{};
   if (readlink("/proc/self", target.data(), target.size() - 1) <= 0) return false;
@@ -99,18 +99,18 @@ std::string boot_id_of(const std::string& process_space) {
 
 Liveness look_for_process(std::int64_t pid, std::int64_t process_start) {
   if (pid <= 0 || pid > std::numeric_limits<pid_t>::max() || process_start <= 0) return Liveness::cannot_tell;
-  // Most often it is this process, whose heartbeats need not read /proc each time.
+  // Usually this is the current process; its heartbeats need not read /proc each time.
   if (pid == getpid()) {
     const auto own_start = Holder::self().process_start;
     if (own_start > 0) return own_start == process_start ? Liveness::alive : Liveness::gone;
   }
-  // Asked of the kernel, for /proc may be mounted so that it hides the processes of other users.
+  // Checked with the kernel, because /proc may be mounted so that it hides other users' processes.
   if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return Liveness::gone;
   if (!proc_shows_our_pids()) return Liveness::cannot_tell;
   const auto stat = stat_of(std::to_string(pid));
   if (!stat) return Liveness::cannot_tell;
   if (stat->start_ticks != process_start) return Liveness::gone;
-  // A zombie only waits for its parent; but one whose first thread alone has ended goes on.
+  // A zombie only waits for its parent; but a process with only its first thread ended still runs.
   const bool zombie = stat->state == 'Z' || stat->state == 'X';
   return zombie && stat->threads <= 1 ? Liveness::gone : Liveness::alive;
 }
@@ -133,7 +133,7 @@ Holder Holder::self(std::string name) {
   static std::mutex mutex;
   static Holder known;
   const std::lock_guard lock(mutex);
-  // After a fork the child is another holder.
+  // After a fork the child is a different holder.
   if (known.pid != getpid()) known = describe_process();
   Holder self = known;
   if (!name.empty()) self.name = std::move(name);

@@ -1,4 +1,4 @@
-// Other processes of this host: is the one that wrote its pid somewhere still there?
+// Checks whether another process of this host is still alive.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,32 @@
 
 namespace leasehold {
 
-/// Where pids and start times mean the same as here: this boot, this pid namespace, this time namespace. Empty where
-/// the kernel does not tell. It tells it to the processes of this machine only, so whoever knows it could look whether
-/// a process is alive: it is what a store wants to see before it believes that one is gone.
+/// The scope in which pids and start times are comparable: this boot, this pid namespace, this time namespace. Empty if
+/// the kernel does not provide it. Only processes of this machine can read it, so knowing it proves the ability to
+/// check whether a process is alive: a store requires it before it believes that a process is gone.
 const std::string& process_space();
 
-/// What a store keeps and shows of a process space, which can be compared and proves nothing. The boot id of
-/// Holder::self() is that of process_space(). Empty for an empty one.
+/// The form of a process space that a store keeps and shows: comparable, but no proof. The boot id of Holder::self() is
+/// that of process_space(). Empty for an empty process space.
 std::string boot_id_of(const std::string& process_space);
 
 enum class Liveness {
   alive,
-  gone,  ///< ended, for certain: the pid is free or belongs to a later process
+  gone,  ///< certainly ended: the pid is free or belongs to a later process
   cannot_tell,
 };
 
-/// Looks for a process of this process_space(). `process_start` as in Holder.
+/// Checks a process of this process_space(). `process_start` is as in Holder.
 Liveness look_for_process(std::int64_t pid, std::int64_t process_start);
 
-/// Program and arguments of a process; empty where /proc does not tell.
+/// Program and arguments of a process; empty if /proc does not show them.
 std::vector<std::string> command_line_of(std::int64_t pid);
 
-/// When a process of this process_space() began, as in Holder; nothing where there is none, or /proc does not tell.
+/// The start time of a process of this process_space(), as in Holder; nothing if there is no such process or /proc does
+/// not show it.
 std::optional<std::int64_t> start_of_process(std::int64_t pid);
 
-// Which machine and which boot this is.
+// This machine and its current boot.
 
 /// Read from the kernel once per process.
 const MachineFacts& this_machine();

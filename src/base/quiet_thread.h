@@ -1,4 +1,4 @@
-// Threads of the library take no signals: those are for the program that uses it.
+// Threads of the library block all signals: signals belong to the program that uses it.
 #pragma once
 
 #include <csignal>
@@ -7,7 +7,7 @@
 
 namespace leasehold {
 
-/// Throws std::system_error where no thread is to be had.
+/// Throws std::system_error if no thread can be created.
 template <typename Run>
 std::thread start_quiet_thread(Run&& run) {
   sigset_t all;

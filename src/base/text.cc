@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t most_quoted_bytes = 60;
 
-/// Of ASCII, and those that Latin-1 adds (U+0080 to U+009F): terminals obey these, too.
+/// The control characters of ASCII, and those of Latin-1 (U+0080 to U+009F), which terminals obey, too.
 bool is_control(std::string_view character) {
   const auto byte = static_cast<unsigned char>(character.front());
   if (character.size() == 2) return byte == 0xC2 && static_cast<unsigned char>(character.back()) < 0xA0;
@@ -90,7 +90,7 @@ std::string_view trimmed(std::string_view text) {
 
 namespace {
 
-// Levenshtein's distance, one row at a time.
+// Levenshtein distance, one row at a time.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);

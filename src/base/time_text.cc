@@ -61,7 +61,7 @@ Result<Duration> parse_duration(std::string_view text) {
 
 std::string format_duration(Duration span) {
   if (span.count() == 0) return "0s";
-  // The smallest one has no positive counterpart.
+  // Duration::min() has no positive counterpart.
   if (span.count() < 0) return "-" + format_duration(span == Duration::min() ? Duration::max() : -span);
   auto rest = span.count();
   std::string text;
@@ -71,7 +71,7 @@ std::string format_duration(Duration span) {
     if (count == 0 && shown == 0) continue;
     if (count > 0) text += fmt::format("{}{}{}", text.empty() ? "" : " ", count, unit.name);
     rest %= unit.micros;
-    // Below a second one unit is enough, and nobody reads "3s 20ms" but "3s".
+    // Below a second one unit is enough; "3s 20ms" would be read as "3s" anyway.
     if (++shown == 2 || unit.micros <= 1'000'000) break;
   }
   return text;
@@ -97,12 +97,12 @@ Error not_a_moment(std::string_view text) {
           .message = quoted(text) + " is not a time: write 2026-03-01T09:30:00Z, '2026-03-01 09:30' or 09:30"};
 }
 
-/// Takes what it reads from the front of a text; once something did not fit, nothing does.
+/// Reads from the front of a text; after the first mismatch every read fails.
 class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
 
-  /// Exactly so many digits.
+  /// Reads exactly `digits` digits.
   int number(std::size_t digits) {
     int value = 0;
     const auto* begin = rest_.data();
@@ -121,7 +121,7 @@ class Reader {
   void expect(char wanted) { fits_ = take(wanted) && fits_; }
   void require(bool condition) { fits_ = condition && fits_; }
 
-  /// How many of the characters at the front are digits.
+  /// The number of digits at the front.
   [[nodiscard]] std::size_t digits_ahead() const {
     return std::min(rest_.find_first_not_of("0123456789"), rest_.size());
   }
@@ -134,7 +134,7 @@ class Reader {
   bool fits_ = true;
 };
 
-/// Up to nine digits after the dot; what is finer than a microsecond is left out.
+/// Up to nine digits after the dot; digits below a microsecond are dropped.
 Duration read_fraction(Reader& reader) {
   const auto digits = reader.digits_ahead();
   reader.require(digits >= 1 && digits <= 9);
@@ -168,7 +168,7 @@ std::chrono::year_month_day read_date(Reader& reader) {
   return date;
 }
 
-/// How far local time is ahead of UTC; nothing where the text does not say.
+/// The offset of local time from UTC, positive to the east; nothing if the text has none.
 std::optional<Duration> read_offset(Reader& reader) {
   if (reader.take('Z')) return Duration(0);
   const bool east = reader.take('+');
@@ -181,7 +181,7 @@ std::optional<Duration> read_offset(Reader& reader) {
   return east ? offset : -offset;
 }
 
-/// How far local time is ahead of UTC at a moment.
+/// The offset of local time from UTC at a moment.
 seconds offset_at(std::chrono::sys_seconds when) {
   const std::time_t moment = when.time_since_epoch().count();
   std::tm parts{};
@@ -189,8 +189,8 @@ seconds offset_at(std::chrono::sys_seconds when) {
   return seconds(parts.tm_gmtoff);
 }
 
-/// Not by mktime(): what that makes of an hour that comes twice depends on what it was asked before. Here it is the
-/// first of the two, and an hour that is left out is counted on from before the change; so it is with schedules, too.
+/// Not mktime(): its answer for an hour that occurs twice depends on earlier calls. This takes the first of the two,
+/// and counts a skipped hour on from before the change, as schedules do.
 Timestamp from_local(std::chrono::year_month_day date, Duration time_of_day) {
   tzset();
   const auto shown = Timestamp(std::chrono::sys_days(date)) + time_of_day;

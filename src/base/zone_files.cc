@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view magic = "TZif";
 
-/// Names of zones begin with a capital letter. What else lies in the folder is about this machine ("localtime"), or
-/// counts leap seconds ("right/Europe/Berlin"): no name that means the same everywhere.
+/// Zone names begin with a capital letter. Other files in the folder describe this machine ("localtime") or count leap
+/// seconds ("right/Europe/Berlin"): their names do not mean the same everywhere.
 bool is_zone_name(std::string_view name) {
   constexpr std::string_view known = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/";
   return !name.empty() && name.front() >= 'A' && name.front() <= 'Z' &&
@@ -32,7 +32,7 @@ std::optional<std::string> read_zone_file(std::string_view name) {
   if (!is_zone_name(name)) return std::nullopt;
   const auto path = fs::path(zone_folder()) / name;
   std::error_code ignored;
-  // Reading a folder throws.
+  // Reading a directory throws.
   if (!fs::is_regular_file(path, ignored)) return std::nullopt;
   std::ifstream in(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};

@@ -10,10 +10,10 @@ namespace leasehold {
 
 std::string zone_folder();
 
-/// The file of a zone such as Europe/Berlin; nothing if there is none of that name. The name stays below the folder.
+/// The file of a zone such as Europe/Berlin; nothing if no zone has that name. The path stays below the folder.
 std::optional<std::string> read_zone_file(std::string_view name);
 
-/// Every zone there is, for "did you mean": reads the folder, so not for every day.
+/// All zone names, for "did you mean". Slow: it reads the whole folder.
 std::vector<std::string> zone_names();
 
 }  // namespace leasehold

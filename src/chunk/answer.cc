@@ -14,7 +14,7 @@ std::optional<Duration> retry_in(const sql::ChunkClaimed& answer) {
   return *answer.retry_at - answer.store_now;
 }
 
-/// One that was asked for by its key, or the one of all that frees first.
+/// The requested chunk, or the one that frees first.
 Error claim_held(const sql::ChunkClaimed& answer, std::string_view set, std::string_view key) {
   const auto holds = answer.held_key ? std::string_view(*answer.held_key) : key;
   const auto current = lease::present_lease(answer, "chunk", full_key(set, holds));
@@ -22,7 +22,7 @@ Error claim_held(const sql::ChunkClaimed& answer, std::string_view set, std::str
   if (current) message += (key.empty() ? "; the first to free is " : " is ") + lease::describe_holding(*current);
   return {.code = Errc::held,
           .message = std::move(message),
-          .current = current,
+          .held_by = current,
           .retry_at = answer.retry_at,
           .retry_in = retry_in(answer)};
 }
@@ -30,9 +30,9 @@ Error claim_held(const sql::ChunkClaimed& answer, std::string_view set, std::str
 Error claim_empty(const sql::ChunkClaimed& answer, std::string_view set) {
   const auto soon = retry_in(answer);
   const auto why = answer.why.value_or("");
-  auto message = why == "deferred" ? "every open chunk of " + quoted(set) + " backs off"
+  auto message = why == "deferred" ? "every open chunk of " + quoted(set) + " is backing off"
                                    : fmt::format("{} is {}: nothing is left to load", describe(set), why);
-  if (soon) message += "; look again in " + format_duration(*soon);
+  if (soon) message += "; try again in " + format_duration(*soon);
   return {.code = Errc::empty, .message = std::move(message), .retry_at = answer.retry_at, .retry_in = soon};
 }
 
@@ -56,7 +56,7 @@ Error no_such_chunk(std::string_view set, std::string_view key) {
 
 Error terminal_error(std::string_view set, std::string_view key, std::string_view state) {
   return {.code = Errc::terminal,
-          .message = fmt::format("{} is {}: reset it to have it loaded again", describe(set, key), state)};
+          .message = fmt::format("{} is {}: reset it to load it again", describe(set, key), state)};
 }
 
 Error claim_refusal(const sql::ChunkClaimed& answer, std::string_view set, std::string_view key) {
@@ -67,7 +67,7 @@ Error claim_refusal(const sql::ChunkClaimed& answer, std::string_view set, std::
     case Errc::terminal: return terminal_error(set, key, why);
     case Errc::not_found: return why == "chunk" ? no_such_chunk(set, key) : no_such_set(set);
     case Errc::busy:
-      return {.code = Errc::busy, .message = describe(set) + " has chunks, but others are just at them; try again"};
+      return {.code = Errc::busy, .message = describe(set) + ": other loaders are claiming its chunks; try again"};
     case Errc::lost: return lost_error("the lease of this claim", why);
     default: return odd_answer(describe(set), answer.outcome.word());
   }

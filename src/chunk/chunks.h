@@ -1,4 +1,4 @@
-// From the store's answers about chunks to what a caller gets.
+// Converts the store's answers about chunks to results of the public API.
 #pragma once
 
 #include <memory>
@@ -25,30 +25,30 @@ using lease::odd_answer;
 std::string describe(std::string_view set);
 /// "chunk \"1-1000\" of \"orders\""
 std::string describe(std::string_view set, std::string_view key);
-/// What leases and events call it: "orders/1-1000".
+/// Its name in leases and events: "orders/1-1000".
 std::string full_key(std::string_view set, std::string_view key);
 
 Error no_such_set(std::string_view set);
 Error no_such_chunk(std::string_view set, std::string_view key);
 
-/// For `held`, of a row that tells who has the chunk.
+/// For `held`, from a row that names the chunk's holder.
 template <typename Row>
 Error held_error(const Row& row, std::string_view set, std::string_view key) {
   return {.code = Errc::held,
-          .message = describe(set, key) + " is being loaded by " + row.holder.value_or("somebody"),
-          .current = lease::present_holder(row, "chunk", full_key(set, key))};
+          .message = describe(set, key) + " is being loaded by " + row.holder.value_or("another loader"),
+          .held_by = lease::present_holder(row, "chunk", full_key(set, key))};
 }
 
-/// For `terminal`; `state` as the store spells it.
+/// For `terminal`; `state` is the store's word.
 Error terminal_error(std::string_view set, std::string_view key, std::string_view state);
 
-/// Whatever a claim is refused with. The key is the one that was asked for; empty: any.
+/// The refusal of a claim. `key` is the requested chunk; empty: any.
 Error claim_refusal(const sql::ChunkClaimed& answer, std::string_view set, std::string_view key);
 
-/// Whatever an act on a whole set is refused with.
+/// The refusal of an action on a whole set.
 Error set_refusal(const storage::Outcome& outcome, std::string_view set);
 
-/// Whatever a holder's verdict or heartbeat is refused with: `lost` or `not_found`.
+/// The refusal of a verdict or a heartbeat: `lost` or `not_found`.
 template <typename Row>
 Error settle_refusal(const Row& answer, std::string_view set, std::string_view key) {
   const auto what = describe(set, key);
@@ -64,10 +64,10 @@ Result<ChunkSettled> settled_from(const sql::ChunkSettle::Row& answer, std::stri
 
 }  // namespace chunk
 
-// One try at a set's chunks.
+// One attempt to claim chunks of a set.
 namespace chunk {
 
-/// All that the store needs to know of a claim.
+/// What a claim sends to the store.
 struct Request {
   std::string set;
   std::string key;  ///< empty: the next ones
@@ -79,18 +79,17 @@ struct Request {
   std::optional<std::int64_t> attach;
 };
 
-/// Asks once; repeats only where the answer got lost on the way, or the store was busy.
+/// Sends the claim, and repeats it only if the answer got lost or the store was busy.
 Result<ChunkGrant> try_claim(lease::StoreCall call, const Request& request);
 
 }  // namespace chunk
 
-// How far a loader got and what became of its chunk, on the way into a statement; also for those who save in a
-// transaction of their own.
+// The progress of a loader and the verdict on its chunk as statements; also for saves in the caller's own transaction.
 namespace chunk {
 
 Result<void> check_save(std::string_view set, std::string_view key, const ChunkSave& save);
 
-/// These borrow what they are given.
+/// These borrow their arguments.
 sql::ChunkHeartbeat heartbeat_statement(std::string_view set, std::string_view key, Token token, const ChunkSave& save);
 class VerdictStatement {
  public:
@@ -109,15 +108,15 @@ Result<void> check_settlement(const ChunkSettlement& settlement);
 
 }  // namespace chunk
 
-// What Chunks holds.
+// The state of Chunks.
 struct Chunks::Impl : lease::StoreAccess {
   /// Shared by all handles of a store.
   std::shared_ptr<lease::Reaper> reaper;
   std::shared_ptr<lease::Awaited> awaited;
 
-  /// One try, and another where somebody who died on this host stood in the way.
+  /// Tries once, and once more if a process that died on this host was in the way.
   [[nodiscard]] Result<ChunkGrant> claim_once(const chunk::Request& request, const Call& call) const;
-  /// Until something was granted, the set is final or the time to wait is over; then the last refusal.
+  /// Repeats until a grant, a final set or the end of the wait; then returns the last refusal.
   [[nodiscard]] Result<ChunkGrant> claim_patiently(const chunk::Request& request, const ChunkClaimOptions& options,
                                                    const Call& call) const;
 };

@@ -16,19 +16,22 @@ using Rows = std::vector<sql::ChunkClaimed>;
 
 sql::ChunkClaim statement_for(const Request& request) {
   sql::ChunkClaim claim{
-      .set_name = request.set, .most = request.max, .ttl = request.ttl, .older_than = request.older_than};
+      .set_name = request.set, .max = request.max, .ttl = request.ttl, .older_than = request.older_than};
   if (!request.key.empty()) claim.key = request.key;
   claim.request_id = request.request_id;
   claim.attach = request.attach;
   claim = lease::with_holder(claim, request.holder);
-  // A lease for this claim alone is closed by its token; with no instance, nobody can close it by its id.
+  // The token closes a lease of this claim only. Without an instance, no caller can close it by its id.
   if (!request.attach) claim.instance = {};
   return claim;
 }
 
 Chunk chunk_from(sql::ChunkClaimed& row, const std::string& set) {
-  auto chunk = std::move(row).as<Chunk, 1>();
+  auto previous = lease::holder_named(std::move(row.previous_holder));
+  if (previous) previous->host = std::move(row.previous_host).value_or("");
+  auto chunk = std::move(row).as<Chunk, 2>();
   chunk.set = set;
+  chunk.previous_holder = std::move(previous);
   return chunk;
 }
 
@@ -40,7 +43,7 @@ ChunkGrant grant_from(Rows& rows, const Request& request, BootTime before_sendin
   grant.ttl = first.ttl.value_or(Duration{});
   grant.expires_at = first.expires_at.value_or(Timestamp{});
   grant.trusted_until = trusted_until(before_sending, grant.ttl, grant.expires_at - first.store_now);
-  grant.alone = first.alone;
+  grant.solo = first.solo;
   grant.replayed = first.replayed;
   grant.chunks.reserve(rows.size());
   for (auto& row : rows) grant.chunks.push_back(chunk_from(row, request.set));
@@ -51,8 +54,8 @@ ChunkGrant grant_from(Rows& rows, const Request& request, BootTime before_sendin
 
 Result<ChunkGrant> try_claim(lease::StoreCall call, const Request& request) {
   const auto claim = statement_for(request);
-  // What is attached has no request id of its own: if the answer is lost, asking again would take further chunks, and
-  // those of the first answer stay under the lease until it ends.
+  // An attached claim has no request id of its own. If its answer is lost, a repeated request would claim further
+  // chunks, while those of the first answer stay under the lease until it ends.
   auto rows = call.repeat(request.attach ? lease::IfLost::give_up : lease::IfLost::ask_again,
                           [&] { return call.ask_rows(claim); });
   if (!rows) return std::move(rows).error();
@@ -63,7 +66,7 @@ Result<ChunkGrant> try_claim(lease::StoreCall call, const Request& request) {
 
 }  // namespace chunk
 
-// Chunks::claim: what may be asked for, the dead of this host, and waiting for a chunk.
+// Chunks::claim: checks of the arguments, dead processes of this host, and waiting for a chunk.
 namespace chunk {
 namespace {
 
@@ -78,7 +81,7 @@ Result<void> check_claim(const Request& request, const ChunkClaimOptions& option
   if (!request.key.empty()) {
     if (auto checked = check_name("chunk key", request.key); !checked) return checked;
   }
-  if (auto checked = check_max(request.max); !checked) return checked;
+  if (auto checked = check_claim_max(request.max); !checked) return checked;
   if (auto checked = check_claim_call(call); !checked) return checked;
   if (auto checked = check_name("request id", request.request_id); !checked) return checked;
   return check_times(request, options.wait);
@@ -95,7 +98,7 @@ Result<Request> request_from(std::string_view set, const ChunkClaimOptions& opti
                   .attach = std::nullopt};
   if (call.lease) {
     request.attach = call.lease->id;
-    // A chunk that has to be claimed alone gets a lease of its own, like the one it was to be attached to.
+    // A chunk that must be claimed solo gets its own lease, like the one it would be attached to.
     request.holder.instance = call.lease->instance;
     request.ttl = call.lease->ttl;
   }
@@ -118,7 +121,7 @@ Result<ChunkGrant> Chunks::Impl::claim_patiently(const chunk::Request& request, 
       .topic = "chunks:" + request.set, .until = BootClock::now() + bounded_wait(options.wait), .stop = call.stop};
   const auto once = [&] { return claim_once(request, call); };
   const auto may_change = [&](const Error& refusal) {
-    // A set that is final says `empty` without a moment to look again.
+    // A final set refuses with `empty` and no moment to try again.
     const bool is_final = refusal.code == Errc::empty && !refusal.retry_at;
     return may_wait(refusal.code) && (!is_final || options.keep_waiting);
   };

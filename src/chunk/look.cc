@@ -1,7 +1,7 @@
-// Looking at chunks and their sets.
-#include <fmt/format.h>
-
+// Reads chunks and their sets.
 #include "chunk/chunks.h"
+#include "lease/answer.h"
+#include "lease/page.h"
 #include "model/bounds.h"
 #include "model/words.h"
 #include "storage/query.h"
@@ -12,8 +12,10 @@ namespace chunk {
 namespace {
 
 ChunkInfo chunk_info_from(sql::ChunkList::Row& row, std::string_view set) {
-  auto info = std::move(row).as<ChunkInfo, 1>();
+  auto holder = lease::holder_in(row);
+  auto info = std::move(row).as<ChunkInfo, 2>();
   info.set = set;
+  info.holder = std::move(holder);
   return info;
 }
 
@@ -30,25 +32,30 @@ Result<std::vector<ChunkInfo>> list_chunks(storage::Backend& backend, const sql:
 
 Result<ChunkInfo> Chunks::show(std::string_view set, std::string_view key) const {
   if (auto checked = check_chunk(set, key); !checked) return std::move(checked).error();
-  const sql::ChunkList statement{.set_name = set, .key = key, .most = 1};
+  const sql::ChunkList statement{.set_name = set, .key = key, .max = 1};
   auto chunks = chunk::list_chunks(*impl_->backend, statement, impl_->deadline());
   if (!chunks) return std::move(chunks).error();
   if (chunks->empty()) return chunk::no_such_chunk(set, key);
   return std::move(chunks->front());
 }
 
-Result<std::vector<ChunkInfo>> Chunks::list(std::string_view set, const ChunkFilter& filter) const {
+Result<Page<ChunkInfo>> Chunks::list(std::string_view set, const ChunkFilter& filter) const {
   if (auto checked = check_name("set name", set); !checked) return std::move(checked).error();
-  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
+  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  auto from = lease::page_number(filter.page);
+  if (!from) return std::move(from).error();
   sql::ChunkList statement{.set_name = set};
   if (filter.state) statement.state = to_string(*filter.state);
-  if (filter.after_position >= 0) statement.after_position = filter.after_position;
-  statement.most = filter.limit;
+  // A page's number is the position of its first chunk.
+  if (*from > 0) statement.after_position = *from - 1;
+  statement.max = lease::rows_for(filter.max);
   auto chunks = chunk::list_chunks(*impl_->backend, statement, impl_->deadline());
-  if (!chunks || !chunks->empty()) return chunks;
-  // None like that, or no such set?
-  if (auto known = progress(set); !known) return std::move(known).error();
-  return chunks;
+  // No such chunks, or no such set?
+  if (chunks && chunks->empty()) {
+    if (auto known = progress(set); !known) return std::move(known).error();
+  }
+  return lease::page_of(std::move(chunks), filter.max,
+                        [](const auto& shown) { return std::to_string(shown.back().position + 1); });
 }
 
 Result<ChunkSetInfo> Chunks::progress(std::string_view set) const {

@@ -1,4 +1,4 @@
-// What operators do to chunks and sets: skip, reset, remove, tie a job to them.
+// Operators' actions on chunks and sets: skip, reset, remove, tie a job to them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace leasehold {
 namespace chunk {
 namespace {
 
-// So many chunks are in one transaction: whoever else writes to a SQLite file waits for it.
+// Chunks in one transaction: other writers of a SQLite file wait for it.
 constexpr std::size_t reset_batch = 1000;
 
 Error tie_refusal(const sql::ChunkTieJob::Row& answer, std::string_view set, JobId job) {
@@ -27,9 +27,9 @@ Error tie_refusal(const sql::ChunkTieJob::Row& answer, std::string_view set, Job
     case Errc::not_found:
       return why == "set" ? no_such_set(set) : Error{.code = code, .message = what + " does not exist"};
     case Errc::terminal:
-      return {.code = code, .message = fmt::format("{} is {} already", what, answer.state.value_or("final"))};
+      return {.code = code, .message = fmt::format("{} is already {}", what, answer.state.value_or("final"))};
     case Errc::busy:
-      return {.code = code, .message = what + " is running or waits for other jobs: it cannot wait for the set"};
+      return {.code = code, .message = what + " is running or waits for other jobs, so it cannot wait for the set"};
     default: return odd_answer(what, answer.outcome.word());
   }
 }

@@ -1,4 +1,4 @@
-// Planning a set: what it is made of, as often as one likes. What fits into one step is planned all or nothing.
+// Plans a set, as often as the caller likes. A plan that fits into one step is written all or nothing.
 #include <fmt/format.h>
 #include <algorithm>
 #include <string>
@@ -17,12 +17,12 @@ namespace leasehold {
 namespace chunk {
 namespace {
 
-// So many chunks are in one transaction: whoever else writes to a SQLite file waits for it.
+// Chunks in one transaction: other writers of a SQLite file wait for it.
 constexpr std::size_t batch_size = 1000;
 
 using Planned = std::span<const PlannedChunk>;
 
-/// Tells whether a chunk is still what was planned: by whom, under which key, what.
+/// Shows whether a chunk is still as planned: planner version, key and spec.
 Result<std::string> hash_of(std::string_view planner, const PlannedChunk& chunk) {
   std::string identity(planner);
   identity.append("\n").append(chunk.key).append("\n").append(chunk.spec);
@@ -30,21 +30,20 @@ Result<std::string> hash_of(std::string_view planner, const PlannedChunk& chunk)
 }
 
 Error superseded(std::string_view set) {
-  return {
-      .code = Errc::race,
-      .message = describe(set) +
-                 " was removed, or planned with another planner version, while this plan was on its way; plan again "
-                 "if this one is to count"};
+  return {.code = Errc::race,
+          .message =
+              describe(set) +
+              " was removed, or planned with another planner version, during this plan; plan again to apply this one"};
 }
 
-/// A plan on its way into the store. Begins in a transaction, and goes on without one when there is more than a step.
+/// A plan on its way into the store. The first step is a transaction; further steps run without one.
 class Planning {
  public:
   Planning(storage::Backend& backend, Duration call_timeout, std::string_view set, Planned chunks,
            const PlanOptions& options)
       : backend_(backend), call_timeout_(call_timeout), set_(set), chunks_(chunks), options_(options) {}
 
-  /// The first step; all of them, where there is no other.
+  /// The first step; the whole plan if it fits.
   Result<void> begin() {
     auto transaction = backend_.begin(deadline());
     if (!transaction) return std::move(transaction).error();
@@ -55,7 +54,7 @@ class Planning {
     return (*transaction)->commit();
   }
 
-  /// What is left of it.
+  /// The remaining steps.
   Result<PlanOutcome> go_on() {
     while (planned_ < chunks_.size()) {
       if (auto added = again_if_busy([&] { return add_next(); }); !added) return std::move(added).error();
@@ -86,10 +85,10 @@ class Planning {
     const auto& settings = options_.settings;
     auto begun = ask(sql::ChunkPlanBegin{.set_name = set_,
                                          .planner = options_.planner,
-                                         .failure_budget = settings.failure_budget,
-                                         .crash_budget = settings.crash_budget,
+                                         .max_failures = settings.max_failures,
+                                         .max_crashes = settings.max_crashes,
                                          .backoff_base = settings.backoff_base,
-                                         .backoff_most = settings.backoff_most,
+                                         .backoff_max = settings.backoff_max,
                                          .default_ttl = settings.default_ttl});
     if (!begun) return std::move(begun).error();
     plan_no_ = begun->plan_no;
@@ -136,7 +135,7 @@ class Planning {
     return {};
   }
 
-  /// What an earlier planner version has planned and this plan has not.
+  /// Removes chunks of an earlier planner version that are not in this plan.
   Result<void> sweep() {
     auto step = ask(sql::ChunkPlanSweep{.set_name = set_,
                                         .planner = options_.planner,
@@ -197,28 +196,28 @@ Result<PlanOutcome> Chunks::plan(std::string_view set, std::span<const PlannedCh
                                  const PlanOptions& options) const {
   if (auto checked = check_plan(set, chunks, options); !checked) return std::move(checked).error();
   const chunk::Planning fresh(*impl_->backend, impl_->call_timeout, set, chunks, options);
-  // Not repeated where the answer was lost: planning again does no harm, but would tell that nothing has changed.
+  // Not repeated if the answer was lost: planning again does no harm, but would report that nothing has changed.
   auto begun = impl_->new_call().repeat(lease::IfLost::give_up, [&] { return chunk::begin_plan(fresh); });
   if (!begun) return std::move(begun).error();
   return begun->go_on();
 }
 
-Result<void> Chunks::configure(std::string_view set, const ChunkSetSettings& settings) const {
+Result<void> Chunks::set(std::string_view set, const ChunkSetSettings& settings) const {
   if (auto checked = check_name("set name", set); !checked) return checked;
   if (auto checked = check_chunk_settings(settings); !checked) return checked;
-  const sql::ChunkConfigure statement{.set_name = set,
-                                      .failure_budget = settings.failure_budget,
-                                      .crash_budget = settings.crash_budget,
-                                      .backoff_base = settings.backoff_base,
-                                      .backoff_most = settings.backoff_most,
-                                      .default_ttl = settings.default_ttl};
+  const sql::ChunkSetSettings statement{.set_name = set,
+                                        .max_failures = settings.max_failures,
+                                        .max_crashes = settings.max_crashes,
+                                        .backoff_base = settings.backoff_base,
+                                        .backoff_max = settings.backoff_max,
+                                        .default_ttl = settings.default_ttl};
   auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
   if (!answer->outcome.done()) return chunk::set_refusal(answer->outcome, set);
   return {};
 }
 
-// A plan that cuts a range of numbers into equal pieces.
+// Plans a range of numbers in equal pieces.
 namespace {
 
 PlannedChunk piece(std::int64_t from, std::int64_t to) {
@@ -229,12 +228,12 @@ PlannedChunk piece(std::int64_t from, std::int64_t to) {
 
 Result<std::vector<PlannedChunk>> plan_range(std::int64_t first, std::int64_t last, std::int64_t size) {
   if (first > last) return invalid(fmt::format("the range {}..{} ends before it begins", first, last));
-  if (size < 1) return invalid(fmt::format("chunks of {} numbers hold nothing: write 1 or more", size));
-  // How far the last number is from the first may not fit into a signed number.
+  if (size < 1) return invalid(fmt::format("chunks of {} numbers are empty: write 1 or more", size));
+  // The distance between the first and the last number may not fit into a signed number.
   const auto distance = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
   const auto further_chunks = distance / static_cast<std::uint64_t>(size);
   if (further_chunks >= bounds::max_range_chunks) {
-    return invalid(fmt::format("{}..{} in chunks of {} are more than {} chunks: make them larger", first, last, size,
+    return invalid(fmt::format("{}..{} in chunks of {} makes more than {} chunks: make them larger", first, last, size,
                                bounds::max_range_chunks));
   }
   std::vector<PlannedChunk> chunks;

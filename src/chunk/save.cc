@@ -49,7 +49,7 @@ VerdictStatement::VerdictStatement(const ChunkSettlement& settlement)
 
 namespace {
 
-/// So many verdicts travel together.
+/// Verdicts sent together.
 constexpr std::size_t max_together = 64;
 
 }  // namespace

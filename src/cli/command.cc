@@ -1,4 +1,4 @@
-// What commands share: how they are hung into the tree, and options that mean the same everywhere.
+// Shared by all commands: registration in the command tree, and options with one meaning everywhere.
 #include "cli/command.h"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ void take_token(Token& token, const std::string& text) {
   const auto parsed = std::from_chars(text.data(), end, token.value);
   if (parsed.ec != std::errc() || parsed.ptr != end || token.value <= 0) {
     throw CLI::ValidationError(
-        "--token", leasehold::quoted(text) + " is not a token: write the number that acquire or claim gave");
+        "--token", leasehold::quoted(text) + " is not a token: write the number that acquire or claim printed");
   }
 }
 
@@ -39,10 +39,8 @@ void add_common_options(CLI::App& app, Context& context) {
       ->type_name("URL")
       ->check(not_empty)
       ->group(common_group);
-  app.add_flag(
-         "--json", context.json,
-         "Print the result, or the error, as JSON and nothing else on stdout; what a command prints there goes to "
-         "stderr")
+  app.add_flag("--json", context.json,
+               "Print only the result, or the error, as JSON on stdout; the stdout of a wrapped command goes to stderr")
       ->group(common_group);
   app.set_help_flag("-h,--help", "Show this help")->group(common_group);
 }
@@ -50,7 +48,7 @@ void add_common_options(CLI::App& app, Context& context) {
 CLI::App* add_command(CLI::App& parent, Context& context, const std::string& name, const std::string& description,
                       const std::vector<std::string>& examples) {
   auto* command = parent.add_subcommand(name, description);
-  // A group lets --db through to the root; a command has its own, and its arguments stay its own.
+  // A group passes --db on to the root; a command has its own, and its arguments stay its own.
   command->fallthrough(false);
   command->footer(examples_footer(examples));
   add_common_options(*command, context);
@@ -124,22 +122,22 @@ CLI::Option* add_token(CLI::App& command, Token& token) {
       ->type_name("TOKEN");
 }
 
-CLI::Option* add_number(CLI::App& command, const std::string& names, int& value, int least, int most,
+CLI::Option* add_number(CLI::App& command, const std::string& names, int& value, int min, int max,
                         const std::string& help) {
-  const auto take = [&value, names, least, most](const std::string& text) {
+  const auto take = [&value, names, min, max](const std::string& text) {
     const auto* end = text.data() + text.size();
     const auto parsed = std::from_chars(text.data(), end, value);
-    if (parsed.ec != std::errc() || parsed.ptr != end || value < least || value > most) {
+    if (parsed.ec != std::errc() || parsed.ptr != end || value < min || value > max) {
       throw CLI::ValidationError(names,
-                                 fmt::format("{} is not a number from {} to {}", leasehold::quoted(text), least, most));
+                                 fmt::format("{} is not a number from {} to {}", leasehold::quoted(text), min, max));
     }
   };
   return command.add_option_function<std::string>(names, take, help)->type_name("N");
 }
 
-CLI::Option* add_limit(CLI::App& command, const std::string& names, int& limit, const std::string& help) {
+CLI::Option* add_max(CLI::App& command, int& max, const std::string& help) {
   constexpr int most_shown = 1'000'000;
-  return add_number(command, names, limit, 1, most_shown, fmt::format("{} (default {})", help, limit));
+  return add_number(command, "-n,--max", max, 1, most_shown, fmt::format("{} (default {})", help, max));
 }
 
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
@@ -161,7 +159,7 @@ CLI::Option* add_conflict_exit_code(CLI::App& command, int& code) {
 
 void add_consent(CLI::App& command, Consent& consent) {
   auto* yes = command.add_flag("--yes", consent.yes, "Do it");
-  command.add_flag("--dry-run", consent.dry_run, "Only tell what it would do")->excludes(yes);
+  command.add_flag("--dry-run", consent.dry_run, "Only show what it would do")->excludes(yes);
 }
 
 Holder calling_process(const std::string& name) {
@@ -171,7 +169,7 @@ Holder calling_process(const std::string& name) {
     holder.name = fmt::format("{}:{}", holder.name.substr(0, colon), getppid());
   }
   holder.pid = getppid();
-  // Not known, so that nobody takes the lease for a dead one's: a script may well end before its lease does.
+  // Unknown, so that the lease is not taken for that of a dead process: a script may well end before its lease does.
   holder.process_start = 0;
   return holder;
 }
@@ -188,7 +186,7 @@ Duration Grace::fitting(Duration ttl) const {
 void add_grace(CLI::App& command, Grace& grace, const std::string& bound) {
   grace.option =
       add_duration(command, "--grace", grace.asked_for,
-                   fmt::format("Between SIGTERM and SIGKILL, when the command has to be ended (default {}; {})",
+                   fmt::format("Time from SIGTERM to SIGKILL when leasehold stops the command (default {}; {})",
                                format_duration(grace.asked_for), bound));
 }
 

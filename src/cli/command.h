@@ -1,13 +1,12 @@
-// What every subcommand is made of: one file each, one function that hangs it into the command tree.
+// The parts of every subcommand: one function each, which adds it to the command tree.
 //
 //   void add_status(CLI::App& parent, Context& context) {
 //     auto* command = add_command(parent, context, "status", "Count what is in the store", {"leasehold status"});
 //     set_action(*command, context, [&context] { return show_status(context); });
 //   }
 //
-// Parsing only chooses `action`; main runs it when the whole command line was understood. What an
-// action returns is the exit code. stdout is for the result, stderr for the chatter; see print.h for
-// writing them and report.h for errors.
+// Parsing only chooses `action`; main runs it once the whole command line is parsed. An action returns the exit code.
+// stdout is for the result, stderr for messages; see print.h for writing them and report.h for errors.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -22,26 +21,27 @@
 
 namespace leasehold::cli {
 
-/// A leaf of the command tree, with the options every command has (--db, --json, --help).
-/// Examples end up in help and man page.
+/// A leaf of the command tree, with the options every command has (--db, --json, --help). Help and man page show the
+/// examples.
 CLI::App* add_command(CLI::App& parent, Context& context, const std::string& name, const std::string& description,
                       const std::vector<std::string>& examples);
 
-/// What to do when the command line names this command.
+/// The action to run if the command line names this command.
 void set_action(CLI::App& command, Context& context, std::function<int()> action);
 
-/// Settles something that depends on several options or arguments, before the action is chosen. May throw
+/// Resolves settings that depend on several options or arguments, before the action is chosen. May throw
 /// CLI::ValidationError.
 void after_parsing(CLI::App& command, Context& context, std::function<void()> settle);
 
-/// --db, --json and --help; add_command does it for commands.
+/// --db, --json and --help; add_command() calls it for commands.
 void add_common_options(CLI::App& app, Context& context);
 
 /// A command that only has subcommands.
 CLI::App* add_group(CLI::App& parent, const std::string& name, const std::string& description,
                     const std::vector<std::string>& examples);
 
-/// For check() of an option: what an unset variable of a script leaves is refused, not taken for an option left out.
+/// For check() of an option: refuses an empty value, which an unset variable of a script leaves, instead of treating it
+/// as an omitted option.
 std::string not_empty(const std::string& value);
 
 /// Options that several commands share. The referenced variable must live as long as the tree.
@@ -55,19 +55,19 @@ CLI::Option* add_holder(CLI::App& command, std::string& holder);
 /// --token, else LEASEHOLD_TOKEN; required.
 CLI::Option* add_token(CLI::App& command, Token& token);
 /// A whole number within bounds.
-CLI::Option* add_number(CLI::App& command, const std::string& names, int& value, int least, int most,
+CLI::Option* add_number(CLI::App& command, const std::string& names, int& value, int min, int max,
                         const std::string& help);
-/// --limit and its like: how many rows to show. The help ends with the default, which is what `limit` has.
-CLI::Option* add_limit(CLI::App& command, const std::string& names, int& limit, const std::string& help);
+/// --max: the number of rows to show. The help ends with the default, which is the value of `max`.
+CLI::Option* add_max(CLI::App& command, int& max, const std::string& help);
 /// One of a few words.
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
                         const std::vector<std::string>& words, const std::string& help);
-/// -E, --conflict-exit-code N: instead of 75 when the lock is held or the wait ran out.
+/// -E, --conflict-exit-code N: replaces 75 if the lock is held or the wait ran out.
 CLI::Option* add_conflict_exit_code(CLI::App& command, int& code);
 
-/// The whole tree, and the commands in it.
+/// The whole tree with all its commands.
 void add_all_commands(CLI::App& root, Context& context);
-/// The same for one command line, context.words: groups that it does not name stay without their commands.
+/// The same for one command line, context.words: groups that it does not name get no commands.
 void add_named_commands(CLI::App& root, Context& context);
 void add_lock_acquire(CLI::App& parent, Context& context);
 void add_lock_heartbeat(CLI::App& parent, Context& context);
@@ -89,7 +89,7 @@ void add_job_snooze(CLI::App& parent, Context& context);
 void add_job_cancel(CLI::App& parent, Context& context);
 void add_job_retry(CLI::App& parent, Context& context);
 void add_job_redrive(CLI::App& parent, Context& context);
-void add_job_delete(CLI::App& parent, Context& context);
+void add_job_rm(CLI::App& parent, Context& context);
 void add_job_show(CLI::App& parent, Context& context);
 void add_job_payload(CLI::App& parent, Context& context);
 void add_job_result(CLI::App& parent, Context& context);
@@ -117,11 +117,11 @@ void add_chunk_ls(CLI::App& parent, Context& context);
 void add_chunk_reset(CLI::App& parent, Context& context);
 void add_chunk_set(CLI::App& parent, Context& context);
 void add_chunk_rm(CLI::App& parent, Context& context);
-void add_limit_take(CLI::App& parent, Context& context);
-void add_limit_set(CLI::App& parent, Context& context);
-void add_limit_show(CLI::App& parent, Context& context);
-void add_limit_ls(CLI::App& parent, Context& context);
-void add_limit_rm(CLI::App& parent, Context& context);
+void add_rate_take(CLI::App& parent, Context& context);
+void add_rate_set(CLI::App& parent, Context& context);
+void add_rate_show(CLI::App& parent, Context& context);
+void add_rate_ls(CLI::App& parent, Context& context);
+void add_rate_rm(CLI::App& parent, Context& context);
 void add_session_open(CLI::App& parent, Context& context);
 void add_session_run(CLI::App& parent, Context& context);
 void add_session_heartbeat(CLI::App& parent, Context& context);
@@ -143,10 +143,11 @@ void add_claim_transfer(CLI::App& parent, Context& context);
 void add_claim_revoke(CLI::App& parent, Context& context);
 void add_claim_show(CLI::App& parent, Context& context);
 void add_claim_ls(CLI::App& parent, Context& context);
-void add_schedule_define(CLI::App& parent, Context& context);
+void add_schedule_set(CLI::App& parent, Context& context);
 void add_schedule_acquire(CLI::App& parent, Context& context);
 void add_schedule_heartbeat(CLI::App& parent, Context& context);
-void add_schedule_finish(CLI::App& parent, Context& context);
+void add_schedule_complete(CLI::App& parent, Context& context);
+void add_schedule_fail(CLI::App& parent, Context& context);
 void add_schedule_release(CLI::App& parent, Context& context);
 void add_schedule_run(CLI::App& parent, Context& context);
 void add_schedule_trigger(CLI::App& parent, Context& context);
@@ -177,7 +178,7 @@ void add_completion(CLI::App& parent, Context& context);
 void add_help(CLI::App& parent, Context& context);
 void add_man(CLI::App& parent, Context& context);
 
-// --yes and --dry-run of destructive commands. One of them has to be said, and not both.
+// --yes and --dry-run of destructive commands. Exactly one of them is required.
 //
 //   if (!options.consent.given()) return ask_for_yes(context, "delete forgets the job and its history");
 struct Consent {
@@ -188,24 +189,24 @@ struct Consent {
 };
 void add_consent(CLI::App& command, Consent& consent);
 
-// Who holds what a command takes and leaves behind.
+// The holder of a lease that outlives its command.
 
-/// For `lock acquire` and `job claim`: this process is gone before anybody looks for the holder; the one that called it
-/// (a shell, a script) is not. An empty name becomes "user@host:pid" of that one.
+/// For `lock acquire` and `job claim`: this process ends before others check on the holder, but its caller (a shell, a
+/// script) does not. An empty name becomes "user@host:pid" of the caller.
 Holder calling_process(const std::string& name);
 
-// --grace: how long a command has between SIGTERM and SIGKILL.
+// --grace: the time of a command between SIGTERM and SIGKILL.
 
-/// The longest that fits into a lease: a third of the ttl passes between heartbeats at most, and another third is for a
-/// late one.
+/// The longest that fits into a lease: at most a third of the ttl passes between heartbeats, and another third is
+/// reserved for a late one.
 constexpr Duration fitting_grace(Duration grace, Duration ttl) { return grace < ttl / 3 ? grace : ttl / 3; }
 
-/// The option as `lock run`, `session run`, `schedule run` and `elect` have it.
+/// The option of `lock run`, `session run`, `schedule run` and `elect`.
 struct Grace {
   Duration asked_for = std::chrono::seconds(5);
   CLI::Option* option = nullptr;
 
-  /// What fits a lease of this ttl; says so where somebody asked for more.
+  /// The grace that fits a lease of this ttl; warns if a longer one was requested.
   [[nodiscard]] Duration fitting(Duration ttl) const;
 };
 

@@ -26,15 +26,15 @@ bool has_scheme(std::string_view text) {
   return !scheme.empty() && scheme.size() < text.size() && std::all_of(scheme.begin(), scheme.end(), fits);
 }
 
-/// People write --db ./work.db; a word that is no path stays as it is, and the store explains what a URL is. So does a
-/// mistyped address of a server: as a path it would be repeated in messages, and become a file.
+/// Users write --db ./work.db; a word that is not a path stays unchanged, and the store explains what a URL is. So does
+/// a mistyped server address: as a path it would be repeated in messages, and become a file.
 std::string as_url(std::string text) {
   const bool path =
       !has_scheme(text) && !may_hold_password(text) && (text.find('/') != std::string::npos || text.ends_with(".db"));
   return path ? "sqlite:" + text : text;
 }
 
-/// The base folder of the XDG specification, which wants relative values ignored.
+/// The base folder of the XDG specification, which requires that relative values are ignored.
 Result<std::filesystem::path> state_folder() {
   if (std::filesystem::path state = variable("XDG_STATE_HOME"); state.is_absolute()) return state;
   if (std::filesystem::path home = variable("HOME"); home.is_absolute()) return home / ".local" / "state";
@@ -48,7 +48,7 @@ Result<std::filesystem::path> default_folder() {
   return *state / "leasehold";
 }
 
-/// For its owner only, as the XDG specification wants it; so are the folders around it that are missing.
+/// Accessible to its owner only, as the XDG specification requires; the same for missing parent folders.
 Result<void> make_folder(const std::filesystem::path& folder) {
   std::filesystem::path made;
   for (const auto& part : folder) {
@@ -56,9 +56,9 @@ Result<void> make_folder(const std::filesystem::path& folder) {
     if (::mkdir(made.c_str(), 0700) == 0 || errno == EEXIST) continue;
     const auto why = std::generic_category().message(errno);
     std::error_code ignored;
-    if (std::filesystem::is_directory(made, ignored)) continue;  // a read-only root is there all the same
+    if (std::filesystem::is_directory(made, ignored)) continue;  // a read-only root exists all the same
     return Error{.code = Errc::unavailable,
-                 .message = fmt::format("cannot make the folder {}: {}; use --db URL to put the store elsewhere",
+                 .message = fmt::format("cannot create the folder {}: {}; use --db URL to put the store elsewhere",
                                         folder.string(), why)};
   }
   return {};

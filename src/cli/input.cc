@@ -36,18 +36,17 @@ void CloseFile::operator()(std::FILE* file) const {
   if (file != stdin) std::fclose(file);
 }
 
-Result<std::string> read_bytes(const std::string& path, std::size_t most, TooLong too_long) {
+Result<std::string> read_bytes(const std::string& path, std::size_t max, TooLong too_long) {
   auto file = open_file(path);
   if (!file) return std::move(file).error();
-  std::string bytes(most + 1, '\0');
+  std::string bytes(max + 1, '\0');
   bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file->get()));
   if (std::ferror(file->get()) != 0) return cannot_read(path);
-  if (bytes.size() <= most) return bytes;
+  if (bytes.size() <= max) return bytes;
   if (too_long == TooLong::refuse) {
-    return Error{.code = Errc::invalid_argument,
-                 .message = fmt::format("{} has more than the {} bytes that are allowed", shown(path), most)};
+    return Error{.code = Errc::invalid_argument, .message = fmt::format("{} has more than {} bytes", shown(path), max)};
   }
-  bytes.resize(most);
+  bytes.resize(max);
   return bytes;
 }
 
@@ -72,7 +71,7 @@ Result<LineReader::More> LineReader::read_more() {
   return size > 0 ? More::bytes : More::nothing;
 }
 
-Result<std::optional<std::string>> LineReader::next(std::size_t most) {
+Result<std::optional<std::string>> LineReader::next(std::size_t max) {
   std::string line;
   ++line_number_;
   for (bool complete = false; !complete;) {
@@ -82,11 +81,11 @@ Result<std::optional<std::string>> LineReader::next(std::size_t most) {
       if (*more == More::ended || (*more == More::nothing && line.empty())) return std::optional<std::string>();
     }
     const auto piece = unread_.substr(0, unread_.find('\n'));
-    if (line.size() + piece.size() > most) {
-      return Error{.code = Errc::invalid_argument, .message = fmt::format("it has more than {} bytes", most)};
+    if (line.size() + piece.size() > max) {
+      return Error{.code = Errc::invalid_argument, .message = fmt::format("it has more than {} bytes", max)};
     }
     line += piece;
-    // Where nothing more comes, the last line is complete without its end.
+    // At the end of the input the last line is complete without a newline.
     complete = piece.size() < unread_.size() || unread_.empty();
     const auto taken = std::min(piece.size() + 1, unread_.size());
     bytes_read_ += static_cast<std::int64_t>(taken);

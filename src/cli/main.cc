@@ -1,4 +1,4 @@
-// leasehold, the command line: parse, run the action, give its exit code.
+// The leasehold command line tool: parses, runs the action, returns its exit code.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -16,8 +16,8 @@
 namespace leasehold::cli {
 namespace {
 
-/// A closed stdin, stdout or stderr would become the number of the next file we open: a database that gets our output,
-/// a socket that is read as input. With these in their place using them still fails.
+/// The next opened file would get the number of a closed stdin, stdout or stderr: a database would receive our output,
+/// a socket would be read as input. These placeholders prevent that; using them still fails.
 void occupy_closed_descriptors() {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     const bool closed = ::fcntl(standard, F_GETFD) < 0;
@@ -25,7 +25,7 @@ void occupy_closed_descriptors() {
   }
 }
 
-/// For a command line that was not understood: nobody has looked at --json yet.
+/// For a command line that could not be parsed: --json has not been evaluated yet.
 bool asks_for_json(std::span<char*> words) {
   for (const std::string_view word : words) {
     if (word == "--") return false;
@@ -68,7 +68,7 @@ int perform(std::span<char*> words) {
   try {
     return context.action();
   } catch (const std::system_error& error) {
-    // No thread is to be had: with nothing begun, or everything ended by destructors.
+    // No thread can be created: nothing has begun yet, or destructors have ended everything.
     report(context, {.code = Errc::unavailable, .message = fmt::format("out of resources: {}", error.what())});
     return deepest_command(root).get_option_no_throw("COMMAND") != nullptr ? own_failure : exit_code::failure;
   }
@@ -77,7 +77,7 @@ int perform(std::span<char*> words) {
 int run(std::span<char*> words) {
   occupy_closed_descriptors();
   const int code = perform(words);
-  // A result that did not reach its reader (a full disk) is no success.
+  // A result that did not reach its reader (a full disk) is not a success.
   if (!printed_well()) {
     say_line("leasehold: cannot write the result to stdout");
     return code == exit_code::ok ? exit_code::failure : code;

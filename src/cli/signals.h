@@ -1,7 +1,7 @@
-// Being told to stop by SIGINT, SIGTERM or SIGHUP: one place that takes these signals, and one rule for the exit code.
+// Handles SIGINT, SIGTERM and SIGHUP in one place, with one rule for the exit code.
 //
-//   a command that only watches, or serves until told otherwise    has done what it was asked: 0
-//   one that waited for something, or was about to finish it       did not get it: exit_code_after(signal)
+//   a command that only watches, or serves until it is stopped     succeeded: 0
+//   one that waits for something, or was about to finish it        did not get it: exit_code_after(signal)
 //
 //   std::stop_source stop;
 //   const StopSignals signals(stop);
@@ -23,33 +23,33 @@
 
 namespace leasehold::cli {
 
-/// As a shell tells of a program that died of the signal: 130 after SIGINT, 143 after SIGTERM.
+/// As a shell reports a program that died of the signal: 130 after SIGINT, 143 after SIGTERM.
 constexpr int exit_code_after(int signal) { return 128 + signal; }
 
-/// Takes the signals, unless they are ignored (nohup), for the whole process: make it before any thread that does not
-/// block them itself.
+/// Handles the signals for the whole process, unless they are ignored (nohup): create it before any thread that does
+/// not block them itself.
 class StopSignals {
  public:
-  /// Called on a thread of this object's own.
+  /// Called on this object's own thread.
   struct Reactions {
     std::function<void()> on_first;
-    std::function<void()> on_another;  ///< for each one after the first
+    std::function<void()> on_another;  ///< for each signal after the first
     std::function<void()> on_alarm;    ///< see set_alarm()
   };
   explicit StopSignals(Reactions reactions);
-  /// What most want: asks to stop at the first signal, and when the alarm rings.
+  /// The common case: requests a stop at the first signal, and when the alarm rings.
   explicit StopSignals(std::stop_source stop);
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
   ~StopSignals();
 
-  /// The first that came; 0: none.
+  /// The first signal received; 0 if none.
   [[nodiscard]] int first() const { return first_; }
 
-  /// Readable from the first signal on, for those who wait for a descriptor.
+  /// Readable from the first signal on, for polling.
   [[nodiscard]] int fd() const { return heard_.get(); }
 
-  /// Rings once, at this moment; replaces the one before. From any thread.
+  /// Rings once, at this moment; replaces the previous alarm. May be called from any thread.
   void set_alarm(BootTime when) const { timer_.arm(when); }
 
  private:
@@ -65,13 +65,13 @@ class StopSignals {
   std::thread thread_;
 };
 
-// Being told to stop while standing in line for a lock: the place is given up, and who stands behind moves on at once.
+// Handles a stop while waiting in line for a lock: gives up the place, so that the next one moves on at once.
 //
 //   LineSignals signals(options.wait, call);
 //   auto grant = locks.acquire("deploy", options, call);
 //   if (signals.first() != 0) return exit_code_after(signals.first());
 
-/// Takes the signals that stop this process while it waits; whoever does not wait dies of them, as always.
+/// Handles the stopping signals of this process while it waits; a process that does not wait dies of them, as usual.
 class LineSignals {
  public:
   LineSignals(Duration wait, Call& call) {
@@ -81,17 +81,17 @@ class LineSignals {
     signals_.emplace(stop_);
   }
 
-  /// The first that came; 0: none.
+  /// The first signal received; 0 if none.
   [[nodiscard]] int first() const { return signals_ ? signals_->first() : 0; }
 
-  /// For a process that goes on to take signals in another way: from here on they come as before. The first that came
-  /// until now; 0: none.
+  /// For a process that then handles signals in another way: restores the previous handling. Returns the first signal
+  /// received until now; 0 if none.
   int give_back() {
     if (!signals_) return 0;
     int signal = signals_->first();
     signals_.reset();
     pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
-    // One that came in between was taken, and did not say which it was.
+    // A signal in between was handled without recording which one it was.
     if (signal == 0 && stop_.stop_requested()) signal = SIGTERM;
     return signal;
   }

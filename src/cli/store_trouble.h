@@ -1,4 +1,4 @@
-// A store that is away for a while, as commands see it that go on without an end.
+// Handles a temporarily unreachable store for long-running commands.
 #pragma once
 
 #include <stop_token>
@@ -8,25 +8,25 @@
 
 namespace leasehold::cli {
 
-/// For commands that go on until they are told to stop.
+/// For commands that run until they are stopped.
 inline constexpr Duration as_long_as_needed = std::chrono::years(100);
 
 enum class Opening { existing, or_make };
 
-/// Opens the store for a command that waits anyway, and takes the time that it needs off `wait`. While a server is
-/// starting, or has no connection left, it tries again; of a SQLite file it asks once. It says so once.
+/// Opens the store for a command that waits anyway, and deducts the time needed from `wait`. While a server is
+/// starting, or has no connection left, it retries; a SQLite file gets one attempt. It reports this once.
 Result<Store> open_within(Duration& wait, const Context& context, Opening opening = Opening::or_make,
                           const std::stop_token& stop = {});
 
-/// Whether asking again later may help, however long it takes.
+/// Whether a later retry may help, however long it takes.
 bool may_come_back(const Error& error);
 
 /// Belongs to one thread.
 class StoreTrouble {
  public:
-  /// Says what is wrong, but only once until end().
+  /// Reports the problem, but only once until end().
   void tell(const Error& error);
-  /// Tells it, and gives the store a moment. False: it does not pass by waiting, and nothing was told.
+  /// Reports the error, and pauses briefly. False: waiting does not help, and nothing was reported.
   bool passes(const Error& error, const std::stop_token& stop);
   /// The store has answered.
   void end() { told_ = false; }

@@ -1,4 +1,4 @@
-// When something recurs, as cron writes it.
+// A recurrence in cron notation.
 //
 //   auto cron = parse_cron("30 9 * * MON-FRI");          // Result<Cron>
 //   to_string(*cron);                                     // "30 9 * * 1-5", to be stored
@@ -6,7 +6,7 @@
 // Five fields: minute, hour, day of month, month, day of week; or six with the second first.
 //
 //   *  5  MON  1-5  1,15  */10  10-40/5  5/15    numbers, names, ranges, lists, steps; letters of any case
-//   FRI-MON  22-2  NOV-FEB                       a range may go over the end of its field, except for days of the month
+//   FRI-MON  22-2  NOV-FEB                       a range may wrap at the end of its field, except for days of the month
 //   0 or 7                                       Sunday
 //   ?                                            the same as *, for the day fields
 //   L  L-3                                       day of month: the last, and three days before it
@@ -14,10 +14,10 @@
 //   5L  FRIL  MON#2                              day of week: the last Friday, the second Monday of the month
 //   @yearly @annually @monthly @weekly @daily @midnight @hourly
 //
-// A day field that leaves nothing out is no restriction. When both day fields restrict, either may match.
-// A date that never comes (0 0 30 2 *) is refused.
+// A day field that includes every day is no restriction. If both day fields restrict, either may match. A date that
+// never occurs (0 0 30 2 *) is refused.
 //
-// This is about local time only: core/calendar.h says what becomes of it in a time zone.
+// This file knows local time only: core/schedule_plan.h applies a time zone.
 #pragma once
 
 #include <array>
@@ -63,14 +63,14 @@ struct Cron {
 /// The error names the field: `cron: field 2 (hour) "25": 25 is outside 0-23`.
 Result<Cron> parse_cron(std::string_view text);
 
-/// The normal form: numbers only, in order; six fields only where the second is not just 0. Reading it gives the same
-/// Cron, and two ways to write one Cron have the same.
+/// The normal form: numbers only, in order; six fields only if the seconds are not just 0. Parsing it returns the same
+/// Cron, and equal Crons have the same normal form.
 std::string to_string(const Cron& cron);
 
-/// Every hour of the day: such a rule follows the clock instead of naming times of the day.
+/// Matches in every hour of the day: such a rule follows the clock instead of naming times of day.
 bool is_every_hour(const Cron& cron);
 
-/// The days of this month on which it happens; the month field is not asked. Bits 1 to 31.
+/// The matching days of this month, ignoring the month field. Bits 1 to 31.
 Bits days_in(const Cron& cron, std::chrono::year_month month);
 
 /// The first matching local time in [from, until).

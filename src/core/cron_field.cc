@@ -34,13 +34,13 @@ struct Item {
   }
 };
 
-/// Reads one field, item by item. What is wrong is said in the words of that field.
+/// Reads one field, item by item. Errors use the terms of that field.
 class FieldReader {
  public:
   FieldReader(const CronFieldKind& kind, const WrittenField& field)
       : kind_(kind), field_(field), text_(in_upper_case(field.text)) {}
 
-  /// Hands every item of the list to `read`, until one is wrong.
+  /// Passes every item of the list to `read` until one is wrong.
   template <typename Read>
   Result<void> each_item(const Read& read) const {
     std::string_view rest = text_;
@@ -55,7 +55,7 @@ class FieldReader {
     }
   }
 
-  /// Numbers, names, ranges and steps: what every field may have.
+  /// Numbers, names, ranges and steps: every field accepts these.
   Result<void> read_plain(const Item& item, Bits& bits) const {
     unsigned step = 1;
     if (item.step) {
@@ -77,7 +77,7 @@ class FieldReader {
     return {};
   }
 
-  /// A number of this field, or a name for one.
+  /// A number of this field, or a name that stands for one.
   [[nodiscard]] Result<unsigned> read_value(std::string_view text) const {
     const auto name = std::find(kind_.names.begin(), kind_.names.end(), text);
     if (name != kind_.names.end()) return kind_.lowest + static_cast<unsigned>(name - kind_.names.begin());
@@ -100,7 +100,7 @@ class FieldReader {
     return wrong(fmt::format("{}{} is outside {}-{}", what, text, lowest, highest));
   }
 
-  /// What has a meaning of its own cannot be stepped through.
+  /// A value with a meaning of its own, such as L, takes no step.
   [[nodiscard]] Result<void> check_no_step(const Item& item) const {
     return item.step ? Result<void>(wrong("a step goes with *, a number or a range")) : Result<void>();
   }
@@ -125,7 +125,7 @@ class FieldReader {
     return {};
   }
 
-  /// `to` may lie beyond the end of the field, where it begins again.
+  /// `to` may lie beyond the end of the field; the range then wraps around.
   void add(unsigned from, unsigned to, unsigned step, Bits& bits) const {
     for (auto value = from; value <= to; value += step) {
       bits |= Bits{1} << (kind_.lowest + (value - kind_.lowest) % kind_.size);
@@ -204,7 +204,7 @@ Result<Cron::DaysOfMonth> read_days_of_month(const WrittenField& field) {
   Cron::DaysOfMonth days;
   auto done = reader.each_item([&](const Item& item) { return read_day_of_month(reader, item, days); });
   if (!done) return std::move(done).error();
-  // Whatever else is listed is every day already.
+  // All days are set already, so the other items add nothing.
   if (days.on == all_of(day_field)) return Cron::DaysOfMonth{.on = days.on};
   return days;
 }

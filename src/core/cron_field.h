@@ -1,4 +1,4 @@
-// The fields of a cron expression: what each may hold, and how one is read and written.
+// The fields of a cron expression: the values each accepts, and how it is parsed and written.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 
 namespace leasehold {
 
-/// What a field may hold. Names stand for numbers from `lowest` on.
+/// The values a field accepts. Names stand for numbers from `lowest` on.
 struct CronFieldKind {
   std::string_view name;
   unsigned lowest;
   unsigned highest;
-  unsigned size;  ///< how many different values: Sunday is both 0 and 7
+  unsigned size;  ///< number of different values: Sunday is both 0 and 7
   std::span<const std::string_view> names{};
-  bool wraps = true;  ///< 22-2 goes over midnight; 28-3 would depend on the month
+  bool wraps = true;  ///< 22-2 wraps over midnight; 28-3 would depend on the month
 };
 
 inline constexpr std::array<std::string_view, 12> month_names = {"JAN", "FEB", "MAR", "APR", "MAY", "JUN",
@@ -39,13 +39,13 @@ constexpr Bits all_of(const CronFieldKind& kind) { return ((Bits{1} << kind.size
 
 constexpr bool has(Bits bits, unsigned number) { return (bits >> number & 1) != 0; }
 
-/// A field as it was written, and where: the first one is number 1.
+/// A field as written, and its position: the first one is number 1.
 struct WrittenField {
   int number;
   std::string_view text;
 };
 
-/// `cron: field 2 (hour) "25": ` and then what is wrong.
+/// `cron: field 2 (hour) "25": ` followed by the problem.
 Error cron_field_error(const CronFieldKind& kind, const WrittenField& field, std::string_view what);
 
 Result<Bits> read_numbers(const CronFieldKind& kind, const WrittenField& field);

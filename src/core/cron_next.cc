@@ -1,4 +1,4 @@
-// On which days of a month it happens.
+// The matching days of a month.
 #include <bit>
 
 #include "core/cron.h"
@@ -10,17 +10,17 @@ namespace {
 using std::chrono::local_days;
 using std::chrono::year_month;
 
-/// What lies within a month, and where its weekdays fall.
+/// The length of a month, and where its weekdays fall.
 struct Month {
   explicit Month(year_month month)
       : length(static_cast<unsigned>((month / std::chrono::last).day())),
         first_weekday(std::chrono::weekday(local_days(month / 1)).c_encoding()) {}
 
   [[nodiscard]] unsigned weekday_of(unsigned day) const { return (first_weekday + day - 1) % 7; }
-  /// The first day of the month that is such a weekday.
+  /// The first day of the month that falls on this weekday.
   [[nodiscard]] unsigned first(unsigned weekday) const { return 1 + (weekday + 7 - first_weekday) % 7; }
 
-  /// Monday to Friday, nearest to that day and within the month.
+  /// The weekday from Monday to Friday nearest to that day, within the month.
   [[nodiscard]] unsigned workday_near(unsigned day) const {
     constexpr unsigned sunday = 0;
     constexpr unsigned saturday = 6;
@@ -67,7 +67,7 @@ Bits days_in(const Cron& cron, year_month month) {
   return (both_restrict ? by_day | by_weekday : by_day & by_weekday) & in_month;
 }
 
-// Finds the next match field by field: months, days, then the time of the day. Nothing is stepped through that cannot
+// Finds the next match field by field: months, days, then the time of day. It never steps through values that cannot
 // match.
 namespace {
 
@@ -79,7 +79,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using std::chrono::year_month_day;
 
-/// The smallest number of at least `from`; `from` is at most 60.
+/// The smallest set bit that is at least `from`; `from` is at most 60.
 std::optional<unsigned> first_from(Bits bits, unsigned from) {
   const auto rest = bits >> from;
   if (rest == 0) return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<local_days> next_day(const Cron& cron, local_days from, local_days
   return std::nullopt;
 }
 
-/// The first matching time of the day that is not before `from`.
+/// The first matching time of day that is not before `from`.
 std::optional<seconds> next_time(const Cron& cron, seconds from) {
   const auto at = [](unsigned hour, unsigned minute, unsigned second) {
     return hours(hour) + minutes(minute) + seconds(second);

@@ -14,7 +14,7 @@
 namespace leasehold {
 namespace {
 
-/// A list under way.
+/// A list being built.
 class List {
  public:
   void add(std::string_view item) { text_ += text_.empty() ? std::string(item) : fmt::format(",{}", item); }
@@ -24,7 +24,7 @@ class List {
     for (; bits != 0; bits &= bits - 1) add(fmt::format(fmt::runtime(form), std::countr_zero(bits)));
   }
 
-  /// Three and more in a row are a range.
+  /// Three or more consecutive values become a range.
   void add_runs(Bits bits) {
     while (bits != 0) {
       const auto first = std::countr_zero(bits);
@@ -45,7 +45,7 @@ class List {
   std::string text_;
 };
 
-/// The n of "*/n", where the values are three or more and every n-th from the lowest to the end; otherwise 0.
+/// The n of "*/n" if there are three or more values and they are every n-th from the lowest to the end; otherwise 0.
 unsigned step_of(const CronFieldKind& kind, Bits bits) {
   if (std::popcount(bits) < 3 || !has(bits, kind.lowest)) return 0;
   const auto step = static_cast<unsigned>(std::countr_zero(bits >> kind.lowest & ~Bits{1}));
@@ -97,7 +97,7 @@ std::string to_string(const Cron& cron) {
   return cron.seconds == 1 ? fields : text_of(second_field, cron.seconds) + " " + fields;
 }
 
-// Cuts an expression into its fields, and refuses what can never happen.
+// Splits an expression into its fields, and refuses one that can never match.
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
@@ -146,7 +146,8 @@ Result<std::string_view> expanded(std::string_view nickname) {
                              quoted(nickname)));
 }
 
-/// Some day field may match in one of the months. Weekdays come in every month, the fifth one once in a while.
+/// True if some day field can match in one of the months. Every month has each weekday; a fifth one occurs now and
+/// then.
 bool can_happen(const Cron& cron) {
   if (cron.weekdays.on != all_of(weekday_field) || cron.days.on == all_of(day_field)) return true;
   constexpr std::chrono::year leap_year(2024);
@@ -156,7 +157,7 @@ bool can_happen(const Cron& cron) {
   return false;
 }
 
-/// Reads the fields from the left, and keeps the first error.
+/// Reads the fields from left to right, and keeps the first error.
 class ExpressionReader {
  public:
   explicit ExpressionReader(std::vector<std::string_view> words) : words_(std::move(words)) {}

@@ -22,15 +22,15 @@ std::optional<sys_seconds> next_shown(const Cron& cron, seconds offset, sys_seco
   return sys_seconds(found->time_since_epoch() - offset);
 }
 
-/// The first match in [from, period.end); `from` lies in the period. `before` is the offset of the period before it.
+/// The first match in [from, period.end); `from` lies in the period. `before` is the offset of the previous period.
 std::optional<sys_seconds> next_in(const Cron& cron, const ZonePeriod& period, seconds before, sys_seconds from) {
   const auto forward = period.offset - before;
   if (is_every_hour(cron) || forward == seconds(0)) return next_shown(cron, period.offset, from, period.end);
   if (forward < seconds(0)) {
-    // Clocks were put back: the times until they show something new have been.
+    // Clocks were set back: skip the local times that have already occurred.
     return next_shown(cron, period.offset, std::max(from, period.begin - forward), period.end);
   }
-  // Clocks were put forward: one that nobody touched would still show the times that were left out.
+  // Clocks were set forward: an unadjusted clock would still show the skipped times.
   const auto left_out = next_shown(cron, before, from, std::min(period.begin + forward, period.end));
   const auto shown = next_shown(cron, period.offset, from, period.end);
   return left_out && shown ? std::min(left_out, shown) : left_out ? left_out : shown;
@@ -52,9 +52,9 @@ std::optional<Timestamp> next_after(const Cron& cron, const Zone& zone, Timestam
 }
 
 std::vector<Timestamp> occurrences(const Cron& cron, const Zone& zone, Timestamp after, Timestamp until,
-                                   std::size_t most) {
+                                   std::size_t max) {
   std::vector<Timestamp> found;
-  while (found.size() < most) {
+  while (found.size() < max) {
     const auto next = next_after(cron, zone, after);
     if (!next || *next > until) break;
     found.push_back(*next);
@@ -65,17 +65,17 @@ std::vector<Timestamp> occurrences(const Cron& cron, const Zone& zone, Timestamp
 
 namespace {
 
-/// What is due by now.
+/// The due occurrences.
 struct DueOnes {
   Timestamp first{};
   Timestamp latest{};
   std::optional<Timestamp> before_latest{};
-  std::int64_t earlier = 0;  ///< how many come before the latest, up to bounds::max_missed
-  Timestamp next{};          ///< the first that is not due
+  std::int64_t earlier = 0;  ///< occurrences before the latest, up to bounds::max_missed
+  Timestamp next{};          ///< the first occurrence that is not due
 };
 
-/// The last one up to `now`, where `counted` is one of them. There is no way to look backwards, so the span in which
-/// it lies is halved: from its middle on another one comes in time, or none does.
+/// The last occurrence up to `now`; `counted` is one of them. There is no backward search, so this halves the interval:
+/// either an occurrence up to `now` follows its middle, or none does.
 Timestamp latest_until(const Cron& cron, const Zone& zone, Timestamp counted, Timestamp now) {
   auto end = now;
   while (counted < end) {
@@ -90,7 +90,7 @@ Timestamp latest_until(const Cron& cron, const Zone& zone, Timestamp counted, Ti
   return counted;
 }
 
-/// Counting has come to its end, and more is due.
+/// Called when counting reaches its bound and more occurrences are due.
 void jump_to_latest(const Cron& cron, const Zone& zone, Timestamp now, DueOnes& due) {
   const auto counted = due.latest;
   due.latest = latest_until(cron, zone, counted, now);
@@ -98,8 +98,8 @@ void jump_to_latest(const Cron& cron, const Zone& zone, Timestamp now, DueOnes& 
   due.next = next_occurrence_after(cron, zone, due.latest);
 }
 
-/// The calendar goes on from its next occurrence, not from the retry: what lies between the two may have been skipped
-/// already.
+/// The calendar continues from its next occurrence, not from the retry: the occurrences between the two may already
+/// have been skipped.
 DueOnes due_ones(const Cron& cron, const Zone& zone, const Upcoming& upcoming, Timestamp now) {
   const auto& [occurrence, retry] = upcoming;
   if (retry && occurrence > now) return {.first = *retry, .latest = *retry, .next = occurrence};
@@ -116,7 +116,7 @@ DueOnes due_ones(const Cron& cron, const Zone& zone, const Upcoming& upcoming, T
   return due;
 }
 
-/// The latest one is taken; those before it are skipped.
+/// Takes the latest occurrence and skips the earlier ones.
 DuePlan take_latest(const DueOnes& due) {
   DuePlan plan{.taken = due.latest, .next_occurrence = due.next};
   if (due.earlier > 0) {

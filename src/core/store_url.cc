@@ -44,14 +44,14 @@ bool is_schema_name(std::string_view name) {
 Result<void> take_sqlite_option(StoreUrl& url, const Option& option) {
   if (option.name != "synchronous") {
     return invalid(
-        fmt::format("unknown option {} for a sqlite store: there is synchronous=full|normal", quoted(option.name)));
+        fmt::format("unknown option {} for a sqlite store: write synchronous=full|normal", quoted(option.name)));
   }
   if (option.value != "full" && option.value != "normal") return bad_option(option, "write full or normal");
   url.durable = option.value == "full";
   return {};
 }
 
-// Ours are taken, all others are libpq's and stay in the URL.
+// Removes our own options; all others belong to libpq and stay in the URL.
 Result<bool> take_postgres_option(StoreUrl& url, const Option& option) {
   if (option.name == "schema") {
     if (!is_schema_name(option.value)) {
@@ -79,7 +79,7 @@ Result<StoreUrl> parse_sqlite(std::string_view rest) {
   StoreUrl url{.kind = StoreUrl::Kind::sqlite};
   const auto question = rest.find('?');
   url.path = rest.substr(0, question);
-  if (url.path.starts_with("///")) url.path.erase(0, 2);  // sqlite:///abs/path, as others write it
+  if (url.path.starts_with("///")) url.path.erase(0, 2);  // sqlite:///abs/path, as other programs write it
   if (url.path.empty()) return invalid("the sqlite store has no path: write sqlite:PATH or sqlite::memory:");
   if (url.path.find('\0') != std::string::npos) return invalid("the path of the sqlite store has a NUL byte");
   if ((url.path.starts_with("//") || url.path.find("://") != std::string::npos) && may_hold_password(url.path)) {
@@ -127,7 +127,7 @@ Result<StoreUrl> parse_store_url(std::string_view text) {
   const auto scheme = text.substr(0, text.find(':'));
   const bool is_word = std::all_of(scheme.begin(), scheme.end(), is_in_word);
   if (!is_word && may_hold_password(text))
-    return invalid(fmt::format("this is no store URL ({}): {}", not_shown, forms));
+    return invalid(fmt::format("this is not a store URL ({}): {}", not_shown, forms));
   if (scheme.size() == text.size()) return invalid(fmt::format("{} is not a store URL: {}", quoted(text), forms));
   return invalid(fmt::format("unknown store {}: {}", quoted(scheme), forms));
 }

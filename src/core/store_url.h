@@ -13,7 +13,7 @@ struct StoreUrl {
   enum class Prepare { automatic, off };
 
   Kind kind = Kind::sqlite;
-  std::string path;      ///< sqlite: the file; ":memory:" for none
+  std::string path;      ///< sqlite: the file; ":memory:" for no file
   bool durable = true;   ///< sqlite: synchronous=full, or normal
   std::string conninfo;  ///< postgresql: the URL without our own options
   std::string schema = "leasehold";
@@ -23,11 +23,11 @@ struct StoreUrl {
   [[nodiscard]] bool in_memory() const { return path == ":memory:"; }
 };
 
-/// Whether a text looks like the address of a server with a password in it, however mistyped: "user:secret@host",
-/// "host=db password=secret". Messages do not repeat it then.
+/// Whether a text looks like a server address with a password in it, even if mistyped: "user:secret@host", "host=db
+/// password=secret". Messages then do not repeat it.
 bool may_hold_password(std::string_view text);
 
-/// `invalid_argument` says what is wrong with it and shows the forms there are. Never repeats a password.
+/// `invalid_argument` names the problem and shows the accepted forms. It never repeats a password.
 Result<StoreUrl> parse_store_url(std::string_view text);
 
 }  // namespace leasehold

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::seconds;
 using std::chrono::sys_seconds;
 
-/// Big-endian numbers from the front; after the end of the bytes all are 0 and `fits` says so.
+/// Reads big-endian numbers from the front; after the end of the bytes every number is 0 and `fits` is false.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -22,7 +22,7 @@ class ByteReader {
   std::int64_t number(std::size_t size) {
     const auto bytes = take(size);
     if (bytes.empty()) return 0;
-    // The sign is that of the first byte.
+    // The first byte carries the sign.
     std::int64_t value = static_cast<unsigned char>(bytes.front()) >= 0x80 ? -1 : 0;
     for (const char byte : bytes) value = value * 256 + static_cast<unsigned char>(byte);
     return value;
@@ -42,7 +42,7 @@ class ByteReader {
   bool fits_ = true;
 };
 
-/// How much of what follows in a block.
+/// The counts of the entries that follow in a block.
 struct BlockHead {
   explicit BlockHead(ByteReader& reader) {
     is_known = reader.take(4) == "TZif" && reader.number(1) >= '2';
@@ -53,7 +53,7 @@ struct BlockHead {
       *count = is_known ? static_cast<std::size_t>(number) : 0;
     }
   }
-  /// The bytes after this head, where times have so many.
+  /// The size of the block after this head, if a time takes `time_size` bytes.
   [[nodiscard]] std::size_t body_size(std::size_t time_size) const {
     return changes * (time_size + 1) + types * 6 + letters + leap_seconds * (time_size + 4) + standard_flags +
            universal_flags;
@@ -68,7 +68,7 @@ struct BlockHead {
   std::size_t letters = 0;
 };
 
-/// The offsets of the kinds of local time there are.
+/// The offsets of the local time types.
 std::vector<seconds> read_offsets(ByteReader& reader, std::size_t count) {
   std::vector<seconds> offsets;
   for (std::size_t i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ std::vector<seconds> read_offsets(ByteReader& reader, std::size_t count) {
   return offsets;
 }
 
-/// A zone that is called by its city alone, or misspelled.
+/// Suggests a zone for a city without its region, or for a misspelled name.
 std::string did_you_mean(std::string_view name) {
   const auto names = zone_names();
   const auto city = std::find_if(names.begin(), names.end(), [&](const std::string& candidate) {
@@ -106,7 +106,7 @@ Error unknown_zone(std::string_view name) {
 
 std::optional<Zone> Zone::parse(std::string_view name, std::string_view bytes) {
   ByteReader reader(bytes);
-  // The first block has 32 bits for a time and is there for old programs; the second one says the same with 64.
+  // The first block has 32-bit times, for old programs; the second one holds the same with 64 bits.
   const BlockHead old(reader);
   reader.take(old.body_size(4));
   const BlockHead head(reader);
@@ -153,7 +153,7 @@ Result<Zone> find_zone(std::string_view name) {
   if (!bytes) return unknown_zone(name);
   if (auto zone = Zone::parse(name, *bytes)) return *std::move(zone);
   return Error{.code = Errc::damaged,
-               .message = fmt::format("the file of time zone {} in {} cannot be read", quoted(name), zone_folder())};
+               .message = fmt::format("cannot read the file of time zone {} in {}", quoted(name), zone_folder())};
 }
 
 }  // namespace leasehold

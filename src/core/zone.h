@@ -1,10 +1,10 @@
-// A time zone: what its clocks show at a moment.
+// A time zone: converts a moment to local time.
 //
 //   auto berlin = find_zone("Europe/Berlin");      // Result<Zone>
 //   berlin->period_at(now).offset;                  // 3600s in winter
 //
-// Read from the tz database of this machine (the package tzdata), anew for each zone asked for: an updated database
-// needs no restart. UTC needs no database. Past the end of its file a zone goes on by its rule, so any year will do.
+// Read from the tz database of this machine (the package tzdata), again for each request: an updated database needs no
+// restart. UTC needs no database. After the end of its file a zone follows its rule, so any year works.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@
 
 namespace leasehold {
 
-/// Never changes once made, so any thread may use it.
+/// Immutable, so any thread may use it.
 class Zone {
  public:
   /// UTC.
   Zone() = default;
 
-  /// From the bytes of a compiled zone (RFC 9636, version 2 and later); nothing if they are none.
+  /// Parses the bytes of a compiled zone (RFC 9636, version 2 and later); nothing if they are not one.
   static std::optional<Zone> parse(std::string_view name, std::string_view bytes);
 
   [[nodiscard]] const std::string& name() const { return name_; }

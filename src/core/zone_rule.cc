@@ -13,7 +13,7 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using std::chrono::sys_seconds;
 
-/// Takes what it reads from the front of a rule; once something did not fit, nothing does.
+/// Reads from the front of a rule; after the first mismatch every read fails.
 class ZoneRuleReader {
  public:
   explicit ZoneRuleReader(std::string_view text) : rest_(text) {}
@@ -21,7 +21,7 @@ class ZoneRuleReader {
   std::optional<ZoneRule> read() {
     ZoneRule rule;
     skip_name();
-    // POSIX counts what is added to local time, to the west.
+    // POSIX counts offsets to the west: the value is added to local time to get UTC.
     rule.standard_ = -read_time();
     if (!rest_.empty()) rule.summer_ = read_summer(rule.standard_);
     if (!fits_ || !rest_.empty()) return std::nullopt;
@@ -69,7 +69,7 @@ class ZoneRuleReader {
     return negative ? -time : time;
   }
 
-  /// Letters, or anything between < and >.
+  /// Letters, or any characters between < and >.
   void skip_name() {
     const bool bracketed = take('<');
     const auto length = bracketed ? rest_.find('>') : rest_.find_first_of("0123456789+-,");
@@ -110,7 +110,7 @@ local_seconds ZoneRule::YearlyChange::in(std::chrono::year year) const {
       return local_days(that_month / wanted[week]) + time;
     }
     case Form::day_of_year: return new_year + days(day) + time;
-    // 60 is the first of March in every year.
+    // Day 60 is the first of March in every year.
     case Form::day_without_leap_day: return new_year + days(year.is_leap() && day >= 60 ? day : day - 1) + time;
   }
   return new_year;

@@ -1,4 +1,4 @@
-// The rule by which a zone goes on after the last change its file lists: "CET-1CEST,M3.5.0,M10.5.0/3".
+// The rule that a zone follows after the last change its file lists: "CET-1CEST,M3.5.0,M10.5.0/3".
 //
 // Files end in 2037, or with the last change that did not follow the rule; without the rule every summer after
 // that would be an hour off.
@@ -11,20 +11,20 @@
 
 namespace leasehold {
 
-/// A stretch of time with one offset: local time = UTC + offset. `end` is where the next one begins.
+/// A period with one offset: local time = UTC + offset. The next period begins at `end`.
 struct ZonePeriod {
   std::chrono::sys_seconds begin;
   std::chrono::sys_seconds end;
   std::chrono::seconds offset;
 };
 
-/// Before and after all that is told in here, and far enough from overflow for sums.
+/// Outside every moment used here, and far enough from overflow for sums.
 constexpr std::chrono::sys_seconds beginning_of_time{std::chrono::seconds(-(std::int64_t{1} << 50))};
 constexpr std::chrono::sys_seconds end_of_time{std::chrono::seconds(std::int64_t{1} << 50)};
 
 class ZoneRule {
  public:
-  /// Reads the form of the POSIX variable TZ; nothing if it is none.
+  /// Parses the format of the POSIX variable TZ; nothing if the text does not match.
   static std::optional<ZoneRule> parse(std::string_view text);
 
   [[nodiscard]] ZonePeriod period_at(std::chrono::sys_seconds when) const;
@@ -32,12 +32,12 @@ class ZoneRule {
  private:
   friend class ZoneRuleReader;
 
-  /// One day of every year, and the time on the clock of that day: -167 to 167 hours.
+  /// One day of every year, and the clock time on that day: -167 to 167 hours.
   struct YearlyChange {
     enum class Form { weekday_of_month, day_of_year, day_without_leap_day };
     Form form = Form::weekday_of_month;
     unsigned month = 1;
-    unsigned week = 1;  ///< 5: the last
+    unsigned week = 1;  ///< 5: the last one
     unsigned weekday = 0;
     int day = 0;
     std::chrono::seconds time{};
@@ -54,7 +54,7 @@ class ZoneRule {
     YearlyChange end;
   };
 
-  /// Those of two years before it and after it, too: a time of the day may lead into the year beside its own.
+  /// Includes the two years before and after: a time of day may reach into the neighbouring year.
   [[nodiscard]] std::array<Change, 10> changes_around(std::chrono::year year) const;
 
   std::chrono::seconds standard_{};

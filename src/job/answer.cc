@@ -17,7 +17,7 @@ std::optional<Duration> retry_in(const sql::JobClaimed& answer) {
 Error empty_error(const sql::JobClaimed& answer, const std::string& what) {
   const auto soon = retry_in(answer);
   return {.code = Errc::empty,
-          .message = what + " has nothing to do" + (soon ? "; look again in " + format_duration(*soon) : ""),
+          .message = what + " has no job ready" + (soon ? "; try again in " + format_duration(*soon) : ""),
           .retry_at = answer.retry_at,
           .retry_in = soon};
 }
@@ -25,11 +25,11 @@ Error empty_error(const sql::JobClaimed& answer, const std::string& what) {
 Error capacity_error(const sql::JobClaimed& answer, const std::string& what) {
   // The lease that frees a place first.
   const auto current = lease::present_lease(answer, "job", std::to_string(answer.held_job_id.value_or(0)));
-  auto message = what + " runs as many jobs as it may";
+  auto message = what + " is at its limit";
   if (current) message += fmt::format(": job {} is {}", current->key, lease::describe_holding(*current));
   return {.code = Errc::at_capacity,
           .message = std::move(message),
-          .current = current,
+          .held_by = current,
           .retry_at = answer.retry_at,
           .retry_in = retry_in(answer)};
 }
@@ -45,7 +45,7 @@ Error paused_error(const sql::JobClaimed& answer, const std::string& what) {
 Error rate_error(const sql::JobClaimed& answer, const std::string& what) {
   const auto soon = retry_in(answer).value_or(Duration(0));
   return {.code = Errc::rate_limited,
-          .message = fmt::format("{} has reached its rate; the next claim may come in {}", what, format_duration(soon)),
+          .message = fmt::format("{} has reached its rate; claim again in {}", what, format_duration(soon)),
           .retry_at = answer.retry_at,
           .retry_in = soon};
 }
@@ -65,7 +65,7 @@ Error claim_refusal(const sql::JobClaimed& answer, std::string_view queue) {
     case Errc::at_capacity: return capacity_error(answer, what);
     case Errc::paused: return paused_error(answer, what);
     case Errc::rate_limited: return rate_error(answer, what);
-    case Errc::busy: return {.code = Errc::busy, .message = what + " has work, but others are just at it; try again"};
+    case Errc::busy: return {.code = Errc::busy, .message = what + ": other workers are claiming its jobs; try again"};
     case Errc::lost: return lost_error("the lease of this claim", answer.why.value_or(""));
     default: return odd_answer(what, answer.outcome.word());
   }

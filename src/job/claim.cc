@@ -48,7 +48,7 @@ void Positions::refused(std::string_view queue) {
 namespace {
 
 sql::JobClaim statement_for(const Request& request, const std::optional<Position>& position) {
-  sql::JobClaim claim{.queue = request.queue, .most = request.max, .ttl = request.ttl};
+  sql::JobClaim claim{.queue = request.queue, .max = request.max, .ttl = request.ttl};
   claim.request_id = request.request_id;
   claim.attach = request.attach;
   if (position) {
@@ -56,12 +56,12 @@ sql::JobClaim statement_for(const Request& request, const std::optional<Position
     claim.after_id = position->job_id;
   }
   claim = lease::with_holder(claim, request.holder);
-  // A lease for this claim alone is closed by its token; with no instance, nobody can close it by its id.
+  // The token closes a lease of this claim only. Without an instance, no caller can close it by its id.
   if (!request.attach) claim.instance = {};
   return claim;
 }
 
-/// One job comes by itself, many come in lists.
+/// A single job comes in columns of its own, many come in lists.
 void put_into_lists(sql::JobClaimed& answer) {
   if (!answer.job_ids.empty() || !answer.job_id) return;
   answer.job_ids = {*answer.job_id};
@@ -83,7 +83,7 @@ bool lists_fit(const sql::JobClaimed& answer) {
          answer.occurrences.size() == answer.scheduled_ids.size();
 }
 
-/// Those that a schedule has enqueued stand in lists of their own, in the order of the jobs: most claims have none.
+/// Jobs that a schedule enqueued are in separate lists, in the order of the jobs: most claims have none.
 void put_origins(sql::JobClaimed& answer, std::vector<Job>& jobs) {
   auto job = jobs.begin();
   for (std::size_t i = 0; i < answer.scheduled_ids.size(); ++i) {
@@ -118,7 +118,7 @@ JobGrant grant_from(sql::JobClaimed& answer, const Request& request, BootTime be
   grant.ttl = answer.ttl.value_or(Duration{});
   grant.expires_at = answer.expires_at.value_or(Timestamp{});
   grant.trusted_until = trusted_until(before_sending, grant.ttl, grant.expires_at - answer.store_now);
-  grant.alone = answer.alone;
+  grant.solo = answer.solo;
   grant.replayed = answer.replayed;
   grant.jobs = jobs_from(answer, request.queue);
   return grant;
@@ -148,8 +148,8 @@ Result<JobGrant> PendingClaim::grant_from(Result<sql::JobClaimed> answer) {
   return job::grant_from(*answer, request_, before_sending_);
 }
 
-/// What is attached has no request id of its own: if the answer is lost, asking again would take further jobs, and
-/// those of the first answer stay under the lease until it ends.
+/// An attached claim has no request id of its own. If its answer is lost, a repeated request would claim further jobs,
+/// while those of the first answer stay under the lease until it ends.
 Result<JobGrant> PendingClaim::ask(lease::StoreCall call, std::optional<Result<sql::JobClaimed>> first) {
   const auto once = [&] { return first ? *std::exchange(first, std::nullopt) : call.ask(statement()); };
   return grant_from(call.repeat(request_.attach ? lease::IfLost::give_up : lease::IfLost::ask_again, once));
@@ -157,21 +157,21 @@ Result<JobGrant> PendingClaim::ask(lease::StoreCall call, std::optional<Result<s
 
 }  // namespace job
 
-// Jobs::claim: what may be asked for, the dead of this host, and waiting for work.
+// Jobs::claim: checks of the arguments, dead processes of this host, and waiting for jobs.
 namespace job {
 namespace {
 
 Result<void> check_claim(const Request& request, const JobClaimOptions& options, const Call& call) {
   if (auto checked = check_name("queue name", request.queue); !checked) return checked;
-  if (auto checked = check_max(request.max); !checked) return checked;
+  if (auto checked = check_claim_max(request.max); !checked) return checked;
   if (auto checked = check_claim_call(call); !checked) return checked;
   if (auto checked = check_name("request id", request.request_id); !checked) return checked;
   if (auto checked = check_wait(options.wait); !checked) return checked;
   return check_new_ttl(request.ttl);
 }
 
-/// Somebody who died on this host may hold what this claim wants. No death ends a pause or lets a rate's next turn come
-/// sooner.
+/// A process that died on this host may hold what this claim needs. But no death ends a pause, or brings the next turn
+/// of a rate.
 bool may_be_with_the_dead(const Error& refusal) {
   return may_wait(refusal.code) && refusal.code != Errc::paused && refusal.code != Errc::rate_limited;
 }
@@ -187,7 +187,7 @@ Result<Request> request_from(std::string_view queue, const JobClaimOptions& opti
                   .attach = std::nullopt};
   if (call.lease) {
     request.attach = call.lease->id;
-    // A job that has to be claimed alone gets a lease of its own, like the one it was to be attached to.
+    // A job that must be claimed solo gets its own lease, like the one it would be attached to.
     request.holder.instance = call.lease->instance;
     request.ttl = call.lease->ttl;
   }
@@ -218,7 +218,7 @@ Result<JobGrant> Jobs::claim(std::string_view queue, const JobClaimOptions& opti
   return impl_->claim(*request, options.wait, call);
 }
 
-// Jobs::settle_and_claim: two acts that travel together.
+// Jobs::settle_and_claim: two requests in one commit.
 NextJob Jobs::settle_and_claim(const Settlement& settlement, std::string_view queue, const JobClaimOptions& options,
                                const Call& call) const {
   if (auto checked = check_verdict(settlement.verdict); !checked) return {checked.error(), checked.error()};
@@ -228,7 +228,7 @@ NextJob Jobs::settle_and_claim(const Settlement& settlement, std::string_view qu
   job::PendingClaim pending(*request, *impl_->positions);
   auto [settled, claimed] =
       storage::query_both(*impl_->backend, statement.get(), pending.statement(), impl_->deadline(call));
-  // The verdict first: if it has to be given again, that may free the place for the claim.
+  // The verdict first: if it must be repeated, it may free the place for the claim.
   auto settled_now = impl_->settle(statement, std::move(settled));
   auto granted = pending.ask(impl_->new_call(call), std::move(claimed));
   return {std::move(settled_now), impl_->claim(*request, options.wait, call, std::move(granted))};

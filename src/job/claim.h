@@ -1,10 +1,9 @@
 // Where in a queue to start looking: after the job that was claimed last.
 //
-// A PostgreSQL index keeps the entries of claimed rows for as long as somebody's old snapshot might need them, and a
-// claim from the head reads past them all. Whoever claims again and again starts behind them instead. What then
-// comes in before that place (a higher priority, a job that was given back) waits for the next look from the head: at
-// most a second, and none at all where nothing is found behind the place, for then the store looks at the head by
-// itself.
+// A PostgreSQL index keeps the entries of claimed rows for as long as an old snapshot might need them, and a claim from
+// the head reads past them all. A handle that claims again and again starts behind them instead. Jobs that then arrive
+// before that place (a higher priority, a released job) wait for the next look from the head: at most a second, and not
+// at all if nothing is found behind the place, because then the store looks at the head by itself.
 #pragma once
 
 #include <map>
@@ -28,9 +27,9 @@ struct Position {
 /// Threading: from any thread.
 class Positions {
  public:
-  /// Occasional claims always see the whole queue: a place is used only after so many in a row.
+  /// Occasional claims always see the whole queue: the place is used only after this many claims in a row.
   static constexpr int claims_in_a_row = 8;
-  /// From the head at least this often; and a pause as long ends a row.
+  /// From the head at least this often; a pause of this length ends the row.
   static constexpr Duration head_interval = std::chrono::seconds(1);
 
   /// Nothing: start at the head.
@@ -50,9 +49,9 @@ class Positions {
   std::map<std::string, Place, std::less<>> places_;
 };
 
-// One try at a queue's jobs.
+// One attempt to claim jobs of a queue.
 
-/// All that the store needs to know of a claim.
+/// What a claim sends to the store.
 struct Request {
   std::string queue;
   int max = 1;
@@ -62,14 +61,15 @@ struct Request {
   std::optional<std::int64_t> attach;
 };
 
-/// A claim on its way: what is asked, and what is made of the answer.
+/// A claim on its way: its request, and the conversion of its answer.
 class PendingClaim {
  public:
   PendingClaim(const Request& request, Positions& positions);
 
-  /// To be taken just before it is sent: the holder trusts the lease from then on.
+  /// Call it just before sending: the holder trusts the lease from then on.
   [[nodiscard]] const sql::JobClaim& statement();
-  /// Asks, and repeats only where the answer got lost on the way, or the store was busy. `first`: was asked already.
+  /// Sends the claim, and repeats it only if the answer got lost or the store was busy. `first`: an answer that is
+  /// there already.
   [[nodiscard]] Result<JobGrant> ask(lease::StoreCall call, std::optional<Result<sql::JobClaimed>> first = {});
 
  private:
@@ -81,7 +81,7 @@ class PendingClaim {
   BootTime before_sending_;
 };
 
-/// `invalid_argument` where it cannot be asked for.
+/// `invalid_argument` if the options are not valid.
 Result<Request> request_from(std::string_view queue, const JobClaimOptions& options, const Call& call);
 
 }  // namespace leasehold::job

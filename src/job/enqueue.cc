@@ -1,4 +1,4 @@
-// Putting jobs into a queue: one by one, or many in one transaction.
+// Enqueues jobs: one by one, or many in one transaction.
 #include <fmt/format.h>
 #include <algorithm>
 #include <memory>
@@ -14,34 +14,34 @@ namespace leasehold {
 namespace job {
 namespace {
 
-// So many payloads travel in one statement.
+// Payloads in one statement.
 constexpr std::size_t most_payloads = 1000;
 
-/// Nothing but its payload sets it apart from others with the same settings.
-bool is_plain(const NewJob& job) { return job.dedupe_key.empty() && job.limit_key.empty() && job.after.empty(); }
+/// Only its payload distinguishes it from other jobs with the same settings.
+bool is_plain(const NewJob& job) { return job.dedupe_key.empty() && job.group.empty() && job.depends_on.empty(); }
 
 bool share_settings(const NewJob& a, const NewJob& b) {
   const auto& x = a.backoff;
   const auto& y = b.backoff;
-  return a.priority == b.priority && a.delay == b.delay && a.run_at == b.run_at &&
-         a.failure_budget == b.failure_budget && a.crash_budget == b.crash_budget && x.base == y.base &&
-         x.most == y.most && x.exponential == y.exponential && a.tags == b.tags;
+  return a.priority == b.priority && a.delay == b.delay && a.run_at == b.run_at && a.max_failures == b.max_failures &&
+         a.max_crashes == b.max_crashes && x.base == y.base && x.max == y.max && x.exponential == y.exponential &&
+         a.tags == b.tags;
 }
 
-/// Nothing but its payload and its priority sets it apart from any other job.
+/// Only its payload and its priority distinguish it from any other job.
 bool is_bare(const NewJob& job) { return is_plain(job) && share_settings(job, NewJob{.priority = job.priority}); }
 
-/// How many jobs at the front go in one statement.
+/// How many jobs at the front share a statement.
 std::size_t length_of_run(std::span<const NewJob> jobs) {
   const auto& first = jobs.front();
   if (!is_plain(first)) return 1;
-  const auto most = std::min(jobs.size(), most_payloads);
+  const auto max = std::min(jobs.size(), most_payloads);
   std::size_t length = 1;
-  while (length < most && is_plain(jobs[length]) && share_settings(first, jobs[length])) ++length;
+  while (length < max && is_plain(jobs[length]) && share_settings(first, jobs[length])) ++length;
   return length;
 }
 
-/// Runs a statement in a transaction of its own, or as a part of one.
+/// Runs a statement in its own transaction, or as a part of one.
 class Runner {
  public:
   Runner(storage::Backend& backend, BootTime deadline) : backend_(&backend), deadline_(deadline) {}
@@ -60,7 +60,7 @@ class Runner {
 };
 
 Error no_answer() {
-  return {.code = Errc::damaged, .message = "the store did not tell the ids: run `leasehold migrate verify`"};
+  return {.code = Errc::damaged, .message = "the store returned no ids: run `leasehold migrate verify`"};
 }
 
 Result<void> put_bare(const Runner& runner, std::string_view queue, const NewJob& job, std::vector<Enqueued>& out) {
@@ -95,15 +95,15 @@ Result<void> put_plain(const Runner& runner, std::string_view queue, std::span<c
                                               .priority = first.priority,
                                               .delay = first.delay,
                                               .run_at = first.run_at,
-                                              .failure_budget = first.failure_budget,
-                                              .crash_budget = first.crash_budget,
+                                              .max_failures = first.max_failures,
+                                              .max_crashes = first.max_crashes,
                                               .backoff_base = first.backoff.base,
-                                              .backoff_most = first.backoff.most,
+                                              .backoff_max = first.backoff.max,
                                               .backoff_exponential = first.backoff.exponential,
                                               .tags = tags});
   if (!rows) return std::move(rows).error();
   if (rows->size() != 1 || rows->front().ids.size() != jobs.size()) return no_answer();
-  // Whether a moment to run at lies ahead, only the store knows; see Enqueued::state.
+  // Only the store knows whether the moment is in the future; see Enqueued::state.
   const bool later = first.delay > Duration(0) || first.run_at.has_value();
   const auto state = later ? JobState::deferred : JobState::available;
   for (const auto id : rows->front().ids) out.push_back({.id = id, .created = true, .state = state});
@@ -161,21 +161,21 @@ EnqueueStatement::EnqueueStatement(std::string_view queue, const NewJob& job)
                 .delay = job.delay,
                 .run_at = job.run_at,
                 .dedupe_key = unless_empty(job.dedupe_key),
-                .limit_key = unless_empty(job.limit_key),
-                .failure_budget = job.failure_budget,
-                .crash_budget = job.crash_budget,
+                .job_group = unless_empty(job.group),
+                .max_failures = job.max_failures,
+                .max_crashes = job.max_crashes,
                 .backoff_base = job.backoff.base,
-                .backoff_most = job.backoff.most,
+                .backoff_max = job.backoff.max,
                 .backoff_exponential = job.backoff.exponential,
                 .tags = tags_,
-                .after = job.after,
+                .depends_on = job.depends_on,
                 .if_failed = to_string(job.if_failed)};
 }
 
 Result<Enqueued> enqueued_from(const sql::JobEnqueue::Row& row) {
   if (row.state == "not_found") {
     return Error{.code = Errc::invalid_argument,
-                 .message = fmt::format("it cannot run after job {}: that does not exist", row.id)};
+                 .message = fmt::format("it cannot depend on job {}, which does not exist", row.id)};
   }
   const auto state = from_word<JobState>(row.state);
   if (!state) return odd_answer(describe(row.id), row.state);
@@ -195,7 +195,7 @@ Result<std::vector<Enqueued>> Jobs::enqueue(std::string_view queue, std::span<co
   if (jobs.empty()) return std::vector<Enqueued>{};
   const bool one_statement = job::length_of_run(jobs) == jobs.size();
   auto call = impl_->new_call();
-  // Not repeated where the answer was lost: it would be another job.
+  // Not repeated if the answer was lost: that would be another job.
   return call.repeat(lease::IfLost::give_up, [&] {
     return one_statement ? job::put_at_once(call.backend(), queue, jobs, call.deadline())
                          : job::put_in_transaction(call.backend(), queue, jobs, call.deadline());

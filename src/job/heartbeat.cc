@@ -1,4 +1,4 @@
-// Keeping a job's lease alive, and telling how far the work is.
+// Keeps a job's lease alive, and reports progress.
 #include "base/text.h"
 #include "job/jobs.h"
 #include "lease/call.h"
@@ -26,7 +26,7 @@ Result<JobHeartbeat> Jobs::heartbeat(JobId id, Token token, const Progress& prog
                                      std::optional<Duration> ttl) const {
   if (auto checked = check_progress(progress); !checked) return std::move(checked).error();
   if (auto checked = check_new_ttl(ttl); !checked) return std::move(checked).error();
-  // Cut rather than refused: a talkative job must not lose its lease for it.
+  // Cut, not refused: a long message must not cost the job its lease.
   const auto message = clean_text(progress.message, bounds::message_bytes);
   sql::JobHeartbeat statement{.job_id = id, .token = token.value, .ttl = ttl};
   if (progress.percent) statement.percent = *progress.percent;

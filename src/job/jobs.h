@@ -1,4 +1,4 @@
-// From the store's answers about jobs to what a caller gets.
+// Converts the store's answers about jobs to results of the public API.
 #pragma once
 
 #include <memory>
@@ -35,7 +35,7 @@ using lease::odd_answer;
 /// For `empty`, `at_capacity`, `paused`, `rate_limited`, `busy` and `lost`.
 Error claim_refusal(const sql::JobClaimed& answer, std::string_view queue);
 
-/// Whatever a holder's verdict or heartbeat is refused with: `lost` or `not_found`.
+/// The refusal of a verdict or a heartbeat: `lost` or `not_found`.
 template <typename Row>
 Error settle_refusal(const Row& answer, JobId id) {
   switch (answer.outcome.refusal()) {
@@ -51,7 +51,7 @@ Result<JobSettled> settled_from(const sql::JobSettled& answer);
 
 }  // namespace job
 
-// A new job on its way into a statement; also for those who enqueue in a transaction of their own.
+// A new job as a statement; also for enqueues in the caller's own transaction.
 namespace job {
 
 Result<void> check_enqueue(std::string_view queue, std::span<const NewJob> jobs);
@@ -70,12 +70,12 @@ class EnqueueStatement {
   sql::JobEnqueue statement_;
 };
 
-/// `invalid_argument` where it was to run after a job that does not exist.
+/// `invalid_argument` if the job depends on one that does not exist.
 Result<Enqueued> enqueued_from(const sql::JobEnqueue::Row& row);
 
 }  // namespace job
 
-// A verdict as the store's statement.
+// A verdict as a statement.
 namespace job {
 
 /// Borrows the verdict's result.
@@ -94,7 +94,7 @@ class VerdictStatement {
 
 }  // namespace job
 
-// What Jobs and Queues hold.
+// The state of Jobs and Queues.
 struct Jobs::Impl : lease::StoreAccess {
   /// Shared by all handles of a store.
   std::shared_ptr<lease::Reaper> reaper;
@@ -103,11 +103,11 @@ struct Jobs::Impl : lease::StoreAccess {
   /// Shared by the copies of this handle.
   std::shared_ptr<job::Positions> positions = std::make_shared<job::Positions>();
 
-  /// One try, and another where a dead process of this host stood in the way; with a time to wait, until something was
-  /// granted, the time to wait is over or `call.stop` came; then the last refusal. `first`: was asked already.
+  /// Tries once, and once more if a dead process of this host was in the way. With a wait: until a grant, the end of
+  /// the wait or `call.stop`; then returns the last refusal. `first`: an answer that is there already.
   [[nodiscard]] Result<JobGrant> claim(const job::Request& request, Duration wait, const Call& call,
                                        std::optional<Result<JobGrant>> first = {}) const;
-  /// `first`: was sent already.
+  /// `first`: an answer that is there already.
   [[nodiscard]] Result<JobSettled> settle(const job::VerdictStatement& statement,
                                           std::optional<Result<sql::JobSettled>> first = {}) const;
 };

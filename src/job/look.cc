@@ -1,10 +1,12 @@
-// Looking at jobs: one, many, what they carry, what became of them.
+// Reads jobs: one, many, their payloads, results and errors.
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "base/json.h"
 #include "job/jobs.h"
+#include "lease/answer.h"
+#include "lease/page.h"
 #include "model/bounds.h"
 #include "model/words.h"
 #include "storage/query.h"
@@ -21,9 +23,9 @@ std::optional<std::string_view> unless_empty(const T& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
-std::vector<Predecessor> predecessors_from(const sql::JobInfo& row) {
-  const auto ids = integers_from_json(row.predecessors);
-  const auto states = texts_from_json(row.predecessor_states);
+std::vector<Predecessor> dependencies_from(const sql::JobInfo& row) {
+  const auto ids = integers_from_json(row.depends_on);
+  const auto states = texts_from_json(row.depends_on_states);
   std::vector<Predecessor> all;
   for (std::size_t i = 0; i < std::min(ids.size(), states.size()); ++i) {
     all.push_back({.id = ids[i], .state = from_word<JobState>(states[i]).value_or(JobState::available)});
@@ -32,18 +34,29 @@ std::vector<Predecessor> predecessors_from(const sql::JobInfo& row) {
 }
 
 JobInfo job_info_from(sql::JobInfo& row) {
-  auto predecessors = predecessors_from(row);
-  auto info = std::move(row).as<JobInfo, 1>();
-  info.predecessors = std::move(predecessors);
+  auto depends_on = dependencies_from(row);
+  auto group = std::move(row.job_group).value_or("");
+  auto holder = lease::holder_in(row);
+  auto info = std::move(row).as<JobInfo, 3>();
+  info.depends_on = std::move(depends_on);
+  info.group = std::move(group);
+  info.holder = std::move(holder);
   return info;
 }
 
-JobAttempt attempt_from(sql::JobAttempts::Row& row) { return std::move(row).as<JobAttempt>(); }
+JobAttempt attempt_from(sql::JobAttempts::Row& row) {
+  auto holder = lease::holder_in(row);
+  auto attempt = std::move(row).as<JobAttempt, 1>();
+  attempt.holder = std::move(holder);
+  return attempt;
+}
 
 JobError error_from(sql::JobErrors::Row& row) {
   const auto id = row.job_id;
-  auto error = std::move(row).as<JobError, 1>();
+  auto holder = lease::holder_in(row);
+  auto error = std::move(row).as<JobError, 2>();
   error.id = id;
+  error.holder = std::move(holder);
   return error;
 }
 
@@ -85,23 +98,29 @@ Result<std::vector<JobAttempt>> Jobs::attempts(JobId id) const {
   return attempts;
 }
 
-Result<std::vector<JobInfo>> Jobs::list(const JobFilter& filter) const {
+Result<Page<JobInfo>> Jobs::list(const JobFilter& filter) const {
   if (auto checked = check_text("queue name", filter.queue); !checked) return std::move(checked).error();
   if (auto checked = check_text("tag", filter.tag); !checked) return std::move(checked).error();
-  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
+  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  auto before_id = lease::page_number(filter.page);
+  if (!before_id) return std::move(before_id).error();
   sql::JobList statement{.queue = job::unless_empty(filter.queue)};
   if (filter.state) statement.state = to_string(*filter.state);
   statement.tag = job::unless_empty(filter.tag);
-  if (filter.before_id > 0) statement.before_id = filter.before_id;
-  statement.most = filter.limit;
-  return impl_->new_call().list(statement, job::job_info_from);
+  if (*before_id > 0) statement.before_id = *before_id;
+  statement.max = lease::rows_for(filter.max);
+  return lease::page_of(impl_->new_call().list(statement, job::job_info_from), filter.max,
+                        [](const auto& shown) { return std::to_string(shown.back().id); });
 }
 
-Result<std::vector<JobError>> Jobs::errors(std::string_view queue, int limit) const {
-  if (auto checked = check_text("queue name", queue); !checked) return std::move(checked).error();
-  if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
-  const sql::JobErrors statement{.queue = job::unless_empty(queue), .most = limit};
-  return impl_->new_call().list(statement, job::error_from);
+Result<Page<JobError>> Jobs::errors(const JobErrorFilter& filter) const {
+  if (auto checked = check_text("queue name", filter.queue); !checked) return std::move(checked).error();
+  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  auto skip = lease::page_number(filter.page);
+  if (!skip) return std::move(skip).error();
+  const sql::JobErrors statement{
+      .queue = job::unless_empty(filter.queue), .max = lease::rows_for(filter.max), .skip = *skip};
+  return lease::page_of(impl_->new_call().list(statement, job::error_from), filter.max, lease::counted(*skip));
 }
 
 Result<JobInfo> Jobs::wait(JobId id, Duration wait, const Call& call) const {
@@ -117,7 +136,7 @@ Result<JobInfo> Jobs::wait(JobId id, Duration wait, const Call& call) const {
     if (!job || job::is_final(job->state)) return job;
     if (call.stop.stop_requested() || BootClock::now() >= until) {
       return Error{.code = Errc::busy,
-                   .message = job::describe(id) + " is still " + to_string(job->state) + ", and the waiting is over"};
+                   .message = job::describe(id) + " is still " + to_string(job->state) + ": the wait ran out"};
     }
     if (awaited_already) {
       watch->wait(std::min(until, BootClock::now() + job::look_again));
@@ -133,7 +152,7 @@ struct JobWatch::Impl {
   std::vector<std::string> topics;
   std::unique_ptr<storage::ChangeWatch> watch;
 
-  /// True: the store did not know of some of them. What came before it was told went unnoticed.
+  /// True: the store did not know some of the topics, so changes before this call went unnoticed.
   bool tell_store() {
     bool told = false;
     for (const auto& topic : topics) {
@@ -164,7 +183,7 @@ JobWatch Jobs::watch(std::span<const std::string> queues) const {
   auto impl = std::make_unique<JobWatch::Impl>();
   impl->jobs = impl_;
   for (const auto& queue : queues) impl->topics.push_back("queue:" + queue);
-  // A watch knows one topic or all of them.
+  // A watch has one topic, or all of them.
   impl->watch = impl_->backend->watch(impl->topics.size() == 1 ? impl->topics.front() : "");
   return JobWatch(std::move(impl));
 }

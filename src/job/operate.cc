@@ -1,4 +1,4 @@
-// What operators do to jobs: cancel, retry, redrive, delete.
+// Operators' actions on jobs: cancel, retry, redrive, remove.
 #include <fmt/format.h>
 
 #include "job/jobs.h"
@@ -19,29 +19,29 @@ Error refuse(Errc code, JobId id, std::string_view why) {
 
 Error retry_refusal(JobId id, const storage::Outcome& outcome) {
   if (outcome.refusal() == Errc::not_found) return no_such_job(id);
-  if (outcome.is("running")) return refuse(Errc::held, id, "is running: it goes on, or back by itself");
-  if (outcome.is("completed")) return refuse(Errc::invalid_argument, id, "has completed: enqueue it as a new one");
+  if (outcome.is("running")) return refuse(Errc::held, id, "is running: wait for it, or cancel it");
+  if (outcome.is("completed")) return refuse(Errc::invalid_argument, id, "has completed: enqueue a new job");
   if (outcome.is("blocked")) return refuse(Errc::invalid_argument, id, "waits for other jobs");
   if (outcome.is("duplicate")) {
-    return refuse(Errc::invalid_argument, id, "has a dedupe key that another job has taken meanwhile");
+    return refuse(Errc::invalid_argument, id, "has a dedupe key that another job uses now");
   }
   return odd_answer(describe(id), outcome.word());
 }
 
 bool is_dead(JobState state) { return state == JobState::failed || state == JobState::cancelled; }
 
-/// A job that is not to run after one that is dead. Which one that is, is told by a second look.
+/// A job must not run after a dead one. A second look finds which one that is.
 Error dead_predecessor(const Jobs& jobs, JobId id) {
   const auto job = jobs.show(id);
   if (job) {
-    for (const auto& before : job->predecessors) {
+    for (const auto& before : job->depends_on) {
       if (!is_dead(before.state)) continue;
       return refuse(
           Errc::invalid_argument, id,
-          fmt::format("runs after job {}, which is {}: retry that one first", before.id, to_string(before.state)));
+          fmt::format("depends on job {}, which is {}: retry that one first", before.id, to_string(before.state)));
     }
   }
-  return refuse(Errc::invalid_argument, id, "runs after a job that is dead: retry that one first");
+  return refuse(Errc::invalid_argument, id, "depends on a dead job: retry that one first");
 }
 
 }  // namespace
@@ -72,20 +72,20 @@ Result<JobState> Jobs::retry(JobId id) const {
 
 Result<std::int64_t> Jobs::redrive(std::string_view queue) const {
   if (auto checked = check_text("queue name", queue); !checked) return std::move(checked).error();
-  sql::JobRedrive statement{.queue = std::nullopt, .most = job::redrive_batch};
+  sql::JobRedrive statement{.queue = std::nullopt, .max = job::redrive_batch};
   if (!queue.empty()) statement.queue = queue;
   std::int64_t total = 0;
   for (;;) {
     auto batch = impl_->new_call().ask(statement);
     if (!batch) return std::move(batch).error();
     total += batch->redriven;
-    // Fewer than asked for is not the end: of several with one dedupe key, one goes at a time.
+    // A smaller batch is not the end: of several jobs with one dedupe key, each batch takes one.
     if (batch->redriven == 0) return total;
   }
 }
 
 Result<void> Jobs::remove(JobId id) const {
-  auto answer = impl_->new_call().ask(sql::JobDelete{.job_id = id});
+  auto answer = impl_->new_call().ask(sql::JobRemove{.job_id = id});
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   if (answer->outcome.refusal() == Errc::not_found) return job::no_such_job(id);
@@ -93,7 +93,7 @@ Result<void> Jobs::remove(JobId id) const {
   return job::odd_answer(job::describe(id), answer->outcome.word());
 }
 
-// Queues: their settings, and how they stand.
+// Queues: their settings and their state.
 namespace job {
 namespace {
 
@@ -106,7 +106,7 @@ Result<std::vector<QueueInfo>> list_queues(storage::Backend& backend, std::optio
   return storage::query_list(backend, sql::QueueList{.name = name}, deadline, queue_info_from);
 }
 
-/// After a change. A queue without jobs, of which nothing is set any more, is not there: it is a new one.
+/// For after a change. A queue without jobs and settings does not exist; it is shown as a new one.
 Result<QueueInfo> show_changed(storage::Backend& backend, std::string_view name, BootTime deadline) {
   auto queues = list_queues(backend, name, deadline);
   if (!queues) return std::move(queues).error();
@@ -130,7 +130,7 @@ Result<QueueInfo> Queues::set(std::string_view name, const QueueSettings& settin
   const auto deadline = impl_->deadline();
   const sql::QueueSet statement{.name = name,
                                 .max_running = settings.max_running,
-                                .max_per_key = settings.max_per_key,
+                                .max_per_group = settings.max_per_group,
                                 .rate_count = settings.rate_count,
                                 .rate_period = settings.rate_period,
                                 .default_ttl = settings.default_ttl};
@@ -152,7 +152,7 @@ Result<QueueInfo> Queues::resume(std::string_view name) const {
 
 Result<std::int64_t> Queues::purge(std::string_view name) const {
   if (auto checked = check_name("queue name", name); !checked) return std::move(checked).error();
-  const sql::QueuePurge statement{.name = name, .most = job::purge_batch};
+  const sql::QueuePurge statement{.name = name, .max = job::purge_batch};
   std::int64_t total = 0;
   for (;;) {
     auto batch = impl_->new_call().ask(statement);

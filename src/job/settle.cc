@@ -64,18 +64,18 @@ namespace {
 
 using Answers = std::vector<Result<JobSettled>>;
 
-/// So many are in one commit.
+/// Settlements in one commit.
 constexpr std::size_t max_settled = 1000;
-/// Verdicts that need a statement each travel in groups of this size.
+/// Verdicts with a statement each, sent together.
 constexpr std::size_t max_together = 64;
 
-/// The last job of a grant of many has been settled. If this fails, recover does it.
+/// For when the last job of a grant of many was settled. If this fails, recover does it.
 void tidy(storage::Backend& backend, std::optional<std::int64_t> lease_id, BootTime deadline) {
   if (!lease_id) return;
   static_cast<void>(storage::query_one(backend, sql::JobTidy{.lease_id = *lease_id}, deadline));
 }
 
-/// Verdicts on different jobs, to be settled together; the answer to each goes to its place.
+/// Verdicts on different jobs, settled together; each answer goes to its place.
 class Batch {
  public:
   Batch(std::span<const Settlement> settlements, std::span<Result<JobSettled>> answers, lease::StoreCall call)
@@ -124,7 +124,7 @@ class Batch {
     if (done->settled.size() < lists.ids.size()) run_rest(kind, done->settled);
   }
 
-  /// Those that were settled before, are lost, or that somebody wants cancelled: what became of each.
+  /// Returns the answer for each that was settled before, is lost, or has a cancel request.
   void run_rest(Verdict::Kind kind, std::span<const JobId> settled) {
     const std::set<JobId> done(settled.begin(), settled.end());
     Lists rest;
@@ -139,7 +139,7 @@ class Batch {
     for (const auto& row : *rows) settled_by(row);
   }
 
-  /// Each has its own error and delay, so each has its own statement; in the order of ids, as everywhere.
+  /// Each has its own error and delay, and therefore its own statement; in id order, as everywhere.
   void run_others() {
     std::vector<const Settlement*> others;
     for (const auto& one : settlements_) {
@@ -187,7 +187,7 @@ class Batch {
   std::unordered_map<JobId, std::size_t> places_;
 };
 
-/// How many at the front are verdicts on different jobs: a second one on the same job comes after the first.
+/// How many at the front are on different jobs: a second verdict on the same job must come after the first.
 std::size_t length_of_batch(std::span<const Settlement> settlements) {
   std::unordered_set<JobId> ids;
   std::size_t length = 0;

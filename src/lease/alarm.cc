@@ -23,8 +23,8 @@ class AlarmThread {
     static std::mutex mutex;
     static AlarmThread* known = nullptr;
     const std::lock_guard lock(mutex);
-    // Never destroyed: alarms may outlive static destruction, and the thread waits in the kernel. After a fork
-    // the child has a copy without its thread, and needs its own.
+    // Never destroyed: alarms may outlive static destruction, and the thread waits in the kernel. After a fork the
+    // child has a copy without the thread, and needs its own.
     if (known == nullptr || known->process_ != ::getpid()) known = new AlarmThread;
     return *known;
   }
@@ -46,7 +46,7 @@ class AlarmThread {
   void remove(std::uint64_t id) {
     std::unique_lock lock(mutex_);
     alarms_.erase(id);
-    // From within its own ring there is nothing to wait for.
+    // Inside its own ring there is nothing to wait for.
     if (std::this_thread::get_id() == thread_) return;
     rung_.wait(lock, [&] { return ringing_ != id; });
   }
@@ -95,7 +95,7 @@ class AlarmThread {
     return std::nullopt;
   }
 
-  // Sets the timer to the earliest alarm. With mutex_ held.
+  // Sets the timer to the earliest alarm. Needs mutex_.
   void wind() {
     std::optional<BootTime> earliest;
     for (const auto& [id, entry] : alarms_) {
@@ -103,7 +103,7 @@ class AlarmThread {
     }
     itimerspec spec{};
     if (earliest) {
-      // Zero would disarm it.
+      // Zero would disarm the timer.
       const auto micros = std::max<std::int64_t>(earliest->time_since_epoch().count(), 1);
       spec.it_value.tv_sec = micros / 1'000'000;
       spec.it_value.tv_nsec = micros % 1'000'000 * 1000;

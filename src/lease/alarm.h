@@ -1,7 +1,7 @@
-// Calls back at a moment of the boot-time clock, whatever else hangs.
+// Calls back at a moment of the boot-time clock, even if everything else hangs.
 //
-// A heartbeat may be stuck in a dead network or a stalled disk; the alarm that tells the holder to stop
-// may not. One thread serves the whole process, started with the first alarm.
+// A heartbeat may hang on a dead network or a stalled disk. The alarm that stops the holder must not. One thread serves
+// the whole process; the first alarm starts it.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace leasehold::lease {
 
 class Alarm {
  public:
-  /// `ring` runs on the alarm thread and must be quick. Throws std::system_error where there is no timer or thread.
+  /// `ring` runs on the alarm thread and must be quick. Throws std::system_error if there is no timer or thread.
   explicit Alarm(std::function<void()> ring);
   Alarm(const Alarm&) = delete;
   Alarm& operator=(const Alarm&) = delete;
-  /// Afterwards `ring` neither runs nor will; unless it is `ring` itself that does this.
+  /// Afterwards `ring` is not running and never will, unless `ring` itself destroys the alarm.
   ~Alarm();
 
-  /// Sets it, or moves it.
+  /// Sets or moves the alarm.
   void set(BootTime when);
 
  private:

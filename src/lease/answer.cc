@@ -21,7 +21,7 @@ Holder holder_from(const Answer& answer) {
           .instance = answer.instance.value_or("")};
 }
 
-// Derived here again for answers whose outcome says something else.
+// Derived here again for answers with another kind of outcome.
 template <typename Answer>
 LeaseState state_of(const Answer& answer) {
   if (!answer.holder || answer.ended_at) return LeaseState::free;
@@ -30,26 +30,26 @@ LeaseState state_of(const Answer& answer) {
 
 std::string busy_message(std::string_view what, const sql::LeaseAnswer& answer) {
   if (answer.waiters > 0) {
-    return fmt::format("{} is not yours yet: {} {} in line before you", what, answer.waiters,
-                       answer.waiters == 1 ? "stands" : "stand");
+    return fmt::format("{} is not yours yet: {} {} ahead of you", what, answer.waiters,
+                       answer.waiters == 1 ? "waiter is" : "waiters are");
   }
-  return fmt::format("{} has expired, but its holder is just finishing a write; try again", what);
+  return fmt::format("{} has expired, but its holder is finishing a write; try again", what);
 }
 
 std::string held_message(std::string_view what, const sql::LeaseAnswer& answer, const LeaseInfo& current) {
   if (answer.why != "delayed") return fmt::format("{} is {}", what, describe_holding(current));
-  return fmt::format("{} is kept from everybody for a while: {} may not know yet that its lease {}", what,
-                     current.holder.name, current.end_reason == "revoked" ? "was revoked" : "ran out");
+  return fmt::format("{} is in its lock delay: {} may not know yet that its lease {}", what, current.holder.name,
+                     current.end_reason == "revoked" ? "was revoked" : "expired");
 }
 
 std::string mismatch_message(std::string_view what, const sql::LeaseAnswer& answer) {
   const auto capacity = answer.why.value_or("");
-  return fmt::format("{} is shared by others {}: name the same, or wait until nobody has a share", what,
+  return fmt::format("{} is shared by others {}: use the same, or wait until all shares are released", what,
                      capacity == "unlimited" ? "without a capacity" : "with a capacity of " + capacity);
 }
 
 std::string lost_message(std::string_view what, const sql::LeaseAnswer& answer, LostReason why) {
-  // Told to an acquire: a holder's own token is never `replayed` and superseded.
+  // Only in an answer to acquire: a holder's own token is never `replayed` and superseded.
   const bool belongs_to_another = answer.replayed && why == LostReason::superseded;
   return fmt::format("{} is lost: {}", what,
                      belongs_to_another ? "this request id belongs to another grant"
@@ -62,15 +62,15 @@ std::string describe_holding(const LeaseInfo& current) {
   auto who = current.holder.name;
   if (!current.holder.host.empty()) who += fmt::format(" on {}", current.holder.host);
   return fmt::format("held by {}, last heartbeat {}, frees in {}", who, format_age(current.heartbeat_age()),
-                     format_duration(current.frees_in()));
+                     format_duration(current.retry_in()));
 }
 
 std::string describe_loss(LostReason why, std::string_view end_detail) {
   switch (why) {
-    case LostReason::expired: return "the lease ran out";
+    case LostReason::expired: return "the lease expired";
     case LostReason::superseded: return "a later grant exists";
     case LostReason::revoked: return fmt::format("revoked ({})", end_detail);
-    case LostReason::finished: return "it was released before";
+    case LostReason::finished: return "it was already released";
   }
   return "it is not current";
 }
@@ -82,12 +82,12 @@ Error odd_answer(std::string_view what, std::string_view outcome) {
 Error lost_error(std::string_view what, std::string_view why, std::optional<LeaseInfo> current) {
   const auto reason = lost_reason_from(why);
   auto message = fmt::format("{} is lost: {}", what,
-                             reason == LostReason::finished ? "it was settled before" : describe_loss(reason, why));
+                             reason == LostReason::finished ? "it was already settled" : describe_loss(reason, why));
   const bool taken_over = reason == LostReason::expired || reason == LostReason::superseded;
-  // Without an expiry nobody holds it: whoever had it last has finished.
+  // Without an expiry there is no holder now: the last one has finished.
   const auto* when = current && current->expires_at == Timestamp{} ? "last" : "now";
   if (current && taken_over) message += fmt::format("; {} with {}", when, current->holder.name);
-  return {.code = Errc::lost, .message = std::move(message), .lost_reason = reason, .current = std::move(current)};
+  return {.code = Errc::lost, .message = std::move(message), .lost_reason = reason, .held_by = std::move(current)};
 }
 
 template <typename Answer>
@@ -128,11 +128,11 @@ Grant grant_from(const sql::LeaseAnswer& answer, BootTime before_sending) {
 Error refusal_from(const sql::LeaseAnswer& answer, std::string_view what) {
   const auto current = info_from(answer);
   Error error{.code = answer.outcome.refusal(), .message = {}};
-  if (answer.holder) error.current = current;
+  if (answer.holder) error.held_by = current;
   switch (error.code) {
     case Errc::not_found: return {.code = error.code, .message = fmt::format("{} has never been held", what)};
     case Errc::held: error.message = held_message(what, answer, current); break;
-    case Errc::reentry: error.message = fmt::format("you hold {} already: it cannot be taken twice", what); break;
+    case Errc::reentry: error.message = fmt::format("you already hold {}: it cannot be taken twice", what); break;
     case Errc::mismatch: error.message = mismatch_message(what, answer); break;
     case Errc::busy: error.message = busy_message(what, answer); break;
     case Errc::lost:

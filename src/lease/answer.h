@@ -1,5 +1,5 @@
-// From the store's answer to what a caller gets: a grant, a picture, or a refusal that tells what a person
-// asks next. Written once for everything that can be held.
+// Converts the store's answer to a grant, a snapshot or a refusal with all the facts that a user needs. Shared by
+// everything that can be held.
 #pragma once
 
 #include <optional>
@@ -25,14 +25,38 @@ std::string describe_holding(const LeaseInfo& current);
 /// "the lease ran out": what `lost` means for a grant that ended like this.
 std::string describe_loss(LostReason why, std::string_view end_detail);
 
-/// Whether two answers are about the same lease: a refusal does not tell its token.
+/// Whether two answers describe the same lease: a refusal does not contain its token.
 template <typename One, typename Other>
 bool tells_same_lease(const One& one, const Other& other) {
   return one.acquired_at == other.acquired_at && one.holder == other.holder && one.host == other.host &&
          one.pid == other.pid && one.process_start == other.process_start;
 }
 
-/// Who has it now, told by a row with `holder`, `host`, `expires_at` and `store_now`; nothing where nobody has.
+/// A holder with only a name; none for an empty name.
+inline std::optional<Holder> holder_named(std::optional<std::string> name) {
+  if (!name || name->empty()) return std::nullopt;
+  return Holder{.name = std::move(*name)};
+}
+
+/// The holder in a row, with those of `host`, `pid` and `tty` that the row has.
+template <typename Row>
+std::optional<Holder> holder_in(const Row& row) {
+  auto holder = holder_named(row.holder);
+  if (!holder) return holder;
+  const auto fill = [](const auto& column, auto& member) {
+    if constexpr (requires { column.has_value(); }) {
+      if (column) member = *column;
+    } else {
+      member = column;
+    }
+  };
+  if constexpr (requires { row.host; }) fill(row.host, holder->host);
+  if constexpr (requires { row.pid; }) fill(row.pid, holder->pid);
+  if constexpr (requires { row.tty; }) fill(row.tty, holder->tty);
+  return holder;
+}
+
+/// The current holder, from a row with `holder`, `host`, `expires_at` and `store_now`; none if there is no holder.
 template <typename Row>
 std::optional<LeaseInfo> present_holder(const Row& row, std::string kind, std::string key) {
   if (!row.holder) return std::nullopt;
@@ -47,7 +71,7 @@ std::optional<LeaseInfo> present_holder(const Row& row, std::string kind, std::s
   return info;
 }
 
-/// The same of a row that also tells `ttl`, `acquired_at` and `heartbeat_at`.
+/// The same for a row that also has `ttl`, `acquired_at` and `heartbeat_at`.
 template <typename Row>
 std::optional<LeaseInfo> present_lease(const Row& row, std::string kind, std::string key) {
   auto info = present_holder(row, std::move(kind), std::move(key));
@@ -58,11 +82,10 @@ std::optional<LeaseInfo> present_lease(const Row& row, std::string kind, std::st
   return info;
 }
 
-/// The store said something that this library does not know.
+/// For an outcome that this library does not know.
 Error odd_answer(std::string_view what, std::string_view outcome);
 
-/// `lost` of work, which is finished by a verdict: `why` as the store spells it; `current`, where somebody else has it
-/// now.
+/// `lost` for work, which a verdict finishes. `why` is the store's word; `current` is set if another holder has it now.
 Error lost_error(std::string_view what, std::string_view why, std::optional<LeaseInfo> current = std::nullopt);
 
 /// For `held`, `busy`, `reentry`, `mismatch`, `lost` and `not_found`. `what` is for the message: "lock \"deploy\"".

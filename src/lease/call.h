@@ -1,4 +1,4 @@
-// A call of the public API on its way to the store: asking, and asking again where that is right.
+// A call of the public API on its way to the store: sends the request, and repeats it where that is right.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ namespace leasehold::lease {
 inline Error error_of_all_attempts(Error last, bool doubted) {
   if (doubted && (last.code == Errc::unavailable || last.code == Errc::busy)) {
     last.code = Errc::in_doubt;
-    last.message += "; an earlier try may have happened";
+    last.message += "; an earlier attempt may have succeeded";
   }
   return last;
 }
 
-/// What to do when an answer got lost on its way (`in_doubt`). Only acts that may be repeated, those with a request id
-/// or a token, are asked again.
+/// What to do when an answer got lost on its way (`in_doubt`). Only requests that may be repeated, those with a request
+/// id or a token, are sent again.
 enum class IfLost { ask_again, give_up };
 
-/// Carries what every request needs: the store, the deadline, and this machine's clock just before the latest request
-/// was sent. A holder trusts its lease from that moment on.
+/// What every request needs: the store, the deadline, and this machine's clock just before the latest request was sent.
+/// A holder trusts its lease from that moment on.
 class StoreCall {
  public:
   StoreCall(storage::Backend& backend, BootTime deadline) : backend_(backend), deadline_(deadline) {}
@@ -41,7 +41,7 @@ class StoreCall {
   [[nodiscard]] BootTime deadline() const { return deadline_; }
   [[nodiscard]] BootTime before_sending() const { return before_sending_; }
 
-  /// Once: for reads, and for acts that must not happen twice. The statement gives exactly one row.
+  /// Sends it once: for reads, and for actions that must not happen twice. The statement returns exactly one row.
   template <typename S>
   Result<typename S::Row> ask(const S& statement) {
     before_sending_ = BootClock::now();
@@ -53,7 +53,7 @@ class StoreCall {
     return storage::query(backend_, statement, deadline_);
   }
 
-  /// For acts that a token or a request id makes repeatable.
+  /// For actions that a token or a request id makes repeatable.
   template <typename S>
   Result<typename S::Row> ask_again(const S& statement) {
     return repeat(IfLost::ask_again, [&] { return ask(statement); });
@@ -63,20 +63,20 @@ class StoreCall {
     return repeat(IfLost::ask_again, [&] { return ask_rows(statement); });
   }
 
-  /// For acts that must not happen twice: asked again only where nothing has happened yet.
+  /// For actions that must not happen twice: repeated only if nothing has happened yet.
   template <typename S>
   Result<typename S::Row> ask_until_free(const S& statement) {
     return repeat(IfLost::give_up, [&] { return ask(statement); });
   }
 
-  /// The rows of a list, each put into the words of the public API.
+  /// The rows of a list, each converted to a type of the public API.
   template <typename S, typename Convert>
   auto list(const S& statement, Convert convert) {
     return storage::query_list(backend_, statement, deadline_, convert);
   }
 
-  /// `once` until it succeeds, gives an answer that stays, or the deadline nears. After `busy` nothing has happened:
-  /// that is always asked again, five times from 50 ms, doubling.
+  /// Repeats `once` until it succeeds, returns a final answer, or the deadline nears. After `busy` nothing has
+  /// happened, so that is always repeated: five times from 50 ms, doubling.
   template <typename Once>
   auto repeat(IfLost if_lost, Once&& once) -> decltype(once()) {
     auto pause = Duration(std::chrono::milliseconds(50));
@@ -102,7 +102,7 @@ class StoreCall {
   BootTime before_sending_{};
 };
 
-/// What the handles of every feature hold.
+/// What the handles of every feature contain.
 struct StoreAccess {
   std::shared_ptr<storage::Backend> backend;
   Duration call_timeout;
@@ -111,15 +111,15 @@ struct StoreAccess {
     return BootClock::now() + call.timeout.value_or(call_timeout);
   }
   [[nodiscard]] StoreCall new_call(const Call& call = {}) const { return {*backend, deadline(call)}; }
-  /// A heartbeat that does not use up the lease it is for: a hung connection must leave time for another try.
+  /// A heartbeat must not use up its lease: a hung connection must leave time for another try.
   [[nodiscard]] StoreCall new_heartbeat(const Grant& held) const {
     return {*backend, BootClock::now() + std::min(call_timeout, held.ttl / 3)};
   }
 };
 
-// What the heartbeats of a job, of a chunk and of a whole lease have in common.
+// Shared by the heartbeats of a job, of a chunk and of a whole lease.
 
-/// Fills in ttl, end and trust for the outcome `extended` of a statement that tells the lease's ttl and end.
+/// Fills in ttl, end and trust for the outcome `extended` of a statement that returns the lease's ttl and end.
 template <typename Heartbeat, typename Row>
 void note_extension(Heartbeat& heartbeat, const Row& answer, BootTime before_sending) {
   heartbeat.ttl = answer.ttl.value_or(Duration{});
@@ -127,7 +127,7 @@ void note_extension(Heartbeat& heartbeat, const Row& answer, BootTime before_sen
   heartbeat.trusted_until = trusted_until(before_sending, heartbeat.ttl, heartbeat.expires_at - answer.store_now);
 }
 
-// Puts a holder into a statement that takes one.
+// Fills the holder into a statement.
 
 inline Holder holder_of(const Call& call) { return call.holder ? *call.holder : Holder::self(); }
 
@@ -144,10 +144,10 @@ S with_holder(S statement, const Holder& holder) {
   return statement;
 }
 
-// What is left of something large that was removed: it is gone at once, and its rows follow in steps.
+// Rows of something large that was removed: it is gone at once, and its rows follow in steps.
 
-/// Until nothing is left, also of what somebody else has not finished removing. What was removed is gone already:
-/// whatever goes wrong here, the next removal or prune sweeps the rest.
+/// Removes rows until none are left, including those of another process's unfinished removal. Errors are ignored: the
+/// next removal or prune sweeps the rest.
 template <typename Statement>
 void sweep(const StoreAccess& store) {
   for (;;) {

@@ -25,7 +25,7 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
       const auto impl = self.lock();
       if (!impl) return;
       impl->stop_with(
-          {.code = Errc::unavailable, .message = "no heartbeat got through before the lease may have ended"});
+          {.code = Errc::unavailable, .message = "no heartbeat got through before the lease may have expired"});
     });
     alarm->set(grant.trusted_until);
     thread = start_quiet_thread([self = shared_from_this()] { self->run(); });
@@ -43,8 +43,7 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
     changed.notify_all();
   }
 
-  /// After a fork the child has a copy of this, but the lease is its parent's, and so are the thread and the
-  /// connections.
+  /// After a fork the child has a copy of this, but the lease, the thread and the connections belong to its parent.
   [[nodiscard]] bool in_own_process() const { return process == ::getpid(); }
 
   Result<void> release() {
@@ -52,12 +51,12 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
     if (given_back) return *given_back;
     if (const auto why = loss(); why && why->code == Errc::lost) return *why;
     auto result = give_back(snapshot());
-    // Nothing is left to give back: neither the caller nor the destructor need ask the store again.
+    // Nothing is left to release: neither the caller nor the destructor need ask the store again.
     if (result || ends_lease(result.error().code)) given_back = result;
     return result;
   }
 
-  /// In a forked child it is never destroyed: there is no thread to wait for.
+  /// Leaks it in a forked child: there is no thread to wait for.
   static void let_go(std::shared_ptr<Impl> impl) {
     if (!impl) return;
     if (!impl->in_own_process()) {
@@ -98,7 +97,7 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
       } else if (ends_lease(extended.error().code)) {
         stop_with(extended.error());
       } else {
-        // The store could not be asked. Keep asking: the alarm says when it is too late.
+        // The store could not be reached. Keep trying: the alarm fires when it is too late.
         pause = std::min<Duration>(snapshot().ttl / 10, std::chrono::seconds(1));
       }
     }
@@ -132,7 +131,7 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
     OnExtended tell;
     {
       const std::lock_guard lock(mutex);
-      // Too late: the work was told to stop, and stopping is one-way.
+      // Too late: the work has been stopped, and stopping is one-way.
       if (lost) return;
       grant = std::move(extended);
       alarm->set(grant.trusted_until);
@@ -160,7 +159,7 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
   OnExtended on_extended;
   std::optional<Error> lost;
   bool ending = false;
-  bool hurried = false;  ///< the lease may have ended: do not wait for the next heartbeat's turn
+  bool hurried = false;  ///< the lease may have ended: heartbeat now
   bool left_to_caller = false;
   std::shared_ptr<void> watching;
   std::optional<Result<void>> given_back;
@@ -198,7 +197,7 @@ void HeldLease::on_extended(OnExtended callback) {
 }
 
 Result<void> HeldLease::release() {
-  // Kept for as long as this takes: see Impl.
+  // Keeps Impl alive during the call: see Impl.
   const auto impl = impl_;
   return impl->release();
 }

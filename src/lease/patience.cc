@@ -7,10 +7,10 @@
 namespace leasehold::lease {
 namespace {
 
-// How long the store remembers, and how long before the end it is told again.
+// How long the store remembers a topic, and how long this process relies on it before it repeats the call.
 constexpr Duration span = std::chrono::seconds(30);
 constexpr Duration fresh_for = span / 2;
-// After a failure: no use in asking with every look.
+// After a failure: do not call again with every look.
 constexpr Duration after_failure = std::chrono::seconds(1);
 
 }  // namespace
@@ -31,9 +31,9 @@ void Awaited::tell_store(storage::Backend& backend, const std::string& topic, Bo
 
 namespace {
 
-// Wake-ups are hints; this is the truth.
+// Wake-ups are hints; this look is reliable.
 constexpr Duration look_again = std::chrono::seconds(1);
-// There is work, but somebody else had his hands on it.
+// There is work, but another process is claiming it.
 constexpr Duration look_again_when_busy = std::chrono::milliseconds(20);
 constexpr Duration longest_damping = std::chrono::milliseconds(50);
 

@@ -1,5 +1,4 @@
-// Topics that somebody in this process listens to. The store is told, so that it sends wake-ups only where they are
-// wanted.
+// Topics that this process listens to. The store knows them, so that it sends wake-ups only where they are needed.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +16,9 @@ namespace leasehold::lease {
 /// Threading: from any thread.
 class Awaited {
  public:
-  /// True: whoever changes something under `topic` from now on wakes its watches. Otherwise call tell_store().
+  /// True: a change under `topic` wakes its watches from now on. Otherwise call tell_store().
   bool known(const std::string& topic, BootTime now);
-  /// If that fails, the one who waits still looks now and then.
+  /// If this fails, the waiting caller still looks now and then.
   void tell_store(storage::Backend& backend, const std::string& topic, BootTime deadline);
 
  private:
@@ -27,10 +26,10 @@ class Awaited {
   std::map<std::string, BootTime> fresh_until_;
 };
 
-// Claims that wait: what those of a queue and of a chunk set have in common.
+// Claims that wait: shared by queues and chunk sets.
 
-/// Wake-ups that turn out to be for others are answered ever more slowly: a busy store wakes a waiter with every
-/// commit, also those that are none of its business.
+/// A busy store wakes a waiter with every commit, even for unrelated changes. The more wake-ups bring nothing, the
+/// slower the waiter reacts.
 class Damping {
  public:
   void after_wake_up();
@@ -40,11 +39,11 @@ class Damping {
   Duration pause_{0};
 };
 
-/// How long a refusal stays true at most.
+/// How long a refusal can stay true.
 Duration until_next_look(const Error& refusal);
 
-/// Asks, and once more where somebody who died on this host stood in the way. `by_the_dead` says of a refusal whether
-/// that may be so.
+/// Sends a request, and repeats it once if a process that died on this host was in the way. `by_the_dead` returns
+/// whether a refusal may be such a case.
 template <typename Ask, typename ByTheDead>
 auto ask_past_the_dead(storage::Backend& backend, Reaper& reaper, Duration call_timeout, Ask&& ask,
                        ByTheDead&& by_the_dead) -> decltype(ask()) {
@@ -54,15 +53,15 @@ auto ask_past_the_dead(storage::Backend& backend, Reaper& reaper, Duration call_
   return ask();
 }
 
-/// For what, and how long.
+/// What to wait for, and how long.
 struct Patience {
   std::string topic;
   BootTime until;
   std::stop_token stop{};
 };
 
-/// Asks until there is something else than a refusal that `may_change`, or the time is over, or somebody stops it; then
-/// gives the last one.
+/// Repeats the request until the answer is not a refusal that `may_change`, the time is over, or `stop` is requested.
+/// Returns the last answer.
 template <typename Ask, typename MayChange>
 auto ask_patiently(storage::Backend& backend, Awaited& awaited, Duration call_timeout, const Patience& patience,
                    Ask&& ask, MayChange&& may_change) -> decltype(ask()) {
@@ -70,7 +69,7 @@ auto ask_patiently(storage::Backend& backend, Awaited& awaited, Duration call_ti
   const std::stop_callback on_stop(patience.stop, [&watch] { watch->wake(); });
   Damping damping;
   for (;;) {
-    // Before asking: what comes in after that will wake us.
+    // Checked before the request: what arrives after it will wake us.
     const bool awaited_already = awaited.known(patience.topic, BootClock::now());
     auto answer = ask();
     const bool over = patience.stop.stop_requested() || BootClock::now() >= patience.until;

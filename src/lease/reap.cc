@@ -12,7 +12,7 @@ namespace {
 constexpr Duration interval = std::chrono::milliseconds(500);
 constexpr std::int64_t most_suspects = 1000;
 
-/// Looks once at each process, whatever number of leases it has.
+/// Looks at each process once, however many leases it has.
 class Processes {
  public:
   bool gone(std::int64_t pid, std::int64_t process_start) {
@@ -30,7 +30,7 @@ Reaped reap_suspects(storage::Backend& backend, sql::LeaseSuspects ask, BootTime
   const auto boot_id = boot_id_of(space);
   if (boot_id.empty()) return {};
   ask.boot_id = boot_id;
-  ask.most = most_suspects;
+  ask.max = most_suspects;
   const auto suspects = storage::query(backend, ask, deadline);
   if (!suspects) return {};
   Reaped reaped;

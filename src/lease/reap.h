@@ -1,4 +1,4 @@
-// Holders on this host whose process is gone: their leases end at once, without waiting for the ttl.
+// Holders on this host whose process is gone: their leases end at once, before the ttl is over.
 #pragma once
 
 #include <mutex>
@@ -18,20 +18,20 @@ struct Reaped {
   std::int64_t runs = 0;
 };
 
-/// True only where it is certain: it was a process of this host, and it has ended. This is the one rule for every
-/// command: what is_gone() holds is expired (a session: stale), whatever its lease still says. Only this host can know;
-/// the store learns of it when somebody here ends the lease.
+/// True only if it is certain that the process belonged to this host and has ended. This is the one rule for every
+/// command: a lease whose holder is_gone() counts as expired (a session: as stale), even if it has time left. Only this
+/// host can know; the store learns it when a process of this host ends the lease.
 bool is_gone(const Holder& holder);
 
-/// Ends the leases of a process of this host that is gone. No lease is counted where somebody else was quicker, nor
-/// where the store cannot be asked: then they run out by themselves.
+/// Ends the leases of a process of this host that is gone. Leases that another process ended first are not counted. If
+/// the store cannot be reached, none are: they expire by themselves.
 Reaped reap_process(storage::Backend& backend, std::int64_t pid, std::int64_t process_start, BootTime deadline);
 
 /// Threading: from any thread.
 class Reaper {
  public:
-  /// At most twice a second; in between it finds nothing. Trouble is no reason to fail a claim: then it finds nothing,
-  /// too, and the leases run out by themselves.
+  /// Looks at most twice a second; in between it finds nothing. An error must not fail a claim: then it finds nothing,
+  /// too, and the leases expire by themselves.
   Reaped reap_now_and_then(storage::Backend& backend, BootTime deadline);
 
   static Reaped reap(storage::Backend& backend, BootTime deadline);
@@ -41,9 +41,9 @@ class Reaper {
   BootTime next_{};
 };
 
-// A process of this host that is gone stands in nobody's way: its lease ends at once.
+// A process of this host that is gone blocks no caller: its lease ends at once.
 
-/// `answer` tells who holds something: true if it is a refusal that names somebody of this host who is gone.
+/// True if `answer` is a refusal whose holder was a process of this host that is gone.
 template <typename Answer>
 bool is_refused_by_the_dead(const Answer& answer) {
   const auto code = answer.outcome.refusal();
@@ -55,10 +55,10 @@ bool is_refused_by_the_dead(const Answer& answer) {
   return is_gone(owner);
 }
 
-/// Asks, and again for as long as dead processes of this host stand in the way: behind one there may be others, as
-/// where an item and its children belonged to several sessions. If another process is ending the same leases at this
-/// moment, this waits for it, for half a second at most: a stuck one must not stop the caller. Failing to end a lease
-/// is no reason to fail: then the refusal stands. `on_end` gets each refusal whose lease was ended here.
+/// Sends a request, and repeats it as long as dead processes of this host are in the way: behind one there may be
+/// others, for example if several sessions held an item and its children. If another process is ending the same leases
+/// right now, this waits for it, but at most half a second: a stuck process must not stop the caller. If a lease cannot
+/// be ended, the refusal stands. `on_end` receives each refusal whose lease was ended here.
 template <typename Ask, typename OnEnd>
 auto ask_past_dead_holders(const StoreCall& call, Ask&& ask, OnEnd&& on_end) -> decltype(ask()) {
   Duration pause = std::chrono::milliseconds(5);

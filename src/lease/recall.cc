@@ -17,7 +17,7 @@
 namespace leasehold::lease {
 namespace {
 
-/// Between two looks; longer while the store cannot be asked.
+/// Between two looks; longer while the store cannot be reached.
 constexpr Duration usual_pause = std::chrono::seconds(1);
 constexpr Duration longest_pause = std::chrono::seconds(5);
 /// How long one look may take.
@@ -25,7 +25,7 @@ constexpr Duration patience = std::chrono::seconds(2);
 
 }  // namespace
 
-/// Shared with the thread and with what is watched: a callback may destroy the last handle of the store.
+/// Shared with the thread and the watches: a callback may destroy the last handle of the store.
 struct Recalls::State {
   struct Watched {
     std::int64_t lease_id;
@@ -52,7 +52,7 @@ struct Recalls::State {
 
   using News = std::map<std::int64_t, LeaseNews>;
 
-  /// Nothing: the store could not be asked.
+  /// Nothing: the store could not be reached.
   std::optional<News> look(std::unique_lock<std::mutex>& lock) {
     std::vector<std::int64_t> ids;
     for (const auto& [number, each] : watched) ids.push_back(each.lease_id);
@@ -81,7 +81,7 @@ struct Recalls::State {
       told = number;
       lock.unlock();
       each.on_news(news.at(each.lease_id));
-      // What it owns may end a watch of its own: without the lock.
+      // Without the lock: destroying what the callback owns may end another watch.
       each.on_news = nullptr;
       lock.lock();
       told = 0;
@@ -90,7 +90,7 @@ struct Recalls::State {
   }
 
   void forget(std::uint64_t number) {
-    // Destroyed last, without the lock: what the callback owns may end a watch of its own.
+    // Destroyed last, without the lock: what the callback owns may end another watch.
     std::map<std::uint64_t, Watched>::node_type gone;
     std::unique_lock lock(mutex);
     gone = watched.extract(number);
@@ -103,7 +103,7 @@ struct Recalls::State {
   std::condition_variable changed;
   std::map<std::uint64_t, Watched> watched;
   std::uint64_t last_number = 0;
-  std::uint64_t told = 0;  ///< whose callback runs now
+  std::uint64_t told = 0;  ///< the callback that runs now
   std::thread::id runner;
   bool ending = false;
 };
@@ -113,7 +113,7 @@ Recalls::Recalls(std::shared_ptr<storage::Backend> backend) : state_(std::make_s
 Recalls::~Recalls() {
   if (!thread_.joinable()) return;
   if (!state_->in_own_process()) {
-    // After a fork there is no thread in the child, only something that looks like one.
+    // After a fork the child has no such thread, only its handle.
     static_cast<void>(new (std::nothrow) std::thread(std::move(thread_)));
     return;
   }

@@ -1,13 +1,13 @@
-// Tells holders early that somebody has ended their lease, or wants a job under it stopped.
+// Notifies holders early that their lease was ended, or that a job under it was cancelled.
 //
 //   auto watching = recalls->watch(lease_id, [](const LeaseNews& news) { ... });
 //
-// A holder learns both with its next heartbeat, but that may be minutes away. So one thread of the store looks once a
-// second, with a single read for all leases that this process watches. Nothing is read while nothing is watched. A look
-// that fails is not repeated at once: the heartbeats still tell, only later.
+// A holder learns both at its next heartbeat, but that may be minutes away. So one thread of the store looks once a
+// second, with a single read for all leases that this process watches, and reads nothing while there are none. A failed
+// look is not repeated at once: the heartbeats still report the news, only later.
 //
-// It polls instead of listening: a read a second costs a server less than another connection for every holder, it works
-// behind poolers, and it is the same on both stores.
+// It polls instead of listening: one read per second costs a server less than another connection for every holder, it
+// works behind poolers, and it is the same on both stores.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ namespace leasehold::lease {
 /// Threading: from any thread.
 class Recalls {
  public:
-  /// Runs on the thread of the recalls, again with every look as long as the news is true, and must be quick.
+  /// Runs on the thread of the recalls, repeatedly while the news is true, and must be quick.
   using OnNews = std::function<void(const LeaseNews&)>;
 
   explicit Recalls(std::shared_ptr<storage::Backend> backend);
@@ -32,8 +32,8 @@ class Recalls {
   Recalls& operator=(const Recalls&) = delete;
   ~Recalls();
 
-  /// Until the returned object is destroyed; afterwards `on_news` neither runs nor will, unless it is `on_news` that
-  /// destroys it. Where no thread is to be had, there is no early news.
+  /// Watches until the returned object is destroyed. Afterwards `on_news` is not running and never will, unless
+  /// `on_news` itself destroys the object. Without a thread there is no early news.
   [[nodiscard]] std::shared_ptr<void> watch(std::int64_t lease_id, OnNews on_news);
 
  private:
@@ -43,7 +43,7 @@ class Recalls {
   std::thread thread_;
 };
 
-/// For HeldLease: a heartbeat at once when the lease has ended.
+/// For HeldLease: heartbeats at once when the lease has ended.
 HeldLease::Watch watch_with(std::shared_ptr<Recalls> recalls);
 
 }  // namespace leasehold::lease

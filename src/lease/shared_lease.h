@@ -1,6 +1,6 @@
-// A lease that grants are attached to, opened, extended and closed for itself: a worker's, a loader's. The
-// caller proves with `instance` that the lease is its own. That text is drawn at random for each lease: the holder's
-// own instance is no proof, because every look at one of its locks shows it.
+// A lease of a worker or a loader, to which grants are attached; opened, extended and closed on its own. The caller
+// proves its ownership with `instance`, a random text per lease. The holder's own instance is no proof, because each
+// look at one of its locks shows it.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,7 @@ Result<SharedLease> open_shared_lease(StoreCall store, S statement, Duration ttl
       .trusted_until = trusted_until(store.before_sending(), opened->ttl, opened->expires_at - opened->store_now)};
 }
 
-/// `S` is sql::LeaseExtend or sql::LoaderExtend. Gives its rows, the first of which has extended the lease.
+/// `S` is sql::LeaseExtend or sql::LoaderExtend. Returns its rows; the first one has extended the lease.
 template <typename S>
 Result<std::vector<typename S::Row>> extend_shared_lease(StoreCall& store, std::string_view what,
                                                          const SharedLease& lease, std::optional<Duration> ttl) {

@@ -38,12 +38,11 @@ Result<sql::LeaseAnswer> ask(lease::StoreCall& call, const Request& request) {
 
 std::string describe(std::string_view name) { return "lock " + quoted(name); }
 
-// The refusal says until when, if the store can still be asked. Others may be alive beside the grant that is in its
-// delay.
+// Adds until when, if the store can still be reached. Other holders may be alive beside the grant in its delay.
 Error refusal_with_delay(lease::StoreCall call, const sql::LeaseAnswer& answer) {
   auto error = lease::refusal_from(answer, describe(answer.key));
   if (answer.why != "delayed") return error;
-  const auto holders = call.ask_rows(sql::LockHolders{.name = answer.key, .most = most_looked_at});
+  const auto holders = call.ask_rows(sql::LockHolders{.name = answer.key, .max = most_looked_at});
   if (!holders) return error;
   for (const auto& holder : *holders) {
     const bool is_live = !holder.ended_at && holder.expires_at > holder.store_now;
@@ -68,13 +67,13 @@ Result<Grant> heartbeat(lease::StoreCall call, std::string_view name, Token toke
   return lease::refusal_from(*answer, describe(name));
 }
 
-// The line before a lock: places in order of arrival, each held under a lease of its own.
+// The line before a lock: places in order of arrival, each with a lease of its own.
 namespace {
 
-// A waiter that is silent for so long has lost its place.
+// A waiter that is silent for this long loses its place.
 constexpr Duration place_ttl = std::chrono::seconds(3);
 
-/// A place in the line of every lock that is wanted. One of them is watched: the one that was last in the way.
+/// A place in the line of every requested lock. Only one of them is watched: the last one in the way.
 class Line {
  public:
   Line(storage::Backend& backend, const Request& request, BootTime until, Duration call_timeout,
@@ -87,13 +86,13 @@ class Line {
 
   ~Line() {
     if (!standing_) return;
-    // If that fails, the place runs out by itself.
+    // If this fails, the place expires by itself.
     const auto names = views();
     const sql::LockLeaveAll leave{.names = names, .request_id = request_.request_id};
     static_cast<void>(new_call().ask(leave));
   }
 
-  /// Takes or keeps the place, and tells how things stand: `free` means that it is our turn to ask.
+  /// Takes or keeps the place, and returns the state of the locks: `free` means that it is our turn.
   Result<sql::LeaseAnswer> stand() {
     auto call = new_call();
     auto answer = call.repeat(lease::IfLost::ask_again, [&] { return ask_to_stand(call); });
@@ -101,10 +100,10 @@ class Line {
     return answer;
   }
 
-  /// What is watched, as it is now. Taken before asking for the lock: so no change after that is missed.
+  /// The current state of the watched lock. Taken before requesting the lock, so that no later change is missed.
   Result<Picture> look() { return look_at(backend_, watched_, new_call().deadline()); }
 
-  /// True if that lock was not the one being watched.
+  /// Returns true if another lock was watched before.
   bool watch(const std::string& name) {
     if (name == watched_) return false;
     watched_ = name;
@@ -112,7 +111,7 @@ class Line {
     return true;
   }
 
-  /// Until the lock frees, changes hands or the line gets shorter, or the place needs a heartbeat. Only looks:
+  /// Sleeps until the lock frees or changes hands, the line gets shorter, or the place needs a heartbeat. Only reads:
   /// if every wake-up wrote, the waiters of a file would wake each other all the time.
   void sleep(const Picture& seen) {
     const std::stop_callback wake_up(stop_, [this] { watch_->wake(); });
@@ -124,10 +123,10 @@ class Line {
     }
   }
 
-  /// For when the store would not even let us stand in line.
+  /// For when the store did not even give us a place in line.
   void wait_a_little() { watch_->wait(std::min(until_, BootClock::now() + look_again)); }
 
-  /// Granted: the place was given back with it.
+  /// The grant has given back the place.
   void leave_with_grant() { standing_ = false; }
 
   [[nodiscard]] lease::StoreCall new_call() const { return {backend_, call_deadline(call_timeout_, until_)}; }
@@ -156,9 +155,9 @@ class Line {
   bool standing_ = false;
 };
 
-/// It may be our turn by now: what stood before us when we took the place is not all there any more.
+/// It may be our turn now: not everything that was ahead of us when we took the place is still there.
 bool has_moved_on(const sql::LeaseAnswer& standing, const Picture& seen) {
-  // A lock that nobody ever had is shown without its line: there the next heartbeat of the place says more.
+  // A lock that was never held is shown without its line: the next heartbeat of the place knows more.
   if (seen.outcome.refusal() == Errc::not_found) return false;
   return !lease::tells_same_lease(seen, standing) || seen.waiters <= standing.waiters;
 }
@@ -172,7 +171,7 @@ Result<Grant> acquire_in_line(storage::Backend& backend, const Request& request,
     auto standing = line.stand();
     const bool over = BootClock::now() >= until || stop.stop_requested();
     if (!standing) {
-      // Somebody's open transaction has the lock's row: no reason to give up before the time is over.
+      // Another open transaction holds the lock's row: no reason to give up before the time is over.
       if (standing.error().code != Errc::busy || over) return std::move(standing).error();
       line.wait_a_little();
       continue;
@@ -185,7 +184,7 @@ Result<Grant> acquire_in_line(storage::Backend& backend, const Request& request,
       auto grant = try_acquire(line.new_call(), request);
       if (grant) line.leave_with_grant();
       if (grant || !may_wait(grant.error().code) || BootClock::now() >= until || stop.stop_requested()) return grant;
-      const auto& in_the_way = grant.error().current;
+      const auto& in_the_way = grant.error().held_by;
       if (in_the_way && line.watch(in_the_way->key)) continue;
     } else if (seen && has_moved_on(*standing, *seen)) {
       continue;

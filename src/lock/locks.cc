@@ -19,8 +19,7 @@ namespace {
 
 Error bad(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
 
-/// What two threads of a process ask for does not meet in one holder: only a thread that waits for itself waits for
-/// ever.
+/// Each thread of a process gets a holder of its own: only a thread that waits for itself would wait forever.
 Holder holder_of_thread(const std::optional<Holder>& given) {
   static std::atomic<int> threads{0};
   thread_local const auto number = std::to_string(++threads);
@@ -42,12 +41,12 @@ Result<void> check_names(const std::vector<std::string>& names) {
 }
 
 Result<void> check_share(const Share& share, std::size_t names) {
-  if (names > 1) return bad("locks that are taken together are taken as a whole: no shares");
+  if (names > 1) return bad("locks taken together cannot be shared");
   if (share.permits < 1 || share.permits > bounds::max_permits) {
     return bad(fmt::format("permits are between 1 and {}, not {}", bounds::max_permits, share.permits));
   }
   if (!share.capacity) {
-    return share.permits == 1 ? Result<void>() : bad("permits are of a capacity: name it, too");
+    return share.permits == 1 ? Result<void>() : bad("permits need a capacity: give it, too");
   }
   if (auto checked = check_range("capacity", *share.capacity, 1, bounds::max_permits); !checked) return checked;
   if (share.permits > *share.capacity) {
@@ -119,7 +118,7 @@ Result<void> Locks::release(std::string_view name, Token token) const {
 Result<LeaseInfo> Locks::revoke(std::string_view name, std::string_view reason, std::optional<Token> token) const {
   if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
   if (auto checked = check_text("reason", reason); !checked) return std::move(checked).error();
-  // Not repeated where the answer was lost: a second one would hit whoever has it by then.
+  // Not repeated if the answer was lost: a second revoke would hit the next holder.
   sql::LockRevoke revoke{.name = name, .reason = reason};
   if (token) revoke.token = token->value;
   auto answer = impl_->new_call().ask(revoke);
@@ -127,8 +126,8 @@ Result<LeaseInfo> Locks::revoke(std::string_view name, std::string_view reason, 
   if (answer->outcome.done()) return lease::info_from(*answer);
   if (answer->outcome.is("free")) {
     return Error{.code = Errc::not_found,
-                 .message = lock::describe(name) + " is not held, there is nothing to revoke",
-                 .current = lease::info_from(*answer)};
+                 .message = lock::describe(name) + " is not held: nothing to revoke",
+                 .held_by = lease::info_from(*answer)};
   }
   return lease::refusal_from(*answer, lock::describe(name));
 }
@@ -151,7 +150,7 @@ Result<HeldLease> Locks::hold_all(const std::vector<std::string>& names, const A
         },
         [locks](const Grant& held) { return locks.release(held.key, held.token); }, lease::watch_with(impl_->recalls));
   } catch (const std::system_error& error) {
-    // Without its thread nobody would keep the lease alive: better not to have it.
+    // Without the thread, nothing would keep the lease alive: release it.
     static_cast<void>(release(names.front(), token));
     return Error{.code = Errc::unavailable, .message = std::string("no thread for heartbeats: ") + error.what()};
   }

@@ -1,4 +1,4 @@
-// Locks over the seam.
+// Internals of the locks.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ struct Locks::Impl : lease::StoreAccess {
   std::shared_ptr<lease::Recalls> recalls;
 };
 
-// One try at a lock, and the line before it.
+// One attempt at a lock, and the line before it.
 namespace lock {
 
-/// All that the store needs to know of an acquire: a lock, a share of one, or several at once.
+/// What an acquire sends to the store: a lock, a share of one, or several locks at once.
 struct Request {
   std::vector<std::string> names;
   std::optional<Share> share;
@@ -35,7 +35,7 @@ struct Request {
 
 std::string describe(std::string_view name);
 
-/// When to give up a call of somebody who waits until a moment: not long after it, but a call needs its time.
+/// The deadline of a call whose caller waits until a moment: not long after it, but the call needs its time.
 inline BootTime call_deadline(Duration call_timeout, BootTime until) {
   const auto now = BootClock::now();
   return std::min(now + call_timeout, std::max(until, now + Duration(std::chrono::seconds(1))));
@@ -43,38 +43,38 @@ inline BootTime call_deadline(Duration call_timeout, BootTime until) {
 
 Result<Grant> heartbeat(lease::StoreCall call, std::string_view name, Token token, std::optional<Duration> ttl);
 
-/// Asks once; repeats only where the answer got lost on the way.
+/// Tries once; repeats only if the answer got lost on its way.
 Result<Grant> try_acquire(lease::StoreCall call, const Request& request);
 
-/// What this answer means to the caller; `retry_at` where only a lock delay is in the way.
+/// The refusal for this answer; with `retry_at` if only a lock delay is in the way.
 Error refusal_with_delay(lease::StoreCall call, const sql::LeaseAnswer& answer);
 
-/// Stands in line until it is granted, `until` has passed or `stop` was asked for; then the last refusal.
+/// Waits in line until it is granted, `until` has passed or `stop` was requested; then returns the last refusal.
 Result<Grant> acquire_in_line(storage::Backend& backend, const Request& request, BootTime until, Duration call_timeout,
                               const std::stop_token& stop);
 
 }  // namespace lock
 
-// How a lock stands at a moment: what those who wait for it or watch it compare.
+// The state of a lock at one moment, for callers that wait for it or watch it.
 namespace lock {
 
 using Picture = sql::LockInfo;
 
-// Wake-ups are hints; this is the truth.
+// Wake-ups are hints; this look is reliable.
 constexpr Duration look_again = std::chrono::milliseconds(500);
 
 Result<Picture> look_at(storage::Backend& backend, std::string_view name, BootTime deadline);
 
-/// Somebody who was refused at `before` may get it now.
+/// A caller that was refused at `before` may get the lock now.
 bool is_better(const Picture& now, const Picture& before);
 
-/// Somebody else has it, or nobody any more; of shares, another one is the one that is told.
+/// Another holder has it, or none any more; of shares, a different one is shown.
 bool has_changed_hands(const Picture& now, const Picture& before);
 
-/// That, or one of several shares came or went.
+/// has_changed_hands(), or one of several shares came or went.
 bool is_news(const Picture& now, const Picture& before);
 
-/// How long a look can wait for: wake-ups do not tell that a lease runs out.
+/// How long to wait until the next look: no wake-up comes when a lease expires.
 Duration until_next_look(const Picture& now);
 
 LockInfo info_from(const Picture& picture);

@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "lease/answer.h"
+#include "lease/page.h"
 #include "lock/locks.h"
 #include "model/bounds.h"
 #include "storage/query.h"
@@ -11,7 +12,7 @@ namespace leasehold {
 namespace lock {
 namespace {
 
-/// Without its own.
+/// Without the lock's own name.
 std::vector<std::string> other_names(const Picture& picture) {
   std::vector<std::string> names;
   std::istringstream lines(picture.together.value_or(""));
@@ -32,7 +33,7 @@ bool is_better(const Picture& now, const Picture& before) {
 }
 
 bool has_changed_hands(const Picture& now, const Picture& before) {
-  // `why` tells whether it is kept from everybody: when that ends, nothing else may change.
+  // `why` shows a lock delay: when that ends, nothing else may change.
   return now.outcome != before.outcome || now.why != before.why || now.token != before.token ||
          now.holders != before.holders;
 }
@@ -59,7 +60,7 @@ LockInfo info_from(const Picture& picture) {
 
 }  // namespace lock
 
-// Looking at locks: a picture of one moment, or one after the other.
+// Reading locks: once, or repeatedly.
 namespace {
 
 LockHolder holder_from(const sql::LockHolders::Row& row) {
@@ -98,7 +99,7 @@ Result<LockInfo> told(Result<lock::Picture> picture, std::string_view name) {
   return Error{.code = Errc::not_found, .message = lock::describe(name) + " has never been held"};
 }
 
-/// Worth telling: the picture changed, or whether the store can be asked did.
+/// True if the state of the lock changed, or whether the store can be reached.
 bool is_worth_telling(const Result<lock::Picture>& now, const Result<lock::Picture>& before) {
   if (now && before) return lock::is_news(*now, *before);
   return now.ok() != before.ok() || now.error().code != before.error().code;
@@ -111,23 +112,26 @@ Result<LockInfo> Locks::show(std::string_view name) const {
   return told(lock::look_at(*impl_->backend, name, impl_->deadline()), name);
 }
 
-Result<std::vector<LockInfo>> Locks::list(const LockFilter& filter) const {
+Result<Page<LockInfo>> Locks::list(const LockFilter& filter) const {
   if (auto checked = check_text("prefix", filter.prefix); !checked) return std::move(checked).error();
-  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
-  const sql::LockList list{.prefix = filter.prefix, .only_held = filter.only_held, .most = filter.limit};
-  return impl_->new_call().list(list, lock::info_from);
+  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  auto skip = lease::page_number(filter.page);
+  if (!skip) return std::move(skip).error();
+  const sql::LockList list{
+      .prefix = filter.prefix, .only_held = filter.only_held, .max = lease::rows_for(filter.max), .skip = *skip};
+  return lease::page_of(impl_->new_call().list(list, lock::info_from), filter.max, lease::counted(*skip));
 }
 
-Result<std::vector<LockHolder>> Locks::holders(std::string_view name, int limit) const {
+Result<std::vector<LockHolder>> Locks::holders(std::string_view name, int max) const {
   if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
-  if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
-  const sql::LockHolders holders{.name = name, .most = limit};
+  if (auto checked = check_list_max(max); !checked) return std::move(checked).error();
+  const sql::LockHolders holders{.name = name, .max = max};
   return impl_->new_call().list(holders, holder_from);
 }
 
 Result<void> Locks::watch(std::string_view name, std::stop_token stop, const Seen& seen) const {
   if (auto checked = check_name("lock name", name); !checked) return checked;
-  if (!seen) return Error{.code = Errc::invalid_argument, .message = "watching needs somebody to tell"};
+  if (!seen) return Error{.code = Errc::invalid_argument, .message = "watch() needs a callback"};
   const auto watch = impl_->backend->watch("lock:" + std::string(name));
   const std::stop_callback wake_up(stop, [&watch] { watch->wake(); });
   auto before = lock::look_at(*impl_->backend, name, impl_->deadline());

@@ -42,11 +42,11 @@ Result<void> check_text(std::string_view what, std::string_view text) {
   return {};
 }
 
-Result<void> check_span(std::string_view what, Duration span, Duration least, Duration most) {
-  if (span >= least && span <= most) return {};
-  const auto end = most == bounds::max_delay ? years_of(most) : format_duration(most);
+Result<void> check_span(std::string_view what, Duration span, Duration min, Duration max) {
+  if (span >= min && span <= max) return {};
+  const auto end = max == bounds::max_delay ? years_of(max) : format_duration(max);
   return invalid(
-      fmt::format("a {} of {} is not between {} and {}", what, format_duration(span), format_duration(least), end));
+      fmt::format("{} is {}, not between {} and {}", what, format_duration(span), format_duration(min), end));
 }
 
 Result<void> check_ttl(Duration ttl) { return check_span("ttl", ttl, bounds::min_ttl, bounds::max_ttl); }
@@ -68,20 +68,20 @@ Duration bounded_wait(Duration wait) { return std::min(wait, bounds::max_delay);
 
 Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest) {
   if (value >= lowest && value <= highest) return {};
-  return invalid(fmt::format("a {} of {} is not between {} and {}", what, value, lowest, highest));
+  return invalid(fmt::format("{} is {}, not between {} and {}", what, value, lowest, highest));
 }
 
-Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t most) {
-  if (bytes <= most) return {};
-  return invalid(fmt::format("the {} has {} bytes, {} are allowed", what, bytes, most));
+Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t max) {
+  if (bytes <= max) return {};
+  return invalid(fmt::format("the {} has {} bytes, {} are allowed", what, bytes, max));
 }
 
 std::string years_of(Duration span) {
   return fmt::format("{} years", std::chrono::floor<std::chrono::years>(span).count());
 }
 
-Result<void> check_limit(int limit) {
-  if (limit < 1) return invalid(fmt::format("a limit of {} shows nothing: write 1 or more", limit));
+Result<void> check_list_max(int max) {
+  if (max < 1) return invalid(fmt::format("max is {}: write 1 or more", max));
   return {};
 }
 
@@ -100,7 +100,7 @@ Result<void> check_call(const Call& call) {
 
 Result<void> check_claim_call(const Call& call) {
   if (call.timeout && *call.timeout <= Duration(0)) {
-    return invalid(fmt::format("a timeout of {} leaves no time to ask", format_duration(*call.timeout)));
+    return invalid(fmt::format("a timeout of {} leaves no time for the call", format_duration(*call.timeout)));
   }
   if (call.lease) {
     if (auto checked = check_text("instance", call.lease->instance); !checked) return checked;
@@ -139,19 +139,19 @@ Result<void> check_delay(std::string_view what, Duration delay) {
   return check_span(what, delay, Duration(0), bounds::max_delay);
 }
 
-Result<void> check_max(int max) { return check_range("claim", max, 1, bounds::max_claim); }
+Result<void> check_claim_max(int max) { return check_range("claim", max, 1, bounds::max_claim); }
 
 Result<void> check_new_job(const NewJob& job) {
   if (auto checked = model::check_fields(model::object_of(job)); !checked) return checked;
   if (auto checked = check_times(job); !checked) return checked;
   if (auto checked = check_key("dedupe key", job.dedupe_key); !checked) return checked;
-  if (auto checked = check_key("limit key", job.limit_key); !checked) return checked;
+  if (auto checked = check_key("group", job.group); !checked) return checked;
   return check_tags(job.tags);
 }
 
 Result<void> check_verdict(const Verdict& verdict) {
   if (verdict.kind == Verdict::Kind::skip) return invalid("a job cannot be skipped: cancel it, or fail it finally");
-  if (verdict.rows || verdict.cursor) return invalid("a job has no rows and no cursor: chunks have");
+  if (verdict.rows || verdict.cursor) return invalid("a job has no rows and no cursor: only chunks have them");
   if (verdict.kind == Verdict::Kind::complete) {
     if (auto checked = check_size("result", verdict.text.size(), bounds::result_bytes); !checked) return checked;
   }
@@ -168,7 +168,7 @@ Result<void> check_queue_settings(const QueueSettings& settings) {
   const auto period = settings.rate_period.value_or(Duration(0));
   const auto count = settings.rate_count.value_or(0);
   if ((count > 0) != (period > Duration(0))) {
-    return invalid("a rate needs a count and a period: so many claims in this time");
+    return invalid("a rate needs a count and a period: N claims per period");
   }
   // The stores count in whole microseconds.
   if (count > period.count()) {
@@ -200,7 +200,7 @@ Result<void> check_no_key_twice(std::span<const PlannedChunk> chunks) {
 
 Result<void> check_planned(const PlannedChunk& chunk) {
   if (auto checked = check_name("chunk key", chunk.key); !checked) return checked;
-  // The message is made only where it is needed: a plan may have millions of chunks.
+  // The message is built only on error: a plan may have millions of chunks.
   if (chunk.spec.size() <= bounds::chunk_json_bytes && is_json(chunk.spec)) return {};
   return check_json("spec of chunk " + quoted(chunk.key), chunk.spec);
 }
@@ -236,7 +236,7 @@ Result<void> check_chunk_verdict(const Verdict& verdict) {
   if (verdict.kind == Kind::snooze) return invalid("a chunk cannot be snoozed: release it, or fail it with a delay");
   if (verdict.kind == Kind::complete && !verdict.text.empty()) return invalid("a chunk has no result: save a cursor");
   if (verdict.kind == Kind::skip) {
-    if (verdict.rows || verdict.cursor) return invalid("a chunk that is skipped saves nothing");
+    if (verdict.rows || verdict.cursor) return invalid("a skipped chunk saves nothing");
     if (auto checked = check_text("reason", verdict.text); !checked) return checked;
   }
   if (auto checked = check_delay("delay", verdict.delay.value_or(Duration(0))); !checked) return checked;

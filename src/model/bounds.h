@@ -1,4 +1,4 @@
-// Checks what a caller asks for against leasehold/limits.h before anything is sent. Both stores have the same bounds.
+// Checks arguments against leasehold/limits.h before anything is sent. Both stores have the same bounds.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace leasehold {
 
-/// A moment that a caller gives is before this.
+/// Every moment from a caller is before this.
 constexpr Timestamp end_of_moments = std::chrono::sys_days(std::chrono::year(bounds::last_year + 1) / 1 / 1);
 
 /// 1 to bounds::name_bytes of UTF-8 without control characters. `what` is for the message: "lock name".
@@ -30,13 +30,13 @@ Result<void> check_name(std::string_view what, std::string_view name);
 Result<void> check_text(std::string_view what, std::string_view text);
 
 Result<void> check_ttl(Duration ttl);
-/// Unset: the lease keeps its own.
+/// Unset: the lease keeps its ttl.
 Result<void> check_new_ttl(const std::optional<Duration>& ttl);
 
-/// How long a caller waits for something: not negative. Any length will do, Duration::max() is for ever.
+/// How long a caller waits: not negative. There is no upper bound; Duration::max() waits for ever.
 Result<void> check_wait(Duration wait);
 
-/// The same wait, short enough to be added to a moment.
+/// The same wait, capped so that adding it to a moment does not overflow.
 Duration bounded_wait(Duration wait);
 
 /// In the years 1 to bounds::last_year. `what` is for the message: "time to run at".
@@ -44,71 +44,71 @@ Result<void> check_moment(std::string_view what, Timestamp moment);
 
 /// `what` is for the message: "priority".
 Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest);
-Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t most);
+Result<void> check_size(std::string_view what, std::size_t bytes, std::size_t max);
 /// `what` is for the message: "backoff".
-Result<void> check_span(std::string_view what, Duration span, Duration least, Duration most);
+Result<void> check_span(std::string_view what, Duration span, Duration min, Duration max);
 
 /// For messages: "100 years".
 std::string years_of(Duration span);
 
-/// How many rows somebody wants to see: at least one.
-Result<void> check_limit(int limit);
+/// The number of rows to list: at least one.
+Result<void> check_list_max(int max);
 
-/// Every part of it is text that a store can keep.
+/// Checks that every part is text that a store can keep.
 Result<void> check_holder(const Holder& holder);
 
-/// A holder that a store can keep, and a time that is not over. A shared lease is for claims only.
+/// Checks the holder, and that the timeout is positive. A shared lease is for claims only.
 Result<void> check_call(const Call& call);
 Result<void> check_claim_call(const Call& call);
 
-/// Until when the holder may go on, by its own clock: counted from before the request was sent, with a
-/// margin for what lies between deciding to stop and having stopped.
+/// The moment by the holder's own clock until which it may rely on its lease: counted from before the request was sent,
+/// minus a margin for the time between deciding to stop and having stopped.
 BootTime trusted_until(BootTime before_sending, Duration ttl, Duration remaining);
 
-// What a job and its queue may be: checked before anything is sent, with the same bounds on both stores.
+// Jobs and queues.
 Result<void> check_new_job(const NewJob& job);
-/// A verdict on a job; one on a chunk.
+/// Verdicts on jobs, and on chunks.
 Result<void> check_verdict(const Verdict& verdict);
 Result<void> check_chunk_verdict(const Verdict& verdict);
 Result<void> check_progress(const Progress& progress);
 Result<void> check_queue_settings(const QueueSettings& settings);
 
-/// How many jobs or chunks to claim: 1 to bounds::max_claim.
-Result<void> check_max(int max);
+/// The number of jobs or chunks to claim: 1 to bounds::max_claim.
+Result<void> check_claim_max(int max);
 
-/// How long something is put off. `what` is for the message: "delay".
+/// A delay. `what` is for the message: "delay".
 Result<void> check_delay(std::string_view what, Duration delay);
 
-// What a chunk and its set may be: checked before anything is sent, with the same bounds on both stores.
-/// The names a chunk goes by.
+// Chunks and their sets.
+/// The names of a set and of a chunk.
 Result<void> check_chunk(std::string_view set, std::string_view key);
 
-/// Every key once, every spec JSON.
+/// Every key is unique, every spec is JSON.
 Result<void> check_plan(std::string_view set, std::span<const PlannedChunk> chunks, const PlanOptions& options);
 Result<void> check_chunk_settings(const ChunkSetSettings& settings);
 Result<void> check_chunk_save(const ChunkSave& save);
 Result<void> check_chunk_reset(const ChunkReset& reset);
 
-// What a session, an item and a claim may be.
-/// With its id and request id in it.
+// Sessions, items and claims.
+/// Includes the id and the request id.
 Result<void> check_session_options(const SessionOptions& options);
 
 Result<void> check_session_heartbeat(std::string_view id, const SessionHeartbeat& heartbeat);
 
-/// How long a session says it will be silent: from nothing to bounds::max_park.
+/// The silence a session announces: from zero to bounds::max_park.
 Result<void> check_silence(Duration silence);
 
 Result<void> check_item(std::string_view key, const ItemOptions& options);
 
-/// The names a claim goes by.
+/// The names of an item and of a session.
 Result<void> check_claim(std::string_view item, std::string_view session);
 
-// What a schedule may be: checked before anything is sent, with the same bounds on both stores.
+// Schedules.
 
-/// All but the cron expression and its zone, which are read where they are needed.
+/// Checks all but the cron expression and its zone, which are parsed where they are needed.
 Result<void> check_schedule(std::string_view name, const ScheduleOptions& options);
 
-/// With its request id in it.
+/// Includes the request id.
 Result<void> check_schedule_acquire(std::string_view name, const ScheduleAcquireOptions& options);
 
 Result<void> check_run_result(std::string_view name, const RunResult& result);

@@ -83,17 +83,17 @@ Result<void> check_claim(std::string_view item, std::string_view session) {
 namespace {
 
 Result<void> check_between(std::string_view what, const Between& between) {
-  if (auto checked = check_delay(what, between.least); !checked) return checked;
-  if (auto checked = check_delay(what, between.most); !checked) return checked;
-  if (between.least <= between.most) return {};
-  return invalid(fmt::format("a {} from {} to {} has its longest first", what, format_duration(between.least),
-                             format_duration(between.most)));
+  if (auto checked = check_delay(what, between.min); !checked) return checked;
+  if (auto checked = check_delay(what, between.max); !checked) return checked;
+  if (between.min <= between.max) return {};
+  return invalid(fmt::format("a {} from {} to {} has its maximum first", what, format_duration(between.min),
+                             format_duration(between.max)));
 }
 
 Result<void> check_pause(const Between& pause) {
   if (auto checked = check_between("pause", pause); !checked) return checked;
-  if (pause.least >= bounds::min_pause) return {};
-  return invalid(fmt::format("a pause of {} between runs is too short: the least is {}", format_duration(pause.least),
+  if (pause.min >= bounds::min_pause) return {};
+  return invalid(fmt::format("a pause of {} between runs is too short: the minimum is {}", format_duration(pause.min),
                              format_duration(bounds::min_pause)));
 }
 
@@ -116,7 +116,7 @@ Result<void> check_command(const std::vector<std::string>& command) {
 }
 
 Result<void> check_next_run(const std::optional<Timestamp>& at, const std::optional<Duration>& in) {
-  if (at && in) return invalid("the next run is at a moment or after a while, not both");
+  if (at && in) return invalid("the next run has a time or a delay, not both");
   if (in) return check_delay("time until the next run", *in);
   return at ? check_moment("next run", *at) : Result<void>();
 }

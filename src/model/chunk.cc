@@ -1,4 +1,4 @@
-// Chunks, their sets and rate limits, described.
+// Descriptions of chunks, their sets and rates.
 #include <fmt/format.h>
 
 #include "leasehold/limits.h"
@@ -17,10 +17,10 @@ namespace leasehold::model {
 
 Described describe(Type<ChunkSetSettings>) {
   static constexpr auto fields = fields_of<ChunkSetSettings>({
-      field<&ChunkSetSettings::failure_budget>("failure_budget").from(1, bounds::max_budget),
-      field<&ChunkSetSettings::crash_budget>("crash_budget").from(1, bounds::max_budget),
+      field<&ChunkSetSettings::max_failures>("max_failures").from(1, bounds::max_budget),
+      field<&ChunkSetSettings::max_crashes>("max_crashes").from(1, bounds::max_budget),
       field<&ChunkSetSettings::backoff_base>("backoff_base_seconds").from(Duration(0), bounds::max_delay),
-      field<&ChunkSetSettings::backoff_most>("backoff_most_seconds").from(Duration(0), bounds::max_delay),
+      field<&ChunkSetSettings::backoff_max>("backoff_max_seconds").from(Duration(0), bounds::max_delay),
       field<&ChunkSetSettings::default_ttl>("default_ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
   });
   static const ChunkSetSettings fresh;
@@ -59,8 +59,7 @@ Described describe(Type<Chunk>) {
       field<&Chunk::hash>("hash"),
       field<&Chunk::attempt>("attempt"),
       field<&Chunk::rows>("rows"),
-      field<&Chunk::previous_holder>("previous_holder").or_null(),
-      field<&Chunk::previous_host>("previous_host").or_null(),
+      field<&Chunk::previous_holder>("previous_holder"),
       field<&Chunk::synced_at>("synced_at"),
       field<&Chunk::spec>("spec").as(Kind::json),
       field<&Chunk::cursor>("cursor").as(Kind::json),
@@ -73,9 +72,9 @@ Described describe(Type<ChunkGrant>) {
       field<&ChunkGrant::lease_id>("lease_id"),
       field<&ChunkGrant::holder>("holder"),
       field<&ChunkGrant::ttl>("ttl_seconds"),
-      field<&ChunkGrant::expires_at>("expires_at"),
+      field<&ChunkGrant::expires_at>("until"),
       field<&ChunkGrant::trusted_until>("trusted_for_seconds"),
-      field<&ChunkGrant::alone>("alone"),
+      field<&ChunkGrant::solo>("solo"),
       field<&ChunkGrant::replayed>("replayed"),
       field<&ChunkGrant::chunks>("chunks"),
   });
@@ -88,7 +87,7 @@ Described describe(Type<ChunkHeartbeat>) {
       field<&ChunkHeartbeat::key>("key"),
       field<&ChunkHeartbeat::rows>("rows"),
       field<&ChunkHeartbeat::ttl>("ttl_seconds"),
-      field<&ChunkHeartbeat::expires_at>("expires_at"),
+      field<&ChunkHeartbeat::expires_at>("until"),
       field<&ChunkHeartbeat::trusted_until>("trusted_for_seconds"),
   });
   return {"ChunkHeartbeat", fields};
@@ -124,12 +123,9 @@ Described describe(Type<ChunkInfo>) {
       field<&ChunkInfo::synced_at>("synced_at"),
       field<&ChunkInfo::saved_at>("saved_at"),
       field<&ChunkInfo::rows>("rows"),
-      field<&ChunkInfo::holder>("holder").or_null(),
-      field<&ChunkInfo::host>("host").or_null(),
-      field<&ChunkInfo::pid>("pid").or_null(),
-      field<&ChunkInfo::tty>("tty").or_null(),
+      field<&ChunkInfo::holder>("holder"),
       field<&ChunkInfo::heartbeat_at>("heartbeat_at"),
-      field<&ChunkInfo::expires_at>("expires_at"),
+      field<&ChunkInfo::expires_at>("until"),
       field<&ChunkInfo::error>("error").or_null(),
       field<&ChunkInfo::note>("note").or_null(),
       field<&ChunkInfo::store_now>("store_now"),
@@ -160,10 +156,10 @@ Described describe(Type<ChunkSetInfo>) {
       field<&ChunkSetInfo::finished_at>("finished_at"),
       field<&ChunkSetInfo::oldest_sync>("oldest_sync"),
       field<&ChunkSetInfo::job_id>("job_id").or_null(),
-      field<&ChunkSetInfo::failure_budget>("failure_budget"),
-      field<&ChunkSetInfo::crash_budget>("crash_budget"),
+      field<&ChunkSetInfo::max_failures>("max_failures"),
+      field<&ChunkSetInfo::max_crashes>("max_crashes"),
       field<&ChunkSetInfo::backoff_base>("backoff_base_seconds"),
-      field<&ChunkSetInfo::backoff_most>("backoff_most_seconds"),
+      field<&ChunkSetInfo::backoff_max>("backoff_max_seconds"),
       field<&ChunkSetInfo::default_ttl>("default_ttl_seconds"),
       field<&ChunkSetInfo::store_now>("store_now"),
   });
@@ -196,29 +192,28 @@ Described describe(Type<ChunkResetOutcome>) {
   return {"ChunkResetOutcome", fields};
 }
 
-Described describe(Type<LimitInfo>) {
-  static constexpr auto fields = fields_of<LimitInfo>({
-      field<&LimitInfo::name>("name"),
-      field<&LimitInfo::every>("every_seconds"),
-      field<&LimitInfo::burst>("burst"),
-      field<&LimitInfo::next_at>("next_at"),
-      field<&LimitInfo::taken>("taken"),
-      field<&LimitInfo::taken_at>("taken_at"),
-      field<&LimitInfo::holder>("holder").or_null(),
-      field<&LimitInfo::host>("host").or_null(),
-      field<&LimitInfo::store_now>("store_now"),
+Described describe(Type<RateInfo>) {
+  static constexpr auto fields = fields_of<RateInfo>({
+      field<&RateInfo::name>("name"),
+      field<&RateInfo::every>("every_seconds"),
+      field<&RateInfo::burst>("burst"),
+      field<&RateInfo::next_at>("next_at"),
+      field<&RateInfo::taken>("taken"),
+      field<&RateInfo::taken_at>("taken_at"),
+      field<&RateInfo::holder>("holder"),
+      field<&RateInfo::store_now>("store_now"),
   });
-  return {"LimitInfo", fields};
+  return {"RateInfo", fields};
 }
 
-Described describe(Type<LimitSlot>) {
-  static constexpr auto fields = fields_of<LimitSlot>({
-      field<&LimitSlot::name>("name"),
-      field<&LimitSlot::at>("at"),
-      field<&LimitSlot::waited>("waited_seconds"),
-      field<&LimitSlot::every>("every_seconds"),
+Described describe(Type<RateTurn>) {
+  static constexpr auto fields = fields_of<RateTurn>({
+      field<&RateTurn::name>("name"),
+      field<&RateTurn::at>("at"),
+      field<&RateTurn::waited>("waited_seconds"),
+      field<&RateTurn::every>("every_seconds"),
   });
-  return {"LimitSlot", fields};
+  return {"RateTurn", fields};
 }
 
 }  // namespace leasehold::model

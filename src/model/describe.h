@@ -1,4 +1,4 @@
-// How a public struct is described.
+// Describes a public struct.
 //
 //   Described describe(Type<Drift>) {
 //     static constexpr auto fields = fields_of<Drift>({field<&Drift::object>("object"),
@@ -6,8 +6,8 @@
 //     return {"Drift", fields};
 //   }
 //
-// The templates of this file only describe, they do not read. A member that its struct's table forgets is a build
-// error. described.h lists the structs; their tables stand in the .cc file of their feature.
+// The templates of this file only describe, they do not read. A member missing from its struct's table is a build
+// error. described.h lists the structs; the .cc file of each feature holds their tables.
 #pragma once
 
 #include <array>
@@ -28,10 +28,10 @@
 
 namespace leasehold::model {
 
-/// What is left until then; zero where it has passed.
+/// The time left until then; zero if it has passed.
 Duration time_left(BootTime until);
 
-/// Whole ones, as people count them: 90 seconds are 1.
+/// Whole minutes, rounded down: 90 seconds are 1.
 std::int64_t whole_minutes(Duration span);
 
 namespace detail {
@@ -106,7 +106,7 @@ bool assign(M& member, const Value& value) {
   member = static_cast<M>(*given);
   return true;
 }
-/// A text, a duration, a moment, or a list as it is; a word for an enumeration.
+/// Texts, durations, moments and lists are copied; an enumeration is read from its word.
 template <typename M>
 bool assign(M& member, const Value& value) {
   if constexpr (std::is_enum_v<M>) {
@@ -132,7 +132,7 @@ bool assign(std::optional<M>& member, const Value& value) {
   return true;
 }
 
-/// What lies behind an optional or a list.
+/// The type inside an optional or a list.
 template <typename M>
 struct Inner {
   using Of = M;
@@ -144,7 +144,7 @@ struct Inner<std::vector<M>> {
   using Of = M;
 };
 
-/// The struct that a member, or a function of one, belongs to.
+/// The struct that a member or a function belongs to.
 template <typename F>
 struct OwnerOf : OwnerOf<decltype(&F::operator())> {};
 template <typename M, typename T>
@@ -200,7 +200,7 @@ std::optional<std::int64_t> measure(const void* object) {
   return measured(static_cast<const Owner<member>*>(object)->*member);
 }
 
-/// An object that is not there yet is made.
+/// Creates the object if it is missing.
 template <auto member>
 void* part(void* object) {
   auto& inner = static_cast<Owner<member>*>(object)->*member;
@@ -222,8 +222,8 @@ bool holds(const void* object) {
   return std::invoke(predicate, *static_cast<const Owner<predicate>*>(object));
 }
 
-/// A text that no other member or base has. Not the address of something: under sanitizers GCC compares no addresses at
-/// build time.
+/// A text that is unique to a member or base. Not an address: under sanitizers GCC does not compare addresses at build
+/// time.
 template <auto member>
 consteval std::string_view mark_of() {
   return __PRETTY_FUNCTION__;
@@ -233,14 +233,13 @@ consteval std::string_view mark_of() {
   return __PRETTY_FUNCTION__;
 }
 
-/// Not constexpr: whoever gets here does not compile, and the message has this name in it.
+/// Not constexpr: a call does not compile, and the compiler's message shows this name.
 void a_member_of_the_struct_is_not_described();
 
 }  // namespace detail
 
-/// A member, a member of a member, or what a function makes of the struct:
-/// field<&Grant::key>("key"), field<&ScheduleRun::grant, &Grant::key>("schedule"),
-/// field<&RunInfo::took>("took_seconds").
+/// A member, a member of a member, or a function of the struct: field<&Grant::key>("key"), field<&ScheduleRun::grant,
+/// &Grant::key>("schedule"), field<&RunInfo::took>("took_seconds").
 template <auto first, auto... rest>
 constexpr Field field(std::string_view name) {
   using Told = decltype(detail::follow<first, rest...>(std::declval<const detail::Owner<first>&>()));
@@ -262,19 +261,30 @@ constexpr Field field(std::string_view name) {
   return made;
 }
 
-/// A member that is told in other words, or not at all.
+/// A member that JSON shows in another form, or not at all.
 template <auto member>
 constexpr Field hidden() {
   return {.get = nullptr, .member = detail::mark_of<member>()};
 }
 
-/// The members of a member.
+/// Inlines the members of a member.
 template <auto member>
 constexpr Field inlined() {
   return field<member>("").as(Kind::inlined);
 }
 
-/// The members of a base.
+/// The members of a member, by another description of its struct.
+template <auto member, Described (*type)()>
+constexpr Field inlined_as() {
+  auto made = inlined<member>();
+  made.get = [](const void* object) -> Value {
+    return Object{type(), &(static_cast<const detail::Owner<member>*>(object)->*member)};
+  };
+  made.type = type;
+  return made;
+}
+
+/// Inlines the members of a base.
 template <typename T, typename Base>
 constexpr Field base() {
   auto made = field<[](const T& whole) -> const Base& { return whole; }>("").as(Kind::inlined);
@@ -289,7 +299,7 @@ constexpr Field Field::when() const {
   return changed;
 }
 
-/// The table of T. It does not compile while a member is missing.
+/// The table of T. It does not compile if a member is missing.
 template <typename T, std::size_t n>
 consteval std::array<Field, n> fields_of(const Field (&fields)[n]) {
   const auto all = std::to_array(fields);

@@ -1,4 +1,4 @@
-// The structs that are described. Their tables stand in lease.cc, job.cc, chunk.cc, session.cc, schedule.cc, store.cc.
+// The described structs. Their tables are in lease.cc, job.cc, chunk.cc, session.cc, schedule.cc, store.cc.
 #pragma once
 
 #include "leasehold/chunk.h"
@@ -6,10 +6,10 @@
 #include "leasehold/item.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
-#include "leasehold/limit.h"
 #include "leasehold/lock.h"
 #include "leasehold/migrations.h"
 #include "leasehold/queue.h"
+#include "leasehold/rate.h"
 #include "leasehold/recovery.h"
 #include "leasehold/result.h"
 #include "leasehold/schedule.h"
@@ -21,6 +21,8 @@ namespace leasehold::model {
 
 Described describe(Type<Holder>);
 Described describe(Type<LeaseInfo>);
+/// A LeaseInfo without its kind and key, for answers that begin with a word of their own (the name of a lock).
+Described lease_body();
 Described describe(Type<Grant>);
 Described describe(Type<Share>);
 Described describe(Type<AcquireOptions>);
@@ -55,8 +57,8 @@ Described describe(Type<ChunkInfo>);
 Described describe(Type<ChunkSetInfo>);
 Described describe(Type<PlanOutcome>);
 Described describe(Type<ChunkResetOutcome>);
-Described describe(Type<LimitInfo>);
-Described describe(Type<LimitSlot>);
+Described describe(Type<RateInfo>);
+Described describe(Type<RateTurn>);
 
 Described describe(Type<SessionInfo>);
 Described describe(Type<SessionClosed>);
@@ -68,8 +70,8 @@ Described describe(Type<ScheduleOptions>);
 Described describe(Type<ScheduleInfo>);
 Described describe(Type<ScheduleRun>);
 Described describe(Type<RunInfo>);
-Described describe(Type<Defined>);
-Described describe(Type<Finished>);
+Described describe(Type<ScheduleSaved>);
+Described describe(Type<RunSettled>);
 
 Described describe(Type<Event>);
 Described describe(Type<StoreStatus>);

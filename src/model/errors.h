@@ -1,5 +1,4 @@
-// Everything there is to know of an error code, in one table: a new code gets an enumerator in leasehold/result.h and a
-// row here.
+// All properties of an error code in one table: a new code gets an enumerator in leasehold/result.h and a row here.
 #pragma once
 
 #include <array>
@@ -11,7 +10,7 @@
 
 namespace leasehold {
 
-/// How the tool ends.
+/// Exit codes of the tool.
 namespace exit_code {
 inline constexpr int ok = 0;
 inline constexpr int failure = 1;
@@ -23,12 +22,12 @@ inline constexpr int held = 75;
 inline constexpr int lost = 76;
 }  // namespace exit_code
 
-/// What callers branch on.
+/// The properties that callers branch on.
 struct ErrcTraits {
   bool may_wait = false;       ///< waiting can change this answer
-  bool may_repeat = false;     ///< the same request may be sent again as it is
-  bool ends_lease = false;     ///< told to a holder: the lease is gone, not just not extended this time
-  bool store_trouble = false;  ///< the whole store has this problem, not only what was asked for
+  bool may_repeat = false;     ///< the same request may be sent again unchanged
+  bool ends_lease = false;     ///< for a holder: the lease is gone, not just not extended this time
+  bool store_trouble = false;  ///< the whole store has this problem, not only this request
 };
 
 struct ErrcRow {
@@ -81,7 +80,7 @@ constexpr bool may_repeat(Errc code) { return row_of(code).traits.may_repeat; }
 constexpr bool ends_lease(Errc code) { return row_of(code).traits.ends_lease; }
 constexpr bool is_store_trouble(Errc code) { return row_of(code).traits.store_trouble; }
 
-/// Nothing for a word that is no error code.
+/// Nothing for an unknown word.
 std::optional<Errc> errc_from(std::string_view word) noexcept;
 
 }  // namespace leasehold

@@ -34,7 +34,7 @@ Value value_of(const Field& field, const void* object) {
 
 namespace {
 
-/// "failure_budget" and "ttl_seconds" as people say it.
+/// "max_failures" and "ttl_seconds" as words for messages.
 std::string spoken(std::string_view name) {
   constexpr std::string_view unit = "_seconds";
   if (name.ends_with(unit)) name.remove_suffix(unit.size());
@@ -43,18 +43,18 @@ std::string spoken(std::string_view name) {
   return words;
 }
 
-/// `around` names the object that the field is in: "backoff ".
+/// `around` names the enclosing object: "backoff ".
 Result<void> check_within(const Field& field, std::int64_t measured, const std::string& around) {
-  const auto& [least, most] = *field.within;
-  if (measured >= least && measured <= most) return {};
+  const auto& [min, max] = *field.within;
+  if (measured >= min && measured <= max) return {};
   const auto what = around + spoken(field.name);
   switch (field.kind) {
-    case Kind::duration: return check_span(what, Duration(measured), Duration(least), Duration(most));
-    case Kind::integer: return check_range(what, measured, least, most);
+    case Kind::duration: return check_span(what, Duration(measured), Duration(min), Duration(max));
+    case Kind::integer: return check_range(what, measured, min, max);
     case Kind::texts:
     case Kind::integers:
-      return invalid(fmt::format("the list of {} has {} entries, {} are allowed", what, measured, most));
-    default: return check_size(what, static_cast<std::size_t>(measured), static_cast<std::size_t>(most));
+      return invalid(fmt::format("the list of {} has {} entries, {} are allowed", what, measured, max));
+    default: return check_size(what, static_cast<std::size_t>(measured), static_cast<std::size_t>(max));
   }
 }
 

@@ -1,6 +1,5 @@
-// A public struct is described once, as plain records that ordinary functions read: JSON out and in, JSON Schema, the
-// bounds of what a caller may ask for.
-// describe.h makes these records, described.h lists the structs.
+// Describes each public struct once, as records that ordinary functions read: JSON out and in, JSON Schema, the bounds
+// of arguments. describe.h creates these records, described.h lists the structs.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ struct Field;
 struct Described {
   std::string_view name{};
   std::span<const Field> fields{};
-  const void* defaults = nullptr;  ///< of what callers fill in: a fresh one. Nothing in it is required
+  const void* defaults = nullptr;  ///< of structs that callers fill in: a default instance. No key is required then
 };
 
 /// A value of a described struct.
@@ -30,7 +29,7 @@ struct Object {
   const void* at = nullptr;
 };
 
-/// std::monostate: there is none.
+/// std::monostate: no value.
 using Value = std::variant<std::monostate, bool, std::int64_t, std::string, Duration, Timestamp,
                            std::vector<std::string>, std::vector<std::int64_t>, Object, std::vector<Object>>;
 
@@ -46,33 +45,33 @@ enum class Kind {
   objects,
   word,     ///< a text: one of `words`
   bytes,    ///< a text that need not be UTF-8
-  json,     ///< a text that is JSON, and is passed on as it is
-  inlined,  ///< an object whose members stand among those of the one around it
+  json,     ///< a text that is JSON, passed on unchanged
+  inlined,  ///< an object whose members appear among those of the enclosing object
   hidden,   ///< for C++ only
 };
 
 struct Range {
-  std::int64_t least = 0;
-  std::int64_t most = 0;
+  std::int64_t min = 0;
+  std::int64_t max = 0;
 };
 
 struct Field {
   std::string_view name{};  ///< the key in JSON
   Kind kind = Kind::hidden;
   Value (*get)(const void* object) = nullptr;
-  /// False: the value does not fit into the member. Null: it cannot be set.
+  /// False: the value does not fit the member. Null: the field cannot be set.
   bool (*set)(void* object, const Value& value) = nullptr;
-  void* (*part)(void* object) = nullptr;          ///< of an object: where it lies in the one around it
-  Described (*type)() = nullptr;                  ///< of an object, or of each of several
+  void* (*part)(void* object) = nullptr;          ///< of an object: its address in the enclosing object
+  Described (*type)() = nullptr;                  ///< of an object, or of each element of a list
   std::span<const char* const> words{};           ///< of a word
-  bool nullable = false;                          ///< there may be none
-  bool empty_is_none = false;                     ///< an empty text or list, zero, the epoch: there is none
-  bool left_out = false;                          ///< where there is none, its key is left out
-  bool (*present)(const void* object) = nullptr;  ///< where this says no, its key is left out
-  std::string_view member{};                      ///< tells members apart; empty for what is derived from them
-  /// A number, the microseconds of a duration, the bytes of a text, the length of a list; nothing where there is none.
+  bool nullable = false;                          ///< may have no value
+  bool empty_is_none = false;                     ///< an empty text or list, zero, the epoch mean no value
+  bool left_out = false;                          ///< without a value, the key is left out
+  bool (*present)(const void* object) = nullptr;  ///< if it returns false, the key is left out
+  std::string_view member{};                      ///< identifies the member; empty for derived fields
+  /// A number, the microseconds of a duration, the bytes of a text, the length of a list; nothing without a value.
   std::optional<std::int64_t> (*measure)(const void* object) = nullptr;
-  std::optional<Range> within{};  ///< what that may be
+  std::optional<Range> within{};  ///< the bounds of `measure`
 
   [[nodiscard]] constexpr Field as(Kind other) const {
     auto changed = *this;
@@ -89,18 +88,18 @@ struct Field {
     changed.left_out = true;
     return changed;
   }
-  [[nodiscard]] constexpr Field from(std::int64_t least, std::int64_t most) const {
+  [[nodiscard]] constexpr Field from(std::int64_t min, std::int64_t max) const {
     auto changed = *this;
-    changed.within = Range{least, most};
+    changed.within = Range{min, max};
     return changed;
   }
-  [[nodiscard]] constexpr Field from(Duration least, Duration most) const { return from(least.count(), most.count()); }
-  [[nodiscard]] constexpr Field up_to(std::size_t most) const { return from(0, static_cast<std::int64_t>(most)); }
+  [[nodiscard]] constexpr Field from(Duration min, Duration max) const { return from(min.count(), max.count()); }
+  [[nodiscard]] constexpr Field up_to(std::size_t max) const { return from(0, static_cast<std::int64_t>(max)); }
   template <auto predicate>
   [[nodiscard]] constexpr Field when() const;
 };
 
-/// Chooses the description of T: each struct of described.h has its describe(Type<T>).
+/// Selects the description of T: each struct of described.h has its describe(Type<T>).
 template <typename T>
 struct Type {};
 
@@ -114,10 +113,10 @@ Object object_of(const T& value) {
   return {described<T>(), &value};
 }
 
-/// The field's value; none where it is empty and that means so.
+/// The field's value; none if it is empty and `empty_is_none` is set.
 Value value_of(const Field& field, const void* object);
 
-/// `invalid_argument` for the first field that is out of its bounds, those of objects in it included.
+/// `invalid_argument` for the first field out of its bounds, including those of nested objects.
 Result<void> check_fields(const Object& object);
 
 }  // namespace leasehold::model

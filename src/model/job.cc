@@ -1,4 +1,4 @@
-// Jobs and queues, described.
+// Descriptions of jobs and queues.
 #include <limits>
 
 #include "leasehold/limits.h"
@@ -7,9 +7,9 @@
 namespace leasehold::model {
 namespace {
 
-/// Only a job that runs after others has a rule for when they fail.
+/// Only a job that depends on others has a rule for their failure.
 constexpr auto if_failed_of = [](const JobInfo& job) {
-  return job.predecessors.empty() ? std::nullopt : std::optional(job.if_failed);
+  return job.depends_on.empty() ? std::nullopt : std::optional(job.if_failed);
 };
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr auto if_failed_of = [](const JobInfo& job) {
 Described describe(Type<Backoff>) {
   static constexpr auto fields = fields_of<Backoff>({
       field<&Backoff::base>("base_seconds").from(Duration(0), bounds::max_delay),
-      field<&Backoff::most>("most_seconds").from(Duration(0), bounds::max_delay),
+      field<&Backoff::max>("most_seconds").from(Duration(0), bounds::max_delay),
       field<&Backoff::exponential>("exponential"),
   });
   static const Backoff fresh;
@@ -32,12 +32,12 @@ Described describe(Type<NewJob>) {
       field<&NewJob::delay>("delay_seconds").from(Duration(0), bounds::max_delay),
       field<&NewJob::run_at>("run_at"),
       field<&NewJob::dedupe_key>("dedupe_key").or_null().up_to(bounds::name_bytes),
-      field<&NewJob::limit_key>("limit_key").or_null().up_to(bounds::name_bytes),
-      field<&NewJob::failure_budget>("failure_budget").from(1, bounds::max_budget),
-      field<&NewJob::crash_budget>("crash_budget").from(1, bounds::max_budget),
+      field<&NewJob::group>("group").or_null().up_to(bounds::name_bytes),
+      field<&NewJob::max_failures>("max_failures").from(1, bounds::max_budget),
+      field<&NewJob::max_crashes>("max_crashes").from(1, bounds::max_budget),
       field<&NewJob::backoff>("backoff"),
       field<&NewJob::tags>("tags").up_to(bounds::max_tags),
-      field<&NewJob::after>("after").up_to(bounds::max_predecessors),
+      field<&NewJob::depends_on>("depends_on").up_to(bounds::max_predecessors),
       field<&NewJob::if_failed>("if_failed"),
   });
   static const NewJob fresh;
@@ -66,11 +66,11 @@ Described describe(Type<JobClaimOptions>) {
 }
 
 Described describe(Type<QueueSettings>) {
-  constexpr auto most = std::numeric_limits<int>::max();
+  constexpr auto max = std::numeric_limits<int>::max();
   static constexpr auto fields = fields_of<QueueSettings>({
-      field<&QueueSettings::max_running>("max_running").from(0, most),
-      field<&QueueSettings::max_per_key>("max_per_key").from(0, most),
-      field<&QueueSettings::rate_count>("rate_count").from(0, most),
+      field<&QueueSettings::max_running>("max_running").from(0, max),
+      field<&QueueSettings::max_per_group>("max_per_group").from(0, max),
+      field<&QueueSettings::rate_count>("rate_count").from(0, max),
       field<&QueueSettings::rate_period>("rate_period_seconds").from(Duration(0), bounds::max_delay),
       field<&QueueSettings::default_ttl>("default_ttl_seconds"),
   });
@@ -109,9 +109,9 @@ Described describe(Type<JobGrant>) {
       field<&JobGrant::lease_id>("lease_id"),
       field<&JobGrant::holder>("holder"),
       field<&JobGrant::ttl>("ttl_seconds"),
-      field<&JobGrant::expires_at>("expires_at"),
+      field<&JobGrant::expires_at>("until"),
       field<&JobGrant::trusted_until>("trusted_for_seconds"),
-      field<&JobGrant::alone>("alone"),
+      field<&JobGrant::solo>("solo"),
       field<&JobGrant::replayed>("replayed"),
   });
   return {"JobGrant", fields};
@@ -121,7 +121,7 @@ Described describe(Type<JobHeartbeat>) {
   static constexpr auto fields = fields_of<JobHeartbeat>({
       field<&JobHeartbeat::id>("id"),
       field<&JobHeartbeat::ttl>("ttl_seconds"),
-      field<&JobHeartbeat::expires_at>("expires_at"),
+      field<&JobHeartbeat::expires_at>("until"),
       field<&JobHeartbeat::trusted_until>("trusted_for_seconds"),
       field<&JobHeartbeat::cancel_requested>("cancel_requested"),
   });
@@ -143,9 +143,7 @@ Described describe(Type<JobAttempt>) {
       field<&JobAttempt::number>("number"),
       field<&JobAttempt::token>("token"),
       field<&JobAttempt::outcome>("outcome"),
-      field<&JobAttempt::holder>("holder").or_null(),
-      field<&JobAttempt::host>("host").or_null(),
-      field<&JobAttempt::pid>("pid").or_null(),
+      field<&JobAttempt::holder>("holder"),
       field<&JobAttempt::started_at>("started_at"),
       field<&JobAttempt::ended_at>("ended_at"),
       field<&JobAttempt::error>("error").or_null(),
@@ -173,25 +171,23 @@ Described describe(Type<JobInfo>) {
       field<&JobInfo::token>("token").or_null(),
       field<&JobInfo::attempts>("attempts"),
       field<&JobInfo::failures>("failures"),
-      field<&JobInfo::failure_budget>("failure_budget"),
+      field<&JobInfo::max_failures>("max_failures"),
       field<&JobInfo::crashes>("crashes"),
-      field<&JobInfo::crash_budget>("crash_budget"),
-      field<&JobInfo::holder>("holder").or_null(),
-      field<&JobInfo::host>("host").or_null(),
-      field<&JobInfo::pid>("pid").or_null(),
+      field<&JobInfo::max_crashes>("max_crashes"),
+      field<&JobInfo::holder>("holder"),
       field<&JobInfo::heartbeat_at>("heartbeat_at"),
-      field<&JobInfo::expires_at>("expires_at"),
+      field<&JobInfo::expires_at>("until"),
       field<&JobInfo::percent>("percent"),
       field<&JobInfo::message>("message").or_null(),
       field<&JobInfo::stage>("stage").or_null(),
       field<&JobInfo::cancel_requested>("cancel_requested"),
       field<&JobInfo::dedupe_key>("dedupe_key").or_null(),
-      field<&JobInfo::limit_key>("limit_key").or_null(),
+      field<&JobInfo::group>("group").or_null(),
       field<&JobInfo::schedule>("schedule").or_null(),
       field<&JobInfo::occurrence>("occurrence"),
       field<&JobInfo::tags>("tags"),
-      field<&JobInfo::after>("after"),
-      field<&JobInfo::predecessors>("predecessors"),
+      field<&JobInfo::depends_on>("depends_on"),
+      field<&JobInfo::waits_for>("waits_for"),
       field<if_failed_of>("if_failed"),
       hidden<&JobInfo::if_failed>(),
       field<&JobInfo::error>("error").or_null(),
@@ -207,7 +203,7 @@ Described describe(Type<JobError>) {
       field<&JobError::token>("token"),
       field<&JobError::at>("at"),
       field<&JobError::outcome>("outcome"),
-      field<&JobError::holder>("holder").or_null(),
+      field<&JobError::holder>("holder"),
       field<&JobError::error>("error"),
   });
   return {"JobError", fields};
@@ -219,7 +215,7 @@ Described describe(Type<QueueInfo>) {
       field<&QueueInfo::paused>("paused"),
       field<&QueueInfo::pause_reason>("pause_reason").or_null(),
       field<&QueueInfo::max_running>("max_running").or_null(),
-      field<&QueueInfo::max_per_key>("max_per_key").or_null(),
+      field<&QueueInfo::max_per_group>("max_per_group").or_null(),
       field<&QueueInfo::rate_count>("rate_count").or_null(),
       field<&QueueInfo::rate_period>("rate_period_seconds").or_null(),
       field<&QueueInfo::default_ttl>("default_ttl_seconds").or_null(),

@@ -26,10 +26,10 @@ Result<Backoff> parse_backoff(std::string_view text) {
   const auto dots = text.find(range);
   const auto base = parse_duration(text.substr(0, dots));
   if (!base) return not_a_backoff(text);
-  if (dots == std::string_view::npos) return Backoff{.base = *base, .most = *base, .exponential = false};
-  const auto most = parse_duration(text.substr(dots + range.size()));
-  if (!most || *most < *base) return not_a_backoff(text);
-  return Backoff{.base = *base, .most = *most, .exponential = true};
+  if (dots == std::string_view::npos) return Backoff{.base = *base, .max = *base, .exponential = false};
+  const auto max = parse_duration(text.substr(dots + range.size()));
+  if (!max || *max < *base) return not_a_backoff(text);
+  return Backoff{.base = *base, .max = *max, .exponential = true};
 }
 
 Result<IfFailed> parse_if_failed(std::string_view text) {

@@ -17,8 +17,8 @@ struct Rate {
   Duration period{};
 };
 
-/// "100/1m": a hundred claims in a minute.
 Result<IfFailed> parse_if_failed(std::string_view text);
+/// "100/1m": a hundred claims per minute.
 Result<Rate> parse_rate(std::string_view text);
 std::string format_rate(const Rate& rate);
 

@@ -1,4 +1,4 @@
-// Leases, locks and refusals, described.
+// Descriptions of leases, locks and refusals.
 #include <algorithm>
 
 #include "base/time_text.h"
@@ -8,10 +8,10 @@
 namespace leasehold::model {
 namespace {
 
-/// A claimed item's lease also tells whose it is, what that session does, and since when.
+/// The lease of a claimed item also shows its session, that session's progress, and since when it has the item.
 constexpr auto of_item = [](const LeaseInfo& lease) { return !lease.session.empty(); };
 
-/// A refusal about a job does not know every time of the lease that decided it.
+/// A refusal about a job does not know every time of the blocking lease.
 constexpr auto tells_heartbeat = [](const LeaseInfo& lease) {
   return of_item(lease) || (lease.state != LeaseState::free && lease.heartbeat_at != Timestamp{});
 };
@@ -31,9 +31,25 @@ constexpr auto item_minutes = [](const LeaseInfo& lease) -> std::optional<std::i
   return whole_minutes(lease.ended_at.value_or(lease.store_now) - *lease.taken_at);
 };
 
-constexpr auto frees_in = [](const LeaseInfo& lease) -> std::optional<Duration> {
+constexpr auto retry_in = [](const LeaseInfo& lease) -> std::optional<Duration> {
   if (lease.state == LeaseState::free) return std::nullopt;
-  return std::max(lease.frees_in(), Duration::zero());
+  return std::max(lease.retry_in(), Duration::zero());
+};
+
+/// A blocking lease becomes free when it expires, unless the refusal has its own retry time.
+constexpr auto retry_after = [](const Error& error) -> std::optional<Duration> {
+  const bool waiting_helps = error.code != Errc::lost && error.code != Errc::paused;
+  if (error.retry_in || !waiting_helps || !error.held_by) return error.retry_in;
+  return retry_in(*error.held_by);
+};
+
+constexpr char pause_reason[] = "pause_reason";
+constexpr char paused_at[] = "paused_at";
+constexpr char paused_for[] = "paused_for";
+template <typename T, const auto& name>
+constexpr auto detail_of = [](const Error& error) -> std::optional<T> {
+  const auto* detail = error.find<T>(name);
+  return detail != nullptr ? std::optional(*detail) : std::nullopt;
 };
 
 }  // namespace
@@ -51,17 +67,18 @@ Described describe(Type<Holder>) {
   return {"Holder", fields};
 }
 
-Described describe(Type<LeaseInfo>) {
+/// A lease without its name: locks put their name in front, any lease its kind and key.
+Described lease_body() {
   static constexpr auto fields = fields_of<LeaseInfo>({
-      field<&LeaseInfo::kind>("kind"),
-      field<&LeaseInfo::key>("key"),
+      hidden<&LeaseInfo::kind>(),
+      hidden<&LeaseInfo::key>(),
       field<&LeaseInfo::state>("state"),
       field<&LeaseInfo::token>("token").or_null(),
       field<&LeaseInfo::holder>("holder"),
       field<&LeaseInfo::ttl>("ttl_seconds"),
-      field<&LeaseInfo::acquired_at>("acquired_at").or_null(),
+      field<&LeaseInfo::acquired_at>("since").or_null(),
       field<&LeaseInfo::heartbeat_at>("heartbeat_at").or_null(),
-      field<&LeaseInfo::expires_at>("expires_at").or_null(),
+      field<&LeaseInfo::expires_at>("until").or_null(),
       field<&LeaseInfo::ended_at>("ended_at"),
       field<&LeaseInfo::end_reason>("end_reason").or_null(),
       field<&LeaseInfo::end_detail>("end_detail").or_null(),
@@ -77,21 +94,48 @@ Described describe(Type<LeaseInfo>) {
       field<progress_age>("progress_age_seconds").if_any(),
       field<progress_age_human>("progress_age_human").if_any(),
       field<item_minutes>("claim_duration_minutes").if_any(),
-      field<frees_in>("frees_in_seconds").if_any(),
+      field<retry_in>("retry_in_seconds").if_any(),
   });
+  return {"LeaseBody", fields};
+}
+
+namespace {
+
+template <typename T>
+Value lease_body_of(const void* object) {
+  return Object{lease_body(), static_cast<const LeaseInfo*>(static_cast<const T*>(object))};
+}
+
+/// The rest of a lease, inlined among the members of T, which is a lease or has one as its base.
+template <typename T>
+constexpr Field rest_of_lease() {
+  return {.kind = Kind::inlined,
+          .get = lease_body_of<T>,
+          .type = lease_body,
+          .member = std::is_same_v<T, LeaseInfo> ? std::string_view() : detail::mark_of<LeaseInfo>()};
+}
+
+template <typename T>
+constexpr auto name_of = [](const T& lock) { return lock.key; };
+
+}  // namespace
+
+Described describe(Type<LeaseInfo>) {
+  static constexpr Field fields[] = {field<&LeaseInfo::kind>("kind"), field<&LeaseInfo::key>("key"),
+                                     rest_of_lease<LeaseInfo>()};
   return {"LeaseInfo", fields};
 }
 
 Described describe(Type<Grant>) {
   static constexpr auto fields = fields_of<Grant>({
-      field<&Grant::key>("key"),
       field<&Grant::token>("token"),
       field<&Grant::holder>("holder"),
       field<&Grant::ttl>("ttl_seconds"),
-      field<&Grant::acquired_at>("acquired_at"),
-      field<&Grant::expires_at>("expires_at"),
+      field<&Grant::acquired_at>("since"),
+      field<&Grant::expires_at>("until"),
       field<&Grant::trusted_until>("trusted_for_seconds"),
       field<&Grant::replayed>("replayed"),
+      hidden<&Grant::key>(),  // each feature writes it under its own key: a name, an id
       hidden<&Grant::lease_id>(),
   });
   return {"Grant", fields};
@@ -120,7 +164,8 @@ Described describe(Type<AcquireOptions>) {
 
 Described describe(Type<LockInfo>) {
   static constexpr auto fields = fields_of<LockInfo>({
-      base<LockInfo, LeaseInfo>(),
+      field<name_of<LockInfo>>("name"),
+      rest_of_lease<LockInfo>(),
       field<&LockInfo::holders>("holders"),
       field<&LockInfo::permits>("permits"),
       field<&LockInfo::capacity>("capacity"),
@@ -133,7 +178,8 @@ Described describe(Type<LockInfo>) {
 
 Described describe(Type<LockHolder>) {
   static constexpr auto fields = fields_of<LockHolder>({
-      base<LockHolder, LeaseInfo>(),
+      field<name_of<LockHolder>>("name"),
+      rest_of_lease<LockHolder>(),
       field<&LockHolder::permits>("permits"),
       field<&LockHolder::capacity>("capacity"),
       field<&LockHolder::free_at>("free_at"),
@@ -146,10 +192,14 @@ Described describe(Type<Error>) {
       field<[](const Error& error) { return to_string(error.code); }>("code"),
       hidden<&Error::code>(),
       field<&Error::message>("message"),
-      field<&Error::lost_reason>("reason").if_any(),
-      field<&Error::current>("current").if_any(),
+      field<&Error::lost_reason>("lost_reason").if_any(),
+      field<&Error::held_by>("held_by").if_any(),
       field<&Error::retry_at>("retry_at").if_any(),
-      field<&Error::retry_in>("retry_in_seconds").if_any(),
+      field<retry_after>("retry_in_seconds").if_any(),
+      hidden<&Error::retry_in>(),
+      field<detail_of<std::string, pause_reason>>("pause_reason").if_any(),
+      field<detail_of<Timestamp, paused_at>>("paused_at").if_any(),
+      field<detail_of<Duration, paused_for>>("paused_for_seconds").if_any(),
       hidden<&Error::detail>(),
   });
   return {"Error", fields};

@@ -1,4 +1,4 @@
-// Schedules and their runs, described.
+// Descriptions of schedules and their runs.
 #include <algorithm>
 #include <variant>
 
@@ -23,34 +23,30 @@ std::optional<Duration> if_failing(const ScheduleOptions& options, Duration Betw
   return options.on_fail ? std::optional(*options.on_fail.*which) : std::nullopt;
 }
 
-constexpr auto every_least = [](const ScheduleOptions& options) { return if_every(options, &Between::least); };
-constexpr auto every_most = [](const ScheduleOptions& options) { return if_every(options, &Between::most); };
+constexpr auto every_min = [](const ScheduleOptions& options) { return if_every(options, &Between::min); };
+constexpr auto every_max = [](const ScheduleOptions& options) { return if_every(options, &Between::max); };
 constexpr auto cron_text = [](const ScheduleOptions& options) { return if_cron(options, &CronRule::expression); };
 constexpr auto cron_zone = [](const ScheduleOptions& options) { return if_cron(options, &CronRule::zone); };
 constexpr auto cron_jitter = [](const ScheduleOptions& options) {
   return if_cron(options, &CronRule::jitter).value_or(Duration::zero());
 };
-constexpr auto fail_least = [](const ScheduleOptions& options) { return if_failing(options, &Between::least); };
-constexpr auto fail_most = [](const ScheduleOptions& options) { return if_failing(options, &Between::most); };
+constexpr auto fail_min = [](const ScheduleOptions& options) { return if_failing(options, &Between::min); };
+constexpr auto fail_max = [](const ScheduleOptions& options) { return if_failing(options, &Between::max); };
 constexpr auto enqueues = [](const ScheduleOptions& options) { return !options.queue.empty(); };
 
 constexpr auto next_in = [](const ScheduleInfo& schedule) { return std::max(schedule.due_in(), Duration::zero()); };
-
-/// What a caller of acquire or run gets begins with `ok` and `skipped`, as for a run that was not due, held or paused.
-constexpr auto yes = [](const ScheduleRun&) { return true; };
-constexpr auto no = [](const ScheduleRun&) { return false; };
 
 }  // namespace
 
 Described describe(Type<ScheduleOptions>) {
   static constexpr auto fields = fields_of<ScheduleOptions>({
-      field<every_least>("every_least_seconds"),
-      field<every_most>("every_most_seconds"),
+      field<every_min>("every_min_seconds"),
+      field<every_max>("every_max_seconds"),
       field<cron_text>("cron"),
       field<cron_zone>("zone"),
       field<cron_jitter>("jitter_seconds"),
-      field<fail_least>("fail_least_seconds"),
-      field<fail_most>("fail_most_seconds"),
+      field<fail_min>("fail_min_seconds"),
+      field<fail_max>("fail_max_seconds"),
       field<&ScheduleOptions::ttl>("ttl_seconds"),
       field<&ScheduleOptions::misfire>("misfire"),
       field<&ScheduleOptions::misfire_after>("misfire_after_seconds"),
@@ -71,12 +67,12 @@ Described describe(Type<ScheduleInfo>) {
       field<&ScheduleInfo::state>("state"),
       inlined<&ScheduleInfo::options>(),
       field<&ScheduleInfo::next_run_at>("next_run_at"),
-      field<next_in>("next_in_seconds"),
+      field<next_in>("next_run_in_seconds"),
       field<&ScheduleInfo::next_cause>("next_cause"),
       field<&ScheduleInfo::next_occurrence>("next_occurrence"),
       field<&ScheduleInfo::paused_at>("paused_at"),
-      field<&ScheduleInfo::paused_reason>("paused_reason").or_null(),
-      field<&ScheduleInfo::current>("current"),
+      field<&ScheduleInfo::pause_reason>("pause_reason").or_null(),
+      field<&ScheduleInfo::held_by>("held_by"),
       field<&ScheduleInfo::created_at>("created_at"),
       field<&ScheduleInfo::wall_now>("wall_now"),
       field<&ScheduleInfo::last>("last"),
@@ -86,34 +82,31 @@ Described describe(Type<ScheduleInfo>) {
 
 Described describe(Type<ScheduleRun>) {
   static constexpr auto fields = fields_of<ScheduleRun>({
-      field<yes>("ok"),
-      field<no>("skipped"),
-      field<&ScheduleRun::grant, &Grant::key>("schedule"),
+      field<&ScheduleRun::grant, &Grant::key>("name"),
       field<&ScheduleRun::grant, &Grant::token>("token"),
       field<&ScheduleRun::occurrence>("occurrence"),
       field<&ScheduleRun::cause>("cause"),
       field<&ScheduleRun::grant, &Grant::holder>("holder"),
       field<&ScheduleRun::grant, &Grant::ttl>("ttl_seconds"),
-      field<&ScheduleRun::grant, &Grant::acquired_at>("acquired_at"),
-      field<&ScheduleRun::grant, &Grant::expires_at>("expires_at"),
+      field<&ScheduleRun::grant, &Grant::acquired_at>("since"),
+      field<&ScheduleRun::grant, &Grant::expires_at>("until"),
       field<&ScheduleRun::grant, &Grant::trusted_until>("trusted_for_seconds"),
       field<&ScheduleRun::grant, &Grant::replayed>("replayed"),
       field<&ScheduleRun::skipped>("missed"),
       field<&ScheduleRun::lost>("lost_occurrence"),
-      field<&ScheduleRun::lost_holder>("lost_holder").or_null(),
+      field<&ScheduleRun::lost_holder>("lost_holder"),
   });
   return {"ScheduleRun", fields};
 }
 
 Described describe(Type<RunInfo>) {
   static constexpr auto fields = fields_of<RunInfo>({
-      field<&RunInfo::schedule>("schedule"),
+      field<&RunInfo::name>("name"),
       field<&RunInfo::occurrence>("occurrence"),
       field<&RunInfo::outcome>("outcome"),
       field<&RunInfo::cause>("cause"),
       field<&RunInfo::token>("token").or_null(),
-      field<&RunInfo::holder>("holder").or_null(),
-      field<&RunInfo::host>("host").or_null(),
+      field<&RunInfo::holder>("holder"),
       field<&RunInfo::started_at>("started_at"),
       field<&RunInfo::finished_at>("finished_at"),
       field<&RunInfo::took>("took_seconds"),
@@ -121,31 +114,31 @@ Described describe(Type<RunInfo>) {
       field<&RunInfo::reason>("reason").or_null(),
       field<&RunInfo::through>("through"),
       field<&RunInfo::missed>("missed"),
-      field<&RunInfo::job>("job_id").or_null(),
+      field<&RunInfo::job_id>("job_id"),
       field<&RunInfo::counts>("counts").as(Kind::json).or_null(),
       hidden<&RunInfo::wall_now>(),
   });
   return {"RunInfo", fields};
 }
 
-Described describe(Type<Defined>) {
-  static constexpr auto fields = fields_of<Defined>({
-      field<&Defined::name>("name"),
-      field<&Defined::created>("created"),
-      field<&Defined::changed>("changed"),
-      field<&Defined::next_run_at>("next_run_at"),
+Described describe(Type<ScheduleSaved>) {
+  static constexpr auto fields = fields_of<ScheduleSaved>({
+      field<&ScheduleSaved::name>("name"),
+      field<&ScheduleSaved::created>("created"),
+      field<&ScheduleSaved::changed>("changed"),
+      field<&ScheduleSaved::next_run_at>("next_run_at"),
   });
   return {"Defined", fields};
 }
 
-Described describe(Type<Finished>) {
-  static constexpr auto fields = fields_of<Finished>({
-      field<&Finished::name>("schedule"),
-      field<&Finished::next_run_at>("next_run_at"),
-      field<&Finished::next_in>("next_in_seconds"),
-      field<&Finished::replayed>("replayed"),
+Described describe(Type<RunSettled>) {
+  static constexpr auto fields = fields_of<RunSettled>({
+      field<&RunSettled::name>("name"),
+      field<&RunSettled::next_run_at>("next_run_at"),
+      field<&RunSettled::next_in>("next_run_in_seconds"),
+      field<&RunSettled::replayed>("replayed"),
   });
-  return {"Finished", fields};
+  return {"RunSettled", fields};
 }
 
 }  // namespace leasehold::model

@@ -1,4 +1,4 @@
-// Sessions, items and claims, described. Ages are told three times: as a moment, in seconds and in words.
+// Descriptions of sessions, items and claims. Ages appear three times: as a moment, in seconds and in words.
 #include <algorithm>
 
 #include "base/time_text.h"
@@ -7,14 +7,14 @@
 namespace leasehold::model {
 namespace {
 
-/// A process of this host that is gone makes its session stale before its time; what is closed does not become it.
+/// A dead process of this host makes its session stale early; a closed session never becomes stale.
 constexpr auto until_stale = [](const SessionInfo& session) -> std::optional<Duration> {
-  if (session.status == SessionStatus::released) return std::nullopt;
-  if (session.status == SessionStatus::stale) return std::min(session.until_stale(), Duration::zero());
+  if (session.state == SessionState::released) return std::nullopt;
+  if (session.state == SessionState::stale) return std::min(session.until_stale(), Duration::zero());
   return session.until_stale();
 };
 
-/// The item it took last, of those it has.
+/// Of the items the session holds, the one it took last.
 constexpr auto minutes_of_latest_claim = [](const SessionInfo& session) -> std::optional<std::int64_t> {
   if (!session.item_taken_at) return std::nullopt;
   return whole_minutes(session.store_now - *session.item_taken_at);
@@ -29,14 +29,14 @@ constexpr auto minutes_of_claim = [](const ClaimInfo& claim) {
 Described describe(Type<SessionInfo>) {
   static constexpr auto fields = fields_of<SessionInfo>({
       field<&SessionInfo::id>("id"),
-      field<&SessionInfo::status>("computed_status"),
+      field<&SessionInfo::state>("state"),
       field<&SessionInfo::token>("token"),
       field<&SessionInfo::holder>("holder"),
       field<&SessionInfo::label>("label"),
       field<&SessionInfo::codebase>("codebase"),
       field<&SessionInfo::track>("track"),
       field<&SessionInfo::exclusive>("exclusive"),
-      field<&SessionInfo::ttl>("stale_after_seconds"),
+      field<&SessionInfo::ttl>("ttl_seconds"),
       field<&SessionInfo::opened_at>("opened_at"),
       field<&SessionInfo::heartbeat_at>("heartbeat_at"),
       field<&SessionInfo::heartbeat_age>("heartbeat_age_seconds"),
@@ -47,7 +47,7 @@ Described describe(Type<SessionInfo>) {
       field<[](const SessionInfo& session) { return format_age(session.progress_age()); }>("progress_age_human"),
       field<[](const SessionInfo& session) { return whole_minutes(session.progress_age()); }>("progress_age_minutes"),
       field<&SessionInfo::progress>("progress").or_null(),
-      field<&SessionInfo::expires_at>("expires_at"),
+      field<&SessionInfo::expires_at>("until"),
       field<until_stale>("seconds_until_stale"),
       field<&SessionInfo::parked_until>("parked_until"),
       field<&SessionInfo::ends_by>("ends_by"),
@@ -79,13 +79,12 @@ Described describe(Type<ItemInfo>) {
       field<&ItemInfo::parent>("parent").or_null(),
       field<&ItemInfo::conflicts>("conflicts"),
       field<&ItemInfo::state>("state"),
-      field<&ItemInfo::is_working_on>("is_working_on"),
-      field<&ItemInfo::active_session_id>("active_session_id").or_null(),
+      field<&ItemInfo::session>("session").or_null(),
       field<&ItemInfo::token>("token").or_null(),
       field<&ItemInfo::created_at>("created_at"),
       field<&ItemInfo::done_at>("done_at"),
       field<&ItemInfo::done_by>("done_by").or_null(),
-      field<&ItemInfo::owner>("owner"),
+      field<&ItemInfo::held_by>("held_by"),
       field<&ItemInfo::store_now>("store_now"),
       field<&ItemInfo::metadata>("metadata").as(Kind::json),
   });
@@ -94,13 +93,13 @@ Described describe(Type<ItemInfo>) {
 
 Described describe(Type<Claim>) {
   static constexpr auto fields = fields_of<Claim>({
-      field<&Claim::item>("item"),
+      field<&Claim::key>("key"),
       field<&Claim::token>("token"),
       field<&Claim::session>("session"),
-      field<&Claim::taken_at>("taken_at"),
-      field<&Claim::expires_at>("expires_at"),
+      field<&Claim::taken_at>("since"),
+      field<&Claim::expires_at>("until"),
       field<&Claim::previous_session>("previous_session").or_null(),
-      field<&Claim::previous_holder>("previous_holder").or_null(),
+      field<&Claim::previous_holder>("previous_holder"),
       field<&Claim::created>("created"),
       field<&Claim::replayed>("replayed"),
   });
@@ -109,17 +108,17 @@ Described describe(Type<Claim>) {
 
 Described describe(Type<ClaimInfo>) {
   static constexpr auto fields = fields_of<ClaimInfo>({
-      field<&ClaimInfo::item>("item"),
+      field<&ClaimInfo::key>("key"),
       field<&ClaimInfo::title>("title"),
       field<&ClaimInfo::token>("token"),
       field<&ClaimInfo::session>("session"),
       field<&ClaimInfo::active>("active"),
-      field<&ClaimInfo::taken_at>("taken_at"),
+      field<&ClaimInfo::taken_at>("since"),
       field<minutes_of_claim>("claim_duration_minutes"),
       field<&ClaimInfo::ended_at>("ended_at"),
       field<&ClaimInfo::end_reason>("end_reason").or_null(),
       field<&ClaimInfo::end_detail>("end_detail").or_null(),
-      field<&ClaimInfo::owner>("owner"),
+      field<&ClaimInfo::held_by>("held_by"),
       field<&ClaimInfo::store_now>("store_now"),
   });
   return {"ClaimInfo", fields};

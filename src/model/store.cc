@@ -1,4 +1,4 @@
-// The store, its events and housekeeping, described.
+// Descriptions of the store, its events and housekeeping.
 #include "model/describe.h"
 
 namespace leasehold::model {
@@ -12,8 +12,7 @@ Described describe(Type<Event>) {
       field<&Event::what>("what"),
       field<&Event::token>("token"),
       field<&Event::holder>("holder"),
-      field<&Event::host>("host"),
-      field<&Event::previous_holder>("previous_holder").or_null(),
+      field<&Event::previous_holder>("previous_holder"),
       field<&Event::detail>("detail").or_null(),
   });
   return {"Event", fields};
@@ -25,7 +24,7 @@ Described describe(Type<StoreStatus>) {
       field<&StoreStatus::locks>("locks"), field<&StoreStatus::waiters>("waiters"),
       field<&StoreStatus::held_leases>("held_leases"), field<&StoreStatus::expired_leases>("expired_leases"),
       field<&StoreStatus::ended_leases>("ended_leases"), field<&StoreStatus::events>("events"),
-      hidden<&StoreStatus::store_now>(),  // the report that it is part of ends with it
+      hidden<&StoreStatus::store_now>(),  // the enclosing report ends with it
   });
   return {"StoreStatus", fields};
 }

@@ -27,7 +27,7 @@ const char* to_string(IfFailed value) noexcept { return word_of(value); }
 const char* to_string(ChunkState value) noexcept { return word_of(value); }
 const char* to_string(ChunkSetState value) noexcept { return word_of(value); }
 const char* to_string(ChunkReset::Which value) noexcept { return word_of(value); }
-const char* to_string(SessionStatus value) noexcept { return word_of(value); }
+const char* to_string(SessionState value) noexcept { return word_of(value); }
 const char* to_string(ItemState value) noexcept { return word_of(value); }
 const char* to_string(Misfire value) noexcept { return word_of(value); }
 const char* to_string(ScheduleState value) noexcept { return word_of(value); }
@@ -38,7 +38,7 @@ LostReason lost_reason_from(std::string_view text) noexcept {
 
 namespace {
 
-/// No formatting and no allocation: the program may stop because memory is short.
+/// No formatting and no allocation: the program may be stopping because memory is short.
 [[noreturn]] void stop_with(const char* what, const char* code, const char* message) noexcept {
   std::fprintf(stderr, "leasehold: %s%s%s%s\n", what, code, *code != '\0' ? ": " : "", message);
   std::fflush(stderr);

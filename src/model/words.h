@@ -18,7 +18,7 @@ namespace leasehold {
 
 namespace detail {
 
-/// Of a value that has no name the compiler says "(JobState)8".
+/// For a value without a name the compiler writes "(JobState)8".
 template <auto value>
 consteval bool is_named() {
   return std::string_view(__PRETTY_FUNCTION__).find("value = (") == std::string_view::npos;
@@ -26,7 +26,7 @@ consteval bool is_named() {
 
 }  // namespace detail
 
-/// In the order of the values, which begin with zero. It does not compile while a value has no word.
+/// In the order of the values, which start at zero. It does not compile if a value has no word.
 template <typename Enum, typename... Word>
 consteval std::array<const char*, sizeof...(Word)> words_of(const Word*... word) {
   static_assert(detail::is_named<static_cast<Enum>(sizeof...(Word) - 1)>(), "a word has no value");
@@ -55,7 +55,7 @@ inline constexpr auto words<ChunkSetState> = words_of<ChunkSetState>("planned", 
 template <>
 inline constexpr auto words<ChunkReset::Which> = words_of<ChunkReset::Which>("failed", "older", "keys", "all");
 template <>
-inline constexpr auto words<SessionStatus> = words_of<SessionStatus>("active", "idle", "stale", "released");
+inline constexpr auto words<SessionState> = words_of<SessionState>("active", "idle", "stale", "released");
 template <>
 inline constexpr auto words<ItemState> = words_of<ItemState>("open", "claimed", "stale", "done");
 template <>
@@ -65,7 +65,7 @@ inline constexpr auto words<ScheduleState> = words_of<ScheduleState>("waiting", 
 template <>
 inline constexpr auto words<Finding::Level> = words_of<Finding::Level>("fine", "advice", "danger");
 
-/// "unknown" for what is no value of its enumeration.
+/// "unknown" for a number outside the enumeration.
 const char* word_at(std::span<const char* const> all, std::size_t value) noexcept;
 std::optional<std::size_t> find_word(std::span<const char* const> all, std::string_view text) noexcept;
 
@@ -74,20 +74,20 @@ const char* word_of(Enum value) noexcept {
   return word_at(words<Enum>, static_cast<std::size_t>(value));
 }
 
-/// Nothing for a word that the enumeration does not have.
+/// Nothing for a word outside the enumeration.
 template <typename Enum>
 std::optional<Enum> from_word(std::string_view text) noexcept {
   const auto value = find_word(words<Enum>, text);
   return value ? std::optional(static_cast<Enum>(*value)) : std::nullopt;
 }
 
-/// A word that the enumeration does not have leaves the value as it is.
+/// A word outside the enumeration leaves the value unchanged.
 template <typename Enum>
 void read_word(std::string_view text, Enum& value) noexcept {
   value = from_word<Enum>(text).value_or(value);
 }
 
-/// `superseded` for any other word: whoever is told a reason we do not know has lost all the same.
+/// `superseded` for any other word: with an unknown reason the lease is lost all the same.
 LostReason lost_reason_from(std::string_view text) noexcept;
 
 }  // namespace leasehold

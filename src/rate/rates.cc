@@ -15,20 +15,25 @@ namespace leasehold {
 namespace rate {
 namespace {
 
-LimitInfo info_from(sql::LimitList::Row& row) { return std::move(row).as<LimitInfo>(); }
+RateInfo info_from(sql::RateList::Row& row) {
+  auto holder = lease::holder_in(row);
+  auto info = std::move(row).as<RateInfo, 1>();
+  info.holder = std::move(holder);
+  return info;
+}
 
 }  // namespace
 
-Error no_such_limit(std::string_view name) {
+Error no_such_rate(std::string_view name) {
   return {.code = Errc::not_found,
-          .message = "limit " + quoted(name) + " does not exist: say how far apart its turns are"};
+          .message = "rate " + quoted(name) + " does not exist: set the interval between its turns"};
 }
 
 Result<void> check_rate(std::optional<Duration> every, std::optional<int> burst) {
   if (every && (*every < bounds::min_rate_interval || *every > bounds::max_rate_interval)) {
     return Error{
         .code = Errc::invalid_argument,
-        .message = fmt::format("turns {} apart are not between {} and {} apart", format_duration(*every),
+        .message = fmt::format("an interval of {} is not between {} and {}", format_duration(*every),
                                format_duration(bounds::min_rate_interval), format_duration(bounds::max_rate_interval))};
   }
   return check_range("burst", burst.value_or(1), 1, bounds::max_burst);
@@ -36,60 +41,60 @@ Result<void> check_rate(std::optional<Duration> every, std::optional<int> burst)
 
 }  // namespace rate
 
-Result<bool> Limits::set(std::string_view name, Duration every, int burst) const {
-  if (auto checked = check_name("limit name", name); !checked) return std::move(checked).error();
+Result<bool> Rates::set(std::string_view name, Duration every, int burst) const {
+  if (auto checked = check_name("rate name", name); !checked) return std::move(checked).error();
   if (auto checked = rate::check_rate(every, burst); !checked) return std::move(checked).error();
-  const sql::LimitSet statement{.name = name, .every = every, .burst = burst};
+  const sql::RateSet statement{.name = name, .every = every, .burst = burst};
   auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
   return answer->created;
 }
 
-Result<LimitInfo> Limits::show(std::string_view name) const {
-  if (auto checked = check_name("limit name", name); !checked) return std::move(checked).error();
-  const sql::LimitList statement{.name = name};
-  auto limits = impl_->new_call().list(statement, rate::info_from);
-  if (!limits) return std::move(limits).error();
-  if (limits->empty()) return rate::no_such_limit(name);
-  return std::move(limits->front());
+Result<RateInfo> Rates::show(std::string_view name) const {
+  if (auto checked = check_name("rate name", name); !checked) return std::move(checked).error();
+  const sql::RateList statement{.name = name};
+  auto rates = impl_->new_call().list(statement, rate::info_from);
+  if (!rates) return std::move(rates).error();
+  if (rates->empty()) return rate::no_such_rate(name);
+  return std::move(rates->front());
 }
 
-Result<std::vector<LimitInfo>> Limits::list() const {
-  const sql::LimitList statement{.name = std::nullopt};
+Result<std::vector<RateInfo>> Rates::list() const {
+  const sql::RateList statement{.name = std::nullopt};
   return impl_->new_call().list(statement, rate::info_from);
 }
 
-Result<void> Limits::remove(std::string_view name) const {
-  if (auto checked = check_name("limit name", name); !checked) return checked;
-  auto answer = impl_->new_call().ask(sql::LimitRemove{.name = name});
+Result<void> Rates::remove(std::string_view name) const {
+  if (auto checked = check_name("rate name", name); !checked) return checked;
+  auto answer = impl_->new_call().ask(sql::RateRemove{.name = name});
   if (!answer) return std::move(answer).error();
-  if (!answer->removed) return rate::no_such_limit(name);
+  if (!answer->removed) return rate::no_such_rate(name);
   return {};
 }
 
-// Taking a turn: one question to the store, then sleeping until the turn has come.
+// Takes a turn: one request to the store, then a sleep until the turn comes.
 namespace rate {
 namespace {
 
-Result<void> check_take(std::string_view name, const TakeOptions& options, const Call& call) {
-  if (auto checked = check_name("limit name", name); !checked) return checked;
+Result<void> check_take(std::string_view name, const RateTakeOptions& options, const Call& call) {
+  if (auto checked = check_name("rate name", name); !checked) return checked;
   if (auto checked = check_call(call); !checked) return checked;
   if (auto checked = check_rate(options.every, options.burst); !checked) return checked;
   return check_wait(options.wait.value_or(Duration(0)));
 }
 
-std::optional<Duration> patience_of(const TakeOptions& options) {
+std::optional<Duration> patience_of(const RateTakeOptions& options) {
   return options.wait ? std::optional(bounded_wait(*options.wait)) : std::nullopt;
 }
 
-Error take_refusal(const sql::LimitTake::Row& answer, std::string_view name) {
-  const auto what = "limit " + quoted(name);
+Error take_refusal(const sql::RateTake::Row& answer, std::string_view name) {
+  const auto what = "rate " + quoted(name);
   const auto code = answer.outcome.refusal();
-  if (code == Errc::not_found) return no_such_limit(name);
+  if (code == Errc::not_found) return no_such_rate(name);
   if (code != Errc::rate_limited) return lease::odd_answer(what, answer.outcome.word());
   const auto soon = answer.retry_at.value_or(answer.store_now) - answer.store_now;
   return {.code = code,
-          .message = fmt::format("{} has no free turn in time; the next one is in {}", what, format_duration(soon)),
+          .message = fmt::format("{} has no free turn in time; the next is in {}", what, format_duration(soon)),
           .retry_at = answer.retry_at,
           .retry_in = soon};
 }
@@ -97,29 +102,29 @@ Error take_refusal(const sql::LimitTake::Row& answer, std::string_view name) {
 }  // namespace
 }  // namespace rate
 
-Result<LimitSlot> Limits::take(std::string_view name, const TakeOptions& options, const Call& call) const {
+Result<RateTurn> Rates::take(std::string_view name, const RateTakeOptions& options, const Call& call) const {
   if (auto checked = rate::check_take(name, options, call); !checked) return std::move(checked).error();
   const auto holder = lease::holder_of(call);
-  const sql::LimitTake statement{.name = name,
-                                 .every = options.every,
-                                 .burst = options.burst,
-                                 .patience = rate::patience_of(options),
-                                 .holder = holder.name,
-                                 .host = holder.host};
-  // Also where the answer was lost: at worst one turn is wasted.
+  const sql::RateTake statement{.name = name,
+                                .every = options.every,
+                                .burst = options.burst,
+                                .patience = rate::patience_of(options),
+                                .holder = holder.name,
+                                .host = holder.host};
+  // Repeated even if the answer was lost: at worst one turn is wasted.
   auto answer = impl_->new_call(call).ask_again(statement);
   if (!answer) return std::move(answer).error();
   if (!answer->outcome.done()) return rate::take_refusal(*answer, name);
   const auto at = answer->at.value_or(answer->store_now);
-  // The store's clock was read before now, so it is the caller's turn by then at the latest.
+  // The store read its clock before this moment, so the turn has come when the sleep ends.
   const auto asked = BootClock::now();
   if (!sleep_until(asked + (at - answer->store_now), call.stop)) {
-    return Error{.code = Errc::busy, .message = "told to stop before its turn at limit " + quoted(name) + " came"};
+    return Error{.code = Errc::busy, .message = "stopped before its turn at rate " + quoted(name)};
   }
-  return LimitSlot{.name = std::string(name),
-                   .at = at,
-                   .waited = BootClock::now() - asked,
-                   .every = answer->every.value_or(Duration{})};
+  return RateTurn{.name = std::string(name),
+                  .at = at,
+                  .waited = BootClock::now() - asked,
+                  .every = answer->every.value_or(Duration{})};
 }
 
 }  // namespace leasehold

@@ -1,22 +1,22 @@
-// What Limits holds.
+// The state of Rates.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
 #include "lease/call.h"
-#include "leasehold/limit.h"
+#include "leasehold/rate.h"
 
 namespace leasehold {
 
-struct Limits::Impl : lease::StoreAccess {};
+struct Rates::Impl : lease::StoreAccess {};
 
-// What a rate limit may be, and how its absence is told.
+// Checks of a rate, and the error for a missing one.
 namespace rate {
 
-Error no_such_limit(std::string_view name);
+Error no_such_rate(std::string_view name);
 
-/// What is unset is fine.
+/// Unset values are valid.
 Result<void> check_rate(std::optional<Duration> every, std::optional<int> burst);
 
 }  // namespace rate

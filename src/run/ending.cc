@@ -29,7 +29,7 @@ std::optional<Ending> ending_in(const Message& message) {
 
 std::string describe_left_behind(const Message& message) {
   const bool one = message.number == 1;
-  return fmt::format("the command left {} process{} behind: ending {} before the lease is released", message.number,
+  return fmt::format("the command left {} process{} behind: killing {} before releasing the lease", message.number,
                      one ? "" : "es", one ? "it" : "them");
 }
 

@@ -9,7 +9,7 @@ using Kind = Message::Kind;
 
 namespace {
 
-/// Whether it got through, or can never: where the other end is gone, take_messages() tells what became of it.
+/// True if it was sent, or never can be: if the peer is gone, take_messages() reports how it ended.
 bool said(const Channel& channel, const Message& message) {
   return channel.send(message) || errno == EPIPE || errno == ECONNRESET;
 }
@@ -22,11 +22,11 @@ Result<GuardedCommand> GuardedCommand::start(const Warden& warden, Streams strea
   GuardedCommand command(warden, std::move(*channel));
   const auto until = terms.trusted_until.time_since_epoch().count();
   if (!terms.command.empty() && !said(command.channel_, {.kind = Kind::command, .text = packed(terms.command)})) {
-    return Error{.code = Errc::invalid_argument, .message = "cannot hand over the command: it is too long"};
+    return Error{.code = Errc::invalid_argument, .message = "cannot pass on the command: it is too long"};
   }
   if (!said(command.channel_, {.kind = Kind::grace, .number = terms.grace.count()}) ||
       !said(command.channel_, {.kind = Kind::go, .number = until, .text = packed(terms.environment)})) {
-    return Error{.code = Errc::internal, .message = "cannot hand the command its environment"};
+    return Error{.code = Errc::internal, .message = "cannot pass the command its environment"};
   }
   return command;
 }
@@ -39,7 +39,7 @@ std::optional<Ending> GuardedCommand::take_messages() {
     if (state == Channel::State::closed) {
       warden_->end_what_came_to_us();
       if (started_) return Ending{.kind = Ending::Kind::guardian_died};
-      // Without a word: the warden could not even take in what it takes to start a guardian, or to say so.
+      // Closed without a message: the warden lacked the resources even to receive the request or to refuse it.
       return Ending{.kind = Ending::Kind::start_failed, .exit_code = 126, .error = EAGAIN};
     }
     started_ |= message.kind == Kind::started;

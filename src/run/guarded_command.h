@@ -1,4 +1,4 @@
-// One command under a guardian, from the wrapper's side: one of many, each on a thread of its own.
+// One command under a guardian, from the wrapper's side. A wrapper may run many, each on a thread of its own.
 //
 //   auto command = GuardedCommand::start(warden, std::move(streams), {.environment = {"LEASEHOLD_JOB_ID=17"},
 //                                                                     .trusted_until = until, .grace = 5s});
@@ -25,29 +25,29 @@ class GuardedCommand {
     std::vector<std::string> environment;  ///< NAME=VALUE
     BootTime trusted_until;
     Duration grace;                         ///< between SIGTERM and SIGKILL
-    std::vector<std::string> command = {};  ///< instead of the one that the warden knows
+    std::vector<std::string> command = {};  ///< instead of the warden's command
   };
-  /// An error: nothing was started. `invalid_argument`: the command is too long.
+  /// On error nothing was started. `invalid_argument`: the command is too long.
   static Result<GuardedCommand> start(const Warden& warden, Streams streams, const Terms& terms);
 
-  /// Over a guardian that has yet to be told what to do.
+  /// Wraps a guardian that has no instructions yet.
   GuardedCommand(const Warden& warden, Channel channel) : warden_(&warden), channel_(std::move(channel)) {}
 
-  /// Readable when take_messages() has something to take.
+  /// Readable if take_messages() has something to read.
   [[nodiscard]] int fd() const { return channel_.fd(); }
-  /// How it ended, once it has.
+  /// How the command ended, once it has.
   std::optional<Ending> take_messages();
 
-  /// False: the warden has not yet come to it, or exec is under way.
+  /// False: the warden has not handled the request yet, or exec is in progress.
   [[nodiscard]] bool started() const { return started_; }
-  /// In case somebody stopped the warden.
+  /// In case the warden was stopped.
   void wake_warden() const { continue_if_stopped(warden_->process()); }
 
   void extend(BootTime trusted_until) const;
-  /// SIGTERM now, SIGKILL after `patience` at the latest. May be said again, with less patience.
+  /// SIGTERM now, SIGKILL after `patience` at the latest. May be called again with less patience.
   void stop(Duration patience) const;
 
-  /// So many processes were left behind by the command, and ended; empty: none.
+  /// Reports how many processes the command left behind, which were ended; empty if none.
   [[nodiscard]] const std::string& remark() const { return remark_; }
 
  private:

@@ -22,7 +22,7 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = Message::Kind;
 
-/// Between two rounds of ending: short at first, longer for what does not go at once.
+/// The pause between two rounds of signals: short at first, longer for processes that do not end at once.
 constexpr Duration first_pause = milliseconds(2);
 constexpr Duration longest_pause = milliseconds(500);
 
@@ -40,7 +40,7 @@ class Guardian {
   [[noreturn]] void run() {
     for (;;) {
       wait_for_something();
-      // First what the wrapper said: after a pause an extension may lie there that makes the timer wrong.
+      // Messages first: after a pause a pending extension may postpone the deadline that woke us.
       take_messages();
       take_exec_report();
       reap();
@@ -88,24 +88,24 @@ class Guardian {
     wrapper_gone_ = true;
     if (phase_ == Phase::before_start) ::_exit(0);
     begin_to_end(EndReason::wrapper_died, grace_);
-    // Only where that cannot block: nobody may be reading.
+    // Only if the write cannot block: there may be no reader.
     pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
     if (::poll(&out, 1, 0) != 1 || (out.revents & POLLOUT) == 0) return;
-    ::dprintf(STDERR_FILENO, "leasehold: the wrapper of %.200s died: ending the command and all it started\n",
+    ::dprintf(STDERR_FILENO, "leasehold: the wrapper of %.200s died: killing the command and all it started\n",
               launch_.argv[0].c_str());
   }
 
   void start(const Message& go) {
     trusted_until_ = std::max(trusted_until_, BootTime(Duration(go.number)));
     launch_.environment = unpacked(go.text);
-    // Without them nobody would see that the command has ended, or that the lease is about to.
+    // Without these descriptors the guardian could not notice the end of the command or of the lease.
     if (timer_.fd() < 0 || children_.fd() < 0) finish({.kind = Kind::start_failed, .number = EMFILE});
     phase_ = Phase::running;
     if (BootClock::now() >= term_at()) return begin_to_end(EndReason::lease_ran_out, grace_);
-    // Taking the terminal from a pipeline's other end (a pager) would stop that; see Supervisor::on_suspended.
+    // Taking the terminal from the other end of a pipeline (a pager) would stop that; see Supervisor::on_suspended.
     launch_.foreground = has_foreground(wrapper_group_) && ::isatty(STDOUT_FILENO) == 1;
     launched_ = launch(launch_, signals_);
-    // Only the command has them now: their other ends see when it is gone.
+    // Only the command has them now, so their other ends notice when it is gone.
     launch_.streams = {};
     if (launched_.pid < 0) finish({.kind = Kind::start_failed, .number = launched_.error});
   }
@@ -125,7 +125,7 @@ class Guardian {
   }
 
   void reap() {
-    // Until exec has succeeded or failed, an exit of the child is not yet one of the command.
+    // Until exec has succeeded or failed, an exit of the child is not an exit of the command.
     if (phase_ == Phase::before_start || launched_.exec_report) return;
     int status = 0;
     pid_t pid = 0;
@@ -137,7 +137,7 @@ class Guardian {
         command_status_ = status;
       }
     }
-    // A subreaper without children has no descendants at all: this, not a look into /proc, is the proof.
+    // A subreaper without children has no descendants at all: this is the proof, not a look into /proc.
     if (pid < 0 && errno == ECHILD) {
       const auto status_known = command_status_ ? std::int64_t{*command_status_} : Message::no_status;
       finish({.kind = Kind::ended, .number = status_known, .reason = reason_});
@@ -157,7 +157,7 @@ class Guardian {
       finish({.kind = Kind::ended, .number = Message::no_status, .reason = reason});
     }
     if (phase_ != Phase::running) {
-      // What was the end of a leftover may become the end of the lease.
+      // While leftovers are being ended, the lease may end, too.
       if (reason_ == EndReason::exited) reason_ = reason;
       kill_at_ = std::min({kill_at_, BootClock::now() + patience, trusted_until_ - margin()});
       return;
@@ -196,7 +196,8 @@ class Guardian {
   [[nodiscard]] BootTime term_at() const { return trusted_until_ - std::max(grace_, margin()); }
   [[nodiscard]] bool command_runs() const { return launched_.pid > 0 && !command_status_; }
 
-  /// The wrapper may hold the lease under our name until it has released it: we must be there to be found until then.
+  /// The store may list this process as the holder until the wrapper has released the lease, so it must stay alive
+  /// until then.
   [[noreturn]] void finish(const Message& last_word) {
     channel_.send(last_word);
     Message ignored;

@@ -12,13 +12,13 @@
 namespace leasehold::run {
 namespace {
 
-/// The first descriptor that no stream is put on.
+/// The first descriptor that is not a target of a stream.
 constexpr int first_free = 4;
 
-/// In the child. Ours are all closed on exec; what stands on 0 to 3 is not.
+/// Runs in the child. Our own descriptors are closed on exec; 0 to 3 are not.
 void put_streams(const Streams& streams) {
   const std::array ours{&streams.in, &streams.out, &streams.err, &streams.progress};
-  // What is about to be put elsewhere may itself stand on 0 to 3: first out of the way.
+  // The sources may themselves be 0 to 3: first move them out of the way.
   std::array<int, ours.size()> safe{};
   for (std::size_t i = 0; i < ours.size(); ++i) {
     safe[i] = *ours[i] ? ::fcntl(ours[i]->get(), F_DUPFD_CLOEXEC, first_free) : -1;
@@ -31,7 +31,7 @@ void put_streams(const Streams& streams) {
 [[noreturn]] void become(const Launch& what, const DeafToSignals& signals, pid_t parent, int report) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // Had the parent died before the line above, nobody would watch over the command.
+  // If the parent died before the line above, no process would guard the command.
   if (::getppid() != parent) ::_exit(1);
   if (what.foreground) give_foreground(::getpid());
   const int safe_report = ::fcntl(report, F_DUPFD_CLOEXEC, first_free);

@@ -1,4 +1,4 @@
-// Starts the command: no shell, a process group of its own, and an honest answer when it cannot be executed.
+// Starts the command: no shell, a process group of its own, and the errno of a failed exec.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace leasehold::run {
 
-/// What the command is to have as its descriptors 0 to 3. An empty one: what this process has there.
+/// The command's descriptors 0 to 3. An empty one inherits that of this process.
 struct Streams {
   UniqueFd in{};
   UniqueFd out{};
@@ -21,14 +21,14 @@ struct Streams {
 struct Launch {
   std::vector<std::string> argv;
   Streams streams;
-  std::vector<std::string> environment;  ///< NAME=VALUE, added to what this process has
+  std::vector<std::string> environment;  ///< NAME=VALUE, added to that of this process
   bool foreground = false;               ///< give it the terminal
 };
 
 struct Launched {
   pid_t pid = -1;  ///< -1: could not fork, see `error`
   int error = 0;
-  /// Ends without a byte once the command runs; else gives the errno of exec.
+  /// Closes without a byte once the command runs; otherwise carries the errno of exec.
   UniqueFd exec_report;
 };
 

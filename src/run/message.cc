@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t control_size = CMSG_SPACE(sizeof(int) * Parcel::max_descriptors);
 
-/// As the kernel wants it: one text, and beside it room for descriptors.
+/// The kernel's layout: one text, and room for descriptors beside it.
 struct Envelope {
   Envelope(char* text, std::size_t size) : part{.iov_base = text, .iov_len = size} {
     header.msg_iov = &part;
@@ -81,7 +81,7 @@ Delivery receive_parcel(int socket, Parcel& parcel) {
 namespace {
 
 constexpr std::size_t head_size = 2 + sizeof(std::int64_t);
-/// The environment of a command is the longest, with a chunk's cursor in it.
+/// The largest packet is the environment of a command with a chunk's cursor in it.
 constexpr std::size_t max_packet = 128 * 1024;
 
 }  // namespace
@@ -117,7 +117,7 @@ Channel::State Channel::receive(Message& message) const {
   ssize_t size = 0;
   do {
     size = ::recv(fd_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
-    // The peer is gone and has not read all that we said. What it said itself is still there.
+    // The peer is gone and has not read all our messages. Its own messages are still readable.
   } while (size < 0 && (errno == EINTR || errno == ECONNRESET));
   if (size < 0 && errno == EAGAIN) return State::empty;
   if (size < static_cast<ssize_t>(head_size)) return State::closed;

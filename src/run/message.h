@@ -1,4 +1,4 @@
-// Descriptors as the content of a packet, over a SOCK_SEQPACKET socketpair.
+// Sends descriptors in a packet, over a SOCK_SEQPACKET socketpair.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct Parcel {
   static constexpr std::size_t max_descriptors = 8;
 };
 
-/// Never blocks; the sender keeps what it sends. False: the peer is gone, or has not listened for long.
+/// Never blocks; the sender keeps its descriptors. False: the peer is gone, or has not read for a long time.
 bool send_parcel(int socket, const Parcel& parcel);
 
 enum class Delivery { arrived, none, closed };
-/// Takes one that is there. What arrives is closed on exec.
+/// Receives a pending parcel. Its descriptors are closed on exec.
 Delivery receive_parcel(int socket, Parcel& parcel);
 
-// What the wrapper and its guardian say to each other: one packet per message over a socketpair.
+// The messages between the wrapper and its guardian: one packet each, over a socketpair.
 //
 // Threading: a Channel may send from any thread and receives on one.
 
@@ -33,7 +33,7 @@ Delivery receive_parcel(int socket, Parcel& parcel);
 enum class EndReason : std::uint8_t {
   exited,         ///< the command ended by itself
   lease_ran_out,  ///< no heartbeat got through in time
-  told_to_stop,   ///< the wrapper said so
+  told_to_stop,   ///< the wrapper requested it
   wrapper_died,
 };
 
@@ -41,7 +41,7 @@ struct Message {
   enum class Kind : std::uint8_t {
     // from the wrapper
     grace,    ///< number: between SIGTERM and SIGKILL from now on
-    command,  ///< text: another program than the usual one, and its arguments, each ended by NUL
+    command,  ///< text: a program that replaces the default one, and its arguments, each ended by NUL
     go,       ///< number: trusted_until; text: NAME=VALUE lines of the environment, each ended by NUL
     extend,   ///< number: the new trusted_until
     stop,     ///< end the tree; number: SIGKILL follows SIGTERM after this time at the latest
@@ -50,10 +50,10 @@ struct Message {
     started,       ///< number: the command's pid, which is its process group as well
     start_failed,  ///< number: errno
     suspended,     ///< the command was stopped by a signal (number)
-    left_behind,   ///< the command is gone, but not what it started; number: how many
+    left_behind,   ///< the command is gone, but not its descendants; number: how many
     ended,         ///< the whole tree is gone; number: the command's wait status, or no_status; and why
     // from the warden
-    guardian_died,  ///< somebody killed the guardian; the whole tree is gone
+    guardian_died,  ///< the guardian was killed; the whole tree is gone
   };
 
   static constexpr std::int64_t no_status = -1;
@@ -64,7 +64,7 @@ struct Message {
   std::string text = {};
 };
 
-/// The form in which words, none of them with a NUL in it, travel as the text of a message; and back.
+/// Packs words without NUL into the text of a message, and unpacks them.
 std::string packed(const std::vector<std::string>& words);
 std::vector<std::string> unpacked(const std::string& text);
 
@@ -74,9 +74,9 @@ class Channel {
 
   explicit Channel(UniqueFd fd) : fd_(std::move(fd)) {}
 
-  /// Never blocks: a peer that does not listen, because it was stopped, must not stop us as well.
+  /// Never blocks: a peer that does not read, because it was stopped, must not stop us as well.
   bool send(const Message& message) const;
-  /// Takes one message that is there. `closed`: the peer is gone, and everything it said was read.
+  /// Receives a pending message. `closed`: the peer is gone, and all its messages were read.
   State receive(Message& message) const;
   [[nodiscard]] int fd() const { return fd_.get(); }
 

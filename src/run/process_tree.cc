@@ -21,7 +21,7 @@
 namespace leasehold::run {
 namespace {
 
-/// A search that finds new processes this often is raced by something that forks as fast as we look.
+/// If this many passes find new processes, something forks as fast as we search.
 constexpr int max_freeze_passes = 64;
 
 // Called directly: the header of glibc 2.36 declares both as C++ functions, which do not exist.
@@ -47,7 +47,7 @@ std::string_view next_field(std::string_view& text) {
   return field;
 }
 
-/// The second field is a name in brackets that may itself hold brackets and spaces: count from its end.
+/// The second field is a name in brackets that may itself contain brackets and spaces: count from its end.
 std::optional<Entry> parse_stat(std::string_view text) {
   const auto end_of_name = text.rfind(')');
   if (end_of_name == std::string_view::npos) return std::nullopt;
@@ -106,7 +106,7 @@ std::optional<ProcessId> find_child(pid_t pid) {
 bool send_signal(const ProcessId& process, int signal) {
   const UniqueFd handle(open_handle(process.pid));
   if (!handle && errno != ENOSYS) return false;
-  // The handle pins whoever has the pid now; the start time tells whether that is the one meant.
+  // The handle pins the process that has the pid now; the start time shows whether it is the right one.
   const auto now = read_entry(std::to_string(process.pid));
   if (!now || now->id != process) return false;
   if (!handle) return ::kill(process.pid, signal) == 0;

@@ -1,7 +1,7 @@
-// Everything that descends from a process, found through the parent links in /proc, and ended.
+// Finds all descendants of a process through the parent links in /proc, and ends them.
 //
-// A process that wants to be found out of its tree forks twice and calls setsid(). It does not get
-// away from a root that is a child subreaper: what loses its parent becomes the root's own child.
+// A process can leave its tree by forking twice and calling setsid(). It does not escape from a root that is a child
+// subreaper: an orphan becomes the root's own child.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +13,7 @@
 
 namespace leasehold::run {
 
-/// A pid alone may be somebody else's by tomorrow; with its start time it is not.
+/// A pid may be reused; together with its start time it is unique.
 struct ProcessId {
   pid_t pid = 0;
   std::uint64_t start_ticks = 0;
@@ -23,25 +23,25 @@ struct ProcessId {
   }
 };
 
-/// Children, their children and so on, those below `foreign` left out. Dead but unreaped ones are included.
+/// Children, their children and so on, without those below `foreign`. Dead but unreaped ones are included.
 std::vector<ProcessId> descendants(pid_t root, const std::vector<ProcessId>& foreign = {});
 
-/// A child of this process; nothing where /proc does not show it.
+/// A child of this process; nothing if /proc does not show it.
 std::optional<ProcessId> find_child(pid_t pid);
 
-/// To exactly this process; false when it is gone or may not be signalled.
+/// Signals exactly this process; false if it is gone or may not be signalled.
 bool send_signal(const ProcessId& process, int signal);
 
-/// Continues a child of this process if somebody has stopped it since the last call. For processes that guard others:
-/// they must not sleep.
+/// Continues a child of this process if it was stopped since the last call. For guardians and wardens: they must not
+/// stay stopped.
 void continue_if_stopped(const ProcessId& child);
 
-/// SIGTERM for all that were not told before, and SIGCONT, since a stopped process does not hear the
-/// first. Repeat it to reach those that were being forked meanwhile.
+/// Sends SIGTERM to all that did not get it before, and SIGCONT, since a stopped process does not handle the first.
+/// Repeat it to reach processes that were being forked meanwhile.
 void terminate_tree(pid_t root, std::set<ProcessId>& told);
 
-/// Stops every process, so that none can fork away from under the search, then kills them all.
-/// Once is not always enough: repeat until nothing is left.
+/// Stops every process, so that none can escape the search by forking, then kills them all. Once is not always enough:
+/// repeat until nothing is left.
 void kill_tree(pid_t root, const std::vector<ProcessId>& foreign = {});
 
 }  // namespace leasehold::run

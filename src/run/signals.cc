@@ -12,7 +12,7 @@ namespace leasehold::run {
 bool has_foreground(pid_t group) { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) == group; }
 
 void give_foreground(pid_t group) {
-  // From the background this call stops the caller, unless it is deaf to that.
+  // From the background this call stops the caller, unless it blocks SIGTTOU.
   sigset_t block;
   sigset_t before;
   ::sigemptyset(&block);
@@ -30,7 +30,7 @@ static_assert(std::atomic<int>::is_always_lock_free, "used in a signal handler")
 void enqueue(int signal) {
   const int saved = errno;
   const auto byte = static_cast<unsigned char>(signal);
-  // The pipe does not block; if it is full, hundreds of signals wait already and one more says nothing new.
+  // The pipe does not block; if it is full, hundreds of signals are pending already and one more adds nothing.
   [[maybe_unused]] const auto written = ::write(queue_end.load(), &byte, 1);
   errno = saved;
 }
@@ -41,7 +41,7 @@ DeafToSignals::DeafToSignals() {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   for (std::size_t i = 0; i < ignored.size(); ++i) ::sigaction(ignored[i], &ignore, &before_[i]);
-  // Where SIGCHLD is ignored the kernel throws exit statuses away.
+  // If SIGCHLD is ignored, the kernel discards exit statuses.
   struct sigaction plain {};
   plain.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &plain, &child_before_);

@@ -32,7 +32,7 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-// Who may read from the terminal: job control for a command in a process group of its own.
+// Terminal access: job control for a command in a process group of its own.
 
 /// Whether standard input is a terminal whose foreground is `group`.
 bool has_foreground(pid_t group);
@@ -40,14 +40,14 @@ bool has_foreground(pid_t group);
 /// Makes `group` the foreground of the terminal on standard input, also from the background.
 void give_foreground(pid_t group);
 
-// Signals: what the command must inherit untouched, and what the wrapper passes on to it.
+// Signals: those that the command must inherit unchanged, and those that the wrapper passes on to it.
 
-/// Makes this process deaf to what a person or a shell sends to end or stop a job, and remembers how
-/// it was, for the command to start with.
+/// Makes this process ignore the signals that a person or a shell sends to end or stop a job, and remembers the
+/// previous state for the command.
 class DeafToSignals {
  public:
   DeafToSignals();
-  /// In the child, just before exec.
+  /// Runs in the child, just before exec.
   void restore() const;
 
  private:
@@ -58,22 +58,21 @@ class DeafToSignals {
   sigset_t mask_before_{};
 };
 
-/// A descriptor to poll for ended children. Where SIGCHLD is blocked, as DeafToSignals leaves it.
+/// A descriptor to poll for ended children. Requires that SIGCHLD is blocked, as DeafToSignals leaves it.
 class ChildWatch {
  public:
   ChildWatch();
   [[nodiscard]] int fd() const { return fd_.get(); }
-  /// Before looking for them, so that none is missed.
+  /// Call it before looking for children, so that none is missed.
   void clear() const;
 
  private:
   UniqueFd fd_;
 };
 
-/// Catches the signals that are for the command, in whichever thread they arrive, and lines them up
-/// behind a descriptor to poll. Those that were ignored (nohup) stay ignored. SIGTSTP only comes along
-/// with a terminal, where somebody waits for the job to stop. SIGCHLD is in the queue as well: it tells that a child
-/// was stopped. One at a time per process.
+/// Catches the signals meant for the command, in any thread, and queues them behind a descriptor to poll. Ignored
+/// signals (nohup) stay ignored. SIGTSTP is included only with a terminal, where a shell waits for the job to stop.
+/// SIGCHLD is included: it reports a stopped child. One at a time per process.
 class SignalQueue {
  public:
   SignalQueue();

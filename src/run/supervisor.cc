@@ -17,10 +17,10 @@ namespace {
 using std::chrono::milliseconds;
 using Kind = Message::Kind;
 
-/// How long to try after `trusted_until` before telling that something cannot be killed.
+/// How long to keep trying after `trusted_until` before reporting that something cannot be killed.
 constexpr Duration last_attempts = std::chrono::seconds(2);
 
-/// A shell that could continue us sits in our session; without one, stopping would be for ever.
+/// Only a shell in our session could continue us; without one, a stop would last for ever.
 bool somebody_could_continue_us() { return ::getsid(::getppid()) == ::getsid(0); }
 
 }  // namespace
@@ -28,23 +28,23 @@ bool somebody_could_continue_us() { return ::getsid(::getppid()) == ::getsid(0);
 Result<std::unique_ptr<Supervisor>> Supervisor::fork_guardian(const std::vector<std::string>& argv, Duration grace,
                                                               Tell tell) {
   auto channels = make_channels();
-  if (!channels) return cannot("make a socketpair");
-  // Should the guardian be killed, what it guarded comes to us.
+  if (!channels) return cannot("create a socketpair");
+  // If the guardian is killed, its descendants come to us.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   auto foreign = descendants(::getpid());
   const pid_t guardian = ::fork();
   if (guardian < 0) return cannot("fork");
   if (guardian == 0) {
-    // Should we be killed while the guardian is stopped, it still ends the command.
+    // If we are killed while the guardian is stopped, it still ends the command.
     ::prctl(PR_SET_PDEATHSIG, SIGCONT);
     { const Channel not_ours = std::move(channels->wrapper); }
     guard(argv, grace, std::move(channels->guardian));
   }
   const auto self = find_child(guardian);
-  if (!self) return Error{.code = Errc::internal, .message = "cannot look into /proc: it is needed to find processes"};
+  if (!self) return Error{.code = Errc::internal, .message = "cannot read /proc, which is needed to find processes"};
   std::unique_ptr<Supervisor> supervisor(
       new Supervisor(std::move(channels->wrapper), *self, grace, std::move(tell), std::move(foreign)));
-  if (supervisor->timer_.fd() < 0) return cannot("make a timer");
+  if (supervisor->timer_.fd() < 0) return cannot("create a timer");
   return supervisor;
 }
 
@@ -73,7 +73,7 @@ void Supervisor::extend(BootTime trusted_until) {
 
 void Supervisor::stop() {
   channel_.send({.kind = Kind::stop, .number = grace_.count()});
-  // In case somebody stopped it.
+  // In case it was stopped.
   send_signal(guardian_, SIGCONT);
 }
 
@@ -82,12 +82,12 @@ BootTime Supervisor::own_deadline() const { return trusted_until() - kill_margin
 Ending Supervisor::wait() {
   std::optional<Ending> ending;
   while (!ending) {
-    // A stopped guardian would not see that the command has ended, and we would hold the lease for ever.
+    // A stopped guardian would not notice the end of the command, and we would hold the lease for ever.
     continue_if_stopped(guardian_);
     sleep_until_something();
     pass_on_signals();
     ending = take_messages();
-    // Last, because a pause of this process makes the timer fire when all has long been settled.
+    // Last, because after a pause of this process the timer fires although everything has long ended.
     if (!ending && BootClock::now() >= own_deadline()) {
       ending = Ending{.kind = end_tree_myself() ? Ending::Kind::lease_lost : Ending::Kind::survived};
     }
@@ -133,14 +133,14 @@ std::optional<Ending> Supervisor::understand(const Message& message) {
   }
 }
 
-/// Job control as a shell expects it: the job stops as a whole and is continued as a whole.
+/// Job control as a shell expects it: the whole job stops, and the whole job continues.
 void Supervisor::on_suspended(int signal) {
   if (::isatty(STDIN_FILENO) != 1) return;
   const pid_t own_group = ::getpgrp();
   const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
   if (!(wants_terminal && has_foreground(own_group)) && somebody_could_continue_us()) {
     if (has_foreground(command_)) give_foreground(own_group);
-    tell_("suspended, and with it the heartbeats: unless it goes on in time, its lease runs out");
+    tell_("suspended, and the heartbeats with it: unless continued in time, the lease expires");
     ::kill(::getpid(), SIGSTOP);
   }
   if (has_foreground(own_group)) give_foreground(command_);

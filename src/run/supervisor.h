@@ -1,4 +1,4 @@
-// A timer on CLOCK_BOOTTIME to be polled: goes on during suspend, as leases do.
+// A pollable timer on CLOCK_BOOTTIME: it keeps running during suspend, as leases do.
 #pragma once
 
 #include <sys/timerfd.h>
@@ -26,7 +26,7 @@ class BootTimer {
 
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  /// Readable from `when` on, at once if that has passed; replaces the earlier moment.
+  /// Readable from `when` on, immediately if that has passed; replaces the earlier moment.
   void arm(BootTime when) const {
     const auto since_boot = std::max(when.time_since_epoch(), Duration(1));
     const auto seconds = std::chrono::floor<std::chrono::seconds>(since_boot);
@@ -44,8 +44,8 @@ class BootTimer {
   UniqueFd fd_;
 };
 
-// Runs a command under a lease, from the wrapper's side: starts the guardian, passes signals and
-// heartbeats on to it, and tells how it all ended. Knows nothing of leases but `trusted_until`.
+// Runs a command under a lease, from the wrapper's side: starts the guardian, passes signals and heartbeats on to it,
+// and reports how it ended. All it knows of leases is `trusted_until`.
 //
 //   auto supervisor = Supervisor::fork_guardian({"make", "deploy"}, 5s, say);   // before any thread exists
 //   ... acquire ...
@@ -56,30 +56,30 @@ class BootTimer {
 // Threading: extend() and stop() from any thread; everything else from the one that forked.
 class Supervisor {
  public:
-  /// For chatter, a line at a time.
+  /// Receives messages for the user, a line at a time.
   using Tell = std::function<void(const std::string&)>;
 
   static Result<std::unique_ptr<Supervisor>> fork_guardian(const std::vector<std::string>& argv, Duration grace,
                                                            Tell tell);
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
-  /// Without start(), the guardian just goes away.
+  /// Without start(), the guardian just exits.
   ~Supervisor() = default;
 
-  /// Before start(), where the length of the lease is known only then.
+  /// Call it before start(), if the length of the lease is known only then.
   void set_grace(Duration grace);
   /// From here on signals go to the command. `environment` is NAME=VALUE.
   void start(const std::vector<std::string>& environment, BootTime trusted_until);
   void extend(BootTime trusted_until);
   void stop();
 
-  /// Gone when nothing of the command is left, not earlier: the process to be told to the store as the holder's.
+  /// The process to name as the holder's in the store: it ends only when nothing of the command is left.
   [[nodiscard]] const ProcessId& guardian() const { return guardian_; }
 
-  /// Returns when the whole tree is gone; when something survives, soon after `trusted_until`.
+  /// Returns when the whole tree is gone; if something survives, soon after `trusted_until`.
   Ending wait();
 
-  /// Whether a signal that ends programs was passed on to the command.
+  /// Whether a terminating signal was passed on to the command.
   [[nodiscard]] bool asked_to_stop() const { return asked_to_stop_; }
 
  private:
@@ -91,14 +91,14 @@ class Supervisor {
   void on_suspended(int signal);
   bool end_tree_myself();
   [[nodiscard]] BootTime trusted_until() const { return BootTime(Duration(trusted_until_us_.load())); }
-  /// The guardian should have finished by then; if it has not, it was stopped.
+  /// The guardian should have finished by then; if not, it was stopped.
   [[nodiscard]] BootTime own_deadline() const;
 
   const Channel channel_;
   const ProcessId guardian_;
   Duration grace_;
   const Tell tell_;
-  /// Children this process had before: not ours to end.
+  /// Earlier children of this process: not ours to end.
   const std::vector<ProcessId> foreign_;
   const BootTimer timer_;
   std::optional<SignalQueue> signals_;

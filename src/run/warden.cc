@@ -19,13 +19,13 @@
 namespace leasehold::run {
 namespace {
 
-// A parcel's label: `wake`, or `g` and a digit for each stream that comes after the guardian's channel.
+// A parcel's label: `wake`, or `g` and a digit for each stream that follows the guardian's channel.
 constexpr const char* wake_label = "wake";
 constexpr char guard_mark = 'g';
 constexpr std::array stream_marks{'0', '1', '2', '3'};
-/// Between two rounds of ending what a killed guardian left.
+/// The pause between two rounds of ending the orphans of a killed guardian.
 constexpr int orphan_pause_ms = 10;
-/// How often and how long to try to reach a warden that does not listen.
+/// How often and how long to try to reach a warden that does not read.
 constexpr int most_tries = 10;
 constexpr int try_again_ms = 1000;
 
@@ -56,14 +56,14 @@ Streams unpack_streams(Parcel& parcel) {
   return streams;
 }
 
-/// What the warden's process does.
+/// The warden's process.
 class Keeper {
  public:
   Keeper(std::vector<std::string> argv, UniqueFd wrapper) : argv_(std::move(argv)), wrapper_(std::move(wrapper)) {
     ::setpgid(0, 0);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::prctl(PR_SET_NAME, "leasehold-ward");
-    // Should the wrapper be killed while we are stopped, the guardians still hear of it.
+    // If the wrapper is killed while we are stopped, the guardians are still informed.
     ::prctl(PR_SET_PDEATHSIG, SIGCONT);
   }
 
@@ -91,11 +91,11 @@ class Keeper {
       const auto delivery = receive_parcel(wrapper_.get(), parcel);
       if (delivery == Delivery::none) return;
       if (delivery == Delivery::closed) wrapper_.reset();
-      // Guardians hear of the wrapper's end by themselves, if nobody has stopped them.
+      // Guardians notice the wrapper's end by themselves, unless they are stopped.
       if (delivery == Delivery::closed || parcel.label == wake_label) {
         wake_guardians();
       } else if (parcel.descriptors.size() < parcel.label.size()) {
-        // We are out of descriptors, and the kernel has thrown some away.
+        // We are out of descriptors, and the kernel has dropped some.
         if (!parcel.descriptors.empty()) refuse(std::move(parcel.descriptors.front()), EMFILE);
       } else {
         start_guardian(parcel);
@@ -110,11 +110,11 @@ class Keeper {
     const pid_t guardian = ::fork();
     if (guardian == 0) be_guardian(self, std::move(channel), std::move(streams));
     if (guardian < 0) return refuse(std::move(channel), errno);
-    // Kept until nothing of its command is left: that is how the wrapper sees it.
+    // Open until nothing of its command is left: so the wrapper notices the end.
     guardians_.emplace(guardian, std::move(channel));
   }
 
-  /// Nothing was started.
+  /// Reports that nothing was started.
   static void refuse(UniqueFd channel, int error) {
     static_cast<void>(Channel(std::move(channel)).send({.kind = Message::Kind::start_failed, .number = error}));
   }
@@ -122,7 +122,7 @@ class Keeper {
   [[noreturn]] void be_guardian(pid_t warden, UniqueFd channel, Streams streams) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != warden) ::_exit(1);
-    // Nobody may think that another guardian, or the warden, is still there because we have its descriptors.
+    // Another guardian, or the warden, must not appear alive because we have its descriptors.
     guardians_.clear();
     orphaned_.clear();
     wrapper_.reset();
@@ -139,7 +139,7 @@ class Keeper {
     pid_t pid = 0;
     while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
       if (WIFSTOPPED(status)) {
-        // A stopped guardian would not see that its command has ended.
+        // A stopped guardian would not notice the end of its command.
         if (guardians_.contains(pid)) ::kill(pid, SIGCONT);
         continue;
       }
@@ -149,12 +149,12 @@ class Keeper {
     }
   }
 
-  /// A guardian that was killed left what it guarded to us.
+  /// Ends the orphans of a killed guardian.
   void end_orphans() {
     kill_tree(::getpid(), living_guardians());
     reap();
     if (!descendants(::getpid(), living_guardians()).empty()) return;
-    // In words: a channel that only closes means that nothing could be started, and that is nobody's fault.
+    // An explicit message: a channel that only closes means that nothing could be started for lack of resources.
     for (auto& channel : orphaned_) {
       static_cast<void>(Channel(std::move(channel)).send({.kind = Message::Kind::guardian_died}));
     }
@@ -179,10 +179,10 @@ class Keeper {
 
 Result<std::unique_ptr<Warden>> Warden::fork(const std::vector<std::string>& argv) {
   std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("make a socketpair");
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("create a socketpair");
   UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
-  // Should the warden be killed, what its guardians guarded comes to us.
+  // If the warden is killed, the descendants of its guardians come to us.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   auto foreign = descendants(::getpid());
   const pid_t pid = ::fork();
@@ -192,7 +192,7 @@ Result<std::unique_ptr<Warden>> Warden::fork(const std::vector<std::string>& arg
     Keeper(argv, std::move(theirs)).run();
   }
   const auto self = find_child(pid);
-  if (!self) return Error{.code = Errc::internal, .message = "cannot look into /proc: it is needed to find processes"};
+  if (!self) return Error{.code = Errc::internal, .message = "cannot read /proc, which is needed to find processes"};
   foreign.push_back(*self);
   return std::unique_ptr<Warden>(new Warden(std::move(ours), *self, std::move(foreign)));
 }
@@ -212,12 +212,12 @@ Warden::~Warden() {
 
 Result<Channel> Warden::new_guardian(Streams streams) const {
   std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("make a socketpair");
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return cannot("create a socketpair");
   Channel ours{UniqueFd(ends[0])};
   const auto parcel = pack(UniqueFd(ends[1]), streams);
   for (int tries = 0; !send_parcel(channel_.get(), parcel); ++tries) {
     if (errno != EAGAIN || tries == most_tries) return cannot("reach the process that starts commands");
-    // Many commands start at once, or somebody stopped the warden.
+    // Many commands start at once, or the warden was stopped.
     send_signal(process_, SIGCONT);
     pollfd out{.fd = channel_.get(), .events = POLLOUT, .revents = 0};
     ::poll(&out, 1, try_again_ms);

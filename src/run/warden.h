@@ -4,14 +4,14 @@
 //              ^                                               |
 //              +------------------- a channel each ------------+
 //
-// A process with threads cannot simply fork, and its database connections are not for guardians to inherit. So the
-// warden is forked while there is neither, and guardians are forked from it.
+// A process with threads cannot simply fork, and guardians must not inherit its database connections. So the wrapper
+// forks the warden while it has neither, and the warden forks the guardians.
 //
-// It ends when the wrapper is gone and no guardian is left. So it is the one to be named as the process that holds the
-// leases: as long as it lives, something of the commands may live, too, even if the wrapper was killed; once it is
-// gone, others on this host may take over at once.
+// It ends when the wrapper is gone and no guardian is left. So the store gets the warden as the holder's process: while
+// it lives, a part of the commands may live, too, even if the wrapper was killed; once it is gone, others on this host
+// may take over at once.
 //
-// Threading: fork() before there are threads; everything else from any thread.
+// Threading: fork() before any thread exists; everything else from any thread.
 #pragma once
 
 #include <memory>
@@ -32,17 +32,17 @@ class Warden {
   static Result<std::unique_ptr<Warden>> fork(const std::vector<std::string>& argv);
   Warden(const Warden&) = delete;
   Warden& operator=(const Warden&) = delete;
-  /// Waits for the warden, which goes away with its last guardian.
+  /// Waits for the warden, which ends with its last guardian.
   ~Warden();
 
   /// The channel to a new guardian, which waits for `grace` and `go`. An error: the warden is gone.
   [[nodiscard]] Result<Channel> new_guardian(Streams streams) const;
 
-  /// In case somebody stopped the warden or its guardians.
+  /// In case the warden or its guardians were stopped.
   void wake() const;
 
-  /// A guardian's channel is closed when nothing of its command is left, unless the warden itself was killed: then
-  /// what its guardians leave behind comes to this process, and this ends it.
+  /// A guardian's channel closes when nothing of its command is left, unless the warden itself was killed: then the
+  /// orphans of its guardians come to this process, and this function ends them.
   void end_what_came_to_us() const;
 
   [[nodiscard]] const ProcessId& process() const { return process_; }
@@ -52,7 +52,7 @@ class Warden {
 
   UniqueFd channel_;
   const ProcessId process_;
-  /// Children this process had before, and the warden: not to be ended.
+  /// Earlier children of this process, and the warden: not to be ended.
   const std::vector<ProcessId> foreign_;
 };
 

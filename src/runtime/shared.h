@@ -1,4 +1,4 @@
-// Calls the user's code on a thread of ours.
+// Calls the user's code on a thread of the library.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace leasehold::worker {
 
-/// What `ask` says. Nothing may come out of it, so an exception says fail(what()).
+/// The verdict of `ask`. No exception may leave it, so an exception becomes fail(what()).
 template <typename Verdict, typename Ask>
 Verdict verdict_of(Ask&& ask) {
   try {
@@ -27,11 +27,11 @@ Verdict verdict_of(Ask&& ask) {
   } catch (const std::exception& error) {
     return Verdict::fail(error.what());
   } catch (...) {
-    return Verdict::fail("the handler threw something that is no std::exception");
+    return Verdict::fail("the handler threw something other than a std::exception");
   }
 }
 
-// Tells one handler to stop, and why. Every method may be called from any thread.
+// Stops one handler, with a reason. Call its methods from any thread.
 class StopFlag {
  public:
   /// Fires the stop token; the first reason counts.
@@ -41,7 +41,7 @@ class StopFlag {
   }
 
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
-  /// Nothing while the handler may go on.
+  /// Nothing while the handler may continue.
   [[nodiscard]] std::optional<StopReason> reason() const {
     const int reason = reason_;
     return reason == going_on ? std::nullopt : std::optional(static_cast<StopReason>(reason));
@@ -54,7 +54,7 @@ class StopFlag {
   std::atomic<int> reason_ = going_on;
 };
 
-/// Counts what becomes of the work. From any thread.
+/// Counts the outcomes of the work. From any thread.
 template <typename Summary>
 class Tally {
  public:
@@ -73,7 +73,7 @@ class Tally {
   Summary summary_;
 };
 
-/// Tells the program's log; does nothing where it wants to know nothing.
+/// Reports to the program's log; does nothing if the program wants no reports.
 using Tell = std::function<void(const Error&)>;
 
 }  // namespace leasehold::worker

@@ -8,7 +8,7 @@
 namespace leasehold::schedule {
 namespace {
 
-/// What it tells of the lease of the run under way.
+/// The part of the answer about the lease of the current run.
 sql::LeaseAnswer lease_part(const sql::ScheduleAnswer& answer) {
   sql::LeaseAnswer lease{};
   lease.outcome = answer.outcome;
@@ -37,7 +37,7 @@ sql::LeaseAnswer lease_part(const sql::ScheduleAnswer& answer) {
 }
 
 Error paused(const sql::ScheduleAnswer& answer) {
-  Error error{.code = Errc::paused, .message = describe(answer.name) + " was paused", .current = current_from(answer)};
+  Error error{.code = Errc::paused, .message = describe(answer.name) + " was paused", .held_by = current_from(answer)};
   if (answer.paused_at) {
     const auto age = answer.wall_now - *answer.paused_at;
     error.message += " " + format_age(age);
@@ -61,9 +61,9 @@ Error not_due(const sql::ScheduleAnswer& answer) {
 
 Error held(const sql::ScheduleAnswer& answer) {
   auto error = lease::refusal_from(lease_part(answer), describe(answer.name));
-  if (!error.current) return error;
-  error.retry_at = error.current->expires_at;
-  error.retry_in = std::max(error.current->frees_in(), Duration::zero());
+  if (!error.held_by) return error;
+  error.retry_at = error.held_by->expires_at;
+  error.retry_in = std::max(error.held_by->retry_in(), Duration::zero());
   return error;
 }
 
@@ -72,7 +72,7 @@ Error held(const sql::ScheduleAnswer& answer) {
 std::string describe(std::string_view name) { return "schedule " + quoted(name); }
 
 Error no_such_schedule(std::string_view name) {
-  return {.code = Errc::not_found, .message = describe(name) + " does not exist: define it first"};
+  return {.code = Errc::not_found, .message = describe(name) + " does not exist: set it first"};
 }
 
 Grant grant_from(const sql::ScheduleAnswer& answer, BootTime before_sending) {

@@ -1,4 +1,4 @@
-// A run of a schedule: acquire, heartbeat, finish, release, hold.
+// A run of a schedule: acquire, heartbeat, settle, release, hold.
 #include <algorithm>
 #include <system_error>
 
@@ -14,7 +14,7 @@ namespace leasehold {
 namespace schedule {
 namespace {
 
-/// Borrows what it is given.
+/// Borrows its arguments.
 sql::ScheduleAcquire statement_for(std::string_view name, const ScheduleAcquireOptions& options, const Holder& holder) {
   sql::ScheduleAcquire acquire{};
   acquire.name = name;
@@ -30,10 +30,10 @@ ScheduleRun run_from(sql::ScheduleAnswer& answer, BootTime before_sending) {
           .cause = std::move(answer.cause).value_or(""),
           .skipped = answer.skipped,
           .lost = answer.lost_occurrence,
-          .lost_holder = std::move(answer.lost_holder).value_or("")};
+          .lost_holder = lease::holder_named(std::move(answer.lost_holder))};
 }
 
-/// `busy` is an error, so that it is asked again.
+/// `busy` becomes an error, so that the request is repeated.
 Result<sql::ScheduleAnswer> unless_busy(Result<sql::ScheduleAnswer> answer) {
   if (answer && answer->outcome.refusal() == Errc::busy) return refusal_from(*answer);
   return answer;
@@ -74,11 +74,11 @@ Result<Grant> Schedules::heartbeat(std::string_view name, Token token, std::opti
   return schedule::extend(impl_->new_call(), name, token, ttl);
 }
 
-Result<Finished> Schedules::finish(std::string_view name, Token token, const RunResult& result) const {
+Result<RunSettled> Schedules::settle(std::string_view name, Token token, const RunResult& result) const {
   if (auto checked = check_run_result(name, result); !checked) return std::move(checked).error();
-  // Whatever a failed program has said last must not keep its run from ending.
+  // The last output of a failed program must not keep its run from ending.
   const auto error = clean_text(result.error, bounds::error_bytes);
-  sql::ScheduleFinish statement{.name = name, .token = token.value, .ok = result.ok, .error = error};
+  sql::ScheduleSettle statement{.name = name, .token = token.value, .ok = result.ok, .error = error};
   if (!result.counts.empty()) statement.counts = result.counts;
   statement.next_run_at = result.next_run_at;
   statement.next_run_in = result.next_run_in;
@@ -86,10 +86,18 @@ Result<Finished> Schedules::finish(std::string_view name, Token token, const Run
   if (!answer) return std::move(answer).error();
   if (!answer->outcome.done()) return schedule::refusal_from(*answer);
   const auto next = answer->next_run_at.value_or(answer->wall_now);
-  return Finished{.name = std::string(name),
-                  .next_run_at = next,
-                  .next_in = std::max(next - answer->wall_now, Duration::zero()),
-                  .replayed = answer->replayed};
+  return RunSettled{.name = std::string(name),
+                    .next_run_at = next,
+                    .next_in = std::max(next - answer->wall_now, Duration::zero()),
+                    .replayed = answer->replayed};
+}
+
+Result<RunSettled> Schedules::complete(std::string_view name, Token token, std::string counts) const {
+  return settle(name, token, {.counts = std::move(counts)});
+}
+
+Result<RunSettled> Schedules::fail(std::string_view name, Token token, std::string error) const {
+  return settle(name, token, {.ok = false, .error = std::move(error)});
 }
 
 Result<void> Schedules::release(std::string_view name, Token token) const {
@@ -101,28 +109,28 @@ Result<void> Schedules::release(std::string_view name, Token token) const {
   return schedule::refusal_from(*answer);
 }
 
-Result<Finished> HeldRun::finish(const RunResult& result) {
+Result<RunSettled> HeldRun::settle(const RunResult& result) {
   if (auto checked = check_run_result(run.grant.key, result); !checked) return std::move(checked).error();
-  if (!finished_) {
+  if (!settled_) {
     if (auto ended = lease.end_heartbeats(); !ended) return std::move(ended).error();
-    auto done = schedules_.finish(run.grant.key, run.grant.token, result);
+    auto done = schedules_.settle(run.grant.key, run.grant.token, result);
     if (!done) return std::move(done).error();
     lease.note_settled();
-    finished_ = *done;
-    finished_ok_ = result.ok;
+    settled_ = *done;
+    settled_ok_ = result.ok;
   }
-  // As the store says it of a run that was finished otherwise.
-  if (finished_ok_ != result.ok) {
+  // As the store answers for a run that was settled otherwise.
+  if (settled_ok_ != result.ok) {
     return lease::lost_error("the run of " + schedule::describe(run.grant.key), "finished", std::nullopt);
   }
-  return *finished_;
+  return *settled_;
 }
 
 Result<HeldRun> Schedules::hold(std::string_view name, const ScheduleAcquireOptions& options, const Call& call) const {
   auto run = acquire(name, options, call);
   if (!run) return std::move(run).error();
   const auto release_in_time = [schedules = *this](const Grant& held) -> Result<void> {
-    // A run that overran is lost, and has to be noted as such: released it would be due again without its back-off.
+    // A run that overran is lost, and must be recorded as such: a release would make it due again without its backoff.
     if (BootClock::now() < held.trusted_until) return schedules.release(held.key, held.token);
     return lease::lost_error("the run of " + schedule::describe(held.key), "expired");
   };
@@ -135,18 +143,18 @@ Result<HeldRun> Schedules::hold(std::string_view name, const ScheduleAcquireOpti
         release_in_time);
     return HeldRun(std::move(lease), std::move(*run), *this);
   } catch (const std::system_error& error) {
-    // Without its thread nobody would keep the lease alive: better not to have it.
+    // Without the thread, nothing would keep the lease alive: release it.
     static_cast<void>(release(name, run->grant.token));
     return Error{.code = Errc::unavailable, .message = std::string("no thread for heartbeats: ") + error.what()};
   }
 }
 
-// Schedules that put a job into a queue at each occurrence; and which ones are due.
+// Schedules that enqueue a job at each occurrence; and a list of those that are due.
 Result<Fired> Schedules::fire(std::string_view name) const {
   if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
   sql::ScheduleFire statement{};
   statement.name = name;
-  // Not repeated where the answer was lost: the occurrence is taken then, and another one may be due by now.
+  // Not repeated if the answer was lost: the occurrence is taken then, and another one may be due by now.
   auto call = impl_->new_call();
   auto answer = schedule::ask_with_plan(call, statement, schedule::plan_for_taking);
   if (!answer) return std::move(answer).error();
@@ -154,16 +162,16 @@ Result<Fired> Schedules::fire(std::string_view name) const {
     return Error{.code = Errc::busy, .message = schedule::describe(name) + " is being fired or changed right now"};
   }
   if (!answer->outcome.done()) return schedule::refusal_from(*answer);
-  return Fired{.job = answer->job_id.value_or(0),
+  return Fired{.job_id = answer->job_id.value_or(0),
                .occurrence = answer->occurrence.value_or(Timestamp{}),
                .cause = std::move(answer->cause).value_or(""),
                .skipped = answer->skipped};
 }
 
-Result<DueSchedules> Schedules::due(int most, const DueSchedule* after) const {
-  if (auto checked = check_limit(most); !checked) return std::move(checked).error();
+Result<DueSchedules> Schedules::due(int max, const DueSchedule* after) const {
+  if (auto checked = check_list_max(max); !checked) return std::move(checked).error();
   sql::ScheduleDue statement{};
-  statement.most = most;
+  statement.max = max;
   if (after != nullptr) {
     statement.after_at = after->due_at;
     statement.after_name = after->name;

@@ -24,7 +24,7 @@ Result<DuePlan> plan_for_taking(const sql::ScheduleAnswer& asked) {
   const auto calendar = calendar_of(asked);
   if (!calendar) return calendar.error();
   const auto policy = from_word<Misfire>(asked.misfire.value_or("")).value_or(Misfire::once);
-  // An occurrence is punctual up to its jitter late.
+  // An occurrence is in time even if it is late by its jitter.
   const auto in_time = asked.misfire_after.value_or(Duration{}) + asked.jitter.value_or(Duration{});
   const Upcoming upcoming{.occurrence = asked.next_occurrence.value_or(Timestamp{}),
                           .retry = asked.cause == "retry" ? asked.next_run_at : std::nullopt};

@@ -1,4 +1,4 @@
-// From the store's answers about schedules to what a caller gets.
+// Converts the store's answers about schedules to results of the public API.
 #pragma once
 
 #include <memory>
@@ -22,27 +22,27 @@ std::string describe(std::string_view name);
 
 Error no_such_schedule(std::string_view name);
 
-/// The run that an answer tells of.
+/// The run in an answer.
 Grant grant_from(const sql::ScheduleAnswer& answer, BootTime before_sending);
-/// Whoever runs it; nothing where nobody does.
+/// The lease of the current run; nothing if there is none.
 std::optional<LeaseInfo> current_from(const sql::ScheduleAnswer& answer);
 
-/// Whatever an act on a schedule is refused with.
+/// The refusal of an action on a schedule.
 Error refusal_from(const sql::ScheduleAnswer& answer);
-/// The same of a heartbeat, which tells less.
+/// The refusal of a heartbeat, which contains less.
 Error refusal_from(const sql::LeaseAnswer& answer, std::string_view name);
 
 }  // namespace schedule
 
-// Moving on along the calendar, for stores that cannot read cron.
+// Moves a schedule on along the calendar, for stores that cannot read cron.
 //
-// Such a store answers `plan`, with the rule and the version of its row; the plan is made here and sent along with the
-// same request, and counts while the row is still of that version. A store that reads cron itself never asks.
+// Such a store answers `plan`, with the rule and the version of its row. The plan is made here and sent with the same
+// request; it counts while the row still has that version. A store that reads cron never answers `plan`.
 namespace schedule {
 
-/// Which occurrence to take.
+/// Chooses the occurrence to acquire.
 Result<DuePlan> plan_for_taking(const sql::ScheduleAnswer& asked);
-/// What came while the schedule was paused.
+/// Finds the occurrences during the pause.
 Result<DuePlan> plan_for_resuming(const sql::ScheduleAnswer& asked);
 
 template <typename Statement>
@@ -54,7 +54,7 @@ void fill_in(Statement& statement, const DuePlan& plan) {
   statement.missed = plan.missed;
 }
 
-/// Each try fails only because somebody else has moved the schedule on meanwhile.
+/// An attempt fails only if another process has moved the schedule on meanwhile.
 constexpr int most_plans = 10;
 
 template <typename Statement, typename MakePlan>
@@ -67,12 +67,12 @@ Result<sql::ScheduleAnswer> ask_with_plan(lease::StoreCall& call, Statement stat
     statement.version = answer->version;
     fill_in(statement, *plan);
   }
-  return Error{.code = Errc::busy, .message = describe(statement.name) + " changes all the time; try again"};
+  return Error{.code = Errc::busy, .message = describe(statement.name) + " keeps changing; try again"};
 }
 
 }  // namespace schedule
 
-// What Schedules holds.
+// The state of Schedules.
 struct Schedules::Impl : lease::StoreAccess {};
 
 }  // namespace leasehold

@@ -9,7 +9,7 @@
 namespace leasehold::session {
 namespace {
 
-/// On one line and not too long, whatever it is.
+/// On one line and not too long, whatever the text is.
 std::string in_brackets(std::string_view text) {
   if (text.empty()) return "";
   const auto safe = quoted(text);
@@ -33,8 +33,8 @@ std::string describe_owner(const LeaseInfo& owner) {
   text += ", last heartbeat " + format_age(owner.heartbeat_age());
   if (owner.progress_at) text += ", last progress " + format_age(owner.store_now - *owner.progress_at);
   if (owner.taken_at) text += ", claimed " + format_age(owner.store_now - *owner.taken_at);
-  if (owner.state == LeaseState::expired) return text + ", stale: the next one may take it";
-  return text + fmt::format(", frees in {} unless it heartbeats", format_duration(owner.frees_in()));
+  if (owner.state == LeaseState::expired) return text + ", stale: free to take";
+  return text + fmt::format(", frees in {} unless it heartbeats", format_duration(owner.retry_in()));
 }
 
 namespace {
@@ -46,13 +46,13 @@ std::optional<LeaseInfo> owner_in(const sql::ClaimAnswer& answer) {
   return owner_from(answer, answer.key);
 }
 
-/// For `held`, `race` and `blocked`: who has it, and when to look again if nothing else happens.
+/// For `held`, `race` and `blocked`: the owner, and when to try again if nothing else happens.
 Error refused_by_owner(Errc code, std::string message, const sql::ClaimAnswer& answer) {
-  Error error{.code = code, .message = std::move(message), .current = owner_in(answer)};
-  if (!error.current) return error;
-  error.message += " by " + describe_owner(*error.current);
-  error.retry_at = error.current->expires_at;
-  error.retry_in = std::max(error.current->frees_in(), Duration::zero());
+  Error error{.code = code, .message = std::move(message), .held_by = owner_in(answer)};
+  if (!error.held_by) return error;
+  error.message += " by " + describe_owner(*error.held_by);
+  error.retry_at = error.held_by->expires_at;
+  error.retry_in = std::max(error.held_by->retry_in(), Duration::zero());
   return error;
 }
 
@@ -66,9 +66,9 @@ std::string describe_obstacle(const sql::ClaimAnswer& answer) {
 Error unregistered(const sql::ClaimAnswer& answer, std::string_view session) {
   const auto why = answer.why.value_or("");
   const auto who = session.empty() ? "the session" : describe_session(session);
-  const auto what = why == "stale"        ? "is stale: it was silent for too long, or its process is gone"
+  const auto what = why == "stale"        ? "is stale: it was silent too long, or its process is gone"
                     : why == "closed"     ? "is closed"
-                    : why == "superseded" ? "was opened anew, and this token is of an earlier opening"
+                    : why == "superseded" ? "was reopened, and this token is from before"
                                           : "is unknown";
   return {.code = Errc::unregistered, .message = fmt::format("{} {}; {}", who, what, how_to_open)};
 }
@@ -78,19 +78,19 @@ Error at_capacity(const sql::ClaimAnswer& answer, std::string_view session) {
   return {
       .code = Errc::at_capacity,
       .message = fmt::format("{} is exclusive and has {}: release that one, or switch", who, describe_item(answer.key)),
-      .current = owner_in(answer)};
+      .held_by = owner_in(answer)};
 }
 
 Error lost(const sql::ClaimAnswer& answer) {
   const auto why = lost_reason_from(answer.why.value_or(""));
   auto message =
       fmt::format("the claim of {} is lost: {}", describe_item(answer.key),
-                  why == LostReason::expired ? "its session was silent for too long"
+                  why == LostReason::expired ? "its session was silent too long"
                                              : lease::describe_loss(why, quoted(answer.end_detail.value_or(""))));
   auto current = owner_in(answer);
   const bool taken_over = why == LostReason::expired || why == LostReason::superseded;
   if (current && taken_over) message += "; now with " + describe_session(current->session);
-  return {.code = Errc::lost, .message = std::move(message), .lost_reason = why, .current = std::move(current)};
+  return {.code = Errc::lost, .message = std::move(message), .lost_reason = why, .held_by = std::move(current)};
 }
 
 Error busy(const sql::ClaimAnswer& answer, std::string_view item) {
@@ -98,8 +98,8 @@ Error busy(const sql::ClaimAnswer& answer, std::string_view item) {
     return {.code = Errc::busy, .message = describe_item(item) + " has children: remove them first"};
   }
   return {.code = Errc::busy,
-          .message = describe_item(item) + " is stale, but its session is just finishing a write; try again",
-          .current = owner_in(answer)};
+          .message = describe_item(item) + " is stale, but its session is finishing a write; try again",
+          .held_by = owner_in(answer)};
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ Error claim_refusal(const sql::ClaimAnswer& answer, std::string_view item, std::
   const auto code = answer.outcome.refusal();
   switch (code) {
     case Errc::held: return refused_by_owner(code, what + " is claimed", answer);
-    case Errc::race: return refused_by_owner(code, what + " was taken in the same instant", answer);
+    case Errc::race: return refused_by_owner(code, what + " was taken at the same moment", answer);
     case Errc::blocked:
       return refused_by_owner(code, fmt::format("{} is blocked: {} is claimed", what, describe_obstacle(answer)),
                               answer);
@@ -135,7 +135,7 @@ Error claim_refusal(const sql::ClaimAnswer& answer, std::string_view item, std::
     case Errc::lost: return lost(answer);
     case Errc::busy: return busy(answer, item);
     case Errc::not_found: return no_such_item(answer.key);
-    case Errc::terminal: return {.code = code, .message = what + " is done: reopen it to have it worked on again"};
+    case Errc::terminal: return {.code = code, .message = what + " is done: reopen it to work on it again"};
     default: return odd_answer(what, answer.outcome.word());
   }
 }
@@ -143,13 +143,13 @@ Error claim_refusal(const sql::ClaimAnswer& answer, std::string_view item, std::
 Result<Claim> claim_from(Result<sql::ClaimAnswer> answer, std::string_view item, std::string_view session) {
   if (!answer) return std::move(answer).error();
   if (!answer->outcome.done()) return claim_refusal(*answer, item, session);
-  return Claim{.item = std::move(answer->key),
+  return Claim{.key = std::move(answer->key),
                .token = {answer->token.value_or(0)},
                .session = std::move(answer->session_id).value_or(""),
                .taken_at = answer->taken_at.value_or(Timestamp{}),
                .expires_at = answer->expires_at.value_or(Timestamp{}),
                .previous_session = std::move(answer->previous_session).value_or(""),
-               .previous_holder = std::move(answer->previous_holder).value_or(""),
+               .previous_holder = lease::holder_named(std::move(answer->previous_holder)),
                .created = answer->created,
                .replayed = answer->replayed};
 }

@@ -1,5 +1,7 @@
-// Claims::take and switch_to: an item for a session, past the dead of this host, and waiting for it.
+// Claims::take and switch_to: take an item for a session, past dead processes of this host, and wait for it.
+#include "lease/answer.h"
 #include "lease/call.h"
+#include "lease/page.h"
 #include "lease/patience.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
@@ -12,8 +14,8 @@ namespace leasehold {
 namespace session {
 namespace {
 
-/// `statement` is sql::ClaimTake or sql::ClaimSwitch: asked again where the answer got lost, for whoever has the item
-/// already is told the same again.
+/// `statement` is sql::ClaimTake or sql::ClaimSwitch. Repeated if the answer got lost: a session that holds the item
+/// already gets the same answer again.
 template <typename S>
 Result<Claim> try_take(lease::StoreCall call, const S& statement, std::string_view item, std::string_view session) {
   end_if_gone(call.backend(), session, call.deadline());
@@ -24,27 +26,27 @@ Result<Claim> try_take(lease::StoreCall call, const S& statement, std::string_vi
   };
   auto claim = claim_from(lease::ask_past_dead_holders(call, ask, note_owner), item, session);
   if (!claim || !dead_owner) return claim;
-  // For the store the item was free; it was taken over all the same.
+  // For the store the item was free, but it was a takeover.
   claim->previous_session = dead_owner->session_id.value_or("");
-  claim->previous_holder = dead_owner->holder.value_or("");
+  claim->previous_holder = lease::holder_in(*dead_owner);
   return claim;
 }
 
-/// Whose claim it is, if it is still there.
+/// The session of the claim, if the claim still exists.
 std::string session_of_claim(lease::StoreCall call, std::string_view item, Token token) {
   sql::ClaimList statement{.item = item};
-  statement.most = 1;
+  statement.max = 1;
   const auto rows = call.ask_rows(statement);
   return rows && !rows->empty() && rows->front().token == token.value ? rows->front().session_id : std::string();
 }
 
-/// Waiting can change that. Where the session itself is full, its own item is in the way: only its owner changes that.
+/// Waiting can change this refusal. If the session is full, its own item is in the way: only the session changes that.
 bool may_change(const Error& refusal) { return may_wait(refusal.code) && refusal.code != Errc::at_capacity; }
 
-/// The item that has to become free first.
+/// The item that must become free first.
 std::string obstacle(const Error& refusal, std::string_view item) {
-  const bool another_one = refusal.code == Errc::blocked && refusal.current;
-  return another_one ? refusal.current->key : std::string(item);
+  const bool another_one = refusal.code == Errc::blocked && refusal.held_by;
+  return another_one ? refusal.held_by->key : std::string(item);
 }
 
 }  // namespace
@@ -61,7 +63,7 @@ Result<Claim> Claims::Impl::take_patiently(std::string_view item, Duration wait,
     });
     const bool over = call.stop.stop_requested() || BootClock::now() >= until;
     if (claim || over || !session::may_change(claim.error())) return claim;
-    // What stands in the way is another item than a moment ago.
+    // Another item is in the way than a moment ago.
     watched = session::obstacle(claim.error(), item);
   }
 }
@@ -86,7 +88,7 @@ Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_
   if (auto checked = check_wait(options.wait); !checked) return std::move(checked).error();
   if (from == to) {
     return Error{.code = Errc::invalid_argument,
-                 .message = "a switch is from one item to another, not to the same: " + session::describe_item(to)};
+                 .message = "cannot switch an item to itself: " + session::describe_item(to)};
   }
   const sql::ClaimSwitch statement{.from_item = from, .token = token.value, .to_item = to, .create = options.create};
   const auto once = [&] {
@@ -97,24 +99,26 @@ Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_
   return options.wait == Duration(0) ? once() : impl_->take_patiently(to, options.wait, call, once);
 }
 
-// What else is done with claims: given up, handed over, revoked, looked at.
+// Other actions on claims: release, transfer, revoke, read.
 namespace session {
 namespace {
 
-/// A claim that has ended holds nothing any more, whatever became of its session.
+/// An ended claim holds nothing any more, whatever happened to its session.
 void note_end(ClaimInfo& info) {
   info.active = false;
-  info.owner.state = LeaseState::free;
-  info.owner.ended_at = info.ended_at;
-  info.owner.end_reason = info.end_reason;
-  info.owner.end_detail = info.end_detail;
+  info.held_by.state = LeaseState::free;
+  info.held_by.ended_at = info.ended_at;
+  info.held_by.end_reason = info.end_reason;
+  info.held_by.end_detail = info.end_detail;
 }
 
 ClaimInfo claim_info_from(sql::ClaimList::Row& row) {
   auto owner = owner_from(row, row.item);
   auto session = std::move(row.session_id);
-  auto info = std::move(row).as<ClaimInfo, 3>();
-  info.owner = std::move(owner);
+  auto key = std::move(row.item);
+  auto info = std::move(row).as<ClaimInfo, 4>();
+  info.key = std::move(key);
+  info.held_by = std::move(owner);
   info.session = std::move(session);
   info.active = !info.ended_at;
   if (!info.active) note_end(info);
@@ -123,11 +127,11 @@ ClaimInfo claim_info_from(sql::ClaimList::Row& row) {
 
 ClaimInfo revoked_from(const sql::ClaimAnswer& answer, std::string_view reason) {
   ClaimInfo info;
-  info.owner = owner_from(answer, answer.key);
-  info.item = answer.key;
-  info.token = info.owner.token;
-  info.session = info.owner.session;
-  info.taken_at = info.owner.taken_at.value_or(Timestamp{});
+  info.held_by = owner_from(answer, answer.key);
+  info.key = answer.key;
+  info.token = info.held_by.token;
+  info.session = info.held_by.session;
+  info.taken_at = info.held_by.taken_at.value_or(Timestamp{});
   info.ended_at = answer.store_now;
   info.end_reason = "revoked";
   info.end_detail = reason;
@@ -160,7 +164,7 @@ Result<Claim> Claims::transfer(std::string_view item, std::string_view to_sessio
   auto call = impl_->new_call();
   session::end_if_gone(call.backend(), to_session, call.deadline());
   auto answer = lease::ask_past_dead_holders(call, [&] {
-    // An operator's is not repeated where the answer was lost: a second one would take it from whoever has it by then.
+    // An operator's is not repeated if the answer was lost: a second one would take the item from the next owner.
     return token ? call.ask_again(statement) : call.ask_until_free(statement);
   });
   return session::claim_from(std::move(answer), item, to_session);
@@ -169,14 +173,14 @@ Result<Claim> Claims::transfer(std::string_view item, std::string_view to_sessio
 Result<ClaimInfo> Claims::revoke(std::string_view item, std::string_view reason) const {
   if (auto checked = check_name("item key", item); !checked) return std::move(checked).error();
   if (auto checked = check_text("reason", reason); !checked) return std::move(checked).error();
-  // Not repeated where the answer was lost: a second one would hit whoever has it by then.
+  // Not repeated if the answer was lost: a second revoke would hit the next owner.
   const sql::ClaimRevoke statement{.item = item, .reason = reason};
   auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return session::revoked_from(*answer, reason);
   if (answer->outcome.refusal() == Errc::not_found && answer->why == "claim") {
     return Error{.code = Errc::not_found,
-                 .message = session::describe_item(item) + " is not claimed, there is nothing to revoke"};
+                 .message = session::describe_item(item) + " is not claimed: nothing to revoke"};
   }
   return session::claim_refusal(*answer, item);
 }
@@ -185,23 +189,26 @@ Result<ClaimInfo> Claims::show(std::string_view item) const {
   if (auto checked = check_name("item key", item); !checked) return std::move(checked).error();
   sql::ClaimList statement{.item = item};
   statement.ended = true;
-  statement.most = 1;
+  statement.max = 1;
   auto claims = impl_->new_call().list(statement, session::claim_info_from);
   if (!claims) return std::move(claims).error();
   if (!claims->empty()) return std::move(claims->front());
   return Error{.code = Errc::not_found, .message = session::describe_item(item) + " has never been claimed"};
 }
 
-Result<std::vector<ClaimInfo>> Claims::list(const ClaimFilter& filter) const {
+Result<Page<ClaimInfo>> Claims::list(const ClaimFilter& filter) const {
   if (auto checked = check_text("item key", filter.item); !checked) return std::move(checked).error();
   if (auto checked = check_text("session id", filter.session); !checked) return std::move(checked).error();
-  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
+  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  auto skip = lease::page_number(filter.page);
+  if (!skip) return std::move(skip).error();
   sql::ClaimList statement{.item = std::nullopt};
   if (!filter.item.empty()) statement.item = filter.item;
   if (!filter.session.empty()) statement.session_id = filter.session;
   statement.ended = filter.ended;
-  statement.most = filter.limit;
-  return impl_->new_call().list(statement, session::claim_info_from);
+  statement.max = lease::rows_for(filter.max);
+  statement.skip = *skip;
+  return lease::page_of(impl_->new_call().list(statement, session::claim_info_from), filter.max, lease::counted(*skip));
 }
 
 }  // namespace leasehold

@@ -1,4 +1,4 @@
-// The backlog: what there is to work on.
+// The backlog: items to work on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "lease/call.h"
+#include "lease/page.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
 #include "model/words.h"
@@ -18,29 +19,28 @@ namespace {
 
 ItemInfo item_from(sql::ItemList::Row& row) {
   auto owner = row.session_id ? std::optional(owner_from(row, row.key)) : std::nullopt;
-  auto info = std::move(row).as<ItemInfo, 1>();
+  auto info = std::move(row).as<ItemInfo, 2>();
   if (owner) {
     if (info.state != ItemState::claimed) owner->state = LeaseState::expired;
     if (info.state == ItemState::claimed && owner->state != LeaseState::running) info.state = ItemState::stale;
   }
-  info.owner = std::move(owner);
-  info.is_working_on = info.state == ItemState::claimed;
-  info.active_session_id = info.is_working_on ? info.owner->session : "";
+  info.held_by = std::move(owner);
+  if (info.state == ItemState::claimed) info.session = info.held_by->session;
   return info;
 }
 
-/// Those that the store calls `told` and that are `wanted` here, page by page: which processes are gone is known on
-/// this host only, so the store cannot count for us.
+/// Collects items that are `told` for the store and `wanted` here, page by page: only this host knows which of its
+/// processes are gone, so the store cannot count them.
 Result<void> collect(storage::Backend& backend, sql::ItemList page, ItemState told, ItemState wanted, std::size_t limit,
                      BootTime deadline, std::vector<ItemInfo>& found) {
   page.state = to_string(told);
-  // Most of a page may be of the other kind: small pages would be many questions.
-  page.most = std::max<std::int64_t>(page.most, 1000);
+  // Most of a page may be of the other kind: small pages would take many requests.
+  page.max = std::max<std::int64_t>(page.max, 1000);
   std::string last;
   for (const auto enough = found.size() + limit; found.size() < enough;) {
     auto items = storage::query_list(backend, page, deadline, item_from);
     if (!items) return std::move(items).error();
-    const bool is_last = items->size() < static_cast<std::size_t>(page.most);
+    const bool is_last = items->size() < static_cast<std::size_t>(page.max);
     if (!items->empty()) last = items->back().key;
     for (auto& item : *items) {
       if (item.state == wanted && found.size() < enough) found.push_back(std::move(item));
@@ -83,7 +83,7 @@ Result<bool> Items::add(std::string_view key, const ItemOptions& options) const 
                                .metadata = options.metadata,
                                .conflicts = conflicts,
                                .set_conflicts = options.conflicts.has_value()};
-  // Not repeated where the answer was lost: adding again does no harm, but would tell that it was there before.
+  // Not repeated if the answer was lost: adding again does no harm, but would report that the item existed before.
   auto answer = impl_->new_call().ask_until_free(statement);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.is("created")) return true;
@@ -94,30 +94,31 @@ Result<bool> Items::add(std::string_view key, const ItemOptions& options) const 
 Result<ItemInfo> Items::show(std::string_view key) const {
   if (auto checked = check_name("item key", key); !checked) return std::move(checked).error();
   sql::ItemList statement{.key = key};
-  statement.most = 1;
+  statement.max = 1;
   auto items = impl_->new_call().list(statement, session::item_from);
   if (!items) return std::move(items).error();
   if (items->empty()) return session::no_such_item(key);
   return std::move(items->front());
 }
 
-Result<std::vector<ItemInfo>> Items::list(const ItemFilter& filter) const {
+Result<Page<ItemInfo>> Items::list(const ItemFilter& filter) const {
   if (auto checked = check_text("parent", filter.parent); !checked) return std::move(checked).error();
-  if (auto checked = check_text("item key", filter.after_key); !checked) return std::move(checked).error();
-  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
+  if (auto checked = check_text("page", filter.page); !checked) return std::move(checked).error();
+  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
   sql::ItemList statement{.key = std::nullopt};
   if (!filter.parent.empty()) statement.parent = filter.parent;
-  if (!filter.after_key.empty()) statement.after_key = filter.after_key;
-  statement.most = filter.limit;
+  if (!filter.page.empty()) statement.after_key = filter.page;
+  statement.max = lease::rows_for(filter.max);
+  const auto last_key = [](const auto& shown) { return shown.back().key; };
   if (filter.state == ItemState::claimed || filter.state == ItemState::stale) {
-    return impl_->list_held(statement, *filter.state);
+    return lease::page_of(impl_->list_held(statement, *filter.state), filter.max, last_key);
   }
   if (filter.state) statement.state = to_string(*filter.state);
-  return impl_->new_call().list(statement, session::item_from);
+  return lease::page_of(impl_->new_call().list(statement, session::item_from), filter.max, last_key);
 }
 
 Result<std::vector<ItemInfo>> Items::Impl::list_held(const sql::ItemList& page, ItemState wanted) const {
-  const auto limit = static_cast<std::size_t>(page.most);
+  const auto limit = static_cast<std::size_t>(page.max);
   std::vector<ItemInfo> found;
   for (const auto told : {ItemState::claimed, ItemState::stale}) {
     if (told == ItemState::stale && wanted != told) continue;

@@ -1,7 +1,8 @@
-// Looking at sessions: who is there, alive, working.
+// Reads sessions: which ones exist, are alive, are working.
 #include <algorithm>
 #include <limits>
 
+#include "lease/page.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
 #include "model/words.h"
@@ -22,11 +23,11 @@ Holder holder_from(sql::SessionRow& row) {
           .instance = std::move(row.instance)};
 }
 
-/// What the store cannot know: a process of this host that is gone has left a session that only looks alive.
-SessionStatus status_of(const sql::SessionRow& row, const Holder& holder) {
-  const auto status = from_word<SessionStatus>(row.status).value_or(SessionStatus::stale);
-  const bool alive = status == SessionStatus::active || status == SessionStatus::idle;
-  return alive && lease::is_gone(holder) ? SessionStatus::stale : status;
+/// The store cannot know that a process of this host is gone: its session only looks alive.
+SessionState status_of(const sql::SessionRow& row, const Holder& holder) {
+  const auto status = from_word<SessionState>(row.state).value_or(SessionState::stale);
+  const bool alive = status == SessionState::active || status == SessionState::idle;
+  return alive && lease::is_gone(holder) ? SessionState::stale : status;
 }
 
 SessionInfo session_info_from(sql::SessionRow& row) {
@@ -34,7 +35,7 @@ SessionInfo session_info_from(sql::SessionRow& row) {
   const auto status = status_of(row, holder);
   auto info = std::move(row).as<SessionInfo, 1>();
   info.holder = std::move(holder);
-  info.status = status;
+  info.state = status;
   return info;
 }
 
@@ -43,7 +44,7 @@ Result<void> check_filter(const SessionFilter& filter) {
        {std::pair{"host", &filter.host}, std::pair{"codebase", &filter.codebase}, std::pair{"track", &filter.track}}) {
     if (auto checked = check_text(what, *text); !checked) return checked;
   }
-  return check_limit(filter.limit);
+  return check_list_max(filter.max);
 }
 
 std::optional<std::string_view> unless_empty(const std::string& text) {
@@ -55,7 +56,7 @@ std::optional<std::string_view> unless_empty(const std::string& text) {
 void end_if_gone(storage::Backend& backend, std::string_view id, BootTime deadline) {
   if (id.empty()) return;
   sql::SessionList statement{.id = id};
-  statement.most = 1;
+  statement.max = 1;
   auto rows = storage::query(backend, statement, deadline);
   if (!rows || rows->empty() || rows->front().ended_at) return;
   auto& row = rows->front();
@@ -70,28 +71,31 @@ Result<SessionInfo> Sessions::show(std::string_view id) const {
   if (auto checked = check_name("session id", id); !checked) return std::move(checked).error();
   sql::SessionList statement{.id = id};
   statement.released = true;
-  statement.most = 1;
+  statement.max = 1;
   auto sessions = impl_->new_call().list(statement, session::session_info_from);
   if (!sessions) return std::move(sessions).error();
   if (sessions->empty()) return session::no_such_session(id);
   return std::move(sessions->front());
 }
 
-Result<std::vector<SessionInfo>> Sessions::list(const SessionFilter& filter) const {
+Result<Page<SessionInfo>> Sessions::list(const SessionFilter& filter) const {
   if (auto checked = session::check_filter(filter); !checked) return std::move(checked).error();
+  auto skip = lease::page_number(filter.page);
+  if (!skip) return std::move(skip).error();
   sql::SessionList statement{.id = std::nullopt,
                              .host = session::unless_empty(filter.host),
                              .codebase = session::unless_empty(filter.codebase),
                              .track = session::unless_empty(filter.track)};
-  statement.released = filter.released || filter.status == SessionStatus::released;
-  // Who is gone is known here only, so the store cannot count for us.
-  statement.most = filter.status ? std::numeric_limits<int>::max() : filter.limit;
+  statement.released = filter.released || filter.state == SessionState::released;
+  // Only this host knows which of its processes are gone, so the store cannot filter by state.
+  statement.max = filter.state ? std::numeric_limits<int>::max() : lease::rows_for(filter.max);
+  statement.skip = filter.state ? 0 : *skip;
   auto sessions = impl_->new_call().list(statement, session::session_info_from);
-  if (!sessions || !filter.status) return sessions;
-  std::erase_if(*sessions, [&](const SessionInfo& session) { return session.status != filter.status; });
-  const auto limit = static_cast<std::size_t>(filter.limit);
-  if (sessions->size() > limit) sessions->erase(sessions->begin() + filter.limit, sessions->end());
-  return sessions;
+  if (sessions && filter.state) {
+    std::erase_if(*sessions, [&](const SessionInfo& session) { return session.state != filter.state; });
+    sessions->erase(sessions->begin(), sessions->begin() + std::min<std::int64_t>(*skip, std::ssize(*sessions)));
+  }
+  return lease::page_of(std::move(sessions), filter.max, lease::counted(*skip));
 }
 
 }  // namespace leasehold

@@ -1,4 +1,4 @@
-// Sessions::open and hold: how a session begins.
+// Sessions::open and hold: begins a session.
 #include <algorithm>
 #include <system_error>
 
@@ -14,10 +14,10 @@ namespace leasehold {
 namespace session {
 namespace {
 
-/// Short enough to be typed, long enough that nobody draws it twice.
+/// Short enough to type, long enough to be unique.
 std::string random_session_id() { return "s-" + random_hex().substr(0, 12); }
 
-/// With everything in it that may be left out.
+/// Fills in options that may be left out.
 SessionOptions completed(SessionOptions options) {
   if (options.id.empty()) options.id = random_session_id();
   if (options.request_id.empty()) options.request_id = random_request_id();
@@ -46,7 +46,7 @@ Result<Grant> extend(lease::StoreCall call, const S& statement) {
   if (!answer->outcome.done()) return session_refusal(*answer, statement.id);
   auto grant = lease::grant_from(*answer, call.before_sending());
   if (!lease::is_gone(grant.holder)) return grant;
-  // The process that it stands for has ended, whoever else goes on with its heartbeats.
+  // The session's process has ended, even if another process continues its heartbeats.
   static_cast<void>(lease::reap_process(call.backend(), grant.holder.pid, grant.holder.process_start, call.deadline()));
   return lease::lost_error(describe_session(statement.id), "expired", std::nullopt);
 }
@@ -86,17 +86,17 @@ Result<HeldLease> Sessions::hold(const SessionOptions& options, const Call& call
         },
         close_it, lease::watch_with(impl_->recalls));
   } catch (const std::system_error& error) {
-    // Without its thread nobody would keep the session alive: better not to have it.
+    // Without the thread, nothing would keep the session alive: close it.
     static_cast<void>(close_it(opened));
     return Error{.code = Errc::unavailable, .message = std::string("no thread for heartbeats: ") + error.what()};
   }
 }
 
-// What keeps a session alive, and what ends it.
+// Keeps a session alive, and ends it.
 namespace session {
 namespace {
 
-/// `Row` is what sql::SessionClose and sql::SessionRevoke give: a row per item, or one without.
+/// `Row` is the row of sql::SessionClose and sql::SessionRevoke: one per item, or a single one without an item.
 template <typename Row>
 Result<SessionClosed> closed_from(std::vector<Row>& rows, std::string_view id) {
   if (rows.empty()) return odd_answer(describe_session(id), "nothing");
@@ -114,7 +114,7 @@ Result<SessionClosed> closed_from(std::vector<Row>& rows, std::string_view id) {
                              lease::present_holder(first, "session", std::string(id)));
   }
   if (code != Errc::not_found) return odd_answer(describe_session(id), first.outcome.word());
-  if (first.why == "ended") return Error{.code = code, .message = describe_session(id) + " has ended before"};
+  if (first.why == "ended") return Error{.code = code, .message = describe_session(id) + " has already ended"};
   return no_such_session(id);
 }
 
@@ -147,7 +147,7 @@ Result<SessionClosed> Sessions::close(std::string_view id, Token token, std::str
 Result<SessionClosed> Sessions::revoke(std::string_view id, std::string_view reason) const {
   if (auto checked = check_name("session id", id); !checked) return std::move(checked).error();
   if (auto checked = check_text("reason", reason); !checked) return std::move(checked).error();
-  // Not repeated where the answer was lost: a second one would hit whoever has the id by then.
+  // Not repeated if the answer was lost: a second revoke would hit the next session of this id.
   const sql::SessionRevoke statement{.id = id, .reason = reason};
   auto rows = impl_->new_call().ask_rows(statement);
   if (!rows) return std::move(rows).error();

@@ -1,4 +1,4 @@
-// Whose an item is: the claim, and the lease of the session that has it.
+// The owner of an item: its claim, and the lease of the session that holds it.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ namespace leasehold {
 
 namespace session {
 
-/// Rows of refusals may leave a column out, rows of lists do not.
+/// Rows of refusals may leave a column empty, rows of lists do not.
 template <typename T>
 T told(const std::optional<T>& column) {
   return column.value_or(T{});
@@ -34,7 +34,7 @@ const T& told(const T& column) {
   return column;
 }
 
-/// Of a row with the columns of a claim and of its session's lease.
+/// From a row with the columns of a claim and of its session's lease.
 template <typename Row>
 LeaseInfo owner_from(const Row& row, std::string item) {
   LeaseInfo owner;
@@ -67,7 +67,7 @@ std::string describe_owner(const LeaseInfo& owner);
 
 }  // namespace session
 
-// From the store's answers about sessions, items and claims to what a caller gets.
+// Converts the store's answers about sessions, items and claims to results of the public API.
 namespace session {
 
 using lease::odd_answer;
@@ -80,23 +80,22 @@ std::string describe_item(std::string_view key);
 Error no_such_session(std::string_view id);
 Error no_such_item(std::string_view key);
 
-/// Whatever an act on a session is refused with.
+/// The refusal of an action on a session.
 Error session_refusal(const sql::LeaseAnswer& answer, std::string_view id);
 
-/// Whatever an act on an item is refused with. `item` is the one that was asked for; `session` is who asked, where the
-/// caller said.
+/// The refusal of an action on an item. `item` is the requested one; `session` is the caller's, if it is known.
 Error claim_refusal(const sql::ClaimAnswer& answer, std::string_view item, std::string_view session = {});
 
-/// The claim that was granted, or why not.
+/// The granted claim, or the refusal.
 Result<Claim> claim_from(Result<sql::ClaimAnswer> answer, std::string_view item, std::string_view session = {});
 
 }  // namespace session
 
-// What Sessions, Items and Claims hold.
+// The state of Sessions, Items and Claims.
 namespace session {
 
-/// Ends a session whose process is gone, so that the store knows what this host knows and refuses to give it anything.
-/// Trouble in doing so is no reason to fail: then the store answers by what it knows.
+/// Ends a session whose process is gone. The store then knows what this host knows, and grants the session nothing
+/// more. Errors are ignored: the store then answers with what it knows.
 void end_if_gone(storage::Backend& backend, std::string_view id, BootTime deadline);
 
 }  // namespace session
@@ -107,7 +106,7 @@ struct Sessions::Impl : lease::StoreAccess {
 };
 
 struct Items::Impl : lease::StoreAccess {
-  /// Those that are `claimed`, or those that are `stale`, up to `page.most`.
+  /// Items that are `claimed`, or items that are `stale`, up to `page.max`.
   [[nodiscard]] Result<std::vector<ItemInfo>> list_held(const sql::ItemList& page, ItemState wanted) const;
 };
 
@@ -115,7 +114,7 @@ struct Claims::Impl : lease::StoreAccess {
   /// Shared by all handles of a store.
   std::shared_ptr<lease::Awaited> awaited;
 
-  /// Asks until the item was granted or refused for good, or the time to wait is over; then gives the last refusal.
+  /// Repeats until a grant, a final refusal or the end of the wait; then returns the last refusal.
   [[nodiscard]] Result<Claim> take_patiently(std::string_view item, Duration wait, const Call& call,
                                              const std::function<Result<Claim>()>& once) const;
 };

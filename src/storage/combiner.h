@@ -1,7 +1,7 @@
-// Calls of several threads travel together: one transaction, one commit, to each caller its own answer.
+// Combines the calls of several threads: one transaction, one commit, and each caller gets its own answer.
 //
-// There is no thread of its own. The first caller becomes the leader and runs what has gathered; whoever
-// comes while it works waits, and one of them leads the next batch. A lone caller pays a mutex.
+// It has no thread of its own. The first caller becomes the leader and runs the calls gathered so far; callers that
+// arrive meanwhile wait, and one of them leads the next batch. The cost for a single caller is one mutex.
 #pragma once
 
 #include <algorithm>
@@ -17,21 +17,21 @@
 
 namespace leasehold::storage {
 
-/// One caller's statement on its way.
+/// One caller's pending statement.
 struct PendingCall {
   const Statement* statement;
   std::span<const Param> params;
   BootTime deadline;
-  /// Many of this statement cost the store little more than one: they rather travel with their like.
+  /// Many calls of this statement cost the store little more than one, so they prefer a batch with their own kind.
   bool alike = false;
-  /// Which of its caller's calls this is. In a batch, what somebody asks second comes after what anybody asks first.
+  /// The position among its caller's calls. In a batch, every first call precedes every second call.
   int turn = 0;
   Result<Rows> answer{Rows{}};
-  /// Set by run_batch in place of an answer: nothing happened, and the caller has to run it by itself.
-  bool alone = false;
+  /// Set by run_batch instead of an answer: nothing happened, and the caller has to run the call itself.
+  bool rerun = false;
 };
 
-/// What one caller asks, in its order.
+/// The calls of one caller, in order.
 inline std::vector<PendingCall> calls_for(std::span<const Question> questions, BootTime deadline) {
   std::vector<PendingCall> calls;
   calls.reserve(questions.size());
@@ -45,21 +45,21 @@ inline std::vector<PendingCall> calls_for(std::span<const Question> questions, B
 class Combiner {
  public:
   static constexpr std::size_t max_batch = 64;
-  /// From so many callers on, a batch has only one statement of those that are `alike`. The others go next, and whoever
-  /// was answered meanwhile asks the same as they do: in a loop of claim and complete all claim, then all complete.
+  /// With this many callers or more, a batch contains only one of the `alike` statements. The others go next, and
+  /// callers answered in between send the same statement: in a loop of claim and complete, all claim, then all
+  /// complete.
   static constexpr std::size_t worth_sorting = 8;
-  /// How long a leader waits for the callers that have just been answered to come back with their next call.
+  /// How long a leader waits for callers that have just been answered to return with their next call.
   static constexpr Duration gather_time = std::chrono::microseconds(100);
 
-  /// So many batches may be under way at once, the further ones only when a full one has gathered meanwhile:
-  /// sharing a commit is worth more than overtaking it.
+  /// Up to `lanes` batches run at once; a further one starts only when it is full: sharing a commit is worth more than
+  /// overtaking it.
   explicit Combiner(int lanes = 1) : lanes_(lanes) {}
 
-  /// Runs the calls of one thread, which have one deadline, in a batch led by this thread or another: all in one batch,
-  /// in the order of their turns. `run_batch(std::span<PendingCall* const>)` must
-  /// fill in every answer (or set `alone`) by the earliest deadline among them, and must not throw; no
-  /// more threads than there are lanes call it at once. A call whose deadline passes before a batch took it
-  /// is `unavailable`.
+  /// Runs the calls of one thread, which share one deadline, in one batch led by this thread or another, in the order
+  /// of their turns. `run_batch(std::span<PendingCall* const>)` must fill in every answer (or set `rerun`) by the
+  /// earliest deadline among them, and must not throw; at most `lanes` threads call it at once. A call whose deadline
+  /// passes before a batch takes it is `unavailable`.
   template <typename RunBatch>
   void run(std::span<PendingCall> calls, RunBatch&& run_batch) {
     Entry entry{.calls = calls};
@@ -80,7 +80,7 @@ class Combiner {
     }
   }
 
-  /// Callers that no batch has taken yet.
+  /// The number of callers that no batch has taken yet.
   [[nodiscard]] std::size_t waiting() const {
     const std::lock_guard lock(mutex_);
     return waiting_.size();
@@ -91,7 +91,7 @@ class Combiner {
     std::span<PendingCall> calls;
     bool taken = false;
     bool done = false;
-    /// Each caller sleeps on its own: waking all of them for every batch costs more than the batch.
+    /// One per caller: waking all callers for every batch costs more than the batch.
     std::condition_variable changed{};
 
     [[nodiscard]] bool alike() const { return calls.size() == 1 && calls.front().alike; }
@@ -99,7 +99,7 @@ class Combiner {
 
   static Error too_late() {
     return {.code = Errc::unavailable,
-            .message = "the store is still busy with earlier calls of this process: nothing was asked"};
+            .message = "the store is still busy with earlier calls of this process: nothing was sent"};
   }
 
   template <typename RunBatch>
@@ -121,7 +121,7 @@ class Combiner {
     lock.lock();
     --leading_;
     expected_ = std::min(batch.size() + waiting_.size(), max_batch);
-    // Under the mutex: once it is free, a caller may have gone, and its entry with it.
+    // Needs the mutex: once it is released, a caller may return and destroy its entry.
     for (auto* entry : batch) {
       entry->done = true;
       entry->changed.notify_one();
@@ -129,8 +129,8 @@ class Combiner {
     wake_next_leader();
   }
 
-  /// Without it, callers in a loop fall into two halves that take turns, each with a commit of its own.
-  /// A lone caller expects nobody and does not wait.
+  /// Without this, callers in a loop split into two halves that alternate, each with its own commit. A single caller
+  /// expects no others and does not wait.
   void gather(Entry& leader, std::unique_lock<std::mutex>& lock) {
     if (waiting_.size() >= expected_ || leading_ > 1) return;
     gathering_ = &leader;
@@ -147,7 +147,8 @@ class Combiner {
     return batch;
   }
 
-  /// Moves what is alike, but not like the first such, to the end of the line; gives how many stand before it.
+  /// Moves `alike` entries with another statement than the first one to the end of the line; returns the number of the
+  /// rest.
   std::size_t bring_fitting_forward() {
     const auto first = std::find_if(waiting_.begin(), waiting_.end(), [](const Entry* e) { return e->alike(); });
     if (waiting_.size() < worth_sorting || first == waiting_.end()) return waiting_.size();
@@ -157,7 +158,7 @@ class Combiner {
     return static_cast<std::size_t>(others - waiting_.begin());
   }
 
-  /// Only the front of the line leads. While a leader gathers, it is itself still the front.
+  /// Only the front of the line leads. A leader that still gathers is itself the front.
   [[nodiscard]] bool may_lead() const {
     return leading_ == 0 || (leading_ < lanes_ && gathering_ == nullptr && waiting_.size() >= max_batch);
   }
@@ -170,8 +171,8 @@ class Combiner {
     }
   }
 
-  /// By key, which is the first parameter of every act: two batches never wait for each other in a ring. (What is not a
-  /// caller's first waits for nobody.)
+  /// By key, the first parameter of every act, so that two batches never deadlock. (A caller's later calls never wait
+  /// for a lock.)
   static void sort_in_lock_order(std::vector<PendingCall*>& calls) {
     std::stable_sort(calls.begin(), calls.end(), [](const PendingCall* a, const PendingCall* b) {
       return std::pair(a->turn, key_of(*a)) < std::pair(b->turn, key_of(*b));
@@ -190,7 +191,7 @@ class Combiner {
   std::vector<Entry*> waiting_;
   const int lanes_;
   int leading_ = 0;
-  Entry* gathering_ = nullptr;  ///< the leader that waits for others to come
+  Entry* gathering_ = nullptr;  ///< the leader that waits for more callers
   std::size_t expected_ = 0;    ///< callers seen at the end of the last batch
 };
 

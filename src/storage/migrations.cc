@@ -90,7 +90,7 @@ std::string literal_of(const Param& value) {
   return quoted + "'";
 }
 
-// `mark` is how a dialect writes a parameter: ":name" by its name, "$2" by its number.
+// `mark` is a parameter as the dialect writes it: ":name" by its name, "$2" by its number.
 const Param* value_of(std::string_view mark, std::span<const Field> fields, std::span<const Param> values) {
   std::size_t number = 0;
   if (mark.front() == '$') std::from_chars(mark.data() + 1, mark.data() + mark.size(), number);
@@ -100,7 +100,7 @@ const Param* value_of(std::string_view mark, std::span<const Field> fields, std:
   return nullptr;
 }
 
-/// A named statement with its values written into it.
+/// A named statement with its values inserted.
 template <typename S>
 std::string written_out(const Dialect& dialect, const S& statement) {
   const auto values = statement.params();
@@ -111,7 +111,7 @@ std::string written_out(const Dialect& dialect, const S& statement) {
     const Param* value = nullptr;
     if (sql[at] == ':' || sql[at] == '$') {
       while (end < sql.size() && is_in_word(sql[end])) ++end;
-      // Of a cast, ::bigint, the first colon stands alone and the second begins no parameter.
+      // In a cast such as ::bigint neither colon begins a parameter.
       value = value_of(sql.substr(at, end - at), S::statement().params, values);
     }
     out += value != nullptr ? literal_of(*value) : std::string(sql.substr(at, end - at));

@@ -1,7 +1,7 @@
-// The bookkeeping table: which migrations a store says have been applied.
+// The bookkeeping table: the migrations that a store records as applied.
 //
-// Read inside transactions only: a plain query of a SQLite store needs its clock, which lives in a table
-// that may not be there, or not any more.
+// Read it inside transactions only: any other query of a SQLite store needs its clock, whose table may not exist yet,
+// or no longer.
 #pragma once
 
 #include <optional>
@@ -18,48 +18,48 @@ namespace leasehold::storage {
 
 using Applied = std::vector<sql::MigrationList::Row>;
 
-/// Empty where there is no such table.
+/// Empty if the table does not exist.
 Result<Applied> list_applied(Backend& backend, BootTime deadline);
 Result<bool> has_bookkeeping(Transaction& transaction);
-/// The list, once nobody else migrates; they wait until this transaction ends.
+/// Waits until no other process migrates, then returns the list; others wait until this transaction ends.
 Result<Applied> lock_applied(Transaction& transaction);
 
 const sql::MigrationList::Row* find_applied(const Applied& applied, int version);
 
 /// "0002_lock"
 std::string label_of(const Migration& migration);
-/// As this binary carries it; `row` is what the store says, or null.
+/// The migration as this binary has it; `row` is the store's record of it, or null.
 MigrationInfo info_of(const Migration& migration, const sql::MigrationList::Row* row);
 
-/// `schema_newer` with advice, when the store is at a version this binary does not know.
+/// `schema_newer` with advice if this binary does not know the store's version.
 Result<void> require_known(std::int64_t version, std::span<const Migration> known);
 /// `schema_missing` with advice.
 Error missing_schema(std::int64_t version, std::span<const Migration> known);
 
-// Tells whether a migration's text was edited after it had been applied.
+// Detects edits to a migration's text after it was applied.
 
-/// FNV-1a with 64 bits, as 16 hexadecimal digits: the same on every machine, and small enough to read.
-/// It notices edits and accidents; it is no protection against somebody who wants to fool it.
+/// FNV-1a with 64 bits, as 16 hexadecimal digits: the same on every machine, and short. It detects edits and accidents,
+/// not deliberate forgery.
 std::string checksum(std::string_view text);
 
 // Migrations as text, for databases where only a web form or a DBA may run DDL.
 
-/// What up() would run, bookkeeping included: afterwards the store is as if up() had run.
+/// The SQL that up() would run, including the bookkeeping: afterwards the store is as after up().
 std::string plan_migrations(const Backend& backend, const Applied& applied);
 
-// Applies, undoes and verifies the numbered migrations of a dialect; written once, over the seam.
+// Applies, undoes and verifies the numbered migrations of a dialect, for any Backend.
 //
-// Each migration is one transaction: take the bookkeeping table, see which one is next, run its script,
-// note it, commit. So ten processes may start at once, some even the other way, and a crash leaves whole
-// migrations behind. Number 0000 makes the bookkeeping table itself, so undoing down to 0 leaves nothing.
+// Each migration is one transaction: lock the bookkeeping table, find the next migration, run its script, record it,
+// commit. So ten processes may start at once, some even in the other direction, and a crash leaves only whole
+// migrations. Migration 0000 creates the bookkeeping table itself, so undoing down to 0 leaves nothing.
 class Migrator {
  public:
-  /// `call_timeout` is for each migration, waiting for others included.
+  /// `call_timeout` applies to each migration and includes waiting for other processes.
   Migrator(Backend& backend, Duration call_timeout) : backend_(backend), call_timeout_(call_timeout) {}
 
-  /// 0 where there is no schema at all. Needs no right to see a table.
+  /// 0 without a schema. Needs no privilege on any table.
   Result<int> version();
-  /// Fine, or `schema_missing` / `schema_newer` with advice.
+  /// Success, or `schema_missing` / `schema_newer` with advice.
   Result<void> require_current();
 
   Result<std::vector<MigrationInfo>> status();
@@ -70,7 +70,7 @@ class Migrator {
 
  private:
   struct Goal;
-  using Step = Result<std::optional<MigrationInfo>>;  ///< empty: there was nothing left to do
+  using Step = Result<std::optional<MigrationInfo>>;  ///< empty: nothing left to do
 
   Result<std::vector<MigrationInfo>> reach(const Goal& goal);
   Step settle(const Goal& goal);
@@ -82,17 +82,17 @@ class Migrator {
   Duration call_timeout_;
 };
 
-// Compares the schema there is with the one there should be, object by object.
+// Compares the actual schema with the expected one, object by object.
 
-/// What should be there is not described anywhere a second time: the migrations are run in a scratch
-/// place up to the store's version, and both are listed by the same statement.
+/// The expected schema is not described a second time: this runs the migrations in a scratch place up to the store's
+/// version, and lists both schemas with the same statement.
 Result<std::vector<Drift>> check_schema(Backend& backend, const Applied& applied, BootTime deadline);
 
-// Two lists of schema objects, held against each other.
+// Compares two lists of schema objects.
 using SchemaObjects = std::vector<sql::SchemaObjects::Row>;
 
-/// The two may come from schemas of different names. What follows from another drift is not told:
-/// not the columns of a missing table.
+/// The two may come from schemas with different names. Omits drifts that follow from another one, such as the columns
+/// of a missing table.
 std::vector<Drift> compare_schemas(SchemaObjects expected, SchemaObjects found);
 
 }  // namespace leasehold::storage

@@ -18,12 +18,12 @@ constexpr Duration longest_pause = 200ms;
 Error changed_since(const Migration& migration) {
   return {
       .code = Errc::damaged,
-      .message = fmt::format("migration {} was applied with another text than this leasehold carries: run `leasehold "
+      .message = fmt::format("migration {} was applied with a text that differs from this leasehold's: run `leasehold "
                              "migrate verify` to see what differs",
                              label_of(migration))};
 }
 
-// Nothing is done to a store that went another way than this binary knows.
+// Refuses a store whose history differs from this binary's.
 Result<void> require_same_history(const Applied& applied, std::span<const Migration> known) {
   if (!applied.empty()) {
     if (auto fit = require_known(applied.back().version, known); !fit) return fit;
@@ -34,13 +34,13 @@ Result<void> require_same_history(const Applied& applied, std::span<const Migrat
   return {};
 }
 
-// A script that this binary carries fails where the store is not what the bookkeeping says.
+// A script of this binary fails if the store does not match its bookkeeping.
 Error drifted(Error error) {
   if (error.code != Errc::schema_missing && error.code != Errc::internal) return error;
   constexpr std::string_view up_advice = ": run `leasehold migrate up`";
   if (error.message.ends_with(up_advice)) error.message.resize(error.message.size() - up_advice.size());
   error.code = Errc::damaged;
-  error.message += ": run `leasehold migrate verify` to see what is in the way";
+  error.message += ": run `leasehold migrate verify` to see what is wrong";
   return error;
 }
 
@@ -53,7 +53,7 @@ Result<MigrationInfo> apply(Transaction& transaction, const Migration& migration
   return info;
 }
 
-// Forgotten first: the script of 0000 drops the table it is noted in.
+// Removes the record first: the script of 0000 drops the table that holds it.
 Result<MigrationInfo> undo(Transaction& transaction, const Migration& migration) {
   if (auto gone = query(transaction, sql::MigrationForget{migration.version}); !gone) return std::move(gone).error();
   if (auto ran = transaction.run_script(migration.down); !ran) return drifted(std::move(ran).error());
@@ -72,7 +72,7 @@ struct Migrator::Goal {
   bool up;
   int version;
 
-  /// Upwards the first that is missing, downwards the last that is there: never leaves a hole.
+  /// Upwards the first missing one, downwards the last applied one: never leaves a gap.
   [[nodiscard]] const Migration* next(const Applied& applied, std::span<const Migration> known) const {
     const auto is_applied = [&](const Migration& m) { return find_applied(applied, m.version) != nullptr; };
     if (up) {
@@ -98,7 +98,7 @@ Result<int> Migrator::version() {
 
 Result<void> Migrator::require_current() {
   const auto known = backend_.dialect().migrations;
-  // Nearly always all is well, and then a plain read says so: who only wants to look need not wait for a writer.
+  // Usually the schema is current, and a read confirms it without waiting for a writer.
   const auto read = query_one(backend_, sql::SchemaVersion{}, deadline());
   if (read && read->version == known.back().version) return {};
   auto now_at = version();
@@ -153,7 +153,7 @@ Result<std::vector<MigrationInfo>> Migrator::reach(const Goal& goal) {
     if (!*step) return done;
     done.push_back(std::move(**step));
   }
-  return Error{.code = Errc::busy, .message = "another process migrates the other way at the same time: try again"};
+  return Error{.code = Errc::busy, .message = "another process is migrating the other way: try again"};
 }
 
 Migrator::Step Migrator::settle(const Goal& goal) {
@@ -165,8 +165,8 @@ Migrator::Step Migrator::settle(const Goal& goal) {
     auto error = std::move(step).error();
     const bool dropped_meanwhile = chosen == nullptr && error.code == Errc::schema_missing;
     bool again = error.code == Errc::busy || error.code == Errc::in_doubt || dropped_meanwhile;
-    // Two who make the bookkeeping table at once cannot wait for each other: the slower one gets some
-    // error about a duplicate. And a commit without an answer may have happened. So look.
+    // Two processes that create the bookkeeping table at once cannot wait for each other: the slower one gets an error
+    // about a duplicate. And a commit without an answer may have happened. So check.
     const auto applied = list_applied(backend_, until);
     if (applied && chosen != nullptr) {
       const auto* row = find_applied(*applied, chosen->version);

@@ -26,7 +26,7 @@ Result<std::vector<typename S::Row>> query(Backend& backend, const S& statement,
   return decode_rows<S>(backend.query(S::statement(), statement.params(), deadline));
 }
 
-/// The same, as a part of a transaction.
+/// The same, inside a transaction.
 template <typename S>
 Result<std::vector<typename S::Row>> query(Transaction& transaction, const S& statement) {
   return decode_rows<S>(transaction.query(S::statement(), statement.params()));
@@ -36,12 +36,12 @@ template <typename Row>
 Result<Row> only_row(Result<std::vector<Row>> rows) {
   if (!rows) return std::move(rows).error();
   if (rows->size() != 1) {
-    return Error{.code = Errc::damaged, .message = "the store gave no answer: run `leasehold migrate verify`"};
+    return Error{.code = Errc::damaged, .message = "the store returned no answer: run `leasehold migrate verify`"};
   }
   return std::move(rows->front());
 }
 
-/// For statements that always give exactly one row.
+/// For statements that always return exactly one row.
 template <typename S>
 Result<typename S::Row> query_one(Backend& backend, const S& statement, BootTime deadline) {
   return only_row(decode_rows<S>(backend.query(S::statement(), statement.params(), deadline)));
@@ -52,8 +52,8 @@ Result<typename S::Row> query_one(Transaction& transaction, const S& statement) 
   return only_row(query(transaction, statement));
 }
 
-/// Two statements that write, in this order, in one commit where that can be had (see Backend::query_each); each
-/// gives exactly one row.
+/// Runs two writing statements in this order, in one commit if possible (see Backend::query_each); each returns exactly
+/// one row.
 template <typename First, typename Second>
 std::pair<Result<typename First::Row>, Result<typename Second::Row>> query_both(Backend& backend, const First& first,
                                                                                 const Second& second,
@@ -66,8 +66,8 @@ std::pair<Result<typename First::Row>, Result<typename Second::Row>> query_both(
   return {only_row(decode_rows<First>(std::move(answers[0]))), only_row(decode_rows<Second>(std::move(answers[1])))};
 }
 
-/// Many statements of one kind that write, in this order, in one commit where that can be had (see
-/// Backend::query_each); each gives exactly one row. `statements` point to objects whose get() is the statement.
+/// Runs many writing statements of one kind in this order, in one commit if possible (see Backend::query_each); each
+/// returns exactly one row. `statements` point to objects whose get() is the statement.
 template <typename Pointers>
 auto query_all(Backend& backend, const Pointers& statements, BootTime deadline) {
   using S = std::remove_cvref_t<decltype(statements.front()->get())>;
@@ -86,7 +86,7 @@ auto query_all(Backend& backend, const Pointers& statements, BootTime deadline) 
   return rows;
 }
 
-/// The rows of a list, each put into the words of the public API.
+/// The rows of a list, each converted to a type of the public API.
 template <typename S, typename Convert>
 auto query_list(Backend& backend, const S& statement, BootTime deadline, Convert convert)
     -> Result<std::vector<decltype(convert(std::declval<typename S::Row&>()))>> {

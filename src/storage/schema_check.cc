@@ -70,7 +70,7 @@ using ByName = std::map<std::string, sql::SchemaObjects::Row>;
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-// One word for the schema, whatever it is called, and one space where there is white space.
+// Replaces every schema name by one word, and white space by one space.
 std::string normalised(std::string_view text, const Names& schemas) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -79,7 +79,7 @@ std::string normalised(std::string_view text, const Names& schemas) {
       while (end < text.size() && is_in_word(text[end])) ++end;
       const auto word = text.substr(at, end - at);
       const bool is_schema = schemas.contains(word);
-      // A name that is also a keyword stands in double quotes.
+      // A name that is also a keyword is in double quotes.
       const bool in_quotes = is_schema && out.ends_with('"') && end < text.size() && text[end] == '"';
       if (in_quotes) out.pop_back();
       out += is_schema ? std::string_view("leasehold") : word;
@@ -96,7 +96,7 @@ std::string normalised(std::string_view text, const Names& schemas) {
   return out;
 }
 
-// In a name the schema goes without saying.
+// Drops the schema from a name.
 std::string short_name(std::string_view text, const Names& schemas) {
   constexpr std::string_view prefix = "leasehold.";
   auto name = normalised(text, schemas);
@@ -117,12 +117,12 @@ ByName by_name(SchemaObjects objects, const Names& schemas) {
 
 constexpr std::size_t context = 16;
 
-// A few words around the place where two definitions part.
+// A few words around the first difference of two definitions.
 std::string excerpt(std::string_view text, std::size_t from) {
-  constexpr std::size_t most = 60;
+  constexpr std::size_t max = 60;
   if (from >= text.size()) return "nothing more";
-  const auto part = text.substr(from, most);
-  return fmt::format("'{}{}{}'", from > 0 ? "..." : "", part, from + most < text.size() ? "..." : "");
+  const auto part = text.substr(from, max);
+  return fmt::format("'{}{}{}'", from > 0 ? "..." : "", part, from + max < text.size() ? "..." : "");
 }
 
 std::string difference(std::string_view expected, std::string_view found) {
@@ -157,8 +157,8 @@ std::vector<Finding> find_differences(const ByName& expected, const ByName& foun
   return all;
 }
 
-// One drift is told once: with a missing table its columns are missing, and where a column differs, so
-// does the text of its table.
+// Reports one drift once: a missing table implies missing columns, and a changed column implies a changed text of its
+// table.
 std::vector<Drift> without_echoes(std::vector<Finding> findings) {
   Names whole, with_columns;
   for (const auto& finding : findings) {
@@ -177,7 +177,7 @@ std::vector<Drift> without_echoes(std::vector<Finding> findings) {
 }  // namespace
 
 std::vector<Drift> compare_schemas(SchemaObjects expected, SchemaObjects found) {
-  // Both names in both: a schema may be called like one of its tables.
+  // Both names apply to both lists: a schema may have the name of one of its tables.
   Names schemas;
   for (const auto* objects : {&expected, &found}) {
     for (const auto& object : *objects) schemas.insert(object.schema);

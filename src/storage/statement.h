@@ -1,4 +1,4 @@
-// What goes into a statement and what comes out. The statement knows the types; see statement.h.
+// The parameters and rows of a statement. The statement defines their types.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using StringList = std::span<const std::string_view>;
 /// and lists are borrowed: they must outlive the call.
 using Param = std::variant<std::monostate, std::int64_t, std::string_view, IntegerList, StringList>;
 
-/// The same, of one's own.
+/// The same, but owned.
 using Cell =
     std::variant<std::monostate, std::int64_t, std::string, std::vector<std::int64_t>, std::vector<std::string>>;
 using Row = std::vector<Cell>;
@@ -35,8 +35,7 @@ using Rows = std::vector<Row>;
 
 // A named statement: the same name, parameters and columns in every dialect.
 //
-// The list itself is generated from the .sql pairs by tools/embed_sql; see statements.h in the build
-// folder.
+// tools/embed_sql generates the list from the .sql pairs; see statements.h in the build folder.
 enum class Type {
   text,  ///< UTF-8 without NUL
   bytes,
@@ -63,12 +62,12 @@ struct Field {
 
 enum class Access { read, write };
 
-/// What both dialects share.
+/// The part that both dialects share.
 struct Statement {
   int index;  ///< into a dialect's texts, and into a connection's cache
   std::string_view name;
   Access access;
-  /// Heartbeats: a late one costs its holder the lease, so they go before other writers.
+  /// For heartbeats: a late one costs its holder the lease, so they precede other writers.
   bool urgent;
   std::span<const Field> params;
   std::span<const Field> columns;
@@ -85,28 +84,28 @@ struct Migration {
 struct Dialect {
   std::string_view name;
   std::span<const std::string_view> statements;  ///< by Statement::index
-  /// The statement for many calls at once, by Statement::index; empty where it has no such form.
+  /// The statement for many calls at once, by Statement::index; empty if it has no such form.
   std::span<const std::string_view> each;
   std::span<const Migration> migrations;  ///< in order of version
   std::string_view on_connect;            ///< run on every new connection; may be empty
 };
 
-/// What an act came to, a word of the store: it was done, or refused with the word of an error code.
+/// The outcome of an act, one word from the store: it succeeded, or was refused with the word of an error code.
 class Outcome {
  public:
   Outcome() = default;
   explicit Outcome(std::string word) : word_(std::move(word)) {}
 
   [[nodiscard]] bool done() const {
-    constexpr std::array<std::string_view, 20> words = {
-        "granted",   "extended", "released", "revoked", "closed",  "reaped", "settled", "finished", "enqueued", "done",
-        "triggered", "resumed",  "renamed",  "removed", "deleted", "tied",   "skipped", "reopened", "open",     "ok"};
+    constexpr std::array<std::string_view, 18> words = {
+        "granted",   "extended", "released", "revoked", "closed", "reaped",  "settled",  "enqueued", "done",
+        "triggered", "resumed",  "renamed",  "removed", "tied",   "skipped", "reopened", "open",     "ok"};
     return std::find(words.begin(), words.end(), word_) != words.end();
   }
-  /// `internal` for a word that is not that of an error code: an answer that nobody expects.
+  /// `internal` for a word that is not an error code.
   [[nodiscard]] Errc refusal() const { return errc_from(word_).value_or(Errc::internal); }
 
-  /// For acts that can be done in several ways, or refused with a word of their own.
+  /// For acts with several outcomes, or with refusal words of their own.
   [[nodiscard]] bool is(std::string_view word) const { return word_ == word; }
   [[nodiscard]] const std::string& word() const { return word_; }
   bool operator==(const Outcome&) const = default;
@@ -115,7 +114,7 @@ class Outcome {
   std::string word_;
 };
 
-// Between C++ values and what a statement takes and gives; used by the generated statements.h.
+// Converts between C++ values and the parameters and columns of a statement; used by the generated statements.h.
 inline Param encode(std::string_view text) { return text; }
 inline Param encode(std::int64_t number) { return number; }
 inline Param encode(bool flag) { return std::int64_t{flag}; }
@@ -134,7 +133,7 @@ inline std::int64_t number_in(const Cell& cell) {
   return number ? *number : 0;
 }
 
-// A cell is read once, so a text (a payload, say) moves out of it.
+// A cell is read once, so a text (such as a payload) moves out of it.
 inline void decode(Cell&& cell, std::string& out) {
   if (auto* text = std::get_if<std::string>(&cell)) out = std::move(*text);
 }
@@ -163,7 +162,7 @@ void decode(Cell&& cell, std::optional<T>& out) {
   if (!std::holds_alternative<std::monostate>(cell)) decode(std::move(cell), out.emplace());
 }
 
-// From a column to the member of the same name; used by Row::as() of the generated statements.h.
+// Copies a column to the member of the same name; used by Row::as() of the generated statements.h.
 template <typename From, typename To>
 concept Fits = std::is_same_v<From, To> ||
                (std::is_same_v<From, std::int64_t> && (std::is_same_v<To, int> || std::is_same_v<To, Token>)) ||
@@ -189,7 +188,7 @@ void assign(From&& from, To& to) {
   }
 }
 
-/// NULL leaves the member as it is.
+/// NULL leaves the member unchanged.
 template <typename From, typename To>
 requires Fits<From, To>
 void assign(std::optional<From>&& from, To& to) {

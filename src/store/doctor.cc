@@ -1,4 +1,4 @@
-// What in the store's settings and circumstances makes leases unsafe, in words that say what to do.
+// Finds settings and circumstances of the store that make leases unsafe, and advises what to do.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -50,8 +50,8 @@ Finding judge_permissions(const Facts& facts) {
   const auto what = fmt::format("file mode = {}", mode);
   if (mode.empty() || mode.back() == '0') return {Level::fine, what, ""};
   return {Level::advice, what,
-          fmt::format("every user of this machine can open the store, and payloads and tokens are in it; stop who uses "
-                      "it, then `chmod o= {0}*` (and `chmod g+rw {0}` for a group that shares it)",
+          fmt::format("every user of this machine can open the store, and read payloads and tokens; stop its "
+                      "users, then `chmod o= {0}*` (and `chmod g+rw {0}` for a group that shares it)",
                       fact(facts, "file"))};
 }
 
@@ -62,13 +62,13 @@ Finding judge_mount(const Facts& facts) {
           "same lock. Mount the folder that the file is in, never the file"};
 }
 
-/// Also where the file is so damaged that it could not be looked at.
+/// Also for a file so damaged that it could not be read.
 Finding judge_damage(const std::string& damage) {
   if (damage.empty()) return {Level::fine, "integrity_check = ok", ""};
-  // SQLite's words begin with a line that names the database.
+  // SQLite's message begins with a line that names the database.
   return {Level::danger, fmt::format("the file is damaged: {}", damage.substr(damage.rfind('\n') + 1)),
-          "grants may be forgotten or given twice: stop those who use it, and restore a backup, or save what can be "
-          "read with `sqlite3 FILE .recover`"};
+          "grants may be forgotten or given twice: stop its users, and restore a backup, or recover what is "
+          "readable with `sqlite3 FILE .recover`"};
 }
 
 std::vector<Finding> judge_sqlite(const Facts& facts) {
@@ -117,10 +117,10 @@ std::vector<Finding> judge_postgres(const Facts& facts) {
   findings.push_back(judge(facts, "in_recovery", "false", Level::danger,
                            "this is a standby: leases can only be taken on the primary"));
   findings.push_back(judge(facts, "default_transaction_read_only", "off", Level::danger,
-                           "nothing can be granted or recorded; set it to off when the database may be written"));
+                           "nothing can be granted or recorded; set it to off to allow writes"));
   findings.push_back(judge(facts, "default_transaction_isolation", "read committed", Level::fine,
                            "leasehold's own transactions are READ COMMITTED; in yours, fences and enqueues work at "
-                           "every level, and everything else wants READ COMMITTED"));
+                           "every level, and everything else needs READ COMMITTED"));
   findings.push_back(judge_replication(facts));
   findings.push_back(judge_old_transaction(facts));
   const auto wall = std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1);
@@ -141,14 +141,14 @@ Result<std::vector<Finding>> Store::doctor() const {
   auto shared = impl_->backend->shares_session(impl_->deadline());
   if (!shared) return std::move(shared).error();
   if (*shared) {
-    findings.push_back({Level::advice, "a pooler is in between",
-                        "locks work, but no notification comes through it: waiters look every half second"});
+    findings.push_back({Level::advice, "a connection pooler is in use",
+                        "locks work, but notifications do not pass it: waiters poll every half second"});
   }
   auto drift = migrations().verify();
   if (!drift) {
     findings.push_back({Level::advice, "the schema could not be verified", drift.error().message});
   } else if (drift->empty()) {
-    findings.push_back({Level::fine, "the schema is as it should be", ""});
+    findings.push_back({Level::fine, "the schema is intact", ""});
   } else {
     findings.push_back({Level::danger, fmt::format("the schema has drifted in {} places", drift->size()),
                         "see `leasehold migrate verify`"});

@@ -1,4 +1,4 @@
-// What keeps a store small and clean: pruning, recovering.
+// Keeps a store small and clean: prune and recover.
 #include "store/housekeeping.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace leasehold {
 namespace {
 
-// Counting is one look over everything; nobody waits for it.
+// Counting reads everything once; no other process waits for it.
 constexpr Duration preview_timeout = std::chrono::minutes(10);
 
 void add(Pruned& total, const sql::Prune::Row& batch) {
@@ -34,7 +34,7 @@ class Pruning {
   Pruning(storage::Backend& backend, Duration older_than, std::int64_t batch, Duration call_timeout)
       : backend_(backend), older_than_(older_than), batch_(batch), call_timeout_(call_timeout) {}
 
-  /// Along the ids of all rows of a kind, one step after the other.
+  /// Goes along the ids of all rows of a kind, step by step.
   template <typename Statement>
   Result<void> walk(std::int64_t& total) {
     Statement step{.older_than = older_than_, .after_id = 0, .batch = batch_};
@@ -46,7 +46,7 @@ class Pruning {
       step.after_id = done->last_id;
     }
   }
-  /// The same along their names.
+  /// The same, along the names of the locks.
   Result<void> walk_locks(std::int64_t& total) {
     for (std::string after;;) {
       auto done = ask(sql::LockPrune{.older_than = older_than_, .after_name = after, .batch = batch_});
@@ -56,7 +56,7 @@ class Pruning {
       after = std::move(done->last_name);
     }
   }
-  /// Of sets and schedules that somebody has not finished removing.
+  /// Removes rows of sets and schedules whose removal was not finished.
   template <typename Statement>
   Result<void> sweep() {
     for (;;) {
@@ -70,7 +70,7 @@ class Pruning {
       auto done = ask(sql::Prune{.older_than = older_than_, .batch = batch_});
       if (!done) return std::move(done).error();
       add(total, *done);
-      // Not until zeros come: with an age of 0, others might end things as quickly as they are pruned.
+      // Do not wait for zeros: with an age of 0, other processes might end things as fast as they are pruned.
       if (largest_count(*done) < batch_) return {};
     }
   }
@@ -94,7 +94,7 @@ Result<void> check_age(Duration older_than) {
 
 }  // namespace
 
-// What refers to a lease goes before it: a job keeps the leases of its attempts, a lock its latest.
+// Rows that refer to a lease go before it: a job keeps the leases of its attempts, a lock its latest.
 Result<Pruned> prune_in_batches(storage::Backend& backend, Duration older_than, std::int64_t batch,
                                 Duration call_timeout) {
   Pruning pruning(backend, older_than, batch, call_timeout);
@@ -163,12 +163,12 @@ Result<Recovered> recover(storage::Backend& backend, Duration call_timeout) {
   total.claims = reaped.claims;
   total.runs = reaped.runs;
   for (auto remaining = std::numeric_limits<std::int64_t>::max();;) {
-    const sql::Recover statement{.most = defaults::recover_batch};
+    const sql::Recover statement{.max = defaults::recover_batch};
     auto row = storage::query_one(backend, statement, BootClock::now() + call_timeout);
     if (!row) return std::move(row).error();
     const auto batch = sql::Recover::Row(*row).as<Recovered>();
     add(total, batch);
-    // A job that waits for others, too, is not counted when one of its predecessors has ended.
+    // A job that waits for further jobs is not counted when one of its predecessors has ended.
     if (batch.is_nothing() && (row->remaining == 0 || row->remaining >= remaining)) return total;
     remaining = row->remaining;
   }

@@ -1,4 +1,4 @@
-// Pruning with batches of any size, for tests: who prunes says Store::prune.
+// Prunes with batches of any size, for tests; others call Store::prune.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace leasehold {
 
-/// `batch` of each kind at a time, until none of any kind is left; `call_timeout` is for each batch.
+/// `batch` rows of each kind at a time, until none of any kind is left; `call_timeout` is for each batch.
 Result<Pruned> prune_in_batches(storage::Backend& backend, Duration older_than, std::int64_t batch,
                                 Duration call_timeout);
 
-// Recovering: what expired leases and dead processes have left behind goes back to work.
+// Recovery: work of expired leases and dead processes goes back.
 namespace job {
 
-/// In batches, until nothing is left. `call_timeout` is for each.
+/// In batches, until nothing is left. `call_timeout` is for each batch.
 Result<Recovered> recover(storage::Backend& backend, Duration call_timeout);
 
 Result<RecoveryStats> recovery_stats(storage::Backend& backend, BootTime deadline);

@@ -1,4 +1,4 @@
-// Named statements on a user's own PostgreSQL connection, in whatever transaction that is.
+// Named statements on the caller's own PostgreSQL connection, in its current transaction.
 #include <fmt/format.h>
 #include <libpq-fe.h>
 #include <array>
@@ -31,7 +31,7 @@ inline Result<Identifier> quoted_schema(PGconn* connection, std::string_view sch
   return quoted;
 }
 
-/// For statements that always give exactly one row.
+/// For statements that always return exactly one row.
 template <typename S>
 Result<typename S::Row> run_one(PGconn* connection, const S& statement, std::string_view schema) {
   const auto quoted = quoted_schema(connection, schema);
@@ -52,7 +52,7 @@ Result<typename S::Row> run_one(PGconn* connection, const S& statement, std::str
 
 }  // namespace postgres
 
-// Fences in a user's own PostgreSQL transaction.
+// Fences in the caller's own PostgreSQL transaction.
 namespace {
 
 Error no_transaction() {
@@ -111,7 +111,7 @@ Result<void> fence_schedule(PGconn* connection, std::string_view schedule, Token
   return run_fence(connection, "schedule_fence", params, schema);
 }
 
-// Jobs in a user's own PostgreSQL transaction.
+// Jobs in the caller's own PostgreSQL transaction.
 Result<Enqueued> enqueue(PGconn* connection, std::string_view queue, const NewJob& job, std::string_view schema) {
   if (auto checked = job::check_enqueue(queue, std::span(&job, 1)); !checked) return std::move(checked).error();
   const job::EnqueueStatement statement(queue, job);
@@ -130,7 +130,7 @@ Result<JobSettled> complete(PGconn* connection, JobId id, Token token, std::stri
   return job::settled_from(*row);
 }
 
-// Chunks in a user's own PostgreSQL transaction.
+// Chunks in the caller's own PostgreSQL transaction.
 Result<void> save_chunk(PGconn* connection, std::string_view set, std::string_view key, Token token,
                         const ChunkSave& save, std::string_view schema) {
   if (auto checked = chunk::check_save(set, key, save); !checked) return checked;

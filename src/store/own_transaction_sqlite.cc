@@ -1,4 +1,4 @@
-// Named statements on a user's own SQLite connection, in its write transaction.
+// Named statements on the caller's own SQLite connection, in its write transaction.
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <initializer_list>
@@ -23,11 +23,11 @@ namespace leasehold {
 
 namespace sqlite {
 
-/// For statements that always give exactly one row; by the same clock as everybody who uses the file. `what` is for
-/// the message: "jobs".
+/// For statements that always return exactly one row. Uses the same clock as every other user of the file. `what` is
+/// for the message: "jobs".
 template <typename S>
 Result<typename S::Row> run_one(sqlite3* database, const S& statement, const char* what) {
-  // A statement is several steps; only a write transaction keeps others from coming in between.
+  // A statement has several steps; only a write transaction keeps other processes from coming in between.
   if (sqlite3_txn_state(database, "main") != SQLITE_TXN_WRITE) {
     return Error{.code = Errc::invalid_argument,
                  .message = std::string(what) + " need a write transaction: begin it with BEGIN IMMEDIATE"};
@@ -44,7 +44,7 @@ Result<typename S::Row> run_one(sqlite3* database, const S& statement, const cha
 
 }  // namespace sqlite
 
-// Fences in a user's own SQLite transaction.
+// Fences in the caller's own SQLite transaction.
 namespace {
 
 Error fence_error(std::string message) { return {.code = Errc::invalid_argument, .message = std::move(message)}; }
@@ -59,7 +59,7 @@ std::string in_schema(std::string_view sql, std::string_view schema) {
   return text;
 }
 
-/// What the fence's query says of the token: "current", or why it is not.
+/// The result of the fence's query: "current", or why the token is not.
 class FenceQuery {
  public:
   FenceQuery(sqlite3* connection, std::string_view query, std::string_view schema)
@@ -67,7 +67,7 @@ class FenceQuery {
 
   Result<std::string> ask(std::initializer_list<std::string_view> key, Token token) {
     if (schema_.find('"') != std::string::npos) return fence_error("the schema name has a quote in it");
-    // Anything less than a write transaction would let somebody take over before it commits.
+    // Without a write transaction, another process could take over before the commit.
     if (sqlite3_txn_state(connection_, schema_.c_str()) != SQLITE_TXN_WRITE) {
       return fence_error("a fence needs a write transaction: begin it with BEGIN IMMEDIATE");
     }
@@ -128,7 +128,7 @@ Result<void> fence_schedule(sqlite3* connection, std::string_view schedule, Toke
   return judge(answer, schedule::describe(schedule), token);
 }
 
-// Jobs in a user's own SQLite transaction.
+// Jobs in the caller's own SQLite transaction.
 Result<Enqueued> enqueue(sqlite3* connection, std::string_view queue, const NewJob& job) {
   if (auto checked = job::check_enqueue(queue, std::span(&job, 1)); !checked) return std::move(checked).error();
   const job::EnqueueStatement statement(queue, job);
@@ -146,7 +146,7 @@ Result<JobSettled> complete(sqlite3* connection, JobId id, Token token, std::str
   return job::settled_from(*row);
 }
 
-// Chunks in a user's own SQLite transaction.
+// Chunks in the caller's own SQLite transaction.
 Result<void> save_chunk(sqlite3* connection, std::string_view set, std::string_view key, Token token,
                         const ChunkSave& save) {
   if (auto checked = chunk::check_save(set, key, save); !checked) return checked;

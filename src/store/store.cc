@@ -5,6 +5,8 @@
 #include "chunk/chunks.h"
 #include "core/store_url.h"
 #include "job/jobs.h"
+#include "lease/answer.h"
+#include "lease/page.h"
 #include "lease/reap.h"
 #include "leasehold/store.h"
 #include "lock/locks.h"
@@ -24,14 +26,14 @@ Result<std::unique_ptr<storage::Backend>> open_backend(const StoreUrl& url, cons
   return url.kind == StoreUrl::Kind::sqlite ? sqlite::open(url, clock, deadline) : postgres::open(url, deadline);
 }
 
-/// Opening a SQLite file makes it.
+/// Opening a SQLite file creates it.
 Result<void> require_file(const StoreUrl& url, const OpenOptions& options) {
   std::error_code unknown;
   const bool made_of_file = url.kind == StoreUrl::Kind::sqlite && !url.in_memory();
   if (options.create || !made_of_file || std::filesystem::exists(url.path, unknown) || unknown) return {};
   return Error{.code = Errc::schema_missing,
                .message = "there is no store at " + url.path +
-                          " yet: what is first put into it makes it, and so does `leasehold migrate up`"};
+                          " yet: the first write creates it, and so does `leasehold migrate up`"};
 }
 
 Result<void> bring_schema_up(storage::Backend& backend, const StoreUrl& url, const OpenOptions& options) {
@@ -47,11 +49,18 @@ Result<void> bring_schema_up(storage::Backend& backend, const StoreUrl& url, con
   }
   auto applied = migrator.up();
   if (!applied) return std::move(applied).error();
-  // With this read a SQLite store learns its clock, so that its first act may as well be a transaction.
+  // This read teaches a SQLite store its clock, so that its first request can be a transaction.
   return migrator.require_current();
 }
 
-Event event_from(sql::EventList::Row& row) { return std::move(row).as<Event>(); }
+Event event_from(sql::EventList::Row& row) {
+  auto holder = lease::holder_in(row);
+  auto previous = lease::holder_named(std::move(row.previous_holder));
+  auto event = std::move(row).as<Event, 2>();
+  event.holder = std::move(holder);
+  event.previous_holder = std::move(previous);
+  return event;
+}
 
 LeaseInfo lease_from(sql::LeaseList::Row& row) {
   LeaseInfo lease;
@@ -69,7 +78,7 @@ LeaseInfo lease_from(sql::LeaseList::Row& row) {
   lease.heartbeat_at = row.heartbeat_at;
   lease.expires_at = row.expires_at;
   lease.store_now = row.store_now;
-  // A dead process of this host gives way at once, as wherever sessions are shown; its lock does not before it expires.
+  // A dead process of this host loses its sessions and work at once, as wherever they are shown; its locks only expire.
   const bool gives_way = lease.kind != "lock" && lease::is_gone(lease.holder);
   const bool alive = lease.expires_at > lease.store_now && !gives_way;
   lease.state = alive ? LeaseState::running : LeaseState::expired;
@@ -141,38 +150,42 @@ Schedules Store::schedules() const {
   return Schedules(std::make_shared<const Schedules::Impl>(Schedules::Impl{{*impl_}}));
 }
 
-Limits Store::limits() const { return Limits(std::make_shared<const Limits::Impl>(Limits::Impl{{*impl_}})); }
+Rates Store::rates() const { return Rates(std::make_shared<const Rates::Impl>(Rates::Impl{{*impl_}})); }
 
 Migrations Store::migrations() const {
   return Migrations(std::make_shared<const Migrations::Impl>(Migrations::Impl{impl_->backend, impl_->call_timeout}));
 }
 
-Result<std::vector<Event>> Store::events(const EventFilter& filter) const {
+Result<Page<Event>> Store::events(const EventFilter& filter) const {
   if (auto checked = check_text("key", filter.key); !checked) return std::move(checked).error();
-  if (auto checked = check_limit(filter.limit); !checked) return std::move(checked).error();
+  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  auto before_id = lease::page_number(filter.page);
+  if (!before_id) return std::move(before_id).error();
   const sql::EventList list{.after_id = filter.after_id,
+                            .before_id = *before_id > 0 ? std::optional(*before_id) : std::nullopt,
                             .only_key = filter.key.empty() ? std::nullopt : std::optional<std::string_view>(filter.key),
-                            .most = filter.limit};
+                            .max = lease::rows_for(filter.max)};
   auto rows = impl_->new_call().ask_rows(list);
   if (!rows) return std::move(rows).error();
-  std::vector<Event> events;
-  events.reserve(rows->size());
-  for (auto& row : *rows) events.push_back(event_from(row));
-  return events;
+  Page<Event> page;
+  // The oldest event comes first: it is the one too many.
+  const bool more = rows->size() > static_cast<std::size_t>(filter.max);
+  if (more) rows->erase(rows->begin());
+  for (auto& row : *rows) page.items.push_back(event_from(row));
+  if (more) page.next = std::to_string(page.front().id);
+  return page;
 }
 
 void Store::wait_for_change(Duration timeout) const {
   impl_->backend->watch("")->wait(BootClock::now() + bounded_wait(timeout));
 }
 
-Result<std::vector<LeaseInfo>> Store::leases(int limit) const {
-  if (auto checked = check_limit(limit); !checked) return std::move(checked).error();
-  auto rows = impl_->new_call().ask_rows(sql::LeaseList{.most = limit});
-  if (!rows) return std::move(rows).error();
-  std::vector<LeaseInfo> leases;
-  leases.reserve(rows->size());
-  for (auto& row : *rows) leases.push_back(lease_from(row));
-  return leases;
+Result<Page<LeaseInfo>> Store::leases(const LeaseFilter& filter) const {
+  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  auto skip = lease::page_number(filter.page);
+  if (!skip) return std::move(skip).error();
+  const sql::LeaseList list{.max = lease::rows_for(filter.max), .skip = *skip};
+  return lease::page_of(impl_->new_call().list(list, lease_from), filter.max, lease::counted(*skip));
 }
 
 Result<StoreStatus> Store::status() const {
@@ -194,7 +207,8 @@ Result<StoreStatus> Store::status() const {
 
 Result<void> Store::grant(std::string_view role, Scope scope) const {
   if (backend() != "postgresql") {
-    return Error{.code = Errc::invalid_argument, .message = "roles are PostgreSQL's: a sqlite file has permissions"};
+    return Error{.code = Errc::invalid_argument,
+                 .message = "only PostgreSQL has roles: use the permissions of the sqlite file"};
   }
   if (auto checked = check_name("role", role); !checked) return checked;
   const auto name = scope == Scope::read ? "read" : scope == Scope::work ? "work" : "admin";

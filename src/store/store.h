@@ -1,4 +1,4 @@
-// The composition root: which backend, which clock, which options. Tests come in here.
+// The composition root: chooses the backend, the clock and the options. Tests enter here.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ Result<Store> open_store_with(std::string_view url, const OpenOptions& options, 
 /// A store over any backend, as it is: no migration, no check of the schema.
 Store store_over(std::shared_ptr<storage::Backend> backend, const OpenOptions& options);
 
-// What a Store is made of.
+// The state of a Store.
 struct Store::Impl : lease::StoreAccess {
   Impl(std::shared_ptr<storage::Backend> its_backend, Duration timeout)
       : StoreAccess{std::move(its_backend), timeout} {}
@@ -29,7 +29,7 @@ struct Store::Impl : lease::StoreAccess {
   std::shared_ptr<lease::Recalls> recalls = std::make_shared<lease::Recalls>(backend);
 };
 
-// What Migrations holds: the store stays open as long as somebody has one.
+// The state of Migrations: it keeps the store open.
 struct Migrations::Impl {
   std::shared_ptr<storage::Backend> backend;
   Duration call_timeout;

@@ -15,13 +15,13 @@ namespace {
 
 namespace json = boost::json;
 
-/// null says nothing.
+/// Treats null as missing.
 const json::value* said(const json::object& object, std::string_view key) {
   const auto* member = object.if_contains(key);
   return member != nullptr && !member->is_null() ? member : nullptr;
 }
 
-/// A line that says when replaces the default of either kind.
+/// A line with a delay or a run_at replaces the default of either kind.
 void choose_time(NewJob& job, const json::object& object) {
   const bool delay = said(object, "delay") != nullptr || said(object, "delay_seconds") != nullptr;
   const bool run_at = said(object, "run_at") != nullptr;
@@ -29,7 +29,7 @@ void choose_time(NewJob& job, const json::object& object) {
   if (run_at && !delay) job.delay = Duration(0);
 }
 
-/// A string is the payload itself; anything else stays as it was written, because a value would round large numbers.
+/// A string is the payload itself; any other value keeps its bytes, because parsing would round large numbers.
 void read_payload(NewJob& job, std::string_view line, const json::object& object) {
   const auto* payload = object.if_contains("payload");
   if (payload == nullptr) return;
@@ -37,7 +37,7 @@ void read_payload(NewJob& job, std::string_view line, const json::object& object
   job.payload = text != nullptr ? std::string(*text) : std::string(json_member(line, "payload").value_or("null"));
 }
 
-/// The backoff as people write it: "5s..1h".
+/// The backoff as text: "5s..1h".
 Result<void> read_backoff(NewJob& job, const json::string& text) {
   auto backoff = parse_backoff(text);
   if (!backoff) return invalid(fmt::format("\"backoff\": {}", backoff.error().message));

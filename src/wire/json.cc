@@ -12,7 +12,7 @@ namespace leasehold::wire {
 std::string as_it_is(std::string_view kept) {
   if (!is_json(kept)) return quoted_text(kept);
   std::string line(kept);
-  // Between the parts of JSON a line break is a blank, and inside a string there is none.
+  // Between JSON tokens a line break is a blank; a JSON string contains none.
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   return line;
@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Three bytes in one number, the first one on top; what is missing is zero.
+/// Three bytes in one number, the first one on top; missing bytes are zero.
 std::uint32_t packed(std::string_view three) {
   std::uint32_t bits = 0;
   for (std::size_t i = 0; i < 3; ++i)

@@ -7,17 +7,16 @@
 
 namespace leasehold::wire {
 
-/// As JSON writes it: in quotes, with U+FFFD in place of what is not UTF-8.
+/// A JSON string in quotes; bytes that are not UTF-8 become U+FFFD.
 std::string quoted_text(std::string_view bytes);
 
-/// JSON that users gave. It may say numbers that no other reader keeps as they are, so it is not read but passed on, on
-/// one line.
+/// JSON from users. It may contain numbers that a parser would change, so it is passed on unparsed, on one line.
 std::string as_it_is(std::string_view kept);
 
-// Bytes that are no text, in JSON.
+// Base64, for bytes that are not text.
 std::string to_base64(std::string_view bytes);
 
-/// The usual alphabet, with padding. Nothing for what is not base64.
+/// The standard alphabet, with padding. Nothing if the text is not base64.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace leasehold::wire

@@ -15,7 +15,7 @@ namespace json = boost::json;
 
 constexpr std::size_t digits_in_key = 16;
 
-/// Nothing: the value is no object with such a text.
+/// Nothing if the value is not an object with such a text.
 std::optional<std::string> text_member(const json::value& value, std::string_view name) {
   const auto* object = value.if_object();
   const auto* member = object != nullptr ? object->if_contains(name) : nullptr;

@@ -1,4 +1,4 @@
-// Lines of JSON that we read: a job to import, a chunk of a plan, how far a job is.
+// Reads lines of JSON: a job to import, a chunk of a plan, the progress of a job.
 #pragma once
 
 #include <optional>
@@ -11,18 +11,17 @@
 
 namespace leasehold::wire {
 
-// A job as a line of JSON, for those who import many.
+// A job as a line of JSON, for bulk import.
 //
 //   {"payload": {"to": "ann"}, "priority": 5, "delay": "10m", "dedupe_key": "ann-1", "tags": ["news"]}
 //
-// Keys are those of NewJob. A payload that is a string is taken as it is, anything else as JSON text;
-// `payload_base64` is for bytes. Durations and moments are written as on the command line; `backoff` is "5s..1h" or
-// "5s".
+// Keys are those of NewJob. A string payload is used unchanged, any other payload as JSON text; `payload_base64` is for
+// bytes. Durations and moments are written as on the command line; `backoff` is "5s..1h" or "5s".
 
-/// What the line leaves out is as in `defaults`. An unknown key is refused: it is most likely misspelt.
+/// Keys missing from the line come from `defaults`. An unknown key is refused: it is most likely misspelt.
 Result<NewJob> job_from(std::string_view line, const NewJob& defaults, Timestamp now);
 
-// A chunk as a line of a plan: any JSON, and the line itself is what to load.
+// A chunk as a line of a plan: any JSON. The line itself is the spec to load.
 //
 //   {"key": "2024-03", "from": "2024-03-01", "to": "2024-03-31"}      key 2024-03
 //   "s3://bucket/part-0001.csv"                                       key: 16 digits made of the line
@@ -31,11 +30,11 @@ Result<NewJob> job_from(std::string_view line, const NewJob& defaults, Timestamp
 /// same line is the same chunk in every plan.
 Result<PlannedChunk> planned_chunk_from(std::string_view line);
 
-// How far a job is, as a line of JSON:
+// The progress of a job, as a line of JSON:
 //
 //   {"percent": 50, "message": "copying tables", "stage": "copy"}
 
-/// Nothing: the line is no such object. Other keys are passed over; a percentage is rounded and kept within bounds.
+/// Nothing if the line is not such an object. Other keys are ignored; a percentage is rounded and clamped.
 std::optional<Progress> progress_from(std::string_view line);
 
 }  // namespace leasehold::wire

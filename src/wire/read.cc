@@ -1,4 +1,4 @@
-// JSON in, by the same descriptions as JSON out.
+// Reads JSON by the same descriptions that write it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Error wrong_type(std::string_view key, std::string_view wanted) {
   return invalid(fmt::format("\"{}\" is not {}", key, wanted));
 }
 
-/// A member of the object that is being read.
+/// A member of the object being read.
 struct Member {
   std::string_view key;
   const json::value& value;
@@ -61,7 +61,7 @@ Result<Value> list_in(const Member& member, Read read) {
   return Value(std::move(list));
 }
 
-/// What a parser of texts makes of it; its complaint names the key.
+/// Parses a text; errors name the key.
 template <typename Parse>
 Result<Value> parsed_in(const Member& member, Parse parse) {
   const auto text = text_in(member.key, member.value);
@@ -71,13 +71,13 @@ Result<Value> parsed_in(const Member& member, Parse parse) {
   return Value(*parsed);
 }
 
-/// Seconds under the key that to_json() writes; under the key without its unit, as people write it: "10m".
+/// Seconds under the key that to_json() writes; under the key without its unit a text such as "10m".
 Result<Value> duration_in(const Member& member) {
   if (!member.key.ends_with(seconds_suffix)) return parsed_in(member, parse_duration);
   json::error_code broken;
   const auto seconds = member.value.to_number<double>(broken);
-  constexpr double most = 4e9;
-  if (broken || !(std::abs(seconds) <= most)) return wrong_type(member.key, "a number of seconds");
+  constexpr double max = 4e9;
+  if (broken || !(std::abs(seconds) <= max)) return wrong_type(member.key, "a number of seconds");
   return Value(Duration(std::llround(seconds * 1e6)));
 }
 
@@ -124,7 +124,7 @@ Result<Value> value_in(const Field& field, const Member& member) {
     case Kind::inlined:
     case Kind::hidden: break;
   }
-  return wrong_type(member.key, "something that can be set");
+  return wrong_type(member.key, "settable");
 }
 
 bool is_named(const Field& field, std::string_view key) {
@@ -156,7 +156,7 @@ Result<void> read_member(const Field& field, const Member& member, void* into) {
   }
   auto value = value_in(field, member);
   if (!value) return std::move(value).error();
-  if (!field.set(into, *value)) return wrong_type(member.key, "a number of that size");
+  if (!field.set(into, *value)) return wrong_type(member.key, "in range");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// JSON Schema, made of the same descriptions as the JSON itself.
+// JSON Schema, built from the same descriptions as the JSON itself.
 #include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -44,20 +44,20 @@ json::object schema_of_kind(const model::Field& field) {
 
 /// The bounds of a number in its own unit, of a text in bytes, of a list in elements.
 void add_bounds(json::object& schema, const model::Field& field) {
-  const auto& [least, most] = *field.within;
+  const auto& [min, max] = *field.within;
   switch (field.kind) {
     case Kind::integer:
-      schema["minimum"] = least;
-      schema["maximum"] = most;
+      schema["minimum"] = min;
+      schema["maximum"] = max;
       break;
     case Kind::duration:
-      schema["minimum"] = static_cast<double>(least) / 1e6;
-      if (most != std::numeric_limits<std::int64_t>::max()) schema["maximum"] = static_cast<double>(most) / 1e6;
+      schema["minimum"] = static_cast<double>(min) / 1e6;
+      if (max != std::numeric_limits<std::int64_t>::max()) schema["maximum"] = static_cast<double>(max) / 1e6;
       break;
     case Kind::text:
-    case Kind::bytes: schema["maxLength"] = most; break;
+    case Kind::bytes: schema["maxLength"] = max; break;
     case Kind::texts:
-    case Kind::integers: schema["maxItems"] = most; break;
+    case Kind::integers: schema["maxItems"] = max; break;
     default: break;
   }
 }

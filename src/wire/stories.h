@@ -1,4 +1,4 @@
-// What takes several questions to find out, as one answer.
+// Answers that combine several queries.
 #pragma once
 
 #include <optional>
@@ -9,27 +9,37 @@
 
 namespace leasehold::wire {
 
-/// A grant with what was asked for: `names` where several were taken together; `permits` and `capacity` of a share, the
-/// latter null where there is no limit.
+/// A grant with its request: `names` if several were taken together; `permits` and `capacity` of a share; `capacity` is
+/// null if it is unlimited.
 struct LockGrant {
   Grant grant;
   std::vector<std::string> names;
   std::optional<Share> share;
 };
 
-/// A lock with all who have it.
-struct LockStory {
-  LockInfo lock;
-  std::vector<LockHolder> held_by;
+/// An opened or extended session.
+struct SessionGrant {
+  Grant grant;
 };
 
-/// A lease that was ended, with the other locks that ended with it.
+/// An extended run of a schedule.
+struct RunGrant {
+  Grant grant;
+};
+
+/// A lock with every lease on it.
+struct LockStory {
+  LockInfo lock;
+  std::vector<LockHolder> leases;
+};
+
+/// An ended lease, with the other locks that ended with it.
 struct EndedLock {
   LeaseInfo lease;
   std::vector<std::string> together;
 };
 
-/// Everything there is to tell about one job.
+/// A job with its attempts, payload and result.
 struct JobStory {
   JobInfo job;
   std::vector<JobAttempt> attempts;
@@ -37,30 +47,24 @@ struct JobStory {
   std::optional<std::string> result;
 };
 
-/// A chunk, and what happened to it.
+/// A chunk and its events.
 struct ChunkStory {
   ChunkInfo chunk;
   std::vector<Event> events;
 };
 
-/// A set, who works on it, and what went wrong for good.
+/// A set, the chunks in progress, and the exhausted ones.
 struct ChunkPicture {
   ChunkSetInfo set;
   std::vector<ChunkInfo> held;
   std::vector<ChunkInfo> exhausted;
 };
 
-/// A plan, and the job that waits for it now.
+/// A plan, and the job that waits for it.
 struct PlanReport {
   PlanOutcome outcome;
   std::optional<JobId> job_id{};
   std::optional<JobState> job_state{};
-};
-
-/// A run that was not due, held or paused: a refusal that is no failure.
-struct SkippedRun {
-  std::string schedule;
-  Error refusal;
 };
 
 struct StoreReport {
@@ -70,13 +74,14 @@ struct StoreReport {
 };
 
 model::Described describe(model::Type<LockGrant>);
+model::Described describe(model::Type<SessionGrant>);
+model::Described describe(model::Type<RunGrant>);
 model::Described describe(model::Type<LockStory>);
 model::Described describe(model::Type<EndedLock>);
 model::Described describe(model::Type<JobStory>);
 model::Described describe(model::Type<ChunkStory>);
 model::Described describe(model::Type<ChunkPicture>);
 model::Described describe(model::Type<PlanReport>);
-model::Described describe(model::Type<SkippedRun>);
 model::Described describe(model::Type<StoreReport>);
 
 }  // namespace leasehold::wire

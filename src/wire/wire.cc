@@ -17,7 +17,7 @@ class ObjectText {
     return *this;
   }
 
-  /// Under `key` as text where they are UTF-8, else under `key`_base64.
+  /// Under `key` as text if they are UTF-8, otherwise under `key`_base64.
   ObjectText& put_bytes(std::string_view key, std::string_view bytes) {
     if (is_utf8(bytes)) return put(key, quoted_text(bytes));
     return put(std::string(key) + "_base64", quoted_text(to_base64(bytes)));
@@ -37,7 +37,7 @@ class ObjectText {
   std::string text_ = "{";
 };
 
-/// A value or a scalar as JSON. Numbers are written as people write them: 30, or 0.25.
+/// A value or a scalar as JSON. Numbers are written without needless digits: 30, or 0.25.
 struct Written {
   std::string operator()(std::monostate) const { return "null"; }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
@@ -88,6 +88,10 @@ void ObjectText::put(const model::Field& field, const void* object) {
 std::string to_json(const model::Value& value) { return std::visit(Written(), value); }
 
 std::string to_json(const model::Object& answer) { return ObjectText().put(answer).close(); }
+
+std::string list_to_json(const std::vector<model::Object>& items, const std::optional<std::string>& next) {
+  return ObjectText().put("items", Written()(items)).put("next", next ? quoted_text(*next) : "null").close();
+}
 
 std::string to_json(const Error& error) { return ObjectText().put("error", to_json(model::object_of(error))).close(); }
 

@@ -1,13 +1,13 @@
-// The one JSON encoding of every value and error, for the command line, the server and whoever reads them, out and in.
-// It is made of the descriptions in src/model and stories.h.
+// The only JSON encoding of values and errors, out and in, for the command line, the server and their readers. It is
+// built from the descriptions in src/model and stories.h.
 //
-// Keys are spelled as in C++ and SQL. Timestamps are ISO strings, durations are seconds under a key that
-// ends in `_seconds`, tokens are numbers (below 2^53 until 2255). Text that is not UTF-8 is encoded with
-// U+FFFD in place of what is broken, so that the output always parses. Payloads and results may be any bytes: what
-// is not UTF-8 is told in base64, under a key that ends in `_base64`. Specs, cursors, metadata and counts are told as
-// the JSON they are, number for number as they were given.
+// Keys are spelled as in C++ and SQL. Timestamps are ISO strings, durations are seconds under a key that ends in
+// `_seconds`, tokens are numbers (below 2^53 until 2255). Text that is not UTF-8 is encoded with U+FFFD in place of
+// broken bytes, so that the output always parses. Payloads and results may be any bytes: if they are not UTF-8, they
+// are written in base64, under a key that ends in `_base64`. Specs, cursors, metadata and counts are written as the
+// JSON that was given, with every number unchanged.
 //
-// Every function is pure but for `trusted_for_seconds` of grants and heartbeats, which is told from now.
+// Every function is pure except for `trusted_for_seconds` of grants and heartbeats, which is counted from now.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "leasehold/page.h"
 #include "model/described.h"
 #include "wire/stories.h"
 
@@ -30,35 +31,48 @@ using Members = std::initializer_list<std::pair<std::string_view, Scalar>>;
 std::string to_json(const model::Object& answer);
 std::string to_json(const model::Value& value);
 
-/// A struct that is described.
+/// For described structs.
 template <typename T>
 std::string to_json(const T& answer) {
   return to_json(model::object_of(answer));
 }
 
-/// [a,b,...]
+/// {"items":[a,b,...],"next":"..."}; `next` is null on the last page.
+std::string list_to_json(const std::vector<model::Object>& items, const std::optional<std::string>& next);
+
 template <typename T>
-std::string to_json(const std::vector<T>& items) {
-  std::string text = "[";
-  for (const auto& item : items) {
-    if (text.size() > 1) text += ',';
-    text += to_json(item);
-  }
-  return text + "]";
+std::string to_json(const Page<T>& page) {
+  std::vector<model::Object> objects;
+  for (const auto& item : page) objects.push_back(model::object_of(item));
+  return list_to_json(objects, page.next);
 }
 
-/// {"error":{"code":"held","message":"...","reason":...,"current":{...}}}
+/// [a,b,...], for a list inside another value.
+template <typename T>
+std::string array_to_json(const std::vector<T>& items) {
+  std::vector<model::Object> objects;
+  for (const auto& item : items) objects.push_back(model::object_of(item));
+  return to_json(model::Value(std::move(objects)));
+}
+
+/// A complete list.
+template <typename T>
+std::string to_json(const std::vector<T>& items) {
+  return to_json(Page<T>{.items = items});
+}
+
+/// {"error":{"code":"held","message":"...","held_by":{...},"retry_in_seconds":12}}
 std::string to_json(const Error& error);
 
-/// A described struct to be filled in.
+/// A described struct to fill in.
 struct Target {
   model::Described type{};
   void* at = nullptr;
 };
 
-/// Fills a struct from the object that to_json() would make of it. What the object leaves out, or says is null, stays
-/// as it is; an unknown key is refused, since it is most likely misspelt. A duration may also stand as text under its
-/// key without `_seconds` ("delay": "10m"), and a moment as on the command line, counted from `now`. Bounds are not
+/// Fills a struct from the object that to_json() would write for it. Keys that are missing or null leave the member
+/// unchanged; an unknown key is refused, since it is most likely misspelt. A duration may also be a text under its key
+/// without `_seconds` ("delay": "10m"), and a moment as on the command line, counted from `now`. Bounds are not
 /// checked: see model::check_fields. `except` names keys that the caller reads itself.
 Result<void> read_json(std::string_view object, const Target& into, Timestamp now = {},
                        std::span<const std::string_view> except = {});
@@ -69,14 +83,14 @@ Result<T> from_json(std::string_view object, T defaults = {}, Timestamp now = {}
   return defaults;
 }
 
-/// A small object for answers that are no value of their own: object({{"released", true}, {"key", name}}).
+/// A small object for answers without a struct: object({{"released", true}, {"key", name}}).
 std::string object(Members members);
 
-/// {"payload":"..."}, or {"payload_base64":"..."} for what is not UTF-8.
+/// {"payload":"..."}, or {"payload_base64":"..."} for bytes that are not UTF-8.
 std::string bytes_object(std::string_view key, std::string_view bytes);
 
-/// The JSON Schema (2020-12) of what to_json makes of a described struct. Keys that are not always there are not
-/// required, and there are no others.
+/// The JSON Schema (2020-12) of a described struct as to_json writes it. Optional keys are not required, and no other
+/// keys are allowed.
 std::string schema_of(const model::Described& type);
 
 }  // namespace leasehold::wire

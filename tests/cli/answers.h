@@ -87,15 +87,13 @@ inline JobInfo some_job() {
           .attempts = 3,
           .failures = 4,
           .crashes = 5,
-          .failure_budget = 6,
-          .crash_budget = 7,
+          .max_failures = 6,
+          .max_crashes = 7,
           .created_at = moment(1),
           .due_at = moment(2),
           .finished_at = moment(3),
           .token = {8},
-          .holder = "ana",
-          .host = "box",
-          .pid = 9,
+          .holder = some_holder(),
           .heartbeat_at = moment(4),
           .expires_at = moment(5),
           .percent = 50,
@@ -103,10 +101,10 @@ inline JobInfo some_job() {
           .stage = "s",
           .cancel_requested = true,
           .dedupe_key = "d",
-          .limit_key = "l",
+          .group = "l",
           .tags = {"a", "b"},
-          .after = {11, 12},
-          .predecessors = {{11, JobState::failed}, {12, JobState::completed}},
+          .waits_for = {11, 12},
+          .depends_on = {{11, JobState::failed}, {12, JobState::completed}},
           .if_failed = IfFailed::run,
           .schedule = "nightly",
           .occurrence = moment(6),
@@ -124,8 +122,7 @@ inline Chunk some_chunk() {
           .cursor = "[1,2]",
           .rows = 6,
           .attempt = 2,
-          .previous_holder = "bob",
-          .previous_host = "b",
+          .previous_holder = some_holder(),
           .synced_at = moment(1)};
 }
 
@@ -146,10 +143,7 @@ inline ChunkInfo some_chunk_info() {
           .synced_at = moment(4),
           .saved_at = moment(5),
           .rows = 6,
-          .holder = "ana",
-          .host = "box",
-          .pid = 7,
-          .tty = "t",
+          .holder = some_holder(),
           .heartbeat_at = moment(6),
           .expires_at = moment(7),
           .spec = "1",
@@ -178,10 +172,10 @@ inline ChunkSetInfo some_set() {
                    .finished_at = moment(3),
                    .oldest_sync = moment(4),
                    .job_id = 5,
-                   .failure_budget = 6,
-                   .crash_budget = 7};
+                   .max_failures = 6,
+                   .max_crashes = 7};
   set.backoff_base = std::chrono::seconds(2);
-  set.backoff_most = std::chrono::seconds(3);
+  set.backoff_max = std::chrono::seconds(3);
   set.default_ttl = std::chrono::milliseconds(250);
   set.store_now = moment(9);
   return set;
@@ -192,7 +186,7 @@ inline QueueInfo some_queue() {
           .paused = true,
           .pause_reason = "r",
           .max_running = 1,
-          .max_per_key = 2,
+          .max_per_group = 2,
           .rate_count = 3,
           .rate_period = std::chrono::seconds(4),
           .default_ttl = std::chrono::seconds(5),
@@ -210,13 +204,12 @@ inline QueueInfo some_queue() {
 }
 
 inline RunInfo some_run() {
-  return {.schedule = "refresh",
+  return {.name = "refresh",
           .occurrence = moment(1),
           .cause = "retry",
-          .outcome = "ok",
+          .outcome = "completed",
           .token = {3},
-          .holder = "ana",
-          .host = "box",
+          .holder = some_holder(),
           .started_at = moment(2),
           .finished_at = moment(4),
           .error = "e",
@@ -224,7 +217,7 @@ inline RunInfo some_run() {
           .reason = "misfire",
           .through = moment(5),
           .missed = 6,
-          .job = 7,
+          .job_id = 7,
           .wall_now = moment(8)};
 }
 
@@ -240,8 +233,8 @@ inline ScheduleInfo some_schedule() {
   info.next_cause = "scheduled";
   info.next_occurrence = moment(99);
   info.paused_at = moment(3);
-  info.paused_reason = "r";
-  info.current = some_lease();
+  info.pause_reason = "r";
+  info.held_by = some_lease();
   info.last = some_run();
   info.created_at = moment(1);
   info.wall_now = moment(50);
@@ -250,7 +243,7 @@ inline ScheduleInfo some_schedule() {
 
 inline SessionInfo some_session() {
   return {.id = "s-1",
-          .status = SessionStatus::idle,
+          .state = SessionState::idle,
           .token = {2},
           .holder = some_holder(),
           .label = "l",
@@ -282,19 +275,18 @@ inline ItemInfo some_item() {
           .metadata = "[]",
           .conflicts = {"SD-2"},
           .state = ItemState::claimed,
-          .is_working_on = true,
-          .active_session_id = "s-1",
+          .session = "s-1",
           .token = {3},
           .created_at = moment(1),
           .done_at = moment(2),
           .done_by = "ana",
-          .owner = item_lease(),
+          .held_by = item_lease(),
           .store_now = moment(3)};
 }
 
 inline Error some_error() {
   Error error{
-      .code = Errc::held, .message = "held by ana", .lost_reason = LostReason::revoked, .current = some_lease()};
+      .code = Errc::held, .message = "held by ana", .lost_reason = LostReason::revoked, .held_by = some_lease()};
   error.retry_at = moment(1);
   error.retry_in = std::chrono::milliseconds(1250);
   return error;

@@ -59,8 +59,8 @@ TEST_P(ChunkCommands, RefusedClaimsDifferByTheirExitCode) {
   say("complete", "orders", claimed("orders", {"b"}));
   const auto final = json({"chunk", "claim", "orders", "--wait", "1h"}, 3).at("error");
   EXPECT_EQ(final.at("code"), "empty");
-  EXPECT_EQ(tool({"chunk", "claim", "orders", "--older", "1h"}).exit_code, 3);
-  EXPECT_EQ(claimed("orders", {"--older", "0"}).key, "a");
+  EXPECT_EQ(tool({"chunk", "claim", "orders", "--older-than", "1h"}).exit_code, 3);
+  EXPECT_EQ(claimed("orders", {"--older-than", "0"}).key, "a");
 }
 
 TEST_P(ChunkCommands, ARequestIdMakesRepeatingHarmless) {
@@ -77,7 +77,7 @@ TEST_P(ChunkCommands, AWaitingClaimGoesOnFromTheCursorAndTheLateSaveIs76) {
   EXPECT_EQ(heir.at("cursor"), 17);
   EXPECT_EQ(heir.at("rows"), 1700);
   EXPECT_EQ(heir.at("attempt"), 2);
-  EXPECT_EQ(heir.at("previous_holder"), "ana");
+  EXPECT_EQ(heir.at("previous_holder").at("name"), "ana");
   for (const auto* verdict : {"heartbeat", "complete", "fail", "release"}) {
     const auto refused = say(verdict, "orders", late, {"--cursor", "99", "--rows", "9900"});
     EXPECT_EQ(refused.exit_code, 76) << verdict << refused.err;
@@ -106,16 +106,16 @@ TEST_P(ChunkCommands, TheEnvironmentOfARunNamesTheChunk) {
 }
 
 TEST_P(ChunkCommands, TheVerdictsTellWhereTheChunkIsNow) {
-  plan("orders", {"a"}, {"--tries", "3", "--backoff", "1h"});
+  plan("orders", {"a"}, {"--max-failures", "3", "--backoff", "1h"});
   const auto failed = say("fail", "orders", claimed("orders"), {"--error", "no route"});
   EXPECT_TRUE(failed.out.starts_with("deferred a until ")) << failed.out << failed.err;
   const auto at_once = say("fail", "orders", claimed("orders", {"a"}), {"--error", "still none", "--delay", "0"});
   EXPECT_EQ(at_once.out, "returned a: it is available\n");
   const auto held = claimed("orders");
   const auto final = say("fail", "orders", held, {"--final", "--error-file", "/dev/null"});
-  EXPECT_EQ(final.out, "failed a for good: it is exhausted\n");
+  EXPECT_EQ(final.out, "failed a: it is exhausted\n");
   EXPECT_TRUE(contains(final.err, "orders ends partial"));
-  EXPECT_TRUE(contains(say("fail", "orders", held, {"--final"}).out, "(said before)"));
+  EXPECT_TRUE(contains(say("fail", "orders", held, {"--final"}).out, "(repeated)"));
   EXPECT_EQ(say("fail", "orders", held, {"--final", "--delay", "5s"}).exit_code, 2);
   EXPECT_EQ(json({"chunk", "progress", "orders"}).at("summary"), "partial 0/1 (1 exhausted)");
 }
@@ -160,10 +160,10 @@ TEST_P(ChunkCommands, ResetOpensWhatItIsTold) {
   EXPECT_EQ(tool({"chunk", "reset", "orders", "--failed"}).out, "reset 1 chunk of orders\n");
   EXPECT_EQ(json({"chunk", "show", "orders", "b"}).at("cursor"), 3);
   for (const auto* consent : {"--dry-run", "--yes"}) {
-    EXPECT_EQ(json({"chunk", "reset", "orders", "--older", "1h", consent}).at("reset"), 0);
+    EXPECT_EQ(json({"chunk", "reset", "orders", "--older-than", "1h", consent}).at("reset"), 0);
   }
-  EXPECT_EQ(json({"chunk", "reset", "orders", "--older", "0", "--dry-run"}).at("reset"), 1);
-  EXPECT_EQ(json({"chunk", "reset", "orders", "--older", "0"}).at("reset"), 1);
+  EXPECT_EQ(json({"chunk", "reset", "orders", "--older-than", "0", "--dry-run"}).at("reset"), 1);
+  EXPECT_EQ(json({"chunk", "reset", "orders", "--older-than", "0"}).at("reset"), 1);
   EXPECT_EQ(json({"chunk", "show", "orders", "a"}).at("rows"), 0);
   for (const auto* consent : {"--dry-run", "--yes"}) {
     const auto keys = json({"chunk", "reset", "orders", "a", "c", "z", consent}, 4);
@@ -173,11 +173,11 @@ TEST_P(ChunkCommands, ResetOpensWhatItIsTold) {
   }
   const auto held = tool({"chunk", "reset", "orders", "c"});
   EXPECT_EQ(held.exit_code, 75);
-  EXPECT_TRUE(contains(held.err, "being loaded, and left alone: 1 chunk"));
+  EXPECT_TRUE(contains(held.err, "held and not reset: 1 chunk"));
   EXPECT_EQ(tool({"chunk", "reset", "orders", "--all"}).exit_code, 2);
   const auto all = tool({"chunk", "reset", "orders", "--all", "--from-start", "--yes"});
   EXPECT_EQ(all.out, "reset 2 chunks of orders\n");
-  EXPECT_TRUE(contains(all.err, "left alone: 1 chunk"));
+  EXPECT_TRUE(contains(all.err, "not reset: 1 chunk"));
   EXPECT_TRUE(json({"chunk", "show", "orders", "b"}).at("cursor").is_null());
 }
 
@@ -199,12 +199,12 @@ TEST_P(ChunkCommands, LsTellsOfSetsAndOfChunks) {
   EXPECT_TRUE(contains(sets.out, "SET     STATE    CHUNKS  ROWS  RUNNING  EXHAUSTED"));
   EXPECT_TRUE(contains(sets.out, "orders  running     1/3     5        0          1"));
   EXPECT_TRUE(contains(sets.out, "other   planned     0/1     0        0          0"));
-  EXPECT_EQ(json({"chunk", "ls"}).as_array().size(), 2U);
+  EXPECT_EQ(json({"chunk", "ls"}).at("items").as_array().size(), 2U);
   const auto chunks = tool({"chunk", "ls", "orders"});
   EXPECT_TRUE(contains(chunks.out, "KEY  STATE      ATTEMPTS  ROWS  WHAT\n"));
   EXPECT_TRUE(contains(chunks.out, "b    exhausted         1     0  no route\n"));
-  EXPECT_EQ(json({"chunk", "ls", "orders", "--state", "available"}).at(0).at("key"), "c");
-  EXPECT_TRUE(contains(tool({"chunk", "ls", "orders", "--limit", "2"}).err, "only the first 2"));
+  EXPECT_EQ(json({"chunk", "ls", "orders", "--state", "available"}).at("items").at(0).at("key"), "c");
+  EXPECT_TRUE(contains(tool({"chunk", "ls", "orders", "--max", "2"}).err, "there are more: continue with --page 2"));
   EXPECT_EQ(tool({"chunk", "ls", "--state", "available"}).exit_code, 2);
   EXPECT_EQ(tool({"chunk", "ls", "orders", "--state", "asleep"}).exit_code, 2);
 }
@@ -230,15 +230,15 @@ TEST_P(ChunkCommands, ShowTellsTheWholeStory) {
 }
 
 TEST_P(ChunkCommands, SettingsStayUntilTheyAreSaidAnew) {
-  plan("orders", {"a"}, {"--tries", "5"});
+  plan("orders", {"a"}, {"--max-failures", "5"});
   const auto changed = tool({"chunk", "set", "orders", "--backoff", "1s..1m", "--ttl", "30s"});
-  for (const auto* part : {"tries       5\n", "crashes     3\n", "backoff     1s..1m\n", "ttl         30s\n"}) {
+  for (const auto* part : {"failures    at most 5\n", "crashes     at most 3\n", "backoff     1s..1m\n", "ttl         30s\n"}) {
     EXPECT_TRUE(contains(changed.out, part));
   }
   EXPECT_EQ(json({"chunk", "claim", "orders"}).at("ttl_seconds"), 30);
-  EXPECT_EQ(json({"chunk", "set", "orders", "--backoff", "5s"}).at("backoff_most_seconds"), 5);
+  EXPECT_EQ(json({"chunk", "set", "orders", "--backoff", "5s"}).at("backoff_max_seconds"), 5);
   EXPECT_EQ(tool({"chunk", "set", "orders"}).exit_code, 2);
-  EXPECT_EQ(tool({"chunk", "set", "nothing", "--tries", "2"}).exit_code, 4);
+  EXPECT_EQ(tool({"chunk", "set", "nothing", "--max-failures", "2"}).exit_code, 4);
 }
 
 TEST_P(ChunkCommands, RmForgetsASetThatNobodyLoads) {

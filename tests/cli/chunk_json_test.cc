@@ -54,11 +54,11 @@ TEST(ChunkJson, ASetTellsItsSummary) {
   EXPECT_EQ(parsed.at("summary"), "partial 40/42 (2 exhausted)");
   EXPECT_TRUE(parsed.at("job_id").is_null());
   const auto list = boost::json::parse(wire::to_json(std::vector{set, set}));
-  EXPECT_EQ(list.as_array().size(), 2U);
+  EXPECT_EQ(list.at("items").as_array().size(), 2U);
 }
 
 TEST(ChunkJson, ATurnTellsWhenItIs) {
-  const LimitSlot slot{.name = "api", .at = Timestamp(Duration(1'000'000)), .waited = 250ms, .every = 750ms};
+  const RateTurn slot{.name = "api", .at = Timestamp(Duration(1'000'000)), .waited = 250ms, .every = 750ms};
   const auto parsed = boost::json::parse(wire::to_json(slot));
   EXPECT_EQ(parsed.at("name"), "api");
   EXPECT_EQ(parsed.at("at"), "1970-01-01T00:00:01Z");

@@ -80,7 +80,7 @@ TEST_P(ChunkProgress, AWatchShowsWhoGoesOnFromWhichCursor) {
   say("heartbeat", "orders", late, {"--ttl", "50ms"});
   ASSERT_TRUE(tells(watcher, "a: ana went silent, the next claim takes it from {\"page\":4} (40 rows)"));
   const auto heir = claimed("orders", {"--holder", "ben", "--wait"});
-  ASSERT_TRUE(tells(watcher, "a: ben goes on from {\"page\":4} (40 rows), after ana; attempt 2"));
+  ASSERT_TRUE(tells(watcher, "a: ben continues from {\"page\":4} (40 rows), after ana; attempt 2"));
   say("complete", "orders", heir, {"--rows", "60"});
   const auto finished = watcher.finish(20s);
   EXPECT_EQ(finished.exit_code, 0) << finished.err;

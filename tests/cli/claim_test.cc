@@ -40,12 +40,12 @@ TEST_P(ClaimCommands, ARefusalTellsAllAboutTheOwner) {
   }
   const auto error = json({"claim", "take", "SD-1", "--session", "ben-1"}, 75).at("error");
   EXPECT_EQ(error.at("code"), "held");
-  const auto& owner = error.at("current").as_object();
+  const auto& owner = error.at("held_by").as_object();
   EXPECT_EQ(owner.at("session"), "ann-1");
   EXPECT_EQ(owner.at("label"), "fixing\nthe parser");
   for (const auto* member :
        {"heartbeat_age_human", "progress_age_human", "heartbeat_age_seconds", "progress_age_seconds",
-        "claim_duration_minutes", "frees_in_seconds", "holder", "taken_at", "progress_at"}) {
+        "claim_duration_minutes", "retry_in_seconds", "holder", "taken_at", "progress_at"}) {
     EXPECT_TRUE(owner.contains(member)) << member;
   }
   EXPECT_EQ(tool({"claim", "take", "SD-1", "--session", "ben-1", "-E", "9"}).exit_code, 9);
@@ -176,9 +176,9 @@ TEST_P(ClaimCommands, ListAndShow) {
   taken("SD-2", "ann-1");
   EXPECT_TRUE(contains(tool({"claim", "ls"}).out, "\nSD-1         active  ann-1    parsing  "));
   tool({"claim", "release", "SD-1", "--session", "ann-1", "--token", token, "--reason", "too hard"});
-  EXPECT_EQ(json({"claim", "ls"}).as_array().size(), 1U);
-  EXPECT_EQ(json({"claim", "ls", "--all", "--session", "ann-1"}).as_array().size(), 2U);
-  EXPECT_EQ(json({"claim", "ls", "--all", "--item", "SD-1"}).at(0).at("end_reason"), "released");
+  EXPECT_EQ(json({"claim", "ls"}).at("items").as_array().size(), 1U);
+  EXPECT_EQ(json({"claim", "ls", "--all", "--session", "ann-1"}).at("items").as_array().size(), 2U);
+  EXPECT_EQ(json({"claim", "ls", "--all", "--item", "SD-1"}).at("items").at(0).at("end_reason"), "released");
   const auto ended = tool({"claim", "show", "SD-1"}).out;
   EXPECT_TRUE(contains(ended, "state       released\n"));
   EXPECT_TRUE(contains(ended, "reason      too hard\n"));

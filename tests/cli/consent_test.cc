@@ -8,7 +8,7 @@ class ConsentTest : public ToolTest {};
 
 const std::vector<Arguments> destructive_commands = {
     {"lock", "revoke", "deploy", "--reason", "test"},
-    {"job", "delete", "17"},
+    {"job", "rm", "17"},
     {"job", "redrive", "--all"},
     {"queue", "purge", "mail"},
     {"chunk", "rm", "orders"},

@@ -42,23 +42,23 @@ TEST_P(Import, StandardInputWorksTooAndEmptyLinesAreLeftOut) {
 
 TEST_P(Import, AnEnvelopeSaysEverythingAboutAJob) {
   const auto finished = tool({"job", "import", "mail", "-", "--envelope", "--tag", "all"}, {},
-                             R"({"payload":{"to":"ann"},"priority":5,"dedupe_key":"ann","limit_key":"k"})"
+                             R"({"payload":{"to":"ann"},"priority":5,"dedupe_key":"ann","group":"k"})"
                              "\n"
-                             R"({"payload_base64":"/w==","tags":["one","two"],"backoff":"1s..1m","crash_budget":7})"
+                             R"({"payload_base64":"/w==","tags":["one","two"],"backoff":"1s..1m","max_crashes":7})"
                              "\n"
                              R"({"payload":"text","delay":"1h"})"
                              "\n"
                              R"({"payload":"again","dedupe_key":"ann"})"
                              "\n");
-  EXPECT_EQ(finished.out, "enqueued 3 jobs into mail; there already: 1\n") << finished.err;
+  EXPECT_EQ(finished.out, "enqueued 3 jobs into mail; duplicates: 1\n") << finished.err;
   const auto grant = json({"job", "claim", "mail", "-n", "9"});
   ASSERT_EQ(grant.at("jobs").as_array().size(), 2U);
   EXPECT_EQ(grant.at("jobs").at(0).at("payload"), R"({"to":"ann"})");
   EXPECT_EQ(grant.at("jobs").at(1).at("payload_base64"), "/w==");
   const auto second = json({"job", "show", std::to_string(grant.at("jobs").at(1).at("id").as_int64())});
   EXPECT_EQ(second.at("tags").as_array().size(), 2U);
-  EXPECT_EQ(second.at("crash_budget"), 7);
-  EXPECT_EQ(json({"job", "ls", "--tag", "all"}).as_array().size(), 2U);
+  EXPECT_EQ(second.at("max_crashes"), 7);
+  EXPECT_EQ(json({"job", "ls", "--tag", "all"}).at("items").as_array().size(), 2U);
 }
 
 TEST_P(Import, ABadLineIsNamedAndWhatCameBeforeIsIn) {
@@ -78,14 +78,14 @@ TEST_P(Import, ABadLineIsNamedAndWhatCameBeforeIsIn) {
     EXPECT_EQ(finished.exit_code, 1) << line;
     EXPECT_TRUE(contains(finished.err, "line 3: "));
     EXPECT_TRUE(contains(finished.err, told));
-    EXPECT_TRUE(contains(finished.err, "enqueued before it: 2 jobs; go on with --from-line 3"));
+    EXPECT_TRUE(contains(finished.err, "enqueued before it: 2 jobs; continue with --from-line 3"));
     EXPECT_EQ(finished.out, "");
   }
   EXPECT_EQ(available("mail"), 14);
 }
 
 TEST_P(Import, APayloadInAnEnvelopeStaysAsItWasWritten) {
-  const std::string payload = R"({"id": 12345678901234567890123, "rate": 0.10, "most": 1e999})";
+  const std::string payload = R"({"id": 12345678901234567890123, "rate": 0.10, "max": 1e999})";
   const auto finished = tool({"job", "import", "mail", "-", "--envelope"}, {}, R"({"payload": )" + payload + "}\n");
   EXPECT_EQ(finished.out, "enqueued 1 job into mail\n") << finished.err;
   EXPECT_EQ(json({"job", "claim", "mail"}).at("jobs").at(0).at("payload"), boost::json::string(payload));
@@ -116,7 +116,7 @@ TEST_P(Import, AnInterruptedImportTellsWhereToGoOn) {
   }
   const auto finished = importing.finish(20s);
   EXPECT_EQ(finished.exit_code, 128 + SIGINT);
-  EXPECT_TRUE(contains(finished.err, "go on with --from-line"));
+  EXPECT_TRUE(contains(finished.err, "continue with --from-line"));
   EXPECT_GE(available("mail"), 1000);
 }
 

@@ -82,8 +82,8 @@ TEST_P(JobCommands, ADelayAMomentOrAnotherJobKeepAJobWaiting) {
   EXPECT_EQ(state_of(added("mail", "x", {"--at", "2099-01-01T00:00:00Z"})), "deferred");
   EXPECT_EQ(state_of(added("mail", "x", {"--at", "2020-01-01 00:00"})), "available");
   const auto first = added("mail");
-  EXPECT_EQ(state_of(added("mail", "x", {"--after", first})), "blocked");
-  EXPECT_EQ(tool({"job", "add", "mail", "x", "--after", "999999"}).exit_code, 2);
+  EXPECT_EQ(state_of(added("mail", "x", {"--depends-on", first})), "blocked");
+  EXPECT_EQ(tool({"job", "add", "mail", "x", "--depends-on", "999999"}).exit_code, 2);
   EXPECT_EQ(tool({"job", "add", "mail", "x", "--delay", "1h", "--at", "09:30"}).exit_code, 2);
   EXPECT_EQ(tool({"job", "add", "mail", "x", "--at", "tomorrow"}).exit_code, 2);
   EXPECT_EQ(tool({"job", "add", "mail", "x", "--backoff", "1h..5s"}).exit_code, 2);
@@ -91,12 +91,12 @@ TEST_P(JobCommands, ADelayAMomentOrAnotherJobKeepAJobWaiting) {
 
 TEST_P(JobCommands, ShowTellsWhatAJobRunsAfterAndWhatIsGoingToHappen) {
   const auto first = added("first");
-  const auto waits = added("mail", "x", {"--after", first, "--if-failed", "wait"});
-  const auto runs = added("mail", "x", {"--after", first, "--if-failed", "run"});
-  const auto goes_along = added("mail", "x", {"--after", first});
+  const auto waits = added("mail", "x", {"--depends-on", first, "--if-failed", "wait"});
+  const auto runs = added("mail", "x", {"--depends-on", first, "--if-failed", "run"});
+  const auto goes_along = added("mail", "x", {"--depends-on", first});
   EXPECT_NE(tool({"job", "show", goes_along}).out.find("if one fails, this job is cancelled"), std::string::npos);
   const auto job = claimed("first");
-  EXPECT_EQ(tool({"job", "fail", job.id, "--token", job.token, "--for-good"}).exit_code, 0);
+  EXPECT_EQ(tool({"job", "fail", job.id, "--token", job.token, "--final"}).exit_code, 0);
   EXPECT_EQ(state_of(goes_along), "cancelled");
   EXPECT_EQ(state_of(runs), "available");
   const auto told = tool({"job", "show", waits}).out;
@@ -105,7 +105,7 @@ TEST_P(JobCommands, ShowTellsWhatAJobRunsAfterAndWhatIsGoingToHappen) {
       << told;
   const auto seen = json({"job", "show", waits});
   EXPECT_EQ(seen.at("if_failed"), "wait");
-  EXPECT_EQ(seen.at("predecessors").at(0).at("state"), "failed");
+  EXPECT_EQ(seen.at("depends_on").at(0).at("state"), "failed");
   EXPECT_TRUE(json({"job", "show", first}).at("if_failed").is_null());
   const auto refused = tool({"job", "retry", goes_along});
   EXPECT_NE(refused.exit_code, 0);
@@ -115,15 +115,15 @@ TEST_P(JobCommands, ShowTellsWhatAJobRunsAfterAndWhatIsGoingToHappen) {
 TEST_P(JobCommands, AJobAfterADeadOneIsCancelledAndTheToolSaysSo) {
   const auto first = added("mail");
   EXPECT_EQ(tool({"job", "cancel", first}).exit_code, 0);
-  const auto finished = tool({"job", "add", "mail", "x", "--after", first});
+  const auto finished = tool({"job", "add", "mail", "x", "--depends-on", first});
   EXPECT_EQ(finished.exit_code, 0);
   EXPECT_NE(finished.err.find("is cancelled"), std::string::npos) << finished.err;
-  EXPECT_EQ(tool({"job", "add", "mail", "x", "--after", first, "--if-failed", "panic"}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "add", "mail", "x", "--depends-on", first, "--if-failed", "panic"}).exit_code, 2);
 }
 
 TEST_P(JobCommands, AnEnvelopeSaysWhatAJobRunsAfter) {
   const auto first = added("first");
-  const auto line = R"({"payload":"x","after":[)" + first + R"(],"if_failed":"run"})" + "\n";
+  const auto line = R"({"payload":"x","depends_on":[)" + first + R"(],"if_failed":"run"})" + "\n";
   EXPECT_EQ(tool({"job", "import", "mail", "--envelope", "-"}, {}, line).exit_code, 0);
   const auto bad = R"({"payload":"x","if_failed":"panic"})" + std::string("\n");
   EXPECT_EQ(tool({"job", "import", "mail", "--envelope", "-"}, {}, bad).exit_code, 1);
@@ -138,7 +138,7 @@ TEST_P(JobCommands, ClaimTellsNumberTokenAttemptAndEnd) {
   EXPECT_TRUE(finished.out.starts_with("claimed " + id + "  token "));
   EXPECT_TRUE(contains(finished.out, "attempt 1  until "));
   EXPECT_TRUE(contains(finished.out, "(5m)"));
-  EXPECT_EQ(json({"job", "show", id}).at("holder"), "ana");
+  EXPECT_EQ(json({"job", "show", id}).at("holder").at("name"), "ana");
 }
 
 TEST_P(JobCommands, ClaimAsJsonHasThePayloadsAndOneTokenForAll) {
@@ -168,7 +168,7 @@ TEST_P(JobCommands, AnEmptyQueueIs3AndALimitedOneIs75) {
   EXPECT_TRUE(contains(full.err, "ana"));
   const auto error = json({"job", "claim", "merge"}, 75).at("error");
   EXPECT_EQ(error.at("code"), "at_capacity");
-  EXPECT_EQ(error.at("current").at("holder").at("name"), "ana");
+  EXPECT_EQ(error.at("held_by").at("holder").at("name"), "ana");
   EXPECT_EQ(tool({"job", "claim", "merge", "-E", "0"}).exit_code, 0);
 }
 
@@ -214,7 +214,7 @@ TEST_P(JobCommands, HeartbeatTellsProgressAndThatACancelWasRequested) {
 }
 
 TEST_P(JobCommands, TheVerdictsTellWhereTheJobIsNow) {
-  const auto id = added("mail", "x", {"--failure-budget", "2", "--backoff", "1h"});
+  const auto id = added("mail", "x", {"--max-failures", "2", "--backoff", "1h"});
   auto held = claimed("mail");
   EXPECT_EQ(tool({"job", "release", id, "--token", held.token}).out, "returned " + id + ": it is available\n");
   held = claimed("mail");
@@ -227,10 +227,10 @@ TEST_P(JobCommands, TheVerdictsTellWhereTheJobIsNow) {
   EXPECT_TRUE(failed.at("due_at").is_string());
   EXPECT_EQ(tool({"job", "retry", id}).out, "job " + id + " is available\n");
   held = claimed("mail");
-  const auto for_good = tool({"job", "fail", id, "--token", held.token, "--for-good", "--error-file", "-"}, {}, "gone");
-  EXPECT_EQ(for_good.out, "failed " + id + " for good: it is a dead letter\n") << for_good.err;
+  const auto for_good = tool({"job", "fail", id, "--token", held.token, "--final", "--error-file", "-"}, {}, "gone");
+  EXPECT_EQ(for_good.out, "failed " + id + ": it is a dead letter\n") << for_good.err;
   EXPECT_TRUE(contains(tool({"job", "errors"}).out, "gone"));
-  EXPECT_EQ(json({"job", "errors", "mail"}).as_array().size(), 2U);
+  EXPECT_EQ(json({"job", "errors", "mail"}).at("items").as_array().size(), 2U);
   EXPECT_EQ(json({"job", "show", id}).at("error"), "gone");
 }
 
@@ -242,7 +242,7 @@ TEST_P(JobCommands, AVerdictCanBringTheNextJob) {
   const auto done = tool({"job", "complete", first, "--token", held.token, "--next", "mail", "--holder", "ana"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_TRUE(done.out.starts_with("completed " + first + "\nclaimed " + second + "  token ")) << done.out;
-  EXPECT_EQ(json({"job", "show", second}).at("holder"), "ana");
+  EXPECT_EQ(json({"job", "show", second}).at("holder").at("name"), "ana");
   const auto late = tool({"job", "fail", first, "--token", held.token, "--error", "x", "--next", "mail", "-q"});
   EXPECT_EQ(late.exit_code, 76);
   EXPECT_TRUE(contains(late.err, "lost"));
@@ -262,11 +262,11 @@ TEST_P(JobCommands, WhatCompleteLeavesCanBeRead) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(tool({"job", "result", id}).out, "42\n");
   EXPECT_EQ(json({"job", "show", id}).at("result"), "42\n");
-  EXPECT_TRUE(contains(tool({"job", "complete", id, "--token", held.token, "--result", "42\n"}).out, "(said before)"));
+  EXPECT_TRUE(contains(tool({"job", "complete", id, "--token", held.token, "--result", "42\n"}).out, "(repeated)"));
 }
 
 TEST_P(JobCommands, ShowTellsTheWholeStory) {
-  const auto id = added("mail", "some payload", {"--tag", "nightly", "--limit-key", "ann", "--dedupe", "d"});
+  const auto id = added("mail", "some payload", {"--tag", "nightly", "--group", "ann", "--dedupe", "d"});
   auto held = claimed("mail", {"--holder", "ana"});
   tool({"job", "fail", id, "--token", held.token, "--error", "no route", "--delay", "0"});
   claimed("mail", {"--holder", "ben"});
@@ -274,7 +274,7 @@ TEST_P(JobCommands, ShowTellsTheWholeStory) {
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   for (const auto* part :
        {"state       running", "holder      ben (on ", "expires ", "failures 1 of 10, crashes 0 of 3",
-        "tags        nightly", "limit key   ann", "dedupe key  d", "payload     some payload", "ATTEMPT  OUTCOME",
+        "tags        nightly", "group       ann", "dedupe key  d", "payload     some payload", "ATTEMPT  OUTCOME",
         "1  failed", "ana", "no route", "2  running"}) {
     EXPECT_TRUE(contains(shown.out, part));
   }
@@ -286,20 +286,20 @@ TEST_P(JobCommands, LsFiltersAndGoesOnFromWhereItStopped) {
   const auto first = added("mail", "x", {"--tag", "a"});
   const auto second = added("mail", "x", {"--delay", "1h"});
   added("other");
-  EXPECT_EQ(json({"job", "ls"}).as_array().size(), 3U);
-  EXPECT_EQ(json({"job", "ls", "--queue", "mail"}).as_array().size(), 2U);
-  EXPECT_EQ(json({"job", "ls", "--state", "deferred"}).at(0).at("id").as_int64(), std::stoll(second));
-  EXPECT_EQ(json({"job", "ls", "--tag", "a"}).at(0).at("id").as_int64(), std::stoll(first));
-  const auto page = tool({"job", "ls", "--limit", "2"});
-  EXPECT_TRUE(contains(page.err, "--before " + second));
-  EXPECT_EQ(json({"job", "ls", "--before", second}).as_array().size(), 1U);
+  EXPECT_EQ(json({"job", "ls"}).at("items").as_array().size(), 3U);
+  EXPECT_EQ(json({"job", "ls", "--queue", "mail"}).at("items").as_array().size(), 2U);
+  EXPECT_EQ(json({"job", "ls", "--state", "deferred"}).at("items").at(0).at("id").as_int64(), std::stoll(second));
+  EXPECT_EQ(json({"job", "ls", "--tag", "a"}).at("items").at(0).at("id").as_int64(), std::stoll(first));
+  const auto page = tool({"job", "ls", "--max", "2"});
+  EXPECT_TRUE(contains(page.err, "--page " + second));
+  EXPECT_EQ(json({"job", "ls", "--page", second}).at("items").as_array().size(), 1U);
   EXPECT_TRUE(contains(tool({"job", "ls", "--queue", "nothing"}).err, "no jobs"));
   EXPECT_EQ(tool({"job", "ls", "--state", "asleep"}).exit_code, 2);
 }
 
 TEST_P(JobCommands, WaitTellsTheEndByItsExitCode) {
   const auto id = added("mail");
-  EXPECT_EQ(tool({"job", "wait", id, "--timeout", "10ms"}).exit_code, 75);
+  EXPECT_EQ(tool({"job", "wait", id, "--wait", "10ms"}).exit_code, 75);
   auto waiter = Process::start({LEASEHOLD_TOOL, "job", "wait", id, "--db", url()});
   const auto held = claimed("mail");
   tool({"job", "complete", id, "--token", held.token});
@@ -314,18 +314,18 @@ TEST_P(JobCommands, WaitTellsTheEndByItsExitCode) {
 
 TEST_P(JobCommands, CancelRetryAndDeleteSayWhatTheyCannotDo) {
   const auto id = added("mail");
-  EXPECT_EQ(tool({"job", "delete", id}).exit_code, 2);
+  EXPECT_EQ(tool({"job", "rm", id}).exit_code, 2);
   EXPECT_EQ(tool({"job", "cancel", id}).out, "cancelled " + id + "\n");
   EXPECT_EQ(tool({"job", "retry", id}).exit_code, 0);
   const auto held = claimed("mail");
   EXPECT_EQ(tool({"job", "retry", id}).exit_code, 75);
-  EXPECT_EQ(tool({"job", "delete", id, "--dry-run"}).exit_code, 75);
-  EXPECT_EQ(tool({"job", "delete", id, "--yes"}).exit_code, 75);
+  EXPECT_EQ(tool({"job", "rm", id, "--dry-run"}).exit_code, 75);
+  EXPECT_EQ(tool({"job", "rm", id, "--yes"}).exit_code, 75);
   tool({"job", "complete", id, "--token", held.token});
   EXPECT_EQ(tool({"job", "cancel", id}).exit_code, 3);
   EXPECT_EQ(tool({"job", "retry", id}).exit_code, 2);
-  EXPECT_TRUE(contains(tool({"job", "delete", id, "--dry-run"}).out, "would delete " + id));
-  EXPECT_EQ(tool({"job", "delete", id, "--yes"}).out, "deleted " + id + "\n");
+  EXPECT_TRUE(contains(tool({"job", "rm", id, "--dry-run"}).out, "would remove " + id));
+  EXPECT_EQ(tool({"job", "rm", id, "--yes"}).out, "removed " + id + "\n");
   EXPECT_EQ(tool({"job", "show", id}).exit_code, 4);
   EXPECT_EQ(tool({"job", "cancel", id}).exit_code, 4);
 }
@@ -351,14 +351,14 @@ TEST_P(JobCommands, RedriveWantsAYesAndAQueueOrAll) {
   for (const auto* queue : {"a", "b"}) {
     added(queue);
     const auto held = claimed(queue);
-    tool({"job", "fail", held.id, "--token", held.token, "--for-good"});
+    tool({"job", "fail", held.id, "--token", held.token, "--final"});
   }
   EXPECT_EQ(tool({"job", "redrive", "a"}).exit_code, 2);
   EXPECT_EQ(tool({"job", "redrive", "--yes"}).exit_code, 2);
   EXPECT_EQ(tool({"job", "redrive", "--all", "--dry-run"}).out, "would redrive 2 jobs\n");
   EXPECT_EQ(json({"job", "redrive", "a", "--yes"}).at("redriven"), 1);
   EXPECT_EQ(tool({"job", "redrive", "--all", "--yes"}).out, "redrove 1 job\n");
-  EXPECT_EQ(json({"job", "ls", "--state", "available"}).as_array().size(), 2U);
+  EXPECT_EQ(json({"job", "ls", "--state", "available"}).at("items").as_array().size(), 2U);
 }
 
 }  // namespace

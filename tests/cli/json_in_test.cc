@@ -22,10 +22,10 @@ TEST(JsonIn, WhatIsWrittenIsReadBack) {
                    .priority = -7,
                    .delay = 1500ms,
                    .dedupe_key = "k",
-                   .failure_budget = 4,
-                   .backoff = {.base = 2s, .most = 1min, .exponential = false},
+                   .max_failures = 4,
+                   .backoff = {.base = 2s, .max = 1min, .exponential = false},
                    .tags = {"a", "b"},
-                   .after = {3, 4},
+                   .depends_on = {3, 4},
                    .if_failed = IfFailed::run};
   const auto text = wire::to_json(job);
   const auto read = wire::from_json<NewJob>(text);
@@ -38,11 +38,11 @@ TEST(JsonIn, WhatIsWrittenIsReadBack) {
 }
 
 TEST(JsonIn, WhatIsLeftOutOrNullStays) {
-  const auto read = wire::from_json<NewJob>(R"({"priority":3,"delay_seconds":null})", {.delay = 5s, .limit_key = "k"});
+  const auto read = wire::from_json<NewJob>(R"({"priority":3,"delay_seconds":null})", {.delay = 5s, .group = "k"});
   ASSERT_TRUE(ok(read));
   EXPECT_EQ(read->priority, 3);
   EXPECT_EQ(read->delay, Duration(5s));
-  EXPECT_EQ(read->limit_key, "k");
+  EXPECT_EQ(read->group, "k");
   EXPECT_EQ(wire::from_json<AcquireOptions>("{}")->share, std::nullopt);
 }
 
@@ -73,7 +73,7 @@ TEST(JsonIn, WhatDoesNotFitIsRefusedByName) {
   EXPECT_EQ(refusal_of(R"({"priorty":1})"), "unknown key \"priorty\": did you mean priority?");
   EXPECT_EQ(refusal_of(R"({"priority":"1"})"), "\"priority\" is not a whole number");
   EXPECT_EQ(refusal_of(R"({"priority":1.5})"), "\"priority\" is not a whole number");
-  EXPECT_EQ(refusal_of(R"({"priority":9999999999})"), "\"priority\" is not a number of that size");
+  EXPECT_EQ(refusal_of(R"({"priority":9999999999})"), "\"priority\" is not in range");
   EXPECT_EQ(refusal_of(R"({"if_failed":"explode"})"), "\"if_failed\" is not one of cancel, run, wait");
   EXPECT_EQ(refusal_of(R"({"tags":["a",1]})"), "\"tags\" is not a string");
   EXPECT_EQ(refusal_of(R"({"payload_base64":"!"})"), "\"payload_base64\" is not base64");
@@ -88,10 +88,10 @@ TEST(JsonIn, BoundsComeFromTheDescription) {
     return checked ? std::string("fine") : checked.error().message;
   };
   EXPECT_EQ(refused({}), "fine");
-  EXPECT_EQ(refused({.priority = 32768}), "a priority of 32768 is not between -32768 and 32767");
-  EXPECT_EQ(refused({.delay = -1s}), "a delay of -1s is not between 0s and 100 years");
-  EXPECT_EQ(refused({.failure_budget = 0}), "a failure budget of 0 is not between 1 and 1000");
-  EXPECT_EQ(refused({.backoff = {.base = -1s}}), "a backoff base of -1s is not between 0s and 100 years");
+  EXPECT_EQ(refused({.priority = 32768}), "priority is 32768, not between -32768 and 32767");
+  EXPECT_EQ(refused({.delay = -1s}), "delay is -1s, not between 0s and 100 years");
+  EXPECT_EQ(refused({.max_failures = 0}), "max failures is 0, not between 1 and 1000");
+  EXPECT_EQ(refused({.backoff = {.base = -1s}}), "backoff base is -1s, not between 0s and 100 years");
   EXPECT_EQ(refused({.tags = std::vector<std::string>(21, "x")}), "the list of tags has 21 entries, 20 are allowed");
 }
 
@@ -99,7 +99,7 @@ TEST(JsonIn, TheSchemaTellsBoundsAndDefaults) {
   const auto schema = boost::json::parse(wire::schema_of(model::described<NewJob>()));
   const auto& properties = schema.at("properties");
   EXPECT_EQ(properties.at("priority").at("minimum"), -32768);
-  EXPECT_EQ(properties.at("failure_budget").at("default"), 10);
+  EXPECT_EQ(properties.at("max_failures").at("default"), 10);
   EXPECT_EQ(properties.at("delay_seconds").at("default"), 0);
   EXPECT_EQ(properties.at("payload").at("maxLength"), 1024 * 1024);
   EXPECT_TRUE(schema.at("required").as_array().empty());

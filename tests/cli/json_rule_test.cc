@@ -32,11 +32,11 @@ class JsonRule : public ToolTest {
 
 TEST_F(JsonRule, ARefusalIsOneObjectOnStdoutAndNothingOnStderr) {
   acquired("deploy", {"--lock-delay", "1h"});
-  ASSERT_EQ(tool({"schedule", "define", "refresh", "--every", "1h", "--next", "now"}).exit_code, 0);
+  ASSERT_EQ(tool({"schedule", "set", "refresh", "--every", "1h", "--next", "now"}).exit_code, 0);
   ASSERT_EQ(tool({"schedule", "acquire", "refresh"}).exit_code, 0);
   for (const auto* id : {"ann-1", "bob-1"}) ASSERT_EQ(tool({"session", "open", "--id", id}).exit_code, 0);
   ASSERT_EQ(tool({"claim", "take", "SD-1", "--create", "--session", "ann-1"}).exit_code, 0);
-  ASSERT_EQ(tool({"limit", "take", "api", "--every", "1h"}).exit_code, 0);
+  ASSERT_EQ(tool({"rate", "take", "api", "--every", "1h"}).exit_code, 0);
   ASSERT_EQ(tool({"chunk", "plan", "orders", "--range", "1..10", "--size", "10"}).exit_code, 0);
   ASSERT_EQ(tool({"chunk", "claim", "orders"}).exit_code, 0);
   const std::vector<std::pair<Arguments, int>> refusals = {
@@ -57,8 +57,8 @@ TEST_F(JsonRule, ARefusalIsOneObjectOnStdoutAndNothingOnStderr) {
       {{"chunk", "claim", "nobody"}, 4},
       {{"chunk", "run", "orders", "--once", "--", "true"}, 75},
       {{"chunk", "complete", "orders", "1-10", "--token", "5"}, 76},
-      {{"limit", "take", "api", "--wait", "0"}, 75},
-      {{"limit", "show", "nobody"}, 4},
+      {{"rate", "take", "api", "--wait", "0"}, 75},
+      {{"rate", "show", "nobody"}, 4},
       {{"session", "open", "--id", "ann-1"}, 75},
       {{"session", "run", "--id", "ann-1", "--", "true"}, 75},
       {{"session", "show", "nobody"}, 4},
@@ -68,7 +68,7 @@ TEST_F(JsonRule, ARefusalIsOneObjectOnStdoutAndNothingOnStderr) {
       {{"item", "show", "nobody"}, 4},
       {{"schedule", "acquire", "refresh"}, 75},
       {{"schedule", "run", "refresh", "--", "true"}, 75},
-      {{"schedule", "finish", "refresh", "--ok", "--token", "5"}, 76},
+      {{"schedule", "complete", "refresh", "--token", "5"}, 76},
       {{"schedule", "show", "nobody"}, 4},
       {{"lock", "aquire", "x"}, 2},
       {{"help", "nothing"}, 4},
@@ -94,7 +94,7 @@ TEST_F(JsonRule, WithoutItARefusalIsOnStderrAlone) {
 TEST_F(JsonRule, WhatAWrappedCommandPrintsGoesToStderr) {
   ASSERT_EQ(tool({"job", "add", "mail", "x"}).exit_code, 0);
   ASSERT_EQ(tool({"chunk", "plan", "orders", "--range", "1..10", "--size", "10"}).exit_code, 0);
-  ASSERT_EQ(tool({"schedule", "define", "echo", "--every", "1h", "--next", "now", "--", "echo", "noise"}).exit_code, 0);
+  ASSERT_EQ(tool({"schedule", "set", "echo", "--every", "1h", "--next", "now", "--", "echo", "noise"}).exit_code, 0);
   const std::vector<Arguments> wrappers = {
       {"lock", "run", "deploy", "--", "echo", "noise"},
       {"session", "run", "--", "echo", "noise"},
@@ -117,7 +117,7 @@ TEST_F(JsonRule, ACommandsOwnExitCodeIsToldFromARefusal) {
   const auto done = with_json({"lock", "run", "deploy", "--", "sh", "-c", "exit 75"});
   EXPECT_EQ(done.exit_code, 75);
   const auto told = boost::json::parse(done.out);
-  EXPECT_EQ(told.at("key"), "deploy");
+  EXPECT_EQ(told.at("name"), "deploy");
   EXPECT_EQ(told.at("exit_code"), 75);
   EXPECT_TRUE(told.at("token").is_int64());
 }

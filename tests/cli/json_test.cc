@@ -10,11 +10,11 @@ using Json = ToolTest;
 
 TEST_F(Json, AGrantHasItsTokenAsANumberAndItsTimesAsText) {
   const auto grant = json({"lock", "acquire", "deploy", "--ttl", "1500ms", "--holder", "ana"});
-  EXPECT_EQ(grant.at("key"), "deploy");
+  EXPECT_EQ(grant.at("name"), "deploy");
   EXPECT_TRUE(grant.at("token").is_int64());
   EXPECT_EQ(grant.at("ttl_seconds"), 1.5);
   EXPECT_EQ(grant.at("holder").at("name"), "ana");
-  EXPECT_EQ(grant.at("expires_at").as_string().back(), 'Z');
+  EXPECT_EQ(grant.at("until").as_string().back(), 'Z');
   EXPECT_EQ(grant.at("replayed"), false);
   EXPECT_LT(grant.at("trusted_for_seconds").to_number<double>(), 1.5);
 }
@@ -23,9 +23,9 @@ TEST_F(Json, ARefusalIsAnErrorOnStdoutWithTheHolderInIt) {
   acquired("deploy", {"--holder", "ana"});
   const auto error = json({"lock", "acquire", "deploy"}, 75).at("error");
   EXPECT_EQ(error.at("code"), "held");
-  EXPECT_EQ(error.at("current").at("holder").at("name"), "ana");
-  EXPECT_EQ(error.at("current").at("ttl_seconds"), 30);
-  EXPECT_TRUE(error.at("current").at("frees_in_seconds").is_number());
+  EXPECT_EQ(error.at("held_by").at("holder").at("name"), "ana");
+  EXPECT_EQ(error.at("held_by").at("ttl_seconds"), 30);
+  EXPECT_TRUE(error.at("held_by").at("retry_in_seconds").is_number());
 }
 
 TEST_F(Json, ALostLeaseTellsWhy) {
@@ -33,7 +33,7 @@ TEST_F(Json, ALostLeaseTellsWhy) {
   json({"lock", "revoke", "deploy", "--reason", "test", "--yes"});
   const auto error = json({"lock", "heartbeat", "deploy", "--token", token}, 76).at("error");
   EXPECT_EQ(error.at("code"), "lost");
-  EXPECT_EQ(error.at("reason"), "revoked");
+  EXPECT_EQ(error.at("lost_reason"), "revoked");
 }
 
 TEST_F(Json, AMistypedCommandLineIsAnErrorToo) {
@@ -45,13 +45,13 @@ TEST_F(Json, AMistypedCommandLineIsAnErrorToo) {
 TEST_F(Json, TheOtherCommandsGiveObjectsAndArrays) {
   const auto token = acquired("deploy");
   EXPECT_TRUE(json({"lock", "show", "deploy"}).is_object());
-  EXPECT_TRUE(json({"lock", "ls"}).is_array());
-  EXPECT_TRUE(json({"events"}).is_array());
+  EXPECT_TRUE(json({"lock", "ls"}).at("items").is_array());
+  EXPECT_TRUE(json({"events"}).at("items").is_array());
   EXPECT_TRUE(json({"status"}).is_object());
-  EXPECT_TRUE(json({"doctor"}).is_array());
-  EXPECT_TRUE(json({"migrate", "up"}).as_array().empty());
-  EXPECT_EQ(json({"migrate", "status"}).at(1).at("name"), "lease");
-  EXPECT_TRUE(json({"migrate", "verify"}).as_array().empty());
+  EXPECT_TRUE(json({"doctor"}).at("items").is_array());
+  EXPECT_TRUE(json({"migrate", "up"}).at("items").as_array().empty());
+  EXPECT_EQ(json({"migrate", "status"}).at("items").at(1).at("name"), "lease");
+  EXPECT_TRUE(json({"migrate", "verify"}).at("items").as_array().empty());
   EXPECT_TRUE(json({"migrate", "plan"}).at("sql").is_string());
   EXPECT_EQ(json({"lock", "release", "deploy", "--token", token}).at("released"), true);
 }

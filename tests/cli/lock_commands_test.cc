@@ -135,9 +135,9 @@ TEST_F(LockCommands, LsFiltersByPrefixAndByHeld) {
   acquired("a/2");
   acquired("b");
   tool({"lock", "release", "a/1", "--token", token});
-  EXPECT_EQ(json({"lock", "ls"}).as_array().size(), 3U);
-  EXPECT_EQ(json({"lock", "ls", "a/"}).as_array().size(), 2U);
-  EXPECT_EQ(json({"lock", "ls", "a/", "--held"}).as_array().size(), 1U);
+  EXPECT_EQ(json({"lock", "ls"}).at("items").as_array().size(), 3U);
+  EXPECT_EQ(json({"lock", "ls", "a/"}).at("items").as_array().size(), 2U);
+  EXPECT_EQ(json({"lock", "ls", "a/", "--held"}).at("items").as_array().size(), 1U);
   const auto table = tool({"lock", "ls"});
   EXPECT_TRUE(table.out.starts_with("NAME  STATE"));
   EXPECT_FALSE(contains(table.out, "\x1b"));

@@ -22,7 +22,7 @@ TEST_P(LockNesting, WhatItRunsUnderIsRefusedAtOnce) {
   const auto acquire = inside({"deploy", "--holder", "ana"}, {"lock", "acquire", "deploy", "--wait", "1h"});
   EXPECT_EQ(acquire.exit_code, 1);
   EXPECT_TRUE(
-      contains(acquire.err, "lock \"deploy\" is held by what this command runs inside of (ana): it would wait "));
+      contains(acquire.err, "lock \"deploy\" is held by a command that this one runs inside (ana): it would wait "));
   EXPECT_TRUE(contains(acquire.err, "it would wait for itself"));
   EXPECT_EQ(inside({"deploy"}, {"lock", "run", "deploy", "--wait", "1h", "--", "true"}).exit_code, 125);
   EXPECT_EQ(inside({"deploy"}, {"elect", "deploy", "--", "true"}).exit_code, 125);
@@ -37,7 +37,7 @@ TEST_P(LockNesting, ThreeLevelsDeepToo) {
   const auto refused = inside({"a"}, {"lock", "run", "b", "--", LEASEHOLD_TOOL, "lock", "run", "c", "--",
                                       LEASEHOLD_TOOL, "lock", "acquire", "a", "--wait", "1h"});
   EXPECT_EQ(refused.exit_code, 1) << refused.err;
-  EXPECT_TRUE(contains(refused.err, "runs inside of"));
+  EXPECT_TRUE(contains(refused.err, "runs inside"));
 }
 
 TEST_P(LockNesting, AnyOfSeveralNamesIsEnough) {

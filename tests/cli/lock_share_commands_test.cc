@@ -58,9 +58,9 @@ TEST_P(LockShareCommands, ShowListsAllWhoHaveAShare) {
   EXPECT_EQ(all.at("holders"), 2);
   EXPECT_EQ(all.at("permits"), 5);
   EXPECT_EQ(all.at("capacity"), 8);
-  ASSERT_EQ(all.at("held_by").as_array().size(), 2U);
-  EXPECT_EQ(all.at("held_by").at(0).at("holder").at("name"), "ana");
-  EXPECT_EQ(all.at("held_by").at(0).at("permits"), 2);
+  ASSERT_EQ(all.at("leases").as_array().size(), 2U);
+  EXPECT_EQ(all.at("leases").at(0).at("holder").at("name"), "ana");
+  EXPECT_EQ(all.at("leases").at(0).at("permits"), 2);
 }
 
 TEST_P(LockShareCommands, ShowOfASharedLockSaysHowManyShareIt) {
@@ -134,7 +134,7 @@ TEST_P(LockShareCommands, WhatIsHeldTogetherIsToldBeforeAndAfterItEnds) {
 TEST_P(LockShareCommands, RunHoldsSeveralLocksAndNamesThem) {
   const auto done = tool({"lock", "run", "b", "a", "--", "sh", "-c", "echo $LEASEHOLD_KEY; echo \"$LEASEHOLD_KEYS\""});
   EXPECT_EQ(done.out, "b\nb\na\n") << done.err;
-  EXPECT_EQ(json({"lock", "ls", "--held"}).as_array().size(), 0U);
+  EXPECT_EQ(json({"lock", "ls", "--held"}).at("items").as_array().size(), 0U);
 }
 
 TEST_P(LockShareCommands, AfterARevokeTheDelayKeepsItFromEverybodyAndSaysUntilWhen) {
@@ -142,14 +142,14 @@ TEST_P(LockShareCommands, AfterARevokeTheDelayKeepsItFromEverybodyAndSaysUntilWh
   ASSERT_EQ(tool({"lock", "revoke", "deploy", "--reason", "test", "--yes"}).exit_code, 0);
   const auto refused = tool({"lock", "acquire", "deploy"});
   EXPECT_EQ(refused.exit_code, 75);
-  for (const auto* part : {"deploy: nobody gets it before ", ", in 59m", "lock delay", "ana"}) {
+  for (const auto* part : {"deploy: not free before ", ", in 59m", "lock delay", "ana"}) {
     EXPECT_TRUE(contains(refused.err, part));
   }
   const auto error = json({"lock", "acquire", "deploy"}, 75).at("error");
   EXPECT_TRUE(error.at("retry_at").is_string());
   EXPECT_TRUE(error.at("retry_in_seconds").is_number());
   const auto shown = tool({"lock", "show", "deploy"});
-  EXPECT_TRUE(contains(shown.out, "delayed     nobody gets it before "));
+  EXPECT_TRUE(contains(shown.out, "delayed     not free before "));
   EXPECT_TRUE(contains(tool({"lock", "ls"}).out, ": lock delay"));
   EXPECT_EQ(json({"lock", "show", "deploy"}).at("delayed"), true);
 }
@@ -174,19 +174,19 @@ using LockShareUsage = ToolTest;
 
 TEST_F(LockShareUsage, WordsThatDoNotFitTogetherAreRefused) {
   const std::vector<std::pair<Arguments, std::string>> cases{
-      {{"gpu", "--permits", "2"}, "of how many?"},
+      {{"gpu", "--permits", "2"}, "the capacity is missing"},
       {{"gpu", "--permits", "two"}, "write --permits 2/8"},
       {{"gpu", "--permits", "2/"}, "write --permits 2/8"},
       {{"gpu", "--permits", "2/8x"}, "write --permits 2/8"},
-      {{"gpu", "--permits", "2/8", "--capacity", "9"}, "--permits says another one"},
-      {{"gpu", "--capacity", "9"}, "of what?"},
-      {{"gpu", "--permits", "2/8", "--shared"}, "leave it out"},
+      {{"gpu", "--permits", "2/8", "--capacity", "9"}, "--permits has another capacity"},
+      {{"gpu", "--capacity", "9"}, "--permits is missing"},
+      {{"gpu", "--permits", "2/8", "--shared"}, "remove --shared or --permits"},
       {{"gpu", "--permits", "9/8"}, "9 permits are more than the capacity of 8"},
       {{"gpu", "--permits", "0/8"}, "permits are between 1 and 1000000000, not 0"},
       {{"a", "b", "--shared"}, "name one"},
       {{"a", "b", "--permits", "1/2"}, "name one"},
       {{"a", "a"}, "is named twice"},
-      {{"a", "[b,c]"}, "none can be in brackets"},
+      {{"a", "[b,c]"}, "cannot be in brackets"},
       {{"a", "--lock-delay", "31d"}, "lock delay"},
   };
   for (const auto& [more, told] : cases) {
@@ -199,7 +199,7 @@ TEST_F(LockShareUsage, WordsThatDoNotFitTogetherAreRefused) {
 }
 
 TEST_F(LockShareUsage, OfALoneNameNothingIsReadInto) {
-  EXPECT_EQ(json({"lock", "acquire", "[a,b]"}).at("key"), "[a,b]");
+  EXPECT_EQ(json({"lock", "acquire", "[a,b]"}).at("name"), "[a,b]");
   EXPECT_TRUE(contains(tool({"lock", "run", "[c,d]", "--", "printenv", "LEASEHOLD_KEY"}).out, "[c,d]\n"));
 }
 

@@ -45,7 +45,7 @@ TEST_P(LockWatch, WithJsonEachLineIsAnObject) {
 
 TEST_P(LockWatch, UntilFreeEndsWhenItCanBeTaken) {
   const auto token = acquired("deploy");
-  auto watch = start({"--until", "free", "--timeout", "1m"});
+  auto watch = start({"--until", "free", "--wait", "1m"});
   ASSERT_TRUE(contains(watch.read_line(patience).value_or(""), "running"));
   tool({"lock", "release", "deploy", "--token", token});
   EXPECT_EQ(watch.finish(patience).exit_code, 0);
@@ -54,7 +54,7 @@ TEST_P(LockWatch, UntilFreeEndsWhenItCanBeTaken) {
 TEST_P(LockWatch, ALockInItsDelayIsNotFree) {
   acquired("deploy", {"--lock-delay", "2s", "--ttl", "1h"});
   ASSERT_EQ(tool({"lock", "revoke", "deploy", "--reason", "test", "--yes"}).exit_code, 0);
-  auto watch = start({"--until", "free", "--timeout", "1m"});
+  auto watch = start({"--until", "free", "--wait", "1m"});
   EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "lock delay"));
   EXPECT_EQ(watch.finish(patience).exit_code, 0);
   EXPECT_EQ(tool({"lock", "acquire", "deploy"}).exit_code, 0);
@@ -63,7 +63,7 @@ TEST_P(LockWatch, ALockInItsDelayIsNotFree) {
 // Nobody ends such a lease: only that its delay is over changes.
 TEST_P(LockWatch, OneThatExpiredIsFreeWhenItsDelayIsOver) {
   acquired("deploy", {"--lock-delay", "500ms", "--ttl", "500ms"});
-  EXPECT_EQ(start({"--until", "free", "--timeout", "1m"}).finish(patience).exit_code, 0);
+  EXPECT_EQ(start({"--until", "free", "--wait", "1m"}).finish(patience).exit_code, 0);
   EXPECT_EQ(tool({"lock", "acquire", "deploy"}).exit_code, 0);
 }
 
@@ -77,20 +77,20 @@ TEST_P(LockWatch, UntilHeldEndsWhenSomebodyHasIt) {
 TEST_P(LockWatch, TheTimeoutIsToldByTheExitCode) {
   acquired("deploy");
   for (const auto* timeout : {"300ms", "0s"}) {
-    const auto over = start({"--until", "free", "--timeout", timeout}).finish(patience);
+    const auto over = start({"--until", "free", "--wait", timeout}).finish(patience);
     EXPECT_EQ(over.exit_code, 75) << timeout;
-    EXPECT_TRUE(contains(over.err, "lock \"deploy\" is not free, and the waiting is over"));
+    EXPECT_TRUE(contains(over.err, "lock \"deploy\" is not free: the wait ran out"));
   }
-  const auto over = start({"--until", "free", "--timeout", "0s", "--json"}).finish(patience);
+  const auto over = start({"--until", "free", "--wait", "0s", "--json"}).finish(patience);
   EXPECT_TRUE(contains(over.out, "\"code\":\"busy\""));
-  EXPECT_EQ(start({"--timeout", "1s"}).finish(patience).exit_code, 2);
+  EXPECT_EQ(start({"--wait", "1s"}).finish(patience).exit_code, 2);
   EXPECT_EQ(start({"--until", "gone"}).finish(patience).exit_code, 2);
 }
 
 TEST_P(LockWatch, ASignalIsToldByTheExitCodeOfWhoeverWaitsForSomething) {
   acquired("deploy");
   for (const int signal : {SIGINT, SIGTERM}) {
-    auto watch = start({"--until", "free", "--timeout", "1h"});
+    auto watch = start({"--until", "free", "--wait", "1h"});
     ASSERT_TRUE(watch.read_line(patience).has_value());
     watch.signal(signal);
     EXPECT_EQ(watch.finish(patience).exit_code, 128 + signal);
@@ -100,13 +100,13 @@ TEST_P(LockWatch, ASignalIsToldByTheExitCodeOfWhoeverWaitsForSomething) {
 TEST_P(LockWatch, WithJsonALockThatNobodyEverHadIsFree) {
   const auto watched = start({"--json", "--until", "free"}).finish(patience);
   EXPECT_EQ(watched.exit_code, 0);
-  EXPECT_EQ(watched.out, "{\"key\":\"deploy\",\"state\":\"free\"}\n");
+  EXPECT_EQ(watched.out, "{\"name\":\"deploy\",\"state\":\"free\"}\n");
 }
 
 TEST_P(LockWatch, OneThatWaitsForSomethingTellsThatItWasInterrupted) {
   acquired("deploy");
   for (const int signal : {SIGINT, SIGTERM}) {
-    auto watch = start({"--until", "free", "--timeout", "1m"});
+    auto watch = start({"--until", "free", "--wait", "1m"});
     ASSERT_TRUE(contains(watch.read_line(patience).value_or(""), "running"));
     watch.signal(signal);
     EXPECT_EQ(watch.finish(patience).exit_code, 128 + signal);

@@ -40,11 +40,11 @@ TEST_F(Pages, BashCompletesNamesThatAreInTheStore) {
   acquired("deploy-web");
   acquired("deploy $(touch " + folder().file("evil") + ")");
   ASSERT_EQ(tool({"job", "add", "mail", "x"}).exit_code, 0);
-  ASSERT_EQ(tool({"schedule", "define", "refresh", "--every", "1h"}).exit_code, 0);
+  ASSERT_EQ(tool({"schedule", "set", "refresh", "--every", "1h"}).exit_code, 0);
   ASSERT_EQ(tool({"session", "open", "--id", "ann-1"}).exit_code, 0);
   ASSERT_EQ(tool({"item", "add", "SD-1"}).exit_code, 0);
   ASSERT_EQ(tool({"chunk", "plan", "orders", "--range", "1..10", "--size", "10"}).exit_code, 0);
-  ASSERT_EQ(tool({"limit", "set", "api", "--every", "1s"}).exit_code, 0);
+  ASSERT_EQ(tool({"rate", "set", "api", "--every", "1s"}).exit_code, 0);
   EXPECT_EQ(offered("lock release deploy-"), "deploy-web\n");
   EXPECT_TRUE(contains(offered("lock release deploy"), "deploy\\ \\$\\(touch")) << "quoted for the shell";
   EXPECT_FALSE(std::filesystem::exists(folder().file("evil")));
@@ -57,7 +57,7 @@ TEST_F(Pages, BashCompletesNamesThatAreInTheStore) {
   EXPECT_EQ(offered("claim take S"), "SD-1\n");
   EXPECT_EQ(offered("claim ls --session a"), "ann-1\n");
   EXPECT_EQ(offered("chunk progress o"), "orders\n");
-  EXPECT_EQ(offered("limit show a"), "api\n");
+  EXPECT_EQ(offered("rate show a"), "api\n");
   EXPECT_FALSE(contains(tool({"--help"}).out, "completion-names")) << "not for people";
 }
 

@@ -31,7 +31,7 @@ TEST_P(QueueCommands, LsCountsWhatWaitsRunsAndFailed) {
   EXPECT_TRUE(contains(table.out, "NAME   STATE   AVAILABLE  DEFERRED  RUNNING  FAILED  DONE/MIN  OLDEST\n"));
   EXPECT_TRUE(contains(table.out, "mail   active          1         0        1       0         1  "));
   EXPECT_TRUE(contains(table.out, "merge  active          0         1        0       0         0  -\n"));
-  const auto queues = json({"queue", "ls"}).as_array();
+  const auto queues = json({"queue", "ls"}).at("items").as_array();
   ASSERT_EQ(queues.size(), 2U);
   EXPECT_EQ(queues[0].at("completed_last_minute"), 1);
 }
@@ -49,7 +49,7 @@ TEST_P(QueueCommands, ShowTellsLimitsAndNumbers) {
 }
 
 TEST_P(QueueCommands, SettingsStayUntilTheyAreNone) {
-  EXPECT_EQ(json({"queue", "set", "api", "--max-per-key", "2", "--rate", "1/1h"}).at("max_per_key"), 2);
+  EXPECT_EQ(json({"queue", "set", "api", "--max-per-group", "2", "--rate", "1/1h"}).at("max_per_group"), 2);
   add("api", 2);
   complete(claim("api"));
   const auto limited = json({"job", "claim", "api"}, 75).at("error");
@@ -57,7 +57,7 @@ TEST_P(QueueCommands, SettingsStayUntilTheyAreNone) {
   EXPECT_TRUE(limited.at("retry_at").is_string());
   const auto changed = json({"queue", "set", "api", "--rate", "none"});
   EXPECT_TRUE(changed.at("rate_count").is_null());
-  EXPECT_EQ(changed.at("max_per_key"), 2);
+  EXPECT_EQ(changed.at("max_per_group"), 2);
   complete(claim("api"));
   for (const Arguments& wrong : std::vector<Arguments>{{},
                                                        {"--rate", "5"},
@@ -87,12 +87,12 @@ TEST_P(QueueCommands, APausedQueueTellsWhyAndGoesOnWhenResumed) {
 
 TEST_P(QueueCommands, DrainWaitsUntilNothingWaitsOrRuns) {
   add("mail");
-  const auto late = tool({"queue", "drain", "mail", "--timeout", "50ms"});
+  const auto late = tool({"queue", "drain", "mail", "--wait", "50ms"});
   EXPECT_EQ(late.exit_code, 75);
   EXPECT_TRUE(contains(late.err, "1 waiting, 0 running"));
   EXPECT_EQ(tool({"queue", "drain", "mail", "--running"}).exit_code, 0);
   const auto job = claim("mail");
-  EXPECT_EQ(tool({"queue", "drain", "mail", "--running", "--timeout", "0"}).exit_code, 75);
+  EXPECT_EQ(tool({"queue", "drain", "mail", "--running", "--wait", "0"}).exit_code, 75);
   auto draining = Process::start({LEASEHOLD_TOOL, "queue", "drain", "mail", "--db", url()});
   complete(job);
   const auto finished = draining.finish(20s);
@@ -141,7 +141,7 @@ TEST_P(QueueCommands, PruneForgetsFinishedJobsOnly) {
   complete(claim("mail"));
   EXPECT_TRUE(contains(tool({"prune", "--older-than", "0", "--dry-run"}).out, "1 finished job"));
   EXPECT_EQ(json({"prune", "--older-than", "0", "--yes"}).at("jobs"), 1);
-  EXPECT_EQ(json({"job", "ls"}).as_array().size(), 1U);
+  EXPECT_EQ(json({"job", "ls"}).at("items").as_array().size(), 1U);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST_P(ToolRefusal, OfALockShowsNoToken) {
   expect_no_proof({"lock", "run", "deploy", "--", "true"}, token);
   expect_no_proof({"lock", "heartbeat", "deploy", "--token", "1"}, token);
   expect_no_proof({"lock", "release", "deploy", "--token", "1"}, token);
-  const auto current = json({"lock", "acquire", "deploy"}, 75).at("error").at("current");
+  const auto current = json({"lock", "acquire", "deploy"}, 75).at("error").at("held_by");
   EXPECT_TRUE(current.at("token").is_null());
   EXPECT_TRUE(current.at("holder").at("instance").is_null());
   EXPECT_EQ(current.at("holder").at("name"), "ana");
@@ -63,11 +63,11 @@ TEST_P(ToolRefusal, OfASessionOrAnItemShowsNoToken) {
 }
 
 TEST_P(ToolRefusal, OfAScheduleShowsNoToken) {
-  ASSERT_EQ(tool({"schedule", "define", "refresh", "--every", "10m", "--next", "now"}).exit_code, 0);
+  ASSERT_EQ(tool({"schedule", "set", "refresh", "--every", "10m", "--next", "now"}).exit_code, 0);
   const auto token = granted({"schedule", "acquire", "refresh", "--now"});
   expect_no_proof({"schedule", "acquire", "refresh", "--now"}, token);
   expect_no_proof({"schedule", "heartbeat", "refresh", "--token", "1"}, token);
-  expect_no_proof({"schedule", "finish", "refresh", "--ok", "--token", "1"}, token);
+  expect_no_proof({"schedule", "complete", "refresh", "--token", "1"}, token);
 }
 
 }  // namespace

@@ -9,28 +9,28 @@ class ScheduleCommands : public ScheduleToolTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleCommands);
 
 TEST_P(ScheduleCommands, DefineTellsWhatChangedAndWhenTheNextRunIs) {
-  const auto created = tool({"schedule", "define", "refresh", "--every", "11m-15m", "--on-fail", "20m-40m"});
+  const auto created = tool({"schedule", "set", "refresh", "--every", "11m-15m", "--on-fail", "20m-40m"});
   EXPECT_EQ(created.exit_code, 0) << created.err;
-  EXPECT_TRUE(contains(created.out, "defined refresh  every 11m-15m  next run: ")) << created.out;
+  EXPECT_TRUE(contains(created.out, "created refresh  every 11m-15m  next run: ")) << created.out;
   EXPECT_TRUE(contains(created.out, "(in 1")) << "after the first pause: " << created.out;
-  EXPECT_TRUE(contains(tool({"schedule", "define", "refresh", "--every", "11m-15m", "--on-fail", "20m-40m"}).out,
+  EXPECT_TRUE(contains(tool({"schedule", "set", "refresh", "--every", "11m-15m", "--on-fail", "20m-40m"}).out,
                        "unchanged refresh"));
-  EXPECT_TRUE(contains(tool({"schedule", "define", "refresh", "--every", "1h"}).out, "changed refresh  every 1h"));
-  const auto again = json({"schedule", "define", "refresh", "--every", "1h"});
+  EXPECT_TRUE(contains(tool({"schedule", "set", "refresh", "--every", "1h"}).out, "changed refresh  every 1h"));
+  const auto again = json({"schedule", "set", "refresh", "--every", "1h"});
   EXPECT_FALSE(again.at("created").as_bool());
   EXPECT_FALSE(again.at("changed").as_bool());
 }
 
 TEST_P(ScheduleCommands, DefineKeepsEverythingThatWasSaid) {
   define("report", {"--cron", "0 6 * * MON-FRI", "--tz", "Europe/Berlin", "--jitter", "30s", "--misfire", "skip",
-                    "--misfire-after", "2m", "--on-fail", "20m-40m", "--lease", "1m", "--", "./report", "-v", "a b"});
+                    "--misfire-after", "2m", "--on-fail", "20m-40m", "--ttl", "1m", "--", "./report", "-v", "a b"});
   const auto report = shown("report");
   EXPECT_EQ(report.at("state"), "waiting");
   EXPECT_EQ(report.at("cron"), "0 6 * * MON-FRI");
   EXPECT_EQ(report.at("zone"), "Europe/Berlin");
   EXPECT_EQ(report.at("jitter_seconds"), 30);
-  EXPECT_EQ(report.at("fail_least_seconds"), 1200);
-  EXPECT_EQ(report.at("fail_most_seconds"), 2400);
+  EXPECT_EQ(report.at("fail_min_seconds"), 1200);
+  EXPECT_EQ(report.at("fail_max_seconds"), 2400);
   EXPECT_EQ(report.at("ttl_seconds"), 60);
   EXPECT_EQ(report.at("misfire"), "skip");
   EXPECT_EQ(report.at("misfire_after_seconds"), 120);
@@ -44,7 +44,7 @@ TEST_P(ScheduleCommands, DefineKeepsEverythingThatWasSaid) {
 
 TEST_P(ScheduleCommands, StatusTellsHowManyRunsWereLost) {
   define("refresh", {"--every", "10m"});
-  acquired("refresh", {"--lease", "50ms"});
+  acquired("refresh", {"--ttl", "50ms"});
   ASSERT_TRUE(eventually([&] { return json({"recover"}).at("runs") == 1; }));
   const auto status = tool({"status"}).out;
   EXPECT_TRUE(contains(status, "TIMES  LEASES  JOBS  CHUNKS  CLAIMS  RUNS  LAST\n"));
@@ -60,23 +60,23 @@ TEST_P(ScheduleCommands, ABadRuleIsAUsageErrorThatPointsAtTheField) {
       {{"--cron", "0 25 * * *"}, "field 2 (hour) \"25\""},
       {{"--cron", "0 6 * * *", "--tz", "Europe/Berln"}, "unknown time zone \"Europe/Berln\""},
       {{"--every", "often"}, "write 1h or 10m-15m"},
-      {{"--every", "15m-10m"}, "longest first"},
-      {{"--every", "0s"}, "the least is 1s"},
-      {{"--every", "500ms-1m"}, "the least is 1s"},
-      {{"--cron", "@daily", "--misfire-after", "1m"}, "it is for --misfire skip"},
-      {{"--cron", "@daily", "--misfire", "all", "--misfire-after", "1m"}, "it is for --misfire skip"},
+      {{"--every", "15m-10m"}, "maximum first"},
+      {{"--every", "0s"}, "the minimum is 1s"},
+      {{"--every", "500ms-1m"}, "the minimum is 1s"},
+      {{"--cron", "@daily", "--misfire-after", "1m"}, "it needs --misfire skip"},
+      {{"--cron", "@daily", "--misfire", "all", "--misfire-after", "1m"}, "it needs --misfire skip"},
       {{"--every", "10m-"}, "write 1h or 10m-15m"},
-      {{"--on-fail", "5m"}, "give --every or --cron"},
-      {{}, "one of them is needed"},
+      {{"--on-fail", "5m"}, "add --every or --cron"},
+      {{}, "one of them is required"},
       {{"--every", "5m", "--cron", "@daily"}, "--every"},
       {{"--every", "5m", "--tz", "UTC"}, "--cron"},
       {{"--cron", "@daily", "--misfire", "perhaps"}, "none of skip, once, all"},
       {{"--every", "5m", "true"}, "put -- before the command"},
-      {{"--every", "5m", "--lese", "1m"}, "did you mean --lease?"},
+      {{"--every", "5m", "--tttl", "1m"}, "did you mean --ttl?"},
       {{"--every", "5m", "--enqueue", "mail", "hi", "--", "true"}, "a queue or a command, not both"},
   };
   for (const auto& [words, told] : cases) {
-    Arguments arguments = {"schedule", "define", "x"};
+    Arguments arguments = {"schedule", "set", "x"};
     arguments.insert(arguments.end(), words.begin(), words.end());
     const auto finished = tool(arguments);
     EXPECT_EQ(finished.exit_code, 2) << told << ": " << finished.out << finished.err;
@@ -87,38 +87,36 @@ TEST_P(ScheduleCommands, ABadRuleIsAUsageErrorThatPointsAtTheField) {
 
 TEST_P(ScheduleCommands, ARunIsAcquiredKeptAliveAndFinished) {
   define("refresh", {"--every", "10m-15m", "--on-fail", "20m-40m"});
-  const auto token = acquired("refresh", {"--holder", "ana", "--lease", "1m"});
+  const auto token = acquired("refresh", {"--holder", "ana", "--ttl", "1m"});
   EXPECT_EQ(state_of("refresh"), "running");
-  const auto extended = tool({"schedule", "heartbeat", "refresh", "--lease", "1h"}, {{"LEASEHOLD_TOKEN", token}});
+  const auto extended = tool({"schedule", "heartbeat", "refresh", "--ttl", "1h"}, {{"LEASEHOLD_TOKEN", token}});
   EXPECT_TRUE(contains(extended.out, "extended refresh  until ")) << extended.err;
-  const auto finished = json({"schedule", "finish", "refresh", "--token", token, "--ok", "--counts", R"({"rows":3})"});
-  EXPECT_GE(finished.at("next_in_seconds").to_number<double>(), 600 - 5);
-  EXPECT_LE(finished.at("next_in_seconds").to_number<double>(), 900);
-  EXPECT_TRUE(json({"schedule", "finish", "refresh", "--token", token, "--ok"}).at("replayed").as_bool());
+  const auto finished = json({"schedule", "complete", "refresh", "--token", token, "--counts", R"({"rows":3})"});
+  EXPECT_GE(finished.at("next_run_in_seconds").to_number<double>(), 600 - 5);
+  EXPECT_LE(finished.at("next_run_in_seconds").to_number<double>(), 900);
+  EXPECT_TRUE(json({"schedule", "complete", "refresh", "--token", token}).at("replayed").as_bool());
   const auto run = history("refresh").at(0);
-  EXPECT_EQ(run.at("outcome"), "ok");
-  EXPECT_EQ(run.at("holder"), "ana");
+  EXPECT_EQ(run.at("outcome"), "completed");
+  EXPECT_EQ(run.at("holder").at("name"), "ana");
   EXPECT_EQ(run.at("counts").at("rows"), 3);
 }
 
 TEST_P(ScheduleCommands, AFailureBacksOffAndIsTold) {
   define("refresh", {"--every", "10m-15m", "--on-fail", "20m-40m"});
   const auto token = acquired("refresh");
-  const auto finished = tool({"schedule", "finish", "refresh", "--fail", "--error", "no answer"},
+  const auto finished = tool({"schedule", "fail", "refresh", "--error", "no answer"},
                              {{"LEASEHOLD_TOKEN", token}, {"LEASEHOLD_SCHEDULE", "x"}});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
-  EXPECT_TRUE(contains(finished.out, "finished refresh  failed  next run: "));
-  EXPECT_GE(shown("refresh").at("next_in_seconds").to_number<double>(), 1200 - 5);
+  EXPECT_TRUE(contains(finished.out, "failed refresh  next run: "));
+  EXPECT_GE(shown("refresh").at("next_run_in_seconds").to_number<double>(), 1200 - 5);
   EXPECT_EQ(shown("refresh").at("last").at("error"), "no answer");
   EXPECT_TRUE(contains(tool({"schedule", "show", "refresh"}).out, "error       no answer"));
   EXPECT_TRUE(contains(tool({"schedule", "history", "refresh"}).out, "no answer"));
 }
 
 TEST_P(ScheduleCommands, FinishWantsAVerdict) {
-  EXPECT_EQ(tool({"schedule", "finish", "refresh", "--token", "1"}).exit_code, 2);
-  EXPECT_EQ(tool({"schedule", "finish", "refresh", "--token", "1", "--ok", "--fail"}).exit_code, 2);
-  EXPECT_EQ(tool({"schedule", "finish", "refresh", "--token", "1", "--ok", "--error", "x"}).exit_code, 2);
-  EXPECT_EQ(tool({"schedule", "finish", "refresh", "--token", "1", "--ok", "--counts", "{"}).exit_code, 2);
+  EXPECT_EQ(tool({"schedule", "complete", "refresh", "--token", "1", "--error", "x"}).exit_code, 2);
+  EXPECT_EQ(tool({"schedule", "complete", "refresh", "--token", "1", "--counts", "{"}).exit_code, 2);
 }
 
 TEST_P(ScheduleCommands, ALateFinishIsLost) {
@@ -126,31 +124,30 @@ TEST_P(ScheduleCommands, ALateFinishIsLost) {
   const auto token = acquired("refresh");
   EXPECT_EQ(tool({"schedule", "release", "refresh", "--token", token}).out, "released refresh: it is due again\n");
   const auto next = acquired("refresh");
-  for (const Arguments& act : {Arguments{"finish", "--ok"}, Arguments{"heartbeat"}}) {
+  for (const Arguments& act : {Arguments{"complete"}, Arguments{"heartbeat"}}) {
     Arguments arguments = {"schedule", act.front(), "refresh", "--token", token};
     arguments.insert(arguments.end(), act.begin() + 1, act.end());
     EXPECT_EQ(tool(arguments).exit_code, 76) << act.front();
   }
   EXPECT_EQ(outcomes("refresh"), "running released");
-  EXPECT_EQ(shown("refresh").at("current").at("token").as_int64(), std::stoll(next));
+  EXPECT_EQ(shown("refresh").at("held_by").at("token").as_int64(), std::stoll(next));
 }
 
 TEST_P(ScheduleCommands, WhatIsNotDueIsACalmAnswer) {
   define("refresh", {"--every", "11m-15m"});
   const auto token = acquired("refresh");
-  ASSERT_EQ(tool({"schedule", "finish", "refresh", "--token", token, "--ok"}).exit_code, 0);
+  ASSERT_EQ(tool({"schedule", "complete", "refresh", "--token", token}).exit_code, 0);
   const auto skipped = tool({"schedule", "acquire", "refresh"});
   EXPECT_EQ(skipped.exit_code, 3);
   EXPECT_EQ(skipped.out, "");
   EXPECT_TRUE(skipped.err.starts_with("leasehold: refresh is not due: next run at ")) << skipped.err;
   EXPECT_TRUE(contains(skipped.err, " (in 1"));
-  const auto told = json({"schedule", "acquire", "refresh"}, 3);
-  EXPECT_TRUE(told.at("ok").as_bool());
-  EXPECT_TRUE(told.at("skipped").as_bool());
-  EXPECT_EQ(told.at("reason"), "not_due");
-  EXPECT_TRUE(told.at("next_run_at").is_string());
+  const auto error = json({"schedule", "acquire", "refresh"}, 3).at("error");
+  EXPECT_EQ(error.at("code"), "not_due");
+  EXPECT_TRUE(error.at("retry_at").is_string());
+  EXPECT_TRUE(error.at("retry_in_seconds").is_number());
   EXPECT_EQ(tool({"schedule", "acquire", "refresh", "-E", "0"}).exit_code, 0);
-  EXPECT_FALSE(json({"schedule", "acquire", "refresh", "--now"}).at("skipped").as_bool());
+  EXPECT_EQ(json({"schedule", "acquire", "refresh", "--now"}).at("name"), "refresh");
 }
 
 TEST_P(ScheduleCommands, WhatIsHeldNamesItsHolder) {
@@ -162,10 +159,11 @@ TEST_P(ScheduleCommands, WhatIsHeldNamesItsHolder) {
     EXPECT_TRUE(contains(skipped.err, part));
   }
   EXPECT_EQ(tool({"schedule", "acquire", "refresh", "-E", "3"}).exit_code, 3);
-  const auto told = json({"schedule", "acquire", "refresh"}, 75);
-  EXPECT_EQ(told.at("reason"), "held");
-  EXPECT_EQ(told.at("holder"), "ana");
-  for (const auto* member : {"host", "since", "frees_at"}) EXPECT_TRUE(told.at(member).is_string()) << member;
+  const auto error = json({"schedule", "acquire", "refresh"}, 75).at("error");
+  EXPECT_EQ(error.at("code"), "held");
+  EXPECT_TRUE(error.at("retry_in_seconds").is_number());
+  EXPECT_EQ(error.at("held_by").at("holder").at("name"), "ana");
+  for (const auto* member : {"since", "until"}) EXPECT_TRUE(error.at("held_by").at(member).is_string()) << member;
 }
 
 TEST_P(ScheduleCommands, WhatIsPausedSaysSinceWhenAndWhy) {
@@ -176,10 +174,10 @@ TEST_P(ScheduleCommands, WhatIsPausedSaysSinceWhenAndWhy) {
   EXPECT_EQ(skipped.exit_code, 3);
   EXPECT_TRUE(contains(skipped.err, "refresh is paused since "));
   EXPECT_TRUE(contains(skipped.err, ": source is down"));
-  const auto told = json({"schedule", "acquire", "refresh"}, 3);
-  EXPECT_EQ(told.at("reason"), "paused");
-  EXPECT_TRUE(told.at("since").is_string());
-  EXPECT_EQ(told.at("paused_reason"), "source is down");
+  const auto error = json({"schedule", "acquire", "refresh"}, 3).at("error");
+  EXPECT_EQ(error.at("code"), "paused");
+  EXPECT_TRUE(error.at("paused_at").is_string());
+  EXPECT_EQ(error.at("pause_reason"), "source is down");
   EXPECT_EQ(tool({"schedule", "trigger", "refresh"}).exit_code, 75);
   EXPECT_EQ(tool({"schedule", "resume", "refresh"}).out, "resumed refresh  next run: now\n");
   acquired("refresh");
@@ -191,7 +189,7 @@ TEST_P(ScheduleCommands, TriggerMakesItDueAndOnceMoreWhileItRuns) {
   const auto during = tool({"schedule", "trigger", "refresh"});
   EXPECT_EQ(during.out, "triggered refresh\n");
   EXPECT_TRUE(contains(during.err, "once more after this run: held by "));
-  ASSERT_EQ(tool({"schedule", "finish", "refresh", "--token", first, "--ok"}).exit_code, 0);
+  ASSERT_EQ(tool({"schedule", "complete", "refresh", "--token", first}).exit_code, 0);
   EXPECT_EQ(state_of("refresh"), "due");
   acquired("refresh");
   EXPECT_EQ(history("refresh").at(0).at("cause"), "triggered");
@@ -202,8 +200,8 @@ TEST_P(ScheduleCommands, RenameTakesTheHistoryAlong) {
   const auto token = acquired("refresh");
   EXPECT_EQ(tool({"schedule", "rename", "refresh", "prices"}).out, "renamed refresh to prices\n");
   EXPECT_EQ(tool({"schedule", "show", "refresh"}).exit_code, 4);
-  EXPECT_EQ(tool({"schedule", "finish", "prices", "--token", token, "--ok"}).exit_code, 0);
-  EXPECT_EQ(outcomes("prices"), "ok");
+  EXPECT_EQ(tool({"schedule", "complete", "prices", "--token", token}).exit_code, 0);
+  EXPECT_EQ(outcomes("prices"), "completed");
   define("refresh");
   EXPECT_EQ(tool({"schedule", "rename", "refresh", "prices"}).exit_code, 2);
 }
@@ -233,7 +231,7 @@ TEST_P(ScheduleCommands, LsTellsStateRuleNextLastAndHolder) {
                            "nightly  waiting  0 3 1 1 *      in ", "off      paused   @daily         -", "  ana\n"}) {
     EXPECT_TRUE(contains(table, part));
   }
-  EXPECT_EQ(json({"schedule", "ls"}).as_array().size(), 4U);
+  EXPECT_EQ(json({"schedule", "ls"}).at("items").as_array().size(), 4U);
 }
 
 TEST_P(ScheduleCommands, AWatchedListTellsOfEveryChange) {
@@ -242,15 +240,16 @@ TEST_P(ScheduleCommands, AWatchedListTellsOfEveryChange) {
   EXPECT_TRUE(contains(watcher.read_line(patience).value_or(""), "refresh: due, every 10m-15m"));
   const auto token = acquired("refresh", {"--holder", "ana"});
   EXPECT_TRUE(contains(watcher.read_line(patience).value_or(""), "refresh: running, every 10m-15m, held by ana"));
-  ASSERT_EQ(tool({"schedule", "finish", "refresh", "--token", token, "--ok"}).exit_code, 0);
-  EXPECT_TRUE(contains(watcher.read_line(patience).value_or(""), "refresh: waiting, every 10m-15m, last run ok at "));
+  ASSERT_EQ(tool({"schedule", "complete", "refresh", "--token", token}).exit_code, 0);
+  EXPECT_TRUE(
+      contains(watcher.read_line(patience).value_or(""), "refresh: waiting, every 10m-15m, last run completed at "));
 }
 
 TEST_P(ScheduleCommands, AnUnknownScheduleIsNotFound) {
   for (const Arguments& act :
        {Arguments{"acquire", "x"}, Arguments{"show", "x"}, Arguments{"next", "x"}, Arguments{"history", "x"},
         Arguments{"trigger", "x"}, Arguments{"pause", "x"}, Arguments{"resume", "x"}, Arguments{"rename", "x", "y"},
-        Arguments{"finish", "x", "--token", "1", "--ok"}, Arguments{"run", "x", "--", "true"}}) {
+        Arguments{"complete", "x", "--token", "1"}, Arguments{"run", "x", "--", "true"}}) {
     Arguments arguments = {"schedule"};
     arguments.insert(arguments.end(), act.begin(), act.end());
     const auto finished = tool(arguments);
@@ -267,10 +266,9 @@ TEST_P(ScheduleCommands, NextFollowsTheClockOfItsZoneAcrossDaylightSaving) {
   for (const auto* part : {" 03:30:00 +02:00  20", " 02:30:00 +02:00  20", " 02:30:00 +01:00  20"}) {
     EXPECT_TRUE(contains(text, part));
   }
-  EXPECT_EQ(json({"schedule", "next", "report", "-n", "400"}).as_array().size(), 400U);
+  EXPECT_EQ(json({"schedule", "next", "report", "-n", "400"}).at("items").as_array().size(), 400U);
   define("late", {"--cron", "@daily", "--jitter", "30s"});
-  EXPECT_TRUE(
-      contains(tool({"schedule", "next", "late"}).err, "each of them is due up to 30s later; the next run: 20"));
+  EXPECT_TRUE(contains(tool({"schedule", "next", "late"}).err, "each of them is due up to 30s later; next run: 20"));
   define("refresh");
   const auto only_one = tool({"schedule", "next", "refresh"});
   EXPECT_TRUE(only_one.out.starts_with("LOCAL TIME")) << only_one.out;
@@ -280,7 +278,7 @@ TEST_P(ScheduleCommands, NextFollowsTheClockOfItsZoneAcrossDaylightSaving) {
 TEST_P(ScheduleCommands, WhatAPauseMissedIsInTheHistory) {
   define("often", {"--cron", "* * * * * *"});
   ASSERT_EQ(tool({"schedule", "pause", "often"}).exit_code, 0);
-  ASSERT_TRUE(eventually([&] { return shown("often").at("next_in_seconds").to_number<double>() == 0; }, patience));
+  ASSERT_TRUE(eventually([&] { return shown("often").at("next_run_in_seconds").to_number<double>() == 0; }, patience));
   ASSERT_EQ(tool({"schedule", "resume", "often"}).exit_code, 0);
   const auto skipped = history("often").at(0);
   EXPECT_EQ(skipped.at("outcome"), "skipped");
@@ -300,7 +298,7 @@ TEST_P(ScheduleCommands, AStoreThatIsAwayIsUnreachable) {
 TEST_P(ScheduleCommands, NextSaysWhenTheNextRunIs) {
   const auto defined = tool({"schedule", "set", "refresh", "--every", "10m", "--next", "90m"});
   EXPECT_EQ(defined.exit_code, 0) << defined.err;
-  EXPECT_TRUE(contains(defined.out, "defined refresh  every 10m  next run: "));
+  EXPECT_TRUE(contains(defined.out, "created refresh  every 10m  next run: "));
   EXPECT_TRUE(contains(defined.out, "(in 1h 29m"));
   EXPECT_EQ(tool({"schedule", "acquire", "refresh"}).exit_code, 3);
   define("refresh", {"--every", "10m", "--next", "2030-01-01T00:00:00Z"});
@@ -308,10 +306,10 @@ TEST_P(ScheduleCommands, NextSaysWhenTheNextRunIs) {
   EXPECT_EQ(tool({"schedule", "set", "refresh", "--every", "10m", "--next", "now"}).out,
             "changed refresh  every 10m  next run: now\n");
   const auto token = acquired("refresh");
-  const auto finished = json({"schedule", "finish", "refresh", "--token", token, "--ok", "--next", "2030-02-01 10:00"});
+  const auto finished = json({"schedule", "complete", "refresh", "--token", token, "--next", "2030-02-01 10:00"});
   EXPECT_EQ(finished.at("next_run_at"), "2030-02-01T10:00:00Z");
   for (const auto* wrong : {"soon", "10m-15m", "-5m", "2030-13-01T00:00:00Z"}) {
-    EXPECT_EQ(tool({"schedule", "define", "other", "--every", "1h", "--next", wrong}).exit_code, 2) << wrong;
+    EXPECT_EQ(tool({"schedule", "set", "other", "--every", "1h", "--next", wrong}).exit_code, 2) << wrong;
   }
   EXPECT_EQ(tool({"schedule", "show", "other"}).exit_code, 4);
 }
@@ -331,7 +329,7 @@ TEST_F(ScheduleClockCommands, HowLongFromNowIsByTheClockOfTheStore) {
   EXPECT_EQ(next_run({"schedule", "set", "refresh", "--every", "10m", "--next", "90m"}), store_.now() + 90min);
   EXPECT_EQ(next_run({"schedule", "set", "refresh", "--every", "10m", "--next", "now"}), store_.now());
   const auto token = token_in(tool({"schedule", "acquire", "refresh", "-q"}).out);
-  EXPECT_EQ(next_run({"schedule", "finish", "refresh", "--token", token, "--ok", "--next", "30s"}), store_.now() + 30s);
+  EXPECT_EQ(next_run({"schedule", "complete", "refresh", "--token", token, "--next", "30s"}), store_.now() + 30s);
 }
 
 TEST_P(ScheduleCommands, AJobKnowsTheScheduleThatEnqueuedIt) {

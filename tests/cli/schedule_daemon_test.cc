@@ -17,7 +17,7 @@ TEST_P(ScheduleDaemon, OncePutsWhatIsDueIntoItsQueue) {
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_TRUE(contains(done.err, "digest: fired: job "));
   EXPECT_TRUE(contains(done.err, "leasehold: 1 enqueued"));
-  const auto jobs = json({"job", "ls", "--queue", "mail"}).as_array();
+  const auto jobs = json({"job", "ls", "--queue", "mail"}).at("items").as_array();
   ASSERT_EQ(jobs.size(), 1U);
   const auto id = std::to_string(jobs.front().at("id").as_int64());
   EXPECT_EQ(tool({"job", "payload", id}).out, R"(["all"])");
@@ -36,9 +36,9 @@ TEST_P(ScheduleDaemon, RunsCommandsOnlyWhereItWasToldTo) {
   EXPECT_FALSE(std::ifstream(marker).good());
   const auto done = tool({"schedule", "daemon", "--once", "--commands", "--json"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
-  EXPECT_TRUE(contains(done.out, R"("ok":1)"));
+  EXPECT_TRUE(contains(done.out, R"("completed":1)"));
   EXPECT_TRUE(contains(done.err, "report: started (scheduled, due at "));
-  EXPECT_TRUE(contains(done.err, "report: finished ok; next run in "));
+  EXPECT_TRUE(contains(done.err, "report: completed; next run in "));
   std::ifstream file(marker);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "report\n");
   EXPECT_EQ(history("report").at(0).at("counts").at("rows"), 3);
@@ -50,18 +50,22 @@ TEST_P(ScheduleDaemon, AFailureKeepsTheLastWordsAndHurtsNobodyElse) {
   define("good", {"--every", "1h", "--", "true"});
   const auto done = tool({"schedule", "daemon", "--once", "--commands"});
   EXPECT_EQ(done.exit_code, 1);
-  EXPECT_TRUE(contains(done.err, "bad: finished failed: exit code 9: no answer; next run in "));
-  EXPECT_TRUE(contains(done.err, "1 ok, 2 failed"));
+  EXPECT_TRUE(contains(done.err, "bad: failed: exit code 9: no answer; next run in "));
+  EXPECT_TRUE(contains(done.err, "1 completed, 2 failed"));
   EXPECT_EQ(history("bad").at(0).at("error"), "exit code 9: no answer");
   EXPECT_TRUE(contains(std::string(history("missing").at(0).at("error").as_string()), "No such file"));
-  EXPECT_EQ(outcomes("good"), "ok");
+  EXPECT_EQ(outcomes("good"), "completed");
 }
 
 TEST_P(ScheduleDaemon, WaitsForATriggerAndStopsWhenTold) {
   define("digest", {"--cron", "0 3 1 1 *", "--enqueue", "mail"});
   auto daemon = start({"schedule", "daemon", "--json"});
   ASSERT_EQ(tool({"schedule", "trigger", "digest"}).exit_code, 0);
-  EXPECT_TRUE(eventually([&] { return json({"job", "ls", "--queue", "mail"}).as_array().size() == 1; }, patience));
+  EXPECT_TRUE(eventually(
+      [&] {
+        return json({"job", "ls", "--queue", "mail"}).at("items").as_array().size() == 1;
+      },
+      patience));
   daemon.signal(SIGTERM);
   const auto ended = daemon.finish(patience);
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
@@ -83,7 +87,7 @@ TEST_P(ScheduleDaemon, ToldToStopItEndsCommandsAfterTheGraceAndGivesThemBack) {
 }
 
 TEST_P(ScheduleDaemon, AKilledOneEndsItsCommandsAndAnotherRunsThem) {
-  define("slow", {"--every", "1h", "--lease", "5m", "--", "sh", "-c", "echo $$; test -e \"$0\" || exec sleep 60",
+  define("slow", {"--every", "1h", "--ttl", "5m", "--", "sh", "-c", "echo $$; test -e \"$0\" || exec sleep 60",
                   folder().file("quick")});
   auto daemon = start({"schedule", "daemon", "--commands", "--grace", "1s"});
   const auto command = std::stoi(daemon.read_line(patience).value_or("0"));
@@ -97,7 +101,7 @@ TEST_P(ScheduleDaemon, AKilledOneEndsItsCommandsAndAnotherRunsThem) {
         return tool({"schedule", "daemon", "--once", "--commands"}).exit_code == 0;
       },
       patience));
-  EXPECT_EQ(outcomes("slow"), "ok lost");
+  EXPECT_EQ(outcomes("slow"), "completed lost");
 }
 
 }  // namespace

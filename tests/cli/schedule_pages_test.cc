@@ -8,9 +8,9 @@ namespace {
 
 using SchedulePages = ToolTest;
 
-constexpr const char* commands[] = {"define",  "run",     "daemon", "acquire", "heartbeat", "finish",
-                                    "release", "trigger", "pause",  "resume",  "ls",        "show",
-                                    "next",    "history", "rename", "rm"};
+constexpr const char* commands[] = {"set",  "run",     "daemon",  "acquire", "heartbeat", "complete",
+                                    "fail", "release", "trigger", "pause",   "resume",    "ls",
+                                    "show", "next",    "history", "rename",  "rm"};
 
 TEST_F(SchedulePages, EveryCommandHasHelpAManualPageAndCompletions) {
   const auto pages = folder().path() / "man1";
@@ -27,8 +27,7 @@ TEST_F(SchedulePages, EveryCommandHasHelpAManualPageAndCompletions) {
     EXPECT_EQ(help.exit_code, 0);
     EXPECT_TRUE(contains(help.out, "EXAMPLES\n  leasehold schedule " + std::string(command))) << command;
   }
-  EXPECT_TRUE(
-      contains(tool({"completion", "bash"}).out, "'leasehold schedule define --misfire') words='skip once all'"));
+  EXPECT_TRUE(contains(tool({"completion", "bash"}).out, "'leasehold schedule set --misfire') words='skip once all'"));
 }
 
 TEST_F(SchedulePages, MistypedWordsGetAGuess) {

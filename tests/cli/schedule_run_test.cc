@@ -34,15 +34,15 @@ TEST_P(ScheduleRunCommand, DefinesRunsFinishesAndThenItIsNotDue) {
   EXPECT_TRUE(contains(second.err, "refresh is not due: next run at "));
   EXPECT_EQ(run_schedule("refresh", {"-q"}, {"true"}).err, "");
   EXPECT_EQ(run_schedule("refresh", {"-E", "0"}, {"true"}).exit_code, 0);
-  EXPECT_TRUE(contains(run_schedule("refresh", {"--json"}, {"true"}).out, R"("skipped":true,"reason":"not_due")"));
+  EXPECT_TRUE(contains(run_schedule("refresh", {"--json"}, {"true"}).out, R"({"error":{"code":"not_due")"));
   EXPECT_EQ(run_schedule("refresh", {"--now"}, {"true"}).exit_code, 0);
-  EXPECT_EQ(outcomes("refresh"), "ok ok");
+  EXPECT_EQ(outcomes("refresh"), "completed completed");
 }
 
 TEST_P(ScheduleRunCommand, PassesTheExitCodeThroughAndNotesWhy) {
   EXPECT_EQ(run_schedule("a", {"--every", "1h", "--on-fail", "2h"}, {"sh", "-c", "exit 7"}).exit_code, 7);
   EXPECT_EQ(history("a").at(0).at("error"), "exit code 7");
-  EXPECT_GT(shown("a").at("next_in_seconds").to_number<double>(), 3600);
+  EXPECT_GT(shown("a").at("next_run_in_seconds").to_number<double>(), 3600);
   EXPECT_EQ(run_schedule("b", {"--every", "1h"}, {"sh", "-c", "kill -9 $$"}).exit_code, 128 + SIGKILL);
   EXPECT_EQ(history("b").at(0).at("error"), "killed by SIGKILL");
   EXPECT_EQ(run_schedule("c", {"--every", "1h"}, {folder().file("missing")}).exit_code, 127);
@@ -62,24 +62,23 @@ TEST_P(ScheduleRunCommand, TellsTheCommandWhatItIsAndHearsItsCounts) {
 }
 
 TEST_P(ScheduleRunCommand, ACommandMaySpeakForItsOwnRun) {
-  const auto said =
-      run_schedule("refresh", {"--every", "1h"},
-                   {"sh", "-c", "\"$0\" schedule heartbeat && \"$0\" schedule finish --ok", LEASEHOLD_TOOL});
+  const auto said = run_schedule("refresh", {"--every", "1h"},
+                                 {"sh", "-c", "\"$0\" schedule heartbeat && \"$0\" schedule complete", LEASEHOLD_TOOL});
   EXPECT_EQ(said.exit_code, 0) << said.err;
   EXPECT_TRUE(contains(said.out, "extended refresh"));
-  EXPECT_TRUE(contains(said.out, "finished refresh  ok"));
-  EXPECT_EQ(outcomes("refresh"), "ok");
+  EXPECT_TRUE(contains(said.out, "completed refresh"));
+  EXPECT_EQ(outcomes("refresh"), "completed");
 }
 
 TEST_P(ScheduleRunCommand, CountsThatAreNoneAreIgnoredWithAWord) {
   const auto told = run_schedule("refresh", {"--every", "1h"}, {"sh", "-c", "echo many > \"$LEASEHOLD_COUNTS_FILE\""});
   EXPECT_EQ(told.exit_code, 0);
-  EXPECT_TRUE(contains(told.err, "its counts are ignored: they are not JSON"));
-  EXPECT_EQ(outcomes("refresh"), "ok");
+  EXPECT_TRUE(contains(told.err, "ignored the counts: they are not JSON"));
+  EXPECT_EQ(outcomes("refresh"), "completed");
 }
 
 TEST_P(ScheduleRunCommand, TheSameDefinitionAgainWritesNothing) {
-  const Arguments rule = {"--every", "10m-15m", "--lease", "1m"};
+  const Arguments rule = {"--every", "10m-15m", "--ttl", "1m"};
   ASSERT_EQ(run_schedule("refresh", rule, {"true"}).exit_code, 0);
   const auto events = tool({"events"}).out;
   ASSERT_EQ(run_schedule("refresh", rule, {"true"}).exit_code, 3);
@@ -117,10 +116,10 @@ TEST_P(ScheduleRunCommand, StoppedBySomebodyItIsDueAgain) {
 
 TEST_P(ScheduleRunCommand, WorkThatIsLongerThanItsLeaseStaysSingle) {
   pid_t command = 0;
-  auto runner = started({"--every", "1h", "--lease", "1s"}, command);
-  const auto first_end = std::string(shown("refresh").at("current").at("expires_at").as_string());
+  auto runner = started({"--every", "1h", "--ttl", "1s"}, command);
+  const auto first_end = std::string(shown("refresh").at("held_by").at("until").as_string());
   ASSERT_TRUE(
-      eventually([&] { return std::string(shown("refresh").at("current").at("heartbeat_at").as_string()) > first_end; },
+      eventually([&] { return std::string(shown("refresh").at("held_by").at("heartbeat_at").as_string()) > first_end; },
                  patience));
   EXPECT_EQ(run_schedule("refresh", {"--now"}, {"true"}).exit_code, 75);
   EXPECT_EQ(run_schedule("refresh", {"--now", "-E", "0"}, {"true"}).exit_code, 0);
@@ -130,7 +129,7 @@ TEST_P(ScheduleRunCommand, WorkThatIsLongerThanItsLeaseStaysSingle) {
 
 TEST_P(ScheduleRunCommand, AKilledRunnerEndsItsCommandAndTheNextCallerRunsAtOnce) {
   pid_t command = 0;
-  auto runner = started({"--every", "1h", "--lease", "5m", "--grace", "1s"}, command);
+  auto runner = started({"--every", "1h", "--ttl", "5m", "--grace", "1s"}, command);
   runner.signal(SIGKILL);
   EXPECT_EQ(runner.finish(patience).signal, SIGKILL);
   EXPECT_TRUE(eventually([&] { return !is_alive(command); }, patience));
@@ -143,16 +142,16 @@ TEST_P(ScheduleRunCommand, AKilledRunnerEndsItsCommandAndTheNextCallerRunsAtOnce
       patience))
       << next.err;
   EXPECT_EQ(next.out, "mine\n");
-  EXPECT_TRUE(contains(next.err, "the run before was lost: "));
-  EXPECT_EQ(outcomes("refresh"), "ok lost");
+  EXPECT_TRUE(contains(next.err, "the previous run was lost: "));
+  EXPECT_EQ(outcomes("refresh"), "completed lost");
 }
 
 TEST_P(ScheduleRunCommand, ALateRunnerIsEndedAndDoesNotFinish) {
   pid_t command = 0;
-  auto runner = started({"--every", "1h", "--lease", "2s", "--grace", "100ms"}, command);
-  const auto token = std::to_string(shown("refresh").at("current").at("token").as_int64());
+  auto runner = started({"--every", "1h", "--ttl", "2s", "--grace", "100ms"}, command);
+  const auto token = std::to_string(shown("refresh").at("held_by").at("token").as_int64());
   // Somebody else says how it went: the runner learns with its next heartbeat that this is over.
-  ASSERT_EQ(tool({"schedule", "finish", "refresh", "--token", token, "--fail"}).exit_code, 0);
+  ASSERT_EQ(tool({"schedule", "fail", "refresh", "--token", token}).exit_code, 0);
   const auto ended = runner.finish(patience);
   EXPECT_EQ(ended.exit_code, 76);
   EXPECT_TRUE(contains(ended.err, "was lost"));
@@ -181,7 +180,7 @@ TEST_P(ScheduleRunCommand, OfFiftyAtOnceOneRuns) {
   EXPECT_EQ(ran, 1);
   std::ifstream file(runs);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "ran\n");
-  EXPECT_EQ(outcomes("refresh"), "ok");
+  EXPECT_EQ(outcomes("refresh"), "completed");
 }
 
 /// By a role that may only work.
@@ -216,8 +215,8 @@ TEST_F(ScheduleRunByAWorker, ARuleSetsUpTheScheduleAndNeverChangesOneThatIsThere
   const auto other = tool({"schedule", "run", "refresh", "--every", "1s", "--", "echo", "done"});
   EXPECT_EQ(other.exit_code, 3) << "it goes by the rule that is there";
   EXPECT_TRUE(contains(other.err, "refresh has another rule, and only the scope admin may change it"));
-  EXPECT_EQ(json({"schedule", "show", "refresh"}).at("every_least_seconds"), 3600);
-  EXPECT_EQ(tool({"schedule", "define", "mine", "--every", "1h"}).exit_code, 1);
+  EXPECT_EQ(json({"schedule", "show", "refresh"}).at("every_min_seconds"), 3600);
+  EXPECT_EQ(tool({"schedule", "set", "mine", "--every", "1h"}).exit_code, 1);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST(ScheduleText, WhatIsNotKnownYetIsADash) {
 
 TEST(ScheduleText, ANoteSaysWhatThereIsToSay) {
   RunInfo run;
-  run.outcome = "ok";
+  run.outcome = "completed";
   run.counts = R"({"rows":3})";
   EXPECT_EQ(shown_note(run), R"({"rows":3})");
   run.outcome = "failed";
@@ -64,7 +64,7 @@ TEST(ScheduleText, ANoteSaysWhatThereIsToSay) {
   EXPECT_EQ(shown_note(skipped), "1 skipped: misfire");
   RunInfo enqueued;
   enqueued.outcome = "enqueued";
-  enqueued.job = 17;
+  enqueued.job_id = 17;
   EXPECT_EQ(shown_note(enqueued), "job 17");
 }
 

@@ -13,7 +13,7 @@ class ScheduleToolTest : public StoreToolTest {
 
   /// One with a pause is due at once, unless the test says when.
   void define(const std::string& name, const Arguments& more = {"--every", "10m-15m"}) {
-    Arguments arguments = {"schedule", "define", name};
+    Arguments arguments = {"schedule", "set", name};
     const auto says = [&](const char* word) { return std::find(more.begin(), more.end(), word) != more.end(); };
     if (says("--every") && !says("--next")) arguments.insert(arguments.end(), {"--next", "now"});
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -51,7 +51,9 @@ class ScheduleToolTest : public StoreToolTest {
   boost::json::value shown(const std::string& name) { return json({"schedule", "show", name}); }
   std::string state_of(const std::string& name) { return std::string(shown(name).at("state").as_string()); }
   /// Its occurrences, the latest first.
-  boost::json::array history(const std::string& name) { return json({"schedule", "history", name}).as_array(); }
+  boost::json::array history(const std::string& name) {
+    return json({"schedule", "history", name}).at("items").as_array();
+  }
   /// "ok lost": the outcomes, the latest first.
   std::string outcomes(const std::string& name) {
     std::string all;

@@ -24,12 +24,11 @@ ScheduleInfo refresh() {
 TEST(SchedulesJson, AScheduleTellsItsRuleAndWhenItIsDue) {
   const auto parsed = boost::json::parse(wire::to_json(refresh()));
   EXPECT_EQ(parsed.at("state"), "waiting");
-  EXPECT_EQ(parsed.at("every_least_seconds"), 600);
-  EXPECT_EQ(parsed.at("every_most_seconds"), 900);
+  EXPECT_EQ(parsed.at("every_min_seconds"), 600);
+  EXPECT_EQ(parsed.at("every_max_seconds"), 900);
   EXPECT_EQ(parsed.at("next_run_at"), "1970-01-01T12:01:30Z");
-  EXPECT_EQ(parsed.at("next_in_seconds"), 90);
-  for (const auto* member :
-       {"cron", "zone", "fail_least_seconds", "queue", "command", "paused_at", "current", "last"}) {
+  EXPECT_EQ(parsed.at("next_run_in_seconds"), 90);
+  for (const auto* member : {"cron", "zone", "fail_min_seconds", "queue", "command", "paused_at", "held_by", "last"}) {
     EXPECT_TRUE(parsed.at(member).is_null()) << member;
   }
 }
@@ -40,7 +39,7 @@ TEST(SchedulesJson, AJobsPayloadMayBeAnyBytes) {
   schedule.options.queue = "mail";
   schedule.options.payload = "\xFF";
   const auto parsed = boost::json::parse(wire::to_json(schedule));
-  EXPECT_TRUE(parsed.at("every_least_seconds").is_null());
+  EXPECT_TRUE(parsed.at("every_min_seconds").is_null());
   EXPECT_EQ(parsed.at("cron"), "@daily");
   EXPECT_EQ(parsed.at("jitter_seconds"), 5);
   EXPECT_EQ(parsed.at("queue"), "mail");
@@ -50,8 +49,8 @@ TEST(SchedulesJson, AJobsPayloadMayBeAnyBytes) {
 TEST(SchedulesJson, CountsAreToldAsTheJsonTheyAre) {
   auto schedule = refresh();
   RunInfo run;
-  run.schedule = "refresh";
-  run.outcome = "ok";
+  run.name = "refresh";
+  run.outcome = "completed";
   run.counts = R"({"rows":123456789012345678901234567890})";
   run.started_at = noon - 10s;
   run.finished_at = noon - 8s;
@@ -63,27 +62,27 @@ TEST(SchedulesJson, CountsAreToldAsTheJsonTheyAre) {
   EXPECT_TRUE(boost::json::parse(wire::to_json(run)).at("counts").is_null());
 }
 
-TEST(SchedulesJson, ASkipIsNoErrorAndSaysWhatAPersonAsksNext) {
-  const Error not_due{.code = Errc::not_due, .message = "", .retry_at = noon, .retry_in = 72s};
-  EXPECT_EQ(wire::to_json(wire::SkippedRun{"refresh", not_due}),
-            R"({"ok":true,"skipped":true,"reason":"not_due","schedule":"refresh",)"
-            R"("next_run_at":"1970-01-01T12:00:00Z","next_in_seconds":72})");
+TEST(SchedulesJson, ARefusalIsAnErrorThatAnswersTheNextQuestion) {
+  const Error not_due{.code = Errc::not_due, .message = "m", .retry_at = noon, .retry_in = 72s};
+  EXPECT_EQ(wire::to_json(not_due),
+            R"({"error":{"code":"not_due","message":"m","retry_at":"1970-01-01T12:00:00Z","retry_in_seconds":72}})");
   LeaseInfo lease;
+  lease.state = LeaseState::running;
   lease.holder = {.name = "ana", .host = "box"};
   lease.acquired_at = noon - 60s;
   lease.expires_at = noon + 30s;
   lease.store_now = noon;
-  const Error held{.code = Errc::held, .message = "", .current = lease};
-  EXPECT_EQ(wire::to_json(wire::SkippedRun{"refresh", held}),
-            R"({"ok":true,"skipped":true,"reason":"held","schedule":"refresh","holder":"ana","host":"box",)"
-            R"("since":"1970-01-01T11:59:00Z","frees_at":"1970-01-01T12:00:30Z","frees_in_seconds":30})");
-  Error paused{.code = Errc::paused, .message = ""};
-  paused.detail = {{"paused_at", noon}, {"pause_reason", "holidays"}};
-  EXPECT_EQ(wire::to_json(wire::SkippedRun{"refresh", paused}),
-            R"({"ok":true,"skipped":true,"reason":"paused","schedule":"refresh",)"
-            R"("since":"1970-01-01T12:00:00Z","paused_reason":"holidays"})");
-  paused.detail.clear();
-  EXPECT_EQ(boost::json::parse(wire::to_json(wire::SkippedRun{"refresh", paused})).at("since"), nullptr);
+  const auto held = boost::json::parse(wire::to_json(Error{.code = Errc::held, .message = "m", .held_by = lease}));
+  EXPECT_EQ(held.at("error").at("retry_in_seconds"), 30);
+  EXPECT_EQ(held.at("error").at("held_by").at("holder").at("name"), "ana");
+  EXPECT_EQ(held.at("error").at("held_by").at("since"), "1970-01-01T11:59:00Z");
+  EXPECT_EQ(held.at("error").at("held_by").at("until"), "1970-01-01T12:00:30Z");
+  Error paused{.code = Errc::paused, .message = "m"};
+  EXPECT_EQ(wire::to_json(paused), R"({"error":{"code":"paused","message":"m"}})");
+  paused.detail = {{"paused_at", noon}, {"pause_reason", "holidays"}, {"paused_for", Duration(5s)}};
+  EXPECT_EQ(wire::to_json(paused),
+            R"({"error":{"code":"paused","message":"m","pause_reason":"holidays","paused_at":"1970-01-01T12:00:00Z",)"
+            R"("paused_for_seconds":5}})");
 }
 
 }  // namespace

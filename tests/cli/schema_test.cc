@@ -4,62 +4,12 @@
 #include <boost/json/serialize.hpp>
 
 #include "cli/answers.h"
+#include "cli/schema_check.h"
 
 namespace leasehold::support {
 namespace {
 
 namespace json = boost::json;
-
-bool is_of_type(const json::value& value, std::string_view type) {
-  if (type == "object") return value.is_object();
-  if (type == "array") return value.is_array();
-  if (type == "string") return value.is_string();
-  if (type == "boolean") return value.is_bool();
-  if (type == "integer") return value.is_int64();
-  if (type == "number") return value.is_number();
-  return type == "null" && value.is_null();
-}
-
-/// The part of JSON Schema that schema_of() uses. Empty: the value is as the schema says; otherwise what is wrong.
-std::string problem(const json::value& value, const json::object& schema);
-
-std::string problem_in_object(const json::object& value, const json::object& schema) {
-  const auto& properties = schema.at("properties").as_object();
-  for (const auto& key : schema.at("required").as_array()) {
-    if (!value.contains(key.as_string())) return "there is no " + json::serialize(key);
-  }
-  for (const auto& [key, member] : value) {
-    const auto* property = properties.if_contains(key);
-    if (property == nullptr) return "the schema has no " + std::string(key);
-    if (auto wrong = problem(member, property->as_object()); !wrong.empty()) return std::string(key) + ": " + wrong;
-  }
-  return "";
-}
-
-std::string problem(const json::value& value, const json::object& schema) {
-  if (const auto* choices = schema.if_contains("anyOf")) {
-    std::string wrong;
-    for (const auto& choice : choices->as_array()) {
-      const auto one = problem(value, choice.as_object());
-      if (one.empty()) return "";
-      wrong += one + "; ";
-    }
-    return wrong;
-  }
-  if (!schema.contains("type")) return "";
-  const std::string type(schema.at("type").as_string());
-  if (!is_of_type(value, type)) return json::serialize(value) + " is no " + type;
-  if (const auto* words = schema.if_contains("enum")) {
-    const auto& all = words->as_array();
-    if (std::find(all.begin(), all.end(), value) == all.end()) return json::serialize(value) + " is none of its words";
-  }
-  if (type == "object") return problem_in_object(value.as_object(), schema);
-  if (type != "array") return "";
-  for (const auto& item : value.as_array()) {
-    if (auto wrong = problem(item, schema.at("items").as_object()); !wrong.empty()) return "in the list: " + wrong;
-  }
-  return "";
-}
 
 template <typename T>
 json::object schema_of() {
@@ -90,50 +40,49 @@ TEST(Schema, LocksAndRefusalsAreAsItSays) {
 TEST(Schema, JobsAndQueuesAreAsItSays) {
   const Job job{.id = 1, .token = {2}, .queue = "q", .payload = "\xff", .schedule = "s", .occurrence = moment(2)};
   const JobGrant grant{.jobs = {Job{}, job}, .token = {3}, .holder = some_holder(), .ttl = std::chrono::seconds(5)};
-  const JobAttempt attempt{
-      .outcome = "failed", .holder = "h", .host = "o", .pid = 3, .ended_at = moment(2), .error = "e"};
+  const JobAttempt attempt{.outcome = "failed", .holder = some_holder(), .ended_at = moment(2), .error = "e"};
   const wire::JobStory story{.job = some_job(), .attempts = {attempt}, .payload = "p", .result = "\xfe"};
   expect_as_their_schemas(Enqueued{.id = 1}, job, grant, JobHeartbeat{.ttl = std::chrono::milliseconds(1500)},
                           JobSettled{.state = JobState::deferred, .due_at = moment(1)}, attempt, Predecessor{.id = 3},
-                          some_job(), JobError{.holder = "h"}, some_queue(), story);
+                          some_job(), JobError{.holder = some_holder()}, some_queue(), story);
 }
 
 TEST(Schema, ChunksAndRatesAreAsItSays) {
   const ChunkGrant grant{.chunks = {some_chunk(), Chunk{}}, .holder = some_holder()};
-  const LimitInfo limit{.name = "api", .taken_at = moment(2), .holder = "h", .host = "o"};
+  const RateInfo rate{.name = "api", .taken_at = moment(2), .holder = some_holder()};
   const wire::PlanReport report{{}, 5, JobState::blocked};
   expect_as_their_schemas(some_chunk(), grant, ChunkHeartbeat{.rows = 4}, ChunkSettled{.due_at = moment(1)},
                           some_chunk_info(), some_set(), PlanOutcome{.created = true}, ChunkResetOutcome{.reset = 1},
-                          limit, LimitSlot{.waited = std::chrono::milliseconds(100)}, report,
+                          rate, RateTurn{.waited = std::chrono::milliseconds(100)}, report,
                           wire::ChunkStory{some_chunk_info(), {Event{}}},
                           wire::ChunkPicture{some_set(), {some_chunk_info()}, {some_chunk_info()}});
 }
 
 TEST(Schema, SessionsItemsAndClaimsAreAsItSays) {
-  const Claim claim{.item = "i", .previous_session = "p", .previous_holder = "h"};
-  const ClaimInfo info{.item = "i", .ended_at = moment(600), .end_reason = "r", .owner = item_lease()};
+  const Claim claim{.key = "i", .previous_session = "p", .previous_holder = some_holder()};
+  const ClaimInfo info{.key = "i", .ended_at = moment(600), .end_reason = "r", .held_by = item_lease()};
   expect_as_their_schemas(some_session(), SessionClosed{{"a", "b"}}, some_item(), claim, info);
 }
 
 TEST(Schema, SchedulesAreAsItSays) {
   auto by_cron = some_schedule();
   by_cron.options.rule = CronRule{.expression = "* * * * *", .zone = "Europe/Berlin"};
-  const ScheduleRun run{.grant = some_grant(), .cause = "retry", .lost = moment(3), .lost_holder = "b"};
-  expect_as_their_schemas(some_schedule(), by_cron, some_schedule().options, some_run(), run, Defined{.created = true},
-                          leasehold::Finished{.next_in = std::chrono::seconds(2)});
-  for (const auto code : {Errc::held, Errc::not_due, Errc::paused}) {
-    auto refusal = some_error();
-    refusal.code = code;
-    expect_as_their_schemas(wire::SkippedRun{"refresh", refusal});
-  }
+  const ScheduleRun run{.grant = some_grant(), .cause = "retry", .lost = moment(3), .lost_holder = some_holder()};
+  expect_as_their_schemas(some_schedule(), by_cron, some_schedule().options, some_run(), run,
+                          ScheduleSaved{.created = true}, leasehold::RunSettled{.next_in = std::chrono::seconds(2)});
+  auto paused = some_error();
+  paused.code = Errc::paused;
+  paused.detail = {{"paused_at", moment(1)}, {"pause_reason", "r"}, {"paused_for", Duration(5)}};
+  expect_as_their_schemas(paused, wire::SessionGrant{some_grant()}, wire::RunGrant{some_grant()});
 }
 
 TEST(Schema, TheStoreIsAsItSays) {
   const RecoveryStats stats{.stale_now = {.locks = 1}, .totals = {{.reason = "r", .last_at = moment(2)}}};
-  expect_as_their_schemas(
-      Event{.previous_holder = "p", .detail = "d"}, StoreStatus{.backend = "sqlite"}, Pruned{.jobs = 1},
-      stats.stale_now, stats.totals.front(), stats, Finding{.level = Finding::Level::danger, .advice = "a"},
-      MigrationInfo{.applied_at = moment(1)}, Drift{.object = "o"}, wire::StoreReport{{}, {some_queue()}, stats});
+  expect_as_their_schemas(Event{.holder = some_holder(), .previous_holder = some_holder(), .detail = "d"},
+                          StoreStatus{.backend = "sqlite"}, Pruned{.jobs = 1}, stats.stale_now, stats.totals.front(),
+                          stats, Finding{.level = Finding::Level::danger, .advice = "a"},
+                          MigrationInfo{.applied_at = moment(1)}, Drift{.object = "o"},
+                          wire::StoreReport{{}, {some_queue()}, stats});
 }
 
 TEST(Schema, RefusesAnotherTypeAMissingKeyAnUnknownKeyAndAnUnknownWord) {

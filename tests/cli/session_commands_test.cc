@@ -32,11 +32,11 @@ TEST_P(SessionCommands, PruneTellsHowManyWent) {
 }
 
 TEST_P(SessionCommands, AWrongTokenOrAStaleSessionIs76) {
-  const auto token = opened("ann-1", {"--stale-after", "50ms"});
+  const auto token = opened("ann-1", {"--ttl", "50ms"});
   ASSERT_TRUE(eventually([&] { return status_of("ann-1") == "stale"; }));
   const auto late = json({"session", "heartbeat", "ann-1", "--token", token}, 76).at("error");
   EXPECT_EQ(late.at("code"), "lost");
-  EXPECT_EQ(late.at("reason"), "expired");
+  EXPECT_EQ(late.at("lost_reason"), "expired");
   EXPECT_EQ(tool({"session", "heartbeat", "ann-1", "--token", "5"}).exit_code, 76);
   EXPECT_EQ(tool({"session", "heartbeat", "nobody", "--token", "5"}).exit_code, 4);
 }
@@ -64,7 +64,7 @@ TEST_P(SessionCommands, ParkDeclaresSilenceUpToTwelveHours) {
   EXPECT_TRUE(parked.out.starts_with("parked ann-1 for 30m: it is not stale before "));
   EXPECT_EQ(status_of("ann-1"), "idle");
   EXPECT_GT(shown("ann-1").at("seconds_until_stale").to_number<double>(), 1700);
-  EXPECT_EQ(tool({"session", "park", "ann-1", "--token", token, "--end"}).out, "ann-1 is not parked any more\n");
+  EXPECT_EQ(tool({"session", "park", "ann-1", "--token", token, "--end"}).out, "ann-1 is no longer parked\n");
   EXPECT_EQ(status_of("ann-1"), "active");
   EXPECT_EQ(tool({"session", "park", "ann-1", "--token", token, "--for", "13h"}).exit_code, 2);
   EXPECT_EQ(tool({"session", "park", "ann-1", "--token", token}).exit_code, 2);
@@ -96,7 +96,7 @@ TEST_P(SessionCommands, WithoutATokenCloseIsAnOperatorsAndNeedsYes) {
   EXPECT_EQ(status_of("ann-1"), "active");
   EXPECT_EQ(tool({"session", "close", "ann-1", "--reason", "wrong machine", "--yes"}).exit_code, 0);
   const auto told = json({"session", "heartbeat", "ann-1", "--token", token}, 76).at("error");
-  EXPECT_EQ(told.at("reason"), "revoked");
+  EXPECT_EQ(told.at("lost_reason"), "revoked");
   EXPECT_EQ(shown("ann-1").at("end_detail"), "wrong machine");
   EXPECT_EQ(tool({"session", "close", "ann-1", "--yes"}).exit_code, 4) << "there is none any more";
   EXPECT_EQ(tool({"session", "close", "ann-1", "--dry-run"}).exit_code, 3);
@@ -105,27 +105,27 @@ TEST_P(SessionCommands, WithoutATokenCloseIsAnOperatorsAndNeedsYes) {
 TEST_P(SessionCommands, ListsThoseThatAreAskedFor) {
   EXPECT_EQ(tool({"session", "ls"}).err, "no sessions\n");
   opened("ann-1", {"--codebase", "parser", "--track", "core"});
-  opened("ben-1", {"--stale-after", "50ms", "--codebase", "lexer"});
+  opened("ben-1", {"--ttl", "50ms", "--codebase", "lexer"});
   const auto token = opened("cat-1");
   ASSERT_EQ(tool({"session", "close", "cat-1", "--token", token}).exit_code, 0);
   ASSERT_TRUE(eventually([&] { return status_of("ben-1") == "stale"; }));
   const auto ids = [&](const Arguments& more) {
     Arguments arguments = {"session", "ls"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto sessions = json(arguments);
+    const auto sessions = json(arguments).at("items");
     std::string all;
     for (const auto& session : sessions.as_array()) all += text_of(session, "id") + " ";
     return all;
   };
   EXPECT_EQ(ids({}), "ann-1 ben-1 ");
   EXPECT_EQ(ids({"--stale"}), "ben-1 ");
-  EXPECT_EQ(ids({"--status", "active"}), "ann-1 ");
-  EXPECT_EQ(ids({"--status", "released"}), "cat-1 ");
-  EXPECT_EQ(ids({"--all", "--limit", "2"}).size(), 12U);
+  EXPECT_EQ(ids({"--state", "active"}), "ann-1 ");
+  EXPECT_EQ(ids({"--state", "released"}), "cat-1 ");
+  EXPECT_EQ(ids({"--all", "--max", "2"}).size(), 12U);
   EXPECT_EQ(ids({"--codebase", "lexer"}), "ben-1 ");
   EXPECT_EQ(ids({"--track", "core"}), "ann-1 ");
   EXPECT_EQ(ids({"--host", "nowhere"}), "");
-  EXPECT_EQ(tool({"session", "ls", "--stale", "--status", "active"}).exit_code, 2);
+  EXPECT_EQ(tool({"session", "ls", "--stale", "--state", "active"}).exit_code, 2);
 }
 
 TEST_P(SessionCommands, ShowHasItsClaims) {

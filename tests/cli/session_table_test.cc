@@ -67,7 +67,7 @@ TEST_P(SessionTable, ItFitsANarrowTerminal) {
 
 TEST_P(SessionTable, ColourTellsHealthOnATerminalOnly) {
   opened("ann-1");
-  opened("ben-1", {"--stale-after", "50ms"});
+  opened("ben-1", {"--ttl", "50ms"});
   const auto token = opened("cat-1");
   ASSERT_EQ(tool({"session", "park", "cat-1", "--token", token, "--for", "1h"}).exit_code, 0);
   ASSERT_TRUE(eventually([&] { return status_of("ben-1") == "stale"; }));
@@ -92,7 +92,7 @@ TEST_P(SessionTable, AWatchTellsEveryChangeInALine) {
   tool({"claim", "release", "SD-1", "--session", "ann-1", "--token", token, "--reason", "too hard"});
   ASSERT_TRUE(tells(claims, "SD-1: released, session ann-1 (parsing): too hard"));
   tool({"session", "close", "ann-1", "--token", ann});
-  ASSERT_TRUE(tells(sessions, "ann-1: not in the list any more"));
+  ASSERT_TRUE(tells(sessions, "ann-1: no longer in the list"));
   for (auto* watcher : {&sessions, &claims}) {
     watcher->signal(SIGINT);
     EXPECT_EQ(watcher->finish(20s).exit_code, 0);
@@ -103,9 +103,9 @@ TEST_P(SessionTable, AWatchSeesASessionGoStaleByItself) {
   auto agent = start_mortal();
   opened("ann-1", {"--pid", std::to_string(agent.pid())});
   auto watcher = watch({"session", "ls", "--json"});
-  ASSERT_TRUE(tells(watcher, "\"computed_status\":\"active\""));
+  ASSERT_TRUE(tells(watcher, "\"state\":\"active\""));
   end(agent);
-  ASSERT_TRUE(tells(watcher, "\"computed_status\":\"stale\""));
+  ASSERT_TRUE(tells(watcher, "\"state\":\"stale\""));
   watcher.signal(SIGTERM);
   EXPECT_EQ(watcher.finish(20s).exit_code, 0);
 }

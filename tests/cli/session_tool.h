@@ -29,7 +29,7 @@ class SessionToolTest : public StoreToolTest {
   }
 
   boost::json::value shown(const std::string& id) { return json({"session", "show", id}); }
-  std::string status_of(const std::string& id) { return text_of(shown(id), "computed_status"); }
+  std::string status_of(const std::string& id) { return text_of(shown(id), "state"); }
   std::string state_of(const std::string& item) { return text_of(json({"item", "show", item}), "state"); }
   /// Empty where it is null.
   static std::string text_of(const boost::json::value& object, const char* member) {

@@ -30,8 +30,8 @@ SessionInfo busy_session() {
 TEST(SessionsJson, ASessionHasItsFiguresComputed) {
   const auto text = wire::to_json(busy_session());
   const auto parsed = boost::json::parse(text);
-  EXPECT_EQ(parsed.at("computed_status"), "active");
-  EXPECT_EQ(parsed.at("stale_after_seconds"), 300);
+  EXPECT_EQ(parsed.at("state"), "active");
+  EXPECT_EQ(parsed.at("ttl_seconds"), 300);
   EXPECT_EQ(parsed.at("heartbeat_age_seconds"), 125);
   EXPECT_EQ(parsed.at("heartbeat_age_minutes"), 2);
   EXPECT_EQ(parsed.at("heartbeat_age_human"), "2m ago");
@@ -45,11 +45,11 @@ TEST(SessionsJson, ASessionHasItsFiguresComputed) {
 
 TEST(SessionsJson, WhoIsGoneIsStaleNowAndWhoIsClosedNeverIs) {
   auto session = busy_session();
-  session.status = SessionStatus::stale;
+  session.state = SessionState::stale;
   EXPECT_EQ(boost::json::parse(wire::to_json(session)).at("seconds_until_stale"), 0);
   session.expires_at = noon - 5s;
   EXPECT_EQ(boost::json::parse(wire::to_json(session)).at("seconds_until_stale"), -5);
-  session.status = SessionStatus::released;
+  session.state = SessionState::released;
   EXPECT_TRUE(boost::json::parse(wire::to_json(session)).at("seconds_until_stale").is_null());
 }
 
@@ -65,8 +65,8 @@ TEST(SessionsJson, ARefusalTellsWhatAPersonAsksNext) {
   owner.taken_at = noon - 41min;
   owner.expires_at = noon + 288s;
   owner.store_now = noon;
-  const Error refusal{.code = Errc::held, .message = "no", .current = owner};
-  const auto current = boost::json::parse(wire::to_json(refusal)).at("error").at("current");
+  const Error refusal{.code = Errc::held, .message = "no", .held_by = owner};
+  const auto current = boost::json::parse(wire::to_json(refusal)).at("error").at("held_by");
   EXPECT_EQ(current.at("session"), "s-81f");
   EXPECT_EQ(current.at("label"), "fixing the parser");
   EXPECT_EQ(current.at("heartbeat_age_seconds"), 12);
@@ -74,7 +74,7 @@ TEST(SessionsJson, ARefusalTellsWhatAPersonAsksNext) {
   EXPECT_EQ(current.at("progress_age_seconds"), 180);
   EXPECT_EQ(current.at("progress_age_human"), "3m ago");
   EXPECT_EQ(current.at("claim_duration_minutes"), 41);
-  EXPECT_EQ(current.at("frees_in_seconds"), 288);
+  EXPECT_EQ(current.at("retry_in_seconds"), 288);
   owner.session.clear();
   EXPECT_FALSE(boost::json::parse(wire::to_json(owner)).as_object().contains("label")) << "a lock has none";
 }
@@ -86,20 +86,19 @@ TEST(SessionsJson, AnItemSaysWhoseItIs) {
   item.conflicts = {"SD-2"};
   auto parsed = boost::json::parse(wire::to_json(item));
   EXPECT_EQ(parsed.at("state"), "open");
-  EXPECT_EQ(parsed.at("is_working_on"), false);
-  EXPECT_TRUE(parsed.at("active_session_id").is_null());
-  EXPECT_TRUE(parsed.at("owner").is_null());
+  EXPECT_TRUE(parsed.at("session").is_null());
+  EXPECT_TRUE(parsed.at("held_by").is_null());
   EXPECT_EQ(parsed.at("conflicts"), boost::json::array({"SD-2"}));
   EXPECT_EQ(parsed.at("metadata"), boost::json::array({1, 2}));
   item.state = ItemState::claimed;
-  item.owner = LeaseInfo{.session = "s-81f"};
+  item.held_by = LeaseInfo{.session = "s-81f"};
   parsed = boost::json::parse(wire::to_json(item));
-  EXPECT_EQ(parsed.at("owner").at("session"), "s-81f");
+  EXPECT_EQ(parsed.at("held_by").at("session"), "s-81f");
 }
 
 TEST(SessionsJson, AClaimThatHasEndedLastedUntilThen) {
   ClaimInfo claim;
-  claim.item = "SD-1";
+  claim.key = "SD-1";
   claim.taken_at = noon - 41min;
   claim.ended_at = noon - 1min;
   claim.end_reason = "released";

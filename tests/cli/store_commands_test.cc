@@ -15,11 +15,11 @@ TEST_F(StoreCommands, EventsTellWhatHappenedInOrder) {
   const auto token = acquired("deploy", {"--holder", "ana"});
   acquired("other");
   tool({"lock", "release", "deploy", "--token", token});
-  const auto told = json({"events", "--key", "deploy"}).as_array();
+  const auto told = json({"events", "--key", "deploy"}).at("items").as_array();
   ASSERT_EQ(told.size(), 2U);
   EXPECT_EQ(told[0].at("what"), "acquired");
   EXPECT_EQ(told[1].at("what"), "released");
-  EXPECT_EQ(json({"events", "--limit", "1"}).as_array().size(), 1U);
+  EXPECT_EQ(json({"events", "--max", "1"}).at("items").as_array().size(), 1U);
   EXPECT_TRUE(contains(tool({"events"}).out, "lock deploy  acquired  by ana"));
 }
 
@@ -65,7 +65,7 @@ TEST_F(StoreCommands, DoctorFindsAHealthyFileHealthy) {
   const auto finished = tool({"doctor"});
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
   const auto findings = json({"doctor"});
-  for (const auto& finding : findings.as_array()) EXPECT_NE(finding.at("level"), "danger");
+  for (const auto& finding : findings.at("items").as_array()) EXPECT_NE(finding.at("level"), "danger");
 }
 
 TEST_F(StoreCommands, AMistypedAddressIsNotRepeatedWithItsPassword) {
@@ -104,7 +104,7 @@ TEST_F(StoreCommands, MigrationsGoUpAndDown) {
   EXPECT_TRUE(contains(tool({"migrate", "down", "--to", "0", "--dry-run"}).out, "would undo 0000"));
   EXPECT_EQ(tool({"migrate", "verify"}).exit_code, 0);
   EXPECT_EQ(tool({"migrate", "down", "--to", "0", "--yes"}).exit_code, 0);
-  EXPECT_TRUE(json({"migrate", "down", "--yes"}, 3).as_array().empty());
+  EXPECT_TRUE(json({"migrate", "down", "--yes"}, 3).at("items").as_array().empty());
 }
 
 TEST_F(StoreCommands, VerifyNamesTheDriftAndFails) {
@@ -129,7 +129,7 @@ TEST_F(StoreCommands, PruneWantsAYesAndTokensGoOnGrowing) {
   EXPECT_EQ(json({"prune", "--older-than", "0", "--dry-run"}).at("locks"), 1);
   EXPECT_EQ(json({"status"}).at("ended_leases"), 2);
   EXPECT_EQ(tool({"prune", "--older-than", "0", "--yes"}).out, "pruned " + what);
-  EXPECT_TRUE(json({"lock", "ls"}).as_array().empty());
+  EXPECT_TRUE(json({"lock", "ls"}).at("items").as_array().empty());
   EXPECT_EQ(tool({"prune", "--older-than", "0", "--yes"}).out, "nothing to prune that is older than 0s\n");
   EXPECT_GT(std::stoll(acquired("deploy")), std::stoll(token));
 }

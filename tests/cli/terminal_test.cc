@@ -36,7 +36,7 @@ TEST_F(Terminal, HelpTakesTheWidthThereIs) {
   auto narrow = terminal(50);
   narrow.type("clear; $L lock show --help\n");
   ASSERT_TRUE(narrow.shows("EXAMPLES"));
-  EXPECT_TRUE(contains(narrow.screen(), "Print the result"));
+  EXPECT_TRUE(contains(narrow.screen(), "Print only"));
   for (const auto& line : narrow.lines()) EXPECT_LE(line.size(), 50U) << line;
 }
 
@@ -78,7 +78,7 @@ TEST_F(Terminal, EveryWaitSaysSo) {
   ASSERT_EQ(tool({"job", "add", "mail", "x", "--delay", "1h"}).exit_code, 0);
   ASSERT_EQ(tool({"chunk", "plan", "orders", "--range", "1..10", "--size", "10"}).exit_code, 0);
   ASSERT_EQ(tool({"chunk", "claim", "orders"}).exit_code, 0);
-  ASSERT_EQ(tool({"limit", "take", "api", "--every", "1h", "--holder", "ana"}).exit_code, 0);
+  ASSERT_EQ(tool({"rate", "take", "api", "--every", "1h", "--holder", "ana"}).exit_code, 0);
   for (const auto* id : {"ann-1", "bob-1"}) ASSERT_EQ(tool({"session", "open", "--id", id}).exit_code, 0);
   ASSERT_EQ(tool({"claim", "take", "SD-1", "--create", "--session", "ann-1"}).exit_code, 0);
   const std::vector<std::pair<std::string, std::string>> waits = {
@@ -87,7 +87,7 @@ TEST_F(Terminal, EveryWaitSaysSo) {
       {"job claim mail --wait 1m", "waiting for a job in mail: 1 deferred, next due "},
       {"job wait 1", "waiting for job 1: deferred, due "},
       {"chunk claim orders --wait", "waiting for a chunk of orders: 0/1 done, 1 running"},
-      {"limit take api", "waiting for a turn of api: one every 1h"},
+      {"rate take api", "waiting for a turn of api: one every 1h"},
       {"claim take SD-1 --session bob-1 --wait 1m", "waiting for SD-1: session ann-1 ("},
   };
   auto shown = terminal(160);

@@ -8,6 +8,7 @@
 #include <boost/json/value.hpp>
 #include <string>
 
+#include "cli/schema_check.h"
 #include "support/process.h"
 #include "support/store_fixture.h"
 #include "support/temp_dir.h"
@@ -46,6 +47,7 @@ class ToolTest : public testing::Test {
     std::error_code broken;
     auto value = boost::json::parse(finished.out, broken);
     EXPECT_FALSE(broken) << broken.message() << ": " << finished.out;
+    EXPECT_EQ(broken ? "" : problem_in_answer(value), "") << finished.out;
     return value;
   }
 

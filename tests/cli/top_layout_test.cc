@@ -25,10 +25,10 @@ LeaseInfo lease(const std::string& kind, const std::string& key, Duration left) 
   return info;
 }
 
-SessionInfo session(const std::string& id, SessionStatus status, const std::string& item) {
+SessionInfo session(const std::string& id, SessionState status, const std::string& item) {
   SessionInfo info;
   info.id = id;
-  info.status = status;
+  info.state = status;
   info.label = "working on " + item;
   info.holder.host = "box";
   info.holder.tty = "/dev/pts/3";
@@ -58,7 +58,7 @@ Event event(std::int64_t id, const std::string& key, const std::string& what) {
   told.kind = "lock";
   told.key = key;
   told.what = what;
-  told.holder = "ana";
+  told.holder = Holder{.name = "ana"};
   return told;
 }
 
@@ -87,8 +87,8 @@ TopPicture busy_picture() {
   set.running = 3;
   set.rows = 160'000;
   picture.chunk_sets = {{.set = set, .pace = ChunkPace{.rows_per_second = 1250, .chunks_per_minute = 4, .left = 3min}}};
-  picture.sessions = {session("s-1", SessionStatus::active, "SD-1"), session("s-2", SessionStatus::idle, ""),
-                      session("s-3", SessionStatus::stale, "SD-3")};
+  picture.sessions = {session("s-1", SessionState::active, "SD-1"), session("s-2", SessionState::idle, ""),
+                      session("s-3", SessionState::stale, "SD-3")};
   picture.schedules = {schedule("refresh", ScheduleState::waiting, 7min), schedule("report", ScheduleState::due, -2s)};
   for (int i = 30; i > 0; --i) picture.events.push_back(event(i, "key-" + std::to_string(i), "acquired"));
   return picture;
@@ -131,7 +131,7 @@ TEST(TopLayout, EveryPanelHasItsShareOfAnOrdinaryScreen) {
 
 TEST(TopLayout, NoLineIsWiderAndNoneMoreThanTheScreenHasRoomFor) {
   auto picture = busy_picture();
-  picture.sessions.push_back(session("長い名前のセッション🦀", SessionStatus::active, "カード-1"));
+  picture.sessions.push_back(session("長い名前のセッション🦀", SessionState::active, "カード-1"));
   picture.leases.push_back(lease("lock", "tab\tnewline\nescape\x1b[2J", 3s));
   for (const std::size_t lines : {0U, 1U, 2U, 3U, 5U, 6U, 7U, 10U, 24U, 50U}) {
     for (const std::size_t columns : {0U, 1U, 2U, 3U, 10U, 39U, 40U, 79U, 80U, 81U, 200U}) {

@@ -72,7 +72,7 @@ TEST_P(TopTest, ShowsSessionsWithTheirItems) {
 }
 
 TEST_P(TopTest, ShowsSchedulesAndWhoRunsThem) {
-  ASSERT_EQ(tool({"schedule", "define", "refresh", "--every", "10m-15m", "--next", "now"}).exit_code, 0);
+  ASSERT_EQ(tool({"schedule", "set", "refresh", "--every", "10m-15m", "--next", "now"}).exit_code, 0);
   const auto terminal = top_of(url());
   EXPECT_TRUE(terminal->shows("── 5 schedules  1 due ──"));
   ASSERT_EQ(tool({"schedule", "acquire", "refresh", "--holder", "ana"}).exit_code, 0);

@@ -19,6 +19,21 @@ TEST_F(Usage, MistypedWordsGetAGuessOneLineAndCode2) {
   };
   const std::vector<Case> cases = {
       {{"lok"}, "did you mean lock?"},
+      {{"lock", "take", "x"}, "did you mean acquire?"},
+      {{"lock", "unlock", "x"}, "did you mean release?"},
+      {{"lock", "deploy", "--", "make"}, "did you mean leasehold lock run deploy -- ...?"},
+      {{"job", "done", "5"}, "did you mean complete?"},
+      {{"job", "delete", "5"}, "did you mean rm?"},
+      {{"session", "start"}, "did you mean open?"},
+      {{"claim", "done", "SD-1"}, "did you mean leasehold item done?"},
+      {{"schedule", "define", "x"}, "did you mean set?"},
+      {{"schedule", "finish", "x"}, "did you mean complete?"},
+      {{"limit", "take", "x"}, "did you mean rate?"},
+      {{"lock", "acquire", "x", "--timeout", "5s"}, "did you mean --wait?"},
+      {{"lock", "acquire", "x", "--lease", "5s"}, "did you mean --ttl?"},
+      {{"job", "ls", "--limit", "5"}, "did you mean --max?"},
+      {{"job", "add", "q", "x", "--after", "5"}, "did you mean --depends-on?"},
+      {{"job", "add", "q", "x", "--retries=5"}, "did you mean --max-failures?"},
       {{"lock", "aquire", "x"}, "did you mean acquire? (see leasehold lock --help)"},
       {{"lock", "acquire", "x", "--tl", "5s"}, "did you mean --ttl? (see leasehold lock acquire --help)"},
       {{"lock", "heartbeat", "x", "--tokn=5"}, "did you mean --token?"},
@@ -32,10 +47,9 @@ TEST_F(Usage, MistypedWordsGetAGuessOneLineAndCode2) {
       {{"chunk", "run", "orders", "--ttll", "5s", "--", "true"}, "did you mean --ttl?"},
       {{"session", "run", "--lable", "x", "--", "true"}, "did you mean --label?"},
       {{"schedule", "run", "x", "--evry", "5m", "--", "true"}, "did you mean --every?"},
-      {{"schedule", "define", "x", "--evry", "5m", "--", "true"}, "did you mean --every?"},
+      {{"schedule", "set", "x", "--evry", "5m", "--", "true"}, "did you mean --every?"},
       {{"lock", "list"}, "did you mean ls?"},
       {{"job", "list"}, "did you mean ls?"},
-      {{"job", "rm", "1"}, "did you mean delete?"},
       {{"version"}, "did you mean --version?"},
   };
   for (const auto& [arguments, told] : cases) {
@@ -64,17 +78,16 @@ TEST_F(Usage, WhatIsMissingOrTooMuchIsNamed) {
 
 TEST_F(Usage, WhatTheParserSaysIsSaidInOurWords) {
   const std::vector<std::pair<Arguments, std::string>> cases = {
-      {{"lock", "acquire", "x", "--ttl"}, "--ttl: its value is missing: write --ttl DURATION"},
-      {{"lock", "acquire", "x", "--ttl", "5s", "--ttl", "6s"}, "--ttl: it is given twice"},
-      {{"lock", "acquire", "x", "--permits", "1", "--capacity", "many"}, "--capacity: \"many\" is not a number"},
-      {{"job", "ls", "--before", "-1"}, "\"-1\" is not a job"},
+      {{"lock", "acquire", "x", "--ttl"}, "--ttl: the value is missing: write --ttl DURATION"},
+      {{"lock", "acquire", "x", "--ttl", "5s", "--ttl", "6s"}, "--ttl: given twice"},
+      {{"lock", "acquire", "x", "--permits", "1", "--capacity", "many"}, "--capacity: \"many\" is not a valid number"},
       {{"demo", "--workers", "1"}, "\"1\" is not a number from 2 to 64"}};
   for (const auto& [arguments, told] : cases) {
     const auto finished = tool(arguments);
     EXPECT_EQ(finished.exit_code, 2) << told;
     EXPECT_TRUE(contains(finished.err, told));
   }
-  EXPECT_TRUE(contains(tool({"job", "ls", "--help"}).out, "--before ID "));
+  EXPECT_TRUE(contains(tool({"job", "ls", "--help"}).out, "--page PAGE "));
   EXPECT_TRUE(contains(tool({"demo", "--help"}).out, "--workers N "));
 }
 
@@ -82,7 +95,7 @@ TEST_F(Usage, WhatTheParserSaysIsSaidInOurWords) {
 TEST_F(Usage, AnEmptyValueIsNotTakenForAnOptionLeftOut) {
   const std::vector<std::pair<Arguments, std::string>> lines = {
       {{"job", "add", "mail", "x"}, "--dedupe"},
-      {{"job", "add", "mail", "x"}, "--limit-key"},
+      {{"job", "add", "mail", "x"}, "--group"},
       {{"job", "add", "mail", "x"}, "--tag"},
       {{"job", "add", "mail"}, "--file"},
       {{"job", "claim", "mail"}, "--request-id"},
@@ -96,7 +109,7 @@ TEST_F(Usage, AnEmptyValueIsNotTakenForAnOptionLeftOut) {
       {{"claim", "revoke", "SD-1", "--yes"}, "--reason"},
       {{"claim", "ls"}, "--session"},
       {{"session", "open"}, "--id"},
-      {{"schedule", "define", "x", "--every", "5m"}, "--enqueue"},
+      {{"schedule", "set", "x", "--every", "5m"}, "--enqueue"},
       {{"schedule", "acquire", "x"}, "--request-id"},
       {{"man"}, "--into"},
       {{"status"}, "--db"},

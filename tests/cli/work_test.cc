@@ -28,7 +28,7 @@ TEST_F(WorkCommand, WantsQueuesTheMarkAndACommand) {
 TEST_F(WorkCommand, OnceTellsThatThereIsNothingToDo) {
   const auto empty = tool({"work", "q", "--once", "--", "true"});
   EXPECT_EQ(empty.exit_code, 3);
-  EXPECT_TRUE(contains(empty.err, "nothing to do"));
+  EXPECT_TRUE(contains(empty.err, "has no job ready"));
   const auto as_json = tool({"work", "q", "--once", "--json", "--", "true"});
   EXPECT_EQ(as_json.exit_code, 3);
   EXPECT_TRUE(contains(as_json.out, "\"code\":\"empty\""));
@@ -91,7 +91,7 @@ TEST_F(WorkCommand, VerboseLogsEveryOutcome) {
   EXPECT_TRUE(contains(failed.err, ": exit code 3: no such file\n"));
   const auto late = added();
   EXPECT_TRUE(contains(tool({"work", "q", "--once", "-v", "--", "sh", "-c", "exit 75"}).err,
-                       "job " + late + " of q: attempt 1 was put off for 5s after "));
+                       "job " + late + " of q: attempt 1 was snoozed for 5s after "));
   added();
   EXPECT_FALSE(contains(tool({"work", "q", "--once", "--", "true"}).err, "attempt 1")) << "not without -v";
 }

@@ -116,11 +116,11 @@ TEST_P(BadInputTest, ReasonsThatCannotBeWrittenDown) {
 }
 
 TEST_P(BadInputTest, FiltersThatMakeNoSense) {
-  EXPECT_TRUE(fails(locks().list({.limit = 0}), Errc::invalid_argument));
-  EXPECT_TRUE(fails(locks().list({.limit = -1}), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().list({.max = 0}), Errc::invalid_argument));
+  EXPECT_TRUE(fails(locks().list({.max = -1}), Errc::invalid_argument));
   EXPECT_TRUE(fails(locks().list({.prefix = "\0"s}), Errc::invalid_argument));
   EXPECT_TRUE(fails(locks().list({.prefix = "\xFF"}), Errc::invalid_argument));
-  EXPECT_TRUE(fails(store().events({.limit = 0}), Errc::invalid_argument));
+  EXPECT_TRUE(fails(store().events({.max = 0}), Errc::invalid_argument));
   EXPECT_TRUE(fails(store().events({.key = "\0"s}), Errc::invalid_argument));
 }
 

@@ -44,7 +44,7 @@ TEST_P(ChunkBadInputTest, NamesThatAreNoNames) {
     refused(chunks().progress(name));
     refused(chunks().list(name));
     refused(chunks().tie_job(name, 1));
-    refused(chunks().configure(name, {}));
+    refused(chunks().set(name, {}));
     plan_refused({{name, "1"}});
     refused(chunks().heartbeat("orders", name, held_.token));
     refused(chunks().release("orders", name, held_.token));
@@ -52,8 +52,8 @@ TEST_P(ChunkBadInputTest, NamesThatAreNoNames) {
     refused(chunks().show("orders", name));
     refused(chunks().reset("orders", {.which = ChunkReset::Which::keys, .keys = {name}}));
     plan_refused({{"a", "1"}}, {.planner = name});
-    refused(store().limits().take(name, {.every = 1s}));
-    refused(store().limits().set(name, 1s));
+    refused(store().rates().take(name, {.every = 1s}));
+    refused(store().rates().set(name, 1s));
   }
 }
 
@@ -76,17 +76,17 @@ TEST_P(ChunkBadInputTest, CountsThatAreNoCounts) {
   refused(fail(held_, Verdict::fail().with_rows(-1)));
   refused(release(held_, {.rows = -1}));
   refused(complete(held_, {.rows = std::numeric_limits<std::int64_t>::max()}));
-  refused(chunks().list("orders", {.limit = 0}));
+  refused(chunks().list("orders", {.max = 0}));
 }
 
 TEST_P(ChunkBadInputTest, PlansThatCannotBe) {
   plan_refused({{"a", "1"}, {"b", "1"}, {"a", "2"}});
-  plan_refused({{"a", "1"}}, {.settings = {.failure_budget = 0}});
-  plan_refused({{"a", "1"}}, {.settings = {.crash_budget = 1001}});
+  plan_refused({{"a", "1"}}, {.settings = {.max_failures = 0}});
+  plan_refused({{"a", "1"}}, {.settings = {.max_crashes = 1001}});
   plan_refused({{"a", "1"}}, {.settings = {.backoff_base = -1s}});
-  plan_refused({{"a", "1"}}, {.settings = {.backoff_most = -1s}});
+  plan_refused({{"a", "1"}}, {.settings = {.backoff_max = -1s}});
   plan_refused({{"a", "1"}}, {.settings = {.default_ttl = 1ms}});
-  refused(chunks().configure("orders", {.failure_budget = 1001}));
+  refused(chunks().set("orders", {.max_failures = 1001}));
   refused(plan_range(2, 1, 1));
   refused(plan_range(1, 2, 0));
 }
@@ -107,7 +107,7 @@ TEST_P(ChunkBadInputTest, ClaimsThatCannotBe) {
 }
 
 TEST_P(ChunkBadInputTest, LimitsThatCannotBe) {
-  const auto limits = store().limits();
+  const auto limits = store().rates();
   refused(limits.take("api", {.every = 0s}));
   refused(limits.take("api", {.every = -1s}));
   refused(limits.take("api", {.every = 24h * 365}));

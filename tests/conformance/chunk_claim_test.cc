@@ -8,8 +8,8 @@ namespace {
 
 class ChunkClaimTest : public ChunkStoreTest {
  protected:
-  Result<ChunkGrant> claim_old(const std::string& who, Duration age, const std::string& key = {}, int most = 1) {
-    auto options = loading(most);
+  Result<ChunkGrant> claim_old(const std::string& who, Duration age, const std::string& key = {}, int max = 1) {
+    auto options = loading(max);
     options.older_than = age;
     options.key = key;
     return chunks().claim("orders", options, by(who));
@@ -36,7 +36,7 @@ TEST_P(ChunkClaimTest, OneLeaseForAllThatIsTakenTogether) {
   EXPECT_EQ(keys_of(grant), (Keys{"1", "2", "3"}));
   EXPECT_EQ(grant.expires_at, now() + 30s);
   EXPECT_EQ(grant.holder.name, "ann");
-  EXPECT_FALSE(grant.alone);
+  EXPECT_FALSE(grant.solo);
   advance(20s);
   ASSERT_TRUE(ok(save(grant.chunks[0])));
   advance(20s);
@@ -62,15 +62,15 @@ TEST_P(ChunkClaimTest, TheGrantTellsWhatALoaderNeeds) {
   EXPECT_EQ(first.position, 0);
   EXPECT_EQ(first.rows, 0);
   EXPECT_EQ(first.hash, chunk("1").hash);
-  EXPECT_EQ(first.previous_holder, "");
+  EXPECT_EQ(name_of(first.previous_holder), "");
   EXPECT_FALSE(first.cursor || first.synced_at);
   ASSERT_TRUE(ok(release(first, {.cursor = R"({"p":1})", .rows = 5})));
   const auto second = claim("bob");
   EXPECT_EQ(second.cursor, R"({"p":1})");
   EXPECT_EQ(second.rows, 5);
   EXPECT_EQ(second.attempt, 2);
-  EXPECT_EQ(second.previous_holder, "ann");
-  EXPECT_EQ(second.previous_host, "host-of-ann");
+  EXPECT_EQ(name_of(second.previous_holder), "ann");
+  EXPECT_EQ(host_of(second.previous_holder), "host-of-ann");
 }
 
 TEST_P(ChunkClaimTest, Promise03_EveryGrantHasAGreaterToken) {
@@ -116,13 +116,13 @@ TEST_P(ChunkClaimTest, Promise11_HeldSaysWhoFreesFirst) {
   claim("bob", 30s);
   const auto refused = try_claim("eve");
   ASSERT_TRUE(fails(refused, Errc::held));
-  ASSERT_TRUE(refused.error().current);
-  EXPECT_EQ(refused.error().current->holder.name, "bob");
-  EXPECT_EQ(refused.error().current->key, "orders/2");
+  ASSERT_TRUE(refused.error().held_by);
+  EXPECT_EQ(refused.error().held_by->holder.name, "bob");
+  EXPECT_EQ(refused.error().held_by->key, "orders/2");
   EXPECT_EQ(refused.error().retry_at, now() + 30s);
   const auto by_key = try_claim("eve", "1");
   ASSERT_TRUE(fails(by_key, Errc::held));
-  EXPECT_EQ(by_key.error().current->holder.name, "ann");
+  EXPECT_EQ(by_key.error().held_by->holder.name, "ann");
   EXPECT_EQ(by_key.error().retry_in, Duration(60s));
 }
 

@@ -70,7 +70,7 @@ TEST_P(ChunkDoubtTest, Promise10_AnUnreachableStoreIsNeverEmptyNorLost) {
   EXPECT_TRUE(fails(broken.reset("orders", {}), Errc::unavailable));
   EXPECT_TRUE(fails(broken.progress("orders"), Errc::unavailable));
   EXPECT_TRUE(fails(broken.list("orders"), Errc::unavailable));
-  EXPECT_TRUE(fails(broken_->limits().take("api", {.every = 1s}), Errc::unavailable));
+  EXPECT_TRUE(fails(broken_->rates().take("api", {.every = 1s}), Errc::unavailable));
   EXPECT_EQ(dump(), before);
 }
 
@@ -83,10 +83,10 @@ TEST_P(ChunkDoubtTest, AHolderGoesOnWhenTheStoreIsBack) {
 }
 
 TEST_P(ChunkDoubtTest, ATurnWhoseReplyWasLostIsWastedAndNothingMore) {
-  faults_->fail_next(Fault::lose_reply, 1, "limit_take");
-  const auto slot = must(broken_->limits().take("api", {.every = 1ms}));
+  faults_->fail_next(Fault::lose_reply, 1, "rate_take");
+  const auto slot = must(broken_->rates().take("api", {.every = 1ms}));
   EXPECT_EQ(slot.at, now() + 1ms) << "the first turn was given to an answer that never came";
-  EXPECT_EQ(must(store().limits().show("api")).taken, 2);
+  EXPECT_EQ(must(store().rates().show("api")).taken, 2);
 }
 
 }  // namespace

@@ -26,11 +26,11 @@ TEST_P(ChunkExpiryTest, Promise06_TheNextClaimTakesOverToTheMicrosecond) {
   EXPECT_EQ(state("1"), ChunkState::running);
   advance(1us);
   EXPECT_EQ(state("1"), ChunkState::expired);
-  EXPECT_EQ(claim("bob").previous_holder, "ann");
+  EXPECT_EQ(name_of(claim("bob").previous_holder), "ann");
 }
 
 TEST_P(ChunkExpiryTest, Promise07_ASoleChunkPaysAndKeepsItsCursor) {
-  plan(1, {.crash_budget = 2});
+  plan(1, {.max_crashes = 2});
   ASSERT_TRUE(ok(save(claim("ann"), {.cursor = "5", .rows = 50})));
   advance(31s);
   EXPECT_EQ(claim("bob").cursor, "5");
@@ -54,7 +54,7 @@ TEST_P(ChunkExpiryTest, Promise07_InnocentsAreNotChargedAndClaimedAlone) {
   advance(31s);
   const auto first = claim_many("bob", 5);
   EXPECT_EQ(keys_of(first), Keys{"2"}) << "suspects are claimed alone";
-  EXPECT_TRUE(first.alone);
+  EXPECT_TRUE(first.solo);
   EXPECT_EQ(chunk("2").crashes + chunk("3").crashes, 0);
   advance(31s);
   EXPECT_EQ(claim("eve").key, "2");
@@ -78,7 +78,7 @@ TEST_P(ChunkExpiryTest, ASuspectIsNotAttachedToALoader) {
   const auto lease = must(chunks().open_lease(60s, by("bob")));
   const auto grant = must(chunks().claim("orders", {.max = 5}, {.holder = holder("bob"), .lease = lease}));
   EXPECT_EQ(keys_of(grant), Keys{"1"});
-  EXPECT_TRUE(grant.alone);
+  EXPECT_TRUE(grant.solo);
   EXPECT_NE(grant.lease_id, lease.id);
   EXPECT_EQ(grant.ttl, Duration(60s)) << "like that of the loader";
   ASSERT_TRUE(ok(chunks().close(lease)));
@@ -117,7 +117,7 @@ TEST_P(ChunkExpiryTest, ALeaseOverTwoSetsGivesBackToBoth) {
 }
 
 TEST_P(ChunkExpiryTest, RecoverCountsOnceAndIsIdempotent) {
-  plan(4, {.crash_budget = 1});
+  plan(4, {.max_crashes = 1});
   claim_many("ann", 2);
   claim("bob");
   EXPECT_EQ(must(store().recover()).chunks, 0) << "nothing is stale yet";
@@ -146,7 +146,7 @@ TEST_P(ChunkExpiryTest, AClaimCountsItsTakeoversToo) {
 }
 
 TEST_P(ChunkExpiryTest, Promise12_TheStoryIsToldInOrder) {
-  plan(1, {.failure_budget = 2});
+  plan(1, {.max_failures = 2});
   claim("ann");
   advance(31s);
   ASSERT_TRUE(ok(fail(claim("bob"), Verdict::fail(std::string(500, 'x')))));
@@ -160,7 +160,7 @@ TEST_P(ChunkExpiryTest, Promise12_TheStoryIsToldInOrder) {
   for (const auto& event : must(store().events({.key = "orders/1"}))) {
     EXPECT_EQ(event.kind, "chunk");
     if (event.what == "reclaimed") {
-      EXPECT_EQ(event.holder + " from " + event.previous_holder, "bob from ann");
+      EXPECT_EQ(name_of(event.holder) + " from " + name_of(event.previous_holder), "bob from ann");
       EXPECT_EQ(event.at, now() - 2s);
     }
     if (event.what == "failed") {
@@ -186,7 +186,7 @@ TEST_P(ChunkExpiryTest, RecoverFindsTheDeadProcessToo) {
   plan(2);
   must(chunks().claim("orders", {.max = 2, .ttl = 1h}, {.holder = dead_holder("ann")}));
   EXPECT_EQ(must(store().recover()).chunks, 2);
-  EXPECT_TRUE(claim_many("bob", 2).alone);
+  EXPECT_TRUE(claim_many("bob", 2).solo);
 }
 
 TEST_P(ChunkExpiryTest, TheLivingOfThisHostKeepTheirs) {

@@ -45,7 +45,7 @@ TEST_P(ChunkJobTest, ItFailsWhenTheSetEndsPartial) {
 }
 
 TEST_P(ChunkJobTest, ItFailsWhenTheLastChunkKillsItsLastLoader) {
-  plan(1, {.crash_budget = 1});
+  plan(1, {.max_crashes = 1});
   const auto id = tied();
   claim("ann");
   advance(31s);
@@ -55,7 +55,7 @@ TEST_P(ChunkJobTest, ItFailsWhenTheLastChunkKillsItsLastLoader) {
 }
 
 TEST_P(ChunkJobTest, ATakeoverByAClaimSettlesItToo) {
-  plan(1, {.crash_budget = 1});
+  plan(1, {.max_crashes = 1});
   const auto id = tied();
   claim("ann");
   advance(31s);
@@ -83,7 +83,7 @@ TEST_P(ChunkJobTest, ASetThatIsFinalAlreadySettlesItAtOnce) {
 }
 
 TEST_P(ChunkJobTest, TheJobThatPlansTheSetWaitsForItWithoutBeingCharged) {
-  const auto id = add(jobs(), "sync", {.failure_budget = 1, .crash_budget = 1});
+  const auto id = add(jobs(), "sync", {.max_failures = 1, .max_crashes = 1});
   const auto held = claim_one(jobs(), "sync", "planner");
   plan(1);
   EXPECT_EQ(must(chunks().tie_job("orders", id, held.token)), JobState::blocked);
@@ -131,7 +131,7 @@ TEST_P(ChunkJobTest, ADeferredJobMayBeTied) {
 TEST_P(ChunkJobTest, WhatCannotBeTied) {
   plan(1);
   const auto first = add(jobs(), "sync");
-  const auto after_it = add(jobs(), "sync", {.after = {first}});
+  const auto after_it = add(jobs(), "sync", {.depends_on = {first}});
   EXPECT_TRUE(fails(chunks().tie_job("orders", after_it), Errc::busy)) << "it waits for another job";
   EXPECT_TRUE(fails(chunks().tie_job("nothing", first), Errc::not_found));
   EXPECT_TRUE(fails(chunks().tie_job("orders", 4711), Errc::not_found));
@@ -168,11 +168,11 @@ TEST_P(ChunkJobTest, SeveralJobsMayWaitForOneSet) {
 TEST_P(ChunkJobTest, ItIsNotDisturbedByWhatUnblocksOtherJobs) {
   plan(1);
   const auto id = tied();
-  EXPECT_TRUE(must(jobs().show(id)).after.empty()) << "it waits for no job";
+  EXPECT_TRUE(must(jobs().show(id)).waits_for.empty()) << "it waits for no job";
   must(store().recover());
   EXPECT_TRUE(fails(jobs().retry(id), Errc::invalid_argument)) << "like any other job that is blocked";
   EXPECT_EQ(job_state(id), JobState::blocked);
-  const auto next = add(jobs(), "sync", {.after = {id}});
+  const auto next = add(jobs(), "sync", {.depends_on = {id}});
   load("1");
   EXPECT_EQ(job_state(next), JobState::available) << "and those who wait for it go on after it";
 }

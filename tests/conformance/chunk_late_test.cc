@@ -45,9 +45,9 @@ TEST_P(ChunkLateTest, Promise04_TheLossTellsWhoHasItNow) {
   claim("bob");
   const auto loss = save(late, {.rows = 1});
   ASSERT_TRUE(fails(loss, Errc::lost));
-  ASSERT_TRUE(loss.error().current);
-  EXPECT_EQ(loss.error().current->holder.name, "bob");
-  EXPECT_EQ(loss.error().current->key, "orders/1");
+  ASSERT_TRUE(loss.error().held_by);
+  EXPECT_EQ(loss.error().held_by->holder.name, "bob");
+  EXPECT_EQ(loss.error().held_by->key, "orders/1");
 }
 
 TEST_P(ChunkLateTest, Promise04_AfterARecoveryNothingCountsEither) {

@@ -140,16 +140,16 @@ TEST_P(ChunkPlanTest, ANewPlannerThatPlansNothingRemovesEverything) {
 }
 
 TEST_P(ChunkPlanTest, SettingsThatAreNotSaidStayAsTheyWere) {
-  plan(1, {.failure_budget = 7, .default_ttl = 9min});
-  ASSERT_TRUE(ok(chunks().configure("orders", {.backoff_base = 5s})));
-  plan(1, {.crash_budget = 2});
+  plan(1, {.max_failures = 7, .default_ttl = 9min});
+  ASSERT_TRUE(ok(chunks().set("orders", {.backoff_base = 5s})));
+  plan(1, {.max_crashes = 2});
   const auto set = progress();
-  EXPECT_EQ(set.failure_budget, 7);
-  EXPECT_EQ(set.crash_budget, 2);
+  EXPECT_EQ(set.max_failures, 7);
+  EXPECT_EQ(set.max_crashes, 2);
   EXPECT_EQ(set.backoff_base, Duration(5s));
-  EXPECT_EQ(set.backoff_most, Duration(30s));
+  EXPECT_EQ(set.backoff_max, Duration(30s));
   EXPECT_EQ(set.default_ttl, Duration(9min));
-  EXPECT_TRUE(fails(chunks().configure("nothing", {.failure_budget = 1}), Errc::not_found));
+  EXPECT_TRUE(fails(chunks().set("nothing", {.max_failures = 1}), Errc::not_found));
 }
 
 TEST_P(ChunkPlanTest, SpecsAreKeptByteForByte) {

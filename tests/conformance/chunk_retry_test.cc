@@ -21,7 +21,7 @@ class ChunkRetryTest : public ChunkStoreTest {
 LEASEHOLD_ON_BOTH_STORES(ChunkRetryTest);
 
 TEST_P(ChunkRetryTest, TheBackoffDoublesUpToItsMost) {
-  plan(1, {.failure_budget = 100});
+  plan(1, {.max_failures = 100});
   for (const auto pause : {2s, 4s, 8s, 16s, 30s, 30s, 30s}) {
     EXPECT_EQ(must(fail(claim("ann"))).due_at, now() + pause);
     advance(pause - 1us);
@@ -31,14 +31,14 @@ TEST_P(ChunkRetryTest, TheBackoffDoublesUpToItsMost) {
 }
 
 TEST_P(ChunkRetryTest, TheBackoffOfManyFailuresIsNoOverflow) {
-  plan(1, {.failure_budget = 1000, .backoff_base = 24h, .backoff_most = 240h});
+  plan(1, {.max_failures = 1000, .backoff_base = 24h, .backoff_max = 240h});
   for (int i = 0; i < 70; ++i) must(fail(claim_key("ann", "1")));
   EXPECT_EQ(chunk("1").due_at, now() + 240h);
   EXPECT_EQ(chunk("1").failures, 70);
 }
 
 TEST_P(ChunkRetryTest, EachSetHasItsOwnBackoff) {
-  plan(1, {.failure_budget = 5, .backoff_base = 1min, .backoff_most = 90s});
+  plan(1, {.max_failures = 5, .backoff_base = 1min, .backoff_max = 90s});
   EXPECT_EQ(must(fail(claim_key("ann", "1"))).due_at, now() + 1min);
   EXPECT_EQ(must(fail(claim_key("ann", "1"))).due_at, now() + 90s);
   EXPECT_EQ(must(fail(claim_key("ann", "1"), Verdict::retry_in(5s))).due_at, now() + 5s) << "or as the holder says";
@@ -65,7 +65,7 @@ TEST_P(ChunkRetryTest, Promise07_ThreeFailuresAndItIsExhausted) {
 }
 
 TEST_P(ChunkRetryTest, Promise07_AReleaseCostsNothing) {
-  plan(1, {.failure_budget = 1, .crash_budget = 1});
+  plan(1, {.max_failures = 1, .max_crashes = 1});
   for (int i = 0; i < 5; ++i) EXPECT_EQ(must(release(claim("ann"), {.rows = i})).state, ChunkState::available);
   EXPECT_EQ(chunk("1").failures + chunk("1").crashes, 0);
   EXPECT_EQ(chunk("1").attempts, 5);
@@ -73,7 +73,7 @@ TEST_P(ChunkRetryTest, Promise07_AReleaseCostsNothing) {
 }
 
 TEST_P(ChunkRetryTest, FailuresAndCrashesAreCountedApart) {
-  plan(1, {.failure_budget = 2, .crash_budget = 2});
+  plan(1, {.max_failures = 2, .max_crashes = 2});
   must(fail(claim_key("ann", "1")));
   crash("1");
   EXPECT_EQ(chunk("1").failures, 1);
@@ -185,7 +185,7 @@ TEST_P(ChunkRetryTest, AnOperatorSkipsWhatNobodyHolds) {
   claim("ann");
   const auto held = chunks().skip("orders", "2", "why");
   ASSERT_TRUE(fails(held, Errc::held));
-  EXPECT_EQ(held.error().current->holder.name, "ann");
+  EXPECT_EQ(held.error().held_by->holder.name, "ann");
 }
 
 TEST_P(ChunkRetryTest, AHolderSkipsItsOwn) {

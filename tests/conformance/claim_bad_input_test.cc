@@ -110,9 +110,9 @@ TEST_P(ClaimBadInputTest, TimesAndCountsThatCannotBe) {
   refused(claims().take("SD-2", "ann", {.wait = -1s}));
   refused(claims().switch_to("SD-1", mine_.token, "SD-2", {.wait = -1s}));
   refused(claims().switch_to("SD-1", mine_.token, "SD-1"));
-  refused(sessions().list({.limit = 0}));
-  refused(items().list({.limit = 0}));
-  refused(claims().list({.limit = -1}));
+  refused(sessions().list({.max = 0}));
+  refused(items().list({.max = 0}));
+  refused(claims().list({.max = -1}));
 }
 
 TEST_P(ClaimBadInputTest, TokensThatNeverWere) {

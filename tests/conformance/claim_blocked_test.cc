@@ -23,7 +23,7 @@ class ClaimBlockedTest : public SessionStoreTest {
     ASSERT_TRUE(fails(refused, Errc::blocked));
     EXPECT_EQ(owner_told(refused), by);
     EXPECT_NE(refused.error().message.find(why), std::string::npos) << refused.error().message;
-    EXPECT_EQ(refused.error().retry_at, refused.error().current->expires_at);
+    EXPECT_EQ(refused.error().retry_at, refused.error().held_by->expires_at);
   }
 };
 LEASEHOLD_ON_BOTH_STORES(ClaimBlockedTest);

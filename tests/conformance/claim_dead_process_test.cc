@@ -45,7 +45,7 @@ TEST_P(ClaimDeadProcessTest, ItsItemIsTakenAtOnce) {
   die("ann");
   const auto next = take("bob", "SD-1");
   EXPECT_GT(next.token, late.token);
-  EXPECT_EQ(next.previous_session + " " + next.previous_holder, "ann ann");
+  EXPECT_EQ(next.previous_session + " " + name_of(next.previous_holder), "ann ann");
   EXPECT_EQ(state("SD-2"), ItemState::open) << "all it had is free";
   EXPECT_EQ(session("ann").end_reason + ": " + session("ann").end_detail, "expired: process gone");
   EXPECT_TRUE(lost(beat(ann), LostReason::expired));
@@ -68,16 +68,16 @@ TEST_P(ClaimDeadProcessTest, ItIsShownAsStaleEverywhereAndNothingIsWritten) {
   leave_behind("ann", {"SD-1"});
   take("bob", "SD-2");
   const auto before = dump();
-  EXPECT_EQ(status("ann"), SessionStatus::stale);
-  const auto stale = must(sessions().list({.status = SessionStatus::stale}));
+  EXPECT_EQ(status("ann"), SessionState::stale);
+  const auto stale = must(sessions().list({.state = SessionState::stale}));
   ASSERT_EQ(stale.size(), 1U);
   EXPECT_EQ(stale[0].id, "ann");
   EXPECT_EQ(state("SD-1"), ItemState::stale);
   EXPECT_EQ(state("SD-2"), ItemState::claimed);
-  EXPECT_EQ(claim("SD-1").owner.state, LeaseState::expired);
-  EXPECT_EQ(claim("SD-2").owner.state, LeaseState::running);
+  EXPECT_EQ(claim("SD-1").held_by.state, LeaseState::expired);
+  EXPECT_EQ(claim("SD-2").held_by.state, LeaseState::running);
   for (const auto& shown : must(claims().list())) {
-    EXPECT_EQ(shown.owner.state, shown.item == "SD-1" ? LeaseState::expired : LeaseState::running) << shown.item;
+    EXPECT_EQ(shown.held_by.state, shown.key == "SD-1" ? LeaseState::expired : LeaseState::running) << shown.key;
   }
   for (const auto& shown : must(store().leases())) {
     const bool of_ann = shown.key == "SD-1" || shown.key == "ann";
@@ -89,7 +89,7 @@ TEST_P(ClaimDeadProcessTest, ItIsShownAsStaleEverywhereAndNothingIsWritten) {
 TEST_P(ClaimDeadProcessTest, ItsItemsAreListedAsStaleAndNotAsClaimed) {
   const auto listed = [this](ItemState state, int limit = 100) {
     Words keys;
-    for (const auto& item : must(items().list({.state = state, .limit = limit}))) keys.push_back(item.key);
+    for (const auto& item : must(items().list({.state = state, .max = limit}))) keys.push_back(item.key);
     return keys;
   };
   backlog({"a", "b", "c", "d", "e", "f"});
@@ -120,7 +120,7 @@ TEST_P(ClaimDeadProcessTest, ItGetsNothingAnyMoreWhateverItsLeaseSays) {
   EXPECT_TRUE(lost(beat(ann), LostReason::expired));
   EXPECT_EQ(state("SD-1"), ItemState::open);
   EXPECT_EQ(state("SD-3"), ItemState::open);
-  EXPECT_EQ(item("SD-2").active_session_id, "bob");
+  EXPECT_EQ(item("SD-2").session, "bob");
 }
 
 TEST_P(ClaimDeadProcessTest, ASwitchOfItsClaimIsRefused) {
@@ -159,7 +159,7 @@ TEST_P(ClaimDeadProcessTest, APidThatWasGivenToAnotherProcessFoolsNobody) {
   auto before = Holder::self("me, in an earlier life");
   before.process_start -= 1;
   join_as("ann", before);
-  EXPECT_EQ(status("ann"), SessionStatus::stale);
+  EXPECT_EQ(status("ann"), SessionState::stale);
   EXPECT_TRUE(fails(try_take("ann", "SD-1"), Errc::unregistered));
 }
 
@@ -178,7 +178,7 @@ TEST_P(ClaimDeadProcessTest, TheLivingAndThoseOfOtherHostsAndBootsKeepTheirs) {
     must(items().add("of " + id));
     take(id, "of " + id);
     EXPECT_TRUE(fails(try_take("bob", "of " + id), Errc::held)) << id;
-    EXPECT_EQ(status(id), SessionStatus::active) << id;
+    EXPECT_EQ(status(id), SessionState::active) << id;
   }
   EXPECT_EQ(must(store().recover()).claims, 0);
   EXPECT_EQ(recovered("process_gone").claims, 0);

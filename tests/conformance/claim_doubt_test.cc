@@ -78,7 +78,7 @@ TEST_P(ClaimDoubtTest, AnOperatorsActIsNotRepeatedBehindItsBack) {
   EXPECT_TRUE(fails(broken_->claims().transfer("SD-3", "ann"), Errc::in_doubt));
   lose_reply("session_revoke");
   EXPECT_TRUE(fails(broken_->sessions().revoke("ann", "why"), Errc::in_doubt));
-  EXPECT_EQ(status("ann"), SessionStatus::released);
+  EXPECT_EQ(status("ann"), SessionState::released);
 }
 
 TEST_P(ClaimDoubtTest, Promise10_AnUnreachableStoreIsNeverFreeNorLost) {

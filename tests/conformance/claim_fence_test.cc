@@ -32,8 +32,8 @@ class ClaimFenceTest : public SessionStoreTest {
   }
   void begin() { run(file_ ? "BEGIN IMMEDIATE" : "BEGIN"); }
   Result<void> fence_here(const Claim& claim) {
-    return file_ ? fence_claim(file_->handle(), claim.item, claim.token)
-                 : fence_claim(postgres_.get(), claim.item, claim.token, under_test().schema());
+    return file_ ? fence_claim(file_->handle(), claim.key, claim.token)
+                 : fence_claim(postgres_.get(), claim.key, claim.token, under_test().schema());
   }
   /// In a transaction that does nothing else.
   Result<void> fence(const Claim& claim) {
@@ -55,9 +55,9 @@ TEST_P(ClaimFenceTest, Promise14_TheCurrentTokenPassesAndNoOther) {
   const auto mine = take("ann", "SD-1");
   EXPECT_TRUE(ok(fence(mine)));
   EXPECT_TRUE(fails(fence_here(mine), Errc::invalid_argument)) << "outside of a transaction it would promise nothing";
-  EXPECT_TRUE(lost(fence({.item = "SD-1", .token = Token{1}}), LostReason::superseded));
-  EXPECT_TRUE(fails(fence({.item = "SD-2", .token = mine.token}), Errc::lost)) << "of another item";
-  EXPECT_FALSE(fence({.item = "SD-9", .token = mine.token}).ok());
+  EXPECT_TRUE(lost(fence({.key = "SD-1", .token = Token{1}}), LostReason::superseded));
+  EXPECT_TRUE(fails(fence({.key = "SD-2", .token = mine.token}), Errc::lost)) << "of another item";
+  EXPECT_FALSE(fence({.key = "SD-9", .token = mine.token}).ok());
   advance(30s);
   EXPECT_TRUE(ok(fence(mine))) << "stale, but nobody has taken it";
   join("bob");

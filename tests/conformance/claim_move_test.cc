@@ -15,7 +15,7 @@ class ClaimMoveTest : public SessionStoreTest {
     join("bob");
   }
   Result<Claim> switch_to(const Claim& from, const std::string& to) {
-    return claims().switch_to(from.item, from.token, to);
+    return claims().switch_to(from.key, from.token, to);
   }
 };
 LEASEHOLD_ON_BOTH_STORES(ClaimMoveTest);
@@ -66,7 +66,7 @@ TEST_P(ClaimMoveTest, ASwitchIsOneStep) {
   const auto from = take("ann", "SD-1");
   advance(1s);
   const auto to = must(switch_to(from, "SD-2"));
-  EXPECT_EQ(to.item + " " + to.session, "SD-2 ann");
+  EXPECT_EQ(to.key + " " + to.session, "SD-2 ann");
   EXPECT_EQ(to.taken_at, now());
   EXPECT_EQ(state("SD-1"), ItemState::open);
   EXPECT_EQ(item("SD-2").token, to.token);
@@ -74,7 +74,7 @@ TEST_P(ClaimMoveTest, ASwitchIsOneStep) {
   EXPECT_EQ(last_event("SD-1").what + ": " + last_event("SD-1").detail, "switched: SD-2");
   const auto created = must(claims().switch_to("SD-2", to.token, "SD-9", {.create = true}));
   EXPECT_TRUE(created.created);
-  EXPECT_EQ(item("SD-9").active_session_id, "ann");
+  EXPECT_EQ(item("SD-9").session, "ann");
 }
 
 TEST_P(ClaimMoveTest, ASwitchThatIsRefusedChangesNothing) {
@@ -126,7 +126,7 @@ TEST_P(ClaimMoveTest, AnOwnerHandsOverToWhoIsAlive) {
   const auto given = must(claims().transfer("SD-1", "bob", from.token, "you know it better"));
   EXPECT_EQ(given.session, "bob");
   EXPECT_GT(given.token, from.token);
-  EXPECT_EQ(item("SD-1").active_session_id, "bob");
+  EXPECT_EQ(item("SD-1").session, "bob");
   const auto ended = must(claims().list({.session = "ann", .ended = true})).at(0);
   EXPECT_EQ(ended.end_reason + ": " + ended.end_detail, "transferred: you know it better");
   EXPECT_EQ(last_event("SD-1").what, "transferred");

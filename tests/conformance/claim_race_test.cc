@@ -66,7 +66,7 @@ TEST_P(ClaimRaceTest, AThousandSessionsOneItemOneWinnerAndAllOthersToldWho) {
   ASSERT_EQ(winners.size(), 1U);
   EXPECT_EQ(told.size(), 999U);
   EXPECT_EQ(told.count(winners[0] + " SD-1"), 999U) << "every one of them knows the owner";
-  EXPECT_EQ(item("SD-1").active_session_id, winners[0]);
+  EXPECT_EQ(item("SD-1").session, winners[0]);
   EXPECT_EQ(story("SD-1"), (Words{"added", "claimed"}));
 }
 
@@ -131,8 +131,8 @@ TEST_P(ClaimRaceTest, ASwitchIsNeverHalfDone) {
     auto& mine = held[static_cast<std::size_t>(number)];
     for (int i = 0; i < 30; ++i) {
       const auto& to = keys[static_cast<std::size_t>(number + i) % 4];
-      if (to == mine.item) continue;
-      const auto moved = store.claims().switch_to(mine.item, mine.token, to);
+      if (to == mine.key) continue;
+      const auto moved = store.claims().switch_to(mine.key, mine.token, to);
       if (!moved) {
         EXPECT_EQ(moved.error().code, Errc::held) << describe(moved.error());
         continue;
@@ -143,7 +143,7 @@ TEST_P(ClaimRaceTest, ASwitchIsNeverHalfDone) {
   });
   EXPECT_GT(switched, 0);
   EXPECT_EQ(must(claims().list()).size(), 3U) << "each session has exactly one";
-  for (const auto& each : held) EXPECT_EQ(item(each.item).active_session_id, each.session);
+  for (const auto& each : held) EXPECT_EQ(item(each.key).session, each.session);
 }
 
 TEST_P(ClaimRaceTest, ItemsAddedByManyAtOnceAreThereOnce) {

@@ -26,9 +26,8 @@ TEST_F(ClaimRebootTest, WhatSessionsHadIsStaleAndTakenAtOnce) {
   auto store = test_store_.open();
   const auto stale = must(store.items().show("SD-1"));
   EXPECT_EQ(stale.state, ItemState::stale);
-  EXPECT_FALSE(stale.is_working_on);
-  EXPECT_EQ(stale.active_session_id, "");
-  EXPECT_EQ(must(store.sessions().show("ann")).status, SessionStatus::stale);
+  EXPECT_EQ(stale.session, "");
+  EXPECT_EQ(must(store.sessions().show("ann")).state, SessionState::stale);
   EXPECT_TRUE(lost(store.sessions().heartbeat("ann", before_.token), LostReason::expired));
   must(store.sessions().open(session_of("bob"), by("bob")));
   const auto next = must(store.claims().take("SD-1", "bob"));

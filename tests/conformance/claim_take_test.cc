@@ -19,24 +19,24 @@ TEST_P(ClaimTakeTest, AFreeItemIsTaken) {
   const auto ann = join("ann");
   advance(5s);
   const auto mine = take("ann", "SD-1");
-  EXPECT_EQ(mine.item, "SD-1");
+  EXPECT_EQ(mine.key, "SD-1");
   EXPECT_EQ(mine.session, "ann");
   EXPECT_EQ(mine.taken_at, now());
   EXPECT_EQ(mine.expires_at, ann.expires_at) << "it lasts as long as its session";
-  EXPECT_EQ(mine.previous_session + mine.previous_holder, "");
+  EXPECT_EQ(mine.previous_session + name_of(mine.previous_holder), "");
   EXPECT_FALSE(mine.created || mine.replayed);
   const auto taken = item("SD-1");
   EXPECT_EQ(taken.state, ItemState::claimed);
   EXPECT_EQ(taken.token, mine.token);
-  EXPECT_EQ(taken.owner->token, mine.token);
-  EXPECT_EQ(taken.owner->holder.name, "ann");
+  EXPECT_EQ(taken.held_by->token, mine.token);
+  EXPECT_EQ(taken.held_by->holder.name, "ann");
   EXPECT_EQ(state("SD-2"), ItemState::open);
   const auto seen = claim("SD-1");
   EXPECT_TRUE(seen.active);
-  EXPECT_EQ(seen.session + ", " + seen.owner.label, "ann, work of ann");
+  EXPECT_EQ(seen.session + ", " + seen.held_by.label, "ann, work of ann");
   EXPECT_EQ(seen.token, mine.token);
   EXPECT_EQ(last_event("SD-1").detail, "session ann");
-  EXPECT_EQ(last_event("SD-1").host, "host-of-ann");
+  EXPECT_EQ(host_of(last_event("SD-1").holder), "host-of-ann");
 }
 
 TEST_P(ClaimTakeTest, Promise11_HeldTellsAllThatAPersonAsksNext) {
@@ -51,8 +51,8 @@ TEST_P(ClaimTakeTest, Promise11_HeldTellsAllThatAPersonAsksNext) {
   const auto refused = try_take("bob", "SD-1");
   ASSERT_TRUE(fails(refused, Errc::held));
   EXPECT_EQ(dump(), before) << "a refusal writes nothing";
-  ASSERT_TRUE(refused.error().current);
-  const auto& owner = *refused.error().current;
+  ASSERT_TRUE(refused.error().held_by);
+  const auto& owner = *refused.error().held_by;
   EXPECT_EQ(owner.kind + " " + owner.key, "item SD-1");
   EXPECT_EQ(owner.session + ", " + owner.label, "ann, work of ann");
   EXPECT_EQ(owner.holder.name + " " + owner.holder.host + " " + owner.holder.tty, "ann host-of-ann pts/7");
@@ -60,7 +60,7 @@ TEST_P(ClaimTakeTest, Promise11_HeldTellsAllThatAPersonAsksNext) {
   EXPECT_EQ(owner.heartbeat_age(), Duration(12s));
   EXPECT_EQ(owner.store_now - *owner.progress_at, Duration(22s));
   EXPECT_EQ(owner.store_now - *owner.taken_at, Duration(22s));
-  EXPECT_EQ(owner.frees_in(), Duration(18s));
+  EXPECT_EQ(owner.retry_in(), Duration(18s));
   EXPECT_EQ(refused.error().retry_in, Duration(18s));
   EXPECT_EQ(refused.error().message,
             "item \"SD-1\" is claimed by session \"ann\" (work of ann) of ann on host-of-ann (pts/7), last heartbeat "
@@ -89,7 +89,7 @@ TEST_P(ClaimTakeTest, UnregisteredSaysWhatIsWrongWithTheSession) {
   must(sessions().close("bob", bob.token));
   unregistered(try_take("nobody", "SD-1"), "unknown");
   unregistered(try_take("bob", "SD-1"), "closed");
-  unregistered(claims().take("SD-1", "ann", {.session_token = Token{ann.token.value - 1}}), "opening");
+  unregistered(claims().take("SD-1", "ann", {.session_token = Token{ann.token.value - 1}}), "reopened");
   EXPECT_TRUE(ok(claims().take("SD-1", "ann", {.session_token = ann.token})));
   advance(30s);
   const auto before = dump();
@@ -137,7 +137,7 @@ TEST_P(ClaimTakeTest, AnExclusiveSessionHasOneItemAtATime) {
   EXPECT_TRUE(take("ann", "SD-1").replayed);
   must(release(first));
   const auto second = take("ann", "SD-2");
-  EXPECT_EQ(must(claims().switch_to("SD-2", second.token, "SD-1")).item, "SD-1");
+  EXPECT_EQ(must(claims().switch_to("SD-2", second.token, "SD-1")).key, "SD-1");
   EXPECT_TRUE(fails(try_take("ann", "SD-2"), Errc::at_capacity));
   must(items().done("SD-1", item("SD-1").token));
   EXPECT_TRUE(ok(try_take("ann", "SD-2")));
@@ -171,7 +171,7 @@ TEST_P(ClaimTakeTest, ATransferGivesBackWhatWasRevoked) {
   take("ann", "SD-1");
   must(claims().revoke("SD-1", "wait"));
   const auto given = must(claims().transfer("SD-1", "ann"));
-  EXPECT_EQ(item("SD-1").active_session_id, "ann");
+  EXPECT_EQ(item("SD-1").session, "ann");
   must(release(given));
   EXPECT_TRUE(ok(try_take("ann", "SD-1")));
 }
@@ -200,7 +200,7 @@ TEST_P(ClaimTakeTest, ClaimsAreListedActiveFirstThenTheNewest) {
   const auto listed = [&](const ClaimFilter& filter) {
     std::string text;
     for (const auto& each : must(claims().list(filter))) {
-      text += each.session + " " + each.item + " " + (each.active ? "has it" : each.end_detail) + "; ";
+      text += each.session + " " + each.key + " " + (each.active ? "has it" : each.end_detail) + "; ";
     }
     return text;
   };
@@ -208,7 +208,7 @@ TEST_P(ClaimTakeTest, ClaimsAreListedActiveFirstThenTheNewest) {
   EXPECT_EQ(listed({.ended = true}), "ann SD-1 has it; ann SD-2 second; bob SD-2 first; ");
   EXPECT_EQ(listed({.item = "SD-2", .ended = true}), "ann SD-2 second; bob SD-2 first; ");
   EXPECT_EQ(listed({.session = "bob", .ended = true}), "bob SD-2 first; ");
-  EXPECT_EQ(listed({.ended = true, .limit = 1}), "ann SD-1 has it; ");
+  EXPECT_EQ(listed({.ended = true, .max = 1}), "ann SD-1 has it; ");
   EXPECT_EQ(claim("SD-2").end_detail, "second") << "the latest";
   EXPECT_TRUE(fails(claims().show("SD-9"), Errc::not_found));
 }

@@ -32,12 +32,12 @@ TEST_P(ClaimTakeoverTest, Promise06_TheNextTakeGetsItToTheMicrosecond) {
   advance(1us);
   const auto stale = item("SD-1");
   EXPECT_EQ(stale.state, ItemState::stale);
-  EXPECT_EQ(stale.owner->session, "ann") << "whose it was until now";
-  EXPECT_EQ(stale.owner->state, LeaseState::expired);
+  EXPECT_EQ(stale.held_by->session, "ann") << "whose it was until now";
+  EXPECT_EQ(stale.held_by->state, LeaseState::expired);
   const auto after = take("bob", "SD-1");
   EXPECT_GT(after.token, before.token);
-  EXPECT_EQ(after.previous_session + " " + after.previous_holder, "ann ann");
-  EXPECT_EQ(item("SD-1").active_session_id, "bob");
+  EXPECT_EQ(after.previous_session + " " + name_of(after.previous_holder), "ann ann");
+  EXPECT_EQ(item("SD-1").session, "bob");
 }
 
 TEST_P(ClaimTakeoverTest, TheStaleSessionIsTakenBackWithAllItHad) {
@@ -48,7 +48,7 @@ TEST_P(ClaimTakeoverTest, TheStaleSessionIsTakenBackWithAllItHad) {
   EXPECT_EQ(state("SD-2"), ItemState::open);
   EXPECT_EQ(claim("SD-2").end_reason, "expired");
   EXPECT_EQ(session("ann").end_reason, "expired");
-  EXPECT_EQ(status("ann"), SessionStatus::stale);
+  EXPECT_EQ(status("ann"), SessionState::stale);
   EXPECT_EQ(session("ann").claims, 0);
   EXPECT_TRUE(lost(beat(ann_), LostReason::expired));
   EXPECT_TRUE(lost(sessions().close("ann", ann_.token), LostReason::expired));
@@ -82,12 +82,12 @@ TEST_P(ClaimTakeoverTest, Promise12_TheStoryOfATakeover) {
   EXPECT_EQ(story("SD-1").back(), "reclaimed");
   const auto event = last_event("SD-1");
   EXPECT_EQ(event.kind, "item");
-  EXPECT_EQ(event.holder + " from " + event.previous_holder, "bob from ann");
+  EXPECT_EQ(name_of(event.holder) + " from " + name_of(event.previous_holder), "bob from ann");
   EXPECT_NE(event.detail.find("ann"), std::string::npos) << event.detail;
   EXPECT_EQ(event.token, after.token);
   EXPECT_EQ(last_event("ann").kind, "session");
   EXPECT_EQ(last_event("ann").token, ann_.token);
-  EXPECT_EQ(before.item, event.key);
+  EXPECT_EQ(before.key, event.key);
 }
 
 TEST_P(ClaimTakeoverTest, SwitchAndTransferTakeOverToo) {
@@ -104,8 +104,8 @@ TEST_P(ClaimTakeoverTest, SwitchAndTransferTakeOverToo) {
   join("cid");
   const auto given = must(claims().transfer("SD-1", "cid", std::nullopt, "ann and bob are gone"));
   EXPECT_GT(given.token, moved.token);
-  EXPECT_EQ(item("SD-1").active_session_id, "cid");
-  EXPECT_EQ(status("bob"), SessionStatus::stale);
+  EXPECT_EQ(item("SD-1").session, "cid");
+  EXPECT_EQ(status("bob"), SessionState::stale);
 }
 
 TEST_P(ClaimTakeoverTest, AStaleOwnerMayReleaseWhileNobodyTookOver) {
@@ -162,7 +162,7 @@ TEST_P(ClaimTakeoverTest, ABacklogOfTheDeadIsWorkedOffByTheLiving) {
   for (int i = 0; i < count; ++i) {
     const auto claim = take("bob", "item-" + std::to_string(i));
     EXPECT_EQ(claim.previous_session, "dead-" + std::to_string(i));
-    must(items().done(claim.item, claim.token));
+    must(items().done(claim.key, claim.token));
   }
   EXPECT_EQ(must(items().list({.state = ItemState::done})).size(), static_cast<std::size_t>(count));
 }

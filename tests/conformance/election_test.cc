@@ -61,7 +61,7 @@ TEST_P(ElectionTest, WhoDoesNotWaitIsToldWhoLeads) {
   const CampaignOptions hasty{.wait = 0s};
   const auto refused = election().campaign(hasty, by("bob"));
   ASSERT_TRUE(fails(refused, Errc::held));
-  EXPECT_EQ(refused.error().current->holder.name, "ann");
+  EXPECT_EQ(refused.error().held_by->holder.name, "ann");
 }
 
 TEST_P(ElectionTest, Promise03_WhenTheLeaderResignsTheNextOneLeadsWithAGreaterTerm) {
@@ -182,7 +182,7 @@ TEST_P(ElectionTest, ProcessesLeadOneAfterTheOther) {
   for (auto& process : processes) EXPECT_EQ(process.finish(60s).exit_code, 0);
   Token latest;
   std::string expected = "acquired";
-  const auto events = must(real.open().events({.limit = 1000}));
+  const auto events = must(real.open().events({.max = 1000}));
   EXPECT_EQ(events.size(), 30U);
   for (const auto& event : events) {
     EXPECT_EQ(event.what, expected);

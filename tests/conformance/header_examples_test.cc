@@ -229,7 +229,7 @@ class ScheduleExampleTest : public HeaderExamplesTest {
 
     auto run = schedules.acquire("refresh");
     if (!run) return tell(run.error());
-    auto finished = schedules.finish("refresh", run->grant.token, {.ok = refresh()});
+    auto finished = schedules.settle("refresh", run->grant.token, {.ok = refresh()});
     if (!finished) return tell(finished.error());
   }
 
@@ -273,7 +273,7 @@ class ClaimExampleTest : public HeaderExamplesTest {
   }
 
   void work_on(const Claim& claim) {
-    EXPECT_EQ(claim.item, "SD-1");
+    EXPECT_EQ(claim.key, "SD-1");
     if (!silent_) return;
     advance(31s);
     join("bob");
@@ -303,13 +303,13 @@ TEST_P(ClaimExampleTest, ItIsToldThatItWasLost) {
   EXPECT_EQ(told(), std::vector{Errc::lost});
 }
 
-/// limit.h
-class LimitExampleTest : public HeaderExamplesTest {
+/// rate.h
+class RateExampleTest : public HeaderExamplesTest {
  protected:
   void fetch() {
-    auto limits = store().limits();
+    auto rates = store().rates();
     for (bool more = true; more; more = fetch_a_page()) {
-      auto slot = limits.take("orders-api", {.every = 750ms});
+      auto slot = rates.take("orders-api", {.every = 750ms});
       if (!slot) return tell(slot.error());
     }
   }
@@ -321,12 +321,12 @@ class LimitExampleTest : public HeaderExamplesTest {
 
   int pages_ = 0;
 };
-LEASEHOLD_ON_BOTH_STORES(LimitExampleTest);
+LEASEHOLD_ON_BOTH_STORES(RateExampleTest);
 
-TEST_P(LimitExampleTest, EveryPageHasItsTurn) {
+TEST_P(RateExampleTest, EveryPageHasItsTurn) {
   fetch();
   EXPECT_EQ(pages_, 3);
-  EXPECT_EQ(must(store().limits().show("orders-api")).taken, 3);
+  EXPECT_EQ(must(store().rates().show("orders-api")).taken, 3);
 }
 
 /// worker.h, loader.h and scheduler.h
@@ -375,7 +375,7 @@ class RuntimeExampleTest : public HeaderExamplesTest {
         if (context.stop_requested()) return RunVerdict::release();
         if (!refresh(source)) return RunVerdict::fail("no answer from " + source);
       }
-      return RunVerdict::ok();
+      return RunVerdict::complete();
     });
     auto summary = scheduler.run(stop.get_token());
     if (!summary) return tell(summary.error());
@@ -422,7 +422,7 @@ TEST_P(RuntimeExampleTest, ALoaderLoadsASet) {
 }
 
 TEST_P(RuntimeExampleTest, ASchedulerRunsWhatIsDue) {
-  must(store().schedules().define("refresh", {.rule = every(10min), .next_run_in = 0s}));
+  must(store().schedules().set("refresh", {.rule = every(10min), .next_run_in = 0s}));
   const auto last = [&] { return must(store().schedules().show("refresh")).last; };
   until([&] { return last().has_value(); }, [&] { keep_time(); });
   EXPECT_EQ(last()->error, "no answer from there");

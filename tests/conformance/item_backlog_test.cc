@@ -28,7 +28,7 @@ TEST_P(ItemBacklogTest, AnItemIsAddedOnceAndThenChangedWhereSomethingIsGiven) {
   EXPECT_EQ(info.created_at, created_at);
   EXPECT_EQ(info.state, ItemState::open);
   EXPECT_EQ(info.token, Token{});
-  EXPECT_FALSE(info.done_at || info.owner);
+  EXPECT_FALSE(info.done_at || info.held_by);
   must(items().add("SD-1", {.title = "", .parent = "", .metadata = "null"}));
   info = item("SD-1");
   EXPECT_EQ(info.title + info.parent + info.metadata, "null") << "empty is a value, too";
@@ -83,7 +83,7 @@ TEST_P(ItemBacklogTest, ItemsAreListedByKeyByStateByParentAndInPages) {
   EXPECT_EQ(listed({.state = ItemState::claimed}), (Words{"c", "d"}));
   EXPECT_EQ(listed({.state = ItemState::open}), (Words{"a", "b"}));
   EXPECT_EQ(listed({.state = ItemState::done}), Words{"e"});
-  EXPECT_EQ(listed({.after_key = "b", .limit = 2}), (Words{"c", "d"}));
+  EXPECT_EQ(listed({.max = 2, .page = "b"}), (Words{"c", "d"}));
   EXPECT_EQ(listed({.state = ItemState::claimed, .parent = "a"}), Words{"d"});
   advance(20s);
   must(beat({.key = "bob", .token = session("bob").token}));
@@ -98,11 +98,11 @@ TEST_P(ItemBacklogTest, TheOrderOfKeysIsThatOfTheirBytes) {
   const Words sorted{"A", "B", "_", "a-1", "a1", "b", "ä"};
   EXPECT_EQ(listed(), sorted) << "whatever the locale of the database";
   Words paged;
-  for (std::string after; paged.size() < sorted.size();) {
-    const auto page = listed({.after_key = after, .limit = 2});
+  for (std::optional<std::string> next = ""; next;) {
+    const auto page = must(items().list({.max = 2, .page = *next}));
     ASSERT_FALSE(page.empty());
-    paged.insert(paged.end(), page.begin(), page.end());
-    after = page.back();
+    for (const auto& item : page) paged.push_back(item.key);
+    next = page.next;
   }
   EXPECT_EQ(paged, sorted);
 }
@@ -148,7 +148,7 @@ TEST_P(ItemBacklogTest, WhatPeopleWriteIsKeptByteForByte) {
   join("bob");
   const auto refused = try_take("bob", "long");
   ASSERT_TRUE(fails(refused, Errc::held));
-  EXPECT_EQ(refused.error().current->label, odd);
+  EXPECT_EQ(refused.error().held_by->label, odd);
   EXPECT_EQ(refused.error().message.find('\n'), std::string::npos) << refused.error().message;
   EXPECT_LT(refused.error().message.size(), 1000U);
   EXPECT_TRUE(this->claim("long").title == long_text + odd);
@@ -165,7 +165,7 @@ TEST_P(ItemBacklogTest, KeysAndIdsMayBeAnythingPrintable) {
   join(name);
   must(release(take(name, longest)));
   const auto claim = take(name, name);
-  EXPECT_EQ(item(name).active_session_id, name);
+  EXPECT_EQ(item(name).session, name);
   EXPECT_TRUE(ok(items().done(name, claim.token)));
   EXPECT_EQ(item(name).done_by, name);
 }

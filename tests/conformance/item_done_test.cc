@@ -29,7 +29,7 @@ TEST_P(ItemDoneTest, ItsOwnerSaysSoAndTheClaimEndsWithIt) {
   EXPECT_EQ(this->claim("SD-1").end_reason, "completed");
   EXPECT_EQ(state("SD-2"), ItemState::claimed) << "never another claim of the session";
   EXPECT_EQ(story("SD-1"), (Words{"added", "claimed", "completed"}));
-  EXPECT_EQ(last_event("SD-1").holder, "ann");
+  EXPECT_EQ(name_of(last_event("SD-1").holder), "ann");
 }
 
 TEST_P(ItemDoneTest, Promise13_SayingItTwiceIsFine) {
@@ -84,7 +84,7 @@ TEST_P(ItemDoneTest, Promise08_WhatIsDoneIsTakenByNobodyUntilItIsOpenAgain) {
   EXPECT_TRUE(fails(claims().take("SD-1", "ann", {.create = true}), Errc::terminal));
   EXPECT_TRUE(fails(claims().switch_to("SD-3", other.token, "SD-1"), Errc::terminal));
   EXPECT_TRUE(fails(claims().transfer("SD-1", "ann"), Errc::terminal));
-  EXPECT_EQ(item("SD-3").active_session_id, "ann") << "a switch that was refused";
+  EXPECT_EQ(item("SD-3").session, "ann") << "a switch that was refused";
   ASSERT_TRUE(ok(items().reopen("SD-1")));
   EXPECT_EQ(state("SD-1"), ItemState::open);
   EXPECT_FALSE(item("SD-1").done_at);

@@ -43,13 +43,13 @@ TEST_P(JobBadInputTest, JobsThatCannotBe) {
   refused({.delay = 1s, .run_at = now()});
   refused({.run_at = Timestamp{std::chrono::seconds(3'093'527'980'800)}});
   refused({.dedupe_key = std::string(513, 'x')});
-  refused({.limit_key = "line\nbreak"});
-  refused({.failure_budget = 0});
-  refused({.crash_budget = 1001});
+  refused({.group = "line\nbreak"});
+  refused({.max_failures = 0});
+  refused({.max_crashes = 1001});
   refused({.backoff = {.base = -1s}});
   refused({.tags = {""}});
   refused({.tags = std::vector<std::string>(21, "t")});
-  refused({.after = {-5}});
+  refused({.depends_on = {-5}});
 }
 
 TEST_P(JobBadInputTest, ClaimsThatCannotBe) {

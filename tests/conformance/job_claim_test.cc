@@ -53,10 +53,10 @@ TEST_P(JobClaimTest, Promise11_EmptyAndHeldNeverLookAlike) {
   claim_one(jobs(), "q", "alice");
   const auto refused = jobs().claim("q", claiming(), by("bob"));
   ASSERT_TRUE(fails(refused, Errc::at_capacity));
-  ASSERT_TRUE(refused.error().current.has_value());
-  EXPECT_EQ(refused.error().current->holder.name, "alice");
-  EXPECT_EQ(refused.error().current->holder.host, "host-of-alice");
-  EXPECT_EQ(refused.error().current->expires_at, now() + 30s);
+  ASSERT_TRUE(refused.error().held_by.has_value());
+  EXPECT_EQ(refused.error().held_by->holder.name, "alice");
+  EXPECT_EQ(refused.error().held_by->holder.host, "host-of-alice");
+  EXPECT_EQ(refused.error().held_by->expires_at, now() + 30s);
 }
 
 TEST_P(JobClaimTest, ADelayedJobIsNotThereBeforeItsTime) {

@@ -18,7 +18,7 @@ class JobEnqueueTest : public StoreTest {
   std::vector<TextRow> rows_of(JobId id) {
     auto rows = under_test().rows("SELECT * FROM " + under_test().table("job") + " WHERE id = " + std::to_string(id));
     for (auto& row : rows) row.erase(row.begin());
-    for (auto& row : under_test().rows("SELECT queue, priority, last_token, attempt, alone, limit_key FROM " +
+    for (auto& row : under_test().rows("SELECT queue, priority, last_token, attempt, solo, job_group FROM " +
                                        under_test().table("ready") + " WHERE job_id = " + std::to_string(id))) {
       rows.push_back(std::move(row));
     }
@@ -46,15 +46,15 @@ TEST_P(JobEnqueueTest, ABareJobHasTheDefaultsOfNewJob) {
   EXPECT_EQ(info.queue, "q");
   EXPECT_EQ(info.state, JobState::available);
   EXPECT_EQ(info.priority, NewJob{}.priority);
-  EXPECT_EQ(info.failure_budget, NewJob{}.failure_budget);
-  EXPECT_EQ(info.crash_budget, NewJob{}.crash_budget);
+  EXPECT_EQ(info.max_failures, NewJob{}.max_failures);
+  EXPECT_EQ(info.max_crashes, NewJob{}.max_crashes);
   EXPECT_EQ(info.created_at, now());
   EXPECT_EQ(info.attempts, 0);
   EXPECT_EQ(info.due_at, std::nullopt);
   EXPECT_EQ(info.dedupe_key, "");
-  EXPECT_EQ(info.limit_key, "");
+  EXPECT_EQ(info.group, "");
   EXPECT_TRUE(info.tags.empty());
-  EXPECT_TRUE(info.after.empty());
+  EXPECT_TRUE(info.waits_for.empty());
   EXPECT_EQ(must(jobs().payload(enqueued.id)), "x");
 }
 
@@ -64,14 +64,14 @@ TEST_P(JobEnqueueTest, NoSettingIsLost) {
   const std::vector<NewJob> special = {{.payload = "x", .delay = 1s},
                                        {.payload = "x", .run_at = now() + 1s},
                                        {.payload = "x", .dedupe_key = "k"},
-                                       {.payload = "x", .limit_key = "k"},
-                                       {.payload = "x", .failure_budget = 11},
-                                       {.payload = "x", .crash_budget = 4},
+                                       {.payload = "x", .group = "k"},
+                                       {.payload = "x", .max_failures = 11},
+                                       {.payload = "x", .max_crashes = 4},
                                        {.payload = "x", .backoff = {.base = 6s}},
-                                       {.payload = "x", .backoff = {.most = 2h}},
+                                       {.payload = "x", .backoff = {.max = 2h}},
                                        {.payload = "x", .backoff = {.exponential = false}},
                                        {.payload = "x", .tags = {"t"}},
-                                       {.payload = "x", .after = {first}}};
+                                       {.payload = "x", .depends_on = {first}}};
   for (std::size_t i = 0; i < special.size(); ++i) {
     EXPECT_NE(rows_of(add(jobs(), "q", special[i])), bare) << "the setting number " << i;
   }

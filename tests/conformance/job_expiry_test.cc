@@ -61,7 +61,7 @@ TEST_P(JobExpiryTest, Promise06_WhatAHeartbeatBroughtNearerAfterTheClockFellBack
 }
 
 TEST_P(JobExpiryTest, Promise07_ACrashSpendsTheCrashBudget) {
-  const auto id = add(jobs(), "q", {.crash_budget = 2});
+  const auto id = add(jobs(), "q", {.max_crashes = 2});
   claim_one(jobs(), "q", "alice", 30s);
   advance(31s);
   claim_one(jobs(), "q", "bob", 30s);
@@ -83,7 +83,7 @@ TEST_P(JobExpiryTest, Promise07_InnocentsAreNotChargedAndClaimedAlone) {
   advance(31s);
   const auto one = claim(jobs(), "q", claiming(10, 30s), by("bob"));
   ASSERT_EQ(one.jobs.size(), 1U) << "suspects are claimed alone";
-  EXPECT_TRUE(one.alone);
+  EXPECT_TRUE(one.solo);
   EXPECT_EQ(must(jobs().show(ids[1])).crashes, 0);
   EXPECT_EQ(must(jobs().show(ids[2])).crashes, 0);
   EXPECT_EQ(outcomes_of(jobs(), ids[2]), (std::vector<std::string>{"returned"}));
@@ -173,8 +173,8 @@ TEST_P(JobExpiryTest, Promise12_ATakeoverLeavesAnEventThatNamesBoth) {
     found = true;
     EXPECT_EQ(event.kind, "job");
     EXPECT_EQ(event.key, "q");
-    EXPECT_EQ(event.previous_holder, "alice");
-    EXPECT_EQ(event.holder, "bob");
+    EXPECT_EQ(name_of(event.previous_holder), "alice");
+    EXPECT_EQ(name_of(event.holder), "bob");
     EXPECT_EQ(event.at, now());
   }
   EXPECT_TRUE(found);

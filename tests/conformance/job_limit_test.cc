@@ -1,4 +1,4 @@
-// Limits that never overshoot: running at once, per key, and per time.
+// Rates that never overshoot: running at once, per key, and per time.
 #include <gtest/gtest.h>
 
 #include "support/job_helpers.h"
@@ -57,10 +57,10 @@ TEST_P(JobLimitTest, RaisingOrDroppingTheLimitTakesEffectAtOnce) {
 }
 
 TEST_P(JobLimitTest, OneJobPerKeyAndOthersPassBy) {
-  ASSERT_TRUE(ok(queues().set("q", {.max_per_key = 1})));
-  const auto a1 = add(jobs(), "q", {.limit_key = "a"});
-  const auto a2 = add(jobs(), "q", {.limit_key = "a"});
-  const auto b1 = add(jobs(), "q", {.limit_key = "b"});
+  ASSERT_TRUE(ok(queues().set("q", {.max_per_group = 1})));
+  const auto a1 = add(jobs(), "q", {.group = "a"});
+  const auto a2 = add(jobs(), "q", {.group = "a"});
+  const auto b1 = add(jobs(), "q", {.group = "b"});
   const auto free = add(jobs(), "q");
   const auto grant = claim(jobs(), "q", claiming(10), by("alice"));
   EXPECT_EQ(ids_of(grant), (std::vector<JobId>{a1, b1, free}));
@@ -99,11 +99,11 @@ TEST_P(JobLimitTest, AnEmptyQueueSpendsNoRate) {
 
 TEST_P(JobLimitTest, SettingsAreTold) {
   ASSERT_TRUE(ok(queues().set(
-      "q", {.max_running = 4, .max_per_key = 2, .rate_count = 10, .rate_period = 1min, .default_ttl = 2min})));
-  ASSERT_TRUE(ok(queues().set("q", {.max_per_key = 0})));
+      "q", {.max_running = 4, .max_per_group = 2, .rate_count = 10, .rate_period = 1min, .default_ttl = 2min})));
+  ASSERT_TRUE(ok(queues().set("q", {.max_per_group = 0})));
   const auto info = must(queues().show("q"));
   EXPECT_EQ(info.max_running, 4);
-  EXPECT_EQ(info.max_per_key, 0);
+  EXPECT_EQ(info.max_per_group, 0);
   EXPECT_EQ(info.rate_count, 10);
   EXPECT_EQ(info.rate_period, Duration(1min));
   EXPECT_EQ(info.default_ttl, Duration(2min));

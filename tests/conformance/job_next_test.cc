@@ -77,7 +77,7 @@ TEST_P(JobNextTest, ThePlaceThatTheVerdictFreesIsForTheClaim) {
 
 TEST_P(JobNextTest, AJobThatWaitedForThisOneCanBeTheNext) {
   const auto first = add(jobs(), "q");
-  const auto second = add(jobs(), "q", {.after = {first}});
+  const auto second = add(jobs(), "q", {.depends_on = {first}});
   const auto next = hand_in(claim_one(jobs(), "q", "alice"));
   EXPECT_TRUE(ok(next.settled));
   EXPECT_EQ(ids_of(must(next.grant)), std::vector<JobId>{second});

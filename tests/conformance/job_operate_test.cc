@@ -22,7 +22,7 @@ LEASEHOLD_ON_BOTH_STORES(JobOperateTest);
 TEST_P(JobOperateTest, AWaitingJobIsCancelledAtOnce) {
   const auto ready = add(jobs(), "q");
   const auto later = add(jobs(), "q", {.delay = 1h});
-  const auto blocked = add(jobs(), "q", {.after = {ready}});
+  const auto blocked = add(jobs(), "q", {.depends_on = {ready}});
   for (const auto id : {later, blocked, ready}) {
     EXPECT_EQ(must(jobs().cancel(id, "not wanted")), JobState::cancelled);
     EXPECT_EQ(state_of(jobs(), id), JobState::cancelled);
@@ -61,7 +61,7 @@ TEST_P(JobOperateTest, WhoFinishesAnywayHasFinished) {
 }
 
 TEST_P(JobOperateTest, ARetriedDeadLetterHasFreshBudgets) {
-  const auto id = add(jobs(), "q", {.failure_budget = 1});
+  const auto id = add(jobs(), "q", {.max_failures = 1});
   auto job = claim_one(jobs(), "q", "alice");
   ASSERT_EQ(must(jobs().fail(id, job.token)).state, JobState::failed);
   EXPECT_EQ(must(jobs().retry(id)), JobState::available);
@@ -149,7 +149,7 @@ TEST_P(JobOperateTest, PruneSparesTheLeaseOfARunningJob) {
 TEST_P(JobOperateTest, TheListTellsEveryStateApart) {
   const auto available = add(jobs(), "list", {.tags = {"red", "blue"}});
   const auto deferred = add(jobs(), "list", {.delay = 1h});
-  const auto blocked = add(jobs(), "list", {.after = {available}});
+  const auto blocked = add(jobs(), "list", {.depends_on = {available}});
   add(jobs(), "run");
   const auto running = claim_one(jobs(), "run", "alice", 10h).id;
   add(jobs(), "exp");
@@ -175,10 +175,10 @@ TEST_P(JobOperateTest, TheListTellsEveryStateApart) {
   const auto tagged = must(jobs().list({.tag = "blue"}));
   ASSERT_EQ(tagged.size(), 1U);
   EXPECT_EQ(tagged[0].tags, (std::vector<std::string>{"red", "blue"}));
-  const auto page = must(jobs().list({.limit = 3}));
+  const auto page = must(jobs().list({.max = 3}));
   ASSERT_EQ(page.size(), 3U);
   EXPECT_GT(page[0].id, page[1].id) << "newest first";
-  EXPECT_LT(must(jobs().list({.before_id = page[2].id, .limit = 1})).at(0).id, page[2].id);
+  EXPECT_LT(must(jobs().list({.max = 1, .page = page.next.value()})).at(0).id, page[2].id);
 }
 
 TEST_P(JobOperateTest, AQueueTellsItsDepthAgeAndRates) {

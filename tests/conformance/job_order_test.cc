@@ -34,7 +34,7 @@ TEST_P(JobOrderTest, EveryEndFreesTheDedupeKey) {
   ASSERT_TRUE(ok(jobs().cancel(cancelled)));
   const auto deleted = add(jobs(), "q", {.dedupe_key = "deleted"});
   ASSERT_TRUE(ok(jobs().remove(deleted)));
-  const auto crashed = add(jobs(), "crash", {.dedupe_key = "crashed", .crash_budget = 1});
+  const auto crashed = add(jobs(), "crash", {.dedupe_key = "crashed", .max_crashes = 1});
   claim_one(jobs(), "crash", "alice", 30s);
   advance(31s);
   ASSERT_TRUE(ok(store().recover()));
@@ -59,9 +59,9 @@ TEST_P(JobOrderTest, ARetriedJobTakesItsKeyAgainOrIsRefused) {
 TEST_P(JobOrderTest, AJobWaitsForAllItsPredecessors) {
   const auto a = add(jobs(), "q");
   const auto b = add(jobs(), "q");
-  const auto last = must(jobs().enqueue("q", {.priority = 9, .after = {a, b}}));
+  const auto last = must(jobs().enqueue("q", {.priority = 9, .depends_on = {a, b}}));
   EXPECT_EQ(last.state, JobState::blocked);
-  EXPECT_EQ(must(jobs().show(last.id)).after, (std::vector<JobId>{a, b}));
+  EXPECT_EQ(must(jobs().show(last.id)).waits_for, (std::vector<JobId>{a, b}));
   const auto grant = claim(jobs(), "q", claiming(10), by("alice"));
   EXPECT_EQ(ids_of(grant), (std::vector<JobId>{a, b}));
   ASSERT_TRUE(ok(jobs().complete(a, grant.token)));
@@ -72,7 +72,7 @@ TEST_P(JobOrderTest, AJobWaitsForAllItsPredecessors) {
 
 TEST_P(JobOrderTest, PredecessorsCompletedInOneBatchFreeTheirSuccessor) {
   const auto ids = add_many(jobs(), "q", 3);
-  const auto last = add(jobs(), "q", {.after = ids});
+  const auto last = add(jobs(), "q", {.depends_on = ids});
   const auto grant = claim(jobs(), "q", claiming(10), by("alice"));
   std::vector<Settlement> verdicts;
   for (const auto& job : grant.jobs) verdicts.push_back({.id = job.id, .token = job.token});
@@ -84,12 +84,12 @@ TEST_P(JobOrderTest, CompletedPredecessorsDoNotBlock) {
   add(jobs(), "q");
   const auto job = claim_one(jobs(), "q", "alice");
   ASSERT_TRUE(ok(jobs().complete(job.id, job.token)));
-  EXPECT_EQ(must(jobs().enqueue("q", {.after = {job.id}})).state, JobState::available);
+  EXPECT_EQ(must(jobs().enqueue("q", {.depends_on = {job.id}})).state, JobState::available);
 }
 
 TEST_P(JobOrderTest, ADelayedSuccessorStillWaitsForItsTime) {
   const auto first = add(jobs(), "q");
-  const auto second = add(jobs(), "q", {.delay = 1h, .after = {first}});
+  const auto second = add(jobs(), "q", {.delay = 1h, .depends_on = {first}});
   const auto job = claim_one(jobs(), "q", "alice");
   ASSERT_TRUE(ok(jobs().complete(first, job.token)));
   EXPECT_EQ(state_of(jobs(), second), JobState::deferred);
@@ -98,7 +98,7 @@ TEST_P(JobOrderTest, ADelayedSuccessorStillWaitsForItsTime) {
 }
 
 TEST_P(JobOrderTest, AnUnknownPredecessorIsRefused) {
-  const auto refused = jobs().enqueue("q", {.after = {424242}});
+  const auto refused = jobs().enqueue("q", {.depends_on = {424242}});
   ASSERT_TRUE(fails(refused, Errc::invalid_argument));
   EXPECT_NE(refused.error().message.find("424242"), std::string::npos);
   EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("alice")), Errc::empty));

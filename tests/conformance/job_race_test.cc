@@ -135,7 +135,7 @@ TEST_P(JobRaceTest, Promise15_WhoeverClaimsEnqueuesAndCancelsEveryJobHasOneOutco
       const auto ids = add_many(jobs, "q", 2 + (round + number) % 9);
       outcomes.add(ids);
       outcomes.add({add(jobs, "q")});
-      outcomes.add({add(jobs, "q", {.after = {ids.back()}})});
+      outcomes.add({add(jobs, "q", {.depends_on = {ids.back()}})});
       const auto unwanted = ids[(ids.size() - 1) / 2];
       const auto state = jobs.cancel(unwanted);
       if (state && *state == JobState::cancelled) outcomes.note(unwanted, "cancelled");
@@ -183,21 +183,21 @@ TEST_P(JobRaceTest, ALimitIsNeverOvershot) {
   ASSERT_TRUE(ok(queues().set("q", {.max_running = 2})));
   add_many(jobs(), "q", 30);
   std::atomic<int> running = 0;
-  std::atomic<int> most = 0;
+  std::atomic<int> max = 0;
   std::atomic<int> done = 0;
   race(8, [&](int number, Store& store) {
     for (int i = 0; i < 200 && done < 30; ++i) {
       const auto grant = store.jobs().claim("q", claiming(), by("worker-" + std::to_string(number)));
       if (!grant) continue;
       const int now_running = ++running;
-      for (int seen = most; now_running > seen && !most.compare_exchange_weak(seen, now_running);) {
+      for (int seen = max; now_running > seen && !max.compare_exchange_weak(seen, now_running);) {
       }
       --running;
       ASSERT_TRUE(ok(store.jobs().complete(grant->jobs[0].id, grant->token)));
       ++done;
     }
   });
-  EXPECT_LE(most, 2);
+  EXPECT_LE(max, 2);
   EXPECT_GT(done, 0);
 }
 

@@ -84,7 +84,7 @@ TEST_P(JobSettleTest, Promise04_ALateHolderIsRefusedAfterTheTakeover) {
 }
 
 TEST_P(JobSettleTest, AFailedJobComesBackAfterItsBackoff) {
-  const auto id = add(jobs(), "q", {.backoff = {.base = 100s, .most = 300s}});
+  const auto id = add(jobs(), "q", {.backoff = {.base = 100s, .max = 300s}});
   std::vector<Duration> pauses;
   for (int i = 0; i < 4; ++i) {
     const auto job = claim_one(jobs(), "q", "alice");
@@ -102,7 +102,7 @@ TEST_P(JobSettleTest, AFailedJobComesBackAfterItsBackoff) {
 }
 
 TEST_P(JobSettleTest, BothStoresWaitEquallyLong) {
-  const auto id = add(jobs(), "q", {.backoff = {.base = 100s, .most = 300s, .exponential = false}});
+  const auto id = add(jobs(), "q", {.backoff = {.base = 100s, .max = 300s, .exponential = false}});
   const auto job = claim_one(jobs(), "q", "alice");
   const auto settled = must(jobs().fail(id, job.token));
   const std::int64_t base = 100'000'000;
@@ -110,7 +110,7 @@ TEST_P(JobSettleTest, BothStoresWaitEquallyLong) {
 }
 
 TEST_P(JobSettleTest, Promise07_TheFailureBudgetEndsInTheDeadLetter) {
-  const auto id = add(jobs(), "q", {.failure_budget = 2});
+  const auto id = add(jobs(), "q", {.max_failures = 2});
   auto job = claim_one(jobs(), "q", "alice");
   EXPECT_EQ(must(jobs().settle({id, job.token, Verdict::retry_in(Duration(0), "first")})).state, JobState::available);
   job = claim_one(jobs(), "q", "alice");
@@ -132,7 +132,7 @@ TEST_P(JobSettleTest, AFinalFailureIsNotTriedAgain) {
 }
 
 TEST_P(JobSettleTest, Promise07_AReleaseIsChargedToNobody) {
-  const auto id = add(jobs(), "q", {.failure_budget = 1, .crash_budget = 1});
+  const auto id = add(jobs(), "q", {.max_failures = 1, .max_crashes = 1});
   for (int i = 0; i < 5; ++i) {
     const auto job = claim_one(jobs(), "q", "alice");
     EXPECT_EQ(must(jobs().release(id, job.token)).state, JobState::available);
@@ -144,7 +144,7 @@ TEST_P(JobSettleTest, Promise07_AReleaseIsChargedToNobody) {
 }
 
 TEST_P(JobSettleTest, ASnoozedJobSleeps) {
-  const auto id = add(jobs(), "q", {.failure_budget = 1});
+  const auto id = add(jobs(), "q", {.max_failures = 1});
   const auto job = claim_one(jobs(), "q", "alice");
   const auto settled = must(jobs().snooze(id, job.token, 10min));
   EXPECT_EQ(settled.state, JobState::deferred);
@@ -214,17 +214,17 @@ TEST_P(JobSettleTest, TheStoryOfAJobNamesEveryAttempt) {
   const auto story = must(jobs().attempts(id));
   ASSERT_EQ(story.size(), 3U);
   EXPECT_EQ(story[0].outcome, "failed");
-  EXPECT_EQ(story[0].holder, "alice");
+  EXPECT_EQ(name_of(story[0].holder), "alice");
   EXPECT_EQ(story[0].error, "oops");
   EXPECT_EQ(story[0].started_at, test_start);
   EXPECT_EQ(story[0].ended_at, test_start + 5s);
   EXPECT_EQ(story[1].outcome, "expired");
-  EXPECT_EQ(story[1].holder, "bob");
+  EXPECT_EQ(name_of(story[1].holder), "bob");
   EXPECT_EQ(story[2].outcome, "running");
-  EXPECT_EQ(story[2].holder, "carol");
-  EXPECT_EQ(story[2].host, "host-of-carol");
+  EXPECT_EQ(name_of(story[2].holder), "carol");
+  EXPECT_EQ(host_of(story[2].holder), "host-of-carol");
   EXPECT_FALSE(story[2].ended_at.has_value());
-  const auto errors = must(jobs().errors("q"));
+  const auto errors = must(jobs().errors({.queue = "q"}));
   ASSERT_EQ(errors.size(), 1U);
   EXPECT_EQ(errors[0].error, "oops");
 }

@@ -109,7 +109,7 @@ TEST_P(JobTransactionTest, BadInputIsRefused) {
   begin();
   EXPECT_TRUE(fails(enqueue("", {}), Errc::invalid_argument));
   EXPECT_TRUE(fails(enqueue("invoice", {.priority = 1 << 20}), Errc::invalid_argument));
-  EXPECT_TRUE(fails(enqueue("invoice", {.after = {4711}}), Errc::invalid_argument)) << "there is no such job";
+  EXPECT_TRUE(fails(enqueue("invoice", {.depends_on = {4711}}), Errc::invalid_argument)) << "there is no such job";
   run("ROLLBACK");
 }
 

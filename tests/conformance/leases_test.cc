@@ -7,9 +7,9 @@ namespace {
 class LeasesTest : public SessionStoreTest {
  protected:
   /// "lock deploy", in the order in which they are told.
-  Words told(int limit = 1000) {
+  Words told(int max = 1000) {
     Words words;
-    for (const auto& lease : must(store().leases(limit))) words.push_back(lease.kind + " " + lease.key);
+    for (const auto& lease : must(store().leases({.max = max}))) words.push_back(lease.kind + " " + lease.key);
     return words;
   }
 };
@@ -42,7 +42,7 @@ TEST_P(LeasesTest, TellsWhoSinceWhenAndWhetherItHasRunOut) {
   EXPECT_EQ(held.token, grant.token);
   EXPECT_EQ(held.ttl, 10s);
   EXPECT_EQ(held.heartbeat_age(), 3s);
-  EXPECT_EQ(held.frees_in(), 7s);
+  EXPECT_EQ(held.retry_in(), 7s);
   EXPECT_EQ(held.store_now, now());
   advance(7s);
   EXPECT_EQ(must(store().leases()).at(0).state, LeaseState::expired);
@@ -50,7 +50,7 @@ TEST_P(LeasesTest, TellsWhoSinceWhenAndWhetherItHasRunOut) {
   EXPECT_EQ(told(), Words{});
 }
 
-TEST_P(LeasesTest, ALimitIsAtLeastOne) { EXPECT_EQ(store().leases(0).error().code, Errc::invalid_argument); }
+TEST_P(LeasesTest, ALimitIsAtLeastOne) { EXPECT_EQ(store().leases({.max = 0}).error().code, Errc::invalid_argument); }
 
 }  // namespace
 }  // namespace leasehold::support

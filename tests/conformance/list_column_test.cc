@@ -39,9 +39,9 @@ class ListColumnTest : public StatementValueTest {
 LEASEHOLD_ON_BOTH_STORES(ListColumnTest);
 
 TEST_P(ListColumnTest, NumbersComeBackAsAListInTheirOrder) {
-  constexpr auto least = std::numeric_limits<std::int64_t>::min();
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  const std::vector<std::int64_t> numbers = {7, least, 0, most, 7};
+  constexpr auto min = std::numeric_limits<std::int64_t>::min();
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
+  const std::vector<std::int64_t> numbers = {7, min, 0, max, 7};
   EXPECT_EQ(echo_list(Type::integers, storage::IntegerList(numbers)), Cell(numbers));
 }
 

@@ -42,10 +42,10 @@ TEST_P(LockDelayTest, Promise11_TheRefusalTellsWhoHadItAndWhy) {
   advance(12s);
   const auto refused = locks().acquire("deploy", {}, by("bob"));
   ASSERT_TRUE(is_delayed(refused, test_start + 15s));
-  ASSERT_TRUE(refused.error().current.has_value());
-  EXPECT_EQ(refused.error().current->holder.name, "ann");
-  EXPECT_EQ(refused.error().current->acquired_at, ann.acquired_at);
-  EXPECT_EQ(refused.error().current->state, LeaseState::expired);
+  ASSERT_TRUE(refused.error().held_by.has_value());
+  EXPECT_EQ(refused.error().held_by->holder.name, "ann");
+  EXPECT_EQ(refused.error().held_by->acquired_at, ann.acquired_at);
+  EXPECT_EQ(refused.error().held_by->state, LeaseState::expired);
   EXPECT_NE(refused.error().message.find("ann may not know yet"), std::string::npos) << refused.error().message;
 }
 

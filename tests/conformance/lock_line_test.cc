@@ -165,7 +165,7 @@ TEST_P(LockLineTest, AStopTokenEndsTheWaitAndThePlaceIsGone) {
     stop.request_stop();
     waiter.join();
     ASSERT_TRUE(fails(*answer, Errc::held));
-    EXPECT_EQ(answer->error().current->holder.name, "ann");
+    EXPECT_EQ(answer->error().held_by->holder.name, "ann");
     EXPECT_EQ(status_of(store()).waiters, 0);
   }
 }
@@ -209,11 +209,11 @@ TEST_P(LockLineTest, Promise11_ARefusalTellsHowManyStandBefore) {
   stand("report", "bob");
   const auto behind_one = locks().acquire("report", sharing(), by("dan"));
   ASSERT_TRUE(fails(behind_one, Errc::busy));
-  EXPECT_TRUE(says(behind_one, "1 stands in line before you")) << behind_one.error().message;
+  EXPECT_TRUE(says(behind_one, "1 waiter is ahead of you")) << behind_one.error().message;
   stand("report", "cat");
   const auto behind_two = locks().acquire("report", sharing(), by("dan"));
   ASSERT_TRUE(fails(behind_two, Errc::busy));
-  EXPECT_TRUE(says(behind_two, "2 stand in line before you")) << behind_two.error().message;
+  EXPECT_TRUE(says(behind_two, "2 waiters are ahead of you")) << behind_two.error().message;
 }
 
 TEST_P(LockLineTest, Promise11_WhoWaitsForADelayIsToldOfItAndNotOfAFreeLock) {

@@ -20,9 +20,9 @@ TEST_P(LockReentryTest, Promise11_WhoHasItAlreadyIsToldSo) {
   const auto before = dump();
   const auto refused = locks().acquire("deploy", {}, by("ann"));
   ASSERT_TRUE(fails(refused, Errc::reentry));
-  ASSERT_TRUE(refused.error().current.has_value());
-  EXPECT_EQ(refused.error().current->acquired_at, mine.acquired_at);
-  EXPECT_EQ(refused.error().current->holder.name, "ann");
+  ASSERT_TRUE(refused.error().held_by.has_value());
+  EXPECT_EQ(refused.error().held_by->acquired_at, mine.acquired_at);
+  EXPECT_EQ(refused.error().held_by->holder.name, "ann");
   EXPECT_EQ(dump(), before);
 }
 
@@ -67,7 +67,7 @@ TEST_P(LockReentryTest, AllOfALockWhileHavingAShareOfIt) {
   take(locks(), "report", sharing(), by("ann"));
   const auto refused = locks().acquire("report", {}, by("ann"));
   ASSERT_TRUE(fails(refused, Errc::reentry));
-  EXPECT_EQ(refused.error().current->holder.name, "ann") << "its own, though bob's frees later";
+  EXPECT_EQ(refused.error().held_by->holder.name, "ann") << "its own, though bob's frees later";
   EXPECT_TRUE(fails(locks().acquire("report", {}, by("cat")), Errc::held));
 }
 
@@ -93,7 +93,7 @@ TEST_P(LockReentryTest, ASecondShareThatItsOwnPermitsLeaveNoRoomForIs) {
   const auto before = dump();
   const auto refused = locks().acquire("gpu", waiting(permits(3, 5)), by("ann"));
   ASSERT_TRUE(fails(refused, Errc::reentry)) << "whoever else gives back: it would wait for itself";
-  EXPECT_EQ(refused.error().current->acquired_at, mine.acquired_at);
+  EXPECT_EQ(refused.error().held_by->acquired_at, mine.acquired_at);
   EXPECT_EQ(dump(), before);
 }
 
@@ -137,7 +137,7 @@ TEST_P(LockReentryTest, OneOfSeveralThatOneHasAlready) {
   const auto before = dump();
   const auto refused = locks().acquire_all({"c", "b", "a"}, waiting(AcquireOptions{}), by("ann"));
   ASSERT_TRUE(fails(refused, Errc::reentry));
-  EXPECT_EQ(refused.error().current->key, "b");
+  EXPECT_EQ(refused.error().held_by->key, "b");
   EXPECT_TRUE(fails(locks().show("a"), Errc::not_found));
   EXPECT_TRUE(fails(locks().show("c"), Errc::not_found));
 }

@@ -69,8 +69,8 @@ TEST_P(LockSemaphoreTest, AnotherCapacityIsAMismatchWhileAnybodyHasAShare) {
   const auto refused = locks().acquire("gpu", permits(1, 6), by("bob"));
   ASSERT_TRUE(fails(refused, Errc::mismatch));
   EXPECT_NE(refused.error().message.find("capacity of 5"), std::string::npos) << refused.error().message;
-  ASSERT_TRUE(refused.error().current.has_value());
-  EXPECT_EQ(refused.error().current->holder.name, "ann");
+  ASSERT_TRUE(refused.error().held_by.has_value());
+  EXPECT_EQ(refused.error().held_by->holder.name, "ann");
   EXPECT_TRUE(fails(locks().acquire("gpu", sharing(), by("bob")), Errc::mismatch)) << "no capacity is another one";
   EXPECT_EQ(dump(), before);
   ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
@@ -150,9 +150,9 @@ TEST_P(LockSemaphoreTest, TwoProcessesGetThroughToo) {
   EXPECT_EQ(second.finish(60s).exit_code, 0);
   // The events are in the commits: three of five twice at once would show as two grants in a row.
   int inside = 0;
-  for (const auto& event : must(real.open().events({.limit = 1000}))) {
+  for (const auto& event : must(real.open().events({.max = 1000}))) {
     inside += event.what == "acquired" ? 1 : -1;
-    EXPECT_TRUE(inside == 0 || inside == 1) << event.holder << " " << event.what;
+    EXPECT_TRUE(inside == 0 || inside == 1) << name_of(event.holder) << " " << event.what;
   }
 }
 

@@ -127,9 +127,9 @@ TEST_P(LockShareTest, Promise11_ARefusalTellsTheLiveShareThatFreesLast) {
   const auto before = dump();
   const auto refused = locks().acquire("report", {}, by("dan"));
   ASSERT_TRUE(fails(refused, Errc::held));
-  ASSERT_TRUE(refused.error().current.has_value());
-  EXPECT_EQ(refused.error().current->holder.name, "bob");
-  EXPECT_EQ(refused.error().current->frees_in(), Duration(60s));
+  ASSERT_TRUE(refused.error().held_by.has_value());
+  EXPECT_EQ(refused.error().held_by->holder.name, "bob");
+  EXPECT_EQ(refused.error().held_by->retry_in(), Duration(60s));
   EXPECT_EQ(dump(), before);
 }
 

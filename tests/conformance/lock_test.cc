@@ -48,7 +48,7 @@ TEST_P(LockTest, Promise02_TheStoresClockDecidesEveryTime) {
   ASSERT_TRUE(ok(info));
   EXPECT_EQ(info->acquired_at, test_start + 17h);
   EXPECT_EQ(info->heartbeat_age(), Duration(10s));
-  EXPECT_EQ(info->frees_in(), Duration(20s));
+  EXPECT_EQ(info->retry_in(), Duration(20s));
   EXPECT_EQ(info->store_now, now());
 }
 
@@ -169,7 +169,7 @@ TEST_P(LockTest, ListFiltersByPrefixAndByHeldAndStopsAtItsLimit) {
   EXPECT_EQ(keys({.prefix = "app/"}), "app/a app/b app/c ");
   EXPECT_EQ(keys({.prefix = "app/", .only_held = true}), "app/a app/c ");
   EXPECT_EQ(keys({.prefix = "app%"}), "app% ") << "a prefix is no pattern";
-  EXPECT_EQ(keys({.limit = 2}), "app% app/a ");
+  EXPECT_EQ(keys({.max = 2}), "app% app/a ");
   EXPECT_EQ(keys({.prefix = "nothing"}), "");
 }
 

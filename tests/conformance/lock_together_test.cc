@@ -51,8 +51,8 @@ TEST_P(LockTogetherTest, Promise11_ARefusalTakesNoneAndTellsTheFirstThatIsInTheW
   const auto events = must(store().events()).size();
   const auto refused = locks().acquire_all({"a", "c", "b"}, {}, by("cat"));
   ASSERT_TRUE(fails(refused, Errc::held));
-  EXPECT_EQ(refused.error().current->key, "b");
-  EXPECT_EQ(refused.error().current->holder.name, "bob");
+  EXPECT_EQ(refused.error().held_by->key, "b");
+  EXPECT_EQ(refused.error().held_by->holder.name, "bob");
   EXPECT_TRUE(fails(locks().show("a"), Errc::not_found));
   EXPECT_EQ(must(store().events()).size(), events);
   EXPECT_EQ(status_of(store()).locks, 2);
@@ -62,7 +62,7 @@ TEST_P(LockTogetherTest, NamesAreInTheOrderOfTheirBytes) {
   for (const auto* name : {"B", "a", "\xC3\x84"}) take(locks(), name, {}, by("ann"));
   const auto refused = locks().acquire_all({"\xC3\x84", "a", "B"}, {}, by("bob"));
   ASSERT_TRUE(fails(refused, Errc::held));
-  EXPECT_EQ(refused.error().current->key, "B") << "on every store, whatever its collation";
+  EXPECT_EQ(refused.error().held_by->key, "B") << "on every store, whatever its collation";
 }
 
 TEST_P(LockTogetherTest, AnyOfTheNamesExtendsThemAll) {
@@ -253,11 +253,11 @@ TEST_P(LockTogetherTest, ManyInOppositeOrderNeitherDeadlockNorMeet) {
     for (int i = 0; i < 3; ++i) names.push_back(std::string(1, static_cast<char>('a' + (number / 2 + i) % 4)));
     if (number % 2 == 1) std::reverse(names.begin(), names.end());
     const auto each = [&](int by) {
-      int most = 0;
+      int max = 0;
       for (const auto& name : names) {
-        most = std::max(most, inside.at(static_cast<std::size_t>(name[0] - 'a')).fetch_add(by) + by);
+        max = std::max(max, inside.at(static_cast<std::size_t>(name[0] - 'a')).fetch_add(by) + by);
       }
-      return most;
+      return max;
     };
     for (int round = 0; round < rounds; ++round) {
       const auto mine =

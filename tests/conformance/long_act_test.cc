@@ -67,7 +67,7 @@ class LongActTest : public ChunkStoreTest {
   }
   /// A schedule that has run often.
   void write_history(const std::string& name) {
-    must(store().schedules().define(name, {}));
+    must(store().schedules().set(name, {}));
     const bool file = GetParam() == StoreKind::sqlite;
     const auto numbers =
         file ? std::string("(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ") +
@@ -204,7 +204,7 @@ TEST_P(LongActTest, RemovingAScheduleAgainFinishesWhatStopped) {
   EXPECT_TRUE(ok(acting().schedules().remove("refresh")));
   EXPECT_EQ(runs_left(), std::to_string(many - step));
   EXPECT_TRUE(fails(store().schedules().acquire("refresh", {.now = true}), Errc::not_found));
-  EXPECT_TRUE(fails(store().schedules().history("refresh", 1), Errc::not_found));
+  EXPECT_TRUE(fails(store().schedules().history("refresh", {.max = 1}), Errc::not_found));
   EXPECT_TRUE(fails(acting().schedules().remove("refresh"), Errc::not_found));
   EXPECT_EQ(runs_left(), "0");
 }
@@ -212,15 +212,15 @@ TEST_P(LongActTest, RemovingAScheduleAgainFinishesWhatStopped) {
 TEST_P(LongActTest, PruneSweepsWhatIsLeftOfARemovedSchedule) {
   write_history("refresh");
   const auto before = must(store().schedules().acquire("refresh", {.now = true})).grant.token;
-  must(store().schedules().finish("refresh", before));
+  must(store().schedules().settle("refresh", before));
   watched_->fail_next(Fault::fail_before_send, 1, "schedule_sweep");
   EXPECT_TRUE(ok(acting().schedules().remove("refresh")));
-  must(store().schedules().define("refresh", {}));
+  must(store().schedules().set("refresh", {}));
   advance(1s);
   const auto after = must(store().schedules().acquire("refresh", {.now = true})).grant.token;
   EXPECT_LT(before, after) << "made again, it never gives a lower token";
   must(store().prune(1h));
-  EXPECT_EQ(must(store().schedules().history("refresh", 10)).size(), 1U);
+  EXPECT_EQ(must(store().schedules().history("refresh", {.max = 10})).size(), 1U);
   EXPECT_EQ(runs_left(), "1") << "of the living schedule";
 }
 

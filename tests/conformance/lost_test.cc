@@ -80,10 +80,10 @@ TEST_P(LostTest, Promise04_LostNamesTheCurrentHolder) {
   const auto current = take(locks(), "deploy", {}, by("bob"));
   const auto answer = locks().heartbeat("deploy", old.token);
   ASSERT_TRUE(fails(answer, Errc::lost));
-  ASSERT_TRUE(answer.error().current.has_value());
-  EXPECT_EQ(answer.error().current->holder.name, "bob");
-  EXPECT_EQ(answer.error().current->acquired_at, current.acquired_at);
-  EXPECT_EQ(answer.error().current->token, Token{}) << "the token proves to be the holder";
+  ASSERT_TRUE(answer.error().held_by.has_value());
+  EXPECT_EQ(answer.error().held_by->holder.name, "bob");
+  EXPECT_EQ(answer.error().held_by->acquired_at, current.acquired_at);
+  EXPECT_EQ(answer.error().held_by->token, Token{}) << "the token proves to be the holder";
 }
 
 TEST_P(LostTest, Promise05_HeartbeatAfterExpiryIsLost) {

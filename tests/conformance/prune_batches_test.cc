@@ -126,7 +126,7 @@ TEST_P(PruneBatchesTest, OfClaims) {
   for (int i = 0; i < many; ++i) {
     must(store().items().add(numbered("SD", i)));
     const auto claim = must(store().claims().take(numbered("SD", i), "ann"));
-    must(store().claims().release(claim.item, claim.session, claim.token));
+    must(store().claims().release(claim.key, claim.session, claim.token));
   }
   const auto pruned = prune_an_hour_later();
   EXPECT_EQ(pruned.claims, many);
@@ -145,7 +145,7 @@ TEST_P(PruneBatchesTest, OfSessions) {
 
 TEST_P(PruneBatchesTest, OfRuns) {
   // What becomes a job needs no lease.
-  must(store().schedules().define("news", due_now(into_a_queue(every_ten_minutes()))));
+  must(store().schedules().set("news", due_now(into_a_queue(every_ten_minutes()))));
   for (int i = 0; i < many; ++i) {
     must(store().schedules().fire("news"));
     advance(10min);

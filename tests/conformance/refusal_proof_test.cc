@@ -19,10 +19,10 @@ class RefusalProofTest : public SessionStoreTest {
   static void expect_no_proof(const Result<T>& refused, Errc code, const std::string& holder, Token token) {
     ASSERT_TRUE(fails(refused, code));
     const auto& error = refused.error();
-    ASSERT_TRUE(error.current.has_value()) << error.message;
-    EXPECT_EQ(error.current->holder.name, holder);
-    EXPECT_EQ(error.current->token, Token{}) << error.message;
-    EXPECT_EQ(error.current->holder.instance, "") << error.message;
+    ASSERT_TRUE(error.held_by.has_value()) << error.message;
+    EXPECT_EQ(error.held_by->holder.name, holder);
+    EXPECT_EQ(error.held_by->token, Token{}) << error.message;
+    EXPECT_EQ(error.held_by->holder.instance, "") << error.message;
     EXPECT_EQ(error.message.find(std::to_string(token.value)), std::string::npos) << error.message;
   }
 };
@@ -59,7 +59,7 @@ TEST_P(RefusalProofTest, Promise11_OfAJob) {
   const auto grant = must(jobs().claim("mail", {}, {.holder = holder("ann")}));
   const auto refused = jobs().claim("mail", {}, {.holder = holder("bob")});
   expect_no_proof(refused, Errc::at_capacity, "ann", grant.token);
-  EXPECT_EQ(refused.error().current->key, std::to_string(grant.jobs.front().id)) << "it is told which job runs";
+  EXPECT_EQ(refused.error().held_by->key, std::to_string(grant.jobs.front().id)) << "it is told which job runs";
   expect_no_proof(jobs().complete(grant.jobs.front().id, Token{1}), Errc::lost, "ann", grant.token);
 }
 
@@ -69,7 +69,7 @@ TEST_P(RefusalProofTest, Promise11_OfAChunk) {
   const auto& chunk = grant.chunks.front();
   const auto refused = chunks().claim("orders", {}, {.holder = holder("bob")});
   expect_no_proof(refused, Errc::held, "ann", chunk.token);
-  EXPECT_EQ(refused.error().current->key, "orders/" + chunk.key) << "it is told which chunk is held";
+  EXPECT_EQ(refused.error().held_by->key, "orders/" + chunk.key) << "it is told which chunk is held";
   expect_no_proof(chunks().complete("orders", chunk.key, Token{1}), Errc::lost, "ann", chunk.token);
 }
 
@@ -90,7 +90,7 @@ TEST_P(RefusalProofTest, Promise11_OfASessionOrAnItem) {
 }
 
 TEST_P(RefusalProofTest, Promise11_OfASchedule) {
-  must(schedules().define("refresh", due_now(every_ten_minutes())));
+  must(schedules().set("refresh", due_now(every_ten_minutes())));
   const auto run = must(schedules().acquire("refresh", {.now = true}, by("ann")));
   expect_no_proof(schedules().acquire("refresh", {.now = true}, by("bob")), Errc::held, "ann", run.grant.token);
   expect_no_proof(schedules().heartbeat("refresh", Token{1}), Errc::lost, "ann", run.grant.token);

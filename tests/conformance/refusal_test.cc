@@ -30,8 +30,8 @@ TEST_P(RefusalTest, Promise11_HeldSaysWhoWhereSinceWhenAndUntilWhen) {
   advance(20s);
   const auto refused = locks().acquire("deploy", {}, by("bob"));
   ASSERT_TRUE(fails(refused, Errc::held));
-  ASSERT_TRUE(refused.error().current.has_value());
-  const auto& current = *refused.error().current;
+  ASSERT_TRUE(refused.error().held_by.has_value());
+  const auto& current = *refused.error().held_by;
   EXPECT_EQ(current.state, LeaseState::running);
   EXPECT_EQ(current.key, "deploy");
   EXPECT_EQ(current.holder.name, "alice");
@@ -41,7 +41,7 @@ TEST_P(RefusalTest, Promise11_HeldSaysWhoWhereSinceWhenAndUntilWhen) {
   EXPECT_EQ(current.acquired_at, test_start);
   EXPECT_EQ(current.heartbeat_age(), Duration(20s));
   EXPECT_EQ(current.expires_at, test_start + 70s);
-  EXPECT_EQ(current.frees_in(), Duration(40s));
+  EXPECT_EQ(current.retry_in(), Duration(40s));
   EXPECT_NE(refused.error().message.find("alice"), std::string::npos) << refused.error().message;
 }
 

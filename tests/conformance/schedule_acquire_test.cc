@@ -22,8 +22,8 @@ TEST_P(ScheduleAcquireTest, WhatIsDueAndFreeIsTakenInOneStep) {
   EXPECT_EQ(run.skipped, 0);
   EXPECT_FALSE(run.lost);
   EXPECT_EQ(state("refresh"), ScheduleState::running);
-  EXPECT_EQ(info("refresh").current->holder.name, "ann");
-  EXPECT_EQ(info("refresh").current->token, run.grant.token);
+  EXPECT_EQ(info("refresh").held_by->holder.name, "ann");
+  EXPECT_EQ(info("refresh").held_by->token, run.grant.token);
   EXPECT_EQ(next_run("refresh"), now() + 10min) << "for the time being: it counts from the end";
   EXPECT_EQ(lines("refresh"), Words{to_string(now() - 3s) + " scheduled running"});
 }
@@ -58,11 +58,11 @@ TEST_P(ScheduleAcquireTest, Promise11_WhileItRunsTheOthersAreToldWhoSinceWhenAnd
   const auto before = dump();
   const auto refused = try_acquire("refresh", "bob");
   ASSERT_TRUE(fails(refused, Errc::held));
-  const auto& current = refused.error().current.value();
+  const auto& current = refused.error().held_by.value();
   EXPECT_EQ(current.holder.name + " " + current.holder.host + " " + current.holder.tty, "ann host-of-ann pts/7");
   EXPECT_EQ(current.acquired_at, run.grant.acquired_at);
   EXPECT_EQ(current.acquired_at, now() - 10s);
-  EXPECT_EQ(current.frees_in(), Duration(20s));
+  EXPECT_EQ(current.retry_in(), Duration(20s));
   EXPECT_EQ(refused.error().retry_at, now() + 20s);
   EXPECT_TRUE(fails(schedules().acquire("refresh", {.now = true}, by("bob")), Errc::held))
       << "now never skips the lease";
@@ -73,7 +73,7 @@ TEST_P(ScheduleAcquireTest, Promise08_WhatDoesNotExistIsNotFound) {
   const auto not_found = [](const auto& result) { EXPECT_TRUE(fails(result, Errc::not_found)); };
   not_found(schedules().acquire("nothing", {.now = true}, by("ann")));
   not_found(schedules().heartbeat("nothing", Token{1}));
-  not_found(schedules().finish("nothing", Token{1}));
+  not_found(schedules().settle("nothing", Token{1}));
   not_found(schedules().release("nothing", Token{1}));
   not_found(schedules().trigger("nothing"));
   not_found(schedules().pause("nothing"));
@@ -91,12 +91,12 @@ TEST_P(ScheduleAcquireTest, NowSkipsTheDueTestAndLeavesTheCalendarAlone) {
   const auto run = acquire_now("report");
   EXPECT_EQ(run.cause, "triggered");
   EXPECT_EQ(run.occurrence, now());
-  must(finish(run));
+  must(settle(run));
   EXPECT_EQ(next_run("report"), at("2026-03-02T09:00:00Z"));
   define("refresh", every_ten_minutes());
   run_once("refresh");
   advance(1min);
-  must(finish(acquire_now("refresh")));
+  must(settle(acquire_now("refresh")));
   EXPECT_EQ(next_run("refresh"), now() + 10min) << "a pause counts from the end of whatever ran last";
 }
 
@@ -111,9 +111,10 @@ TEST_P(ScheduleAcquireTest, NowTakesTheOccurrenceOfOneThatIsDueAnyway) {
 
 TEST_P(ScheduleAcquireTest, OccurrencesAreUniqueAlsoWithinAMicrosecond) {
   define("refresh", every_ten_minutes());
-  for (int i = 0; i < 3; ++i) must(finish(acquire_now("refresh")));
-  EXPECT_EQ(lines("refresh"), (Words{"2026-03-01T09:30:00.000002Z triggered ok",
-                                     "2026-03-01T09:30:00.000001Z triggered ok", "2026-03-01T09:30:00Z scheduled ok"}));
+  for (int i = 0; i < 3; ++i) must(settle(acquire_now("refresh")));
+  EXPECT_EQ(lines("refresh"),
+            (Words{"2026-03-01T09:30:00.000002Z triggered completed", "2026-03-01T09:30:00.000001Z triggered completed",
+                   "2026-03-01T09:30:00Z scheduled completed"}));
 }
 
 TEST_P(ScheduleAcquireTest, ARunMayHaveATimeOfItsOwn) {
@@ -137,7 +138,7 @@ TEST_P(ScheduleAcquireTest, Promise03_EveryTokenIsGreaterThanTheOneBefore) {
   for (int i = 0; i < 3; ++i) {
     const auto finished = acquire_now("refresh");
     grows(finished.grant.token);
-    must(finish(finished));
+    must(settle(finished));
     const auto released = acquire_now("refresh");
     grows(released.grant.token);
     must(release(released));
@@ -171,7 +172,7 @@ TEST_P(ScheduleAcquireTest, Promise13_AnAcquireRepeatedGetsTheFirstAnswerAgain) 
   EXPECT_EQ(again.skipped, first.skipped);
   EXPECT_EQ(first.lost, at("2026-03-04T09:00:00Z"));
   EXPECT_EQ(again.lost, first.lost);
-  EXPECT_EQ(again.lost_holder, "cat");
+  EXPECT_EQ(name_of(again.lost_holder), "cat");
   EXPECT_EQ(dump(), before);
   EXPECT_TRUE(fails(schedules().acquire("report", {.request_id = "r2"}, by("bob")), Errc::held)) << "another request";
 }
@@ -181,7 +182,7 @@ TEST_P(ScheduleAcquireTest, Promise13_AnAcquireRepeatedAfterItsRunIsLost) {
   const auto repeated = [&](const std::string& id) {
     return schedules().acquire("refresh", {.request_id = id}, by("ann"));
   };
-  must(finish(must(repeated("finished"))));
+  must(settle(must(repeated("finished"))));
   EXPECT_TRUE(lost(repeated("finished"), LostReason::finished));
   advance(10min);
   must(repeated("expired"));
@@ -189,7 +190,7 @@ TEST_P(ScheduleAcquireTest, Promise13_AnAcquireRepeatedAfterItsRunIsLost) {
   EXPECT_TRUE(lost(repeated("expired"), LostReason::expired));
   acquire("refresh", "bob");
   EXPECT_TRUE(lost(repeated("expired"), LostReason::superseded));
-  EXPECT_EQ(outcomes("refresh"), (Words{"running", "lost", "ok"}));
+  EXPECT_EQ(outcomes("refresh"), (Words{"running", "lost", "completed"}));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class ScheduleBadInputTest : public ScheduleStoreTest {
   }
   /// Why a definition is refused.
   std::string why_not(const ScheduleOptions& options) {
-    const auto defined = schedules().define("new", options);
+    const auto defined = schedules().set("new", options);
     refused(defined);
     return defined ? "" : defined.error().message;
   }
@@ -42,10 +42,10 @@ LEASEHOLD_ON_BOTH_STORES(ScheduleBadInputTest);
 TEST_P(ScheduleBadInputTest, NamesThatAreNoNames) {
   for (const auto& name : {""s, std::string(513, 'x'), "a\0b"s, "line\nbreak"s, "\x7f"s, "\xFF"s}) {
     SCOPED_TRACE("name of " + std::to_string(name.size()) + " bytes");
-    refused(schedules().define(name, every_ten_minutes()));
+    refused(schedules().set(name, every_ten_minutes()));
     refused(schedules().acquire(name));
     refused(schedules().heartbeat(name, run_.grant.token));
-    refused(schedules().finish(name, run_.grant.token));
+    refused(schedules().settle(name, run_.grant.token));
     refused(schedules().release(name, run_.grant.token));
     refused(schedules().trigger(name));
     refused(schedules().pause(name));
@@ -89,7 +89,7 @@ TEST_P(ScheduleBadInputTest, AnUnknownZoneSuggestsAKnownOne) {
 TEST_P(ScheduleBadInputTest, LengthsThatCannotBe) {
   why_not({.rule = every(-1s)});
   why_not({.rule = every(15min, 10min)});
-  EXPECT_NE(why_not({.rule = every(0s)}).find("the least is 1s"), std::string::npos);
+  EXPECT_NE(why_not({.rule = every(0s)}).find("the minimum is 1s"), std::string::npos);
   why_not({.rule = every(999ms, 10min)});
   why_not({.rule = every(-5min, 10min)});
   why_not({.rule = every(1h), .on_fail = Between{40min, 20min}});
@@ -117,14 +117,14 @@ TEST_P(ScheduleBadInputTest, TasksThatCannotBe) {
 
 TEST_P(ScheduleBadInputTest, VerdictsReasonsAndCountsThatCannotBe) {
   const auto finish_with = [&](const RunResult& result) {
-    refused(schedules().finish("refresh", run_.grant.token, result));
+    refused(schedules().settle("refresh", run_.grant.token, result));
   };
   finish_with({.ok = true, .error = "an error of what went well"});
   for (const auto& counts : {"rows 7"s, "{"s, "{'a':1}"s, "01"s, "1 2"s, "\"\xFF\""s}) finish_with({.counts = counts});
   finish_with({.counts = "\"" + std::string(1024 * 1024, 'x') + "\""});
   for (const auto& reason : {std::string(4097, 'x'), "a\0b"s, "\xFF"s}) refused(schedules().pause("refresh", reason));
-  refused(schedules().list(0));
-  refused(schedules().history("refresh", -1));
+  refused(schedules().list({.max = 0}));
+  refused(schedules().history("refresh", {.max = -1}));
   refused(schedules().due(0));
   refused(schedules().next("refresh", 0));
 }

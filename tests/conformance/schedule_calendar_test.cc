@@ -19,7 +19,7 @@ class ScheduleCalendarTest : public ScheduleStoreTest {
       EXPECT_EQ(run.occurrence, now());
       EXPECT_EQ(run.skipped, 0);
       moments.push_back(to_string(run.occurrence));
-      must(finish(run));
+      must(settle(run));
     }
     return moments;
   }
@@ -76,7 +76,7 @@ TEST_P(ScheduleCalendarTest, AMomentThatHasARowAlreadyIsAMicrosecondLater) {
   advance(1h);
   const auto run = acquire("report");
   EXPECT_EQ(run.occurrence, at("2026-03-02T09:00:00.000001Z"));
-  EXPECT_EQ(outcomes("report"), (Words{"running", "ok"}));
+  EXPECT_EQ(outcomes("report"), (Words{"running", "completed"}));
   EXPECT_EQ(next_run("report"), at("2026-03-02T12:00:00Z"));
 }
 
@@ -95,7 +95,7 @@ class ScheduleWallClockTest : public ::testing::Test {
 };
 
 TEST_F(ScheduleWallClockTest, Promise02_StepsOfTheWallClockMoveNoLease) {
-  must(store_.schedules().define("refresh", due_now(every_ten_minutes())));
+  must(store_.schedules().set("refresh", due_now(every_ten_minutes())));
   const auto run = must(acquire("refresh", "ann"));
   for (const auto step : {Duration(48h), Duration(-96h)}) {
     clock().step_wall(step);
@@ -108,21 +108,21 @@ TEST_F(ScheduleWallClockTest, Promise02_StepsOfTheWallClockMoveNoLease) {
 }
 
 TEST_F(ScheduleWallClockTest, TheNextRunIsAMatterOfTheWallClock) {
-  must(store_.schedules().define("refresh", due_now(every_ten_minutes())));
-  must(store_.schedules().define("report", daily()));
+  must(store_.schedules().set("refresh", due_now(every_ten_minutes())));
+  must(store_.schedules().set("report", daily()));
   const auto run = must(acquire("refresh", "ann"));
   clock().step_wall(72h);
-  EXPECT_EQ(must(store_.schedules().finish("refresh", run.grant.token)).next_run_at, wall() + 10min);
+  EXPECT_EQ(must(store_.schedules().settle("refresh", run.grant.token)).next_run_at, wall() + 10min);
   const auto report = must(acquire("report", "ann"));
   EXPECT_EQ(report.occurrence, at("2026-03-04T09:00:00Z"));
   EXPECT_EQ(report.skipped, 2);
-  must(store_.schedules().finish("report", report.grant.token));
+  must(store_.schedules().settle("report", report.grant.token));
   clock().step_wall(-72h);
   EXPECT_TRUE(not_due_until(acquire("report", "ann"), at("2026-03-05T09:00:00Z"))) << "none is taken twice";
 }
 
 TEST_F(ScheduleWallClockTest, ALostRunIsTriedAgainWhenItsLeaseRanOutByTheWallClock) {
-  must(store_.schedules().define("refresh", due_now(with_back_off(every_ten_minutes(), 20min))));
+  must(store_.schedules().set("refresh", due_now(with_back_off(every_ten_minutes(), 20min))));
   must(acquire("refresh", "ann"));
   clock().step_wall(-1h);
   clock().advance(40s);
@@ -131,9 +131,9 @@ TEST_F(ScheduleWallClockTest, ALostRunIsTriedAgainWhenItsLeaseRanOutByTheWallClo
 }
 
 TEST_F(ScheduleWallClockTest, Promise03_TokensGrowWhileTheWallClockFallsBack) {
-  must(store_.schedules().define("refresh", due_now(every_ten_minutes())));
+  must(store_.schedules().set("refresh", due_now(every_ten_minutes())));
   const auto first = must(acquire("refresh", "ann"));
-  must(store_.schedules().finish("refresh", first.grant.token));
+  must(store_.schedules().settle("refresh", first.grant.token));
   clock().step_wall(-1000h);
   const auto second = must(store_.schedules().acquire("refresh", {.now = true}, by("ann")));
   EXPECT_GT(second.grant.token, first.grant.token);

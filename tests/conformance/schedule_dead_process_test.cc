@@ -22,7 +22,7 @@ TEST_P(ScheduleDeadProcessTest, ItsScheduleGoesOnAtOnce) {
   advance(5s);
   const auto next = acquire("refresh", "bob");
   EXPECT_EQ(next.lost, late.occurrence);
-  EXPECT_EQ(next.lost_holder, "ann");
+  EXPECT_EQ(name_of(next.lost_holder), "ann");
   EXPECT_EQ(next.occurrence, now()) << "due when it was found out, not when the lease would have run out";
   EXPECT_EQ(outcomes("refresh"), (Words{"running", "lost"}));
   EXPECT_EQ(recovered("process_gone").runs, 1);
@@ -35,7 +35,7 @@ TEST_P(ScheduleDeadProcessTest, ItBacksOffFromWhenItWasFoundOut) {
   advance(5s);
   EXPECT_TRUE(not_due_until(try_acquire("refresh", "bob"), now() + 20min));
   EXPECT_EQ(last_event("refresh").what + ": " + last_event("refresh").detail, "lost: process gone");
-  EXPECT_EQ(last_event("refresh").holder, "ann");
+  EXPECT_EQ(name_of(last_event("refresh").holder), "ann");
 }
 
 TEST_P(ScheduleDeadProcessTest, ItDoesNotStandInTheWayOfRemoving) {
@@ -74,7 +74,7 @@ class ScheduleRebootTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto store = test_store_.open();
-    must(store.schedules().define("refresh", due_now(with_back_off(every_ten_minutes(), 20min))));
+    must(store.schedules().set("refresh", due_now(with_back_off(every_ten_minutes(), 20min))));
     before_ = must(store.schedules().acquire("refresh", {}, by("ann")));
     test_store_.clock().reboot("boot-2");
   }
@@ -92,8 +92,8 @@ TEST_F(ScheduleRebootTest, ARunOfTheBootBeforeIsLost) {
   EXPECT_EQ(must(schedules.history("refresh")).at(0).outcome, "lost");
   const auto next = must(schedules.acquire("refresh", {.now = true}, by("bob")));
   EXPECT_GT(next.grant.token, before_.grant.token);
-  EXPECT_EQ(next.lost_holder, "ann");
-  EXPECT_TRUE(lost(schedules.finish("refresh", before_.grant.token), LostReason::superseded));
+  EXPECT_EQ(name_of(next.lost_holder), "ann");
+  EXPECT_TRUE(lost(schedules.settle("refresh", before_.grant.token), LostReason::superseded));
 }
 
 TEST_F(ScheduleRebootTest, RecoverFindsIt) {

@@ -25,15 +25,15 @@ TEST_P(ScheduleDoubtTest, Promise13_WhatARunnerDoesCountsOnceWhereTheReplyWasLos
   EXPECT_TRUE(run.grant.replayed);
   lose_reply("schedule_heartbeat");
   EXPECT_TRUE(ok(schedules.heartbeat("refresh", run.grant.token)));
-  lose_reply("schedule_finish");
-  const auto done = must(schedules.finish("refresh", run.grant.token));
+  lose_reply("schedule_settle");
+  const auto done = must(schedules.settle("refresh", run.grant.token));
   EXPECT_TRUE(done.replayed);
   EXPECT_EQ(done.next_in, Duration(10min));
   const auto again = acquire_now("refresh");
   lose_reply("schedule_release");
   EXPECT_TRUE(ok(schedules.release("refresh", again.grant.token)));
   EXPECT_EQ(faults_->failures(), 4);
-  EXPECT_EQ(story("refresh"), (Words{"defined", "acquired", "finished", "acquired", "released"}));
+  EXPECT_EQ(story("refresh"), (Words{"set", "acquired", "completed", "acquired", "released"}));
 }
 
 TEST_P(ScheduleDoubtTest, Promise13_AnOccurrenceOfTheCalendarIsTakenOnceWhereverTheReplyWasLost) {
@@ -44,16 +44,16 @@ TEST_P(ScheduleDoubtTest, Promise13_AnOccurrenceOfTheCalendarIsTakenOnceWherever
     const auto run = must(broken_->schedules().acquire("report", {}, by("ann")));
     EXPECT_EQ(run.occurrence, at("2026-03-05T09:00:00Z") + call * 24h);
     EXPECT_EQ(run.skipped, call == 0 ? 3 : 0);
-    must(finish(run));
+    must(settle(run));
     advance(24h);
   }
-  EXPECT_EQ(outcomes("report"), (Words{"ok", "ok", "ok", "skipped"}));
+  EXPECT_EQ(outcomes("report"), (Words{"completed", "completed", "completed", "skipped"}));
 }
 
 TEST_P(ScheduleDoubtTest, WhatOperatorsDoIsRepeatedOnlyWhereThatIsHarmless) {
   const auto schedules = broken_->schedules();
-  lose_reply("schedule_define");
-  EXPECT_TRUE(ok(schedules.define("report", due_now(into_a_queue(every_ten_minutes())))));
+  lose_reply("schedule_set");
+  EXPECT_TRUE(ok(schedules.set("report", due_now(into_a_queue(every_ten_minutes())))));
   lose_reply("schedule_pause");
   EXPECT_TRUE(ok(schedules.pause("report")));
   lose_reply("schedule_resume");
@@ -70,11 +70,11 @@ TEST_P(ScheduleDoubtTest, Promise10_AnUnreachableStoreRunsNothing) {
   faults_->fail_always(Fault::fail_before_send);
   const auto schedules = broken_->schedules();
   const auto unavailable = [](const auto& result) { EXPECT_TRUE(fails(result, Errc::unavailable)); };
-  unavailable(schedules.define("report", daily()));
+  unavailable(schedules.set("report", daily()));
   unavailable(schedules.acquire("refresh"));
   unavailable(schedules.hold("refresh"));
   unavailable(schedules.heartbeat("refresh", run.grant.token));
-  unavailable(schedules.finish("refresh", run.grant.token));
+  unavailable(schedules.settle("refresh", run.grant.token));
   unavailable(schedules.release("refresh", run.grant.token));
   unavailable(schedules.trigger("refresh"));
   unavailable(schedules.pause("refresh"));

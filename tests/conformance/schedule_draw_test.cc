@@ -19,7 +19,7 @@ class ScheduleDrawTest : public ScheduleStoreTest {
   std::vector<Duration> pauses_after(const RunResult& result) {
     std::vector<Duration> pauses;
     for (int i = 0; i < draws; ++i) {
-      const auto done = must(finish(acquire_now("refresh"), result));
+      const auto done = must(settle(acquire_now("refresh"), result));
       EXPECT_EQ(done.next_run_at, now() + done.next_in) << "counted by the store's clock";
       pauses.push_back(done.next_in);
       advance(1s);
@@ -28,17 +28,17 @@ class ScheduleDrawTest : public ScheduleStoreTest {
   }
   /// Within the bounds, up to both of them, and a third of the range as often as another: 50 of 150, give or take 38,
   /// which is six and a half standard deviations.
-  static void expect_even(const std::vector<Duration>& drawn, Duration least, Duration most) {
+  static void expect_even(const std::vector<Duration>& drawn, Duration min, Duration max) {
     std::array<int, 3> in_third{};
     for (const auto length : drawn) {
-      ASSERT_GE(length, least);
-      ASSERT_LE(length, most);
-      ++in_third[static_cast<std::size_t>(std::min<std::int64_t>((length - least) * 3 / (most - least), 2))];
+      ASSERT_GE(length, min);
+      ASSERT_LE(length, max);
+      ++in_third[static_cast<std::size_t>(std::min<std::int64_t>((length - min) * 3 / (max - min), 2))];
     }
     for (const int count : in_third) EXPECT_NEAR(count, draws / 3, 38);
-    const auto fifth = (most - least) / 5;
-    EXPECT_LT(*std::min_element(drawn.begin(), drawn.end()), least + fifth);
-    EXPECT_GT(*std::max_element(drawn.begin(), drawn.end()), most - fifth);
+    const auto fifth = (max - min) / 5;
+    EXPECT_LT(*std::min_element(drawn.begin(), drawn.end()), min + fifth);
+    EXPECT_GT(*std::max_element(drawn.begin(), drawn.end()), max - fifth);
     EXPECT_GT(std::set(drawn.begin(), drawn.end()).size(), draws - 10U) << "drawn to the microsecond";
   }
 };
@@ -75,7 +75,7 @@ TEST_P(ScheduleDrawTest, AnOccurrenceIsItsMomentHoweverLateJitterMakesIt) {
     advance(1us);
     const auto run = acquire("report");
     EXPECT_EQ(run.occurrence, moment);
-    must(finish(run));
+    must(settle(run));
   }
   EXPECT_GT(delays.size(), 5U);
   EXPECT_LE(*delays.rbegin(), Duration(30min));

@@ -74,7 +74,7 @@ TEST_P(ScheduleFenceTest, Promise14_TheCurrentTokenPassesAndNoOther) {
 
 TEST_P(ScheduleFenceTest, Promise14_WhatHasEndedSaysHow) {
   const auto finished = acquire("refresh");
-  must(finish(finished));
+  must(settle(finished));
   EXPECT_TRUE(lost(fence(finished), LostReason::finished));
   const auto released = acquire_now("refresh");
   must(release(released));
@@ -97,13 +97,13 @@ TEST_P(ScheduleFenceTest, Promise14_NobodyTakesOverNorEndsItUntilTheTransactionE
   ASSERT_FALSE(refused.ok()) << "taken over under a fence";
   EXPECT_TRUE(refused.error().code == Errc::busy || refused.error().code == Errc::unavailable)
       << describe(refused.error());
-  EXPECT_FALSE(schedules.finish("refresh", mine.grant.token).ok());
+  EXPECT_FALSE(schedules.settle("refresh", mine.grant.token).ok());
   EXPECT_FALSE(schedules.release("refresh", mine.grant.token).ok());
   EXPECT_FALSE(schedules.remove("refresh").ok());
   EXPECT_EQ(outcomes("refresh"), Words{"expired"});
   ASSERT_TRUE(eventually([&] { return nobody_waits_for_a_lock(); })) << "who gave up could still be served";
   run_sql("COMMIT");
-  EXPECT_EQ(acquire("refresh", "bob").lost_holder, "ann");
+  EXPECT_EQ(name_of(acquire("refresh", "bob").lost_holder), "ann");
 }
 
 }  // namespace

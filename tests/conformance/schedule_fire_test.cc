@@ -21,16 +21,16 @@ TEST_P(ScheduleFireTest, AnOccurrenceBecomesAJob) {
   EXPECT_EQ(fired.skipped, 0);
   const auto run = history("report").at(0);
   EXPECT_EQ(line_of(run), "2026-03-02T09:00:00Z scheduled enqueued");
-  EXPECT_EQ(run.job, fired.job);
+  EXPECT_EQ(run.job_id, fired.job_id);
   EXPECT_EQ(run.took(), Duration(0));
-  EXPECT_EQ(info("report").last->job, fired.job);
+  EXPECT_EQ(info("report").last->job_id, fired.job_id);
   EXPECT_EQ(next_run("report"), at("2026-03-03T09:00:00Z"));
   const auto job = claim_one(jobs(), "mail", "ann");
-  EXPECT_EQ(job.id, fired.job);
+  EXPECT_EQ(job.id, fired.job_id);
   EXPECT_EQ(job.payload, "news");
   EXPECT_EQ(job.schedule, "report");
   EXPECT_EQ(job.occurrence, fired.occurrence);
-  const auto shown = must(jobs().show(fired.job));
+  const auto shown = must(jobs().show(fired.job_id));
   EXPECT_EQ(shown.schedule, "report");
   EXPECT_EQ(shown.occurrence, fired.occurrence);
   add(jobs(), "other");
@@ -54,7 +54,7 @@ TEST_P(ScheduleFireTest, AmongManyItsJobsKnowWhereTheyComeFrom) {
   ASSERT_EQ(again.jobs.size(), 4U);
   for (const auto* claimed : {&grant.jobs, &again.jobs}) {
     for (const auto& job : *claimed) {
-      const bool fired = job.id == first.job || job.id == second.job;
+      const bool fired = job.id == first.job_id || job.id == second.job_id;
       EXPECT_EQ(job.schedule, fired ? "report" : "") << job.id;
       EXPECT_EQ(job.occurrence.has_value(), fired) << job.id;
     }
@@ -141,9 +141,9 @@ TEST_P(ScheduleFireTest, AFiringAndARunUnderWayLeaveEachOtherAlone) {
   fire();
   EXPECT_EQ(outcomes("report"), (Words{"enqueued", "running"}));
   EXPECT_TRUE(ok(beat(run))) << "its token is not the latest, but its run is its own";
-  EXPECT_EQ(info("report").current->token, run.grant.token);
-  EXPECT_TRUE(ok(finish(run)));
-  EXPECT_EQ(outcomes("report"), (Words{"enqueued", "ok"}));
+  EXPECT_EQ(info("report").held_by->token, run.grant.token);
+  EXPECT_TRUE(ok(settle(run)));
+  EXPECT_EQ(outcomes("report"), (Words{"enqueued", "completed"}));
 }
 
 TEST_P(ScheduleFireTest, WithoutAPayloadTheJobHasAnEmptyOne) {

@@ -25,9 +25,9 @@ TEST_P(ScheduleHoldTest, WorkLongerThanItsLeaseStaysSingle) {
     advance(800ms);
   }
   EXPECT_TRUE(fails(try_acquire("refresh", "bob"), Errc::held));
-  const auto done = must(held.finish({.counts = "7"}));
+  const auto done = must(held.settle({.counts = "7"}));
   EXPECT_EQ(done.next_in, Duration(10min));
-  EXPECT_EQ(outcomes("refresh"), Words{"ok"});
+  EXPECT_EQ(outcomes("refresh"), Words{"completed"});
   EXPECT_EQ(history("refresh")[0].counts, "7");
 }
 
@@ -42,16 +42,16 @@ TEST_P(ScheduleHoldTest, WhereNothingIsSaidItIsReleasedInTheEnd) {
 TEST_P(ScheduleHoldTest, FinishingAgainGivesTheFirstAnswerAgain) {
   define("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh"));
-  const auto first = must(held.finish({.counts = "7"}));
+  const auto first = must(held.settle({.counts = "7"}));
   EXPECT_EQ(first.next_run_at, now() + 10min);
   advance(1min);
-  const auto again = must(held.finish({.counts = "7"}));
+  const auto again = must(held.settle({.counts = "7"}));
   EXPECT_EQ(again.next_run_at, first.next_run_at);
   EXPECT_EQ(again.next_in, first.next_in);
   EXPECT_TRUE(ok(held.lease.release()));
-  EXPECT_TRUE(lost(held.finish({.ok = false}), LostReason::finished)) << "promise 15: another verdict";
-  EXPECT_EQ(must(held.finish()).next_run_at, first.next_run_at);
-  EXPECT_EQ(outcomes("refresh"), Words{"ok"});
+  EXPECT_TRUE(lost(held.settle({.ok = false}), LostReason::finished)) << "promise 15: another verdict";
+  EXPECT_EQ(must(held.settle()).next_run_at, first.next_run_at);
+  EXPECT_EQ(outcomes("refresh"), Words{"completed"});
 }
 
 TEST_P(ScheduleHoldTest, AVerdictOnALostRunIsLostEachTime) {
@@ -59,18 +59,18 @@ TEST_P(ScheduleHoldTest, AVerdictOnALostRunIsLostEachTime) {
   auto held = must(schedules().hold("refresh", {}, by("ann")));
   advance(31s);
   run_once("refresh");
-  EXPECT_TRUE(lost(held.finish(), LostReason::superseded));
-  EXPECT_TRUE(lost(held.finish(), LostReason::superseded));
+  EXPECT_TRUE(lost(held.settle(), LostReason::superseded));
+  EXPECT_TRUE(lost(held.settle(), LostReason::superseded));
   EXPECT_TRUE(lost(held.lease.release(), LostReason::superseded));
-  EXPECT_EQ(outcomes("refresh"), (Words{"ok", "lost"}));
+  EXPECT_EQ(outcomes("refresh"), (Words{"completed", "lost"}));
 }
 
 TEST_P(ScheduleHoldTest, AVerdictOnAReleasedRunIsLost) {
   define("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh"));
   EXPECT_TRUE(ok(held.lease.release()));
-  EXPECT_TRUE(lost(held.finish(), LostReason::finished));
-  EXPECT_TRUE(lost(held.finish(), LostReason::finished));
+  EXPECT_TRUE(lost(held.settle(), LostReason::finished));
+  EXPECT_TRUE(lost(held.settle(), LostReason::finished));
   EXPECT_TRUE(ok(held.lease.release()));
   EXPECT_EQ(outcomes("refresh"), Words{"released"});
 }
@@ -81,7 +81,7 @@ TEST_P(ScheduleHoldTest, Promise09_ItIsStoppedWhenItsRunIsLost) {
   advance(1s);
   acquire("refresh", "bob");
   ASSERT_TRUE(eventually([&] { return held.lease.stop_token().stop_requested(); }));
-  EXPECT_TRUE(fails(held.finish(), Errc::lost));
+  EXPECT_TRUE(fails(held.settle(), Errc::lost));
   EXPECT_EQ(outcomes("refresh"), (Words{"running", "lost"}));
 }
 

@@ -13,7 +13,7 @@ class ScheduleLookTest : public ScheduleStoreTest {
     for (const auto& each : found.due) words.push_back(each.name);
     return words;
   }
-  Words due(int most = 100, const DueSchedule* after = nullptr) { return names(must(schedules().due(most, after))); }
+  Words due(int max = 100, const DueSchedule* after = nullptr) { return names(must(schedules().due(max, after))); }
 };
 LEASEHOLD_ON_BOTH_STORES(ScheduleLookTest);
 
@@ -29,9 +29,9 @@ TEST_P(ScheduleLookTest, TheListIsInTheOrderOfNamesAndSaysHowEachOneIs) {
   for (const auto& each : must(schedules().list())) told.push_back(each.name + " " + to_string(each.state));
   EXPECT_EQ(told,
             (Words{"Zebra due", "due due", "expired expired", "paused paused", "running running", "waiting waiting"}));
-  EXPECT_EQ(must(schedules().list(2)).size(), 2U);
+  EXPECT_EQ(must(schedules().list({.max = 2})).size(), 2U);
   EXPECT_EQ(info("waiting").due_in(), at("2026-03-02T09:00:00Z") - now());
-  EXPECT_EQ(info("expired").current->state, LeaseState::expired);
+  EXPECT_EQ(info("expired").held_by->state, LeaseState::expired);
   EXPECT_EQ(dump(), before) << "looking changes nothing";
 }
 
@@ -116,13 +116,14 @@ TEST_P(ScheduleLookTest, TheHistoryTellsTheLatestOccurrenceFirst) {
   }
   const auto run = acquire("refresh", "bob");
   advance(3s);
-  EXPECT_EQ(lines("refresh"), (Words{"2026-03-01T10:00:00Z scheduled running", "2026-03-01T09:41:00Z retry ok",
-                                     "2026-03-01T09:40:00Z scheduled failed", "2026-03-01T09:30:00Z scheduled ok"}));
-  EXPECT_EQ(must(schedules().history("refresh", 2)).size(), 2U);
+  EXPECT_EQ(lines("refresh"),
+            (Words{"2026-03-01T10:00:00Z scheduled running", "2026-03-01T09:41:00Z retry completed",
+                   "2026-03-01T09:40:00Z scheduled failed", "2026-03-01T09:30:00Z scheduled completed"}));
+  EXPECT_EQ(must(schedules().history("refresh", {.max = 2})).size(), 2U);
   const auto latest = history("refresh")[0];
-  EXPECT_EQ(latest.schedule, "refresh");
+  EXPECT_EQ(latest.name, "refresh");
   EXPECT_EQ(latest.token, run.grant.token);
-  EXPECT_EQ(latest.holder + " " + latest.host, "bob host-of-bob");
+  EXPECT_EQ(name_of(latest.holder) + " " + host_of(latest.holder), "bob host-of-bob");
   EXPECT_EQ(latest.started_at, now() - 3s);
   EXPECT_FALSE(latest.finished_at);
   EXPECT_EQ(latest.took(), Duration(3s)) << "until now";

@@ -20,14 +20,14 @@ TEST_P(ScheduleLostTest, Promise06_TheNextAcquireNotesItAndGoesOn) {
   EXPECT_EQ(outcomes("refresh"), Words{"expired"});
   const auto next = acquire("refresh", "bob");
   EXPECT_EQ(next.lost, dead.occurrence);
-  EXPECT_EQ(next.lost_holder, "ann");
+  EXPECT_EQ(name_of(next.lost_holder), "ann");
   EXPECT_EQ(next.cause, "retry");
   EXPECT_EQ(next.occurrence, dead.grant.expires_at) << "without a back-off it is due when the lease runs out";
   EXPECT_EQ(lines("refresh"), (Words{"2026-03-01T09:30:30Z retry running", "2026-03-01T09:30:00Z scheduled lost"}));
   EXPECT_EQ(history("refresh")[1].finished_at, now()) << "when it was noticed";
-  EXPECT_EQ(history("refresh")[1].holder, "ann");
+  EXPECT_EQ(name_of(history("refresh")[1].holder), "ann");
   EXPECT_EQ(recovered("claim").runs, 1);
-  must(finish(next));
+  must(settle(next));
   EXPECT_EQ(next_run("refresh"), now() + 10min);
 }
 
@@ -41,12 +41,12 @@ TEST_P(ScheduleLostTest, WithABackOffItIsNotedAtOnceAndRunsLater) {
   EXPECT_EQ(state("refresh"), ScheduleState::waiting);
   EXPECT_EQ(info("refresh").next_cause, "retry");
   EXPECT_TRUE(must(store().leases()).empty());
-  EXPECT_EQ(story("refresh"), (Words{"defined", "acquired", "lost"}));
+  EXPECT_EQ(story("refresh"), (Words{"set", "acquired", "lost"}));
   everything_is_lost(dead, LostReason::expired);
   advance(retry_at - now());
   const auto next = acquire("refresh", "bob");
   EXPECT_EQ(next.cause, "retry");
-  EXPECT_EQ(next.lost_holder, "ann") << "told to whoever runs next";
+  EXPECT_EQ(name_of(next.lost_holder), "ann") << "told to whoever runs next";
 }
 
 TEST_P(ScheduleLostTest, NowTakesOverWhatHasExpiredWithoutWaitingForItsBackOff) {
@@ -55,7 +55,7 @@ TEST_P(ScheduleLostTest, NowTakesOverWhatHasExpiredWithoutWaitingForItsBackOff) 
   advance(30s);
   const auto next = acquire_now("refresh", "bob");
   EXPECT_EQ(next.cause, "triggered");
-  EXPECT_EQ(next.lost_holder, "ann");
+  EXPECT_EQ(name_of(next.lost_holder), "ann");
   EXPECT_EQ(outcomes("refresh"), (Words{"running", "lost"}));
 }
 
@@ -81,9 +81,9 @@ TEST_P(ScheduleLostTest, Promise04_ALateFinishTouchesNothingOfItsSuccessor) {
   const auto next = acquire("refresh", "bob");
   everything_is_lost(late, LostReason::superseded);
   EXPECT_TRUE(ok(beat(next)));
-  must(finish(next));
+  must(settle(next));
   everything_is_lost(late, LostReason::superseded);
-  EXPECT_EQ(outcomes("refresh"), (Words{"ok", "lost"}));
+  EXPECT_EQ(outcomes("refresh"), (Words{"completed", "lost"}));
   EXPECT_EQ(next_run("refresh"), now() + 10min);
 }
 
@@ -127,10 +127,10 @@ TEST_P(ScheduleLostTest, WorkThatKillsItsRunnerIsTriedAgainAndAgainAndEachLossIs
     acquire("refresh", "dead " + std::to_string(i));
     advance(30s + 1min);
   }
-  must(finish(acquire("refresh", "bob")));
-  EXPECT_EQ(outcomes("refresh"), (Words{"ok", "lost", "lost", "lost"}));
+  must(settle(acquire("refresh", "bob")));
+  EXPECT_EQ(outcomes("refresh"), (Words{"completed", "lost", "lost", "lost"}));
   EXPECT_EQ(recovered("claim").runs, 3);
-  EXPECT_EQ(info("refresh").last->holder, "bob");
+  EXPECT_EQ(name_of(info("refresh").last->holder), "bob");
 }
 
 }  // namespace

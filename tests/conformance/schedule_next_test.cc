@@ -28,25 +28,25 @@ TEST_P(ScheduleNextTest, ANewOneRunsFirstWhenItIsTold) {
 TEST_P(ScheduleNextTest, HowLongFromNowIsCountedFromTheStoresNow) {
   auto options = every_ten_minutes();
   options.next_run_in = 90min;
-  EXPECT_EQ(must(schedules().define("refresh", options)).next_run_at, now() + 90min);
+  EXPECT_EQ(must(schedules().set("refresh", options)).next_run_at, now() + 90min);
   EXPECT_EQ(must(schedules().ensure("cleanup", options)).next_run_at, now() + 90min);
   advance(90min);
-  EXPECT_EQ(must(finish(acquire("refresh"), {.next_run_in = 30s})).next_run_at, now() + 30s);
+  EXPECT_EQ(must(settle(acquire("refresh"), {.next_run_in = 30s})).next_run_at, now() + 30s);
   options.next_run_in = 0s;
-  EXPECT_EQ(must(schedules().define("refresh", options)).next_run_at, now());
+  EXPECT_EQ(must(schedules().set("refresh", options)).next_run_at, now());
   auto nightly = daily();
   nightly.next_run_in = 1h;
-  EXPECT_EQ(must(schedules().define("report", nightly)).next_run_at, now() + 1h);
+  EXPECT_EQ(must(schedules().set("report", nightly)).next_run_at, now() + 1h);
 }
 
 TEST_P(ScheduleNextTest, AMomentAndHowLongFromNowDoNotGoTogether) {
   auto options = every_ten_minutes();
   options.next_run_at = now();
   options.next_run_in = 1h;
-  EXPECT_TRUE(fails(schedules().define("refresh", options), Errc::invalid_argument));
+  EXPECT_TRUE(fails(schedules().set("refresh", options), Errc::invalid_argument));
   options.next_run_at.reset();
   options.next_run_in = -1s;
-  EXPECT_TRUE(fails(schedules().define("refresh", options), Errc::invalid_argument));
+  EXPECT_TRUE(fails(schedules().set("refresh", options), Errc::invalid_argument));
 }
 
 TEST_P(ScheduleNextTest, WithCronItIsAnOccurrenceAndTheCalendarGoesOnAfterIt) {
@@ -94,7 +94,7 @@ TEST_P(ScheduleNextTest, ARunBeforeItLeavesItAlone) {
   define("refresh", to_run_at(with_back_off(every_ten_minutes(), 20min), tonight));
   must(schedules().trigger("refresh"));
   EXPECT_EQ(run_once("refresh").next_run_at, tonight);
-  must(finish(acquire_now("refresh"), {.ok = false}));
+  must(settle(acquire_now("refresh"), {.ok = false}));
   EXPECT_EQ(next_run("refresh"), tonight) << "also after a failure";
   acquire_now("refresh");
   advance(31s);
@@ -121,19 +121,19 @@ TEST_P(ScheduleNextTest, APauseLeavesItAloneUnlessItsMomentPasses) {
 
 TEST_P(ScheduleNextTest, AVerdictSaysWhenTheNextRunIs) {
   define("refresh", with_back_off(every_ten_minutes(), 20min));
-  const auto more_to_do = must(finish(acquire("refresh"), {.next_run_at = now() + 30s}));
+  const auto more_to_do = must(settle(acquire("refresh"), {.next_run_at = now() + 30s}));
   EXPECT_EQ(more_to_do.next_run_at, now() + 30s);
   EXPECT_EQ(more_to_do.next_in, 30s);
   EXPECT_EQ(info("refresh").next_cause, "scheduled");
   advance(30s);
-  must(finish(acquire("refresh"), {.ok = false, .error = "come back later", .next_run_at = now() + 2h}));
+  must(settle(acquire("refresh"), {.ok = false, .error = "come back later", .next_run_at = now() + 2h}));
   EXPECT_EQ(next_run("refresh"), now() + 2h) << "and not after the usual pause for failures";
   EXPECT_EQ(info("refresh").next_cause, "retry");
   advance(2h);
   const auto run = acquire("refresh");
-  must(finish(run, {.next_run_at = now() - 1h}));
+  must(settle(run, {.next_run_at = now() - 1h}));
   EXPECT_EQ(state("refresh"), ScheduleState::due) << "what has passed is now";
-  const auto again = must(finish(run, {.next_run_at = now() + 9h}));
+  const auto again = must(settle(run, {.next_run_at = now() + 9h}));
   EXPECT_TRUE(again.replayed);
   EXPECT_EQ(again.next_run_at, now()) << "said twice, the first counts";
 }
@@ -141,36 +141,37 @@ TEST_P(ScheduleNextTest, AVerdictSaysWhenTheNextRunIs) {
 TEST_P(ScheduleNextTest, AVerdictOfCronMovesTheCalendarOrTriesAgainBeforeIt) {
   define("report", daily());
   go_to("2026-03-02T09:00:00Z");
-  must(finish(acquire("report"), {.next_run_at = at("2026-03-02T10:00:00Z")}));
+  must(settle(acquire("report"), {.next_run_at = at("2026-03-02T10:00:00Z")}));
   EXPECT_EQ(info("report").next_occurrence, at("2026-03-02T10:00:00Z"));
   go_to("2026-03-02T10:00:00Z");
-  must(finish(acquire("report"), {.ok = false, .next_run_at = at("2026-03-02T11:00:00Z")}));
+  must(settle(acquire("report"), {.ok = false, .next_run_at = at("2026-03-02T11:00:00Z")}));
   EXPECT_EQ(next_run("report"), at("2026-03-02T11:00:00Z"));
   EXPECT_EQ(info("report").next_occurrence, at("2026-03-03T09:00:00Z")) << "a retry leaves the calendar as it is";
   go_to("2026-03-02T11:00:00Z");
-  must(finish(acquire("report"), {.ok = false, .next_run_at = at("2026-03-05T07:00:00Z")}));
+  must(settle(acquire("report"), {.ok = false, .next_run_at = at("2026-03-05T07:00:00Z")}));
   EXPECT_EQ(info("report").next_occurrence, at("2026-03-05T07:00:00Z"));
   go_to("2026-03-05T07:00:00Z");
   run_once("report");
   EXPECT_EQ(next_run("report"), at("2026-03-05T09:00:00Z"));
-  EXPECT_EQ(lines("report"), (Words{"2026-03-05T07:00:00Z scheduled ok", "2026-03-02T11:00:00Z retry failed",
-                                    "2026-03-02T10:00:00Z scheduled failed", "2026-03-02T09:00:00Z scheduled ok"}));
+  EXPECT_EQ(lines("report"),
+            (Words{"2026-03-05T07:00:00Z scheduled completed", "2026-03-02T11:00:00Z retry failed",
+                   "2026-03-02T10:00:00Z scheduled failed", "2026-03-02T09:00:00Z scheduled completed"}));
 }
 
 TEST_P(ScheduleNextTest, AHeldRunAsksForItToo) {
   define("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh"));
-  EXPECT_EQ(must(held.finish({.next_run_at = now() + 1h})).next_run_at, now() + 1h);
+  EXPECT_EQ(must(held.settle({.next_run_at = now() + 1h})).next_run_at, now() + 1h);
 }
 
 TEST_P(ScheduleNextTest, AMomentAfterTheYear9999IsRefused) {
   const Timestamp too_late{std::chrono::seconds(253'402'300'800)};
-  EXPECT_TRUE(fails(schedules().define("refresh", to_run_at(every_ten_minutes(), too_late)), Errc::invalid_argument));
+  EXPECT_TRUE(fails(schedules().set("refresh", to_run_at(every_ten_minutes(), too_late)), Errc::invalid_argument));
   EXPECT_TRUE(fails(schedules().show("refresh"), Errc::not_found));
   define("refresh", every_ten_minutes());
   const auto run = acquire("refresh");
-  EXPECT_TRUE(fails(finish(run, {.next_run_at = too_late}), Errc::invalid_argument));
-  EXPECT_TRUE(ok(finish(run)));
+  EXPECT_TRUE(fails(settle(run, {.next_run_at = too_late}), Errc::invalid_argument));
+  EXPECT_TRUE(ok(settle(run)));
 }
 
 TEST_P(ScheduleNextTest, EnsureCreatesWhatIsNotThereAndChangesNothing) {

@@ -36,7 +36,7 @@ TEST_P(SchedulePauseTest, ARunUnderWayGoesOn) {
   EXPECT_EQ(state("refresh"), ScheduleState::running);
   EXPECT_TRUE(info("refresh").paused_at);
   EXPECT_TRUE(ok(beat(run)));
-  EXPECT_TRUE(ok(finish(run)));
+  EXPECT_TRUE(ok(settle(run)));
   EXPECT_EQ(state("refresh"), ScheduleState::paused);
 }
 
@@ -46,7 +46,7 @@ TEST_P(SchedulePauseTest, PausedAgainItKeepsSinceWhenAndTakesTheNewReason) {
   advance(1h);
   must(schedules().pause("refresh", "two"));
   EXPECT_EQ(info("refresh").paused_at, now() - 1h);
-  EXPECT_EQ(info("refresh").paused_reason, "two");
+  EXPECT_EQ(info("refresh").pause_reason, "two");
 }
 
 TEST_P(SchedulePauseTest, WhatCameMeanwhileIsNotedAsSkipped) {
@@ -57,7 +57,7 @@ TEST_P(SchedulePauseTest, WhatCameMeanwhileIsNotedAsSkipped) {
   EXPECT_EQ(lines("report"), Words{"2026-03-02T09:00:00Z scheduled skipped 4 through 2026-03-05T09:00:00Z (paused)"});
   EXPECT_TRUE(not_due_until(try_acquire("report"), at("2026-03-06T09:00:00Z")));
   EXPECT_FALSE(info("report").paused_at);
-  EXPECT_EQ(info("report").paused_reason, "");
+  EXPECT_EQ(info("report").pause_reason, "");
 }
 
 TEST_P(SchedulePauseTest, WhereNothingCameNothingIsNoted) {
@@ -83,7 +83,7 @@ TEST_P(SchedulePauseTest, OneWithAPauseBetweenRunsIsDueIfItsTimeCame) {
   advance(72h);
   EXPECT_EQ(must(schedules().resume("refresh")), now() - 72h + 10min);
   EXPECT_EQ(acquire("refresh").cause, "scheduled");
-  EXPECT_EQ(outcomes("refresh"), (Words{"running", "ok"}));
+  EXPECT_EQ(outcomes("refresh"), (Words{"running", "completed"}));
 }
 
 TEST_P(SchedulePauseTest, ARetryIsNoMoreWhereTheCalendarHasGoneOn) {
@@ -123,7 +123,7 @@ TEST_P(SchedulePauseTest, ATriggerMakesItDueNowAndLeavesTheCalendarAlone) {
   const auto run = acquire("report");
   EXPECT_EQ(run.cause, "triggered");
   EXPECT_EQ(run.occurrence, now());
-  must(finish(run));
+  must(settle(run));
   EXPECT_TRUE(not_due_until(try_acquire("report"), at("2026-03-02T09:00:00Z")));
 }
 
@@ -134,11 +134,11 @@ TEST_P(SchedulePauseTest, ATriggerWhileItRunsMeansOnceMoreAfterThat) {
   must(schedules().trigger("refresh"));
   EXPECT_TRUE(fails(try_acquire("refresh", "bob"), Errc::held));
   advance(1s);
-  EXPECT_EQ(must(finish(first)).next_in, Duration(0)) << "somebody wants it";
+  EXPECT_EQ(must(settle(first)).next_in, Duration(0)) << "somebody wants it";
   const auto second = acquire("refresh", "bob");
   EXPECT_EQ(second.cause, "triggered");
-  EXPECT_EQ(must(finish(second)).next_in, Duration(10min)) << "twice wanted is wanted";
-  EXPECT_EQ(story("refresh"), (Words{"defined", "acquired", "triggered", "finished", "acquired", "finished"}));
+  EXPECT_EQ(must(settle(second)).next_in, Duration(10min)) << "twice wanted is wanted";
+  EXPECT_EQ(story("refresh"), (Words{"set", "acquired", "triggered", "completed", "acquired", "completed"}));
 }
 
 TEST_P(SchedulePauseTest, WhateverRunsOutOfTurnIsTheRetryThatWasPending) {
@@ -148,7 +148,7 @@ TEST_P(SchedulePauseTest, WhateverRunsOutOfTurnIsTheRetryThatWasPending) {
   for (const std::string name : {"report", "refresh"}) {
     run_once(name, {.ok = false});
     must(schedules().trigger(name));
-    must(finish(acquire(name)));
+    must(settle(acquire(name)));
     EXPECT_EQ(info(name).next_cause, "scheduled");
   }
   EXPECT_EQ(next_run("report"), at("2026-03-03T09:00:00Z"));

@@ -87,7 +87,7 @@ TEST_P(ScheduleRaceTest, EveryMissedOccurrenceIsTakenByExactlyOne) {
       if (!run) continue;
       EXPECT_EQ(++at_it, 1) << "two at once";
       --at_it;
-      EXPECT_TRUE(ok(schedules.finish("report", run->grant.token)));
+      EXPECT_TRUE(ok(schedules.settle("report", run->grant.token)));
       const std::lock_guard lock(mutex);
       taken.insert(run->occurrence);
     }
@@ -117,22 +117,22 @@ TEST_P(ScheduleRaceTest, AVerdictSaidByManyCountsOnce) {
   const auto run = acquire("refresh");
   std::atomic<int> first = 0;
   race(16, [&](int, const Schedules& schedules) {
-    const auto done = schedules.finish("refresh", run.grant.token);
+    const auto done = schedules.settle("refresh", run.grant.token);
     ASSERT_TRUE(ok(done));
     first += done->replayed ? 0 : 1;
   });
   EXPECT_EQ(first, 1);
-  EXPECT_EQ(story("refresh"), (Words{"defined", "acquired", "finished"}));
+  EXPECT_EQ(story("refresh"), (Words{"set", "acquired", "completed"}));
 }
 
 TEST_P(ScheduleRaceTest, DefinedByManyAtOnceItIsCreatedOnce) {
   std::atomic<int> created = 0;
   race(12, [&](int, const Schedules& schedules) {
-    created += must(schedules.define("refresh", every_ten_minutes())).created ? 1 : 0;
-    created += must(schedules.define("report", daily())).created ? 1 : 0;
+    created += must(schedules.set("refresh", every_ten_minutes())).created ? 1 : 0;
+    created += must(schedules.set("report", daily())).created ? 1 : 0;
   });
   EXPECT_EQ(created, 2);
-  EXPECT_EQ(story("report"), Words{"defined"});
+  EXPECT_EQ(story("report"), Words{"set"});
 }
 
 TEST_P(ScheduleRaceTest, WhateverIsDoneAtOnceEverybodyGetsAnAnswer) {
@@ -149,17 +149,17 @@ TEST_P(ScheduleRaceTest, WhateverIsDoneAtOnceEverybodyGetsAnAnswer) {
       const std::string name = (number + i) % 2 == 0 ? "a" : "b";
       const auto run = schedules.acquire(name, {.now = true}, by("caller " + std::to_string(number)));
       answered(run);
-      if (number == 1) answered(schedules.define(name, into_a_queue(i % 2 == 0 ? daily() : every_ten_minutes())));
+      if (number == 1) answered(schedules.set(name, into_a_queue(i % 2 == 0 ? daily() : every_ten_minutes())));
       if (number == 2) answered(i % 2 == 0 ? schedules.pause(name) : Result<void>());
       if (number >= 2) answered(schedules.resume(name));
       answered(schedules.trigger(name));
       answered(schedules.fire(name));
       answered(schedules.due());
       if (run) answered(schedules.heartbeat(name, run->grant.token));
-      if (run) answered(schedules.finish(name, run->grant.token, {.ok = i % 3 != 0}));
+      if (run) answered(schedules.settle(name, run->grant.token, {.ok = i % 3 != 0}));
     }
   });
-  for (const auto* name : {"a", "b"}) EXPECT_FALSE(info(name).current) << "every run has come to its end";
+  for (const auto* name : {"a", "b"}) EXPECT_FALSE(info(name).held_by) << "every run has come to its end";
 }
 
 }  // namespace

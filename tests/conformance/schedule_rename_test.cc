@@ -16,12 +16,12 @@ TEST_P(ScheduleRenameTest, HistoryTokensAndTheRunUnderWayGoAlong) {
   must(schedules().rename("refresh", "reload"));
   EXPECT_TRUE(fails(schedules().show("refresh"), Errc::not_found));
   EXPECT_TRUE(fails(beat(run), Errc::not_found)) << "nothing of that name";
-  EXPECT_EQ(outcomes("reload"), (Words{"running", "ok"}));
-  EXPECT_EQ(info("reload").current->key, "reload");
+  EXPECT_EQ(outcomes("reload"), (Words{"running", "completed"}));
+  EXPECT_EQ(info("reload").held_by->key, "reload");
   EXPECT_TRUE(fails(try_acquire("reload", "bob"), Errc::held));
   run.grant.key = "reload";
   EXPECT_TRUE(ok(beat(run)));
-  EXPECT_TRUE(ok(finish(run)));
+  EXPECT_TRUE(ok(settle(run)));
   EXPECT_GT(acquire_now("reload").grant.token, run.grant.token);
 }
 
@@ -31,7 +31,7 @@ TEST_P(ScheduleRenameTest, TheOldNameIsFreeForAnother) {
   must(schedules().rename("refresh", "reload"));
   EXPECT_TRUE(define("refresh", daily()).created);
   EXPECT_EQ(outcomes("refresh"), Words{});
-  EXPECT_TRUE(lost(finish(run), LostReason::superseded)) << "the run is not of this one";
+  EXPECT_TRUE(lost(settle(run), LostReason::superseded)) << "the run is not of this one";
   EXPECT_EQ(outcomes("reload"), Words{"running"});
 }
 
@@ -50,12 +50,12 @@ TEST_P(ScheduleRenameTest, WhatRunsIsNotRemoved) {
   const auto before = dump();
   const auto refused = schedules().remove("refresh");
   ASSERT_TRUE(fails(refused, Errc::held));
-  EXPECT_EQ(refused.error().current->holder.name, "ann");
+  EXPECT_EQ(refused.error().held_by->holder.name, "ann");
   EXPECT_EQ(dump(), before);
-  must(finish(run));
+  must(settle(run));
   EXPECT_TRUE(ok(schedules().remove("refresh")));
   EXPECT_TRUE(fails(schedules().history("refresh"), Errc::not_found));
-  EXPECT_TRUE(fails(finish(run), Errc::not_found));
+  EXPECT_TRUE(fails(settle(run), Errc::not_found));
   EXPECT_TRUE(must(schedules().list()).empty());
 }
 
@@ -65,7 +65,7 @@ TEST_P(ScheduleRenameTest, WhatHasExpiredIsRemovedAndTheLossCounted) {
   advance(30s);
   EXPECT_TRUE(ok(schedules().remove("refresh")));
   EXPECT_EQ(recovered("claim").runs, 1);
-  EXPECT_EQ(story("refresh"), (Words{"defined", "acquired", "lost", "removed"}));
+  EXPECT_EQ(story("refresh"), (Words{"set", "acquired", "lost", "removed"}));
   EXPECT_TRUE(must(store().leases()).empty());
   advance(1us);
   define("refresh", every_ten_minutes());

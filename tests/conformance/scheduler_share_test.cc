@@ -25,7 +25,7 @@ class Witness {
     std::this_thread::yield();
     const std::lock_guard lock(mutex_);
     --running_[run.grant.key];
-    return RunVerdict::ok();
+    return RunVerdict::complete();
   }
   [[nodiscard]] std::map<std::string, int> runs() const {
     const std::lock_guard lock(mutex_);
@@ -61,12 +61,12 @@ TEST_P(SchedulerShareTest, Promise15_TenSchedulersTakeEachOccurrenceOnce) {
   ScheduleSummary all;
   for (auto& scheduler : schedulers) {
     const auto one = must(scheduler.finish());
-    all.ok += one.ok;
+    all.completed += one.completed;
     all.enqueued += one.enqueued;
-    EXPECT_EQ(one.started, one.ok);
+    EXPECT_EQ(one.started, one.completed);
   }
   // One that ends leaves to the others what they have in hand, so nothing is due any more.
-  EXPECT_EQ(all.ok, 5 * days);
+  EXPECT_EQ(all.completed, 5 * days);
   EXPECT_EQ(all.enqueued, 3 * days);
   EXPECT_EQ(witness.runs().size(), 5U * days);
   for (const auto& [occurrence, times] : witness.runs()) EXPECT_EQ(times, 1) << occurrence;
@@ -76,17 +76,17 @@ TEST_P(SchedulerShareTest, Promise15_TenSchedulersTakeEachOccurrenceOnce) {
 TEST_P(SchedulerShareTest, MoreDueThanRoomWaitForIt) {
   RunHandlers handlers;
   std::atomic<int> running{0};
-  std::atomic<int> most{0};
+  std::atomic<int> max{0};
   Gate both;
   for (int i = 0; i < 7; ++i) {
     const auto name = "s" + std::to_string(i);
     define(name, every_ten_minutes());
     handlers[name] = [&](const ScheduleRun&, RunContext&) {
-      most = std::max<int>(most, ++running);
+      max = std::max<int>(max, ++running);
       if (running == 2) both.open();
       EXPECT_TRUE(both.wait()) << "there is room for two";
       --running;
-      return RunVerdict::ok();
+      return RunVerdict::complete();
     };
   }
   define("mails", into_a_queue(every_ten_minutes()));
@@ -96,8 +96,8 @@ TEST_P(SchedulerShareTest, MoreDueThanRoomWaitForIt) {
       handlers);
   EXPECT_TRUE(fired.wait());
   const auto summary = must(scheduler.finish());
-  EXPECT_EQ(summary.ok, 7);
-  EXPECT_EQ(most, 2);
+  EXPECT_EQ(summary.completed, 7);
+  EXPECT_EQ(max, 2);
 }
 
 TEST_P(SchedulerShareTest, AJobIsEnqueuedWhileEveryHandlerIsBusy) {
@@ -105,7 +105,7 @@ TEST_P(SchedulerShareTest, AJobIsEnqueuedWhileEveryHandlerIsBusy) {
   define("slow too", every_ten_minutes());
   Gate enqueued;
   const auto wait = [&](const ScheduleRun&, RunContext&) {
-    return enqueued.wait() ? RunVerdict::ok() : RunVerdict::fail("nothing was enqueued meanwhile");
+    return enqueued.wait() ? RunVerdict::complete() : RunVerdict::fail("nothing was enqueued meanwhile");
   };
   Gate began;
   RunningScheduler scheduler(store(),
@@ -115,14 +115,15 @@ TEST_P(SchedulerShareTest, AJobIsEnqueuedWhileEveryHandlerIsBusy) {
                              {{"slow", wait}, {"slow too", wait}});
   ASSERT_TRUE(began.wait());
   define("mails", into_a_queue(every_ten_minutes()));
-  EXPECT_TRUE(eventually([&] { return outcomes("slow") == Words{"ok"} && outcomes("slow too") == Words{"ok"}; }));
+  EXPECT_TRUE(
+      eventually([&] { return outcomes("slow") == Words{"completed"} && outcomes("slow too") == Words{"completed"}; }));
 }
 
 TEST_P(SchedulerShareTest, PagesOfSchedulesThatNobodyHandlesDoNotHideTheOneThatIs) {
   for (int i = 0; i < 230; ++i) define("other " + std::to_string(i), every_ten_minutes());
   advance(1s);
   define("refresh", every_ten_minutes());
-  EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).ok, 1);
+  EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).completed, 1);
 }
 
 TEST_P(SchedulerShareTest, WhatNobodyHereCanRunKeepsNobodyBusy) {
@@ -144,7 +145,7 @@ TEST_P(SchedulerShareTest, WhatNobodyHereCanRunKeepsNobodyBusy) {
                              {{"lost in space", succeed}, {"refresh", succeed}});
   ASSERT_TRUE(eventually([&] { return troubles >= 4; }));
   define("refresh", every_ten_minutes());
-  ASSERT_TRUE(eventually([&] { return outcomes("refresh") == Words{"ok"}; }));
+  ASSERT_TRUE(eventually([&] { return outcomes("refresh") == Words{"completed"}; }));
   // Four times told means at least 50 + 100 + 200 ms; a busy loop would have looked hundreds of times.
   EXPECT_LE(faults->calls("schedule_due"), 30);
   EXPECT_TRUE(ok(scheduler.stop()));
@@ -174,20 +175,20 @@ TEST_P(SchedulerShareTest, Promise06_ARunOfADeadProcessOfThisHostIsDueAtOnce) {
   std::string lost_holder;
   Scheduler scheduler(store(), {.once = true});
   scheduler.handle("refresh", [&](const ScheduleRun& run, RunContext&) {
-    lost_holder = run.lost_holder;
-    return RunVerdict::ok();
+    lost_holder = name_of(run.lost_holder);
+    return RunVerdict::complete();
   });
-  EXPECT_EQ(must(scheduler.run()).ok, 1);
+  EXPECT_EQ(must(scheduler.run()).completed, 1);
   EXPECT_EQ(lost_holder, "ghost");
-  EXPECT_EQ(outcomes("refresh"), (Words{"ok", "lost"}));
+  EXPECT_EQ(outcomes("refresh"), (Words{"completed", "lost"}));
 }
 
 TEST_P(SchedulerShareTest, ARunThatExpiredElsewhereIsTakenOver) {
   define("refresh", every_ten_minutes());
   acquire("refresh", "ann");
   advance(30s);
-  EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).ok, 1);
-  EXPECT_EQ(outcomes("refresh"), (Words{"ok", "lost"}));
+  EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).completed, 1);
+  EXPECT_EQ(outcomes("refresh"), (Words{"completed", "lost"}));
 }
 
 }  // namespace

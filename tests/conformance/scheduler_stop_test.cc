@@ -30,7 +30,7 @@ TEST_P(SchedulerStopTest, ARunningHandlerIsLetFinish) {
                                  began.open();
                                  EXPECT_TRUE(stopping.wait());
                                  EXPECT_FALSE(context.stop_requested()) << "it has its grace";
-                                 return RunVerdict::ok();
+                                 return RunVerdict::complete();
                                }},
                               {"sweep", succeed}});
   ASSERT_TRUE(began.wait());
@@ -38,7 +38,7 @@ TEST_P(SchedulerStopTest, ARunningHandlerIsLetFinish) {
   stopping.open();
   const auto summary = must(scheduler.finish());
   EXPECT_EQ(summary.started, 1) << "nothing new is begun";
-  EXPECT_EQ(summary.ok, 1);
+  EXPECT_EQ(summary.completed, 1);
   EXPECT_EQ(state("sweep"), ScheduleState::due);
 }
 
@@ -69,7 +69,7 @@ TEST_P(SchedulerStopTest, OneThatIsStoppedBeforehandBeginsNothing) {
 TEST_P(SchedulerStopTest, ASleepingSchedulerStopsAtOnce) {
   define("refresh", every_ten_minutes());
   RunningScheduler scheduler(store(), {}, {{"refresh", succeed}});
-  ASSERT_TRUE(ends_with("refresh", {"ok"}));
+  ASSERT_TRUE(ends_with("refresh", {"completed"}));
   const auto before = BootClock::now();
   ASSERT_TRUE(ok(scheduler.stop()));
   EXPECT_LT(BootClock::now() - before, 3s);
@@ -91,18 +91,18 @@ TEST_P(SchedulerStopTest, Promise09_ALostLeaseStopsTheHandlerAndItsVerdictDoesNo
                              {{"refresh", [&](const ScheduleRun& run, RunContext& context) {
                                  if (++tries > 1) {
                                    EXPECT_TRUE(run.lost.has_value());
-                                   return RunVerdict::ok();
+                                   return RunVerdict::complete();
                                  }
                                  began.open();
                                  EXPECT_EQ(wait_for_stop(context), StopReason::lost);
-                                 return RunVerdict::ok(R"({"too": "late"})");
+                                 return RunVerdict::complete(R"({"too": "late"})");
                                }}});
   ASSERT_TRUE(began.wait());
   advance(10s);
-  ASSERT_TRUE(ends_with("refresh", {"ok", "lost"}));
+  ASSERT_TRUE(ends_with("refresh", {"completed", "lost"}));
   const auto summary = must(scheduler.stop());
   EXPECT_EQ(summary.started, 2);
-  EXPECT_EQ(summary.ok, 1);
+  EXPECT_EQ(summary.completed, 1);
   EXPECT_EQ(summary.lost, 1);
   EXPECT_EQ(troubles, 1);
   EXPECT_EQ(history("refresh")[1].counts, "");
@@ -127,17 +127,17 @@ TEST_P(SchedulerStopTest, AHandlerThatLostItsLeaseIsNotJoinedByItself) {
                                    EXPECT_TRUE(go_on.wait());
                                  }
                                  --running;
-                                 return RunVerdict::ok();
+                                 return RunVerdict::complete();
                                }},
                               {"sweep", succeed}});
   ASSERT_TRUE(began.wait());
-  ASSERT_TRUE(ends_with("sweep", {"ok"}));
+  ASSERT_TRUE(ends_with("sweep", {"completed"}));
   advance(10min);
   // The look that finds this one finds the lost run, too.
   ASSERT_TRUE(eventually([&] { return outcomes("sweep").size() == 2; })) << "it looks again by itself";
   EXPECT_EQ(tries, 1);
   go_on.open();
-  ASSERT_TRUE(ends_with("refresh", {"ok", "lost"}));
+  ASSERT_TRUE(ends_with("refresh", {"completed", "lost"}));
 }
 
 TEST_P(SchedulerStopTest, WorkLongerThanItsLeaseStaysSingle) {
@@ -148,10 +148,10 @@ TEST_P(SchedulerStopTest, WorkLongerThanItsLeaseStaysSingle) {
   Gate go_on;
   RunningScheduler one(store(), {}, {{"refresh", [&](const ScheduleRun&, RunContext&) {
                                         began.open();
-                                        return go_on.wait() ? RunVerdict::ok() : RunVerdict::fail("forgotten");
+                                        return go_on.wait() ? RunVerdict::complete() : RunVerdict::fail("forgotten");
                                       }}});
   ASSERT_TRUE(began.wait());
-  const auto heartbeats = [&] { return info("refresh").current.value().heartbeat_at; };
+  const auto heartbeats = [&] { return info("refresh").held_by.value().heartbeat_at; };
   for (int i = 0; i < 4; ++i) {
     const auto before = heartbeats();
     advance(150ms);
@@ -159,7 +159,7 @@ TEST_P(SchedulerStopTest, WorkLongerThanItsLeaseStaysSingle) {
   }
   EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).started, 0);
   go_on.open();
-  ASSERT_TRUE(ends_with("refresh", {"ok"}));
+  ASSERT_TRUE(ends_with("refresh", {"completed"}));
 }
 
 TEST_P(SchedulerStopTest, ASchedulerWithNothingToDoSaysSo) {

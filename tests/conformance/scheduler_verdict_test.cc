@@ -62,7 +62,7 @@ TEST_P(SchedulerVerdictTest, AnErrorThatIsTooLongIsCut) {
 }
 
 TEST_P(SchedulerVerdictTest, CountsThatAreNoJsonMakeTheRunFail) {
-  const auto run = after(RunVerdict::ok("{rows: 3"));
+  const auto run = after(RunVerdict::complete("{rows: 3"));
   EXPECT_EQ(run.outcome, "failed");
   EXPECT_EQ(run.error, "the verdict was not accepted: the counts are not JSON: \"{rows: 3\"");
   EXPECT_EQ(run.counts, "");
@@ -82,15 +82,15 @@ TEST_P(SchedulerVerdictTest, WhatHappensIsTold) {
       store(),
       {.once = true,
        .on_start = [&](const ScheduleRun& run) { began += run.grant.key == "refresh" ? 1 : 0; },
-       .on_finish =
-           [&](const ScheduleRun& run, const RunVerdict& verdict, const Result<leasehold::Finished>& finished) {
+       .on_settle =
+           [&](const ScheduleRun& run, const RunVerdict& verdict, const Result<leasehold::RunSettled>& finished) {
              EXPECT_EQ(run.grant.key, "refresh");
              EXPECT_EQ(verdict.counts, "[1]");
              ASSERT_TRUE(ok(finished));
              EXPECT_EQ(finished->next_in, 10min);
              ++ended;
            }});
-  scheduler.handle("refresh", [](const ScheduleRun&, RunContext&) { return RunVerdict::ok("[1]"); });
+  scheduler.handle("refresh", [](const ScheduleRun&, RunContext&) { return RunVerdict::complete("[1]"); });
   must(scheduler.run());
   EXPECT_EQ(began, 1);
   EXPECT_EQ(ended, 1);
@@ -131,7 +131,7 @@ TEST_P(SchedulerOutageTest, AStoreThatIsAwayIsWaitedFor) {
   RunningScheduler scheduler(shaky(), telling(), {{"refresh", succeed}});
   ASSERT_TRUE(is_told());
   faults().heal();
-  ASSERT_TRUE(ends_with("refresh", {"ok"}));
+  ASSERT_TRUE(ends_with("refresh", {"completed"}));
   ASSERT_TRUE(ends_with("mails", {"enqueued"}));
   EXPECT_EQ(must(scheduler.stop()).lost, 0);
 }
@@ -140,22 +140,22 @@ TEST_P(SchedulerOutageTest, AVerdictIsRepeatedUntilTheStoreIsBack) {
   define("refresh", every_ten_minutes());
   RunningScheduler scheduler(shaky(), telling(), {{"refresh", [&](const ScheduleRun&, RunContext&) {
                                                      faults().fail_always(Fault::fail_before_send);
-                                                     return RunVerdict::ok("[7]");
+                                                     return RunVerdict::complete("[7]");
                                                    }}});
-  ASSERT_TRUE(eventually([&] { return faults().calls("schedule_finish") > 0; }));
+  ASSERT_TRUE(eventually([&] { return faults().calls("schedule_settle") > 0; }));
   ASSERT_TRUE(is_told());
   faults().heal();
-  ASSERT_TRUE(ends_with("refresh", {"ok"}));
+  ASSERT_TRUE(ends_with("refresh", {"completed"}));
   EXPECT_EQ(history("refresh")[0].counts, "[7]");
-  EXPECT_EQ(must(scheduler.stop()).ok, 1);
+  EXPECT_EQ(must(scheduler.stop()).completed, 1);
 }
 
 TEST_P(SchedulerOutageTest, AVerdictWhoseAnswerGotLostCountsOnce) {
   define("refresh", every_ten_minutes());
-  faults().fail_next(Fault::lose_reply, 1, "schedule_finish");
+  faults().fail_next(Fault::lose_reply, 1, "schedule_settle");
   RunningScheduler scheduler(shaky(), telling(), {{"refresh", succeed}});
-  ASSERT_TRUE(ends_with("refresh", {"ok"}));
-  EXPECT_EQ(must(scheduler.stop()).ok, 1);
+  ASSERT_TRUE(ends_with("refresh", {"completed"}));
+  EXPECT_EQ(must(scheduler.stop()).completed, 1);
 }
 
 TEST_P(SchedulerOutageTest, ARunWhoseGrantGotLostIsAskedForAgain) {
@@ -164,9 +164,9 @@ TEST_P(SchedulerOutageTest, ARunWhoseGrantGotLostIsAskedForAgain) {
   limit_calls_to(200ms);
   faults().fail_next(Fault::lose_reply, 8, "schedule_acquire");
   RunningScheduler scheduler(shaky(), telling(), {{"refresh", succeed}});
-  ASSERT_TRUE(ends_with("refresh", {"ok"}));
+  ASSERT_TRUE(ends_with("refresh", {"completed"}));
   EXPECT_EQ(faults().failures(), 8);
-  EXPECT_EQ(must(scheduler.stop()).ok, 1);
+  EXPECT_EQ(must(scheduler.stop()).completed, 1);
 }
 
 TEST_P(SchedulerOutageTest, AJobWhoseAnswerGotLostIsNotEnqueuedTwice) {

@@ -46,13 +46,13 @@ TEST_P(SessionBusyTest, AnAgentThatIsBusyForFortyMinutesKeepsItsItem) {
     }
     EXPECT_FALSE(held.stop_token().stop_requested());
     const auto info = session("ann");
-    EXPECT_EQ(info.status, SessionStatus::idle) << "alive, but nobody says that it works";
+    EXPECT_EQ(info.state, SessionState::idle) << "alive, but nobody says that it works";
     EXPECT_EQ(info.progress_age(), 40min);
     EXPECT_EQ(info.heartbeat_age(), 0s);
     must(sessions().open({.id = "cat"}));
     const auto refused = try_take("cat", "SD-1");
     ASSERT_TRUE(fails(refused, Errc::held));
-    EXPECT_EQ(refused.error().current->store_now - *refused.error().current->taken_at, 40min);
+    EXPECT_EQ(refused.error().held_by->store_now - *refused.error().held_by->taken_at, 40min);
   }
   advance(301s);
   must(sessions().open({.id = "dan"}));

@@ -39,7 +39,7 @@ TEST_P(SessionEndTest, ClosingReleasesAllItHasWithTheReason) {
     EXPECT_EQ(story(key), (Words{"added", "claimed", "released"}));
     EXPECT_EQ(last_event(key).detail, "going home");
   }
-  EXPECT_EQ(item("SD-3").active_session_id, "bob") << "others keep theirs";
+  EXPECT_EQ(item("SD-3").session, "bob") << "others keep theirs";
   EXPECT_EQ(session("ann").claims, 0);
   EXPECT_EQ(story("ann"), (Words{"opened", "closed"}));
   EXPECT_EQ(last_event("ann").detail, "going home");
@@ -62,7 +62,7 @@ TEST_P(SessionEndTest, AStaleSessionMayCloseWhileNobodyHasTakenItBack) {
   advance(1h);
   EXPECT_EQ(must(close(ann, "late, but true")).items, Words{"SD-1"});
   EXPECT_EQ(ending("SD-1"), "released: late, but true");
-  EXPECT_EQ(status("ann"), SessionStatus::released);
+  EXPECT_EQ(status("ann"), SessionState::released);
 }
 
 TEST_P(SessionEndTest, Promise04_ClosingWithAnotherTokenIsLost) {
@@ -93,7 +93,7 @@ TEST_P(SessionEndTest, Promise05_AHeartbeatExtendsAndNeverRevives) {
   }
   advance(30s);
   keeping_up_is_lost(ann, LostReason::expired);
-  EXPECT_EQ(status("ann"), SessionStatus::stale);
+  EXPECT_EQ(status("ann"), SessionState::stale);
 }
 
 TEST_P(SessionEndTest, Promise04_WhoHasEndedLearnsWhy) {

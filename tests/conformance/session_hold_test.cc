@@ -35,11 +35,11 @@ TEST_P(SessionHoldTest, AnAgentBusyForEightThresholdsKeepsItsClaim) {
     advance(800ms);
   }
   EXPECT_TRUE(fails(try_take("bob", "SD-1"), Errc::held));
-  EXPECT_EQ(status("ann"), SessionStatus::idle) << "alive, and nothing was said about work";
+  EXPECT_EQ(status("ann"), SessionState::idle) << "alive, and nothing was said about work";
   EXPECT_FALSE(held.stop_token().stop_requested());
   EXPECT_TRUE(ok(items().done("SD-1", mine.token)));
   EXPECT_TRUE(ok(held.release()));
-  EXPECT_EQ(status("ann"), SessionStatus::released);
+  EXPECT_EQ(status("ann"), SessionState::released);
 }
 
 TEST_P(SessionHoldTest, ItsEndReleasesWhatItHas) {
@@ -49,7 +49,7 @@ TEST_P(SessionHoldTest, ItsEndReleasesWhatItHas) {
     take("ann", "SD-1");
     EXPECT_EQ(held.grant().key, "ann");
   }
-  EXPECT_EQ(status("ann"), SessionStatus::released);
+  EXPECT_EQ(status("ann"), SessionState::released);
   EXPECT_EQ(state("SD-1"), ItemState::open);
   auto held = must(sessions().hold(session_of("ann"), by("ann")));
   must(sessions().close("ann", held.token(), "told the reason before"));

@@ -31,7 +31,7 @@ TEST_P(SessionListTest, ThoseSilentForLongestComeLast) {
   advance(1s);
   must(beat(ann));
   EXPECT_EQ(listed(), (Words{"ann", "cid", "bob"}));
-  EXPECT_EQ(listed({.limit = 2}), (Words{"ann", "cid"}));
+  EXPECT_EQ(listed({.max = 2}), (Words{"ann", "cid"}));
   advance(1h);
   EXPECT_EQ(listed(), (Words{"ann", "cid", "bob"})) << "stale ones are there until somebody takes them back";
 }
@@ -51,11 +51,11 @@ TEST_P(SessionListTest, HostCodebaseTrackAndStatusNarrowIt) {
   advance(10s);
   join("dan");
   must(sessions().close("dan", session("dan").token));
-  EXPECT_EQ(listed({.status = SessionStatus::stale}), Words{"ann"});
-  EXPECT_EQ(listed({.status = SessionStatus::idle}), (Words{"bob", "cid"}));
-  EXPECT_EQ(listed({.status = SessionStatus::active}), Words{});
-  EXPECT_EQ(listed({.status = SessionStatus::released}), Words{"dan"});
-  EXPECT_EQ(listed({.status = SessionStatus::idle, .limit = 1}), Words{"bob"}) << "the limit counts what is shown";
+  EXPECT_EQ(listed({.state = SessionState::stale}), Words{"ann"});
+  EXPECT_EQ(listed({.state = SessionState::idle}), (Words{"bob", "cid"}));
+  EXPECT_EQ(listed({.state = SessionState::active}), Words{});
+  EXPECT_EQ(listed({.state = SessionState::released}), Words{"dan"});
+  EXPECT_EQ(listed({.state = SessionState::idle, .max = 1}), Words{"bob"}) << "the limit counts what is shown";
 }
 
 TEST_P(SessionListTest, ThoseThatEndedAreShownOnRequest) {
@@ -119,10 +119,10 @@ TEST_P(SessionListTest, PruneForgetsOldSessionsAndEndedClaimsAndNothingAlive) {
   ASSERT_TRUE(ok(store().prune(1h)));
   EXPECT_TRUE(fails(sessions().show("closed"), Errc::not_found));
   EXPECT_TRUE(fails(sessions().show("silent"), Errc::not_found));
-  EXPECT_EQ(status("silent-with-item"), SessionStatus::stale) << "whoever takes over wants to know from whom";
+  EXPECT_EQ(status("silent-with-item"), SessionState::stale) << "whoever takes over wants to know from whom";
   EXPECT_EQ(state("SD-2"), ItemState::stale);
   EXPECT_EQ(must(claims().list({.ended = true})).size(), 2U) << "the active ones";
-  EXPECT_EQ(item("SD-1").active_session_id, "living");
+  EXPECT_EQ(item("SD-1").session, "living");
   EXPECT_TRUE(ok(release(held)));
   EXPECT_TRUE(ok(release(stale))) << "nobody took it over";
   ASSERT_TRUE(ok(store().prune(1h)));

@@ -22,7 +22,7 @@ TEST_P(SessionOpenTest, ASessionShowsWhatItWasOpenedWith) {
   EXPECT_EQ(grant.key, "s-1");
   EXPECT_EQ(grant.expires_at, now() + 60s);
   const auto info = session("s-1");
-  EXPECT_EQ(info.status, SessionStatus::active);
+  EXPECT_EQ(info.state, SessionState::active);
   EXPECT_EQ(info.token, grant.token);
   EXPECT_EQ(info.holder.name + " " + info.holder.host + " " + info.holder.tty, "ann host-of-ann pts/7");
   EXPECT_EQ(info.holder.boot_id + " " + info.holder.instance, "boot-of-ann instance-of-ann");
@@ -58,10 +58,10 @@ TEST_P(SessionOpenTest, Promise11_TheIdOfALivingSessionIsHeld) {
   const auto options = session_of("ann");
   const auto refused = sessions().open(options, by("eve"));
   ASSERT_TRUE(fails(refused, Errc::held));
-  ASSERT_TRUE(refused.error().current);
-  EXPECT_EQ(refused.error().current->kind, "session");
-  EXPECT_EQ(refused.error().current->holder.name, "ann");
-  EXPECT_EQ(refused.error().current->frees_in(), Duration(20s));
+  ASSERT_TRUE(refused.error().held_by);
+  EXPECT_EQ(refused.error().held_by->kind, "session");
+  EXPECT_EQ(refused.error().held_by->holder.name, "ann");
+  EXPECT_EQ(refused.error().held_by->retry_in(), Duration(20s));
   EXPECT_EQ(dump(), before);
   advance(20s - 1us);
   EXPECT_TRUE(fails(sessions().open(options, by("eve")), Errc::held)) << "to the microsecond";
@@ -100,7 +100,7 @@ TEST_P(SessionOpenTest, AClosedOrRevokedIdMayBeOpenedAgain) {
   EXPECT_FALSE(second.replayed);
   must(sessions().revoke("ann", "make way"));
   EXPECT_GT(join("ann").token, second.token);
-  EXPECT_EQ(status("ann"), SessionStatus::active);
+  EXPECT_EQ(status("ann"), SessionState::active);
   EXPECT_FALSE(session("ann").ended_at);
 }
 
@@ -117,7 +117,7 @@ TEST_P(SessionOpenTest, Promise13_AnOpenRepeatedGivesTheFirstAnswerAgain) {
   EXPECT_EQ(dump(), before);
   ASSERT_TRUE(ok(sessions().close("ann", first.token)));
   EXPECT_TRUE(lost(sessions().open(options, by("ann")), LostReason::finished));
-  EXPECT_EQ(status("ann"), SessionStatus::released) << "a repeated call opens nothing anew";
+  EXPECT_EQ(status("ann"), SessionState::released) << "a repeated call opens nothing anew";
 }
 
 TEST_P(SessionOpenTest, Promise13_ARepeatedOpenOfAnEndedSessionIsLost) {
@@ -146,10 +146,10 @@ TEST_P(SessionOpenTest, NothingGetsPastTheGreatestAge) {
   EXPECT_EQ(must(sessions().park("ann", ann.token, 1h)).expires_at, now() + 20s);
   EXPECT_EQ(must(progress(ann)).expires_at, now() + 20s);
   advance(20s - 1us);
-  EXPECT_EQ(status("ann"), SessionStatus::active);
+  EXPECT_EQ(status("ann"), SessionState::active);
   EXPECT_TRUE(ok(beat(ann)));
   advance(1us);
-  EXPECT_EQ(status("ann"), SessionStatus::stale);
+  EXPECT_EQ(status("ann"), SessionState::stale);
   EXPECT_TRUE(lost(beat(ann), LostReason::expired));
   options.id = "short";
   options.max_age = 10s;

@@ -138,7 +138,7 @@ TEST_P(SettlementTest, ACallHasALeaseOnlyWhereItIsAClaim) {
   EXPECT_TRUE(fails(locks().acquire("deploy", {}, attached), Errc::invalid_argument));
   EXPECT_TRUE(fails(store().sessions().open({}, attached), Errc::invalid_argument));
   EXPECT_TRUE(fails(store().schedules().acquire("refresh", {}, attached), Errc::invalid_argument));
-  EXPECT_TRUE(fails(store().limits().take("api", {.every = 1ms}, attached), Errc::invalid_argument));
+  EXPECT_TRUE(fails(store().rates().take("api", {.every = 1ms}, attached), Errc::invalid_argument));
   EXPECT_TRUE(fails(locks().acquire("deploy", {}, {.timeout = 0s}), Errc::invalid_argument));
   EXPECT_EQ(dump(), rows);
 }

@@ -102,7 +102,7 @@ TEST_F(SqliteFileTest, AFileThatIsNoDatabaseIsDamaged) {
   std::ofstream(path) << std::string(8192, 'x');
   const auto opened = Store::open("sqlite:" + path);
   EXPECT_EQ(code_of(opened), "damaged");
-  EXPECT_NE(opened.error().message.find("no SQLite database; is the path right?"), std::string::npos)
+  EXPECT_NE(opened.error().message.find("not a SQLite database; if the path is right"), std::string::npos)
       << opened.error().message;
   std::string content;
   std::getline(std::ifstream(path), content);
@@ -236,7 +236,7 @@ LEASEHOLD_ROLE(fills_a_small_disk) {
   std::filesystem::remove(folder + "/ballast");
   const auto after = store->locks().acquire("after");
   std::cout << (after ? "granted" : describe(after.error())) << std::endl;
-  const auto held = store->locks().list({.only_held = true, .limit = 10'000});
+  const auto held = store->locks().list({.only_held = true, .max = 10'000});
   // The one whose answer was in doubt may be there or not.
   const auto extra = held ? static_cast<int>(held->size()) - granted - 2 : -1;
   std::cout << (extra == 0 || extra == 1 ? "all there" : "lost: " + std::to_string(extra)) << std::endl;

@@ -66,11 +66,11 @@ TEST_P(ValueTest, BytesAreStoredAsBytes) {
 }
 
 TEST_P(ValueTest, NumbersOfAListKeepTheirOrderAndSign) {
-  constexpr auto least = std::numeric_limits<std::int64_t>::min();
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
-  const std::array<std::int64_t, 4> numbers = {7, least, 0, most};
+  constexpr auto min = std::numeric_limits<std::int64_t>::min();
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
+  const std::array<std::int64_t, 4> numbers = {7, min, 0, max};
   EXPECT_EQ(elements(Type::integers, Type::integer, storage::IntegerList(numbers)),
-            (Rows{Row{0, 7}, Row{1, least}, Row{2, 0}, Row{3, most}}));
+            (Rows{Row{0, 7}, Row{1, min}, Row{2, 0}, Row{3, max}}));
 }
 
 TEST_P(ValueTest, TextsOfAListMayBeEmptyAndForeign) {

@@ -100,9 +100,9 @@ TEST_P(WaitForEverTest, ForAnItem) {
 }
 
 TEST_P(WaitForEverTest, ForATurnAtALimit) {
-  must(store().limits().take("api", {.every = 1h}));
-  const auto refused = answer_when_stopped("limit_take", 1, [&](const std::stop_token& stop) {
-    return waiting().limits().take("api", {.wait = for_ever}, {.stop = stop});
+  must(store().rates().take("api", {.every = 1h}));
+  const auto refused = answer_when_stopped("rate_take", 1, [&](const std::stop_token& stop) {
+    return waiting().rates().take("api", {.wait = for_ever}, {.stop = stop});
   });
   EXPECT_TRUE(fails(refused, Errc::busy));
 }

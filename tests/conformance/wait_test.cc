@@ -133,8 +133,8 @@ TEST_P(WaitTest, WhenTheWaitRunsOutTheRefusalIsHeldAndThePlaceIsGone) {
   const auto refused = locks().acquire("deploy", waiting(80ms), by("bob"));
   ASSERT_TRUE(fails(refused, Errc::held));
   EXPECT_GE(BootClock::now() - before, Duration(80ms));
-  ASSERT_TRUE(refused.error().current.has_value());
-  EXPECT_EQ(refused.error().current->holder.name, "alice");
+  ASSERT_TRUE(refused.error().held_by.has_value());
+  EXPECT_EQ(refused.error().held_by->holder.name, "alice");
   EXPECT_EQ(status_of(store()).waiters, 0) << "who gave up must not stand in the way of others";
 }
 

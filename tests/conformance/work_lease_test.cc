@@ -10,8 +10,8 @@ namespace {
 class WorkLeaseTest : public StoreTest {
  protected:
   SharedLease open_as(const std::string& name, Duration ttl = 30s) { return must(jobs().open_lease(ttl, by(name))); }
-  Result<JobGrant> attach(const SharedLease& lease, int most = 1) {
-    return jobs().claim("q", {.max = most}, {.lease = lease});
+  Result<JobGrant> attach(const SharedLease& lease, int max = 1) {
+    return jobs().claim("q", {.max = max}, {.lease = lease});
   }
 };
 LEASEHOLD_ON_BOTH_STORES(WorkLeaseTest);
@@ -28,7 +28,7 @@ TEST_P(WorkLeaseTest, OneHeartbeatKeepsAllItsJobs) {
   advance(25s);
   EXPECT_EQ(state_of(jobs(), first.jobs[0].id), JobState::running);
   EXPECT_EQ(state_of(jobs(), more.jobs[2].id), JobState::running);
-  EXPECT_EQ(must(jobs().show(first.jobs[0].id)).holder, "worker");
+  EXPECT_EQ(name_of(must(jobs().show(first.jobs[0].id)).holder), "worker");
 }
 
 TEST_P(WorkLeaseTest, ItOutlivesItsJobs) {
@@ -92,7 +92,7 @@ TEST_P(WorkLeaseTest, ASuspectGetsALeaseOfItsOwn) {
   must(store().recover());
   const auto lease = open_as("second");
   const auto suspect = must(attach(lease, 10));
-  EXPECT_TRUE(suspect.alone);
+  EXPECT_TRUE(suspect.solo);
   EXPECT_EQ(suspect.jobs.size(), 1U);
   EXPECT_NE(suspect.lease_id, lease.id);
 }

@@ -154,7 +154,7 @@ TEST_P(WorkerTest, AWaitForWorkEndsWhenTheWorkerIsToStop) {
 }
 
 TEST_P(WorkerTest, AHandlerThatThrowsLeavesItsWordsWithTheJob) {
-  const auto id = enqueue("mail", {.failure_budget = 1});
+  const auto id = enqueue("mail", {.max_failures = 1});
   const auto summary =
       work_off({}, "mail", [](const Job&, JobContext&) -> Verdict { throw std::runtime_error("the printer burns"); });
   EXPECT_EQ(summary.failed, 1);
@@ -306,15 +306,15 @@ TEST_P(WorkerTest, ASerialQueueRunsOneAtATime) {
   ASSERT_TRUE(ok(store().queues().set("merge", {.max_running = 1})));
   enqueue_many("merge", 30);
   std::atomic<int> running{0};
-  std::atomic<int> most{0};
+  std::atomic<int> max{0};
   const auto summary = work_off({.concurrency = 4, .prefetch = 10}, "merge", [&](const Job&, JobContext&) {
-    most = std::max(most.load(), ++running);
+    max = std::max(max.load(), ++running);
     std::this_thread::yield();
     --running;
     return Verdict::complete();
   });
   EXPECT_EQ(summary.completed, 30);
-  EXPECT_EQ(most, 1);
+  EXPECT_EQ(max, 1);
 }
 
 TEST_P(WorkerTest, TwoWorkersShareTheWork) {

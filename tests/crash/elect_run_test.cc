@@ -166,7 +166,7 @@ TEST_F(ElectRun, ALeaderThatIsCutOffEndsItsCommandBeforeItsLeaseAndLeadsAgainLat
   sqlite3_busy_timeout(other.handle(), 10'000);
   other.run("BEGIN IMMEDIATE");
   const auto before = BootClock::now();
-  const auto lease_end = before + lock().frees_in();
+  const auto lease_end = before + lock().retry_in();
   ASSERT_TRUE(eventually([&] { return !is_alive(first) && !is_alive(runaway_of("ana").pid); }, patience));
   EXPECT_LT(last_sign_of_life("ana"), lease_end.time_since_epoch().count());
   const auto term = lock().token;

@@ -30,8 +30,8 @@ void failpoint(const std::string& name) {
 }
 
 /// Another host, so to say: only the lease tells that this worker has died.
-JobClaimOptions as_worker(int most) {
-  auto options = claiming(most, 500ms);
+JobClaimOptions as_worker(int max) {
+  auto options = claiming(max, 500ms);
   options.wait = 10s;
   return options;
 }
@@ -58,7 +58,7 @@ LEASEHOLD_ROLE(doomed_worker) {
 struct Death {
   const char* name;
   const char* failpoint;
-  int most;
+  int max;
   int done;  ///< what it had completed before
 };
 
@@ -100,7 +100,7 @@ TEST_P(JobCrashTest, WhatAKilledWorkerLeavesIsFinishedByOthers) {
   const auto ids = add_many(jobs_, "q", count);
   auto worker = Process::self(
       "doomed_worker",
-      {{"STORE_URL", store_.url()}, {"FAILPOINT", death().failpoint}, {"MOST", std::to_string(death().most)}});
+      {{"STORE_URL", store_.url()}, {"FAILPOINT", death().failpoint}, {"MOST", std::to_string(death().max)}});
   ASSERT_EQ(worker.finish(20s).signal, SIGKILL);
   Token last_token;
   for (const auto id : ids) last_token = std::max(last_token, must(jobs_.show(id)).token);
@@ -123,7 +123,7 @@ TEST_P(JobCrashTest, WhatAKilledWorkerLeavesIsFinishedByOthers) {
 TEST_P(JobCrashTest, NothingIsLeftOverInTheTables) {
   add_many(jobs_, "q", 4);
   Process::self("doomed_worker",
-                {{"STORE_URL", store_.url()}, {"FAILPOINT", death().failpoint}, {"MOST", std::to_string(death().most)}})
+                {{"STORE_URL", store_.url()}, {"FAILPOINT", death().failpoint}, {"MOST", std::to_string(death().max)}})
       .finish(20s);
   work_off(4 - death().done);
   // A grant whose last job completed just before the end is tidied up by whoever comes across it.

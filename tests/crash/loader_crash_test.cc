@@ -192,7 +192,7 @@ LEASEHOLD_ROLE(tireless_loader) {
 TEST_P(LoaderFreezeTest, KillingLoadersAtAnyMomentLosesNothing) {
   constexpr int count = 60;
   // Whoever is killed with one chunk in hand is to blame for it; nobody may give up because of that here.
-  plan_numbers(chunks_, "orders", count, {.settings = {.crash_budget = 1000}});
+  plan_numbers(chunks_, "orders", count, {.settings = {.max_crashes = 1000}});
   const auto completed = [&] { return must(chunks_.progress("orders")).completed; };
   for (int round = 1; round <= 3; ++round) {
     std::vector<Process> loaders;

@@ -96,7 +96,7 @@ class LockRun : public ::testing::Test {
   /// The lease does not end earlier, unless somebody ends it.
   [[nodiscard]] BootTime lease_end() const {
     const auto before = BootClock::now();
-    return before + lease().frees_in();
+    return before + lease().retry_in();
   }
 
   support::TempDir folder_;

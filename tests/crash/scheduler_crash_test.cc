@@ -27,7 +27,7 @@ ScheduleOptions hourly(Duration ttl = 500ms) { return {.rule = every(1h), .ttl =
 
 Words outcomes_of(const Store& store, const std::string& name) {
   Words outcomes;
-  for (const auto& run : must(store.schedules().history(name, 1000))) outcomes.push_back(run.outcome);
+  for (const auto& run : must(store.schedules().history(name, {.max = 1000}))) outcomes.push_back(run.outcome);
   return outcomes;
 }
 
@@ -44,13 +44,13 @@ LEASEHOLD_ROLE(doomed_scheduler) {
   auto options = as_child();
   options.on_fire = [](std::string_view, const Fired&) { failpoint("after fire"); };
   options.on_start = [](const ScheduleRun&) { failpoint("after acquire"); };
-  options.on_finish = [](const ScheduleRun&, const RunVerdict&, const Result<leasehold::Finished>&) {
-    failpoint("after finish");
+  options.on_settle = [](const ScheduleRun&, const RunVerdict&, const Result<leasehold::RunSettled>&) {
+    failpoint("after settle");
   };
   Scheduler scheduler(*store, options);
   scheduler.handle("refresh", [](const ScheduleRun&, RunContext&) {
     failpoint("in the handler");
-    return RunVerdict::ok();
+    return RunVerdict::complete();
   });
   static_cast<void>(scheduler.run());
   return 0;
@@ -59,7 +59,7 @@ LEASEHOLD_ROLE(doomed_scheduler) {
 class SchedulerCrashTest : public ::testing::TestWithParam<StoreKind> {
  protected:
   void define(const std::string& name, const ScheduleOptions& options) {
-    must(opened_.schedules().define(name, due_now(options)));
+    must(opened_.schedules().set(name, due_now(options)));
   }
   Words outcomes(const std::string& name) { return outcomes_of(opened_, name); }
   void dies(const std::string& failpoint, const std::string& same_host = "") {
@@ -83,11 +83,11 @@ TEST_P(SchedulerCrashTest, WhatAKilledSchedulerRanIsRunByAnother) {
     dies(failpoint);
     std::string lost_holder;
     RunningScheduler heir(opened_, {.holder = holder("parent")}, {{"refresh", [&](const ScheduleRun& run, RunContext&) {
-                                                                     lost_holder = run.lost_holder;
-                                                                     return RunVerdict::ok();
+                                                                     lost_holder = name_of(run.lost_holder);
+                                                                     return RunVerdict::complete();
                                                                    }}});
-    EXPECT_TRUE(eventually([&] { return outcomes("refresh") == Words{"ok", "lost"}; })) << failpoint;
-    EXPECT_EQ(must(heir.stop()).ok, 1);
+    EXPECT_TRUE(eventually([&] { return outcomes("refresh") == Words{"completed", "lost"}; })) << failpoint;
+    EXPECT_EQ(must(heir.stop()).completed, 1);
     EXPECT_EQ(lost_holder, "child");
     EXPECT_EQ(open_leases(), "0");
     must(opened_.schedules().remove("refresh"));
@@ -98,13 +98,13 @@ TEST_P(SchedulerCrashTest, OnItsOwnHostItIsMissedLongBeforeItsLeaseRunsOut) {
   define("refresh", hourly(1h));
   dies("in the handler", "yes");
   RunningScheduler heir(opened_, {}, {{"refresh", succeed}});
-  EXPECT_TRUE(eventually([&] { return outcomes("refresh") == Words{"ok", "lost"}; }));
+  EXPECT_TRUE(eventually([&] { return outcomes("refresh") == Words{"completed", "lost"}; }));
 }
 
 TEST_P(SchedulerCrashTest, WhatItFinishedStaysFinished) {
   define("refresh", hourly());
-  dies("after finish");
-  EXPECT_EQ(outcomes("refresh"), Words{"ok"});
+  dies("after settle");
+  EXPECT_EQ(outcomes("refresh"), Words{"completed"});
   EXPECT_EQ(must(Scheduler(opened_, {.once = true}).handle("refresh", succeed).run()).started, 0);
 }
 
@@ -121,7 +121,7 @@ LEASEHOLD_ROLE(tireless_scheduler) {
   if (!store) return 1;
   Scheduler scheduler(*store, as_child());
   scheduler.handle_commands(
-      [](const ScheduleRun&, const std::vector<std::string>&, RunContext&) { return RunVerdict::ok(); });
+      [](const ScheduleRun&, const std::vector<std::string>&, RunContext&) { return RunVerdict::complete(); });
   std::cout << "working" << std::endl;
   static_cast<void>(scheduler.run());
   return 0;
@@ -152,7 +152,7 @@ TEST_P(SchedulerCrashTest, Promise15_KillingSchedulersAtAnyMomentLosesNothingAnd
   }
   const auto done = [&] {
     return std::stoi(
-        store_.scalar("SELECT count(*) FROM " + store_.table("schedule_run") + " WHERE outcome IN ('ok', 'enqueued')"));
+        store_.scalar("SELECT count(*) FROM " + store_.table("schedule_run") + " WHERE outcome IN ('completed', 'enqueued')"));
   };
   for (int round = 1; round <= 3; ++round) {
     std::vector<Process> children;
@@ -162,7 +162,7 @@ TEST_P(SchedulerCrashTest, Promise15_KillingSchedulersAtAnyMomentLosesNothingAnd
   }
   Scheduler last(opened_, {.holder = holder("parent")});
   last.handle_commands(
-      [](const ScheduleRun&, const std::vector<std::string>&, RunContext&) { return RunVerdict::ok(); });
+      [](const ScheduleRun&, const std::vector<std::string>&, RunContext&) { return RunVerdict::complete(); });
   RunningScheduler heir(std::move(last));
   ASSERT_TRUE(eventually([&] { return done() >= 2 * count; }, 30s));
   ASSERT_TRUE(ok(heir.stop()));
@@ -170,7 +170,7 @@ TEST_P(SchedulerCrashTest, Promise15_KillingSchedulersAtAnyMomentLosesNothingAnd
   for (int i = 0; i < count; ++i) {
     EXPECT_EQ(outcomes("mail " + std::to_string(i)), Words{"enqueued"});
     const auto runs = outcomes("run " + std::to_string(i));
-    EXPECT_EQ(runs.front(), "ok");
+    EXPECT_EQ(runs.front(), "completed");
     for (std::size_t j = 1; j < runs.size(); ++j) EXPECT_EQ(runs[j], "lost") << "a verdict is said once";
   }
 }
@@ -186,11 +186,11 @@ LEASEHOLD_ROLE(sleepy_scheduler) {
     ::raise(SIGSTOP);
     std::cout << to_string(wait_for_stop(context)) << std::endl;
     stop.request_stop();
-    return RunVerdict::ok("[1]");
+    return RunVerdict::complete("[1]");
   });
   const auto summary = scheduler.run(stop.get_token());
   if (!summary) return 1;
-  std::cout << summary->ok << " ok, " << summary->lost << " lost" << std::endl;
+  std::cout << summary->completed << " completed, " << summary->lost << " lost" << std::endl;
   return 0;
 }
 
@@ -203,16 +203,16 @@ TEST_P(SchedulerCrashTest, AFrozenSchedulerThatWakesUpLateChangesNothing) {
   RunningScheduler heir(opened_, {.holder = holder("parent")}, {{"refresh", [&](const ScheduleRun&, RunContext&) {
                                                                    began.open();
                                                                    EXPECT_TRUE(go_on.wait());
-                                                                   return RunVerdict::ok("[2]");
+                                                                   return RunVerdict::complete("[2]");
                                                                  }}});
   ASSERT_TRUE(began.wait());
   child.signal(SIGCONT);
   EXPECT_EQ(child.read_line(10s), "lost");
-  EXPECT_EQ(child.read_line(10s), "0 ok, 1 lost");
+  EXPECT_EQ(child.read_line(10s), "0 completed, 1 lost");
   EXPECT_EQ(child.finish(10s).exit_code, 0);
   EXPECT_EQ(outcomes("refresh"), (Words{"running", "lost"}));
   go_on.open();
-  EXPECT_TRUE(eventually([&] { return outcomes("refresh") == Words{"ok", "lost"}; }));
+  EXPECT_TRUE(eventually([&] { return outcomes("refresh") == Words{"completed", "lost"}; }));
   EXPECT_EQ(must(opened_.schedules().history("refresh"))[0].counts, "[2]");
 }
 

@@ -31,7 +31,7 @@ LEASEHOLD_ON_BOTH_STORES(SessionHosts);
 
 TEST_P(SessionHosts, OnThisHostADeadProcessFreesItsItemAtOnce) {
   open_ann("", 5min);
-  EXPECT_EQ(must(store_.sessions().show("ann")).status, SessionStatus::stale);
+  EXPECT_EQ(must(store_.sessions().show("ann")).state, SessionState::stale);
   const auto claim = store_.claims().take("SD-1", "ben");
   ASSERT_TRUE(ok(claim));
   EXPECT_EQ(claim->previous_session, "ann");
@@ -39,7 +39,7 @@ TEST_P(SessionHosts, OnThisHostADeadProcessFreesItsItemAtOnce) {
 
 TEST_P(SessionHosts, OnAnotherHostItIsTakenAfterTheThresholdAndNotBefore) {
   open_ann("another-boot/1/1", 4s);
-  EXPECT_EQ(must(store_.sessions().show("ann")).status, SessionStatus::active) << "cannot tell is not dead";
+  EXPECT_EQ(must(store_.sessions().show("ann")).state, SessionState::active) << "cannot tell is not dead";
   EXPECT_TRUE(fails(store_.claims().take("SD-1", "ben"), Errc::held));
   EXPECT_EQ(must(store_.recover()).claims, 0);
   const auto stale_at = must(store_.sessions().show("ann")).expires_at;

@@ -78,7 +78,7 @@ LEASEHOLD_ON_BOTH_STORES(SessionRun);
 
 TEST_P(SessionRun, PassesTheExitCodeThroughAndClosesWithTheTrueReason) {
   EXPECT_EQ(run({}, "exit 0").exit_code, 0);
-  EXPECT_EQ(session().status, SessionStatus::released);
+  EXPECT_EQ(session().state, SessionState::released);
   EXPECT_EQ(session().end_detail, "exited 0");
   EXPECT_EQ(run({}, "exit 3").exit_code, 3);
   EXPECT_EQ(session().end_detail, "exited 3");
@@ -91,13 +91,13 @@ TEST_P(SessionRun, PassesTheExitCodeThroughAndClosesWithTheTrueReason) {
 }
 
 TEST_P(SessionRun, TheCommandKnowsItsSession) {
-  const auto done = run({"--label", "parsing", "--holder", "ann", "--stale-after", "1m"},
+  const auto done = run({"--label", "parsing", "--holder", "ann", "--ttl", "1m"},
                         "echo $LEASEHOLD_SESSION; echo $LEASEHOLD_SESSION_TOKEN; " LEASEHOLD_TOOL
                         " session heartbeat --progress 'half done' > /dev/null && " LEASEHOLD_TOOL
-                        " claim take SD-1 --create > /dev/null && " LEASEHOLD_TOOL " session show | grep ^status");
+                        " claim take SD-1 --create > /dev/null && " LEASEHOLD_TOOL " session show | grep ^state");
   EXPECT_EQ(done.exit_code, 0) << done.out;
   const auto info = session();
-  EXPECT_EQ(done.out, "ann\n" + std::to_string(info.token.value) + "\nstatus      active\n");
+  EXPECT_EQ(done.out, "ann\n" + std::to_string(info.token.value) + "\nstate       active\n");
   EXPECT_EQ(info.label, "parsing");
   EXPECT_EQ(info.holder.name, "ann");
   EXPECT_EQ(info.ttl, 1min);
@@ -117,7 +117,7 @@ TEST_P(SessionRun, IsRefusedWhereTheIdIsInUse) {
 
 // The threshold is far longer than the test's patience: that the agent is gone is what frees the item.
 TEST_P(SessionRun, AfterKill9OfTheAgentTheNextTakeSucceedsAtOnce) {
-  auto runner = start_agent({"--stale-after", "5m"});
+  auto runner = start_agent({"--ttl", "5m"});
   ASSERT_TRUE(fails(take(), Errc::held));
   ::kill(agent(), SIGKILL);
   const auto claim = take({.wait = 20s});
@@ -128,7 +128,7 @@ TEST_P(SessionRun, AfterKill9OfTheAgentTheNextTakeSucceedsAtOnce) {
 
 TEST_P(SessionRun, AfterKill9OfTheRunnerItsAgentIsEndedBeforeTheItemIsTaken) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
-  auto runner = start({"--stale-after", "5m", "--grace", "200ms"}, {self},
+  auto runner = start({"--ttl", "5m", "--grace", "200ms"}, {self},
                       {{"LEASEHOLD_TEST_ROLE", "session_tree"},
                        {"AGENT", folder_.file("agent")},
                        {"RUNAWAY", folder_.file("runaway")}});
@@ -142,13 +142,13 @@ TEST_P(SessionRun, AfterKill9OfTheRunnerItsAgentIsEndedBeforeTheItemIsTaken) {
   EXPECT_EQ(claim->previous_session, "ann");
   EXPECT_FALSE(is_alive(tick("agent").pid));
   EXPECT_FALSE(is_alive(tick("runaway").pid));
-  EXPECT_EQ(session().status, SessionStatus::stale);
+  EXPECT_EQ(session().state, SessionState::stale);
 }
 
 TEST_P(SessionRun, AnAgentThatIsBusyForLongerThanTheThresholdKeepsItsItem) {
-  auto runner = start_agent({"--stale-after", "1s"});
+  auto runner = start_agent({"--ttl", "1s"});
   ASSERT_TRUE(heartbeats_until(4s));
-  EXPECT_EQ(session().status, SessionStatus::idle) << "alive, though nobody says that it works";
+  EXPECT_EQ(session().state, SessionState::idle) << "alive, though nobody says that it works";
   EXPECT_GT(session().progress_age(), 2s);
   EXPECT_TRUE(fails(take(), Errc::held));
   runner.signal(SIGTERM);
@@ -157,12 +157,12 @@ TEST_P(SessionRun, AnAgentThatIsBusyForLongerThanTheThresholdKeepsItsItem) {
 }
 
 TEST_P(SessionRun, AStoppedAgentKeepsItsItem) {
-  auto runner = start_agent({"--stale-after", "1s"});
+  auto runner = start_agent({"--ttl", "1s"});
   ::kill(agent(), SIGSTOP);
   ASSERT_TRUE(eventually([&] { return is_stopped(agent()); }));
   const auto stopped_at = session().heartbeat_at;
   ASSERT_TRUE(eventually([&] { return session().heartbeat_at > stopped_at + 2s; }, patience)) << "alive";
-  EXPECT_EQ(session().status, SessionStatus::idle) << "not working";
+  EXPECT_EQ(session().state, SessionState::idle) << "not working";
   EXPECT_TRUE(fails(take(), Errc::held));
   ::kill(agent(), SIGCONT);
   runner.signal(SIGTERM);
@@ -170,7 +170,7 @@ TEST_P(SessionRun, AStoppedAgentKeepsItsItem) {
 }
 
 TEST_P(SessionRun, ALostSessionIsToldAndTheCommandGoesOn) {
-  auto runner = start_agent({"--stale-after", "3s"}, waits_for("go") + " exit 7");
+  auto runner = start_agent({"--ttl", "3s"}, waits_for("go") + " exit 7");
   must(store_.sessions().revoke("ann", "maintenance"));
   const auto said = runner.read_line(patience);
   ASSERT_TRUE(said);
@@ -180,11 +180,11 @@ TEST_P(SessionRun, ALostSessionIsToldAndTheCommandGoesOn) {
   make("go");
   const auto done = runner.finish(patience);
   EXPECT_EQ(done.exit_code, 7);
-  EXPECT_EQ(done.out.find("could not be told"), std::string::npos) << "said once: " << done.out;
+  EXPECT_EQ(done.out.find("could not be updated"), std::string::npos) << "said once: " << done.out;
 }
 
 TEST_P(SessionRun, WithStopWhenLostTheCommandEndsWithItsSession) {
-  auto runner = start_agent({"--stale-after", "3s", "--stop-when-lost"});
+  auto runner = start_agent({"--ttl", "3s", "--stop-when-lost"});
   must(store_.sessions().revoke("ann", "maintenance"));
   const auto done = runner.finish(patience);
   EXPECT_EQ(done.exit_code, 76) << done.out;

@@ -83,7 +83,7 @@ TEST_P(SessionWatch, ShowsTheTokenToNobodyWhoLooksAtProcesses) {
 
 TEST_P(SessionWatch, KeepsTheSessionAliveAndClosesItWhenTheProcessEnds) {
   auto agent = start_agent();
-  const auto opened = open(agent, {"--stale-after", "2s"});
+  const auto opened = open(agent, {"--ttl", "2s"});
   ASSERT_EQ(opened.exit_code, 0) << opened.err;
   EXPECT_EQ(opened.err, "") << "somebody can tell whether it lives";
   EXPECT_EQ(session().ends_by, session().opened_at + 24h);
@@ -92,7 +92,7 @@ TEST_P(SessionWatch, KeepsTheSessionAliveAndClosesItWhenTheProcessEnds) {
   const auto reason = "process " + std::to_string(agent.pid()) + " ended";
   agent.signal(SIGTERM);
   agent.finish(patience);
-  ASSERT_TRUE(eventually([&] { return session().status == SessionStatus::released; }, patience));
+  ASSERT_TRUE(eventually([&] { return session().state == SessionState::released; }, patience));
   EXPECT_EQ(session().end_detail, reason);
   EXPECT_TRUE(heartbeater_ends());
 }
@@ -100,7 +100,7 @@ TEST_P(SessionWatch, KeepsTheSessionAliveAndClosesItWhenTheProcessEnds) {
 // The threshold is far longer than the test's patience: that the process is gone is what frees the item.
 TEST_P(SessionWatch, AfterKill9TheNextTakeSucceedsAtOnce) {
   auto agent = start_agent();
-  ASSERT_EQ(open(agent, {"--stale-after", "5m"}).exit_code, 0);
+  ASSERT_EQ(open(agent, {"--ttl", "5m"}).exit_code, 0);
   must(store_.claims().take("SD-1", id_, {.create = true}));
   must(store_.sessions().open({.id = "ben"}));
   ASSERT_TRUE(fails(store_.claims().take("SD-1", "ben"), Errc::held));
@@ -136,7 +136,7 @@ TEST_P(SessionWatch, HasNothingOfItsCaller) {
 
 TEST_P(SessionWatch, OutlivesItsTerminal) {
   auto agent = start_agent();
-  ASSERT_EQ(open(agent, {"--stale-after", "2s"}).exit_code, 0);
+  ASSERT_EQ(open(agent, {"--ttl", "2s"}).exit_code, 0);
   ::kill(heartbeater_of(id_), SIGHUP);
   const auto hung_up_at = session().heartbeat_at;
   EXPECT_TRUE(eventually([&] { return session().heartbeat_at > hung_up_at + 3s; }, patience));
@@ -144,17 +144,17 @@ TEST_P(SessionWatch, OutlivesItsTerminal) {
 
 TEST_P(SessionWatch, EndsAtTheAgeCapThoughTheProcessLives) {
   auto agent = start_agent();
-  ASSERT_EQ(open(agent, {"--stale-after", "2s", "--max-age", "3s"}).exit_code, 0);
+  ASSERT_EQ(open(agent, {"--ttl", "2s", "--max-age", "3s"}).exit_code, 0);
   EXPECT_TRUE(heartbeater_ends());
-  EXPECT_EQ(session().status, SessionStatus::released);
-  EXPECT_EQ(session().end_detail, "it is as old as it may become");
+  EXPECT_EQ(session().state, SessionState::released);
+  EXPECT_EQ(session().end_detail, "it reached its maximum age");
   EXPECT_LE(session().heartbeat_at, session().opened_at + 3s);
   EXPECT_TRUE(is_alive(agent.pid()));
 }
 
 TEST_P(SessionWatch, EndsWithTheSession) {
   auto agent = start_agent();
-  ASSERT_EQ(open(agent, {"--stale-after", "2s"}).exit_code, 0);
+  ASSERT_EQ(open(agent, {"--ttl", "2s"}).exit_code, 0);
   must(store_.sessions().revoke(id_, "maintenance"));
   EXPECT_TRUE(heartbeater_ends());
   EXPECT_EQ(session().end_detail, "maintenance");
@@ -179,7 +179,7 @@ class SessionWatchAndPostgres : public ::testing::Test {
   /// Is `id_` closed, and its heartbeater gone?
   [[nodiscard]] bool is_over() const {
     const auto session = store_.sessions().show(id_);
-    return session && session->status == SessionStatus::released && heartbeater_of(id_) == 0;
+    return session && session->state == SessionState::released && heartbeater_of(id_) == 0;
   }
 
   const std::string id_ = "watched-" + std::to_string(::getpid());
@@ -191,7 +191,7 @@ class SessionWatchAndPostgres : public ::testing::Test {
 TEST_F(SessionWatchAndPostgres, TheEndOfAProcessIsToldWhenTheServerIsBack) {
   auto agent = start_agent();
   const auto opened = run({LEASEHOLD_TOOL, "session", "open", "--id", id_, "--watch-pid", std::to_string(agent.pid()),
-                           "--stale-after", "30s", "--db", server_.url()});
+                           "--ttl", "30s", "--db", server_.url()});
   ASSERT_EQ(opened.exit_code, 0) << opened.err;
   server_.kill9();
   agent.signal(SIGKILL);

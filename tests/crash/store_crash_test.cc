@@ -63,7 +63,7 @@ TEST_P(StoreCrashTest, AKilledHolderIsTakenOverAfterItsLeaseRanOut) {
   EXPECT_TRUE(lost(locks.heartbeat("deploy", token_), LostReason::superseded));
   EXPECT_TRUE(lost(locks.release("deploy", token_), LostReason::superseded)) << "a late write must be refused";
   EXPECT_EQ(opened_.events()->back().what, "reclaimed");
-  EXPECT_EQ(opened_.events()->back().previous_holder, "child");
+  EXPECT_EQ(name_of(opened_.events()->back().previous_holder), "child");
 }
 
 TEST_P(StoreCrashTest, AFrozenHolderLearnsThatItLostTheLease) {

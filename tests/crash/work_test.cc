@@ -221,10 +221,10 @@ TEST_P(WorkCrash, AStoppedWardenStillStartsTheNextCommand) {
 }
 
 /// From now on the process gets no more descriptors than this.
-void limit_descriptors(pid_t process, rlim_t most) {
+void limit_descriptors(pid_t process, rlim_t max) {
   rlimit limit{};
   ASSERT_EQ(::prlimit(process, RLIMIT_NOFILE, nullptr, &limit), 0);
-  limit.rlim_cur = most;
+  limit.rlim_cur = max;
   ASSERT_EQ(::prlimit(process, RLIMIT_NOFILE, &limit, nullptr), 0);
 }
 
@@ -242,7 +242,7 @@ TEST_P(WorkCrash, OutOfDescriptorsItGivesTheJobBackAndGoesOn) {
   worker.signal(SIGTERM);
   const auto done = worker.finish(patience);
   EXPECT_EQ(done.exit_code, 0);
-  EXPECT_NE(done.out.find("it is given back and tried again later"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("released, to be tried again later"), std::string::npos) << done.out;
 }
 
 // The warden takes in the channel and the streams of each command.
@@ -347,7 +347,7 @@ TEST_P(WorkCrash, KillingTheProcessThatIsNamedAsTheHolderEndsEverything) {
   const auto id = add_job({.backoff = {.base = 1h}});
   auto worker = start_tree({"--drain"}, /*deaf=*/true);
   ASSERT_TRUE(tree_runs(1));
-  const auto holder = must(jobs().show(id)).pid;
+  const auto holder = must(jobs().show(id)).holder.value().pid;
   ASSERT_NE(holder, worker.pid());
   ::kill(static_cast<pid_t>(holder), SIGKILL);
   EXPECT_TRUE(eventually([&] { return tree_is_dead(1); }, patience));

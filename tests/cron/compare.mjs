@@ -110,7 +110,7 @@ function compare(name, program, corpus) {
       console.log(`${name}: ${question}: ${show(theirs[first])}, not ${show(rule.next[first])}`);
     }
   }
-  console.log(`${name}: ${count.same} the same, ${count.meant} differ as README.md says, ${count.wrong} differ otherwise`);
+  console.log(`${name}: ${count.same} the same, ${count.meant} differ as README.md explains, ${count.wrong} differ otherwise`);
   return count.wrong;
 }
 

@@ -13,7 +13,7 @@
 #include "cli/pages/pages.h"
 #include "fuzz/property.h"
 
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max);
 
 namespace leasehold::fuzz {
 namespace {
@@ -114,12 +114,12 @@ std::string with_known_word(std::string_view text, std::minstd_rand& random) {
 }  // namespace leasehold::fuzz
 
 /// Half of the changes are libFuzzer's own; but the words of two hundred options it would hardly find by itself.
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most,
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max,
                                                unsigned int seed) {
   std::minstd_rand random(seed);
-  if (random() % 2 == 0) return LLVMFuzzerMutate(data, size, most);
+  if (random() % 2 == 0) return LLVMFuzzerMutate(data, size, max);
   const auto changed = leasehold::fuzz::with_known_word({reinterpret_cast<const char*>(data), size}, random);
-  const auto length = std::min(changed.size(), most);
+  const auto length = std::min(changed.size(), max);
   std::copy_n(changed.begin(), length, data);
   return length;
 }

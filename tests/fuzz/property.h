@@ -34,8 +34,8 @@ class Input {
   std::size_t choice(std::size_t count) { return number<std::uint8_t>() % count; }
 
   /// At most so many bytes.
-  std::string_view text(std::size_t most) {
-    const auto taken = rest_.substr(0, most);
+  std::string_view text(std::size_t max) {
+    const auto taken = rest_.substr(0, max);
     rest_.remove_prefix(taken.size());
     return taken;
   }

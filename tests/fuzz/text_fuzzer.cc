@@ -53,15 +53,15 @@ void check_quoted(std::string_view bytes) {
   require(shown.size() >= 2 && shown.front() == '"' && shown.back() == '"', "what is quoted stands in quotes");
 }
 
-void check_clean_text(std::string_view bytes, std::size_t most) {
-  const auto clean = clean_text(bytes, most);
+void check_clean_text(std::string_view bytes, std::size_t max) {
+  const auto clean = clean_text(bytes, max);
   require(is_well_formed(clean), "clean text is UTF-8");
-  require(clean.size() <= most, "clean text is as short as asked for");
+  require(clean.size() <= max, "clean text is as short as asked for");
   require(clean.find('\0') == std::string::npos, "clean text has no NUL");
-  require(clean_text(clean, most) == clean, "clean text stays as it is");
-  require(clean_text(bytes, most + 1).starts_with(clean), "with more room clean text only goes on");
+  require(clean_text(clean, max) == clean, "clean text stays as it is");
+  require(clean_text(bytes, max + 1).starts_with(clean), "with more room clean text only goes on");
   const bool is_clean = is_well_formed(bytes) && bytes.find('\0') == std::string_view::npos;
-  if (is_clean && bytes.size() <= most) require(clean == bytes, "what is clean is kept");
+  if (is_clean && bytes.size() <= max) require(clean == bytes, "what is clean is kept");
 }
 
 void check_trimmed(std::string_view bytes) {
@@ -90,11 +90,11 @@ void check_suggestion(std::string_view word) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace leasehold::fuzz;
   Input input(data, size);
-  const auto most = input.choice(256);
+  const auto max = input.choice(256);
   const auto bytes = input.rest();
   require(leasehold::is_utf8(bytes) == is_well_formed(bytes), "is_utf8 agrees with the code points");
   check_quoted(bytes);
-  check_clean_text(bytes, most);
+  check_clean_text(bytes, max);
   check_trimmed(bytes);
   check_suggestion(bytes.substr(0, 100));
   return 0;

@@ -54,8 +54,8 @@ void check_duration_text(std::string_view text) {
 
 void check_settings(std::string_view text) {
   if (const auto backoff = parse_backoff(text)) {
-    require(backoff->base >= 0us && backoff->base <= backoff->most, "a backoff grows");
-    require(backoff->exponential || backoff->base == backoff->most, "a backoff that does not double stays");
+    require(backoff->base >= 0us && backoff->base <= backoff->max, "a backoff grows");
+    require(backoff->exponential || backoff->base == backoff->max, "a backoff that does not double stays");
   }
   if (const auto rate = parse_rate(text)) {
     require(rate->count >= 1 && rate->period > 0us, "a rate lets something through");

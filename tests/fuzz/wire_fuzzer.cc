@@ -17,7 +17,7 @@ constexpr Timestamp some_day{std::chrono::sys_days(std::chrono::year(2026) / 3 /
 /// What a line says of one thing must not change another.
 NewJob defaults() {
   NewJob job;
-  job.limit_key = "as before";
+  job.group = "as before";
   job.run_at = some_day;
   return job;
 }
@@ -43,7 +43,7 @@ void check_envelope(std::string_view line) {
   }
   require(is_json(line), "a job is JSON");
   require(job->delay >= Duration(0), "a delay is not negative");
-  if (!mentions(line, "limit_key")) require(job->limit_key == "as before", "what a line does not say stays");
+  if (!mentions(line, "group")) require(job->group == "as before", "what a line does not say stays");
   if (!mentions(line, "delay\":\"") && !mentions(line, "run_at")) {
     require(job->run_at == some_day, "a line that says no time does not change it");
   }

@@ -83,13 +83,13 @@ std::string Report::summary() const {
   return figures + praise;
 }
 
-Report check(const History& history, std::size_t most) {
+Report check(const History& history, std::size_t max) {
   const Surroundings around(history);
   const auto objects = objects_of(history);
   const auto origins = origins_of(history);
   auto report = count(history, objects);
   for (const auto& [object, acts] : objects) {
-    const auto finding = linearize(acts, around, most);
+    const auto finding = linearize(acts, around, max);
     if (finding.verdict == Verdict::violated) report.violations.push_back(explain(object, acts, finding, origins));
     if (finding.verdict == Verdict::undecided) report.undecided.push_back(object);
   }

@@ -24,7 +24,7 @@ struct Report {
 };
 
 /// `most`: how hard to try with each object; see linearize().
-Report check(const History& history, std::size_t most = 1'000'000);
+Report check(const History& history, std::size_t max = 1'000'000);
 
 /// For a store that may have lost what it had acknowledged (an asynchronous standby took over, an old copy was
 /// restored): only what must hold even then. No token is granted twice, and of two grants of a thing, one after the

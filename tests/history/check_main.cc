@@ -17,7 +17,7 @@ constexpr const char* usage = R"(usage: leasehold-check DIR [options]
   --store URL           also look at what the store holds now
   --forgetful           the store may have lost what it had acknowledged (a failover to an asynchronous standby,
                         a restored copy): judge only what must hold even then
-  --most N              sets of acts to try per object before it is undecided: 1000000
+  --max N              sets of acts to try per object before it is undecided: 1000000
 exit code: 0 linearizable, 1 not, 2 usage, 3 undecided
 )";
 
@@ -27,14 +27,14 @@ struct CheckOptions {
   std::string folder;
   std::string store{};
   bool forgetful = false;
-  std::size_t most = 1'000'000;
+  std::size_t max = 1'000'000;
 };
 
 CheckOptions options_from(int count, char** texts) {
   CheckOptions options;
   Arguments arguments;
   arguments.value("--store", [&](const auto& text) { options.store = text; })
-      .value("--most", [&](const auto& text) { options.most = static_cast<std::size_t>(whole_number(text, 1)); })
+      .value("--max", [&](const auto& text) { options.max = static_cast<std::size_t>(whole_number(text, 1)); })
       .flag("--forgetful", options.forgetful);
   const auto rest = arguments.parse(count, texts);
   if (rest.size() != 1) throw std::invalid_argument("one folder is needed");
@@ -53,7 +53,7 @@ Report report_on(const CheckOptions& options) {
     settle_doubts(history, ledger);
     if (!options.forgetful) add_final_reads(history, options.store);
   }
-  auto report = options.forgetful ? check_tokens(history) : check(history, options.most);
+  auto report = options.forgetful ? check_tokens(history) : check(history, options.max);
   report.violations.insert(report.violations.end(), std::make_move_iterator(faults.begin()),
                            std::make_move_iterator(faults.end()));
   return report;

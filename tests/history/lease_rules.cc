@@ -27,8 +27,8 @@ Ruling rule_grant(const Case& the) {
   if (state.phase == Phase::finished) return forbid("granted although it was completed");
   if (!the.may_have_run_out()) return forbid("granted while it was held by " + the.held_by());
   const bool unseen = act.answer == Answer::may_have;
-  const auto least = state.token + (state.token_told ? 1 : 2);
-  if (!unseen && act.told.token < least) {
+  const auto min = state.token + (state.token_told ? 1 : 2);
+  if (!unseen && act.told.token < min) {
     return forbid(fmt::format("granted with token {}, but token {} was granted before", act.told.token, state.token));
   }
   auto next = unseen ? granted_unseen(the) : granted(the);

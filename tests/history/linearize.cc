@@ -39,8 +39,8 @@ std::uint64_t hash_of(const State& state, std::uint64_t seed) {
 
 class Search {
  public:
-  Search(const std::vector<Act>& acts, const Surroundings& around, std::size_t most)
-      : acts_(acts), around_(around), most_(most), taken_(acts.size(), false) {
+  Search(const std::vector<Act>& acts, const Surroundings& around, std::size_t max)
+      : acts_(acts), around_(around), most_(max), taken_(acts.size(), false) {
     std::mt19937_64 draw(acts.size());
     for (std::size_t i = 0; i < acts.size(); ++i) marks_.push_back({.high = draw(), .low = draw()});
   }
@@ -161,8 +161,8 @@ class Search {
 
 }  // namespace
 
-Finding linearize(const std::vector<Act>& acts, const Surroundings& around, std::size_t most) {
-  return Search(acts, around, most).run();
+Finding linearize(const std::vector<Act>& acts, const Surroundings& around, std::size_t max) {
+  return Search(acts, around, max).run();
 }
 
 }  // namespace leasehold::history

@@ -32,6 +32,6 @@ struct Finding {
 };
 
 /// `acts` of one thing, by start. `most`: how many sets with their states are remembered before it gives up.
-Finding linearize(const std::vector<Act>& acts, const Surroundings& around, std::size_t most = 1'000'000);
+Finding linearize(const std::vector<Act>& acts, const Surroundings& around, std::size_t max = 1'000'000);
 
 }  // namespace leasehold::history

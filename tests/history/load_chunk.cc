@@ -36,7 +36,7 @@ class ChunkActor : public Actor {
     std::vector<PlannedChunk> chunks;
     for (int i = 0; i < desk_.options.keys; ++i) chunks.push_back({.key = std::to_string(i), .spec = "{}"});
     const auto act = desk_.recorder.begin("set", "plan", set(), {});
-    const ChunkSetSettings never_exhausted{.failure_budget = 1000, .crash_budget = 1000};
+    const ChunkSetSettings never_exhausted{.max_failures = 1000, .max_crashes = 1000};
     const auto outcome = desk_.store.chunks().plan(set(), chunks, {.settings = never_exhausted});
     if (!outcome) return refused(act, outcome.error());
     desk_.recorder.end(act, "ok", {});

@@ -29,7 +29,7 @@ class JobActor : public Actor {
     const auto key = desk_.key("job-" + std::to_string(desk_.recorder.process()), ++enqueued_);
     const auto act = desk_.recorder.begin("job", "enqueue", key, {});
     // Budgets that are never spent: a dead letter is not what is being looked at.
-    const auto job = desk_.store.jobs().enqueue(queue_, {.payload = key, .failure_budget = 1000, .crash_budget = 1000});
+    const auto job = desk_.store.jobs().enqueue(queue_, {.payload = key, .max_failures = 1000, .max_crashes = 1000});
     if (!job) return refused(act, job.error());
     desk_.recorder.end(act, "ok", Fields().add("id", job->id));
     return true;

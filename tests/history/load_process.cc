@@ -60,8 +60,8 @@ std::int64_t micros(Timestamp when) { return when.time_since_epoch().count(); }
 Fields told(const Error& error) {
   Fields fields;
   if (error.lost_reason) fields.add("why", to_string(*error.lost_reason));
-  if (!error.current) return fields;
-  const auto& current = *error.current;
+  if (!error.held_by) return fields;
+  const auto& current = *error.held_by;
   if (current.token.value != 0) fields.add("token", current.token.value);
   fields.add("holder", current.holder.name).add("session", current.session);
   if (current.store_now != Timestamp{}) fields.add("at", micros(current.store_now));

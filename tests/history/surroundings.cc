@@ -31,16 +31,16 @@ Surroundings::Surroundings(const History& history) : ttl_(history.ttl), last_wor
 /// Every reading was taken between the two stamps of its act: that bounds the distance of the two clocks from both
 /// sides.
 void Surroundings::learn_clock(const History& history) {
-  StoreTime least = -end_of_time;
-  StoreTime most = end_of_time;
+  StoreTime min = -end_of_time;
+  StoreTime max = end_of_time;
   for (const auto& act : history.acts) {
     if (act.told.at == 0 || act.end == never || act.told.replayed) continue;
-    least = std::max(least, act.told.at - microseconds(act.end) - 1);
-    most = std::min(most, act.told.at - microseconds(act.start) + 1);
+    min = std::max(min, act.told.at - microseconds(act.end) - 1);
+    max = std::min(max, act.told.at - microseconds(act.start) + 1);
   }
-  steady_ = least != -end_of_time && least <= most + slack;
-  offset_least_ = std::min(least, most) - slack;
-  offset_most_ = std::max(least, most) + slack;
+  steady_ = min != -end_of_time && min <= max + slack;
+  offset_least_ = std::min(min, max) - slack;
+  offset_most_ = std::max(min, max) + slack;
 }
 
 void Surroundings::learn_session(const Act& act) {

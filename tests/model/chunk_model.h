@@ -17,11 +17,11 @@ class ChunkModel {
   [[nodiscard]] int dead_leases(const std::string& name) const { return static_cast<int>(dead(name).size()); }
 
   std::string plan(const std::string& set, const std::string& planner, const Plan& plan);
-  std::string configure(const std::string& name, int failure_budget, int crash_budget) {
+  std::string set(const std::string& name, int max_failures, int max_crashes) {
     auto* set = find(name);
     if (set == nullptr) return "not_found";
-    set->failure_budget = failure_budget;
-    set->crash_budget = crash_budget;
+    set->max_failures = max_failures;
+    set->max_crashes = max_crashes;
     return "ok";
   }
 
@@ -141,8 +141,8 @@ class ChunkModel {
     for (auto* chunk : held) {
       const bool culprit = held.size() == 1;
       give_back(*chunk, culprit ? "expired" : "returned");
-      chunk->alone = chunk->alone || !culprit;
-      if (culprit && ++chunk->crashes >= set_of(*chunk).crash_budget) {
+      chunk->solo = chunk->solo || !culprit;
+      if (culprit && ++chunk->crashes >= set_of(*chunk).max_crashes) {
         chunk->final = "exhausted";
         chunk->finished_at = now_;
         ++taken.failed;
@@ -172,11 +172,11 @@ class ChunkModel {
   std::string replay(int id, const std::string& holder);
   std::string refusal_of(const ModelChunk& chunk, std::optional<Moment> older_than);
   std::string held(const ModelChunk& chunk, std::optional<Moment> due_at);
-  Picked pick_next(const ModelSet& set, int most) const;
+  Picked pick_next(const ModelSet& set, int max) const;
   Picked pick_old(const ModelSet& set, const Ask& ask) const;
   std::string nothing(const ModelSet& set);
   std::string grant(const Ask& ask, ModelSet& set, const Picked& picked);
-  int lease_for(const Ask& ask, bool alone);
+  int lease_for(const Ask& ask, bool solo);
   std::string lost(const ModelChunk& chunk, Moment token);
   std::string apply(ModelSet& set, ModelChunk& chunk, const Verdict& verdict);
 

@@ -24,7 +24,7 @@ inline std::string ChunkModel::claim(const Ask& ask) {
     const auto refusal = refusal_of(*chunk, ask.older_than);
     return refusal.empty() ? grant(ask, *set, {ask.key}) : refusal;
   }
-  auto picked = pick_next(*set, ask.most);
+  auto picked = pick_next(*set, ask.max);
   if (picked.empty()) picked = pick_old(*set, ask);
   return picked.empty() ? nothing(*set) : grant(ask, *set, picked);
 }
@@ -38,7 +38,7 @@ inline std::string ChunkModel::replay(int id, const std::string& holder) {
   for (const auto& [name, set] : sets_) {
     for (const auto& [key, chunk] : set.chunks) {
       if (chunk.lease != id) continue;
-      answer.alone = answer.alone || chunk.alone;
+      answer.solo = answer.solo || chunk.solo;
       held.emplace_back(chunk.position, Given{.key = key,
                                               .token = chunk.token,
                                               .attempt = chunk.attempts,
@@ -66,7 +66,7 @@ inline std::string ChunkModel::held(const ModelChunk& chunk, std::optional<Momen
 }
 
 /// What is due, in the order of a claim. One that is to be claimed alone stays out of a batch, unless it is the first.
-inline ChunkModel::Picked ChunkModel::pick_next(const ModelSet& set, int most) const {
+inline ChunkModel::Picked ChunkModel::pick_next(const ModelSet& set, int max) const {
   std::vector<std::tuple<Moment, std::int64_t, std::string>> due;
   for (const auto& [key, chunk] : set.chunks) {
     if (chunk.open() && chunk.due_at <= now_) due.emplace_back(chunk.due_at, chunk.position, key);
@@ -74,10 +74,10 @@ inline ChunkModel::Picked ChunkModel::pick_next(const ModelSet& set, int most) c
   std::sort(due.begin(), due.end());
   Picked picked;
   for (const auto& [due_at, position, key] : due) {
-    if (most-- == 0) break;
-    const bool alone = set.chunks.at(key).alone;
-    if (alone && picked.empty() && key == std::get<2>(due.front())) return {key};
-    if (!alone) picked.push_back(key);
+    if (max-- == 0) break;
+    const bool solo = set.chunks.at(key).solo;
+    if (solo && picked.empty() && key == std::get<2>(due.front())) return {key};
+    if (!solo) picked.push_back(key);
   }
   return picked;
 }
@@ -89,7 +89,7 @@ inline ChunkModel::Picked ChunkModel::pick_old(const ModelSet& set, const Ask& a
   }
   std::sort(old.begin(), old.end());
   Picked picked;
-  for (std::size_t i = 0; i < old.size() && i < index(ask.most); ++i) picked.push_back(std::get<2>(old[i]));
+  for (std::size_t i = 0; i < old.size() && i < index(ask.max); ++i) picked.push_back(std::get<2>(old[i]));
   return picked;
 }
 
@@ -107,8 +107,8 @@ inline std::string ChunkModel::nothing(const ModelSet& set) {
 }
 
 /// The lease that a claim puts its chunks under.
-inline int ChunkModel::lease_for(const Ask& ask, bool alone) {
-  if (ask.lease && !alone) return loaders_[index(*ask.lease)];
+inline int ChunkModel::lease_for(const Ask& ask, bool solo) {
+  if (ask.lease && !solo) return loaders_[index(*ask.lease)];
   ModelLease fresh{.holder = ask.holder, .ttl = ask.ttl == 0 ? default_ttl : ask.ttl, .request = ask.request};
   if (ask.lease) fresh.ttl = lease(loaders_[index(*ask.lease)]).ttl;
   fresh.expires_at = now_ + fresh.ttl;
@@ -117,9 +117,9 @@ inline int ChunkModel::lease_for(const Ask& ask, bool alone) {
 }
 
 inline std::string ChunkModel::grant(const Ask& ask, ModelSet& set, const Picked& picked) {
-  const bool alone = set.chunks.at(picked.front()).alone;
-  const int id = lease_for(ask, alone);
-  Granted answer{.holder = ask.holder, .ttl = lease(id).ttl, .expires_at = lease(id).expires_at, .alone = alone};
+  const bool solo = set.chunks.at(picked.front()).solo;
+  const int id = lease_for(ask, solo);
+  Granted answer{.holder = ask.holder, .ttl = lease(id).ttl, .expires_at = lease(id).expires_at, .solo = solo};
   for (const auto& key : picked) {
     auto& chunk = set.chunks.at(key);
     if (!chunk.final.empty()) {

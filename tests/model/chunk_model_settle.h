@@ -46,14 +46,14 @@ inline std::string ChunkModel::apply(ModelSet& set, ModelChunk& chunk, const Ver
   chunk.due_at = 0;
   if (verdict.word == "complete") {
     chunk.synced_at = now_;
-    chunk.alone = false;
+    chunk.solo = false;
     chunk.error.clear();
   }
   if (failed) {
-    const bool last = ++chunk.failures >= set.failure_budget || !verdict.retryable;
+    const bool last = ++chunk.failures >= set.max_failures || !verdict.retryable;
     if (last) chunk.final = "exhausted";
     if (!last) {
-      chunk.due_at = now_ + verdict.delay.value_or(std::min(backoff_base << (chunk.failures - 1), backoff_most));
+      chunk.due_at = now_ + verdict.delay.value_or(std::min(backoff_base << (chunk.failures - 1), backoff_max));
     }
     chunk.error = "no luck";
   }

@@ -18,7 +18,7 @@ using Plan = std::vector<std::pair<std::string, std::string>>;
 struct Ask {
   std::string set;
   std::string key{};
-  int most = 1;
+  int max = 1;
   Moment ttl = 0;
   std::optional<Moment> older_than{};
   std::string holder{};
@@ -81,7 +81,7 @@ struct ModelChunk {
   int attempts = 0;
   int failures = 0;
   int crashes = 0;
-  bool alone = false;
+  bool solo = false;
   Moment due_at = 0;
   std::optional<Moment> started_at{};
   std::optional<Moment> finished_at{};
@@ -121,7 +121,7 @@ struct ModelChunk {
   /// As if nobody had ever tried. The token stays, and when it was synced.
   void begin_anew() {
     attempts = failures = crashes = 0;
-    alone = false;
+    solo = false;
     due_at = 0;
     started_at.reset();
     finished_at.reset();
@@ -134,13 +134,13 @@ struct ModelChunk {
 struct ModelSet {
   std::string planner;
   int plan_no = 0;
-  int failure_budget = 3;
-  int crash_budget = 3;
+  int max_failures = 3;
+  int max_crashes = 3;
   std::map<std::string, ModelChunk> chunks{};
 };
 
 inline constexpr Moment default_ttl = 120'000'000;
 inline constexpr Moment backoff_base = 2'000'000;
-inline constexpr Moment backoff_most = 30'000'000;
+inline constexpr Moment backoff_max = 30'000'000;
 
 }  // namespace leasehold::chunk_model

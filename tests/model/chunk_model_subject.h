@@ -36,13 +36,13 @@ class ChunkSubject {
                        .total = told.total,
                        .state = to_string(told.state)});
   }
-  std::string configure(const std::string& set, int failure_budget, int crash_budget) {
-    const auto told = chunks().configure(set, {.failure_budget = failure_budget, .crash_budget = crash_budget});
+  std::string set(const std::string& set, int max_failures, int max_crashes) {
+    const auto told = chunks().set(set, {.max_failures = max_failures, .max_crashes = max_crashes});
     return told ? "ok" : word(told.error());
   }
 
   std::string claim(const Ask& ask) {
-    ChunkClaimOptions options{.key = ask.key, .max = ask.most};
+    ChunkClaimOptions options{.key = ask.key, .max = ask.max};
     auto call = support::by(ask.holder);
     if (ask.older_than) options.older_than = Duration(*ask.older_than);
     if (ask.lease) {
@@ -125,7 +125,7 @@ class ChunkSubject {
                     .expires_at = micros(info->expires_at),
                     .cursor = info->cursor,
                     .rows = info->rows,
-                    .holder = info->holder,
+                    .holder = support::name_of(info->holder),
                     .error = info->error,
                     .note = info->note},
                now());
@@ -188,7 +188,7 @@ class ChunkSubject {
     Granted told{.holder = grant.holder.name,
                  .ttl = grant.ttl.count(),
                  .expires_at = micros(grant.expires_at),
-                 .alone = grant.alone,
+                 .solo = grant.solo,
                  .replayed = grant.replayed};
     for (const auto& chunk : grant.chunks) {
       if (!grant.replayed) tokens_[{chunk.set, chunk.key}].push_back(chunk.token);
@@ -198,7 +198,7 @@ class ChunkSubject {
                              .spec = chunk.spec,
                              .cursor = chunk.cursor,
                              .rows = chunk.rows,
-                             .previous_holder = chunk.previous_holder,
+                             .previous_holder = support::name_of(chunk.previous_holder),
                              .synced_at = micros(chunk.synced_at)});
     }
     return say(told, now());
@@ -207,9 +207,9 @@ class ChunkSubject {
   [[nodiscard]] std::string refusal(const Error& error) const {
     auto text = word(error);
     if (error.lost_reason) text += std::string(" ") + to_string(*error.lost_reason);
-    if (error.code == Errc::lost && error.current) text += " to " + error.current->holder.name;
-    if (error.code == Errc::held && error.current) {
-      text += " by " + error.current->holder.name + " until " + away(micros(error.current->expires_at), now());
+    if (error.code == Errc::lost && error.held_by) text += " to " + error.held_by->holder.name;
+    if (error.code == Errc::held && error.held_by) {
+      text += " by " + error.held_by->holder.name + " until " + away(micros(error.held_by->expires_at), now());
     }
     if (error.code == Errc::held || error.code == Errc::empty) text += " retry " + away(micros(error.retry_at), now());
     return text;

@@ -53,7 +53,7 @@ class ChunkSequence {
       case Verb::plan: agree([&](auto& it) { return it.plan(set, planner(act), plan_of(act)); }); return true;
       case Verb::reset: agree([&](auto& it) { return it.reset(set, reset_of(act)); }); return true;
       case Verb::configure: {
-        agree([&](auto& it) { return it.configure(set, 1 + act.number, 1 + act.holder); });
+        agree([&](auto& it) { return it.set(set, 1 + act.number, 1 + act.holder); });
         return true;
       }
       case Verb::remove: agree([&](auto& it) { return it.remove(set); }); return true;
@@ -69,7 +69,7 @@ class ChunkSequence {
 
   bool act_on_leases(const Act& act) {
     const int loader = act.key < model_.loaders() ? model_.loaders() - 1 - act.key : -1;
-    Ask ask{.set = set_name(act.set), .most = 1 + act.number};
+    Ask ask{.set = set_name(act.set), .max = 1 + act.number};
     switch (act.verb) {
       case Verb::attach:
         ask.lease = loader;

@@ -35,14 +35,14 @@ struct Granted {
   std::string holder;
   Moment ttl = 0;
   Moment expires_at = 0;
-  bool alone = false;
+  bool solo = false;
   bool replayed = false;
   std::vector<Given> chunks{};
 };
 
 inline std::string say(const Granted& grant, Moment now) {
   std::string text = "granted to " + grant.holder + " ttl " + std::to_string(grant.ttl) + " until " +
-                     away(grant.expires_at, now) + (grant.alone ? " alone" : "") + (grant.replayed ? " again" : "");
+                     away(grant.expires_at, now) + (grant.solo ? " solo" : "") + (grant.replayed ? " again" : "");
   for (const auto& chunk : grant.chunks) {
     text += "; " + chunk.key + " token " + away(chunk.token, now) + " attempt " + std::to_string(chunk.attempt) +
             " spec " + chunk.spec + " cursor " + said(chunk.cursor) + " rows " + std::to_string(chunk.rows) +

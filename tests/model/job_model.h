@@ -97,7 +97,7 @@ class JobModel {
     at(id).place = Place::deleted;
     at(id).after.clear();
     let_down(id, true);
-    return "deleted";
+    return "removed";
   }
 
   std::string redrive(const std::string& queue) {
@@ -151,7 +151,7 @@ class JobModel {
     auto& lease = leases_[index(workers_[index(worker)])];
     if (lease.ended() && lease.end_reason != "closed") return "lost " + lease.loss();
     lease.end_reason = "closed";
-    for (const int id : held_by(workers_[index(worker)])) give_back(at(id), "returned", at(id).alone);
+    for (const int id : held_by(workers_[index(worker)])) give_back(at(id), "returned", at(id).solo);
     return "closed";
   }
 
@@ -268,7 +268,7 @@ class JobModel {
       note(job, "retried", false, -1, std::max(now_, job.token + 1));
       wait_for_predecessors(job);
     }
-    job.alone = false;
+    job.solo = false;
     job.due_at = now_;
     put(job);
   }
@@ -280,11 +280,11 @@ class JobModel {
   }
 
   /// The holder lets go of a job that it has not finished.
-  void give_back(ModelJob& job, const std::string& outcome, bool alone) {
+  void give_back(ModelJob& job, const std::string& outcome, bool solo) {
     const bool unwanted = job.unwanted;
     note(job, unwanted ? "cancelled" : outcome, unwanted, job.lease, job.tokens.back());
     if (unwanted) return;
-    job.alone = alone;
+    job.solo = solo;
     job.due_at = now_;
     put(job);
   }
@@ -294,13 +294,13 @@ class JobModel {
     const auto held = held_by(lease);
     for (const int id : held) {
       auto& job = at(id);
-      const bool last_crash = held.size() == 1 && !job.unwanted && job.count("expired") + 1 >= job.wish.crash_budget;
+      const bool last_crash = held.size() == 1 && !job.unwanted && job.count("expired") + 1 >= job.wish.max_crashes;
       if (last_crash) {
         note(job, "expired", true, lease, job.tokens.back());
         ++taken.failed;
         continue;
       }
-      give_back(job, held.size() == 1 ? "expired" : "returned", held.size() > 1 || job.alone);
+      give_back(job, held.size() == 1 ? "expired" : "returned", held.size() > 1 || job.solo);
       if (job.place != Place::final) ++taken.jobs;
     }
   }
@@ -313,13 +313,13 @@ class JobModel {
   [[nodiscard]] std::string at_capacity(const std::string& queue, bool of_full_keys) const;
   [[nodiscard]] int running(const std::string& queue, const std::string* key = nullptr) const {
     return static_cast<int>(std::count_if(jobs_.begin(), jobs_.end(), [&](const ModelJob& job) {
-      return holds(job, queue) && (key == nullptr || job.wish.limit_key == *key);
+      return holds(job, queue) && (key == nullptr || job.wish.group == *key);
     }));
   }
   [[nodiscard]] bool key_is_full(const ModelJob& job) const {
     const auto found = queues_.find(job.wish.queue);
-    return found != queues_.end() && found->second.max_per_key > 0 && !job.wish.limit_key.empty() &&
-           running(job.wish.queue, &job.wish.limit_key) >= found->second.max_per_key;
+    return found != queues_.end() && found->second.max_per_group > 0 && !job.wish.group.empty() &&
+           running(job.wish.queue, &job.wish.group) >= found->second.max_per_group;
   }
   [[nodiscard]] Moment token_of(const ModelJob& job, int ago) const {
     const auto back = index(ago) + 1;

@@ -56,7 +56,7 @@ struct JobAct {
   int ago = 0;
   int holder = 0;
   int number = 0;  ///< a priority, how many, a limit
-  int key = 0;     ///< a dedupe key, limit key, request id; 0: none
+  int key = 0;     ///< a dedupe key, group, request id; 0: none
   int choice = 0;  ///< of what else there is to choose
   Moment span = 0;
 };

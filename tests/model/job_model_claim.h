@@ -39,16 +39,16 @@ inline std::string JobModel::replay(const Ask& ask, int lease) const {
   auto held = held_by(lease);
   std::stable_sort(held.begin(), held.end(), [&](int a, int b) { return at(a).wish.priority > at(b).wish.priority; });
   for (const int id : held) {
-    if (at(id).wish.queue != ask.queue || std::ssize(claim.jobs) == ask.most) continue;
+    if (at(id).wish.queue != ask.queue || std::ssize(claim.jobs) == ask.max) continue;
     claim.jobs.push_back(id);
     claim.attempts.push_back(static_cast<int>(at(id).tokens.size()));
-    claim.alone = at(id).alone;
+    claim.solo = at(id).solo;
   }
   return claim.jobs.empty() ? "lost finished" : say(claim, now_);
 }
 
 inline JobModel::Terms JobModel::terms_of(const Ask& ask) const {
-  Terms terms{.room = ask.most};
+  Terms terms{.room = ask.max};
   const auto found = queues_.find(ask.queue);
   if (found == queues_.end()) return terms;
   const auto& queue = found->second;
@@ -77,16 +77,16 @@ inline std::vector<int> JobModel::pick(const Ask& ask, int room) const {
   std::stable_sort(candidates.begin(), candidates.end(),
                    [&](int a, int b) { return at(a).wish.priority > at(b).wish.priority; });
   if (candidates.empty()) return {};
-  if (at(candidates.front()).alone) return {candidates.front()};
+  if (at(candidates.front()).solo) return {candidates.front()};
   candidates.resize(std::min(candidates.size(), index(room)));
   const auto found = queues_.find(ask.queue);
-  const int per_key = found == queues_.end() ? 0 : found->second.max_per_key;
+  const int per_key = found == queues_.end() ? 0 : found->second.max_per_group;
   std::map<std::string, int> of_key;
   std::vector<int> picked;
   for (const int id : candidates) {
-    const auto& key = at(id).wish.limit_key;
+    const auto& key = at(id).wish.group;
     const bool fits = per_key == 0 || key.empty() || running(ask.queue, &key) + ++of_key[key] <= per_key;
-    if (fits && !at(id).alone) picked.push_back(id);
+    if (fits && !at(id).solo) picked.push_back(id);
   }
   return picked;
 }
@@ -114,11 +114,11 @@ inline std::string JobModel::at_capacity(const std::string& queue, bool of_full_
 }
 
 inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& picked) {
-  Claimed claim{.jobs = picked, .alone = at(picked.front()).alone, .holder = ask.holder};
+  Claimed claim{.jobs = picked, .solo = at(picked.front()).solo, .holder = ask.holder};
   Moment token = now_;
   for (const int id : picked) token = std::max(token, at(id).token + 1);
   int lease = ask.lease ? workers_[index(*ask.lease)] : -1;
-  if (lease < 0 || claim.alone) {
+  if (lease < 0 || claim.solo) {
     const auto found = queues_.find(ask.queue);
     const Moment by_default = found == queues_.end() ? 0 : found->second.default_ttl;
     const Moment ttl = lease >= 0       ? leases_[index(lease)].ttl

@@ -60,7 +60,7 @@ inline std::string JobModel::show_queue(const std::string& queue) const {
 inline std::string JobModel::set(const std::string& queue, const QueueSettings& settings) {
   auto& told = queues_[queue];
   told.max_running = settings.max_running.value_or(told.max_running);
-  told.max_per_key = settings.max_per_key.value_or(told.max_per_key);
+  told.max_per_group = settings.max_per_group.value_or(told.max_per_group);
   if (settings.rate_count) {
     told.rate_count = *settings.rate_count;
     told.rate_period = settings.rate_period->count();

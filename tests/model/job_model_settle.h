@@ -62,9 +62,8 @@ inline std::string JobModel::apply(int id, const Verdict& verdict) {
   const auto token = job.tokens.back();
   const int lease = job.lease;
   const bool unwanted = job.unwanted && verdict.word != "complete";
-  const bool dead =
-      verdict.word == "fail" && (!verdict.retryable || job.count("failed") + 1 >= job.wish.failure_budget);
-  job.alone = false;
+  const bool dead = verdict.word == "fail" && (!verdict.retryable || job.count("failed") + 1 >= job.wish.max_failures);
+  job.solo = false;
   if (verdict.word == "complete") {
     note(job, "completed", true, lease, token);
     unblock(id);
@@ -76,7 +75,7 @@ inline std::string JobModel::apply(int id, const Verdict& verdict) {
     const int doublings = std::min(job.count("failed"), 29);
     const Moment pause = verdict.word == "release" ? 0
                          : verdict.delay           ? *verdict.delay
-                                                   : std::min(backoff_base << doublings, backoff_most);
+                                                   : std::min(backoff_base << doublings, backoff_max);
     const auto* outcome = verdict.word == "fail" ? "failed" : verdict.word == "release" ? "released" : "snoozed";
     note(job, outcome, false, lease, token);
     job.due_at = now_ + pause;

@@ -18,9 +18,9 @@ struct Wish {
   int priority = 0;
   Moment delay = 0;
   std::string dedupe_key{};
-  std::string limit_key{};
-  int failure_budget = 3;
-  int crash_budget = 2;
+  std::string group{};
+  int max_failures = 3;
+  int max_crashes = 2;
   std::vector<int> after{};
   std::string if_failed = "cancel";
 };
@@ -28,7 +28,7 @@ struct Wish {
 /// What is asked of a claim. `lease`: to be attached to; counted from the first that was opened.
 struct Ask {
   std::string queue;
-  int most = 1;
+  int max = 1;
   Moment ttl = 0;
   std::string holder{};
   std::string request{};
@@ -49,7 +49,7 @@ struct Spoken {
 
 /// So short that the spread by the job's id, a ten-thousandth at a time, comes to nothing: ids differ by store.
 inline constexpr Moment backoff_base = 4'000;
-inline constexpr Moment backoff_most = 9'000;
+inline constexpr Moment backoff_max = 9'000;
 
 struct ModelLease {
   std::string holder;
@@ -83,7 +83,7 @@ struct ModelJob {
   Moment created_at = 0;
   Place place = Place::ready;
   Moment due_at = 0;
-  bool alone = false;
+  bool solo = false;
   bool unwanted = false;         ///< somebody asked to cancel it while it ran
   std::set<int> after{};         ///< what it still waits for
   int lease = -1;                ///< while granted
@@ -128,7 +128,7 @@ struct ModelJob {
 struct ModelQueue {
   bool paused = false;
   int max_running = 0;
-  int max_per_key = 0;
+  int max_per_group = 0;
   int rate_count = 0;
   Moment rate_period = 0;
   Moment rate_tat = 0;

@@ -71,7 +71,7 @@ class JobSubject {
   std::string retry(int job) { return state(jobs().retry(id(job))); }
   std::string remove(int job) {
     const auto removed = jobs().remove(id(job));
-    return removed ? "deleted" : word(removed.error());
+    return removed ? "removed" : word(removed.error());
   }
   std::string redrive(const std::string& queue) { return std::to_string(support::must(jobs().redrive(queue))); }
   std::string purge(const std::string& queue) { return std::to_string(support::must(store_.queues().purge(queue))); }
@@ -113,12 +113,12 @@ class JobSubject {
               .due_at = micros(info->due_at),
               .finished_at = micros(info->finished_at),
               .expires_at = micros(info->expires_at),
-              .holder = info->holder,
+              .holder = support::name_of(info->holder),
               .stage = info->stage,
               .cancel_requested = info->cancel_requested,
-              .after = numbers(info->after),
+              .after = numbers(info->waits_for),
               .story = support::outcomes_of(jobs(), info->id)};
-    for (const auto& [before, state] : info->predecessors) {
+    for (const auto& [before, state] : info->depends_on) {
       seen.predecessors.push_back(job_name(number(before)) + " " + to_string(state));
     }
     if (!seen.predecessors.empty()) seen.if_failed = to_string(info->if_failed);
@@ -142,8 +142,8 @@ class JobSubject {
   std::string told(const Result<JobGrant>& grant) { return grant ? remember(*grant) : refusal(grant.error()); }
 
   [[nodiscard]] JobClaimOptions options_of(const Ask& ask) const {
-    if (ask.lease) return {.max = ask.most};
-    return {.max = ask.most, .ttl = support::unless_zero(Duration(ask.ttl)), .request_id = ask.request};
+    if (ask.lease) return {.max = ask.max};
+    return {.max = ask.max, .ttl = support::unless_zero(Duration(ask.ttl)), .request_id = ask.request};
   }
   [[nodiscard]] Call call_of(const Ask& ask) const {
     auto call = support::by(ask.holder);
@@ -177,11 +177,11 @@ class JobSubject {
     NewJob job{.priority = wish.priority,
                .delay = Duration(wish.delay),
                .dedupe_key = wish.dedupe_key,
-               .limit_key = wish.limit_key,
-               .failure_budget = wish.failure_budget,
-               .crash_budget = wish.crash_budget,
-               .backoff = {.base = Duration(backoff_base), .most = Duration(backoff_most)}};
-    for (const int predecessor : wish.after) job.after.push_back(id(predecessor));
+               .group = wish.group,
+               .max_failures = wish.max_failures,
+               .max_crashes = wish.max_crashes,
+               .backoff = {.base = Duration(backoff_base), .max = Duration(backoff_max)}};
+    for (const int predecessor : wish.after) job.depends_on.push_back(id(predecessor));
     job.if_failed = wish.if_failed == "run"    ? IfFailed::run
                     : wish.if_failed == "wait" ? IfFailed::wait
                                                : IfFailed::cancel;
@@ -208,7 +208,7 @@ class JobSubject {
 
   /// Every grant of a job has a greater token than the one before.
   std::string remember(const JobGrant& grant) {
-    Claimed claim{.alone = grant.alone,
+    Claimed claim{.solo = grant.solo,
                   .replayed = grant.replayed,
                   .holder = grant.holder.name,
                   .ttl = grant.ttl.count(),
@@ -228,13 +228,13 @@ class JobSubject {
   [[nodiscard]] std::string refusal(const Error& error) const {
     auto text = word(error);
     if (error.lost_reason) text += std::string(" ") + to_string(*error.lost_reason);
-    if (error.code == Errc::lost && error.current) text += " to " + error.current->holder.name;
+    if (error.code == Errc::lost && error.held_by) text += " to " + error.held_by->holder.name;
     if (error.code == Errc::empty || error.code == Errc::rate_limited) {
       text += " retry " + away(micros(error.retry_at), now());
     }
-    if (error.code == Errc::at_capacity && error.current) {
-      text += " " + job_name(number(std::stoll(error.current->key))) + " of " + error.current->holder.name + " until " +
-              away(micros(error.current->expires_at), now());
+    if (error.code == Errc::at_capacity && error.held_by) {
+      text += " " + job_name(number(std::stoll(error.held_by->key))) + " of " + error.held_by->holder.name + " until " +
+              away(micros(error.held_by->expires_at), now());
     }
     return text;
   }

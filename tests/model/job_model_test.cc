@@ -77,14 +77,14 @@ class JobSequence {
     switch (act.verb) {
       case JobVerb::claim:
         claim({.queue = queue_name(act.queue),
-               .most = 1 + act.number,
+               .max = 1 + act.number,
                .ttl = act.choice == 0 ? 0 : ttl(act),
                .holder = holder,
                .request = name("request", act.choice < 4 ? act.key : 0)});
         return true;
       case JobVerb::attach:
         if (lease < 0) return true;
-        claim({.queue = queue_name(act.queue), .most = 1 + act.number, .holder = worker_, .lease = lease});
+        claim({.queue = queue_name(act.queue), .max = 1 + act.number, .holder = worker_, .lease = lease});
         return true;
       case JobVerb::recover: agree([&](auto& it) { return it.recover(); }); return true;
       case JobVerb::open: agree([&](auto& it) { return it.open(worker_, ttl(act)); }); return true;
@@ -121,7 +121,7 @@ class JobSequence {
               .priority = act.number - 2,
               .delay = act.choice < 2 ? std::max<Moment>(act.span, 0) : 0,
               .dedupe_key = name("dedupe", act.choice == 2 || act.choice == 3 ? act.key : 0),
-              .limit_key = name("limit", act.choice > 4 ? act.key : 0)};
+              .group = name("limit", act.choice > 4 ? act.key : 0)};
     if (act.choice == 1 || act.choice == 4) wish.after.push_back(chosen(act.job, model_.jobs()));
     if (act.choice == 4 && act.holder == 0) wish.after.push_back(chosen(0, model_.jobs()));
     wish.if_failed = act.key == 2 ? "run" : act.key == 3 ? "wait" : "cancel";
@@ -149,7 +149,7 @@ class JobSequence {
 
   void hand_in(int job, const JobAct& act) {
     const Ask ask{.queue = queue_name(act.queue),
-                  .most = 1 + act.number,
+                  .max = 1 + act.number,
                   .ttl = ttl(act),
                   .holder = "holder" + std::to_string(act.holder)};
     if (model_.dead_leases(ask.queue) > 8) return;
@@ -184,7 +184,7 @@ class JobSequence {
     QueueSettings settings;
     const int limit = std::min(act.number, 2);
     if (act.choice < 3) settings.max_running = limit;
-    if (act.choice == 2 || act.choice == 3 || act.choice == 4) settings.max_per_key = limit;
+    if (act.choice == 2 || act.choice == 3 || act.choice == 4) settings.max_per_group = limit;
     if (act.choice == 5 || act.choice == 6) {
       settings.max_running = 0;  // or the rate would seldom be what decides
       settings.rate_count = act.number;

@@ -32,7 +32,7 @@ inline std::string names(const std::vector<int>& jobs) {
 struct Claimed {
   std::vector<int> jobs;
   std::vector<int> attempts;
-  bool alone = false;
+  bool solo = false;
   bool replayed = false;
   std::string holder;
   Moment ttl = 0;
@@ -44,7 +44,7 @@ inline std::string say(const Claimed& claim, Moment now) {
   for (std::size_t i = 0; i < claim.jobs.size(); ++i) {
     text += " " + job_name(claim.jobs[i]) + " attempt " + std::to_string(claim.attempts[i]);
   }
-  return text + (claim.alone ? " alone" : "") + (claim.replayed ? " again" : "") + " ttl " + std::to_string(claim.ttl) +
+  return text + (claim.solo ? " solo" : "") + (claim.replayed ? " again" : "") + " ttl " + std::to_string(claim.ttl) +
          " until " + away(claim.expires_at, now);
 }
 

@@ -44,13 +44,13 @@ inline std::vector<Grant*> LockFamilyModel::open_grants() {
   return all;
 }
 
-inline std::string LockFamilyModel::recover(std::int64_t most) {
+inline std::string LockFamilyModel::recover(std::int64_t max) {
   std::int64_t stale = 0;
   std::int64_t ended = 0;
   for (auto* grant : open_grants()) {
     if (grant->expires_at > now_) continue;
     stale += static_cast<std::int64_t>(grant->names.size());
-    if (most-- > 0) ended += end(*grant, "expired", "");
+    if (max-- > 0) ended += end(*grant, "expired", "");
   }
   return std::to_string(ended) + " of " + std::to_string(stale);
 }

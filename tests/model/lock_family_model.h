@@ -26,7 +26,7 @@ class LockFamilyModel {
     return std::any_of(line_.begin(), line_.end(),
                        [&](const Place& place) { return place.request == request && place.until > now_; });
   }
-  std::string recover(std::int64_t most);
+  std::string recover(std::int64_t max);
   std::string reap(const std::string& holder);
   std::string prune(Moment older_than);
 

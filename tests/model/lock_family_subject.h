@@ -71,15 +71,15 @@ class LockFamilySubject {
                                         : ask(sql::LockLeaveAll{.names = all, .request_id = request}).left_line;
     return left ? "left" : "was not there";
   }
-  std::string recover(std::int64_t most) {
+  std::string recover(std::int64_t max) {
     const auto stale = ask(sql::RecoverPreview{}).locks;
-    return std::to_string(ask(sql::Recover{.most = most}).locks) + " of " + std::to_string(stale);
+    return std::to_string(ask(sql::Recover{.max = max}).locks) + " of " + std::to_string(stale);
   }
   std::string reap(const std::string& holder) {
     const auto space = support::holder(holder).boot_id;
     const auto boot_id = boot_id_of(space);
     const auto suspects =
-        support::must(storage::query(*backend_, sql::LeaseSuspects{.boot_id = boot_id, .most = 1}, soon()));
+        support::must(storage::query(*backend_, sql::LeaseSuspects{.boot_id = boot_id, .max = 1}, soon()));
     if (suspects.empty()) return "nobody";
     const auto& suspect = suspects.front();
     return ask(sql::LeaseReap{.lease_id = suspect.lease_id,
@@ -103,7 +103,7 @@ class LockFamilySubject {
   std::string holders(const std::string& name) {
     std::string text;
     for (const auto& row :
-         support::must(storage::query(*backend_, sql::LockHolders{.name = name, .most = 100}, soon()))) {
+         support::must(storage::query(*backend_, sql::LockHolders{.name = name, .max = 100}, soon()))) {
       Told told{.token = row.token, .holder = row.holder, .ttl = row.ttl.count(), .expires_at = micros(row.expires_at)};
       if (row.ended_at) told.ended_at = micros(*row.ended_at);
       told.end_reason = row.end_reason.value_or("");
@@ -127,12 +127,12 @@ class LockFamilySubject {
   }
   std::string news() {
     std::vector<Happened> happened;
-    for (const auto& event : support::must(store_.events({.after_id = told_, .limit = 1000}))) {
+    for (const auto& event : support::must(store_.events({.after_id = told_, .max = 1000}))) {
       happened.push_back({.key = event.key,
                           .what = event.what,
                           .token = event.token.value,
-                          .holder = event.holder,
-                          .previous_holder = event.previous_holder,
+                          .holder = support::name_of(event.holder),
+                          .previous_holder = support::name_of(event.previous_holder),
                           .detail = event.detail});
       told_ = event.id;
     }

@@ -69,10 +69,10 @@ rc::Gen<Act> any_act() {
 Outcome from_error(const Error& error) {
   Outcome outcome{.word = to_string(error.code)};
   if (error.lost_reason) outcome.why = to_string(*error.lost_reason);
-  if (error.current && error.code != Errc::not_found) {
-    outcome.token = error.current->token.value;
-    outcome.holder = error.current->holder.name;
-    outcome.expires_at = error.current->expires_at.time_since_epoch().count();
+  if (error.held_by && error.code != Errc::not_found) {
+    outcome.token = error.held_by->token.value;
+    outcome.holder = error.held_by->holder.name;
+    outcome.expires_at = error.held_by->expires_at.time_since_epoch().count();
   }
   return outcome;
 }

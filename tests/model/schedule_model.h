@@ -18,12 +18,12 @@ class ScheduleModel {
   void advance(Moment by) { now_ += by; }
 
   /// `next`: when it is to run next, if somebody says so.
-  std::string define(const std::string& name, const Definition& definition, std::optional<Moment> next);
+  std::string set(const std::string& name, const Definition& definition, std::optional<Moment> next);
   std::string ensure(const std::string& name, const Definition& definition, std::optional<Moment> next);
   std::string acquire(const std::string& name, const AcquireAsk& ask);
   /// An act names a token by how many were given for that schedule after it; -1: one that never was.
   std::string heartbeat(const std::string& name, int ago);
-  std::string finish(const std::string& name, int ago, bool ok, std::optional<Moment> next);
+  std::string settle(const std::string& name, int ago, bool ok, std::optional<Moment> next);
   std::string release(const std::string& name, int ago);
 
   std::string trigger(const std::string& name);

@@ -30,7 +30,7 @@ inline std::string ScheduleModel::show(const std::string& name) {
                         .next_cause = schedule->next_cause,
                         .next_occurrence = schedule->next_occurrence,
                         .paused_at = schedule->paused_at,
-                        .paused_reason = schedule->paused_reason,
+                        .pause_reason = schedule->pause_reason,
                         .runner = runner(run)};
   if (schedule->triggered_at && *schedule->triggered_at < schedule->next_run_at) seen_now.next_cause = "triggered";
   Moment latest = 0;

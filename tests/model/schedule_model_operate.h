@@ -5,8 +5,8 @@
 
 namespace leasehold::schedule_model {
 
-inline std::string ScheduleModel::define(const std::string& name, const Definition& definition,
-                                         std::optional<Moment> next) {
+inline std::string ScheduleModel::set(const std::string& name, const Definition& definition,
+                                      std::optional<Moment> next) {
   auto* schedule = find(name);
   const bool created = schedule == nullptr;
   if (next) next = std::max(*next, now_);
@@ -45,11 +45,11 @@ inline std::string ScheduleModel::ensure(const std::string& name, const Definiti
   const auto* schedule = find(name);
   if (schedule == nullptr && !wanted.cron && !next) {
     // Who brings a command wants to run it.
-    define(name, wanted, next);
+    set(name, wanted, next);
     find(name)->next_run_at = now_;
     return say_next("created", now_, now_);
   }
-  if (schedule == nullptr) return define(name, wanted, next);
+  if (schedule == nullptr) return set(name, wanted, next);
   return say_next(schedule->definition == wanted ? "there" : "differs", schedule->due_at(), now_);
 }
 
@@ -65,7 +65,7 @@ inline std::string ScheduleModel::pause(const std::string& name, const std::stri
   auto* schedule = find(name);
   if (schedule == nullptr) return "not_found";
   schedule->paused_at = schedule->paused_at.value_or(now_);
-  schedule->paused_reason = reason;
+  schedule->pause_reason = reason;
   return "paused";
 }
 
@@ -78,7 +78,7 @@ inline std::string ScheduleModel::resume(const std::string& name) {
     schedule->await(schedule->occurrence_after(latest));
   }
   schedule->paused_at.reset();
-  schedule->paused_reason.clear();
+  schedule->pause_reason.clear();
   return say_next("resumed", schedule->due_at(), now_);
 }
 

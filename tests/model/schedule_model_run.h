@@ -127,7 +127,7 @@ inline std::string ScheduleModel::ended(const std::string& name, int ago, const 
       schedule->next_given = schedule->next_given && schedule->definition.cron;
       schedule->next_run_at = std::min(schedule->next_run_at, now_);
     } else {
-      go_on_after(*schedule, verdict == "ok", next);
+      go_on_after(*schedule, verdict == "completed", next);
     }
     run->end(verdict, now_);
   }
@@ -148,8 +148,8 @@ inline void ScheduleModel::go_on_after(ModelSchedule& schedule, bool ok, std::op
   schedule.next_cause = "scheduled";
 }
 
-inline std::string ScheduleModel::finish(const std::string& name, int ago, bool ok, std::optional<Moment> next) {
-  return ended(name, ago, ok ? "ok" : "failed", next);
+inline std::string ScheduleModel::settle(const std::string& name, int ago, bool ok, std::optional<Moment> next) {
+  return ended(name, ago, ok ? "completed" : "failed", next);
 }
 
 inline std::string ScheduleModel::release(const std::string& name, int ago) {

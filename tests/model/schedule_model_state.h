@@ -59,7 +59,7 @@ struct ModelSchedule {
   int id = 0;
   Definition definition{};
   std::optional<Moment> paused_at{};
-  std::string paused_reason{};
+  std::string pause_reason{};
   std::optional<Moment> next_occurrence{};
   Moment next_run_at = 0;
   std::string next_cause = "scheduled";

@@ -21,8 +21,8 @@ class ScheduleSubject {
     tokens_.clear();
   }
 
-  std::string define(const std::string& name, const Definition& definition, std::optional<Moment> next) {
-    const auto defined = schedules().define(name, options(definition, next));
+  std::string set(const std::string& name, const Definition& definition, std::optional<Moment> next) {
+    const auto defined = schedules().set(name, options(definition, next));
     if (!defined) return word(defined.error());
     const auto* what = defined->created ? "created" : defined->changed ? "changed" : "same";
     return say_next(what, micros(defined->next_run_at), now());
@@ -47,7 +47,7 @@ class ScheduleSubject {
                        .token = run->grant.token.value,
                        .expires_at = micros(run->grant.expires_at),
                        .lost = micros(run->lost),
-                       .lost_holder = run->lost_holder,
+                       .lost_holder = support::name_of(run->lost_holder),
                        .replayed = run->grant.replayed},
                now());
   }
@@ -55,8 +55,8 @@ class ScheduleSubject {
     const auto kept = schedules().heartbeat(name, given(name, ago));
     return kept ? "extended until " + away(micros(kept->expires_at), now()) : refusal(kept.error());
   }
-  std::string finish(const std::string& name, int ago, bool ok, std::optional<Moment> next) {
-    const auto done = schedules().finish(name, given(name, ago), {.ok = ok, .next_run_at = moment(next)});
+  std::string settle(const std::string& name, int ago, bool ok, std::optional<Moment> next) {
+    const auto done = schedules().settle(name, given(name, ago), {.ok = ok, .next_run_at = moment(next)});
     if (!done) return refusal(done.error());
     return say_next(done->replayed ? "finished again" : "finished", micros(done->next_run_at), now());
   }
@@ -99,13 +99,13 @@ class ScheduleSubject {
                             .next_cause = info->next_cause,
                             .next_occurrence = micros(info->next_occurrence),
                             .paused_at = micros(info->paused_at),
-                            .paused_reason = info->paused_reason,
-                            .runner = runner(info->current),
+                            .pause_reason = info->pause_reason,
+                            .runner = runner(info->held_by),
                             .last = info->last ? say(seen(*info->last), now()) : ""},
                now());
   }
   std::string history(const std::string& name) {
-    const auto runs = schedules().history(name, 1000);
+    const auto runs = schedules().history(name, {.max = 1000});
     if (!runs) return word(runs.error());
     std::string text;
     for (const auto& run : *runs) text += say(seen(run), now()) + "; ";
@@ -161,7 +161,7 @@ class ScheduleSubject {
   }
   [[nodiscard]] std::string refusal(const Error& error) const {
     if (error.code == Errc::not_due) return say_next("not_due", micros(error.retry_at.value()), now());
-    return say(word(error), runner(error.current), now());
+    return say(word(error), runner(error.held_by), now());
   }
   [[nodiscard]] std::string told(const Result<void>& result, const std::string& what) const {
     return result ? what : refusal(result.error());
@@ -171,7 +171,7 @@ class ScheduleSubject {
             .cause = run.cause,
             .outcome = run.outcome,
             .token = run.token.value,
-            .holder = run.holder,
+            .holder = support::name_of(run.holder),
             .started_at = micros(run.started_at),
             .finished_at = micros(run.finished_at),
             .reason = run.reason,

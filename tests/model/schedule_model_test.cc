@@ -56,8 +56,8 @@ class ScheduleSequence {
     switch (act.verb) {
       case Verb::acquire: agree([&](auto& it) { return it.acquire(of, acquire_of(act)); }); return true;
       case Verb::heartbeat: agree([&](auto& it) { return it.heartbeat(of, act.ago); }); return true;
-      case Verb::finish: agree([&](auto& it) { return it.finish(of, act.ago, true, next_of(act)); }); return true;
-      case Verb::fail: agree([&](auto& it) { return it.finish(of, act.ago, false, next_of(act)); }); return true;
+      case Verb::finish: agree([&](auto& it) { return it.settle(of, act.ago, true, next_of(act)); }); return true;
+      case Verb::fail: agree([&](auto& it) { return it.settle(of, act.ago, false, next_of(act)); }); return true;
       case Verb::release: agree([&](auto& it) { return it.release(of, act.ago); }); return true;
       case Verb::fire: agree([&](auto& it) { return it.fire(of); }); return true;
       default: return false;
@@ -67,7 +67,7 @@ class ScheduleSequence {
   void act_on_schedules(const Act& act) {
     const auto of = name(act.schedule);
     switch (act.verb) {
-      case Verb::define: agree([&](auto& it) { return it.define(of, definition_of(act), next_of(act)); }); break;
+      case Verb::define: agree([&](auto& it) { return it.set(of, definition_of(act), next_of(act)); }); break;
       case Verb::ensure: agree([&](auto& it) { return it.ensure(of, definition_of(act), next_of(act)); }); break;
       case Verb::trigger: agree([&](auto& it) { return it.trigger(of); }); break;
       case Verb::pause: agree([&](auto& it) { return it.pause(of, act.bits % 2 == 0 ? "" : "because"); }); break;

@@ -78,7 +78,7 @@ struct SeenSchedule {
   std::string next_cause;
   std::optional<Moment> next_occurrence{};
   std::optional<Moment> paused_at{};
-  std::string paused_reason{};
+  std::string pause_reason{};
   std::optional<Runner> runner{};
   std::string last{};
 };
@@ -86,7 +86,7 @@ struct SeenSchedule {
 inline std::string say(const SeenSchedule& schedule, Moment now) {
   return say(schedule.state + " next " + away(schedule.next_run_at, now) + " " + schedule.next_cause + " calendar " +
                  away(schedule.next_occurrence, now) + " paused " + away(schedule.paused_at, now) + " '" +
-                 schedule.paused_reason + "' last {" + schedule.last + "}",
+                 schedule.pause_reason + "' last {" + schedule.last + "}",
              schedule.runner, now);
 }
 

@@ -101,7 +101,7 @@ inline std::string SessionModel::recover() {
 inline std::string SessionModel::show_session(const std::string& id) {
   const auto* seen = session(id);
   if (seen == nullptr) return "not_found";
-  SeenSession told{.status = seen->status(now_),
+  SeenSession told{.state = seen->status(now_),
                    .token = seen->token,
                    .exclusive = seen->exclusive,
                    .ttl = seen->ttl,

@@ -28,7 +28,7 @@ class SessionSubject {
     options.request_id = ask.request;
     const auto opened = store_.sessions().open(options, support::by("holder"));
     if (!opened && opened.error().code == Errc::held) {
-      return "held until " + away(micros(opened.error().current->expires_at), now());
+      return "held until " + away(micros(opened.error().held_by->expires_at), now());
     }
     if (!opened) return word(opened.error());
     if (!opened->replayed) session_tokens_[ask.id].push_back(opened->token);
@@ -91,7 +91,7 @@ class SessionSubject {
   std::string show_session(const std::string& id) {
     const auto info = store_.sessions().show(id);
     if (!info) return word(info.error());
-    return say(SeenSession{.status = to_string(info->status),
+    return say(SeenSession{.state = to_string(info->state),
                            .token = info->token.value,
                            .exclusive = info->exclusive,
                            .ttl = info->ttl.count(),
@@ -114,17 +114,17 @@ class SessionSubject {
     const auto info = store_.items().show(key);
     if (!info) return word(info.error());
     SeenItem seen{.state = to_string(info->state),
-                  .is_working_on = info->is_working_on,
-                  .active_session = info->active_session_id,
+                  .is_working_on = info->state == ItemState::claimed,
+                  .active_session = info->session,
                   .token = info->token.value,
                   .title = info->title,
                   .parent = info->parent,
                   .conflicts = info->conflicts,
                   .done_at = micros(info->done_at),
                   .done_by = info->done_by};
-    if (info->owner) {
-      seen.owner = owner(*info->owner);
-      seen.progress_at = micros(info->owner->progress_at);
+    if (info->held_by) {
+      seen.owner = owner(*info->held_by);
+      seen.progress_at = micros(info->held_by->progress_at);
     }
     return say(seen, now());
   }
@@ -177,7 +177,7 @@ class SessionSubject {
     return text;
   }
   [[nodiscard]] std::string refusal(const Error& error) const {
-    return say(word(error), error.current ? std::optional(owner(*error.current)) : std::nullopt, now());
+    return say(word(error), error.held_by ? std::optional(owner(*error.held_by)) : std::nullopt, now());
   }
 
   [[nodiscard]] std::string kept(const std::string& what, const Grant& grant) const {
@@ -196,8 +196,8 @@ class SessionSubject {
   }
   std::string remember(const Result<Claim>& claim) {
     if (!claim) return refusal(claim.error());
-    if (!claim->replayed) item_tokens_[claim->item].push_back(claim->token);
-    return say(Taken{.item = claim->item,
+    if (!claim->replayed) item_tokens_[claim->key].push_back(claim->token);
+    return say(Taken{.item = claim->key,
                      .session = claim->session,
                      .token = claim->token.value,
                      .taken_at = micros(claim->taken_at),

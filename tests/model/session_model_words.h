@@ -70,7 +70,7 @@ inline std::string say(const std::string& refusal, const std::optional<Owner>& o
 
 /// A session as one sees it.
 struct SeenSession {
-  std::string status;
+  std::string state;
   Moment token = 0;
   bool exclusive = false;
   Moment ttl = 0;
@@ -90,7 +90,7 @@ struct SeenSession {
 };
 
 inline std::string say(const SeenSession& session, Moment now) {
-  return session.status + " token " + away(session.token, now) + (session.exclusive ? " exclusive" : "") + " ttl " +
+  return session.state + " token " + away(session.token, now) + (session.exclusive ? " exclusive" : "") + " ttl " +
          std::to_string(session.ttl) + " opened " + away(session.opened_at, now) + " heartbeat " +
          away(session.heartbeat_at, now) + " progress " + away(session.progress_at, now) + " '" + session.progress +
          "' expires " + away(session.expires_at, now) + " parked " + away(session.parked_until, now) + " ends by " +

@@ -133,7 +133,7 @@ broken("bundle overtaken", "a single job does not come before a bundle that is o
        sql("JobBundleSqlTest.SingleJobsAndBundles*"))
 broken("alone and not counted", "what goes alone is one of the jobs that a claim of many considers",
        QUEUE + "08_claim_lot.sql",
-       {"count(*) FILTER (WHERE p.alone)": "0"},
+       {"count(*) FILTER (WHERE p.solo)": "0"},
        sql("JobBundleSqlTest.WhatGoesAlone*"))
 broken("claim does not heal", "the next claim takes back what the dead hold", QUEUE + "07_pick.sql",
        {"  PERFORM leasehold.queue_reclaim(queue, holder, host);\n": ""},
@@ -158,7 +158,7 @@ broken("blocked forgotten", "a retried job waits for its predecessors again", AD
 
 broken("one crash too many", "a job is a dead letter after as many crashes as its budget says",
        QUEUE + "05_takeover.sql",
-       {"               >= (SELECT j.crash_budget": "               > (SELECT j.crash_budget"},
+       {"               >= (SELECT j.max_crashes": "               > (SELECT j.max_crashes"},
        conformance("JobExpiryTest.Promise07_*"))
 broken("innocents charged", "only who was alone with its holder answers for a crash", CHUNK + "04_takeover.sql",
        {"  IF charged AND chunks = 1 THEN": "  IF charged AND chunks > 0 THEN"},

@@ -98,11 +98,11 @@ broken("stale session claims", "a stale session can have nothing", SQL + "claim.
 # Budgets and limits.
 
 broken("crash budget forgotten", "a job that kills its workers ends in the dead letter", SQL + "connection_queue.sql",
-       {"           >= j.crash_budget,": "           >= 1000000,"},
+       {"           >= j.max_crashes,": "           >= 1000000,"},
        simulator(), conformance("JobExpiryTest.Promise07_*"))
 broken("one crash too many", "a chunk is exhausted by as many crashes as its budget says", SQL + "connection_chunk.sql",
-       {"WHERE s.id = set_id AND crashes + 1 >= s.crash_budget)":
-        "WHERE s.id = set_id AND crashes + 1 > s.crash_budget)"},
+       {"WHERE s.id = set_id AND crashes + 1 >= s.max_crashes)":
+        "WHERE s.id = set_id AND crashes + 1 > s.max_crashes)"},
        conformance("ChunkExpiryTest.Promise07_*", "ChunkRetryTest.FailuresAndCrashes*", "ChunkJobTest.ItFails*"))
 broken("innocents charged", "only who was alone with its holder answers for a crash", SQL + "connection_queue.sql",
        {"     AND (SELECT count(*) FROM leasehold_job_grant AS o WHERE o.lease_id = NEW.lease_id) = 1\n": ""},

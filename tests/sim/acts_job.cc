@@ -12,11 +12,11 @@ std::string lease_of(const SharedLease& lease) { return fmt::format("worker {} {
 
 NewJob some_job(Actor& actor, const std::string& queue) {
   NewJob job{.payload = "payload", .priority = static_cast<int>(actor.dice.below(3))};
-  job.failure_budget = static_cast<int>(actor.dice.between(1, 3));
-  job.crash_budget = static_cast<int>(actor.dice.between(1, 3));
-  job.backoff = {.base = 1s, .most = 4s};
+  job.max_failures = static_cast<int>(actor.dice.between(1, 3));
+  job.max_crashes = static_cast<int>(actor.dice.between(1, 3));
+  job.backoff = {.base = 1s, .max = 4s};
   if (actor.dice.chance(2000)) job.delay = Duration(actor.dice.between(1, 5'000'000));
-  if (queue == "keyed") job.limit_key = actor.dice.pick(limit_keys);
+  if (queue == "keyed") job.group = actor.dice.pick(limit_keys);
   return job;
 }
 
@@ -32,7 +32,7 @@ Answer enqueue(Actor& actor) {
   auto job = some_job(actor, queue);
   if (actor.dice.chance(2500)) job.dedupe_key = "only one";
   if (!actor.known_jobs.empty() && actor.dice.chance(2000)) {
-    job.after = {actor.dice.pick(actor.known_jobs)};
+    job.depends_on = {actor.dice.pick(actor.known_jobs)};
     job.if_failed = actor.dice.pick(std::vector{IfFailed::cancel, IfFailed::run, IfFailed::wait});
   }
   actor.say("enqueue into {}", queue);
@@ -56,7 +56,7 @@ Answer enqueue_many(Actor& actor) {
 Answer keep(Actor& actor, const Result<JobGrant>& grant, const std::optional<SharedLease>& attached) {
   if (!grant) return word(grant);
   const auto lease =
-      attached && !grant->alone ? lease_of(*attached) : fmt::format("lease {} {}", grant->lease_id, grant->token.value);
+      attached && !grant->solo ? lease_of(*attached) : fmt::format("lease {} {}", grant->lease_id, grant->token.value);
   for (const auto& job : grant->jobs) {
     actor.believe(key_of(job.id), job.token, lease, grant->trusted_until);
     Actor::remember(actor.jobs, {.id = job.id, .token = job.token, .lease = lease});

@@ -49,13 +49,13 @@ Answer settle(Actor& actor, const char* verdict, Give&& give) {
   return word(actor.ask([&] { return give(mine); }));
 }
 
-Answer finish(Actor& actor) {
-  return settle(actor, "finish",
-                [&](const TakenRun& run) { return actor.store.schedules().finish(run.schedule, run.token); });
+Answer complete(Actor& actor) {
+  return settle(actor, "complete",
+                [&](const TakenRun& run) { return actor.store.schedules().settle(run.schedule, run.token); });
 }
 Answer fail(Actor& actor) {
   return settle(actor, "fail", [&](const TakenRun& run) {
-    return actor.store.schedules().finish(run.schedule, run.token, {.ok = false, .error = "simulated"});
+    return actor.store.schedules().settle(run.schedule, run.token, {.ok = false, .error = "simulated"});
   });
 }
 Answer release(Actor& actor) {
@@ -91,11 +91,11 @@ Answer write(Actor& actor) {
 Answer due(Actor& actor) { return word(actor.store.schedules().due()); }
 
 constexpr Act acts[] = {
-    {"schedule acquire", Feature::schedule, 16, acquire}, {"schedule heartbeat", Feature::schedule, 8, heartbeat},
-    {"schedule finish", Feature::schedule, 8, finish},    {"schedule fail", Feature::schedule, 3, fail},
-    {"schedule release", Feature::schedule, 2, release},  {"schedule fire", Feature::schedule, 6, fire},
-    {"schedule trigger", Feature::schedule, 2, trigger},  {"schedule pause", Feature::schedule, 1, pause},
-    {"schedule resume", Feature::schedule, 5, resume},    {"schedule fenced write", Feature::schedule, 3, write},
+    {"schedule acquire", Feature::schedule, 16, acquire},  {"schedule heartbeat", Feature::schedule, 8, heartbeat},
+    {"schedule complete", Feature::schedule, 8, complete}, {"schedule fail", Feature::schedule, 3, fail},
+    {"schedule release", Feature::schedule, 2, release},   {"schedule fire", Feature::schedule, 6, fire},
+    {"schedule trigger", Feature::schedule, 2, trigger},   {"schedule pause", Feature::schedule, 1, pause},
+    {"schedule resume", Feature::schedule, 5, resume},     {"schedule fenced write", Feature::schedule, 3, write},
     {"schedule due", Feature::schedule, 1, due},
 };
 

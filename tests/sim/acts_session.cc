@@ -67,7 +67,7 @@ Answer revoke(Actor& actor) {
 /// What the session has may be trusted for as long as the session itself.
 Answer keep(Actor& actor, const HeldSession& session, const Result<Claim>& claim) {
   if (!claim) return word(claim);
-  TakenItem taken{.item = claim->item, .session = claim->session, .token = claim->token};
+  TakenItem taken{.item = claim->key, .session = claim->session, .token = claim->token};
   const auto until = actor.stage.memory.beliefs.deadline({.key = {}, .token = 0, .pid = 0, .lease = lease_of(session)});
   actor.believe(key_of(taken), taken.token, lease_of(session), until);
   Actor::remember(actor.items, std::move(taken));

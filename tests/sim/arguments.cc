@@ -40,7 +40,7 @@ std::optional<T> number_from(std::string_view text) {
 
 /// "3,7-9"
 std::optional<std::set<std::int64_t>> numbers_from(std::string_view text) {
-  constexpr std::int64_t most = 10'000'000;
+  constexpr std::int64_t max = 10'000'000;
   std::set<std::int64_t> numbers;
   while (!text.empty()) {
     const auto part = text.substr(0, text.find(','));
@@ -48,7 +48,7 @@ std::optional<std::set<std::int64_t>> numbers_from(std::string_view text) {
     const auto dash = part.find('-');
     const auto from = number_from<std::int64_t>(part.substr(0, dash));
     const auto to = dash == std::string_view::npos ? from : number_from<std::int64_t>(part.substr(dash + 1));
-    if (!from || !to || *from > *to || *to > most) return std::nullopt;
+    if (!from || !to || *from > *to || *to > max) return std::nullopt;
     for (auto one = *from; one <= *to; ++one) numbers.insert(one);
   }
   return numbers;
@@ -105,10 +105,10 @@ class Parser {
     return arguments_.seed_given = true;
   }
   template <typename T>
-  bool take_number(T& into, std::type_identity_t<T> least, std::type_identity_t<T> most) {
+  bool take_number(T& into, std::type_identity_t<T> min, std::type_identity_t<T> max) {
     const auto number = number_from<T>(value());
-    if (!number || *number < least || *number > most) {
-      return fails("a number from " + std::to_string(least) + " to " + std::to_string(most) + " is needed");
+    if (!number || *number < min || *number > max) {
+      return fails("a number from " + std::to_string(min) + " to " + std::to_string(max) + " is needed");
     }
     into = *number;
     return true;

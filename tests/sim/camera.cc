@@ -30,7 +30,7 @@ constexpr const char* jobs_sql =
     "SELECT j.id, j.queue, r.job_id IS NOT NULL, d.due_at, "
     "       EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = j.id), g.token, g.lease_id, "
     "       EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = j.id AND s.final), "
-    "       j.failure_budget, j.crash_budget "
+    "       j.max_failures, j.max_crashes "
     "  FROM leasehold_job AS j "
     "  LEFT JOIN leasehold_ready AS r ON r.queue = j.queue AND r.priority = j.priority AND r.job_id = j.id "
     "  LEFT JOIN leasehold_deferred AS d ON d.job_id = j.id "
@@ -179,8 +179,8 @@ std::shared_ptr<const JobsPart> Camera::jobs() {
     if (deferred) job.due_at = row.number(3);
     const bool blocked = row.number(4) != 0;
     job.places = int{job.ready} + int{deferred} + int{blocked} + int{granted} + int{job.final};
-    job.failure_budget = static_cast<int>(row.number(8));
-    job.crash_budget = static_cast<int>(row.number(9));
+    job.max_failures = static_cast<int>(row.number(8));
+    job.max_crashes = static_cast<int>(row.number(9));
     if (granted) {
       part->holdings.emplace("job " + row.text(0), Holding{.token = row.number(5), .lease = row.number(6)});
     }

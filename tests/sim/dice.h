@@ -33,7 +33,7 @@ class Dice {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(count));
   }
   /// Both ends included.
-  std::int64_t between(std::int64_t least, std::int64_t most) { return least + below(most - least + 1); }
+  std::int64_t between(std::int64_t min, std::int64_t max) { return min + below(max - min + 1); }
   bool chance(int in_ten_thousand) { return below(10'000) < in_ten_thousand; }
 
   template <typename T>

@@ -189,7 +189,7 @@ Finding jobs_do_not_vanish(const Change& change) {
   if (change.before.jobs == change.after.jobs) return std::nullopt;
   for (const auto& [id, job] : change.before.jobs->jobs) {
     if (change.after.jobs->jobs.contains(id)) continue;
-    if (change.deed.is("job_delete") && change.deed.names("job " + std::to_string(id))) continue;
+    if (change.deed.is("job_remove") && change.deed.names("job " + std::to_string(id))) continue;
     if (change.deed.is("job_prune") && job.final) continue;
     return broken("I6", fmt::format("job {} vanished", id));
   }
@@ -230,9 +230,9 @@ Finding budgets_are_kept(const Change& change) {
   for (const auto& [id, spent] : spent_by(*change.after.jobs)) {
     const auto job = change.after.jobs->jobs.find(id);
     if (job == change.after.jobs->jobs.end() || job->second.final) continue;
-    if (spent.crashes < job->second.crash_budget && spent.failures < job->second.failure_budget) continue;
+    if (spent.crashes < job->second.max_crashes && spent.failures < job->second.max_failures) continue;
     return broken("I6", fmt::format("job {} goes on after {} failures of {} and {} crashes of {}", id, spent.failures,
-                                    job->second.failure_budget, spent.crashes, job->second.crash_budget));
+                                    job->second.max_failures, spent.crashes, job->second.max_crashes));
   }
   return std::nullopt;
 }

@@ -18,9 +18,9 @@ constexpr int most_tries = 400;
 constexpr std::size_t last_lines = 40;
 constexpr std::int64_t drawn_steps = 300;
 
-void print_lines(const Report& report, std::size_t most) {
+void print_lines(const Report& report, std::size_t max) {
   const auto& lines = report.notes.lines();
-  for (std::size_t i = lines.size() > most ? lines.size() - most : 0; i < lines.size(); ++i) {
+  for (std::size_t i = lines.size() > max ? lines.size() - max : 0; i < lines.size(); ++i) {
     fmt::print("{}\n", lines[i]);
   }
 }

@@ -54,8 +54,8 @@ struct JobRow {
   bool ready = false;
   std::optional<Micros> due_at;  ///< deferred until then
   bool final = false;
-  int failure_budget = 0;
-  int crash_budget = 0;
+  int max_failures = 0;
+  int max_crashes = 0;
 };
 struct LogRow {
   std::string outcome;

@@ -19,11 +19,11 @@ std::string set_up_schedules(Actor& actor) {
                             .misfire = calendar.misfire,
                             .misfire_after = 20s,
                             .queue = calendar.queue};
-    const auto defined = schedules.define(calendar.name, options);
+    const auto defined = schedules.set(calendar.name, options);
     if (!defined) return complaint("defining " + calendar.name, defined);
     actor.stage.memory.periods[calendar.name] = calendar.period;
   }
-  return complaint("defining a pause", schedules.define(paced_schedule, {.rule = every(5s, 8s), .ttl = 5s}));
+  return complaint("defining a pause", schedules.set(paced_schedule, {.rule = every(5s, 8s), .ttl = 5s}));
 }
 
 std::string have_locks(Actor& actor) {
@@ -94,7 +94,7 @@ std::string have_runs(Actor& actor) {
 std::string set_up(Actor& actor) {
   const auto serial = actor.store.queues().set("serial", {.max_running = 1});
   if (!serial) return complaint("a serial queue", serial);
-  const auto keyed = actor.store.queues().set("keyed", {.max_per_key = 1});
+  const auto keyed = actor.store.queues().set("keyed", {.max_per_group = 1});
   if (!keyed) return complaint("a keyed queue", keyed);
   const auto chunks = plan_range(1, chunk_count * 100, 100);
   const auto planned = actor.store.chunks().plan(chunk_set, *chunks, {.settings = {.backoff_base = 1s}});

@@ -11,8 +11,8 @@ namespace {
 
 class Shrinker {
  public:
-  Shrinker(Report failing, int most, const std::function<void(const Report&)>& tell)
-      : smallest_(std::move(failing)), left_(most), tell_(tell) {}
+  Shrinker(Report failing, int max, const std::function<void(const Report&)>& tell)
+      : smallest_(std::move(failing)), left_(max), tell_(tell) {}
 
   Report go() {
     bool smaller = true;
@@ -105,8 +105,8 @@ std::string spans_of(const std::set<std::int64_t>& numbers) {
 
 }  // namespace
 
-Report shrink(Report failing, int most, const std::function<void(const Report&)>& tell) {
-  return Shrinker(std::move(failing), most, tell).go();
+Report shrink(Report failing, int max, const std::function<void(const Report&)>& tell) {
+  return Shrinker(std::move(failing), max, tell).go();
 }
 
 std::string arguments_of(const RunOptions& options) {

@@ -13,7 +13,7 @@ class BoundsTest : public SqlTest {
 };
 
 TEST_F(BoundsTest, WhoeverOpensALeaseHasAShortName) {
-  alice_.run(here("SELECT leasehold.schedule_define('refresh', interval '10 min')"));
+  alice_.run(here("SELECT leasehold.schedule_set('refresh', interval '10 min')"));
   alice_.run(here("SELECT leasehold.job_enqueue_plain('mail', '{a,b}')"));
   alice_.run(here("SELECT leasehold.chunk_plan('orders', '{a}', '{1}')"));
   alice_.run(here("SELECT leasehold.lock_release('known', (leasehold.lock_acquire('known', 'ann')).token)"));
@@ -33,7 +33,7 @@ TEST_F(BoundsTest, WhoeverOpensALeaseHasAShortName) {
       "chunk_claim('orders', holder => WHO)",
       "session_open('ann', holder => WHO)",
       "schedule_acquire('refresh', WHO, at_once => true)",
-      "limit_take('api', interval '1 s', holder => WHO)",
+      "rate_take('api', interval '1 s', holder => WHO)",
   };
   for (const auto& call : calls) {
     for (const auto* who : {"NULL", "''", "repeat('x', 513)", "repeat('x', 10000000)", "E'a\\nb'"}) {
@@ -80,7 +80,7 @@ TEST_F(BoundsTest, ReasonsAreShort) {
 
 TEST_F(BoundsTest, LimitsOfAQueueFitIntoALook) {
   for (const auto* call :
-       {"queue_set('mail', 2147483648)", "queue_set('mail', max_per_key => 9223372036854775807)",
+       {"queue_set('mail', 2147483648)", "queue_set('mail', max_per_group => 9223372036854775807)",
         "queue_set('mail', rate_count => 1, rate_period => interval '101 years')", "queue_set('mail', -1)"}) {
     EXPECT_EQ(state_of(call), "LH003") << call;
   }

@@ -100,7 +100,7 @@ TEST_F(ChunkFunctionsTest, VerdictsClaimsAndPlansThatRolledBackWereNone) {
        {"chunk_complete('orders', 'a', TOKEN, 10)", "chunk_fail('orders', 'a', TOKEN)",
         "chunk_release('orders', 'a', TOKEN)", "chunk_skip('orders', 'a', TOKEN, 'why')", "chunk_claim('orders', 'b')",
         "chunk_plan('orders', '{c}', '{3}', '2')", "chunk_reset('orders', 'all')",
-        "chunk_skip_open('orders', 'b', 'why')", "limit_take('api', interval '1 s')"}) {
+        "chunk_skip_open('orders', 'b', 'why')", "rate_take('api', interval '1 s')"}) {
     const auto before = store_.dump();
     auto sql = here(std::string("SELECT leasehold.") + act);
     if (const auto at = sql.find("TOKEN"); at != std::string::npos) sql.replace(at, 5, token);
@@ -142,10 +142,10 @@ TEST_F(ChunkFunctionsTest, OtherIsolationLevelsAreRefused) {
          {"chunk_plan('orders', '{a}', '{1}')", "chunk_plan_range('orders', 1, 9, 3)", "chunk_claim('orders')",
           "chunk_heartbeat('orders', 'a', 1)", "chunk_complete('orders', 'a', 1)", "chunk_fail('orders', 'a', 1)",
           "chunk_release('orders', 'a', 1)", "chunk_skip('orders', 'a', 1, 'why')",
-          "chunk_skip_open('orders', 'a', 'why')", "chunk_reset('orders', 'all')", "chunk_configure('orders')",
+          "chunk_skip_open('orders', 'a', 'why')", "chunk_reset('orders', 'all')", "chunk_set_settings('orders')",
           "chunk_tie_job('orders', 1)", "chunk_set_remove('orders')",
           "loader_open('ann', interval '1 minute', instance => 'i')", "loader_extend(1, '')", "loader_close(1, '')",
-          "limit_take('api', interval '1 s')", "limit_set('api', interval '1 s')", "limit_remove('api')"}) {
+          "rate_take('api', interval '1 s')", "rate_set('api', interval '1 s')", "rate_remove('api')"}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
       EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold.") + act)).state, "LH002") << level << ": " << act;
       alice_.run("ROLLBACK");
@@ -162,15 +162,15 @@ TEST_F(ChunkFunctionsTest, BadInputIsRefusedAndChangesNothing) {
                           "chunk_plan('orders', '{c}', '{page 3}')",
                           "chunk_plan('orders', '{c,d}', '{1}')",
                           "chunk_plan('orders', '{c}', ARRAY[NULL])",
-                          "chunk_plan('orders', '{c}', '{1}', failure_budget => 0)",
+                          "chunk_plan('orders', '{c}', '{1}', max_failures => 0)",
                           "chunk_plan('orders', '{c}', '{1}', backoff_base => interval '-1 s')",
                           "chunk_plan('orders', '{c}', '{1}', default_ttl => interval '1 ms')",
                           "chunk_plan_range('orders', 9, 1, 1)",
                           "chunk_plan_range('orders', 1, 9, 0)",
-                          "chunk_plan('orders', '{c}', '{1}', backoff_most => interval '101 years')",
+                          "chunk_plan('orders', '{c}', '{1}', backoff_max => interval '101 years')",
                           "chunk_claim('')",
-                          "chunk_claim('orders', most => 0)",
-                          "chunk_claim('orders', most => 1001)",
+                          "chunk_claim('orders', max => 0)",
+                          "chunk_claim('orders', max => 1001)",
                           "chunk_claim('orders', ttl => interval '1 ms')",
                           "chunk_claim('orders', older_than => interval '-1 s')",
                           "chunk_heartbeat('orders', 'a', TOKEN, cursor => 'page 3')",
@@ -186,10 +186,10 @@ TEST_F(ChunkFunctionsTest, BadInputIsRefusedAndChangesNothing) {
                           "chunk_settle('orders', 'a', TOKEN, 'destroy')",
                           "chunk_reset('orders', 'some')",
                           "chunk_reset('orders', 'older')",
-                          "limit_take('', interval '1 s')",
-                          "limit_take('api', interval '0')",
-                          "limit_take('api', interval '1 s', 0)",
-                          "limit_set('api', NULL)"}) {
+                          "rate_take('', interval '1 s')",
+                          "rate_take('api', interval '0')",
+                          "rate_take('api', interval '1 s', 0)",
+                          "rate_set('api', NULL)"}) {
     auto sql = here(std::string("SELECT leasehold.") + act);
     if (const auto at = sql.find("TOKEN"); at != std::string::npos) sql.replace(at, 5, token);
     EXPECT_EQ(alice_.fail(sql).state, "LH003") << act;
@@ -207,12 +207,12 @@ TEST_F(ChunkFunctionsTest, TheViewOfAllLeasesShowsChunks) {
 }
 
 TEST_F(ChunkFunctionsTest, ALimitIsSharedByAllWhoCallIt) {
-  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || (at - store_now) FROM leasehold.limit_take('api', "
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || (at - store_now) FROM leasehold.rate_take('api', "
                                "interval '750 ms', holder => 'alice')")),
             "granted 00:00:00");
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome || ' ' || (at - store_now) FROM leasehold.limit_take('api')")),
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome || ' ' || (at - store_now) FROM leasehold.rate_take('api')")),
             "granted 00:00:00.75");
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome || ' ' || (retry_at - store_now) FROM leasehold.limit_take('api', "
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome || ' ' || (retry_at - store_now) FROM leasehold.rate_take('api', "
                              "patience => interval '1 s')")),
             "rate_limited 00:00:01.5");
 }
@@ -241,7 +241,7 @@ TEST_F(ChunkPrivilegesTest, ALoaderMayCallWhatLoadingNeeds) {
         "chunk_complete('orders', 'a', 1)", "chunk_fail('orders', 'a', 1)", "chunk_release('orders', 'a', 1)",
         "chunk_skip('orders', 'a', 1, 'why')", "chunk_tie_job('orders', 1)", "chunk_set_list()", "chunk_list('orders')",
         "loader_open('ann', interval '1 minute', instance => 'i')", "loader_extend(1, 'i')", "loader_close(1, 'i')",
-        "limit_take('api', interval '1 s')", "limit_list()", "recover()",
+        "rate_take('api', interval '1 s')", "rate_list()", "recover()",
         "await_topic('chunks:orders', interval '1 s')"}) {
     EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold.") + call)).message, "") << call;
   }
@@ -249,11 +249,11 @@ TEST_F(ChunkPrivilegesTest, ALoaderMayCallWhatLoadingNeeds) {
 
 TEST_F(ChunkPrivilegesTest, OperatingAndTheTablesStayClosed) {
   for (const auto* call :
-       {"chunk_reset('orders', 'all')", "chunk_skip_open('orders', 'a', 'why')", "chunk_configure('orders')",
-        "chunk_set_remove('orders')", "limit_set('api', interval '1 s')", "limit_remove('api')"}) {
+       {"chunk_reset('orders', 'all')", "chunk_skip_open('orders', 'a', 'why')", "chunk_set_settings('orders')",
+        "chunk_set_remove('orders')", "rate_set('api', interval '1 s')", "rate_remove('api')"}) {
     EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold.") + call)).state, "42501") << call;
   }
-  for (const auto* table : {"chunk", "chunk_set", "rate_limit"}) {
+  for (const auto* table : {"chunk", "chunk_set", "rate"}) {
     EXPECT_EQ(alice_.fail(here(std::string("SELECT * FROM leasehold.") + table)).state, "42501") << table;
     EXPECT_EQ(alice_.fail(here(std::string("DELETE FROM leasehold.") + table)).state, "42501") << table;
   }

@@ -20,7 +20,7 @@ class ChunkIndexTest : public SqlTest {
     return observer_.scalar(
         "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
         "schemaname = '" +
-        store_.schema() + "' AND relname IN ('chunk', 'chunk_set', 'lease', 'blocked', 'rate_limit')");
+        store_.schema() + "' AND relname IN ('chunk', 'chunk_set', 'lease', 'blocked', 'rate')");
   }
   /// How many entries of indexes an act that is then rolled back looks at.
   std::int64_t read_by(const std::string& act) {
@@ -69,10 +69,10 @@ TEST_F(ChunkIndexTest, NoActScansATable) {
   many_claimed("leasehold.chunk_skip('big', c.key, c.token, 'why')");
   many_claimed("leasehold.chunk_fence('big', c.key, c.token)");
   store_.advance(1h);
-  for (int i = 0; i < 20; ++i) alice_.run(here("SELECT leasehold.chunk_claim('big', most => 3)"));
+  for (int i = 0; i < 20; ++i) alice_.run(here("SELECT leasehold.chunk_claim('big', max => 3)"));
   alice_.run(here("SELECT leasehold.chunk_claim('big', '500-500')"));
   alice_.run(here("SELECT leasehold.chunk_skip_open('big', '900-900', 'why')"));
-  alice_.run(here("SELECT leasehold.limit_take('api', interval '1 s')"));
+  alice_.run(here("SELECT leasehold.rate_take('api', interval '1 s')"));
   EXPECT_EQ(sequential_scans(), before);
 }
 

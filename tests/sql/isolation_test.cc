@@ -62,7 +62,7 @@ TEST_P(IsolationTest, Promise14_NoOtherFenceReadsAnOldSnapshot) {
   bob("leasehold.session_open('bob')");
   bob("leasehold.item_add('SD-1')");
   const auto claim = bob("token FROM leasehold.claim_take('SD-1', 'bob')");
-  bob("leasehold.schedule_define('refresh', interval '1 h', next_run_at => leasehold.now())");
+  bob("leasehold.schedule_set('refresh', interval '1 h', next_run_at => leasehold.now())");
   const auto run = bob("token FROM leasehold.schedule_acquire('refresh')");
   const std::vector<std::string> fences = {"chunk_fence('rows', 'a', " + chunk + ")",
                                            "claim_fence('SD-1', " + claim + ")",
@@ -74,7 +74,7 @@ TEST_P(IsolationTest, Promise14_NoOtherFenceReadsAnOldSnapshot) {
   }
   const std::vector<std::string> endings = {"leasehold.chunk_release('rows', 'a', " + chunk + ")",
                                             "leasehold.claim_release('SD-1', 'bob', " + claim + ")",
-                                            "leasehold.schedule_finish('refresh', " + run + ")"};
+                                            "leasehold.schedule_settle('refresh', " + run + ")"};
   for (std::size_t i = 0; i < fences.size(); ++i) {
     begin();
     bob(endings[i]);

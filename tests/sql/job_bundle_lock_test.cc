@@ -20,11 +20,11 @@ class JobBundleLockTest : public SqlTest {
     return observer_.scalar(
         here("SELECT coalesce(string_agg(job_id::text, ' ' ORDER BY job_id), '') FROM leasehold.ready"));
   }
-  std::string claim_of(int most) const {
+  std::string claim_of(int max) const {
     return here(
         "SELECT CASE outcome WHEN 'granted' THEN job_ids::text ELSE outcome END FROM "
         "leasehold.job_claim_many('q', " +
-        std::to_string(most) + ")");
+        std::to_string(max) + ")");
   }
   std::string claim_of_one() const {
     return here("SELECT coalesce(job_id::text, outcome) FROM leasehold.job_claim_one('q')");
@@ -56,9 +56,9 @@ TEST_F(JobBundleLockTest, ACancelUntiesTheBundleOfItsJob) {
 }
 
 TEST_F(JobBundleLockTest, ADeletedJobIsGoneAndItsNeighboursStay) {
-  EXPECT_EQ(bob_.scalar(call("job_delete(4)")), "deleted");
+  EXPECT_EQ(bob_.scalar(call("job_remove(4)")), "removed");
   EXPECT_EQ(untied(), "5 6");
-  EXPECT_EQ(bob_.scalar(call("job_delete(4)")), "not_found");
+  EXPECT_EQ(bob_.scalar(call("job_remove(4)")), "not_found");
   EXPECT_EQ(bob_.scalar(claim_of(100)), "{1,2,3,5,6,7,8,9}");
 }
 
@@ -87,7 +87,8 @@ TEST_F(JobBundleLockTest, ATiedJobIsAvailableAndNeedsNoRetry) {
 }
 
 TEST_F(JobBundleLockTest, WhoWaitsForATiedJobGoesOnWhenItHasCompleted) {
-  EXPECT_EQ(bob_.scalar(here("SELECT state FROM leasehold.job_enqueue('after', 'x', after => '{5,8}')")), "blocked");
+  EXPECT_EQ(bob_.scalar(here("SELECT state FROM leasehold.job_enqueue('after', 'x', depends_on => '{5,8}')")),
+            "blocked");
   EXPECT_EQ(tied(), "1-3 4-6 7-9") << "it was only locked";
   EXPECT_EQ(bob_.scalar(claim_of(9)), "{1,2,3,4,5,6,7,8,9}");
   for (const auto* job : {"5", "8"}) {
@@ -99,7 +100,7 @@ TEST_F(JobBundleLockTest, WhoWaitsForATiedJobGoesOnWhenItHasCompleted) {
 
 TEST_F(JobBundleLockTest, AClaimPassesOverTheBundleThatSomebodyWaitsFor) {
   alice_.run("BEGIN");
-  alice_.run(call("job_enqueue('after', 'x', after => '{2}')"));
+  alice_.run(call("job_enqueue('after', 'x', depends_on => '{2}')"));
   bob_.run("BEGIN");
   EXPECT_EQ(bob_.scalar(claim_of(4)), "{4,5,6,7}");
   EXPECT_EQ(bob_.scalar(claim_of_one()), "8");
@@ -167,7 +168,7 @@ TEST_F(JobBundleLockTest, TwoCancelsOfOneBundleBothHappen) {
 TEST_F(JobBundleLockTest, WhoWantsToWaitForAJobFindsItWhereverAnOperatorPutIt) {
   alice_.run("BEGIN");
   alice_.run(call("job_cancel(4)"));
-  bob_.send(here("SELECT state FROM leasehold.job_enqueue('after', 'x', after => '{5}')"));
+  bob_.send(here("SELECT state FROM leasehold.job_enqueue('after', 'x', depends_on => '{5}')"));
   EXPECT_TRUE(bob_.waits(observer_));
   alice_.run("COMMIT");
   EXPECT_EQ(bob_.answer(), "blocked");

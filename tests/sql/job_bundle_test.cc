@@ -27,12 +27,12 @@ class JobBundleSqlTest : public SqlTest {
         here("SELECT coalesce(string_agg(job_id::text, ' ' ORDER BY job_id), '') FROM leasehold.ready"));
   }
   /// What a claim of so many is given, or why nothing.
-  static std::string claim_of(int most, const std::string& more = {}) {
+  static std::string claim_of(int max, const std::string& more = {}) {
     return "SELECT CASE outcome WHEN 'granted' THEN job_ids::text ELSE outcome END FROM "
            "leasehold.job_claim_many('q', " +
-           std::to_string(most) + more + ")";
+           std::to_string(max) + more + ")";
   }
-  std::string claimed(int most, const std::string& more = {}) { return bob_.scalar(here(claim_of(most, more))); }
+  std::string claimed(int max, const std::string& more = {}) { return bob_.scalar(here(claim_of(max, more))); }
   std::string claimed_one(const std::string& more = {}) {
     return bob_.scalar(
         here("SELECT CASE outcome WHEN 'granted' THEN job_id::text ELSE outcome END FROM leasehold.job_claim_one('q'" +
@@ -119,10 +119,10 @@ TEST_F(JobBundleSqlTest, WhatGoesAloneCountsForAClaimAndLetsNobodyOvertake) {
   enqueue_single();                   // 3
   enqueue(4);                         // 4-6 7-7
   enqueue_single(", priority => 5");  // 8
-  for (const auto& [most, expected] :
+  for (const auto& [max, expected] :
        {std::pair{3, "{8}"}, std::pair{4, "{8,3}"}, std::pair{5, "{8,3,4}"}, std::pair{9, "{8,3,4,5,6,7}"}}) {
     bob_.run("BEGIN");
-    EXPECT_EQ(claimed(most), expected) << "1 and 2 are among the first " << most;
+    EXPECT_EQ(claimed(max), expected) << "1 and 2 are among the first " << max;
     bob_.run("ROLLBACK");
   }
 }
@@ -193,14 +193,14 @@ TEST_F(JobBundleSqlTest, ARefusedClaimUntiesNothing) {
 
 TEST_F(JobBundleSqlTest, LimitsAndRatesHoldForBundles) {
   enqueue(6);
-  bob_.run(here("SELECT leasehold.queue_set('q', max_per_key => 1)"));
-  enqueue_single(", limit_key => 'k'");
-  enqueue_single(", limit_key => 'k'");
+  bob_.run(here("SELECT leasehold.queue_set('q', max_per_group => 1)"));
+  enqueue_single(", job_group => 'k'");
+  enqueue_single(", job_group => 'k'");
   EXPECT_EQ(claimed(4), "{1,2,3,4}");
   EXPECT_EQ(claimed(4), "{5,6,7}") << "of the key, one";
   EXPECT_EQ(claimed(4), "at_capacity");
   bob_.run(
-      here("SELECT leasehold.queue_set('q', max_per_key => 0, rate_count => 2, rate_period => interval '1 hour')"));
+      here("SELECT leasehold.queue_set('q', max_per_group => 0, rate_count => 2, rate_period => interval '1 hour')"));
   enqueue(5);
   EXPECT_EQ(claimed(4), "{8,9}");
   EXPECT_EQ(claimed(4), "rate_limited");

@@ -21,7 +21,7 @@ class JobFunctionsTest : public SqlTest {
 TEST_F(JobFunctionsTest, AJobsWholeLifeByNameWithDefaults) {
   const auto id = enqueue(alice_);
   EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || convert_from(payload, 'UTF8') FROM leasehold.job_claim("
-                               "queue => 'mail', most => 1, ttl => interval '1 minute', holder => 'alice')")),
+                               "queue => 'mail', max => 1, ttl => interval '1 minute', holder => 'alice')")),
             "granted to ann");
   const auto token = alice_.scalar(here("SELECT token FROM leasehold.job_show(" + id + ")"));
   EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.job_heartbeat(" + id + ", " + token +
@@ -86,13 +86,13 @@ TEST_F(JobFunctionsTest, OtherIsolationLevelsAreRefused) {
   const auto id = enqueue(alice_);
   const auto token = claimed(alice_);
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
-    for (const auto& act :
-         {"job_enqueue('mail', '', after => '{ID}')", "job_enqueue_each('{mail}', '{a}', '{0}')", "job_claim('mail')",
-          "job_claim_one('mail')", "job_claim_many('mail', 2)", "job_settle_plain('complete', '{ID}', '{TOKEN}')",
-          "job_heartbeat(ID, TOKEN)", "job_complete(ID, TOKEN)", "job_fail(ID, TOKEN)", "job_release(ID, TOKEN)",
-          "job_snooze(ID, TOKEN, interval '1 s')", "job_settle_many('complete', '{ID}', '{TOKEN}')",
-          "lease_open('worker', 'alice', interval '1 minute', instance => 'i')", "lease_close(1, '')",
-          "lease_extend(1, '')", "recover()", "job_cancel(ID)", "job_retry(ID)", "job_delete(ID)"}) {
+    for (const auto& act : {"job_enqueue('mail', '', depends_on => '{ID}')", "job_enqueue_each('{mail}', '{a}', '{0}')",
+                            "job_claim('mail')", "job_claim_one('mail')", "job_claim_many('mail', 2)",
+                            "job_settle_plain('complete', '{ID}', '{TOKEN}')", "job_heartbeat(ID, TOKEN)",
+                            "job_complete(ID, TOKEN)", "job_fail(ID, TOKEN)", "job_release(ID, TOKEN)",
+                            "job_snooze(ID, TOKEN, interval '1 s')", "job_settle_many('complete', '{ID}', '{TOKEN}')",
+                            "lease_open('worker', 'alice', interval '1 minute', instance => 'i')", "lease_close(1, '')",
+                            "lease_extend(1, '')", "recover()", "job_cancel(ID)", "job_retry(ID)", "job_remove(ID)"}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
       auto sql = here(std::string("SELECT leasehold.") + act);
       for (const auto& [word, value] : {std::pair<std::string, std::string>{"ID", id}, {"TOKEN", token}}) {
@@ -112,22 +112,22 @@ TEST_F(JobFunctionsTest, BadInputIsRefusedAndChangesNothing) {
                           "job_enqueue(E'a\\nb', '')",
                           "job_enqueue('q', repeat('x', 1048577)::bytea)",
                           "job_enqueue('q', '', priority => 32768)",
-                          "job_enqueue('q', '', failure_budget => 0)",
-                          "job_enqueue('q', '', crash_budget => 1001)",
+                          "job_enqueue('q', '', max_failures => 0)",
+                          "job_enqueue('q', '', max_crashes => 1001)",
                           "job_enqueue('q', '', tags => array_fill('t'::text, ARRAY[21]))",
                           "job_enqueue('q', '', tags => '{\"\"}')",
                           "job_enqueue('q', '', dedupe_key => '')",
-                          "job_enqueue('q', '', after => '{4711}')",
+                          "job_enqueue('q', '', depends_on => '{4711}')",
                           "job_enqueue('q', '', delay => interval '-1 s')",
                           "job_enqueue('q', '', delay => interval '101 years')",
                           "job_enqueue('q', '', run_at => 'infinity')",
-                          "job_enqueue('q', '', backoff_most => interval '101 years')",
+                          "job_enqueue('q', '', backoff_max => interval '101 years')",
                           "job_enqueue_plain('q', '{a}', run_at => 'infinity')",
                           "job_claim(E'a\\nb')",
                           "job_claim_one(E'a\\nb')",
                           "job_claim_many(E'a\\nb', 2)",
-                          "job_claim('q', most => 0)",
-                          "job_claim('q', most => 1001)",
+                          "job_claim('q', max => 0)",
+                          "job_claim('q', max => 1001)",
                           "job_claim('q', ttl => interval '1 ms')",
                           "job_claim_one('')",
                           "job_claim_one('q', ttl => interval '31 days')",
@@ -174,7 +174,7 @@ TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
                            "job_enqueue_one('q', 'a')",
                            "job_enqueue_each('{q,q}', '{a,b}', '{0,0}')",
                            "job_enqueue_plain('q', '{b,c}')",
-                           "job_claim('q', most => 3, request_id => 'r')",
+                           "job_claim('q', max => 3, request_id => 'r')",
                            "job_claim_one('q', request_id => 'o')",
                            "job_claim_many('q', 3, request_id => 'm')",
                            "job_heartbeat(1, 1)",
@@ -207,7 +207,7 @@ TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
 }
 
 TEST_F(JobPrivilegesTest, OperatingAndTheTablesStayClosed) {
-  for (const auto* call : {"job_redrive(NULL, 10)", "job_delete(1)", "job_prune(interval '1 day', 0, 10)",
+  for (const auto* call : {"job_redrive(NULL, 10)", "job_remove(1)", "job_prune(interval '1 day', 0, 10)",
                            "queue_set('q')", "queue_pause('q', true)", "queue_purge('q', 10)"}) {
     EXPECT_EQ(alice_.fail(here("SELECT leasehold." + std::string(call))).state, "42501") << call;
   }
@@ -234,7 +234,7 @@ TEST_F(JobFunctionsTest, SqlHasTheBoundsOfTheLibrary) {
   const auto held = id + ", " + claimed(alice_);
   const std::string long_text = "repeat('x', 4097)";
   for (const auto& beyond : {std::string("queue_set('q', max_running => 2147483648)"),
-                             std::string("queue_set('q', max_per_key => -1)"),
+                             std::string("queue_set('q', max_per_group => -1)"),
                              std::string("queue_set('q', rate_count => 1000001, rate_period => '1 second')"),
                              std::string("queue_set('q', rate_count => 2147483648, rate_period => '1 day')"),
                              std::string("queue_set('q', rate_count => 1, rate_period => '101 years')"),
@@ -247,24 +247,24 @@ TEST_F(JobFunctionsTest, SqlHasTheBoundsOfTheLibrary) {
                              std::string("job_enqueue('q', '', delay => '101 years')"),
                              std::string("job_enqueue('q', '', delay => '1 second', run_at => now())"),
                              std::string("job_enqueue('q', '', run_at => 'infinity')"),
-                             std::string("job_enqueue('q', '', backoff_most => '101 years')"),
+                             std::string("job_enqueue('q', '', backoff_max => '101 years')"),
                              std::string("job_enqueue('q', '', tags => ARRAY[E'line\nbreak'])"),
-                             std::string("job_enqueue('q', '', after => array_fill(1::bigint, ARRAY[1001]))"),
-                             std::string("job_enqueue('q', '', after => '{1}', if_failed => 'panic')"),
+                             std::string("job_enqueue('q', '', depends_on => array_fill(1::bigint, ARRAY[1001]))"),
+                             std::string("job_enqueue('q', '', depends_on => '{1}', if_failed => 'panic')"),
                              std::string("job_enqueue_plain('q', '{x}', delay => '-1 second')"),
                              "job_fail(" + held + ", delay => '101 years')",
                              "job_snooze(" + held + ", '101 years')",
                              "job_heartbeat(" + held + ", stage => E'line\nbreak')",
-                             std::string("limit_take('api', '1 second', patience => '-1 second')"),
-                             std::string("limit_set('api', '2 days')"),
-                             std::string("limit_set('api', '1 second', 10001)")}) {
+                             std::string("rate_take('api', '1 second', patience => '-1 second')"),
+                             std::string("rate_set('api', '2 days')"),
+                             std::string("rate_set('api', '1 second', 10001)")}) {
     EXPECT_EQ(alice_.fail(here("SELECT leasehold." + beyond)).state, "LH003") << beyond;
   }
   // And up to them nothing breaks.
   for (const auto& within :
        {std::string("queue_set('q', 2147483647, 2147483647, 1000000, '1 second', '30 days')"),
         std::string("queue_set('q', rate_count => 2147483647, rate_period => '100 years')"),
-        std::string("job_enqueue('q', 'x', backoff_most => '100 years')"), std::string("job_claim('q')"),
+        std::string("job_enqueue('q', 'x', backoff_max => '100 years')"), std::string("job_claim('q')"),
         std::string("job_enqueue('q', '', delay => '100 years')"), "job_snooze(" + held + ", '100 years')"}) {
     EXPECT_EQ(alice_.fail(here("SELECT leasehold." + within)).message, "") << within;
   }

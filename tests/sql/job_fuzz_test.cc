@@ -20,7 +20,7 @@ namespace leasehold::support {
 namespace {
 
 constexpr int fuzzers = 6;
-/// Limits change while jobs run, but never beyond these.
+/// Rates change while jobs run, but never beyond these.
 constexpr int most_running = 3;
 constexpr int most_per_key = 2;
 
@@ -130,7 +130,7 @@ class Fuzzer {
       case 12: return ask("SELECT leasehold.job_cancel(" + any_job() + ", 'fuzz')");
       case 13: return ask("SELECT leasehold.job_retry(" + any_job() + ")");
       case 14: return ask("SELECT leasehold.job_redrive(" + maybe(2, queue()) + ", 5)");
-      case 15: return ask("SELECT leasehold.job_delete(" + any_job() + ")");
+      case 15: return ask("SELECT leasehold.job_remove(" + any_job() + ")");
       case 16: return ask("SELECT leasehold.recover(3)");
       case 17: return operate();
       default: return revive();
@@ -157,10 +157,10 @@ class Fuzzer {
   bool enqueue() {
     return ask("SELECT leasehold.job_enqueue(" + queue() + ", 'x', " + std::to_string(roll(3)) +
                ", delay => interval '" + std::to_string(roll(4) == 0 ? roll(30) : 0) +
-               " milliseconds', dedupe_key => " + maybe(4, "'key" + std::to_string(roll(3)) + "'") + ", limit_key => " +
-               maybe(2, "'key" + std::to_string(roll(2)) + "'") + ", failure_budget => " + std::to_string(1 + roll(2)) +
-               ", crash_budget => " + std::to_string(1 + roll(2)) +
-               ", backoff_base => interval '2 milliseconds', backoff_most => interval '9 milliseconds', after => " +
+               " milliseconds', dedupe_key => " + maybe(4, "'key" + std::to_string(roll(3)) + "'") + ", job_group => " +
+               maybe(2, "'key" + std::to_string(roll(2)) + "'") + ", max_failures => " + std::to_string(1 + roll(2)) +
+               ", max_crashes => " + std::to_string(1 + roll(2)) +
+               ", backoff_base => interval '2 milliseconds', backoff_max => interval '9 milliseconds', depends_on => " +
                (roll(3) == 0 ? "ARRAY[" + any_job() + ", " + any_job() + "]" : std::string("'{}'")) +
                ", if_failed => '" + std::array{"cancel", "run", "wait"}[static_cast<std::size_t>(roll(3))] + "')");
   }
@@ -297,9 +297,9 @@ class JobFuzzTest : public ::testing::Test {
         "  UNION ALL SELECT 'limited runs ' || count(*) FROM held AS h JOIN lease AS l ON l.id = h.lease_id"
         "     WHERE h.queue = 'limited' AND l.ended_at IS NULL HAVING count(*) > " +
         std::to_string(most_running) +
-        "  UNION ALL SELECT j.limit_key || ' runs ' || count(*) FROM held AS h JOIN lease AS l ON l.id = h.lease_id"
+        "  UNION ALL SELECT j.job_group || ' runs ' || count(*) FROM held AS h JOIN lease AS l ON l.id = h.lease_id"
         "     JOIN job AS j ON j.id = h.id WHERE h.queue = 'limited' AND l.ended_at IS NULL"
-        "       AND j.limit_key IS NOT NULL GROUP BY j.limit_key HAVING count(*) > " +
+        "       AND j.job_group IS NOT NULL GROUP BY j.job_group HAVING count(*) > " +
         std::to_string(most_per_key) +
         "  UNION ALL SELECT d.job_id || ' has a dedupe key and is final' FROM dedupe AS d"
         "     JOIN settled AS s ON s.job_id = d.job_id AND s.final) "

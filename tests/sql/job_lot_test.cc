@@ -76,12 +76,12 @@ TEST_F(JobLotSqlTest, WhoWaitedForAClaimThatRolledBackKeepsItsOwn) {
 }
 
 TEST_F(JobLotSqlTest, WhatIsPutBackKeepsItsPriorityItsKeyAndItsAttempts) {
-  alice_.run(here("SELECT leasehold.job_enqueue('mail', 'x', priority => 4, limit_key => 'k')"));
+  alice_.run(here("SELECT leasehold.job_enqueue('mail', 'x', priority => 4, job_group => 'k')"));
   alice_.run(here("SELECT leasehold.job_release(job_id, token) FROM leasehold.job_claim('mail')"));
-  alice_.run(here("SELECT leasehold.job_enqueue('mail', 'y', priority => 4, limit_key => 'l')"));
+  alice_.run(here("SELECT leasehold.job_enqueue('mail', 'y', priority => 4, job_group => 'l')"));
   const auto rows = [this] {
     return observer_.scalar(
-        here("SELECT string_agg(concat_ws(' ', job_id, attempt, priority, alone, limit_key), ', ' "
+        here("SELECT string_agg(concat_ws(' ', job_id, attempt, priority, solo, job_group), ', ' "
              "ORDER BY job_id) FROM leasehold.ready WHERE queue = 'mail'"));
   };
   const auto before = rows();
@@ -138,8 +138,7 @@ TEST_F(JobLotSqlTest, AJobToBeClaimedAloneStaysOutOfALot) {
   alice_.run(here("SELECT leasehold.recover()"));
   EXPECT_EQ(bob_.scalar(here(lot_of("job_claim_many('q', 2, after_priority => 0, after_id => 1)"))), "granted {3}")
       << "2 was with 1 when their holder died";
-  EXPECT_EQ(bob_.scalar(here("SELECT job_ids::text || ' ' || alone FROM leasehold.job_claim_many('q', 9)")),
-            "{1} true");
+  EXPECT_EQ(bob_.scalar(here("SELECT job_ids::text || ' ' || solo FROM leasehold.job_claim_many('q', 9)")), "{1} true");
 }
 
 TEST_F(JobLotSqlTest, PlainVerdictsTellWhatIsSettledAndWhatMayBeTidied) {

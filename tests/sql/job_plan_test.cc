@@ -62,7 +62,7 @@ TEST_F(JobPlanTest, NoActScansATable) {
            "leasehold.job_grant, leasehold.settled, leasehold.lease, leasehold.result, leasehold.error, "
            "leasehold.progress, leasehold.awaited"));
   const auto before = sequential_scans();
-  many("leasehold.job_enqueue('q', 'x', dedupe_key => 'key-' || i, limit_key => 'limit-' || i)");
+  many("leasehold.job_enqueue('q', 'x', dedupe_key => 'key-' || i, job_group => 'limit-' || i)");
   many("leasehold.job_enqueue_plain('q', '{a,b,c,d,e,f}')");
   many("leasehold.job_enqueue('later', 'x', delay => interval '1 second')");
   many_claimed("leasehold.job_heartbeat(c.job_id, c.token, percent => 10)");
@@ -77,7 +77,7 @@ TEST_F(JobPlanTest, NoActScansATable) {
   many("leasehold.job_enqueue_plain('tied', '{a,b,c,d,e,f}')");
   many("leasehold.job_claim_many('tied', 2)");
   many("leasehold.job_claim_one('tied')");
-  many("leasehold.job_enqueue('tied', 'x', after => ARRAY[1400 - i])");
+  many("leasehold.job_enqueue('tied', 'x', depends_on => ARRAY[1400 - i])");
   many("leasehold.job_cancel(1300 - i)");
   many_claimed_together(
       "leasehold.job_settle_each(c.jobs, c.tokens, '{complete,complete}', '{NULL,NULL}', "

@@ -68,7 +68,7 @@ TEST_F(Latin1Test, WhatIsWrittenForPeopleDoesNotStopAnAct) {
   const auto seen = must(jobs().show(id));
   EXPECT_EQ(seen.message, replaced);
   EXPECT_EQ(seen.stage, replaced);
-  EXPECT_EQ(seen.holder, replaced);
+  EXPECT_EQ(name_of(seen.holder), replaced);
   EXPECT_TRUE(ok(jobs().cancel(id, written)));
   EXPECT_TRUE(ok(jobs().complete(id, job.token, written)));
   EXPECT_EQ(must(jobs().result(id)), written);
@@ -87,9 +87,9 @@ TEST_F(Latin1Test, ChunksLocksAndSchedulesEndAsTheirHoldersSay) {
   must(store_->locks().acquire("deploy", {}, {.holder = Holder::self(written)}));
   EXPECT_TRUE(ok(store_->locks().revoke("deploy", written)));
 
-  must(store_->schedules().define("refresh", {.rule = every(10min), .ttl = 30s, .next_run_in = 0s}));
+  must(store_->schedules().set("refresh", {.rule = every(10min), .ttl = 30s, .next_run_in = 0s}));
   const auto run = must(store_->schedules().acquire("refresh", {.now = true}));
-  EXPECT_TRUE(ok(store_->schedules().finish("refresh", run.grant.token, {.ok = false, .error = written})));
+  EXPECT_TRUE(ok(store_->schedules().settle("refresh", run.grant.token, {.ok = false, .error = written})));
   EXPECT_EQ(must(store_->schedules().history("refresh")).at(0).error, kept);
 }
 

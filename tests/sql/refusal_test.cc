@@ -122,13 +122,13 @@ TEST_F(RefusedCallTest, Promise11_OfASessionOrAnItemTellsTheOwnerAndNoProof) {
 }
 
 TEST_F(RefusedCallTest, Promise11_OfAScheduleTellsWhoRunsItAndNoProof) {
-  alice("leasehold.schedule_define('refresh', interval '10 min')");
+  alice("leasehold.schedule_set('refresh', interval '10 min')");
   const auto row =
       alice_.rows(here("SELECT token, lease_id FROM leasehold.schedule_acquire('refresh', 'alice', at_once => true, "
                        "instance => 'secret')"));
   for (const auto* call :
        {"schedule_acquire('refresh', 'bob')", "schedule_acquire('refresh', 'bob', at_once => true)",
-        "schedule_heartbeat('refresh', 1)", "schedule_finish('refresh', 1)", "schedule_release('refresh', 1)",
+        "schedule_heartbeat('refresh', 1)", "schedule_settle('refresh', 1)", "schedule_release('refresh', 1)",
         "schedule_trigger('refresh')", "schedule_remove('refresh')", "schedule_fire('refresh')"}) {
     expect_not_told(call, {*row.at(0).at(0), "secret"});
   }
@@ -148,7 +148,7 @@ TEST_F(RefusedCallTest, Promise11_WhatALoserWasToldPassesNoFenceAndEndsNothing) 
   alice("leasehold.session_open('ben')");
   alice("leasehold.item_add('SD-1')");
   alice("leasehold.claim_take('SD-1', 'ann')");
-  alice("leasehold.schedule_define('refresh', interval '10 min')");
+  alice("leasehold.schedule_set('refresh', interval '10 min')");
   alice("leasehold.schedule_acquire('refresh', at_once => true)");
   const std::string lock = "(SELECT token FROM leasehold.lock_acquire('deploy', 'bob'))";
   const std::string item = "(SELECT token FROM leasehold.claim_take('SD-1', 'ben'))";
@@ -160,7 +160,7 @@ TEST_F(RefusedCallTest, Promise11_WhatALoserWasToldPassesNoFenceAndEndsNothing) 
   expect_powerless("item_done('SD-1', " + item + ")");
   EXPECT_EQ(bob_.fail(here("SELECT leasehold.claim_fence('SD-1', " + item + ")")).state, "LH001");
   expect_powerless("session_close('ann', (SELECT token FROM leasehold.session_open('ann')))");
-  expect_powerless("schedule_finish('refresh', " + run + ")");
+  expect_powerless("schedule_settle('refresh', " + run + ")");
 }
 
 }  // namespace

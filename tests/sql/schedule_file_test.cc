@@ -13,8 +13,8 @@ namespace {
 class ScheduleFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    must(schedules().define("refresh", due_now(every_ten_minutes())));
-    must(schedules().define("report", daily()));
+    must(schedules().set("refresh", due_now(every_ten_minutes())));
+    must(schedules().set("report", daily()));
   }
   [[nodiscard]] Schedules schedules() const { return store_.schedules(); }
   std::string look(const std::string& columns, const std::string& from) {
@@ -54,12 +54,12 @@ class ScheduleFileTest : public ::testing::Test {
 
 TEST_F(ScheduleFileTest, TheViewsTellWhoRunsWhat) {
   const auto run = must(schedules().acquire("refresh", {}, by("ann")));
-  EXPECT_EQ(look("every_least, cron, next_cause, holder, host, token", "schedules WHERE name = 'refresh'"),
+  EXPECT_EQ(look("every_min, cron, next_cause, holder, host, token", "schedules WHERE name = 'refresh'"),
             "600000000 - scheduled ann host-of-ann " + std::to_string(run.grant.token.value));
   EXPECT_EQ(look("cron, zone, holder", "schedules WHERE name = 'report'"), "0 9 * * * UTC -");
   EXPECT_EQ(look("cause, outcome, holder, expires_at IS NOT NULL", "schedule_runs"), "scheduled - ann 1");
-  must(schedules().finish("refresh", run.grant.token, {.counts = "7"}));
-  EXPECT_EQ(look("cause, outcome, holder, counts, expires_at", "schedule_runs"), "scheduled ok ann 7 -");
+  must(schedules().settle("refresh", run.grant.token, {.counts = "7"}));
+  EXPECT_EQ(look("cause, outcome, holder, counts, expires_at", "schedule_runs"), "scheduled completed ann 7 -");
 }
 
 TEST_F(ScheduleFileTest, TheIndexesStopWhoeverWritesPastTheLibrary) {
@@ -70,17 +70,17 @@ TEST_F(ScheduleFileTest, TheIndexesStopWhoeverWritesPastTheLibrary) {
   EXPECT_EQ(run_past_the_library("1", std::to_string(run.grant.token.value), "'ok'"), SQLITE_CONSTRAINT)
       << "a token is given once";
   EXPECT_EQ(run_past_the_library("1", "99", "'ok'"), SQLITE_OK);
-  EXPECT_TRUE(ok(schedules().finish("refresh", run.grant.token)));
+  EXPECT_TRUE(ok(schedules().settle("refresh", run.grant.token)));
 }
 
 TEST_F(ScheduleFileTest, APlanCountsForTheScheduleAsItWasSeen) {
-  must(schedules().define("report", daily(Misfire::all)));
+  must(schedules().set("report", daily(Misfire::all)));
   test_store_.advance(at("2026-03-04T12:00:00Z") - test_store_.now());
   const auto asked = ask(acquire_with(std::nullopt));
   EXPECT_EQ(asked.outcome.word(), "plan");
   const auto faster = must(schedules().acquire("report", {}, by("bob")));
   EXPECT_EQ(faster.occurrence, at("2026-03-02T09:00:00Z"));
-  must(schedules().finish("report", faster.grant.token));
+  must(schedules().settle("report", faster.grant.token));
   const auto before = test_store_.dump();
   EXPECT_EQ(ask(acquire_with(asked.version)).outcome.word(), "plan") << "another one is due by now";
   EXPECT_EQ(test_store_.dump(), before);
@@ -92,7 +92,7 @@ TEST_F(ScheduleFileTest, APlanCountsOnce) {
   const auto granted = ask(acquire_with(asked.version));
   ASSERT_EQ(granted.outcome.word(), "granted");
   EXPECT_EQ(granted.occurrence, at("2026-03-02T09:00:00Z"));
-  must(schedules().finish("report", Token{granted.token.value()}));
+  must(schedules().settle("report", Token{granted.token.value()}));
   EXPECT_EQ(ask(acquire_with(asked.version)).outcome.word(), "not_due");
   test_store_.advance(24h);
   EXPECT_EQ(ask(acquire_with(asked.version)).outcome.word(), "plan") << "another one is due";

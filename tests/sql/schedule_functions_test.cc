@@ -10,9 +10,8 @@ namespace {
 class ScheduleFunctionsTest : public SqlTest {
  protected:
   void SetUp() override {
-    observer_.run(
-        here("SELECT leasehold.schedule_define('refresh', interval '10 min', next_run_at => leasehold.now())"));
-    observer_.run(here("SELECT leasehold.schedule_define('mail', cron => '0 9 * * *', queue => 'mail')"));
+    observer_.run(here("SELECT leasehold.schedule_set('refresh', interval '10 min', next_run_at => leasehold.now())"));
+    observer_.run(here("SELECT leasehold.schedule_set('mail', cron => '0 9 * * *', queue => 'mail')"));
   }
 
   std::string acquired(const std::string& name, const std::string& how = "holder => 'ann', host => 'db1'") {
@@ -35,10 +34,10 @@ class ScheduleFunctionsTest : public SqlTest {
 
 TEST_F(ScheduleFunctionsTest, AWholeLifeByNameWithDefaults) {
   EXPECT_EQ(look("created, changed, next_run_at - wall_now BETWEEN interval '10 min' AND interval '15 min'",
-                 "schedule_define('x', interval '10 min', interval '15 min')"),
+                 "schedule_set('x', interval '10 min', interval '15 min')"),
             "t t t");
   EXPECT_EQ(look("created, changed, next_run_at = wall_now",
-                 "schedule_define('x', interval '10 min', interval '15 min', next_run_at => leasehold.now())"),
+                 "schedule_set('x', interval '10 min', interval '15 min', next_run_at => leasehold.now())"),
             "f t t");
   EXPECT_EQ(alice_.scalar(here("SELECT (leasehold.schedule_acquire('x')).holder = session_user")), "t");
   EXPECT_EQ(look("outcome, holder = session_user, expires_at - store_now, replayed", "schedule_acquire('x')"),
@@ -46,8 +45,8 @@ TEST_F(ScheduleFunctionsTest, AWholeLifeByNameWithDefaults) {
   token_ = look("token", "schedule_list('x')");
   EXPECT_EQ(call(alice_, "schedule_heartbeat('x', " + token_ + ")"), "extended");
   EXPECT_EQ(look("outcome, next_run_at - wall_now BETWEEN interval '10 min' AND interval '15 min'",
-                 "schedule_finish('x', " + token_ + ")"),
-            "finished t");
+                 "schedule_settle('x', " + token_ + ")"),
+            "settled t");
   EXPECT_EQ(call(alice_, "schedule_acquire('x')"), "not_due");
   EXPECT_EQ(call(alice_, "schedule_trigger('x')"), "triggered");
   EXPECT_EQ(look("outcome, cause, ttl", "schedule_acquire('x', ttl => interval '1 min')"),
@@ -80,7 +79,7 @@ TEST_F(ScheduleFunctionsTest, TheViewOfSchedulesSaysHowTheyAre) {
   EXPECT_EQ(seen("refresh"), "running every 00:10:00 scheduled 600 ann db1");
   store_.advance(5min);
   EXPECT_EQ(seen("refresh"), "expired every 00:10:00 scheduled 300 ann db1");
-  alice_.run(filled("schedule_finish('refresh', TOKEN, false, 'no route')"));
+  alice_.run(filled("schedule_settle('refresh', TOKEN, false, 'no route')"));
   EXPECT_EQ(seen("refresh"), "waiting every 00:10:00 scheduled 600 failed ann no route");
   alice_.run(here("SELECT leasehold.schedule_pause('refresh', 'why')"));
   EXPECT_EQ(seen("refresh"), "paused every 00:10:00 scheduled 600 why failed ann no route");
@@ -93,12 +92,13 @@ TEST_F(ScheduleFunctionsTest, TheViewOfRunsIsTheHistoryOfAll) {
       "string_agg(concat_ws(' ', schedule, cause, outcome, took, holder, counts, missed, reason), '; ' "
       "ORDER BY started_at NULLS LAST)";
   EXPECT_EQ(look(runs, "schedule_runs"), "refresh scheduled running ann 0");
-  alice_.run(filled("schedule_finish('refresh', TOKEN, counts => '{\"rows\": 7}')"));
+  alice_.run(filled("schedule_settle('refresh', TOKEN, counts => '{\"rows\": 7}')"));
   store_.advance(72h);
   alice_.run(here("SELECT leasehold.schedule_fire('mail')"));
-  EXPECT_EQ(look(runs, "schedule_runs"),
-            "refresh scheduled ok 00:00:03 ann {\"rows\": 7} 0; mail scheduled enqueued 00:00:00  0; mail scheduled "
-            "skipped  2 misfire");
+  EXPECT_EQ(
+      look(runs, "schedule_runs"),
+      "refresh scheduled completed 00:00:03 ann {\"rows\": 7} 0; mail scheduled enqueued 00:00:00  0; mail scheduled "
+      "skipped  2 misfire");
   EXPECT_EQ(look("kind, key, state", "leases"), "") << "nothing is held";
 }
 
@@ -107,10 +107,10 @@ TEST_F(ScheduleFunctionsTest, ActsThatRolledBackWereNone) {
   store_.advance(72h);
   const auto before = store_.dump();
   for (const auto* act :
-       {"schedule_define('new', interval '1 h')", "schedule_define('mail', interval '1 h')",
-        "schedule_acquire('refresh')", "schedule_acquire('mail')", "schedule_finish('refresh', TOKEN)",
-        "schedule_release('refresh', TOKEN)", "schedule_trigger('mail')", "schedule_pause('mail')",
-        "schedule_rename('mail', 'news')", "schedule_remove('refresh')", "schedule_fire('mail')", "recover()"}) {
+       {"schedule_set('new', interval '1 h')", "schedule_set('mail', interval '1 h')", "schedule_acquire('refresh')",
+        "schedule_acquire('mail')", "schedule_settle('refresh', TOKEN)", "schedule_release('refresh', TOKEN)",
+        "schedule_trigger('mail')", "schedule_pause('mail')", "schedule_rename('mail', 'news')",
+        "schedule_remove('refresh')", "schedule_fire('mail')", "recover()"}) {
     alice_.run("BEGIN");
     alice_.run(filled(act));
     alice_.run("ROLLBACK");
@@ -125,10 +125,10 @@ TEST_F(ScheduleFunctionsTest, ARunIsFinishedWithTheUsersOwnRowsOrNotAtAll) {
     alice_.run("BEGIN");
     alice_.run(filled("schedule_fence('refresh', TOKEN)"));
     alice_.run("INSERT INTO " + store_.schema() + ".prices VALUES ('tea')");
-    EXPECT_EQ(call(alice_, "schedule_finish('refresh', " + token_ + ")"), "finished");
+    EXPECT_EQ(call(alice_, "schedule_settle('refresh', " + token_ + ")"), "settled");
     EXPECT_EQ(look("outcome", "schedule_runs"), "running") << "nobody sees it before it is true";
     alice_.run(end);
-    EXPECT_EQ(look("count(*)", "schedule_runs WHERE outcome = 'ok'"),
+    EXPECT_EQ(look("count(*)", "schedule_runs WHERE outcome = 'completed'"),
               bob_.scalar("SELECT count(*) FROM " + store_.schema() + ".prices"))
         << end;
   }
@@ -139,10 +139,10 @@ TEST_F(ScheduleFunctionsTest, Promise04_LateActsAreLostAndATokenOfNullIsNeverCur
   store_.advance(1h);
   acquired("refresh", "holder => 'bob'");
   const auto before = store_.dump();
-  EXPECT_EQ(call(alice_, "schedule_finish('refresh', " + token_ + ")"), "lost superseded");
+  EXPECT_EQ(call(alice_, "schedule_settle('refresh', " + token_ + ")"), "lost superseded");
   EXPECT_EQ(call(alice_, "schedule_release('refresh', " + token_ + ")"), "lost superseded");
   EXPECT_EQ(call(alice_, "schedule_heartbeat('refresh', " + token_ + ")"), "lost superseded");
-  EXPECT_EQ(call(alice_, "schedule_finish('refresh', NULL)"), "lost superseded");
+  EXPECT_EQ(call(alice_, "schedule_settle('refresh', NULL)"), "lost superseded");
   EXPECT_EQ(call(alice_, "schedule_release('refresh', NULL)"), "lost superseded");
   EXPECT_EQ(call(alice_, "schedule_heartbeat('refresh', NULL)"), "lost superseded");
   EXPECT_EQ(call(alice_, "schedule_acquire(NULL)"), "not_found");
@@ -164,8 +164,8 @@ TEST_F(ScheduleFunctionsTest, Promise14_TheFenceRaisesLH001WithAHint) {
 TEST_F(ScheduleFunctionsTest, OtherIsolationLevelsAreRefused) {
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
     for (const auto* act :
-         {"schedule_define('new', interval '1 h')", "schedule_acquire('refresh')", "schedule_heartbeat('refresh', 1)",
-          "schedule_finish('refresh', 1)", "schedule_release('refresh', 1)", "schedule_trigger('refresh')",
+         {"schedule_set('new', interval '1 h')", "schedule_acquire('refresh')", "schedule_heartbeat('refresh', 1)",
+          "schedule_settle('refresh', 1)", "schedule_release('refresh', 1)", "schedule_trigger('refresh')",
           "schedule_pause('refresh')", "schedule_resume('refresh')", "schedule_rename('refresh', 'new')",
           "schedule_remove('refresh')", "schedule_fire('mail')"}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
@@ -178,37 +178,37 @@ TEST_F(ScheduleFunctionsTest, OtherIsolationLevelsAreRefused) {
 TEST_F(ScheduleFunctionsTest, BadInputIsRefusedAndChangesNothing) {
   token_ = acquired("refresh");
   const auto before = store_.dump();
-  for (const auto* act : {"schedule_define('', interval '1 h')",
-                          "schedule_define(NULL, interval '1 h')",
-                          "schedule_define(repeat('x', 513), interval '1 h')",
-                          "schedule_define(E'line\\nbreak', interval '1 h')",
-                          "schedule_define('new')",
-                          "schedule_define('new', interval '1 h', cron => '0 9 * * *')",
-                          "schedule_define('new', interval '-1 s')",
-                          "schedule_define('new', interval '2 h', interval '1 h')",
-                          "schedule_define('new', NULL, interval '1 h')",
-                          "schedule_define('new', interval '0.9 s')",
-                          "schedule_define('new', interval '1 h', jitter => interval '1 s')",
-                          "schedule_define('new', interval '1 h', jitter => NULL)",
-                          "schedule_define('new', cron => '0 25 * * *')",
-                          "schedule_define('new', cron => '0 9 * * *', zone => 'Europe/Berln')",
-                          "schedule_define('new', cron => '0 9 * * *', jitter => interval '-1 s')",
-                          "schedule_define('new', interval '1 h', fail_least => interval '2 h', fail_most => '1 h')",
-                          "schedule_define('new', interval '1 h', fail_most => interval '1 h')",
-                          "schedule_define('new', interval '1 h', ttl => interval '1 ms')",
-                          "schedule_define('new', interval '1 h', ttl => NULL)",
-                          "schedule_define('new', interval '1 h', misfire => 'never')",
-                          "schedule_define('new', interval '1 h', misfire => NULL)",
-                          "schedule_define('new', interval '1 h', misfire_after => interval '-1 s')",
-                          "schedule_define('new', interval '1 h', queue => 'mail', command => '[\"true\"]')",
-                          "schedule_define('new', interval '1 h', payload => 'x')",
-                          "schedule_define('new', interval '1 h', command => 'make all')",
-                          "schedule_define('new', interval '1 h', command => 'true')",
-                          "schedule_define('new', interval '1 h', command => '[]')",
-                          "schedule_define('new', interval '1 h', command => '[\"make\", 1]')",
+  for (const auto* act : {"schedule_set('', interval '1 h')",
+                          "schedule_set(NULL, interval '1 h')",
+                          "schedule_set(repeat('x', 513), interval '1 h')",
+                          "schedule_set(E'line\\nbreak', interval '1 h')",
+                          "schedule_set('new')",
+                          "schedule_set('new', interval '1 h', cron => '0 9 * * *')",
+                          "schedule_set('new', interval '-1 s')",
+                          "schedule_set('new', interval '2 h', interval '1 h')",
+                          "schedule_set('new', NULL, interval '1 h')",
+                          "schedule_set('new', interval '0.9 s')",
+                          "schedule_set('new', interval '1 h', jitter => interval '1 s')",
+                          "schedule_set('new', interval '1 h', jitter => NULL)",
+                          "schedule_set('new', cron => '0 25 * * *')",
+                          "schedule_set('new', cron => '0 9 * * *', zone => 'Europe/Berln')",
+                          "schedule_set('new', cron => '0 9 * * *', jitter => interval '-1 s')",
+                          "schedule_set('new', interval '1 h', fail_min => interval '2 h', fail_max => '1 h')",
+                          "schedule_set('new', interval '1 h', fail_max => interval '1 h')",
+                          "schedule_set('new', interval '1 h', ttl => interval '1 ms')",
+                          "schedule_set('new', interval '1 h', ttl => NULL)",
+                          "schedule_set('new', interval '1 h', misfire => 'never')",
+                          "schedule_set('new', interval '1 h', misfire => NULL)",
+                          "schedule_set('new', interval '1 h', misfire_after => interval '-1 s')",
+                          "schedule_set('new', interval '1 h', queue => 'mail', command => '[\"true\"]')",
+                          "schedule_set('new', interval '1 h', payload => 'x')",
+                          "schedule_set('new', interval '1 h', command => 'make all')",
+                          "schedule_set('new', interval '1 h', command => 'true')",
+                          "schedule_set('new', interval '1 h', command => '[]')",
+                          "schedule_set('new', interval '1 h', command => '[\"make\", 1]')",
                           "schedule_acquire('refresh', ttl => interval '1 ms')",
                           "schedule_heartbeat('refresh', TOKEN, interval '31 days')",
-                          "schedule_finish('refresh', TOKEN, counts => 'seven')",
+                          "schedule_settle('refresh', TOKEN, counts => 'seven')",
                           "schedule_pause('refresh', repeat('x', 4097))",
                           "schedule_rename('refresh', '')",
                           "schedule_rename('refresh', NULL)"}) {
@@ -230,7 +230,7 @@ TEST_F(ScheduleFunctionsTest, TheIndexesStopWhoeverWritesPastTheFunctions) {
   EXPECT_EQ(insert("leasehold.now()", "99", "'ok'"), "23505") << "an occurrence is taken once";
   EXPECT_EQ(insert("leasehold.now() + interval '1 s'", token_, "'ok'"), "23505") << "a token is given once";
   EXPECT_EQ(insert("leasehold.now() + interval '1 s'", "99", "'ok'"), "");
-  EXPECT_EQ(call(alice_, "schedule_finish('refresh', " + token_ + ")"), "finished");
+  EXPECT_EQ(call(alice_, "schedule_settle('refresh', " + token_ + ")"), "settled");
 }
 
 }  // namespace

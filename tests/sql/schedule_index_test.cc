@@ -12,11 +12,10 @@ class ScheduleIndexTest : public IndexTest {
   void SetUp() override {
     // Wrong statistics: analysed while there was next to nothing, as autovacuum would on a quiet night.
     alice_.run(
-        here("SELECT leasehold.schedule_define('s' || i, interval '10 min', ttl => interval '1 day', queue => 'mail', "
+        here("SELECT leasehold.schedule_set('s' || i, interval '10 min', ttl => interval '1 day', queue => 'mail', "
              "next_run_at => leasehold.now()) "
              "FROM generate_series(1, 20) AS i"));
-    alice_.run(
-        here("SELECT leasehold.schedule_define('c' || i, cron => '0 9 * * *') FROM generate_series(1, 20) AS i"));
+    alice_.run(here("SELECT leasehold.schedule_set('c' || i, cron => '0 9 * * *') FROM generate_series(1, 20) AS i"));
     for (const auto* name : {"s1", "s2"}) {
       tokens_.push_back(
           alice_.scalar(here(std::string("SELECT token FROM leasehold.schedule_acquire('") + name + "')")));
@@ -35,7 +34,7 @@ class ScheduleIndexTest : public IndexTest {
              "'completed'" +
              numbers));
     alice_.run(here(
-        "INSERT INTO leasehold.schedule (name, version, every_least, every_most, jitter, ttl, misfire, "
+        "INSERT INTO leasehold.schedule (name, version, every_min, every_max, jitter, ttl, misfire, "
         "misfire_after, created_at, next_run_at, next_cause, token) SELECT 'more-' || i, 1, '1 day', '1 day', '0', "
         "'5 min', 'once', '5 min', leasehold.now(), leasehold.now() + interval '1 day' + i * interval '1 ms', "
         "'scheduled', 1" +
@@ -53,14 +52,14 @@ class ScheduleIndexTest : public IndexTest {
 };
 
 TEST_F(ScheduleIndexTest, NoActScansATableNorReadsMoreOfManyThanOfFew) {
-  const std::vector<std::string> acts = {"schedule_define('new', interval '1 h')",
-                                         "schedule_define('s3', interval '1 h')",
+  const std::vector<std::string> acts = {"schedule_set('new', interval '1 h')",
+                                         "schedule_set('s3', interval '1 h')",
                                          "schedule_acquire('s3')",
                                          "schedule_acquire('s1')",
                                          "schedule_acquire('c1')",
                                          "schedule_acquire('c1', at_once => true)",
                                          "schedule_heartbeat('s1', " + tokens_[0] + ")",
-                                         "schedule_finish('s1', " + tokens_[0] + ")",
+                                         "schedule_settle('s1', " + tokens_[0] + ")",
                                          "schedule_release('s1', " + tokens_[0] + ")",
                                          "schedule_fence('s1', " + tokens_[0] + ")",
                                          "schedule_trigger('s1')",

@@ -17,17 +17,17 @@ std::map<std::string, std::string> schedule_acts() {
       {"acquire q", "outcome FROM leasehold.schedule_acquire('q', 'cid')"},
       {"take over", "concat_ws(' ', outcome, holder) FROM leasehold.schedule_acquire('r', 'cid')"},
       {"beat", "concat_ws(' ', outcome, why) FROM leasehold.schedule_heartbeat('r', TOKEN)"},
-      {"finish", "concat_ws(' ', outcome, why) FROM leasehold.schedule_finish('r', TOKEN)"},
-      {"fail", "concat_ws(' ', outcome, why) FROM leasehold.schedule_finish('r', TOKEN, false)"},
+      {"finish", "concat_ws(' ', outcome, why) FROM leasehold.schedule_settle('r', TOKEN)"},
+      {"fail", "concat_ws(' ', outcome, why) FROM leasehold.schedule_settle('r', TOKEN, false)"},
       {"release", "concat_ws(' ', outcome, why) FROM leasehold.schedule_release('r', TOKEN)"},
       {"fence", "'passed' FROM leasehold.schedule_fence('r', TOKEN)"},
       {"trigger", "outcome FROM leasehold.schedule_trigger('d')"},
       {"trigger r", "outcome FROM leasehold.schedule_trigger('r')"},
       {"pause", "leasehold.schedule_pause('d')"},
       {"pause r", "leasehold.schedule_pause('r')"},
-      {"define", "changed FROM leasehold.schedule_define('d', cron => '0 9 * * *')"},
-      {"define r", "changed FROM leasehold.schedule_define('r', cron => '0 9 * * *')"},
-      {"define new", "created FROM leasehold.schedule_define('new', interval '1 h')"},
+      {"define", "changed FROM leasehold.schedule_set('d', cron => '0 9 * * *')"},
+      {"define r", "changed FROM leasehold.schedule_set('r', cron => '0 9 * * *')"},
+      {"define new", "created FROM leasehold.schedule_set('new', interval '1 h')"},
       {"rename", "leasehold.schedule_rename('d', 'e')"},
       {"remove", "outcome FROM leasehold.schedule_remove('d')"},
       {"remove r", "outcome FROM leasehold.schedule_remove('r')"},
@@ -48,7 +48,7 @@ class ScheduleMatrixTest : public MatrixTest {
         here("SELECT leasehold.schedule_ensure(name, interval '10 min', ttl => interval '30 s') FROM "
              "unnest('{d,r}'::text[]) AS name"));
     observer_.run(
-        here("SELECT leasehold.schedule_define('q', interval '10 min', queue => 'mail', next_run_at => "
+        here("SELECT leasehold.schedule_set('q', interval '10 min', queue => 'mail', next_run_at => "
              "leasehold.now())"));
     const auto row =
         observer_.rows(here("SELECT token, lease_id FROM leasehold.schedule_acquire('r', 'ann', boot_id => "
@@ -118,22 +118,22 @@ INSTANTIATE_TEST_SUITE_P(
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(Runs, ScheduleMatrixTest,
-                         ::testing::Values(Pair{"FinishThenFinish", "finish", "finish", Bob::waits, "finished"},
+                         ::testing::Values(Pair{"FinishThenFinish", "finish", "finish", Bob::waits, "settled"},
                                            Pair{"FinishThenFail", "finish", "fail", Bob::waits, "lost finished"},
                                            Pair{"FinishThenBeat", "finish", "beat", Bob::waits, "lost finished"},
-                                           Pair{"BeatThenFinish", "beat", "finish", Bob::waits, "finished"},
+                                           Pair{"BeatThenFinish", "beat", "finish", Bob::waits, "settled"},
                                            Pair{"BeatThenBeat", "beat", "beat", Bob::waits, "extended"},
                                            Pair{"BeatThenPause", "beat", "pause r", Bob::passes, "paused"},
                                            Pair{"PauseThenBeat", "pause r", "beat", Bob::passes, "extended"},
                                            Pair{"DefineThenBeat", "define r", "beat", Bob::passes, "extended"},
-                                           Pair{"DefineThenFinish", "define r", "finish", Bob::waits, "finished"},
+                                           Pair{"DefineThenFinish", "define r", "finish", Bob::waits, "settled"},
                                            Pair{"FinishThenTrigger", "finish", "trigger r", Bob::waits, "triggered"},
                                            Pair{"FinishThenRemove", "finish", "remove r", Bob::waits, "removed"},
                                            Pair{"FenceThenFence", "fence", "fence", Bob::passes, "passed"},
                                            Pair{"FenceThenBeat", "fence", "beat", Bob::passes, "extended"},
                                            Pair{"BeatThenFence", "beat", "fence", Bob::passes, "passed"},
                                            Pair{"FenceThenTrigger", "fence", "trigger r", Bob::passes, "triggered"},
-                                           Pair{"FenceThenFinish", "fence", "finish", Bob::waits, "finished"},
+                                           Pair{"FenceThenFinish", "fence", "finish", Bob::waits, "settled"},
                                            Pair{"FenceThenRelease", "fence", "release", Bob::waits, "released"},
                                            Pair{"FinishThenFence", "finish", "fence", Bob::waits, "LH001"},
                                            Pair{"ReleaseThenFence", "release", "fence", Bob::waits, "LH001"},
@@ -178,11 +178,11 @@ class ScheduleMeetingTest : public SqlTest {};
 
 TEST_F(ScheduleMeetingTest, Promise05_AHeartbeatThatWaitedDoesNotReviveWhatExpiredMeanwhile) {
   observer_.run(
-      here("SELECT leasehold.schedule_define('r', interval '10 min', ttl => interval '30 s', "
+      here("SELECT leasehold.schedule_set('r', interval '10 min', ttl => interval '30 s', "
            "next_run_at => leasehold.now())"));
   const auto token = observer_.scalar(here("SELECT token FROM leasehold.schedule_acquire('r', 'ann')"));
   alice_.run("BEGIN");
-  alice_.run(here("SELECT leasehold.schedule_finish('r', " + token + ")"));
+  alice_.run(here("SELECT leasehold.schedule_settle('r', " + token + ")"));
   bob_.send(here("SELECT concat_ws(' ', outcome, why) FROM leasehold.schedule_heartbeat('r', " + token + ")"));
   ASSERT_TRUE(bob_.waits(observer_));
   store_.advance(31s);
@@ -191,7 +191,7 @@ TEST_F(ScheduleMeetingTest, Promise05_AHeartbeatThatWaitedDoesNotReviveWhatExpir
 }
 
 TEST_F(ScheduleMeetingTest, AnAcquireThatWaitedLooksAtTheClockAgain) {
-  observer_.run(here("SELECT leasehold.schedule_define('r', cron => '0 12 * * *')"));
+  observer_.run(here("SELECT leasehold.schedule_set('r', cron => '0 12 * * *')"));
   store_.advance(3h);
   alice_.run("BEGIN");
   alice_.run(here("SELECT FROM leasehold.schedule WHERE name = 'r' FOR UPDATE"));

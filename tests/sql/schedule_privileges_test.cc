@@ -17,7 +17,7 @@ class SchedulePrivilegesTest : public SqlTest {
       observer_.run(here("GRANT SELECT ON leasehold.test_clock TO " + role(scope)));
     }
     observer_.run(
-        here("SELECT leasehold.schedule_define('refresh', interval '10 min', queue => 'mail', "
+        here("SELECT leasehold.schedule_set('refresh', interval '10 min', queue => 'mail', "
              "next_run_at => leasehold.now())"));
   }
   void TearDown() override {
@@ -42,13 +42,13 @@ class SchedulePrivilegesTest : public SqlTest {
                                            "leasehold.schedule_ensure('new', interval '1 h')",
                                            "leasehold.schedule_acquire('refresh')",
                                            "leasehold.schedule_heartbeat('refresh', 1)",
-                                           "leasehold.schedule_finish('refresh', 1)",
+                                           "leasehold.schedule_settle('refresh', 1)",
                                            "leasehold.schedule_release('refresh', 1)",
                                            "leasehold.schedule_trigger('refresh')",
                                            "leasehold.schedule_fire('refresh')",
                                            "leasehold.await_topic('schedules', interval '1 s')"};
   const std::vector<std::string> operates_ = {
-      "leasehold.schedule_define('report', cron => '0 9 * * *')", "leasehold.schedule_pause('report')",
+      "leasehold.schedule_set('report', cron => '0 9 * * *')", "leasehold.schedule_pause('report')",
       "leasehold.schedule_resume('report')", "leasehold.schedule_rename('report', 'paper')",
       "leasehold.schedule_remove('paper')"};
 };

@@ -91,7 +91,7 @@ class ServerSettingsTest : public ::testing::Test {
     EXPECT_EQ(claim(jobs, "many", claiming(100), by("ann")).jobs.size(), 100U);
     const auto first = add(jobs, "mail", {.payload = "a\\b\xff"});
     const auto second = add(jobs, "mail", {.payload = "2", .delay = 1h, .dedupe_key = "k", .tags = {"NULL"}});
-    add(jobs, "mail", {.after = {first, second}});
+    add(jobs, "mail", {.depends_on = {first, second}});
     const auto job = claim_one(jobs, "mail", "ann");
     EXPECT_EQ(job.payload, "a\\b\xff");
     EXPECT_TRUE(ok(jobs.heartbeat(job.id, job.token)));
@@ -100,18 +100,18 @@ class ServerSettingsTest : public ::testing::Test {
     EXPECT_TRUE(fails(jobs.claim("mail", claiming(10), {.holder = holder("ann"), .lease = lease}), Errc::empty));
     EXPECT_TRUE(ok(jobs.close(lease)));
     EXPECT_TRUE(ok(jobs.cancel(second)));
-    EXPECT_EQ(must(jobs.list({.limit = 1000})).size(), 303U);
+    EXPECT_EQ(must(jobs.list({.max = 1000})).size(), 303U);
     EXPECT_TRUE(ok(store.queues().list()));
   }
 
   static void use_schedules(const Store& store) {
     const auto schedules = store.schedules();
-    ASSERT_TRUE(ok(schedules.define("nightly", {.rule = CronRule{"0 3 L * MON#2", "Europe/Berlin"}})));
+    ASSERT_TRUE(ok(schedules.set("nightly", {.rule = CronRule{"0 3 L * MON#2", "Europe/Berlin"}})));
     EXPECT_EQ(must(schedules.next("nightly", 5)).size(), 5U);
     EXPECT_TRUE(ok(schedules.trigger("nightly")));
     const auto run = schedules.acquire("nightly");
     ASSERT_TRUE(ok(run));
-    EXPECT_TRUE(ok(schedules.finish("nightly", run->grant.token)));
+    EXPECT_TRUE(ok(schedules.settle("nightly", run->grant.token)));
   }
 
   static void use_everything(const Store& store) {

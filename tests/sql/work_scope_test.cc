@@ -135,7 +135,7 @@ TEST_F(WorkScopeTest, NullProvesNothing) {
   victim("leasehold.item_add('SD-1')");
   victim("leasehold.item_add('SD-2')");
   victim("leasehold.claim_take('SD-1', 'ann')");
-  victim("leasehold.schedule_define('refresh', interval '10 min')");
+  victim("leasehold.schedule_set('refresh', interval '10 min')");
   victim("leasehold.schedule_acquire('refresh', at_once => true)");
   for (const auto& act : {"lock_heartbeat('deploy', NULL)",
                           "lock_release('deploy', NULL)",
@@ -172,7 +172,7 @@ TEST_F(WorkScopeTest, NullProvesNothing) {
                           "claim_fence('SD-1', NULL)",
                           "item_done('SD-1', NULL)",
                           "schedule_heartbeat('refresh', NULL)",
-                          "schedule_finish('refresh', NULL)",
+                          "schedule_settle('refresh', NULL)",
                           "schedule_release('refresh', NULL)",
                           "schedule_fence('refresh', NULL)",
                           "lease_reap(NULL, NULL, NULL, NULL)"}) {

@@ -43,8 +43,8 @@ class ChunkStoreTest : public StoreTest {
     return must(chunks().plan("orders", planned, {.planner = planner}));
   }
 
-  ChunkGrant claim_many(const std::string& who, int most, Duration ttl = std::chrono::seconds(30)) {
-    return must(chunks().claim("orders", loading(most, ttl), by(who)));
+  ChunkGrant claim_many(const std::string& who, int max, Duration ttl = std::chrono::seconds(30)) {
+    return must(chunks().claim("orders", loading(max, ttl), by(who)));
   }
   /// The next one.
   Chunk claim(const std::string& who, Duration ttl = std::chrono::seconds(30)) {

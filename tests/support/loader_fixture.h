@@ -21,7 +21,7 @@ class LoaderRuntimeTest : public RuntimeTest {
   void plan(const Keys& keys, Duration ttl = 10s) {
     std::vector<PlannedChunk> planned;
     for (const auto& key : keys) planned.push_back({key, "{}"});
-    must(chunks().plan("orders", planned, {.settings = {.failure_budget = 1, .default_ttl = ttl}}));
+    must(chunks().plan("orders", planned, {.settings = {.max_failures = 1, .default_ttl = ttl}}));
   }
   /// Somebody else loads it, until give_back().
   void hold(const std::string& key) {

@@ -70,8 +70,8 @@ class LockFamilyTest : public StoreTest {
   std::string news() {
     std::string text;
     for (const auto& event : must(store().events({.after_id = told_}))) {
-      text += (text.empty() ? "" : "; ") + event.key + " " + event.what + " " + event.holder;
-      if (!event.previous_holder.empty()) text += " from " + event.previous_holder;
+      text += (text.empty() ? "" : "; ") + event.key + " " + event.what + " " + name_of(event.holder);
+      if (event.previous_holder) text += " from " + event.previous_holder->name;
       if (!event.detail.empty()) text += " (" + event.detail + ")";
       told_ = event.id;
     }

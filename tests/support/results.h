@@ -36,4 +36,8 @@ template <typename T>
   return ::testing::AssertionFailure() << "not " << to_string(why) << " but " << describe(result.error());
 }
 
+/// Empty where there is no holder.
+inline std::string name_of(const std::optional<Holder>& holder) { return holder ? holder->name : ""; }
+inline std::string host_of(const std::optional<Holder>& holder) { return holder ? holder->host : ""; }
+
 }  // namespace leasehold::support

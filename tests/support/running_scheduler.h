@@ -19,7 +19,7 @@ namespace leasehold::support {
 
 using RunHandlers = std::map<std::string, RunHandler>;
 
-inline RunVerdict succeed(const ScheduleRun&, RunContext&) { return RunVerdict::ok(); }
+inline RunVerdict succeed(const ScheduleRun&, RunContext&) { return RunVerdict::complete(); }
 
 class RunningScheduler {
  public:

@@ -47,7 +47,7 @@ inline storage::Param sample_of(const storage::Field& field) {
   if (field.name == "jitter") return std::int64_t{0};
   if (field.name == "to_item") return std::string_view("another sample");
   if (field.name == "specs") return storage::StringList(one_json);
-  if (field.name == "after" && field.type == storage::Type::integers) return storage::IntegerList();
+  if (field.name == "depends_on" && field.type == storage::Type::integers) return storage::IntegerList();
   return sample_of(field.type);
 }
 

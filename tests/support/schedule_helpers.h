@@ -67,8 +67,8 @@ class ScheduleStoreTest : public StoreTest {
   Schedules schedules() { return store().schedules(); }
 
   /// A new one with a pause is due at once here, as when `ensure` has made it.
-  Defined define(const std::string& name, const ScheduleOptions& options) {
-    auto defined = must(schedules().define(name, options));
+  ScheduleSaved define(const std::string& name, const ScheduleOptions& options) {
+    auto defined = must(schedules().set(name, options));
     const bool given = options.next_run_at || options.next_run_in;
     if (!defined.created || given || !std::holds_alternative<Every>(options.rule)) return defined;
     defined.next_run_at = now();
@@ -89,13 +89,13 @@ class ScheduleStoreTest : public StoreTest {
     return must(schedules().acquire(name, {.now = true}, by(who)));
   }
   Result<Grant> beat(const ScheduleRun& run) { return schedules().heartbeat(run.grant.key, run.grant.token); }
-  Result<leasehold::Finished> finish(const ScheduleRun& run, const RunResult& result = {}) {
-    return schedules().finish(run.grant.key, run.grant.token, result);
+  Result<leasehold::RunSettled> settle(const ScheduleRun& run, const RunResult& result = {}) {
+    return schedules().settle(run.grant.key, run.grant.token, result);
   }
   Result<void> release(const ScheduleRun& run) { return schedules().release(run.grant.key, run.grant.token); }
   /// One run from beginning to end, in no time.
-  leasehold::Finished run_once(const std::string& name, const RunResult& result = {}) {
-    return must(finish(acquire(name), result));
+  leasehold::RunSettled run_once(const std::string& name, const RunResult& result = {}) {
+    return must(settle(acquire(name), result));
   }
 
   void go_to(std::string_view moment) { advance(at(moment) - now()); }
@@ -103,14 +103,14 @@ class ScheduleStoreTest : public StoreTest {
   ScheduleInfo info(const std::string& name) { return must(schedules().show(name)); }
   ScheduleState state(const std::string& name) { return info(name).state; }
   Timestamp next_run(const std::string& name) { return info(name).next_run_at; }
-  std::vector<RunInfo> history(const std::string& name) { return must(schedules().history(name, 1000)); }
+  std::vector<RunInfo> history(const std::string& name) { return must(schedules().history(name, {.max = 1000})).items; }
   /// The latest first.
   Words lines(const std::string& name) {
     Words words;
     for (const auto& run : history(name)) words.push_back(line_of(run));
     return words;
   }
-  /// "ok", "lost", ...: the latest first.
+  /// "completed", "lost", ...: the latest first.
   Words outcomes(const std::string& name) {
     Words words;
     for (const auto& run : history(name)) words.push_back(run.outcome);
@@ -121,19 +121,19 @@ class ScheduleStoreTest : public StoreTest {
   void everything_is_lost(const ScheduleRun& late, LostReason why) {
     const auto before = dump();
     EXPECT_TRUE(lost(beat(late), why));
-    EXPECT_TRUE(lost(finish(late), why));
-    EXPECT_TRUE(lost(finish(late, {.ok = false, .error = "late"}), why));
+    EXPECT_TRUE(lost(settle(late), why));
+    EXPECT_TRUE(lost(settle(late, {.ok = false, .error = "late"}), why));
     EXPECT_TRUE(lost(release(late), why));
     EXPECT_EQ(dump(), before) << "a run that is lost has moved something";
   }
 
-  /// "defined", "acquired", ...: what happened to a schedule, in order.
+  /// "set", "acquired", ...: what happened to a schedule, in order.
   Words story(const std::string& name) {
     Words words;
     for (const auto& event : must(store().events({.key = name}))) words.push_back(event.what);
     return words;
   }
-  Event last_event(const std::string& name) { return must(store().events({.key = name, .limit = 1})).at(0); }
+  Event last_event(const std::string& name) { return must(store().events({.key = name, .max = 1})).at(0); }
   RecoveryTotal recovered(const std::string& reason) {
     for (const auto& total : must(store().recovery_stats()).totals) {
       if (total.reason == reason) return total;

@@ -45,7 +45,7 @@ class SessionStoreTest : public StoreTest {
     return must(sessions().open(options, by(who)));
   }
   SessionInfo session(const std::string& id) { return must(sessions().show(id)); }
-  SessionStatus status(const std::string& id) { return session(id).status; }
+  SessionState status(const std::string& id) { return session(id).state; }
   Result<Grant> beat(const Grant& session) { return sessions().heartbeat(session.key, session.token); }
   Result<Grant> progress(const Grant& session, const std::string& text = {}) {
     return sessions().heartbeat(session.key, session.token, {.progress = text});
@@ -64,7 +64,7 @@ class SessionStoreTest : public StoreTest {
   Result<Claim> try_take(const std::string& who, const std::string& key) { return claims().take(key, who); }
   Claim take(const std::string& who, const std::string& key) { return must(try_take(who, key)); }
   Result<void> release(const Claim& claim, std::string_view reason = {}) {
-    return claims().release(claim.item, claim.session, claim.token, reason);
+    return claims().release(claim.key, claim.session, claim.token, reason);
   }
   ClaimInfo claim(const std::string& key) { return must(claims().show(key)); }
   /// "released: why": how the latest claim of an item ended.
@@ -75,9 +75,9 @@ class SessionStoreTest : public StoreTest {
                           const std::string& to_session) {
     const auto before = dump();
     EXPECT_TRUE(lost(release(late, "late"), why));
-    EXPECT_TRUE(lost(items().done(late.item, late.token), why));
-    EXPECT_TRUE(lost(claims().switch_to(late.item, late.token, to_item), why));
-    EXPECT_TRUE(lost(claims().transfer(late.item, to_session, late.token), why));
+    EXPECT_TRUE(lost(items().done(late.key, late.token), why));
+    EXPECT_TRUE(lost(claims().switch_to(late.key, late.token, to_item), why));
+    EXPECT_TRUE(lost(claims().transfer(late.key, to_session, late.token), why));
     EXPECT_EQ(dump(), before) << "a claim that is lost has moved something";
   }
 
@@ -87,7 +87,7 @@ class SessionStoreTest : public StoreTest {
     for (const auto& event : must(store().events({.key = key}))) words.push_back(event.what);
     return words;
   }
-  Event last_event(const std::string& key) { return must(store().events({.key = key, .limit = 1})).at(0); }
+  Event last_event(const std::string& key) { return must(store().events({.key = key, .max = 1})).at(0); }
   RecoveryTotal recovered(const std::string& reason) {
     for (const auto& total : must(store().recovery_stats()).totals) {
       if (total.reason == reason) return total;
@@ -99,17 +99,16 @@ class SessionStoreTest : public StoreTest {
   /// The flag, the session's id and the claim always say the same.
   static void expect_one_truth(const ItemInfo& info) {
     const bool claimed = info.state == ItemState::claimed;
-    EXPECT_EQ(info.is_working_on, claimed) << info.key;
-    EXPECT_EQ(info.active_session_id, claimed ? info.owner->session : "") << info.key;
-    EXPECT_EQ(info.owner.has_value(), claimed || info.state == ItemState::stale) << info.key;
+    EXPECT_EQ(info.session, claimed ? info.held_by->session : "") << info.key;
+    EXPECT_EQ(info.held_by.has_value(), claimed || info.state == ItemState::stale) << info.key;
   }
 };
 
 /// Whom a refusal names, as "session item": empty where it names nobody.
 template <typename T>
 std::string owner_told(const Result<T>& refused) {
-  if (refused.ok() || !refused.error().current) return {};
-  return refused.error().current->session + " " + refused.error().current->key;
+  if (refused.ok() || !refused.error().held_by) return {};
+  return refused.error().held_by->session + " " + refused.error().held_by->key;
 }
 
 }  // namespace leasehold::support

@@ -166,7 +166,7 @@ std::string TestStore::dump() {
   for (const auto* name :
        {"lease",    "lock",           "waiter",      "event",         "queue",     "job",           "ready",
         "deferred", "blocked",        "dedupe",      "job_grant",     "settled",   "result",        "error",
-        "progress", "cancel_request", "predecessor", "recovery",      "chunk_set", "chunk",         "rate_limit",
+        "progress", "cancel_request", "predecessor", "recovery",      "chunk_set", "chunk",         "rate",
         "session",  "item",           "claim",       "item_conflict", "schedule",  "schedule_task", "schedule_run"}) {
     text << name << '\n';
     std::vector<std::string> lines;

@@ -117,7 +117,7 @@ TEST_F(BoundListTest, IsScannedOnceAndEverythingElseIsLookedUp) {
 
 TEST_F(BoundListTest, RefusesWhatIsNoList) {
   EXPECT_EQ(ask("SELECT value FROM bound_list(:ids)", {{Type::integer, std::int64_t{1}}}), Rows{});
-  EXPECT_EQ(complaint(), "bound_list was given something that is no list");
+  EXPECT_EQ(complaint(), "bound_list needs a list");
   const auto without = connection_->prepare("SELECT value FROM bound_list");
   ASSERT_FALSE(without.ok());
   EXPECT_NE(without.error().message.find("bound_list needs its list"), std::string::npos) << without.error().message;

@@ -14,15 +14,14 @@ namespace {
 Timestamp at(std::string_view text) { return parse_moment(text, {}).value(); }
 
 /// The next ones, a blank between them; those of one day are told by their time only.
-std::string next_ones(std::string_view expression, std::string_view zone, std::string_view after,
-                      std::size_t most = 1) {
+std::string next_ones(std::string_view expression, std::string_view zone, std::string_view after, std::size_t max = 1) {
   const auto cron = parse_cron(expression);
   const auto found_zone = find_zone(zone);
   if (!cron) return cron.error().message;
   if (!found_zone) return found_zone.error().message;
   std::string text;
   std::string day;
-  for (const auto moment : occurrences(*cron, *found_zone, at(after), Timestamp::max(), most)) {
+  for (const auto moment : occurrences(*cron, *found_zone, at(after), Timestamp::max(), max)) {
     const auto full = to_string(moment);
     const auto this_day = full.substr(0, 10);
     text += (text.empty() ? "" : " ") + (this_day == day ? full.substr(11) : full);

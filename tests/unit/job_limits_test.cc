@@ -16,7 +16,7 @@ TEST(JobLimitsTest, AJobMayBeAnythingWithinReason) {
   const std::string megabyte(bounds::payload_bytes, '\0');
   EXPECT_TRUE(ok(check_new_job({})));
   EXPECT_TRUE(ok(check_new_job({.payload = megabyte, .priority = -32768, .delay = 24h, .dedupe_key = "order-17"})));
-  EXPECT_TRUE(ok(check_new_job({.run_at = Timestamp{}, .failure_budget = 1000, .crash_budget = 1})));
+  EXPECT_TRUE(ok(check_new_job({.run_at = Timestamp{}, .max_failures = 1000, .max_crashes = 1})));
   EXPECT_TRUE(ok(check_new_job({.tags = std::vector(20, std::string(64, 't'))})));
 }
 
@@ -31,9 +31,9 @@ TEST(JobLimitsTest, WhatIsTooMuchIsRefused) {
   EXPECT_TRUE(refused({.run_at = Timestamp::min()}));
   EXPECT_TRUE(ok(check_new_job({.run_at = end_of_moments - 1us})));
   EXPECT_TRUE(refused({.dedupe_key = "two\nlines"}));
-  EXPECT_TRUE(refused({.limit_key = "\xFF"}));
-  EXPECT_TRUE(refused({.failure_budget = 0}));
-  EXPECT_TRUE(refused({.crash_budget = 1001}));
+  EXPECT_TRUE(refused({.group = "\xFF"}));
+  EXPECT_TRUE(refused({.max_failures = 0}));
+  EXPECT_TRUE(refused({.max_crashes = 1001}));
   EXPECT_TRUE(refused({.backoff = {.base = -1s}}));
   EXPECT_TRUE(refused({.tags = {""}}));
   EXPECT_TRUE(refused({.tags = {std::string(65, 't')}}));
@@ -57,10 +57,10 @@ TEST(JobLimitsTest, AQueueHasNoNegativeLimits) {
 }
 
 TEST(JobLimitsTest, AClaimIsForOneToAThousand) {
-  EXPECT_TRUE(ok(check_max(1)));
-  EXPECT_TRUE(ok(check_max(1000)));
-  EXPECT_FALSE(check_max(0).ok());
-  EXPECT_FALSE(check_max(1001).ok());
+  EXPECT_TRUE(ok(check_claim_max(1)));
+  EXPECT_TRUE(ok(check_claim_max(1000)));
+  EXPECT_FALSE(check_claim_max(0).ok());
+  EXPECT_FALSE(check_claim_max(1001).ok());
 }
 
 }  // namespace

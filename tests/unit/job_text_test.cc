@@ -12,11 +12,11 @@ using namespace std::chrono_literals;
 TEST(JobTextTest, ABackoffDoublesOrStaysAsItIs) {
   const auto growing = parse_backoff("5s..1h").value();
   EXPECT_EQ(growing.base, Duration(5s));
-  EXPECT_EQ(growing.most, Duration(1h));
+  EXPECT_EQ(growing.max, Duration(1h));
   EXPECT_TRUE(growing.exponential);
   const auto fixed = parse_backoff("250ms").value();
   EXPECT_EQ(fixed.base, Duration(250ms));
-  EXPECT_EQ(fixed.most, Duration(250ms));
+  EXPECT_EQ(fixed.max, Duration(250ms));
   EXPECT_FALSE(fixed.exponential);
 }
 

@@ -9,8 +9,8 @@
 namespace leasehold::scheduler {
 namespace {
 
-RunVerdict succeed(const ScheduleRun&, RunContext&) { return RunVerdict::ok(); }
-RunVerdict obey(const ScheduleRun&, const std::vector<std::string>&, RunContext&) { return RunVerdict::ok(); }
+RunVerdict succeed(const ScheduleRun&, RunContext&) { return RunVerdict::complete(); }
+RunVerdict obey(const ScheduleRun&, const std::vector<std::string>&, RunContext&) { return RunVerdict::complete(); }
 
 TEST(SchedulerDutiesTest, AHandlerIsForItsScheduleOnly) {
   const Duties duties{.handlers = {{"refresh", succeed}}, .commands = {}};
@@ -41,13 +41,13 @@ TEST(SchedulerVerdictsTest, AnErrorTextIsMadeStorable) {
 }
 
 TEST(SchedulerVerdictsTest, OnlyAFailureHasAnError) {
-  EXPECT_EQ(storable({.kind = RunVerdict::Kind::ok, .error = "none"}).error, "");
+  EXPECT_EQ(storable({.kind = RunVerdict::Kind::complete, .error = "none"}).error, "");
   EXPECT_EQ(storable({.kind = RunVerdict::Kind::release, .error = "none"}).error, "");
 }
 
 TEST(SchedulerVerdictsTest, WhatTheStoreWouldNotHaveBecomesAFailureThatSaysSo) {
   const Error refusal{.code = Errc::invalid_argument, .message = "the counts are not JSON: \"{\""};
-  const auto instead = instead_of(RunVerdict::ok("{"), refusal);
+  const auto instead = instead_of(RunVerdict::complete("{"), refusal);
   EXPECT_EQ(instead.kind, RunVerdict::Kind::fail);
   EXPECT_EQ(instead.error, "the verdict was not accepted: the counts are not JSON: \"{\"");
   EXPECT_EQ(instead.counts, "");

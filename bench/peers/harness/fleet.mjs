@@ -1,4 +1,4 @@
-// Worker processes: made ready, told to begin, counted, stopped. What they do is in worker.mjs.
+// Worker processes: prepares, starts, counts and stops them. worker.mjs does the work.
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -15,7 +15,7 @@ class Member {
   stopped = false;
 
   constructor(order) {
-    // The results go to our standard output: what a peer prints must not get between them.
+    // The results go to our standard output: a peer's output must not mix with them.
     this.process = fork(program, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     this.process.on('message', (message) => Object.assign(this, message));
     this.process.once('exit', (code, signal) => {
@@ -66,7 +66,7 @@ export class Fleet {
   async stop() {
     for (const member of this.#members) member.tell({ stop: true });
     await until(() => this.#members.every((member) => member.stopped), now() + patienceMs);
-    // Whoever is too busy to hear it.
+    // Members too busy to handle the message.
     for (const member of this.#members) if (!member.stopped) member.process.kill('SIGKILL');
     return this.#members.flatMap((member) => member.delays);
   }

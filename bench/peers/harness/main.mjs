@@ -1,5 +1,5 @@
-// Goes through the peers, their configurations and measurements, and writes a JSON line for each. Started by
-// bench/peers/run, whose comment explains the options.
+// Runs all measurements of the peers and their configurations, and writes a JSON line for each. bench/peers/run starts
+// it; its comment explains the options.
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
@@ -76,7 +76,7 @@ async function one(servers, { runner, config, settings, task }) {
     const limits = { jobs: count('jobs'), seconds: count('limit'), latencyJobs: count('latency-jobs') };
     Object.assign(line, await measure({ runner, config, settings, task, place, limits }));
   } catch (error) {
-    // One peer that cannot do a thing must not cost the figures of the others.
+    // A failure of one peer must not cost the figures of the others.
     line.error = error.message;
     console.error(`${runner.name} (${config}) ${task.what}: ${error.stack}`);
   } finally {
@@ -114,5 +114,5 @@ async function main() {
 }
 
 await main();
-// Some peers leave timers behind that would keep this process for minutes.
+// Some peers leave timers behind that would keep this process alive for minutes.
 process.exit(0);

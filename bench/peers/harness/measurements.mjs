@@ -1,4 +1,4 @@
-// The measurements by name, as the runners list them, and the shape of a rate. How they are done is in measures.mjs.
+// The measurements by name, as the runners list them, and the shape of a rate. measures.mjs performs them.
 export const enqueueSingle = { what: 'enqueue_single' };
 export const enqueueBulk = { what: 'enqueue_bulk' };
 export const startLatency = { what: 'start_latency' };

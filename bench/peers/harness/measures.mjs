@@ -1,5 +1,5 @@
-// What is measured, the same way for every peer. A runner that knows a better way (raw SQL through pgbench) brings a
-// function of its own, under the same name.
+// The measurements, the same for every peer. A runner with a better way (raw SQL through pgbench) brings a function of
+// its own, under the same name.
 import { now, sleep, until } from './clock.mjs';
 import { Fleet } from './fleet.mjs';
 import { rate, round } from './measurements.mjs';
@@ -95,7 +95,7 @@ async function measureStartLatency(trial) {
     while (sent <= limits.latencyJobs && now() < deadline) {
       await producer.one({ at: now() });
       sent++;
-      // Not in step with anybody's polling.
+      // Out of step with any polling.
       await sleep(40 + Math.random() * 20);
     }
     await fleet.handles(sent, deadline + 5000);

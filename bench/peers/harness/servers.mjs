@@ -1,5 +1,5 @@
 // The stores to measure on: a new database, server or file for each measurement. All of them are on loopback or in a
-// temporary folder, and end by their process id.
+// temporary folder, and are ended by their process id.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -91,7 +91,7 @@ export class Servers {
       address: { url: url.href },
       durability: `fsync=${rows[0].fsync}, synchronous_commit=${rows[0].commit}`,
       serverVersion: { postgresql: rows[0].version.split(' ')[0] },
-      // Neither old statistics nor another measurement's dirty pages are to be paid for.
+      // A measurement must not pay for old statistics or for another measurement's dirty pages.
       settle: async () => {
         const client = new pg.Client({ connectionString: url.href });
         await client.connect();
@@ -100,7 +100,7 @@ export class Servers {
         await client.end();
       },
       discard: async () => {
-        // Some peers say that they are closed before they are.
+        // Some peers report that they are closed before they are.
         const others = `SELECT FROM pg_stat_activity WHERE datname = '${name}'`;
         await until(async () => (await admin.query(others)).rowCount === 0, now() + 2000, 20);
         await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);

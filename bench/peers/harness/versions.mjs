@@ -1,4 +1,4 @@
-// What was measured, exactly.
+// The exact versions of everything measured.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

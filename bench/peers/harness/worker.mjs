@@ -1,5 +1,4 @@
-// A worker process of one peer. Gets its orders from fleet.mjs, and answers with what is to be known of it: ready,
-// handled, delays, error, stopped.
+// A worker process of one peer. Takes its orders from fleet.mjs, and reports ready, handled, delays, error, stopped.
 import { load } from '../runners/index.mjs';
 import { now } from './clock.mjs';
 

@@ -1,4 +1,4 @@
-// As much of beanstalkd's protocol as the measurements need. Commands may be sent without waiting for the answers of
+// The part of beanstalkd's protocol that the measurements need. Commands may be sent without waiting for the answers of
 // earlier ones; answers come in the order of the commands.
 import { connect } from 'node:net';
 

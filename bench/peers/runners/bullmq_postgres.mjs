@@ -1,4 +1,4 @@
-// BullMQ with its PostgreSQL backend in the place of Redis.
+// BullMQ with its PostgreSQL backend in place of Redis.
 import { createPostgresBackend } from 'bullmq';
 
 import { all, enqueueBulk, enqueueSingle, startLatency, workOff } from '../harness/measurements.mjs';

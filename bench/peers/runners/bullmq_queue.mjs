@@ -1,5 +1,5 @@
-// BullMQ, whichever store is below it. It has no batches: fast means many concurrent jobs in one worker, and completed
-// jobs that are not kept.
+// BullMQ on any store. It has no batches: fast means many concurrent jobs in one worker, and completed jobs that are
+// not kept.
 import { Queue, Worker } from 'bullmq';
 
 const queueName = 'work';

@@ -1,5 +1,6 @@
-// graphile-worker. Fast is what its page on performance measures with: 24 jobs at once, a local queue of 500, and
-// completions in batches without delay. It invites larger local queues for very fast tasks, so one is measured, too.
+// graphile-worker. Fast uses the settings of its page on performance: 24 jobs at once, a local queue of 500, and
+// completions in batches without delay. That page suggests larger local queues for very fast tasks, so one is measured,
+// too.
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
 

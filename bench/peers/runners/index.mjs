@@ -1,4 +1,4 @@
-// The peers, by name. Each file is loaded only when it is wanted: a worker process should hold its own peer and nothing
+// The peers, by name. Each file is loaded only when needed: a worker process should contain its own peer and nothing
 // else.
 //
 // A runner is an object with

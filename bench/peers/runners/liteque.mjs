@@ -1,5 +1,5 @@
 // liteque on SQLite. It has no call for many jobs, and keeps nothing of a completed one. It needs a better-sqlite3 that
-// still lets a transaction function be asynchronous, which is why package.json has 11.9.
+// still permits an asynchronous transaction function, which is why package.json has 11.9.
 import { buildDBClient, Runner, SqliteQueue } from 'liteque';
 
 import { enqueueSingle, startLatency, workOff } from '../harness/measurements.mjs';

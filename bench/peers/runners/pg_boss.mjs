@@ -1,5 +1,5 @@
-// pg-boss. Fast fetches batches without a pause between them, and is woken by LISTEN/NOTIFY; its unbatched jobs go
-// through fetch() and complete(), because work() polls between two single jobs.
+// pg-boss. Fast fetches batches without a pause between them, and is woken by LISTEN/NOTIFY; its unbatched jobs use
+// fetch() and complete(), because work() polls between two single jobs.
 import { PgBoss } from 'pg-boss';
 
 import { all, enqueueBulk, enqueueSingle, startLatency, workOff } from '../harness/measurements.mjs';
@@ -19,7 +19,7 @@ async function started(place, { notify }) {
   const complain = (error) => console.error(`pg-boss: ${error.message}`);
   boss.on('error', complain);
   await boss.start();
-  // Its workers complain about the connection that a stop takes away from them.
+  // Its workers report an error if a stop closes their connection.
   const stop = async () => {
     boss.off('error', complain).on('error', () => {});
     await boss.stop({ graceful: false });

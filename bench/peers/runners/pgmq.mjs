@@ -100,7 +100,7 @@ export default {
 
   async worker({ place, settings, what, onJob }) {
     if (what === 'start_latency' && settings.notifies) {
-      // The trigger costs every send something: it is there only where its notifications are wanted.
+      // The trigger costs every send something, so it exists only if its notifications are wanted.
       const client = await connected(place);
       await client.query("SELECT pgmq.enable_notify_insert('work', 0)");
       await client.end();

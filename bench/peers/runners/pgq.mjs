@@ -1,6 +1,6 @@
 // PgQ: a consumer takes all events between two ticks as one batch and finishes them together; an event has no lease of
-// its own, and a consumer's events cannot be shared by two processes without an extension that Debian does not have.
-// The ticker is called by the runners as its daemon does.
+// its own, and two processes cannot share a consumer's events without an extension that Debian does not have. The
+// runners call the ticker as its daemon does.
 import { enqueueBulk, enqueueSingle, startLatency, workOff } from '../harness/measurements.mjs';
 import { connected, copyIn, countingWatcher, loopingWorker } from './postgres.mjs';
 

@@ -1,11 +1,11 @@
-// plainjob on SQLite. It sets synchronous=NORMAL itself; FULL is set after that. Its worker does one job after the
-// other with two commits each, so that there is nothing to batch; fast only polls more often.
+// plainjob on SQLite. It sets synchronous=NORMAL itself; FULL is set after that. Its worker does one job after another
+// with two commits each, so that there is nothing to batch; fast only polls more often.
 import Database from 'better-sqlite3';
 import { better, defineQueue, defineWorker, JobStatus } from 'plainjob';
 
 import { enqueueBulk, enqueueSingle, startLatency, workOff } from '../harness/measurements.mjs';
 
-// It logs several lines per job otherwise.
+// Otherwise it logs several lines per job.
 const logger = { error: console.error, warn: () => {}, info: () => {}, debug: () => {} };
 
 function open(place, { synchronous }) {

@@ -1,4 +1,4 @@
-// What the runners on PostgreSQL have in common.
+// Shared by the runners on PostgreSQL.
 import { spawn } from 'node:child_process';
 
 import pg from 'pg';
@@ -45,7 +45,7 @@ export async function loopingWorker({ place, connections, turn, idleMs = 2 }) {
   return {
     begin: async () => {
       loops = clients.map(loop);
-      // A loop that fails must be heard at once, not at the stop.
+      // A failing loop must be reported at once, not at the stop.
       await Promise.all(loops);
     },
     stop: async () => {

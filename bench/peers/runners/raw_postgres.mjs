@@ -1,5 +1,5 @@
-// What PostgreSQL itself does with a plain table: the measure of what a queue adds. Throughput is measured by pgbench,
-// which costs less than any driver; a wake-up with two processes as for the others.
+// PostgreSQL itself with a simple table: the baseline for what a queue adds. pgbench measures throughput, which costs
+// less than any driver; a wake-up uses two processes as for the others.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -144,7 +144,7 @@ export default {
       if (claims) await client.query({ name: 'claim', text: claim(1) });
       onJob(JSON.parse(payload));
     });
-    // A notification that nobody listens to yet is lost.
+    // A notification before LISTEN is lost.
     await client.query('LISTEN work');
     return { begin: async () => {}, stop: () => client.end() };
   },

@@ -1,12 +1,12 @@
--- Undoes apply.sql: index, trigger, functions and columns go, v_active_sessions is what it was. What applying changed in
--- the rows, and nobody has changed since, is put back; everything else stays as it is now. Needs leasehold's scope
--- `admin`, to forget the directives there.
+-- Undoes apply.sql: removes index, trigger, functions and columns, and restores v_active_sessions. Rows that apply.sql
+-- changed and that did not change since are restored; all others stay as they are. Needs leasehold's scope `admin`, to
+-- remove the directives there.
 --
 --   psql -1 -v ON_ERROR_STOP=1 -f rollback.sql
 
 SET client_min_messages = warning;
 
--- In leasehold the sessions end; their rows keep saying what they say.
+-- In leasehold the sessions end; their rows stay as they are.
 DO $$ BEGIN
   PERFORM leasehold.session_close(s.session_id, s.session_token, 'rolled back')
      FROM claude_sessions AS s WHERE s.session_token IS NOT NULL AND s.released_at IS NULL;

@@ -1,5 +1,5 @@
--- Tables as people have them who let coding agents share a backlog: stand-ins for your own, with the troubles that such
--- tables collect. Only for the test; apply.sql is for the tables you have.
+-- Tables as used by coding agents that share a backlog: stand-ins for your own, with the usual inconsistencies. Only
+-- for the test; apply.sql is for the tables you have.
 
 CREATE TABLE claude_sessions (
   session_id      text        PRIMARY KEY,
@@ -38,7 +38,7 @@ CREATE VIEW v_active_sessions AS
 INSERT INTO claude_sessions (session_id, sd_id, track, tty, pid, hostname, codebase, claimed_at, heartbeat_at, status)
 VALUES ('early', 'SD-PARSER', 'A', 'pts/1', 4711, 'desk', 'parser',
         now() - interval '50 minutes', now() - interval '9 seconds', 'active'),
-       -- Has the same directive: nothing kept it from that.
+       -- Has the same directive: nothing prevented that.
        ('twin', 'SD-PARSER', 'B', 'pts/2', 4712, 'desk', 'parser',
         now() - interval '49 minutes', now() - interval '2 minutes', 'active'),
        -- Crashed yesterday, and has blocked its directive since.
@@ -50,7 +50,7 @@ UPDATE claude_sessions SET released_at = now() - interval '2 days', released_rea
 INSERT INTO strategic_directives_v2 (id, legacy_id, sd_key, title, status, progress, active_session_id, is_working_on)
 VALUES ('SD-PARSER', 'SD-001', 'parser', 'Parse nested comments', 'active', 40, 'twin', true),
        ('SD-AUDIT', 'SD-002', 'audit', 'Audit the log', 'active', 10, 'crashed', true),
-       -- Somebody's flag that nobody took down.
+       -- A flag without a session.
        ('SD-GHOST', 'SD-003', 'ghost', 'Exorcise', 'active', 0, NULL, true),
        ('SD-DOCS', 'SD-004', 'docs', 'Write it down', 'active', 0, NULL, false),
        ('SD-DONE', 'SD-005', 'done', 'Long done', 'completed', 100, NULL, false);

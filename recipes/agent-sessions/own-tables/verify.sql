@@ -1,5 +1,5 @@
--- Tells which parts of apply.sql are there, and raises when one is missing or when the tables do not say what leasehold
--- says. Changes nothing, safe at any time.
+-- Lists the parts of apply.sql, and raises an error if one is missing or if the tables differ from leasehold's state.
+-- Changes nothing, safe at any time.
 --
 --   psql -v ON_ERROR_STOP=1 -f verify.sql
 
@@ -31,7 +31,7 @@ BEGIN
     END IF;
   END LOOP;
   IF missing <> '{}' THEN
-    RAISE EXCEPTION 'missing: %; apply.sql brings it back', array_to_string(missing, ', ');
+    RAISE EXCEPTION 'missing: %; run apply.sql again', array_to_string(missing, ', ');
   END IF;
 END $$;
 
@@ -41,7 +41,7 @@ DECLARE
 BEGIN
   SELECT string_agg(s, ', ') INTO off FROM sessions_out_of_step() AS s;
   IF off IS NOT NULL THEN
-    RAISE EXCEPTION 'these sessions are not in step: %; SELECT refresh_sessions() puts that right', off;
+    RAISE EXCEPTION 'these sessions are out of step: %; run SELECT refresh_sessions()', off;
   END IF;
   SELECT string_agg(d.id, ', ') INTO off
     FROM strategic_directives_v2 AS d LEFT JOIN claude_sessions AS s ON s.sd_id = d.id

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What must hold when both lines of the crontab start in the same moment, when one is killed in the middle of its work,
-when one is too late, and when the store cannot tell. Exit code 0: all of it holds.
+"""Checks the crontab: both lines start at the same moment, one is killed in the middle of its work, one is too late,
+the store is not available. Exit code 0: all checks hold.
 
     cron/proof.py TOOL SQLITE_URL
 """
@@ -33,7 +33,7 @@ def lines_of_crontab() -> list:
 
 
 class Started:
-    """A command, started as cron does: by sh, in HOME, with little in its environment."""
+    """A command, started like cron does: by sh, in HOME, with a small environment."""
 
     def __init__(self, command: str, environment: dict):
         self._process = subprocess.Popen(["/bin/sh", "-c", "exec " + command], cwd=environment["HOME"], text=True,
@@ -41,9 +41,9 @@ class Started:
         self.pid = self._process.pid
 
     def ended(self) -> tuple:
-        """Its exit code, and what it said."""
-        said = self._process.communicate(timeout=120)[0]
-        return self._process.returncode, said.strip()
+        """Its exit code and its output."""
+        output = self._process.communicate(timeout=120)[0]
+        return self._process.returncode, output.strip()
 
     def kill(self) -> tuple:
         """With -9."""
@@ -55,7 +55,7 @@ class Proof:
     def __init__(self, tool: str, url: str, source: Source):
         self.tool, self.source = tool, source
         self.database = url.removeprefix("sqlite:")
-        # The crontab says `leasehold`, whatever the tool's file is called.
+        # The crontab calls `leasehold`; the tool may have another name.
         self.bin = os.path.join(os.path.dirname(self.database), "bin")
         os.mkdir(self.bin)
         os.symlink(tool, os.path.join(self.bin, "leasehold"))
@@ -70,20 +70,20 @@ class Proof:
             pair = [crew.submit(self.start(line).ended) for line in lines_of_crontab()]
             endings = concurrent.futures.as_completed(pair)
             hold.wait_until_here()
-            # One waits at the source: the other one is the first to end.
+            # One waits for the source: the other one is the first to end.
             code, said = next(endings).result()
             hold.let_go()
             self.check(f"of two lines one was refused, with exit code {code}", code == HELD, said)
             print(f"      {said}")
             code, said = next(endings).result()
         self.check(f"the other one ran, with exit code {code}: {said}", code == 0)
-        self.check(f"the source was asked {self.source.visits['homes']} time, {len(self.listings())} rows were written",
+        self.check(f"the source got {self.source.visits['homes']} request, {len(self.listings())} rows were written",
                    self.source.visits["homes"] == 1 and len(self.listings()) == LISTINGS)
         self.due_again_in(10, 15)
 
     def too_early(self):
         endings = [one.ended() for one in [self.start(line) for line in lines_of_crontab()]]
-        self.check("started again, both come too early", [code for code, _ in endings] == [NOT_DUE, NOT_DUE], endings)
+        self.check("started again, both are too early", [code for code, _ in endings] == [NOT_DUE, NOT_DUE], endings)
         print(f"      {endings[0][1]}")
 
     def first_and_last_seen(self):
@@ -91,7 +91,7 @@ class Proof:
         self.source.price, self.source.listings = 2000, LISTINGS + 1
         ending = self.start(NOW).ended()
         after = self.listings()
-        self.check(f"run with --now, it ran again: {len(after)} rows",
+        self.check(f"with --now it ran again: {len(after)} rows",
                    ending[0] == 0 and len(after) == LISTINGS + 1, ending)
         self.check("  no first_seen_at has changed; every last_seen_at and price has",
                    all(after[key]["first_seen_at"] == was["first_seen_at"] and
@@ -111,40 +111,40 @@ class Proof:
         hold.wait_until_here()
         token = self.history()[-1]["token"]
         doomed.kill()
-        print(f"killed leasehold (pid {doomed.pid}) with -9 while its command was asking the source", flush=True)
+        print(f"killed leasehold (pid {doomed.pid}) with -9 while its command was reading the source", flush=True)
         code, said = self.start(lines_of_crontab()[0]).ended()
         hold.let_go()
-        self.check("the next caller sees that it is gone, and has to wait as after a failure", code == NOT_DUE, said)
+        self.check("the next caller sees that it is gone, and waits as after a failure", code == NOT_DUE, said)
         print(f"      {said}")
         self.due_again_in(20, 40)
         before = self.listings()
         late = self.start("./work", LEASEHOLD_SCHEDULE="refresh", LEASEHOLD_TOKEN=str(token)).ended()
-        self.check("what it writes late is refused",
-                   late[0] == 1 and "not the current one" in late[1] and self.listings() == before, late)
+        self.check("its late write is refused",
+                   late[0] == 1 and "no longer current" in late[1] and self.listings() == before, late)
         print(f"      {late[1]}")
         ending = self.start(NOW).ended()
         outcomes = [run["outcome"] for run in self.history()]
-        self.check(f"run with --now, it ran; the history: {', '.join(outcomes)}",
-                   ending[0] == 0 and outcomes == ["ok", "ok", "failed", "lost", "ok"], ending)
+        self.check(f"with --now it ran; the history: {', '.join(outcomes)}",
+                   ending[0] == 0 and outcomes == ["completed", "completed", "failed", "lost", "completed"], ending)
 
     def cannot_tell(self):
         visits = self.source.visits["homes"]
         code, said = self.start(NOW, LEASEHOLD_DB="sqlite:/dev/null/refresh.db").ended()
-        self.check(f"a store that cannot tell: exit code {code}, and the source was not asked",
+        self.check(f"a store that is not available: exit code {code}, and no request to the source",
                    code == UNREACHABLE and self.source.visits["homes"] == visits, said)
 
     def start(self, command: str, **more: str) -> Started:
         return Started(command, {**self.environment, **more})
 
-    def due_again_in(self, least: int, most: int):
+    def due_again_in(self, shortest: int, longest: int):
         ended = self.history()[-1]["finished_at"]
         due = self.ask("show")["next_run_at"]
         minutes = (datetime.fromisoformat(due) - datetime.fromisoformat(ended)).total_seconds() / 60
-        self.check(f"  due again {minutes:.1f} minutes later ({least} to {most})", least <= minutes <= most)
+        self.check(f"  due again {minutes:.1f} minutes later ({shortest} to {longest})", shortest <= minutes <= longest)
 
     def history(self) -> list:
         """The first run first."""
-        return sorted(self.ask("history"), key=lambda run: run["token"])
+        return sorted(self.ask("history")["items"], key=lambda run: run["token"])
 
     def ask(self, command: str):
         done = subprocess.run([self.tool, "schedule", command, "refresh", "--json"], env=self.environment, text=True,

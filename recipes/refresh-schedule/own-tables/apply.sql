@@ -1,6 +1,7 @@
--- Refreshes that run once, for the tables refresh_schedule and listing: leasehold decides who may refresh and when,
--- your tables say so, in the same transaction. Safe to apply twice; undone by rollback.sql. Needs a role that owns the
--- tables and has leasehold's scope `admin`. Those who only refresh need the scope `work`, and to write to both tables.
+-- Refreshes that run once, for the tables refresh_schedule and listing: leasehold decides which caller may refresh and
+-- when, and your tables are updated in the same transaction. Safe to apply twice; rollback.sql undoes it. Needs a role
+-- that owns the tables and has leasehold's scope `admin`. Roles that only refresh need the scope `work`, and the right
+-- to write to both tables.
 --
 --   leasehold migrate up
 --   psql -1 -v ON_ERROR_STOP=1 -f apply.sql
@@ -9,10 +10,10 @@
 --   BEGIN;
 --   SELECT upsert_listings('homes', 1763200000000000, '[{"id": "h1", "title": "Barn", "price": 88000}]');
 --   SELECT finish_refresh('homes', 1763200000000000, true, p_rows => 1);
---   COMMIT;                                          -- rows and verdict, or, if it is not yours any more, neither
+--   COMMIT;                                          -- rows and verdict, or neither, if another caller has taken over
 --   SELECT finish_refresh('homes', 1763200000000000, false, 'the source answered with 500');
 --
--- What a row of refresh_schedule wants (enabled, the intervals, the lease) leasehold follows: change it with UPDATE.
+-- leasehold follows the settings in refresh_schedule (enabled, the intervals, the ttl): change them with UPDATE.
 
 SET client_min_messages = warning;
 
@@ -20,7 +21,7 @@ DO $$ BEGIN
   IF to_regproc('leasehold.schedule_acquire') IS NULL THEN
     RAISE EXCEPTION 'there are no leasehold schedules in this database: run `leasehold migrate up` first';
   END IF;
-  -- Its old handler knows nothing of leases. What has run for longer than one has crashed.
+  -- The old handler does not know about leases. A refresh that began longer ago than a lease lasts has crashed.
   IF to_regproc('acquire_refresh_lock') IS NULL AND EXISTS (
        SELECT FROM refresh_schedule WHERE is_running AND last_run_at > clock_timestamp() - interval '5 minutes') THEN
     RAISE EXCEPTION 'a refresh is running: stop the old handlers, and apply this when it is done';

@@ -1,6 +1,6 @@
--- Undoes apply.sql: triggers, functions and columns go, and so do the schedules in leasehold with their history. The
--- rows keep what they say now: when each source was refreshed last, and when it is due. Refused while somebody
--- refreshes. Needs leasehold's scope `admin`.
+-- Undoes apply.sql: removes triggers, functions and columns, and the schedules in leasehold with their history. The
+-- rows keep their values: when each source was refreshed last, and when it is due. Refused during a refresh. Needs
+-- leasehold's scope `admin`.
 --
 --   psql -1 -v ON_ERROR_STOP=1 -f rollback.sql
 
@@ -25,14 +25,14 @@ DROP FUNCTION finish_refresh(text, bigint, boolean, text, bigint);
 DROP FUNCTION acquire_refresh_lock(text, text, boolean, text, bigint);
 DROP FUNCTION refresh_refusal(text, leasehold.schedule_answer);
 DROP FUNCTION follow_refresh_schedule();
-DROP FUNCTION define_refresh(refresh_schedule);
+DROP FUNCTION set_refresh(refresh_schedule);
 DROP FUNCTION mirror_refreshes();
 DROP FUNCTION refreshes_out_of_step();
 DROP FUNCTION mirror_refresh(text);
 DROP FUNCTION refresh_truth(refresh_schedule);
 DROP FUNCTION refresh_name(text);
--- A run that was lost and never noticed until now.
+-- Left by runs that were lost unnoticed.
 UPDATE refresh_schedule SET is_running = false WHERE is_running;
 ALTER TABLE refresh_schedule
-  DROP COLUMN backoff_min, DROP COLUMN backoff_max, DROP COLUMN lease,
+  DROP COLUMN backoff_min, DROP COLUMN backoff_max, DROP COLUMN ttl,
   DROP COLUMN locked_by, DROP COLUMN locked_until, DROP COLUMN lock_token;

@@ -1,14 +1,14 @@
--- The tables with what is in them, and the troubles that they collect. Only for the test.
+-- The tables with rows, and with the usual inconsistencies. Only for the test.
 
 \ir tables.sql
 
 INSERT INTO refresh_schedule (source, url, enabled, next_run_at, is_running, last_run_at, last_ok_at, last_rows)
 VALUES ('homes', 'http://127.0.0.1:9/homes', true, now() - interval '1 minute', false,
         now() - interval '13 minutes', now() - interval '13 minutes', 2),
-       -- Crashed yesterday, and has not run since: nobody takes the flag down.
+       -- Crashed yesterday, and has not run since: nothing clears the flag.
        ('rooms', 'http://127.0.0.1:9/rooms', true, now() - interval '1 day', true,
         now() - interval '1 day', now() - interval '2 days', 1),
-       -- Was refreshed a while ago, and is to wait.
+       -- Was refreshed a while ago, and is not due.
        ('farms', 'http://127.0.0.1:9/farms', true, now() + interval '3 hours', false,
         now() - interval '1 hour', now() - interval '1 hour', 4),
        ('boats', 'http://127.0.0.1:9/boats', false, now() - interval '9 days', false, NULL, NULL, NULL);

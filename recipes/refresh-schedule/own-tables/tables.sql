@@ -1,5 +1,5 @@
--- Tables as people have them who refresh listings from a few sources now and then: stand-ins for your own. Only for the
--- tests; apply.sql is for the tables you have.
+-- Tables of a service that refreshes listings from a few sources: stand-ins for your own. Only for the tests; apply.sql
+-- is for the tables you have.
 
 CREATE TABLE refresh_schedule (
   source       text        PRIMARY KEY,

@@ -1,5 +1,5 @@
--- Tells which parts of apply.sql are there, and raises when one is missing, when leasehold does not follow
--- refresh_schedule, or when refresh_schedule does not say what leasehold says. Changes nothing, safe at any time.
+-- Lists the parts of apply.sql, and raises an error if one is missing, if leasehold does not follow refresh_schedule,
+-- or if refresh_schedule differs from leasehold's state. Changes nothing, safe at any time.
 --
 --   psql -v ON_ERROR_STOP=1 -f verify.sql
 
@@ -24,7 +24,7 @@ BEGIN
     END IF;
   END LOOP;
   IF missing <> '{}' THEN
-    RAISE EXCEPTION 'missing: %; apply.sql brings it back', array_to_string(missing, ', ');
+    RAISE EXCEPTION 'missing: %; run apply.sql again', array_to_string(missing, ', ');
   END IF;
 END $$;
 
@@ -34,15 +34,15 @@ DECLARE
 BEGIN
   SELECT string_agg(r.source, ', ') INTO off
     FROM refresh_schedule AS r LEFT JOIN LATERAL leasehold.schedule_list(refresh_name(r.source)) AS s ON true
-   WHERE (r.interval_min, r.interval_max, r.backoff_min, r.backoff_max, r.lease)
-         IS DISTINCT FROM (s.every_least, s.every_most, s.fail_least, s.fail_most, s.ttl)
+   WHERE (r.interval_min, r.interval_max, r.backoff_min, r.backoff_max, r.ttl)
+         IS DISTINCT FROM (s.every_min, s.every_max, s.fail_min, s.fail_max, s.ttl)
       OR (NOT r.enabled AND s.paused_at IS NULL);
   IF off IS NOT NULL THEN
-    RAISE EXCEPTION 'leasehold does not follow these sources: %; apply.sql puts that right', off;
+    RAISE EXCEPTION 'leasehold does not follow these sources: %; run apply.sql again', off;
   END IF;
   SELECT string_agg(s, ', ') INTO off FROM refreshes_out_of_step() AS s;
   IF off IS NOT NULL THEN
-    RAISE EXCEPTION 'these sources are not in step: %; SELECT mirror_refreshes() puts that right', off;
+    RAISE EXCEPTION 'these sources are out of step: %; run SELECT mirror_refreshes()', off;
   END IF;
   RAISE NOTICE 'ok      % sources are in step', (SELECT count(*) FROM refresh_schedule);
 END $$;

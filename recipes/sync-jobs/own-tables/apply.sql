@@ -1,10 +1,11 @@
 -- Syncs under your own names: the tables sync_jobs and sync_checkpoints, and functions that keep them in step with
--- leasehold in your own transaction. Needs a role with leasehold's scope `work`; undone by rollback.sql.
+-- leasehold in your own transaction. Needs a role with leasehold's scope `work`; rollback.sql undoes it.
 --
 --   psql -1 -v ON_ERROR_STOP=1 -f apply.sql
 --
--- A sync job is a job in leasehold's queue `sync`. Somebody claims it, asks the source how much there is, and plans:
--- one checkpoint per chunk. From then on the job waits for its chunks, and ends in the commit that finishes the last.
+-- A sync job is a job in leasehold's queue `sync`. A worker claims it, asks the source for the number of rows, and
+-- plans one checkpoint per chunk. From then on the job waits for its chunks, and ends in the commit that finishes the
+-- last.
 --
 --   SELECT sync_add('orders');
 --   SELECT * FROM sync_claim_job('ana');                                   -- id, lock_token
@@ -12,16 +13,16 @@
 --   SELECT * FROM sync_claim('orders', 'ana');                             -- chunk, next_row, last_row, lock_token
 --   BEGIN;
 --   INSERT INTO orders ...;                                                -- a page, from next_row on
---   SELECT sync_save('orders', '1-10000', 1763200000000001, 251, 250);     -- raises if the chunk is not yours any more
+--   SELECT sync_save('orders', '1-10000', 1763200000000001, 251, 250);     -- fails if the chunk is no longer yours
 --   COMMIT;                                                                -- rows and checkpoint together, or neither
 --   SELECT sync_finish('orders', '1-10000', 1763200000000001);
 
--- Nobody writes RUNNING anywhere: who works on what is locked_by, and only while locked_until lies ahead.
+-- There is no state RUNNING: locked_by is the current worker, and only while locked_until lies ahead.
 CREATE TABLE sync_jobs (
   id           bigint      PRIMARY KEY,
   name         text        NOT NULL UNIQUE,
   created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
-  -- While somebody plans it.
+  -- While a worker plans it.
   locked_by    text,
   locked_until timestamptz,
   lock_token   bigint,
@@ -36,7 +37,7 @@ CREATE TABLE sync_checkpoints (
   chunk        text        NOT NULL,
   first_row    bigint      NOT NULL,
   last_row     bigint      NOT NULL,
-  -- Where the next loader goes on.
+  -- Where the next loader continues.
   next_row     bigint      NOT NULL,
   rows_loaded  bigint      NOT NULL DEFAULT 0,
   attempts     bigint      NOT NULL DEFAULT 0,
@@ -49,19 +50,19 @@ CREATE TABLE sync_checkpoints (
   PRIMARY KEY (sync, chunk)
 );
 
--- What the checkpoints should say, as leasehold has it.
+-- The checkpoints as leasehold has them.
 CREATE FUNCTION sync_truth(sync text, only_chunk text DEFAULT NULL) RETURNS SETOF sync_checkpoints
 LANGUAGE sql STABLE AS $$
   SELECT sync_truth.sync, c.key, range.first_row, range.last_row, coalesce(c.cursor::bigint, range.first_row), c.rows,
          c.attempts, CASE WHEN c.expires_at IS NOT NULL THEN c.holder END, c.expires_at, c.token, c.finished_at,
          CASE WHEN c.state IN ('completed', 'skipped', 'exhausted') THEN c.state END, c.error
-    FROM leasehold.chunk_list(sync_truth.sync, only_chunk, most => NULL) AS c
+    FROM leasehold.chunk_list(sync_truth.sync, only_chunk, max => NULL) AS c
    CROSS JOIN LATERAL (SELECT (c.spec::json->>'from')::bigint AS first_row,
                               (c.spec::json->>'to')::bigint AS last_row) AS range
 $$;
 
--- Brings a checkpoint in step; the one place that writes them. After an operator's reset or skip call it yourself:
--- SELECT sync_mirror(sync, chunk) FROM sync_checkpoints.
+-- Brings a checkpoint in step; only this function changes checkpoints. After an operator's reset or skip call it
+-- yourself: SELECT sync_mirror(sync, chunk) FROM sync_checkpoints.
 CREATE FUNCTION sync_mirror(sync text, chunk text) RETURNS void
 LANGUAGE sql AS $$
   UPDATE sync_checkpoints AS c
@@ -72,7 +73,7 @@ LANGUAGE sql AS $$
    WHERE c.sync = t.sync AND c.chunk = t.chunk
 $$;
 
--- A claim also takes back what dead loaders held: these are open again, or given up. Waits for nobody.
+-- A claim also reclaims the chunks of dead loaders, which are then open again or exhausted. Never waits.
 CREATE FUNCTION sync_mirror_expired(sync text) RETURNS void
 LANGUAGE sql AS $$
   SELECT sync_mirror(e.sync, e.chunk)
@@ -96,16 +97,16 @@ LANGUAGE sql AS $$
   RETURNING id
 $$;
 
--- The next job to plan; no row: there is none. After `lease` without a plan it is the next one's.
-CREATE FUNCTION sync_claim_job(worker text, lease interval DEFAULT '1 minute') RETURNS SETOF sync_jobs
+-- The next job to plan; no row: there is none. After `ttl` without a plan another worker can claim it.
+CREATE FUNCTION sync_claim_job(worker text, ttl interval DEFAULT '1 minute') RETURNS SETOF sync_jobs
 LANGUAGE sql AS $$
   UPDATE sync_jobs AS j SET locked_by = c.holder, locked_until = c.expires_at, lock_token = c.token
-    FROM leasehold.job_claim('sync', 1, lease, worker) AS c
+    FROM leasehold.job_claim('sync', 1, sync_claim_job.ttl, worker) AS c
    WHERE c.outcome = 'granted' AND j.id = c.job_id
   RETURNING j.*
 $$;
 
--- Cuts the rows `first` to `last` into chunks; from now on the job waits for them.
+-- Divides the rows `first` to `last` into chunks; from now on the job waits for them.
 CREATE FUNCTION sync_plan(job_id bigint, token bigint, first bigint, last bigint, size bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -124,12 +125,12 @@ BEGIN
 END $$;
 
 -- The next chunk to load, from next_row on; no row: all are being loaded, wait for their backoff, or are done.
-CREATE FUNCTION sync_claim(sync text, worker text, lease interval DEFAULT '2 minutes') RETURNS SETOF sync_checkpoints
+CREATE FUNCTION sync_claim(sync text, worker text, ttl interval DEFAULT '2 minutes') RETURNS SETOF sync_checkpoints
 LANGUAGE plpgsql AS $$
 DECLARE
   claimed leasehold.chunk_claimed;
 BEGIN
-  SELECT * INTO claimed FROM leasehold.chunk_claim(sync_claim.sync, ttl => lease, holder => worker);
+  SELECT * INTO claimed FROM leasehold.chunk_claim(sync_claim.sync, ttl => sync_claim.ttl, holder => worker);
   PERFORM sync_mirror_expired(sync_claim.sync);
   IF claimed.outcome = 'granted' THEN
     PERFORM sync_mirror(sync_claim.sync, claimed.key);
@@ -140,8 +141,8 @@ BEGIN
    WHERE claimed.outcome = 'granted' AND c.sync = sync_claim.sync AND c.chunk = claimed.key;
 END $$;
 
--- Saves how far a chunk is and keeps it for another lease. In the transaction that writes the rows it makes the two
--- one: if the chunk is not the caller's any more, it raises, and the rows are not written either.
+-- Saves the progress of a chunk and extends its lease. Call it in the transaction that writes the rows: if the chunk is
+-- no longer the caller's, it raises an error, and the rows are not written either.
 CREATE FUNCTION sync_save(sync text, chunk text, token bigint, next_row bigint, rows_loaded bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -149,18 +150,18 @@ DECLARE
     leasehold.chunk_heartbeat(sync, chunk, token, cursor => next_row::text, rows => rows_loaded);
 BEGIN
   IF beat.outcome <> 'extended' THEN
-    RAISE EXCEPTION 'chunk %/% is not yours any more: %', sync, chunk, coalesce(beat.why, beat.outcome)
+    RAISE EXCEPTION 'chunk %/% is no longer yours: %', sync, chunk, coalesce(beat.why, beat.outcome)
       USING ERRCODE = 'LH001';
   END IF;
   PERFORM sync_mirror(sync, chunk);
 END $$;
 
--- What sync_finish, sync_fail and sync_release have in common.
+-- The common part of sync_finish, sync_fail and sync_release.
 CREATE FUNCTION sync_settled(sync text, chunk text, settled leasehold.chunk_settled) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
   IF settled.outcome <> 'settled' THEN
-    RAISE EXCEPTION 'chunk %/% is not yours any more: %', sync, chunk, coalesce(settled.why, settled.outcome)
+    RAISE EXCEPTION 'chunk %/% is no longer yours: %', sync, chunk, coalesce(settled.why, settled.outcome)
       USING ERRCODE = 'LH001';
   END IF;
   PERFORM sync_mirror(sync, chunk);
@@ -173,7 +174,7 @@ END $$;
 CREATE FUNCTION sync_finish(sync text, chunk text, token bigint) RETURNS text
 LANGUAGE sql AS $$ SELECT sync_settled(sync, chunk, leasehold.chunk_complete(sync, chunk, token)) $$;
 
--- Tried again after a while, from next_row on, until its tries are used up.
+-- The chunk is retried after a backoff, from next_row on, until its budget is spent.
 CREATE FUNCTION sync_fail(sync text, chunk text, token bigint, error text) RETURNS text
 LANGUAGE sql AS $$ SELECT sync_settled(sync, chunk, leasehold.chunk_fail(sync, chunk, token, error)) $$;
 

@@ -1,5 +1,5 @@
--- Undoes apply.sql: its functions and tables, and what they have put into leasehold. What was loaded stays. Refused
--- while somebody loads. Needs leasehold's scope `admin`.
+-- Undoes apply.sql: removes its functions and tables, and their jobs and chunks in leasehold. The loaded rows stay.
+-- Refused during a load. Needs leasehold's scope `admin`.
 --
 --   psql -1 -v ON_ERROR_STOP=1 -f rollback.sql
 
@@ -14,7 +14,7 @@ BEGIN
       RAISE EXCEPTION 'sync "%" is being loaded', j.name;
     END IF;
     PERFORM leasehold.job_cancel(j.id, 'rolled back');
-    PERFORM leasehold.job_delete(j.id);
+    PERFORM leasehold.job_remove(j.id);
   END LOOP;
 END $$;
 

@@ -1,4 +1,4 @@
--- Raises unless sync_jobs and sync_checkpoints say what leasehold says. Changes nothing, safe at any time.
+-- Raises an error if sync_jobs and sync_checkpoints differ from leasehold's state. Changes nothing, safe at any time.
 --
 --   psql -v ON_ERROR_STOP=1 -f verify.sql
 
@@ -14,13 +14,13 @@ BEGIN
     FULL JOIN (SELECT t.* FROM sync_jobs AS j CROSS JOIN LATERAL sync_truth(j.name) AS t) AS truth
       ON truth.sync = mine.sync AND truth.chunk = mine.chunk;
   IF off IS NOT NULL THEN
-    RAISE EXCEPTION 'these checkpoints are not in step: %', off;
+    RAISE EXCEPTION 'these checkpoints are out of step: %', off;
   END IF;
   SELECT string_agg(j.name, ', ') INTO off
     FROM sync_jobs AS j JOIN LATERAL leasehold.chunk_set_list(j.name) AS s ON true
    WHERE j.outcome IS DISTINCT FROM CASE WHEN s.state IN ('complete', 'partial') THEN s.state END;
   IF off IS NOT NULL THEN
-    RAISE EXCEPTION 'these syncs are not in step: %', off;
+    RAISE EXCEPTION 'these syncs are out of step: %', off;
   END IF;
   RAISE NOTICE '% checkpoints of % syncs are in step', checked, (SELECT count(*) FROM sync_jobs);
 END $$;

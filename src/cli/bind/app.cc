@@ -1,7 +1,7 @@
 // The command tree.
 //
-// Most of a short call would go into adding options of commands that its line does not name. So the tool adds all
-// groups, for help and for guesses, but the commands of those only that the line names (add_named_commands).
+// Adding the options of all commands would take most of the time of a short call. So the tool adds all groups, for help
+// and for guesses, but only the commands of the groups that the line names (add_named_commands).
 #include <algorithm>
 #include <span>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace {
 
 using Add = void (*)(CLI::App&, Context&);
 
-/// Commands under a name of their own; without a name they stand on top.
+/// A group of commands under a name; without a name they are at the top level.
 struct Group {
   const char* name = nullptr;
   const char* description = nullptr;
@@ -27,24 +27,24 @@ constexpr Add lock_commands[] = {add_lock_acquire, add_lock_heartbeat, add_lock_
 constexpr Add job_commands[] = {add_job_add,     add_job_import,  add_job_claim,  add_job_heartbeat, add_job_complete,
                                 add_job_fail,    add_job_release, add_job_snooze, add_job_show,      add_job_ls,
                                 add_job_payload, add_job_result,  add_job_errors, add_job_wait,      add_job_cancel,
-                                add_job_retry,   add_job_redrive, add_job_delete};
+                                add_job_retry,   add_job_redrive, add_job_rm};
 constexpr Add queue_commands[] = {add_queue_ls,     add_queue_show,  add_queue_set,  add_queue_pause,
                                   add_queue_resume, add_queue_drain, add_queue_purge};
 constexpr Add chunk_commands[] = {add_chunk_plan,     add_chunk_run,  add_chunk_claim,   add_chunk_heartbeat,
                                   add_chunk_complete, add_chunk_fail, add_chunk_release, add_chunk_skip,
                                   add_chunk_progress, add_chunk_show, add_chunk_ls,      add_chunk_reset,
                                   add_chunk_set,      add_chunk_rm};
-constexpr Add limit_commands[] = {add_limit_take, add_limit_set, add_limit_show, add_limit_ls, add_limit_rm};
+constexpr Add rate_commands[] = {add_rate_take, add_rate_set, add_rate_show, add_rate_ls, add_rate_rm};
 constexpr Add session_commands[] = {add_session_run,   add_session_open, add_session_heartbeat, add_session_park,
                                     add_session_close, add_session_ls,   add_session_show,      add_session_watch};
 constexpr Add item_commands[] = {add_item_add, add_item_ls, add_item_show, add_item_done, add_item_reopen, add_item_rm};
 constexpr Add claim_commands[] = {add_claim_take,   add_claim_release, add_claim_switch, add_claim_transfer,
                                   add_claim_revoke, add_claim_show,    add_claim_ls};
 constexpr Add schedule_commands[] = {
-    add_schedule_define,    add_schedule_run,     add_schedule_daemon,  add_schedule_acquire,
-    add_schedule_heartbeat, add_schedule_finish,  add_schedule_release, add_schedule_trigger,
-    add_schedule_pause,     add_schedule_resume,  add_schedule_ls,      add_schedule_show,
-    add_schedule_next,      add_schedule_history, add_schedule_rename,  add_schedule_rm};
+    add_schedule_set,      add_schedule_run,  add_schedule_daemon,  add_schedule_acquire, add_schedule_heartbeat,
+    add_schedule_complete, add_schedule_fail, add_schedule_release, add_schedule_trigger, add_schedule_pause,
+    add_schedule_resume,   add_schedule_ls,   add_schedule_show,    add_schedule_next,    add_schedule_history,
+    add_schedule_rename,   add_schedule_rm};
 constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
                                     add_migrate_plan};
 constexpr Add elect_command[] = {add_elect};
@@ -54,45 +54,45 @@ constexpr Add other_commands[] = {add_recover, add_prune, add_grant, add_demo, a
 /// In the order of the help.
 constexpr Group groups[] = {
     {"lock",
-     "Take, keep, give up and look at named locks",
+     "Acquire, keep, release and inspect named locks",
      {"leasehold lock run deploy --wait 1m -- ./deploy.sh", "leasehold lock show deploy"},
      lock_commands},
     {.commands = elect_command},
     {"job",
-     "Put jobs into queues, work on them, look at them",
+     "Add jobs to queues, work on them, inspect them",
      {R"(leasehold job add mail '{"to":"ann"}')", "leasehold job ls --queue mail --state failed"},
      job_commands},
     {"queue",
-     "Look at, limit, pause and empty queues",
+     "Inspect, limit, pause and purge queues",
      {"leasehold queue ls", "leasehold queue set merge --max-running 1"},
      queue_commands},
     {"chunk",
-     "Cut a sync into chunks that many loaders share, and look how far it is",
+     "Split a sync into chunks that many loaders share, and show its progress",
      {"leasehold chunk plan orders --range 1..1000000 --size 10000", "leasehold chunk progress orders --watch"},
      chunk_commands},
-    {"limit",
-     "Keep a rate together: so many calls of a source, whoever makes them",
-     {"leasehold limit take orders-api --every 750ms && ./fetch-a-page"},
-     limit_commands},
+    {"rate",
+     "Keep a rate that all callers of a source share",
+     {"leasehold rate take orders-api --every 750ms && ./fetch-a-page"},
+     rate_commands},
     {"session",
-     "Say that you are here, alive and working, and see who else is",
+     "Register as a live session, and see the other sessions",
      {"leasehold session run --label 'fixing the parser' -- bash", "leasehold session ls"},
      session_commands},
     {"item",
-     "Keep the backlog that sessions share",
+     "Manage the backlog that sessions share",
      {"leasehold item add SD-1 --title 'Parse nested comments'", "leasehold item ls --state open"},
      item_commands},
     {"claim",
-     "Take items exclusively for a session, hand them on, give them up",
+     "Claim items exclusively for a session, transfer and release them",
      {"leasehold claim take SD-1", "leasehold claim ls --watch"},
      claim_commands},
     {"schedule",
-     "Run work once and on time, whoever calls for it, and account for every occurrence",
+     "Run work on time and only once, and record every occurrence",
      {"leasehold schedule run refresh --every 10m-15m -- ./refresh", "leasehold schedule history refresh"},
      schedule_commands},
     {.commands = work_and_look_commands},
     {"migrate",
-     "Look at and change the schema's version",
+     "Show and change the schema's version",
      {"leasehold migrate up", "leasehold migrate verify"},
      migrate_commands},
     {.commands = other_commands}};
@@ -106,15 +106,15 @@ void describe_root(CLI::App& root, Context& context) {
       ->group(common_group);
   root.footer(
       "EXAMPLES\n"
-      "  leasehold lock run deploy -- ./deploy.sh     # nobody else deploys meanwhile\n"
+      "  leasehold lock run deploy -- ./deploy.sh     # one deploy at a time\n"
       "  leasehold job add mail '{\"to\":\"ann\"}'\n"
-      "  leasehold work mail -- ./send-mail            # a command per job\n"
-      "  leasehold schedule run refresh --every 10m-15m -- ./refresh     # once, however many crons call it\n"
+      "  leasehold work mail -- ./send-mail            # one command per job\n"
+      "  leasehold schedule run refresh --every 10m-15m -- ./refresh     # once, even if many crons call it\n"
       "  leasehold status\n"
       "  leasehold demo\n"
       "\n"
       "Exit codes: 0 ok, 1 failure, 2 usage, 3 nothing to do, 4 not found, 69 store unreachable,\n"
-      "75 held, at a limit or wait ran out, 76 lease lost. `man leasehold` or `leasehold man` tells more.");
+      "75 held, at a limit or wait ran out, 76 lease lost. For more, see `man leasehold` or `leasehold man`.");
 }
 
 CLI::App& add(CLI::App& root, const Group& group) {
@@ -125,7 +125,7 @@ CLI::App& add(CLI::App& root, const Group& group) {
   return *add_group(root, group.name, group.description, examples);
 }
 
-/// The commands of the groups that `is_wanted` picks by name, and those on top.
+/// Adds the commands of the groups for which `is_wanted` is true, and the top-level ones.
 template <typename Predicate>
 void add_commands(CLI::App& root, Context& context, Predicate is_wanted) {
   describe_root(root, context);
@@ -147,9 +147,9 @@ void add_named_commands(CLI::App& root, Context& context) {
   const auto is_a_word = [&words = context.words](std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
-  // These tell about all commands.
+  // These commands describe all others.
   const bool all = is_a_word("help") || is_a_word("man") || is_a_word("completion");
-  // The parser goes down into a group only at a word that is its name; more of them than needed do no harm.
+  // The parser enters a group only at a word that is its name; extra groups do no harm.
   add_commands(root, context, [&](std::string_view group) { return all || is_a_word(group); });
 }
 

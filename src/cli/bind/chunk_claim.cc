@@ -18,7 +18,7 @@ namespace leasehold::cli {
 // leasehold chunk claim: take chunks under a lease; no process stays behind.
 namespace {
 
-/// What --wait stands for when it is said without a duration.
+/// The value of --wait without a duration.
 constexpr const char* as_long_as_it_takes = "always";
 
 struct ChunkClaimCommand {
@@ -35,8 +35,8 @@ void print_chunk(const Chunk& chunk, const std::string& until) {
   print("  spec      {}", shown_text(chunk.spec));
   if (chunk.cursor) print("  cursor    {}", shown_text(*chunk.cursor));
   if (chunk.cursor || chunk.rows > 0) print("  rows      {}", chunk.rows);
-  if (!chunk.previous_holder.empty()) {
-    print("  previous  {} (on {})", printable(chunk.previous_holder), printable(chunk.previous_host));
+  if (chunk.previous_holder) {
+    print("  previous  {} (on {})", printable(chunk.previous_holder->name), printable(chunk.previous_holder->host));
   }
 }
 
@@ -89,7 +89,8 @@ void add_wait(CLI::App& command, Duration& wait) {
   command
       .add_option_function<std::string>(
           "--wait", [&wait](const std::string& text) { take_wait(wait, text); },
-          "How long to wait for a chunk; without a duration, until there is one or the set is final (default: not)")
+          "Wait up to this long for a chunk; without a duration, until there is one or the set is final (default: no "
+          "wait)")
       ->expected(0, 1)
       ->default_str(as_long_as_it_takes)
       ->type_name("[DURATION]");
@@ -97,45 +98,46 @@ void add_wait(CLI::App& command, Duration& wait) {
 
 void add_options(CLI::App& command, ChunkClaimCommand& options) {
   add_set_name(command, options.set);
-  command.add_option("KEY", options.key, "This chunk, also while it backs off (default: the next)")->type_name("");
-  add_number(command, "-n,--most", options.claim.max, 1, bounds::max_claim,
+  command.add_option("KEY", options.key, "Claim this chunk, even during its backoff (default: the next)")
+      ->type_name("");
+  add_number(command, "-n,--max", options.claim.max, 1, bounds::max_claim,
              "Up to N chunks under one lease (default 1)");
   add_duration(command, "--ttl", options.claim.ttl,
                fmt::format("How long the lease lasts without a heartbeat (default: the set's own, else {})",
                            format_duration(defaults::chunk_ttl)));
   add_wait(command, options.claim.wait);
-  add_duration(command, "--older", options.claim.older_than,
-               "When nothing is open: load again what was completed longer ago than this");
+  add_duration(command, "--older-than", options.claim.older_than,
+               "If no chunk is open, claim chunks completed longer ago than this");
   add_holder(command, options.holder);
   command
       .add_option("--request-id", options.claim.request_id,
-                  "Makes repeating harmless: the same id gives the first answer again")
+                  "Make retries safe: the same id returns the first answer again")
       ->check(not_empty)
       ->type_name("ID");
   add_number(command, "-E,--conflict-exit-code", options.refused_code, 0, 255,
-             "Exit with N instead of 75 when all that is open is held, or the wait ran out");
-  command.add_flag("-q,--quiet", options.quiet, "Print nothing but key and token of each chunk");
+             "Exit with N instead of 75 when all open chunks are held, or the wait ran out");
+  command.add_flag("-q,--quiet", options.quiet, "Print only key and token of each chunk");
 }
 
 }  // namespace
 
 void add_chunk_claim(CLI::App& parent, Context& context) {
-  auto* command = add_command(
-      parent, context, "claim",
-      "Take the next chunks of a set, with the cursor they were left at (exit code 3: the set is final, or all that is "
-      "open backs off)",
-      {"leasehold chunk claim orders", "leasehold chunk claim orders 1-10000 --ttl 5m",
-       "leasehold chunk claim orders --wait --json | jq '.chunks[0] | {spec, cursor, rows, token}'",
-       "leasehold chunk claim orders --older 1d    # go on with what was loaded more than a day ago",
-       "while read -r key token < <(leasehold chunk claim orders --wait -q); do\n"
-       "    ./load \"$key\" && leasehold chunk complete orders \"$key\" --token \"$token\"\n"
-       "  done"});
+  auto* command =
+      add_command(parent, context, "claim",
+                  "Claim the next chunks of a set, with their last cursors (exit code 3: the set is final, or all open "
+                  "chunks back off)",
+                  {"leasehold chunk claim orders", "leasehold chunk claim orders 1-10000 --ttl 5m",
+                   "leasehold chunk claim orders --wait --json | jq '.chunks[0] | {spec, cursor, rows, token}'",
+                   "leasehold chunk claim orders --older-than 1d    # then reload chunks older than a day",
+                   "while read -r key token < <(leasehold chunk claim orders --wait -q); do\n"
+                   "    ./load \"$key\" && leasehold chunk complete orders \"$key\" --token \"$token\"\n"
+                   "  done"});
   auto options = std::make_shared<ChunkClaimCommand>();
   add_options(*command, *options);
   set_action(*command, context, [&context, options] { return claim(context, *options); });
 }
 
-// leasehold chunk heartbeat: extend the lease of a chunk and save how far it got, in one step.
+// leasehold chunk heartbeat: extend the lease of a chunk and save its progress, in one step.
 namespace {
 
 struct ChunkHeartbeatOptions {
@@ -166,13 +168,13 @@ int heartbeat(const Context& context, const ChunkHeartbeatOptions& options) {
 void add_chunk_heartbeat(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "heartbeat",
-      "Extend the lease of a chunk and save its cursor in one step; what has expired is lost (exit code 76)",
+      "Extend the lease of a chunk and save its cursor in one step; an expired lease is lost (exit code 76)",
       {R"(leasehold chunk heartbeat orders 1-10000 --token "$token" --cursor '{"page":17}' --rows 1700)",
        "leasehold chunk heartbeat --cursor 1700 --rows 1700    # under `chunk run`"});
   auto options = std::make_shared<ChunkHeartbeatOptions>();
   add_held_chunk(*command, context, options->chunk);
   add_save(*command, options->save);
-  add_duration(*command, "--ttl", options->ttl, "A new ttl for the lease (default: it keeps its own)");
+  add_duration(*command, "--ttl", options->ttl, "New ttl of the lease (default: unchanged)");
   set_action(*command, context, [&context, options] { return heartbeat(context, *options); });
 }
 

@@ -6,6 +6,7 @@
 #include "cli/bind/chunk_options.h"
 #include "cli/command.h"
 #include "cli/print/chunk_text.h"
+#include "cli/print/list.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
@@ -14,7 +15,7 @@
 
 namespace leasehold::cli {
 
-// leasehold chunk show: a chunk's whole story.
+// leasehold chunk show: a chunk with its events.
 namespace {
 
 void print_optional(std::string_view name, const std::string& value) {
@@ -26,12 +27,13 @@ void print_time(std::string_view name, const std::optional<Timestamp>& when, con
 }
 
 void print_holder(const ChunkInfo& chunk) {
-  if (chunk.holder.empty()) return;
+  if (!chunk.holder) return;
+  const auto& holder = *chunk.holder;
   const bool held = chunk.state == ChunkState::running || chunk.state == ChunkState::expired;
-  const auto pid = chunk.pid != 0 ? fmt::format(", pid {}", chunk.pid) : "";
-  const auto tty = chunk.tty.empty() ? "" : fmt::format(", tty {}", printable(chunk.tty));
+  const auto pid = holder.pid != 0 ? fmt::format(", pid {}", holder.pid) : "";
+  const auto tty = holder.tty.empty() ? "" : fmt::format(", tty {}", printable(holder.tty));
   print_field(held ? "holder" : "last holder",
-              fmt::format("{} (on {}{}{})", printable(chunk.holder), printable(chunk.host), pid, tty));
+              fmt::format("{} (on {}{}{})", printable(holder.name), printable(holder.host), pid, tty));
   if (!held) return;
   print_time("heartbeat", chunk.heartbeat_at, chunk);
   print_time(chunk.state == ChunkState::expired ? "expired" : "expires", chunk.expires_at, chunk);
@@ -65,9 +67,8 @@ void print_events(const std::vector<Event>& events, Timestamp now) {
                {"HOLDER", Column::may_be_cut, 1},
                {"FROM", Column::may_be_cut},
                {"DETAIL", Column::may_be_cut}});
-  const auto or_dash = [](const std::string& text) { return text.empty() ? "-" : shown_text(text); };
   for (const auto& event : events) {
-    table.add({local_time(event.at, now), event.what, or_dash(event.holder), or_dash(event.previous_holder),
+    table.add({local_time(event.at, now), event.what, shown_name(event.holder), shown_name(event.previous_holder),
                shown_text(event.detail)});
   }
   print_line("");
@@ -80,8 +81,8 @@ Result<wire::ChunkStory> story_of(const Store& store, const NamedChunk& named) {
   auto events = store.events({.key = named.set + "/" + named.key});
   if (!events) return std::move(events).error();
   // A lock may have the same name.
-  std::erase_if(*events, [](const Event& event) { return event.kind != "chunk"; });
-  return wire::ChunkStory{.chunk = std::move(*chunk), .events = std::move(*events)};
+  std::erase_if(events->items, [](const Event& event) { return event.kind != "chunk"; });
+  return wire::ChunkStory{.chunk = std::move(*chunk), .events = std::move(events->items)};
 }
 
 int show(const Context& context, const NamedChunk& named) {
@@ -116,10 +117,10 @@ struct ChunkLsOptions {
   std::string set;
   std::string state;
   ChunkFilter filter;
+  bool watch = false;
 };
 
-void print_sets(const std::vector<ChunkSetInfo>& sets) {
-  if (sets.empty()) return say_line("no sets");
+std::vector<std::string> table_of(const std::vector<ChunkSetInfo>& sets) {
   Table table({{"SET", Column::may_be_cut},
                {"STATE", Column::as_it_is, 2},
                {"CHUNKS", Column::to_the_right, 2},
@@ -134,10 +135,10 @@ void print_sets(const std::vector<ChunkSetInfo>& sets) {
                std::to_string(set.running + set.expired), std::to_string(set.exhausted), age(set.started_at),
                age(set.oldest_sync)});
   }
-  table.print();
+  return table.lines();
 }
 
-/// The one thing people want to know about a chunk in this state.
+/// The most useful fact about a chunk in this state.
 std::string gist_of(const ChunkInfo& chunk) {
   switch (chunk.state) {
     case ChunkState::deferred:
@@ -145,7 +146,7 @@ std::string gist_of(const ChunkInfo& chunk) {
                          shown_text(first_line(chunk.error)));
     case ChunkState::running:
     case ChunkState::expired:
-      return fmt::format("{}{}", printable(chunk.holder), chunk.cursor ? "  at " + shown_text(*chunk.cursor) : "");
+      return fmt::format("{}{}", shown_name(chunk.holder), chunk.cursor ? "  at " + shown_text(*chunk.cursor) : "");
     case ChunkState::completed: return chunk.synced_at ? format_age(chunk.store_now - *chunk.synced_at) : "";
     case ChunkState::skipped: return shown_text(chunk.note);
     case ChunkState::exhausted: return shown_text(first_line(chunk.error));
@@ -154,8 +155,7 @@ std::string gist_of(const ChunkInfo& chunk) {
   return chunk.cursor ? "at " + shown_text(*chunk.cursor) : "";
 }
 
-void print_chunks(const std::vector<ChunkInfo>& chunks, int limit) {
-  if (chunks.empty()) return say_line("no chunks");
+std::vector<std::string> table_of(const std::vector<ChunkInfo>& chunks) {
   Table table({{"KEY", Column::may_be_cut},
                {"STATE", Column::as_it_is, 2},
                {"ATTEMPTS", Column::to_the_right},
@@ -165,54 +165,53 @@ void print_chunks(const std::vector<ChunkInfo>& chunks, int limit) {
     table.add({printable(chunk.key), coloured(chunk.state), std::to_string(chunk.attempts), std::to_string(chunk.rows),
                gist_of(chunk)});
   }
-  table.print();
-  if (chunks.size() == static_cast<std::size_t>(limit)) say("only the first {} are shown: see --limit", limit);
+  return table.lines();
 }
 
-int list_sets(const Context& context, const Store& store) {
-  const auto sets = store.chunks().sets();
-  if (!sets) return report(context, sets.error());
-  if (context.json) {
-    print_line(wire::to_json(*sets));
-  } else {
-    print_sets(*sets);
-  }
-  return exit_code::ok;
+Result<ListPicture> look_at_sets(const Store& store) {
+  auto sets = store.chunks().sets();
+  if (!sets) return std::move(sets).error();
+  const Page<ChunkSetInfo> page{.items = std::move(*sets)};
+  return picture_of(
+      page, table_of(page.items), [](const auto& set) { return set.name; },
+      [](const auto& set) { return fmt::format("{}, {} rows", set.summary(), set.rows); });
 }
 
-int list_chunks(const Context& context, const Store& store, const ChunkLsOptions& options) {
+Result<ListPicture> look_at_chunks(const Store& store, const ChunkLsOptions& options) {
   const auto chunks = store.chunks().list(options.set, options.filter);
-  if (!chunks) return report(context, chunks.error());
-  if (context.json) {
-    print_line(wire::to_json(*chunks));
-  } else {
-    print_chunks(*chunks, options.filter.limit);
-  }
-  return exit_code::ok;
+  if (!chunks) return chunks.error();
+  return picture_of(
+      *chunks, table_of(chunks->items), [](const auto& chunk) { return chunk.key; },
+      [](const auto& chunk) { return fmt::format("{}, {} rows", to_string(chunk.state), chunk.rows); });
 }
 
 int list(const Context& context, ChunkLsOptions& options) {
   if (options.set.empty() && !options.state.empty()) {
-    return report(context, {.code = Errc::invalid_argument, .message = "--state is for the chunks of a set: name it"});
+    return report(context,
+                  {.code = Errc::invalid_argument, .message = "--state filters the chunks of a set: name a set"});
   }
   options.filter.state = from_word<ChunkState>(options.state);
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  return options.set.empty() ? list_sets(context, *store) : list_chunks(context, *store, options);
+  const bool sets = options.set.empty();
+  return show_list(context, *store, {.what = sets ? "sets" : "chunks", .watch = options.watch, .look = [&] {
+                                       return sets ? look_at_sets(*store) : look_at_chunks(*store, options);
+                                     }});
 }
 
 }  // namespace
 
 void add_chunk_ls(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "ls", "List the sets, or the chunks of one in the order of its plan",
+  auto* command = add_command(parent, context, "ls", "List the sets, or the chunks of one set in plan order",
                               {"leasehold chunk ls", "leasehold chunk ls orders --state exhausted",
-                               "leasehold chunk ls orders --json | jq -r '.[] | [.key, .rows] | @tsv'"});
+                               "leasehold chunk ls orders --json | jq -r '.items[] | [.key, .rows] | @tsv'"});
   auto options = std::make_shared<ChunkLsOptions>();
-  command->add_option("SET", options->set, "Its chunks (default: the sets)")->type_name("");
+  command->add_option("SET", options->set, "List its chunks (default: list the sets)")->type_name("");
   add_choice(*command, "--state", options->state,
              {"available", "deferred", "running", "expired", "completed", "skipped", "exhausted"},
              "Only chunks in this state");
-  add_limit(*command, "--limit", options->filter.limit, "At most N chunks");
+  add_paging(*command, options->filter.max, options->filter.page);
+  add_watch(*command, options->watch);
   set_action(*command, context, [&context, options] { return list(context, *options); });
 }
 

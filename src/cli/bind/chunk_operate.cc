@@ -20,27 +20,27 @@ struct ChunkSetOptions {
 };
 
 bool says_something(const ChunkSetSettings& settings) {
-  return settings.failure_budget || settings.crash_budget || settings.backoff_base || settings.default_ttl;
+  return settings.max_failures || settings.max_crashes || settings.backoff_base || settings.default_ttl;
 }
 
 void print_settings(const ChunkSetInfo& set) {
   print_field("set", printable(set.name));
   print_field("state", coloured_summary(set));
-  print_field("tries", std::to_string(set.failure_budget));
-  print_field("crashes", std::to_string(set.crash_budget));
-  print_field("backoff", fmt::format("{}..{}", format_duration(set.backoff_base), format_duration(set.backoff_most)));
+  print_field("failures", fmt::format("at most {}", set.max_failures));
+  print_field("crashes", fmt::format("at most {}", set.max_crashes));
+  print_field("backoff", fmt::format("{}..{}", format_duration(set.backoff_base), format_duration(set.backoff_max)));
   print_field("ttl", format_duration(set.default_ttl));
 }
 
 int configure(const Context& context, const ChunkSetOptions& options) {
   if (!says_something(options.settings)) {
     return report(context, {.code = Errc::invalid_argument,
-                            .message = "nothing to set: use --tries, --crashes, --backoff or --ttl"});
+                            .message = "nothing to set: use --max-failures, --max-crashes, --backoff or --ttl"});
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto chunks = store->chunks();
-  if (const auto told = chunks.configure(options.set, options.settings); !told) return report(context, told.error());
+  if (const auto told = chunks.set(options.set, options.settings); !told) return report(context, told.error());
   const auto set = chunks.progress(options.set);
   if (!set) return report(context, set.error());
   if (context.json) {
@@ -54,16 +54,16 @@ int configure(const Context& context, const ChunkSetOptions& options) {
 }  // namespace
 
 void add_chunk_set(CLI::App& parent, Context& context) {
-  auto* command =
-      add_command(parent, context, "set", "Change a set's budgets, backoff and ttl; what is not named stays as it is",
-                  {"leasehold chunk set orders --tries 10 --backoff 5s..5m", "leasehold chunk set orders --ttl 30s"});
+  auto* command = add_command(
+      parent, context, "set", "Change a set's budgets, backoff and ttl; other settings stay",
+      {"leasehold chunk set orders --max-failures 10 --backoff 5s..5m", "leasehold chunk set orders --ttl 30s"});
   auto options = std::make_shared<ChunkSetOptions>();
   add_set_name(*command, options->set);
   add_set_settings(*command, options->settings);
   set_action(*command, context, [&context, options] { return configure(context, *options); });
 }
 
-// leasehold chunk rm: forget a set.
+// leasehold chunk rm: remove a set.
 namespace {
 
 struct ChunkRmOptions {
@@ -78,7 +78,7 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
   if (context.json) {
     print_line(wire::to_json(*set));
   } else if (held > 0) {
-    say("being loaded: {} of {}; the set cannot be removed now", counted(held, "chunk"), printable(name));
+    say("cannot remove the set now: loaders hold {} of {}", counted(held, "chunk"), printable(name));
   } else {
     print("would remove {} with {}, {} of them completed", printable(name), counted(set->total, "chunk"),
           set->completed);
@@ -88,7 +88,7 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
 
 int remove(const Context& context, const ChunkRmOptions& options) {
   if (!options.consent.given()) {
-    return ask_for_yes(context, "rm forgets the set, its cursors and what was loaded when");
+    return ask_for_yes(context, "rm removes the set, its cursors and its history");
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -96,7 +96,7 @@ int remove(const Context& context, const ChunkRmOptions& options) {
   const auto removed = store->chunks().remove(options.set);
   if (!removed) return report(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(wire::object({{"set", options.set}, {"removed", true}, {"chunks", *removed}}));
+    print_line(wire::object({{"name", options.set}, {"removed", true}, {"chunks", *removed}}));
   } else {
     print("removed {} with {}", printable(options.set), counted(*removed, "chunk"));
   }
@@ -106,7 +106,7 @@ int remove(const Context& context, const ChunkRmOptions& options) {
 }  // namespace
 
 void add_chunk_rm(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "rm", "Forget a set that nobody is loading, with all its chunks",
+  auto* command = add_command(parent, context, "rm", "Remove a set with all its chunks, if none is held",
                               {"leasehold chunk rm orders --dry-run", "leasehold chunk rm orders --yes"});
   auto options = std::make_shared<ChunkRmOptions>();
   add_set_name(*command, options->set);

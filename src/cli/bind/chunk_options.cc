@@ -18,7 +18,7 @@ constexpr const char* set_variable = "LEASEHOLD_SET";
 void take_rows(std::optional<std::int64_t>& rows, const std::string& text) {
   rows = whole_number(text);
   if (!rows || *rows < 0) {
-    throw CLI::ValidationError("--rows", leasehold::quoted(text) + " is not a number of rows: write it from 0 up");
+    throw CLI::ValidationError("--rows", leasehold::quoted(text) + " is not a number of rows: write 0 or more");
   }
 }
 
@@ -26,7 +26,7 @@ void take_backoff(ChunkSetSettings& settings, const std::string& text) {
   const auto backoff = parse_backoff(text);
   if (!backoff) throw CLI::ValidationError("--backoff", backoff.error().message);
   settings.backoff_base = backoff->base;
-  settings.backoff_most = backoff->exponential ? backoff->most : backoff->base;
+  settings.backoff_max = backoff->exponential ? backoff->max : backoff->base;
 }
 
 }  // namespace
@@ -72,41 +72,39 @@ ChunkSave SaveOptions::save() const {
 void add_save(CLI::App& command, SaveOptions& save) {
   command
       .add_option("--cursor", save.cursor,
-                  "Where the next holder goes on: any JSON, up to " + format_size(bounds::chunk_json_bytes))
+                  "Where the next holder continues: any JSON, up to " + format_size(bounds::chunk_json_bytes))
       ->check(not_empty)
       ->type_name("JSON");
   command
       .add_option_function<std::string>(
           "--rows", [&save](const std::string& text) { take_rows(save.rows, text); },
-          "The chunk's rows up to this cursor: their total, not what was added")
+          "Total rows of the chunk up to this cursor, not the increment")
       ->type_name("N");
 }
 
 void add_set_settings(CLI::App& command, ChunkSetSettings& settings) {
   add_optional_number(
-      command, "--tries", settings.failure_budget, 1, bounds::max_budget,
-      fmt::format("So many failures, and a chunk is exhausted (at first {})", defaults::chunk_failure_budget));
-  add_optional_number(
-      command, "--crashes", settings.crash_budget, 1, bounds::max_budget,
-      fmt::format("The same for loaders that died with it (at first {})", defaults::chunk_crash_budget));
+      command, "--max-failures", settings.max_failures, 1, bounds::max_budget,
+      fmt::format("A chunk is exhausted after N failures (initially {})", defaults::chunk_max_failures));
+  add_optional_number(command, "--max-crashes", settings.max_crashes, 1, bounds::max_budget,
+                      fmt::format("A chunk is exhausted after N crashes (initially {})", defaults::chunk_max_crashes));
   command
       .add_option_function<std::string>(
           "--backoff", [&settings](const std::string& text) { take_backoff(settings, text); },
-          fmt::format("Between a failure and the next try: 2s..30s doubles up to 30s, 2s does not (at first {}..{})",
-                      format_duration(defaults::chunk_backoff_base), format_duration(defaults::chunk_backoff_most)))
+          fmt::format("Pause before a retry: 2s..30s doubles up to 30s, 2s stays 2s (initially {}..{})",
+                      format_duration(defaults::chunk_backoff_base), format_duration(defaults::chunk_backoff_max)))
       ->type_name("BACKOFF");
   add_duration(command, "--ttl", settings.default_ttl,
-               fmt::format("How long a claim's lease lasts without a heartbeat, where it does not say (at first {})",
-                           format_duration(defaults::chunk_ttl)));
+               fmt::format("Default ttl of claims (initially {})", format_duration(defaults::chunk_ttl)));
 }
 
-CLI::Option* add_optional_number(CLI::App& command, const std::string& names, std::optional<int>& value, int least,
-                                 int most, const std::string& help) {
-  const auto take = [&value, names, least, most](const std::string& text) {
+CLI::Option* add_optional_number(CLI::App& command, const std::string& names, std::optional<int>& value, int min,
+                                 int max, const std::string& help) {
+  const auto take = [&value, names, min, max](const std::string& text) {
     const auto number = whole_number(text);
-    if (!number || *number < least || *number > most) {
+    if (!number || *number < min || *number > max) {
       throw CLI::ValidationError(names,
-                                 fmt::format("{} is not a number from {} to {}", leasehold::quoted(text), least, most));
+                                 fmt::format("{} is not a number from {} to {}", leasehold::quoted(text), min, max));
     }
     value = static_cast<int>(*number);
   };
@@ -118,7 +116,7 @@ CLI::Option* add_optional_token(CLI::App& command, std::optional<Token>& token, 
     token = token_from(text);
     if (!token) {
       throw CLI::ValidationError("--token",
-                                 leasehold::quoted(text) + " is not a token: write the number that claim gave");
+                                 leasehold::quoted(text) + " is not a token: write the number that claim printed");
     }
   };
   return command.add_option_function<std::string>("--token", take, help)->type_name("TOKEN");

@@ -1,4 +1,4 @@
-// leasehold chunk plan: which chunks a sync consists of.
+// leasehold chunk plan: set the chunks of a sync.
 #include <memory>
 
 #include "base/text.h"
@@ -14,7 +14,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// Both ends belong to it.
+/// Includes both ends.
 struct Range {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -51,12 +51,12 @@ void take_job(std::optional<JobId>& job, const std::string& text) {
 }
 
 Result<std::vector<PlannedChunk>> planned_chunks(const ChunkPlanOptions& options) {
-  if (options.file.empty() == !options.range) return invalid("say what to plan: --file FILE, or --range A..B --size N");
+  if (options.file.empty() == !options.range) return invalid("use either --file FILE, or --range A..B --size N");
   if (options.range.has_value() != options.size.has_value()) return invalid("--range and --size go together");
   return options.range ? plan_range(options.range->first, options.range->last, *options.size) : read_plan(options.file);
 }
 
-/// Under `leasehold work` the caller holds the job that runs, and its token is in the environment.
+/// Under `leasehold work` the caller holds the running job, and its token is in the environment.
 std::optional<Token> token_of(const ChunkPlanOptions& options) {
   if (options.token || !options.job || !is_own_job(*options.job)) return options.token;
   return token_from_environment(held::job, true);
@@ -95,11 +95,11 @@ void print_report(const wire::PlanReport& report) {
   const auto& outcome = report.outcome;
   print("planned {}: {}; {} in all", printable(outcome.set), what_changed(outcome), counted(outcome.total, "chunk"));
   if (outcome.differing > 0) {
-    say("with another spec than planned, and left as it was: {}; a new --planner version replaces that",
+    say("kept with a different spec: {}; a new --planner version replaces the spec",
         counted(outcome.differing, "chunk"));
   }
   if (outcome.left > 0) {
-    say("being loaded, and not as planned now: {}; plan again when that is done", counted(outcome.left, "chunk"));
+    say("held and left unchanged: {}; plan again when the loaders are done", counted(outcome.left, "chunk"));
   }
   if (!report.job_id || !report.job_state) return;
   if (*report.job_state == JobState::blocked) {
@@ -125,23 +125,22 @@ int plan(const Context& context, const ChunkPlanOptions& options) {
 }
 
 void add_what_to_plan(CLI::App& command, ChunkPlanOptions& options) {
-  auto* file =
-      command
-          .add_option("--file", options.file,
-                      "A chunk per line: any JSON is its spec; the key is its member \"key\", else made of the "
-                      "line; - is standard input")
-          ->check(not_empty)
-          ->type_name("FILE");
+  auto* file = command
+                   .add_option("--file", options.file,
+                               "One chunk per line: any JSON is its spec; its member \"key\" is the key, else made "
+                               "from the line; - is standard input")
+                   ->check(not_empty)
+                   ->type_name("FILE");
   command
       .add_option_function<std::string>(
           "--range", [&options](const std::string& text) { take_range(options.range, text); },
-          "Chunks of numbers, both ends included: keys such as 1-10000")
+          "Range of numbers, both ends included; keys are like 1-10000")
       ->type_name("A..B")
       ->excludes(file);
   command
       .add_option_function<std::string>(
           "--size", [&options](const std::string& text) { take_size(options.size, text); },
-          "So many numbers of the range per chunk")
+          "Numbers of the range per chunk")
       ->type_name("N");
 }
 
@@ -150,25 +149,24 @@ void add_what_to_plan(CLI::App& command, ChunkPlanOptions& options) {
 void add_chunk_plan(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "plan",
-      "Say which chunks a sync consists of; planning the same again changes nothing, and what is loaded stays loaded",
+      "Plan the chunks of a sync; repeating a plan changes nothing, and loaded chunks stay loaded",
       {"leasehold chunk plan orders --range 1..1000000 --size 10000",
-       "leasehold chunk plan files --file files.jsonl --tries 5 --backoff 5s..5m",
-       "./list-pages | leasehold chunk plan pages --file - --planner 2    # replace what is not as planned any more",
+       "leasehold chunk plan files --file files.jsonl --max-failures 5 --backoff 5s..5m",
+       "./list-pages | leasehold chunk plan pages --file - --planner 2    # replace chunks that differ from the plan",
        "leasehold chunk plan orders --range 1..500 --size 50 --job 17    # job 17 completes when all is loaded"});
   auto options = std::make_shared<ChunkPlanOptions>();
   add_set_name(*command, options->set);
   add_what_to_plan(*command, *options);
   command
-      ->add_option(
-          "--planner", options->plan.planner,
-          "The version of what makes the plan; under a new one chunks are replaced and removed, too (default 1)")
+      ->add_option("--planner", options->plan.planner,
+                   "Version of the planner; a new version also replaces and removes chunks (default 1)")
       ->check(not_empty)
       ->type_name("VERSION");
   add_set_settings(*command, options->plan.settings);
   command
       ->add_option_function<std::string>(
           "--job", [options](const std::string& text) { take_job(options->job, text); },
-          "This job waits for the set: completes with it, fails if it ends partial")
+          "This job waits for the set: it completes with it, or fails if it ends partial")
       ->type_name("ID");
   add_optional_token(*command, options->token,
                      "The job's token, if the caller holds it (under `leasehold work`: from LEASEHOLD_JOB_TOKEN)");

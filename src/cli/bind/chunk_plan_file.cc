@@ -15,7 +15,7 @@ class PlanReader {
  public:
   explicit PlanReader(LineReader lines) : lines_(std::move(lines)) {}
 
-  /// Until the end, or the first bad line.
+  /// Reads until the end, or the first bad line.
   Result<std::vector<PlannedChunk>> run() {
     for (;;) {
       auto line = lines_.next(bounds::chunk_json_bytes);
@@ -35,7 +35,7 @@ class PlanReader {
     if (!added) {
       return Error{
           .code = Errc::invalid_argument,
-          .message = fmt::format("its key {} is that of line {}", leasehold::quoted(chunk->key), known->second)};
+          .message = fmt::format("key {} is already on line {}", leasehold::quoted(chunk->key), known->second)};
     }
     chunks_.push_back(std::move(*chunk));
     return {};

@@ -1,4 +1,4 @@
-// leasehold chunk progress: how far a sync is, and with --watch how it goes on.
+// leasehold chunk progress: the progress of a sync; with --watch, continuously.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -16,7 +16,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// Changes wake it up, but looking at every one of them would be a burden to a busy store.
+/// Changes wake it, but looking at every one of them would burden a busy store.
 constexpr Duration shortest_pause = std::chrono::milliseconds(200);
 constexpr Duration longest_pause = std::chrono::milliseconds(800);
 constexpr std::size_t most_news = 5;
@@ -30,13 +30,13 @@ bool is_final(const ChunkSetInfo& set) {
   return set.state == ChunkSetState::complete || set.state == ChunkSetState::partial;
 }
 
-/// Where pictures go: objects for programs, a screen for people, lines for logs.
+/// The output for pictures: objects for programs, a screen for people, lines for logs.
 class Watcher {
  public:
   Watcher(const Context& context, const Store& store, const std::string& set)
       : context_(context), store_(store), set_(set), on_screen_(!context.json && terminal_width().has_value()) {}
 
-  /// Until the set is final, which is waited for, or until told to stop.
+  /// Runs until the set is final, or until stopped.
   int run() {
     const StopSignals signals(stop_);
     while (!stop_.stop_requested() && printed_well()) {
@@ -50,7 +50,7 @@ class Watcher {
       sleep_until(BootClock::now() + shortest_pause, stop_.get_token());
       store_.wait_for_change(longest_pause);
     }
-    // Without a signal nothing could be printed any more, which main tells.
+    // Without a signal, output has failed, which main reports.
     return signals.first() != 0 ? exit_code_after(signals.first()) : exit_code::ok;
   }
 
@@ -82,7 +82,7 @@ class Watcher {
     screen_.show(lines);
   }
 
-  /// Everything whose change is worth a line.
+  /// All counts whose change is worth a line.
   static std::vector<std::int64_t> counts_of(const ChunkSetInfo& set) {
     return {set.total,     set.available, set.deferred,  set.running, set.expired,
             set.completed, set.skipped,   set.exhausted, set.rows,    set.attempts};
@@ -129,14 +129,14 @@ int progress(const Context& context, const ChunkProgressOptions& options) {
 
 void add_chunk_progress(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "progress", "Tell how far a set is, how fast it goes, and who works on what",
+      add_command(parent, context, "progress", "Show the progress and pace of a set, and who loads what",
                   {"leasehold chunk progress orders",
                    "leasehold chunk progress orders --watch    # until it is final: exit code 0 complete, 1 partial",
                    "leasehold chunk progress orders --json | jq '.held_chunks[] | {key, holder, rows, cursor}'"});
   auto options = std::make_shared<ChunkProgressOptions>();
   add_set_name(*command, options->set);
   command->add_flag("-w,--watch", options->watch,
-                    "Go on until the set is final: redrawn in place on a terminal, otherwise a line for every change");
+                    "Watch until the set is final: redrawn in place on a terminal, otherwise a line per change");
   set_action(*command, context, [&context, options] { return progress(context, *options); });
 }
 

@@ -24,12 +24,13 @@ struct ChunkResetOptions {
   Consent consent;
 };
 
-/// Exactly one of them is said.
+/// Requires exactly one of them.
 Result<ChunkReset> which_ones(const ChunkResetOptions& options) {
   const int said =
       (options.failed ? 1 : 0) + (options.all ? 1 : 0) + (options.older ? 1 : 0) + (options.keys.empty() ? 0 : 1);
   if (said != 1) {
-    return Error{.code = Errc::invalid_argument, .message = "say which: --failed, --older DURATION, --all, or keys"};
+    return Error{.code = Errc::invalid_argument,
+                 .message = "use one of --failed, --older-than DURATION, --all, or keys"};
   }
   ChunkReset reset{.keys = options.keys, .from_start = options.from_start};
   if (options.all) reset.which = ChunkReset::Which::all;
@@ -56,7 +57,7 @@ Result<ChunkResetOutcome> count_keys(const Chunks& chunks, const ChunkResetOptio
 }
 
 Result<ChunkResetOutcome> count_older(const Chunks& chunks, const ChunkResetOptions& options) {
-  const auto completed = chunks.list(options.set, {.state = ChunkState::completed, .limit = all_of_them});
+  const auto completed = chunks.list(options.set, {.state = ChunkState::completed, .max = all_of_them});
   if (!completed) return completed.error();
   const auto is_old = [&](const ChunkInfo& chunk) {
     return chunk.synced_at && *chunk.synced_at <= chunk.store_now - *options.older;
@@ -78,7 +79,7 @@ Result<ChunkResetOutcome> count(const Chunks& chunks, const ChunkResetOptions& o
 void print_outcome(const ChunkResetOptions& options, const ChunkResetOutcome& outcome) {
   print("{} {} of {}", options.consent.dry_run ? "would reset" : "reset", counted(outcome.reset, "chunk"),
         printable(options.set));
-  if (outcome.running > 0) say("being loaded, and left alone: {}", counted(outcome.running, "chunk"));
+  if (outcome.running > 0) say("held and not reset: {}", counted(outcome.running, "chunk"));
   if (outcome.missing > 0) say("not in the set: {}", counted(outcome.missing, "key"));
 }
 
@@ -108,18 +109,17 @@ int reset(const Context& context, const ChunkResetOptions& options) {
 void add_chunk_reset(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "reset",
-      "Open chunks again, with fresh budgets: exhausted ones go on from their cursor, completed ones begin anew (exit "
-      "code "
-      "75: a chunk that was named is being loaded)",
-      {"leasehold chunk reset orders --failed", "leasehold chunk reset orders --older 1d --dry-run",
+      "Reopen chunks with fresh budgets: exhausted ones continue from their cursor, completed ones start over (exit "
+      "code 75: a named chunk is held)",
+      {"leasehold chunk reset orders --failed", "leasehold chunk reset orders --older-than 1d --dry-run",
        "leasehold chunk reset orders 1-10000 10001-20000", "leasehold chunk reset orders --all --from-start --yes"});
   auto options = std::make_shared<ChunkResetOptions>();
   add_set_name(*command, options->set);
-  command->add_option("KEY", options->keys, "These chunks")->type_name("");
-  command->add_flag("--failed", options->failed, "Those that are exhausted");
-  add_duration(*command, "--older", options->older, "Those that were completed longer ago than this");
-  command->add_flag("--all", options->all, "All that nobody is loading; needs --yes");
-  command->add_flag("--from-start", options->from_start, "Forget the cursors of exhausted ones, too");
+  command->add_option("KEY", options->keys, "Chunks to reset")->type_name("");
+  command->add_flag("--failed", options->failed, "Exhausted chunks");
+  add_duration(*command, "--older-than", options->older, "Chunks completed longer ago than this");
+  command->add_flag("--all", options->all, "All chunks that are not held; needs --yes");
+  command->add_flag("--from-start", options->from_start, "Discard the cursors of exhausted chunks, too");
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return reset(context, *options); });
 }

@@ -16,10 +16,10 @@
 
 namespace leasehold::cli {
 
-// What complete, fail, release and skip have in common: a verdict about a held chunk, and where it put the chunk.
+// Shared by complete, fail, release and skip: a verdict on a held chunk, and the chunk's new state.
 using SayVerdict = std::function<Result<ChunkSettled>(const Chunks& chunks)>;
 
-/// Says the verdict and prints where the chunk is now; gives the exit code.
+/// Sends the verdict and prints the chunk's new state; returns the exit code.
 int settle(const Context& context, const NamedChunk& chunk, const SayVerdict& say_verdict);
 
 namespace {
@@ -28,7 +28,7 @@ std::string what_became_of(const std::string& key, const ChunkSettled& settled) 
   switch (settled.state) {
     case ChunkState::completed: return fmt::format("completed {}", key);
     case ChunkState::skipped: return fmt::format("skipped {}", key);
-    case ChunkState::exhausted: return fmt::format("failed {} for good: it is exhausted", key);
+    case ChunkState::exhausted: return fmt::format("failed {}: it is exhausted", key);
     case ChunkState::deferred: break;
     case ChunkState::available:
     case ChunkState::running:
@@ -39,8 +39,8 @@ std::string what_became_of(const std::string& key, const ChunkSettled& settled) 
 }
 
 void tell_end_of_set(const std::string& set, ChunkSetState state) {
-  if (state == ChunkSetState::complete) say("that was the last one: {} is complete", printable(set));
-  if (state == ChunkSetState::partial) say("that was the last one: {} ends partial", printable(set));
+  if (state == ChunkSetState::complete) say("that was the last chunk: {} is complete", printable(set));
+  if (state == ChunkSetState::partial) say("that was the last chunk: {} ends partial", printable(set));
 }
 
 }  // namespace
@@ -54,12 +54,12 @@ int settle(const Context& context, const NamedChunk& chunk, const SayVerdict& sa
     print_line(wire::to_json(*settled));
     return exit_code::ok;
   }
-  print("{}{}", what_became_of(printable(chunk.key), *settled), settled->replayed ? "  (said before)" : "");
+  print("{}{}", what_became_of(printable(chunk.key), *settled), settled->replayed ? "  (repeated)" : "");
   tell_end_of_set(chunk.set, settled->set_state);
   return exit_code::ok;
 }
 
-// leasehold chunk complete: all of it is loaded.
+// leasehold chunk complete: report a chunk as fully loaded.
 namespace {
 
 struct ChunkCompleteOptions {
@@ -84,7 +84,7 @@ void add_chunk_complete(CLI::App& parent, Context& context) {
   });
 }
 
-// leasehold chunk fail: it went wrong; again later, or never.
+// leasehold chunk fail: report a failure; the chunk is retried later, or never.
 namespace {
 
 struct ChunkFailOptions {
@@ -126,20 +126,20 @@ void add_chunk_fail(CLI::App& parent, Context& context) {
                                "leasehold chunk fail orders 1-10000 --token \"$token\" --final --error-file log.txt"});
   auto options = std::make_shared<ChunkFailOptions>();
   add_held_chunk(*command, context, options->chunk);
-  auto* error = command->add_option("--error", options->error, "Why; kept with the chunk")->type_name("TEXT");
+  auto* error = command->add_option("--error", options->error, "Reason; kept with the chunk")->type_name("TEXT");
   command
       ->add_option("--error-file", options->error_file,
-                   fmt::format("The same from a file, up to {}; - is standard input", format_size(bounds::error_bytes)))
+                   fmt::format("File with the error, up to {}; - is standard input", format_size(bounds::error_bytes)))
       ->check(not_empty)
       ->type_name("FILE")
       ->excludes(error);
-  auto* final = command->add_flag("--final", options->final, "Do not try again: it is exhausted at once");
-  add_duration(*command, "--delay", options->delay, "Try again after this, not after the backoff")->excludes(final);
+  auto* final = command->add_flag("--final", options->final, "Do not retry: the chunk is exhausted at once");
+  add_duration(*command, "--delay", options->delay, "Retry after this time instead of the backoff")->excludes(final);
   add_save(*command, options->save);
   set_action(*command, context, [&context, options] { return fail(context, *options); });
 }
 
-// leasehold chunk release: give a chunk back, with how far it got.
+// leasehold chunk release: give a chunk back, with its progress.
 namespace {
 
 struct ChunkReleaseOptions {
@@ -152,7 +152,7 @@ struct ChunkReleaseOptions {
 void add_chunk_release(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "release",
-                  "Give a chunk back: it is available at once, from its last cursor, and no budget is charged",
+                  "Release a chunk; it is available at once, from its last cursor, and no budget is charged",
                   {"leasehold chunk release orders 1-10000 --token 1763200000000000",
                    R"(leasehold chunk release orders 1-10000 --token "$token" --cursor '{"page":17}' --rows 1700)"});
   auto options = std::make_shared<ChunkReleaseOptions>();
@@ -165,7 +165,7 @@ void add_chunk_release(CLI::App& parent, Context& context) {
   });
 }
 
-// leasehold chunk skip: it need not be loaded.
+// leasehold chunk skip: mark a chunk that need not be loaded.
 namespace {
 
 struct ChunkSkipOptions {
@@ -198,20 +198,19 @@ int skip(const Context& context, const ChunkSkipOptions& options) {
 
 void add_chunk_skip(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "skip", "Decide that a chunk need not be loaded; its set can be complete without it",
+      add_command(parent, context, "skip", "Skip a chunk; its set can be complete without it",
                   {"leasehold chunk skip orders 1-10000 --reason 'deleted at the source'",
                    "leasehold chunk skip orders 1-10000 --token \"$token\" --reason 'no rows'    # by its holder"});
   auto options = std::make_shared<ChunkSkipOptions>();
   add_named_chunk(*command, options->chunk);
-  add_optional_token(
-      *command, options->token,
-      "As the one who holds it (under `chunk run`: from LEASEHOLD_CHUNK_TOKEN). Without: as an operator, of a "
-      "chunk that nobody holds");
-  command->add_option("--reason", options->reason, "Why; kept with the chunk")
+  add_optional_token(*command, options->token,
+                     "Token of the holder (under `chunk run`: from LEASEHOLD_CHUNK_TOKEN). Without it, an operator "
+                     "skips a chunk that is not held");
+  command->add_option("--reason", options->reason, "Reason; kept with the chunk")
       ->check(not_empty)
       ->required()
       ->type_name("TEXT");
-  // A token in the environment is only meant for the chunk that `chunk run` gave to the caller.
+  // A token in the environment applies only to the chunk that `chunk run` gave to the caller.
   after_parsing(*command, context, [&context, options] {
     if (options->token || !options->chunk.is_own()) return;
     options->token = token_from_environment(held::chunk, true);

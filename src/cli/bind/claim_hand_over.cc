@@ -25,9 +25,9 @@ struct ClaimTransferOptions {
 
 int transfer(const Context& context, const ClaimTransferOptions& options) {
   if (!options.token && (!options.yes || options.reason.empty())) {
-    return report(context, {.code = Errc::invalid_argument,
-                            .message = "without the claim's --token this is an operator's act: say why with --reason, "
-                                       "and add --yes"});
+    return report(context,
+                  {.code = Errc::invalid_argument,
+                   .message = "without the claim's --token this is an operator's act: add --reason and --yes"});
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -36,7 +36,7 @@ int transfer(const Context& context, const ClaimTransferOptions& options) {
   if (context.json) {
     print_line(wire::to_json(*claim));
   } else if (options.quiet) {
-    print("{} {}", printable(claim->item), claim->token.value);
+    print("{} {}", printable(claim->key), claim->token.value);
   } else {
     print_line(told(*claim));
   }
@@ -47,18 +47,18 @@ int transfer(const Context& context, const ClaimTransferOptions& options) {
 
 void add_claim_transfer(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "transfer", "Hand an item over to another session, which must be alive",
+      add_command(parent, context, "transfer", "Transfer an item to another session, which must be alive",
                   {"leasehold claim transfer SD-1 --to s-92a --token 1763200000000000     # by its owner",
                    "leasehold claim transfer SD-1 --to s-92a --reason 'ann is ill' --yes   # by an operator"});
   auto options = std::make_shared<ClaimTransferOptions>();
   add_item_key(*command, options->item);
-  command->add_option("--to", options->to, "The session that gets it")->check(not_empty)->required()->type_name("ID");
-  add_optional_token(*command, options->token, "The token of the claim: its owner says so");
-  command->add_option("--reason", options->reason, "Why; kept with the claim and its event")
+  command->add_option("--to", options->to, "Session that gets the item")->check(not_empty)->required()->type_name("ID");
+  add_optional_token(*command, options->token, "Token of the claim, from its owner");
+  command->add_option("--reason", options->reason, "Reason; kept with the claim and its event")
       ->check(not_empty)
       ->type_name("TEXT");
-  command->add_flag("--yes", options->yes, "Do it as an operator, whoever has the item");
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but item and token");
+  command->add_flag("--yes", options->yes, "Do it as an operator, for any owner");
+  command->add_flag("-q,--quiet", options->quiet, "Print only item and token");
   set_action(*command, context, [&context, options] { return transfer(context, *options); });
 }
 
@@ -77,10 +77,10 @@ int show_what_would_end(const Context& context, const Store& store, const std::s
   if (context.json) {
     print_line(wire::to_json(*claim));
   } else if (!claim->active) {
-    say("{} is nobody's: there is nothing to revoke", printable(item));
+    say("{} is free: there is nothing to revoke", printable(item));
   } else {
     print("would take {} from session {}", printable(item), printable(claim->session));
-    for (const auto& field : fields_of_owner(claim->owner)) print("  {:<9}  {}", field.name, field.value);
+    for (const auto& field : fields_of_owner(claim->held_by)) print("  {:<9}  {}", field.name, field.value);
   }
   return claim->active ? exit_code::ok : exit_code::nothing_to_do;
 }
@@ -97,7 +97,7 @@ int revoke(const Context& context, const ClaimRevokeOptions& options) {
   if (context.json) {
     print_line(wire::to_json(*ended));
   } else {
-    print("revoked {}  token {}  of session {}", printable(ended->item), ended->token.value, printable(ended->session));
+    print("revoked {}  token {}  of session {}", printable(ended->key), ended->token.value, printable(ended->session));
   }
   return exit_code::ok;
 }
@@ -106,12 +106,12 @@ int revoke(const Context& context, const ClaimRevokeOptions& options) {
 
 void add_claim_revoke(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "revoke",
-                              "Take an item from its session, which cannot take it again; others can, or transfer it",
+                              "Revoke the claim on an item; other sessions can claim it, this one needs a transfer",
                               {"leasehold claim revoke SD-1 --reason 'wrong branch' --dry-run",
                                "leasehold claim revoke SD-1 --reason 'wrong branch' --yes"});
   auto options = std::make_shared<ClaimRevokeOptions>();
   add_item_key(*command, options->item);
-  command->add_option("--reason", options->reason, "Why; its session is told")
+  command->add_option("--reason", options->reason, "Reason; shown to its session")
       ->check(not_empty)
       ->required()
       ->type_name("TEXT");

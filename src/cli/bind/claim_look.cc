@@ -4,6 +4,7 @@
 #include "base/time_text.h"
 #include "cli/bind/session_options.h"
 #include "cli/command.h"
+#include "cli/print/list.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
@@ -16,12 +17,12 @@ namespace leasehold::cli {
 namespace {
 
 void print_claim(const ClaimInfo& claim) {
-  const auto state = claim.active ? coloured(health_of(claim.owner)) : coloured(Tone::faint, claim.end_reason);
-  print_field("item", printable(claim.item));
+  const auto state = claim.active ? coloured(health_of(claim.held_by)) : coloured(Tone::faint, claim.end_reason);
+  print_field("item", printable(claim.key));
   print_text("title", claim.title);
   print_field("state", state);
-  for (const auto& field : fields_of_owner(claim.owner)) {
-    // The lease of a claim that has ended tells of its session, which may have gone on.
+  for (const auto& field : fields_of_owner(claim.held_by)) {
+    // The lease of an ended claim describes its session, which may have gone on.
     const bool of_the_session = field.name == "heartbeat" || field.name == "progress" || field.name == "frees";
     if (field.name != "item" && (claim.active || !of_the_session)) print_field(field.name, field.value);
   }
@@ -47,14 +48,14 @@ int show(const Context& context, const std::string& item) {
 
 void add_claim_show(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "show", "Tell who has an item, or had it last (exit code 4: nobody ever had it)",
-                  {"leasehold claim show SD-1", "leasehold claim show SD-1 --json | jq .owner.holder.host"});
+      add_command(parent, context, "show", "Show the current or last owner of an item (exit code 4: it had none)",
+                  {"leasehold claim show SD-1", "leasehold claim show SD-1 --json | jq .held_by.holder.host"});
   auto item = std::make_shared<std::string>();
   add_item_key(*command, *item);
   set_action(*command, context, [&context, item] { return show(context, *item); });
 }
 
-// leasehold claim ls: which item is whose.
+// leasehold claim ls: items and their sessions.
 namespace {
 
 struct ClaimLsOptions {
@@ -62,15 +63,15 @@ struct ClaimLsOptions {
   bool watch = false;
 };
 
-/// How an active claim's session is doing, or how the claim ended.
+/// The state of an active claim's session, or how the claim ended.
 std::string shown_state(const ClaimInfo& claim) {
-  return claim.active ? coloured(health_of(claim.owner)) : coloured(Tone::faint, claim.end_reason);
+  return claim.active ? coloured(health_of(claim.held_by)) : coloured(Tone::faint, claim.end_reason);
 }
 
 std::vector<std::string> row_of(const ClaimInfo& claim) {
-  const auto& owner = claim.owner;
+  const auto& owner = claim.held_by;
   const auto of_active = [&claim](std::string text) { return claim.active ? std::move(text) : std::string("-"); };
-  return {printable(claim.item),
+  return {printable(claim.key),
           on_one_line(claim.title),
           shown_state(claim),
           printable(claim.session),
@@ -99,11 +100,12 @@ std::vector<std::string> table_of(const std::vector<ClaimInfo>& claims) {
   return table.lines();
 }
 
-/// What is worth a line of its own when it changes.
+/// The text that is worth a line when it changes.
 std::string gist_of(const ClaimInfo& claim) {
-  auto text = fmt::format("{}, session {}", claim.active ? to_string(health_of(claim.owner)) : claim.end_reason.c_str(),
-                          printable(claim.session));
-  if (!claim.owner.label.empty()) text += fmt::format(" ({})", on_one_line(claim.owner.label));
+  auto text =
+      fmt::format("{}, session {}", claim.active ? to_string(health_of(claim.held_by)) : claim.end_reason.c_str(),
+                  printable(claim.session));
+  if (!claim.held_by.label.empty()) text += fmt::format(" ({})", on_one_line(claim.held_by.label));
   if (!claim.end_detail.empty()) text += ": " + on_one_line(claim.end_detail);
   return text;
 }
@@ -111,36 +113,33 @@ std::string gist_of(const ClaimInfo& claim) {
 Result<ListPicture> look_at(const Store& store, const ClaimFilter& filter) {
   const auto claims = store.claims().list(filter);
   if (!claims) return claims.error();
-  ListPicture picture{.table = table_of(*claims), .entries = {}, .json = wire::to_json(*claims)};
-  // The newest of an item comes first, and is the one that counts.
-  for (const auto& claim : *claims) picture.entries.try_emplace(claim.item, gist_of(claim));
-  return picture;
+  return picture_of(
+      *claims, table_of(claims->items), [](const auto& claim) { return claim.key; },
+      [](const auto& each) { return gist_of(each); });
 }
 
 int list_claims(const Context& context, const ClaimLsOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const WatchedList list{
-      .what = "claims", .limit = options.filter.limit, .look = [&] { return look_at(*store, options.filter); }};
-  return options.watch ? watch_list(context, *store, list) : print_list(context, list);
+  return show_list(context, *store,
+                   {.what = "claims", .watch = options.watch, .look = [&] { return look_at(*store, options.filter); }});
 }
 
 }  // namespace
 
 void add_claim_ls(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "ls", "List claimed items: whose, since when, alive, working, and when they free",
+      add_command(parent, context, "ls", "List claims: owner, since when, alive, working, and when they free",
                   {"leasehold claim ls", "leasehold claim ls --session s-81f --all", "leasehold claim ls --watch",
-                   "leasehold claim ls --json | jq -r '.[] | [.item, .session] | @tsv'"});
+                   "leasehold claim ls --json | jq -r '.items[] | [.key, .session] | @tsv'"});
   auto options = std::make_shared<ClaimLsOptions>();
   command->add_option("--item", options->filter.item, "Only claims of this item")->check(not_empty)->type_name("ITEM");
   command->add_option("--session", options->filter.session, "Only claims of this session")
       ->check(not_empty)
       ->type_name("ID");
-  command->add_flag("--all", options->filter.ended, "Also those that have ended, with how");
-  add_limit(*command, "--limit", options->filter.limit, "At most N");
-  command->add_flag("-w,--watch", options->watch,
-                    "Go on until interrupted: redrawn in place on a terminal, otherwise a line for every change");
+  command->add_flag("--all", options->filter.ended, "Also ended claims, and how they ended");
+  add_paging(*command, options->filter.max, options->filter.page);
+  add_watch(*command, options->watch);
   set_action(*command, context, [&context, options] { return list_claims(context, *options); });
 }
 

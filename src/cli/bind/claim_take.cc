@@ -13,7 +13,7 @@
 
 namespace leasehold::cli {
 
-// leasehold claim take: make an item a session's.
+// leasehold claim take: take an item for a session.
 namespace {
 
 struct ClaimTakeOptions {
@@ -27,9 +27,10 @@ struct ClaimTakeOptions {
 /// "waiting for SD-1: session s-81f (ana) has it, frees in 4m 48s"
 std::string waits_for_item(const Items& items, const std::string& key) {
   const auto item = items.show(key);
-  if (!item || !item->owner) return fmt::format("waiting for {}", printable(key));
+  if (!item || !item->held_by) return fmt::format("waiting for {}", printable(key));
   return fmt::format("waiting for {}: session {} ({}) has it, frees {}", printable(key),
-                     printable(item->owner->session), printable(item->owner->holder.name), shown_end_of(*item->owner));
+                     printable(item->held_by->session), printable(item->held_by->holder.name),
+                     shown_end_of(*item->held_by));
 }
 
 int take(const Context& context, ClaimTakeOptions& options) {
@@ -44,7 +45,7 @@ int take(const Context& context, ClaimTakeOptions& options) {
   if (context.json) {
     print_line(wire::to_json(*claim));
   } else if (options.quiet) {
-    print("{} {}", printable(claim->item), claim->token.value);
+    print("{} {}", printable(claim->key), claim->token.value);
   } else {
     print_line(told(*claim));
   }
@@ -56,9 +57,8 @@ int take(const Context& context, ClaimTakeOptions& options) {
 void add_claim_take(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "take",
-      "Make an item a session's; a stale session's claim is taken over at once (exit code 75: somebody else has it, "
-      "76: "
-      "the session is stale or unknown)",
+      "Claim an item for a session; a stale session's claim is taken over at once (exit code 75: another session has "
+      "it, 76: the session is stale or unknown)",
       {"leasehold claim take SD-1                          # under `session run`, or after `session open --export`",
        "leasehold claim take SD-1 --session s-81f --create", "leasehold claim take SD-1 --wait 10m",
        "read -r item token < <(leasehold claim take SD-1 -q) && work && leasehold item done \"$item\" --token "
@@ -66,15 +66,15 @@ void add_claim_take(CLI::App& parent, Context& context) {
   auto options = std::make_shared<ClaimTakeOptions>();
   add_item_key(*command, options->item);
   add_claiming_session(*command, context, options->session);
-  command->add_flag("--create", options->take.create, "Add the item if there is none");
+  command->add_flag("--create", options->take.create, "Add the item if it is missing");
   add_duration(*command, "--wait", options->take.wait,
-               "How long to wait while it is somebody else's or blocked (default: not)");
+               "Wait up to this long while it is claimed or blocked (default: no wait)");
   add_conflict_exit_code(*command, options->held_code);
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but item and token");
+  command->add_flag("-q,--quiet", options->quiet, "Print only item and token");
   set_action(*command, context, [&context, options] { return take(context, *options); });
 }
 
-// leasehold claim release: give an item up, undone.
+// leasehold claim release: give an item up, unfinished.
 namespace {
 
 struct ClaimReleaseOptions {
@@ -90,7 +90,7 @@ int release(const Context& context, const ClaimReleaseOptions& options) {
   const auto released = store->claims().release(options.item, options.session.id, options.token, options.reason);
   if (!released) return report_refusal(context, released.error());
   if (context.json) {
-    print_line(wire::object({{"released", true}, {"item", options.item}, {"token", options.token.value}}));
+    print_line(wire::object({{"released", true}, {"key", options.item}, {"token", options.token.value}}));
   } else {
     print("released {}", printable(options.item));
   }
@@ -100,17 +100,16 @@ int release(const Context& context, const ClaimReleaseOptions& options) {
 }  // namespace
 
 void add_claim_release(CLI::App& parent, Context& context) {
-  auto* command =
-      add_command(parent, context, "release",
-                  "Give an item up, and no other claim of the session; with a token that is not current nothing "
-                  "changes (exit code 76)",
-                  {"leasehold claim release SD-1 --token 1763200000000000 --reason 'needs a decision'",
-                   "leasehold claim release SD-1 --session s-81f --token \"$token\""});
+  auto* command = add_command(
+      parent, context, "release",
+      "Release an item, and no other claim of the session; an outdated token changes nothing (exit code 76)",
+      {"leasehold claim release SD-1 --token 1763200000000000 --reason 'needs a decision'",
+       "leasehold claim release SD-1 --session s-81f --token \"$token\""});
   auto options = std::make_shared<ClaimReleaseOptions>();
   add_item_key(*command, options->item);
   add_claiming_session(*command, context, options->session);
   add_claim_token(*command, context, options->token);
-  command->add_option("--reason", options->reason, "Why; kept with the claim and its event")
+  command->add_option("--reason", options->reason, "Reason; kept with the claim and its event")
       ->check(not_empty)
       ->type_name("TEXT");
   set_action(*command, context, [&context, options] { return release(context, *options); });
@@ -136,7 +135,7 @@ int switch_items(const Context& context, const ClaimSwitchOptions& options) {
   if (context.json) {
     print_line(wire::to_json(*claim));
   } else if (options.quiet) {
-    print("{} {}", printable(claim->item), claim->token.value);
+    print("{} {}", printable(claim->key), claim->token.value);
   } else {
     print_line(told(*claim));
   }
@@ -147,15 +146,15 @@ int switch_items(const Context& context, const ClaimSwitchOptions& options) {
 
 void add_claim_switch(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "switch",
-                              "Give up one item and take another in one step: if that is refused, nothing has changed",
+                              "Release one item and claim another in one step; if refused, nothing changes",
                               {"leasehold claim switch SD-1 SD-2 --token 1763200000000000"});
   auto options = std::make_shared<ClaimSwitchOptions>();
-  command->add_option("FROM", options->from, "The item to give up")->required()->type_name("");
-  command->add_option("TO", options->to, "The item to take")->required()->type_name("");
+  command->add_option("FROM", options->from, "The item to release")->required()->type_name("");
+  command->add_option("TO", options->to, "The item to claim")->required()->type_name("");
   add_claim_token(*command, context, options->token);
-  command->add_flag("--create", options->take.create, "Add the item to take if there is none");
+  command->add_flag("--create", options->take.create, "Add the item to claim if it is missing");
   add_conflict_exit_code(*command, options->held_code);
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but item and token");
+  command->add_flag("-q,--quiet", options->quiet, "Print only item and token");
   set_action(*command, context, [&context, options] { return switch_items(context, *options); });
 }
 

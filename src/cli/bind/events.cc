@@ -1,10 +1,10 @@
-#include "cli/bind/events.h"
-
+// leasehold events, and events for other commands.
 #include <algorithm>
 #include <memory>
 #include <set>
 
 #include "cli/command.h"
+#include "cli/print/list.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/signals.h"
@@ -15,18 +15,18 @@ namespace leasehold::cli {
 namespace {
 
 std::string line_of(const Event& event, Timestamp now) {
-  // The holder is who did it, unless it was done to the holder.
+  // The holder is the actor, except if it is the one affected.
   const bool suffered = event.what == "revoked" || event.what == "expired";
   auto line = fmt::format("{}  {} {}  {}", local_time(event.at, now), event.kind, printable(event.key), event.what);
-  if (!event.holder.empty()) line += fmt::format("  {} {}", suffered ? "from" : "by", printable(event.holder));
-  if (!event.previous_holder.empty()) line += fmt::format(" from {}", printable(event.previous_holder));
+  if (event.holder) line += fmt::format("  {} {}", suffered ? "from" : "by", printable(event.holder->name));
+  if (event.previous_holder) line += fmt::format(" from {}", printable(event.previous_holder->name));
   if (event.token.value != 0) line += fmt::format("  token {}", event.token.value);
   if (!event.detail.empty()) line += fmt::format("  ({})", printable(event.detail));
   return line;
 }
 
-/// A transaction takes its event's id before it commits, so a lower id may appear after a higher one.
-/// A trailing window of ids is therefore read again, and what was shown already is dropped.
+/// A transaction takes its event's id before it commits, so a lower id may appear after a higher one. So this reads a
+/// trailing window of ids again, and drops events that were already shown.
 class Follower {
  public:
   Follower(const Context& context, const Store& store, EventFilter filter)
@@ -36,11 +36,11 @@ class Follower {
     const StopSignals signals(stop_);
     auto first = store_.events(filter_);
     if (!first) return report(context_, first.error());
-    // Older ones were cut off and stay so.
-    if (first->size() == static_cast<std::size_t>(filter_.limit)) floor_ = first->front().id - 1;
+    // Older events were cut off and stay so.
+    if (first->next) floor_ = first->front().id - 1;
     show(*first);
-    // From here on nothing is left out, however much comes between two looks.
-    filter_.limit = most_at_once;
+    // From here on no event is left out, however many come between two looks.
+    filter_.max = most_at_once;
     while (!stop_.stop_requested() && printed_well()) {
       store_.wait_for_change(std::chrono::milliseconds(250));
       filter_.after_id = std::max<std::int64_t>(newest_ - window, floor_);
@@ -58,7 +58,7 @@ class Follower {
   static constexpr std::int64_t window = 1'000;
   static constexpr int most_at_once = 100'000;
 
-  void show(const std::vector<Event>& events) {
+  void show(const Page<Event>& events) {
     trouble_.end();
     for (const auto& event : events) {
       if (!shown_.insert(event.id).second) continue;
@@ -88,7 +88,7 @@ int follow_events(const Context& context, const Store& store, const EventFilter&
   return Follower(context, store, filter).run();
 }
 
-// leasehold events: what happened, and with --follow what happens.
+// leasehold events: past events; with --follow, new ones, too.
 namespace {
 
 struct EventsOptions {
@@ -107,6 +107,7 @@ int show_events(const Context& context, const EventsOptions& options) {
   } else {
     if (events->empty()) say_line("no events");
     for (const auto& event : *events) print_event(context, event);
+    if (events->next) say("there are older events: continue with --page {}", *events->next);
   }
   return exit_code::ok;
 }
@@ -115,12 +116,12 @@ int show_events(const Context& context, const EventsOptions& options) {
 
 void add_events(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "events", "Show events: who took what from whom, when and why",
-                              {"leasehold events --limit 20", "leasehold events --key deploy",
+                              {"leasehold events --max 20", "leasehold events --key deploy",
                                "leasehold events --follow --json | jq -r .what     # one object per line"});
   auto options = std::make_shared<EventsOptions>();
-  command->add_flag("-f,--follow", options->follow, "Go on with what happens, until interrupted");
+  command->add_flag("-f,--follow", options->follow, "Print new events, too, until interrupted");
   command->add_option("--key", options->filter.key, "Only events of this key")->check(not_empty)->type_name("KEY");
-  add_limit(*command, "--limit", options->filter.limit, "The newest N");
+  add_paging(*command, options->filter.max, options->filter.page);
   set_action(*command, context, [&context, options] { return show_events(context, *options); });
 }
 

@@ -12,7 +12,7 @@
 
 namespace leasehold::cli {
 
-// leasehold recover: take back what the dead have left, now.
+// leasehold recover: take back the leases of dead holders, now.
 namespace {
 
 Result<Recovered> preview(const Store& store) {
@@ -29,10 +29,10 @@ void print_recovered(const Recovered& found, bool dry_run) {
   if (found.jobs > 0) print("{} {} back to the queue", counted(found.jobs, "job"), go);
   if (found.chunks > 0) print("{} {} back to the set", counted(found.chunks, "chunk"), go);
   if (found.claims > 0) print("{} {} free", counted(found.claims, "item"), dry_run ? "would become" : "became");
-  if (found.runs > 0) print("{} {} as lost", counted(found.runs, "run"), dry_run ? "would be noted" : "noted");
-  if (found.failed > 0) print("{} will not be tried again: the crash budget is spent", found.failed);
+  if (found.runs > 0) print("{} {} as lost", counted(found.runs, "run"), dry_run ? "would be recorded" : "recorded");
+  if (found.failed > 0) print("{} will not be retried: the crash budget is spent", found.failed);
   if (found.unblocked > 0)
-    print("{} {} on or {} cancelled: what they waited for has ended", counted(found.unblocked, "job"), go,
+    print("{} {} on or {} cancelled: their dependencies have ended", counted(found.unblocked, "job"), go,
           dry_run ? "would be" : "were");
 }
 
@@ -52,18 +52,17 @@ int recover(const Context& context, bool dry_run) {
 }  // namespace
 
 void add_recover(CLI::App& parent, Context& context) {
-  auto* command = add_command(
-      parent, context, "recover",
-      "End what has expired, and what belongs to dead processes of this host; never needed, safe at any time",
-      {"leasehold recover --dry-run", "leasehold recover --json | jq .jobs"});
+  auto* command =
+      add_command(parent, context, "recover",
+                  "End expired leases, and leases of dead processes on this host; never needed, safe at any time",
+                  {"leasehold recover --dry-run", "leasehold recover --json | jq .jobs"});
   auto dry_run = std::make_shared<bool>(false);
-  command->add_flag(
-      "--dry-run", *dry_run,
-      "Only tell what has expired; what dead processes of this host hold is not counted before it expires");
+  command->add_flag("--dry-run", *dry_run,
+                    "Only show what has expired; leases of dead processes on this host count only after they expire");
   set_action(*command, context, [&context, dry_run] { return recover(context, *dry_run); });
 }
 
-// leasehold prune: delete history that nobody needs any more.
+// leasehold prune: remove old history.
 namespace {
 
 constexpr std::string_view what_goes =
@@ -97,7 +96,7 @@ void print_counts(const Pruned& pruned, const PruneOptions& options) {
 
 int prune(const Context& context, const PruneOptions& options) {
   if (!options.consent.given()) {
-    return ask_for_yes(context, fmt::format("prune deletes {}", what_goes));
+    return ask_for_yes(context, fmt::format("prune removes {}", what_goes));
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -115,14 +114,13 @@ int prune(const Context& context, const PruneOptions& options) {
 }  // namespace
 
 void add_prune(CLI::App& parent, Context& context) {
-  auto* command = add_command(
-      parent, context, "prune",
-      "Delete old history: jobs, free locks, leases (with their request ids), events, claims, sessions, runs "
-      "that are over; the next token of a lock is greater all the same",
-      {"leasehold prune --older-than 30d --dry-run", "leasehold prune --yes"});
+  auto* command = add_command(parent, context, "prune",
+                              "Remove old history: finished jobs, free locks, ended leases (with their request ids), "
+                              "events, claims, sessions, runs; the next token of a lock is still greater",
+                              {"leasehold prune --older-than 30d --dry-run", "leasehold prune --yes"});
   auto options = std::make_shared<PruneOptions>();
   add_duration(*command, "--older-than", options->older_than,
-               fmt::format("Keep what is younger (default {})", format_duration(options->older_than)));
+               fmt::format("Remove only what is older (default {})", format_duration(options->older_than)));
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return prune(context, *options); });
 }

@@ -4,6 +4,7 @@
 #include "base/time_text.h"
 #include "cli/bind/session_options.h"
 #include "cli/command.h"
+#include "cli/print/list.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
@@ -13,26 +14,26 @@
 
 namespace leasehold::cli {
 
-// leasehold item ls: the backlog, and who works on what.
+// leasehold item ls: the backlog, and the owners of its items.
 namespace {
 
 struct ItemLsOptions {
   ItemFilter filter;
   std::string state;
+  bool watch = false;
 };
 
 std::vector<std::string> row_of(const ItemInfo& item) {
-  const auto since = item.owner ? item.owner->taken_at : item.done_at;
+  const auto since = item.held_by ? item.held_by->taken_at : item.done_at;
   return {printable(item.key),
           coloured(item.state),
           on_one_line(item.title),
           item.parent.empty() ? "-" : printable(item.parent),
-          item.owner ? printable(item.owner->session) : "-",
+          item.held_by ? printable(item.held_by->session) : "-",
           since ? format_age(item.store_now - *since) : "-"};
 }
 
-void print_table(const std::vector<ItemInfo>& items, int limit) {
-  if (items.empty()) return say_line("no items");
+std::vector<std::string> table_of(const std::vector<ItemInfo>& items) {
   Table table({{"ITEM", Column::may_be_cut},
                {"STATE", Column::as_it_is, 3},
                {"TITLE", Column::may_be_cut, 2},
@@ -40,43 +41,47 @@ void print_table(const std::vector<ItemInfo>& items, int limit) {
                {"SESSION", Column::may_be_cut, 1},
                "SINCE"});
   for (const auto& item : items) table.add(row_of(item));
-  table.print();
-  if (items.size() == static_cast<std::size_t>(limit)) say("only the first {} are shown: see --limit", limit);
+  return table.lines();
+}
+
+std::string gist_of(const ItemInfo& item) {
+  auto text = fmt::format("{}, {}", to_string(item.state), on_one_line(item.title));
+  return item.held_by ? fmt::format("{}, session {}", text, printable(item.held_by->session)) : text;
+}
+
+Result<ListPicture> look_at(const Store& store, const ItemFilter& filter) {
+  const auto items = store.items().list(filter);
+  if (!items) return items.error();
+  return picture_of(
+      *items, table_of(items->items), [](const auto& item) { return item.key; },
+      [](const auto& each) { return gist_of(each); });
 }
 
 int list(const Context& context, ItemLsOptions& options) {
   options.filter.state = from_word<ItemState>(options.state);
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const auto items = store->items().list(options.filter);
-  if (!items) return report(context, items.error());
-  if (context.json) {
-    print_line(wire::to_json(*items));
-  } else {
-    print_table(*items, options.filter.limit);
-  }
-  return exit_code::ok;
+  return show_list(context, *store,
+                   {.what = "items", .watch = options.watch, .look = [&] { return look_at(*store, options.filter); }});
 }
 
 }  // namespace
 
 void add_item_ls(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "ls", "List items in the order of their keys, and whose they are",
+  auto* command = add_command(parent, context, "ls", "List items and their owners, in the order of keys",
                               {"leasehold item ls --state open", "leasehold item ls --parent SD-1",
-                               "leasehold item ls --json | jq -r '.[] | select(.is_working_on) | .key'"});
+                               "leasehold item ls --json | jq -r '.items[] | select(.state == \"claimed\") | .key'"});
   auto options = std::make_shared<ItemLsOptions>();
   add_choice(*command, "--state", options->state, {"open", "claimed", "stale", "done"}, "Only items in this state");
   command->add_option("--parent", options->filter.parent, "Only the children of this item")
       ->check(not_empty)
       ->type_name("ITEM");
-  command->add_option("--after", options->filter.after_key, "Only those after this key")
-      ->check(not_empty)
-      ->type_name("ITEM");
-  add_limit(*command, "--limit", options->filter.limit, "At most N");
+  add_paging(*command, options->filter.max, options->filter.page);
+  add_watch(*command, options->watch);
   set_action(*command, context, [&context, options] { return list(context, *options); });
 }
 
-// leasehold item show: one item, and whose it is.
+// leasehold item show: one item and its owner.
 namespace {
 
 void print_item(const ItemInfo& item) {
@@ -89,8 +94,8 @@ void print_item(const ItemInfo& item) {
   print_field("added", with_distance(item.created_at, item.store_now));
   if (item.done_at) print_field("done", with_distance(*item.done_at, item.store_now));
   print_text("done by", item.done_by);
-  if (item.owner) {
-    for (const auto& field : fields_of_owner(*item.owner)) {
+  if (item.held_by) {
+    for (const auto& field : fields_of_owner(*item.held_by)) {
       if (field.name != "item") print_field(field.name, field.value);
     }
   }
@@ -114,7 +119,7 @@ int show(const Context& context, const std::string& key) {
 
 void add_item_show(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "show", "Show an item and its owner (exit code 4: unknown)",
-                              {"leasehold item show SD-1", "leasehold item show SD-1 --json | jq .active_session_id"});
+                              {"leasehold item show SD-1", "leasehold item show SD-1 --json | jq .session"});
   auto key = std::make_shared<std::string>();
   add_item_key(*command, *key);
   set_action(*command, context, [&context, key] { return show(context, *key); });

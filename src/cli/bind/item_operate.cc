@@ -13,7 +13,7 @@
 
 namespace leasehold::cli {
 
-// leasehold item add: put an item into the backlog, or change what is known of it.
+// leasehold item add: put an item into the backlog, or change it.
 namespace {
 
 struct ItemAddOptions {
@@ -33,7 +33,7 @@ int add(const Context& context, ItemAddOptions& options) {
   const auto added = store->items().add(options.key, options.item);
   if (!added) return report_refusal(context, added.error());
   if (context.json) {
-    print_line(wire::object({{"item", options.key}, {"created", *added}}));
+    print_line(wire::object({{"key", options.key}, {"created", *added}}));
   } else {
     print("{} {}", *added ? "added" : "changed", printable(options.key));
   }
@@ -44,16 +44,16 @@ int add(const Context& context, ItemAddOptions& options) {
 
 void add_item_add(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "add", "Put an item into the backlog, or change what is given of one that is there",
+      add_command(parent, context, "add", "Add an item to the backlog, or change the given fields of an existing one",
                   {"leasehold item add SD-1 --title 'Parse nested comments'", "leasehold item add SD-1.1 --parent SD-1",
                    R"(leasehold item add SD-7 --conflicts SD-3 SD-4 --meta '{"size":"L"}')"});
   auto options = std::make_shared<ItemAddOptions>();
   add_item_key(*command, options->key);
-  command->add_option("--title", options->item.title, "What it is about, up to " + format_size(bounds::title_bytes))
+  command->add_option("--title", options->item.title, "Title, up to " + format_size(bounds::title_bytes))
       ->type_name("TEXT");
   command
       ->add_option("--parent", options->item.parent,
-                   "An item that it is part of: while one session has that, no other can have this. Empty: none")
+                   "Item that contains it: while a session has the parent, no other can claim this. Empty: none")
       ->type_name("ITEM");
   command
       ->add_option("--meta", options->item.metadata,
@@ -63,12 +63,12 @@ void add_item_add(CLI::App& parent, Context& context) {
   options->conflicts_given =
       command
           ->add_option("--conflicts", options->conflicts,
-                       "Items that no other session may work on meanwhile; replaces those said before. Empty: none")
+                       "Items that no other session can claim meanwhile; replaces the previous list. Empty: none")
           ->type_name("ITEM");
   set_action(*command, context, [&context, options] { return add(context, *options); });
 }
 
-// leasehold item done: nobody needs to work on it any more.
+// leasehold item done: finish an item.
 namespace {
 
 struct ItemDoneOptions {
@@ -82,14 +82,14 @@ int finish(const Context& context, const ItemDoneOptions& options) {
   const auto done = store->items().done(options.key, options.token);
   if (!done) {
     const int code = report_refusal(context, done.error());
-    const auto& owner = done.error().current;
+    const auto& owner = done.error().held_by;
     if (!options.token && !context.json && owner && is_own_session(owner->session)) {
-      say_line("leasehold: that is this session: add --token with the number that `claim take` gave");
+      say_line("leasehold: that is this session: add --token with the number that `claim take` printed");
     }
     return code;
   }
   if (context.json) {
-    print_line(wire::object({{"item", options.key}, {"done", true}}));
+    print_line(wire::object({{"key", options.key}, {"done", true}}));
   } else {
     print("done {}", printable(options.key));
   }
@@ -100,16 +100,15 @@ int finish(const Context& context, const ItemDoneOptions& options) {
 
 void add_item_done(CLI::App& parent, Context& context) {
   auto* command = add_command(
-      parent, context, "done",
-      "Mark an item as done: the owner gives the claim's token, which ends the claim; a free item needs no token",
-      {"leasehold item done SD-1 --token 1763200000000000", "leasehold item done SD-1    # nobody works on it"});
+      parent, context, "done", "Mark an item as done; the owner's token ends the claim, and a free item needs no token",
+      {"leasehold item done SD-1 --token 1763200000000000", "leasehold item done SD-1    # it is not claimed"});
   auto options = std::make_shared<ItemDoneOptions>();
   add_item_key(*command, options->key);
-  add_optional_token(*command, options->token, "The token of the claim, as `claim take` gave it");
+  add_optional_token(*command, options->token, "Token of the claim, printed by `claim take`");
   set_action(*command, context, [&context, options] { return finish(context, *options); });
 }
 
-// leasehold item reopen: it was not done, after all.
+// leasehold item reopen: put a finished item back.
 namespace {
 
 int reopen(const Context& context, const std::string& key) {
@@ -118,7 +117,7 @@ int reopen(const Context& context, const std::string& key) {
   const auto reopened = store->items().reopen(key);
   if (!reopened) return report_refusal(context, reopened.error());
   if (context.json) {
-    print_line(wire::object({{"item", key}, {"reopened", true}}));
+    print_line(wire::object({{"key", key}, {"reopened", true}}));
   } else {
     print("reopened {}", printable(key));
   }
@@ -128,14 +127,14 @@ int reopen(const Context& context, const std::string& key) {
 }  // namespace
 
 void add_item_reopen(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "reopen", "Let an item that was done be claimed again",
+  auto* command = add_command(parent, context, "reopen", "Reopen a done item: it can be claimed again",
                               {"leasehold item reopen SD-1"});
   auto key = std::make_shared<std::string>();
   add_item_key(*command, *key);
   set_action(*command, context, [&context, key] { return reopen(context, *key); });
 }
 
-// leasehold item rm: forget an item.
+// leasehold item rm: remove an item.
 namespace {
 
 struct ItemRmOptions {
@@ -146,23 +145,23 @@ struct ItemRmOptions {
 int show_what_would_go(const Context& context, const Store& store, const std::string& key) {
   const auto item = store.items().show(key);
   if (!item) return report_refusal(context, without_advice(item.error()));
-  const auto children = store.items().list({.parent = key, .limit = 1});
+  const auto children = store.items().list({.parent = key, .max = 1});
   if (!children) return report(context, children.error());
   if (context.json) {
     print_line(wire::to_json(*item));
-  } else if (item->is_working_on) {
-    say("session {} works on it: it cannot be removed now", printable(item->active_session_id));
+  } else if (item->state == ItemState::claimed) {
+    say("cannot remove it now: session {} works on it", printable(item->session));
   } else if (!children->empty()) {
-    say("it has children, such as {}: it cannot be removed now", printable(children->front().key));
+    say("cannot remove it now: it has children, such as {}", printable(children->front().key));
   } else {
     print("would remove {}, which is {}", printable(key), to_string(item->state));
   }
-  return item->is_working_on || !children->empty() ? exit_code::held : exit_code::ok;
+  return item->state == ItemState::claimed || !children->empty() ? exit_code::held : exit_code::ok;
 }
 
 int remove(const Context& context, const ItemRmOptions& options) {
   if (!options.consent.given()) {
-    return ask_for_yes(context, "rm forgets the item and who had it when");
+    return ask_for_yes(context, "rm removes the item and its history");
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -170,7 +169,7 @@ int remove(const Context& context, const ItemRmOptions& options) {
   const auto removed = store->items().remove(options.key);
   if (!removed) return report_refusal(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(wire::object({{"item", options.key}, {"removed", true}}));
+    print_line(wire::object({{"key", options.key}, {"removed", true}}));
   } else {
     print("removed {}", printable(options.key));
   }
@@ -180,7 +179,7 @@ int remove(const Context& context, const ItemRmOptions& options) {
 }  // namespace
 
 void add_item_rm(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "rm", "Forget an item that nobody works on and that has no children",
+  auto* command = add_command(parent, context, "rm", "Remove an item that is not claimed and has no children",
                               {"leasehold item rm SD-1 --dry-run", "leasehold item rm SD-1 --yes"});
   auto options = std::make_shared<ItemRmOptions>();
   add_item_key(*command, options->key);

@@ -51,7 +51,7 @@ int add(const Context& context, JobAddOptions& options) {
   } else {
     print("{}", enqueued->id);
     if (enqueued->created && enqueued->state == JobState::cancelled) {
-      say("job {} is cancelled: a job that it runs after is dead; see `leasehold job show {}`", enqueued->id,
+      say("job {} is cancelled: a job that it depends on is dead; see `leasehold job show {}`", enqueued->id,
           enqueued->id);
     }
     if (!enqueued->created) say("job {} has this dedupe key already: nothing was added", enqueued->id);
@@ -63,31 +63,32 @@ int add(const Context& context, JobAddOptions& options) {
 
 void add_job_add(CLI::App& parent, Context& context) {
   auto* command = add_command(
-      parent, context, "add", "Put a job into a queue and print its number",
+      parent, context, "add", "Add a job to a queue and print its id",
       {R"(leasehold job add mail '{"to":"ann"}')", "leasehold job add mail --priority 5 --delay 10m < letter.txt",
-       "leasehold job add report --at 06:00 --dedupe daily 'all'    # once, however often it is asked for",
-       "leasehold job add load --after 17 x    # once job 17 has completed"});
+       "leasehold job add report --at 06:00 --dedupe daily 'all'    # once, even if added again",
+       "leasehold job add load --depends-on 17 x    # after job 17 has completed"});
+  command->alias("enqueue");
   auto options = std::make_shared<JobAddOptions>();
   add_queue_name(*command, options->queue);
-  auto* payload = command
-                      ->add_option("PAYLOAD", options->payload,
-                                   fmt::format("Any bytes up to {}; - or nothing: standard input",
-                                               format_size(bounds::payload_bytes)))
-                      ->type_name("");
-  command->add_option("--file", options->file, "The payload is in this file")
+  auto* payload =
+      command
+          ->add_option("PAYLOAD", options->payload,
+                       fmt::format("Any bytes up to {}; - or none: standard input", format_size(bounds::payload_bytes)))
+          ->type_name("");
+  command->add_option("--file", options->file, "File with the payload")
       ->check(not_empty)
       ->type_name("FILE")
       ->excludes(payload);
   add_job_settings(*command, options->job);
   command
       ->add_option("--dedupe", options->job.dedupe_key,
-                   "Unique among the queue's jobs that are not final: a second one gives the first one's number")
+                   "Unique among the queue's jobs that are not final: adding a second one returns the first id")
       ->check(not_empty)
       ->type_name("KEY");
   set_action(*command, context, [&context, options] { return add(context, *options); });
 }
 
-// leasehold job wait: until a job has completed, failed or was cancelled.
+// leasehold job wait: wait until a job has completed, failed or was cancelled.
 namespace {
 
 struct JobWaitOptions {
@@ -100,7 +101,7 @@ std::string waits_for_end_of(const Jobs& jobs, JobId id) {
   const auto job = jobs.show(id);
   if (!job) return "";
   auto text = fmt::format("waiting for job {}: {}", id, to_string(job->state));
-  if (!job->holder.empty()) text += ", held by " + printable(job->holder);
+  if (job->holder) text += ", held by " + printable(job->holder->name);
   if (job->due_at) text += ", due " + with_distance(*job->due_at, job->store_now);
   if (job->percent) text += fmt::format(", {}%", *job->percent);
   if (!job->message.empty()) text += "  " + printable(job->message);
@@ -127,17 +128,18 @@ int wait(const Context& context, JobWaitOptions& options) {
 }  // namespace
 
 void add_job_wait(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "wait",
-                              "Wait for a job's end: exit code 0 completed, 1 failed or cancelled, 75 the time ran out",
-                              {"leasehold job wait 17 --timeout 5m && leasehold job result 17",
-                               "leasehold job wait \"$(leasehold job add resize cat.png)\""});
+  auto* command =
+      add_command(parent, context, "wait",
+                  "Wait until a job ends: exit code 0 completed, 1 failed or cancelled, 75 the wait ran out",
+                  {"leasehold job wait 17 --wait 5m && leasehold job result 17",
+                   "leasehold job wait \"$(leasehold job add resize cat.png)\""});
   auto options = std::make_shared<JobWaitOptions>();
   add_job_id(*command, options->id);
-  add_duration(*command, "--timeout", options->timeout, "No longer than this (default: as long as it takes)");
+  add_duration(*command, "--wait", options->timeout, "Wait up to this long (default: no limit)");
   set_action(*command, context, [&context, options] { return wait(context, *options); });
 }
 
-// leasehold job payload, leasehold job result: the bytes themselves, as they were given.
+// leasehold job payload, leasehold job result: print the bytes unchanged.
 namespace {
 
 using Read = Result<std::string> (Jobs::*)(JobId) const;
@@ -165,7 +167,7 @@ void add_job_payload(CLI::App& parent, Context& context) {
 
 void add_job_result(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "result", "Print what `job complete` left, byte for byte (exit code 4: nothing)",
+      add_command(parent, context, "result", "Print a job's result, byte for byte (exit code 4: there is none)",
                   {"leasehold job wait 17 && leasehold job result 17 > thumbnail.png"});
   auto id = std::make_shared<JobId>();
   add_job_id(*command, *id);

@@ -40,31 +40,31 @@ int claim(const Context& context, JobClaimCommand& options) {
 void add_job_claim(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "claim",
-      "Take the next jobs of a queue until their ttl has passed or they are settled (exit code 3: it is empty)",
+      "Claim the next jobs of a queue until they are settled or their ttl passes (exit code 3: it is empty)",
       {"leasehold job claim mail --ttl 2m", "leasehold job claim mail -n 10 --wait 1m --json | jq -r '.jobs[].payload'",
        "read -r id token < <(leasehold job claim mail -q) && leasehold job payload \"$id\" | ./send &&\n"
        "    leasehold job complete \"$id\" --token \"$token\""});
   auto options = std::make_shared<JobClaimCommand>();
   add_queue_name(*command, options->queue);
-  add_number(*command, "-n,--most", options->claim.max, 1, bounds::max_claim,
+  add_number(*command, "-n,--max", options->claim.max, 1, bounds::max_claim,
              "Up to N jobs under one lease (default 1)");
   add_duration(*command, "--ttl", options->claim.ttl,
                fmt::format("How long the lease lasts without a heartbeat (default: the queue's own, else {})",
                            format_duration(defaults::job_ttl)));
-  add_duration(*command, "--wait", options->claim.wait, "How long to wait for a job (default: not)");
+  add_duration(*command, "--wait", options->claim.wait, "Wait up to this long for a job (default: no wait)");
   add_holder(*command, options->holder);
   command
       ->add_option("--request-id", options->claim.request_id,
-                   "Makes repeating harmless: the same id gives the first answer again")
+                   "Make retries safe: the same id returns the first answer again")
       ->check(not_empty)
       ->type_name("ID");
   add_number(*command, "-E,--conflict-exit-code", options->refused_code, 0, 255,
              "Exit with N instead of 75 when it is at capacity, paused, rate limited or busy");
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but number and token of each job");
+  command->add_flag("-q,--quiet", options->quiet, "Print only id and token of each job");
   set_action(*command, context, [&context, options] { return claim(context, *options); });
 }
 
-// leasehold job heartbeat: extend the lease of a job, and tell how far the work is.
+// leasehold job heartbeat: extend the lease of a job, and report its progress.
 namespace {
 
 struct JobHeartbeatOptions {
@@ -91,7 +91,7 @@ int heartbeat(const Context& context, const JobHeartbeatOptions& options) {
   print("extended {}  until {} ({}){}", id, local_time(extended->expires_at, extended->expires_at - extended->ttl),
         format_duration(extended->ttl), extended->cancel_requested ? "  cancel requested" : "");
   if (extended->cancel_requested) {
-    say("somebody wants job {} to stop: give it up with `leasehold job release`, it will not run again", id);
+    say("job {} is being cancelled: give it up with `leasehold job release`; it will not run again", id);
   }
   return exit_code::ok;
 }
@@ -100,18 +100,17 @@ int heartbeat(const Context& context, const JobHeartbeatOptions& options) {
 
 void add_job_heartbeat(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "heartbeat",
-                  "Extend the lease of a job that is still held; one that has expired is lost (exit code 76)",
+      add_command(parent, context, "heartbeat", "Extend the lease of a job; an expired lease is lost (exit code 76)",
                   {"leasehold job heartbeat 17 --token 1763200000000000",
                    "leasehold job heartbeat --percent 40 --stage testing --message 'suite 4 of 10'    # under `work`",
                    "leasehold job heartbeat 17 --token \"$token\" --json | jq .cancel_requested"});
   auto options = std::make_shared<JobHeartbeatOptions>();
   add_held_job(*command, context, options->job);
-  options->percent_given = add_number(*command, "--percent", options->percent, 0, 100, "How much is done");
+  options->percent_given = add_number(*command, "--percent", options->percent, 0, 100, "Percentage done");
   command->add_option("--message", options->message, "The current step, in a few words")->type_name("TEXT");
-  command->add_option("--stage", options->stage, "Where in its course the work is: rebasing, testing, merging")
+  command->add_option("--stage", options->stage, "Current stage of the work: rebasing, testing, merging")
       ->type_name("WORD");
-  add_duration(*command, "--ttl", options->ttl, "A new ttl for the lease (default: it keeps its own)");
+  add_duration(*command, "--ttl", options->ttl, "New ttl of the lease (default: unchanged)");
   set_action(*command, context, [&context, options] { return heartbeat(context, *options); });
 }
 

@@ -1,4 +1,4 @@
-// leasehold job import: a job per line of a file, in constant memory, a thousand per commit.
+// leasehold job import: add a job per line of a file, in constant memory, a thousand per commit.
 #include <memory>
 
 #include "cli/bind/job_options.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t batch_jobs = 1000;
 /// A thousand large payloads would be too much for one statement.
 constexpr std::size_t batch_bytes = 8 * bounds::payload_bytes;
-/// A payload in base64, and settings around it.
+/// A payload in base64, with settings around it.
 constexpr std::size_t max_envelope_bytes = 2 * bounds::payload_bytes;
 
 struct JobImportOptions {
@@ -42,7 +42,7 @@ class Importer {
     lines_.end_at(signals.fd());
   }
 
-  /// Until the end, the first bad line, or a signal.
+  /// Runs until the end, the first bad line, or a signal.
   Result<void> run() {
     while (signals_.first() == 0) {
       auto line = lines_.next(options_.envelope ? max_envelope_bytes : bounds::payload_bytes);
@@ -88,7 +88,7 @@ class Importer {
     return {};
   }
 
-  /// What came before the bad line is good, and goes in.
+  /// The lines before the bad one are good, and are added.
   Result<void> refuse_line(Error why) {
     last_taken_ = lines_.line_number() - 1;
     why.message = fmt::format("line {}: {}", lines_.line_number(), why.message);
@@ -130,14 +130,15 @@ void print_imported(const Context& context, const JobImportOptions& options, con
         {{"enqueued", imported.enqueued}, {"duplicates", imported.duplicates}, {"last_line", imported.last_line}}));
   }
   print("enqueued {} into {}{}", counted(imported.enqueued, "job"), printable(options.queue),
-        imported.duplicates > 0 ? fmt::format("; there already: {}", imported.duplicates) : "");
+        imported.duplicates > 0 ? fmt::format("; duplicates: {}", imported.duplicates) : "");
 }
 
-/// A bad line is no mistake on the command line, and something was done: exit code 1, not 2.
+/// A bad line is not a mistake on the command line, and some jobs were added: exit code 1, not 2.
 int report_stop(const Context& context, const Imported& imported, Error why) {
   const bool doubtful = why.code == Errc::in_doubt;
-  why.message += fmt::format("; enqueued before it: {}; {}go on with --from-line {}", counted(imported.enqueued, "job"),
-                             doubtful ? "look whether these lines are there, then " : "", imported.last_line + 1);
+  why.message +=
+      fmt::format("; enqueued before it: {}; {}continue with --from-line {}", counted(imported.enqueued, "job"),
+                  doubtful ? "check whether these lines are there, then " : "", imported.last_line + 1);
   const int code = report(context, why);
   return code == exit_code::usage ? exit_code::failure : code;
 }
@@ -152,12 +153,12 @@ int import(const Context& context, const JobImportOptions& options) {
   auto importer = std::make_unique<Importer>(jobs, options, *lines, signals);
   const auto done = importer->run();
   const auto imported = importer->imported();
-  // Takes the progress line away.
+  // Removes the progress line.
   importer.reset();
   if (!done) return report_stop(context, imported, done.error());
   print_imported(context, options, imported);
   if (signals.first() == 0) return exit_code::ok;
-  say("stopped after line {}: go on with --from-line {}", imported.last_line, imported.last_line + 1);
+  say("stopped after line {}: continue with --from-line {}", imported.last_line, imported.last_line + 1);
   return exit_code_after(signals.first());
 }
 
@@ -165,19 +166,19 @@ int import(const Context& context, const JobImportOptions& options) {
 
 void add_job_import(CLI::App& parent, Context& context) {
   auto* command = add_command(
-      parent, context, "import", "Put a job into a queue for every line of a file; a thousand per commit",
+      parent, context, "import", "Add a job to a queue for every line of a file, a thousand per commit",
       {"leasehold job import mail letters.jsonl", "zcat urls.gz | leasehold job import fetch - --priority -5",
        R"(leasehold job import mail --envelope jobs.jsonl    # {"payload":{"to":"ann"},"delay":"10m"})"});
   auto options = std::make_shared<JobImportOptions>();
   add_queue_name(*command, options->queue);
-  command->add_option("FILE", options->file, "Each line is a payload, empty ones are left out; - is standard input")
+  command->add_option("FILE", options->file, "One payload per line, empty lines are skipped; - is standard input")
       ->required()
       ->type_name("");
   command->add_flag("--envelope", options->envelope,
                     "Each line is a JSON object: payload (or payload_base64), priority, delay, run_at, dedupe_key, "
-                    "limit_key, failure_budget, crash_budget, backoff, tags, after, if_failed");
+                    "group, max_failures, max_crashes, backoff, tags, depends_on, if_failed");
   add_number(*command, "--from-line", options->from_line, 1, std::numeric_limits<int>::max(),
-             "Leave out the lines before: they are in the queue already");
+             "Skip the lines before N: they are in the queue already");
   add_job_settings(*command, options->defaults);
   set_action(*command, context, [&context, options] { return import(context, *options); });
 }

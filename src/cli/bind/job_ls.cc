@@ -4,6 +4,7 @@
 #include "base/time_text.h"
 #include "cli/bind/job_options.h"
 #include "cli/command.h"
+#include "cli/print/list.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
@@ -18,10 +19,11 @@ namespace {
 struct JobLsOptions {
   JobFilter filter;
   std::string state;
+  bool watch = false;
 };
 
 std::string progress_of(const JobInfo& job) {
-  std::string text = printable(job.holder);
+  auto text = job.holder ? printable(job.holder->name) : std::string();
   if (job.percent) text += fmt::format(" {}%", *job.percent);
   for (const auto& words : {job.stage, job.message}) {
     if (!words.empty()) text += " " + printable(words);
@@ -29,11 +31,11 @@ std::string progress_of(const JobInfo& job) {
   return text;
 }
 
-/// The one thing people want to know about a job in this state.
+/// The most useful fact about a job in this state.
 std::string gist_of(const JobInfo& job) {
   switch (job.state) {
     case JobState::deferred: return job.due_at ? "in " + format_duration(*job.due_at - job.store_now) : "";
-    case JobState::blocked: return fmt::format("after {}", fmt::join(job.after, ", "));
+    case JobState::blocked: return fmt::format("after {}", fmt::join(job.waits_for, ", "));
     case JobState::running:
     case JobState::expired: return progress_of(job);
     case JobState::available:
@@ -44,8 +46,7 @@ std::string gist_of(const JobInfo& job) {
   return job.finished_at ? format_age(job.store_now - *job.finished_at) : "";
 }
 
-void print_table(const std::vector<JobInfo>& jobs, int limit) {
-  if (jobs.empty()) return say_line("no jobs");
+std::vector<std::string> table_of(const std::vector<JobInfo>& jobs) {
   Table table({{"ID", Column::to_the_right},
                {"QUEUE", Column::may_be_cut, 1},
                {"STATE", Column::as_it_is, 2},
@@ -57,54 +58,53 @@ void print_table(const std::vector<JobInfo>& jobs, int limit) {
     table.add({std::to_string(job.id), printable(job.queue), coloured(job.state), std::to_string(job.priority),
                std::to_string(job.attempts), format_age(job.store_now - job.created_at), gist_of(job)});
   }
-  table.print();
-  if (jobs.size() == static_cast<std::size_t>(limit)) {
-    say("only the newest {} are shown: go on with --before {}", limit, jobs.back().id);
-  }
+  return table.lines();
+}
+
+/// Like gist_of(), but without distances and ages, which always change.
+std::string news_of(const JobInfo& job) {
+  return fmt::format("{}, {}{}", printable(job.queue), to_string(job.state),
+                     job.holder ? ", " + progress_of(job) : std::string());
+}
+
+Result<ListPicture> look_at(const Store& store, const JobFilter& filter) {
+  const auto jobs = store.jobs().list(filter);
+  if (!jobs) return jobs.error();
+  return picture_of(
+      *jobs, table_of(jobs->items), [](const auto& job) { return std::to_string(job.id); }, news_of);
 }
 
 int list(const Context& context, JobLsOptions& options) {
   options.filter.state = from_word<JobState>(options.state);
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const auto jobs = store->jobs().list(options.filter);
-  if (!jobs) return report(context, jobs.error());
-  if (context.json) {
-    print_line(wire::to_json(*jobs));
-  } else {
-    print_table(*jobs, options.filter.limit);
-  }
-  return exit_code::ok;
+  return show_list(context, *store,
+                   {.what = "jobs", .watch = options.watch, .look = [&] { return look_at(*store, options.filter); }});
 }
 
 }  // namespace
 
 void add_job_ls(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "ls", "List jobs, the newest first",
-                  {"leasehold job ls --queue mail --state failed", "leasehold job ls --tag nightly --limit 20",
-                   "leasehold job ls --state running --json | jq -r '.[].holder'"});
+      add_command(parent, context, "ls", "List jobs, newest first",
+                  {"leasehold job ls --queue mail --state failed", "leasehold job ls --tag nightly --max 20",
+                   "leasehold job ls --state running --json | jq -r '.items[].holder.name'"});
   auto options = std::make_shared<JobLsOptions>();
   auto& filter = options->filter;
-  command->add_option("--queue", filter.queue, "Only those of this queue")->check(not_empty)->type_name("QUEUE");
+  command->add_option("--queue", filter.queue, "Only jobs of this queue")->check(not_empty)->type_name("QUEUE");
   add_choice(*command, "--state", options->state,
              {"available", "deferred", "blocked", "running", "expired", "completed", "failed", "cancelled"},
-             "Only those in this state");
-  command->add_option("--tag", filter.tag, "Only those with this tag")->check(not_empty)->type_name("TAG");
-  add_job_option(*command, "--before", filter.before_id, "Only those older than this job");
-  add_limit(*command, "--limit", filter.limit, "At most N");
+             "Only jobs in this state");
+  command->add_option("--tag", filter.tag, "Only jobs with this tag")->check(not_empty)->type_name("TAG");
+  add_paging(*command, filter.max, filter.page);
+  add_watch(*command, options->watch);
   set_action(*command, context, [&context, options] { return list(context, *options); });
 }
 
-// leasehold job errors: what went wrong lately.
+// leasehold job errors: recent errors.
 namespace {
 
-struct JobErrorsOptions {
-  std::string queue;
-  int limit = defaults::job_errors_limit;
-};
-
-void print_table(const std::vector<JobError>& errors) {
+void print_table(const Page<JobError>& errors) {
   if (errors.empty()) return say_line("no errors");
   Table table({{"JOB", Column::to_the_right},
                {"QUEUE", Column::may_be_cut, 1},
@@ -114,15 +114,16 @@ void print_table(const std::vector<JobError>& errors) {
                {"ERROR", Column::may_be_cut, 2}});
   for (const auto& error : errors) {
     table.add({std::to_string(error.id), printable(error.queue), local_time(error.at, wall_clock()), error.outcome,
-               error.holder.empty() ? "-" : printable(error.holder), printable(first_line(error.error))});
+               error.holder ? printable(error.holder->name) : "-", printable(first_line(error.error))});
   }
   table.print();
+  say_next_page(errors.next);
 }
 
-int show_errors(const Context& context, const JobErrorsOptions& options) {
+int show_errors(const Context& context, const JobErrorFilter& filter) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const auto errors = store->jobs().errors(options.queue, options.limit);
+  const auto errors = store->jobs().errors(filter);
   if (!errors) return report(context, errors.error());
   if (context.json) {
     print_line(wire::to_json(*errors));
@@ -135,14 +136,13 @@ int show_errors(const Context& context, const JobErrorsOptions& options) {
 }  // namespace
 
 void add_job_errors(CLI::App& parent, Context& context) {
-  auto* command =
-      add_command(parent, context, "errors",
-                  "Show what went wrong lately, the newest first, a line each; `job show` has the whole text",
-                  {"leasehold job errors", "leasehold job errors mail --limit 100",
-                   "leasehold job errors --json | jq -r '.[].error' | sort | uniq -c | sort -n"});
-  auto options = std::make_shared<JobErrorsOptions>();
+  auto* command = add_command(parent, context, "errors",
+                              "Show recent errors, newest first, one line each; `job show` has the whole text",
+                              {"leasehold job errors", "leasehold job errors mail --max 100",
+                               "leasehold job errors --json | jq -r '.items[].error' | sort | uniq -c | sort -n"});
+  auto options = std::make_shared<JobErrorFilter>();
   command->add_option("QUEUE", options->queue, "Only jobs of this queue")->type_name("");
-  add_limit(*command, "--limit", options->limit, "The newest N");
+  add_paging(*command, options->max, options->page);
   set_action(*command, context, [&context, options] { return show_errors(context, *options); });
 }
 

@@ -1,4 +1,4 @@
-// leasehold job cancel, retry, redrive, delete.
+// leasehold job cancel, retry, redrive, rm.
 #include <memory>
 
 #include "cli/bind/job_options.h"
@@ -9,7 +9,7 @@
 
 namespace leasehold::cli {
 
-// leasehold job cancel: a job that is no longer wanted.
+// leasehold job cancel: cancel a job.
 namespace {
 
 struct JobCancelOptions {
@@ -29,7 +29,7 @@ int cancel(const Context& context, const JobCancelOptions& options) {
   } else if (too_late) {
     say("job {} has {} already: there is nothing to cancel", options.id, to_string(*state));
   } else if (requested) {
-    print("requested {}: its worker hears of it within two seconds", options.id);
+    print("requested {}: its worker is notified within two seconds", options.id);
   } else {
     print("cancelled {}", options.id);
   }
@@ -41,15 +41,15 @@ int cancel(const Context& context, const JobCancelOptions& options) {
 void add_job_cancel(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "cancel",
-                  "Stop a job: at once where it waits; where it runs, its worker hears of it within two seconds",
+                  "Cancel a job: at once if it waits; if it runs, its worker is notified within two seconds",
                   {"leasehold job cancel 17", "leasehold job cancel 17 --reason 'order was withdrawn'"});
   auto options = std::make_shared<JobCancelOptions>();
   add_job_id(*command, options->id);
-  command->add_option("--reason", options->reason, "Why; kept with the event")->check(not_empty)->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Reason; kept with the event")->check(not_empty)->type_name("TEXT");
   set_action(*command, context, [&context, options] { return cancel(context, *options); });
 }
 
-// leasehold job retry: once more, now, with fresh budgets.
+// leasehold job retry: run a job again, now, with fresh budgets.
 namespace {
 
 int retry(const Context& context, JobId id) {
@@ -70,13 +70,13 @@ int retry(const Context& context, JobId id) {
 void add_job_retry(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "retry",
                               "Make a failed, cancelled or deferred job available now, with fresh budgets",
-                              {"leasehold job retry 17", "leasehold job errors mail    # what there is to retry"});
+                              {"leasehold job retry 17", "leasehold job errors mail    # shows what to retry"});
   auto id = std::make_shared<JobId>();
   add_job_id(*command, *id);
   set_action(*command, context, [&context, id] { return retry(context, *id); });
 }
 
-// leasehold job redrive: all dead letters of a queue run again.
+// leasehold job redrive: run all dead letters of a queue again.
 namespace {
 
 struct JobRedriveOptions {
@@ -100,7 +100,7 @@ Result<std::int64_t> count_dead_letters(const Store& store, const JobRedriveOpti
 
 int redrive(const Context& context, const JobRedriveOptions& options) {
   if (options.all == !options.queue.empty()) {
-    return report(context, {.code = Errc::invalid_argument, .message = "name one queue, or write --all"});
+    return report(context, {.code = Errc::invalid_argument, .message = "name one queue, or use --all"});
   }
   if (!options.consent.given()) {
     return ask_for_yes(context, "redrive runs every dead letter again");
@@ -126,15 +126,15 @@ void add_job_redrive(CLI::App& parent, Context& context) {
                   {"leasehold job redrive mail --dry-run", "leasehold job redrive --all --yes"});
   auto options = std::make_shared<JobRedriveOptions>();
   command->add_option("QUEUE", options->queue, "The queue of the dead letters")->type_name("");
-  command->add_flag("--all", options->all, "Those of every queue");
+  command->add_flag("--all", options->all, "Dead letters of every queue");
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return redrive(context, *options); });
 }
 
-// leasehold job delete: forget a job.
+// leasehold job rm: remove a job.
 namespace {
 
-struct JobDeleteOptions {
+struct JobRmOptions {
   JobId id = 0;
   Consent consent;
 };
@@ -146,17 +146,17 @@ int show_what_would_go(const Context& context, const Store& store, JobId id) {
   if (context.json) {
     print_line(wire::to_json(*job));
   } else if (held) {
-    say("job {} is {}: it cannot be deleted, cancel it first", id, to_string(job->state));
+    say("job {} is {}: cancel it before you remove it", id, to_string(job->state));
   } else {
-    print("would delete {} of {}, which is {}, and {}", id, printable(job->queue), to_string(job->state),
+    print("would remove {} of {}, which is {}, and {}", id, printable(job->queue), to_string(job->state),
           counted(job->attempts, "attempt"));
   }
   return held ? exit_code::held : exit_code::ok;
 }
 
-int remove(const Context& context, const JobDeleteOptions& options) {
+int remove(const Context& context, const JobRmOptions& options) {
   if (!options.consent.given()) {
-    return ask_for_yes(context, "delete forgets the job and its history");
+    return ask_for_yes(context, "rm removes the job and its history");
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -164,20 +164,20 @@ int remove(const Context& context, const JobDeleteOptions& options) {
   const auto removed = store->jobs().remove(options.id);
   if (!removed) return report(context, removed.error());
   if (context.json) {
-    print_line(wire::object({{"id", options.id}, {"deleted", true}}));
+    print_line(wire::object({{"id", options.id}, {"removed", true}}));
   } else {
-    print("deleted {}", options.id);
+    print("removed {}", options.id);
   }
   return exit_code::ok;
 }
 
 }  // namespace
 
-void add_job_delete(CLI::App& parent, Context& context) {
+void add_job_rm(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "delete", "Forget a job that is not running, with payload, result and history",
-                  {"leasehold job delete 17 --dry-run", "leasehold job delete 17 --yes"});
-  auto options = std::make_shared<JobDeleteOptions>();
+      add_command(parent, context, "rm", "Remove a job that is not running, with payload, result and history",
+                  {"leasehold job rm 17 --dry-run", "leasehold job rm 17 --yes"});
+  auto options = std::make_shared<JobRmOptions>();
   add_job_id(*command, options->id);
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return remove(context, *options); });

@@ -23,7 +23,8 @@ JobId job_id_from(const std::string& names, const std::string& text) {
   const auto* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, id);
   if (parsed.ec != std::errc() || parsed.ptr != end || id <= 0) {
-    throw CLI::ValidationError(names, leasehold::quoted(text) + " is not a job: write the number that `job add` gave");
+    throw CLI::ValidationError(names,
+                               leasehold::quoted(text) + " is not a job id: write the number that `job add` printed");
   }
   return id;
 }
@@ -32,7 +33,7 @@ CLI::Option* add_id(CLI::App& command, JobId& id, const std::string& help) {
   return add_job_option(command, "ID", id, help)->required()->type_name("");
 }
 
-/// An option whose text a parser reads; what the parser says is the complaint.
+/// An option with its own parser; a parser error becomes the message.
 template <typename T, typename Parse>
 CLI::Option* add_parsed(CLI::App& command, const std::string& names, T& value, Parse parse, const std::string& help) {
   const auto take = [&value, names, parse](const std::string& text) {
@@ -44,37 +45,39 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& names, T& value, P
 }
 
 void add_predecessors(CLI::App& command, NewJob& job) {
-  const auto take = [&after = job.after](const std::vector<std::string>& texts) {
-    for (const auto& text : texts) after.push_back(job_id_from("--after", text));
+  const auto take = [&depends_on = job.depends_on](const std::vector<std::string>& texts) {
+    for (const auto& text : texts) depends_on.push_back(job_id_from("--depends-on", text));
   };
   command
-      .add_option_function<std::vector<std::string>>("--after", take, "Wait for this job to complete; may be repeated")
+      .add_option_function<std::vector<std::string>>("--depends-on", take,
+                                                     "Wait for this job to complete; may be repeated")
       ->allow_extra_args(false)
       ->type_name("ID");
-  add_parsed(command, "--if-failed", job.if_failed, parse_if_failed,
-             "When a job of --after fails for good, is cancelled or removed: cancel this one too, run it anyway, or "
-             "wait until the other is retried (default cancel)")
+  add_parsed(
+      command, "--if-failed", job.if_failed, parse_if_failed,
+      "When a job of --depends-on fails for good, is cancelled or removed: cancel this one too, run it anyway, or "
+      "wait until the other is retried (default cancel)")
       ->type_name("cancel|run|wait");
 }
 
 void add_times(CLI::App& command, NewJob& job) {
-  auto* delay = add_duration(command, "--delay", job.delay, "Not before so much time has passed");
+  auto* delay = add_duration(command, "--delay", job.delay, "Run it after this time at the earliest");
   add_parsed(
       command, "--at", job.run_at, [](const std::string& text) { return parse_moment(text, wall_clock()); },
-      "Not before: 2026-03-01T09:30:00Z, or in local time '2026-03-01 09:30' or 09:30")
+      "Earliest start: 2026-03-01T09:30:00Z, or in local time '2026-03-01 09:30' or 09:30")
       ->type_name("TIME")
       ->excludes(delay);
 }
 
 void add_budgets(CLI::App& command, NewJob& job) {
-  add_number(command, "--failure-budget", job.failure_budget, 1, bounds::max_budget,
-             fmt::format("So many failures, and it is a dead letter (default {})", job.failure_budget));
-  add_number(command, "--crash-budget", job.crash_budget, 1, bounds::max_budget,
-             fmt::format("The same for holders that died with it (default {})", job.crash_budget));
+  add_number(command, "--max-failures", job.max_failures, 1, bounds::max_budget,
+             fmt::format("It is a dead letter after N failures (default {})", job.max_failures));
+  add_number(command, "--max-crashes", job.max_crashes, 1, bounds::max_budget,
+             fmt::format("It is a dead letter after N crashes (default {})", job.max_crashes));
   add_parsed(
       command, "--backoff", job.backoff, [](const std::string& text) { return parse_backoff(text); },
-      fmt::format("Between a failure and the next attempt: 5s..1h doubles up to an hour, 5s does not (default {}..{})",
-                  format_duration(job.backoff.base), format_duration(job.backoff.most)))
+      fmt::format("Pause before a retry: 5s..1h doubles up to an hour, 5s stays 5s (default {}..{})",
+                  format_duration(job.backoff.base), format_duration(job.backoff.max)))
       ->type_name("BACKOFF");
 }
 
@@ -91,31 +94,30 @@ CLI::Option* add_job_option(CLI::App& command, const std::string& names, JobId& 
 
 bool is_own_job(JobId id) { return environment_says(held::job.key_variable, std::to_string(id)); }
 
-CLI::Option* add_job_id(CLI::App& command, JobId& id) { return add_id(command, id, "The job's number"); }
+CLI::Option* add_job_id(CLI::App& command, JobId& id) { return add_id(command, id, "The job's id"); }
 
 void add_held_job(CLI::App& command, Context& context, HeldJob& job) {
-  add_id(command, job.id, "The job's number")->envname(held::job.key_variable);
+  add_id(command, job.id, "The job's id")->envname(held::job.key_variable);
   add_held_token(command, context, job.token, held::job, [&job] { return is_own_job(job.id); });
 }
 
 void add_job_settings(CLI::App& command, NewJob& job) {
   using Priority = std::numeric_limits<std::int16_t>;
   add_number(command, "--priority", job.priority, Priority::min(), Priority::max(),
-             "Higher first, then earliest (default 0)");
+             "Higher runs first, then the earliest (default 0)");
   add_times(command, job);
-  command.add_option("--limit-key", job.limit_key, "Counts against the queue's --max-per-key together with its like")
+  command.add_option("--group", job.group, "Group that shares the queue's --max-per-group")
       ->check(not_empty)
       ->type_name("KEY");
   add_budgets(command, job);
-  command.add_option("--tag", job.tags, "A word to find it by; may be repeated")
+  command.add_option("--tag", job.tags, "Tag for filters; may be repeated")
       ->check(not_empty)
       ->allow_extra_args(false)
       ->type_name("TAG");
   add_predecessors(command, job);
 }
 
-CLI::Option* add_limit(CLI::App& command, const std::string& names, std::optional<int>& value,
-                       const std::string& help) {
+CLI::Option* add_max(CLI::App& command, const std::string& names, std::optional<int>& value, const std::string& help) {
   const auto take = [&value, names](const std::string& text) {
     int limit = 0;
     const auto* end = text.data() + text.size();
@@ -134,8 +136,8 @@ namespace {
 std::string what_became_of(JobId id, const JobSettled& settled) {
   switch (settled.state) {
     case JobState::completed: return fmt::format("completed {}", id);
-    case JobState::failed: return fmt::format("failed {} for good: it is a dead letter", id);
-    case JobState::cancelled: return fmt::format("cancelled {}: somebody had asked for it", id);
+    case JobState::failed: return fmt::format("failed {}: it is a dead letter", id);
+    case JobState::cancelled: return fmt::format("cancelled {}, as requested", id);
     case JobState::deferred: break;
     case JobState::available:
     case JobState::blocked:
@@ -151,7 +153,7 @@ int tell_settled(const Context& context, JobId id, const Result<JobSettled>& set
   if (context.json) {
     print_line(wire::to_json(*settled));
   } else if (!quiet) {
-    print("{}{}", what_became_of(id, *settled), settled->replayed ? "  (said before)" : "");
+    print("{}{}", what_became_of(id, *settled), settled->replayed ? "  (repeated)" : "");
   }
   return exit_code::ok;
 }
@@ -164,10 +166,9 @@ void add_next_claim(CLI::App& command, NextClaim& next) {
                     ->type_name("QUEUE");
   add_duration(command, "--ttl", next.claim.ttl, "With --next: how long its lease lasts without a heartbeat")
       ->needs(queue);
-  add_duration(command, "--wait", next.claim.wait, "With --next: how long to wait for a job")->needs(queue);
+  add_duration(command, "--wait", next.claim.wait, "With --next: wait up to this long for a job")->needs(queue);
   add_holder(command, next.holder)->needs(queue);
-  command.add_flag("-q,--quiet", next.quiet, "With --next: print nothing but number and token of the next job")
-      ->needs(queue);
+  command.add_flag("-q,--quiet", next.quiet, "With --next: print only id and token of the next job")->needs(queue);
 }
 
 int settle(const Context& context, const HeldJob& job, const Verdict& verdict, const NextClaim& next) {
@@ -182,7 +183,7 @@ int settle(const Context& context, const HeldJob& job, const Verdict& verdict, c
       [&] {
         return jobs.settle_and_claim({job.id, job.token, verdict}, next.queue, claim, call);
       });
-  // Whatever became of the verdict: what was claimed has a holder now, who must hear of it.
+  // Even if the verdict failed: the claimed job has a holder now, which must get its token.
   const auto settled_code = tell_settled(context, job.id, both.settled, next.quiet);
   const auto granted_code = tell_granted(context, both.grant, next.quiet, exit_code::held);
   return settled_code != exit_code::ok ? settled_code : granted_code;

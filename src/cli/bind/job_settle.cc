@@ -11,7 +11,7 @@
 
 namespace leasehold::cli {
 
-// leasehold job complete: the work is done.
+// leasehold job complete: report a job as done.
 namespace {
 
 struct JobCompleteOptions {
@@ -41,7 +41,7 @@ void add_job_complete(CLI::App& parent, Context& context) {
   auto options = std::make_shared<JobCompleteOptions>();
   add_held_job(*command, context, options->job);
   auto* result =
-      command->add_option("--result", options->result, "What came of it; see `job result`")->type_name("TEXT");
+      command->add_option("--result", options->result, "Result of the job; see `job result`")->type_name("TEXT");
   command
       ->add_option(
           "--result-file", options->result_file,
@@ -53,7 +53,7 @@ void add_job_complete(CLI::App& parent, Context& context) {
   set_action(*command, context, [&context, options] { return complete(context, *options); });
 }
 
-// leasehold job fail: it went wrong; again later, or never.
+// leasehold job fail: report a failure; the job is retried later, or never.
 namespace {
 
 struct JobFailOptions {
@@ -83,25 +83,25 @@ void add_job_fail(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "fail", "Fail a job; it is retried after a backoff until its budget is spent",
                   {"leasehold job fail 17 --token 1763200000000000 --error 'no route to host'",
-                   "leasehold job fail 17 --token \"$token\" --for-good --error-file log.txt"});
+                   "leasehold job fail 17 --token \"$token\" --final --error-file log.txt"});
   auto options = std::make_shared<JobFailOptions>();
   add_held_job(*command, context, options->job);
-  auto* error = command->add_option("--error", options->error, "Why; kept with the attempt")->type_name("TEXT");
+  auto* error = command->add_option("--error", options->error, "Reason; kept with the attempt")->type_name("TEXT");
   command
       ->add_option("--error-file", options->error_file,
                    fmt::format("The same from a file, up to {}; - is standard input", format_size(bounds::error_bytes)))
       ->check(not_empty)
       ->type_name("FILE")
       ->excludes(error);
-  auto* for_good = command->add_flag("--for-good", options->for_good, "Do not try again: it is a dead letter at once");
+  auto* for_good = command->add_flag("--final", options->for_good, "Do not retry: the job is a dead letter at once");
   options->delay_given =
-      add_duration(*command, "--delay", options->delay, "Try again after this, not after the backoff");
+      add_duration(*command, "--delay", options->delay, "Retry after this time instead of the backoff");
   options->delay_given->excludes(for_good);
   add_next_claim(*command, options->next);
   set_action(*command, context, [&context, options] { return fail(context, *options); });
 }
 
-// leasehold job release: give a job back as it was.
+// leasehold job release: give a job back unchanged.
 namespace {
 
 struct JobReleaseOptions {
@@ -113,7 +113,7 @@ struct JobReleaseOptions {
 
 void add_job_release(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "release", "Give a job back: it is available at once, and no budget is charged",
+      add_command(parent, context, "release", "Release a job; it is available at once, and no budget is charged",
                   {"leasehold job release 17 --token 1763200000000000"});
   auto options = std::make_shared<JobReleaseOptions>();
   add_held_job(*command, context, options->job);
@@ -122,7 +122,7 @@ void add_job_release(CLI::App& parent, Context& context) {
              [&context, options] { return settle(context, options->job, Verdict::release(), options->next); });
 }
 
-// leasehold job snooze: not now.
+// leasehold job snooze: put a job off.
 namespace {
 
 struct JobSnoozeOptions {
@@ -134,11 +134,11 @@ struct JobSnoozeOptions {
 }  // namespace
 
 void add_job_snooze(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "snooze", "Give a job back for later; no budget is charged",
+  auto* command = add_command(parent, context, "snooze", "Return a job to its queue for later; no budget is charged",
                               {"leasehold job snooze 17 --token 1763200000000000 --delay 10m"});
   auto options = std::make_shared<JobSnoozeOptions>();
   add_held_job(*command, context, options->job);
-  add_duration(*command, "--delay", options->delay, "Not before so much time has passed")->required();
+  add_duration(*command, "--delay", options->delay, "Run it after this time at the earliest")->required();
   add_next_claim(*command, options->next);
   set_action(*command, context, [&context, options] {
     return settle(context, options->job, Verdict::snooze(options->delay), options->next);

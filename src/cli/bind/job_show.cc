@@ -1,4 +1,4 @@
-// leasehold job show: a job's whole story.
+// leasehold job show: a job with its attempts.
 #include <memory>
 
 #include "cli/bind/job_options.h"
@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// Of payloads and results: `job payload` and `job result` have all of it.
+/// For payloads and results: `job payload` and `job result` print them in full.
 constexpr std::size_t longest_shown = 400;
 
 void print_optional(std::string_view name, const std::string& value) {
@@ -29,9 +29,10 @@ void print_bytes(std::string_view name, std::string_view bytes) {
 }
 
 void print_holding(const JobInfo& job) {
-  if (job.holder.empty()) return;
-  const auto pid = job.pid != 0 ? fmt::format(", pid {}", job.pid) : "";
-  print_field("holder", fmt::format("{} (on {}{})", printable(job.holder), printable(job.host), pid));
+  if (!job.holder) return;
+  const auto& holder = *job.holder;
+  const auto pid = holder.pid != 0 ? fmt::format(", pid {}", holder.pid) : "";
+  print_field("holder", fmt::format("{} (on {}{})", printable(holder.name), printable(holder.host), pid));
   print_time("heartbeat", job.heartbeat_at, job);
   print_time(job.state == JobState::expired ? "expired" : "expires", job.expires_at, job);
 }
@@ -46,10 +47,10 @@ void print_progress(const JobInfo& job) {
 
 bool is_dead(JobState state) { return state == JobState::failed || state == JobState::cancelled; }
 
-/// What is going to happen, and what somebody can do about it.
+/// What happens next, and what the user can do about it.
 std::string outlook(const JobInfo& job) {
-  if (job.state != JobState::blocked || job.predecessors.empty()) return {};
-  for (const auto& [id, state] : job.predecessors) {
+  if (job.state != JobState::blocked || job.depends_on.empty()) return {};
+  for (const auto& [id, state] : job.depends_on) {
     if (!is_dead(state) || job.if_failed == IfFailed::run) continue;
     // Cancelling many dependents takes several steps.
     if (job.if_failed == IfFailed::cancel)
@@ -65,10 +66,10 @@ std::string outlook(const JobInfo& job) {
 }
 
 void print_predecessors(const JobInfo& job) {
-  if (job.predecessors.empty()) return;
+  if (job.depends_on.empty()) return;
   std::vector<std::string> all;
-  for (const auto& [id, state] : job.predecessors) all.push_back(fmt::format("{} ({})", id, to_string(state)));
-  print_field("after", fmt::format("{}", fmt::join(all, ", ")));
+  for (const auto& [id, state] : job.depends_on) all.push_back(fmt::format("{} ({})", id, to_string(state)));
+  print_field("depends on", fmt::format("{}", fmt::join(all, ", ")));
   print_field("if failed", to_string(job.if_failed));
   if (const auto text = outlook(job); !text.empty()) print_field("outlook", text);
 }
@@ -84,10 +85,10 @@ void print_job(const JobInfo& job) {
   print_holding(job);
   print_progress(job);
   print_field("attempts", fmt::format("{}  (failures {} of {}, crashes {} of {})", job.attempts, job.failures,
-                                      job.failure_budget, job.crashes, job.crash_budget));
+                                      job.max_failures, job.crashes, job.max_crashes));
   print_predecessors(job);
   print_optional("dedupe key", job.dedupe_key);
-  print_optional("limit key", job.limit_key);
+  print_optional("group", job.group);
   print_optional("schedule", job.schedule);
   print_time("occurrence", job.occurrence, job);
   if (!job.tags.empty()) print_field("tags", printable(fmt::format("{}", fmt::join(job.tags, ", "))));
@@ -104,14 +105,14 @@ void print_attempts(const std::vector<JobAttempt>& attempts, Timestamp now) {
                {"ERROR", Column::may_be_cut, 1}});
   for (const auto& attempt : attempts) {
     table.add({std::to_string(attempt.number), attempt.outcome, local_time(attempt.started_at, now),
-               attempt.ended_at ? local_time(*attempt.ended_at, now) : "-",
-               attempt.holder.empty() ? "-" : printable(attempt.holder), printable(first_line(attempt.error))});
+               attempt.ended_at ? local_time(*attempt.ended_at, now) : "-", shown_name(attempt.holder),
+               printable(first_line(attempt.error))});
   }
   print_line("");
   table.print();
 }
 
-/// Every error as a whole, the latest first. Attempts in a row that failed in the same way share one text.
+/// Prints every error in full, the latest first. Consecutive attempts with the same error share one text.
 void print_errors(const std::vector<JobAttempt>& attempts) {
   for (std::size_t end = attempts.size(); end > 0;) {
     const auto& last = attempts[end - 1];

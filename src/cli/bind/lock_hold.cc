@@ -36,7 +36,7 @@ void print_grant(const Context& context, const LockAcquireOptions& options, cons
         grant.replayed ? "  again: this request id was granted before" : "");
 }
 
-/// Who told it to stop does not want the lock any more, not even if it was granted at that very moment.
+/// After a stop request the lock is not wanted any more, even if it was granted at that very moment.
 int after_signal(const Locks& locks, const Result<Grant>& grant, int signal) {
   if (grant) static_cast<void>(locks.release(grant->key, grant->token));
   return exit_code_after(signal);
@@ -69,10 +69,10 @@ int acquire(const Context& context, LockAcquireOptions& options) {
 
 void add_lock_acquire(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "acquire", "Take locks until their ttl has passed or they are released",
+      add_command(parent, context, "acquire", "Acquire locks until they are released or their ttl passes",
                   {"leasehold lock acquire deploy --ttl 5m", "leasehold lock acquire deploy --wait 1m --holder ci-42",
                    "read -r name token < <(leasehold lock acquire deploy -q) && ./deploy --fence \"$token\"",
-                   "leasehold lock acquire nightly -E 0     # somebody else is on it: fine",
+                   "leasehold lock acquire nightly -E 0     # held elsewhere: fine",
                    "leasehold lock acquire gpu --permits 2/8     # two of eight",
                    "leasehold lock acquire account/7 account/9     # both or neither"});
   auto options = std::make_shared<LockAcquireOptions>();
@@ -80,10 +80,10 @@ void add_lock_acquire(CLI::App& parent, Context& context) {
   add_lock_words(*command, words);
   command
       ->add_option("--request-id", words.acquire.request_id,
-                   "Makes repeating harmless: the same id gives the first answer again")
+                   "Make retries safe: the same id returns the first answer again")
       ->check(not_empty)
       ->type_name("ID");
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but name and token of each lock");
+  command->add_flag("-q,--quiet", options->quiet, "Print only name and token of each lock");
   command->callback([&context, options] {
     options->words.gather();
     options->words.settle();
@@ -105,7 +105,7 @@ int heartbeat(const Context& context, const LockHeartbeatOptions& options) {
   auto grant = store->locks().heartbeat(options.lock.name, options.lock.token, options.ttl);
   if (!grant) return report(context, grant.error());
   if (context.json) {
-    print_line(wire::to_json(*grant));
+    print_line(wire::to_json(wire::LockGrant{*grant, {}, {}}));
   } else {
     print("extended {}  until {} ({})", printable(grant->key), local_time(grant->expires_at, grant->acquired_at),
           format_duration(grant->ttl));
@@ -116,17 +116,17 @@ int heartbeat(const Context& context, const LockHeartbeatOptions& options) {
 }  // namespace
 
 void add_lock_heartbeat(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "heartbeat",
-                              "Extend a lock that is still held; one that has expired is lost (exit code 76)",
-                              {"leasehold lock heartbeat deploy --token 1763200000000000",
-                               "LEASEHOLD_TOKEN=$token leasehold lock heartbeat deploy --ttl 2m || exit"});
+  auto* command =
+      add_command(parent, context, "heartbeat", "Extend the lease of a lock; an expired lease is lost (exit code 76)",
+                  {"leasehold lock heartbeat deploy --token 1763200000000000",
+                   "LEASEHOLD_TOKEN=$token leasehold lock heartbeat deploy --ttl 2m || exit"});
   auto options = std::make_shared<LockHeartbeatOptions>();
   add_held_lock(*command, context, options->lock);
-  add_duration(*command, "--ttl", options->ttl, "A new ttl for the lease (default: it keeps its own)");
+  add_duration(*command, "--ttl", options->ttl, "New ttl of the lease (default: unchanged)");
   set_action(*command, context, [&context, options] { return heartbeat(context, *options); });
 }
 
-// leasehold lock release: give a lock up.
+// leasehold lock release: release a lock.
 namespace {
 
 struct LockReleaseOptions {
@@ -139,7 +139,7 @@ int release(const Context& context, const LockReleaseOptions& options) {
   auto released = store->locks().release(options.lock.name, options.lock.token);
   if (!released) return report(context, released.error());
   if (context.json) {
-    print_line(wire::object({{"released", true}, {"key", options.lock.name}, {"token", options.lock.token.value}}));
+    print_line(wire::object({{"released", true}, {"name", options.lock.name}, {"token", options.lock.token.value}}));
   } else {
     print("released {}", printable(options.lock.name));
   }
@@ -149,10 +149,10 @@ int release(const Context& context, const LockReleaseOptions& options) {
 }  // namespace
 
 void add_lock_release(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "release",
-                              "Give a lock up; with a token that is not current nothing changes (exit code 76)",
-                              {"leasehold lock release deploy --token 1763200000000000",
-                               "LEASEHOLD_TOKEN=$token leasehold lock release deploy"});
+  auto* command =
+      add_command(parent, context, "release", "Release a lock; an outdated token changes nothing (exit code 76)",
+                  {"leasehold lock release deploy --token 1763200000000000",
+                   "LEASEHOLD_TOKEN=$token leasehold lock release deploy"});
   auto options = std::make_shared<LockReleaseOptions>();
   add_held_lock(*command, context, options->lock);
   set_action(*command, context, [&context, options] { return release(context, *options); });

@@ -5,6 +5,7 @@
 
 #include "base/time_text.h"
 #include "cli/command.h"
+#include "cli/print/list.h"
 #include "cli/print/lock_text.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
@@ -13,7 +14,7 @@
 
 namespace leasehold::cli {
 
-// leasehold lock show: who has it, since when, is it alive, when does it free.
+// leasehold lock show: the holder, since when, whether it is alive, and when the lock becomes free.
 namespace {
 
 void print_process(const Holder& holder) {
@@ -127,7 +128,7 @@ std::vector<std::string> row_of(const LockInfo& lock, bool with_permits) {
   return row;
 }
 
-/// What is shared has a column of its own, where anything is.
+/// Permits get a column of their own, if any lock is shared.
 std::vector<Column> columns_of(bool with_permits) {
   std::vector<Column> columns{
       {"NAME", Column::may_be_cut}, {"STATE", Column::as_it_is, 2}, {"HOLDER", Column::may_be_cut, 2}};
@@ -139,39 +140,50 @@ std::vector<Column> columns_of(bool with_permits) {
   return columns;
 }
 
-void print_table(const std::vector<LockInfo>& locks, int limit) {
-  if (locks.empty()) return say_line("no locks");
+std::vector<std::string> table_of(const std::vector<LockInfo>& locks) {
   const bool with_permits = std::any_of(locks.begin(), locks.end(), has_shares);
   Table table(columns_of(with_permits));
   for (const auto& lock : locks) table.add(row_of(lock, with_permits));
-  table.print();
-  if (locks.size() == static_cast<std::size_t>(limit)) say("only the first {} are shown: see --limit", limit);
+  return table.lines();
 }
 
-int list(const Context& context, const LockFilter& filter) {
+std::string gist_of(const LockInfo& lock) {
+  if (lock.state == LeaseState::free) return "free";
+  return fmt::format("{}, held by {}", to_string(lock.state), printable(lock.holder.name));
+}
+
+Result<ListPicture> look_at(const Store& store, const LockFilter& filter) {
+  const auto locks = store.locks().list(filter);
+  if (!locks) return locks.error();
+  return picture_of(
+      *locks, table_of(locks->items), [](const auto& lock) { return lock.key; },
+      [](const auto& each) { return gist_of(each); });
+}
+
+struct LockLsOptions {
+  LockFilter filter;
+  bool watch = false;
+};
+
+int list(const Context& context, const LockLsOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  auto locks = store->locks().list(filter);
-  if (!locks) return report(context, locks.error());
-  if (context.json) {
-    print_line(wire::to_json(*locks));
-  } else {
-    print_table(*locks, filter.limit);
-  }
-  return exit_code::ok;
+  return show_list(context, *store,
+                   {.what = "locks", .watch = options.watch, .look = [&] { return look_at(*store, options.filter); }});
 }
 
 }  // namespace
 
 void add_lock_ls(CLI::App& parent, Context& context) {
   auto* command = add_command(
-      parent, context, "ls", "List locks and who holds them",
-      {"leasehold lock ls", "leasehold lock ls deploy/ --held", "leasehold lock ls --json | jq -r '.[].key'"});
-  auto filter = std::make_shared<LockFilter>();
-  command->add_option("PREFIX", filter->prefix, "Only names that begin with it")->type_name("");
-  command->add_flag("--held", filter->only_held, "Leave out free ones");
-  add_limit(*command, "--limit", filter->limit, "At most N");
-  set_action(*command, context, [&context, filter] { return list(context, *filter); });
+      parent, context, "ls", "List locks and their holders",
+      {"leasehold lock ls", "leasehold lock ls deploy/ --held", "leasehold lock ls --json | jq -r '.items[].name'"});
+  auto options = std::make_shared<LockLsOptions>();
+  command->add_option("PREFIX", options->filter.prefix, "Only names that begin with it")->type_name("");
+  command->add_flag("--held", options->filter.only_held, "Only held locks");
+  add_paging(*command, options->filter.max, options->filter.page);
+  add_watch(*command, options->watch);
+  set_action(*command, context, [&context, options] { return list(context, *options); });
 }
 
 }  // namespace leasehold::cli

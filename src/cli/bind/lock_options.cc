@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* permits_form = "write --permits 2/8 for two of eight";
 
-/// Takes a number off the front of a text.
+/// Removes a number from the front of a text.
 std::optional<std::int64_t> take_number(std::string_view& text) {
   std::int64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -25,7 +25,7 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   return number;
 }
 
-/// Takes " of " or "/" off the front of a text.
+/// Removes " of " or "/" from the front of a text.
 bool take_separator(std::string_view& text) {
   for (const std::string_view separator : {" of ", "/"}) {
     if (!text.starts_with(separator)) continue;
@@ -44,15 +44,14 @@ Share read_permits(std::string_view words, const std::optional<std::int64_t>& ca
   const bool tells_capacity = permits && take_separator(rest);
   if (tells_capacity) share.capacity = take_number(rest);
   if (!permits || !rest.empty() || (tells_capacity && !share.capacity)) {
-    refuse("--permits",
-           fmt::format("{} says neither how many nor of how many: {}", leasehold::quoted(words), permits_form));
+    refuse("--permits", fmt::format("{} is not a number of permits: {}", leasehold::quoted(words), permits_form));
   }
   if (capacity && share.capacity && capacity != share.capacity) {
-    refuse("--capacity", fmt::format("--permits says another one: {}", permits_form));
+    refuse("--capacity", fmt::format("--permits has another capacity: {}", permits_form));
   }
   share.permits = *permits;
   if (capacity) share.capacity = capacity;
-  if (!share.capacity) refuse("--permits", fmt::format("of how many? {}", permits_form));
+  if (!share.capacity) refuse("--permits", fmt::format("the capacity is missing: {}", permits_form));
   return share;
 }
 
@@ -64,12 +63,12 @@ void LockWords::gather() {
 }
 
 void LockWords::settle() {
-  if (shared && !permits.empty()) refuse("--shared", "a semaphore is shared as it is: leave it out, or --permits");
-  if (permits.empty() && capacity) refuse("--capacity", fmt::format("of what? {}", permits_form));
+  if (shared && !permits.empty()) refuse("--shared", "a semaphore is always shared: remove --shared or --permits");
+  if (permits.empty() && capacity) refuse("--capacity", fmt::format("--permits is missing: {}", permits_form));
   if (!permits.empty()) acquire.share = read_permits(permits, capacity);
   if (shared) acquire.share = Share{};
   if (acquire.share && names.size() > 1) {
-    refuse(shared ? "--shared" : "--permits", "several locks are taken as a whole: name one");
+    refuse(shared ? "--shared" : "--permits", "several locks cannot be shared: name one");
   }
 }
 
@@ -83,20 +82,20 @@ std::string LockWords::share() const {
 
 void add_lock_words(CLI::App& command, LockWords& words) {
   add_lock_name(command, words.name);
-  command.add_option("MORE", words.more, "Further ones, taken in the same step: all or none, under one token")
+  command.add_option("MORE", words.more, "More locks, acquired in the same step: all or none, under one token")
       ->type_name("");
   add_duration(
       command, "--ttl", words.acquire.ttl,
       fmt::format("How long the lease lasts without a heartbeat (default {})", format_duration(words.acquire.ttl)));
   add_duration(command, "--wait", words.acquire.wait,
-               "How long to stand in line while it is held (default: do not wait)");
-  command.add_flag("--shared", words.shared, "Beside others who share it; excludes only those who want all of it");
+               "Wait up to this long in line while it is held (default: no wait)");
+  command.add_flag("--shared", words.shared, "Share it with other --shared holders; excludes only exclusive ones");
   command
       .add_option("--permits", words.permits,
-                  "So many of so many, as 2/8: a semaphore. All who have permits at a time name the same capacity")
+                  "Acquire N of M permits, as 2/8: a semaphore. All current holders use the same capacity")
       ->check(not_empty)
       ->type_name("N/M");
-  command.add_option("--capacity", words.capacity, "The M, for those who write --permits N")->type_name("M");
+  command.add_option("--capacity", words.capacity, "The M, if --permits is only N")->type_name("M");
   add_lock_delay(command, words.acquire.lock_delay);
   add_holder(command, words.holder);
   add_conflict_exit_code(command, words.held_code);
@@ -110,7 +109,7 @@ void add_held_lock(CLI::App& command, Context& context, HeldLock& lock) {
 CLI::Option* add_lock_delay(CLI::App& command, Duration& delay) {
   return add_duration(
       command, "--lock-delay", delay,
-      "When it expires or is revoked, nobody gets it for so long; after a release at once (default: 0s)");
+      "Keep it blocked for this long after it expires or is revoked, not after a release (default: 0s)");
 }
 
 }  // namespace leasehold::cli

@@ -1,4 +1,4 @@
-// What the commands that take locks are told: which ones, all of them or a share, for whom, for how long.
+// The options of commands that take locks: which locks, whole or a share, holder, ttl.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@
 
 namespace leasehold::cli {
 
-/// What the command line says of the locks that are wanted.
+/// The requested locks, from the command line.
 struct LockWords {
   std::vector<std::string> names;
   std::string holder;
@@ -25,28 +25,28 @@ struct LockWords {
   std::string permits;
   std::optional<std::int64_t> capacity;
 
-  /// All that stand where names do.
+  /// Collects all words that are names.
   void gather();
-  /// Once `names` is right: makes a share of the words. Throws CLI::ValidationError where they do not fit together.
+  /// Once `names` is complete: builds a share from the words. Throws CLI::ValidationError if they do not fit together.
   void settle();
 
   /// "deploy", "a, b and c": for messages.
   [[nodiscard]] std::string joined_names() const;
-  /// "2 of 8 permits", "shared"; empty where nothing is shared.
+  /// "2 of 8 permits", "shared"; empty if nothing is shared.
   [[nodiscard]] std::string share() const;
 };
 
 /// NAME, MORE..., --ttl, --wait, --shared, --permits, --capacity, --lock-delay, --holder and -E.
 void add_lock_words(CLI::App& command, LockWords& words);
 
-/// A lock as its holder names it: else LEASEHOLD_LOCK and LEASEHOLD_LOCK_TOKEN, as `lock run` and `elect` set them.
+/// A lock as named by its holder: else LEASEHOLD_LOCK and LEASEHOLD_LOCK_TOKEN, as `lock run` and `elect` set them.
 struct HeldLock {
   std::string name;
   Token token;
 };
 void add_held_lock(CLI::App& command, Context& context, HeldLock& lock);
 
-/// Where only one lock can be meant, as in an election.
+/// For commands with a single lock, such as an election.
 CLI::Option* add_lock_delay(CLI::App& command, Duration& delay);
 
 }  // namespace leasehold::cli

@@ -1,4 +1,4 @@
-// leasehold lock revoke: an operator ends somebody's live lease, or everybody's.
+// leasehold lock revoke: an operator ends the live lease of one holder, or of all.
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
@@ -16,11 +16,11 @@ namespace {
 struct LockRevokeOptions {
   std::string name;
   std::string reason;
-  std::optional<Token> token;  ///< of one holder; nothing: of all
+  std::optional<Token> token;  ///< of one holder; nothing: all
   Consent consent;
 };
 
-/// Those a revoke would end.
+/// The leases that a revoke would end.
 Result<std::vector<LockHolder>> those_meant(const Locks& locks, const LockRevokeOptions& options) {
   auto holders = locks.holders(options.name);
   if (!holders) return holders;
@@ -30,7 +30,7 @@ Result<std::vector<LockHolder>> those_meant(const Locks& locks, const LockRevoke
   return holders;
 }
 
-/// Told from before: afterwards nothing says what was taken together.
+/// Read before the revoke: afterwards the store does not show which locks were taken together.
 std::vector<std::string> others_under_the_lease(const Locks& locks, const LockRevokeOptions& options) {
   const auto lock = locks.show(options.name);
   return lock && (!options.token || lock->token == *options.token) ? lock->together : std::vector<std::string>{};
@@ -55,7 +55,7 @@ int show_what_would_end(const Context& context, const Locks& locks, const LockRe
 }
 
 int revoke(const Context& context, const LockRevokeOptions& options) {
-  if (!options.consent.given()) return ask_for_yes(context, "revoke takes the lock from whoever has it");
+  if (!options.consent.given()) return ask_for_yes(context, "revoke takes the lock from its holder");
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto locks = store->locks();
@@ -78,7 +78,7 @@ int revoke(const Context& context, const LockRevokeOptions& options) {
 
 void add_lock_revoke(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "revoke",
-                              "End a live lease from outside; `lock run` and the library hear of it within two seconds",
+                              "Revoke a live lease; `lock run` and the library notice within two seconds",
                               {"leasehold lock revoke deploy --reason 'host is gone' --dry-run",
                                "leasehold lock revoke deploy --reason 'host is gone' --yes",
                                "leasehold lock revoke gpu --token 1763200000000000 --reason 'hangs' --yes"});
@@ -87,9 +87,9 @@ void add_lock_revoke(CLI::App& parent, Context& context) {
   command
       ->add_option_function<std::int64_t>(
           "--token", [options](const std::int64_t& token) { options->token = Token{token}; },
-          "Only this grant, of several who share it (default: whoever has it)")
+          "Revoke only this grant of a shared lock (default: all grants)")
       ->type_name("TOKEN");
-  command->add_option("--reason", options->reason, "Why; kept with the event")
+  command->add_option("--reason", options->reason, "Reason; kept with the event")
       ->required()
       ->check(not_empty)
       ->type_name("TEXT");

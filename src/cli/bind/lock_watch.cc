@@ -1,10 +1,9 @@
-// leasehold lock watch: a line whenever a lock changes hands.
+// leasehold lock watch: print a line whenever a lock changes hands.
 #include <fmt/format.h>
 #include <memory>
 #include <stop_token>
 
 #include "base/text.h"
-#include "cli/bind/events.h"
 #include "cli/command.h"
 #include "cli/print/lock_text.h"
 #include "cli/print/print.h"
@@ -16,7 +15,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// How many events are told of the time before.
+/// The number of earlier events to show.
 constexpr int events_before = 10;
 
 struct LockWatchOptions {
@@ -52,11 +51,11 @@ class Watcher {
     const auto watched =
         store->locks().watch(options_.name, stop_.get_token(), [this](const Result<LockInfo>& lock) { see(lock); });
     if (!watched) return report(context_, watched.error());
-    // What could not be printed is told by main.
+    // main reports failed output.
     if (options_.until.empty() || reached_ || !printed_well()) return exit_code::ok;
     if (signals.first() != 0) return exit_code_after(signals.first());
     return report(context_, {.code = Errc::busy,
-                             .message = fmt::format("lock {} is not {}, and the waiting is over",
+                             .message = fmt::format("lock {} is not {}: the wait ran out",
                                                     leasehold::quoted(options_.name), options_.until)});
   }
 
@@ -75,14 +74,14 @@ class Watcher {
   }
 
   void tell_of_nobody() const {
-    if (context_.json) return print_line(wire::object({{"key", options_.name}, {"state", "free"}}));
+    if (context_.json) return print_line(wire::object({{"name", options_.name}, {"state", "free"}}));
     print("{}  {}  never held before", local_time(wall_clock(), wall_clock()), coloured(LeaseState::free));
   }
 
   [[nodiscard]] bool is_wanted(const Result<LockInfo>& lock) const {
     if (options_.until == "held") return lock && lock->state == LeaseState::running;
     if (options_.until != "free") return false;
-    // Whoever asks for it now gets it.
+    // A request would get it now.
     return lock ? lock->state != LeaseState::running && !lock->delayed : lock.error().code == Errc::not_found;
   }
 
@@ -96,25 +95,25 @@ int watch(const Context& context, const LockWatchOptions& options) {
   if (!options.events) return Watcher(context, options).run();
   const auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
-  return follow_events(context, *store, {.key = options.name, .limit = events_before});
+  return follow_events(context, *store, {.key = options.name, .max = events_before});
 }
 
 }  // namespace
 
 void add_lock_watch(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "watch",
-                              "Tell who has a lock now, and again whenever it changes hands, until interrupted",
-                              {"leasehold lock watch deploy",
-                               "leasehold lock watch deploy --json | jq -r .holder.name     # one object per line",
-                               "leasehold lock watch deploy --until free --timeout 10m && ./after-the-deploy"});
+  auto* command =
+      add_command(parent, context, "watch", "Show the holder of a lock, and every change of it, until interrupted",
+                  {"leasehold lock watch deploy",
+                   "leasehold lock watch deploy --json | jq -r .holder.name     # one object per line",
+                   "leasehold lock watch deploy --until free --wait 10m && ./after-the-deploy"});
   auto options = std::make_shared<LockWatchOptions>();
   add_lock_name(*command, options->name);
   auto* until = add_choice(*command, "--until", options->until, {"free", "held"},
-                           "Exit with 0 when anybody could take it, or when somebody has it");
-  add_duration(*command, "--timeout", options->timeout, "With --until: exit with 75 after this time")->needs(until);
+                           "Exit with 0 when the lock can be acquired, or when it is held");
+  add_duration(*command, "--wait", options->timeout, "With --until: exit with 75 after this time")->needs(until);
   command
       ->add_flag("--events", options->events,
-                 "Every event of the lock, also of those who had it for a moment only; begins with the latest 10")
+                 "Show every event of the lock, also of brief holders; begins with the latest 10")
       ->excludes(until);
   set_action(*command, context, [&context, options] { return watch(context, *options); });
 }

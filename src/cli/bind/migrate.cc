@@ -13,8 +13,8 @@ namespace {
 
 using Migrated = Result<std::vector<MigrationInfo>>;
 
-/// The store as it is: these commands are here to look at its schema and to change it. A file that is not there is
-/// looked at like an empty one: what would have to be done is all there is to tell.
+/// Opens the store unchanged: these commands look at its schema and change it. A missing file counts as empty: only
+/// what would have to be done can be shown.
 Result<Migrations> open_as_it_is(const Context& context) {
   auto url = context.store_url();
   if (!url) return std::move(url).error();
@@ -62,7 +62,7 @@ std::vector<MigrationInfo> applied_above(const std::vector<MigrationInfo>& all, 
 }
 
 int down(const Context& context, const DownOptions& options) {
-  if (!options.consent.given()) return ask_for_yes(context, "migrate down deletes tables and what is in them");
+  if (!options.consent.given()) return ask_for_yes(context, "migrate down drops tables and their data");
   auto migrations = open_as_it_is(context);
   if (!migrations) return report(context, migrations.error());
   auto all = migrations->status();
@@ -75,10 +75,10 @@ int down(const Context& context, const DownOptions& options) {
   const int target = options.to >= 0 ? options.to : std::max(applied.front().version - 1, 0);
   if (options.consent.dry_run) return tell(context, applied_above(*all, target), "would undo", "nothing to undo");
   const auto done = migrations->down(target);
-  // Above 0 they are remembered, and come back with `migrate up`.
+  // Above 0 they stay recorded, and come back with `migrate up`.
   const auto url = context.store_url();
   if (done && target == 0 && url && url->starts_with("postgres")) {
-    say_line("leasehold: what `leasehold grant` allowed is gone with the schema: grant it again after `migrate up`");
+    say_line("leasehold: all rights from `leasehold grant` are gone: grant them again after `migrate up`");
   }
   return tell(context, done, "undone", "nothing to undo");
 }
@@ -106,7 +106,7 @@ int verify(const Context& context) {
   if (context.json) {
     print_line(wire::to_json(*drifts));
   } else if (drifts->empty()) {
-    print_line("the schema is as it should be");
+    print_line("the schema is correct");
   }
   if (!context.json) {
     for (const auto& drift : *drifts) print("{}: {}", printable(drift.object), printable(drift.problem));
@@ -130,15 +130,15 @@ int plan(const Context& context) {
 }  // namespace
 
 void add_migrate_up(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "up", "Apply what is missing; safe when several do it at once",
+  auto* command = add_command(parent, context, "up", "Apply missing migrations; safe to run concurrently",
                               {"leasehold migrate up", "leasehold migrate up --db postgresql://owner@db/app"});
   set_action(*command, context, [&context] { return up(context); });
 }
 
 void add_migrate_down(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "down", "Undo the newest migration, or all above a version",
-                              {"leasehold migrate down --dry-run",
-                               "leasehold migrate down --to 0 --yes     # leaves nothing of leasehold behind"});
+  auto* command = add_command(
+      parent, context, "down", "Undo the newest migration, or all above a version",
+      {"leasehold migrate down --dry-run", "leasehold migrate down --to 0 --yes     # removes all of leasehold"});
   auto options = std::make_shared<DownOptions>();
   add_number(*command, "--to", options->to, 0, 9999, "The version to go back to (default: the one before)");
   add_consent(*command, options->consent);
@@ -153,7 +153,7 @@ void add_migrate_status(CLI::App& parent, Context& context) {
 
 void add_migrate_verify(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "verify",
-                              "Compare the schema, object by object, with what it should be (exit code 1: it differs)",
+                              "Compare each object of the schema with its definition (exit code 1: it differs)",
                               {"leasehold migrate verify"});
   set_action(*command, context, [&context] { return verify(context); });
 }

@@ -6,6 +6,7 @@
 #include "base/time_text.h"
 #include "cli/bind/job_options.h"
 #include "cli/command.h"
+#include "cli/print/list.h"
 #include "cli/print/live.h"
 #include "cli/print/print.h"
 #include "cli/print/queue_table.h"
@@ -15,37 +16,44 @@
 
 namespace leasehold::cli {
 
-// leasehold queue ls: every queue and what is in it.
+// leasehold queue ls: every queue and its counts.
 namespace {
 
-int list_queues(const Context& context) {
+std::string gist_of(const QueueInfo& queue) {
+  return fmt::format("{}, {} available, {} deferred, {} blocked, {} running, {} expired, {} failed", shown_state(queue),
+                     queue.available, queue.deferred, queue.blocked, queue.running, queue.expired, queue.failed);
+}
+
+Result<ListPicture> look_at_queues(const Store& store) {
+  auto queues = store.queues().list();
+  if (!queues) return std::move(queues).error();
+  const Page<QueueInfo> page{.items = std::move(*queues)};
+  return picture_of(
+      page, table_of_queues(page.items), [](const auto& queue) { return queue.name; },
+      [](const auto& each) { return gist_of(each); });
+}
+
+int list_queues(const Context& context, bool watch) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const auto queues = store->queues().list();
-  if (!queues) return report(context, queues.error());
-  if (context.json) {
-    print_line(wire::to_json(*queues));
-  } else if (queues->empty()) {
-    say_line("no queues");
-  } else {
-    print_queues(*queues);
-  }
-  return exit_code::ok;
+  return show_list(context, *store, {.what = "queues", .watch = watch, .look = [&] { return look_at_queues(*store); }});
 }
 
 }  // namespace
 
 void add_queue_ls(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "ls", "List queues: what waits, runs and failed, how old, how fast",
-                  {"leasehold queue ls", "leasehold queue ls --json | jq '.[] | select(.failed > 0).name'"});
-  set_action(*command, context, [&context] { return list_queues(context); });
+      add_command(parent, context, "ls", "List queues: jobs waiting, running, failed; age and pace",
+                  {"leasehold queue ls", "leasehold queue ls --json | jq '.items[] | select(.failed > 0).name'"});
+  auto watch = std::make_shared<bool>(false);
+  add_watch(*command, *watch);
+  set_action(*command, context, [&context, watch] { return list_queues(context, *watch); });
 }
 
 // leasehold queue drain: wait until a queue is done.
 namespace {
 
-/// Changes wake it up, but counting at every one of them would be a burden to a busy store.
+/// Changes wake it, but counting at every one of them would burden a busy store.
 constexpr Duration shortest_pause = std::chrono::milliseconds(100);
 constexpr Duration longest_pause = std::chrono::seconds(1);
 
@@ -105,13 +113,13 @@ int drain(const Context& context, const QueueDrainOptions& options) {
 
 void add_queue_drain(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "drain",
-                              "Wait until nothing waits in a queue and nothing runs (exit code 75: the time ran out)",
-                              {"leasehold queue drain mail --timeout 10m",
+                              "Wait until no job waits or runs in a queue (exit code 75: the wait ran out)",
+                              {"leasehold queue drain mail --wait 10m",
                                "leasehold queue pause mail && leasehold queue drain mail --running    # then deploy"});
   auto options = std::make_shared<QueueDrainOptions>();
   add_queue_name(*command, options->name);
-  add_duration(*command, "--timeout", options->timeout, "No longer than this (default: as long as it takes)");
-  command->add_flag("--running", options->only_running, "Only until nothing runs: what waits may wait");
+  add_duration(*command, "--wait", options->timeout, "Wait up to this long (default: no limit)");
+  command->add_flag("--running", options->only_running, "Wait for running jobs only");
   set_action(*command, context, [&context, options] { return drain(context, *options); });
 }
 

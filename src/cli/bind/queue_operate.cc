@@ -12,7 +12,7 @@
 
 namespace leasehold::cli {
 
-// leasehold queue set: limits, rate and default ttl of a queue.
+// leasehold queue set: bounds, rate and default ttl of a queue.
 namespace {
 
 struct QueueSetOptions {
@@ -38,18 +38,18 @@ void take_ttl(QueueSettings& settings, const std::string& text) {
   }
   const auto ttl = parse_duration(text);
   if (!ttl) throw CLI::ValidationError("--ttl", ttl.error().message);
-  if (*ttl == Duration(0)) throw CLI::ValidationError("--ttl", "no lease lasts 0s: write none to take it away");
+  if (*ttl == Duration(0)) throw CLI::ValidationError("--ttl", "0s is too short: write none to remove it");
   settings.default_ttl = *ttl;
 }
 
 bool says_something(const QueueSettings& settings) {
-  return settings.max_running || settings.max_per_key || settings.rate_count || settings.default_ttl;
+  return settings.max_running || settings.max_per_group || settings.rate_count || settings.default_ttl;
 }
 
 int set(const Context& context, const QueueSetOptions& options) {
   if (!says_something(options.settings)) {
     return report(context, {.code = Errc::invalid_argument,
-                            .message = "nothing to set: use --max-running, --max-per-key, --rate or --ttl"});
+                            .message = "nothing to set: use --max-running, --max-per-group, --rate or --ttl"});
   }
   auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
@@ -60,28 +60,27 @@ int set(const Context& context, const QueueSetOptions& options) {
 
 void add_queue_set(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "set", "Limit a queue; what is not named stays as it is",
-                  {"leasehold queue set merge --max-running 1    # a serial processor",
-                   "leasehold queue set api --max-per-key 2 --rate 100/1m", "leasehold queue set api --rate none"});
+      add_command(parent, context, "set", "Set the limits of a queue; other limits stay",
+                  {"leasehold queue set merge --max-running 1    # one job at a time",
+                   "leasehold queue set api --max-per-group 2 --rate 100/1m", "leasehold queue set api --rate none"});
   auto options = std::make_shared<QueueSetOptions>();
   auto& settings = options->settings;
   add_queue_name(*command, options->name);
-  add_limit(*command, "--max-running", settings.max_running, "So many jobs run at once; or none");
-  add_limit(*command, "--max-per-key", settings.max_per_key, "The same for jobs of one limit key; or none");
+  add_max(*command, "--max-running", settings.max_running, "At most N running jobs; or none");
+  add_max(*command, "--max-per-group", settings.max_per_group, "At most N running jobs per group; or none");
   command
       ->add_option_function<std::string>(
           "--rate", [&settings](const std::string& text) { take_rate(settings, text); },
-          "So many claims in so much time, such as 100/1m; or none")
+          "At most N claims per DURATION, such as 100/1m; or none")
       ->type_name("N/DURATION");
   command
       ->add_option_function<std::string>(
-          "--ttl", [&settings](const std::string& text) { take_ttl(settings, text); },
-          "How long a claim's lease lasts where it does not say; or none")
+          "--ttl", [&settings](const std::string& text) { take_ttl(settings, text); }, "Default ttl of claims; or none")
       ->type_name("DURATION");
   set_action(*command, context, [&context, options] { return set(context, *options); });
 }
 
-// leasehold queue pause, leasehold queue resume: no claims, for a while.
+// leasehold queue pause, leasehold queue resume: stop claims for a while.
 namespace {
 
 struct QueuePauseOptions {
@@ -97,7 +96,7 @@ int print_change(const Context& context, std::string_view what, const Result<Que
   }
   print("{} {}", what, printable(queue->name));
   if (queue->paused && queue->running > 0) {
-    say("still running: {}; `leasehold queue drain --running` waits for that", counted(queue->running, "job"));
+    say("still running: {}; `leasehold queue drain --running` waits for them", counted(queue->running, "job"));
   }
   return exit_code::ok;
 }
@@ -118,23 +117,25 @@ int resume(const Context& context, const QueuePauseOptions& options) {
 
 void add_queue_pause(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "pause", "Stop claims from a queue; what runs goes on, and jobs can still be added",
+      add_command(parent, context, "pause", "Pause claims from a queue; running jobs continue, and jobs can be added",
                   {"leasehold queue pause mail --reason 'provider is down'"});
   auto options = std::make_shared<QueuePauseOptions>();
   add_queue_name(*command, options->name);
-  command->add_option("--reason", options->reason, "Why; told to whoever claims")->check(not_empty)->type_name("TEXT");
+  command->add_option("--reason", options->reason, "Reason; shown to callers that claim")
+      ->check(not_empty)
+      ->type_name("TEXT");
   set_action(*command, context, [&context, options] { return pause(context, *options); });
 }
 
 void add_queue_resume(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "resume", "Let claims from a paused queue go on", {"leasehold queue resume mail"});
+      add_command(parent, context, "resume", "Resume claims from a paused queue", {"leasehold queue resume mail"});
   auto options = std::make_shared<QueuePauseOptions>();
   add_queue_name(*command, options->name);
   set_action(*command, context, [&context, options] { return resume(context, *options); });
 }
 
-// leasehold queue purge: cancel everything that waits.
+// leasehold queue purge: cancel all waiting jobs.
 namespace {
 
 struct QueuePurgeOptions {
@@ -161,13 +162,13 @@ int purge(const Context& context, const QueuePurgeOptions& options) {
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  // Also for the sake of a mistyped name: purging what is not there would look like a success.
+  // Also detects a mistyped name: purging a missing queue would look like a success.
   if (options.consent.dry_run) return show_what_would_go(context, *store, options.name);
   if (auto known = store->queues().show(options.name); !known) return report(context, known.error());
   const auto purged = store->queues().purge(options.name);
   if (!purged) return report(context, purged.error());
   if (context.json) {
-    print_line(wire::object({{"purged", *purged}}));
+    print_line(wire::object({{"name", options.name}, {"purged", *purged}}));
   } else {
     print("purged {}: cancelled {}", printable(options.name), counted(*purged, "job"));
   }
@@ -178,7 +179,7 @@ int purge(const Context& context, const QueuePurgeOptions& options) {
 
 void add_queue_purge(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "purge",
-                              "Cancel every job that waits in a queue; what runs goes on, and `job retry` undoes it",
+                              "Cancel every waiting job of a queue; running jobs continue, and `job retry` undoes it",
                               {"leasehold queue purge mail --dry-run", "leasehold queue purge mail --yes"});
   auto options = std::make_shared<QueuePurgeOptions>();
   add_queue_name(*command, options->name);

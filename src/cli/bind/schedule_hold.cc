@@ -1,4 +1,4 @@
-// leasehold schedule acquire, heartbeat, finish, release.
+// leasehold schedule acquire, heartbeat, complete, fail, release.
 #include <memory>
 
 #include "base/text.h"
@@ -13,7 +13,7 @@
 
 namespace leasehold::cli {
 
-// leasehold schedule acquire: take the occurrence that is due; no process stays behind.
+// leasehold schedule acquire: take the due occurrence; no process stays behind.
 namespace {
 
 struct ScheduleAcquireCommand {
@@ -32,8 +32,8 @@ void print_run(const Context& context, const ScheduleAcquireCommand& options, co
         local_time(grant.expires_at, grant.acquired_at), format_duration(grant.ttl), run.cause,
         local_time(run.occurrence, grant.acquired_at),
         grant.replayed ? "  again: this request id was granted before" : "");
-  if (run.lost) say("  the run before was lost: {}", printable(run.lost_holder));
-  if (run.skipped > 0) say("  missed before it, and skipped: {}", counted(run.skipped, "occurrence"));
+  if (run.lost) say("  the previous run was lost: {}", shown_name(run.lost_holder));
+  if (run.skipped > 0) say("  missed before it and skipped: {}", counted(run.skipped, "occurrence"));
 }
 
 int acquire(const Context& context, ScheduleAcquireCommand& options) {
@@ -52,27 +52,27 @@ int acquire(const Context& context, ScheduleAcquireCommand& options) {
 void add_schedule_acquire(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "acquire",
-                  "Take the occurrence that is due, if nobody has it (exit code 3: it is not due or paused, 75: held)",
-                  {"leasehold schedule acquire refresh", "leasehold schedule acquire refresh --now --lease 1h",
+                  "Acquire the due occurrence, if it is not held (exit code 3: it is not due or paused, 75: held)",
+                  {"leasehold schedule acquire refresh", "leasehold schedule acquire refresh --now --ttl 1h",
                    "read -r name token < <(leasehold schedule acquire refresh -q) && ./refresh &&\n"
-                   "    leasehold schedule finish \"$name\" --ok --token \"$token\""});
+                   "    leasehold schedule complete \"$name\" --token \"$token\""});
   auto options = std::make_shared<ScheduleAcquireCommand>();
   add_schedule_name(*command, options->name);
-  command->add_flag("--now", options->acquire.now, "Even if it is not due; never while somebody else has it");
-  add_duration(*command, "--lease", options->acquire.ttl,
-               "How long the lease lasts without a heartbeat (default: as the schedule says)");
+  command->add_flag("--now", options->acquire.now, "Acquire it even if it is not due, never while it is held");
+  add_duration(*command, "--ttl", options->acquire.ttl,
+               "How long the lease lasts without a heartbeat (default: the schedule's)");
   add_holder(*command, options->holder);
   command
       ->add_option("--request-id", options->acquire.request_id,
-                   "Makes repeating harmless: the same id gives the first answer again")
+                   "Make retries safe: the same id returns the first answer again")
       ->check(not_empty)
       ->type_name("ID");
   add_skip_exit_code(*command, options->skip.code);
-  command->add_flag("-q,--quiet", options->quiet, "Print nothing but name and token");
+  command->add_flag("-q,--quiet", options->quiet, "Print only name and token");
   set_action(*command, context, [&context, options] { return acquire(context, *options); });
 }
 
-// leasehold schedule heartbeat: a run goes on.
+// leasehold schedule heartbeat: extend a run.
 namespace {
 
 struct ScheduleHeartbeatOptions {
@@ -86,7 +86,7 @@ int heartbeat(const Context& context, const ScheduleHeartbeatOptions& options) {
   const auto grant = store->schedules().heartbeat(options.run.name, options.run.token, options.ttl);
   if (!grant) return report(context, grant.error());
   if (context.json) {
-    print_line(wire::to_json(*grant));
+    print_line(wire::to_json(wire::RunGrant{*grant}));
   } else {
     print("extended {}  until {} ({})", printable(grant->key), local_time(grant->expires_at, grant->acquired_at),
           format_duration(grant->ttl));
@@ -98,83 +98,79 @@ int heartbeat(const Context& context, const ScheduleHeartbeatOptions& options) {
 
 void add_schedule_heartbeat(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "heartbeat", "Say that a run goes on; one that has expired is lost (exit code 76)",
+      add_command(parent, context, "heartbeat", "Extend the lease of a run; an expired lease is lost (exit code 76)",
                   {"leasehold schedule heartbeat refresh --token 1763200000000000",
-                   "LEASEHOLD_TOKEN=$token leasehold schedule heartbeat refresh --lease 10m || exit"});
+                   "LEASEHOLD_TOKEN=$token leasehold schedule heartbeat refresh --ttl 10m || exit"});
   auto options = std::make_shared<ScheduleHeartbeatOptions>();
   add_named_run(*command, context, options->run);
-  add_duration(*command, "--lease", options->ttl, "A new length for the lease (default: it keeps its own)");
+  add_duration(*command, "--ttl", options->ttl, "New ttl of the lease (default: unchanged)");
   set_action(*command, context, [&context, options] { return heartbeat(context, *options); });
 }
 
-// leasehold schedule finish: how a run went.
+// leasehold schedule complete, fail: report the result of a run.
 namespace {
 
-struct ScheduleFinishOptions {
+struct ScheduleSettleOptions {
   NamedRun run;
-  bool ok = false;
-  bool failed = false;
-  std::string error;
-  std::string counts;
+  RunResult result;
   NextRun next;
 };
 
-void print_finished(const ScheduleFinishOptions& options, const Finished& finished) {
-  print("finished {}  {}  next run: {}{}", printable(options.run.name), options.ok ? "ok" : "failed",
-        with_distance(finished.next_run_at, finished.next_run_at - finished.next_in),
-        finished.replayed ? "  (this was said before)" : "");
-}
-
-int finish(const Context& context, const ScheduleFinishOptions& options) {
+int settle(const Context& context, ScheduleSettleOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const RunResult result{.ok = options.ok,
-                         .error = options.error,
-                         .counts = options.counts,
-                         .next_run_at = options.next.at,
-                         .next_run_in = options.next.in};
-  const auto finished = store->schedules().finish(options.run.name, options.run.token, result);
-  if (!finished) return report(context, finished.error());
+  options.result.next_run_at = options.next.at;
+  options.result.next_run_in = options.next.in;
+  const auto settled = store->schedules().settle(options.run.name, options.run.token, options.result);
+  if (!settled) return report(context, settled.error());
   if (context.json) {
-    print_line(wire::to_json(*finished));
+    print_line(wire::to_json(*settled));
   } else {
-    print_finished(options, *finished);
+    print("{} {}  next run: {}{}", options.result.ok ? "completed" : "failed", printable(options.run.name),
+          with_distance(settled->next_run_at, settled->next_run_at - settled->next_in),
+          settled->replayed ? "  (repeated)" : "");
   }
   return exit_code::ok;
 }
 
-}  // namespace
-
-void add_schedule_finish(CLI::App& parent, Context& context) {
-  auto* command =
-      add_command(parent, context, "finish",
-                  "Say how a run went, which decides when the next one is; too late changes nothing (exit code 76)",
-                  {R"(leasehold schedule finish refresh --token "$token" --ok --counts '{"rows":120}')",
-                   "leasehold schedule finish refresh --token \"$token\" --fail --error 'source does not answer'",
-                   "leasehold schedule finish refresh --token \"$token\" --ok --next 30s    # there is more to do"});
-  auto options = std::make_shared<ScheduleFinishOptions>();
-  add_named_run(*command, context, options->run);
-  auto* ok = command->add_flag("--ok", options->ok, "It went well");
-  auto* failed =
-      command->add_flag("--fail", options->failed, "It did not: the next run comes after the pause for that");
-  failed->excludes(ok);
-  command->add_option("--error", options->error, "Why it failed, up to " + format_size(bounds::error_bytes))
-      ->type_name("TEXT")
-      ->needs(failed);
+void add_settle_options(CLI::App& command, Context& context, const std::shared_ptr<ScheduleSettleOptions>& options,
+                        const std::string& next_help) {
+  add_named_run(command, context, options->run);
   command
-      ->add_option("--counts", options->counts,
-                   "What the run has done: any JSON, up to " + format_size(bounds::counts_bytes))
+      .add_option("--counts", options->result.counts,
+                  "Counts of the run: any JSON, up to " + format_size(bounds::counts_bytes))
       ->check(not_empty)
       ->type_name("JSON");
-  add_next_run(*command, options->next,
-               "When the next run is (default: as the rule says, after a failure as --on-fail says)");
-  after_parsing(*command, context, [options] {
-    if (!options->ok && !options->failed) throw CLI::ValidationError("--ok, --fail", "one of them is needed");
-  });
-  set_action(*command, context, [&context, options] { return finish(context, *options); });
+  add_next_run(command, options->next, next_help);
+  set_action(command, context, [&context, options] { return settle(context, *options); });
 }
 
-// leasehold schedule release: a run is given up without a verdict.
+}  // namespace
+
+void add_schedule_complete(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "complete",
+                  "Complete a run and plan the next one; if the run is lost, nothing changes (exit code 76)",
+                  {R"(leasehold schedule complete refresh --token "$token" --counts '{"rows":120}')",
+                   "leasehold schedule complete refresh --token \"$token\" --next 30s    # there is more to do"});
+  add_settle_options(*command, context, std::make_shared<ScheduleSettleOptions>(),
+                     "Time of the next run (default: by the rule)");
+}
+
+void add_schedule_fail(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "fail",
+                              "Fail a run; the next one follows after the pause of --on-fail; if the run is lost, "
+                              "nothing changes (exit code 76)",
+                              {"leasehold schedule fail refresh --token \"$token\" --error 'source does not answer'",
+                               "leasehold schedule fail refresh --token \"$token\" --next 1h"});
+  auto options = std::make_shared<ScheduleSettleOptions>();
+  options->result.ok = false;
+  command->add_option("--error", options->result.error, "Why it failed, up to " + format_size(bounds::error_bytes))
+      ->type_name("TEXT");
+  add_settle_options(*command, context, options, "Time of the next run (default: by --on-fail)");
+}
+
+// leasehold schedule release: give up a run without a verdict.
 namespace {
 
 int release(const Context& context, const NamedRun& run) {
@@ -183,7 +179,7 @@ int release(const Context& context, const NamedRun& run) {
   const auto released = store->schedules().release(run.name, run.token);
   if (!released) return report(context, released.error());
   if (context.json) {
-    print_line(wire::object({{"released", true}, {"schedule", run.name}, {"token", run.token.value}}));
+    print_line(wire::object({{"released", true}, {"name", run.name}, {"token", run.token.value}}));
   } else {
     print("released {}: it is due again", printable(run.name));
   }
@@ -193,10 +189,10 @@ int release(const Context& context, const NamedRun& run) {
 }  // namespace
 
 void add_schedule_release(CLI::App& parent, Context& context) {
-  auto* command =
-      add_command(parent, context, "release",
-                  "Give a run up without a verdict: it is due again at once; too late changes nothing (exit code 76)",
-                  {"leasehold schedule release refresh --token 1763200000000000"});
+  auto* command = add_command(
+      parent, context, "release",
+      "Release a run without a verdict; it is due again at once; if the run is lost, nothing changes (exit code 76)",
+      {"leasehold schedule release refresh --token 1763200000000000"});
   auto run = std::make_shared<NamedRun>();
   add_named_run(*command, context, *run);
   set_action(*command, context, [&context, run] { return release(context, *run); });

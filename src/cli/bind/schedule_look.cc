@@ -4,6 +4,7 @@
 #include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
 #include "cli/command.h"
+#include "cli/print/list.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/schedule_text.h"
@@ -13,7 +14,7 @@
 
 namespace leasehold::cli {
 
-// leasehold schedule show: all there is to know about one.
+// leasehold schedule show: one schedule in full.
 namespace {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
@@ -34,7 +35,7 @@ void print_definition(const ScheduleOptions& options) {
 void print_pause(const ScheduleInfo& schedule) {
   if (!schedule.paused_at) return;
   print_field("paused", with_distance(*schedule.paused_at, schedule.wall_now));
-  print_text("reason", schedule.paused_reason);
+  print_text("reason", schedule.pause_reason);
 }
 
 void print_next(const ScheduleInfo& schedule, const ScheduleClock& clock) {
@@ -50,9 +51,9 @@ void print_next(const ScheduleInfo& schedule, const ScheduleClock& clock) {
 void print_last(const RunInfo& run, const ScheduleClock& clock) {
   print_field("last run",
               fmt::format("{}  {}", coloured_outcome(run.outcome), clock.time_and_distance(run.occurrence)));
-  if (const auto took = run.took(); took && !run.job) print_field("took", format_duration(*took));
-  print_text("by", run.holder);
-  if (run.job) print_field("job", std::to_string(*run.job));
+  if (const auto took = run.took(); took && !run.job_id) print_field("took", format_duration(*took));
+  if (run.holder) print_text("by", run.holder->name);
+  if (run.job_id) print_field("job", std::to_string(*run.job_id));
   print_block("error", run.error);
   print_text("counts", run.counts);
 }
@@ -72,9 +73,9 @@ int show(const Context& context, const std::string& name) {
   print_definition(schedule->options);
   print_pause(*schedule);
   print_next(*schedule, clock);
-  if (schedule->current) {
-    print_field("running", describe_holder(*schedule->current));
-    print_field("token", std::to_string(schedule->current->token.value));
+  if (schedule->held_by) {
+    print_field("running", describe_holder(*schedule->held_by));
+    print_field("token", std::to_string(schedule->held_by->token.value));
   }
   if (schedule->last) print_last(*schedule->last, clock);
   print_field("created", with_distance(schedule->created_at, schedule->wall_now));
@@ -84,10 +85,10 @@ int show(const Context& context, const std::string& name) {
 }  // namespace
 
 void add_schedule_show(CLI::App& parent, Context& context) {
-  auto* command = add_command(
-      parent, context, "show",
-      "Tell how a schedule is defined, when it is due, who runs it and how its last run went (exit code 4: unknown)",
-      {"leasehold schedule show refresh", "leasehold schedule show refresh --json | jq .next_in_seconds"});
+  auto* command =
+      add_command(parent, context, "show",
+                  "Show a schedule: its rule, when it is due, its holder and its last run (exit code 4: unknown)",
+                  {"leasehold schedule show refresh", "leasehold schedule show refresh --json | jq .next_in_seconds"});
   auto name = std::make_shared<std::string>();
   add_schedule_name(*command, *name);
   set_action(*command, context, [&context, name] { return show(context, *name); });
@@ -97,7 +98,7 @@ void add_schedule_show(CLI::App& parent, Context& context) {
 namespace {
 
 struct ScheduleLsOptions {
-  int limit = defaults::list_limit;
+  ScheduleFilter filter;
   bool watch = false;
 };
 
@@ -115,43 +116,42 @@ std::vector<std::string> table_of(const std::vector<ScheduleInfo>& schedules) {
   return table.lines();
 }
 
-/// What is worth a line of its own when it changes.
+/// The text that is worth a line when it changes.
 std::string gist_of(const ScheduleInfo& schedule) {
   auto text = fmt::format("{}, {}", to_string(schedule.state), shown_rule(schedule.options.rule));
-  if (schedule.current) text += ", held by " + shown_holder(schedule);
+  if (schedule.held_by) text += ", held by " + shown_holder(schedule);
   if (schedule.last) {
     text += fmt::format(", last run {} at {}", schedule.last->outcome,
                         local_time(schedule.last->finished_at.value_or(schedule.last->occurrence), schedule.wall_now));
   }
-  return schedule.paused_reason.empty() ? text : fmt::format("{}: {}", text, on_one_line(schedule.paused_reason));
+  return schedule.pause_reason.empty() ? text : fmt::format("{}: {}", text, on_one_line(schedule.pause_reason));
 }
 
-Result<ListPicture> look_at(const Store& store, int limit) {
-  const auto schedules = store.schedules().list(limit);
+Result<ListPicture> look_at(const Store& store, const ScheduleFilter& filter) {
+  const auto schedules = store.schedules().list(filter);
   if (!schedules) return schedules.error();
-  ListPicture picture{.table = table_of(*schedules), .entries = {}, .json = wire::to_json(*schedules)};
-  for (const auto& schedule : *schedules) picture.entries[schedule.name] = gist_of(schedule);
-  return picture;
+  return picture_of(
+      *schedules, table_of(schedules->items), [](const auto& schedule) { return schedule.name; },
+      [](const auto& each) { return gist_of(each); });
 }
 
 int list(const Context& context, const ScheduleLsOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const WatchedList list{
-      .what = "schedules", .limit = options.limit, .look = [&] { return look_at(*store, options.limit); }};
-  return options.watch ? watch_list(context, *store, list) : print_list(context, list);
+  return show_list(context, *store, {.what = "schedules", .watch = options.watch, .look = [&] {
+                                       return look_at(*store, options.filter);
+                                     }});
 }
 
 }  // namespace
 
 void add_schedule_ls(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "ls", "List schedules: when they are due, how they went, who runs them",
+  auto* command = add_command(parent, context, "ls", "List schedules: when they are due, last outcome, holder",
                               {"leasehold schedule ls", "leasehold schedule ls --watch",
-                               "leasehold schedule ls --json | jq -r '.[] | select(.state == \"due\") | .name'"});
+                               "leasehold schedule ls --json | jq -r '.items[] | select(.state == \"due\") | .name'"});
   auto options = std::make_shared<ScheduleLsOptions>();
-  add_limit(*command, "--limit", options->limit, "At most N");
-  command->add_flag("-w,--watch", options->watch,
-                    "Go on until interrupted: redrawn in place on a terminal, otherwise a line for every change");
+  add_paging(*command, options->filter.max, options->filter.page);
+  add_watch(*command, options->watch);
   set_action(*command, context, [&context, options] { return list(context, *options); });
 }
 

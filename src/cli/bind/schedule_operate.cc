@@ -10,7 +10,7 @@
 
 namespace leasehold::cli {
 
-// leasehold schedule pause, leasehold schedule resume: no runs, for a while.
+// leasehold schedule pause, leasehold schedule resume: stop runs for a while.
 namespace {
 
 struct SchedulePauseOptions {
@@ -18,7 +18,7 @@ struct SchedulePauseOptions {
   std::string reason;
 };
 
-/// Both tell the schedule as it is now.
+/// Prints the schedule after either change.
 int print_change(const Context& context, const Store& store, std::string_view what, const std::string& name) {
   const auto schedule = store.schedules().show(name);
   if (!schedule) return report(context, schedule.error());
@@ -28,7 +28,7 @@ int print_change(const Context& context, const Store& store, std::string_view wh
   }
   if (schedule->paused_at) {
     print("{} {}", what, printable(name));
-    if (schedule->state == ScheduleState::running) say("the run goes on: {}", describe_holder(*schedule->current));
+    if (schedule->state == ScheduleState::running) say("the run continues: {}", describe_holder(*schedule->held_by));
   } else {
     print("{} {}  next run: {}", what, printable(name), shown_next(*schedule));
   }
@@ -52,26 +52,26 @@ int resume(const Context& context, const SchedulePauseOptions& options) {
 }  // namespace
 
 void add_schedule_pause(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "pause", "Let no run of a schedule begin; one that is under way goes on",
+  auto* command = add_command(parent, context, "pause", "Pause a schedule; a run in progress continues",
                               {"leasehold schedule pause refresh --reason 'source is down'"});
   auto options = std::make_shared<SchedulePauseOptions>();
   add_schedule_name(*command, options->name);
-  command->add_option("--reason", options->reason, "Why; told to whoever wants to run it")
+  command->add_option("--reason", options->reason, "Reason; shown to callers that try to run it")
       ->check(not_empty)
       ->type_name("TEXT");
   set_action(*command, context, [&context, options] { return pause(context, *options); });
 }
 
 void add_schedule_resume(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "resume",
-                              "Let a paused schedule go on; what it missed meanwhile is noted as skipped",
-                              {"leasehold schedule resume refresh"});
+  auto* command =
+      add_command(parent, context, "resume", "Resume a paused schedule; missed occurrences are recorded as skipped",
+                  {"leasehold schedule resume refresh"});
   auto options = std::make_shared<SchedulePauseOptions>();
   add_schedule_name(*command, options->name);
   set_action(*command, context, [&context, options] { return resume(context, *options); });
 }
 
-// leasehold schedule trigger: due now, whatever the calendar says.
+// leasehold schedule trigger: make a schedule due now, whatever its calendar.
 namespace {
 
 int trigger(const Context& context, const std::string& name) {
@@ -81,7 +81,7 @@ int trigger(const Context& context, const std::string& name) {
   if (!current) return report(context, current.error());
   const bool runs = current->has_value() && (*current)->state == LeaseState::running;
   if (context.json) {
-    print_line(wire::object({{"triggered", true}, {"schedule", name}, {"running", runs}}));
+    print_line(wire::object({{"triggered", true}, {"name", name}, {"running", runs}}));
     return exit_code::ok;
   }
   print("triggered {}", printable(name));
@@ -92,9 +92,9 @@ int trigger(const Context& context, const std::string& name) {
 }  // namespace
 
 void add_schedule_trigger(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "trigger",
-                              "Make a schedule due now, for whoever runs it; if it is running, once more after that",
-                              {"leasehold schedule trigger refresh"});
+  auto* command =
+      add_command(parent, context, "trigger", "Make a schedule due now; if it is running, it runs once more after that",
+                  {"leasehold schedule trigger refresh"});
   auto name = std::make_shared<std::string>();
   add_schedule_name(*command, *name);
   set_action(*command, context, [&context, name] { return trigger(context, *name); });

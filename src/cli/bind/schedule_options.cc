@@ -18,10 +18,10 @@ namespace {
 /// "10m-15m", or "1h".
 std::optional<Between> between_in(std::string_view text) {
   const auto dash = text.find('-');
-  const auto least = parse_duration(text.substr(0, dash));
-  const auto most = dash == std::string_view::npos ? least : parse_duration(text.substr(dash + 1));
-  if (!least || !most) return std::nullopt;
-  return Between{*least, *most};
+  const auto min = parse_duration(text.substr(0, dash));
+  const auto max = dash == std::string_view::npos ? min : parse_duration(text.substr(dash + 1));
+  if (!min || !max) return std::nullopt;
+  return Between{*min, *max};
 }
 
 CLI::Option* add_between(CLI::App& command, const std::string& names, std::optional<Between>& value,
@@ -29,7 +29,7 @@ CLI::Option* add_between(CLI::App& command, const std::string& names, std::optio
   const auto take = [&value, names](const std::string& text) {
     value = between_in(text);
     if (value) return;
-    throw CLI::ValidationError(names, leasehold::quoted(text) + " is neither a duration nor two: write 1h or 10m-15m");
+    throw CLI::ValidationError(names, leasehold::quoted(text) + " is not a duration or a range: write 1h or 10m-15m");
   };
   return command.add_option_function<std::string>(names, take, help)->type_name("DURATION[-DURATION]");
 }
@@ -69,34 +69,33 @@ CLI::Option* add_next_run(CLI::App& command, NextRun& next, const std::string& h
 }
 
 void ScheduleDefinition::add_rule(CLI::App& command) {
-  auto* every = add_between(command, "--every", every_,
-                            "Pause so long after each run; of a range a length is drawn anew each time");
-  auto* cron = command
-                   .add_option("--cron", cron_,
-                               "When it is due: minute, hour, day, month, weekday; or with the second first; or @daily "
-                               "and its like")
-                   ->type_name("EXPRESSION")
-                   ->excludes(every);
+  auto* every =
+      add_between(command, "--every", every_, "Pause this long after each run; a range draws a new length each time");
+  auto* cron =
+      command
+          .add_option(
+              "--cron", cron_,
+              "When it is due: minute, hour, day, month, weekday; or with the second first; or @daily and similar")
+          ->type_name("EXPRESSION")
+          ->excludes(every);
   auto* zone = command.add_option("--tz", zone_, "The time zone of --cron: Europe/Berlin (default UTC)");
   zone->type_name("ZONE")->needs(cron);
-  add_duration(command, "--jitter", jitter_, "Each occurrence of --cron comes up to so much later (default 0)")
+  add_duration(command, "--jitter", jitter_, "Delay each occurrence of --cron by up to this time (default 0)")
       ->needs(cron);
   add_choice(command, "--misfire", misfire_, {"skip", "once", "all"},
-             "Occurrences of --cron that nobody took in time: skip them, run the latest once, or all of them (default "
-             "once)")
+             "Missed occurrences of --cron: skip them, run the latest once, or run all of them (default once)")
       ->needs(cron);
-  misfire_after_given_ =
-      add_duration(command, "--misfire-after", options_.misfire_after,
-                   fmt::format("With --misfire skip: what is later than this is skipped (default {})",
-                               format_duration(options_.misfire_after)))
-          ->needs(cron);
-  of_a_rule_.push_back(add_between(command, "--on-fail", options_.on_fail,
-                                   "The pause after a run that failed or was lost (default: after a failure as after a "
-                                   "success, after a loss none)"));
+  misfire_after_given_ = add_duration(command, "--misfire-after", options_.misfire_after,
+                                      fmt::format("With --misfire skip: skip those later than this (default {})",
+                                                  format_duration(options_.misfire_after)))
+                             ->needs(cron);
+  of_a_rule_.push_back(add_between(
+      command, "--on-fail", options_.on_fail,
+      "Pause after a run that failed or was lost (default: after a failure as after a success, after a loss none)"));
 }
 
 void ScheduleDefinition::add_queue(CLI::App& command) {
-  command.add_option("--enqueue", queue_and_payload_, "Each occurrence is a job in this queue, with this payload")
+  command.add_option("--enqueue", queue_and_payload_, "Add a job to this queue per occurrence, with this payload")
       ->expected(1, 2)
       ->allow_extra_args(false)
       ->type_name("QUEUE [PAYLOAD]");
@@ -104,7 +103,7 @@ void ScheduleDefinition::add_queue(CLI::App& command) {
 
 void ScheduleDefinition::check() const {
   if (misfire_after_given_->count() > 0 && misfire_ != "skip") {
-    throw CLI::ValidationError("--misfire-after", "it is for --misfire skip: give that, too");
+    throw CLI::ValidationError("--misfire-after", "it needs --misfire skip");
   }
   if (enqueues() && queue_and_payload_.front().empty()) {
     throw CLI::ValidationError("--enqueue", not_empty(queue_and_payload_.front()));
@@ -116,7 +115,7 @@ bool ScheduleDefinition::given() const {
   if (every_ || cron_) return true;
   for (const auto* option : of_a_rule_) {
     if (option->count() == 0) continue;
-    throw CLI::ValidationError(option->get_name(), "it belongs to a rule: give --every or --cron, too");
+    throw CLI::ValidationError(option->get_name(), "it needs a rule: add --every or --cron");
   }
   return false;
 }
@@ -136,7 +135,7 @@ Result<ScheduleOptions> ScheduleDefinition::options() const {
 
 CLI::Option* add_skip_exit_code(CLI::App& command, std::optional<int>& code) {
   return add_optional_number(command, "-E,--conflict-exit-code", code, 0, 255,
-                             "Exit with N instead of 3 when it is not due or paused, and of 75 when it is held");
+                             "Exit with N instead of 3 (not due or paused) and instead of 75 (held)");
 }
 
 }  // namespace leasehold::cli

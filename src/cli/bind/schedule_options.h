@@ -1,4 +1,4 @@
-// Options and arguments that the commands about schedules share.
+// Options and arguments shared by the commands about schedules.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,35 +13,34 @@ namespace leasehold::cli {
 
 CLI::Option* add_schedule_name(CLI::App& command, std::string& name);
 
-/// A run as its holder names it: else LEASEHOLD_SCHEDULE and LEASEHOLD_SCHEDULE_TOKEN, as `schedule run` sets
-/// them.
+/// A run as named by its holder: else LEASEHOLD_SCHEDULE and LEASEHOLD_SCHEDULE_TOKEN, as `schedule run` sets them.
 struct NamedRun {
   std::string name;
   Token token;
 };
 void add_named_run(CLI::App& command, Context& context, NamedRun& run);
 
-/// --next: a moment, or how long from now, which is the store's.
+/// --next: a moment, or a duration from the store's now.
 struct NextRun {
   std::optional<Timestamp> at;
   std::optional<Duration> in;
 };
 CLI::Option* add_next_run(CLI::App& command, NextRun& next, const std::string& help);
 
-/// What people say about a schedule: its rule, and what belongs to one.
+/// The rule of a schedule, and the settings that belong to one.
 class ScheduleDefinition {
  public:
-  /// --every, --cron and their like. --lease is not among them.
+  /// --every, --cron and related options, without --ttl.
   void add_rule(CLI::App& command);
   /// --enqueue.
   void add_queue(CLI::App& command);
 
-  /// Whether there is a rule. Throws CLI::ValidationError where something does not fit to it, or belongs to one and
-  /// there is none.
+  /// Whether there is a rule. Throws CLI::ValidationError if an option does not fit the rule, or needs one and there is
+  /// none.
   [[nodiscard]] bool given() const;
-  /// Whether each occurrence is to be a job.
+  /// Whether each occurrence becomes a job.
   [[nodiscard]] bool enqueues() const { return !queue_and_payload_.empty(); }
-  /// With the rule, if there is one. Refuses a cron expression that makes no sense, before any store is asked.
+  /// Includes the rule, if there is one. Refuses an invalid cron expression before any call to the store.
   [[nodiscard]] Result<ScheduleOptions> options() const;
 
  private:
@@ -58,7 +57,7 @@ class ScheduleDefinition {
   CLI::Option* misfire_after_given_ = nullptr;
 };
 
-/// -E, --conflict-exit-code N: instead of 3 when there is nothing to do, and of 75 when somebody else does it.
+/// -E, --conflict-exit-code N: replaces 3 if there is nothing to do, and 75 if another process runs it.
 CLI::Option* add_skip_exit_code(CLI::App& command, std::optional<int>& code);
 
 }  // namespace leasehold::cli

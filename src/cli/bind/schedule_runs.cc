@@ -6,6 +6,7 @@
 #include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
 #include "cli/command.h"
+#include "cli/print/list.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/schedule_text.h"
@@ -16,12 +17,12 @@
 
 namespace leasehold::cli {
 
-// leasehold schedule next: the occurrences to come.
+// leasehold schedule next: the coming occurrences.
 namespace {
 
 struct ScheduleNextOptions {
   std::string name;
-  int count = defaults::schedule_next_count;
+  int max = defaults::schedule_next_max;
 };
 
 void print_times(const ScheduleInfo& schedule, const std::vector<Timestamp>& times) {
@@ -36,7 +37,7 @@ void print_times(const ScheduleInfo& schedule, const std::vector<Timestamp>& tim
   }
   table.print();
   if (cron != nullptr && cron->jitter > Duration::zero()) {
-    say("each of them is due up to {} later; the next run: {}", format_duration(cron->jitter),
+    say("each of them is due up to {} later; next run: {}", format_duration(cron->jitter),
         clock.time_and_distance(schedule.next_run_at));
   }
 }
@@ -44,13 +45,13 @@ void print_times(const ScheduleInfo& schedule, const std::vector<Timestamp>& tim
 void print_json(const std::vector<Timestamp>& times) {
   std::vector<std::string> texts;
   for (const auto when : times) texts.push_back(to_string(when));
-  print("{}", json_from_texts(texts));
+  print(R"({{"items":{},"next":null}})", json_from_texts(texts));
 }
 
 int next(const Context& context, const ScheduleNextOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const auto times = store->schedules().next(options.name, options.count);
+  const auto times = store->schedules().next(options.name, options.max);
   if (!times) return report(context, times.error());
   if (context.json) {
     print_json(*times);
@@ -68,29 +69,29 @@ int next(const Context& context, const ScheduleNextOptions& options) {
 void add_schedule_next(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "next",
-      "Tell the next occurrences, in the schedule's time zone and in UTC; of one with a pause only the next is known",
+      "Show the next occurrences, in the schedule's time zone and in UTC; with --every only the next is known",
       {"leasehold schedule next report", "leasehold schedule next report -n 20 --json"});
   auto options = std::make_shared<ScheduleNextOptions>();
   add_schedule_name(*command, options->name);
-  add_number(*command, "-n,--count", options->count, 1, bounds::max_next_count,
-             fmt::format("So many (default {})", options->count));
+  add_number(*command, "-n,--max", options->max, 1, bounds::max_next,
+             fmt::format("At most N (default {})", options->max));
   set_action(*command, context, [&context, options] { return next(context, *options); });
 }
 
-// leasehold schedule history: what became of each occurrence.
+// leasehold schedule history: the result of each occurrence.
 namespace {
 
 struct ScheduleHistoryOptions {
   std::string name;
-  int limit = defaults::schedule_history_limit;
+  RunFilter filter;
 };
 
 std::string shown_duration(const RunInfo& run) {
   const auto took = run.took();
-  return took && !run.job ? format_duration(*took) : "-";
+  return took && !run.job_id ? format_duration(*took) : "-";
 }
 
-void print_table(const std::vector<RunInfo>& runs, const ScheduleInfo& schedule, int limit) {
+void print_table(const Page<RunInfo>& runs, const ScheduleInfo& schedule) {
   if (runs.empty()) return say("no runs yet");
   const ScheduleClock clock(schedule.options.rule, schedule.wall_now);
   Table table({"OCCURRENCE",
@@ -101,16 +102,16 @@ void print_table(const std::vector<RunInfo>& runs, const ScheduleInfo& schedule,
                {"NOTE", Column::may_be_cut, 1}});
   for (const auto& run : runs) {
     table.add({clock.time(run.occurrence), coloured_outcome(run.outcome), printable(run.cause), shown_duration(run),
-               run.holder.empty() ? "-" : on_one_line(run.holder), shown_note(run)});
+               run.holder ? on_one_line(run.holder->name) : "-", shown_note(run)});
   }
   table.print();
-  if (runs.size() == static_cast<std::size_t>(limit)) say("only the latest {} are shown: see --limit", limit);
+  say_next_page(runs.next);
 }
 
 int history(const Context& context, const ScheduleHistoryOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const auto runs = store->schedules().history(options.name, options.limit);
+  const auto runs = store->schedules().history(options.name, options.filter);
   if (!runs) return report(context, runs.error());
   if (context.json) {
     print_line(wire::to_json(*runs));
@@ -118,7 +119,7 @@ int history(const Context& context, const ScheduleHistoryOptions& options) {
   }
   const auto schedule = store->schedules().show(options.name);
   if (!schedule) return report(context, schedule.error());
-  print_table(*runs, *schedule, options.limit);
+  print_table(*runs, *schedule);
   return exit_code::ok;
 }
 
@@ -127,12 +128,12 @@ int history(const Context& context, const ScheduleHistoryOptions& options) {
 void add_schedule_history(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "history",
-      "Tell what became of each occurrence, the latest first: ok, failed, lost, released, enqueued, skipped",
+      "Show the outcome of each occurrence, latest first: completed, failed, lost, released, enqueued, skipped",
       {"leasehold schedule history refresh", "leasehold schedule history refresh -n 100",
-       "leasehold schedule history refresh --json | jq '.[] | select(.outcome == \"lost\")'"});
+       "leasehold schedule history refresh --json | jq '.items[] | select(.outcome == \"lost\")'"});
   auto options = std::make_shared<ScheduleHistoryOptions>();
   add_schedule_name(*command, options->name);
-  add_limit(*command, "-n,--limit", options->limit, "At most N");
+  add_paging(*command, options->filter.max, options->filter.page);
   set_action(*command, context, [&context, options] { return history(context, *options); });
 }
 

@@ -14,7 +14,7 @@
 
 namespace leasehold::cli {
 
-// leasehold session heartbeat: alive; with --progress also working.
+// leasehold session heartbeat: report a session as alive; with --progress also as working.
 namespace {
 
 struct SessionHeartbeatOptions {
@@ -32,7 +32,7 @@ int heartbeat(const Context& context, const SessionHeartbeatOptions& options) {
   const auto grant = store->sessions().heartbeat(options.session.id, *token, heartbeat);
   if (!grant) return report(context, grant.error());
   if (context.json) {
-    print_line(wire::to_json(*grant));
+    print_line(wire::to_json(wire::SessionGrant{*grant}));
   } else {
     print("extended {}  until {} ({})", printable(grant->key), local_time(grant->expires_at, wall_clock()),
           format_duration(grant->ttl));
@@ -43,22 +43,21 @@ int heartbeat(const Context& context, const SessionHeartbeatOptions& options) {
 }  // namespace
 
 void add_session_heartbeat(CLI::App& parent, Context& context) {
-  auto* command =
-      add_command(parent, context, "heartbeat",
-                  "Say that a session is alive, with --progress also that it works; a stale one is lost (exit code 76)",
-                  {"leasehold session heartbeat --progress 'tests are green'    # under `session run`",
-                   "leasehold session heartbeat s-81f --token 1763200000000000"});
+  auto* command = add_command(parent, context, "heartbeat",
+                              "Keep a session alive, and report its --progress; a stale session is lost (exit code 76)",
+                              {"leasehold session heartbeat --progress 'tests are green'    # under `session run`",
+                               "leasehold session heartbeat s-81f --token 1763200000000000"});
   auto options = std::make_shared<SessionHeartbeatOptions>();
   add_named_session(*command, context, options->session, true);
   command
-      ->add_option("--progress", options->progress,
-                   fmt::format("What has been done, up to {} bytes: the session is working, and not parked any more",
-                               bounds::text_bytes))
+      ->add_option(
+          "--progress", options->progress,
+          fmt::format("Work done, up to {} bytes: the session is working, and no longer parked", bounds::text_bytes))
       ->type_name("TEXT");
   set_action(*command, context, [&context, options] { return heartbeat(context, *options); });
 }
 
-// leasehold session park: silence that was declared does not make a session stale.
+// leasehold session park: announce a silence, which does not make a session stale.
 namespace {
 
 struct SessionParkOptions {
@@ -69,7 +68,7 @@ struct SessionParkOptions {
 
 int park(const Context& context, const SessionParkOptions& options) {
   if (options.silence.has_value() == options.end) {
-    return report(context, {.code = Errc::invalid_argument, .message = "say either --for DURATION or --end"});
+    return report(context, {.code = Errc::invalid_argument, .message = "use either --for DURATION or --end"});
   }
   const auto token = options.session.needed_proof();
   if (!token) return report(context, token.error());
@@ -79,9 +78,9 @@ int park(const Context& context, const SessionParkOptions& options) {
   const auto grant = store->sessions().park(options.session.id, *token, silence);
   if (!grant) return report(context, grant.error());
   if (context.json) {
-    print_line(wire::to_json(*grant));
+    print_line(wire::to_json(wire::SessionGrant{*grant}));
   } else if (options.end) {
-    print("{} is not parked any more", printable(grant->key));
+    print("{} is no longer parked", printable(grant->key));
   } else {
     print("parked {} for {}: it is not stale before {}", printable(grant->key), format_duration(silence),
           local_time(grant->expires_at, wall_clock()));
@@ -92,19 +91,19 @@ int park(const Context& context, const SessionParkOptions& options) {
 }  // namespace
 
 void add_session_park(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "park",
-                              "Declare a silence, during which the session keeps its claims without a heartbeat",
-                              {"leasehold session park --for 30m    # lunch; progress or --end ends it earlier",
-                               "leasehold session park s-81f --token 1763200000000000 --end"});
+  auto* command =
+      add_command(parent, context, "park", "Park a session: it keeps its claims for a time without a heartbeat",
+                  {"leasehold session park --for 30m    # lunch; progress or --end ends it earlier",
+                   "leasehold session park s-81f --token 1763200000000000 --end"});
   auto options = std::make_shared<SessionParkOptions>();
   add_named_session(*command, context, options->session, true);
-  auto* silence =
-      add_duration(*command, "--for", options->silence, "For how long, up to " + format_duration(bounds::max_park));
-  command->add_flag("--end", options->end, "Not any more")->excludes(silence);
+  auto* silence = add_duration(*command, "--for", options->silence,
+                               "Park it for this long, up to " + format_duration(bounds::max_park));
+  command->add_flag("--end", options->end, "End the parking")->excludes(silence);
   set_action(*command, context, [&context, options] { return park(context, *options); });
 }
 
-// leasehold session close: end a session, and with it all it has claimed.
+// leasehold session close: end a session and all its claims.
 namespace {
 
 struct SessionCloseOptions {
@@ -121,7 +120,7 @@ int show_what_would_end(const Context& context, const Store& store, const Sessio
   } else if (session->ended_at) {
     say("{} has ended already: there is nothing to close", printable(session->id));
   } else {
-    print("would close {}, {}, and release {}", printable(session->id), to_string(session->status),
+    print("would close {}, {}, and release {}", printable(session->id), to_string(session->state),
           counted(session->claims, "claim"));
   }
   return session->ended_at ? exit_code::nothing_to_do : exit_code::ok;
@@ -155,12 +154,12 @@ int close(const Context& context, const SessionCloseOptions& options) {
 }  // namespace
 
 void add_session_close(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "close", "End a session and release all it has claimed",
-                              {"leasehold session close --reason 'done for today'    # one's own",
+  auto* command = add_command(parent, context, "close", "End a session and release all its claims",
+                              {"leasehold session close --reason 'done for today'    # your own",
                                "leasehold session close s-81f --reason 'wrong machine' --yes    # by an operator"});
   auto options = std::make_shared<SessionCloseOptions>();
   add_named_session(*command, context, options->session, true);
-  command->add_option("--reason", options->reason, "Why; kept with the session and its claims")
+  command->add_option("--reason", options->reason, "Reason; kept with the session and its claims")
       ->check(not_empty)
       ->type_name("TEXT");
   add_consent(*command, options->consent);

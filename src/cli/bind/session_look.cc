@@ -4,6 +4,7 @@
 #include "base/time_text.h"
 #include "cli/bind/session_options.h"
 #include "cli/command.h"
+#include "cli/print/list.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
@@ -13,7 +14,7 @@
 
 namespace leasehold::cli {
 
-// leasehold session show: one session, with all there is to know about it.
+// leasehold session show: one session in full.
 namespace {
 
 void print_time(std::string_view name, const std::optional<Timestamp>& when, const SessionInfo& session) {
@@ -45,7 +46,7 @@ void print_life(const SessionInfo& session) {
 
 void print_session(const SessionInfo& session) {
   print_field("session", printable(session.id));
-  print_field("status", coloured(session.status));
+  print_field("state", coloured(session.state));
   print_text("label", session.label);
   print_holder(session.holder);
   print_text("codebase", session.codebase);
@@ -61,7 +62,7 @@ void print_claims(const std::vector<ClaimInfo>& claims) {
   Table table(
       {{"ITEM", Column::may_be_cut}, {"TITLE", Column::may_be_cut, 1}, "CLAIMED", {"TOKEN", Column::to_the_right}});
   for (const auto& claim : claims) {
-    table.add({printable(claim.item), on_one_line(claim.title), format_age(claim.store_now - claim.taken_at),
+    table.add({printable(claim.key), on_one_line(claim.title), format_age(claim.store_now - claim.taken_at),
                std::to_string(claim.token.value)});
   }
   print_line("");
@@ -80,29 +81,29 @@ int show_session(const Context& context, const std::string& id) {
   const auto claims = store->claims().list({.session = id});
   if (!claims) return report(context, claims.error());
   print_session(*session);
-  print_claims(*claims);
+  print_claims(claims->items);
   return exit_code::ok;
 }
 
 }  // namespace
 
 void add_session_show(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "show",
-                              "Tell who a session is, whether it is alive and working, and what it has (exit code 4: "
-                              "unknown)",
-                              {"leasehold session show    # one's own", "leasehold session show s-81f",
-                               "leasehold session show s-81f --json | jq .seconds_until_stale"});
+  auto* command =
+      add_command(parent, context, "show",
+                  "Show a session: its holder, whether it is alive and working, its claims (exit code 4: unknown)",
+                  {"leasehold session show    # your own", "leasehold session show s-81f",
+                   "leasehold session show s-81f --json | jq .seconds_until_stale"});
   auto session = std::make_shared<NamedSession>();
   add_named_session(*command, context, *session, false);
   set_action(*command, context, [&context, session] { return show_session(context, session->id); });
 }
 
-// leasehold session ls: who is there, alive or not, working or not.
+// leasehold session ls: all sessions, alive or not, working or not.
 namespace {
 
 struct SessionLsOptions {
   SessionFilter filter;
-  std::string status;
+  std::string state;
   bool stale = false;
   bool all = false;
   bool watch = false;
@@ -117,7 +118,7 @@ std::string shown_claims(const SessionInfo& session) {
 std::vector<std::string> row_of(const SessionInfo& session) {
   const bool ended = session.ended_at.has_value();
   return {printable(session.id),
-          coloured(session.status),
+          coloured(session.state),
           on_one_line(session.label),
           printable(session.holder.host),
           shown_terminal(session.holder),
@@ -130,7 +131,7 @@ std::vector<std::string> row_of(const SessionInfo& session) {
 
 std::vector<std::string> table_of(const std::vector<SessionInfo>& sessions) {
   Table table({{"SESSION", Column::may_be_cut},
-               {"STATUS", Column::as_it_is, 3},
+               {"STATE", Column::as_it_is, 3},
                {"LABEL", Column::may_be_cut, 2},
                {"HOST", Column::may_be_cut},
                {"TTY", Column::as_it_is, -1},
@@ -143,9 +144,9 @@ std::vector<std::string> table_of(const std::vector<SessionInfo>& sessions) {
   return table.lines();
 }
 
-/// What is worth a line of its own when it changes.
+/// The text that is worth a line when it changes.
 std::string gist_of(const SessionInfo& session) {
-  auto text = fmt::format("{}, {}", to_string(session.status), printable(session.holder.name));
+  auto text = fmt::format("{}, {}", to_string(session.state), printable(session.holder.name));
   if (!session.label.empty()) text += ", " + on_one_line(session.label);
   if (session.claims > 0) text += ", has " + shown_claims(session);
   if (!session.progress.empty()) text += ": " + on_one_line(session.progress);
@@ -155,36 +156,35 @@ std::string gist_of(const SessionInfo& session) {
 Result<ListPicture> look_at(const Store& store, const SessionFilter& filter) {
   const auto sessions = store.sessions().list(filter);
   if (!sessions) return sessions.error();
-  ListPicture picture{.table = table_of(*sessions), .entries = {}, .json = wire::to_json(*sessions)};
-  for (const auto& session : *sessions) picture.entries[session.id] = gist_of(session);
-  return picture;
+  return picture_of(
+      *sessions, table_of(sessions->items), [](const auto& session) { return session.id; },
+      [](const auto& each) { return gist_of(each); });
 }
 
 int list_sessions(const Context& context, SessionLsOptions& options) {
   auto& filter = options.filter;
-  filter.status = options.stale ? SessionStatus::stale : from_word<SessionStatus>(options.status);
-  filter.released = options.all || filter.status == SessionStatus::released;
+  filter.state = options.stale ? SessionState::stale : from_word<SessionState>(options.state);
+  filter.released = options.all || filter.state == SessionState::released;
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const WatchedList list{.what = "sessions", .limit = filter.limit, .look = [&] { return look_at(*store, filter); }};
-  return options.watch ? watch_list(context, *store, list) : print_list(context, list);
+  return show_list(context, *store,
+                   {.what = "sessions", .watch = options.watch, .look = [&] { return look_at(*store, filter); }});
 }
 
 void add_options(CLI::App& command, SessionLsOptions& options) {
-  auto* stale = command.add_flag("--stale", options.stale, "Only those that went silent, or whose process is gone");
-  add_choice(command, "--status", options.status, {"active", "idle", "stale", "released"}, "Only those that are so")
+  auto* stale = command.add_flag("--stale", options.stale, "Only sessions that went silent or lost their process");
+  add_choice(command, "--state", options.state, {"active", "idle", "stale", "released"}, "Only sessions in this state")
       ->excludes(stale);
-  command.add_flag("--all", options.all, "Also those that were closed");
+  command.add_flag("--all", options.all, "Also closed sessions");
   command.add_option("--host", options.filter.host, "Only those of this host")->check(not_empty)->type_name("HOST");
-  command.add_option("--codebase", options.filter.codebase, "Only those that work on it")
+  command.add_option("--codebase", options.filter.codebase, "Only sessions of this codebase")
       ->check(not_empty)
       ->type_name("TEXT");
-  command.add_option("--track", options.filter.track, "Only those of this line of work")
+  command.add_option("--track", options.filter.track, "Only sessions of this track")
       ->check(not_empty)
       ->type_name("TEXT");
-  add_limit(command, "--limit", options.filter.limit, "At most N");
-  command.add_flag("-w,--watch", options.watch,
-                   "Go on until interrupted: redrawn in place on a terminal, otherwise a line for every change");
+  add_paging(command, options.filter.max, options.filter.page);
+  add_watch(command, options.watch);
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ void add_options(CLI::App& command, SessionLsOptions& options) {
 void add_session_ls(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "ls", "List sessions: alive or stale, working or idle, and on what",
                               {"leasehold session ls", "leasehold session ls --stale", "leasehold session ls --watch",
-                               "leasehold session ls --json | jq -r '.[] | [.id, .heartbeat_age_human] | @tsv'"});
+                               "leasehold session ls --json | jq -r '.items[] | [.id, .heartbeat_age_human] | @tsv'"});
   auto options = std::make_shared<SessionLsOptions>();
   add_options(*command, *options);
   set_action(*command, context, [&context, options] { return list_sessions(context, *options); });

@@ -1,4 +1,4 @@
-// leasehold session open: register a session; with --watch-pid a heartbeater stays behind, otherwise nobody does.
+// leasehold session open: register a session; with --watch-pid a heartbeater stays behind, otherwise no process does.
 #include <fmt/format.h>
 #include <limits>
 #include <memory>
@@ -16,7 +16,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// A heartbeater that was forgotten ends with it.
+/// A forgotten heartbeater ends after this time.
 constexpr Duration usual_age_of_watched = std::chrono::hours(24);
 
 struct SessionOpenOptions {
@@ -27,7 +27,7 @@ struct SessionOpenOptions {
   bool quiet = false;
 };
 
-/// As a word of a shell's command line.
+/// Quoted as a word for a shell.
 std::string shell_word(const std::string& text) {
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string(R"('\'')") : std::string(1, c);
@@ -39,7 +39,7 @@ Result<Holder> holder_for(const SessionOpenOptions& options) {
   return pid != 0 ? holder_in_process(pid, options.face.holder) : calling_process(options.face.holder);
 }
 
-/// "stale 5m after its last heartbeat", and what its greatest age makes of that.
+/// "stale 5m after its last heartbeat", limited by its maximum age.
 std::string describe_staleness(Duration ttl, const std::optional<Duration>& max_age, std::string_view after) {
   if (max_age && *max_age <= ttl) return fmt::format("stale in {}, heartbeats or not", format_duration(*max_age));
   const auto latest = max_age ? fmt::format(", in {} at the latest", format_duration(*max_age)) : "";
@@ -47,11 +47,11 @@ std::string describe_staleness(Duration ttl, const std::optional<Duration>& max_
 }
 
 void print_session(const Context& context, const SessionOpenOptions& options, const Grant& grant) {
-  if (context.json) return print_line(wire::to_json(grant));
+  if (context.json) return print_line(wire::to_json(wire::SessionGrant{grant}));
   if (options.export_lines) {
     print("export {}={}", held::session.key_variable, shell_word(grant.key));
     print("export {}={}", held::session.token_variable, grant.token.value);
-    // What an outer `session run` has put there is the store of another session.
+    // The value from an outer `session run` is the store of another session.
     if (environment_value(held::session.store_variable)) print("unset {}", held::session.store_variable);
     return;
   }
@@ -60,12 +60,11 @@ void print_session(const Context& context, const SessionOpenOptions& options, co
         describe_staleness(grant.ttl, options.face.options.max_age, "its last heartbeat"));
 }
 
-/// What a caller may not expect.
+/// Warns about surprising ends.
 void tell_how_it_ends(const SessionOpenOptions& options, const Grant& grant) {
   const int pid = options.pid != 0 ? options.pid : options.watched_pid;
   if (pid == 0) {
-    say("leasehold: nobody can tell whether this session lives: it is {} (--pid, --watch-pid and `session run` know "
-        "better)",
+    say("leasehold: cannot tell whether this session is alive: it is {} (better: --pid, --watch-pid or `session run`)",
         describe_staleness(grant.ttl, options.face.options.max_age, "its last `leasehold session heartbeat`"));
   } else if (ends_with_its_command(pid)) {
     say("leasehold: process {} is a shell that runs one command line (-c): the session ends with it; for a longer one "
@@ -74,7 +73,7 @@ void tell_how_it_ends(const SessionOpenOptions& options, const Grant& grant) {
   }
 }
 
-/// Nobody but the heartbeater has been told of the session: without it, there shall be none.
+/// Only the heartbeater knows the session yet: without it, the session is closed again.
 int close_again(const Context& context, const Sessions& sessions, const Grant& grant, const Error& why) {
   static_cast<void>(sessions.close(grant.key, grant.token, why.message));
   return report(context, why);
@@ -115,18 +114,17 @@ int open(const Context& context, SessionOpenOptions& options) {
 void add_options(CLI::App& command, SessionOpenOptions& options) {
   add_session_face(command, options.face);
   constexpr int greatest_pid = std::numeric_limits<int>::max();
-  auto* pid = add_number(command, "--pid", options.pid, 1, greatest_pid,
-                         "The process that it stands for: on this host its end is seen at once. Heartbeats are still "
-                         "for somebody to send");
-  add_number(
-      command, "--watch-pid", options.watched_pid, 1, greatest_pid,
-      fmt::format("The same, and a heartbeater stays behind that keeps the session alive until the process ends, "
-                  "closes it then, and ends itself (at the latest after --max-age, default {})",
-                  format_duration(usual_age_of_watched)))
+  auto* pid =
+      add_number(command, "--pid", options.pid, 1, greatest_pid,
+                 "Process of the session: on this host its end is noticed at once. You still have to send heartbeats");
+  add_number(command, "--watch-pid", options.watched_pid, 1, greatest_pid,
+             fmt::format("Like --pid, but start a heartbeater that keeps the session alive until the process ends, "
+                         "then closes it and exits (at the latest after --max-age, default {})",
+                         format_duration(usual_age_of_watched)))
       ->excludes(pid);
   auto* lines =
       command.add_flag("--export", options.export_lines, "Print lines for eval: LEASEHOLD_SESSION and its token");
-  command.add_flag("-q,--quiet", options.quiet, "Print nothing but id and token")->excludes(lines);
+  command.add_flag("-q,--quiet", options.quiet, "Print only id and token")->excludes(lines);
 }
 
 }  // namespace
@@ -136,7 +134,7 @@ void add_session_open(CLI::App& parent, Context& context) {
                               "Register a session, so that it can claim items (exit code 75: the id is in use)",
                               {"eval \"$(leasehold session open --label 'fixing the parser' --watch-pid $$ --export)\"",
                                "leasehold session open --id ann-1 --codebase ~/src/parser --pid $$",
-                               "leasehold session open --json | jq -r .key"});
+                               "leasehold session open --json | jq -r .id"});
   auto options = std::make_shared<SessionOpenOptions>();
   add_options(*command, *options);
   set_action(*command, context, [&context, options] { return open(context, *options); });

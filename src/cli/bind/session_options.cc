@@ -37,7 +37,7 @@ bool is_own_session(const std::string& id) { return environment_says(session_var
 
 std::optional<Token> NamedSession::proof() const {
   if (token) return token;
-  // Of another session, the token at hand says nothing.
+  // The token at hand does not apply to another session.
   return is_own_session(id) ? token_in_environment() : std::nullopt;
 }
 
@@ -45,7 +45,7 @@ Result<Token> NamedSession::needed_proof() const {
   if (const auto known = proof()) return *known;
   return Error{.code = Errc::invalid_argument,
                .message = fmt::format("the token of session {} is missing: write --token with the number that "
-                                      "`session open` gave, or set {} together with {}",
+                                      "`session open` printed, or set {} together with {}",
                                       leasehold::quoted(id), token_variable, session_variable)};
 }
 
@@ -54,12 +54,12 @@ void add_named_session(CLI::App& command, Context& context, NamedSession& sessio
   command.add_option("ID", session.id, "The session")->required()->type_name("")->envname(session_variable);
   if (!token) return;
   add_optional_token(command, session.token,
-                     fmt::format("The session's token (default: {}, where that is this session's)", token_variable));
+                     fmt::format("The session's token (default: {}, if it is this session's)", token_variable));
 }
 
 void add_claiming_session(CLI::App& command, Context& context, NamedSession& session) {
   act_where_session_is(command, context, session);
-  command.add_option("--session", session.id, "Whose claim it is")
+  command.add_option("--session", session.id, "Session of the claim")
       ->check(not_empty)
       ->required()
       ->type_name("ID")
@@ -68,20 +68,18 @@ void add_claiming_session(CLI::App& command, Context& context, NamedSession& ses
 
 void add_session_face(CLI::App& command, SessionFace& face) {
   auto& options = face.options;
-  command.add_option("--id", options.id, "A name to know it by (default: drawn at random)")
-      ->check(not_empty)
-      ->type_name("ID");
-  command.add_option("--label", options.label, "What it is doing, for people")->type_name("TEXT");
-  command.add_option("--codebase", options.codebase, "What it works on, for people and filters")->type_name("TEXT");
-  command.add_option("--track", options.track, "Which line of work it belongs to")->type_name("TEXT");
+  command.add_option("--id", options.id, "Id of the session (default: random)")->check(not_empty)->type_name("ID");
+  command.add_option("--label", options.label, "Current work, for people")->type_name("TEXT");
+  command.add_option("--codebase", options.codebase, "Codebase it works on, for people and filters")->type_name("TEXT");
+  command.add_option("--track", options.track, "Line of work it belongs to")->type_name("TEXT");
   command.add_option("--meta", options.metadata, "Anything else: JSON, up to " + format_size(bounds::metadata_bytes))
       ->check(not_empty)
       ->type_name("JSON");
-  add_duration(command, "--stale-after", options.ttl,
-               fmt::format("Stale when silent for longer than this: what it has claimed can be taken then (default {})",
+  add_duration(command, "--ttl", options.ttl,
+               fmt::format("Stale after this long without a heartbeat: others can take its claims (default {})",
                            format_duration(options.ttl)));
   command.add_flag("--exclusive", options.exclusive, "At most one claim at a time");
-  add_duration(command, "--max-age", options.max_age, "No heartbeat keeps it up for longer than this");
+  add_duration(command, "--max-age", options.max_age, "Maximum age, despite heartbeats");
   add_holder(command, face.holder);
 }
 

@@ -1,9 +1,9 @@
-// leasehold session watch, which is in no help: the heartbeater that `session open --watch-pid` leaves behind.
+// leasehold session watch, which help does not show: the heartbeater that `session open --watch-pid` leaves behind.
 //
-// It watches one process through a descriptor that stays that process', whoever gets its pid later, and ends with it.
-// It opens the store for every heartbeat and closes it again: a heartbeat a minute or two is not worth a connection,
-// and ten thousand of these processes, which on one PostgreSQL would be ten thousand connections, need one or two at a
-// time.
+// It watches one process through a descriptor that stays bound to that process, even if its pid is reused, and ends
+// with it. It opens the store for every heartbeat and closes it again: a heartbeat every minute or two is not worth a
+// connection. Ten thousand of these processes would be ten thousand connections to one PostgreSQL; so they need one or
+// two at a time.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -33,8 +33,8 @@ struct SessionWatchOptions {
   int report = STDERR_FILENO;
 };
 
-/// A descriptor that is readable when the process has ended. Which process it is, must be looked at *after* it is open:
-/// from then on nobody else can be meant.
+/// A descriptor that is readable when the process has ended. The identity of the process must be checked *after* it is
+/// open: from then on no other process can be meant.
 Result<UniqueFd> watch_process(std::int64_t pid, std::int64_t process_start) {
   UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0U)));
   const bool gone = !process && errno == ESRCH;
@@ -47,7 +47,7 @@ Result<UniqueFd> watch_process(std::int64_t pid, std::int64_t process_start) {
     return Error{.code = Errc::not_found, .message = fmt::format("process {} has ended", pid)};
   }
   if (found == Liveness::cannot_tell) {
-    return Error{.code = Errc::not_found, .message = fmt::format("cannot tell in /proc which process {} is", pid)};
+    return Error{.code = Errc::not_found, .message = fmt::format("cannot identify process {} in /proc", pid)};
   }
   return process;
 }
@@ -62,7 +62,7 @@ class Heartbeater {
     if (!process) return refuse(process.error());
     const auto first = heartbeat();
     if (!first) return refuse(first.error());
-    if (!tell(heartbeater_ready)) return close("nobody was told of it");
+    if (!tell(heartbeater_ready)) return close("its caller is gone");
     return keep_alive(*process);
   }
 
@@ -72,7 +72,7 @@ class Heartbeater {
       if (ended_before(process, std::min(next_, orders_.until))) {
         return close(fmt::format("process {} ended", orders_.pid));
       }
-      if (BootClock::now() >= orders_.until) return close("it is as old as it may become");
+      if (BootClock::now() >= orders_.until) return close("it reached its maximum age");
       const auto extended = heartbeat();
       if (!extended && ends_lease(extended.error().code)) return exit_code::lost;
     }
@@ -91,7 +91,7 @@ class Heartbeater {
     return extended;
   }
 
-  /// A third of the ttl at most; less at random, so that those who began together do not come together for ever.
+  /// At most a third of the ttl, randomly shortened, so that heartbeaters that started together spread out.
   Duration until_next_heartbeat() {
     return std::uniform_int_distribution(orders_.ttl.count() / 4, orders_.ttl.count() / 3)(random_) * Duration(1);
   }
@@ -106,7 +106,7 @@ class Heartbeater {
     return false;
   }
 
-  /// For as long as it takes, but not longer than it takes the session to go stale by itself.
+  /// Retries until the session would go stale by itself.
   [[nodiscard]] int close(const std::string& reason) const {
     const auto until = BootClock::now() + orders_.ttl;
     for (;;) {
@@ -128,7 +128,7 @@ class Heartbeater {
     return exit_code::failure;
   }
 
-  /// The one word that is waited for. False: nobody waits any more.
+  /// The one word that the parent waits for. False: the parent is gone.
   bool tell(std::string_view word) {
     const auto written = ::write(report_, word.data(), word.size());
     ::close(report_);
@@ -144,12 +144,12 @@ class Heartbeater {
 };
 
 int watch(const Context& context, SessionWatchOptions& options) {
-  // The terminal that it was started from may go, and so may whoever waits for its word.
+  // The terminal that started it may go away, and so may the parent.
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   const auto token = read_heartbeater_token();
   if (!token) {
-    say("leasehold: `session watch` is started by `session open --watch-pid`, which tells it the token");
+    say("leasehold: `session watch` is started by `session open --watch-pid`, which passes the token");
     return exit_code::usage;
   }
   options.orders.token = *token;

@@ -12,7 +12,7 @@
 
 namespace leasehold::cli {
 
-// leasehold status: the store in numbers.
+// leasehold status: counts of the store.
 namespace {
 
 void print_count(std::string_view what, std::int64_t count) { print("{:<14} {}", what, count); }
@@ -70,7 +70,7 @@ int show_status(const Context& context) {
   print_recovery(*recovery);
   if (queues->empty()) return exit_code::ok;
   print_line("");
-  print_queues(*queues);
+  for (const auto& line : table_of_queues(*queues)) print_line(line);
   return exit_code::ok;
 }
 
@@ -78,12 +78,12 @@ int show_status(const Context& context) {
 
 void add_status(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "status", "Count what is in the store, queue by queue, and what was recovered",
+      add_command(parent, context, "status", "Show counts of the store and its queues, and what was recovered",
                   {"leasehold status", "leasehold status --json | jq '.queues[].available'"});
   set_action(*command, context, [&context] { return show_status(context); });
 }
 
-// leasehold doctor: settings and circumstances that make leases unsafe.
+// leasehold doctor: find settings and circumstances that make leases unsafe.
 namespace {
 
 struct DoctorOptions {
@@ -118,8 +118,8 @@ int examine(const Context& context) {
 int rehome(const Context& context, bool yes) {
   if (!yes) {
     return report(context, {.code = Errc::invalid_argument,
-                            .message = "--rehome voids every lease of the file, and whoever still uses it on another "
-                                       "machine would not notice: add --yes when nobody does"});
+                            .message = "--rehome voids every lease of the file, and its users on another machine would "
+                                       "not notice: add --yes if there are none"});
   }
   auto url = context.store_url();
   if (!url) return report(context, url.error());
@@ -141,11 +141,11 @@ int run_doctor(const Context& context, const DoctorOptions& options) {
 
 void add_doctor(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "doctor",
-                              "Look for settings and circumstances that make leases unsafe (exit code 1: there are)",
+                              "Check for settings and conditions that make leases unsafe (exit code 1: found)",
                               {"leasehold doctor", "leasehold doctor --db postgresql://app@db/app",
                                "leasehold doctor --rehome --yes    # the SQLite file came from another machine"});
   auto options = std::make_shared<DoctorOptions>();
-  auto* rehome_flag = command->add_flag("--rehome", options->rehome, "Make a moved SQLite file this machine's own");
+  auto* rehome_flag = command->add_flag("--rehome", options->rehome, "Adopt a SQLite file from another machine");
   command->add_flag("--yes", options->yes, "Do it")->needs(rehome_flag);
   set_action(*command, context, [&context, options] { return run_doctor(context, *options); });
 }
@@ -172,7 +172,7 @@ int grant(const Context& context, const GrantOptions& options) {
   if (context.json) {
     print_line(wire::object({{"role", options.role}, {"scope", options.scope}}));
   } else {
-    print("{} may call the functions of scope {} now", printable(options.role), options.scope);
+    print("{} can now call the functions of scope {}", printable(options.role), options.scope);
   }
   return exit_code::ok;
 }
@@ -181,7 +181,7 @@ int grant(const Context& context, const GrantOptions& options) {
 
 void add_grant(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "grant", "Let a PostgreSQL role call leasehold's functions; its tables stay closed",
+      add_command(parent, context, "grant", "Allow a PostgreSQL role to call leasehold's functions; tables stay closed",
                   {"leasehold grant app --scope work", "leasehold grant dashboard --scope read"});
   auto options = std::make_shared<GrantOptions>();
   command->add_option("ROLE", options->role, "The role")->required()->type_name("");

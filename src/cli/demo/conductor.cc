@@ -11,11 +11,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// No incident takes longer, unless the machine is very busy: then the next one is tried.
+/// No incident takes longer, unless the machine is very busy: then the next one begins.
 constexpr Duration incident_patience = milliseconds(2500);
 constexpr Duration goodbye_patience = milliseconds(2000);
 constexpr Duration between_looks = milliseconds(50);
-/// Something is badly wrong if so much time was not enough for so many jobs.
+/// Something is badly wrong if this much time is not enough for all jobs.
 constexpr Duration patience_with_all = std::chrono::seconds(60);
 constexpr Duration patience_per_job = milliseconds(10);
 
@@ -28,13 +28,13 @@ Result<DemoTally> Conductor::run() {
   next_incident_ = begun_ + milliseconds(200);
   if (auto hired = crew_.hire(options_.workers); !hired) return hired.error();
   const auto too_late = begun_ + patience_with_all + patience_per_job * options_.jobs;
-  // An incident that has begun is seen through.
+  // An incident that has begun is completed.
   while (!interrupted_ && tally_.trouble.empty() && workers_left_ && (incident_ || !everything_is_done())) {
     listen();
     const auto now = BootClock::now();
     if (!incident_ && now >= next_incident_ && enough_is_left()) begin_incident();
     if (incident_ && now >= incident_->since + incident_patience) give_up_on_slow_incident();
-    if (now >= too_late) tally_.trouble = "the jobs took far too long";
+    if (now >= too_late) tally_.trouble = "the jobs took too long";
   }
   tally_.took = BootClock::now() - begun_;
   wind_down();
@@ -48,7 +48,7 @@ void Conductor::listen() {
   show_progress();
 }
 
-/// By the store's word: a worker may be killed after its commit and before it could tell.
+/// According to the store: a worker may be killed after its commit and before its report.
 bool Conductor::everything_is_done() {
   const auto now = BootClock::now();
   if (now < next_look_) return false;
@@ -58,7 +58,7 @@ bool Conductor::everything_is_done() {
   return queue->available + queue->deferred + queue->running + queue->expired == 0;
 }
 
-/// What is begun in the last moments finds nobody at work any more.
+/// An incident that begins near the end finds no worker busy.
 bool Conductor::enough_is_left() const { return tally_.told_written < options_.jobs * std::int64_t{9} / 10; }
 
 void Conductor::wind_down() {
@@ -80,7 +80,7 @@ void Conductor::hear(std::size_t worker, const std::string& line) {
   if (what != "dawdling") in_hand_[worker].erase(job);
   const bool of_victim = incident_ && worker == incident_->worker;
   if (of_victim) return hear_of_victim(what, job);
-  // It took so long to get a job that nobody waits for it any more.
+  // It took so long to get a job that the incident is over.
   if (what == "dawdling") crew_.order(worker, "go");
 }
 
@@ -105,7 +105,7 @@ void Conductor::hear_of_victim(const std::string& what, JobId job) {
 }
 
 void Conductor::begin_incident() {
-  // First one of each kind that must be seen, then as it comes.
+  // First one of each kind that must appear, then at random.
   const auto fate = incidents_ == 0 ? Fate::stop : incidents_ == 1 ? Fate::kill : static_cast<Fate>(draw(0, 2));
   ++incidents_;
   const auto last = static_cast<int>(crew_.size()) - 1;
@@ -115,10 +115,10 @@ void Conductor::begin_incident() {
 }
 
 void Conductor::strike(JobId job) {
-  if (incident_->fate == Fate::kill) return kill_and_replace(fmt::format("with job {} in hand", job));
+  if (incident_->fate == Fate::kill) return kill_and_replace(fmt::format("while holding job {}", job));
   crew_.signal(incident_->worker, SIGSTOP);
   ++tally_.stopped;
-  narrate(fmt::format("{} stopped with job {} in hand", crew_.name(incident_->worker), job));
+  narrate(fmt::format("{} stopped while holding job {}", crew_.name(incident_->worker), job));
   incident_->step = Step::stopped;
   incident_->job = job;
   incident_->since = BootClock::now();
@@ -149,7 +149,7 @@ void Conductor::resume(const std::string& how) {
 }
 
 void Conductor::give_up_on_slow_incident() {
-  if (incident_->step == Step::stopped) return resume("nobody took over in time");
+  if (incident_->step == Step::stopped) return resume("no worker took over in time");
   end_incident();
 }
 

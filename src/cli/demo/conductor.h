@@ -1,10 +1,10 @@
-// Lets the crew work until every job is done, and makes sure that something happens to it.
+// Lets the crew work until every job is done, and disturbs it.
 //
-// One incident after the other, chosen by the seed:
+// One incident after another, chosen by the seed:
 //   stop    a worker that has a job in hand is stopped; when another one has taken the job over, it is resumed, and
 //           its write comes too late
 //   kill    a worker that has a job in hand is killed
-//   ambush  a worker is killed wherever it is, in the middle of a commit for all we know
+//   ambush  a worker is killed wherever it is, possibly in the middle of a commit
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class Conductor {
   Conductor(Crew& crew, const Store& store, const DemoOptions& options, const std::atomic<bool>& interrupted)
       : crew_(crew), store_(store), options_(options), interrupted_(interrupted), random_(options.seed) {}
 
-  /// Until nothing is left to do and every worker has left.
+  /// Runs until nothing is left to do and every worker has left.
   Result<DemoTally> run();
 
  private:
@@ -57,7 +57,7 @@ class Conductor {
   void narrate(const std::string& line);
   void show_progress();
   [[nodiscard]] std::string progress_text() const;
-  int draw(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
+  int draw(int min, int max) { return std::uniform_int_distribution<int>(min, max)(random_); }
 
   Crew& crew_;
   const Store& store_;
@@ -66,7 +66,7 @@ class Conductor {
   std::mt19937_64 random_;
   DemoTally tally_;
   std::map<std::size_t, std::set<JobId>> in_hand_;
-  /// Jobs whose worker was killed or stopped, and since when nobody works on them.
+  /// Jobs whose worker was killed or stopped, and since when they are without one.
   std::map<JobId, BootTime> bereft_;
   std::optional<Incident> incident_;
   int incidents_ = 0;

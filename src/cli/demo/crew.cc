@@ -24,14 +24,14 @@ Pipe make_pipe() {
   return {.read_end = run::UniqueFd(ends[0]), .write_end = run::UniqueFd(ends[1])};
 }
 
-/// So that it takes some seconds, whatever the number of jobs: time for something to happen.
+/// So that it takes some seconds, whatever the number of jobs: enough time for incidents.
 int think_ms(const DemoOptions& options) { return std::clamp(3000 * options.workers / options.jobs, 1, 20); }
 
 Error cannot_start(int error) {
   return {.code = Errc::internal, .message = fmt::format("cannot start a worker process: {}", std::strerror(error))};
 }
 
-/// The worker's stdin and stdout are the pipes; the rest it has from us.
+/// The pipes become the worker's stdin and stdout; it inherits the rest.
 int spawn(pid_t& pid, std::vector<std::string> words, int in, int out) {
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
@@ -88,7 +88,7 @@ Result<Crew::Worker> Crew::start() {
 
 void Crew::order(std::size_t worker, const std::string& line) const {
   const auto text = line + '\n';
-  // A worker that is gone does not read; that it is gone is seen elsewhere.
+  // A dead worker does not read; its death is noticed elsewhere.
   [[maybe_unused]] const auto written = ::write(workers_[worker].orders.get(), text.data(), text.size());
 }
 
@@ -116,7 +116,7 @@ bool Crew::listen(Duration patience, const Hear& hear) {
   if (!anybody || ::poll(ends.data(), ends.size(), static_cast<int>(milliseconds)) <= 0) return anybody;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (ends[i].revents != 0) read_news(workers_[i]);
-    // Not a reference: what hear() does may put another worker into this place.
+    // Not a reference: hear() may put another worker into this place.
     const pid_t teller = workers_[i].pid;
     std::string text = std::exchange(workers_[i].text, {});
     std::size_t end = 0;

@@ -1,4 +1,4 @@
-// The demo's worker processes: started from this same executable, heard through a pipe each.
+// The demo's worker processes: started from this same executable, each with a pipe for its reports.
 #pragma once
 
 #include <sys/types.h>
@@ -14,17 +14,17 @@ namespace leasehold::cli {
 
 class Crew {
  public:
-  /// Which worker (its index), and one line of what it told.
+  /// The index of a worker, and one line of its report.
   using Hear = std::function<void(std::size_t, const std::string&)>;
 
   Crew(std::string path, DemoOptions options) : path_(std::move(path)), options_(options) {}
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
-  /// Kills and reaps who is still there, stopped ones included.
+  /// Kills and reaps the remaining workers, stopped ones included.
   ~Crew();
 
   Result<void> hire(int count);
-  /// A new process in the place of a dead one.
+  /// Starts a new process in place of a dead one.
   Result<void> replace(std::size_t worker);
 
   void order(std::size_t worker, const std::string& line) const;
@@ -32,9 +32,9 @@ class Crew {
   /// kill -9, and waits until it is gone.
   void kill(std::size_t worker);
 
-  /// Gives every line that comes within `patience` to `hear`. False: no worker is left to tell anything.
+  /// Passes every line that arrives within `patience` to `hear`. False: no worker is left.
   bool listen(Duration patience, const Hear& hear);
-  /// No more orders: the workers finish what they do and leave.
+  /// No more orders: the workers finish their current jobs and leave.
   void dismiss();
 
   [[nodiscard]] std::size_t size() const { return workers_.size(); }

@@ -1,4 +1,4 @@
-// leasehold demo: real processes work jobs off, are killed and stopped, and every job is done exactly once.
+// leasehold demo: real processes work off jobs, are killed and stopped, and every job is done exactly once.
 #include "cli/demo/demo.h"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ void interrupt(int number) {
   interrupted = true;
 }
 
-/// They end the demo as its own end does: with nothing left behind.
+/// Signals end the demo like its normal end: with nothing left behind.
 void catch_interruptions() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     // Under nohup it stays ignored.
@@ -35,7 +35,7 @@ void catch_interruptions() {
   }
 }
 
-/// Gone at the end, unless it is to be kept.
+/// Removed at the end, unless it is to be kept.
 class Folder {
  public:
   explicit Folder(bool keep) : keep_(keep) {
@@ -58,7 +58,7 @@ class Folder {
 
 Result<void> enqueue_jobs(const Store& store, int count) {
   // However often its worker is killed, a job of the demo is no suspect.
-  const std::vector<NewJob> jobs(static_cast<std::size_t>(count), NewJob{.payload = "count me", .crash_budget = 1000});
+  const std::vector<NewJob> jobs(static_cast<std::size_t>(count), NewJob{.payload = "count me", .max_crashes = 1000});
   if (auto enqueued = store.jobs().enqueue(demo_queue, jobs); !enqueued) return enqueued.error();
   return {};
 }
@@ -77,13 +77,13 @@ Result<DemoVerdict> perform(const DemoOptions& options, const std::string& file)
 }
 
 int demo(const Context& context, DemoOptions& options) {
-  // Small enough for every JSON reader, and to be typed again.
+  // Small enough for every JSON reader, and for typing it again.
   if (options.seed == 0) options.seed = std::random_device{}() % 1'000'000 + 1;
   catch_interruptions();
   std::signal(SIGPIPE, SIG_IGN);
   const Folder folder(options.keep);
   if (folder.path().empty()) {
-    return report(context, {.code = Errc::unavailable, .message = "cannot make a temporary folder: set TMPDIR"});
+    return report(context, {.code = Errc::unavailable, .message = "cannot create a temporary folder: set TMPDIR"});
   }
   const auto file = folder.path() + "/demo.db";
   const auto verdict = perform(options, file);
@@ -102,16 +102,16 @@ int demo(const Context& context, DemoOptions& options) {
 
 void add_demo(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "demo", "Watch real workers die and stand still, and every job be done exactly once",
+      add_command(parent, context, "demo", "Kill and stop real workers, and check that every job is done exactly once",
                   {"leasehold demo", "leasehold demo --workers 20 --jobs 20000",
-                   "leasehold demo --no-fence     # see what the fence is for"});
+                   "leasehold demo --no-fence     # what happens without the fence"});
   auto options = std::make_shared<DemoOptions>();
   add_number(*command, "--workers", options->workers, 2, 64, "Worker processes (default 6)");
-  add_number(*command, "--jobs", options->jobs, 1000, 1'000'000, "Jobs to work off (default 4000)");
-  command->add_option("--seed", options->seed, "Of the random choices (default: another one each time)")
+  add_number(*command, "--jobs", options->jobs, 1000, 1'000'000, "Jobs to process (default 4000)");
+  command->add_option("--seed", options->seed, "Seed of the random choices (default: a new one each time)")
       ->type_name("N");
-  command->add_flag("!--no-fence", options->fenced, "Let late writes through: the verdict must find them");
-  command->add_flag("--keep", options->keep, "Keep the database file and tell where it is");
+  command->add_flag("!--no-fence", options->fenced, "Let late writes through; the verdict must find them");
+  command->add_flag("--keep", options->keep, "Keep the database file and print its path");
   command->callback([&context, options] { context.action = [&context, options] { return demo(context, *options); }; });
   add_demo_worker(parent, context);
 }

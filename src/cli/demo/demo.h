@@ -1,11 +1,10 @@
-// The parts of `leasehold demo`: real processes work jobs off, while some are killed and stopped.
+// The parts of `leasehold demo`: real processes work off jobs, while some are killed and stopped.
 //
 //   demo.cc            the command: folder, store, jobs, the run, the verdict
-//   demo_conductor     lets the workers run and chooses who is killed or stopped, and when
-//   demo_crew          the worker processes: start, hear, order, signal
-//   demo_worker.cc     what a worker process does
-//   demo_ledger        the table they write in, and what is wrong with it afterwards
-//   demo_verdict       what a person is told
+//   conductor          lets the workers run and chooses which one is killed or stopped, and when
+//   crew               the worker processes: start, listen, order, signal
+//   worker.cc          a worker process
+//   ledger             the table they write to, the check of it afterwards, and the verdict
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +18,7 @@
 
 namespace leasehold::cli {
 
-/// Short, so that a few seconds see many leases end.
+/// Short, so that many leases end within a few seconds.
 constexpr Duration demo_ttl = std::chrono::milliseconds(400);
 constexpr const char* demo_queue = "demo";
 
@@ -29,7 +28,7 @@ inline std::string demo_url(const std::string& path) { return "sqlite:" + path +
 struct DemoOptions {
   int workers = 6;
   int jobs = 4000;
-  std::uint64_t seed = 0;  ///< of everything that is chosen at random
+  std::uint64_t seed = 0;  ///< of all random choices
   bool fenced = true;
   bool keep = false;
 };
@@ -37,22 +36,22 @@ struct DemoOptions {
 struct DemoWorkerOptions {
   std::string path;
   std::string name;
-  int think_ms = 1;  ///< how long a job takes, on the average
+  int think_ms = 1;  ///< how long a job takes on average
   std::uint64_t seed = 0;
   bool fenced = true;
 };
 
-/// What the conductor saw.
+/// What the conductor observed.
 struct DemoTally {
   std::int64_t told_written = 0;
   std::int64_t killed = 0;
   std::int64_t stopped = 0;
   std::int64_t refused = 0;
-  /// Of jobs whose worker was killed or stopped: how long until another one had them.
+  /// For jobs whose worker was killed or stopped: the time until another one had them.
   std::vector<Duration> takeover_times;
   Duration took{};
   bool interrupted = false;
-  std::string trouble;  ///< what a worker could not cope with
+  std::string trouble;  ///< a problem that a worker reported
 };
 
 void add_demo_worker(CLI::App& parent, Context& context);

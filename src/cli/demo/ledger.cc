@@ -83,22 +83,22 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-/// Empty: nothing is wrong.
+/// Empty if nothing is wrong.
 std::string what_is_wrong(const DemoOptions& options, const DemoVerdict& verdict) {
-  if (!verdict.seen.trouble.empty()) return "a worker ran into trouble: " + verdict.seen.trouble;
+  if (!verdict.seen.trouble.empty()) return "a worker failed: " + verdict.seen.trouble;
   if (verdict.seen.interrupted) return "interrupted before the end";
   if (verdict.missing(options) > 0) return fmt::format("{} jobs were not done", verdict.missing(options));
   if (verdict.doubled() > 0) return fmt::format("{} jobs were done twice", verdict.doubled());
-  if (verdict.failed > 0) return fmt::format("{} jobs were given up as dead letters", verdict.failed);
-  if (verdict.taken_over == 0) return "no job of a dead or stopped worker was taken over: nothing was put to the test";
-  if (verdict.seen.refused == 0) return "no late write was refused: the fence was not put to the test";
+  if (verdict.failed > 0) return fmt::format("{} jobs became dead letters", verdict.failed);
+  if (verdict.taken_over == 0) return "no job of a dead or stopped worker was taken over: nothing was tested";
+  if (verdict.seen.refused == 0) return "no late write was refused: the fence was not tested";
   return {};
 }
 
 std::string sentence_for(const DemoOptions& options, const DemoVerdict& verdict) {
   if (auto wrong = what_is_wrong(options, verdict); !wrong.empty()) return wrong;
   return fmt::format(
-      "every one of {} jobs was done exactly once, though {} workers were killed and {} stopped: others took {} jobs "
+      "all {} jobs were done exactly once, though {} workers were killed and {} stopped: others took {} jobs "
       "over, half of them within {} ms, and {} late writes were refused",
       options.jobs, verdict.seen.killed, verdict.seen.stopped, verdict.taken_over,
       verdict.median_takeover / std::chrono::milliseconds(1), verdict.seen.refused);
@@ -139,7 +139,7 @@ void print_verdict(const DemoOptions& options, const DemoVerdict& verdict) {
         Seconds(verdict.seen.took).count(), options.seed);
   print_figure("workers killed", verdict.seen.killed, "with kill -9");
   print_figure("workers stopped", verdict.seen.stopped, "past the end of their lease, then resumed");
-  print_figure("jobs taken over", verdict.taken_over, "from workers that died or stood still");
+  print_figure("jobs taken over", verdict.taken_over, "from workers that died or stopped");
   print_figure("median takeover", verdict.median_takeover / std::chrono::milliseconds(1),
                "ms from the kill or stop to the next worker's claim");
   print_figure("late writes refused", verdict.seen.refused, "in the writer's own transaction");

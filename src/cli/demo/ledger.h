@@ -1,7 +1,7 @@
-// The demo's own table, in the same file as the jobs: which job was done, under which token, by whom.
+// The demo's own table, in the same file as the jobs: each finished job with its token and its worker.
 //
-// It talks to SQLite by itself, as any application would; only complete() comes from leasehold, and makes the row and
-// the job's completion one.
+// It uses SQLite directly, as any application would; only complete() comes from leasehold, and commits the row together
+// with the job's completion.
 #pragma once
 
 #include <sqlite3.h>
@@ -22,10 +22,10 @@ struct LedgerEntry {
   std::string worker;
 };
 
-/// What the table says when all is over.
+/// The contents of the table at the end.
 struct LedgerTotals {
   std::int64_t writes = 0;
-  std::int64_t jobs = 0;  ///< different ones
+  std::int64_t jobs = 0;  ///< different jobs
 };
 
 class Ledger {
@@ -33,7 +33,7 @@ class Ledger {
   static Result<Ledger> open(const std::string& path);
 
   Result<void> create();
-  /// A row; the job's completion comes with it in one transaction, unless `fenced` is false.
+  /// Writes a row, in one transaction with the job's completion, unless `fenced` is false.
   Result<void> write(const LedgerEntry& entry, bool fenced);
   Result<LedgerTotals> totals();
 
@@ -54,7 +54,7 @@ class Ledger {
 struct DemoVerdict {
   DemoTally seen;
   LedgerTotals ledger;
-  std::int64_t taken_over = 0;  ///< jobs, by the store's count
+  std::int64_t taken_over = 0;  ///< jobs, as counted by the store
   std::int64_t failed = 0;      ///< dead letters: there should be none
   Duration median_takeover{};
   bool passed = false;
@@ -64,8 +64,7 @@ struct DemoVerdict {
   [[nodiscard]] std::int64_t doubled() const { return ledger.writes - ledger.jobs; }
 };
 
-/// From three sources that know nothing of each other: what the conductor saw, what the store recorded,
-/// and what stands in the workers' own table.
+/// From three independent sources: the conductor's observations, the store's records, and the workers' own table.
 Result<DemoVerdict> judge(const DemoOptions& options, const DemoTally& seen, const Store& store, Ledger& ledger);
 
 void print_verdict(const DemoOptions& options, const DemoVerdict& verdict);

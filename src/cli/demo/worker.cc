@@ -1,11 +1,11 @@
 // leasehold demo-worker: one of the processes that `leasehold demo` starts, kills and stops.
 //
 // It claims a few jobs, thinks, and writes each into the ledger, in one transaction with the job's completion. It is
-// careless on purpose: it sends no heartbeat and never looks whether its lease still holds. Only that the late
-// completion is refused, and the row with it, stands between it and a job that is done twice.
+// careless on purpose: it sends no heartbeat and never checks whether its lease still holds. Only the refusal of the
+// late completion, and of the row with it, prevents a job that is done twice.
 //
-// It tells every step on stdout. On stdin it takes two orders: `dawdle`, to stand still the next time it
-// has a job in hand, and `go`, to go on from there. When stdin ends, so does it.
+// It reports every step on stdout. On stdin it takes two orders: `dawdle`, to pause the next time it has a job in hand,
+// and `go`, to continue from there. When stdin ends, it exits.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -32,7 +32,7 @@ constexpr int jobs_per_claim = 8;
 /// Lines from the conductor.
 class Orders {
  public:
-  /// Takes what is there, waiting for at most `patience`.
+  /// Reads the pending orders, waiting for at most `patience`.
   void look(milliseconds patience) {
     pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
     if (ended_ || ::poll(&input, 1, static_cast<int>(patience.count())) != 1) return;
@@ -92,7 +92,7 @@ class DemoWorker {
 
   Result<void> write(const Job& job) {
     auto written = ledger_.write({.job = job.id, .token = job.token, .worker = options_.name}, options_.fenced);
-    // Without the fence the row is there, whatever leasehold says of the job afterwards.
+    // Without the fence the row remains, whatever leasehold returns for the job afterwards.
     if (written && !options_.fenced) static_cast<void>(jobs_.complete(job.id, job.token));
     return written;
   }
@@ -111,7 +111,7 @@ class DemoWorker {
     return exit_code::failure;
   }
 
-  int draw(int least, int most) { return std::uniform_int_distribution<int>(least, most)(random_); }
+  int draw(int min, int max) { return std::uniform_int_distribution<int>(min, max)(random_); }
 
   const DemoWorkerOptions& options_;
   const Jobs jobs_;
@@ -121,7 +121,7 @@ class DemoWorker {
 };
 
 int work_for_demo(const DemoWorkerOptions& options) {
-  // Ctrl-C is for the conductor, which ends its workers; and when it is killed, they go, too.
+  // Ctrl-C is for the conductor, which ends its workers; if the conductor is killed, they end, too.
   std::signal(SIGINT, SIG_IGN);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   auto store = Store::open(demo_url(options.path));

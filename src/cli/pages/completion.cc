@@ -1,4 +1,4 @@
-// leasehold completion: scripts for bash, zsh and fish, written from the command tree; and the names they offer.
+// leasehold completion: scripts for bash, zsh and fish, generated from the command tree; and the names they offer.
 #include <memory>
 
 #include "cli/command.h"
@@ -9,7 +9,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// Nobody waits longer for a completion; nobody reads more of them.
+/// Users neither wait longer for a completion nor read more of them.
 constexpr Duration names_patience = std::chrono::seconds(1);
 constexpr int most_names = 200;
 
@@ -31,33 +31,33 @@ std::vector<std::string> names_in(const Result<Things>& things, Name name) {
 }
 
 std::vector<std::string> names_of(const Store& store, std::string_view kind) {
-  if (kind == "lock") return names_in(store.locks().list({.limit = most_names}), &LockInfo::key);
+  if (kind == "lock") return names_in(store.locks().list({.max = most_names}), &LockInfo::key);
   if (kind == "queue") return names_in(store.queues().list(), &QueueInfo::name);
   if (kind == "set") return names_in(store.chunks().sets(), &ChunkSetInfo::name);
-  if (kind == "schedule") return names_in(store.schedules().list(most_names), &ScheduleInfo::name);
-  if (kind == "limit") return names_in(store.limits().list(), &LimitInfo::name);
-  if (kind == "session") return names_in(store.sessions().list({.limit = most_names}), &SessionInfo::id);
-  return names_in(store.items().list({.limit = most_names}), &ItemInfo::key);
+  if (kind == "schedule") return names_in(store.schedules().list({.max = most_names}), &ScheduleInfo::name);
+  if (kind == "rate") return names_in(store.rates().list(), &RateInfo::name);
+  if (kind == "session") return names_in(store.sessions().list({.max = most_names}), &SessionInfo::id);
+  return names_in(store.items().list({.max = most_names}), &ItemInfo::key);
 }
 
-/// Says nothing where the store is away or not there: a shell is in the middle of somebody's line.
+/// Prints nothing if the store is missing or unreachable: the user is in the middle of a command line.
 int print_names(const Context& context, std::string_view kind) {
   const auto store = context.open_store({.migrate = MigrateOnOpen::no, .call_timeout = names_patience});
   if (!store) return exit_code::ok;
   for (const auto& name : names_of(*store, kind)) {
-    // What a terminal would obey is not put into a command line.
+    // Names with terminal control characters do not go into a command line.
     if (printable(name) == name) print_line(name);
   }
   return exit_code::ok;
 }
 
-/// Not among the commands that help shows.
+/// Hidden from help.
 void add_completion_names(CLI::App& parent, Context& context) {
   auto* command = parent.add_subcommand("completion-names", "Names for completion scripts")->group("");
   command->fallthrough(false);
   add_common_options(*command, context);
   auto kind = std::make_shared<std::string>();
-  add_choice(*command, "KIND", *kind, {"lock", "queue", "set", "schedule", "limit", "session", "item"}, "Of what")
+  add_choice(*command, "KIND", *kind, {"lock", "queue", "set", "schedule", "rate", "session", "item"}, "Kind of name")
       ->required();
   set_action(*command, context, [&context, kind] { return print_names(context, *kind); });
 }

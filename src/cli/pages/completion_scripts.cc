@@ -5,7 +5,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// 'text' for a shell.
+/// 'text' quoted for a shell.
 std::string single_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -32,7 +32,7 @@ std::string known_paths(const std::vector<CommandText>& commands) {
   return paths;
 }
 
-/// Branches 'PATH -o'|'PATH --option' for options whose values are known, or whose names the store knows.
+/// Branches 'PATH -o'|'PATH --option' for options with known values, or with names from the store.
 template <typename Line>
 std::string value_branches(const std::vector<CommandText>& commands, Line line) {
   std::string text;
@@ -49,7 +49,7 @@ std::string value_branches(const std::vector<CommandText>& commands, Line line) 
   return text;
 }
 
-/// Branches that find what the arguments of a command name: "queue".
+/// Branches that return what the arguments of a command name: "queue".
 std::string argument_branches(const std::vector<CommandText>& commands) {
   std::string text;
   for (const auto& command : commands) {
@@ -62,7 +62,7 @@ std::string argument_branches(const std::vector<CommandText>& commands) {
   return text;
 }
 
-/// zsh wants word:description, with colons of the word escaped.
+/// zsh requires word:description, with colons of the word escaped.
 std::string described(std::string_view word, std::string_view help) {
   return single_quoted(fmt::format("{}:{}", word, help));
 }

@@ -19,7 +19,7 @@ constexpr std::size_t widest_page = 100;
 constexpr std::size_t narrowest_page = 40;
 constexpr std::size_t usual_page = 80;
 
-/// COLUMNS, else the width of the terminal, within what can be read.
+/// COLUMNS, else the width of the terminal, up to `widest_page`.
 std::size_t page_width() {
   std::size_t width = terminal_width().value_or(usual_page);
   if (const char* told = std::getenv("COLUMNS"); told != nullptr) {
@@ -54,7 +54,7 @@ class HelpPage {
   }
 
  private:
-  /// `text` in lines that fit the page. The first one begins at column `used`, the others at `indent`.
+  /// `text` wrapped to the page. The first line begins at column `used`, the others at `indent`.
   [[nodiscard]] std::string wrapped(const std::string& text, std::size_t used, std::size_t indent = 0) const {
     std::string lines;
     bool at_start = true;
@@ -108,7 +108,7 @@ class HelpPage {
     return line + (command_.commands.empty() ? "" : " COMMAND");
   }
 
-  /// Examples are to be copied, so they are not wrapped: where one is too long, its remark stands above it. The other
+  /// Examples are meant for copying, so they are not wrapped: if one is too long, its remark goes above it. The other
   /// lines are prose.
   void add_footer(const std::string& footer) {
     std::istringstream lines(footer);
@@ -137,7 +137,7 @@ class HelpPage {
 
   const CommandText& command_;
   const std::size_t width_;
-  const std::size_t left_;  ///< where explanations begin
+  const std::size_t left_;  ///< column where explanations begin
   std::string text_;
 };
 
@@ -148,12 +148,12 @@ std::string help_page(const CLI::App& app) {
   return HelpPage(command, page_width()).with_footer(app.get_footer());
 }
 
-// leasehold help: what --help says, for those who ask in words.
+// leasehold help: the same as --help, as a command.
 void add_help(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "help", "Show the help of a command", {"leasehold help", "leasehold help lock run"});
+      add_command(parent, context, "help", "Show help for a command", {"leasehold help", "leasehold help lock run"});
   auto words = std::make_shared<std::vector<std::string>>();
-  command->add_option("COMMAND", *words, "Which command, e.g. lock run (default: leasehold itself)")->type_name("");
+  command->add_option("COMMAND", *words, "A command, e.g. lock run (default: leasehold itself)")->type_name("");
   set_action(*command, context, [command, &context, words] {
     const auto found = find_command(root_of(*command), *words);
     if (!found) return report(context, found.error());

@@ -1,4 +1,4 @@
-// leasehold man: manual pages, written from the command tree.
+// leasehold man: manual pages, generated from the command tree.
 #include <fmt/format.h>
 #include <filesystem>
 #include <fstream>
@@ -44,10 +44,10 @@ int write_pages(const Context& context, const CLI::App& root, const std::filesys
 }  // namespace
 
 void add_man(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "man", "Print the manual page of a command, for man",
+  auto* command = add_command(parent, context, "man", "Print the manual page of a command",
                               {"leasehold man lock run | man -l -", "leasehold man --into /usr/local/share/man/man1"});
   auto options = std::make_shared<ManOptions>();
-  command->add_option("COMMAND", options->command, "Which command, e.g. lock run (default: leasehold itself)")
+  command->add_option("COMMAND", options->command, "A command, e.g. lock run (default: leasehold itself)")
       ->type_name("");
   command->add_option("--into", options->into, "Write the pages of all commands into this folder")
       ->check(not_empty)
@@ -61,7 +61,7 @@ void add_man(CLI::App& parent, Context& context) {
 
 namespace {
 
-/// Text that roff takes literally: no escapes, no requests at the start of a line, hyphens that can be copied.
+/// Literal text for roff: no escapes, no requests at the start of a line, hyphens that can be copied.
 std::string roff(std::string_view text) {
   std::string out;
   if (text.starts_with('.') || text.starts_with('\'')) out += "\\&";
@@ -105,7 +105,7 @@ std::string option_entry(const OptionText& option) {
   return entry + "\n";
 }
 
-/// Arguments first, then the command's own options, then those that every command has.
+/// Arguments first, then the command's own options, then the common ones.
 std::string options_section(const CommandText& command) {
   std::string arguments;
   std::string own;
@@ -137,86 +137,86 @@ std::string examples_section(const CommandText& command) {
 constexpr std::string_view exit_status = R"(.SH EXIT STATUS
 .TP
 0
-it was done
+success
 .TP
 1
-it failed
+failure
 .TP
 2
 the command line or an argument is wrong; nothing was done
 .TP
 3
-there was nothing to do, as with an empty queue or a schedule that is not due
+nothing to do: the queue is empty, or the schedule is not due
 .TP
 4
-there is no such thing
+not found
 .TP
 69
-the store could not be asked, or its answer was lost: this says nothing about who holds what
+the store did not answer: who holds what is unknown
 .TP
 75
-somebody else holds it or runs it, a limit is reached, the queue is paused, or the wait ran out
+another holder has it, a limit is reached, the queue is paused, or the wait ran out
 .TP
 76
 the lease is lost: the token is not the current one, or the session is stale or unknown; nothing was changed
 .TP
 130, 143
-SIGINT or SIGTERM came before it got what it waited for (128 plus the number of the signal)
+SIGINT or SIGTERM ended the wait (128 plus the signal number)
 .PP
-A command that only watches, or serves until it is told to stop, has then done what it was asked: 0.
+A command that watches or serves until a signal stops it exits with 0.
 )";
 
 constexpr std::string_view exit_status_of_run = R"(.PP
-\fBleasehold lock run\fR, \fBelect\fR, \fBsession run\fR and \fBschedule run\fR give the command's own exit code, or
-128 plus the number of the signal that ended it. These, \fBwork\fR and \fBchunk run\fR know three more:
+\fBleasehold lock run\fR, \fBelect\fR, \fBsession run\fR and \fBschedule run\fR return the command's exit code, or
+128 plus the number of the signal that killed it. These, \fBwork\fR and \fBchunk run\fR have three more:
 .TP
 125
 the command could not be run under the lease
 .TP
 126
-the command is there but cannot be started
+the command exists but cannot be started
 .TP
 127
-there is no such command
+the command does not exist
 )";
 
 constexpr std::string_view environment = R"(.SH ENVIRONMENT
 .TP
 \fBLEASEHOLD_DB\fR
-the store, where \fB\-\-db\fR is not given
+the store, unless \fB\-\-db\fR is given
 .TP
 \fBLEASEHOLD_TOKEN\fR
-the token, where \fB\-\-token\fR is not given and no wrapper has set it for something of another kind
+the token, unless \fB\-\-token\fR is given or a wrapper has set it for another kind of thing
 .TP
 \fBLEASEHOLD_JOB_ID\fR, \fBLEASEHOLD_JOB_TOKEN\fR
-the job and its token, where a command about a held job names none
+the job and its token, for commands on a held job that name none
 .TP
 \fBLEASEHOLD_LOCK\fR, \fBLEASEHOLD_LOCK_TOKEN\fR
-the lock and its token, where a command about a held lock names none
+the lock and its token, for commands on a held lock that name none
 .TP
 \fBLEASEHOLD_SET\fR, \fBLEASEHOLD_CHUNK\fR, \fBLEASEHOLD_CHUNK_TOKEN\fR
-the set, the chunk and its token, where a command about a held chunk names none
+the set, the chunk and its token, for commands on a held chunk that name none
 .TP
 \fBLEASEHOLD_SCHEDULE\fR, \fBLEASEHOLD_SCHEDULE_TOKEN\fR
-the schedule and the token of its run, where a command about a run names none
+the schedule and the token of its run, for commands on a run that name none
 .TP
 \fBLEASEHOLD_SESSION\fR, \fBLEASEHOLD_SESSION_TOKEN\fR
-the session and its token, where a command about sessions or claims names none
+the session and its token, for commands on sessions or claims that name none
 .TP
 \fBLEASEHOLD_JOB_DB\fR, \fBLEASEHOLD_LOCK_DB\fR, ...
-the store of the wrapper that holds the job, the lock, ...; goes before \fBLEASEHOLD_DB\fR
+the store of the wrapper that holds the job, the lock, ...; overrides \fBLEASEHOLD_DB\fR
 .TP
 \fBLEASEHOLD_INSTANCES\fR
-the holders that this runs inside of: what they hold is not waited for
+the holders that this process runs inside: it never waits for what they hold
 .TP
 \fBXDG_STATE_HOME\fR
-the default store is leasehold/leasehold.db in it; ~/.local/state where it is not set
+the folder of the default store, leasehold/leasehold.db; ~/.local/state if unset
 .TP
 \fBCOLUMNS\fR
-how wide help is, where it is set; otherwise as wide as the terminal, or 80 columns
+the width of help; if unset, that of the terminal, or 80 columns
 .TP
 \fBNO_COLOR\fR
-when not empty: no colours
+if not empty: no colours
 )";
 
 std::string see_also(const CommandText& command) {

@@ -1,4 +1,4 @@
-// The command tree as help texts, completions and man pages need it.
+// The command tree in the form that help texts, completions and man pages need.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,17 +14,17 @@ class App;
 
 namespace leasehold::cli {
 
-/// The group of the options that every command has.
+/// The group of the common options.
 inline constexpr const char* common_group = "Common options";
 
 /// One option or argument.
 struct OptionText {
   std::vector<std::string> names;   ///< "-q", "--quiet"; for an argument its one name
   std::string value;                ///< "DURATION"; empty for a flag
-  std::vector<std::string> values;  ///< the words it may be, if these are known
-  std::string names_of;             ///< what it names, if the store knows the names: "lock", "queue"; see completion.h
+  std::vector<std::string> values;  ///< the accepted words, if known
+  std::string names_of;             ///< the kind of its names, if the store has them: "lock", "queue"
   std::string help;
-  std::string variable;  ///< the environment variable that stands in for it
+  std::string variable;  ///< the environment variable that replaces it
   bool argument = false;
   bool required = false;
   bool repeated = false;
@@ -42,16 +42,16 @@ struct CommandText {
   /// "leasehold lock acquire", or with another separator.
   [[nodiscard]] std::string joined(char separator = ' ') const;
 
-  /// How a DURATION is written; empty where no option takes one.
+  /// The notation of a DURATION; empty if no option takes one.
   [[nodiscard]] std::string duration_form() const;
 };
 
 CommandText describe(const CLI::App& app);
 
-/// The root of the tree that `app` is in.
+/// The root of `app`'s tree.
 const CLI::App& root_of(const CLI::App& app);
 
-/// The command that `words` lead to from the root; not_found with a guess where they lead nowhere.
+/// The command that `words` lead to from the root; not_found with a guess if they lead nowhere.
 Result<const CLI::App*> find_command(const CLI::App& root, const std::vector<std::string>& words);
 
 /// Parents before their subcommands.
@@ -59,22 +59,22 @@ std::vector<CommandText> describe_all(const CLI::App& root);
 
 }  // namespace leasehold::cli
 
-// A command line that was not understood: what is wrong with it, what was meant, where help is.
+// Explains a command line that could not be parsed: the problem, a guess, where to find help.
 namespace leasehold::cli {
 
-/// The command that the line got to before it went wrong.
+/// The last command recognized before the error.
 const CLI::App& deepest_command(const CLI::App& root);
 
 /// One line: "unknown option '--tl': did you mean --ttl? (see leasehold lock acquire --help)".
 std::string explain(const CLI::App& root, const CLI::ParseError& error);
 
-/// The same for a line that the parser has understood otherwise than it was written: it takes lists in brackets apart,
-/// drops ++, and takes the next word for the value that is missing behind --option=. Nothing where there is none of it.
+/// The same for a line that the parser has misread: it splits lists in brackets, drops ++, and takes the next word for
+/// the missing value of --option=. Nothing if there is none of these.
 std::optional<std::string> explain_misread(const CLI::App& root, const std::vector<std::string>& words);
 
 }  // namespace leasehold::cli
 
-// What --help prints, the same way for every command.
+// The --help page, the same for every command.
 namespace CLI {
 class App;
 }
@@ -93,14 +93,22 @@ std::string man_page(const CommandText& command);
 
 }  // namespace leasehold::cli
 
-// One script per shell. All of them find the command by walking the words typed so far, then offer its
-// subcommands, options, known values, and names that are in the store; after `--` they offer programs.
+// One script per shell. All of them find the command by walking the words typed so far, then offer its subcommands,
+// options, known values, and names from the store; after `--` they offer programs.
 //
-// Names come from a command that help does not show: `leasehold completion-names KIND`.
+// Names come from a hidden command: `leasehold completion-names KIND`.
 namespace leasehold::cli {
 
 std::string bash_completion(const std::vector<CommandText>& commands);
 std::string zsh_completion(const std::vector<CommandText>& commands);
 std::string fish_completion(const std::vector<CommandText>& commands);
+
+// What other tools, and leasehold before its release, call our commands and options (synonyms.cc).
+
+/// Our word for `word`, if it is among `candidates`; else empty.
+std::string synonym_of(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "leasehold item done" for "done" within "leasehold claim": a command of another group. Empty if there is none.
+std::string command_elsewhere(std::string_view command, std::string_view word);
 
 }  // namespace leasehold::cli

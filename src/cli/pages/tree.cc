@@ -9,13 +9,13 @@
 namespace leasehold::cli {
 namespace {
 
-/// A type name such as "read|work|admin" lists the words there are.
+/// A type name such as "read|work|admin" lists the accepted words.
 std::vector<std::string> words_in(const std::string& type) {
   if (type.find('|') == std::string::npos) return {};
   return CLI::detail::split(type, '|');
 }
 
-/// What an option or argument of a command names, as far as completions can ask the store for it.
+/// The kind of name that an option or argument takes, if completions can get such names from the store.
 std::string names_of(const std::vector<std::string>& path, const std::string& word) {
   if (word == "QUEUE" || word == "QUEUE [PAYLOAD]") return "queue";
   if (word == "SET") return "set";
@@ -23,9 +23,9 @@ std::string names_of(const std::vector<std::string>& path, const std::string& wo
   if (word == "ITEM" || (of_claims && (word == "FROM" || word == "TO"))) return "item";
   if (word == "NAME" || word == "MORE") {
     const auto group = path.size() > 1 ? path[1] : "";
-    return group == "elect" ? "lock" : group == "lock" || group == "schedule" || group == "limit" ? group : "";
+    return group == "elect" ? "lock" : group == "lock" || group == "schedule" || group == "rate" ? group : "";
   }
-  // Whoever opens or runs a session makes up its id.
+  // Opening or running a session takes a new id.
   const bool makes_one = path.back() == "open" || path.back() == "run";
   const bool of_sessions = of_claims || (path.size() > 1 && path[1] == "session" && !makes_one);
   return of_sessions && (word == "ID" || word == "SESSION") ? "session" : "";
@@ -119,7 +119,7 @@ Result<const CLI::App*> find_command(const CLI::App& root, const std::vector<std
       const auto command = describe(*at);
       const auto meant = nearest(word, command.commands);
       return Error{.code = Errc::not_found,
-                   .message = fmt::format("there is no command {} in {}{}", leasehold::quoted(word), command.joined(),
+                   .message = fmt::format("{1} has no command {0}{2}", leasehold::quoted(word), command.joined(),
                                           meant.empty() ? "" : ": did you mean " + meant + "?")};
     }
     at = found.front();

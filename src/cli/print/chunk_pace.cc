@@ -6,9 +6,9 @@ namespace leasehold::cli {
 namespace {
 
 constexpr Duration window = std::chrono::minutes(1);
-/// A rate of two looks right after each other would say nothing.
+/// A rate over a shorter span would be meaningless.
 constexpr Duration shortest_span = std::chrono::seconds(1);
-/// Nobody believes more.
+/// A longer estimate is not credible.
 constexpr Duration longest_left = std::chrono::days(365);
 
 using Seconds = std::chrono::duration<double>;

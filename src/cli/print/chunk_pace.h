@@ -1,4 +1,4 @@
-// How fast a set of chunks goes, and how long it still takes. By the store's clock alone.
+// The pace of a set of chunks, and the time left. By the store's clock alone.
 #pragma once
 
 #include <deque>
@@ -11,18 +11,18 @@ namespace leasehold::cli {
 struct ChunkPace {
   double rows_per_second = 0;
   double chunks_per_minute = 0;
-  std::optional<Duration> left{};  ///< nothing: there is no telling
+  std::optional<Duration> left{};  ///< nothing: unknown
 };
 
-/// Since the set was started; of a final one, until it was finished. Nothing: there is nothing to tell yet.
+/// Since the start of the set; for a final set, until its end. Nothing if there is no data yet.
 std::optional<ChunkPace> pace_since_start(const ChunkSetInfo& set);
 
-/// The pace of the last minute, for those who look again and again.
+/// The pace of the last minute, for repeated looks.
 class RecentPace {
  public:
   void add(const ChunkSetInfo& set);
 
-  /// Since the start, where nothing was finished lately.
+  /// Since the start, if no chunk was finished lately.
   [[nodiscard]] std::optional<ChunkPace> pace() const;
 
  private:

@@ -60,13 +60,13 @@ namespace {
 
 constexpr int most_held = 1000;
 constexpr int most_exhausted = 100;
-/// What stands around the two tables.
+/// The lines around the two tables.
 constexpr std::size_t other_lines = 9;
 constexpr std::size_t fewest_rows = 3;
 
 Result<void> append(std::vector<ChunkInfo>& into, const Chunks& chunks, const std::string& set, ChunkState state,
                     int limit) {
-  auto found = chunks.list(set, {.state = state, .limit = limit});
+  auto found = chunks.list(set, {.state = state, .max = limit});
   if (!found) return std::move(found).error();
   std::move(found->begin(), found->end(), std::back_inserter(into));
   return {};
@@ -74,7 +74,7 @@ Result<void> append(std::vector<ChunkInfo>& into, const Chunks& chunks, const st
 
 std::string shown_rate(double rate) { return rate < 10 ? fmt::format("{:.1f}", rate) : fmt::format("{:.0f}", rate); }
 
-/// Nobody counts the seconds of hours that are an estimate.
+/// Drops the seconds of an estimate in hours.
 std::string shown_left(Duration left) {
   const auto unit =
       left >= std::chrono::hours(1) ? Duration(std::chrono::minutes(1)) : Duration(std::chrono::seconds(1));
@@ -108,7 +108,7 @@ std::string frees(const ChunkInfo& chunk) {
   return *chunk.expires_at > chunk.store_now ? "in " + format_duration(*chunk.expires_at - chunk.store_now) : "now";
 }
 
-Table table_of_held(const std::vector<ChunkInfo>& held, std::size_t most) {
+Table table_of_held(const std::vector<ChunkInfo>& held, std::size_t max) {
   Table table({{"KEY", Column::may_be_cut},
                {"STATE", Column::as_it_is, 1},
                {"HOLDER", Column::may_be_cut, 2},
@@ -117,22 +117,22 @@ Table table_of_held(const std::vector<ChunkInfo>& held, std::size_t most) {
                {"CURSOR", Column::may_be_cut},
                "SAVED",
                {"FREES", Column::as_it_is, 1}});
-  for (std::size_t i = 0; i < std::min(most, held.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(max, held.size()); ++i) {
     const auto& chunk = held[i];
-    table.add({printable(chunk.key), coloured(chunk.state), printable(chunk.holder), std::to_string(chunk.attempts),
+    table.add({printable(chunk.key), coloured(chunk.state), shown_name(chunk.holder), std::to_string(chunk.attempts),
                std::to_string(chunk.rows), chunk.cursor ? shown_text(*chunk.cursor) : "-",
                chunk.saved_at ? format_age(chunk.store_now - *chunk.saved_at) : "-", frees(chunk)});
   }
   return table;
 }
 
-Table table_of_exhausted(const std::vector<ChunkInfo>& exhausted, std::size_t most) {
+Table table_of_exhausted(const std::vector<ChunkInfo>& exhausted, std::size_t max) {
   Table table({{"EXHAUSTED", Column::may_be_cut},
                {"FAILURES", Column::to_the_right},
                {"CRASHES", Column::to_the_right},
                {"ROWS", Column::to_the_right},
                {"ERROR", Column::may_be_cut, 1}});
-  for (std::size_t i = 0; i < std::min(most, exhausted.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(max, exhausted.size()); ++i) {
     const auto& chunk = exhausted[i];
     table.add({printable(chunk.key), std::to_string(chunk.failures), std::to_string(chunk.crashes),
                std::to_string(chunk.rows), chunk.error.empty() ? "-" : shown_text(first_line(chunk.error))});
@@ -140,11 +140,11 @@ Table table_of_exhausted(const std::vector<ChunkInfo>& exhausted, std::size_t mo
   return table;
 }
 
-void append_table(std::vector<std::string>& lines, const Table& table, std::int64_t all, std::size_t most) {
+void append_table(std::vector<std::string>& lines, const Table& table, std::int64_t all, std::size_t max) {
   lines.emplace_back();
   const auto rows = table.lines();
   lines.insert(lines.end(), rows.begin(), rows.end());
-  const auto hidden = all - static_cast<std::int64_t>(most);
+  const auto hidden = all - static_cast<std::int64_t>(max);
   if (hidden > 0) lines.push_back(coloured(Tone::faint, fmt::format("... and {} more", hidden)));
 }
 
@@ -171,7 +171,7 @@ std::vector<std::string> drawn(const ChunkPicture& picture, const std::optional<
                                                 counted(set.rows, "row"))};
   if (pace) lines.push_back(shown_pace(set, *pace));
   lines.push_back(counts_of(set));
-  if (set.job_id) lines.push_back(fmt::format("job {} waits for it", *set.job_id));
+  if (set.job_id) lines.push_back(fmt::format("job {} waits for this set", *set.job_id));
   const auto rows = std::max(room > other_lines ? (room - other_lines) / 2 : 0, fewest_rows);
   if (!picture.held.empty()) append_table(lines, table_of_held(picture.held, rows), set.running + set.expired, rows);
   if (!picture.exhausted.empty()) append_table(lines, table_of_exhausted(picture.exhausted, rows), set.exhausted, rows);
@@ -188,14 +188,14 @@ std::string in_one_line(const ChunkPicture& picture, const std::optional<ChunkPa
 
 namespace {
 
-/// Where its new holder began; or, where that one has saved since, how far it has come. A token is not earlier than the
-/// moment of its grant.
+/// Where the new holder began, or its progress if it has saved since. A token is not earlier than the moment of its
+/// grant.
 std::string shown_progress(const ChunkInfo& chunk) {
   const Timestamp granted_at{std::chrono::microseconds(chunk.token.value)};
   if (!chunk.cursor || !chunk.saved_at || *chunk.saved_at < granted_at) {
-    return "goes on " + shown_beginning(chunk.cursor, chunk.rows);
+    return "continues " + shown_beginning(chunk.cursor, chunk.rows);
   }
-  return fmt::format("has gone on to {} ({})", shown_text(*chunk.cursor), counted(chunk.rows, "row"));
+  return fmt::format("has reached {} ({})", shown_text(*chunk.cursor), counted(chunk.rows, "row"));
 }
 
 }  // namespace
@@ -203,18 +203,19 @@ std::string shown_progress(const ChunkInfo& chunk) {
 void ChunkNews::look_at_held(std::vector<std::string>& news, const ChunkInfo& chunk) {
   const auto [at, unseen] = held_.try_emplace(chunk.key);
   auto& seen = at->second;
+  const auto holder = shown_name(chunk.holder);
   const bool other_grant = seen.token != chunk.token;
   if (other_grant && chunk.attempts > 1) {
-    const auto from = unseen || seen.holder == chunk.holder ? "" : fmt::format(", after {}", printable(seen.holder));
-    news.push_back(fmt::format("{}: {} {}{}; attempt {}", printable(chunk.key), printable(chunk.holder),
-                               shown_progress(chunk), from, chunk.attempts));
+    const auto from = unseen || seen.holder == holder ? "" : ", after " + seen.holder;
+    news.push_back(fmt::format("{}: {} {}{}; attempt {}", printable(chunk.key), holder, shown_progress(chunk), from,
+                               chunk.attempts));
   }
   const bool silent = chunk.state == ChunkState::expired && (other_grant || seen.state != ChunkState::expired);
   if (silent) {
-    news.push_back(fmt::format("{}: {} went silent, the next claim takes it {}", printable(chunk.key),
-                               printable(chunk.holder), shown_beginning(chunk.cursor, chunk.rows)));
+    news.push_back(fmt::format("{}: {} went silent, the next claim takes it {}", printable(chunk.key), holder,
+                               shown_beginning(chunk.cursor, chunk.rows)));
   }
-  seen = {.token = chunk.token, .holder = chunk.holder, .state = chunk.state};
+  seen = {.token = chunk.token, .holder = holder, .state = chunk.state};
 }
 
 void ChunkNews::look_at_exhausted(std::vector<std::string>& news, const ChunkInfo& chunk) {
@@ -227,7 +228,7 @@ std::vector<std::string> ChunkNews::since_last(const ChunkPicture& picture) {
   std::vector<std::string> news;
   for (const auto& chunk : picture.held) look_at_held(news, chunk);
   for (const auto& chunk : picture.exhausted) look_at_exhausted(news, chunk);
-  // What a reset took out may come back in.
+  // Chunks removed from the list by a reset may return.
   if (picture.set.exhausted == 0) exhausted_.clear();
   if (std::exchange(first_, false)) news.clear();
   return news;

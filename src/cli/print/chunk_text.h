@@ -1,4 +1,4 @@
-// Chunks and their sets in words, for people.
+// Chunks and their sets as text for people.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ std::string coloured(ChunkState state);
 /// "running", "complete", "partial 40/42 (2 exhausted)", each in its colour.
 std::string coloured_summary(const ChunkSetInfo& set);
 
-/// What is done with: exhausted ones are not.
+/// The finished chunks; exhausted ones do not count.
 std::int64_t done_chunks(const ChunkSetInfo& set);
 
 /// "16/40"
 std::string shown_count(const ChunkSetInfo& set);
 
-/// A spec, a cursor or an error, fit for a terminal and not too long: who wants it all asks for --json.
+/// A spec, a cursor or an error, shortened and safe for a terminal; --json has the full text.
 std::string shown_text(std::string_view text);
 
 /// "from the beginning", or "from {"page":4} (420 rows)".
 std::string shown_beginning(const std::optional<std::string>& cursor, std::int64_t rows);
 
-// A set of chunks as people look at it: how far it is, how fast it goes, who works on what, what went wrong.
+// A set of chunks for people: progress, pace, holders, failures.
 using wire::ChunkPicture;
 
 Result<ChunkPicture> take_picture(const Chunks& chunks, const std::string& set);
@@ -44,12 +44,13 @@ std::vector<std::string> drawn(const ChunkPicture& picture, const std::optional<
 /// The same in one line: "running 16/40, 160000 rows, 1250 rows/s, about 3m 10s left; 3 running".
 std::string in_one_line(const ChunkPicture& picture, const std::optional<ChunkPace>& pace);
 
-// What happened between two looks at a set: who went on where another one had stopped, what expired, what failed.
+// The changes between two looks at a set: which worker went on where another one had stopped, what expired, what
+// failed.
 
-/// Told picture after picture. What begins and ends between two of them is not noticed.
+/// Compares each picture with the one before. Chunks that begin and end between two pictures are not noticed.
 class ChunkNews {
  public:
-  /// One line for everything that is new; nothing for the first picture.
+  /// One line for each change; none for the first picture.
   std::vector<std::string> since_last(const ChunkPicture& picture);
 
  private:
@@ -63,7 +64,7 @@ class ChunkNews {
   void look_at_exhausted(std::vector<std::string>& news, const ChunkInfo& chunk);
 
   bool first_ = true;
-  std::map<std::string, Seen> held_;  ///< by key, also when nobody holds it any more
+  std::map<std::string, Seen> held_;  ///< by key, also for chunks that are no longer held
   std::set<std::string> exhausted_;
 };
 

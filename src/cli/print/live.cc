@@ -16,7 +16,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// Where the terminal does not say.
+/// Used if the terminal does not report its height.
 constexpr std::size_t usual_height = 24;
 
 constexpr const char* no_wrapping = "\x1b[?7l";
@@ -29,13 +29,13 @@ constexpr const char* clear_below = "\x1b[J";
 std::size_t LiveScreen::height() {
   winsize size{};
   const bool told = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
-  // The last line is where the cursor waits.
+  // The cursor occupies the last line.
   return (told ? size.ws_row : usual_height) - 1;
 }
 
 void LiveScreen::show(const std::vector<std::string>& lines) {
   const auto count = std::min(lines.size(), height());
-  // In one piece, and line by line over the old ones: nothing flickers.
+  // In one write, and line by line over the old ones, to avoid flicker.
   std::string frame = shown_ > 0 ? fmt::format("\x1b[{}A\r", shown_) : "";
   frame += no_wrapping;
   for (std::size_t i = 0; i < count; ++i) frame += lines[i] + clear_line + "\n";
@@ -64,7 +64,7 @@ bool ProgressLine::is_due() {
 }
 
 void ProgressLine::write(const std::string& text) {
-  // What does not fit would go on in the next line, which nobody takes away.
+  // A longer text would wrap to the next line, which is never erased.
   winsize size{};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
   std::fprintf(stderr, "\r%s\x1b[K", known ? cut_to(text, size.ws_col - 1U).c_str() : text.c_str());
@@ -90,7 +90,7 @@ namespace {
 constexpr Duration before_first_line = std::chrono::milliseconds(400);
 constexpr Duration between_lines = std::chrono::seconds(1);
 
-/// Signals are for the thread that waits.
+/// Signals belong to the waiting thread.
 class NoSignals {
  public:
   NoSignals() {
@@ -126,7 +126,7 @@ WaitLine::WaitLine(Describe describe) {
     thread_ =
         std::jthread([describe = std::move(describe)](const std::stop_token& stop) { keep_saying(stop, describe); });
   } catch (const std::system_error&) {
-    // No thread is to be had: then it waits without a word.
+    // No thread is available: the wait shows no line.
   }
 }
 

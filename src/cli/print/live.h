@@ -1,4 +1,4 @@
-// Lines on a terminal that are written over again in place.
+// Lines on a terminal that are redrawn in place.
 //
 //   LiveScreen screen;
 //   for (...) screen.show(lines);      // the last ones stay
@@ -17,29 +17,29 @@
 
 namespace leasehold::cli {
 
-/// Only where stdout is a terminal. Belongs to one thread.
+/// For terminals only: stdout must be one. Belongs to one thread.
 class LiveScreen {
  public:
-  /// In place of what was shown before. Lines that are too long are cut by the terminal, lines that are too many by us:
-  /// what has scrolled away could not be written over.
+  /// Replaces the previous lines. The terminal cuts lines that are too long; this drops lines that do not fit the
+  /// height, since scrolled lines could not be overwritten.
   void show(const std::vector<std::string>& lines);
 
-  /// Before something else is written: what was shown stays.
+  /// Call it before writing something else: the shown lines stay.
   void leave() { shown_ = 0; }
 
-  /// How many lines there is room for.
+  /// The number of lines that fit.
   [[nodiscard]] static std::size_t height();
 
  private:
   std::size_t shown_ = 0;
 };
 
-// How far it is: one line on stderr that is written over again while a person looks.
+// Progress: one line on stderr that is redrawn in place on a terminal.
 //
 //   ProgressLine progress;
 //   for (...) progress.show([&] { return fmt::format("{} jobs", done); });
 
-/// Where stderr is no terminal, nothing is shown.
+/// Shows nothing if stderr is not a terminal.
 class ProgressLine {
  public:
   ProgressLine();
@@ -47,13 +47,13 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
 
-  /// Asks for the text only now and then, when it will be shown: call it as often as you like.
+  /// Calls `text` only now and then, when it will be shown: call this as often as you like.
   template <typename Text>
   void show(Text text) {
     if (is_due()) write(text());
   }
 
-  /// Before something else is written.
+  /// Call it before writing something else.
   void clear();
 
  private:
@@ -68,15 +68,15 @@ class ProgressLine {
 /// "[#########...........]  45%"
 std::string progress_bar(std::int64_t done, std::int64_t all);
 
-// Says on a terminal what a command waits for: one line on stderr, renewed every second and taken away at the end.
+// Shows on a terminal what a command waits for: one line on stderr, updated every second and removed at the end.
 //
 //   auto grant = say_while_waiting(wants_wait_line(context, wait), [&] { return waits_for_locks(locks, names); },
 //                                  [&] { return locks.acquire_all(names, options); });
 
-/// While there is one, a thread asks what is waited for. A wait that is over in a moment says nothing.
+/// While it exists, a thread updates the line. A very short wait shows nothing.
 class WaitLine {
  public:
-  /// Called on another thread; an empty text: there is nothing to say.
+  /// Called on another thread; an empty text shows nothing.
   using Describe = std::function<std::string()>;
 
   explicit WaitLine(Describe describe);
@@ -88,10 +88,10 @@ class WaitLine {
   std::jthread thread_;
 };
 
-/// Whether somebody may wait and a person looks who wants to read: not with --json, not with -q.
+/// Whether to show a wait line: the command may wait, and stderr is a terminal; not with --json, not with -q.
 [[nodiscard]] bool wants_wait_line(const Context& context, Duration wait, bool quiet = false);
 
-/// What `call` gives; while it waits, the line is there.
+/// Returns the result of `call`; shows the line while it waits.
 template <typename Call>
 auto say_while_waiting(bool wanted, WaitLine::Describe describe, Call call) {
   if (!wanted) return call();

@@ -8,19 +8,19 @@
 namespace leasehold::cli {
 namespace {
 
-/// What is added to a lease that runs out: its lock delay.
+/// The lock delay, which is added to a lease that expires.
 Duration delay_of(const LeaseInfo& lease, const std::optional<Timestamp>& free_at) {
   return lease.state == LeaseState::running && free_at ? *free_at - lease.expires_at : Duration(0);
 }
 
-/// Of one that takes up a place.
+/// For a lease that occupies a place.
 std::string place_frees(const LeaseInfo& lease, const std::optional<Timestamp>& free_at) {
   if (lease.state != LeaseState::running && free_at && *free_at > lease.store_now) {
     return fmt::format("in {}: lock delay", format_duration(*free_at - lease.store_now));
   }
   if (lease.state != LeaseState::running) return "now";
   const auto delay = delay_of(lease, free_at);
-  return fmt::format("in {}{}", format_duration(lease.frees_in()),
+  return fmt::format("in {}{}", format_duration(lease.retry_in()),
                      delay > Duration(0) ? fmt::format(" + {} delay", format_duration(delay)) : "");
 }
 
@@ -50,10 +50,10 @@ std::string delay_after(const LeaseInfo& lease, const std::optional<Timestamp>& 
 }
 
 void say_delay_after(const Locks& locks, const Error& refusal) {
-  if (refusal.code != Errc::held || !refusal.current) return;
-  const auto lock = locks.show(refusal.current->key);
+  if (refusal.code != Errc::held || !refusal.held_by) return;
+  const auto lock = locks.show(refusal.held_by->key);
   const bool is_same =
-      lock && lock->acquired_at == refusal.current->acquired_at && lock->holder.name == refusal.current->holder.name;
+      lock && lock->acquired_at == refusal.held_by->acquired_at && lock->holder.name == refusal.held_by->holder.name;
   if (!is_same) return;
   const auto delay = delay_after(*lock, lock->free_at);
   if (!delay.empty()) say("  {}", delay);
@@ -70,8 +70,7 @@ std::string together_text(const std::vector<std::string>& names) {
 }
 
 std::string delay_text(Timestamp free_at, Timestamp now) {
-  return fmt::format("nobody gets it before {}, in {}: lock delay", local_time(free_at, now),
-                     format_duration(free_at - now));
+  return fmt::format("not free before {}, in {}: lock delay", local_time(free_at, now), format_duration(free_at - now));
 }
 
 }  // namespace leasehold::cli

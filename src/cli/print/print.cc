@@ -16,7 +16,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// Where results go: stdout, or with --json a stream that only this process has.
+/// The stream for results: stdout, or with --json one that only this process has.
 std::FILE*& results() {
   static std::FILE* stream = stdout;
   return stream;
@@ -25,7 +25,7 @@ std::FILE*& results() {
 void write_line(std::FILE* stream, std::string_view line) {
   std::fwrite(line.data(), 1, line.size(), stream);
   std::fputc('\n', stream);
-  // Each line at once: a reader at the other end of a pipe follows along.
+  // Each line is flushed: a reader at the other end of a pipe can follow along.
   std::fflush(stream);
 }
 
@@ -51,20 +51,20 @@ const char* escape_of(Tone tone) {
   return "";
 }
 
-/// How many bytes an escape sequence takes at the beginning of a text; 0: there is none.
+/// The size in bytes of an escape sequence at the beginning of a text; 0 if there is none.
 std::size_t escape_at_front(std::string_view text) {
   if (text.front() != '\x1b') return 0;
   const auto end = text.find('m');
   return end == std::string_view::npos ? text.size() : end + 1;
 }
 
-/// The second half of the control characters, which some terminals obey, too: U+0080 to U+009F.
+/// The second range of control characters, which some terminals obey, too: U+0080 to U+009F.
 bool begins_late_control(std::string_view text) {
   return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0U;
 }
 
-/// U+202A to U+202E and U+2066 to U+2069 change the order in which a terminal shows what comes after them, so that one
-/// name looks like another. 0: there is none at the beginning of the text.
+/// U+202A to U+202E and U+2066 to U+2069 change the order in which a terminal shows the following characters, so that
+/// one name looks like another. 0 if there is none at the beginning of the text.
 unsigned reordering_at_front(std::string_view text) {
   if (text.size() < 3 || text[0] != '\xE2') return 0;
   const unsigned code =
@@ -89,7 +89,7 @@ void say_line(std::string_view line) { write_line(stderr, line); }
 void print_bytes(std::string_view bytes) { std::fwrite(bytes.data(), 1, bytes.size(), results()); }
 
 void keep_stdout_for_results() {
-  // Beyond the numbers that commands get: a command's descriptor 3 is for what it tells of itself.
+  // Above the descriptors that commands get: a command reports its progress on descriptor 3.
   constexpr int lowest = 10;
   const int own = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, lowest);
   std::FILE* stream = own < 0 ? nullptr : ::fdopen(own, "w");
@@ -126,6 +126,8 @@ std::string coloured(JobState state) {
 }
 
 bool on_terminal() { return isatty(STDERR_FILENO) == 1; }
+
+std::string shown_name(const std::optional<Holder>& holder) { return holder ? printable(holder->name) : "-"; }
 
 std::string printable(std::string_view text) {
   const bool whole = is_utf8(text);
@@ -188,7 +190,7 @@ void print_field(std::string_view name, std::string_view value) { print("{:<11} 
 
 namespace {
 
-/// Each line of a text fit for a terminal, without empty ones at its beginning and end.
+/// Each line of a text, made safe for a terminal, without empty lines at its beginning and end.
 std::vector<std::string> printable_lines(std::string_view text) {
   std::vector<std::string> lines;
   text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
@@ -249,8 +251,8 @@ std::optional<std::size_t> terminal_width() {
 
 namespace {
 
-/// The C library knows the width of every character, but only in a locale that has them all; ours is "C", so that
-/// numbers are written the same everywhere. Restored when this goes.
+/// The C library knows the width of every character, but only in a Unicode locale; ours is "C", so that numbers are
+/// written the same everywhere. The destructor restores it.
 class WithUnicode {
  public:
   WithUnicode() : before_(::uselocale(unicode())) {}
@@ -259,7 +261,7 @@ class WithUnicode {
   ~WithUnicode() { ::uselocale(before_); }
 
  private:
-  /// Null where the system has none: then uselocale changes nothing.
+  /// Null if the system has none: then uselocale changes nothing.
   static locale_t unicode() {
     static const locale_t locale = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
     return locale;
@@ -276,7 +278,7 @@ DisplayedCharacter first_character(std::string_view text) {
   wchar_t character = 0;
   std::mbstate_t state{};
   const auto bytes = std::mbrtowc(&character, text.data(), text.size(), &state);
-  // Broken, or cut off in the middle: mbrtowc says so with numbers greater than any size.
+  // Broken or truncated: mbrtowc reports this with numbers greater than any size.
   if (bytes == 0 || bytes > text.size()) return {};
   const int columns = ::wcwidth(character);
   return {.bytes = bytes, .columns = columns < 0 ? 1 : static_cast<std::size_t>(columns)};

@@ -1,4 +1,4 @@
-// Writing to stdout (the result) and stderr (the chatter). Colours only on a terminal, and not with NO_COLOR.
+// Writes to stdout (the result) and stderr (messages). Colours only on a terminal, and not with NO_COLOR.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,14 +17,14 @@ namespace leasehold::cli {
 void print_line(std::string_view line);
 void say_line(std::string_view line);
 
-/// Bytes as they are, to stdout.
+/// Writes bytes unchanged to stdout.
 void print_bytes(std::string_view bytes);
 
-/// For --json: from now on only print() writes to stdout. Whatever else is written there, by this process or by
-/// commands that it runs, goes to stderr.
+/// For --json: from now on only print() writes to stdout. All other output of this process and of commands it runs goes
+/// to stderr.
 void keep_stdout_for_results();
 
-/// Whether all that was printed has reached its reader. Who prints without end ends when it has not: a disk is full.
+/// Whether all output has reached its reader. Commands that print without end stop if it has not: the disk is full.
 [[nodiscard]] bool printed_well();
 
 /// print("{} locks", n) to stdout, say(...) to stderr.
@@ -39,23 +39,25 @@ void say(fmt::format_string<Args...> text, Args&&... args) {
 
 enum class Tone { plain, good, warning, bad, faint };
 
-/// `text` in colour where stdout is a terminal that wants it.
+/// `text` in colour if stdout is a terminal that permits it.
 std::string coloured(Tone tone, std::string_view text);
 /// "free", "running", "expired", each in its colour.
 std::string coloured(LeaseState state);
 std::string coloured(JobState state);
 
-/// Whether a person is looking: stderr is a terminal.
+/// Whether stderr is a terminal.
 [[nodiscard]] bool on_terminal();
 
-/// What came from outside, made fit for a terminal: control characters and broken UTF-8 are shown as \xNN,
-/// characters that turn the order of others around as \uNNNN.
+/// Makes foreign text safe for a terminal: control characters and broken UTF-8 become \xNN, characters that reorder
+/// others become \uNNNN.
 std::string printable(std::string_view text);
+/// A holder's name; "-" without a holder.
+std::string shown_name(const std::optional<Holder>& holder);
 
-/// Up to the first line break that has text before it.
+/// The text up to the first line break that follows some text.
 std::string_view first_line(std::string_view text);
 
-/// "12:00:30" in local time, with the date when that is not the day of `now`.
+/// "12:00:30" in local time, with the date if it is not the day of `now`.
 std::string local_time(Timestamp when, Timestamp now);
 
 /// "12:00:30 (in 20s)", "12:00:30 (2m ago)".
@@ -67,36 +69,37 @@ std::string counted(std::int64_t count, std::string_view thing);
 /// "a", "a and b", "a, b and c".
 std::string enumerated(const std::vector<std::string>& things);
 
-/// This machine's wall clock: for showing and for reading what people write, never for leases.
+/// This machine's wall clock: for display and for times that users enter, never for leases.
 Timestamp wall_clock();
 
-/// "holder      ana": one line of what is shown about one thing.
+/// "holder      ana": one line about one thing.
 void print_field(std::string_view name, std::string_view value);
 
-/// The same for a text of several lines: the lines after the first stand below it. Nothing for an empty text.
+/// The same for a text of several lines: the following lines are aligned below the first. Prints nothing for an empty
+/// text.
 void print_block(std::string_view name, std::string_view text);
 /// The lines of a text, indented.
 void print_indented(std::string_view text);
 
-/// How many columns a text takes: escape sequences take none, wide characters two.
+/// The number of columns of a text: escape sequences take none, wide characters two.
 std::size_t width_of(std::string_view text);
 
-/// At most so many columns of a text without escape sequences; an ellipsis tells that there is more.
+/// Up to `columns` columns of a text without escape sequences; an ellipsis marks a cut.
 std::string cut_to(std::string_view text, std::size_t columns);
 
-/// Of the terminal that stdout is; nothing where it is none.
+/// The width of the terminal on stdout; nothing if it is not one.
 std::optional<std::size_t> terminal_width();
 
-// How wide text is on a terminal: a CJK character or an emoji takes two columns, a combining mark takes none.
+// The width of text on a terminal: a CJK character or an emoji takes two columns, a combining mark takes none.
 struct DisplayedCharacter {
   std::size_t bytes = 1;
   std::size_t columns = 1;
 };
 
-/// The first character of a text that is not empty, as the terminal counts it. What is not UTF-8 counts byte by byte.
+/// The first character of a non-empty text, as the terminal counts it. Bytes that are not UTF-8 count one by one.
 DisplayedCharacter first_character(std::string_view text);
 
-/// "in 5m", or "now" where nothing is left.
+/// "in 5m", or "now" if no time is left.
 std::string shown_distance(Duration left);
 
 }  // namespace leasehold::cli

@@ -17,8 +17,7 @@ namespace {
 
 using Count = std::int64_t QueueInfo::*;
 
-/// A column of counts. The rarer ones are only there when there is something to count, so that the rest fits a
-/// terminal.
+/// A column of counts. The rarer ones appear only if a count is not zero, so that the rest fits a terminal.
 struct CountColumn {
   const char* heading;
   Count count;
@@ -51,7 +50,7 @@ std::string shown_state(const QueueInfo& queue) {
   return queue.paused ? coloured(Tone::warning, "paused") : coloured(Tone::good, "active");
 }
 
-void print_queues(const std::vector<QueueInfo>& queues) {
+std::vector<std::string> table_of_queues(const std::vector<QueueInfo>& queues) {
   const auto counts = columns_for(queues);
   std::vector<Column> columns = {{"NAME", Column::may_be_cut}, {"STATE", Column::as_it_is, 3}};
   for (const auto& column : counts) columns.emplace_back(column.heading, Column::to_the_right, column.importance);
@@ -63,15 +62,15 @@ void print_queues(const std::vector<QueueInfo>& queues) {
     row.push_back(queue.oldest_at ? format_age(queue.store_now - *queue.oldest_at) : "-");
     table.add(std::move(row));
   }
-  table.print();
+  return table.lines();
 }
 
-// leasehold queue show: one queue, its limits and its state.
+// leasehold queue show: one queue, its settings and its state.
 namespace {
 
 void print_limits(const QueueInfo& queue) {
   if (queue.max_running > 0) print_field("max running", std::to_string(queue.max_running));
-  if (queue.max_per_key > 0) print_field("max per key", std::to_string(queue.max_per_key));
+  if (queue.max_per_group > 0) print_field("max per group", std::to_string(queue.max_per_group));
   if (queue.rate_count > 0) print_field("rate", format_rate({.count = queue.rate_count, .period = queue.rate_period}));
   if (queue.default_ttl > Duration(0)) print_field("ttl", format_duration(queue.default_ttl));
 }
@@ -113,8 +112,7 @@ int print_queue(const Context& context, const Result<QueueInfo>& queue) {
 
 void add_queue_show(CLI::App& parent, Context& context) {
   auto* command =
-      add_command(parent, context, "show",
-                  "Tell a queue's limits, what is in it and how fast it goes (exit code 4: never heard of it)",
+      add_command(parent, context, "show", "Show a queue's limits, contents and speed (exit code 4: it does not exist)",
                   {"leasehold queue show mail", "leasehold queue show mail --json | jq .available"});
   auto name = std::make_shared<std::string>();
   add_queue_name(*command, *name);

@@ -9,14 +9,15 @@
 
 namespace leasehold::cli {
 
-void print_queues(const std::vector<QueueInfo>& queues);
+/// Headings first.
+std::vector<std::string> table_of_queues(const std::vector<QueueInfo>& queues);
 
 /// "active" or "paused", in its colour.
 std::string shown_state(const QueueInfo& queue);
 
-// A queue as every command about one prints it.
+// Prints a queue, for every command about one.
 
-/// The queue, or why there is none; gives the exit code.
+/// Prints the queue, or the error; returns the exit code.
 int print_queue(const Context& context, const Result<QueueInfo>& queue);
 
 }  // namespace leasehold::cli

@@ -18,30 +18,30 @@ std::string place_of(const Holder& holder) {
   return place.empty() ? "" : fmt::format(" ({})", place);
 }
 
-/// Not every refusal tells it.
+/// Not every refusal contains these times.
 std::string signs_of_life(const LeaseInfo& lease) {
   if (lease.acquired_at == Timestamp{}) return "";
   return fmt::format(" since {}, heartbeat {}", local_time(lease.acquired_at, lease.store_now),
                      format_age(lease.heartbeat_age()));
 }
 
-/// Whether somebody else has it now, which the message alone does not say. (Of a job the message says all there is.)
+/// Whether another holder has it now, which the message alone does not show. (For a job the message is complete.)
 bool tells_of_somebody(const Error& error) {
-  return error.lost_reason == LostReason::superseded && error.current && error.current->state == LeaseState::running &&
-         error.current->acquired_at != Timestamp{};
+  return error.lost_reason == LostReason::superseded && error.held_by && error.held_by->state == LeaseState::running &&
+         error.held_by->acquired_at != Timestamp{};
 }
 
-/// Nobody has the lock, and nobody gets it yet.
+/// The lock is free, but its lock delay has not passed.
 bool is_lock_delay(const Error& error) {
-  return error.code == Errc::held && error.current && error.current->kind == "lock" &&
-         error.current->state != LeaseState::running;
+  return error.code == Errc::held && error.held_by && error.held_by->kind == "lock" &&
+         error.held_by->state != LeaseState::running;
 }
 
 std::string describe_delay(const Error& error) {
   if (!error.retry_at || !error.retry_in) return printable(error.message);
   const auto now = *error.retry_at - *error.retry_in;
-  return fmt::format("{}: {} (held by {} last, who may not know yet)", printable(error.current->key),
-                     delay_text(*error.retry_at, now), printable(error.current->holder.name));
+  return fmt::format("{}: {} (last held by {}, which may not know yet)", printable(error.held_by->key),
+                     delay_text(*error.retry_at, now), printable(error.held_by->holder.name));
 }
 
 }  // namespace
@@ -56,21 +56,21 @@ int report(const Context& context, const Error& error, int held_code) {
     print_line(wire::to_json(error));
   } else if (is_lock_delay(error)) {
     say("leasehold: {}", describe_delay(error));
-  } else if (error.code == Errc::held && error.current) {
-    // The library's message is for logs; a person wants to find the holder.
-    say("leasehold: {} is {}", printable(error.current->key), describe_holder(*error.current));
+  } else if (error.code == Errc::held && error.held_by) {
+    // The library's message is for logs; a person needs to find the holder.
+    say("leasehold: {} is {}", printable(error.held_by->key), describe_holder(*error.held_by));
   } else {
     say("leasehold: {}", printable(error.message));
-    if (tells_of_somebody(error)) say("  {}", describe_holder(*error.current));
+    if (tells_of_somebody(error)) say("  {}", describe_holder(*error.held_by));
   }
   return exit_code_of(error, held_code);
 }
 
 std::string describe_holder(const LeaseInfo& lease) {
   const auto until = local_time(lease.expires_at, lease.store_now);
-  const auto frees = lease.frees_in() > Duration::zero()
-                         ? fmt::format("frees at {} (in {})", until, format_duration(lease.frees_in()))
-                         : fmt::format("expired at {}: the next one may take it", until);
+  const auto frees = lease.retry_in() > Duration::zero()
+                         ? fmt::format("frees at {} (in {})", until, format_duration(lease.retry_in()))
+                         : fmt::format("expired at {}: free to take", until);
   return fmt::format("held by {}{}{}, {}", printable(lease.holder.name), place_of(lease.holder), signs_of_life(lease),
                      frees);
 }
@@ -89,9 +89,9 @@ int ask_for_yes(const Context& context, std::string_view what) {
 
 namespace {
 
-/// A lost claim names nobody: what counts there is why.
+/// A lost claim names no owner: the reason matters there.
 bool tells_of_owner(const Error& error) {
-  return error.code != Errc::lost && error.current && !error.current->session.empty();
+  return error.code != Errc::lost && error.held_by && !error.held_by->session.empty();
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ int report_refusal(const Context& context, const Error& error, int held_code) {
   }
   say("leasehold: {}", printable(error.message));
   if (tells_of_owner(error)) {
-    for (const auto& field : fields_of_owner(*error.current)) say("  {:<9}  {}", field.name, field.value);
+    for (const auto& field : fields_of_owner(*error.held_by)) say("  {:<9}  {}", field.name, field.value);
   }
   return exit_code_of(error, held_code);
 }

@@ -15,7 +15,7 @@ std::string distance(Timestamp when, Timestamp now) {
   return when > now ? "in " + format_duration(when - now) : format_age(now - when);
 }
 
-/// "+02:00"; a few old offsets have seconds, too, which nobody writes.
+/// "+02:00"; a few old offsets also have seconds, which are omitted.
 std::string shown_offset(std::chrono::seconds offset) {
   const auto minutes = std::chrono::abs(std::chrono::duration_cast<std::chrono::minutes>(offset)).count();
   return fmt::format("{}{:02}:{:02}", offset.count() < 0 ? '-' : '+', minutes / 60, minutes % 60);
@@ -42,7 +42,7 @@ std::string coloured(ScheduleState state) {
 }
 
 std::string coloured_outcome(std::string_view outcome) {
-  if (outcome == "ok" || outcome == "running") return coloured(Tone::good, outcome);
+  if (outcome == "completed" || outcome == "running") return coloured(Tone::good, outcome);
   if (outcome == "failed" || outcome == "lost") return coloured(Tone::bad, outcome);
   if (outcome == "expired") return coloured(Tone::warning, outcome);
   if (outcome == "skipped" || outcome == "released") return coloured(Tone::faint, outcome);
@@ -50,8 +50,8 @@ std::string coloured_outcome(std::string_view outcome) {
 }
 
 std::string shown_between(const Between& between) {
-  const auto least = format_duration(between.least);
-  return between.least == between.most ? least : fmt::format("{}-{}", least, format_duration(between.most));
+  const auto min = format_duration(between.min);
+  return between.min == between.max ? min : fmt::format("{}-{}", min, format_duration(between.max));
 }
 
 std::string shown_rule(const ScheduleRule& rule) {
@@ -79,12 +79,12 @@ std::string shown_last(const ScheduleInfo& schedule) {
 }
 
 std::string shown_holder(const ScheduleInfo& schedule) {
-  return schedule.current ? on_one_line(schedule.current->holder.name) : "-";
+  return schedule.held_by ? on_one_line(schedule.held_by->holder.name) : "-";
 }
 
 std::string shown_note(const RunInfo& run) {
   if (run.outcome == "skipped") return shown_skip(run);
-  if (run.job) return fmt::format("job {}", *run.job);
+  if (run.job_id) return fmt::format("job {}", *run.job_id);
   const std::string error(first_line(run.error));
   if (error.empty()) return on_one_line(run.counts);
   return on_one_line(run.counts.empty() ? error : error + "  " + run.counts);
@@ -108,14 +108,14 @@ std::string zoned_time(Timestamp when, const Zone& zone) {
   const auto second = std::chrono::floor<std::chrono::seconds>(when);
   const auto offset = zone.period_at(second).offset;
   const auto shown = to_string(Timestamp(second + offset));
-  // "2026-03-29T03:30:00Z" is how the clock there would be told if it were that of UTC.
+  // Shifted by the offset, "2026-03-29T03:30:00Z" shows the clock of the zone.
   return fmt::format("{} {} {}", shown.substr(0, 10), shown.substr(11, 8), shown_offset(offset));
 }
 
 namespace {
 
 std::string described(const Error& refusal) {
-  if (refusal.code == Errc::held && refusal.current) return describe_holder(*refusal.current);
+  if (refusal.code == Errc::held && refusal.held_by) return describe_holder(*refusal.held_by);
   if (refusal.code == Errc::not_due && refusal.retry_at && refusal.retry_in) {
     return "not due: next run at " + with_distance(*refusal.retry_at, *refusal.retry_at - *refusal.retry_in);
   }
@@ -129,14 +129,14 @@ std::string described(const Error& refusal) {
 
 }  // namespace
 
-/// `busy` is none: nobody knows yet whether the schedule is due.
+/// `busy` does not count: whether the schedule is due is not known yet.
 bool is_skip(const Error& refusal) { return may_wait(refusal.code) && refusal.code != Errc::busy; }
 
 int tell_skip(const Context& context, const std::string& name, const Error& refusal, const SkipManner& manner) {
   const int code = manner.code.value_or(refusal.code == Errc::held ? exit_code::held : exit_code::nothing_to_do);
   if (manner.quiet && !context.json) return code;
   if (context.json) {
-    print_line(wire::to_json(wire::SkippedRun{name, refusal}));
+    print_line(wire::to_json(refusal));
   } else {
     say("leasehold: {} is {}", printable(name), described(refusal));
   }

@@ -9,9 +9,9 @@ namespace leasehold::cli {
 namespace {
 
 constexpr std::size_t gap = 2;
-/// A column that is cut to less than this is not worth the room that a further one takes away...
+/// A column cut to less than this is not worth the room it takes from another one...
 constexpr std::size_t comfortable = 16;
-/// ...unless there would be less than so many columns left; then this is the least.
+/// ...unless fewer than this many columns would be left; then `bearable` is the minimum.
 constexpr std::size_t fewest_columns = 4;
 constexpr std::size_t bearable = 8;
 
@@ -27,30 +27,30 @@ std::vector<Table::Shown> Table::all_shown() const {
   return shown;
 }
 
-/// What a line takes when columns that may be cut are cut to `least`.
-std::size_t Table::least_width(const std::vector<Shown>& shown, std::size_t least) const {
+/// The width of a line if cuttable columns are cut to `min`.
+std::size_t Table::least_width(const std::vector<Shown>& shown, std::size_t min) const {
   std::size_t total = gap * (shown.size() - 1);
   for (const auto& [column, width] : shown) {
-    total += columns_[column].kind == Column::may_be_cut ? std::min(width, least) : width;
+    total += columns_[column].kind == Column::may_be_cut ? std::min(width, min) : width;
   }
   return total;
 }
 
 void Table::leave_out(std::vector<Shown>& shown, std::size_t line) const {
-  const auto too_wide = [&](std::size_t fewest, std::size_t least) {
-    return shown.size() > fewest && least_width(shown, least) > line;
+  const auto too_wide = [&](std::size_t fewest, std::size_t min) {
+    return shown.size() > fewest && least_width(shown, min) > line;
   };
   while (too_wide(fewest_columns, comfortable) || too_wide(1, bearable)) {
-    // Of equal ones the last.
-    auto least = shown.begin() + 1;
-    for (auto at = least; at != shown.end(); ++at) {
-      if (columns_[at->column].importance <= columns_[least->column].importance) least = at;
+    // Among equals the last.
+    auto min = shown.begin() + 1;
+    for (auto at = min; at != shown.end(); ++at) {
+      if (columns_[at->column].importance <= columns_[min->column].importance) min = at;
     }
-    shown.erase(least);
+    shown.erase(min);
   }
 }
 
-/// Takes from the widest column that may be cut, a character at a time, until the line fits or nothing is left to take.
+/// Shrinks the widest cuttable column, one character at a time, until the line fits or nothing can shrink.
 void Table::cut(std::vector<Shown>& shown, std::size_t line) const {
   constexpr auto unlimited = std::numeric_limits<std::size_t>::max();
   const std::size_t shortest = shown.size() == 1 ? 1 : bearable;
@@ -65,7 +65,7 @@ void Table::cut(std::vector<Shown>& shown, std::size_t line) const {
   }
 }
 
-/// `cell` gives the text of a column.
+/// `cell` returns the text of a column.
 template <typename Cell>
 std::string Table::line_of(const std::vector<Shown>& shown, Cell cell) const {
   std::string line;

@@ -1,4 +1,4 @@
-// leasehold chunk run: a command per chunk, ended before its lease is.
+// leasehold chunk run: a command per chunk, ended before its lease ends.
 #include <fmt/format.h>
 #include <memory>
 
@@ -22,22 +22,21 @@ namespace leasehold::cli {
 namespace {
 
 constexpr const char* chunk_command_help =
-    "After --: the program and its arguments; no shell is involved. On stdin it gets the chunk as one JSON object: "
+    "After --: the program and its arguments; no shell is involved. Stdin has the chunk as one JSON object: "
     "set, "
-    "key, spec, cursor, rows, attempt, token, hash; in its environment LEASEHOLD_SET, _CHUNK, _CHUNK_TOKEN, "
-    "_CHUNK_DB, _CURSOR (empty: from the beginning), _ROWS, _ATTEMPT, _TOKEN, _EXPIRES_AT and _DB. To descriptor 3 it "
-    "may write, a line at a time: rows N "
-    "or "
-    "rows +N, which is remembered; cursor JSON, which is saved at once with the rows told so far; or both as "
-    R"({"cursor":...,"rows":N}. Exit code 0 completes the chunk, 75 gives it back for later, 65 fails it for good, )"
-    "anything else fails it, with the end of stderr as its text. Whatever happens to this process, the command and all "
-    "that it started is ended before its lease is";
+    "key, spec, cursor, rows, attempt, token, hash; the environment has LEASEHOLD_SET, _CHUNK, _CHUNK_TOKEN, "
+    "_CHUNK_DB, _CURSOR (empty: from the beginning), _ROWS, _ATTEMPT, _TOKEN, _EXPIRES_AT and _DB. The command "
+    "may write lines to descriptor 3: rows N or rows +N, which is remembered; cursor JSON, which is saved at once "
+    "with the rows so far; or both as "
+    R"({"cursor":...,"rows":N}. Exit code 0 completes the chunk, 75 releases it for later, 65 fails it for good, )"
+    "any other fails it, with the end of stderr as its text. Whatever happens to this process, leasehold kills the "
+    "command and all it started before the lease expires";
 
 struct ChunkRunOptions {
   std::string set;
   std::string holder;
   int concurrency = 1;
-  std::optional<Duration> ttl;  ///< unset: the set's own
+  std::optional<Duration> ttl;  ///< unset: the set's ttl
   Duration grace = usual_grace;
   std::optional<Duration> older_than;
   bool keep_waiting = false;
@@ -48,7 +47,7 @@ struct ChunkRunOptions {
 };
 
 void tell_summary(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary) {
-  const auto state = summary.set ? summary.set->summary() : std::string("in a state that could not be asked for");
+  const auto state = summary.set ? summary.set->summary() : std::string("in an unknown state");
   if (context.json) {
     print_line(wire::object({{"set", options.set},
                              {"claimed", summary.claimed},
@@ -68,7 +67,7 @@ void tell_summary(const Context& context, const ChunkRunOptions& options, const 
   say("leasehold: {}; {} is {}", text.empty() ? "no chunk was loaded" : text, printable(options.set), state);
 }
 
-/// One chunk was to be loaded, and was not.
+/// For --once: the exit code if the chunk was not loaded.
 int code_after_once(const Context& context, const LoadSummary& summary) {
   if (summary.claimed == 0 && summary.refusal) return report(context, *summary.refusal);
   return summary.lost > 0 ? exit_code::lost : exit_code::failure;
@@ -81,7 +80,7 @@ bool has_done_it(const ChunkRunOptions& options, const LoadSummary& summary) {
 int conclude(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary, int signal) {
   const bool told_by_refusal = options.once && summary.claimed == 0 && summary.refusal;
   if (!told_by_refusal) tell_summary(context, options, summary);
-  // Without an end of its own, being told to stop is how it ends well.
+  // It has no end of its own, so a requested stop is a success.
   if (options.keep_waiting) return exit_code::ok;
   if (has_done_it(options, summary)) return exit_code::ok;
   if (signal != 0 && !told_by_refusal) return exit_code_after(signal);
@@ -131,7 +130,7 @@ int run_chunks(const Context& context, const ChunkRunOptions& options) {
   if (options.ttl) {
     if (const auto checked = check_ttl(*options.ttl); !checked) return report(context, checked.error());
   }
-  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  // First of all, before there is a thread or a connection that a fork would copy.
   auto warden = run::Warden::fork(options.command);
   if (!warden) return report(context, warden.error());
   return run_with(context, options, **warden);
@@ -140,36 +139,35 @@ int run_chunks(const Context& context, const ChunkRunOptions& options) {
 }  // namespace
 
 void add_chunk_run(CLI::App& parent, Context& context) {
-  auto* command = add_command(
-      parent, context, "run", "Run a command for every chunk of a set, and end it before its lease is",
-      {"leasehold chunk run orders -c 4 -- ./load-orders", "leasehold chunk run orders --older 1d -- ./load-orders",
-       R"(leasehold chunk run orders -- sh -c 'rows=$(./load | wc -l); echo "rows $rows" >&3')"});
+  auto* command =
+      add_command(parent, context, "run", "Run a command for every chunk of a set; kill it before its lease expires",
+                  {"leasehold chunk run orders -c 4 -- ./load-orders",
+                   "leasehold chunk run orders --older-than 1d -- ./load-orders",
+                   R"(leasehold chunk run orders -- sh -c 'rows=$(./load | wc -l); echo "rows $rows" >&3')"});
   auto options = std::make_shared<ChunkRunOptions>();
   add_set_name(*command, options->set);
   add_number(*command, "-c,--concurrency", options->concurrency, 1, bounds::max_concurrency,
              "Commands at once (default 1)");
   add_duration(*command, "--ttl", options->ttl,
-               fmt::format("How long the lease lasts without a heartbeat (default: the set's, which is {} unless set)",
+               fmt::format("How long the lease lasts without a heartbeat (default: the set's, {} unless set)",
                            format_duration(defaults::chunk_ttl)));
   add_duration(*command, "--grace", options->grace,
-               fmt::format("How long running commands get to finish when this process is told to stop, and between "
+               fmt::format("Time for running commands to finish when this process is stopped, and between "
                            "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
                            format_duration(options->grace)));
-  add_duration(*command, "--older", options->older_than,
-               "Load again what was completed longer ago than this, when nothing else is open");
+  add_duration(*command, "--older-than", options->older_than,
+               "Reload chunks completed longer ago than this, when nothing else is open");
   add_holder(*command, options->holder);
-  command->add_flag(
-      "-v,--verbose", options->verbose,
-      "Log every outcome to stderr: chunk, attempt, what came of it, how long it took (default: failures)");
-  auto* keep =
-      command->add_flag("--keep-waiting", options->keep_waiting,
-                        "Go on after the set is final: wait for a reset, a new plan, or for chunks to get old");
+  command->add_flag("-v,--verbose", options->verbose,
+                    "Log every outcome to stderr: chunk, attempt, outcome, duration (default: failures)");
+  auto* keep = command->add_flag("--keep-waiting", options->keep_waiting,
+                                 "Keep waiting after the set is final: for a reset, a new plan, or chunks to get old");
   command
       ->add_flag("--once", options->once,
-                 "One chunk, then exit: 0 it completed, 1 it did not, 3 there was none, 75 all are held, 76 it was "
-                 "lost. Otherwise the exit code is 0 when the set is complete, 1 when it is not")
+                 "Run one chunk, then exit: 0 completed, 1 not completed, 3 none, 75 all are held, 76 "
+                 "lost. Without it the exit code is 0 when the set is complete, 1 when it is not")
       ->excludes(keep);
-  // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
+  // The parser knows only the program; prefix_command leaves the words after it unchanged.
   command->prefix_command();
   command->add_option("COMMAND", options->program, chunk_command_help)->required()->type_name("");
   command->callback([&context, options, command] {

@@ -14,10 +14,10 @@ namespace {
 
 using run::Ending;
 
-/// Room for the largest cursor with blanks and a count around it. What is cut is too large to be saved.
+/// Room for the largest cursor with blanks and a count around it. A longer line is too large to be saved.
 constexpr std::size_t longest_line = 2 * bounds::chunk_json_bytes;
 
-/// As the loader's summary counts it.
+/// The term used in the loader's summary.
 std::string described(const Verdict& verdict, const std::optional<StopReason>& stopped) {
   switch (verdict.kind) {
     case Verdict::Kind::complete: return "completed";
@@ -65,7 +65,7 @@ Verdict ChunkCommand::run_command(const Chunk& chunk, ChunkContext& context) {
   const auto ending = runner_.run(work, *streams);
   saver.finish();
   if (!streams->unfinished_line().empty()) {
-    say("leasehold: {}: ignored a line on descriptor 3 without its end", work.name);
+    say("leasehold: {}: ignored a line on descriptor 3: no newline at its end", work.name);
   }
   return ending ? verdict_on(*ending, streams->error_tail(), report.rows_told()) : Verdict::release();
 }
@@ -91,7 +91,7 @@ Verdict ChunkCommand::run(const Chunk& chunk, ChunkContext& context) {
 
 Verdict ChunkCommand::verdict_on(const Ending& ending, const std::string& last_words,
                                  std::optional<std::int64_t> rows) const {
-  // Drained or lost: the store knows which, and what to make of it.
+  // Drained or lost: the store knows which, and decides.
   if (ending.kind == Ending::Kind::lease_lost) return Verdict::release();
   if (ending.kind == Ending::Kind::exited && ending.exit_code == 0) return {.rows = rows};
   if (ending.exit_code == retry_later_code || ending.out_of_resources()) return not_now();

@@ -14,11 +14,11 @@ class ChunkCommand {
  public:
   struct Settings {
     std::string url;       ///< of the store, for LEASEHOLD_DB
-    Duration hold_back{};  ///< how long a chunk is kept whose command says "not now": we would be the first to claim it
+    Duration hold_back{};  ///< how long a chunk is kept after "not now": otherwise we would be the first to claim it
     bool verbose = false;  ///< a line on stderr for each outcome
   };
 
-  /// `stop` ends the time that chunks are held back.
+  /// `stop` ends the wait of held-back chunks.
   ChunkCommand(CommandRunner& runner, Settings settings, std::stop_token stop)
       : runner_(runner), settings_(std::move(settings)), stop_(std::move(stop)) {}
 
@@ -28,7 +28,7 @@ class ChunkCommand {
  private:
   Verdict run_command(const Chunk& chunk, ChunkContext& context);
   [[nodiscard]] CommandWork work_for(const Chunk& chunk, const ChunkContext& context) const;
-  /// Gives it back, after a while.
+  /// Releases the chunk after a while.
   [[nodiscard]] Verdict not_now() const;
   Verdict verdict_on(const run::Ending& ending, const std::string& last_words, std::optional<std::int64_t> rows) const;
 

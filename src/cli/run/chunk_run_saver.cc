@@ -13,7 +13,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// Takes a word and the blanks after it off the front.
+/// Removes a word and the blanks after it from the front.
 bool take_word(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   const auto rest = text.substr(word.size());
@@ -40,7 +40,7 @@ Result<void> ChunkReport::hear_rows(std::string_view count) {
   const bool more = count.starts_with('+');
   const auto number = whole_number(count.substr(more ? 1 : 0));
   if (!number || *number < 0 || *number > bounds::max_rows || (more && *number > bounds::max_rows - rows_)) {
-    return invalid(fmt::format("the rows are no number from 0 to {}", bounds::max_rows));
+    return invalid(fmt::format("the rows are not a number from 0 to {}", bounds::max_rows));
   }
   rows_ = more ? rows_ + *number : *number;
   told_ = true;
@@ -49,7 +49,7 @@ Result<void> ChunkReport::hear_rows(std::string_view count) {
 
 Result<std::optional<ChunkReport::Save>> ChunkReport::hear_object(std::string_view object) {
   if (!is_json(object)) return invalid("it is not JSON");
-  // A cursor is kept byte for byte, so it is cut out and not read.
+  // A cursor is kept byte for byte, so it is cut out and not parsed.
   const auto cursor = json_member(object, "cursor");
   const auto rows = json_member(object, "rows");
   if (!cursor && !rows) return invalid("it has neither cursor nor rows");
@@ -69,7 +69,7 @@ void ChunkSaver::put(ChunkReport::Save save) {
   try {
     thread_ = start_quiet_thread([this] { run(); });
   } catch (const std::system_error&) {
-    // No thread to be had: the command's lines wait while this one is saved.
+    // No thread is available: the command's lines wait while this one is saved.
     if (const auto only = std::exchange(waiting_, std::nullopt)) write(*only);
   }
 }

@@ -1,8 +1,8 @@
 // Lines that a chunk's command writes to its descriptor 3.
 //
-//   rows 1700                            so many rows of this chunk are loaded
+//   rows 1700                            1700 rows of this chunk are loaded
 //   rows +100                            a hundred more
-//   cursor {"page":17}                   saves this, with the rows told so far
+//   cursor {"page":17}                   saves this, with the rows reported so far
 //   {"cursor":{"page":17},"rows":1700}   both at once
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace leasehold::cli {
 
-/// What a command has told of its chunk so far.
+/// What a command has reported about its chunk so far.
 class ChunkReport {
  public:
   struct Save {
@@ -27,13 +27,13 @@ class ChunkReport {
     std::int64_t rows = 0;
   };
 
-  /// `rows` as saved by whoever had the chunk before.
+  /// `rows` is the count that the previous holder saved.
   explicit ChunkReport(std::int64_t rows) : rows_(rows) {}
 
-  /// Something to save; nothing: the line was only to be remembered. An error: the line makes no sense, and is ignored.
+  /// Returns a save, or nothing if the line is only to be remembered. On error the line is malformed, and ignored.
   Result<std::optional<Save>> hear(std::string_view line);
 
-  /// The latest count; nothing: none was told.
+  /// The latest count; nothing if none was reported.
   [[nodiscard]] std::optional<std::int64_t> rows_told() const { return told_ ? std::optional(rows_) : std::nullopt; }
 
  private:
@@ -44,13 +44,13 @@ class ChunkReport {
   bool told_ = false;
 };
 
-// Saves how far a chunk's command got, on a thread of its own: a store that is slow or away must not keep anybody from
-// watching over the command. Of several that wait, the latest is saved.
+// Saves the progress of a chunk's command, on a thread of its own: a slow or unreachable store must not delay the
+// supervision of the command. If several saves are pending, the latest is saved.
 //
 // put() and finish() belong to one thread.
 class ChunkSaver {
  public:
-  /// Told of what could not be saved.
+  /// Called for each failed save.
   using OnFailure = std::function<void(const Error&)>;
 
   ChunkSaver(ChunkContext& context, OnFailure on_failure) : context_(context), on_failure_(std::move(on_failure)) {}
@@ -73,7 +73,7 @@ class ChunkSaver {
   std::condition_variable changed_;
   std::optional<ChunkReport::Save> waiting_;
   bool finishing_ = false;
-  /// Started with the first save: many a command has none.
+  /// Started with the first save: many commands have none.
   std::thread thread_;
 };
 

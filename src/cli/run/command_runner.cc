@@ -19,16 +19,16 @@ namespace {
 
 using run::Ending;
 
-/// Between SIGTERM and SIGKILL when somebody is in a hurry.
+/// Between SIGTERM and SIGKILL on an urgent stop.
 constexpr Duration hurried_grace = std::chrono::seconds(1);
 
-/// A command that has not started for so long: has somebody stopped the process that starts commands?
+/// If a command has not started for this long, the warden may have been stopped.
 constexpr Duration start_patience = std::chrono::milliseconds(500);
 
-/// As env and nohup have it: the command is there but cannot be started.
+/// As for env and nohup: the command exists but cannot be started.
 constexpr int cannot_start_code = 126;
 
-/// A descriptor that stop tokens make readable.
+/// A descriptor that becomes readable on a stop request.
 class Bell {
  public:
   Bell() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -43,7 +43,7 @@ class Bell {
   run::UniqueFd fd_;
 };
 
-/// What wakes the loop around a command. Made before the command is, because descriptors may run out.
+/// The descriptors that wake the loop around a command. Created before the command, because descriptors may run out.
 struct Senses {
   Bell bell;
   run::BootTimer timer;
@@ -106,7 +106,7 @@ class Watchman {
     command_.extend(until);
   }
 
-  /// Heartbeats are looked for in time, but not more often than they come; when one is late, again and again.
+  /// In time for a heartbeat, but not more often than they come; if one is late, repeatedly.
   [[nodiscard]] BootTime next_look() const {
     const auto in_time = told_until_ - settings_.grace - settings_.ttl / 6;
     const auto look = std::max(in_time, BootClock::now() + settings_.ttl / 60);
@@ -185,10 +185,10 @@ std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams
 
 void CommandRunner::tell_shortage(const std::string& name, std::string_view why) {
   if (shortage_told_.exchange(true)) return;
-  say("leasehold: {}: its command cannot be started now ({}): it is given back and tried again later", name, why);
+  say("leasehold: {}: the command cannot be started now ({}): released, to be tried again later", name, why);
 }
 
-/// What is wrong is wrong for every command: nothing that was to be done is to be charged for it.
+/// The problem affects every command, so no job or chunk is charged for it.
 void CommandRunner::give_up(int code, const std::string& why) {
   int nothing_yet = 0;
   if (fatal_code_.compare_exchange_strong(nothing_yet, code)) say("leasehold: {}", why);

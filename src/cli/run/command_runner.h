@@ -1,5 +1,5 @@
-// Runs commands under leases, for `work` and `chunk run`: each from start to end, on the thread that calls it. Whatever
-// happens, nothing of a command is left when its lease ends.
+// Runs commands under leases, for `work` and `chunk run`: each from start to end, on the thread that calls it. In any
+// case nothing of a command is left when its lease ends.
 #pragma once
 
 #include <atomic>
@@ -18,11 +18,11 @@
 
 namespace leasehold::cli {
 
-/// A command that says "not now" (EX_TEMPFAIL) is asked again after this.
+/// "Not now" (EX_TEMPFAIL): the command is retried later.
 inline constexpr int retry_later_code = 75;
 inline constexpr Duration retry_later_delay = std::chrono::seconds(5);
 
-/// A command that says that trying again makes no sense (EX_DATAERR): its failure is final.
+/// "A retry is pointless" (EX_DATAERR): the failure is final.
 inline constexpr int never_code = 65;
 
 struct CommandSettings {
@@ -31,10 +31,10 @@ struct CommandSettings {
   Duration grace{};  ///< between SIGTERM and SIGKILL
 };
 
-/// What a command works on, and the lease that is held for it.
+/// The work of a command, and its lease.
 struct CommandWork {
   std::string name;                       ///< for messages: "job 17"
-  std::vector<std::string> command = {};  ///< of its own; empty: the warden's, which is the same for all
+  std::vector<std::string> command = {};  ///< a command of its own; empty: the warden's, the same for all
   std::vector<std::string> environment;
   std::stop_token stop;
   std::function<BootTime()> trusted_until;
@@ -45,15 +45,15 @@ class CommandRunner {
   CommandRunner(CommandSettings settings, const run::Warden& warden, CommandStops& stops)
       : settings_(std::move(settings)), warden_(warden), stops_(stops) {}
 
-  /// How it ended: `exited`, `lease_lost` (told to stop, too) or `guardian_died`; `start_failed` only of a command of
-  /// its own, or when it is out_of_resources(): then the work is to be given back, and tried again later. Nothing: no
-  /// command can be run at all, and what was to be done goes back.
+  /// How it ended: `exited`, `lease_lost` (or stopped) or `guardian_died`; `start_failed` only for a command of its
+  /// own, or if out_of_resources(): then the work must be released and retried later. Nothing: no command can be run at
+  /// all, and the work must be released.
   std::optional<run::Ending> run(const CommandWork& work, CommandStreams& streams);
 
-  /// Not zero: no command can be run at all, and what to exit with.
+  /// Not zero: no command can be run at all; the exit code.
   [[nodiscard]] int fatal_code() const { return fatal_code_; }
 
-  /// Says, once until a command has started again, that processes, threads or descriptors have run out.
+  /// Reports, once until a command has started again, that processes, threads or descriptors have run out.
   void tell_shortage(const std::string& name, std::string_view why);
 
  private:
@@ -75,13 +75,13 @@ struct Outcome {
   int attempt = 1;
   std::string came_to;  ///< "failed"
   Duration took{};
-  std::string_view error;  ///< its first line is told
+  std::string_view error;  ///< its first line is shown
 };
 void log_outcome(const Outcome& outcome);
 
 /// "exit code 3", "killed by SIGSEGV", "cannot be started: Permission denied".
 std::string describe_exit(const run::Ending& ending);
-/// The way it ended, and the last that it said.
+/// How it ended, and the end of its stderr.
 std::string failure_text(const run::Ending& ending, std::string_view last_words);
 
 }  // namespace leasehold::cli

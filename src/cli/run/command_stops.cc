@@ -22,7 +22,7 @@ void SteppedStop::begin() {
   signals_.set_alarm(BootClock::now() + grace_);
   stops_.claiming.request_stop();
   if (grace_ == Duration(0)) return say("leasehold: stopping");
-  say("leasehold: stopping: running commands get {} to finish; a second signal ends them at once",
+  say("leasehold: stopping: running commands have {} to finish; a second signal kills them at once",
       format_duration(grace_));
 }
 
@@ -31,23 +31,24 @@ std::string not_started_text(const std::string& program, int error) {
 }
 
 void HeldText::tell_forced_end(const std::optional<Error>& lost) const {
-  say("leasehold: the command was ended, because {} {}", what, lost ? "was lost" : "could not be extended in time");
+  say("leasehold: killed the command, because {} {}", what, lost ? "was lost" : "could not be extended in time");
 }
 
 void HeldText::tell_late_loss() const {
-  say("leasehold: {} was lost before the command ended: it may not have been alone", what);
+  say("leasehold: {} was lost before the command ended: another holder may have run meanwhile", what);
 }
 
 void HeldText::tell_untold_end(const Error& why, Timestamp expires_at) const {
-  say("leasehold: the command ended, but the store could not be told ({}): {} {} at {}", printable(why.message), what,
-      expiry, to_string(expires_at));
+  say("leasehold: the command ended, but the store could not be updated ({}): {} {} at {}", printable(why.message),
+      what, expiry, to_string(expires_at));
 }
 
 void HeldText::leave_to_expiry(Timestamp expires_at) const {
-  say("leasehold: something the command started could not be killed (another user's process, or one that hangs in the "
-      "kernel): {} is not given up, and {} at {}",
+  say("leasehold: cannot kill a process that the command started (another user's, or one that hangs in the kernel): {} "
+      "is "
+      "not released, and {} at {}",
       what, expiry, to_string(expires_at));
-  // Without destructors: they would give it up.
+  // Without destructors: they would release it.
   ::_exit(exit_code::lost);
 }
 

@@ -16,16 +16,16 @@ namespace leasehold::cli {
 namespace {
 
 constexpr std::size_t error_tail_bytes = 4096;
-/// So much a pipe that says it can be written to takes without blocking.
+/// A writable pipe accepts this much without blocking.
 constexpr std::size_t chunk = 4096;
-/// How long our stderr may refuse the last words of a command before they are dropped.
+/// How long our stderr may block the end of a command's stderr before it is dropped.
 constexpr int last_words_patience_ms = 1000;
 
 Error cannot(const char* what) {
   return {.code = Errc::unavailable, .message = fmt::format("cannot {}: {}", what, std::strerror(errno))};
 }
 
-/// In memory, so that nobody has to feed a pipe.
+/// In memory, so that no pipe has to be fed.
 run::UniqueFd readable_copy(std::string_view bytes) {
   run::UniqueFd file(::memfd_create("input", MFD_CLOEXEC));
   while (file && !bytes.empty()) {
@@ -37,7 +37,7 @@ run::UniqueFd readable_copy(std::string_view bytes) {
   return file;
 }
 
-/// Ours does not block; that of the command does, as programs expect.
+/// Our end does not block; the command's end does, as programs expect.
 bool make_pipe(run::UniqueFd& ours, run::UniqueFd& theirs) {
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
@@ -46,7 +46,7 @@ bool make_pipe(run::UniqueFd& ours, run::UniqueFd& theirs) {
   return ::fcntl(ours.get(), F_SETFL, O_NONBLOCK) == 0;
 }
 
-/// What is there, up to a chunk. Nothing: come again later, or it has ended, which closes `end`.
+/// The available bytes, up to a chunk. Nothing: try later, or the stream has ended, which closes `end`.
 std::string read_some(run::UniqueFd& end) {
   std::string bytes(chunk, '\0');
   const auto size = end ? ::read(end.get(), bytes.data(), bytes.size()) : -1;
@@ -65,10 +65,10 @@ Result<CommandStreams> CommandStreams::open(const Wanted& wanted, OnLine on_line
   CommandStreams streams(wanted.longest_line, std::move(on_line));
   auto& theirs = streams.theirs_;
   theirs.in = readable_copy(wanted.input);
-  if (!theirs.in) return cannot("hand the command its input");
+  if (!theirs.in) return cannot("pass the command its input");
   const bool made = make_pipe(streams.error_end_, theirs.err) && make_pipe(streams.line_end_, theirs.progress) &&
                     (!wanted.keep_output || make_pipe(streams.output_end_, theirs.out));
-  if (!made) return cannot("make pipes for the command");
+  if (!made) return cannot("create pipes for the command");
   return streams;
 }
 
@@ -112,13 +112,13 @@ bool CommandStreams::serve_errors() {
   return something_came;
 }
 
-/// False: there is more, but our stderr does not take it now.
+/// False: there is more, but our stderr does not accept it now.
 bool CommandStreams::pass_errors_on(int patience_ms) {
   if (unpassed_errors_.empty()) return true;
   pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (::poll(&out, 1, patience_ms) != 1) return false;
   const auto written = ::write(STDERR_FILENO, unpassed_errors_.data(), unpassed_errors_.size());
-  // Nobody reads there any more: that is not the command's fault.
+  // Our stderr has no reader any more: the command must not suffer from that.
   unpassed_errors_.erase(0, written < 0 ? unpassed_errors_.size() : static_cast<std::size_t>(written));
   return unpassed_errors_.empty();
 }

@@ -1,12 +1,11 @@
-// What goes into a command under a lease and comes out of it.
+// The input and output of a command under a lease.
 //
 //   stdin    a payload, a chunk
 //   stdout   ours, or kept as the result
 //   stderr   passed on to ours; its end is kept, for the error text
-//   fd 3     what it tells of itself, a line at a time
+//   fd 3     its reports, a line at a time
 //
-// Belongs to one thread, which polls. Nothing here waits for anybody: where our own stderr does not take more, the
-// command waits.
+// Belongs to one thread, which polls. Nothing here blocks: if our own stderr does not accept more, the command waits.
 #pragma once
 
 #include <poll.h>
@@ -26,33 +25,33 @@ class CommandStreams {
   struct Wanted {
     std::string_view input;
     bool keep_output = false;
-    std::size_t longest_line = 4096;  ///< on descriptor 3; what is longer is cut
+    std::size_t longest_line = 4096;  ///< on descriptor 3; longer lines are cut
   };
   using OnLine = std::function<void(std::string_view line)>;
 
   static Result<CommandStreams> open(const Wanted& wanted, OnLine on_line);
-  /// Ours, as they are. From a terminal it reads nothing, since it is not in its foreground.
+  /// Our own streams, unchanged; but /dev/null for a terminal on stdin, since the command is not in its foreground.
   static CommandStreams inherited();
 
   /// The command's ends; once.
   run::Streams take_theirs() { return std::move(theirs_); }
 
   void add_to(std::vector<pollfd>& watched) const;
-  /// Reads and passes on what is there.
+  /// Reads and passes on the available output.
   void serve();
-  /// The command is gone: what is left in the pipes.
+  /// Reads what is left in the pipes after the command's end.
   void finish();
 
   [[nodiscard]] const std::string& output() const { return output_; }
   [[nodiscard]] bool output_was_cut() const { return output_was_cut_; }
   [[nodiscard]] const std::string& error_tail() const { return error_tail_; }
-  /// What came on descriptor 3 without an end of line.
+  /// Text on descriptor 3 without an end of line.
   [[nodiscard]] const std::string& unfinished_line() const { return line_; }
 
  private:
   CommandStreams(std::size_t longest_line, OnLine on_line)
       : longest_line_(longest_line), on_line_(std::move(on_line)) {}
-  // True: something came.
+  // True if something was read.
   bool serve_output();
   bool serve_errors();
   bool serve_lines();

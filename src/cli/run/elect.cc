@@ -1,8 +1,8 @@
-// leasehold elect: a command that runs wherever this candidate leads, term after term.
+// leasehold elect: runs a command while this candidate leads, term after term.
 //
 //   candidate --> elected --> the command runs --> it ends: resigns, and so do we
 //       ^                          |
-//       +---- leadership lost <----+    the command is ended before anybody else can lead
+//       +---- leadership lost <----+    the command is ended before another candidate can lead
 #include <fmt/format.h>
 #include <algorithm>
 #include <memory>
@@ -30,15 +30,15 @@ namespace {
 
 using run::Ending;
 
-/// Between two tries to reach the store.
+/// Between two attempts to reach the store.
 constexpr Duration first_pause = std::chrono::milliseconds(500);
 constexpr Duration longest_pause = std::chrono::seconds(10);
 
 constexpr const char* elect_command_help =
-    "After --: the program and its arguments; no shell is involved. In its environment it has LEASEHOLD_TERM, which is "
-    "greater with every leader, and LEASEHOLD_LOCK, _LOCK_TOKEN, _LOCK_DB, _INSTANCE, _TOKEN, _EXPIRES_AT and _DB. "
+    "After --: the program and its arguments; no shell is involved. The environment has LEASEHOLD_TERM, which "
+    "grows with every leader, and LEASEHOLD_LOCK, _LOCK_TOKEN, _LOCK_DB, _INSTANCE, _TOKEN, _EXPIRES_AT and _DB. "
     "Whatever happens to this "
-    "process, the command and all that it started is ended before anybody else can lead";
+    "process, leasehold kills the command and all it started before another candidate can lead";
 
 struct ElectOptions {
   std::string name;
@@ -77,7 +77,7 @@ class Candidate {
   }
 
  private:
-  /// Until elected, told to stop, or out of time; for as long as the store may come back.
+  /// Until elected, stopped, or out of time; as long as the store may come back.
   Result<Leadership> campaign() {
     const auto until = BootClock::now() + std::min<Duration>(options_.campaign.wait, std::chrono::years(100));
     tell("candidate");
@@ -101,8 +101,8 @@ class Candidate {
     if (auto checked = check_reentry(locks, {options_.name}, std::nullopt); !checked) return std::move(checked).error();
     auto terms = options_.campaign;
     terms.wait = std::max(until - BootClock::now(), Duration(0));
-    // Somebody else every time: what is left of an earlier term, or of an election whose result never reached us, is
-    // waited for like any other leader.
+    // A new instance every time: a lease left from an earlier term, or from an election without an answer, is waited
+    // for like any other leader's.
     Call call{.holder = holder_, .stop = told_to_stop_};
     call.holder->instance += fmt::format("/elect-{}", ++campaigns_);
     return say_while_waiting(
@@ -110,7 +110,7 @@ class Candidate {
         [&] { return Election(locks, options_.name).campaign(terms, call); });
   }
 
-  /// What to exit with; nothing: lost, and a candidate again.
+  /// The exit code; nothing: leadership was lost, and this is a candidate again.
   std::optional<int> lead(Leadership& leadership) {
     tell("elected", &leadership);
     auto environment = lock_environment(leadership.grant(), {options_.name}, *context_.store_url());
@@ -142,7 +142,7 @@ class Candidate {
     return code;
   }
 
-  /// Out of processes or descriptors: let somebody else lead who has them, and stand again in a while.
+  /// Out of processes or descriptors: let another candidate lead, and stand again in a while.
   [[nodiscard]] std::optional<int> stand_again(Leadership& leadership) const {
     const int code = resign(leadership, own_failure);
     if (options_.once) return code;
@@ -155,13 +155,13 @@ class Candidate {
     const auto why = leadership.lost();
     leadership_text().tell_forced_end(why);
     if (why) say("leasehold: {}", printable(why->message));
-    // Nothing of the command is left: where the store can be asked, nobody has to wait for our lease to run out.
+    // Nothing of the command is left: if the store is reachable, the next leader need not wait for our lease to expire.
     static_cast<void>(leadership.resign());
     tell("lost", &leadership);
     return options_.once ? std::optional(exit_code::lost) : std::nullopt;
   }
 
-  /// Each change of role: with --json a line on stdout.
+  /// Reports each change of role: with --json a line on stdout.
   void tell(std::string_view role, const Leadership* leadership = nullptr) const {
     const auto at = to_string(wall_clock());
     if (context_.json && leadership != nullptr) {
@@ -185,7 +185,7 @@ class Candidate {
 
 int elect(const Context& context, const ElectOptions& options) {
   if (const auto checked = check_ttl(options.campaign.ttl); !checked) return report(context, checked.error());
-  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  // First of all, before there is a thread or a connection that a fork would copy.
   const auto warden = run::Warden::fork(options.command);
   if (!warden) return report_failure(context, warden.error(), options.held_code);
   CommandStops stops;
@@ -196,31 +196,31 @@ int elect(const Context& context, const ElectOptions& options) {
 }  // namespace
 
 void add_elect(CLI::App& parent, Context& context) {
-  auto* command = add_command(
-      parent, context, "elect",
-      "Stand for leader under a name, run a command while leading, and stand again when it is lost",
-      {"leasehold elect billing -- ./bill-everybody",
-       "leasehold elect billing --ttl 10s --lock-delay 5s -- ./bill-everybody",
-       "leasehold elect billing --once --wait 0s -- ./bill-everybody    # exit code 75: somebody else leads",
-       "leasehold lock watch billing    # who leads"});
+  auto* command =
+      add_command(parent, context, "elect",
+                  "Become the leader, run a command while leading, and stand again when leadership is lost",
+                  {"leasehold elect billing -- ./bill-everybody",
+                   "leasehold elect billing --ttl 10s --lock-delay 5s -- ./bill-everybody",
+                   "leasehold elect billing --once --wait 0s -- ./bill-everybody    # exit code 75: another leads",
+                   "leasehold lock watch billing    # who leads"});
   auto options = std::make_shared<ElectOptions>();
   add_lock_name(*command, options->name);
-  // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
+  // The parser knows only the program; prefix_command leaves the words after it unchanged.
   command->prefix_command();
   command->add_option("COMMAND", options->program, elect_command_help)->type_name("");
-  add_duration(*command, "--ttl", options->campaign.ttl,
-               fmt::format("How long after its last heartbeat a leader counts as gone (default {})",
-                           format_duration(options->campaign.ttl)));
+  add_duration(
+      *command, "--ttl", options->campaign.ttl,
+      fmt::format("How long the lease lasts without a heartbeat (default {})", format_duration(options->campaign.ttl)));
   add_duration(*command, "--wait", options->campaign.wait,
-               "How long to stand as a candidate, each time (default: for ever)");
+               "Stand as a candidate up to this long each time (default: forever)");
   add_lock_delay(*command, options->campaign.lock_delay);
   add_grace(*command, options->grace, "at most a third of the ttl");
   add_holder(*command, options->holder);
-  command->add_flag("--once", options->once, "One term: exit with 76 when leadership is lost");
+  command->add_flag("--once", options->once, "Lead for one term; exit with 76 when leadership is lost");
   add_conflict_exit_code(*command, options->held_code);
   command->callback([&context, options, command] {
     if (options->program.empty()) {
-      throw CLI::ValidationError("COMMAND", "what is to run while leading? leasehold elect NAME -- COMMAND...");
+      throw CLI::ValidationError("COMMAND", "the command is missing: write leasehold elect NAME -- COMMAND...");
     }
     options->command = words_after_mark(
         *command, context, {"NAME", options->name, "leasehold elect NAME -- COMMAND..."}, options->program);

@@ -1,4 +1,4 @@
-// leasehold lock run: a command that only runs while its locks are held, and not a moment longer.
+// leasehold lock run: runs a command only while its locks are held.
 #include <memory>
 #include <stop_token>
 
@@ -34,13 +34,13 @@ HeldText text_of(const LockRunOptions& options) {
 
 int after_exit(const Context& context, HeldLease& held, const HeldText& text, int command_code) {
   const auto released = held.release();
-  if (released) return tell_ended(context, held.grant(), command_code);
+  if (released) return tell_ended(context, "name", held.grant(), command_code);
   if (released.error().code == Errc::lost) {
     text.tell_late_loss();
     return report(context, released.error());
   }
   text.tell_untold_end(released.error(), held.grant().expires_at);
-  return tell_ended(context, held.grant(), command_code);
+  return tell_ended(context, "name", held.grant(), command_code);
 }
 
 int after_loss(const Context& context, const HeldLease& held, const HeldText& text) {
@@ -93,7 +93,7 @@ int run_with(const Context& context, const LockRunOptions& options, Supervisor& 
   held->on_extended([&supervisor](const Grant& grant) { supervisor.extend(grant.trusted_until); });
   const auto grant = held->grant();
   supervisor.start(lock_environment(grant, words.names, *url), grant.trusted_until);
-  // The signals are the command's by now, also one that came a moment ago.
+  // From now on signals go to the command, including one that has just arrived.
   if (const int late = line.give_back(); late != 0) ::raise(late);
   const std::stop_callback on_lost(held->stop_token(), [&supervisor] { supervisor.stop(); });
   const auto ending = supervisor.wait();
@@ -101,7 +101,7 @@ int run_with(const Context& context, const LockRunOptions& options, Supervisor& 
 }
 
 int run_locked(const Context& context, LockRunOptions& options) {
-  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  // First of all, before there is a thread or a connection that a fork would copy.
   auto supervisor = Supervisor::fork_guardian(options.command, options.grace.fitting(options.words.acquire.ttl),
                                               [](const std::string& line) { say("leasehold: {}", line); });
   if (!supervisor) return report_failure(context, supervisor.error());
@@ -112,18 +112,19 @@ int run_locked(const Context& context, LockRunOptions& options) {
 }  // namespace
 
 void add_lock_run(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "run", "Run a command while holding locks, and end it with the lease",
-                              {"leasehold lock run deploy -- ./deploy.sh production",
-                               "leasehold lock run deploy --wait 10m --ttl 1m -- make deploy",
-                               "leasehold lock run nightly -E 0 -- ./report    # somebody else is on it: fine",
-                               "leasehold lock run gpu --permits 1/4 --wait 1h -- ./train    # four at a time",
-                               "leasehold lock run account/7 account/9 -- ./transfer    # both or neither"});
+  auto* command =
+      add_command(parent, context, "run", "Run a command while holding locks; kill it before the lease expires",
+                  {"leasehold lock run deploy -- ./deploy.sh production",
+                   "leasehold lock run deploy --wait 10m --ttl 1m -- make deploy",
+                   "leasehold lock run nightly -E 0 -- ./report    # held by another: fine",
+                   "leasehold lock run gpu --permits 1/4 --wait 1h -- ./train    # four at a time",
+                   "leasehold lock run account/7 account/9 -- ./transfer    # both or neither"});
   auto options = std::make_shared<LockRunOptions>();
   add_lock_words(*command, options->words);
   command
       ->add_option(
           "COMMAND", options->program,
-          "After --: the program and its arguments; no shell is involved. In its environment it has "
+          "After --: the program and its arguments; no shell is involved. The environment has "
           "LEASEHOLD_LOCK, _LOCK_TOKEN, _LOCK_DB, _KEYS (all names, one per line), _INSTANCE, _TOKEN, _EXPIRES_AT and "
           "_DB")
       ->type_name("");

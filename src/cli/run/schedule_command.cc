@@ -21,10 +21,10 @@ namespace {
 using run::Ending;
 
 RunVerdict verdict_on(const Ending& ending, const CommandStreams& streams, std::string counts) {
-  // Drained or lost: the store knows which, and what to make of it.
+  // Drained or lost: the store knows which, and decides.
   if (ending.kind == Ending::Kind::lease_lost) return RunVerdict::release();
   const bool ended_by_itself = ending.kind == Ending::Kind::exited;
-  if (ended_by_itself && ending.exit_code == 0) return RunVerdict::ok(std::move(counts));
+  if (ended_by_itself && ending.exit_code == 0) return RunVerdict::complete(std::move(counts));
   return RunVerdict::fail(ended_by_itself ? failure_text(ending, streams.error_tail()) : describe_exit(ending),
                           std::move(counts));
 }
@@ -40,9 +40,10 @@ std::vector<std::string> schedule_environment(const ScheduleRun& run, const std:
   return environment;
 }
 
-/// Out of descriptors or processes: that is no failure of the run. Given back at once, it would be ours again at once.
+/// Out of descriptors or processes: not a failure of the run. If released at once, it would be acquired here again at
+/// once.
 RunVerdict ScheduleCommand::not_now(const ScheduleRun& run, std::string_view why, const RunContext& context) {
-  say("leasehold: {}: its command cannot be started now ({}): its run is given back", printable(run.grant.key), why);
+  say("leasehold: {}: the command cannot be started now ({}): the run is released", printable(run.grant.key), why);
   sleep_until(BootClock::now() + retry_later_delay, context.stop_token());
   return RunVerdict::release();
 }
@@ -72,7 +73,7 @@ Result<CountsFile> CountsFile::open() {
   run::UniqueFd file(::memfd_create("leasehold-counts", MFD_CLOEXEC));
   if (file) return CountsFile(std::move(file));
   return Error{.code = Errc::internal,
-               .message = fmt::format("cannot make a file for the command's counts: {}", std::strerror(errno))};
+               .message = fmt::format("cannot create a file for the command's counts: {}", std::strerror(errno))};
 }
 
 std::string CountsFile::variable() const {
@@ -95,7 +96,7 @@ Result<std::string> CountsFile::read() const {
 std::string counts_told(const CountsFile& file, const std::string& name) {
   auto counts = file.read();
   if (counts) return std::move(*counts);
-  say("leasehold: {}: its counts are ignored: {}", printable(name), counts.error().message);
+  say("leasehold: {}: ignored the counts: {}", printable(name), counts.error().message);
   return {};
 }
 

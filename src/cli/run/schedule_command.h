@@ -1,4 +1,4 @@
-// Commands that schedules run: what they are told, and for `schedule daemon` one of them from start to verdict.
+// Commands of schedules: their environment, and for `schedule daemon` one of them from start to verdict.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class ScheduleCommand {
  public:
   struct Settings {
     std::string url;   ///< of the store, for LEASEHOLD_DB
-    Duration grace{};  ///< between SIGTERM and SIGKILL, where the lease is long enough for it
+    Duration grace{};  ///< between SIGTERM and SIGKILL, if the lease is long enough for it
   };
   ScheduleCommand(Settings settings, const run::Warden& warden, CommandStops& stops)
       : settings_(std::move(settings)), warden_(warden), stops_(stops) {}
@@ -31,7 +31,7 @@ class ScheduleCommand {
   /// The command's exit code decides; see the help of `schedule daemon`.
   RunVerdict run(const ScheduleRun& run, const std::vector<std::string>& command, RunContext& context);
 
-  /// Not zero: no command can be run at all, and what to exit with.
+  /// Not zero: no command can be run at all; the exit code.
   [[nodiscard]] int fatal_code() const { return fatal_code_; }
 
  private:
@@ -43,13 +43,13 @@ class ScheduleCommand {
   std::atomic<int> fatal_code_ = 0;
 };
 
-// Where a command under a schedule may tell what it has done: a file of its own, LEASEHOLD_COUNTS_FILE.
+// The file in which a command under a schedule may report its counts: LEASEHOLD_COUNTS_FILE.
 //
 //   auto counts = CountsFile::open();
 //   ... run the command with counts->variable() in its environment ...
 //   counts->read()          // "{"rows":120}", or nothing
 //
-// The file has no name in any folder: it goes with this process, however that ends.
+// The file has no name in any folder: it disappears with this process, however that ends.
 
 /// Belongs to one thread.
 class CountsFile {
@@ -58,7 +58,7 @@ class CountsFile {
 
   /// "LEASEHOLD_COUNTS_FILE=/proc/12/fd/7"
   [[nodiscard]] std::string variable() const;
-  /// What was written. Empty: nothing. What is no JSON, or too much of it, is an error.
+  /// What was written; empty if nothing. Text that is not JSON, or too long, is an error.
   [[nodiscard]] Result<std::string> read() const;
 
  private:
@@ -67,7 +67,7 @@ class CountsFile {
   run::UniqueFd file_;
 };
 
-/// The same for a run that is over: what cannot be kept is told, with the name of the run in front, and left out.
+/// The same for a finished run: reports counts that cannot be kept, with the name of the run in front, and omits them.
 std::string counts_told(const CountsFile& file, const std::string& name);
 
 }  // namespace leasehold::cli

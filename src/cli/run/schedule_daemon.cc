@@ -1,4 +1,4 @@
-// leasehold schedule daemon: does what schedules are due for, for as long as it is let.
+// leasehold schedule daemon: runs due schedules until it is stopped.
 #include <fmt/format.h>
 
 #include <memory>
@@ -28,7 +28,7 @@ void log(std::string_view schedule, std::string_view what) {
 
 /// ", 3 occurrences before it skipped"
 std::string shown_skipped(std::int64_t skipped) {
-  return skipped > 0 ? fmt::format(", {} before it skipped", counted(skipped, "occurrence")) : "";
+  return skipped > 0 ? fmt::format(", {} skipped", counted(skipped, "occurrence")) : "";
 }
 
 std::string shown_occurrence(Timestamp occurrence, std::string_view cause) {
@@ -36,55 +36,55 @@ std::string shown_occurrence(Timestamp occurrence, std::string_view cause) {
 }
 
 void log_fired(std::string_view schedule, const Fired& fired) {
-  log(schedule, fmt::format("fired: job {} ({}{})", fired.job, shown_occurrence(fired.occurrence, fired.cause),
+  log(schedule, fmt::format("fired: job {} ({}{})", fired.job_id, shown_occurrence(fired.occurrence, fired.cause),
                             shown_skipped(fired.skipped)));
 }
 
 void log_started(const ScheduleRun& run) {
-  const auto lost = run.lost ? fmt::format(", the run before was lost: {}", printable(run.lost_holder)) : "";
+  const auto lost = run.lost ? fmt::format(", the previous run was lost: {}", shown_name(run.lost_holder)) : "";
   log(run.grant.key,
       fmt::format("started ({}{}{})", shown_occurrence(run.occurrence, run.cause), shown_skipped(run.skipped), lost));
 }
 
 std::string described(const RunVerdict& verdict) {
   switch (verdict.kind) {
-    case RunVerdict::Kind::ok: return "ok";
+    case RunVerdict::Kind::complete: return "completed";
     case RunVerdict::Kind::fail: return "failed: " + on_one_line(first_line(verdict.error));
     case RunVerdict::Kind::release: break;
   }
   return "released";
 }
 
-void log_finished(const ScheduleRun& run, const RunVerdict& verdict, const Result<Finished>& finished) {
+void log_settled(const ScheduleRun& run, const RunVerdict& verdict, const Result<RunSettled>& finished) {
   if (!finished) return log(run.grant.key, fmt::format("lost: {}", printable(finished.error().message)));
   const auto next = verdict.kind == RunVerdict::Kind::release ? std::string("it is due again")
                                                               : "next run in " + format_duration(finished->next_in);
-  log(run.grant.key, fmt::format("finished {}; {}", described(verdict), next));
+  log(run.grant.key, fmt::format("{}; {}", described(verdict), next));
 }
 
-/// Has `options` tell of what happens, on stderr: one line for everything.
+/// Makes `options` log every event on stderr, one line each.
 void log_events(SchedulerOptions& options) {
   options.on_fire = log_fired;
   options.on_start = log_started;
-  options.on_finish = log_finished;
+  options.on_settle = log_settled;
   options.on_trouble = [](const Error& error) { say("leasehold: {}", printable(error.message)); };
 }
 
-/// At the end: what became of it all.
+/// The summary at the end.
 void tell_summary(const Context& context, const ScheduleSummary& summary) {
   if (context.json) {
     print_line(wire::object({{"enqueued", summary.enqueued},
                              {"started", summary.started},
-                             {"ok", summary.ok},
+                             {"completed", summary.completed},
                              {"failed", summary.failed},
                              {"released", summary.released},
                              {"lost", summary.lost}}));
     return;
   }
   std::string text;
-  for (const auto& [count, what] :
-       {std::pair{summary.enqueued, "enqueued"}, std::pair{summary.ok, "ok"}, std::pair{summary.failed, "failed"},
-        std::pair{summary.released, "released"}, std::pair{summary.lost, "lost"}}) {
+  for (const auto& [count, what] : {std::pair{summary.enqueued, "enqueued"}, std::pair{summary.completed, "completed"},
+                                    std::pair{summary.failed, "failed"}, std::pair{summary.released, "released"},
+                                    std::pair{summary.lost, "lost"}}) {
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
   }
   say("leasehold: {}", text.empty() ? "nothing was due" : text);
@@ -102,12 +102,12 @@ struct ScheduleDaemonOptions {
 int code_after_once(const ScheduleSummary& summary) {
   if (summary.lost > 0) return exit_code::lost;
   if (summary.failed + summary.released > 0) return exit_code::failure;
-  return summary.enqueued + summary.ok > 0 ? exit_code::ok : exit_code::nothing_to_do;
+  return summary.enqueued + summary.completed > 0 ? exit_code::ok : exit_code::nothing_to_do;
 }
 
 int conclude(const Context& context, const ScheduleDaemonOptions& options, const ScheduleSummary& summary, int signal) {
   tell_summary(context, summary);
-  // Without an end of its own, being told to stop is how it ends well.
+  // It has no end of its own, so a requested stop is a success.
   if (!options.once) return exit_code::ok;
   return signal != 0 ? exit_code_after(signal) : code_after_once(summary);
 }
@@ -123,7 +123,7 @@ SchedulerOptions scheduler_options(const ScheduleDaemonOptions& options, Holder 
   return made;
 }
 
-/// `warden` is there where commands are to be run.
+/// `warden` is set if commands are to be run.
 int serve(const Context& context, const ScheduleDaemonOptions& options, const run::Warden* warden) {
   CommandStops stops;
   const SteppedStop stop(stops, warden != nullptr ? options.grace : Duration(0));
@@ -151,7 +151,7 @@ int serve(const Context& context, const ScheduleDaemonOptions& options, const ru
 
 int run_daemon(const Context& context, const ScheduleDaemonOptions& options) {
   if (!options.commands) return serve(context, options, nullptr);
-  // First of all, while there is neither a thread nor a connection that a fork would copy. Every command is another.
+  // First of all, before there is a thread or a connection that a fork would copy. Every run has its own command.
   const auto warden = run::Warden::fork({"leasehold"});
   if (!warden) return report(context, warden.error());
   return serve(context, options, warden->get());
@@ -160,26 +160,26 @@ int run_daemon(const Context& context, const ScheduleDaemonOptions& options) {
 }  // namespace
 
 void add_schedule_daemon(CLI::App& parent, Context& context) {
-  auto* command = add_command(
-      parent, context, "daemon",
-      "Wait for schedules to be due, put their jobs into queues and run their commands; any number of these, anywhere",
-      {"leasehold schedule daemon", "leasehold schedule daemon --commands --concurrency 8",
-       "leasehold schedule daemon --once --commands    # what is due now, then exit"});
+  auto* command =
+      add_command(parent, context, "daemon",
+                  "Enqueue the jobs and run the commands of due schedules; run any number of daemons, anywhere",
+                  {"leasehold schedule daemon", "leasehold schedule daemon --commands --concurrency 8",
+                   "leasehold schedule daemon --once --commands    # run what is due now, then exit"});
   auto options = std::make_shared<ScheduleDaemonOptions>();
   command->add_flag("--commands", options->commands,
-                    "Run the commands that schedules were defined with, as this user: whoever may define schedules may "
-                    "have anything run here. They have the environment that `schedule run` gives; exit code 0 is a "
-                    "success, anything else a failure, with the end of stderr as its text");
-  command->add_flag("--no-enqueue", options->no_enqueue, "Leave schedules with a queue to others");
+                    "Run the commands of schedules, as this user: anyone who may set schedules can run anything here. "
+                    "The environment is that of `schedule run`; exit code 0 is a success, any other a failure, with "
+                    "the end of stderr as its text");
+  command->add_flag("--no-enqueue", options->no_enqueue, "Leave schedules with a queue to other daemons");
   add_number(*command, "-c,--concurrency", options->concurrency, 1, bounds::max_concurrency,
              fmt::format("Commands at once (default {})", options->concurrency));
   add_duration(*command, "--grace", options->grace,
-               fmt::format("How long running commands get to finish when this process is told to stop, and between "
-                           "SIGTERM and SIGKILL (default {}; there at most a third of the lease)",
+               fmt::format("Time for running commands to finish when this process is stopped, and between "
+                           "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
                            format_duration(options->grace)));
   add_holder(*command, options->holder);
   command->add_flag("--once", options->once,
-                    "Only what is due now, then exit: 0 all went well, 1 something failed, 3 nothing was due, 76 a run "
+                    "Run what is due now, then exit: 0 all succeeded, 1 something failed, 3 nothing was due, 76 a run "
                     "was lost");
   set_action(*command, context, [&context, options] { return run_daemon(context, *options); });
 }

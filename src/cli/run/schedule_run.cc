@@ -1,4 +1,4 @@
-// leasehold schedule run: a command that runs when it is due, once, whoever calls for it.
+// leasehold schedule run: runs a command when it is due, once, however many callers try.
 #include <fmt/format.h>
 #include <memory>
 #include <stop_token>
@@ -28,19 +28,18 @@ using run::Supervisor;
 constexpr Duration between_tries = std::chrono::seconds(1);
 
 constexpr const char* schedule_command_help =
-    "After --: the program and its arguments; no shell is involved. In its environment it has LEASEHOLD_SCHEDULE, "
-    "_SCHEDULE_TOKEN, _SCHEDULE_DB, _OCCURRENCE, _CAUSE, _TOKEN, _EXPIRES_AT and _DB; to the file "
-    "LEASEHOLD_COUNTS_FILE it may write what it has "
-    "done, "
-    "as JSON. Exit code 0 is a success, anything else a failure; stopped by a signal to this process it is released, "
-    "and due again. Whatever happens to this process, the command and all that it started is ended before its lease is";
+    "After --: the program and its arguments; no shell is involved. The environment has LEASEHOLD_SCHEDULE, "
+    "_SCHEDULE_TOKEN, _SCHEDULE_DB, _OCCURRENCE, _CAUSE, _TOKEN, _EXPIRES_AT and _DB; the command "
+    "may write its counts to the file LEASEHOLD_COUNTS_FILE, as JSON. Exit code 0 is a success, any other a failure; a "
+    "run stopped by a signal to this process is released, and due again. Whatever happens to this process, leasehold "
+    "kills the command and all it started before the lease expires";
 
 struct ScheduleRunOptions {
   std::string name;
   std::string holder;
   ScheduleDefinition definition;
   bool defines = false;
-  std::optional<Duration> ttl;  ///< unset: the schedule's own
+  std::optional<Duration> ttl;  ///< unset: the schedule's ttl
   bool now = false;
   Grace grace;
   SkipManner skip;
@@ -75,8 +74,8 @@ class RunOfSchedule {
   void tell_of_the_past() const {
     if (options_.skip.quiet) return;
     const auto& run = held_.run;
-    if (run.lost) say("leasehold: the run before was lost: {}", printable(run.lost_holder));
-    if (run.skipped > 0) say("leasehold: missed before this run, and skipped: {}", counted(run.skipped, "occurrence"));
+    if (run.lost) say("leasehold: the previous run was lost: {}", shown_name(run.lost_holder));
+    if (run.skipped > 0) say("leasehold: skipped before this run: {}", counted(run.skipped, "occurrence"));
   }
 
   int conclude(const Ending& ending) {
@@ -84,49 +83,49 @@ class RunOfSchedule {
       case Ending::Kind::exited: return after_exit(ending);
       case Ending::Kind::start_failed:
         say("leasehold: {}", not_started_text(options_.command[0], ending.error));
-        // For want of processes or descriptors: that is no failure of the run.
+        // For lack of processes or descriptors: not a failure of the run.
         if (ending.out_of_resources()) return told(held_.lease.release(), ending.exit_code);
-        return finish(ending, ending.exit_code);
+        return settle(ending, ending.exit_code);
       case Ending::Kind::lease_lost: return after_loss();
-      case Ending::Kind::guardian_died: say("leasehold: {}", guardian_died_text); return finish(ending, own_failure);
+      case Ending::Kind::guardian_died: say("leasehold: {}", guardian_died_text); return settle(ending, own_failure);
       case Ending::Kind::survived: break;
     }
     text_.leave_to_expiry(held_.lease.grant().expires_at);
   }
 
   int after_exit(const Ending& ending) {
-    // Only whoever stopped us knows why; the work is neither done nor has it failed.
+    // The reason for the stop is unknown here; the work is neither done nor failed.
     if (ending.exit_code != 0 && supervisor_.asked_to_stop()) return told(held_.lease.release(), ending.exit_code);
-    return finish(ending, ending.exit_code);
+    return settle(ending, ending.exit_code);
   }
 
-  int finish(const Ending& ending, int code) {
+  int settle(const Ending& ending, int code) {
     const bool ok = ending.kind == Ending::Kind::exited && ending.exit_code == 0;
     const auto error = ok ? "" : describe_exit(ending);
     const auto counts = counts_told(counts_, options_.name);
     const RunResult result{.ok = ok, .error = error, .counts = counts};
-    auto finished = held_.finish(result);
-    // A store that is away for a moment does not make a run that is over a lost one.
-    while (!finished && may_come_back(finished.error()) && has_time_for_another_try()) {
+    auto settled = held_.settle(result);
+    // A store that is briefly unreachable does not turn a finished run into a lost one.
+    while (!settled && may_come_back(settled.error()) && has_time_for_another_try()) {
       std::this_thread::sleep_for(between_tries);
-      finished = held_.finish(result);
+      settled = held_.settle(result);
     }
-    return told(finished ? Result<void>() : Result<void>(finished.error()), code);
+    return told(settled ? Result<void>() : Result<void>(settled.error()), code);
   }
 
   [[nodiscard]] bool has_time_for_another_try() const {
     return BootClock::now() + between_tries < held_.lease.grant().trusted_until;
   }
 
-  /// What to exit with after the store was told, or could not be told, how it went.
+  /// The exit code after the store has recorded the result, or could not.
   int told(const Result<void>& answer, int code) {
-    if (answer) return tell_ended(context_, held_.run.grant, code);
+    if (answer) return tell_ended(context_, "name", held_.run.grant, code);
     if (answer.error().code == Errc::lost) {
       text_.tell_late_loss();
       return report(context_, answer.error());
     }
     text_.tell_untold_end(answer.error(), held_.lease.grant().expires_at);
-    return tell_ended(context_, held_.run.grant, code);
+    return tell_ended(context_, "name", held_.run.grant, code);
   }
 
   [[nodiscard]] int after_loss() const {
@@ -145,7 +144,7 @@ class RunOfSchedule {
 };
 
 /// Makes sure that the schedule has this rule. A role with scope `work` can create a schedule, but not change one: then
-/// the run goes by the rule that is there, and this says so.
+/// the run follows the existing rule, and this reports it.
 Result<void> define(const Schedules& schedules, const ScheduleRunOptions& options) {
   auto definition = options.definition.options();
   if (!definition) return std::move(definition).error();
@@ -153,10 +152,10 @@ Result<void> define(const Schedules& schedules, const ScheduleRunOptions& option
   auto ensured = schedules.ensure(options.name, *definition);
   if (!ensured) return std::move(ensured).error();
   if (!ensured->differs) return {};
-  auto defined = schedules.define(options.name, *definition);
+  auto defined = schedules.set(options.name, *definition);
   if (defined) return {};
   if (defined.error().code != Errc::denied) return std::move(defined).error();
-  say("leasehold: {} has another rule, and only the scope admin may change it: this run follows the rule that is there",
+  say("leasehold: {} has another rule, and only the scope admin may change it: this run follows the stored rule",
       printable(options.name));
   return {};
 }
@@ -181,7 +180,7 @@ int run_with(const Context& context, const ScheduleRunOptions& options, Supervis
 
 int run_scheduled(const Context& context, const ScheduleRunOptions& options) {
   if (const auto definition = options.definition.options(); !definition) return report(context, definition.error());
-  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  // First of all, before there is a thread or a connection that a fork would copy.
   auto supervisor = Supervisor::fork_guardian(options.command, options.grace.asked_for,
                                               [](const std::string& line) { say("leasehold: {}", line); });
   if (!supervisor) return report_failure(context, supervisor.error());
@@ -193,8 +192,8 @@ int run_scheduled(const Context& context, const ScheduleRunOptions& options) {
 void add_schedule_run(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "run",
-      "Run a command if its schedule is due and nobody else runs it, and end it with the lease (exit code 3: not due "
-      "or paused, 75: held)",
+      "Run a command if its schedule is due and not held; kill it before the lease expires (exit code 3: not due or "
+      "paused, 75: held)",
       {"leasehold schedule run refresh --every 10m-15m --on-fail 20m-40m -- ./refresh",
        "leasehold schedule run report --cron '0 6 * * *' --tz Europe/Berlin -q -E 0 -- ./report    # from cron, "
        "anywhere",
@@ -202,17 +201,15 @@ void add_schedule_run(CLI::App& parent, Context& context) {
   auto options = std::make_shared<ScheduleRunOptions>();
   add_schedule_name(*command, options->name);
   options->definition.add_rule(*command);
-  add_duration(
-      *command, "--lease", options->ttl,
-      fmt::format("How long the lease lasts without a heartbeat (default: as the schedule says, which is {} unless "
-                  "said otherwise)",
-                  format_duration(defaults::schedule_ttl)));
-  command->add_flag("--now", options->now, "Even if it is not due; never while somebody else runs it");
-  add_grace(*command, options->grace, "at most a third of the lease");
+  add_duration(*command, "--ttl", options->ttl,
+               fmt::format("How long the lease lasts without a heartbeat (default: the schedule's, {} unless set)",
+                           format_duration(defaults::schedule_ttl)));
+  command->add_flag("--now", options->now, "Run even if it is not due, but never while it is held");
+  add_grace(*command, options->grace, "at most a third of the ttl");
   add_holder(*command, options->holder);
   add_skip_exit_code(*command, options->skip.code);
-  command->add_flag("-q,--quiet", options->skip.quiet, "Say nothing when it is not due, held or paused");
-  // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
+  command->add_flag("-q,--quiet", options->skip.quiet, "Print nothing when it is not due, held or paused");
+  // The parser knows only the program; prefix_command leaves the words after it unchanged.
   command->prefix_command();
   command->add_option("COMMAND", options->program, schedule_command_help)->required()->type_name("");
   command->callback([&context, options, command] {

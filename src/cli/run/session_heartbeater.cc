@@ -41,7 +41,7 @@ std::vector<std::string> words_for(const HeartbeaterOrders& orders) {
           fmt::format("--report={}", heartbeater_report)};
 }
 
-/// Ours, with the store in it: a password in a URL belongs neither into a command line nor into `ps`.
+/// Our environment, with the store in it: a password in a URL belongs neither on a command line nor in `ps`.
 std::vector<std::string> environment_with(const std::string& store_url) {
   constexpr std::string_view variable = "LEASEHOLD_DB=";
   std::vector<std::string> all{std::string(variable) + store_url};
@@ -59,7 +59,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-/// Neither end stands on 0 to 3, which the heartbeater gets other descriptors for.
+/// Neither end is 0 to 3, where the heartbeater gets other descriptors.
 struct Pipe {
   static std::optional<Pipe> open() {
     std::array<int, 2> ends{-1, -1};
@@ -76,7 +76,7 @@ struct Pipe {
   UniqueFd write_end;
 };
 
-/// What the heartbeater begins with, instead of what we have.
+/// The heartbeater's initial state, instead of ours.
 class FreshStart {
  public:
   FreshStart(int token, int report) {
@@ -115,12 +115,12 @@ int spawn(pid_t& pid, const HeartbeaterOrders& orders, const std::string& store_
   auto words = words_for(orders);
   auto environment = environment_with(store_url);
   const FreshStart start(token, report);
-  // Not by its path: the file may have been replaced by a newer leasehold meanwhile.
+  // Not by its path: a newer leasehold may have replaced the file.
   return ::posix_spawn(&pid, "/proc/self/exe", start.actions(), start.attributes(), pointers_to(words).data(),
                        pointers_to(environment).data());
 }
 
-/// Everything the heartbeater says before it closes its end; nothing when it takes too long.
+/// The heartbeater's whole report until it closes its end; nothing if that takes too long.
 std::string read_report(int report) {
   std::string text;
   const auto until = BootClock::now() + patience_with_start;
@@ -141,7 +141,7 @@ std::string read_report(int report) {
 std::optional<Token> read_heartbeater_token() {
   std::array<char, 32> buffer{};
   const auto size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-  // Not closed: whatever is opened next would become the standard input.
+  // Not closed: the next opened file would become the standard input.
   const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (nothing) ::dup2(nothing.get(), STDIN_FILENO);
   const auto number = size > 0 ? whole_number({buffer.data(), static_cast<std::size_t>(size)}) : std::nullopt;
@@ -153,7 +153,7 @@ Result<void> start_heartbeater(const HeartbeaterOrders& orders, const std::strin
   auto report = Pipe::open();
   if (!token || !report) return cannot_start(std::strerror(errno));
   const auto number = std::to_string(orders.token.value);
-  // It fits into the pipe, so nobody has to read meanwhile.
+  // It fits into the pipe, so the write does not block.
   if (::write(token->write_end.get(), number.data(), number.size()) != static_cast<ssize_t>(number.size())) {
     return cannot_start(std::strerror(errno));
   }
@@ -161,13 +161,13 @@ Result<void> start_heartbeater(const HeartbeaterOrders& orders, const std::strin
   pid_t pid = -1;
   const int error = spawn(pid, orders, store_url, token->read_end.get(), report->write_end.get());
   if (error != 0) return cannot_start(std::strerror(error));
-  // So that its end is seen: only the heartbeater has it now.
+  // Only the heartbeater has it now, so its end is noticed.
   report->write_end.reset();
   const auto word = read_report(report->read_end.get());
   if (word == heartbeater_ready) return {};
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
-  return cannot_start(word.empty() ? "it ended without a word" : word);
+  return cannot_start(word.empty() ? "it ended without a message" : word);
 }
 
 }  // namespace leasehold::cli

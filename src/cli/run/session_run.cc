@@ -1,4 +1,4 @@
-// leasehold session run: a session that lives exactly as long as a command does.
+// leasehold session run: a session that lives exactly as long as a command.
 #include <fmt/format.h>
 #include <atomic>
 #include <cstring>
@@ -29,18 +29,18 @@ struct SessionRunOptions {
   std::vector<std::string> command;
 };
 
-/// Until when the command may run. An interactive agent is not shot because the database was away: its guardian ends it
-/// with this process, but not with the lease, unless that was asked for.
+/// The moment until which the command may run. An interactive agent is not killed because the database was unreachable:
+/// its guardian ends it with this process, but not with the lease, unless requested.
 BootTime end_of_trust(const SessionRunOptions& options, const Grant& grant) {
   return options.stop_when_lost ? grant.trusted_until : BootClock::now() + std::chrono::years(100);
 }
 
-/// Only where the command has to be gone before the lease is, there is no time to lose.
+/// The grace is bounded only if the command has to be gone before the lease ends.
 Duration grace_of(const SessionRunOptions& options) {
   return options.stop_when_lost ? options.grace.fitting(options.face.options.ttl) : options.grace.asked_for;
 }
 
-/// How a command ended that had its time, as the reason its session was closed for.
+/// How a command ended by itself, as the reason for closing its session.
 std::string reason_of_exit(const Ending& ending) {
   return ending.signal == 0 ? fmt::format("exited {}", ending.exit_code) : describe_exit(ending);
 }
@@ -76,7 +76,7 @@ class SessionRun {
 
   void tell_loss() const {
     const auto why = held_.lost();
-    say("leasehold: session {} is lost, and others may take what it has claimed; the command goes on ({})",
+    say("leasehold: session {} is lost, and others may take its items; the command continues ({})",
         printable(held_.grant().key), printable(why ? why->message : "no heartbeat got through in time"));
   }
 
@@ -97,17 +97,17 @@ class SessionRun {
     text_.leave_to_expiry(held_.grant().expires_at);
   }
 
-  [[nodiscard]] int ended_with(int code) const { return tell_ended(context_, held_.grant(), code); }
+  [[nodiscard]] int ended_with(int code) const { return tell_ended(context_, "id", held_.grant(), code); }
 
   int after_loss() {
     const auto why = held_.lost();
     text_.tell_forced_end(why);
-    close("ended with its lease");
+    close("killed with its lease");
     if (why) report(context_, *why);
     return exit_code::lost;
   }
 
-  /// With the true reason, and before the heartbeats end: they would close it without one.
+  /// With the real reason, and before the heartbeats end: they would close it without one.
   void close(const std::string& reason) {
     const auto grant = held_.grant();
     const auto closed = sessions_.close(grant.key, grant.token, reason);
@@ -126,7 +126,7 @@ class SessionRun {
 };
 
 int run_in_session(const Context& context, SessionRunOptions& options) {
-  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  // First of all, before there is a thread or a connection that a fork would copy.
   auto supervisor = Supervisor::fork_guardian(options.command, grace_of(options),
                                               [](const std::string& line) { say("leasehold: {}", line); });
   if (!supervisor) return report_failure(context, supervisor.error());
@@ -144,24 +144,22 @@ int run_in_session(const Context& context, SessionRunOptions& options) {
 
 void add_session_run(CLI::App& parent, Context& context) {
   auto* command = add_command(
-      parent, context, "run",
-      "Run a command in a session of its own: alive as long as the command is, closed with how it ended",
+      parent, context, "run", "Run a command in its own session, and close the session when the command ends",
       {"leasehold session run --label 'fixing the parser' -- ./agent",
        "leasehold session run --id ann-1 --codebase ~/src/parser -- bash    # then: leasehold claim take SD-1",
        "leasehold session run --stop-when-lost --grace 10s -- ./work-the-backlog"});
   auto options = std::make_shared<SessionRunOptions>();
   add_session_face(*command, options->face);
   command->add_flag("--stop-when-lost", options->stop_when_lost,
-                    "End the command with the session (exit code 76); otherwise it goes on without");
-  add_grace(*command, options->grace, "with --stop-when-lost at most a third of --stale-after");
-  // Only the program is an argument of ours; prefix_command leaves the words after it as they are.
+                    "Kill the command when the session is lost (exit code 76); by default it continues");
+  add_grace(*command, options->grace, "with --stop-when-lost at most a third of --ttl");
+  // The parser knows only the program; prefix_command leaves the words after it unchanged.
   command->prefix_command();
   command
       ->add_option("COMMAND", options->program,
-                   "After --: the program and its arguments; no shell is involved. In its environment it has "
+                   "After --: the program and its arguments; no shell is involved. The environment has "
                    "LEASEHOLD_SESSION, LEASEHOLD_SESSION_TOKEN, LEASEHOLD_SESSION_DB and LEASEHOLD_DB. If this process "
-                   "is killed, the "
-                   "command and all that it started is ended")
+                   "is killed, leasehold kills the command and all it started")
       ->required()
       ->type_name("");
   command->callback([&context, options, command] {

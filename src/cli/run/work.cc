@@ -1,4 +1,4 @@
-// leasehold work: a command per job, ended before its lease is.
+// leasehold work: a command per job, ended before its lease ends.
 #include <fmt/format.h>
 #include <memory>
 
@@ -22,14 +22,12 @@ namespace leasehold::cli {
 namespace {
 
 constexpr const char* work_command_help =
-    "After --: the program and its arguments; no shell is involved. It gets the payload on stdin, and in its "
-    "environment LEASEHOLD_JOB_ID, _JOB_TOKEN, _JOB_DB, _ATTEMPT, _QUEUE, _TOKEN, _EXPIRES_AT and _DB; of a job that a "
-    "schedule has enqueued also LEASEHOLD_JOB_SCHEDULE and _JOB_OCCURRENCE. To descriptor 3 it may write progress, a "
-    "line at a time: 50 copying tables, or JSON with percent, message and stage. Exit code 0 completes the job, 75 "
-    "puts it off "
-    "for 5s, 65 fails it for good, anything else fails it, with the end of stderr as its text. Whatever happens to "
-    "this process, the "
-    "command and all that it started is ended before its lease is";
+    "After --: the program and its arguments; no shell is involved. Stdin has the payload; the environment "
+    "has LEASEHOLD_JOB_ID, _JOB_TOKEN, _JOB_DB, _ATTEMPT, _QUEUE, _TOKEN, _EXPIRES_AT and _DB; for a job "
+    "that a schedule enqueued also LEASEHOLD_JOB_SCHEDULE and _JOB_OCCURRENCE. The command may write progress lines to "
+    "descriptor 3: 50 copying tables, or JSON with percent, message and stage. Exit code 0 completes the job, 75 "
+    "snoozes it for 5s, 65 fails it for good, any other fails it, with the end of stderr as its text. Whatever happens "
+    "to this process, leasehold kills the command and all it started before the lease expires";
 
 struct WorkOptions {
   std::vector<std::string> queues;
@@ -61,7 +59,7 @@ void tell_summary(const Context& context, const WorkSummary& summary) {
   }
   std::string text;
   for (const auto& [count, what] : {std::pair{summary.completed, "completed"}, std::pair{summary.failed, "failed"},
-                                    std::pair{summary.released, "released"}, std::pair{summary.snoozed, "put off"},
+                                    std::pair{summary.released, "released"}, std::pair{summary.snoozed, "snoozed"},
                                     std::pair{summary.cancelled, "cancelled"}, std::pair{summary.lost, "lost"}}) {
     if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
   }
@@ -77,7 +75,7 @@ int code_after_once(const Context& context, const WorkSummary& summary) {
 int conclude(const Context& context, const WorkOptions& options, const WorkSummary& summary, int signal) {
   const bool told_by_refusal = options.once && summary.claimed == 0 && summary.refusal;
   if (!told_by_refusal) tell_summary(context, summary);
-  // Without an end of its own, being told to stop is how it ends well.
+  // It has no end of its own, so a requested stop is a success.
   if (options.until() == WorkUntil::stopped) return exit_code::ok;
   const bool interrupted = signal != 0 && !told_by_refusal && !(options.once && summary.completed > 0);
   if (interrupted) return exit_code_after(signal);
@@ -119,7 +117,7 @@ int work_with(const Context& context, const WorkOptions& options, const run::War
 
 int work(const Context& context, const WorkOptions& options) {
   if (const auto checked = check_ttl(options.ttl); !checked) return report(context, checked.error());
-  // First of all, while there is neither a thread nor a connection that a fork would copy.
+  // First of all, before there is a thread or a connection that a fork would copy.
   auto warden = run::Warden::fork(options.command);
   if (!warden) return report(context, warden.error());
   return work_with(context, options, **warden);
@@ -129,12 +127,12 @@ int work(const Context& context, const WorkOptions& options) {
 
 void add_work(CLI::App& parent, Context& context) {
   auto* command = add_command(
-      parent, context, "work", "Run a command for every job of some queues, and end it before its lease is",
+      parent, context, "work", "Run a command for every job of some queues; kill it before its lease expires",
       {"leasehold work mail -- ./send-mail", "leasehold work thumbnails video -c 8 --ttl 2m -- ./convert.sh",
-       "leasehold work reports --once --result -- ./make-report    # exit code 3: there was none",
+       "leasehold work reports --once --result -- ./make-report    # exit code 3: no job",
        "leasehold work mail -- sh -c 'echo \"10 connecting\" >&3; exec ./send-mail'"});
   auto options = std::make_shared<WorkOptions>();
-  command->add_option("QUEUE", options->queues, "The queues, in turn")->required()->type_name("");
+  command->add_option("QUEUE", options->queues, "Queues, served in turn")->required()->type_name("");
   // For the help page: see words_after_names().
   command->add_option("COMMAND", options->command, work_command_help)->type_name("");
   add_number(*command, "-c,--concurrency", options->concurrency, 1, bounds::max_concurrency,
@@ -142,16 +140,16 @@ void add_work(CLI::App& parent, Context& context) {
   add_duration(*command, "--ttl", options->ttl,
                fmt::format("How long the lease lasts without a heartbeat (default {})", format_duration(options->ttl)));
   add_duration(*command, "--grace", options->grace,
-               fmt::format("How long running commands get to finish when this process is told to stop, and between "
+               fmt::format("Time for running commands to finish when this process is stopped, and between "
                            "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
                            format_duration(options->grace)));
   add_holder(*command, options->holder);
   command->add_flag("--result", options->keep_output,
                     "Keep the command's stdout as the job's result, up to " + format_size(bounds::result_bytes));
   command->add_flag("-v,--verbose", options->verbose,
-                    "Log every outcome to stderr: job, attempt, what came of it, how long it took (default: failures)");
+                    "Log every outcome to stderr: job, attempt, outcome, duration (default: failures)");
   auto* once = command->add_flag("--once", options->once,
-                                 "One job, then exit: 0 it completed, 1 it did not, 3 there was none, 76 it was lost");
+                                 "Run one job, then exit: 0 completed, 1 not completed, 3 none, 76 lost");
   command->add_flag("--drain", options->drain, "Exit when the queues are empty or paused")->excludes(once);
   command->callback([&context, options] {
     options->command =

@@ -15,12 +15,12 @@ namespace {
 
 using run::Ending;
 
-/// As the worker's summary counts it.
+/// The term used in the worker's summary.
 std::string described(const Verdict& verdict, const std::optional<StopReason>& stopped) {
   switch (verdict.kind) {
     case Verdict::Kind::complete: return "completed";
     case Verdict::Kind::fail: return verdict.retryable ? "failed" : "failed for good";
-    case Verdict::Kind::snooze: return "was put off for " + format_duration(verdict.delay.value_or(Duration(0)));
+    case Verdict::Kind::snooze: return "was snoozed for " + format_duration(verdict.delay.value_or(Duration(0)));
     case Verdict::Kind::release:
     case Verdict::Kind::skip: break;
   }
@@ -29,7 +29,7 @@ std::string described(const Verdict& verdict, const std::optional<StopReason>& s
 }
 
 Verdict verdict_on(const Job& job, const Ending& ending, const CommandStreams& streams) {
-  // Cancelled, drained or lost: the store knows which, and what to make of it.
+  // Cancelled, drained or lost: the store knows which, and decides.
   if (ending.kind == Ending::Kind::lease_lost) return Verdict::release();
   if (ending.out_of_resources()) return Verdict::snooze(retry_later_delay);
   if (ending.kind == Ending::Kind::guardian_died) return Verdict::fail(describe_exit(ending));
@@ -39,7 +39,7 @@ Verdict verdict_on(const Job& job, const Ending& ending, const CommandStreams& s
     return ending.exit_code == never_code ? Verdict::fail_finally(std::move(text)) : Verdict::fail(std::move(text));
   }
   if (streams.output_was_cut())
-    say("leasehold: job {}: its result is cut after {}", job.id, format_size(bounds::result_bytes));
+    say("leasehold: job {}: the result is cut after {}", job.id, format_size(bounds::result_bytes));
   return Verdict::complete(streams.output());
 }
 
@@ -55,7 +55,7 @@ CommandWork JobCommand::work_for(const Job& job, const JobContext& context) cons
                    .trusted_until = [&context] { return context.trusted_until(); }};
   work.environment.push_back(fmt::format("LEASEHOLD_ATTEMPT={}", job.attempt));
   work.environment.push_back(fmt::format("LEASEHOLD_QUEUE={}", job.queue));
-  // Always set: otherwise a job would inherit those of a job whose command runs this worker.
+  // Always set: otherwise a job would inherit it from the job whose command runs this worker.
   work.environment.push_back(fmt::format("LEASEHOLD_JOB_SCHEDULE={}", job.schedule));
   work.environment.push_back(
       fmt::format("LEASEHOLD_JOB_OCCURRENCE={}", job.occurrence ? to_string(*job.occurrence) : std::string()));
@@ -90,7 +90,7 @@ Verdict JobCommand::run(const Job& job, JobContext& context) {
 
 namespace {
 
-/// A number in front is the percentage, if a percentage it can be and a word ends after it.
+/// A number at the front is the percentage, if it is in range and ends a word.
 std::optional<int> take_percent(std::string_view& text) {
   int number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -11,7 +11,7 @@
 namespace leasehold::cli {
 namespace {
 
-/// How many values the parser makes of these words: of "[a,b]" it makes two.
+/// The number of values that the parser makes of these words: "[a,b]" becomes two.
 std::size_t values_in(const std::vector<std::string>& words) {
   CLI::App parser;
   std::vector<std::string> values;
@@ -27,10 +27,10 @@ int report_failure(const Context& context, const Error& error, int held_code) {
   return code == exit_code::failure ? own_failure : code;
 }
 
-int tell_ended(const Context& context, const Grant& grant, int exit_code) {
+int tell_ended(const Context& context, std::string_view word, const Grant& grant, int exit_code) {
   if (context.json) {
     print_line(wire::object(
-        {{"key", grant.key}, {"token", grant.token.value}, {"exit_code", static_cast<std::int64_t>(exit_code)}}));
+        {{word, grant.key}, {"token", grant.token.value}, {"exit_code", static_cast<std::int64_t>(exit_code)}}));
   }
   return exit_code;
 }
@@ -42,7 +42,7 @@ std::size_t mark_position(const Context& context) {
 
 std::vector<std::string> words_after_mark(const CLI::App& command, const Context& context,
                                           const WordsBeforeMark& before, const std::string& program) {
-  // The parser takes any word for the name, also the command's own.
+  // The parser takes any word for the name, even one of the command.
   const auto mark = context.words.begin() + static_cast<std::ptrdiff_t>(mark_position(context));
   if (mark != context.words.end() && std::find(context.words.begin(), mark, before.name) == mark) {
     throw CLI::ValidationError(before.what, "it is missing before the --: " + before.form);

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* common_token = "LEASEHOLD_TOKEN";
 constexpr std::array kinds{&held::job, &held::lock, &held::chunk, &held::schedule, &held::session};
 
-/// The kind of the wrapper that has set LEASEHOLD_TOKEN; nullptr: the user has.
+/// The kind of the wrapper that has set LEASEHOLD_TOKEN; nullptr: the user has set it.
 const HeldKind* owner_of_common_token() {
   const auto token = environment_value(common_token);
   const auto* owner = std::find_if(kinds.begin(), kinds.end(), [&](const HeldKind* kind) {
@@ -38,21 +38,20 @@ std::optional<Token> token_set_by_user() {
 
 [[noreturn]] void refuse_missing_token(const std::string& own_variable) {
   const auto* owner = owner_of_common_token();
-  const auto reason = owner != nullptr
-                          ? fmt::format(" ({} is the token of the {} that this runs under)", common_token, owner->what)
-                          : "";
-  throw CLI::ValidationError("--token", fmt::format("it is missing{}: write it, or set {}", reason,
+  const auto reason =
+      owner != nullptr ? fmt::format(" ({} is the token of the enclosing {})", common_token, owner->what) : "";
+  throw CLI::ValidationError("--token", fmt::format("missing{}: write it, or set {}", reason,
                                                     own_variable.empty() ? common_token : own_variable));
 }
 
-/// --token as an option that `resolve` replaces when it is not given.
+/// --token as an option; `resolve` provides the token if it is not given.
 CLI::Option* add_token_option(CLI::App& command, Context& context, Token& token, const std::string& variables,
                               std::function<Token()> resolve) {
   const auto take = [&token](const std::string& text) {
     const auto read = token_from(text);
     if (!read) {
       throw CLI::ValidationError(
-          "--token", leasehold::quoted(text) + " is not a token: write the number that acquire or claim gave");
+          "--token", leasehold::quoted(text) + " is not a token: write the number that acquire or claim returned");
     }
     token = *read;
   };
@@ -88,7 +87,7 @@ std::optional<std::string> environment_value(const char* name) {
 bool environment_says(const char* name, const std::string& value) { return environment_value(name) == value; }
 
 std::optional<Token> token_from_environment(const HeldKind& kind, bool is_own) {
-  // Somebody who sets only the token by hand means whatever the command line names.
+  // A token set by hand without a key applies to the name on the command line.
   const bool meant = is_own || !environment_value(kind.key_variable);
   const auto own = meant ? token_in(kind.token_variable) : std::nullopt;
   return own ? own : token_set_by_user();
@@ -139,16 +138,17 @@ std::vector<std::string> lines_of(const char* variable) {
 std::vector<std::string> outer_instances() { return lines_of(instances_variable); }
 
 Error reentry(LockHolder outer) {
-  // As every refusal: who has it, and not what the holder proves it with.
+  // As in every refusal: the holder without its token.
   outer.token = {};
   outer.holder.instance.clear();
-  return {.code = Errc::reentry,
-          .message = fmt::format("lock {} is held by what this command runs inside of ({}): it would wait for itself",
-                                 leasehold::quoted(outer.key), outer.holder.name),
-          .current = std::move(outer)};
+  return {
+      .code = Errc::reentry,
+      .message = fmt::format("lock {} is held by a command that this one runs inside ({}): it would wait for itself",
+                             leasehold::quoted(outer.key), outer.holder.name),
+      .held_by = std::move(outer)};
 }
 
-/// Beside these shares there is never room for another one: they are given back only after it.
+/// These shares leave no room for another one: they are released only after it.
 bool no_room_beside(std::int64_t permits_outside, const Share& share) {
   return share.capacity && permits_outside + share.permits > *share.capacity;
 }
@@ -156,7 +156,7 @@ bool no_room_beside(std::int64_t permits_outside, const Share& share) {
 Result<void> check_one(const Locks& locks, const std::string& name, const std::optional<Share>& share,
                        const std::vector<std::string>& outer) {
   const auto holders = locks.holders(name);
-  // Whatever is wrong with the store or the name, the acquire says it better.
+  // The acquire reports problems with the store or the name better.
   if (!holders) return {};
   std::int64_t permits = 0;
   for (const auto& holder : *holders) {
@@ -178,7 +178,7 @@ std::vector<std::string> lock_environment(const Grant& grant, const std::vector<
       held::lock, {.key = names.front(), .token = grant.token, .expires_at = grant.expires_at, .url = url});
   environment.push_back(fmt::format("LEASEHOLD_INSTANCE={}", grant.holder.instance));
   environment.push_back(fmt::format("{}={}", instances_variable, fmt::join(instances, "\n")));
-  // Also of a single lock: an outer wrapper may have set it to other names.
+  // Set for a single lock, too: an outer wrapper may have set it to other names.
   environment.push_back(fmt::format("{}={}", names_variable, fmt::join(names, "\n")));
   return environment;
 }

@@ -1,10 +1,10 @@
-// How a wrapper tells its command what it holds, and how a leasehold inside that command finds it again.
+// How a wrapper passes its lease to its command, and how a leasehold inside that command finds it.
 //
 //   work q -- leasehold lock run deploy -- leasehold job heartbeat
 //
 // Wrappers nest. The common variables (LEASEHOLD_KEY, _TOKEN, _EXPIRES_AT, _DB) are those of the innermost wrapper.
-// Beside them each wrapper sets variables of its own kind, which no wrapper of another kind touches: the heartbeat
-// above finds its job in LEASEHOLD_JOB_ID, _JOB_TOKEN and _JOB_DB, although the lock has replaced the common ones.
+// Each wrapper also sets variables of its own kind, which wrappers of other kinds leave unchanged: the heartbeat above
+// finds its job in LEASEHOLD_JOB_ID, _JOB_TOKEN and _JOB_DB, although the lock has replaced the common ones.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -41,9 +41,9 @@ struct HeldThing {
   std::string key;
   Token token;
   Timestamp expires_at;
-  std::string url;  ///< of the store; a relative path is made absolute, because the command may change its folder
+  std::string url;  ///< of the store, with an absolute path, because the command may change its folder
 };
-/// NAME=VALUE, the common variables and those of the kind.
+/// NAME=VALUE: the common variables and those of the kind.
 std::vector<std::string> wrapper_variables(const HeldKind& kind, const HeldThing& thing);
 
 /// The value of an environment variable. An empty one counts as not set.
@@ -51,38 +51,38 @@ std::optional<std::string> environment_value(const char* name);
 /// Whether an environment variable has this value.
 bool environment_says(const char* name, const std::string& value);
 
-/// The token that wrappers or the user have put into the environment for this kind; `is_own` tells whether the thing
-/// that the command line names is the one that the wrapper of this kind holds. LEASEHOLD_TOKEN counts only if no
-/// wrapper has set it for something else.
+/// The token for this kind that a wrapper or the user has put into the environment; `is_own` is true if the command
+/// line names the thing that the wrapper of this kind holds. LEASEHOLD_TOKEN counts only if no wrapper has set it for
+/// something else.
 std::optional<Token> token_from_environment(const HeldKind& kind, bool is_own);
-/// Lets a command act in the store where the wrapper of this kind holds its thing, unless --db names one.
+/// Selects the store of the wrapper of this kind, unless --db names one.
 void act_where_held(Context& context, const HeldKind& kind);
 
-/// --token of a command that acts on something held; required, but the environment may have it. Resolved when the
+/// --token of a command that acts on something held; required, but the environment may provide it. Resolved when the
 /// whole command line is known.
 CLI::Option* add_held_token(CLI::App& command, Context& context, Token& token, const HeldKind& kind,
                             std::function<bool()> is_own);
-/// --token of a claim, which no wrapper holds: else LEASEHOLD_TOKEN, where the user has set it.
+/// --token of a claim, which no wrapper holds: else LEASEHOLD_TOKEN, if the user has set it.
 CLI::Option* add_claim_token(CLI::App& command, Context& context, Token& token);
 
-// What a command is told of the locks that it runs under, and what a leasehold inside of it makes of that.
+// Passes the locks of a wrapper to its command, and checks them in a leasehold inside of it.
 //
 //   lock run deploy -- sh -c 'leasehold lock run deploy -- ...'      would wait for itself for ever
 //
-// The store refuses a thread that asks for what it has. A command is other processes than the one that took its lock,
-// and any number of them: they are not the same holder, and may wait for each other. So each names in its environment
-// those it runs inside of, and whoever takes a lock looks first whether one of these has it. In another store nobody
-// has such a name: there it is harmless.
+// The store refuses a lock to the thread that already holds it. A command consists of other processes than its wrapper,
+// and any number of them: they are different holders, and may wait for each other. So the environment lists all holders
+// that a process runs inside of, and before taking a lock it checks whether one of these has it. In another store no
+// holder has such a name, so the check is harmless.
 
 /// NAME=VALUE: the wrapper's variables (the key is the first name), LEASEHOLD_KEYS (all names, one per line), _INSTANCE
 /// (the holder's) and _INSTANCES (of all holders it runs inside of, one per line).
 std::vector<std::string> lock_environment(const Grant& grant, const std::vector<std::string>& names,
                                           const std::string& url);
 
-/// Whether this is one of the locks that the innermost `lock run` or `elect` holds for the caller.
+/// Whether the innermost `lock run` or `elect` holds this lock for the caller.
 bool is_own_lock(const std::string& name);
 
-/// `reentry`: what this runs inside of has one of the locks, and waiting for it would never end.
+/// `reentry`: an outer wrapper has one of the locks, and waiting for it would never end.
 Result<void> check_reentry(const Locks& locks, const std::vector<std::string>& names,
                            const std::optional<Share>& share);
 

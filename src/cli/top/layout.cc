@@ -10,9 +10,9 @@ namespace leasehold::cli {
 namespace {
 
 constexpr std::size_t usual_columns = 80;
-/// A smaller screen has no line to spare for the keys.
+/// A smaller screen has no line for the keys.
 constexpr std::size_t fewest_lines_with_keys = 6;
-/// A panel that is open: its title, the headings, a row.
+/// An open panel: its title, the headings, a row.
 constexpr std::size_t fewest_lines_open = 3;
 
 std::string spread(const std::string& left, const std::string& right, std::size_t columns) {
@@ -37,7 +37,7 @@ std::string head_line(const TopView& view, const TopHead& head, std::size_t colu
   return spread(cut_to("leasehold top  " + printable(head.store), std::max<std::size_t>(room, 1)), clock, columns);
 }
 
-/// How many lines each panel gets: one for its title, and what is left is shared out evenly among those with rows.
+/// The number of lines per panel: one for its title; the rest is divided evenly among those with rows.
 std::vector<std::size_t> shares_of(const std::vector<TopPanel>& panels, std::size_t lines) {
   std::vector<std::size_t> shares(panels.size(), 1);
   auto left = lines - std::min(lines, panels.size());
@@ -72,7 +72,7 @@ void add_overview(TopFrame& frame, const std::vector<TopPanel>& panels, std::siz
   }
 }
 
-/// "1 leases  2 queues  3 chunks  [4 sessions]  5 schedules  6 events"; without all the names where they find no room.
+/// "1 leases  2 queues  3 chunks  [4 sessions]  5 schedules  6 events"; without the names if there is no room for them.
 std::string tabs_of(const std::vector<TopPanel>& panels, std::size_t chosen, std::size_t columns) {
   std::string tabs;
   std::string numbers;
@@ -106,7 +106,7 @@ std::string clipped(std::string_view line, std::size_t columns) {
   std::string kept;
   std::size_t width = 0;
   while (!line.empty()) {
-    // Colours take no room, and the one that ends them must not be lost.
+    // Colours take no room, and the sequence that ends them must not be lost.
     const bool escape = line.front() == '\x1b';
     const auto next = escape ? DisplayedCharacter{.bytes = std::min(line.find('m'), line.size() - 1) + 1, .columns = 0}
                              : first_character(line);

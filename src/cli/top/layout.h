@@ -1,4 +1,4 @@
-// Where everything stands on the screen of `leasehold top`. Pure: panels, what was chosen and a size give lines.
+// The screen layout of `leasehold top`. Pure: panels, the view and a size give lines.
 #pragma once
 
 #include <cstddef>
@@ -18,25 +18,25 @@ struct ScreenSize {
   friend bool operator==(const ScreenSize&, const ScreenSize&) = default;
 };
 
-/// What stands above the panels.
+/// The lines above the panels.
 struct TopHead {
   std::string store;    ///< "sqlite:work.db"
   std::string clock;    ///< "14:03:22", of the picture
-  std::string trouble;  ///< why there is no newer picture; empty: there is
+  std::string trouble;  ///< why there is no newer picture; empty if there is
 };
 
 struct TopFrame {
-  std::vector<std::string> lines;  ///< no more, and none wider, than the screen has room for
-  std::size_t first_row = 0;       ///< where the chosen panel really begins
-  std::size_t page = 0;            ///< how many rows it has room for
+  std::vector<std::string> lines;  ///< at most as many and as wide as the screen
+  std::size_t first_row = 0;       ///< the row at which the chosen panel really begins
+  std::size_t page = 0;            ///< the number of rows it has room for
 };
 
 TopFrame laid_out(const std::vector<TopPanel>& panels, const TopView& view, const TopHead& head, ScreenSize size);
 
-/// One after the other, with all their rows, as wide as the terminal where there is one.
+/// The panels one after another, with all their rows, as wide as the terminal if there is one.
 std::vector<std::string> written_out(const std::vector<TopPanel>& panels, std::optional<std::size_t> columns);
 
-/// At most so many columns of a text with colours in it.
+/// Up to `columns` columns of a text with colours.
 std::string clipped(std::string_view line, std::size_t columns);
 
 }  // namespace leasehold::cli

@@ -1,5 +1,4 @@
-// The panels of `leasehold top`: one for each kind of thing there is to look at, one file each. A panel says what it
-// shows; top_layout.h says where.
+// The panels of `leasehold top`: one for each kind of thing. A panel defines its contents; layout.h places it.
 //
 //   TopPanel lease_panel(const TopPicture& picture);       // top_leases.cc
 #pragma once
@@ -17,7 +16,7 @@ namespace leasehold::cli {
 struct TopPanel {
   std::string name;     ///< "sessions"
   std::string summary;  ///< "3 active, 1 stale"; "none"
-  /// What matters most comes first: where the terminal is narrow, the last ones are left out.
+  /// The most important first: on a narrow terminal the last ones are left out.
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
 };
@@ -29,21 +28,21 @@ TopPanel session_panel(const TopPicture& picture);
 TopPanel schedule_panel(const TopPicture& picture);
 TopPanel event_panel(const TopPicture& picture);
 
-/// Headings and some of the rows. Columns that find no room are left out; unset: there is room.
+/// Headings and some of the rows. Columns without room are left out; unset: no bound.
 std::vector<std::string> table_lines(const TopPanel& panel, RowRange range, std::optional<std::size_t> columns);
 
-/// All of them, in the order of their numbers.
+/// All panels, in the order of their numbers.
 std::vector<TopPanel> panels_of(const TopPicture& picture);
 
-/// What a summary counts: "3 active, 1 stale", each in its colour, those that are 0 left out.
+/// The counts of a summary: "3 active, 1 stale", each in its colour; zeros are omitted.
 struct TopCount {
   std::size_t count = 0;
   std::string shown;  ///< "active"
 };
-/// `rows`: how long the list is, to say so where it was cut.
+/// `rows` is the length of the list, to show whether it was cut.
 std::string summary_of(const std::vector<TopCount>& counts, std::size_t rows);
 
-/// A title, a key or a name on one line, not longer than anybody reads in a table.
+/// A title, a key or a name on one line, short enough for a table.
 std::string short_text(std::string_view text);
 
 }  // namespace leasehold::cli

@@ -11,7 +11,7 @@
 
 namespace leasehold::cli {
 
-// The panel of sessions: alive or not, working or not, and on what.
+// The panel of sessions: alive or not, working or not, and on which item.
 namespace {
 
 std::string shown_item(const SessionInfo& session) {
@@ -21,7 +21,7 @@ std::string shown_item(const SessionInfo& session) {
 
 std::vector<std::string> row_of(const SessionInfo& session) {
   return {short_text(session.id),
-          coloured(session.status),
+          coloured(session.state),
           shown_item(session),
           format_age(session.heartbeat_age()),
           format_age(session.progress_age()),
@@ -32,14 +32,14 @@ std::vector<std::string> row_of(const SessionInfo& session) {
           short_text(session.progress)};
 }
 
-/// Whoever keeps others from an item without being there, then who works, then who is only there, then the dead.
+/// First stale sessions with claims, then live ones with claims, then live ones without, then stale ones without.
 int urgency(const SessionInfo& session) {
-  const bool stale = session.status == SessionStatus::stale;
+  const bool stale = session.state == SessionState::stale;
   if (session.claims > 0) return stale ? 0 : 1;
   return stale ? 3 : 2;
 }
 
-/// Within that the order does not move with every heartbeat: a row can be followed by eye.
+/// Within that, the order does not change with every heartbeat, so that the eye can follow a row.
 std::vector<SessionInfo> in_order(std::vector<SessionInfo> sessions) {
   const auto place = [](const SessionInfo& session) {
     return std::tuple(urgency(session), session.opened_at, std::string_view(session.id));
@@ -49,8 +49,8 @@ std::vector<SessionInfo> in_order(std::vector<SessionInfo> sessions) {
   return sessions;
 }
 
-TopCount count_of(const std::vector<SessionInfo>& sessions, SessionStatus status) {
-  const auto is_so = [&](const SessionInfo& session) { return session.status == status; };
+TopCount count_of(const std::vector<SessionInfo>& sessions, SessionState status) {
+  const auto is_so = [&](const SessionInfo& session) { return session.state == status; };
   return {static_cast<std::size_t>(std::count_if(sessions.begin(), sessions.end(), is_so)), coloured(status)};
 }
 
@@ -60,8 +60,8 @@ TopPanel session_panel(const TopPicture& picture) {
   const auto& sessions = picture.sessions;
   TopPanel panel{
       .name = "sessions",
-      .summary = summary_of({count_of(sessions, SessionStatus::active), count_of(sessions, SessionStatus::idle),
-                             count_of(sessions, SessionStatus::stale)},
+      .summary = summary_of({count_of(sessions, SessionState::active), count_of(sessions, SessionState::idle),
+                             count_of(sessions, SessionState::stale)},
                             sessions.size()),
       .columns = {{"SESSION", Column::may_be_cut},
                   "STATUS",
@@ -78,7 +78,7 @@ TopPanel session_panel(const TopPicture& picture) {
   return panel;
 }
 
-// The panel of schedules: what is due, what runs, how it went.
+// The panel of schedules: due, running, and their results.
 namespace {
 
 std::vector<std::string> row_of(const ScheduleInfo& schedule) {
@@ -86,7 +86,7 @@ std::vector<std::string> row_of(const ScheduleInfo& schedule) {
           shown_last(schedule),      shown_holder(schedule),   short_text(shown_rule(schedule.options.rule))};
 }
 
-/// Whoever has fallen silent, then what runs or should, then what waits, then what is not to run.
+/// First expired runs, then running and due schedules, then waiting ones, then paused ones.
 int urgency(ScheduleState state) {
   switch (state) {
     case ScheduleState::expired: return 0;
@@ -133,10 +133,10 @@ TopPanel schedule_panel(const TopPicture& picture) {
   return panel;
 }
 
-// The panel of what happened lately.
+// The panel of recent events.
 namespace {
 
-/// Somebody lost something, or got it from one who did.
+/// A holder lost something, or another one took it over.
 Tone tone_of(const Event& event) {
   if (event.what == "revoked" || event.what == "failed" || event.what == "exhausted") return Tone::bad;
   return event.what == "expired" || event.what == "reclaimed" ? Tone::warning : Tone::plain;
@@ -147,10 +147,10 @@ std::vector<std::string> row_of(const Event& event, Timestamp now) {
           event.kind,
           short_text(event.key),
           coloured(tone_of(event), event.what),
-          short_text(event.holder),
+          short_text(event.holder ? event.holder->name : ""),
           short_text(event.detail),
-          short_text(event.previous_holder),
-          short_text(event.host)};
+          short_text(event.previous_holder ? event.previous_holder->name : ""),
+          short_text(event.holder ? event.holder->host : "")};
 }
 
 }  // namespace

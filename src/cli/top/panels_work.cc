@@ -38,7 +38,7 @@ std::string short_text(std::string_view text) { return text.empty() ? "-" : on_o
 
 // The panels of leases, queues and chunk sets.
 
-// The panel of everything that is held, by anyone.
+// The panel of everything that is held.
 namespace {
 
 std::vector<std::string> row_of(const LeaseInfo& lease) {
@@ -46,14 +46,14 @@ std::vector<std::string> row_of(const LeaseInfo& lease) {
   return {lease.kind,
           short_text(lease.key),
           coloured(lease.state),
-          expired ? "now" : "in " + format_duration(lease.frees_in()),
+          expired ? "now" : "in " + format_duration(lease.retry_in()),
           short_text(lease.holder.name),
           format_age(lease.heartbeat_age()),
           short_text(lease.holder.host)};
 }
 
-/// What has expired comes first. Within that the order does not move with every heartbeat: a row can be followed by
-/// eye.
+/// Expired leases come first. Within that, the order does not change with every heartbeat, so that the eye can follow a
+/// row.
 std::vector<LeaseInfo> in_order(std::vector<LeaseInfo> leases) {
   const auto place = [](const LeaseInfo& lease) {
     return std::tuple(lease.state != LeaseState::expired, std::string_view(lease.kind), std::string_view(lease.key),
@@ -92,7 +92,7 @@ std::size_t total(const std::vector<QueueInfo>& queues, std::int64_t QueueInfo::
   return static_cast<std::size_t>(std::accumulate(queues.begin(), queues.end(), std::int64_t{0}, add));
 }
 
-/// A number that should be 0 stands out when it is not.
+/// A number that should be 0 stands out if it is not.
 std::string alarming(Tone tone, std::int64_t count) { return count == 0 ? "0" : coloured(tone, std::to_string(count)); }
 
 std::vector<std::string> row_of(const QueueInfo& queue) {
@@ -129,7 +129,7 @@ TopPanel queue_panel(const TopPicture& picture) {
                              {"BLOCKED", Column::to_the_right},
                              "OLDEST"},
                  .rows = {}};
-  if (!queues.empty() && panel.summary == "none") panel.summary = "nothing to do";
+  if (!queues.empty() && panel.summary == "none") panel.summary = "idle";
   for (const auto& queue : queues) panel.rows.push_back(row_of(queue));
   return panel;
 }

@@ -20,7 +20,7 @@ bool is_at_work(const ChunkSetInfo& set) {
   return set.state != ChunkSetState::complete && set.state != ChunkSetState::partial;
 }
 
-/// Into `part` what was found, or why not.
+/// Puts the result into `part`, or the error.
 template <typename T>
 Result<void> put(T& part, Result<T> found) {
   if (!found) return std::move(found).error();
@@ -34,15 +34,16 @@ std::string to_json(const TopPicture& picture) {
   std::vector<ChunkSetInfo> sets;
   for (const auto& at_work : picture.chunk_sets) sets.push_back(at_work.set);
   return fmt::format(R"({{"leases":{},"queues":{},"chunk_sets":{},"sessions":{},"schedules":{},"events":{}}})",
-                     wire::to_json(picture.leases), wire::to_json(picture.queues), wire::to_json(sets),
-                     wire::to_json(picture.sessions), wire::to_json(picture.schedules), wire::to_json(picture.events));
+                     wire::array_to_json(picture.leases), wire::array_to_json(picture.queues),
+                     wire::array_to_json(sets), wire::array_to_json(picture.sessions),
+                     wire::array_to_json(picture.schedules), wire::array_to_json(picture.events));
 }
 
 Result<std::vector<ChunkSetAtWork>> TopReader::read_chunk_sets() {
   auto sets = store_.chunks().sets();
   if (!sets) return std::move(sets).error();
   std::erase_if(*sets, [](const ChunkSetInfo& set) { return !is_at_work(set); });
-  // A set that is final, or gone, begins a new count when it comes back.
+  // A set that is final or removed begins a new count when it comes back.
   std::map<std::string, RecentPace> paces;
   std::vector<ChunkSetAtWork> at_work;
   for (auto& set : *sets) {
@@ -54,26 +55,37 @@ Result<std::vector<ChunkSetAtWork>> TopReader::read_chunk_sets() {
   return at_work;
 }
 
+namespace {
+
+template <typename T>
+Result<std::vector<T>> items_of(Result<Page<T>> page) {
+  if (!page) return std::move(page).error();
+  return std::move(page->items);
+}
+
+}  // namespace
+
 Result<TopPicture> TopReader::read() {
   TopPicture picture{.taken_at = wall_clock()};
-  if (auto got = put(picture.leases, store_.leases(most_rows)); !got) return std::move(got).error();
+  if (auto got = put(picture.leases, items_of(store_.leases({.max = most_rows}))); !got) return std::move(got).error();
   if (auto got = put(picture.queues, store_.queues().list()); !got) return std::move(got).error();
   if (auto got = put(picture.chunk_sets, read_chunk_sets()); !got) return std::move(got).error();
-  if (auto got = put(picture.sessions, store_.sessions().list({.limit = most_rows})); !got)
+  if (auto got = put(picture.sessions, items_of(store_.sessions().list({.max = most_rows}))); !got)
     return std::move(got).error();
-  if (auto got = put(picture.schedules, store_.schedules().list(most_rows)); !got) return std::move(got).error();
-  if (auto got = put(picture.events, store_.events({.limit = events_})); !got) return std::move(got).error();
+  if (auto got = put(picture.schedules, items_of(store_.schedules().list({.max = most_rows}))); !got)
+    return std::move(got).error();
+  if (auto got = put(picture.events, items_of(store_.events({.max = events_}))); !got) return std::move(got).error();
   std::reverse(picture.events.begin(), picture.events.end());
   return picture;
 }
 
 namespace {
 
-/// Changes wake it up, but looking at every one of them would be a burden to a busy store...
+/// Changes wake the thread, but looking at every one of them would burden a busy store...
 constexpr Duration shortest_pause = std::chrono::milliseconds(200);
-/// ...and a store for which a look is hard work gets so many times its duration to do other things.
+/// ...and if a look takes long, the pause is this many times its duration.
 constexpr int pause_per_look = 4;
-/// A store that is gone is asked no more often than this.
+/// The shortest pause for an unreachable store.
 constexpr Duration pause_in_trouble = std::chrono::seconds(1);
 
 std::string told(const Error& error) {
@@ -88,12 +100,12 @@ struct TopFeed::State {
       : store(std::move(its_store)), reader(std::move(its_reader)), every(look_every), news{std::move(first), {}} {}
 
   void run();
-  /// False: it is over.
+  /// False: the feed has ended.
   bool pause(Duration at_least);
   void tell(Result<TopPicture> picture);
 
   const Store store;
-  TopReader reader;  ///< the thread's own
+  TopReader reader;  ///< belongs to the thread
   const Duration every;
   const run::UniqueFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 

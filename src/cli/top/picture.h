@@ -1,4 +1,4 @@
-// What `leasehold top` shows: the store as it is at one moment. Reading it changes nothing in the store.
+// The data of `leasehold top`: the store at one moment. Reading it changes nothing in the store.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct TopPicture {
   Timestamp taken_at{};  ///< by this machine's wall clock, for people
   std::vector<LeaseInfo> leases;
   std::vector<QueueInfo> queues;
-  std::vector<ChunkSetAtWork> chunk_sets;  ///< those that are not final
+  std::vector<ChunkSetAtWork> chunk_sets;  ///< sets that are not final
   std::vector<SessionInfo> sessions;
   std::vector<ScheduleInfo> schedules;
   std::vector<Event> events;  ///< newest first
@@ -29,11 +29,10 @@ struct TopPicture {
 
 std::string to_json(const TopPicture& picture);
 
-/// Takes one picture after the other, a handful of questions each, and remembers between them how fast things went.
-/// Belongs to one thread.
+/// Takes one picture after another, a handful of queries each, and keeps the pace between them. Belongs to one thread.
 class TopReader {
  public:
-  /// No list of a picture is longer than this: nobody reads on.
+  /// The bound for each list of a picture.
   static constexpr int most_rows = 500;
 
   TopReader(Store store, int events) : store_(std::move(store)), events_(events) {}
@@ -48,29 +47,29 @@ class TopReader {
   std::map<std::string, RecentPace> paces_;
 };
 
-// Pictures of the store, taken by a thread of their own: keys answer at once, however long the store takes.
+// Pictures of the store, taken by a separate thread: keys respond at once, however long the store takes.
 
-/// What there is to show.
+/// The data to show.
 struct TopNews {
   TopPicture picture;
   std::string trouble;  ///< why the picture is not newer; empty: it is the newest
 };
 
-/// Belongs to one thread, whose signals are blocked already: the one that takes pictures inherits that.
+/// Belongs to one thread, whose signals are blocked already: the thread that takes pictures inherits that.
 class TopFeed {
  public:
-  /// Looks again after `every` at the latest, and sooner when something changes. `reader` has taken `first`.
+  /// Looks again after `every` at the latest, and sooner on a change. `reader` has taken `first`.
   TopFeed(Store store, TopReader reader, TopPicture first, Duration every);
   TopFeed(const TopFeed&) = delete;
   TopFeed& operator=(const TopFeed&) = delete;
-  /// The thread may be in a call that takes long, and is not waited for; it holds on to what it needs.
+  /// Does not wait for the thread, which may be in a long call; the thread keeps its data alive.
   ~TopFeed();
 
-  /// To poll: readable when there is news.
+  /// To poll: readable if there is news.
   [[nodiscard]] int fd() const;
-  /// The newest.
+  /// The newest picture.
   [[nodiscard]] TopNews take() const;
-  /// While paused, the store is left alone.
+  /// While paused, the store is not queried.
   void set_paused(bool paused) const;
 
  private:

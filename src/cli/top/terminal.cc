@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view enter_screen = "\x1b[?1049h\x1b[?25l\x1b[2J";
 constexpr std::string_view leave_screen = "\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// A terminal that measures a character differently than we do must not wrap the line.
+/// If a terminal measures a character differently than we do, the line must not wrap.
 constexpr std::string_view begin_frame = "\x1b[?7l\x1b[H";
 constexpr std::string_view end_frame = "\x1b[?7h";
 constexpr std::string_view clear_line = "\x1b[K";
@@ -28,7 +28,7 @@ sigset_t awaited_signals() {
   return set;
 }
 
-/// All of it, however slow the line; a terminal that is gone takes nothing, and its signal tells.
+/// Writes everything, however slow the line; a terminal that is gone accepts nothing, and sends a signal.
 void write_out(std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -82,8 +82,8 @@ ScreenSize TopTerminal::size() {
 }
 
 void TopTerminal::show(const std::vector<std::string>& lines, ScreenSize size) {
-  // In one piece and over the old one, so that nothing flickers. After a line that is as wide as the screen the cursor
-  // still stands on its last character: clearing from there would take that away.
+  // In one write and over the old frame, to avoid flicker. After a line as wide as the screen the cursor is still on
+  // its last character: clearing from there would erase it.
   std::string frame(begin_frame);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (i > 0) frame += "\r\n";
@@ -92,7 +92,7 @@ void TopTerminal::show(const std::vector<std::string>& lines, ScreenSize size) {
   }
   if (lines.size() < size.lines) frame += clear_below;
   frame += end_frame;
-  // The size is part of it: a terminal that was resized has moved what stood there.
+  // The size is part of it: resizing a terminal moves its contents.
   const auto mark = frame + std::to_string(size.columns) + "x" + std::to_string(size.lines);
   if (mark == shown_) return;
   write_out(frame);

@@ -1,4 +1,4 @@
-// The terminal while `leasehold top` has it: the alternate screen, keys without echo, signals as something to wait for.
+// The terminal during `leasehold top`: the alternate screen, keys without echo, signals to poll for.
 #pragma once
 
 #include <termios.h>
@@ -12,8 +12,8 @@
 
 namespace leasehold::cli {
 
-/// Signals that end, stop or resize the program, lined up behind a descriptor to poll. To be made before any thread
-/// is: threads inherit that they are blocked.
+/// Signals that end, stop or resize the program, queued behind a descriptor to poll. Create it before any thread:
+/// threads inherit that they are blocked.
 class TopSignals {
  public:
   TopSignals();
@@ -22,7 +22,7 @@ class TopSignals {
   ~TopSignals();
 
   [[nodiscard]] int fd() const { return fd_.get(); }
-  /// The next one that came; nothing: none.
+  /// The next pending signal; nothing if there is none.
   [[nodiscard]] std::optional<int> next() const;
 
  private:
@@ -30,10 +30,10 @@ class TopSignals {
   run::UniqueFd fd_;
 };
 
-/// As long as this lives, stdin and stdout are ours; then everything is as it was.
+/// Owns stdin and stdout while it lives, and then restores them.
 class TopTerminal {
  public:
-  /// Whether there is somebody to show it to: a terminal on both ends that can move its cursor.
+  /// Whether both ends are a terminal that can move its cursor.
   static bool is_there();
 
   TopTerminal() { enter(); }
@@ -43,13 +43,13 @@ class TopTerminal {
 
   [[nodiscard]] static ScreenSize size();
 
-  /// In place of what was shown before; what has not changed is not written again.
+  /// Replaces the previous screen; an unchanged screen is not written again.
   void show(const std::vector<std::string>& lines, ScreenSize size);
 
-  /// What was typed; nothing: the terminal is gone.
+  /// The typed bytes; nothing if the terminal is gone.
   std::optional<std::string> read_typed();
 
-  /// Ctrl-Z: gives the terminal back, stops, and takes it again when the program goes on.
+  /// Ctrl-Z: restores the terminal, stops, and takes it again when the program continues.
   void stop_and_come_back();
 
  private:

@@ -1,4 +1,4 @@
-// leasehold top: what is held, what is waiting, who is there and what happens, live in the terminal.
+// leasehold top: leases, queues, sessions and events, live in the terminal.
 #include <poll.h>
 #include <array>
 #include <csignal>
@@ -18,13 +18,13 @@ namespace leasehold::cli {
 namespace {
 
 constexpr Duration shortest_every = std::chrono::milliseconds(100);
-/// As many as anybody scrolls through; once, as many as fit a screen.
+/// Live, enough to scroll through; once, as many as fit a screen.
 constexpr int events_live = 200;
 constexpr int events_once = 20;
 /// How long the rest of a key may take over a slow line.
 constexpr int patience_for_key_ms = 50;
 
-/// Then the store is called unreachable, so that people know.
+/// After this time the store is reported as unreachable.
 constexpr Duration patience_with_store = std::chrono::seconds(5);
 
 struct TopOptions {
@@ -32,19 +32,19 @@ struct TopOptions {
   bool once = false;
 };
 
-/// Waits for what happens (a key, a signal, a new picture) and draws.
+/// Waits for a key, a signal or a new picture, and draws.
 class TopLoop {
  public:
   TopLoop(const TopSignals& signals, const TopFeed& feed, std::string store)
       : signals_(signals), feed_(feed), news_(feed.take()), store_(std::move(store)) {}
 
-  /// The exit code.
+  /// Returns the exit code.
   int run() {
     while (!view_.ended && signal_ == 0) {
       draw();
       wait();
     }
-    // It only watches: only SIGQUIT, which asks for more than an end, is told by the exit code.
+    // It only watches, so a stop is a success; only SIGQUIT shows in the exit code.
     return signal_ == SIGQUIT ? exit_code_after(signal_) : exit_code::ok;
   }
 
@@ -94,7 +94,7 @@ class TopLoop {
 
   void take_news() {
     auto news = feed_.take();
-    // One may have been on its way when somebody said pause.
+    // A picture may have been on its way when the user paused.
     if (view_.paused) return;
     news_ = std::move(news);
     panels_ = panels_of(news_.picture);
@@ -138,12 +138,12 @@ int show_live(const Context& context, Duration every) {
 
 int top(const Context& context, const TopOptions& options) {
   if (options.every < shortest_every) {
-    return report(context, {.code = Errc::invalid_argument, .message = "--every: 100ms is the shortest"});
+    return report(context, {.code = Errc::invalid_argument, .message = "--every: at least 100ms"});
   }
   if (options.once || context.json || !TopTerminal::is_there()) return show_once(context);
   const int code = show_live(context, options.every);
   std::fflush(nullptr);
-  // Whoever pressed q does not wait for a store that does not answer: the thread that asks it only reads, and ends
+  // The user who pressed q does not wait for an unresponsive store: the thread that queries it only reads, and ends
   // with us.
   std::quick_exit(code);
 }
@@ -151,13 +151,14 @@ int top(const Context& context, const TopOptions& options) {
 }  // namespace
 
 void add_top(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "top", "Show what is held, waiting and happening, live in the terminal",
-                              {"leasehold top", "leasehold top --every 5s", "leasehold top --once",
-                               "leasehold top --json | jq '.sessions[] | {id, computed_status, item}'"});
+  auto* command =
+      add_command(parent, context, "top", "Show leases, queues, chunks, sessions, schedules and events, live",
+                  {"leasehold top", "leasehold top --every 5s", "leasehold top --once",
+                   "leasehold top --json | jq '.sessions[] | {id, state, item}'"});
   auto options = std::make_shared<TopOptions>();
   add_duration(*command, "--every", options->every,
-               "Look again after this long; when something changes, sooner (default 1s)");
-  command->add_flag("--once", options->once, "Print it and end; so it is where there is no terminal");
+               "Refresh this often, and sooner when something changes (default 1s)");
+  command->add_flag("--once", options->once, "Print once and exit; the default without a terminal");
   set_action(*command, context, [&context, options] { return top(context, *options); });
 }
 

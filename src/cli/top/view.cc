@@ -11,7 +11,7 @@ namespace {
 
 constexpr char escape = '\x1b';
 
-/// What stands between ESC [ (or ESC O, as some terminals say it) and what the key means.
+/// The text between ESC [ (or ESC O on some terminals) and the end of a key, and its meaning.
 constexpr std::pair<std::string_view, TopKey::Meaning> sequences[] = {
     {"A", TopKey::up},
     {"B", TopKey::down},
@@ -50,7 +50,7 @@ std::optional<TopKey> key_of_sequence(std::string_view sequence) {
   return std::nullopt;
 }
 
-/// How many bytes of a text that begins with an escape belong to it; 0: not all of them are there yet.
+/// The length in bytes of the escape sequence at the front; 0 if it is incomplete.
 std::size_t length_of_sequence(std::string_view text) {
   if (text.size() < 2) return 0;
   if (text[1] != '[' && text[1] != 'O') return 1;
@@ -86,7 +86,7 @@ std::vector<TopKey> TopKeys::give_up_waiting() {
 
 namespace {
 
-/// So that adding a page to it does not begin anew.
+/// Adding a page to it does not overflow.
 constexpr std::size_t far_down = std::numeric_limits<std::size_t>::max() / 2;
 
 }  // namespace
@@ -139,15 +139,15 @@ std::vector<std::string> help_lines(const std::vector<TopPanel>& panels) {
   return {"",
           fmt::format("1-{}         one panel: {}", panels.size(), panel_names(panels)),
           "0, esc      all panels",
-          "tab, right  next panel; shift-tab, left: the one before",
+          "tab, right  next panel; shift-tab, left: the previous one",
           "up, down    scroll the panel; also k, j",
           "pgup, pgdn  a page; also b, space",
           "home, end   first, last row; also g, G",
-          "p           pause, and go on",
-          "?           this page, and back",
+          "p           pause, resume",
+          "?           show or hide this page",
           "q           quit; also ctrl-c",
           "",
-          "Nothing is written to the store. Ages are by the store's clock."};
+          "top never writes to the store. Ages are by the store's clock."};
 }
 
 }  // namespace leasehold::cli

@@ -1,4 +1,4 @@
-// From the bytes that a terminal sends to the keys that `leasehold top` knows.
+// Converts the bytes of a terminal into the keys that `leasehold top` knows.
 #pragma once
 
 #include <cstddef>
@@ -32,13 +32,13 @@ struct TopKey {
   friend bool operator==(const TopKey&, const TopKey&) = default;
 };
 
-/// Over a slow line the few bytes of one key may come in pieces. Belongs to one thread.
+/// Over a slow line the few bytes of one key may arrive in pieces. Belongs to one thread.
 class TopKeys {
  public:
-  /// The keys that are complete; what means nothing here is left out.
+  /// The complete keys; unknown ones are omitted.
   std::vector<TopKey> take(std::string_view bytes);
 
-  /// Whether the beginning of a key is there. If its rest does not come soon, it was the escape key alone.
+  /// Whether the beginning of a key is pending. If its rest does not arrive soon, it was the escape key itself.
   [[nodiscard]] bool expects_more() const { return !pending_.empty(); }
   std::vector<TopKey> give_up_waiting();
 
@@ -46,18 +46,17 @@ class TopKeys {
   std::string pending_;
 };
 
-// What a person has chosen to see of `leasehold top`. Keys change it; top_layout.h draws it.
+// What the user has chosen to see of `leasehold top`. Keys change it; layout.h draws it.
 struct TopView {
   static constexpr std::size_t overview = 0;
 
-  std::size_t chosen = overview;  ///< a panel by its number, from 1; or all of them
-  std::size_t first_row = 0;      ///< of the chosen panel: how far it is scrolled
+  std::size_t chosen = overview;  ///< a panel by its number, from 1; or the overview
+  std::size_t first_row = 0;      ///< how far the chosen panel is scrolled
   bool help = false;
   bool paused = false;
   bool ended = false;
 
-  /// `panels`: how many there are; `page`: how many rows one has room for. Scrolling may go too far: drawing knows
-  /// where the end is.
+  /// `panels` is their number; `page` is the number of rows that fit. Scrolling may go too far: drawing finds the end.
   void press(TopKey key, std::size_t panels, std::size_t page);
 
  private:

@@ -8,10 +8,10 @@
 namespace leasehold::loader {
 namespace {
 
-// There are chunks, but somebody else had his hands on them.
+// There are chunks, but another process is claiming them.
 constexpr Duration look_again_when_busy = std::chrono::milliseconds(20);
 
-/// No waiting will bring another one.
+/// Waiting will bring no more chunks.
 bool is_final(const Error& refusal) { return refusal.code == Errc::empty && !refusal.retry_at; }
 
 }  // namespace
@@ -44,7 +44,7 @@ Result<TaskPtr> Intake::ask() try {
   const auto its_lease = grant->lease_id == shared.id ? *lease : leases_.of_its_own(*grant);
   return std::make_shared<Task>(source_, std::move(grant->chunks.front()), its_lease, tell_);
 } catch (const std::system_error& error) {
-  return Error{.code = Errc::internal, .message = std::string("cannot watch over the lease: ") + error.what()};
+  return Error{.code = Errc::internal, .message = std::string("cannot watch the lease: ") + error.what()};
 }
 
 void Intake::refused(Error why) {
@@ -61,8 +61,8 @@ void Intake::failed(const Error& why) {
   if (why.code == Errc::lost) {
     leases_.retire();
   } else if (why.code == Errc::in_doubt) {
-    // A chunk may have been attached that we know nothing of, and it stays with the lease until that ends. So nothing
-    // more is attached, and it ends with the last chunk that we do know of.
+    // A chunk that we never received may be attached to the lease, and stays with it until it ends. So attach nothing
+    // more to it, and end it with the last chunk that we know.
     leases_.retire();
     sleep(pause_.next());
   } else if (may_repeat(why.code)) {

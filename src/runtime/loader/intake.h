@@ -1,7 +1,7 @@
-// Claims chunks for the threads of a loader, one at a time: whoever wants one stands in line, and the first in line
-// waits in the store.
+// Claims chunks for the threads of a loader, one at a time: the threads wait in line, and the first one waits in the
+// store.
 //
-// Every method may be called from any thread.
+// Call its methods from any thread.
 #pragma once
 
 #include <mutex>
@@ -20,15 +20,15 @@ class Intake {
   Intake(ChunksSource& source, Leases& leases, const worker::Tell& tell, const LoaderOptions& options)
       : source_(source), leases_(leases), tell_(tell), once_(options.once), keep_waiting_(options.keep_waiting) {}
 
-  /// The next chunk, as soon as there is one. Nothing: no more will come.
+  /// Waits for the next chunk. Nothing: no more will come.
   TaskPtr next();
 
-  /// Lets everybody go who waits for a chunk.
+  /// Wakes all threads that wait for a chunk.
   void end() { ending_.request_stop(); }
 
-  // When it has ended by itself.
+  // After it has ended by itself.
 
-  /// What asking again does not mend.
+  /// An error that a retry cannot fix.
   [[nodiscard]] std::optional<Error> failure() const;
   /// Why there are no more chunks.
   [[nodiscard]] std::optional<Error> refusal() const;
@@ -47,7 +47,7 @@ class Intake {
   const bool keep_waiting_;
   std::stop_source ending_;
   std::mutex turn_;
-  // Whose turn it is.
+  // Used by the thread whose turn it is.
   GrowingPause pause_;
   mutable std::mutex mutex_;
   std::optional<Error> failure_;

@@ -62,7 +62,7 @@ void Leases::close_unused() {
   std::vector<LeasePtr> unused;
   {
     const std::lock_guard lock(mutex_);
-    // The others are with tasks; nobody gets a new one.
+    // Tasks hold the others; no new task gets a retired lease.
     const auto in_use = [](const LeasePtr& lease) { return lease.use_count() > 1; };
     const auto first_unused = std::partition(retired_.begin(), retired_.end(), in_use);
     std::move(first_unused, retired_.end(), std::back_inserter(unused));
@@ -72,9 +72,9 @@ void Leases::close_unused() {
 }
 
 void Leases::close(const TaskLease& lease) {
-  // That it ran out is for the one to count who takes over what it holds.
+  // The process that takes over what an expired lease holds also counts the expiry.
   if (lease.live->lost()) return;
-  // If closing fails, it runs out by itself.
+  // If closing fails, the lease expires by itself.
   const auto closed = source_.close(*lease.shared);
   if (!closed && !ends_lease(closed.error().code)) tell_(closed.error());
 }

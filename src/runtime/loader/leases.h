@@ -1,7 +1,7 @@
-// The leases that a loader's chunks are held under: one for all, and one of its own for each that must be alone.
+// The leases of a loader's chunks: one for all, and a separate one for each solo chunk.
 //
-// A lease that nothing more is attached to is closed as soon as nobody works under it: closing gives its chunks to
-// others. Every method may be called from any thread unless it says otherwise.
+// A lease to which nothing more is attached is closed as soon as no task runs under it: closing gives its chunks to
+// other loaders. Call the methods from any thread unless noted otherwise.
 #pragma once
 
 #include <memory>
@@ -17,17 +17,17 @@ namespace leasehold::loader {
 
 class Leases {
  public:
-  /// The roster is shared with the leases, whose alarms may ring until the end. Throws std::system_error where no
-  /// thread is to be had.
+  /// The roster is shared with the leases: their alarms may ring until the end. Throws std::system_error if no thread
+  /// can be started.
   Leases(ChunksSource& source, std::shared_ptr<Roster> roster, const worker::Tell& tell);
 
-  /// The one that chunks are attached to; a new one where it was lost or retired. Only from one thread at a time.
+  /// The lease to attach chunks to; a new one if the last was lost or retired. Only from one thread at a time.
   Result<std::shared_ptr<const TaskLease>> current();
   std::shared_ptr<const TaskLease> of_its_own(const ChunkGrant& grant);
 
-  /// Nothing more is attached to the current one.
+  /// Attaches nothing more to the current lease.
   void retire();
-  /// To be called when a task was dropped.
+  /// Call it when a task was dropped.
   void close_unused();
 
  private:
@@ -42,7 +42,7 @@ class Leases {
   std::mutex mutex_;
   LeasePtr current_;
   std::vector<LeasePtr> retired_;
-  /// Its thread uses the above.
+  /// Its thread uses the members above.
   worker::LeaseKeeper keeper_;
 };
 

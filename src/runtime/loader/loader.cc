@@ -83,7 +83,7 @@ class Run {
     }
   }
 
-  /// The task is gone when it returns, and with it one reason to keep its lease.
+  /// The task is destroyed on return, and with it one reason to keep its lease.
   void load(const TaskPtr task) {
     tally_.add(&LoadSummary::claimed);
     roster_->add(task);
@@ -92,7 +92,7 @@ class Run {
   }
 
   Verdict verdict_on(const TaskPtr& task) {
-    // Nothing was begun. If the lease is lost, settling knows what to make of it.
+    // Nothing was started. If the lease is lost, settle() handles that.
     if (stop_.stop_requested() || task->lease->live->lost()) return Verdict::release();
     ChunkContext context(task);
     return worker::verdict_of<Verdict>([&] { return handler_(task->chunk, context); });
@@ -103,7 +103,7 @@ class Run {
     if (!task.begin_verdict()) return;
     auto settled = task.settle(verdict);
     if (!settled && settled.error().code == Errc::invalid_argument) {
-      // An error text that is too long, say. The chunk must not stay with us for ever.
+      // For example an error text that is too long. The chunk must not stay with us forever.
       verdict = Verdict::fail("the verdict was not accepted: " + settled.error().message);
       settled = task.settle(verdict);
     }
@@ -114,7 +114,7 @@ class Run {
     tell_(why);
   }
 
-  /// Returns when the last handler has.
+  /// Returns after the last handler has returned.
   void dismiss() {
     intake_.end();
     for (auto& thread : threads_) thread.join();
@@ -132,7 +132,7 @@ class Run {
     changed_.notify_all();
   }
 
-  /// True: none of them is at work any more.
+  /// Returns true if none of them is at work any more.
   template <typename Enough>
   bool wait_for_threads(BootTime until, Enough&& enough) {
     std::unique_lock lock(mutex_);
@@ -149,7 +149,7 @@ class Run {
     const auto running = roster_->tasks();
     Duration ttl{0};
     for (const auto& task : running) ttl = std::max(ttl, task->lease->live->ttl());
-    // A sixth of the ttl, as the header says.
+    // A sixth of the ttl, as the header documents.
     if (wait_for_threads(BootClock::now() + ttl / 6)) return;
     for (const auto& task : running) settle(*task, Verdict::release());
   }
@@ -162,7 +162,7 @@ class Run {
     return summary;
   }
 
-  /// Nothing: nobody has the time to wait for the answer.
+  /// Nothing: the store could not be reached before the stop.
   std::optional<ChunkSetInfo> ask_how_the_set_is() {
     GrowingPause pause;
     for (;;) {
@@ -200,7 +200,7 @@ Result<void> check_options(const std::string& set, const LoaderOptions& options)
   if (auto checked = check_range("concurrency", options.concurrency, 1, bounds::max_concurrency); !checked)
     return checked;
   if (options.grace < Duration(0)) return invalid("the grace is negative");
-  if (options.once && options.keep_waiting) return invalid("once and keep_waiting do not go together");
+  if (options.once && options.keep_waiting) return invalid("once and keep_waiting exclude each other");
   if (auto checked = check_delay("age", options.older_than.value_or(Duration(0))); !checked) return checked;
   return check_new_ttl(options.ttl);
 }

@@ -1,6 +1,6 @@
-// Where a loader's chunks come from and its verdicts go: one set, under the loader's own name.
+// The source of a loader's chunks, and the target of its verdicts: one set, under the loader's own name.
 //
-// Every method may be called from any thread.
+// Call its methods from any thread.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,14 @@ class ChunksSource {
 
   Result<SharedLease> open_lease();
   Result<SharedLease> extend(const SharedLease& lease) { return chunks_.extend(lease); }
-  /// What it still holds goes back to its set.
+  /// The chunks it still holds go back to their set.
   Result<void> close(const SharedLease& lease) { return chunks_.close(lease); }
 
-  /// One chunk; refused with `empty` without a moment to look again when none will come. One that must be alone comes
-  /// under a lease of its own, all others are attached to `lease`.
+  /// Claims one chunk. When no more will come, refused with `empty` and no moment to try again. A solo chunk gets its
+  /// own lease, all others are attached to `lease`.
   enum class Patience {
     ask_once,
-    wait,  ///< for as long as another chunk may come; an hour or so, or until told to stop
+    wait,  ///< as long as another chunk may come: up to an hour, or until `stop`
   };
   Result<ChunkGrant> claim(const SharedLease& lease, Patience patience, const std::stop_token& stop);
   Result<ChunkHeartbeat> heartbeat(const Chunk& chunk, const ChunkSave& save);
@@ -39,7 +39,7 @@ class ChunksSource {
   const Chunks chunks_;
   const std::string set_;
   const Holder holder_;
-  const std::optional<Duration> ttl_;  ///< unset: the set's own
+  const std::optional<Duration> ttl_;  ///< unset: the set's default_ttl
   const std::optional<Duration> older_than_;
   const bool keep_waiting_;
 };

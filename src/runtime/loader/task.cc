@@ -50,7 +50,7 @@ Result<ChunkSettled> Task::settle(const Verdict& verdict) {
 
 }  // namespace loader
 
-// What handlers see and say.
+// The handler's interface.
 ChunkContext::ChunkContext(std::shared_ptr<loader::Task> task) : task_(std::move(task)) {}
 
 ChunkContext::~ChunkContext() = default;

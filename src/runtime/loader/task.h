@@ -1,4 +1,4 @@
-// A claimed chunk in a loader's hands, from the claim to the verdict. Every method may be called from any thread.
+// A claimed chunk of a loader, from the claim to the verdict. Call its methods from any thread.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace leasehold::loader {
 
-/// What a chunk is held under.
+/// The lease of a chunk.
 struct TaskLease {
   std::optional<SharedLease> shared;  ///< nothing: its own
   std::shared_ptr<worker::LiveLease> live;
@@ -30,11 +30,11 @@ class Task {
   const std::shared_ptr<const TaskLease> lease;
   worker::StopFlag stop;
 
-  /// Both are repeated while the store is away and the lease can be trusted.
+  /// Both are retried during a store outage, as long as the lease can be trusted.
   Result<ChunkHeartbeat> save(const ChunkSave& save);
   Result<ChunkSettled> settle(const Verdict& verdict);
 
-  /// True for the first who asks: a task gets one verdict.
+  /// True for the first call: a task gets one verdict.
   bool begin_verdict() { return !has_verdict_.exchange(true); }
 
  private:
@@ -48,7 +48,7 @@ class Task {
 
 using TaskPtr = std::shared_ptr<Task>;
 
-// The chunks that are being loaded. Every method may be called from any thread.
+// The chunks that are being loaded. Call its methods from any thread.
 class Roster {
  public:
   void add(const TaskPtr& task) {
@@ -64,7 +64,7 @@ class Roster {
     return tasks_;
   }
 
-  /// Those that are held under a lease, or everything for none.
+  /// Stops the tasks under a lease; with none, all of them.
   void stop(const worker::LiveLease* lease, StopReason why) const {
     // Not under the mutex: stop callbacks are the user's code.
     for (const auto& task : tasks()) {

@@ -1,4 +1,4 @@
-// What a scheduler has been asked to do about schedules that are due.
+// What a scheduler does with schedules that are due.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@
 namespace leasehold::scheduler {
 
 enum class Duty {
-  none,  ///< for others
-  fire,  ///< put its job into its queue
+  none,  ///< another scheduler's task
+  fire,  ///< enqueue its job
   run,   ///< call a handler
 };
 
@@ -39,11 +39,11 @@ struct Duties {
   [[nodiscard]] bool run_anything() const { return !handlers.empty() || commands; }
 };
 
-// Schedules that a scheduler leaves alone for a moment, although they are due: somebody else was quicker, this host
-// does not know their time zone, their handler gave them back. A longer moment each time, so that none of them keeps
-// the scheduler busy.
+// Schedules that a scheduler ignores for a while, although they are due: another scheduler was quicker, this host does
+// not know their time zone, or their handler released them. The pause grows each time, so that none of them keeps the
+// scheduler busy.
 //
-// Every method may be called from any thread; the time is an argument.
+// Call its methods from any thread; the time is an argument.
 class SetAside {
  public:
   static constexpr Duration shortest = std::chrono::milliseconds(50);
@@ -59,7 +59,7 @@ class SetAside {
     const std::lock_guard lock(mutex_);
     entries_.erase(name);
   }
-  /// Of those added before `when`, only these are still due.
+  /// Of the schedules added before `when`, only these are still due.
   void forget_all_but(const std::set<std::string>& still_due, BootTime when) {
     const std::lock_guard lock(mutex_);
     std::erase_if(entries_,
@@ -71,7 +71,7 @@ class SetAside {
     const auto found = entries_.find(name);
     return found != entries_.end() && now < found->second.until();
   }
-  /// When the first of them is to be looked at again.
+  /// When to look at the first of them again.
   [[nodiscard]] BootTime first_until(BootTime now) const {
     const std::lock_guard lock(mutex_);
     auto first = BootTime::max();
@@ -93,12 +93,12 @@ class SetAside {
   std::map<std::string, Entry> entries_;
 };
 
-// The threads that run handlers, and what they have in hand. Every method may be called from any thread, but give() and
+// The threads that run handlers, and the runs they have in hand. Call its methods from any thread, but give() and
 // dismiss() only from one.
 class Crew {
  public:
   struct Callbacks {
-    std::function<void(const TaskPtr&)> handle;  ///< from the handler to the verdict
+    std::function<void(const TaskPtr&)> handle;  ///< runs the handler and settles the run
     std::function<void()> after_each;            ///< there is room again
   };
 
@@ -107,9 +107,9 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
   ~Crew() { dismiss(); }
 
-  /// Throws std::system_error where no thread is to be had.
+  /// Throws std::system_error if no thread can be started.
   void start(int size);
-  /// Only where there is room, and nobody has that schedule in hand.
+  /// Only if there is room, and that schedule is not in hand.
   void give(TaskPtr task);
 
   [[nodiscard]] bool has_room() const;
@@ -117,10 +117,10 @@ class Crew {
   [[nodiscard]] bool is_idle() const;
   [[nodiscard]] std::set<std::string> schedules_in_hand() const;
 
-  /// False: some are still at it.
+  /// False: some handlers are still running.
   bool wait_for_all(BootTime until);
   void stop_all(StopReason why);
-  /// Returns when the last handler has.
+  /// Returns after the last handler has returned.
   void dismiss();
 
  private:
@@ -132,8 +132,8 @@ class Crew {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<TaskPtr> waiting_;
-  /// By schedule: those waiting for a thread, too. Whoever handles one owns it, so that letting go of it, which may ask
-  /// the store, happens on his time.
+  /// By schedule, including runs that wait for a thread. The handler's thread owns a run, because destroying it may
+  /// call the store and take that thread's time.
   std::map<std::string, std::weak_ptr<Task>> in_hand_;
   bool dismissed_ = false;
   std::vector<std::thread> threads_;

@@ -32,7 +32,7 @@ namespace {
 
 constexpr int page_size = 100;
 
-/// An answer, not a failure: somebody else was quicker, or changed it.
+/// An answer, not a failure: another process was quicker, or changed the schedule.
 bool is_refusal(Errc code) { return may_wait(code) || code == Errc::not_found || code == Errc::lost; }
 
 }  // namespace
@@ -41,8 +41,8 @@ Result<Rounds::Round> Rounds::go(const std::stop_token& stop) {
   if (auto noted = note_beginning(); !noted) return std::move(noted).error();
   const auto began = BootClock::now();
   Round round;
-  // A run in hand is not due, but its handler may give it back for the fifth time: its pause must go on growing. Asked
-  // before the store is, because a run that is put down in between is in neither answer.
+  // A run in hand is not due, but its handler may release it for the fifth time: its pause must keep growing. Read
+  // before the store is, because a run that ends in between is in neither answer.
   auto found = around_.crew.schedules_in_hand();
   std::optional<DueSchedule> last;
   do {
@@ -64,14 +64,14 @@ Result<Rounds::Round> Rounds::go(const std::stop_token& stop) {
 
 Result<void> Rounds::note_beginning() {
   if (!around_.options.once || began_at_) return {};
-  const auto any = around_.schedules.list(1);
+  const auto any = around_.schedules.list({.max = 1});
   if (!any) return any.error();
   if (!any->empty()) began_at_ = any->front().wall_now;
   return {};
 }
 
-/// What was missed before we began is caught up with, one after the other. But a schedule that is due again because we
-/// ran it would keep us for ever.
+/// Occurrences that were missed before the beginning are caught up with, one after the other. But a schedule that is
+/// due again because we ran it would keep us here forever.
 bool Rounds::has_had_its_turn(const DueSchedule& due) const {
   return began_at_ && due.due_at > *began_at_ && taken_.contains(due.name);
 }
@@ -80,7 +80,7 @@ Result<void> Rounds::tend(const DueSchedule& due, Round& round, const std::stop_
   const auto duty = around_.duties.of(due);
   if (duty == Duty::none || has_had_its_turn(due)) return {};
   if (around_.aside.contains(due.name, BootClock::now())) return {};
-  // It was lost, and its handler has not ended yet: two at once would be worse than late.
+  // The run was lost, and its handler has not ended yet: two at once would be worse than late.
   if (around_.crew.has_in_hand(due.name)) return {};
   if (duty == Duty::run && !around_.crew.has_room()) {
     round.left_some = true;
@@ -111,8 +111,8 @@ Result<void> Rounds::start(const std::string& name, const std::stop_token& stop)
   return {};
 }
 
-/// Once the answer was lost the run may be ours: then it is asked for until that is known. Otherwise its lease would
-/// have to run out first.
+/// After a lost answer the run may be ours: then repeat the request until that is known. Otherwise its lease would have
+/// to expire first.
 Result<HeldRun> Rounds::hold(const std::string& name, const std::stop_token& stop) {
   const ScheduleAcquireOptions request{.request_id = random_request_id()};
   const Call call{.holder = around_.holder};
@@ -129,7 +129,7 @@ Result<HeldRun> Rounds::hold(const std::string& name, const std::stop_token& sto
   }
 }
 
-/// One that cannot be taken is left alone for a moment; the others are not to suffer from it.
+/// Ignores a schedule that cannot be taken for a while; the others must not suffer from it.
 Result<void> Rounds::leave(const std::string& name, Error why) {
   if (is_store_trouble(why.code)) return why;
   around_.aside.add(name, BootClock::now());

@@ -1,4 +1,4 @@
-// Tells a scheduler that something may have become due: a schedule was defined, triggered, resumed, or a run has ended.
+// Wakes a scheduler when a schedule may be due: one was set, triggered or resumed, or a run has ended.
 #pragma once
 
 #include <memory>
@@ -16,21 +16,21 @@
 
 namespace leasehold::scheduler {
 
-/// Belongs to one thread, but for wake().
+/// For one thread only, except wake().
 class News {
  public:
-  /// A scheduler looks so often at least: at the dead of this host, and at a wall clock that was set. And for longer
-  /// than this the store may not remember that somebody listens.
+  /// A scheduler looks at least this often: at dead processes of this host, and at a wall clock that was set. The store
+  /// may forget a listener after a longer silence.
   static constexpr Duration longest_wait = std::chrono::seconds(5);
 
   News(storage::Backend& backend, lease::Awaited& awaited, Duration call_timeout);
 
-  /// Before looking: what happens after that ends the next wait.
+  /// Call it before looking: later changes end the next wait.
   void listen();
   void wait(BootTime until);
-  /// The last look has found something: the next wake-up is answered at once.
+  /// The last look found something: react to the next wake-up at once.
   void were_good() { damping_.after_silence(); }
-  /// Ends the wait that is under way, or else the next one. From any thread.
+  /// Ends the current wait, or else the next one. From any thread.
   void wake() { watch_->wake(); }
 
  private:
@@ -42,9 +42,9 @@ class News {
   lease::Damping damping_;
 };
 
-// Goes round all that is due, once: fires what puts jobs into queues, and gives the crew what it has room for.
+// Goes through all due schedules once: fires those that enqueue jobs, and gives the crew the runs it has room for.
 //
-// Belongs to one thread, the one that runs the scheduler.
+// For one thread only, the one that runs the scheduler.
 class Rounds {
  public:
   struct Surroundings {
@@ -60,13 +60,13 @@ class Rounds {
 
   struct Round {
     bool took_some = false;
-    bool left_some = false;  ///< ours, and due, but there was no room
+    bool left_some = false;  ///< due and ours, but there was no room
     BootTime look_again_at = BootTime::max();
   };
 
   explicit Rounds(const Surroundings& around) : around_(around) {}
 
-  /// An error that passes: the store is away. Any other: going round again would not help.
+  /// A temporary error: the store is away. Any other: another round would not help.
   Result<Round> go(const std::stop_token& stop);
 
  private:
@@ -79,8 +79,8 @@ class Rounds {
   Result<void> leave(const std::string& name, Error why);
 
   Surroundings around_;
-  /// For those who go round what is due now and no further (`once`): the store's time when they began, and what they
-  /// have taken.
+  /// For `once`, which runs what is due now and nothing more: the store's time at the beginning, and the schedules
+  /// taken since.
   std::optional<Timestamp> began_at_;
   std::set<std::string> taken_;
 };

@@ -25,14 +25,14 @@ namespace {
 
 std::int64_t ScheduleSummary::*counter_of(RunVerdict::Kind verdict) {
   switch (verdict) {
-    case RunVerdict::Kind::ok: return &ScheduleSummary::ok;
+    case RunVerdict::Kind::complete: return &ScheduleSummary::completed;
     case RunVerdict::Kind::fail: return &ScheduleSummary::failed;
     case RunVerdict::Kind::release: break;
   }
   return &ScheduleSummary::released;
 }
 
-/// What it needs of a store.
+/// The parts of a store that a run needs.
 struct StoreParts {
   Schedules schedules;
   storage::Backend& backend;
@@ -71,7 +71,7 @@ class Run {
   Result<void> look_until_the_end() {
     GrowingPause pause;
     while (!stop_.stop_requested()) {
-      // Before looking: what a handler leaves due when it ends after that is not seen by this look.
+      // Before looking: if a handler ends later, this look misses what it leaves due.
       const bool was_idle = crew_.is_idle();
       auto round = look();
       if (!round) {
@@ -94,7 +94,7 @@ class Run {
 
   Result<Rounds::Round> look() {
     news_.listen();
-    // What somebody runs is not due until his lease has ended; that of a dead process of this host ends here.
+    // A running schedule is not due until its lease has ended. This ends the leases of dead processes of this host.
     store_.reaper.reap_now_and_then(store_.backend, BootClock::now() + store_.call_timeout);
     return rounds_.go(stop_);
   }
@@ -114,11 +114,11 @@ class Run {
       finished = task->settle(verdict);
     }
     note(*task, verdict, finished);
-    if (options_.on_finish) options_.on_finish(task->run(), verdict, finished);
+    if (options_.on_settle) options_.on_settle(task->run(), verdict, finished);
   }
 
   RunVerdict verdict_on(const TaskPtr& task) {
-    // Nothing was begun. If the lease is lost, settling knows what to make of it.
+    // Nothing was started. If the lease is lost, settle() handles that.
     if (stop_.stop_requested() || task->lost()) return RunVerdict::release();
     return worker::verdict_of<RunVerdict>([&] { return ask_handler(task); });
   }
@@ -129,14 +129,14 @@ class Run {
     if (found != duties_.handlers.end()) return found->second(task->run(), context);
     const auto command = task->command();
     if (!command) tell_(command.error());
-    // The store is away, or somebody has just taken the command out of the schedule.
+    // The store is away, or the command was just removed from the schedule.
     if (!command || command->empty()) return RunVerdict::release();
     return duties_.commands(task->run(), *command, context);
   }
 
-  void note(const Task& task, const RunVerdict& verdict, const Result<Finished>& finished) {
+  void note(const Task& task, const RunVerdict& verdict, const Result<RunSettled>& finished) {
     if (finished && verdict.kind == RunVerdict::Kind::release) {
-      // It is due again at once, but let somebody else try first.
+      // It is due again at once, but another scheduler should try first.
       aside_.add(task.schedule(), BootClock::now());
     } else {
       aside_.forget(task.schedule());
@@ -156,7 +156,7 @@ class Run {
   worker::Tally<ScheduleSummary> tally_;
   SetAside aside_;
   News news_;
-  /// Its threads use the above.
+  /// Its threads use the members above.
   Crew crew_;
   Rounds rounds_;
 };

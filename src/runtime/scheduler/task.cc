@@ -14,7 +14,7 @@ namespace leasehold {
 namespace scheduler {
 namespace {
 
-// A scheduler that was told to end does not wait for a store that is away for as long as a lease may last.
+// A stopped scheduler does not wait for a store outage to end as long as a lease may last.
 constexpr Duration last_words = std::chrono::seconds(3);
 
 Error too_late(Error why) {
@@ -53,17 +53,17 @@ Result<std::vector<std::string>> Task::command() {
   return std::move(shown->options.command);
 }
 
-Result<Finished> Task::settle(const RunVerdict& verdict) {
+Result<RunSettled> Task::settle(const RunVerdict& verdict) {
   if (auto why = held_.lease.lost()) return too_late(std::move(*why));
   return insist([&] { return say(verdict); });
 }
 
-Result<Finished> Task::say(const RunVerdict& verdict) {
+Result<RunSettled> Task::say(const RunVerdict& verdict) {
   if (verdict.kind == RunVerdict::Kind::release) {
     if (auto released = held_.lease.release(); !released) return std::move(released).error();
-    return Finished{};
+    return RunSettled{};
   }
-  return held_.finish({.ok = verdict.kind == RunVerdict::Kind::ok,
+  return held_.settle({.ok = verdict.kind == RunVerdict::Kind::complete,
                        .error = verdict.error,
                        .counts = verdict.counts,
                        .next_run_at = verdict.next_run_at,
@@ -72,8 +72,8 @@ Result<Finished> Task::say(const RunVerdict& verdict) {
 
 }  // namespace scheduler
 
-// What handlers see and say.
-RunVerdict RunVerdict::ok(std::string counts) { return {.kind = Kind::ok, .counts = std::move(counts)}; }
+// The handler's interface.
+RunVerdict RunVerdict::complete(std::string counts) { return {.kind = Kind::complete, .counts = std::move(counts)}; }
 
 RunVerdict RunVerdict::fail(std::string error, std::string counts) {
   return {.kind = Kind::fail, .error = std::move(error), .counts = std::move(counts)};
@@ -107,7 +107,7 @@ RunVerdict storable(RunVerdict verdict) {
 RunVerdict instead_of(const RunVerdict& verdict, const Error& refusal) {
   auto why = "the verdict was not accepted: " + refusal.message;
   if (!verdict.error.empty()) {
-    // Both are to be read, however long the handler's own words are.
+    // Keeps both texts readable, however long the handler's is.
     constexpr std::size_t room_for_why = 1024;
     why = clean_text(verdict.error, bounds::error_bytes - room_for_why) + " (" + why + ")";
   }

@@ -1,5 +1,5 @@
-// A run in a scheduler's hands, from the acquire to the verdict. Every method may be called from any thread, but
-// settle() only once at a time.
+// A run in a scheduler's hands, from the acquire to the verdict. Call its methods from any thread, but settle() only
+// once at a time.
 #pragma once
 
 #include <functional>
@@ -28,17 +28,17 @@ class Task {
   [[nodiscard]] bool lost() const { return held_.lease.lost().has_value(); }
   [[nodiscard]] BootTime trusted_until() const { return held_.lease.grant().trusted_until; }
 
-  /// Both are repeated while the store is away and the lease can be trusted.
+  /// Both are retried during a store outage, as long as the lease can be trusted.
   Result<std::vector<std::string>> command();
-  /// What is said after the lease was lost does not count.
-  Result<Finished> settle(const RunVerdict& verdict);
+  /// A verdict after the lease was lost does not count.
+  Result<RunSettled> settle(const RunVerdict& verdict);
 
   worker::StopFlag stop;
 
  private:
   template <typename Ask>
   auto insist(Ask&& ask) -> decltype(ask());
-  Result<Finished> say(const RunVerdict& verdict);
+  Result<RunSettled> say(const RunVerdict& verdict);
 
   HeldRun held_;
   const Schedules& schedules_;
@@ -48,12 +48,12 @@ class Task {
 
 using TaskPtr = std::shared_ptr<Task>;
 
-// Verdicts that a store takes, whatever a handler has said.
+// Verdicts that a store accepts, whatever the handler returned.
 
-/// The same with an error text that can be stored: any exception's what() becomes one.
+/// The same, with an error text that can be stored: the what() of any exception becomes one.
 RunVerdict storable(RunVerdict verdict);
 
-/// What to say where the store would not have the verdict: counts that are no JSON, say. The run must come to an end.
+/// The verdict to use if the store refused the handler's, for example for counts that are not JSON. The run must end.
 RunVerdict instead_of(const RunVerdict& verdict, const Error& refusal);
 
 }  // namespace leasehold::scheduler

@@ -36,9 +36,9 @@ Result<Beat> LiveLease::extend() {
 }
 
 void LiveLease::trust(BootTime until) {
-  // Too late: the work was told to stop, and stopping is one-way.
+  // Too late: the work has been stopped, and stopping is one-way.
   if (lost_) return;
-  // Answers may overtake each other; the later moment was promised, too.
+  // Answers may overtake each other; the later moment is valid, too.
   const auto later = until.time_since_epoch().count();
   auto known = trusted_until_.load();
   while (known < later) {
@@ -50,7 +50,7 @@ void LiveLease::trust(BootTime until) {
 }
 
 void LiveLease::ring() {
-  // Two answers at once may have set the alarm to the earlier of their moments.
+  // Two answers at once may have set the alarm to the earlier moment.
   if (BootClock::now() < trusted_until()) {
     alarm_->set(trusted_until());
   } else {
@@ -85,7 +85,7 @@ void Attempt::put_back(KeptProgress report) {
 
 }  // namespace worker
 
-// What handlers see and say.
+// The handler's interface.
 const char* to_string(StopReason why) noexcept {
   switch (why) {
     case StopReason::cancelled: return "cancelled";

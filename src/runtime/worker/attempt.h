@@ -1,7 +1,7 @@
-// A lease that jobs run under: the worker's own, or that of a job which was claimed alone.
+// A lease that jobs run under: the worker's own, or that of a job which was claimed solo.
 //
-// It is lost once and for all when the store says so, or at the moment up to which it could be trusted; then whoever
-// runs under it is told. The Beater extends it. Every method may be called from any thread.
+// It is lost for good when the store refuses it, or when it can no longer be trusted; then every job under it is
+// stopped. The Beater extends it. Call its methods from any thread.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,10 @@
 
 namespace leasehold::worker {
 
-/// What came of extending a lease.
+/// The result of extending a lease.
 struct Beat {
   BootTime trusted_until{};
-  std::vector<JobId> cancelled{};  ///< jobs under it that somebody wants to stop
+  std::vector<JobId> cancelled{};  ///< jobs under it that must stop
 };
 
 class LiveLease : public std::enable_shared_from_this<LiveLease> {
@@ -33,16 +33,16 @@ class LiveLease : public std::enable_shared_from_this<LiveLease> {
   using OnLost = std::function<void(const LiveLease&)>;
   using OnNews = std::function<void(const LeaseNews&)>;
 
-  /// `on_lost` may run on the thread of the alarm, and must be quick. Throws std::system_error where there is no timer.
+  /// `on_lost` may run on the alarm thread, and must be quick. Throws std::system_error if there is no timer.
   static std::shared_ptr<LiveLease> start(Duration ttl, BootTime trusted_until, Extend extend, OnLost on_lost);
 
   LiveLease(const LiveLease&) = delete;
   LiveLease& operator=(const LiveLease&) = delete;
   ~LiveLease() = default;
 
-  /// Asks the store for more time, and keeps what it says.
+  /// Asks the store for more time, and keeps the answer.
   Result<Beat> extend();
-  /// More time has come another way.
+  /// For more time that came another way.
   void trust(BootTime until);
   /// Only the first call does something.
   void lose();
@@ -63,9 +63,9 @@ class LiveLease : public std::enable_shared_from_this<LiveLease> {
   std::optional<lease::Alarm> alarm_;
 };
 
-// A claimed job in a worker's hands, from the claim to the verdict. Every method may be called from any thread.
+// A claimed job of a worker, from the claim to the verdict. Call its methods from any thread.
 
-/// The same as a Progress, with words of its own.
+/// The same as a Progress, but it owns its texts.
 struct KeptProgress {
   std::optional<int> percent{};
   std::string message{};
@@ -88,15 +88,15 @@ class Attempt {
   [[nodiscard]] std::stop_token stop_token() const { return stop_.token(); }
   [[nodiscard]] std::optional<StopReason> stop_reason() const { return stop_.reason(); }
 
-  /// True for the first who asks: an attempt gets one verdict.
+  /// True for the first call: an attempt gets one verdict.
   bool begin_verdict() { return !has_verdict_.exchange(true); }
   [[nodiscard]] bool has_verdict() const { return has_verdict_; }
 
-  /// Keeps the latest. True: there was none waiting to be sent.
+  /// Keeps the latest report. True: none was waiting to be sent.
   bool report(const Progress& progress);
-  /// What has not been sent yet.
+  /// The report that has not been sent yet.
   std::optional<KeptProgress> take_report();
-  /// It could not be sent: again, unless there is a newer one.
+  /// For a report that could not be sent: keeps it, unless there is a newer one.
   void put_back(KeptProgress report);
 
  private:

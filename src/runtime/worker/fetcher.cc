@@ -6,18 +6,18 @@
 namespace leasehold::worker {
 namespace {
 
-// Wake-ups are hints; this is the truth.
+// Wake-ups are hints; this look is reliable.
 constexpr Duration look_again = std::chrono::seconds(1);
-// A queue that had nothing, while others keep us busy.
+// For an empty queue, while other queues keep the worker busy.
 constexpr Duration look_again_between = std::chrono::milliseconds(100);
-// There is work, but somebody else had his hands on it.
+// There is work, but another process is claiming it.
 constexpr Duration look_again_when_busy = std::chrono::milliseconds(20);
-// There should be no more; should there be, it must not wait for long.
+// There should be no more jobs; if there are, they must not wait for long.
 constexpr Duration look_again_after_the_rest = std::chrono::milliseconds(20);
-// Nobody tells when somebody else's job makes room.
+// No wake-up comes when a job of another worker frees a place.
 constexpr Duration look_again_when_full = std::chrono::milliseconds(100);
 
-/// When a queue that refused should be asked again, if nothing else happens.
+/// When to retry a queue that refused, if nothing else happens.
 Duration patience_with(const Error& refusal) {
   if (refusal.code == Errc::busy) return look_again_when_busy;
   const auto longest = refusal.code == Errc::at_capacity ? look_again_when_full : look_again;
@@ -47,7 +47,7 @@ Result<void> Fetcher::run(const std::stop_token& stop) {
   return {};
 }
 
-/// Every queue once, beginning with the one whose turn it is, as long as there is room.
+/// Tries every queue once, beginning with the one in turn, as long as there is room.
 Fetcher::Round Fetcher::go_round(int room) {
   if (!open_lease()) return Round::failed;
   auto round = Round::nothing_there;
@@ -77,9 +77,9 @@ Fetcher::Round Fetcher::lay_down(Queue& queue, JobGrant grant, int asked) {
   pause_.reset();
   queue.not_before = {};
   queue.patience_ends = BootClock::now() + look_again_after_the_rest;
-  // What woke us. Asking again at once would cost a commit, at the very moment when the job is to start. Only once in a
-  // row, for limits make small grants, too.
-  const bool the_rest = std::exchange(queue.was_empty, false) && !grant.alone &&
+  // These jobs woke us. Another claim right now would cost a commit, just when the job should start. Skipped only once
+  // in a row, because limits make small grants, too.
+  const bool the_rest = std::exchange(queue.was_empty, false) && !grant.solo &&
                         grant.jobs.size() < static_cast<std::size_t>(asked) && until_ == WorkUntil::stopped;
   around_.tally.add(&WorkSummary::claimed, grant.jobs.size());
   const auto lease = grant.lease_id == lease_->work.id ? lease_->live : keep_alone(grant);
@@ -105,8 +105,8 @@ Fetcher::Round Fetcher::claim_failed(const Error& why) {
   if (why.code == Errc::lost) {
     lease_->live->lose();
   } else if (why.code == Errc::in_doubt) {
-    // Jobs may have been attached that we know nothing of, and they stay with the lease until it ends. So nothing more
-    // is attached, and it ends with the last job that we do know of.
+    // Jobs that we never received may be attached to the lease, and stay with it until it ends. So attach nothing more
+    // to it, and end it with the last job that we know.
     retire_lease();
   } else if (!may_repeat(why.code)) {
     fatal_ = why;
@@ -158,13 +158,13 @@ void Fetcher::retire_lease() {
   lease_.reset();
 }
 
-/// A retired lease is closed when nobody works under it any more: closing gives its jobs to others.
+/// Closes a retired lease when no job runs under it any more: closing gives its jobs to other workers.
 void Fetcher::close_retired() {
   std::erase_if(retired_, [this](const OpenLease& retired) {
     if (retired.live.use_count() > 1) return false;
-    // From here on nobody is to ask for more time, or to be told that it is over.
+    // From here on the lease is neither extended nor reported as lost.
     retired.live->lose();
-    // If that fails, it runs out by itself.
+    // If this fails, the lease expires by itself.
     static_cast<void>(around_.source.jobs.close(retired.work));
     return true;
   });
@@ -181,7 +181,7 @@ void Fetcher::close_leases() {
   retired_.clear();
 }
 
-/// Jobs that wait here while others may have time for them.
+/// Releases jobs that wait here while other workers may have time for them.
 void Fetcher::return_stale() {
   if (!lease_) return;
   for (const auto& attempt : around_.bench->take_back(BootClock::now() - lease_->work.ttl / 2)) {
@@ -192,7 +192,7 @@ void Fetcher::return_stale() {
 BootTime Fetcher::next_chore() const {
   auto next = retired_.empty() ? BootTime::max() : BootClock::now() + look_again;
   const auto oldest = around_.bench->oldest_claim();
-  // One tick later, so that it is stale by then.
+  // One tick later, so that the job is stale by then.
   if (lease_ && oldest) next = std::min(next, *oldest + lease_->work.ttl / 2 + Duration(1));
   return next;
 }
@@ -200,7 +200,7 @@ BootTime Fetcher::next_chore() const {
 bool Fetcher::is_done(Round round, const Workbench::Progress& before) const {
   switch (until_) {
     case WorkUntil::stopped: return false;
-    // Before the round nothing was in hand that could have brought forth new work.
+    // Before the round no job was in hand that could have enqueued new ones.
     case WorkUntil::empty: return round == Round::nothing_there && before.in_hand == 0;
     case WorkUntil::once: break;
   }
@@ -208,7 +208,7 @@ bool Fetcher::is_done(Round round, const Workbench::Progress& before) const {
   return around_.tally.summary().claimed > 0 || (round != Round::failed && !busy);
 }
 
-/// Until it makes sense to go round again.
+/// Sleeps until another round makes sense.
 void Fetcher::rest(Round round, const Workbench::Progress& before, const std::stop_token& stop) {
   auto& bench = *around_.bench;
   if (round == Round::got_some) return;
@@ -222,7 +222,7 @@ void Fetcher::rest(Round round, const Workbench::Progress& before, const std::st
     queue.not_before = {};
   }
   if (round == Round::left_some_out) return;
-  // Our own jobs may free a place, or bring forth what is the last to be done.
+  // Our own jobs may free a place, or enqueue the last jobs to do.
   const bool ours_may_help = round == Round::got_nothing || until_ == WorkUntil::empty;
   if (ours_may_help && before.in_hand > 0) {
     bench.wait_for_verdict(before, until);

@@ -1,6 +1,6 @@
-// Claims jobs and lays them on the bench: as many as there is room for, the queues in turn.
+// Claims jobs and puts them on the bench, as many as there is room for. The queues take turns.
 //
-// Belongs to one thread, the one that runs the worker.
+// For one thread only, the one that runs the worker.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace leasehold::worker {
 
 class Fetcher {
  public:
-  /// The bench is shared with the leases, whose alarms may ring until the end.
+  /// The bench is shared with the leases: their alarms may ring until the end.
   struct Surroundings {
     JobsSource& source;
     const std::shared_ptr<Workbench>& bench;
@@ -31,30 +31,30 @@ class Fetcher {
 
   Fetcher(const Surroundings& around, std::vector<std::string> queues, WorkUntil until);
 
-  /// Until the bench is stopped, there is nothing left to wait for, or asking again would not help.
+  /// Runs until the bench is stopped, there is nothing left to wait for, or a retry would not help.
   Result<void> run(const std::stop_token& stop);
-  /// Why the last queue asked had nothing for us.
+  /// Why the queue that was tried last had no job.
   [[nodiscard]] const std::optional<Error>& refusal() const { return refusal_; }
-  /// Gives back everything that the leases still hold. After the last verdict was written.
+  /// Gives back everything that the leases still hold. For after the last verdict was written.
   void close_leases();
 
  private:
   struct Queue {
     std::string name;
-    BootTime not_before{};     ///< had nothing a moment ago: is left out while others have something
-    BootTime patience_ends{};  ///< is asked again then, whatever happens
-    bool was_empty = false;    ///< when it was asked last
+    BootTime not_before{};     ///< it was empty a moment ago: skipped while other queues have jobs
+    BootTime patience_ends{};  ///< it is tried again then, whatever happens
+    bool was_empty = false;    ///< at the last claim
   };
   struct OpenLease {
     SharedLease work;
     std::shared_ptr<LiveLease> live;
   };
-  /// What came of asking the queues; of several answers the first in this order counts.
+  /// The result of a round over the queues; of several answers, the first in this order counts.
   enum class Round {
     got_some,
-    left_some_out,  ///< some queues were not asked
-    got_the_rest,   ///< what came in lately, and there seems to be no more
-    got_nothing,    ///< there may be something, but not for us at the moment
+    left_some_out,  ///< some queues were skipped
+    got_the_rest,   ///< the latest jobs, and there seem to be no more
+    got_nothing,    ///< there may be jobs, but not for this worker right now
     nothing_there,
     failed,
   };

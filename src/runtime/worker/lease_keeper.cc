@@ -9,10 +9,10 @@
 namespace leasehold::worker {
 namespace {
 
-/// A lease that ends with its last job is dropped by us soon after. Only one that is still here then was taken away.
+/// After its last job ends a lease, this worker drops it soon. Only one that is still here after this was taken away.
 constexpr Duration ended_by_us = std::chrono::milliseconds(100);
 
-/// The store could not be asked. Keep asking: the lease's alarm says when it is too late.
+/// The store could not be reached. Keep trying: the lease's alarm fires when it is too late.
 Duration until_next_try(const LiveLease& lease) {
   return std::min<Duration>(lease.ttl() / 10, std::chrono::seconds(1));
 }
@@ -29,7 +29,7 @@ LeaseKeeper::~LeaseKeeper() {
   }
   changed_.notify_one();
   thread_.join();
-  // News may be on its way, and hear() goes through kept_: so that is empty before the first watch ends.
+  // News may be on its way, and hear() iterates kept_: so empty it before the first watch ends.
   std::vector<Kept> gone;
   const std::lock_guard lock(mutex_);
   gone.swap(kept_);
@@ -67,7 +67,7 @@ void LeaseKeeper::do_chore_at(BootTime when) {
   changed_.notify_one();
 }
 
-/// A part of what is left: less than that part of the ttl after a slow answer.
+/// A part of the remaining time: less than that part of the ttl after a slow answer.
 Duration LeaseKeeper::until_next_beat(const LiveLease& lease) const {
   const auto left = lease.trusted_until() - BootClock::now();
   return std::clamp<Duration>(left / options_.beats_per_ttl, Duration(0), lease.ttl() / options_.beats_per_ttl);
@@ -101,7 +101,7 @@ void LeaseKeeper::beat_what_is_due() {
 
 std::vector<std::shared_ptr<LiveLease>> LeaseKeeper::due_leases() {
   std::vector<std::shared_ptr<LiveLease>> due;
-  // Without the mutex: ending a watch waits for news that is being told, and that needs the mutex.
+  // Destroyed without the mutex: ending a watch waits for a running callback, and that needs the mutex.
   std::vector<std::shared_ptr<void>> no_longer_watched;
   const std::lock_guard lock(mutex_);
   std::erase_if(kept_, [&](Kept& kept) {
@@ -158,16 +158,16 @@ void Beater::after_beat(const Result<Beat>& beat) {
 }
 
 void Beater::send_progress() {
-  // Somebody asked for it while the last reports were being sent.
+  // A report came while the last ones were being sent.
   if (BootClock::now() < progress_not_before_.load()) return progress_came();
   progress_not_before_ = BootClock::now() + between_reports;
   for (const auto& attempt : bench_.running()) {
-    // Leases come first, and the rest of the reports would only wait for the same store.
+    // Leases come first, and the other reports would only wait for the same store.
     if (!send_report(*attempt)) return progress_came();
   }
 }
 
-/// False: the store could not be asked.
+/// False: the store could not be reached.
 bool Beater::send_report(Attempt& attempt) {
   auto report = attempt.take_report();
   if (!report || attempt.has_verdict() || attempt.lease->lost()) return true;
@@ -177,7 +177,7 @@ bool Beater::send_report(Attempt& attempt) {
     if (heartbeat->cancel_requested) attempt.stop(StopReason::cancelled);
     return true;
   }
-  // Lost: finished in the meantime, or the beat of its lease tells.
+  // Lost: it has finished meanwhile, or the next beat of its lease reports the loss.
   if (heartbeat.error().code == Errc::lost) return true;
   tell_(heartbeat.error());
   if (!may_repeat(heartbeat.error().code)) return true;

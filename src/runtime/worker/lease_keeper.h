@@ -1,4 +1,4 @@
-// Keeps leases alive, on a thread of its own that can do a chore besides. Every method may be called from any thread.
+// Keeps leases alive, on its own thread, which can also do a chore. Call its methods from any thread.
 #pragma once
 
 #include <atomic>
@@ -21,24 +21,24 @@ class LeaseKeeper {
  public:
   struct Options {
     int beats_per_ttl = 3;
-    /// What came of each.
+    /// Receives the result of each beat.
     std::function<void(const Result<Beat>&)> on_beat;
-    /// Jobs to be stopped, known before the next beat.
+    /// Receives jobs that must stop, before the next beat.
     std::function<void(std::span<const JobId>)> on_cancelled{};
     std::function<void()> chore{};
   };
 
-  /// Throws std::system_error where no thread is to be had.
+  /// Throws std::system_error if no thread can be started.
   explicit LeaseKeeper(Options options);
   LeaseKeeper(const LeaseKeeper&) = delete;
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
   ~LeaseKeeper();
 
-  /// Has news of a lease until the returned object is destroyed.
+  /// Reports news of a lease until the returned object is destroyed.
   using Watch = std::function<std::shared_ptr<void>(LiveLease::OnNews)>;
-  /// Extends it for as long as somebody has it and it is not lost; at once when there is news that it has ended.
+  /// Extends the lease as long as it is used and not lost; at once on news that it has ended.
   void keep(const std::shared_ptr<LiveLease>& lease, const Watch& watch = {});
-  /// The chore is to be done once, not before `when`.
+  /// Does the chore once, not before `when`.
   void do_chore_at(BootTime when);
 
  private:
@@ -55,7 +55,7 @@ class LeaseKeeper {
   void set_due(const LiveLease& lease, BootTime when);
   void do_chore_if_due();
   [[nodiscard]] Duration until_next_beat(const LiveLease& lease) const;
-  /// With mutex_ held.
+  /// Needs mutex_.
   [[nodiscard]] BootTime next_wake() const;
 
   const Options options_;
@@ -68,16 +68,16 @@ class LeaseKeeper {
   std::thread thread_;
 };
 
-// Keeps a worker's leases alive, a third of their ttl apart, passes on what the store tells of cancelled jobs, and
-// sends progress. A thread of its own; every method may be called from any thread.
+// Keeps a worker's leases alive, a third of their ttl apart, forwards the store's news of cancelled jobs, and sends
+// progress, on its own thread. Call its methods from any thread.
 class Beater {
  public:
-  /// Throws std::system_error where no thread is to be had.
+  /// Throws std::system_error if no thread can be started.
   Beater(const Jobs& jobs, Workbench& bench, const Tell& tell);
 
-  /// Extends it for as long as somebody has it and it is not lost.
+  /// Extends the lease as long as it is used and not lost.
   void keep(const std::shared_ptr<LiveLease>& lease, std::int64_t lease_id);
-  /// Some running attempt has a report to send.
+  /// A running attempt has a report to send.
   void progress_came() { keeper_.do_chore_at(progress_not_before_); }
 
  private:
@@ -89,7 +89,7 @@ class Beater {
   Workbench& bench_;
   const Tell& tell_;
   std::atomic<BootTime> progress_not_before_ = BootTime{};
-  /// Its thread uses all of the above.
+  /// Its thread uses all members above.
   LeaseKeeper keeper_;
 };
 

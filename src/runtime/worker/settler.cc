@@ -9,9 +9,9 @@
 namespace leasehold::worker {
 namespace {
 
-// So many make a batch worth a commit.
+// A batch of this size is worth a commit.
 constexpr std::size_t enough = 64;
-// How long a verdict waits for others, and only while there are jobs that were not started yet.
+// How long a verdict waits for others, but only while there are unstarted jobs.
 constexpr Duration linger = std::chrono::milliseconds(2);
 
 const Error too_late{.code = Errc::lost, .message = "the lease was lost before the verdict was written"};
@@ -39,7 +39,7 @@ void Settler::add(const AttemptPtr& attempt, Verdict verdict) {
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back({attempt, std::move(verdict)});
-    // In between it lingers, and need not be woken for each.
+    // In between the thread lingers, and need not be woken for each verdict.
     tell = waiting_.size() == 1 || waiting_.size() >= enough || !bench_.has_unstarted();
   }
   if (tell) changed_.notify_one();
@@ -59,7 +59,7 @@ void Settler::run() {
   while (gather(batch)) batch = settle(std::exchange(batch, {}));
 }
 
-/// Adds to what has to be sent again. False: nothing is left to send.
+/// Adds new verdicts to those that must be repeated. False: nothing is left to send.
 bool Settler::gather(Pendings& batch) {
   std::unique_lock lock(mutex_);
   if (batch.empty()) {
@@ -76,7 +76,7 @@ bool Settler::gather(Pendings& batch) {
   return true;
 }
 
-/// Gives those that have to be sent again.
+/// Returns the verdicts that must be repeated.
 Settler::Pendings Settler::settle(Pendings batch) {
   std::erase_if(batch, [this](const Pending& pending) {
     const bool lost = pending.attempt->lease->lost();
@@ -114,7 +114,7 @@ void Settler::conclude(Pending& pending, const Result<JobSettled>& answer, Pendi
   if (may_repeat(error.code)) {
     again.push_back(std::move(pending));
   } else if (error.code == Errc::invalid_argument && !pending.instead) {
-    // A result that is too large, say. The job must not stay with us for ever.
+    // For example a result that is too large. The job must not stay with us forever.
     Pending instead{pending.attempt, Verdict::fail("the verdict was not accepted: " + error.message), true};
     settle_many({&instead, 1}, again);
   } else {
@@ -126,7 +126,7 @@ void Settler::give_up(const Pending& pending, const Error& why) {
   tell_({.code = why.code,
          .message = "job " + std::to_string(pending.attempt->job.id) + ": " + why.message,
          .lost_reason = why.lost_reason,
-         .current = why.current});
+         .held_by = why.held_by});
   tally_.add(&WorkSummary::lost);
   bench_.settled(1);
 }

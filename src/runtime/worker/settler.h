@@ -1,7 +1,7 @@
-// Writes verdicts, on a thread of its own: a lone one at once, many together.
+// Writes verdicts, on its own thread: a single one at once, many together.
 //
-// While one batch is being written the next one gathers. A store that cannot be asked is asked again for as long as the
-// job's lease can be trusted; saying a verdict twice is harmless.
+// While one batch is being written, the next one gathers. If the store cannot be reached, a verdict is retried as long
+// as the job's lease can be trusted; repeating a verdict is harmless.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +19,7 @@ namespace leasehold::worker {
 
 class Settler {
  public:
-  /// Throws std::system_error where no thread is to be had.
+  /// Throws std::system_error if no thread can be started.
   Settler(const Jobs& jobs, Workbench& bench, Tally<WorkSummary>& tally, const Tell& tell);
   Settler(const Settler&) = delete;
   Settler& operator=(const Settler&) = delete;
@@ -27,14 +27,14 @@ class Settler {
 
   /// From any thread. Only the first verdict of an attempt counts.
   void add(const AttemptPtr& attempt, Verdict verdict);
-  /// Writes what is there, then ends.
+  /// Writes the pending verdicts, then ends.
   void finish();
 
  private:
   struct Pending {
     AttemptPtr attempt;
     Verdict verdict;
-    bool instead = false;  ///< of a verdict that the store would not take
+    bool instead = false;  ///< replaces a verdict that the store refused
   };
   using Pendings = std::vector<Pending>;
 

@@ -8,9 +8,9 @@
 namespace leasehold::worker {
 namespace {
 
-// On a busy store most wake-ups are for others; they are answered ever more slowly, up to this.
+// On a busy store most wake-ups are for others; the reaction to them slows down, up to this.
 constexpr Duration longest_damping = std::chrono::milliseconds(50);
-// After so long without a wake-up the store is not busy.
+// After this long without a wake-up, the store is not busy.
 constexpr Duration quiet_enough = std::chrono::milliseconds(100);
 
 void sleep_unless_stopped(Duration length, std::stop_token stop) {

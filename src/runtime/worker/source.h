@@ -1,4 +1,4 @@
-// Where a worker's jobs come from: claims under its own name and ttl, and the wait for more.
+// The source of a worker's jobs: claims with its holder and ttl, and waits for more.
 #pragma once
 
 #include <stop_token>
@@ -11,7 +11,7 @@
 
 namespace leasehold::worker {
 
-// Belongs to one thread, but for `jobs`.
+// For one thread only, except `jobs`.
 class JobsSource {
  public:
   JobsSource(const Store& store, const std::vector<std::string>& queues, Holder holder, Duration ttl);
@@ -21,10 +21,10 @@ class JobsSource {
 
   Result<SharedLease> open_lease() { return jobs.open_lease(ttl_, {.holder = holder_}); }
 
-  /// Asks once. A job that must be alone comes under a lease of its own; all others are attached to `lease`.
+  /// Tries once. A solo job gets its own lease; all others are attached to `lease`.
   Result<JobGrant> claim(const std::string& queue, int max, const SharedLease& lease);
 
-  /// Sleeps until there may be a new job since the last call returned, until `until`, or until told to stop.
+  /// Sleeps until there may be a job that is new since the last call returned, until `until`, or until `stop`.
   void wait_for_work(BootTime until, const std::stop_token& stop);
 
  private:

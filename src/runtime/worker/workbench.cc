@@ -9,7 +9,7 @@
 namespace leasehold::worker {
 namespace {
 
-// So many verdicts may wait to be written before claims wait for them.
+// Claims wait when this many verdicts wait to be written.
 constexpr std::size_t most_unwritten = 2000;
 
 }  // namespace
@@ -24,7 +24,7 @@ int Workbench::prefetch_at_this_pace() const {
 int Workbench::room() const {
   const int prefetch = prefetch_at_this_pace();
   const auto waiting = static_cast<int>(unstarted_.size());
-  // Half of it is used up first: a claim for every job that ends would be a commit for every job.
+  // Use up half of it first: a claim for every finished job would be a commit for every job.
   if (waiting > prefetch / 2) return 0;
   const auto unwritten = in_hand_ - unstarted_.size() - static_cast<std::size_t>(running_count_);
   if (unwritten >= most_unwritten) return 0;
@@ -53,7 +53,7 @@ std::vector<AttemptPtr> Workbench::take_back(BootTime claimed_before) {
   std::vector<AttemptPtr> back;
   // In order of arrival, so the old ones are in front.
   while (!unstarted_.empty() && unstarted_.front()->claimed_at < claimed_before) {
-    // The pace was too hopeful: claim no more ahead until jobs are quick again.
+    // The pace was too optimistic: prefetch nothing until jobs are quick again.
     pace_ = std::max(pace_, BootClock::now() - unstarted_.front()->claimed_at);
     back.push_back(std::move(unstarted_.front()));
     unstarted_.pop_front();

@@ -1,7 +1,7 @@
-// The jobs a worker has in hand: not started, running, waiting for their verdict to be written.
+// The jobs that a worker has in hand: not started, running, or waiting for their verdict to be written.
 //
-// The fetcher puts jobs on it when there is room, executors take them off, each at a seat of its own, and the settler
-// tells when they are settled. Every method may be called from any thread unless it says otherwise.
+// The fetcher puts jobs on it when there is room, the executors take them off, each at its own seat, and the settler
+// reports when they are settled. Call the methods from any thread unless noted otherwise.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class Workbench {
   struct Size {
     int seats = 1;
     int prefetch = 0;
-    /// Nothing is claimed that would not be started within this time, at the recent pace.
+    /// Claims no job that would not start within this time, at the recent pace.
     Duration lookahead = std::chrono::seconds(1);
   };
 
@@ -30,28 +30,28 @@ class Workbench {
 
   // For the fetcher.
 
-  /// How many more to claim. Zero: `until` has passed, or the worker is to stop.
+  /// How many more jobs to claim. Zero: `until` has passed, or the worker is stopping.
   int wait_for_room(BootTime until);
   void put(std::vector<AttemptPtr> attempts);
-  /// Unstarted ones that were claimed before this, to be given back.
+  /// Unstarted jobs that were claimed before this, to be released.
   std::vector<AttemptPtr> take_back(BootTime claimed_before);
-  /// When the oldest unstarted one was claimed.
+  /// When the oldest unstarted job was claimed.
   [[nodiscard]] std::optional<BootTime> oldest_claim() const;
 
-  /// Lets everybody go who waits for room, for silence or for time to pass.
+  /// Wakes all threads that wait for room, for quiet or for time to pass.
   void stop();
   [[nodiscard]] bool stopping() const { return stopping_; }
-  /// False: stopped in the meantime.
+  /// False: stopped meanwhile.
   bool sleep(BootTime until);
 
   // For the executors.
 
-  /// The next job, as soon as there is one; nothing once the bench is closed.
+  /// Waits for the next job; nothing once the bench is closed.
   AttemptPtr take(int seat);
   void leave(int seat, Duration worked);
   void close();
 
-  // For everybody.
+  // For all of them.
 
   void settled(std::size_t count);
   [[nodiscard]] bool has_unstarted() const { return unstarted_count_ > 0; }
@@ -60,21 +60,21 @@ class Workbench {
     std::uint64_t settled = 0;
   };
   [[nodiscard]] Progress progress() const;
-  /// Until something more than `before` is settled, `until` has passed or the worker is to stop.
+  /// Waits until more than `before` is settled, `until` has passed or the worker is stopping.
   void wait_for_verdict(const Progress& before, BootTime until);
-  /// Until nothing is in hand, or the worker is to stop.
+  /// Waits until nothing is in hand, or the worker is stopping.
   void wait_for_quiet();
-  /// True as soon as no handler runs.
+  /// Returns true as soon as no handler runs.
   bool wait_for_handlers(BootTime until);
 
   [[nodiscard]] std::vector<AttemptPtr> running() const;
-  /// Stops what runs under a lease, or everything for none.
+  /// Stops the jobs that run under a lease; with none, all of them.
   void stop_running(const LiveLease* lease, StopReason why);
-  /// Stops those of these jobs that are in hand, started or not.
+  /// Stops these jobs if they are in hand, started or not.
   void cancel(std::span<const JobId> ids);
 
  private:
-  // With mutex_ held.
+  // These need mutex_.
   [[nodiscard]] int room() const;
   [[nodiscard]] int prefetch_at_this_pace() const;
   [[nodiscard]] bool no_handler() const { return running_count_ == 0; }
@@ -89,7 +89,7 @@ class Workbench {
   int running_count_ = 0;
   std::size_t in_hand_ = 0;
   std::uint64_t settled_ = 0;
-  /// How long a job takes, of late; zero before the first one is done.
+  /// The recent time per job; zero before the first one is done.
   Duration pace_{0};
   bool closed_ = false;
   std::atomic<bool> stopping_ = false;

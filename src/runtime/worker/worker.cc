@@ -63,8 +63,7 @@ class Crew {
   }
 
   Verdict verdict_on(const AttemptPtr& attempt) {
-    // Nothing was begun. If the lease is lost, the settler knows what to make of it; a cancelled job ends by being
-    // given back.
+    // Nothing was started. If the lease is lost, the settler handles that; a cancelled job ends when it is released.
     if (attempt->lease->lost() || attempt->stop_reason()) return Verdict::release();
     JobContext context(attempt, beater_);
     const auto& handler = handlers_.at(attempt->job.queue);
@@ -98,7 +97,7 @@ class Run {
     crew_.start(options_.concurrency);
     const std::stop_callback on_stop(stop, [bench = bench_] { bench->stop(); });
     auto fetched = fetcher_.run(stop);
-    // It ended by itself: what is in hand may take its time, unless somebody stops it.
+    // It ended by itself: jobs in hand may take their time, until a stop is requested.
     if (fetched) bench_->wait_for_quiet();
     drain();
     crew_.dismiss();
@@ -115,7 +114,7 @@ class Run {
     give_back(bench_->take_back(BootTime::max()));
     if (bench_->wait_for_handlers(BootClock::now() + options_.grace)) return;
     bench_->stop_running(nullptr, StopReason::draining);
-    // A sixth of the ttl, as the header says.
+    // A sixth of the ttl, as the header documents.
     if (bench_->wait_for_handlers(BootClock::now() + options_.ttl / 6)) return;
     give_back(bench_->running());
   }

@@ -12,7 +12,7 @@ std::size_t width_of(Type type) {
   return type == Type::duration ? 16 : 8;
 }
 
-/// Writes the first 8 bytes of what width_of tells, or the only one; the rest is days and months: zero.
+/// Writes the first 8 bytes of width_of(), or the only byte; the rest is days and months: zero.
 void put_number(char* out, Type type, std::int64_t value) {
   if (type == Type::boolean) {
     *out = value != 0 ? 1 : 0;
@@ -21,8 +21,8 @@ void put_number(char* out, Type type, std::int64_t value) {
   }
 }
 
-// An array begins with: dimensions, whether there are NULLs, the element's type; and where it has a dimension,
-// its length and first index.
+// The header of an array: dimensions, whether it contains NULLs, the element type; and if it has a dimension, its
+// length and first index.
 constexpr std::size_t word = sizeof(std::int32_t);
 constexpr std::size_t nulls_at = word;
 constexpr std::size_t length_of_head = 5 * word;

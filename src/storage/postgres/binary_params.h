@@ -1,5 +1,5 @@
-// Parameters in PostgreSQL's binary wire format: no text is parsed on either side, and NUL bytes in a text are
-// refused by the server instead of cutting it short.
+// Parameters in PostgreSQL's binary wire format: neither side parses text, and the server refuses NUL bytes in a text
+// instead of cutting it short.
 #pragma once
 
 #include <libpq-fe.h>
@@ -20,7 +20,7 @@ namespace leasehold::postgres {
 /// A one-dimensional array, built element by element; copies them.
 class BinaryList {
  public:
-  /// `element` is the type of one. Exactly `count` have to be added.
+  /// `element` is the type of an element. Exactly `count` elements must be added.
   BinaryList(storage::Type element, std::size_t count);
 
   void add(std::string_view string);
@@ -38,8 +38,7 @@ class BinaryList {
   std::vector<char> bytes_;
 };
 
-/// The parameters of one statement, ready for libpq. Texts and bytes outside of lists are borrowed, like those of
-/// Param.
+/// The parameters of one statement, ready for libpq. Texts and bytes outside lists are borrowed, as in Param.
 class BinaryParams {
  public:
   BinaryParams() = default;
@@ -74,9 +73,9 @@ class BinaryParams {
   std::vector<const char*> values_;
   std::vector<int> lengths_;
   std::vector<int> formats_;
-  std::vector<Number> numbers_;    ///< reserved up front: `values_` points into it, and moving keeps its place
-  std::list<std::string> fitted_;  ///< texts that the database could not hold as they were; moving keeps their place
-  std::vector<BinaryList> lists_;  ///< `values_` points at their bytes, which stay where they are
+  std::vector<Number> numbers_;    ///< reserved up front: `values_` points into it, and a move keeps its place
+  std::list<std::string> fitted_;  ///< texts adapted to the database's encoding; a move keeps their place
+  std::vector<BinaryList> lists_;  ///< `values_` points to their bytes, which do not move
 };
 
 }  // namespace leasehold::postgres

@@ -24,7 +24,7 @@ std::int64_t interval_us(const char* in) {
   return add_clamped(get<std::int64_t>(in), multiply_clamped(days, day_us));
 }
 
-/// The length of every value of a type; nothing where it may be any.
+/// The fixed length of a type's values; nothing if it varies.
 std::optional<std::size_t> fixed_length(Type type) {
   switch (type) {
     case Type::boolean: return 1;
@@ -35,7 +35,7 @@ std::optional<std::size_t> fixed_length(Type type) {
   }
 }
 
-/// Reads from the front, within its bounds.
+/// Reads from the front, within bounds.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -58,7 +58,7 @@ class Reader {
   std::string_view bytes_;
 };
 
-/// The elements of an array of one dimension, none of them NULL.
+/// The elements of a one-dimensional array without NULLs.
 std::optional<std::vector<std::string_view>> elements_of(std::string_view bytes, Oid type) {
   Reader in(bytes);
   const auto dimensions = in.number();
@@ -69,7 +69,7 @@ std::optional<std::vector<std::string_view>> elements_of(std::string_view bytes,
   if (*dimensions == 0) return in.left() == 0 ? std::optional(std::move(elements)) : std::nullopt;
   const auto count = in.number();
   const auto lower_bound = in.number();
-  // Each has at least its length: a count that cannot be true must not make us reserve.
+  // Each element takes at least its length field: an impossible count must not make us reserve memory.
   if (*dimensions != 1 || !count || !lower_bound || *count < 0) return std::nullopt;
   if (static_cast<std::size_t>(*count) > in.left() / sizeof(std::int32_t)) return std::nullopt;
   elements.reserve(static_cast<std::size_t>(*count));
@@ -97,7 +97,7 @@ std::optional<Cell> decode_list(Type type, std::string_view bytes) {
   return numbers;
 }
 
-/// Nothing where the bytes are no value of this type.
+/// Nothing if the bytes are not a value of this type.
 std::optional<Cell> decode_cell(Type type, std::string_view bytes) {
   if (const auto length = fixed_length(type); length && *length != bytes.size()) return std::nullopt;
   switch (type) {
@@ -121,7 +121,7 @@ bool columns_fit(const PGresult* result, std::span<const storage::Field> columns
   return true;
 }
 
-/// `SELECT f(...)` gives the whole answer as one composite value: a row description of one column instead of two
+/// `SELECT f(...)` returns the whole answer as one composite value: a row description of one column instead of two
 /// dozen, and no scan over the function's result.
 std::optional<storage::Row> decode_composite(std::string_view data, std::span<const storage::Field> columns) {
   storage::Row row;
@@ -149,7 +149,7 @@ std::string_view bytes_at(const PGresult* result, int row, int column) {
   return {PQgetvalue(result, row, column), static_cast<std::size_t>(PQgetlength(result, row, column))};
 }
 
-/// A row whose columns fit.
+/// A row with matching columns.
 std::optional<storage::Row> decode_row(const PGresult* result, int row, std::span<const storage::Field> columns) {
   storage::Row decoded;
   decoded.reserve(columns.size());
@@ -169,7 +169,7 @@ std::optional<storage::Row> decode_row(const PGresult* result, int row, std::spa
 Error unexpected_columns() {
   return {.code = Errc::damaged,
           .message =
-              "postgresql: a function gives other columns than this version expects: run `leasehold migrate verify`"};
+              "postgresql: a function returns other columns than this version expects: run `leasehold migrate verify`"};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What both directions of PostgreSQL's binary wire format share: type numbers, byte order, the epoch.
+// The shared parts of PostgreSQL's binary wire format: type numbers, byte order, the epoch.
 #pragma once
 
 #include <libpq-fe.h>
@@ -15,7 +15,7 @@ namespace leasehold::postgres {
 
 constexpr std::int64_t epoch_2000_us = 946'684'800'000'000;
 
-/// PostgreSQL's number of a type, and of the array of it. Of a list: of its elements.
+/// PostgreSQL's number of a type, and of its array. For a list: of its elements.
 struct Oids {
   Oid one;
   Oid array;
@@ -57,19 +57,19 @@ T get(const char* in) {
   return std::bit_cast<T>(value);
 }
 
-/// 'infinity' and absurd spans stay at the end of the scale.
+/// 'infinity' and absurd spans are clamped.
 inline std::int64_t add_clamped(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;
   return b > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
 
-// Answers out of PostgreSQL's binary wire format.
+// Decodes answers in PostgreSQL's binary wire format.
 
-/// `damaged` where the columns are not those of the statement.
+/// `damaged` if the columns are not those of the statement.
 Result<storage::Rows> decode_rows(const PGresult* result, std::span<const storage::Field> columns);
 
-/// The answer to a script, in text format.
+/// The answer of a script, in text format.
 storage::Rows text_rows(const PGresult* result);
 
 }  // namespace leasehold::postgres

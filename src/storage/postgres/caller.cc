@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using storage::PendingCall;
 using storage::Rows;
 
-/// A call this close to its deadline goes alone: when it is cut off, only its own answer is lost.
+/// A call this close to its deadline runs by itself: if it is cut off, only its own answer is lost.
 constexpr Duration too_late_for_a_batch = 300ms;
 
 bool belongs_in_batch(const PendingCall& call) { return call.deadline - BootClock::now() > too_late_for_a_batch; }
@@ -51,9 +51,9 @@ Result<Rows> Caller::write(const storage::Statement& statement, std::span<const 
                    .alike = has_each_form(statement, dialect().each)};
   if (belongs_in_batch(call)) {
     combiner_.run(std::span(&call, 1), [this](std::span<PendingCall* const> calls) { write_batch(calls); });
-    if (!call.alone) return std::move(call.answer);
+    if (!call.rerun) return std::move(call.answer);
   }
-  return write_alone(statement, params, deadline);
+  return write_singly(statement, params, deadline);
 }
 
 std::vector<Result<Rows>> Caller::write_each(std::span<const storage::Question> questions, BootTime deadline) {
@@ -63,14 +63,14 @@ std::vector<Result<Rows>> Caller::write_each(std::span<const storage::Question> 
   std::vector<Result<Rows>> answers;
   answers.reserve(calls.size());
   for (auto& call : calls) {
-    const bool alone = !together || call.alone;
-    answers.push_back(alone ? write_alone(*call.statement, call.params, deadline) : std::move(call.answer));
+    const bool rerun = !together || call.rerun;
+    answers.push_back(rerun ? write_singly(*call.statement, call.params, deadline) : std::move(call.answer));
   }
   return answers;
 }
 
-Result<Rows> Caller::write_alone(const storage::Statement& statement, std::span<const storage::Param> params,
-                                 BootTime deadline) {
+Result<Rows> Caller::write_singly(const storage::Statement& statement, std::span<const storage::Param> params,
+                                  BootTime deadline) {
   const auto wait = std::to_string(lock_wait_ms(deadline));
   const BinaryParams none;
   const BinaryParams bound(wait);
@@ -85,26 +85,26 @@ Result<Rows> Caller::write_alone(const storage::Statement& statement, std::span<
 void Caller::write_batch(std::span<PendingCall* const> calls) {
   std::vector<PendingCall*> together;
   for (auto* call : calls) {
-    call->alone = !belongs_in_batch(*call);
-    if (!call->alone) together.push_back(call);
+    call->rerun = !belongs_in_batch(*call);
+    if (!call->rerun) together.push_back(call);
   }
   sort_for_grouping(together, dialect().each);
   bool grouped = true;
-  // Each round takes out the one that made the batch fail, so that the others, heartbeats among them, go on.
+  // Each round removes the call that made the batch fail, so that the others, heartbeats among them, go on.
   while (!together.empty()) {
     const auto failed = write_together(grouped ? group_calls(together, dialect().each) : one_by_one(together));
     if (!failed) return;
     if (failed->size() > 1) {
-      // Which of them it was shows when all go again, each as a command of its own.
+      // Find the failed call by sending each call as a separate command.
       grouped = false;
     } else {
-      failed->front()->alone = true;
+      failed->front()->rerun = true;
       together.erase(together.begin() + (failed->data() - together.data()));
     }
   }
 }
 
-/// Nothing: all are answered. Otherwise which of them failed, and nothing has happened to any.
+/// Nothing: all are answered. Otherwise the failed group; all were rolled back.
 std::optional<CallGroup> Caller::write_together(std::span<const CallGroup> groups) {
   const BinaryParams none;
   const BinaryParams bound(Connection::usual_lock_wait_ms);
@@ -115,7 +115,7 @@ std::optional<CallGroup> Caller::write_together(std::span<const CallGroup> group
   return share_out(groups, run(Lane::batch, Bound::usual, commands, earliest_deadline(groups)));
 }
 
-/// The command points into `params`, which has room for it.
+/// The command points into `params`, which must have room for it.
 Command Caller::command_for(CallGroup group, std::vector<BinaryParams>& params) const {
   const auto& call = *group.front();
   const auto& statement = *call.statement;
@@ -139,14 +139,14 @@ std::optional<CallGroup> Caller::share_out(std::span<const CallGroup> groups, co
   return std::nullopt;
 }
 
-/// What cannot have been run is run again: on another connection when this one was closed under us, without
-/// names when a pooler does not keep them.
+/// Retries commands that cannot have run: on another connection if this one was closed, without names if a pooler does
+/// not keep them.
 Outcome Caller::run(Lane lane, Bound bound, std::span<const Command> commands, BootTime deadline) {
   constexpr int most_tries = 4;
   for (int attempt = 1;; ++attempt) {
     auto connection = pool_.take(lane, deadline);
     if (!connection) return {.failure = Failure{.fate = Fate::not_sent, .error = std::move(connection).error()}};
-    // Another thread may learn of the pooler meanwhile; what counts is how this one asked.
+    // Another thread may detect the pooler meanwhile; this attempt's own naming counts.
     const Naming naming = naming_;
     const auto settings = std::size_t{bound == Bound::none ? 1U : 2U};
     const auto present = std::size_t{!(*connection)->owns_session() ? 0U : bound == Bound::usual ? 2U : 1U};

@@ -1,16 +1,15 @@
-// Runs named statements over the pool: writes of several threads share one commit, reads go by themselves.
+// Runs named statements over the pool: writes of several threads share one commit, reads run by themselves.
 //
-// Every transaction is READ COMMITTED, whatever the default of the server, the database or the role is. And how long a
-// write may wait for a row lock (somebody's fence, say) is bounded on the server. A connection whose
-// session is our own has both from the start. Behind a pooler, and where a call needs another bound,
-// they travel in front of it in the same pipeline and are local to its transaction: no extra round
-// trip, nothing that could leak to others. A bound on our side alone would leave the server
-// waiting on for a caller that has gone, to grant it the lock later.
+// Every transaction is READ COMMITTED, whatever the default of the server, the database or the role. The server bounds
+// how long a write may wait for a row lock (such as another program's fence). A session of our own has both settings
+// from the start. Behind a pooler, or if a call needs another bound, the settings precede the call in the same pipeline
+// and are local to its transaction: no extra round trip, and nothing leaks to others. With a bound on our side only,
+// the server would keep waiting for a caller that has gone, and grant it the lock later.
 //
-// In a shared batch that bound is short. Whoever does not make it there is asked again alone, on the caller's
-// own thread and another connection, with all the time it has left; the rest goes again without it.
+// In a shared batch that bound is short. A call that exceeds it runs again by itself, on its caller's thread and
+// another connection, with all the time it has left; the rest of the batch runs again without it.
 //
-// Calls of one statement that has an each-form are one command of the batch; see each.h.
+// Calls of one statement with an each-form are one command of the batch; see each.h.
 #pragma once
 
 #include <atomic>
@@ -26,13 +25,13 @@
 
 namespace leasehold::postgres {
 
-/// Threading: from any thread.
+/// Threading: may be called from any thread.
 class Caller {
  public:
   Caller(Pool& pool, std::shared_ptr<const Texts> texts, Naming naming)
       : pool_(pool), texts_(std::move(texts)), naming_(naming), combiner_(pool.batches()) {}
 
-  /// Changes nothing, so it is asked again when the connection breaks; never `in_doubt`.
+  /// Changes nothing, so it is repeated if the connection breaks; never `in_doubt`.
   Result<storage::Rows> read(const storage::Statement& statement, std::span<const storage::Param> params,
                              BootTime deadline);
   Result<storage::Rows> write(const storage::Statement& statement, std::span<const storage::Param> params,
@@ -41,8 +40,8 @@ class Caller {
   std::vector<Result<storage::Rows>> write_each(std::span<const storage::Question> questions, BootTime deadline);
 
  private:
-  Result<storage::Rows> write_alone(const storage::Statement& statement, std::span<const storage::Param> params,
-                                    BootTime deadline);
+  Result<storage::Rows> write_singly(const storage::Statement& statement, std::span<const storage::Param> params,
+                                     BootTime deadline);
   void write_batch(std::span<storage::PendingCall* const> calls);
   std::optional<CallGroup> write_together(std::span<const CallGroup> groups);
   [[nodiscard]] Command command_for(CallGroup group, std::vector<BinaryParams>& params) const;
@@ -50,7 +49,7 @@ class Caller {
 
   enum class Bound {
     none,   ///< a read
-    usual,  ///< the second command sets it, and need not be sent where the session has it already
+    usual,  ///< the second command sets it, and is skipped if the session has it already
     own,    ///< the second command sets it
   };
   /// The first command is Texts::isolation(), which a session of our own has already.

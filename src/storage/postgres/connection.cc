@@ -11,7 +11,7 @@
 
 namespace leasehold::postgres {
 
-/// One exchange on its way: what was asked, how far it got.
+/// An exchange in progress: the expected results and the state.
 struct Connection::Exchange {
   static constexpr std::size_t an_answer = std::numeric_limits<std::size_t>::max();
 
@@ -26,8 +26,8 @@ struct Connection::Exchange {
 
 namespace {
 
-/// Whether libpq has read a part of the password as something else: one with "@" as part of the host, one with "/" as
-/// port and database. Messages name these.
+/// Whether libpq has misread a part of the password: one with "@" as part of the host, one with "/" as port and
+/// database. Messages name these.
 bool misread(const PQconninfoOption& option, bool has_user) {
   const std::string_view keyword = option.keyword;
   const std::string_view value = option.val != nullptr ? option.val : "";
@@ -36,7 +36,7 @@ bool misread(const PQconninfoOption& option, bool has_user) {
   return keyword == "dbname" && !has_user && value.find('@') != std::string_view::npos;
 }
 
-/// Our own check first: libpq's message repeats parts of a URL it cannot read, and they may be the password.
+/// Our own check comes first: libpq's message repeats parts of a URL it cannot parse, and they may be the password.
 std::optional<Error> check_conninfo(const std::string& conninfo) {
   char* complaint = nullptr;
   PQconninfoOption* options = PQconninfoParse(conninfo.c_str(), &complaint);
@@ -51,13 +51,13 @@ std::optional<Error> check_conninfo(const std::string& conninfo) {
   if (good) return std::nullopt;
   return Error{.code = Errc::invalid_argument,
                .message =
-                   "the postgresql URL is not one that libpq understands: it looks like "
+                   "libpq does not understand the postgresql URL: write "
                    "postgresql://user:password@host:port/database?option=value, with special characters "
                    "in the password written as %XX"};
 }
 
 PGconn* start_connecting(const std::string& conninfo) {
-  // The later ones win over what the URL says; fallback_application_name only fills a gap.
+  // Later keywords override the URL; fallback_application_name only fills a gap.
   const char* const keywords[] = {"dbname", "fallback_application_name", "client_encoding", nullptr};
   const char* const values[] = {conninfo.c_str(), "leasehold", "UTF8", nullptr};
   return PQconnectStartParams(keywords, values, 1);
@@ -80,10 +80,10 @@ Result<std::unique_ptr<Connection>> Connection::connect(const std::string& conni
   return connection;
 }
 
-/// A pooler makes up the process id it tells a client. Only where it is the server's own does the session belong
-/// to us, and may have settings: the isolation level, the bound for row locks, and that the warning of a commit that
-/// was not replicated reaches us whatever the role has set (see note_notice). With the search path, functions of others
-/// are not called in place of PostgreSQL's; to compile our short queries takes longer than to run them.
+/// A pooler invents the process id it reports to a client. Only if it is the server's own id does the session belong to
+/// us, and may have settings: the isolation level, the bound for row locks, and that the warning about an unreplicated
+/// commit reaches us whatever the role has set (see note_notice). The search path keeps functions of others from being
+/// called in place of PostgreSQL's. JIT is off: compiling our short queries takes longer than running them.
 std::optional<Failure> Connection::settle_in(BootTime deadline) {
   constexpr std::string_view sql =
       "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT session.ours, CASE WHEN session.ours THEN "
@@ -95,7 +95,7 @@ std::optional<Failure> Connection::settle_in(BootTime deadline) {
       "FROM (SELECT pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) {0}) AS session(ours); COMMIT";
   auto outcome = script(fmt::format(sql, PQbackendPID(conn_), usual_lock_wait_ms), deadline);
   if (outcome.failure) {
-    // Nothing was asked of it yet.
+    // No call was sent yet.
     if (outcome.failure->error.code == Errc::in_doubt) outcome.failure->error.code = Errc::unavailable;
     return std::move(outcome.failure);
   }
@@ -124,7 +124,7 @@ void Connection::note_notice(void* self, const PGresult* notice) {
   if (sqlstate && std::strncmp(sqlstate, "57P", 3) == 0) connection.ending_ = true;
 }
 
-/// Never empty; the lines after the first are guesses of libpq's.
+/// Never empty; the lines after the first are libpq's guesses.
 std::string Connection::complaint() const {
   const std::string_view message = PQerrorMessage(conn_);
   const auto first_line = message.substr(0, message.find('\n'));
@@ -191,9 +191,9 @@ void Connection::flush(Exchange& exchange) {
       exchange.broken = complaint();
       return;
     }
-    // The tail, and with it the Sync, is still here: the server cannot have committed.
+    // The tail, and with it the Sync, is still unsent: the server cannot have committed.
     if (!wait_for_socket(POLLIN | POLLOUT, exchange.deadline)) {
-      exchange.broken = "the server takes nothing, and the deadline has passed";
+      exchange.broken = "the server accepted nothing before the deadline";
       return;
     }
     if (PQconsumeInput(conn_) != 1) {
@@ -204,7 +204,7 @@ void Connection::flush(Exchange& exchange) {
   exchange.fate = Fate::unknown;
 }
 
-/// Null at the end of one statement's results, and when `broken` says that none can come.
+/// Null at the end of one statement's results, and if `broken` is set: no more can come.
 ResultPtr Connection::next_result(Exchange& exchange) {
   while (PQisBusy(conn_) != 0) {
     if (!wait_for_socket(POLLIN, exchange.deadline)) {
@@ -225,7 +225,7 @@ void Connection::read_pipeline(Exchange& exchange) {
   while (exchange.broken.empty()) {
     auto result = next_result(exchange);
     if (result && PQresultStatus(result.get()) == PGRES_PIPELINE_SYNC) break;
-    if (!result && ended_before) exchange.broken = "the server answered less than it was asked";
+    if (!result && ended_before) exchange.broken = "the server answered only part of the calls";
     ended_before = !result;
     if (result) note_answer(exchange, std::move(result));
   }
@@ -281,7 +281,7 @@ bool Connection::usable() {
   if (!idle()) return false;
   pollfd readable{.fd = socket(), .events = POLLIN, .revents = 0};
   if (poll(&readable, 1, 0) == 0) return true;
-  // A farewell, or something harmless such as a changed setting.
+  // The server is closing the connection, or reports something harmless such as a changed setting.
   if (PQconsumeInput(conn_) != 1) return false;
   drop_notifications();
   const bool more = poll(&readable, 1, 0) != 0;
@@ -297,7 +297,7 @@ bool Connection::read_notifications(std::vector<std::string>& payloads) {
   return PQstatus(conn_) == CONNECTION_OK && !ending_;
 }
 
-/// Behind a pooler the LISTEN of somebody else may reach us; libpq would keep them all.
+/// Behind a pooler another client's LISTEN may reach us; libpq would keep all notifications.
 void Connection::drop_notifications() {
   while (PGnotify* notification = PQnotifies(conn_)) PQfreemem(notification);
 }
@@ -309,7 +309,7 @@ bool Connection::wait_for_socket(short events, BootTime deadline) const {
     const auto ms = std::min(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds(3'600'000));
     pollfd wanted{.fd = socket(), .events = events, .revents = 0};
     const int ready = poll(&wanted, 1, static_cast<int>(ms.count()));
-    // Any other trouble with the socket is for libpq to find and to word.
+    // libpq detects and reports any other socket error.
     if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
   }
 }

@@ -1,7 +1,7 @@
 // One connection to PostgreSQL: libpq without blocking, every exchange under a deadline.
 //
-// A cancel request is never sent: it may hit the next statement, and cancelling a wait for a synchronous
-// standby turns "not replicated" into success. A deadline drops the connection instead.
+// It never sends a cancel request: that may hit the next statement, and cancelling a wait for a synchronous standby
+// turns "not replicated" into success. A deadline drops the connection instead.
 //
 // Threading: used by one thread at a time.
 #pragma once
@@ -34,19 +34,19 @@ enum class Naming {
   unnamed,  ///< parsed each time; works behind every pooler
 };
 
-/// Either one result per command, or the failure of the whole.
+/// Either one result per command, or the failure of the whole pipeline.
 struct Outcome {
   std::vector<ResultPtr> results;
   std::optional<Failure> failure;
-  std::size_t prologue = 0;  ///< how many of the results belong to settings of the transaction; see Caller
+  std::size_t prologue = 0;  ///< the number of results that belong to transaction settings; see Caller
 };
 
 class Connection {
  public:
-  /// How long a statement waits for a row lock on a session of our own: short, for others may share its batch.
+  /// How long a statement waits for a row lock in a session of our own: short, because others may share its batch.
   static constexpr std::string_view usual_lock_wait_ms = "100";
 
-  /// `conninfo` is a libpq URL. `unavailable` is worth another try, anything else is not.
+  /// `conninfo` is a libpq URL. `unavailable` is worth a retry, other errors are not.
   static Result<std::unique_ptr<Connection>> connect(const std::string& conninfo, BootTime deadline);
 
   Connection(const Connection&) = delete;
@@ -55,22 +55,22 @@ class Connection {
 
   [[nodiscard]] Charset charset() const { return charset_of(conn_); }
 
-  /// All commands, then one Sync: outside of a transaction block they are one transaction with one
-  /// commit, and one round trip.
+  /// All commands, then one Sync: outside a transaction block they are one transaction with one commit, and one round
+  /// trip.
   Outcome pipeline(std::span<const Command> commands, Naming naming, BootTime deadline);
 
   /// The simple protocol: any number of statements, results in text. On a failure, the results before it.
   Outcome script(const std::string& sql, BootTime deadline);
 
-  /// Nothing is under way. False after any exchange that did not end.
+  /// No exchange is in progress. False after any exchange that did not end.
   [[nodiscard]] bool idle() const;
-  /// Idle and, as far as one can tell without asking, alive: looks at the socket.
+  /// Idle and, judging by the socket, alive; sends nothing.
   bool usable();
 
-  /// Payloads of the notifications that have come in. False when the connection is gone.
+  /// Payloads of the received notifications. False if the connection is gone.
   bool read_notifications(std::vector<std::string>& payloads);
 
-  /// No pooler is between us and the server process: settings of the session stay ours.
+  /// There is no pooler between us and the server process: session settings stay ours.
   [[nodiscard]] bool owns_session() const { return owns_session_; }
   [[nodiscard]] int socket() const { return PQsocket(conn_); }
   /// "db.example:5432/app", for messages.
@@ -99,8 +99,8 @@ class Connection {
   std::string place_;
   std::vector<bool> prepared_;  ///< by Text::slot
   bool owns_session_ = false;
-  bool out_of_step_ = false;   ///< an exchange was left in the middle
-  bool ending_ = false;        ///< the server said that it ends this connection
+  bool out_of_step_ = false;   ///< an exchange was interrupted
+  bool ending_ = false;        ///< the server announced the end of this connection
   bool unreplicated_ = false;  ///< a commit returned although no standby has confirmed it
 };
 

@@ -84,7 +84,7 @@ void deal_out(CallGroup group, Result<storage::Rows> rows) {
     const auto* call = row.empty() ? nullptr : std::get_if<std::int64_t>(&row.front());
     if (call == nullptr || *call < 0 || static_cast<std::size_t>(*call) >= group.size()) {
       return answer_all(group, {.code = Errc::damaged,
-                                .message = "postgresql: a function answered a call that nobody made: run `leasehold "
+                                .message = "postgresql: a function answered a call that was never made: run `leasehold "
                                            "migrate verify`"});
     }
     auto& answer = answers[static_cast<std::size_t>(*call)];

@@ -11,13 +11,13 @@ namespace leasehold::postgres {
 namespace {
 
 struct Rule {
-  std::string_view prefix;  ///< of the SQLSTATE; the first rule that fits decides
+  std::string_view prefix;  ///< of the SQLSTATE; the first matching rule applies
   Errc code;
   std::string_view advice;
 };
 
 constexpr std::string_view migrate = "run `leasehold migrate up`";
-constexpr std::string_view reconnect = "leasehold reconnects by itself";
+constexpr std::string_view reconnect = "leasehold reconnects automatically";
 
 constexpr std::array rules = {
     Rule{"LH001", Errc::lost, ""},
@@ -26,17 +26,17 @@ constexpr std::array rules = {
     Rule{"40001", Errc::busy, "try again"},
     Rule{"40P01", Errc::busy, "try again"},
     Rule{"55P03", Errc::busy, "another transaction holds the row: try again"},
-    Rule{"57014", Errc::busy, "a timeout of the server cut it short: try again"},
+    Rule{"57014", Errc::busy, "a timeout on the server cancelled it: try again"},
     Rule{"25006", Errc::unavailable,
-         "this is a standby, or default_transaction_read_only is on: connect to the primary, or let it write"},
+         "this is a standby, or default_transaction_read_only is on: connect to the primary, or allow writes"},
     Rule{"3F000", Errc::schema_missing, migrate},
     Rule{"42P01", Errc::schema_missing, migrate},
     Rule{"42883", Errc::schema_missing, migrate},
-    Rule{"42501", Errc::denied, "let an administrator run `leasehold grant`"},
+    Rule{"42501", Errc::denied, "ask an administrator to run `leasehold grant`"},
     Rule{"28", Errc::denied, "check user, password and pg_hba.conf"},
     Rule{"23505", Errc::invalid_argument, "a request id belongs to one acquire"},
     Rule{"3D000", Errc::invalid_argument, "create the database or correct the URL"},
-    Rule{"22P05", Errc::invalid_argument, "the encoding of the database does not hold this text: use one with UTF8"},
+    Rule{"22P05", Errc::invalid_argument, "the database encoding cannot store this text: use UTF8"},
     Rule{"22", Errc::invalid_argument, ""},
     Rule{"XX001", Errc::damaged, "the server found corrupt data: restore from a backup"},
     Rule{"XX002", Errc::damaged, "an index is corrupt: REINDEX it"},
@@ -71,8 +71,8 @@ std::string_view field(const PGresult* result, int code) {
   return text ? text : "";
 }
 
-/// Finds "FATAL:  28P01: message": libpq keeps the SQLSTATE of a failed connect to itself. The words before
-/// it are in the server's language; the two blanks, the code and the colon are not.
+/// Finds "FATAL:  28P01: message": libpq does not expose the SQLSTATE of a failed connect. The words before it are in
+/// the server's language; the two blanks, the code and the colon are fixed.
 std::optional<std::size_t> find_sqlstate(std::string_view message) {
   for (auto at = message.find(":  "); at != std::string_view::npos; at = message.find(":  ", at + 1)) {
     const auto code = message.substr(at + 3, 5);
@@ -112,7 +112,7 @@ Failure refused(const PGresult* result, std::string_view where) {
 Failure cut_off(Fate fate, std::string_view sqlstate, std::string_view message, std::string_view where) {
   const bool unknown = fate == Fate::unknown;
   auto text = fmt::format("postgresql {}: {}", where, one_line(message));
-  text += unknown ? ": the answer was lost, it may have happened" : ": nothing was asked";
+  text += unknown ? ": the answer was lost, it may have happened" : ": nothing was sent";
   return {.fate = fate,
           .sqlstate = std::string(sqlstate),
           .error = {.code = unknown ? Errc::in_doubt : Errc::unavailable, .message = std::move(text)}};

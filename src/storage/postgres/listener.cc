@@ -39,7 +39,7 @@ class WatchList::Watch final : public storage::ChangeWatch {
     note_change();
   }
 
-  /// Under the list's mutex.
+  /// Requires the list's mutex.
   void note_change() {
     changed_ = true;
     woken_.notify_one();
@@ -73,9 +73,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Bounds how long stop() may take while the server is silent.
+/// Bounds the time of stop() while the server is silent.
 constexpr Duration connect_timeout = 3s;
-/// A connection that is silent for so long is asked whether it still lives.
+/// A connection silent for this long is checked.
 constexpr Duration silence = 30s;
 
 }  // namespace
@@ -94,12 +94,12 @@ Listener::~Listener() {
 std::unique_ptr<storage::ChangeWatch> Listener::watch(std::string_view topic) {
   auto watch = watches_->add(topic);
   const std::lock_guard lock(starting_);
-  // Without an eventfd the thread could not be ended, so waits just time out.
+  // Without an eventfd the thread could not be stopped, so waits just time out.
   if (thread_.joinable() || stopping_ || stop_fd_ < 0) return watch;
   try {
     thread_ = start_quiet_thread([this] { run(); });
   } catch (const std::system_error&) {
-    // No thread to be had: waits just time out.
+    // No thread is available: waits just time out.
   }
   return watch;
 }
@@ -124,7 +124,7 @@ void Listener::run() {
   }
 }
 
-/// Connects, listens and follows until the connection ends. Gives how long to leave the server alone.
+/// Connects, listens and follows until the connection ends. Returns how long to wait before the next attempt.
 Duration Listener::listen_once() {
   auto connection = Connection::connect(conninfo_, BootClock::now() + connect_timeout);
   if (!connection) return connection.error().code == Errc::unavailable ? 0s : silence;
@@ -141,7 +141,7 @@ void Listener::follow(Connection& connection) {
     if (woken == Woken::by_stop) return;
     if (woken == Woken::by_server && !hear(connection)) return;
     if (woken == Woken::by_timeout) {
-      // What comes in during the question goes unheard: wake everybody.
+      // Notifications that arrive during the check are missed: wake all watches.
       if (connection.script("SELECT 1", BootClock::now() + connect_timeout).failure) return;
       watches_->wake_all();
     }

@@ -1,4 +1,4 @@
-// Who waits for which topic.
+// The waiting watches, by topic.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace leasehold::postgres {
 
-/// Threading: from any thread.
+/// Threading: may be called from any thread.
 class WatchList : public std::enable_shared_from_this<WatchList> {
  public:
   std::unique_ptr<storage::ChangeWatch> add(std::string_view topic);
@@ -31,8 +31,9 @@ class WatchList : public std::enable_shared_from_this<WatchList> {
 
 // Wake-ups through LISTEN: one connection and one thread per store, started with the first watch.
 //
-// Hints only. While the connection is away, and behind a transaction pooler for ever, nothing comes, and
-// whoever waits looks again by itself. After every (re)connect all watches wake, for what they missed.
+// Hints only. While the connection is down, and always behind a transaction pooler, no notification arrives, and
+// waiting threads look again by themselves. After every (re)connect all watches wake, because they may have missed
+// some.
 class WatchList;
 
 class Listener {
@@ -46,7 +47,7 @@ class Listener {
   /// May outlive the listener; then it only times out.
   std::unique_ptr<storage::ChangeWatch> watch(std::string_view topic);
 
-  /// Ends the thread and wakes all watches. Idempotent.
+  /// Stops the thread and wakes all watches. Idempotent.
   void stop();
 
  private:

@@ -54,7 +54,7 @@ Result<PooledConnection> Pool::take(Lane lane, BootTime deadline) {
   return std::move(connection).error();
 }
 
-/// The one used last, for its caches are warm. Those the server has left in the meantime are dropped.
+/// The one used last, because its caches are warm. Drops connections that the server has closed.
 std::unique_ptr<Connection> Pool::idle_one() {
   for (;;) {
     std::unique_ptr<Connection> connection;
@@ -78,7 +78,7 @@ Result<std::unique_ptr<Connection>> Pool::connect(BootTime deadline) {
   }
 }
 
-/// False when there is no time left to try again.
+/// False if there is no time left for a retry.
 bool Pool::pause(Duration length, BootTime deadline) {
   const auto until = BootClock::now() + length;
   if (until >= deadline) return false;

@@ -1,4 +1,4 @@
-// How a call's deadline becomes a bound on the server.
+// Turns a call's deadline into a bound on the server.
 #pragma once
 
 #include <algorithm>
@@ -17,24 +17,24 @@
 
 namespace leasehold::postgres {
 
-/// For lock_timeout, in milliseconds: a little less than is left, so that the server's "no" arrives in
-/// time and is an answer (`busy`), not a doubt. Never zero, which would mean no bound at all.
+/// For lock_timeout, in milliseconds: a little less than the remaining time, so that the server's refusal arrives in
+/// time as an answer (`busy`), not as a doubt. Never zero, which would mean no bound.
 inline std::int64_t lock_wait_ms(BootTime deadline) {
   const auto left = std::chrono::floor<std::chrono::milliseconds>(deadline - BootClock::now()).count();
   const auto margin = std::max<std::int64_t>(left / 10, 50);
   return std::clamp<std::int64_t>(left - margin, 1, 86'400'000);
 }
 
-// Connections for the threads of one store: opened when needed, thrown away when broken.
+// Connections for the threads of one store: opened when needed, discarded when broken.
 //
-// Threading: everything from any thread; a connection that was taken belongs to its taker.
+// Threading: may be called from any thread; a taken connection belongs to its taker.
 class Pool;
 
-/// Who wants a connection. Some are kept for the shared batches, so that callers who wait for somebody's
-/// row lock cannot hold up everybody else's heartbeats (where there is but one connection, they can).
+/// The purpose of a connection. Some are reserved for shared batches, so that callers waiting for a row lock cannot
+/// delay other callers' heartbeats (with only one connection they can).
 enum class Lane { batch, single };
 
-/// A connection on loan; goes back by itself, if it is still any good.
+/// A borrowed connection; it returns to the pool by itself, if it still works.
 class PooledConnection {
  public:
   PooledConnection(Pool& pool, Lane lane, std::unique_ptr<Connection> connection)
@@ -56,19 +56,19 @@ class Pool {
  public:
   Pool(std::string conninfo, int size);
 
-  /// Opens the first connection, trying once.
+  /// Opens the first connection, without a retry.
   Result<void> open_first(BootTime deadline);
 
-  /// Waits for a free place; reconnects, backing off, until the deadline. Nothing was sent when it fails.
+  /// Waits for a free place; reconnects, backing off, until the deadline. If it fails, nothing was sent.
   Result<PooledConnection> take(Lane lane, BootTime deadline);
 
-  /// Of the database, as the latest connection told; there was one before any statement.
+  /// Of the database, as the latest connection reported; there was one before any statement.
   [[nodiscard]] Charset charset() const { return charset_; }
 
-  /// How many connections are kept for batches: one can run while the other waits for the disk.
+  /// The number of connections reserved for batches: one can run while the other waits for the disk.
   [[nodiscard]] int batches() const { return size_ >= 4 ? 2 : 1; }
 
-  /// Takers get `unavailable` from now on.
+  /// From now on take() returns `unavailable`.
   void close();
 
  private:

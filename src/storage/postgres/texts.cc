@@ -11,7 +11,7 @@
 namespace leasehold::postgres {
 namespace {
 
-/// Bytes of the character that begins so, in well-formed UTF-8.
+/// The length in bytes of the character that begins with this byte, in well-formed UTF-8.
 std::size_t length_from(unsigned char first) {
   if (first < 0x80) return 1;
   if (first < 0xE0) return 2;
@@ -32,7 +32,7 @@ std::uint32_t character_at(std::string_view text, std::size_t length) {
 Charset charset_of(const PGconn* connection) {
   const char* told = PQparameterStatus(connection, "server_encoding");
   const std::string_view encoding = told == nullptr ? "UTF8" : told;
-  // SQL_ASCII takes any bytes as they come.
+  // SQL_ASCII accepts any bytes.
   if (encoding == "UTF8" || encoding == "SQL_ASCII") return Charset::unicode;
   return encoding == "LATIN1" ? Charset::latin1 : Charset::ascii;
 }
@@ -63,12 +63,12 @@ namespace {
 
 constexpr std::string_view schema_word = "leasehold";
 
-// Lasts for one transaction, although it is not SET LOCAL: that would warn outside of a transaction block. As a SELECT
-// of set_config() it would come too late, after the snapshot.
+// Lasts for one transaction although it is not SET LOCAL, which would warn outside a transaction block. A SELECT of
+// set_config() would come too late, after the snapshot.
 constexpr std::string_view isolation_sql = "SET transaction_isolation = 'read committed'";
 
-// The warning that a commit was not replicated must reach us, whatever the role has set: see
-// Connection::note_notice. The search path keeps functions of others from being called in place of PostgreSQL's.
+// The warning that a commit was not replicated must reach us, whatever the role has set: see Connection::note_notice.
+// The search path keeps functions of others from being called in place of PostgreSQL's.
 constexpr std::string_view bound_sql =
     "SELECT pg_catalog.set_config('lock_timeout', $1::text, true), "
     "pg_catalog.set_config('client_min_messages', 'warning', true), "

@@ -12,7 +12,7 @@
 namespace leasehold::postgres {
 namespace {
 
-/// Before COMMIT was sent nothing can have happened, however the connection ended.
+/// Before COMMIT is sent nothing can have happened, however the connection ended.
 Error undone(Failure failure) {
   if (failure.error.code != Errc::in_doubt) return std::move(failure.error);
   return Error{.code = Errc::unavailable, .message = failure.error.message + "; the transaction was not committed"};
@@ -47,7 +47,7 @@ Result<std::unique_ptr<storage::Transaction>> PgTransaction::begin_scratch(Poole
 
 Result<void> PgTransaction::start() {
   open_ = true;
-  // Our deadline bounds it, not what the role or the database has set for others.
+  // Our deadline bounds it, not a setting of the role or the database.
   constexpr std::string_view sql =
       "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {0}; SET LOCAL statement_timeout = {0}; "
       "SET LOCAL idle_in_transaction_session_timeout = {0}; SET LOCAL search_path = pg_catalog; SET LOCAL jit = off";
@@ -57,7 +57,7 @@ Result<void> PgTransaction::start() {
 }
 
 PgTransaction::~PgTransaction() {
-  // A connection left in the middle is dropped by the pool; otherwise the server need not wait for that.
+  // The pool drops an interrupted connection; this spares the server from waiting for that.
   if (open_) run("ROLLBACK");
 }
 
@@ -87,9 +87,9 @@ Result<void> PgTransaction::commit() {
   auto outcome = run("COMMIT");
   open_ = false;
   if (outcome.failure) return std::move(outcome.failure->error);
-  // A transaction in which a statement failed answers COMMIT with ROLLBACK, and calls that success.
+  // If a statement of the transaction failed, the server answers COMMIT with ROLLBACK, and reports success.
   if (std::string_view(PQcmdStatus(outcome.results.back().get())) != "COMMIT") {
-    return Error{.code = Errc::internal, .message = "postgresql: asked to commit after an error: nothing was changed"};
+    return Error{.code = Errc::internal, .message = "postgresql: commit after an error: nothing was changed"};
   }
   return {};
 }

@@ -16,7 +16,7 @@ class PgTransaction final : public storage::Transaction {
   /// Works in the schema of `texts`.
   static Result<std::unique_ptr<storage::Transaction>> begin(PooledConnection connection,
                                                              std::shared_ptr<const Texts> texts, BootTime deadline);
-  /// Makes a schema with a random name and works there; commit() is refused, so that it never stays.
+  /// Creates a schema with a random name and works there; commit() is refused, so the schema never remains.
   static Result<std::unique_ptr<storage::Transaction>> begin_scratch(PooledConnection connection, BootTime deadline);
 
   ~PgTransaction() override;

@@ -30,7 +30,7 @@ class FileTransaction final : public storage::Transaction {
   Writer::Turn turn_;
 };
 
-/// An empty database in memory, thrown away at the end.
+/// An empty in-memory database, discarded at the end.
 class ScratchTransaction final : public storage::Transaction {
  public:
   ScratchTransaction(std::unique_ptr<Connection> connection, Moment moment)
@@ -49,7 +49,7 @@ class ScratchTransaction final : public storage::Transaction {
   Moment moment_;
 };
 
-/// Connections for reading: as many as threads read at once.
+/// Connections for reading: one per concurrently reading thread.
 class Readers {
  public:
   Readers(std::string path, bool durable) : path_(std::move(path)), durable_(durable) {}
@@ -130,10 +130,10 @@ class FileBackend final : public storage::Backend {
   void close() override { readers_.close(); }
 
  private:
-  /// With the first query, not when opening: the tables may have to be made first.
+  /// With the first query, not when opening: the tables may not exist yet.
   Result<void> know_clock(BootTime deadline) {
     if (writer_.clock_known()) return {};
-    // Whoever only wants to look should not have to wait for a writer.
+    // A pure reader should not have to wait for a writer.
     if (!in_memory_) {
       auto reader = readers_.take();
       if (!reader) return why_not_opened(std::move(reader).error());
@@ -154,25 +154,25 @@ class FileBackend final : public storage::Backend {
     (*connection)->be_patient_until(deadline);
     auto rows = (*connection)->run(statement, params, writer_.moment());
     readers_.give_back(std::move(*connection));
-    // What a deleted file says is not true any more.
+    // The contents of a deleted file are no longer valid.
     if (auto same = writer_.file().check(); !same) return std::move(same).error();
     return rows;
   }
 
-  /// A reader cannot open a file that is gone; why it is gone says more than that.
+  /// A reader cannot open a missing file; the reason why it is missing is more useful than that.
   Error why_not_opened(Error error) const {
     auto same = writer_.file().check();
     return same ? std::move(error) : std::move(same).error();
   }
 
-  /// All in one transaction and one commit. Where one of them fails, nothing has happened to any: then
-  /// each goes alone, so that nobody pays for another's error.
+  /// All in one transaction and one commit. If one fails, all are rolled back: then each runs by itself, so that an
+  /// error affects only its own caller.
   void run_batch(std::span<PendingCall* const> calls) {
     if (run_together(calls) || calls.size() == 1) return;
     for (auto* call : calls) run_together(std::span(&call, 1));
   }
 
-  /// False: one of them failed, and nothing has happened to any. The answers are filled in either way.
+  /// False: one of them failed, and all were rolled back. The answers are filled in either way.
   bool run_together(std::span<PendingCall* const> calls) {
     bool urgent = false;
     auto deadline = calls.front()->deadline;
@@ -182,7 +182,7 @@ class FileBackend final : public storage::Backend {
     }
     auto turn = writer_.begin(urgent, deadline);
     if (!turn) {
-      // Another would not get in either; who still has time asks again.
+      // The others would not get in either; a caller with time left tries again.
       answer_all(calls, turn.error());
       return true;
     }
@@ -190,7 +190,7 @@ class FileBackend final : public storage::Backend {
       call->answer = turn->connection().run(*call->statement, call->params, turn->moment());
       if (!call->answer) return false;
     }
-    // Whether a failed commit reached the disk cannot be told: nobody may try again by himself.
+    // A failed commit may have reached the disk or not, so no caller may retry on its own.
     if (auto committed = turn->commit(); !committed) answer_all(calls, committed.error());
     return true;
   }
@@ -212,7 +212,7 @@ Error cannot_open(const std::string& path, std::string_view why) {
   return {.code = Errc::unavailable, .message = fmt::format("opening {}: {}", path, why)};
 }
 
-/// The connection that writes, and the file that it has open.
+/// The writing connection, and the file it has open.
 Result<std::unique_ptr<Connection>> open_writer(StoreFile& file, bool durable) {
   std::error_code ignored;
   if (std::filesystem::is_directory(file.path(), ignored)) {

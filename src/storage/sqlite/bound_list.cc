@@ -12,7 +12,7 @@ using storage::Param;
 using storage::StringList;
 using storage::Type;
 
-/// SQLite gives a pointer back only to who knows the name it was bound under: SQL text cannot forge one.
+/// SQLite returns a pointer only under the name it was bound with: SQL text cannot forge one.
 struct ListKind {
   Type type;
   const char* pointer_name;
@@ -25,11 +25,11 @@ constexpr std::array<ListKind, 3> kinds = {{
 
 enum Column { index_column, value_column, list_column };
 
-/// What xBestIndex tells xFilter: the list alone, or the list and one index.
+/// What xBestIndex passes to xFilter: the list only, or the list and one index.
 enum Plan { all_elements = 0, one_element = 1 };
 
-/// Nobody knows the length when a statement is prepared. A batch is nearer to a hundred than to SQLite's own guess for
-/// a table, a million: whatever it is joined with is to be looked up, not scanned.
+/// The length is unknown when a statement is prepared. A typical batch is closer to a hundred than to SQLite's default
+/// guess for a table, a million: joined tables should be looked up, not scanned.
 constexpr sqlite3_int64 usual_length = 100;
 
 struct Cursor : sqlite3_vtab_cursor {
@@ -51,7 +51,7 @@ int complain(sqlite3_vtab* table, const char* message) {
 int connect(sqlite3* database, void*, int, const char* const*, sqlite3_vtab** table, char**) {
   const int code = sqlite3_declare_vtab(database, "CREATE TABLE x(i INTEGER, value, list HIDDEN)");
   if (code != SQLITE_OK) return code;
-  // For statements that bind something, never for a view or trigger in somebody's schema.
+  // For statements with bound values, never for a view or trigger in a user's schema.
   sqlite3_vtab_config(database, SQLITE_VTAB_DIRECTONLY);
   *table = new (std::nothrow) sqlite3_vtab{};
   return *table == nullptr ? SQLITE_NOMEM : SQLITE_OK;
@@ -78,7 +78,7 @@ bool wants_order_of_the_list(const sqlite3_index_info& info) {
 int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
   const int list = find_constraint(*info, list_column, true);
   if (list < 0) {
-    // Given, but by a table that comes later: another order of the tables will do.
+    // The list comes from a table later in the join: another order of the tables works.
     if (find_constraint(*info, list_column, false) >= 0) return SQLITE_CONSTRAINT;
     return complain(table, "bound_list needs its list: bound_list(:field)");
   }
@@ -106,7 +106,7 @@ int close(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
-/// False: it is none of our lists.
+/// False: it is not one of our lists.
 bool take_list(Cursor& cursor, sqlite3_value* value) {
   for (const auto& kind : kinds) {
     const void* bound = sqlite3_value_pointer(value, kind.pointer_name);
@@ -124,7 +124,7 @@ bool take_list(Cursor& cursor, sqlite3_value* value) {
   return false;
 }
 
-/// `i = x` holds for a whole number within the list and for nothing else.
+/// `i = x` matches only an integer within the list.
 void narrow_to(Cursor& cursor, sqlite3_value* index) {
   const auto wanted = sqlite3_value_int64(index);
   const bool whole = sqlite3_value_type(index) == SQLITE_INTEGER;
@@ -138,7 +138,7 @@ void narrow_to(Cursor& cursor, sqlite3_value* index) {
 
 int filter(sqlite3_vtab_cursor* base, int plan, const char*, int, sqlite3_value** values) {
   auto& cursor = own(base);
-  if (!take_list(cursor, values[0])) return complain(base->pVtab, "bound_list was given something that is no list");
+  if (!take_list(cursor, values[0])) return complain(base->pVtab, "bound_list needs a list");
   if (plan == one_element) narrow_to(cursor, values[1]);
   return SQLITE_OK;
 }
@@ -150,7 +150,7 @@ int next(sqlite3_vtab_cursor* cursor) {
 
 int at_end(sqlite3_vtab_cursor* cursor) { return own(cursor).at >= own(cursor).end ? 1 : 0; }
 
-/// Borrowed all the way: the list outlives the statement's run.
+/// Not copied: the list outlives the statement's run.
 void give_string(sqlite3_context* context, std::string_view value, bool is_text) {
   const auto* data = value.data() == nullptr ? "" : value.data();
   if (is_text) {
@@ -177,7 +177,7 @@ int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) {
   return SQLITE_OK;
 }
 
-/// Without xCreate it needs no CREATE VIRTUAL TABLE, and there can be none.
+/// Without xCreate the module needs no CREATE VIRTUAL TABLE, and does not permit one.
 constexpr sqlite3_module bound_list_module = {
     .xConnect = connect,
     .xBestIndex = best_index,
@@ -201,7 +201,7 @@ int bind_list(sqlite3_stmt* statement, int place, Type type, const Param& list) 
   const bool integers = std::holds_alternative<IntegerList>(list);
   for (const auto& kind : kinds) {
     if (kind.type != type || integers != (type == Type::integers)) continue;
-    // SQLite hands the pointer through and never writes.
+    // SQLite passes the pointer through and never writes to it.
     return sqlite3_bind_pointer(statement, place, const_cast<Param*>(&list), kind.pointer_name, nullptr);
   }
   return SQLITE_MISMATCH;

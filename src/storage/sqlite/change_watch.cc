@@ -16,20 +16,20 @@
 namespace leasehold::sqlite {
 namespace {
 
-// The log is written before its commit shows: look again for as long as a slow fsync may take, often at first.
+// The log changes before its commit becomes visible: look again for as long as a slow fsync may take, often at first.
 constexpr Duration settle_time = std::chrono::milliseconds(40);
 constexpr Duration shortest_settle_step = std::chrono::microseconds(50);
 constexpr Duration longest_settle_step = std::chrono::milliseconds(1);
-// Where the folder cannot be watched (no inotify left), look this often.
+// The polling interval if the folder cannot be watched (no inotify left).
 constexpr Duration poll_step = std::chrono::milliseconds(20);
 
 void announce_to(int event_fd) {
   const std::uint64_t one = 1;
-  // Full means that it has not been read yet, which wakes just as well.
+  // EAGAIN means that an earlier event is unread, which wakes the watch just as well.
   [[maybe_unused]] const auto written = ::write(event_fd, &one, sizeof one);
 }
 
-/// Reads once: what is left keeps the descriptor readable, and somebody who writes to a file beside ours without end
+/// Reads once: unread events keep the descriptor readable, and a process that writes endlessly to a neighbouring file
 /// must not keep us here.
 void take_note(int fd) {
   std::array<char, 4096> space{};
@@ -71,7 +71,8 @@ class FileWatch final : public storage::ChangeWatch {
       if ((events[0].revents & POLLIN) != 0) {
         take_note(event_fd_);
         if (woken_.exchange(false)) return;
-        // Many a commit has written nothing. If those woke anybody, two who look for work would keep each other busy.
+        // Many commits write nothing. If they woke other threads, two threads looking for work would keep each other
+        // busy.
         if (connection_ == nullptr || changed()) return;
       }
       if ((events[1].revents & POLLIN) != 0 && settled_into_change(until)) return;

@@ -1,5 +1,5 @@
-// Wake-ups when a SQLite file changes: at once for changes of this process, by watching the write-ahead
-// log for those of others.
+// Wake-ups when a SQLite file changes: immediately for changes of this process, by watching the write-ahead log for
+// those of other processes.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace leasehold::sqlite {
 
-/// Wakes the watches of this process; told after every commit.
+/// Wakes the watches of this process; called after every commit.
 class ChangeHub {
  public:
   void add(int event_fd);
@@ -24,7 +24,7 @@ class ChangeHub {
   std::set<int> event_fds_;
 };
 
-/// A watch on the file at `path`; on ":memory:" it hears only of this process.
+/// A watch on the file at `path`; for ":memory:" it sees only changes of this process.
 std::unique_ptr<storage::ChangeWatch> make_change_watch(const std::string& path, std::shared_ptr<ChangeHub> hub);
 
 }  // namespace leasehold::sqlite

@@ -63,10 +63,10 @@ Result<std::unique_ptr<Connection>> Connection::borrow(sqlite3* database) {
   if (sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0) {
     return Error{.code = Errc::unavailable,
                  .message = fmt::format("{} was deleted or replaced while your connection had it open; close it and "
-                                        "open the file anew",
+                                        "open the file again",
                                         sqlite3_db_filename(database, "main"))};
   }
-  // Once: making it anew would take it away from a statement that reads it.
+  // Only once: registering it again would break a statement that is reading it.
   auto known = connection->run_script("SELECT 1 FROM pragma_module_list WHERE name = 'bound_list'");
   if (!known) return std::move(known).error();
   const int made = known->empty() ? register_bound_list(database) : SQLITE_OK;
@@ -76,8 +76,8 @@ Result<std::unique_ptr<Connection>> Connection::borrow(sqlite3* database) {
   return connection;
 }
 
-/// Of several who open a new file at once, one changes its mode. The others may be told at once that it is locked,
-/// without the busy handler being asked: SQLite does that where two could wait for each other.
+/// If several processes open a new file at once, one changes its mode. The others may get "locked" immediately, without
+/// a call of the busy handler: SQLite does that if two could wait for each other.
 Result<void> Connection::switch_to_wal() {
   auto mode = run_script("PRAGMA journal_mode = WAL");
   while (!mode && mode.error().code == Errc::busy && BootClock::now() < busy_until_) {
@@ -167,7 +167,7 @@ Result<Connection::Script> Connection::prepare_script(const Statement& statement
   while (!rest.empty()) {
     auto handle = prepare(rest, &rest);
     if (!handle) return std::move(handle).error();
-    if (*handle == nullptr) break;  // nothing but white space was left
+    if (*handle == nullptr) break;  // only white space was left
     Prepared prepared{std::move(*handle), {}};
     const int count = sqlite3_bind_parameter_count(prepared.handle.get());
     for (int i = 1; i <= count; ++i) {

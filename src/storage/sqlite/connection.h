@@ -20,7 +20,7 @@ struct CloseStatement {
 };
 using StatementHandle = std::unique_ptr<sqlite3_stmt, CloseStatement>;
 
-/// What :now and :wall stand for in a statement.
+/// The values of :now and :wall in a statement.
 struct Moment {
   Timestamp now{};   ///< the store clock, which leases use
   Timestamp wall{};  ///< the wall clock, for display and calendars
@@ -28,29 +28,29 @@ struct Moment {
 
 class Connection {
  public:
-  /// A file that is there, in the journal mode that it has.
+  /// Opens an existing file in its current journal mode.
   static Result<std::unique_ptr<Connection>> open(const std::string& path, bool durable);
-  /// Somebody else's connection, for running named statements in their transaction. Begins and commits nothing, leaves
-  /// their settings alone, and does not close it.
+  /// Borrows a connection of the program, to run named statements in its transaction. It begins and commits nothing,
+  /// keeps the connection's settings, and does not close it.
   static Result<std::unique_ptr<Connection>> borrow(sqlite3* database);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  /// For the whole file and from now on, where it is not so already.
+  /// Permanently for the whole file, if it is not set already.
   Result<void> switch_to_wal();
 
-  /// How long to wait for other connections from now on; then `busy`.
+  /// Sets how long to wait for other connections; then `busy`.
   void be_patient_until(BootTime deadline) { busy_until_ = deadline; }
   Result<void> begin_immediate();
   Result<void> commit();
-  /// Silently: it is what one does after an error.
+  /// Ignores errors: it runs after an error.
   void rollback();
 
-  /// Every SQL statement of a named one, in order; the rows of the last.
+  /// Runs every SQL statement of a named one, in order; returns the rows of the last.
   Result<storage::Rows> run(const storage::Statement& statement, std::span<const storage::Param> params,
                             const Moment& moment);
-  /// Several SQL statements without parameters; the rows of the last that has any, as text.
+  /// Runs several SQL statements without parameters; returns the rows of the last one that has any, as text.
   Result<storage::Rows> run_script(std::string_view sql);
 
   Result<StatementHandle> prepare(std::string_view sql, std::string_view* rest = nullptr);
@@ -63,7 +63,7 @@ class Connection {
  private:
   struct Prepared {
     StatementHandle handle;
-    std::vector<int> sources;  ///< for each parameter its place among the values, or now_source, wall_source
+    std::vector<int> sources;  ///< for each parameter its index among the values, or now_source, wall_source
   };
   using Script = std::vector<Prepared>;
 

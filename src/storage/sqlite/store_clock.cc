@@ -8,7 +8,7 @@
 namespace leasehold::sqlite {
 namespace {
 
-// A one-off statement of sqlite/local with its parameters bound by name.
+// A one-off statement of sqlite/local with parameters bound by name.
 class Local {
  public:
   static Result<Local> prepare(Connection& connection, std::string_view sql) {
@@ -47,7 +47,7 @@ class Local {
 
 Error refused(std::string_view what) {
   return {.code = Errc::unavailable,
-          .message = fmt::format("{}; whether its leases are still held cannot be told from here. If no process uses "
+          .message = fmt::format("{}; leasehold cannot tell whether its leases are still held. If no process uses "
                                  "the file there any more, run `leasehold doctor --rehome --yes`",
                                  what)};
 }
@@ -82,8 +82,8 @@ Result<bool> StoreClock::find(Connection& connection) {
   if (machine.boot_id.empty()) {
     return Error{.code = Errc::unavailable,
                  .message =
-                     "/proc/sys/kernel/random/boot_id cannot be read, so nobody can tell which leases are of this "
-                     "boot; let this process see it"};
+                     "cannot read /proc/sys/kernel/random/boot_id, which tells the leases of this boot from older "
+                     "ones; make it readable for this process"};
   }
   return find_this_boot(connection, machine);
 }
@@ -116,7 +116,7 @@ Result<bool> StoreClock::find_this_boot(Connection& connection, const MachineFac
   auto seen = known->bind(":boot_id", machine.boot_id).step();
   if (!seen) return std::move(seen).error();
   if (!*seen) {
-    // Without a machine id nobody can say that it is the same machine, rebooted.
+    // Without a machine id this cannot be recognized as the same machine after a reboot.
     if (machine.machine_id.empty() || latest_machine != machine.machine_id) {
       return refused("the store was last used on another machine");
     }

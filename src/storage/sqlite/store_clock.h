@@ -1,7 +1,7 @@
 // The store clock of a SQLite file.
 //
-// All users of a file share one kernel, so the wall clock's steps need not matter: once per boot the
-// file notes one pair (wall clock, boot-time clock), and everybody computes lease time from it.
+// All users of a file share one kernel, so steps of the wall clock need not matter: once per boot the file records one
+// pair (wall clock, boot-time clock), and every process computes lease time from it.
 #pragma once
 
 #include "base/clock.h"
@@ -13,16 +13,15 @@ class StoreClock {
  public:
   explicit StoreClock(const Clock& clock) : clock_(clock) {}
 
-  /// Reads this boot's pair, noting it first where this boot is new: then no holder of an earlier boot
-  /// can be alive, and their leases end. Inside a write transaction of `connection`.
-  /// `unavailable` with advice: the file was last used on another machine, in another time namespace, or
-  /// by a later boot than this.
+  /// Reads the pair of this boot. On a new boot it records the pair first: no holder of an earlier boot can be alive,
+  /// so their leases end. Must run inside a write transaction of `connection`. `unavailable` with advice: the file was
+  /// last used on another machine, in another time namespace, or by a later boot than this.
   Result<void> load(Connection& connection);
 
-  /// As load(), but only reads: false where this boot has to be noted first.
+  /// As load(), but read-only: false if this boot must be recorded first.
   Result<bool> find(Connection& connection);
 
-  /// Whether load() would succeed, as far as machine and boot go.
+  /// Whether machine and boot permit load() to succeed.
   Result<bool> is_usable(Connection& connection);
 
   /// After load().
@@ -40,7 +39,7 @@ class StoreClock {
   Pair pair_{};
 };
 
-/// Ends every lease and forgets every boot: the file may then be used on another machine. Inside a
+/// Ends every lease and removes every recorded boot: the file may then be used on another machine. Must run inside a
 /// write transaction.
 Result<void> forget_machine(Connection& connection, Timestamp wall);
 

@@ -15,7 +15,7 @@
 namespace leasehold::sqlite {
 namespace {
 
-constexpr int most_links = 40;  // as many as the kernel follows
+constexpr int most_links = 40;  // the kernel's own bound
 
 Error unavailable(std::string message) { return {.code = Errc::unavailable, .message = std::move(message)}; }
 
@@ -25,7 +25,7 @@ std::string absolute(const std::string& path) {
   return failed ? path : whole.string();
 }
 
-/// A link may lead to a file that is not there yet; weakly_canonical() would leave it as it is.
+/// A link may lead to a missing file; weakly_canonical() would not resolve it.
 std::string without_links(std::filesystem::path path) {
   std::error_code failed;
   for (int i = 0; i < most_links && std::filesystem::is_symlink(path, failed); ++i) {
@@ -37,7 +37,7 @@ std::string without_links(std::filesystem::path path) {
   return failed ? path.string() : canonical.string();
 }
 
-/// A mount of the file alone: the folder around it, where SQLite puts the log, is then another one for every container.
+/// True if only the file is mounted: SQLite puts the log into the folder around it, which then differs per container.
 bool is_mount_point(const std::string& path) {
   std::ifstream mounts("/proc/self/mountinfo");
   for (std::string line; std::getline(mounts, line);) {
@@ -64,7 +64,7 @@ StoreFile::StoreFile(const std::string& given)
 
 void StoreFile::make_private() const {
   if (in_memory()) return;
-  // Never without O_EXCL: closing a file that SQLite has open in this process would drop SQLite's locks.
+  // Always with O_EXCL: closing a file that SQLite has open in this process would drop SQLite's locks.
   const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file >= 0) ::close(file);
 }
@@ -91,7 +91,7 @@ std::optional<StoreFile::Log> StoreFile::log_now() const {
 Result<void> StoreFile::remember(sqlite3* connection) {
   if (in_memory()) return {};
   open_ = identity_of(given_);
-  // SQLite knows the inode that it has open. Asked after the look at the name, so that both mean the same file.
+  // SQLite compares the inode it has open. Called after identity_of(), so that both mean the same file.
   int moved = 0;
   const int asked = sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (open_ && asked == SQLITE_OK && moved == 0) return {};
@@ -102,7 +102,7 @@ Result<void> StoreFile::remember_log() {
   if (in_memory()) return {};
   log_ = log_now();
   if (log_) return {};
-  return unavailable(fmt::format("{}-wal or {}-shm was deleted at the moment it was made; try again", path_, path_));
+  return unavailable(fmt::format("{}-wal or {}-shm was deleted while it was created; try again", path_, path_));
 }
 
 Result<void> StoreFile::check() const {
@@ -112,14 +112,14 @@ Result<void> StoreFile::check() const {
     const int why = errno;
     if (why != ENOENT) return unavailable(fmt::format("{}: {}", given_, std::generic_category().message(why)));
     return unavailable(
-        fmt::format("{} was deleted or renamed while this process had it open, so its leases count no more; put the "
-                    "file back, or start this process anew",
+        fmt::format("{} was deleted or renamed while this process had it open, so its leases are lost; put the file "
+                    "back, or restart this process",
                     given_));
   }
   if (Identity{there.st_dev, there.st_ino} != *open_) {
     return unavailable(
-        fmt::format("{} is another file than the one that this process has open, so the leases of this process count "
-                    "no more; start it anew",
+        fmt::format("{} is not the file that this process has open, so the leases of this process are lost; "
+                    "restart it",
                     given_));
   }
   if (there.st_nlink > 1) return two_names(given_, there.st_nlink);
@@ -130,7 +130,7 @@ Result<void> StoreFile::check_log() const {
   if (!log_ || log_now() == log_) return {};
   return unavailable(
       fmt::format("{}-wal or {}-shm was deleted or replaced while this process had it open; stop all processes that "
-                  "use the store, then start them anew",
+                  "use the store, then restart them",
                   path_, path_));
 }
 
@@ -149,8 +149,7 @@ int StoreFile::open_beside(const std::string& suffix) const {
   const auto name = path_ + suffix;
   const int made = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (made < 0) return ::open(name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  // As SQLite does with its log, so that root does not lock out those whose store it is. If it fails, they have no
-  // gate.
+  // Like SQLite with its log, so that root does not lock out the store's owner. If this fails, the owner has no gate.
   if (::geteuid() == 0) [[maybe_unused]]
     const int given = ::fchown(made, store.st_uid, store.st_gid);
   ::fchmod(made, store.st_mode & 0777);

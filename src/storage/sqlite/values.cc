@@ -11,7 +11,7 @@ using storage::Row;
 using storage::Type;
 
 int bind_string(sqlite3_stmt* statement, int place, Type type, std::string_view value) {
-  // A null pointer would bind NULL instead of something empty.
+  // A null pointer would bind NULL instead of an empty value.
   const auto* data = value.data() == nullptr ? "" : value.data();
   if (type == Type::bytes) return sqlite3_bind_blob64(statement, place, data, value.size(), SQLITE_STATIC);
   return sqlite3_bind_text64(statement, place, data, value.size(), SQLITE_STATIC, SQLITE_UTF8);
@@ -104,13 +104,12 @@ Errc code_for(int code, std::string_view message) {
 
 std::string_view advice_for(int code) {
   switch (code & 0xFF) {
-    case SQLITE_BUSY: return ": another process is writing for too long; try again";
-    case SQLITE_CANTOPEN: return ": does its folder exist, and may you write there?";
-    case SQLITE_READONLY: return ": leases need to write; mind the permissions of the file and of its folder";
+    case SQLITE_BUSY: return ": another process has been writing too long; try again";
+    case SQLITE_CANTOPEN: return ": does its folder exist, and can you write there?";
+    case SQLITE_READONLY: return ": leases need to write; check the permissions of the file and its folder";
     case SQLITE_FULL: return ": make room on the disk and try again";
     case SQLITE_CORRUPT: return ": the file is damaged; restore it from a backup";
-    case SQLITE_NOTADB:
-      return ": it is no SQLite database; is the path right? If it is, restore the file from a backup";
+    case SQLITE_NOTADB: return ": it is not a SQLite database; if the path is right, restore the file from a backup";
     default: return "";
   }
 }

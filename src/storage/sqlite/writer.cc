@@ -14,9 +14,9 @@ constexpr int turnstile = 0;
 constexpr int gate = 1;
 constexpr int hurry = 2;
 constexpr Duration patience = std::chrono::milliseconds(300);
-// Whoever waited in vain does not try again for a while: the one inside may be stopped for long.
+// After a wait in vain the gate is bypassed for a while: the process inside may be stopped for long.
 constexpr Duration around_for = std::chrono::seconds(1);
-// Short against a commit, long against a system call.
+// Short compared with a commit, long compared with a system call.
 constexpr useconds_t pause_us = 60;
 
 struct flock lock_of(short what, int byte) {
@@ -34,7 +34,8 @@ WriteGate::~WriteGate() {
   if (file_ >= 0) ::close(file_);
 }
 
-// Locks of the open file, not of the process: they end with the last user of the descriptor, also by kill -9.
+// Locks of the open file description, not of the process: they end with the last user of the descriptor, even after
+// kill -9.
 bool WriteGate::take(short what, int byte) const {
   auto request = lock_of(what, byte);
   return fcntl(file_, F_OFD_SETLK, &request) == 0;
@@ -59,7 +60,7 @@ bool WriteGate::let_the_urgent_go_first(BootTime until) const {
 
 void WriteGate::enter(bool urgent, BootTime deadline) {
   if (file_ < 0) return;
-  // Also by one who walks around: the others keep off until it has got in.
+  // Set even when bypassing the gate: the others wait until this one has got in.
   in_a_hurry_ = urgent && take(F_RDLCK, hurry);
   const auto now = BootClock::now();
   if (now < walk_around_until_) return;
@@ -81,7 +82,7 @@ Writer::Writer(std::unique_ptr<Connection> connection, StoreFile file, const Clo
 
 Result<Writer::Turn> Writer::begin(bool urgent, BootTime deadline) {
   if (!take(urgent, deadline)) {
-    return Error{.code = Errc::busy, .message = "another thread is writing for too long; try again"};
+    return Error{.code = Errc::busy, .message = "another thread has been writing too long; try again"};
   }
   connection_->be_patient_until(deadline);
   if (auto begun = begin_in_turn(urgent, deadline); !begun) {
@@ -104,8 +105,8 @@ Result<void> Writer::begin_in_turn(bool urgent, BootTime deadline) {
   return noted;
 }
 
-/// A file without leasehold's tables may be somebody else's: it keeps its journal mode, and gets no files beside it.
-/// So the very first migration is written without a write-ahead log.
+/// A file without leasehold's tables may belong to another program: it keeps its journal mode, and gets no sidecar
+/// files. So the very first migration is written without a write-ahead log.
 Result<void> Writer::move_in() {
   if (file_.in_memory()) return {};
   auto ours = connection_->run_script("SELECT 1 FROM sqlite_master WHERE name = 'leasehold_migration'");
@@ -125,14 +126,14 @@ Result<bool> Writer::learn_clock(Connection& reader, BootTime deadline) {
   return found;
 }
 
-// Whoever goes on in steps comes back at once, before those that it has woken: so it lets the urgent go first.
+// A thread that writes in a loop returns before the threads it has woken, so it lets urgent ones go first.
 bool Writer::take(bool urgent, BootTime deadline) {
   std::unique_lock lock(mutex_);
   urgent_waiting_ += urgent ? 1 : 0;
   const bool free = wait_until(freed_, lock, deadline, [&] { return !taken_ && (urgent || urgent_waiting_ == 0); });
   urgent_waiting_ -= urgent ? 1 : 0;
   if (free) taken_ = true;
-  // Who waited for an urgent one that gave up, or was not the one that could go.
+  // Wakes threads that waited for an urgent one that gave up, and passes on a wake-up that this one did not use.
   if (!free) freed_.notify_all();
   return free;
 }

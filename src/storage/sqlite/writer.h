@@ -1,10 +1,10 @@
 // Lets the processes that write to one file take turns.
 //
-// SQLite's busy handler makes everybody sleep and try again, and whoever commits in a loop always wins.
-// The gate is a lock on a sidecar file (PATH-gate) with a turnstile before it: the next in turn stands in
-// the turnstile, so the one who has just written cannot slip in again. The urgent (heartbeats) do not queue
-// there; they say that they are in a hurry, and the others let them go first. Nothing is wrong without the gate: it
-// is only about fairness, and who has waited too long (the process inside may be stopped) walks around.
+// SQLite's busy handler makes every process sleep and retry, and a process that commits in a loop always wins. The gate
+// is a lock on a sidecar file (PATH-gate) with a turnstile before it: the next process holds the turnstile, so the last
+// writer cannot enter again at once. Urgent writers (heartbeats) skip the turnstile; they take a third lock, and the
+// others let them go first. Correctness does not depend on the gate, only fairness does: a process that has waited too
+// long (the process inside may be stopped) bypasses it.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ namespace leasehold::sqlite {
 
 class WriteGate {
  public:
-  /// Takes over the descriptor of the sidecar file. With -1 everybody is let through.
+  /// Takes ownership of the descriptor of the sidecar file. With -1 the gate is always open.
   explicit WriteGate(int file) : file_(file) {}
   WriteGate(const WriteGate&) = delete;
   WriteGate& operator=(const WriteGate&) = delete;
@@ -45,12 +45,12 @@ class WriteGate {
   BootTime walk_around_until_{};
 };
 
-// The one connection of a process that writes to the file. Taken by one thread at a time.
+// The only connection of a process that writes to the file. Used by one thread at a time.
 class Writer {
  public:
   Writer(std::unique_ptr<Connection> connection, StoreFile file, const Clock& clock, std::shared_ptr<ChangeHub> hub);
 
-  /// A write transaction that has begun. Destroyed without commit(): rolled back.
+  /// A begun write transaction. Destruction without commit() rolls it back.
   class Turn {
    public:
     Turn(Turn&& other) noexcept : writer_(std::exchange(other.writer_, nullptr)), clock_loaded_(other.clock_loaded_) {}
@@ -59,7 +59,7 @@ class Writer {
 
     Connection& connection() { return *writer_->connection_; }
     [[nodiscard]] Moment moment() const { return writer_->clock_.read(); }
-    /// Once: the store clock is known from then on.
+    /// Loads the store clock, once.
     Result<void> load_clock();
     Result<void> commit();
 
@@ -71,10 +71,10 @@ class Writer {
   };
 
   Result<Turn> begin(bool urgent, BootTime deadline);
-  /// Learns the store clock from a reader, without a turn; false where this boot has to be noted first.
+  /// Reads the store clock through a reader, without a turn; false if this boot must be recorded first.
   Result<bool> learn_clock(Connection& reader, BootTime deadline);
   [[nodiscard]] bool clock_known() const { return clock_known_.load(std::memory_order_acquire); }
-  /// Only when clock_known().
+  /// Requires clock_known().
   [[nodiscard]] Moment moment() const { return clock_.read(); }
   [[nodiscard]] const StoreFile& file() const { return file_; }
 
@@ -90,7 +90,7 @@ class Writer {
   int urgent_waiting_ = 0;
   std::unique_ptr<Connection> connection_;
   StoreFile file_;
-  std::optional<WriteGate> gate_;  ///< once leasehold's tables are in the file
+  std::optional<WriteGate> gate_;  ///< set once leasehold's tables are in the file
   StoreClock clock_;
   std::atomic<bool> clock_known_ = false;
   std::shared_ptr<ChangeHub> hub_;

@@ -1,4 +1,4 @@
-"""Chunks: a cursor that was saved is what the next holder gets, and a completed chunk stays completed."""
+"""Chunks: the next holder gets the saved cursor, and a completed chunk stays completed."""
 
 from harness.witness import LATE, TTL, Witness
 
@@ -9,7 +9,7 @@ class ChunkWitness(Witness):
     def __init__(self, scene, tool, store, number):
         super().__init__(scene, tool, store, number)
         self.sets: list[str] = []
-        # By set and key. What was sent and not answered may have been saved, too.
+        # By set and key. A save without an answer may have happened, too.
         self.saved: dict[tuple[str, str], int] = {}
         self.completed: set[tuple[str, str]] = set()
 
@@ -28,7 +28,7 @@ class ChunkWitness(Witness):
 
     def plan(self) -> bool:
         name = f"set-{self.number}-{len(self.sets)}"
-        planned = self.ask("chunk", "plan", name, "--range", f"1..{CHUNKS}", "--size", 1, "--crashes", 1000,
+        planned = self.ask("chunk", "plan", name, "--range", f"1..{CHUNKS}", "--size", 1, "--max-crashes", 1000,
                            "--backoff", "100ms")
         if planned.ok:
             self.sets.append(name)
@@ -54,15 +54,15 @@ class ChunkWitness(Witness):
             self.completed.add(where)
         return done.ok
 
-    def expect_saved(self, where: tuple[str, str], cursor: int, who: str) -> None:
+    def expect_saved(self, where: tuple[str, str], cursor: int, reader: str) -> None:
         if cursor < self.saved.get(where, 0):
-            self.lost(f"chunk {where}: cursor {self.saved[where]} was saved, {who} {cursor}")
+            self.lost(f"chunk {where}: cursor {self.saved[where]} was saved, {reader} {cursor}")
             self.saved[where] = cursor
 
     def audit(self, store) -> None:
         for name in self.sets:
             answer = store.tool("chunk", "ls", name)
-            found = {(name, chunk["key"]): chunk for chunk in answer.value} if answer.ok else {}
+            found = {(name, chunk["key"]): chunk for chunk in answer.value["items"]} if answer.ok else {}
             if len(found) < CHUNKS:
                 self.lost(f"set {name} was planned and has {len(found)} chunks")
             for where, chunk in found.items():

@@ -1,4 +1,4 @@
-"""Sessions and claims: an item has one owner at a time, and the owner whom the store names is the one it granted."""
+"""Sessions and claims: one session has an item at a time, and the store names the session that it granted it to."""
 
 from harness.witness import LATE, TTL, Grants, Witness
 
@@ -9,7 +9,7 @@ class ClaimWitness(Witness):
         self.grants = grants
         self.sessions = 0
         self.session = ""
-        # By token: the session that got it, and whether it was told that its release is done.
+        # By token: the session that got it, and whether its release was acknowledged.
         self.taken: dict[int, tuple[str, bool]] = {}
 
     def step(self) -> bool:
@@ -24,7 +24,7 @@ class ClaimWitness(Witness):
         self.grants.add(answer)
         self.taken[answer.token] = (self.session, False)
         if self.random.random() < 0.1:
-            # Goes silent: somebody else takes the item when the session is stale.
+            # Goes silent: another session takes the item when this one is stale.
             self.session = ""
             return True
         return self.release(answer.token)
@@ -32,8 +32,8 @@ class ClaimWitness(Witness):
     def open_session(self) -> bool:
         self.sessions += 1
         name = f"session-{self.number}-{self.sessions}"
-        # Where the first answer got lost and the second came late, the session has run out meanwhile.
-        opened = self.ask("session", "open", "--id", name, "--stale-after", TTL, may_be=("held", *LATE))
+        # If the first answer got lost and the second came late, the session may have expired.
+        opened = self.ask("session", "open", "--id", name, "--ttl", TTL, may_be=("held", *LATE))
         if opened.ok:
             self.session = name
         return opened.ok

@@ -1,5 +1,5 @@
-"""Several `lock run` in line for one lock, each with a command that notes every moment in which it works. However they
-are treated, no two of these commands may work at once."""
+"""Several `lock run` that wait for one lock, each with a command that records each moment at which it works. No two of
+these commands may work at the same time."""
 
 import pathlib
 import subprocess
@@ -28,7 +28,7 @@ class Holders:
                                          "--grace", "200ms", "--", TICK, self.ticks_file, number))
 
     def ticks(self) -> list[tuple[int, int, int]]:
-        """When (boot time in ns), with which token, whose command."""
+        """Boot time in ns, token, number of the holder."""
         if not self.ticks_file.exists():
             return []
         lines = self.ticks_file.read_text(encoding="ascii").splitlines()
@@ -40,13 +40,13 @@ class Holders:
         return ticks[-1][2] if ticks else None
 
     def expect_holder_other_than(self, number: int | None, within: float, when: str) -> None:
-        """The lock goes to somebody else in time."""
+        """Another holder gets the lock in time."""
         seen = len(self.ticks())
         went_on = eventually(lambda: any(tick[2] != number for tick in self.ticks()[seen:]), within, every=0.05)
-        self.scene.expect(went_on, f"{when}: nobody else held {self.lock} within {within:.0f} s")
+        self.scene.expect(went_on, f"{when}: no other holder got {self.lock} within {within:.0f} s")
 
     def audit(self) -> None:
-        """In the order of time, tokens never fall: nobody worked after somebody else had begun."""
+        """In the order of time, tokens never fall: no command worked after the command of a later token had begun."""
         ticks = sorted(self.ticks())
         self.scene.act(len({token for _, token, _ in ticks}))
         for (_, before, first), (_, after, second) in zip(ticks, ticks[1:]):

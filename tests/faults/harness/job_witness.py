@@ -1,4 +1,4 @@
-"""Jobs: what was enqueued is there, what was completed stays completed, and nothing is stuck."""
+"""Jobs: every enqueued job is there, completed jobs stay completed, and no job is stuck."""
 
 from harness.scene import boot_seconds
 from harness.witness import BOUND_SECONDS, LATE, TTL, TTL_SECONDS, Witness
@@ -12,13 +12,13 @@ class JobWitness(Witness):
         self.completed: dict[int, int] = {}
 
     def step(self) -> bool:
-        added = self.ask("job", "add", self.queue, "payload", "--crash-budget", 1000)
+        added = self.ask("job", "add", self.queue, "payload", "--max-crashes", 1000)
         if added.ok:
             self.enqueued.add(added.value["id"])
         return self.work() or added.ok
 
     def work(self, abandons: bool = True) -> bool:
-        """Claims one and completes it, or leaves it to its fate."""
+        """Claims a job and completes it, or abandons it."""
         answer = self.ask("job", "claim", self.queue, "--ttl", TTL, may_be=("empty", "busy", *LATE))
         if not answer.ok:
             return False
@@ -35,17 +35,18 @@ class JobWitness(Witness):
     def audit(self, store) -> None:
         self.tool = store.tool
         self.finish_what_is_left()
-        states = {job["id"]: job["state"] for job in self.jobs(store)}
+        jobs = store.tool.must_list("job", "ls", "--queue", self.queue, "--max", 1000)
+        states = {job["id"]: job["state"] for job in jobs}
         for job in sorted(self.enqueued - states.keys()):
             self.lost(f"job {job} was enqueued and is gone")
         for job in sorted(self.completed.keys() & states.keys()):
             if states[job] != "completed":
                 self.lost(f"job {job} was completed and is {states[job]}")
         stuck = [job for job, state in states.items() if state not in ("completed", "failed")]
-        self.scene.expect(not stuck, f"{self.queue}: jobs that nobody can finish: {stuck[:5]}")
+        self.scene.expect(not stuck, f"{self.queue}: these jobs cannot be finished: {stuck[:5]}")
 
     def finish_what_is_left(self) -> None:
-        """The last ones free themselves within a ttl; the others are there at once."""
+        """Abandoned jobs are free after a ttl; the others are available at once."""
         end = boot_seconds() + TTL_SECONDS + BOUND_SECONDS + len(self.enqueued) * 0.2
         while self.unfinished() and boot_seconds() < end:
             self.work(abandons=False)
@@ -53,12 +54,3 @@ class JobWitness(Witness):
     def unfinished(self) -> bool:
         queue = self.tool.must("queue", "show", self.queue)
         return any(queue.get(state, 0) for state in ("available", "running", "expired", "deferred"))
-
-    def jobs(self, store) -> list[dict]:
-        found: list[dict] = []
-        while True:
-            before = ("--before", found[-1]["id"]) if found else ()
-            page = store.tool.must("job", "ls", "--queue", self.queue, "--limit", 1000, *before)
-            found += page
-            if len(page) < 1000:
-                return found

@@ -1,4 +1,4 @@
-"""What goes on while a fault is injected: the witnesses, and tests/history's load whose record is checked after."""
+"""The work that runs during a fault: the witnesses, and the load of tests/history, whose record is checked."""
 
 import contextlib
 import re
@@ -14,12 +14,12 @@ from harness.tool import Tool, end_process
 from harness.witness import Grants, Witnesses
 
 
-# Of the recorded load; the witnesses need some of the machine, too.
+# Of the recorded load; the witnesses need processor time, too.
 PROCESSES = "3"
 
 
 def witnesses_of(scene: Scene, store, tools: list[Tool] | None = None) -> Witnesses:
-    """Eight, of every kind, who take the tools in turn."""
+    """Eight witnesses, of every kind; they share the tools."""
     tools = tools or [Tool(scene, store.url)]
     lock, item = Grants(scene, "lock"), Grants(scene, "item")
     kinds = [(LockWitness, lock), (LockWitness, lock), (JobWitness,), (JobWitness,), (ChunkWitness,),
@@ -29,8 +29,8 @@ def witnesses_of(scene: Scene, store, tools: list[Tool] | None = None) -> Witnes
 
 
 class History:
-    """tests/history: leasehold-load records what real processes did and were told, leasehold-check decides whether one
-    order of acts explains all of it."""
+    """tests/history: leasehold-load records the acts and answers of real processes, leasehold-check decides whether one
+    order of acts explains all of them."""
 
     def __init__(self, scene: Scene, url: str, prefix: tuple[str, ...] = (), options: tuple[str, ...] = ()):
         self.scene = scene
@@ -51,11 +51,11 @@ class History:
         forgetful = ["--forgetful"] if self.scene.may_forget else []
         done = subprocess.run([str(self.scene.binaries.history("leasehold-check")), str(self.folder), "--store", url,
                                *forgetful], capture_output=True, text=True, timeout=300)
-        told = (done.stdout + done.stderr).strip()
-        self.scene.expect(done.returncode == 0, f"leasehold-check: {done.returncode}: {told}")
-        acts = re.search(r"(\d+) acts", told)
+        output = (done.stdout + done.stderr).strip()
+        self.scene.expect(done.returncode == 0, f"leasehold-check: {done.returncode}: {output}")
+        acts = re.search(r"(\d+) acts", output)
         self.scene.act(int(acts[1]) if acts else 0)
-        self.scene.note(told.splitlines()[-1] if told else "leasehold-check said nothing")
+        self.scene.note(output.splitlines()[-1] if output else "leasehold-check printed nothing")
 
 
 def has_history(scene: Scene) -> bool:

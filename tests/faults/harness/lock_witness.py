@@ -25,7 +25,7 @@ class LockWitness(Witness):
         return written == "ok"
 
     def try_stale_token(self) -> None:
-        """A grant that was given up without a word, and that somebody has taken over since."""
+        """Tries the token of an abandoned grant that another witness has taken over since."""
         stale, self.abandoned = self.abandoned, 0
         if not stale or self.scene.may_forget:
             return
@@ -38,9 +38,9 @@ class LockWitness(Witness):
 
     def audit(self, store) -> None:
         self.grants.audit()
-        told = store.tool.must("lock", "show", self.grants.key)["token"]
-        if told < self.grants.newest():
-            self.lost(f"{self.grants.key}: the store's token is {told}, {self.grants.newest()} had been granted")
+        token = store.tool.must("lock", "show", self.grants.key)["token"]
+        if token < self.grants.newest():
+            self.lost(f"{self.grants.key}: the store's token is {token}, {self.grants.newest()} had been granted")
         audit_ledger(self.scene, store)
 
 

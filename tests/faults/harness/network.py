@@ -31,7 +31,7 @@ class Network:
 
     @staticmethod
     def prefix(side: str) -> tuple[str, ...]:
-        """Before a command that is to run there."""
+        """Put before a command, it runs it on that side."""
         return "ip", "netns", "exec", side
 
     def drop(self, what: str) -> None:

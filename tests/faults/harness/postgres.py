@@ -18,7 +18,7 @@ def as_server(*command: object) -> list[str]:
 
 
 class PostgresServer:
-    """Runs from its making to the end of the scene. `prefix` starts it elsewhere, such as in a network namespace."""
+    """Runs until the end of the scene. `prefix` starts it elsewhere, such as in a network namespace."""
 
     def __init__(self, scene: Scene, name: str, *settings: str, prefix: tuple[str, ...] = (),
                  folder: pathlib.Path | None = None):
@@ -39,11 +39,11 @@ class PostgresServer:
 
     @property
     def socket_url(self) -> str:
-        """By a file: no network between, so that it is heard in every network namespace."""
+        """By a socket file, which is reachable from every network namespace."""
         return f"postgresql://postgres@/postgres?host={self.folder}&port={self.port}"
 
     def kill9(self) -> None:
-        """Every process of it at once."""
+        """All its processes at once."""
         self._script("kill9")
 
     def restart(self) -> None:
@@ -53,7 +53,7 @@ class PostgresServer:
         self._script("stop")
 
     def stop_immediately(self) -> None:
-        """As a crash, but said to it: it answers nobody any more, and recovers at its next start."""
+        """Like a crash, by command: it stops at once, and recovers at its next start."""
         self.control("stop", "-m", "immediate", "-w", "-t", "60")
 
     def promote(self) -> None:
@@ -66,7 +66,7 @@ class PostgresServer:
         return run(["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-c", statement, self.socket_url], self.folder)
 
     def copy_to(self, folder: pathlib.Path, *options: str) -> None:
-        """pg_basebackup, made ready to be started in that folder."""
+        """Makes a copy with pg_basebackup that can be started in that folder."""
         if os.getuid() == 0:
             shutil.chown(folder, "postgres", "postgres")
         run(as_server(BIN / "pg_basebackup", "-D", folder / "data", "-d", self.socket_url, "-c", "fast", *options),

@@ -1,4 +1,4 @@
-"""A TCP line between clients and a server that can be made bad while it is used.
+"""A TCP proxy between clients and a server that can inject faults while it is used.
 
     proxy = Proxy(scene, server_port)
     proxy.fault = Fault.CUT_REPLIES
@@ -19,7 +19,7 @@ class Fault(enum.Enum):
     DELAY = "each block is up to 200 ms late"
     CUT_REPLIES = "the line breaks in the middle of a reply"
     LOSE_REPLIES = "the line breaks when the server has answered"
-    SILENCE = "nothing comes through, and nobody is told"
+    SILENCE = "nothing comes through, and no end gets an error"
     TWICE = "the server gets every request a second time, over a second connection"
 
 
@@ -28,7 +28,7 @@ REPLIES = 8
 
 
 class Proxy:
-    """On loopback, until the scene ends. `fault` holds for what passes from then on, TWICE for new connections."""
+    """On loopback, until the scene ends. `fault` applies to all data from then on, TWICE to new connections."""
 
     def __init__(self, scene: Scene, server_port: int):
         self.fault = Fault.NONE
@@ -60,15 +60,15 @@ class Proxy:
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self._server_port), timeout=5)
 
-    def draw(self, most: int) -> int:
-        return self._random.randint(1, most)
+    def draw(self, max_value: int) -> int:
+        return self._random.randint(1, max_value)
 
     def forget(self, connection: "Connection") -> None:
         self._connections.discard(connection)
 
 
 class Connection:
-    """One client: a thread for each direction, and one that swallows what a doubled request is answered."""
+    """One client: a thread for each direction, and one that discards the answers to doubled requests."""
 
     def __init__(self, proxy: Proxy, client: socket.socket):
         self.proxy = proxy
@@ -96,7 +96,7 @@ class Connection:
                     target.sendall(data)
                 if self.over.is_set():
                     break
-        # A doubled request's own end is nobody's business.
+        # The end of a doubled connection does not matter.
         if targets:
             self.cut()
 
@@ -120,7 +120,7 @@ class Connection:
         return data
 
     def cut(self) -> None:
-        """At once: what has not arrived yet never does."""
+        """At once: data that has not arrived yet never does."""
         self.over.set()
         for end in (self.client, *self.servers):
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Where one row of the matrix plays: a folder of its own, what must be undone at the end, and what was found."""
+"""The scene of one row of the matrix: its folder, its clean-up and its findings."""
 
 import contextlib
 import dataclasses
@@ -14,7 +14,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[3]
 
 
 class NotRun(Exception):
-    """This machine does not permit the fault. Told in the table, and never counted as held."""
+    """This machine does not permit the fault. The table shows it; it never counts as held."""
 
 
 @dataclasses.dataclass
@@ -40,11 +40,11 @@ class Scene:
         self.seed = seed
         self.random = random.Random(seed)
         self.acts = 0
-        # Acts that were told `unavailable` or `in_doubt`, or were killed: shows that the fault was felt.
+        # Acts that got `unavailable` or `in_doubt`, or were killed: shows that the fault had an effect.
         self.troubled = 0
         self.violations: list[str] = []
         self.notes: list[str] = []
-        # Set by rows in which the store itself goes back in time: what it forgets is then counted, and told.
+        # Set by rows in which the store itself goes back in time: lost acts are then counted and reported.
         self.may_forget = False
         self.forgotten = 0
         self.kept = keep
@@ -53,7 +53,7 @@ class Scene:
 
     def __enter__(self) -> "Scene":
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="leasehold-faults."))
-        # The servers that run as somebody else live below it.
+        # It contains the folders of servers that run as another user.
         self.folder.chmod(0o755)
         if not self.kept:
             self._exits.callback(shutil.rmtree, self.folder, ignore_errors=True)
@@ -63,7 +63,7 @@ class Scene:
         self._exits.__exit__(*error)
 
     def at_end(self, undo: Callable, *arguments, **named) -> None:
-        """Called when the row is over, however it ends; the latest first."""
+        """Called when the row ends in any way; the latest first."""
         self._exits.callback(undo, *arguments, **named)
 
     def enter(self, context):
@@ -84,7 +84,7 @@ class Scene:
         return holds
 
     def lost(self, text: str) -> None:
-        """Something acknowledged is gone."""
+        """The store has lost something that it acknowledged."""
         if not self.may_forget:
             self.violation(text)
             return
@@ -92,7 +92,7 @@ class Scene:
             self.forgotten += 1
 
     def note(self, text: str) -> None:
-        """Worth telling beside the row, and no violation."""
+        """Printed beside the row; no violation."""
         with self._mutex:
             self.notes.append(text)
 
@@ -103,7 +103,7 @@ class Scene:
 
 
 def boot_seconds() -> float:
-    """The clock of this host that nobody sets and no client fakes."""
+    """The clock of this host that cannot be set, and that no client fakes."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 

@@ -1,5 +1,5 @@
-"""The stores that the rows are played on. Each has a ledger: a user's own table, written in the user's own transaction
-under the fence, as docs/locks.md shows it ("Guarding your own writes")."""
+"""The stores of the rows. Each has a ledger: a user's own table, written in the user's own transaction under the fence,
+as docs/locks.md shows it ("Guarding your own writes")."""
 
 import contextlib
 import pathlib
@@ -24,7 +24,7 @@ class SqliteStore:
             connection.execute(LEDGER.format(serial="integer"))
 
     def write_fenced(self, lock: str, token: int) -> str:
-        """One line into the ledger, if the token is current: `ok`, `lost`, or `in_doubt` when it may be there."""
+        """Writes a line to the ledger if the token is current: `ok`, `lost`, or `in_doubt` if the line may be there."""
         try:
             with self._connection() as connection:
                 connection.execute("BEGIN IMMEDIATE")
@@ -59,7 +59,7 @@ class SqliteStore:
 
 
 class PostgresStore:
-    """`url` is where clients go, `direct` where the harness looks things up, whatever stands between the two."""
+    """Clients use `url`; the harness uses `direct`, which bypasses proxies and poolers."""
 
     name = "PostgreSQL"
 
@@ -71,14 +71,14 @@ class PostgresStore:
         self.query(LEDGER.format(serial="bigserial"))
 
     def query(self, *statements: str, within: float = 20) -> str:
-        """What psql says; subprocess.SubprocessError when it fails."""
+        """The output of psql; subprocess.SubprocessError if it fails."""
         arguments = [word for statement in statements for word in ("-c", statement)]
         command = ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose", *arguments, self.direct]
         done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=within)
         return done.stdout.strip()
 
     def write_fenced(self, lock: str, token: int) -> str:
-        """As on SQLite. A separate statement each, so that the commit is the server's last word."""
+        """As on SQLite. Separate statements, so that the commit is the last answer of the server."""
         try:
             self.query("BEGIN", f"SELECT leasehold.fence('{lock}', {token})",
                        f"INSERT INTO fault_ledger (name, token) VALUES ('{lock}', {token})", "COMMIT")

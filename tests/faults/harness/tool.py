@@ -12,21 +12,21 @@ from harness.scene import Scene, boot_seconds
 
 # The exit code that goes with each word (docs, "Exit codes").
 EXIT_CODES = {
-    "ok": 0, "invalid_argument": 2, "empty": 3, "skipped": 3, "terminal": 3, "not_found": 4, "unavailable": 69,
+    "ok": 0, "invalid_argument": 2, "empty": 3, "not_due": 3, "terminal": 3, "not_found": 4, "unavailable": 69,
     "in_doubt": 69, "held": 75, "busy": 75, "at_capacity": 75, "paused": 75, "rate_limited": 75, "race": 75,
     "blocked": 75, "lost": 76, "unregistered": 76,
 }
 
-# Whoever asks gets an answer: the call's own deadline is 10 s, opening the store may take as long.
+# Every call gets an answer by then: the call's own deadline is 10 s, opening the store may take as long.
 PATIENCE = 60.0
 
-# What any act may be told while a fault is at work.
+# The words that every act may get during a fault.
 TROUBLE = ("unavailable", "in_doubt", "killed")
 
 
 @dataclasses.dataclass(frozen=True)
 class Answer:
-    """`word` is ok, a skip, an error's code, or `killed` for a process that the harness ended. Times are boot time."""
+    """`word` is ok, the code of an error, or `killed` for a process that the harness ended. Times are boot time."""
 
     word: str
     value: dict
@@ -44,8 +44,7 @@ class Answer:
 
 
 class Tool:
-    """Several threads may share one. `prefix` and `env` say how the process is started: in another namespace, with
-    another clock."""
+    """Several threads may share one. `prefix` and `env` start processes in another namespace or with another clock."""
 
     def __init__(self, scene: Scene, url: str, prefix: tuple[str, ...] = (), env: dict[str, str] | None = None):
         self.scene = scene
@@ -59,7 +58,7 @@ class Tool:
         return [*self.prefix, str(self.scene.binaries.tool), *map(str, words)]
 
     def __call__(self, *words: object) -> Answer:
-        """One act, to its end."""
+        """Runs one act to its end."""
         began = boot_seconds()
         process = subprocess.Popen(self.command(*words, "--json"), env=self.env, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -77,7 +76,7 @@ class Tool:
         return self._judge(words, process.returncode, out, err, began)
 
     def start(self, *words: object, **popen) -> subprocess.Popen:
-        """A long one, such as `lock run`; killed at the end of the scene if it still runs."""
+        """Starts a long act, such as `lock run`; the end of the scene kills it if it still runs."""
         popen = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **popen}
         process = subprocess.Popen(self.command(*words), start_new_session=True,
                                    env={**self.env, **popen.pop("env", {})}, **popen)
@@ -85,7 +84,7 @@ class Tool:
         return process
 
     def kill_one(self) -> bool:
-        """kill -9 of some act that is under way."""
+        """kill -9 of a random running act."""
         with self._mutex:
             running = [process for process in self._running if process.poll() is None]
             if not running:
@@ -94,7 +93,7 @@ class Tool:
             return True
 
     def must(self, *words: object) -> dict:
-        """For preparations: an answer, even if it takes a while."""
+        """For preparations: tries again until there is an answer."""
         for _ in range(100):
             answer = self(*words)
             if answer.ok:
@@ -104,12 +103,21 @@ class Tool:
             time.sleep(0.2)
         raise RuntimeError(f"leasehold {' '.join(map(str, words))}: {answer.word} {answer.message}")
 
+    def must_list(self, *words: object) -> list[dict]:
+        """All items of a list, page by page."""
+        page = self.must(*words)
+        items = page["items"]
+        while page["next"] is not None:
+            page = self.must(*words, "--page", page["next"])
+            items += page["items"]
+        return items
+
     def _judge(self, words, code: int, out: str, err: str, began: float) -> Answer:
         answer = read_answer(code, out, err, began)
         self.scene.act(troubled=answer.word in TROUBLE)
-        told = f"leasehold {' '.join(map(str, words))}: exit code {code}, {answer.word}: {answer.message}"
+        result = f"leasehold {' '.join(map(str, words))}: exit code {code}, {answer.word}: {answer.message}"
         if answer.word != "killed" and EXIT_CODES.get(answer.word) != code:
-            self.scene.violation(told)
+            self.scene.violation(result)
         return answer
 
 
@@ -121,15 +129,14 @@ def read_answer(code: int, out: str, err: str, began: float) -> Answer:
         value = json.loads(out)
     except ValueError:
         return Answer("not JSON", {}, began, ended, f"{out.strip()} {err.strip()}")
-    if isinstance(value, dict) and "error" in value and isinstance(value["error"], dict):
+    # A job has a member `error`, too, which is text or null.
+    if isinstance(value.get("error"), dict):
         return Answer(value["error"]["code"], value["error"], began, ended, value["error"]["message"])
-    if isinstance(value, dict) and value.get("skipped"):
-        return Answer("held" if value["reason"] == "held" else "skipped", value, began, ended)
     return Answer("ok", value, began, ended)
 
 
 def end_process(process: subprocess.Popen) -> None:
-    """What we started and nothing else; a stopped one hears nothing until it goes on."""
+    """SIGCONT first: a stopped process does not act on SIGTERM."""
     if process.poll() is None:
         process.send_signal(signal.SIGCONT)
         process.terminate()

@@ -1,6 +1,6 @@
 """Clients whose wall clock is an hour ahead or behind, beside others whose clock is right: it must change nothing.
 
-libfaketime shifts what the client reads as the time of day. The boot-time clock stays true: nobody can set that one."""
+libfaketime shifts what the client reads as the time of day. The boot-time clock cannot be set, and stays right."""
 
 import pathlib
 
@@ -32,7 +32,7 @@ def shift_clients(scene: Scene, store) -> None:
 
 
 def expect_ttl_kept(scene: Scene, first: Tool, second: Tool) -> None:
-    """What one takes for a second the other gets after a second, and not before."""
+    """A lock that one takes for a second is free for the other after a second, and not before."""
     taken = first("lock", "acquire", "ttl", "--ttl", "1s")
     if not scene.expect(taken.ok, f"a free lock: {taken.word} {taken.message}"):
         return

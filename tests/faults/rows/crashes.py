@@ -1,4 +1,4 @@
-"""The database server dies in mid-work and comes back: by kill -9 of all its processes, and by an immediate stop."""
+"""The database server dies during work and restarts: by kill -9 of all its processes, and by an immediate stop."""
 
 from harness.load import under_load
 from harness.postgres import PostgresServer

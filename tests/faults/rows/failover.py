@@ -1,7 +1,7 @@
 """The primary is killed and its standby promoted, while clients name both servers in their URL.
 
-A synchronous standby has everything that was acknowledged. An asynchronous one may lack the latest acts, whatever
-leasehold does: there tokens must go on rising, and the fence must agree with the database that survived."""
+A synchronous standby has everything that was acknowledged. An asynchronous one may lack the latest acts, and
+leasehold cannot prevent that: tokens must still rise, and the fence must agree with the surviving database."""
 
 import shutil
 import time
@@ -33,7 +33,7 @@ class Pair:
             raise RuntimeError("the standby does not follow")
 
     def leave_standby_behind(self) -> None:
-        """From now on it hears nothing of its primary."""
+        """From now on it gets nothing from its primary."""
         self.set_on(self.standby, "primary_conninfo", "")
         receiving = "SELECT count(*) FROM pg_stat_wal_receiver"
         if not eventually(lambda: self.standby.psql(receiving) == "0", 30):

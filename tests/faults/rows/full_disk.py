@@ -1,4 +1,4 @@
-"""The disk fills up while work goes on, and has room again: what was acknowledged is there, and work goes on."""
+"""The disk fills up during work, and has room again: all acknowledged acts are there, and work continues."""
 
 import pathlib
 import subprocess
@@ -23,7 +23,7 @@ class SmallDisk:
         scene.at_end(subprocess.run, ["umount", "--lazy", str(self.folder)], check=False)
 
     def fill(self, seconds: float) -> None:
-        """To the last block, and again whenever something gives one back."""
+        """To the last block, and again when a block becomes free."""
         end = time.monotonic() + seconds
         with open(self.ballast, "ab", buffering=0) as ballast:
             while time.monotonic() < end:
@@ -60,7 +60,7 @@ def fill_disk_of_postgres(scene: Scene) -> None:
         for _ in range(scene.times):
             disk.fill(FULL_SECONDS)
             disk.make_room()
-            # A server that cannot write its log stops itself; an operator starts it when there is room.
+            # A server that cannot write its log stops; an operator starts it when there is room.
             if not eventually(lambda: answers(server), 5):
                 crashes += 1
                 server.restart()

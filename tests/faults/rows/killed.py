@@ -1,4 +1,4 @@
-"""kill -9: of `lock run`, of `work`, of the recorded load's processes, and of single acts in mid-flight."""
+"""kill -9: of `lock run`, of `work`, of the recorded load's processes, and of running acts."""
 
 import time
 
@@ -18,7 +18,7 @@ def kill_holders(scene: Scene, store) -> None:
     """The holder of a lock and a worker, again and again, while witnesses use the same store."""
     holders = Holders(scene, [store.tool] * 3)
     holders.expect_holder_other_than(None, BOUND_SECONDS, "at first")
-    jobs = [store.tool.must("job", "add", "work", "x", "--crash-budget", 1000)["id"] for _ in range(JOBS)]
+    jobs = [store.tool.must("job", "add", "work", "x", "--max-crashes", 1000)["id"] for _ in range(JOBS)]
     with under_load(scene, store, kill_every="500ms") as witnesses:
         worker = start_worker(store.tool)
         for _ in range(scene.times):
@@ -39,7 +39,8 @@ def start_worker(tool: Tool):
 
 def expect_all_done(scene: Scene, tool: Tool, jobs: list[int]) -> None:
     def done() -> bool:
-        return {job["id"] for job in tool.must("job", "ls", "--queue", "work", "--state", "completed")} >= set(jobs)
+        completed = tool.must_list("job", "ls", "--queue", "work", "--state", "completed")
+        return {job["id"] for job in completed} >= set(jobs)
 
     within = TTL_SECONDS + BOUND_SECONDS + JOBS * 0.5
     scene.expect(eventually(done, within, every=0.5), "jobs of killed workers are not done")
@@ -56,7 +57,7 @@ def kill_holders_on_postgres(scene: Scene) -> None:
 
 
 def kill_acts(scene: Scene, store) -> None:
-    """One of the acts under way, of eight witnesses and the recorded load, at any moment of it."""
+    """A running act of the eight witnesses or of the recorded load, at a random moment."""
     victims = Tool(scene, store.url)
     with under_load(scene, store, [victims], kill_every="200ms") as witnesses:
         for _ in range(scene.times):

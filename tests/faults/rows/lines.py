@@ -14,8 +14,8 @@ def spoil_line(scene: Scene, fault: Fault, seconds: float) -> None:
     server = PostgresServer(scene, "server")
     proxy = Proxy(scene, server.port)
     store = PostgresStore(scene, proxy.url, server.url)
-    # Where answers get lost all the time the library asks again all the time; a record with one line for several
-    # copies of a request cannot be judged act by act.
+    # If answers keep getting lost, the library keeps repeating its requests; a record with one line for several
+    # copies of a request cannot be checked act by act.
     with under_load(scene, store, history=fault not in (Fault.CUT_REPLIES, Fault.LOSE_REPLIES)) as witnesses:
         for _ in range(scene.times):
             proxy.fault = fault

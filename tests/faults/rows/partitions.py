@@ -19,7 +19,7 @@ LEASE_LOST = 76
 
 
 class PartedStore:
-    """A server here, clients on the far side; the harness goes by the server's socket file, which no rule touches."""
+    """A server here, clients on the far side; the harness uses the server's socket file, which no rule affects."""
 
     def __init__(self, scene: Scene):
         self.network = Network(scene)
@@ -47,7 +47,7 @@ class Rivals:
         self.holders.expect_holder_other_than(0, TTL_SECONDS + BOUND_SECONDS, when)
 
     def end(self) -> None:
-        """Whoever was cut off knows that it has lost the lock, and never worked beside the other one."""
+        """The holder that was cut off exits with 76, and its command never worked beside the other one."""
         far, near = self.holders.processes
         end_process(near)
         try:

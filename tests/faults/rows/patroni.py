@@ -1,4 +1,4 @@
-"""Patroni and etcd as Debian packages them: two nodes, synchronous mode. The leader is changed by order, and killed."""
+"""Patroni and etcd as Debian packages them: two nodes, synchronous mode. The leader is switched, and killed."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from harness.scene import NotRun, Scene, eventually
 from harness.stores import PostgresStore
 from harness.tool import end_process
 
-# Patroni's smallest: so long the others wait for a leader that is silent.
+# Patroni's minimum: after this time the other nodes replace a silent leader.
 LEADER_TTL_SECONDS = 20
 
 
@@ -75,7 +75,7 @@ class Node:
             return {}
 
     def kill9(self) -> None:
-        """Patroni and the server that it minds, at once."""
+        """Patroni and its server, at once."""
         self.process.kill()
         self.process.wait()
         self.kill_server()
@@ -91,7 +91,7 @@ class Node:
                 os.kill(one, signal.SIGKILL)
 
     def start_anew(self) -> None:
-        """As a fresh standby: it copies everything from the leader."""
+        """As a new standby: it copies everything from the leader."""
         shutil.rmtree(self.folder / "data")
         self.start()
 

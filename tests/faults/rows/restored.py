@@ -1,5 +1,5 @@
-"""An older copy of the database is put back. What was done since is gone, whatever leasehold does; but no token may
-come twice, and whoever was granted something in between is refused."""
+"""An older copy of the database is put back. Everything since then is gone, and leasehold cannot prevent that; but no
+token may come twice, and holders of later grants are refused."""
 
 import shutil
 import sqlite3
@@ -19,7 +19,7 @@ def restore_sqlite(scene: Scene) -> None:
     scene.may_forget = True
     store = SqliteStore(scene)
     copy = scene.folder / "copy.db"
-    # Nobody may have the file open while it is replaced, and the recorded load cannot be asked to let go of it.
+    # No process may have the file open while it is replaced, and the recorded load cannot close it.
     with under_load(scene, store, history=False) as witnesses:
         for _ in range(scene.times):
             copy_file(store, copy)
@@ -68,7 +68,7 @@ def set_socket_folder(server: PostgresServer) -> None:
 
 
 def expect_forgotten(scene: Scene, store, late: int) -> None:
-    """A grant that the copy does not know: its holder is refused, and the next one's token is greater."""
+    """The copy does not have this grant: its holder is refused, and the next token is greater."""
     for act in ("heartbeat", "release"):
         answer = store.tool("lock", act, "late", "--token", late)
         scene.expect(not answer.ok, f"{act} with the forgotten token {late} was accepted")

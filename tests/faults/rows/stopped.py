@@ -1,4 +1,4 @@
-"""SIGSTOP past the end of the lease, then SIGCONT: the late holder is refused, and says so."""
+"""SIGSTOP past the end of the lease, then SIGCONT: the late holder is refused and exits with 76."""
 
 import os
 import pathlib
@@ -17,8 +17,8 @@ LEASE_LOST = 76
 
 
 def stop_holders(scene: Scene, store) -> None:
-    """The wrapper is stopped. Its guardian ends the command in time, the next in line goes on, and the wrapper, once it
-    may go on, has lost the lock."""
+    """Stops the wrapper. Its guardian kills the command in time, the next waiter gets the lock, and when the wrapper
+    continues, it has lost the lock."""
     holders = Holders(scene, [store.tool] * 2)
     holders.expect_holder_other_than(None, BOUND_SECONDS, "at first")
     with under_load(scene, store) as witnesses:
@@ -44,7 +44,7 @@ def expect_exit_code(scene: Scene, process: subprocess.Popen, code: int) -> None
 
 
 def stop_everything(scene: Scene, store) -> None:
-    """The whole tree is stopped, guardian included: nobody can end the command, so only the fence keeps it out."""
+    """Stops the whole tree, guardian included: nothing can kill the command, so only the fence stops its writes."""
     for number in range(scene.times):
         begun = scene.folder / f"begun-{number}"
         script = f'echo "$LEASEHOLD_TOKEN" > {begun}; exec sleep 60'
@@ -61,7 +61,7 @@ def stop_everything(scene: Scene, store) -> None:
 
 
 def expect_refused(scene: Scene, store, late: int) -> None:
-    """Somebody else takes the lock over; from then on the late token changes nothing."""
+    """Another holder takes the lock; from then on the late token changes nothing."""
     taken = store.tool("lock", "acquire", "frozen", "--ttl", "1m", "--wait", "30s")
     if not scene.expect(taken.ok and taken.token > late, f"after SIGSTOP of the tree: {taken.word} {taken.message}"):
         return

@@ -1,5 +1,5 @@
-"""A commit that waits for its synchronous standby, and whose wait an operator cancels: PostgreSQL says success, with a
-warning, though the standby may lack it. leasehold must say `in_doubt`."""
+"""An operator cancels the wait of a commit for its synchronous standby: PostgreSQL reports success with a warning,
+although the standby may lack the commit. leasehold must report `in_doubt`."""
 
 import concurrent.futures
 import time
@@ -20,7 +20,7 @@ def demand_replication_to(server: PostgresServer, standby: str) -> None:
 
 
 def acts_of(store: PostgresStore, number: int) -> list[tuple]:
-    """Those that can be repeated and those that cannot, each with a thing of its own."""
+    """Repeatable acts and others, each with a lock, job, chunk, item or schedule of its own."""
     names = (f"thing-{number}-{index}" for index in range(100))
     return [*lock_acts(store.tool, names), *job_acts(store.tool, names), *chunk_acts(store.tool, names),
             *claim_acts(store.tool, names), *schedule_acts(store.tool, names)]
@@ -78,16 +78,16 @@ def claim_acts(tool: Tool, names: Iterator[str]) -> Iterator[tuple]:
 
 def schedule_acts(tool: Tool, names: Iterator[str]) -> Iterator[tuple]:
     name = next(names)
-    tool.must("schedule", "define", name, "--every", "1h", "--next", "now")
+    tool.must("schedule", "set", name, "--every", "1h", "--next", "now")
     yield "schedule", "acquire", name
-    for act in (("finish", "--ok"), ("release",)):
+    for act in ("complete", "fail", "release"):
         name = next(names)
-        tool.must("schedule", "define", name, "--every", "1h", "--next", "now")
-        yield "schedule", act[0], name, "--token", tool.must("schedule", "acquire", name)["token"], *act[1:]
+        tool.must("schedule", "set", name, "--every", "1h", "--next", "now")
+        yield "schedule", act, name, "--token", tool.must("schedule", "acquire", name)["token"]
 
 
 def interrupt_waits(scene: Scene, interrupt: str) -> None:
-    """Every wait, the repeated ones too, until all acts have their answer."""
+    """Interrupts every wait, including those of repeated requests, until all acts have an answer."""
     server = PostgresServer(scene, "server")
     store = PostgresStore(scene, server.url)
     for number in range(scene.times):
@@ -100,8 +100,8 @@ def interrupt_waits(scene: Scene, interrupt: str) -> None:
                 server.psql(f"SELECT {interrupt}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
                 time.sleep(0.1)
         for act, answer in answers.items():
-            told = answer.result()
-            scene.expect(told.word == "in_doubt", f"{' '.join(map(str, act))}: {told.word} {told.message}")
+            result = answer.result()
+            scene.expect(result.word == "in_doubt", f"{' '.join(map(str, act))}: {result.word} {result.message}")
 
 
 @row("sync-cancel", "cancelled wait for a standby", times=2)

@@ -1,5 +1,4 @@
--- What rollback.sql needs to know: how things were, and how apply.sql left them. What has changed since then is the
--- user's own, and stays.
+-- For rollback.sql: the rows before apply.sql, and as apply.sql left them. Later changes are the user's own, and stay.
 CREATE TABLE IF NOT EXISTS sd_claims_memory (
   what text  NOT NULL CHECK (what IN ('session', 'directive', 'view')),
   key  text  NOT NULL,
@@ -8,7 +7,7 @@ CREATE TABLE IF NOT EXISTS sd_claims_memory (
   PRIMARY KEY (what, key)
 );
 
--- Proof of which opening of the session, and which claim, the row tells of.
+-- The tokens of the session and of the claim in the row.
 ALTER TABLE claude_sessions ADD COLUMN IF NOT EXISTS session_token bigint;
 ALTER TABLE claude_sessions ADD COLUMN IF NOT EXISTS claim_token bigint;
 

@@ -1,6 +1,6 @@
--- From leasehold's truth to the rows of claude_sessions; the one place that writes them.
+-- Copies leasehold's state to the rows of claude_sessions; only this file writes them.
 
--- Whether a session that has not ended is alive is no column: it changes with the clock. See v_active_sessions.
+-- No column shows whether an open session is alive: that changes with the clock. See v_active_sessions.
 CREATE OR REPLACE FUNCTION claude_session_truth(p_session_id text DEFAULT NULL)
 RETURNS TABLE (session_id text, sd_id text, claimed_at timestamptz, heartbeat_at timestamptz, status text,
                released_at timestamptz, released_reason text, session_token bigint, claim_token bigint)
@@ -8,7 +8,7 @@ LANGUAGE sql STABLE AS $$
   SELECT s.id, s.item, s.item_taken_at, s.heartbeat_at,
          CASE WHEN s.ended_at IS NULL THEN 'active' WHEN s.end_reason = 'expired' THEN 'stale' ELSE 'released' END,
          s.ended_at, coalesce(s.end_detail, s.end_reason), s.token, c.token
-    FROM leasehold.session_list(p_session_id, released => true, most => NULL) AS s
+    FROM leasehold.session_list(p_session_id, released => true, max => NULL) AS s
     LEFT JOIN leasehold.claims AS c ON c.item = s.item
 $$;
 
@@ -22,7 +22,7 @@ LANGUAGE sql AS $$
    WHERE s.session_id = t.session_id
 $$;
 
--- Rows that do not say what leasehold says, because somebody ended a session or a claim without these functions
+-- Rows that differ from leasehold's state, because a session or a claim was ended without these functions
 -- (`leasehold recover`, `leasehold claim revoke`).
 CREATE OR REPLACE FUNCTION sessions_out_of_step() RETURNS SETOF text
 LANGUAGE sql STABLE AS $$
@@ -31,7 +31,7 @@ LANGUAGE sql STABLE AS $$
          IS DISTINCT FROM (t.sd_id, t.status, t.released_at, t.session_token, t.claim_token)
 $$;
 
--- Brings them in step, those that lost something first; gives how many there were.
+-- Brings them in step, first those that lost a directive; returns their number.
 CREATE OR REPLACE FUNCTION refresh_sessions() RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,17 +1,17 @@
 -- Sessions. Each answers {"success": true, ...} or {"success": false, "error": ..., "message": ...}.
 
--- p_stale_after: silent for longer, and what it has can be taken. An id can be used again when its session was closed
--- or has gone stale.
+-- p_ttl: after this time without a heartbeat its directive can be taken. An id can be used again after its session was
+-- closed or has gone stale.
 CREATE OR REPLACE FUNCTION register_session(
   p_session_id text, p_track text DEFAULT NULL, p_tty text DEFAULT NULL, p_pid integer DEFAULT NULL,
   p_hostname text DEFAULT NULL, p_codebase text DEFAULT NULL, p_metadata jsonb DEFAULT '{}',
-  p_stale_after interval DEFAULT '5 minutes'
+  p_ttl interval DEFAULT '5 minutes'
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   l leasehold.lease_answer;
 BEGIN
-  -- The pid is for people: that it is gone can only be seen on its own host, by leasehold's own tool.
-  l := leasehold.session_open(p_session_id, p_stale_after, codebase => coalesce(p_codebase, ''),
+  -- The pid is for people: only leasehold's tool, on the same host, can see that the process is gone.
+  l := leasehold.session_open(p_session_id, p_ttl, codebase => coalesce(p_codebase, ''),
          track => coalesce(p_track, ''), metadata => p_metadata::text, exclusive => true, holder => p_session_id,
          host => coalesce(p_hostname, ''), pid => coalesce(p_pid, 0), tty => coalesce(p_tty, ''));
   IF l.outcome <> 'granted' THEN
@@ -29,7 +29,7 @@ BEGIN
                             'stale_at', l.expires_at);
 END $$;
 
--- With p_progress it also says that it is getting on, which is another figure than being alive.
+-- p_progress also marks progress, which is separate from being alive.
 CREATE OR REPLACE FUNCTION heartbeat_session(p_session_id text, p_progress text DEFAULT NULL) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -7,7 +7,7 @@ LANGUAGE sql STABLE AS $$
    WHERE p_sd_id IN (d.id, d.legacy_id, d.sd_key) ORDER BY d.id <> p_sd_id LIMIT 1
 $$;
 
--- What a person asks about whoever has it.
+-- The owner, for people.
 CREATE OR REPLACE FUNCTION sd_owner(a leasehold.claim_answer) RETURNS jsonb
 LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object(
@@ -16,7 +16,7 @@ LANGUAGE sql IMMUTABLE AS $$
            'heartbeat_age_human', leasehold.ago(a.store_now - a.heartbeat_at),
            'progress_age_human', leasehold.ago(a.store_now - a.progress_at),
            'claim_duration_minutes', leasehold.whole_seconds(a.store_now - a.taken_at) / 60,
-           'frees_in_seconds', greatest(leasehold.whole_seconds(a.expires_at - a.store_now), 0))
+           'retry_in_seconds', greatest(leasehold.whole_seconds(a.expires_at - a.store_now), 0))
    WHERE a.session_id IS NOT NULL
 $$;
 
@@ -26,15 +26,15 @@ LANGUAGE sql IMMUTABLE AS $$
     CASE a.outcome
       WHEN 'held' THEN format('%s is claimed by session %s on %s (%s), last heartbeat %s', p_sd_id, o->>'session_id',
                               o->>'hostname', o->>'tty', o->>'heartbeat_age_human')
-      WHEN 'race' THEN format('session %s got %s this very moment', o->>'session_id', p_sd_id)
-      WHEN 'at_capacity' THEN format('the session has %s already: release it first', o->>'sd_id')
+      WHEN 'race' THEN format('session %s has just claimed %s', o->>'session_id', p_sd_id)
+      WHEN 'at_capacity' THEN format('the session already has %s: release it first', o->>'sd_id')
       WHEN 'unregistered' THEN format('the session is %s: register it', a.why)
       WHEN 'lost' THEN format('%s is not the session''s: %s', p_sd_id, a.why)
       ELSE format('%s: %s', p_sd_id, coalesce(a.why, a.outcome)) END)
     FROM (SELECT sd_owner(a) AS o) AS owner
 $$;
 
--- Whoever was told to have it before comes first: no two rows may say so at a time.
+-- The previous owner's row comes first: no two rows may have the directive at a time.
 CREATE OR REPLACE FUNCTION mirror_claim(p_sd_id text, p_session_id text) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -66,7 +66,7 @@ BEGIN
                             'taken_over_from', a.previous_session);
 END $$;
 
--- Names the directive: it can never drop another claim. p_token, where you keep it, proves which claim is meant.
+-- Names the directive, so it can never release another claim. p_token, if you keep it, identifies the claim.
 CREATE OR REPLACE FUNCTION release_sd(
   p_sd_id text, p_session_id text, p_reason text DEFAULT 'released', p_token bigint DEFAULT NULL
 ) RETURNS jsonb LANGUAGE plpgsql AS $$

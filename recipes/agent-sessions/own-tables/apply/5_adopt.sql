@@ -1,5 +1,5 @@
--- Sessions that leasehold does not know yet. Those that were heard of within the last five minutes go on, with what they
--- have; where two have the same directive, it stays with the one that was heard last. The others are let go.
+-- Adopts sessions that leasehold does not know yet. Sessions with a heartbeat within the last five minutes keep their
+-- directives; if two have the same directive, the one with the latest heartbeat keeps it. The others are released.
 DO $$
 DECLARE
   s     claude_sessions;

@@ -1,9 +1,9 @@
--- What holds also for those who write to the tables without the functions, and what people look at.
+-- Guards for programs that bypass the functions, and the view for people.
 
 -- One session per directive.
 CREATE UNIQUE INDEX IF NOT EXISTS claude_sessions_one_claim_per_sd ON claude_sessions (sd_id) WHERE sd_id IS NOT NULL;
 
--- is_working_on and active_session_id follow the session's row, whoever writes it.
+-- is_working_on and active_session_id follow every change of the session's row.
 CREATE OR REPLACE FUNCTION sync_is_working_on() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN

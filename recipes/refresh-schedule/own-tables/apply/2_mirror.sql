@@ -1,7 +1,7 @@
--- Keeps refresh_schedule saying what leasehold says.
+-- Keeps refresh_schedule in step with leasehold.
 
--- The row as it should be. is_running: somebody has it, and nobody has noticed yet that he is gone, if he is. That
--- changes with the clock, not with a row: compare locked_until.
+-- The row as it should be. is_running: a caller has it. If that caller is dead, no row changes until another call
+-- notices: compare locked_until with the clock.
 CREATE OR REPLACE FUNCTION refresh_truth(r refresh_schedule) RETURNS refresh_schedule
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -14,7 +14,7 @@ BEGIN
   r.locked_until := s.expires_at;
   r.lock_token := s.token;
   r.last_run_at := coalesce(s.acquired_at, s.last_started_at, r.last_run_at);
-  IF s.last_outcome = 'ok' THEN
+  IF s.last_outcome = 'completed' THEN
     r.last_ok_at := s.last_finished_at;
     r.last_rows := s.last_counts::jsonb->>'rows';
     r.last_error := NULL;
@@ -39,9 +39,9 @@ LANGUAGE sql STABLE AS $$
   SELECT r.source FROM refresh_schedule AS r WHERE r IS DISTINCT FROM refresh_truth(r) ORDER BY 1
 $$;
 
--- After something was done without these functions (leasehold recover, leasehold schedule trigger). Gives how many rows
--- were behind.
+-- For use after commands that bypass these functions (leasehold recover, leasehold schedule trigger). Returns how many
+-- rows were out of step.
 CREATE OR REPLACE FUNCTION mirror_refreshes() RETURNS bigint
 LANGUAGE sql AS $$
-  SELECT count(*) FROM (SELECT mirror_refresh(s) FROM refreshes_out_of_step() AS s) AS behind
+  SELECT count(*) FROM (SELECT mirror_refresh(s) FROM refreshes_out_of_step() AS s) AS mirrored
 $$;

@@ -1,14 +1,14 @@
 -- The table that is refreshed.
 
--- A listing that is new was first seen now; one that is known was last seen now. Fenced: raises when the refresh is not
--- the caller's any more, and until the caller commits nobody can take it over. Gives how many rows it wrote.
+-- Sets first_seen_at of new listings, and last_seen_at of all. Fenced: raises an error if another caller has taken
+-- over; until the caller commits, no other caller can take over. Returns how many rows it wrote.
 CREATE OR REPLACE FUNCTION upsert_listings(p_source text, p_token bigint, p_listings jsonb) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
   moment  timestamptz := clock_timestamp();
   written bigint;
 BEGIN
-  -- In the same order as everybody: whoever wants to delete the source waits here, and not inside the fence.
+  -- In the same order as the others: a DELETE of the source waits here, and not inside the fence.
   PERFORM FROM refresh_schedule WHERE source = p_source FOR KEY SHARE;
   PERFORM leasehold.schedule_fence(refresh_name(p_source), p_token);
   INSERT INTO listing (source, listing_id, title, price, first_seen_at, last_seen_at)
@@ -20,7 +20,7 @@ BEGIN
   RETURN written;
 END $$;
 
--- first_seen_at is set once, also by those who write to the table without the function.
+-- first_seen_at is set once, also by programs that bypass the function.
 CREATE OR REPLACE FUNCTION keep_first_seen_at() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN

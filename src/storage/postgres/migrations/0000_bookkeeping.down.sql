@@ -1,5 +1,5 @@
 DROP FUNCTION leasehold.schema_version();
 DROP TABLE leasehold.granted;
 DROP TABLE leasehold.migration;
--- Not CASCADE: what others have put there is not ours to drop.
+-- Not CASCADE: leasehold does not drop objects that others created in this schema.
 DROP SCHEMA leasehold;

@@ -1,8 +1,8 @@
--- Which migrations have been applied, and with which text.
+-- The migrations that were applied, each with the checksum of its text.
 
 DO $$
 BEGIN
-  -- Not IF NOT EXISTS: that asks for the right to create schemas even where this one is there.
+  -- Not IF NOT EXISTS: that needs the right to create schemas even if this schema exists.
   IF pg_catalog.to_regnamespace('leasehold') IS NULL THEN
     CREATE SCHEMA leasehold;
   END IF;
@@ -15,13 +15,13 @@ CREATE TABLE leasehold.migration (
   applied_at timestamptz NOT NULL
 );
 
--- The roles that had a scope when the functions were dropped: they get it again with the functions.
+-- The roles that had a scope when the functions were dropped. They get it back together with the functions.
 CREATE TABLE leasehold.granted (
   role  text PRIMARY KEY,
   scope text NOT NULL
 );
 
--- For roles that may call functions and see no table: enough to open the store.
+-- For roles that may call functions but not read tables: enough to open the store.
 CREATE FUNCTION leasehold.schema_version() RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
   SELECT coalesce(max(m.version), 0) FROM leasehold.migration AS m

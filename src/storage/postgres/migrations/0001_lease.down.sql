@@ -1,5 +1,5 @@
 DROP FUNCTION leasehold.store_facts();
-DROP FUNCTION leasehold.event_list(bigint, text, bigint);
+DROP FUNCTION leasehold.event_list(bigint, text, bigint, bigint);
 DROP FUNCTION leasehold.lease_close_own(bigint, text[], text, text);
 DROP FUNCTION leasehold.lease_extend_own(bigint, text[], text, interval);
 DROP FUNCTION leasehold.lease_open_own(text, text, interval, text, text, text, bigint, bigint, text, text);

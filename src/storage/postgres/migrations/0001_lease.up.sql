@@ -1,5 +1,5 @@
--- The kernel: one table of leases, and the event in the same commit as the change.
--- The word for the schema stands alone in these files; the binary puts the configured name there.
+-- The kernel: one table of leases. Each event is in the same commit as its change. These files write the schema name as
+-- a separate word; the binary replaces it by the configured name.
 
 CREATE TABLE leasehold.lease (
   id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -21,8 +21,8 @@ CREATE TABLE leasehold.lease (
   request_id    text
 ) WITH (fillfactor = 70);
 
--- No index on expires_at: a heartbeat moves it, and stays HOT. Partial on purpose: a full unique index would
--- make its column a key column, and then a heartbeat would wait for a fence.
+-- No index on expires_at, so a heartbeat, which changes it, stays HOT. The index is partial on purpose: a full unique
+-- index would make its column a key column, and then a heartbeat would wait for a fence.
 CREATE UNIQUE INDEX lease_request ON leasehold.lease (request_id) WHERE request_id IS NOT NULL;
 
 CREATE TABLE leasehold.event (
@@ -38,8 +38,8 @@ CREATE TABLE leasehold.event (
   detail          text
 );
 
--- One answer for everything one can do to a lease: how it went, and the lease that decided it. Where that is somebody
--- else's, token, lease_id and instance are NULL: they prove who the holder is.
+-- The answer of every act on a lease: the outcome, and the lease that decided it. If that lease belongs to another
+-- holder, token, lease_id and instance are NULL: they are the holder's proof.
 CREATE TYPE leasehold.lease_answer AS (
   outcome       text,
   why           text,
@@ -66,19 +66,20 @@ CREATE TYPE leasehold.lease_answer AS (
   store_now     timestamptz
 );
 
--- The store's clock. Tests put their own definition here; nothing else reads the time.
+-- The store's clock. Tests replace this function; nothing else reads the time.
 CREATE FUNCTION leasehold.now() RETURNS timestamptz
 LANGUAGE sql VOLATILE AS $$ SELECT pg_catalog.clock_timestamp() $$;
 
 -- Two idioms of all functions here and in the later migrations. `sound boolean := is_... OR require_...` checks the
--- arguments before anything is done; the variable is never read, the initialisation is the check. `SET enable_seqscan =
--- off` and its like: a plan is made once per session, perhaps while a table is nearly empty, and kept while it grows.
+-- arguments before the function does anything; the variable is never read, its initialisation is the check. `SET
+-- enable_seqscan = off` and similar settings: PostgreSQL plans a query once per session, perhaps while a table is
+-- nearly empty, and keeps the plan while the table grows.
 --
--- Row locks decide who wins, so every statement must see what was committed while it waited; and an
--- answer must not be given before it is durable. The is_ functions are inlined where they are called and cost next
--- to nothing; only when one says no does the require_ function of the same name raise, or put it right.
+-- Row locks decide which call wins, so every statement must see what was committed while it waited; and no function may
+-- return an answer before it is durable. The is_ functions are inlined and cost next to nothing; only if one returns
+-- false does the require_ function of the same name run, and it raises or fixes the setting.
 --
--- Fences and enqueues work at every isolation level, and only ask for a durable commit.
+-- Fences and enqueues work at every isolation level and only need a durable commit.
 CREATE FUNCTION leasehold.is_safe_transaction() RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT current_setting('transaction_isolation') = 'read committed'
@@ -101,14 +102,14 @@ BEGIN
     RAISE EXCEPTION 'this call needs READ COMMITTED, and its transaction is %',
       upper(current_setting('transaction_isolation'))
       USING ERRCODE = 'LH002',
-            HINT = 'Say BEGIN ISOLATION LEVEL READ COMMITTED, or call it outside of this transaction. '
+            HINT = 'Use BEGIN ISOLATION LEVEL READ COMMITTED, or call it outside this transaction. '
                    'Fences, and enqueues of jobs that wait for no other job, work at every level.';
   END IF;
   RETURN leasehold.require_durable_transaction();
 END $$;
 
 -- For a fence that does not find its grant. A snapshot that is older than the grant cannot show it: then nothing is
--- lost, and the transaction has to be tried again with a new snapshot. A token is at least the time of its grant.
+-- lost, and the caller has to repeat the transaction with a new snapshot. A token is at least the time of its grant.
 CREATE FUNCTION leasehold.require_in_snapshot(token bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -152,7 +153,7 @@ CREATE FUNCTION leasehold.require_age(older_than interval) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   IF older_than IS NULL OR older_than < interval '0' THEN
-    RAISE EXCEPTION 'an age is a span that is not negative: %', coalesce(older_than::text, 'NULL') USING ERRCODE = 'LH003';
+    RAISE EXCEPTION 'an age is not negative: %', coalesce(older_than::text, 'NULL') USING ERRCODE = 'LH003';
   END IF;
   RETURN true;
 END $$;
@@ -162,7 +163,7 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT octet_length(key) BETWEEN 1 AND {bounds.name_bytes} AND key !~ E'[\\x01-\\x1f\\x7f]'
 $$;
 
--- What is noted of whoever opens a lease has the bounds that the library has: it is copied into events, and shown.
+-- The bounds of a holder's fields, as in the library. Events copy these fields, and lists show them.
 CREATE FUNCTION leasehold.is_holder(
   holder text, request_id text, host text, boot_id text, tty text, instance text
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
@@ -193,15 +194,15 @@ LANGUAGE sql IMMUTABLE AS $$
                            format('a %s has up to {bounds.text_bytes} bytes', what))
 $$;
 
--- Greater than every earlier token of the key, also after a failover that lost the last grants.
--- STABLE like extract(), else the planner could not inline it.
+-- Greater than every earlier token of the key, even after a failover that lost the last grants. STABLE like extract(),
+-- otherwise the planner could not inline it.
 CREATE FUNCTION leasehold.next_token(last_token bigint, moment timestamptz) RETURNS bigint
 LANGUAGE sql STABLE AS $$
   SELECT greatest(last_token + 1, (extract(epoch FROM moment) * 1000000)::bigint)
 $$;
 
--- Whether an answer is to whoever has the lease, or ends it by right. To everybody else it is a refusal: that tells who
--- the holder is, and never what the holder proves it with.
+-- Whether an answer goes to the holder of the lease, or to a caller that ends it by right. Every other caller gets a
+-- refusal: it names the holder and never shows the holder's proof.
 CREATE FUNCTION leasehold.is_to_holder(outcome text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$ SELECT outcome IN ('granted', 'extended', 'released', 'revoked', 'done') $$;
 
@@ -225,7 +226,7 @@ LANGUAGE sql IMMUTABLE AS $$
               ELSE 'expired' END
 $$;
 
--- Why the holder of `token` is not the holder any more.
+-- Why the holder of `token` lost the lease.
 CREATE FUNCTION leasehold.lost_reason(
   token bigint, current_token bigint, ended_at timestamptz, end_reason text
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -235,9 +236,9 @@ CREATE FUNCTION leasehold.lost_reason(
               ELSE 'finished' END
 $$;
 
--- Extends a live lease and never revives an expired one. The row is locked first and the clock read
--- after that: PostgreSQL does not look at a WHERE again after waiting for a transaction that rolled
--- back, so doing both in one UPDATE could revive.
+-- Extends a live lease and never revives an expired one. It locks the row first and reads the clock after that:
+-- PostgreSQL does not evaluate a WHERE again after waiting for a transaction that rolled back, so one UPDATE that does
+-- both could revive a lease.
 CREATE FUNCTION leasehold.lease_heartbeat(id bigint, ttl interval, OUT l leasehold.lease, OUT extended boolean)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -258,7 +259,7 @@ BEGIN
 END $$;
 
 -- A lease for many claims, which one process heartbeats as a whole: a worker for its jobs, a loader for its chunks. Its
--- id is no secret, so whoever extends it, closes it or attaches to it proves with the instance that it is theirs.
+-- id is no secret, so a process that extends it, closes it or attaches to it proves its ownership with the instance.
 CREATE FUNCTION leasehold.lease_open_own(
   kind text, holder text, ttl interval, request_id text, host text, boot_id text, pid bigint, process_start bigint,
   tty text, instance text, OUT l leasehold.lease, OUT replayed boolean
@@ -287,7 +288,7 @@ BEGIN
   END IF;
 END $$;
 
--- Extends the lease of the process that has this random part. One of another kind is none.
+-- Extends the lease of the process with this instance. A lease of another kind does not count.
 CREATE FUNCTION leasehold.lease_extend_own(
   id bigint, kinds text[], instance text, ttl interval, OUT outcome text, OUT why text, OUT l leasehold.lease
 ) LANGUAGE plpgsql AS $$
@@ -311,7 +312,7 @@ BEGIN
   why := CASE WHEN NOT beat.extended THEN leasehold.lost_reason(0, 0, l.ended_at, l.end_reason) END;
 END $$;
 
--- Ends such a lease in good order. `ended`: by this call, and what it holds is to be given back.
+-- Releases such a lease. `ended`: this call ended it, and the caller gives back what it holds.
 CREATE FUNCTION leasehold.lease_close_own(
   id bigint, kinds text[], instance text, reason text, OUT outcome text, OUT why text, OUT ended boolean,
   OUT moment timestamptz
@@ -340,22 +341,22 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION leasehold.event_list(after_id bigint, only_key text, most bigint)
+CREATE FUNCTION leasehold.event_list(after_id bigint, only_key text, max bigint, before_id bigint DEFAULT NULL)
 RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text,
                host text, previous_holder text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
   SELECT * FROM (
     SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail
       FROM leasehold.event AS e
-     WHERE e.id > after_id AND (only_key IS NULL OR e.key = only_key)
-     ORDER BY e.id DESC LIMIT most) AS newest
+     WHERE e.id > after_id AND (before_id IS NULL OR e.id < before_id) AND (only_key IS NULL OR e.key = only_key)
+     ORDER BY e.id DESC LIMIT max) AS newest
    ORDER BY id
 $$;
 
--- What a hosted PostgreSQL says of itself that a lease depends on.
+-- The settings of a hosted PostgreSQL that a lease depends on.
 CREATE FUNCTION leasehold.store_facts() RETURNS TABLE (name text, value text)
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
-  -- What the session started with: leasehold sets some of them for itself.
+  -- The values at the start of the session: leasehold changes some of them for itself.
   SELECT s.name, s.reset_val FROM pg_settings AS s
    WHERE s.name IN ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names',
                     'default_transaction_isolation', 'default_transaction_read_only')
@@ -367,7 +368,7 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $
   UNION ALL SELECT 'wall_clock_us', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text
 $$;
 
--- Who may call what: see grant_scope.
+-- The scope of each function: see grant_scope.
 COMMENT ON FUNCTION leasehold.now IS 'scope: read';
 COMMENT ON FUNCTION leasehold.lease_state IS 'scope: read';
 COMMENT ON FUNCTION leasehold.event_list IS 'scope: read';

@@ -1,6 +1,6 @@
 DROP FUNCTION leasehold.lock_holders(text, bigint);
 DROP FUNCTION leasehold.lock_show(text);
-DROP FUNCTION leasehold.lock_list(text, boolean, bigint);
+DROP FUNCTION leasehold.lock_list(text, boolean, bigint, bigint);
 DROP FUNCTION leasehold.lock_info(leasehold.lock, timestamptz);
 DROP TYPE leasehold.lock_info;
 DROP FUNCTION leasehold.fence(text, bigint);

@@ -117,7 +117,7 @@ DROP FUNCTION leasehold.is_plain_job(text, bigint, bigint, bigint, bigint, inter
 DROP FUNCTION leasehold.is_bare_job(text, bigint, bigint);
 DROP FUNCTION leasehold.require_queue(text);
 DROP FUNCTION leasehold.require_moment(timestamptz);
-DROP FUNCTION leasehold.require_most(bigint);
+DROP FUNCTION leasehold.require_max(bigint);
 DROP FUNCTION leasehold.is_delay(interval);
 DROP FUNCTION leasehold.micros(interval);
 DROP TYPE leasehold.job_loss;

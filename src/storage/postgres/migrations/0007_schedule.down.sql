@@ -1,8 +1,8 @@
 DROP VIEW leasehold.schedule_runs;
 DROP VIEW leasehold.schedules;
 DROP FUNCTION leasehold.schedule_next(text, bigint);
-DROP FUNCTION leasehold.schedule_history(text, bigint);
-DROP FUNCTION leasehold.schedule_list(text, bigint);
+DROP FUNCTION leasehold.schedule_history(text, bigint, bigint);
+DROP FUNCTION leasehold.schedule_list(text, bigint, bigint);
 DROP TYPE leasehold.schedule_info;
 DROP FUNCTION leasehold.schedule_due(bigint, timestamptz, text);
 DROP FUNCTION leasehold.schedule_fire(text);
@@ -18,7 +18,9 @@ DROP FUNCTION leasehold.schedule_pause(text, text);
 DROP FUNCTION leasehold.schedule_trigger(text);
 DROP FUNCTION leasehold.schedule_fence(text, bigint);
 DROP FUNCTION leasehold.schedule_release(text, bigint);
-DROP FUNCTION leasehold.schedule_finish(text, bigint, boolean, text, text, timestamptz);
+DROP FUNCTION leasehold.schedule_fail(text, bigint, text, text, timestamptz);
+DROP FUNCTION leasehold.schedule_complete(text, bigint, text, timestamptz);
+DROP FUNCTION leasehold.schedule_settle(text, bigint, boolean, text, text, timestamptz);
 DROP FUNCTION leasehold.schedule_after(leasehold.schedule, boolean, timestamptz, timestamptz);
 DROP FUNCTION leasehold.schedule_ended_before(leasehold.schedule, leasehold.schedule_run, bigint, text, text);
 DROP FUNCTION leasehold.schedule_hold(text, bigint);
@@ -38,7 +40,7 @@ DROP FUNCTION leasehold.schedule_end(leasehold.schedule, text, text, text, text,
 DROP FUNCTION leasehold.schedule_retry(leasehold.schedule, timestamptz);
 DROP FUNCTION leasehold.schedule_ensure(text, interval, interval, text, text, interval, interval, interval, interval,
   text, interval, timestamptz);
-DROP FUNCTION leasehold.schedule_define(text, interval, interval, text, text, interval, interval, interval, interval,
+DROP FUNCTION leasehold.schedule_set(text, interval, interval, text, text, interval, interval, interval, interval,
   text, interval, text, bytea, text, timestamptz);
 DROP FUNCTION leasehold.schedule_described(text, interval, interval, text, text, interval, interval, interval, interval,
   text, interval, text);

@@ -1,17 +1,17 @@
--- Chunked syncs. Reads beside sqlite/sql/chunk.sql: same names, parameters, columns.
--- The acts themselves are the functions of postgres/migrations/0005_chunk: what psql calls is what C++ calls.
+-- Chunked syncs. Pairs with sqlite/sql/chunk.sql: same names, parameters, columns. The acts are functions of
+-- postgres/migrations/0005_chunk: psql and C++ call the same ones.
 
 -- record chunk_claimed
 --   outcome outcome, why text?, lease_id int?, ttl duration?, acquired_at time?, expires_at time?, replayed bool,
 --   store_now time, key text?, token int?, attempt int?, position int?, spec text?, cursor text?, rows int?,
---   hash text?, alone bool, previous_holder text?, previous_host text?, synced_at time?, holder text?, host text?,
+--   hash text?, solo bool, previous_holder text?, previous_host text?, synced_at time?, holder text?, host text?,
 --   heartbeat_at time?, retry_at time?, held_key text?
 
 -- statement chunk_claim write
--- takes set_name text, key text?, most int, ttl duration?, older_than duration?, holder text, request_id text?,
+-- takes set_name text, key text?, max int, ttl duration?, older_than duration?, holder text, request_id text?,
 --   host text, boot_id text, pid int, process_start int, tty text, instance text, attach int?
 -- gives chunk_claimed
-SELECT * FROM leasehold.chunk_claim(:set_name, :key, :most, :ttl, :older_than, :holder, :request_id, :host, :boot_id,
+SELECT * FROM leasehold.chunk_claim(:set_name, :key, :max, :ttl, :older_than, :holder, :request_id, :host, :boot_id,
   :pid, :process_start, :tty, :instance, :attach);
 
 -- statement chunk_heartbeat write urgent
@@ -27,7 +27,7 @@ SELECT leasehold.chunk_heartbeat(:set_name, :key, :token, :ttl, :cursor, :rows);
 --   host text?, expires_at time?, store_now time
 SELECT leasehold.chunk_settle(:set_name, :key, :token, :verdict, :cursor, :rows, :error, :retryable, :delay);
 
--- An operator's, without a token.
+-- An operator's act, without a token.
 -- statement chunk_skip write
 -- takes set_name text, key text, reason text
 -- gives outcome outcome, state text?, holder text?, host text?, expires_at time?, store_now time
@@ -39,11 +39,11 @@ SELECT * FROM leasehold.chunk_skip_open(:set_name, :key, :reason);
 SELECT * FROM leasehold.chunk_reset(:set_name, :which, :keys, :older_than, :from_start, :after_key, :batch);
 
 -- statement chunk_plan_begin write
--- takes set_name text, planner text, failure_budget int?, crash_budget int?, backoff_base duration?,
---   backoff_most duration?, default_ttl duration?
+-- takes set_name text, planner text, max_failures int?, max_crashes int?, backoff_base duration?,
+--   backoff_max duration?, default_ttl duration?
 -- gives plan_no int, created bool, same_planner bool, store_now time
-SELECT * FROM leasehold.chunk_plan_begin(:set_name, :planner, :failure_budget, :crash_budget, :backoff_base,
-  :backoff_most, :default_ttl);
+SELECT * FROM leasehold.chunk_plan_begin(:set_name, :planner, :max_failures, :max_crashes, :backoff_base,
+  :backoff_max, :default_ttl);
 
 -- statement chunk_plan_add write
 -- takes set_name text, planner text, plan_no int, first_position int, keys texts, specs texts, hashes texts
@@ -62,11 +62,11 @@ SELECT superseded, removed, left_alone AS left, stay, last_key
 -- gives set_state text?
 SELECT leasehold.chunk_plan_end(:set_name, :planner, :plan_no, :removed, :left, :total) AS set_state;
 
--- statement chunk_configure write
--- takes set_name text, failure_budget int?, crash_budget int?, backoff_base duration?, backoff_most duration?,
+-- statement chunk_set_settings write
+-- takes set_name text, max_failures int?, max_crashes int?, backoff_base duration?, backoff_max duration?,
 --   default_ttl duration?
 -- gives outcome outcome
-SELECT leasehold.chunk_configure(:set_name, :failure_budget, :crash_budget, :backoff_base, :backoff_most,
+SELECT leasehold.chunk_set_settings(:set_name, :max_failures, :max_crashes, :backoff_base, :backoff_max,
   :default_ttl) AS outcome;
 
 -- statement chunk_tie_job write
@@ -78,25 +78,25 @@ SELECT * FROM leasehold.chunk_tie_job(:set_name, :job_id, :token);
 -- takes set_name text?
 -- gives name text, planner text, planned_at time, state text, total int, available int, deferred int, running int,
 --   expired int, completed int, skipped int, exhausted int, rows int, attempts int, started_at time?,
---   finished_at time?, oldest_sync time?, job_id int?, failure_budget int, crash_budget int, backoff_base duration,
---   backoff_most duration, default_ttl duration, store_now time
+--   finished_at time?, oldest_sync time?, job_id int?, max_failures int, max_crashes int, backoff_base duration,
+--   backoff_max duration, default_ttl duration, store_now time
 SELECT * FROM leasehold.chunk_set_list(:set_name);
 
 -- statement chunk_list read
--- takes set_name text, key text?, state text?, after_position int?, most int
+-- takes set_name text, key text?, state text?, after_position int?, max int
 -- gives key text, position int, state text, planner text, hash text, token int, attempts int, failures int,
 --   crashes int, due_at time?, started_at time?, finished_at time?, synced_at time?, saved_at time?, rows int,
 --   holder text?, host text?, pid int?, tty text?, heartbeat_at time?, expires_at time?, spec text, cursor text?,
 --   error text?, note text?, store_now time
-SELECT * FROM leasehold.chunk_list(:set_name, :key, :state, :after_position, :most);
+SELECT * FROM leasehold.chunk_list(:set_name, :key, :state, :after_position, :max);
 
--- The set is gone at once, and up to `batch` chunks. The others, which nobody finds any more, follow with chunk_sweep.
+-- Removes the set at once, and up to `batch` chunks. The others are no longer visible; chunk_sweep removes them.
 -- statement chunk_set_remove write
 -- takes set_name text, batch int
 -- gives outcome outcome, chunks int
 SELECT outcome, chunks FROM leasehold.chunk_set_remove(:set_name, :batch);
 
--- Chunks of sets that are gone, in steps until none is left.
+-- Removes chunks of removed sets, in steps until none is left.
 -- statement chunk_sweep write
 -- takes batch int
 -- gives removed int

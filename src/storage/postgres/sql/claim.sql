@@ -1,5 +1,5 @@
--- Items, and who has them. Reads beside sqlite/sql/claim.sql: same names, parameters, columns.
--- The acts themselves are the functions of postgres/migrations/0006_session: what psql calls is what C++ calls.
+-- Items and their claims. Pairs with sqlite/sql/claim.sql: same names, parameters, columns. The acts are functions of
+-- postgres/migrations/0006_session: psql and C++ call the same ones.
 
 -- record claim_answer
 --   outcome outcome, why text?, key text, token int?, session_id text?, label text?, taken_at time?, progress_at time?,
@@ -13,12 +13,12 @@
 SELECT * FROM leasehold.item_add(:key, :title, :parent, :metadata, :conflicts, :set_conflicts);
 
 -- statement item_list read
--- takes key text?, state text?, parent text?, after_key text?, most int
+-- takes key text?, state text?, parent text?, after_key text?, max int
 -- gives key text, title text, parent text?, metadata text, conflicts text, state text, is_working_on bool,
 --   active_session_id text?, token int, created_at time, done_at time?, done_by text?, session_id text?, label text?,
 --   taken_at time?, progress_at time?, holder text?, host text?, boot_id text?, pid int?, process_start int?,
 --   tty text?, ttl duration?, acquired_at time?, heartbeat_at time?, expires_at time?, store_now time
-SELECT * FROM leasehold.item_list(:key, :state, :parent, :after_key, :most);
+SELECT * FROM leasehold.item_list(:key, :state, :parent, :after_key, :max);
 
 -- statement item_done write
 -- takes key text, token int?, holder text
@@ -50,21 +50,21 @@ SELECT leasehold.claim_release(:item, :session_id, :token, :reason);
 -- gives claim_answer
 SELECT leasehold.claim_switch(:from_item, :token, :to_item, :create);
 
--- Without a token it is an operator's act, and takes an operator's rights.
+-- Without a token it is an operator's act, and needs an operator's rights.
 -- statement claim_transfer write
 -- takes item text, to_session text, token int?, reason text
 -- gives claim_answer
 SELECT leasehold.claim_transfer(:item, :to_session, :token, :reason);
 
--- An operator's, without a token.
+-- An operator's act, without a token.
 -- statement claim_revoke write
 -- takes item text, reason text
 -- gives claim_answer
 SELECT leasehold.claim_revoke(:item, :reason);
 
 -- statement claim_list read
--- takes item text?, session_id text?, ended bool, most int
+-- takes item text?, session_id text?, ended bool, max int, skip int
 -- gives item text, title text, token int, session_id text, label text, taken_at time, ended_at time?,
 --   end_reason text?, end_detail text?, progress_at time, holder text, host text, boot_id text, pid int,
 --   process_start int, tty text, ttl duration, acquired_at time, heartbeat_at time, expires_at time, store_now time
-SELECT * FROM leasehold.claim_list(:item, :session_id, :ended, :most);
+SELECT * FROM leasehold.claim_list(:item, :session_id, :ended, :max, :skip);

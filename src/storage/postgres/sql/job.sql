@@ -1,15 +1,15 @@
--- Looking at jobs and queues, and operating them. Reads beside sqlite/sql/job.sql: same names, parameters, columns.
--- The functions are in postgres/migrations/0004_queue_admin. Claims and verdicts are in queue.sql.
+-- Reading and operating jobs and queues. Pairs with sqlite/sql/job.sql: same names, parameters, columns. The functions
+-- are in postgres/migrations/0004_queue_admin. Claims and verdicts are in queue.sql.
 
 -- record job_info
---   id int, queue text, state text, priority int, attempts int, failures int, crashes int, failure_budget int,
---   crash_budget int, created_at time, due_at time?, finished_at time?, token int, holder text?, host text?, pid int?,
+--   id int, queue text, state text, priority int, attempts int, failures int, crashes int, max_failures int,
+--   max_crashes int, created_at time, due_at time?, finished_at time?, token int, holder text?, host text?, pid int?,
 --   heartbeat_at time?, expires_at time?, percent int?, message text?, stage text?, cancel_requested bool,
---   dedupe_key text?, limit_key text?, tags text, after text, predecessors text, predecessor_states text,
+--   dedupe_key text?, job_group text?, tags text, waits_for text, depends_on text, depends_on_states text,
 --   if_failed text?, schedule text?, occurrence time?, error text?, store_now time
 
 -- record queue_info
---   name text, paused bool, pause_reason text?, max_running int?, max_per_key int?, rate_count int?,
+--   name text, paused bool, pause_reason text?, max_running int?, max_per_group int?, rate_count int?,
 --   rate_period duration?, default_ttl duration?, available int, deferred int, blocked int, running int, expired int,
 --   failed int, oldest_at time?, next_due_at time?, completed_last_minute int, failed_last_minute int, store_now time
 
@@ -19,9 +19,9 @@
 SELECT * FROM leasehold.job_show(:job_id);
 
 -- statement job_list read
--- takes queue text?, state text?, tag text?, before_id int?, most int
+-- takes queue text?, state text?, tag text?, before_id int?, max int
 -- gives job_info
-SELECT * FROM leasehold.job_list(:queue, :state, :tag, :before_id, :most);
+SELECT * FROM leasehold.job_list(:queue, :state, :tag, :before_id, :max);
 
 -- statement job_body read
 -- takes job_id int
@@ -35,9 +35,9 @@ SELECT * FROM leasehold.job_body(:job_id);
 SELECT * FROM leasehold.job_attempts(:job_id);
 
 -- statement job_errors read
--- takes queue text?, most int
+-- takes queue text?, max int, skip int
 -- gives job_id int, queue text, token int, at time, outcome text, holder text?, error text
-SELECT * FROM leasehold.job_errors(:queue, :most);
+SELECT * FROM leasehold.job_errors(:queue, :max, :skip);
 
 -- statement job_cancel write
 -- takes job_id int, reason text?
@@ -50,14 +50,14 @@ SELECT * FROM leasehold.job_cancel(:job_id, :reason);
 SELECT leasehold.job_retry(:job_id) AS outcome;
 
 -- statement job_redrive write
--- takes queue text?, most int
+-- takes queue text?, max int
 -- gives redriven int
-SELECT leasehold.job_redrive(:queue, :most) AS redriven;
+SELECT leasehold.job_redrive(:queue, :max) AS redriven;
 
--- statement job_delete write
+-- statement job_remove write
 -- takes job_id int
 -- gives outcome outcome
-SELECT leasehold.job_delete(:job_id) AS outcome;
+SELECT leasehold.job_remove(:job_id) AS outcome;
 
 -- statement job_prune write
 -- takes older_than duration, after_id int, batch int
@@ -75,9 +75,9 @@ SELECT leasehold.job_prune_preview(:older_than) AS jobs;
 SELECT * FROM leasehold.queue_list(:name);
 
 -- statement queue_set write
--- takes name text, max_running int?, max_per_key int?, rate_count int?, rate_period duration?, default_ttl duration?
+-- takes name text, max_running int?, max_per_group int?, rate_count int?, rate_period duration?, default_ttl duration?
 -- gives name text
-SELECT leasehold.queue_set(:name, :max_running, :max_per_key, :rate_count, :rate_period, :default_ttl) AS name;
+SELECT leasehold.queue_set(:name, :max_running, :max_per_group, :rate_count, :rate_period, :default_ttl) AS name;
 
 -- statement queue_pause write
 -- takes name text, paused bool, reason text?
@@ -85,6 +85,6 @@ SELECT leasehold.queue_set(:name, :max_running, :max_per_key, :rate_count, :rate
 SELECT leasehold.queue_pause(:name, :paused, :reason) AS name;
 
 -- statement queue_purge write
--- takes name text, most int
+-- takes name text, max int
 -- gives purged int
-SELECT leasehold.queue_purge(:name, :most) AS purged;
+SELECT leasehold.queue_purge(:name, :max) AS purged;

@@ -1,7 +1,7 @@
--- Locks. Reads beside sqlite/sql/lock.sql: same names, parameters, columns.
+-- Locks. Pairs with sqlite/sql/lock.sql: same names, parameters, columns.
 --
--- `SELECT f(...)` instead of `SELECT * FROM f(...)` in what is called most: one composite value is cheaper than
--- two dozen columns (a quarter more cycles with 16 callers), and is taken apart in binary_rows.cc.
+-- The most frequent calls are `SELECT f(...)` instead of `SELECT * FROM f(...)`: one composite value is cheaper than
+-- two dozen columns (which need a quarter more cycles with 16 callers); binary_rows.cc takes it apart.
 
 -- record lock_info
 --   outcome outcome, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
@@ -76,14 +76,14 @@ SELECT leasehold.lock_leave_all(:names, :request_id) AS left_line;
 SELECT * FROM leasehold.lock_show(:name);
 
 -- statement lock_list read
--- takes prefix text, only_held bool, most int
+-- takes prefix text, only_held bool, max int, skip int
 -- gives lock_info
-SELECT * FROM leasehold.lock_list(:prefix, :only_held, :most);
+SELECT * FROM leasehold.lock_list(:prefix, :only_held, :max, :skip);
 
 -- statement lock_holders read
--- takes name text, most int
+-- takes name text, max int
 -- gives key text, token int, permits int?, capacity int?, shared bool, lease_id int, holder text, host text,
 --   boot_id text, pid int, process_start int, tty text, instance text, ttl duration, acquired_at time,
 --   heartbeat_at time, expires_at time, ended_at time?, end_reason text?, end_detail text?, free_at time,
 --   waiters int, store_now time
-SELECT * FROM leasehold.lock_holders(:name, :most);
+SELECT * FROM leasehold.lock_holders(:name, :max);

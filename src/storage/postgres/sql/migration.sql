@@ -1,5 +1,4 @@
--- What has been applied, and what is there. Reads beside sqlite/sql/migration.sql: same names,
--- parameters, columns.
+-- Applied migrations and existing objects. Pairs with sqlite/sql/migration.sql: same names, parameters, columns.
 
 -- statement migration_present read
 -- gives present bool
@@ -13,7 +12,7 @@ SELECT leasehold.schema_version() AS version;
 -- gives version int, name text, checksum text, applied_at time
 SELECT m.version, m.name, m.checksum, m.applied_at FROM leasehold.migration AS m ORDER BY m.version;
 
--- The first row is what those who migrate queue for, until our commit; readers pass.
+-- Concurrent migrations queue for the first row until this one commits; readers pass.
 -- statement migration_lock write
 -- gives version int
 SELECT m.version FROM leasehold.migration AS m WHERE m.version = 0 FOR UPDATE;
@@ -30,8 +29,8 @@ RETURNING applied_at;
 -- gives version int
 DELETE FROM leasehold.migration AS m WHERE m.version = :version RETURNING m.version;
 
--- Everything in our schema. The search path is emptied first: definitions leave out the names of
--- schemas that are on it. Comments of functions count: they say who may be granted what.
+-- Everything in our schema. The search path is emptied first: definitions leave out the names of schemas that are on
+-- it. Comments of functions count: they set the scopes.
 -- statement schema_objects read
 -- gives object text, part_of text?, definition text, schema text
 WITH place AS MATERIALIZED (

@@ -1,4 +1,4 @@
--- Pruning: what is over and older than an age goes, in steps. Reads beside sqlite/sql/prune.sql.
+-- Pruning: removes old finished rows, in steps. Pairs with sqlite/sql/prune.sql.
 
 -- statement prune write
 -- takes older_than duration, batch int

@@ -1,9 +1,9 @@
--- The job queue. Reads beside sqlite/sql/queue.sql: same names, parameters, columns.
--- The acts themselves are the functions of postgres/migrations: what psql calls is what C++ calls.
+-- The job queue. Pairs with sqlite/sql/queue.sql: same names, parameters, columns. The acts are functions of
+-- postgres/migrations: psql and C++ call the same ones.
 
 -- record job_claimed
 --   outcome outcome, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
---   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, alone bool,
+--   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, solo bool,
 --   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, held_job_id int?, schedule text?,
 --   occurrence time?, job_ids ints, payloads bytes_list, priorities ints, attempts ints, created_ats times,
 --   scheduled_ids ints, schedules texts, occurrences times
@@ -13,12 +13,12 @@
 --   holder text?, host text?, expires_at time?, store_now time
 
 -- statement job_enqueue write
--- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, limit_key text?,
---   failure_budget int, crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool,
---   tags texts, after ints, if_failed text
+-- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, job_group text?,
+--   max_failures int, max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool,
+--   tags texts, depends_on ints, if_failed text
 -- gives id int, created bool, state text
-SELECT leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :limit_key,
-  :failure_budget, :crash_budget, :backoff_base, :backoff_most, :backoff_exponential, :tags, :after,
+SELECT leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :job_group,
+  :max_failures, :max_crashes, :backoff_base, :backoff_max, :backoff_exponential, :tags, :depends_on,
   :if_failed);
 
 -- statement job_enqueue_one write
@@ -28,23 +28,23 @@ SELECT leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedu
 SELECT leasehold.job_enqueue_one(:queue, :payload, :priority) AS id;
 
 -- statement job_enqueue_plain write
--- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, failure_budget int,
---   crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool, tags texts
+-- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, max_failures int,
+--   max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool, tags texts
 -- gives ids ints
-SELECT leasehold.job_enqueue_plain(:queue, :payloads, :priority, :delay, :run_at, :failure_budget, :crash_budget,
-  :backoff_base, :backoff_most, :backoff_exponential, :tags) AS ids;
+SELECT leasehold.job_enqueue_plain(:queue, :payloads, :priority, :delay, :run_at, :max_failures, :max_crashes,
+  :backoff_base, :backoff_max, :backoff_exponential, :tags) AS ids;
 
 -- statement job_claim write
--- takes queue text, most int, ttl duration?, holder text, request_id text?, host text, boot_id text, pid int,
+-- takes queue text, max int, ttl duration?, holder text, request_id text?, host text, boot_id text, pid int,
 --   process_start int, tty text, instance text, attach int?, after_priority int?, after_id int?
 -- gives job_claimed
--- each SELECT * FROM leasehold.job_claim_each(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid,
+-- each SELECT * FROM leasehold.job_claim_each(:queue, :max, :ttl, :holder, :request_id, :host, :boot_id, :pid,
 --   :process_start, :tty, :instance, :attach, :after_priority, :after_id)
 -- One value as the answer is cheaper than a set of rows (see lock.sql): most claims are for one job.
-SELECT CASE WHEN :most = 1 AND :attach IS NULL
+SELECT CASE WHEN :max = 1 AND :attach IS NULL
   THEN leasehold.job_claim_one(:queue, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
     :instance, :after_priority, :after_id)
-  ELSE leasehold.job_claim_many(:queue, :most, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
+  ELSE leasehold.job_claim_many(:queue, :max, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
     :instance, :attach, :after_priority, :after_id) END;
 
 -- statement job_heartbeat write urgent

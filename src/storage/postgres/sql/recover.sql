@@ -1,4 +1,4 @@
--- Leases for many claims, and taking back what the dead have left. Reads beside sqlite/sql/recover.sql.
+-- Leases for many claims, and reclaiming what dead holders left. Pairs with sqlite/sql/recover.sql.
 
 -- statement lease_open write
 -- takes kind text, holder text, ttl duration, request_id text?, host text, boot_id text, pid int, process_start int,
@@ -23,14 +23,14 @@ SELECT * FROM leasehold.lease_close(:lease_id, :instance, :reason);
 -- gives until time
 SELECT leasehold.await_topic(:topic, :span) AS until;
 
--- `remaining`: what is still to do and may not show in the counts of the next step.
+-- `remaining`: work that is left and may not show in the counts of the next step.
 -- statement recover write
--- takes most int
+-- takes max int
 -- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int, remaining int,
 --   store_now time
--- Here the counts are of all that a step has touched.
+-- Here the counts cover all rows that a step touched.
 SELECT locks, leases, jobs, chunks, claims, runs, failed, unblocked, 0::bigint AS remaining, store_now
-  FROM leasehold.recover(:most);
+  FROM leasehold.recover(:max);
 
 -- statement recover_preview read
 -- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
@@ -42,9 +42,9 @@ SELECT * FROM leasehold.recover_preview();
 SELECT * FROM leasehold.recovery_totals();
 
 -- statement lease_suspects read
--- takes boot_id text, most int, pid int?, process_start int?
+-- takes boot_id text, max int, pid int?, process_start int?
 -- gives lease_id int, pid int, process_start int
-SELECT * FROM leasehold.lease_suspects(:boot_id, :most, :pid, :process_start);
+SELECT * FROM leasehold.lease_suspects(:boot_id, :max, :pid, :process_start);
 
 -- statement lease_reap write
 -- takes lease_id int, boot_id text, process_space text, pid int, process_start int

@@ -1,8 +1,8 @@
--- Sessions. Reads beside sqlite/sql/session.sql: same names, parameters, columns.
--- The acts themselves are the functions of postgres/migrations/0006_session: what psql calls is what C++ calls.
+-- Sessions. Pairs with sqlite/sql/session.sql: same names, parameters, columns. The acts are functions of
+-- postgres/migrations/0006_session: psql and C++ call the same ones.
 
 -- record session_row
---   id text, token int, status text, holder text, host text, boot_id text, pid int, process_start int, tty text,
+--   id text, token int, state text, holder text, host text, boot_id text, pid int, process_start int, tty text,
 --   instance text, label text, codebase text, track text, metadata text, exclusive bool, ttl duration, opened_at time,
 --   heartbeat_at time, progress_at time, progress text, expires_at time, parked_until time?, ends_by time?,
 --   ended_at time?, end_reason text?, end_detail text?, claims int, item text?, item_taken_at time?, lease_id int,
@@ -26,14 +26,14 @@ SELECT leasehold.session_heartbeat(:id, :token, :ttl, :progress);
 -- gives lease_answer
 SELECT leasehold.session_park(:id, :token, :silence);
 
--- One row per item whose claim ended with it; if there is none, one row without an item.
+-- One row per item whose claim ended with the session; if there is none, one row without an item.
 -- statement session_close write
 -- takes id text, token int, reason text
 -- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
 --   store_now time
 SELECT * FROM leasehold.session_close(:id, :token, :reason);
 
--- An operator's, without a token.
+-- An operator's act, without a token.
 -- statement session_revoke write
 -- takes id text, reason text
 -- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
@@ -41,6 +41,6 @@ SELECT * FROM leasehold.session_close(:id, :token, :reason);
 SELECT * FROM leasehold.session_revoke(:id, :reason);
 
 -- statement session_list read
--- takes id text?, host text?, codebase text?, track text?, released bool, most int
+-- takes id text?, host text?, codebase text?, track text?, released bool, max int, skip int
 -- gives session_row
-SELECT * FROM leasehold.session_list(:id, :host, :codebase, :track, :released, :most);
+SELECT * FROM leasehold.session_list(:id, :host, :codebase, :track, :released, :max, :skip);

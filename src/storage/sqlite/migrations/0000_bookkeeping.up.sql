@@ -1,4 +1,4 @@
--- Which migrations have been applied, and with which text.
+-- The migrations that were applied, each with the checksum of its text.
 
 CREATE TABLE leasehold_migration (
   version    INTEGER PRIMARY KEY,

@@ -1,5 +1,5 @@
--- The kernel: one table of leases, and the event in the same commit as the change.
--- Times are microseconds since 1970, on the store clock; see docs/semantics.md.
+-- The kernel: one table of leases. Each event is in the same commit as its change. Times are microseconds since 1970,
+-- on the store clock; see docs/semantics.md.
 
 CREATE TABLE leasehold_lease (
   id            INTEGER PRIMARY KEY,
@@ -37,8 +37,8 @@ CREATE TABLE leasehold_event (
   detail          TEXT
 );
 
--- One pair (wall clock, boot-time clock) per boot of the machine: together they are the store clock,
--- which no step of the wall clock can move.
+-- One pair (wall clock, boot-time clock) per boot of the machine: together they are the store clock, which no step of
+-- the wall clock can move.
 CREATE TABLE leasehold_boot (
   boot_id        TEXT    PRIMARY KEY,
   machine_id     TEXT    NOT NULL,

@@ -1,10 +1,10 @@
--- Sessions, the backlog they share, and which session has which item.
+-- Sessions, the backlog that they share, and which session has which item.
 --
--- A session is a lease with a face. A claim lives and dies with its session's lease: nothing else says who works on
--- what. What can be long stands last, so that reading the rest never walks through it.
+-- A session is a lease with an id and metadata. A claim lives and ends with its session's lease: nothing else stores
+-- who works on what. Long columns are last, so that reading the others never walks through them.
 
--- The same row when an id is opened again, with a new token and a new lease. What says whether it is alive is the
--- lease.
+-- The same row when an id is opened again, with a new token and a new lease. The lease decides whether the session is
+-- alive.
 CREATE TABLE leasehold_session (
   id           TEXT    NOT NULL PRIMARY KEY CHECK (length(CAST(id AS BLOB)) BETWEEN 1 AND {bounds.name_bytes}),
   token        INTEGER NOT NULL,
@@ -15,12 +15,12 @@ CREATE TABLE leasehold_session (
   track        TEXT    NOT NULL,
   -- At most one claim at a time.
   exclusive    INTEGER NOT NULL,
-  -- When it last showed that work goes on, and what it said.
+  -- When it last reported progress, and the note.
   progress_at  INTEGER NOT NULL,
   progress     TEXT    NOT NULL DEFAULT '',
-  -- Silence that was declared; a heartbeat does not bring the end nearer than this.
+  -- The end of a declared silence; a heartbeat does not move the expiry before it.
   parked_until INTEGER,
-  -- No heartbeat gets past this.
+  -- No heartbeat extends the session past it.
   ends_by      INTEGER,
   metadata     TEXT    NOT NULL CHECK (json_valid(metadata))
 );
@@ -39,19 +39,19 @@ CREATE TABLE leasehold_item (
 );
 CREATE INDEX leasehold_item_parent ON leasehold_item (parent, key) WHERE parent IS NOT NULL;
 
--- Items that two sessions must not work on at the same time: a row for either direction.
+-- Items that two sessions must not work on at the same time: a row for each direction.
 CREATE TABLE leasehold_item_conflict (
   item  TEXT NOT NULL,
   other TEXT NOT NULL,
   PRIMARY KEY (item, other)
 ) WITHOUT ROWID;
 
--- One row per taking. It is active until it has ended; it counts for as long as the session's lease is alive.
+-- One row per claim. It is active until it has ended; it counts while the session's lease is alive.
 CREATE TABLE leasehold_claim (
   item          TEXT    NOT NULL,
   token         INTEGER NOT NULL,
   session_id    TEXT    NOT NULL,
-  -- Of which opening of the session it is.
+  -- The opening of the session.
   session_token INTEGER NOT NULL,
   lease_id      INTEGER NOT NULL,
   exclusive     INTEGER NOT NULL,
@@ -63,13 +63,13 @@ CREATE TABLE leasehold_claim (
   PRIMARY KEY (item, token),
   CHECK ((ended_at IS NULL) = (end_reason IS NULL))
 ) WITHOUT ROWID;
--- The guarantee: an item has one owner at most, and an exclusive session one item.
+-- The guarantee: an item has at most one holder, and an exclusive session at most one item.
 CREATE UNIQUE INDEX leasehold_claim_active ON leasehold_claim (item) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX leasehold_claim_exclusive ON leasehold_claim (session_id) WHERE ended_at IS NULL AND exclusive;
 CREATE INDEX leasehold_claim_lease ON leasehold_claim (lease_id, ended_at);
 
--- The views have moments instead of ages, and cannot tell who is stale: only leasehold itself can read the store clock
--- of a file.
+-- The views have moments instead of ages, and cannot show which sessions are stale: only leasehold itself can read the
+-- store clock of a file.
 
 -- Sessions that have not ended.
 CREATE VIEW leasehold_active_sessions AS
@@ -84,7 +84,7 @@ CREATE VIEW leasehold_active_sessions AS
     FROM leasehold_session AS s JOIN leasehold_lease AS l ON l.id = s.lease_id
    WHERE l.ended_at IS NULL;
 
--- Who has an item, although that session may be stale: see expires_at.
+-- Items with their holders, whose sessions may be stale: see expires_at.
 CREATE VIEW leasehold_items AS
   SELECT i.key, i.title, i.parent,
          CASE WHEN i.done_at IS NOT NULL THEN 'done' WHEN l.id IS NOT NULL THEN 'claimed' ELSE 'open' END AS state,
@@ -95,7 +95,7 @@ CREATE VIEW leasehold_items AS
     LEFT JOIN leasehold_claim AS c ON c.item = i.key AND c.ended_at IS NULL
     LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id AND l.ended_at IS NULL;
 
--- Claims that have not ended, with whose they are.
+-- Claims that have not ended, with their holders.
 CREATE VIEW leasehold_claims AS
   SELECT c.item, i.title, c.token, c.session_id, s.label, l.holder, l.host, l.tty, l.pid, c.taken_at, s.progress_at,
          l.heartbeat_at, l.expires_at, l.ttl, l.id AS lease_id

@@ -1,25 +1,25 @@
 -- Schedules: several callers trigger the same work; it runs once, on time, and every occurrence is accounted for.
 --
 -- An occurrence is one due moment of a schedule, and a row of schedule_run: unique, and written in the commit that
--- moves the schedule on. When something is due is a matter of the wall clock, who holds it one of leases. Whether a
--- schedule is due, running or expired is derived: no column says so.
+-- advances the schedule. The wall clock decides when a schedule is due, a lease who holds it. Whether a schedule is
+-- due, running or expired is derived: no column stores it.
 
--- AUTOINCREMENT: the id of a removed schedule is never given to another.
+-- AUTOINCREMENT: the id of a removed schedule is never used again.
 CREATE TABLE leasehold_schedule (
   id              INTEGER PRIMARY KEY AUTOINCREMENT,
   name            TEXT    NOT NULL UNIQUE CHECK (length(CAST(name AS BLOB)) BETWEEN 1 AND {bounds.name_bytes}),
-  -- Grows with all that a plan for the occurrences that are due depends on: the rule, what comes next, a pause.
+  -- Grows with everything that a plan for due occurrences depends on: the rule, the next run, a pause.
   version         INTEGER NOT NULL DEFAULT 1,
-  -- The rule: a pause after each run, or cron (its normal form, and as it was written) and a zone.
-  every_least     INTEGER,
-  every_most      INTEGER,
+  -- The rule: a pause after each run, or cron (its normal form, and as written) and a zone.
+  every_min     INTEGER,
+  every_max      INTEGER,
   cron            TEXT,
   cron_given      TEXT,
   zone            TEXT,
   jitter          INTEGER NOT NULL,
-  -- The pause after a failed or lost run, where that is another one.
-  fail_least      INTEGER,
-  fail_most       INTEGER,
+  -- The pause after a failed or lost run, if it differs.
+  fail_min      INTEGER,
+  fail_max       INTEGER,
   ttl             INTEGER NOT NULL,
   misfire         TEXT    NOT NULL,
   misfire_after   INTEGER NOT NULL,
@@ -28,34 +28,34 @@ CREATE TABLE leasehold_schedule (
   created_at      INTEGER NOT NULL,
   paused_at       INTEGER,
   paused_reason   TEXT,
-  -- By the calendar, without jitter; NULL where there is no cron. A retry before it does not change it.
+  -- By the calendar, without jitter; NULL without cron. A retry before it does not change it.
   next_occurrence INTEGER,
   next_run_at     INTEGER NOT NULL,
   -- scheduled, retry.
   next_cause      TEXT    NOT NULL DEFAULT 'scheduled',
-  -- Somebody said when the next run is: no pause and no backoff takes its place. Of cron this is about next_occurrence.
+  -- The caller set the next run: no pause and no backoff replaces it. With cron this refers to next_occurrence.
   next_given      INTEGER NOT NULL DEFAULT 0,
-  -- Somebody wants a run as soon as possible, whatever the calendar says.
+  -- Requested: a run as soon as possible, regardless of the calendar.
   triggered_at    INTEGER,
   due_at          INTEGER GENERATED ALWAYS AS (min(next_run_at, coalesce(triggered_at, next_run_at))) VIRTUAL,
-  -- The latest one that was given.
+  -- The latest token.
   token           INTEGER NOT NULL DEFAULT 0,
-  CHECK ((cron IS NULL) <> (every_least IS NULL)),
+  CHECK ((cron IS NULL) <> (every_min IS NULL)),
   CHECK ((cron IS NULL) = (next_occurrence IS NULL))
 );
 CREATE INDEX leasehold_schedule_due ON leasehold_schedule (due_at, name) WHERE paused_at IS NULL;
 
--- What an occurrence starts. Apart, because it can be large and each run writes the schedule's row anew.
+-- What an occurrence starts. A separate table, because it can be large and each run rewrites the schedule's row.
 CREATE TABLE leasehold_schedule_task (
   schedule_id INTEGER PRIMARY KEY,
-  -- JSON: program and arguments, for those who run commands.
+  -- JSON: program and arguments, for processes that run commands.
   command     TEXT CHECK (command IS NULL OR json_valid(command)),
-  -- Of the job; NULL where there is no queue.
+  -- The payload of the job; NULL without a queue.
   payload     BLOB
 );
 
--- The history: a row per occurrence that was taken; one for all those that were skipped together. What can be long
--- stands last.
+-- The history: a row per occurrence that was taken; one for all occurrences that were skipped together. Long columns
+-- are last.
 CREATE TABLE leasehold_schedule_run (
   schedule_id INTEGER NOT NULL,
   occurrence  INTEGER NOT NULL,
@@ -68,9 +68,9 @@ CREATE TABLE leasehold_schedule_run (
   host        TEXT    NOT NULL DEFAULT '',
   started_at  INTEGER,
   finished_at INTEGER,
-  -- ok, failed, lost, released, enqueued, skipped. NULL: under way.
+  -- completed, failed, lost, released, enqueued, skipped. NULL: running.
   outcome     TEXT,
-  -- Why it was skipped, up to which occurrence, and how many these are.
+  -- Why it was skipped, up to which occurrence, and how many they are.
   reason      TEXT,
   through     INTEGER,
   missed      INTEGER NOT NULL DEFAULT 0,
@@ -86,9 +86,9 @@ CREATE UNIQUE INDEX leasehold_schedule_run_token ON leasehold_schedule_run (sche
 
 -- The views have moments instead of states: only leasehold itself can read the store clock of a file.
 
--- All schedules, with whoever runs one.
+-- All schedules, with the holders of their current runs.
 CREATE VIEW leasehold_schedules AS
-  SELECT s.name, s.every_least, s.every_most, s.cron_given AS cron, s.zone, s.jitter, s.fail_least, s.fail_most, s.ttl,
+  SELECT s.name, s.every_min, s.every_max, s.cron_given AS cron, s.zone, s.jitter, s.fail_min, s.fail_max, s.ttl,
          s.misfire, s.misfire_after, s.queue, s.due_at AS next_run_at,
          CASE WHEN s.triggered_at < s.next_run_at THEN 'triggered' ELSE s.next_cause END AS next_cause, s.paused_at,
          s.paused_reason, r.occurrence, r.token, r.holder, r.host, l.acquired_at, l.heartbeat_at, l.expires_at,
@@ -97,7 +97,7 @@ CREATE VIEW leasehold_schedules AS
     LEFT JOIN leasehold_schedule_run AS r ON r.schedule_id = s.id AND r.outcome IS NULL
     LEFT JOIN leasehold_lease AS l ON l.id = r.lease_id;
 
--- The history. One that is under way has no outcome, although it may have expired: see expires_at.
+-- The history. A current run has no outcome, although it may have expired: see expires_at.
 CREATE VIEW leasehold_schedule_runs AS
   SELECT s.name, r.occurrence, r.cause, r.outcome, r.token, r.holder, r.host, r.started_at, r.finished_at, r.error,
          r.counts, r.reason, r.through, r.missed, r.job_id,

@@ -1,4 +1,4 @@
--- What concerns every feature; a new one joins in here.
+-- What concerns every feature; a new feature adds its parts here.
 
 -- Every lease that has not ended, with what it holds. There is no `state` here: only leasehold itself can read the
 -- store clock of a file.

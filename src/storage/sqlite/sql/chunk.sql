@@ -1,13 +1,13 @@
--- Chunked syncs. Reads beside postgres/sql/chunk.sql, which calls the functions of postgres/migrations.
+-- Chunked syncs. Pairs with postgres/sql/chunk.sql, which calls the functions of postgres/migrations.
 --
 -- Each act runs in one IMMEDIATE transaction and has three parts: decide (rows in a temporary table), do, tell; see
--- lock.sql. What seldom happens is a procedure of connection_chunk.sql. Indexes are named where a claim or a verdict
--- must not walk over the finished chunks of a set: without statistics SQLite would have to guess.
+-- lock.sql. Rare steps are procedures of connection_chunk.sql. Indexes are named if a claim or a verdict must not walk
+-- over the finished chunks of a set: without statistics SQLite would have to guess.
 
 -- record chunk_claimed
 --   outcome outcome, why text?, lease_id int?, ttl duration?, acquired_at time?, expires_at time?, replayed bool,
 --   store_now time, key text?, token int?, attempt int?, position int?, spec text?, cursor text?, rows int?,
---   hash text?, alone bool, previous_holder text?, previous_host text?, synced_at time?, holder text?, host text?,
+--   hash text?, solo bool, previous_holder text?, previous_host text?, synced_at time?, holder text?, host text?,
 --   heartbeat_at time?, retry_at time?, held_key text?
 
 -- fragment live
@@ -30,7 +30,7 @@ CASE WHEN c.final IS NOT NULL THEN c.final
 -- fragment started
 (c.attempts > 0 OR c.cursor IS NOT NULL OR c.lease_id IS NOT NULL OR c.final IS NOT NULL)
 
--- A verdict need not look for what was started: it is about something that was.
+-- A verdict need not look for started chunks: it is about one.
 -- fragment set_state
 CASE WHEN s.planning IS NOT NULL OR EXISTS (SELECT 1 FROM {open_chunks_of} s.id)
        OR EXISTS (SELECT 1 FROM {held_chunks_of} s.id)
@@ -39,25 +39,25 @@ CASE WHEN s.planning IS NOT NULL OR EXISTS (SELECT 1 FROM {open_chunks_of} s.id)
                THEN 'running' ELSE 'planned' END
      WHEN EXISTS (SELECT 1 FROM {exhausted_chunks_of} s.id) THEN 'partial' ELSE 'complete' END
 
--- A chunk by its names.
+-- A chunk by set name and key.
 -- fragment named_chunk
 (SELECT 1) LEFT JOIN leasehold_chunk_set AS s ON s.name = :set_name
   LEFT JOIN leasehold_chunk AS c ON c.set_id = s.id AND c.key = :key
 
--- The chunk that an act is about, its set, and the lease it is held under.
+-- The chunk of an act, its set, and its lease.
 -- fragment the_chunk
 temp.leasehold_chunk_act AS a LEFT JOIN leasehold_chunk AS c ON c.id = a.chunk_id
   LEFT JOIN leasehold_chunk_set AS s ON s.id = c.set_id LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id
 
--- Why the holder of :token does not hold the chunk any more.
+-- Why the holder of :token lost the chunk.
 -- fragment lost_reason
 CASE WHEN c.token <> :token THEN 'superseded'
      WHEN c.lease_id IS NOT NULL OR c.ended_as IN ('expired', 'returned') THEN 'expired' ELSE 'finished' END
 
--- What has happened so far does not count any more. The token stays: it only ever grows. So does what became of its
--- attempt: a verdict that is said again gets its answer.
+-- Earlier attempts no longer count. The token stays: it only grows. So does the outcome of its attempt: a repeated
+-- verdict gets its answer.
 -- fragment begin_anew
-attempts = 0, failures = 0, crashes = 0, alone = 0, due_at = 0, started_at = NULL, finished_at = NULL, final = NULL,
+attempts = 0, failures = 0, crashes = 0, solo = 0, due_at = 0, started_at = NULL, finished_at = NULL, final = NULL,
 error = NULL, note = NULL
 
 -- fragment forget_progress
@@ -69,8 +69,8 @@ INSERT INTO leasehold_chunk_set_finish (set_id, now)
 SELECT s.id, :now FROM temp.leasehold_chunk_act AS a CROSS JOIN leasehold_chunk_set AS s ON s.id = a.set_id
  WHERE s.job_id IS NOT NULL
 
--- The leases of the set that ran out first, eight at most: healing must not be felt. The lease of the chunk that is
--- asked for is among them.
+-- The leases of the set that expired first, at most eight: recovery must not slow down a claim. They include the lease
+-- of the requested chunk.
 -- fragment dead_leases
 SELECT l.id AS lease_id
   FROM (SELECT DISTINCT h.lease_id
@@ -80,7 +80,7 @@ SELECT l.id AS lease_id
  ORDER BY l.id = (SELECT c.lease_id FROM temp.leasehold_chunk_claim AS a JOIN leasehold_chunk AS c ON c.id = a.chunk_id)
           DESC, l.expires_at, l.id LIMIT 8
 
--- Where to pick the next chunks from; nowhere, if one was asked for or the claim is refused already.
+-- The set to select the next chunks from; none if a chunk was requested by key or the claim is refused already.
 -- fragment set_to_pick_from
 (SELECT set_id FROM temp.leasehold_chunk_claim WHERE outcome = 'open' AND :key IS NULL)
 
@@ -88,16 +88,16 @@ SELECT l.id AS lease_id
 {open_chunks_of} {set_to_pick_from} AND o.due_at <= :now ORDER BY o.due_at, o.position, o.key
 
 -- fragment pick
-INSERT INTO temp.leasehold_chunk_picked (chunk_id, alone, previous_holder, previous_host, again)
+INSERT INTO temp.leasehold_chunk_picked (chunk_id, solo, previous_holder, previous_host, again)
 
 -- fragment nothing_picked
 NOT EXISTS (SELECT 1 FROM temp.leasehold_chunk_picked)
 
--- fragment picked_alone
-EXISTS (SELECT 1 FROM temp.leasehold_chunk_picked WHERE alone)
+-- fragment picked_solo
+EXISTS (SELECT 1 FROM temp.leasehold_chunk_picked WHERE solo)
 
 -- statement chunk_claim write
--- takes set_name text, key text?, most int, ttl duration?, older_than duration?, holder text, request_id text?,
+-- takes set_name text, key text?, max int, ttl duration?, older_than duration?, holder text, request_id text?,
 --   host text, boot_id text, pid int, process_start int, tty text, instance text, attach int?
 -- gives chunk_claimed
 INSERT OR REPLACE INTO temp.leasehold_chunk_claim (id, set_id, chunk_id, lease_id, ttl, outcome, why)
@@ -115,35 +115,36 @@ SELECT 1, s.id, c.id, l.id, CASE WHEN :attach IS NULL THEN coalesce(:ttl, s.defa
    AND (:attach IS NULL OR (l.kind = 'loader' AND l.instance = :instance));
 DELETE FROM temp.leasehold_chunk_picked;
 {pick}
-SELECT c.id, c.alone, NULL, NULL, 0
+SELECT c.id, c.solo, NULL, NULL, 0
   FROM temp.leasehold_chunk_claim AS a CROSS JOIN leasehold_chunk AS c ON c.lease_id = a.lease_id
  WHERE a.outcome = 'replayed' ORDER BY c.position, c.key;
 INSERT INTO leasehold_chunk_take_back (lease_id, reason, holder, host, recovery_id, now)
 SELECT d.lease_id, 'claim', coalesce(w.holder, :holder), coalesce(w.host, :host),
        1 + coalesce((SELECT max(id) FROM leasehold_recovery), 0), :now
   FROM ({dead_leases}) AS d LEFT JOIN leasehold_lease AS w ON w.id = :attach;
--- The one that was asked for, also while it backs off.
+-- The requested chunk, even during its backoff.
 {pick}
-SELECT c.id, c.alone, c.holder, c.host, c.final IS NOT NULL
+SELECT c.id, c.solo, c.holder, c.host, c.final IS NOT NULL
   FROM temp.leasehold_chunk_claim AS a CROSS JOIN leasehold_chunk AS c ON c.id = a.chunk_id
  WHERE a.outcome = 'open' AND c.lease_id IS NULL
    AND (c.final IS NULL OR (c.final = 'completed' AND c.synced_at <= :now - :older_than));
--- The next ones. One that is to be claimed alone stays out of a batch, unless it is the first: then it is the batch.
+-- The next chunks. A chunk that is to be claimed solo stays out of a batch, unless it is the first: then it is the
+-- whole batch.
 {pick}
-SELECT d.id, d.alone, d.holder, d.host, 0
-  FROM (SELECT o.id, o.alone, o.holder, o.host FROM {due_chunks}
-         LIMIT CASE WHEN (SELECT o.alone FROM {due_chunks} LIMIT 1) THEN 1 ELSE :most END) AS d
- WHERE NOT d.alone OR d.id = (SELECT o.id FROM {due_chunks} LIMIT 1);
--- Nothing is open: what was completed so long ago that it is to be loaded again.
+SELECT d.id, d.solo, d.holder, d.host, 0
+  FROM (SELECT o.id, o.solo, o.holder, o.host FROM {due_chunks}
+         LIMIT CASE WHEN (SELECT o.solo FROM {due_chunks} LIMIT 1) THEN 1 ELSE :max END) AS d
+ WHERE NOT d.solo OR d.id = (SELECT o.id FROM {due_chunks} LIMIT 1);
+-- No chunk is open: those that were completed so long ago that they are to be loaded again.
 {pick}
-SELECT c.id, c.alone, c.holder, c.host, 1
+SELECT c.id, c.solo, c.holder, c.host, 1
   FROM leasehold_chunk AS c INDEXED BY leasehold_chunk_old
  WHERE c.lease_id IS NULL AND c.final = 'completed' AND c.set_id = {set_to_pick_from}
    AND c.synced_at <= :now - :older_than AND {nothing_picked}
- ORDER BY c.synced_at, c.position, c.key LIMIT :most;
+ ORDER BY c.synced_at, c.position, c.key LIMIT :max;
 UPDATE temp.leasehold_chunk_claim
-   SET outcome = 'granted', own_lease = :attach IS NULL OR {picked_alone},
-       lease_id = CASE WHEN :attach IS NULL OR {picked_alone}
+   SET outcome = 'granted', own_lease = :attach IS NULL OR {picked_solo},
+       lease_id = CASE WHEN :attach IS NULL OR {picked_solo}
                        THEN 1 + coalesce((SELECT max(id) FROM leasehold_lease), 0) ELSE :attach END
  WHERE outcome = 'open' AND NOT ({nothing_picked});
 INSERT INTO leasehold_lease
@@ -167,7 +168,7 @@ SELECT :now, 'chunk', :set_name || '/' || c.key, 'claimed', c.token, c.holder, c
   FROM temp.leasehold_chunk_claim AS a CROSS JOIN temp.leasehold_chunk_picked AS p
  CROSS JOIN leasehold_chunk AS c ON c.id = p.chunk_id
  WHERE a.outcome = 'granted' ORDER BY p.place;
--- Nothing was obtained. What explains it is the chunk that was asked for, or the held one whose lease ends first.
+-- The claim got nothing. The answer shows the requested chunk, or the held one whose lease ends first.
 UPDATE temp.leasehold_chunk_claim
    SET chunk_id = (SELECT h.id FROM {held_chunks_of} leasehold_chunk_claim.set_id
                     ORDER BY (SELECT expires_at FROM leasehold_lease WHERE id = h.lease_id), h.position, h.key LIMIT 1),
@@ -192,7 +193,7 @@ SELECT CASE a.outcome WHEN 'replayed' THEN 'granted' ELSE a.outcome END AS outco
        CASE WHEN g.id IS NULL THEN a.why END AS why, g.lease_id AS lease_id, l.ttl AS ttl,
        l.acquired_at AS acquired_at, l.expires_at AS expires_at, a.outcome = 'replayed' AS replayed, :now AS store_now,
        g.key AS key, g.token AS token, g.attempts AS attempt, g.position AS position, g.spec AS spec,
-       g.cursor AS cursor, g.rows AS rows, g.hash AS hash, coalesce(g.alone, 0) AS alone,
+       g.cursor AS cursor, g.rows AS rows, g.hash AS hash, coalesce(g.solo, 0) AS solo,
        p.previous_holder AS previous_holder, p.previous_host AS previous_host, g.synced_at AS synced_at,
        l.holder AS holder, l.host AS host, l.heartbeat_at AS heartbeat_at,
        CASE WHEN a.outcome <> 'busy' THEN a.retry_at END AS retry_at, h.key AS held_key
@@ -236,9 +237,9 @@ SELECT 1, s.id, c.id, l.id,
        CASE WHEN c.id IS NULL THEN 'not_found' WHEN l.id IS NOT NULL THEN 'settled'
             WHEN c.token = :token AND c.ended_as = {ended_as} THEN 'replayed' ELSE 'lost' END,
        CASE WHEN :verdict IN ('complete', 'skip') THEN {ended_as}
-            WHEN :verdict = 'fail' AND (NOT :retryable OR c.failures + 1 >= s.failure_budget) THEN 'exhausted' END,
+            WHEN :verdict = 'fail' AND (NOT :retryable OR c.failures + 1 >= s.max_failures) THEN 'exhausted' END,
        CASE :verdict
-            WHEN 'fail' THEN :now + coalesce(:delay, min(s.backoff_most, s.backoff_base * (1 << min(c.failures, 30))))
+            WHEN 'fail' THEN :now + coalesce(:delay, min(s.backoff_max, s.backoff_base * (1 << min(c.failures, 30))))
             ELSE 0 END
   FROM {named_chunk}
   LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id AND c.token = :token AND l.ended_at IS NULL;
@@ -249,12 +250,12 @@ UPDATE leasehold_chunk
        synced_at = CASE :verdict WHEN 'complete' THEN :now ELSE synced_at END,
        cursor = coalesce(:cursor, cursor), rows = coalesce(:rows, rows),
        saved_at = CASE WHEN coalesce(:cursor, :rows) IS NULL THEN saved_at ELSE :now END,
-       failures = failures + (:verdict = 'fail'), alone = alone AND :verdict <> 'complete',
+       failures = failures + (:verdict = 'fail'), solo = solo AND :verdict <> 'complete',
        error = CASE :verdict WHEN 'complete' THEN NULL WHEN 'fail' THEN :error ELSE error END,
        note = CASE :verdict WHEN 'skip' THEN :error ELSE note END
   FROM temp.leasehold_chunk_act AS a
  WHERE leasehold_chunk.id = a.chunk_id AND a.outcome = 'settled';
--- A lease that a claim has opened ends with its last chunk.
+-- A lease that a claim opened ends with its last chunk.
 UPDATE leasehold_lease
    SET ended_at = :now, end_reason = CASE :verdict WHEN 'release' THEN 'released' ELSE 'completed' END
  WHERE id = (SELECT lease_id FROM temp.leasehold_chunk_act) AND kind = 'chunk'
@@ -277,7 +278,7 @@ SELECT CASE a.outcome WHEN 'replayed' THEN 'settled' ELSE a.outcome END AS outco
 -- statement chunk_skip write
 -- takes set_name text, key text, reason text
 -- gives outcome outcome, state text?, holder text?, host text?, expires_at time?, store_now time
--- An operator's, without a token.
+-- An operator's act, without a token.
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id, chunk_id, outcome)
 SELECT 1, s.id, c.id, CASE WHEN c.id IS NULL THEN 'not_found' WHEN c.final IS NOT NULL THEN 'terminal'
                            WHEN c.lease_id IS NOT NULL THEN 'held' ELSE 'skipped' END
@@ -292,8 +293,8 @@ SELECT a.outcome AS outcome, CASE WHEN c.id IS NOT NULL THEN {state} END AS stat
        l.host AS host, l.expires_at AS expires_at, :now AS store_now
   FROM {the_chunk};
 
--- In steps: `more` says that there is another one, after last_key. A chunk that was chosen for its failure or its age
--- does not match again once it is reset; only a reset of all chunks needs last_key to know how far it is.
+-- In steps: `more` shows that there is another one, after last_key. A chunk that was selected for its failure or its
+-- age does not match again after its reset; only a reset of all chunks needs last_key to continue.
 -- statement chunk_reset write
 -- takes set_name text, which text, keys texts, older_than duration?, from_start bool, after_key text, batch int
 -- gives outcome outcome, reset int, running int, missing int, more bool, last_key text, store_now time
@@ -337,13 +338,13 @@ SELECT CASE WHEN a.set_id IS NULL THEN 'not_found' ELSE 'ok' END AS outcome,
   FROM temp.leasehold_chunk_act AS a;
 
 -- fragment settings
-failure_budget = coalesce(:failure_budget, failure_budget), crash_budget = coalesce(:crash_budget, crash_budget),
-backoff_base = coalesce(:backoff_base, backoff_base), backoff_most = coalesce(:backoff_most, backoff_most),
+max_failures = coalesce(:max_failures, max_failures), max_crashes = coalesce(:max_crashes, max_crashes),
+backoff_base = coalesce(:backoff_base, backoff_base), backoff_max = coalesce(:backoff_max, backoff_max),
 default_ttl = coalesce(:default_ttl, default_ttl)
 
 -- statement chunk_plan_begin write
--- takes set_name text, planner text, failure_budget int?, crash_budget int?, backoff_base duration?,
---   backoff_most duration?, default_ttl duration?
+-- takes set_name text, planner text, max_failures int?, max_crashes int?, backoff_base duration?,
+--   backoff_max duration?, default_ttl duration?
 -- gives plan_no int, created bool, same_planner bool, store_now time
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, outcome)
 SELECT 1, CASE WHEN s.id IS NULL THEN 'created' WHEN s.planner = :planner THEN 'same_planner' ELSE 'new_planner' END
@@ -357,15 +358,15 @@ SELECT s.plan_no AS plan_no, a.outcome = 'created' AS created, a.outcome <> 'new
        :now AS store_now
   FROM temp.leasehold_chunk_act AS a JOIN leasehold_chunk_set AS s ON s.name = :set_name;
 
--- Being loaded, or begun and left by its loader: no plan takes it away.
+-- Being loaded, or begun and left by its loader: no plan removes it.
 -- fragment under_way
 {started} AND c.final IS NULL
 
--- What is at one place of the lists of keys, specs and hashes.
+-- One position of the lists of keys, specs and hashes.
 -- fragment the_lists
 bound_list(:keys) AS k CROSS JOIN bound_list(:specs) AS p ON p.i = k.i CROSS JOIN bound_list(:hashes) AS h ON h.i = k.i
 
--- Another planner version may have begun since, or the set may be gone: then this plan does not go on.
+-- Another planner version may have begun since, or the set may be removed: then this plan stops.
 -- fragment planned_set
 leasehold_chunk_set AS s WHERE s.name = :set_name AND s.planner = :planner AND s.plan_no >= :plan_no
 
@@ -392,7 +393,7 @@ UPDATE leasehold_chunk SET planner = s.planner, hash = h.value, position = :firs
   FROM leasehold_chunk_set AS s CROSS JOIN temp.leasehold_chunk_planned AS n
  CROSS JOIN bound_list(:hashes) AS h ON h.i = n.place
  WHERE s.name = :set_name AND leasehold_chunk.id = n.chunk_id AND n.outdated AND n.fate IN ('kept', 'replaced');
--- Also what is left alone: the end must not take it for one that is not in the plan.
+-- Also the unchanged chunks: the sweep must not remove them.
 UPDATE leasehold_chunk SET plan_no = :plan_no
  WHERE id IN (SELECT chunk_id FROM temp.leasehold_chunk_planned WHERE outdated);
 SELECT NOT EXISTS (SELECT 1 FROM {planned_set}) AS superseded,
@@ -401,7 +402,7 @@ SELECT NOT EXISTS (SELECT 1 FROM {planned_set}) AS superseded,
        count(*) FILTER (WHERE fate = 'left') AS left
   FROM temp.leasehold_chunk_planned;
 
--- Walks along the keys of the set, and removes what an earlier planner version has planned and this plan has not.
+-- Walks along the keys of the set, and removes chunks of an earlier planner version that this plan does not have.
 -- statement chunk_plan_sweep write
 -- takes set_name text, planner text, plan_no int, after_key text, batch int
 -- gives superseded bool, removed int, left int, stay int, last_key text
@@ -433,8 +434,8 @@ SELECT :now, 'chunks', s.name, 'planned', 0, '', '',
 SELECT CASE WHEN s.id IS NOT NULL THEN {set_state} END AS set_state
   FROM temp.leasehold_chunk_act AS a LEFT JOIN leasehold_chunk_set AS s ON s.id = a.set_id;
 
--- statement chunk_configure write
--- takes set_name text, failure_budget int?, crash_budget int?, backoff_base duration?, backoff_most duration?,
+-- statement chunk_set_settings write
+-- takes set_name text, max_failures int?, max_crashes int?, backoff_base duration?, backoff_max duration?,
 --   default_ttl duration?
 -- gives outcome outcome
 UPDATE leasehold_chunk_set SET {settings} WHERE name = :set_name;
@@ -443,8 +444,8 @@ SELECT CASE changes() WHEN 0 THEN 'not_found' ELSE 'ok' END AS outcome;
 -- statement chunk_tie_job write
 -- takes set_name text, job_id int, token int?
 -- gives outcome outcome, why text?, state text?, store_now time
--- A job that runs is given up by its holder (snoozed, uncharged), or ends, if somebody wanted it cancelled. Who has
--- given it up before is not lost.
+-- The holder of a running job gives it up (snoozed, uncharged), or the job ends, if there is a cancel request. A holder
+-- that gave it up before is not lost.
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id, job_id, lease_id, outcome, why)
 SELECT 1, s.id, j.id, CASE WHEN g.token = :token THEN g.lease_id END,
        CASE WHEN s.id IS NULL OR j.id IS NULL THEN 'not_found'
@@ -468,7 +469,7 @@ SELECT 1, s.id, j.id, CASE WHEN g.token = :token THEN g.lease_id END,
 INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
 SELECT job_id, :token, lease_id, :now, outcome = 'cancelled', CASE outcome WHEN 'tied' THEN 'snoozed' ELSE outcome END
   FROM temp.leasehold_chunk_act WHERE lease_id IS NOT NULL AND outcome IN ('tied', 'cancelled');
-INSERT INTO leasehold_follow_up (job_id, token, outcome, final, due_at, attempt, alone, holder, host, now)
+INSERT INTO leasehold_follow_up (job_id, token, outcome, final, due_at, attempt, solo, holder, host, now)
 SELECT a.job_id, :token, a.outcome, 1, :now, g.attempt, 0, l.holder, l.host, :now
   FROM temp.leasehold_chunk_act AS a CROSS JOIN leasehold_job_grant AS g ON g.job_id = a.job_id
  CROSS JOIN leasehold_lease AS l ON l.id = g.lease_id
@@ -514,8 +515,8 @@ count(c.id) FILTER (WHERE c.final = 'exhausted')
 -- takes set_name text?
 -- gives name text, planner text, planned_at time, state text, total int, available int, deferred int, running int,
 --   expired int, completed int, skipped int, exhausted int, rows int, attempts int, started_at time?,
---   finished_at time?, oldest_sync time?, job_id int?, failure_budget int, crash_budget int, backoff_base duration,
---   backoff_most duration, default_ttl duration, store_now time
+--   finished_at time?, oldest_sync time?, job_id int?, max_failures int, max_crashes int, backoff_base duration,
+--   backoff_max duration, default_ttl duration, store_now time
 SELECT s.name AS name, s.planner AS planner, s.planned_at AS planned_at,
        CASE WHEN {is_final} THEN CASE {exhausted} WHEN 0 THEN 'complete' ELSE 'partial' END
             WHEN count(c.id) FILTER (WHERE {started}) > 0 THEN 'running' ELSE 'planned' END AS state,
@@ -529,8 +530,8 @@ SELECT s.name AS name, s.planner AS planner, s.planned_at AS planned_at,
        coalesce(sum(c.rows), 0) AS rows, coalesce(sum(c.attempts), 0) AS attempts, min(c.started_at) AS started_at,
        CASE WHEN {is_final} THEN max(c.finished_at) END AS finished_at, min(c.synced_at) AS oldest_sync,
        (SELECT b.job_id FROM leasehold_blocked AS b WHERE b.after_id = -s.id AND b.job_id = s.job_id) AS job_id,
-       s.failure_budget AS failure_budget, s.crash_budget AS crash_budget, s.backoff_base AS backoff_base,
-       s.backoff_most AS backoff_most, s.default_ttl AS default_ttl, :now AS store_now
+       s.max_failures AS max_failures, s.max_crashes AS max_crashes, s.backoff_base AS backoff_base,
+       s.backoff_max AS backoff_max, s.default_ttl AS default_ttl, :now AS store_now
   FROM leasehold_chunk_set AS s LEFT JOIN leasehold_chunk AS c ON c.set_id = s.id
   LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id
  WHERE :set_name IS NULL OR s.name = :set_name
@@ -540,7 +541,7 @@ SELECT s.name AS name, s.planner AS planner, s.planned_at AS planned_at,
 (SELECT k.position FROM leasehold_chunk AS k WHERE k.set_id = s.id AND k.key = :key)
 
 -- statement chunk_list read
--- takes set_name text, key text?, state text?, after_position int?, most int
+-- takes set_name text, key text?, state text?, after_position int?, max int
 -- gives key text, position int, state text, planner text, hash text, token int, attempts int, failures int,
 --   crashes int, due_at time?, started_at time?, finished_at time?, synced_at time?, saved_at time?, rows int,
 --   holder text?, host text?, pid int?, tty text?, heartbeat_at time?, expires_at time?, spec text, cursor text?,
@@ -556,9 +557,9 @@ SELECT c.key AS key, c.position AS position, {state} AS state, c.planner AS plan
  WHERE s.name = :set_name AND (:key IS NULL OR c.key = :key) AND (:state IS NULL OR {state} = :state)
    AND c.position BETWEEN coalesce({position_of_key}, :after_position + 1, 0)
                       AND coalesce({position_of_key}, 9223372036854775807)
- ORDER BY c.position, c.key LIMIT :most;
+ ORDER BY c.position, c.key LIMIT :max;
 
--- Of one set that is gone.
+-- Chunks of one removed set.
 -- fragment sweep
 WITH RECURSIVE sets (id) AS (
   SELECT min(set_id) FROM leasehold_chunk
@@ -569,11 +570,11 @@ DELETE FROM leasehold_chunk WHERE id IN (
    WHERE c.set_id = (SELECT s.id FROM sets AS s
                       WHERE s.id NOT IN (SELECT id FROM leasehold_chunk_set) LIMIT 1) LIMIT :batch)
 
--- The set is gone at once, and up to `batch` chunks. The others, which nobody finds any more, follow with chunk_sweep.
+-- Removes the set at once, and up to `batch` chunks. The others are no longer visible; chunk_sweep removes them.
 -- statement chunk_set_remove write
 -- takes set_name text, batch int
 -- gives outcome outcome, chunks int
--- Who waits for the set waits in vain.
+-- Jobs that wait for the set fail.
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id, chunks, outcome)
 SELECT 1, s.id, (SELECT count(*) FROM leasehold_chunk AS c WHERE c.set_id = s.id),
        CASE WHEN s.id IS NULL THEN 'not_found' WHEN EXISTS (SELECT 1 FROM {held_chunks_of} s.id) THEN 'held'
@@ -588,7 +589,7 @@ DELETE FROM leasehold_chunk_set WHERE id = (SELECT set_id FROM temp.leasehold_ch
 {sweep};
 SELECT outcome, CASE outcome WHEN 'removed' THEN chunks ELSE 0 END AS chunks FROM temp.leasehold_chunk_act;
 
--- Chunks of sets that are gone, in steps until none is left.
+-- Removes chunks of removed sets, in steps until none is left.
 -- statement chunk_sweep write
 -- takes batch int
 -- gives removed int

@@ -1,8 +1,8 @@
--- Items, and who has them. Reads beside postgres/sql/claim.sql, which calls the functions of postgres/migrations.
+-- Items and their claims. Pairs with postgres/sql/claim.sql, which calls the functions of postgres/migrations.
 --
 -- Each act runs in one IMMEDIATE transaction and has three parts: decide (one row in the temporary table
 -- `leasehold_claim_act`), do, tell; see lock.sql. A decision in several steps is 'open' until one of them finds a
--- reason to refuse; what is left is granted. How a session ends is a procedure of connection_session.sql.
+-- reason to refuse; if none does, the claim is granted. Ending a session is a procedure of connection_session.sql.
 
 -- record claim_answer
 --   outcome outcome, why text?, key text, token int?, session_id text?, label text?, taken_at time?, progress_at time?,
@@ -13,13 +13,14 @@
 -- fragment live
 l.ended_at IS NULL AND l.expires_at > :now
 
--- An item's active claim, with the lease and the face of its session.
+-- An item's active claim, with the lease and the fields of its session.
 -- fragment its_claim
 LEFT JOIN leasehold_claim AS c ON c.item = i.key AND c.ended_at IS NULL
   LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id
   LEFT JOIN leasehold_session AS s ON s.id = c.session_id AND s.lease_id = c.lease_id
 
--- To whoever has the claim, or ends it by right. A refusal tells whose it is, and nothing that proves it.
+-- An answer to the holder of the claim, or to a caller that ends it by right. A refusal names the holder, and never
+-- shows the holder's proof.
 -- fragment is_to_owner
 a.outcome IN ('granted', 'released', 'revoked', 'done')
 
@@ -40,7 +41,7 @@ SELECT a.outcome AS outcome, a.why AS why, coalesce(a.told_item, a.item) AS key,
   LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id
   LEFT JOIN leasehold_session AS s ON s.id = c.session_id AND s.lease_id = c.lease_id
 
--- Why the holder of :token does not hold the item any more, and who does.
+-- Why the holder of :token lost the item, and its current holder.
 -- fragment explain_loss
 UPDATE temp.leasehold_claim_act
    SET replayed = 0, (why, end_detail, told_item, told_token) =
@@ -51,7 +52,7 @@ UPDATE temp.leasehold_claim_act
          WHERE i.key = leasehold_claim_act.ending_item)
  WHERE outcome = 'lost'
 
--- The claim that an act ends. An act that is refused ends none.
+-- The claim that an act ends. A refused act ends none.
 -- fragment ending
 SELECT ending_item, ending_token FROM temp.leasehold_claim_act
  WHERE outcome IN ('granted', 'released', 'revoked', 'done')
@@ -64,7 +65,7 @@ SELECT ending_item, ending_token FROM temp.leasehold_claim_act
 -- fragment is_ending
 (item, token) = ({ending}) AND ended_at IS NULL
 
--- A session that went stale is taken back, with all it has claimed.
+-- Reclaims a stale session, with all its claims.
 -- fragment take_back_stale
 INSERT INTO leasehold_session_end (lease_id, reason, recovery, recovery_id, now)
 SELECT stale_lease, 'expired', 'claim', 1 + coalesce((SELECT max(id) FROM leasehold_recovery), 0), :now
@@ -80,7 +81,7 @@ CASE WHEN s.id IS NULL THEN 'unknown' WHEN {live} THEN NULL
 UPDATE temp.leasehold_claim_act SET outcome = 'unregistered', replayed = 0, told_item = ending_item, told_token = NULL
  WHERE why IS NOT NULL AND outcome IN ('open', 'granted')
 
--- Whether an operator has taken the item from this session, and nobody has had it since.
+-- Whether an operator took the item from this session, and no session has had it since.
 -- fragment taken_away
 v.end_reason = 'revoked' AND v.lease_id = a.lease_id AND i.done_at IS NULL
 
@@ -98,8 +99,8 @@ UPDATE temp.leasehold_claim_act
           LEFT JOIN leasehold_claim AS v ON v.item = i.key AND v.token = i.token)
  WHERE outcome = 'open'
 
--- Whoever has an item has what is above and below it, too, and keeps others from what it conflicts with. Not so the one
--- who gives it away, nor anybody who is stale.
+-- The holder of an item also has the items above and below it, and keeps others from its conflicts. The giver of an
+-- item and stale sessions do not count.
 -- fragment judge_relatives
 WITH RECURSIVE
   wanted (key) AS (SELECT item FROM temp.leasehold_claim_act WHERE outcome = 'open'),
@@ -149,7 +150,7 @@ temp.leasehold_claim_act AS a CROSS JOIN leasehold_session AS s ON s.id = a.sess
  CROSS JOIN leasehold_lease AS l ON l.id = s.lease_id
  WHERE a.outcome = 'granted' AND NOT a.replayed
 
--- The session has the item from now on, which also says that it is at work.
+-- Gives the item to the session, which also counts as work.
 -- fragment hand_out
 UPDATE leasehold_item SET token = g.told_token FROM (SELECT a.item, a.told_token FROM {granted_now}) AS g
  WHERE key = g.item;
@@ -215,7 +216,7 @@ UPDATE leasehold_claim SET ended_at = :now, end_reason = 'released', end_detail 
 -- statement claim_switch write
 -- takes from_item text, token int, to_item text, create bool
 -- gives claim_answer
--- Said again after it has happened: the claim that it gave, if that is still there.
+-- A repeated request: the claim that it gave, if that still exists.
 INSERT OR REPLACE INTO temp.leasehold_claim_act
   (id, item, session_id, lease_id, outcome, why, replayed, ending_item, ending_token, told_item, told_token)
 SELECT 1, :to_item, t.session_id, t.lease_id,
@@ -281,7 +282,7 @@ SELECT :now, 'item', a.item, 'transferred', a.told_token, l.holder, l.host, a.pr
 -- statement claim_revoke write
 -- takes item text, reason text
 -- gives claim_answer
--- An operator's, without a token.
+-- An operator's act, without a token.
 INSERT OR REPLACE INTO temp.leasehold_claim_act
   (id, item, outcome, why, end_detail, ending_item, ending_token, told_item, told_token)
 SELECT 1, :item, CASE WHEN c.item IS NULL THEN 'not_found' ELSE 'revoked' END,
@@ -293,8 +294,7 @@ SELECT :now, 'item', c.item, 'revoked', c.token, l.holder, l.host, :reason FROM 
 UPDATE leasehold_claim SET ended_at = :now, end_reason = 'revoked', end_detail = :reason WHERE {is_ending};
 {tell};
 
--- The active claims of all items or of the one that is asked for, and all that have ended; a blob comes after every
--- text.
+-- The active claims of all items or of the requested one, and all ended ones; a blob sorts after every text.
 -- fragment claims_asked_for
 SELECT * FROM leasehold_claim WHERE ended_at IS NULL AND item BETWEEN coalesce(:item, '') AND coalesce(:item, x'')
  UNION ALL
@@ -302,7 +302,7 @@ SELECT * FROM leasehold_claim
  WHERE :ended AND ended_at IS NOT NULL AND item BETWEEN coalesce(:item, '') AND coalesce(:item, x'')
 
 -- statement claim_list read
--- takes item text?, session_id text?, ended bool, most int
+-- takes item text?, session_id text?, ended bool, max int, skip int
 -- gives item text, title text, token int, session_id text, label text, taken_at time, ended_at time?,
 --   end_reason text?, end_detail text?, progress_at time, holder text, host text, boot_id text, pid int,
 --   process_start int, tty text, ttl duration, acquired_at time, heartbeat_at time, expires_at time, store_now time
@@ -315,9 +315,9 @@ SELECT c.item AS item, i.title AS title, c.token AS token, c.session_id AS sessi
   JOIN leasehold_lease AS l ON l.id = c.lease_id
   LEFT JOIN leasehold_session AS s ON s.id = c.session_id AND s.lease_id = c.lease_id
  WHERE :session_id IS NULL OR c.session_id = :session_id
- ORDER BY c.ended_at IS NOT NULL, c.taken_at DESC, c.token DESC, c.item LIMIT :most;
+ ORDER BY c.ended_at IS NOT NULL, c.taken_at DESC, c.token DESC, c.item LIMIT :max OFFSET :skip;
 
--- The same conflicts, told by the other side.
+-- The same conflicts, from the other side.
 -- fragment conflicts_with_key
 other = :key AND item IN (SELECT o.other FROM leasehold_item_conflict AS o WHERE o.item = :key)
 
@@ -366,7 +366,7 @@ SELECT outcome, why, told_item AS other, :now AS store_now FROM temp.leasehold_c
 CASE WHEN i.done_at IS NOT NULL THEN 'done' WHEN c.item IS NULL THEN 'open' WHEN {live} THEN 'claimed' ELSE 'stale' END
 
 -- statement item_list read
--- takes key text?, state text?, parent text?, after_key text?, most int
+-- takes key text?, state text?, parent text?, after_key text?, max int
 -- gives key text, title text, parent text?, metadata text, conflicts text, state text, is_working_on bool,
 --   active_session_id text?, token int, created_at time, done_at time?, done_by text?, session_id text?, label text?,
 --   taken_at time?, progress_at time?, holder text?, host text?, boot_id text?, pid int?, process_start int?,
@@ -384,7 +384,7 @@ SELECT i.key AS key, i.title AS title, i.parent AS parent, i.metadata AS metadat
  WHERE i.key BETWEEN coalesce(:key, :after_key, '') AND coalesce(:key, x'')
    AND (:after_key IS NULL OR i.key > :after_key) AND (:parent IS NULL OR i.parent = :parent)
    AND (:state IS NULL OR {state} = :state)
- ORDER BY i.key LIMIT :most;
+ ORDER BY i.key LIMIT :max;
 
 -- statement item_done write
 -- takes key text, token int?, holder text

@@ -1,7 +1,7 @@
--- Run once on every connection, and on a user's own before an act in the user's transaction: hence our name
--- everywhere, so that no table of theirs is hidden.
+-- Run once on every connection, and on a user's own connection before an act in the user's transaction: so all names
+-- have our prefix and hide no table of the user.
 
--- The scratch row in which an act notes what it decided.
+-- The scratch row in which an act records its decision.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_act (
   id       INTEGER PRIMARY KEY,
   name     TEXT,
@@ -20,7 +20,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_act (
 -- How far one step of pruning has walked.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_walk (id INTEGER PRIMARY KEY, walked INTEGER, last_id INTEGER);
 
--- What one batch of pruning deleted.
+-- The counts of one batch of pruning.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_pruned (
   claims   INTEGER,
   sessions INTEGER,
@@ -29,7 +29,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_pruned (
   places   INTEGER
 );
 
--- The jobs that an act of an operator is about, in its order, and what becomes of each.
+-- The jobs of an operator's act, in its order, and the new state of each.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_chosen (
   place      INTEGER PRIMARY KEY,
   job_id     INTEGER,
@@ -41,14 +41,14 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_chosen (
   outcome    TEXT
 );
 
--- What a claim of jobs has decided so far.
+-- The decisions of a claim of jobs so far.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_job_claim (
   id          INTEGER PRIMARY KEY,
   outcome     TEXT,
   why         TEXT,
   places      INTEGER,
   max_running INTEGER,
-  max_per_key INTEGER,
+  max_per_group INTEGER,
   rate_count  INTEGER,
   rate_step   INTEGER,
   rate_period INTEGER,
@@ -61,18 +61,18 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_job_claim (
   retry_at    INTEGER
 );
 
--- The jobs a claim has picked, in its order.
+-- The jobs that a claim selected, in its order.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_picked (
   priority   INTEGER,
   job_id     INTEGER,
   last_token INTEGER,
   attempt    INTEGER,
-  alone      INTEGER,
-  limit_key  TEXT,
+  solo      INTEGER,
+  job_group  TEXT,
   PRIMARY KEY (priority DESC, job_id)
 ) WITHOUT ROWID;
 
--- What holders say about their attempts, and what becomes of it. lease_id is there where the attempt was theirs.
+-- The verdicts of holders on their attempts, and the results. lease_id is set if the attempt was theirs.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_verdict (
   job_id     INTEGER PRIMARY KEY,
   token      INTEGER,
@@ -89,7 +89,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_verdict (
   latest     INTEGER
 );
 
--- What enqueueing one job has decided.
+-- The decision of enqueueing one job.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_newcomer (
   id     INTEGER PRIMARY KEY,
   job_id INTEGER,
@@ -98,7 +98,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_newcomer (
   due_at INTEGER
 );
 
--- The jobs that are cancelled because another has ended without completing, each with the one it waited for.
+-- The jobs that are cancelled because another ended without completing, each with its predecessor.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_fallen (
   job_id   INTEGER PRIMARY KEY,
   after_id INTEGER

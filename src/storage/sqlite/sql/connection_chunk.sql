@@ -1,7 +1,7 @@
--- What acts on chunks note down, and what seldom happens to a chunk, as procedures: a row inserted into one of the
--- views is a call with these arguments. Run on every connection; see connection.sql and connection_queue.sql.
+-- Scratch tables of acts on chunks, and rare steps as procedures: a row inserted into one of the views is a call with
+-- these arguments. Run on every connection; see connection.sql and connection_queue.sql.
 
--- The scratch row in which an act on a chunk or its set notes what it decided.
+-- The scratch row in which an act on a chunk or its set records its decision.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_act (
   id       INTEGER PRIMARY KEY,
   set_id   INTEGER,
@@ -15,7 +15,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_act (
   why      TEXT
 );
 
--- What a claim has decided so far. chunk_id: the one that was asked for, or the one that explains a refusal.
+-- The decisions of a claim so far. chunk_id: the requested chunk, or the one that explains a refusal.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_claim (
   id        INTEGER PRIMARY KEY,
   set_id    INTEGER,
@@ -28,20 +28,20 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_claim (
   why       TEXT
 );
 
--- The chunks a claim has picked, in its order. `again`: completed before, and begun anew.
+-- The chunks that a claim selected, in its order. `again`: completed before, and begun from the start.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_picked (
   place           INTEGER PRIMARY KEY,
   chunk_id        INTEGER,
-  alone           INTEGER,
+  solo           INTEGER,
   again           INTEGER,
   previous_holder TEXT,
   previous_host   TEXT
 );
 
--- The chunks that are to be reset. Those that are held stay as they are.
+-- The chunks to reset. Held ones stay unchanged.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_chosen (chunk_id INTEGER PRIMARY KEY, held INTEGER);
 
--- What a part of a plan means for its chunks, by their places in the lists. `outdated`: known from an earlier planner
+-- What a part of a plan does to its chunks, by their positions in the lists. `outdated`: known from an earlier planner
 -- version.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_planned (
   place    INTEGER PRIMARY KEY,
@@ -51,11 +51,11 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_planned (
   fate     TEXT
 );
 
--- What asking a rate limit for a slot has decided.
+-- The decision of taking a slot of a rate.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_turn (id INTEGER PRIMARY KEY, outcome TEXT, at INTEGER);
 
--- A set may have become final: then the jobs that wait for it are settled, in the same commit. They fail if chunks are
--- exhausted, and if the set is to be removed.
+-- If the set is final now, the jobs that wait for it are settled, in the same commit. They fail if chunks are
+-- exhausted, or if the set is to be removed.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_chunk_set_finish (set_id, removed, now) AS SELECT 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_chunk_set_finish_do INSTEAD OF INSERT ON leasehold_chunk_set_finish
   WHEN NEW.removed
@@ -100,7 +100,7 @@ BEGIN
          failed = excluded.failed + CASE second WHEN excluded.second THEN failed ELSE 0 END,
          second = excluded.second;
   INSERT INTO leasehold_follow_up
-    (job_id, token, outcome, final, due_at, attempt, alone, holder, host, detail, now)
+    (job_id, token, outcome, final, due_at, attempt, solo, holder, host, detail, now)
   SELECT s.job_id, s.token, s.outcome, 1, NEW.now, 0, 0, '', '', e.body, NEW.now
     FROM leasehold_blocked AS b JOIN leasehold_settled AS s ON s.job_id = b.job_id AND s.final
     LEFT JOIN leasehold_error AS e ON e.job_id = s.job_id AND e.token = s.token
@@ -108,7 +108,7 @@ BEGIN
   DELETE FROM leasehold_blocked WHERE after_id = -NEW.set_id;
 END;
 
--- A lease ends without its holder's verdicts: its chunks go back, with their cursors. The arguments are those of
+-- Ends a lease without its holder's verdicts: its chunks go back, with their cursors. The arguments are those of
 -- leasehold_take_back in connection_queue.sql, which does the same for jobs.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_chunk_take_back (lease_id, reason, detail, holder, host, recovery_id, now)
   AS SELECT 0, 0, 0, 0, 0, 0, 0;
@@ -119,16 +119,16 @@ BEGIN
      SET ended_at = NEW.now, end_detail = NEW.detail,
          end_reason = CASE WHEN NEW.reason = 'closed' THEN 'closed' ELSE 'expired' END
    WHERE id = NEW.lease_id AND ended_at IS NULL;
-  -- Who was alone with a holder that died has spent a crash.
+  -- The only chunk of a dead holder is charged a crash.
   UPDATE leasehold_chunk
      SET ended_as = 'expired', crashes = crashes + 1,
          (final, finished_at) =
            (SELECT 'exhausted', NEW.now FROM leasehold_chunk_set AS s
-             WHERE s.id = set_id AND crashes + 1 >= s.crash_budget)
+             WHERE s.id = set_id AND crashes + 1 >= s.max_crashes)
    WHERE lease_id = NEW.lease_id AND NEW.reason <> 'closed'
      AND (SELECT count(*) FROM leasehold_chunk AS o WHERE o.lease_id = NEW.lease_id) = 1;
   UPDATE leasehold_chunk
-     SET ended_as = 'returned', alone = alone OR NEW.reason <> 'closed'
+     SET ended_as = 'returned', solo = solo OR NEW.reason <> 'closed'
    WHERE lease_id = NEW.lease_id AND ended_as IS NULL;
   INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, previous_holder, detail)
   SELECT NEW.now, 'chunk', s.name || '/' || c.key, 'reclaimed', c.token, NEW.holder, NEW.host, c.holder, NEW.detail

@@ -1,8 +1,8 @@
--- What acts on locks note down, and what seldom happens to a lock, as procedures: a row inserted into one of the views
--- is a call with these arguments. Run on every connection; see connection.sql and connection_queue.sql.
+-- Scratch tables of acts on locks, and rare steps as procedures: a row inserted into one of the views is a call with
+-- these arguments. Run on every connection; see connection.sql and connection_queue.sql.
 
--- The names that an act wants together, in the order that all agree on: what is in the way of each, who is taken over,
--- how many stand before it in line.
+-- The names that an act wants together, in the common order: what blocks each, which holder is taken over, and the
+-- number of waiters ahead.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_lock_wanted (
   name            TEXT PRIMARY KEY,
   in_the_way      TEXT,
@@ -10,8 +10,8 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_lock_wanted (
   ahead           INTEGER
 ) WITHOUT ROWID;
 
--- A lease ends, and with it everything it holds: a share, a lock, or several taken together. `name` is that of one of
--- its locks (a share is found without). reason: released, expired or revoked.
+-- Ends a lease and everything that it holds: a share, a lock, or several taken together. `name` is one of its locks (a
+-- share is found without it). reason: released, expired or revoked.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_lock_end (lease_id, name, reason, detail, now) AS SELECT 0, 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_lock_end_do INSTEAD OF INSERT ON leasehold_lock_end
 BEGIN
@@ -33,7 +33,7 @@ BEGIN
    WHERE l.id = NEW.lease_id ORDER BY g.name;
   UPDATE leasehold_lease SET ended_at = NEW.now, end_reason = NEW.reason, end_detail = NEW.detail
    WHERE id = NEW.lease_id;
-  -- Who released it knows that it is over. Anybody else's place stays empty for a while, if that was asked for.
+  -- After a release the place is free. Otherwise it stays empty for the delay, if there is one.
   UPDATE leasehold_lock_share
      SET free_at = CASE NEW.reason WHEN 'released' THEN NEW.now
                    ELSE coalesce(delay, 0) + (SELECT min(l.expires_at, NEW.now) FROM leasehold_lease AS l
@@ -41,8 +41,8 @@ BEGIN
    WHERE lease_id = NEW.lease_id;
 END;
 
--- Makes way for a grant: ends whatever has run out on this lock, and whose delay is over. The grant's own event tells
--- of the lock itself; the other names of a lease that held several are free from now on, too.
+-- Makes room for a grant: ends every grant of this lock that has expired and whose delay is over. The grant's own event
+-- covers the lock itself; the other names of a lease that held several are free from now on, too.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_lock_clear (name, now) AS SELECT 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_lock_clear_do INSTEAD OF INSERT ON leasehold_lock_clear
 BEGIN
@@ -62,8 +62,8 @@ BEGIN
    ORDER BY s.token;
 END;
 
--- The usual grant finds a free lock, and the usual release gives back a single one. Both call these procedures only where
--- there is more to do, by saying so in the scratch row: an UPDATE that finds nothing costs a third of such an INSERT.
+-- Most grants find a free lock, and most releases release a single one. Both call these procedures only if there is
+-- more to do, through the scratch row: an UPDATE that finds nothing costs a third of such an INSERT.
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_act_vacate AFTER UPDATE OF occupied ON leasehold_act
 BEGIN
   INSERT INTO leasehold_lock_clear (name, now) SELECT NEW.name, NEW.now WHERE NEW.outcome = 'granted';

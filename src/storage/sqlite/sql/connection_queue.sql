@@ -1,34 +1,34 @@
--- What seldom happens to a job, as procedures: a row inserted into one of these views is a call with these arguments.
--- Where there is nothing to do, a script pays for one statement that finds nothing. Run on every connection, after
--- connection.sql; temporary, so that other tools that open the file never meet a trigger of ours.
+-- Rare steps of jobs as procedures: a row inserted into one of these views is a call with these arguments. If there is
+-- nothing to do, a script pays for one statement that finds nothing. Run on every connection, after connection.sql;
+-- temporary, so that other tools that open the file never see our triggers.
 
--- A deferred job is due.
+-- Promotes a deferred job that is due.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_promote
-  (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
+  (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
   AS SELECT 0, 0, 0, 0, 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_promote_do INSTEAD OF INSERT ON leasehold_promote
 BEGIN
-  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
-  VALUES (NEW.queue, NEW.priority, NEW.job_id, NEW.last_token, NEW.attempt, NEW.alone, NEW.limit_key);
+  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group)
+  VALUES (NEW.queue, NEW.priority, NEW.job_id, NEW.last_token, NEW.attempt, NEW.solo, NEW.job_group);
   DELETE FROM leasehold_deferred WHERE queue = NEW.queue AND due_at = NEW.due_at AND job_id = NEW.job_id;
 END;
 
--- Who waits for this job need not any more, and goes on if it waits for no other. only_run: of them, those that run
--- however it has ended.
+-- Jobs that wait for this job stop waiting, and go on if they wait for no other. only_run: only those that run
+-- regardless of its outcome.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_unblock (job_id, only_run, now) AS SELECT 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_unblock_do INSTEAD OF INSERT ON leasehold_unblock
 BEGIN
-  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
+  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group)
   SELECT j.queue, j.priority, j.id, coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = j.id), 0),
-         (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.limit_key
+         (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.job_group
     FROM leasehold_blocked AS b JOIN leasehold_job AS j ON j.id = b.job_id
     JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
    WHERE b.after_id = NEW.job_id AND b.due_at <= NEW.now AND (n.if_failed = 'run' OR NOT NEW.only_run)
      AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS o WHERE o.job_id = b.job_id AND o.after_id <> NEW.job_id);
-  INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
+  INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
   SELECT j.queue, b.due_at, j.id, j.priority,
          coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = j.id), 0),
-         (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.limit_key
+         (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.job_group
     FROM leasehold_blocked AS b JOIN leasehold_job AS j ON j.id = b.job_id
     JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
    WHERE b.after_id = NEW.job_id AND b.due_at > NEW.now AND (n.if_failed = 'run' OR NOT NEW.only_run)
@@ -40,10 +40,10 @@ BEGIN
                                          AND n.if_failed = 'run'));
 END;
 
--- This job has ended without completing, or is removed: each job that waits for it does as its if_failed says, and who
--- is cancelled lets down its own dependents. A removed job can never complete: who would wait for it is cancelled.
--- About a thousand are cancelled at most: a verdict must not take long because many depend on its job. `recover`
--- cancels the rest; until then they stay blocked, and nobody can claim them.
+-- This job ended without completing, or is removed: if_failed decides about each job that waits for it, and a cancelled
+-- job lets down its own dependents. A removed job can never complete: jobs that would wait for it are cancelled. At
+-- most about a thousand are cancelled: a verdict must not take long because many jobs depend on its job. `recover`
+-- cancels the rest; until then they stay blocked, and no worker can claim them.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_let_down (job_id, removed, now) AS SELECT 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_let_down_do INSTEAD OF INSERT ON leasehold_let_down
 BEGIN
@@ -81,18 +81,18 @@ BEGIN
   DELETE FROM leasehold_fallen;
 END;
 
--- An attempt was settled: where the job goes from here. `detail` is for the event of a dead letter.
+-- Puts the job of a settled attempt where it belongs. `detail` is for the event of a dead letter.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_follow_up
-  (job_id, token, outcome, final, due_at, attempt, alone, holder, host, detail, now)
+  (job_id, token, outcome, final, due_at, attempt, solo, holder, host, detail, now)
   AS SELECT 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_follow_up_again INSTEAD OF INSERT ON leasehold_follow_up
   WHEN NOT NEW.final
 BEGIN
-  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
-  SELECT queue, priority, id, NEW.token, NEW.attempt, NEW.alone, limit_key
+  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group)
+  SELECT queue, priority, id, NEW.token, NEW.attempt, NEW.solo, job_group
     FROM leasehold_job WHERE id = NEW.job_id AND NEW.due_at <= NEW.now;
-  INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
-  SELECT queue, NEW.due_at, id, priority, NEW.token, NEW.attempt, NEW.alone, limit_key
+  INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
+  SELECT queue, NEW.due_at, id, priority, NEW.token, NEW.attempt, NEW.solo, job_group
     FROM leasehold_job WHERE id = NEW.job_id AND NEW.due_at > NEW.now;
 END;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_follow_up_final INSTEAD OF INSERT ON leasehold_follow_up
@@ -117,9 +117,10 @@ BEGIN
    WHERE NEW.outcome <> 'completed' AND EXISTS (SELECT 1 FROM leasehold_blocked WHERE after_id = NEW.job_id);
 END;
 
--- A lease ends without its holder's verdicts: its jobs go back. reason: claim, recover, process_gone (the holder died:
--- a sole job spends a crash, several return uncharged to be claimed alone) or closed (the holder gave them up);
--- holder and host are those of who takes it back. recovery_id: one act, one row, however many leases it takes back.
+-- Ends a lease without its holder's verdicts: its jobs go back. reason: claim, recover, process_gone (the holder died:
+-- a single job is charged a crash, several return uncharged to be claimed solo) or closed (the holder gave them up);
+-- holder and host are those of the process that reclaims it. recovery_id: one act, one row, however many leases it
+-- reclaims.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_take_back (lease_id, reason, detail, holder, host, recovery_id, now)
   AS SELECT 0, 0, 0, 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_take_back_do INSTEAD OF INSERT ON leasehold_take_back
@@ -134,14 +135,14 @@ BEGIN
     FROM leasehold_job_grant AS g
    WHERE g.lease_id = NEW.lease_id
      AND EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id);
-  -- Who is alone in its grant has spent a crash, counted since the latest retry.
+  -- The only job of a grant is charged a crash, counted since the latest retry.
   INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
   SELECT g.job_id, g.token, g.lease_id, NEW.now,
          1 + (SELECT count(*) FROM leasehold_settled AS s
                WHERE s.job_id = g.job_id AND s.outcome = 'expired'
                  AND s.token > coalesce((SELECT max(r.token) FROM leasehold_settled AS r
                                           WHERE r.job_id = g.job_id AND r.outcome = 'retried'), -1))
-           >= j.crash_budget,
+           >= j.max_crashes,
          'expired'
     FROM leasehold_job_grant AS g JOIN leasehold_job AS j ON j.id = g.job_id
    WHERE g.lease_id = NEW.lease_id AND NEW.reason <> 'closed'
@@ -178,9 +179,9 @@ BEGIN
                              WHERE g.lease_id = NEW.lease_id AND s.final AND s.outcome = 'expired')
    WHERE id = NEW.recovery_id AND NEW.reason <> 'closed';
   INSERT INTO leasehold_follow_up
-    (job_id, token, outcome, final, due_at, attempt, alone, holder, host, detail, now)
+    (job_id, token, outcome, final, due_at, attempt, solo, holder, host, detail, now)
   SELECT g.job_id, g.token, s.outcome, s.final, NEW.now, g.attempt,
-         CASE WHEN s.outcome = 'returned' AND NEW.reason <> 'closed' THEN 1 ELSE g.alone END,
+         CASE WHEN s.outcome = 'returned' AND NEW.reason <> 'closed' THEN 1 ELSE g.solo END,
          l.holder, l.host, 'crash budget spent', NEW.now
     FROM leasehold_job_grant AS g JOIN leasehold_settled AS s ON s.job_id = g.job_id AND s.token = g.token
     JOIN leasehold_lease AS l ON l.id = g.lease_id
@@ -189,9 +190,9 @@ BEGIN
   DELETE FROM leasehold_lease_check WHERE lease_id = NEW.lease_id;
 END;
 
--- A claim looks at the leases of its queue that may have run out, the most overdue first. Who is found alive is looked
--- at again when its lease, as it stands, runs out. Of the others it takes back up to eight leases, and not many more
--- than 500 jobs: healing must not be felt. What is left waits for the next claim.
+-- A claim looks at the leases of its queue that may have expired, the most overdue first. It looks at a live one again
+-- at its present expiry. Of the others it reclaims up to eight leases, and not many more than 500 jobs: recovery must
+-- not slow down a claim. The rest waits for the next claim.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_heal (queue, holder, host, now) AS SELECT 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_heal_do INSTEAD OF INSERT ON leasehold_heal
 BEGIN

@@ -1,27 +1,27 @@
--- What acts on items note down, and how a session ends, as a procedure: a row inserted into the view is a call with
--- these arguments. Run on every connection; see connection.sql and connection_queue.sql.
+-- Scratch tables of acts on items, and the end of a session, as a procedure: a row inserted into the view is a call
+-- with these arguments. Run on every connection; see connection.sql and connection_queue.sql.
 
--- The scratch row in which an act on an item notes what it decided.
+-- The scratch row in which an act on an item records its decision.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_claim_act (
   id               INTEGER PRIMARY KEY,
   outcome          TEXT,
   why              TEXT,
   replayed         INTEGER,
-  -- What the revoking operator said.
+  -- The operator's reason for a revoke.
   end_detail       TEXT,
-  -- What it is about, and the session that is to have it, in its present opening.
+  -- The item, and the session that is to have it, in its current opening.
   item             TEXT,
   session_id       TEXT,
   lease_id         INTEGER,
   created          INTEGER,
-  -- The claim that ends, and the lease of a session that ends with all of its claims.
+  -- The claim that ends, and the lease of a session that ends with all its claims.
   ending_item      TEXT,
   ending_token     INTEGER,
   stale_lease      INTEGER,
-  -- Who had the item.
+  -- The previous holder of the item.
   previous_session TEXT,
   previous_holder  TEXT,
-  -- The claim to tell of: the one that was granted, or the one that explains a refusal.
+  -- The claim to return: the granted one, or the one that explains a refusal.
   told_item        TEXT,
   told_token       INTEGER
 );
@@ -29,9 +29,9 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_claim_act (
 -- The items whose claims ended with their session.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_freed (item TEXT PRIMARY KEY) WITHOUT ROWID;
 
--- A session ends, and all it has claimed with it. reason: released, revoked or expired; recovery: claim, recover or
--- process_gone where it is taken back, else NULL. recovery_id: one act, one row, however many sessions it takes back.
--- One whose lease was ended by a reboot has had its events then, and only its claims are left.
+-- Ends a session with all its claims. reason: released, revoked or expired; recovery: claim, recover or process_gone if
+-- it is reclaimed, else NULL. recovery_id: one act, one row, however many sessions it reclaims. A session whose lease
+-- was ended by a reboot had its events then, and only its claims are left.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_session_end (lease_id, reason, detail, recovery, recovery_id, now)
   AS SELECT 0, 0, 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_session_end_do INSTEAD OF INSERT ON leasehold_session_end

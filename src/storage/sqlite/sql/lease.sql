@@ -1,4 +1,4 @@
--- The kernel's statements. Reads beside postgres/sql/lease.sql: same names, parameters, columns.
+-- The kernel's statements. Pairs with postgres/sql/lease.sql: same names, parameters, columns.
 
 -- record lease_answer
 --   outcome outcome, why text?, kind text?, key text, token int?, lease_id int?, holder text?, host text?,
@@ -7,29 +7,29 @@
 --   end_detail text?, waiters int, replayed bool, store_now time
 
 -- statement event_list read
--- takes after_id int, only_key text?, most int
+-- takes after_id int, before_id int?, only_key text?, max int
 -- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
 --   previous_holder text?, detail text?
 SELECT * FROM (
   SELECT id, at, kind, key, what, token, holder, host, previous_holder, detail
     FROM leasehold_event
-   WHERE id > :after_id AND (:only_key IS NULL OR key = :only_key)
-   ORDER BY id DESC LIMIT :most)
+   WHERE id > :after_id AND (:before_id IS NULL OR id < :before_id) AND (:only_key IS NULL OR key = :only_key)
+   ORDER BY id DESC LIMIT :max)
  ORDER BY id;
 
 -- statement lease_list read
--- takes most int
+-- takes max int, skip int
 -- gives kind text, key text, token int, holder text, host text, boot_id text, pid int, process_start int, tty text,
 --   ttl duration, acquired_at time, heartbeat_at time, expires_at time, store_now time
 SELECT kind, key, token, holder, host, boot_id, pid, process_start, tty, ttl, acquired_at, heartbeat_at, expires_at,
        :now AS store_now
-  FROM leasehold_leases ORDER BY expires_at, kind, key LIMIT :most;
+  FROM leasehold_leases ORDER BY expires_at, kind, key LIMIT :max OFFSET :skip;
 
 -- statement lease_news read
 -- takes lease_ids ints
 -- gives lease_id int, job_id int?
--- What the holders of these leases should know before their next heartbeat: a row without a job for a lease that has
--- ended, and one for each job under them that somebody wants to stop. Usually none.
+-- What the holders of these leases should know before their next heartbeat: a row without a job for an ended lease, and
+-- one for each job with a cancel request. Usually none.
 SELECT w.value AS lease_id, NULL AS job_id
   FROM bound_list(:lease_ids) AS w LEFT JOIN leasehold_lease AS l ON l.id = w.value
  WHERE l.id IS NULL OR l.ended_at IS NOT NULL
@@ -46,7 +46,7 @@ UNION ALL SELECT 'synchronous', CASE synchronous WHEN 0 THEN 'off' WHEN 1 THEN '
   FROM pragma_synchronous
 UNION ALL SELECT 'store_clock_us', CAST(:now AS TEXT)
 UNION ALL SELECT 'wall_clock_us', CAST(:wall AS TEXT)
--- Every page of every table and index. There is no such row where all is well.
+-- Checks every page of every table and index. There is no such row if the file is intact.
 UNION ALL SELECT 'damage', integrity_check FROM pragma_integrity_check(1) WHERE integrity_check <> 'ok';
 
 -- statement store_status read

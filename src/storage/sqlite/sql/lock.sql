@@ -1,15 +1,15 @@
--- Locks. Reads beside postgres/sql/lock.sql, which calls the functions of postgres/migrations/0002_lock.up.
+-- Locks. Pairs with postgres/sql/lock.sql, which calls the functions of postgres/migrations/0002_lock.up.
 --
--- Each act runs in one IMMEDIATE transaction and has three parts: decide (one row in the temporary
--- table `leasehold_act`), do (every statement asks what was decided), tell.
+-- Each act runs in one IMMEDIATE transaction and has three parts: decide (one row in the temporary table
+-- `leasehold_act`), do (every statement reads the decision), tell.
 --
--- A grant takes up a place while it is live; while it is delayed, which is when nobody else gets the place of one that
--- has expired or was revoked; and after that until somebody comes and ends it, unless it has ended before.
+-- A grant takes up a place while it is live; while it is delayed, that is while the place of an expired or revoked
+-- grant stays blocked; and after that until the next caller ends it, unless it has ended before.
 --
--- In the fragments k is a lock, g the share of it that is spoken of (NULL: the lock as a whole), l the lease of either;
--- h the latest lease over the whole lock; s and p any share and its lease.
+-- In the fragments k is a lock, g the share in question (NULL: the whole lock), l the lease of either; h the latest
+-- exclusive lease; s and p any share and its lease.
 
--- Who the holder is, for people.
+-- The holder, for people.
 -- fragment holder_columns
 l.holder AS holder, l.host AS host, l.boot_id AS boot_id, l.pid AS pid, l.process_start AS process_start, l.tty AS tty
 
@@ -17,12 +17,12 @@ l.holder AS holder, l.host AS host, l.boot_id AS boot_id, l.pid AS pid, l.proces
 l.ttl AS ttl, l.acquired_at AS acquired_at, l.heartbeat_at AS heartbeat_at, l.expires_at AS expires_at,
 l.ended_at AS ended_at, l.end_reason AS end_reason, l.end_detail AS end_detail
 
--- For those who look.
+-- For reads.
 -- fragment lease_columns
 l.id AS lease_id, {holder_columns}, l.instance AS instance, {time_columns}
 
--- Kept by somebody who was heard of. One from the future, which a clock that was set back leaves behind, is not: the
--- living renew theirs within a second.
+-- A place of a live waiter. A place from the future, which a clock that was set back leaves behind, does not count:
+-- live waiters renew theirs within a second.
 -- fragment place_counts
 (p.ended_at IS NULL AND p.heartbeat_at <= :now AND p.expires_at > :now)
 
@@ -30,7 +30,7 @@ l.id AS lease_id, {holder_columns}, l.instance AS instance, {time_columns}
 SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS p ON p.id = w.lease_id
  WHERE w.name = k.name AND {place_counts}
 
--- Before a newcomer, and who was silent for too long, all of them.
+-- Ahead of a new request, or one that was silent for too long: all.
 -- fragment waiters_ahead
 SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS p ON p.id = w.lease_id
  WHERE w.name = k.name AND {place_counts}
@@ -45,12 +45,12 @@ SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS p ON p.id = w
 -- fragment own_delay
 CASE WHEN g.token IS NULL THEN k.delay ELSE g.delay END
 
--- What has ended without a delay was free at once, whatever the clock says since.
+-- A grant that ended without a delay was free at once, even if the clock was set back since.
 -- fragment frees_at
 CASE WHEN l.ended_at IS NOT NULL AND (l.end_reason = 'released' OR {own_delay} IS NULL) THEN 0
      ELSE min(l.expires_at, coalesce(l.ended_at, l.expires_at)) + coalesce({own_delay}, 0) END
 
--- Never along the primary key: that has everything that was ever shared.
+-- Never by the primary key: that contains every share there ever was.
 -- fragment shares
 leasehold_lock_share AS s INDEXED BY leasehold_lock_share_open CROSS JOIN leasehold_lease AS p ON p.id = s.lease_id
  WHERE s.name = k.name AND s.free_at > :now
@@ -58,15 +58,15 @@ leasehold_lock_share AS s INDEXED BY leasehold_lock_share_open CROSS JOIN leaseh
 -- fragment share_is_live
 (p.ended_at IS NULL AND p.expires_at > :now)
 
--- Who asks is who has it.
+-- The caller is the holder.
 -- fragment share_is_ours
 (p.instance = :instance AND p.holder = :holder AND :instance <> '')
 
 -- fragment share_frees_at
 min(s.free_at, p.expires_at + coalesce(s.delay, 0))
 
--- By which of its shares a lock is shown: the live one that frees last, else of the others the one that frees last (so
--- that a delay is told while there is one), else the latest.
+-- The share that represents a lock: the live one that frees last, else of the others the one that frees last (so that
+-- an answer shows a running delay), else the latest.
 -- fragment shown_share
 CASE WHEN k.shared THEN
   coalesce((SELECT s.token FROM {shares}
@@ -77,7 +77,7 @@ CASE WHEN k.shared THEN
 LEFT JOIN leasehold_lock_share AS g ON g.name = k.name AND g.token = {shown_share}
 LEFT JOIN leasehold_lease AS l ON l.id = coalesce(g.lease_id, k.lease_id)
 
--- What :token stands for, else what the lock is shown by.
+-- The grant of :token, else the one that represents the lock.
 -- fragment meant_grant
 LEFT JOIN leasehold_lock_share AS g
   ON g.name = k.name
@@ -109,7 +109,7 @@ CASE WHEN k.shared THEN
                WHEN max({share_is_live}) THEN 'held'
                WHEN max({share_frees_at} > :now) THEN 'delayed' END FROM {shares}) END
 
--- What one has oneself is in the way for ever.
+-- The caller's own share would block it for ever.
 -- fragment no_room
 CASE WHEN k.shared THEN
   (SELECT CASE WHEN max({share_frees_at} > :now) AND k.capacity IS NOT :capacity THEN 'mismatch'
@@ -118,7 +118,7 @@ CASE WHEN k.shared THEN
                WHEN sum(s.permits * ({share_frees_at} > :now)) + :permits > :capacity THEN 'delayed' END
      FROM {shares}) END
 
--- Whoever has a share does not stand behind those who may be waiting for it.
+-- A holder of a share does not queue behind waiters that may be waiting for this share.
 -- fragment has_share
 EXISTS (SELECT 1 FROM {shares} AND {share_is_live} AND {share_is_ours})
 
@@ -129,7 +129,7 @@ CASE WHEN ({waiters_ahead}) > 0 AND NOT {has_share} THEN 'busy' END
 CASE WHEN l.end_reason = 'revoked' THEN 'revoked' WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired'
      ELSE 'finished' END
 
--- Calls what connection_lock.sql says of it, where there is something to vacate.
+-- Calls the procedure of connection_lock.sql if there is something to vacate.
 -- fragment vacate
 UPDATE temp.leasehold_act SET occupied = 0, name = :name, now = :now
  WHERE id = 1 AND occupied AND outcome IN ('granted', 'released')
@@ -150,16 +150,16 @@ UPDATE leasehold_lease SET ended_at = :now, end_reason = 'completed'
 DELETE FROM leasehold_waiter
  WHERE name = :name AND request_id = :request_id AND (SELECT outcome FROM temp.leasehold_act) = 'granted'
 
--- How asking for a lock went.
+-- The outcome of an acquire.
 -- fragment granted_or_not
 CASE a.outcome WHEN 'replayed' THEN 'granted' WHEN 'delayed' THEN 'held' WHEN 'superseded' THEN 'lost'
      ELSE a.outcome END
 
--- `lost`: the grant of this very request is over. `superseded`: the request id belongs to another grant.
+-- `lost`: the grant of this request is over. `superseded`: the request id belongs to another grant.
 -- fragment why_not_granted
 CASE WHEN a.outcome IN ('delayed', 'superseded') THEN a.outcome WHEN a.outcome = 'lost' THEN {end_reason} END
 
--- Whoever is refused is told who has it, and nothing by which that holder proves to be the holder.
+-- A refusal names the holder, and never shows the holder's proof.
 -- fragment asked_columns
 CASE WHEN a.outcome IN ('granted', 'replayed') THEN coalesce(g.token, k.token) END AS token,
 CASE WHEN a.outcome IN ('granted', 'replayed') THEN l.id END AS lease_id, {holder_columns},
@@ -167,7 +167,7 @@ CASE WHEN a.outcome IN ('granted', 'replayed') THEN l.instance END AS instance, 
 CASE a.outcome WHEN 'busy' THEN ({waiters_ahead}) ELSE 0 END AS waiters,
 a.outcome IN ('replayed', 'lost', 'superseded') AS replayed, :now AS store_now
 
--- How an act with a token went.
+-- The outcome of an act with a token.
 -- fragment tell
 SELECT a.outcome AS outcome,
        CASE WHEN a.outcome <> 'lost' THEN NULL WHEN a.token <> :token THEN 'superseded' ELSE {end_reason} END AS why,
@@ -183,7 +183,7 @@ CASE WHEN k.name IS NULL THEN 'not_found' WHEN {is_live} THEN 'running' WHEN l.e
      ELSE 'free' END AS outcome,
 CASE WHEN NOT {is_live} AND {frees_at} > :now THEN 'delayed' END AS why
 
--- Somebody has it whose lease nobody has ended.
+-- The lock has a holder whose lease was not ended.
 -- fragment is_open
 CASE WHEN k.shared THEN EXISTS (SELECT 1 FROM {shares} AND p.ended_at IS NULL) ELSE l.ended_at IS NULL END
 
@@ -290,7 +290,7 @@ SELECT {granted_or_not} AS outcome,
                       ELSE {refusing_share} END
   LEFT JOIN leasehold_lease AS l ON l.id = coalesce(g.lease_id, k.lease_id);
 
--- How many are wanted, where they are several.
+-- The number of requested names, if there are several.
 -- fragment names_together
 (SELECT CASE count(DISTINCT value) WHEN 1 THEN 0 ELSE count(DISTINCT value) END FROM bound_list(:names))
 
@@ -379,7 +379,7 @@ SELECT 1, coalesce(g.token, k.token), l.id, l.ended_at IS NULL AND (g.token IS N
             WHEN coalesce(g.token, k.token) = :token AND coalesce(l.end_reason, 'released') = 'released' THEN 'released'
             ELSE 'lost' END
   FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name AND k.token > 0 {meant_grant};
--- A share, or what was taken together: then there is nothing left to do.
+-- A share, or locks taken together: then there is nothing left to do.
 {vacate};
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host)
 SELECT :now, 'lock', :name, 'released', :token, l.holder, l.host
@@ -398,7 +398,7 @@ SELECT 1, coalesce(g.token, k.token), l.id,
             WHEN :token IS NULL THEN CASE WHEN {is_open} THEN 'revoked' ELSE 'free' END
             WHEN coalesce(g.token, k.token) = :token AND l.ended_at IS NULL THEN 'revoked' ELSE 'lost' END
   FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name AND k.token > 0 {meant_grant};
--- Without a token: all that hold it, and the latest of them is told.
+-- Without a token: all holders; the answer shows the latest.
 UPDATE temp.leasehold_act
    SET (token, lease_id) = (SELECT s.token, s.lease_id
                               FROM leasehold_lock_share AS s INDEXED BY leasehold_lock_share_open
@@ -413,11 +413,11 @@ SELECT l.id, k.name, 'revoked', :reason, :now
  ORDER BY coalesce(g.token, k.token);
 {tell};
 
--- Those that keep this request waiting.
+-- The number of waiters that this request has to wait for.
 -- fragment places_before
 CASE WHEN {has_share} THEN 0 ELSE ({waiters_ahead}) END
 
--- What a waiter is told.
+-- The answer to a waiter.
 -- fragment standing
 CASE WHEN a.ahead = 0 THEN 'free' WHEN {is_live} OR {frees_at} > :now THEN 'held' ELSE 'busy' END AS outcome,
 CASE WHEN a.ahead > 0 AND NOT {is_live} AND {frees_at} > :now THEN 'delayed' END AS why
@@ -434,7 +434,7 @@ SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'new' ELSE 'kept' END
   LEFT JOIN leasehold_lease AS l ON l.id = w.lease_id AND l.ended_at IS NULL AND l.expires_at > :now;
 UPDATE leasehold_lease SET heartbeat_at = :now, expires_at = :now + :patience
  WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'kept');
--- Who was silent for too long has lost the place, this request included.
+-- A waiter that was silent for too long has lost its place, this request included.
 UPDATE leasehold_lease SET ended_at = :now, end_reason = 'expired'
  WHERE ended_at IS NULL AND expires_at <= :now
    AND id IN (SELECT lease_id FROM leasehold_waiter WHERE name = :name);
@@ -464,8 +464,8 @@ DELETE FROM temp.leasehold_lock_wanted;
 INSERT INTO temp.leasehold_lock_wanted (name) SELECT DISTINCT value FROM bound_list(:names);
 INSERT INTO leasehold_lock (name, token) SELECT n.name, 0 FROM temp.leasehold_lock_wanted AS n
  WHERE NOT EXISTS (SELECT 1 FROM leasehold_lock AS k WHERE k.name = n.name);
--- One lease for the places in all lines. If one is missing, all are taken anew: else the lines might not agree on who
--- came first.
+-- One lease for the places in all lines. If one place is missing, all are taken again: otherwise the lines might not
+-- agree on the order of arrival.
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, outcome)
 SELECT 1, min(l.id), CASE WHEN count(l.id) = count(*) THEN 'kept' ELSE 'new' END
   FROM temp.leasehold_lock_wanted AS n
@@ -533,15 +533,15 @@ SELECT {state}, l.kind AS kind, :name AS key, {info_columns}
   FROM (SELECT 1) LEFT JOIN leasehold_lock AS k ON k.name = :name AND k.token > 0 {shown_grant};
 
 -- statement lock_list read
--- takes prefix text, only_held bool, most int
+-- takes prefix text, only_held bool, max int, skip int
 -- gives lock_info
 SELECT {state}, l.kind AS kind, k.name AS key, {info_columns}
   FROM leasehold_lock AS k {shown_grant}
  WHERE k.token > 0 AND substr(k.name, 1, length(:prefix)) = :prefix AND (NOT :only_held OR {is_open})
- ORDER BY k.name LIMIT :most;
+ ORDER BY k.name LIMIT :max OFFSET :skip;
 
 -- statement lock_holders read
--- takes name text, most int
+-- takes name text, max int
 -- gives key text, token int, permits int?, capacity int?, shared bool, lease_id int, holder text, host text,
 --   boot_id text, pid int, process_start int, tty text, instance text, ttl duration, acquired_at time,
 --   heartbeat_at time, expires_at time, ended_at time?, end_reason text?, end_detail text?, free_at time, waiters int,
@@ -553,4 +553,4 @@ SELECT k.name AS key, coalesce(g.token, k.token) AS token, g.permits AS permits,
   LEFT JOIN leasehold_lock_share AS g ON g.name = k.name AND g.free_at > :now AND k.shared
   JOIN leasehold_lease AS l ON l.id = coalesce(g.lease_id, k.lease_id)
  WHERE k.name = :name AND (g.token IS NOT NULL OR NOT k.shared) AND (l.ended_at IS NULL OR {frees_at} > :now)
- ORDER BY 2 LIMIT :most;
+ ORDER BY 2 LIMIT :max;

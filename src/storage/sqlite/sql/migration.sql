@@ -1,5 +1,5 @@
--- What has been applied, and what is there. Reads beside postgres/sql/migration.sql: same names,
--- parameters, columns. Nothing here reads the store clock: it lives in a table that may not be there yet.
+-- Applied migrations and existing objects. Pairs with postgres/sql/migration.sql: same names, parameters, columns.
+-- Nothing here reads the store clock: its table may not exist yet.
 
 -- statement migration_present read
 -- gives present bool
@@ -13,7 +13,7 @@ SELECT coalesce(max(version), 0) AS version FROM leasehold_migration;
 -- gives version int, name text, checksum text, applied_at time
 SELECT version, name, checksum, applied_at FROM leasehold_migration ORDER BY version;
 
--- Nothing is left to lock: a transaction that may write is alone already.
+-- Nothing is left to lock: a write transaction is already the only one.
 -- statement migration_lock write
 -- gives version int
 SELECT version FROM leasehold_migration WHERE version = 0;
@@ -31,8 +31,8 @@ RETURNING applied_at;
 -- gives version int
 DELETE FROM leasehold_migration WHERE version = :version RETURNING version;
 
--- Everything in the file that bears our name or belongs to a table that does. The text of a table
--- holds its columns as well; they stand here once more, so that a drift can name the column.
+-- Everything in the file that has our prefix or belongs to a table that has it. The text of a table contains its
+-- columns as well; they are listed again, so that a drift can name the column.
 -- statement schema_objects read
 -- gives object text, part_of text?, definition text, schema text
 SELECT m.type || ' ' || m.name AS object,

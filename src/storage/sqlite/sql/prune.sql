@@ -1,13 +1,13 @@
--- Pruning: what is over and older than an age goes, in steps that each look at no more than `batch` rows of a kind. The
--- fragments say what that is, both to those that delete it and to prune_preview, which only counts. Reads beside
--- postgres/sql/prune.sql.
+-- Pruning removes finished rows that are older than an age, in steps that each read up to `batch` rows of a kind. The
+-- fragments select these rows, both for the statements that delete them and for prune_preview, which only counts. Pairs
+-- with postgres/sql/prune.sql.
 
 -- fragment share_is_over
 (s.free_at <= :now AND EXISTS (SELECT 1 FROM leasehold_lease AS h
                                 WHERE h.id = s.lease_id AND h.ended_at < :now - :older_than))
 
--- Nobody has had it or waited for it since then. The row remembers the token; without it the next token is the clock. So
--- the row goes only when the token is that old, too: then the next one is greater even if the clock falls back by as much.
+-- No holder and no waiter since then. The row remembers the token; without it the next token is the clock. So the row
+-- is removed only if the token is that old, too: then the next one is greater even if the clock falls back by as much.
 -- fragment lock_is_over
 (k.token < :now - :older_than
  AND (k.lease_id IS NULL
@@ -18,16 +18,16 @@
  AND NOT EXISTS (SELECT 1 FROM leasehold_waiter AS w CROSS JOIN leasehold_lease AS p ON p.id = w.lease_id
                   WHERE w.name = k.name AND p.expires_at > :now))
 
--- It says how the lock came to be free.
+-- It shows how the lock became free.
 -- fragment is_latest_share
 EXISTS (SELECT 1 FROM leasehold_lock AS k WHERE k.name = s.name AND k.shared AND k.token = s.token)
 
--- Who has claims left stays, however stale: they say whose they are.
+-- A session with claims stays, however stale: it shows their holder.
 -- fragment session_is_over
 ((l.ended_at < :now - :older_than OR l.expires_at < :now - :older_than)
  AND NOT EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL))
 
--- Occurrences and their ends are a matter of the wall clock. The latest run that has come to an end stays.
+-- Occurrences and the ends of runs use the wall clock. The latest run that has ended stays.
 -- fragment run_is_over
 (r.finished_at < :wall - :older_than
  AND (r.token IS NULL OR EXISTS (SELECT 1 FROM leasehold_schedule_run AS o
@@ -38,8 +38,8 @@ EXISTS (SELECT 1 FROM leasehold_lock AS k WHERE k.name = s.name AND k.shared AND
 (l.ended_at < :now - :older_than
  OR (l.kind IN ('place', 'loader', 'session') AND l.expires_at < :now - :older_than))
 
--- What still says something of a lease, whatever else goes. As long as a job goes on, the leases of its attempts stay, to
--- say who made them. The newest lease stays: ids go on from it.
+-- What still needs a lease, whatever else is removed. While a job is unfinished, the leases of its attempts stay, to
+-- show who made them. The newest lease stays: ids continue from it.
 -- fragment lease_is_needed
 (EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.lease_id = l.id)
  OR EXISTS (SELECT 1 FROM leasehold_chunk AS c WHERE c.lease_id = l.id)
@@ -70,7 +70,7 @@ UPDATE temp.leasehold_pruned SET runs = changes();
 DELETE FROM leasehold_lock_share WHERE (name, token) IN (
   SELECT s.name, s.token FROM leasehold_lock_share AS s WHERE {share_is_over} AND NOT {is_latest_share} LIMIT :batch);
 UPDATE temp.leasehold_pruned SET shares = changes();
--- Every commit wakes who watches the file: there are no topics.
+-- Every commit wakes the processes that watch the file: there are no topics.
 SELECT claims, sessions, runs, shares, places, 0 AS topics FROM temp.leasehold_pruned;
 
 -- statement lock_prune write
@@ -112,7 +112,7 @@ SELECT {walk_told};
 -- takes older_than duration, after_id int, batch int
 -- gives pruned int, last_id int
 {walk_from} FROM (SELECT id FROM leasehold_event WHERE id > :after_id ORDER BY id LIMIT :batch);
--- The newest one stays: ids go on from it, so that who follows events never sees one twice.
+-- The newest event stays: ids continue from it, so that a process that follows events never sees one twice.
 DELETE FROM leasehold_event
  WHERE id > :after_id AND id <= (SELECT last_id FROM temp.leasehold_walk)
    AND at < :now - :older_than AND id < (SELECT max(id) FROM leasehold_event);
@@ -121,7 +121,7 @@ SELECT {walk_told};
 -- statement prune_preview read
 -- takes older_than duration
 -- gives locks int, leases int, events int, claims int, sessions int, runs int, shares int, places int, topics int
--- What would be kept only by something that goes is counted as well.
+-- Rows that are kept only by rows that would be removed count as well.
 SELECT (SELECT count(*) FROM leasehold_lock AS k WHERE {lock_is_over}) AS locks,
        (SELECT count(*) FROM leasehold_lease AS l
          WHERE {lease_has_ended} AND NOT {lease_is_needed}

@@ -1,12 +1,12 @@
--- The job queue. Reads beside postgres/sql/queue.sql, which calls the functions of postgres/migrations.
+-- The job queue. Pairs with postgres/sql/queue.sql, which calls the functions of postgres/migrations.
 --
--- Each act runs in one IMMEDIATE transaction and has three parts: decide (rows in a temporary table), do, tell. What
--- seldom happens is a procedure of connection_queue.sql: a statement that inserts into promote, follow_up, unblock or
--- take_back calls it once for every row that it finds.
+-- Each act runs in one IMMEDIATE transaction and has three parts: decide (rows in a temporary table), do, tell. Rare
+-- steps are procedures of connection_queue.sql: a statement that inserts into promote, follow_up, unblock or take_back
+-- calls it once for every row that it finds.
 
 -- record job_claimed
 --   outcome outcome, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
---   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, alone bool,
+--   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, solo bool,
 --   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, held_job_id int?, schedule text?,
 --   occurrence time?, job_ids ints, payloads bytes_list, priorities ints, attempts ints, created_ats times,
 --   scheduled_ids ints, schedules texts, occurrences times
@@ -17,34 +17,35 @@
 
 -- fragment new_job
 INSERT INTO leasehold_job
-  (queue, priority, created_at, failure_budget, crash_budget, backoff_base, backoff_most, backoff_exponential,
-   tags, dedupe_key, limit_key, payload)
-SELECT :queue, :priority, :now, :failure_budget, :crash_budget, :backoff_base, :backoff_most,
+  (queue, priority, created_at, max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential,
+   tags, dedupe_key, job_group, payload)
+SELECT :queue, :priority, :now, :max_failures, :max_crashes, :backoff_base, :backoff_max,
        :backoff_exponential, (SELECT json_group_array(value) FROM bound_list(:tags))
 
 -- fragment due_at
 coalesce(:run_at, :now + :delay)
 
 -- fragment missing_predecessor
-SELECT min(a.value) FROM bound_list(:after) AS a
+SELECT min(a.value) FROM bound_list(:depends_on) AS a
  WHERE NOT EXISTS (SELECT 1 FROM leasehold_job AS j WHERE j.id = a.value)
 
--- One that failed or was cancelled may yet be retried: only who runs however it ended does not wait for it.
+-- A failed or cancelled predecessor may yet be retried: only a job that runs regardless of its outcome does not wait
+-- for it.
 -- fragment open_predecessors
-SELECT DISTINCT a.value AS after_id FROM bound_list(:after) AS a
+SELECT DISTINCT a.value AS after_id FROM bound_list(:depends_on) AS a
  WHERE NOT EXISTS (SELECT 1 FROM leasehold_settled AS s
                     WHERE s.job_id = a.value AND s.final AND (s.outcome = 'completed' OR :if_failed = 'run'))
 
 -- fragment dead_predecessor
-SELECT min(s.job_id) FROM bound_list(:after) AS a CROSS JOIN leasehold_settled AS s ON s.job_id = a.value
+SELECT min(s.job_id) FROM bound_list(:depends_on) AS a CROSS JOIN leasehold_settled AS s ON s.job_id = a.value
  WHERE s.final AND s.outcome <> 'completed' AND :if_failed = 'cancel'
 
 -- statement job_enqueue write
--- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, limit_key text?,
---   failure_budget int, crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool,
---   tags texts, after ints, if_failed text
+-- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, job_group text?,
+--   max_failures int, max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool,
+--   tags texts, depends_on ints, if_failed text
 -- gives id int, created bool, state text
--- An unknown predecessor is told as its id with the state 'not_found'.
+-- An unknown predecessor is returned as its id with the state 'not_found'.
 INSERT OR REPLACE INTO temp.leasehold_newcomer (id, job_id, due_at, state)
 SELECT 1, coalesce(d.job_id, ({missing_predecessor})), {due_at},
        CASE WHEN d.job_id IS NOT NULL THEN 'duplicate'
@@ -53,21 +54,21 @@ SELECT 1, coalesce(d.job_id, ({missing_predecessor})), {due_at},
             WHEN EXISTS ({open_predecessors}) THEN 'blocked'
             WHEN {due_at} > :now THEN 'deferred' ELSE 'available' END
   FROM (SELECT 1) LEFT JOIN leasehold_dedupe AS d ON d.queue = :queue AND d.dedupe_key = :dedupe_key;
-{new_job}, :dedupe_key, :limit_key, :payload
+{new_job}, :dedupe_key, :job_group, :payload
   FROM temp.leasehold_newcomer WHERE job_id IS NULL;
--- None of these tables has row ids, so that last_insert_rowid() stays the job's.
-INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone, limit_key)
-SELECT :queue, :priority, last_insert_rowid(), 0, 0, 0, :limit_key
+-- None of these tables has row ids, so that last_insert_rowid() stays the id of the job.
+INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group)
+SELECT :queue, :priority, last_insert_rowid(), 0, 0, 0, :job_group
   FROM temp.leasehold_newcomer WHERE state = 'available';
-INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
-SELECT :queue, due_at, last_insert_rowid(), :priority, 0, 0, 0, :limit_key
+INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
+SELECT :queue, due_at, last_insert_rowid(), :priority, 0, 0, 0, :job_group
   FROM temp.leasehold_newcomer WHERE state = 'deferred';
 INSERT INTO leasehold_blocked (job_id, after_id, due_at)
 SELECT last_insert_rowid(), o.after_id, n.due_at
   FROM temp.leasehold_newcomer AS n CROSS JOIN ({open_predecessors}) AS o WHERE n.state = 'blocked';
 INSERT INTO leasehold_predecessor (job_id, after_id, if_failed)
 SELECT DISTINCT last_insert_rowid(), a.value, :if_failed
-  FROM temp.leasehold_newcomer AS n CROSS JOIN bound_list(:after) AS a WHERE n.job_id IS NULL;
+  FROM temp.leasehold_newcomer AS n CROSS JOIN bound_list(:depends_on) AS a WHERE n.job_id IS NULL;
 INSERT INTO leasehold_dedupe (queue, dedupe_key, job_id)
 SELECT :queue, :dedupe_key, last_insert_rowid() FROM temp.leasehold_newcomer
  WHERE :dedupe_key IS NOT NULL AND job_id IS NULL AND state <> 'cancelled';
@@ -93,24 +94,24 @@ SELECT coalesce(n.job_id, n.new_id) AS id, n.job_id IS NULL AS created,
 -- takes queue text, payload bytes, priority int
 -- gives id int
 INSERT INTO leasehold_job (queue, priority, created_at, payload) VALUES (:queue, :priority, :now, :payload);
-INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone)
+INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo)
 VALUES (:queue, :priority, last_insert_rowid(), 0, 0, 0);
 SELECT last_insert_rowid() AS id;
 
--- The ids that one statement gives are consecutive.
+-- The new ids of one statement are consecutive.
 -- fragment first_new_id
 SELECT last_insert_rowid() - count(*) + 1 FROM bound_list(:payloads)
 
 -- statement job_enqueue_plain write
--- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, failure_budget int,
---   crash_budget int, backoff_base duration, backoff_most duration, backoff_exponential bool, tags texts
+-- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, max_failures int,
+--   max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool, tags texts
 -- gives ids ints
 {new_job}, NULL, NULL, p.value
   FROM bound_list(:payloads) AS p ORDER BY p.i;
-INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone)
+INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo)
 SELECT :queue, :priority, ({first_new_id}) + p.i, 0, 0, 0
   FROM bound_list(:payloads) AS p WHERE {due_at} <= :now ORDER BY p.i;
-INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, alone)
+INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, solo)
 SELECT :queue, {due_at}, ({first_new_id}) + p.i, :priority, 0, 0, 0
   FROM bound_list(:payloads) AS p WHERE {due_at} > :now ORDER BY p.i;
 SELECT ({first_new_id}) + p.i AS ids FROM bound_list(:payloads) AS p ORDER BY p.i;
@@ -120,24 +121,24 @@ leasehold_lease_check AS w CROSS JOIN leasehold_job_grant AS g ON g.lease_id = w
  WHERE w.queue = :queue AND g.queue = :queue
 
 -- fragment full_keys
-SELECT g.limit_key FROM {running} AND g.limit_key IS NOT NULL GROUP BY g.limit_key
-HAVING count(*) >= (SELECT max_per_key FROM temp.leasehold_job_claim)
+SELECT g.job_group FROM {running} AND g.job_group IS NOT NULL GROUP BY g.job_group
+HAVING count(*) >= (SELECT max_per_group FROM temp.leasehold_job_claim)
 
 -- fragment head
 SELECT job_id FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, job_id LIMIT 1
 
--- fragment picked_alone
-SELECT 1 FROM temp.leasehold_picked WHERE alone
+-- fragment picked_solo
+SELECT 1 FROM temp.leasehold_picked WHERE solo
 
 -- statement job_claim write
--- takes queue text, most int, ttl duration?, holder text, request_id text?, host text, boot_id text, pid int,
+-- takes queue text, max int, ttl duration?, holder text, request_id text?, host text, boot_id text, pid int,
 --   process_start int, tty text, instance text, attach int?, after_priority int?, after_id int?
 -- gives job_claimed
--- Where to start from (after_priority, after_id) does not matter here: deleted rows leave nothing behind that a claim
--- would have to walk over.
+-- The position (after_priority, after_id) does not matter here: deleted rows leave nothing that a claim would have to
+-- walk over.
 INSERT OR REPLACE INTO temp.leasehold_job_claim
-  (id, places, lease_id, max_running, max_per_key, rate_count, rate_step, rate_period, rate_tat, ttl, outcome, why)
-SELECT 1, :most, l.id, q.max_running, q.max_per_key, q.rate_count,
+  (id, places, lease_id, max_running, max_per_group, rate_count, rate_step, rate_period, rate_tat, ttl, outcome, why)
+SELECT 1, :max, l.id, q.max_running, q.max_per_group, q.rate_count,
        max(1, q.rate_period / q.rate_count), q.rate_period, max(coalesce(q.rate_tat, 0), :now),
        CASE WHEN :attach IS NULL THEN coalesce(:ttl, q.default_ttl, {defaults.job_ttl}) ELSE l.ttl END,
        CASE WHEN l.ended_at IS NULL AND l.expires_at > :now AND :attach IS NULL THEN 'replayed'
@@ -153,15 +154,15 @@ SELECT 1, :most, l.id, q.max_running, q.max_per_key, q.rate_count,
     ON l.id = k.lease_id AND (:attach IS NULL OR (l.kind = 'worker' AND l.instance = :instance))
   LEFT JOIN leasehold_queue AS q ON q.name = :queue;
 DELETE FROM temp.leasehold_picked;
-INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone)
-SELECT g.job_id, j.priority, g.token, g.attempt - 1, g.alone
+INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, solo)
+SELECT g.job_id, j.priority, g.token, g.attempt - 1, g.solo
   FROM temp.leasehold_job_claim AS c CROSS JOIN leasehold_job_grant AS g ON g.lease_id = c.lease_id
   CROSS JOIN leasehold_job AS j ON j.id = g.job_id
- WHERE c.outcome = 'replayed' AND g.queue = :queue ORDER BY j.priority DESC, j.id LIMIT :most;
-INSERT INTO leasehold_promote (queue, due_at, job_id, priority, last_token, attempt, alone, limit_key)
-SELECT queue, due_at, job_id, priority, last_token, attempt, alone, limit_key
+ WHERE c.outcome = 'replayed' AND g.queue = :queue ORDER BY j.priority DESC, j.id LIMIT :max;
+INSERT INTO leasehold_promote (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
+SELECT queue, due_at, job_id, priority, last_token, attempt, solo, job_group
   FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now ORDER BY due_at, job_id
- LIMIT (SELECT CASE outcome WHEN 'open' THEN max(:most, 100) ELSE 0 END FROM temp.leasehold_job_claim);
+ LIMIT (SELECT CASE outcome WHEN 'open' THEN max(:max, 100) ELSE 0 END FROM temp.leasehold_job_claim);
 INSERT INTO leasehold_heal (queue, holder, host, now)
 SELECT :queue, :holder, :host, :now
   FROM temp.leasehold_job_claim
@@ -176,40 +177,40 @@ UPDATE temp.leasehold_job_claim
                        rate_tat + rate_step - rate_period AS retry_at
                   FROM temp.leasehold_job_claim) AS f)
  WHERE outcome = 'open' AND (max_running IS NOT NULL OR rate_count IS NOT NULL);
--- A job that is to be claimed alone stays out of a batch, unless it is the first: then it is the batch.
-INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone, limit_key)
-SELECT p.job_id, p.priority, p.last_token, p.attempt, p.alone, p.limit_key
+-- A job that is to be claimed solo stays out of a batch, unless it is the first: then it is the whole batch.
+INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, solo, job_group)
+SELECT p.job_id, p.priority, p.last_token, p.attempt, p.solo, p.job_group
   FROM (SELECT * FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, job_id
-         LIMIT (SELECT CASE WHEN c.outcome <> 'open' OR c.max_per_key IS NOT NULL THEN 0
-                            WHEN (SELECT alone FROM leasehold_ready WHERE queue = :queue
+         LIMIT (SELECT CASE WHEN c.outcome <> 'open' OR c.max_per_group IS NOT NULL THEN 0
+                            WHEN (SELECT solo FROM leasehold_ready WHERE queue = :queue
                                    ORDER BY priority DESC, job_id LIMIT 1) THEN 1
                             ELSE c.places END
                   FROM temp.leasehold_job_claim AS c)) AS p
- WHERE NOT p.alone OR p.job_id = ({head});
--- Where keys are limited: those whose key has a place, and of each key no more than it has places.
-INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, alone, limit_key)
-SELECT r.job_id, r.priority, r.last_token, r.attempt, r.alone, r.limit_key
+ WHERE NOT p.solo OR p.job_id = ({head});
+-- If groups are limited: jobs whose group has a free place, and of each group only as many as it has places.
+INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, solo, job_group)
+SELECT r.job_id, r.priority, r.last_token, r.attempt, r.solo, r.job_group
   FROM leasehold_ready AS r
- WHERE r.queue = :queue AND (r.limit_key IS NULL OR r.limit_key NOT IN ({full_keys}))
+ WHERE r.queue = :queue AND (r.job_group IS NULL OR r.job_group NOT IN ({full_keys}))
  ORDER BY r.priority DESC, r.job_id
- LIMIT (SELECT CASE WHEN outcome <> 'open' OR max_per_key IS NULL THEN 0 ELSE places END
+ LIMIT (SELECT CASE WHEN outcome <> 'open' OR max_per_group IS NULL THEN 0 ELSE places END
           FROM temp.leasehold_job_claim);
 DELETE FROM temp.leasehold_picked
- WHERE (SELECT max_per_key FROM temp.leasehold_job_claim WHERE outcome = 'open') IS NOT NULL
+ WHERE (SELECT max_per_group FROM temp.leasehold_job_claim WHERE outcome = 'open') IS NOT NULL
    AND job_id NOT IN
        (SELECT p.job_id
-          FROM (SELECT job_id, alone, limit_key, row_number() OVER in_order AS place,
-                       row_number() OVER (PARTITION BY limit_key ORDER BY priority DESC, job_id) AS of_key,
-                       first_value(alone) OVER in_order AS first_alone
+          FROM (SELECT job_id, solo, job_group, row_number() OVER in_order AS place,
+                       row_number() OVER (PARTITION BY job_group ORDER BY priority DESC, job_id) AS of_key,
+                       first_value(solo) OVER in_order AS first_solo
                   FROM temp.leasehold_picked WINDOW in_order AS (ORDER BY priority DESC, job_id)) AS p
-         WHERE (p.place = 1 OR NOT (p.alone OR p.first_alone))
-           AND (p.limit_key IS NULL
-                OR p.of_key + (SELECT count(*) FROM {running} AND g.limit_key = p.limit_key)
-                   <= (SELECT max_per_key FROM temp.leasehold_job_claim)));
+         WHERE (p.place = 1 OR NOT (p.solo OR p.first_solo))
+           AND (p.job_group IS NULL
+                OR p.of_key + (SELECT count(*) FROM {running} AND g.job_group = p.job_group)
+                   <= (SELECT max_per_group FROM temp.leasehold_job_claim)));
 UPDATE temp.leasehold_job_claim
    SET outcome = 'granted', token = max(:now, 1 + (SELECT max(last_token) FROM temp.leasehold_picked)),
-       own_lease = :attach IS NULL OR EXISTS ({picked_alone}),
-       lease_id = CASE WHEN :attach IS NULL OR EXISTS ({picked_alone})
+       own_lease = :attach IS NULL OR EXISTS ({picked_solo}),
+       lease_id = CASE WHEN :attach IS NULL OR EXISTS ({picked_solo})
                        THEN 1 + coalesce((SELECT max(id) FROM leasehold_lease), 0) ELSE :attach END
  WHERE outcome = 'open' AND EXISTS (SELECT 1 FROM temp.leasehold_picked);
 INSERT INTO leasehold_lease
@@ -225,8 +226,8 @@ SELECT l.id, :queue, l.expires_at
   FROM temp.leasehold_job_claim AS c CROSS JOIN leasehold_lease AS l ON l.id = c.lease_id
  WHERE c.outcome = 'granted'
     ON CONFLICT (lease_id, queue) DO NOTHING;
-INSERT INTO leasehold_job_grant (job_id, token, lease_id, queue, attempt, alone, limit_key)
-SELECT p.job_id, c.token, c.lease_id, :queue, p.attempt + 1, p.alone, p.limit_key
+INSERT INTO leasehold_job_grant (job_id, token, lease_id, queue, attempt, solo, job_group)
+SELECT p.job_id, c.token, c.lease_id, :queue, p.attempt + 1, p.solo, p.job_group
   FROM temp.leasehold_job_claim AS c CROSS JOIN temp.leasehold_picked AS p
  WHERE c.outcome = 'granted';
 DELETE FROM leasehold_ready
@@ -236,11 +237,11 @@ UPDATE leasehold_queue
    SET rate_tat = (SELECT c.rate_tat + c.rate_step * (SELECT count(*) FROM temp.leasehold_picked)
                      FROM temp.leasehold_job_claim AS c)
  WHERE name = :queue AND rate_count IS NOT NULL AND (SELECT outcome FROM temp.leasehold_job_claim) = 'granted';
--- `empty` must be true: whatever is there and was not obtained makes it `busy`.
+-- `empty` must be true: any job that exists and was not obtained makes it `busy`.
 UPDATE temp.leasehold_job_claim
    SET why = 'finished',
        outcome = CASE WHEN outcome = 'replayed' THEN 'lost'
-                      WHEN EXISTS ({head}) THEN CASE WHEN max_per_key IS NULL THEN 'busy' ELSE 'at_capacity' END
+                      WHEN EXISTS ({head}) THEN CASE WHEN max_per_group IS NULL THEN 'busy' ELSE 'at_capacity' END
                       WHEN EXISTS (SELECT 1 FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now)
                         OR EXISTS (SELECT 1 FROM leasehold_lease_check AS w
                                      JOIN leasehold_lease AS l ON l.id = w.lease_id
@@ -257,7 +258,8 @@ UPDATE temp.leasehold_job_claim
                    WHERE EXISTS (SELECT 1 FROM leasehold_job_grant AS g
                                   WHERE g.lease_id = w.lease_id AND g.queue = :queue)) AS soon)
  WHERE outcome IN ('open', 'replayed') AND NOT EXISTS (SELECT 1 FROM temp.leasehold_picked);
--- Who has the place: of the jobs that run, or where keys are full, of theirs, the one whose lease ends first.
+-- The holder of the place: of the running jobs, or of those in full groups if there are any, the one whose lease ends
+-- first.
 UPDATE temp.leasehold_job_claim
    SET (lease_id, job_id) =
        (SELECT g.lease_id, g.job_id
@@ -265,7 +267,7 @@ UPDATE temp.leasehold_job_claim
           CROSS JOIN leasehold_job_grant AS g ON g.lease_id = w.lease_id AND g.queue = :queue
           CROSS JOIN leasehold_lease AS l ON l.id = g.lease_id
          WHERE w.queue = :queue
-           AND (places <= 0 OR g.limit_key IN ({full_keys}))
+           AND (places <= 0 OR g.job_group IN ({full_keys}))
          ORDER BY l.expires_at, g.job_id LIMIT 1)
  WHERE outcome = 'at_capacity';
 SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outcome,
@@ -274,7 +276,7 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
        CASE WHEN c.outcome <> 'at_capacity' THEN l.id END AS lease_id,
        CASE WHEN c.outcome <> 'at_capacity' THEN coalesce(c.token, p.last_token) END AS token, l.ttl AS ttl,
        l.acquired_at AS acquired_at, l.expires_at AS expires_at, c.outcome = 'replayed' AS replayed, :now AS store_now,
-       NULL AS job_id, NULL AS payload, NULL AS priority, NULL AS attempt, coalesce(p.alone, 0) AS alone,
+       NULL AS job_id, NULL AS payload, NULL AS priority, NULL AS attempt, coalesce(p.solo, 0) AS solo,
        NULL AS created_at,
        CASE WHEN p.job_id IS NULL THEN l.holder END AS holder, CASE WHEN p.job_id IS NULL THEN l.host END AS host,
        CASE WHEN p.job_id IS NULL THEN l.heartbeat_at END AS heartbeat_at,
@@ -290,13 +292,13 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
   LEFT JOIN leasehold_job AS j ON j.id = p.job_id
  WHERE c.id = 1 ORDER BY p.priority DESC, p.job_id;
 
--- What the log calls a verdict.
+-- The word for a verdict in the log.
 -- fragment settled_as
 CASE :verdict WHEN 'complete' THEN 'completed' WHEN 'fail' THEN 'failed' WHEN 'release' THEN 'released'
               ELSE 'snoozed' END
 
--- The attempts that holders speak of, each with its grant if that is still theirs. A completed job needs a follow-up
--- only where it left something behind. Somebody's wish to cancel decides over everything but success.
+-- The attempts of these verdicts, each with its grant if the holder still has it. A completed job needs a follow-up
+-- only if it left something behind. A cancel request overrides every verdict except complete.
 -- fragment hear
 INSERT OR IGNORE INTO temp.leasehold_verdict
   (job_id, token, lease_id, queue, attempt, settled_as, final, due_at, follow_up)
@@ -314,7 +316,8 @@ SELECT v.job_id, v.token, g.lease_id, g.queue, g.attempt,
 LEFT JOIN leasehold_job_grant AS g ON g.job_id = v.job_id AND g.token = v.token
   LEFT JOIN leasehold_cancel_request AS c ON c.job_id = v.job_id
 
--- What is not theirs any more: said before, or lost, and why; who has the job now, or had it last.
+-- Verdicts on attempts that the holder no longer has: repeated, or lost, and why; the current or latest holder of the
+-- job.
 -- fragment judge_the_rest
 UPDATE temp.leasehold_verdict
    SET (outcome, why, latest, final, settled_as, due_at, replayed) =
@@ -352,7 +355,7 @@ INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
 SELECT job_id, token, lease_id, :now, final, settled_as FROM temp.leasehold_verdict WHERE lease_id IS NOT NULL;
 DELETE FROM leasehold_job_grant
  WHERE job_id IN (SELECT job_id FROM temp.leasehold_verdict WHERE lease_id IS NOT NULL);
--- A lease that a claim has opened ends with its last job.
+-- A lease that a claim opened ends with its last job.
 UPDATE leasehold_lease
    SET ended_at = :now,
        end_reason = CASE WHEN :verdict IN ('release', 'snooze') THEN 'released' ELSE 'completed' END
@@ -369,9 +372,9 @@ SELECT queue, :now / 1000000 % 128, :now / 1000000, sum(settled_as = 'completed'
        failed = excluded.failed + CASE second WHEN excluded.second THEN failed ELSE 0 END,
        second = excluded.second
 
--- A holder that speaks is alive: whatever killed the others, the job need not be claimed alone any more.
+-- A holder that sends a verdict is alive: whatever killed the others, the job need not be claimed solo any more.
 -- fragment follow_up
-INSERT INTO leasehold_follow_up (job_id, token, outcome, final, due_at, attempt, alone, holder, host, now, detail)
+INSERT INTO leasehold_follow_up (job_id, token, outcome, final, due_at, attempt, solo, holder, host, now, detail)
 SELECT v.job_id, v.token, v.settled_as, v.final, v.due_at, v.attempt, 0, l.holder, l.host, :now
 
 -- fragment their_follow_ups
@@ -399,7 +402,7 @@ SELECT :job_id, :token, l.id, 'extended'
 UPDATE leasehold_lease
    SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
  WHERE id = (SELECT lease_id FROM temp.leasehold_verdict);
--- A shorter ttl can bring the end nearer, and so can a clock that went back.
+-- A shorter ttl can move the expiry to an earlier time, and so can a clock that was set back.
 UPDATE leasehold_lease_check AS w SET check_at = l.expires_at
   FROM leasehold_lease AS l
  WHERE l.id = (SELECT lease_id FROM temp.leasehold_verdict) AND w.lease_id = l.id AND w.check_at > l.expires_at;
@@ -432,16 +435,16 @@ DELETE FROM temp.leasehold_verdict;
   FROM (SELECT :job_id AS job_id, :token AS token, {settled_as} AS settled_as) AS v
   {their_grants};
 UPDATE temp.leasehold_verdict SET due_at = :now + :delay WHERE settled_as = 'snoozed' AND lease_id IS NOT NULL;
--- Back off: the base, doubled with every further failure, up to the most; a tenth more or less by the job's id.
+-- Backoff: the base, doubled with every further failure, up to the max; up to a tenth more or less, by the job's id.
 UPDATE temp.leasehold_verdict
    SET (final, due_at) =
-       (SELECT NOT :retryable OR f.failures >= f.failure_budget,
+       (SELECT NOT :retryable OR f.failures >= f.max_failures,
                :now + coalesce(:delay, f.pause + f.pause / 10000 * (f.id * 7919 % 2001 - 1000))
           FROM (SELECT b.*,
-                       min(b.backoff_most,
+                       min(b.backoff_max,
                            b.backoff_base * CASE WHEN b.backoff_exponential THEN 1 << (min(b.failures, 30) - 1)
                                                  ELSE 1 END) AS pause
-                  FROM (SELECT j.id, j.failure_budget, j.backoff_base, j.backoff_most, j.backoff_exponential,
+                  FROM (SELECT j.id, j.max_failures, j.backoff_base, j.backoff_max, j.backoff_exponential,
                                1 + ({failures}) AS failures
                           FROM leasehold_job AS j WHERE j.id = :job_id) AS b) AS f)
  WHERE settled_as = 'failed' AND lease_id IS NOT NULL;
@@ -475,7 +478,7 @@ DELETE FROM temp.leasehold_verdict;
 -- statement job_settle_plain write
 -- takes verdict text, job_ids ints, tokens ints, results bytes_list
 -- gives settled ints, to_tidy ints
--- What somebody wants cancelled is not settled as its holder says: it needs a closer look.
+-- A job with a cancel request is not settled by its holder's verdict: it needs the full path.
 {hear_many};
 DELETE FROM temp.leasehold_verdict WHERE lease_id IS NULL OR settled_as = 'cancelled';
 {settle_many};
@@ -492,5 +495,5 @@ SELECT v.job_id AS settled, NULL AS to_tidy FROM (SELECT 1) LEFT JOIN temp.lease
 -- statement job_tidy write
 -- takes lease_id int
 -- gives tidied int
--- A grant and its lease end with the last verdict: nothing is ever left.
+-- A grant and its lease end with the last verdict: there is never anything to tidy.
 SELECT 0 AS tidied FROM (SELECT :lease_id);

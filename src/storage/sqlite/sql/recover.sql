@@ -1,4 +1,4 @@
--- Leases of their own, and taking back what the dead have left. Reads beside postgres/sql/recover.sql.
+-- Leases for many claims, and reclaiming what dead holders left. Pairs with postgres/sql/recover.sql.
 
 -- fragment live
 l.ended_at IS NULL AND l.expires_at > :now
@@ -20,7 +20,7 @@ INSERT INTO leasehold_lease
 SELECT lease_id, :kind, :holder, :host, :boot_id, :pid, :process_start, :tty, :instance, :ttl, :now, :now,
        :now + :ttl, :request_id
   FROM temp.leasehold_act WHERE NOT replayed;
--- It is watched from now on, before it has any job.
+-- The lease is checked from now on, before it has any job.
 INSERT INTO leasehold_lease_check (lease_id, queue, check_at)
 SELECT lease_id, '', :now + :ttl FROM temp.leasehold_act WHERE NOT replayed;
 SELECT l.id AS lease_id, l.ttl AS ttl, l.expires_at AS expires_at, a.replayed AS replayed, :now AS store_now
@@ -37,7 +37,7 @@ SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'not_found'
 UPDATE leasehold_lease
    SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
  WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'extended');
--- A shorter ttl can bring the end nearer, and so can a clock that went back.
+-- A shorter ttl can move the expiry to an earlier time, and so can a clock that was set back.
 UPDATE leasehold_lease_check AS w SET check_at = l.expires_at
   FROM leasehold_lease AS l
  WHERE l.id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'extended')
@@ -74,10 +74,10 @@ SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END A
 -- statement await_topic write
 -- takes topic text, span duration
 -- gives until time
--- Every commit wakes who watches the file: nobody has to be told who waits.
+-- Every commit wakes the processes that watch the file: there is no need to register listeners.
 SELECT :now + :span AS until FROM (SELECT :topic);
 
--- Every queue that somebody works on, '' for workers without one: a walk along the index, a step per queue.
+-- Every queue with leases, '' for workers without one: a walk along the index, a step per queue.
 -- fragment queues_at_work
 WITH RECURSIVE at_work (queue) AS (
   SELECT min(queue) FROM leasehold_lease_check
@@ -90,7 +90,7 @@ SELECT w.lease_id, w.queue, w.check_at
   FROM at_work AS a CROSS JOIN leasehold_lease_check AS w ON w.queue = a.queue
  WHERE w.check_at <= :now
 
--- Held or waited-for names stay few, so that they may all be looked at.
+-- Names with a holder or a waiter are few, so this may read all of them.
 -- fragment expired_locks
 SELECT k.name, l.id AS lease_id
   FROM leasehold_lock AS k JOIN leasehold_lease AS l ON l.id = k.lease_id
@@ -103,20 +103,20 @@ SELECT k.name, l.id
 
 -- One lease may hold several of them.
 -- fragment expired_lock_leases
-SELECT lease_id, min(name) AS name FROM ({expired_locks}) GROUP BY lease_id ORDER BY lease_id LIMIT :most
+SELECT lease_id, min(name) AS name FROM ({expired_locks}) GROUP BY lease_id ORDER BY lease_id LIMIT :max
 
 -- The row of this act in the statistics.
 -- fragment next_recovery
 1 + coalesce((SELECT max(id) FROM leasehold_recovery), 0)
 
--- A chunk or loader's lease that has run out. There are as many held chunks as loaders have places.
+-- An expired lease of a claim of chunks or of a loader. There are as many held chunks as loaders have places.
 -- fragment expired_loads
 SELECT DISTINCT c.lease_id
   FROM leasehold_chunk AS c JOIN leasehold_lease AS l ON l.id = c.lease_id
  WHERE c.lease_id IS NOT NULL AND l.ended_at IS NULL AND l.expires_at <= :now
 
--- A session that has gone stale; also one that a reboot has ended and whose claims are still there. Who has opened a
--- session is told until it is pruned, so that they may all be looked at.
+-- A stale session; also one that a reboot ended and whose claims are still there. Sessions are kept until they are
+-- pruned, so this may read all of them.
 -- fragment stale_sessions
 SELECT l.id AS lease_id, l.ended_at
   FROM leasehold_session AS s JOIN leasehold_lease AS l ON l.id = s.lease_id
@@ -124,13 +124,13 @@ SELECT l.id AS lease_id, l.ended_at
     OR (l.ended_at IS NOT NULL
         AND EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL))
 
--- A run of a schedule whose lease has run out. There are as many as runs are under way.
+-- A run of a schedule whose lease has expired. There are as many as current runs.
 -- fragment expired_runs
 SELECT r.schedule_id
   FROM leasehold_schedule_run AS r CROSS JOIN leasehold_lease AS l ON l.id = r.lease_id
  WHERE r.outcome IS NULL AND NOT ({live})
 
--- Dependents that a final outcome, or the removal of a job, has left for later.
+-- Dependents that a final outcome, or the removal of a job, left for later.
 -- fragment let_down
 SELECT b.job_id, b.after_id, j.id IS NULL AS removed
   FROM leasehold_blocked AS b
@@ -140,9 +140,9 @@ SELECT b.job_id, b.after_id, j.id IS NULL AS removed
     OR (n.if_failed <> 'wait' AND EXISTS (SELECT 1 FROM leasehold_settled AS s
                                            WHERE s.job_id = b.after_id AND s.final AND s.outcome <> 'completed'))
 
--- `remaining`: what is still to do and may not show in the counts of the next step.
+-- `remaining`: work that is left and may not show in the counts of the next step.
 -- statement recover write
--- takes most int
+-- takes max int
 -- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int, remaining int,
 --   store_now time
 INSERT OR REPLACE INTO temp.leasehold_act (id, token, freed)
@@ -154,25 +154,25 @@ SELECT lease_id, name, 'expired', :now FROM ({expired_lock_leases});
 UPDATE leasehold_lease_check
    SET check_at = (SELECT l.expires_at FROM leasehold_lease AS l WHERE l.id = lease_id)
  WHERE (lease_id, queue) IN (SELECT d.lease_id, d.queue FROM ({due_checks}) AS d
-                               JOIN leasehold_lease AS l ON l.id = d.lease_id WHERE {live} LIMIT :most);
+                               JOIN leasehold_lease AS l ON l.id = d.lease_id WHERE {live} LIMIT :max);
 {queues_at_work}
 INSERT INTO leasehold_take_back (lease_id, reason, holder, host, recovery_id, now)
 SELECT DISTINCT d.lease_id, CASE WHEN l.ended_at IS NULL THEN 'recover' ELSE 'closed' END, '', '', a.token, :now
   FROM temp.leasehold_act AS a CROSS JOIN ({due_checks}) AS d JOIN leasehold_lease AS l ON l.id = d.lease_id
- WHERE NOT ({live}) LIMIT :most;
+ WHERE NOT ({live}) LIMIT :max;
 INSERT INTO leasehold_chunk_take_back (lease_id, reason, holder, host, recovery_id, now)
 SELECT d.lease_id, 'recover', '', '', a.token, :now
-  FROM temp.leasehold_act AS a CROSS JOIN ({expired_loads}) AS d LIMIT :most;
+  FROM temp.leasehold_act AS a CROSS JOIN ({expired_loads}) AS d LIMIT :max;
 INSERT INTO leasehold_session_end (lease_id, reason, recovery, recovery_id, now)
 SELECT d.lease_id, 'expired', 'recover', a.token, :now
-  FROM temp.leasehold_act AS a CROSS JOIN ({stale_sessions}) AS d LIMIT :most;
+  FROM temp.leasehold_act AS a CROSS JOIN ({stale_sessions}) AS d LIMIT :max;
 INSERT INTO leasehold_schedule_lose (schedule_id, recovery, recovery_id, luck, now, wall)
 SELECT d.schedule_id, 'recover', a.token, random() & 9223372036854775807, :now, :wall
-  FROM temp.leasehold_act AS a CROSS JOIN ({expired_runs}) AS d LIMIT :most;
+  FROM temp.leasehold_act AS a CROSS JOIN ({expired_runs}) AS d LIMIT :max;
 UPDATE temp.leasehold_act SET unblocked = (SELECT count(DISTINCT job_id) FROM leasehold_blocked)
  WHERE EXISTS ({let_down});
 INSERT INTO leasehold_let_down (job_id, removed, now)
-SELECT DISTINCT d.after_id, d.removed, :now FROM ({let_down}) AS d LIMIT :most;
+SELECT DISTINCT d.after_id, d.removed, :now FROM ({let_down}) AS d LIMIT :max;
 SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS jobs,
        coalesce(r.chunks, 0) AS chunks, coalesce(r.claims, 0) AS claims, coalesce(r.runs, 0) AS runs,
        coalesce(r.failed, 0) AS failed,
@@ -201,9 +201,9 @@ SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS
                       WHERE s.job_id = g.job_id AND s.outcome = 'expired'
                         AND s.token > coalesce((SELECT max(r.token) FROM leasehold_settled AS r
                                                  WHERE r.job_id = g.job_id AND r.outcome = 'retried'), -1))
-                >= j.crash_budget)),
+                >= j.max_crashes)),
   loads (lease_id, exhausted) AS MATERIALIZED (
-    SELECT c.lease_id, c.crashes + 1 >= s.crash_budget AND count(*) OVER (PARTITION BY c.lease_id) = 1
+    SELECT c.lease_id, c.crashes + 1 >= s.max_crashes AND count(*) OVER (PARTITION BY c.lease_id) = 1
       FROM ({expired_loads}) AS d JOIN leasehold_chunk AS c ON c.lease_id = d.lease_id
       JOIN leasehold_chunk_set AS s ON s.id = c.set_id),
   stale (lease_id, ended_at) AS MATERIALIZED ({stale_sessions})
@@ -225,9 +225,9 @@ SELECT reason, count(*) AS times, sum(leases) AS leases, sum(jobs) AS jobs, sum(
   FROM leasehold_recovery GROUP BY reason ORDER BY reason;
 
 -- statement lease_suspects read
--- takes boot_id text, most int, pid int?, process_start int?
+-- takes boot_id text, max int, pid int?, process_start int?
 -- gives lease_id int, pid int, process_start int
--- The dead heartbeat no more: who has been silent for longest comes first.
+-- Dead processes send no heartbeats: the longest silence comes first.
 SELECT l.id AS lease_id, l.pid AS pid, l.process_start AS process_start
   FROM (SELECT DISTINCT lease_id FROM leasehold_lease_check
         UNION ALL SELECT DISTINCT lease_id FROM leasehold_lock
@@ -241,12 +241,12 @@ SELECT l.id AS lease_id, l.pid AS pid, l.process_start AS process_start
   JOIN leasehold_lease AS l ON l.id = h.lease_id
  WHERE l.ended_at IS NULL AND l.boot_id = :boot_id AND l.pid > 0
    AND (:pid IS NULL OR (l.pid = :pid AND l.process_start = :process_start))
- ORDER BY l.heartbeat_at, l.id LIMIT :most;
+ ORDER BY l.heartbeat_at, l.id LIMIT :max;
 
 -- statement lease_reap write
 -- takes lease_id int, boot_id text, process_space text, pid int, process_start int
 -- gives outcome outcome, jobs int, chunks int, claims int, runs int
--- The proof is for servers: whoever can write to a file needs none.
+-- The proof is for servers: a process that can write to the file needs none.
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, outcome, token)
 SELECT 1, l.id, l.kind, {next_recovery}
   FROM (SELECT :process_space)

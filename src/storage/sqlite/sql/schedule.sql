@@ -1,14 +1,14 @@
--- Schedules. Reads beside postgres/sql/schedule.sql, which calls the functions of postgres/migrations.
+-- Schedules. Pairs with postgres/sql/schedule.sql, which calls the functions of postgres/migrations.
 --
 -- Each act runs in one IMMEDIATE transaction and has three parts: decide (one row in the temporary table
 -- `leasehold_schedule_act`), do, tell; see lock.sql. A decision in several steps is 'open' until one of them settles
--- it. How a run is lost is a procedure of connection_schedule.sql.
+-- it. The loss of a run is a procedure of connection_schedule.sql.
 --
--- Two clocks: leases are a matter of :now, what is due is a matter of :wall.
+-- Two clocks: leases use :now, due times use :wall.
 --
--- SQL cannot read cron. Where an act has to move on along the calendar it answers `plan`, with the rule and the version
--- of the row; the caller plans (core/schedule_plan.h) and asks again with the plan, which counts while the version is
--- still the same. Where the cause is `retry`, `next_run_at` of such an answer is when.
+-- SQL cannot parse cron. If an act has to advance along the calendar it answers `plan`, with the rule and the version
+-- of the row; the caller plans (core/schedule_plan.h) and calls again with the plan, which is valid while the version
+-- is the same. If the cause is `retry`, `next_run_at` of such an answer is the time of the retry.
 
 -- record schedule_answer
 --   outcome outcome, why text?, name text, token int?, lease_id int?, holder text?, host text?, boot_id text?,
@@ -24,7 +24,7 @@ l.ended_at IS NULL AND l.expires_at > :now
 -- fragment named_schedule
 (SELECT 1) LEFT JOIN leasehold_schedule AS s ON s.name = :name
 
--- The run under way, if there is one, and its lease.
+-- The current run, if there is one, and its lease.
 -- fragment its_run
 LEFT JOIN leasehold_schedule_run AS r INDEXED BY leasehold_schedule_run_open
     ON r.schedule_id = s.id AND r.outcome IS NULL
@@ -37,22 +37,22 @@ temp.leasehold_schedule_act AS a CROSS JOIN leasehold_schedule AS s ON s.id = a.
 random() & 9223372036854775807
 
 -- fragment draw_pause
-s.every_least + a.luck % (s.every_most - s.every_least + 1)
+s.every_min + a.luck % (s.every_max - s.every_min + 1)
 
 -- fragment draw_pause_after_failure
-s.fail_least + a.luck % (s.fail_most - s.fail_least + 1)
+s.fail_min + a.luck % (s.fail_max - s.fail_min + 1)
 
 -- fragment draw_jitter
 a.luck % (s.jitter + 1)
 
--- What was skipped in the commit that took the run.
+-- The occurrences skipped in the commit that took the run.
 -- fragment skipped_before
 CASE WHEN a.outcome = 'granted' AND a.replayed
      THEN (SELECT coalesce(sum(k.missed), 0) FROM leasehold_schedule_run AS k
             WHERE k.schedule_id = s.id AND k.reason LIKE 'misfire%' AND k.finished_at = r.started_at)
      ELSE coalesce(a.missed, 0) END
 
--- The run before the one that was granted, no matter who has noted that it was lost; or the one that was noted now.
+-- The run before the granted one, whichever act recorded its loss; or the run that this act recorded as lost.
 -- fragment lost_before
 CASE a.outcome WHEN 'granted' THEN (SELECT max(e.token) FROM leasehold_schedule_run AS e
                                      WHERE e.schedule_id = s.id AND e.token < r.token)
@@ -77,63 +77,62 @@ SELECT a.outcome AS outcome, a.why AS why, :name AS name, CASE a.outcome WHEN 'g
     ON p.schedule_id = s.id AND p.token = {lost_before} AND p.outcome = 'lost'
 
 -- fragment rule_differs
-(s.every_least, s.every_most, s.cron, s.zone, s.jitter) IS NOT (:every_least, :every_most, :cron, :zone, :jitter)
+(s.every_min, s.every_max, s.cron, s.zone, s.jitter) IS NOT (:every_min, :every_max, :cron, :zone, :jitter)
 
 -- fragment job_payload
 CASE WHEN :queue IS NOT NULL THEN coalesce(:payload, x'') END
 
 -- fragment rest_differs
-(s.cron_given, s.fail_least, s.fail_most, s.ttl, s.misfire, s.misfire_after, s.queue, t.command, t.payload)
-  IS NOT (:cron_given, :fail_least, :fail_most, :ttl, :misfire, :misfire_after, :queue, :command, {job_payload})
+(s.cron_given, s.fail_min, s.fail_max, s.ttl, s.misfire, s.misfire_after, s.queue, t.command, t.payload)
+  IS NOT (:cron_given, :fail_min, :fail_max, :ttl, :misfire, :misfire_after, :queue, :command, {job_payload})
 
--- What somebody asked for stays, whatever rule it is followed by; and what was to come next, where it comes soon enough
--- for a pause that has changed.
+-- A requested run stays, regardless of the new rule; so does the next run if it comes soon enough for a changed pause.
 -- fragment kept
-(a.outcome = 'rest' OR s.next_given OR (:cron IS NULL AND s.next_run_at <= :wall + :every_most))
+(a.outcome = 'rest' OR s.next_given OR (:cron IS NULL AND s.next_run_at <= :wall + :every_max))
 
--- When the next run is, where somebody says so: a moment, or how long from now.
+-- The requested next run: a moment, or how long from now.
 -- fragment given_next
 coalesce(:next_run_at, :wall + :next_run_in)
 
--- What has passed is due at once.
+-- A past moment is due at once.
 -- fragment asked_next
 max({given_next}, :wall)
 
--- The planned run of one that changes between a pause and cron.
+-- The planned run of a schedule that changes between a pause and cron.
 -- fragment planned
 coalesce(s.next_occurrence, s.next_run_at)
 
 -- fragment defined
 a.outcome NOT IN ('same', 'plan')
 
--- Why nothing can be written yet: the store has to be told the first occurrence.
+-- Why nothing can be written yet: the store needs the first occurrence from the caller.
 -- fragment lacks_occurrence
 :cron IS NOT NULL AND {given_next} IS NULL AND (:first_occurrence > :wall) IS NOT TRUE
 
 -- fragment create
 INSERT INTO leasehold_schedule
-  (name, every_least, every_most, cron, cron_given, zone, jitter, fail_least, fail_most, ttl, misfire, misfire_after,
+  (name, every_min, every_max, cron, cron_given, zone, jitter, fail_min, fail_max, ttl, misfire, misfire_after,
    queue, created_at, next_occurrence, next_run_at, next_given)
-SELECT :name, :every_least, :every_most, :cron, :cron_given, :zone, :jitter, :fail_least, :fail_most, :ttl, :misfire,
+SELECT :name, :every_min, :every_max, :cron, :cron_given, :zone, :jitter, :fail_min, :fail_max, :ttl, :misfire,
        :misfire_after
 
--- One with a pause is due after that, unless somebody says otherwise.
+-- A schedule with a pause is due after that, unless the caller set the next run.
 -- fragment created_with
 :wall, CASE WHEN :cron IS NOT NULL THEN coalesce({asked_next}, :first_occurrence) END,
-       coalesce({asked_next}, CASE WHEN :cron IS NULL THEN :wall + :every_least + luck % (:every_most - :every_least + 1)
+       coalesce({asked_next}, CASE WHEN :cron IS NULL THEN :wall + :every_min + luck % (:every_max - :every_min + 1)
                                    ELSE :first_occurrence + luck % (:jitter + 1) END),
        {given_next} IS NOT NULL
   FROM temp.leasehold_schedule_act WHERE outcome = 'created'
 
 -- fragment note_definition
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
-SELECT :now, 'schedule', s.name, 'defined', s.token, '', '', CASE WHEN a.outcome <> 'created' THEN 'changed' END
+SELECT :now, 'schedule', s.name, 'set', s.token, '', '', CASE WHEN a.outcome <> 'created' THEN 'changed' END
   FROM temp.leasehold_schedule_act AS a CROSS JOIN leasehold_schedule AS s ON s.name = :name WHERE {defined}
 
--- Where `next_run_at` is NULL nothing was done: the store wants to be told the first occurrence after `wall_now`.
--- statement schedule_define write
--- takes name text, every_least duration?, every_most duration?, cron text?, cron_given text?, zone text?,
---   jitter duration, fail_least duration?, fail_most duration?, ttl duration, misfire text, misfire_after duration,
+-- If `next_run_at` is NULL nothing was done: the store needs the first occurrence after `wall_now`.
+-- statement schedule_set write
+-- takes name text, every_min duration?, every_max duration?, cron text?, cron_given text?, zone text?,
+--   jitter duration, fail_min duration?, fail_max duration?, ttl duration, misfire text, misfire_after duration,
 --   queue text?, payload bytes?, command text?, next_run_at time?, next_run_in duration?, first_occurrence time?
 -- gives created bool, changed bool, next_run_at time?, wall_now time
 INSERT OR REPLACE INTO temp.leasehold_schedule_act (id, schedule_id, luck, outcome)
@@ -149,9 +148,9 @@ UPDATE temp.leasehold_schedule_act AS a SET outcome = 'plan'
         OR (outcome = 'rule' AND NOT (SELECT s.next_given FROM leasehold_schedule AS s WHERE s.id = a.schedule_id)));
 {create}, :queue, {created_with};
 UPDATE leasehold_schedule AS s
-   SET version = s.version + (a.outcome = 'rule' OR {given_next} IS NOT NULL), every_least = :every_least,
-       every_most = :every_most, cron = :cron, cron_given = :cron_given, zone = :zone, jitter = :jitter,
-       fail_least = :fail_least, fail_most = :fail_most, ttl = :ttl, misfire = :misfire,
+   SET version = s.version + (a.outcome = 'rule' OR {given_next} IS NOT NULL), every_min = :every_min,
+       every_max = :every_max, cron = :cron, cron_given = :cron_given, zone = :zone, jitter = :jitter,
+       fail_min = :fail_min, fail_max = :fail_max, ttl = :ttl, misfire = :misfire,
        misfire_after = :misfire_after, queue = :queue,
        next_occurrence = CASE WHEN :cron IS NULL THEN NULL WHEN {given_next} IS NOT NULL THEN {asked_next}
                               WHEN a.outcome = 'rest' THEN s.next_occurrence WHEN s.next_given THEN {planned}
@@ -160,7 +159,7 @@ UPDATE leasehold_schedule AS s
                           WHEN s.next_given AND (s.cron IS NULL) <> (:cron IS NULL) THEN {planned}
                           WHEN {kept} THEN s.next_run_at
                           WHEN :cron IS NOT NULL THEN :first_occurrence + a.luck % (:jitter + 1)
-                          ELSE :wall + :every_least + a.luck % (:every_most - :every_least + 1) END,
+                          ELSE :wall + :every_min + a.luck % (:every_max - :every_min + 1) END,
        next_cause = CASE WHEN {given_next} IS NULL AND {kept} AND NOT (s.next_given AND (s.cron IS NULL) <> (:cron IS NULL))
                          THEN s.next_cause ELSE 'scheduled' END,
        next_given = s.next_given OR {given_next} IS NOT NULL
@@ -174,10 +173,10 @@ SELECT a.outcome = 'created' AS created, {defined} AS changed,
        CASE WHEN a.outcome <> 'plan' THEN s.due_at END AS next_run_at, :wall AS wall_now
   FROM temp.leasehold_schedule_act AS a LEFT JOIN leasehold_schedule AS s ON s.name = :name;
 
--- Creates a schedule for those who bring their own command, unless there is one of this name: that stays as it is.
+-- Creates a schedule for a caller with its own command, unless there is one of this name: that stays unchanged.
 -- statement schedule_ensure write
--- takes name text, every_least duration?, every_most duration?, cron text?, cron_given text?, zone text?,
---   jitter duration, fail_least duration?, fail_most duration?, ttl duration, misfire text, misfire_after duration,
+-- takes name text, every_min duration?, every_max duration?, cron text?, cron_given text?, zone text?,
+--   jitter duration, fail_min duration?, fail_max duration?, ttl duration, misfire text, misfire_after duration,
 --   next_run_at time?, next_run_in duration?, first_occurrence time?
 -- gives created bool, differs bool, next_run_at time?, wall_now time
 INSERT OR REPLACE INTO temp.leasehold_schedule_act (id, schedule_id, luck, outcome)
@@ -185,7 +184,7 @@ SELECT 1, s.id, {luck},
        CASE WHEN s.id IS NOT NULL THEN 'same' WHEN {lacks_occurrence} THEN 'plan' ELSE 'created' END
   FROM {named_schedule};
 {create}, NULL, {created_with};
--- Who brings a command wants to run it: one with a pause is due at once.
+-- A caller with its own command wants to run it: a schedule with a pause is due at once.
 UPDATE leasehold_schedule SET next_run_at = :wall
  WHERE name = :name AND cron IS NULL AND NOT next_given
    AND (SELECT outcome FROM temp.leasehold_schedule_act) = 'created';
@@ -193,23 +192,23 @@ INSERT INTO leasehold_schedule_task (schedule_id)
 SELECT s.id FROM temp.leasehold_schedule_act AS a CROSS JOIN leasehold_schedule AS s ON s.name = :name WHERE {defined};
 {note_definition};
 SELECT a.outcome = 'created' AS created,
-       coalesce({rule_differs} OR (s.cron_given, s.fail_least, s.fail_most, s.ttl, s.misfire, s.misfire_after, s.queue)
-         IS NOT (:cron_given, :fail_least, :fail_most, :ttl, :misfire, :misfire_after, NULL), 0) AS differs,
+       coalesce({rule_differs} OR (s.cron_given, s.fail_min, s.fail_max, s.ttl, s.misfire, s.misfire_after, s.queue)
+         IS NOT (:cron_given, :fail_min, :fail_max, :ttl, :misfire, :misfire_after, NULL), 0) AS differs,
        CASE WHEN a.outcome <> 'plan' THEN s.due_at END AS next_run_at, :wall AS wall_now
   FROM temp.leasehold_schedule_act AS a LEFT JOIN leasehold_schedule AS s ON s.name = :name;
 
--- A run whose lease has run out was lost.
+-- A run whose lease has expired is lost.
 -- fragment note_loss
 INSERT INTO leasehold_schedule_lose (schedule_id, recovery, recovery_id, luck, now, wall)
 SELECT schedule_id, 'claim', 1 + coalesce((SELECT max(id) FROM leasehold_recovery), 0), luck, :now, :wall
   FROM temp.leasehold_schedule_act WHERE lost_token IS NOT NULL
 
--- Made for the row as it is, and not for a moment that is yet to come, as after a step of the clock.
+-- The plan is for the current row, and not for a future moment, as after a step of the clock.
 -- fragment plan_fits
 s.version IS :version AND coalesce(:taken <= :wall, 1)
 
--- Whether an occurrence is taken, or whether all that are due are skipped. A calendar that is due comes first: one run
--- serves it and whoever wants one.
+-- Whether an occurrence is taken, or all due ones are skipped. A due calendar comes first: one run serves it and a
+-- request.
 -- fragment judge_due
 UPDATE temp.leasehold_schedule_act
    SET (wanted, due, outcome) =
@@ -226,8 +225,8 @@ UPDATE temp.leasehold_schedule_act
 -- fragment moved_on
 a.outcome IN ('taken', 'skipped')
 
--- What is taken, and what comes after it. An occurrence that somebody wants beside the calendar leaves that alone, and
--- the next run that somebody asked for, which has no jitter; a retry need not come any more.
+-- The occurrence that is taken, and the next one. A requested run beside the calendar does not change the calendar, nor
+-- a requested next run, which has no jitter; a retry is no longer needed.
 -- fragment choose
 UPDATE temp.leasehold_schedule_act AS a
    SET token = CASE a.outcome WHEN 'taken' THEN max(s.token + 1, :now) END,
@@ -246,7 +245,7 @@ UPDATE temp.leasehold_schedule_act AS a
   FROM leasehold_schedule AS s
  WHERE s.id = a.schedule_id AND {moved_on}
 
--- An occurrence is unique: from a moment that has a row already to the first one that has none.
+-- An occurrence is unique: this goes from a moment that has a row already to the first one that has none.
 -- fragment and_on
 UNION ALL
   SELECT f.at + 1 FROM free AS f
@@ -256,7 +255,7 @@ SELECT max(at) FROM free
 -- fragment skip_reason
 CASE a.outcome WHEN 'resumed' THEN 'paused' ELSE 'misfire' END
 
--- Counting ends with ten thousand.
+-- Counting stops at ten thousand.
 -- fragment note_skipped
 INSERT INTO leasehold_schedule_run
   (schedule_id, occurrence, cause, finished_at, outcome, reason, through, missed)
@@ -282,7 +281,7 @@ UPDATE temp.leasehold_schedule_act AS a
    SET occurrence = (WITH RECURSIVE free (at) AS (SELECT a.occurrence {and_on})
  WHERE a.outcome = 'taken'
 
--- As people read it.
+-- For people.
 -- fragment occurrence_text
 replace(strftime('%Y-%m-%dT%H:%M:%S', a.occurrence / 1000000, 'unixepoch')
         || printf('.%06dZ', a.occurrence % 1000000), '.000000Z', 'Z')
@@ -324,14 +323,14 @@ UPDATE temp.leasehold_schedule_act AS a SET outcome = CASE a.outcome WHEN 'taken
  WHERE {moved_on};
 {tell};
 
--- The run that a holder speaks of, if it is still theirs.
+-- The run of the calling holder, if it still has it.
 -- fragment their_run
 {named_schedule}
   LEFT JOIN leasehold_schedule_run AS v INDEXED BY leasehold_schedule_run_token
     ON v.schedule_id = s.id AND v.token = :token
   LEFT JOIN leasehold_lease AS l ON l.id = v.lease_id AND l.ended_at IS NULL
 
--- Why the holder of :token does not hold the schedule any more.
+-- Why the holder of :token lost the schedule.
 -- fragment lost_reason
 CASE WHEN s.token <> :token THEN 'superseded' WHEN coalesce(v.outcome, 'lost') = 'lost' THEN 'expired'
      ELSE 'finished' END
@@ -358,7 +357,8 @@ SELECT a.outcome AS outcome, a.why AS why, l.kind AS kind, :name AS key,
        l.end_reason AS end_reason, l.end_detail AS end_detail, 0 AS waiters, 0 AS replayed, :now AS store_now
   FROM temp.leasehold_schedule_act AS a LEFT JOIN leasehold_schedule AS s ON s.id = a.schedule_id {its_run};
 
--- It is; or this was said before, and gets its answer again, whoever has the schedule by now.
+-- The holder has the run; or the call is repeated and gets its answer again, even if the schedule has another holder by
+-- now.
 -- fragment theirs
 l.id IS NOT NULL OR v.outcome IS a.verdict
 
@@ -372,9 +372,9 @@ UPDATE temp.leasehold_schedule_act AS a
           FROM {their_run})
 
 -- fragment heard
-a.outcome IN ('finished', 'released') AND NOT a.replayed
+a.outcome IN ('settled', 'released') AND NOT a.replayed
 
--- A try before the next occurrence is a retry; otherwise that one comes soon enough.
+-- A try before the next occurrence is a retry; otherwise that occurrence comes soon enough.
 -- fragment retry_comes_first
 coalesce(a.retry_at < s.next_occurrence, a.retry_at IS NOT NULL)
 
@@ -391,25 +391,25 @@ UPDATE leasehold_schedule_run AS r SET outcome = a.verdict, finished_at = :wall
 
 -- fragment their_event
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
-SELECT :now, 'schedule', :name, a.outcome, r.token, r.holder, r.host
+SELECT :now, 'schedule', :name, a.verdict, r.token, r.holder, r.host
 
 -- fragment of_their_run
 FROM temp.leasehold_schedule_act AS a
  CROSS JOIN leasehold_schedule_run AS r ON r.schedule_id = a.schedule_id AND r.token = :token
  WHERE {heard}
 
--- statement schedule_finish write
+-- statement schedule_settle write
 -- takes name text, token int, ok bool, error text, counts text?, next_run_at time?, next_run_in duration?
 -- gives schedule_answer
 INSERT OR REPLACE INTO temp.leasehold_schedule_act (id, luck, verdict, outcome)
-SELECT 1, {luck}, CASE WHEN :ok THEN 'ok' ELSE 'failed' END, 'finished';
+SELECT 1, {luck}, CASE WHEN :ok THEN 'completed' ELSE 'failed' END, 'settled';
 {hear};
--- What its holder asks for now, or somebody asked for before, comes in place of what the rule says.
+-- The next run that the holder requests now, or that was requested before, replaces that of the rule.
 UPDATE temp.leasehold_schedule_act AS a
    SET retry_at = CASE WHEN {given_next} IS NOT NULL THEN {asked_next}
                        WHEN NOT s.next_given THEN :wall + {draw_pause_after_failure} END
   FROM leasehold_schedule AS s
- WHERE s.id = a.schedule_id AND a.verdict = 'failed' AND ({given_next} IS NOT NULL OR s.fail_least IS NOT NULL);
+ WHERE s.id = a.schedule_id AND a.verdict = 'failed' AND ({given_next} IS NOT NULL OR s.fail_min IS NOT NULL);
 UPDATE leasehold_schedule AS s
    SET version = s.version + 1,
        next_occurrence = CASE WHEN s.cron IS NULL OR {given_next} IS NULL OR {retry_comes_first} THEN s.next_occurrence
@@ -427,7 +427,7 @@ UPDATE leasehold_schedule AS s
 UPDATE leasehold_schedule_run AS r SET error = CASE WHEN NOT :ok THEN nullif(:error, '') END, counts = :counts
   FROM temp.leasehold_schedule_act AS a
  WHERE r.schedule_id = a.schedule_id AND r.token = :token AND {heard};
-{their_event}, r.outcome || coalesce(': ' || substr(r.error, 1, 200), '') {of_their_run};
+{their_event}, substr(r.error, 1, 200) {of_their_run};
 {tell};
 
 -- statement schedule_release write
@@ -510,7 +510,7 @@ UPDATE leasehold_schedule SET name = :new_name
  WHERE id = (SELECT schedule_id FROM temp.leasehold_schedule_act);
 SELECT outcome FROM temp.leasehold_schedule_act;
 
--- Of the history of one schedule that is gone.
+-- The history of one removed schedule.
 -- fragment sweep
 WITH RECURSIVE schedules (id) AS (
   SELECT min(schedule_id) FROM leasehold_schedule_run
@@ -522,8 +522,8 @@ DELETE FROM leasehold_schedule_run WHERE (schedule_id, occurrence) IN (
    WHERE r.schedule_id = (SELECT s.id FROM schedules AS s
                            WHERE s.id NOT IN (SELECT id FROM leasehold_schedule) LIMIT 1) LIMIT :batch)
 
--- The schedule is gone at once, and up to `batch` rows of its history. The others, which nobody finds any more, follow with
--- schedule_sweep.
+-- Removes the schedule at once, and up to `batch` rows of its history. The others are no longer visible; schedule_sweep
+-- removes them.
 -- statement schedule_remove write
 -- takes name text, batch int
 -- gives schedule_answer
@@ -541,14 +541,14 @@ DELETE FROM leasehold_schedule
 {sweep};
 {tell};
 
--- What is left of the histories of schedules that are gone, in steps until nothing is.
+-- Removes the remaining histories of removed schedules, in steps until nothing is left.
 -- statement schedule_sweep write
 -- takes batch int
 -- gives removed int
 {sweep};
 SELECT changes() AS removed;
 
--- One that has no queue is not found here.
+-- A schedule without a queue is not found here.
 -- statement schedule_fire write
 -- takes name text, version int?, taken time?, next_occurrence time?, skipped_from time?, skipped_through time?,
 --   missed int?
@@ -561,15 +561,15 @@ SELECT 1, s.id, {luck}, 0,
 {choose};
 {note_skipped};
 {move_on};
--- What a job is unless somebody says otherwise: see NewJob.
+-- The defaults of a job: see NewJob.
 INSERT INTO leasehold_job
-  (queue, priority, created_at, failure_budget, crash_budget, backoff_base, backoff_most, backoff_exponential, tags,
+  (queue, priority, created_at, max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags,
    schedule, occurrence, payload)
-SELECT s.queue, 0, :now, {defaults.job_failure_budget}, {defaults.job_crash_budget}, {defaults.job_backoff_base},
-       {defaults.job_backoff_most}, 1, '[]', s.name, a.occurrence, t.payload
+SELECT s.queue, 0, :now, {defaults.job_max_failures}, {defaults.job_max_crashes}, {defaults.job_backoff_base},
+       {defaults.job_backoff_max}, 1, '[]', s.name, a.occurrence, t.payload
   FROM {the_schedule} CROSS JOIN leasehold_schedule_task AS t ON t.schedule_id = s.id WHERE a.outcome = 'taken';
 UPDATE temp.leasehold_schedule_act SET job_id = last_insert_rowid() WHERE outcome = 'taken';
-INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, alone)
+INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo)
 SELECT s.queue, 0, a.job_id, 0, 0, 0 FROM {the_schedule} WHERE a.outcome = 'taken';
 INSERT INTO leasehold_schedule_run
   (schedule_id, occurrence, cause, token, started_at, finished_at, outcome, job_id)
@@ -589,32 +589,32 @@ leasehold_schedule AS s INDEXED BY leasehold_schedule_due
 s.paused_at IS NULL
 AND NOT EXISTS (SELECT 1 FROM leasehold_schedule_run AS r WHERE r.schedule_id = s.id AND r.outcome IS NULL)
 
--- The runs under way, and when their leases run out by the wall clock.
+-- The current runs, and when their leases expire by the wall clock.
 -- fragment under_way
 SELECT s.name, s.queue, s.due_at, :wall - :now + l.expires_at AS expires_at, {live} AS alive
   FROM leasehold_schedule_run AS r INDEXED BY leasehold_schedule_run_open
  CROSS JOIN leasehold_schedule AS s ON s.id = r.schedule_id CROSS JOIN leasehold_lease AS l ON l.id = r.lease_id
  WHERE r.outcome IS NULL AND s.paused_at IS NULL
 
--- Where the page before ended.
+-- Where the previous page ended.
 -- fragment after_page
 (coalesce(:after_at, -9223372036854775808), coalesce(:after_name, ''))
 
--- A page of those to look at now (due and free, or run by somebody whose lease has run out), then the next one, for the
--- moment until which one may sleep. None is paused. `fires`: it puts jobs into a queue; `runs`: it has a command.
+-- A page of schedules to look at now (due and free, or held under an expired lease), then the next one, whose time
+-- shows how long the caller may sleep. None is paused. `fires`: it puts jobs into a queue; `runs`: it has a command.
 -- statement schedule_due read
--- takes after_at time?, after_name text?, most int
+-- takes after_at time?, after_name text?, max int
 -- gives name text, fires bool, runs bool, next_run_at time, wall_now time
 WITH
   under_way AS MATERIALIZED ({under_way}),
   ready AS (
     SELECT * FROM (SELECT s.name, s.queue, s.due_at AS at FROM {unpaused}
                     WHERE {free} AND s.due_at <= :wall AND (s.due_at, s.name) > {after_page}
-                    ORDER BY s.due_at, s.name LIMIT :most)
+                    ORDER BY s.due_at, s.name LIMIT :max)
     UNION ALL
     SELECT name, queue, min(due_at, expires_at) FROM under_way
      WHERE NOT alive AND (min(due_at, expires_at), name) > {after_page}
-    ORDER BY 3, 1 LIMIT :most),
+    ORDER BY 3, 1 LIMIT :max),
   upcoming AS (
     SELECT * FROM (SELECT s.name, s.queue, s.due_at AS at FROM {unpaused}
                     WHERE {free} AND s.due_at > :wall ORDER BY s.due_at, s.name LIMIT 1)
@@ -631,14 +631,14 @@ SELECT p.name AS name, p.queue IS NOT NULL AS fires, t.command IS NOT NULL AS ru
 CASE WHEN r.schedule_id IS NOT NULL THEN CASE WHEN {live} THEN 'running' ELSE 'expired' END
      WHEN s.paused_at IS NOT NULL THEN 'paused' WHEN s.due_at <= :wall THEN 'due' ELSE 'waiting' END
 
--- All names, or the one that is asked for: a blob comes after every text.
+-- All names, or the requested one: a blob sorts after every text.
 -- fragment asked_for
 BETWEEN coalesce(:name, '') AND coalesce(:name, x'')
 
 -- statement schedule_list read
--- takes name text?, most int
--- gives name text, state text, every_least duration?, every_most duration?, cron text?, cron_given text?, zone text?,
---   jitter duration, fail_least duration?, fail_most duration?, ttl duration, misfire text, misfire_after duration,
+-- takes name text?, max int, skip int
+-- gives name text, state text, every_min duration?, every_max duration?, cron text?, cron_given text?, zone text?,
+--   jitter duration, fail_min duration?, fail_max duration?, ttl duration, misfire text, misfire_after duration,
 --   queue text?, payload bytes?, command text?, version int, next_run_at time, next_cause text,
 --   next_occurrence time?, triggered_at time?, paused_at time?, paused_reason text?, token int?, lease_id int?,
 --   holder text?, host text?, boot_id text?, pid int?, process_start int?, tty text?, instance text?,
@@ -646,9 +646,9 @@ BETWEEN coalesce(:name, '') AND coalesce(:name, x'')
 --   last_cause text?, last_outcome text?, last_token int?, last_holder text?, last_host text?, last_started_at time?,
 --   last_finished_at time?, last_error text?, last_counts text?, last_job_id int?, created_at time, store_now time,
 --   wall_now time
-SELECT s.name AS name, {state} AS state, s.every_least AS every_least, s.every_most AS every_most, s.cron AS cron,
-       s.cron_given AS cron_given, s.zone AS zone, s.jitter AS jitter, s.fail_least AS fail_least,
-       s.fail_most AS fail_most, s.ttl AS ttl, s.misfire AS misfire, s.misfire_after AS misfire_after,
+SELECT s.name AS name, {state} AS state, s.every_min AS every_min, s.every_max AS every_max, s.cron AS cron,
+       s.cron_given AS cron_given, s.zone AS zone, s.jitter AS jitter, s.fail_min AS fail_min,
+       s.fail_max AS fail_max, s.ttl AS ttl, s.misfire AS misfire, s.misfire_after AS misfire_after,
        s.queue AS queue, t.payload AS payload, t.command AS command, s.version AS version, s.due_at AS next_run_at,
        CASE WHEN s.triggered_at < s.next_run_at THEN 'triggered' ELSE s.next_cause END AS next_cause,
        s.next_occurrence AS next_occurrence, s.triggered_at AS triggered_at, s.paused_at AS paused_at,
@@ -665,11 +665,11 @@ SELECT s.name AS name, {state} AS state, s.every_least AS every_least, s.every_m
    AND z.token = (SELECT e.token FROM leasehold_schedule_run AS e
                    WHERE e.schedule_id = s.id AND e.token IS NOT NULL AND e.finished_at IS NOT NULL
                    ORDER BY e.token DESC LIMIT 1)
- WHERE s.name {asked_for} ORDER BY s.name LIMIT :most;
+ WHERE s.name {asked_for} ORDER BY s.name LIMIT :max OFFSET :skip;
 
 -- The latest occurrence first.
 -- statement schedule_history read
--- takes name text, most int
+-- takes name text, max int, skip int
 -- gives occurrence time, cause text, outcome text, token int?, lease_id int?, holder text, host text,
 --   started_at time?, finished_at time?, error text?, counts text?, reason text?, through time?, missed int,
 --   job_id int?, wall_now time
@@ -680,4 +680,4 @@ SELECT r.occurrence AS occurrence, r.cause AS cause,
        r.missed AS missed, r.job_id AS job_id, :wall AS wall_now
   FROM leasehold_schedule AS s CROSS JOIN leasehold_schedule_run AS r ON r.schedule_id = s.id
   LEFT JOIN leasehold_lease AS l ON l.id = r.lease_id AND r.outcome IS NULL
- WHERE s.name = :name ORDER BY r.occurrence DESC LIMIT :most;
+ WHERE s.name = :name ORDER BY r.occurrence DESC LIMIT :max OFFSET :skip;

@@ -1,10 +1,10 @@
--- Sessions. Reads beside postgres/sql/session.sql, which calls the functions of postgres/migrations.
+-- Sessions. Pairs with postgres/sql/session.sql, which calls the functions of postgres/migrations.
 --
 -- Each act runs in one IMMEDIATE transaction and has three parts: decide (one row in the temporary table
--- `leasehold_act`), do, tell; see lock.sql. How a session ends is a procedure of connection_session.sql.
+-- `leasehold_act`), do, tell; see lock.sql. Ending a session is a procedure of connection_session.sql.
 
 -- record session_row
---   id text, token int, status text, holder text, host text, boot_id text, pid int, process_start int, tty text,
+--   id text, token int, state text, holder text, host text, boot_id text, pid int, process_start int, tty text,
 --   instance text, label text, codebase text, track text, metadata text, exclusive bool, ttl duration, opened_at time,
 --   heartbeat_at time, progress_at time, progress text, expires_at time, parked_until time?, ends_by time?,
 --   ended_at time?, end_reason text?, end_detail text?, claims int, item text?, item_taken_at time?, lease_id int,
@@ -19,7 +19,7 @@ leasehold_claim AS c WHERE c.ended_at IS NULL AND c.lease_id =
 -- fragment named_session
 (SELECT 1) LEFT JOIN leasehold_session AS s ON s.id = :id LEFT JOIN leasehold_lease AS l ON l.id = s.lease_id
 
--- Why the holder of :token does not hold the session any more.
+-- Why the holder of :token lost the session.
 -- fragment lost_reason
 CASE WHEN :token <> s.token THEN 'superseded' WHEN l.end_reason = 'revoked' THEN 'revoked'
      WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired' ELSE 'finished' END
@@ -125,7 +125,7 @@ f.item AS item, a.replayed AS replayed, l.holder AS holder, l.host AS host, l.ex
   LEFT JOIN leasehold_session AS s ON s.id = :id LEFT JOIN leasehold_lease AS l ON l.id = s.lease_id
  ORDER BY f.item
 
--- One row per item whose claim ended with it; if there is none, one row without an item.
+-- One row per item whose claim ended with the session; if there is none, one row without an item.
 -- statement session_close write
 -- takes id text, token int, reason text
 -- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
@@ -137,7 +137,7 @@ SELECT 1, l.id, coalesce(s.token = :token AND l.end_reason = 'released', 0),
             ELSE 'lost' END
   FROM {named_session};
 {note_freed};
--- Said again: what ended then.
+-- A repeated call: the items that ended then.
 INSERT OR IGNORE INTO temp.leasehold_freed (item)
 SELECT c.item
   FROM temp.leasehold_act AS a CROSS JOIN leasehold_lease AS l ON l.id = a.lease_id
@@ -148,7 +148,7 @@ SELECT lease_id, 'released', nullif(:reason, ''), :now
   FROM temp.leasehold_act WHERE outcome = 'released' AND NOT replayed;
 SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why, {tell_freed};
 
--- An operator's, without a token.
+-- An operator's act, without a token.
 -- statement session_revoke write
 -- takes id text, reason text
 -- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
@@ -162,7 +162,7 @@ SELECT lease_id, 'revoked', :reason, :now FROM temp.leasehold_act WHERE outcome 
 SELECT a.outcome AS outcome, CASE WHEN a.outcome = 'not_found' AND l.id IS NOT NULL THEN 'ended' END AS why,
        {tell_freed};
 
--- fragment status
+-- fragment state
 CASE WHEN l.end_reason IN ('released', 'revoked') THEN 'released'
      WHEN NOT ({live}) THEN 'stale'
      WHEN s.parked_until > :now OR s.progress_at <= :now - l.ttl THEN 'idle' ELSE 'active' END
@@ -170,14 +170,14 @@ CASE WHEN l.end_reason IN ('released', 'revoked') THEN 'released'
 -- fragment latest_claim
 FROM {active_claims_of} l.id ORDER BY c.taken_at DESC, c.item LIMIT 1
 
--- All ids, or the one that is asked for: a blob comes after every text.
+-- All ids, or the requested one: a blob sorts after every text.
 -- fragment asked_for
 BETWEEN coalesce(:id, '') AND coalesce(:id, x'')
 
 -- statement session_list read
--- takes id text?, host text?, codebase text?, track text?, released bool, most int
+-- takes id text?, host text?, codebase text?, track text?, released bool, max int, skip int
 -- gives session_row
-SELECT s.id AS id, s.token AS token, {status} AS status, l.holder AS holder, l.host AS host, l.boot_id AS boot_id,
+SELECT s.id AS id, s.token AS token, {state} AS state, l.holder AS holder, l.host AS host, l.boot_id AS boot_id,
        l.pid AS pid, l.process_start AS process_start, l.tty AS tty, l.instance AS instance, s.label AS label,
        s.codebase AS codebase, s.track AS track, s.metadata AS metadata, s.exclusive AS exclusive, l.ttl AS ttl,
        l.acquired_at AS opened_at, l.heartbeat_at AS heartbeat_at, s.progress_at AS progress_at,
@@ -189,4 +189,4 @@ SELECT s.id AS id, s.token AS token, {status} AS status, l.holder AS holder, l.h
  WHERE s.id {asked_for} AND (:id IS NOT NULL OR :released OR l.ended_at IS NULL)
    AND (:host IS NULL OR l.host = :host) AND (:codebase IS NULL OR s.codebase = :codebase)
    AND (:track IS NULL OR s.track = :track)
- ORDER BY l.expires_at DESC, s.id LIMIT :most;
+ ORDER BY l.expires_at DESC, s.id LIMIT :max OFFSET :skip;

@@ -1,43 +1,43 @@
--- Named locks: the first thing a lease can hold. One holder has all of a lock, or several have shares of it.
+-- Named locks: the first thing that a lease can hold. A lock has one holder, or several holders have shares of it.
 
--- The row remembers the token; prune removes it only when that is old. No CHECKs on these tables: only the functions
--- below write to them, and PostgreSQL parses a CHECK anew with every statement.
+-- The row remembers the token; prune removes it only when the token is old. These tables have no CHECKs: only the
+-- functions below write to them, and PostgreSQL parses a CHECK again in every statement.
 CREATE TABLE leasehold.lock (
   name     text    PRIMARY KEY,
-  -- The latest that was given, for all of the lock or for a share; 0 where nobody ever had it.
+  -- The latest token of a grant, exclusive or shared; 0 if there was none.
   token    bigint  NOT NULL,
-  -- The latest lease over all of the lock, ended or not.
+  -- The latest exclusive lease, ended or not.
   lease_id bigint,
-  -- Somebody may stand in line. Saves every other act a look at the line.
+  -- The line may have waiters. Saves every other act a look at the line.
   awaited  boolean NOT NULL DEFAULT false,
   -- The latest grant was a share: then only shares can be held, otherwise only the lease above.
   shared   boolean NOT NULL DEFAULT false,
-  -- How many permits the shares may have together; NULL: any number.
+  -- The permits of all shares together; NULL: any number.
   capacity bigint,
-  -- How long nobody gets the lock after the lease above expires or is revoked.
+  -- How long the lock stays blocked after the lease above expires or is revoked.
   delay    interval,
-  -- All names under the lease above, where they are several.
+  -- All names under the lease above, if there are several.
   together text[]
 ) WITH (fillfactor = 70);
 CREATE INDEX lock_lease ON leasehold.lock (lease_id);
 
--- A share: a grant of its own, beside others. The row stays as long as its lease, so that a holder who comes too late
--- is told why.
+-- A share: a grant of its own beside others. The row stays as long as its lease, so that a holder that comes too late
+-- learns the reason.
 CREATE TABLE leasehold.lock_share (
   name     text        NOT NULL,
   token    bigint      NOT NULL,
   lease_id bigint      NOT NULL,
   permits  bigint      NOT NULL,
   delay    interval,
-  -- When its place is free again; known from the moment its lease has ended.
+  -- When its place is free again; set when its lease ends.
   free_at  timestamptz NOT NULL DEFAULT 'infinity',
   PRIMARY KEY (name, token)
 );
 CREATE INDEX lock_share_held ON leasehold.lock_share (name, free_at);
 CREATE INDEX lock_share_lease ON leasehold.lock_share (lease_id);
 
--- The line before a lock, in order of arrival, whether for all of it or for a share. A place is itself held under a
--- lease, so that a waiter who dies does not block the ones behind it.
+-- The line of a lock, in order of arrival, for exclusive requests and for shares. A place is held under a lease, too,
+-- so that a dead waiter does not block the waiters behind it.
 CREATE TABLE leasehold.waiter (
   place      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name       text   NOT NULL,

@@ -15,7 +15,7 @@ LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   IF (cardinality(names) BETWEEN 1 AND {bounds.max_locks_together}) IS NOT TRUE
      OR cardinality(names) <> (SELECT count(DISTINCT u.name COLLATE "C") FROM unnest(names) AS u(name)) THEN
-    RAISE EXCEPTION 'locks are taken together by 1 to {bounds.max_locks_together} different names'
+    RAISE EXCEPTION '1 to {bounds.max_locks_together} different locks can be taken together'
       USING ERRCODE = 'LH003';
   END IF;
   RETURN true;
@@ -39,22 +39,22 @@ BEGIN
   RETURN true;
 END $$;
 
--- How an event tells of a share.
+-- The text of a share in events.
 CREATE FUNCTION leasehold.lock_share_words(permits bigint, capacity bigint) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN capacity IS NULL THEN 'shared' ELSE permits || ' of ' || capacity || ' permits' END
 $$;
 
--- When the place of a grant is free for others. After a release at once; after an expiry or a revoke its holder may not
--- know yet, and the delay gives it time to notice.
+-- When the place of a grant is free for others. After a release: at once. After an expiry or a revoke the holder may
+-- not know yet; the delay gives it time to notice.
 CREATE FUNCTION leasehold.lock_free_at(l leasehold.lease, delay interval) RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN l.ended_at IS NOT NULL AND (delay IS NULL OR l.end_reason = 'released') THEN '-infinity'
               ELSE least(l.ended_at, l.expires_at) + coalesce(delay, interval '0') END
 $$;
 
--- Takes the row of a lock, making it where it is new. NO KEY: a fence must not keep others from
--- being told who holds the lock.
+-- Locks the row of a lock, and creates it if it is new. NO KEY: a fence must not keep others from reading who holds the
+-- lock.
 CREATE FUNCTION leasehold.lock_row(name text) RETURNS leasehold.lock
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -71,7 +71,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- The rows of several, in the order of their names: everybody who takes more than one keeps it.
+-- The rows of several locks, in the order of their names: every caller that locks more than one uses this order.
 CREATE FUNCTION leasehold.lock_rows(names text[]) RETURNS leasehold.lock[]
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -88,7 +88,7 @@ BEGIN
   RETURN locks;
 END $$;
 
--- A new lease of somebody who holds a lock or waits for one.
+-- A new lease of a holder or a waiter.
 CREATE FUNCTION leasehold.lock_lease(
   kind text, holder text, ttl interval, request_id text, host text, boot_id text, pid bigint, process_start bigint,
   tty text, instance text, moment timestamptz

@@ -1,7 +1,7 @@
--- The line before a lock.
+-- The line of a lock.
 
--- Whether a place is kept by somebody who was heard of. One from the future, which a clock that was set back leaves
--- behind, is not: the living renew theirs within a second.
+-- Whether the waiter of a place is alive. A place from the future, which a clock that was set back leaves behind, does
+-- not count: live waiters renew theirs within a second.
 CREATE FUNCTION leasehold.lock_place_counts(lease_id bigint, moment timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -10,12 +10,12 @@ BEGIN
                   WHERE l.id = lock_place_counts.lease_id AND l.heartbeat_at <= moment AND l.expires_at > moment);
 END $$;
 
--- How many live waiters stand before this request; before a newcomer, and who was silent for too long, all of them.
+-- The number of live waiters ahead of this request. Ahead of a new request, or one that was silent for too long: all.
 CREATE FUNCTION leasehold.lock_waiters_ahead(name text, request_id text, moment timestamptz)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 BEGIN
-  -- Lease by lease: as a join it may become one that reads them all.
+  -- One lease at a time: a join may become one that reads all leases.
   RETURN (
     SELECT count(*)
       FROM leasehold.waiter AS w
@@ -28,7 +28,8 @@ BEGIN
                               9223372036854775807));
 END $$;
 
--- Gives up the places of a request; false where it had none, or was silent for too long. One lease stands for all.
+-- Leaves the lines that a request waits in; false if it had no place, or was silent for too long. One lease holds all
+-- its places.
 CREATE FUNCTION leasehold.lock_leave_line(names text[], request_id text, moment timestamptz, reason text)
 RETURNS boolean LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -46,8 +47,8 @@ BEGIN
   RETURN stood;
 END $$;
 
--- Tells the lines that something has changed. NOTIFY takes a lock on the whole database at commit: only when somebody
--- may wait for it.
+-- Wakes the waiters of these locks after a change. NOTIFY takes a lock on the whole database at commit, so this
+-- notifies only if the line may have waiters.
 CREATE FUNCTION leasehold.lock_wake(names text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

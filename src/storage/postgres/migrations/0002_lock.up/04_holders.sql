@@ -1,9 +1,9 @@
--- Who has a lock.
+-- The holders of a lock.
 
--- Every grant that takes up a place: one of all of the lock (`permits` is NULL), or shares.
---   live     its lease runs
---   delayed  its lease has run out or was ended, and its delay is not over
---   over     its lease has run out, and so has the delay: whoever wants the place may end it
+-- Every grant that takes up a place: an exclusive one (`permits` is NULL), or shares.
+--   live     its lease is live
+--   delayed  its lease has expired or was ended, and its delay is not over
+--   over     its lease has expired, and its delay is over: the next caller that wants the place may end it
 CREATE FUNCTION leasehold.lock_grants(k leasehold.lock, moment timestamptz)
 RETURNS TABLE (token bigint, permits bigint, phase text, free_at timestamptz, l leasehold.lease)
 LANGUAGE sql STABLE AS $$
@@ -15,7 +15,7 @@ LANGUAGE sql STABLE AS $$
     FROM (SELECT k.token, NULL::bigint AS permits, leasehold.lock_free_at(t, k.delay) AS free_at, t AS l
             FROM leasehold.lease AS t WHERE t.id = k.lease_id AND NOT k.shared
           UNION ALL
-          -- OFFSET 0: lease by lease. Merged with an index of all leases it would cost the more the older the store is.
+          -- OFFSET 0: one lease at a time. Merging with an index of all leases would cost more the older the store is.
           SELECT s.token, s.permits, leasehold.lock_free_at(t.l, s.delay), t.l
             FROM leasehold.lock_share AS s
            CROSS JOIN LATERAL (SELECT o AS l FROM leasehold.lease AS o WHERE o.id = s.lease_id OFFSET 0) AS t
@@ -23,8 +23,8 @@ LANGUAGE sql STABLE AS $$
    WHERE (h.l).ended_at IS NULL OR h.free_at > moment
 $$;
 
--- The lease of the grant with this token, ended or not; NULL where it was never given, or another holder has the lock.
--- A later grant, of whatever kind, supersedes one of all of the lock; a share has a row of its own.
+-- The lease of the grant with this token, ended or not; NULL if there was no such grant, or another holder has the
+-- lock. A later grant of any kind supersedes an exclusive one; a share has its own row.
 CREATE FUNCTION leasehold.lock_lease_of(name text, token bigint) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -36,8 +36,8 @@ BEGIN
       WHERE s.name = lock_lease_of.name AND s.token = lock_lease_of.token));
 END $$;
 
--- The grant by which a lock is told: of shares one that is `preferred` (a phase) if there is any, else a live one; of
--- several the one that frees last, so that a delay is told while there is one; of none the latest.
+-- The grant that represents a lock in answers. Of shares: a `preferred` one (a phase) if there is one, else a live one;
+-- of several the one that frees last, so that an answer shows a running delay; if there are none, the latest.
 CREATE FUNCTION leasehold.lock_told(
   k leasehold.lock, preferred text, moment timestamptz, OUT token bigint, OUT free_at timestamptz, OUT l leasehold.lease
 ) LANGUAGE plpgsql STABLE AS $$
@@ -63,7 +63,7 @@ BEGIN
   END IF;
 END $$;
 
--- How it went, with that grant.
+-- The outcome, with that grant.
 CREATE FUNCTION leasehold.lock_answer(
   outcome text, why text, k leasehold.lock, preferred text, waiters bigint, replayed boolean, moment timestamptz
 ) RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
@@ -73,8 +73,8 @@ BEGIN
   RETURN leasehold.lease_answer(outcome, why, k.name, told.token, told.l, waiters, replayed, moment);
 END $$;
 
--- Ends a grant of this lock; whoever calls it has its lease FOR UPDATE. Locks taken together go together: an event for
--- each name, but for those in `taken`, which the caller has a better event for. Gives the number of events.
+-- Ends a grant of this lock; the caller has locked its lease FOR UPDATE. Locks taken together end together: an event
+-- for each name, except those in `taken`, for which the caller writes a better event. Returns the number of events.
 CREATE FUNCTION leasehold.lock_end(
   lease_id bigint, name text, reason text, detail text, taken text[], moment timestamptz
 ) RETURNS bigint LANGUAGE plpgsql AS $$

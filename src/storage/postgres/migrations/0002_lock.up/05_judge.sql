@@ -1,9 +1,10 @@
--- Who may have a lock. An acquire waits for nobody's lease: one whose time is over it locks, so that no heartbeat on
--- its way proves otherwise later, and leaves it where its holder fences, heartbeats or releases it this very moment.
+-- Decides who may have a lock. An acquire does not wait for the lease of another holder: it locks a lease that is over,
+-- so that no heartbeat on its way can revive it later, and leaves it if its holder fences, heartbeats or releases it at
+-- this moment.
 --
--- Both functions give a refusal, or none, and the leases to end before the place is taken (`seized`).
+-- Both functions return a refusal, or none, and the leases to end before the place is taken (`seized`).
 
--- Where one holder had all of the lock.
+-- If the latest grant was exclusive.
 CREATE FUNCTION leasehold.lock_judge_holder(
   k leasehold.lock, request_id text, holder text, instance text, moment timestamptz, OUT refusal leasehold.lease_answer,
   OUT seized bigint[]
@@ -24,7 +25,7 @@ BEGIN
     seized := CASE WHEN l.ended_at IS NULL THEN ARRAY[k.lease_id] ELSE '{}' END;
   END IF;
   IF l.ended_at IS NULL AND l.expires_at > moment THEN
-    -- Waiting for oneself would never end: a word of its own.
+    -- Waiting for oneself would never end, so this refusal has its own word.
     outcome := CASE WHEN l.holder = lock_judge_holder.holder AND l.instance = nullif(lock_judge_holder.instance, '')
                     THEN 'reentry' ELSE 'held' END;
   ELSIF leasehold.lock_free_at(l, k.delay) > moment THEN
@@ -41,7 +42,7 @@ BEGIN
   END IF;
 END $$;
 
--- A refusal that tells the share under this lease.
+-- A refusal that shows the share under this lease.
 CREATE FUNCTION leasehold.lock_refused_by(lease_id bigint, outcome text, k leasehold.lock, moment timestamptz)
 RETURNS leasehold.lease_answer LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -53,13 +54,13 @@ BEGIN
   RETURN leasehold.lease_answer(outcome, NULL, k.name, rival.token, rival.l, 0, false, moment);
 END $$;
 
--- Whether a share is alive, and of who asks.
+-- Whether a share is live and belongs to the caller.
 CREATE FUNCTION leasehold.lock_is_own(l leasehold.lease, phase text, holder text, instance text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT phase = 'live' AND l.holder = lock_is_own.holder AND l.instance = nullif(lock_is_own.instance, '')
 $$;
 
--- Whether who asks has a share.
+-- Whether the caller has a share.
 CREATE FUNCTION leasehold.lock_has_share(k leasehold.lock, holder text, instance text, moment timestamptz)
 RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -68,7 +69,7 @@ BEGIN
                   WHERE leasehold.lock_is_own(h.l, h.phase, lock_has_share.holder, lock_has_share.instance));
 END $$;
 
--- The leases of shares whose time is over.
+-- The leases of shares that are over.
 CREATE FUNCTION leasehold.lock_seize_shares(k leasehold.lock, moment timestamptz) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -79,33 +80,33 @@ BEGIN
      ORDER BY l.id FOR UPDATE SKIP LOCKED);
 END $$;
 
--- Where holders have shares, and somebody wants `wanted` permits of `capacity`, or all of the lock (`wanted` is NULL).
+-- If holders have shares, and the caller wants `wanted` permits of `capacity`, or the whole lock (`wanted` is NULL).
 CREATE FUNCTION leasehold.lock_judge_shares(
   k leasehold.lock, wanted bigint, capacity bigint, request_id text, holder text, instance text, moment timestamptz,
   OUT refusal leasehold.lease_answer, OUT seized bigint[]
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  -- Shares count their permits against one capacity: another one only when nobody has a share.
+  -- Shares count their permits against one capacity: it can change only while there are no shares.
   resize boolean := wanted IS NOT NULL AND k.capacity IS DISTINCT FROM lock_judge_shares.capacity;
-  most   bigint := CASE WHEN wanted IS NULL THEN -1 ELSE lock_judge_shares.capacity - wanted END;
+  max   bigint := CASE WHEN wanted IS NULL THEN -1 ELSE lock_judge_shares.capacity - wanted END;
   ahead  bigint := 0;
   seen   record;
 BEGIN
   seized := leasehold.lock_seize_shares(k, moment);
   SELECT max((h.l).id) FILTER (WHERE h.is_own) AS own,
-         sum(h.permits) FILTER (WHERE h.is_own) > most AS is_own_way,
+         sum(h.permits) FILTER (WHERE h.is_own) > max AS is_own_way,
          bool_or(h.phase = 'live') AS is_alive,
          resize AND bool_or(h.phase <> 'over') AS is_resized,
-         sum(h.permits) FILTER (WHERE h.phase = 'live') > most AS is_held,
-         sum(h.permits) FILTER (WHERE h.phase <> 'over') > most AS is_delayed,
-         resize AND count(*) > 0 OR sum(h.permits) > most AS is_kept,
+         sum(h.permits) FILTER (WHERE h.phase = 'live') > max AS is_held,
+         sum(h.permits) FILTER (WHERE h.phase <> 'over') > max AS is_delayed,
+         resize AND count(*) > 0 OR sum(h.permits) > max AS is_kept,
          max((h.l).id) FILTER (WHERE h.phase = 'over') AS keeper
     INTO seen
     FROM (SELECT g.*,
                  leasehold.lock_is_own(g.l, g.phase, lock_judge_shares.holder, lock_judge_shares.instance) AS is_own
             FROM leasehold.lock_grants(k, moment) AS g WHERE (g.l).id <> ALL (seized)) AS h;
-  -- Whoever has a share does not stand behind those who may be waiting for it.
+  -- A holder of a share does not queue behind waiters that may be waiting for this share.
   IF k.awaited AND seen.is_delayed IS NOT TRUE AND seen.own IS NULL THEN
     ahead := leasehold.lock_waiters_ahead(k.name, lock_judge_shares.request_id, moment);
   END IF;
@@ -114,7 +115,7 @@ BEGIN
     WHEN seen.is_resized THEN
       leasehold.lock_answer('mismatch', coalesce(k.capacity::text, 'unlimited'), k,
                             CASE WHEN seen.is_alive THEN 'live' ELSE 'delayed' END, 0, false, moment)
-    -- What one has oneself is in the way for ever.
+    -- The caller's own share would block it for ever.
     WHEN seen.is_own_way THEN leasehold.lock_refused_by(seen.own, 'reentry', k, moment)
     WHEN seen.is_held THEN leasehold.lock_answer('held', NULL, k, 'live', 0, false, moment)
     WHEN seen.is_delayed THEN leasehold.lock_answer('held', 'delayed', k, 'delayed', 0, false, moment)

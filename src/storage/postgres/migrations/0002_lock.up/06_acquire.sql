@@ -1,7 +1,7 @@
--- All of a lock, or of several together.
+-- An exclusive lock, or several together.
 
--- The answer to a request that was made before: the first one again, with what remains; `superseded` where the request
--- id belongs to another grant, be it of some of these names only, or of more.
+-- The answer to a repeated request: the first answer, with the remaining time; `superseded` if the request id belongs
+-- to another grant, even one of only some of these names, or of more.
 CREATE FUNCTION leasehold.lock_asked_before(locks leasehold.lock[], request_id text, moment timestamptz)
 RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -28,7 +28,7 @@ BEGIN
     k.name, k.token, l, 0, true, moment);
 END $$;
 
--- Ends what stood in the way of a takeover: ending is one-way, so a slow heartbeat cannot win as well.
+-- Ends the leases that a takeover replaces. Ending is one-way, so a slow heartbeat cannot win as well.
 CREATE FUNCTION leasehold.lock_end_seized(locks leasehold.lock[], names text[], moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -44,7 +44,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Gives a lock, which nobody has, to a new lease. Over an expired one the event says whose.
+-- Gives a free lock to a new lease. After an expired lease the event names its holder.
 CREATE FUNCTION leasehold.lock_give(
   k leasehold.lock, l leasehold.lease, new_token bigint, delay interval, together text[], reclaimed boolean,
   moment timestamptz
@@ -68,7 +68,7 @@ BEGIN
           previous);
 END $$;
 
--- The whole of acquiring, for every case: new, held, expired, awaited, asked before; one lock, or several, all or none.
+-- The full path of acquire, for every case: new, held, expired, awaited, repeated; one lock, or several, all or none.
 CREATE FUNCTION leasehold.lock_contend(
   names text[], holder text, ttl interval, delay interval, request_id text, host text, boot_id text, pid bigint,
   process_start bigint, tty text, instance text
@@ -130,9 +130,9 @@ BEGIN
   RETURN leasehold.lease_answer('granted', NULL, (locks[1]).name, new_token, mine, 0, false, moment);
 END $$;
 
--- Takes a lock. The usual case first: known, free, nobody in line, and nothing else that its row tells of. Then nothing
--- has to be locked before it is changed: the UPDATE finds the row as it was seen, or does not find it. (The clock is
--- read before that; if the UPDATE had to wait, the lease is the shorter for it.) Everything else goes the long way.
+-- Takes a lock. The fast path is for a lock that exists and is free, without waiters or anything else in its row. It
+-- locks nothing before the change: the UPDATE finds the row as it was read, or does not find it. (The clock is read
+-- before that; if the UPDATE had to wait, the lease is shorter.) Everything else takes the full path.
 CREATE FUNCTION leasehold.lock_acquire(
   name          text,
   holder        text,
@@ -187,8 +187,8 @@ BEGIN
              false, moment)::leasehold.lease_answer;
 END $$;
 
--- Takes several locks in one step, all or none, under one lease and one token. A refusal tells in `key` the first of
--- them, in the order of their names, that is in the way. Taken together, given back together.
+-- Takes several locks in one step, all or none, under one lease and one token. A refusal shows in `key` the first lock,
+-- in the order of the names, that is in the way. Locks taken together are released together.
 CREATE FUNCTION leasehold.lock_acquire_all(
   names         text[],
   holder        text,

@@ -1,7 +1,7 @@
--- Shares of a lock: any number beside each other (a shared lock), or so many permits of a capacity (a semaphore).
+-- Shares of a lock: any number beside each other (a shared lock), or permits of a capacity (a semaphore).
 
--- The answer to a request that was made before: the first one again, with what remains; `superseded` where the request
--- id belongs to another grant. (The capacity of a share is known as long as it is alive: the lock has it until then.)
+-- The answer to a repeated request: the first answer, with the remaining time; `superseded` if the request id belongs
+-- to another grant. (The capacity of a share is known while it is live: the lock keeps it until then.)
 CREATE FUNCTION leasehold.lock_share_asked_before(
   k leasehold.lock, permits bigint, capacity bigint, request_id text, moment timestamptz
 ) RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
@@ -27,7 +27,7 @@ BEGIN
     k.name, own_token, l, 0, true, moment);
 END $$;
 
--- Gives a share, for which there is room, to a new lease.
+-- Gives a share to a new lease; the caller has checked that there is room.
 CREATE FUNCTION leasehold.lock_share_give(
   k leasehold.lock, l leasehold.lease, permits bigint, capacity bigint, delay interval, reclaimed bigint[],
   moment timestamptz
@@ -52,8 +52,8 @@ BEGIN
   RETURN new_token;
 END $$;
 
--- Takes a share of a lock: beside any number of others, or `permits` of `capacity`. Whoever wants all of the lock
--- excludes every share, and the other way round. `mismatch`: others have shares of another capacity, told in `why`.
+-- Takes a share of a lock: beside any number of others, or `permits` of `capacity`. An exclusive request excludes every
+-- share, and the other way round. `mismatch`: others have shares of another capacity, shown in `why`.
 CREATE FUNCTION leasehold.lock_share(
   name          text,
   holder        text,
@@ -112,7 +112,7 @@ BEGIN
   mine := leasehold.lock_lease('lock', holder, ttl, lock_share.request_id, host, boot_id, pid, process_start, tty,
                                instance, moment);
   token := leasehold.lock_share_give(k, mine, permits, capacity, delay, verdict.seized, moment);
-  -- The next in line may want a share, too.
+  -- The next waiter may want a share, too.
   PERFORM leasehold.lock_wake(ARRAY[k.name]);
   RETURN leasehold.lease_answer('granted', NULL, k.name, token, mine, 0, false, moment);
 END $$;

@@ -1,7 +1,7 @@
 -- Waiting for a lock.
 
--- Takes places in the lines of several locks, or keeps them. All under the rows of the locks, so that the lines agree
--- on who was there first; one lease stands for all of them.
+-- Takes places in the lines of several locks, or keeps them. The rows of the locks are locked, so that all lines agree
+-- on the order of arrival; one lease holds all places.
 CREATE FUNCTION leasehold.lock_take_places(
   locks leasehold.lock[], holder text, request_id text, patience interval, host text, boot_id text, pid bigint,
   process_start bigint, tty text, instance text, moment timestamptz
@@ -19,7 +19,7 @@ BEGIN
      WHERE w.name = ANY (names) AND w.request_id = lock_take_places.request_id AND l.id = w.lease_id;
     RETURN true;
   END IF;
-  -- Who was silent for too long has lost the place, this request included.
+  -- A waiter that was silent for too long has lost its place, this request included.
   WITH gone AS (
     DELETE FROM leasehold.waiter AS w USING leasehold.lease AS l
      WHERE w.name = ANY (names) AND l.id = w.lease_id
@@ -34,8 +34,8 @@ BEGIN
   RETURN false;
 END $$;
 
--- What a waiter is told: `free` where nobody keeps it waiting, whoever has the locks; else how it stands with the first
--- lock, in the order of the names, before which somebody stands.
+-- The answer to a waiter: `free` if it has no waiters ahead, even if the locks are held; otherwise the state of the
+-- first lock, in the order of the names, that has waiters ahead.
 CREATE FUNCTION leasehold.lock_standing(
   locks leasehold.lock[], request_id text, holder text, instance text, kept boolean, moment timestamptz
 ) RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
@@ -58,7 +58,7 @@ BEGIN
   RETURN leasehold.lock_answer('free', NULL, locks[1], 'live', 0, kept, moment);
 END $$;
 
--- Stands in the lines of several locks, or keeps the places, and tells how it stands.
+-- Waits in the lines of several locks, or keeps the places, and returns the position.
 CREATE FUNCTION leasehold.lock_stand(
   names text[], holder text, request_id text, patience interval, host text, boot_id text, pid bigint,
   process_start bigint, tty text, instance text
@@ -74,14 +74,14 @@ BEGIN
        AND leasehold.require_holder(holder, request_id, host, boot_id, tty, instance);
   IF patience > {bounds.max_line_patience} THEN
     RAISE EXCEPTION
-      'patience % is more than {bounds.max_line_patience as text}: a waiter that dies would keep the others waiting so long',
+      'patience % is more than {bounds.max_line_patience as text}: a dead waiter would block the others that long',
       patience
       USING ERRCODE = 'LH003', HINT = 'Keep the place by calling again well within the patience.';
   END IF;
   IF lock_stand.request_id IS NULL THEN
     RAISE EXCEPTION 'standing in line needs a request id' USING ERRCODE = 'LH003';
   END IF;
-  -- Places are given under the rows of the locks: that makes them the order of arrival.
+  -- Places are given while the rows of the locks are locked: that makes them the order of arrival.
   locks := leasehold.lock_rows(names);
   moment := leasehold.now();
   kept := leasehold.lock_take_places(locks, holder, lock_stand.request_id, patience, host, boot_id, pid, process_start,
@@ -89,8 +89,8 @@ BEGIN
   RETURN leasehold.lock_standing(locks, lock_stand.request_id, holder, instance, kept, moment);
 END $$;
 
--- Stands in line for a lock, or keeps the place: call it again well within `patience`, then acquire, or take a share,
--- with the same request id. `free`: it is your turn to ask. `waiters` says how many stand before you.
+-- Waits in line for a lock, or keeps the place: call it again well within `patience`, then acquire, or take a share,
+-- with the same request id. `free`: it is your turn to acquire. `waiters` is the number of waiters ahead of you.
 CREATE FUNCTION leasehold.lock_wait(
   name          text,
   holder        text,
@@ -110,7 +110,7 @@ BEGIN
                               instance);
 END $$;
 
--- The same for locks that are wanted together: a place in each line. `free`: nobody stands before you in any of them.
+-- The same for several locks together: a place in each line. `free`: none of them has a waiter ahead of you.
 CREATE FUNCTION leasehold.lock_wait_all(
   names         text[],
   holder        text,
@@ -130,7 +130,7 @@ BEGIN
   RETURN leasehold.lock_stand(names, holder, request_id, patience, host, boot_id, pid, process_start, tty, instance);
 END $$;
 
--- Gives up the places of a request that wanted several locks; false where there were none.
+-- Leaves the lines of a request for several locks; false if it had no places.
 CREATE FUNCTION leasehold.lock_leave_all(names text[], request_id text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
@@ -144,7 +144,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Gives up the place in line; false where there was none.
+-- Leaves the line; false if there was no place.
 CREATE FUNCTION leasehold.lock_leave(name text, request_id text) RETURNS boolean
 LANGUAGE sql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
   SELECT leasehold.lock_leave_all(ARRAY[name], request_id)

@@ -1,7 +1,7 @@
--- Keeping a grant alive, and being told that it is not.
+-- Heartbeats, and the answer to a holder that lost its grant.
 
--- What a holder is told whose token does not count (any more): why, and who has the lock now. A share is not superseded
--- by later ones: what became of it stands in its own lease.
+-- The answer to a holder with an invalid token: why, and who has the lock now. Later grants do not supersede a share:
+-- its own lease shows how it ended.
 CREATE FUNCTION leasehold.lock_lost(name text, token bigint, moment timestamptz) RETURNS leasehold.lease_answer
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -1,6 +1,6 @@
--- Giving a lock back.
+-- Releasing a lock.
 
--- A release that finds nothing to end: the first answer again, or lost.
+-- A release that finds nothing to end: returns the first answer again, or lost.
 CREATE FUNCTION leasehold.lock_released_before(name text, token bigint, moment timestamptz)
 RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -16,7 +16,7 @@ BEGIN
   RETURN leasehold.lock_lost(lock_released_before.name, lock_released_before.token, moment);
 END $$;
 
--- Gives back a share, or locks that were taken together.
+-- Releases a share, or locks that were taken together.
 CREATE FUNCTION leasehold.lock_release_rest(name text, token bigint) RETURNS leasehold.lease_answer
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -24,13 +24,13 @@ DECLARE
   l      leasehold.lease;
   moment timestamptz;
 BEGIN
-  -- The lease first, as in every release: that waits for a fence, and here nobody is kept waiting meanwhile.
+  -- The lease first, as in every release: that waits for a fence, and blocks no other caller meanwhile.
   SELECT t.* INTO l FROM leasehold.lease AS t
    WHERE t.id = leasehold.lock_lease_of(lock_release_rest.name, lock_release_rest.token) FOR UPDATE;
   IF l.id IS NULL OR l.ended_at IS NOT NULL THEN
     RETURN leasehold.lock_released_before(lock_release_rest.name, lock_release_rest.token, leasehold.now());
   END IF;
-  -- Whoever is just getting in line does it under these rows: so their wake-up is not missed.
+  -- A process joins the line while it has these rows locked, so its wake-up is not missed.
   PERFORM FROM leasehold.lock AS k
     WHERE k.name = lock_release_rest.name
        OR k.name = ANY ((SELECT o.together FROM leasehold.lock AS o
@@ -42,8 +42,8 @@ BEGIN
   RETURN leasehold.lease_answer('released', NULL, lock_release_rest.name, lock_release_rest.token, l, 0, false, moment);
 END $$;
 
--- Accepted after expiry as long as nobody has taken the lock; giving it up twice is fine. Of several locks taken
--- together any name will do, and all of them are free.
+-- A release is accepted after expiry until another holder takes the lock, and may be repeated. For locks taken together
+-- any of the names releases all of them.
 CREATE FUNCTION leasehold.lock_release(name text, token bigint) RETURNS leasehold.lease_answer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
@@ -54,8 +54,8 @@ DECLARE
   moment timestamptz;
   answer leasehold.lease_answer;
 BEGIN
-  -- The lease first, then the lock: that waits for a fence, and for whoever is just getting in line, so that
-  -- their wake-up is not missed. If the lock was taken over meanwhile, there is no such row any more.
+  -- The lease first, then the lock: that waits for a fence, and for a process that is joining the line, so that its
+  -- wake-up is not missed. If the lock was taken over meanwhile, this row no longer exists.
   SELECT k.lease_id, k.awaited INTO held
     FROM leasehold.lock AS k JOIN leasehold.lease AS l ON l.id = k.lease_id
    WHERE k.name = lock_release.name AND k.token = lock_release.token AND NOT k.shared AND k.together IS NULL
@@ -74,7 +74,7 @@ BEGIN
   END IF;
   INSERT INTO leasehold.event (at, kind, key, what, token, holder, host)
   VALUES (moment, 'lock', lock_release.name, 'released', lock_release.token, answer.holder, answer.host);
-  -- NOTIFY takes a lock on the whole database at commit: only when somebody may wait for it.
+  -- NOTIFY takes a lock on the whole database at commit: only if the line may have waiters.
   IF held.awaited THEN
     PERFORM pg_notify('leasehold', 'lock:' || lock_release.name);
   END IF;

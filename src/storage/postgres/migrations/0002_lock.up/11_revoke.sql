@@ -1,8 +1,8 @@
 -- An operator ends a live lease.
 
--- Takes the leases of all who have the lock, or of the one with this token. It waits for fences: whoever guards a write
--- may finish it. Only leases, in the order of their ids, are locked here. Who took the lock over while this waited has
--- to go as well.
+-- Locks the leases of all holders, or of the one with this token. It waits for fences, so that guarded writes can
+-- finish. It locks only leases, in the order of their ids. It also ends a holder that took the lock over during this
+-- wait.
 CREATE FUNCTION leasehold.lock_revocable(name text, token bigint) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -23,7 +23,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Ends the leases of all who have the lock, or of the one with this token. Told is the latest of them.
+-- Ends the leases of all holders, or of the one with this token. Returns the latest of them.
 CREATE FUNCTION leasehold.lock_revoke(name text, reason text, token bigint DEFAULT NULL)
 RETURNS leasehold.lease_answer
 LANGUAGE plpgsql SECURITY DEFINER

@@ -1,6 +1,6 @@
 -- Guarding a user's own writes.
 
--- Inside your own transaction: raises when the token is not current, and keeps the lock, or the share, from being
+-- Inside your own transaction: raises if the token is no longer valid, and keeps the lock, or the share, from being
 -- taken over, released or revoked until you commit.
 CREATE FUNCTION leasehold.fence(name text, token bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
@@ -11,9 +11,9 @@ DECLARE
   why   text;
 BEGIN
   sound := leasehold.require_durable_transaction();
-  -- A grant of a lock is current as long as its lease has not ended, and nobody can end it while we have it. The row of
-  -- the lock is left alone: shares of others come and go. At REPEATABLE READ and above the row lock fails with 40001 if
-  -- the lease has changed since the snapshot, so an old snapshot never passes.
+  -- A grant of a lock is valid until its lease ends, and no other transaction can end the lease while this one has it
+  -- locked. The row of the lock is not locked: shares of others come and go. At REPEATABLE READ and above the row lock
+  -- fails with 40001 if the lease has changed since the snapshot, so an old snapshot never passes.
   PERFORM FROM leasehold.lease AS t
     WHERE t.id = leasehold.lock_lease_of(fence.name, fence.token) AND t.ended_at IS NULL FOR KEY SHARE;
   IF FOUND THEN

@@ -1,6 +1,6 @@
--- For those who look.
+-- Reading locks.
 
--- A lock as people see it: the grant by which it is told, and how many there are.
+-- A lock as lists show it: the grant that represents it, and the number of grants.
 CREATE TYPE leasehold.lock_info AS (
   outcome       text,
   why           text,
@@ -29,9 +29,9 @@ CREATE TYPE leasehold.lock_info AS (
   permits       bigint,
   capacity      bigint,
   free_at       timestamptz,
-  -- The latest token, of whatever grant.
+  -- The latest token of any grant.
   newest        bigint,
-  -- All names under its lease where they are several, one per line; no name has a line break.
+  -- All names under its lease if there are several, one per line; no name has a line break.
   together      text
 );
 
@@ -56,7 +56,7 @@ BEGIN
             )::leasehold.lock_info;
 END $$;
 
-CREATE FUNCTION leasehold.lock_list(prefix text, only_held boolean, most bigint)
+CREATE FUNCTION leasehold.lock_list(prefix text, only_held boolean, max bigint, skip bigint DEFAULT 0)
 RETURNS SETOF leasehold.lock_info
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 #variable_conflict use_column
@@ -69,7 +69,7 @@ BEGIN
            WHERE t.token > 0 AND starts_with(t.name, lock_list.prefix)
              AND (NOT only_held OR EXISTS (SELECT FROM leasehold.lock_grants(t, moment) AS h
                                             WHERE (h.l).ended_at IS NULL))
-           ORDER BY t.name COLLATE "C" LIMIT most) AS chosen
+           ORDER BY t.name COLLATE "C" LIMIT max OFFSET skip) AS chosen
    CROSS JOIN LATERAL leasehold.lock_info(chosen.k, moment) AS i
    ORDER BY chosen.name COLLATE "C";
 END $$;
@@ -97,9 +97,9 @@ BEGIN
   RETURN i;
 END $$;
 
--- Everybody who has the lock, in the order in which they got it; also whose lease has run out or was ended and whose
--- place is not free yet.
-CREATE FUNCTION leasehold.lock_holders(name text, most bigint DEFAULT {defaults.list_limit})
+-- All holders of the lock, in the order of their grants; also those whose lease expired or was ended and whose place is
+-- not free yet.
+CREATE FUNCTION leasehold.lock_holders(name text, max bigint DEFAULT {defaults.list_max})
 RETURNS TABLE (key text, token bigint, permits bigint, capacity bigint, shared boolean, lease_id bigint, holder text,
                host text, boot_id text, pid bigint, process_start bigint, tty text, instance text, ttl interval,
                acquired_at timestamptz, heartbeat_at timestamptz, expires_at timestamptz, ended_at timestamptz,
@@ -117,5 +117,5 @@ BEGIN
          (h.l).acquired_at, (h.l).heartbeat_at, (h.l).expires_at, (h.l).ended_at, (h.l).end_reason, (h.l).end_detail,
          h.free_at, waiting, moment
     FROM leasehold.lock AS k CROSS JOIN LATERAL leasehold.lock_grants(k, moment) AS h
-   WHERE k.name = lock_holders.name ORDER BY h.token LIMIT most;
+   WHERE k.name = lock_holders.name ORDER BY h.token LIMIT max;
 END $$;

@@ -1,4 +1,4 @@
--- Who may call what: see grant_scope.
+-- The scope of each function: see grant_scope.
 
 COMMENT ON FUNCTION leasehold.lock_show IS 'scope: read';
 COMMENT ON FUNCTION leasehold.lock_list IS 'scope: read';

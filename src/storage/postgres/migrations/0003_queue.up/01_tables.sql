@@ -1,59 +1,59 @@
--- The job queue: what waits, what is leased, and a log of what became of it.
+-- The job queue: waiting jobs, leased jobs, and a log of outcomes.
 --
--- A job's row is written once and never changed. Where the job stands follows from where it is found: in `ready`, a
--- `bundle`, `deferred` or `blocked` (it waits), in a grant and not settled (it runs, or its lease has expired), or settled for
--- good. As with locks, only the functions below write to these tables; CHECKs would cost every statement.
+-- A job's row is written once and never changed. The state of a job follows from the table that contains it: `ready`, a
+-- `bundle`, `deferred` or `blocked` (it waits), a grant and not settled (it runs, or its lease has expired), or settled
+-- for good. As with locks, only the functions below write to these tables; CHECKs would slow down every statement.
 
--- What was set for a queue; a row only where something was. NULL: no limit.
+-- The settings of a queue; a row exists only if something was set. NULL: no limit.
 CREATE TABLE leasehold.queue (
   name         text        COLLATE "C" PRIMARY KEY,
   paused       boolean     NOT NULL DEFAULT false,
   pause_reason text,
   max_running  bigint,
-  max_per_key  bigint,
+  max_per_group  bigint,
   rate_count   bigint,
   rate_period  interval,
-  -- When the bucket of the rate limit is full again (the "theoretical arrival time" of GCRA).
+  -- When the bucket of the rate is full again (the "theoretical arrival time" of GCRA).
   rate_tat     timestamptz,
   default_ttl  interval
 ) WITH (fillfactor = 70);
 
--- The defaults are those of job_enqueue, for the functions that are told nothing else.
+-- The defaults are those of job_enqueue, for the functions without these parameters.
 CREATE TABLE leasehold.job (
   id                  bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   created_at          timestamptz NOT NULL,
   backoff_base        interval    NOT NULL DEFAULT {defaults.job_backoff_base},
-  backoff_most        interval    NOT NULL DEFAULT {defaults.job_backoff_most},
-  failure_budget      smallint    NOT NULL DEFAULT {defaults.job_failure_budget},
-  crash_budget        smallint    NOT NULL DEFAULT {defaults.job_crash_budget},
+  backoff_max        interval    NOT NULL DEFAULT {defaults.job_backoff_max},
+  max_failures      smallint    NOT NULL DEFAULT {defaults.job_max_failures},
+  max_crashes        smallint    NOT NULL DEFAULT {defaults.job_max_crashes},
   priority            smallint    NOT NULL,
   backoff_exponential boolean     NOT NULL DEFAULT true,
   queue               text        NOT NULL COLLATE "C",
   payload             bytea       NOT NULL,
   dedupe_key          text        COLLATE "C",
-  limit_key           text        COLLATE "C",
+  job_group           text        COLLATE "C",
   tags                text[]      NOT NULL DEFAULT '{}',
-  -- The schedule that enqueued it, and for which occurrence.
+  -- The schedule that enqueued it, and the occurrence.
   schedule            text        COLLATE "C",
   occurrence          timestamptz
 );
 
--- What can be claimed. The one index is the filter and the order of a claim, and nothing else.
+-- The jobs that can be claimed. The only index is the filter and the order of a claim.
 CREATE TABLE leasehold.ready (
   job_id     bigint   NOT NULL,
   last_token bigint   NOT NULL,
   attempt    bigint   NOT NULL,
   priority   smallint NOT NULL,
-  -- Came back from a grant of many whose holder died: claimed alone, so that only the culprit is charged.
-  alone      boolean  NOT NULL,
+  -- Came back from a grant of many whose holder died: claimed solo, so that only the culprit is charged.
+  solo      boolean  NOT NULL,
   queue      text     NOT NULL COLLATE "C",
-  limit_key  text     COLLATE "C"
+  job_group  text     COLLATE "C"
 );
 CREATE UNIQUE INDEX ready_order ON leasehold.ready (queue, priority DESC, job_id);
 ALTER TABLE leasehold.ready REPLICA IDENTITY USING INDEX ready_order;
 
--- Plain jobs that were enqueued together and that nobody has asked for singly: a row for all with consecutive ids. A
--- claim of many takes it as a whole; whoever needs one of them unties it, and each has a row in `ready` then.
+-- Ordinary jobs that were enqueued together and not yet needed singly: one row for a range of consecutive ids. A claim
+-- of many takes the whole row; a caller that needs one of the jobs unties it, and then each has a row in `ready`.
 CREATE TABLE leasehold.bundle (
   first_id bigint   PRIMARY KEY,
   last_id  bigint   NOT NULL,
@@ -62,21 +62,21 @@ CREATE TABLE leasehold.bundle (
 );
 CREATE INDEX bundle_order ON leasehold.bundle (queue, priority DESC, first_id);
 
--- What waits for a moment: delayed, retried with backoff, snoozed. A claim promotes what is due.
+-- Jobs that wait for a moment: delayed, retried with backoff, snoozed. A claim promotes those that are due.
 CREATE TABLE leasehold.deferred (
   job_id     bigint      PRIMARY KEY,
   due_at     timestamptz NOT NULL,
   last_token bigint      NOT NULL,
   attempt    bigint      NOT NULL,
   priority   smallint    NOT NULL,
-  alone      boolean     NOT NULL,
+  solo      boolean     NOT NULL,
   queue      text        NOT NULL COLLATE "C",
-  limit_key  text        COLLATE "C"
+  job_group  text        COLLATE "C"
 );
 CREATE INDEX deferred_due ON leasehold.deferred (queue, due_at, job_id);
 
--- The jobs that a job runs after: its own data, kept as long as both exist. if_failed says what becomes of the job when
--- one of them ends without completing: cancel, run or wait.
+-- The jobs that a job depends on: part of the job's data, kept as long as both exist. if_failed decides what happens to
+-- the job if one of them ends without completing: cancel, run or wait.
 CREATE TABLE leasehold.predecessor (
   job_id    bigint NOT NULL,
   after_id  bigint NOT NULL,
@@ -85,8 +85,8 @@ CREATE TABLE leasehold.predecessor (
 );
 CREATE INDEX predecessor_after ON leasehold.predecessor (after_id);
 
--- What waits for other jobs: a row per predecessor that has yet to end as it should, derived from `predecessor` when the
--- job is enqueued or retried. due_at: not before that, either.
+-- Jobs that wait for other jobs: a row per predecessor that has yet to end as it should, derived from `predecessor`
+-- when the job is enqueued or retried. due_at: the job does not run before that, either.
 CREATE TABLE leasehold.blocked (
   job_id   bigint      NOT NULL,
   after_id bigint      NOT NULL,
@@ -95,36 +95,37 @@ CREATE TABLE leasehold.blocked (
 );
 CREATE INDEX blocked_after ON leasehold.blocked (after_id);
 
--- Taken while the job is not final.
+-- A key is taken until its job is final.
 CREATE TABLE leasehold.dedupe (
   queue      text   NOT NULL COLLATE "C",
   dedupe_key text   NOT NULL COLLATE "C",
   job_id     bigint NOT NULL,
   PRIMARY KEY (queue, dedupe_key)
 );
--- So that settling finds the row, or that there is none, without reading the job.
+-- Settling finds the row, or that there is none, without reading the job.
 CREATE INDEX dedupe_job ON leasehold.dedupe (job_id);
 
--- What is leased: the jobs one claim took. Never changed but for check_at, which is not later than the lease's
--- expires_at: where to look for expired work. A heartbeat moves it on once it has passed, not each time. A worker's
--- lease has a row with no jobs, for the queue '', from its opening to its end: so it is found when it dies idle.
+-- The leased jobs: one row per claim. Never changed except for check_at, which is not later than the lease's
+-- expires_at: a search for expired jobs looks there. A heartbeat moves it on after it has passed, not each time. A
+-- worker's lease has a row without jobs, for the queue '', from its opening to its end, so that it is found if the
+-- worker dies idle.
 CREATE TABLE leasehold.job_grant (
   token    bigint      NOT NULL,
   lease_id bigint      NOT NULL,
   check_at timestamptz NOT NULL,
-  -- The one job in it was marked to be claimed alone.
-  alone    boolean     NOT NULL,
+  -- Its only job was marked to be claimed solo.
+  solo    boolean     NOT NULL,
   queue    text        NOT NULL COLLATE "C",
   jobs     bigint[]    NOT NULL,
   PRIMARY KEY (token, lease_id)
 );
--- Ids that follow each other hardly shrink, and trying takes longer than all the rest of a grant of a thousand.
+-- Consecutive ids hardly compress, and trying takes longer than everything else in a grant of a thousand.
 ALTER TABLE leasehold.job_grant ALTER COLUMN jobs SET STORAGE EXTERNAL;
--- With the token: the greatest of a lease is asked for with every claim, and the primary key would be read as a whole.
+-- With the token: every claim reads the greatest token of a lease, and would read the whole primary key.
 CREATE INDEX job_grant_lease ON leasehold.job_grant (lease_id, token);
 CREATE INDEX job_grant_check ON leasehold.job_grant (queue, check_at);
 
--- The log: one outcome per attempt. Append-only, but that a retry takes back `final`. No lease_id: settled without a
+-- The log: one outcome per attempt. Append-only, except that a retry resets `final`. No lease_id: settled without a
 -- claim.
 CREATE TABLE leasehold.settled (
   job_id   bigint      NOT NULL,
@@ -136,7 +137,7 @@ CREATE TABLE leasehold.settled (
   PRIMARY KEY (job_id, token)
 );
 CREATE INDEX settled_at ON leasehold.settled USING brin (at);
--- Dead letters and what was cancelled: the few that are looked for by name.
+-- Dead letters and cancelled jobs: few, and looked up by name.
 CREATE INDEX settled_dead ON leasehold.settled (job_id) WHERE final AND outcome <> 'completed';
 
 CREATE TABLE leasehold.result (
@@ -153,7 +154,7 @@ CREATE TABLE leasehold.error (
   PRIMARY KEY (job_id, token)
 );
 
--- What the holder last told with a heartbeat; gone when the job is final.
+-- The progress of the latest heartbeat; removed when the job is final.
 CREATE TABLE leasehold.progress (
   job_id  bigint      PRIMARY KEY,
   token   bigint      NOT NULL,
@@ -169,13 +170,13 @@ CREATE TABLE leasehold.cancel_request (
   reason text
 );
 
--- Topics somebody listens to: 'queue:NAME', 'job:ID'. Without a row nobody is notified.
+-- Topics with listeners: 'queue:NAME', 'job:ID'. Without a row there is no notification.
 CREATE TABLE leasehold.awaited (
   topic text        COLLATE "C" PRIMARY KEY,
   until timestamptz NOT NULL
 ) WITH (fillfactor = 70);
 
--- Every time expired work was taken back, for the statistics. reason: claim, recover, process_gone.
+-- Every recovery of expired jobs, for the statistics. reason: claim, recover, process_gone.
 CREATE TABLE leasehold.recovery (
   id     bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at     timestamptz NOT NULL,
@@ -188,7 +189,7 @@ CREATE TABLE leasehold.recovery (
   failed bigint      NOT NULL
 );
 
--- One row per job that was granted; or one row that says why nothing was.
+-- One row per granted job; or one row with the reason why there is none.
 CREATE TYPE leasehold.job_claimed AS (
   outcome      text,
   why          text,
@@ -203,20 +204,20 @@ CREATE TYPE leasehold.job_claimed AS (
   payload      bytea,
   priority     bigint,
   attempt      bigint,
-  alone        boolean,
+  solo        boolean,
   created_at   timestamptz,
   holder       text,
   host         text,
   heartbeat_at timestamptz,
   retry_at     timestamptz,
-  -- Of a refusal for want of a place: the job that will make one first. Holder, times and ttl are those of its lease.
+  -- For a refusal because of a cap: the job that will free a place first. Holder, times and ttl are those of its lease.
   held_job_id  bigint,
   schedule     text,
   occurrence   timestamptz
 );
 
--- The same as one answer: what a claim of one job was granted, or the jobs of a claim of many side by side. A thousand
--- rows that repeat who holds what until when cost more than the claim.
+-- The same as a single row: the job of a claim of one, or the jobs of a claim of many in arrays. A thousand rows that
+-- repeat the holder and the times cost more than the claim.
 CREATE TYPE leasehold.job_lot AS (
   outcome      text,
   why          text,
@@ -231,7 +232,7 @@ CREATE TYPE leasehold.job_lot AS (
   payload      bytea,
   priority     bigint,
   attempt      bigint,
-  alone        boolean,
+  solo        boolean,
   created_at   timestamptz,
   holder       text,
   host         text,
@@ -245,13 +246,13 @@ CREATE TYPE leasehold.job_lot AS (
   priorities   bigint[],
   attempts     bigint[],
   created_ats  timestamptz[],
-  -- Those of the jobs that a schedule has enqueued: few, if any.
+  -- The jobs that a schedule enqueued: few, if any.
   scheduled_ids bigint[],
   schedules     text[],
   occurrences   timestamptz[]
 );
 
--- What became of a verdict, and where it has put the job.
+-- The outcome of a verdict, and the new state of the job.
 CREATE TYPE leasehold.job_settled AS (
   outcome    text,
   why        text,
@@ -267,7 +268,7 @@ CREATE TYPE leasehold.job_settled AS (
   store_now  timestamptz
 );
 
--- What a verdict or a heartbeat is told that comes too late.
+-- The answer to a verdict or a heartbeat that comes too late.
 CREATE TYPE leasehold.job_loss AS (
   outcome    text,
   why        text,

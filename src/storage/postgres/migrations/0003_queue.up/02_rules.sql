@@ -3,21 +3,21 @@
 CREATE FUNCTION leasehold.micros(span interval) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$ SELECT (extract(epoch FROM span) * 1000000)::bigint $$;
 
--- A moment that somebody wants something at: RFC 3339 and the calendar of schedules end with the year 9999.
+-- A moment for a job: RFC 3339 and the calendar of schedules end with the year 9999.
 CREATE FUNCTION leasehold.require_moment(moment timestamptz) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(moment < timestamptz '{bounds.last_year}-12-31 24:00:00Z',
                            'a moment is in the years up to {bounds.last_year}')
 $$;
 
--- How long anything can be put off: 100 years, as in core/job_limits.h.
+-- The longest delay: bounds::max_delay, 100 years.
 CREATE FUNCTION leasehold.is_delay(span interval) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$ SELECT extract(epoch FROM span) BETWEEN 0 AND {bounds.max_delay as seconds} $$;
 
--- How many jobs an act is about at most.
-CREATE FUNCTION leasehold.require_most(most bigint) RETURNS boolean
+-- The maximum number of jobs of an act.
+CREATE FUNCTION leasehold.require_max(max bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(most BETWEEN 1 AND 2147483647, 'the most is a number from 1')
+  SELECT leasehold.require(max BETWEEN 1 AND 2147483647, 'max is a number from 1')
 $$;
 
 CREATE FUNCTION leasehold.require_queue(queue text) RETURNS boolean
@@ -26,7 +26,7 @@ LANGUAGE sql IMMUTABLE AS $$
                            'a queue name has 1 to {bounds.name_bytes} bytes and no control characters')
 $$;
 
--- What every job passes that has no settings of its own but a priority.
+-- The check for a job without settings except for a priority.
 CREATE FUNCTION leasehold.is_bare_job(queue text, payload_bytes bigint, priority bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT octet_length(queue) BETWEEN 1 AND {bounds.name_bytes} AND queue !~ E'[\\x01-\\x1f\\x7f]'
@@ -34,29 +34,29 @@ LANGUAGE sql IMMUTABLE AS $$
      AND priority BETWEEN -32768 AND 32767
 $$;
 
--- What every plain job passes; the rest is asked in detail, so that a refusal says what was wrong.
+-- The check for an ordinary job; if it fails, detailed checks follow, so that the refusal names the error.
 CREATE FUNCTION leasehold.is_plain_job(
-  queue text, payload_bytes bigint, priority bigint, failure_budget bigint, crash_budget bigint,
-  backoff_base interval, backoff_most interval, tags text[]
+  queue text, payload_bytes bigint, priority bigint, max_failures bigint, max_crashes bigint,
+  backoff_base interval, backoff_max interval, tags text[]
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.is_bare_job(queue, payload_bytes, priority)
-     AND failure_budget BETWEEN 1 AND {bounds.max_budget} AND crash_budget BETWEEN 1 AND {bounds.max_budget}
-     AND leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_most) AND tags = '{}'
+     AND max_failures BETWEEN 1 AND {bounds.max_budget} AND max_crashes BETWEEN 1 AND {bounds.max_budget}
+     AND leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_max) AND tags = '{}'
 $$;
 
 CREATE FUNCTION leasehold.require_job(
-  queue text, payload_bytes bigint, priority bigint, failure_budget bigint, crash_budget bigint,
-  backoff_base interval, backoff_most interval, tags text[]
+  queue text, payload_bytes bigint, priority bigint, max_failures bigint, max_crashes bigint,
+  backoff_base interval, backoff_max interval, tags text[]
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require_queue(queue)
      AND leasehold.require(payload_bytes <= {bounds.payload_bytes},
                            'a payload has up to {bounds.payload_bytes as text}')
      AND leasehold.require(priority BETWEEN -32768 AND 32767, 'a priority is between -32768 and 32767')
-     AND leasehold.require(failure_budget BETWEEN 1 AND {bounds.max_budget},
+     AND leasehold.require(max_failures BETWEEN 1 AND {bounds.max_budget},
                            'a failure budget is between 1 and {bounds.max_budget}')
-     AND leasehold.require(crash_budget BETWEEN 1 AND {bounds.max_budget},
+     AND leasehold.require(max_crashes BETWEEN 1 AND {bounds.max_budget},
                            'a crash budget is between 1 and {bounds.max_budget}')
-     AND leasehold.require(leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_most),
+     AND leasehold.require(leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_max),
                            'a backoff is between 0 and {bounds.max_delay as text}')
      AND leasehold.require(cardinality(tags) <= {bounds.max_tags} AND NOT EXISTS (
            SELECT FROM unnest(tags) AS t(tag)
@@ -77,33 +77,34 @@ LANGUAGE sql IMMUTABLE AS $$
      AND (run_at IS NULL OR leasehold.require_moment(run_at))
 $$;
 
-CREATE FUNCTION leasehold.is_claim(queue text, most bigint, ttl interval) RETURNS boolean
+CREATE FUNCTION leasehold.is_claim(queue text, max bigint, ttl interval) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT octet_length(queue) BETWEEN 1 AND {bounds.name_bytes} AND queue !~ E'[\\x01-\\x1f\\x7f]'
-     AND most BETWEEN 1 AND {bounds.max_claim}
+     AND max BETWEEN 1 AND {bounds.max_claim}
      AND (ttl IS NULL OR ttl BETWEEN {bounds.min_ttl} AND {bounds.max_ttl})
 $$;
 
-CREATE FUNCTION leasehold.require_claim(queue text, most bigint, ttl interval) RETURNS boolean
+CREATE FUNCTION leasehold.require_claim(queue text, max bigint, ttl interval) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require_queue(queue)
-     AND leasehold.require(most BETWEEN 1 AND {bounds.max_claim}, 'a claim is for 1 to {bounds.max_claim} jobs')
+     AND leasehold.require(max BETWEEN 1 AND {bounds.max_claim}, 'a claim is for 1 to {bounds.max_claim} jobs')
      AND (ttl IS NULL OR leasehold.require_ttl(ttl))
 $$;
 
--- How long a job waits after its n-th failure: a tenth more or less by its id, so that jobs that failed together do not
--- come back together.
+-- How long a job waits after its n-th failure: up to a tenth more or less, by its id, so that jobs that failed together
+-- do not come back together.
 CREATE FUNCTION leasehold.backoff(
-  job_id bigint, failures bigint, base interval, most interval, exponential boolean
+  job_id bigint, failures bigint, base interval, max interval, exponential boolean
 ) RETURNS interval LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   doublings bigint := CASE WHEN exponential THEN least(failures, 30) - 1 ELSE 0 END;
-  span      bigint := least(leasehold.micros(base)::numeric * (1::bigint << doublings::int), leasehold.micros(most));
+  span      bigint := least(leasehold.micros(base)::numeric * (1::bigint << doublings::int), leasehold.micros(max));
 BEGIN
   RETURN (span + span / 10000 * (job_id * 7919 % 2001 - 1000)) * interval '1 microsecond';
 END $$;
 
--- Tells those who wait for a topic. NOTIFY takes a lock on the whole database at commit: only when somebody does.
+-- Notifies the listeners of a topic. NOTIFY takes a lock on the whole database at commit, so this notifies only if
+-- there are listeners.
 CREATE FUNCTION leasehold.wake(topic text, moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -113,8 +114,8 @@ BEGIN
   END IF;
 END $$;
 
--- Enqueues work at every isolation level. A snapshot hides those who began to listen after it, so a transaction that
--- keeps one always notifies.
+-- Enqueues work at every isolation level. A snapshot hides listeners that began after it, so a transaction that keeps a
+-- snapshot always notifies.
 CREATE FUNCTION leasehold.require_enqueue_transaction(queue text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -124,7 +125,7 @@ BEGIN
   RETURN leasehold.require_durable_transaction();
 END $$;
 
--- Says that somebody listens to a topic for the next while: who changes something there notifies.
+-- Registers a listener of a topic for this span: a process that changes something there notifies.
 CREATE FUNCTION leasehold.await_topic(topic text, span interval) RETURNS timestamptz
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column

@@ -1,14 +1,13 @@
--- Bundles: tied by an enqueue of many, taken by a claim of many, untied for everybody else.
+-- Bundles: tied by an enqueue of many, taken by a claim of many, untied for every other act.
 
--- From so many jobs on, an enqueue ties bundles. Fewer are not worth it: workers that wait for them would meet at the
+-- An enqueue ties bundles from this number of jobs on. Fewer are not worth it: waiting workers would compete for the
 -- same row.
 CREATE FUNCTION leasehold.bundle_from() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 256 $$;
 
--- So many jobs are in a bundle at most. Who has one locked keeps others from these only.
+-- The maximum number of jobs in a bundle. A process that has one locked blocks only these jobs.
 CREATE FUNCTION leasehold.bundle_size() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 64 $$;
 
--- Ties jobs, whose ids ascend: those that follow each other, in pieces. Between two of them others may have got theirs,
--- mostly nobody has.
+-- Ties jobs in pieces of consecutive ids; the ids ascend. Other enqueues may have got ids in between, but rarely do.
 CREATE FUNCTION leasehold.bundle_tie(queue text, priority bigint, ids bigint[]) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -39,7 +38,7 @@ LANGUAGE sql STABLE AS $$
    WHERE b.last_id >= bundle_of.job_id
 $$;
 
--- A row if the next jobs of a queue are those of a bundle, not this one, which is ready.
+-- Returns a row if the next jobs of a queue are those of a bundle and not this job, which is ready.
 CREATE FUNCTION leasehold.bundle_ahead(queue text, priority bigint, job_id bigint) RETURNS TABLE (first_id bigint)
 LANGUAGE sql STABLE AS $$
   SELECT b.first_id FROM (
@@ -49,8 +48,8 @@ LANGUAGE sql STABLE AS $$
       OR (b.priority = bundle_ahead.priority AND b.first_id < bundle_ahead.job_id)
 $$;
 
--- Gives each job of these bundles a row of its own, and how many there were. Who else was just untying or taking one of
--- them is waited for, and then it is gone.
+-- Gives each job of these bundles its own row, and returns the number of jobs. It waits for a process that is untying
+-- or taking one of them; after that the bundle is gone.
 CREATE FUNCTION leasehold.bundle_untie(first_ids bigint[]) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -59,20 +58,20 @@ DECLARE
 BEGIN
   WITH gone AS (
     DELETE FROM leasehold.bundle AS b WHERE b.first_id = ANY (first_ids) RETURNING b.*)
-  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
+  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, solo, queue)
   SELECT t.id, 0, 0, g.priority, false, g.queue
     FROM gone AS g CROSS JOIN LATERAL generate_series(g.first_id, g.last_id) AS t(id);
   GET DIAGNOSTICS untied = ROW_COUNT;
   RETURN untied;
 END $$;
 
--- Unties what comes next in a queue, until there are so many jobs of it or nothing is left.
-CREATE FUNCTION leasehold.queue_untie(queue text, most bigint) RETURNS void
+-- Unties the next bundles of a queue, up to `max` jobs.
+CREATE FUNCTION leasehold.queue_untie(queue text, max bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   next   bigint[];
-  wanted bigint := most;
+  wanted bigint := max;
 BEGIN
   WHILE wanted > 0 LOOP
     next := ARRAY(SELECT b.first_id FROM leasehold.bundle AS b WHERE b.queue = queue_untie.queue
@@ -83,15 +82,15 @@ BEGIN
   END LOOP;
 END $$;
 
--- Takes bundles that come before a place in the queue (NULL: all do), up to `most` jobs; of the last one perhaps only
--- some, and the rest stays tied. NULL: there is none that could be had.
-CREATE FUNCTION leasehold.bundle_take(queue text, most bigint, before_priority bigint, before_id bigint)
+-- Takes bundles ahead of a position in the queue (NULL: all), up to `max` jobs. It may take only a part of the last
+-- one; the rest stays tied. NULL: no bundle is available.
+CREATE FUNCTION leasehold.bundle_take(queue text, max bigint, before_priority bigint, before_id bigint)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   picked record;
   lasts  bigint[];
-  room   bigint := most;
+  room   bigint := max;
   used   integer := 0;
 BEGIN
   SELECT array_agg(p.ctid) AS places, array_agg(p.first_id) AS firsts, array_agg(p.last_id) AS lasts,
@@ -100,7 +99,7 @@ BEGIN
            WHERE b.queue = bundle_take.queue
              AND (before_id IS NULL OR b.priority > before_priority
                   OR (b.priority = before_priority AND b.first_id < before_id))
-           ORDER BY b.priority DESC, b.first_id LIMIT most / leasehold.bundle_size() + 2 FOR UPDATE SKIP LOCKED) AS p;
+           ORDER BY b.priority DESC, b.first_id LIMIT max / leasehold.bundle_size() + 2 FOR UPDATE SKIP LOCKED) AS p;
   lasts := picked.lasts;
   WHILE room > 0 AND used < coalesce(cardinality(lasts), 0) LOOP
     used := used + 1;

@@ -1,32 +1,32 @@
--- Where jobs go.
+-- Where jobs are put.
 
--- Puts jobs back among those that can be claimed, or that wait for a moment. How often they were claimed is in the log:
--- what was settled without a claim (a retry, a cancel while it waited) has no lease.
+-- Puts jobs back in `ready`, or in `deferred` until a moment. The log shows how often they were claimed: outcomes
+-- without a claim (a retry, a cancel while the job waited) have no lease.
 CREATE FUNCTION leasehold.job_put_back(
-  jobs bigint[], token bigint, alone boolean, due_at timestamptz, moment timestamptz
+  jobs bigint[], token bigint, solo boolean, due_at timestamptz, moment timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   woken text;
 BEGIN
   IF due_at > moment THEN
-    INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, alone, queue, limit_key)
+    INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, solo, queue, job_group)
     SELECT j.id, job_put_back.due_at, job_put_back.token,
-           (SELECT count(s.lease_id) FROM leasehold.settled AS s WHERE s.job_id = j.id), j.priority, job_put_back.alone,
-           j.queue, j.limit_key
+           (SELECT count(s.lease_id) FROM leasehold.settled AS s WHERE s.job_id = j.id), j.priority, job_put_back.solo,
+           j.queue, j.job_group
       FROM leasehold.job AS j WHERE j.id = ANY (jobs);
     RETURN;
   END IF;
-  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue, limit_key)
+  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, solo, queue, job_group)
   SELECT j.id, job_put_back.token, (SELECT count(s.lease_id) FROM leasehold.settled AS s WHERE s.job_id = j.id),
-         j.priority, job_put_back.alone, j.queue, j.limit_key
+         j.priority, job_put_back.solo, j.queue, j.job_group
     FROM leasehold.job AS j WHERE j.id = ANY (jobs);
   FOR woken IN SELECT DISTINCT j.queue FROM leasehold.job AS j WHERE j.id = ANY (jobs) LOOP
     PERFORM leasehold.wake('queue:' || woken, moment);
   END LOOP;
 END $$;
 
--- How often a job has come to this outcome since it was last retried.
+-- How often a job has had this outcome since its latest retry.
 CREATE FUNCTION leasehold.job_count(job_id bigint, outcome text) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -38,9 +38,9 @@ BEGIN
                                 WHERE r.job_id = job_count.job_id AND r.outcome = 'retried'), 0));
 END $$;
 
--- These jobs need not wait for `done` any more: whoever waits for nothing else goes on; gives how many do. All rows of a
--- waiting job are locked before one is deleted, in one order: else two of its predecessors, completing at once, would
--- each leave it to the other.
+-- These jobs stop waiting for `done`: those that wait for nothing else go on; returns their number. It locks all rows
+-- of a waiting job before it removes one, in one order: otherwise two of its predecessors that complete at once would
+-- each leave the job to the other.
 CREATE FUNCTION leasehold.job_go_on(waiting bigint[], done bigint[], moment timestamptz) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -73,7 +73,7 @@ LANGUAGE sql AS $$
     moment)
 $$;
 
--- What a final outcome frees: the dedupe key and the progress go, who waits for the end hears of it.
+-- Cleans up after a final outcome: removes the dedupe key and the progress, and notifies the listeners of these jobs.
 CREATE FUNCTION leasehold.job_clean_up(jobs bigint[], moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -91,8 +91,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Cancels jobs that wait for one of `ended`, and says in an event which one that was. Gives those that were still
--- waiting. The caller has locked their rows.
+-- Cancels jobs that wait for one of `ended`, with an event that names it. Returns those that were still waiting. The
+-- caller has locked their rows.
 CREATE FUNCTION leasehold.job_cancel_dependents(waiting bigint[], ended bigint[], removed boolean, moment timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -120,7 +120,7 @@ BEGIN
   RETURN coalesce(cancelled, '{}');
 END $$;
 
--- How a predecessor ended, as the reason why others are cancelled: "job 7 failed".
+-- The outcome of a predecessor as the reason why others are cancelled: "job 7 failed".
 CREATE FUNCTION leasehold.job_end_in_words(id bigint, removed boolean) RETURNS text
 LANGUAGE sql STABLE AS $$
   SELECT format('job %s %s', id,
@@ -130,14 +130,14 @@ LANGUAGE sql STABLE AS $$
          THEN 'was cancelled' ELSE 'failed' END)
 $$;
 
--- So many dependents are cancelled or go on with one act. A verdict must not take long because many depend on its job:
--- what is left is found by `recover`, and nobody can claim it meanwhile.
+-- The maximum number of dependents that one act cancels or lets go on. A verdict must not take long because many jobs
+-- depend on its job: `recover` finds the rest, and no worker can claim it meanwhile.
 CREATE FUNCTION leasehold.most_dependents() RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$ SELECT {bounds.max_dependents}::bigint $$;
 
--- These jobs have ended without completing, or are removed: each job that waits for them does as its if_failed says,
--- and who is cancelled lets down its own dependents. A removed job can never complete: who would wait for it is
--- cancelled. Gives how many went on or were cancelled.
+-- These jobs ended without completing, or are removed: if_failed decides about each job that waits for them, and a
+-- cancelled job lets down its own dependents. A removed job can never complete, so jobs that would wait for it are
+-- cancelled. Returns the number of jobs that went on or were cancelled.
 CREATE FUNCTION leasehold.job_let_down(jobs bigint[], removed boolean, moment timestamptz) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -182,8 +182,8 @@ BEGIN
   END IF;
 END $$;
 
--- The same for completed jobs of which most have nothing of this: their range of ids tells that with one look at each
--- index.
+-- The same for completed jobs, most of which have no such side effects: one look at each index for their range of ids
+-- shows it.
 CREATE FUNCTION leasehold.job_finish_plain(jobs bigint[], moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -204,13 +204,13 @@ BEGIN
   END IF;
 END $$;
 
--- A place in a queue with limits has become free: who waits for one hears of it.
+-- Notifies waiting workers that a place in a queue with limits is free.
 CREATE FUNCTION leasehold.job_free_place(queue text, moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
   IF EXISTS (SELECT FROM leasehold.queue AS q
-              WHERE q.name = job_free_place.queue AND (q.max_running IS NOT NULL OR q.max_per_key IS NOT NULL)) THEN
+              WHERE q.name = job_free_place.queue AND (q.max_running IS NOT NULL OR q.max_per_group IS NOT NULL)) THEN
     PERFORM leasehold.wake('queue:' || job_free_place.queue, moment);
   END IF;
 END $$;

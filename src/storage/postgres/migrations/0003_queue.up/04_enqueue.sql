@@ -1,7 +1,7 @@
 -- Enqueue.
 
--- How a job has ended; NULL: not yet. Then it is locked where it is found, so that it cannot end before we commit:
--- whoever settles it then sees who waits for it.
+-- The outcome of a job; NULL: none yet. Then its row is locked, so that it cannot end before the caller commits: the
+-- process that settles it then sees its dependents.
 CREATE FUNCTION leasehold.job_outcome(id bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -35,10 +35,10 @@ BEGIN
       RETURN NULL;
     END IF;
   END LOOP;
-  RAISE EXCEPTION 'job % moves too fast to wait for it', id USING ERRCODE = '40001';
+  RAISE EXCEPTION 'job % keeps changing', id USING ERRCODE = '40001';
 END $$;
 
--- Where a job is that has not come to its end.
+-- The state of a job that is not final.
 CREATE FUNCTION leasehold.job_unfinished_state(id bigint, moment timestamptz) RETURNS text
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -57,7 +57,7 @@ BEGIN
       FROM leasehold.job AS j WHERE j.id = job_unfinished_state.id);
 END $$;
 
--- Takes a dedupe key for a new job; gives the job that has it.
+-- Takes a dedupe key for a new job; returns the job that has it.
 CREATE FUNCTION leasehold.job_take_key(queue text, dedupe_key text, new_id bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -74,8 +74,9 @@ BEGIN
   END LOOP;
 END $$;
 
--- Which of its predecessors a job has to wait for, derived from how they stand. `dead`: one that has ended without
--- completing, where the job is to be cancelled then. None of them is removed, retried or settled before we commit.
+-- The predecessors that a job has to wait for, derived from their state. `dead`: a predecessor that ended without
+-- completing, if the job is to be cancelled then. No predecessor can be removed, retried or settled before the caller
+-- commits.
 CREATE FUNCTION leasehold.job_awaits(job_id bigint, OUT awaited bigint[], OUT dead bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -101,8 +102,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Puts a new job, or one that is retried, behind its predecessors. Gives 'blocked' or 'dead' (then nothing was done);
--- NULL: there is nothing to wait for.
+-- Blocks a new or retried job behind its predecessors. Returns 'blocked' or 'dead' (then it did nothing); NULL: there
+-- is nothing to wait for.
 CREATE FUNCTION leasehold.job_block(job_id bigint, due_at timestamptz, OUT state text, OUT dead bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -120,20 +121,20 @@ BEGIN
   END IF;
 END $$;
 
--- A new job runs after others. Gives its state: 'blocked', or 'cancelled' because one of them is dead; NULL: all of them
--- have ended as they should.
+-- Places a new job that depends on others. Returns its state: 'blocked', or 'cancelled' because one of them is dead;
+-- NULL: all of them ended as they should.
 CREATE FUNCTION leasehold.job_place_after(
   id bigint, predecessors bigint[], if_failed text, due_at timestamptz, moment timestamptz
 ) RETURNS text LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  -- In an old snapshot a job that has just completed still runs, and then nobody would wake the one that waits for it.
+  -- In an old snapshot a job that has just completed still runs, and then no process would unblock its dependent.
   sound   boolean := leasehold.require_safe_transaction();
   missing bigint;
   placed  record;
 BEGIN
   PERFORM leasehold.require_moment(due_at);
-  -- Whoever is just removing one of them is waited for.
+  -- Waits for a process that is removing one of them.
   PERFORM FROM leasehold.job AS j WHERE j.id = ANY (predecessors) ORDER BY j.id FOR KEY SHARE;
   missing := (SELECT min(w.id) FROM unnest(predecessors) AS w(id)
                WHERE NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = w.id));
@@ -159,14 +160,14 @@ CREATE FUNCTION leasehold.job_enqueue(
   delay               interval    DEFAULT interval '0',
   run_at              timestamptz DEFAULT NULL,
   dedupe_key          text        DEFAULT NULL,
-  limit_key           text        DEFAULT NULL,
-  failure_budget      bigint      DEFAULT {defaults.job_failure_budget},
-  crash_budget        bigint      DEFAULT {defaults.job_crash_budget},
+  job_group           text        DEFAULT NULL,
+  max_failures      bigint      DEFAULT {defaults.job_max_failures},
+  max_crashes        bigint      DEFAULT {defaults.job_max_crashes},
   backoff_base        interval    DEFAULT {defaults.job_backoff_base},
-  backoff_most        interval    DEFAULT {defaults.job_backoff_most},
+  backoff_max        interval    DEFAULT {defaults.job_backoff_max},
   backoff_exponential boolean     DEFAULT true,
   tags                text[]      DEFAULT '{}',
-  after               bigint[]    DEFAULT '{}',
+  depends_on          bigint[]    DEFAULT '{}',
   if_failed           text        DEFAULT 'cancel',
   OUT id      bigint,
   OUT created boolean,
@@ -176,10 +177,10 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $
 #variable_conflict use_column
 DECLARE
   sound   boolean := (leasehold.is_plain_job(job_enqueue.queue, octet_length(payload), job_enqueue.priority,
-           job_enqueue.failure_budget, job_enqueue.crash_budget, job_enqueue.backoff_base, job_enqueue.backoff_most,
+           job_enqueue.max_failures, job_enqueue.max_crashes, job_enqueue.backoff_base, job_enqueue.backoff_max,
            job_enqueue.tags)
       OR leasehold.require_job(job_enqueue.queue, octet_length(payload), job_enqueue.priority,
-           job_enqueue.failure_budget, job_enqueue.crash_budget, job_enqueue.backoff_base, job_enqueue.backoff_most,
+           job_enqueue.max_failures, job_enqueue.max_crashes, job_enqueue.backoff_base, job_enqueue.backoff_max,
            job_enqueue.tags))
     AND ((delay = interval '0' AND run_at IS NULL) OR leasehold.require_start(delay, run_at))
     AND (leasehold.is_safe_transaction() OR leasehold.require_enqueue_transaction(job_enqueue.queue));
@@ -190,15 +191,15 @@ DECLARE
 BEGIN
   id := nextval('leasehold.job_id_seq');
   created := true;
-  IF after <> '{}' THEN
-    sound := leasehold.require(cardinality(after) <= {bounds.max_predecessors},
-                               'a job runs after up to {bounds.max_predecessors} others')
+  IF depends_on <> '{}' THEN
+    sound := leasehold.require(cardinality(depends_on) <= {bounds.max_predecessors},
+                               'a job depends on up to {bounds.max_predecessors} others')
          AND leasehold.require(if_failed IN ('cancel', 'run', 'wait'), 'if_failed is cancel, run or wait');
   END IF;
-  IF dedupe_key IS NOT NULL OR limit_key IS NOT NULL THEN
+  IF dedupe_key IS NOT NULL OR job_group IS NOT NULL THEN
     sound := leasehold.require(leasehold.is_key(coalesce(dedupe_key, '-'))
-                               AND leasehold.is_key(coalesce(limit_key, '-')),
-                               'a dedupe or limit key has 1 to {bounds.name_bytes} bytes and no control characters');
+                               AND leasehold.is_key(coalesce(job_group, '-')),
+                               'a dedupe key or group has 1 to {bounds.name_bytes} bytes and no control characters');
   END IF;
   IF dedupe_key IS NOT NULL THEN
     owner := leasehold.job_take_key(job_enqueue.queue, job_enqueue.dedupe_key, id);
@@ -210,25 +211,25 @@ BEGIN
     END IF;
   END IF;
   INSERT INTO leasehold.job
-    (id, created_at, backoff_base, backoff_most, failure_budget, crash_budget, priority, backoff_exponential, queue,
-     payload, dedupe_key, limit_key, tags) OVERRIDING SYSTEM VALUE
+    (id, created_at, backoff_base, backoff_max, max_failures, max_crashes, priority, backoff_exponential, queue,
+     payload, dedupe_key, job_group, tags) OVERRIDING SYSTEM VALUE
   VALUES
-    (job_enqueue.id, moment, job_enqueue.backoff_base, job_enqueue.backoff_most, job_enqueue.failure_budget,
-     job_enqueue.crash_budget, job_enqueue.priority, job_enqueue.backoff_exponential, job_enqueue.queue,
-     job_enqueue.payload, job_enqueue.dedupe_key, job_enqueue.limit_key, job_enqueue.tags);
-  IF after <> '{}' THEN
-    state := leasehold.job_place_after(id, after, if_failed, due_at, moment);
+    (job_enqueue.id, moment, job_enqueue.backoff_base, job_enqueue.backoff_max, job_enqueue.max_failures,
+     job_enqueue.max_crashes, job_enqueue.priority, job_enqueue.backoff_exponential, job_enqueue.queue,
+     job_enqueue.payload, job_enqueue.dedupe_key, job_enqueue.job_group, job_enqueue.tags);
+  IF depends_on <> '{}' THEN
+    state := leasehold.job_place_after(id, depends_on, if_failed, due_at, moment);
     IF state IS NOT NULL THEN
       RETURN;
     END IF;
   END IF;
   IF due_at > moment THEN
-    INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, alone, queue, limit_key)
-    VALUES (job_enqueue.id, due_at, 0, 0, job_enqueue.priority, false, job_enqueue.queue, job_enqueue.limit_key);
+    INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, solo, queue, job_group)
+    VALUES (job_enqueue.id, due_at, 0, 0, job_enqueue.priority, false, job_enqueue.queue, job_enqueue.job_group);
     state := 'deferred';
   ELSE
-    INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue, limit_key)
-    VALUES (job_enqueue.id, 0, 0, job_enqueue.priority, false, job_enqueue.queue, job_enqueue.limit_key)
+    INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, solo, queue, job_group)
+    VALUES (job_enqueue.id, 0, 0, job_enqueue.priority, false, job_enqueue.queue, job_enqueue.job_group)
     RETURNING EXISTS (SELECT FROM leasehold.awaited AS a
                        WHERE a.topic = 'queue:' || job_enqueue.queue AND a.until > moment) INTO awaited;
     IF awaited THEN
@@ -238,8 +239,8 @@ BEGIN
   END IF;
 END $$;
 
--- A job with nothing special but a priority: gives its id. It costs little more than a bare INSERT: it asks nothing that
--- can only be of interest for other jobs, and PL/pgSQL prepares each expression anew in every transaction.
+-- A job without settings except for a priority; returns its id. It costs little more than the INSERTs alone: it checks
+-- nothing that only matters for other jobs, because PL/pgSQL prepares each expression again in every transaction.
 CREATE FUNCTION leasehold.job_enqueue_one(queue text, payload bytea, priority bigint DEFAULT 0) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -254,15 +255,15 @@ BEGIN
   END IF;
   INSERT INTO leasehold.job (created_at, priority, queue, payload)
   VALUES (moment, job_enqueue_one.priority, job_enqueue_one.queue, job_enqueue_one.payload) RETURNING id INTO new_id;
-  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
+  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, solo, queue)
   VALUES (new_id, 0, 0, job_enqueue_one.priority, false, job_enqueue_one.queue);
-  -- As wake() does.
+  -- Like wake().
   PERFORM pg_notify('leasehold', a.topic) FROM leasehold.awaited AS a
     WHERE a.topic = 'queue:' || job_enqueue_one.queue AND a.until > moment;
   RETURN new_id;
 END $$;
 
--- Calls of job_enqueue_one that came together, each with a queue of its own.
+-- Calls of job_enqueue_one that arrived together, each with its own queue.
 CREATE FUNCTION leasehold.job_enqueue_each(queues text[], payloads bytea[], priorities bigint[])
 RETURNS TABLE (call bigint, id bigint) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
@@ -280,24 +281,24 @@ BEGIN
   INSERT INTO leasehold.job (id, created_at, priority, queue, payload) OVERRIDING SYSTEM VALUE
   SELECT n.id, moment, n.priority, n.queue, n.payload
     FROM unnest(ids, queues, payloads, priorities) AS n(id, queue, payload, priority);
-  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
+  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, solo, queue)
   SELECT n.id, 0, 0, n.priority, false, n.queue FROM unnest(ids, queues, priorities) AS n(id, queue, priority);
   PERFORM pg_notify('leasehold', a.topic) FROM leasehold.awaited AS a
     WHERE a.topic = ANY (ARRAY(SELECT 'queue:' || n.queue FROM unnest(queues) AS n(queue))) AND a.until > moment;
   RETURN QUERY SELECT n.nth - 1, n.id FROM unnest(ids) WITH ORDINALITY AS n(id, nth);
 END $$;
 
--- Many jobs with nothing special: gives their ids, in the order of the payloads.
+-- Many ordinary jobs: returns their ids, in the order of the payloads.
 CREATE FUNCTION leasehold.job_enqueue_plain(
   queue               text,
   payloads            bytea[],
   priority            bigint      DEFAULT 0,
   delay               interval    DEFAULT interval '0',
   run_at              timestamptz DEFAULT NULL,
-  failure_budget      bigint      DEFAULT {defaults.job_failure_budget},
-  crash_budget        bigint      DEFAULT {defaults.job_crash_budget},
+  max_failures      bigint      DEFAULT {defaults.job_max_failures},
+  max_crashes        bigint      DEFAULT {defaults.job_max_crashes},
   backoff_base        interval    DEFAULT {defaults.job_backoff_base},
-  backoff_most        interval    DEFAULT {defaults.job_backoff_most},
+  backoff_max        interval    DEFAULT {defaults.job_backoff_max},
   backoff_exponential boolean     DEFAULT true,
   tags                text[]      DEFAULT '{}'
 ) RETURNS bigint[] LANGUAGE plpgsql SECURITY DEFINER
@@ -306,8 +307,8 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $
 DECLARE
   sound  boolean := leasehold.require_job(job_enqueue_plain.queue,
       (SELECT max(octet_length(p.payload)) FROM unnest(payloads) AS p(payload)),
-          job_enqueue_plain.priority, job_enqueue_plain.failure_budget, job_enqueue_plain.crash_budget,
-          job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_most, job_enqueue_plain.tags)
+          job_enqueue_plain.priority, job_enqueue_plain.max_failures, job_enqueue_plain.max_crashes,
+          job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_max, job_enqueue_plain.tags)
     AND leasehold.require_start(delay, run_at)
     AND (leasehold.is_safe_transaction() OR leasehold.require_enqueue_transaction(job_enqueue_plain.queue));
   moment timestamptz := leasehold.now();
@@ -315,22 +316,22 @@ DECLARE
   ids    bigint[] := ARRAY(SELECT nextval('leasehold.job_id_seq') FROM generate_series(1, cardinality(payloads)));
 BEGIN
   INSERT INTO leasehold.job
-    (id, created_at, backoff_base, backoff_most, failure_budget, crash_budget, priority, backoff_exponential, queue,
+    (id, created_at, backoff_base, backoff_max, max_failures, max_crashes, priority, backoff_exponential, queue,
      payload, tags) OVERRIDING SYSTEM VALUE
-  SELECT n.id, moment, job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_most,
-         job_enqueue_plain.failure_budget, job_enqueue_plain.crash_budget, job_enqueue_plain.priority,
+  SELECT n.id, moment, job_enqueue_plain.backoff_base, job_enqueue_plain.backoff_max,
+         job_enqueue_plain.max_failures, job_enqueue_plain.max_crashes, job_enqueue_plain.priority,
          job_enqueue_plain.backoff_exponential, job_enqueue_plain.queue, n.payload, job_enqueue_plain.tags
     FROM unnest(ids, payloads) AS n(id, payload);
   IF due_at > moment THEN
     sound := leasehold.require_moment(due_at);
-    INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, alone, queue)
+    INSERT INTO leasehold.deferred (job_id, due_at, last_token, attempt, priority, solo, queue)
     SELECT t.id, due_at, 0, 0, job_enqueue_plain.priority, false, job_enqueue_plain.queue FROM unnest(ids) AS t(id);
     RETURN ids;
   END IF;
   IF cardinality(ids) >= leasehold.bundle_from() THEN
     PERFORM leasehold.bundle_tie(queue, priority, ids);
   ELSE
-    INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue)
+    INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, solo, queue)
     SELECT t.id, 0, 0, job_enqueue_plain.priority, false, job_enqueue_plain.queue FROM unnest(ids) AS t(id);
   END IF;
   PERFORM leasehold.wake('queue:' || queue, moment);

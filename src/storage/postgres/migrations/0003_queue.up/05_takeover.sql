@@ -1,7 +1,7 @@
 -- Taking over.
 
--- A row if the lease is expired and not ended. OFFSET 0 pins the order of a join: from the grants to their leases,
--- never from all leases there ever were.
+-- Returns a row if the lease is expired and not ended. OFFSET 0 pins the order of a join: from the grants to their
+-- leases, never from all leases in the store.
 CREATE FUNCTION leasehold.lease_if_dead(id bigint, moment timestamptz) RETURNS TABLE (dead_since timestamptz)
 LANGUAGE sql STABLE AS $$
   SELECT l.expires_at FROM leasehold.lease AS l
@@ -13,29 +13,29 @@ LANGUAGE sql STABLE AS $$
   SELECT l.expires_at FROM leasehold.lease AS l WHERE l.id = lease_if_open.id AND l.ended_at IS NULL OFFSET 0
 $$;
 
--- The jobs of a lease's grants that have no outcome yet. LIMIT pins the plan: one look at the index for each job.
+-- The jobs of a lease's grants without an outcome. LIMIT pins the plan: one look at the index for each job.
 CREATE FUNCTION leasehold.lease_unsettled(lease_id bigint)
-RETURNS TABLE (job_id bigint, token bigint, queue text, alone boolean)
+RETURNS TABLE (job_id bigint, token bigint, queue text, solo boolean)
 LANGUAGE sql STABLE AS $$
-  SELECT t.id, g.token, g.queue, g.alone
+  SELECT t.id, g.token, g.queue, g.solo
     FROM leasehold.job_grant AS g CROSS JOIN unnest(g.jobs) AS t(id)
    WHERE g.lease_id = lease_unsettled.lease_id
      AND (SELECT s.token FROM leasehold.settled AS s WHERE s.job_id = t.id AND s.token = g.token LIMIT 1) IS NULL
 $$;
 
--- The sole unfinished job of a dead holder spends a crash: back to its queue, or a dead letter. Gives whether it is
--- one.
-CREATE FUNCTION leasehold.job_crash(job_id bigint, token bigint, alone boolean, lease_id bigint, moment timestamptz)
+-- Charges a crash to the only unfinished job of a dead holder: it goes back to its queue, or becomes a dead letter.
+-- Returns whether it became one.
+CREATE FUNCTION leasehold.job_crash(job_id bigint, token bigint, solo boolean, lease_id bigint, moment timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   dead boolean := leasehold.job_count(job_id, 'expired') + 1
-               >= (SELECT j.crash_budget FROM leasehold.job AS j WHERE j.id = job_crash.job_id);
+               >= (SELECT j.max_crashes FROM leasehold.job AS j WHERE j.id = job_crash.job_id);
 BEGIN
   INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
   VALUES (job_crash.job_id, job_crash.token, job_crash.lease_id, moment, dead, 'expired');
   IF NOT dead THEN
-    PERFORM leasehold.job_put_back(ARRAY[job_id], token, alone, NULL, moment);
+    PERFORM leasehold.job_put_back(ARRAY[job_id], token, solo, NULL, moment);
     RETURN false;
   END IF;
   PERFORM leasehold.job_event(job_id, 'failed', token, lease_id, 'crash budget spent', moment);
@@ -55,7 +55,7 @@ BEGIN
     FROM (SELECT) AS one LEFT JOIN leasehold.lease AS l ON l.id = job_event.lease_id;
 END $$;
 
--- Somebody wanted these jobs to stop, and their holder has let go of them.
+-- Cancels jobs with a cancel request after their holder let go of them.
 CREATE FUNCTION leasehold.job_cancel_granted(jobs bigint[], token bigint, lease_id bigint, moment timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -69,9 +69,9 @@ BEGIN
   PERFORM leasehold.job_finish(jobs, false, moment);
 END $$;
 
--- Gives back what an ended lease still held. The caller has ended it, in an earlier statement: a claim that attached
--- meanwhile is seen here. `charged`: the holder died, and if only one job was unfinished, that job has to answer for
--- it.
+-- Gives back the jobs that an ended lease still held. The caller ended it in an earlier statement, so a claim that
+-- attached meanwhile is visible here. `charged`: the holder died; if only one job was unfinished, the crash is charged
+-- to it.
 CREATE FUNCTION leasehold.lease_give_back(
   lease_id bigint, charged boolean, moment timestamptz, OUT jobs bigint, OUT failed bigint
 ) LANGUAGE plpgsql AS $$
@@ -82,11 +82,11 @@ DECLARE
 BEGIN
   jobs := 0;
   failed := 0;
-  -- Whoever makes a job wait for one of these has its grant locked: then it is seen here.
+  -- A process that makes a job depend on one of these has its grant locked: after this wait its row is visible.
   PERFORM FROM leasehold.job_grant AS g WHERE g.lease_id = lease_give_back.lease_id ORDER BY g.token FOR UPDATE;
   SELECT count(*) INTO unfinished FROM leasehold.lease_unsettled(lease_give_back.lease_id);
   FOR held IN
-    SELECT u.token, u.queue, u.alone, c.job_id IS NOT NULL AS unwanted, array_agg(u.job_id) AS ids
+    SELECT u.token, u.queue, u.solo, c.job_id IS NOT NULL AS unwanted, array_agg(u.job_id) AS ids
       FROM leasehold.lease_unsettled(lease_give_back.lease_id) AS u
       LEFT JOIN leasehold.cancel_request AS c ON c.job_id = u.job_id
      GROUP BY 1, 2, 3, 4
@@ -94,7 +94,7 @@ BEGIN
     IF held.unwanted THEN
       PERFORM leasehold.job_cancel_granted(held.ids, held.token, lease_id, moment);
     ELSIF charged AND unfinished = 1 THEN
-      IF leasehold.job_crash(held.ids[1], held.token, held.alone, lease_id, moment) THEN
+      IF leasehold.job_crash(held.ids[1], held.token, held.solo, lease_id, moment) THEN
         failed := failed + 1;
       ELSE
         jobs := jobs + 1;
@@ -102,7 +102,7 @@ BEGIN
     ELSE
       INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
       SELECT t.id, held.token, lease_give_back.lease_id, moment, false, 'returned' FROM unnest(held.ids) AS t(id);
-      PERFORM leasehold.job_put_back(held.ids, held.token, charged OR held.alone, NULL, moment);
+      PERFORM leasehold.job_put_back(held.ids, held.token, charged OR held.solo, NULL, moment);
       jobs := jobs + cardinality(held.ids);
     END IF;
     PERFORM leasehold.job_free_place(held.queue, moment);
@@ -110,8 +110,7 @@ BEGIN
   DELETE FROM leasehold.job_grant AS g WHERE g.lease_id = lease_give_back.lease_id;
 END $$;
 
--- Ends a lease whose holder is dead, and gives back what it held. The caller has locked it FOR UPDATE and looked at
--- the clock.
+-- Ends the lease of a dead holder, and gives back its jobs. The caller has locked it FOR UPDATE and checked the clock.
 CREATE FUNCTION leasehold.lease_reclaim(
   lease_id bigint, detail text, claimer text, claimer_host text, moment timestamptz, OUT jobs bigint, OUT failed bigint
 ) LANGUAGE plpgsql AS $$
@@ -122,7 +121,7 @@ BEGIN
   UPDATE leasehold.lease AS l SET ended_at = moment, end_reason = 'expired', end_detail = lease_reclaim.detail
    WHERE l.id = lease_reclaim.lease_id
   RETURNING l.holder INTO dead_holder;
-  -- Everything was settled, only the tidying did not happen: the work was done.
+  -- Every job was settled and only the tidying is missing: the lease is completed.
   UPDATE leasehold.lease AS l SET end_reason = 'completed', end_detail = NULL
    WHERE l.id = lease_reclaim.lease_id AND l.kind = 'job'
      AND NOT EXISTS (SELECT FROM leasehold.lease_unsettled(lease_reclaim.lease_id));
@@ -145,7 +144,7 @@ BEGIN
           note_recovery.claims, note_recovery.runs, note_recovery.failed);
 END $$;
 
--- A claim takes back what the dead hold of its queue: a few leases per call, so that no claim pays for a massacre.
+-- A claim reclaims jobs of dead holders in its queue: a few leases per call, so that no claim pays for a mass crash.
 CREATE FUNCTION leasehold.queue_reclaim(queue text, claimer text, claimer_host text) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column

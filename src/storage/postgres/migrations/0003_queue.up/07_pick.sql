@@ -1,6 +1,6 @@
--- Claiming with care: attached, limited, behind a position, alone.
+-- The full path of a claim: attached, limited, behind a position, solo.
 
--- Whether a worker's lease can take further grants; the lease stays, until our commit. Otherwise why not.
+-- Whether a worker's lease can take further grants; the lease is kept until the caller commits. Otherwise the reason.
 CREATE FUNCTION leasehold.lease_attach(id bigint, instance text, OUT l leasehold.lease, OUT why text)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -13,10 +13,10 @@ BEGIN
   END IF;
 END $$;
 
--- The unusual things a claim may have to do before it picks, in this order. `refusal`: it does not get to pick.
--- Otherwise at most `room` jobs; `pick` where keys have a limit.
+-- The steps of the full path before the selection, in this order. `refusal`: the claim ends here. Otherwise up to
+-- `room` jobs; `pick` if groups have a limit.
 CREATE FUNCTION leasehold.job_claim_prepare(
-  queue text, most bigint, holder text, host text,
+  queue text, max bigint, holder text, host text,
   OUT refusal leasehold.job_claimed, OUT room bigint, OUT default_ttl interval, OUT pick leasehold.job_pick,
   OUT rate_tat timestamptz, OUT rate_step interval
 ) LANGUAGE plpgsql AS $$
@@ -26,39 +26,39 @@ DECLARE
   q      leasehold.queue;
   terms  record;
 BEGIN
-  room := most;
+  room := max;
   SELECT t.* INTO q FROM leasehold.queue AS t WHERE t.name = job_claim_prepare.queue;
   default_ttl := q.default_ttl;
   IF q.paused THEN
     refusal := leasehold.job_refusal('paused', q.pause_reason, NULL, moment);
     RETURN;
   END IF;
-  PERFORM leasehold.queue_promote(queue, most, moment);
+  PERFORM leasehold.queue_promote(queue, max, moment);
   PERFORM leasehold.queue_reclaim(queue, holder, host);
-  IF q.max_running IS NULL AND q.max_per_key IS NULL AND q.rate_count IS NULL THEN
-    PERFORM leasehold.queue_untie(queue, most);
+  IF q.max_running IS NULL AND q.max_per_group IS NULL AND q.rate_count IS NULL THEN
+    PERFORM leasehold.queue_untie(queue, max);
     RETURN;
   END IF;
-  terms := leasehold.queue_terms(queue, most);
+  terms := leasehold.queue_terms(queue, max);
   refusal := terms.refusal;
   room := terms.room;
   rate_tat := terms.rate_tat;
   rate_step := terms.rate_step;
-  -- Not before it is known that something may be had: those who wait for a place ask again and again.
+  -- Not before a job may be available: claims that wait for a place repeat this often.
   IF refusal.outcome IS NOT NULL THEN
     RETURN;
   END IF;
   PERFORM leasehold.queue_untie(queue, room);
-  IF terms.max_per_key IS NOT NULL THEN
-    pick := leasehold.queue_pick_by_key(queue, room, terms.max_per_key, terms.full_keys);
+  IF terms.max_per_group IS NOT NULL THEN
+    pick := leasehold.queue_pick_by_key(queue, room, terms.max_per_group, terms.full_keys);
     IF pick.ids IS NULL THEN
       refusal := leasehold.queue_nothing(queue, terms.full_keys);
     END IF;
   END IF;
 END $$;
 
--- Picks behind a position, or from the head; and from the head, too, where nothing is left behind the position. With a
--- job at the head that is marked to be claimed alone, nothing else has to be locked.
+-- Selects jobs behind a position, or from the head; also from the head if nothing is left behind the position. If the
+-- job at the head is marked to be claimed solo, nothing else has to be locked.
 CREATE FUNCTION leasehold.queue_pick(queue text, room bigint, after_priority bigint, after_id bigint)
 RETURNS leasehold.job_pick LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -66,26 +66,26 @@ DECLARE
   pick leasehold.job_pick;
 BEGIN
   IF after_id IS NOT NULL THEN
-    SELECT array_agg(p.place), array_agg(p.job_id), array_agg(p.attempt), array_agg(p.alone), max(p.last_token)
+    SELECT array_agg(p.place), array_agg(p.job_id), array_agg(p.attempt), array_agg(p.solo), max(p.last_token)
       INTO pick
-      FROM (SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+      FROM (SELECT r.ctid AS place, r.job_id, r.attempt, r.solo, r.last_token FROM leasehold.ready AS r
              WHERE r.queue = queue_pick.queue AND r.priority = after_priority AND r.job_id > after_id
              ORDER BY r.job_id LIMIT room FOR UPDATE SKIP LOCKED) AS p;
   END IF;
   IF pick.ids IS NULL THEN
-    SELECT array_agg(p.place), array_agg(p.job_id), array_agg(p.attempt), array_agg(p.alone), max(p.last_token)
+    SELECT array_agg(p.place), array_agg(p.job_id), array_agg(p.attempt), array_agg(p.solo), max(p.last_token)
       INTO pick
-      FROM (SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+      FROM (SELECT r.ctid AS place, r.job_id, r.attempt, r.solo, r.last_token FROM leasehold.ready AS r
              WHERE r.queue = queue_pick.queue
              ORDER BY r.priority DESC, r.job_id
-             LIMIT CASE WHEN room > 1 AND (SELECT h.alone FROM leasehold.ready AS h WHERE h.queue = queue_pick.queue
+             LIMIT CASE WHEN room > 1 AND (SELECT h.solo FROM leasehold.ready AS h WHERE h.queue = queue_pick.queue
                                             ORDER BY h.priority DESC, h.job_id LIMIT 1) THEN 1 ELSE room END
                FOR UPDATE SKIP LOCKED) AS p;
   END IF;
   RETURN pick;
 END $$;
 
--- Notes the grant of what was picked, and tells it.
+-- Records the grant of the selected jobs, and returns it.
 CREATE FUNCTION leasehold.job_grant_picked(queue text, pick leasehold.job_pick, l leasehold.lease, moment timestamptz)
 RETURNS SETOF leasehold.job_claimed LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -95,7 +95,7 @@ DECLARE
                                (SELECT max(g.token) + 1 FROM leasehold.job_grant AS g WHERE g.lease_id = l.id));
 BEGIN
   DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (pick.places);
-  INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
+  INSERT INTO leasehold.job_grant (token, lease_id, check_at, solo, queue, jobs)
   VALUES (new_token, l.id, l.expires_at, pick.marks[1], job_grant_picked.queue, pick.ids);
   RETURN QUERY
   SELECT 'granted', NULL, l.id, new_token, l.ttl, l.acquired_at, l.expires_at, false, moment, p.id, j.payload,
@@ -106,10 +106,9 @@ BEGIN
                         WHERE t.id = p.id OFFSET 0) AS j;
 END $$;
 
--- A claim with everything that can happen to it. `l` is whose it is: the lease to attach to, or the one to open, which
--- has no id yet.
+-- The full path of a claim. `l` is the lease to attach to, or the one to open, which has no id yet.
 CREATE FUNCTION leasehold.job_claim_with_care(
-  queue text, most bigint, l leasehold.lease, after_priority bigint, after_id bigint
+  queue text, max bigint, l leasehold.lease, after_priority bigint, after_id bigint
 ) RETURNS SETOF leasehold.job_claimed LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -118,10 +117,10 @@ DECLARE
   pick     leasehold.job_pick;
 BEGIN
   IF EXISTS (SELECT FROM leasehold.lease AS o WHERE o.request_id = l.request_id AND l.id IS NULL) THEN
-    RETURN QUERY SELECT * FROM leasehold.job_claim_again(queue, most, l.request_id, moment);
+    RETURN QUERY SELECT * FROM leasehold.job_claim_again(queue, max, l.request_id, moment);
     RETURN;
   END IF;
-  prepared := leasehold.job_claim_prepare(queue, most, l.holder, l.host);
+  prepared := leasehold.job_claim_prepare(queue, max, l.holder, l.host);
   IF (prepared.refusal).outcome IS NOT NULL THEN
     RETURN NEXT prepared.refusal;
     RETURN;
@@ -141,7 +140,7 @@ BEGIN
   IF l.id IS NULL OR pick.marks[1] THEN
     l := leasehold.lease_for_claim(l, prepared.default_ttl, moment);
     IF l.id IS NULL THEN
-      RETURN QUERY SELECT * FROM leasehold.job_claim_again(queue, most, l.request_id, moment);
+      RETURN QUERY SELECT * FROM leasehold.job_claim_again(queue, max, l.request_id, moment);
       RETURN;
     END IF;
   END IF;
@@ -157,7 +156,7 @@ CREATE FUNCTION leasehold.lease_for_claim(l leasehold.lease, default_ttl interva
 RETURNS leasehold.lease LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
-  -- A job that is claimed alone under a worker's lease gets one like it, of its own.
+  -- A solo job under a worker's lease gets a similar lease of its own.
   IF l.id IS NOT NULL THEN
     l.request_id := NULL;
   END IF;

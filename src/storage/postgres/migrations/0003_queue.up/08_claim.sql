@@ -1,6 +1,6 @@
--- The claim of one job, the usual case first.
+-- The claim of one job, with its fast path.
 
--- What keeps a claim from being a usual one: settings of the queue, something due, somebody dead.
+-- Reasons why a claim needs the full path: settings of the queue, due jobs, dead holders.
 CREATE FUNCTION leasehold.queue_unusual(queue text, moment timestamptz) RETURNS TABLE (what text)
 LANGUAGE sql STABLE AS $$
   SELECT q.name FROM leasehold.queue AS q WHERE q.name = queue_unusual.queue
@@ -11,9 +11,9 @@ LANGUAGE sql STABLE AS $$
    WHERE g.queue = queue_unusual.queue AND g.check_at <= moment
 $$;
 
--- Every claim that is not a usual one, or that was refused as such.
+-- Every claim that cannot use the fast path, or was refused there.
 CREATE FUNCTION leasehold.job_claim_unusual(
-  queue text, most bigint, ttl interval, holder text, request_id text, host text, boot_id text, pid bigint,
+  queue text, max bigint, ttl interval, holder text, request_id text, host text, boot_id text, pid bigint,
   process_start bigint, tty text, instance text, attach bigint, after_priority bigint, after_id bigint
 ) RETURNS SETOF leasehold.job_claimed LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET enable_hashjoin = off
@@ -36,12 +36,12 @@ BEGIN
     END IF;
     l := attached.l;
   END IF;
-  RETURN QUERY SELECT * FROM leasehold.job_claim_with_care(queue, most, l, after_priority, after_id);
+  RETURN QUERY SELECT * FROM leasehold.job_claim_with_care(queue, max, l, after_priority, after_id);
 END $$;
 
--- The same, as one answer.
+-- The same as a single row.
 CREATE FUNCTION leasehold.job_lot_with_care(
-  queue text, most bigint, ttl interval, holder text, request_id text, host text, boot_id text, pid bigint,
+  queue text, max bigint, ttl interval, holder text, request_id text, host text, boot_id text, pid bigint,
   process_start bigint, tty text, instance text, attach bigint, after_priority bigint, after_id bigint
 ) RETURNS leasehold.job_lot LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -50,7 +50,7 @@ DECLARE
   lot     leasehold.job_lot;
 BEGIN
   SELECT array_agg(c) INTO claimed
-    FROM leasehold.job_claim_unusual(queue, most, ttl, holder, request_id, host, boot_id, pid, process_start, tty,
+    FROM leasehold.job_claim_unusual(queue, max, ttl, holder, request_id, host, boot_id, pid, process_start, tty,
                                      instance, attach, after_priority, after_id) AS c;
   SELECT f.*, g.* INTO lot
     FROM unnest(claimed[1:1]) AS f
@@ -62,14 +62,13 @@ BEGIN
   RETURN lot;
 END $$;
 
--- Takes one job under a lease of its own: highest priority first, then oldest. A usual claim takes the job away from
--- what is ready, opens a lease and notes the grant. Small statements and one value as the answer: that is what a single
--- call costs least with.
+-- Takes one job under its own lease: highest priority first, then oldest. The fast path removes the job from `ready`,
+-- opens a lease and records the grant. Small statements and one value as the answer make a single call cheapest.
 --
--- after_priority, after_id: start behind this position. Where many have been claimed while an old snapshot was held
--- open, that saves a walk over their remains. Whoever claims one job after the other need not look each time, either,
--- whether something has become due or somebody has died: that comes in before the position, like all that is given
--- back, and waits for the next look from the head.
+-- after_priority, after_id: start behind this position. If many jobs were claimed while an old snapshot was open, that
+-- saves a walk over dead rows. A caller that claims one job after the other also skips the check for due jobs and dead
+-- holders: their jobs come in ahead of the position, like all jobs that are given back, and wait for the next claim
+-- from the head.
 CREATE FUNCTION leasehold.job_claim_one(
   queue          text,
   ttl            interval DEFAULT NULL,
@@ -129,16 +128,16 @@ BEGIN
        job_claim_one.request_id)
     ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING;
     IF FOUND THEN
-      INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
-      VALUES (new_token, new_lease, moment + span, taken.alone, job_claim_one.queue, ARRAY[taken.job_id]);
+      INSERT INTO leasehold.job_grant (token, lease_id, check_at, solo, queue, jobs)
+      VALUES (new_token, new_lease, moment + span, taken.solo, job_claim_one.queue, ARRAY[taken.job_id]);
       RETURN ROW('granted', NULL, new_lease, new_token, span, moment, moment + span, false, moment, taken.job_id,
-                 taken.payload, taken.priority, taken.attempt + 1, taken.alone, taken.created_at, job_claim_one.holder,
+                 taken.payload, taken.priority, taken.attempt + 1, taken.solo, taken.created_at, job_claim_one.holder,
                  job_claim_one.host, moment, NULL, NULL, taken.schedule, taken.occurrence, NULL, NULL, NULL, NULL, NULL,
                  NULL, NULL, NULL)::leasehold.job_lot;
     END IF;
-    -- Asked before: that claim has its jobs.
-    INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, alone, queue, limit_key)
-    VALUES (taken.job_id, taken.last_token, taken.attempt, taken.priority, taken.alone, taken.queue, taken.limit_key);
+    -- A repeated request: the first claim has its jobs.
+    INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, solo, queue, job_group)
+    VALUES (taken.job_id, taken.last_token, taken.attempt, taken.priority, taken.solo, taken.queue, taken.job_group);
   END IF;
   RETURN leasehold.job_lot_with_care(
     queue, 1, ttl, holder, request_id, host, boot_id, pid, process_start, tty, instance, NULL, after_priority,

@@ -1,45 +1,45 @@
--- Taking many jobs at once, the usual case.
+-- The fast path for many jobs at once.
 
--- Takes up to `most` jobs away from what is ready, in their order: behind a position, or from the head, and before the
--- next bundle (NULL: all). Those that are to be claimed alone stay, and are counted in `passed`. What was picked is
--- materialised first and deleted by its place: LIMIT with SKIP LOCKED in a join could take too many. No row is locked
--- that is not among the picked: others can have it.
+-- Takes up to `max` jobs from `ready`, in their order: behind a position, or from the head, and ahead of the next
+-- bundle (NULL: all). Jobs that are to be claimed solo stay, and count in `passed`. The selection is materialised first
+-- and deleted by its place: LIMIT with SKIP LOCKED in a join could take too many. It locks only the selected rows: the
+-- others stay free for other claims.
 CREATE FUNCTION leasehold.ready_take(
-  queue text, most bigint, after_priority bigint, after_id bigint, before_priority bigint, before_id bigint,
+  queue text, max bigint, after_priority bigint, after_id bigint, before_priority bigint, before_id bigint,
   OUT job_ids bigint[], OUT attempts bigint[], OUT last_token bigint, OUT passed bigint
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  -- What is before the bundle at the position's priority.
+  -- The end of the jobs ahead of the bundle at the position's priority.
   end_id bigint := CASE WHEN before_priority = after_priority THEN before_id
                         WHEN before_priority > after_priority THEN 0 ELSE 9223372036854775807 END;
 BEGIN
   WITH picked AS MATERIALIZED (
     SELECT p.* FROM (
       SELECT h.* FROM (
-        SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+        SELECT r.ctid AS place, r.job_id, r.attempt, r.solo, r.last_token FROM leasehold.ready AS r
          WHERE after_id IS NULL AND r.queue = ready_take.queue AND r.priority > coalesce(before_priority, -32769)
-         ORDER BY r.priority DESC, r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS h
+         ORDER BY r.priority DESC, r.job_id LIMIT max FOR UPDATE SKIP LOCKED) AS h
       UNION ALL
       SELECT s.* FROM (
-        SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+        SELECT r.ctid AS place, r.job_id, r.attempt, r.solo, r.last_token FROM leasehold.ready AS r
          WHERE after_id IS NULL AND r.queue = ready_take.queue AND r.priority = before_priority AND r.job_id < before_id
-         ORDER BY r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS s
+         ORDER BY r.job_id LIMIT max FOR UPDATE SKIP LOCKED) AS s
       UNION ALL
       SELECT b.* FROM (
-        SELECT r.ctid AS place, r.job_id, r.attempt, r.alone, r.last_token FROM leasehold.ready AS r
+        SELECT r.ctid AS place, r.job_id, r.attempt, r.solo, r.last_token FROM leasehold.ready AS r
          WHERE r.queue = ready_take.queue AND r.priority = after_priority AND r.job_id > after_id AND r.job_id < end_id
-         ORDER BY r.job_id LIMIT most FOR UPDATE SKIP LOCKED) AS b) AS p
-     LIMIT most
+         ORDER BY r.job_id LIMIT max FOR UPDATE SKIP LOCKED) AS b) AS p
+     LIMIT max
   ), gone AS (
-    DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT p.place FROM picked AS p WHERE NOT p.alone))
+    DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT p.place FROM picked AS p WHERE NOT p.solo))
   )
-  SELECT array_agg(p.job_id) FILTER (WHERE NOT p.alone), array_agg(p.attempt + 1) FILTER (WHERE NOT p.alone),
-         max(p.last_token) FILTER (WHERE NOT p.alone), count(*) FILTER (WHERE p.alone)
+  SELECT array_agg(p.job_id) FILTER (WHERE NOT p.solo), array_agg(p.attempt + 1) FILTER (WHERE NOT p.solo),
+         max(p.last_token) FILTER (WHERE NOT p.solo), count(*) FILTER (WHERE p.solo)
     INTO job_ids, attempts, last_token, passed FROM picked AS p;
 END $$;
 
--- The single job that comes after a place in the queue.
+-- The single job that follows a position in the queue.
 CREATE FUNCTION leasehold.ready_after(queue text, priority bigint, job_id bigint)
 RETURNS TABLE (priority smallint, job_id bigint)
 LANGUAGE sql STABLE AS $$
@@ -53,11 +53,11 @@ LANGUAGE sql STABLE AS $$
   LIMIT 1
 $$;
 
--- Takes up to `most` jobs of a queue in their order: single ones before the next bundle, bundles before the next single
--- one. A position is one among the single jobs. Those that are to be claimed alone are as many fewer for this claim.
--- Where single jobs and bundles take turns again and again, the bundles are untied, and the rest is taken in one go.
+-- Takes up to `max` jobs of a queue in their order: single jobs ahead of the next bundle, bundles ahead of the next
+-- single job. A position is one among the single jobs. Solo jobs reduce the number for this claim. If single jobs and
+-- bundles alternate many times, it unties the bundles and takes the rest in one step.
 CREATE FUNCTION leasehold.queue_take(
-  queue text, most bigint, after_priority bigint, after_id bigint,
+  queue text, max bigint, after_priority bigint, after_id bigint,
   OUT job_ids bigint[], OUT attempts bigint[], OUT last_token bigint
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -75,12 +75,12 @@ BEGIN
   LOOP
     SELECT b.priority, b.first_id INTO bundle FROM leasehold.bundle AS b
      WHERE b.queue = queue_take.queue ORDER BY b.priority DESC, b.first_id LIMIT 1;
-    taken := leasehold.ready_take(queue, most - cardinality(job_ids), after_priority, after_id, bundle.priority,
+    taken := leasehold.ready_take(queue, max - cardinality(job_ids), after_priority, after_id, bundle.priority,
                                   bundle.first_id);
     job_ids := job_ids || taken.job_ids;
     attempts := attempts || taken.attempts;
     last_token := greatest(last_token, taken.last_token);
-    room := most - cardinality(job_ids) - taken.passed;
+    room := max - cardinality(job_ids) - taken.passed;
     EXIT WHEN bundle.first_id IS NULL OR room <= 0;
     turns := turns + 1;
     IF turns = 8 THEN
@@ -97,8 +97,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- What a claim tells of its jobs besides their ids, in the same order; and of those that a schedule has enqueued, which.
--- Ids that follow each other are read in one go.
+-- The fields of the jobs that a claim returns besides their ids, in the same order; and which of them a schedule
+-- enqueued. Consecutive ids are read as one range.
 CREATE FUNCTION leasehold.job_bodies(
   job_ids bigint[], OUT payloads bytea[], OUT priorities bigint[], OUT created_ats timestamptz[],
   OUT scheduled_ids bigint[], OUT schedules text[], OUT occurrences timestamptz[]
@@ -128,8 +128,8 @@ BEGIN
   END IF;
 END $$;
 
--- What keeps a claim of many from being a usual one. From a position on, what has become due and who has died waits for
--- the next look from the head; see job_claim_one.
+-- Whether a claim of many needs the full path. Behind a position, due jobs and dead holders wait for the next claim
+-- from the head; see job_claim_one.
 CREATE FUNCTION leasehold.lot_is_unusual(queue text, after_id bigint, moment timestamptz) RETURNS boolean
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -138,13 +138,13 @@ BEGIN
     RETURN EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = lot_is_unusual.queue);
   END IF;
   RETURN EXISTS (SELECT FROM leasehold.queue_unusual(lot_is_unusual.queue, moment))
-      OR (SELECT r.alone FROM leasehold.ready AS r WHERE r.queue = lot_is_unusual.queue
+      OR (SELECT r.solo FROM leasehold.ready AS r WHERE r.queue = lot_is_unusual.queue
            ORDER BY r.priority DESC, r.job_id LIMIT 1) IS TRUE;
 END $$;
 
--- A claim under a lease of its own. No outcome: it is not a usual one, and nothing was done.
+-- A claim under its own lease. No outcome: it needs the full path, and nothing was changed.
 CREATE FUNCTION leasehold.job_claim_opening(
-  queue text, most bigint, ttl interval, holder text, request_id text, host text, boot_id text, pid bigint,
+  queue text, max bigint, ttl interval, holder text, request_id text, host text, boot_id text, pid bigint,
   process_start bigint, tty text, instance text, after_priority bigint, after_id bigint
 ) RETURNS leasehold.job_lot LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -160,7 +160,7 @@ BEGIN
      OR EXISTS (SELECT FROM leasehold.lease AS l WHERE l.request_id = job_claim_opening.request_id) THEN
     RETURN NULL;
   END IF;
-  taken := leasehold.queue_take(queue, most, after_priority, after_id);
+  taken := leasehold.queue_take(queue, max, after_priority, after_id);
   IF taken.job_ids = '{}' THEN
     RETURN NULL;
   END IF;
@@ -175,11 +175,11 @@ BEGIN
      moment, moment, moment + span, job_claim_opening.request_id)
   ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING;
   IF NOT FOUND THEN
-    -- The same was asked at the same time, and that claim has its jobs.
+    -- The same request came at the same time, and that claim has its jobs.
     PERFORM leasehold.job_put_back(taken.job_ids, taken.last_token, false, NULL, moment);
     RETURN NULL;
   END IF;
-  INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
+  INSERT INTO leasehold.job_grant (token, lease_id, check_at, solo, queue, jobs)
   VALUES (new_token, new_lease, moment + span, false, job_claim_opening.queue, taken.job_ids);
   bodies := leasehold.job_bodies(taken.job_ids);
   RETURN ROW('granted', NULL, new_lease, new_token, span, moment, moment + span, false, moment, NULL, NULL, NULL, NULL,
@@ -188,10 +188,10 @@ BEGIN
              bodies.scheduled_ids, bodies.schedules, bodies.occurrences)::leasehold.job_lot;
 END $$;
 
--- The claim of a worker for the lease it has. No outcome: it is not a usual one, and nothing was done. An idle worker
--- asks again and again: while there is nothing, the lease is only looked at. (Locking it would write.)
+-- The claim of a worker for its lease. No outcome: it needs the full path, and nothing was changed. An idle worker
+-- repeats this often: while there are no jobs, it only reads the lease. (Locking it would write.)
 CREATE FUNCTION leasehold.job_claim_attached(
-  queue text, most bigint, attach bigint, instance text, after_priority bigint, after_id bigint
+  queue text, max bigint, attach bigint, instance text, after_priority bigint, after_id bigint
 ) RETURNS leasehold.job_lot LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -223,12 +223,12 @@ BEGIN
   IF (l.expires_at > moment) IS NOT TRUE THEN
     RETURN NULL;
   END IF;
-  taken := leasehold.queue_take(queue, most, after_priority, after_id);
+  taken := leasehold.queue_take(queue, max, after_priority, after_id);
   IF taken.job_ids = '{}' THEN
     RETURN NULL;
   END IF;
   -- Two grants of one lease have different tokens.
-  INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
+  INSERT INTO leasehold.job_grant (token, lease_id, check_at, solo, queue, jobs)
   VALUES (greatest(leasehold.next_token(taken.last_token, moment),
                    (SELECT max(g.token) + 1 FROM leasehold.job_grant AS g WHERE g.lease_id = attach)),
           attach, l.expires_at, false, job_claim_attached.queue, taken.job_ids)

@@ -1,9 +1,9 @@
--- The claim of many jobs, and of many callers at once; the usual case first.
+-- The claim of many jobs, and of many callers at once, with its fast path.
 
--- Takes up to `most` jobs under one lease: one of its own, or the worker's lease `attach`.
+-- Takes up to `max` jobs under one lease: its own, or the worker's lease `attach`.
 CREATE FUNCTION leasehold.job_claim_many(
   queue          text,
-  most           bigint,
+  max           bigint,
   ttl            interval DEFAULT NULL,
   holder         text     DEFAULT session_user,
   request_id     text     DEFAULT NULL,
@@ -23,8 +23,8 @@ SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force
 #variable_conflict use_column
 DECLARE
   sound boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND (leasehold.is_claim(job_claim_many.queue, most, job_claim_many.ttl)
-      OR leasehold.require_claim(job_claim_many.queue, most, job_claim_many.ttl))
+    AND (leasehold.is_claim(job_claim_many.queue, max, job_claim_many.ttl)
+      OR leasehold.require_claim(job_claim_many.queue, max, job_claim_many.ttl))
     AND (attach IS NOT NULL
       OR leasehold.is_holder(job_claim_many.holder, job_claim_many.request_id, job_claim_many.host,
            job_claim_many.boot_id, job_claim_many.tty, job_claim_many.instance)
@@ -33,23 +33,23 @@ DECLARE
   lot   leasehold.job_lot;
 BEGIN
   IF attach IS NOT NULL THEN
-    lot := leasehold.job_claim_attached(queue, most, attach, instance, after_priority, after_id);
+    lot := leasehold.job_claim_attached(queue, max, attach, instance, after_priority, after_id);
   ELSE
-    lot := leasehold.job_claim_opening(queue, most, ttl, holder, request_id, host, boot_id, pid, process_start, tty,
+    lot := leasehold.job_claim_opening(queue, max, ttl, holder, request_id, host, boot_id, pid, process_start, tty,
                                        instance, after_priority, after_id);
   END IF;
   IF lot.outcome IS NOT NULL THEN
     RETURN lot;
   END IF;
   RETURN leasehold.job_lot_with_care(
-    queue, most, ttl, holder, request_id, host, boot_id, pid, process_start, tty, instance, attach, after_priority,
+    queue, max, ttl, holder, request_id, host, boot_id, pid, process_start, tty, instance, attach, after_priority,
     after_id);
 END $$;
 
--- For psql and other languages: a row per job, or one that says why there is none.
+-- For psql and other languages: a row per job, or one row with the reason why there is none.
 CREATE FUNCTION leasehold.job_claim(
   queue          text,
-  most           bigint   DEFAULT 1,
+  max           bigint   DEFAULT 1,
   ttl            interval DEFAULT NULL,
   holder         text     DEFAULT session_user,
   request_id     text     DEFAULT NULL,
@@ -68,22 +68,22 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 DECLARE
   c leasehold.job_lot;
 BEGIN
-  IF attach IS NULL AND most = 1 THEN
+  IF attach IS NULL AND max = 1 THEN
     c := leasehold.job_claim_one(queue, ttl, holder, request_id, host, boot_id, pid, process_start, tty, instance,
                                  after_priority, after_id);
   ELSE
-    c := leasehold.job_claim_many(queue, most, ttl, holder, request_id, host, boot_id, pid, process_start, tty,
+    c := leasehold.job_claim_many(queue, max, ttl, holder, request_id, host, boot_id, pid, process_start, tty,
                                   instance, attach, after_priority, after_id);
   END IF;
   IF c.job_ids IS NULL THEN
     RETURN NEXT ROW(c.outcome, c.why, c.lease_id, c.token, c.ttl, c.acquired_at, c.expires_at, c.replayed, c.store_now,
-                    c.job_id, c.payload, c.priority, c.attempt, c.alone, c.created_at, c.holder, c.host, c.heartbeat_at,
+                    c.job_id, c.payload, c.priority, c.attempt, c.solo, c.created_at, c.holder, c.host, c.heartbeat_at,
                     c.retry_at, c.held_job_id, c.schedule, c.occurrence)::leasehold.job_claimed;
     RETURN;
   END IF;
   RETURN QUERY
   SELECT c.outcome, c.why, c.lease_id, c.token, c.ttl, c.acquired_at, c.expires_at, c.replayed, c.store_now, j.id,
-         j.payload, j.priority, j.attempt, c.alone, j.created_at, c.holder, c.host, c.heartbeat_at, c.retry_at,
+         j.payload, j.priority, j.attempt, c.solo, j.created_at, c.holder, c.host, c.heartbeat_at, c.retry_at,
          c.held_job_id, o.schedule, o.occurrence
     FROM unnest(c.job_ids, c.payloads, c.priorities, c.attempts, c.created_ats)
          WITH ORDINALITY AS j(id, payload, priority, attempt, created_at, nth)
@@ -91,9 +91,9 @@ BEGIN
    ORDER BY j.nth;
 END $$;
 
--- Takes single jobs for several callers: behind a position, or from the head where nothing is unusual.
+-- Takes single jobs for several callers: behind a position, or from the head if the fast path allows it.
 CREATE FUNCTION leasehold.ready_deal(
-  queue text, most bigint, after_priority bigint, after_id bigint, moment timestamptz,
+  queue text, max bigint, after_priority bigint, after_id bigint, moment timestamptz,
   OUT job_ids bigint[], OUT payloads bytea[], OUT priorities smallint[], OUT attempts bigint[], OUT marks boolean[],
   OUT created_ats timestamptz[], OUT schedules text[], OUT occurrences timestamptz[], OUT last_token bigint
 ) LANGUAGE plpgsql AS $$
@@ -104,25 +104,25 @@ BEGIN
      WHERE t.ctid = ANY (
              CASE WHEN after_id IS NULL
                   THEN ARRAY(SELECT r.ctid FROM leasehold.ready AS r WHERE r.queue = ready_deal.queue
-                              ORDER BY r.priority DESC, r.job_id LIMIT most FOR UPDATE SKIP LOCKED)
+                              ORDER BY r.priority DESC, r.job_id LIMIT max FOR UPDATE SKIP LOCKED)
                   ELSE ARRAY(SELECT r.ctid FROM leasehold.ready AS r
                               WHERE r.queue = ready_deal.queue AND r.priority = after_priority AND r.job_id > after_id
-                              ORDER BY r.job_id LIMIT most FOR UPDATE SKIP LOCKED) END)
+                              ORDER BY r.job_id LIMIT max FOR UPDATE SKIP LOCKED) END)
        AND j.id = t.job_id AND NOT EXISTS (SELECT FROM leasehold.queue AS q WHERE q.name = ready_deal.queue)
        AND (after_id IS NOT NULL
             OR NOT (EXISTS (SELECT FROM leasehold.queue_unusual(ready_deal.queue, moment))
                     OR EXISTS (SELECT FROM leasehold.bundle_ahead(ready_deal.queue, t.priority, t.job_id))))
-    RETURNING t.job_id, t.attempt, t.priority, t.alone, t.last_token, j.payload, j.created_at, j.schedule,
+    RETURNING t.job_id, t.attempt, t.priority, t.solo, t.last_token, j.payload, j.created_at, j.schedule,
               j.occurrence)
-  SELECT array_agg(t.job_id), array_agg(t.payload), array_agg(t.priority), array_agg(t.attempt + 1), array_agg(t.alone),
+  SELECT array_agg(t.job_id), array_agg(t.payload), array_agg(t.priority), array_agg(t.attempt + 1), array_agg(t.solo),
          array_agg(t.created_at), array_agg(t.schedule), array_agg(t.occurrence), max(t.last_token)
     INTO job_ids, payloads, priorities, attempts, marks, created_ats, schedules, occurrences, last_token
     FROM taken AS t;
 END $$;
 
--- The same, and where that is not enough and nothing is unusual, of the next bundle.
+-- The same; if that is not enough and the fast path allows it, also from the next bundle.
 CREATE FUNCTION leasehold.queue_deal(
-  queue text, most bigint, after_priority bigint, after_id bigint, moment timestamptz,
+  queue text, max bigint, after_priority bigint, after_id bigint, moment timestamptz,
   OUT job_ids bigint[], OUT payloads bytea[], OUT priorities smallint[], OUT attempts bigint[], OUT marks boolean[],
   OUT created_ats timestamptz[], OUT schedules text[], OUT occurrences timestamptz[], OUT last_token bigint
 ) LANGUAGE plpgsql AS $$
@@ -131,14 +131,14 @@ DECLARE
   more record;
 BEGIN
   SELECT d.* INTO job_ids, payloads, priorities, attempts, marks, created_ats, schedules, occurrences, last_token
-    FROM leasehold.ready_deal(queue_deal.queue, most, after_priority, after_id, moment) AS d;
-  IF cardinality(job_ids) = most
+    FROM leasehold.ready_deal(queue_deal.queue, max, after_priority, after_id, moment) AS d;
+  IF cardinality(job_ids) = max
      OR NOT EXISTS (SELECT FROM leasehold.bundle AS b WHERE b.queue = queue_deal.queue)
      OR EXISTS (SELECT FROM leasehold.queue_unusual(queue_deal.queue, moment)) THEN
     RETURN;
   END IF;
-  PERFORM leasehold.queue_untie(queue, most);
-  more := leasehold.ready_deal(queue, most - coalesce(cardinality(job_ids), 0), NULL, NULL, moment);
+  PERFORM leasehold.queue_untie(queue, max);
+  more := leasehold.ready_deal(queue, max - coalesce(cardinality(job_ids), 0), NULL, NULL, moment);
   job_ids := job_ids || more.job_ids;
   payloads := payloads || more.payloads;
   priorities := priorities || more.priorities;
@@ -150,9 +150,9 @@ BEGIN
   last_token := greatest(last_token, more.last_token);
 END $$;
 
--- The claims of several callers at once. The usual case: all want one job, of the same queue and for as long, each
--- under a lease of its own. Then one pick serves all, dealt out in the order of the calls; who gets nothing of it asks
--- alone. A request id that was asked before fails the whole, and every caller then asks alone.
+-- The claims of several callers at once. On the fast path all want one job of the same queue with the same ttl, each
+-- under its own lease. Then one selection serves all, distributed in the order of the calls; the callers that get
+-- nothing claim singly. A repeated request id fails the whole statement, and every caller then claims singly.
 CREATE FUNCTION leasehold.job_claim_each(
   queues text[], mosts bigint[], ttls interval[], holders text[], request_ids text[], hosts text[], boot_ids text[],
   pids bigint[], process_starts bigint[], ttys text[], instances text[], attaches bigint[], after_priorities bigint[],
@@ -160,7 +160,7 @@ CREATE FUNCTION leasehold.job_claim_each(
 ) RETURNS TABLE (
   call bigint, outcome text, why text, lease_id bigint, token bigint, ttl interval, acquired_at timestamptz,
   expires_at timestamptz, replayed boolean, store_now timestamptz, job_id bigint, payload bytea, priority bigint,
-  attempt bigint, alone boolean, created_at timestamptz, holder text, host text, heartbeat_at timestamptz,
+  attempt bigint, solo boolean, created_at timestamptz, holder text, host text, heartbeat_at timestamptz,
   retry_at timestamptz, held_job_id bigint, schedule text, occurrence timestamptz, job_ids bigint[], payloads bytea[],
   priorities bigint[], attempts bigint[], created_ats timestamptz[], scheduled_ids bigint[], schedules text[],
   occurrences timestamptz[])
@@ -197,7 +197,7 @@ BEGIN
     SELECT leases[i], 'job', holders[i], hosts[i], boot_ids[i], pids[i], process_starts[i], ttys[i], instances[i],
            span, moment, moment, moment + span, request_ids[i]
       FROM generate_series(1, dealt) AS i;
-    INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
+    INSERT INTO leasehold.job_grant (token, lease_id, check_at, solo, queue, jobs)
     SELECT token_before + i, leases[i], moment + span, lot.marks[i], queues[1], ARRAY[lot.job_ids[i]]
       FROM generate_series(1, dealt) AS i;
     RETURN QUERY

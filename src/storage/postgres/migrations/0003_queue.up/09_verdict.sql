@@ -1,6 +1,6 @@
--- Heartbeat and verdicts.
+-- Heartbeats and verdicts.
 
--- Why the holder of `token` does not hold the job any more, and who does, or did last.
+-- Why the holder of `token` lost the job, and its current or latest holder.
 CREATE FUNCTION leasehold.job_lost(job_id bigint, token bigint) RETURNS leasehold.job_loss
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -28,7 +28,7 @@ BEGIN
              l.holder, l.host, l.expires_at)::leasehold.job_loss;
 END $$;
 
--- Extends the lease a job is held under, and may carry progress. Tells whether somebody wants the job to stop.
+-- Extends the lease of a job, and may set its progress. Returns whether there is a cancel request for the job.
 CREATE FUNCTION leasehold.job_heartbeat(
   job_id bigint, token bigint, ttl interval DEFAULT NULL, percent bigint DEFAULT NULL, message text DEFAULT NULL,
   stage text DEFAULT NULL,
@@ -70,7 +70,7 @@ BEGIN
   SELECT 'extended', (beat.l).ttl, (beat.l).acquired_at, (beat.l).expires_at, (beat.l).holder, (beat.l).host,
          (beat.l).heartbeat_at
     INTO outcome, lease_ttl, acquired_at, expires_at, holder, host, store_now;
-  -- A new ttl can bring the end nearer, and so can a clock that was set back.
+  -- A new ttl can move the expiry to an earlier time, and so can a clock that was set back.
   IF check_at <= store_now OR check_at > expires_at OR job_heartbeat.ttl IS NOT NULL THEN
     PERFORM leasehold.lease_check_later(held, expires_at, store_now);
   END IF;
@@ -84,8 +84,7 @@ BEGIN
   END IF;
 END $$;
 
--- The grants of a lease that lives need not be looked at before it can have expired, and must be then. What is locked
--- has its turn later.
+-- The grants of a live lease need no look before it can expire, and need one then. Locked grants are updated later.
 CREATE FUNCTION leasehold.lease_check_later(lease_id bigint, expires_at timestamptz, moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -97,7 +96,7 @@ BEGIN
         AND (o.check_at <= moment OR o.check_at > lease_check_later.expires_at) FOR NO KEY UPDATE SKIP LOCKED));
 END $$;
 
--- A verdict for which there is no grant (any more): the first answer again if it is the same verdict, else lost.
+-- A verdict without a grant: the first answer again if the verdict is the same, else lost.
 CREATE FUNCTION leasehold.job_settled_before(job_id bigint, token bigint, verdict text)
 RETURNS leasehold.job_settled LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -107,8 +106,8 @@ DECLARE
   loss   leasehold.job_loss;
   due_at timestamptz;
 BEGIN
-  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the first one's wait
-  -- may have been cut short.
+  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the wait of the first
+  -- answer may have been cut short.
   SELECT t.outcome, t.final, t.lease_id, (SELECT l.end_reason FROM leasehold.lease AS l WHERE l.id = t.lease_id)
     INTO s FROM leasehold.settled AS t
    WHERE t.job_id = job_settled_before.job_id AND t.token = job_settled_before.token
@@ -130,7 +129,7 @@ BEGIN
              moment)::leasehold.job_settled;
 END $$;
 
--- Notes a verdict and puts the job where it belongs. The caller holds the locks.
+-- Records a verdict and puts the job where it belongs. The caller holds the locks.
 CREATE FUNCTION leasehold.job_judge(
   job_id bigint, token bigint, lease_id bigint, verdict text, result bytea, error text, retryable boolean,
   delay interval, moment timestamptz, OUT state text, OUT due_at timestamptz
@@ -155,11 +154,11 @@ BEGIN
     RETURN;
   END IF;
   IF verdict = 'fail' THEN
-    SELECT t.failure_budget, t.backoff_base, t.backoff_most, t.backoff_exponential INTO j
+    SELECT t.max_failures, t.backoff_base, t.backoff_max, t.backoff_exponential INTO j
       FROM leasehold.job AS t WHERE t.id = job_judge.job_id;
     failures := leasehold.job_count(job_id, 'failed') + 1;
-    final := NOT retryable OR failures >= j.failure_budget;
-    due_at := moment + coalesce(delay, leasehold.backoff(job_id, failures, j.backoff_base, j.backoff_most,
+    final := NOT retryable OR failures >= j.max_failures;
+    due_at := moment + coalesce(delay, leasehold.backoff(job_id, failures, j.backoff_base, j.backoff_max,
                                                          j.backoff_exponential));
   ELSIF verdict = 'snooze' THEN
     due_at := moment + delay;
@@ -186,9 +185,9 @@ BEGIN
   due_at := NULL;
 END $$;
 
--- Whether every job of a grant has its outcome. The last of them is asked first: while work goes on, it is the one
--- without. LIMIT pins the plan: one look at the index for each job. As a join, a thousand jobs were compared with a
--- thousand outcomes.
+-- Whether every job of a grant has its outcome. It checks the last job first: while the holder works, that one has
+-- none. LIMIT pins the plan: one look at the index for each job. A join compared a thousand jobs with a thousand
+-- outcomes.
 CREATE FUNCTION leasehold.grant_is_settled(jobs bigint[], token bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -200,8 +199,8 @@ BEGIN
                               WHERE s.job_id = t.id AND s.token = grant_is_settled.token LIMIT 1) IS NULL);
 END $$;
 
--- Any verdict, any grant. The lease, then the grant: shared with the settlers of other jobs, except where this verdict
--- ends them: then they are locked to the full from the start, because upgrading deadlocks.
+-- Any verdict, any grant. It locks the lease, then the grant: shared with verdicts on other jobs, unless this verdict
+-- ends them: then it takes the full lock from the start, because upgrading deadlocks.
 CREATE FUNCTION leasehold.job_settle_any(
   job_id bigint, token bigint, verdict text, result bytea, error text, retryable boolean, delay interval
 ) RETURNS leasehold.job_settled LANGUAGE plpgsql
@@ -258,9 +257,9 @@ LANGUAGE sql IMMUTABLE AS $$
                            'a delay is between 0 and {bounds.max_delay as text}')
 $$;
 
--- The verdict on a job. Accepted after expiry as long as nobody took the job over; saying the same twice is fine.
--- The usual case first: complete, and nothing else was held with it. That ends the lease, and ending decides: whoever
--- finds it ended has lost.
+-- The verdict on a job. Accepted after expiry until another worker takes the job over; the same verdict may be
+-- repeated. The fast path is for a completed job that was its lease's only one. That ends the lease, and ending
+-- decides: a later call that finds it ended has lost.
 CREATE FUNCTION leasehold.job_settle(
   job_id bigint, token bigint, verdict text, result bytea DEFAULT NULL, error text DEFAULT NULL,
   retryable boolean DEFAULT true, delay interval DEFAULT NULL
@@ -288,7 +287,8 @@ BEGIN
     sound := leasehold.require_verdict(verdict, result, delay);
     RETURN leasehold.job_settle_any(job_id, token, verdict, result, error, retryable, delay);
   END IF;
-  -- Asked in a new statement: whoever made a job wait for this one, or wanted it cancelled, had the grant locked.
+  -- Read in a new statement: a process that made a job depend on this one, or requested its cancellation, had the grant
+  -- locked.
   INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
   VALUES (job_settle.job_id, job_settle.token, held, moment, true, 'completed')
   RETURNING EXISTS (SELECT FROM leasehold.dedupe AS d WHERE d.job_id = job_settle.job_id)

@@ -1,7 +1,7 @@
 -- Verdicts on many jobs at once.
 
 -- The verdicts of several callers at once: completions of grants of one job together, everything else singly. As there,
--- ending the lease decides, and what comes with the end of a job is asked in a new statement.
+-- ending the lease decides, and side effects of the end of a job are read in a new statement.
 CREATE FUNCTION leasehold.job_settle_each(
   job_ids bigint[], tokens bigint[], verdicts text[], results bytea[], errors text[], retryables boolean[],
   delays interval[]
@@ -35,7 +35,7 @@ BEGIN
        WHERE l.id = ANY (leases) AND l.ended_at IS NULL AND l.kind = 'job'
       RETURNING l.id)
     SELECT array_agg(g.id) INTO ended FROM gone AS g;
-    -- Somebody else has ended one, or it was said twice.
+    -- Another process has ended one, or a verdict was repeated.
     IF cardinality(ended) IS DISTINCT FROM cardinality(leases) THEN
       SELECT array_agg(h.lease_id), array_agg(h.job_id), coalesce(array_agg(h.nth), '{}') INTO leases, done, calls
         FROM (SELECT DISTINCT ON (u.lease_id) u.* FROM unnest(leases, done, calls) AS u(lease_id, job_id, nth)
@@ -72,8 +72,8 @@ BEGIN
   END IF;
 END $$;
 
--- One verdict on the jobs of one grant, given in any order; gives those that are settled now. The rest were not in
--- it, or had their outcome before, or the lease has ended.
+-- One verdict on the jobs of one grant, in any order; returns the jobs that it settled. The rest were not in the grant,
+-- or had their outcome before, or the lease has ended.
 CREATE FUNCTION leasehold.job_settle_together(
   verdict text, token bigint, jobs bigint[], OUT settled bigint[], OUT lease_id bigint, OUT tidy boolean,
   OUT moment timestamptz
@@ -114,7 +114,7 @@ BEGIN
      OR (verdict = 'release' AND EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = ANY (mine))) THEN
     RETURN;
   END IF;
-  -- Almost never has one of them its outcome already; looking for that row by row costs as much as the rest.
+  -- One of them almost never has its outcome already; checking that row by row costs as much as everything else.
   BEGIN
     INSERT INTO leasehold.settled (job_id, token, lease_id, at, final, outcome)
     SELECT t.id, job_settle_together.token, g.lease_id, moment, verdict = 'complete', outcome
@@ -144,9 +144,9 @@ BEGIN
    WHERE l.id = g.lease_id AND l.kind = 'job';
 END $$;
 
--- The same verdict, complete or release, on many jobs. `results`: none, or one per job, '' for none. Gives those that
--- are settled with this, as was wanted, and the leases of which something may be tidied. What is not among them was
--- settled before, or lost, or needs a closer look: job_settle_many knows.
+-- The same verdict, complete or release, on many jobs. `results`: none, or one per job, '' for none. Returns the jobs
+-- that this call settled as requested, and the leases that may need tidying. The others were settled before, or lost,
+-- or need the full path of job_settle_many.
 CREATE FUNCTION leasehold.job_settle_plain(
   verdict text, job_ids bigint[], tokens bigint[], results bytea[] DEFAULT '{}',
   OUT settled bigint[], OUT to_tidy bigint[]
@@ -184,7 +184,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- The same with a row for each job, that tells what became of it.
+-- The same with a row for each job, with its outcome.
 CREATE FUNCTION leasehold.job_settle_many(verdict text, job_ids bigint[], tokens bigint[], results bytea[] DEFAULT '{}')
 RETURNS SETOF leasehold.job_settled
 LANGUAGE plpgsql SECURITY DEFINER
@@ -207,8 +207,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- After a verdict that was told `tidy`, in a transaction of its own: the grants of a lease in which every job is
--- settled go, and a lease that a claim has opened ends with its last. What somebody else has locked is left to them.
+-- Called after a verdict that returned `tidy`, in its own transaction: removes the grants of a lease whose jobs are all
+-- settled; a lease that a claim opened ends with its last grant. It skips rows that another process has locked.
 CREATE FUNCTION leasehold.job_tidy(lease_id bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -240,7 +240,7 @@ BEGIN
   RETURN gone;
 END $$;
 
--- For psql and other languages: the verdicts by their names.
+-- For psql and other languages: one function per verdict.
 CREATE FUNCTION leasehold.job_complete(job_id bigint, token bigint, result bytea DEFAULT NULL)
 RETURNS leasehold.job_settled
 LANGUAGE sql AS $$ SELECT leasehold.job_settle(job_id, token, 'complete', result) $$;

@@ -1,8 +1,8 @@
--- A verdict and the next claim in one call, and so in one commit: for psql and other languages.
+-- A verdict and the next claim in one call and one commit: for psql and other languages.
 
--- Each has its own answer, as if one had been called after the other: a verdict that comes too late keeps nobody from
--- the next job, and an empty queue does not undo the verdict. The place that the verdict frees is there for the claim.
--- What is wrong with the arguments of either is raised, and then nothing has happened.
+-- Each has its own answer, as if they were called one after the other: a verdict that comes too late does not stop the
+-- claim, and an empty queue does not undo the verdict. The claim can use the place that the verdict frees. Wrong
+-- arguments of either raise, and then nothing has happened.
 CREATE FUNCTION leasehold.job_settle_and_claim(
   job_id        bigint,
   token         bigint,

@@ -1,4 +1,4 @@
--- The lease of a worker, for all it claims.
+-- The lease of a worker for all its claims.
 
 CREATE FUNCTION leasehold.lease_open(
   kind text, holder text, ttl interval, request_id text DEFAULT NULL, host text DEFAULT '', boot_id text DEFAULT '',
@@ -15,12 +15,12 @@ BEGIN
   SELECT (mine.l).id, (mine.l).ttl, (mine.l).expires_at, mine.replayed
     INTO lease_id, lease_ttl, expires_at, replayed;
   IF NOT replayed THEN
-    INSERT INTO leasehold.job_grant (token, lease_id, check_at, alone, queue, jobs)
+    INSERT INTO leasehold.job_grant (token, lease_id, check_at, solo, queue, jobs)
     VALUES (0, lease_open.lease_id, lease_open.expires_at, false, '', '{}');
   END IF;
 END $$;
 
--- A heartbeat for everything under a lease: one row per job that somebody wants to stop, or one row.
+-- A heartbeat for everything under a lease: one row per job with a cancel request, or one row.
 CREATE FUNCTION leasehold.lease_extend(lease_id bigint, instance text, ttl interval DEFAULT NULL)
 RETURNS TABLE (outcome text, why text, lease_ttl interval, expires_at timestamptz, store_now timestamptz,
   cancelled_job bigint)
@@ -48,9 +48,9 @@ BEGIN
       ON true;
 END $$;
 
--- What the holders of these leases should know before their next heartbeat: a row without a job for a lease that has
--- ended, and one for each job under them that somebody wants to stop. Usually none. Every holder asks once a second: so
--- what a lease holds is looked at only while there is something to cancel at all.
+-- What the holders of these leases should know before their next heartbeat: a row without a job for an ended lease, and
+-- one for each job with a cancel request. Usually none. Every holder calls this once a second, so it reads the jobs of
+-- a lease only while there are cancel requests at all.
 CREATE FUNCTION leasehold.lease_news(lease_ids bigint[]) RETURNS TABLE (lease_id bigint, job_id bigint)
 LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
@@ -64,7 +64,7 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $
      AND EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = u.job_id)
 $$;
 
--- Ends a lease in good order: what it still holds goes back to its queues, uncharged.
+-- Releases a lease: the jobs that it still holds go back to their queues, uncharged.
 CREATE FUNCTION leasehold.lease_close(
   lease_id bigint, instance text, reason text DEFAULT NULL, OUT outcome text, OUT why text, OUT jobs bigint
 ) LANGUAGE plpgsql SECURITY DEFINER

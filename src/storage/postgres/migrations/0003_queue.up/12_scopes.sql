@@ -1,4 +1,4 @@
--- Who may call what: see grant_scope.
+-- The scope of each function: see grant_scope.
 
 COMMENT ON FUNCTION leasehold.await_topic IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_enqueue IS 'scope: work';

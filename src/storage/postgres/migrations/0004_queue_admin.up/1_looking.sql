@@ -1,17 +1,17 @@
--- Looking at jobs and queues, and operating them.
+-- Reading and operating jobs and queues.
 --
--- Who operates on a job locks its row in `job` first, so that two of them never meet; claims and verdicts do not care
--- about that lock. Against a claim it is the row in `ready`, `deferred` or `blocked` that decides: whoever deletes it
--- has the job, and who finds it gone looks again.
+-- An operator's act on a job locks its row in `job` first, so that two of them never overlap; claims and verdicts
+-- ignore that lock. Against a claim the row in `ready`, `deferred` or `blocked` decides: the act that deletes it has
+-- the job, and the other one looks again.
 
--- Which leases does the log of unfinished jobs point at? Completing a job costs no entry here.
+-- Finds the leases in the log of unfinished jobs. Completing a job costs no entry here.
 CREATE INDEX settled_lease ON leasehold.settled (lease_id) WHERE NOT final;
 CREATE INDEX error_newest ON leasehold.error (token, job_id);
 
--- Where every job is, at one moment. The places exclude each other. LIMIT pins the plan: one lookup per job and place,
--- whatever the statistics say; and grants, which have no index on their jobs, are not even opened where another place
--- knows the job. The bundle is looked up here and not by bundle_of: a function would read it with the rights of whoever
--- asks, and people who may only look have none.
+-- The place of every job, at one moment. The places exclude each other. LIMIT pins the plan: one lookup per job and
+-- place, regardless of the statistics; and grants, which have no index on their jobs, are not even opened if another
+-- place has the job. The bundle is looked up here and not by bundle_of: a function would read it with the rights of the
+-- caller, and roles that may only read have none.
 CREATE VIEW leasehold.job_place AS
   SELECT j.id, j.queue, j.priority, j.dedupe_key, j.created_at,
          CASE WHEN r.job_id IS NOT NULL OR u.first_id IS NOT NULL THEN 'ready'
@@ -41,7 +41,7 @@ CREATE VIEW leasehold.job_place AS
          AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = j.id AND s.token = t.token)
        LIMIT 1) AS g ON true;
 
--- Being due is enough to be available: promoting is the business of the next claim.
+-- A due job is available: the next claim promotes it.
 CREATE FUNCTION leasehold.job_state(
   place text, due_at timestamptz, outcome text, expires_at timestamptz, moment timestamptz
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -64,8 +64,8 @@ CREATE TYPE leasehold.job_info AS (
   attempts         bigint,
   failures         bigint,
   crashes          bigint,
-  failure_budget   bigint,
-  crash_budget     bigint,
+  max_failures   bigint,
+  max_crashes     bigint,
   created_at       timestamptz,
   due_at           timestamptz,
   finished_at      timestamptz,
@@ -80,11 +80,11 @@ CREATE TYPE leasehold.job_info AS (
   stage            text,
   cancel_requested boolean,
   dedupe_key       text,
-  limit_key        text,
+  job_group        text,
   tags             text,
-  after            text,
-  predecessors     text,
-  predecessor_states text,
+  waits_for        text,
+  depends_on       text,
+  depends_on_states text,
   if_failed        text,
   schedule         text,
   occurrence       timestamptz,
@@ -92,7 +92,7 @@ CREATE TYPE leasehold.job_info AS (
   store_now        timestamptz
 );
 
--- The jobs that a job runs after, and how they stand. LIMIT pins the plan, as in job_place.
+-- The predecessors of a job, and their states. LIMIT pins the plan, as in job_place.
 CREATE FUNCTION leasehold.job_predecessors(
   job_id bigint, moment timestamptz, OUT after_ids bigint[], OUT states text[], OUT if_failed text
 ) LANGUAGE sql STABLE AS $$
@@ -105,16 +105,16 @@ CREATE FUNCTION leasehold.job_predecessors(
    WHERE n.job_id = job_predecessors.job_id
 $$;
 
--- Each job's own story, whatever batch it travelled in. Failures and crashes count from the latest retry on.
+-- The history of each job, regardless of its batch. Failures and crashes count from the latest retry on.
 CREATE FUNCTION leasehold.job_story(ids bigint[], moment timestamptz) RETURNS SETOF leasehold.job_info
 LANGUAGE sql STABLE AS $$
   SELECT p.id, p.queue, leasehold.job_state(p.place, p.due_at, p.outcome, l.expires_at, moment), p.priority::bigint,
-         log.attempts + (p.place = 'leased')::integer, log.failures, log.crashes, j.failure_budget::bigint,
-         j.crash_budget::bigint, j.created_at, CASE WHEN p.due_at > moment THEN p.due_at END, p.finished_at,
+         log.attempts + (p.place = 'leased')::integer, log.failures, log.crashes, j.max_failures::bigint,
+         j.max_crashes::bigint, j.created_at, CASE WHEN p.due_at > moment THEN p.due_at END, p.finished_at,
          coalesce(p.token, log.token, 0), l.holder, l.host, l.pid, l.heartbeat_at, l.expires_at, t.percent::bigint,
          t.message, t.stage, p.place <> 'final' AND EXISTS (
            SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = p.id),
-         j.dedupe_key, j.limit_key, array_to_json(j.tags)::text,
+         j.dedupe_key, j.job_group, array_to_json(j.tags)::text,
          array_to_json(ARRAY(SELECT b.after_id FROM leasehold.blocked AS b WHERE b.job_id = p.id AND b.after_id > 0
                               ORDER BY b.after_id))::text,
          array_to_json(before.after_ids)::text, array_to_json(before.states)::text, before.if_failed, j.schedule,
@@ -148,10 +148,10 @@ LANGUAGE sql IMMUTABLE AS $$
   SELECT (only_queue IS NULL OR queue = only_queue) AND (only_tag IS NULL OR only_tag = ANY (tags))
 $$;
 
--- The newest that can be claimed. `ready` knows ids in order only within a queue and priority: one step for each of
--- these. It does not know tags: with one, a bounded number of jobs is looked at.
+-- The newest claimable jobs. `ready` has ids in order only within a queue and priority: one step for each of these. It
+-- has no tags: with a tag, this reads a bounded number of jobs.
 CREATE FUNCTION leasehold.job_ids_available(
-  only_queue text, only_tag text, before_id bigint, most bigint, moment timestamptz
+  only_queue text, only_tag text, before_id bigint, max bigint, moment timestamptz
 ) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   WITH RECURSIVE level AS (
     (SELECT r.queue, r.priority FROM leasehold.ready AS r
@@ -168,40 +168,40 @@ CREATE FUNCTION leasehold.job_ids_available(
     SELECT newest.job_id FROM level AS l CROSS JOIN LATERAL (
       SELECT r.job_id FROM leasehold.ready AS r
        WHERE r.queue = l.queue AND r.priority = l.priority AND r.job_id < before_id
-       ORDER BY r.job_id DESC LIMIT CASE WHEN only_tag IS NULL THEN most ELSE 100000 END) AS newest
+       ORDER BY r.job_id DESC LIMIT CASE WHEN only_tag IS NULL THEN max ELSE 100000 END) AS newest
      WHERE only_tag IS NULL OR EXISTS (
        SELECT FROM leasehold.job AS j WHERE j.id = newest.job_id AND only_tag = ANY (j.tags))
     UNION ALL
     SELECT tied.id FROM (
       SELECT b.first_id, b.last_id FROM leasehold.bundle AS b
        WHERE b.first_id < before_id AND (only_queue IS NULL OR b.queue = only_queue)
-       ORDER BY b.first_id DESC LIMIT CASE WHEN only_tag IS NULL THEN most ELSE 10000 END) AS newest
+       ORDER BY b.first_id DESC LIMIT CASE WHEN only_tag IS NULL THEN max ELSE 10000 END) AS newest
      CROSS JOIN LATERAL generate_series(newest.first_id, least(newest.last_id, before_id - 1)) AS tied(id)
      WHERE only_tag IS NULL OR EXISTS (
        SELECT FROM leasehold.job AS j WHERE j.id = tied.id AND only_tag = ANY (j.tags))
     UNION ALL
     SELECT d.job_id FROM leasehold.deferred AS d JOIN leasehold.job AS j ON j.id = d.job_id
      WHERE d.due_at <= moment AND d.job_id < before_id AND leasehold.job_matches(d.queue, j.tags, only_queue, only_tag)
-  ) AS w ORDER BY w.job_id DESC LIMIT most
+  ) AS w ORDER BY w.job_id DESC LIMIT max
 $$;
 
 CREATE FUNCTION leasehold.job_ids_deferred(
-  only_queue text, only_tag text, before_id bigint, most bigint, moment timestamptz
+  only_queue text, only_tag text, before_id bigint, max bigint, moment timestamptz
 ) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   SELECT d.job_id FROM leasehold.deferred AS d JOIN leasehold.job AS j ON j.id = d.job_id
    WHERE d.job_id < before_id AND d.due_at > moment AND leasehold.job_matches(d.queue, j.tags, only_queue, only_tag)
-   ORDER BY d.job_id DESC LIMIT most
+   ORDER BY d.job_id DESC LIMIT max
 $$;
 
-CREATE FUNCTION leasehold.job_ids_blocked(only_queue text, only_tag text, before_id bigint, most bigint)
+CREATE FUNCTION leasehold.job_ids_blocked(only_queue text, only_tag text, before_id bigint, max bigint)
 RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   SELECT b.job_id FROM leasehold.blocked AS b JOIN leasehold.job AS j ON j.id = b.job_id
    WHERE b.job_id < before_id AND leasehold.job_matches(j.queue, j.tags, only_queue, only_tag)
-   GROUP BY b.job_id ORDER BY b.job_id DESC LIMIT most
+   GROUP BY b.job_id ORDER BY b.job_id DESC LIMIT max
 $$;
 
 CREATE FUNCTION leasehold.job_ids_leased(
-  only_queue text, only_tag text, live boolean, before_id bigint, most bigint, moment timestamptz
+  only_queue text, only_tag text, live boolean, before_id bigint, max bigint, moment timestamptz
 ) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   SELECT held.job_id FROM (
     SELECT u.job_id, g.queue, g.token
@@ -213,21 +213,21 @@ CREATE FUNCTION leasehold.job_ids_leased(
     JOIN leasehold.job AS j ON j.id = held.job_id
    WHERE leasehold.job_matches(held.queue, j.tags, only_queue, only_tag)
      AND NOT EXISTS (SELECT FROM leasehold.settled AS s WHERE s.job_id = held.job_id AND s.token = held.token)
-   ORDER BY held.job_id DESC LIMIT most
+   ORDER BY held.job_id DESC LIMIT max
 $$;
 
 CREATE FUNCTION leasehold.job_ids_dead(
-  only_queue text, only_tag text, outcomes text[], before_id bigint, most bigint
+  only_queue text, only_tag text, outcomes text[], before_id bigint, max bigint
 ) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   SELECT s.job_id FROM leasehold.settled AS s JOIN leasehold.job AS j ON j.id = s.job_id
    WHERE s.final AND s.outcome <> 'completed' AND s.outcome = ANY (outcomes) AND s.job_id < before_id
      AND leasehold.job_matches(j.queue, j.tags, only_queue, only_tag)
-   ORDER BY s.job_id DESC LIMIT most
+   ORDER BY s.job_id DESC LIMIT max
 $$;
 
--- History has no index but the id: walks back over a bounded number of jobs.
+-- The history has no index except the id: walks back over a bounded number of jobs.
 CREATE FUNCTION leasehold.job_ids_newest(
-  only_queue text, only_tag text, only_completed boolean, before_id bigint, most bigint
+  only_queue text, only_tag text, only_completed boolean, before_id bigint, max bigint
 ) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   SELECT w.id FROM (
     SELECT j.id, j.queue, j.tags FROM leasehold.job AS j
@@ -235,59 +235,59 @@ CREATE FUNCTION leasehold.job_ids_newest(
    WHERE leasehold.job_matches(w.queue, w.tags, only_queue, only_tag)
      AND (NOT only_completed OR EXISTS (
        SELECT FROM leasehold.settled AS s WHERE s.job_id = w.id AND s.final AND s.outcome = 'completed'))
-   ORDER BY w.id DESC LIMIT most
+   ORDER BY w.id DESC LIMIT max
 $$;
 
 CREATE FUNCTION leasehold.job_ids(
-  state text, only_queue text, only_tag text, before_id bigint, most bigint, moment timestamptz
+  state text, only_queue text, only_tag text, before_id bigint, max bigint, moment timestamptz
 ) RETURNS SETOF bigint LANGUAGE plpgsql STABLE AS $$
 BEGIN
   CASE state
     WHEN 'available' THEN
-      RETURN QUERY SELECT * FROM leasehold.job_ids_available(only_queue, only_tag, before_id, most, moment);
+      RETURN QUERY SELECT * FROM leasehold.job_ids_available(only_queue, only_tag, before_id, max, moment);
     WHEN 'deferred' THEN
-      RETURN QUERY SELECT * FROM leasehold.job_ids_deferred(only_queue, only_tag, before_id, most, moment);
+      RETURN QUERY SELECT * FROM leasehold.job_ids_deferred(only_queue, only_tag, before_id, max, moment);
     WHEN 'blocked' THEN
-      RETURN QUERY SELECT * FROM leasehold.job_ids_blocked(only_queue, only_tag, before_id, most);
+      RETURN QUERY SELECT * FROM leasehold.job_ids_blocked(only_queue, only_tag, before_id, max);
     WHEN 'running' THEN
-      RETURN QUERY SELECT * FROM leasehold.job_ids_leased(only_queue, only_tag, true, before_id, most, moment);
+      RETURN QUERY SELECT * FROM leasehold.job_ids_leased(only_queue, only_tag, true, before_id, max, moment);
     WHEN 'expired' THEN
-      RETURN QUERY SELECT * FROM leasehold.job_ids_leased(only_queue, only_tag, false, before_id, most, moment);
+      RETURN QUERY SELECT * FROM leasehold.job_ids_leased(only_queue, only_tag, false, before_id, max, moment);
     WHEN 'failed' THEN
-      RETURN QUERY SELECT * FROM leasehold.job_ids_dead(only_queue, only_tag, '{failed,expired}', before_id, most);
+      RETURN QUERY SELECT * FROM leasehold.job_ids_dead(only_queue, only_tag, '{failed,expired}', before_id, max);
     WHEN 'cancelled' THEN
-      RETURN QUERY SELECT * FROM leasehold.job_ids_dead(only_queue, only_tag, '{cancelled}', before_id, most);
+      RETURN QUERY SELECT * FROM leasehold.job_ids_dead(only_queue, only_tag, '{cancelled}', before_id, max);
     WHEN 'completed' THEN
-      RETURN QUERY SELECT * FROM leasehold.job_ids_newest(only_queue, only_tag, true, before_id, most);
+      RETURN QUERY SELECT * FROM leasehold.job_ids_newest(only_queue, only_tag, true, before_id, max);
     ELSE
-      RAISE EXCEPTION 'a job is never "%"', state USING ERRCODE = 'LH003';
+      RAISE EXCEPTION '"%" is not a job state', state USING ERRCODE = 'LH003';
   END CASE;
 END $$;
 
--- Newest first. What is not finished is always found, and so is what failed or was cancelled; completed jobs
--- that lie far back are found with before_id.
-CREATE FUNCTION leasehold.job_list(queue text, state text, tag text, before_id bigint, most bigint)
+-- Newest first. Unfinished, failed and cancelled jobs are always found; completed jobs that lie far back are found with
+-- before_id.
+CREATE FUNCTION leasehold.job_list(queue text, state text, tag text, before_id bigint, max bigint)
 RETURNS SETOF leasehold.job_info
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp SET plan_cache_mode = force_custom_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.require_most(most);
+  sound  boolean := leasehold.require_max(max);
   moment timestamptz := leasehold.now();
   before bigint := coalesce(job_list.before_id, 9223372036854775807);
   ids    bigint[];
 BEGIN
   IF job_list.state IS NOT NULL THEN
-    ids := ARRAY(SELECT * FROM leasehold.job_ids(job_list.state, job_list.queue, tag, before, most, moment));
+    ids := ARRAY(SELECT * FROM leasehold.job_ids(job_list.state, job_list.queue, tag, before, max, moment));
   ELSE
-    ids := ARRAY(SELECT * FROM leasehold.job_ids_newest(job_list.queue, tag, false, before, most));
-    IF cardinality(ids) < most THEN
+    ids := ARRAY(SELECT * FROM leasehold.job_ids_newest(job_list.queue, tag, false, before, max));
+    IF cardinality(ids) < max THEN
       ids := ids || ARRAY(
         SELECT i.* FROM unnest('{available,deferred,blocked,running,expired}'::text[]) AS unfinished(state)
-         CROSS JOIN LATERAL leasehold.job_ids(unfinished.state, job_list.queue, tag, before, most, moment) AS i);
+         CROSS JOIN LATERAL leasehold.job_ids(unfinished.state, job_list.queue, tag, before, max, moment) AS i);
     END IF;
   END IF;
-  RETURN QUERY SELECT s.* FROM leasehold.job_story(ids, moment) AS s ORDER BY s.id DESC LIMIT most;
+  RETURN QUERY SELECT s.* FROM leasehold.job_story(ids, moment) AS s ORDER BY s.id DESC LIMIT max;
 END $$;
 
 CREATE FUNCTION leasehold.job_body(job_id bigint) RETURNS TABLE (payload bytea, result bytea)
@@ -300,8 +300,8 @@ BEGIN
     FROM leasehold.job AS j WHERE j.id = job_body.job_id;
 END $$;
 
--- What the log says, and the attempt that goes on. Retries, and the cancelling of a job that waited, are in the log
--- without a lease: they stand under the number of the attempt before them.
+-- The attempts in the log, and the current one. Retries, and the cancelling of a waiting job, are in the log without a
+-- lease: they have the number of the attempt before them.
 CREATE FUNCTION leasehold.job_attempts(job_id bigint)
 RETURNS TABLE (number bigint, token bigint, outcome text, holder text, host text, pid bigint, started_at timestamptz,
                ended_at timestamptz, error text)
@@ -325,8 +325,8 @@ BEGIN
    ORDER BY a.token;
 END $$;
 
--- The newest errors, of whatever became of the job since. Looks at a bounded number of them.
-CREATE FUNCTION leasehold.job_errors(only_queue text, most bigint)
+-- The newest errors, whatever the state of the job. Reads a bounded number of them.
+CREATE FUNCTION leasehold.job_errors(only_queue text, max bigint, skip bigint DEFAULT 0)
 RETURNS TABLE (job_id bigint, queue text, token bigint, at timestamptz, outcome text, holder text, error text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp SET plan_cache_mode = force_custom_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -339,7 +339,7 @@ BEGIN
                    ORDER BY t.token DESC, t.job_id DESC LIMIT {bounds.max_errors_searched}) AS w
             JOIN leasehold.job AS j ON j.id = w.job_id
            WHERE only_queue IS NULL OR j.queue = only_queue
-           ORDER BY w.token DESC, w.job_id DESC LIMIT most) AS n
+           ORDER BY w.token DESC, w.job_id DESC LIMIT max OFFSET skip) AS n
     JOIN leasehold.settled AS s ON s.job_id = n.job_id AND s.token = n.token
     JOIN leasehold.error AS e ON e.job_id = n.job_id AND e.token = n.token
     LEFT JOIN leasehold.lease AS l ON l.id = s.lease_id

@@ -1,4 +1,4 @@
--- Takes a waiting job out of where it was seen, and gives its last token; NULL: it is not there any more.
+-- Removes a waiting job from the place where it was seen, and returns its last token; NULL: it is no longer there.
 CREATE FUNCTION leasehold.job_withdraw(p leasehold.job_place) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,7 +22,7 @@ BEGIN
   RETURN withdrawn;
 END $$;
 
--- Waiting jobs that were withdrawn end here.
+-- Settles withdrawn waiting jobs as cancelled.
 CREATE FUNCTION leasehold.job_settle_cancelled(ids bigint[], last_tokens bigint[], moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -32,8 +32,9 @@ BEGIN
   PERFORM leasehold.job_finish(ids, false, moment);
 END $$;
 
--- Leaves word for the holder of a leased job; false: it is not leased any more. The lease and then the grant, as
--- everywhere; FOR UPDATE waits for a verdict that is on its way, and every later verdict sees the request.
+-- Records a cancel request for the holder of a leased job; false: it is no longer leased. It locks the lease and then
+-- the grant, as everywhere; FOR UPDATE waits for a verdict that is on its way, and every later verdict sees the
+-- request.
 CREATE FUNCTION leasehold.job_ask_to_cancel(p leasehold.job_place, reason text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -47,14 +48,15 @@ BEGIN
   RETURN true;
 END $$;
 
--- Claims move a job faster than it can be caught: rare enough to leave it to the caller's retry.
+-- Claims move the job faster than this act can lock it: rare, so the caller retries.
 CREATE FUNCTION leasehold.job_escaped(job_id bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-  RAISE EXCEPTION 'job % does not stand still', job_id USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
+  RAISE EXCEPTION 'job % keeps changing', job_id USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
 END $$;
 
--- A waiting job ends at once. The holder of a leased one is told with its next heartbeat, or sooner by lease_news.
+-- A waiting job ends at once. The holder of a leased job learns of the request with its next heartbeat, or sooner from
+-- lease_news.
 CREATE FUNCTION leasehold.job_cancel(job_id bigint, reason text DEFAULT NULL, OUT outcome text, OUT state text)
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
@@ -96,11 +98,11 @@ BEGIN
   PERFORM leasehold.job_escaped(job_cancel.job_id);
 END $$;
 
--- A failed or cancelled job starts anew, and waits again for predecessors that have not ended as they should. Gives
--- 'retried', or 'waits' for them; or why nothing was done: 'available' (it is not dead any more), 'dead' (a predecessor
--- is, and the job is not to run then), 'duplicate' (another job has its dedupe key). The caller has locked the job. That
--- the old outcome is not the last word any more is the only thing the log ever takes back: so a job is final exactly
--- when a row says so.
+-- Starts a failed or cancelled job again; it waits again for predecessors that have not ended as they should. Returns
+-- 'retried', or 'waits' for them; or the reason why nothing was done: 'available' (it is no longer dead), 'dead' (a
+-- predecessor is, and then the job must not run), 'duplicate' (another job has its dedupe key). The caller has locked
+-- the job. Resetting `final` of the old outcome is the only change to the log: so a job is final exactly if it has a
+-- final row.
 CREATE FUNCTION leasehold.job_revive(p leasehold.job_place) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -138,9 +140,8 @@ BEGIN
   RETURN 'retried';
 END $$;
 
--- Makes a failed, cancelled or deferred job available now ('waits': once its predecessors let it); else the answer says
--- what it is. It is not marked to be
--- claimed alone any more: whoever retries it has looked at it.
+-- Makes a failed, cancelled or deferred job available now ('waits': when its predecessors allow it); otherwise the
+-- answer is its state. This removes the mark to be claimed solo: the operator has looked at the job.
 CREATE FUNCTION leasehold.job_retry(job_id bigint) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
@@ -174,13 +175,13 @@ BEGIN
   PERFORM leasehold.job_escaped(job_retry.job_id);
 END $$;
 
--- Retries dead letters, oldest first; call it until it gives 0. Who waits for another job's dedupe key stays dead.
-CREATE FUNCTION leasehold.job_redrive(queue text, most bigint) RETURNS bigint
+-- Retries dead letters, oldest first; call it until it returns 0. A job whose dedupe key another job has stays dead.
+CREATE FUNCTION leasehold.job_redrive(queue text, max bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET plan_cache_mode = force_custom_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound    boolean := leasehold.require_safe_transaction() AND leasehold.require_most(most);
+  sound    boolean := leasehold.require_safe_transaction() AND leasehold.require_max(max);
   picked   bigint[];
   p        leasehold.job_place;
   redriven bigint := 0;
@@ -190,9 +191,9 @@ BEGIN
      WHERE s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired')
        AND (job_redrive.queue IS NULL OR j.queue = job_redrive.queue)
        AND NOT EXISTS (SELECT FROM leasehold.dedupe AS d WHERE d.queue = j.queue AND d.dedupe_key = j.dedupe_key)
-     ORDER BY s.job_id LIMIT most FOR UPDATE OF j SKIP LOCKED);
-  -- Looked at again, now that they are locked: one may have been retried, and run, or even completed, meanwhile. Its
-  -- outcome is NULL while it runs, and AND does not promise to stop there: the loop passes it over.
+     ORDER BY s.job_id LIMIT max FOR UPDATE OF j SKIP LOCKED);
+  -- Read again, now that they are locked: one may have been retried, and run, or even completed, meanwhile. Its outcome
+  -- is NULL while it runs, and AND does not guarantee to stop there: the loop skips it.
   FOR p IN SELECT v.* FROM leasehold.job_place AS v
             WHERE v.id = ANY (picked) AND v.outcome IN ('failed', 'expired') ORDER BY v.id
   LOOP
@@ -201,7 +202,7 @@ BEGIN
   RETURN redriven;
 END $$;
 
--- What remains of jobs that are gone, in a range of ids. The log of a job stays while a grant it was in is there:
+-- Removes what remains of removed jobs, in a range of ids. The log of a job stays while one of its grants exists:
 -- without it, the job would look unsettled there.
 CREATE FUNCTION leasehold.job_sweep(after_id bigint, last_id bigint) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -226,15 +227,15 @@ BEGIN
   DELETE FROM leasehold.predecessor AS t
    WHERE t.job_id > job_sweep.after_id AND t.job_id <= job_sweep.last_id
      AND NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = t.job_id);
-  -- Who still waits for one that is gone has yet to be told.
+  -- Dependents of a removed job have yet to be cancelled.
   DELETE FROM leasehold.predecessor AS t
    WHERE t.after_id > job_sweep.after_id AND t.after_id <= job_sweep.last_id
      AND NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = t.after_id)
      AND NOT EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.job_id = t.job_id AND b.after_id = t.after_id);
 END $$;
 
--- Forgets a job that is not leased, with every trace. For those that wait for it, it has not completed.
-CREATE FUNCTION leasehold.job_delete(job_id bigint) RETURNS text
+-- Removes a job that is not leased, with every trace. Its dependents treat it as not completed.
+CREATE FUNCTION leasehold.job_remove(job_id bigint) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
@@ -242,12 +243,12 @@ DECLARE
   sound boolean := leasehold.require_safe_transaction();
   p     leasehold.job_place;
 BEGIN
-  PERFORM FROM leasehold.job AS j WHERE j.id = job_delete.job_id FOR UPDATE;
+  PERFORM FROM leasehold.job AS j WHERE j.id = job_remove.job_id FOR UPDATE;
   IF NOT FOUND THEN
     RETURN 'not_found';
   END IF;
   FOR look IN 1..20 LOOP
-    SELECT v.* INTO p FROM leasehold.job_place AS v WHERE v.id = job_delete.job_id;
+    SELECT v.* INTO p FROM leasehold.job_place AS v WHERE v.id = job_remove.job_id;
     IF p.place = 'leased' THEN
       RETURN 'running';
     ELSIF p.place = 'final' OR leasehold.job_withdraw(p) IS NOT NULL THEN
@@ -256,14 +257,14 @@ BEGIN
       DELETE FROM leasehold.job AS j WHERE j.id = p.id;
       PERFORM leasehold.job_let_down(ARRAY[p.id], true, leasehold.now());
       PERFORM leasehold.job_sweep(p.id - 1, p.id);
-      RETURN 'deleted';
+      RETURN 'removed';
     END IF;
   END LOOP;
-  PERFORM leasehold.job_escaped(job_delete.job_id);
+  PERFORM leasehold.job_escaped(job_remove.job_id);
 END $$;
 
--- The jobs of a range that finished that long ago. Those stay that others wait for, and that a grant which has not ended
--- still lists.
+-- The jobs of a range that finished before this time. Jobs stay if others wait for them, or if an open grant still
+-- lists them.
 CREATE FUNCTION leasehold.jobs_over(after_id bigint, last_id bigint, before timestamptz) RETURNS SETOF bigint
 LANGUAGE sql STABLE AS $$
   SELECT s.job_id FROM leasehold.settled AS s
@@ -273,7 +274,7 @@ LANGUAGE sql STABLE AS $$
                       WHERE t.job_id = s.job_id)
 $$;
 
--- How many jobs job_prune would forget now.
+-- The number of jobs that job_prune would remove now.
 CREATE FUNCTION leasehold.job_prune_preview(older_than interval) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET jit = off AS $$
 DECLARE
@@ -282,8 +283,8 @@ BEGIN
   RETURN (SELECT count(*) FROM leasehold.jobs_over(0, 9223372036854775807, leasehold.now() - older_than));
 END $$;
 
--- Walks `batch` jobs upwards from after_id and forgets those that finished that long ago; go on from last_id until it
--- is 0.
+-- Walks `batch` jobs upwards from after_id and removes those that finished that long ago; continue from last_id until
+-- it is 0.
 CREATE FUNCTION leasehold.job_prune(
   older_than interval, after_id bigint, batch bigint, OUT pruned bigint, OUT last_id bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp
@@ -303,7 +304,7 @@ BEGIN
     SELECT j.id FROM leasehold.job AS j
      WHERE j.id = ANY (ARRAY(SELECT o.id FROM leasehold.jobs_over(job_prune.after_id, last_id, before) AS o(id)))
        FOR UPDATE SKIP LOCKED);
-  -- Looked at again, now that they are locked: one may have been retried.
+  -- Read again, now that they are locked: one may have been retried.
   DELETE FROM leasehold.job AS j WHERE j.id = ANY (ARRAY(
     SELECT o.id FROM leasehold.jobs_over(job_prune.after_id, last_id, before) AS o(id) WHERE o.id = ANY (locked)));
   GET DIAGNOSTICS pruned = ROW_COUNT;

@@ -1,4 +1,4 @@
--- How much waits where. oldest: of the jobs that can be claimed.
+-- The number of waiting jobs by place. oldest: of the jobs that can be claimed.
 CREATE FUNCTION leasehold.queue_waiting(only_queue text, moment timestamptz)
 RETURNS TABLE (queue text, available bigint, deferred bigint, blocked bigint, oldest bigint, next_due_at timestamptz)
 LANGUAGE sql STABLE AS $$
@@ -31,7 +31,7 @@ LANGUAGE sql STABLE AS $$
    GROUP BY g.queue
 $$;
 
--- Dead letters, and what the last minute brought: attempts that completed, attempts that failed or whose holder died.
+-- Dead letters, and the attempts of the last minute: completed ones, and those that failed or whose holder died.
 CREATE FUNCTION leasehold.queue_settled(only_queue text, moment timestamptz)
 RETURNS TABLE (queue text, dead bigint, completed bigint, failed bigint)
 LANGUAGE sql STABLE AS $$
@@ -46,10 +46,10 @@ LANGUAGE sql STABLE AS $$
    WHERE only_queue IS NULL OR j.queue = only_queue GROUP BY j.queue
 $$;
 
--- Every queue that something was set for, that holds jobs, or that is among the newest ones: nothing keeps a list of
--- queues whose jobs are all done. Who asks for one by name gets a longer look.
+-- Every queue that has settings or jobs, or is among the newest ones: no table lists queues whose jobs are all done. A
+-- queue requested by name gets a longer look.
 CREATE FUNCTION leasehold.queue_list(only_name text DEFAULT NULL)
-RETURNS TABLE (name text, paused boolean, pause_reason text, max_running bigint, max_per_key bigint, rate_count bigint,
+RETURNS TABLE (name text, paused boolean, pause_reason text, max_running bigint, max_per_group bigint, rate_count bigint,
                rate_period interval, default_ttl interval, available bigint, deferred bigint, blocked bigint,
                running bigint, expired bigint, failed bigint, oldest_at timestamptz, next_due_at timestamptz,
                completed_last_minute bigint, failed_last_minute bigint, store_now timestamptz)
@@ -73,7 +73,7 @@ BEGIN
                     ORDER BY j.id DESC LIMIT CASE WHEN only_name IS NULL THEN 10000 ELSE 100000 END) AS n
                   WHERE only_name IS NULL OR n.queue = only_name
                   LIMIT CASE WHEN only_name IS NULL THEN 10000 ELSE 1 END))
-  SELECT k.name, coalesce(q.paused, false), q.pause_reason, q.max_running, q.max_per_key, q.rate_count, q.rate_period,
+  SELECT k.name, coalesce(q.paused, false), q.pause_reason, q.max_running, q.max_per_group, q.rate_count, q.rate_period,
          q.default_ttl, coalesce(w.available, 0), coalesce(w.deferred, 0), coalesce(w.blocked, 0),
          coalesce(h.running, 0), coalesce(h.expired, 0), coalesce(s.dead, 0),
          (SELECT j.created_at FROM leasehold.job AS j WHERE j.id = w.oldest), w.next_due_at,
@@ -86,7 +86,7 @@ BEGIN
    ORDER BY k.name COLLATE "C";
 END $$;
 
--- The row of a queue, made where it is new, and kept from changing until the commit.
+-- The row of a queue, created if it is new, and locked until the commit.
 CREATE FUNCTION leasehold.queue_row(name text) RETURNS leasehold.queue
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -98,9 +98,9 @@ BEGIN
   RETURN q;
 END $$;
 
--- NULL leaves a setting as it is, zero takes it away.
+-- NULL keeps a setting, zero removes it.
 CREATE FUNCTION leasehold.queue_set(
-  name text, max_running bigint DEFAULT NULL, max_per_key bigint DEFAULT NULL, rate_count bigint DEFAULT NULL,
+  name text, max_running bigint DEFAULT NULL, max_per_group bigint DEFAULT NULL, rate_count bigint DEFAULT NULL,
   rate_period interval DEFAULT NULL, default_ttl interval DEFAULT NULL
 ) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER
@@ -113,7 +113,7 @@ DECLARE
 BEGIN
   sound := leasehold.require(
              coalesce(queue_set.max_running BETWEEN 0 AND 2147483647, true)
-               AND coalesce(queue_set.max_per_key BETWEEN 0 AND 2147483647, true)
+               AND coalesce(queue_set.max_per_group BETWEEN 0 AND 2147483647, true)
                AND coalesce(queue_set.rate_count BETWEEN 0 AND 2147483647, true),
              'a limit is between 0 and 2147483647')
        AND leasehold.require(coalesce(leasehold.is_delay(queue_set.rate_period), true),
@@ -121,7 +121,7 @@ BEGIN
        AND (coalesce(queue_set.default_ttl, none) = none OR leasehold.require_ttl(queue_set.default_ttl));
   q := leasehold.queue_row(queue_set.name);
   q.max_running := nullif(coalesce(queue_set.max_running, q.max_running), 0);
-  q.max_per_key := nullif(coalesce(queue_set.max_per_key, q.max_per_key), 0);
+  q.max_per_group := nullif(coalesce(queue_set.max_per_group, q.max_per_group), 0);
   q.default_ttl := nullif(coalesce(queue_set.default_ttl, q.default_ttl), none);
   IF queue_set.rate_count IS NOT NULL OR queue_set.rate_period IS NOT NULL THEN
     q.rate_count := coalesce(queue_set.rate_count, q.rate_count);
@@ -133,18 +133,18 @@ BEGIN
     sound := leasehold.require((q.rate_count IS NULL) = (q.rate_period IS NULL), 'a rate needs a count and a period')
          AND leasehold.require(coalesce(q.rate_count <= leasehold.micros(q.rate_period), true),
                                'a rate is at most one claim per microsecond');
-    -- What the old rate still owed does not count against the new one.
+    -- The debt of the old rate does not count against the new one.
     q.rate_tat := NULL;
   END IF;
   UPDATE leasehold.queue AS t
-     SET max_running = q.max_running, max_per_key = q.max_per_key, rate_count = q.rate_count,
+     SET max_running = q.max_running, max_per_group = q.max_per_group, rate_count = q.rate_count,
          rate_period = q.rate_period, rate_tat = q.rate_tat, default_ttl = q.default_ttl
    WHERE t.name = q.name;
   PERFORM leasehold.wake('queue:' || q.name, leasehold.now());
   RETURN q.name;
 END $$;
 
--- A paused queue takes jobs and gives none; what runs goes on.
+-- A paused queue accepts jobs and grants none; running jobs continue.
 CREATE FUNCTION leasehold.queue_pause(name text, paused boolean, reason text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
@@ -154,7 +154,7 @@ DECLARE
     AND leasehold.require_text('reason', queue_pause.reason);
   q     leasehold.queue;
 BEGIN
-  -- Resuming a queue nobody knows makes none.
+  -- Resuming an unknown queue does not create it.
   SELECT t.* INTO q FROM leasehold.queue AS t WHERE t.name = queue_pause.name FOR UPDATE;
   IF NOT FOUND AND queue_pause.paused THEN
     q := leasehold.queue_row(queue_pause.name);
@@ -173,27 +173,27 @@ BEGIN
   RETURN queue_pause.name;
 END $$;
 
--- Takes up to `most` jobs of a queue out of one place. Passes over what somebody is just claiming.
+-- Removes up to `max` jobs of a queue from one place. It skips jobs that are being claimed.
 CREATE FUNCTION leasehold.queue_withdraw(
-  name text, place text, most bigint, OUT ids bigint[], OUT last_tokens bigint[])
+  name text, place text, max bigint, OUT ids bigint[], OUT last_tokens bigint[])
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
   IF place = 'ready' THEN
     WITH picked AS MATERIALIZED (
       SELECT r.ctid FROM leasehold.ready AS r
-       WHERE r.queue = queue_withdraw.name ORDER BY r.priority DESC, r.job_id LIMIT most FOR UPDATE SKIP LOCKED
+       WHERE r.queue = queue_withdraw.name ORDER BY r.priority DESC, r.job_id LIMIT max FOR UPDATE SKIP LOCKED
     ), gone AS (
       DELETE FROM leasehold.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT p.ctid FROM picked AS p))
       RETURNING r.job_id, r.last_token)
     SELECT array_agg(g.job_id), array_agg(g.last_token) INTO ids, last_tokens FROM gone AS g;
   ELSIF place = 'bundle' THEN
-    ids := leasehold.bundle_take(queue_withdraw.name, most, NULL, NULL);
+    ids := leasehold.bundle_take(queue_withdraw.name, max, NULL, NULL);
     last_tokens := array_fill(0::bigint, ARRAY[coalesce(cardinality(ids), 0)]);
   ELSIF place = 'deferred' THEN
     WITH picked AS MATERIALIZED (
       SELECT d.ctid FROM leasehold.deferred AS d
-       WHERE d.queue = queue_withdraw.name ORDER BY d.due_at, d.job_id LIMIT most FOR UPDATE SKIP LOCKED
+       WHERE d.queue = queue_withdraw.name ORDER BY d.due_at, d.job_id LIMIT max FOR UPDATE SKIP LOCKED
     ), gone AS (
       DELETE FROM leasehold.deferred AS d WHERE d.ctid = ANY (ARRAY(SELECT p.ctid FROM picked AS p))
       RETURNING d.job_id, d.last_token)
@@ -202,7 +202,7 @@ BEGIN
     WITH gone AS (
       DELETE FROM leasehold.blocked AS b WHERE b.job_id = ANY (ARRAY(
         SELECT DISTINCT t.job_id FROM leasehold.blocked AS t JOIN leasehold.job AS j ON j.id = t.job_id
-         WHERE j.queue = queue_withdraw.name ORDER BY t.job_id LIMIT most))
+         WHERE j.queue = queue_withdraw.name ORDER BY t.job_id LIMIT max))
       RETURNING b.job_id
     ), found AS (
       SELECT g.job_id, coalesce((SELECT max(s.token) FROM leasehold.settled AS s WHERE s.job_id = g.job_id), 0) AS token
@@ -211,13 +211,13 @@ BEGIN
   END IF;
 END $$;
 
--- Cancels up to `most` waiting jobs; call it until it gives 0.
-CREATE FUNCTION leasehold.queue_purge(name text, most bigint) RETURNS bigint
+-- Cancels up to `max` waiting jobs; call it until it returns 0.
+CREATE FUNCTION leasehold.queue_purge(name text, max bigint) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_most(most);
+  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_max(max);
   moment timestamptz := leasehold.now();
   place  text;
   gone   record;
@@ -226,14 +226,14 @@ DECLARE
   purged bigint := 0;
 BEGIN
   FOREACH place IN ARRAY '{ready,bundle,deferred,blocked}'::text[] LOOP
-    gone := leasehold.queue_withdraw(queue_purge.name, place, most - purged);
+    gone := leasehold.queue_withdraw(queue_purge.name, place, max - purged);
     ids := ids || gone.ids;
     tokens := tokens || gone.last_tokens;
     purged := cardinality(ids);
-    EXIT WHEN purged = most;
+    EXIT WHEN purged = max;
   END LOOP;
   IF purged > 0 THEN
-    -- All of them at once: none is cancelled because of another one.
+    -- All at once: none is cancelled because of another one.
     PERFORM leasehold.job_settle_cancelled(ids, tokens, moment);
     INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
     VALUES (moment, 'queue', queue_purge.name, 'purged', 0, '', '',

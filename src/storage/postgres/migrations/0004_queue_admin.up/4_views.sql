@@ -1,4 +1,4 @@
--- For people: bytes that are no text are shown escaped.
+-- For people: bytes that are not text are shown escaped.
 CREATE FUNCTION leasehold.readable(bytes bytea) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -8,7 +8,7 @@ EXCEPTION WHEN character_not_in_repertoire OR untranslatable_character THEN
 END $$;
 
 -- For people in psql. Quick for a job by its id, and with ORDER BY id DESC LIMIT; job_list is quick for every state.
--- (The clock stands under FROM: among the columns it would keep the planner from looking into the view.)
+-- (The clock is in FROM: among the columns it would keep the planner from inlining the view.)
 CREATE VIEW leasehold.jobs AS
   SELECT p.id, p.queue, leasehold.job_state(p.place, p.due_at, p.outcome, l.expires_at, clock.moment) AS state,
          p.priority, (SELECT count(s.lease_id) FROM leasehold.settled AS s WHERE s.job_id = p.id)
@@ -36,7 +36,7 @@ COMMENT ON FUNCTION leasehold.queue_list IS 'scope: read';
 COMMENT ON FUNCTION leasehold.job_cancel IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_retry IS 'scope: work';
 COMMENT ON FUNCTION leasehold.job_redrive IS 'scope: admin';
-COMMENT ON FUNCTION leasehold.job_delete IS 'scope: admin';
+COMMENT ON FUNCTION leasehold.job_remove IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.job_prune IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.job_prune_preview IS 'scope: admin';
 COMMENT ON FUNCTION leasehold.queue_set IS 'scope: admin';

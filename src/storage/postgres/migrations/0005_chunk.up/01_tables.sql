@@ -1,8 +1,8 @@
--- Chunked syncs: a set is a sync, a chunk is a unit of it that a loader holds under a lease. And rates that many keep
--- together.
+-- Chunked syncs: a set is a sync, a chunk is a unit of it that a loader holds under a lease. And rates that many
+-- processes share.
 --
--- A chunk has one row for all its life. As everywhere, where it stands is derived: from whether it is held, from its
--- lease, from when it is due, and from whether it is final.
+-- A chunk has one row for its whole life. Its state is derived, as everywhere: from its lease, its due time, and
+-- whether it is final.
 
 CREATE TABLE leasehold.chunk_set (
   id             bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -10,14 +10,15 @@ CREATE TABLE leasehold.chunk_set (
   planner        text        NOT NULL COLLATE "C",
   plan_no        bigint      NOT NULL,
   planned_at     timestamptz NOT NULL,
-  -- The number of a plan that has begun and not ended: until then the set is not final, whatever has become of its chunks.
+  -- The number of a plan that has begun and not ended: until then the set is not final, whatever the state of its
+  -- chunks.
   planning       bigint,
-  failure_budget bigint      NOT NULL DEFAULT {defaults.chunk_failure_budget},
-  crash_budget   bigint      NOT NULL DEFAULT {defaults.chunk_crash_budget},
+  max_failures bigint      NOT NULL DEFAULT {defaults.chunk_max_failures},
+  max_crashes   bigint      NOT NULL DEFAULT {defaults.chunk_max_crashes},
   backoff_base   interval    NOT NULL DEFAULT {defaults.chunk_backoff_base},
-  backoff_most   interval    NOT NULL DEFAULT {defaults.chunk_backoff_most},
+  backoff_max   interval    NOT NULL DEFAULT {defaults.chunk_backoff_max},
   default_ttl    interval    NOT NULL DEFAULT {defaults.chunk_ttl},
-  -- The job tied to it last. Whether a job waits is in `blocked`, where after_id is the negative of the set's id.
+  -- The latest job tied to it. Whether a job waits is in `blocked`, where after_id is the negative of the set's id.
   job_id         bigint
 ) WITH (fillfactor = 70);
 
@@ -25,7 +26,7 @@ CREATE TABLE leasehold.chunk (
   set_id      bigint      NOT NULL,
   key         text        NOT NULL COLLATE "C",
   position    bigint      NOT NULL,
-  -- The latest plan that had this chunk, and the planner version its spec is from.
+  -- The latest plan that had this chunk, and the planner version of its spec.
   plan_no     bigint      NOT NULL,
   planner     text        NOT NULL COLLATE "C",
   hash        text        NOT NULL COLLATE "C",
@@ -35,17 +36,17 @@ CREATE TABLE leasehold.chunk (
   attempts    bigint      NOT NULL DEFAULT 0,
   failures    bigint      NOT NULL DEFAULT 0,
   crashes     bigint      NOT NULL DEFAULT 0,
-  -- Came back from a lease of many whose holder died: claimed alone, so that only the culprit is charged.
-  alone       boolean     NOT NULL DEFAULT false,
+  -- Came back from a lease of many whose holder died: claimed solo, so that only the culprit is charged.
+  solo       boolean     NOT NULL DEFAULT false,
   due_at      timestamptz NOT NULL DEFAULT '-infinity',
   started_at  timestamptz,
   finished_at timestamptz,
-  -- When it was last completed; a new pass does not forget it.
+  -- When it was last completed; a new pass keeps it.
   synced_at   timestamptz,
   saved_at    timestamptz,
-  -- Of this chunk up to its cursor.
+  -- The rows of this chunk up to its cursor.
   rows        bigint      NOT NULL DEFAULT 0,
-  -- What became of the latest attempt: completed, failed, released, skipped, expired, returned.
+  -- How the latest attempt ended: completed, failed, released, skipped, expired, returned.
   ended_as    text,
   -- completed, skipped, exhausted. NULL: open.
   final       text,
@@ -59,29 +60,29 @@ CREATE TABLE leasehold.chunk (
   PRIMARY KEY (set_id, key)
 ) WITH (fillfactor = 70);
 
--- Filter and order of a claim; and of one that loads again what is old. A save changes no column of any index.
+-- Filter and order of a claim; and of a claim that reloads old chunks. A save changes no column of any index.
 CREATE INDEX chunk_open ON leasehold.chunk (set_id, due_at, position, key) WHERE lease_id IS NULL AND final IS NULL;
 CREATE INDEX chunk_synced ON leasehold.chunk (set_id, synced_at, position, key)
   WHERE lease_id IS NULL AND final = 'completed';
--- What is held: of a set, and under a lease. There are as many as loaders have places.
+-- Held chunks: of a set, and under a lease. There are as many as loaders have places.
 CREATE INDEX chunk_held ON leasehold.chunk (set_id, lease_id) WHERE lease_id IS NOT NULL;
 CREATE INDEX chunk_lease ON leasehold.chunk (lease_id) WHERE lease_id IS NOT NULL;
 CREATE INDEX chunk_exhausted ON leasehold.chunk (set_id) WHERE final = 'exhausted';
 
-CREATE TABLE leasehold.rate_limit (
+CREATE TABLE leasehold.rate (
   name     text        COLLATE "C" PRIMARY KEY,
   every    interval    NOT NULL,
   burst    bigint      NOT NULL,
-  -- When the next slot begins, if none were saved up (the "theoretical arrival time" of GCRA).
+  -- When the next slot begins if none are saved up (the "theoretical arrival time" of GCRA).
   tat      timestamptz NOT NULL,
-  -- Who took last, and from when on the slot is theirs.
+  -- The latest holder, and when its slot begins.
   holder   text        NOT NULL DEFAULT '',
   host     text        NOT NULL DEFAULT '',
   taken    bigint      NOT NULL DEFAULT 0,
   taken_at timestamptz
 ) WITH (fillfactor = 70);
 
--- One row per chunk that was granted; or one row that says why nothing was.
+-- One row per granted chunk; or one row with the reason why there is none.
 CREATE TYPE leasehold.chunk_claimed AS (
   outcome         text,
   why             text,
@@ -99,7 +100,7 @@ CREATE TYPE leasehold.chunk_claimed AS (
   cursor          text,
   rows            bigint,
   hash            text,
-  alone           boolean,
+  solo           boolean,
   previous_holder text,
   previous_host   text,
   synced_at       timestamptz,
@@ -107,7 +108,7 @@ CREATE TYPE leasehold.chunk_claimed AS (
   host            text,
   heartbeat_at    timestamptz,
   retry_at        timestamptz,
-  -- Of a refusal: the chunk that somebody else has. Holder, times and ttl are those of its lease.
+  -- For a refusal: the chunk of another holder. Holder, times and ttl are those of its lease.
   held_key        text
 );
 
@@ -123,7 +124,7 @@ CREATE TYPE leasehold.chunk_beat AS (
   store_now   timestamptz
 );
 
--- What became of a verdict, and where it has put the chunk and its set.
+-- The outcome of a verdict, and the new states of the chunk and its set.
 CREATE TYPE leasehold.chunk_settled AS (
   outcome    text,
   why        text,
@@ -137,7 +138,7 @@ CREATE TYPE leasehold.chunk_settled AS (
   store_now  timestamptz
 );
 
--- What a heartbeat or a verdict is told that comes too late.
+-- The answer to a heartbeat or a verdict that comes too late.
 CREATE TYPE leasehold.chunk_loss AS (
   outcome    text,
   why        text,
@@ -146,7 +147,7 @@ CREATE TYPE leasehold.chunk_loss AS (
   expires_at timestamptz
 );
 
-CREATE TYPE leasehold.limit_slot AS (
+CREATE TYPE leasehold.rate_slot AS (
   outcome   text,
   at        timestamptz,
   every     interval,

@@ -7,19 +7,20 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 CREATE FUNCTION leasehold.require_chunk_settings(
-  failure_budget bigint, crash_budget bigint, backoff_base interval, backoff_most interval, default_ttl interval
+  max_failures bigint, max_crashes bigint, backoff_base interval, backoff_max interval, default_ttl interval
 ) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(coalesce(failure_budget BETWEEN 1 AND {bounds.max_budget}, true),
+  SELECT leasehold.require(coalesce(max_failures BETWEEN 1 AND {bounds.max_budget}, true),
                            'a failure budget is between 1 and {bounds.max_budget}')
-     AND leasehold.require(coalesce(crash_budget BETWEEN 1 AND {bounds.max_budget}, true),
+     AND leasehold.require(coalesce(max_crashes BETWEEN 1 AND {bounds.max_budget}, true),
                            'a crash budget is between 1 and {bounds.max_budget}')
      AND leasehold.require(coalesce(leasehold.is_delay(backoff_base), true)
-                           AND coalesce(leasehold.is_delay(backoff_most), true),
+                           AND coalesce(leasehold.is_delay(backoff_max), true),
                            'a backoff is between 0 and {bounds.max_delay as text}')
      AND (default_ttl IS NULL OR leasehold.require_ttl(default_ttl))
 $$;
 
--- Each of `bodies` is JSON of up to {bounds.chunk_json_bytes as text}, or NULL. `what` is for the message: "cursor".
+-- Checks that each of `bodies` is JSON of up to {bounds.chunk_json_bytes as text}, or NULL. `what` is for the message:
+-- "cursor".
 CREATE FUNCTION leasehold.require_json(what text, VARIADIC bodies text[]) RETURNS boolean
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -44,7 +45,7 @@ LANGUAGE sql IMMUTABLE AS $$
                            'a row count is between 0 and {bounds.max_rows}')
 $$;
 
--- To {bounds.error_bytes as text}, where it is longer. A character has up to four bytes.
+-- Cuts a text to {bounds.error_bytes as text}. A character has up to four bytes.
 CREATE FUNCTION leasehold.shortened(body text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN octet_length(body) <= {bounds.error_bytes} THEN body
@@ -52,20 +53,20 @@ LANGUAGE sql IMMUTABLE AS $$
                               ELSE {bounds.error_bytes} / 4 END) END
 $$;
 
--- What a chunk is made of, so that two plans can be compared.
+-- The hash of a chunk's contents, to compare two plans.
 CREATE FUNCTION leasehold.chunk_hash(planner text, key text, spec text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
   SELECT encode(sha256(convert_to(planner || E'\n' || key || E'\n' || spec, 'UTF8')), 'hex')
 $$;
 
 -- How long a chunk waits after its n-th failure.
-CREATE FUNCTION leasehold.chunk_backoff(failures bigint, base interval, most interval) RETURNS interval
+CREATE FUNCTION leasehold.chunk_backoff(failures bigint, base interval, max interval) RETURNS interval
 LANGUAGE sql IMMUTABLE AS $$
   SELECT least(leasehold.micros(base)::numeric * (1::bigint << (least(failures, 31) - 1)::integer),
-               leasehold.micros(most))::bigint * interval '1 microsecond'
+               leasehold.micros(max))::bigint * interval '1 microsecond'
 $$;
 
--- State is derived, never stored. `expires_at` is that of the lease it is held under.
+-- State is derived, never stored. `expires_at` is that of its lease.
 CREATE FUNCTION leasehold.chunk_state(
   final text, lease_id bigint, expires_at timestamptz, due_at timestamptz, moment timestamptz
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -75,7 +76,7 @@ CREATE FUNCTION leasehold.chunk_state(
               ELSE 'available' END
 $$;
 
--- Only what was not touched may be replaced by another plan.
+-- Another plan may replace only untouched chunks.
 CREATE FUNCTION leasehold.chunk_is_untouched(c leasehold.chunk) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT c.attempts = 0 AND c.cursor IS NULL AND c.lease_id IS NULL AND c.final IS NULL

@@ -1,6 +1,6 @@
 -- When a set is final, and the jobs that wait for it.
 
--- complete, or partial; NULL: something is open, or has still to be planned.
+-- complete, or partial; NULL: a chunk is open, or the plan is not complete.
 CREATE FUNCTION leasehold.chunk_set_outcome(set_id bigint) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -27,7 +27,7 @@ BEGIN
                          AND NOT leasehold.chunk_is_untouched(c)) THEN 'running' ELSE 'planned' END);
 END $$;
 
--- What a job is told of the set it has waited for. `outcome`: complete, partial, removed.
+-- Settles a job that waits for a set. `outcome`: complete, partial, removed.
 CREATE FUNCTION leasehold.chunk_settle_job(set_id bigint, job_id bigint, outcome text, moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -65,9 +65,9 @@ BEGIN
   PERFORM leasehold.job_finish(ARRAY[job_id], completed, moment);
 END $$;
 
--- Chunks of this set have become final, or are gone. If nothing is open any more, the jobs that wait for the set end in
--- this very commit. Gives the set's outcome. What the jobs wait by is locked before the set is looked at, in a new
--- statement: so of two who settle the last two chunks at once, the second sees what the first has done.
+-- Chunks of this set have become final, or were removed. If none is open any more, the jobs that wait for the set end
+-- in the same commit. Returns the set's outcome. It locks the rows by which the jobs wait before it reads the set, in a
+-- new statement: so of two processes that settle the last two chunks at once, the second sees the result of the first.
 CREATE FUNCTION leasehold.chunk_finish(set_id bigint, moment timestamptz) RETURNS text
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -83,7 +83,7 @@ BEGIN
   RETURN outcome;
 END $$;
 
--- Something of this set may have become available, or it is final: who waits for that hears of it.
+-- Notifies listeners that a chunk of this set may be available, or that the set is final.
 CREATE FUNCTION leasehold.chunk_wake(set_id bigint, moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -1,9 +1,9 @@
--- Taking over. The order of locks: the lease, the set, the chunk, the job that waits for the set. Who takes back, or
--- operates on many chunks, locks more than one chunk: so these two lock the set first, FOR SHARE the one, FOR NO KEY UPDATE
--- the other. A verdict is about one chunk and needs no lock on the set. A claim that has picked something makes sure of the
--- set FOR KEY SHARE, which is in the way of its removal only; and a removal waits for no chunk.
+-- Taking over. The order of locks: the lease, the set, the chunk, the job that waits for the set. A takeover and an
+-- operator's act on many chunks lock more than one chunk, so they lock the set first: FOR SHARE the one, FOR NO KEY
+-- UPDATE the other. A verdict is about one chunk and needs no lock on the set. A claim that has selected a chunk locks
+-- the set FOR KEY SHARE, which blocks only its removal; and a removal waits for no chunk.
 
--- The sole chunk of a dead holder spends a crash: it is open again, or exhausted. Gives whether it is.
+-- Charges a crash to the only chunk of a dead holder: it is open again, or exhausted. Returns whether it is exhausted.
 CREATE FUNCTION leasehold.chunk_crash(lease_id bigint, moment timestamptz) RETURNS boolean
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -12,8 +12,8 @@ DECLARE
 BEGIN
   UPDATE leasehold.chunk AS t
      SET lease_id = NULL, ended_as = 'expired', crashes = t.crashes + 1, due_at = '-infinity',
-         final = CASE WHEN t.crashes + 1 >= s.crash_budget THEN 'exhausted' END,
-         finished_at = CASE WHEN t.crashes + 1 >= s.crash_budget THEN moment END
+         final = CASE WHEN t.crashes + 1 >= s.max_crashes THEN 'exhausted' END,
+         finished_at = CASE WHEN t.crashes + 1 >= s.max_crashes THEN moment END
     FROM leasehold.chunk_set AS s
    WHERE s.id = t.set_id AND t.lease_id = chunk_crash.lease_id
   RETURNING t.set_id, t.key, t.token, t.holder, t.host, t.final IS NOT NULL AS exhausted INTO c;
@@ -27,9 +27,9 @@ BEGIN
   RETURN c.exhausted;
 END $$;
 
--- Gives back what an ended lease still held, with cursor and rows as they were saved. The caller has ended it, in an
--- earlier statement: a claim that attached meanwhile is seen here. `charged`: the holder died, and if it had but one
--- chunk, that chunk has to answer for it. `failed`: how many of them are exhausted.
+-- Gives back the chunks that an ended lease still held, with cursor and rows as saved. The caller ended it in an
+-- earlier statement, so a claim that attached meanwhile is visible here. `charged`: the holder died; if it had only one
+-- chunk, the crash is charged to it. `failed`: the number of exhausted chunks.
 CREATE FUNCTION leasehold.chunk_give_back(
   lease_id bigint, charged boolean, moment timestamptz, OUT chunks bigint, OUT failed bigint
 ) LANGUAGE plpgsql AS $$
@@ -49,13 +49,13 @@ BEGIN
     RETURN;
   END IF;
   UPDATE leasehold.chunk AS c
-     SET lease_id = NULL, ended_as = 'returned', alone = c.alone OR charged, due_at = '-infinity'
+     SET lease_id = NULL, ended_as = 'returned', solo = c.solo OR charged, due_at = '-infinity'
    WHERE c.lease_id = chunk_give_back.lease_id;
   PERFORM leasehold.chunk_wake(s.id, moment) FROM unnest(sets) AS s(id);
 END $$;
 
--- Ends the lease of a claim or a loader whose holder is dead, and gives back what it held. The caller has locked it FOR
--- UPDATE and looked at the clock.
+-- Ends the lease of a claim or a loader whose holder is dead, and gives back its chunks. The caller has locked it FOR
+-- UPDATE and checked the clock.
 CREATE FUNCTION leasehold.chunk_take_back(
   lease_id bigint, detail text, claimer text, claimer_host text, moment timestamptz,
   OUT chunks bigint, OUT failed bigint
@@ -74,8 +74,8 @@ BEGIN
     FROM leasehold.chunk_give_back(lease_id, true, moment) AS b;
 END $$;
 
--- Takes back what the dead hold of a set: a few leases per call, so that no claim pays for a massacre; the one of the
--- chunk that is wanted first. Where somebody operates on the set, that is left to the next claim.
+-- Reclaims chunks of dead holders in a set: a few leases per call, so that no claim pays for a mass crash; the lease of
+-- the wanted chunk first. If an operator's act has the set locked, the next claim does it.
 CREATE FUNCTION leasehold.chunk_reclaim(set_id bigint, wanted_key text, claimer text, claimer_host text) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column

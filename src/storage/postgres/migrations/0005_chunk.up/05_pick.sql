@@ -1,14 +1,14 @@
--- What a claim may take, and what it says when there is nothing.
+-- What a claim may take, and its refusal if there is nothing.
 
--- Why nothing was granted.
+-- The reason why a claim got nothing.
 CREATE FUNCTION leasehold.chunk_refusal(outcome text, why text, retry_at timestamptz, moment timestamptz)
 RETURNS leasehold.chunk_claimed LANGUAGE sql IMMUTABLE AS $$
   SELECT ROW(outcome, why, NULL, NULL, NULL, NULL, false, moment, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, false,
              NULL, NULL, NULL, NULL, NULL, NULL, retry_at, NULL)::leasehold.chunk_claimed
 $$;
 
--- Held: this chunk, or of all that are held the one whose lease ends first. `due_at`: something is to be had before,
--- perhaps.
+-- Held: this chunk, or of all held chunks the one whose lease ends first. `due_at`: a chunk may be available before
+-- that.
 CREATE FUNCTION leasehold.chunk_held(set_id bigint, key text, due_at timestamptz, moment timestamptz)
 RETURNS leasehold.chunk_claimed LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -24,15 +24,15 @@ BEGIN
    WHERE c.set_id = chunk_held.set_id AND c.lease_id IS NOT NULL
      AND (chunk_held.key IS NULL OR c.key = chunk_held.key)
    ORDER BY l.expires_at, c.position, c.key LIMIT 1;
-  -- Expired and not ours; or settled while we looked: there may be something after all.
+  -- Expired and not ours, or settled meanwhile: there may be a chunk after all.
   IF first.expires_at > moment THEN
     RETURN first;
   END IF;
   RETURN leasehold.chunk_refusal('busy', NULL, NULL, moment);
 END $$;
 
--- Nothing could be picked. `empty` must be true: one statement, one snapshot, looks at all there could be, and what is
--- seen and was not obtained is `busy`.
+-- A claim got nothing. `empty` must be true: one statement, with one snapshot, looks at all candidates; a chunk that is
+-- visible but could not be taken makes it `busy`.
 CREATE FUNCTION leasehold.chunk_nothing(set_id bigint, older_than interval) RETURNS leasehold.chunk_claimed
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -65,26 +65,26 @@ BEGIN
   RETURN leasehold.chunk_refusal('empty', CASE WHEN seen.partial THEN 'partial' ELSE 'complete' END, NULL, moment);
 END $$;
 
--- Locks the next of a set, in the order of a claim. One that is to be claimed alone stays out of a batch, unless it is
--- the first: then it is the batch, and nothing else has to be locked.
+-- Locks the next chunks of a set, in the order of a claim. A chunk that is to be claimed solo stays out of a batch,
+-- unless it is the first: then it is the whole batch, and nothing else has to be locked.
 CREATE FUNCTION leasehold.chunk_pick_next(
-  set_id bigint, most bigint, moment timestamptz, OUT keys text[], OUT alone boolean
+  set_id bigint, max bigint, moment timestamptz, OUT keys text[], OUT solo boolean
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   marks boolean[];
 BEGIN
-  SELECT array_agg(p.key), array_agg(p.alone) INTO keys, marks
-    FROM (SELECT c.key, c.alone FROM leasehold.chunk AS c
+  SELECT array_agg(p.key), array_agg(p.solo) INTO keys, marks
+    FROM (SELECT c.key, c.solo FROM leasehold.chunk AS c
            WHERE c.set_id = chunk_pick_next.set_id AND c.lease_id IS NULL AND c.final IS NULL AND c.due_at <= moment
            ORDER BY c.due_at, c.position, c.key
-           LIMIT CASE WHEN most > 1 AND (SELECT h.alone FROM leasehold.chunk AS h
+           LIMIT CASE WHEN max > 1 AND (SELECT h.solo FROM leasehold.chunk AS h
                                           WHERE h.set_id = chunk_pick_next.set_id AND h.lease_id IS NULL
                                             AND h.final IS NULL
-                                          ORDER BY h.due_at, h.position, h.key LIMIT 1) THEN 1 ELSE most END
+                                          ORDER BY h.due_at, h.position, h.key LIMIT 1) THEN 1 ELSE max END
              FOR UPDATE SKIP LOCKED) AS p;
-  alone := marks[1];
-  IF alone THEN
+  solo := marks[1];
+  IF solo THEN
     keys := keys[1:1];
   ELSIF true = ANY (marks) THEN
     keys := ARRAY(SELECT p.key FROM unnest(keys, marks) WITH ORDINALITY AS p(key, mark, nth)
@@ -92,8 +92,8 @@ BEGIN
   END IF;
 END $$;
 
--- Nothing open can be had: locks what was completed long ago, oldest first.
-CREATE FUNCTION leasehold.chunk_pick_old(set_id bigint, most bigint, older_than interval, moment timestamptz)
+-- No open chunk is available: locks chunks that were completed long ago, oldest first.
+CREATE FUNCTION leasehold.chunk_pick_old(set_id bigint, max bigint, older_than interval, moment timestamptz)
 RETURNS text[] LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
@@ -101,19 +101,19 @@ BEGIN
     SELECT c.key FROM leasehold.chunk AS c
      WHERE c.set_id = chunk_pick_old.set_id AND c.lease_id IS NULL AND c.final = 'completed'
        AND c.synced_at <= moment - older_than
-     ORDER BY c.synced_at, c.position, c.key LIMIT most FOR UPDATE SKIP LOCKED), '{}');
+     ORDER BY c.synced_at, c.position, c.key LIMIT max FOR UPDATE SKIP LOCKED), '{}');
 END $$;
 
--- Locks the one that is named, also while it backs off. `again`: it was completed. `refusal`: it cannot be had.
+-- Locks the chunk with this key, even during its backoff. `again`: it was completed. `refusal`: it is not available.
 CREATE FUNCTION leasehold.chunk_pick_named(
   set_id bigint, key text, older_than interval, moment timestamptz,
-  OUT keys text[], OUT alone boolean, OUT again boolean, OUT refusal leasehold.chunk_claimed
+  OUT keys text[], OUT solo boolean, OUT again boolean, OUT refusal leasehold.chunk_claimed
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   c record;
 BEGIN
-  SELECT t.lease_id, t.final, t.synced_at, t.alone INTO c FROM leasehold.chunk AS t
+  SELECT t.lease_id, t.final, t.synced_at, t.solo INTO c FROM leasehold.chunk AS t
    WHERE t.set_id = chunk_pick_named.set_id AND t.key = chunk_pick_named.key FOR UPDATE SKIP LOCKED;
   IF NOT FOUND THEN
     refusal := CASE WHEN EXISTS (SELECT FROM leasehold.chunk AS t WHERE t.set_id = chunk_pick_named.set_id
@@ -124,21 +124,21 @@ BEGIN
     refusal := leasehold.chunk_held(set_id, key, NULL, moment);
   ELSIF c.final IS NULL OR (c.final = 'completed' AND c.synced_at <= moment - older_than) THEN
     keys := ARRAY[key];
-    alone := c.alone;
+    solo := c.solo;
     again := c.final IS NOT NULL;
   ELSE
     refusal := leasehold.chunk_refusal('terminal', c.final, NULL, moment);
   END IF;
 END $$;
 
--- Makes chunks open again, as if nobody had ever tried; the token and when they were last synced stay. Those that were
--- exhausted or open keep cursor and rows, unless they have to begin from the start. The caller has locked them.
+-- Opens chunks again, as if they had never been tried; the token and the time of the latest sync stay. Exhausted and
+-- open chunks keep cursor and rows, unless they have to begin from the start. The caller has locked them.
 CREATE FUNCTION leasehold.chunk_reopen(set_id bigint, keys text[], from_start boolean) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
   UPDATE leasehold.chunk AS c
-     SET attempts = 0, failures = 0, crashes = 0, alone = false, due_at = '-infinity', started_at = NULL,
+     SET attempts = 0, failures = 0, crashes = 0, solo = false, due_at = '-infinity', started_at = NULL,
          finished_at = NULL, final = NULL, error = NULL, note = NULL,
          cursor = CASE WHEN from_start OR c.final IN ('completed', 'skipped') THEN NULL ELSE c.cursor END,
          rows = CASE WHEN from_start OR c.final IN ('completed', 'skipped') THEN 0 ELSE c.rows END,

@@ -1,6 +1,6 @@
 -- The claim.
 
--- Whether a loader's lease can take further chunks; the lease stays, until our commit. Otherwise why not.
+-- Whether a loader's lease can take further chunks; the lease is kept until the caller commits. Otherwise the reason.
 CREATE FUNCTION leasehold.loader_attach(id bigint, instance text, OUT l leasehold.lease, OUT why text)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -18,7 +18,7 @@ CREATE FUNCTION leasehold.chunk_open_lease(l leasehold.lease, default_ttl interv
 RETURNS leasehold.lease LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
-  -- A chunk that is claimed alone under a loader's lease gets one like it, of its own.
+  -- A solo chunk under a loader's lease gets a similar lease of its own.
   IF l.id IS NOT NULL THEN
     l.request_id := NULL;
   END IF;
@@ -35,20 +35,20 @@ BEGIN
   RETURN l;
 END $$;
 
--- A claim asked before: the first answer again, with what remains of the lease and of its chunks.
+-- A repeated claim: the first answer again, with the remaining time of the lease and its remaining chunks.
 CREATE FUNCTION leasehold.chunk_claim_again(request_id text, moment timestamptz)
 RETURNS SETOF leasehold.chunk_claimed LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   l leasehold.lease;
 BEGIN
-  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the first one's wait
-  -- may have been cut short.
+  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the wait of the first
+  -- answer may have been cut short.
   SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.request_id = chunk_claim_again.request_id FOR KEY SHARE;
   IF l.ended_at IS NULL AND l.expires_at > moment THEN
     RETURN QUERY
     SELECT 'granted', NULL, l.id, l.ttl, l.acquired_at, l.expires_at, true, moment, c.key, c.token, c.attempts,
-           c.position, c.spec, c.cursor, c.rows, c.hash, c.alone, NULL, NULL, c.synced_at, l.holder, l.host,
+           c.position, c.spec, c.cursor, c.rows, c.hash, c.solo, NULL, NULL, c.synced_at, l.holder, l.host,
            l.heartbeat_at, NULL::timestamptz, NULL
       FROM leasehold.chunk AS c WHERE c.lease_id = l.id ORDER BY c.position, c.key;
     IF FOUND THEN RETURN; END IF;
@@ -58,8 +58,9 @@ BEGIN
                  ELSE leasehold.lost_reason(0, 0, l.ended_at, l.end_reason) END, NULL, moment)).*;
 END $$;
 
--- Puts what was picked under a lease, and tells it with what its last holder has saved. The caller has locked it, so it
--- is found by its place: joined by its key, a plan made while the set was small would walk over the whole set.
+-- Puts the selected chunks under a lease, and returns them with what their last holder saved. The caller has locked
+-- them, so they are found by their place: with a join by key, a plan made while the set was small would walk over the
+-- whole set.
 CREATE FUNCTION leasehold.chunk_grant(set_id bigint, keys text[], l leasehold.lease, moment timestamptz)
 RETURNS SETOF leasehold.chunk_claimed LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -75,7 +76,7 @@ BEGIN
                SELECT t.ctid AS at, t.holder, t.host FROM leasehold.chunk AS t
                 WHERE t.set_id = chunk_grant.set_id AND t.key = p.key OFFSET 0) AS o OFFSET 0) AS b
      WHERE c.ctid = b.at
-    RETURNING b.nth, c.key, c.token, c.attempts, c.position, c.spec, c.cursor, c.rows, c.hash, c.alone, b.holder,
+    RETURNING b.nth, c.key, c.token, c.attempts, c.position, c.spec, c.cursor, c.rows, c.hash, c.solo, b.holder,
               b.host, c.synced_at
   ), noted AS (
     INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, previous_holder, detail)
@@ -84,16 +85,16 @@ BEGIN
       FROM granted AS g CROSS JOIN leasehold.chunk_set AS s WHERE s.id = chunk_grant.set_id ORDER BY g.nth
   )
   SELECT 'granted', NULL, l.id, l.ttl, l.acquired_at, l.expires_at, false, moment, g.key, g.token, g.attempts,
-         g.position, g.spec, g.cursor, g.rows, g.hash, g.alone, g.holder, g.host, g.synced_at, l.holder, l.host,
+         g.position, g.spec, g.cursor, g.rows, g.hash, g.solo, g.holder, g.host, g.synced_at, l.holder, l.host,
          l.heartbeat_at, NULL::timestamptz, NULL
     FROM granted AS g ORDER BY g.nth;
 END $$;
 
--- Locks what a claim gets, or says why it gets nothing. What the dead held is there to be had: it is taken back first.
--- `again`: it was completed, and is loaded once more.
+-- Locks the chunks of a claim, or returns the reason why there are none. It reclaims chunks of dead holders first.
+-- `again`: a completed chunk is loaded once more.
 CREATE FUNCTION leasehold.chunk_pick(
-  set_id bigint, key text, most bigint, older_than interval, claimer text, claimer_host text,
-  OUT keys text[], OUT alone boolean, OUT again boolean, OUT refusal leasehold.chunk_claimed
+  set_id bigint, key text, max bigint, older_than interval, claimer text, claimer_host text,
+  OUT keys text[], OUT solo boolean, OUT again boolean, OUT refusal leasehold.chunk_claimed
 ) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -105,16 +106,16 @@ BEGIN
   IF key IS NOT NULL THEN
     pick := leasehold.chunk_pick_named(set_id, key, older_than, moment);
     keys := pick.keys;
-    alone := pick.alone;
+    solo := pick.solo;
     again := pick.again;
     refusal := pick.refusal;
     RETURN;
   END IF;
-  pick := leasehold.chunk_pick_next(set_id, most, moment);
+  pick := leasehold.chunk_pick_next(set_id, max, moment);
   keys := pick.keys;
-  alone := pick.alone;
+  solo := pick.solo;
   IF keys IS NULL AND older_than IS NOT NULL THEN
-    keys := leasehold.chunk_pick_old(set_id, most, older_than, moment);
+    keys := leasehold.chunk_pick_old(set_id, max, older_than, moment);
     again := true;
   END IF;
   IF keys IS NULL THEN
@@ -122,9 +123,9 @@ BEGIN
   END IF;
 END $$;
 
--- A claim by whom `l` says: the lease to attach to, or the one to open, which has no id yet.
+-- A claim. `l` is the lease to attach to, or the one to open, which has no id yet.
 CREATE FUNCTION leasehold.chunk_claim_under(
-  l leasehold.lease, set_name text, key text, most bigint, older_than interval
+  l leasehold.lease, set_name text, key text, max bigint, older_than interval
 ) RETURNS SETOF leasehold.chunk_claimed LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -141,19 +142,19 @@ BEGIN
     RETURN NEXT leasehold.chunk_refusal('not_found', 'set', NULL, moment);
     RETURN;
   END IF;
-  pick := leasehold.chunk_pick(s.id, key, most, older_than, l.holder, l.host);
+  pick := leasehold.chunk_pick(s.id, key, max, older_than, l.holder, l.host);
   IF pick.keys IS NULL THEN
     RETURN NEXT pick.refusal;
     RETURN;
   END IF;
-  -- Nothing is granted of a set that is being removed.
+  -- A set that is being removed grants nothing.
   PERFORM FROM leasehold.chunk_set AS t WHERE t.id = s.id FOR KEY SHARE;
   IF NOT FOUND THEN
     RETURN NEXT leasehold.chunk_refusal('not_found', 'set', NULL, leasehold.now());
     RETURN;
   END IF;
   moment := leasehold.now();
-  IF l.id IS NULL OR pick.alone THEN
+  IF l.id IS NULL OR pick.solo THEN
     l := leasehold.chunk_open_lease(l, s.default_ttl, moment);
     IF l.id IS NULL THEN
       RETURN QUERY SELECT * FROM leasehold.chunk_claim_again(l.request_id, moment);
@@ -166,12 +167,12 @@ BEGIN
   RETURN QUERY SELECT * FROM leasehold.chunk_grant(s.id, pick.keys, l, moment);
 END $$;
 
--- Takes up to `most` chunks of a set under one lease, or the one that is named. older_than: when nothing open can be
--- had, what was completed longer ago than this is loaded again, from the start.
+-- Takes up to `max` chunks of a set under one lease, or the chunk with this key. older_than: if no open chunk is
+-- available, chunks that were completed longer ago than this are loaded again, from the start.
 CREATE FUNCTION leasehold.chunk_claim(
   set_name      text,
   key           text     DEFAULT NULL,
-  most          bigint   DEFAULT 1,
+  max          bigint   DEFAULT 1,
   ttl           interval DEFAULT NULL,
   older_than    interval DEFAULT NULL,
   holder        text     DEFAULT session_user,
@@ -191,7 +192,7 @@ SET enable_hashjoin = off SET enable_mergejoin = off SET plan_cache_mode = force
 DECLARE
   sound    boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND leasehold.require_chunk_set(set_name)
-    AND leasehold.require(most BETWEEN 1 AND {bounds.max_claim}, 'a claim is for 1 to {bounds.max_claim} chunks')
+    AND leasehold.require(max BETWEEN 1 AND {bounds.max_claim}, 'a claim is for 1 to {bounds.max_claim} chunks')
     AND leasehold.require(coalesce(older_than >= interval '0', true), 'an age is not negative')
     AND (chunk_claim.ttl IS NULL OR leasehold.require_ttl(chunk_claim.ttl))
     AND leasehold.require_holder(chunk_claim.holder, chunk_claim.request_id, chunk_claim.host, chunk_claim.boot_id,
@@ -212,5 +213,5 @@ BEGIN
     END IF;
     l := attached.l;
   END IF;
-  RETURN QUERY SELECT * FROM leasehold.chunk_claim_under(l, set_name, key, most, older_than);
+  RETURN QUERY SELECT * FROM leasehold.chunk_claim_under(l, set_name, key, max, older_than);
 END $$;

@@ -1,6 +1,6 @@
--- Holding on to a chunk: heartbeat and fence.
+-- Heartbeat and fence of a chunk.
 
--- Why the holder of `token` does not hold the chunk any more, and who does, or did last.
+-- Why the holder of `token` lost the chunk, and its current or latest holder.
 CREATE FUNCTION leasehold.chunk_lost(set_name text, key text, token bigint) RETURNS leasehold.chunk_loss
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -20,8 +20,8 @@ BEGIN
   RETURN loss;
 END $$;
 
--- Extends the lease a chunk is held under, and saves how far it got, in one step. rows: of the chunk up to this cursor,
--- not since the last one. The lease is locked first, as everywhere; a save waits for nobody's fence.
+-- Extends the lease of a chunk, and saves its progress, in one step. rows: of the chunk up to this cursor, not since
+-- the last one. The lease is locked first, as everywhere; a save does not wait for a fence.
 CREATE FUNCTION leasehold.chunk_heartbeat(
   set_name text, key text, token bigint, ttl interval DEFAULT NULL, cursor text DEFAULT NULL, rows bigint DEFAULT NULL
 ) RETURNS leasehold.chunk_beat
@@ -58,8 +58,8 @@ BEGIN
              l.heartbeat_at)::leasehold.chunk_beat;
 END $$;
 
--- Saves, where there is something to save, and gives the rows saved so far. NULL: the chunk was settled while its lease
--- was waited for.
+-- Saves progress, if there is any, and returns the rows saved so far. NULL: the chunk was settled while the caller
+-- waited for its lease.
 CREATE FUNCTION leasehold.chunk_save(
   set_id bigint, key text, token bigint, lease_id bigint, cursor text, rows bigint, moment timestamptz
 ) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -81,7 +81,7 @@ BEGIN
   RETURN saved;
 END $$;
 
--- Inside your own transaction: raises when the token is not current, and keeps the chunk from being taken over or
+-- Inside your own transaction: raises if the token is no longer valid, and keeps the chunk from being taken over or
 -- settled by others until you commit.
 CREATE FUNCTION leasehold.chunk_fence(set_name text, key text, token bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER

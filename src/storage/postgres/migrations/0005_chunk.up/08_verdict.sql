@@ -8,9 +8,9 @@ LANGUAGE sql IMMUTABLE AS $$
                            'a delay is between 0 and {bounds.max_delay as text}')
 $$;
 
--- Locks a chunk that is held by this token, for its verdict: the lease, then the chunk. The lease of a claim to the
--- full from the start, because the verdict may end it and upgrading deadlocks; a loader's is shared with its other
--- chunks' verdicts. Without a lease_id: it is not held any more.
+-- Locks a chunk that this token holds, for its verdict: the lease, then the chunk. It takes the full lock on the lease
+-- of a claim from the start, because the verdict may end it and upgrading deadlocks; a loader's lease is shared with
+-- the verdicts on its other chunks. Without a lease_id: the token no longer holds it.
 CREATE FUNCTION leasehold.chunk_hold(
   set_name text, key text, token bigint, OUT set_id bigint, OUT lease_id bigint, OUT kind text
 ) LANGUAGE plpgsql AS $$
@@ -34,7 +34,8 @@ BEGIN
      FOR UPDATE OF c;
 END $$;
 
--- Notes a verdict, and with it how far the chunk got. The caller holds the locks. `final`: NULL where it goes on.
+-- Records a verdict together with the progress of the chunk. The caller holds the locks. `final`: NULL if the chunk
+-- stays open.
 CREATE FUNCTION leasehold.chunk_judge(
   set_id bigint, key text, verdict text, cursor text, rows bigint, error text, retryable boolean, delay interval,
   moment timestamptz, OUT final text, OUT due_at timestamptz
@@ -47,18 +48,18 @@ DECLARE
 BEGIN
   final := CASE verdict WHEN 'complete' THEN 'completed' WHEN 'skip' THEN 'skipped' END;
   IF failed THEN
-    SELECT s.failure_budget, s.backoff_base, s.backoff_most, t.failures + 1 AS failures INTO terms
+    SELECT s.max_failures, s.backoff_base, s.backoff_max, t.failures + 1 AS failures INTO terms
       FROM leasehold.chunk AS t JOIN leasehold.chunk_set AS s ON s.id = t.set_id
      WHERE t.set_id = chunk_judge.set_id AND t.key = chunk_judge.key;
-    final := CASE WHEN NOT retryable OR terms.failures >= terms.failure_budget THEN 'exhausted' END;
+    final := CASE WHEN NOT retryable OR terms.failures >= terms.max_failures THEN 'exhausted' END;
     due_at := CASE WHEN final IS NULL THEN moment + coalesce(delay, leasehold.chunk_backoff(
-      terms.failures, terms.backoff_base, terms.backoff_most)) END;
+      terms.failures, terms.backoff_base, terms.backoff_max)) END;
   END IF;
   UPDATE leasehold.chunk AS t
      SET lease_id = NULL, final = chunk_judge.final, due_at = coalesce(chunk_judge.due_at, '-infinity'),
          ended_as = CASE verdict WHEN 'complete' THEN 'completed' WHEN 'fail' THEN 'failed'
                                  WHEN 'release' THEN 'released' ELSE 'skipped' END,
-         failures = t.failures + failed::integer, alone = t.alone AND verdict <> 'complete',
+         failures = t.failures + failed::integer, solo = t.solo AND verdict <> 'complete',
          cursor = coalesce(chunk_judge.cursor, t.cursor), rows = coalesce(chunk_judge.rows, t.rows),
          saved_at = CASE WHEN coalesce(chunk_judge.cursor, chunk_judge.rows::text) IS NULL THEN t.saved_at
                          ELSE moment END,
@@ -75,8 +76,7 @@ BEGIN
   due_at := CASE WHEN due_at > moment THEN due_at END;
 END $$;
 
--- A verdict on a chunk that is not held by this token (any more): the first answer again if it is the same verdict,
--- else lost.
+-- A verdict on a chunk that this token does not hold: the first answer again if the verdict is the same, else lost.
 CREATE FUNCTION leasehold.chunk_settled_before(set_name text, key text, token bigint, verdict text)
 RETURNS leasehold.chunk_settled LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -85,8 +85,8 @@ DECLARE
   loss   leasehold.chunk_loss;
   answer leasehold.chunk_settled;
 BEGIN
-  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the first one's wait
-  -- may have been cut short.
+  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the wait of the first
+  -- answer may have been cut short.
   SELECT 'settled', NULL, leasehold.chunk_state(c.final, NULL, NULL, c.due_at, moment),
          CASE WHEN c.due_at > moment THEN c.due_at END, true, leasehold.chunk_set_state(c.set_id),
          NULL, NULL, NULL, moment
@@ -105,8 +105,9 @@ BEGIN
              moment)::leasehold.chunk_settled;
 END $$;
 
--- The verdict on a chunk, perhaps with its last cursor and rows. Accepted after expiry as long as nobody took the chunk
--- over; saying the same twice is fine. The lease of a claim ends with its last chunk. `error` is the note of a skip.
+-- The verdict on a chunk, perhaps with its last cursor and rows. Accepted after expiry until another holder takes the
+-- chunk over; the same verdict may be repeated. The lease of a claim ends with its last chunk. `error` is the note of a
+-- skip.
 CREATE FUNCTION leasehold.chunk_settle(
   set_name text, key text, token bigint, verdict text, cursor text DEFAULT NULL, rows bigint DEFAULT NULL,
   error text DEFAULT NULL, retryable boolean DEFAULT true, delay interval DEFAULT NULL
@@ -143,7 +144,7 @@ BEGIN
              false, set_state, NULL, NULL, NULL, moment)::leasehold.chunk_settled;
 END $$;
 
--- For psql and other languages: the verdicts by their names.
+-- For psql and other languages: one function per verdict.
 CREATE FUNCTION leasehold.chunk_complete(
   set_name text, key text, token bigint, rows bigint DEFAULT NULL, cursor text DEFAULT NULL
 ) RETURNS leasehold.chunk_settled

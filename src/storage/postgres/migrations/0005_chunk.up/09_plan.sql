@@ -1,11 +1,12 @@
--- Planning: begin, add, sweep and end; a large plan adds and sweeps in steps, each a transaction of its own. Until the end
--- the set is not final. Of two planners with one version both may go on, since each only adds what is missing; where the
--- versions differ, the later one to begin stops the earlier. A plan that stopped in the middle is completed by planning again.
+-- Planning: begin, add, sweep and end; a large plan adds and sweeps in steps, each its own transaction. Until the end
+-- the set is not final. Two planners with the same version may run at once, since each only adds missing chunks; if the
+-- versions differ, the later one to begin stops the earlier. Planning again completes a plan that stopped in the
+-- middle.
 --
--- A chunk whose spec is from the set's planner version is never touched by another plan. One from an older version is
--- replaced or removed if nobody has started it, or if it is finished; in between it is left alone.
+-- Another plan never touches a chunk whose spec is from the set's planner version. It replaces or removes a chunk from
+-- an older version if that chunk was never started or is finished, and leaves it unchanged in between.
 
--- Takes the row of a set, making it where it is new.
+-- Locks the row of a set, and creates it if it is new.
 CREATE FUNCTION leasehold.chunk_set_row(set_name text, planner text, OUT s leasehold.chunk_set, OUT created boolean)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -23,8 +24,8 @@ BEGIN
 END $$;
 
 CREATE FUNCTION leasehold.chunk_plan_begin(
-  set_name text, planner text, failure_budget bigint DEFAULT NULL, crash_budget bigint DEFAULT NULL,
-  backoff_base interval DEFAULT NULL, backoff_most interval DEFAULT NULL, default_ttl interval DEFAULT NULL,
+  set_name text, planner text, max_failures bigint DEFAULT NULL, max_crashes bigint DEFAULT NULL,
+  backoff_base interval DEFAULT NULL, backoff_max interval DEFAULT NULL, default_ttl interval DEFAULT NULL,
   OUT plan_no bigint, OUT created boolean, OUT same_planner boolean, OUT store_now timestamptz
 ) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
@@ -43,11 +44,11 @@ BEGIN
      SET planner = chunk_plan_begin.planner, plan_no = s.plan_no + 1, planning = s.plan_no + 1, planned_at = store_now
    WHERE s.id = (taken.s).id
   RETURNING s.plan_no INTO chunk_plan_begin.plan_no;
-  PERFORM leasehold.chunk_configure_set((taken.s).id, failure_budget, crash_budget, backoff_base, backoff_most,
+  PERFORM leasehold.chunk_set_settings_set((taken.s).id, max_failures, max_crashes, backoff_base, backoff_max,
                                         default_ttl);
 END $$;
 
--- Another planner version may have begun since, or the set may be gone: then it is NULL, and the plan does not go on.
+-- Another planner version may have begun since, or the set may be removed: then this returns NULL, and the plan stops.
 CREATE FUNCTION leasehold.chunk_plan_set(set_name text, planner text, plan_no bigint) RETURNS leasehold.chunk_set
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -60,7 +61,7 @@ BEGIN
   RETURN s;
 END $$;
 
--- What a plan does to the chunks it has. `what`: added, replaced, kept, differing, left.
+-- What a plan does to its chunks. `what`: added, replaced, kept, differing, left.
 CREATE FUNCTION leasehold.chunk_compare(
   s leasehold.chunk_set, first_position bigint, keys text[], specs text[], hashes text[]
 ) RETURNS TABLE (key text, place bigint, spec text, hash text, outdated boolean, at tid, what text)
@@ -78,10 +79,10 @@ LANGUAGE sql STABLE AS $$
         FROM leasehold.chunk AS t WHERE t.set_id = s.id AND t.key = p.key OFFSET 0) AS c ON true
 $$;
 
--- Adds chunks to a plan, in its order from `first_position` on. Chunks of an older version are locked before they are
--- compared, in a new statement; each that is in the plan is marked with its number, so that the end does not take it
--- for one that is not. What changes is locked, so it is found by its place: joined by key, a table without statistics
--- was read whole for every chunk of the plan. hashes: empty, or NULL for a chunk, where they are not known.
+-- Adds chunks to a plan, in its order from `first_position` on. It locks chunks of an older version before it compares
+-- them, in a new statement; it marks each chunk of the plan with the plan's number, so that the sweep does not remove
+-- it. Changed chunks are locked, so they are found by their place: a join by key read a whole table without statistics
+-- for every chunk of the plan. hashes: empty, or NULL for a chunk, if they are unknown.
 CREATE FUNCTION leasehold.chunk_plan_add(
   set_name text, planner text, plan_no bigint, first_position bigint, keys text[], specs text[],
   hashes text[] DEFAULT '{}', OUT superseded boolean, OUT added bigint, OUT replaced bigint, OUT kept bigint, OUT differing bigint, OUT left_alone bigint
@@ -108,7 +109,7 @@ BEGIN
   ), anew AS (
     UPDATE leasehold.chunk AS c
        SET position = p.place, plan_no = s.plan_no, planner = s.planner, hash = p.hash, spec = p.spec, attempts = 0,
-           failures = 0, crashes = 0, alone = false, due_at = '-infinity', started_at = NULL, finished_at = NULL,
+           failures = 0, crashes = 0, solo = false, due_at = '-infinity', started_at = NULL, finished_at = NULL,
            synced_at = NULL, saved_at = NULL, rows = 0, ended_as = NULL, final = NULL, holder = NULL, host = NULL,
            cursor = NULL, error = NULL, note = NULL
       FROM planned AS p
@@ -144,8 +145,8 @@ BEGIN
      AND leasehold.require_json('spec', VARIADIC specs);
 END $$;
 
--- Walks `batch` chunks along the keys of the set from after_key, and removes what an earlier planner version has planned
--- and this plan has not; go on from last_key until it is empty.
+-- Walks `batch` chunks along the keys of the set from after_key, and removes chunks of an earlier planner version that
+-- this plan does not have; continue from last_key until it is empty.
 CREATE FUNCTION leasehold.chunk_plan_sweep(
   set_name text, planner text, plan_no bigint, after_key text, batch bigint,
   OUT superseded boolean, OUT removed bigint, OUT left_alone bigint, OUT stay bigint, OUT last_key text
@@ -162,7 +163,7 @@ BEGIN
   SELECT count(*), max(w.key) INTO walked, last_key
     FROM (SELECT c.key FROM leasehold.chunk AS c WHERE c.set_id = s.id AND c.key > chunk_plan_sweep.after_key
            ORDER BY c.key LIMIT batch) AS w;
-  -- What somebody has locked is being claimed or settled this very moment: a later plan deals with it.
+  -- Locked chunks are being claimed or settled at this moment: a later plan handles them.
   DELETE FROM leasehold.chunk AS d WHERE d.set_id = s.id AND d.key = ANY (ARRAY(
     SELECT c.key FROM leasehold.chunk AS c
      WHERE c.set_id = s.id AND c.key > chunk_plan_sweep.after_key AND c.key <= last_key
@@ -177,7 +178,7 @@ BEGIN
   last_key := CASE WHEN walked < batch THEN '' ELSE last_key END;
 END $$;
 
--- Ends a plan, with what its steps have counted. NULL: it was superseded.
+-- Ends a plan, with the counts of its steps. NULL: it was superseded.
 CREATE FUNCTION leasehold.chunk_plan_end(
   set_name text, planner text, plan_no bigint, removed bigint, left_alone bigint, total bigint) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER
@@ -202,16 +203,16 @@ END $$;
 
 -- For psql and other languages: a whole plan. Repeating it changes nothing.
 CREATE FUNCTION leasehold.chunk_plan(
-  set_name text, keys text[], specs text[], planner text DEFAULT '1', failure_budget bigint DEFAULT NULL,
-  crash_budget bigint DEFAULT NULL, backoff_base interval DEFAULT NULL, backoff_most interval DEFAULT NULL,
+  set_name text, keys text[], specs text[], planner text DEFAULT '1', max_failures bigint DEFAULT NULL,
+  max_crashes bigint DEFAULT NULL, backoff_base interval DEFAULT NULL, backoff_max interval DEFAULT NULL,
   default_ttl interval DEFAULT NULL,
   OUT created boolean, OUT added bigint, OUT replaced bigint, OUT removed bigint, OUT kept bigint, OUT differing bigint,
   OUT left_alone bigint, OUT total bigint, OUT set_state text
 ) LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-  begun  record := leasehold.chunk_plan_begin(set_name, planner, failure_budget, crash_budget, backoff_base,
-                                              backoff_most, default_ttl);
+  begun  record := leasehold.chunk_plan_begin(set_name, planner, max_failures, max_crashes, backoff_base,
+                                              backoff_max, default_ttl);
   filled record := leasehold.chunk_plan_add(set_name, planner, begun.plan_no, 0, keys, specs);
   swept  record := leasehold.chunk_plan_sweep(set_name, planner, begun.plan_no, '', 9223372036854775807);
 BEGIN
@@ -223,8 +224,8 @@ END $$;
 
 -- Chunks of `size` numbers each, both ends included: '1-1000' with {"from":1,"to":1000}.
 CREATE FUNCTION leasehold.chunk_plan_range(
-  set_name text, first bigint, last bigint, size bigint, planner text DEFAULT '1', failure_budget bigint DEFAULT NULL,
-  crash_budget bigint DEFAULT NULL, backoff_base interval DEFAULT NULL, backoff_most interval DEFAULT NULL,
+  set_name text, first bigint, last bigint, size bigint, planner text DEFAULT '1', max_failures bigint DEFAULT NULL,
+  max_crashes bigint DEFAULT NULL, backoff_base interval DEFAULT NULL, backoff_max interval DEFAULT NULL,
   default_ttl interval DEFAULT NULL,
   OUT created boolean, OUT added bigint, OUT replaced bigint, OUT removed bigint, OUT kept bigint, OUT differing bigint,
   OUT left_alone bigint, OUT total bigint, OUT set_state text
@@ -238,6 +239,6 @@ BEGIN
                  array_agg(format('{"from":%s,"to":%s}', r.low, r.high)) AS specs
             FROM (SELECT g.low, least(g.low + size - 1, last) AS high
                     FROM generate_series(first, last, size) AS g(low) ORDER BY g.low) AS r) AS ranges
-   CROSS JOIN LATERAL leasehold.chunk_plan(set_name, ranges.keys, ranges.specs, planner, failure_budget, crash_budget,
-                                           backoff_base, backoff_most, default_ttl) AS p;
+   CROSS JOIN LATERAL leasehold.chunk_plan(set_name, ranges.keys, ranges.specs, planner, max_failures, max_crashes,
+                                           backoff_base, backoff_max, default_ttl) AS p;
 END $$;

@@ -1,28 +1,28 @@
--- Operating sets and chunks. Who operates on many chunks locks the set's row first, so that two of them never meet.
+-- Operating sets and chunks. An act on many chunks locks the set's row first, so that two of them never overlap.
 
-CREATE FUNCTION leasehold.chunk_configure_set(
-  id bigint, failure_budget bigint, crash_budget bigint, backoff_base interval, backoff_most interval,
+CREATE FUNCTION leasehold.chunk_set_settings_set(
+  id bigint, max_failures bigint, max_crashes bigint, backoff_base interval, backoff_max interval,
   default_ttl interval
 ) RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   sound boolean := leasehold.require_chunk_settings(
-    chunk_configure_set.failure_budget, chunk_configure_set.crash_budget, chunk_configure_set.backoff_base,
-    chunk_configure_set.backoff_most, chunk_configure_set.default_ttl);
+    chunk_set_settings_set.max_failures, chunk_set_settings_set.max_crashes, chunk_set_settings_set.backoff_base,
+    chunk_set_settings_set.backoff_max, chunk_set_settings_set.default_ttl);
 BEGIN
   UPDATE leasehold.chunk_set AS s
-     SET failure_budget = coalesce(chunk_configure_set.failure_budget, s.failure_budget),
-         crash_budget = coalesce(chunk_configure_set.crash_budget, s.crash_budget),
-         backoff_base = coalesce(chunk_configure_set.backoff_base, s.backoff_base),
-         backoff_most = coalesce(chunk_configure_set.backoff_most, s.backoff_most),
-         default_ttl = coalesce(chunk_configure_set.default_ttl, s.default_ttl)
-   WHERE s.id = chunk_configure_set.id;
+     SET max_failures = coalesce(chunk_set_settings_set.max_failures, s.max_failures),
+         max_crashes = coalesce(chunk_set_settings_set.max_crashes, s.max_crashes),
+         backoff_base = coalesce(chunk_set_settings_set.backoff_base, s.backoff_base),
+         backoff_max = coalesce(chunk_set_settings_set.backoff_max, s.backoff_max),
+         default_ttl = coalesce(chunk_set_settings_set.default_ttl, s.default_ttl)
+   WHERE s.id = chunk_set_settings_set.id;
 END $$;
 
--- What is NULL stays as it is.
-CREATE FUNCTION leasehold.chunk_configure(
-  set_name text, failure_budget bigint DEFAULT NULL, crash_budget bigint DEFAULT NULL,
-  backoff_base interval DEFAULT NULL, backoff_most interval DEFAULT NULL, default_ttl interval DEFAULT NULL
+-- NULL keeps a setting.
+CREATE FUNCTION leasehold.chunk_set_settings(
+  set_name text, max_failures bigint DEFAULT NULL, max_crashes bigint DEFAULT NULL,
+  backoff_base interval DEFAULT NULL, backoff_max interval DEFAULT NULL, default_ttl interval DEFAULT NULL
 ) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
@@ -34,11 +34,11 @@ BEGIN
   IF NOT FOUND THEN
     RETURN 'not_found';
   END IF;
-  PERFORM leasehold.chunk_configure_set(of_set, failure_budget, crash_budget, backoff_base, backoff_most, default_ttl);
+  PERFORM leasehold.chunk_set_settings_set(of_set, max_failures, max_crashes, backoff_base, backoff_max, default_ttl);
   RETURN 'ok';
 END $$;
 
--- Skips a chunk that nobody holds.
+-- Skips a chunk without a holder.
 CREATE FUNCTION leasehold.chunk_skip_open(
   set_name text, key text, reason text,
   OUT outcome text, OUT state text, OUT holder text, OUT host text, OUT expires_at timestamptz,
@@ -74,8 +74,8 @@ BEGIN
   END IF;
 END $$;
 
--- Locks what a step of a reset is about and nobody holds, and says how far it looked: to the last key, where all are to be
--- reset; NULL: to the end.
+-- Locks the unheld chunks of a step of a reset, and returns how far it looked: to the last key, if all are to be reset;
+-- NULL: to the end.
 CREATE FUNCTION leasehold.chunk_resettable(
   set_id bigint, which text, keys text[], older_than interval, after_key text, batch bigint, moment timestamptz,
   OUT chosen text[], OUT last_key text
@@ -104,9 +104,9 @@ BEGIN
   last_key := CASE WHEN which <> 'keys' AND cardinality(chosen) = batch THEN '' END;
 END $$;
 
--- Opens chunks again: failed (those that are exhausted), older (completed longer ago than this), keys, or all. What was
--- completed or skipped begins anew, the rest from its cursor unless from_start. Held chunks stay as they are. In steps of
--- `batch`, of which each says whether there is `more`, after last_key.
+-- Opens chunks again: failed (exhausted ones), older (completed longer ago than this), keys, or all. Completed and
+-- skipped chunks begin from the start, the rest from their cursor unless from_start. Held chunks stay unchanged. In
+-- steps of `batch`; each step returns whether there is `more`, after last_key.
 CREATE FUNCTION leasehold.chunk_reset(
   set_name text, which text, keys text[] DEFAULT '{}', older_than interval DEFAULT NULL,
   from_start boolean DEFAULT false, after_key text DEFAULT '', batch bigint DEFAULT 9223372036854775807,
@@ -145,7 +145,7 @@ BEGIN
   last_key := coalesce(step.last_key, '');
 END $$;
 
--- Removes up to `batch` chunks of sets that are gone; call it until it gives 0. What somebody has locked has its turn later.
+-- Removes up to `batch` chunks of removed sets; call it until it returns 0. Locked chunks are removed later.
 CREATE FUNCTION leasehold.chunk_sweep(batch bigint DEFAULT {defaults.sweep_batch}) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -168,8 +168,9 @@ BEGIN
   RETURN removed;
 END $$;
 
--- Forgets a set that nobody works on. A job that waits for it fails. The set is gone at once, however many chunks it has;
--- up to `batch` of these go along. Nobody finds the others any more: chunk_sweep removes them, or the next prune.
+-- Removes a set that has no holders. A job that waits for it fails. The set disappears at once, however many chunks it
+-- has; up to `batch` of these go with it. The others are no longer visible: chunk_sweep removes them, or the next
+-- prune.
 CREATE FUNCTION leasehold.chunk_set_remove(
   set_name text, batch bigint DEFAULT {defaults.sweep_batch}, OUT outcome text, OUT chunks bigint
 ) LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
@@ -180,7 +181,7 @@ DECLARE
   removed bigint;
 BEGIN
   chunks := 0;
-  -- A claim on its way has locked the set, too: it is waited for, and seen by the next statement.
+  -- A claim on its way has locked the set, too: this waits for it, and the next statement sees it.
   SELECT s.id INTO removed FROM leasehold.chunk_set AS s WHERE s.name = set_name FOR UPDATE;
   IF NOT FOUND THEN
     outcome := 'not_found';

@@ -1,7 +1,7 @@
 -- A job that waits for a set.
 
--- Takes a job that waits in its queue out of there; the caller has locked the job. `outcome`: why not, or that it waits
--- for this set already.
+-- Removes a waiting job from its queue; the caller has locked the job. `outcome`: why this failed, or that the job
+-- waits for this set already.
 CREATE FUNCTION leasehold.chunk_take_job(of_set bigint, job_id bigint, OUT outcome text, OUT state text)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -31,8 +31,8 @@ LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM leasehold.blocked AS b WHERE b.job_id = chunk_awaits.job_id AND b.after_id = -of_set)
 $$;
 
--- Ends the attempt of a job that is held by this token, uncharged: far off, so that nobody is woken for it. Gives why
--- it is not held; NULL also where the job is final, or waits for this set already.
+-- Ends the attempt of a job that this token holds, uncharged: due far in the future, so that this wakes no worker.
+-- Returns why the token does not hold the job; NULL also if the job is final, or waits for this set already.
 CREATE FUNCTION leasehold.chunk_snooze_job(of_set bigint, job_id bigint, token bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -50,7 +50,7 @@ BEGIN
   RETURN settled.why;
 END $$;
 
--- Lets a job wait for a set: it completes with the set, in the same commit, or fails if the set ends partial. The job
+-- Makes a job wait for a set: it completes with the set, in the same commit, or fails if the set ends partial. The job
 -- waits in its queue, or the caller holds it: then its attempt ends here.
 CREATE FUNCTION leasehold.chunk_tie_job(
   set_name text, job_id bigint, token bigint DEFAULT NULL,
@@ -82,8 +82,8 @@ BEGIN
   END IF;
   INSERT INTO leasehold.blocked (job_id, after_id, due_at) VALUES (chunk_tie_job.job_id, -of_set, store_now);
   UPDATE leasehold.chunk_set AS s SET job_id = chunk_tie_job.job_id WHERE s.id = of_set;
-  -- Verdicts that are on their way do not know of the job: they are waited for, and counted after that. Later ones wait
-  -- for us.
+  -- Verdicts on their way do not know of the job: this waits for them, and counts after that. Later ones wait for this
+  -- transaction.
   PERFORM FROM leasehold.chunk AS c WHERE c.set_id = of_set AND c.final IS NULL ORDER BY c.key FOR SHARE;
   outcome := 'tied';
   state := CASE leasehold.chunk_finish(of_set, store_now) WHEN 'complete' THEN 'completed' WHEN 'partial' THEN 'failed'

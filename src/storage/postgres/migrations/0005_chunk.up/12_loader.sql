@@ -1,4 +1,4 @@
--- The lease of a loader, for all the chunks it claims.
+-- The lease of a loader for all its chunks.
 
 CREATE FUNCTION leasehold.loader_open(
   holder text, ttl interval, request_id text DEFAULT NULL, host text DEFAULT '', boot_id text DEFAULT '',
@@ -32,7 +32,7 @@ BEGIN
   END IF;
 END $$;
 
--- Ends a lease in good order: what it still holds is open again, uncharged, with its cursor.
+-- Releases a lease: the chunks that it still holds are open again, uncharged, with their cursors.
 CREATE FUNCTION leasehold.loader_close(
   lease_id bigint, instance text, reason text DEFAULT NULL, OUT outcome text, OUT why text, OUT chunks bigint
 ) LANGUAGE plpgsql SECURITY DEFINER

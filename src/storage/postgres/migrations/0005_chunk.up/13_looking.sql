@@ -1,11 +1,11 @@
--- Looking at sets and chunks.
+-- Reading sets and chunks.
 
--- Each set with what is in it, at one moment.
+-- Each set with its counts, at one moment.
 CREATE FUNCTION leasehold.chunk_set_list(set_name text DEFAULT NULL)
 RETURNS TABLE (name text, planner text, planned_at timestamptz, state text, total bigint, available bigint,
                deferred bigint, running bigint, expired bigint, completed bigint, skipped bigint, exhausted bigint,
                rows bigint, attempts bigint, started_at timestamptz, finished_at timestamptz, oldest_sync timestamptz,
-               job_id bigint, failure_budget bigint, crash_budget bigint, backoff_base interval, backoff_most interval,
+               job_id bigint, max_failures bigint, max_crashes bigint, backoff_base interval, backoff_max interval,
                default_ttl interval, store_now timestamptz)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp SET jit = off AS $$
 #variable_conflict use_column
@@ -20,7 +20,7 @@ BEGIN
          n.total, n.available, n.deferred, n.running, n.expired, n.completed, n.skipped, n.exhausted, n.rows,
          n.attempts, n.started_at, CASE WHEN n.total = n.final AND s.planning IS NULL THEN n.finished_at END, n.oldest_sync,
          (SELECT b.job_id FROM leasehold.blocked AS b WHERE b.job_id = s.job_id AND b.after_id = -s.id),
-         s.failure_budget, s.crash_budget, s.backoff_base, s.backoff_most, s.default_ttl, moment
+         s.max_failures, s.max_crashes, s.backoff_base, s.backoff_max, s.default_ttl, moment
     FROM leasehold.chunk_set AS s
    CROSS JOIN LATERAL (
      SELECT count(*) AS total, count(c.final) AS final, count(*) FILTER (WHERE c.state = 'available') AS available,
@@ -73,7 +73,7 @@ CREATE TYPE leasehold.chunk_info AS (
 -- The chunks of a set, in the order of its plan.
 CREATE FUNCTION leasehold.chunk_list(
   set_name text, key text DEFAULT NULL, state text DEFAULT NULL, after_position bigint DEFAULT NULL,
-  most bigint DEFAULT {defaults.list_limit}
+  max bigint DEFAULT {defaults.list_max}
 ) RETURNS SETOF leasehold.chunk_info
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp SET plan_cache_mode = force_custom_plan
 SET jit = off AS $$
@@ -92,7 +92,7 @@ BEGIN
    WHERE s.name = chunk_list.set_name AND (chunk_list.key IS NULL OR c.key = chunk_list.key)
      AND (chunk_list.state IS NULL OR d.state = chunk_list.state)
      AND (chunk_list.after_position IS NULL OR c.position > chunk_list.after_position)
-   ORDER BY c.position, c.key LIMIT most;
+   ORDER BY c.position, c.key LIMIT max;
 END $$;
 
 -- For people in psql.

@@ -1,8 +1,8 @@
--- Sessions: a terminal, an agent or any other long-lived worker says that it is there. Items: a backlog that sessions
--- share. Claims: an item is one session's.
+-- Sessions: a terminal, an agent or any other long-lived worker registers itself. Items: a backlog that sessions share.
+-- Claims: an item belongs to one session.
 --
--- A session is a lease with a face. A claim has no lease of its own, it lives and dies with that of its session.
--- Whether a session is stale and whether an item is being worked on is derived: no column says so.
+-- A session is a lease with an id and metadata. A claim has no lease of its own, it lives and ends with that of its
+-- session. Whether a session is stale and whether an item is being worked on is derived: no column stores it.
 
 CREATE TABLE leasehold.session (
   id           text        COLLATE "C" PRIMARY KEY,
@@ -17,20 +17,20 @@ CREATE TABLE leasehold.session (
   progress_at  timestamptz NOT NULL,
   progress     text        NOT NULL,
   parked_until timestamptz,
-  -- No heartbeat gets past it.
+  -- No heartbeat extends the session past it.
   ends_by      timestamptz
 ) WITH (fillfactor = 70);
 
 -- A heartbeat changes no column of any index, here or of the lease.
 CREATE INDEX session_lease ON leasehold.session (lease_id);
 
--- Nothing here says who has an item: its claim does.
+-- The holder of an item is in its claim, not here.
 CREATE TABLE leasehold.item (
   key        text        COLLATE "C" PRIMARY KEY,
   title      text        NOT NULL DEFAULT '',
   parent     text        COLLATE "C" REFERENCES leasehold.item (key),
   metadata   text        NOT NULL DEFAULT '{}',
-  -- Of its latest claim.
+  -- The token of its latest claim.
   token      bigint      NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL,
   done_at    timestamptz,
@@ -39,7 +39,7 @@ CREATE TABLE leasehold.item (
 
 CREATE INDEX item_parent ON leasehold.item (parent) WHERE parent IS NOT NULL;
 
--- Items that two sessions must not work on at the same time. Each pair is there both ways round.
+-- Items that two sessions must not work on at the same time. Each pair is stored in both directions.
 CREATE TABLE leasehold.item_conflict (
   item  text COLLATE "C" NOT NULL REFERENCES leasehold.item (key) ON DELETE CASCADE,
   other text COLLATE "C" NOT NULL REFERENCES leasehold.item (key) ON DELETE CASCADE,
@@ -49,12 +49,12 @@ CREATE TABLE leasehold.item_conflict (
 -- For the cascade from the other side.
 CREATE INDEX item_conflict_other ON leasehold.item_conflict (other);
 
--- A row per taking; active until it has ended.
+-- A row per claim; active until it has ended.
 CREATE TABLE leasehold.claim (
   item          text        COLLATE "C" NOT NULL,
   token         bigint      NOT NULL,
   session_id    text        COLLATE "C" NOT NULL,
-  -- Which opening of that session, and its lease.
+  -- The opening of that session, and its lease.
   session_token bigint      NOT NULL,
   lease_id      bigint      NOT NULL,
   exclusive     boolean     NOT NULL,
@@ -67,20 +67,21 @@ CREATE TABLE leasehold.claim (
   CHECK ((ended_at IS NULL) = (end_reason IS NULL))
 );
 
--- At most one active claim per item, and of an exclusive session: also for those who write here without the functions.
+-- At most one active claim per item, and per exclusive session: also for processes that write here without the
+-- functions.
 CREATE UNIQUE INDEX claim_active ON leasehold.claim (item) WHERE ended_at IS NULL;
 CREATE UNIQUE INDEX claim_exclusive ON leasehold.claim (session_id) WHERE ended_at IS NULL AND exclusive;
--- Who looks for an item says `ended_at IS NULL`, who looks for a lease `end_reason IS NULL`: so neither can have a
--- plan, made while the table was small, that walks through the other one's index.
+-- A lookup by item uses `ended_at IS NULL`, a lookup by lease `end_reason IS NULL`: so neither can have a plan, made
+-- while the table was small, that walks through the index of the other.
 CREATE INDEX claim_lease ON leasehold.claim (lease_id, end_reason);
 
--- What decides about a session and an item. The rest of their rows can be large, and is not handed around.
+-- The part of a session and an item that acts decide by. The rest of their rows can be large, and is not passed around.
 CREATE TYPE leasehold.session_brief AS (id text, token bigint, lease_id bigint, exclusive boolean);
 CREATE TYPE leasehold.item_brief AS (key text, parent text, token bigint, done_at timestamptz);
 
--- One answer for everything one can do to a claim: how it went, and the claim that decided it, with its session's
--- lease. `key` is the item of that claim. Of a claim that is not the asking session's, or was not asked for, token,
--- lease_id and instance are NULL.
+-- The answer of every act on a claim: the outcome, and the claim that decided it, with its session's lease. `key` is
+-- the item of that claim. If the claim belongs to another session, or was not requested, token, lease_id and instance
+-- are NULL.
 CREATE TYPE leasehold.claim_answer AS (
   outcome          text,
   why              text,

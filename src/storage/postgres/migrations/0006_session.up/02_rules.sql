@@ -40,15 +40,15 @@ CREATE FUNCTION leasehold.require_session(
                            'a codebase has up to {bounds.text_bytes} bytes')
      AND leasehold.require(octet_length(track) <= {bounds.text_bytes}, 'a track has up to {bounds.text_bytes} bytes')
      AND leasehold.require(metadata IS NOT NULL, 'metadata is not JSON') AND leasehold.require_metadata(metadata)
-     AND leasehold.require(coalesce(max_age > interval '0', true), 'a greatest age is more than nothing')
+     AND leasehold.require(coalesce(max_age > interval '0', true), 'max_age is more than 0')
 $$;
 
--- Each once, in the order in which items are locked.
+-- Each key once, in the order in which items are locked.
 CREATE FUNCTION leasehold.item_order(keys text[]) RETURNS text[]
 LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY(SELECT DISTINCT k.key COLLATE "C" FROM unnest(keys) AS k(key) ORDER BY 1) $$;
 
 -- Derived, never stored. The lease is that of the session's latest opening.
-CREATE FUNCTION leasehold.session_status(
+CREATE FUNCTION leasehold.session_state(
   ended_at timestamptz, end_reason text, expires_at timestamptz, ttl interval, progress_at timestamptz,
   parked_until timestamptz, moment timestamptz
 ) RETURNS text LANGUAGE sql STABLE AS $$
@@ -58,7 +58,7 @@ CREATE FUNCTION leasehold.session_status(
               ELSE 'active' END
 $$;
 
--- How long a heartbeat at this moment keeps a session up.
+-- How long a heartbeat at this moment keeps a session alive.
 CREATE FUNCTION leasehold.session_until(
   ttl interval, parked_until timestamptz, ends_by timestamptz, moment timestamptz
 ) RETURNS timestamptz LANGUAGE sql STABLE AS $$
@@ -75,7 +75,7 @@ CREATE FUNCTION leasehold.item_state(
               ELSE 'stale' END
 $$;
 
--- A time span in seconds, in whole ones.
+-- A time span in whole seconds.
 CREATE FUNCTION leasehold.whole_seconds(span interval) RETURNS bigint
 LANGUAGE sql IMMUTABLE AS $$ SELECT floor(extract(epoch FROM span))::bigint $$;
 
@@ -100,7 +100,7 @@ BEGIN
           session_event.detail);
 END $$;
 
--- `lease_id`: of the session that does it, if one does.
+-- `lease_id`: of the session that acts, if there is one.
 CREATE FUNCTION leasehold.item_event(
   key text, what text, token bigint, lease_id bigint, previous_holder text, detail text, moment timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
@@ -112,7 +112,7 @@ BEGIN
     FROM (SELECT) AS one LEFT JOIN leasehold.lease AS l ON l.id = item_event.lease_id;
 END $$;
 
--- Tells those who wait for these items that they may be free.
+-- Notifies waiters that these items may be free.
 CREATE FUNCTION leasehold.item_wake(keys text[], moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,8 +1,8 @@
--- How claims and sessions end. The order of locks, everywhere: the session's lease, its row where it is exclusive,
--- items in the order of their keys, the lease of another session (never waited for), claims, the session's row.
+-- How claims and sessions end. The order of locks, everywhere: the session's lease, its row if it is exclusive, items
+-- in the order of their keys, the lease of another session (without waiting), claims, the session's row.
 --
--- Whoever ends a claim alone holds its lease shared, or its item; whoever ends a session has the lease to the full and
--- lists its claims in a new statement: so a claim that was made meanwhile is found.
+-- An act that ends a single claim has its lease locked shared, or its item; an act that ends a session has the full
+-- lock on the lease and lists its claims in a new statement: so it finds a claim that was made meanwhile.
 
 -- Ends one claim, which the caller has locked.
 CREATE FUNCTION leasehold.claim_end(c leasehold.claim, reason text, detail text, moment timestamptz) RETURNS void
@@ -15,7 +15,7 @@ BEGIN
   PERFORM leasehold.item_wake(ARRAY[c.item], moment);
 END $$;
 
--- Ends all claims of a session, whose lease the caller has locked FOR UPDATE. Gives their items.
+-- Ends all claims of a session, whose lease the caller has locked FOR UPDATE. Returns their items.
 CREATE FUNCTION leasehold.claims_end(l leasehold.lease, reason text, detail text, moment timestamptz) RETURNS text[]
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -36,8 +36,8 @@ BEGIN
   RETURN items;
 END $$;
 
--- Ends a session and with it its claims. The caller has locked the lease FOR UPDATE and looked at the clock. `what` is
--- how the session's event calls it. Gives the items.
+-- Ends a session together with its claims. The caller has locked the lease FOR UPDATE and checked the clock. `what` is
+-- the name of the session's event. Returns the items.
 CREATE FUNCTION leasehold.session_end(
   l leasehold.lease, reason text, what text, detail text, moment timestamptz
 ) RETURNS text[] LANGUAGE plpgsql AS $$
@@ -54,15 +54,15 @@ BEGIN
 END $$;
 
 -- Ends the session of a lease that has expired, or whose process is gone. The caller has locked the lease FOR UPDATE
--- and looked at the clock. Gives how many claims ended with it.
+-- and checked the clock. Returns the number of claims that ended with it.
 CREATE FUNCTION leasehold.session_take_back(l leasehold.lease, detail text, moment timestamptz) RETURNS bigint
 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN cardinality(leasehold.session_end(l, 'expired', 'expired', detail, moment));
 END $$;
 
--- Takes back a session that looks stale, without waiting for it. NULL: it has ended now, or its lease is not there.
--- `busy`: its holder fences a write, or heartbeats or closes this very moment. `held`: it is alive after all.
+-- Reclaims a session that looks stale, without waiting for it. NULL: it has ended now, or its lease does not exist.
+-- `busy`: its holder fences a write, or heartbeats or closes it at this moment. `held`: it is alive after all.
 CREATE FUNCTION leasehold.session_reclaim(lease_id bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -1,7 +1,7 @@
 -- Opening a session.
 
--- Why an id cannot be opened now, or the first answer again; NULL: it can. `s` is its row as it is, locked. A session
--- that is stale but has not ended is taken back on the way.
+-- Why an id cannot be opened now, or the first answer again; NULL: it can. `s` is its row, locked. This reclaims a
+-- session that is stale but has not ended.
 CREATE FUNCTION leasehold.session_judge(s leasehold.session_brief, request_id text, moment timestamptz)
 RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -27,7 +27,7 @@ BEGIN
               THEN leasehold.lease_answer(refusal, NULL, s.id, s.token, l, 0, false, moment) END;
 END $$;
 
--- Gives a session its face and the lease of this opening. False: somebody else has made a session of this id meanwhile.
+-- Writes the fields of a session and the lease of this opening. False: another process has opened this id meanwhile.
 CREATE FUNCTION leasehold.session_write(face leasehold.session, l leasehold.lease, previous_lease bigint)
 RETURNS boolean LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -46,7 +46,7 @@ BEGIN
   RETURN true;
 END $$;
 
--- Opens the session that `face` and `l` tell of, and fills in what has to do with the moment.
+-- Opens the session that `face` and `l` describe, and sets its times.
 CREATE FUNCTION leasehold.session_open_as(face leasehold.session, l leasehold.lease, max_age interval)
 RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -78,8 +78,8 @@ BEGIN
   RETURN leasehold.lease_answer('granted', NULL, face.id, face.token, l, 0, false, moment);
 END $$;
 
--- Opens a session. An id may be used again when the session before has gone stale or was closed; what that one had
--- claimed is free then. max_age: no heartbeat keeps it up for longer than this.
+-- Opens a session. An id may be used again after the previous session went stale or was closed; the claims of that one
+-- are free then. max_age: no heartbeat keeps the session alive for longer than this.
 CREATE FUNCTION leasehold.session_open(
   id            text,
   ttl           interval DEFAULT {defaults.session_ttl},

@@ -1,6 +1,6 @@
--- Keeping a session up.
+-- Keeping a session alive.
 
--- Why the holder of `token` does not have the session any more, and who opened it last.
+-- Why the holder of `token` lost the session, and the holder that opened it last.
 CREATE FUNCTION leasehold.session_lost(id text, token bigint) RETURNS leasehold.lease_answer
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -17,15 +17,15 @@ BEGIN
                                 s.id, s.token, l, 0, false, leasehold.now());
 END $$;
 
--- Locks the lease of a session that is alive, and reads the clock after that. Without an id: it is not, or not with
--- this token.
+-- Locks the lease of a live session, and reads the clock after that. Without an id: the session is not alive, or not
+-- with this token.
 CREATE FUNCTION leasehold.session_hold(id text, token bigint, OUT lease_id bigint, OUT moment timestamptz)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   l record;
 BEGIN
-  -- OFFSET 0: from the session to its lease, whatever the planner thinks of the size of these tables.
+  -- OFFSET 0: from the session to its lease, regardless of the planner's estimates for these tables.
   SELECT t.id, t.ended_at, t.expires_at INTO l
     FROM (SELECT s.lease_id FROM leasehold.session AS s
            WHERE s.id = session_hold.id AND s.token = session_hold.token OFFSET 0) AS named
@@ -36,7 +36,7 @@ BEGIN
   END IF;
 END $$;
 
--- Extends a lease that session_hold has locked. What was declared by park is read here, in a new statement.
+-- Extends a lease that session_hold has locked. The silence declared by park is read here, in a new statement.
 CREATE FUNCTION leasehold.session_extend(lease_id bigint, id text, token bigint, ttl interval, moment timestamptz)
 RETURNS leasehold.lease_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -52,8 +52,8 @@ BEGIN
   RETURN leasehold.lease_answer('extended', NULL, session_extend.id, session_extend.token, l, 0, false, moment);
 END $$;
 
--- Extends a live session, and never revives a stale one. `progress` marks work, ends parking, and is kept as the
--- latest note.
+-- Extends a live session, and never revives a stale one. `progress` marks work, ends parking, and is kept as the latest
+-- note.
 CREATE FUNCTION leasehold.session_heartbeat(
   id text, token bigint, ttl interval DEFAULT NULL, progress text DEFAULT NULL
 ) RETURNS leasehold.lease_answer
@@ -81,7 +81,7 @@ BEGIN
                                   held.moment);
 END $$;
 
--- Declares silence: the session does not go stale before it is over. Zero ends it.
+-- Declares silence: the session does not go stale before the silence is over. Zero ends it.
 CREATE FUNCTION leasehold.session_park(id text, token bigint, silence interval) RETURNS leasehold.lease_answer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off

@@ -1,4 +1,4 @@
--- Closing a session: all it has claimed is released with it.
+-- Closing a session releases all its claims.
 
 -- One row per item; or one row without.
 CREATE FUNCTION leasehold.session_told(
@@ -8,7 +8,7 @@ CREATE FUNCTION leasehold.session_told(
     FROM (SELECT) AS one LEFT JOIN unnest(items) AS i(item) ON true ORDER BY i.item
 $$;
 
--- A close that finds nothing to end: the first answer again, or lost.
+-- A close that finds nothing to end: returns the first answer again, or lost.
 CREATE FUNCTION leasehold.session_closed_before(id text, token bigint) RETURNS SETOF leasehold.session_closed
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -35,7 +35,7 @@ BEGIN
   END IF;
 END $$;
 
--- Ends a session in good order. Accepted after it went stale, while nobody has taken it back; closing twice is fine.
+-- Closes a session. Accepted after it went stale, until another process reclaims it; a close may be repeated.
 CREATE FUNCTION leasehold.session_close(id text, token bigint, reason text DEFAULT '')
 RETURNS SETOF leasehold.session_closed
 LANGUAGE plpgsql SECURITY DEFINER
@@ -62,7 +62,7 @@ BEGIN
   RETURN QUERY SELECT * FROM leasehold.session_told('released', NULL, items, false, l, moment);
 END $$;
 
--- An operator's close. The session is told with its next heartbeat, or sooner by lease_news.
+-- An operator's close. The session learns of it with its next heartbeat, or sooner from lease_news.
 CREATE FUNCTION leasehold.session_revoke(id text, reason text) RETURNS SETOF leasehold.session_closed
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -78,7 +78,7 @@ BEGIN
   LOOP
     SELECT s.lease_id INTO opened FROM leasehold.session AS s WHERE s.id = session_revoke.id;
     SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = opened FOR UPDATE;
-    -- Opened again while this waited: then it is the new opening that has to go.
+    -- Opened again during this wait: then the new opening has to end.
     EXIT WHEN opened IS NOT DISTINCT FROM (SELECT s.lease_id FROM leasehold.session AS s
                                             WHERE s.id = session_revoke.id);
   END LOOP;

@@ -1,7 +1,7 @@
--- Items and how they belong together.
+-- Items and their relations.
 
--- The item itself, its parent, that one's parent, and so on. Here and below, OFFSET 0 pins the order of a join: from an
--- item to its relatives, never through all items there are.
+-- The item itself, its parent, the parent's parent, and so on. Here and below, OFFSET 0 pins the order of a join: from
+-- an item to its relatives, never through all items.
 CREATE FUNCTION leasehold.item_line(key text) RETURNS text[]
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -16,8 +16,8 @@ BEGIN
     SELECT n.key FROM line AS n);
 END $$;
 
--- Those whose claims decide whether an item can be had: its line, and what it conflicts with. (Also what is below it;
--- but whoever takes something there has this item in its own circle.)
+-- The items whose claims decide whether an item is available: its line, and its conflicts. (Also the items below it;
+-- but a session that takes one of those has this item in its own circle.)
 CREATE FUNCTION leasehold.item_circle(key text) RETURNS text[]
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -32,7 +32,7 @@ BEGIN
               ELSE leasehold.item_line(item_circle.key) || i.conflicts END;
 END $$;
 
--- Locks an item, and others shared: in the order of their keys, each once. Without a key: there is no such item.
+-- Locks an item, and others shared: in the order of their keys, each once. Without a key: the item does not exist.
 CREATE FUNCTION leasehold.item_lock(key text, others text[]) RETURNS leasehold.item_brief
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -50,9 +50,10 @@ BEGIN
   RETURN i;
 END $$;
 
--- Locks an item with its circle, so that who takes one of them sees the claims on all the others; and with what it is
--- to belong to. Somebody may change the circle while this waits. The rest of it is locked then, too, but not waited
--- for: it is not in the order of the keys any more, and two who wait for each other would be stuck.
+-- Locks an item with its circle, so that a session that takes one of them sees the claims on all others; and with its
+-- new parent and conflicts. Another process may change the circle during this wait. Then the rest of it is locked, too,
+-- but without waiting: it is no longer in the order of the keys, and two processes that wait for each other would be
+-- stuck.
 CREATE FUNCTION leasehold.item_hold(key text, new_parent text DEFAULT NULL, new_conflicts text[] DEFAULT NULL)
 RETURNS leasehold.item_brief LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -77,7 +78,7 @@ BEGIN
   RETURN i;
 END $$;
 
--- False: it is there already. `lease_id`: of the session that wants it, if one does.
+-- False: the item exists already. `lease_id`: of the session that wants it, if there is one.
 CREATE FUNCTION leasehold.item_create(
   key text, title text, parent text, metadata text, lease_id bigint, moment timestamptz
 ) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -107,7 +108,7 @@ BEGIN
   ON CONFLICT DO NOTHING;
 END $$;
 
--- What is wrong with a parent or with conflicts; without an outcome: nothing.
+-- The error in a parent or in conflicts; without an outcome: none.
 CREATE FUNCTION leasehold.item_misfit(
   key text, parent text, conflicts text[], OUT outcome text, OUT why text, OUT other text
 ) LANGUAGE plpgsql AS $$
@@ -127,8 +128,8 @@ BEGIN
   END IF;
 END $$;
 
--- Adds an item, or changes what is given of one that is there. An empty parent: none. conflicts replaces those said
--- before; NULL, or without set_conflicts: they stay.
+-- Adds an item, or changes the given fields of an existing one. An empty parent: none. conflicts replaces the previous
+-- ones; NULL, or without set_conflicts: they stay.
 CREATE FUNCTION leasehold.item_add(
   key text, title text DEFAULT NULL, parent text DEFAULT NULL, metadata text DEFAULT NULL,
   conflicts text[] DEFAULT NULL, set_conflicts boolean DEFAULT true,
@@ -141,12 +142,12 @@ DECLARE
     AND leasehold.require(coalesce(octet_length(item_add.title) <= {bounds.title_bytes}, true),
                           'a title has up to {bounds.title_bytes as text}')
     AND leasehold.require_metadata(item_add.metadata)
-    AND leasehold.require(array_position(item_add.conflicts, NULL) IS NULL, 'a conflict is with an item');
+    AND leasehold.require(array_position(item_add.conflicts, NULL) IS NULL, 'a conflict names an item');
   wanted text[] := CASE WHEN set_conflicts THEN conflicts END;
   i      leasehold.item_brief;
 BEGIN
   LOOP
-    -- Whoever changes how items belong together has locked them: so two who do it at once cannot make a cycle.
+    -- A process that changes relations has the items locked: so two of them at once cannot create a cycle.
     i := leasehold.item_hold(item_add.key, item_add.parent, wanted);
     store_now := leasehold.now();
     SELECT m.outcome, m.why, m.other INTO item_add.outcome, item_add.why, item_add.other
@@ -167,7 +168,7 @@ BEGIN
   END IF;
 END $$;
 
--- Takes back that an item is done: it can be taken again.
+-- Reopens a done item: it can be claimed again.
 CREATE FUNCTION leasehold.item_reopen(key text) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column

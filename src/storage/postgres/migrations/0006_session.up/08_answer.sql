@@ -1,6 +1,6 @@
--- What is told of an item and its claims.
+-- Answers about an item and its claims.
 
--- Who has an item now, and whether that session is alive.
+-- The current claim of an item, and whether its session is alive.
 CREATE FUNCTION leasehold.item_owner(key text, moment timestamptz, OUT c leasehold.claim, OUT live boolean)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -10,8 +10,8 @@ BEGIN
                              WHERE l.id = c.lease_id AND l.ended_at IS NULL AND l.expires_at > moment);
 END $$;
 
--- How it went, with a claim and its session's lease. What the session says of itself is told while it is still the
--- same opening.
+-- An outcome with a claim and its session's lease. The session's own fields are included while it is still the same
+-- opening.
 CREATE FUNCTION leasehold.claim_told(outcome text, why text, c leasehold.claim, moment timestamptz)
 RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -30,21 +30,21 @@ BEGIN
   RETURN answer;
 END $$;
 
--- How it went, where no claim is to be told of.
+-- An outcome without a claim.
 CREATE FUNCTION leasehold.claim_refusal(outcome text, why text, key text, moment timestamptz)
 RETURNS leasehold.claim_answer LANGUAGE sql STABLE AS $$
   SELECT ROW(outcome, why, key, NULL, NULL, NULL, NULL, NULL, false, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
              NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, moment)::leasehold.claim_answer
 $$;
 
--- Somebody else has the item. Who got it only after the call had begun has won a race.
+-- Another session has the item. If it got the item after this call had begun, it won a race.
 CREATE FUNCTION leasehold.claim_held(c leasehold.claim, began timestamptz, moment timestamptz)
 RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
 BEGIN
   RETURN leasehold.claim_told(CASE WHEN c.taken_at > began THEN 'race' ELSE 'held' END, NULL, c, moment);
 END $$;
 
--- Why the holder of `token` does not have the item any more, and who has.
+-- Why the holder of `token` lost the item, and its current holder.
 CREATE FUNCTION leasehold.claim_lost(item text, token bigint) RETURNS leasehold.claim_answer
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -59,7 +59,7 @@ BEGIN
     RETURN leasehold.claim_refusal('not_found', NULL, claim_lost.item, moment);
   END IF;
   SELECT t.* INTO c FROM leasehold.claim AS t WHERE t.item = claim_lost.item AND t.token = claim_lost.token;
-  -- A claim that was pruned had ended.
+  -- A pruned claim had ended.
   answer := leasehold.claim_told(
     'lost', leasehold.lost_reason(claim_lost.token, latest,
                                   CASE WHEN c.item IS NULL THEN moment ELSE c.ended_at END, c.end_reason),

@@ -1,7 +1,7 @@
--- Who may have an item.
+-- Decides who may have an item.
 
--- The session that asks, with its lease, which stays until our commit. `why`: it can have nothing. An exclusive one
--- asks for one thing at a time.
+-- The calling session, with its lease, which is kept until the caller commits. `why`: it can have nothing. An exclusive
+-- session makes one request at a time.
 CREATE FUNCTION leasehold.session_ask(id text, token bigint, OUT s leasehold.session_brief, OUT why text)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -12,7 +12,7 @@ BEGIN
     SELECT t.id, t.token, t.lease_id, t.exclusive INTO s FROM leasehold.session AS t WHERE t.id = session_ask.id;
     SELECT t.ended_at, t.end_reason, t.expires_at INTO l
       FROM leasehold.lease AS t WHERE t.id = s.lease_id FOR KEY SHARE;
-    -- Opened again while this waited.
+    -- Opened again during this wait.
     EXIT WHEN l.ended_at IS NULL
       OR s.lease_id = (SELECT t.lease_id FROM leasehold.session AS t WHERE t.id = session_ask.id);
   END LOOP;
@@ -25,7 +25,7 @@ BEGIN
   END IF;
 END $$;
 
--- What an exclusive session has beside these items: it can have nothing else.
+-- The claim of an exclusive session besides these items: it can have no other.
 CREATE FUNCTION leasehold.session_occupied(s leasehold.session_brief, but text[]) RETURNS leasehold.claim
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -39,7 +39,7 @@ BEGIN
   RETURN c;
 END $$;
 
--- The items with which this one cannot be had by two sessions, and why.
+-- The items that another session must not have at the same time as this one, and why.
 CREATE FUNCTION leasehold.item_rivals(i leasehold.item_brief) RETURNS TABLE (rank integer, why text, key text)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -57,8 +57,8 @@ BEGIN
   SELECT 3, 'conflict', c.other FROM leasehold.item_conflict AS c WHERE c.item = i.key;
 END $$;
 
--- The claim of a live session that keeps this item from being had; not one under the leases `but`. A session that looks
--- stale is locked, so that no heartbeat on its way proves otherwise later; one that is busy counts as alive.
+-- The claim of a live session that blocks this item; claims under the leases `but` do not count. A session that looks
+-- stale is locked, so that no heartbeat on its way can revive it later; a busy one counts as alive.
 CREATE FUNCTION leasehold.item_blocker(
   i leasehold.item_brief, but bigint[], moment timestamptz, OUT why text, OUT c leasehold.claim
 ) LANGUAGE plpgsql AS $$
@@ -66,7 +66,7 @@ CREATE FUNCTION leasehold.item_blocker(
 DECLARE
   rival record;
 BEGIN
-  -- Most items stand alone.
+  -- Most items have no relations.
   IF i.parent IS NULL AND NOT EXISTS (SELECT FROM leasehold.item AS t WHERE t.parent = i.key)
      AND NOT EXISTS (SELECT FROM leasehold.item_conflict AS t WHERE t.item = i.key) THEN
     RETURN;
@@ -92,8 +92,8 @@ BEGIN
   END LOOP;
 END $$;
 
--- Why a session cannot have an item that is there for it; NULL: it can. `occupied` is what session_occupied gave;
--- claims under the leases `but` do not matter.
+-- Why a session cannot have an item that is otherwise free; NULL: it can. `occupied` is the result of session_occupied;
+-- claims under the leases `but` do not count.
 CREATE FUNCTION leasehold.claim_obstacle(
   s leasehold.session_brief, i leasehold.item_brief, occupied leasehold.claim, but bigint[], moment timestamptz
 ) RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
@@ -101,7 +101,7 @@ CREATE FUNCTION leasehold.claim_obstacle(
 DECLARE
   blocker record := leasehold.item_blocker(i, but, moment);
 BEGIN
-  -- It may have gone stale while it waited for the item.
+  -- The session may have gone stale while it waited for the item.
   IF NOT EXISTS (SELECT FROM leasehold.lease AS l WHERE l.id = s.lease_id AND l.expires_at > moment) THEN
     RETURN leasehold.claim_refusal('unregistered', 'stale', i.key, moment);
   ELSIF blocker.why IS NOT NULL THEN
@@ -112,8 +112,8 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Whether a session can take an item, both being locked: the refusal, or the first answer again; or else the claim that
--- is in its way no longer, because that session is stale. `began`: when the call did.
+-- Whether a session can take an item, both being locked: the refusal, or the first answer again; or else the stale
+-- claim that no longer blocks it. `began`: when the call began.
 CREATE FUNCTION leasehold.claim_judge(
   s leasehold.session_brief, i leasehold.item_brief, occupied leasehold.claim, began timestamptz, moment timestamptz,
   OUT answer leasehold.claim_answer, OUT stale leasehold.claim

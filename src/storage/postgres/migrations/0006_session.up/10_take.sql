@@ -1,6 +1,6 @@
 -- Taking an item.
 
--- Locks a claim, and tells it as it is then: active, or not there.
+-- Locks a claim, and returns it if it is still active.
 CREATE FUNCTION leasehold.claim_lock(item text, token bigint) RETURNS leasehold.claim
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -12,8 +12,8 @@ BEGIN
   RETURN c;
 END $$;
 
--- The session has the item from now on, which also says that it works. Without an item: there is another claim, written
--- by somebody who did not ask these functions.
+-- Gives the item to the session, which also counts as work. Without an item: there is another claim, written without
+-- these functions.
 CREATE FUNCTION leasehold.claim_grant(i leasehold.item_brief, s leasehold.session_brief, moment timestamptz)
 RETURNS leasehold.claim LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -31,29 +31,29 @@ BEGIN
   RETURN c;
 END $$;
 
--- Undoes all that was done.
+-- Undoes all changes.
 CREATE FUNCTION leasehold.claim_clash(key text) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'item "%" was claimed by another writer at the same time', key
-    USING ERRCODE = '40001', HINT = 'Nothing has changed. Ask again.';
+    USING ERRCODE = '40001', HINT = 'Nothing has changed. Try again.';
 END $$;
 
--- Frees an item whose session is stale: that is taken back. Otherwise says why not.
+-- Frees an item whose session is stale, by reclaiming that session. Otherwise returns the reason.
 CREATE FUNCTION leasehold.claim_reclaim(stale leasehold.claim) RETURNS text
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   refusal text := leasehold.session_reclaim(stale.lease_id);
 BEGIN
-  -- Left by a lease that has ended, or never was.
+  -- Left by a lease that has ended, or never existed.
   UPDATE leasehold.claim AS c SET ended_at = leasehold.now(), end_reason = 'expired'
    WHERE refusal IS NULL AND c.item = stale.item AND c.token = stale.token AND c.ended_at IS NULL;
   RETURN refusal;
 END $$;
 
--- Takes an item for a session that may have it, in place of one that is stale, and for what it gives up. NULL: see
--- claim_grant.
+-- Takes an item for a session that may have it, after a stale claim, and ends the claim that it switches from. NULL:
+-- see claim_grant.
 CREATE FUNCTION leasehold.claim_move(
   i leasehold.item_brief, s leasehold.session_brief, stale leasehold.claim, leaving leasehold.claim
 ) RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
@@ -85,7 +85,7 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Takes an item for a session, which the caller has locked; `leaving` is what it gives up for it, if anything.
+-- Takes an item for a session, which the caller has locked; `leaving` is the claim that it gives up for it, if any.
 CREATE FUNCTION leasehold.claim_for(
   s leasehold.session_brief, key text, create_item boolean, leaving leasehold.claim, began timestamptz
 ) RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
@@ -108,20 +108,20 @@ BEGIN
       RETURN CASE WHEN create_item THEN leasehold.claim_told('at_capacity', NULL, occupied, leasehold.now())
                   ELSE leasehold.claim_refusal('not_found', NULL, key, leasehold.now()) END;
     END IF;
-    -- Waits for a fence, and only then looks at the clock.
+    -- Waits for a fence, and only then reads the clock.
     IF leaving.item IS NOT NULL AND leasehold.claim_lock(leaving.item, leaving.token) IS NULL THEN
       RETURN leasehold.claim_switched_before(leaving.item, leaving.token, key);
     END IF;
     judged := leasehold.claim_judge(s, i, occupied, began, leasehold.now());
     answer := judged.answer;
     IF answer.replayed AND leaving.item IS NOT NULL THEN
-      -- It has that one already, and gives up the other all the same.
+      -- The session has this item already, and gives up the other all the same.
       PERFORM leasehold.claim_end(leaving, 'switched', key, leasehold.now());
     END IF;
     EXIT WHEN answer.outcome IS NOT NULL;
     answer := leasehold.claim_move(i, s, judged.stale, leaving);
     EXIT WHEN answer.outcome IS NOT NULL;
-    -- The other claim is judged in the next round; but what was given up for this one must not be lost.
+    -- The next round judges the other claim; but the claim that was given up for this one must not be lost.
     clashes := clashes + 1;
     IF leaving.item IS NOT NULL OR clashes > 2 THEN
       PERFORM leasehold.claim_clash(key);
@@ -131,8 +131,8 @@ BEGIN
   RETURN answer;
 END $$;
 
--- The usual refusal: a live session that asks, and another one that has the item. It needs no lock, so those who wait
--- for an item do not stand in each other's way.
+-- The common refusal: the caller's session is live, and another one has the item. It needs no lock, so sessions that
+-- wait for an item do not block each other.
 CREATE FUNCTION leasehold.claim_seen(item text, session_id text, session_token bigint, moment timestamptz)
 RETURNS leasehold.claim LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -152,7 +152,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Takes an item for a session. Without the session's token: for its present opening.
+-- Takes an item for a session. Without the session's token: for its current opening.
 CREATE FUNCTION leasehold.claim_take_as(item text, session_id text, session_token bigint, create_item boolean)
 RETURNS leasehold.claim_answer LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -177,7 +177,7 @@ BEGIN
   RETURN leasehold.claim_for(asker.s, claim_take_as.item, create_item, NULL, began);
 END $$;
 
--- The session itself takes an item, and proves with its token that it is the one.
+-- The session itself takes an item, and its token is the proof.
 CREATE FUNCTION leasehold.claim_take_own(
   item text, session_id text, session_token bigint, create_item boolean DEFAULT false
 ) RETURNS leasehold.claim_answer
@@ -187,14 +187,14 @@ BEGIN
   RETURN leasehold.claim_take_as(item, session_id, session_token, create_item);
 END $$;
 
--- An operator takes an item for a session that is alive, if nobody has it.
+-- An operator takes a free item for a live session.
 CREATE FUNCTION leasehold.claim_take_for(item text, session_id text, create_item boolean DEFAULT false)
 RETURNS leasehold.claim_answer
 LANGUAGE sql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
   SELECT leasehold.claim_take_as(item, session_id, NULL, create_item)
 $$;
 
--- The one or the other. With the rights of who calls it: without the session's token it takes those of an operator.
+-- Either of them. It has the caller's rights: without the session's token it needs those of an operator.
 CREATE FUNCTION leasehold.claim_take(
   item text, session_id text, session_token bigint DEFAULT NULL, create_item boolean DEFAULT false
 ) RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$

@@ -1,6 +1,6 @@
--- Having an item, and giving it up.
+-- Holding an item, and releasing it.
 
--- The claim of this token, with its lease, which stays until our commit.
+-- The claim of this token, with its lease, which is kept until the caller commits.
 CREATE FUNCTION leasehold.claim_share(item text, token bigint) RETURNS leasehold.claim
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -12,8 +12,8 @@ BEGIN
   RETURN c;
 END $$;
 
--- Gives up this claim, never another one of the session. Accepted after the session went stale, while nobody has taken
--- the item; giving it up twice is fine.
+-- Releases this claim, never another one of the session. Accepted after the session went stale, until another session
+-- takes the item; a release may be repeated.
 CREATE FUNCTION leasehold.claim_release(item text, session_id text, token bigint, reason text DEFAULT '')
 RETURNS leasehold.claim_answer
 LANGUAGE plpgsql SECURITY DEFINER
@@ -30,7 +30,7 @@ BEGIN
   IF c.session_id = claim_release.session_id THEN
     -- Waits for a fence.
     SELECT t.* INTO c FROM leasehold.claim AS t WHERE t.item = c.item AND t.token = c.token FOR UPDATE;
-    -- Without: the item was removed while this waited.
+    -- Not found: the item was removed during this wait.
     IF FOUND AND coalesce(c.end_reason, 'released') = 'released' THEN
       moment := leasehold.now();
       answer := leasehold.claim_told('released', NULL, c, moment);
@@ -48,7 +48,7 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Inside your own transaction: raises when the token is not current, and keeps the item from being taken over,
+-- Inside your own transaction: raises if the token is no longer valid, and keeps the item from being taken over,
 -- released or revoked until you commit.
 CREATE FUNCTION leasehold.claim_fence(item text, token bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
@@ -75,7 +75,7 @@ BEGIN
           HINT = 'Another session may have taken over: give up this transaction and stop.';
 END $$;
 
--- A switch from an item that is not held by this token (any more): the first answer again, or lost.
+-- A switch from an item that this token does not hold: the first answer again, or lost.
 CREATE FUNCTION leasehold.claim_switched_before(from_item text, token bigint, to_item text)
 RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -97,7 +97,7 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Gives up one item and takes another, in one step: if that is refused, nothing has changed.
+-- Releases one item and takes another, in one step: if that is refused, nothing changes.
 CREATE FUNCTION leasehold.claim_switch(from_item text, token bigint, to_item text, create_item boolean DEFAULT false)
 RETURNS leasehold.claim_answer
 LANGUAGE plpgsql SECURITY DEFINER
@@ -107,12 +107,12 @@ SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = of
 DECLARE
   sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND leasehold.require_item(to_item)
-    AND leasehold.require(from_item <> to_item, 'a switch is from one item to another');
+    AND leasehold.require(from_item <> to_item, 'cannot switch an item to itself');
   began   timestamptz := leasehold.now();
   leaving leasehold.claim := leasehold.claim_share(from_item, claim_switch.token);
   asker   record;
 BEGIN
-  -- Looked at again, now that its lease stays.
+  -- Read again, now that its lease is locked.
   SELECT t.* INTO leaving FROM leasehold.claim AS t WHERE t.item = from_item AND t.token = claim_switch.token;
   IF leaving.item IS NULL OR leaving.ended_at IS NOT NULL THEN
     RETURN leasehold.claim_switched_before(from_item, claim_switch.token, to_item);

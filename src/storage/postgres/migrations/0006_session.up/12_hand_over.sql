@@ -1,4 +1,4 @@
--- Items that change hands, by their owner or by an operator.
+-- Items that change hands, by their holder or by an operator.
 
 -- Whether the holder of this token has handed the item over.
 CREATE FUNCTION leasehold.claim_was_given(key text, token bigint) RETURNS boolean
@@ -9,7 +9,7 @@ BEGIN
                     AND t.token = claim_was_given.token AND t.end_reason = 'transferred');
 END $$;
 
--- The session has the item from now on, and `given`, which the caller has locked, is no more.
+-- Gives the item to the session, and ends `given`, which the caller has locked.
 CREATE FUNCTION leasehold.claim_pass(
   i leasehold.item_brief, s leasehold.session_brief, given leasehold.claim, detail text
 ) RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
@@ -37,7 +37,7 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Gives an item to a session, whoever has it now. `token`: of who gives it; NULL: an operator does.
+-- Gives an item to a session, whether it is held or free. `token`: of the giver; NULL: an operator.
 CREATE FUNCTION leasehold.claim_give(key text, to_session text, token bigint, reason text)
 RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -66,7 +66,7 @@ BEGIN
     answer.replayed := true;
     RETURN answer;
   END IF;
-  -- Waits for a fence; without an item, nobody has it (any more).
+  -- Waits for a fence; without an item, the item is free now.
   c := leasehold.claim_lock(c.item, c.token);
   IF claim_give.token IS NOT NULL AND c.token IS DISTINCT FROM claim_give.token THEN
     RETURN leasehold.claim_lost(key, claim_give.token);
@@ -74,7 +74,7 @@ BEGIN
   RETURN leasehold.claim_pass(i, s, c, coalesce(nullif(reason, ''), 'to ' || to_session));
 END $$;
 
--- Its owner hands an item over to another session that is alive.
+-- The holder hands an item over to another live session.
 CREATE FUNCTION leasehold.claim_hand_over(item text, to_session text, token bigint, reason text DEFAULT '')
 RETURNS leasehold.claim_answer
 LANGUAGE plpgsql SECURITY DEFINER
@@ -90,7 +90,7 @@ BEGIN
   RETURN leasehold.claim_give(claim_hand_over.item, to_session, claim_hand_over.token, reason);
 END $$;
 
--- An operator gives an item to a session that is alive; also one that nobody has.
+-- An operator gives an item to a live session; also a free item.
 CREATE FUNCTION leasehold.claim_assign(item text, to_session text, reason text DEFAULT '')
 RETURNS leasehold.claim_answer
 LANGUAGE plpgsql SECURITY DEFINER
@@ -103,7 +103,7 @@ BEGIN
   RETURN leasehold.claim_give(claim_assign.item, to_session, NULL, reason);
 END $$;
 
--- The one or the other. With the rights of who calls it: without a token it takes those of an operator.
+-- Either of them. It has the caller's rights: without a token it needs those of an operator.
 CREATE FUNCTION leasehold.claim_transfer(item text, to_session text, token bigint DEFAULT NULL, reason text DEFAULT '')
 RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
 BEGIN
@@ -113,7 +113,7 @@ BEGIN
   RETURN leasehold.claim_hand_over(item, to_session, token, reason);
 END $$;
 
--- An operator ends a claim. Its session cannot take the item again, unless somebody else had it meanwhile.
+-- An operator ends a claim. Its session cannot take the item again until another session has had it.
 CREATE FUNCTION leasehold.claim_revoke(item text, reason text) RETURNS leasehold.claim_answer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -135,7 +135,7 @@ BEGIN
     END IF;
     PERFORM leasehold.claim_share(claim_revoke.item, latest);
     c := leasehold.claim_lock(claim_revoke.item, latest);
-    -- Without: it ended while this waited, and perhaps it is another one that has to go.
+    -- Not found: the claim ended during this wait, and perhaps another one has to end.
     EXIT WHEN c.item IS NOT NULL;
   END LOOP;
   moment := leasehold.now();

@@ -1,7 +1,7 @@
 -- The end of an item.
 
--- Ends the claim of who says that an item is done, or frees it of one whose session is stale. Without an outcome: it
--- may be done now, by the session that is given, or by nobody's.
+-- Ends the claim of the caller that marks an item as done, or frees the item if its session is stale. Without an
+-- outcome: the item may be done now, by the given session or without one.
 CREATE FUNCTION leasehold.item_finish(
   i leasehold.item_brief, token bigint, OUT answer leasehold.claim_answer, OUT c leasehold.claim
 ) LANGUAGE plpgsql AS $$
@@ -29,8 +29,8 @@ BEGIN
   END IF;
 END $$;
 
--- By its owner, with the token of the claim, which ends with it; without a token, of an item that nobody works on.
--- Saying it twice is fine. `holder`: who says it, where no session does.
+-- By its holder, with the token of the claim, which ends with it; without a token, for an item without a holder. The
+-- call may be repeated. `holder`: the caller's name if there is no session.
 CREATE FUNCTION leasehold.item_done(key text, token bigint DEFAULT NULL, holder text DEFAULT session_user)
 RETURNS leasehold.claim_answer
 LANGUAGE plpgsql SECURITY DEFINER
@@ -73,7 +73,7 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Forgets an item that nobody works on, and that has no children.
+-- Removes an item that has no holder and no children.
 CREATE FUNCTION leasehold.item_remove(key text) RETURNS leasehold.claim_answer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off

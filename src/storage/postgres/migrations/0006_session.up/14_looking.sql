@@ -1,17 +1,17 @@
--- Looking at sessions, items and claims.
+-- Reading sessions, items and claims.
 
 CREATE TYPE leasehold.session_info AS (
-  id text, token bigint, status text, holder text, host text, boot_id text, pid bigint, process_start bigint, tty text,
+  id text, token bigint, state text, holder text, host text, boot_id text, pid bigint, process_start bigint, tty text,
   instance text, label text, codebase text, track text, metadata text, exclusive boolean, ttl interval,
   opened_at timestamptz, heartbeat_at timestamptz, progress_at timestamptz, progress text, expires_at timestamptz,
   parked_until timestamptz, ends_by timestamptz, ended_at timestamptz, end_reason text, end_detail text, claims bigint,
   item text, item_taken_at timestamptz, lease_id bigint, store_now timestamptz
 );
 
--- The sessions that have not ended; with `released` also those that have; or the one that is named, however it is.
+-- The sessions that have not ended; with `released` also those that have; or the one with this id, in any state.
 CREATE FUNCTION leasehold.session_list(
   id text DEFAULT NULL, host text DEFAULT NULL, codebase text DEFAULT NULL, track text DEFAULT NULL,
-  released boolean DEFAULT false, most bigint DEFAULT {defaults.list_limit}
+  released boolean DEFAULT false, max bigint DEFAULT {defaults.list_max}, skip bigint DEFAULT 0
 ) RETURNS SETOF leasehold.session_info
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET jit = off AS $$
 #variable_conflict use_column
@@ -20,7 +20,7 @@ DECLARE
 BEGIN
   RETURN QUERY
   SELECT s.id, s.token,
-         leasehold.session_status(l.ended_at, l.end_reason, l.expires_at, l.ttl, s.progress_at, s.parked_until, moment),
+         leasehold.session_state(l.ended_at, l.end_reason, l.expires_at, l.ttl, s.progress_at, s.parked_until, moment),
          l.holder, l.host, l.boot_id, l.pid, l.process_start, l.tty, l.instance, s.label, s.codebase, s.track,
          s.metadata, s.exclusive, l.ttl, l.acquired_at, l.heartbeat_at, s.progress_at, s.progress, l.expires_at,
          s.parked_until, s.ends_by, l.ended_at, l.end_reason, l.end_detail, h.claims, h.item, h.taken_at, l.id, moment
@@ -31,7 +31,7 @@ BEGIN
              AND (session_list.host IS NULL OR o.host = session_list.host)
              AND (session_list.codebase IS NULL OR t.codebase = session_list.codebase)
              AND (session_list.track IS NULL OR t.track = session_list.track)
-           ORDER BY o.expires_at DESC, t.id LIMIT most) AS asked_for
+           ORDER BY o.expires_at DESC, t.id LIMIT max OFFSET skip) AS asked_for
     JOIN leasehold.session AS s ON s.id = asked_for.session_id
     JOIN leasehold.lease AS l ON l.id = asked_for.lease_id
    CROSS JOIN LATERAL (
@@ -52,7 +52,7 @@ CREATE TYPE leasehold.item_info AS (
 -- In the order of their keys. `conflicts` is a JSON array.
 CREATE FUNCTION leasehold.item_list(
   key text DEFAULT NULL, state text DEFAULT NULL, parent text DEFAULT NULL, after_key text DEFAULT NULL,
-  most bigint DEFAULT {defaults.list_limit}
+  max bigint DEFAULT {defaults.list_max}
 ) RETURNS SETOF leasehold.item_info
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET jit = off AS $$
 #variable_conflict use_column
@@ -75,7 +75,7 @@ BEGIN
    WHERE (item_list.key IS NULL OR i.key = item_list.key) AND (item_list.state IS NULL OR d.state = item_list.state)
      AND (item_list.parent IS NULL OR i.parent = item_list.parent)
      AND (after_key IS NULL OR i.key > after_key)
-   ORDER BY i.key LIMIT most;
+   ORDER BY i.key LIMIT max;
 END $$;
 
 CREATE TYPE leasehold.claim_info AS (
@@ -85,11 +85,11 @@ CREATE TYPE leasehold.claim_info AS (
   expires_at timestamptz, store_now timestamptz
 );
 
--- Active claims first, then those that have ended, if they are wanted; the latest first. Whose they are is looked up
--- only for those that are told.
+-- Active claims first, then ended ones, if requested; the latest first. Sessions are looked up only for claims that are
+-- returned.
 CREATE FUNCTION leasehold.claim_list(
   item text DEFAULT NULL, session_id text DEFAULT NULL, ended boolean DEFAULT false,
-  most bigint DEFAULT {defaults.list_limit}
+  max bigint DEFAULT {defaults.list_max}, skip bigint DEFAULT 0
 ) RETURNS SETOF leasehold.claim_info
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -105,7 +105,7 @@ BEGIN
            WHERE (claim_list.item IS NULL OR t.item = claim_list.item)
              AND (claim_list.session_id IS NULL OR t.session_id = claim_list.session_id)
              AND (claim_list.ended OR t.ended_at IS NULL)
-           ORDER BY t.ended_at IS NOT NULL, t.taken_at DESC, t.token DESC, t.item LIMIT most) AS c
+           ORDER BY t.ended_at IS NOT NULL, t.taken_at DESC, t.token DESC, t.item LIMIT max OFFSET skip) AS c
     JOIN leasehold.item AS i ON i.key = c.item
     JOIN leasehold.lease AS l ON l.id = c.lease_id
     LEFT JOIN leasehold.session AS s ON s.lease_id = c.lease_id

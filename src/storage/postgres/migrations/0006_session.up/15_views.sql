@@ -1,6 +1,6 @@
--- For people in psql. All of it is computed as it is looked at.
+-- For people in psql. Everything is computed when it is read.
 
--- Sessions that have not ended: who, where, whether alive and whether working.
+-- Sessions that have not ended: holder, host, whether alive and whether working.
 CREATE VIEW leasehold.active_sessions AS
   SELECT s.id AS session_id, s.label, l.holder, l.host, l.tty, l.pid, s.codebase, s.track, s.metadata,
          l.acquired_at AS opened_at, l.heartbeat_at, s.progress_at, s.progress,
@@ -10,7 +10,7 @@ CREATE VIEW leasehold.active_sessions AS
          leasehold.whole_seconds(clock.moment - s.progress_at) AS progress_age_seconds,
          leasehold.ago(clock.moment - s.progress_at) AS progress_age_human,
          leasehold.whole_seconds(l.expires_at - clock.moment) AS seconds_until_stale,
-         leasehold.session_status(l.ended_at, l.end_reason, l.expires_at, l.ttl, s.progress_at, s.parked_until,
+         leasehold.session_state(l.ended_at, l.end_reason, l.expires_at, l.ttl, s.progress_at, s.parked_until,
                                   clock.moment) AS computed_status,
          leasehold.whole_seconds(l.ttl) AS stale_after_seconds, s.parked_until, h.claims, h.item,
          leasehold.whole_seconds(clock.moment - h.taken_at) / 60 AS claim_duration_minutes
@@ -37,7 +37,7 @@ CREATE VIEW leasehold.items AS
    CROSS JOIN LATERAL (
      SELECT leasehold.item_state(i.done_at, c.item IS NOT NULL, l.ended_at, l.expires_at, clock.moment) AS state) AS d;
 
--- Active claims, with whose they are and when they free; below zero: the session is stale.
+-- Active claims, with their holders and when they become free; below zero: the session is stale.
 CREATE VIEW leasehold.claims AS
   SELECT c.item, i.title, c.token, c.session_id, s.label, l.holder, l.host, l.tty, l.pid, c.taken_at,
          leasehold.whole_seconds(clock.moment - c.taken_at) / 60 AS claim_duration_minutes, l.heartbeat_at,

@@ -1,8 +1,8 @@
--- Who may call what: see grant_scope.
+-- The scope of each function: see grant_scope.
 
 COMMENT ON FUNCTION leasehold.ago IS 'scope: read';
 COMMENT ON FUNCTION leasehold.whole_seconds IS 'scope: read';
-COMMENT ON FUNCTION leasehold.session_status IS 'scope: read';
+COMMENT ON FUNCTION leasehold.session_state IS 'scope: read';
 COMMENT ON FUNCTION leasehold.session_list IS 'scope: read';
 COMMENT ON FUNCTION leasehold.item_state IS 'scope: read';
 COMMENT ON FUNCTION leasehold.item_list IS 'scope: read';

@@ -1,10 +1,10 @@
--- Cron expressions, field by field: the same rules as in src/core/cron.h, and the same messages.
+-- Cron expressions, field by field: the same rules and messages as in src/core/cron.h.
 --
--- Nothing but the text of an expression is stored, in its normal form (cron_check). Reading it again costs less than
--- the search that follows, and a person can read the table.
+-- Only the text of an expression is stored, in its normal form (cron_check). Parsing it again costs less than the
+-- search that follows, and people can read the table.
 
--- A set of numbers is a bit string: bit n stands for n, the leftmost is 0. So the next number is a position, and no
--- query is needed to find it.
+-- A set of numbers is a bit string: bit n stands for n, the leftmost is 0. So the next number is a position, and
+-- finding it needs no query.
 CREATE TYPE leasehold.cron AS (
   seconds          bit varying,
   minutes          bit varying,
@@ -21,7 +21,7 @@ CREATE TYPE leasehold.cron AS (
   weekdays_last    bit varying     -- 5L
 );
 
--- A field as it was written, and what it may hold. Sunday is both 0 and 7: hence the size.
+-- A field as written, and its bounds. Sunday is both 0 and 7: hence the size.
 CREATE TYPE leasehold.cron_field AS (
   number  integer,
   written text,
@@ -32,7 +32,7 @@ CREATE TYPE leasehold.cron_field AS (
   names   text[]
 );
 
--- For messages, as the library does it.
+-- For messages, as in the library.
 CREATE FUNCTION leasehold.cron_quoted(body text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$ SELECT '"' || left(body, 60) || CASE WHEN length(body) > 60 THEN '..."' ELSE '"' END $$;
 
@@ -61,7 +61,7 @@ BEGIN
   RETURN body::integer;
 END $$;
 
--- A number of this field, or a name for one.
+-- A number of this field, or a name for it.
 CREATE FUNCTION leasehold.cron_value(f leasehold.cron_field, body text) RETURNS integer
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -77,7 +77,7 @@ BEGIN
   RETURN leasehold.cron_number(f, body, f.lowest, f.highest);
 END $$;
 
--- `last` may lie beyond the end of the field, where it begins again.
+-- `last` may lie beyond the end of the field, where it wraps around.
 CREATE FUNCTION leasehold.cron_add(
   f leasehold.cron_field, bits bit varying, first integer, last integer, step integer
 ) RETURNS bit varying LANGUAGE plpgsql IMMUTABLE AS $$
@@ -91,7 +91,7 @@ BEGIN
   RETURN bits;
 END $$;
 
--- Numbers, names, ranges and steps: what every field may have.
+-- Numbers, names, ranges and steps, which every field allows.
 CREATE FUNCTION leasehold.cron_plain(f leasehold.cron_field, item text, bits bit varying) RETURNS bit varying
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE

@@ -12,7 +12,7 @@ BEGIN
   RETURN items;
 END $$;
 
--- What has a meaning of its own cannot be stepped through.
+-- A special item cannot have a step.
 CREATE FUNCTION leasehold.cron_base(f leasehold.cron_field, item text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
@@ -67,7 +67,7 @@ BEGIN
       c.workday_near := set_bit(c.workday_near, leasehold.cron_value(f, regexp_replace(base, 'W$', '')), 1);
     END IF;
   END LOOP;
-  -- Whatever else is listed is every day already.
+  -- Other listed days are already covered.
   IF c.special_days AND c.days = leasehold.cron_all(f) THEN
     c.special_days := false;
     c.days_before_last := repeat('0', 32)::bit varying;
@@ -186,7 +186,8 @@ BEGIN
   c.months := leasehold.cron_read(month);
   c := leasehold.cron_read_weekdays(
     ROW(n + 5, words[n + 5], 'day of week', 0, 7, 7, '{SUN,MON,TUE,WED,THU,FRI,SAT}'), c);
-  -- Weekdays come in every month, the fifth one once in a while. A day after the 28th may come in none of those named.
+  -- Weekdays occur in every month, the fifth one now and then. A day after the 28th may occur in none of the named
+  -- months.
   IF position(B'0' IN c.weekdays) = 0 AND position(B'1' IN substring(c.days FOR 29)) = 0 THEN
     PERFORM leasehold.cron_require_day(c, day, month);
   END IF;

@@ -71,7 +71,7 @@ BEGIN
   RETURN array_to_string(CASE WHEN fields[1] = '0' THEN fields[2:] ELSE fields END, ' ');
 END $$;
 
--- The normal form of an expression. What is none is refused, with the field that is wrong:
+-- Returns the normal form of an expression. An invalid one is refused, with the field that is wrong:
 -- cron: field 2 (hour) "25": 25 is outside 0-23
 CREATE FUNCTION leasehold.cron_check(expression text) RETURNS text
 LANGUAGE sql IMMUTABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$

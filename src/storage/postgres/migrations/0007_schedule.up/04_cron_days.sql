@@ -1,7 +1,7 @@
--- On which days of a month a cron expression happens, as src/core/cron_next.cc finds it. A month is told by its first
--- day, days are bits 1 to 31.
+-- The days of a month on which a cron expression occurs, as in src/core/cron_next.cc. A month is represented by its
+-- first day, days are bits 1 to 31.
 
--- Monday to Friday, nearest to a day and within its month.
+-- The working day (Monday to Friday) nearest to a day and within its month.
 CREATE FUNCTION leasehold.cron_workday(day date) RETURNS date
 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE extract(isodow FROM day)
@@ -45,7 +45,7 @@ BEGIN
   RETURN days;
 END $$;
 
--- The months of the expression are not asked.
+-- The months of the expression are ignored.
 CREATE FUNCTION leasehold.cron_days_in(c leasehold.cron, month date) RETURNS bit varying
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE

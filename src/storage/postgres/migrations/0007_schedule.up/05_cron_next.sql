@@ -1,8 +1,8 @@
--- The moments at which a cron expression happens in a time zone. When clocks are changed, a rule for certain hours
--- happens once for each of its times of the day (one that is left out as much after the change, one that comes twice
--- the first time), a rule for every hour whenever the clock shows a matching time: src/core/schedule_plan.h.
+-- The moments at which a cron expression occurs in a time zone. When clocks change, a rule for certain hours occurs
+-- once for each of its times of the day (a skipped time as much after the change, a repeated time the first time), a
+-- rule for every hour whenever the clock shows a matching time: src/core/schedule_plan.h.
 --
--- Times without a zone are UTC in here, or what a clock shows, so that the session's own zone has no say.
+-- Times without a zone are UTC here, or local times of the zone, so that the session's own zone does not matter.
 
 -- The first matching day at or after a day; NULL soon after the year 9999.
 CREATE FUNCTION leasehold.cron_next_day(c leasehold.cron, from_day date) RETURNS date
@@ -49,7 +49,7 @@ BEGIN
   RETURN (leasehold.cron_first(c.hours, hour + 1) * 60 + leasehold.cron_first(c.minutes, 0)) * 60 + first_second;
 END $$;
 
--- The first time at or after `from_time` that a clock shows and that matches.
+-- The first local time at or after `from_time` that matches.
 CREATE FUNCTION leasehold.cron_next_local(c leasehold.cron, from_time timestamp) RETURNS timestamp
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -69,7 +69,7 @@ END $$;
 CREATE FUNCTION leasehold.zone_offset(zone text, moment timestamp) RETURNS interval
 LANGUAGE sql IMMUTABLE AS $$ SELECT (moment AT TIME ZONE 'UTC' AT TIME ZONE zone) - moment $$;
 
--- When clocks were changed: the first second with the offset of `high`, which is not that of `low`.
+-- When clocks changed: the first second with the offset of `high`, which is not that of `low`.
 CREATE FUNCTION leasehold.zone_change(zone text, low timestamp, high timestamp) RETURNS timestamp
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -87,7 +87,7 @@ BEGIN
   RETURN high;
 END $$;
 
--- The first match at or after `from_time`, as far as the clocks are not changed again after that. `before` is the
+-- The first match at or after `from_time`, provided that the clocks do not change again after that. `before` is the
 -- offset before the latest change.
 CREATE FUNCTION leasehold.cron_next_in(
   c leasehold.cron, from_time timestamp, clock interval, before interval, changed_at timestamp
@@ -99,18 +99,18 @@ BEGIN
   IF position(B'0' IN c.hours) = 0 THEN
     forward := interval '0';
   ELSIF forward < interval '0' THEN
-    -- Clocks were put back: the times until they show something new have been.
+    -- Clocks were set back: the times until they show something new have already occurred.
     from_time := greatest(from_time, changed_at - forward);
   ELSIF from_time < changed_at + forward THEN
-    -- Clocks were put forward: one that nobody touched would still show the times that were left out.
+    -- Clocks were set forward: an unchanged clock would still show the skipped times.
     left_out := leasehold.cron_next_local(c, from_time + before) - before;
   END IF;
   RETURN least(leasehold.cron_next_local(c, from_time + clock) - clock,
                CASE WHEN left_out < changed_at + forward THEN left_out END);
 END $$;
 
--- PostgreSQL does not tell when clocks are changed. It matters only when that is within a day before or after, so it
--- is asked for the offset then; a change of a whole day, as on Samoa in 2011, is beyond this.
+-- PostgreSQL does not show when clocks change. It matters only if that is within a day before or after, so this
+-- compares the offsets of those days; a change of a whole day, as on Samoa in 2011, is not covered.
 CREATE FUNCTION leasehold.cron_next_of(c leasehold.cron, zone text, from_time timestamp) RETURNS timestamp
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -139,7 +139,7 @@ BEGIN
   RETURN CASE WHEN candidate < timestamp '10000-01-01' THEN candidate END;
 END $$;
 
--- The first occurrence later than `after`; NULL where the calendar ends, with the year 9999.
+-- The first occurrence later than `after`; NULL at the end of the calendar, the year 9999.
 CREATE FUNCTION leasehold.cron_next(expression text, zone text, after timestamptz) RETURNS timestamptz
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 BEGIN
@@ -148,25 +148,25 @@ BEGIN
     date_trunc('second', after AT TIME ZONE 'UTC') + interval '1 second') AT TIME ZONE 'UTC';
 END $$;
 
--- The first `most` of the occurrences later than `after` and not later than `until`.
+-- The first `max` occurrences later than `after` and not later than `until`.
 CREATE FUNCTION leasehold.cron_occurrences(
   expression text, zone text, after timestamptz, until timestamptz DEFAULT 'infinity',
-  most bigint DEFAULT {defaults.schedule_next_count}
+  max bigint DEFAULT {defaults.schedule_next_max}
 ) RETURNS SETOF timestamptz
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 DECLARE
   c    leasehold.cron := leasehold.cron_parse(expression);
   next timestamp := date_trunc('second', after AT TIME ZONE 'UTC');
 BEGIN
-  FOR n IN 1..most LOOP
+  FOR n IN 1..max LOOP
     next := leasehold.cron_next_of(c, zone, next + interval '1 second');
     EXIT WHEN next IS NULL OR next AT TIME ZONE 'UTC' > until;
     RETURN NEXT next AT TIME ZONE 'UTC';
   END LOOP;
 END $$;
 
--- The name of a zone, as it came. PostgreSQL would also take europe/berlin, and CEST or XYZ+3, which know no summer.
--- It reads the whole tz database: for defining, not for running.
+-- The name of a zone, unchanged. PostgreSQL would also accept europe/berlin, and CEST or XYZ+3, which have no summer
+-- time. This reads the whole tz database: use it for setting a schedule, not for running it.
 CREATE FUNCTION leasehold.zone_check(zone text) RETURNS text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 DECLARE

@@ -1,24 +1,24 @@
 -- Schedules: several callers trigger the same work; it runs once, on time, and every occurrence is accounted for.
 --
 -- An occurrence is one due moment of a schedule, and a row of schedule_run: unique, and written in the commit that
--- moves the schedule on. When something is due is a matter of the calendar, who holds it one of leases. Whether a
--- schedule is due, running or expired is derived: no column says so.
+-- advances the schedule. The calendar decides when a schedule is due, a lease who holds it. Whether a schedule is due,
+-- running or expired is derived: no column stores it.
 
 CREATE TABLE leasehold.schedule (
   id              bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name            text        NOT NULL COLLATE "C" UNIQUE,
   -- Grows with every change of the rule, of next_occurrence and of a pause.
   version         bigint      NOT NULL,
-  -- The rule: a pause after each run, or cron (its normal form, and as it was written) and a zone.
-  every_least     interval,
-  every_most      interval,
+  -- The rule: a pause after each run, or cron (its normal form, and as written) and a zone.
+  every_min     interval,
+  every_max      interval,
   cron            text,
   cron_given      text,
   zone            text,
   jitter          interval    NOT NULL,
-  -- The pause after a failed or lost run, where that is another one.
-  fail_least      interval,
-  fail_most       interval,
+  -- The pause after a failed or lost run, if it differs.
+  fail_min      interval,
+  fail_max       interval,
   ttl             interval    NOT NULL,
   misfire         text        NOT NULL,
   misfire_after   interval    NOT NULL,
@@ -27,38 +27,38 @@ CREATE TABLE leasehold.schedule (
   created_at      timestamptz NOT NULL,
   paused_at       timestamptz,
   paused_reason   text,
-  -- By the calendar, without jitter; NULL where there is no cron. A retry before it does not change it.
+  -- By the calendar, without jitter; NULL without cron. A retry before it does not change it.
   next_occurrence timestamptz,
   next_run_at     timestamptz NOT NULL,
   -- scheduled, retry.
   next_cause      text        NOT NULL,
-  -- Somebody wants a run as soon as possible, whatever the calendar says.
+  -- Requested: a run as soon as possible, regardless of the calendar.
   triggered_at    timestamptz,
-  -- The latest one that was given.
+  -- The latest token.
   token           bigint      NOT NULL,
-  -- Of the run under way; NULL as soon as that has come to an end.
+  -- The lease of the current run; NULL as soon as the run has ended.
   lease_id        bigint,
-  -- Somebody said when the next run is: no pause and no backoff takes its place. Of cron this is about next_occurrence.
+  -- The caller set the next run: no pause and no backoff replaces it. With cron this refers to next_occurrence.
   next_given      boolean     NOT NULL DEFAULT false
 ) WITH (fillfactor = 70);
 
--- What is due, in order. least() passes over a NULL.
+-- Due schedules, in order. least() skips a NULL.
 CREATE INDEX schedule_due ON leasehold.schedule (least(next_run_at, triggered_at), name) WHERE paused_at IS NULL;
--- The runs under way: few.
+-- The current runs: few.
 CREATE INDEX schedule_lease ON leasehold.schedule (lease_id) WHERE lease_id IS NOT NULL;
 
--- What an occurrence starts. Apart, because it can be large and each run writes the schedule's row anew.
+-- What an occurrence starts. A separate table, because it can be large and each run rewrites the schedule's row.
 CREATE TABLE leasehold.schedule_task (
   schedule_id bigint PRIMARY KEY REFERENCES leasehold.schedule (id) ON DELETE CASCADE,
-  -- Of the job; NULL where there is no queue.
+  -- The payload of the job; NULL without a queue.
   payload     bytea,
-  -- JSON: program and arguments, for those who run commands.
+  -- JSON: program and arguments, for processes that run commands.
   command     text
 );
 
--- The history: a row per occurrence that was taken; one for all those that were skipped together.
+-- The history: a row per occurrence that was taken; one for all occurrences that were skipped together.
 CREATE TABLE leasehold.schedule_run (
-  -- No foreign key: the history of a schedule that is removed follows in steps.
+  -- No foreign key: the history of a removed schedule is removed in steps.
   schedule_id bigint      NOT NULL,
   occurrence  timestamptz NOT NULL,
   -- scheduled, retry, triggered.
@@ -70,11 +70,11 @@ CREATE TABLE leasehold.schedule_run (
   host        text        NOT NULL DEFAULT '',
   started_at  timestamptz,
   finished_at timestamptz,
-  -- ok, failed, lost, released, enqueued, skipped. NULL: under way.
+  -- completed, failed, lost, released, enqueued, skipped. NULL: running.
   outcome     text,
   error       text,
   counts      text,
-  -- Why it was skipped, up to which occurrence, and how many these are.
+  -- Why it was skipped, up to which occurrence, and how many they are.
   reason      text,
   through     timestamptz,
   missed      bigint      NOT NULL DEFAULT 0,
@@ -82,13 +82,13 @@ CREATE TABLE leasehold.schedule_run (
   PRIMARY KEY (schedule_id, occurrence)
 );
 
--- One run at a time: also for those who write here without the functions.
+-- One run at a time: also for processes that write here without the functions.
 CREATE UNIQUE INDEX schedule_run_open ON leasehold.schedule_run (schedule_id) WHERE outcome IS NULL;
 CREATE UNIQUE INDEX schedule_run_token ON leasehold.schedule_run (schedule_id, token) WHERE token IS NOT NULL;
 
--- One answer for everything one can do to a schedule: how it went, the run that decided it with its lease, and when it
--- goes on. A refusal names the holder, without token, lease_id and instance. The columns of
--- the rule are for stores that cannot read cron.
+-- The answer of every act on a schedule: the outcome, the run that decided it with its lease, and when the next run is.
+-- A refusal names the holder, without token, lease_id and instance. The columns of the rule are for stores that cannot
+-- parse cron.
 CREATE TYPE leasehold.schedule_answer AS (
   outcome         text,
   why             text,

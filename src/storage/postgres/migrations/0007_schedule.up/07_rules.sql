@@ -11,7 +11,7 @@ CREATE FUNCTION leasehold.require_between(what text, least_span interval, most_s
 LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require(
     (least_span IS NULL AND most_span IS NULL) OR (least_span >= interval '0' AND least_span <= most_span),
-    what || ' is from a least to a most that is not shorter, and not negative')
+    what || ' goes from a minimum to a maximum that is not shorter, and not negative')
 $$;
 
 -- `what` is for the message: "counts".
@@ -54,11 +54,11 @@ $$;
 CREATE FUNCTION leasehold.require_schedule(s leasehold.schedule) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT leasehold.require_schedule_name(s.name)
-     AND leasehold.require((s.cron IS NULL) <> (s.every_least IS NULL), 'a schedule has a pause or a cron expression')
-     AND leasehold.require_between('a pause', s.every_least, s.every_most)
-     AND leasehold.require(coalesce(s.every_least >= {bounds.min_pause}, true),
+     AND leasehold.require((s.cron IS NULL) <> (s.every_min IS NULL), 'a schedule has a pause or a cron expression')
+     AND leasehold.require_between('a pause', s.every_min, s.every_max)
+     AND leasehold.require(coalesce(s.every_min >= {bounds.min_pause}, true),
                            'a pause between runs has at least {bounds.min_pause as text}')
-     AND leasehold.require_between('a pause after a failure', s.fail_least, s.fail_most)
+     AND leasehold.require_between('a pause after a failure', s.fail_min, s.fail_max)
      AND leasehold.require(s.jitter >= interval '0' AND (s.jitter = interval '0' OR s.cron IS NOT NULL),
                            'jitter is not negative, and goes with cron')
      AND leasehold.require(s.misfire IN ('skip', 'once', 'all'), 'misfire is skip, once or all')
@@ -66,7 +66,7 @@ LANGUAGE sql IMMUTABLE AS $$
      AND leasehold.require_ttl(s.ttl)
 $$;
 
--- A length from `least_span` to `most_span`, all of them equally likely. In microseconds: days would depend on the
+-- A random length from `least_span` to `most_span`, all equally likely. In microseconds: days would depend on the
 -- session's time zone.
 CREATE FUNCTION leasehold.draw(least_span interval, most_span interval) RETURNS interval
 LANGUAGE sql VOLATILE AS $$
@@ -75,7 +75,7 @@ LANGUAGE sql VOLATILE AS $$
          * interval '1 microsecond'
 $$;
 
--- Derived, never stored. The lease is that of the run under way; due_at is least(next_run_at, triggered_at).
+-- Derived, never stored. The lease is that of the current run; due_at is least(next_run_at, triggered_at).
 CREATE FUNCTION leasehold.schedule_state(
   lease_id bigint, ended_at timestamptz, expires_at timestamptz, paused_at timestamptz, due_at timestamptz,
   moment timestamptz
@@ -87,14 +87,14 @@ CREATE FUNCTION leasehold.schedule_state(
               ELSE 'waiting' END
 $$;
 
--- Derived while a run is under way.
+-- Derived while the run is not over.
 CREATE FUNCTION leasehold.schedule_outcome(
   outcome text, ended_at timestamptz, expires_at timestamptz, moment timestamptz
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(outcome, CASE WHEN ended_at IS NULL AND expires_at > moment THEN 'running' ELSE 'expired' END)
 $$;
 
--- A moment in an event, whatever the session's settings are: 2026-03-29T01:30:00Z.
+-- A moment in an event, regardless of the session's settings: 2026-03-29T01:30:00Z.
 CREATE FUNCTION leasehold.moment_text(moment timestamptz) RETURNS text
 LANGUAGE sql STABLE AS $$
   SELECT replace(to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), '.000000Z', 'Z')
@@ -110,8 +110,7 @@ BEGIN
           schedule_event.host, schedule_event.detail);
 END $$;
 
--- How it went, with the run under way and when the schedule goes on. What proves to have the run is only told to whom
--- it is granted.
+-- An outcome with the current run and the time of the next one. Only the caller that gets the run sees its proof.
 CREATE FUNCTION leasehold.schedule_told(outcome text, why text, s leasehold.schedule, moment timestamptz)
 RETURNS leasehold.schedule_answer LANGUAGE sql STABLE AS $$
   SELECT ROW(schedule_told.outcome, why, s.name, CASE schedule_told.outcome WHEN 'granted' THEN r.token END,
@@ -126,7 +125,7 @@ RETURNS leasehold.schedule_answer LANGUAGE sql STABLE AS $$
     LEFT JOIN leasehold.schedule_run AS r ON r.schedule_id = s.id AND r.outcome IS NULL
 $$;
 
--- The same for one that does not do what was asked; it may not even be there.
+-- The same for a refused act; the schedule may not even exist.
 CREATE FUNCTION leasehold.schedule_refused(name text, refusal text, s leasehold.schedule)
 RETURNS leasehold.schedule_answer LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,14 +1,14 @@
--- Which occurrence is taken, what becomes of those that nobody took in time, and when the next one is: the same as
--- src/core/schedule_plan.h says for stores that cannot read cron.
+-- Which occurrence is taken, what happens to missed ones, and when the next one is: the same as
+-- src/core/schedule_plan.h does for stores that cannot parse cron.
 
--- Nothing comes after the year 9999: what would, is put off until then.
+-- The calendar ends with the year 9999: anything later is put off until then.
 CREATE FUNCTION leasehold.schedule_next_of(cron text, zone text, after timestamptz) RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
   SELECT coalesce(leasehold.cron_next(cron, zone, after), timestamptz '{bounds.last_year}-12-31 24:00:00Z')
 $$;
 
--- The last occurrence up to `until`, where `known` is one of them. There is no way to look backwards, so the span in
--- which it lies is halved: from its middle on another one comes in time, or none does.
+-- The last occurrence up to `until`, where `known` is one of them. A search backwards is not possible, so this halves
+-- the span that contains it: after its middle there is another occurrence in time, or none.
 CREATE FUNCTION leasehold.schedule_latest(cron text, zone text, known timestamptz, until timestamptz)
 RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -28,8 +28,8 @@ BEGIN
   RETURN known;
 END $$;
 
--- The occurrences from `first` up to now: the latest, the one before it, and how many come before the latest. They are
--- counted up to {bounds.max_missed}; then the rest is jumped over.
+-- The occurrences from `first` up to now: the latest, the one before it, and the number before the latest. It counts up
+-- to {bounds.max_missed}; then it skips the rest.
 CREATE FUNCTION leasehold.schedule_due_ones(
   cron text, zone text, first timestamptz, moment timestamptz,
   OUT latest timestamptz, OUT before_latest timestamptz, OUT earlier bigint
@@ -48,9 +48,9 @@ BEGIN
   END IF;
 END $$;
 
--- What to do with a cron schedule that is due. Nothing taken: what there was came too long ago. An occurrence is
--- punctual up to its jitter late. A retry comes before next_occurrence, and does not change it: what lies between the
--- two, if anything, is accounted for.
+-- Decides about a cron schedule that is due. Nothing taken: all occurrences were too long ago. An occurrence is
+-- punctual if it is late by up to its jitter. A retry comes before next_occurrence, and does not change it: occurrences
+-- between the two, if any, are accounted for.
 CREATE FUNCTION leasehold.schedule_plan(
   s leasehold.schedule, moment timestamptz, OUT taken timestamptz, OUT cause text, OUT skipped_from timestamptz,
   OUT skipped_through timestamptz, OUT missed bigint, OUT next_occurrence timestamptz
@@ -81,7 +81,7 @@ BEGIN
                           ELSE leasehold.schedule_next_of(s.cron, s.zone, latest) END;
 END $$;
 
--- Writes a row of the history, and gives its moment: where that is used already, it counts as a microsecond later.
+-- Writes a row of the history, and returns its moment: if that is used already, it counts as a microsecond later.
 CREATE FUNCTION leasehold.schedule_note(run leasehold.schedule_run) RETURNS timestamptz
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -93,7 +93,7 @@ BEGIN
   RETURN run.occurrence;
 END $$;
 
--- Accounts for occurrences that nobody takes any more. `why`: misfire, paused.
+-- Accounts for occurrences that will not run. `why`: misfire, paused.
 CREATE FUNCTION leasehold.schedule_skip(
   s leasehold.schedule, first timestamptz, last timestamptz, missed bigint, why text, moment timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
@@ -116,7 +116,7 @@ BEGIN
     format('%s occurrence%s (%s)', missed, CASE WHEN missed = 1 THEN '' ELSE 's' END, why), moment);
 END $$;
 
--- Where the calendar goes on. An occurrence that somebody asked for has no jitter.
+-- Advances the calendar to this occurrence. A requested occurrence has no jitter.
 CREATE FUNCTION leasehold.schedule_await(s leasehold.schedule, occurrence timestamptz) RETURNS leasehold.schedule
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -128,7 +128,7 @@ BEGIN
   RETURN s;
 END $$;
 
--- The next run is when somebody says. With cron that is an occurrence, and the calendar goes on after it.
+-- Sets the next run to a requested moment. With cron that is an occurrence, and the calendar goes on after it.
 CREATE FUNCTION leasehold.schedule_plan_at(s leasehold.schedule, next_at timestamptz, cause text)
 RETURNS leasehold.schedule LANGUAGE plpgsql AS $$
 BEGIN
@@ -140,9 +140,9 @@ BEGIN
   RETURN s;
 END $$;
 
--- Takes what is due: which occurrence that is, and the schedule as it goes on. Without an occurrence: all that was due
--- came too long ago. One run serves both the calendar and a trigger. The caller has locked the schedule, which is due
--- or wanted `at_once`, and writes it.
+-- Takes what is due: the occurrence, and the schedule after it. Without an occurrence: all that was due is too long
+-- ago. One run serves both the calendar and a trigger. The caller has locked the schedule, which is due or wanted
+-- `at_once`, and writes it.
 CREATE FUNCTION leasehold.schedule_advance(
   INOUT s leasehold.schedule, at_once boolean, moment timestamptz, OUT occurrence timestamptz, OUT cause text,
   OUT skipped bigint
@@ -170,18 +170,18 @@ BEGIN
     cause := 'triggered';
   END IF;
   IF s.cron IS NULL AND (by_calendar OR NOT s.next_given) THEN
-    -- For the time being: it counts from the end of the run.
-    s.next_run_at := moment + leasehold.draw(s.every_least, s.every_most);
+    -- Preliminary: the pause counts from the end of the run.
+    s.next_run_at := moment + leasehold.draw(s.every_min, s.every_max);
     s.next_cause := 'scheduled';
     s.next_given := false;
   ELSIF s.cron IS NOT NULL AND s.next_cause = 'retry' THEN
-    -- Whatever runs now is the retry.
+    -- This run is the retry.
     s := leasehold.schedule_await(s, s.next_occurrence);
   END IF;
   s.triggered_at := NULL;
 END $$;
 
--- Writes what moves.
+-- Writes the columns that change with a run.
 CREATE FUNCTION leasehold.schedule_save(s leasehold.schedule) RETURNS void
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -1,7 +1,7 @@
--- How runs end. The order of locks, everywhere: the schedule, the lease of its run, the run. A lease that looks expired
--- is never waited for.
+-- How runs end. The order of locks, everywhere: the schedule, the lease of its run, the run. No act waits for a lease
+-- that looks expired.
 
--- A further try at `retry_at`, where the calendar has none before that.
+-- Another try at `retry_at`, unless the calendar has a run before that.
 CREATE FUNCTION leasehold.schedule_retry(s leasehold.schedule, retry_at timestamptz) RETURNS leasehold.schedule
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -12,8 +12,8 @@ BEGIN
   RETURN s;
 END $$;
 
--- Ends the run under way, and writes the schedule as it goes on after it. The caller has locked the schedule and the
--- lease. Gives the run.
+-- Ends the current run, and writes the schedule after it. The caller has locked the schedule and the lease. Returns the
+-- run.
 CREATE FUNCTION leasehold.schedule_end(
   s leasehold.schedule, outcome text, error text, counts text, end_reason text, end_detail text, moment timestamptz
 ) RETURNS leasehold.schedule_run LANGUAGE plpgsql AS $$
@@ -35,13 +35,13 @@ BEGIN
   RETURN run;
 END $$;
 
--- The run under way has come to nothing: its lease has expired, or its process is gone. The caller has locked the
--- schedule, and the lease FOR UPDATE, and looked at the clock. Gives the run.
+-- The current run is lost: its lease has expired, or its process is gone. The caller has locked the schedule, and the
+-- lease FOR UPDATE, and checked the clock. Returns the run.
 CREATE FUNCTION leasehold.schedule_take_back(
   s leasehold.schedule, l leasehold.lease, detail text, moment timestamptz
 ) RETURNS leasehold.schedule_run LANGUAGE plpgsql AS $$
 DECLARE
-  pause interval := CASE WHEN s.fail_least IS NULL THEN interval '0' ELSE leasehold.draw(s.fail_least, s.fail_most) END;
+  pause interval := CASE WHEN s.fail_min IS NULL THEN interval '0' ELSE leasehold.draw(s.fail_min, s.fail_max) END;
   run   leasehold.schedule_run;
 BEGIN
   IF NOT s.next_given THEN
@@ -52,8 +52,8 @@ BEGIN
   RETURN run;
 END $$;
 
--- Takes back a run that looks expired, without waiting for it. `busy`: its holder fences a write, or heartbeats or
--- finishes this very moment. `held`: it is alive after all.
+-- Reclaims a run that looks expired, without waiting for it. `busy`: its holder fences a write, or heartbeats or
+-- settles it at this moment. `held`: it is alive after all.
 CREATE FUNCTION leasehold.schedule_reclaim(
   s leasehold.schedule, OUT refusal text, OUT lost leasehold.schedule_run
 ) LANGUAGE plpgsql AS $$

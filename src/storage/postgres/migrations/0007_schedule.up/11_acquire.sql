@@ -1,6 +1,6 @@
 -- Acquire: due and free, in one step.
 
--- Why a schedule cannot be acquired; NULL: it can, or its run is to be taken back first.
+-- Why a schedule cannot be acquired; NULL: it can, or its run has to be reclaimed first.
 CREATE FUNCTION leasehold.schedule_refusal(s leasehold.schedule, at_once boolean, moment timestamptz) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -15,7 +15,7 @@ BEGIN
   RETURN CASE WHEN NOT at_once AND least(s.next_run_at, s.triggered_at) > moment THEN 'not_due' END;
 END $$;
 
--- The answer to whom the run under way was granted. The one before it is told where it was lost.
+-- The answer to the holder of the current run. It includes the previous run if that was lost.
 CREATE FUNCTION leasehold.schedule_granted(s leasehold.schedule, skipped bigint, replayed boolean, moment timestamptz)
 RETURNS leasehold.schedule_answer LANGUAGE plpgsql AS $$
 DECLARE
@@ -30,7 +30,7 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Asked before: the first answer again with what remains of the lease, or lost.
+-- A repeated request: the first answer again with the remaining time of the lease, or lost.
 CREATE FUNCTION leasehold.schedule_acquired_before(name text, request_id text) RETURNS leasehold.schedule_answer
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -41,8 +41,8 @@ DECLARE
   answer leasehold.schedule_answer;
 BEGIN
   SELECT t.* INTO s FROM leasehold.schedule AS t WHERE t.name = schedule_acquired_before.name;
-  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the first one's wait
-  -- may have been cut short.
+  -- Locked only so that this answer is a commit as well, and waits for the synchronous standby: the wait of the first
+  -- answer may have been cut short.
   SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.request_id = schedule_acquired_before.request_id FOR KEY SHARE;
   IF s.lease_id = l.id AND l.ended_at IS NULL AND l.expires_at > moment THEN
     RETURN leasehold.schedule_granted(
@@ -57,7 +57,7 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Gives an occurrence to the holder that `l` tells of. The caller has locked the schedule and moved it on.
+-- Gives an occurrence to the holder in `l`. The caller has locked the schedule and advanced it.
 CREATE FUNCTION leasehold.schedule_grant(
   s leasehold.schedule, l leasehold.lease, occurrence timestamptz, cause text, moment timestamptz
 ) RETURNS leasehold.schedule LANGUAGE plpgsql AS $$
@@ -89,7 +89,7 @@ BEGIN
   RETURN s;
 END $$;
 
--- Takes what is due of a schedule that the caller has locked; or says that nothing is, any more.
+-- Takes what is due of a schedule that the caller has locked; or returns that nothing is due any more.
 CREATE FUNCTION leasehold.schedule_take(s leasehold.schedule, l leasehold.lease, at_once boolean)
 RETURNS leasehold.schedule_answer LANGUAGE plpgsql AS $$
 DECLARE
@@ -113,7 +113,8 @@ BEGIN
   RETURN answer;
 END $$;
 
--- The same for one whose run has expired: that is noted as lost first. It stays noted, also where nothing is due yet.
+-- The same for a schedule whose run has expired: the run is recorded as lost first. This stays, even if nothing is due
+-- yet.
 CREATE FUNCTION leasehold.schedule_take_over(s leasehold.schedule, l leasehold.lease, at_once boolean)
 RETURNS leasehold.schedule_answer LANGUAGE plpgsql AS $$
 DECLARE
@@ -134,8 +135,8 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Takes the occurrence that is due, if nobody has it. at_once: skips the due test, never the lease and never a pause.
--- What is refused is refused without a lock, so those who come too early do not stand in each other's way.
+-- Takes the due occurrence, if it is free. at_once: skips the due test, never the lease and never a pause. A refusal
+-- takes no lock, so callers that come too early do not block each other.
 CREATE FUNCTION leasehold.schedule_acquire(
   name          text,
   holder        text     DEFAULT session_user,
@@ -172,7 +173,7 @@ BEGIN
     SELECT t.* INTO s FROM leasehold.schedule AS t WHERE t.name = schedule_acquire.name FOR NO KEY UPDATE;
     refusal := leasehold.schedule_refusal(s, at_once, leasehold.now());
   END IF;
-  -- Looked for now: the first call may have been granted while this one waited.
+  -- Checked only now: the first call may have been granted while this one waited.
   IF EXISTS (SELECT FROM leasehold.lease AS t WHERE t.request_id = schedule_acquire.request_id) THEN
     RETURN leasehold.schedule_acquired_before(schedule_acquire.name, schedule_acquire.request_id);
   ELSIF refusal IS NOT NULL THEN

@@ -1,6 +1,6 @@
 -- Trigger, pause, resume, rename, remove.
 
--- Makes a schedule due now; if it is running, once more after that.
+-- Makes a schedule due now; if it is running, once more after the current run.
 CREATE FUNCTION leasehold.schedule_trigger(name text) RETURNS leasehold.schedule_answer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -26,7 +26,7 @@ BEGIN
   RETURN leasehold.schedule_told('triggered', NULL, s, moment);
 END $$;
 
--- Nothing is due while a schedule is paused; a run under way goes on.
+-- A paused schedule is never due; a current run continues.
 CREATE FUNCTION leasehold.schedule_pause(name text, reason text DEFAULT '') RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -51,7 +51,8 @@ BEGIN
   RETURN 'paused';
 END $$;
 
--- Occurrences that came meanwhile are noted as skipped. One with a pause between runs is due at once if its time came.
+-- Occurrences during the pause are recorded as skipped. A schedule with a pause between runs is due at once if its time
+-- came.
 CREATE FUNCTION leasehold.schedule_resume(name text) RETURNS leasehold.schedule_answer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -88,8 +89,8 @@ BEGIN
   RETURN answer;
 END $$;
 
--- The history goes along. Whoever has the run under way knows it by its old name, and learns with the next heartbeat
--- that there is none of that name.
+-- The history is kept. The holder of the current run has the old name, and its next heartbeat finds no schedule of that
+-- name.
 CREATE FUNCTION leasehold.schedule_rename(name text, new_name text) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -113,7 +114,7 @@ EXCEPTION WHEN unique_violation THEN
   RETURN 'exists';
 END $$;
 
--- Removes up to `batch` rows of the history of a schedule that is gone; gives how many.
+-- Removes up to `batch` rows of the history of a removed schedule; returns their number.
 CREATE FUNCTION leasehold.schedule_forget(id bigint, batch bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -127,7 +128,7 @@ BEGIN
   RETURN removed;
 END $$;
 
--- Removes up to `batch` rows from the histories of schedules that are gone; call it until it gives 0.
+-- Removes up to `batch` rows from the histories of removed schedules; call it until it returns 0.
 CREATE FUNCTION leasehold.schedule_sweep(batch bigint DEFAULT {defaults.sweep_batch}) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -147,8 +148,9 @@ BEGIN
   RETURN leasehold.schedule_forget(gone, batch);
 END $$;
 
--- The schedule and its history, unless somebody runs it. The schedule is gone at once, however long its history is; up to
--- `batch` rows of that go along. Nobody finds the others any more: schedule_sweep removes them, or the next prune.
+-- Removes the schedule and its history, unless it is running. The schedule disappears at once, however long its history
+-- is; up to `batch` rows of that go with it. The others are no longer visible: schedule_sweep removes them, or the next
+-- prune.
 CREATE FUNCTION leasehold.schedule_remove(name text, batch bigint DEFAULT {defaults.sweep_batch})
 RETURNS leasehold.schedule_answer
 LANGUAGE plpgsql SECURITY DEFINER

@@ -1,6 +1,6 @@
--- Schedules that put a job into a queue: the occurrence, the job and the next moment in one commit, and no lease.
+-- Schedules that put a job into a queue: the occurrence, the job and the next run in one commit, without a lease.
 
--- Notes an occurrence that has become a job. The caller has locked the schedule and moved it on.
+-- Records an occurrence that became a job. The caller has locked the schedule and advanced it.
 CREATE FUNCTION leasehold.schedule_enqueue(
   s leasehold.schedule, occurrence timestamptz, cause text, moment timestamptz
 ) RETURNS leasehold.schedule_run LANGUAGE plpgsql AS $$
@@ -29,7 +29,7 @@ BEGIN
   RETURN run;
 END $$;
 
--- Why a schedule does not fire; NULL: it does. One without a queue never does.
+-- Why a schedule does not fire; NULL: it does. A schedule without a queue never does.
 CREATE FUNCTION leasehold.schedule_fire_refusal(s leasehold.schedule, moment timestamptz) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN s.queue IS NULL THEN 'not_found'
@@ -37,7 +37,7 @@ LANGUAGE sql IMMUTABLE AS $$
               WHEN least(s.next_run_at, s.triggered_at) > moment THEN 'not_due' END
 $$;
 
--- Fires a schedule that is due, and that the caller has locked.
+-- Fires a due schedule that the caller has locked.
 CREATE FUNCTION leasehold.schedule_fire_due(s leasehold.schedule) RETURNS leasehold.schedule_answer
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -61,8 +61,7 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Puts the job of a schedule that is due into its queue. `busy`: somebody else does so, or changes it, this very
--- moment.
+-- Puts the job of a due schedule into its queue. `busy`: another process does so, or changes it, at this moment.
 CREATE FUNCTION leasehold.schedule_fire(name text) RETURNS leasehold.schedule_answer
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off

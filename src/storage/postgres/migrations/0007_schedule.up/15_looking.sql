@@ -1,10 +1,10 @@
--- Looking at schedules and their history.
+-- Reading schedules and their history.
 
--- A page of those to look at now (due and free, or run by somebody whose lease has run out), in order; then the next
--- one, for the moment until which one may sleep. None is paused. `fires`: it puts jobs into a queue; `runs`: it has a
+-- A page of schedules to look at now (due and free, or held under an expired lease), in order; then the next one, whose
+-- time shows how long the caller may sleep. None is paused. `fires`: it puts jobs into a queue; `runs`: it has a
 -- command.
 CREATE FUNCTION leasehold.schedule_due(
-  most bigint DEFAULT {defaults.schedule_due_limit}, after_at timestamptz DEFAULT NULL, after_name text DEFAULT NULL
+  max bigint DEFAULT {defaults.schedule_due_max}, after_at timestamptz DEFAULT NULL, after_name text DEFAULT NULL
 ) RETURNS TABLE (name text, fires boolean, runs boolean, next_run_at timestamptz, wall_now timestamptz)
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -27,7 +27,7 @@ BEGIN
     (SELECT s.id, s.name, s.queue, least(s.next_run_at, s.triggered_at) AS due_at FROM leasehold.schedule AS s
       WHERE s.paused_at IS NULL AND s.lease_id IS NULL AND least(s.next_run_at, s.triggered_at) <= moment
         AND (least(s.next_run_at, s.triggered_at), s.name) > (after_at, after_name)
-      ORDER BY least(s.next_run_at, s.triggered_at), s.name LIMIT most)
+      ORDER BY least(s.next_run_at, s.triggered_at), s.name LIMIT max)
     UNION ALL
     SELECT r.id, r.name, r.queue, r.due_at FROM running AS r
      WHERE NOT r.live AND (r.due_at, r.name) > (after_at, after_name)
@@ -38,7 +38,7 @@ BEGIN
     UNION ALL
     SELECT r.id, r.name, r.queue, r.expires_at FROM running AS r WHERE r.live
   ), told AS (
-    (SELECT false AS is_later, f.* FROM free AS f ORDER BY f.due_at, f.name LIMIT most)
+    (SELECT false AS is_later, f.* FROM free AS f ORDER BY f.due_at, f.name LIMIT max)
     UNION ALL
     (SELECT true, n.* FROM later AS n ORDER BY n.due_at, n.name LIMIT 1)
   )
@@ -49,8 +49,8 @@ BEGIN
 END $$;
 
 CREATE TYPE leasehold.schedule_info AS (
-  name text, state text, every_least interval, every_most interval, cron text, cron_given text, zone text,
-  jitter interval, fail_least interval, fail_most interval, ttl interval, misfire text, misfire_after interval,
+  name text, state text, every_min interval, every_max interval, cron text, cron_given text, zone text,
+  jitter interval, fail_min interval, fail_max interval, ttl interval, misfire text, misfire_after interval,
   queue text, payload bytea, command text, version bigint, next_run_at timestamptz, next_cause text,
   next_occurrence timestamptz, triggered_at timestamptz, paused_at timestamptz, paused_reason text, token bigint,
   lease_id bigint, holder text, host text, boot_id text, pid bigint, process_start bigint, tty text, instance text,
@@ -60,8 +60,9 @@ CREATE TYPE leasehold.schedule_info AS (
   created_at timestamptz, store_now timestamptz, wall_now timestamptz
 );
 
--- In the order of their names, or the one that is named: with the run under way and the last one that has ended.
-CREATE FUNCTION leasehold.schedule_list(name text DEFAULT NULL, most bigint DEFAULT {defaults.list_limit})
+-- In the order of their names, or the one with this name: with the current run and the last one that ended.
+CREATE FUNCTION leasehold.schedule_list(
+  name text DEFAULT NULL, max bigint DEFAULT {defaults.list_max}, skip bigint DEFAULT 0)
 RETURNS SETOF leasehold.schedule_info
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -74,7 +75,7 @@ BEGIN
   SELECT s.name,
          leasehold.schedule_state(s.lease_id, l.ended_at, l.expires_at, s.paused_at,
                                   least(s.next_run_at, s.triggered_at), moment),
-         s.every_least, s.every_most, s.cron, s.cron_given, s.zone, s.jitter, s.fail_least, s.fail_most, s.ttl,
+         s.every_min, s.every_max, s.cron, s.cron_given, s.zone, s.jitter, s.fail_min, s.fail_max, s.ttl,
          s.misfire, s.misfire_after, s.queue, k.payload, k.command, s.version, least(s.next_run_at, s.triggered_at),
          CASE WHEN s.triggered_at < s.next_run_at THEN 'triggered' ELSE s.next_cause END, s.next_occurrence,
          s.triggered_at, s.paused_at, s.paused_reason, r.token, l.id, l.holder, l.host, l.boot_id, l.pid,
@@ -82,7 +83,7 @@ BEGIN
          e.outcome, e.token, e.holder, e.host, e.started_at, e.finished_at, e.error, e.counts, e.job_id, s.created_at,
          moment, moment
     FROM (SELECT t.* FROM leasehold.schedule AS t WHERE schedule_list.name IS NULL OR t.name = schedule_list.name
-           ORDER BY t.name LIMIT most) AS s
+           ORDER BY t.name LIMIT max OFFSET skip) AS s
     JOIN leasehold.schedule_task AS k ON k.schedule_id = s.id
     LEFT JOIN leasehold.lease AS l ON l.id = s.lease_id
     LEFT JOIN leasehold.schedule_run AS r ON r.schedule_id = s.id AND r.outcome IS NULL
@@ -94,7 +95,8 @@ BEGIN
 END $$;
 
 -- The latest occurrence first.
-CREATE FUNCTION leasehold.schedule_history(name text, most bigint DEFAULT {defaults.schedule_history_limit})
+CREATE FUNCTION leasehold.schedule_history(
+  name text, max bigint DEFAULT {defaults.schedule_history_max}, skip bigint DEFAULT 0)
 RETURNS TABLE (occurrence timestamptz, cause text, outcome text, token bigint, lease_id bigint, holder text, host text,
                started_at timestamptz, finished_at timestamptz, error text, counts text, reason text,
                through timestamptz, missed bigint, job_id bigint, wall_now timestamptz)
@@ -111,14 +113,14 @@ BEGIN
          r.job_id, moment
     FROM (SELECT t.* FROM leasehold.schedule_run AS t
            WHERE t.schedule_id = (SELECT s.id FROM leasehold.schedule AS s WHERE s.name = schedule_history.name)
-           ORDER BY t.occurrence DESC LIMIT most) AS r
+           ORDER BY t.occurrence DESC LIMIT max OFFSET skip) AS r
     LEFT JOIN leasehold.lease AS l ON l.id = r.lease_id
    ORDER BY r.occurrence DESC;
 END $$;
 
--- The next occurrences by the calendar, without jitter. Where several are due, only the first is told, unless each of
--- them is to run. Of one with a pause between its runs only the first is known.
-CREATE FUNCTION leasehold.schedule_next(name text, count bigint DEFAULT {defaults.schedule_next_count})
+-- The next occurrences by the calendar, without jitter. If several are due, this returns only the first, unless each of
+-- them is to run. For a pause between runs only the first is known.
+CREATE FUNCTION leasehold.schedule_next(name text, max bigint DEFAULT {defaults.schedule_next_max})
 RETURNS SETOF timestamptz
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
@@ -134,6 +136,6 @@ BEGIN
     RETURN NEXT s.next_occurrence;
     RETURN QUERY SELECT leasehold.cron_occurrences(
       s.cron, s.zone, CASE s.misfire WHEN 'all' THEN s.next_occurrence
-                                     ELSE greatest(s.next_occurrence, leasehold.now()) END, most => count - 1);
+                                     ELSE greatest(s.next_occurrence, leasehold.now()) END, max => schedule_next.max - 1);
   END IF;
 END $$;

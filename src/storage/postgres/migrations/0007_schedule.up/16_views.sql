@@ -1,12 +1,12 @@
--- For people in psql. All of it is computed as it is looked at.
+-- For people in psql. Everything is computed when it is read.
 
--- Schedules: by which rule, whether it runs and who has it, when it goes on, and how the last run went.
+-- Schedules: the rule, the state and the holder, the next run, and the outcome of the last one.
 CREATE VIEW leasehold.schedules AS
   SELECT s.name,
          leasehold.schedule_state(s.lease_id, l.ended_at, l.expires_at, s.paused_at,
                                   least(s.next_run_at, s.triggered_at), clock.moment) AS state,
-         coalesce(s.cron_given, CASE WHEN s.every_least = s.every_most THEN 'every ' || s.every_least
-                                     ELSE 'every ' || s.every_least || ' to ' || s.every_most END) AS rule,
+         coalesce(s.cron_given, CASE WHEN s.every_min = s.every_max THEN 'every ' || s.every_min
+                                     ELSE 'every ' || s.every_min || ' to ' || s.every_max END) AS rule,
          s.zone, least(s.next_run_at, s.triggered_at) AS next_run_at,
          CASE WHEN s.triggered_at < s.next_run_at THEN 'triggered' ELSE s.next_cause END AS next_cause,
          leasehold.whole_seconds(least(s.next_run_at, s.triggered_at) - clock.moment) AS due_in_seconds,

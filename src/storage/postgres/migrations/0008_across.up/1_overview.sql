@@ -1,8 +1,8 @@
--- What concerns every feature: the view of all that is held, housekeeping, recovery, and who may call what. A new
--- feature joins in here.
+-- What concerns every feature: the view of all leases, housekeeping, recovery, and scopes. A new feature adds its parts
+-- here.
 
--- Every lease that has not ended, with what it holds. Whether a job is settled is asked job by job: as a join, the planner
--- would read the whole history for a handful of running jobs.
+-- Every lease that has not ended, with what it holds. It checks job by job whether a job is settled: for a join, the
+-- planner would read the whole history for a handful of running jobs.
 CREATE VIEW leasehold.leases AS
   WITH held AS (
     SELECT 'lock'::text AS kind, k.name AS key, k.token, k.lease_id FROM leasehold.lock AS k WHERE NOT k.shared

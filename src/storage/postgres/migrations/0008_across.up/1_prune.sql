@@ -1,7 +1,7 @@
--- Pruning: what is over and older than an age goes, in steps that each look at no more than `batch` rows of a kind. Jobs go
--- first (job_prune), then what prune() forgets, then locks, leases and events.
+-- Pruning removes finished rows that are older than an age, in steps that each read up to `batch` rows of a kind. Jobs
+-- go first (job_prune), then what prune() removes, then locks, leases and events.
 
--- A share that ended that long ago, and whose place is free.
+-- Whether a share ended that long ago, and its place is free.
 CREATE FUNCTION leasehold.share_is_over(s leasehold.lock_share, before timestamptz, moment timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -9,9 +9,9 @@ BEGIN
      AND EXISTS (SELECT FROM leasehold.lease AS l WHERE l.id = s.lease_id AND l.ended_at < before);
 END $$;
 
--- The locks of a range that nobody has had or waited for since then. The row of a lock remembers its token; without it the
--- next token is the clock. So the row goes only when the token is that old, too: then the next one is greater even if the
--- clock falls back by as much.
+-- The locks of a range that had no holder and no waiter since then. The row of a lock remembers its token; without it
+-- the next token is the clock. So the row is removed only if the token is that old, too: then the next one is greater
+-- even if the clock falls back by as much.
 CREATE FUNCTION leasehold.locks_over(after_name text, last_name text, before timestamptz, moment timestamptz)
 RETURNS SETOF text LANGUAGE sql STABLE AS $$
   SELECT k.name FROM leasehold.lock AS k
@@ -26,8 +26,8 @@ RETURNS SETOF text LANGUAGE sql STABLE AS $$
                       WHERE w.name = k.name AND p.expires_at > moment)
 $$;
 
--- Walks `batch` locks upwards from after_name and forgets those that are over, with the shares that are left of them; go
--- on from last_name until it is empty.
+-- Walks `batch` locks upwards from after_name and removes those that are over, with their remaining shares; continue
+-- from last_name until it is empty.
 CREATE FUNCTION leasehold.lock_prune(
   older_than interval, after_name text, batch bigint, OUT pruned bigint, OUT last_name text)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -49,7 +49,7 @@ BEGIN
      WHERE k.name = ANY (ARRAY(
              SELECT o.name FROM leasehold.locks_over(lock_prune.after_name, last_name, before, moment) AS o(name)))
        FOR UPDATE SKIP LOCKED);
-  -- Looked at again, now that they are locked: somebody may have got in line.
+  -- Read again, now that they are locked: a waiter may have joined the line.
   locked := ARRAY(SELECT o.name FROM leasehold.locks_over(lock_prune.after_name, last_name, before, moment) AS o(name)
                    WHERE o.name = ANY (locked));
   DELETE FROM leasehold.lock_share AS s WHERE s.name = ANY (locked);
@@ -67,9 +67,9 @@ BEGIN
                                         AND o.finished_at IS NOT NULL));
 END $$;
 
--- Up to `batch` of each of these kinds; call it until no count is a full batch. A share goes when its place is free, unless
--- it is the latest of its lock. A session goes when it has ended or was silent for so long, and has no item. Of a
--- schedule's history its latest run stays. A topic that nobody awaits any more goes at once.
+-- Up to `batch` of each of these kinds; call it until no count is a full batch. A share is removed when its place is
+-- free, unless it is the latest of its lock. A session is removed when it ended or was silent that long ago, and has no
+-- item. The latest run of a schedule's history stays. A topic without listeners is removed at once.
 CREATE FUNCTION leasehold.prune(older_than interval, batch bigint)
 RETURNS TABLE (claims bigint, sessions bigint, runs bigint, shares bigint, places bigint, topics bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
@@ -108,8 +108,8 @@ BEGIN
   RETURN NEXT;
 END $$;
 
--- Walks `batch` leases upwards from after_id and forgets those that ended that long ago; go on from last_id until it is 0.
--- Leases that still say something stay: the latest of a lock that stays (how it came to be free), of a share, of a grant
+-- Walks `batch` leases upwards from after_id and removes those that ended that long ago; continue from last_id until it
+-- is 0. Leases that are still needed stay: the latest of a lock that stays (how it became free), of a share, of a grant
 -- or a chunk, of the attempts of unfinished jobs, of a session or a claim that stays.
 CREATE FUNCTION leasehold.lease_prune(
   older_than interval, after_id bigint, batch bigint, OUT pruned bigint, OUT last_id bigint)
@@ -165,7 +165,8 @@ BEGIN
   last_id := CASE WHEN walked < batch THEN 0 ELSE last_id END;
 END $$;
 
--- How many of each kind pruning would remove now. What stays only because of something that goes is counted as well.
+-- The number of rows of each kind that pruning would remove now, including those that are kept only by rows that it
+-- would remove.
 CREATE FUNCTION leasehold.prune_preview(older_than interval)
 RETURNS TABLE (locks bigint, leases bigint, events bigint, claims bigint, sessions bigint, runs bigint, shares bigint,
                places bigint, topics bigint)

@@ -1,4 +1,4 @@
--- Recovery: for those who look, and for those who do not want to wait. The next claim or acquire would do the same.
+-- Recovery: for operators, and for callers that do not want to wait. The next claim or acquire would do the same.
 
 -- Expired grants of locks, each by one of its names: locks taken together have one lease.
 CREATE FUNCTION leasehold.expired_locks(moment timestamptz) RETURNS TABLE (lease_id bigint, name text, names bigint)
@@ -13,7 +13,7 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- Their delays still count.
-CREATE FUNCTION leasehold.recover_locks(most bigint) RETURNS bigint
+CREATE FUNCTION leasehold.recover_locks(max bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -24,16 +24,16 @@ BEGIN
   FOR dead IN
     SELECT l.id, e.name FROM leasehold.expired_locks(moment) AS e JOIN leasehold.lease AS l ON l.id = e.lease_id
      WHERE l.ended_at IS NULL AND l.expires_at <= moment
-     ORDER BY l.id LIMIT most FOR UPDATE OF l SKIP LOCKED
+     ORDER BY l.id LIMIT max FOR UPDATE OF l SKIP LOCKED
   LOOP
     ended := ended + leasehold.lock_end(dead.id, dead.name, 'expired', NULL, '{}', moment);
   END LOOP;
   RETURN ended;
 END $$;
 
--- On the way it looks after what no claim may touch in a user's transaction: grants of the living are looked at later.
--- A grant on an ended lease must not exist; if it does, its jobs go back.
-CREATE FUNCTION leasehold.recover_jobs(most bigint, OUT leases bigint, OUT jobs bigint, OUT failed bigint)
+-- It also does what no claim may do in a user's transaction: it moves check_at of live grants. A grant on an ended
+-- lease must not exist; if it does, its jobs go back.
+CREATE FUNCTION leasehold.recover_jobs(max bigint, OUT leases bigint, OUT jobs bigint, OUT failed bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -50,9 +50,9 @@ BEGIN
              SELECT g.lease_id FROM leasehold.job_grant AS g
               CROSS JOIN LATERAL (SELECT o.ended_at, o.expires_at FROM leasehold.lease AS o
                                    WHERE o.id = g.lease_id OFFSET 0) AS o
-              WHERE o.ended_at IS NOT NULL OR (g.check_at <= moment AND o.expires_at <= moment) LIMIT 4 * most))
+              WHERE o.ended_at IS NOT NULL OR (g.check_at <= moment AND o.expires_at <= moment) LIMIT 4 * max))
        AND (l.ended_at IS NOT NULL OR l.expires_at <= moment)
-     ORDER BY l.id LIMIT most FOR UPDATE SKIP LOCKED
+     ORDER BY l.id LIMIT max FOR UPDATE SKIP LOCKED
   LOOP
     IF dead.ended_at IS NULL THEN
       given := leasehold.lease_reclaim(dead.id, NULL, '', '', moment);
@@ -65,11 +65,11 @@ BEGIN
   END LOOP;
   PERFORM leasehold.lease_check_later(l.id, l.expires_at, moment)
      FROM leasehold.lease AS l
-    WHERE l.id = ANY (ARRAY(SELECT g.lease_id FROM leasehold.job_grant AS g WHERE g.check_at <= moment LIMIT most))
+    WHERE l.id = ANY (ARRAY(SELECT g.lease_id FROM leasehold.job_grant AS g WHERE g.check_at <= moment LIMIT max))
       AND l.ended_at IS NULL AND l.expires_at > moment;
 END $$;
 
-CREATE FUNCTION leasehold.recover_chunks(most bigint, OUT leases bigint, OUT chunks bigint, OUT failed bigint)
+CREATE FUNCTION leasehold.recover_chunks(max bigint, OUT leases bigint, OUT chunks bigint, OUT failed bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -84,7 +84,7 @@ BEGIN
     SELECT l.id FROM leasehold.lease AS l
      WHERE l.id IN (SELECT c.lease_id FROM leasehold.chunk AS c WHERE c.lease_id IS NOT NULL)
        AND l.ended_at IS NULL AND l.expires_at <= moment
-     ORDER BY l.id LIMIT most FOR UPDATE SKIP LOCKED
+     ORDER BY l.id LIMIT max FOR UPDATE SKIP LOCKED
   LOOP
     given := leasehold.chunk_take_back(dead, NULL, '', '', moment);
     leases := leases + 1;
@@ -94,7 +94,7 @@ BEGIN
 END $$;
 
 -- A claim on an ended lease must not exist; if it does, the item is free again.
-CREATE FUNCTION leasehold.recover_sessions(most bigint, OUT leases bigint, OUT claims bigint)
+CREATE FUNCTION leasehold.recover_sessions(max bigint, OUT leases bigint, OUT claims bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -110,7 +110,7 @@ BEGIN
       JOIN leasehold.lease AS t ON t.id = known.lease_id
      WHERE CASE WHEN t.ended_at IS NULL THEN t.expires_at <= moment
                 ELSE EXISTS (SELECT FROM leasehold.claim AS c WHERE c.lease_id = t.id AND c.end_reason IS NULL) END
-     ORDER BY t.id LIMIT most FOR UPDATE OF t SKIP LOCKED
+     ORDER BY t.id LIMIT max FOR UPDATE OF t SKIP LOCKED
   LOOP
     leases := leases + 1;
     IF l.ended_at IS NULL THEN
@@ -121,9 +121,9 @@ BEGIN
   END LOOP;
 END $$;
 
--- The schedule before the lease, as everywhere, and no waiting for either. A run on an ended lease must not exist; if it
--- does, it is lost.
-CREATE FUNCTION leasehold.recover_schedules(most bigint) RETURNS bigint
+-- It locks the schedule before the lease, as everywhere, and waits for neither. A run on an ended lease must not exist;
+-- if it does, it is lost.
+CREATE FUNCTION leasehold.recover_schedules(max bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -135,7 +135,7 @@ BEGIN
   FOR s IN
     SELECT t.* FROM leasehold.schedule AS t JOIN leasehold.lease AS l ON l.id = t.lease_id
      WHERE t.lease_id IS NOT NULL AND (l.ended_at IS NOT NULL OR l.expires_at <= moment)
-     ORDER BY t.name LIMIT most FOR NO KEY UPDATE OF t SKIP LOCKED
+     ORDER BY t.name LIMIT max FOR NO KEY UPDATE OF t SKIP LOCKED
   LOOP
     freed := leasehold.schedule_reclaim(s);
     runs := runs + (freed.refusal IS NULL)::integer;
@@ -143,9 +143,9 @@ BEGIN
   RETURN runs;
 END $$;
 
--- Dependents that a final outcome, or the removal of a job, has left for later: see most_dependents. Operators lock a job
--- before they retry it: who is locked has its turn later.
-CREATE FUNCTION leasehold.recover_dependents(most bigint) RETURNS bigint
+-- Dependents that a final outcome, or the removal of a job, left for later: see most_dependents. Operators lock a job
+-- before they retry it: this skips locked jobs until the next call.
+CREATE FUNCTION leasehold.recover_dependents(max bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -161,25 +161,25 @@ BEGIN
         JOIN leasehold.predecessor AS p ON p.job_id = b.job_id AND p.after_id = b.after_id
        WHERE p.if_failed <> 'wait' AND EXISTS (SELECT FROM leasehold.settled AS s
                                                 WHERE s.job_id = b.after_id AND s.final AND s.outcome <> 'completed')
-       LIMIT most)) FOR UPDATE SKIP LOCKED);
+       LIMIT max)) FOR UPDATE SKIP LOCKED);
   ended := ARRAY(SELECT s.job_id FROM leasehold.settled AS s
                   WHERE s.job_id = ANY (ended) AND s.final AND s.outcome <> 'completed');
   gone := ARRAY(SELECT DISTINCT b.after_id FROM leasehold.blocked AS b
                  WHERE b.after_id > 0 AND NOT EXISTS (SELECT FROM leasehold.job AS j WHERE j.id = b.after_id)
-                 LIMIT most);
+                 LIMIT max);
   done := ARRAY(SELECT b.after_id FROM leasehold.blocked AS b
                  WHERE EXISTS (SELECT FROM leasehold.settled AS s
-                                WHERE s.job_id = b.after_id AND s.final AND s.outcome = 'completed') LIMIT most);
-  -- Who waits for others, too, does not go on yet, and counts all the same: what is 0 ends the caller's loop.
+                                WHERE s.job_id = b.after_id AND s.final AND s.outcome = 'completed') LIMIT max);
+  -- A job that also waits for others does not go on yet, but counts all the same: a count of 0 ends the caller's loop.
   SELECT count(DISTINCT b.job_id) INTO touched FROM leasehold.blocked AS b WHERE b.after_id = ANY (done);
   PERFORM leasehold.job_unblock(done, moment);
   RETURN leasehold.job_let_down(ended, false, moment) + leasehold.job_let_down(gone, true, moment) + touched;
 END $$;
 
--- One batch: ends up to `most` expired leases of each kind and gives back what they held; call it until it finds
--- nothing. `unblocked`: jobs that went on, were cancelled, or wait for less, because predecessors of theirs have ended.
+-- One batch: ends up to `max` expired leases of each kind and gives back what they held; call it until it finds
+-- nothing. `unblocked`: jobs that went on, were cancelled, or wait for fewer predecessors, because some of these ended.
 CREATE FUNCTION leasehold.recover(
-  most bigint DEFAULT {defaults.recover_batch}, OUT locks bigint, OUT leases bigint, OUT jobs bigint, OUT chunks bigint,
+  max bigint DEFAULT {defaults.recover_batch}, OUT locks bigint, OUT leases bigint, OUT jobs bigint, OUT chunks bigint,
   OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT unblocked bigint, OUT store_now timestamptz
 ) LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -191,11 +191,11 @@ DECLARE
   of_chunks   record;
   of_sessions record;
 BEGIN
-  locks := leasehold.recover_locks(most);
-  of_jobs := leasehold.recover_jobs(most);
-  of_chunks := leasehold.recover_chunks(most);
-  of_sessions := leasehold.recover_sessions(most);
-  runs := leasehold.recover_schedules(most);
+  locks := leasehold.recover_locks(max);
+  of_jobs := leasehold.recover_jobs(max);
+  of_chunks := leasehold.recover_chunks(max);
+  of_sessions := leasehold.recover_sessions(max);
+  runs := leasehold.recover_schedules(max);
   store_now := leasehold.now();
   leases := of_jobs.leases + of_chunks.leases + of_sessions.leases + runs;
   jobs := of_jobs.jobs;
@@ -205,5 +205,5 @@ BEGIN
   IF leases > 0 THEN
     PERFORM leasehold.note_recovery('recover', leases, jobs, chunks, claims, runs, failed, store_now);
   END IF;
-  unblocked := leasehold.recover_dependents(most);
+  unblocked := leasehold.recover_dependents(max);
 END $$;

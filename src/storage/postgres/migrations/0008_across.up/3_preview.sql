@@ -1,6 +1,6 @@
--- What recovery would find, and what it has found.
+-- Preview and statistics of recovery.
 
--- Which of a dead lease's jobs would go back, and which would be dead letters.
+-- Which jobs of a dead lease would go back, and which would become dead letters.
 CREATE FUNCTION leasehold.recover_jobs_preview(moment timestamptz, OUT leases bigint, OUT jobs bigint, OUT failed bigint)
 LANGUAGE sql STABLE AS $$
   WITH dead AS MATERIALIZED (
@@ -11,7 +11,7 @@ LANGUAGE sql STABLE AS $$
            EXISTS (SELECT FROM leasehold.cancel_request AS c WHERE c.job_id = u.job_id) AS unwanted
       FROM dead AS d CROSS JOIN LATERAL leasehold.lease_unsettled(d.id) AS u
   ), judged AS (
-    SELECT u.charged AND leasehold.job_count(u.job_id, 'expired') + 1 >= j.crash_budget AS is_dead
+    SELECT u.charged AND leasehold.job_count(u.job_id, 'expired') + 1 >= j.max_crashes AS is_dead
       FROM unfinished AS u JOIN leasehold.job AS j ON j.id = u.job_id WHERE NOT u.unwanted
   )
   SELECT (SELECT count(*) FROM dead), count(*) FILTER (WHERE NOT is_dead), count(*) FILTER (WHERE is_dead) FROM judged
@@ -21,7 +21,7 @@ CREATE FUNCTION leasehold.recover_chunks_preview(
   moment timestamptz, OUT leases bigint, OUT chunks bigint, OUT failed bigint
 ) LANGUAGE sql STABLE AS $$
   WITH held AS MATERIALIZED (
-    SELECT c.lease_id, c.crashes + 1 >= s.crash_budget AND count(*) OVER (PARTITION BY c.lease_id) = 1 AS is_dead
+    SELECT c.lease_id, c.crashes + 1 >= s.max_crashes AND count(*) OVER (PARTITION BY c.lease_id) = 1 AS is_dead
       FROM leasehold.chunk AS c JOIN leasehold.chunk_set AS s ON s.id = c.set_id
       JOIN leasehold.lease AS l ON l.id = c.lease_id
      WHERE l.ended_at IS NULL AND l.expires_at <= moment
@@ -42,7 +42,7 @@ LANGUAGE sql STABLE AS $$
    WHERE CASE WHEN l.ended_at IS NULL THEN l.expires_at <= moment ELSE k.item IS NOT NULL END
 $$;
 
--- What recover would find now.
+-- The counts that recover would return now.
 CREATE FUNCTION leasehold.recover_preview()
 RETURNS TABLE (locks bigint, leases bigint, jobs bigint, chunks bigint, claims bigint, runs bigint, failed bigint,
                unblocked bigint, store_now timestamptz)

@@ -1,17 +1,17 @@
--- The dead of a host.
+-- Dead processes of a host.
 
--- Who may say that a process is gone? Only somebody who could see it: a process of the same machine, boot and namespaces.
--- The kernel tells them, and nobody else, the text that the library calls process space. A lease keeps its digest as
--- boot_id, which every look shows; whoever reaps a lease gives the text itself.
+-- Only a process of the same machine, boot and namespaces can see that another process is gone. The kernel gives such
+-- processes, and no others, the text that the library calls process space. A lease keeps its digest as boot_id, which
+-- lists show; a process that reaps a lease passes the text itself.
 CREATE FUNCTION leasehold.boot_id_of(process_space text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
   SELECT left(encode(sha256(convert_to(nullif(process_space, ''), 'UTF8')), 'hex'), 32)
 $$;
 
--- Leases of processes on a machine (since it was booted), or of one of them: the caller, who runs there, can tell which
--- of them are gone.
+-- Leases of processes on a machine (since it was booted), or of one of them: the caller, which runs there, can see
+-- which of them are gone.
 CREATE FUNCTION leasehold.lease_suspects(
-  boot_id text, most bigint, only_pid bigint DEFAULT NULL, only_start bigint DEFAULT NULL
+  boot_id text, max bigint, only_pid bigint DEFAULT NULL, only_start bigint DEFAULT NULL
 ) RETURNS TABLE (lease_id bigint, pid bigint, process_start bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
 #variable_conflict use_column
@@ -26,11 +26,11 @@ BEGIN
                   UNION SELECT s.lease_id FROM leasehold.schedule AS s WHERE s.lease_id IS NOT NULL)
      AND l.ended_at IS NULL AND l.boot_id = lease_suspects.boot_id AND l.pid > 0 AND l.process_start > 0
      AND (only_pid IS NULL OR l.pid = only_pid AND l.process_start = only_start)
-   ORDER BY l.heartbeat_at, l.id LIMIT most;
+   ORDER BY l.heartbeat_at, l.id LIMIT max;
 END $$;
 
--- The process that held a lease is gone: nobody has to wait for its expiry. `process_space` proves that the caller could
--- see the process: see boot_id_of.
+-- Ends the lease of a process that is gone, before its expiry. `process_space` proves that the caller could see the
+-- process: see boot_id_of.
 CREATE FUNCTION leasehold.lease_reap(
   lease_id bigint, process_space text, pid bigint, process_start bigint, OUT outcome text, OUT jobs bigint,
   OUT chunks bigint, OUT claims bigint, OUT runs bigint

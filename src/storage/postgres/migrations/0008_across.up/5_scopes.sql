@@ -1,7 +1,7 @@
 -- Scopes.
 
--- Lets a role call the functions of a scope: read, work (and read), admin (and both). A function joins a
--- scope by its comment. Needs the rights of the schema's owner.
+-- Allows a role to call the functions of a scope: read, work (and read), admin (and both). The comment of a function
+-- sets its scope. Needs the rights of the schema's owner.
 CREATE FUNCTION leasehold.grant_scope(role text, scope text) RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -20,7 +20,7 @@ BEGIN
   ELSIF NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = role) THEN
     RAISE EXCEPTION 'role "%" does not exist', role USING ERRCODE = 'LH003', HINT = 'Create it with CREATE ROLE.';
   END IF;
-  -- What the role had before goes first, so that a scope can also be narrowed; but never the owner's own rights.
+  -- Revokes the previous rights of the role first, so that a scope can also be narrowed; but never the owner's own.
   IF role <> (SELECT pg_get_userbyid(n.nspowner) FROM pg_namespace AS n WHERE n.nspname = 'leasehold') THEN
     EXECUTE format('REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA leasehold FROM %I', role);
   END IF;
@@ -34,14 +34,14 @@ BEGIN
     EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, role);
     granted := granted + 1;
   END LOOP;
-  -- A GRANT by somebody who may not is only a warning.
+  -- A GRANT without the right to grant is only a warning.
   IF NOT has_function_privilege(role, 'leasehold.lock_show(text)', 'EXECUTE') THEN
     RAISE EXCEPTION 'nothing was granted: only the owner of the schema may grant' USING ERRCODE = '42501';
   END IF;
   RETURN granted;
 END $$;
 
--- The roles that have every function of a scope, with the widest such scope. The owner is none of them.
+-- The roles that have every function of a scope, with the widest such scope, without the owner.
 CREATE FUNCTION leasehold.granted_scopes() RETURNS TABLE (role text, scope text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
   WITH f AS (

@@ -6,32 +6,32 @@
 namespace leasehold::support {
 namespace {
 
-class ScheduleFinishTest : public ScheduleStoreTest {
+class ScheduleSettleTest : public ScheduleStoreTest {
  protected:
   static constexpr RunResult failed{.ok = false, .error = "no route"};
 };
-LEASEHOLD_ON_BOTH_STORES(ScheduleFinishTest);
+LEASEHOLD_ON_BOTH_STORES(ScheduleSettleTest);
 
-TEST_P(ScheduleFinishTest, ASuccessFreesTheScheduleUntilItsNextRun) {
+TEST_P(ScheduleSettleTest, ASuccessFreesTheScheduleUntilItsNextRun) {
   define("refresh", every_ten_minutes());
   const auto run = acquire("refresh");
   advance(20s);
-  const auto done = must(finish(run, {.counts = R"({"rows":7})"}));
+  const auto done = must(settle(run, {.counts = R"({"rows":7})"}));
   EXPECT_EQ(done.next_run_at, now() + 10min);
   EXPECT_EQ(done.next_in, Duration(10min));
   EXPECT_FALSE(done.replayed);
   EXPECT_EQ(state("refresh"), ScheduleState::waiting);
-  EXPECT_FALSE(info("refresh").current);
+  EXPECT_FALSE(info("refresh").held_by);
   EXPECT_TRUE(must(store().leases()).empty());
   const auto last = info("refresh").last.value();
-  EXPECT_EQ(line_of(last), "2026-03-01T09:30:00Z scheduled ok");
+  EXPECT_EQ(line_of(last), "2026-03-01T09:30:00Z scheduled completed");
   EXPECT_EQ(last.counts, R"({"rows":7})");
   EXPECT_EQ(last.took(), Duration(20s));
   advance(10min);
   EXPECT_EQ(acquire("refresh").cause, "scheduled");
 }
 
-TEST_P(ScheduleFinishTest, AFailureBacksOff) {
+TEST_P(ScheduleSettleTest, AFailureBacksOff) {
   define("refresh", with_back_off(every_ten_minutes(), 20min));
   EXPECT_EQ(run_once("refresh", failed).next_in, Duration(20min));
   EXPECT_EQ(info("refresh").next_cause, "retry");
@@ -40,7 +40,7 @@ TEST_P(ScheduleFinishTest, AFailureBacksOff) {
   EXPECT_EQ(acquire("refresh").cause, "retry");
 }
 
-TEST_P(ScheduleFinishTest, AFailureWithoutABackOffIsFollowedAsASuccessIs) {
+TEST_P(ScheduleSettleTest, AFailureWithoutABackOffIsFollowedAsASuccessIs) {
   define("refresh", every_ten_minutes());
   EXPECT_EQ(run_once("refresh", failed).next_in, Duration(10min));
   EXPECT_EQ(info("refresh").next_cause, "scheduled");
@@ -50,7 +50,7 @@ TEST_P(ScheduleFinishTest, AFailureWithoutABackOffIsFollowedAsASuccessIs) {
   EXPECT_EQ(info("report").next_cause, "scheduled");
 }
 
-TEST_P(ScheduleFinishTest, RetriesNeverMoveTheCalendar) {
+TEST_P(ScheduleSettleTest, RetriesNeverMoveTheCalendar) {
   define("report", with_back_off(daily(), 1h));
   go_to("2026-03-02T09:00:00Z");
   EXPECT_EQ(run_once("report", failed).next_run_at, at("2026-03-02T10:00:00Z"));
@@ -60,7 +60,7 @@ TEST_P(ScheduleFinishTest, RetriesNeverMoveTheCalendar) {
     EXPECT_EQ(run.cause, "retry");
     EXPECT_EQ(run.occurrence, now());
     EXPECT_EQ(info("report").next_occurrence, at("2026-03-03T09:00:00Z"));
-    must(finish(run, failed));
+    must(settle(run, failed));
   }
   advance(1h);
   EXPECT_EQ(now(), at("2026-03-03T08:00:00Z"));
@@ -71,7 +71,7 @@ TEST_P(ScheduleFinishTest, RetriesNeverMoveTheCalendar) {
   EXPECT_EQ(run.skipped, 0);
 }
 
-TEST_P(ScheduleFinishTest, ARetryThatWouldComeAfterTheNextOccurrenceIsNone) {
+TEST_P(ScheduleSettleTest, ARetryThatWouldComeAfterTheNextOccurrenceIsNone) {
   for (const auto pause : {Duration(30s), Duration(5min)}) {
     const auto name = "every minute " + std::to_string(pause.count());
     define(name, with_back_off(with_cron("* * * * *"), pause));
@@ -82,7 +82,7 @@ TEST_P(ScheduleFinishTest, ARetryThatWouldComeAfterTheNextOccurrenceIsNone) {
   }
 }
 
-TEST_P(ScheduleFinishTest, AReleasedRunIsDueAgainAtOnce) {
+TEST_P(ScheduleSettleTest, AReleasedRunIsDueAgainAtOnce) {
   define("refresh", with_back_off(every_ten_minutes(), 20min));
   define("report", daily());
   go_to("2026-03-02T09:00:00Z");
@@ -96,50 +96,50 @@ TEST_P(ScheduleFinishTest, AReleasedRunIsDueAgainAtOnce) {
     EXPECT_EQ(next.cause, "retry");
     EXPECT_EQ(next.occurrence, now());
     EXPECT_FALSE(next.lost) << "given back is not lost";
-    must(finish(next));
+    must(settle(next));
   }
   EXPECT_EQ(next_run("report"), at("2026-03-03T09:00:00Z"));
 }
 
-TEST_P(ScheduleFinishTest, Promise15_TheSameVerdictAgainGetsTheFirstAnswer) {
+TEST_P(ScheduleSettleTest, Promise15_TheSameVerdictAgainGetsTheFirstAnswer) {
   define("refresh", with_back_off(every_ten_minutes(), 20min));
   const auto good = acquire("refresh");
-  must(finish(good));
+  must(settle(good));
   const auto before = dump();
-  const auto again = must(finish(good));
+  const auto again = must(settle(good));
   EXPECT_TRUE(again.replayed);
   EXPECT_EQ(again.next_run_at, now() + 10min);
   EXPECT_EQ(dump(), before);
   const auto bad = acquire_now("refresh");
-  must(finish(bad, failed));
-  EXPECT_TRUE(must(finish(bad, {.ok = false, .error = "another"})).replayed);
+  must(settle(bad, failed));
+  EXPECT_TRUE(must(settle(bad, {.ok = false, .error = "another"})).replayed);
   EXPECT_EQ(info("refresh").last->error, "no route") << "what was said first";
   const auto released = acquire_now("refresh");
   must(release(released));
   EXPECT_TRUE(ok(release(released)));
   acquire("refresh", "bob");
   const auto while_bob_runs = dump();
-  EXPECT_TRUE(must(finish(good)).replayed) << "whoever has it by now";
+  EXPECT_TRUE(must(settle(good)).replayed) << "whoever has it by now";
   EXPECT_TRUE(ok(release(released)));
   EXPECT_EQ(dump(), while_bob_runs);
 }
 
-TEST_P(ScheduleFinishTest, Promise15_AnotherVerdictIsLost) {
+TEST_P(ScheduleSettleTest, Promise15_AnotherVerdictIsLost) {
   define("refresh", every_ten_minutes());
   const auto good = acquire("refresh");
-  must(finish(good));
+  must(settle(good));
   const auto before = dump();
-  EXPECT_TRUE(lost(finish(good, failed), LostReason::finished));
+  EXPECT_TRUE(lost(settle(good, failed), LostReason::finished));
   EXPECT_TRUE(lost(release(good), LostReason::finished));
   EXPECT_TRUE(lost(beat(good), LostReason::finished));
   EXPECT_EQ(dump(), before);
   const auto released = acquire_now("refresh");
   must(release(released));
-  EXPECT_TRUE(lost(finish(released), LostReason::finished));
-  EXPECT_TRUE(lost(finish(good, failed), LostReason::superseded)) << "there was a later one";
+  EXPECT_TRUE(lost(settle(released), LostReason::finished));
+  EXPECT_TRUE(lost(settle(good, failed), LostReason::superseded)) << "there was a later one";
 }
 
-TEST_P(ScheduleFinishTest, Promise05_AVerdictAfterExpiryIsAcceptedWhileNobodyNoticed) {
+TEST_P(ScheduleSettleTest, Promise05_AVerdictAfterExpiryIsAcceptedWhileNobodyNoticed) {
   define("finished", with_back_off(every_ten_minutes(), 20min));
   define("failed", with_back_off(every_ten_minutes(), 20min));
   define("released", with_back_off(every_ten_minutes(), 20min));
@@ -148,15 +148,15 @@ TEST_P(ScheduleFinishTest, Promise05_AVerdictAfterExpiryIsAcceptedWhileNobodyNot
   const auto released_late = acquire("released");
   advance(1h);
   EXPECT_EQ(state("finished"), ScheduleState::expired);
-  EXPECT_EQ(must(finish(finished_late)).next_in, Duration(10min));
-  EXPECT_EQ(must(finish(failed_late, failed)).next_in, Duration(20min));
+  EXPECT_EQ(must(settle(finished_late)).next_in, Duration(10min));
+  EXPECT_EQ(must(settle(failed_late, failed)).next_in, Duration(20min));
   EXPECT_TRUE(ok(release(released_late)));
-  EXPECT_EQ(outcomes("finished"), Words{"ok"});
+  EXPECT_EQ(outcomes("finished"), Words{"completed"});
   EXPECT_EQ(outcomes("failed"), Words{"failed"});
   EXPECT_EQ(outcomes("released"), Words{"released"});
 }
 
-TEST_P(ScheduleFinishTest, Promise04_ATokenThatIsNotCurrentMovesNothing) {
+TEST_P(ScheduleSettleTest, Promise04_ATokenThatIsNotCurrentMovesNothing) {
   define("refresh", every_ten_minutes());
   define("other", every_ten_minutes());
   acquire("refresh");
@@ -168,7 +168,7 @@ TEST_P(ScheduleFinishTest, Promise04_ATokenThatIsNotCurrentMovesNothing) {
   }
 }
 
-TEST_P(ScheduleFinishTest, CountsAndErrorsAreToldAsTheyWereSaid) {
+TEST_P(ScheduleSettleTest, CountsAndErrorsAreToldAsTheyWereSaid) {
   const std::string odd = "it's \"odd\"\r\n\ttwo lines; DROP TABLE \\ % $1 \xF0\x9F\x9A\x80 \xC3\xA4";
   const std::string counts = R"({"text":"it's \"odd\"\n🚀","rows":[1,2,3.50,null],"rows":0})";
   const std::string longest(std::size_t{64} * 1024, 'x');
@@ -177,18 +177,18 @@ TEST_P(ScheduleFinishTest, CountsAndErrorsAreToldAsTheyWereSaid) {
   define("refresh", every_ten_minutes());
   for (const auto& error : {odd, longest, longest_with_letters}) {
     for (const auto& json : {counts, many_counts}) {
-      must(finish(acquire_now("refresh"), {.ok = false, .error = error, .counts = json}));
+      must(settle(acquire_now("refresh"), {.ok = false, .error = error, .counts = json}));
       EXPECT_TRUE(history("refresh")[0].error == error) << error.size() << " bytes";
       EXPECT_TRUE(history("refresh")[0].counts == json) << json.size() << " bytes";
       EXPECT_TRUE(info("refresh").last->error == error);
       EXPECT_TRUE(info("refresh").last->counts == json);
     }
   }
-  must(finish(acquire_now("refresh")));
+  must(settle(acquire_now("refresh")));
   EXPECT_EQ(history("refresh")[0].error + history("refresh")[0].counts, "");
 }
 
-TEST_P(ScheduleFinishTest, WhateverAProgramSaidLastItsRunEnds) {
+TEST_P(ScheduleSettleTest, WhateverAProgramSaidLastItsRunEnds) {
   using namespace std::string_literals;
   define("refresh", every_ten_minutes());
   const std::string too_long(std::size_t{64} * 1024 + 1, 'x');
@@ -197,7 +197,7 @@ TEST_P(ScheduleFinishTest, WhateverAProgramSaidLastItsRunEnds) {
                                    {"a\0b"s,
                                     "a\xEF\xBF\xBD"
                                     "b"s}}) {
-    must(finish(acquire_now("refresh"), {.ok = false, .error = said}));
+    must(settle(acquire_now("refresh"), {.ok = false, .error = said}));
     EXPECT_TRUE(history("refresh")[0].error == kept) << said.size() << " bytes";
   }
 }

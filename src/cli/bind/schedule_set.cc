@@ -14,12 +14,12 @@
 
 namespace leasehold::cli {
 
-// leasehold schedule define: what is to happen, and when.
+// leasehold schedule set: set what happens, and when.
 namespace {
 
-constexpr const char* form = "leasehold schedule define NAME [OPTIONS] -- COMMAND...";
+constexpr const char* form = "leasehold schedule set NAME [OPTIONS] -- COMMAND...";
 
-struct ScheduleDefineOptions {
+struct ScheduleSetOptions {
   std::string name;
   ScheduleDefinition definition;
   Duration ttl = ScheduleOptions{}.ttl;
@@ -28,14 +28,14 @@ struct ScheduleDefineOptions {
   std::vector<std::string> command;
 };
 
-void print_defined(const std::string& name, const ScheduleRule& rule, const Defined& defined) {
+void print_saved(const std::string& name, const ScheduleRule& rule, const ScheduleSaved& saved) {
   const auto now = wall_clock();
-  const auto* what = defined.created ? "defined" : defined.changed ? "changed" : "unchanged";
-  const auto next = defined.next_run_at > now ? ScheduleClock(rule, now).time_and_distance(defined.next_run_at) : "now";
+  const auto* what = saved.created ? "created" : saved.changed ? "changed" : "unchanged";
+  const auto next = saved.next_run_at > now ? ScheduleClock(rule, now).time_and_distance(saved.next_run_at) : "now";
   print("{} {}  {}  next run: {}", what, printable(name), shown_rule(rule), next);
 }
 
-int define(const Context& context, const ScheduleDefineOptions& options) {
+int set_schedule(const Context& context, const ScheduleSetOptions& options) {
   auto definition = options.definition.options();
   if (!definition) return report(context, definition.error());
   definition->ttl = options.ttl;
@@ -44,19 +44,19 @@ int define(const Context& context, const ScheduleDefineOptions& options) {
   definition->next_run_in = options.next.in;
   auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
-  const auto defined = store->schedules().define(options.name, *definition);
-  if (!defined) return report(context, defined.error());
+  const auto saved = store->schedules().set(options.name, *definition);
+  if (!saved) return report(context, saved.error());
   if (context.json) {
-    print_line(wire::to_json(*defined));
+    print_line(wire::to_json(*saved));
   } else {
-    print_defined(options.name, definition->rule, *defined);
+    print_saved(options.name, definition->rule, *saved);
   }
   return exit_code::ok;
 }
 
-/// The command after the mark, which need not be there.
+/// The optional command after the mark.
 std::vector<std::string> optional_command(const CLI::App& command, const Context& context,
-                                          const ScheduleDefineOptions& options) {
+                                          const ScheduleSetOptions& options) {
   const bool marked = mark_position(context) < context.words.size();
   if (!marked && command.remaining_size() == 0 && options.program.empty()) return {};
   if (marked && options.definition.enqueues()) {
@@ -67,23 +67,22 @@ std::vector<std::string> optional_command(const CLI::App& command, const Context
 
 }  // namespace
 
-void add_schedule_define(CLI::App& parent, Context& context) {
+void add_schedule_set(CLI::App& parent, Context& context) {
   auto* command = add_command(
-      parent, context, "define", "Say when a schedule is due, and what is to happen then; saying it again is fine",
-      {"leasehold schedule define refresh --every 10m-15m --on-fail 20m-40m",
-       "leasehold schedule define refresh --every 10m --next now    # the first run at once",
-       "leasehold schedule define cleanup --every 24h --next 03:00 -- ./cleanup",
-       "leasehold schedule define report --cron '0 6 * * MON-FRI' --tz Europe/Berlin --misfire skip -- ./report",
-       R"(leasehold schedule define digest --cron @daily --jitter 10m --enqueue mail '{"to":"all"}')"});
-  command->alias("set");
-  auto options = std::make_shared<ScheduleDefineOptions>();
+      parent, context, "set", "Create or change a schedule: when it is due, and what happens then; safe to repeat",
+      {"leasehold schedule set refresh --every 10m-15m --on-fail 20m-40m",
+       "leasehold schedule set refresh --every 10m --next now    # the first run at once",
+       "leasehold schedule set cleanup --every 24h --next 03:00 -- ./cleanup",
+       "leasehold schedule set report --cron '0 6 * * MON-FRI' --tz Europe/Berlin --misfire skip -- ./report",
+       R"(leasehold schedule set digest --cron @daily --jitter 10m --enqueue mail '{"to":"all"}')"});
+  auto options = std::make_shared<ScheduleSetOptions>();
   add_schedule_name(*command, options->name);
   options->definition.add_rule(*command);
-  add_duration(*command, "--lease", options->ttl,
+  add_duration(*command, "--ttl", options->ttl,
                fmt::format("How long a run's lease lasts without a heartbeat (default {})",
                            format_duration(defaults::schedule_ttl)));
   add_next_run(*command, options->next,
-               "When the next run is: a time, how long from now, or now (default: after the pause for a new schedule "
+               "Time of the next run: a time, how long from now, or now (default: after the pause for a new schedule "
                "with --every, "
                "at its next time with --cron; an existing schedule keeps its next run unless the rule changes)");
   options->definition.add_queue(*command);
@@ -93,13 +92,13 @@ void add_schedule_define(CLI::App& parent, Context& context) {
                    "After --: a program and its arguments, for `leasehold schedule daemon --commands` to run")
       ->type_name("");
   command->callback([&context, options, command] {
-    if (!options->definition.given()) throw CLI::ValidationError("--every, --cron", "one of them is needed");
+    if (!options->definition.given()) throw CLI::ValidationError("--every, --cron", "one of them is required");
     options->command = optional_command(*command, context, *options);
-    context.action = [&context, options] { return define(context, *options); };
+    context.action = [&context, options] { return set_schedule(context, *options); };
   });
 }
 
-// leasehold schedule rename: another name for the same schedule, its history and whoever runs it.
+// leasehold schedule rename: rename a schedule with its history and its current run.
 namespace {
 
 struct ScheduleRenameOptions {
@@ -113,7 +112,7 @@ int rename(const Context& context, const ScheduleRenameOptions& options) {
   const auto renamed = store->schedules().rename(options.name, options.to);
   if (!renamed) return report(context, renamed.error());
   if (context.json) {
-    print_line(wire::object({{"renamed", true}, {"schedule", options.name}, {"to", options.to}}));
+    print_line(wire::object({{"renamed", true}, {"name", options.name}, {"to", options.to}}));
   } else {
     print("renamed {} to {}", printable(options.name), printable(options.to));
   }
@@ -124,7 +123,7 @@ int rename(const Context& context, const ScheduleRenameOptions& options) {
 
 void add_schedule_rename(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "rename",
-                              "Give a schedule another name; its history stays, and its callers must know the new one",
+                              "Rename a schedule; its history stays, and its callers must use the new name",
                               {"leasehold schedule rename refresh refresh-prices"});
   auto options = std::make_shared<ScheduleRenameOptions>();
   add_schedule_name(*command, options->name);
@@ -132,7 +131,7 @@ void add_schedule_rename(CLI::App& parent, Context& context) {
   set_action(*command, context, [&context, options] { return rename(context, *options); });
 }
 
-// leasehold schedule rm: forget a schedule.
+// leasehold schedule rm: remove a schedule.
 namespace {
 
 struct ScheduleRmOptions {
@@ -147,7 +146,7 @@ int show_what_would_go(const Context& context, const Schedules& schedules, const
   if (context.json) {
     print_line(wire::to_json(*schedule));
   } else if (running) {
-    say("it cannot be removed now: {}", describe_holder(*schedule->current));
+    say("cannot remove it now: {}", describe_holder(*schedule->held_by));
   } else {
     print("would remove {}  {}  last run: {}", printable(name), shown_rule(schedule->options.rule),
           shown_last(*schedule));
@@ -157,7 +156,7 @@ int show_what_would_go(const Context& context, const Schedules& schedules, const
 
 int remove(const Context& context, const ScheduleRmOptions& options) {
   if (!options.consent.given()) {
-    return ask_for_yes(context, "rm forgets the schedule and its history");
+    return ask_for_yes(context, "rm removes the schedule and its history");
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
@@ -165,7 +164,7 @@ int remove(const Context& context, const ScheduleRmOptions& options) {
   const auto removed = store->schedules().remove(options.name);
   if (!removed) return report(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(wire::object({{"removed", true}, {"schedule", options.name}}));
+    print_line(wire::object({{"removed", true}, {"name", options.name}}));
   } else {
     print("removed {}", printable(options.name));
   }
@@ -175,7 +174,7 @@ int remove(const Context& context, const ScheduleRmOptions& options) {
 }  // namespace
 
 void add_schedule_rm(CLI::App& parent, Context& context) {
-  auto* command = add_command(parent, context, "rm", "Forget a schedule that nobody is running, with its history",
+  auto* command = add_command(parent, context, "rm", "Remove a schedule that is not running, with its history",
                               {"leasehold schedule rm refresh --dry-run", "leasehold schedule rm refresh --yes"});
   auto options = std::make_shared<ScheduleRmOptions>();
   add_schedule_name(*command, options->name);

@@ -12,7 +12,7 @@ class ScheduleDefineTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleDefineTest);
 
 TEST_P(ScheduleDefineTest, ANewOneWithAPauseIsDueAfterIt) {
-  const auto defined = must(schedules().define("refresh", every_ten_minutes()));
+  const auto defined = must(schedules().set("refresh", every_ten_minutes()));
   EXPECT_TRUE(defined.created);
   EXPECT_TRUE(defined.changed);
   EXPECT_EQ(defined.next_run_at, now() + 10min);
@@ -24,14 +24,14 @@ TEST_P(ScheduleDefineTest, ANewOneWithAPauseIsDueAfterIt) {
 }
 
 TEST_P(ScheduleDefineTest, OfARangeTheFirstPauseIsDrawnToo) {
-  const auto first = must(schedules().define("refresh", {.rule = every(10min, 15min)})).next_run_at;
+  const auto first = must(schedules().set("refresh", {.rule = every(10min, 15min)})).next_run_at;
   EXPECT_GE(first, now() + 10min);
   EXPECT_LE(first, now() + 15min);
 }
 
 TEST_P(ScheduleDefineTest, WhatEnsureMakesIsDueAtOnce) {
   EXPECT_EQ(must(schedules().ensure("refresh", every_ten_minutes())).next_run_at, now());
-  EXPECT_EQ(must(finish(acquire("refresh"))).next_run_at, now() + 10min);
+  EXPECT_EQ(must(settle(acquire("refresh"))).next_run_at, now() + 10min);
   EXPECT_EQ(must(schedules().ensure("refresh", every_ten_minutes())).next_run_at, now() + 10min);
 }
 
@@ -148,9 +148,9 @@ TEST_P(ScheduleDefineTest, APauseATriggerAndARunSurviveAChange) {
   auto changed = with_cron("0 12 * * *");
   changed.ttl = 1min;
   define("refresh", changed);
-  EXPECT_EQ(info("refresh").paused_reason, "migration");
+  EXPECT_EQ(info("refresh").pause_reason, "migration");
   EXPECT_TRUE(ok(beat(run)));
-  EXPECT_TRUE(ok(finish(run)));
+  EXPECT_TRUE(ok(settle(run)));
   EXPECT_EQ(info("refresh").next_occurrence, at("2026-03-01T12:00:00Z"));
   EXPECT_TRUE(fails(try_acquire("refresh"), Errc::paused));
   must(schedules().resume("refresh"));

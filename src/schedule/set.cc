@@ -1,4 +1,4 @@
-// Schedules::define and ensure: the rule, and when it begins.
+// Schedules::set and ensure: the rule, and when it begins.
 #include <fmt/format.h>
 #include <optional>
 
@@ -15,18 +15,18 @@ namespace leasehold {
 namespace schedule {
 namespace {
 
-/// What the statement borrows.
+/// Texts that the statement borrows.
 struct Texts {
   std::string cron;
   std::string command;
 };
 
-void set_between(const Between& between, std::optional<Duration>& least, std::optional<Duration>& most) {
-  least = between.least;
-  most = between.most;
+void set_between(const Between& between, std::optional<Duration>& min, std::optional<Duration>& max) {
+  min = between.min;
+  max = between.max;
 }
 
-void set_task(const ScheduleOptions& options, Texts& texts, sql::ScheduleDefine& statement) {
+void set_task(const ScheduleOptions& options, Texts& texts, sql::ScheduleSet& statement) {
   if (!options.queue.empty()) {
     statement.queue = options.queue;
     statement.payload = options.payload;
@@ -37,13 +37,13 @@ void set_task(const ScheduleOptions& options, Texts& texts, sql::ScheduleDefine&
   }
 }
 
-/// What sql::ScheduleDefine and sql::ScheduleEnsure share.
+/// The common part of sql::ScheduleSet and sql::ScheduleEnsure.
 template <typename S>
 S statement_for(std::string_view name, const ScheduleOptions& options, const Texts& texts) {
   S statement{};
   statement.name = name;
   if (const auto* pause = std::get_if<Every>(&options.rule)) {
-    set_between(pause->pause, statement.every_least, statement.every_most);
+    set_between(pause->pause, statement.every_min, statement.every_max);
   } else {
     const auto& rule = std::get<CronRule>(options.rule);
     statement.cron = texts.cron;
@@ -51,7 +51,7 @@ S statement_for(std::string_view name, const ScheduleOptions& options, const Tex
     statement.zone = rule.zone;
     statement.jitter = rule.jitter;
   }
-  if (options.on_fail) set_between(*options.on_fail, statement.fail_least, statement.fail_most);
+  if (options.on_fail) set_between(*options.on_fail, statement.fail_min, statement.fail_max);
   statement.ttl = options.ttl;
   statement.misfire = to_string(options.misfire);
   statement.misfire_after = options.misfire_after;
@@ -60,8 +60,8 @@ S statement_for(std::string_view name, const ScheduleOptions& options, const Tex
   return statement;
 }
 
-/// Asks, and once more with the first occurrence where the store wants to be told that. It has none to ask about while
-/// the definition stays as it is.
+/// Sends the statement, and again with the first occurrence if the store needs it. It needs none while the settings
+/// stay the same.
 template <typename S>
 Result<typename S::Row> ask_with_occurrence(lease::StoreCall call, S statement, const std::optional<Cron>& cron) {
   for (int tries = 0; tries <= 10; ++tries) {
@@ -71,10 +71,11 @@ Result<typename S::Row> ask_with_occurrence(lease::StoreCall call, S statement, 
     if (!zone) return std::move(zone).error();
     statement.first_occurrence = next_occurrence_after(*cron, *zone, row->wall_now);
   }
-  return Error{.code = Errc::busy, .message = describe(statement.name) + ": its first occurrence is over; try again"};
+  return Error{.code = Errc::busy,
+               .message = describe(statement.name) + ": its first occurrence has passed; try again"};
 }
 
-/// Nothing for a rule without one. Its zone is looked for, too: this knows what an unknown one may have meant.
+/// Nothing for a rule without cron. Checks the zone, too: find_zone() suggests what an unknown name may have meant.
 Result<std::optional<Cron>> cron_of(const ScheduleRule& rule) {
   const auto* given = std::get_if<CronRule>(&rule);
   if (given == nullptr) return std::optional<Cron>();
@@ -87,27 +88,27 @@ Result<std::optional<Cron>> cron_of(const ScheduleRule& rule) {
 }  // namespace
 }  // namespace schedule
 
-Result<Defined> Schedules::define(std::string_view name, const ScheduleOptions& options) const {
+Result<ScheduleSaved> Schedules::set(std::string_view name, const ScheduleOptions& options) const {
   if (auto checked = check_schedule(name, options); !checked) return std::move(checked).error();
   const auto cron = schedule::cron_of(options.rule);
   if (!cron) return cron.error();
   schedule::Texts texts;
   if (*cron) texts.cron = to_string(**cron);
-  auto statement = schedule::statement_for<sql::ScheduleDefine>(name, options, texts);
+  auto statement = schedule::statement_for<sql::ScheduleSet>(name, options, texts);
   schedule::set_task(options, texts, statement);
   auto row = schedule::ask_with_occurrence(impl_->new_call(), statement, *cron);
   if (!row) return std::move(row).error();
-  return Defined{.name = std::string(name),
-                 .created = row->created,
-                 .changed = row->changed,
-                 .next_run_at = row->next_run_at.value_or(Timestamp{})};
+  return ScheduleSaved{.name = std::string(name),
+                       .created = row->created,
+                       .changed = row->changed,
+                       .next_run_at = row->next_run_at.value_or(Timestamp{})};
 }
 
 Result<Ensured> Schedules::ensure(std::string_view name, const ScheduleOptions& options) const {
   if (auto checked = check_schedule(name, options); !checked) return std::move(checked).error();
   if (!options.queue.empty() || !options.command.empty()) {
     return Error{.code = Errc::invalid_argument,
-                 .message = schedule::describe(name) + ": a queue or a command is for define()"};
+                 .message = schedule::describe(name) + ": only set() accepts a queue or a command"};
   }
   const auto cron = schedule::cron_of(options.rule);
   if (!cron) return cron.error();
@@ -122,7 +123,7 @@ Result<Ensured> Schedules::ensure(std::string_view name, const ScheduleOptions& 
                  .next_run_at = row->next_run_at.value_or(Timestamp{})};
 }
 
-// What operators do to a schedule: trigger, pause, resume, rename, remove.
+// Operators' actions on a schedule: trigger, pause, resume, rename, remove.
 Result<std::optional<LeaseInfo>> Schedules::trigger(std::string_view name) const {
   if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
   const sql::ScheduleTrigger statement{.name = name};
@@ -165,7 +166,7 @@ Result<void> Schedules::rename(std::string_view name, std::string_view to) const
   if (answer->outcome.refusal() == Errc::not_found) return schedule::no_such_schedule(name);
   if (answer->outcome.is("exists")) {
     return Error{.code = Errc::invalid_argument,
-                 .message = schedule::describe(to) + " exists already: remove it first"};
+                 .message = schedule::describe(to) + " already exists: remove it first"};
   }
   return lease::odd_answer(schedule::describe(name), answer->outcome.word());
 }

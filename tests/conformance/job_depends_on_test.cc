@@ -10,7 +10,7 @@ namespace {
 class JobAfterTest : public StoreTest {
  protected:
   JobId after(JobId first, IfFailed rule = IfFailed::cancel) {
-    return add(jobs(), "later", {.after = {first}, .if_failed = rule});
+    return add(jobs(), "later", {.depends_on = {first}, .if_failed = rule});
   }
   void complete(JobId id, const std::string& queue = "q") {
     const auto job = claim_one(jobs(), queue, "alice");
@@ -39,7 +39,7 @@ TEST_P(JobAfterTest, Promise01_ACancelledJobThatIsRetriedStillWaits) {
   const auto second = after(first);
   must(jobs().cancel(second));
   EXPECT_EQ(must(jobs().retry(second)), JobState::blocked);
-  EXPECT_EQ(must(jobs().show(second)).after, std::vector<JobId>{first});
+  EXPECT_EQ(must(jobs().show(second)).waits_for, std::vector<JobId>{first});
   EXPECT_FALSE(can_be_claimed());
   complete(first);
   EXPECT_EQ(claim_one(jobs(), "later", "alice").id, second);
@@ -57,7 +57,7 @@ TEST_P(JobAfterTest, Promise12_AFailureCancelsThoseThatRunAfterIt) {
   const auto first = add(jobs(), "q");
   const auto second = after(first);
   const auto third = after(second);
-  const auto also = add(jobs(), "later", {.after = {first, third}});
+  const auto also = add(jobs(), "later", {.depends_on = {first, third}});
   fail_finally(first);
   for (const auto id : {second, third, also}) EXPECT_EQ(state_of(jobs(), id), JobState::cancelled);
   EXPECT_EQ(reason(second), "job " + std::to_string(first) + " failed;");
@@ -90,7 +90,7 @@ TEST_P(JobAfterTest, EveryEndThatIsNotCompletionCounts) {
   must(jobs().release(stopped, job.token));
   EXPECT_EQ(state_of(jobs(), after_stopped), JobState::cancelled);
 
-  const auto crashed = add(jobs(), "q", {.crash_budget = 1});
+  const auto crashed = add(jobs(), "q", {.max_crashes = 1});
   const auto after_crashed = after(crashed);
   claim_one(jobs(), "q", "alice", 30s);
   advance(31s);
@@ -126,7 +126,7 @@ TEST_P(JobAfterTest, WhoWouldWaitForARemovedJobIsCancelled) {
 TEST_P(JobAfterTest, WhoRunsAnywayRunsWhenAllHaveEnded) {
   const auto first = add(jobs(), "q");
   const auto second = add(jobs(), "q");
-  const auto last = add(jobs(), "later", {.after = {first, second}, .if_failed = IfFailed::run});
+  const auto last = add(jobs(), "later", {.depends_on = {first, second}, .if_failed = IfFailed::run});
   fail_finally(first);
   EXPECT_EQ(state_of(jobs(), last), JobState::blocked);
   must(jobs().cancel(second));
@@ -146,14 +146,16 @@ TEST_P(JobAfterTest, WhoWaitsRunsAfterTheOtherWasRetried) {
 TEST_P(JobAfterTest, ANewJobAfterADeadOneDoesAsItsRuleSays) {
   const auto dead = add(jobs(), "q");
   fail_finally(dead);
-  const auto cancelled = must(jobs().enqueue("later", {.dedupe_key = "k", .after = {dead}}));
+  const auto cancelled = must(jobs().enqueue("later", {.dedupe_key = "k", .depends_on = {dead}}));
   EXPECT_TRUE(cancelled.created);
   EXPECT_EQ(cancelled.state, JobState::cancelled);
   EXPECT_EQ(state_of(jobs(), cancelled.id), JobState::cancelled);
   EXPECT_EQ(reason(cancelled.id), "job " + std::to_string(dead) + " failed;");
-  EXPECT_TRUE(must(jobs().enqueue("later", {.dedupe_key = "k", .after = {dead}, .if_failed = IfFailed::wait})).created)
+  EXPECT_TRUE(
+      must(jobs().enqueue("later", {.dedupe_key = "k", .depends_on = {dead}, .if_failed = IfFailed::wait})).created)
       << "a cancelled job keeps no dedupe key";
-  EXPECT_EQ(must(jobs().enqueue("later", {.after = {dead}, .if_failed = IfFailed::run})).state, JobState::available);
+  EXPECT_EQ(must(jobs().enqueue("later", {.depends_on = {dead}, .if_failed = IfFailed::run})).state,
+            JobState::available);
 }
 
 TEST_P(JobAfterTest, ARetryIsRefusedWhileWhatItRunsAfterIsDead) {
@@ -172,7 +174,7 @@ TEST_P(JobAfterTest, ARetryIsRefusedWhileWhatItRunsAfterIsDead) {
 
 TEST_P(JobAfterTest, WhoIsCancelledWithAnotherGivesItsDedupeKeyBack) {
   const auto first = add(jobs(), "q");
-  const auto second = add(jobs(), "later", {.dedupe_key = "k", .after = {first}});
+  const auto second = add(jobs(), "later", {.dedupe_key = "k", .depends_on = {first}});
   must(jobs().cancel(first));
   EXPECT_NE(add(jobs(), "later", {.dedupe_key = "k"}), second);
 }
@@ -180,23 +182,23 @@ TEST_P(JobAfterTest, WhoIsCancelledWithAnotherGivesItsDedupeKeyBack) {
 TEST_P(JobAfterTest, ShowTellsWhatItRunsAfterAndHowThatStands) {
   const auto first = add(jobs(), "q");
   const auto second = add(jobs(), "q", {.delay = 1h});
-  const auto last = add(jobs(), "later", {.after = {second, first}, .if_failed = IfFailed::wait});
+  const auto last = add(jobs(), "later", {.depends_on = {second, first}, .if_failed = IfFailed::wait});
   fail_finally(first);
   const auto seen = must(jobs().show(last));
-  ASSERT_EQ(seen.predecessors.size(), 2U);
-  EXPECT_EQ(seen.predecessors[0].id, first);
-  EXPECT_EQ(seen.predecessors[0].state, JobState::failed);
-  EXPECT_EQ(seen.predecessors[1].id, second);
-  EXPECT_EQ(seen.predecessors[1].state, JobState::deferred);
+  ASSERT_EQ(seen.depends_on.size(), 2U);
+  EXPECT_EQ(seen.depends_on[0].id, first);
+  EXPECT_EQ(seen.depends_on[0].state, JobState::failed);
+  EXPECT_EQ(seen.depends_on[1].id, second);
+  EXPECT_EQ(seen.depends_on[1].state, JobState::deferred);
   EXPECT_EQ(seen.if_failed, IfFailed::wait);
-  EXPECT_TRUE(must(jobs().show(first)).predecessors.empty());
+  EXPECT_TRUE(must(jobs().show(first)).depends_on.empty());
 }
 
 // One act must not take long because many jobs depend on it.
 TEST_P(JobAfterTest, ManyDependentsAreCancelledInSteps) {
   constexpr int many = 1200;
   const auto first = add(jobs(), "q");
-  const std::vector<NewJob> fresh(many, NewJob{.after = {first}});
+  const std::vector<NewJob> fresh(many, NewJob{.depends_on = {first}});
   ASSERT_TRUE(ok(jobs().enqueue("later", fresh)));
   fail_finally(first);
   EXPECT_EQ(must(queues().show("later")).blocked, many - 1000);
@@ -213,7 +215,7 @@ TEST_P(JobAfterTest, RecoverGoesOnThoughWhoeverWaitsForOthersTooStaysBlocked) {
   const auto last = add(jobs(), "q", {.delay = 1h});
   for (int i = 0; i < many; ++i) {
     const auto gone = add(jobs(), "gone", {.delay = 1h});
-    add(jobs(), "later", {.after = {gone, last}, .if_failed = IfFailed::run});
+    add(jobs(), "later", {.depends_on = {gone, last}, .if_failed = IfFailed::run});
   }
   under_test().run("DELETE FROM " + under_test().table("job") + " WHERE queue = 'gone'");
   const auto blocked = "SELECT count(*) FROM " + under_test().table("blocked");
@@ -224,7 +226,7 @@ TEST_P(JobAfterTest, RecoverGoesOnThoughWhoeverWaitsForOthersTooStaysBlocked) {
 
 TEST_P(JobAfterTest, ARetryDoesNotWaitForWhatWasRemovedLongBefore) {
   const auto first = add(jobs(), "q");
-  const auto added = must(jobs().enqueue("later", std::vector<NewJob>(1200, NewJob{.after = {first}})));
+  const auto added = must(jobs().enqueue("later", std::vector<NewJob>(1200, NewJob{.depends_on = {first}})));
   ASSERT_TRUE(ok(jobs().remove(first)));
   const auto last = added.back().id;
   ASSERT_EQ(state_of(jobs(), last), JobState::blocked) << "one act does not reach it";
@@ -239,7 +241,7 @@ TEST_P(JobAfterTest, ThePreviewOfRecoverCountsWhatRecoverDoes) {
   for (const auto rule : {IfFailed::cancel, IfFailed::run, IfFailed::wait}) {
     for (const bool removed : {false, true}) {
       const auto first = add(jobs(), "q");
-      ASSERT_TRUE(ok(jobs().enqueue("later", std::vector<NewJob>(1200, {.after = {first}, .if_failed = rule}))));
+      ASSERT_TRUE(ok(jobs().enqueue("later", std::vector<NewJob>(1200, {.depends_on = {first}, .if_failed = rule}))));
       if (removed) {
         ASSERT_TRUE(ok(jobs().remove(first)));
       } else {
@@ -257,8 +259,8 @@ TEST_P(JobAfterTest, ThePreviewOfRecoverCountsWhatRecoverDoes) {
 
 TEST_P(JobAfterTest, MoreThanAThousandPredecessorsAreRefused) {
   const auto first = add(jobs(), "q");
-  EXPECT_TRUE(ok(jobs().enqueue("later", {.after = std::vector<JobId>(1000, first)})));
-  EXPECT_TRUE(fails(jobs().enqueue("later", {.after = std::vector<JobId>(1001, first)}), Errc::invalid_argument));
+  EXPECT_TRUE(ok(jobs().enqueue("later", {.depends_on = std::vector<JobId>(1000, first)})));
+  EXPECT_TRUE(fails(jobs().enqueue("later", {.depends_on = std::vector<JobId>(1001, first)}), Errc::invalid_argument));
 }
 
 }  // namespace

@@ -1,19 +1,19 @@
--- Defining schedules.
+-- Setting schedules.
 
--- When a schedule with a new rule is due, from what it was before; `before` has no id where it is new.
+-- When a schedule with a new rule is due, given its previous state; `before` has no id if the schedule is new.
 CREATE FUNCTION leasehold.schedule_first(s leasehold.schedule, before leasehold.schedule, moment timestamptz)
 RETURNS leasehold.schedule LANGUAGE plpgsql AS $$
 BEGIN
   IF before.next_given THEN
-    -- What somebody asked for stays, whatever rule it is followed by.
+    -- A requested run stays, regardless of the new rule.
     RETURN CASE WHEN (s.cron IS NULL) = (before.cron IS NULL) THEN s
                 ELSE leasehold.schedule_plan_at(s, coalesce(before.next_occurrence, before.next_run_at), 'scheduled') END;
   ELSIF s.cron IS NOT NULL THEN
     RETURN leasehold.schedule_await(s, leasehold.schedule_next_of(s.cron, s.zone, moment));
   END IF;
   s.next_occurrence := NULL;
-  IF before.id IS NULL OR before.next_run_at > moment + s.every_most THEN
-    s.next_run_at := moment + leasehold.draw(s.every_least, s.every_most);
+  IF before.id IS NULL OR before.next_run_at > moment + s.every_max THEN
+    s.next_run_at := moment + leasehold.draw(s.every_min, s.every_max);
     s.next_cause := 'scheduled';
   END IF;
   RETURN s;
@@ -21,17 +21,17 @@ END $$;
 
 CREATE FUNCTION leasehold.schedule_same_rule(a leasehold.schedule, b leasehold.schedule) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT (a.every_least, a.every_most, a.cron, a.zone, a.jitter)
-         IS NOT DISTINCT FROM (b.every_least, b.every_most, b.cron, b.zone, b.jitter)
+  SELECT (a.every_min, a.every_max, a.cron, a.zone, a.jitter)
+         IS NOT DISTINCT FROM (b.every_min, b.every_max, b.cron, b.zone, b.jitter)
 $$;
 
 CREATE FUNCTION leasehold.schedule_same_terms(a leasehold.schedule, b leasehold.schedule) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT (a.cron_given, a.fail_least, a.fail_most, a.ttl, a.misfire, a.misfire_after, a.queue)
-         IS NOT DISTINCT FROM (b.cron_given, b.fail_least, b.fail_most, b.ttl, b.misfire, b.misfire_after, b.queue)
+  SELECT (a.cron_given, a.fail_min, a.fail_max, a.ttl, a.misfire, a.misfire_after, a.queue)
+         IS NOT DISTINCT FROM (b.cron_given, b.fail_min, b.fail_max, b.ttl, b.misfire, b.misfire_after, b.queue)
 $$;
 
--- False: somebody else has defined a schedule of this name meanwhile.
+-- False: another process has created a schedule of this name meanwhile.
 CREATE FUNCTION leasehold.schedule_create(s leasehold.schedule, payload bytea, command text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -46,8 +46,8 @@ BEGIN
   RETURN true;
 END $$;
 
--- Writes what is defined, and what moves because of it. `moved`: the next run is another one anyway. Gives whether
--- anything is new.
+-- Writes the settings, and what changes because of them. `moved`: the next run changes anyway. Returns whether anything
+-- is new.
 CREATE FUNCTION leasehold.schedule_redefine(s leasehold.schedule, payload bytea, command text, moved boolean)
 RETURNS boolean
 LANGUAGE plpgsql AS $$
@@ -56,8 +56,8 @@ DECLARE
   changed boolean;
 BEGIN
   UPDATE leasehold.schedule AS t
-     SET every_least = s.every_least, every_most = s.every_most, cron = s.cron, cron_given = s.cron_given,
-         zone = s.zone, jitter = s.jitter, fail_least = s.fail_least, fail_most = s.fail_most, ttl = s.ttl,
+     SET every_min = s.every_min, every_max = s.every_max, cron = s.cron, cron_given = s.cron_given,
+         zone = s.zone, jitter = s.jitter, fail_min = s.fail_min, fail_max = s.fail_max, ttl = s.ttl,
          misfire = s.misfire, misfire_after = s.misfire_after, queue = s.queue
    WHERE t.id = s.id AND NOT (leasehold.schedule_same_rule(t, s) AND leasehold.schedule_same_terms(t, s));
   changed := FOUND;
@@ -71,8 +71,8 @@ BEGIN
   RETURN changed;
 END $$;
 
--- Makes the schedule of this name the one that `wanted` tells of, and its next run `next_at`, if that is given.
--- keep: one that is there already stays as it is, and a new one with a pause is due at once.
+-- Gives the schedule of this name the settings in `wanted`, and the next run `next_at`, if given. keep: an existing one
+-- stays unchanged, and a new one with a pause is due at once.
 CREATE FUNCTION leasehold.schedule_define_as(
   wanted leasehold.schedule, payload bytea, command text, next_at timestamptz, keep boolean,
   OUT s leasehold.schedule, OUT created boolean, OUT changed boolean
@@ -111,10 +111,10 @@ BEGIN
       s.version := coalesce(before.version, 0) + 1;
     END IF;
     IF keep AND s.cron IS NULL THEN
-      -- Who brings a command wants to run it.
+      -- A caller with its own command wants to run it.
       s.next_run_at := moment;
     END IF;
-    -- What has passed is due at once.
+    -- A past moment is due at once.
     moved := next_at IS NOT NULL
       AND (greatest(next_at, moment), true, 'scheduled')
           IS DISTINCT FROM (before.next_run_at, before.next_given, before.next_cause);
@@ -126,31 +126,31 @@ BEGIN
   changed := created OR leasehold.schedule_redefine(s, payload, command, moved);
   IF changed THEN
     PERFORM leasehold.schedule_event(
-      s.name, 'defined', s.token, '', '', CASE WHEN NOT created THEN 'changed' END, moment);
+      s.name, 'set', s.token, '', '', CASE WHEN NOT created THEN 'changed' END, moment);
     PERFORM leasehold.wake('schedules', moment);
   END IF;
 END $$;
 
--- A schedule as its definition tells of it, and nothing else.
+-- A schedule with only its settings.
 CREATE FUNCTION leasehold.schedule_described(
-  name text, every_least interval, every_most interval, cron text, zone text, jitter interval, fail_least interval,
-  fail_most interval, ttl interval, misfire text, misfire_after interval, queue text
+  name text, every_min interval, every_max interval, cron text, zone text, jitter interval, fail_min interval,
+  fail_max interval, ttl interval, misfire text, misfire_after interval, queue text
 ) RETURNS leasehold.schedule LANGUAGE plpgsql AS $$
 DECLARE
   s     leasehold.schedule;
   sound boolean;
 BEGIN
   s.name := name;
-  s.every_least := every_least;
-  s.every_most := coalesce(every_most, every_least);
+  s.every_min := every_min;
+  s.every_max := coalesce(every_max, every_min);
   IF cron IS NOT NULL THEN
     s.cron := leasehold.cron_check(cron);
     s.cron_given := cron;
     s.zone := leasehold.zone_check(coalesce(zone, 'UTC'));
   END IF;
   s.jitter := jitter;
-  s.fail_least := fail_least;
-  s.fail_most := coalesce(fail_most, fail_least);
+  s.fail_min := fail_min;
+  s.fail_max := coalesce(fail_max, fail_min);
   s.ttl := ttl;
   s.misfire := misfire;
   s.misfire_after := misfire_after;
@@ -159,19 +159,19 @@ BEGIN
   RETURN s;
 END $$;
 
--- Creates a schedule, or changes it: a pause after each run (one length, or a least and a most), or cron and a zone.
--- next_run_at: when it runs next; a moment that has passed: at once. Without, a new one with a pause is due after that
--- pause, a cron one at its next occurrence, and one that is there keeps its next run unless the rule changes. The same
--- definition again changes nothing.
-CREATE FUNCTION leasehold.schedule_define(
+-- Creates or changes a schedule: a pause after each run (one length, or a min and a max), or cron and a zone.
+-- next_run_at: the next run; a past moment: at once. Without it, a new schedule with a pause is due after that pause, a
+-- cron one at its next occurrence, and an existing one keeps its next run unless the rule changes. The same settings
+-- again change nothing.
+CREATE FUNCTION leasehold.schedule_set(
   name          text,
-  every_least   interval DEFAULT NULL,
-  every_most    interval DEFAULT NULL,
+  every_min   interval DEFAULT NULL,
+  every_max    interval DEFAULT NULL,
   cron          text     DEFAULT NULL,
   zone          text     DEFAULT NULL,
   jitter        interval DEFAULT interval '0',
-  fail_least    interval DEFAULT NULL,
-  fail_most     interval DEFAULT NULL,
+  fail_min    interval DEFAULT NULL,
+  fail_max     interval DEFAULT NULL,
   ttl           interval DEFAULT {defaults.schedule_ttl},
   misfire       text     DEFAULT 'once',
   misfire_after interval DEFAULT {defaults.schedule_misfire_after},
@@ -187,10 +187,10 @@ SET search_path = leasehold, pg_temp SET enable_seqscan = off SET enable_bitmaps
 SET enable_mergejoin = off SET plan_cache_mode = force_generic_plan SET jit = off AS $$
 DECLARE
   sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND leasehold.require_schedule_task(schedule_define.queue, schedule_define.payload, schedule_define.command)
+    AND leasehold.require_schedule_task(schedule_set.queue, schedule_set.payload, schedule_set.command)
     AND (next_run_at IS NULL OR leasehold.require_moment(next_run_at));
   defined record := leasehold.schedule_define_as(
-    leasehold.schedule_described(name, every_least, every_most, cron, zone, jitter, fail_least, fail_most, ttl,
+    leasehold.schedule_described(name, every_min, every_max, cron, zone, jitter, fail_min, fail_max, ttl,
                                  misfire, misfire_after, queue),
     CASE WHEN queue IS NOT NULL THEN coalesce(payload, '') END, command, next_run_at, false);
   s       leasehold.schedule := defined.s;
@@ -201,18 +201,18 @@ BEGIN
   wall_now := leasehold.now();
 END $$;
 
--- Creates a schedule for those who bring their own command, unless there is one of this name: that stays as it is.
--- A new one with a pause is due at once. `differs`: it is defined otherwise. So whoever may only work can run by a rule
--- that nobody has set up before.
+-- Creates a schedule for a caller with its own command, unless there is one of this name: that stays unchanged. A new
+-- one with a pause is due at once. `differs`: the existing one has other settings. So a role with the scope work can
+-- run by a rule that no operator has set before.
 CREATE FUNCTION leasehold.schedule_ensure(
   name          text,
-  every_least   interval DEFAULT NULL,
-  every_most    interval DEFAULT NULL,
+  every_min   interval DEFAULT NULL,
+  every_max    interval DEFAULT NULL,
   cron          text     DEFAULT NULL,
   zone          text     DEFAULT NULL,
   jitter        interval DEFAULT interval '0',
-  fail_least    interval DEFAULT NULL,
-  fail_most     interval DEFAULT NULL,
+  fail_min    interval DEFAULT NULL,
+  fail_max     interval DEFAULT NULL,
   ttl           interval DEFAULT {defaults.schedule_ttl},
   misfire       text     DEFAULT 'once',
   misfire_after interval DEFAULT {defaults.schedule_misfire_after},
@@ -228,12 +228,12 @@ DECLARE
   sound   boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
     AND (next_run_at IS NULL OR leasehold.require_moment(next_run_at));
   wanted  leasehold.schedule := leasehold.schedule_described(
-    name, every_least, every_most, cron, zone, jitter, fail_least, fail_most, ttl, misfire, misfire_after, NULL);
+    name, every_min, every_max, cron, zone, jitter, fail_min, fail_max, ttl, misfire, misfire_after, NULL);
   s       leasehold.schedule;
   defined record;
 BEGIN
   created := false;
-  -- Without a lock: those who come too early do not stand in each other's way.
+  -- Without a lock: callers that come too early do not block each other.
   SELECT t.* INTO s FROM leasehold.schedule AS t WHERE t.name = wanted.name;
   IF s.id IS NULL THEN
     defined := leasehold.schedule_define_as(wanted, NULL, NULL, next_run_at, true);

@@ -1,0 +1,148 @@
+// Whether JSON is as a schema says, and whether an answer of the tool is one that we know.
+#pragma once
+#include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "wire/wire.h"
+
+namespace leasehold::support {
+
+namespace json = boost::json;
+
+inline bool is_of_type(const json::value& value, std::string_view type) {
+  if (type == "object") return value.is_object();
+  if (type == "array") return value.is_array();
+  if (type == "string") return value.is_string();
+  if (type == "boolean") return value.is_bool();
+  if (type == "integer") return value.is_int64();
+  if (type == "number") return value.is_number();
+  return type == "null" && value.is_null();
+}
+
+/// The part of JSON Schema that schema_of() uses. Empty: the value is as the schema says; otherwise what is wrong.
+inline std::string problem(const json::value& value, const json::object& schema);
+
+inline std::string problem_in_object(const json::object& value, const json::object& schema) {
+  const auto& properties = schema.at("properties").as_object();
+  for (const auto& key : schema.at("required").as_array()) {
+    if (!value.contains(key.as_string())) return "there is no " + json::serialize(key);
+  }
+  for (const auto& [key, member] : value) {
+    const auto* property = properties.if_contains(key);
+    if (property == nullptr) return "the schema has no " + std::string(key);
+    if (auto wrong = problem(member, property->as_object()); !wrong.empty()) return std::string(key) + ": " + wrong;
+  }
+  return "";
+}
+
+inline std::string problem(const json::value& value, const json::object& schema) {
+  if (const auto* choices = schema.if_contains("anyOf")) {
+    std::string wrong;
+    for (const auto& choice : choices->as_array()) {
+      const auto one = problem(value, choice.as_object());
+      if (one.empty()) return "";
+      wrong += one + "; ";
+    }
+    return wrong;
+  }
+  if (!schema.contains("type")) return "";
+  const std::string type(schema.at("type").as_string());
+  if (!is_of_type(value, type)) return json::serialize(value) + " is no " + type;
+  if (const auto* words = schema.if_contains("enum")) {
+    const auto& all = words->as_array();
+    if (std::find(all.begin(), all.end(), value) == all.end()) return json::serialize(value) + " is none of its words";
+  }
+  if (type == "object") return problem_in_object(value.as_object(), schema);
+  if (type != "array") return "";
+  for (const auto& item : value.as_array()) {
+    if (auto wrong = problem(item, schema.at("items").as_object()); !wrong.empty()) return "in the list: " + wrong;
+  }
+  return "";
+}
+
+/// The schemas of all that a command may print with --json.
+inline const std::vector<json::object>& answer_schemas() {
+  static const auto all = [] {
+    std::vector<json::object> schemas;
+    const auto add = [&]<typename... T>(model::Type<T>...) {
+      (schemas.push_back(json::parse(wire::schema_of(model::described<T>())).as_object()), ...);
+    };
+    using model::Type;
+    add(Type<wire::LockGrant>(), Type<wire::SessionGrant>(), Type<wire::RunGrant>(), Type<wire::LockStory>(),
+        Type<wire::EndedLock>(), Type<wire::JobStory>(), Type<wire::ChunkStory>(), Type<wire::ChunkPicture>(),
+        Type<wire::PlanReport>(), Type<wire::StoreReport>());
+    add(Type<LockInfo>(), Type<LeaseInfo>(), Type<Enqueued>(), Type<Job>(), Type<JobGrant>(), Type<JobHeartbeat>(),
+        Type<JobSettled>(), Type<JobInfo>(), Type<JobError>(), Type<QueueInfo>());
+    add(Type<Chunk>(), Type<ChunkGrant>(), Type<ChunkHeartbeat>(), Type<ChunkSettled>(), Type<ChunkInfo>(),
+        Type<ChunkSetInfo>(), Type<ChunkResetOutcome>(), Type<RateInfo>(), Type<RateTurn>());
+    add(Type<SessionInfo>(), Type<SessionClosed>(), Type<ItemInfo>(), Type<Claim>(), Type<ClaimInfo>(),
+        Type<ScheduleInfo>(), Type<ScheduleRun>(), Type<RunInfo>(), Type<ScheduleSaved>(), Type<RunSettled>());
+    add(Type<Event>(), Type<Pruned>(), Type<Recovered>(), Type<RecoveryStats>(), Type<Finding>(), Type<MigrationInfo>(),
+        Type<Drift>());
+    return schemas;
+  }();
+  return all;
+}
+
+inline void collect_keys(const json::value& schema, std::set<std::string>& keys) {
+  if (const auto* list = schema.if_array()) {
+    for (const auto& each : *list) collect_keys(each, keys);
+  }
+  const auto* object = schema.if_object();
+  if (object == nullptr) return;
+  if (const auto* properties = object->if_contains("properties")) {
+    for (const auto& [key, property] : properties->as_object()) keys.insert(std::string(key));
+  }
+  for (const auto& [key, member] : *object) collect_keys(member, keys);
+}
+
+/// Every key of a described struct, and those of the small answers of single commands.
+inline const std::set<std::string>& known_keys() {
+  static const auto all = [] {
+    std::set<std::string> keys = {
+        // confirmations
+        "released", "removed", "reopened", "renamed", "to", "triggered", "running", "requested", "redriven", "purged",
+        "done", "rehomed", "role", "scope", "exit_code",
+        // summaries of work, chunk run, schedule daemon, import, demo
+        "claimed", "completed", "failed", "snoozed", "cancelled", "lost", "skipped", "enqueued", "started", "added",
+        "existing", "duplicates", "last_line", "lines", "loaded", "rows", "chunks", "jobs", "workers", "passed", "seed",
+        "seconds", "verdict", "workers_killed", "workers_stopped", "jobs_taken_over", "median_takeover_seconds",
+        "late_writes_refused", "doubled", "missing", "longest_takeover_seconds",
+        // pages and scripts
+        "sql", "script", "help", "version", "page", "folder",
+        // elections and top
+        "event", "term", "at", "queues", "chunk_sets", "sessions", "schedules", "events", "leases"};
+    for (const auto& schema : answer_schemas()) collect_keys(schema, keys);
+    return keys;
+  }();
+  return all;
+}
+
+inline std::string problem_in_answer(const json::value& answer) {
+  const auto* object = answer.if_object();
+  if (object == nullptr) return "an answer is an object: " + json::serialize(answer);
+  if (const auto* error = object->if_contains("error"); error != nullptr && object->size() == 1) {
+    return problem(*error, json::parse(wire::schema_of(model::described<Error>())).as_object());
+  }
+  if (const auto* items = object->if_contains("items"); items != nullptr && object->contains("next")) {
+    for (const auto& item : items->as_array()) {
+      if (item.is_string()) continue;  // moments
+      if (auto wrong = problem_in_answer(item); !wrong.empty()) return "in the list: " + wrong;
+    }
+    return object->size() == 2 ? "" : "a list has the keys items and next";
+  }
+  for (const auto& schema : answer_schemas()) {
+    if (problem(answer, schema).empty()) return "";
+  }
+  // A small answer: its keys are known, each of its objects is a struct.
+  for (const auto& [key, member] : *object) {
+    if (!known_keys().contains(std::string(key))) return "no struct has the key " + std::string(key);
+  }
+  return "";
+}
+
+}  // namespace leasehold::support
