@@ -9,10 +9,10 @@ def broken(name: str, rule: str, file: str, edits: dict[str, str], *checks: Chec
     MUTATIONS.append(Mutation(name, rule, "core", file, edits, checks))
 
 
-broken("trust from the answer on", "trust counts from before the request was sent", "src/lock/acquire.cc",
-       {"    before_sending = BootClock::now();\n    return ask(backend, request, deadline);":
-        "    auto answered = ask(backend, request, deadline);\n    before_sending = BootClock::now();\n"
-        "    return answered;"},
+broken("trust from the answer on", "trust counts from before the request was sent", "src/lease/call.h",
+       {"    before_sending_ = BootClock::now();\n    return storage::query_one(backend_, statement, deadline_);":
+        "    auto answered = storage::query_one(backend_, statement, deadline_);\n"
+        "    before_sending_ = BootClock::now();\n    return answered;"},
        simulator())
 broken("margin dropped", "trust ends a margin before the lease does", "src/model/bounds.cc",
        {"std::min(ttl, remaining) - margin;": "std::min(ttl, remaining) - 0 * margin;"},
@@ -29,9 +29,8 @@ broken("loss is not final", "whoever has lost its lease is told to stop, and why
        {'"lost", exit_code::lost, 409, {.ends_lease = true}}': '"lost", exit_code::lost, 409}'},
        conformance("HeldLeaseTest.Promise09_*"))
 broken("lost answer not asked for", "an acquire whose answer was lost is asked again, under the same request id",
-       "src/lock/acquire.cc",
-       {"lease::ask_again(deadline, [&] {\n    before_sending = BootClock::now();\n    return ask(":
-        "lease::ask_until_free(deadline, [&] {\n    before_sending = BootClock::now();\n    return ask("},
+       "src/lease/call.h",
+       {"code == Errc::in_doubt && if_lost == IfLost::ask_again;": "code == Errc::in_doubt && if_lost != if_lost;"},
        conformance("DoubtTest.Promise10_AnAcquire*"))
 broken("doubt told as unavailable", "what may have happened is never told as if it had not",
        "src/storage/postgres/errors.cc",

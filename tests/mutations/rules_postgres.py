@@ -118,8 +118,8 @@ broken("unasked in a batch", "what is refused to one caller is refused to caller
        {"octet_length(n.payload), n.priority) IS NOT TRUE;": "octet_length(n.payload), n.priority) IS NULL;"},
        sql("JobEnqueueSqlTest.EveryWayRefuses*"))
 broken("bundle not locked", "two claims never take the same bundle", QUEUE + "03_bundle.sql",
-       {"LIMIT most / leasehold.bundle_size() + 2 FOR UPDATE SKIP LOCKED) AS p;":
-        "LIMIT most / leasehold.bundle_size() + 2) AS p;"},
+       {"LIMIT max / leasehold.bundle_size() + 2 FOR UPDATE SKIP LOCKED) AS p;":
+        "LIMIT max / leasehold.bundle_size() + 2) AS p;"},
        conformance("JobRaceTest.EveryJobIsWorkedOnOnce*", "JobRaceTest.Promise15_*"))
 broken("rest of a bundle lost", "what a claim leaves of a bundle can be claimed", QUEUE + "03_bundle.sql",
        {"VALUES (picked.firsts[used] + room, lasts[used],": "VALUES (picked.firsts[used] + room + 1, lasts[used],"},
