@@ -232,7 +232,8 @@ TEST_P(ChunkCommands, ShowTellsTheWholeStory) {
 TEST_P(ChunkCommands, SettingsStayUntilTheyAreSaidAnew) {
   plan("orders", {"a"}, {"--max-failures", "5"});
   const auto changed = tool({"chunk", "set", "orders", "--backoff", "1s..1m", "--ttl", "30s"});
-  for (const auto* part : {"failures    at most 5\n", "crashes     at most 3\n", "backoff     1s..1m\n", "ttl         30s\n"}) {
+  for (const auto* part :
+       {"failures    at most 5\n", "crashes     at most 3\n", "backoff     1s..1m\n", "ttl         30s\n"}) {
     EXPECT_TRUE(contains(changed.out, part));
   }
   EXPECT_EQ(json({"chunk", "claim", "orders"}).at("ttl_seconds"), 30);

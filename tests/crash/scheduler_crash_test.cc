@@ -151,8 +151,8 @@ TEST_P(SchedulerCrashTest, Promise15_KillingSchedulersAtAnyMomentLosesNothingAnd
     define("run " + std::to_string(i), run);
   }
   const auto done = [&] {
-    return std::stoi(
-        store_.scalar("SELECT count(*) FROM " + store_.table("schedule_run") + " WHERE outcome IN ('completed', 'enqueued')"));
+    return std::stoi(store_.scalar("SELECT count(*) FROM " + store_.table("schedule_run") +
+                                   " WHERE outcome IN ('completed', 'enqueued')"));
   };
   for (int round = 1; round <= 3; ++round) {
     std::vector<Process> children;
