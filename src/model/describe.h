@@ -284,14 +284,6 @@ constexpr Field inlined_as() {
   return made;
 }
 
-/// Inlines the members of a base.
-template <typename T, typename Base>
-constexpr Field base() {
-  auto made = field<[](const T& whole) -> const Base& { return whole; }>("").as(Kind::inlined);
-  made.member = detail::mark_of<Base>();
-  return made;
-}
-
 template <auto predicate>
 constexpr Field Field::when() const {
   auto changed = *this;

@@ -121,7 +121,7 @@ TEST_P(RateTest, WhatWasTakenCountsOnWhenTheRateChanges) {
   EXPECT_EQ(must(rates().show("api")).every, Duration(1min));
 }
 
-TEST_P(RateTest, LimitsHaveNothingToDoWithEachOther) {
+TEST_P(RateTest, RatesAreIndependent) {
   must(rates().take("api", {.every = 1h}));
   EXPECT_EQ(must(rates().take("other", {.every = 1h, .wait = 0s})).at, now());
   const auto all = must(rates().list());
