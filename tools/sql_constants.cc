@@ -118,13 +118,13 @@ std::string Constants::written(const std::string& mark, const std::string& diale
   const auto found = constants_.find(mark.substr(0, space));
   if (found == constants_.end()) fail(where + ": {" + mark + "} is no constant of leasehold/limits.h");
   const auto form = space == std::string::npos ? "" : mark.substr(space);
-  if (form.empty()) return plain(found->second, dialect);
+  if (form.empty()) return literal(found->second, dialect);
   if (form == " as seconds") return as_seconds(found->second, where + ": {" + mark + "}");
   if (form == " as text") return as_text(found->second);
   fail(where + ": {" + mark + "}: write 'as seconds', 'as text' or nothing");
 }
 
-std::string Constants::plain(const Constant& constant, const std::string& dialect) {
+std::string Constants::literal(const Constant& constant, const std::string& dialect) {
   if (constant.unit.empty() || dialect != "postgresql") return std::to_string(constant.value);
   const auto unit = constant.count == 1 ? constant.unit.substr(0, constant.unit.size() - 1) : constant.unit;
   return "interval '" + std::to_string(constant.count) + " " + unit + "'";

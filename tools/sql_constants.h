@@ -37,7 +37,7 @@ class Constants {
   void add(const std::string& name, const std::string& value, const std::string& where);
   [[nodiscard]] std::string written(const std::string& mark, const std::string& dialect,
                                     const std::string& where) const;
-  static std::string plain(const Constant& constant, const std::string& dialect);
+  static std::string literal(const Constant& constant, const std::string& dialect);
   static std::string as_seconds(const Constant& constant, const std::string& where);
   static std::string as_text(const Constant& constant);
 

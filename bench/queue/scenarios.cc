@@ -299,18 +299,19 @@ void measure_start_latency(const Setting& setting, const Tell& tell) {
   RawQueue sender(setting.plain_url);
   RawQueue listener(setting.plain_url);
   listener.listen();
-  std::vector<double> bare;
+  std::vector<double> wake_ups;
   for (int i = 0; i < 100; ++i) {
     std::this_thread::sleep_for(50ms);
-    bare.push_back(sender.wake_up(listener));
+    wake_ups.push_back(sender.wake_up(listener));
   }
   tell({.peer = "raw SQL",
         .config = "INSERT + NOTIFY, LISTEN",
         .what = "start_latency",
         .store = setting.store,
         .durability = setting.durability,
-        .numbers = {
-            {"processes", 1}, {"p50_ms", percentile(bare, 0.5) / 1000}, {"p95_ms", percentile(bare, 0.95) / 1000}}});
+        .numbers = {{"processes", 1},
+                    {"p50_ms", percentile(wake_ups, 0.5) / 1000},
+                    {"p95_ms", percentile(wake_ups, 0.95) / 1000}}});
 }
 
 void measure_backlog(const Setting& setting, const Tell& tell) {
@@ -369,7 +370,7 @@ void measure_healing(const Setting& setting, const Tell& tell) {
   const auto jobs = open(setting).jobs();
   const auto queue = fresh_queue("fleet");
   fill(jobs, queue, 3000);
-  const auto usual = median_claim(jobs, queue, 300);
+  const auto before = median_claim(jobs, queue, 300);
   for (int i = 0; i < 1000; ++i) need(jobs.claim(queue, {.ttl = 2s}));
   std::this_thread::sleep_for(2s);
   std::vector<double> micros;
@@ -383,7 +384,8 @@ void measure_healing(const Setting& setting, const Tell& tell) {
         .what = "healing",
         .store = setting.store,
         .durability = setting.durability,
-        .numbers = {{"usual_us", usual}, {"median_us", percentile(micros, 0.5)}, {"worst_us", percentile(micros, 1)}}});
+        .numbers = {
+            {"before_us", before}, {"median_us", percentile(micros, 0.5)}, {"worst_us", percentile(micros, 1)}}});
 }
 
 int be_batch_worker(const std::string& url, const std::string& queue) {

@@ -194,11 +194,15 @@ struct NextJob {
   Result<JobGrant> grant;
 };
 
+/// How an attempt ended, or what it is doing. returned: its lease expired before it began. retried: by an operator.
+enum class AttemptOutcome { running, expired, completed, failed, released, snoozed, returned, cancelled, retried };
+LEASEHOLD_EXPORT const char* to_string(AttemptOutcome outcome) noexcept;
+
 /// One attempt of a job. The current attempt has no `ended_at`.
 struct JobAttempt {
   int number = 1;
   Token token;
-  std::string outcome;  ///< running, expired, completed, failed, released, snoozed, returned, cancelled, retried
+  AttemptOutcome outcome = AttemptOutcome::running;
   std::optional<Holder> holder{};
   Timestamp started_at{};
   std::optional<Timestamp> ended_at{};
@@ -264,7 +268,7 @@ struct JobError {
   std::string queue;
   Token token;
   Timestamp at{};
-  std::string outcome;
+  AttemptOutcome outcome = AttemptOutcome::failed;
   std::optional<Holder> holder{};
   std::string error;
 };

@@ -56,7 +56,10 @@ inline constexpr Duration handler_grace = std::chrono::seconds(25);  ///< time f
 
 // The store.
 inline constexpr Duration call_timeout = std::chrono::seconds(10);
-inline constexpr int sweep_batch = 2000;   ///< rows per transaction of prune and remove
+inline constexpr int sweep_batch = 2000;                        ///< rows per transaction of prune and remove
+inline constexpr Duration keep_jobs = std::chrono::days(7);     ///< completed and cancelled jobs
+inline constexpr Duration keep_failed = std::chrono::days(30);  ///< failed jobs: dead letters
+inline constexpr Duration keep_history = std::chrono::days(7);  ///< events, ended leases and what hangs on them
 inline constexpr int recover_batch = 100;  ///< SQL's recover: expired leases of each kind in one call
 
 // How many rows a list returns.
@@ -80,6 +83,7 @@ inline constexpr Duration min_ttl = std::chrono::milliseconds(50);
 inline constexpr Duration max_ttl = std::chrono::days(30);
 /// 100 years, as PostgreSQL counts them. A longer wait is cut to this, so that sums with it do not overflow.
 inline constexpr Duration max_delay = std::chrono::days(36525);
+inline constexpr Duration min_keep = std::chrono::minutes(1);  ///< of a retention, unless it is forever
 inline constexpr int last_year = 9999;  ///< the last year of RFC 3339 and of the schedule calendar
 
 // Locks.

@@ -35,6 +35,10 @@ class LEASEHOLD_EXPORT Migrations {
   /// options, `create` decides whether to create a missing SQLite file.
   static Result<Migrations> open(std::string_view url, const OpenOptions& options);
 
+  /// The whole schema as SQL, without a connection, for a hosted editor or a migration tool. Of the URL only the kind
+  /// of store and `?schema=` count: "postgresql:///", "sqlite:any.db".
+  static Result<std::string> script(std::string_view url);
+
   /// Every migration that this binary knows, with its state in the store.
   Result<std::vector<MigrationInfo>> status() const;
   /// Applies missing migrations; safe when ten processes do it at once. Returns what this call applied.

@@ -5,9 +5,9 @@
 //   auto job = leasehold::enqueue(connection, "invoice", {.payload = "7"});       // with the order, or not at all
 //   execute(connection, job ? "COMMIT" : "ROLLBACK");
 //
-// Other languages call SELECT leasehold.fence('deploy', 1763...), leasehold.job_enqueue(...),
-// leasehold.job_settle(...), leasehold.chunk_heartbeat(...) and leasehold.chunk_complete(...). A server error aborts
-// your transaction, as with any statement: roll it back.
+// Other languages call SELECT leasehold.fence('deploy', 1763...), leasehold.job_fence(17, 1763...),
+// leasehold.job_enqueue(...), leasehold.job_settle(...), leasehold.chunk_heartbeat(...) and
+// leasehold.chunk_complete(...). A server error aborts your transaction, as with any statement: roll it back.
 #pragma once
 
 #include <libpq-fe.h>
@@ -54,6 +54,13 @@ LEASEHOLD_EXPORT Result<void> save_chunk(PGconn* connection, std::string_view se
 LEASEHOLD_EXPORT Result<ChunkSettled> complete_chunk(PGconn* connection, std::string_view set, std::string_view key,
                                                      Token token, const ChunkSave& save = {},
                                                      std::string_view schema = "leasehold");
+
+/// fence() for a job: no other worker can take it over before your transaction ends.
+///
+///   auto current = leasehold::fence_job(connection, job.id, job.token);
+///   if (!current) return roll_back(connection, current.error());
+LEASEHOLD_EXPORT Result<void> fence_job(PGconn* connection, JobId id, Token token,
+                                        std::string_view schema = "leasehold");
 
 /// fence() for a chunk.
 LEASEHOLD_EXPORT Result<void> fence_chunk(PGconn* connection, std::string_view set, std::string_view key, Token token,

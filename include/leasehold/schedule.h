@@ -146,12 +146,25 @@ struct RunSettled {
   bool replayed = false;
 };
 
+/// How a run ended, or what it is doing.
+enum class RunOutcome {
+  running,
+  expired,  ///< its lease has expired: the next acquire records it as lost
+  completed,
+  failed,
+  lost,
+  released,
+  enqueued,  ///< a job was enqueued instead of a run
+  skipped,   ///< the occurrence never ran
+};
+LEASEHOLD_EXPORT const char* to_string(RunOutcome outcome) noexcept;
+
 /// One row of the history: an occurrence, or several that were skipped together.
 struct RunInfo {
   std::string name;  ///< of the schedule
   Timestamp occurrence{};
   std::string cause;
-  std::string outcome;  ///< running, expired, completed, failed, lost, released, enqueued, skipped
+  RunOutcome outcome = RunOutcome::running;
   Token token;
   std::optional<Holder> holder{};
   std::optional<Timestamp> started_at{};

@@ -18,6 +18,9 @@
 //   SELECT 1 FROM leasehold_chunk_set s JOIN leasehold_chunk c ON c.set_id = s.id
 //     JOIN leasehold_lease l ON l.id = c.lease_id
 //    WHERE s.name = ? AND c.key = ? AND c.token = ? AND l.ended_at IS NULL
+// for a job:
+//   SELECT 1 FROM leasehold_job_grant g JOIN leasehold_lease l ON l.id = g.lease_id
+//    WHERE g.job_id = ? AND g.token = ? AND l.ended_at IS NULL
 // and for a claimed item:
 //   SELECT 1 FROM leasehold_claim c JOIN leasehold_lease l ON l.id = c.lease_id
 //    WHERE c.item = ? AND c.token = ? AND c.ended_at IS NULL AND l.ended_at IS NULL
@@ -60,6 +63,12 @@ LEASEHOLD_EXPORT Result<void> save_chunk(sqlite3* connection, std::string_view s
 /// The same for the last rows: they and the completion of the chunk take effect together, or not at all.
 LEASEHOLD_EXPORT Result<ChunkSettled> complete_chunk(sqlite3* connection, std::string_view set, std::string_view key,
                                                      Token token, const ChunkSave& save = {});
+
+/// fence() for a job: no other worker can take it over before your transaction ends.
+///
+///   auto current = leasehold::fence_job(connection, job.id, job.token);
+///   if (!current) return roll_back(connection, current.error());
+LEASEHOLD_EXPORT Result<void> fence_job(sqlite3* connection, JobId id, Token token, std::string_view schema = "main");
 
 /// fence() for a chunk.
 LEASEHOLD_EXPORT Result<void> fence_chunk(sqlite3* connection, std::string_view set, std::string_view key, Token token,

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,18 +72,38 @@ struct StoreStatus {
 
 /// What pruning removes, by kind.
 struct Pruned {
-  std::int64_t jobs = 0;      ///< finished jobs, with their attempts, results and errors
-  std::int64_t locks = 0;     ///< names that no process has held or waited for in that time
-  std::int64_t leases = 0;    ///< ended leases, with their request ids
-  std::int64_t events = 0;    ///< of all kinds
-  std::int64_t claims = 0;    ///< ended claims
-  std::int64_t sessions = 0;  ///< closed sessions, and sessions silent for that long
-  std::int64_t runs = 0;      ///< rows of schedule histories
-  std::int64_t shares = 0;    ///< ended shares of locks
-  std::int64_t places = 0;    ///< places in line that their waiters left behind
-  std::int64_t topics = 0;    ///< PostgreSQL's notification topics without listeners
+  std::int64_t jobs = 0;        ///< finished jobs, with their attempts, results and errors
+  std::int64_t locks = 0;       ///< names that no process has held or waited for in that time
+  std::int64_t leases = 0;      ///< ended leases, with their request ids
+  std::int64_t events = 0;      ///< of all kinds
+  std::int64_t claims = 0;      ///< ended claims
+  std::int64_t sessions = 0;    ///< closed sessions, and sessions silent for that long
+  std::int64_t runs = 0;        ///< rows of schedule histories
+  std::int64_t shares = 0;      ///< ended shares of locks
+  std::int64_t places = 0;      ///< places in line that their waiters left behind
+  std::int64_t topics = 0;      ///< PostgreSQL's notification topics without listeners
+  std::int64_t recoveries = 0;  ///< statistics of recovery
 
   bool operator==(const Pruned&) const = default;
+};
+
+/// How long the store keeps what has ended; 0: forever. Processes that work in the store remove what is older, in small
+/// steps beside their work.
+struct Retention {
+  Duration keep_jobs = defaults::keep_jobs;      ///< completed and cancelled jobs, with attempts, results and errors
+  Duration keep_failed = defaults::keep_failed;  ///< failed jobs: dead letters
+  /// Events, ended leases with their request ids, ended claims and sessions, finished runs of schedules, unused locks,
+  /// statistics of recovery.
+  Duration keep_history = defaults::keep_history;
+
+  bool operator==(const Retention&) const = default;
+};
+
+/// What is not set stays as it is.
+struct RetentionSettings {
+  std::optional<Duration> keep_jobs{};
+  std::optional<Duration> keep_failed{};
+  std::optional<Duration> keep_history{};
 };
 
 /// One check of `leasehold doctor`.
@@ -93,8 +114,9 @@ struct Finding {
   std::string advice;  ///< why it matters and what to do; empty when fine
 };
 
-/// What a database role may do. read: look. work: also acquire, heartbeat and release. admin: also revoke and prune.
-enum class Scope { read, work, admin };
+/// What a database role may do. read: look. produce: also enqueue jobs. work: also acquire, claim, heartbeat and
+/// settle. admin: also revoke, remove, prune and change settings.
+enum class Scope { read, produce, work, admin };
 
 /// Cheap to copy; copies share connections. Call its methods from any thread, but not in a forked child: that opens its
 /// own store. The last copy closes the store.
@@ -119,6 +141,7 @@ class LEASEHOLD_EXPORT Store {
   [[nodiscard]] Migrations migrations() const;
 
   Result<Page<Event>> events(const EventFilter& filter = {}) const;
+  Result<EventReader> follow_events(const FollowOptions& options = {}) const;
   /// Sleeps until the store may have changed, or `timeout` has passed. A hint, not a promise.
   void wait_for_change(Duration timeout) const;
 
@@ -128,6 +151,9 @@ class LEASEHOLD_EXPORT Store {
   Result<StoreStatus> status() const;
   /// Checks for settings and circumstances that make leases unsafe.
   Result<std::vector<Finding>> doctor() const;
+  Result<Retention> retention() const;
+  /// Returns the new settings. A retention is at least bounds::min_keep, or 0.
+  Result<Retention> set_retention(const RetentionSettings& settings) const;
   /// Removes what ended longer ago than this, unless a row that stays refers to it; in small batches.
   Result<Pruned> prune(Duration older_than) const;
   /// How many of each kind prune() would remove now.
@@ -140,6 +166,8 @@ class LEASEHOLD_EXPORT Store {
 
   /// PostgreSQL: lets a role call the functions of a scope; each scope includes the one before. Tables stay closed.
   Result<void> grant(std::string_view role, Scope scope) const;
+  /// PostgreSQL: takes every scope from a role again.
+  Result<void> revoke(std::string_view role) const;
 
   /// "sqlite" or "postgresql".
   [[nodiscard]] std::string_view backend() const noexcept;

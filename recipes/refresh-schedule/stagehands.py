@@ -64,7 +64,7 @@ class Database:
 
     def history(self, source: str) -> list:
         """The first run first."""
-        return self.rows(f"SELECT * FROM leasehold.schedule_runs WHERE schedule = 'refresh:{source}' ORDER BY token")
+        return self.rows(f"SELECT * FROM leasehold.schedule_runs WHERE name = 'refresh:{source}' ORDER BY started_at")
 
     def wait_until(self, moment: str):
         """Of the database's clock."""

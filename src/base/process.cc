@@ -71,7 +71,7 @@ Holder describe_process() {
   self.host = host_name();
   self.pid = getpid();
   self.name = fmt::format("{}@{}:{}", user_name(), self.host, self.pid);
-  self.boot_id = boot_id_of(process_space());
+  self.boot_id = own_boot_id();
   if (const auto stat = stat_of("self")) self.process_start = stat->start_ticks;
   self.tty = terminal_name();
   self.instance = random_hex();
@@ -95,6 +95,11 @@ std::string boot_id_of(const std::string& process_space) {
   if (process_space.empty()) return {};
   const auto digest = sha256_hex(process_space);
   return digest ? digest->substr(0, digits) : std::string();
+}
+
+const std::string& own_boot_id() {
+  static const std::string boot_id = boot_id_of(process_space());
+  return boot_id;
 }
 
 Liveness look_for_process(std::int64_t pid, std::int64_t process_start) {

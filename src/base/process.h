@@ -15,9 +15,12 @@ namespace leasehold {
 /// check whether a process is alive: a store requires it before it believes that a process is gone.
 const std::string& process_space();
 
-/// The form of a process space that a store keeps and shows: comparable, but no proof. The boot id of Holder::self() is
-/// that of process_space(). Empty for an empty process space.
+/// The form of a process space that a store keeps and shows: comparable, but no proof. Empty for an empty process
+/// space.
 std::string boot_id_of(const std::string& process_space);
+
+/// That of process_space(), and the boot id of Holder::self(). Computed once: every heartbeat of a session compares it.
+const std::string& own_boot_id();
 
 enum class Liveness {
   alive,

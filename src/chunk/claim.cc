@@ -131,6 +131,7 @@ Result<ChunkGrant> Chunks::Impl::claim_patiently(const chunk::Request& request, 
 Result<ChunkGrant> Chunks::claim(std::string_view set, const ChunkClaimOptions& options, const Call& call) const {
   auto request = chunk::request_from(set, options, call);
   if (!request) return std::move(request).error();
+  impl_->housekeeper->before_work();
   if (options.wait == Duration(0)) return impl_->claim_once(*request, call);
   return impl_->claim_patiently(*request, options, call);
 }

@@ -172,6 +172,9 @@ void add_migrate_verify(CLI::App& parent, Context& context);
 void add_migrate_plan(CLI::App& parent, Context& context);
 void add_recover(CLI::App& parent, Context& context);
 void add_prune(CLI::App& parent, Context& context);
+void add_retention_show(CLI::App& parent, Context& context);
+void add_retention_set(CLI::App& parent, Context& context);
+void add_sql(CLI::App& parent, Context& context);
 void add_grant(CLI::App& parent, Context& context);
 void add_demo(CLI::App& parent, Context& context);
 void add_completion(CLI::App& parent, Context& context);
@@ -180,7 +183,7 @@ void add_man(CLI::App& parent, Context& context);
 
 // --yes and --dry-run of destructive commands. Exactly one of them is required.
 //
-//   if (!options.consent.given()) return ask_for_yes(context, "delete forgets the job and its history");
+//   if (!options.consent.given()) return ask_for_yes(context, "rm removes the job and its history");
 struct Consent {
   bool yes = false;
   bool dry_run = false;

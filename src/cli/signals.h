@@ -71,7 +71,8 @@ class StopSignals {
 //   auto grant = locks.acquire("deploy", options, call);
 //   if (signals.first() != 0) return exit_code_after(signals.first());
 
-/// Handles the stopping signals of this process while it waits; a process that does not wait dies of them, as usual.
+/// Handles the stopping signals of this process while it waits; a process that does not wait dies of them, as without
+/// this object.
 class LineSignals {
  public:
   LineSignals(Duration wait, Call& call) {

@@ -35,7 +35,7 @@ Result<Store> open_within(Duration& wait, const Context& context, Opening openin
 bool may_come_back(const Error& error) { return is_store_trouble(error.code) && may_repeat(error.code); }
 
 void StoreTrouble::tell(const Error& error) {
-  if (std::exchange(told_, true)) return;
+  if (std::exchange(reported_, true)) return;
   say("leasehold: {}; trying again", printable(error.message));
 }
 

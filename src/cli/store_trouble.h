@@ -29,10 +29,10 @@ class StoreTrouble {
   /// Reports the error, and pauses briefly. False: waiting does not help, and nothing was reported.
   bool passes(const Error& error, const std::stop_token& stop);
   /// The store has answered.
-  void end() { told_ = false; }
+  void end() { reported_ = false; }
 
  private:
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 }  // namespace leasehold::cli

@@ -56,7 +56,7 @@ class FieldReader {
   }
 
   /// Numbers, names, ranges and steps: every field accepts these.
-  Result<void> read_plain(const Item& item, Bits& bits) const {
+  Result<void> read_range(const Item& item, Bits& bits) const {
     unsigned step = 1;
     if (item.step) {
       auto number = read_number(*item.step, 1, kind_.size, "step ");
@@ -140,7 +140,7 @@ class FieldReader {
 Result<void> read_day_of_month(const FieldReader& reader, const Item& item, Cron::DaysOfMonth& days) {
   const auto base = item.base;
   const bool special = base == "?" || base.starts_with('L') || base.ends_with('W');
-  if (!special) return reader.read_plain(item, days.on);
+  if (!special) return reader.read_range(item, days.on);
   if (auto checked = reader.check_no_step(item); !checked) return checked;
   if (base == "?") {
     days.on = all_of(day_field);
@@ -164,7 +164,7 @@ Result<void> read_day_of_week(const FieldReader& reader, const Item& item, Cron:
   const auto base = item.base;
   const auto hash = base.find('#');
   const bool special = base == "?" || base.ends_with('L') || hash != npos;
-  if (!special) return reader.read_plain(item, weekdays.on);
+  if (!special) return reader.read_range(item, weekdays.on);
   if (auto checked = reader.check_no_step(item); !checked) return checked;
   if (base == "?") {
     weekdays.on = all_of(weekday_field);
@@ -194,7 +194,7 @@ Error cron_field_error(const CronFieldKind& kind, const WrittenField& field, std
 Result<Bits> read_numbers(const CronFieldKind& kind, const WrittenField& field) {
   const FieldReader reader(kind, field);
   Bits bits = 0;
-  auto done = reader.each_item([&](const Item& item) { return reader.read_plain(item, bits); });
+  auto done = reader.each_item([&](const Item& item) { return reader.read_range(item, bits); });
   if (!done) return std::move(done).error();
   return bits;
 }

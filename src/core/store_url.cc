@@ -35,9 +35,10 @@ Error bad_option(const Option& option, std::string_view allowed) {
   return invalid(fmt::format("store option {}={}: {}", option.name, quoted(option.value), allowed));
 }
 
+// PostgreSQL cuts a name after 63 bytes, and NAME_internal has to fit, too.
 bool is_schema_name(std::string_view name) {
   const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || c == '_' || (c >= '0' && c <= '9'); };
-  return !name.empty() && name.size() <= 63 && (name[0] < '0' || name[0] > '9') &&
+  return !name.empty() && name.size() <= 54 && (name[0] < '0' || name[0] > '9') &&
          std::all_of(name.begin(), name.end(), fits) && !name.starts_with("pg_");
 }
 

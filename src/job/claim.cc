@@ -61,20 +61,6 @@ sql::JobClaim statement_for(const Request& request, const std::optional<Position
   return claim;
 }
 
-/// A single job comes in columns of its own, many come in lists.
-void put_into_lists(sql::JobClaimed& answer) {
-  if (!answer.job_ids.empty() || !answer.job_id) return;
-  answer.job_ids = {*answer.job_id};
-  answer.payloads = {std::move(answer.payload).value_or("")};
-  answer.priorities = {answer.priority.value_or(0)};
-  answer.attempts = {answer.attempt.value_or(1)};
-  answer.created_ats = {answer.created_at.value_or(Timestamp{})};
-  if (!answer.schedule || !answer.occurrence) return;
-  answer.scheduled_ids = {*answer.job_id};
-  answer.schedules = {std::move(*answer.schedule)};
-  answer.occurrences = {*answer.occurrence};
-}
-
 bool lists_fit(const sql::JobClaimed& answer) {
   const auto size = answer.job_ids.size();
   return size > 0 && answer.payloads.size() == size && answer.priorities.size() == size &&
@@ -142,7 +128,6 @@ Result<JobGrant> PendingClaim::grant_from(Result<sql::JobClaimed> answer) {
     positions_.refused(request_.queue);
     return claim_refusal(*answer, request_.queue);
   }
-  put_into_lists(*answer);
   if (!lists_fit(*answer)) return odd_answer(describe(request_.queue), answer->outcome.word());
   positions_.granted(request_.queue, {answer->priorities.back(), answer->job_ids.back()}, before_sending_);
   return job::grant_from(*answer, request_, before_sending_);
@@ -215,7 +200,10 @@ Result<JobGrant> Jobs::Impl::claim(const job::Request& request, Duration wait, c
 Result<JobGrant> Jobs::claim(std::string_view queue, const JobClaimOptions& options, const Call& call) const {
   auto request = job::request_from(queue, options, call);
   if (!request) return std::move(request).error();
-  return impl_->claim(*request, options.wait, call);
+  impl_->housekeeper->before_work();
+  auto grant = impl_->claim(*request, options.wait, call);
+  if (grant) impl_->housekeeper->count(std::ssize(grant->jobs) - 1);
+  return grant;
 }
 
 // Jobs::settle_and_claim: two requests in one commit.
@@ -224,6 +212,7 @@ NextJob Jobs::settle_and_claim(const Settlement& settlement, std::string_view qu
   if (auto checked = check_verdict(settlement.verdict); !checked) return {checked.error(), checked.error()};
   auto request = job::request_from(queue, options, call);
   if (!request) return {request.error(), request.error()};
+  impl_->housekeeper->before_work();
   const job::VerdictStatement statement(settlement);
   job::PendingClaim pending(*request, *impl_->positions);
   auto [settled, claimed] =

@@ -17,8 +17,10 @@ namespace {
 // Payloads in one statement.
 constexpr std::size_t most_payloads = 1000;
 
-/// Only its payload distinguishes it from other jobs with the same settings.
-bool is_plain(const NewJob& job) { return job.dedupe_key.empty() && job.group.empty() && job.depends_on.empty(); }
+/// Only its payload and shared settings: it can be enqueued together with jobs that have the same settings.
+bool shares_statement(const NewJob& job) {
+  return job.dedupe_key.empty() && job.group.empty() && job.depends_on.empty();
+}
 
 bool share_settings(const NewJob& a, const NewJob& b) {
   const auto& x = a.backoff;
@@ -28,16 +30,18 @@ bool share_settings(const NewJob& a, const NewJob& b) {
          a.tags == b.tags;
 }
 
-/// Only its payload and its priority distinguish it from any other job.
-bool is_bare(const NewJob& job) { return is_plain(job) && share_settings(job, NewJob{.priority = job.priority}); }
+/// No settings except for a priority.
+bool has_defaults(const NewJob& job) {
+  return shares_statement(job) && share_settings(job, NewJob{.priority = job.priority});
+}
 
 /// How many jobs at the front share a statement.
 std::size_t length_of_run(std::span<const NewJob> jobs) {
   const auto& first = jobs.front();
-  if (!is_plain(first)) return 1;
+  if (!shares_statement(first)) return 1;
   const auto max = std::min(jobs.size(), most_payloads);
   std::size_t length = 1;
-  while (length < max && is_plain(jobs[length]) && share_settings(first, jobs[length])) ++length;
+  while (length < max && shares_statement(jobs[length]) && share_settings(first, jobs[length])) ++length;
   return length;
 }
 
@@ -63,7 +67,7 @@ Error no_answer() {
   return {.code = Errc::damaged, .message = "the store returned no ids: run `leasehold migrate verify`"};
 }
 
-Result<void> put_bare(const Runner& runner, std::string_view queue, const NewJob& job, std::vector<Enqueued>& out) {
+Result<void> put_one(const Runner& runner, std::string_view queue, const NewJob& job, std::vector<Enqueued>& out) {
   auto rows = runner.run(sql::JobEnqueueOne{.queue = queue, .payload = job.payload, .priority = job.priority});
   if (!rows) return std::move(rows).error();
   if (rows->size() != 1) return no_answer();
@@ -72,7 +76,7 @@ Result<void> put_bare(const Runner& runner, std::string_view queue, const NewJob
 }
 
 Result<void> put_single(const Runner& runner, std::string_view queue, const NewJob& job, std::vector<Enqueued>& out) {
-  if (is_bare(job)) return put_bare(runner, queue, job, out);
+  if (has_defaults(job)) return put_one(runner, queue, job, out);
   const EnqueueStatement statement(queue, job);
   auto rows = runner.run(statement.get());
   if (!rows) return std::move(rows).error();
@@ -83,24 +87,24 @@ Result<void> put_single(const Runner& runner, std::string_view queue, const NewJ
   return {};
 }
 
-Result<void> put_plain(const Runner& runner, std::string_view queue, std::span<const NewJob> jobs,
-                       std::vector<Enqueued>& out) {
+Result<void> put_many(const Runner& runner, std::string_view queue, std::span<const NewJob> jobs,
+                      std::vector<Enqueued>& out) {
   const auto& first = jobs.front();
   std::vector<std::string_view> payloads;
   payloads.reserve(jobs.size());
   for (const auto& job : jobs) payloads.push_back(job.payload);
   const std::vector<std::string_view> tags(first.tags.begin(), first.tags.end());
-  auto rows = runner.run(sql::JobEnqueuePlain{.queue = queue,
-                                              .payloads = payloads,
-                                              .priority = first.priority,
-                                              .delay = first.delay,
-                                              .run_at = first.run_at,
-                                              .max_failures = first.max_failures,
-                                              .max_crashes = first.max_crashes,
-                                              .backoff_base = first.backoff.base,
-                                              .backoff_max = first.backoff.max,
-                                              .backoff_exponential = first.backoff.exponential,
-                                              .tags = tags});
+  auto rows = runner.run(sql::JobEnqueueMany{.queue = queue,
+                                             .payloads = payloads,
+                                             .priority = first.priority,
+                                             .delay = first.delay,
+                                             .run_at = first.run_at,
+                                             .max_failures = first.max_failures,
+                                             .max_crashes = first.max_crashes,
+                                             .backoff_base = first.backoff.base,
+                                             .backoff_max = first.backoff.max,
+                                             .backoff_exponential = first.backoff.exponential,
+                                             .tags = tags});
   if (!rows) return std::move(rows).error();
   if (rows->size() != 1 || rows->front().ids.size() != jobs.size()) return no_answer();
   // Only the store knows whether the moment is in the future; see Enqueued::state.
@@ -116,7 +120,7 @@ Result<void> put_all(const Runner& runner, std::string_view queue, std::span<con
   while (!jobs.empty()) {
     const auto length = length_of_run(jobs);
     auto put =
-        length == 1 ? put_single(runner, queue, jobs.front(), out) : put_plain(runner, queue, jobs.first(length), out);
+        length == 1 ? put_single(runner, queue, jobs.front(), out) : put_many(runner, queue, jobs.first(length), out);
     if (!put) return put;
     jobs = jobs.subspan(length);
   }

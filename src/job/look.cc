@@ -154,13 +154,13 @@ struct JobWatch::Impl {
 
   /// True: the store did not know some of the topics, so changes before this call went unnoticed.
   bool tell_store() {
-    bool told = false;
+    bool woken = false;
     for (const auto& topic : topics) {
       if (jobs->awaited->known(topic, BootClock::now())) continue;
       jobs->awaited->tell_store(*jobs->backend, topic, jobs->deadline());
-      told = true;
+      woken = true;
     }
-    return told;
+    return woken;
   }
 };
 

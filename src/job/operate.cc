@@ -19,10 +19,10 @@ Error refuse(Errc code, JobId id, std::string_view why) {
 
 Error retry_refusal(JobId id, const storage::Outcome& outcome) {
   if (outcome.refusal() == Errc::not_found) return no_such_job(id);
-  if (outcome.is("running")) return refuse(Errc::held, id, "is running: wait for it, or cancel it");
-  if (outcome.is("completed")) return refuse(Errc::invalid_argument, id, "has completed: enqueue a new job");
-  if (outcome.is("blocked")) return refuse(Errc::invalid_argument, id, "waits for other jobs");
-  if (outcome.is("duplicate")) {
+  if (outcome.is(Reply::running)) return refuse(Errc::held, id, "is running: wait for it, or cancel it");
+  if (outcome.is(Reply::completed)) return refuse(Errc::invalid_argument, id, "has completed: enqueue a new job");
+  if (outcome.is(Reply::blocked)) return refuse(Errc::invalid_argument, id, "waits for other jobs");
+  if (outcome.is(Reply::duplicate)) {
     return refuse(Errc::invalid_argument, id, "has a dedupe key that another job uses now");
   }
   return odd_answer(describe(id), outcome.word());
@@ -53,20 +53,20 @@ Result<JobState> Jobs::cancel(JobId id, std::string_view reason) const {
   if (!reason.empty()) statement.reason = reason;
   auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
-  if (answer->outcome.is("cancelled")) return JobState::cancelled;
-  if (answer->outcome.is("requested")) return JobState::running;
+  if (answer->outcome.is(Reply::cancelled)) return JobState::cancelled;
+  if (answer->outcome.is(Reply::requested)) return JobState::running;
   if (answer->outcome.refusal() == Errc::not_found) return job::no_such_job(id);
   const auto state = from_word<JobState>(answer->state.value_or(""));
-  if (answer->outcome.is("final") && state) return *state;
+  if (answer->outcome.is(Reply::final) && state) return *state;
   return job::odd_answer(job::describe(id), answer->outcome.word());
 }
 
 Result<JobState> Jobs::retry(JobId id) const {
   auto answer = impl_->new_call().ask(sql::JobRetry{.job_id = id});
   if (!answer) return std::move(answer).error();
-  if (answer->outcome.is("retried") || answer->outcome.is("available")) return JobState::available;
-  if (answer->outcome.is("waits")) return JobState::blocked;
-  if (answer->outcome.is("dead")) return job::dead_predecessor(*this, id);
+  if (answer->outcome.is(Reply::retried) || answer->outcome.is(Reply::available)) return JobState::available;
+  if (answer->outcome.is(Reply::waits)) return JobState::blocked;
+  if (answer->outcome.is(Reply::dead)) return job::dead_predecessor(*this, id);
   return job::retry_refusal(id, answer->outcome);
 }
 
@@ -89,7 +89,7 @@ Result<void> Jobs::remove(JobId id) const {
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   if (answer->outcome.refusal() == Errc::not_found) return job::no_such_job(id);
-  if (answer->outcome.is("running")) return job::refuse(Errc::held, id, "is running: cancel it first");
+  if (answer->outcome.is(Reply::running)) return job::refuse(Errc::held, id, "is running: cancel it first");
   return job::odd_answer(job::describe(id), answer->outcome.word());
 }
 

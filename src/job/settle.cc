@@ -1,5 +1,6 @@
 // The verdicts: complete, fail, release, snooze; one by one, or many in one commit.
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -103,7 +104,7 @@ class Batch {
       results.emplace_back(one.verdict.text);
       any_result = any_result || !one.verdict.text.empty();
     }
-    [[nodiscard]] std::span<const std::string_view> told_results() const {
+    [[nodiscard]] std::span<const std::string_view> results_or_none() const {
       return any_result ? std::span(results) : std::span<const std::string_view>();
     }
   };
@@ -114,8 +115,8 @@ class Batch {
       if (one.verdict.kind == kind) lists.add(one);
     }
     if (lists.ids.empty()) return;
-    const sql::JobSettlePlain statement{
-        .verdict = word_of(kind), .job_ids = lists.ids, .tokens = lists.tokens, .results = lists.told_results()};
+    const sql::JobSettleMany statement{
+        .verdict = word_of(kind), .job_ids = lists.ids, .tokens = lists.tokens, .results = lists.results_or_none()};
     auto done = call_.ask_again(statement);
     if (!done) return answer_all(lists.ids, done.error());
     for (const auto lease : done->to_tidy) tidy(call_.backend(), lease, call_.deadline());
@@ -124,31 +125,28 @@ class Batch {
     if (done->settled.size() < lists.ids.size()) run_rest(kind, done->settled);
   }
 
-  /// Returns the answer for each that was settled before, is lost, or has a cancel request.
+  /// Each was settled before, is lost, or has a cancel request: a statement of its own has the answer.
   void run_rest(Verdict::Kind kind, std::span<const JobId> settled) {
     const std::set<JobId> done(settled.begin(), settled.end());
-    Lists rest;
-    for (const auto& one : settlements_) {
-      if (one.verdict.kind == kind && !done.contains(one.id)) rest.add(one);
-    }
-    const sql::JobSettleMany statement{
-        .verdict = word_of(kind), .job_ids = rest.ids, .tokens = rest.tokens, .results = rest.told_results()};
-    auto rows = call_.ask_rows_again(statement);
-    if (!rows) return answer_all(rest.ids, rows.error());
-    for (const auto id : rest.ids) answer(id, no_such_job(id));
-    for (const auto& row : *rows) settled_by(row);
+    run_singly([&](const Settlement& one) { return one.verdict.kind == kind && !done.contains(one.id); });
   }
 
-  /// Each has its own error and delay, and therefore its own statement; in id order, as everywhere.
+  /// Each has its own error and delay, and therefore its own statement.
   void run_others() {
-    std::vector<const Settlement*> others;
+    run_singly([](const Settlement& one) {
+      return one.verdict.kind != Verdict::Kind::complete && one.verdict.kind != Verdict::Kind::release;
+    });
+  }
+
+  /// In id order, as everywhere.
+  void run_singly(const std::function<bool(const Settlement&)>& wanted) {
+    std::vector<const Settlement*> some;
     for (const auto& one : settlements_) {
-      const auto kind = one.verdict.kind;
-      if (kind != Verdict::Kind::complete && kind != Verdict::Kind::release) others.push_back(&one);
+      if (wanted(one)) some.push_back(&one);
     }
-    std::sort(others.begin(), others.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
-    for (std::size_t first = 0; first < others.size(); first += max_together) {
-      run_each(std::span(others).subspan(first, std::min(max_together, others.size() - first)));
+    std::sort(some.begin(), some.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
+    for (std::size_t first = 0; first < some.size(); first += max_together) {
+      run_each(std::span(some).subspan(first, std::min(max_together, some.size() - first)));
     }
   }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lease/housekeeper.h"
 #include "leasehold/call.h"
 #include "leasehold/lease.h"
 #include "leasehold/limits.h"
@@ -106,6 +107,8 @@ class StoreCall {
 struct StoreAccess {
   std::shared_ptr<storage::Backend> backend;
   Duration call_timeout;
+  /// Shared by all handles of a store.
+  std::shared_ptr<Housekeeper> housekeeper = std::make_shared<Housekeeper>(backend);
 
   [[nodiscard]] BootTime deadline(const Call& call = {}) const {
     return BootClock::now() + call.timeout.value_or(call_timeout);

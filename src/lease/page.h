@@ -37,7 +37,7 @@ inline std::int64_t rows_for(int max) { return std::int64_t{max} + 1; }
 
 /// The first `max` rows, and where the next page begins if there is one. `next_after` gets the rows of this page.
 template <typename T, typename NextAfter>
-Result<Page<T>> page_of(Result<std::vector<T>> rows, int max, NextAfter next_after) {
+Result<Page<T>> page_of(Result<std::vector<T>>&& rows, int max, NextAfter next_after) {
   if (!rows) return std::move(rows).error();
   Page<T> page{.items = std::move(*rows)};
   if (page.items.size() <= static_cast<std::size_t>(max)) return page;

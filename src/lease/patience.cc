@@ -23,10 +23,10 @@ bool Awaited::known(const std::string& topic, BootTime now) {
 
 void Awaited::tell_store(storage::Backend& backend, const std::string& topic, BootTime deadline) {
   const auto before = BootClock::now();
-  const auto told = storage::query_one(backend, sql::AwaitTopic{.topic = topic, .span = span}, deadline);
+  const auto answer = storage::query_one(backend, sql::AwaitTopic{.topic = topic, .span = span}, deadline);
   const std::lock_guard lock(mutex_);
   std::erase_if(fresh_until_, [&](const auto& entry) { return entry.second <= before; });
-  fresh_until_[topic] = before + (told ? fresh_for : after_failure);
+  fresh_until_[topic] = before + (answer ? fresh_for : after_failure);
 }
 
 namespace {

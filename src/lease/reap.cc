@@ -27,7 +27,7 @@ class Processes {
 
 Reaped reap_suspects(storage::Backend& backend, sql::LeaseSuspects ask, BootTime deadline) {
   const auto& space = process_space();
-  const auto boot_id = boot_id_of(space);
+  const auto& boot_id = own_boot_id();
   if (boot_id.empty()) return {};
   ask.boot_id = boot_id;
   ask.max = most_suspects;
@@ -57,7 +57,7 @@ Reaped reap_suspects(storage::Backend& backend, sql::LeaseSuspects ask, BootTime
 }  // namespace
 
 bool is_gone(const Holder& holder) {
-  if (holder.boot_id.empty() || holder.boot_id != boot_id_of(process_space())) return false;
+  if (holder.boot_id.empty() || holder.boot_id != own_boot_id()) return false;
   return look_for_process(holder.pid, holder.process_start) == Liveness::gone;
 }
 

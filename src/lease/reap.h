@@ -43,16 +43,22 @@ class Reaper {
 
 // A process of this host that is gone blocks no caller: its lease ends at once.
 
+/// The holder's process that an answer names, as is_gone() needs it.
+template <typename Answer>
+Holder process_in(const Answer& answer) {
+  Holder process;
+  process.boot_id = answer.boot_id.value_or("");
+  process.pid = answer.pid.value_or(0);
+  process.process_start = answer.process_start.value_or(0);
+  return process;
+}
+
 /// True if `answer` is a refusal whose holder was a process of this host that is gone.
 template <typename Answer>
 bool is_refused_by_the_dead(const Answer& answer) {
   const auto code = answer.outcome.refusal();
   if (code != Errc::held && code != Errc::race && code != Errc::blocked) return false;
-  Holder owner;
-  owner.boot_id = answer.boot_id.value_or("");
-  owner.pid = answer.pid.value_or(0);
-  owner.process_start = answer.process_start.value_or(0);
-  return is_gone(owner);
+  return is_gone(process_in(answer));
 }
 
 /// Sends a request, and repeats it as long as dead processes of this host are in the way: behind one there may be

@@ -18,7 +18,7 @@ namespace leasehold::lease {
 namespace {
 
 /// Between two looks; longer while the store cannot be reached.
-constexpr Duration usual_pause = std::chrono::seconds(1);
+constexpr Duration normal_pause = std::chrono::seconds(1);
 constexpr Duration longest_pause = std::chrono::seconds(5);
 /// How long one look may take.
 constexpr Duration patience = std::chrono::seconds(2);
@@ -39,13 +39,13 @@ struct Recalls::State {
   void run() {
     std::unique_lock lock(mutex);
     runner = std::this_thread::get_id();
-    auto pause = usual_pause;
+    auto pause = normal_pause;
     while (!ending) {
       changed.wait(lock, [this] { return ending || !watched.empty(); });
       const auto next = BootClock::now() + pause;
       if (wait_until(changed, lock, next, [this] { return ending; })) return;
       const auto news = look(lock);
-      pause = news ? usual_pause : std::min(pause * 2, longest_pause);
+      pause = news ? normal_pause : std::min(pause * 2, longest_pause);
       if (news) tell(*news, lock);
     }
   }
@@ -78,13 +78,13 @@ struct Recalls::State {
       const auto found = watched.find(number);
       if (found == watched.end()) continue;
       auto each = found->second;
-      told = number;
+      notifying = number;
       lock.unlock();
       each.on_news(news.at(each.lease_id));
       // Without the lock: destroying what the callback owns may end another watch.
       each.on_news = nullptr;
       lock.lock();
-      told = 0;
+      notifying = 0;
       changed.notify_all();
     }
   }
@@ -94,7 +94,7 @@ struct Recalls::State {
     std::map<std::uint64_t, Watched>::node_type gone;
     std::unique_lock lock(mutex);
     gone = watched.extract(number);
-    if (std::this_thread::get_id() != runner) changed.wait(lock, [&] { return told != number; });
+    if (std::this_thread::get_id() != runner) changed.wait(lock, [&] { return notifying != number; });
   }
 
   const pid_t process = ::getpid();
@@ -103,7 +103,7 @@ struct Recalls::State {
   std::condition_variable changed;
   std::map<std::uint64_t, Watched> watched;
   std::uint64_t last_number = 0;
-  std::uint64_t told = 0;  ///< the callback that runs now
+  std::uint64_t notifying = 0;  ///< the callback that runs now
   std::thread::id runner;
   bool ending = false;
 };

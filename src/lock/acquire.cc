@@ -176,7 +176,7 @@ Result<Grant> acquire_in_line(storage::Backend& backend, const Request& request,
       line.wait_a_little();
       continue;
     }
-    const bool our_turn = standing->outcome.is("free");
+    const bool our_turn = standing->outcome.is(Reply::free);
     if (!our_turn && over) return refusal_with_delay(line.new_call(), *standing);
     if (!our_turn) line.watch(standing->key);
     const auto seen = line.look();

@@ -92,6 +92,7 @@ Result<Grant> Locks::acquire_all(const std::vector<std::string>& names, const Ac
                                  const Call& call) const {
   auto request = request_from(names, options, call);
   if (!request) return std::move(request).error();
+  impl_->housekeeper->before_work();
   const auto until = BootClock::now() + bounded_wait(options.wait);
   const bool waits = options.wait > Duration(0);
   const auto timeout = call.timeout.value_or(impl_->call_timeout);
@@ -124,7 +125,7 @@ Result<LeaseInfo> Locks::revoke(std::string_view name, std::string_view reason, 
   auto answer = impl_->new_call().ask(revoke);
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return lease::info_from(*answer);
-  if (answer->outcome.is("free")) {
+  if (answer->outcome.is(Reply::free)) {
     return Error{.code = Errc::not_found,
                  .message = lock::describe(name) + " is not held: nothing to revoke",
                  .held_by = lease::info_from(*answer)};

@@ -93,7 +93,7 @@ LockHolder holder_from(const sql::LockHolders::Row& row) {
   return holder;
 }
 
-Result<LockInfo> told(Result<lock::Picture> picture, std::string_view name) {
+Result<LockInfo> info_or_error(Result<lock::Picture> picture, std::string_view name) {
   if (!picture) return std::move(picture).error();
   if (picture->outcome.refusal() != Errc::not_found) return lock::info_from(*picture);
   return Error{.code = Errc::not_found, .message = lock::describe(name) + " has never been held"};
@@ -109,7 +109,7 @@ bool is_worth_telling(const Result<lock::Picture>& now, const Result<lock::Pictu
 
 Result<LockInfo> Locks::show(std::string_view name) const {
   if (auto checked = check_name("lock name", name); !checked) return std::move(checked).error();
-  return told(lock::look_at(*impl_->backend, name, impl_->deadline()), name);
+  return info_or_error(lock::look_at(*impl_->backend, name, impl_->deadline()), name);
 }
 
 Result<Page<LockInfo>> Locks::list(const LockFilter& filter) const {
@@ -135,11 +135,11 @@ Result<void> Locks::watch(std::string_view name, std::stop_token stop, const See
   const auto watch = impl_->backend->watch("lock:" + std::string(name));
   const std::stop_callback wake_up(stop, [&watch] { watch->wake(); });
   auto before = lock::look_at(*impl_->backend, name, impl_->deadline());
-  seen(told(before, name));
+  seen(info_or_error(before, name));
   while (!stop.stop_requested()) {
     watch->wait(BootClock::now() + (before ? lock::until_next_look(*before) : lock::look_again));
     auto now = lock::look_at(*impl_->backend, name, impl_->deadline());
-    if (!stop.stop_requested() && is_worth_telling(now, before)) seen(told(now, name));
+    if (!stop.stop_requested() && is_worth_telling(now, before)) seen(info_or_error(now, name));
     before = std::move(now);
   }
   return {};

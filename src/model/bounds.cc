@@ -36,10 +36,12 @@ Result<void> check_name(std::string_view what, std::string_view name) {
 
 Result<void> check_text(std::string_view what, std::string_view text) {
   if (auto checked = check_size(what, text.size(), bounds::text_bytes); !checked) return checked;
-  if (text.find('\0') != std::string_view::npos || !is_utf8(text)) {
-    return invalid(fmt::format("the {} is not UTF-8 text: {}", what, quoted(text)));
-  }
-  return {};
+  return check_utf8(what, text);
+}
+
+Result<void> check_utf8(std::string_view what, std::string_view text) {
+  if (text.find('\0') == std::string_view::npos && is_utf8(text)) return {};
+  return invalid(fmt::format("the {} is not UTF-8 text: {}", what, quoted(text)));
 }
 
 Result<void> check_span(std::string_view what, Duration span, Duration min, Duration max) {
@@ -59,8 +61,7 @@ Result<void> check_wait(Duration wait) {
 }
 
 Result<void> check_moment(std::string_view what, Timestamp moment) {
-  constexpr Timestamp first = std::chrono::sys_days(std::chrono::year(1) / 1 / 1);
-  if (moment >= first && moment < end_of_moments) return {};
+  if (moment >= first_moment && moment < end_of_moments) return {};
   return invalid(fmt::format("a {} of {} is not in the years 1 to {}", what, to_string(moment), bounds::last_year));
 }
 
@@ -115,22 +116,11 @@ BootTime trusted_until(BootTime before_sending, Duration ttl, Duration remaining
 
 namespace {
 
-Result<void> check_key(std::string_view what, std::string_view key) {
-  if (key.empty()) return {};
-  return check_name(what, key);
-}
-
 Result<void> check_tags(const std::vector<std::string>& tags) {
   for (const auto& tag : tags) {
-    if (auto checked = check_name("tag", tag); !checked) return checked;
     if (auto checked = check_size("tag", tag.size(), bounds::tag_bytes); !checked) return checked;
   }
   return {};
-}
-
-Result<void> check_times(const NewJob& job) {
-  if (job.run_at && job.delay != Duration(0)) return invalid("a job has a delay or a time to run at, not both");
-  return job.run_at ? check_moment("time to run at", *job.run_at) : Result<void>();
 }
 
 }  // namespace
@@ -142,10 +132,8 @@ Result<void> check_delay(std::string_view what, Duration delay) {
 Result<void> check_claim_max(int max) { return check_range("claim", max, 1, bounds::max_claim); }
 
 Result<void> check_new_job(const NewJob& job) {
-  if (auto checked = model::check_fields(model::object_of(job)); !checked) return checked;
-  if (auto checked = check_times(job); !checked) return checked;
-  if (auto checked = check_key("dedupe key", job.dedupe_key); !checked) return checked;
-  if (auto checked = check_key("group", job.group); !checked) return checked;
+  if (auto checked = model::check_fields_of(job); !checked) return checked;
+  if (job.run_at && job.delay != Duration(0)) return invalid("a job has a delay or a time to run at, not both");
   return check_tags(job.tags);
 }
 
@@ -158,13 +146,10 @@ Result<void> check_verdict(const Verdict& verdict) {
   return check_delay("delay", verdict.delay.value_or(Duration(0)));
 }
 
-Result<void> check_progress(const Progress& progress) {
-  if (auto checked = model::check_fields(model::object_of(progress)); !checked) return checked;
-  return check_key("stage", progress.stage);
-}
+Result<void> check_progress(const Progress& progress) { return model::check_fields_of(progress); }
 
 Result<void> check_queue_settings(const QueueSettings& settings) {
-  if (auto checked = model::check_fields(model::object_of(settings)); !checked) return checked;
+  if (auto checked = model::check_fields_of(settings); !checked) return checked;
   const auto period = settings.rate_period.value_or(Duration(0));
   const auto count = settings.rate_count.value_or(0);
   if ((count > 0) != (period > Duration(0))) {
@@ -184,7 +169,7 @@ namespace {
 /// `what` is for the message: "cursor".
 Result<void> check_json(std::string_view what, std::string_view text) {
   if (auto checked = check_size(what, text.size(), bounds::chunk_json_bytes); !checked) return checked;
-  if (!is_json(text)) return invalid(fmt::format("{} is not JSON: {}", what, quoted(text)));
+  if (!is_json(text)) return invalid(fmt::format("the {} must be JSON: {}", what, quoted(text)));
   return {};
 }
 
@@ -222,14 +207,9 @@ Result<void> check_plan(std::string_view set, std::span<const PlannedChunk> chun
   return check_no_key_twice(chunks);
 }
 
-Result<void> check_chunk_settings(const ChunkSetSettings& settings) {
-  return model::check_fields(model::object_of(settings));
-}
+Result<void> check_chunk_settings(const ChunkSetSettings& settings) { return model::check_fields_of(settings); }
 
-Result<void> check_chunk_save(const ChunkSave& save) {
-  if (auto checked = check_range("row count", save.rows.value_or(0), 0, bounds::max_rows); !checked) return checked;
-  return save.cursor ? check_json("cursor", *save.cursor) : Result<void>();
-}
+Result<void> check_chunk_save(const ChunkSave& save) { return model::check_fields_of(save); }
 
 Result<void> check_chunk_verdict(const Verdict& verdict) {
   using Kind = Verdict::Kind;

@@ -17,17 +17,21 @@
 #include "leasehold/result.h"
 #include "leasehold/schedule.h"
 #include "leasehold/session.h"
+#include "model/field.h"
 
 namespace leasehold {
 
-/// Every moment from a caller is before this.
-constexpr Timestamp end_of_moments = std::chrono::sys_days(std::chrono::year(bounds::last_year + 1) / 1 / 1);
+using model::end_of_moments;
+using model::first_moment;
 
 /// 1 to bounds::name_bytes of UTF-8 without control characters. `what` is for the message: "lock name".
 Result<void> check_name(std::string_view what, std::string_view name);
 
 /// Free text such as a reason: at most bounds::text_bytes of UTF-8 without NUL.
 Result<void> check_text(std::string_view what, std::string_view text);
+
+/// Any length: UTF-8 without NUL.
+Result<void> check_utf8(std::string_view what, std::string_view text);
 
 Result<void> check_ttl(Duration ttl);
 /// Unset: the lease keeps its ttl.
@@ -90,14 +94,10 @@ Result<void> check_chunk_save(const ChunkSave& save);
 Result<void> check_chunk_reset(const ChunkReset& reset);
 
 // Sessions, items and claims.
-/// Includes the id and the request id.
-Result<void> check_session_options(const SessionOptions& options);
-
-Result<void> check_session_heartbeat(std::string_view id, const SessionHeartbeat& heartbeat);
-
 /// The silence a session announces: from zero to bounds::max_park.
 Result<void> check_silence(Duration silence);
 
+/// Checks a description and the item's key, which cannot be its own parent or conflict.
 Result<void> check_item(std::string_view key, const ItemOptions& options);
 
 /// The names of an item and of a session.
@@ -107,9 +107,6 @@ Result<void> check_claim(std::string_view item, std::string_view session);
 
 /// Checks all but the cron expression and its zone, which are parsed where they are needed.
 Result<void> check_schedule(std::string_view name, const ScheduleOptions& options);
-
-/// Includes the request id.
-Result<void> check_schedule_acquire(std::string_view name, const ScheduleAcquireOptions& options);
 
 Result<void> check_run_result(std::string_view name, const RunResult& result);
 

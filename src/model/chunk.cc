@@ -29,13 +29,13 @@ Described describe(Type<ChunkSetSettings>) {
 
 Described describe(Type<ChunkClaimOptions>) {
   static constexpr auto fields = fields_of<ChunkClaimOptions>({
-      field<&ChunkClaimOptions::key>("key").or_null().up_to(bounds::name_bytes),
+      field<&ChunkClaimOptions::key>("key").or_null().as_name(),
       field<&ChunkClaimOptions::max>("max").from(1, bounds::max_claim),
       field<&ChunkClaimOptions::ttl>("ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
       field<&ChunkClaimOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
       field<&ChunkClaimOptions::keep_waiting>("keep_waiting"),
       field<&ChunkClaimOptions::older_than>("older_than_seconds").from(Duration(0), bounds::max_delay),
-      field<&ChunkClaimOptions::request_id>("request_id").or_null().up_to(bounds::name_bytes),
+      field<&ChunkClaimOptions::request_id>("request_id").or_null().as_name(),
   });
   static const ChunkClaimOptions fresh;
   return {"ChunkClaimOptions", fields, &fresh};
@@ -43,7 +43,7 @@ Described describe(Type<ChunkClaimOptions>) {
 
 Described describe(Type<ChunkSave>) {
   static constexpr auto fields = fields_of<ChunkSave>({
-      field<&ChunkSave::cursor>("cursor").as(Kind::json).up_to(bounds::chunk_json_bytes),
+      field<&ChunkSave::cursor>("cursor").as_json(bounds::chunk_json_bytes),
       field<&ChunkSave::rows>("rows").from(0, bounds::max_rows),
   });
   static const ChunkSave fresh;
@@ -53,7 +53,7 @@ Described describe(Type<ChunkSave>) {
 Described describe(Type<Chunk>) {
   static constexpr auto fields = fields_of<Chunk>({
       field<&Chunk::set>("set"),
-      field<&Chunk::key>("key"),
+      field<&Chunk::key>("key").means("the chunk's key, unique in its set"),
       field<&Chunk::token>("token"),
       field<&Chunk::position>("position"),
       field<&Chunk::hash>("hash"),
@@ -76,7 +76,7 @@ Described describe(Type<ChunkGrant>) {
       field<&ChunkGrant::trusted_until>("trusted_for_seconds"),
       field<&ChunkGrant::solo>("solo"),
       field<&ChunkGrant::replayed>("replayed"),
-      field<&ChunkGrant::chunks>("chunks"),
+      field<&ChunkGrant::chunks>("chunks").means("the claimed chunks, under one lease"),
   });
   return {"ChunkGrant", fields};
 }
@@ -84,7 +84,7 @@ Described describe(Type<ChunkGrant>) {
 Described describe(Type<ChunkHeartbeat>) {
   static constexpr auto fields = fields_of<ChunkHeartbeat>({
       field<&ChunkHeartbeat::set>("set"),
-      field<&ChunkHeartbeat::key>("key"),
+      field<&ChunkHeartbeat::key>("key").means("the chunk's key, unique in its set"),
       field<&ChunkHeartbeat::rows>("rows"),
       field<&ChunkHeartbeat::ttl>("ttl_seconds"),
       field<&ChunkHeartbeat::expires_at>("until"),
@@ -96,7 +96,7 @@ Described describe(Type<ChunkHeartbeat>) {
 Described describe(Type<ChunkSettled>) {
   static constexpr auto fields = fields_of<ChunkSettled>({
       field<&ChunkSettled::set>("set"),
-      field<&ChunkSettled::key>("key"),
+      field<&ChunkSettled::key>("key").means("the chunk's key, unique in its set"),
       field<&ChunkSettled::state>("state"),
       field<&ChunkSettled::due_at>("due_at"),
       field<&ChunkSettled::set_state>("set_state"),
@@ -108,7 +108,7 @@ Described describe(Type<ChunkSettled>) {
 Described describe(Type<ChunkInfo>) {
   static constexpr auto fields = fields_of<ChunkInfo>({
       field<&ChunkInfo::set>("set"),
-      field<&ChunkInfo::key>("key"),
+      field<&ChunkInfo::key>("key").means("the chunk's key, unique in its set"),
       field<&ChunkInfo::position>("position"),
       field<&ChunkInfo::state>("state"),
       field<&ChunkInfo::planner>("planner"),
@@ -186,10 +186,20 @@ Described describe(Type<ChunkResetOutcome>) {
   static constexpr auto fields = fields_of<ChunkResetOutcome>({
       field<&ChunkResetOutcome::set>("set"),
       field<&ChunkResetOutcome::reset>("reset"),
-      field<&ChunkResetOutcome::running>("running"),
+      field<&ChunkResetOutcome::running>("running").means("chunks that are held, and therefore were not reset"),
       field<&ChunkResetOutcome::missing>("missing"),
   });
   return {"ChunkResetOutcome", fields};
+}
+
+Described describe(Type<RateTakeOptions>) {
+  static constexpr auto fields = fields_of<RateTakeOptions>({
+      field<&RateTakeOptions::every>("every_seconds").from(bounds::min_rate_interval, bounds::max_rate_interval),
+      field<&RateTakeOptions::burst>("burst").from(1, bounds::max_burst),
+      field<&RateTakeOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
+  });
+  static const RateTakeOptions fresh;
+  return {"RateTakeOptions", fields, &fresh};
 }
 
 Described describe(Type<RateInfo>) {
@@ -199,8 +209,8 @@ Described describe(Type<RateInfo>) {
       field<&RateInfo::burst>("burst"),
       field<&RateInfo::next_at>("next_at"),
       field<&RateInfo::taken>("taken"),
-      field<&RateInfo::taken_at>("taken_at"),
-      field<&RateInfo::holder>("holder"),
+      field<&RateInfo::taken_at>("taken_at").means("when the latest turn begins"),
+      field<&RateInfo::holder>("holder").means("the caller that took the latest turn"),
       field<&RateInfo::store_now>("store_now"),
   });
   return {"RateInfo", fields};
@@ -209,7 +219,7 @@ Described describe(Type<RateInfo>) {
 Described describe(Type<RateTurn>) {
   static constexpr auto fields = fields_of<RateTurn>({
       field<&RateTurn::name>("name"),
-      field<&RateTurn::at>("at"),
+      field<&RateTurn::at>("at").means("when the turn begins, on the store's clock"),
       field<&RateTurn::waited>("waited_seconds"),
       field<&RateTurn::every>("every_seconds"),
   });

@@ -10,11 +10,12 @@
 // error. described.h lists the structs; the .cc file of each feature holds their tables.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -24,125 +25,10 @@
 #include "base/members.h"
 #include "leasehold/lease.h"
 #include "model/described.h"
-#include "model/words.h"
+#include "model/member_value.h"
 
 namespace leasehold::model {
-
-/// The time left until then; zero if it has passed.
-Duration time_left(BootTime until);
-
-/// Whole minutes, rounded down: 90 seconds are 1.
-std::int64_t whole_minutes(Duration span);
-
 namespace detail {
-
-template <typename T>
-inline constexpr bool is_optional = false;
-template <typename T>
-inline constexpr bool is_optional<std::optional<T>> = true;
-template <typename T>
-inline constexpr bool is_list = false;
-template <typename T>
-inline constexpr bool is_list<std::vector<T>> = true;
-
-template <typename M>
-constexpr Kind kind_of() {
-  if constexpr (is_optional<M>) return kind_of<typename M::value_type>();
-  if (std::is_same_v<M, bool>) return Kind::boolean;
-  if (std::is_integral_v<M> || std::is_same_v<M, Token>) return Kind::integer;
-  if (std::is_enum_v<M>) return Kind::word;
-  if (std::is_same_v<M, Duration> || std::is_same_v<M, BootTime>) return Kind::duration;
-  if (std::is_same_v<M, Timestamp>) return Kind::timestamp;
-  if (std::is_same_v<M, std::vector<std::string>>) return Kind::texts;
-  if (std::is_same_v<M, std::vector<std::int64_t>>) return Kind::integers;
-  if (std::is_convertible_v<const M&, std::string_view>) return Kind::text;
-  return is_list<M> ? Kind::objects : Kind::object;
-}
-
-inline Value value_from(bool member) { return member; }
-inline Value value_from(Token member) { return member.value; }
-inline Value value_from(Duration member) { return member; }
-inline Value value_from(Timestamp member) { return member; }
-inline Value value_from(BootTime member) { return time_left(member); }
-inline Value value_from(const char* member) { return std::string(member); }
-inline Value value_from(const std::string& member) { return member; }
-inline Value value_from(const std::vector<std::string>& member) { return member; }
-inline Value value_from(const std::vector<std::int64_t>& member) { return member; }
-template <std::integral M>
-Value value_from(const M& member) {
-  return std::int64_t{member};
-}
-template <typename M>
-Value value_from(const M& member) {
-  if constexpr (std::is_enum_v<M>) return std::string(word_of(member));
-  if constexpr (!std::is_enum_v<M>) return object_of(member);
-}
-template <typename M>
-Value value_from(const std::vector<M>& member) {
-  std::vector<Object> all;
-  all.reserve(member.size());
-  for (const auto& one : member) all.push_back(object_of(one));
-  return all;
-}
-template <typename M>
-Value value_from(const std::optional<M>& member) {
-  return member ? value_from(*member) : Value();
-}
-
-inline bool assign(bool& member, const Value& value) {
-  const auto* given = std::get_if<bool>(&value);
-  if (given != nullptr) member = *given;
-  return given != nullptr;
-}
-inline bool assign(Token& member, const Value& value) {
-  const auto* given = std::get_if<std::int64_t>(&value);
-  if (given != nullptr) member.value = *given;
-  return given != nullptr;
-}
-template <std::integral M>
-bool assign(M& member, const Value& value) {
-  const auto* given = std::get_if<std::int64_t>(&value);
-  if (given == nullptr || !std::in_range<M>(*given)) return false;
-  member = static_cast<M>(*given);
-  return true;
-}
-/// Texts, durations, moments and lists are copied; an enumeration is read from its word.
-template <typename M>
-bool assign(M& member, const Value& value) {
-  if constexpr (std::is_enum_v<M>) {
-    const auto* word = std::get_if<std::string>(&value);
-    const auto found = word != nullptr ? from_word<M>(*word) : std::nullopt;
-    if (found) member = *found;
-    return found.has_value();
-  } else {
-    const auto* given = std::get_if<M>(&value);
-    if (given != nullptr) member = *given;
-    return given != nullptr;
-  }
-}
-template <typename M>
-bool assign(std::optional<M>& member, const Value& value) {
-  if (std::holds_alternative<std::monostate>(value)) {
-    member.reset();
-    return true;
-  }
-  M inner{};
-  if (!assign(inner, value)) return false;
-  member = std::move(inner);
-  return true;
-}
-
-/// The type inside an optional or a list.
-template <typename M>
-struct Inner {
-  using Of = M;
-};
-template <typename M>
-struct Inner<std::optional<M>> : Inner<M> {};
-template <typename M>
-struct Inner<std::vector<M>> {
-  using Of = M;
-};
 
 /// The struct that a member or a function belongs to.
 template <typename F>
@@ -181,23 +67,14 @@ bool set(void* object, const Value& value) {
   return assign(static_cast<Owner<member>*>(object)->*member, value);
 }
 
-template <typename M>
-std::optional<std::int64_t> measured(const M& member) {
-  if constexpr (is_optional<M>) {
-    return member ? measured(*member) : std::nullopt;
-  } else if constexpr (std::is_integral_v<M>) {
-    return std::int64_t{member};
-  } else if constexpr (std::is_same_v<M, Duration>) {
-    return std::int64_t{member.count()};
-  } else if constexpr (requires { member.size(); }) {
-    return static_cast<std::int64_t>(member.size());
-  } else {
-    return std::nullopt;
-  }
-}
 template <auto member>
 std::optional<std::int64_t> measure(const void* object) {
   return measured(static_cast<const Owner<member>*>(object)->*member);
+}
+
+template <auto member>
+std::span<const std::string> texts(const void* object) {
+  return texts_in(static_cast<const Owner<member>*>(object)->*member);
 }
 
 /// Creates the object if it is missing.
@@ -242,12 +119,12 @@ void a_member_of_the_struct_is_not_described();
 /// &Grant::key>("schedule"), field<&RunInfo::took>("took_seconds").
 template <auto first, auto... rest>
 constexpr Field field(std::string_view name) {
-  using Told = decltype(detail::follow<first, rest...>(std::declval<const detail::Owner<first>&>()));
-  using Member = std::remove_cvref_t<Told>;
+  using Returned = decltype(detail::follow<first, rest...>(std::declval<const detail::Owner<first>&>()));
+  using Member = std::remove_cvref_t<Returned>;
   using Inner = typename detail::Inner<Member>::Of;
   Field made{.name = name, .kind = detail::kind_of<Member>(), .get = detail::get<first, rest...>};
   if constexpr (detail::kind_of<Member>() == Kind::object || detail::kind_of<Member>() == Kind::objects) {
-    static_assert(std::is_reference_v<Told>, "an object is looked at where it lies");
+    static_assert(std::is_reference_v<Returned>, "an object is looked at where it lies");
     made.type = described<Inner>;
   }
   if constexpr (detail::kind_of<Member>() == Kind::word) made.words = words<Inner>;
@@ -255,9 +132,29 @@ constexpr Field field(std::string_view name) {
   if constexpr (std::is_member_object_pointer_v<decltype(first)>) made.member = detail::mark_of<first>();
   if constexpr (std::is_member_object_pointer_v<decltype(first)> && sizeof...(rest) == 0) {
     made.measure = detail::measure<first>;
+    constexpr auto kind = detail::kind_of<Member>();
+    if constexpr (kind == Kind::text || kind == Kind::texts) made.texts = detail::texts<first>;
     if constexpr (detail::is_settable<Member>()) made.set = detail::set<first>;
     if constexpr (detail::kind_of<Member>() == Kind::object) made.part = detail::part<first>;
   }
+  return made;
+}
+
+/// A value that `getter` derives from the struct and `setter` stores in it: for members that JSON writes in another
+/// form.
+template <auto getter, auto setter>
+constexpr Field derived(std::string_view name) {
+  using Struct = detail::Owner<getter>;
+  auto made = field<getter>(name);
+  made.set = [](void* object, const Value& value) {
+    auto given = std::invoke(getter, *static_cast<const Struct*>(object));
+    if (!detail::assign(given, value)) return false;
+    std::invoke(setter, *static_cast<Struct*>(object), given);
+    return true;
+  };
+  made.measure = [](const void* object) {
+    return detail::measured(std::invoke(getter, *static_cast<const Struct*>(object)));
+  };
   return made;
 }
 
@@ -285,16 +182,25 @@ constexpr Field inlined_as() {
 }
 
 template <auto predicate>
-constexpr Field Field::when() const {
+constexpr Field Field::when(std::string_view words_for_it) const {
   auto changed = *this;
   changed.present = detail::holds<predicate>;
+  changed.condition = words_for_it;
   return changed;
+}
+
+/// Two parts of a table.
+template <std::size_t n, std::size_t m>
+consteval std::array<Field, n + m> joined(const std::array<Field, n>& first, const Field (&rest)[m]) {
+  std::array<Field, n + m> all;
+  std::copy(first.begin(), first.end(), all.begin());
+  std::copy(std::begin(rest), std::end(rest), all.begin() + n);
+  return all;
 }
 
 /// The table of T. It does not compile if a member is missing.
 template <typename T, std::size_t n>
-consteval std::array<Field, n> fields_of(const Field (&fields)[n]) {
-  const auto all = std::to_array(fields);
+consteval std::array<Field, n> fields_of(const std::array<Field, n>& all) {
   std::size_t members = 0;
   for (std::size_t i = 0; i < n; ++i) {
     bool is_new = !all[i].member.empty();
@@ -303,6 +209,10 @@ consteval std::array<Field, n> fields_of(const Field (&fields)[n]) {
   }
   if (members != count_members<T>()) detail::a_member_of_the_struct_is_not_described();
   return all;
+}
+template <typename T, std::size_t n>
+consteval std::array<Field, n> fields_of(const Field (&fields)[n]) {
+  return fields_of<T>(std::to_array(fields));
 }
 
 }  // namespace leasehold::model

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "model/bounds.h"
 #include "model/describe.h"
@@ -35,7 +36,7 @@ Value value_of(const Field& field, const void* object) {
 namespace {
 
 /// "max_failures" and "ttl_seconds" as words for messages.
-std::string spoken(std::string_view name) {
+std::string words_of_name(std::string_view name) {
   constexpr std::string_view unit = "_seconds";
   if (name.ends_with(unit)) name.remove_suffix(unit.size());
   std::string words(name);
@@ -43,14 +44,19 @@ std::string spoken(std::string_view name) {
   return words;
 }
 
+std::string spoken(const Field& field) {
+  return field.label.empty() ? words_of_name(field.name) : std::string(field.label);
+}
+
 /// `around` names the enclosing object: "backoff ".
 Result<void> check_within(const Field& field, std::int64_t measured, const std::string& around) {
   const auto& [min, max] = *field.within;
   if (measured >= min && measured <= max) return {};
-  const auto what = around + spoken(field.name);
+  const auto what = around + spoken(field);
   switch (field.kind) {
     case Kind::duration: return check_span(what, Duration(measured), Duration(min), Duration(max));
     case Kind::integer: return check_range(what, measured, min, max);
+    case Kind::timestamp: return check_moment(what, Timestamp(Duration(measured)));
     case Kind::texts:
     case Kind::integers:
       return invalid(fmt::format("the list of {} has {} entries, {} are allowed", what, measured, max));
@@ -58,17 +64,57 @@ Result<void> check_within(const Field& field, std::int64_t measured, const std::
   }
 }
 
+Result<void> check_form(Form form, const std::string& what, const std::string& text) {
+  switch (form) {
+    case Form::any: return {};
+    case Form::name: return check_name(what, text);
+    case Form::text: return check_utf8(what, text);
+    case Form::json:
+      return is_json(text) ? Result<void>() : invalid(fmt::format("the {} must be JSON: {}", what, quoted(text)));
+  }
+  return {};
+}
+
+Result<void> check_texts(const Field& field, const void* object, const std::string& around) {
+  if (field.form == Form::any || field.texts == nullptr) return {};
+  const bool is_list = field.kind == Kind::texts;
+  for (const auto& text : field.texts(object)) {
+    if (text.empty() && field.empty_is_none && !is_list) continue;
+    const auto what = around + (is_list ? "entry of " : "") + spoken(field);
+    if (auto checked = check_form(field.form, what, text); !checked) return checked;
+  }
+  return {};
+}
+
+bool has_value(const Object& object, std::string_view name) {
+  const auto found = std::find_if(object.type.fields.begin(), object.type.fields.end(),
+                                  [&](const Field& f) { return f.name == name; });
+  return found != object.type.fields.end() && !std::holds_alternative<std::monostate>(value_of(*found, object.at));
+}
+
+Result<void> check_rival(const Field& field, const Object& object) {
+  if (field.rival.empty() || !has_value(object, field.name) || !has_value(object, field.rival)) return {};
+  return invalid(
+      fmt::format("{} and {} exclude each other: set one of them", spoken(field), words_of_name(field.rival)));
+}
+
+Result<void> check_fields_in(const Object& object, const std::string& around);
+
+Result<void> check_field(const Field& field, const Object& object, const std::string& around) {
+  if (const auto measured = field.within ? field.measure(object.at) : std::nullopt) {
+    if (auto checked = check_within(field, *measured, around); !checked) return checked;
+  }
+  if (auto checked = check_texts(field, object.at, around); !checked) return checked;
+  if (auto checked = check_rival(field, object); !checked) return checked;
+  if (field.kind != Kind::object) return {};
+  const auto value = field.get(object.at);
+  const auto* part = std::get_if<Object>(&value);
+  return part != nullptr ? check_fields_in(*part, around + spoken(field) + " ") : Result<void>();
+}
+
 Result<void> check_fields_in(const Object& object, const std::string& around) {
   for (const auto& field : object.type.fields) {
-    const auto measured = field.within ? field.measure(object.at) : std::nullopt;
-    if (measured) {
-      if (auto checked = check_within(field, *measured, around); !checked) return checked;
-    }
-    if (field.kind != Kind::object) continue;
-    const auto value = field.get(object.at);
-    if (const auto* part = std::get_if<Object>(&value)) {
-      if (auto checked = check_fields_in(*part, around + spoken(field.name) + " "); !checked) return checked;
-    }
+    if (auto checked = check_field(field, object, around); !checked) return checked;
   }
   return {};
 }

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "leasehold/limits.h"
 #include "leasehold/result.h"
 #include "leasehold/time.h"
 
@@ -50,6 +51,18 @@ enum class Kind {
   hidden,   ///< for C++ only
 };
 
+/// What each text of a field must be.
+enum class Form {
+  any,
+  name,  ///< as check_name() requires
+  text,  ///< UTF-8 without NUL
+  json,
+};
+
+/// Every moment from a caller is within these.
+constexpr Timestamp first_moment = std::chrono::sys_days(std::chrono::year(1) / 1 / 1);
+constexpr Timestamp end_of_moments = std::chrono::sys_days(std::chrono::year(bounds::last_year + 1) / 1 / 1);
+
 struct Range {
   std::int64_t min = 0;
   std::int64_t max = 0;
@@ -68,10 +81,17 @@ struct Field {
   bool empty_is_none = false;                     ///< an empty text or list, zero, the epoch mean no value
   bool left_out = false;                          ///< without a value, the key is left out
   bool (*present)(const void* object) = nullptr;  ///< if it returns false, the key is left out
+  std::string_view condition{};                   ///< of `present`, in words: "it is a share"
+  std::string_view meaning{};                     ///< for documentation; empty: that of its key, see keys.h
   std::string_view member{};                      ///< identifies the member; empty for derived fields
   /// A number, the microseconds of a duration, the bytes of a text, the length of a list; nothing without a value.
   std::optional<std::int64_t> (*measure)(const void* object) = nullptr;
   std::optional<Range> within{};  ///< the bounds of `measure`
+  /// A text, or each text of a list, where it lies; nothing without a value.
+  std::span<const std::string> (*texts)(const void* object) = nullptr;
+  Form form = Form::any;     ///< of `texts`
+  std::string_view label{};  ///< in messages; empty: the words of its name
+  std::string_view rival{};  ///< the field that must have no value if this one has one
 
   [[nodiscard]] constexpr Field as(Kind other) const {
     auto changed = *this;
@@ -95,8 +115,45 @@ struct Field {
   }
   [[nodiscard]] constexpr Field from(Duration min, Duration max) const { return from(min.count(), max.count()); }
   [[nodiscard]] constexpr Field up_to(std::size_t max) const { return from(0, static_cast<std::int64_t>(max)); }
+  /// The text, or each text of a list, is a name.
+  [[nodiscard]] constexpr Field as_name() const {
+    auto changed = *this;
+    changed.form = Form::name;
+    if (kind == Kind::text) changed.within = Range{0, bounds::name_bytes};
+    return changed;
+  }
+  [[nodiscard]] constexpr Field as_text(std::size_t max = bounds::text_bytes) const {
+    auto changed = *this;
+    changed.form = Form::text;
+    if (kind == Kind::text) changed.within = Range{0, static_cast<std::int64_t>(max)};
+    return changed;
+  }
+  [[nodiscard]] constexpr Field as_json(std::size_t max) const {
+    auto changed = as(Kind::json).up_to(max);
+    changed.form = Form::json;
+    return changed;
+  }
+  [[nodiscard]] constexpr Field as_moment() const {
+    return from(first_moment.time_since_epoch(), end_of_moments.time_since_epoch() - Duration(1));
+  }
+  [[nodiscard]] constexpr Field called(std::string_view spoken) const {
+    auto changed = *this;
+    changed.label = spoken;
+    return changed;
+  }
+  [[nodiscard]] constexpr Field not_with(std::string_view other) const {
+    auto changed = *this;
+    changed.rival = other;
+    return changed;
+  }
+  [[nodiscard]] constexpr Field means(std::string_view text) const {
+    auto changed = *this;
+    changed.meaning = text;
+    return changed;
+  }
+  /// `condition` is for documentation: the key is left out unless that is so.
   template <auto predicate>
-  [[nodiscard]] constexpr Field when() const;
+  [[nodiscard]] constexpr Field when(std::string_view words_for_it) const;
 };
 
 /// Selects the description of T: each struct of described.h has its describe(Type<T>).
@@ -116,7 +173,12 @@ Object object_of(const T& value) {
 /// The field's value; none if it is empty and `empty_is_none` is set.
 Value value_of(const Field& field, const void* object);
 
-/// `invalid_argument` for the first field out of its bounds, including those of nested objects.
+/// `invalid_argument` for the first field out of its bounds or not of its form, including those of nested objects.
 Result<void> check_fields(const Object& object);
+
+template <typename T>
+Result<void> check_fields_of(const T& value) {
+  return check_fields(object_of(value));
+}
 
 }  // namespace leasehold::model

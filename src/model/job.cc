@@ -17,7 +17,7 @@ constexpr auto if_failed_of = [](const JobInfo& job) {
 Described describe(Type<Backoff>) {
   static constexpr auto fields = fields_of<Backoff>({
       field<&Backoff::base>("base_seconds").from(Duration(0), bounds::max_delay),
-      field<&Backoff::max>("most_seconds").from(Duration(0), bounds::max_delay),
+      field<&Backoff::max>("max_seconds").from(Duration(0), bounds::max_delay),
       field<&Backoff::exponential>("exponential"),
   });
   static const Backoff fresh;
@@ -30,13 +30,13 @@ Described describe(Type<NewJob>) {
       field<&NewJob::payload>("payload").as(Kind::bytes).up_to(bounds::payload_bytes),
       field<&NewJob::priority>("priority").from(Priority::min(), Priority::max()),
       field<&NewJob::delay>("delay_seconds").from(Duration(0), bounds::max_delay),
-      field<&NewJob::run_at>("run_at"),
-      field<&NewJob::dedupe_key>("dedupe_key").or_null().up_to(bounds::name_bytes),
-      field<&NewJob::group>("group").or_null().up_to(bounds::name_bytes),
+      field<&NewJob::run_at>("run_at").as_moment(),
+      field<&NewJob::dedupe_key>("dedupe_key").or_null().as_name(),
+      field<&NewJob::group>("group").or_null().as_name(),
       field<&NewJob::max_failures>("max_failures").from(1, bounds::max_budget),
       field<&NewJob::max_crashes>("max_crashes").from(1, bounds::max_budget),
       field<&NewJob::backoff>("backoff"),
-      field<&NewJob::tags>("tags").up_to(bounds::max_tags),
+      field<&NewJob::tags>("tags").as_name().up_to(bounds::max_tags),
       field<&NewJob::depends_on>("depends_on").up_to(bounds::max_predecessors),
       field<&NewJob::if_failed>("if_failed"),
   });
@@ -48,7 +48,7 @@ Described describe(Type<Progress>) {
   static constexpr auto fields = fields_of<Progress>({
       field<&Progress::percent>("percent").from(0, 100),
       field<&Progress::message>("message").or_null(),
-      field<&Progress::stage>("stage").or_null().up_to(bounds::stage_bytes),
+      field<&Progress::stage>("stage").or_null().as_name().up_to(bounds::stage_bytes),
   });
   static const Progress fresh;
   return {"Progress", fields, &fresh};
@@ -59,7 +59,7 @@ Described describe(Type<JobClaimOptions>) {
       field<&JobClaimOptions::max>("max").from(1, bounds::max_claim),
       field<&JobClaimOptions::ttl>("ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
       field<&JobClaimOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
-      field<&JobClaimOptions::request_id>("request_id").or_null().up_to(bounds::name_bytes),
+      field<&JobClaimOptions::request_id>("request_id").or_null().as_name(),
   });
   static const JobClaimOptions fresh;
   return {"JobClaimOptions", fields, &fresh};
@@ -80,8 +80,8 @@ Described describe(Type<QueueSettings>) {
 
 Described describe(Type<Enqueued>) {
   static constexpr auto fields = fields_of<Enqueued>({
-      field<&Enqueued::id>("id"),
-      field<&Enqueued::created>("created"),
+      field<&Enqueued::id>("id").means("the job's id"),
+      field<&Enqueued::created>("created").means("false: the dedupe key was taken, and `id` is the job that has it"),
       field<&Enqueued::state>("state"),
   });
   return {"Enqueued", fields};
@@ -89,7 +89,7 @@ Described describe(Type<Enqueued>) {
 
 Described describe(Type<Job>) {
   static constexpr auto fields = fields_of<Job>({
-      field<&Job::id>("id"),
+      field<&Job::id>("id").means("the job's id"),
       field<&Job::token>("token"),
       field<&Job::queue>("queue"),
       field<&Job::priority>("priority"),
@@ -104,7 +104,7 @@ Described describe(Type<Job>) {
 
 Described describe(Type<JobGrant>) {
   static constexpr auto fields = fields_of<JobGrant>({
-      field<&JobGrant::jobs>("jobs"),
+      field<&JobGrant::jobs>("jobs").means("the claimed jobs, under one lease and one token"),
       field<&JobGrant::token>("token"),
       field<&JobGrant::lease_id>("lease_id"),
       field<&JobGrant::holder>("holder"),
@@ -119,7 +119,7 @@ Described describe(Type<JobGrant>) {
 
 Described describe(Type<JobHeartbeat>) {
   static constexpr auto fields = fields_of<JobHeartbeat>({
-      field<&JobHeartbeat::id>("id"),
+      field<&JobHeartbeat::id>("id").means("the job's id"),
       field<&JobHeartbeat::ttl>("ttl_seconds"),
       field<&JobHeartbeat::expires_at>("until"),
       field<&JobHeartbeat::trusted_until>("trusted_for_seconds"),
@@ -130,7 +130,7 @@ Described describe(Type<JobHeartbeat>) {
 
 Described describe(Type<JobSettled>) {
   static constexpr auto fields = fields_of<JobSettled>({
-      field<&JobSettled::id>("id"),
+      field<&JobSettled::id>("id").means("the job's id"),
       field<&JobSettled::state>("state"),
       field<&JobSettled::due_at>("due_at"),
       field<&JobSettled::replayed>("replayed"),
@@ -153,7 +153,7 @@ Described describe(Type<JobAttempt>) {
 
 Described describe(Type<Predecessor>) {
   static constexpr auto fields = fields_of<Predecessor>({
-      field<&Predecessor::id>("id"),
+      field<&Predecessor::id>("id").means("the job's id"),
       field<&Predecessor::state>("state"),
   });
   return {"Predecessor", fields};
@@ -161,7 +161,7 @@ Described describe(Type<Predecessor>) {
 
 Described describe(Type<JobInfo>) {
   static constexpr auto fields = fields_of<JobInfo>({
-      field<&JobInfo::id>("id"),
+      field<&JobInfo::id>("id").means("the job's id"),
       field<&JobInfo::queue>("queue"),
       field<&JobInfo::state>("state"),
       field<&JobInfo::priority>("priority"),
@@ -178,7 +178,7 @@ Described describe(Type<JobInfo>) {
       field<&JobInfo::heartbeat_at>("heartbeat_at"),
       field<&JobInfo::expires_at>("until"),
       field<&JobInfo::percent>("percent"),
-      field<&JobInfo::message>("message").or_null(),
+      field<&JobInfo::message>("message").means("the progress in words, as the holder reported it").or_null(),
       field<&JobInfo::stage>("stage").or_null(),
       field<&JobInfo::cancel_requested>("cancel_requested"),
       field<&JobInfo::dedupe_key>("dedupe_key").or_null(),
@@ -198,7 +198,7 @@ Described describe(Type<JobInfo>) {
 
 Described describe(Type<JobError>) {
   static constexpr auto fields = fields_of<JobError>({
-      field<&JobError::id>("id"),
+      field<&JobError::id>("id").means("the job's id"),
       field<&JobError::queue>("queue"),
       field<&JobError::token>("token"),
       field<&JobError::at>("at"),

@@ -56,7 +56,7 @@ constexpr auto detail_of = [](const Error& error) -> std::optional<T> {
 
 Described describe(Type<Holder>) {
   static constexpr auto fields = fields_of<Holder>({
-      field<&Holder::name>("name"),
+      field<&Holder::name>("name").means("for people: `user@host:pid` unless another was given"),
       field<&Holder::host>("host"),
       field<&Holder::pid>("pid").or_null(),
       field<&Holder::tty>("tty").or_null(),
@@ -84,13 +84,15 @@ Described lease_body() {
       field<&LeaseInfo::end_detail>("end_detail").or_null(),
       field<&LeaseInfo::waiters>("waiters"),
       field<&LeaseInfo::store_now>("store_now"),
-      field<&LeaseInfo::session>("session").when<of_item>(),
-      field<&LeaseInfo::label>("label").when<of_item>(),
-      field<&LeaseInfo::taken_at>("taken_at").when<of_item>(),
-      field<&LeaseInfo::progress_at>("progress_at").when<of_item>(),
-      field<&LeaseInfo::heartbeat_age>("heartbeat_age_seconds").when<tells_heartbeat>(),
+      field<&LeaseInfo::session>("session").when<of_item>("it is the lease of a claimed item"),
+      field<&LeaseInfo::label>("label").when<of_item>("it is the lease of a claimed item"),
+      field<&LeaseInfo::taken_at>("taken_at")
+          .means("when the session took the item")
+          .when<of_item>("it is the lease of a claimed item"),
+      field<&LeaseInfo::progress_at>("progress_at").when<of_item>("it is the lease of a claimed item"),
+      field<&LeaseInfo::heartbeat_age>("heartbeat_age_seconds").when<tells_heartbeat>("it is held"),
       field<[](const LeaseInfo& lease) { return format_age(lease.heartbeat_age()); }>("heartbeat_age_human")
-          .when<of_item>(),
+          .when<of_item>("it is the lease of a claimed item"),
       field<progress_age>("progress_age_seconds").if_any(),
       field<progress_age_human>("progress_age_human").if_any(),
       field<item_minutes>("claim_duration_minutes").if_any(),
@@ -154,7 +156,7 @@ Described describe(Type<AcquireOptions>) {
   static constexpr auto fields = fields_of<AcquireOptions>({
       field<&AcquireOptions::ttl>("ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
       field<&AcquireOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
-      field<&AcquireOptions::request_id>("request_id").or_null().up_to(bounds::name_bytes),
+      field<&AcquireOptions::request_id>("request_id").or_null().as_name(),
       field<&AcquireOptions::share>("share"),
       field<&AcquireOptions::lock_delay>("lock_delay_seconds").from(Duration(0), bounds::max_lock_delay),
   });
@@ -180,7 +182,7 @@ Described describe(Type<LockHolder>) {
   static constexpr auto fields = fields_of<LockHolder>({
       field<name_of<LockHolder>>("name"),
       rest_of_lease<LockHolder>(),
-      field<&LockHolder::permits>("permits"),
+      field<&LockHolder::permits>("permits").means("how many permits this share has"),
       field<&LockHolder::capacity>("capacity"),
       field<&LockHolder::free_at>("free_at"),
   });
@@ -191,9 +193,9 @@ Described describe(Type<Error>) {
   static constexpr auto fields = fields_of<Error>({
       field<[](const Error& error) { return to_string(error.code); }>("code"),
       hidden<&Error::code>(),
-      field<&Error::message>("message"),
+      field<&Error::message>("message").means("what, where and what to do; one line"),
       field<&Error::lost_reason>("lost_reason").if_any(),
-      field<&Error::held_by>("held_by").if_any(),
+      field<&Error::held_by>("held_by").means("the lease in the way, or the latest one; it has no token").if_any(),
       field<&Error::retry_at>("retry_at").if_any(),
       field<retry_after>("retry_in_seconds").if_any(),
       hidden<&Error::retry_in>(),

@@ -1,5 +1,6 @@
 // Descriptions of sessions, items and claims. Ages appear three times: as a moment, in seconds and in words.
 #include <algorithm>
+#include <limits>
 
 #include "base/time_text.h"
 #include "model/describe.h"
@@ -26,9 +27,92 @@ constexpr auto minutes_of_claim = [](const ClaimInfo& claim) {
 
 }  // namespace
 
+Described describe(Type<SessionOptions>) {
+  static constexpr auto fields = fields_of<SessionOptions>({
+      field<&SessionOptions::id>("id").or_null().as_name(),
+      field<&SessionOptions::ttl>("ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
+      field<&SessionOptions::label>("label").as_text(),
+      field<&SessionOptions::codebase>("codebase").as_text(),
+      field<&SessionOptions::track>("track").as_text(),
+      field<&SessionOptions::metadata>("metadata").as_json(bounds::metadata_bytes),
+      field<&SessionOptions::exclusive>("exclusive"),
+      field<&SessionOptions::max_age>("max_age_seconds").from(bounds::min_ttl, bounds::max_delay),
+      field<&SessionOptions::request_id>("request_id").or_null().as_name(),
+  });
+  static const SessionOptions fresh;
+  return {"SessionOptions", fields, &fresh};
+}
+
+Described describe(Type<SessionHeartbeat>) {
+  static constexpr auto fields = fields_of<SessionHeartbeat>({
+      field<&SessionHeartbeat::progress>("progress").as_text(),
+      field<&SessionHeartbeat::ttl>("ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
+  });
+  static const SessionHeartbeat fresh;
+  return {"SessionHeartbeat", fields, &fresh};
+}
+
+Described describe(Type<SessionFilter>) {
+  static constexpr auto fields = fields_of<SessionFilter>({
+      field<&SessionFilter::state>("state"),
+      field<&SessionFilter::host>("host").or_null().as_text(),
+      field<&SessionFilter::codebase>("codebase").or_null().as_text(),
+      field<&SessionFilter::track>("track").or_null().as_text(),
+      field<&SessionFilter::released>("released"),
+      field<&SessionFilter::max>("max").from(1, std::numeric_limits<int>::max()),
+      field<&SessionFilter::page>("page").or_null().as_text(),
+  });
+  static const SessionFilter fresh;
+  return {"SessionFilter", fields, &fresh};
+}
+
+Described describe(Type<ItemOptions>) {
+  static constexpr auto fields = fields_of<ItemOptions>({
+      field<&ItemOptions::title>("title").as_text(bounds::title_bytes),
+      field<&ItemOptions::parent>("parent").or_null().as_name(),
+      field<&ItemOptions::metadata>("metadata").as_json(bounds::metadata_bytes),
+      field<&ItemOptions::conflicts>("conflicts").as_name(),
+  });
+  static const ItemOptions fresh;
+  return {"ItemOptions", fields, &fresh};
+}
+
+Described describe(Type<ItemFilter>) {
+  static constexpr auto fields = fields_of<ItemFilter>({
+      field<&ItemFilter::state>("state"),
+      field<&ItemFilter::parent>("parent").or_null().as_text(),
+      field<&ItemFilter::max>("max").from(1, std::numeric_limits<int>::max()),
+      field<&ItemFilter::page>("page").or_null().as_text(),
+  });
+  static const ItemFilter fresh;
+  return {"ItemFilter", fields, &fresh};
+}
+
+Described describe(Type<ItemTakeOptions>) {
+  static constexpr auto fields = fields_of<ItemTakeOptions>({
+      field<&ItemTakeOptions::session_token>("session_token"),
+      field<&ItemTakeOptions::create>("create"),
+      field<&ItemTakeOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
+  });
+  static const ItemTakeOptions fresh;
+  return {"ItemTakeOptions", fields, &fresh};
+}
+
+Described describe(Type<ClaimFilter>) {
+  static constexpr auto fields = fields_of<ClaimFilter>({
+      field<&ClaimFilter::item>("item").or_null().as_text(),
+      field<&ClaimFilter::session>("session").or_null().as_text(),
+      field<&ClaimFilter::ended>("ended"),
+      field<&ClaimFilter::max>("max").from(1, std::numeric_limits<int>::max()),
+      field<&ClaimFilter::page>("page").or_null().as_text(),
+  });
+  static const ClaimFilter fresh;
+  return {"ClaimFilter", fields, &fresh};
+}
+
 Described describe(Type<SessionInfo>) {
   static constexpr auto fields = fields_of<SessionInfo>({
-      field<&SessionInfo::id>("id"),
+      field<&SessionInfo::id>("id").means("the session's id"),
       field<&SessionInfo::state>("state"),
       field<&SessionInfo::token>("token"),
       field<&SessionInfo::holder>("holder"),
@@ -54,7 +138,7 @@ Described describe(Type<SessionInfo>) {
       field<&SessionInfo::ended_at>("ended_at"),
       field<&SessionInfo::end_reason>("end_reason").or_null(),
       field<&SessionInfo::end_detail>("end_detail").or_null(),
-      field<&SessionInfo::claims>("claims"),
+      field<&SessionInfo::claims>("claims").means("how many items the session holds"),
       field<&SessionInfo::item>("item").or_null(),
       field<&SessionInfo::item_taken_at>("item_taken_at"),
       field<minutes_of_latest_claim>("claim_duration_minutes"),
@@ -66,15 +150,15 @@ Described describe(Type<SessionInfo>) {
 
 Described describe(Type<SessionClosed>) {
   static constexpr auto fields = fields_of<SessionClosed>({
-      field<&SessionClosed::id>("id"),
-      field<&SessionClosed::items>("items"),
+      field<&SessionClosed::id>("id").means("the session's id"),
+      field<&SessionClosed::items>("items").means("the items whose claims were released with it"),
   });
   return {"SessionClosed", fields};
 }
 
 Described describe(Type<ItemInfo>) {
   static constexpr auto fields = fields_of<ItemInfo>({
-      field<&ItemInfo::key>("key"),
+      field<&ItemInfo::key>("key").means("the item's key"),
       field<&ItemInfo::title>("title"),
       field<&ItemInfo::parent>("parent").or_null(),
       field<&ItemInfo::conflicts>("conflicts"),
@@ -93,14 +177,14 @@ Described describe(Type<ItemInfo>) {
 
 Described describe(Type<Claim>) {
   static constexpr auto fields = fields_of<Claim>({
-      field<&Claim::key>("key"),
+      field<&Claim::key>("key").means("the item's key"),
       field<&Claim::token>("token"),
       field<&Claim::session>("session"),
       field<&Claim::taken_at>("since"),
       field<&Claim::expires_at>("until"),
       field<&Claim::previous_session>("previous_session").or_null(),
       field<&Claim::previous_holder>("previous_holder"),
-      field<&Claim::created>("created"),
+      field<&Claim::created>("created").means("whether the item is new"),
       field<&Claim::replayed>("replayed"),
   });
   return {"Claim", fields};
@@ -108,7 +192,7 @@ Described describe(Type<Claim>) {
 
 Described describe(Type<ClaimInfo>) {
   static constexpr auto fields = fields_of<ClaimInfo>({
-      field<&ClaimInfo::key>("key"),
+      field<&ClaimInfo::key>("key").means("the item's key"),
       field<&ClaimInfo::title>("title"),
       field<&ClaimInfo::token>("token"),
       field<&ClaimInfo::session>("session"),

@@ -5,15 +5,17 @@ namespace leasehold::model {
 
 Described describe(Type<Event>) {
   static constexpr auto fields = fields_of<Event>({
-      field<&Event::id>("id"),
+      field<&Event::id>("id").means("the number of the event"),
       field<&Event::at>("at"),
-      field<&Event::kind>("kind"),
-      field<&Event::key>("key"),
-      field<&Event::what>("what"),
+      field<&Event::kind>("kind").means(
+          "the kind of what changed: `lock`, `job`, `queue`, `chunk`, `chunks`, `session`, `item`, `schedule`"),
+      field<&Event::key>("key").means("its name, id or key; of a chunk `set/key`"),
+      field<&Event::what>("what").means("what happened: `acquired`, `released`, `expired` and so on"),
       field<&Event::token>("token"),
-      field<&Event::holder>("holder"),
+      field<&Event::holder>("holder").means("the process that did it, or that it happened to"),
       field<&Event::previous_holder>("previous_holder"),
       field<&Event::detail>("detail").or_null(),
+      field<&Event::mark>("mark").or_null().means("with `--follow`: resume behind this event with `--resume`"),
   });
   return {"Event", fields};
 }
@@ -21,9 +23,10 @@ Described describe(Type<Event>) {
 Described describe(Type<StoreStatus>) {
   static constexpr auto fields = fields_of<StoreStatus>({
       field<&StoreStatus::backend>("backend"), field<&StoreStatus::schema_version>("schema_version"),
-      field<&StoreStatus::locks>("locks"), field<&StoreStatus::waiters>("waiters"),
-      field<&StoreStatus::held_leases>("held_leases"), field<&StoreStatus::expired_leases>("expired_leases"),
-      field<&StoreStatus::ended_leases>("ended_leases"), field<&StoreStatus::events>("events"),
+      field<&StoreStatus::locks>("locks").means("names that were ever held and were not pruned"),
+      field<&StoreStatus::waiters>("waiters"), field<&StoreStatus::held_leases>("held_leases"),
+      field<&StoreStatus::expired_leases>("expired_leases"), field<&StoreStatus::ended_leases>("ended_leases"),
+      field<&StoreStatus::events>("events").means("events that the store keeps"),
       hidden<&StoreStatus::store_now>(),  // the enclosing report ends with it
   });
   return {"StoreStatus", fields};
@@ -31,29 +34,44 @@ Described describe(Type<StoreStatus>) {
 
 Described describe(Type<Pruned>) {
   static constexpr auto fields = fields_of<Pruned>({
-      field<&Pruned::jobs>("jobs"),
-      field<&Pruned::locks>("locks"),
-      field<&Pruned::leases>("leases"),
+      field<&Pruned::jobs>("jobs").means("finished jobs, with their attempts, results and errors"),
+      field<&Pruned::locks>("locks").means("names that no process has held or waited for in that time"),
+      field<&Pruned::leases>("leases").means("ended leases, with their request ids"),
       field<&Pruned::events>("events"),
-      field<&Pruned::claims>("claims"),
-      field<&Pruned::sessions>("sessions"),
-      field<&Pruned::runs>("runs"),
+      field<&Pruned::claims>("claims").means("ended claims"),
+      field<&Pruned::sessions>("sessions").means("closed sessions, and sessions silent for that long"),
+      field<&Pruned::runs>("runs").means("rows of schedule histories"),
       field<&Pruned::shares>("shares"),
       field<&Pruned::places>("places"),
       field<&Pruned::topics>("topics"),
+      field<&Pruned::recoveries>("recoveries").means("rows of the statistics of recovery"),
   });
   return {"Pruned", fields};
 }
 
+Described describe(Type<Retention>) {
+  static constexpr auto fields = fields_of<Retention>({
+      field<&Retention::keep_jobs>("keep_jobs_seconds")
+          .or_null()
+          .means("how long completed and cancelled jobs stay; null: forever"),
+      field<&Retention::keep_failed>("keep_failed_seconds").or_null().means("how long failed jobs stay; null: forever"),
+      field<&Retention::keep_history>("keep_history_seconds")
+          .or_null()
+          .means("how long events, ended leases and the other history stay; null: forever"),
+  });
+  return {"Retention", fields};
+}
+
 Described describe(Type<Recovered>) {
   static constexpr auto fields = fields_of<Recovered>({
-      field<&Recovered::locks>("locks"),
-      field<&Recovered::leases>("leases"),
-      field<&Recovered::jobs>("jobs"),
+      field<&Recovered::locks>("locks").means("expired leases of locks that were ended"),
+      field<&Recovered::leases>("leases").means(
+          "expired leases of jobs, chunks, sessions and schedules that were ended"),
+      field<&Recovered::jobs>("jobs").means("jobs that went back to their queues"),
       field<&Recovered::chunks>("chunks"),
-      field<&Recovered::claims>("claims"),
-      field<&Recovered::runs>("runs"),
-      field<&Recovered::failed>("failed"),
+      field<&Recovered::claims>("claims").means("items of stale sessions that are free again"),
+      field<&Recovered::runs>("runs").means("runs of schedules that were lost"),
+      field<&Recovered::failed>("failed").means("jobs and chunks that have spent their budget of crashes"),
       field<&Recovered::unblocked>("unblocked"),
       field<&Recovered::store_now>("at"),
   });
@@ -62,10 +80,11 @@ Described describe(Type<Recovered>) {
 
 Described describe(Type<RecoveryTotal>) {
   static constexpr auto fields = fields_of<RecoveryTotal>({
-      field<&RecoveryTotal::reason>("reason"),
+      field<&RecoveryTotal::reason>("reason").means(
+          "`claim`: a claim took over; `recover`; `process_gone`: the process on this host is dead"),
       field<&RecoveryTotal::times>("times"),
-      field<&RecoveryTotal::leases>("leases"),
-      field<&RecoveryTotal::jobs>("jobs"),
+      field<&RecoveryTotal::leases>("leases").means("expired leases that were ended"),
+      field<&RecoveryTotal::jobs>("jobs").means("jobs that went back to their queues"),
       field<&RecoveryTotal::chunks>("chunks"),
       field<&RecoveryTotal::claims>("claims"),
       field<&RecoveryTotal::runs>("runs"),
@@ -85,7 +104,7 @@ Described describe(Type<RecoveryStats>) {
 Described describe(Type<Finding>) {
   static constexpr auto fields = fields_of<Finding>({
       field<&Finding::level>("level"),
-      field<&Finding::what>("what"),
+      field<&Finding::what>("what").means("what was found: `synchronous_commit = off`"),
       field<&Finding::advice>("advice").or_null(),
   });
   return {"Finding", fields};
@@ -97,7 +116,8 @@ Described describe(Type<MigrationInfo>) {
       field<&MigrationInfo::name>("name"),
       field<&MigrationInfo::checksum>("checksum"),
       field<&MigrationInfo::applied_at>("applied_at"),
-      field<&MigrationInfo::changed>("changed"),
+      field<&MigrationInfo::changed>("changed").means(
+          "whether it was applied with a text that differs from the one in this program"),
   });
   return {"MigrationInfo", fields};
 }

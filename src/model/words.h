@@ -44,6 +44,10 @@ template <>
 inline constexpr auto words<JobState> = words_of<JobState>("available", "deferred", "blocked", "running", "expired",
                                                            "completed", "failed", "cancelled");
 template <>
+inline constexpr auto words<AttemptOutcome> = words_of<AttemptOutcome>("running", "expired", "completed", "failed",
+                                                                       "released", "snoozed", "returned", "cancelled",
+                                                                       "retried");
+template <>
 inline constexpr auto words<IfFailed> = words_of<IfFailed>("cancel", "run", "wait");
 template <>
 inline constexpr auto words<Verdict::Kind> = words_of<Verdict::Kind>("complete", "fail", "release", "snooze", "skip");
@@ -62,6 +66,9 @@ template <>
 inline constexpr auto words<Misfire> = words_of<Misfire>("skip", "once", "all");
 template <>
 inline constexpr auto words<ScheduleState> = words_of<ScheduleState>("waiting", "due", "running", "expired", "paused");
+template <>
+inline constexpr auto words<RunOutcome> = words_of<RunOutcome>("running", "expired", "completed", "failed", "lost",
+                                                               "released", "enqueued", "skipped");
 template <>
 inline constexpr auto words<Finding::Level> = words_of<Finding::Level>("fine", "advice", "danger");
 

@@ -8,6 +8,7 @@
 #include "lease/answer.h"
 #include "lease/call.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -29,21 +30,12 @@ Error no_such_rate(std::string_view name) {
           .message = "rate " + quoted(name) + " does not exist: set the interval between its turns"};
 }
 
-Result<void> check_rate(std::optional<Duration> every, std::optional<int> burst) {
-  if (every && (*every < bounds::min_rate_interval || *every > bounds::max_rate_interval)) {
-    return Error{
-        .code = Errc::invalid_argument,
-        .message = fmt::format("an interval of {} is not between {} and {}", format_duration(*every),
-                               format_duration(bounds::min_rate_interval), format_duration(bounds::max_rate_interval))};
-  }
-  return check_range("burst", burst.value_or(1), 1, bounds::max_burst);
-}
-
 }  // namespace rate
 
 Result<bool> Rates::set(std::string_view name, Duration every, int burst) const {
   if (auto checked = check_name("rate name", name); !checked) return std::move(checked).error();
-  if (auto checked = rate::check_rate(every, burst); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(RateTakeOptions{.every = every, .burst = burst}); !checked)
+    return std::move(checked).error();
   const sql::RateSet statement{.name = name, .every = every, .burst = burst};
   auto answer = impl_->new_call().ask(statement);
   if (!answer) return std::move(answer).error();
@@ -79,8 +71,7 @@ namespace {
 Result<void> check_take(std::string_view name, const RateTakeOptions& options, const Call& call) {
   if (auto checked = check_name("rate name", name); !checked) return checked;
   if (auto checked = check_call(call); !checked) return checked;
-  if (auto checked = check_rate(options.every, options.burst); !checked) return checked;
-  return check_wait(options.wait.value_or(Duration(0)));
+  return model::check_fields_of(options);
 }
 
 std::optional<Duration> patience_of(const RateTakeOptions& options) {

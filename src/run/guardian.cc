@@ -76,7 +76,7 @@ class Guardian {
       case Kind::command: launch_.argv = unpacked(message.text); return;
       case Kind::go: return start(message);
       case Kind::extend: trusted_until_ = std::max(trusted_until_, BootTime(Duration(message.number))); return;
-      case Kind::stop: return begin_to_end(EndReason::told_to_stop, Duration(message.number));
+      case Kind::stop: return begin_to_end(EndReason::stop_requested, Duration(message.number));
       case Kind::signal:
         if (command_runs()) ::kill(-launched_.pid, static_cast<int>(message.number));
         return;
@@ -184,7 +184,7 @@ class Guardian {
 
   void end_in_rounds() {
     if (BootClock::now() >= next_round_) {
-      if (phase_ == Phase::terminating) terminate_tree(::getpid(), told_to_end_);
+      if (phase_ == Phase::terminating) terminate_tree(::getpid(), end_requested_);
       if (phase_ == Phase::killing) kill_tree(::getpid());
       next_round_ = BootClock::now() + pause_;
       pause_ = std::min(pause_ * 2, longest_pause);
@@ -224,7 +224,7 @@ class Guardian {
   BootTime trusted_until_{};
   BootTime kill_at_{};
   BootTime next_round_{};
-  std::set<ProcessId> told_to_end_;
+  std::set<ProcessId> end_requested_;
   Duration pause_ = first_pause;
 };
 

@@ -31,9 +31,9 @@ Delivery receive_parcel(int socket, Parcel& parcel);
 
 /// Why the tree was ended.
 enum class EndReason : std::uint8_t {
-  exited,         ///< the command ended by itself
-  lease_ran_out,  ///< no heartbeat got through in time
-  told_to_stop,   ///< the wrapper requested it
+  exited,          ///< the command ended by itself
+  lease_ran_out,   ///< no heartbeat got through in time
+  stop_requested,  ///< the wrapper requested it
   wrapper_died,
 };
 

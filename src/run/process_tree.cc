@@ -115,13 +115,13 @@ bool send_signal(const ProcessId& process, int signal) {
 
 void continue_if_stopped(const ProcessId& child) {
   siginfo_t stopped{};
-  const bool told = ::waitid(P_PID, static_cast<id_t>(child.pid), &stopped, WSTOPPED | WNOHANG) == 0;
-  if (told && stopped.si_pid == child.pid) send_signal(child, SIGCONT);
+  const bool known = ::waitid(P_PID, static_cast<id_t>(child.pid), &stopped, WSTOPPED | WNOHANG) == 0;
+  if (known && stopped.si_pid == child.pid) send_signal(child, SIGCONT);
 }
 
-void terminate_tree(pid_t root, std::set<ProcessId>& told) {
+void terminate_tree(pid_t root, std::set<ProcessId>& signalled) {
   for (const auto& process : descendants(root)) {
-    if (!told.insert(process).second) continue;
+    if (!signalled.insert(process).second) continue;
     send_signal(process, SIGTERM);
     send_signal(process, SIGCONT);
   }

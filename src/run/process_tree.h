@@ -38,7 +38,7 @@ void continue_if_stopped(const ProcessId& child);
 
 /// Sends SIGTERM to all that did not get it before, and SIGCONT, since a stopped process does not handle the first.
 /// Repeat it to reach processes that were being forked meanwhile.
-void terminate_tree(pid_t root, std::set<ProcessId>& told);
+void terminate_tree(pid_t root, std::set<ProcessId>& signalled);
 
 /// Stops every process, so that none can escape the search by forking, then kills them all. Once is not always enough:
 /// repeat until nothing is left.

@@ -42,9 +42,9 @@ DeafToSignals::DeafToSignals() {
   ignore.sa_handler = SIG_IGN;
   for (std::size_t i = 0; i < ignored.size(); ++i) ::sigaction(ignored[i], &ignore, &before_[i]);
   // If SIGCHLD is ignored, the kernel discards exit statuses.
-  struct sigaction plain {};
-  plain.sa_handler = SIG_DFL;
-  ::sigaction(SIGCHLD, &plain, &child_before_);
+  struct sigaction fallback {};
+  fallback.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &fallback, &child_before_);
   sigset_t block;
   ::sigemptyset(&block);
   ::sigaddset(&block, SIGCHLD);

@@ -6,6 +6,7 @@
 #include "lease/answer.h"
 #include "lease/page.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "model/words.h"
 #include "schedule/schedules.h"
 #include "storage/query.h"
@@ -69,7 +70,7 @@ std::optional<RunInfo> last_from(Row& row) {
   run.name = row.name;
   run.occurrence = *row.last_occurrence;
   run.cause = std::move(row.last_cause).value_or("");
-  run.outcome = std::move(row.last_outcome).value_or("");
+  read_word(row.last_outcome.value_or(""), run.outcome);
   run.token = {row.last_token.value_or(0)};
   run.holder = lease::holder_named(std::move(row.last_holder));
   if (run.holder) run.holder->host = std::move(row.last_host).value_or("");
@@ -126,7 +127,7 @@ Result<ScheduleInfo> Schedules::show(std::string_view name) const {
 }
 
 Result<Page<ScheduleInfo>> Schedules::list(const ScheduleFilter& filter) const {
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto skip = lease::page_number(filter.page);
   if (!skip) return std::move(skip).error();
   const sql::ScheduleList statement{.name = std::nullopt, .max = lease::rows_for(filter.max), .skip = *skip};
@@ -154,7 +155,7 @@ Result<std::vector<Timestamp>> Schedules::next(std::string_view name, int max) c
 
 Result<Page<RunInfo>> Schedules::history(std::string_view name, const RunFilter& filter) const {
   if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto skip = lease::page_number(filter.page);
   if (!skip) return std::move(skip).error();
   const sql::ScheduleHistory statement{.name = name, .max = lease::rows_for(filter.max), .skip = *skip};

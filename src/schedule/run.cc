@@ -7,6 +7,7 @@
 #include "lease/call.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "schedule/schedules.h"
 
 namespace leasehold {
@@ -53,10 +54,12 @@ Result<ScheduleRun> Schedules::acquire(std::string_view name, const ScheduleAcqu
                                        const Call& call) const {
   auto request = options;
   if (request.request_id.empty()) request.request_id = random_request_id();
-  if (auto checked = check_schedule_acquire(name, request); !checked) return std::move(checked).error();
+  if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(request); !checked) return std::move(checked).error();
   if (auto checked = check_call(call); !checked) return std::move(checked).error();
   const auto holder = lease::holder_of(call);
   const auto statement = schedule::statement_for(name, request, holder);
+  impl_->housekeeper->before_work();
   auto store = impl_->new_call(call);
   auto answer = lease::ask_past_dead_holders(store, [&] {
     return store.repeat(lease::IfLost::ask_again, [&] {
@@ -154,6 +157,7 @@ Result<Fired> Schedules::fire(std::string_view name) const {
   if (auto checked = check_name("schedule name", name); !checked) return std::move(checked).error();
   sql::ScheduleFire statement{};
   statement.name = name;
+  impl_->housekeeper->before_work();
   // Not repeated if the answer was lost: the occurrence is taken then, and another one may be due by now.
   auto call = impl_->new_call();
   auto answer = schedule::ask_with_plan(call, statement, schedule::plan_for_taking);

@@ -61,7 +61,7 @@ template <typename Statement, typename MakePlan>
 Result<sql::ScheduleAnswer> ask_with_plan(lease::StoreCall& call, Statement statement, MakePlan make_plan) {
   for (int plans = 0; plans <= most_plans; ++plans) {
     auto answer = call.ask(statement);
-    if (!answer || !answer->outcome.is("plan")) return answer;
+    if (!answer || !answer->outcome.is(Reply::plan)) return answer;
     auto plan = make_plan(*answer);
     if (!plan) return std::move(plan).error();
     statement.version = answer->version;

@@ -139,7 +139,7 @@ Result<void> Schedules::pause(std::string_view name, std::string_view reason) co
   const sql::SchedulePause statement{.name = name, .reason = reason};
   auto answer = impl_->new_call().ask_again(statement);
   if (!answer) return std::move(answer).error();
-  if (answer->outcome.is("paused")) return {};
+  if (answer->outcome.is(Reply::paused)) return {};
   if (answer->outcome.refusal() == Errc::not_found) return schedule::no_such_schedule(name);
   return lease::odd_answer(schedule::describe(name), answer->outcome.word());
 }
@@ -164,7 +164,7 @@ Result<void> Schedules::rename(std::string_view name, std::string_view to) const
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   if (answer->outcome.refusal() == Errc::not_found) return schedule::no_such_schedule(name);
-  if (answer->outcome.is("exists")) {
+  if (answer->outcome.is(Reply::exists)) {
     return Error{.code = Errc::invalid_argument,
                  .message = schedule::describe(to) + " already exists: remove it first"};
   }

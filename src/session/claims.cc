@@ -5,6 +5,7 @@
 #include "lease/patience.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "model/errors.h"
 #include "session/sessions.h"
 #include "storage/query.h"
@@ -14,17 +15,32 @@ namespace leasehold {
 namespace session {
 namespace {
 
+/// When to check that the session's own process is not gone. Before the request costs a read each time; afterwards the
+/// grant itself names the process. If the process is gone, ending its session also takes back the grant, so that is
+/// enough where a grant changes nothing else.
+enum class SessionCheck { before, after };
+
+/// After an answer: true if the session's process was gone and its session was ended.
+bool ended_after(const lease::StoreCall& call, const sql::ClaimAnswer& answer, std::string_view session) {
+  if (answer.outcome.done()) return end_if_gone(call.backend(), lease::process_in(answer), call.deadline());
+  return answer.outcome.refusal() != Errc::unregistered && end_if_gone(call.backend(), session, call.deadline());
+}
+
 /// `statement` is sql::ClaimTake or sql::ClaimSwitch. Repeated if the answer got lost: a session that holds the item
 /// already gets the same answer again.
 template <typename S>
-Result<Claim> try_take(lease::StoreCall call, const S& statement, std::string_view item, std::string_view session) {
-  end_if_gone(call.backend(), session, call.deadline());
+Result<Claim> try_take(lease::StoreCall call, const S& statement, std::string_view item, std::string_view session,
+                       SessionCheck check) {
+  if (check == SessionCheck::before) end_if_gone(call.backend(), session, call.deadline());
   std::optional<sql::ClaimAnswer> dead_owner;
   const auto ask = [&] { return call.ask_again(statement); };
   const auto note_owner = [&](const sql::ClaimAnswer& refusal) {
     if (refusal.outcome.refusal() != Errc::blocked) dead_owner = refusal;
   };
-  auto claim = claim_from(lease::ask_past_dead_holders(call, ask, note_owner), item, session);
+  auto answer = lease::ask_past_dead_holders(call, ask, note_owner);
+  // Once more: the store now knows that the session has ended, and explains it.
+  if (check == SessionCheck::after && answer && ended_after(call, *answer, session)) answer = ask();
+  auto claim = claim_from(std::move(answer), item, session);
   if (!claim || !dead_owner) return claim;
   // For the store the item was free, but it was a takeover.
   claim->previous_session = dead_owner->session_id.value_or("");
@@ -72,11 +88,13 @@ Result<Claim> Claims::take(std::string_view item, std::string_view session, cons
                            const Call& call) const {
   if (auto checked = check_claim(item, session); !checked) return std::move(checked).error();
   if (auto checked = check_call(call); !checked) return std::move(checked).error();
-  if (auto checked = check_wait(options.wait); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(options); !checked) return std::move(checked).error();
   sql::ClaimTake statement{.item = item, .session_id = session};
   if (options.session_token) statement.session_token = options.session_token->value;
   statement.create = options.create;
-  const auto once = [&] { return session::try_take(impl_->new_call(call), statement, item, session); };
+  const auto check = options.create ? session::SessionCheck::before : session::SessionCheck::after;
+  impl_->housekeeper->before_work();
+  const auto once = [&] { return session::try_take(impl_->new_call(call), statement, item, session, check); };
   return options.wait == Duration(0) ? once() : impl_->take_patiently(item, options.wait, call, once);
 }
 
@@ -85,7 +103,7 @@ Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_
   if (auto checked = check_name("item key", from); !checked) return std::move(checked).error();
   if (auto checked = check_call(call); !checked) return std::move(checked).error();
   if (auto checked = check_name("item key", to); !checked) return std::move(checked).error();
-  if (auto checked = check_wait(options.wait); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(options); !checked) return std::move(checked).error();
   if (from == to) {
     return Error{.code = Errc::invalid_argument,
                  .message = "cannot switch an item to itself: " + session::describe_item(to)};
@@ -94,7 +112,7 @@ Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_
   const auto once = [&] {
     const auto store = impl_->new_call(call);
     const auto session = session::session_of_claim(store, from, token);
-    return session::try_take(store, statement, to, session);
+    return session::try_take(store, statement, to, session, session::SessionCheck::before);
   };
   return options.wait == Duration(0) ? once() : impl_->take_patiently(to, options.wait, call, once);
 }
@@ -197,9 +215,7 @@ Result<ClaimInfo> Claims::show(std::string_view item) const {
 }
 
 Result<Page<ClaimInfo>> Claims::list(const ClaimFilter& filter) const {
-  if (auto checked = check_text("item key", filter.item); !checked) return std::move(checked).error();
-  if (auto checked = check_text("session id", filter.session); !checked) return std::move(checked).error();
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto skip = lease::page_number(filter.page);
   if (!skip) return std::move(skip).error();
   sql::ClaimList statement{.item = std::nullopt};

@@ -9,6 +9,7 @@
 #include "lease/page.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "model/words.h"
 #include "session/sessions.h"
 #include "storage/query.h"
@@ -29,11 +30,11 @@ ItemInfo item_from(sql::ItemList::Row& row) {
   return info;
 }
 
-/// Collects items that are `told` for the store and `wanted` here, page by page: only this host knows which of its
+/// Collects items that are `recorded` for the store and `wanted` here, page by page: only this host knows which of its
 /// processes are gone, so the store cannot count them.
-Result<void> collect(storage::Backend& backend, sql::ItemList page, ItemState told, ItemState wanted, std::size_t limit,
-                     BootTime deadline, std::vector<ItemInfo>& found) {
-  page.state = to_string(told);
+Result<void> collect(storage::Backend& backend, sql::ItemList page, ItemState recorded, ItemState wanted,
+                     std::size_t limit, BootTime deadline, std::vector<ItemInfo>& found) {
+  page.state = to_string(recorded);
   // Most of a page may be of the other kind: small pages would take many requests.
   page.max = std::max<std::int64_t>(page.max, 1000);
   std::string last;
@@ -60,11 +61,11 @@ Error add_refusal(const sql::ItemAdd::Row& answer, std::string_view key) {
             .message = fmt::format("{}, {} of {}, does not exist: add it first", other,
                                    why == "parent" ? "the parent" : "a conflict", what)};
   }
-  if (answer.outcome.is("invalid") && why == "cycle") {
+  if (answer.outcome.is(Reply::invalid) && why == "cycle") {
     return {.code = Errc::invalid_argument,
             .message = fmt::format("{} cannot be the parent of {}: it is below it", other, what)};
   }
-  if (answer.outcome.is("invalid")) {
+  if (answer.outcome.is(Reply::invalid)) {
     return {.code = Errc::invalid_argument, .message = fmt::format("{} cannot be added: {}", what, why)};
   }
   return odd_answer(what, answer.outcome.word());
@@ -86,8 +87,8 @@ Result<bool> Items::add(std::string_view key, const ItemOptions& options) const 
   // Not repeated if the answer was lost: adding again does no harm, but would report that the item existed before.
   auto answer = impl_->new_call().ask_until_free(statement);
   if (!answer) return std::move(answer).error();
-  if (answer->outcome.is("created")) return true;
-  if (answer->outcome.is("updated")) return false;
+  if (answer->outcome.is(Reply::created)) return true;
+  if (answer->outcome.is(Reply::updated)) return false;
   return session::add_refusal(*answer, key);
 }
 
@@ -102,9 +103,7 @@ Result<ItemInfo> Items::show(std::string_view key) const {
 }
 
 Result<Page<ItemInfo>> Items::list(const ItemFilter& filter) const {
-  if (auto checked = check_text("parent", filter.parent); !checked) return std::move(checked).error();
-  if (auto checked = check_text("page", filter.page); !checked) return std::move(checked).error();
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   sql::ItemList statement{.key = std::nullopt};
   if (!filter.parent.empty()) statement.parent = filter.parent;
   if (!filter.page.empty()) statement.after_key = filter.page;
@@ -120,9 +119,9 @@ Result<Page<ItemInfo>> Items::list(const ItemFilter& filter) const {
 Result<std::vector<ItemInfo>> Items::Impl::list_held(const sql::ItemList& page, ItemState wanted) const {
   const auto limit = static_cast<std::size_t>(page.max);
   std::vector<ItemInfo> found;
-  for (const auto told : {ItemState::claimed, ItemState::stale}) {
-    if (told == ItemState::stale && wanted != told) continue;
-    auto collected = session::collect(*backend, page, told, wanted, limit, deadline(), found);
+  for (const auto recorded : {ItemState::claimed, ItemState::stale}) {
+    if (recorded == ItemState::stale && wanted != recorded) continue;
+    auto collected = session::collect(*backend, page, recorded, wanted, limit, deadline(), found);
     if (!collected) return std::move(collected).error();
   }
   std::sort(found.begin(), found.end(), [](const ItemInfo& a, const ItemInfo& b) { return a.key < b.key; });

@@ -5,6 +5,7 @@
 #include "lease/page.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "model/words.h"
 #include "session/sessions.h"
 #include "storage/query.h"
@@ -39,30 +40,25 @@ SessionInfo session_info_from(sql::SessionRow& row) {
   return info;
 }
 
-Result<void> check_filter(const SessionFilter& filter) {
-  for (const auto& [what, text] :
-       {std::pair{"host", &filter.host}, std::pair{"codebase", &filter.codebase}, std::pair{"track", &filter.track}}) {
-    if (auto checked = check_text(what, *text); !checked) return checked;
-  }
-  return check_list_max(filter.max);
-}
-
 std::optional<std::string_view> unless_empty(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
 }
 
 }  // namespace
 
-void end_if_gone(storage::Backend& backend, std::string_view id, BootTime deadline) {
-  if (id.empty()) return;
+bool end_if_gone(storage::Backend& backend, const Holder& process, BootTime deadline) {
+  if (!lease::is_gone(process)) return false;
+  static_cast<void>(lease::reap_process(backend, process.pid, process.process_start, deadline));
+  return true;
+}
+
+bool end_if_gone(storage::Backend& backend, std::string_view id, BootTime deadline) {
+  if (id.empty()) return false;
   sql::SessionList statement{.id = id};
   statement.max = 1;
   auto rows = storage::query(backend, statement, deadline);
-  if (!rows || rows->empty() || rows->front().ended_at) return;
-  auto& row = rows->front();
-  const auto holder = holder_from(row);
-  if (!lease::is_gone(holder)) return;
-  static_cast<void>(lease::reap_process(backend, holder.pid, holder.process_start, deadline));
+  if (!rows || rows->empty() || rows->front().ended_at) return false;
+  return end_if_gone(backend, holder_from(rows->front()), deadline);
 }
 
 }  // namespace session
@@ -79,7 +75,7 @@ Result<SessionInfo> Sessions::show(std::string_view id) const {
 }
 
 Result<Page<SessionInfo>> Sessions::list(const SessionFilter& filter) const {
-  if (auto checked = session::check_filter(filter); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto skip = lease::page_number(filter.page);
   if (!skip) return std::move(skip).error();
   sql::SessionList statement{.id = std::nullopt,

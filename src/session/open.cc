@@ -6,6 +6,7 @@
 #include "lease/call.h"
 #include "lease/reap.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "session/sessions.h"
 #include "storage/query.h"
 
@@ -45,9 +46,8 @@ Result<Grant> extend(lease::StoreCall call, const S& statement) {
   if (!answer) return std::move(answer).error();
   if (!answer->outcome.done()) return session_refusal(*answer, statement.id);
   auto grant = lease::grant_from(*answer, call.before_sending());
-  if (!lease::is_gone(grant.holder)) return grant;
+  if (!end_if_gone(call.backend(), grant.holder, call.deadline())) return grant;
   // The session's process has ended, even if another process continues its heartbeats.
-  static_cast<void>(lease::reap_process(call.backend(), grant.holder.pid, grant.holder.process_start, call.deadline()));
   return lease::lost_error(describe_session(statement.id), "expired", std::nullopt);
 }
 
@@ -56,10 +56,11 @@ Result<Grant> extend(lease::StoreCall call, const S& statement) {
 
 Result<Grant> Sessions::open(const SessionOptions& options, const Call& call) const {
   const auto request = session::completed(options);
-  if (auto checked = check_session_options(request); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(request); !checked) return std::move(checked).error();
   if (auto checked = check_call(call); !checked) return std::move(checked).error();
   const auto holder = lease::holder_of(call);
   const auto statement = session::statement_for(request, holder);
+  impl_->housekeeper->before_work();
   auto store = impl_->new_call(call);
   auto answer = lease::ask_past_dead_holders(store, [&] { return store.ask_again(statement); });
   if (!answer) return std::move(answer).error();
@@ -122,7 +123,8 @@ Result<SessionClosed> closed_from(std::vector<Row>& rows, std::string_view id) {
 }  // namespace session
 
 Result<Grant> Sessions::heartbeat(std::string_view id, Token token, const SessionHeartbeat& heartbeat) const {
-  if (auto checked = check_session_heartbeat(id, heartbeat); !checked) return std::move(checked).error();
+  if (auto checked = check_name("session id", id); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(heartbeat); !checked) return std::move(checked).error();
   const sql::SessionHeartbeat statement{
       .id = id, .token = token.value, .ttl = heartbeat.ttl, .progress = heartbeat.progress};
   return session::extend(impl_->new_call(), statement);

@@ -26,11 +26,11 @@ namespace session {
 
 /// Rows of refusals may leave a column empty, rows of lists do not.
 template <typename T>
-T told(const std::optional<T>& column) {
+T value_in(const std::optional<T>& column) {
   return column.value_or(T{});
 }
 template <typename T>
-const T& told(const T& column) {
+const T& value_in(const T& column) {
   return column;
 }
 
@@ -40,19 +40,19 @@ LeaseInfo owner_from(const Row& row, std::string item) {
   LeaseInfo owner;
   owner.kind = "item";
   owner.key = std::move(item);
-  owner.token = {told(row.token)};
-  owner.holder.name = told(row.holder);
-  owner.holder.host = told(row.host);
-  owner.holder.boot_id = told(row.boot_id);
-  owner.holder.pid = told(row.pid);
-  owner.holder.process_start = told(row.process_start);
-  owner.holder.tty = told(row.tty);
-  owner.ttl = told(row.ttl);
-  owner.acquired_at = told(row.acquired_at);
-  owner.heartbeat_at = told(row.heartbeat_at);
-  owner.expires_at = told(row.expires_at);
-  owner.session = told(row.session_id);
-  owner.label = told(row.label);
+  owner.token = {value_in(row.token)};
+  owner.holder.name = value_in(row.holder);
+  owner.holder.host = value_in(row.host);
+  owner.holder.boot_id = value_in(row.boot_id);
+  owner.holder.pid = value_in(row.pid);
+  owner.holder.process_start = value_in(row.process_start);
+  owner.holder.tty = value_in(row.tty);
+  owner.ttl = value_in(row.ttl);
+  owner.acquired_at = value_in(row.acquired_at);
+  owner.heartbeat_at = value_in(row.heartbeat_at);
+  owner.expires_at = value_in(row.expires_at);
+  owner.session = value_in(row.session_id);
+  owner.label = value_in(row.label);
   owner.progress_at = row.progress_at;
   owner.taken_at = row.taken_at;
   owner.store_now = row.store_now;
@@ -94,9 +94,10 @@ Result<Claim> claim_from(Result<sql::ClaimAnswer> answer, std::string_view item,
 // The state of Sessions, Items and Claims.
 namespace session {
 
-/// Ends a session whose process is gone. The store then knows what this host knows, and grants the session nothing
-/// more. Errors are ignored: the store then answers with what it knows.
-void end_if_gone(storage::Backend& backend, std::string_view id, BootTime deadline);
+/// Ends a session whose process is gone; returns whether it is gone. The store then knows what this host knows, and
+/// grants the session nothing more. Errors are ignored: the store then answers with what it knows.
+bool end_if_gone(storage::Backend& backend, const Holder& process, BootTime deadline);
+bool end_if_gone(storage::Backend& backend, std::string_view id, BootTime deadline);
 
 }  // namespace session
 

@@ -123,15 +123,15 @@ std::string written_out(const Dialect& dialect, const S& statement) {
 
 }  // namespace
 
-std::string plan_migrations(const Backend& backend, const Applied& applied) {
-  const auto& dialect = backend.dialect();
+std::string plan_migrations(const Dialect& dialect, const Applied& applied,
+                            const std::function<std::string(std::string_view)>& localize) {
   std::string steps;
   for (const auto& migration : dialect.migrations) {
     if (find_applied(applied, migration.version) != nullptr) continue;
     const auto sum = checksum(migration.up);
     const sql::MigrationRecord record{migration.version, migration.name, sum};
     steps += fmt::format("\n-- migration {}\nBEGIN;\n\n{}\n{}\n\nCOMMIT;\n", label_of(migration),
-                         backend.localize(migration.up), backend.localize(written_out(dialect, record)));
+                         localize(migration.up), localize(written_out(dialect, record)));
   }
   if (steps.empty()) return fmt::format("-- leasehold: nothing to do, this {} store is up to date\n", dialect.name);
   return fmt::format(

@@ -4,6 +4,7 @@
 // or no longer.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,7 +46,8 @@ std::string checksum(std::string_view text);
 // Migrations as text, for databases where only a web form or a DBA may run DDL.
 
 /// The SQL that up() would run, including the bookkeeping: afterwards the store is as after up().
-std::string plan_migrations(const Backend& backend, const Applied& applied);
+std::string plan_migrations(const Dialect& dialect, const Applied& applied,
+                            const std::function<std::string(std::string_view)>& localize);
 
 // Applies, undoes and verifies the numbered migrations of a dialect, for any Backend.
 //

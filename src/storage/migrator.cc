@@ -203,7 +203,7 @@ Result<std::string> Migrator::plan() {
   auto applied = list_applied(backend_, deadline());
   if (!applied) return std::move(applied).error();
   if (auto fit = require_same_history(*applied, backend_.dialect().migrations); !fit) return std::move(fit).error();
-  return plan_migrations(backend_, *applied);
+  return plan_migrations(backend_.dialect(), *applied, [this](std::string_view sql) { return backend_.localize(sql); });
 }
 
 }  // namespace leasehold::storage

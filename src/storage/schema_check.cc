@@ -70,7 +70,7 @@ using ByName = std::map<std::string, sql::SchemaObjects::Row>;
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-// Replaces every schema name by one word, and white space by one space.
+// Replaces the names of the two schemas by those of the default ones, and white space by one space.
 std::string normalised(std::string_view text, const Names& schemas) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -82,7 +82,9 @@ std::string normalised(std::string_view text, const Names& schemas) {
       // A name that is also a keyword is in double quotes.
       const bool in_quotes = is_schema && out.ends_with('"') && end < text.size() && text[end] == '"';
       if (in_quotes) out.pop_back();
-      out += is_schema ? std::string_view("leasehold") : word;
+      const auto usual =
+          word.ends_with("_internal") ? std::string_view("leasehold_internal") : std::string_view("leasehold");
+      out += is_schema ? usual : word;
       at = in_quotes ? end + 1 : end;
       continue;
     }
@@ -96,9 +98,9 @@ std::string normalised(std::string_view text, const Names& schemas) {
   return out;
 }
 
-// Drops the schema from a name.
+// Drops the internal schema from a name.
 std::string short_name(std::string_view text, const Names& schemas) {
-  constexpr std::string_view prefix = "leasehold.";
+  constexpr std::string_view prefix = "leasehold_internal.";
   auto name = normalised(text, schemas);
   for (auto at = name.find(prefix); at != std::string::npos; at = name.find(prefix, at)) name.erase(at, prefix.size());
   return name;

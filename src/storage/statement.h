@@ -17,6 +17,7 @@
 #include "leasehold/lease.h"
 #include "leasehold/time.h"
 #include "model/errors.h"
+#include "model/replies.h"
 
 namespace leasehold::storage {
 
@@ -90,28 +91,25 @@ struct Dialect {
   std::string_view on_connect;            ///< run on every new connection; may be empty
 };
 
-/// The outcome of an act, one word from the store: it succeeded, or was refused with the word of an error code.
+/// The outcome of an act, one word from the store: a reply, or the word of an error code. It is read here, once.
 class Outcome {
  public:
   Outcome() = default;
-  explicit Outcome(std::string word) : word_(std::move(word)) {}
+  explicit Outcome(std::string word) : word_(std::move(word)), reply_(reply_from(word_)) {}
 
-  [[nodiscard]] bool done() const {
-    constexpr std::array<std::string_view, 18> words = {
-        "granted",   "extended", "released", "revoked", "closed", "reaped",  "settled",  "enqueued", "done",
-        "triggered", "resumed",  "renamed",  "removed", "tied",   "skipped", "reopened", "open",     "ok"};
-    return std::find(words.begin(), words.end(), word_) != words.end();
-  }
+  [[nodiscard]] bool done() const { return reply_ && is_done(*reply_); }
   /// `internal` for a word that is not an error code.
   [[nodiscard]] Errc refusal() const { return errc_from(word_).value_or(Errc::internal); }
 
-  /// For acts with several outcomes, or with refusal words of their own.
-  [[nodiscard]] bool is(std::string_view word) const { return word_ == word; }
+  /// For acts with several good answers, or with refusals of their own.
+  [[nodiscard]] bool is(Reply reply) const { return reply_ == reply; }
+  /// For messages.
   [[nodiscard]] const std::string& word() const { return word_; }
   bool operator==(const Outcome&) const = default;
 
  private:
   std::string word_;
+  std::optional<Reply> reply_;
 };
 
 // Converts between C++ values and the parameters and columns of a statement; used by the generated statements.h.

@@ -1,6 +1,7 @@
 // Finds settings and circumstances of the store that make leases unsafe, and advises what to do.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <map>
@@ -105,9 +106,19 @@ Finding judge_old_transaction(const Facts& facts) {
           "idle_in_transaction_session_timeout"};
 }
 
+Finding judge_version(const Facts& facts) {
+  constexpr int oldest = 15;
+  const auto version = fact(facts, "server_version");
+  int major = 0;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  if (major >= oldest) return {Level::fine, "postgresql " + version, ""};
+  return {Level::danger, "postgresql " + version,
+          fmt::format("leasehold is tested on PostgreSQL {} to 18: update the server", oldest)};
+}
+
 std::vector<Finding> judge_postgres(const Facts& facts) {
   std::vector<Finding> findings;
-  findings.push_back({Level::fine, "postgresql " + fact(facts, "server_version"), ""});
+  findings.push_back(judge_version(facts));
   findings.push_back(
       judge(facts, "fsync", "on", Level::danger, "a crash of the server may lose or corrupt grants; set fsync = on"));
   findings.push_back(
@@ -128,6 +139,15 @@ std::vector<Finding> judge_postgres(const Facts& facts) {
   return findings;
 }
 
+Finding judge_retention(const Retention& kept) {
+  const auto span = [](Duration keep) { return keep == Duration(0) ? "forever" : format_duration(keep); };
+  const auto what = fmt::format("jobs are kept {}, failed jobs {}, other history {}", span(kept.keep_jobs),
+                                span(kept.keep_failed), span(kept.keep_history));
+  const auto shortest = std::min({kept.keep_jobs, kept.keep_failed, kept.keep_history});
+  if (shortest > Duration(0)) return {Level::fine, what, ""};
+  return {Level::advice, what, "the store grows until somebody prunes it; see `leasehold retention set`"};
+}
+
 }  // namespace
 
 Result<std::vector<Finding>> Store::doctor() const {
@@ -144,6 +164,9 @@ Result<std::vector<Finding>> Store::doctor() const {
     findings.push_back({Level::advice, "a connection pooler is in use",
                         "locks work, but notifications do not pass it: waiters poll every half second"});
   }
+  auto kept = retention();
+  if (!kept) return std::move(kept).error();
+  findings.push_back(judge_retention(*kept));
   auto drift = migrations().verify();
   if (!drift) {
     findings.push_back({Level::advice, "the schema could not be verified", drift.error().message});

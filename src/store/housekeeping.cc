@@ -1,10 +1,14 @@
 // Keeps a store small and clean: prune and recover.
 #include "store/housekeeping.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <type_traits>
 
+#include "base/time_text.h"
 #include "lease/reap.h"
 #include "leasehold/limits.h"
 #include "storage/query.h"
@@ -23,10 +27,12 @@ void add(Pruned& total, const sql::Prune::Row& batch) {
   total.shares += batch.shares;
   total.places += batch.places;
   total.topics += batch.topics;
+  total.recoveries += batch.recoveries;
 }
 
 std::int64_t largest_count(const sql::Prune::Row& batch) {
-  return std::max({batch.claims, batch.sessions, batch.runs, batch.shares, batch.places, batch.topics});
+  return std::max(
+      {batch.claims, batch.sessions, batch.runs, batch.shares, batch.places, batch.topics, batch.recoveries});
 }
 
 class Pruning {
@@ -37,7 +43,10 @@ class Pruning {
   /// Goes along the ids of all rows of a kind, step by step.
   template <typename Statement>
   Result<void> walk(std::int64_t& total) {
-    Statement step{.older_than = older_than_, .after_id = 0, .batch = batch_};
+    Statement step{};
+    step.older_than = older_than_;
+    step.batch = batch_;
+    if constexpr (std::is_same_v<Statement, sql::JobPrune>) step.failed_older_than = older_than_;
     for (;;) {
       auto done = ask(step);
       if (!done) return std::move(done).error();
@@ -117,20 +126,41 @@ Result<Pruned> Store::prune(Duration older_than) const {
 Result<Pruned> Store::prune_preview(Duration older_than) const {
   if (auto checked = check_age(older_than); !checked) return std::move(checked).error();
   const auto deadline = BootClock::now() + std::max(preview_timeout, impl_->call_timeout);
-  auto jobs = storage::query_one(*impl_->backend, sql::JobPrunePreview{.older_than = older_than}, deadline);
-  if (!jobs) return std::move(jobs).error();
-  auto rest = storage::query_one(*impl_->backend, sql::PrunePreview{.older_than = older_than}, deadline);
-  if (!rest) return std::move(rest).error();
-  return Pruned{.jobs = jobs->jobs,
-                .locks = rest->locks,
-                .leases = rest->leases,
-                .events = rest->events,
-                .claims = rest->claims,
-                .sessions = rest->sessions,
-                .runs = rest->runs,
-                .shares = rest->shares,
-                .places = rest->places,
-                .topics = rest->topics};
+  auto counted = storage::query_one(*impl_->backend, sql::PrunePreview{.older_than = older_than}, deadline);
+  if (!counted) return std::move(counted).error();
+  return sql::PrunePreview::Row(*counted).as<Pruned>();
+}
+
+namespace {
+
+Result<void> check_retention(std::string_view what, const std::optional<Duration>& span) {
+  if (!span || *span == Duration(0) || (*span >= bounds::min_keep && *span <= bounds::max_delay)) return {};
+  return Error{.code = Errc::invalid_argument,
+               .message = fmt::format("{} is not between {} and {}, nor 0 for forever", what,
+                                      format_duration(bounds::min_keep), format_duration(bounds::max_delay))};
+}
+
+}  // namespace
+
+Result<Retention> Store::retention() const {
+  auto row = impl_->new_call().ask(sql::RetentionShow{});
+  if (!row) return std::move(row).error();
+  return sql::RetentionShow::Row(*row).as<Retention>();
+}
+
+Result<Retention> Store::set_retention(const RetentionSettings& settings) const {
+  if (auto fine = check_retention("the retention of jobs", settings.keep_jobs); !fine) return std::move(fine).error();
+  if (auto fine = check_retention("the retention of failed jobs", settings.keep_failed); !fine) {
+    return std::move(fine).error();
+  }
+  if (auto fine = check_retention("the retention of history", settings.keep_history); !fine) {
+    return std::move(fine).error();
+  }
+  const sql::RetentionSet statement{
+      .keep_jobs = settings.keep_jobs, .keep_failed = settings.keep_failed, .keep_history = settings.keep_history};
+  auto row = impl_->new_call().ask_again(statement);
+  if (!row) return std::move(row).error();
+  return sql::RetentionSet::Row(*row).as<Retention>();
 }
 
 Result<Recovered> Store::recover() const { return job::recover(*impl_->backend, impl_->call_timeout); }

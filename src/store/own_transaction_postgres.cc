@@ -64,7 +64,7 @@ template <std::size_t count>
 Result<void> run_fence(PGconn* connection, std::string_view function, const std::array<std::string, count>& params,
                        std::string_view schema) {
   if (PQtransactionStatus(connection) != PQTRANS_INTRANS) return no_transaction();
-  const auto quoted = postgres::quoted_schema(connection, schema);
+  const auto quoted = postgres::quoted_schema(connection, fmt::format("{}_internal", schema));
   if (!quoted) return quoted.error();
   auto sql = fmt::format("SELECT {}.{}(", quoted->get(), function);
   std::array<const char*, count> values{};
@@ -103,6 +103,11 @@ Result<void> fence_claim(PGconn* connection, std::string_view item, Token token,
   if (auto checked = check_name("item key", item); !checked) return checked;
   const std::array params = {std::string(item), std::to_string(token.value)};
   return run_fence(connection, "claim_fence", params, schema);
+}
+
+Result<void> fence_job(PGconn* connection, JobId id, Token token, std::string_view schema) {
+  const std::array params = {std::to_string(id), std::to_string(token.value)};
+  return run_fence(connection, "job_fence", params, schema);
 }
 
 Result<void> fence_schedule(PGconn* connection, std::string_view schedule, Token token, std::string_view schema) {

@@ -122,6 +122,11 @@ Result<void> fence_claim(sqlite3* connection, std::string_view item, Token token
   return judge(answer, session::describe_item(item), token);
 }
 
+Result<void> fence_job(sqlite3* connection, JobId id, Token token, std::string_view schema) {
+  const auto answer = FenceQuery(connection, sqlite::local::fence_job, schema).ask({std::to_string(id)}, token);
+  return judge(answer, job::describe(id), token);
+}
+
 Result<void> fence_schedule(sqlite3* connection, std::string_view schedule, Token token, std::string_view schema) {
   if (auto checked = check_name("schedule name", schedule); !checked) return checked;
   const auto answer = FenceQuery(connection, sqlite::local::fence_schedule, schema).ask({schedule}, token);

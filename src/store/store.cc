@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include <array>
 #include <filesystem>
 
 #include "chunk/chunks.h"
@@ -16,6 +17,7 @@
 #include "session/sessions.h"
 #include "storage/migrations.h"
 #include "storage/postgres/backend.h"
+#include "storage/postgres/texts.h"
 #include "storage/query.h"
 #include "storage/sqlite/backend.h"
 
@@ -53,15 +55,6 @@ Result<void> bring_schema_up(storage::Backend& backend, const StoreUrl& url, con
   return migrator.require_current();
 }
 
-Event event_from(sql::EventList::Row& row) {
-  auto holder = lease::holder_in(row);
-  auto previous = lease::holder_named(std::move(row.previous_holder));
-  auto event = std::move(row).as<Event, 2>();
-  event.holder = std::move(holder);
-  event.previous_holder = std::move(previous);
-  return event;
-}
-
 LeaseInfo lease_from(sql::LeaseList::Row& row) {
   LeaseInfo lease;
   lease.kind = std::move(row.kind);
@@ -94,7 +87,9 @@ Result<Store> open_store_with(std::string_view url, const OpenOptions& options, 
   auto backend = open_backend(*parsed, clock, BootClock::now() + options.call_timeout);
   if (!backend) return std::move(backend).error();
   if (auto current = bring_schema_up(**backend, *parsed, options); !current) return std::move(current).error();
-  return store_over(std::move(*backend), options);
+  auto store = store_over(std::move(*backend), options);
+  store.impl().housekeeper->start();
+  return store;
 }
 
 Result<Store> Store::open(std::string_view url, const OpenOptions& options) {
@@ -156,26 +151,6 @@ Migrations Store::migrations() const {
   return Migrations(std::make_shared<const Migrations::Impl>(Migrations::Impl{impl_->backend, impl_->call_timeout}));
 }
 
-Result<Page<Event>> Store::events(const EventFilter& filter) const {
-  if (auto checked = check_text("key", filter.key); !checked) return std::move(checked).error();
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
-  auto before_id = lease::page_number(filter.page);
-  if (!before_id) return std::move(before_id).error();
-  const sql::EventList list{.after_id = filter.after_id,
-                            .before_id = *before_id > 0 ? std::optional(*before_id) : std::nullopt,
-                            .only_key = filter.key.empty() ? std::nullopt : std::optional<std::string_view>(filter.key),
-                            .max = lease::rows_for(filter.max)};
-  auto rows = impl_->new_call().ask_rows(list);
-  if (!rows) return std::move(rows).error();
-  Page<Event> page;
-  // The oldest event comes first: it is the one too many.
-  const bool more = rows->size() > static_cast<std::size_t>(filter.max);
-  if (more) rows->erase(rows->begin());
-  for (auto& row : *rows) page.items.push_back(event_from(row));
-  if (more) page.next = std::to_string(page.front().id);
-  return page;
-}
-
 void Store::wait_for_change(Duration timeout) const {
   impl_->backend->watch("")->wait(BootClock::now() + bounded_wait(timeout));
 }
@@ -205,15 +180,31 @@ Result<StoreStatus> Store::status() const {
                      .store_now = row->store_now};
 }
 
-Result<void> Store::grant(std::string_view role, Scope scope) const {
-  if (backend() != "postgresql") {
+namespace {
+
+Result<void> check_role(const Store& store, std::string_view role) {
+  if (store.backend() != "postgresql") {
     return Error{.code = Errc::invalid_argument,
                  .message = "only PostgreSQL has roles: use the permissions of the sqlite file"};
   }
-  if (auto checked = check_name("role", role); !checked) return checked;
-  const auto name = scope == Scope::read ? "read" : scope == Scope::work ? "work" : "admin";
-  auto granted = impl_->new_call().ask(sql::GrantScope{.role = role, .scope = name});
+  return check_name("role", role);
+}
+
+}  // namespace
+
+Result<void> Store::grant(std::string_view role, Scope scope) const {
+  constexpr std::array<std::string_view, 4> words = {"read", "produce", "work", "admin"};
+  if (auto checked = check_role(*this, role); !checked) return checked;
+  const auto word = words.at(static_cast<std::size_t>(scope));
+  auto granted = impl_->new_call().ask(sql::GrantScope{.role = role, .scope = word});
   if (!granted) return std::move(granted).error();
+  return {};
+}
+
+Result<void> Store::revoke(std::string_view role) const {
+  if (auto checked = check_role(*this, role); !checked) return checked;
+  auto revoked = impl_->new_call().ask(sql::RevokeScope{.role = role});
+  if (!revoked) return std::move(revoked).error();
   return {};
 }
 
@@ -235,6 +226,16 @@ Result<std::vector<MigrationInfo>> Migrations::down(int version) const {
 
 Result<std::vector<Drift>> Migrations::verify() const {
   return Migrator(*impl_->backend, impl_->call_timeout).verify();
+}
+
+Result<std::string> Migrations::script(std::string_view url) {
+  const auto parsed = parse_store_url(url);
+  if (!parsed) return parsed.error();
+  if (parsed->kind == StoreUrl::Kind::sqlite) {
+    return storage::plan_migrations(sqlite::dialect(), {}, [](std::string_view sql) { return std::string(sql); });
+  }
+  return storage::plan_migrations(postgres::dialect(), {},
+                                  [&](std::string_view sql) { return postgres::in_schema(sql, parsed->schema); });
 }
 
 Result<std::string> Migrations::plan() const { return Migrator(*impl_->backend, impl_->call_timeout).plan(); }

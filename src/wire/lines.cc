@@ -34,8 +34,8 @@ Result<std::string> key_made_of(std::string_view line) {
 Result<PlannedChunk> planned_chunk_from(std::string_view line) {
   const auto value = parse_json(line);
   if (!value) return Error{.code = Errc::invalid_argument, .message = "it is not JSON"};
-  auto told = text_member(*value, "key");
-  auto key = told ? Result<std::string>(std::move(*told)) : key_made_of(line);
+  auto given = text_member(*value, "key");
+  auto key = given ? Result<std::string>(std::move(*given)) : key_made_of(line);
   if (!key) return std::move(key).error();
   if (auto checked = check_name("chunk key", *key); !checked) return std::move(checked).error();
   return PlannedChunk{.key = std::move(*key), .spec = std::string(line)};

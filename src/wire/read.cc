@@ -100,7 +100,7 @@ Result<Value> word_in(const Member& member, std::span<const char* const> words) 
 }
 
 template <typename T>
-Result<Value> plain(Result<T> read) {
+Result<Value> as_value(Result<T> read) {
   if (!read) return std::move(read).error();
   return Value(std::move(*read));
 }
@@ -110,8 +110,8 @@ Result<Value> value_in(const Field& field, const Member& member) {
     case Kind::boolean:
       return member.value.is_bool() ? Result<Value>(Value(member.value.get_bool()))
                                     : wrong_type(member.key, "true or false");
-    case Kind::integer: return plain(integer_in(member.key, member.value));
-    case Kind::text: return plain(text_in(member.key, member.value));
+    case Kind::integer: return as_value(integer_in(member.key, member.value));
+    case Kind::text: return as_value(text_in(member.key, member.value));
     case Kind::duration: return duration_in(member);
     case Kind::timestamp: return parsed_in(member, [&](const auto& text) { return parse_moment(text, member.now); });
     case Kind::texts: return list_in<std::string>(member, text_in);
@@ -149,6 +149,12 @@ Error unknown_key(const model::Described& type, std::string_view key) {
       fmt::format("unknown key {}{}", leasehold::quoted(key), meant.empty() ? "" : ": did you mean " + meant + "?"));
 }
 
+Result<void> check_rival(const Field& field, const json::object& members) {
+  const auto* rival = field.rival.empty() ? nullptr : members.if_contains(field.rival);
+  if (rival == nullptr || rival->is_null()) return {};
+  return invalid(fmt::format(R"("{}" and "{}" exclude each other: write one of them)", field.name, field.rival));
+}
+
 Result<void> read_member(const Field& field, const Member& member, void* into) {
   if (field.part != nullptr) {
     const auto written = json_member(member.written, member.key).value_or("");
@@ -172,6 +178,7 @@ Result<void> read_json(std::string_view object, const Target& into, Timestamp no
     if (member.is_null() || std::find(except.begin(), except.end(), key) != except.end()) continue;
     const auto* field = find_field(into.type, key);
     if (field == nullptr) return unknown_key(into.type, key);
+    if (auto checked = check_rival(*field, *members); !checked) return checked;
     if (auto read = read_member(*field, {key, member, object, now}, into.at); !read) return read;
   }
   return {};

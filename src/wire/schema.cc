@@ -71,7 +71,9 @@ json::value schema_of_field(const model::Field& field) {
 
 /// As to_json() writes it.
 json::value default_of(const model::Field& field, const void* defaults) {
-  return json::parse(to_json(model::value_of(field, defaults)));
+  const auto value = model::value_of(field, defaults);
+  const auto* text = std::get_if<std::string>(&value);
+  return json::parse(field.kind == Kind::json && text != nullptr ? *text : to_json(value));
 }
 
 void add_members(json::object& properties, json::array& required, const model::Described& type) {

@@ -27,9 +27,11 @@ Described describe(Type<LockGrant>) {
   static constexpr auto fields = fields_of<LockGrant>({
       field<&LockGrant::grant, &Grant::key>("name"),
       inlined<&LockGrant::grant>(),
-      field<&LockGrant::names>("names").when<are_several>(),
-      field<[](const LockGrant& grant) { return grant.share->permits; }>("permits").when<is_share>(),
-      field<[](const LockGrant& grant) { return grant.share->capacity; }>("capacity").when<is_share>(),
+      field<&LockGrant::names>("names").when<are_several>("several were acquired together"),
+      field<[](const LockGrant& grant) { return grant.share->permits; }>("permits")
+          .means("how many permits this share has")
+          .when<is_share>("it is a share"),
+      field<[](const LockGrant& grant) { return grant.share->capacity; }>("capacity").when<is_share>("it is a share"),
       hidden<&LockGrant::share>(),
   });
   return {"LockGrant", fields};
@@ -37,7 +39,7 @@ Described describe(Type<LockGrant>) {
 
 Described describe(Type<SessionGrant>) {
   static constexpr auto fields = fields_of<SessionGrant>({
-      field<&SessionGrant::grant, &Grant::key>("id"),
+      field<&SessionGrant::grant, &Grant::key>("id").means("the session's id"),
       inlined<&SessionGrant::grant>(),
   });
   return {"SessionGrant", fields};
@@ -54,7 +56,7 @@ Described describe(Type<RunGrant>) {
 Described describe(Type<LockStory>) {
   static constexpr auto fields = fields_of<LockStory>({
       inlined<&LockStory::lock>(),
-      field<&LockStory::leases>("leases"),
+      field<&LockStory::leases>("leases").means("every lease on the lock"),
   });
   return {"LockStory", fields};
 }
@@ -81,7 +83,7 @@ Described describe(Type<JobStory>) {
 Described describe(Type<ChunkStory>) {
   static constexpr auto fields = fields_of<ChunkStory>({
       inlined<&ChunkStory::chunk>(),
-      field<&ChunkStory::events>("events"),
+      field<&ChunkStory::events>("events").means("the chunk's events"),
   });
   return {"ChunkStory", fields};
 }
@@ -98,8 +100,8 @@ Described describe(Type<ChunkPicture>) {
 Described describe(Type<PlanReport>) {
   static constexpr auto fields = fields_of<PlanReport>({
       inlined<&PlanReport::outcome>(),
-      field<&PlanReport::job_id>("job_id").when<has_job>(),
-      field<&PlanReport::job_state>("job_state").when<has_job>(),
+      field<&PlanReport::job_id>("job_id").when<has_job>("a job waits for the set"),
+      field<&PlanReport::job_state>("job_state").when<has_job>("a job waits for the set"),
   });
   return {"PlanReport", fields};
 }
@@ -107,6 +109,7 @@ Described describe(Type<PlanReport>) {
 Described describe(Type<StoreReport>) {
   static constexpr auto fields = fields_of<StoreReport>({
       inlined<&StoreReport::status>(),
+      field<&StoreReport::retention>("retention"),
       field<&StoreReport::queues>("queues"),
       field<&StoreReport::recovery>("recovery"),
       field<&StoreReport::status, &StoreStatus::store_now>("store_now"),

@@ -69,6 +69,7 @@ struct PlanReport {
 
 struct StoreReport {
   StoreStatus status;
+  Retention retention;
   std::vector<QueueInfo> queues;
   RecoveryStats recovery;
 };

@@ -207,7 +207,7 @@ inline RunInfo some_run() {
   return {.name = "refresh",
           .occurrence = moment(1),
           .cause = "retry",
-          .outcome = "completed",
+          .outcome = RunOutcome::completed,
           .token = {3},
           .holder = some_holder(),
           .started_at = moment(2),

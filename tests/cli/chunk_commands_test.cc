@@ -147,7 +147,7 @@ TEST_P(ChunkCommands, AnOperatorSkipsOnlyWhatNobodyHolds) {
   EXPECT_EQ(json({"chunk", "show", "orders", "a"}).at("note"), "no rows");
 }
 
-TEST_P(ChunkCommands, ResetOpensWhatItIsTold) {
+TEST_P(ChunkCommands, ResetOpensTheGivenChunks) {
   plan("orders", {"a", "b", "c"});
   say("complete", "orders", claimed("orders"), {"--rows", "5"});
   say("fail", "orders", claimed("orders"), {"--final", "--cursor", "3", "--rows", "2"});

@@ -37,15 +37,16 @@ TEST_P(ChunkPlan, AFileIsAChunkPerLineAndItsKeyIsInItOrMadeOfIt) {
 TEST_P(ChunkPlan, ABadLineIsNamedAndNothingIsPlanned) {
   struct Case {
     std::string line;
-    std::string told;
+    std::string reported;
   };
-  for (const auto& [line, told] : std::vector<Case>{{"{\"key\":", "line 3: it is not JSON"},
-                                                    {"{\"key\":\"\"}", "line 3: "},
-                                                    {"{\"key\":\"a\"}", "line 3: key \"a\" is already on line 1"},
-                                                    {"\"" + std::string(70'000, 'x') + "\"", "line 3: it has more"}}) {
+  for (const auto& [line, reported] :
+       std::vector<Case>{{"{\"key\":", "line 3: it is not JSON"},
+                         {"{\"key\":\"\"}", "line 3: "},
+                         {"{\"key\":\"a\"}", "line 3: key \"a\" is already on line 1"},
+                         {"\"" + std::string(70'000, 'x') + "\"", "line 3: it has more"}}) {
     const auto finished = tool({"chunk", "plan", "files", "--file", "-"}, {}, "{\"key\":\"a\"}\n2\n" + line + "\n");
     EXPECT_EQ(finished.exit_code, 2) << finished.err;
-    EXPECT_TRUE(contains(finished.err, told));
+    EXPECT_TRUE(contains(finished.err, reported));
     EXPECT_TRUE(contains(finished.err, "nothing was planned"));
     EXPECT_EQ(finished.out, "");
   }

@@ -1,4 +1,4 @@
-// `leasehold elect` by its words: usage, exit codes, what the command and the reader of --json are told.
+// `leasehold elect`: usage, exit codes, what the command gets, and the lines of --json.
 #include <filesystem>
 #include <sstream>
 
@@ -31,10 +31,10 @@ TEST_P(Elect, WithJsonEveryChangeOfRoleIsALine) {
   std::vector<std::string> events;
   std::istringstream lines(done.out);
   for (std::string line; std::getline(lines, line);) {
-    const auto told = boost::json::parse(line);
-    EXPECT_EQ(told.at("name"), "billing");
-    EXPECT_EQ(told.as_object().contains("term"), told.at("event") != "candidate");
-    events.emplace_back(told.at("event").as_string());
+    const auto reported = boost::json::parse(line);
+    EXPECT_EQ(reported.at("name"), "billing");
+    EXPECT_EQ(reported.as_object().contains("term"), reported.at("event") != "candidate");
+    events.emplace_back(reported.at("event").as_string());
   }
   EXPECT_EQ(events, (std::vector<std::string>{"candidate", "elected", "resigned"}));
 }
@@ -73,7 +73,7 @@ TEST_F(ElectUsage, WithoutACommandItSaysWhatToWrite) {
   EXPECT_EQ(tool({"elect", "billing", "--ttl", "0s", "--", "true"}).exit_code, 2);
 }
 
-TEST_F(ElectUsage, AStoreThatIsAwayIsToldOnceAndTriedAgainUntilTheWaitRunsOut) {
+TEST_F(ElectUsage, AnUnreachableStoreIsReportedOnceAndTriedAgainUntilTheWaitRunsOut) {
   const auto marker = folder().file("started");
   const auto refused = tool({"elect", "billing", "--db", "postgresql://nobody@127.0.0.1:1/none?connect_timeout=2",
                              "--wait", "2s", "--", "touch", marker});

@@ -14,7 +14,7 @@ class FirstConnection : public ToolTest {
  protected:
   FirstConnection() {
     admin_.run("CREATE ROLE " + role_ + " LOGIN CONNECTION LIMIT 0");
-    PgConnection(database_.url()).run("SELECT leasehold.grant_scope('" + role_ + "', 'admin')");
+    PgConnection(database_.url()).run("SELECT leasehold_internal.grant_scope('" + role_ + "', 'admin')");
   }
   ~FirstConnection() override {
     PgConnection(database_.url()).fail("DROP OWNED BY " + role_);

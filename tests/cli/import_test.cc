@@ -65,19 +65,19 @@ TEST_P(Import, ABadLineIsNamedAndWhatCameBeforeIsIn) {
   const std::string good = "{\"payload\":\"x\"}\n";
   struct Case {
     std::string line;
-    std::string told;
+    std::string reported;
   };
-  for (const auto& [line, told] : std::vector<Case>{{"{\"payload\":", "not JSON"},
-                                                    {"[1]", "not a JSON object"},
-                                                    {"{\"paylod\":1}", "did you mean payload?"},
-                                                    {"{\"delay\":5}", "\"delay\" is not a string"},
-                                                    {"{\"delay\":\"5 parsecs\"}", "not a duration"},
-                                                    {"{\"priority\":99999}", "priority"},
-                                                    {"{\"payload_base64\":\"!\"}", "base64"}}) {
+  for (const auto& [line, reported] : std::vector<Case>{{"{\"payload\":", "not JSON"},
+                                                        {"[1]", "not a JSON object"},
+                                                        {"{\"paylod\":1}", "did you mean payload?"},
+                                                        {"{\"delay\":5}", "\"delay\" is not a string"},
+                                                        {"{\"delay\":\"5 parsecs\"}", "not a duration"},
+                                                        {"{\"priority\":99999}", "priority"},
+                                                        {"{\"payload_base64\":\"!\"}", "base64"}}) {
     const auto finished = tool({"job", "import", "mail", "-", "--envelope"}, {}, good + good + line + "\n" + good);
     EXPECT_EQ(finished.exit_code, 1) << line;
     EXPECT_TRUE(contains(finished.err, "line 3: "));
-    EXPECT_TRUE(contains(finished.err, told));
+    EXPECT_TRUE(contains(finished.err, reported));
     EXPECT_TRUE(contains(finished.err, "enqueued before it: 2 jobs; continue with --from-line 3"));
     EXPECT_EQ(finished.out, "");
   }

@@ -1,4 +1,4 @@
-// What commands exit with that are told to stop: 0 where they only watch, 128 plus the signal where they wait.
+// Exit codes of commands that get a stopping signal: 0 if they only watch, 128 plus the signal if they wait.
 #include "cli/tool.h"
 
 namespace leasehold::support {

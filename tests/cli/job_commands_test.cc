@@ -99,10 +99,10 @@ TEST_P(JobCommands, ShowTellsWhatAJobRunsAfterAndWhatIsGoingToHappen) {
   EXPECT_EQ(tool({"job", "fail", job.id, "--token", job.token, "--final"}).exit_code, 0);
   EXPECT_EQ(state_of(goes_along), "cancelled");
   EXPECT_EQ(state_of(runs), "available");
-  const auto told = tool({"job", "show", waits}).out;
-  EXPECT_NE(told.find("waits for job " + first + ", which is failed: retry that job, or cancel this one"),
+  const auto reported = tool({"job", "show", waits}).out;
+  EXPECT_NE(reported.find("waits for job " + first + ", which is failed: retry that job, or cancel this one"),
             std::string::npos)
-      << told;
+      << reported;
   const auto seen = json({"job", "show", waits});
   EXPECT_EQ(seen.at("if_failed"), "wait");
   EXPECT_EQ(seen.at("depends_on").at(0).at("state"), "failed");
@@ -246,7 +246,7 @@ TEST_P(JobCommands, AVerdictCanBringTheNextJob) {
   const auto late = tool({"job", "fail", first, "--token", held.token, "--error", "x", "--next", "mail", "-q"});
   EXPECT_EQ(late.exit_code, 76);
   EXPECT_TRUE(contains(late.err, "lost"));
-  ASSERT_TRUE(late.out.starts_with(third + " ")) << "what was claimed is told all the same: " << late.out;
+  ASSERT_TRUE(late.out.starts_with(third + " ")) << "what was claimed is reported all the same: " << late.out;
   const auto token = late.out.substr(third.size() + 1, late.out.size() - third.size() - 2);
   const auto last = tool({"job", "complete", third, "--token", token, "--next", "mail"});
   EXPECT_EQ(last.exit_code, 3) << last.err;

@@ -105,5 +105,101 @@ TEST(JsonIn, TheSchemaTellsBoundsAndDefaults) {
   EXPECT_TRUE(schema.at("required").as_array().empty());
 }
 
+template <typename T>
+std::string refusal_by_bounds(const T& value) {
+  const auto checked = model::check_fields_of(value);
+  return checked ? std::string("fine") : checked.error().message;
+}
+
+template <typename T>
+void expect_read_back(const T& value) {
+  const auto text = wire::to_json(value);
+  const auto read = wire::from_json<T>(text);
+  ASSERT_TRUE(ok(read)) << text;
+  EXPECT_EQ(wire::to_json(*read), text);
+}
+
+TEST(JsonIn, OptionsOfSessionsAndItemsAreReadBack) {
+  expect_read_back(SessionOptions{.id = "s-1",
+                                  .ttl = 90s,
+                                  .label = "parser",
+                                  .metadata = R"({"a": [1.0]})",
+                                  .exclusive = true,
+                                  .max_age = 24h,
+                                  .request_id = "r-1"});
+  expect_read_back(SessionHeartbeat{.progress = "half", .ttl = 1min});
+  expect_read_back(SessionFilter{.state = SessionState::idle, .track = "t", .released = true, .max = 3, .page = "p"});
+  expect_read_back(ItemOptions{.title = "", .metadata = "7", .conflicts = {{"SD-2", "SD-3"}}});
+  expect_read_back(ItemFilter{.state = ItemState::open, .parent = "SD-1"});
+  expect_read_back(ItemTakeOptions{.session_token = Token{7}, .create = true, .wait = 1500ms});
+  expect_read_back(ClaimFilter{.item = "SD-1", .ended = true});
+  EXPECT_EQ(wire::from_json<ItemOptions>("{}")->conflicts, std::nullopt) << "keeps the current list";
+  EXPECT_EQ(wire::from_json<ItemOptions>(R"({"conflicts":[]})")->conflicts, std::vector<std::string>());
+}
+
+TEST(JsonIn, OptionsOfSchedulesAndRatesAreReadBack) {
+  expect_read_back(ScheduleOptions{.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
+  expect_read_back(ScheduleOptions{.rule = CronRule{.expression = "0 3 * * *", .zone = "Europe/Berlin", .jitter = 5s},
+                                   .misfire = Misfire::all,
+                                   .queue = "mail",
+                                   .payload = "a\xff"});
+  expect_read_back(ScheduleOptions{.command = {"echo", "hi"}, .next_run_in = 90s});
+  expect_read_back(ScheduleAcquireOptions{.now = true, .ttl = 1min, .request_id = "r-1"});
+  expect_read_back(
+      RunResult{.ok = false, .error = "no disk", .counts = R"({"rows": 3})", .next_run_at = Timestamp(1h)});
+  expect_read_back(ScheduleFilter{.max = 7, .page = "7"});
+  expect_read_back(RunFilter{.max = 7});
+  expect_read_back(RateTakeOptions{.every = 750ms, .burst = 3, .wait = 0s});
+}
+
+TEST(JsonIn, TheKeysOfAScheduleSelectItsRule) {
+  const auto pause = wire::from_json<ScheduleOptions>(R"({"every_max":"15m","every_min":"10m","fail_min":"20m"})");
+  ASSERT_TRUE(ok(pause));
+  EXPECT_EQ(pause->rule, ScheduleRule(every(10min, 15min)));
+  EXPECT_EQ(pause->on_fail, (Between{20min, 20min}));
+  const auto cron = wire::from_json<ScheduleOptions>(R"({"zone":"Asia/Tokyo","jitter_seconds":9,"cron":"@daily"})");
+  ASSERT_TRUE(ok(cron));
+  EXPECT_EQ(cron->rule, ScheduleRule(CronRule{.expression = "@daily", .zone = "Asia/Tokyo", .jitter = 9s}));
+  const auto both = wire::from_json<ScheduleOptions>(R"({"cron":"@daily","every_min_seconds":60})");
+  ASSERT_FALSE(both.ok());
+  EXPECT_EQ(both.error().message, R"("cron" and "every_min_seconds" exclude each other: write one of them)");
+}
+
+TEST(JsonIn, TextsAreCheckedByTheirForm) {
+  EXPECT_EQ(refusal_by_bounds(NewJob{.group = "two\nlines"}), R"(the group has control characters: "two\x0alines")");
+  EXPECT_EQ(refusal_by_bounds(NewJob{.tags = {"a", ""}}), "the entry of tags is empty");
+  EXPECT_EQ(refusal_by_bounds(SessionOptions{.label = "\xff"}), R"(the label is not UTF-8 text: "\xff")");
+  EXPECT_EQ(refusal_by_bounds(SessionOptions{.metadata = "{"}), R"(the metadata must be JSON: "{")");
+  EXPECT_EQ(refusal_by_bounds(SessionOptions{.id = ""}), "fine") << "a random id";
+  EXPECT_EQ(refusal_by_bounds(ItemOptions{.parent = ""}), "fine") << "no parent";
+  EXPECT_EQ(refusal_by_bounds(RunResult{.counts = "3 rows"}), R"(the counts must be JSON: "3 rows")");
+  EXPECT_EQ(refusal_by_bounds(ScheduleOptions{.command = {"echo", "\xff"}}),
+            R"(the entry of command is not UTF-8 text: "\xff")");
+}
+
+TEST(JsonIn, BoundsHoldForDerivedFieldsMomentsAndRivals) {
+  EXPECT_EQ(refusal_by_bounds(ScheduleOptions{.rule = every(1ms)}), "pause is 1ms, not between 1s and 100 years");
+  EXPECT_EQ(refusal_by_bounds(ScheduleOptions{.rule = CronRule{.jitter = -1s}}),
+            "jitter is -1s, not between 0s and 100 years");
+  EXPECT_EQ(refusal_by_bounds(ScheduleOptions{.next_run_at = model::end_of_moments}),
+            "a next run of +10000-01-01T00:00:00Z is not in the years 1 to 9999");
+  EXPECT_EQ(refusal_by_bounds(RunResult{.next_run_at = Timestamp(1h), .next_run_in = 1h}),
+            "next run in and next run at exclude each other: set one of them");
+  EXPECT_EQ(refusal_by_bounds(RateTakeOptions{.every = 0s}), "every is 0s, not between 1ms and 1d");
+  EXPECT_EQ(refusal_by_bounds(ItemFilter{.max = 0}), "max is 0, not between 1 and 2147483647");
+}
+
+TEST(JsonIn, TheSchemaHasDefaultsOfDerivedFieldsAndJson) {
+  const auto session = boost::json::parse(wire::schema_of(model::described<SessionOptions>()));
+  EXPECT_TRUE(session.at("properties").at("metadata").at("default").is_object());
+  EXPECT_EQ(session.at("properties").at("label").at("maxLength"), 4096);
+  const auto schedule = boost::json::parse(wire::schema_of(model::described<ScheduleOptions>()));
+  EXPECT_EQ(schedule.at("properties").at("every_min_seconds").at("default"), 3600);
+  EXPECT_TRUE(schedule.at("required").as_array().empty());
+  const auto shown = boost::json::parse(wire::schema_of(model::described<ScheduleInfo>()));
+  EXPECT_FALSE(shown.at("properties").as_object().contains("next_run_in"));
+  EXPECT_FALSE(shown.at("required").as_array().empty());
+}
+
 }  // namespace
 }  // namespace leasehold::support

@@ -1,4 +1,4 @@
-// --json, for every command: stdout is JSON and nothing else, and a refusal is told once.
+// --json, for every command: stdout is JSON and nothing else, and a refusal is reported once.
 #include <algorithm>
 #include <boost/json/parse.hpp>
 #include <sstream>
@@ -84,7 +84,7 @@ TEST_F(JsonRule, ARefusalIsOneObjectOnStdoutAndNothingOnStderr) {
   }
 }
 
-TEST_F(JsonRule, WithoutItARefusalIsOnStderrAlone) {
+TEST_F(JsonRule, WithoutItARefusalIsOnlyOnStderr) {
   acquired("deploy");
   const auto refused = tool({"lock", "run", "deploy", "--", "true"});
   EXPECT_EQ(refused.out, "");
@@ -113,13 +113,13 @@ TEST_F(JsonRule, WhatAWrappedCommandPrintsGoesToStderr) {
   EXPECT_EQ(tool({"lock", "run", "deploy", "--", "echo", "result"}).out, "result\n");
 }
 
-TEST_F(JsonRule, ACommandsOwnExitCodeIsToldFromARefusal) {
+TEST_F(JsonRule, TheExitCodeOfTheCommandDiffersFromThatOfARefusal) {
   const auto done = with_json({"lock", "run", "deploy", "--", "sh", "-c", "exit 75"});
   EXPECT_EQ(done.exit_code, 75);
-  const auto told = boost::json::parse(done.out);
-  EXPECT_EQ(told.at("name"), "deploy");
-  EXPECT_EQ(told.at("exit_code"), 75);
-  EXPECT_TRUE(told.at("token").is_int64());
+  const auto reported = boost::json::parse(done.out);
+  EXPECT_EQ(reported.at("name"), "deploy");
+  EXPECT_EQ(reported.at("exit_code"), 75);
+  EXPECT_TRUE(reported.at("token").is_int64());
 }
 
 TEST_F(JsonRule, PagesAndScriptsAreJsonToo) {

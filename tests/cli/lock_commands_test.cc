@@ -51,7 +51,7 @@ TEST_F(LockCommands, AWaitThatRunsOutIsHeld) {
   EXPECT_EQ(tool({"lock", "acquire", "deploy", "--wait", "100ms"}).exit_code, 75);
 }
 
-TEST_F(LockCommands, WhoIsToldToStopWhileItWaitsLeavesTheLineAtOnce) {
+TEST_F(LockCommands, AStoppedWaiterLeavesTheLineAtOnce) {
   acquired("deploy", {"--ttl", "1h"});
   for (const auto& [act, signal] : {std::pair("acquire", SIGINT), std::pair("acquire", SIGTERM),
                                     std::pair("run", SIGINT), std::pair("run", SIGTERM)}) {
@@ -68,7 +68,7 @@ TEST_F(LockCommands, WhoIsToldToStopWhileItWaitsLeavesTheLineAtOnce) {
 TEST_F(LockCommands, ACommandThatHadToWaitForItsLockGetsTheSignals) {
   const auto token = acquired("deploy", {"--ttl", "1h"});
   auto runner = Process::start({LEASEHOLD_TOOL, "lock", "run", "deploy", "--wait", "1h", "--", "sh", "-c",
-                                "trap 'echo told; exit 7' TERM; echo ready; while :; do sleep 0.1; done"},
+                                "trap 'echo reported; exit 7' TERM; echo ready; while :; do sleep 0.1; done"},
                                {{"LEASEHOLD_DB", url()}});
   ASSERT_TRUE(eventually([&] { return json({"lock", "show", "deploy"}).at("waiters") == 1; }));
   tool({"lock", "release", "deploy", "--token", token});
@@ -76,7 +76,7 @@ TEST_F(LockCommands, ACommandThatHadToWaitForItsLockGetsTheSignals) {
   runner.signal(SIGTERM);
   const auto finished = runner.finish(30s);
   EXPECT_EQ(finished.exit_code, 7);
-  EXPECT_TRUE(contains(finished.out, "told"));
+  EXPECT_TRUE(contains(finished.out, "reported"));
 }
 
 TEST_F(LockCommands, TheSameRequestIdGivesTheSameToken) {

@@ -113,7 +113,7 @@ TEST_P(LockShareCommands, SeveralLocksAreTakenAllOrNone) {
   EXPECT_TRUE(tool({"lock", "acquire", "c", "a", "d"}).out.starts_with("granted c, a and d  token "));
 }
 
-TEST_P(LockShareCommands, WhatIsHeldTogetherIsToldBeforeAndAfterItEnds) {
+TEST_P(LockShareCommands, LocksHeldTogetherAreShownBeforeAndAfterTheirEnd) {
   const auto token = acquired("a", {"b", "c", "--holder", "ana"});
   EXPECT_TRUE(contains(tool({"lock", "show", "b"}).out, "together    with a and c\n"));
   EXPECT_EQ(json({"lock", "show", "b"}).at("together"), boost::json::parse(R"(["a","c"])"));
@@ -154,11 +154,11 @@ TEST_P(LockShareCommands, AfterARevokeTheDelayKeepsItFromEverybodyAndSaysUntilWh
   EXPECT_EQ(json({"lock", "show", "deploy"}).at("delayed"), true);
 }
 
-TEST_P(LockShareCommands, ADelayToComeIsToldWithTheEndOfTheLease) {
+TEST_P(LockShareCommands, ARefusalIncludesTheDelayAfterTheEndOfTheLease) {
   acquired("deploy", {"--lock-delay", "1h", "--ttl", "10m"});
-  const std::string told = "then 1h lock delay unless it is released\n";
-  EXPECT_TRUE(contains(tool({"lock", "show", "deploy"}).out, told));
-  EXPECT_TRUE(contains(tool({"lock", "acquire", "deploy"}).err, told));
+  const std::string reported = "then 1h lock delay unless it is released\n";
+  EXPECT_TRUE(contains(tool({"lock", "show", "deploy"}).out, reported));
+  EXPECT_TRUE(contains(tool({"lock", "acquire", "deploy"}).err, reported));
   EXPECT_TRUE(contains(tool({"lock", "ls"}).out, "s + 1h delay"));
   acquired("gpu", {"--lock-delay", "1h", "--ttl", "10m", "--permits", "1/2"});
   EXPECT_TRUE(contains(tool({"lock", "show", "gpu"}).out, "s + 1h delay"));
@@ -189,12 +189,12 @@ TEST_F(LockShareUsage, WordsThatDoNotFitTogetherAreRefused) {
       {{"a", "[b,c]"}, "cannot be in brackets"},
       {{"a", "--lock-delay", "31d"}, "lock delay"},
   };
-  for (const auto& [more, told] : cases) {
+  for (const auto& [more, reported] : cases) {
     Arguments words{"lock", "acquire"};
     words.insert(words.end(), more.begin(), more.end());
     const auto refused = tool(words);
-    EXPECT_EQ(refused.exit_code, 2) << told << refused.out;
-    EXPECT_TRUE(contains(refused.err, told));
+    EXPECT_EQ(refused.exit_code, 2) << reported << refused.out;
+    EXPECT_TRUE(contains(refused.err, reported));
   }
 }
 

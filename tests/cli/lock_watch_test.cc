@@ -74,7 +74,7 @@ TEST_P(LockWatch, UntilHeldEndsWhenSomebodyHasIt) {
   EXPECT_EQ(watch.finish(patience).exit_code, 0);
 }
 
-TEST_P(LockWatch, TheTimeoutIsToldByTheExitCode) {
+TEST_P(LockWatch, TheExitCodeShowsTheTimeout) {
   acquired("deploy");
   for (const auto* timeout : {"300ms", "0s"}) {
     const auto over = start({"--until", "free", "--wait", timeout}).finish(patience);
@@ -87,7 +87,7 @@ TEST_P(LockWatch, TheTimeoutIsToldByTheExitCode) {
   EXPECT_EQ(start({"--until", "gone"}).finish(patience).exit_code, 2);
 }
 
-TEST_P(LockWatch, ASignalIsToldByTheExitCodeOfWhoeverWaitsForSomething) {
+TEST_P(LockWatch, TheExitCodeOfAWaitingCommandShowsTheSignal) {
   acquired("deploy");
   for (const int signal : {SIGINT, SIGTERM}) {
     auto watch = start({"--until", "free", "--wait", "1h"});

@@ -24,7 +24,7 @@ TEST_F(Pages, BashCompletesCommandsOptionsAndKnownValues) {
   EXPECT_EQ(offered_by_bash(script, "leasehold lo"), "lock\n");
   EXPECT_EQ(offered_by_bash(script, "leasehold lock acq"), "acquire\n");
   EXPECT_EQ(offered_by_bash(script, "leasehold lock acquire deploy --tt"), "--ttl\n");
-  EXPECT_EQ(offered_by_bash(script, "leasehold grant app --scope ''"), "read\nwork\nadmin\n");
+  EXPECT_EQ(offered_by_bash(script, "leasehold grant app --scope ''"), "read\nproduce\nwork\nadmin\n");
   EXPECT_EQ(offered_by_bash(script, "leasehold completion z"), "zsh\n");
 }
 

@@ -1,4 +1,4 @@
-// The rate commands: turns in the order of asking, and what is told of them.
+// The rate commands: callers get turns in the order of their calls; what the commands print.
 #include "cli/tool.h"
 
 namespace leasehold::support {
@@ -16,10 +16,10 @@ TEST_P(RateCommands, TakeWaitsForItsTurn) {
   EXPECT_EQ(shown.at("taken"), 2);
   EXPECT_EQ(shown.at("holder").at("name"), "ben");
   EXPECT_EQ(shown.at("taken_at"), second.at("at"));
-  const auto told = tool({"rate", "take", "api"});
-  EXPECT_EQ(told.exit_code, 0) << told.err;
-  EXPECT_TRUE(told.out.starts_with("took api  at ")) << told.out;
-  EXPECT_TRUE(contains(told.out, "  waited "));
+  const auto reported = tool({"rate", "take", "api"});
+  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_TRUE(reported.out.starts_with("took api  at ")) << reported.out;
+  EXPECT_TRUE(contains(reported.out, "  waited "));
 }
 
 TEST_P(RateCommands, WhatWouldTakeTooLongIs75AndTakesNothing) {

@@ -12,7 +12,7 @@ class ScheduleDaemon : public ScheduleToolTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleDaemon);
 
 TEST_P(ScheduleDaemon, OncePutsWhatIsDueIntoItsQueue) {
-  define("digest", {"--every", "1h", "--enqueue", "mail", R"(["all"])"});
+  set_schedule("digest", {"--every", "1h", "--enqueue", "mail", R"(["all"])"});
   const auto done = tool({"schedule", "daemon", "--once"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_TRUE(contains(done.err, "digest: fired: job "));
@@ -28,10 +28,11 @@ TEST_P(ScheduleDaemon, OncePutsWhatIsDueIntoItsQueue) {
   EXPECT_TRUE(contains(again.err, "nothing was due"));
 }
 
-TEST_P(ScheduleDaemon, RunsCommandsOnlyWhereItWasToldTo) {
+TEST_P(ScheduleDaemon, RunsCommandsOnlyWithTheOption) {
   const auto marker = folder().file("ran");
-  define("report", {"--every", "1h", "--", "sh", "-c",
-                    "echo $LEASEHOLD_SCHEDULE > \"$0\"; echo '{\"rows\":3}' > \"$LEASEHOLD_COUNTS_FILE\"", marker});
+  set_schedule("report",
+               {"--every", "1h", "--", "sh", "-c",
+                "echo $LEASEHOLD_SCHEDULE > \"$0\"; echo '{\"rows\":3}' > \"$LEASEHOLD_COUNTS_FILE\"", marker});
   EXPECT_EQ(tool({"schedule", "daemon", "--once"}).exit_code, 3);
   EXPECT_FALSE(std::ifstream(marker).good());
   const auto done = tool({"schedule", "daemon", "--once", "--commands", "--json"});
@@ -45,9 +46,9 @@ TEST_P(ScheduleDaemon, RunsCommandsOnlyWhereItWasToldTo) {
 }
 
 TEST_P(ScheduleDaemon, AFailureKeepsTheLastWordsAndHurtsNobodyElse) {
-  define("bad", {"--every", "1h", "--", "sh", "-c", "echo no answer >&2; exit 9"});
-  define("missing", {"--every", "1h", "--", folder().file("missing")});
-  define("good", {"--every", "1h", "--", "true"});
+  set_schedule("bad", {"--every", "1h", "--", "sh", "-c", "echo no answer >&2; exit 9"});
+  set_schedule("missing", {"--every", "1h", "--", folder().file("missing")});
+  set_schedule("good", {"--every", "1h", "--", "true"});
   const auto done = tool({"schedule", "daemon", "--once", "--commands"});
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_TRUE(contains(done.err, "bad: failed: exit code 9: no answer; next run in "));
@@ -57,8 +58,8 @@ TEST_P(ScheduleDaemon, AFailureKeepsTheLastWordsAndHurtsNobodyElse) {
   EXPECT_EQ(outcomes("good"), "completed");
 }
 
-TEST_P(ScheduleDaemon, WaitsForATriggerAndStopsWhenTold) {
-  define("digest", {"--cron", "0 3 1 1 *", "--enqueue", "mail"});
+TEST_P(ScheduleDaemon, WaitsForATriggerAndStopsOnASignal) {
+  set_schedule("digest", {"--cron", "0 3 1 1 *", "--enqueue", "mail"});
   auto daemon = start({"schedule", "daemon", "--json"});
   ASSERT_EQ(tool({"schedule", "trigger", "digest"}).exit_code, 0);
   EXPECT_TRUE(eventually(
@@ -73,8 +74,8 @@ TEST_P(ScheduleDaemon, WaitsForATriggerAndStopsWhenTold) {
   EXPECT_TRUE(contains(ended.err, "leasehold: stopping\n"));
 }
 
-TEST_P(ScheduleDaemon, ToldToStopItEndsCommandsAfterTheGraceAndGivesThemBack) {
-  define("slow", {"--every", "1h", "--", "sh", "-c", "echo $$; exec sleep 60"});
+TEST_P(ScheduleDaemon, AStoppedDaemonEndsCommandsAfterTheGraceAndReleasesTheirRuns) {
+  set_schedule("slow", {"--every", "1h", "--", "sh", "-c", "echo $$; exec sleep 60"});
   auto daemon = start({"schedule", "daemon", "--commands", "--grace", "100ms"});
   const auto command = std::stoi(daemon.read_line(patience).value_or("0"));
   ASSERT_GT(command, 0);
@@ -87,8 +88,8 @@ TEST_P(ScheduleDaemon, ToldToStopItEndsCommandsAfterTheGraceAndGivesThemBack) {
 }
 
 TEST_P(ScheduleDaemon, AKilledOneEndsItsCommandsAndAnotherRunsThem) {
-  define("slow", {"--every", "1h", "--ttl", "5m", "--", "sh", "-c", "echo $$; test -e \"$0\" || exec sleep 60",
-                  folder().file("quick")});
+  set_schedule("slow", {"--every", "1h", "--ttl", "5m", "--", "sh", "-c", "echo $$; test -e \"$0\" || exec sleep 60",
+                        folder().file("quick")});
   auto daemon = start({"schedule", "daemon", "--commands", "--grace", "1s"});
   const auto command = std::stoi(daemon.read_line(patience).value_or("0"));
   ASSERT_GT(command, 0);

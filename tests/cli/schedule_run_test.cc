@@ -22,7 +22,7 @@ class ScheduleRunCommand : public ScheduleToolTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ScheduleRunCommand);
 
-TEST_P(ScheduleRunCommand, DefinesRunsFinishesAndThenItIsNotDue) {
+TEST_P(ScheduleRunCommand, SetsRunsFinishesAndThenItIsNotDue) {
   const Arguments rule = {"--every", "10m-15m"};
   const auto first = run_schedule("refresh", rule, {"sh", "-c", "echo done; exit 0"});
   EXPECT_EQ(first.exit_code, 0) << first.err;
@@ -50,13 +50,13 @@ TEST_P(ScheduleRunCommand, PassesTheExitCodeThroughAndNotesWhy) {
 }
 
 TEST_P(ScheduleRunCommand, TellsTheCommandWhatItIsAndHearsItsCounts) {
-  const auto told = run_schedule("refresh", {"--every", "1h"},
-                                 {"sh", "-c",
-                                  "echo $LEASEHOLD_SCHEDULE $LEASEHOLD_CAUSE $LEASEHOLD_DB; "
-                                  "test -n \"$LEASEHOLD_TOKEN\" && test -n \"$LEASEHOLD_OCCURRENCE\" && "
-                                  "echo '{\"rows\": 12}' > \"$LEASEHOLD_COUNTS_FILE\""});
-  EXPECT_EQ(told.exit_code, 0) << told.err;
-  EXPECT_EQ(told.out, "refresh scheduled " + url() + "\n");
+  const auto reported = run_schedule("refresh", {"--every", "1h"},
+                                     {"sh", "-c",
+                                      "echo $LEASEHOLD_SCHEDULE $LEASEHOLD_CAUSE $LEASEHOLD_DB; "
+                                      "test -n \"$LEASEHOLD_TOKEN\" && test -n \"$LEASEHOLD_OCCURRENCE\" && "
+                                      "echo '{\"rows\": 12}' > \"$LEASEHOLD_COUNTS_FILE\""});
+  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_EQ(reported.out, "refresh scheduled " + url() + "\n");
   EXPECT_EQ(history("refresh").at(0).at("counts").at("rows"), 12);
   EXPECT_TRUE(contains(tool({"schedule", "history", "refresh"}).out, R"({"rows": 12})"));
 }
@@ -71,9 +71,10 @@ TEST_P(ScheduleRunCommand, ACommandMaySpeakForItsOwnRun) {
 }
 
 TEST_P(ScheduleRunCommand, CountsThatAreNoneAreIgnoredWithAWord) {
-  const auto told = run_schedule("refresh", {"--every", "1h"}, {"sh", "-c", "echo many > \"$LEASEHOLD_COUNTS_FILE\""});
-  EXPECT_EQ(told.exit_code, 0);
-  EXPECT_TRUE(contains(told.err, "ignored the counts: they are not JSON"));
+  const auto reported =
+      run_schedule("refresh", {"--every", "1h"}, {"sh", "-c", "echo many > \"$LEASEHOLD_COUNTS_FILE\""});
+  EXPECT_EQ(reported.exit_code, 0);
+  EXPECT_TRUE(contains(reported.err, "ignored the counts: they are not JSON"));
   EXPECT_EQ(outcomes("refresh"), "completed");
 }
 
@@ -96,7 +97,7 @@ TEST_P(ScheduleRunCommand, ABadRuleRunsNothing) {
 }
 
 TEST_P(ScheduleRunCommand, PausedIsNotRun) {
-  define("refresh");
+  set_schedule("refresh");
   ASSERT_EQ(tool({"schedule", "pause", "refresh", "--reason", "holidays"}).exit_code, 0);
   const auto skipped = run_schedule("refresh", {"--now"}, {"echo", "ran"});
   EXPECT_EQ(skipped.exit_code, 3);
@@ -181,42 +182,6 @@ TEST_P(ScheduleRunCommand, OfFiftyAtOnceOneRuns) {
   std::ifstream file(runs);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "ran\n");
   EXPECT_EQ(outcomes("refresh"), "completed");
-}
-
-/// By a role that may only work.
-class ScheduleRunByAWorker : public ToolTest {
- protected:
-  void SetUp() override {
-    store_.run("CREATE ROLE " + role_ + " LOGIN");
-    ASSERT_EQ(tool({"grant", role_, "--scope", "work"}).exit_code, 0);
-    user_ = role_;
-  }
-  void TearDown() override { store_.run("DROP OWNED BY " + role_ + "; DROP ROLE " + role_); }
-  [[nodiscard]] std::string url() const override {
-    auto url = store_.url();
-    if (user_.empty()) return url;
-    const auto start = url.find("://") + 3;
-    return url.replace(start, url.find('@') - start, user_);
-  }
-
- private:
-  TestStore store_{StoreKind::postgres, {.real_time = true}};
-  const std::string role_ = "worker_" + std::to_string(::getpid());
-  std::string user_;
-};
-
-TEST_F(ScheduleRunByAWorker, ARuleSetsUpTheScheduleAndNeverChangesOneThatIsThere) {
-  const auto first = tool({"schedule", "run", "refresh", "--every", "1h", "--", "echo", "done"});
-  EXPECT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_EQ(first.out, "done\n");
-  const auto again = tool({"schedule", "run", "refresh", "--every", "1h", "--", "echo", "done"});
-  EXPECT_EQ(again.exit_code, 3) << again.err;
-  EXPECT_FALSE(contains(again.err, "defined otherwise"));
-  const auto other = tool({"schedule", "run", "refresh", "--every", "1s", "--", "echo", "done"});
-  EXPECT_EQ(other.exit_code, 3) << "it goes by the rule that is there";
-  EXPECT_TRUE(contains(other.err, "refresh has another rule, and only the scope admin may change it"));
-  EXPECT_EQ(json({"schedule", "show", "refresh"}).at("every_min_seconds"), 3600);
-  EXPECT_EQ(tool({"schedule", "set", "mine", "--every", "1h"}).exit_code, 1);
 }
 
 }  // namespace

@@ -48,14 +48,14 @@ TEST(ScheduleText, WhatIsNotKnownYetIsADash) {
 
 TEST(ScheduleText, ANoteSaysWhatThereIsToSay) {
   RunInfo run;
-  run.outcome = "completed";
+  run.outcome = RunOutcome::completed;
   run.counts = R"({"rows":3})";
   EXPECT_EQ(shown_note(run), R"({"rows":3})");
-  run.outcome = "failed";
+  run.outcome = RunOutcome::failed;
   run.error = "exit code 3";
   EXPECT_EQ(shown_note(run), R"(exit code 3  {"rows":3})");
   RunInfo skipped;
-  skipped.outcome = "skipped";
+  skipped.outcome = RunOutcome::skipped;
   skipped.missed = 3;
   skipped.through = saturday;
   skipped.reason = "misfire";
@@ -63,7 +63,7 @@ TEST(ScheduleText, ANoteSaysWhatThereIsToSay) {
   skipped.missed = 1;
   EXPECT_EQ(shown_note(skipped), "1 skipped: misfire");
   RunInfo enqueued;
-  enqueued.outcome = "enqueued";
+  enqueued.outcome = RunOutcome::enqueued;
   enqueued.job_id = 17;
   EXPECT_EQ(shown_note(enqueued), "job 17");
 }

@@ -12,7 +12,7 @@ class ScheduleToolTest : public StoreToolTest {
   static constexpr Duration patience = std::chrono::seconds(60);
 
   /// One with a pause is due at once, unless the test says when.
-  void define(const std::string& name, const Arguments& more = {"--every", "10m-15m"}) {
+  void set_schedule(const std::string& name, const Arguments& more = {"--every", "10m-15m"}) {
     Arguments arguments = {"schedule", "set", name};
     const auto says = [&](const char* word) { return std::find(more.begin(), more.end(), word) != more.end(); };
     if (says("--every") && !says("--next")) arguments.insert(arguments.end(), {"--next", "now"});

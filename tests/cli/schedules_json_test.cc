@@ -46,11 +46,11 @@ TEST(SchedulesJson, AJobsPayloadMayBeAnyBytes) {
   EXPECT_EQ(parsed.at("payload_base64"), "/w==");
 }
 
-TEST(SchedulesJson, CountsAreToldAsTheJsonTheyAre) {
+TEST(SchedulesJson, CountsAreWrittenAsJson) {
   auto schedule = refresh();
   RunInfo run;
   run.name = "refresh";
-  run.outcome = "completed";
+  run.outcome = RunOutcome::completed;
   run.counts = R"({"rows":123456789012345678901234567890})";
   run.started_at = noon - 10s;
   run.finished_at = noon - 8s;

@@ -81,8 +81,8 @@ inline const std::vector<json::object>& answer_schemas() {
         Type<ChunkSetInfo>(), Type<ChunkResetOutcome>(), Type<RateInfo>(), Type<RateTurn>());
     add(Type<SessionInfo>(), Type<SessionClosed>(), Type<ItemInfo>(), Type<Claim>(), Type<ClaimInfo>(),
         Type<ScheduleInfo>(), Type<ScheduleRun>(), Type<RunInfo>(), Type<ScheduleSaved>(), Type<RunSettled>());
-    add(Type<Event>(), Type<Pruned>(), Type<Recovered>(), Type<RecoveryStats>(), Type<Finding>(), Type<MigrationInfo>(),
-        Type<Drift>());
+    add(Type<Event>(), Type<Pruned>(), Type<Retention>(), Type<Recovered>(), Type<RecoveryStats>(), Type<Finding>(),
+        Type<MigrationInfo>(), Type<Drift>());
     return schemas;
   }();
   return all;

@@ -40,7 +40,8 @@ TEST(Schema, LocksAndRefusalsAreAsItSays) {
 TEST(Schema, JobsAndQueuesAreAsItSays) {
   const Job job{.id = 1, .token = {2}, .queue = "q", .payload = "\xff", .schedule = "s", .occurrence = moment(2)};
   const JobGrant grant{.jobs = {Job{}, job}, .token = {3}, .holder = some_holder(), .ttl = std::chrono::seconds(5)};
-  const JobAttempt attempt{.outcome = "failed", .holder = some_holder(), .ended_at = moment(2), .error = "e"};
+  const JobAttempt attempt{
+      .outcome = AttemptOutcome::failed, .holder = some_holder(), .ended_at = moment(2), .error = "e"};
   const wire::JobStory story{.job = some_job(), .attempts = {attempt}, .payload = "p", .result = "\xfe"};
   expect_as_their_schemas(Enqueued{.id = 1}, job, grant, JobHeartbeat{.ttl = std::chrono::milliseconds(1500)},
                           JobSettled{.state = JobState::deferred, .due_at = moment(1)}, attempt, Predecessor{.id = 3},
@@ -79,10 +80,10 @@ TEST(Schema, SchedulesAreAsItSays) {
 TEST(Schema, TheStoreIsAsItSays) {
   const RecoveryStats stats{.stale_now = {.locks = 1}, .totals = {{.reason = "r", .last_at = moment(2)}}};
   expect_as_their_schemas(Event{.holder = some_holder(), .previous_holder = some_holder(), .detail = "d"},
-                          StoreStatus{.backend = "sqlite"}, Pruned{.jobs = 1}, stats.stale_now, stats.totals.front(),
-                          stats, Finding{.level = Finding::Level::danger, .advice = "a"},
+                          StoreStatus{.backend = "sqlite"}, Pruned{.jobs = 1}, Retention{}, stats.stale_now,
+                          stats.totals.front(), stats, Finding{.level = Finding::Level::danger, .advice = "a"},
                           MigrationInfo{.applied_at = moment(1)}, Drift{.object = "o"},
-                          wire::StoreReport{{}, {some_queue()}, stats});
+                          wire::StoreReport{{}, {}, {some_queue()}, stats});
 }
 
 TEST(Schema, RefusesAnotherTypeAMissingKeyAnUnknownKeyAndAnUnknownWord) {

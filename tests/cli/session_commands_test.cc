@@ -95,8 +95,8 @@ TEST_P(SessionCommands, WithoutATokenCloseIsAnOperatorsAndNeedsYes) {
   EXPECT_EQ(tool({"session", "close", "ann-1", "--dry-run"}).out, "would close ann-1, active, and release 1 claim\n");
   EXPECT_EQ(status_of("ann-1"), "active");
   EXPECT_EQ(tool({"session", "close", "ann-1", "--reason", "wrong machine", "--yes"}).exit_code, 0);
-  const auto told = json({"session", "heartbeat", "ann-1", "--token", token}, 76).at("error");
-  EXPECT_EQ(told.at("lost_reason"), "revoked");
+  const auto reported = json({"session", "heartbeat", "ann-1", "--token", token}, 76).at("error");
+  EXPECT_EQ(reported.at("lost_reason"), "revoked");
   EXPECT_EQ(shown("ann-1").at("end_detail"), "wrong machine");
   EXPECT_EQ(tool({"session", "close", "ann-1", "--yes"}).exit_code, 4) << "there is none any more";
   EXPECT_EQ(tool({"session", "close", "ann-1", "--dry-run"}).exit_code, 3);

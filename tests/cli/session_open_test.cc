@@ -104,7 +104,7 @@ TEST_P(SessionOpen, AShellThatBecomesTheCommandOpensNothing) {
   EXPECT_EQ(tool({"session", "show", "ann-1"}).exit_code, 4);
 }
 
-TEST_P(SessionOpen, AShellForOneCommandLineIsToldThatItsSessionEndsWithIt) {
+TEST_P(SessionOpen, AShellForOneCommandLineIsWarnedThatItsSessionEndsWithIt) {
   const auto* script = "\"$0\" session open --id ann-1 --pid $$ && \"$0\" session show ann-1";
   const auto opened = run({"sh", "-ec", script, LEASEHOLD_TOOL}, {{"LEASEHOLD_DB", url()}});
   EXPECT_EQ(opened.exit_code, 0) << opened.err;

@@ -15,15 +15,15 @@ TEST_F(StoreCommands, EventsTellWhatHappenedInOrder) {
   const auto token = acquired("deploy", {"--holder", "ana"});
   acquired("other");
   tool({"lock", "release", "deploy", "--token", token});
-  const auto told = json({"events", "--key", "deploy"}).at("items").as_array();
-  ASSERT_EQ(told.size(), 2U);
-  EXPECT_EQ(told[0].at("what"), "acquired");
-  EXPECT_EQ(told[1].at("what"), "released");
+  const auto reported = json({"events", "--key", "deploy"}).at("items").as_array();
+  ASSERT_EQ(reported.size(), 2U);
+  EXPECT_EQ(reported[0].at("what"), "acquired");
+  EXPECT_EQ(reported[1].at("what"), "released");
   EXPECT_EQ(json({"events", "--max", "1"}).at("items").as_array().size(), 1U);
   EXPECT_TRUE(contains(tool({"events"}).out, "lock deploy  acquired  by ana"));
 }
 
-TEST_F(StoreCommands, NoEventsAreToldOnStderr) {
+TEST_F(StoreCommands, AnEmptyListOfEventsIsReportedOnStderr) {
   make_store();
   const auto finished = tool({"events"});
   EXPECT_EQ(finished.exit_code, 0);
@@ -134,12 +134,45 @@ TEST_F(StoreCommands, PruneWantsAYesAndTokensGoOnGrowing) {
   EXPECT_GT(std::stoll(acquired("deploy")), std::stoll(token));
 }
 
+TEST_F(StoreCommands, RetentionIsShownAndSet) {
+  make_store();
+  EXPECT_EQ(tool({"retention", "show"}).out, "jobs     7d\nfailed   30d\nhistory  7d\n");
+  const auto set = json({"retention", "set", "--jobs", "3d", "--history", "0"});
+  EXPECT_EQ(set.at("keep_jobs_seconds"), 3 * 86400);
+  EXPECT_TRUE(set.at("keep_history_seconds").is_null());
+  EXPECT_EQ(tool({"retention", "show"}).out, "jobs     3d\nfailed   30d\nhistory  forever\n");
+  EXPECT_EQ(json({"status"}).at("retention").at("keep_failed_seconds"), 30 * 86400);
+  EXPECT_TRUE(contains(tool({"status"}).out, "3d jobs, 30d failed jobs, forever other history"));
+  EXPECT_TRUE(contains(tool({"doctor"}).out, "other history forever"));
+  EXPECT_EQ(tool({"retention", "set"}).exit_code, 2);
+  EXPECT_EQ(tool({"retention", "set", "--jobs", "1s"}).exit_code, 2);
+}
+
 TEST_F(StoreCommands, GrantIsForPostgreSQL) {
   make_store();
   const auto finished = tool({"grant", "app", "--scope", "work"});
   EXPECT_EQ(finished.exit_code, 2);
   EXPECT_TRUE(contains(finished.err, "PostgreSQL"));
   EXPECT_EQ(tool({"grant", "app", "--scope", "everything"}).exit_code, 2);
+}
+
+TEST_F(StoreCommands, GrantNamesAScopeOrRevokes) {
+  make_store();
+  EXPECT_TRUE(contains(tool({"grant", "app"}).err, "name a scope with --scope, or use --revoke"));
+  EXPECT_EQ(tool({"grant", "app", "--revoke", "--scope", "read"}).exit_code, 2);
+  EXPECT_TRUE(contains(tool({"grant", "app", "--revoke"}).err, "PostgreSQL"));
+}
+
+TEST_F(StoreCommands, SqlPrintsTheSchemaWithoutAConnection) {
+  const Environment nowhere = {{"LEASEHOLD_DB", "postgresql://127.0.0.1:1/none"}};
+  const auto schema = tool({"sql", "--schema", "acme"}, nowhere);
+  EXPECT_EQ(schema.exit_code, 0) << schema.err;
+  EXPECT_TRUE(contains(schema.out, "CREATE TABLE acme_internal.lease"));
+  EXPECT_FALSE(contains(schema.out, "leasehold."));
+  EXPECT_EQ(tool({"sql", "--schema", "Acme"}).exit_code, 2);
+  const auto made = run({"/bin/sh", "-c", std::string(LEASEHOLD_TOOL) + " sql --sqlite | sqlite3 -bail " + file()});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(tool({"migrate", "verify"}).out, "the schema is correct\n");
 }
 
 TEST_F(StoreCommands, TheDefaultStoreIsInTheStateFolder) {

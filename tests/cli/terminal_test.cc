@@ -91,9 +91,9 @@ TEST_F(Terminal, EveryWaitSaysSo) {
       {"claim take SD-1 --session bob-1 --wait 1m", "waiting for SD-1: session ann-1 ("},
   };
   auto shown = terminal(160);
-  for (const auto& [words, told] : waits) {
+  for (const auto& [words, reported] : waits) {
     shown.type("clear; $L " + words + "\n");
-    EXPECT_TRUE(shown.shows(told)) << words;
+    EXPECT_TRUE(shown.shows(reported)) << words;
     shown.press("C-c");
     EXPECT_TRUE(shown.becomes("the prompt", [&] { return shown.knows("pane_current_command") == "sh"; }));
   }

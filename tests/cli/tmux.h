@@ -60,8 +60,8 @@ class Tmux {
 
   /// What tmux knows: alternate_on, cursor_flag, pane_current_command.
   std::string knows(const std::string& format) {
-    const auto told = tmux({"display-message", "-p", "#{" + format + "}"}).out;
-    return told.substr(0, told.find('\n'));
+    const auto reported = tmux({"display-message", "-p", "#{" + format + "}"}).out;
+    return reported.substr(0, reported.find('\n'));
   }
 
   testing::AssertionResult shows(const std::string& part) {

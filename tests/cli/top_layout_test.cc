@@ -52,14 +52,14 @@ ScheduleInfo schedule(const std::string& name, ScheduleState state, Duration nex
 }
 
 Event event(std::int64_t id, const std::string& key, const std::string& what) {
-  Event told;
-  told.id = id;
-  told.at = now;
-  told.kind = "lock";
-  told.key = key;
-  told.what = what;
-  told.holder = Holder{.name = "ana"};
-  return told;
+  Event reported;
+  reported.id = id;
+  reported.at = now;
+  reported.kind = "lock";
+  reported.key = key;
+  reported.what = what;
+  reported.holder = Holder{.name = "ana"};
+  return reported;
 }
 
 QueueInfo queue(const std::string& name) {
@@ -260,7 +260,7 @@ TEST(TopKeys, SequencesAreUnderstoodAlsoInPieces) {
   EXPECT_FALSE(keys.expects_more());
 }
 
-TEST(TopKeys, AnEscapeAloneLeadsBack) {
+TEST(TopKeys, ASingleEscapeLeadsBack) {
   TopKeys keys;
   EXPECT_TRUE(keys.take("\x1b").empty());
   EXPECT_EQ(keys.give_up_waiting(), std::vector<TopKey>{{TopKey::overview}});

@@ -174,23 +174,23 @@ TEST_F(TopInTerminal, HasColoursOnlyWhereTheyAreWanted) {
   const auto colourful = top();
   EXPECT_TRUE(colourful->shows("lock  deploy"));
   EXPECT_TRUE(contains(colourful->coloured_screen(), "\x1b[32mrunning"));
-  const auto plain = top({}, {{"NO_COLOR", "1"}});
-  EXPECT_TRUE(plain->shows("lock  deploy"));
-  EXPECT_EQ(plain->coloured_screen().find("\x1b["), std::string::npos);
+  const auto colourless = top({}, {{"NO_COLOR", "1"}});
+  EXPECT_TRUE(colourless->shows("lock  deploy"));
+  EXPECT_EQ(colourless->coloured_screen().find("\x1b["), std::string::npos);
 }
 
 TEST_P(TopTest, WithoutATerminalItTellsOnceAndWritesNothing) {
   acquired("deploy", {"--ttl", "10m", "--holder", "ana"});
-  const auto told = tool({"top"});
-  EXPECT_EQ(told.exit_code, 0) << told.err;
-  EXPECT_TRUE(contains(told.out, "── 1 leases  1 held ──"));
-  EXPECT_TRUE(contains(told.out, "KIND  KEY     STATE    FREES"));
-  EXPECT_EQ(told.out.find('\x1b'), std::string::npos);
-  const auto told_again = json({"top"});
-  EXPECT_EQ(told_again.at("leases").at(0).at("key"), "deploy");
-  EXPECT_EQ(told_again.at("events").as_array().size(), 1U) << "looking is no event";
+  const auto reported = tool({"top"});
+  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_TRUE(contains(reported.out, "── 1 leases  1 held ──"));
+  EXPECT_TRUE(contains(reported.out, "KIND  KEY     STATE    FREES"));
+  EXPECT_EQ(reported.out.find('\x1b'), std::string::npos);
+  const auto answered_again = json({"top"});
+  EXPECT_EQ(answered_again.at("leases").at(0).at("key"), "deploy");
+  EXPECT_EQ(answered_again.at("events").as_array().size(), 1U) << "looking is no event";
   for (const auto* list : {"queues", "chunk_sets", "sessions", "schedules"})
-    EXPECT_TRUE(told_again.at(list).as_array().empty());
+    EXPECT_TRUE(answered_again.at(list).as_array().empty());
   EXPECT_EQ(tool({"top", "--every", "5ms"}).exit_code, 2);
 }
 
@@ -218,8 +218,8 @@ TEST(TopOfAStoreThatGoesAway, SaysSoAndGoesOnWhenItIsBack) {
 }
 
 TEST(TopOfAStoreThatIsNotThere, EndsAtOnce) {
-  const auto told = run({LEASEHOLD_TOOL, "--db", "postgresql://127.0.0.1:1/none", "top", "--once"});
-  EXPECT_EQ(told.exit_code, 69) << told.out << told.err;
+  const auto reported = run({LEASEHOLD_TOOL, "--db", "postgresql://127.0.0.1:1/none", "top", "--once"});
+  EXPECT_EQ(reported.exit_code, 69) << reported.out << reported.err;
 }
 
 }  // namespace

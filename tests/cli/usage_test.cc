@@ -15,7 +15,7 @@ std::size_t lines_in(const std::string& text) {
 TEST_F(Usage, MistypedWordsGetAGuessOneLineAndCode2) {
   struct Case {
     Arguments arguments;
-    std::string told;
+    std::string reported;
   };
   const std::vector<Case> cases = {
       {{"lok"}, "did you mean lock?"},
@@ -52,11 +52,11 @@ TEST_F(Usage, MistypedWordsGetAGuessOneLineAndCode2) {
       {{"job", "list"}, "did you mean ls?"},
       {{"version"}, "did you mean --version?"},
   };
-  for (const auto& [arguments, told] : cases) {
+  for (const auto& [arguments, reported] : cases) {
     const auto finished = tool(arguments);
     const bool asked_for_page = arguments.front() == "man" || arguments.front() == "help";
-    EXPECT_EQ(finished.exit_code, asked_for_page ? 4 : 2) << told;
-    EXPECT_TRUE(contains(finished.err, told));
+    EXPECT_EQ(finished.exit_code, asked_for_page ? 4 : 2) << reported;
+    EXPECT_TRUE(contains(finished.err, reported));
     EXPECT_EQ(lines_in(finished.err), 1U) << finished.err;
     EXPECT_EQ(finished.out, "");
   }
@@ -71,9 +71,9 @@ TEST_F(Usage, WhatIsMissingOrTooMuchIsNamed) {
   EXPECT_TRUE(contains(tool({"lock", "run", "--", "echo", "hi"}).err, "NAME"));
   EXPECT_EQ(tool({"lock", "run", "--", "echo", "hi"}).exit_code, 2);
   EXPECT_EQ(tool({"lock", "ls", "--db", ""}).exit_code, 2);
-  const auto bare = tool({});
-  EXPECT_EQ(bare.exit_code, 2);
-  EXPECT_TRUE(contains(bare.err, "Usage: leasehold"));
+  const auto empty = tool({});
+  EXPECT_EQ(empty.exit_code, 2);
+  EXPECT_TRUE(contains(empty.err, "Usage: leasehold"));
 }
 
 TEST_F(Usage, WhatTheParserSaysIsSaidInOurWords) {
@@ -82,10 +82,10 @@ TEST_F(Usage, WhatTheParserSaysIsSaidInOurWords) {
       {{"lock", "acquire", "x", "--ttl", "5s", "--ttl", "6s"}, "--ttl: given twice"},
       {{"lock", "acquire", "x", "--permits", "1", "--capacity", "many"}, "--capacity: \"many\" is not a valid number"},
       {{"demo", "--workers", "1"}, "\"1\" is not a number from 2 to 64"}};
-  for (const auto& [arguments, told] : cases) {
+  for (const auto& [arguments, reported] : cases) {
     const auto finished = tool(arguments);
-    EXPECT_EQ(finished.exit_code, 2) << told;
-    EXPECT_TRUE(contains(finished.err, told));
+    EXPECT_EQ(finished.exit_code, 2) << reported;
+    EXPECT_TRUE(contains(finished.err, reported));
   }
   EXPECT_TRUE(contains(tool({"job", "ls", "--help"}).out, "--page PAGE "));
   EXPECT_TRUE(contains(tool({"demo", "--help"}).out, "--workers N "));
@@ -137,10 +137,10 @@ TEST_F(Usage, WordsThatTheParserWouldTakeApartAreRefused) {
       {{"lock", "acquire", "z", "--", "[a,b]"}, "\"[a,b]\""},
       {{"lock", "acquire", "z", "[]"}, "\"[]\""},
       {{"lock", "acquire", "z", "++"}, "unexpected argument \"++\""}};
-  for (const auto& [arguments, told] : lines) {
+  for (const auto& [arguments, reported] : lines) {
     const auto finished = tool(arguments);
-    EXPECT_EQ(finished.exit_code, 2) << told << finished.out;
-    EXPECT_TRUE(contains(finished.err, told));
+    EXPECT_EQ(finished.exit_code, 2) << reported << finished.out;
+    EXPECT_TRUE(contains(finished.err, reported));
   }
   EXPECT_EQ(tool({"lock", "show", "z"}).exit_code, 4);
   EXPECT_EQ(tool({"chunk", "skip", "k2", "[1,2]", "--reason", "++"}).exit_code, 0) << "as they are written";

@@ -96,7 +96,7 @@ TEST_P(WrapperNesting, TheCommonVariablesAreThoseOfTheInnermostWrapper) {
       "1-10\n");
 }
 
-// Under the lock the common token is the lock's. A command that used it for a job would be told that the job is
+// Under the lock the common token is the lock's. A command that used it for a job would learn that the job is
 // lost, and would give up a job that it still has.
 TEST_P(WrapperNesting, TheTokenOfAnotherKindIsNeverUsed) {
   const auto id = std::to_string(json({"job", "claim", "q"}).at("jobs").at(0).at("id").as_int64());

@@ -129,7 +129,7 @@ LEASEHOLD_ON_BOTH_STORES(AwkwardInputTest);
 
 TEST_P(AwkwardInputTest, NamesThatLookDangerousButAreFine) {
   for (const std::string name : {"'; DROP TABLE lock; --", "\"quoted\"", "a b", "\\", "%", "_", "$1", ":name", "{tell}",
-                                 "leasehold.lock", "\xF0\x9F\x94\x92", "NULL", " "}) {
+                                 "leasehold_internal.lock", "\xF0\x9F\x94\x92", "NULL", " "}) {
     const auto grant = locks().acquire(name, {}, by("bob"));
     ASSERT_TRUE(ok(grant)) << name;
     EXPECT_EQ(grant->key, name);

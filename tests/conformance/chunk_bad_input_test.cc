@@ -66,8 +66,8 @@ TEST_P(ChunkBadInputTest, SpecsAndCursorsThatAreNotJson) {
     refused(fail(held_, {.kind = Verdict::Kind::fail, .cursor = text}));
     refused(release(held_, {.cursor = text}));
   }
-  const auto told = save(held_, {.cursor = "page 3"});
-  EXPECT_NE(told.error().message.find("cursor is not JSON"), std::string::npos) << told.error().message;
+  const auto reported = save(held_, {.cursor = "page 3"});
+  EXPECT_NE(reported.error().message.find("the cursor must be JSON"), std::string::npos) << reported.error().message;
 }
 
 TEST_P(ChunkBadInputTest, CountsThatAreNoCounts) {

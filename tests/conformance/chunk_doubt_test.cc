@@ -28,7 +28,7 @@ TEST_P(ChunkDoubtTest, AnAttachedClaimWhoseReplyWasLostIsSaidToBeInDoubt) {
   const auto lease = must(broken_chunks().open_lease(30s, by("ann")));
   faults_->fail_next(Fault::lose_reply, 1, "chunk_claim");
   EXPECT_TRUE(fails(broken_chunks().claim("orders", {}, {.lease = lease}), Errc::in_doubt));
-  EXPECT_EQ(progress().running, 1) << "asking again would have taken another one";
+  EXPECT_EQ(progress().running, 1) << "a second request would have taken another one";
   ASSERT_TRUE(ok(broken_chunks().close(lease)));
   EXPECT_EQ(progress().available, 2);
 }

@@ -47,18 +47,18 @@ TEST_P(ChunkExpiryTest, Promise07_ASoleChunkPaysAndKeepsItsCursor) {
   EXPECT_EQ(progress().state, ChunkSetState::partial);
 }
 
-TEST_P(ChunkExpiryTest, Promise07_InnocentsAreNotChargedAndClaimedAlone) {
+TEST_P(ChunkExpiryTest, Promise07_InnocentsAreNotChargedAndClaimedSolo) {
   plan(3);
   const auto held = claim_many("ann", 3);
   ASSERT_TRUE(ok(complete(held.chunks[0])));
   advance(31s);
   const auto first = claim_many("bob", 5);
-  EXPECT_EQ(keys_of(first), Keys{"2"}) << "suspects are claimed alone";
+  EXPECT_EQ(keys_of(first), Keys{"2"}) << "suspects are claimed solo";
   EXPECT_TRUE(first.solo);
   EXPECT_EQ(chunk("2").crashes + chunk("3").crashes, 0);
   advance(31s);
   EXPECT_EQ(claim("eve").key, "2");
-  EXPECT_EQ(chunk("2").crashes, 1) << "alone with its holder, it pays";
+  EXPECT_EQ(chunk("2").crashes, 1) << "solo, it pays";
 }
 
 TEST_P(ChunkExpiryTest, ASuspectStaysOutOfABatch) {
@@ -145,7 +145,7 @@ TEST_P(ChunkExpiryTest, AClaimCountsItsTakeoversToo) {
   EXPECT_EQ(total("claim").chunks, 1);
 }
 
-TEST_P(ChunkExpiryTest, Promise12_TheStoryIsToldInOrder) {
+TEST_P(ChunkExpiryTest, Promise12_EventsAreInOrder) {
   plan(1, {.max_failures = 2});
   claim("ann");
   advance(31s);

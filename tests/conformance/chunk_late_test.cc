@@ -157,7 +157,7 @@ TEST_P(ChunkLateTest, Promise15_TheSameVerdictAgainGetsTheFirstAnswer) {
   EXPECT_EQ(failed_again.due_at, now() + 2s);
   EXPECT_TRUE(must(release(released)).replayed);
   EXPECT_TRUE(must(skip(skipped, "another")).replayed);
-  EXPECT_EQ(dump(), before) << "charged once, counted once, told once";
+  EXPECT_EQ(dump(), before) << "charged once, counted once, reported once";
 }
 
 TEST_P(ChunkLateTest, Promise15_AnotherVerdictIsLost) {

@@ -1,4 +1,4 @@
-// Planning a set, and planning it again: what is added, replaced, removed, kept and left alone.
+// Planning a set, and planning it again: what is added, replaced, removed, kept and left.
 #include <gtest/gtest.h>
 
 #include "support/chunk_fixture.h"
@@ -82,7 +82,7 @@ TEST_P(ChunkPlanTest, AFinishedChunkThatIsNotInThePlanIsRemoved) {
   EXPECT_EQ(progress().rows, 0);
 }
 
-TEST_P(ChunkPlanTest, WhatIsBeingLoadedIsLeftAlone) {
+TEST_P(ChunkPlanTest, AChunkInProgressIsNotChanged) {
   plan_as("1", {{"same", "1"}, {"changed", "2"}, {"gone", "3"}});
   const auto held = claim_many("ann", 3);
   const auto outcome = plan_as("2", {{"same", "1"}, {"changed", "22"}});
@@ -94,14 +94,14 @@ TEST_P(ChunkPlanTest, WhatIsBeingLoadedIsLeftAlone) {
   for (const auto& chunk : held.chunks) EXPECT_TRUE(ok(complete(chunk)));
 }
 
-TEST_P(ChunkPlanTest, WhatWasBegunAndGivenBackIsLeftAloneToo) {
+TEST_P(ChunkPlanTest, AChunkThatBeganAndWasReleasedIsNotChangedEither) {
   plan_as("1", {{"a", "1"}});
   ASSERT_TRUE(ok(release(claim("ann"), {.cursor = "7", .rows = 7})));
   EXPECT_EQ(plan_as("2", {{"a", "11"}}).left, 1);
   EXPECT_EQ(claim("bob").cursor, "7");
 }
 
-TEST_P(ChunkPlanTest, ALaterPlanDealsWithWhatWasLeft) {
+TEST_P(ChunkPlanTest, ALaterPlanHandlesTheChunksThatWereLeft) {
   plan_as("1", {{"changed", "1"}, {"gone", "2"}});
   const auto held = claim_many("ann", 2);
   plan_as("2", {{"changed", "11"}});
@@ -160,7 +160,7 @@ TEST_P(ChunkPlanTest, SpecsAreKeptByteForByte) {
   EXPECT_EQ(plan_as("1", {{"a", odd}}).kept, 1);
 }
 
-TEST_P(ChunkPlanTest, Promise12_ThePlanIsToldOf) {
+TEST_P(ChunkPlanTest, Promise12_APlanIsAnEvent) {
   plan(3);
   const auto events = must(store().events({.key = "orders"}));
   ASSERT_EQ(events.size(), 1U);

@@ -165,7 +165,7 @@ TEST_P(ChunkRaceTest, WhoKeepsWaitingHearsOfAReset) {
   EXPECT_TRUE(ok(waited([&] { must(chunks().reset("orders", {.which = ChunkReset::Which::all})); }, options)));
 }
 
-TEST_P(ChunkRaceTest, AWaiterCanBeToldToStop) {
+TEST_P(ChunkRaceTest, StopEndsAWait) {
   plan(1);
   claim("ann");
   std::stop_source stop;

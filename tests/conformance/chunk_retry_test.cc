@@ -151,7 +151,7 @@ TEST_P(ChunkRetryTest, AResetByKeyTellsWhatRunsAndWhatIsUnknown) {
   EXPECT_EQ(outcome.reset, 1);
   EXPECT_EQ(outcome.running, 1);
   EXPECT_EQ(outcome.missing, 1);
-  EXPECT_TRUE(ok(save(held, {.rows = 1}))) << "what is held is left alone";
+  EXPECT_TRUE(ok(save(held, {.rows = 1}))) << "a held chunk is not reset";
   EXPECT_TRUE(fails(chunks().reset("nothing", {}), Errc::not_found));
 }
 

@@ -21,7 +21,7 @@ class ClaimBlockedTest : public SessionStoreTest {
   }
   void blocked(const Result<Claim>& refused, const std::string& by, const std::string& why) {
     ASSERT_TRUE(fails(refused, Errc::blocked));
-    EXPECT_EQ(owner_told(refused), by);
+    EXPECT_EQ(owner_reported(refused), by);
     EXPECT_NE(refused.error().message.find(why), std::string::npos) << refused.error().message;
     EXPECT_EQ(refused.error().retry_at, refused.error().held_by->expires_at);
   }

@@ -22,7 +22,7 @@ class ClaimDeadProcessTest : public SessionStoreTest {
   Grant join_as(const std::string& id, const Holder& holder) {
     return must(sessions().open({.id = id, .ttl = 1h}, {.holder = holder}));
   }
-  /// The same, of a process that lives until it is told to die.
+  /// The same, of a process that lives until the test ends it.
   Grant join_mortal(const std::string& id) { return join_as(id, mortals_.try_emplace(id, id).first->second.holder()); }
   void die(const std::string& id) { mortals_.at(id).die(); }
   /// One that had these items when its process ended.
@@ -121,6 +121,30 @@ TEST_P(ClaimDeadProcessTest, ItGetsNothingAnyMoreWhateverItsLeaseSays) {
   EXPECT_EQ(state("SD-1"), ItemState::open);
   EXPECT_EQ(state("SD-3"), ItemState::open);
   EXPECT_EQ(item("SD-2").session, "bob");
+}
+
+TEST_P(ClaimDeadProcessTest, ItIsRefusedAFreeItemAndTheItemStaysFree) {
+  leave_behind("ann", {});
+  EXPECT_TRUE(fails(try_take("ann", "SD-1"), Errc::unregistered));
+  EXPECT_EQ(state("SD-1"), ItemState::open);
+  EXPECT_EQ(session("ann").end_detail, "process gone");
+  EXPECT_TRUE(ok(try_take("bob", "SD-1")));
+}
+
+TEST_P(ClaimDeadProcessTest, ItIsRefusedAHeldItemBecauseItIsGone) {
+  take("bob", "SD-1");
+  leave_behind("ann", {});
+  EXPECT_TRUE(fails(try_take("ann", "SD-1"), Errc::unregistered));
+  EXPECT_EQ(item("SD-1").session, "bob");
+}
+
+// The grant names the session's process, so that a take is one round trip.
+TEST_P(ClaimDeadProcessTest, AGrantNeedsNoOtherRead) {
+  auto faults = std::make_shared<FaultBackend>(under_test().open_backend());
+  faults->fail_next(Fault::fail_before_send, 1, "session_list");
+  auto store = store_over(faults, {});
+  EXPECT_TRUE(ok(store.claims().take("SD-1", "bob")));
+  EXPECT_EQ(faults->failures(), 0);
 }
 
 TEST_P(ClaimDeadProcessTest, ASwitchOfItsClaimIsRefused) {

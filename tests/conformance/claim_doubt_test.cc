@@ -58,7 +58,7 @@ TEST_P(ClaimDoubtTest, Promise13_WhatOwnersDoCountsOnceWhereTheReplyWasLost) {
   EXPECT_EQ(story("SD-3"), (Words{"added", "claimed", "completed"}));
 }
 
-TEST_P(ClaimDoubtTest, Promise13_AHandOverWhoseReplyWasLostIsToldAgain) {
+TEST_P(ClaimDoubtTest, Promise13_AHandOverWhoseReplyWasLostIsAnsweredAgain) {
   join("bob");
   const auto mine = take("ann", "SD-1");
   lose_reply("claim_transfer");

@@ -84,7 +84,7 @@ TEST_P(ClaimMoveTest, ASwitchThatIsRefusedChangesNothing) {
   const auto before = dump();
   const auto held = switch_to(from, "SD-2");
   ASSERT_TRUE(fails(held, Errc::held));
-  EXPECT_EQ(owner_told(held), "bob SD-2");
+  EXPECT_EQ(owner_reported(held), "bob SD-2");
   EXPECT_TRUE(fails(switch_to(from, "SD-3"), Errc::terminal));
   EXPECT_TRUE(fails(switch_to(from, "SD-9"), Errc::not_found));
   EXPECT_TRUE(fails(switch_to(from, "SD-1"), Errc::invalid_argument)) << "from itself to itself";
@@ -158,7 +158,7 @@ TEST_P(ClaimMoveTest, AnExclusiveSessionIsGivenNothingWhileItHasSomething) {
   const auto mine = take("ann", "SD-2");
   const auto refused = claims().transfer("SD-2", "cid", mine.token);
   ASSERT_TRUE(fails(refused, Errc::at_capacity));
-  EXPECT_EQ(owner_told(refused), "cid SD-1");
+  EXPECT_EQ(owner_reported(refused), "cid SD-1");
   EXPECT_EQ(item("SD-2").token, mine.token);
   EXPECT_TRUE(fails(claims().transfer("SD-3", "cid"), Errc::at_capacity));
 }

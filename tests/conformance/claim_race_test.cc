@@ -1,4 +1,4 @@
-// Many at once: one winner, everybody else told who; and waiting for an item. Threads of several stores.
+// Many at once: one session wins, and the others learn which; waiting for an item. Threads of several stores.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -40,7 +40,7 @@ class ClaimRaceTest : public SessionStoreTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ClaimRaceTest);
 
-TEST_P(ClaimRaceTest, AThousandSessionsOneItemOneWinnerAndAllOthersToldWho) {
+TEST_P(ClaimRaceTest, OfAThousandSessionsOneGetsTheItemAndTheOthersLearnWhich) {
   constexpr int threads = 40;
   constexpr int each = 25;
   backlog({"SD-1"});
@@ -51,7 +51,7 @@ TEST_P(ClaimRaceTest, AThousandSessionsOneItemOneWinnerAndAllOthersToldWho) {
   });
   std::mutex mutex;
   std::vector<std::string> winners;
-  std::multiset<std::string> told;
+  std::multiset<std::string> reported;
   race(threads, [&](int number, Store& store) {
     for (int i = 0; i < each; ++i) {
       const auto claim = store.claims().take("SD-1", "s" + std::to_string(number * each + i));
@@ -59,13 +59,13 @@ TEST_P(ClaimRaceTest, AThousandSessionsOneItemOneWinnerAndAllOthersToldWho) {
       if (claim) winners.push_back(claim->session);
       if (!claim) {
         EXPECT_TRUE(claim.error().code == Errc::held || claim.error().code == Errc::race) << describe(claim.error());
-        told.insert(owner_told(claim));
+        reported.insert(owner_reported(claim));
       }
     }
   });
   ASSERT_EQ(winners.size(), 1U);
-  EXPECT_EQ(told.size(), 999U);
-  EXPECT_EQ(told.count(winners[0] + " SD-1"), 999U) << "every one of them knows the owner";
+  EXPECT_EQ(reported.size(), 999U);
+  EXPECT_EQ(reported.count(winners[0] + " SD-1"), 999U) << "every one of them knows the owner";
   EXPECT_EQ(item("SD-1").session, winners[0]);
   EXPECT_EQ(story("SD-1"), (Words{"added", "claimed"}));
 }
@@ -217,7 +217,7 @@ TEST_P(ClaimRaceTest, AWaitEndsWithTheRefusalThatCameLast) {
   const auto stopped = waited(
       "bob", "SD-1", [&] { stop.request_stop(); }, stop.get_token());
   ASSERT_TRUE(fails(stopped, Errc::held));
-  EXPECT_EQ(owner_told(stopped), "ann SD-1");
+  EXPECT_EQ(owner_reported(stopped), "ann SD-1");
   EXPECT_TRUE(fails(claims().take("SD-1", "bob", {.wait = 30ms}), Errc::held)) << "the wait ran out";
   EXPECT_TRUE(fails(waited("bob", "SD-1", [&] { must(items().done("SD-1", claim.token)); }), Errc::terminal))
       << "there is nothing to wait for any more";

@@ -63,8 +63,8 @@ TEST_P(ClaimTakeoverTest, Promise04_AfterATakeoverNothingOfTheFormerOwnerCounts)
   ann_falls_silent();
   const auto next = take("bob", "SD-1");
   everything_is_lost(late, LostReason::superseded, "SD-2", "bob");
-  const auto told = release(late);
-  EXPECT_EQ(owner_told(told), "bob SD-1") << "whose it is now";
+  const auto reported = release(late);
+  EXPECT_EQ(owner_reported(reported), "bob SD-1") << "whose it is now";
   join("ann");
   everything_is_lost(late, LostReason::superseded, "SD-2", "ann");
   must(release(next));

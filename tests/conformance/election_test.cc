@@ -55,7 +55,7 @@ TEST_P(ElectionTest, ResigningAgainGivesTheFirstAnswerAgain) {
   EXPECT_TRUE(lost(ann.resign(), LostReason::revoked));
 }
 
-TEST_P(ElectionTest, WhoDoesNotWaitIsToldWhoLeads) {
+TEST_P(ElectionTest, ACandidateThatDoesNotWaitLearnsTheLeader) {
   const auto ann = election().campaign({}, by("ann"));
   ASSERT_TRUE(ok(ann));
   const CampaignOptions hasty{.wait = 0s};
@@ -92,7 +92,7 @@ TEST_P(ElectionTest, ALeaderKeepsItselfElected) {
   EXPECT_TRUE(extended.wait());
 }
 
-TEST_P(ElectionTest, Promise05_ALeaderWhoIsRevokedIsToldSo) {
+TEST_P(ElectionTest, Promise05_ARevokedLeaderLearnsOfTheRevoke) {
   auto ann = election().campaign({.ttl = 300ms}, by("ann"));
   ASSERT_TRUE(ok(ann));
   Gate stopped;

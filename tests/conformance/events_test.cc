@@ -22,7 +22,7 @@ class EventsTest : public StoreTest {
 };
 LEASEHOLD_ON_BOTH_STORES(EventsTest);
 
-TEST_P(EventsTest, Promise12_AcquireAndReleaseAreTold) {
+TEST_P(EventsTest, Promise12_AcquireAndReleaseAreEvents) {
   const auto grant = take(locks(), "deploy", {}, by("alice"));
   advance(3s);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
@@ -63,7 +63,7 @@ TEST_P(EventsTest, Promise12_AGrantAfterAReleaseIsNoTakeover) {
   EXPECT_FALSE(events().back().previous_holder);
 }
 
-TEST_P(EventsTest, Promise12_RevokeIsToldWithItsReason) {
+TEST_P(EventsTest, Promise12_ARevokeIsAnEventWithItsReason) {
   const auto grant = take(locks(), "deploy", {}, by("alice"));
   ASSERT_TRUE(ok(locks().revoke("deploy", "the host is on fire")));
   const auto event = events().back();

@@ -17,11 +17,11 @@ namespace {
 
 class HeaderExamplesTest : public SessionStoreTest {
  protected:
-  void tell(const Error& error) { told_.push_back(error.code); }
-  [[nodiscard]] const std::vector<Errc>& told() const { return told_; }
+  void tell(const Error& error) { reported_.push_back(error.code); }
+  [[nodiscard]] const std::vector<Errc>& reported() const { return reported_; }
 
  private:
-  std::vector<Errc> told_;
+  std::vector<Errc> reported_;
 };
 
 /// The pages 1, 2 and 3 of anything; each has ten rows.
@@ -75,15 +75,15 @@ LEASEHOLD_ON_BOTH_STORES(LockExampleTest);
 TEST_P(LockExampleTest, ALockIsHeldToTheEnd) {
   deploy();
   EXPECT_EQ(bits_, 3);
-  EXPECT_EQ(told(), std::vector<Errc>{});
+  EXPECT_EQ(reported(), std::vector<Errc>{});
   EXPECT_EQ(state_of(locks(), "deploy"), LeaseState::free);
 }
 
-TEST_P(LockExampleTest, ItIsToldThatItWasLost) {
+TEST_P(LockExampleTest, TheHolderLearnsThatItWasLost) {
   bits_ = 2;
   revoked_ = true;
   deploy();
-  EXPECT_EQ(told(), std::vector{Errc::lost});
+  EXPECT_EQ(reported(), std::vector{Errc::lost});
 }
 
 TEST_P(LockExampleTest, SharesAndSeveral) {
@@ -155,14 +155,14 @@ LEASEHOLD_ON_BOTH_STORES(QueueExampleTest);
 TEST_P(QueueExampleTest, AJobIsDone) {
   send_mail();
   EXPECT_EQ(sent_, Words{R"({"to":"ann"})"});
-  EXPECT_EQ(told(), std::vector<Errc>{});
+  EXPECT_EQ(reported(), std::vector<Errc>{});
   EXPECT_TRUE(fails(jobs().claim("mail"), Errc::empty));
 }
 
-TEST_P(QueueExampleTest, ItIsToldThatItWasLost) {
+TEST_P(QueueExampleTest, TheHolderLearnsThatItWasLost) {
   slow_ = true;
   send_mail();
-  EXPECT_EQ(told(), std::vector{Errc::lost});
+  EXPECT_EQ(reported(), std::vector{Errc::lost});
 }
 
 /// chunk.h
@@ -203,7 +203,7 @@ LEASEHOLD_ON_BOTH_STORES(ChunkExampleTest);
 
 TEST_P(ChunkExampleTest, ASetIsLoaded) {
   sync();
-  EXPECT_EQ(told(), std::vector{Errc::empty});
+  EXPECT_EQ(reported(), std::vector{Errc::empty});
   const auto set = must(store().chunks().progress("orders"));
   EXPECT_EQ(set.state, ChunkSetState::complete);
   EXPECT_EQ(set.rows, 60);
@@ -212,7 +212,7 @@ TEST_P(ChunkExampleTest, ASetIsLoaded) {
 TEST_P(ChunkExampleTest, ItStopsWhereItWasLostAndGoesOnFromThere) {
   slow_at_ = 2;
   sync();
-  EXPECT_EQ(told(), std::vector{Errc::lost});
+  EXPECT_EQ(reported(), std::vector{Errc::lost});
   EXPECT_EQ(loaded_, 2);
   sync();
   EXPECT_EQ(loaded_, 2 + 5) << "page 2 again, and all that follows";
@@ -246,7 +246,7 @@ TEST_P(ScheduleExampleTest, ItRunsOnceUntilItIsDueAgain) {
   refresh_if_due();
   refresh_if_due();
   EXPECT_EQ(refreshed_, 1);
-  EXPECT_EQ(told(), std::vector{Errc::not_due});
+  EXPECT_EQ(reported(), std::vector{Errc::not_due});
 }
 
 /// session.h and claim.h
@@ -287,20 +287,20 @@ LEASEHOLD_ON_BOTH_STORES(ClaimExampleTest);
 TEST_P(ClaimExampleTest, AnItemIsClaimedWhileTheSessionLasts) {
   backlog({"SD-1"});
   work_in_a_session();
-  EXPECT_EQ(told(), std::vector<Errc>{});
+  EXPECT_EQ(reported(), std::vector<Errc>{});
   EXPECT_EQ(state("SD-1"), ItemState::open);
 }
 
 TEST_P(ClaimExampleTest, AnItemIsDone) {
   work_on_an_item("ann", join("ann").token);
-  EXPECT_EQ(told(), std::vector<Errc>{});
+  EXPECT_EQ(reported(), std::vector<Errc>{});
   EXPECT_EQ(state("SD-1"), ItemState::done);
 }
 
-TEST_P(ClaimExampleTest, ItIsToldThatItWasLost) {
+TEST_P(ClaimExampleTest, TheHolderLearnsThatItWasLost) {
   silent_ = true;
   work_on_an_item("ann", join("ann").token);
-  EXPECT_EQ(told(), std::vector{Errc::lost});
+  EXPECT_EQ(reported(), std::vector{Errc::lost});
 }
 
 /// rate.h
@@ -410,7 +410,7 @@ TEST_P(RuntimeExampleTest, AWorkerSendsMail) {
   until([&] { return settled(ann) && settled(nobody); }, [&] { work(); });
   EXPECT_EQ(state_of(jobs(), ann), JobState::completed);
   EXPECT_EQ(must(jobs().show(nobody)).error, "the mail server refused copy of nobody");
-  EXPECT_EQ(told(), std::vector<Errc>{});
+  EXPECT_EQ(reported(), std::vector<Errc>{});
 }
 
 TEST_P(RuntimeExampleTest, ALoaderLoadsASet) {
@@ -418,7 +418,7 @@ TEST_P(RuntimeExampleTest, ALoaderLoadsASet) {
   must(store().chunks().plan("orders", plan));
   load_all();
   EXPECT_EQ(must(store().chunks().progress("orders")).rows, 60);
-  EXPECT_EQ(told(), std::vector<Errc>{});
+  EXPECT_EQ(reported(), std::vector<Errc>{});
 }
 
 TEST_P(RuntimeExampleTest, ASchedulerRunsWhatIsDue) {
@@ -426,7 +426,7 @@ TEST_P(RuntimeExampleTest, ASchedulerRunsWhatIsDue) {
   const auto last = [&] { return must(store().schedules().show("refresh")).last; };
   until([&] { return last().has_value(); }, [&] { keep_time(); });
   EXPECT_EQ(last()->error, "no answer from there");
-  EXPECT_EQ(told(), std::vector<Errc>{});
+  EXPECT_EQ(reported(), std::vector<Errc>{});
 }
 
 }  // namespace

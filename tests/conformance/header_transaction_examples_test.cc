@@ -43,17 +43,17 @@ class SqliteExampleTest : public TransactionExampleTest {
   }
 
   void roll_back(sqlite3* db, const Error& why) {
-    told_ = why.code;
+    reported_ = why.code;
     execute(db, "ROLLBACK");
   }
 
   SqliteFile file_{test_store_.path()};
-  std::optional<Errc> told_;
+  std::optional<Errc> reported_;
 };
 
 TEST_F(SqliteExampleTest, AReleaseAndItsAnnouncement) {
   release(file_.handle(), take(store_.locks(), "deploy").token);
-  EXPECT_EQ(told_, std::nullopt);
+  EXPECT_EQ(reported_, std::nullopt);
   EXPECT_EQ(file_.scalar("SELECT release FROM site"), "42");
   EXPECT_EQ(claim_one(store_.jobs(), "announce", "ann").payload, "42");
 }
@@ -62,7 +62,7 @@ TEST_F(SqliteExampleTest, NeitherOfThemAfterTheLockWasLost) {
   const auto late = take(store_.locks(), "deploy");
   must(store_.locks().revoke("deploy", "make way"));
   release(file_.handle(), late.token);
-  EXPECT_EQ(told_, Errc::lost);
+  EXPECT_EQ(reported_, Errc::lost);
   EXPECT_EQ(file_.scalar("SELECT release FROM site"), "41");
   EXPECT_TRUE(fails(store_.jobs().claim("announce"), Errc::empty));
 }

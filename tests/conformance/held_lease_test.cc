@@ -157,7 +157,7 @@ TEST_P(HeldLeaseTest, Promise09_ASessionHearsOfItsRevokeAsSoon) {
   EXPECT_TRUE(eventually([&] { return held.stop_token().stop_requested(); }));
 }
 
-// A callback may do away with the very lease that it is told of, and with the store.
+// A callback may destroy the lease that it is called for, and the store.
 TEST_P(HeldLeaseTest, TheNewsOfARevokeMayDestroyTheLease) {
   std::optional<Store> store = under_test().open();
   std::optional<HeldLease> held = must(store->locks().hold("deploy", {.ttl = 10min}, by("alice")));

@@ -114,7 +114,7 @@ TEST_P(ItemBacklogTest, AnItemIsRemovedWhenNobodyWorksOnItAndItHasNoChildren) {
   take("ann", "b");
   const auto held = items().remove("b");
   ASSERT_TRUE(fails(held, Errc::held));
-  EXPECT_EQ(owner_told(held), "ann b");
+  EXPECT_EQ(owner_reported(held), "ann b");
   EXPECT_TRUE(fails(items().remove("a"), Errc::busy)) << "it has a child";
   advance(30s);
   EXPECT_TRUE(ok(items().remove("b"))) << "a stale session keeps nobody";
@@ -140,10 +140,10 @@ TEST_P(ItemBacklogTest, WhatPeopleWriteIsKeptByteForByte) {
   EXPECT_TRUE(item("long").metadata == long_metadata);
   must(sessions().open({.id = "ann", .label = odd, .codebase = odd, .track = odd, .metadata = long_metadata}));
   must(sessions().heartbeat("ann", session("ann").token, {.progress = odd}));
-  const auto told = session("ann");
-  EXPECT_EQ(told.label, odd);
-  EXPECT_EQ(told.codebase + told.track + told.progress, odd + odd + odd);
-  EXPECT_TRUE(told.metadata == long_metadata);
+  const auto reported = session("ann");
+  EXPECT_EQ(reported.label, odd);
+  EXPECT_EQ(reported.codebase + reported.track + reported.progress, odd + odd + odd);
+  EXPECT_TRUE(reported.metadata == long_metadata);
   const auto claim = take("ann", "long");
   join("bob");
   const auto refused = try_take("bob", "long");

@@ -32,7 +32,7 @@ TEST_P(ItemDoneTest, ItsOwnerSaysSoAndTheClaimEndsWithIt) {
   EXPECT_EQ(name_of(last_event("SD-1").holder), "ann");
 }
 
-TEST_P(ItemDoneTest, Promise13_SayingItTwiceIsFine) {
+TEST_P(ItemDoneTest, Promise13_TheSameVerdictTwiceIsFine) {
   const auto claim = take("ann", "SD-1");
   must(release(take("ann", "SD-2")));
   ASSERT_TRUE(ok(items().done("SD-1", claim.token)));
@@ -68,7 +68,7 @@ TEST_P(ItemDoneTest, WithoutATokenOnlyWhereNobodyWorksOnIt) {
   take("ann", "SD-1");
   const auto refused = items().done("SD-1");
   ASSERT_TRUE(fails(refused, Errc::held));
-  EXPECT_EQ(owner_told(refused), "ann SD-1");
+  EXPECT_EQ(owner_reported(refused), "ann SD-1");
   advance(30s);
   ASSERT_TRUE(ok(items().done("SD-1"))) << "its owner is stale";
   EXPECT_EQ(claim("SD-1").end_reason, "expired");

@@ -81,9 +81,9 @@ TEST_P(JobClaimTest, RunAtIsAMomentOfTheStoresClock) {
 
 TEST_P(JobClaimTest, ADueJobKeepsItsPriority) {
   const auto late = add(jobs(), "q", {.priority = 9, .delay = 5s});
-  const auto plain = add(jobs(), "q");
+  const auto early = add(jobs(), "q");
   advance(5s);
-  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(2), by("alice"))), (std::vector<JobId>{late, plain}));
+  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(2), by("alice"))), (std::vector<JobId>{late, early}));
 }
 
 TEST_P(JobClaimTest, Promise01_StateIsDerivedFromTheLeaseAndTheClock) {

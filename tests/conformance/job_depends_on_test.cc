@@ -24,11 +24,11 @@ class JobAfterTest : public StoreTest {
   }
   /// Why it was cancelled.
   std::string reason(JobId id) {
-    std::string told;
+    std::string reported;
     for (const auto& event : must(store().events({.key = std::to_string(id)}))) {
-      if (event.kind == "job" && event.what == "cancelled") told += event.detail + ";";
+      if (event.kind == "job" && event.what == "cancelled") reported += event.detail + ";";
     }
-    return told;
+    return reported;
   }
   bool can_be_claimed() { return static_cast<bool>(jobs().claim("later", claiming(), by("bob"))); }
 };

@@ -62,16 +62,16 @@ TEST_P(JobDoubtTest, Promise13_AClaimOfManyWhoseReplyWasLostTakesNoFurtherJobs) 
   EXPECT_EQ(must(queues().show("q")).available, 4);
 }
 
-TEST_P(JobDoubtTest, ManyPlainCompletionsAreAskedForOnce) {
+TEST_P(JobDoubtTest, ManyCompletionsAreOneRequest) {
   const auto verdicts = claimed_verdicts(5);
   for (const auto& answer : must(broken_jobs().settle(verdicts))) EXPECT_TRUE(ok(answer));
-  EXPECT_EQ(faults_->calls("job_settle_plain"), 1);
-  EXPECT_EQ(faults_->calls("job_settle_many"), 0);
+  EXPECT_EQ(faults_->calls("job_settle_many"), 1);
+  EXPECT_EQ(faults_->calls("job_settle"), 0);
 }
 
 TEST_P(JobDoubtTest, Promise13_ManyCompletionsWhoseReplyWasLostCountOnce) {
   const auto verdicts = claimed_verdicts(5);
-  faults_->fail_next(Fault::lose_reply, 1, "job_settle_plain");
+  faults_->fail_next(Fault::lose_reply, 1, "job_settle_many");
   for (const auto& answer : must(broken_jobs().settle(verdicts))) {
     ASSERT_TRUE(ok(answer));
     EXPECT_EQ(answer->state, JobState::completed);
@@ -84,7 +84,7 @@ TEST_P(JobDoubtTest, Promise13_ManyCompletionsWhoseReplyWasLostCountOnce) {
 
 TEST_P(JobDoubtTest, Promise13_ManyReleasesWhoseReplyWasLostCountOnce) {
   const auto verdicts = claimed_verdicts(5);
-  faults_->fail_next(Fault::lose_reply, 1, "job_settle_plain");
+  faults_->fail_next(Fault::lose_reply, 1, "job_settle_many");
   for (const auto& answer : must(broken_jobs().settle(with_verdict(verdicts, Verdict::release())))) {
     ASSERT_TRUE(ok(answer));
     EXPECT_EQ(answer->state, JobState::available);
@@ -94,10 +94,10 @@ TEST_P(JobDoubtTest, Promise13_ManyReleasesWhoseReplyWasLostCountOnce) {
   for (const auto& verdict : verdicts) EXPECT_EQ(outcomes_of(jobs(), verdict.id).size(), 1U);
 }
 
-TEST_P(JobDoubtTest, Promise13_TheCloserLookWhoseReplyWasLostIsTakenAgain) {
+TEST_P(JobDoubtTest, Promise13_AVerdictOnAJobToCancelWhoseReplyWasLostIsRepeated) {
   const auto verdicts = claimed_verdicts(5);
   ASSERT_TRUE(ok(jobs().cancel(verdicts[2].id)));
-  faults_->fail_next(Fault::lose_reply, 1, "job_settle_many");
+  faults_->fail_next(Fault::lose_reply, 1, "job_settle");
   const auto answers = must(broken_jobs().settle(with_verdict(verdicts, Verdict::release())));
   ASSERT_EQ(answers.size(), 5U);
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -107,10 +107,10 @@ TEST_P(JobDoubtTest, Promise13_TheCloserLookWhoseReplyWasLostIsTakenAgain) {
   EXPECT_EQ(faults_->failures(), 1);
 }
 
-TEST_P(JobDoubtTest, WhatWasSettledIsToldThoughTheOthersCannotBeAskedAbout) {
+TEST_P(JobDoubtTest, SettledVerdictsAreReportedThoughTheOthersAreInDoubt) {
   auto verdicts = claimed_verdicts(5);
   verdicts[3].token.value -= 1;
-  faults_->fail_next(Fault::fail_before_send, 1000, "job_settle_many");
+  faults_->fail_next(Fault::fail_before_send, 1000, "job_settle");
   const auto answers = must(broken_jobs().settle(verdicts));
   ASSERT_EQ(answers.size(), 5U);
   for (std::size_t i = 0; i < answers.size(); ++i) {

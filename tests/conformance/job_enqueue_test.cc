@@ -38,7 +38,7 @@ TEST_P(JobEnqueueTest, EveryWayGivesTheSameJob) {
   for (const auto& enqueued : must(jobs().enqueue("q", mixed))) EXPECT_EQ(rows_of(enqueued.id), expected);
 }
 
-TEST_P(JobEnqueueTest, ABareJobHasTheDefaultsOfNewJob) {
+TEST_P(JobEnqueueTest, AJobWithoutSettingsHasTheDefaultsOfNewJob) {
   const auto enqueued = must(jobs().enqueue("q", NewJob{.payload = "x"}));
   EXPECT_TRUE(enqueued.created);
   EXPECT_EQ(enqueued.state, JobState::available);
@@ -59,7 +59,7 @@ TEST_P(JobEnqueueTest, ABareJobHasTheDefaultsOfNewJob) {
 }
 
 TEST_P(JobEnqueueTest, NoSettingIsLost) {
-  const auto bare = rows_of(add(jobs(), "q", {.payload = "x"}));
+  const auto defaults = rows_of(add(jobs(), "q", {.payload = "x"}));
   const auto first = add(jobs(), "q");
   const std::vector<NewJob> special = {{.payload = "x", .delay = 1s},
                                        {.payload = "x", .run_at = now() + 1s},
@@ -73,7 +73,7 @@ TEST_P(JobEnqueueTest, NoSettingIsLost) {
                                        {.payload = "x", .tags = {"t"}},
                                        {.payload = "x", .depends_on = {first}}};
   for (std::size_t i = 0; i < special.size(); ++i) {
-    EXPECT_NE(rows_of(add(jobs(), "q", special[i])), bare) << "the setting number " << i;
+    EXPECT_NE(rows_of(add(jobs(), "q", special[i])), defaults) << "the setting number " << i;
   }
 }
 

@@ -76,13 +76,13 @@ TEST_P(JobExpiryTest, Promise07_ACrashSpendsTheCrashBudget) {
   ASSERT_EQ(must(jobs().list({.state = JobState::failed})).size(), 1U);
 }
 
-TEST_P(JobExpiryTest, Promise07_InnocentsAreNotChargedAndClaimedAlone) {
+TEST_P(JobExpiryTest, Promise07_InnocentsAreNotChargedAndClaimedSolo) {
   const auto ids = add_many(jobs(), "q", 3);
   const auto grant = claim(jobs(), "q", claiming(3, 30s), by("alice"));
   ASSERT_TRUE(ok(jobs().complete(ids[0], grant.token)));
   advance(31s);
   const auto one = claim(jobs(), "q", claiming(10, 30s), by("bob"));
-  ASSERT_EQ(one.jobs.size(), 1U) << "suspects are claimed alone";
+  ASSERT_EQ(one.jobs.size(), 1U) << "suspects are claimed solo";
   EXPECT_TRUE(one.solo);
   EXPECT_EQ(must(jobs().show(ids[1])).crashes, 0);
   EXPECT_EQ(must(jobs().show(ids[2])).crashes, 0);
@@ -90,7 +90,7 @@ TEST_P(JobExpiryTest, Promise07_InnocentsAreNotChargedAndClaimedAlone) {
   advance(31s);
   const auto other = claim(jobs(), "q", claiming(10, 30s), by("carol"));
   EXPECT_EQ(other.jobs.size(), 1U);
-  EXPECT_EQ(must(jobs().show(one.jobs[0].id)).crashes, 1) << "alone with its holder, it pays";
+  EXPECT_EQ(must(jobs().show(one.jobs[0].id)).crashes, 1) << "solo, it pays";
 }
 
 TEST_P(JobExpiryTest, SuspectsDoNotStopFreshOnes) {

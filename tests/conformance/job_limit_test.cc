@@ -97,7 +97,7 @@ TEST_P(JobLimitTest, AnEmptyQueueSpendsNoRate) {
   EXPECT_TRUE(ok(jobs().claim("q", claiming(), by("alice"))));
 }
 
-TEST_P(JobLimitTest, SettingsAreTold) {
+TEST_P(JobLimitTest, ShowPrintsTheSettings) {
   ASSERT_TRUE(ok(queues().set(
       "q", {.max_running = 4, .max_per_group = 2, .rate_count = 10, .rate_period = 1min, .default_ttl = 2min})));
   ASSERT_TRUE(ok(queues().set("q", {.max_per_group = 0})));

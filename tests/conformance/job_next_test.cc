@@ -203,7 +203,7 @@ TEST_P(JobNextDoubtTest, Promise13_AClaimWhoseReplyWasLostTakesNoSecondJob) {
   EXPECT_EQ(must(queues().show("q")).available, 1);
 }
 
-TEST_P(JobNextDoubtTest, Promise10_WhatCannotBeToldIsSaidOfEach) {
+TEST_P(JobNextDoubtTest, Promise10_EveryVerdictInDoubtIsReported) {
   faults_->fail_always(Fault::fail_before_send);
   const auto next = hand_in();
   EXPECT_TRUE(fails(next.settled, Errc::unavailable));

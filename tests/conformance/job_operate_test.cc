@@ -31,7 +31,7 @@ TEST_P(JobOperateTest, AWaitingJobIsCancelledAtOnce) {
   EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("alice")), Errc::empty));
 }
 
-TEST_P(JobOperateTest, ARunningJobsHolderIsToldWithItsNextHeartbeat) {
+TEST_P(JobOperateTest, TheNextHeartbeatOfARunningJobReportsTheCancel) {
   const auto id = add(jobs(), "q");
   const auto job = claim_one(jobs(), "q", "alice");
   EXPECT_EQ(must(jobs().cancel(id)), JobState::running);

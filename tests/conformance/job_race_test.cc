@@ -81,11 +81,11 @@ class Outcomes {
   }
   void note(JobId id, const std::string& outcome) {
     const std::lock_guard lock(mutex_);
-    told_[id].push_back(outcome);
+    reported_[id].push_back(outcome);
   }
-  std::map<JobId, std::vector<std::string>> told() {
+  std::map<JobId, std::vector<std::string>> reported() {
     const std::lock_guard lock(mutex_);
-    return told_;
+    return reported_;
   }
   std::set<JobId> added() {
     const std::lock_guard lock(mutex_);
@@ -95,7 +95,7 @@ class Outcomes {
  private:
   std::mutex mutex_;
   std::set<JobId> added_;
-  std::map<JobId, std::vector<std::string>> told_;
+  std::map<JobId, std::vector<std::string>> reported_;
 };
 
 /// Claims and completes until nothing is there any more and nothing comes; not for ever, since a job out of reach would
@@ -142,13 +142,13 @@ TEST_P(JobRaceTest, Promise15_WhoeverClaimsEnqueuesAndCancelsEveryJobHasOneOutco
     }
     --producers;
   });
-  const auto told = outcomes.told();
+  const auto reported = outcomes.reported();
   for (const auto id : outcomes.added()) {
-    ASSERT_TRUE(told.contains(id)) << id << " is " << to_string(state_of(jobs(), id));
-    EXPECT_EQ(told.at(id).size(), 1u) << id;
-    EXPECT_EQ(outcomes_of(jobs(), id), told.at(id)) << id;
+    ASSERT_TRUE(reported.contains(id)) << id << " is " << to_string(state_of(jobs(), id));
+    EXPECT_EQ(reported.at(id).size(), 1u) << id;
+    EXPECT_EQ(outcomes_of(jobs(), id), reported.at(id)) << id;
   }
-  EXPECT_EQ(told.size(), outcomes.added().size());
+  EXPECT_EQ(reported.size(), outcomes.added().size());
   const auto queue = must(queues().show("q"));
   EXPECT_EQ(queue.available + queue.running + queue.blocked, 0);
 }

@@ -213,14 +213,14 @@ TEST_P(JobSettleTest, TheStoryOfAJobNamesEveryAttempt) {
   job = claim_one(jobs(), "q", "carol", 30s);
   const auto story = must(jobs().attempts(id));
   ASSERT_EQ(story.size(), 3U);
-  EXPECT_EQ(story[0].outcome, "failed");
+  EXPECT_EQ(story[0].outcome, AttemptOutcome::failed);
   EXPECT_EQ(name_of(story[0].holder), "alice");
   EXPECT_EQ(story[0].error, "oops");
   EXPECT_EQ(story[0].started_at, test_start);
   EXPECT_EQ(story[0].ended_at, test_start + 5s);
-  EXPECT_EQ(story[1].outcome, "expired");
+  EXPECT_EQ(story[1].outcome, AttemptOutcome::expired);
   EXPECT_EQ(name_of(story[1].holder), "bob");
-  EXPECT_EQ(story[2].outcome, "running");
+  EXPECT_EQ(story[2].outcome, AttemptOutcome::running);
   EXPECT_EQ(name_of(story[2].holder), "carol");
   EXPECT_EQ(host_of(story[2].holder), "host-of-carol");
   EXPECT_FALSE(story[2].ended_at.has_value());

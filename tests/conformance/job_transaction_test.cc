@@ -1,6 +1,8 @@
 // Jobs in the user's own transaction: they come and go with what else it writes.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "leasehold/postgres.h"
 #include "leasehold/sqlite.h"
 #include "support/job_helpers.h"
@@ -35,6 +37,18 @@ class JobTransactionTest : public ::testing::TestWithParam<StoreKind> {
   Result<JobSettled> complete(const Job& job, std::string_view result) {
     return file_ ? leasehold::complete(file_->handle(), job.id, job.token, result)
                  : leasehold::complete(postgres_.get(), job.id, job.token, result, test_store_.schema());
+  }
+
+  Result<void> fence(const Job& job) {
+    return file_ ? fence_job(file_->handle(), job.id, job.token)
+                 : fence_job(postgres_.get(), job.id, job.token, test_store_.schema());
+  }
+  /// In a transaction of its own, which is rolled back.
+  Result<void> fence_once(const Job& job) {
+    begin();
+    auto fenced = fence(job);
+    run("ROLLBACK");
+    return fenced;
   }
 
   TestStore test_store_{GetParam(), {.real_time = true}};
@@ -103,6 +117,41 @@ TEST_P(JobTransactionTest, Promise04_WhoLostTheJobCannotCompleteItThere) {
   EXPECT_TRUE(fails(complete(job, "paid"), Errc::lost));
   run("ROLLBACK");
   EXPECT_EQ(state_of(jobs_, job.id), JobState::running);
+}
+
+TEST_P(JobTransactionTest, Promise14_TheFencePassesTheCurrentTokenOnly) {
+  add(jobs_, "invoice");
+  const auto job = claim_one(jobs_, "invoice", "ann");
+  begin();
+  run("INSERT INTO orders VALUES (3)");
+  EXPECT_TRUE(ok(fence(job)));
+  run("COMMIT");
+  must(jobs_.release(job.id, job.token));
+  EXPECT_TRUE(lost(fence_once(job), LostReason::finished)) << "nobody has it";
+  const auto again = claim_one(jobs_, "invoice", "bob");
+  EXPECT_TRUE(lost(fence_once(job), LostReason::superseded)) << "another worker has it";
+  EXPECT_TRUE(ok(fence_once(again)));
+  EXPECT_TRUE(fails(fence(again), Errc::invalid_argument)) << "outside of a transaction it would promise nothing";
+}
+
+TEST_P(JobTransactionTest, Promise14_TheFenceOfOneJobOfABatchKnowsItsOwnVerdict) {
+  add_many(jobs_, "invoice", 2);
+  const auto grant = must(jobs_.claim("invoice", claiming(2), by("ann")));
+  must(jobs_.complete(grant.jobs[0].id, grant.jobs[0].token));
+  EXPECT_TRUE(lost(fence_once(grant.jobs[0]), LostReason::finished));
+  EXPECT_TRUE(ok(fence_once(grant.jobs[1])));
+}
+
+TEST_P(JobTransactionTest, Promise14_WhileAFenceHoldsNobodyTakesTheJobOver) {
+  if (on_sqlite()) GTEST_SKIP() << "on SQLite the write transaction holds up every other writer";
+  add(jobs_, "invoice");
+  const auto job = must(jobs_.claim("invoice", {.ttl = 1s}, by("ann"))).jobs[0];
+  begin();
+  ASSERT_TRUE(ok(fence(job)));
+  std::this_thread::sleep_for(1100ms);
+  EXPECT_TRUE(fails(jobs_.claim("invoice", {}, by("bob")), Errc::busy));
+  run("COMMIT");
+  EXPECT_EQ(claim_one(jobs_, "invoice", "bob").id, job.id);
 }
 
 TEST_P(JobTransactionTest, BadInputIsRefused) {

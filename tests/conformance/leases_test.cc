@@ -6,8 +6,8 @@ namespace {
 
 class LeasesTest : public SessionStoreTest {
  protected:
-  /// "lock deploy", in the order in which they are told.
-  Words told(int max = 1000) {
+  /// "lock deploy", in the order in which they are reported.
+  Words reported(int max = 1000) {
     Words words;
     for (const auto& lease : must(store().leases({.max = max}))) words.push_back(lease.kind + " " + lease.key);
     return words;
@@ -16,7 +16,7 @@ class LeasesTest : public SessionStoreTest {
 LEASEHOLD_ON_BOTH_STORES(LeasesTest);
 
 TEST_P(LeasesTest, TellsAllThatIsHeldWhatRunsOutFirstComesFirst) {
-  EXPECT_EQ(told(), Words{});
+  EXPECT_EQ(reported(), Words{});
   const auto job = must(jobs().enqueue("mail", {.payload = "{}"})).id;
   must(store().chunks().plan("orders", std::vector<PlannedChunk>{{.key = "1", .spec = "{}"}}));
   must(locks().acquire("deploy", {.ttl = 10s}, {.holder = holder("ana")}));
@@ -26,10 +26,10 @@ TEST_P(LeasesTest, TellsAllThatIsHeldWhatRunsOutFirstComesFirst) {
   join("dan");
   take("dan", "SD-1");
   const Words all = {"lock deploy", "job " + std::to_string(job), "chunk orders/1", "item SD-1", "session dan"};
-  EXPECT_EQ(told(), all);
-  EXPECT_EQ(told(2), Words(all.begin(), all.begin() + 2));
+  EXPECT_EQ(reported(), all);
+  EXPECT_EQ(reported(2), Words(all.begin(), all.begin() + 2));
   const auto before = dump();
-  EXPECT_EQ(told(), all);
+  EXPECT_EQ(reported(), all);
   EXPECT_EQ(dump(), before) << "looking changes nothing";
 }
 
@@ -47,7 +47,7 @@ TEST_P(LeasesTest, TellsWhoSinceWhenAndWhetherItHasRunOut) {
   advance(7s);
   EXPECT_EQ(must(store().leases()).at(0).state, LeaseState::expired);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
-  EXPECT_EQ(told(), Words{});
+  EXPECT_EQ(reported(), Words{});
 }
 
 TEST_P(LeasesTest, ALimitIsAtLeastOne) { EXPECT_EQ(store().leases({.max = 0}).error().code, Errc::invalid_argument); }

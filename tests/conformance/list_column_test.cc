@@ -109,7 +109,7 @@ TEST_P(ListColumnTest, AListThatIsNullIsReadAsAnEmptyOne) {
   const std::array columns = {Field{"settled", Type::integers, false}, Field{"to_tidy", Type::integers, false}};
   auto rows = answer("VALUES (NULL, 3)", "SELECT ROW(NULL::bigint[], ARRAY[3]::bigint[])", columns);
   ASSERT_EQ(rows.size(), 1U);
-  const auto row = sql::JobSettlePlain::Row::decode(std::move(rows.front()));
+  const auto row = sql::JobSettleMany::Row::decode(std::move(rows.front()));
   EXPECT_TRUE(row.settled.empty());
   EXPECT_EQ(row.to_tidy, std::vector<std::int64_t>{3});
 }

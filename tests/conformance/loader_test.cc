@@ -330,7 +330,7 @@ TEST_P(LoaderTest, TheSetsOwnTtlCounts) {
   EXPECT_EQ(summary->completed, 1);
 }
 
-TEST_P(LoaderTest, WrongOptionsAreToldAtOnce) {
+TEST_P(LoaderTest, WrongOptionsAreRefusedAtOnce) {
   plan(1);
   const auto run = [&](const std::string& set, const LoaderOptions& options) {
     return Loader(store(), set, options).run(load);

@@ -14,7 +14,7 @@ class LockDelayTest : public LockFamilyTest {
     if (const auto held = fails(refused, Errc::held); !held) return held;
     const auto& error = refused.error();
     if (error.retry_at == until && error.retry_in == until - now()) return ::testing::AssertionSuccess();
-    return ::testing::AssertionFailure() << "not told until when, but " << describe(error);
+    return ::testing::AssertionFailure() << "not reported until when, but " << describe(error);
   }
 };
 LEASEHOLD_ON_BOTH_STORES(LockDelayTest);
@@ -71,7 +71,7 @@ TEST_P(LockDelayTest, AfterARevokeItIsCountedFromThen) {
   advance(5s);
   news();
   EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
-  EXPECT_EQ(news(), "deploy acquired bob") << "the revoke has been told before";
+  EXPECT_EQ(news(), "deploy acquired bob") << "the revoke was reported before";
 }
 
 TEST_P(LockDelayTest, AfterALateRevokeItIsCountedFromTheExpiry) {

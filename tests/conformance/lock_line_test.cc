@@ -216,7 +216,7 @@ TEST_P(LockLineTest, Promise11_ARefusalTellsHowManyStandBefore) {
   EXPECT_TRUE(says(behind_two, "2 waiters are ahead of you")) << behind_two.error().message;
 }
 
-TEST_P(LockLineTest, Promise11_WhoWaitsForADelayIsToldOfItAndNotOfAFreeLock) {
+TEST_P(LockLineTest, Promise11_ARefusalDuringADelayReportsTheDelayAndNotAFreeLock) {
   take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 1h), by("ann"));
   advance(10s);
   stand("deploy", "bob", 1min);

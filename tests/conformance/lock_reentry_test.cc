@@ -15,7 +15,7 @@ class LockReentryTest : public LockFamilyTest {
 };
 LEASEHOLD_ON_BOTH_STORES(LockReentryTest);
 
-TEST_P(LockReentryTest, Promise11_WhoHasItAlreadyIsToldSo) {
+TEST_P(LockReentryTest, Promise11_AHolderThatTakesItAgainLearnsThatItHasIt) {
   const auto mine = take(locks(), "deploy", {}, by("ann"));
   const auto before = dump();
   const auto refused = locks().acquire("deploy", {}, by("ann"));

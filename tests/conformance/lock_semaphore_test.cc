@@ -78,7 +78,7 @@ TEST_P(LockSemaphoreTest, AnotherCapacityIsAMismatchWhileAnybodyHasAShare) {
   EXPECT_EQ(must(locks().show("gpu")).capacity, 6);
 }
 
-TEST_P(LockSemaphoreTest, AMismatchIsToldAtOnceEvenToWhoWouldWait) {
+TEST_P(LockSemaphoreTest, AMismatchIsRefusedAtOnceEvenWithAWait) {
   take(locks(), "gpu", sharing(), by("ann"));
   const auto before = BootClock::now();
   const auto refused = locks().acquire("gpu", waiting(permits(1, 5)), by("bob"));

@@ -69,7 +69,7 @@ TEST_P(LockShareTest, Promise05_AHeartbeatNeverRevivesAnExpiredShare) {
   EXPECT_EQ(holders_of("report"), "bob");
 }
 
-TEST_P(LockShareTest, Promise04_WhoComesTooLateWithAShareIsToldWhy) {
+TEST_P(LockShareTest, Promise04_ALateShareIsRefusedWithTheReason) {
   const auto expired = take(locks(), "report", sharing(10s), by("ann"));
   const auto revoked = take(locks(), "report", sharing(1h), by("bob"));
   const auto finished = take(locks(), "report", sharing(1h), by("cat"));
@@ -133,7 +133,7 @@ TEST_P(LockShareTest, Promise11_ARefusalTellsTheLiveShareThatFreesLast) {
   EXPECT_EQ(dump(), before);
 }
 
-TEST_P(LockShareTest, Promise12_EveryShareIsTold) {
+TEST_P(LockShareTest, Promise12_EveryShareIsAnEvent) {
   const auto ann = take(locks(), "report", sharing(), by("ann"));
   const auto bob = take(locks(), "report", sharing(), by("bob"));
   ASSERT_TRUE(ok(locks().release("report", ann.token)));

@@ -107,7 +107,7 @@ TEST_P(LockTogetherTest, Promise06_TakingOverOneFreesTheOthers) {
   EXPECT_TRUE(lost(locks().release("c", grant.token), LostReason::expired));
 }
 
-TEST_P(LockTogetherTest, Promise06_TakingOverAllOfThemIsToldForEach) {
+TEST_P(LockTogetherTest, Promise06_TakingOverSeveralLocksWritesAnEventForEach) {
   take_all({"a", "b"}, {.ttl = 10s}, by("ann"));
   take(locks(), "c", sharing(10s), by("bob"));
   take(locks(), "d", {.ttl = 10s}, by("cat"));

@@ -78,7 +78,7 @@ TEST_P(LockWatchTest, HeartbeatsRefusalsAndWaitersAreNoNews) {
   EXPECT_EQ(pictures.after(2), Names({"running ann", "free ann"}));
 }
 
-TEST_P(LockWatchTest, TroubleWithTheStoreIsToldOnceAndItGoesOn) {
+TEST_P(LockWatchTest, TroubleWithTheStoreIsReportedOnceAndTheWatchContinues) {
   take(locks(), "deploy", {}, by("ann"));
   const auto faults = std::make_shared<FaultBackend>(under_test().open_backend());
   const auto broken = store_over(faults, {});
@@ -87,19 +87,20 @@ TEST_P(LockWatchTest, TroubleWithTheStoreIsToldOnceAndItGoesOn) {
   faults->fail_always(Fault::fail_before_send);
   EXPECT_EQ(pictures.after(2).back(), "unavailable");
   const auto failures = faults->failures();
-  ASSERT_TRUE(eventually([&] { return faults->failures() > failures + 1; })) << "it keeps asking";
+  ASSERT_TRUE(eventually([&] { return faults->failures() > failures + 1; })) << "it keeps trying";
   faults->heal();
   EXPECT_EQ(pictures.after(3), Names({"running ann", "unavailable", "running ann"}));
 }
 
-TEST_P(LockWatchTest, StopsWhenItIsToldTo) {
+TEST_P(LockWatchTest, StopEndsIt) {
   std::stop_source stop;
-  int told = 0;
-  std::jthread watcher(
-      [&] { EXPECT_TRUE(ok(locks().watch("deploy", stop.get_token(), [&](const Result<LockInfo>&) { ++told; }))); });
+  int reported = 0;
+  std::jthread watcher([&] {
+    EXPECT_TRUE(ok(locks().watch("deploy", stop.get_token(), [&](const Result<LockInfo>&) { ++reported; })));
+  });
   stop.request_stop();
   watcher.join();
-  EXPECT_EQ(told, 1) << "how it stands is told in any case";
+  EXPECT_EQ(reported, 1) << "how it stands is reported in any case";
 }
 
 TEST_P(LockWatchTest, WhatMakesNoSenseIsRefused) {

@@ -1,4 +1,4 @@
-// Promises 4 and 5: a stale token changes nothing and is told why.
+// Promises 4 and 5: a stale token changes nothing, and the refusal says why.
 #include <gtest/gtest.h>
 
 #include "support/lock_helpers.h"

@@ -44,7 +44,7 @@ class MigrationTest : public ::testing::TestWithParam<StoreKind> {
     return text;
   }
   /// How this store calls an object: "lock" or "leasehold_lock".
-  [[nodiscard]] std::string name(const std::string& plain) const { return postgres() ? plain : "leasehold_" + plain; }
+  [[nodiscard]] std::string name(const std::string& table) const { return postgres() ? table : "leasehold_" + table; }
   /// Everything of ours that the store's own catalog still knows.
   std::string leftovers() {
     if (!postgres())
@@ -194,7 +194,7 @@ TEST_P(MigrationTest, VerifyNamesAMissingTableWithoutItsColumns) {
 TEST_P(MigrationTest, DownOfADriftedStoreChangesNothing) {
   migrate_up();
   // Something that the last migration's down wants to drop.
-  place().run("DROP VIEW " + place().table(place().kind() == StoreKind::postgres ? "jobs" : "leases"));
+  place().run("DROP VIEW " + place().view(postgres() ? "jobs" : "leases"));
   const auto before = drifts();
   const auto down = migrator().down(0);
   ASSERT_TRUE(fails(down, Errc::damaged));
@@ -204,12 +204,15 @@ TEST_P(MigrationTest, DownOfADriftedStoreChangesNothing) {
 
 TEST_P(MigrationTest, VerifyNamesAnotherViewAndAnUnexpectedOne) {
   migrate_up();
-  place().run("DROP VIEW " + place().table("leases"));
-  place().run("CREATE VIEW " + place().table("leases") + " AS SELECT 1 AS one");
-  place().run("CREATE VIEW " + place().table("more") + " AS SELECT 1 AS one");
+  place().run("DROP VIEW " + place().view("leases"));
+  place().run("CREATE VIEW " + place().view("leases") + " AS SELECT 1 AS one");
+  place().run("CREATE VIEW " + place().view("more") + " AS SELECT 1 AS one");
   const auto found = drifts();
-  EXPECT_NE(found.find("view " + name("leases") + ": differs: expected"), std::string::npos) << found;
-  EXPECT_NE(found.find("view " + name("more") + ": unexpected\n"), std::string::npos) << found;
+  EXPECT_NE(found.find("view " + (postgres() ? "leasehold.leases" : name("leases")) + ": differs: expected"),
+            std::string::npos)
+      << found;
+  EXPECT_NE(found.find("view " + (postgres() ? "leasehold.more" : name("more")) + ": unexpected\n"), std::string::npos)
+      << found;
   EXPECT_EQ(std::count(found.begin(), found.end(), '\n'), 2) << found;
 }
 
@@ -224,7 +227,7 @@ TEST_P(MigrationTest, AnEditedMigrationIsRefused) {
   EXPECT_EQ(drifts().find("migration 0001_lease: differs: expected checksum"), 0U) << drifts();
 }
 
-TEST_P(MigrationTest, ANewerSchemaIsRefusedWithAdviceAndLeftAlone) {
+TEST_P(MigrationTest, ANewerSchemaIsRefusedWithAdviceAndNotChanged) {
   migrate_up();
   note_version(newest() + 7, "future", "feed");
   for (const auto& error : {migrator().up().error(), migrator().down(0).error(), migrator().verify().error(),
@@ -269,7 +272,7 @@ INSTANTIATE_TEST_SUITE_P(Stores, PostgresMigrationTest, ::testing::Values(StoreK
 
 TEST_P(PostgresMigrationTest, VerifyNamesAnAlteredFunction) {
   migrate_up();
-  const auto schema = place().schema();
+  const auto schema = place().schema() + "_internal";
   place().run("ALTER FUNCTION " + schema + ".fence(text, bigint) SECURITY INVOKER");
   place().run("CREATE OR REPLACE FUNCTION " + schema +
               ".next_token(last_token bigint, moment timestamptz) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT "
@@ -283,7 +286,7 @@ TEST_P(PostgresMigrationTest, VerifyNamesAnAlteredFunction) {
 
 TEST_P(PostgresMigrationTest, VerifyNamesDefaultsConstraintsOptionsAndOpenDoors) {
   migrate_up();
-  const auto schema = place().schema();
+  const auto schema = place().schema() + "_internal";
   place().run("ALTER TABLE " + schema + ".lock ALTER token SET DEFAULT 7");
   place().run("ALTER TABLE " + schema + ".lock ADD CONSTRAINT lock_token CHECK (token >= 0)");
   place().run("ALTER TABLE " + schema + ".waiter SET (fillfactor = 50)");
@@ -319,8 +322,8 @@ TEST_P(PostgresMigrationTest, DownRefusesToDropWhatOthersPutIntoTheSchema) {
 TEST_P(PostgresMigrationTest, ARoleWithoutTablesLearnsTheVersionAndIsDeniedTheRest) {
   migrate_up();
   const auto role = "role_" + place().schema();
-  place().run("CREATE ROLE " + role + "; GRANT USAGE ON SCHEMA " + place().schema() + " TO " + role +
-              "; GRANT EXECUTE ON FUNCTION " + place().schema() + ".schema_version() TO " + role);
+  place().run("CREATE ROLE " + role + "; GRANT USAGE ON SCHEMA " + place().schema() + "_internal TO " + role +
+              "; GRANT EXECUTE ON FUNCTION " + place().schema() + "_internal.schema_version() TO " + role);
   const auto separator = place().url().find('?') == std::string::npos ? "?" : "&";
   const auto url = parse_store_url(place().url() + separator + "options=-crole%3D" + role);
   ASSERT_TRUE(ok(url));
@@ -330,7 +333,7 @@ TEST_P(PostgresMigrationTest, ARoleWithoutTablesLearnsTheVersionAndIsDeniedTheRe
     Migrator limited(**backend, 10s);
     EXPECT_TRUE(ok(limited.require_current()));
     EXPECT_TRUE(fails(limited.status(), Errc::denied));
-    place().run("REVOKE USAGE ON SCHEMA " + place().schema() + " FROM " + role);
+    place().run("REVOKE USAGE ON SCHEMA " + place().schema() + "_internal FROM " + role);
     EXPECT_TRUE(fails(limited.version(), Errc::denied)) << "not taken for a missing schema";
   }
   place().run("DROP OWNED BY " + role + "; DROP ROLE " + role);

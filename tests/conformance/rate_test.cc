@@ -30,7 +30,7 @@ TEST_P(RateTest, TurnsAreGivenOneAfterTheOther) {
   EXPECT_EQ(info.next_at, now() + 40ms);
 }
 
-TEST_P(RateTest, WhoWillNotWaitIsToldWhenAndTakesNothing) {
+TEST_P(RateTest, ACallerThatWillNotWaitLearnsTheTimeAndTakesNothing) {
   must(rates().take("api", {.every = 1h}));
   const auto refused = rates().take("api", {.wait = 10s});
   ASSERT_TRUE(fails(refused, Errc::rate_limited));
@@ -49,7 +49,7 @@ TEST_P(RateTest, TurnsOfAQuietTimeAreSavedUp) {
   EXPECT_TRUE(fails(rates().take("api", {.wait = 0s}), Errc::rate_limited));
 }
 
-TEST_P(RateTest, ASleeperCanBeToldToStop) {
+TEST_P(RateTest, StopEndsASleep) {
   must(rates().take("api", {.every = 1h}));
   std::stop_source stop;
   stop.request_stop();
@@ -78,7 +78,7 @@ TEST_P(RateTest, TurnsDoNotDriftBehindThoseWhoComeLate) {
   }
 }
 
-TEST_P(RateTest, TurnsAreGivenInTheOrderOfAsking) {
+TEST_P(RateTest, CallersGetTurnsInTheOrderOfTheirCalls) {
   must(rates().set("api", 2ms));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(must(rates().take("api")).at, now() + i * 2ms);
   EXPECT_EQ(must(rates().show("api")).next_at, now() + 10ms);

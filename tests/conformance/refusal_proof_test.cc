@@ -59,7 +59,7 @@ TEST_P(RefusalProofTest, Promise11_OfAJob) {
   const auto grant = must(jobs().claim("mail", {}, {.holder = holder("ann")}));
   const auto refused = jobs().claim("mail", {}, {.holder = holder("bob")});
   expect_no_proof(refused, Errc::at_capacity, "ann", grant.token);
-  EXPECT_EQ(refused.error().held_by->key, std::to_string(grant.jobs.front().id)) << "it is told which job runs";
+  EXPECT_EQ(refused.error().held_by->key, std::to_string(grant.jobs.front().id)) << "the refusal names the running job";
   expect_no_proof(jobs().complete(grant.jobs.front().id, Token{1}), Errc::lost, "ann", grant.token);
 }
 
@@ -69,7 +69,7 @@ TEST_P(RefusalProofTest, Promise11_OfAChunk) {
   const auto& chunk = grant.chunks.front();
   const auto refused = chunks().claim("orders", {}, {.holder = holder("bob")});
   expect_no_proof(refused, Errc::held, "ann", chunk.token);
-  EXPECT_EQ(refused.error().held_by->key, "orders/" + chunk.key) << "it is told which chunk is held";
+  EXPECT_EQ(refused.error().held_by->key, "orders/" + chunk.key) << "the refusal names the held chunk";
   expect_no_proof(chunks().complete("orders", chunk.key, Token{1}), Errc::lost, "ann", chunk.token);
 }
 

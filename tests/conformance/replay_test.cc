@@ -81,7 +81,7 @@ TEST_P(ReplayTest, Promise13_ARequestIdOfAnotherLockTakesNothing) {
   EXPECT_TRUE(ok(locks().acquire("other", request("r2"), by("alice"))));
 }
 
-TEST_P(ReplayTest, Promise13_ReleasingTwiceIsFineAndToldOnce) {
+TEST_P(ReplayTest, Promise13_ReleasingTwiceIsFineAndOneEvent) {
   const auto grant = take(locks(), "deploy", request("r1"), by("alice"));
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));
   advance(5s);

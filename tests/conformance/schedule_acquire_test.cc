@@ -10,7 +10,7 @@ class ScheduleAcquireTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleAcquireTest);
 
 TEST_P(ScheduleAcquireTest, WhatIsDueAndFreeIsTakenInOneStep) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   advance(3s);
   const auto run = acquire("refresh");
   EXPECT_EQ(run.grant.key, "refresh");
@@ -29,8 +29,8 @@ TEST_P(ScheduleAcquireTest, WhatIsDueAndFreeIsTakenInOneStep) {
 }
 
 TEST_P(ScheduleAcquireTest, Promise02_ItIsDueExactlyAtItsMoment) {
-  define("refresh", every_ten_minutes());
-  define("report", with_cron("40 9 * * *"));
+  set_schedule("refresh", every_ten_minutes());
+  set_schedule("report", with_cron("40 9 * * *"));
   run_once("refresh");
   advance(10min - 1us);
   const auto before = dump();
@@ -51,8 +51,8 @@ TEST_P(ScheduleAcquireTest, Promise02_ItIsDueExactlyAtItsMoment) {
   }
 }
 
-TEST_P(ScheduleAcquireTest, Promise11_WhileItRunsTheOthersAreToldWhoSinceWhenAndUntilWhen) {
-  define("refresh", every_ten_minutes());
+TEST_P(ScheduleAcquireTest, Promise11_ARefusalNamesTheRunnerSinceWhenAndUntilWhen) {
+  set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh", "ann");
   advance(10s);
   const auto before = dump();
@@ -86,14 +86,14 @@ TEST_P(ScheduleAcquireTest, Promise08_WhatDoesNotExistIsNotFound) {
   not_found(schedules().history("nothing"));
 }
 
-TEST_P(ScheduleAcquireTest, NowSkipsTheDueTestAndLeavesTheCalendarAlone) {
-  define("report", daily());
+TEST_P(ScheduleAcquireTest, NowSkipsTheDueTestAndKeepsTheCalendar) {
+  set_schedule("report", daily());
   const auto run = acquire_now("report");
   EXPECT_EQ(run.cause, "triggered");
   EXPECT_EQ(run.occurrence, now());
   must(settle(run));
   EXPECT_EQ(next_run("report"), at("2026-03-02T09:00:00Z"));
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   run_once("refresh");
   advance(1min);
   must(settle(acquire_now("refresh")));
@@ -101,7 +101,7 @@ TEST_P(ScheduleAcquireTest, NowSkipsTheDueTestAndLeavesTheCalendarAlone) {
 }
 
 TEST_P(ScheduleAcquireTest, NowTakesTheOccurrenceOfOneThatIsDueAnyway) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-02T09:01:00Z");
   const auto run = acquire_now("report");
   EXPECT_EQ(run.cause, "scheduled");
@@ -110,7 +110,7 @@ TEST_P(ScheduleAcquireTest, NowTakesTheOccurrenceOfOneThatIsDueAnyway) {
 }
 
 TEST_P(ScheduleAcquireTest, OccurrencesAreUniqueAlsoWithinAMicrosecond) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   for (int i = 0; i < 3; ++i) must(settle(acquire_now("refresh")));
   EXPECT_EQ(lines("refresh"),
             (Words{"2026-03-01T09:30:00.000002Z triggered completed", "2026-03-01T09:30:00.000001Z triggered completed",
@@ -118,7 +118,7 @@ TEST_P(ScheduleAcquireTest, OccurrencesAreUniqueAlsoWithinAMicrosecond) {
 }
 
 TEST_P(ScheduleAcquireTest, ARunMayHaveATimeOfItsOwn) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   ScheduleAcquireOptions longer{};
   longer.ttl = 1h;
   const auto run = must(schedules().acquire("refresh", longer, by("ann")));
@@ -129,7 +129,7 @@ TEST_P(ScheduleAcquireTest, ARunMayHaveATimeOfItsOwn) {
 }
 
 TEST_P(ScheduleAcquireTest, Promise03_EveryTokenIsGreaterThanTheOneBefore) {
-  define("refresh", into_a_queue(every_ten_minutes()));
+  set_schedule("refresh", into_a_queue(every_ten_minutes()));
   Token last{0};
   const auto grows = [&](Token token) {
     EXPECT_GT(token, last);
@@ -150,12 +150,12 @@ TEST_P(ScheduleAcquireTest, Promise03_EveryTokenIsGreaterThanTheOneBefore) {
     advance(30s);
     must(schedules().remove("refresh"));
     advance(1us);
-    define("refresh", into_a_queue(every_ten_minutes()));
+    set_schedule("refresh", into_a_queue(every_ten_minutes()));
   }
 }
 
 TEST_P(ScheduleAcquireTest, Promise13_AnAcquireRepeatedGetsTheFirstAnswerAgain) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-04T09:00:00Z");
   acquire("report", "cat");
   go_to("2026-03-06T12:00:00Z");
@@ -178,7 +178,7 @@ TEST_P(ScheduleAcquireTest, Promise13_AnAcquireRepeatedGetsTheFirstAnswerAgain) 
 }
 
 TEST_P(ScheduleAcquireTest, Promise13_AnAcquireRepeatedAfterItsRunIsLost) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto repeated = [&](const std::string& id) {
     return schedules().acquire("refresh", {.request_id = id}, by("ann"));
   };

@@ -21,7 +21,7 @@ class ScheduleAcrossTest : public ScheduleStoreTest {
 LEASEHOLD_ON_BOTH_STORES(ScheduleAcrossTest);
 
 TEST_P(ScheduleAcrossTest, Promise06_RecoverNotesExpiredRunsAndCountsThem) {
-  for (const auto* name : {"dead 1", "dead 2", "alive"}) define(name, with_back_off(every_ten_minutes(), 20min));
+  for (const auto* name : {"dead 1", "dead 2", "alive"}) set_schedule(name, with_back_off(every_ten_minutes(), 20min));
   acquire("dead 1");
   acquire("dead 2");
   advance(20s);
@@ -44,8 +44,8 @@ TEST_P(ScheduleAcrossTest, Promise06_RecoverNotesExpiredRunsAndCountsThem) {
   EXPECT_EQ(must(store().recover()).runs, 0);
 }
 
-TEST_P(ScheduleAcrossTest, Promise06_ARunThatRecoverNotedIsToldToWhoeverRunsNext) {
-  define("refresh", every_ten_minutes());
+TEST_P(ScheduleAcrossTest, Promise06_TheNextRunReportsTheRunThatRecoverEnded) {
+  set_schedule("refresh", every_ten_minutes());
   const auto dead = acquire("refresh", "ann");
   advance(30s);
   must(store().recover());
@@ -56,8 +56,8 @@ TEST_P(ScheduleAcrossTest, Promise06_ARunThatRecoverNotedIsToldToWhoeverRunsNext
 }
 
 TEST_P(ScheduleAcrossTest, PruneForgetsOldRunsButTheLatest) {
-  define("refresh", every_ten_minutes());
-  define("report", daily());
+  set_schedule("refresh", every_ten_minutes());
+  set_schedule("report", daily());
   for (int i = 0; i < 5; ++i) {
     run_once("refresh");
     advance(10min);
@@ -75,8 +75,8 @@ TEST_P(ScheduleAcrossTest, PruneForgetsOldRunsButTheLatest) {
   EXPECT_TRUE(info("refresh").last);
 }
 
-TEST_P(ScheduleAcrossTest, PruneLeavesWhatRunsAlone) {
-  define("refresh", every_ten_minutes());
+TEST_P(ScheduleAcrossTest, PruneKeepsWhatRuns) {
+  set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh");
   advance(48h);
   must(store().prune(1h));
@@ -84,9 +84,9 @@ TEST_P(ScheduleAcrossTest, PruneLeavesWhatRunsAlone) {
   EXPECT_TRUE(ok(settle(run)));
 }
 
-TEST_P(ScheduleAcrossTest, Promise12_EverythingThatHappensIsTold) {
-  define("report", with_back_off(into_a_queue(daily()), 1h));
-  define("report", into_a_queue(daily()));
+TEST_P(ScheduleAcrossTest, Promise12_EveryActIsAnEvent) {
+  set_schedule("report", with_back_off(into_a_queue(daily()), 1h));
+  set_schedule("report", into_a_queue(daily()));
   go_to("2026-03-03T09:00:00Z");
   must(settle(acquire("report")));
   must(schedules().trigger("report"));
@@ -116,7 +116,7 @@ TEST_P(ScheduleAcrossTest, Promise12_EverythingThatHappensIsTold) {
 }
 
 TEST_P(ScheduleAcrossTest, Promise12_AnEventHasTheTokenOfItsRun) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   EXPECT_EQ(last_event("refresh").token, Token{0});
   const auto run = acquire("refresh");
   EXPECT_EQ(last_event("refresh").kind, "schedule");
@@ -127,7 +127,7 @@ TEST_P(ScheduleAcrossTest, Promise12_AnEventHasTheTokenOfItsRun) {
 }
 
 TEST_P(ScheduleAcrossTest, WhatRunsIsAmongAllThatIsHeld) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh", "ann");
   const auto held = must(store().leases()).at(0);
   EXPECT_EQ(held.kind + " " + held.key, "schedule refresh");

@@ -12,7 +12,7 @@ class ScheduleBadInputTest : public ScheduleStoreTest {
  protected:
   void SetUp() override {
     StoreTest::SetUp();
-    define("refresh", every_ten_minutes());
+    set_schedule("refresh", every_ten_minutes());
     run_ = acquire("refresh");
     before_ = dump();
   }
@@ -24,9 +24,9 @@ class ScheduleBadInputTest : public ScheduleStoreTest {
   }
   /// Why a definition is refused.
   std::string why_not(const ScheduleOptions& options) {
-    const auto defined = schedules().set("new", options);
-    refused(defined);
-    return defined ? "" : defined.error().message;
+    const auto saved = schedules().set("new", options);
+    refused(saved);
+    return saved ? "" : saved.error().message;
   }
   std::string why_not_cron(const std::string& expression, const std::string& zone = "UTC") {
     return why_not(with_cron(expression, zone));
@@ -89,7 +89,7 @@ TEST_P(ScheduleBadInputTest, AnUnknownZoneSuggestsAKnownOne) {
 TEST_P(ScheduleBadInputTest, LengthsThatCannotBe) {
   why_not({.rule = every(-1s)});
   why_not({.rule = every(15min, 10min)});
-  EXPECT_NE(why_not({.rule = every(0s)}).find("the minimum is 1s"), std::string::npos);
+  EXPECT_NE(why_not({.rule = every(0s)}).find("pause is 0s, not between 1s"), std::string::npos);
   why_not({.rule = every(999ms, 10min)});
   why_not({.rule = every(-5min, 10min)});
   why_not({.rule = every(1h), .on_fail = Between{40min, 20min}});

@@ -11,7 +11,7 @@ class ScheduleCalendarTest : public ScheduleStoreTest {
   /// The occurrences that a punctual caller takes, from a moment on.
   Words taken(const std::string& expression, const std::string& zone, std::string_view from, int count) {
     go_to(from);
-    define(zone, with_cron(expression, zone));
+    set_schedule(zone, with_cron(expression, zone));
     Words moments;
     for (int i = 0; i < count; ++i) {
       advance(next_run(zone) - now());
@@ -49,7 +49,7 @@ TEST_P(ScheduleCalendarTest, ARuleForEveryHourFollowsTheClock) {
 
 TEST_P(ScheduleCalendarTest, DaysMissedAcrossAChangeAreAllAccountedFor) {
   go_to("2026-03-27T12:00:00Z");
-  define("report", with_cron("30 2 * * *", "Europe/Berlin"));
+  set_schedule("report", with_cron("30 2 * * *", "Europe/Berlin"));
   go_to("2026-03-31T12:00:00Z");
   EXPECT_EQ(acquire("report").skipped, 3);
   EXPECT_EQ(lines("report"),
@@ -58,7 +58,7 @@ TEST_P(ScheduleCalendarTest, DaysMissedAcrossAChangeAreAllAccountedFor) {
 }
 
 TEST_P(ScheduleCalendarTest, AClockThatGoesBackTakesNoOccurrenceTwice) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-02T09:00:00Z");
   run_once("report");
   advance(-1h);
@@ -68,11 +68,11 @@ TEST_P(ScheduleCalendarTest, AClockThatGoesBackTakesNoOccurrenceTwice) {
 }
 
 TEST_P(ScheduleCalendarTest, AMomentThatHasARowAlreadyIsAMicrosecondLater) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-02T09:00:00Z");
   run_once("report");
   advance(-1h);
-  define("report", with_cron("0 */3 * * *"));
+  set_schedule("report", with_cron("0 */3 * * *"));
   advance(1h);
   const auto run = acquire("report");
   EXPECT_EQ(run.occurrence, at("2026-03-02T09:00:00.000001Z"));
@@ -127,7 +127,7 @@ TEST_F(ScheduleWallClockTest, ALostRunIsTriedAgainWhenItsLeaseRanOutByTheWallClo
   clock().step_wall(-1h);
   clock().advance(40s);
   EXPECT_TRUE(not_due_until(acquire("refresh", "bob"), wall() - 10s + 20min));
-  EXPECT_EQ(must(store_.schedules().history("refresh")).at(0).outcome, "lost");
+  EXPECT_EQ(must(store_.schedules().history("refresh")).at(0).outcome, RunOutcome::lost);
 }
 
 TEST_F(ScheduleWallClockTest, Promise03_TokensGrowWhileTheWallClockFallsBack) {

@@ -17,7 +17,7 @@ class ScheduleDeadProcessTest : public ScheduleStoreTest {
 LEASEHOLD_ON_BOTH_STORES(ScheduleDeadProcessTest);
 
 TEST_P(ScheduleDeadProcessTest, ItsScheduleGoesOnAtOnce) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto late = acquire_as("refresh", dead_holder("ann"));
   advance(5s);
   const auto next = acquire("refresh", "bob");
@@ -30,7 +30,7 @@ TEST_P(ScheduleDeadProcessTest, ItsScheduleGoesOnAtOnce) {
 }
 
 TEST_P(ScheduleDeadProcessTest, ItBacksOffFromWhenItWasFoundOut) {
-  define("refresh", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 20min));
   acquire_as("refresh", dead_holder("ann"));
   advance(5s);
   EXPECT_TRUE(not_due_until(try_acquire("refresh", "bob"), now() + 20min));
@@ -39,7 +39,7 @@ TEST_P(ScheduleDeadProcessTest, ItBacksOffFromWhenItWasFoundOut) {
 }
 
 TEST_P(ScheduleDeadProcessTest, ItDoesNotStandInTheWayOfRemoving) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   acquire_as("refresh", dead_holder("ann"));
   EXPECT_TRUE(ok(schedules().remove("refresh")));
   EXPECT_TRUE(must(schedules().list()).empty());
@@ -51,7 +51,7 @@ TEST_P(ScheduleDeadProcessTest, TheLivingAndThoseOfOtherHostsAndBootsKeepTheirs)
   auto says_too_little = dead_holder("says too little");
   says_too_little.process_start = 0;
   for (const auto& who : {Holder::self("me"), elsewhere, says_too_little}) {
-    define(who.name, every_ten_minutes());
+    set_schedule(who.name, every_ten_minutes());
     acquire_as(who.name, who);
     EXPECT_TRUE(fails(try_acquire(who.name, "bob"), Errc::held)) << who.name;
     EXPECT_TRUE(fails(schedules().remove(who.name), Errc::held)) << who.name;
@@ -60,7 +60,7 @@ TEST_P(ScheduleDeadProcessTest, TheLivingAndThoseOfOtherHostsAndBootsKeepTheirs)
 }
 
 TEST_P(ScheduleDeadProcessTest, RecoverFindsItToo) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   acquire_as("refresh", dead_holder("ann"));
   const auto freed = must(store().recover());
   EXPECT_EQ(freed.leases, 1);
@@ -89,7 +89,7 @@ TEST_F(ScheduleRebootTest, ARunOfTheBootBeforeIsLost) {
   EXPECT_EQ(must(schedules.show("refresh")).state, ScheduleState::expired);
   EXPECT_TRUE(lost(schedules.heartbeat("refresh", before_.grant.token), LostReason::expired));
   EXPECT_TRUE(fails(schedules.acquire("refresh", {}, by("bob")), Errc::not_due)) << "it backs off like a failure";
-  EXPECT_EQ(must(schedules.history("refresh")).at(0).outcome, "lost");
+  EXPECT_EQ(must(schedules.history("refresh")).at(0).outcome, RunOutcome::lost);
   const auto next = must(schedules.acquire("refresh", {.now = true}, by("bob")));
   EXPECT_GT(next.grant.token, before_.grant.token);
   EXPECT_EQ(name_of(next.lost_holder), "ann");

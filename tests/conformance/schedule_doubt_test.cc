@@ -11,7 +11,7 @@ class ScheduleDoubtTest : public WithBrokenStore<ScheduleStoreTest> {
  protected:
   void SetUp() override {
     WithBrokenStore::SetUp();
-    define("refresh", every_ten_minutes());
+    set_schedule("refresh", every_ten_minutes());
   }
   /// The next answer of this statement never comes.
   void lose_reply(const std::string& statement) { faults_->fail_next(Fault::lose_reply, 1, statement); }
@@ -37,7 +37,7 @@ TEST_P(ScheduleDoubtTest, Promise13_WhatARunnerDoesCountsOnceWhereTheReplyWasLos
 }
 
 TEST_P(ScheduleDoubtTest, Promise13_AnOccurrenceOfTheCalendarIsTakenOnceWhereverTheReplyWasLost) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-05T12:00:00Z");
   for (int call = 0; call < 3; ++call) {
     lose_reply("schedule_acquire");

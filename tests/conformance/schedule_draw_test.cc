@@ -45,12 +45,12 @@ class ScheduleDrawTest : public ScheduleStoreTest {
 LEASEHOLD_ON_BOTH_STORES(ScheduleDrawTest);
 
 TEST_P(ScheduleDrawTest, AfterASuccessFromTheRangeOfThePause) {
-  define("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
+  set_schedule("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
   expect_even(pauses_after({}), 10min, 15min);
 }
 
 TEST_P(ScheduleDrawTest, AfterAFailureFromItsOwnRange) {
-  define("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
+  set_schedule("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
   expect_even(pauses_after({.ok = false}), 20min, 40min);
 }
 
@@ -58,14 +58,14 @@ TEST_P(ScheduleDrawTest, JitterPutsEachOccurrenceOffAnew) {
   std::vector<Duration> delays;
   for (int i = 0; i < draws; ++i) {
     const CronRule rule{.expression = std::to_string(i % 60) + " 12 * * *", .jitter = 1h};
-    const auto defined = define("report", {.rule = rule});
-    delays.push_back(defined.next_run_at - info("report").next_occurrence.value());
+    const auto saved = set_schedule("report", {.rule = rule});
+    delays.push_back(saved.next_run_at - info("report").next_occurrence.value());
   }
   expect_even(delays, 0s, 1h);
 }
 
 TEST_P(ScheduleDrawTest, AnOccurrenceIsItsMomentHoweverLateJitterMakesIt) {
-  define("report", {.rule = CronRule{.expression = "0 * * * *", .jitter = 30min}});
+  set_schedule("report", {.rule = CronRule{.expression = "0 * * * *", .jitter = 30min}});
   std::set<Duration> delays;
   for (int hour = 10; hour < 20; ++hour) {
     const auto moment = at("2026-03-01T00:00:00Z") + hour * 1h;
@@ -82,7 +82,7 @@ TEST_P(ScheduleDrawTest, AnOccurrenceIsItsMomentHoweverLateJitterMakesIt) {
 }
 
 TEST_P(ScheduleDrawTest, ALostRunBacksOffByARangeTooFromWhenItsLeaseRanOut) {
-  define("refresh", {.rule = every(10min), .on_fail = Between{20min, 40min}, .ttl = 30s});
+  set_schedule("refresh", {.rule = every(10min), .on_fail = Between{20min, 40min}, .ttl = 30s});
   std::set<Duration> pauses;
   for (int i = 0; i < 10; ++i) {
     const auto run = acquire_now("refresh");

@@ -13,7 +13,7 @@ class ScheduleFenceTest : public ScheduleStoreTest {
  protected:
   void SetUp() override {
     StoreTest::SetUp();
-    define("refresh", every_ten_minutes());
+    set_schedule("refresh", every_ten_minutes());
     if (GetParam() == StoreKind::sqlite) {
       file_ = std::make_unique<SqliteFile>(under_test().path());
     } else {
@@ -57,7 +57,7 @@ class ScheduleFenceTest : public ScheduleStoreTest {
 LEASEHOLD_ON_BOTH_STORES(ScheduleFenceTest);
 
 TEST_P(ScheduleFenceTest, Promise14_TheCurrentTokenPassesAndNoOther) {
-  define("other", every_ten_minutes());
+  set_schedule("other", every_ten_minutes());
   const auto mine = acquire("refresh", "ann");
   EXPECT_TRUE(ok(fence(mine)));
   EXPECT_TRUE(fails(fence_here("refresh", mine.grant.token), Errc::invalid_argument))

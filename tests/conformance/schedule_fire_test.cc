@@ -13,7 +13,7 @@ class ScheduleFireTest : public ScheduleStoreTest {
 LEASEHOLD_ON_BOTH_STORES(ScheduleFireTest);
 
 TEST_P(ScheduleFireTest, AnOccurrenceBecomesAJob) {
-  define("report", into_a_queue(daily()));
+  set_schedule("report", into_a_queue(daily()));
   go_to("2026-03-02T09:00:07Z");
   const auto fired = fire();
   EXPECT_EQ(fired.occurrence, at("2026-03-02T09:00:00Z"));
@@ -34,15 +34,15 @@ TEST_P(ScheduleFireTest, AnOccurrenceBecomesAJob) {
   EXPECT_EQ(shown.schedule, "report");
   EXPECT_EQ(shown.occurrence, fired.occurrence);
   add(jobs(), "other");
-  const auto plain = must(jobs().show(add(jobs(), "other")));
-  EXPECT_EQ(shown.priority, plain.priority) << "a job like any other";
-  EXPECT_EQ(plain.schedule, "");
-  EXPECT_FALSE(plain.occurrence);
+  const auto other = must(jobs().show(add(jobs(), "other")));
+  EXPECT_EQ(shown.priority, other.priority) << "a job like any other";
+  EXPECT_EQ(other.schedule, "");
+  EXPECT_FALSE(other.occurrence);
   EXPECT_TRUE(ok(jobs().complete(job.id, job.token)));
 }
 
 TEST_P(ScheduleFireTest, AmongManyItsJobsKnowWhereTheyComeFrom) {
-  define("report", into_a_queue(every_ten_minutes()));
+  set_schedule("report", into_a_queue(every_ten_minutes()));
   add(jobs(), "mail");
   const auto first = fire();
   add(jobs(), "mail");
@@ -64,7 +64,7 @@ TEST_P(ScheduleFireTest, AmongManyItsJobsKnowWhereTheyComeFrom) {
 }
 
 TEST_P(ScheduleFireTest, AJobThatComesBackStillKnows) {
-  define("report", into_a_queue(every_ten_minutes()));
+  set_schedule("report", into_a_queue(every_ten_minutes()));
   const auto fired = fire();
   must(store().queues().set("mail", {.max_running = 5}));
   auto job = claim_one(jobs(), "mail", "ann");
@@ -75,7 +75,7 @@ TEST_P(ScheduleFireTest, AJobThatComesBackStillKnows) {
 }
 
 TEST_P(ScheduleFireTest, APauseCountsFromTheFiring) {
-  define("report", into_a_queue(every_ten_minutes()));
+  set_schedule("report", into_a_queue(every_ten_minutes()));
   fire();
   EXPECT_TRUE(not_due_until(schedules().fire("report"), now() + 10min));
   advance(10min);
@@ -83,10 +83,10 @@ TEST_P(ScheduleFireTest, APauseCountsFromTheFiring) {
 }
 
 TEST_P(ScheduleFireTest, WhatIsNotDueOrHasNoQueueFiresNotAndNothingMoves) {
-  define("plain", every_ten_minutes());
-  define("report", into_a_queue(daily()));
+  set_schedule("run", every_ten_minutes());
+  set_schedule("report", into_a_queue(daily()));
   const auto before = dump();
-  EXPECT_TRUE(fails(schedules().fire("plain"), Errc::not_found));
+  EXPECT_TRUE(fails(schedules().fire("run"), Errc::not_found));
   EXPECT_TRUE(not_due_until(schedules().fire("report"), at("2026-03-02T09:00:00Z")));
   go_to("2026-03-02T08:59:59.999999Z");
   EXPECT_TRUE(fails(schedules().fire("report"), Errc::not_due));
@@ -95,7 +95,7 @@ TEST_P(ScheduleFireTest, WhatIsNotDueOrHasNoQueueFiresNotAndNothingMoves) {
 
 TEST_P(ScheduleFireTest, MissedOccurrencesGoByTheirPolicy) {
   for (const auto policy : {Misfire::skip, Misfire::once, Misfire::all}) {
-    define(to_string(policy), into_a_queue(daily(policy)));
+    set_schedule(to_string(policy), into_a_queue(daily(policy)));
   }
   go_to("2026-03-05T12:00:00Z");
   EXPECT_TRUE(not_due_until(schedules().fire("skip"), at("2026-03-06T09:00:00Z")));
@@ -111,7 +111,7 @@ TEST_P(ScheduleFireTest, MissedOccurrencesGoByTheirPolicy) {
 }
 
 TEST_P(ScheduleFireTest, ATriggerFires) {
-  define("report", into_a_queue(daily()));
+  set_schedule("report", into_a_queue(daily()));
   must(schedules().trigger("report"));
   const auto fired = fire();
   EXPECT_EQ(fired.cause, "triggered");
@@ -122,7 +122,7 @@ TEST_P(ScheduleFireTest, ATriggerFires) {
 TEST_P(ScheduleFireTest, TheLimitsOfTheQueueAreForThoseWhoClaim) {
   must(queues().set("mail", {.max_running = 1}));
   must(queues().pause("mail", "holidays"));
-  define("report", into_a_queue(with_cron("* * * * *")));
+  set_schedule("report", into_a_queue(with_cron("* * * * *")));
   for (int i = 0; i < 2; ++i) {
     advance(1min);
     fire();
@@ -133,8 +133,8 @@ TEST_P(ScheduleFireTest, TheLimitsOfTheQueueAreForThoseWhoClaim) {
   EXPECT_TRUE(fails(jobs().claim("mail", claiming(), by("bob")), Errc::at_capacity));
 }
 
-TEST_P(ScheduleFireTest, AFiringAndARunUnderWayLeaveEachOtherAlone) {
-  define("report", into_a_queue(every_ten_minutes()));
+TEST_P(ScheduleFireTest, AFiringAndARunInProgressDoNotAffectEachOther) {
+  set_schedule("report", into_a_queue(every_ten_minutes()));
   const auto run = acquire("report");
   advance(1s);
   must(schedules().trigger("report"));
@@ -147,7 +147,7 @@ TEST_P(ScheduleFireTest, AFiringAndARunUnderWayLeaveEachOtherAlone) {
 }
 
 TEST_P(ScheduleFireTest, WithoutAPayloadTheJobHasAnEmptyOne) {
-  define("report", {.rule = every(1h), .queue = "mail"});
+  set_schedule("report", {.rule = every(1h), .queue = "mail"});
   fire();
   EXPECT_EQ(claim_one(jobs(), "mail", "ann").payload, "");
 }

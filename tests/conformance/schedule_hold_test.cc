@@ -14,7 +14,7 @@ class ScheduleHoldTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleHoldTest);
 
 TEST_P(ScheduleHoldTest, WorkLongerThanItsLeaseStaysSingle) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh", {.ttl = 900ms}, by("ann")));
   std::atomic<int> beats{0};
   held.lease.on_extended([&](const Grant&) { ++beats; });
@@ -32,7 +32,7 @@ TEST_P(ScheduleHoldTest, WorkLongerThanItsLeaseStaysSingle) {
 }
 
 TEST_P(ScheduleHoldTest, WhereNothingIsSaidItIsReleasedInTheEnd) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   { const auto held = must(schedules().hold("refresh")); }
   EXPECT_EQ(outcomes("refresh"), Words{"released"});
   EXPECT_EQ(state("refresh"), ScheduleState::due);
@@ -40,7 +40,7 @@ TEST_P(ScheduleHoldTest, WhereNothingIsSaidItIsReleasedInTheEnd) {
 }
 
 TEST_P(ScheduleHoldTest, FinishingAgainGivesTheFirstAnswerAgain) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh"));
   const auto first = must(held.settle({.counts = "7"}));
   EXPECT_EQ(first.next_run_at, now() + 10min);
@@ -55,7 +55,7 @@ TEST_P(ScheduleHoldTest, FinishingAgainGivesTheFirstAnswerAgain) {
 }
 
 TEST_P(ScheduleHoldTest, AVerdictOnALostRunIsLostEachTime) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh", {}, by("ann")));
   advance(31s);
   run_once("refresh");
@@ -66,7 +66,7 @@ TEST_P(ScheduleHoldTest, AVerdictOnALostRunIsLostEachTime) {
 }
 
 TEST_P(ScheduleHoldTest, AVerdictOnAReleasedRunIsLost) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh"));
   EXPECT_TRUE(ok(held.lease.release()));
   EXPECT_TRUE(lost(held.settle(), LostReason::finished));
@@ -76,7 +76,7 @@ TEST_P(ScheduleHoldTest, AVerdictOnAReleasedRunIsLost) {
 }
 
 TEST_P(ScheduleHoldTest, Promise09_ItIsStoppedWhenItsRunIsLost) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh", {.ttl = 900ms}, by("ann")));
   advance(1s);
   acquire("refresh", "bob");

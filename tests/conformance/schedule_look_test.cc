@@ -18,16 +18,16 @@ class ScheduleLookTest : public ScheduleStoreTest {
 LEASEHOLD_ON_BOTH_STORES(ScheduleLookTest);
 
 TEST_P(ScheduleLookTest, TheListIsInTheOrderOfNamesAndSaysHowEachOneIs) {
-  for (const auto* name : {"due", "expired", "paused", "running", "Zebra"}) define(name, every_ten_minutes());
-  define("waiting", daily());
+  for (const auto* name : {"due", "expired", "paused", "running", "Zebra"}) set_schedule(name, every_ten_minutes());
+  set_schedule("waiting", daily());
   acquire("expired");
   must(schedules().pause("paused"));
   advance(30s);
   acquire("running");
   const auto before = dump();
-  Words told;
-  for (const auto& each : must(schedules().list())) told.push_back(each.name + " " + to_string(each.state));
-  EXPECT_EQ(told,
+  Words reported;
+  for (const auto& each : must(schedules().list())) reported.push_back(each.name + " " + to_string(each.state));
+  EXPECT_EQ(reported,
             (Words{"Zebra due", "due due", "expired expired", "paused paused", "running running", "waiting waiting"}));
   EXPECT_EQ(must(schedules().list({.max = 2})).size(), 2U);
   EXPECT_EQ(info("waiting").due_in(), at("2026-03-02T09:00:00Z") - now());
@@ -35,8 +35,8 @@ TEST_P(ScheduleLookTest, TheListIsInTheOrderOfNamesAndSaysHowEachOneIs) {
   EXPECT_EQ(dump(), before) << "looking changes nothing";
 }
 
-TEST_P(ScheduleLookTest, WhatIsDueIsToldInOrderPageByPage) {
-  for (int i = 0; i < 7; ++i) define("s" + std::to_string(i), with_cron(std::to_string(40 - i / 2) + " * * * *"));
+TEST_P(ScheduleLookTest, DueSchedulesAreListedInOrderPageByPage) {
+  for (int i = 0; i < 7; ++i) set_schedule("s" + std::to_string(i), with_cron(std::to_string(40 - i / 2) + " * * * *"));
   go_to("2026-03-01T09:41:00Z");
   const Words all = {"s6", "s4", "s5", "s2", "s3", "s0", "s1"};
   EXPECT_EQ(due(), all);
@@ -54,7 +54,7 @@ TEST_P(ScheduleLookTest, WhatIsDueIsToldInOrderPageByPage) {
 }
 
 TEST_P(ScheduleLookTest, WhatRunsOrIsPausedIsNotDueAndWhatFellSilentIs) {
-  for (const auto* name : {"running", "silent", "paused"}) define(name, every_ten_minutes());
+  for (const auto* name : {"running", "silent", "paused"}) set_schedule(name, every_ten_minutes());
   acquire("silent");
   advance(20s);
   acquire("running");
@@ -69,46 +69,46 @@ TEST_P(ScheduleLookTest, WhatRunsOrIsPausedIsNotDueAndWhatFellSilentIs) {
   EXPECT_EQ(due(), Words{"silent"}) << "it has to end first";
 }
 
-TEST_P(ScheduleLookTest, WhatToDoWithADueOneIsTold) {
-  define("queue", into_a_queue(every_ten_minutes()));
-  define("command", {.rule = every(10min), .command = {"true"}});
-  define("plain", every_ten_minutes());
-  Words told;
+TEST_P(ScheduleLookTest, DueReportsWhatToDoWithEachSchedule) {
+  set_schedule("queue", into_a_queue(every_ten_minutes()));
+  set_schedule("command", {.rule = every(10min), .command = {"true"}});
+  set_schedule("neither", every_ten_minutes());
+  Words reported;
   for (const auto& each : must(schedules().due()).due) {
-    told.push_back(each.name + (each.enqueues ? " enqueues" : "") + (each.has_command ? " runs" : ""));
+    reported.push_back(each.name + (each.enqueues ? " enqueues" : "") + (each.has_command ? " runs" : ""));
   }
-  EXPECT_EQ(told, (Words{"command runs", "plain", "queue enqueues"}));
+  EXPECT_EQ(reported, (Words{"command runs", "neither", "queue enqueues"}));
 }
 
 TEST_P(ScheduleLookTest, UntilTheNextOneIsDueOneMaySleep) {
   EXPECT_FALSE(must(schedules().due()).next_in) << "there is none";
-  define("report", daily());
+  set_schedule("report", daily());
   EXPECT_EQ(must(schedules().due()).next_in, at("2026-03-02T09:00:00Z") - now());
-  define("sooner", with_cron("0 12 * * *"));
+  set_schedule("sooner", with_cron("0 12 * * *"));
   EXPECT_EQ(must(schedules().due()).next_in, at("2026-03-01T12:00:00Z") - now());
 }
 
 TEST_P(ScheduleLookTest, TheNextOccurrencesAreTheCalendars) {
-  define("report", with_cron("30 2 * * *", "Europe/Berlin"));
+  set_schedule("report", with_cron("30 2 * * *", "Europe/Berlin"));
   go_to("2026-03-01T10:00:00Z");
   EXPECT_EQ(must(schedules().next("report", 3)),
             (std::vector{at("2026-03-02T01:30:00Z"), at("2026-03-03T01:30:00Z"), at("2026-03-04T01:30:00Z")}));
   EXPECT_EQ(must(schedules().next("report")).size(), 5U);
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   run_once("refresh");
   EXPECT_EQ(must(schedules().next("refresh")), std::vector{now() + 10min}) << "more is not known";
 }
 
-TEST_P(ScheduleLookTest, OfSeveralThatAreDueTheFirstIsToldUnlessEachWillRun) {
-  define("once", daily());
-  define("all", daily(Misfire::all));
+TEST_P(ScheduleLookTest, OfSeveralDueOccurrencesTheFirstIsShownUnlessEachWillRun) {
+  set_schedule("once", daily());
+  set_schedule("all", daily(Misfire::all));
   go_to("2026-03-04T12:00:00Z");
   EXPECT_EQ(must(schedules().next("once", 2)), (std::vector{at("2026-03-02T09:00:00Z"), at("2026-03-05T09:00:00Z")}));
   EXPECT_EQ(must(schedules().next("all", 2)), (std::vector{at("2026-03-02T09:00:00Z"), at("2026-03-03T09:00:00Z")}));
 }
 
 TEST_P(ScheduleLookTest, TheHistoryTellsTheLatestOccurrenceFirst) {
-  define("refresh", with_back_off(every_ten_minutes(), 1min));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 1min));
   EXPECT_EQ(lines("refresh"), Words{});
   for (int i = 0; i < 3; ++i) {
     run_once("refresh", {.ok = i != 1, .counts = std::to_string(i)});

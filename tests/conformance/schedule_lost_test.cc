@@ -11,7 +11,7 @@ class ScheduleLostTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleLostTest);
 
 TEST_P(ScheduleLostTest, Promise06_TheNextAcquireNotesItAndGoesOn) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto dead = acquire("refresh", "ann");
   advance(30s - 1us);
   EXPECT_TRUE(fails(try_acquire("refresh", "bob"), Errc::held)) << "alive to its last microsecond";
@@ -32,7 +32,7 @@ TEST_P(ScheduleLostTest, Promise06_TheNextAcquireNotesItAndGoesOn) {
 }
 
 TEST_P(ScheduleLostTest, WithABackOffItIsNotedAtOnceAndRunsLater) {
-  define("refresh", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 20min));
   const auto dead = acquire("refresh", "ann");
   advance(1min);
   const auto retry_at = dead.grant.expires_at + 20min;
@@ -46,11 +46,11 @@ TEST_P(ScheduleLostTest, WithABackOffItIsNotedAtOnceAndRunsLater) {
   advance(retry_at - now());
   const auto next = acquire("refresh", "bob");
   EXPECT_EQ(next.cause, "retry");
-  EXPECT_EQ(name_of(next.lost_holder), "ann") << "told to whoever runs next";
+  EXPECT_EQ(name_of(next.lost_holder), "ann") << "the next run reports it";
 }
 
 TEST_P(ScheduleLostTest, NowTakesOverWhatHasExpiredWithoutWaitingForItsBackOff) {
-  define("refresh", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 20min));
   acquire("refresh", "ann");
   advance(30s);
   const auto next = acquire_now("refresh", "bob");
@@ -60,7 +60,7 @@ TEST_P(ScheduleLostTest, NowTakesOverWhatHasExpiredWithoutWaitingForItsBackOff) 
 }
 
 TEST_P(ScheduleLostTest, Promise05_AHeartbeatKeepsALiveRunAndNeverRevivesOne) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh");
   for (int i = 0; i < 4; ++i) {
     advance(30s - 1us);
@@ -75,7 +75,7 @@ TEST_P(ScheduleLostTest, Promise05_AHeartbeatKeepsALiveRunAndNeverRevivesOne) {
 }
 
 TEST_P(ScheduleLostTest, Promise04_ALateFinishTouchesNothingOfItsSuccessor) {
-  define("refresh", with_back_off(every_ten_minutes(), 1min));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 1min));
   const auto late = acquire("refresh", "ann");
   advance(30s + 1min);
   const auto next = acquire("refresh", "bob");
@@ -88,7 +88,7 @@ TEST_P(ScheduleLostTest, Promise04_ALateFinishTouchesNothingOfItsSuccessor) {
 }
 
 TEST_P(ScheduleLostTest, ALostRunOfCronIsTriedAgainBeforeTheNextOccurrence) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-02T09:00:00Z");
   acquire("report", "ann");
   go_to("2026-03-02T15:00:00Z");
@@ -100,7 +100,7 @@ TEST_P(ScheduleLostTest, ALostRunOfCronIsTriedAgainBeforeTheNextOccurrence) {
 }
 
 TEST_P(ScheduleLostTest, ARetryThatNobodyTookIsSkippedWithTheOccurrencesAfterIt) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-02T09:00:00Z");
   acquire("report", "ann");
   go_to("2026-03-04T09:10:00Z");
@@ -111,8 +111,8 @@ TEST_P(ScheduleLostTest, ARetryThatNobodyTookIsSkippedWithTheOccurrencesAfterIt)
                                     "2026-03-02T09:00:00Z scheduled lost"}));
 }
 
-TEST_P(ScheduleLostTest, ABackOffThatEndsAfterTheNextOccurrenceLeavesThatOneAlone) {
-  define("report", with_back_off(with_cron("0 * * * *"), 2h));
+TEST_P(ScheduleLostTest, ABackOffThatEndsAfterTheNextOccurrenceDoesNotMoveIt) {
+  set_schedule("report", with_back_off(with_cron("0 * * * *"), 2h));
   go_to("2026-03-01T10:00:00Z");
   acquire("report", "ann");
   advance(1min);
@@ -121,8 +121,8 @@ TEST_P(ScheduleLostTest, ABackOffThatEndsAfterTheNextOccurrenceLeavesThatOneAlon
   EXPECT_EQ(outcomes("report"), Words{"lost"});
 }
 
-TEST_P(ScheduleLostTest, WorkThatKillsItsRunnerIsTriedAgainAndAgainAndEachLossIsToldOf) {
-  define("refresh", with_back_off(every_ten_minutes(), 1min));
+TEST_P(ScheduleLostTest, WorkThatKillsItsRunnerIsTriedAgainAndEachLossIsReported) {
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 1min));
   for (int i = 0; i < 3; ++i) {
     acquire("refresh", "dead " + std::to_string(i));
     advance(30s + 1min);

@@ -10,7 +10,7 @@ namespace {
 class ScheduleMisfireTest : public ScheduleStoreTest {
  protected:
   void neglect(const ScheduleOptions& options, std::string_view until = "2026-03-05T12:00:00Z") {
-    define("report", options);
+    set_schedule("report", options);
     go_to(until);
   }
   const std::string all_skipped_ = "2026-03-02T09:00:00Z scheduled skipped 4 through 2026-03-05T09:00:00Z (misfire)";
@@ -63,7 +63,7 @@ TEST_P(ScheduleMisfireTest, SkipRunsNoneThatCameTooLongAgo) {
 
 TEST_P(ScheduleMisfireTest, SkipRunsTheLatestWhileItIsInTime) {
   neglect(daily(Misfire::skip), "2026-03-05T09:05:00Z");
-  define("too late", daily(Misfire::skip));
+  set_schedule("too late", daily(Misfire::skip));
   const auto run = acquire("report");
   EXPECT_EQ(run.occurrence, at("2026-03-05T09:00:00Z"));
   EXPECT_EQ(lines("report"), (Words{"2026-03-05T09:00:00Z scheduled running", all_but_the_latest_}));
@@ -76,7 +76,7 @@ TEST_P(ScheduleMisfireTest, SkipRunsTheLatestWhileItIsInTime) {
 TEST_P(ScheduleMisfireTest, JitterMakesNobodyLate) {
   const ScheduleOptions options{
       .rule = CronRule{.expression = "0 9 * * *", .jitter = 1h}, .misfire = Misfire::skip, .misfire_after = 0s};
-  define("late", options);
+  set_schedule("late", options);
   neglect(options, "2026-03-02T10:00:00Z");
   EXPECT_EQ(acquire("report").occurrence, at("2026-03-02T09:00:00Z"));
   advance(1us);
@@ -91,7 +91,7 @@ TEST_P(ScheduleMisfireTest, WhoeverWantsARunGetsOneAlsoWhereAllWasSkipped) {
   EXPECT_EQ(run.occurrence, now());
   EXPECT_EQ(run.skipped, 4);
   EXPECT_EQ(lines("report"), (Words{"2026-03-05T12:00:00Z triggered running", all_skipped_}));
-  define("triggered", daily(Misfire::skip));
+  set_schedule("triggered", daily(Misfire::skip));
   must(schedules().trigger("triggered"));
   go_to("2026-03-06T12:00:00Z");
   EXPECT_EQ(acquire("triggered").cause, "triggered");

@@ -15,9 +15,9 @@ class ScheduleNextTest : public ScheduleStoreTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ScheduleNextTest);
 
-TEST_P(ScheduleNextTest, ANewOneRunsFirstWhenItIsTold) {
+TEST_P(ScheduleNextTest, ANewScheduleRunsFirstAtItsGivenTime) {
   const auto tonight = now() + 5h;
-  EXPECT_EQ(define("refresh", to_run_at(every_ten_minutes(), tonight)).next_run_at, tonight);
+  EXPECT_EQ(set_schedule("refresh", to_run_at(every_ten_minutes(), tonight)).next_run_at, tonight);
   EXPECT_TRUE(not_due_until(try_acquire("refresh"), tonight));
   advance(5h);
   EXPECT_EQ(acquire("refresh").occurrence, tonight);
@@ -53,7 +53,7 @@ TEST_P(ScheduleNextTest, WithCronItIsAnOccurrenceAndTheCalendarGoesOnAfterIt) {
   auto options = daily();
   std::get<CronRule>(options.rule).jitter = 5min;
   const auto noon = at("2026-03-04T12:00:00Z");
-  EXPECT_EQ(define("report", to_run_at(options, noon)).next_run_at, noon) << "without jitter";
+  EXPECT_EQ(set_schedule("report", to_run_at(options, noon)).next_run_at, noon) << "without jitter";
   EXPECT_EQ(info("report").next_occurrence, noon);
   go_to("2026-03-04T11:59:59Z");
   EXPECT_TRUE(not_due_until(try_acquire("report"), noon)) << "the days before are not in the plan";
@@ -64,34 +64,35 @@ TEST_P(ScheduleNextTest, WithCronItIsAnOccurrenceAndTheCalendarGoesOnAfterIt) {
 }
 
 TEST_P(ScheduleNextTest, AMomentThatHasPassedIsNow) {
-  define("refresh", to_run_at(every_ten_minutes(), now() - 100h));
+  set_schedule("refresh", to_run_at(every_ten_minutes(), now() - 100h));
   EXPECT_EQ(acquire("refresh").occurrence, now());
-  define("report", to_run_at(daily(Misfire::all), Timestamp{}));
+  set_schedule("report", to_run_at(daily(Misfire::all), Timestamp{}));
   const auto run = acquire("report");
   EXPECT_EQ(run.occurrence, now()) << "and not one for every day since 1970";
   EXPECT_EQ(run.skipped, 0);
   EXPECT_EQ(next_run("report"), at("2026-03-02T09:00:00Z"));
 }
 
-TEST_P(ScheduleNextTest, DefiningAgainKeepsItAndAnotherWishReplacesIt) {
+TEST_P(ScheduleNextTest, SettingAgainKeepsItAndAnotherTimeReplacesIt) {
   const auto first = now() + 5h;
-  define("refresh", to_run_at(every_ten_minutes(), first));
+  set_schedule("refresh", to_run_at(every_ten_minutes(), first));
   const auto before = dump();
-  EXPECT_FALSE(define("refresh", every_ten_minutes()).changed);
-  EXPECT_FALSE(define("refresh", to_run_at(every_ten_minutes(), first)).changed);
+  EXPECT_FALSE(set_schedule("refresh", every_ten_minutes()).changed);
+  EXPECT_FALSE(set_schedule("refresh", to_run_at(every_ten_minutes(), first)).changed);
   EXPECT_EQ(dump(), before);
-  EXPECT_EQ(define("refresh", {.rule = every(1h), .ttl = 30s}).next_run_at, first) << "whatever the new rule says";
-  EXPECT_EQ(define("refresh", daily()).next_run_at, first);
+  EXPECT_EQ(set_schedule("refresh", {.rule = every(1h), .ttl = 30s}).next_run_at, first)
+      << "whatever the new rule says";
+  EXPECT_EQ(set_schedule("refresh", daily()).next_run_at, first);
   EXPECT_EQ(info("refresh").next_occurrence, first);
-  EXPECT_EQ(define("refresh", every_ten_minutes()).next_run_at, first);
-  const auto other = define("refresh", to_run_at(every_ten_minutes(), now() + 1h));
+  EXPECT_EQ(set_schedule("refresh", every_ten_minutes()).next_run_at, first);
+  const auto other = set_schedule("refresh", to_run_at(every_ten_minutes(), now() + 1h));
   EXPECT_TRUE(other.changed);
   EXPECT_EQ(other.next_run_at, now() + 1h);
 }
 
-TEST_P(ScheduleNextTest, ARunBeforeItLeavesItAlone) {
+TEST_P(ScheduleNextTest, AnEarlierRunKeepsTheNextRun) {
   const auto tonight = now() + 5h;
-  define("refresh", to_run_at(with_back_off(every_ten_minutes(), 20min), tonight));
+  set_schedule("refresh", to_run_at(with_back_off(every_ten_minutes(), 20min), tonight));
   must(schedules().trigger("refresh"));
   EXPECT_EQ(run_once("refresh").next_run_at, tonight);
   must(settle(acquire_now("refresh"), {.ok = false}));
@@ -105,9 +106,9 @@ TEST_P(ScheduleNextTest, ARunBeforeItLeavesItAlone) {
   EXPECT_EQ(next_run("refresh"), now()) << "what was given back is due at once";
 }
 
-TEST_P(ScheduleNextTest, APauseLeavesItAloneUnlessItsMomentPasses) {
-  define("refresh", to_run_at(every_ten_minutes(), now() + 5h));
-  define("report", to_run_at(daily(), now() + 5h));
+TEST_P(ScheduleNextTest, APauseKeepsTheNextRunUnlessItsMomentPasses) {
+  set_schedule("refresh", to_run_at(every_ten_minutes(), now() + 5h));
+  set_schedule("report", to_run_at(daily(), now() + 5h));
   for (const auto* name : {"refresh", "report"}) {
     must(schedules().pause(name));
     EXPECT_EQ(must(schedules().resume(name)), now() + 5h) << name;
@@ -120,14 +121,14 @@ TEST_P(ScheduleNextTest, APauseLeavesItAloneUnlessItsMomentPasses) {
 }
 
 TEST_P(ScheduleNextTest, AVerdictSaysWhenTheNextRunIs) {
-  define("refresh", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 20min));
   const auto more_to_do = must(settle(acquire("refresh"), {.next_run_at = now() + 30s}));
   EXPECT_EQ(more_to_do.next_run_at, now() + 30s);
   EXPECT_EQ(more_to_do.next_in, 30s);
   EXPECT_EQ(info("refresh").next_cause, "scheduled");
   advance(30s);
   must(settle(acquire("refresh"), {.ok = false, .error = "come back later", .next_run_at = now() + 2h}));
-  EXPECT_EQ(next_run("refresh"), now() + 2h) << "and not after the usual pause for failures";
+  EXPECT_EQ(next_run("refresh"), now() + 2h) << "and not after the pause for failures";
   EXPECT_EQ(info("refresh").next_cause, "retry");
   advance(2h);
   const auto run = acquire("refresh");
@@ -139,7 +140,7 @@ TEST_P(ScheduleNextTest, AVerdictSaysWhenTheNextRunIs) {
 }
 
 TEST_P(ScheduleNextTest, AVerdictOfCronMovesTheCalendarOrTriesAgainBeforeIt) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-02T09:00:00Z");
   must(settle(acquire("report"), {.next_run_at = at("2026-03-02T10:00:00Z")}));
   EXPECT_EQ(info("report").next_occurrence, at("2026-03-02T10:00:00Z"));
@@ -159,7 +160,7 @@ TEST_P(ScheduleNextTest, AVerdictOfCronMovesTheCalendarOrTriesAgainBeforeIt) {
 }
 
 TEST_P(ScheduleNextTest, AHeldRunAsksForItToo) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   auto held = must(schedules().hold("refresh"));
   EXPECT_EQ(must(held.settle({.next_run_at = now() + 1h})).next_run_at, now() + 1h);
 }
@@ -168,7 +169,7 @@ TEST_P(ScheduleNextTest, AMomentAfterTheYear9999IsRefused) {
   const Timestamp too_late{std::chrono::seconds(253'402'300'800)};
   EXPECT_TRUE(fails(schedules().set("refresh", to_run_at(every_ten_minutes(), too_late)), Errc::invalid_argument));
   EXPECT_TRUE(fails(schedules().show("refresh"), Errc::not_found));
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh");
   EXPECT_TRUE(fails(settle(run, {.next_run_at = too_late}), Errc::invalid_argument));
   EXPECT_TRUE(ok(settle(run)));

@@ -10,7 +10,7 @@ class SchedulePauseTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(SchedulePauseTest);
 
 TEST_P(SchedulePauseTest, NothingRunsAndTheRefusalSaysWhy) {
-  define("refresh", into_a_queue(every_ten_minutes()));
+  set_schedule("refresh", into_a_queue(every_ten_minutes()));
   must(schedules().pause("refresh", "the moon is \"full\""));
   advance(2min);
   const auto before = dump();
@@ -30,7 +30,7 @@ TEST_P(SchedulePauseTest, NothingRunsAndTheRefusalSaysWhy) {
 }
 
 TEST_P(SchedulePauseTest, ARunUnderWayGoesOn) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh");
   must(schedules().pause("refresh"));
   EXPECT_EQ(state("refresh"), ScheduleState::running);
@@ -41,7 +41,7 @@ TEST_P(SchedulePauseTest, ARunUnderWayGoesOn) {
 }
 
 TEST_P(SchedulePauseTest, PausedAgainItKeepsSinceWhenAndTakesTheNewReason) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   must(schedules().pause("refresh", "one"));
   advance(1h);
   must(schedules().pause("refresh", "two"));
@@ -50,7 +50,7 @@ TEST_P(SchedulePauseTest, PausedAgainItKeepsSinceWhenAndTakesTheNewReason) {
 }
 
 TEST_P(SchedulePauseTest, WhatCameMeanwhileIsNotedAsSkipped) {
-  define("report", daily());
+  set_schedule("report", daily());
   must(schedules().pause("report"));
   go_to("2026-03-05T09:00:00Z");
   EXPECT_EQ(must(schedules().resume("report")), at("2026-03-06T09:00:00Z"));
@@ -61,8 +61,8 @@ TEST_P(SchedulePauseTest, WhatCameMeanwhileIsNotedAsSkipped) {
 }
 
 TEST_P(SchedulePauseTest, WhereNothingCameNothingIsNoted) {
-  define("report", daily());
-  define("refresh", every_ten_minutes());
+  set_schedule("report", daily());
+  set_schedule("refresh", every_ten_minutes());
   run_once("refresh");
   for (const std::string name : {"report", "refresh"}) {
     must(schedules().pause(name));
@@ -77,7 +77,7 @@ TEST_P(SchedulePauseTest, WhereNothingCameNothingIsNoted) {
 }
 
 TEST_P(SchedulePauseTest, OneWithAPauseBetweenRunsIsDueIfItsTimeCame) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   run_once("refresh");
   must(schedules().pause("refresh"));
   advance(72h);
@@ -87,7 +87,7 @@ TEST_P(SchedulePauseTest, OneWithAPauseBetweenRunsIsDueIfItsTimeCame) {
 }
 
 TEST_P(SchedulePauseTest, ARetryIsNoMoreWhereTheCalendarHasGoneOn) {
-  define("report", with_back_off(daily(), 1h));
+  set_schedule("report", with_back_off(daily(), 1h));
   go_to("2026-03-02T09:00:00Z");
   run_once("report", {.ok = false});
   must(schedules().pause("report"));
@@ -98,7 +98,7 @@ TEST_P(SchedulePauseTest, ARetryIsNoMoreWhereTheCalendarHasGoneOn) {
 }
 
 TEST_P(SchedulePauseTest, ARunThatDiedMeanwhileIsLostAndNoOccurrenceCountsTwice) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-02T09:00:00Z");
   acquire("report", "ann");
   must(schedules().pause("report"));
@@ -113,8 +113,8 @@ TEST_P(SchedulePauseTest, ARunThatDiedMeanwhileIsLostAndNoOccurrenceCountsTwice)
   EXPECT_EQ(next_run("report"), at("2026-03-05T09:00:00Z"));
 }
 
-TEST_P(SchedulePauseTest, ATriggerMakesItDueNowAndLeavesTheCalendarAlone) {
-  define("report", daily());
+TEST_P(SchedulePauseTest, ATriggerMakesItDueNowAndKeepsTheCalendar) {
+  set_schedule("report", daily());
   EXPECT_FALSE(must(schedules().trigger("report"))) << "nobody runs it";
   EXPECT_EQ(state("report"), ScheduleState::due);
   EXPECT_EQ(info("report").next_cause, "triggered");
@@ -128,7 +128,7 @@ TEST_P(SchedulePauseTest, ATriggerMakesItDueNowAndLeavesTheCalendarAlone) {
 }
 
 TEST_P(SchedulePauseTest, ATriggerWhileItRunsMeansOnceMoreAfterThat) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto first = acquire("refresh", "ann");
   EXPECT_EQ(must(schedules().trigger("refresh"))->holder.name, "ann");
   must(schedules().trigger("refresh"));
@@ -142,8 +142,8 @@ TEST_P(SchedulePauseTest, ATriggerWhileItRunsMeansOnceMoreAfterThat) {
 }
 
 TEST_P(SchedulePauseTest, WhateverRunsOutOfTurnIsTheRetryThatWasPending) {
-  define("report", with_back_off(daily(), 1h));
-  define("refresh", with_back_off(every_ten_minutes(), 1h));
+  set_schedule("report", with_back_off(daily(), 1h));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 1h));
   go_to("2026-03-02T09:00:00Z");
   for (const std::string name : {"report", "refresh"}) {
     run_once(name, {.ok = false});

@@ -48,21 +48,21 @@ LEASEHOLD_ON_BOTH_STORES(ScheduleRaceTest);
 TEST_P(ScheduleRaceTest, OfTwoToFiftyCallersExactlyOneRuns) {
   for (const int callers : {2, 3, 10, 50}) {
     const auto name = std::to_string(callers) + " callers";
-    define(name, {.rule = every(10min, 15min)});
+    set_schedule(name, {.rule = every(10min, 15min)});
     EXPECT_EQ(winners(name, callers), 1) << name;
     EXPECT_EQ(outcomes(name), Words{"running"}) << name;
   }
 }
 
 TEST_P(ScheduleRaceTest, OfTwentyCallersOfACronScheduleExactlyOneRuns) {
-  define("report", daily());
+  set_schedule("report", daily());
   go_to("2026-03-05T12:00:00Z");
   EXPECT_EQ(winners("report", 20), 1);
   EXPECT_EQ(outcomes("report"), (Words{"running", "skipped"})) << "what was missed is noted once";
 }
 
 TEST_P(ScheduleRaceTest, OfTwentyWhoTakeOverFromTheDeadOneWins) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   acquire("refresh", "dead");
   advance(30s);
   EXPECT_EQ(winners("refresh", 20), 1);
@@ -72,10 +72,10 @@ TEST_P(ScheduleRaceTest, OfTwentyWhoTakeOverFromTheDeadOneWins) {
 
 TEST_P(ScheduleRaceTest, EveryMissedOccurrenceIsTakenByExactlyOne) {
   constexpr int missed = 24;
-  define("report", with_cron("0 * * * *"));
+  set_schedule("report", with_cron("0 * * * *"));
   auto all = with_cron("0 * * * *");
   all.misfire = Misfire::all;
-  define("report", all);
+  set_schedule("report", all);
   advance(missed * 1h);
   std::mutex mutex;
   std::multiset<Timestamp> taken;
@@ -99,7 +99,7 @@ TEST_P(ScheduleRaceTest, EveryMissedOccurrenceIsTakenByExactlyOne) {
 }
 
 TEST_P(ScheduleRaceTest, OfManyWhoFireOneMakesTheJob) {
-  define("report", into_a_queue(daily()));
+  set_schedule("report", into_a_queue(daily()));
   go_to("2026-03-05T12:00:00Z");
   std::atomic<int> fired = 0;
   race(16, [&](int, const Schedules& schedules) {
@@ -113,7 +113,7 @@ TEST_P(ScheduleRaceTest, OfManyWhoFireOneMakesTheJob) {
 }
 
 TEST_P(ScheduleRaceTest, AVerdictSaidByManyCountsOnce) {
-  define("refresh", {.rule = every(10min, 15min)});
+  set_schedule("refresh", {.rule = every(10min, 15min)});
   const auto run = acquire("refresh");
   std::atomic<int> first = 0;
   race(16, [&](int, const Schedules& schedules) {
@@ -125,7 +125,7 @@ TEST_P(ScheduleRaceTest, AVerdictSaidByManyCountsOnce) {
   EXPECT_EQ(story("refresh"), (Words{"set", "acquired", "completed"}));
 }
 
-TEST_P(ScheduleRaceTest, DefinedByManyAtOnceItIsCreatedOnce) {
+TEST_P(ScheduleRaceTest, ManyCallersThatSetItAtOnceCreateItOnce) {
   std::atomic<int> created = 0;
   race(12, [&](int, const Schedules& schedules) {
     created += must(schedules.set("refresh", every_ten_minutes())).created ? 1 : 0;
@@ -142,8 +142,8 @@ TEST_P(ScheduleRaceTest, WhateverIsDoneAtOnceEverybodyGetsAnAnswer) {
     EXPECT_TRUE(code != Errc::unavailable && code != Errc::in_doubt && code != Errc::internal)
         << describe(result.error());
   };
-  define("a", into_a_queue(every_ten_minutes()));
-  define("b", into_a_queue(daily()));
+  set_schedule("a", into_a_queue(every_ten_minutes()));
+  set_schedule("b", into_a_queue(daily()));
   race(8, [&](int number, const Schedules& schedules) {
     for (int i = 0; i < 20; ++i) {
       const std::string name = (number + i) % 2 == 0 ? "a" : "b";

@@ -10,7 +10,7 @@ class ScheduleRenameTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleRenameTest);
 
 TEST_P(ScheduleRenameTest, HistoryTokensAndTheRunUnderWayGoAlong) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   run_once("refresh");
   auto run = acquire_now("refresh");
   must(schedules().rename("refresh", "reload"));
@@ -26,18 +26,18 @@ TEST_P(ScheduleRenameTest, HistoryTokensAndTheRunUnderWayGoAlong) {
 }
 
 TEST_P(ScheduleRenameTest, TheOldNameIsFreeForAnother) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh");
   must(schedules().rename("refresh", "reload"));
-  EXPECT_TRUE(define("refresh", daily()).created);
+  EXPECT_TRUE(set_schedule("refresh", daily()).created);
   EXPECT_EQ(outcomes("refresh"), Words{});
   EXPECT_TRUE(lost(settle(run), LostReason::superseded)) << "the run is not of this one";
   EXPECT_EQ(outcomes("reload"), Words{"running"});
 }
 
 TEST_P(ScheduleRenameTest, ANameIsNotTakenFromAnother) {
-  define("refresh", every_ten_minutes());
-  define("report", daily());
+  set_schedule("refresh", every_ten_minutes());
+  set_schedule("report", daily());
   const auto before = dump();
   EXPECT_TRUE(fails(schedules().rename("refresh", "report"), Errc::invalid_argument));
   EXPECT_TRUE(ok(schedules().rename("report", "report"))) << "that is its name";
@@ -45,7 +45,7 @@ TEST_P(ScheduleRenameTest, ANameIsNotTakenFromAnother) {
 }
 
 TEST_P(ScheduleRenameTest, WhatRunsIsNotRemoved) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh", "ann");
   const auto before = dump();
   const auto refused = schedules().remove("refresh");
@@ -60,7 +60,7 @@ TEST_P(ScheduleRenameTest, WhatRunsIsNotRemoved) {
 }
 
 TEST_P(ScheduleRenameTest, WhatHasExpiredIsRemovedAndTheLossCounted) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto late = acquire("refresh");
   advance(30s);
   EXPECT_TRUE(ok(schedules().remove("refresh")));
@@ -68,7 +68,7 @@ TEST_P(ScheduleRenameTest, WhatHasExpiredIsRemovedAndTheLossCounted) {
   EXPECT_EQ(story("refresh"), (Words{"set", "acquired", "lost", "removed"}));
   EXPECT_TRUE(must(store().leases()).empty());
   advance(1us);
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   everything_is_lost(late, LostReason::superseded);
 }
 

@@ -13,7 +13,7 @@ class ScheduleSettleTest : public ScheduleStoreTest {
 LEASEHOLD_ON_BOTH_STORES(ScheduleSettleTest);
 
 TEST_P(ScheduleSettleTest, ASuccessFreesTheScheduleUntilItsNextRun) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh");
   advance(20s);
   const auto done = must(settle(run, {.counts = R"({"rows":7})"}));
@@ -32,7 +32,7 @@ TEST_P(ScheduleSettleTest, ASuccessFreesTheScheduleUntilItsNextRun) {
 }
 
 TEST_P(ScheduleSettleTest, AFailureBacksOff) {
-  define("refresh", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 20min));
   EXPECT_EQ(run_once("refresh", failed).next_in, Duration(20min));
   EXPECT_EQ(info("refresh").next_cause, "retry");
   EXPECT_EQ(info("refresh").last->error, "no route");
@@ -41,17 +41,17 @@ TEST_P(ScheduleSettleTest, AFailureBacksOff) {
 }
 
 TEST_P(ScheduleSettleTest, AFailureWithoutABackOffIsFollowedAsASuccessIs) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   EXPECT_EQ(run_once("refresh", failed).next_in, Duration(10min));
   EXPECT_EQ(info("refresh").next_cause, "scheduled");
-  define("report", with_cron("* * * * *"));
+  set_schedule("report", with_cron("* * * * *"));
   go_to("2026-03-01T09:31:00Z");
   EXPECT_EQ(run_once("report", failed).next_in, Duration(1min));
   EXPECT_EQ(info("report").next_cause, "scheduled");
 }
 
 TEST_P(ScheduleSettleTest, RetriesNeverMoveTheCalendar) {
-  define("report", with_back_off(daily(), 1h));
+  set_schedule("report", with_back_off(daily(), 1h));
   go_to("2026-03-02T09:00:00Z");
   EXPECT_EQ(run_once("report", failed).next_run_at, at("2026-03-02T10:00:00Z"));
   for (int tries = 0; tries < 22; ++tries) {
@@ -74,7 +74,7 @@ TEST_P(ScheduleSettleTest, RetriesNeverMoveTheCalendar) {
 TEST_P(ScheduleSettleTest, ARetryThatWouldComeAfterTheNextOccurrenceIsNone) {
   for (const auto pause : {Duration(30s), Duration(5min)}) {
     const auto name = "every minute " + std::to_string(pause.count());
-    define(name, with_back_off(with_cron("* * * * *"), pause));
+    set_schedule(name, with_back_off(with_cron("* * * * *"), pause));
     advance(1min);
     const bool before_the_next = pause < Duration(1min);
     EXPECT_EQ(run_once(name, failed).next_in, before_the_next ? pause : Duration(1min));
@@ -83,15 +83,15 @@ TEST_P(ScheduleSettleTest, ARetryThatWouldComeAfterTheNextOccurrenceIsNone) {
 }
 
 TEST_P(ScheduleSettleTest, AReleasedRunIsDueAgainAtOnce) {
-  define("refresh", with_back_off(every_ten_minutes(), 20min));
-  define("report", daily());
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("report", daily());
   go_to("2026-03-02T09:00:00Z");
   for (const std::string name : {"refresh", "report"}) {
     const auto run = acquire(name);
     advance(5s);
     EXPECT_TRUE(ok(release(run)));
     EXPECT_EQ(state(name), ScheduleState::due);
-    EXPECT_EQ(history(name)[0].outcome, "released");
+    EXPECT_EQ(history(name)[0].outcome, RunOutcome::released);
     const auto next = acquire(name, "bob");
     EXPECT_EQ(next.cause, "retry");
     EXPECT_EQ(next.occurrence, now());
@@ -102,7 +102,7 @@ TEST_P(ScheduleSettleTest, AReleasedRunIsDueAgainAtOnce) {
 }
 
 TEST_P(ScheduleSettleTest, Promise15_TheSameVerdictAgainGetsTheFirstAnswer) {
-  define("refresh", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 20min));
   const auto good = acquire("refresh");
   must(settle(good));
   const auto before = dump();
@@ -125,7 +125,7 @@ TEST_P(ScheduleSettleTest, Promise15_TheSameVerdictAgainGetsTheFirstAnswer) {
 }
 
 TEST_P(ScheduleSettleTest, Promise15_AnotherVerdictIsLost) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const auto good = acquire("refresh");
   must(settle(good));
   const auto before = dump();
@@ -140,9 +140,9 @@ TEST_P(ScheduleSettleTest, Promise15_AnotherVerdictIsLost) {
 }
 
 TEST_P(ScheduleSettleTest, Promise05_AVerdictAfterExpiryIsAcceptedWhileNobodyNoticed) {
-  define("finished", with_back_off(every_ten_minutes(), 20min));
-  define("failed", with_back_off(every_ten_minutes(), 20min));
-  define("released", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("finished", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("failed", with_back_off(every_ten_minutes(), 20min));
+  set_schedule("released", with_back_off(every_ten_minutes(), 20min));
   const auto finished_late = acquire("finished");
   const auto failed_late = acquire("failed");
   const auto released_late = acquire("released");
@@ -157,8 +157,8 @@ TEST_P(ScheduleSettleTest, Promise05_AVerdictAfterExpiryIsAcceptedWhileNobodyNot
 }
 
 TEST_P(ScheduleSettleTest, Promise04_ATokenThatIsNotCurrentMovesNothing) {
-  define("refresh", every_ten_minutes());
-  define("other", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
+  set_schedule("other", every_ten_minutes());
   acquire("refresh");
   advance(1us);
   const auto other = acquire("other");
@@ -168,13 +168,13 @@ TEST_P(ScheduleSettleTest, Promise04_ATokenThatIsNotCurrentMovesNothing) {
   }
 }
 
-TEST_P(ScheduleSettleTest, CountsAndErrorsAreToldAsTheyWereSaid) {
+TEST_P(ScheduleSettleTest, HistoryShowsCountsAndErrorsAsReported) {
   const std::string odd = "it's \"odd\"\r\n\ttwo lines; DROP TABLE \\ % $1 \xF0\x9F\x9A\x80 \xC3\xA4";
   const std::string counts = R"({"text":"it's \"odd\"\n🚀","rows":[1,2,3.50,null],"rows":0})";
   const std::string longest(std::size_t{64} * 1024, 'x');
   const std::string longest_with_letters = "\xC3\xA4" + longest.substr(2);
   const std::string many_counts = "[" + std::string(std::size_t{1024} * 1024 - 3, ' ') + "1]";
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   for (const auto& error : {odd, longest, longest_with_letters}) {
     for (const auto& json : {counts, many_counts}) {
       must(settle(acquire_now("refresh"), {.ok = false, .error = error, .counts = json}));
@@ -190,7 +190,7 @@ TEST_P(ScheduleSettleTest, CountsAndErrorsAreToldAsTheyWereSaid) {
 
 TEST_P(ScheduleSettleTest, WhateverAProgramSaidLastItsRunEnds) {
   using namespace std::string_literals;
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   const std::string too_long(std::size_t{64} * 1024 + 1, 'x');
   for (const auto& [said, kept] : {std::pair{too_long, too_long.substr(1)},
                                    {"\xFF"s, "\xEF\xBF\xBD"s},

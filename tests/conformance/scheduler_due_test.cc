@@ -19,7 +19,7 @@ class SchedulerDueTest : public ScheduleStoreTest {
   void wake_schedulers() {
     auto options = with_cron("0 0 1 1 *");
     options.ttl += std::chrono::seconds(++wake_ups_);
-    define("bell", options);
+    set_schedule("bell", options);
   }
   void pass_time(Duration by) {
     advance(by);
@@ -35,7 +35,7 @@ class SchedulerDueTest : public ScheduleStoreTest {
 LEASEHOLD_ON_BOTH_STORES(SchedulerDueTest);
 
 TEST_P(SchedulerDueTest, AHandlerRunsAtEachOccurrence) {
-  define("refresh", daily());
+  set_schedule("refresh", daily());
   std::mutex mutex;
   std::vector<std::string> causes;
   RunningScheduler scheduler(store(), {.holder = holder("ann")},
@@ -60,24 +60,24 @@ TEST_P(SchedulerDueTest, AHandlerRunsAtEachOccurrence) {
 }
 
 TEST_P(SchedulerDueTest, WhatIsNotDueWaits) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   RunningScheduler scheduler(store(), {}, {{"refresh", succeed}});
   ASSERT_TRUE(ends_with("refresh", {"completed"}));
   pass_time(10min - 1us);
-  define("urgent", every_ten_minutes());
+  set_schedule("urgent", every_ten_minutes());
   pass_time(1us);
   ASSERT_TRUE(ends_with("refresh", {"completed", "completed"}));
   EXPECT_EQ(history("refresh")[0].occurrence, now()) << "not a microsecond before its time";
 }
 
 TEST_P(SchedulerDueTest, AScheduleWithAQueueBecomesAJob) {
-  define("mails", into_a_queue(daily(Misfire::all)));
-  std::atomic<JobId> told{0};
+  set_schedule("mails", into_a_queue(daily(Misfire::all)));
+  std::atomic<JobId> reported{0};
   RunningScheduler scheduler(store(),
                              {.on_fire =
                                   [&](std::string_view name, const Fired& fired) {
                                     EXPECT_EQ(name, "mails");
-                                    told = fired.job_id;
+                                    reported = fired.job_id;
                                   }},
                              {});
   pass_time(3 * 24h);
@@ -86,12 +86,12 @@ TEST_P(SchedulerDueTest, AScheduleWithAQueueBecomesAJob) {
   const auto grant = must(jobs().claim("mail", {.max = 10}));
   ASSERT_EQ(grant.jobs.size(), 3U) << "one for each day";
   EXPECT_EQ(grant.jobs[0].payload, "news");
-  EXPECT_EQ(told, grant.jobs[2].id);
+  EXPECT_EQ(reported, grant.jobs[2].id);
 }
 
 TEST_P(SchedulerDueTest, EnqueuingIsLeftToOthersWhereItIsSwitchedOff) {
-  define("mails", into_a_queue(every_ten_minutes()));
-  define("refresh", every_ten_minutes());
+  set_schedule("mails", into_a_queue(every_ten_minutes()));
+  set_schedule("refresh", every_ten_minutes());
   const auto summary = must(Scheduler(store(), {.enqueue = false, .once = true}).handle("refresh", succeed).run());
   EXPECT_EQ(summary.enqueued, 0);
   EXPECT_EQ(summary.completed, 1);
@@ -101,9 +101,9 @@ TEST_P(SchedulerDueTest, EnqueuingIsLeftToOthersWhereItIsSwitchedOff) {
 TEST_P(SchedulerDueTest, CommandsAreRunByThoseWhoRunCommands) {
   auto options = every_ten_minutes();
   options.command = {"make", "all of it"};
-  define("build", options);
-  define("own", options);
-  define("plain", every_ten_minutes());
+  set_schedule("build", options);
+  set_schedule("own", options);
+  set_schedule("neither", every_ten_minutes());
   must(Scheduler(store(), {.once = true}).run());
   EXPECT_EQ(state("build"), ScheduleState::due) << "not asked to run commands";
   std::atomic<int> own{0};
@@ -119,13 +119,13 @@ TEST_P(SchedulerDueTest, CommandsAreRunByThoseWhoRunCommands) {
   });
   EXPECT_EQ(must(scheduler.run()).completed, 2);
   EXPECT_EQ(own, 1) << "a handler of its own comes first";
-  EXPECT_EQ(state("plain"), ScheduleState::due);
+  EXPECT_EQ(state("neither"), ScheduleState::due);
 }
 
 TEST_P(SchedulerDueTest, OnceEndsWhenNothingIsDueAnyMore) {
-  define("refresh", daily(Misfire::all));
-  define("mails", into_a_queue(daily(Misfire::all)));
-  define("later", daily());
+  set_schedule("refresh", daily(Misfire::all));
+  set_schedule("mails", into_a_queue(daily(Misfire::all)));
+  set_schedule("later", daily());
   advance(5 * 24h);
   Scheduler scheduler(store(), {.once = true});
   scheduler.handle("refresh", succeed);
@@ -136,8 +136,8 @@ TEST_P(SchedulerDueTest, OnceEndsWhenNothingIsDueAnyMore) {
 }
 
 TEST_P(SchedulerDueTest, OnceTakesWhatItsOwnRunsMakeDueNoSecondTime) {
-  define("refresh", with_back_off(every_ten_minutes(), 0s));
-  define("mails", into_a_queue(every_ten_minutes()));
+  set_schedule("refresh", with_back_off(every_ten_minutes(), 0s));
+  set_schedule("mails", into_a_queue(every_ten_minutes()));
   Scheduler scheduler(store(), {.once = true, .on_fire = [&](std::string_view name, const Fired&) {
                                   pass_time(1s);
                                   must(schedules().trigger(name));
@@ -150,9 +150,9 @@ TEST_P(SchedulerDueTest, OnceTakesWhatItsOwnRunsMakeDueNoSecondTime) {
 }
 
 /// Without wake-ups each of these would take as long as a sleep.
-TEST_P(SchedulerDueTest, WhatSomebodyElseTriggersOrDefinesIsStartedAtOnce) {
+TEST_P(SchedulerDueTest, AScheduleThatAnotherProcessTriggersOrSetsStartsAtOnce) {
   auto elsewhere = open();
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   RunningScheduler scheduler(store(), {}, {{"refresh", succeed}, {"new", succeed}});
   ASSERT_TRUE(ends_with("refresh", {"completed"}));
   const auto began = BootClock::now();

@@ -49,10 +49,10 @@ TEST_P(SchedulerShareTest, Promise15_TenSchedulersTakeEachOccurrenceOnce) {
   RunHandlers handlers;
   Witness witness;
   for (const auto* name : {"a", "b", "c", "d", "e"}) {
-    define(name, daily(Misfire::all));
+    set_schedule(name, daily(Misfire::all));
     handlers[name] = [&](const ScheduleRun& run, RunContext&) { return witness(run); };
   }
-  for (const auto* name : {"mail 1", "mail 2", "mail 3"}) define(name, into_a_queue(daily(Misfire::all)));
+  for (const auto* name : {"mail 1", "mail 2", "mail 3"}) set_schedule(name, into_a_queue(daily(Misfire::all)));
   advance(days * 24h);
   std::vector<Store> stores;
   std::deque<RunningScheduler> schedulers;
@@ -80,7 +80,7 @@ TEST_P(SchedulerShareTest, MoreDueThanRoomWaitForIt) {
   Gate both;
   for (int i = 0; i < 7; ++i) {
     const auto name = "s" + std::to_string(i);
-    define(name, every_ten_minutes());
+    set_schedule(name, every_ten_minutes());
     handlers[name] = [&](const ScheduleRun&, RunContext&) {
       max = std::max<int>(max, ++running);
       if (running == 2) both.open();
@@ -89,7 +89,7 @@ TEST_P(SchedulerShareTest, MoreDueThanRoomWaitForIt) {
       return RunVerdict::complete();
     };
   }
-  define("mails", into_a_queue(every_ten_minutes()));
+  set_schedule("mails", into_a_queue(every_ten_minutes()));
   Gate fired;
   RunningScheduler scheduler(
       store(), {.concurrency = 2, .once = true, .on_fire = [&](std::string_view, const Fired&) { fired.open(); }},
@@ -101,8 +101,8 @@ TEST_P(SchedulerShareTest, MoreDueThanRoomWaitForIt) {
 }
 
 TEST_P(SchedulerShareTest, AJobIsEnqueuedWhileEveryHandlerIsBusy) {
-  define("slow", every_ten_minutes());
-  define("slow too", every_ten_minutes());
+  set_schedule("slow", every_ten_minutes());
+  set_schedule("slow too", every_ten_minutes());
   Gate enqueued;
   const auto wait = [&](const ScheduleRun&, RunContext&) {
     return enqueued.wait() ? RunVerdict::complete() : RunVerdict::fail("nothing was enqueued meanwhile");
@@ -114,23 +114,23 @@ TEST_P(SchedulerShareTest, AJobIsEnqueuedWhileEveryHandlerIsBusy) {
                               .on_start = [&](const ScheduleRun&) { began.open(); }},
                              {{"slow", wait}, {"slow too", wait}});
   ASSERT_TRUE(began.wait());
-  define("mails", into_a_queue(every_ten_minutes()));
+  set_schedule("mails", into_a_queue(every_ten_minutes()));
   EXPECT_TRUE(
       eventually([&] { return outcomes("slow") == Words{"completed"} && outcomes("slow too") == Words{"completed"}; }));
 }
 
 TEST_P(SchedulerShareTest, PagesOfSchedulesThatNobodyHandlesDoNotHideTheOneThatIs) {
-  for (int i = 0; i < 230; ++i) define("other " + std::to_string(i), every_ten_minutes());
+  for (int i = 0; i < 230; ++i) set_schedule("other " + std::to_string(i), every_ten_minutes());
   advance(1s);
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).completed, 1);
 }
 
 TEST_P(SchedulerShareTest, WhatNobodyHereCanRunKeepsNobodyBusy) {
   auto faults = std::make_shared<FaultBackend>(under_test().open_backend());
   const auto watched = store_over(faults, {});
-  define("not ours", every_ten_minutes());
-  define("lost in space", with_cron("0 9 * * *", "Europe/Berlin"));
+  set_schedule("not ours", every_ten_minutes());
+  set_schedule("lost in space", with_cron("0 9 * * *", "Europe/Berlin"));
   advance(24h);
   under_test().run("UPDATE " + under_test().table("schedule") +
                    " SET zone = 'Mars/Phobos' WHERE name = 'lost in space'");
@@ -144,16 +144,16 @@ TEST_P(SchedulerShareTest, WhatNobodyHereCanRunKeepsNobodyBusy) {
                                   }},
                              {{"lost in space", succeed}, {"refresh", succeed}});
   ASSERT_TRUE(eventually([&] { return troubles >= 4; }));
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   ASSERT_TRUE(eventually([&] { return outcomes("refresh") == Words{"completed"}; }));
-  // Four times told means at least 50 + 100 + 200 ms; a busy loop would have looked hundreds of times.
+  // Four reports take at least 50 + 100 + 200 ms; a busy loop would have looked hundreds of times.
   EXPECT_LE(faults->calls("schedule_due"), 30);
   EXPECT_TRUE(ok(scheduler.stop()));
   EXPECT_TRUE(outcomes("lost in space").empty());
 }
 
 TEST_P(SchedulerShareTest, AHandlerThatAlwaysGivesBackKeepsNobodyBusy) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   std::atomic<int> tries{0};
   const auto give_back = [&](const ScheduleRun&, RunContext&) {
     ++tries;
@@ -170,7 +170,7 @@ TEST_P(SchedulerShareTest, AHandlerThatAlwaysGivesBackKeepsNobodyBusy) {
 }
 
 TEST_P(SchedulerShareTest, Promise06_ARunOfADeadProcessOfThisHostIsDueAtOnce) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   must(schedules().acquire("refresh", {.ttl = 24h}, {.holder = dead_holder("ghost")}));
   std::string lost_holder;
   Scheduler scheduler(store(), {.once = true});
@@ -184,7 +184,7 @@ TEST_P(SchedulerShareTest, Promise06_ARunOfADeadProcessOfThisHostIsDueAtOnce) {
 }
 
 TEST_P(SchedulerShareTest, ARunThatExpiredElsewhereIsTakenOver) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   acquire("refresh", "ann");
   advance(30s);
   EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).completed, 1);

@@ -20,8 +20,8 @@ class SchedulerStopTest : public ScheduleStoreTest {
 LEASEHOLD_ON_BOTH_STORES(SchedulerStopTest);
 
 TEST_P(SchedulerStopTest, ARunningHandlerIsLetFinish) {
-  define("refresh", every_ten_minutes());
-  define("sweep", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
+  set_schedule("sweep", every_ten_minutes());
   Gate began;
   Gate stopping;
   RunningScheduler scheduler(store(), {.concurrency = 1, .grace = 10s},
@@ -42,8 +42,8 @@ TEST_P(SchedulerStopTest, ARunningHandlerIsLetFinish) {
   EXPECT_EQ(state("sweep"), ScheduleState::due);
 }
 
-TEST_P(SchedulerStopTest, AfterItsGraceAHandlerIsToldToStop) {
-  define("refresh", every_ten_minutes());
+TEST_P(SchedulerStopTest, AHandlerMustStopAfterItsGrace) {
+  set_schedule("refresh", every_ten_minutes());
   Gate began;
   RunningScheduler scheduler(store(), {.grace = 1ms}, {{"refresh", [&](const ScheduleRun&, RunContext& context) {
                                                           began.open();
@@ -58,8 +58,8 @@ TEST_P(SchedulerStopTest, AfterItsGraceAHandlerIsToldToStop) {
 }
 
 TEST_P(SchedulerStopTest, OneThatIsStoppedBeforehandBeginsNothing) {
-  define("refresh", every_ten_minutes());
-  define("mails", into_a_queue(every_ten_minutes()));
+  set_schedule("refresh", every_ten_minutes());
+  set_schedule("mails", into_a_queue(every_ten_minutes()));
   std::stop_source stop;
   stop.request_stop();
   const auto summary = must(Scheduler(store()).handle("refresh", succeed).run(stop.get_token()));
@@ -67,7 +67,7 @@ TEST_P(SchedulerStopTest, OneThatIsStoppedBeforehandBeginsNothing) {
 }
 
 TEST_P(SchedulerStopTest, ASleepingSchedulerStopsAtOnce) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   RunningScheduler scheduler(store(), {}, {{"refresh", succeed}});
   ASSERT_TRUE(ends_with("refresh", {"completed"}));
   const auto before = BootClock::now();
@@ -78,7 +78,7 @@ TEST_P(SchedulerStopTest, ASleepingSchedulerStopsAtOnce) {
 TEST_P(SchedulerStopTest, Promise09_ALostLeaseStopsTheHandlerAndItsVerdictDoesNotCount) {
   auto options = every_ten_minutes();
   options.ttl = 600ms;
-  define("refresh", options);
+  set_schedule("refresh", options);
   Gate began;
   std::atomic<int> tries{0};
   std::atomic<int> troubles{0};
@@ -111,8 +111,8 @@ TEST_P(SchedulerStopTest, Promise09_ALostLeaseStopsTheHandlerAndItsVerdictDoesNo
 TEST_P(SchedulerStopTest, AHandlerThatLostItsLeaseIsNotJoinedByItself) {
   auto options = every_ten_minutes();
   options.ttl = 600ms;
-  define("refresh", options);
-  define("sweep", every_ten_minutes());
+  set_schedule("refresh", options);
+  set_schedule("sweep", every_ten_minutes());
   std::atomic<int> running{0};
   std::atomic<int> tries{0};
   Gate began;
@@ -143,7 +143,7 @@ TEST_P(SchedulerStopTest, AHandlerThatLostItsLeaseIsNotJoinedByItself) {
 TEST_P(SchedulerStopTest, WorkLongerThanItsLeaseStaysSingle) {
   auto options = every_ten_minutes();
   options.ttl = 300ms;
-  define("refresh", options);
+  set_schedule("refresh", options);
   Gate began;
   Gate go_on;
   RunningScheduler one(store(), {}, {{"refresh", [&](const ScheduleRun&, RunContext&) {

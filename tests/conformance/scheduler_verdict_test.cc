@@ -18,7 +18,7 @@ class SchedulerVerdictTest : public ScheduleStoreTest {
  protected:
   /// The line that one run with this handler leaves in the history.
   RunInfo after(RunHandler handler) {
-    define("refresh", with_back_off(every_ten_minutes(), 20min));
+    set_schedule("refresh", with_back_off(every_ten_minutes(), 20min));
     must(Scheduler(store(), {.once = true}).handle("refresh", std::move(handler)).run());
     return history("refresh").at(0);
   }
@@ -33,7 +33,7 @@ LEASEHOLD_ON_BOTH_STORES(SchedulerVerdictTest);
 
 TEST_P(SchedulerVerdictTest, AFailureBacksOff) {
   const auto run = after(RunVerdict::fail("no answer", R"({"tried": 3})"));
-  EXPECT_EQ(run.outcome, "failed");
+  EXPECT_EQ(run.outcome, RunOutcome::failed);
   EXPECT_EQ(run.error, "no answer");
   EXPECT_EQ(run.counts, R"({"tried": 3})");
   EXPECT_EQ(next_run("refresh"), now() + 20min);
@@ -41,18 +41,18 @@ TEST_P(SchedulerVerdictTest, AFailureBacksOff) {
 
 TEST_P(SchedulerVerdictTest, AnExceptionIsAFailure) {
   const auto run = after([](const ScheduleRun&, RunContext&) -> RunVerdict { throw std::runtime_error("it burns"); });
-  EXPECT_EQ(run.outcome, "failed");
+  EXPECT_EQ(run.outcome, RunOutcome::failed);
   EXPECT_EQ(run.error, "it burns");
 }
 
 TEST_P(SchedulerVerdictTest, AnythingElseThrownIsAFailureToo) {
   const auto run = after([](const ScheduleRun&, RunContext&) -> RunVerdict { throw 42; });
-  EXPECT_EQ(run.outcome, "failed");
+  EXPECT_EQ(run.outcome, RunOutcome::failed);
 }
 
 TEST_P(SchedulerVerdictTest, AnErrorThatIsNoTextIsCleaned) {
   const auto run = after(RunVerdict::fail(std::string("nul \0 and \xff", 11)));
-  EXPECT_EQ(run.outcome, "failed");
+  EXPECT_EQ(run.outcome, RunOutcome::failed);
   EXPECT_EQ(run.error, "nul \xef\xbf\xbd and \xef\xbf\xbd");
 }
 
@@ -63,19 +63,19 @@ TEST_P(SchedulerVerdictTest, AnErrorThatIsTooLongIsCut) {
 
 TEST_P(SchedulerVerdictTest, CountsThatAreNoJsonMakeTheRunFail) {
   const auto run = after(RunVerdict::complete("{rows: 3"));
-  EXPECT_EQ(run.outcome, "failed");
-  EXPECT_EQ(run.error, "the verdict was not accepted: the counts are not JSON: \"{rows: 3\"");
+  EXPECT_EQ(run.outcome, RunOutcome::failed);
+  EXPECT_EQ(run.error, "the verdict was not accepted: the counts must be JSON: \"{rows: 3\"");
   EXPECT_EQ(run.counts, "");
 }
 
 TEST_P(SchedulerVerdictTest, CountsThatAreTooLargeMakeTheRunFail) {
   const auto run = after(RunVerdict::fail("no answer", "\"" + std::string(2 << 20, 'x') + "\""));
-  EXPECT_EQ(run.outcome, "failed");
+  EXPECT_EQ(run.outcome, RunOutcome::failed);
   EXPECT_TRUE(run.error.starts_with("no answer (the verdict was not accepted: ")) << run.error;
 }
 
-TEST_P(SchedulerVerdictTest, WhatHappensIsTold) {
-  define("refresh", every_ten_minutes());
+TEST_P(SchedulerVerdictTest, EveryActIsAnEvent) {
+  set_schedule("refresh", every_ten_minutes());
   std::atomic<int> began{0};
   std::atomic<int> ended{0};
   Scheduler scheduler(
@@ -113,7 +113,7 @@ class SchedulerOutageTest : public SchedulerVerdictTest {
       ++troubles_;
     }};
   }
-  bool is_told() {
+  bool is_reported() {
     return eventually([this] { return troubles_ > 0; });
   }
 
@@ -125,11 +125,11 @@ class SchedulerOutageTest : public SchedulerVerdictTest {
 LEASEHOLD_ON_BOTH_STORES(SchedulerOutageTest);
 
 TEST_P(SchedulerOutageTest, AStoreThatIsAwayIsWaitedFor) {
-  define("refresh", every_ten_minutes());
-  define("mails", into_a_queue(every_ten_minutes()));
+  set_schedule("refresh", every_ten_minutes());
+  set_schedule("mails", into_a_queue(every_ten_minutes()));
   faults().fail_always(Fault::fail_before_send);
   RunningScheduler scheduler(shaky(), telling(), {{"refresh", succeed}});
-  ASSERT_TRUE(is_told());
+  ASSERT_TRUE(is_reported());
   faults().heal();
   ASSERT_TRUE(ends_with("refresh", {"completed"}));
   ASSERT_TRUE(ends_with("mails", {"enqueued"}));
@@ -137,13 +137,13 @@ TEST_P(SchedulerOutageTest, AStoreThatIsAwayIsWaitedFor) {
 }
 
 TEST_P(SchedulerOutageTest, AVerdictIsRepeatedUntilTheStoreIsBack) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   RunningScheduler scheduler(shaky(), telling(), {{"refresh", [&](const ScheduleRun&, RunContext&) {
                                                      faults().fail_always(Fault::fail_before_send);
                                                      return RunVerdict::complete("[7]");
                                                    }}});
   ASSERT_TRUE(eventually([&] { return faults().calls("schedule_settle") > 0; }));
-  ASSERT_TRUE(is_told());
+  ASSERT_TRUE(is_reported());
   faults().heal();
   ASSERT_TRUE(ends_with("refresh", {"completed"}));
   EXPECT_EQ(history("refresh")[0].counts, "[7]");
@@ -151,7 +151,7 @@ TEST_P(SchedulerOutageTest, AVerdictIsRepeatedUntilTheStoreIsBack) {
 }
 
 TEST_P(SchedulerOutageTest, AVerdictWhoseAnswerGotLostCountsOnce) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   faults().fail_next(Fault::lose_reply, 1, "schedule_settle");
   RunningScheduler scheduler(shaky(), telling(), {{"refresh", succeed}});
   ASSERT_TRUE(ends_with("refresh", {"completed"}));
@@ -159,7 +159,7 @@ TEST_P(SchedulerOutageTest, AVerdictWhoseAnswerGotLostCountsOnce) {
 }
 
 TEST_P(SchedulerOutageTest, ARunWhoseGrantGotLostIsAskedForAgain) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   // More often than the acquire itself asks again before it gives up.
   limit_calls_to(200ms);
   faults().fail_next(Fault::lose_reply, 8, "schedule_acquire");
@@ -170,10 +170,10 @@ TEST_P(SchedulerOutageTest, ARunWhoseGrantGotLostIsAskedForAgain) {
 }
 
 TEST_P(SchedulerOutageTest, AJobWhoseAnswerGotLostIsNotEnqueuedTwice) {
-  define("mails", into_a_queue(every_ten_minutes()));
+  set_schedule("mails", into_a_queue(every_ten_minutes()));
   faults().fail_next(Fault::lose_reply, 1, "schedule_fire");
   RunningScheduler scheduler(shaky(), telling(), {});
-  ASSERT_TRUE(is_told());
+  ASSERT_TRUE(is_reported());
   EXPECT_EQ(outcomes("mails"), Words{"enqueued"});
   ASSERT_TRUE(eventually([&] { return faults().calls("schedule_due") >= 2; }));
   ASSERT_TRUE(ok(scheduler.stop()));
@@ -181,7 +181,7 @@ TEST_P(SchedulerOutageTest, AJobWhoseAnswerGotLostIsNotEnqueuedTwice) {
 }
 
 TEST_P(SchedulerOutageTest, AStoppedSchedulerDoesNotWaitForTheStoreForEver) {
-  define("refresh", every_ten_minutes());
+  set_schedule("refresh", every_ten_minutes());
   Gate began;
   auto options = telling();
   options.grace = 1ms;
@@ -192,10 +192,10 @@ TEST_P(SchedulerOutageTest, AStoppedSchedulerDoesNotWaitForTheStoreForEver) {
                                                    return RunVerdict::release();
                                                  }}});
   ASSERT_TRUE(began.wait());
-  EXPECT_EQ(must(scheduler.stop()).lost, 1) << "nobody could be told";
+  EXPECT_EQ(must(scheduler.stop()).lost, 1) << "no verdict reached the store";
 }
 
-TEST_P(SchedulerOutageTest, WhatAskingAgainDoesNotMendEndsTheScheduler) {
+TEST_P(SchedulerOutageTest, AnErrorThatARetryCannotFixEndsTheScheduler) {
   TestStore empty(GetParam(), {.migrate = false});
   const auto store = store_over(empty.open_backend(), {});
   EXPECT_TRUE(fails(Scheduler(store).handle("refresh", succeed).run(), Errc::schema_missing));

@@ -1,4 +1,4 @@
-// How a session ends: closed, revoked, or silent for too long; and what whoever comes late is told. Promises 4 and 5.
+// How a session ends: closed, revoked, or silent for too long; what a late caller gets. Promises 4 and 5.
 #include <gtest/gtest.h>
 
 #include "support/session_helpers.h"
@@ -103,9 +103,9 @@ TEST_P(SessionEndTest, Promise04_WhoHasEndedLearnsWhy) {
   const auto revoked = join("bob");
   must(sessions().revoke("bob", "too hot in here"));
   keeping_up_is_lost(revoked, LostReason::revoked);
-  const auto told = beat(revoked);
-  ASSERT_TRUE(fails(told, Errc::lost));
-  EXPECT_NE(told.error().message.find("too hot in here"), std::string::npos) << told.error().message;
+  const auto reported = beat(revoked);
+  ASSERT_TRUE(fails(reported, Errc::lost));
+  EXPECT_NE(reported.error().message.find("too hot in here"), std::string::npos) << reported.error().message;
   const auto before = join("cid");
   must(close(before));
   join("cid");

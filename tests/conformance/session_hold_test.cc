@@ -52,9 +52,9 @@ TEST_P(SessionHoldTest, ItsEndReleasesWhatItHas) {
   EXPECT_EQ(status("ann"), SessionState::released);
   EXPECT_EQ(state("SD-1"), ItemState::open);
   auto held = must(sessions().hold(session_of("ann"), by("ann")));
-  must(sessions().close("ann", held.token(), "told the reason before"));
+  must(sessions().close("ann", held.token(), "reported the reason before"));
   EXPECT_TRUE(ok(held.release())) << "closing twice is closing once";
-  EXPECT_EQ(session("ann").end_detail, "told the reason before");
+  EXPECT_EQ(session("ann").end_detail, "reported the reason before");
 }
 
 TEST_P(SessionHoldTest, Promise09_ItIsStoppedWhenAnOperatorRevokesIt) {

@@ -91,7 +91,7 @@ TEST_P(SessionListTest, TheViewOfLeasesShowsSessionsAndItems) {
   join("ann");
   const auto claim = take("ann", "SD-1");
   const auto seen = [&](const std::string& kind) {
-    const auto row = under_test().rows("SELECT key, locked_by, token FROM " + under_test().table("leases") +
+    const auto row = under_test().rows("SELECT key, locked_by, token FROM " + under_test().view("leases") +
                                        " WHERE kind = '" + kind + "'");
     return row.size() == 1 ? *row[0][0] + " " + *row[0][1] + " " + *row[0][2] : std::to_string(row.size()) + " rows";
   };

@@ -44,7 +44,7 @@ TEST_P(SessionStatusTest, AliveWithoutProgressForItsTtlItIsIdle) {
   EXPECT_EQ(working.progress, "page 3 of 9");
   EXPECT_EQ(working.progress_age(), Duration(0));
   must(beat(ann));
-  EXPECT_EQ(session("ann").progress, "page 3 of 9") << "a plain heartbeat says nothing about work";
+  EXPECT_EQ(session("ann").progress, "page 3 of 9") << "a heartbeat without progress says nothing about work";
   must(progress(ann));
   EXPECT_EQ(session("ann").progress, "") << "work without a note";
 }
@@ -111,7 +111,7 @@ TEST_P(SessionStatusTest, ProgressATakeOrZeroEndsParking) {
   const auto ann = join("ann");
   must(park(ann, 1h));
   must(beat(ann));
-  EXPECT_TRUE(session("ann").parked_until) << "a plain heartbeat does not";
+  EXPECT_TRUE(session("ann").parked_until) << "a heartbeat without progress does not";
   EXPECT_EQ(must(progress(ann)).expires_at, now() + 30s);
   EXPECT_FALSE(session("ann").parked_until);
   EXPECT_EQ(status("ann"), SessionState::active);

@@ -165,7 +165,7 @@ TEST_F(SqliteFileTest, AFullDiskIsInDoubtOrUnavailableAndWhatWasGrantedStays) {
                                     "CAST(substr(request_id, 2) AS INTEGER) < " +
                                     std::to_string(refused)),
             std::to_string(refused))
-      << "a grant that was told is gone";
+      << "a grant that was reported is gone";
 }
 
 TEST_F(SqliteFileTest, AGateThatIsALinkIsRefusedAndNotFollowed) {

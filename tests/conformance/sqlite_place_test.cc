@@ -40,7 +40,7 @@ class SqlitePlaceTest : public ::testing::Test {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  /// Nothing that this holder asks counts, and it is told which file it is about.
+  /// Every request of this holder is refused, and the refusal names the file.
   static void expect_out_of_reach(const Store& store, const Grant& grant, const std::string& path) {
     const auto extended = store.locks().heartbeat("deploy", grant.token);
     ASSERT_TRUE(fails(extended, Errc::unavailable));
@@ -214,16 +214,16 @@ LEASEHOLD_ROLE(looks_at_a_mounted_file) {
   const auto store = Store::open("sqlite:" + path);
   const auto findings = store ? store->doctor() : Result<std::vector<Finding>>(store.error());
   const auto* mount = findings ? finding_about(*findings, "the file is a mount") : nullptr;
-  std::cout << (mount != nullptr && mount->level == Finding::Level::danger ? "told" : "not told") << std::endl;
+  std::cout << (mount != nullptr && mount->level == Finding::Level::danger ? "reported" : "not reported") << std::endl;
   return 0;
 }
 
-TEST_F(SqlitePlaceTest, DoctorTellsThatAFileIsMountedAlone) {
+TEST_F(SqlitePlaceTest, DoctorReportsAFileThatIsMountedWithoutItsFolder) {
   const auto other = folder_.file("other.db");
   { opened(other); }
   std::ofstream(path_) << "";
   auto child = Process::self("looks_at_a_mounted_file", {{"STORE_PATH", path_}, {"OTHER_PATH", other}});
-  EXPECT_EQ(child.read_line(10s), "told");
+  EXPECT_EQ(child.read_line(10s), "reported");
 }
 
 }  // namespace

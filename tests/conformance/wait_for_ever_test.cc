@@ -1,4 +1,4 @@
-// Every call that waits may be told to wait for ever, and is ended by its stop token.
+// Every call that waits can wait for ever, and its stop token ends it.
 #include <gtest/gtest.h>
 
 #include <future>

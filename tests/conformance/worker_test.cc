@@ -121,7 +121,7 @@ TEST_P(WorkerTest, AJobThatComesWhileItWaitsIsStarted) {
   EXPECT_EQ(summary->completed, 3);
 }
 
-/// A new watch wakes by itself at first: the store is told of it, the listener connects.
+/// A new watch wakes by itself at first: it registers with the store, and the listener connects.
 template <typename Wait>
 bool becomes_quiet(Wait&& wait) {
   return eventually([&] {
@@ -252,15 +252,15 @@ TEST_P(WorkerTest, CancellingReachesTheHandlerLongBeforeTheNextHeartbeat) {
   EXPECT_FALSE(other_stopped);
 }
 
-// What comes back from a grant of many whose holder died is claimed alone, under a lease of its own.
+// A job of a grant of many whose holder died is claimed solo, under a lease of its own.
 TEST_P(WorkerTest, CancellingReachesAJobWithALeaseOfItsOwn) {
   const auto ids = enqueue_many("mail", 2);
   ASSERT_TRUE(ok(jobs().claim("mail", {.max = 2, .ttl = 10s})));
   advance(31s);
-  std::atomic<bool> told = false;
+  std::atomic<bool> reported = false;
   Working worker(store(), {.ttl = 10min}, {{"mail", [&](const Job& job, JobContext& context) {
                                               if (job.id != ids[0]) return Verdict::complete();
-                                              told = wait_for_stop(context) == StopReason::cancelled;
+                                              reported = wait_for_stop(context) == StopReason::cancelled;
                                               return Verdict::release();
                                             }}});
   ASSERT_TRUE(becomes(ids[0], JobState::running));
@@ -268,7 +268,7 @@ TEST_P(WorkerTest, CancellingReachesAJobWithALeaseOfItsOwn) {
   const auto asked = BootClock::now();
   EXPECT_TRUE(becomes(ids[0], JobState::cancelled));
   EXPECT_LT(BootClock::now() - asked, 5s);
-  EXPECT_TRUE(told) << "and not given up by a handler that nobody stopped";
+  EXPECT_TRUE(reported) << "and not given up by a handler that nobody stopped";
 }
 
 TEST_P(WorkerTest, ProgressIsSeenWhileTheJobRuns) {
@@ -377,7 +377,7 @@ TEST_P(WorkerTest, Promise13_JobsOfAClaimWhoseAnswerWasLostComeBack) {
   for (const auto id : ids) EXPECT_EQ(show(id).crashes + show(id).failures, 0);
 }
 
-TEST_P(WorkerTest, WrongOptionsAreToldAtOnce) {
+TEST_P(WorkerTest, WrongOptionsAreRefusedAtOnce) {
   EXPECT_TRUE(fails(Worker(store()).run(), Errc::invalid_argument)) << "no handler";
   EXPECT_TRUE(fails(Worker(store(), {.concurrency = 0}).handle("mail", complete).run(), Errc::invalid_argument));
   EXPECT_TRUE(fails(Worker(store(), {.prefetch = 1001}).handle("mail", complete).run(), Errc::invalid_argument));

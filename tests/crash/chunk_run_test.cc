@@ -171,7 +171,7 @@ TEST_P(ChunkRun, ACommandThatCannotBeRunChargesNoChunk) {
   EXPECT_EQ(show("1").failures + show("1").crashes, 0);
 }
 
-TEST_P(ChunkRun, TheCommandIsToldWhatToLoadAndFromWhere) {
+TEST_P(ChunkRun, TheCommandReceivesTheSpecAndTheCursor) {
   must(chunks_.plan("orders", std::vector<PlannedChunk>{{"a b", R"({"from": 1.50, "id":12345678901234567890123})"}}));
   const auto cursor = R"({"after":98765432109876543210.10,"text":")" + std::string(60'000, 'x') + "\"}";
   const auto before = must(chunks_.claim("orders")).chunks.at(0);
@@ -193,7 +193,7 @@ TEST_P(ChunkRun, TheCommandIsToldWhatToLoadAndFromWhere) {
         "\norders|a b|17|2|" + std::to_string(chunk.token.value) + "|" + cursor}) {
     EXPECT_NE(text.str().find(part), std::string::npos) << part.substr(0, 200);
   }
-  EXPECT_EQ(chunk.rows, 17) << "it told of no other count";
+  EXPECT_EQ(chunk.rows, 17) << "it reported no other count";
 }
 
 TEST_P(ChunkRun, LinesOnDescriptor3AreSavedAtOnceOrRemembered) {
@@ -212,7 +212,7 @@ TEST_P(ChunkRun, LinesOnDescriptor3AreSavedAtOnceOrRemembered) {
   EXPECT_EQ(show("1").rows, 23) << "the last count counts";
 }
 
-TEST_P(ChunkRun, EverythingThatWasToldBeforeTheEndCounts) {
+TEST_P(ChunkRun, EverythingReportedBeforeTheEndCounts) {
   plan(2);
   EXPECT_EQ(run({"--once"}, "yes 'rows +1' | head -n 3000 >&3").exit_code, 0);
   EXPECT_EQ(show("1").rows, 3000);
@@ -221,7 +221,7 @@ TEST_P(ChunkRun, EverythingThatWasToldBeforeTheEndCounts) {
   EXPECT_EQ(show("2").rows, 7);
 }
 
-TEST_P(ChunkRun, BadLinesAreToldAndIgnored) {
+TEST_P(ChunkRun, BadLinesAreReportedAndIgnored) {
   plan(1);
   const auto done = run({},
                         "for line in hello 'rows many' 'rows -1' 'rows +9999999999999999' 'cursor {' 'cursor' '{' "
@@ -230,12 +230,12 @@ TEST_P(ChunkRun, BadLinesAreToldAndIgnored) {
   EXPECT_EQ(done.exit_code, 0) << done.out;
   EXPECT_EQ(show("1").rows, 4);
   EXPECT_FALSE(show("1").cursor.has_value());
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (auto at = done.out.find("ignored a line"); at != std::string::npos;
        at = done.out.find("ignored a line", at + 1)) {
-    ++told;
+    ++reported;
   }
-  EXPECT_EQ(told, 10U) << done.out;
+  EXPECT_EQ(reported, 10U) << done.out;
 }
 
 // The ttl is far longer than the test's patience: that its process is gone is what frees the chunk.
@@ -284,15 +284,15 @@ TEST_P(ChunkRun, StoppedPastItsLeaseItsCommandIsGoneAndItsSavesAreRefused) {
   auto runner = start({"--ttl", "2s"}, {"sh", "-c",
                                         "echo $$ > " + pid_file + ".new; mv " + pid_file + ".new " + pid_file +
                                             "; echo '{\"cursor\":1,\"rows\":10}' >&3; " + waits_for("second") +
-                                            "echo '{\"cursor\":2,\"rows\":20}' >&3; echo told > " +
-                                            folder_.file("told") + "; sleep 60"});
+                                            "echo '{\"cursor\":2,\"rows\":20}' >&3; echo reported > " +
+                                            folder_.file("reported") + "; sleep 60"});
   ASSERT_TRUE(eventually([&] { return show("1").rows == 10; }, patience));
   pid_t pid = 0;
   std::ifstream(pid_file) >> pid;
   runner.signal(SIGSTOP);
   ASSERT_TRUE(eventually([&] { return is_stopped(runner.pid()); }));
   make("second");
-  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder_.file("told")); }, patience));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder_.file("reported")); }, patience));
   ASSERT_TRUE(eventually([&] { return !is_alive(pid); }, patience)) << "ended by its guardian";
   const auto taken = must(chunks_.claim("orders", {.ttl = 5min, .wait = 20s})).chunks.at(0);
   EXPECT_EQ(taken.cursor, "1");
@@ -368,7 +368,7 @@ TEST_P(ChunkRun, NotNowIsKeptForAWhileAndGivenBackWhenTheRunnerEnds) {
   EXPECT_EQ(show("1").attempts, 1);
 }
 
-TEST_P(ChunkRun, KeepWaitingLoadsWhatIsResetAndEndsWellWhenTold) {
+TEST_P(ChunkRun, KeepWaitingLoadsResetChunksAndEndsWellWhenStopped) {
   plan(1);
   auto runner = start({"--keep-waiting"}, {"sh", "-c", paged_load()});
   ASSERT_TRUE(becomes("1", ChunkState::completed));

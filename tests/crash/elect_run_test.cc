@@ -111,7 +111,7 @@ TEST_F(ElectRun, AfterTermTheNextOneLeadsAtOnce) {
   EXPECT_EQ(lock().end_reason, "released");
 }
 
-TEST_F(ElectRun, ACandidateThatIsToldToStopLeavesTheLine) {
+TEST_F(ElectRun, AStoppedCandidateLeavesTheLine) {
   auto ana = start("ana");
   ASSERT_GT(term_in(ana.read_line(patience)), 0);
   auto bob = start("bob");

@@ -293,7 +293,8 @@ struct Crew {
 };
 
 constexpr const char* finished_wrongly =
-    "SELECT count(*) FROM (SELECT j.id FROM leasehold.job AS j LEFT JOIN leasehold.settled AS s ON s.job_id = j.id AND "
+    "SELECT count(*) FROM (SELECT j.id FROM leasehold_internal.job AS j LEFT JOIN leasehold_internal.settled AS s ON "
+    "s.job_id = j.id AND "
     "s.outcome = 'completed' GROUP BY j.id HAVING count(s.job_id) <> 1) AS wrong";
 
 TEST(JobRestartTest, WorkGoesOnAfterPostgresCrashed) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// One thread that takes and gives back its lock as fast as it can, and remembers what it was told.
+/// One thread that takes and gives back its lock as fast as it can, and remembers the answers.
 struct Worker {
   std::string lock;
   std::vector<std::int64_t> tokens;
@@ -81,7 +81,7 @@ TEST_F(PostgresCrashTest, WorkGoesOnAfterACrashAndNoTokenRepeats) {
     EXPECT_TRUE(std::is_sorted(worker.tokens.begin(), worker.tokens.end(), std::less_equal<>())) << worker.lock;
     EXPECT_EQ(worker.surprises, std::vector<std::string>{});
   }
-  EXPECT_EQ(store.locks().show("keeper")->token, keeper.token) << "a grant that was told is gone";
+  EXPECT_EQ(store.locks().show("keeper")->token, keeper.token) << "a grant that was reported is gone";
   EXPECT_TRUE(fails(store.locks().acquire("keeper", {}, by("thief")), Errc::held));
 }
 

@@ -27,7 +27,8 @@ ScheduleOptions hourly(Duration ttl = 500ms) { return {.rule = every(1h), .ttl =
 
 Words outcomes_of(const Store& store, const std::string& name) {
   Words outcomes;
-  for (const auto& run : must(store.schedules().history(name, {.max = 1000}))) outcomes.push_back(run.outcome);
+  for (const auto& run : must(store.schedules().history(name, {.max = 1000})))
+    outcomes.emplace_back(to_string(run.outcome));
   return outcomes;
 }
 
@@ -58,7 +59,7 @@ LEASEHOLD_ROLE(doomed_scheduler) {
 
 class SchedulerCrashTest : public ::testing::TestWithParam<StoreKind> {
  protected:
-  void define(const std::string& name, const ScheduleOptions& options) {
+  void set_schedule(const std::string& name, const ScheduleOptions& options) {
     must(opened_.schedules().set(name, due_now(options)));
   }
   Words outcomes(const std::string& name) { return outcomes_of(opened_, name); }
@@ -79,7 +80,7 @@ LEASEHOLD_ON_BOTH_STORES(SchedulerCrashTest);
 
 TEST_P(SchedulerCrashTest, WhatAKilledSchedulerRanIsRunByAnother) {
   for (const auto* failpoint : {"after acquire", "in the handler"}) {
-    define("refresh", hourly());
+    set_schedule("refresh", hourly());
     dies(failpoint);
     std::string lost_holder;
     RunningScheduler heir(opened_, {.holder = holder("parent")}, {{"refresh", [&](const ScheduleRun& run, RunContext&) {
@@ -95,21 +96,21 @@ TEST_P(SchedulerCrashTest, WhatAKilledSchedulerRanIsRunByAnother) {
 }
 
 TEST_P(SchedulerCrashTest, OnItsOwnHostItIsMissedLongBeforeItsLeaseRunsOut) {
-  define("refresh", hourly(1h));
+  set_schedule("refresh", hourly(1h));
   dies("in the handler", "yes");
   RunningScheduler heir(opened_, {}, {{"refresh", succeed}});
   EXPECT_TRUE(eventually([&] { return outcomes("refresh") == Words{"completed", "lost"}; }));
 }
 
 TEST_P(SchedulerCrashTest, WhatItFinishedStaysFinished) {
-  define("refresh", hourly());
+  set_schedule("refresh", hourly());
   dies("after settle");
   EXPECT_EQ(outcomes("refresh"), Words{"completed"});
   EXPECT_EQ(must(Scheduler(opened_, {.once = true}).handle("refresh", succeed).run()).started, 0);
 }
 
 TEST_P(SchedulerCrashTest, AJobItEnqueuedIsEnqueuedOnce) {
-  define("mails", into_a_queue(hourly()));
+  set_schedule("mails", into_a_queue(hourly()));
   dies("after fire");
   EXPECT_EQ(must(Scheduler(opened_, {.once = true}).run()).enqueued, 0);
   EXPECT_EQ(must(opened_.jobs().claim("mail", {.max = 10})).jobs.size(), 1U);
@@ -145,10 +146,10 @@ TEST_P(SchedulerCrashTest, Promise15_KillingSchedulersAtAnyMomentLosesNothingAnd
   for (int i = 0; i < count; ++i) {
     auto mail = into_a_queue(hourly());
     mail.payload = "mail " + std::to_string(i);
-    define(mail.payload, mail);
+    set_schedule(mail.payload, mail);
     auto run = hourly();
     run.command = {"true"};
-    define("run " + std::to_string(i), run);
+    set_schedule("run " + std::to_string(i), run);
   }
   const auto done = [&] {
     return std::stoi(store_.scalar("SELECT count(*) FROM " + store_.table("schedule_run") +
@@ -195,7 +196,7 @@ LEASEHOLD_ROLE(sleepy_scheduler) {
 }
 
 TEST_P(SchedulerCrashTest, AFrozenSchedulerThatWakesUpLateChangesNothing) {
-  define("refresh", hourly());
+  set_schedule("refresh", hourly());
   auto child = start_child("sleepy_scheduler");
   ASSERT_EQ(child.read_line(10s), "running");
   Gate began;

@@ -169,7 +169,7 @@ TEST_P(SessionRun, AStoppedAgentKeepsItsItem) {
   EXPECT_EQ(runner.finish(patience).exit_code, 128 + SIGTERM);
 }
 
-TEST_P(SessionRun, ALostSessionIsToldAndTheCommandGoesOn) {
+TEST_P(SessionRun, ALostSessionIsReportedAndTheCommandContinues) {
   auto runner = start_agent({"--ttl", "3s"}, waits_for("go") + " exit 7");
   must(store_.sessions().revoke("ann", "maintenance"));
   const auto said = runner.read_line(patience);

@@ -60,7 +60,7 @@ class SessionWatch : public ::testing::TestWithParam<StoreKind> {
     return eventually([&] { return heartbeater_of(id_) == 0; }, patience);
   }
 
-  /// Told apart from those of other tests that run at the same time.
+  /// Reported apart from those of other tests that run at the same time.
   const std::string id_ = "watched-" + std::to_string(::getpid());
   TempDir folder_;
   TestStore test_store_;
@@ -188,7 +188,7 @@ class SessionWatchAndPostgres : public ::testing::Test {
   const Store store_ = must(Store::open(server_.url(), {.migrate = MigrateOnOpen::yes}));
 };
 
-TEST_F(SessionWatchAndPostgres, TheEndOfAProcessIsToldWhenTheServerIsBack) {
+TEST_F(SessionWatchAndPostgres, TheEndOfAProcessIsReportedWhenTheServerIsBack) {
   auto agent = start_agent();
   const auto opened = run({LEASEHOLD_TOOL, "session", "open", "--id", id_, "--watch-pid", std::to_string(agent.pid()),
                            "--ttl", "30s", "--db", server_.url()});

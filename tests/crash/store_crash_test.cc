@@ -19,7 +19,7 @@ std::string word(const Error& error) {
   return error.lost_reason ? std::string("lost ") + to_string(*error.lost_reason) : to_string(error.code);
 }
 
-/// Holds the lock with heartbeats until it is told to stop, then tries what a late holder would.
+/// Holds the lock with heartbeats until it must stop, then tries what a late holder would.
 LEASEHOLD_ROLE(holder) {
   const auto store = Store::open(env("STORE_URL"));
   if (!store) return 1;

@@ -370,7 +370,7 @@ TEST_F(WorkAndPostgres, ACommandGoesOnWhileTheServerRestarts) {
   ASSERT_EQ(worker.read_line(patience), "begun");
   server_.kill9();
   std::ofstream(go) << "go";
-  // The command is done while nobody can be told.
+  // The command ends while the store is unreachable.
   server_.restart();
   const auto done = worker.finish(patience);
   EXPECT_EQ(done.exit_code, 0) << done.err;

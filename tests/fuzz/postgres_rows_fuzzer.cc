@@ -188,7 +188,7 @@ Value take_value(Input& input, Type type) {
   return storage::is_list(type) && length > 0 ? take_list(input, type) : std::string(input.text(length));
 }
 
-void check_plain(const std::vector<Field>& columns, Input input) {
+void check_rows(const std::vector<Field>& columns, Input input) {
   std::vector<Oid> types;
   std::vector<Value> values;
   for (const auto& column : columns) {
@@ -240,7 +240,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace leasehold::fuzz;
   Input input(data, size);
   const auto columns = take_columns(input);
-  check_plain(columns, input);
+  check_rows(columns, input);
   check_composite(columns, input.rest());
   check_other_columns(columns);
   return 0;

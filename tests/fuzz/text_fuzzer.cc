@@ -1,4 +1,4 @@
-// Any bytes as text: told from UTF-8, quoted for a message, cleaned for a store.
+// Any bytes as text: distinguished from UTF-8, quoted for a message, cleaned for a store.
 #include "base/text.h"
 
 #include <algorithm>

@@ -75,7 +75,7 @@ void check_progress(std::string_view line) {
   if (!report) return;
   require(is_json(line), "progress is JSON");
   if (report->percent) require(*report->percent >= 0 && *report->percent <= 100, "a percentage is one");
-  require(is_utf8(report->message) && is_utf8(report->stage), "what is told of progress is text");
+  require(is_utf8(report->message) && is_utf8(report->stage), "what is reported of progress is text");
 }
 
 void check_base64(std::string_view bytes) {

@@ -1,4 +1,4 @@
-// One act of a history: what was asked, what was told, and between which two moments it took effect.
+// One act of a history: the request, the answer, and between which two moments it took effect.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace leasehold::history {
 
-/// A moment on the store's clock, in microseconds since 1970. 0: nobody was told.
+/// A moment on the store's clock, in microseconds since 1970. 0: unknown.
 using StoreTime = std::int64_t;
 
 constexpr Nanoseconds never = std::numeric_limits<Nanoseconds>::max();
@@ -39,7 +39,7 @@ struct Act {
     std::string cursor{};
   } asked{};
 
-  struct Told {
+  struct Reported {
     std::int64_t token = 0;
     std::string holder{};
     std::string session{};
@@ -51,14 +51,14 @@ struct Act {
     std::int64_t n = 0;        ///< number of a fenced write
     std::int64_t attempt = 0;  ///< of a job
     bool replayed = false;
-  } told{};
+  } reported{};
 
   [[nodiscard]] std::string object() const { return feature + " " + key; }
   /// A grant: a new token.
   [[nodiscard]] bool grants() const { return verb == "acquire" || verb == "claim" || verb == "take" || verb == "open"; }
 };
 
-/// "p3 #17 acquire -> ok token=5 until=12.250".  Times of both clocks are told in milliseconds since their origins.
+/// "p3 #17 acquire -> ok token=5 until=12.250".  Times of both clocks are reported in milliseconds since their origins.
 std::string describe(const Act& act, Nanoseconds origin, StoreTime store_origin);
 
 }  // namespace leasehold::history

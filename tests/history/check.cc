@@ -29,7 +29,7 @@ Report count(const History& history, const Objects& objects) {
   return {.objects = objects.size(), .acts = history.acts.size(), .in_doubt = static_cast<std::size_t>(doubtful)};
 }
 
-/// Figures of both clocks are told from here on.
+/// Figures of both clocks are reported from here on.
 struct Origins {
   Nanoseconds local = 0;
   StoreTime store = 0;
@@ -38,7 +38,8 @@ struct Origins {
 Origins origins_of(const History& history) {
   Origins origins{.local = history.acts.empty() ? 0 : history.acts.front().start};
   for (const auto& act : history.acts) {
-    if (act.told.at != 0 && (origins.store == 0 || act.told.at < origins.store)) origins.store = act.told.at;
+    if (act.reported.at != 0 && (origins.store == 0 || act.reported.at < origins.store))
+      origins.store = act.reported.at;
   }
   return origins;
 }
@@ -104,12 +105,12 @@ Report check_tokens(const History& history) {
   for (const auto& [object, acts] : objects) {
     std::vector<const Act*> grants;
     for (const auto& act : acts) {
-      if (act.grants() && act.answer == Answer::ok && !act.told.replayed) grants.push_back(&act);
+      if (act.grants() && act.answer == Answer::ok && !act.reported.replayed) grants.push_back(&act);
     }
     for (const auto* earlier : grants) {
       for (const auto* later : grants) {
-        const bool repeated = earlier < later && earlier->told.token == later->told.token;
-        const bool fell = earlier->end < later->start && later->told.token <= earlier->told.token;
+        const bool repeated = earlier < later && earlier->reported.token == later->reported.token;
+        const bool fell = earlier->end < later->start && later->reported.token <= earlier->reported.token;
         if (!repeated && !fell) continue;
         report.violations.push_back(fmt::format("{}: a token was granted again, or fell\n  {}\n  {}\n", object,
                                                 describe(*earlier, origins.local, origins.store),

@@ -1,4 +1,4 @@
-// leasehold-check: whether what the processes of a load were told is linearizable.
+// leasehold-check: whether the answers that the processes of a load got are linearizable.
 #include <fmt/format.h>
 
 #include <iterator>

@@ -25,23 +25,23 @@ Act finished(Act act, const Error* error) {
 }
 
 template <typename T>
-Act read(const Act& known, const Result<T>& seen, Act::Told (*tell)(const T&)) {
+Act read(const Act& known, const Result<T>& seen, Act::Reported (*tell)(const T&)) {
   auto act = read_of(known);
-  if (seen) act.told = tell(*seen);
+  if (seen) act.reported = tell(*seen);
   return finished(std::move(act), seen ? nullptr : &seen.error());
 }
 
-Act::Told tell_lock(const LockInfo& seen) {
+Act::Reported tell_lock(const LockInfo& seen) {
   return {.token = seen.token.value, .state = to_string(seen.state), .at = micros(seen.store_now)};
 }
 
-Act::Told tell_item(const ClaimInfo& seen) {
+Act::Reported tell_item(const ClaimInfo& seen) {
   return {.token = seen.token.value, .session = seen.session, .state = seen.active ? "claimed" : "free"};
 }
 
-Act::Told tell_job(const JobInfo& seen) { return {.state = to_string(seen.state)}; }
+Act::Reported tell_job(const JobInfo& seen) { return {.state = to_string(seen.state)}; }
 
-Act::Told tell_chunk(const ChunkInfo& seen) {
+Act::Reported tell_chunk(const ChunkInfo& seen) {
   return {.cursor = seen.cursor.value_or(""), .state = to_string(seen.state)};
 }
 
@@ -90,7 +90,7 @@ void settle_doubts(History& history, const std::vector<LedgerRow>& ledger) {
     if (row == written.end()) return true;
     act.answer = Answer::ok;
     act.end = now;
-    act.told.n = row->second;
+    act.reported.n = row->second;
     return false;
   });
 }
@@ -113,7 +113,7 @@ std::vector<std::string> judge_ledger(const History& history, const std::vector<
     const ActName name{act.process, act.number};
     known.insert(name);
     if (act.answer == Answer::ok && !forgetful && !written.contains(name)) {
-      faults.push_back("ledger " + act.key + ": acknowledged write " + std::to_string(act.told.n) + " is missing");
+      faults.push_back("ledger " + act.key + ": acknowledged write " + std::to_string(act.reported.n) + " is missing");
     }
   }
   for (const auto& [name, row] : written) {

@@ -80,17 +80,17 @@ Answer answer_of(const Act& act) {
 void note_answer(Act& act, std::istringstream& line) {
   line >> act.end >> act.word;
   const auto words = words_of(line);
-  act.told = {.token = number_in(words, "token"),
-              .holder = text_in(words, "holder"),
-              .session = text_in(words, "session"),
-              .cursor = text_in(words, "cursor"),
-              .state = text_in(words, "state"),
-              .why = text_in(words, "why"),
-              .at = number_in(words, "at"),
-              .expires = number_in(words, "expires"),
-              .n = number_in(words, "n"),
-              .attempt = number_in(words, "attempt"),
-              .replayed = number_in(words, "replayed") != 0};
+  act.reported = {.token = number_in(words, "token"),
+                  .holder = text_in(words, "holder"),
+                  .session = text_in(words, "session"),
+                  .cursor = text_in(words, "cursor"),
+                  .state = text_in(words, "state"),
+                  .why = text_in(words, "why"),
+                  .at = number_in(words, "at"),
+                  .expires = number_in(words, "expires"),
+                  .n = number_in(words, "n"),
+                  .attempt = number_in(words, "attempt"),
+                  .replayed = number_in(words, "replayed") != 0};
   if (const auto id = number_in(words, "id"); id != 0) act.job_id = id;
   // Which job it was stands in the answer.
   if (const auto key = text_in(words, "key"); !key.empty()) act.key = key;
@@ -158,16 +158,16 @@ std::string describe(const Act& act, Nanoseconds origin, StoreTime store_origin)
   if (!act.asked.session.empty()) text += " session=" + act.asked.session;
   if (!act.asked.cursor.empty()) text += " cursor=" + act.asked.cursor;
   text += " -> " + act.word;
-  if (!act.told.why.empty()) text += " (" + act.told.why + ")";
-  if (!act.told.state.empty()) text += " " + act.told.state;
-  if (act.told.token != 0) text += fmt::format(" token={}", act.told.token);
-  if (!act.told.holder.empty()) text += " holder=" + act.told.holder;
-  if (!act.told.session.empty()) text += " session=" + act.told.session;
-  if (!act.told.cursor.empty()) text += " cursor=" + act.told.cursor;
-  if (act.told.n != 0) text += fmt::format(" n={}", act.told.n);
-  if (act.told.attempt != 0) text += fmt::format(" attempt={}", act.told.attempt);
-  if (act.told.at != 0) text += fmt::format(" at={:.3f}", at_store(act.told.at));
-  if (act.told.expires != 0) text += fmt::format(" until={:.3f}", at_store(act.told.expires));
+  if (!act.reported.why.empty()) text += " (" + act.reported.why + ")";
+  if (!act.reported.state.empty()) text += " " + act.reported.state;
+  if (act.reported.token != 0) text += fmt::format(" token={}", act.reported.token);
+  if (!act.reported.holder.empty()) text += " holder=" + act.reported.holder;
+  if (!act.reported.session.empty()) text += " session=" + act.reported.session;
+  if (!act.reported.cursor.empty()) text += " cursor=" + act.reported.cursor;
+  if (act.reported.n != 0) text += fmt::format(" n={}", act.reported.n);
+  if (act.reported.attempt != 0) text += fmt::format(" attempt={}", act.reported.attempt);
+  if (act.reported.at != 0) text += fmt::format(" at={:.3f}", at_store(act.reported.at));
+  if (act.reported.expires != 0) text += fmt::format(" until={:.3f}", at_store(act.reported.expires));
   const auto end = act.end == never ? std::string("...") : fmt::format("{:.3f}", local(act.end));
   return text + fmt::format("   [{:.3f} {}]", local(act.start), end);
 }

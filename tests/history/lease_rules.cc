@@ -3,10 +3,10 @@
 namespace leasehold::history {
 namespace {
 
-/// Granted by an act without an answer: nobody was told the token, nor until when.
+/// Granted by an act without an answer: no process knows its token, or until when.
 State granted_unseen(const Case& the) {
   auto next = the.state;
-  next.token_told = false;
+  next.token_reported = false;
   next.expires_from = the.around.earliest(the.act.start) + the.around.ttl();
   next.expires_to = end_of_time;
   return next;
@@ -14,9 +14,9 @@ State granted_unseen(const Case& the) {
 
 State granted(const Case& the) {
   auto next = the.state;
-  next.token = the.act.told.token;
-  next.token_told = true;
-  next.expires_from = next.expires_to = the.act.told.expires;
+  next.token = the.act.reported.token;
+  next.token_reported = true;
+  next.expires_from = next.expires_to = the.act.reported.expires;
   return next;
 }
 
@@ -27,9 +27,10 @@ Ruling rule_grant(const Case& the) {
   if (state.phase == Phase::finished) return forbid("granted although it was completed");
   if (!the.may_have_run_out()) return forbid("granted while it was held by " + the.held_by());
   const bool unseen = act.answer == Answer::may_have;
-  const auto min = state.token + (state.token_told ? 1 : 2);
-  if (!unseen && act.told.token < min) {
-    return forbid(fmt::format("granted with token {}, but token {} was granted before", act.told.token, state.token));
+  const auto min = state.token + (state.token_reported ? 1 : 2);
+  if (!unseen && act.reported.token < min) {
+    return forbid(
+        fmt::format("granted with token {}, but token {} was granted before", act.reported.token, state.token));
   }
   auto next = unseen ? granted_unseen(the) : granted(the);
   next.phase = Phase::held;
@@ -42,24 +43,25 @@ Ruling rule_held(const Case& the) {
   const auto& [state, act, moment, around] = the;
   if (state.phase != Phase::held) return forbid("refused as held although nobody had it");
   auto next = state;
-  if (act.told.token != 0) {
-    const bool fits = state.token_told ? act.told.token == state.token : act.told.token > state.token;
+  if (act.reported.token != 0) {
+    const bool fits = state.token_reported ? act.reported.token == state.token : act.reported.token > state.token;
     if (!fits)
-      return forbid(fmt::format("refused as held with token {}, but it was held by {}", act.told.token, the.held_by()));
-    next.token = act.told.token;
-    next.token_told = true;
+      return forbid(
+          fmt::format("refused as held with token {}, but it was held by {}", act.reported.token, the.held_by()));
+    next.token = act.reported.token;
+    next.token_reported = true;
   }
   if (!state.session.empty()) {
-    if (!act.told.session.empty() && act.told.session != state.session) {
-      return forbid(fmt::format("refused as held by {}, but it was held by {}", act.told.session, the.held_by()));
+    if (!act.reported.session.empty() && act.reported.session != state.session) {
+      return forbid(fmt::format("refused as held by {}, but it was held by {}", act.reported.session, the.held_by()));
     }
     return allow(next);
   }
-  if (act.told.expires == 0) return allow(next);
-  if (act.told.expires < state.expires_from || act.told.expires > state.expires_to) {
+  if (act.reported.expires == 0) return allow(next);
+  if (act.reported.expires < state.expires_from || act.reported.expires > state.expires_to) {
     return forbid("refused as held until a moment that no heartbeat has set");
   }
-  next.expires_from = next.expires_to = act.told.expires;
+  next.expires_from = next.expires_to = act.reported.expires;
   return allow(next);
 }
 
@@ -72,16 +74,16 @@ Ruling rule_heartbeat(const Case& the) {
     return allow(next);
   }
   // The library asks again when an answer got lost: a first copy of the request may have come in time.
-  if (act.told.at >= state.expires_to && around.earliest(act.start) >= state.expires_to) {
+  if (act.reported.at >= state.expires_to && around.earliest(act.start) >= state.expires_to) {
     return forbid("a heartbeat revived a lease that had run out");
   }
-  next.expires_from = next.expires_to = act.told.expires;
+  next.expires_from = next.expires_to = act.reported.expires;
   return allow(next);
 }
 
 Ruling rule_lost(const Case& the) {
   if (!the.token_is_current() || the.may_have_run_out()) return allow(the.state);
-  return forbid("told lost although its token was current and its lease running");
+  return forbid("reported lost although its token was current and its lease running");
 }
 
 Ruling rule_ended(const Case& the) {
@@ -98,7 +100,7 @@ Ruling rule_verdict(const Case& the, Phase then) {
     the.note_if_unseen(next);
     return allow(next);
   }
-  if (act.told.replayed && the.said_before()) return allow(state);
+  if (act.reported.replayed && the.said_before()) return allow(state);
   return forbid(fmt::format("accepted with token {}, which was not current", act.asked.token));
 }
 

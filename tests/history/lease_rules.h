@@ -19,8 +19,8 @@ struct Case {
   const Moment& moment;
   const Surroundings& around;
 
-  /// By the store's clock: as told, or as late as it can have been.
-  [[nodiscard]] StoreTime at() const { return act.told.at != 0 ? act.told.at : around.latest(moment.by); }
+  /// By the store's clock: as reported, or as late as it can have been.
+  [[nodiscard]] StoreTime at() const { return act.reported.at != 0 ? act.reported.at : around.latest(moment.by); }
 
   [[nodiscard]] bool may_have_run_out() const {
     if (state.phase != Phase::held) return true;
@@ -30,7 +30,7 @@ struct Case {
 
   /// The token that was asked with is the one under which it is held.
   [[nodiscard]] bool token_is_current() const {
-    return state.phase == Phase::held && state.token_told && act.asked.token == state.token;
+    return state.phase == Phase::held && state.token_reported && act.asked.token == state.token;
   }
 
   /// The same was said with the same token before, and took effect.
@@ -44,8 +44,8 @@ struct Case {
 
   [[nodiscard]] std::string held_by() const {
     const auto who = state.session.empty() ? fmt::format("p{}", state.holder) : state.session;
-    return state.token_told ? fmt::format("{} with token {}", who, state.token)
-                            : fmt::format("{} with a token nobody was told", who);
+    return state.token_reported ? fmt::format("{} with token {}", who, state.token)
+                                : fmt::format("{} with a token that no process got", who);
   }
 };
 
@@ -59,7 +59,7 @@ Ruling rule_heartbeat(const Case& the);
 Ruling rule_lost(const Case& the);
 /// `lost` to an act that is accepted until somebody has ended the lease: so it has been ended.
 Ruling rule_ended(const Case& the);
-/// complete, fail, release of work. Accepted as long as the token is current, run out or not; saying the same again is
+/// complete, fail, release of work. Accepted as long as the token is current, run out or not; the same verdict again is
 /// fine and changes nothing.
 Ruling rule_verdict(const Case& the, Phase then);
 

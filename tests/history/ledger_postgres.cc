@@ -46,7 +46,7 @@ class PostgresLedger : public Ledger {
         "BEGIN; SELECT {0}.fence('{2}', {3});"
         "INSERT INTO {1} (key, token, n, process, act) "
         "SELECT '{2}', {3}, coalesce(max(n), 0) + 1, {4}, {5} FROM {1} WHERE key = '{2}' RETURNING n; COMMIT",
-        quoted(schema_), table(), row.key, row.token, row.process, row.act));
+        quoted(schema_ + "_internal"), table(), row.key, row.token, row.process, row.act));
     if (!answer) return answer.error();
     if (PQntuples(answer->get()) != 1) return Error{.code = Errc::in_doubt, .message = "no number came back"};
     return number(PQgetvalue(answer->get(), 0, 0));

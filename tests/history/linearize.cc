@@ -26,8 +26,8 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 
 std::uint64_t hash_of(const State& state, std::uint64_t seed) {
   auto hash = mix(seed, static_cast<std::uint64_t>(state.phase));
-  for (const auto number : {state.token, std::int64_t{state.token_told}, std::int64_t{state.holder}, state.expires_from,
-                            state.expires_to, state.attempts, state.writes}) {
+  for (const auto number : {state.token, std::int64_t{state.token_reported}, std::int64_t{state.holder},
+                            state.expires_from, state.expires_to, state.attempts, state.writes}) {
     hash = mix(hash, static_cast<std::uint64_t>(number));
   }
   for (const auto* text : {&state.session, &state.cursor, &state.unseen}) {

@@ -79,7 +79,7 @@ void run_process(const LoadOptions& options, int process);
 /// What an answer says in the end line: "ok" or the error's word.
 std::string_view word(const Error& error);
 /// Why it was refused, and who has it.
-Fields told(const Error& error);
+Fields reported(const Error& error);
 std::int64_t micros(Timestamp when);
 
 /// A grant or an extension by the store's clock: when it was given, and until when.

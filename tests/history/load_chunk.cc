@@ -54,9 +54,9 @@ class ChunkActor : public Actor {
       return refused(act, grant.error());
     }
     const auto& chunk = grant->chunks.front();
-    Fields told;
-    told.add("token", chunk.token.value).add("cursor", chunk.cursor.value_or(""));
-    desk_.recorder.end(act, "ok", add_span(told, *grant));
+    Fields reported;
+    reported.add("token", chunk.token.value).add("cursor", chunk.cursor.value_or(""));
+    desk_.recorder.end(act, "ok", add_span(reported, *grant));
     held_ = Held{.set = set(), .key = key, .token = chunk.token};
     return true;
   }
@@ -67,8 +67,8 @@ class ChunkActor : public Actor {
     const auto act = begin("save", chunk, cursor);
     const auto saved = desk_.store.chunks().heartbeat(chunk.set, chunk.key, chunk.token, {.cursor = cursor});
     if (!saved) return refused(act, saved.error(), chunk);
-    Fields told;
-    desk_.recorder.end(act, "ok", add_span(told, *saved));
+    Fields reported;
+    desk_.recorder.end(act, "ok", add_span(reported, *saved));
     return true;
   }
 
@@ -100,7 +100,7 @@ class ChunkActor : public Actor {
   }
 
   bool refused(std::int64_t act, const Error& error) {
-    desk_.recorder.end(act, word(error), told(error));
+    desk_.recorder.end(act, word(error), reported(error));
     return could_ask(error);
   }
   bool refused(std::int64_t act, const Error& error, const Held& chunk) {

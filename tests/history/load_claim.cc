@@ -27,8 +27,8 @@ class ClaimActor : public Actor {
     const auto act = desk_.recorder.begin("session", "open", id, {});
     const auto grant = desk_.store.sessions().open({.id = id, .ttl = desk_.options.ttl}, {.holder = desk_.holder()});
     if (!grant) return refused(act, grant.error());
-    Fields told;
-    desk_.recorder.end(act, "ok", add_span(told.add("token", grant->token.value), *grant));
+    Fields reported;
+    desk_.recorder.end(act, "ok", add_span(reported.add("token", grant->token.value), *grant));
     session_ = id;
     token_ = grant->token;
     return true;
@@ -38,8 +38,8 @@ class ClaimActor : public Actor {
     const auto act = begin_session("heartbeat");
     const auto grant = desk_.store.sessions().heartbeat(session_, token_);
     if (!grant) return session_refused(act, grant.error());
-    Fields told;
-    desk_.recorder.end(act, "ok", add_span(told, *grant));
+    Fields reported;
+    desk_.recorder.end(act, "ok", add_span(reported, *grant));
     return true;
   }
 
@@ -60,9 +60,11 @@ class ClaimActor : public Actor {
       if (claim.error().code == Errc::unregistered) forget_session();
       return refused(act, claim.error());
     }
-    Fields told;
-    told.add("token", claim->token.value).add("at", micros(claim->taken_at)).add("expires", micros(claim->expires_at));
-    desk_.recorder.end(act, "ok", told.add("replayed", claim->replayed).add("previous", claim->previous_session));
+    Fields reported;
+    reported.add("token", claim->token.value)
+        .add("at", micros(claim->taken_at))
+        .add("expires", micros(claim->expires_at));
+    desk_.recorder.end(act, "ok", reported.add("replayed", claim->replayed).add("previous", claim->previous_session));
     items_[item] = claim->token;
     return true;
   }
@@ -101,7 +103,7 @@ class ClaimActor : public Actor {
     return refused(act, error);
   }
   bool refused(std::int64_t act, const Error& error) {
-    desk_.recorder.end(act, word(error), told(error));
+    desk_.recorder.end(act, word(error), reported(error));
     return could_ask(error);
   }
 

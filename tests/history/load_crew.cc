@@ -41,12 +41,12 @@ bool Crew::run() {
   ends_at_ = BootClock::now() + options_.seconds;
   next_kill_ = BootClock::now() + options_.kill_every;
   for (int i = 0; i < options_.processes; ++i) start_one();
-  bool told = false;
+  bool reported = false;
   while (!running_.empty()) {
     reap_all();
     kill_one_now_and_then();
-    if (interrupted != 0 && !told) signal_all(SIGTERM);
-    told = interrupted != 0;
+    if (interrupted != 0 && !reported) signal_all(SIGTERM);
+    reported = interrupted != 0;
     if (BootClock::now() > ends_at_ + grace) signal_all(SIGKILL);
     std::this_thread::sleep_for(10ms);
   }

@@ -41,9 +41,9 @@ class JobActor : public Actor {
     const auto grant = desk_.store.jobs().claim(queue_, {.ttl = desk_.options.ttl}, {.holder = desk_.holder()});
     if (!grant) return refused(act, grant.error());
     const auto& job = grant->jobs.front();
-    Fields told;
-    told.add("key", job.payload).add("id", job.id).add("token", job.token.value).add("attempt", job.attempt);
-    desk_.recorder.end(act, "ok", add_span(told, *grant));
+    Fields reported;
+    reported.add("key", job.payload).add("id", job.id).add("token", job.token.value).add("attempt", job.attempt);
+    desk_.recorder.end(act, "ok", add_span(reported, *grant));
     held_ = Held{.key = job.payload, .id = job.id, .token = job.token};
     return true;
   }
@@ -52,8 +52,8 @@ class JobActor : public Actor {
     const auto act = begin("heartbeat", job);
     const auto extended = desk_.store.jobs().heartbeat(job.id, job.token);
     if (!extended) return refused(act, extended.error(), job);
-    Fields told;
-    desk_.recorder.end(act, "ok", add_span(told, *extended));
+    Fields reported;
+    desk_.recorder.end(act, "ok", add_span(reported, *extended));
     return true;
   }
 
@@ -82,7 +82,7 @@ class JobActor : public Actor {
   }
 
   bool refused(std::int64_t act, const Error& error) {
-    desk_.recorder.end(act, word(error), told(error));
+    desk_.recorder.end(act, word(error), reported(error));
     return could_ask(error);
   }
   bool refused(std::int64_t act, const Error& error, const Held& job) {

@@ -35,8 +35,8 @@ class LockActor : public Actor {
       }
       return refused(act, grant.error());
     }
-    Fields told;
-    desk_.recorder.end(act, "ok", add_span(told.add("token", grant->token.value), *grant));
+    Fields reported;
+    desk_.recorder.end(act, "ok", add_span(reported.add("token", grant->token.value), *grant));
     held_[key] = grant->token;
     return true;
   }
@@ -45,8 +45,8 @@ class LockActor : public Actor {
     const auto act = desk_.recorder.begin("lock", "heartbeat", key, Fields().add("token", token.value));
     const auto grant = desk_.store.locks().heartbeat(key, token);
     if (!grant) return refused(act, grant.error(), key, token);
-    Fields told;
-    desk_.recorder.end(act, "ok", add_span(told, *grant));
+    Fields reported;
+    desk_.recorder.end(act, "ok", add_span(reported, *grant));
     return true;
   }
 
@@ -77,7 +77,7 @@ class LockActor : public Actor {
   }
 
   bool refused(std::int64_t act, const Error& error) {
-    desk_.recorder.end(act, word(error), told(error));
+    desk_.recorder.end(act, word(error), reported(error));
     return could_ask(error);
   }
   bool refused(std::int64_t act, const Error& error, const std::string& key, Token token) {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-volatile std::sig_atomic_t told_to_stop = 0;
+volatile std::sig_atomic_t stop_requested = 0;
 
 /// A store that is being restarted is no reason to give up at once.
 Store open_store(const LoadOptions& options, MigrateOnOpen migrate) {
@@ -20,7 +20,7 @@ Store open_store(const LoadOptions& options, MigrateOnOpen migrate) {
   for (;;) {
     auto store = Store::open(options.store, {.migrate = migrate, .call_timeout = options.timeout});
     if (store) return *store;
-    if (BootClock::now() >= until || told_to_stop != 0) throw std::runtime_error(store.error().message);
+    if (BootClock::now() >= until || stop_requested != 0) throw std::runtime_error(store.error().message);
     std::this_thread::sleep_for(100ms);
   }
 }
@@ -57,7 +57,7 @@ std::string_view word(const Error& error) { return to_string(error.code); }
 
 std::int64_t micros(Timestamp when) { return when.time_since_epoch().count(); }
 
-Fields told(const Error& error) {
+Fields reported(const Error& error) {
   Fields fields;
   if (error.lost_reason) fields.add("why", to_string(*error.lost_reason));
   if (!error.held_by) return fields;
@@ -78,7 +78,7 @@ void prepare(const LoadOptions& options) {
 
 void run_process(const LoadOptions& options, int process) {
   struct sigaction stop {};
-  stop.sa_handler = [](int) { told_to_stop = 1; };
+  stop.sa_handler = [](int) { stop_requested = 1; };
   ::sigaction(SIGTERM, &stop, nullptr);
   const auto until = BootClock::now() + options.seconds;
   auto store = open_store(options, MigrateOnOpen::no);
@@ -90,7 +90,7 @@ void run_process(const LoadOptions& options, int process) {
   const auto actors = actors_of(desk);
   recorder.hello();
   const auto enough = [&] { return options.acts > 0 && recorder.acts() >= options.acts; };
-  while (BootClock::now() < until && told_to_stop == 0 && !enough() && !exists(options.until_file)) {
+  while (BootClock::now() < until && stop_requested == 0 && !enough() && !exists(options.until_file)) {
     const bool asked = actors[static_cast<std::size_t>(dice.roll(static_cast<int>(actors.size())))]->act();
     std::this_thread::sleep_for(asked ? pause_after_act(dice, options) : Duration(50ms));
   }

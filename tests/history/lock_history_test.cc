@@ -36,7 +36,7 @@ TEST(LockHistory, WritesAfterExpiryPassTheFenceUntilSomebodyTakesOver) {
 }
 
 TEST(LockHistory, ConcurrentActsMayBePutInEitherOrder) {
-  // The release began later and was told later, and yet it came first.
+  // The release began and ended later, but took effect first.
   EXPECT_TRUE(is_linearizable(held_by_p1()
                                   .did(2, 100, 200, "acquire", "", "ok token=101 at=150 expires=650")
                                   .did(1, 110, 210, "release", "token=100", "ok")));
@@ -115,9 +115,9 @@ TEST(LockHistory, AReleaseWithAStaleTokenThatFreesTheSuccessorIsFound) {
                        "released with token 100, which was not current"));
 }
 
-TEST(LockHistory, Promise10_LostIsNotToldToWhoeverHoldsIt) {
+TEST(LockHistory, Promise10_LostForACurrentTokenIsFound) {
   EXPECT_TRUE(violates(held_by_p1().did(1, 30, 40, "heartbeat", "token=100", "lost why=expired at=35"),
-                       "told lost although its token was current and its lease running"));
+                       "reported lost although its token was current and its lease running"));
 }
 
 TEST(LockHistory, ARefusalAsHeldWhileNobodyHasItIsFound) {
@@ -145,7 +145,7 @@ TEST(LockHistory, DoubtDoesNotExcuseATakeoverBeforeExpiry) {
   // Whatever became of p2's acquire: at 110 p1's lease was running.
   EXPECT_TRUE(
       violates(held_by_p1().did(2, 50, 60, "acquire", "", "in_doubt").did(1, 100, 110, "write", "token=100", "lost"),
-               "told lost although its token was current"));
+               "reported lost although its token was current"));
 }
 
 TEST(LockHistory, TheVerdictIsUndecidedWhenThereAreTooManyOrders) {

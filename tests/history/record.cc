@@ -46,8 +46,8 @@ std::int64_t Recorder::begin(std::string_view feature, std::string_view verb, st
   return act;
 }
 
-void Recorder::end(std::int64_t act, std::string_view outcome, const Fields& told) {
-  write(fmt::format("end {} {} {} {}{}\n", process_, act, boot_nanoseconds(), outcome, told.text()));
+void Recorder::end(std::int64_t act, std::string_view outcome, const Fields& reported) {
+  write(fmt::format("end {} {} {} {}{}\n", process_, act, boot_nanoseconds(), outcome, reported.text()));
 }
 
 void Recorder::write(const std::string& line) const {

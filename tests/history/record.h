@@ -44,7 +44,7 @@ class Recorder {
 
   /// Gives the act's number.
   std::int64_t begin(std::string_view feature, std::string_view verb, std::string_view key, const Fields& asked);
-  void end(std::int64_t act, std::string_view outcome, const Fields& told);
+  void end(std::int64_t act, std::string_view outcome, const Fields& reported);
 
   [[nodiscard]] int process() const { return process_; }
   [[nodiscard]] std::int64_t acts() const { return acts_; }

@@ -42,7 +42,7 @@ TEST(LedgerRows, TellWhetherAWriteInDoubtHappened) {
   settle_doubts(happened, {first, second});
   ASSERT_EQ(happened.acts.size(), 3U);
   EXPECT_EQ(happened.acts.back().answer, Answer::ok);
-  EXPECT_EQ(happened.acts.back().told.n, 2);
+  EXPECT_EQ(happened.acts.back().reported.n, 2);
   auto did_not = two_writes();
   settle_doubts(did_not, {first});
   EXPECT_EQ(did_not.acts.size(), 2U);

@@ -13,7 +13,7 @@ State freed(State state) {
 /// Giving up what one has. Doing it twice is fine.
 Ruling rule_release(const Case& the) {
   const bool released_before =
-      the.state.phase == Phase::waiting && the.state.token_told && the.act.asked.token == the.state.token;
+      the.state.phase == Phase::waiting && the.state.token_reported && the.act.asked.token == the.state.token;
   if (the.token_is_current() || released_before) return allow(freed(the.state));
   return forbid(fmt::format("released with token {}, which was not current", the.act.asked.token));
 }
@@ -21,10 +21,10 @@ Ruling rule_release(const Case& the) {
 /// Whether somebody has it, as it was seen after all was over.
 Ruling rule_seen(const Case& the) {
   const auto& [state, act, moment, around] = the;
-  const bool token_fits = state.token_told ? act.told.token == state.token : act.told.token > state.token;
+  const bool token_fits = state.token_reported ? act.reported.token == state.token : act.reported.token > state.token;
   if (!token_fits)
-    return forbid(fmt::format("token {} is there, but {} was granted last", act.told.token, state.token));
-  const bool seen_held = act.told.state != "free";
+    return forbid(fmt::format("token {} is there, but {} was granted last", act.reported.token, state.token));
+  const bool seen_held = act.reported.state != "free";
   if (seen_held && state.phase != Phase::held) return forbid("it is held, but nobody had it");
   if (!seen_held && !the.may_have_run_out()) return forbid("it is free, but was held by " + the.held_by());
   return allow(state);
@@ -39,9 +39,9 @@ Ruling rule_write(const Case& the) {
   }
   auto next = state;
   ++next.writes;
-  if (act.answer == Answer::ok && act.told.n != next.writes) {
+  if (act.answer == Answer::ok && act.reported.n != next.writes) {
     return forbid(fmt::format("it was write {}, but had to be write {}: another holder wrote, or a write got lost",
-                              act.told.n, next.writes));
+                              act.reported.n, next.writes));
   }
   return allow(next);
 }
@@ -51,7 +51,7 @@ Ruling rule_lock(const Case& the) {
   const auto& verb = the.act.verb;
   const bool refused = the.act.answer == Answer::refused;
   if (the.act.word == "not_found") {
-    return the.state.phase == Phase::absent ? allow(the.state) : forbid("told not_found although it was granted");
+    return the.state.phase == Phase::absent ? allow(the.state) : forbid("reported not_found although it was granted");
   }
   if (the.act.grants()) return refused ? rule_held(the) : rule_grant(the);
   if (verb == "heartbeat") return refused ? rule_lost(the) : rule_heartbeat(the);
@@ -64,17 +64,17 @@ Ruling rule_take(const Case& the) {
   const auto& [state, act, moment, around] = the;
   const bool has_it = state.phase == Phase::held && state.session == act.asked.session;
   if (has_it && act.answer == Answer::may_have) return allow(state);
-  if (has_it && act.told.replayed) {
-    const bool same = state.token_told ? act.told.token == state.token : act.told.token > state.token;
+  if (has_it && act.reported.replayed) {
+    const bool same = state.token_reported ? act.reported.token == state.token : act.reported.token > state.token;
     if (!same)
-      return forbid(fmt::format("taken again with token {}, but it had token {}", act.told.token, state.token));
+      return forbid(fmt::format("taken again with token {}, but it had token {}", act.reported.token, state.token));
     auto next = state;
-    next.token = act.told.token;
-    next.token_told = true;
+    next.token = act.reported.token;
+    next.token_reported = true;
     return allow(next);
   }
   // Not by the moment that the answer tells: that is read after the session was judged, a little later.
-  if (act.answer == Answer::ok && around.earliest(act.start) >= act.told.expires) {
+  if (act.answer == Answer::ok && around.earliest(act.start) >= act.reported.expires) {
     return forbid("given to a session whose time had run out");
   }
   return rule_grant(the);
@@ -93,7 +93,7 @@ Ruling rule_item_release(const Case& the) {
 Ruling rule_item(const Case& the) {
   const bool refused = the.act.answer == Answer::refused;
   if (the.act.word == "not_found") {
-    return the.state.token == 0 ? allow(the.state) : forbid("told not_found although it was taken");
+    return the.state.token == 0 ? allow(the.state) : forbid("reported not_found although it was taken");
   }
   if (the.act.verb == "take") return refused ? rule_held(the) : rule_take(the);
   if (the.act.verb == "read") return rule_seen(the);
@@ -104,30 +104,30 @@ Ruling rule_item(const Case& the) {
 Ruling rule_job_claim(const Case& the) {
   const auto& [state, act, moment, around] = the;
   if (state.phase == Phase::absent) return forbid("claimed before it was enqueued");
-  const auto unseen = act.told.attempt - state.attempts - 1;
+  const auto unseen = act.reported.attempt - state.attempts - 1;
   if (unseen < 0) {
     return forbid(
-        fmt::format("granted as attempt {}, but attempt {} was granted before", act.told.attempt, state.attempts));
+        fmt::format("granted as attempt {}, but attempt {} was granted before", act.reported.attempt, state.attempts));
   }
   if (unseen > around.lost_claims(moment.by)) {
-    return forbid(fmt::format("granted as attempt {} after attempt {}, and nobody had those between", act.told.attempt,
-                              state.attempts));
+    return forbid(fmt::format("granted as attempt {} after attempt {}, and nobody had those between",
+                              act.reported.attempt, state.attempts));
   }
   auto ruling = rule_grant(the);
-  if (ruling.next) ruling.next->attempts = act.told.attempt;
+  if (ruling.next) ruling.next->attempts = act.reported.attempt;
   return ruling;
 }
 
 /// What work looks like after all was over: finished or not.
 Ruling rule_work_seen(const Case& the) {
   const auto& [state, act, moment, around] = the;
-  const bool seen_finished = act.told.state == "completed";
+  const bool seen_finished = act.reported.state == "completed";
   if (seen_finished && state.phase != Phase::finished) return forbid("it is completed, but nobody completed it");
   if (!seen_finished && state.phase == Phase::finished) {
-    return forbid(fmt::format("it was completed, but is {}: an acknowledged complete got lost", act.told.state));
+    return forbid(fmt::format("it was completed, but is {}: an acknowledged complete got lost", act.reported.state));
   }
-  if (act.feature == "chunk" && act.told.cursor != state.cursor) {
-    return forbid(fmt::format("its cursor is \"{}\", but \"{}\" was saved", act.told.cursor, state.cursor));
+  if (act.feature == "chunk" && act.reported.cursor != state.cursor) {
+    return forbid(fmt::format("its cursor is \"{}\", but \"{}\" was saved", act.reported.cursor, state.cursor));
   }
   return allow(state);
 }
@@ -148,7 +148,7 @@ Ruling rule_job(const Case& the) {
     return state.phase == Phase::absent ? allow(freed(state)) : forbid("enqueued although it was there");
   }
   if (act.word == "not_found") {
-    return state.phase == Phase::absent ? allow(state) : forbid("told not_found: an acknowledged enqueue got lost");
+    return state.phase == Phase::absent ? allow(state) : forbid("reported not_found: an acknowledged enqueue got lost");
   }
   return act.verb == "claim" ? rule_job_claim(the) : rule_work(the);
 }
@@ -156,18 +156,18 @@ Ruling rule_job(const Case& the) {
 Ruling rule_chunk_claim(const Case& the) {
   const auto& [state, act, moment, around] = the;
   if (act.word == "terminal") {
-    return state.phase == Phase::finished ? allow(state) : forbid("told terminal although nobody completed it");
+    return state.phase == Phase::finished ? allow(state) : forbid("reported terminal although nobody completed it");
   }
   if (act.answer == Answer::refused) return rule_held(the);
-  if (act.answer == Answer::ok && act.told.cursor != state.cursor) {
-    return forbid(fmt::format("granted with cursor \"{}\", but \"{}\" was saved", act.told.cursor, state.cursor));
+  if (act.answer == Answer::ok && act.reported.cursor != state.cursor) {
+    return forbid(fmt::format("granted with cursor \"{}\", but \"{}\" was saved", act.reported.cursor, state.cursor));
   }
   return rule_grant(the);
 }
 
 Ruling rule_chunk(const Case& the) {
   const auto& [state, act, moment, around] = the;
-  if (act.word == "not_found") return forbid("told not_found although it was planned");
+  if (act.word == "not_found") return forbid("reported not_found although it was planned");
   if (act.verb == "claim") return rule_chunk_claim(the);
   auto ruling = rule_work(the);
   if (ruling.next && act.verb == "save" && act.answer != Answer::refused) ruling.next->cursor = act.asked.cursor;

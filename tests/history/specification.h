@@ -29,8 +29,8 @@ enum class Phase {
 
 struct State {
   Phase phase = Phase::absent;
-  std::int64_t token = 0;      ///< the greatest that anybody was told
-  bool token_told = true;      ///< false: held under a greater one, granted by an act without an answer
+  std::int64_t token = 0;      ///< the greatest that any process got
+  bool token_reported = true;  ///< false: held under a greater one, granted by an act without an answer
   int holder = -1;             ///< the process
   std::string session{};       ///< of an item
   StoreTime expires_from = 0;  ///< when the lease runs out: not before ...

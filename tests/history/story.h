@@ -1,4 +1,4 @@
-// Hand-written histories for tests: who did what between which two milliseconds, and what was told.
+// Hand-written histories for tests: who did what between which two milliseconds, and the answer.
 //
 //   Story story("lock");
 //   story.did(1, 10, 20, "acquire", "", "ok token=100 at=15 expires=515");
@@ -21,18 +21,19 @@ class Story {
  public:
   explicit Story(std::string feature) : feature_(std::move(feature)) {}
 
-  /// On the thing of the story. `told` is the end line's word and values, with moments in milliseconds; empty: no
+  /// On the thing of the story. `reported` is the end line's word and values, with moments in milliseconds; empty: no
   /// answer.
   Story& did(int process, int from, int to, const std::string& verb, const std::string& asked,
-             const std::string& told) {
-    return did_to(feature_, "k", process, from, to, verb, asked, told);
+             const std::string& reported) {
+    return did_to(feature_, "k", process, from, to, verb, asked, reported);
   }
   Story& did_to(const std::string& feature, const std::string& key, int process, int from, int to,
-                const std::string& verb, const std::string& asked, const std::string& told) {
+                const std::string& verb, const std::string& asked, const std::string& reported) {
     const auto act = ++acts_[process];
     auto& lines = lines_[process];
     lines += fmt::format("start {} {} {} {} {} {} {}\n", process, act, stamp(from), feature, verb, key, asked);
-    if (!told.empty()) lines += fmt::format("end {} {} {} {}\n", process, act, stamp(to), in_microseconds(told));
+    if (!reported.empty())
+      lines += fmt::format("end {} {} {} {}\n", process, act, stamp(to), in_microseconds(reported));
     return *this;
   }
   /// After its last line; the others live on.
@@ -53,8 +54,8 @@ class Story {
  private:
   static Nanoseconds stamp(int millisecond) { return Nanoseconds{millisecond} * 1'000'000; }
 
-  static std::string in_microseconds(const std::string& told) {
-    std::istringstream in(told);
+  static std::string in_microseconds(const std::string& reported) {
+    std::istringstream in(reported);
     std::string out;
     for (std::string word; in >> word;) {
       const bool moment = word.starts_with("at=") || word.starts_with("expires=");

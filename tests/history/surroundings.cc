@@ -9,7 +9,7 @@ constexpr std::int64_t nanoseconds_per_microsecond = 1000;
 /// A clock that is being slewed is still a clock that runs evenly.
 constexpr StoreTime slack = 20'000;
 
-std::string saying(const Act& act) {
+std::string verdict_of(const Act& act) {
   return act.object() + " " + act.verb + "@" + std::to_string(act.asked.token) + " p" + std::to_string(act.process);
 }
 
@@ -21,7 +21,7 @@ Surroundings::Surroundings(const History& history) : ttl_(history.ttl), last_wor
   learn_clock(history);
   for (const auto& act : history.acts) {
     if (act.feature == "session") learn_session(act);
-    if (act.answer == Answer::ok && act.asked.token != 0) first_said_.emplace(saying(act), act.number);
+    if (act.answer == Answer::ok && act.asked.token != 0) first_said_.emplace(verdict_of(act), act.number);
     if (act.feature == "job" && act.verb == "claim" && act.answer == Answer::may_have) {
       lost_claims_.push_back(act.start);
     }
@@ -34,9 +34,9 @@ void Surroundings::learn_clock(const History& history) {
   StoreTime min = -end_of_time;
   StoreTime max = end_of_time;
   for (const auto& act : history.acts) {
-    if (act.told.at == 0 || act.end == never || act.told.replayed) continue;
-    min = std::max(min, act.told.at - microseconds(act.end) - 1);
-    max = std::min(max, act.told.at - microseconds(act.start) + 1);
+    if (act.reported.at == 0 || act.end == never || act.reported.replayed) continue;
+    min = std::max(min, act.reported.at - microseconds(act.end) - 1);
+    max = std::min(max, act.reported.at - microseconds(act.start) + 1);
   }
   steady_ = min != -end_of_time && min <= max + slack;
   offset_least_ = std::min(min, max) - slack;
@@ -49,7 +49,7 @@ void Surroundings::learn_session(const Act& act) {
   if (act.verb == "close" && act.answer != Answer::refused) {
     session.closed_from = std::min(session.closed_from, act.start);
   } else if (act.answer == Answer::ok) {
-    session.known_until.emplace_back(act.end, act.told.expires);
+    session.known_until.emplace_back(act.end, act.reported.expires);
   }
 }
 
@@ -70,8 +70,8 @@ bool Surroundings::session_may_be_over(const std::string& session, Nanoseconds s
   if (found == sessions_.end()) return true;
   if (found->second.closed_from < by || gone(found->second.process, by)) return true;
   StoreTime alive_until = 0;
-  for (const auto& [told_at, until] : found->second.known_until) {
-    if (told_at < start) alive_until = std::max(alive_until, until);
+  for (const auto& [reported_at, until] : found->second.known_until) {
+    if (reported_at < start) alive_until = std::max(alive_until, until);
   }
   return at >= alive_until;
 }
@@ -82,7 +82,7 @@ bool Surroundings::session_may_be_closed(const std::string& session, Nanoseconds
 }
 
 bool Surroundings::said_before(const Act& act) const {
-  const auto found = first_said_.find(saying(act));
+  const auto found = first_said_.find(verdict_of(act));
   return found != first_said_.end() && found->second < act.number;
 }
 

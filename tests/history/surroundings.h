@@ -31,7 +31,7 @@ class Surroundings {
   /// The session may have been closed by itself before `by`.
   [[nodiscard]] bool session_may_be_closed(const std::string& session, Nanoseconds by) const;
 
-  /// The process has said the same with the same token before, and was told that it took effect.
+  /// The process has said the same with the same token before, and the answer was that it took effect.
   [[nodiscard]] bool said_before(const Act& act) const;
 
   /// How many claims without an answer may have taken effect by then: each may have taken any job.
@@ -42,7 +42,7 @@ class Surroundings {
  private:
   struct Session {
     int process = 0;
-    std::vector<std::pair<Nanoseconds, StoreTime>> known_until;  ///< told at, lives until
+    std::vector<std::pair<Nanoseconds, StoreTime>> known_until;  ///< reported at, lives until
     Nanoseconds closed_from = never;
   };
 

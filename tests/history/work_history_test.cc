@@ -74,7 +74,7 @@ TEST(JobHistory, AnAcknowledgedEnqueueThatGotLostIsFound) {
 
 TEST(JobHistory, ACompleteThatIsRefusedToItsHolderIsFound) {
   EXPECT_TRUE(violates(claimed_by_p1().did(1, 30, 40, "complete", "token=100", "lost why=expired"),
-                       "told lost although its token was current"));
+                       "reported lost although its token was current"));
 }
 
 Story chunk_saved_by_p1() {
@@ -95,8 +95,8 @@ TEST(ChunkHistory, TheNextHolderGetsTheCursor) {
 TEST(ChunkHistory, ASaveWithoutAnswerMayBeTheCursorOrNot) {
   const auto doubtful = chunk_saved_by_p1().did(1, 50, 60, "save", "token=100 cursor=8", "in_doubt");
   for (const auto* cursor : {"7", "8"}) {
-    const auto told = std::string("ok token=300 at=700 expires=1200 cursor=") + cursor;
-    EXPECT_TRUE(is_linearizable(Story(doubtful).did(2, 690, 710, "claim", "", told)));
+    const auto reported = std::string("ok token=300 at=700 expires=1200 cursor=") + cursor;
+    EXPECT_TRUE(is_linearizable(Story(doubtful).did(2, 690, 710, "claim", "", reported)));
   }
 }
 
@@ -114,7 +114,7 @@ TEST(ChunkHistory, ALateSaveThatIsAcceptedIsFound) {
 
 TEST(ChunkHistory, AChunkThatIsFinalWithoutAVerdictIsFound) {
   EXPECT_TRUE(violates(chunk_saved_by_p1().did(2, 50, 60, "claim", "", "terminal"),
-                       "told terminal although nobody completed it"));
+                       "reported terminal although nobody completed it"));
 }
 
 /// Session a of p1 lives from 15 to 515 and takes the item.

@@ -1,4 +1,4 @@
-// What chunked syncs promise, in plain C++: no database, no concurrency, time is a number.
+// What chunked syncs promise, in C++: no database, no concurrency, time is a number.
 #pragma once
 
 #include "model/chunk_model_state.h"
@@ -89,7 +89,7 @@ class ChunkModel {
     int chunks = 0;
     int failed = 0;
   };
-  using Picked = std::vector<std::string>;
+  using Chosen = std::vector<std::string>;
 
   static std::size_t index(int number) { return static_cast<std::size_t>(number); }
   ModelLease& lease(int id) { return leases_[index(id)]; }
@@ -172,10 +172,10 @@ class ChunkModel {
   std::string replay(int id, const std::string& holder);
   std::string refusal_of(const ModelChunk& chunk, std::optional<Moment> older_than);
   std::string held(const ModelChunk& chunk, std::optional<Moment> due_at);
-  Picked pick_next(const ModelSet& set, int max) const;
-  Picked pick_old(const ModelSet& set, const Ask& ask) const;
+  Chosen choose_next(const ModelSet& set, int max) const;
+  Chosen choose_old(const ModelSet& set, const Ask& ask) const;
   std::string nothing(const ModelSet& set);
-  std::string grant(const Ask& ask, ModelSet& set, const Picked& picked);
+  std::string grant(const Ask& ask, ModelSet& set, const Chosen& chosen);
   int lease_for(const Ask& ask, bool solo);
   std::string lost(const ModelChunk& chunk, Moment token);
   std::string apply(ModelSet& set, ModelChunk& chunk, const Verdict& verdict);

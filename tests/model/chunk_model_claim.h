@@ -24,9 +24,9 @@ inline std::string ChunkModel::claim(const Ask& ask) {
     const auto refusal = refusal_of(*chunk, ask.older_than);
     return refusal.empty() ? grant(ask, *set, {ask.key}) : refusal;
   }
-  auto picked = pick_next(*set, ask.max);
-  if (picked.empty()) picked = pick_old(*set, ask);
-  return picked.empty() ? nothing(*set) : grant(ask, *set, picked);
+  auto chosen = choose_next(*set, ask.max);
+  if (chosen.empty()) chosen = choose_old(*set, ask);
+  return chosen.empty() ? nothing(*set) : grant(ask, *set, chosen);
 }
 
 /// The first answer again, with what remains of the lease and of its chunks.
@@ -65,32 +65,32 @@ inline std::string ChunkModel::held(const ModelChunk& chunk, std::optional<Momen
          away(std::min(by.expires_at, due_at.value_or(by.expires_at)), now_);
 }
 
-/// What is due, in the order of a claim. One that is to be claimed alone stays out of a batch, unless it is the first.
-inline ChunkModel::Picked ChunkModel::pick_next(const ModelSet& set, int max) const {
+/// What is due, in the order of a claim. A solo one stays out of a batch, unless it is the first.
+inline ChunkModel::Chosen ChunkModel::choose_next(const ModelSet& set, int max) const {
   std::vector<std::tuple<Moment, std::int64_t, std::string>> due;
   for (const auto& [key, chunk] : set.chunks) {
     if (chunk.open() && chunk.due_at <= now_) due.emplace_back(chunk.due_at, chunk.position, key);
   }
   std::sort(due.begin(), due.end());
-  Picked picked;
+  Chosen chosen;
   for (const auto& [due_at, position, key] : due) {
     if (max-- == 0) break;
     const bool solo = set.chunks.at(key).solo;
-    if (solo && picked.empty() && key == std::get<2>(due.front())) return {key};
-    if (!solo) picked.push_back(key);
+    if (solo && chosen.empty() && key == std::get<2>(due.front())) return {key};
+    if (!solo) chosen.push_back(key);
   }
-  return picked;
+  return chosen;
 }
 
-inline ChunkModel::Picked ChunkModel::pick_old(const ModelSet& set, const Ask& ask) const {
+inline ChunkModel::Chosen ChunkModel::choose_old(const ModelSet& set, const Ask& ask) const {
   std::vector<std::tuple<Moment, std::int64_t, std::string>> old;
   for (const auto& [key, chunk] : set.chunks) {
     if (chunk.old(now_, ask.older_than)) old.emplace_back(*chunk.synced_at, chunk.position, key);
   }
   std::sort(old.begin(), old.end());
-  Picked picked;
-  for (std::size_t i = 0; i < old.size() && i < index(ask.max); ++i) picked.push_back(std::get<2>(old[i]));
-  return picked;
+  Chosen chosen;
+  for (std::size_t i = 0; i < old.size() && i < index(ask.max); ++i) chosen.push_back(std::get<2>(old[i]));
+  return chosen;
 }
 
 inline std::string ChunkModel::nothing(const ModelSet& set) {
@@ -116,11 +116,11 @@ inline int ChunkModel::lease_for(const Ask& ask, bool solo) {
   return static_cast<int>(leases_.size()) - 1;
 }
 
-inline std::string ChunkModel::grant(const Ask& ask, ModelSet& set, const Picked& picked) {
-  const bool solo = set.chunks.at(picked.front()).solo;
+inline std::string ChunkModel::grant(const Ask& ask, ModelSet& set, const Chosen& chosen) {
+  const bool solo = set.chunks.at(chosen.front()).solo;
   const int id = lease_for(ask, solo);
   Granted answer{.holder = ask.holder, .ttl = lease(id).ttl, .expires_at = lease(id).expires_at, .solo = solo};
-  for (const auto& key : picked) {
+  for (const auto& key : chosen) {
     auto& chunk = set.chunks.at(key);
     if (!chunk.final.empty()) {
       chunk.begin_anew();

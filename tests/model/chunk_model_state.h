@@ -108,10 +108,10 @@ struct ModelChunk {
     return due_at > now ? "deferred" : "available";
   }
 
-  void save(const Save& told, Moment now) {
-    if (told.cursor) cursor = told.cursor;
-    if (told.rows) rows = *told.rows;
-    if (told.cursor || told.rows) saved_at = now;
+  void save(const Save& reported, Moment now) {
+    if (reported.cursor) cursor = reported.cursor;
+    if (reported.rows) rows = *reported.rows;
+    if (reported.cursor || reported.rows) saved_at = now;
   }
   void forget_progress() {
     cursor.reset();

@@ -25,20 +25,20 @@ class ChunkSubject {
   std::string plan(const std::string& set, const std::string& planner, const Plan& plan) {
     std::vector<PlannedChunk> planned;
     for (const auto& [key, spec] : plan) planned.push_back({key, spec});
-    const auto told = support::must(chunks().plan(set, planned, {.planner = planner}));
-    return say(Changed{.created = told.created,
-                       .added = told.added,
-                       .replaced = told.replaced,
-                       .removed = told.removed,
-                       .kept = told.kept,
-                       .differing = told.differing,
-                       .left = told.left,
-                       .total = told.total,
-                       .state = to_string(told.state)});
+    const auto reported = support::must(chunks().plan(set, planned, {.planner = planner}));
+    return say(Changed{.created = reported.created,
+                       .added = reported.added,
+                       .replaced = reported.replaced,
+                       .removed = reported.removed,
+                       .kept = reported.kept,
+                       .differing = reported.differing,
+                       .left = reported.left,
+                       .total = reported.total,
+                       .state = to_string(reported.state)});
   }
   std::string set(const std::string& set, int max_failures, int max_crashes) {
-    const auto told = chunks().set(set, {.max_failures = max_failures, .max_crashes = max_crashes});
-    return told ? "ok" : word(told.error());
+    const auto reported = chunks().set(set, {.max_failures = max_failures, .max_crashes = max_crashes});
+    return reported ? "ok" : word(reported.error());
   }
 
   std::string claim(const Ask& ask) {
@@ -79,10 +79,10 @@ class ChunkSubject {
                        : reset.which == "older" ? Which::older
                        : reset.which == "keys"  ? Which::keys
                                                 : Which::all;
-    const auto told = chunks().reset(
+    const auto reported = chunks().reset(
         set,
         {.which = which, .keys = reset.keys, .older_than = Duration(reset.older_than), .from_start = reset.from_start});
-    return told ? say_reset(told->reset, told->running, told->missing) : word(told.error());
+    return reported ? say_reset(reported->reset, reported->running, reported->missing) : word(reported.error());
   }
   std::string remove(const std::string& set) {
     const auto removed = chunks().remove(set);
@@ -185,23 +185,23 @@ class ChunkSubject {
   }
 
   std::string remember(const ChunkGrant& grant) {
-    Granted told{.holder = grant.holder.name,
-                 .ttl = grant.ttl.count(),
-                 .expires_at = micros(grant.expires_at),
-                 .solo = grant.solo,
-                 .replayed = grant.replayed};
+    Granted reported{.holder = grant.holder.name,
+                     .ttl = grant.ttl.count(),
+                     .expires_at = micros(grant.expires_at),
+                     .solo = grant.solo,
+                     .replayed = grant.replayed};
     for (const auto& chunk : grant.chunks) {
       if (!grant.replayed) tokens_[{chunk.set, chunk.key}].push_back(chunk.token);
-      told.chunks.push_back({.key = chunk.key,
-                             .token = chunk.token.value,
-                             .attempt = chunk.attempt,
-                             .spec = chunk.spec,
-                             .cursor = chunk.cursor,
-                             .rows = chunk.rows,
-                             .previous_holder = support::name_of(chunk.previous_holder),
-                             .synced_at = micros(chunk.synced_at)});
+      reported.chunks.push_back({.key = chunk.key,
+                                 .token = chunk.token.value,
+                                 .attempt = chunk.attempt,
+                                 .spec = chunk.spec,
+                                 .cursor = chunk.cursor,
+                                 .rows = chunk.rows,
+                                 .previous_holder = support::name_of(chunk.previous_holder),
+                                 .synced_at = micros(chunk.synced_at)});
     }
-    return say(told, now());
+    return say(reported, now());
   }
 
   [[nodiscard]] std::string refusal(const Error& error) const {

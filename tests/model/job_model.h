@@ -1,4 +1,4 @@
-// What the job queue promises, in plain C++: no database, no concurrency, time is a number.
+// What the job queue promises, in C++: no database, no concurrency, time is a number.
 #pragma once
 
 #include "model/job_model_state.h"
@@ -23,18 +23,18 @@ class JobModel {
     return static_cast<int>(dead.size());
   }
 
-  std::string enqueue(const Wish& wish) {
+  std::string enqueue(const Request& request) {
     for (int id = 0; id < jobs(); ++id) {
       const auto& job = at(id);
-      if (!wish.dedupe_key.empty() && keeps_key(job) && job.wish.queue == wish.queue &&
-          job.wish.dedupe_key == wish.dedupe_key) {
+      if (!request.dedupe_key.empty() && keeps_key(job) && job.request.queue == request.queue &&
+          job.request.dedupe_key == request.dedupe_key) {
         return "known " + job_name(id) + " " + job.state(now_, leases_);
       }
     }
-    if (!std::all_of(wish.after.begin(), wish.after.end(), [&](int id) { return exists(id); })) {
+    if (!std::all_of(request.after.begin(), request.after.end(), [&](int id) { return exists(id); })) {
       return "invalid_argument";
     }
-    jobs_.push_back({.wish = wish, .created_at = now_, .due_at = now_ + wish.delay});
+    jobs_.push_back({.request = request, .created_at = now_, .due_at = now_ + request.delay});
     auto& job = jobs_.back();
     if (must_not_run(job)) {
       end_waiting(job);
@@ -46,10 +46,10 @@ class JobModel {
   }
 
   /// So many alike in one call: one after the other.
-  std::string enqueue(const Wish& wish, int count) {
-    std::string told;
-    for (int i = 0; i < count; ++i) told += enqueue(wish) + "; ";
-    return told;
+  std::string enqueue(const Request& request, int count) {
+    std::string reported;
+    for (int i = 0; i < count; ++i) reported += enqueue(request) + "; ";
+    return reported;
   }
 
   std::string claim(const Ask& ask);
@@ -103,7 +103,7 @@ class JobModel {
   std::string redrive(const std::string& queue) {
     int count = 0;
     for (auto& job : jobs_) {
-      if (job.wish.queue != queue || job.place != Place::final) continue;
+      if (job.request.queue != queue || job.place != Place::final) continue;
       if (job.state(now_, leases_) != "failed" || key_is_taken(job) || must_not_run(job)) continue;
       bring_back(job);
       ++count;
@@ -114,7 +114,7 @@ class JobModel {
   std::string purge(const std::string& queue) {
     std::vector<ModelJob*> waiting;
     for (auto& job : jobs_) {
-      if (job.wish.queue == queue && job.waits()) waiting.push_back(&job);
+      if (job.request.queue == queue && job.waits()) waiting.push_back(&job);
     }
     // All at once: none is cancelled because of another one.
     for (auto* job : waiting) job->after.clear();
@@ -185,16 +185,16 @@ class JobModel {
   [[nodiscard]] bool exists(int id) const { return id >= 0 && id < jobs() && at(id).place != Place::deleted; }
   [[nodiscard]] const ModelLease& lease_of(const ModelJob& job) const { return leases_[index(job.lease)]; }
   [[nodiscard]] static bool holds(const ModelJob& job, const std::string& queue) {
-    return job.place == Place::granted && job.wish.queue == queue;
+    return job.place == Place::granted && job.request.queue == queue;
   }
   [[nodiscard]] static bool keeps_key(const ModelJob& job) {
     return job.place != Place::final && job.place != Place::deleted;
   }
 
   [[nodiscard]] bool key_is_taken(const ModelJob& job) const {
-    return !job.wish.dedupe_key.empty() && std::any_of(jobs_.begin(), jobs_.end(), [&](const ModelJob& other) {
-      return &other != &job && keeps_key(other) && other.wish.queue == job.wish.queue &&
-             other.wish.dedupe_key == job.wish.dedupe_key;
+    return !job.request.dedupe_key.empty() && std::any_of(jobs_.begin(), jobs_.end(), [&](const ModelJob& other) {
+      return &other != &job && keeps_key(other) && other.request.queue == job.request.queue &&
+             other.request.dedupe_key == job.request.dedupe_key;
     });
   }
 
@@ -229,7 +229,7 @@ class JobModel {
   /// Those that it runs after and that exist.
   [[nodiscard]] std::set<int> predecessors(const ModelJob& job) const {
     std::set<int> all;
-    for (const int id : job.wish.after) {
+    for (const int id : job.request.after) {
       if (exists(id)) all.insert(id);
     }
     return all;
@@ -238,12 +238,13 @@ class JobModel {
   /// One of them is dead, and it is to be cancelled then.
   [[nodiscard]] bool must_not_run(const ModelJob& job) const {
     const auto all = predecessors(job);
-    return job.wish.if_failed == "cancel" && std::any_of(all.begin(), all.end(), [&](int id) { return at(id).dead(); });
+    return job.request.if_failed == "cancel" &&
+           std::any_of(all.begin(), all.end(), [&](int id) { return at(id).dead(); });
   }
 
   void wait_for_predecessors(ModelJob& job) const {
     for (const int id : predecessors(job)) {
-      if (at(id).completed() || (at(id).dead() && job.wish.if_failed == "run")) continue;
+      if (at(id).completed() || (at(id).dead() && job.request.if_failed == "run")) continue;
       job.after.insert(id);
     }
   }
@@ -252,10 +253,10 @@ class JobModel {
   void let_down(int id, bool removed) {
     for (auto& job : jobs_) {
       if (!job.after.contains(id)) continue;
-      if (job.wish.if_failed == "run") {
+      if (job.request.if_failed == "run") {
         job.after.erase(id);
         if (job.after.empty()) put(job);
-      } else if (job.wish.if_failed == "cancel" || removed) {
+      } else if (job.request.if_failed == "cancel" || removed) {
         end_waiting(job);
       }
     }
@@ -294,7 +295,7 @@ class JobModel {
     const auto held = held_by(lease);
     for (const int id : held) {
       auto& job = at(id);
-      const bool last_crash = held.size() == 1 && !job.unwanted && job.count("expired") + 1 >= job.wish.max_crashes;
+      const bool last_crash = held.size() == 1 && !job.unwanted && job.count("expired") + 1 >= job.request.max_crashes;
       if (last_crash) {
         note(job, "expired", true, lease, job.tokens.back());
         ++taken.failed;
@@ -307,19 +308,19 @@ class JobModel {
 
   Terms terms_of(const Ask& ask) const;
   std::string replay(const Ask& ask, int lease) const;
-  std::vector<int> pick(const Ask& ask, int room) const;
+  std::vector<int> choose(const Ask& ask, int room) const;
   std::string nothing(const Ask& ask) const;
-  std::string grant(const Ask& ask, const std::vector<int>& picked);
+  std::string grant(const Ask& ask, const std::vector<int>& chosen);
   [[nodiscard]] std::string at_capacity(const std::string& queue, bool of_full_keys) const;
   [[nodiscard]] int running(const std::string& queue, const std::string* key = nullptr) const {
     return static_cast<int>(std::count_if(jobs_.begin(), jobs_.end(), [&](const ModelJob& job) {
-      return holds(job, queue) && (key == nullptr || job.wish.group == *key);
+      return holds(job, queue) && (key == nullptr || job.request.group == *key);
     }));
   }
   [[nodiscard]] bool key_is_full(const ModelJob& job) const {
-    const auto found = queues_.find(job.wish.queue);
-    return found != queues_.end() && found->second.max_per_group > 0 && !job.wish.group.empty() &&
-           running(job.wish.queue, &job.wish.group) >= found->second.max_per_group;
+    const auto found = queues_.find(job.request.queue);
+    return found != queues_.end() && found->second.max_per_group > 0 && !job.request.group.empty() &&
+           running(job.request.queue, &job.request.group) >= found->second.max_per_group;
   }
   [[nodiscard]] Moment token_of(const ModelJob& job, int ago) const {
     const auto back = index(ago) + 1;

@@ -18,18 +18,18 @@ inline std::string JobModel::claim(const Ask& ask) {
   std::set<int> dead;
   for (auto& job : jobs_) {
     if (holds(job, ask.queue) && !lease_of(job).live(now_)) dead.insert(job.lease);
-    if (job.wish.queue == ask.queue && job.ready_at(now_)) job.place = Place::ready;
+    if (job.request.queue == ask.queue && job.ready_at(now_)) job.place = Place::ready;
   }
   Taken taken;
   for (const int lease : dead) take_over(lease, taken);
   const auto terms = terms_of(ask);
   if (!terms.refusal.empty()) return terms.refusal;
-  const auto picked = pick(ask, terms.room);
-  if (picked.empty()) return nothing(ask);
+  const auto chosen = choose(ask, terms.room);
+  if (chosen.empty()) return nothing(ask);
   if (terms.rate_step > 0) {
-    queues_[ask.queue].rate_tat = terms.rate_tat + terms.rate_step * static_cast<Moment>(picked.size());
+    queues_[ask.queue].rate_tat = terms.rate_tat + terms.rate_step * static_cast<Moment>(chosen.size());
   }
-  return grant(ask, picked);
+  return grant(ask, chosen);
 }
 
 inline std::string JobModel::replay(const Ask& ask, int lease) const {
@@ -37,9 +37,10 @@ inline std::string JobModel::replay(const Ask& ask, int lease) const {
   if (!known.live(now_)) return "lost " + known.loss();
   Claimed claim{.replayed = true, .holder = ask.holder, .ttl = known.ttl, .expires_at = known.expires_at};
   auto held = held_by(lease);
-  std::stable_sort(held.begin(), held.end(), [&](int a, int b) { return at(a).wish.priority > at(b).wish.priority; });
+  std::stable_sort(held.begin(), held.end(),
+                   [&](int a, int b) { return at(a).request.priority > at(b).request.priority; });
   for (const int id : held) {
-    if (at(id).wish.queue != ask.queue || std::ssize(claim.jobs) == ask.max) continue;
+    if (at(id).request.queue != ask.queue || std::ssize(claim.jobs) == ask.max) continue;
     claim.jobs.push_back(id);
     claim.attempts.push_back(static_cast<int>(at(id).tokens.size()));
     claim.solo = at(id).solo;
@@ -68,34 +69,34 @@ inline JobModel::Terms JobModel::terms_of(const Ask& ask) const {
   return terms;
 }
 
-inline std::vector<int> JobModel::pick(const Ask& ask, int room) const {
+inline std::vector<int> JobModel::choose(const Ask& ask, int room) const {
   std::vector<int> candidates;
   for (int id = 0; id < jobs(); ++id) {
     const auto& job = at(id);
-    if (job.wish.queue == ask.queue && job.place == Place::ready && !key_is_full(job)) candidates.push_back(id);
+    if (job.request.queue == ask.queue && job.place == Place::ready && !key_is_full(job)) candidates.push_back(id);
   }
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](int a, int b) { return at(a).wish.priority > at(b).wish.priority; });
+                   [&](int a, int b) { return at(a).request.priority > at(b).request.priority; });
   if (candidates.empty()) return {};
   if (at(candidates.front()).solo) return {candidates.front()};
   candidates.resize(std::min(candidates.size(), index(room)));
   const auto found = queues_.find(ask.queue);
   const int per_key = found == queues_.end() ? 0 : found->second.max_per_group;
   std::map<std::string, int> of_key;
-  std::vector<int> picked;
+  std::vector<int> chosen;
   for (const int id : candidates) {
-    const auto& key = at(id).wish.group;
+    const auto& key = at(id).request.group;
     const bool fits = per_key == 0 || key.empty() || running(ask.queue, &key) + ++of_key[key] <= per_key;
-    if (fits && !at(id).solo) picked.push_back(id);
+    if (fits && !at(id).solo) chosen.push_back(id);
   }
-  return picked;
+  return chosen;
 }
 
 inline std::string JobModel::nothing(const Ask& ask) const {
   std::optional<Moment> soon;
   const auto consider = [&](Moment when) { soon = std::min(soon.value_or(when), when); };
   for (const auto& job : jobs_) {
-    if (job.wish.queue != ask.queue) continue;
+    if (job.request.queue != ask.queue) continue;
     if (job.place == Place::ready) return at_capacity(ask.queue, true);
     if (job.place == Place::deferred) consider(job.due_at);
     if (job.place == Place::granted) consider(lease_of(job).expires_at);
@@ -113,10 +114,10 @@ inline std::string JobModel::at_capacity(const std::string& queue, bool of_full_
   return "at_capacity " + job_name(first) + " of " + lease.holder + " until " + away(lease.expires_at, now_);
 }
 
-inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& picked) {
-  Claimed claim{.jobs = picked, .solo = at(picked.front()).solo, .holder = ask.holder};
+inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& chosen) {
+  Claimed claim{.jobs = chosen, .solo = at(chosen.front()).solo, .holder = ask.holder};
   Moment token = now_;
-  for (const int id : picked) token = std::max(token, at(id).token + 1);
+  for (const int id : chosen) token = std::max(token, at(id).token + 1);
   int lease = ask.lease ? workers_[index(*ask.lease)] : -1;
   if (lease < 0 || claim.solo) {
     const auto found = queues_.find(ask.queue);
@@ -131,7 +132,7 @@ inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& picke
                        .request = ask.lease ? std::string{} : ask.request});
     lease = static_cast<int>(leases_.size()) - 1;
   }
-  for (const int id : picked) {
+  for (const int id : chosen) {
     auto& job = at(id);
     job.place = Place::granted;
     job.lease = lease;

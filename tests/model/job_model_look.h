@@ -1,4 +1,4 @@
-// What one sees of the model's jobs and queues, and what a queue is told.
+// The visible state of the model's jobs and queues, and the settings of a queue.
 #pragma once
 
 #include "model/job_model.h"
@@ -10,7 +10,7 @@ inline std::string JobModel::show(int id) const {
   const auto& job = at(id);
   const bool granted = job.place == Place::granted;
   Seen seen{.state = job.state(now_, leases_),
-            .priority = job.wish.priority,
+            .priority = job.request.priority,
             .attempts = static_cast<int>(job.tokens.size()),
             .failures = job.count("failed"),
             .crashes = job.count("expired"),
@@ -19,7 +19,7 @@ inline std::string JobModel::show(int id) const {
   for (const int before : predecessors(job)) {
     seen.predecessors.push_back(job_name(before) + " " + at(before).state(now_, leases_));
   }
-  if (!seen.predecessors.empty()) seen.if_failed = job.wish.if_failed;
+  if (!seen.predecessors.empty()) seen.if_failed = job.request.if_failed;
   if ((job.place == Place::deferred || job.place == Place::blocked) && job.due_at > now_) seen.due_at = job.due_at;
   if (job.place == Place::final) seen.finished_at = job.last_word()->at;
   if (granted) {
@@ -37,7 +37,7 @@ inline std::string JobModel::show_queue(const std::string& queue) const {
   bool known = queues_.contains(queue);
   if (known) seen.paused = queues_.at(queue).paused;
   for (const auto& job : jobs_) {
-    if (job.wish.queue != queue || job.place == Place::deleted) continue;
+    if (job.request.queue != queue || job.place == Place::deleted) continue;
     known = true;
     const auto state = job.state(now_, leases_);
     if (state == "available") {
@@ -58,15 +58,15 @@ inline std::string JobModel::show_queue(const std::string& queue) const {
 }
 
 inline std::string JobModel::set(const std::string& queue, const QueueSettings& settings) {
-  auto& told = queues_[queue];
-  told.max_running = settings.max_running.value_or(told.max_running);
-  told.max_per_group = settings.max_per_group.value_or(told.max_per_group);
+  auto& reported = queues_[queue];
+  reported.max_running = settings.max_running.value_or(reported.max_running);
+  reported.max_per_group = settings.max_per_group.value_or(reported.max_per_group);
   if (settings.rate_count) {
-    told.rate_count = *settings.rate_count;
-    told.rate_period = settings.rate_period->count();
-    told.rate_tat = 0;
+    reported.rate_count = *settings.rate_count;
+    reported.rate_period = settings.rate_period->count();
+    reported.rate_tat = 0;
   }
-  if (settings.default_ttl) told.default_ttl = settings.default_ttl->count();
+  if (settings.default_ttl) reported.default_ttl = settings.default_ttl->count();
   return show_queue(queue);
 }
 

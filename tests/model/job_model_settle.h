@@ -62,7 +62,8 @@ inline std::string JobModel::apply(int id, const Verdict& verdict) {
   const auto token = job.tokens.back();
   const int lease = job.lease;
   const bool unwanted = job.unwanted && verdict.word != "complete";
-  const bool dead = verdict.word == "fail" && (!verdict.retryable || job.count("failed") + 1 >= job.wish.max_failures);
+  const bool dead =
+      verdict.word == "fail" && (!verdict.retryable || job.count("failed") + 1 >= job.request.max_failures);
   job.solo = false;
   if (verdict.word == "complete") {
     note(job, "completed", true, lease, token);

@@ -13,7 +13,7 @@
 namespace leasehold::model {
 
 /// What is put into a queue.
-struct Wish {
+struct Request {
   std::string queue;
   int priority = 0;
   Moment delay = 0;
@@ -79,7 +79,7 @@ struct Entry {
 };
 
 struct ModelJob {
-  Wish wish;
+  Request request;
   Moment created_at = 0;
   Place place = Place::ready;
   Moment due_at = 0;

@@ -23,21 +23,21 @@ class JobSubject {
     leases_.clear();
   }
 
-  std::string enqueue(const Wish& wish) {
-    const auto enqueued = jobs().enqueue(wish.queue, job_of(wish));
+  std::string enqueue(const Request& request) {
+    const auto enqueued = jobs().enqueue(request.queue, job_of(request));
     return enqueued ? remember(*enqueued) : word(enqueued.error());
   }
 
-  std::string enqueue(const Wish& wish, int count) {
-    const std::vector<NewJob> alike(static_cast<std::size_t>(count), job_of(wish));
-    const auto enqueued = jobs().enqueue(wish.queue, alike);
+  std::string enqueue(const Request& request, int count) {
+    const std::vector<NewJob> alike(static_cast<std::size_t>(count), job_of(request));
+    const auto enqueued = jobs().enqueue(request.queue, alike);
     if (!enqueued) return word(enqueued.error());
-    std::string told;
-    for (const auto& one : *enqueued) told += remember(one) + "; ";
-    return told;
+    std::string reported;
+    for (const auto& one : *enqueued) reported += remember(one) + "; ";
+    return reported;
   }
 
-  std::string claim(const Ask& ask) { return told(jobs().claim(ask.queue, options_of(ask), call_of(ask))); }
+  std::string claim(const Ask& ask) { return reported(jobs().claim(ask.queue, options_of(ask), call_of(ask))); }
 
   std::string heartbeat(int job, int ago, Moment ttl, const std::string& stage) {
     const auto beat = jobs().heartbeat(id(job), token(job, ago), {.stage = stage}, support::unless_zero(Duration(ttl)));
@@ -46,12 +46,12 @@ class JobSubject {
   }
 
   std::string settle(int job, int ago, const Verdict& verdict) {
-    return told(jobs().settle({id(job), token(job, ago), spoken(verdict)}));
+    return reported(jobs().settle({id(job), token(job, ago), spoken(verdict)}));
   }
   std::string hand_in(int job, int ago, const Verdict& verdict, const Ask& ask) {
     const auto next =
         jobs().settle_and_claim({id(job), token(job, ago), spoken(verdict)}, ask.queue, options_of(ask), call_of(ask));
-    return told(next.settled) + ", next " + told(next.grant);
+    return reported(next.settled) + ", next " + reported(next.grant);
   }
   std::string settle(const std::vector<Spoken>& all, const Verdict& verdict) {
     std::vector<Settlement> verdicts;
@@ -63,7 +63,7 @@ class JobSubject {
     const auto release = leasehold::Verdict::release();
     const auto settled =
         jobs().settle(verdict.word == "complete" ? verdicts : support::with_verdict(verdicts, release));
-    for (const auto& one : support::must(settled)) answers += told(one) + "; ";
+    for (const auto& one : support::must(settled)) answers += reported(one) + "; ";
     return answers;
   }
 
@@ -133,13 +133,13 @@ class JobSubject {
   }
   static std::string word(const Error& error) { return to_string(error.code); }
 
-  [[nodiscard]] std::string told(const Result<JobSettled>& settled) const {
+  [[nodiscard]] std::string reported(const Result<JobSettled>& settled) const {
     if (!settled) return refusal(settled.error());
     return std::string(to_string(settled->state)) + " due " + away(micros(settled->due_at), now()) +
            (settled->replayed ? " again" : "");
   }
 
-  std::string told(const Result<JobGrant>& grant) { return grant ? remember(*grant) : refusal(grant.error()); }
+  std::string reported(const Result<JobGrant>& grant) { return grant ? remember(*grant) : refusal(grant.error()); }
 
   [[nodiscard]] JobClaimOptions options_of(const Ask& ask) const {
     if (ask.lease) return {.max = ask.max};
@@ -172,19 +172,19 @@ class JobSubject {
     return given.size() < back ? Token{12345} : given[given.size() - back];
   }
 
-  /// Points into the wish.
-  [[nodiscard]] NewJob job_of(const Wish& wish) const {
-    NewJob job{.priority = wish.priority,
-               .delay = Duration(wish.delay),
-               .dedupe_key = wish.dedupe_key,
-               .group = wish.group,
-               .max_failures = wish.max_failures,
-               .max_crashes = wish.max_crashes,
+  /// Points into the request.
+  [[nodiscard]] NewJob job_of(const Request& request) const {
+    NewJob job{.priority = request.priority,
+               .delay = Duration(request.delay),
+               .dedupe_key = request.dedupe_key,
+               .group = request.group,
+               .max_failures = request.max_failures,
+               .max_crashes = request.max_crashes,
                .backoff = {.base = Duration(backoff_base), .max = Duration(backoff_max)}};
-    for (const int predecessor : wish.after) job.depends_on.push_back(id(predecessor));
-    job.if_failed = wish.if_failed == "run"    ? IfFailed::run
-                    : wish.if_failed == "wait" ? IfFailed::wait
-                                               : IfFailed::cancel;
+    for (const int predecessor : request.after) job.depends_on.push_back(id(predecessor));
+    job.if_failed = request.if_failed == "run"    ? IfFailed::run
+                    : request.if_failed == "wait" ? IfFailed::wait
+                                                  : IfFailed::cancel;
     return job;
   }
 

@@ -117,24 +117,24 @@ class JobSequence {
   }
 
   void enqueue(const JobAct& act) {
-    Wish wish{.queue = queue_name(act.queue),
-              .priority = act.number - 2,
-              .delay = act.choice < 2 ? std::max<Moment>(act.span, 0) : 0,
-              .dedupe_key = name("dedupe", act.choice == 2 || act.choice == 3 ? act.key : 0),
-              .group = name("limit", act.choice > 4 ? act.key : 0)};
-    if (act.choice == 1 || act.choice == 4) wish.after.push_back(chosen(act.job, model_.jobs()));
-    if (act.choice == 4 && act.holder == 0) wish.after.push_back(chosen(0, model_.jobs()));
-    wish.if_failed = act.key == 2 ? "run" : act.key == 3 ? "wait" : "cancel";
+    Request request{.queue = queue_name(act.queue),
+                    .priority = act.number - 2,
+                    .delay = act.choice < 2 ? std::max<Moment>(act.span, 0) : 0,
+                    .dedupe_key = name("dedupe", act.choice == 2 || act.choice == 3 ? act.key : 0),
+                    .group = name("limit", act.choice > 4 ? act.key : 0)};
+    if (act.choice == 1 || act.choice == 4) request.after.push_back(chosen(act.job, model_.jobs()));
+    if (act.choice == 4 && act.holder == 0) request.after.push_back(chosen(0, model_.jobs()));
+    request.if_failed = act.key == 2 ? "run" : act.key == 3 ? "wait" : "cancel";
     // Queues that are short of jobs keep few promises.
-    for (int i = 0; i <= act.holder; ++i) agree([&](auto& it) { return it.enqueue(wish); });
+    for (int i = 0; i <= act.holder; ++i) agree([&](auto& it) { return it.enqueue(request); });
   }
 
-  /// In one call: PostgreSQL ties plain jobs into bundles then, of three where tests are.
+  /// In one call: PostgreSQL ties jobs without settings into bundles then, of three where tests are.
   void enqueue_many(const JobAct& act) {
-    const Wish wish{.queue = queue_name(act.queue),
-                    .priority = act.number - 2,
-                    .delay = act.choice == 0 ? std::max<Moment>(act.span, 0) : 0};
-    agree([&](auto& it) { return it.enqueue(wish, 2 + act.holder + act.key); });
+    const Request request{.queue = queue_name(act.queue),
+                          .priority = act.number - 2,
+                          .delay = act.choice == 0 ? std::max<Moment>(act.span, 0) : 0};
+    agree([&](auto& it) { return it.enqueue(request, 2 + act.holder + act.key); });
   }
 
   void claim(const Ask& ask) {

@@ -9,7 +9,7 @@ inline std::string LockFamilyModel::show(const std::string& name) {
   const auto& seen = lock(name);
   if (seen.token == 0) return say(Look{.answer = {.outcome = "not_found", .key = name}}, now_);
   const auto* shown = seen.shown(now_);
-  Look look{.answer = {.key = name, .told = shown->told(), .waiters = ahead(name, "")}};
+  Look look{.answer = {.key = name, .reported = shown->reported(), .waiters = ahead(name, "")}};
   look.answer.outcome = shown->live(now_) ? "running" : shown->open() ? "expired" : "free";
   if (!shown->live(now_) && shown->free_at() > now_) look.answer.why = "delayed";
   for (const auto* holder : seen.holders(now_)) {
@@ -24,7 +24,7 @@ inline std::string LockFamilyModel::show(const std::string& name) {
 inline std::string LockFamilyModel::holders(const std::string& name) {
   std::string text;
   for (const auto* holder : lock(name).holders(now_)) {
-    Has has{.told = holder->told(), .free_at = holder->free_at()};
+    Has has{.reported = holder->reported(), .free_at = holder->free_at()};
     if (holder->share) {
       has.permits = holder->share->count;
       has.capacity = holder->share->capacity;

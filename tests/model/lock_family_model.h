@@ -1,4 +1,4 @@
-// What the lock family promises, in plain C++: no database, no concurrency, time is a number.
+// What the lock family promises, in C++: no database, no concurrency, time is a number.
 #pragma once
 
 #include "model/lock_family_state.h"
@@ -13,18 +13,18 @@ class LockFamilyModel {
   /// The latest that was given for a lock; 0: none.
   Moment token(const std::string& name) { return lock(name).token; }
 
-  std::string acquire(const Names& names, const Wish& wish);
-  std::string share(const std::string& name, const Permits& permits, const Wish& wish);
+  std::string acquire(const Names& names, const Request& request);
+  std::string share(const std::string& name, const Permits& permits, const Request& request);
   std::string heartbeat(const std::string& name, Moment token, std::optional<Moment> ttl);
   std::string release(const std::string& name, Moment token);
   std::string revoke(const std::string& name, std::optional<Moment> token);
   /// Keeps the places for as long as the ttl.
-  std::string wait(const Names& names, const Wish& wish);
+  std::string wait(const Names& names, const Request& request);
   std::string leave(const Names& names, const std::string& request);
   /// Has a place, and was not silent for too long.
   [[nodiscard]] bool stands(const std::string& request) const {
     return std::any_of(line_.begin(), line_.end(),
-                       [&](const Place& place) { return place.request == request && place.until > now_; });
+                       [&](const Place& place) { return place.request_id == request && place.until > now_; });
   }
   std::string recover(std::int64_t max);
   std::string reap(const std::string& holder);
@@ -38,23 +38,23 @@ class LockFamilyModel {
   std::string news();
 
  private:
-  /// What is in the way of a wish; an empty outcome: nothing.
+  /// What is in the way of a request; an empty outcome: nothing.
   struct Obstacle {
     std::string outcome{};
     std::string why{};
-    const Grant* told = nullptr;
+    const Grant* reported = nullptr;
     std::int64_t waiters = 0;
   };
 
   Lock& lock(const std::string& name) { return locks_[name]; }
 
   [[nodiscard]] std::string answer(const std::string& outcome, const std::string& why, const std::string& key,
-                                   const Grant* told, std::int64_t waiters = 0, bool replayed = false) const {
+                                   const Grant* reported, std::int64_t waiters = 0, bool replayed = false) const {
     Answer said{.outcome = outcome, .why = why, .key = key, .waiters = waiters, .replayed = replayed};
-    if (told != nullptr) said.told = told->told();
+    if (reported != nullptr) said.reported = reported->reported();
     const bool is_to_holder =
         outcome == "granted" || outcome == "extended" || outcome == "released" || outcome == "revoked";
-    if (said.told && !is_to_holder) said.told->token = 0;
+    if (said.reported && !is_to_holder) said.reported->token = 0;
     return say(said, now_);
   }
   /// Why a token, or a request, does not count.
@@ -72,7 +72,7 @@ class LockFamilyModel {
                        .previous_holder = previous,
                        .detail = detail});
   }
-  /// Ends a lease with all that it holds; told for each name but those in `taken`.
+  /// Ends a lease with all that it holds; writes an event for each name but those in `taken`.
   std::int64_t end(Grant& grant, const std::string& reason, const std::string& detail, const Names& taken = {}) {
     grant.ended_at = now_;
     grant.end_reason = reason;
@@ -85,13 +85,13 @@ class LockFamilyModel {
   }
 
   const Grant* asked_before(const std::string& request) const;
-  Obstacle obstacle_of_whole(const Lock& lock, const Wish& wish) const;
-  Obstacle obstacle_of_shares(const Lock& lock, const Wish& wish) const;
-  Obstacle no_room(const Lock& lock, const Permits& permits, const Wish& wish) const;
-  Obstacle obstacle_in_line(const std::string& name, const Wish& wish);
-  Obstacle obstacle_before(const std::string& name, const Wish& wish);
+  Obstacle obstacle_of_whole(const Lock& lock, const Request& request) const;
+  Obstacle obstacle_of_shares(const Lock& lock, const Request& request) const;
+  Obstacle no_room(const Lock& lock, const Permits& permits, const Request& request) const;
+  Obstacle obstacle_in_line(const std::string& name, const Request& request);
+  Obstacle obstacle_before(const std::string& name, const Request& request);
   std::int64_t ahead(const std::string& name, const std::string& request) const;
-  Grant& new_grant(const Names& names, const Wish& wish);
+  Grant& new_grant(const Names& names, const Request& request);
   void give_up_places(const Names& names, const std::string& request);
   std::vector<Grant*> open_grants();
   bool is_over(const std::string& name, const Lock& lock, Moment older_than) const;

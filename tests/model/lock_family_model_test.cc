@@ -1,5 +1,5 @@
 // Random sequences of what happens to locks, shares and locks taken together, against the model, SQLite and PostgreSQL:
-// all three must agree, act for act, and after every act about who has what and what was told of it.
+// all three must agree, act for act, and after every act about who holds what, and about the events.
 //
 // RC_PARAMS="seed=..." replays a run; a failing sequence is made small and printed.
 #include <gtest/gtest.h>
@@ -54,15 +54,17 @@ class LockFamilySequence {
   }
 
   bool take(const Act& act) {
-    const auto wish = wish_of(act, act.choice < 2 ? prefix_ + "request" + std::to_string(act.which) : "");
+    const auto request = request_of(act, act.choice < 2 ? prefix_ + "request" + std::to_string(act.which) : "");
     switch (act.verb) {
       case Verb::acquire:
-        remember({lock(act.lock)}, [&](auto& it) { return it.acquire({lock(act.lock)}, wish); });
+        remember({lock(act.lock)}, [&](auto& it) { return it.acquire({lock(act.lock)}, request); });
         break;
       case Verb::share:
-        remember({lock(act.lock)}, [&](auto& it) { return it.share(lock(act.lock), permits_of(act), wish); });
+        remember({lock(act.lock)}, [&](auto& it) { return it.share(lock(act.lock), permits_of(act), request); });
         break;
-      case Verb::acquire_all: remember(locks_of(act), [&](auto& it) { return it.acquire(locks_of(act), wish); }); break;
+      case Verb::acquire_all:
+        remember(locks_of(act), [&](auto& it) { return it.acquire(locks_of(act), request); });
+        break;
       default: return false;
     }
     return true;
@@ -87,15 +89,15 @@ class LockFamilySequence {
     const auto names = act.which < 2 ? locks_of(act) : Names{lock(act.lock)};
     std::string place = prefix_ + "place" + std::to_string(act.holder);
     for (const auto& name : names) place += " " + name;
-    const auto wish = wish_of(act, place);
+    const auto request = request_of(act, place);
     switch (act.verb) {
-      case Verb::wait: agree([&](auto& it) { return it.wait(names, wish); }); break;
+      case Verb::wait: agree([&](auto& it) { return it.wait(names, request); }); break;
       case Verb::leave: leave(names, place); break;
       case Verb::ask:
         if (names.size() > 1 || act.choice < 4) {
-          remember(names, [&](auto& it) { return it.acquire(names, wish); });
+          remember(names, [&](auto& it) { return it.acquire(names, request); });
         } else {
-          remember(names, [&](auto& it) { return it.share(names.front(), permits_of(act), wish); });
+          remember(names, [&](auto& it) { return it.share(names.front(), permits_of(act), request); });
         }
         break;
       default: return false;
@@ -126,14 +128,14 @@ class LockFamilySequence {
     return true;
   }
 
-  [[nodiscard]] Wish wish_of(const Act& act, const std::string& request) const {
+  [[nodiscard]] Request request_of(const Act& act, const std::string& id) const {
     const auto who = support::holder(holder(act));
     return {.holder = who.name,
             .instance = act.choice == 7 ? "" : who.instance,
             .boot_id = boot_id_of(who.boot_id),
             .ttl = act.ttl,
             .delay = act.delay,
-            .request = request};
+            .request_id = id};
   }
   /// Mostly three, so that shares meet; sometimes another capacity, or none.
   static Permits permits_of(const Act& act) {

@@ -1,4 +1,4 @@
-// What the model of the lock family remembers, and what of it can be told at a moment.
+// What the model of the lock family remembers, and what it shows at a moment.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace leasehold::lock_family {
 
 /// Who asks, and for how long.
-struct Wish {
+struct Request {
   std::string holder;
   std::string instance;
   std::string boot_id;
   Moment ttl = 0;
   Moment delay = 0;
-  std::string request;
+  std::string request_id;
 };
 
 struct Permits {
@@ -29,7 +29,7 @@ struct Permits {
 struct Grant {
   std::string holder;
   std::string instance;
-  std::string request;
+  std::string request_id;
   Moment ttl = 0;
   Moment delay = 0;
   Moment heartbeat_at = 0;
@@ -52,8 +52,8 @@ struct Grant {
   [[nodiscard]] bool counts(Moment now) const { return live(now) || free_at() > now; }
   [[nodiscard]] bool takes_a_place(Moment now) const { return open() || free_at() > now; }
   [[nodiscard]] bool over(Moment now) const { return open() && free_at() <= now; }
-  [[nodiscard]] bool is_of(const Wish& wish) const {
-    return !wish.instance.empty() && wish.instance == instance && wish.holder == holder;
+  [[nodiscard]] bool is_of(const Request& request) const {
+    return !request.instance.empty() && request.instance == instance && request.holder == holder;
   }
   [[nodiscard]] std::string loss() const {
     if (end_reason == "revoked") return "revoked";
@@ -64,7 +64,7 @@ struct Grant {
     if (!share->capacity) return "shared";
     return std::to_string(share->count) + " of " + std::to_string(*share->capacity) + " permits";
   }
-  [[nodiscard]] Told told() const {
+  [[nodiscard]] Reported reported() const {
     return {.token = token,
             .holder = holder,
             .ttl = ttl,
@@ -90,7 +90,7 @@ struct Lock {
     }
     return all;
   }
-  /// By which of them it is told.
+  /// The one that it shows.
   [[nodiscard]] Grant* shown(Moment now) const {
     if (!shared) return whole;
     const auto all = holders(now);
@@ -109,9 +109,9 @@ struct Lock {
     }
     return last;
   }
-  [[nodiscard]] bool is_shared_by(const Wish& wish, Moment now) const {
+  [[nodiscard]] bool is_shared_by(const Request& request, Moment now) const {
     return std::any_of(shares.begin(), shares.end(),
-                       [&](const Grant* share) { return share->live(now) && share->is_of(wish); });
+                       [&](const Grant* share) { return share->live(now) && share->is_of(request); });
   }
   /// The grant with this token, ended or not; nothing where it is superseded or forgotten.
   [[nodiscard]] Grant* with(Moment wanted) const {
@@ -129,7 +129,7 @@ struct Lock {
 
 struct Place {
   std::string name;
-  std::string request;
+  std::string request_id;
   Moment until = 0;
 };
 

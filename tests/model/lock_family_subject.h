@@ -31,14 +31,14 @@ class LockFamilySubject {
     news();
   }
 
-  std::string acquire(const Names& names, const Wish& wish) {
+  std::string acquire(const Names& names, const Request& request) {
     const auto all = views(names);
-    if (names.size() == 1) return answer(ask(asking(sql::LockAcquire{.name = names.front()}, wish)));
-    return answer(ask(asking(sql::LockAcquireAll{.names = all}, wish)));
+    if (names.size() == 1) return answer(ask(with_request(sql::LockAcquire{.name = names.front()}, request)));
+    return answer(ask(with_request(sql::LockAcquireAll{.names = all}, request)));
   }
-  std::string share(const std::string& name, const Permits& permits, const Wish& wish) {
-    return answer(
-        ask(asking(sql::LockShare{.name = name, .permits = permits.count, .capacity = permits.capacity}, wish)));
+  std::string share(const std::string& name, const Permits& permits, const Request& request) {
+    return answer(ask(
+        with_request(sql::LockShare{.name = name, .permits = permits.count, .capacity = permits.capacity}, request)));
   }
   std::string heartbeat(const std::string& name, Moment token, std::optional<Moment> ttl) {
     sql::LockHeartbeat heartbeat{.name = name, .token = token};
@@ -51,18 +51,18 @@ class LockFamilySubject {
   std::string revoke(const std::string& name, std::optional<Moment> token) {
     return answer(ask(sql::LockRevoke{.name = name, .token = token, .reason = "because"}));
   }
-  std::string wait(const Names& names, const Wish& wish) {
+  std::string wait(const Names& names, const Request& request) {
     const auto all = views(names);
     // A process of its own: who reaps a holder's leases does not look for its places.
     auto who = support::holder("waiter");
-    who.name = wish.holder;
-    who.instance = wish.instance;
-    const Duration patience(wish.ttl);
+    who.name = request.holder;
+    who.instance = request.instance;
+    const Duration patience(request.ttl);
     if (names.size() == 1) {
-      const sql::LockWait wait{.name = names.front(), .request_id = wish.request, .patience = patience};
+      const sql::LockWait wait{.name = names.front(), .request_id = request.request_id, .patience = patience};
       return answer(ask(lease::with_holder(wait, who)));
     }
-    const sql::LockWaitAll wait{.names = all, .request_id = wish.request, .patience = patience};
+    const sql::LockWaitAll wait{.names = all, .request_id = request.request_id, .patience = patience};
     return answer(ask(lease::with_holder(wait, who)));
   }
   std::string leave(const Names& names, const std::string& request) {
@@ -104,12 +104,14 @@ class LockFamilySubject {
     std::string text;
     for (const auto& row :
          support::must(storage::query(*backend_, sql::LockHolders{.name = name, .max = 100}, soon()))) {
-      Told told{.token = row.token, .holder = row.holder, .ttl = row.ttl.count(), .expires_at = micros(row.expires_at)};
-      if (row.ended_at) told.ended_at = micros(*row.ended_at);
-      told.end_reason = row.end_reason.value_or("");
-      told.end_detail = row.end_detail.value_or("");
-      text += say(Has{.told = told, .permits = row.permits, .capacity = row.capacity, .free_at = micros(row.free_at)},
-                  now());
+      Reported reported{
+          .token = row.token, .holder = row.holder, .ttl = row.ttl.count(), .expires_at = micros(row.expires_at)};
+      if (row.ended_at) reported.ended_at = micros(*row.ended_at);
+      reported.end_reason = row.end_reason.value_or("");
+      reported.end_detail = row.end_detail.value_or("");
+      text += say(
+          Has{.reported = reported, .permits = row.permits, .capacity = row.capacity, .free_at = micros(row.free_at)},
+          now());
     }
     return text;
   }
@@ -127,14 +129,14 @@ class LockFamilySubject {
   }
   std::string news() {
     std::vector<Happened> happened;
-    for (const auto& event : support::must(store_.events({.after_id = told_, .max = 1000}))) {
+    for (const auto& event : support::must(store_.events({.after_id = reported_, .max = 1000}))) {
       happened.push_back({.key = event.key,
                           .what = event.what,
                           .token = event.token.value,
                           .holder = support::name_of(event.holder),
                           .previous_holder = support::name_of(event.previous_holder),
                           .detail = event.detail});
-      told_ = event.id;
+      reported_ = event.id;
     }
     return say_all(happened, now());
   }
@@ -149,14 +151,14 @@ class LockFamilySubject {
     return support::must(storage::query_one(*backend_, statement, soon()));
   }
   template <typename Statement>
-  static Statement asking(Statement statement, const Wish& wish) {
-    statement.ttl = Duration(wish.ttl);
-    statement.delay = Duration(wish.delay);
-    if (!wish.request.empty()) statement.request_id = wish.request;
-    // Looked at only, and the statement does not outlive the wish.
-    statement.holder = wish.holder;
-    statement.instance = wish.instance;
-    statement.boot_id = wish.boot_id;
+  static Statement with_request(Statement statement, const Request& request) {
+    statement.ttl = Duration(request.ttl);
+    statement.delay = Duration(request.delay);
+    if (!request.request_id.empty()) statement.request_id = request.request_id;
+    // Only read, and the statement does not outlive the request.
+    statement.holder = request.holder;
+    statement.instance = request.instance;
+    statement.boot_id = request.boot_id;
     statement.pid = 4711;
     statement.process_start = 99;
     return statement;
@@ -166,13 +168,13 @@ class LockFamilySubject {
   static Answer answer_from(const Row& row) {
     Answer answer{.outcome = row.outcome.word(), .why = row.why.value_or(""), .key = row.key};
     if (row.holder) {
-      answer.told = Told{.token = row.token.value_or(0),
-                         .holder = row.holder.value_or(""),
-                         .ttl = row.ttl->count(),
-                         .expires_at = micros(*row.expires_at)};
-      if (row.ended_at) answer.told->ended_at = micros(*row.ended_at);
-      answer.told->end_reason = row.end_reason.value_or("");
-      answer.told->end_detail = row.end_detail.value_or("");
+      answer.reported = Reported{.token = row.token.value_or(0),
+                                 .holder = row.holder.value_or(""),
+                                 .ttl = row.ttl->count(),
+                                 .expires_at = micros(*row.expires_at)};
+      if (row.ended_at) answer.reported->ended_at = micros(*row.ended_at);
+      answer.reported->end_reason = row.end_reason.value_or("");
+      answer.reported->end_detail = row.end_detail.value_or("");
     }
     answer.waiters = row.waiters;
     answer.replayed = row.replayed;
@@ -184,7 +186,7 @@ class LockFamilySubject {
   Store store_;
   std::shared_ptr<storage::Backend> backend_;
   std::string prefix_;
-  std::int64_t told_ = 0;  ///< the last event that news() has told
+  std::int64_t reported_ = 0;  ///< the last event that news() has reported
 };
 
 }  // namespace leasehold::lock_family

@@ -16,7 +16,7 @@ using Names = std::vector<std::string>;
 inline std::string away(Moment when, Moment now) { return (when < now ? "" : "+") + std::to_string(when - now) + "us"; }
 
 /// A grant as an answer or a look tells of it.
-struct Told {
+struct Reported {
   Moment token = 0;
   std::string holder;
   Moment ttl = 0;
@@ -30,7 +30,7 @@ struct Answer {
   std::string outcome;
   std::string why{};
   std::string key{};
-  std::optional<Told> told{};  ///< nothing where nobody ever had it
+  std::optional<Reported> reported{};  ///< nothing where nobody ever had it
   std::int64_t waiters = 0;
   bool replayed = false;
 };
@@ -45,7 +45,7 @@ struct Look {
 
 /// One of those who have a lock.
 struct Has {
-  Told told;
+  Reported reported;
   std::optional<std::int64_t> permits{};
   std::optional<std::int64_t> capacity{};
   Moment free_at = 0;
@@ -60,16 +60,17 @@ struct Happened {
   std::string detail{};
 };
 
-inline std::string say(const Told& told, Moment now) {
-  auto text = " token " + away(told.token, now) + " of " + told.holder + " ttl " + std::to_string(told.ttl) +
-              " until " + away(told.expires_at, now);
-  if (told.ended_at) text += " " + told.end_reason + " " + away(*told.ended_at, now) + " (" + told.end_detail + ")";
+inline std::string say(const Reported& reported, Moment now) {
+  auto text = " token " + away(reported.token, now) + " of " + reported.holder + " ttl " +
+              std::to_string(reported.ttl) + " until " + away(reported.expires_at, now);
+  if (reported.ended_at)
+    text += " " + reported.end_reason + " " + away(*reported.ended_at, now) + " (" + reported.end_detail + ")";
   return text;
 }
 
 inline std::string say(const Answer& answer, Moment now) {
   auto text = answer.outcome + " " + answer.why + " " + answer.key;
-  if (answer.told) text += say(*answer.told, now);
+  if (answer.reported) text += say(*answer.reported, now);
   if (answer.waiters > 0) text += ", " + std::to_string(answer.waiters) + " waiting";
   return answer.replayed ? text + ", replayed" : text;
 }
@@ -81,7 +82,7 @@ inline std::string say(const Look& look, Moment now) {
 }
 
 inline std::string say(const Has& has, Moment now) {
-  return say(has.told, now) + ", " + (has.permits ? std::to_string(*has.permits) : "all") + " of " +
+  return say(has.reported, now) + ", " + (has.permits ? std::to_string(*has.permits) : "all") + " of " +
          (has.capacity ? std::to_string(*has.capacity) : "any") + ", free " + away(has.free_at, now) + ";";
 }
 

@@ -1,4 +1,4 @@
-// What locks promise, as a few lines of plain C++: no database, no concurrency, time is a number.
+// What locks promise, in a few lines of C++: no database, no concurrency, time is a number.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What schedules promise, in plain C++: no database, no concurrency, time is a number, and nothing is drawn.
+// What schedules promise, in C++: no database, no concurrency, time is a number, and nothing is drawn.
 #pragma once
 
 #include "model/schedule_model_state.h"
@@ -70,9 +70,9 @@ class ScheduleModel {
   }
   /// Tells who runs it, and never by which token.
   std::string refuse(const std::string& word, ModelSchedule* schedule) {
-    auto told = schedule == nullptr ? std::nullopt : runner(schedule->under_way());
-    if (told) told->token = 0;
-    return say(word, told, now_);
+    auto reported = schedule == nullptr ? std::nullopt : runner(schedule->under_way());
+    if (reported) reported->token = 0;
+    return say(word, reported, now_);
   }
   std::string not_due(const ModelSchedule& schedule) { return say_next("not_due", schedule.due_at(), now_); }
   Moment next_token(ModelSchedule& schedule) {

@@ -10,7 +10,7 @@
 namespace leasehold::schedule_model {
 
 enum class Verb {
-  define,
+  set,
   ensure,
   acquire,
   heartbeat,
@@ -28,7 +28,7 @@ enum class Verb {
 };
 
 inline const char* to_string(Verb verb) {
-  static constexpr const char* words[] = {"define", "ensure",  "acquire", "heartbeat", "finish",
+  static constexpr const char* words[] = {"set",    "ensure",  "acquire", "heartbeat", "finish",
                                           "fail",   "release", "trigger", "pause",     "resume",
                                           "rename", "remove",  "fire",    "recover",   "advance"};
   return words[static_cast<std::size_t>(verb)];
@@ -55,7 +55,7 @@ inline rc::Gen<Act> any_act() {
   using rc::gen::inRange;
   using rc::gen::set;
   using V = Verb;
-  const auto verb = rc::gen::weightedElement<V>({{6, V::define},
+  const auto verb = rc::gen::weightedElement<V>({{6, V::set},
                                                  {2, V::ensure},
                                                  {24, V::acquire},
                                                  {5, V::heartbeat},

@@ -1,4 +1,4 @@
-// The model's operators: define, trigger, pause, resume, rename, remove, fire, recover.
+// The model's operators: set, trigger, pause, resume, rename, remove, fire, recover.
 #pragma once
 
 #include "model/schedule_model.h"

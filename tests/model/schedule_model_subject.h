@@ -22,10 +22,10 @@ class ScheduleSubject {
   }
 
   std::string set(const std::string& name, const Definition& definition, std::optional<Moment> next) {
-    const auto defined = schedules().set(name, options(definition, next));
-    if (!defined) return word(defined.error());
-    const auto* what = defined->created ? "created" : defined->changed ? "changed" : "same";
-    return say_next(what, micros(defined->next_run_at), now());
+    const auto saved = schedules().set(name, options(definition, next));
+    if (!saved) return word(saved.error());
+    const auto* what = saved->created ? "created" : saved->changed ? "changed" : "same";
+    return say_next(what, micros(saved->next_run_at), now());
   }
   std::string ensure(const std::string& name, const Definition& definition, std::optional<Moment> next) {
     auto wanted = definition;
@@ -36,9 +36,9 @@ class ScheduleSubject {
     return say_next(what, micros(ensured->next_run_at), now());
   }
   std::string acquire(const std::string& name, const AcquireAsk& ask) {
-    ScheduleAcquireOptions wish{.now = ask.at_once};
-    wish.request_id = ask.request;
-    const auto run = schedules().acquire(name, wish, support::by(ask.holder));
+    ScheduleAcquireOptions request{.now = ask.at_once};
+    request.request_id = ask.request;
+    const auto run = schedules().acquire(name, request, support::by(ask.holder));
     if (!run) return refusal(run.error());
     if (!run->grant.replayed) tokens_[name].push_back(run->grant.token);
     return say(Granted{.occurrence = micros(run->occurrence),
@@ -61,7 +61,7 @@ class ScheduleSubject {
     return say_next(done->replayed ? "finished again" : "finished", micros(done->next_run_at), now());
   }
   std::string release(const std::string& name, int ago) {
-    return told(schedules().release(name, given(name, ago)), "released");
+    return reported(schedules().release(name, given(name, ago)), "released");
   }
 
   std::string trigger(const std::string& name) {
@@ -70,7 +70,7 @@ class ScheduleSubject {
     return say("triggered", runner(*triggered), now());
   }
   std::string pause(const std::string& name, const std::string& reason) {
-    return told(schedules().pause(name, reason), "paused");
+    return reported(schedules().pause(name, reason), "paused");
   }
   std::string resume(const std::string& name) {
     const auto next = schedules().resume(name);
@@ -82,7 +82,7 @@ class ScheduleSubject {
     if (name != to) tokens_[to] = std::exchange(tokens_[name], {});
     return "renamed";
   }
-  std::string remove(const std::string& name) { return told(schedules().remove(name), "removed"); }
+  std::string remove(const std::string& name) { return reported(schedules().remove(name), "removed"); }
   std::string fire(const std::string& name) {
     const auto fired = schedules().fire(name);
     if (!fired) return refusal(fired.error());
@@ -113,10 +113,10 @@ class ScheduleSubject {
   }
   std::string due() {
     const auto found = support::must(schedules().due());
-    SeenDue told_of;
-    for (const auto& each : found.due) told_of.due.emplace_back(micros(each.due_at), each.name);
-    if (found.next_in) told_of.next = now() + found.next_in->count();
-    return say(told_of, now());
+    SeenDue reported_of;
+    for (const auto& each : found.due) reported_of.due.emplace_back(micros(each.due_at), each.name);
+    if (found.next_in) reported_of.next = now() + found.next_in->count();
+    return say(reported_of, now());
   }
 
  private:
@@ -163,13 +163,13 @@ class ScheduleSubject {
     if (error.code == Errc::not_due) return say_next("not_due", micros(error.retry_at.value()), now());
     return say(word(error), runner(error.held_by), now());
   }
-  [[nodiscard]] std::string told(const Result<void>& result, const std::string& what) const {
+  [[nodiscard]] std::string reported(const Result<void>& result, const std::string& what) const {
     return result ? what : refusal(result.error());
   }
   static SeenRun seen(const RunInfo& run) {
     return {.occurrence = micros(run.occurrence),
             .cause = run.cause,
-            .outcome = run.outcome,
+            .outcome = to_string(run.outcome),
             .token = run.token.value,
             .holder = support::name_of(run.holder),
             .started_at = micros(run.started_at),

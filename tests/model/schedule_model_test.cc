@@ -25,7 +25,7 @@ class ScheduleSequence {
       : sqlite_(sqlite), postgres_(postgres), model_(start(sqlite, postgres)), prefix_("run" + std::to_string(number)) {
     // A pause, a calendar, and one that puts jobs into a queue: without any, little happens.
     const int definitions[] = {0, 2, 4 + 512};
-    for (int i = 0; i < schedule_count; ++i) step({.verb = Verb::define, .schedule = i, .bits = definitions[i]});
+    for (int i = 0; i < schedule_count; ++i) step({.verb = Verb::set, .schedule = i, .bits = definitions[i]});
   }
 
   void step(const Act& act) {
@@ -67,7 +67,7 @@ class ScheduleSequence {
   void act_on_schedules(const Act& act) {
     const auto of = name(act.schedule);
     switch (act.verb) {
-      case Verb::define: agree([&](auto& it) { return it.set(of, definition_of(act), next_of(act)); }); break;
+      case Verb::set: agree([&](auto& it) { return it.set(of, definition_of(act), next_of(act)); }); break;
       case Verb::ensure: agree([&](auto& it) { return it.ensure(of, definition_of(act), next_of(act)); }); break;
       case Verb::trigger: agree([&](auto& it) { return it.trigger(of); }); break;
       case Verb::pause: agree([&](auto& it) { return it.pause(of, act.bits % 2 == 0 ? "" : "because"); }); break;

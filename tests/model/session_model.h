@@ -1,4 +1,4 @@
-// What sessions, items and claims promise, in plain C++: no database, no concurrency, time is a number.
+// What sessions, items and claims promise, in C++: no database, no concurrency, time is a number.
 #pragma once
 
 #include "model/session_model_state.h"
@@ -71,9 +71,9 @@ class SessionModel {
   }
   /// Tells who has it, and never by which token.
   std::string refuse(const std::string& word, const ModelClaim* by = nullptr) {
-    auto told = by == nullptr ? std::nullopt : std::optional(owner(*by));
-    if (told) told->token = 0;
-    return say(word, told, now_);
+    auto reported = by == nullptr ? std::nullopt : std::optional(owner(*by));
+    if (reported) reported->token = 0;
+    return say(word, reported, now_);
   }
   /// The holder of this token does not have the item any more.
   std::string lost(const std::string& key, Moment token) {
@@ -97,11 +97,11 @@ class SessionModel {
 
   std::string replayed_open(const Opening* latest, const std::string& request);
   std::string unfit(const std::string& session, Ago ago);
-  std::string obstacle(int asking, const std::string& key, const std::string& leaving, int giving);
-  ModelClaim* blocker(int asking, const std::string& key, int giving);
-  std::string acquire(int asking, const std::string& key, bool create, const std::string& leaving);
-  std::string grant(int asking, const std::string& key, const std::string& from, bool created);
-  std::string told(const ModelClaim& claim, bool replayed);
+  std::string obstacle(int caller, const std::string& key, const std::string& leaving, int giving);
+  ModelClaim* blocker(int caller, const std::string& key, int giving);
+  std::string acquire(int caller, const std::string& key, bool create, const std::string& leaving);
+  std::string grant(int caller, const std::string& key, const std::string& from, bool created);
+  std::string reported(const ModelClaim& claim, bool replayed);
 
   Moment now_;
   std::vector<Opening> openings_;

@@ -5,7 +5,7 @@
 
 namespace leasehold::session_model {
 
-inline std::string SessionModel::told(const ModelClaim& claim, bool replayed) {
+inline std::string SessionModel::reported(const ModelClaim& claim, bool replayed) {
   const auto& of = opening(claim.opening);
   return say(Taken{.item = claim.item,
                    .session = of.session,
@@ -18,16 +18,16 @@ inline std::string SessionModel::told(const ModelClaim& claim, bool replayed) {
 
 /// Why a session can have nothing; empty: it can.
 inline std::string SessionModel::unfit(const std::string& id, Ago ago) {
-  const auto* asking = session(id);
-  if (asking == nullptr) return "unregistered unknown";
-  if (ago && asking->token != earlier(session_tokens_[id], *ago)) return "unregistered superseded";
-  const auto why = asking->unfit(now_);
+  const auto* caller = session(id);
+  if (caller == nullptr) return "unregistered unknown";
+  if (ago && caller->token != earlier(session_tokens_[id], *ago)) return "unregistered superseded";
+  const auto why = caller->unfit(now_);
   return why.empty() ? "" : "unregistered " + why;
 }
 
 /// The claim that keeps an opening from having an item: of what is above, of what is below, of what conflicts.
 /// `giving` is who gives it away.
-inline ModelClaim* SessionModel::blocker(int asking, const std::string& key, int giving) {
+inline ModelClaim* SessionModel::blocker(int caller, const std::string& key, int giving) {
   const auto* wanted = item(key);
   std::set<std::string> above;
   for (auto next = wanted->parent; !next.empty(); next = items_.at(next).parent) above.insert(next);
@@ -40,31 +40,31 @@ inline ModelClaim* SessionModel::blocker(int asking, const std::string& key, int
   for (const auto& rivals : {above, below, wanted->conflicts}) {
     for (const auto& rival : rivals) {
       auto* held = active(rival);
-      if (alive(held) && held->opening != asking && held->opening != giving) return held;
+      if (alive(held) && held->opening != caller && held->opening != giving) return held;
     }
   }
   return nullptr;
 }
 
 /// Blocked, or an exclusive session with another item than these; empty: nothing is in the way.
-inline std::string SessionModel::obstacle(int asking, const std::string& key, const std::string& leaving, int giving) {
+inline std::string SessionModel::obstacle(int caller, const std::string& key, const std::string& leaving, int giving) {
   if (item(key) != nullptr) {
-    if (const auto* held = blocker(asking, key, giving); held != nullptr) return refuse("blocked", held);
+    if (const auto* held = blocker(caller, key, giving); held != nullptr) return refuse("blocked", held);
   }
-  if (!opening(asking).exclusive) return "";
+  if (!opening(caller).exclusive) return "";
   const auto* other = find_claim([&](const ModelClaim& claim) {
-    return claim.active() && claim.opening == asking && claim.item != key && claim.item != leaving;
+    return claim.active() && claim.opening == caller && claim.item != key && claim.item != leaving;
   });
   return other == nullptr ? "" : refuse("at_capacity", other);
 }
 
-inline std::string SessionModel::grant(int asking, const std::string& key, const std::string& from, bool created) {
+inline std::string SessionModel::grant(int caller, const std::string& key, const std::string& from, bool created) {
   auto& wanted = items_.at(key);
   wanted.token = std::max(wanted.token + 1, now_);
   item_tokens_[key].push_back(wanted.token);
-  opening(asking).work(now_);
-  claims_.push_back({.item = key, .token = wanted.token, .opening = asking, .taken_at = now_});
-  const auto& of = opening(asking);
+  opening(caller).work(now_);
+  claims_.push_back({.item = key, .token = wanted.token, .opening = caller, .taken_at = now_});
+  const auto& of = opening(caller);
   return say(Taken{.item = key,
                    .session = of.session,
                    .token = wanted.token,
@@ -76,24 +76,24 @@ inline std::string SessionModel::grant(int asking, const std::string& key, const
 }
 
 /// `leaving` is what the opening gives up for it, if anything.
-inline std::string SessionModel::acquire(int asking, const std::string& key, bool create, const std::string& leaving) {
+inline std::string SessionModel::acquire(int caller, const std::string& key, bool create, const std::string& leaving) {
   const auto* wanted = item(key);
   if (wanted == nullptr && !create) return "not_found";
   if (wanted != nullptr && wanted->done_at) return "terminal";
   const auto* held = active(key);
-  const bool mine = held != nullptr && held->opening == asking;
+  const bool mine = held != nullptr && held->opening == caller;
   if (!mine && alive(held)) return refuse("held", held);
   const auto* latest = wanted == nullptr ? nullptr : claim(key, wanted->token);
-  if (latest != nullptr && latest->end_reason == "revoked" && latest->opening == asking) return "lost revoked";
+  if (latest != nullptr && latest->end_reason == "revoked" && latest->opening == caller) return "lost revoked";
   if (!mine) {
-    if (const auto refusal = obstacle(asking, key, leaving, asking); !refusal.empty()) return refusal;
+    if (const auto refusal = obstacle(caller, key, leaving, caller); !refusal.empty()) return refusal;
   }
   if (!leaving.empty()) active(leaving)->end("switched", key, now_);
-  if (mine) return told(*held, true);
+  if (mine) return reported(*held, true);
   const auto from = held == nullptr ? "" : opening(held->opening).session;
   if (held != nullptr) end(held->opening, "expired", "");
   if (wanted == nullptr) items_[key] = {};
-  return grant(asking, key, from, wanted == nullptr);
+  return grant(caller, key, from, wanted == nullptr);
 }
 
 inline std::string SessionModel::take(const std::string& key, const std::string& id, Ago ago, bool create) {
@@ -113,7 +113,7 @@ inline std::string SessionModel::switch_to(const std::string& from, int ago, con
   if (!leaving->active() && !happened) return lost(from, token);
   const auto why = opening(leaving->opening).unfit(now_);
   if (!why.empty()) return "unregistered " + why;
-  return happened ? told(*there, true) : acquire(leaving->opening, to, create, from);
+  return happened ? reported(*there, true) : acquire(leaving->opening, to, create, from);
 }
 
 inline std::string SessionModel::transfer(const std::string& key, const std::string& id, Ago ago,
@@ -131,7 +131,7 @@ inline std::string SessionModel::transfer(const std::string& key, const std::str
     const bool happened = has_it && given != nullptr && given->end_reason == "transferred";
     if ((held == nullptr || held->token != token) && !happened) return lost(key, token);
   }
-  if (has_it) return told(*held, true);
+  if (has_it) return reported(*held, true);
   const int giving = held == nullptr ? target : held->opening;
   if (const auto refusal = obstacle(target, key, "", giving); !refusal.empty()) return refusal;
   const auto from = held == nullptr ? "" : opening(giving).session;

@@ -76,7 +76,7 @@ inline std::string SessionModel::close(const std::string& id, int ago, const std
     if (with_it && claim.end_reason == "released") items.push_back(claim.item);
   }
   std::sort(items.begin(), items.end());
-  // Given up and taken again within the same instant, it may be there twice; it is told once.
+  // Given up and taken again within the same instant, it may be there twice; it is reported once.
   items.erase(std::unique(items.begin(), items.end()), items.end());
   return "closed " + said(items);
 }
@@ -101,29 +101,29 @@ inline std::string SessionModel::recover() {
 inline std::string SessionModel::show_session(const std::string& id) {
   const auto* seen = session(id);
   if (seen == nullptr) return "not_found";
-  SeenSession told{.state = seen->status(now_),
-                   .token = seen->token,
-                   .exclusive = seen->exclusive,
-                   .ttl = seen->ttl,
-                   .opened_at = seen->opened_at,
-                   .heartbeat_at = seen->heartbeat_at,
-                   .progress_at = seen->progress_at,
-                   .progress = seen->progress,
-                   .expires_at = seen->expires_at,
-                   .parked_until = seen->parked_until,
-                   .ends_by = seen->ends_by,
-                   .ended_at = seen->ended_at,
-                   .end_reason = seen->end_reason,
-                   .end_detail = seen->end_detail};
+  SeenSession reported{.state = seen->status(now_),
+                       .token = seen->token,
+                       .exclusive = seen->exclusive,
+                       .ttl = seen->ttl,
+                       .opened_at = seen->opened_at,
+                       .heartbeat_at = seen->heartbeat_at,
+                       .progress_at = seen->progress_at,
+                       .progress = seen->progress,
+                       .expires_at = seen->expires_at,
+                       .parked_until = seen->parked_until,
+                       .ends_by = seen->ends_by,
+                       .ended_at = seen->ended_at,
+                       .end_reason = seen->end_reason,
+                       .end_detail = seen->end_detail};
   for (const auto& claim : claims_) {
     if (claim.opening != latest_[id] || !claim.active()) continue;
-    ++told.claims;
-    const bool later = !told.item_taken_at || claim.taken_at > *told.item_taken_at;
-    if (!later && !(claim.taken_at == *told.item_taken_at && claim.item < told.item)) continue;
-    told.item = claim.item;
-    told.item_taken_at = claim.taken_at;
+    ++reported.claims;
+    const bool later = !reported.item_taken_at || claim.taken_at > *reported.item_taken_at;
+    if (!later && !(claim.taken_at == *reported.item_taken_at && claim.item < reported.item)) continue;
+    reported.item = claim.item;
+    reported.item_taken_at = claim.taken_at;
   }
-  return say(told, now_);
+  return say(reported, now_);
 }
 
 }  // namespace leasehold::session_model

@@ -63,10 +63,10 @@ class SessionSubject {
     return *created ? "created" : "updated";
   }
   std::string done(const std::string& key, Ago ago, const std::string&) {
-    return told(store_.items().done(key, item_token(key, ago)), "done");
+    return reported(store_.items().done(key, item_token(key, ago)), "done");
   }
-  std::string reopen(const std::string& key) { return told(store_.items().reopen(key), "open"); }
-  std::string remove(const std::string& key) { return told(store_.items().remove(key), "removed"); }
+  std::string reopen(const std::string& key) { return reported(store_.items().reopen(key), "open"); }
+  std::string remove(const std::string& key) { return reported(store_.items().remove(key), "removed"); }
 
   std::string take(const std::string& key, const std::string& id, Ago ago, bool create) {
     ItemTakeOptions options{.create = create};
@@ -74,7 +74,7 @@ class SessionSubject {
     return remember(store_.claims().take(key, id, options));
   }
   std::string release(const std::string& key, const std::string& id, int ago, const std::string& reason) {
-    return told(store_.claims().release(key, id, *item_token(key, ago), reason), "released");
+    return reported(store_.claims().release(key, id, *item_token(key, ago), reason), "released");
   }
   std::string switch_to(const std::string& from, int ago, const std::string& to, bool create) {
     return remember(store_.claims().switch_to(from, *item_token(from, ago), to, {.create = create}));
@@ -191,7 +191,7 @@ class SessionSubject {
   [[nodiscard]] std::string extended(const Result<Grant>& grant) const {
     return grant ? kept("extended", *grant) : word(grant.error());
   }
-  [[nodiscard]] std::string told(const Result<void>& result, const std::string& what) const {
+  [[nodiscard]] std::string reported(const Result<void>& result, const std::string& what) const {
     return result ? what : refusal(result.error());
   }
   std::string remember(const Result<Claim>& claim) {

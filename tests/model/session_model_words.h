@@ -1,6 +1,6 @@
 // The words in which the model of sessions and the stores are compared: what an act gave, as one line of text.
 //
-// Times and tokens are told by how far from now they are: a token is what the clock says, unless the last one of its
+// Times and tokens are written as their distance from now: a token is what the clock says, unless the last one of its
 // key was that great already.
 #pragma once
 

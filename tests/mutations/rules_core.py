@@ -25,21 +25,21 @@ broken("running at its expiry", "state is derived, and a lease is over at its ex
        {"answer.expires_at.value_or(Timestamp{}) > answer.store_now":
         "answer.expires_at.value_or(Timestamp{}) >= answer.store_now"},
        conformance("LockTest.Promise01_*"))
-broken("loss is not final", "whoever has lost its lease is told to stop, and why", "src/model/errors.h",
+broken("loss is not final", "a holder that has lost its lease learns it, and why", "src/model/errors.h",
        {'"lost", exit_code::lost, 409, {.ends_lease = true}}': '"lost", exit_code::lost, 409}'},
        conformance("HeldLeaseTest.Promise09_*"))
 broken("lost answer not asked for", "an acquire whose answer was lost is asked again, under the same request id",
        "src/lease/call.h",
        {"code == Errc::in_doubt && if_lost == IfLost::ask_again;": "code == Errc::in_doubt && if_lost != if_lost;"},
        conformance("DoubtTest.Promise10_AnAcquire*"))
-broken("doubt told as unavailable", "what may have happened is never told as if it had not",
+broken("doubt reported as unavailable", "an act that may have happened is never reported as one that did not",
        "src/storage/postgres/errors.cc",
        {".code = unknown ? Errc::in_doubt : Errc::unavailable": ".code = Errc::unavailable"},
        conformance("PostgresDoubtTest.*"))
 broken("occurrence after itself", "the next occurrence is later than the one before", "src/core/schedule_plan.cc",
        {"std::chrono::floor<seconds>(after) + seconds(1);": "std::chrono::ceil<seconds>(after);"},
        unit("CalendarTest.*"), simulator())
-broken("skips miscounted", "as many occurrences are told as skipped as were", "src/core/schedule_plan.cc",
+broken("skips miscounted", "the number of skipped occurrences is correct", "src/core/schedule_plan.cc",
        {"    plan.missed = due.earlier;": "    plan.missed = due.earlier - 1;"},
        simulator(), conformance("ScheduleMisfireTest.*"))
 broken("next before its verdict", "the claim that follows a verdict comes after it, and can have the place it frees",

@@ -83,9 +83,9 @@ broken("replay revives", "a request repeated after its lease ran out is lost", S
 broken("replay grants anew", "a claim repeated takes no second job", SQL + "queue.sql",
        {":now, :now + c.ttl, CASE WHEN :attach IS NULL THEN :request_id END\n": ":now, :now + c.ttl, NULL\n"},
        conformance("JobClaimTest.Promise13_*", "JobDoubtTest.Promise13_*"))
-broken("many released, one cancelled", "a wish to cancel decides over a release, of many jobs, too", SQL + "queue.sql",
+broken("many released, one cancelled", "a request to cancel wins over a release, also among many jobs", SQL + "queue.sql",
        {"WHERE lease_id IS NULL OR settled_as = 'cancelled';": "WHERE lease_id IS NULL;"},
-       simulator(), conformance("JobLotTest.Promise15_*"))
+       simulator(), conformance("JobBatchTest.Promise15_*"))
 broken("claim does not heal", "the next claim takes back what the dead hold", SQL + "queue.sql",
        {"   AND EXISTS (SELECT 1 FROM leasehold_lease_check WHERE queue = :queue AND check_at <= :now);":
         "   AND false;"},
@@ -104,7 +104,7 @@ broken("one crash too many", "a chunk is exhausted by as many crashes as its bud
        {"WHERE s.id = set_id AND crashes + 1 >= s.max_crashes)":
         "WHERE s.id = set_id AND crashes + 1 > s.max_crashes)"},
        conformance("ChunkExpiryTest.Promise07_*", "ChunkRetryTest.FailuresAndCrashes*", "ChunkJobTest.ItFails*"))
-broken("innocents charged", "only who was alone with its holder answers for a crash", SQL + "connection_queue.sql",
+broken("innocents charged", "a crash counts only for a solo job or chunk", SQL + "connection_queue.sql",
        {"     AND (SELECT count(*) FROM leasehold_job_grant AS o WHERE o.lease_id = NEW.lease_id) = 1\n": ""},
        conformance("JobExpiryTest.Promise07_*"))
 broken("backoff off by one", "the first backoff is the base, and each further one twice as long", SQL + "queue.sql",
@@ -132,15 +132,15 @@ broken("line jumped", "whoever came first is served first", SQL + "lock.sql",
         "CASE WHEN ({waiters_ahead}) > 1 AND NOT {has_share} THEN 'busy' END"},
        conformance("RefusalTest.Promise11_*", "RefusalTest.TheFirstInLine*"))
 
-# What is told and what is kept.
+# Events and history.
 
-broken("takeover untold", "a takeover leaves an event in the same commit", SQL + "lock.sql",
+broken("takeover without event", "a takeover leaves an event in the same commit", SQL + "lock.sql",
        {"(SELECT holder FROM leasehold_lease WHERE id = a.lease_id) END\n"
         "  FROM temp.leasehold_act AS a WHERE a.outcome = 'granted';":
         "(SELECT holder FROM leasehold_lease WHERE id = a.lease_id) END\n"
         "  FROM temp.leasehold_act AS a WHERE a.outcome = 'granted' AND NOT a.takeover;"},
        simulator(), conformance("EventsTest.Promise12_*"))
-broken("release untold", "a release leaves an event in the same commit", SQL + "lock.sql",
+broken("release without event", "a release leaves an event in the same commit", SQL + "lock.sql",
        {" WHERE a.outcome = 'released' AND l.ended_at IS NULL;": " WHERE false;"},
        simulator(), conformance("EventsTest.Promise12_*"))
 broken("prune forgets too much", "the latest lease of a lock that stays, stays: it says how the lock came to be free",

@@ -21,7 +21,7 @@ namespace leasehold::sim {
 
 using namespace std::chrono_literals;
 
-/// Grants that a program was told of; some of them are over, and it has not noticed or does not care.
+/// Grants that a program got; some are over, and it has not noticed or does not care.
 struct HeldLock {
   std::vector<std::string> names;
   Token token;
@@ -67,7 +67,7 @@ class Actor {
   std::vector<HeldLock> locks;
   std::vector<HeldJob> jobs;
   std::vector<JobId> known_jobs;  ///< that it put into a queue or has seen
-  std::optional<SharedLease> work_lease;
+  std::optional<SharedLease> shared_lease;
   std::vector<HeldChunk> chunks;
   std::vector<HeldSession> sessions;
   std::vector<TakenItem> items;

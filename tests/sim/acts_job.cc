@@ -16,7 +16,7 @@ NewJob some_job(Actor& actor, const std::string& queue) {
   job.max_crashes = static_cast<int>(actor.dice.between(1, 3));
   job.backoff = {.base = 1s, .max = 4s};
   if (actor.dice.chance(2000)) job.delay = Duration(actor.dice.between(1, 5'000'000));
-  if (queue == "keyed") job.group = actor.dice.pick(limit_keys);
+  if (queue == "keyed") job.group = actor.dice.choose(groups);
   return job;
 }
 
@@ -28,12 +28,12 @@ bool is_crowded(Actor& actor) {
 
 Answer enqueue(Actor& actor) {
   if (is_crowded(actor)) return std::nullopt;
-  const auto& queue = actor.dice.pick(queue_names);
+  const auto& queue = actor.dice.choose(queue_names);
   auto job = some_job(actor, queue);
   if (actor.dice.chance(2500)) job.dedupe_key = "only one";
   if (!actor.known_jobs.empty() && actor.dice.chance(2000)) {
-    job.depends_on = {actor.dice.pick(actor.known_jobs)};
-    job.if_failed = actor.dice.pick(std::vector{IfFailed::cancel, IfFailed::run, IfFailed::wait});
+    job.depends_on = {actor.dice.choose(actor.known_jobs)};
+    job.if_failed = actor.dice.choose(std::vector{IfFailed::cancel, IfFailed::run, IfFailed::wait});
   }
   actor.say("enqueue into {}", queue);
   const auto enqueued = actor.store.jobs().enqueue(queue, job);
@@ -43,7 +43,7 @@ Answer enqueue(Actor& actor) {
 
 Answer enqueue_many(Actor& actor) {
   if (is_crowded(actor)) return std::nullopt;
-  const auto& queue = actor.dice.pick(queue_names);
+  const auto& queue = actor.dice.choose(queue_names);
   std::vector<NewJob> jobs;
   for (int i = 0; i < 3; ++i) jobs.push_back(some_job(actor, queue));
   actor.say("enqueue three into {}", queue);
@@ -66,7 +66,7 @@ Answer keep(Actor& actor, const Result<JobGrant>& grant, const std::optional<Sha
 }
 
 Answer claim_with(Actor& actor, JobClaimOptions options, const std::optional<SharedLease>& lease = {}) {
-  const auto& queue = actor.dice.pick(queue_names);
+  const auto& queue = actor.dice.choose(queue_names);
   options.max = static_cast<int>(actor.dice.between(1, 4));
   const Call call{.holder = actor.holder, .lease = lease};
   if (!lease) options.request_id = actor.new_request_id();
@@ -88,8 +88,8 @@ Answer claim(Actor& actor) { return claim_with(actor, {.ttl = actor.some_ttl()})
 Answer wait_for(Actor& actor) { return claim_with(actor, {.ttl = actor.some_ttl(), .wait = 3s}); }
 
 Answer attach(Actor& actor) {
-  if (!actor.work_lease) return std::nullopt;
-  return claim_with(actor, {}, actor.work_lease);
+  if (!actor.shared_lease) return std::nullopt;
+  return claim_with(actor, {}, actor.shared_lease);
 }
 
 Answer heartbeat(Actor& actor) {
@@ -171,14 +171,14 @@ Answer complete_in_transaction(Actor& actor) {
 
 Answer cancel(Actor& actor) {
   if (actor.known_jobs.empty()) return std::nullopt;
-  const auto id = actor.dice.pick(actor.known_jobs);
+  const auto id = actor.dice.choose(actor.known_jobs);
   actor.say("cancel job {}", id);
   return word(actor.store.jobs().cancel(id, "simulated"));
 }
 
 Answer retry(Actor& actor) {
   if (actor.known_jobs.empty()) return std::nullopt;
-  const auto id = actor.dice.pick(actor.known_jobs);
+  const auto id = actor.dice.choose(actor.known_jobs);
   actor.say("retry job {}", id);
   return word(actor.store.jobs().retry(id));
 }
@@ -187,39 +187,39 @@ Answer redrive(Actor& actor) { return word(actor.store.jobs().redrive()); }
 
 Answer remove(Actor& actor) {
   if (actor.known_jobs.empty()) return std::nullopt;
-  const auto id = actor.dice.pick(actor.known_jobs);
+  const auto id = actor.dice.choose(actor.known_jobs);
   actor.say("remove job {}", id);
   return word(actor.store.jobs().remove(id));
 }
 
 Answer open_lease(Actor& actor) {
-  if (actor.work_lease) return std::nullopt;
+  if (actor.shared_lease) return std::nullopt;
   auto lease = actor.store.jobs().open_lease(actor.some_ttl(), {.holder = actor.holder});
-  if (lease) actor.work_lease = *lease;
+  if (lease) actor.shared_lease = *lease;
   return word(lease);
 }
 
 Answer extend(Actor& actor) {
-  if (!actor.work_lease) return std::nullopt;
-  const auto extended = actor.store.jobs().extend(*actor.work_lease);
-  if (extended) actor.extend(lease_of(*actor.work_lease), extended->heartbeat.trusted_until);
-  if (!extended && extended.error().code == Errc::lost) actor.work_lease.reset();
+  if (!actor.shared_lease) return std::nullopt;
+  const auto extended = actor.store.jobs().extend(*actor.shared_lease);
+  if (extended) actor.extend(lease_of(*actor.shared_lease), extended->heartbeat.trusted_until);
+  if (!extended && extended.error().code == Errc::lost) actor.shared_lease.reset();
   return word(extended);
 }
 
 Answer close(Actor& actor) {
-  if (!actor.work_lease) return std::nullopt;
-  const auto lease = *std::exchange(actor.work_lease, std::nullopt);
+  if (!actor.shared_lease) return std::nullopt;
+  const auto lease = *std::exchange(actor.shared_lease, std::nullopt);
   actor.stage.memory.beliefs.give_up_lease(lease_of(lease));
   return word(actor.ask([&] { return actor.store.jobs().close(lease); }));
 }
 
-Answer pause(Actor& actor) { return word(actor.store.queues().pause(actor.dice.pick(queue_names), "simulated")); }
-Answer resume(Actor& actor) { return word(actor.store.queues().resume(actor.dice.pick(queue_names))); }
+Answer pause(Actor& actor) { return word(actor.store.queues().pause(actor.dice.choose(queue_names), "simulated")); }
+Answer resume(Actor& actor) { return word(actor.store.queues().resume(actor.dice.choose(queue_names))); }
 
 Answer show(Actor& actor) {
   if (actor.known_jobs.empty()) return std::nullopt;
-  return word(actor.store.jobs().show(actor.dice.pick(actor.known_jobs)));
+  return word(actor.store.jobs().show(actor.dice.choose(actor.known_jobs)));
 }
 
 constexpr Act acts[] = {

@@ -38,13 +38,13 @@ Result<Grant> acquire_with(Actor& actor, const std::string& name, const AcquireO
 }
 
 Answer acquire(Actor& actor) {
-  const auto& name = actor.dice.pick(lock_names);
+  const auto& name = actor.dice.choose(lock_names);
   actor.say("acquire {}", name);
   return keep(actor, {.names = {name}, .token = {}}, acquire_with(actor, name, some_options(actor, 0s)));
 }
 
 Answer wait_for(Actor& actor) {
-  const auto& name = actor.dice.pick(lock_names);
+  const auto& name = actor.dice.choose(lock_names);
   const Duration patience(actor.dice.between(500'000, 12'000'000));
   actor.say("wait {} us for {}", patience.count(), name);
   return keep(actor, {.names = {name}, .token = {}}, acquire_with(actor, name, some_options(actor, patience)));
@@ -52,7 +52,7 @@ Answer wait_for(Actor& actor) {
 
 Answer share(Actor& actor) {
   const bool semaphore = actor.dice.chance(5000);
-  const std::string name = semaphore ? semaphore_name : actor.dice.pick(lock_names);
+  const std::string name = semaphore ? semaphore_name : actor.dice.choose(lock_names);
   auto options = some_options(actor, actor.dice.chance(3000) ? 3s : 0s);
   options.share = semaphore ? Share{.permits = actor.dice.between(1, 2), .capacity = semaphore_capacity} : Share{};
   actor.say("share {}: {} permits", name, options.share->permits);
@@ -90,17 +90,17 @@ Answer release(Actor& actor) {
 }
 
 Answer revoke(Actor& actor) {
-  const auto& name = actor.dice.pick(lock_names);
+  const auto& name = actor.dice.choose(lock_names);
   actor.say("revoke {}", name);
   return word(actor.store.locks().revoke(name, "simulated"));
 }
 
-// The program believes what it was told and does not look at the clock: the fence has to stop it.
+// The program believes its grant and does not look at the clock: the fence has to stop it.
 Answer write(Actor& actor) {
   auto* held = actor.some(actor.locks);
   if (held == nullptr || held->shared) return std::nullopt;
   const auto mine = *held;
-  const auto& name = actor.dice.pick(mine.names);
+  const auto& name = actor.dice.choose(mine.names);
   actor.say("write under {} {}", name, mine.token.value);
   return word(write_to_resource(actor, key_of(name), mine.token,
                                 [&](sqlite3* connection) { return fence(connection, name, mine.token); }));

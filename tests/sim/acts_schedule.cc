@@ -9,7 +9,7 @@ namespace {
 std::string key_of(const std::string& name) { return "schedule " + name; }
 std::string lease_of(const TakenRun& run) { return fmt::format("schedule {} {}", run.schedule, run.token.value); }
 
-const std::string& some_calendar(Actor& actor) { return actor.dice.pick(calendars).name; }
+const std::string& some_calendar(Actor& actor) { return actor.dice.choose(calendars).name; }
 const std::string& some_schedule(Actor& actor) {
   return actor.dice.chance(2000) ? paced_schedule : some_calendar(actor);
 }

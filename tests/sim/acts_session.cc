@@ -78,7 +78,7 @@ Answer take(Actor& actor) {
   auto* held = actor.some(actor.sessions);
   if (held == nullptr) return std::nullopt;
   const auto mine = *held;
-  const auto& item = actor.dice.pick(item_keys);
+  const auto& item = actor.dice.choose(item_keys);
   actor.say("take {} for session {}", item, mine.id);
   const auto claim = actor.ask([&] { return actor.store.claims().take(item, mine.id, {.session_token = mine.token}); });
   return keep(actor, mine, claim);
@@ -102,7 +102,7 @@ Answer switch_over(Actor& actor) {
                                     [&](const HeldSession& one) { return one.id == mine.session; });
   if (session == actor.sessions.end()) return std::nullopt;
   const auto of = *session;
-  const auto& to = actor.dice.pick(item_keys);
+  const auto& to = actor.dice.choose(item_keys);
   actor.forget(actor.items, held);
   actor.give_up(key_of(mine), mine.token);
   actor.say("switch from {} {} to {}", mine.item, mine.token.value, to);
@@ -110,14 +110,14 @@ Answer switch_over(Actor& actor) {
 }
 
 Answer transfer(Actor& actor) {
-  const auto& item = actor.dice.pick(item_keys);
+  const auto& item = actor.dice.choose(item_keys);
   const auto to = fmt::format("s{}.0", actor.dice.below(actor.stage.options.clients));
   actor.say("transfer {} to session {}", item, to);
   return word(actor.store.claims().transfer(item, to, std::nullopt, "simulated"));
 }
 
 Answer take_away(Actor& actor) {
-  const auto& item = actor.dice.pick(item_keys);
+  const auto& item = actor.dice.choose(item_keys);
   actor.say("revoke the claim of {}", item);
   return word(actor.store.claims().revoke(item, "simulated"));
 }
@@ -132,7 +132,7 @@ Answer done(Actor& actor) {
   return word(actor.ask([&] { return actor.store.items().done(mine.item, mine.token); }));
 }
 
-Answer reopen(Actor& actor) { return word(actor.store.items().reopen(actor.dice.pick(item_keys))); }
+Answer reopen(Actor& actor) { return word(actor.store.items().reopen(actor.dice.choose(item_keys))); }
 
 Answer write(Actor& actor) {
   auto* held = actor.some(actor.items);

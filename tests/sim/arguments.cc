@@ -18,7 +18,7 @@ const char* const usage = R"(leasehold-sim: many clients, all features, every ki
                    lose-wakeup, step-wall, reboot, restore
   --replay SEED    one run, with its whole trace
   --drop LIST      leave out these acts: 3,7-9
-  --unfenced       holders write without asking the fence: I1 must break
+  --unfenced       holders write without the fence: I1 must break
   --shrink         make a failing run small
   --svg FILE       draw the timeline of the failing run; without a violation, of the last one
   --json           the result as JSON, on one line

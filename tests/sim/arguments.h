@@ -1,4 +1,4 @@
-// What leasehold-sim is told.
+// The options of leasehold-sim.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// What holders believe: which key is theirs, and until when. They were told so by the library, with `trusted_until`.
+// What holders believe: which key is theirs, and until when. The library says so, with `trusted_until`.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class Beliefs {
   void extend(const std::string& lease, BootTime until) {
     if (deadlines_.contains(lease)) deadlines_[lease] = until;
   }
-  /// Whoever gives up says so before asking the store.
+  /// Whoever gives up says so before it calls the store.
   void give_up(const std::string& key, std::int64_t token) {
     std::erase_if(beliefs_[key], [&](const Belief& one) { return one.token == token; });
   }

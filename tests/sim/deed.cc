@@ -93,18 +93,6 @@ void name_settled_jobs(const Words& words, const storage::Rows& rows, Deed& deed
   }
 }
 
-/// A row for each job.
-void name_many_jobs(const Words& words, const storage::Rows& rows, Deed& deed) {
-  for (const auto& row : rows) {
-    const auto job = words.number_of(row, "job_id");
-    deed.named.push_back({.key = "job " + std::to_string(job),
-                          .token = token_said_for(words, job),
-                          .outcome = words.text_of(row, "outcome"),
-                          .why = words.text_of(row, "why"),
-                          .replayed = words.number_of(row, "replayed") != 0});
-  }
-}
-
 }  // namespace
 
 Deed deed_of(const Statement& statement, std::span<const Param> params, const storage::Rows& rows) {
@@ -115,12 +103,8 @@ Deed deed_of(const Statement& statement, std::span<const Param> params, const st
             .set = words.text("set_name"),
             .rows = words.number("rows"),
             .verdict = words.text("verdict")};
-  if (statement.name == "job_settle_plain") {
-    name_settled_jobs(words, rows, deed);
-    return deed;
-  }
   if (statement.name == "job_settle_many") {
-    name_many_jobs(words, rows, deed);
+    name_settled_jobs(words, rows, deed);
     return deed;
   }
   Named one{.key = key_named(statement.name, words), .token = words.number("token"), .outcome = {}, .why = {}};

@@ -1,4 +1,4 @@
-// What a statement asked for and what it was told: the part that the invariants care about.
+// A statement and its answer: the part that the invariants care about.
 #pragma once
 
 #include <cstdint>

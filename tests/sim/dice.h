@@ -37,7 +37,7 @@ class Dice {
   bool chance(int in_ten_thousand) { return below(10'000) < in_ten_thousand; }
 
   template <typename T>
-  const T& pick(const std::vector<T>& from) {
+  const T& choose(const std::vector<T>& from) {
     return from[static_cast<std::size_t>(below(static_cast<std::int64_t>(from.size())))];
   }
 

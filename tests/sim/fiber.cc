@@ -11,7 +11,7 @@ namespace {
 
 Fiber* running = nullptr;
 
-// AddressSanitizer has to be told which stack the program is on.
+// AddressSanitizer must know which stack the program is on.
 #if defined(__SANITIZE_ADDRESS__)
 const void* outer_stack = nullptr;
 std::size_t outer_size = 0;

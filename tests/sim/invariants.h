@@ -6,7 +6,7 @@
 //   I3  a holder is not overtaken before its deadline; what is over stays over
 //   I4  what is free can be had: nobody is refused because of a lease that has run out, `empty` is true
 //   I5  every occurrence of a schedule ran or has a recorded skip
-//   I6  one outcome per attempt, nothing is lost, no stale token is accepted, every change is told
+//   I6  one outcome per attempt, nothing is lost, no stale token is accepted, every change is reported
 #pragma once
 
 #include <map>
@@ -77,7 +77,7 @@ Finding verdicts_are_kept(const Change& change);
 Finding budgets_are_kept(const Change& change);
 Finding saves_are_kept(const Change& change);
 Finding runs_have_one_outcome(const Change& change);
-Finding grants_are_told(const Change& change);
+Finding grants_are_reported(const Change& change);
 
 /// All of them that look at a change; the first one that is broken.
 Finding judge(const Change& change, Memory& memory);

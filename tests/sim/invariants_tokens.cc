@@ -177,10 +177,9 @@ Finding deadline_was_respected(Memory& memory, const Belief& belief, BootTime un
   const auto latest = memory.latest_grant[belief.key];
   if (latest.token <= belief.token || memory.revoked.contains({belief.key, belief.token})) return std::nullopt;
   if (until <= latest.at) return std::nullopt;
-  return broken("I3",
-                fmt::format("process {} was told to trust its token {} of {} for {} us longer than until token {} "
-                            "was granted",
-                            belief.pid, belief.token, belief.key, (until - latest.at).count(), latest.token));
+  return broken("I3", fmt::format("process {} may trust its token {} of {} for {} us longer than until token {} "
+                                  "was granted",
+                                  belief.pid, belief.token, belief.key, (until - latest.at).count(), latest.token));
 }
 
 }  // namespace leasehold::sim

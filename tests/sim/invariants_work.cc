@@ -92,32 +92,33 @@ bool resets_chunks(const Deed& deed) {
          deed.is("chunk_plan_add") || deed.is("chunk_plan_sweep") || deed.is("transaction");
 }
 
-bool is_told(const Picture& picture, std::string_view kind, std::string_view key, std::int64_t token) {
+bool is_reported(const Picture& picture, std::string_view kind, std::string_view key, std::int64_t token) {
   for (const auto& event : picture.news) {
     if (event.kind == kind && event.key == key && event.token == token) return true;
   }
   return false;
 }
 
-Finding each_grant_is_told(const Change& change, std::string_view kind, const Holdings& before, const Holdings& after) {
+Finding each_grant_is_reported(const Change& change, std::string_view kind, const Holdings& before,
+                               const Holdings& after) {
   if (&before == &after) return std::nullopt;
   const auto prefix = std::string(kind) + " ";
   for (const auto& [key, is] : after) {
     const auto was = before.find(key);
     if (!key.starts_with(prefix) || is.token == 0 || (was != before.end() && was->second.token == is.token)) continue;
-    if (is_told(change.after, kind, key.substr(prefix.size()), is.token)) continue;
+    if (is_reported(change.after, kind, key.substr(prefix.size()), is.token)) continue;
     return broken("I6", fmt::format("{} was granted with token {}, and no event tells of it", key, is.token));
   }
   return std::nullopt;
 }
 
-Finding each_end_is_told(const Change& change) {
+Finding each_end_is_reported(const Change& change) {
   const auto& after = change.after.locks->holdings;
   for (const auto& [key, was] : change.before.locks->holdings) {
     if (!change.after.endings.contains(was.lease)) continue;
     const auto is = after.find(key);
     const bool taken_over = is != after.end() && is->second.token != was.token;
-    if (taken_over || is_told(change.after, "lock", key.substr(5), was.token)) continue;
+    if (taken_over || is_reported(change.after, "lock", key.substr(5), was.token)) continue;
     return broken("I6",
                   fmt::format("the lease of {} with token {} was ended, and no event tells of it", key, was.token));
   }
@@ -150,16 +151,16 @@ Finding occurrences_are_accounted_for(const Change& change, const Memory& memory
     const auto period = memory.periods.find(name);
     if (was == before.schedules.end() || period == memory.periods.end()) continue;
     const auto from = was->second.next_occurrence;
-    std::int64_t told = 0;
+    std::int64_t reported = 0;
     for (const auto& [at, run] : after.runs) {
       if (at.first != is.id || before.runs.contains(at) || run.cause != "scheduled") continue;
       // One that begins before the next occurrence counts the retry that was to come first.
-      told += run.outcome != "skipped" ? 1 : at.second < from ? run.missed - 1 : run.missed;
+      reported += run.outcome != "skipped" ? 1 : at.second < from ? run.missed - 1 : run.missed;
     }
     const auto gone_by = (is.next_occurrence - from) / period->second;
-    if (is.next_occurrence % period->second == 0 && gone_by == told) continue;
-    return broken("I5",
-                  fmt::format("schedule {} went on by {} occurrences, and {} are accounted for", name, gone_by, told));
+    if (is.next_occurrence % period->second == 0 && gone_by == reported) continue;
+    return broken(
+        "I5", fmt::format("schedule {} went on by {} occurrences, and {} are accounted for", name, gone_by, reported));
   }
   return std::nullopt;
 }
@@ -210,16 +211,16 @@ Finding log_only_grows(const Change& change) {
 }
 
 Finding verdicts_are_kept(const Change& change) {
-  // Settled plainly is what the holder said; looked at closely, somebody's wish to cancel may decide.
-  const bool plainly = change.deed.is("job_settle_plain");
-  if (!plainly && !change.deed.is("job_settle") && !change.deed.is("job_settle_many")) return std::nullopt;
+  // Many at once are settled as their holder said; one by one, a cancel request may decide.
+  const bool many = change.deed.is("job_settle_many");
+  if (!many && !change.deed.is("job_settle")) return std::nullopt;
   for (const auto& one : change.deed.named) {
     if (one.outcome != "settled" || !one.token) continue;
     const auto row = change.after.jobs->log.find({std::stoll(one.key.substr(4)), *one.token});
     const bool kept = row != change.after.jobs->log.end() && (row->second.outcome == logged_as(change.deed.verdict) ||
-                                                              (!plainly && row->second.outcome == "cancelled"));
+                                                              (!many && row->second.outcome == "cancelled"));
     if (kept) continue;
-    return broken("I6", fmt::format("{} was told that it is {}, and the log does not say so", one.key,
+    return broken("I6", fmt::format("{} got the answer that it is {}, and the log does not say so", one.key,
                                     logged_as(change.deed.verdict)));
   }
   return std::nullopt;
@@ -275,15 +276,18 @@ Finding runs_have_one_outcome(const Change& change) {
   return std::nullopt;
 }
 
-Finding grants_are_told(const Change& change) {
+Finding grants_are_reported(const Change& change) {
   const auto& [before, after] = std::pair<const Picture&, const Picture&>(change.before, change.after);
-  if (auto untold = each_grant_is_told(change, "lock", before.locks->holdings, after.locks->holdings)) return untold;
-  if (auto untold = each_grant_is_told(change, "item", *before.claims, *after.claims)) return untold;
-  if (auto untold = each_grant_is_told(change, "chunk", before.chunks->holdings, after.chunks->holdings)) return untold;
-  if (auto untold = each_grant_is_told(change, "schedule", before.schedules->holdings, after.schedules->holdings)) {
-    return untold;
+  if (auto unreported = each_grant_is_reported(change, "lock", before.locks->holdings, after.locks->holdings))
+    return unreported;
+  if (auto unreported = each_grant_is_reported(change, "item", *before.claims, *after.claims)) return unreported;
+  if (auto unreported = each_grant_is_reported(change, "chunk", before.chunks->holdings, after.chunks->holdings))
+    return unreported;
+  if (auto unreported =
+          each_grant_is_reported(change, "schedule", before.schedules->holdings, after.schedules->holdings)) {
+    return unreported;
   }
-  return before.locks == after.locks ? std::nullopt : each_end_is_told(change);
+  return before.locks == after.locks ? std::nullopt : each_end_is_reported(change);
 }
 
 Finding judge(const Change& change, Memory& memory) {
@@ -297,7 +301,7 @@ Finding judge(const Change& change, Memory& memory) {
   if (auto finding = occurrences_are_accounted_for(change, memory)) return finding;
   for (const auto invariant :
        {stale_tokens_change_nothing, jobs_are_in_one_place, jobs_do_not_vanish, log_only_grows, verdicts_are_kept,
-        budgets_are_kept, saves_are_kept, runs_have_one_outcome, grants_are_told}) {
+        budgets_are_kept, saves_are_kept, runs_have_one_outcome, grants_are_reported}) {
     if (auto finding = invariant(change)) return finding;
   }
   return std::nullopt;

@@ -15,7 +15,7 @@
 
 namespace leasehold::sim {
 
-/// A grant in somebody's hands, from the moment it was told of to the moment it was given up, lost or forgotten.
+/// A grant that a process has, from the answer until it was given up, lost or forgotten.
 struct Bar {
   int client = 0;
   std::string key;
@@ -23,7 +23,7 @@ struct Bar {
   std::string lease;
   std::int64_t from = 0;  ///< step
   std::optional<std::int64_t> to{};
-  Duration trusted_to{0};  ///< by the age of the run: it is over then, whoever was told
+  Duration trusted_to{0};  ///< by the age of the run: it is over then, whatever the holder knows
 };
 
 /// Something that happened to a client at a moment; client -1: to the machine.

@@ -20,10 +20,10 @@ enum class Fault {
   crash,           ///< a process is gone: before a statement, within a transaction, or before it has the answer
   pause,           ///< a process stands still for longer than its leases last, and goes on
   lose_request,    ///< the statement never reaches the store: unavailable
-  lose_reply,      ///< the statement is done and nobody is told: in_doubt
+  lose_reply,      ///< the statement is done and its answer is lost: in_doubt
   delay_reply,     ///< the answer comes late
   repeat_request,  ///< the same request is sent again, with its request id or token
-  lose_wakeup,     ///< a waiter is not told that something has changed
+  lose_wakeup,     ///< a waiter gets no notice of a change
   step_wall,       ///< somebody sets the wall clock
   reboot,          ///< the machine restarts: every process is gone, the boot-time clock begins anew
   restore,         ///< an old backup takes the place of the store
@@ -42,7 +42,7 @@ struct RunOptions {
   std::set<Fault> faults{all_faults.begin(), all_faults.end()};
   /// Acts that are left out, by their number: how a failing run is made small.
   std::set<std::int64_t> dropped{};
-  /// False: holders write without asking the fence. The invariant must break then: it shows that it can.
+  /// False: holders write without the fence. The invariant must break then: it shows that it can.
   bool fenced = true;
 };
 

@@ -112,7 +112,7 @@ struct Picture {
   std::shared_ptr<const JobsPart> jobs = std::make_shared<JobsPart>();
   std::shared_ptr<const ChunksPart> chunks = std::make_shared<ChunksPart>();
   std::shared_ptr<const SchedulesPart> schedules = std::make_shared<SchedulesPart>();
-  /// What was told since the picture before.
+  /// The events since the previous picture.
   std::vector<EventRow> news;
   /// How the leases ended that were open in the picture before: reason by id.
   std::map<std::int64_t, std::string> endings;

@@ -39,7 +39,7 @@ class Simulation final : public Sleeper {
   }
 
   Report go() {
-    alone([](Actor& actor) { return set_up(actor); }, "cannot be set up");
+    run_single([](Actor& actor) { return set_up(actor); }, "cannot be set up");
     stage_.in_peace = false;
     lanes_.resize(static_cast<std::size_t>(stage_.options.clients));
     while (steps_ < stage_.options.steps && !stage_.finding()) step();
@@ -67,7 +67,7 @@ class Simulation final : public Sleeper {
     stage_.notes.at(stage_.world.age(), steps_);
     happen();
     if (stage_.finding()) return;
-    auto* lane = pick();
+    auto* lane = choose();
     if (lane == nullptr) return;
     if (!lane->process) start(*lane);
     enter(*lane->process);
@@ -127,7 +127,7 @@ class Simulation final : public Sleeper {
   }
 
   /// Somebody who can act now. If nobody can, time goes on to when the first one wakes.
-  Lane* pick() {
+  Lane* choose() {
     std::vector<Lane*> able;
     auto first = BootTime::max();
     for (auto& lane : lanes_) {
@@ -139,7 +139,7 @@ class Simulation final : public Sleeper {
       stage_.world.pass(first - stage_.world.boot_now());
       return nullptr;
     }
-    return order_.pick(able);
+    return order_.choose(able);
   }
 
   void start(Lane& lane) {
@@ -183,7 +183,7 @@ class Simulation final : public Sleeper {
         acts_to_choose_.insert(acts_to_choose_.end(), static_cast<std::size_t>(act.weight), &act);
       }
     }
-    return *dice.pick(acts_to_choose_);
+    return *dice.choose(acts_to_choose_);
   }
 
   void end_everybody() {
@@ -200,7 +200,7 @@ class Simulation final : public Sleeper {
   }
 
   /// One program by itself, in peace.
-  void alone(std::string (*task)(Actor&), const char* otherwise) {
+  void run_single(std::string (*task)(Actor&), const char* otherwise) {
     std::string complaint;
     Process process(stage_.world, stage_.options.clients, [&](Process& self) {
       Actor actor(stage_, self, false);
@@ -225,7 +225,7 @@ class Simulation final : public Sleeper {
     stage_.world.pass(Duration(last_due - stage_.now()));
     stage_.notes.at(stage_.world.age(), steps_);
     stage_.notes.say("-", "everybody is gone, and all leases have run out");
-    alone([](Actor& actor) { return work_off(actor); }, "cannot be had");
+    run_single([](Actor& actor) { return work_off(actor); }, "cannot be had");
   }
 
   World world_;

@@ -19,11 +19,11 @@ std::string set_up_schedules(Actor& actor) {
                             .misfire = calendar.misfire,
                             .misfire_after = 20s,
                             .queue = calendar.queue};
-    const auto defined = schedules.set(calendar.name, options);
-    if (!defined) return complaint("defining " + calendar.name, defined);
+    const auto saved = schedules.set(calendar.name, options);
+    if (!saved) return complaint("setting " + calendar.name, saved);
     actor.stage.memory.periods[calendar.name] = calendar.period;
   }
-  return complaint("defining a pause", schedules.set(paced_schedule, {.rule = every(5s, 8s), .ttl = 5s}));
+  return complaint("setting a pause", schedules.set(paced_schedule, {.rule = every(5s, 8s), .ttl = 5s}));
 }
 
 std::string have_locks(Actor& actor) {

@@ -17,7 +17,7 @@ inline constexpr std::int64_t semaphore_capacity = 3;
 
 /// Without limits; one at a time; one at a time for each key.
 inline const std::vector<std::string> queue_names{"mail", "serial", "keyed"};
-inline const std::vector<std::string> limit_keys{"ann", "bob"};
+inline const std::vector<std::string> groups{"ann", "bob"};
 
 inline const std::string chunk_set = "orders";
 inline constexpr int chunk_count = 6;

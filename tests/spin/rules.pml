@@ -68,7 +68,7 @@
 #define ON_ITS_WAY(trust) ONE_TICK_LESS(trust)
 #endif
 
-/* Promise 13: a repeated acquire is told what remains of its lease. */
+/* Promise 13: a repeated acquire is reported what remains of its lease. */
 #ifdef REPLAY_TELLS_TTL
 #define TOLD_AGAIN TTL
 #else

@@ -56,7 +56,7 @@ inline copy_row(from, to) {
   renumber_tokens()
 }
 
-/* Ends every act. A synchronous standby has the commit before anybody is told of it. */
+/* Ends every act. A synchronous standby has the commit before anybody is reported of it. */
 inline commit() {
   over_stays_over = !(over && LIVE(store));
   assert(over_stays_over);

@@ -9,31 +9,31 @@ namespace {
 
 class BoundsTest : public SqlTest {
  protected:
-  std::string state_of(const std::string& call) { return alice_.fail(here("SELECT leasehold." + call)).state; }
+  std::string state_of(const std::string& call) { return alice_.fail(here("SELECT leasehold_internal." + call)).state; }
 };
 
 TEST_F(BoundsTest, WhoeverOpensALeaseHasAShortName) {
-  alice_.run(here("SELECT leasehold.schedule_set('refresh', interval '10 min')"));
-  alice_.run(here("SELECT leasehold.job_enqueue_plain('mail', '{a,b}')"));
-  alice_.run(here("SELECT leasehold.chunk_plan('orders', '{a}', '{1}')"));
-  alice_.run(here("SELECT leasehold.lock_release('known', (leasehold.lock_acquire('known', 'ann')).token)"));
+  alice_.run(here("SELECT leasehold_internal.schedule_set('refresh', interval '10 min')"));
+  alice_.run(here("SELECT leasehold_internal.job_enqueue_many('mail', '{a,b}')"));
+  alice_.run(here("SELECT leasehold_internal.chunk_plan('orders', '{a}', '{1}')"));
+  alice_.run(
+      here("SELECT leasehold_internal.lock_release('known', (leasehold_internal.lock_acquire('known', 'ann')).token)"));
   const auto before = store_.dump();
   const std::vector<std::string> calls = {
       "lock_acquire('known', WHO)",
       "lock_acquire('new', WHO)",
       "lock_acquire_all('{a,b}', WHO)",
       "lock_share('pool', WHO)",
-      "lock_wait('known', WHO, request_id => 'r')",
-      "lock_wait_all('{a,b}', WHO, request_id => 'r')",
-      "job_claim('mail', holder => WHO)",
-      "job_claim_one('mail', holder => WHO)",
-      "job_claim_many('mail', 2, holder => WHO)",
-      "lease_open('worker', WHO, interval '1 min', instance => 'i')",
-      "loader_open(WHO, interval '1 min', instance => 'i')",
-      "chunk_claim('orders', holder => WHO)",
-      "session_open('ann', holder => WHO)",
+      "lock_wait('known', WHO, p_request => 'r')",
+      "lock_wait_all('{a,b}', WHO, p_request => 'r')",
+      "job_claim('mail', p_holder => WHO)",
+      "job_claim('mail', 2, p_holder => WHO)",
+      "lease_open('worker', WHO, interval '1 min', p_instance => 'i')",
+      "loader_open(WHO, interval '1 min', p_instance => 'i')",
+      "chunk_claim('orders', p_holder => WHO)",
+      "session_open('ann', p_holder => WHO)",
       "schedule_acquire('refresh', WHO, at_once => true)",
-      "rate_take('api', interval '1 s', holder => WHO)",
+      "rate_take('api', interval '1 s', p_holder => WHO)",
   };
   for (const auto& call : calls) {
     for (const auto* who : {"NULL", "''", "repeat('x', 513)", "repeat('x', 10000000)", "E'a\\nb'"}) {
@@ -46,18 +46,18 @@ TEST_F(BoundsTest, WhoeverOpensALeaseHasAShortName) {
 }
 
 TEST_F(BoundsTest, WhatElseIsNotedOfAHolderIsShort) {
-  for (const auto* column : {"host", "boot_id", "tty", "instance"}) {
+  for (const auto* column : {"p_host", "p_boot_id", "p_tty", "p_instance"}) {
     EXPECT_EQ(state_of("lock_acquire('a', 'ann', " + std::string(column) + " => repeat('x', 4097))"), "LH003")
         << column;
     EXPECT_EQ(state_of("lock_acquire('a', 'ann', " + std::string(column) + " => NULL)"), "LH003") << column;
   }
-  EXPECT_EQ(state_of("lock_acquire('a', 'ann', request_id => repeat('x', 513))"), "LH003");
-  EXPECT_EQ(state_of("lock_acquire('a', 'ann', request_id => '')"), "LH003");
-  EXPECT_EQ(state_of("lock_acquire('a', repeat('x', 512), host => repeat('x', 4096))"), "");
+  EXPECT_EQ(state_of("lock_acquire('a', 'ann', p_request => repeat('x', 513))"), "LH003");
+  EXPECT_EQ(state_of("lock_acquire('a', 'ann', p_request => '')"), "LH003");
+  EXPECT_EQ(state_of("lock_acquire('a', repeat('x', 512), p_host => repeat('x', 4096))"), "");
 }
 
 TEST_F(BoundsTest, CallsThatTravelTogetherHaveTheSameBounds) {
-  alice_.run(here("SELECT leasehold.job_enqueue_plain('mail', '{a,b}')"));
+  alice_.run(here("SELECT leasehold_internal.job_enqueue_many('mail', '{a,b}')"));
   EXPECT_EQ(state_of("job_claim_each('{mail,mail}', '{1,1}', '{NULL,NULL}', ARRAY['ann', repeat('x', 513)], "
                      "'{NULL,NULL}', '{\"\",\"\"}', '{\"\",\"\"}', '{0,0}', '{0,0}', '{\"\",\"\"}', '{\"\",\"\"}', "
                      "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')"),
@@ -65,7 +65,7 @@ TEST_F(BoundsTest, CallsThatTravelTogetherHaveTheSameBounds) {
 }
 
 TEST_F(BoundsTest, ReasonsAreShort) {
-  alice_.run(here("SELECT leasehold.session_open('ann')"));
+  alice_.run(here("SELECT leasehold_internal.session_open('ann')"));
   for (const auto* call :
        {"lock_revoke('deploy', REASON)", "lease_close(1, 'i', REASON)", "loader_close(1, 'i', REASON)",
         "session_close('ann', 1, REASON)", "session_revoke('ann', REASON)", "claim_release('SD-1', 'ann', 1, REASON)",
@@ -80,30 +80,33 @@ TEST_F(BoundsTest, ReasonsAreShort) {
 
 TEST_F(BoundsTest, LimitsOfAQueueFitIntoALook) {
   for (const auto* call :
-       {"queue_set('mail', 2147483648)", "queue_set('mail', max_per_group => 9223372036854775807)",
-        "queue_set('mail', rate_count => 1, rate_period => interval '101 years')", "queue_set('mail', -1)"}) {
+       {"queue_set('mail', 2147483648)", "queue_set('mail', p_max_per_group => 9223372036854775807)",
+        "queue_set('mail', p_rate_count => 1, p_rate_period => interval '101 years')", "queue_set('mail', -1)"}) {
     EXPECT_EQ(state_of(call), "LH003") << call;
   }
   EXPECT_EQ(state_of("queue_set('mail', 2147483647)"), "");
 }
 
 TEST_F(BoundsTest, RowsOfAllChunksCanBeAddedUp) {
-  alice_.run(here("SELECT leasehold.chunk_plan('orders', '{a,b}', '{1,2}')"));
+  alice_.run(here("SELECT leasehold_internal.chunk_plan('orders', '{a,b}', '{1,2}')"));
   for (const auto* key : {"a", "b"}) {
     const auto token =
-        alice_.scalar(here("SELECT token FROM leasehold.chunk_claim('orders', '" + std::string(key) + "')"));
-    EXPECT_EQ(state_of("chunk_complete('orders', '" + std::string(key) + "', " + token + ", 9223372036854775807)"),
+        alice_.scalar(here("SELECT token FROM leasehold_internal.chunk_claim('orders', '" + std::string(key) + "')"));
+    EXPECT_EQ(state_of("chunk_settle('orders', '" + std::string(key) + "', " + token +
+                       ", 'complete', p_rows => 9223372036854775807)"),
               "LH003");
-    EXPECT_EQ(state_of("chunk_complete('orders', '" + std::string(key) + "', " + token + ", 1000000000000000)"), "");
+    EXPECT_EQ(state_of("chunk_settle('orders', '" + std::string(key) + "', " + token +
+                       ", 'complete', p_rows => 1000000000000000)"),
+              "");
   }
-  EXPECT_EQ(alice_.scalar(here("SELECT rows FROM leasehold.chunk_set_list('orders')")), "2000000000000000");
+  EXPECT_EQ(alice_.scalar(here("SELECT rows FROM leasehold_internal.chunk_set_list('orders')")), "2000000000000000");
 }
 
 TEST_F(BoundsTest, AStepHasASize) {
   for (const auto* size : {"0", "-1", "NULL", "4611686018427387904"}) {
     for (const auto* call :
-         {"job_prune(interval '1 h', 0, SIZE)", "job_list(NULL, NULL, NULL, NULL, SIZE)", "prune(interval '1 h', SIZE)",
-          "lock_prune(interval '1 h', '', SIZE)", "lease_prune(interval '1 h', 0, SIZE)",
+         {"job_prune(interval '1 h', interval '1 h', 0, SIZE)", "job_list(NULL, NULL, NULL, NULL, SIZE)",
+          "prune(interval '1 h', SIZE)", "lock_prune(interval '1 h', '', SIZE)", "lease_prune(interval '1 h', 0, SIZE)",
           "event_prune(interval '1 h', 0, SIZE)", "chunk_sweep(SIZE)", "schedule_sweep(SIZE)",
           "chunk_set_remove('orders', SIZE)", "schedule_remove('refresh', SIZE)"}) {
       std::string sql = call;
@@ -115,8 +118,8 @@ TEST_F(BoundsTest, AStepHasASize) {
 
 TEST_F(BoundsTest, AnAgeIsNotNegative) {
   for (const auto* age : {"NULL", "interval '-1 s'"}) {
-    for (const auto* call :
-         {"job_prune(AGE, 0, 10)", "job_prune_preview(AGE)", "prune(AGE, 10)", "prune_preview(AGE)"}) {
+    for (const auto* call : {"job_prune(AGE, interval '1 day', 0, 10)", "job_prune(interval '1 day', AGE, 0, 10)",
+                             "prune(AGE, 10)", "prune_preview(AGE)"}) {
       std::string sql = call;
       sql.replace(sql.find("AGE"), 3, age);
       EXPECT_EQ(state_of(sql), "LH003") << sql;

@@ -13,42 +13,46 @@ class ChunkFunctionsTest : public SqlTest {
   std::string plan(PgConnection& who, const std::string& planner = "1", const std::string& specs = "{1,2}") {
     return who.scalar(
         here("SELECT concat_ws(' ', created, added, replaced, removed, kept, differing, left_alone, "
-             "total, set_state) FROM leasehold.chunk_plan('orders', '{a,b}', '" +
-             specs + "', planner => '" + planner + "')"));
+             "total, set_state) FROM leasehold_internal.chunk_plan('orders', '{a,b}', '" +
+             specs + "', p_planner => '" + planner + "')"));
   }
   /// Claims a chunk and gives its token.
   std::string claimed(PgConnection& who, const std::string& key = "a") {
-    return who.scalar(here("SELECT token FROM leasehold.chunk_claim('orders', '" + key + "', holder => 'alice')"));
+    return who.scalar(
+        here("SELECT token FROM leasehold_internal.chunk_claim('orders', '" + key + "', p_holder => 'alice')"));
   }
   std::string look(const std::string& columns, const std::string& key = "a") {
     return observer_.scalar(here("SELECT concat_ws(' ', " + columns + ") FROM leasehold.chunks WHERE key = '" + key +
                                  "' AND set = 'orders'"));
   }
   std::string call(PgConnection& who, const std::string& function) {
-    return who.scalar(here("SELECT concat_ws(' ', outcome, why) FROM leasehold." + function));
+    return who.scalar(here("SELECT concat_ws(' ', outcome, why) FROM leasehold_internal." + function));
   }
 };
 
 TEST_F(ChunkFunctionsTest, AChunksWholeLifeByNameWithDefaults) {
-  const auto token = alice_.scalar(here("SELECT token FROM leasehold.chunk_claim('orders', holder => 'alice')"));
-  EXPECT_EQ(look("state, locked_by, (locked_until - leasehold.now()), attempts"), "running alice 00:02:00 1");
-  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || rows FROM leasehold.chunk_heartbeat('orders', 'a', " + token +
-                               ", cursor => '{\"page\": 3}', rows => 30)")),
+  const auto token =
+      alice_.scalar(here("SELECT token FROM leasehold_internal.chunk_claim('orders', p_holder => 'alice')"));
+  EXPECT_EQ(look("state, holder, (expires_at - leasehold_internal.now()), attempts"), "running alice 00:02:00 1");
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || rows FROM leasehold_internal.chunk_heartbeat('orders', 'a', " +
+                               token + ", p_cursor => '{\"page\": 3}', p_rows => 30)")),
             "extended 30");
   EXPECT_EQ(look("cursor, rows"), "{\"page\": 3} 30");
-  EXPECT_EQ(alice_.scalar(here("SELECT state || ' ' || (due_at - store_now) FROM leasehold.chunk_fail('orders', 'a', " +
-                               token + ", 'no route')")),
+  EXPECT_EQ(alice_.scalar(here(
+                "SELECT state || ' ' || (due_at - store_now) FROM leasehold_internal.chunk_settle('orders', 'a', " +
+                token + ", 'fail', p_error => 'no route')")),
             "deferred 00:00:02");
   const auto again = claimed(alice_);
-  EXPECT_EQ(alice_.scalar(here("SELECT state || ' ' || set_state FROM leasehold.chunk_complete('orders', 'a', " +
-                               again + ", rows => 40)")),
+  EXPECT_EQ(alice_.scalar(here("SELECT state || ' ' || set_state FROM leasehold_internal.chunk_settle('orders', 'a', " +
+                               again + ", 'complete', p_rows => 40)")),
             "completed running");
   const auto other = claimed(alice_, "b");
-  EXPECT_EQ(call(alice_, "chunk_release('orders', 'b', " + other + ")"), "settled");
-  EXPECT_EQ(alice_.scalar(here("SELECT state || ' ' || set_state FROM leasehold.chunk_skip('orders', 'b', " +
-                               claimed(alice_, "b") + ", 'nothing in it')")),
+  EXPECT_EQ(call(alice_, "chunk_settle('orders', 'b', " + other + ", 'release')"), "settled");
+  EXPECT_EQ(alice_.scalar(here("SELECT state || ' ' || set_state FROM leasehold_internal.chunk_settle('orders', 'b', " +
+                               claimed(alice_, "b") + ", 'skip', p_error => 'nothing in it')")),
             "skipped complete");
-  EXPECT_EQ(alice_.scalar(here("SELECT state || ' ' || rows FROM leasehold.chunk_set_list('orders')")), "complete 40");
+  EXPECT_EQ(alice_.scalar(here("SELECT state || ' ' || rows FROM leasehold_internal.chunk_set_list('orders')")),
+            "complete 40");
 }
 
 TEST_F(ChunkFunctionsTest, APlanTellsWhatItChanged) {
@@ -58,16 +62,16 @@ TEST_F(ChunkFunctionsTest, APlanTellsWhatItChanged) {
 }
 
 TEST_F(ChunkFunctionsTest, ARangeIsPlannedAsTheLibraryDoes) {
-  alice_.run(here("SELECT leasehold.chunk_plan_range('items', 1, 25, 10)"));
-  EXPECT_EQ(
-      alice_.scalar(here("SELECT string_agg(key || ' ' || spec, ', ' ORDER BY position) FROM leasehold.chunk_list("
-                         "'items')")),
-      R"(1-10 {"from":1,"to":10}, 11-20 {"from":11,"to":20}, 21-25 {"from":21,"to":25})");
+  alice_.run(here("SELECT leasehold_internal.chunk_plan_range('items', 1, 25, 10)"));
+  EXPECT_EQ(alice_.scalar(
+                here("SELECT string_agg(key || ' ' || spec, ', ' ORDER BY position) FROM leasehold_internal.chunk_list("
+                     "'items')")),
+            R"(1-10 {"from":1,"to":10}, 11-20 {"from":11,"to":20}, 21-25 {"from":21,"to":25})");
   const auto outcome = store_.open().chunks().plan("items", *plan_range(1, 25, 10));
   ASSERT_TRUE(ok(outcome));
   EXPECT_EQ(outcome->kept, 3);
   ASSERT_TRUE(ok(store_.open().chunks().plan("twin", *plan_range(1, 25, 10))));
-  EXPECT_EQ(alice_.scalar(here("SELECT count(DISTINCT hash) FROM leasehold.chunk WHERE key = '1-10'")), "1")
+  EXPECT_EQ(alice_.scalar(here("SELECT count(DISTINCT hash) FROM leasehold_internal.chunk WHERE key = '1-10'")), "1")
       << "the library and the functions make the same hash";
 }
 
@@ -76,7 +80,7 @@ TEST_F(ChunkFunctionsTest, ASaveThatRolledBackWasNone) {
   const auto expires = look("expires_at");
   store_.advance(10s);
   alice_.run("BEGIN");
-  EXPECT_EQ(call(alice_, "chunk_heartbeat('orders', 'a', " + token + ", cursor => '1', rows => 10)"), "extended");
+  EXPECT_EQ(call(alice_, "chunk_heartbeat('orders', 'a', " + token + ", p_cursor => '1', p_rows => 10)"), "extended");
   alice_.run("ROLLBACK");
   EXPECT_EQ(look("rows, cursor IS NULL"), "0 t");
   EXPECT_EQ(look("expires_at"), expires);
@@ -88,7 +92,8 @@ TEST_F(ChunkFunctionsTest, RowsAndTheirCursorBecomeTrueTogether) {
   for (const auto* end : {"ROLLBACK", "COMMIT"}) {
     alice_.run("BEGIN");
     alice_.run("INSERT INTO " + store_.schema() + ".rows_of_user SELECT generate_series(1, 10)");
-    alice_.run(here("SELECT leasehold.chunk_heartbeat('orders', 'a', " + token + ", cursor => '10', rows => 10)"));
+    alice_.run(here("SELECT leasehold_internal.chunk_heartbeat('orders', 'a', " + token +
+                    ", p_cursor => '10', p_rows => 10)"));
     alice_.run(end);
     EXPECT_EQ(look("rows"), bob_.scalar("SELECT count(*) FROM " + store_.schema() + ".rows_of_user")) << end;
   }
@@ -97,12 +102,12 @@ TEST_F(ChunkFunctionsTest, RowsAndTheirCursorBecomeTrueTogether) {
 TEST_F(ChunkFunctionsTest, VerdictsClaimsAndPlansThatRolledBackWereNone) {
   const auto token = claimed(alice_);
   for (const auto& act :
-       {"chunk_complete('orders', 'a', TOKEN, 10)", "chunk_fail('orders', 'a', TOKEN)",
-        "chunk_release('orders', 'a', TOKEN)", "chunk_skip('orders', 'a', TOKEN, 'why')", "chunk_claim('orders', 'b')",
-        "chunk_plan('orders', '{c}', '{3}', '2')", "chunk_reset('orders', 'all')",
+       {"chunk_settle('orders', 'a', TOKEN, 'complete', p_rows => 10)", "chunk_settle('orders', 'a', TOKEN, 'fail')",
+        "chunk_settle('orders', 'a', TOKEN, 'release')", "chunk_settle('orders', 'a', TOKEN, 'skip', p_error => 'why')",
+        "chunk_claim('orders', 'b')", "chunk_plan('orders', '{c}', '{3}', '2')", "chunk_reset('orders', 'all')",
         "chunk_skip_open('orders', 'b', 'why')", "rate_take('api', interval '1 s')"}) {
     const auto before = store_.dump();
-    auto sql = here(std::string("SELECT leasehold.") + act);
+    auto sql = here(std::string("SELECT leasehold_internal.") + act);
     if (const auto at = sql.find("TOKEN"); at != std::string::npos) sql.replace(at, 5, token);
     alice_.run("BEGIN");
     alice_.run(sql);
@@ -116,23 +121,25 @@ TEST_F(ChunkFunctionsTest, Promise04_ALateSaveOrVerdictIsLostAndChangesNothing) 
   store_.advance(1h);
   claimed(bob_);
   const auto before = store_.dump();
-  EXPECT_EQ(call(alice_, "chunk_heartbeat('orders', 'a', " + token + ", cursor => '9', rows => 99)"),
+  EXPECT_EQ(call(alice_, "chunk_heartbeat('orders', 'a', " + token + ", p_cursor => '9', p_rows => 99)"),
             "lost superseded");
-  EXPECT_EQ(call(alice_, "chunk_complete('orders', 'a', " + token + ", 99)"), "lost superseded");
-  EXPECT_EQ(call(alice_, "chunk_fail('orders', 'a', NULL)"), call(alice_, "chunk_release('orders', 'a', NULL)"));
-  EXPECT_NE(call(alice_, "chunk_complete('orders', 'a', NULL)"), "settled") << "a token of NULL is never current";
+  EXPECT_EQ(call(alice_, "chunk_settle('orders', 'a', " + token + ", 'complete', p_rows => 99)"), "lost superseded");
+  EXPECT_EQ(call(alice_, "chunk_settle('orders', 'a', NULL, 'fail')"),
+            call(alice_, "chunk_settle('orders', 'a', NULL, 'release')"));
+  EXPECT_NE(call(alice_, "chunk_settle('orders', 'a', NULL, 'complete')"), "settled")
+      << "a token of NULL is never current";
   EXPECT_EQ(store_.dump(), before);
 }
 
 TEST_F(ChunkFunctionsTest, Promise14_TheFenceRaisesLH001WithAHint) {
   const auto token = claimed(alice_);
-  EXPECT_EQ(alice_.fail(here("SELECT leasehold.chunk_fence('orders', 'a', " + token + ")")).state, "");
-  const auto stale = alice_.fail(here("SELECT leasehold.chunk_fence('orders', 'a', 1)"));
+  EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal.chunk_fence('orders', 'a', " + token + ")")).state, "");
+  const auto stale = alice_.fail(here("SELECT leasehold_internal.chunk_fence('orders', 'a', 1)"));
   EXPECT_EQ(stale.state, "LH001");
   EXPECT_NE(stale.message.find("HINT"), std::string::npos) << stale.message;
   for (const auto* act : {"chunk_fence('orders', 'b', 1)", "chunk_fence('nothing', 'a', 1)",
                           "chunk_fence(NULL, 'a', 1)", "chunk_fence('orders', 'a', NULL)"}) {
-    EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold.") + act)).state, "LH001") << act;
+    EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold_internal.") + act)).state, "LH001") << act;
   }
 }
 
@@ -140,14 +147,16 @@ TEST_F(ChunkFunctionsTest, OtherIsolationLevelsAreRefused) {
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
     for (const auto& act :
          {"chunk_plan('orders', '{a}', '{1}')", "chunk_plan_range('orders', 1, 9, 3)", "chunk_claim('orders')",
-          "chunk_heartbeat('orders', 'a', 1)", "chunk_complete('orders', 'a', 1)", "chunk_fail('orders', 'a', 1)",
-          "chunk_release('orders', 'a', 1)", "chunk_skip('orders', 'a', 1, 'why')",
-          "chunk_skip_open('orders', 'a', 'why')", "chunk_reset('orders', 'all')", "chunk_set_settings('orders')",
-          "chunk_tie_job('orders', 1)", "chunk_set_remove('orders')",
-          "loader_open('ann', interval '1 minute', instance => 'i')", "loader_extend(1, '')", "loader_close(1, '')",
-          "rate_take('api', interval '1 s')", "rate_set('api', interval '1 s')", "rate_remove('api')"}) {
+          "chunk_heartbeat('orders', 'a', 1)", "chunk_settle('orders', 'a', 1, 'complete')",
+          "chunk_settle('orders', 'a', 1, 'fail')", "chunk_settle('orders', 'a', 1, 'release')",
+          "chunk_settle('orders', 'a', 1, 'skip', p_error => 'why')", "chunk_skip_open('orders', 'a', 'why')",
+          "chunk_reset('orders', 'all')", "chunk_set_settings('orders')", "chunk_tie_job('orders', 1)",
+          "chunk_set_remove('orders')", "loader_open('ann', interval '1 minute', p_instance => 'i')",
+          "loader_extend(1, '')", "loader_close(1, '')", "rate_take('api', interval '1 s')",
+          "rate_set('api', interval '1 s')", "rate_remove('api')"}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
-      EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold.") + act)).state, "LH002") << level << ": " << act;
+      EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold_internal.") + act)).state, "LH002")
+          << level << ": " << act;
       alice_.run("ROLLBACK");
     }
   }
@@ -162,27 +171,27 @@ TEST_F(ChunkFunctionsTest, BadInputIsRefusedAndChangesNothing) {
                           "chunk_plan('orders', '{c}', '{page 3}')",
                           "chunk_plan('orders', '{c,d}', '{1}')",
                           "chunk_plan('orders', '{c}', ARRAY[NULL])",
-                          "chunk_plan('orders', '{c}', '{1}', max_failures => 0)",
-                          "chunk_plan('orders', '{c}', '{1}', backoff_base => interval '-1 s')",
-                          "chunk_plan('orders', '{c}', '{1}', default_ttl => interval '1 ms')",
+                          "chunk_plan('orders', '{c}', '{1}', p_max_failures => 0)",
+                          "chunk_plan('orders', '{c}', '{1}', p_backoff_base => interval '-1 s')",
+                          "chunk_plan('orders', '{c}', '{1}', p_default_ttl => interval '1 ms')",
                           "chunk_plan_range('orders', 9, 1, 1)",
                           "chunk_plan_range('orders', 1, 9, 0)",
-                          "chunk_plan('orders', '{c}', '{1}', backoff_max => interval '101 years')",
+                          "chunk_plan('orders', '{c}', '{1}', p_backoff_max => interval '101 years')",
                           "chunk_claim('')",
-                          "chunk_claim('orders', max => 0)",
-                          "chunk_claim('orders', max => 1001)",
-                          "chunk_claim('orders', ttl => interval '1 ms')",
-                          "chunk_claim('orders', older_than => interval '-1 s')",
-                          "chunk_heartbeat('orders', 'a', TOKEN, cursor => 'page 3')",
-                          "chunk_heartbeat('orders', 'a', TOKEN, cursor => '\"' || repeat('x', 65536) || '\"')",
-                          "chunk_heartbeat('orders', 'a', TOKEN, rows => -1)",
-                          "chunk_heartbeat('orders', 'a', TOKEN, rows => 1000000000000001)",
-                          "chunk_heartbeat('orders', 'a', TOKEN, rows => 9223372036854775807)",
-                          "chunk_complete('orders', 'a', TOKEN, rows => -1)",
-                          "chunk_complete('orders', 'a', TOKEN, rows => 9223372036854775807)",
-                          "chunk_complete('orders', 'a', TOKEN, cursor => '{')",
-                          "chunk_fail('orders', 'a', TOKEN, delay => interval '-1 s')",
-                          "chunk_fail('orders', 'a', TOKEN, delay => interval '101 years')",
+                          "chunk_claim('orders', p_max => 0)",
+                          "chunk_claim('orders', p_max => 1001)",
+                          "chunk_claim('orders', p_ttl => interval '1 ms')",
+                          "chunk_claim('orders', p_older_than => interval '-1 s')",
+                          "chunk_heartbeat('orders', 'a', TOKEN, p_cursor => 'page 3')",
+                          "chunk_heartbeat('orders', 'a', TOKEN, p_cursor => '\"' || repeat('x', 65536) || '\"')",
+                          "chunk_heartbeat('orders', 'a', TOKEN, p_rows => -1)",
+                          "chunk_heartbeat('orders', 'a', TOKEN, p_rows => 1000000000000001)",
+                          "chunk_heartbeat('orders', 'a', TOKEN, p_rows => 9223372036854775807)",
+                          "chunk_settle('orders', 'a', TOKEN, 'complete', p_rows => -1)",
+                          "chunk_settle('orders', 'a', TOKEN, 'complete', p_rows => 9223372036854775807)",
+                          "chunk_settle('orders', 'a', TOKEN, 'complete', p_cursor => '{')",
+                          "chunk_settle('orders', 'a', TOKEN, 'fail', p_delay => interval '-1 s')",
+                          "chunk_settle('orders', 'a', TOKEN, 'fail', p_delay => interval '101 years')",
                           "chunk_settle('orders', 'a', TOKEN, 'destroy')",
                           "chunk_reset('orders', 'some')",
                           "chunk_reset('orders', 'older')",
@@ -190,7 +199,7 @@ TEST_F(ChunkFunctionsTest, BadInputIsRefusedAndChangesNothing) {
                           "rate_take('api', interval '0')",
                           "rate_take('api', interval '1 s', 0)",
                           "rate_set('api', NULL)"}) {
-    auto sql = here(std::string("SELECT leasehold.") + act);
+    auto sql = here(std::string("SELECT leasehold_internal.") + act);
     if (const auto at = sql.find("TOKEN"); at != std::string::npos) sql.replace(at, 5, token);
     EXPECT_EQ(alice_.fail(sql).state, "LH003") << act;
   }
@@ -207,13 +216,13 @@ TEST_F(ChunkFunctionsTest, TheViewOfAllLeasesShowsChunks) {
 }
 
 TEST_F(ChunkFunctionsTest, ALimitIsSharedByAllWhoCallIt) {
-  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || (at - store_now) FROM leasehold.rate_take('api', "
-                               "interval '750 ms', holder => 'alice')")),
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || (at - store_now) FROM leasehold_internal.rate_take('api', "
+                               "interval '750 ms', p_holder => 'alice')")),
             "granted 00:00:00");
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome || ' ' || (at - store_now) FROM leasehold.rate_take('api')")),
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome || ' ' || (at - store_now) FROM leasehold_internal.rate_take('api')")),
             "granted 00:00:00.75");
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome || ' ' || (retry_at - store_now) FROM leasehold.rate_take('api', "
-                             "patience => interval '1 s')")),
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome || ' ' || (retry_at - store_now) FROM leasehold_internal.rate_take('api', "
+                             "p_patience => interval '1 s')")),
             "rate_limited 00:00:01.5");
 }
 
@@ -223,7 +232,7 @@ class ChunkPrivilegesTest : public SqlTest {
   void SetUp() override {
     role_ = "loader_" + store_.schema();
     observer_.run("CREATE ROLE " + role_);
-    observer_.run(here("SELECT leasehold.grant_scope('" + role_ + "', 'work')"));
+    observer_.run(here("SELECT leasehold_internal.grant_scope('" + role_ + "', 'work')"));
     alice_.run("SET ROLE " + role_);
   }
   void TearDown() override {
@@ -237,13 +246,14 @@ class ChunkPrivilegesTest : public SqlTest {
 TEST_F(ChunkPrivilegesTest, ALoaderMayCallWhatLoadingNeeds) {
   for (const auto* call :
        {"chunk_plan('orders', '{a,b}', '{1,2}')", "chunk_plan_range('items', 1, 9, 3)",
-        "chunk_claim('orders', request_id => 'r')", "chunk_heartbeat('orders', 'a', 1, cursor => '1', rows => 1)",
-        "chunk_complete('orders', 'a', 1)", "chunk_fail('orders', 'a', 1)", "chunk_release('orders', 'a', 1)",
-        "chunk_skip('orders', 'a', 1, 'why')", "chunk_tie_job('orders', 1)", "chunk_set_list()", "chunk_list('orders')",
-        "loader_open('ann', interval '1 minute', instance => 'i')", "loader_extend(1, 'i')", "loader_close(1, 'i')",
+        "chunk_claim('orders', p_request_id => 'r')", "chunk_heartbeat('orders', 'a', 1, p_cursor => '1', p_rows => 1)",
+        "chunk_settle('orders', 'a', 1, 'complete')", "chunk_settle('orders', 'a', 1, 'fail')",
+        "chunk_settle('orders', 'a', 1, 'release')", "chunk_settle('orders', 'a', 1, 'skip', p_error => 'why')",
+        "chunk_tie_job('orders', 1)", "chunk_set_list()", "chunk_list('orders')",
+        "loader_open('ann', interval '1 minute', p_instance => 'i')", "loader_extend(1, 'i')", "loader_close(1, 'i')",
         "rate_take('api', interval '1 s')", "rate_list()", "recover()",
         "await_topic('chunks:orders', interval '1 s')"}) {
-    EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold.") + call)).message, "") << call;
+    EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold_internal.") + call)).message, "") << call;
   }
 }
 
@@ -251,11 +261,11 @@ TEST_F(ChunkPrivilegesTest, OperatingAndTheTablesStayClosed) {
   for (const auto* call :
        {"chunk_reset('orders', 'all')", "chunk_skip_open('orders', 'a', 'why')", "chunk_set_settings('orders')",
         "chunk_set_remove('orders')", "rate_set('api', interval '1 s')", "rate_remove('api')"}) {
-    EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold.") + call)).state, "42501") << call;
+    EXPECT_EQ(alice_.fail(here(std::string("SELECT leasehold_internal.") + call)).state, "42501") << call;
   }
   for (const auto* table : {"chunk", "chunk_set", "rate"}) {
-    EXPECT_EQ(alice_.fail(here(std::string("SELECT * FROM leasehold.") + table)).state, "42501") << table;
-    EXPECT_EQ(alice_.fail(here(std::string("DELETE FROM leasehold.") + table)).state, "42501") << table;
+    EXPECT_EQ(alice_.fail(here(std::string("SELECT * FROM leasehold_internal.") + table)).state, "42501") << table;
+    EXPECT_EQ(alice_.fail(here(std::string("DELETE FROM leasehold_internal.") + table)).state, "42501") << table;
   }
 }
 

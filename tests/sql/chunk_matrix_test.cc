@@ -12,31 +12,36 @@ namespace {
 
 std::map<std::string, std::string> chunk_acts() {
   return {
-      {"claim", "concat_ws(' ', outcome, key) FROM leasehold.chunk_claim('s', holder => 'carol')"},
-      {"claim a", "concat_ws(' ', outcome, key) FROM leasehold.chunk_claim('s', 'a', holder => 'carol')"},
-      {"attach", "concat_ws(' ', outcome, why) FROM leasehold.chunk_claim('s', attach => LEASE, instance => 'i')"},
+      {"claim", "concat_ws(' ', outcome, key) FROM leasehold_internal.chunk_claim('s', p_holder => 'carol')"},
+      {"claim a", "concat_ws(' ', outcome, key) FROM leasehold_internal.chunk_claim('s', 'a', p_holder => 'carol')"},
+      {"attach",
+       "concat_ws(' ', outcome, why) FROM leasehold_internal.chunk_claim('s', p_attach => LEASE, p_instance => 'i')"},
       {"save",
-       "concat_ws(' ', outcome, why) FROM leasehold.chunk_heartbeat('s', 'a', TOKEN, cursor => '1', rows => 1)"},
-      {"save own", "concat_ws(' ', outcome, why) FROM leasehold.chunk_heartbeat('s', 'c', OWN, rows => 1)"},
-      {"complete", "concat_ws(' ', outcome, why) FROM leasehold.chunk_complete('s', 'a', TOKEN)"},
-      {"complete other", "concat_ws(' ', outcome, why) FROM leasehold.chunk_complete('s', 'b', OTHER)"},
-      {"complete own", "concat_ws(' ', outcome, why) FROM leasehold.chunk_complete('s', 'c', OWN)"},
-      {"fail", "concat_ws(' ', outcome, why) FROM leasehold.chunk_fail('s', 'a', TOKEN)"},
-      {"fence", "'passed' FROM leasehold.chunk_fence('s', 'a', TOKEN)"},
-      {"extend", "concat_ws(' ', outcome, why) FROM leasehold.loader_extend(LEASE, 'i')"},
-      {"close", "outcome || ' ' || chunks FROM leasehold.loader_close(LEASE, 'i')"},
-      {"recover", "chunks FROM leasehold.recover()"},
+       "concat_ws(' ', outcome, why) FROM leasehold_internal.chunk_heartbeat('s', 'a', TOKEN, p_cursor => '1', p_rows "
+       "=> "
+       "1)"},
+      {"save own", "concat_ws(' ', outcome, why) FROM leasehold_internal.chunk_heartbeat('s', 'c', OWN, p_rows => 1)"},
+      {"complete", "concat_ws(' ', outcome, why) FROM leasehold_internal.chunk_settle('s', 'a', TOKEN, 'complete')"},
+      {"complete other",
+       "concat_ws(' ', outcome, why) FROM leasehold_internal.chunk_settle('s', 'b', OTHER, 'complete')"},
+      {"complete own", "concat_ws(' ', outcome, why) FROM leasehold_internal.chunk_settle('s', 'c', OWN, 'complete')"},
+      {"fail", "concat_ws(' ', outcome, why) FROM leasehold_internal.chunk_settle('s', 'a', TOKEN, 'fail')"},
+      {"fence", "'passed' FROM leasehold_internal.chunk_fence('s', 'a', TOKEN)"},
+      {"extend", "concat_ws(' ', outcome, why) FROM leasehold_internal.loader_extend(LEASE, 'i')"},
+      {"close", "outcome || ' ' || chunks FROM leasehold_internal.loader_close(LEASE, 'i')"},
+      {"recover", "chunks FROM leasehold_internal.recover()"},
       {"plan",
-       "'kept ' || kept || ' left ' || left_alone FROM leasehold.chunk_plan('s', '{a,b,c,d}', '{1,2,3,4}', '2')"},
+       "'kept ' || kept || ' left ' || left_alone FROM leasehold_internal.chunk_plan('s', '{a,b,c,d}', '{1,2,3,4}', "
+       "'2')"},
       {"replan",
-       "'replaced ' || replaced || ' left ' || left_alone FROM leasehold.chunk_plan('s', '{d}', '{44}', '2')"},
-      {"add", "'added ' || added FROM leasehold.chunk_plan('s', '{e}', '{5}')"},
-      {"reset", "'reset ' || reset || ' running ' || running FROM leasehold.chunk_reset('s', 'all')"},
-      {"skip", "outcome FROM leasehold.chunk_skip_open('s', 'd', 'why')"},
-      {"remove", "outcome FROM leasehold.chunk_set_remove('s')"},
-      {"claim t", "concat_ws(' ', outcome, key) FROM leasehold.chunk_claim('t', holder => 'carol')"},
-      {"remove t", "outcome FROM leasehold.chunk_set_remove('t', 1)"},
-      {"show", "state FROM leasehold.chunk_list('s', 'a')"},
+       "'replaced ' || replaced || ' left ' || left_alone FROM leasehold_internal.chunk_plan('s', '{d}', '{44}', '2')"},
+      {"add", "'added ' || added FROM leasehold_internal.chunk_plan('s', '{e}', '{5}')"},
+      {"reset", "'reset ' || reset || ' running ' || running FROM leasehold_internal.chunk_reset('s', 'all')"},
+      {"skip", "outcome FROM leasehold_internal.chunk_skip_open('s', 'd', 'why')"},
+      {"remove", "outcome FROM leasehold_internal.chunk_set_remove('s')"},
+      {"claim t", "concat_ws(' ', outcome, key) FROM leasehold_internal.chunk_claim('t', p_holder => 'carol')"},
+      {"remove t", "outcome FROM leasehold_internal.chunk_set_remove('t', 1)"},
+      {"show", "state FROM leasehold_internal.chunk_list('s', 'a')"},
   };
 }
 
@@ -45,23 +50,24 @@ class ChunkMatrixTest : public MatrixTest {
   ChunkMatrixTest() : MatrixTest(chunk_acts()) {}
 
   void SetUp() override {
-    observer_.run(here("SELECT leasehold.chunk_plan('s', '{a,b,c,d}', '{1,2,3,4}')"));
+    observer_.run(here("SELECT leasehold_internal.chunk_plan('s', '{a,b,c,d}', '{1,2,3,4}')"));
     // Of this set nothing is held.
-    observer_.run(here("SELECT leasehold.chunk_plan('t', '{a,b}', '{1,2}')"));
+    observer_.run(here("SELECT leasehold_internal.chunk_plan('t', '{a,b}', '{1,2}')"));
     words_["LEASE"] = observer_.scalar(
-        here("SELECT lease_id FROM leasehold.loader_open('alice', interval '30 seconds', instance => 'i')"));
-    words_["TOKEN"] = claimed("'a', attach => LEASE, instance => 'i'");
-    words_["OTHER"] = claimed("'b', attach => LEASE, instance => 'i'");
-    words_["OWN"] = claimed("'c', ttl => interval '30 seconds'");
+        here("SELECT lease_id FROM leasehold_internal.loader_open('alice', interval '30 seconds', p_instance => 'i')"));
+    words_["TOKEN"] = claimed("'a', p_attach => LEASE, p_instance => 'i'");
+    words_["OTHER"] = claimed("'b', p_attach => LEASE, p_instance => 'i'");
+    words_["OWN"] = claimed("'c', p_ttl => interval '30 seconds'");
   }
   std::string claimed(const std::string& how) {
-    return observer_.scalar(filled("token FROM leasehold.chunk_claim('s', " + how + ")"));
+    return observer_.scalar(filled("token FROM leasehold_internal.chunk_claim('s', " + how + ")"));
   }
   /// Nothing hangs on a lease that has ended, and what is final is not held.
   void expect_sound() override {
-    EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.chunk AS c LEFT JOIN leasehold.lease AS l ON "
-                                    "l.id = c.lease_id WHERE c.lease_id IS NOT NULL AND (l.id IS NULL OR "
-                                    "l.ended_at IS NOT NULL OR c.final IS NOT NULL)")),
+    EXPECT_EQ(observer_.scalar(
+                  here("SELECT count(*) FROM leasehold_internal.chunk AS c LEFT JOIN leasehold_internal.lease AS l ON "
+                       "l.id = c.lease_id WHERE c.lease_id IS NOT NULL AND (l.id IS NULL OR "
+                       "l.ended_at IS NOT NULL OR c.final IS NOT NULL)")),
               "0");
   }
 };
@@ -154,17 +160,20 @@ INSTANTIATE_TEST_SUITE_P(
 class ChunkJobMatrixTest : public SqlTest {
  protected:
   void SetUp() override {
-    observer_.run(here("SELECT leasehold.chunk_plan('s', '{a,b}', '{1,2}')"));
-    job_ = observer_.scalar(here("SELECT id FROM leasehold.job_enqueue('q', '')"));
+    observer_.run(here("SELECT leasehold_internal.chunk_plan('s', '{a,b}', '{1,2}')"));
+    job_ = observer_.scalar(here("SELECT id FROM leasehold_internal.job_enqueue('q', '')"));
     for (const std::string key : {"a", "b"}) {
-      tokens_[key] = observer_.scalar(here("SELECT token FROM leasehold.chunk_claim('s', '" + key + "')"));
+      tokens_[key] = observer_.scalar(here("SELECT token FROM leasehold_internal.chunk_claim('s', '" + key + "')"));
     }
   }
   std::string complete(const std::string& key) {
-    return here("SELECT set_state FROM leasehold.chunk_complete('s', '" + key + "', " + tokens_.at(key) + ")");
+    return here("SELECT set_state FROM leasehold_internal.chunk_settle('s', '" + key + "', " + tokens_.at(key) +
+                ", 'complete')");
   }
-  std::string tie() { return here("SELECT state FROM leasehold.chunk_tie_job('s', " + job_ + ")"); }
-  std::string job_state() { return observer_.scalar(here("SELECT state FROM leasehold.job_show(" + job_ + ")")); }
+  std::string tie() { return here("SELECT state FROM leasehold_internal.chunk_tie_job('s', " + job_ + ")"); }
+  std::string job_state() {
+    return observer_.scalar(here("SELECT state FROM leasehold_internal.job_show(" + job_ + ")"));
+  }
 
   std::string job_;
   std::map<std::string, std::string> tokens_;

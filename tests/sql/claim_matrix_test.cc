@@ -12,35 +12,36 @@ namespace {
 
 std::map<std::string, std::string> claim_acts() {
   return {
-      {"take", "concat_ws(' ', outcome, session_id) FROM leasehold.claim_take('c', 'ben')"},
-      {"take as cid", "concat_ws(' ', outcome, session_id) FROM leasehold.claim_take('c', 'cid')"},
-      {"take as ann", "concat_ws(' ', outcome, session_id) FROM leasehold.claim_take('c', 'ann')"},
-      {"take new", "outcome || ' ' || created FROM leasehold.claim_take('new', 'ben', create_item => true)"},
-      {"take over", "concat_ws(' ', outcome, session_id) FROM leasehold.claim_take('a', 'cid')"},
-      {"take over b", "concat_ws(' ', outcome, session_id) FROM leasehold.claim_take('b', 'ben')"},
-      {"take p", "concat_ws(' ', outcome, why, key) FROM leasehold.claim_take('p', 'ben')"},
-      {"take k", "concat_ws(' ', outcome, why, key) FROM leasehold.claim_take('k', 'cid')"},
-      {"take x", "concat_ws(' ', outcome, why, key) FROM leasehold.claim_take('x', 'ben')"},
-      {"take y", "concat_ws(' ', outcome, why, key) FROM leasehold.claim_take('y', 'cid')"},
-      {"adopt k", "outcome FROM leasehold.item_add('k', parent => '')"},
-      {"add", "outcome FROM leasehold.item_add('new')"},
-      {"release", "concat_ws(' ', outcome, why) FROM leasehold.claim_release('a', 'ann', TOKEN)"},
-      {"release b", "concat_ws(' ', outcome, why) FROM leasehold.claim_release('b', 'ann', OTHER)"},
-      {"done", "concat_ws(' ', outcome, why) FROM leasehold.item_done('a', TOKEN)"},
-      {"switch", "concat_ws(' ', outcome, why, key) FROM leasehold.claim_switch('a', TOKEN, 'c')"},
-      {"hand over", "concat_ws(' ', outcome, why) FROM leasehold.claim_hand_over('a', 'cid', TOKEN)"},
-      {"assign", "concat_ws(' ', outcome, why) FROM leasehold.claim_assign('a', 'ben')"},
-      {"revoke", "concat_ws(' ', outcome, why) FROM leasehold.claim_revoke('a', 'why')"},
-      {"fence", "'passed' FROM leasehold.claim_fence('a', TOKEN)"},
-      {"beat", "concat_ws(' ', outcome, why) FROM leasehold.session_heartbeat('ann', ANN)"},
-      {"progress", "concat_ws(' ', outcome, why) FROM leasehold.session_heartbeat('ann', ANN, progress => 'x')"},
-      {"close", "max(outcome) || ' ' || count(item) FROM leasehold.session_close('ann', ANN)"},
-      {"open", "outcome FROM leasehold.session_open('ann')"},
-      {"open new", "outcome FROM leasehold.session_open('new')"},
-      {"recover", "claims FROM leasehold.recover()"},
-      {"remove", "concat_ws(' ', outcome, why) FROM leasehold.item_remove('c')"},
-      {"remove a", "concat_ws(' ', outcome, why) FROM leasehold.item_remove('a')"},
-      {"show", "concat_ws(' ', state, active_session_id) FROM leasehold.item_list('a')"},
+      {"take", "concat_ws(' ', outcome, session_id) FROM leasehold_internal.claim_take('c', 'ben')"},
+      {"take as cid", "concat_ws(' ', outcome, session_id) FROM leasehold_internal.claim_take('c', 'cid')"},
+      {"take as ann", "concat_ws(' ', outcome, session_id) FROM leasehold_internal.claim_take('c', 'ann')"},
+      {"take new", "outcome || ' ' || created FROM leasehold_internal.claim_take('new', 'ben', p_create => true)"},
+      {"take over", "concat_ws(' ', outcome, session_id) FROM leasehold_internal.claim_take('a', 'cid')"},
+      {"take over b", "concat_ws(' ', outcome, session_id) FROM leasehold_internal.claim_take('b', 'ben')"},
+      {"take p", "concat_ws(' ', outcome, why, key) FROM leasehold_internal.claim_take('p', 'ben')"},
+      {"take k", "concat_ws(' ', outcome, why, key) FROM leasehold_internal.claim_take('k', 'cid')"},
+      {"take x", "concat_ws(' ', outcome, why, key) FROM leasehold_internal.claim_take('x', 'ben')"},
+      {"take y", "concat_ws(' ', outcome, why, key) FROM leasehold_internal.claim_take('y', 'cid')"},
+      {"adopt k", "outcome FROM leasehold_internal.item_add('k', p_parent => '')"},
+      {"add", "outcome FROM leasehold_internal.item_add('new')"},
+      {"release", "concat_ws(' ', outcome, why) FROM leasehold_internal.claim_release('a', 'ann', TOKEN)"},
+      {"release b", "concat_ws(' ', outcome, why) FROM leasehold_internal.claim_release('b', 'ann', OTHER)"},
+      {"done", "concat_ws(' ', outcome, why) FROM leasehold_internal.item_done('a', TOKEN)"},
+      {"switch", "concat_ws(' ', outcome, why, key) FROM leasehold_internal.claim_switch('a', TOKEN, 'c')"},
+      {"hand over", "concat_ws(' ', outcome, why) FROM leasehold_internal.claim_hand_over('a', 'cid', TOKEN)"},
+      {"assign", "concat_ws(' ', outcome, why) FROM leasehold_internal.claim_assign('a', 'ben')"},
+      {"revoke", "concat_ws(' ', outcome, why) FROM leasehold_internal.claim_revoke('a', 'why')"},
+      {"fence", "'passed' FROM leasehold_internal.claim_fence('a', TOKEN)"},
+      {"beat", "concat_ws(' ', outcome, why) FROM leasehold_internal.session_heartbeat('ann', ANN)"},
+      {"progress",
+       "concat_ws(' ', outcome, why) FROM leasehold_internal.session_heartbeat('ann', ANN, p_progress => 'x')"},
+      {"close", "max(outcome) || ' ' || count(item) FROM leasehold_internal.session_close('ann', ANN)"},
+      {"open", "outcome FROM leasehold_internal.session_open('ann')"},
+      {"open new", "outcome FROM leasehold_internal.session_open('new')"},
+      {"recover", "claims FROM leasehold_internal.recover()"},
+      {"remove", "concat_ws(' ', outcome, why) FROM leasehold_internal.item_remove('c')"},
+      {"remove a", "concat_ws(' ', outcome, why) FROM leasehold_internal.item_remove('a')"},
+      {"show", "concat_ws(' ', state, active_session_id) FROM leasehold_internal.item_list('a')"},
   };
 }
 
@@ -49,26 +50,32 @@ class ClaimMatrixTest : public MatrixTest {
   ClaimMatrixTest() : MatrixTest(claim_acts()) {}
 
   void SetUp() override {
-    words_["ANN"] = observer_.scalar(here("SELECT token FROM leasehold.session_open('ann', interval '30 s')"));
-    observer_.run(here("SELECT leasehold.session_open(id, interval '1 hour') FROM unnest('{ben,cid}'::text[]) AS id"));
-    observer_.run(here("SELECT leasehold.item_add(key) FROM unnest('{a,b,c,p,x}'::text[]) AS key"));
-    observer_.run(here("SELECT leasehold.item_add('k', parent => 'p'), leasehold.item_add('y', conflicts => '{x}')"));
-    words_["TOKEN"] = observer_.scalar(here("SELECT token FROM leasehold.claim_take('a', 'ann')"));
-    words_["OTHER"] = observer_.scalar(here("SELECT token FROM leasehold.claim_take('b', 'ann')"));
+    words_["ANN"] = observer_.scalar(here("SELECT token FROM leasehold_internal.session_open('ann', interval '30 s')"));
+    observer_.run(
+        here("SELECT leasehold_internal.session_open(id, interval '1 hour') FROM unnest('{ben,cid}'::text[]) AS id"));
+    observer_.run(here("SELECT leasehold_internal.item_add(key) FROM unnest('{a,b,c,p,x}'::text[]) AS key"));
+    observer_.run(here(
+        "SELECT leasehold_internal.item_add('k', p_parent => 'p'), leasehold_internal.item_add('y', p_conflicts => "
+        "'{x}')"));
+    words_["TOKEN"] = observer_.scalar(here("SELECT token FROM leasehold_internal.claim_take('a', 'ann')"));
+    words_["OTHER"] = observer_.scalar(here("SELECT token FROM leasehold_internal.claim_take('b', 'ann')"));
   }
   /// Whoever has something is there, and nobody has what another one's is above or in conflict with.
   void expect_sound() override {
-    EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.claim AS c LEFT JOIN leasehold.lease AS l ON "
-                                    "l.id = c.lease_id WHERE c.ended_at IS NULL AND (l.id IS NULL OR "
-                                    "l.ended_at IS NOT NULL)")),
+    EXPECT_EQ(observer_.scalar(
+                  here("SELECT count(*) FROM leasehold_internal.claim AS c LEFT JOIN leasehold_internal.lease AS l ON "
+                       "l.id = c.lease_id WHERE c.ended_at IS NULL AND (l.id IS NULL OR "
+                       "l.ended_at IS NOT NULL)")),
               "0");
-    EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.claim AS c JOIN leasehold.item AS i ON i.key = "
-                                    "c.item JOIN leasehold.claim AS o ON o.item IN (SELECT i.parent UNION SELECT "
-                                    "other FROM leasehold.item_conflict WHERE item = i.key) WHERE c.ended_at IS NULL "
-                                    "AND o.ended_at IS NULL AND o.session_id <> c.session_id")),
+    EXPECT_EQ(observer_.scalar(here(
+                  "SELECT count(*) FROM leasehold_internal.claim AS c JOIN leasehold_internal.item AS i ON i.key = "
+                  "c.item JOIN leasehold_internal.claim AS o ON o.item IN (SELECT i.parent UNION SELECT "
+                  "other FROM leasehold_internal.item_conflict WHERE item = i.key) WHERE c.ended_at IS NULL "
+                  "AND o.ended_at IS NULL AND o.session_id <> c.session_id")),
               "0");
-    EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.claim AS c JOIN leasehold.item AS i ON i.key = "
-                                    "c.item WHERE c.token > i.token OR i.done_at IS NOT NULL AND c.ended_at IS NULL")),
+    EXPECT_EQ(observer_.scalar(here(
+                  "SELECT count(*) FROM leasehold_internal.claim AS c JOIN leasehold_internal.item AS i ON i.key = "
+                  "c.item WHERE c.token > i.token OR i.done_at IS NOT NULL AND c.ended_at IS NULL")),
               "0");
   }
 };
@@ -183,28 +190,30 @@ INSTANTIATE_TEST_SUITE_P(
 class ClaimMeetingTest : public SqlTest {
  protected:
   void SetUp() override {
-    observer_.run(here("SELECT leasehold.session_open(id) FROM unnest('{ann,ben}'::text[]) AS id"));
-    observer_.run(here("SELECT leasehold.item_add(key) FROM unnest('{a,b}'::text[]) AS key"));
+    observer_.run(here("SELECT leasehold_internal.session_open(id) FROM unnest('{ann,ben}'::text[]) AS id"));
+    observer_.run(here("SELECT leasehold_internal.item_add(key) FROM unnest('{a,b}'::text[]) AS key"));
   }
 };
 
-TEST_F(ClaimMeetingTest, WhoAskedBeforeTheWinnerGotItIsToldOfARace) {
+TEST_F(ClaimMeetingTest, ACallerThatBeganBeforeTheWinnerGotItIsRefusedWithARace) {
   alice_.run("BEGIN");
-  alice_.run(here("SELECT FROM leasehold.item WHERE key = 'a' FOR UPDATE"));
-  bob_.send(here("SELECT outcome || ' ' || session_id FROM leasehold.claim_take('a', 'ben')"));
+  alice_.run(here("SELECT FROM leasehold_internal.item WHERE key = 'a' FOR UPDATE"));
+  bob_.send(here("SELECT outcome || ' ' || session_id FROM leasehold_internal.claim_take('a', 'ben')"));
   ASSERT_TRUE(bob_.waits(observer_));
   store_.advance(1s);
-  alice_.run(here("SELECT leasehold.claim_take('a', 'ann')"));
+  alice_.run(here("SELECT leasehold_internal.claim_take('a', 'ann')"));
   alice_.run("COMMIT");
   EXPECT_EQ(bob_.answer(), "race ann");
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.claim_take('a', 'ben')")), "held") << "asked again";
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold_internal.claim_take('a', 'ben')")), "held")
+      << "asked again";
 }
 
 TEST_F(ClaimMeetingTest, Promise05_AHeartbeatThatWaitedDoesNotReviveWhatExpiredMeanwhile) {
-  const auto token = observer_.scalar(here("SELECT token FROM leasehold.session_list('ann')"));
+  const auto token = observer_.scalar(here("SELECT token FROM leasehold_internal.session_list('ann')"));
   alice_.run("BEGIN");
-  alice_.run(here("SELECT leasehold.session_close('ann', " + token + ")"));
-  bob_.send(here("SELECT concat_ws(' ', outcome, why) FROM leasehold.session_heartbeat('ann', " + token + ")"));
+  alice_.run(here("SELECT leasehold_internal.session_close('ann', " + token + ")"));
+  bob_.send(
+      here("SELECT concat_ws(' ', outcome, why) FROM leasehold_internal.session_heartbeat('ann', " + token + ")"));
   ASSERT_TRUE(bob_.waits(observer_));
   store_.advance(301s);
   alice_.run("ROLLBACK");
@@ -213,8 +222,8 @@ TEST_F(ClaimMeetingTest, Promise05_AHeartbeatThatWaitedDoesNotReviveWhatExpiredM
 
 TEST_F(ClaimMeetingTest, ATakeThatWaitedLooksAtTheClockAgain) {
   alice_.run("BEGIN");
-  alice_.run(here("SELECT FROM leasehold.item WHERE key = 'a' FOR UPDATE"));
-  bob_.send(here("SELECT concat_ws(' ', outcome, why) FROM leasehold.claim_take('a', 'ben')"));
+  alice_.run(here("SELECT FROM leasehold_internal.item WHERE key = 'a' FOR UPDATE"));
+  bob_.send(here("SELECT concat_ws(' ', outcome, why) FROM leasehold_internal.claim_take('a', 'ben')"));
   ASSERT_TRUE(bob_.waits(observer_));
   store_.advance(301s);
   alice_.run("ROLLBACK");

@@ -17,14 +17,14 @@ class IndexTest : public SqlTest {
     return observer_.scalar(
         "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
         "schemaname = '" +
-        store_.schema() + "' AND relname IN (" + tables + ")");
+        store_.schema() + "_internal' AND relname IN (" + tables + ")");
   }
 
   /// How many entries of indexes an act that is then rolled back looks at.
   std::int64_t read_by(const std::string& act) {
     const auto before = entries_read();
     alice_.run("BEGIN");
-    alice_.run(here("SELECT leasehold." + act));
+    alice_.run(here("SELECT leasehold_internal." + act));
     alice_.run("ROLLBACK");
     return entries_read() - before;
   }
@@ -38,7 +38,7 @@ class IndexTest : public SqlTest {
   std::int64_t entries_read() {
     settle_statistics();
     return std::stoll(observer_.scalar("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '" +
-                                       store_.schema() + "'"));
+                                       store_.schema() + "_internal'"));
   }
 };
 

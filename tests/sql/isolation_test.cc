@@ -16,7 +16,7 @@ class IsolationTest : public SqlTest, public ::testing::WithParamInterface<const
     alice_.run(std::string("BEGIN ISOLATION LEVEL ") + GetParam());
     alice_.run("SELECT 1");
   }
-  PgFailure alice_fails(const std::string& call) { return alice_.fail(here("SELECT leasehold." + call)); }
+  PgFailure alice_fails(const std::string& call) { return alice_.fail(here("SELECT leasehold_internal." + call)); }
   std::string alice(const std::string& call) { return alice_.scalar(here("SELECT " + call)); }
   std::string bob(const std::string& call) { return bob_.scalar(here("SELECT " + call)); }
 };
@@ -27,7 +27,7 @@ TEST_P(IsolationTest, Promise14_AFencePassesAndHoldsTheLock) {
   const auto token = acquired("deploy");
   begin();
   EXPECT_EQ(alice_fails("fence('deploy', " + token + ")").state, "");
-  bob_.send(here("SELECT leasehold.lock_release('deploy', " + token + ")"));
+  bob_.send(here("SELECT leasehold_internal.lock_release('deploy', " + token + ")"));
   EXPECT_TRUE(bob_.waits(observer_)) << "until alice commits";
   alice_.run("COMMIT");
   EXPECT_EQ(bob_.outcome().state, "");
@@ -36,8 +36,8 @@ TEST_P(IsolationTest, Promise14_AFencePassesAndHoldsTheLock) {
 TEST_P(IsolationTest, Promise14_ALockThatWasTakenSinceTheSnapshotDoesNotPass) {
   const auto token = acquired("deploy");
   begin();
-  bob("outcome FROM leasehold.lock_release('deploy', " + token + ")");
-  EXPECT_EQ(bob("outcome FROM leasehold.lock_acquire('deploy', 'bob')"), "granted");
+  bob("outcome FROM leasehold_internal.lock_release('deploy', " + token + ")");
+  EXPECT_EQ(bob("outcome FROM leasehold_internal.lock_acquire('deploy', 'bob')"), "granted");
   EXPECT_EQ(alice_fails("fence('deploy', " + token + ")").state, "40001");
   alice_.run("ROLLBACK");
   store_.advance(1s);
@@ -57,24 +57,29 @@ TEST_P(IsolationTest, Promise14_ALockThatWasGrantedAfterTheSnapshotIsNotCalledLo
 }
 
 TEST_P(IsolationTest, Promise14_NoOtherFenceReadsAnOldSnapshot) {
-  bob("1 FROM leasehold.chunk_plan('rows', '{a}', '{1}')");
-  const auto chunk = bob("token FROM leasehold.chunk_claim('rows')");
-  bob("leasehold.session_open('bob')");
-  bob("leasehold.item_add('SD-1')");
-  const auto claim = bob("token FROM leasehold.claim_take('SD-1', 'bob')");
-  bob("leasehold.schedule_set('refresh', interval '1 h', next_run_at => leasehold.now())");
-  const auto run = bob("token FROM leasehold.schedule_acquire('refresh')");
-  const std::vector<std::string> fences = {"chunk_fence('rows', 'a', " + chunk + ")",
-                                           "claim_fence('SD-1', " + claim + ")",
-                                           "schedule_fence('refresh', " + run + ")"};
+  bob("1 FROM leasehold_internal.chunk_plan('rows', '{a}', '{1}')");
+  const auto chunk = bob("token FROM leasehold_internal.chunk_claim('rows')");
+  bob("leasehold_internal.session_open('bob')");
+  bob("leasehold_internal.item_add('SD-1')");
+  const auto claim = bob("token FROM leasehold_internal.claim_take('SD-1', 'bob')");
+  bob("leasehold_internal.schedule_set('refresh', interval '1 h', next_run_at => leasehold_internal.now())");
+  const auto run = bob("token FROM leasehold_internal.schedule_acquire('refresh')");
+  bob("leasehold_internal.job_enqueue_many('mail', '{a,b,c}')");
+  const auto job = bob("token FROM leasehold_internal.job_claim('mail')");
+  const auto batch = bob("token FROM leasehold_internal.job_claim('mail', 2)");
+  const std::vector<std::string> fences = {
+      "job_fence(1, " + job + ")", "job_fence(2, " + batch + ")", "chunk_fence('rows', 'a', " + chunk + ")",
+      "claim_fence('SD-1', " + claim + ")", "schedule_fence('refresh', " + run + ")"};
   for (const auto& fence : fences) {
     begin();
     EXPECT_EQ(alice_fails(fence).state, "") << fence;
     alice_.run("COMMIT");
   }
-  const std::vector<std::string> endings = {"leasehold.chunk_release('rows', 'a', " + chunk + ")",
-                                            "leasehold.claim_release('SD-1', 'bob', " + claim + ")",
-                                            "leasehold.schedule_settle('refresh', " + run + ")"};
+  const std::vector<std::string> endings = {"leasehold_internal.job_settle(1, " + job + ", 'release')",
+                                            "leasehold_internal.job_settle(2, " + batch + ", 'release')",
+                                            "leasehold_internal.chunk_settle('rows', 'a', " + chunk + ", 'release')",
+                                            "leasehold_internal.claim_release('SD-1', 'bob', " + claim + ")",
+                                            "leasehold_internal.schedule_settle('refresh', " + run + ")"};
   for (std::size_t i = 0; i < fences.size(); ++i) {
     begin();
     bob(endings[i]);
@@ -86,9 +91,10 @@ TEST_P(IsolationTest, Promise14_NoOtherFenceReadsAnOldSnapshot) {
 TEST_P(IsolationTest, AnEnqueueCommitsWithTheTransaction) {
   bob_.run(here("LISTEN ") + store_.schema());
   begin();
-  bob("leasehold.await_topic('queue:mail', interval '1 minute')");
-  for (const auto* call : {"leasehold.job_enqueue_one('mail', 'a')", "id FROM leasehold.job_enqueue('mail', 'b')",
-                           "leasehold.job_enqueue_plain('mail', '{c,d}')"}) {
+  bob("leasehold_internal.await_topic('queue:mail', interval '1 minute')");
+  for (const auto* call :
+       {"leasehold_internal.job_enqueue_one('mail', 'a')", "id FROM leasehold_internal.job_enqueue('mail', 'b')",
+        "leasehold_internal.job_enqueue_many('mail', '{c,d}')"}) {
     EXPECT_NE(alice(call), "") << call;
   }
   EXPECT_EQ(bob("count(*) FROM leasehold.jobs"), "0");
@@ -98,11 +104,11 @@ TEST_P(IsolationTest, AnEnqueueCommitsWithTheTransaction) {
 }
 
 TEST_P(IsolationTest, ADedupeKeyIsGivenToOneJobOnly) {
-  const auto first = bob("id FROM leasehold.job_enqueue('mail', 'a', dedupe_key => 'old')");
+  const auto first = bob("id FROM leasehold_internal.job_enqueue('mail', 'a', p_dedupe_key => 'old')");
   begin();
-  EXPECT_EQ(alice("id FROM leasehold.job_enqueue('mail', 'a', dedupe_key => 'old')"), first);
-  bob("leasehold.job_enqueue('mail', 'a', dedupe_key => 'new')");
-  EXPECT_EQ(alice_fails("job_enqueue('mail', 'a', dedupe_key => 'new')").state, "40001");
+  EXPECT_EQ(alice("id FROM leasehold_internal.job_enqueue('mail', 'a', p_dedupe_key => 'old')"), first);
+  bob("leasehold_internal.job_enqueue('mail', 'a', p_dedupe_key => 'new')");
+  EXPECT_EQ(alice_fails("job_enqueue('mail', 'a', p_dedupe_key => 'new')").state, "40001");
   alice_.run("ROLLBACK");
 }
 

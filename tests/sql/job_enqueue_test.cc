@@ -1,5 +1,5 @@
 // The ways to enqueue, as psql has them: whichever is taken, it is the same job, refused for the same reasons, and
-// those who wait are told.
+// waiters are notified.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"
@@ -9,48 +9,53 @@ namespace {
 
 class JobEnqueueSqlTest : public SqlTest {
  protected:
-  std::string run(const std::string& call) { return alice_.scalar(here("SELECT leasehold." + call)); }
+  std::string run(const std::string& call) { return alice_.scalar(here("SELECT leasehold_internal." + call)); }
   std::string count(const std::string& what) {
-    return observer_.scalar(here("SELECT count(*) FROM leasehold." + what));
+    return observer_.scalar(here("SELECT count(*) FROM leasehold_internal." + what));
   }
   /// What the server says first, without where it happened.
   std::string refusal(const std::string& call) {
-    const auto failure = alice_.fail(here("SELECT leasehold." + call));
+    const auto failure = alice_.fail(here("SELECT leasehold_internal." + call));
     return failure.state + ": " + failure.message.substr(0, failure.message.find('\n'));
   }
   /// Every way to enqueue a job with the payload "x" and nothing special; one of them is for two.
   static std::vector<std::string> ways() {
     return {"job_enqueue('q', 'x')", "job_enqueue_one('q', 'x')", "job_enqueue_each('{q,q}', '{x,x}', '{0,0}')",
-            "job_enqueue_plain('q', '{x}')"};
+            "job_enqueue_many('q', '{x}')"};
   }
 };
 
 TEST_F(JobEnqueueSqlTest, EveryWayGivesTheSameJob) {
   for (const auto& way : ways()) run(way);
   EXPECT_EQ(count("job"), "5");
-  EXPECT_EQ(observer_.scalar(here("SELECT count(DISTINCT to_jsonb(j) - 'id') FROM leasehold.job AS j")), "1");
-  EXPECT_EQ(observer_.scalar(here("SELECT count(DISTINCT to_jsonb(r) - 'job_id') FROM leasehold.ready AS r")), "1");
-  EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.job AS j JOIN leasehold.ready AS r ON r.job_id = "
-                                  "j.id AND r.queue = j.queue AND r.priority = j.priority")),
+  EXPECT_EQ(observer_.scalar(here("SELECT count(DISTINCT to_jsonb(j) - 'id') FROM leasehold_internal.job AS j")), "1");
+  EXPECT_EQ(observer_.scalar(here("SELECT count(DISTINCT to_jsonb(r) - 'job_id') FROM leasehold_internal.ready AS r")),
+            "1");
+  EXPECT_EQ(observer_.scalar(here(
+                "SELECT count(*) FROM leasehold_internal.job AS j JOIN leasehold_internal.ready AS r ON r.job_id = "
+                "j.id AND r.queue = j.queue AND r.priority = j.priority")),
             "5");
 }
 
 TEST_F(JobEnqueueSqlTest, APriorityIsKept) {
   EXPECT_EQ(run("job_enqueue_one('q', 'low', -32768)"), "1");
-  EXPECT_EQ(run("job_enqueue_one('q', 'high', priority => 32767)"), "2");
+  EXPECT_EQ(run("job_enqueue_one('q', 'high', p_priority => 32767)"), "2");
   EXPECT_EQ(run("job_enqueue_one('q', 'usual')"), "3");
-  EXPECT_EQ(alice_.scalar(here("SELECT string_agg(convert_from(payload, 'UTF8') || ' ' || priority, ', ') FROM "
-                               "leasehold.job_claim('q', 3)")),
-            "high 32767, usual 0, low -32768");
+  EXPECT_EQ(
+      alice_.scalar(here("SELECT string_agg(convert_from(j.payload, 'UTF8') || ' ' || j.priority, ', ') FROM "
+                         "leasehold_internal.job_claim('q', 3) AS c, unnest(c.payloads, c.priorities) AS j(payload, "
+                         "priority)")),
+      "high 32767, usual 0, low -32768");
 }
 
 TEST_F(JobEnqueueSqlTest, CallsThatCameTogetherEachHaveTheirOwnJob) {
   EXPECT_EQ(alice_.scalar(here("SELECT string_agg(call || ':' || id, ' ' ORDER BY call) FROM "
-                               "leasehold.job_enqueue_each('{mail,sms,mail}', '{a,b,c}', '{0,7,1}')")),
+                               "leasehold_internal.job_enqueue_each('{mail,sms,mail}', '{a,b,c}', '{0,7,1}')")),
             "0:1 1:2 2:3");
-  EXPECT_EQ(observer_.scalar(here("SELECT string_agg(concat_ws(' ', j.id, r.queue, r.priority, convert_from(j.payload, "
-                                  "'UTF8')), ', ' ORDER BY j.id) FROM leasehold.job AS j JOIN leasehold.ready AS r ON "
-                                  "r.job_id = j.id AND r.queue = j.queue AND r.priority = j.priority")),
+  EXPECT_EQ(observer_.scalar(here(
+                "SELECT string_agg(concat_ws(' ', j.id, r.queue, r.priority, convert_from(j.payload, "
+                "'UTF8')), ', ' ORDER BY j.id) FROM leasehold_internal.job AS j JOIN leasehold_internal.ready AS r ON "
+                "r.job_id = j.id AND r.queue = j.queue AND r.priority = j.priority")),
             "1 mail 0 a, 2 sms 7 b, 3 mail 1 c");
 }
 
@@ -90,7 +95,7 @@ TEST_F(JobEnqueueSqlTest, AnAcknowledgedJobIsOnTheDisk) {
   }
 }
 
-TEST_F(JobEnqueueSqlTest, ThoseWhoWaitAreToldAndOnlyThey) {
+TEST_F(JobEnqueueSqlTest, OnlyWaitersAreNotified) {
   using Topics = std::vector<std::string>;
   alice_.run("LISTEN " + store_.schema());
   for (const auto& way : ways()) {

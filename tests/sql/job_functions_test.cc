@@ -9,55 +9,64 @@ namespace {
 class JobFunctionsTest : public SqlTest {
  protected:
   std::string enqueue(PgConnection& who, const std::string& more = {}) {
-    return who.scalar(here("SELECT id FROM leasehold.job_enqueue('mail', 'to ann'" + more + ")"));
+    return who.scalar(here("SELECT id FROM leasehold_internal.job_enqueue('mail', 'to ann'" + more + ")"));
   }
   /// Claims one job and gives its token.
-  std::string claimed(PgConnection& who) { return who.scalar(here("SELECT token FROM leasehold.job_claim('mail')")); }
+  std::string claimed(PgConnection& who) {
+    return who.scalar(here("SELECT token FROM leasehold_internal.job_claim('mail')"));
+  }
   std::string count(PgConnection& who, const std::string& table) {
-    return who.scalar(here("SELECT count(*) FROM leasehold." + table));
+    return who.scalar(here("SELECT count(*) FROM leasehold_internal." + table));
   }
 };
 
 TEST_F(JobFunctionsTest, AJobsWholeLifeByNameWithDefaults) {
   const auto id = enqueue(alice_);
-  EXPECT_EQ(alice_.scalar(here("SELECT outcome || ' ' || convert_from(payload, 'UTF8') FROM leasehold.job_claim("
-                               "queue => 'mail', max => 1, ttl => interval '1 minute', holder => 'alice')")),
-            "granted to ann");
-  const auto token = alice_.scalar(here("SELECT token FROM leasehold.job_show(" + id + ")"));
-  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.job_heartbeat(" + id + ", " + token +
-                               ", percent => 40, stage => 'testing')")),
+  EXPECT_EQ(
+      alice_.scalar(here("SELECT outcome || ' ' || convert_from(payloads[1], 'UTF8') FROM leasehold_internal.job_claim("
+                         "p_queue => 'mail', p_max => 1, p_ttl => interval '1 minute', p_holder => 'alice')")),
+      "granted to ann");
+  const auto token = alice_.scalar(here("SELECT token FROM leasehold_internal.job_show(" + id + ")"));
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold_internal.job_heartbeat(" + id + ", " + token +
+                               ", p_percent => 40, p_stage => 'testing')")),
             "extended");
   EXPECT_EQ(alice_.scalar(here("SELECT state || ' ' || holder || ' ' || percent || ' ' || stage FROM "
-                               "leasehold.job_show(" +
+                               "leasehold_internal.job_show(" +
                                id + ")")),
             "running alice 40 testing");
-  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.job_fail(" + id + ", " + token + ", 'no luck')")),
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold_internal.job_settle(" + id + ", " + token +
+                               ", 'fail', NULL, 'no luck')")),
             "settled");
-  EXPECT_EQ(alice_.scalar(here("SELECT leasehold.job_retry(" + id + ")")), "retried");
+  EXPECT_EQ(alice_.scalar(here("SELECT leasehold_internal.job_retry(" + id + ")")), "retried");
   const auto again = claimed(alice_);
-  EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.job_complete(" + id + ", " + again + ")")), "completed");
   EXPECT_EQ(
-      alice_.scalar(here("SELECT string_agg(outcome, ' ' ORDER BY token) FROM leasehold.job_attempts(" + id + ")")),
-      "failed completed");
+      alice_.scalar(here("SELECT state FROM leasehold_internal.job_settle(" + id + ", " + again + ", 'complete')")),
+      "completed");
+  EXPECT_EQ(alice_.scalar(here("SELECT string_agg(outcome, ' ' ORDER BY token) FROM leasehold_internal.job_attempts(" +
+                               id + ")")),
+            "failed completed");
 }
 
 TEST_F(JobFunctionsTest, AnEnqueueThatRolledBackLeavesNothing) {
   alice_.run("BEGIN");
-  enqueue(alice_, ", dedupe_key => 'order-1'");
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.job_claim('mail')")), "empty") << "not before the commit";
+  enqueue(alice_, ", p_dedupe_key => 'order-1'");
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold_internal.job_claim('mail')")), "empty")
+      << "not before the commit";
   alice_.run("ROLLBACK");
   for (const auto* table : {"job", "ready", "dedupe"}) EXPECT_EQ(count(bob_, table), "0") << table;
-  EXPECT_EQ(bob_.scalar(here("SELECT created FROM leasehold.job_enqueue('mail', '', dedupe_key => 'order-1')")), "t");
+  EXPECT_EQ(
+      bob_.scalar(here("SELECT created FROM leasehold_internal.job_enqueue('mail', '', p_dedupe_key => 'order-1')")),
+      "t");
 }
 
 TEST_F(JobFunctionsTest, ACompletionThatRolledBackWasNone) {
   const auto id = enqueue(alice_);
   const auto token = claimed(alice_);
-  const auto complete = here("SELECT state FROM leasehold.job_complete(" + id + ", " + token + ")");
+  const auto complete = here("SELECT state FROM leasehold_internal.job_settle(" + id + ", " + token + ", 'complete')");
   alice_.run("BEGIN");
   EXPECT_EQ(alice_.scalar(complete), "completed");
   alice_.run("ROLLBACK");
-  EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold.job_show(" + id + ")")), "running");
+  EXPECT_EQ(alice_.scalar(here("SELECT state FROM leasehold_internal.job_show(" + id + ")")), "running");
   EXPECT_EQ(alice_.scalar(complete), "completed");
 }
 
@@ -65,36 +74,37 @@ TEST_F(JobFunctionsTest, ACompletionInAnOpenTransactionCannotBeTakenOver) {
   const auto id = enqueue(alice_);
   const auto token = claimed(alice_);
   alice_.run("BEGIN");
-  alice_.run(here("SELECT leasehold.job_complete(" + id + ", " + token + ")"));
+  alice_.run(here("SELECT leasehold_internal.job_settle(" + id + ", " + token + ", 'complete')"));
   store_.advance(1h);
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.job_claim('mail')")), "busy") << "neither waits nor takes";
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold_internal.job_claim('mail')")), "busy")
+      << "neither waits nor takes";
   alice_.run("COMMIT");
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.job_claim('mail')")), "empty");
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold_internal.job_claim('mail')")), "empty");
 }
 
 TEST_F(JobFunctionsTest, AClaimThatRolledBackGivesTheJobBackAtOnce) {
   const auto id = enqueue(alice_);
   alice_.run("BEGIN");
   claimed(alice_);
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.job_claim('mail')")), "busy")
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold_internal.job_claim('mail')")), "busy")
       << "there is work, with alice";
   alice_.run("ROLLBACK");
-  EXPECT_EQ(bob_.scalar(here("SELECT job_id FROM leasehold.job_claim('mail')")), id);
+  EXPECT_EQ(bob_.scalar(here("SELECT job_ids[1] FROM leasehold_internal.job_claim('mail')")), id);
 }
 
 TEST_F(JobFunctionsTest, OtherIsolationLevelsAreRefused) {
   const auto id = enqueue(alice_);
   const auto token = claimed(alice_);
   for (const auto* level : {"REPEATABLE READ", "SERIALIZABLE"}) {
-    for (const auto& act : {"job_enqueue('mail', '', depends_on => '{ID}')", "job_enqueue_each('{mail}', '{a}', '{0}')",
-                            "job_claim('mail')", "job_claim_one('mail')", "job_claim_many('mail', 2)",
-                            "job_settle_plain('complete', '{ID}', '{TOKEN}')", "job_heartbeat(ID, TOKEN)",
-                            "job_complete(ID, TOKEN)", "job_fail(ID, TOKEN)", "job_release(ID, TOKEN)",
-                            "job_snooze(ID, TOKEN, interval '1 s')", "job_settle_many('complete', '{ID}', '{TOKEN}')",
-                            "lease_open('worker', 'alice', interval '1 minute', instance => 'i')", "lease_close(1, '')",
-                            "lease_extend(1, '')", "recover()", "job_cancel(ID)", "job_retry(ID)", "job_remove(ID)"}) {
+    for (const auto& act :
+         {"job_enqueue('mail', '', p_depends_on => '{ID}')", "job_enqueue_each('{mail}', '{a}', '{0}')",
+          "job_claim('mail')", "job_claim('mail', 2)", "job_settle_many('complete', '{ID}', '{TOKEN}')",
+          "job_heartbeat(ID, TOKEN)", "job_settle(ID, TOKEN, 'complete')", "job_settle(ID, TOKEN, 'fail')",
+          "job_settle(ID, TOKEN, 'release')", "job_settle(ID, TOKEN, 'snooze', p_delay => interval '1 s')",
+          "lease_open('worker', 'alice', interval '1 minute', p_instance => 'i')", "lease_close(1, '')",
+          "lease_extend(1, '')", "recover()", "job_cancel(ID)", "job_retry(ID)", "job_remove(ID)"}) {
       alice_.run(std::string("BEGIN ISOLATION LEVEL ") + level);
-      auto sql = here(std::string("SELECT leasehold.") + act);
+      auto sql = here(std::string("SELECT leasehold_internal.") + act);
       for (const auto& [word, value] : {std::pair<std::string, std::string>{"ID", id}, {"TOKEN", token}}) {
         for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word))
           sql.replace(at, word.size(), value);
@@ -106,37 +116,36 @@ TEST_F(JobFunctionsTest, OtherIsolationLevelsAreRefused) {
 }
 
 TEST_F(JobFunctionsTest, BadInputIsRefusedAndChangesNothing) {
-  const auto state = [this](const std::string& sql) { return alice_.fail(here("SELECT leasehold." + sql)).state; };
+  const auto state = [this](const std::string& sql) {
+    return alice_.fail(here("SELECT leasehold_internal." + sql)).state;
+  };
   for (const auto* bad : {"job_enqueue('', '')",
                           "job_enqueue(repeat('x', 513), '')",
                           "job_enqueue(E'a\\nb', '')",
                           "job_enqueue('q', repeat('x', 1048577)::bytea)",
-                          "job_enqueue('q', '', priority => 32768)",
-                          "job_enqueue('q', '', max_failures => 0)",
-                          "job_enqueue('q', '', max_crashes => 1001)",
-                          "job_enqueue('q', '', tags => array_fill('t'::text, ARRAY[21]))",
-                          "job_enqueue('q', '', tags => '{\"\"}')",
-                          "job_enqueue('q', '', dedupe_key => '')",
-                          "job_enqueue('q', '', depends_on => '{4711}')",
-                          "job_enqueue('q', '', delay => interval '-1 s')",
-                          "job_enqueue('q', '', delay => interval '101 years')",
-                          "job_enqueue('q', '', run_at => 'infinity')",
-                          "job_enqueue('q', '', backoff_max => interval '101 years')",
-                          "job_enqueue_plain('q', '{a}', run_at => 'infinity')",
+                          "job_enqueue('q', '', p_priority => 32768)",
+                          "job_enqueue('q', '', p_max_failures => 0)",
+                          "job_enqueue('q', '', p_max_crashes => 1001)",
+                          "job_enqueue('q', '', p_tags => array_fill('t'::text, ARRAY[21]))",
+                          "job_enqueue('q', '', p_tags => '{\"\"}')",
+                          "job_enqueue('q', '', p_dedupe_key => '')",
+                          "job_enqueue('q', '', p_depends_on => '{4711}')",
+                          "job_enqueue('q', '', p_delay => interval '-1 s')",
+                          "job_enqueue('q', '', p_delay => interval '101 years')",
+                          "job_enqueue('q', '', p_run_at => 'infinity')",
+                          "job_enqueue('q', '', p_backoff_max => interval '101 years')",
+                          "job_enqueue_many('q', '{a}', p_run_at => 'infinity')",
                           "job_claim(E'a\\nb')",
-                          "job_claim_one(E'a\\nb')",
-                          "job_claim_many(E'a\\nb', 2)",
-                          "job_claim('q', max => 0)",
-                          "job_claim('q', max => 1001)",
-                          "job_claim('q', ttl => interval '1 ms')",
-                          "job_claim_one('')",
-                          "job_claim_one('q', ttl => interval '31 days')",
-                          "job_claim_many('q', 0)",
-                          "job_claim_many('q', 1001)",
-                          "job_claim_many('', 2)",
-                          "job_settle_plain('fail', '{1}', '{1}')",
-                          "job_settle_plain('complete', '{1,2}', '{1}')",
-                          "job_settle_plain('complete', '{1,2}', '{1,1}', '{a}')"}) {
+                          "job_claim(E'a\\nb', 2)",
+                          "job_claim('q', p_max => 0)",
+                          "job_claim('q', p_max => 1001)",
+                          "job_claim('q', p_ttl => interval '1 ms')",
+                          "job_claim('')",
+                          "job_claim('q', p_ttl => interval '31 days')",
+                          "job_claim('', 2)",
+                          "job_settle_many('fail', '{1}', '{1}')",
+                          "job_settle_many('complete', '{1,2}', '{1}')",
+                          "job_settle_many('complete', '{1,2}', '{1,1}', '{a}')"}) {
     EXPECT_EQ(state(bad), "LH003") << bad;
   }
   for (const auto* table : {"job", "ready", "lease", "job_grant"}) EXPECT_EQ(count(observer_, table), "0") << table;
@@ -144,7 +153,7 @@ TEST_F(JobFunctionsTest, BadInputIsRefusedAndChangesNothing) {
 
 TEST_F(JobFunctionsTest, TheViewShowsJobsAsItShowsLocks) {
   const auto id = enqueue(alice_);
-  alice_.run(here("SELECT leasehold.job_claim('mail', holder => 'alice', ttl => interval '30 seconds')"));
+  alice_.run(here("SELECT leasehold_internal.job_claim('mail', p_holder => 'alice', p_ttl => interval '30 seconds')"));
   EXPECT_EQ(alice_.scalar(here("SELECT kind || ' ' || key || ' ' || state || ' ' || locked_by FROM leasehold.leases")),
             "job " + id + " running alice");
   store_.advance(30s);
@@ -157,14 +166,14 @@ class JobPrivilegesTest : public SqlTest {
   void SetUp() override {
     role_ = "worker_" + store_.schema();
     observer_.run("CREATE ROLE " + role_);
-    observer_.run(here("SELECT leasehold.grant_scope('" + role_ + "', 'work')"));
+    observer_.run(here("SELECT leasehold_internal.grant_scope('" + role_ + "', 'work')"));
     alice_.run("SET ROLE " + role_);
   }
   void TearDown() override {
     alice_.run("RESET ROLE");
     observer_.run("DROP OWNED BY " + role_ + "; DROP ROLE " + role_);
   }
-  std::string may(const std::string& sql) { return alice_.fail(here("SELECT leasehold." + sql)).message; }
+  std::string may(const std::string& sql) { return alice_.fail(here("SELECT leasehold_internal." + sql)).message; }
 
   std::string role_;
 };
@@ -173,19 +182,18 @@ TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
   for (const auto* call : {"job_enqueue('q', 'a')",
                            "job_enqueue_one('q', 'a')",
                            "job_enqueue_each('{q,q}', '{a,b}', '{0,0}')",
-                           "job_enqueue_plain('q', '{b,c}')",
-                           "job_claim('q', max => 3, request_id => 'r')",
-                           "job_claim_one('q', request_id => 'o')",
-                           "job_claim_many('q', 3, request_id => 'm')",
+                           "job_enqueue_many('q', '{b,c}')",
+                           "job_claim('q', p_max => 3, p_request_id => 'r')",
+                           "job_claim('q', p_request_id => 'o')",
+                           "job_claim('q', 3, p_request_id => 'm')",
                            "job_heartbeat(1, 1)",
-                           "job_complete(1, 1)",
-                           "job_fail(1, 1)",
-                           "job_release(1, 1)",
-                           "job_snooze(1, 1, interval '1 s')",
-                           "job_settle_plain('complete', '{1}', '{1}')",
+                           "job_settle(1, 1, 'complete')",
+                           "job_settle(1, 1, 'fail')",
+                           "job_settle(1, 1, 'release')",
+                           "job_settle(1, 1, 'snooze', p_delay => interval '1 s')",
                            "job_settle_many('complete', '{1}', '{1}')",
                            "job_tidy(1)",
-                           "lease_open('worker', 'alice', interval '1 minute', instance => 'i')",
+                           "lease_open('worker', 'alice', interval '1 minute', p_instance => 'i')",
                            "lease_extend(1, 'i')",
                            "lease_close(1, 'i')",
                            "lease_reap(1, 'boot', 1, 1)",
@@ -207,13 +215,14 @@ TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
 }
 
 TEST_F(JobPrivilegesTest, OperatingAndTheTablesStayClosed) {
-  for (const auto* call : {"job_redrive(NULL, 10)", "job_remove(1)", "job_prune(interval '1 day', 0, 10)",
-                           "queue_set('q')", "queue_pause('q', true)", "queue_purge('q', 10)"}) {
-    EXPECT_EQ(alice_.fail(here("SELECT leasehold." + std::string(call))).state, "42501") << call;
+  for (const auto* call :
+       {"job_redrive(NULL, 10)", "job_remove(1)", "job_prune(interval '1 day', interval '1 day', 0, 10)",
+        "queue_set('q')", "queue_pause('q', true)", "queue_purge('q', 10)"}) {
+    EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal." + std::string(call))).state, "42501") << call;
   }
   for (const auto& row : observer_.rows("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = '" +
-                                        store_.schema() + "'::regnamespace")) {
-    const auto table = store_.schema() + "." + row[0].value_or("");
+                                        store_.schema() + "_internal'::regnamespace")) {
+    const auto table = store_.schema() + "_internal." + row[0].value_or("");
     EXPECT_EQ(alice_.fail("SELECT * FROM " + table).state, "42501") << table;
     EXPECT_EQ(alice_.fail("DELETE FROM " + table).state, "42501") << table;
   }
@@ -222,9 +231,9 @@ TEST_F(JobPrivilegesTest, OperatingAndTheTablesStayClosed) {
 TEST_F(JobPrivilegesTest, WhatFunctionsUseAmongThemselvesStaysClosed) {
   EXPECT_EQ(observer_.scalar("SELECT coalesce(string_agg(proname, ' ' ORDER BY proname), '') FROM pg_proc AS p WHERE "
                              "pronamespace = '" +
-                             store_.schema() + "'::regnamespace AND has_function_privilege('" + role_ +
+                             store_.schema() + "_internal'::regnamespace AND has_function_privilege('" + role_ +
                              "', oid, 'EXECUTE') AND coalesce(obj_description(oid, 'pg_proc'), '') NOT IN "
-                             "('scope: read', 'scope: work')"),
+                             "('scope: read', 'scope: produce', 'scope: work')"),
             "");
 }
 
@@ -233,40 +242,40 @@ TEST_F(JobFunctionsTest, SqlHasTheBoundsOfTheLibrary) {
   const auto id = enqueue(alice_);
   const auto held = id + ", " + claimed(alice_);
   const std::string long_text = "repeat('x', 4097)";
-  for (const auto& beyond : {std::string("queue_set('q', max_running => 2147483648)"),
-                             std::string("queue_set('q', max_per_group => -1)"),
-                             std::string("queue_set('q', rate_count => 1000001, rate_period => '1 second')"),
-                             std::string("queue_set('q', rate_count => 2147483648, rate_period => '1 day')"),
-                             std::string("queue_set('q', rate_count => 1, rate_period => '101 years')"),
-                             std::string("queue_set('q', default_ttl => '31 days')"),
+  for (const auto& beyond : {std::string("queue_set('q', p_max_running => 2147483648)"),
+                             std::string("queue_set('q', p_max_per_group => -1)"),
+                             std::string("queue_set('q', p_rate_count => 1000001, p_rate_period => '1 second')"),
+                             std::string("queue_set('q', p_rate_count => 2147483648, p_rate_period => '1 day')"),
+                             std::string("queue_set('q', p_rate_count => 1, p_rate_period => '101 years')"),
+                             std::string("queue_set('q', p_default_ttl => '31 days')"),
                              "queue_pause('q', true, " + long_text + ")",
                              std::string("queue_purge('q', 0)"),
                              std::string("job_redrive('q', 0)"),
                              "job_cancel(1, " + long_text + ")",
-                             std::string("job_enqueue('q', '', delay => '-1 second')"),
-                             std::string("job_enqueue('q', '', delay => '101 years')"),
-                             std::string("job_enqueue('q', '', delay => '1 second', run_at => now())"),
-                             std::string("job_enqueue('q', '', run_at => 'infinity')"),
-                             std::string("job_enqueue('q', '', backoff_max => '101 years')"),
-                             std::string("job_enqueue('q', '', tags => ARRAY[E'line\nbreak'])"),
-                             std::string("job_enqueue('q', '', depends_on => array_fill(1::bigint, ARRAY[1001]))"),
-                             std::string("job_enqueue('q', '', depends_on => '{1}', if_failed => 'panic')"),
-                             std::string("job_enqueue_plain('q', '{x}', delay => '-1 second')"),
-                             "job_fail(" + held + ", delay => '101 years')",
-                             "job_snooze(" + held + ", '101 years')",
-                             "job_heartbeat(" + held + ", stage => E'line\nbreak')",
-                             std::string("rate_take('api', '1 second', patience => '-1 second')"),
+                             std::string("job_enqueue('q', '', p_delay => '-1 second')"),
+                             std::string("job_enqueue('q', '', p_delay => '101 years')"),
+                             std::string("job_enqueue('q', '', p_delay => '1 second', p_run_at => now())"),
+                             std::string("job_enqueue('q', '', p_run_at => 'infinity')"),
+                             std::string("job_enqueue('q', '', p_backoff_max => '101 years')"),
+                             std::string("job_enqueue('q', '', p_tags => ARRAY[E'line\nbreak'])"),
+                             std::string("job_enqueue('q', '', p_depends_on => array_fill(1::bigint, ARRAY[1001]))"),
+                             std::string("job_enqueue('q', '', p_depends_on => '{1}', p_if_failed => 'panic')"),
+                             std::string("job_enqueue_many('q', '{x}', p_delay => '-1 second')"),
+                             "job_settle(" + held + ", 'fail', p_delay => '101 years')",
+                             "job_settle(" + held + ", 'snooze', p_delay => '101 years')",
+                             "job_heartbeat(" + held + ", p_stage => E'line\nbreak')",
+                             std::string("rate_take('api', '1 second', p_patience => '-1 second')"),
                              std::string("rate_set('api', '2 days')"),
                              std::string("rate_set('api', '1 second', 10001)")}) {
-    EXPECT_EQ(alice_.fail(here("SELECT leasehold." + beyond)).state, "LH003") << beyond;
+    EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal." + beyond)).state, "LH003") << beyond;
   }
   // And up to them nothing breaks.
-  for (const auto& within :
-       {std::string("queue_set('q', 2147483647, 2147483647, 1000000, '1 second', '30 days')"),
-        std::string("queue_set('q', rate_count => 2147483647, rate_period => '100 years')"),
-        std::string("job_enqueue('q', 'x', backoff_max => '100 years')"), std::string("job_claim('q')"),
-        std::string("job_enqueue('q', '', delay => '100 years')"), "job_snooze(" + held + ", '100 years')"}) {
-    EXPECT_EQ(alice_.fail(here("SELECT leasehold." + within)).message, "") << within;
+  for (const auto& within : {std::string("queue_set('q', 2147483647, 2147483647, 1000000, '1 second', '30 days')"),
+                             std::string("queue_set('q', p_rate_count => 2147483647, p_rate_period => '100 years')"),
+                             std::string("job_enqueue('q', 'x', p_backoff_max => '100 years')"),
+                             std::string("job_claim('q')"), std::string("job_enqueue('q', '', p_delay => '100 years')"),
+                             "job_settle(" + held + ", 'snooze', p_delay => '100 years')"}) {
+    EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal." + within)).message, "") << within;
   }
 }
 

@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "storage/postgres/texts.h"
 #include "support/process.h"
 #include "support/store_fixture.h"
 
@@ -39,7 +40,7 @@ struct Shared {
   std::atomic<long> granted = 0;
   std::mutex mutex;
   std::vector<std::string> surprises;
-  std::set<std::pair<std::string, std::string>> grants;  ///< job and token: each is told once
+  std::set<std::pair<std::string, std::string>> grants;  ///< job and token: each is reported once
 
   void surprise(const std::string& what) {
     const std::lock_guard guard(mutex);
@@ -84,7 +85,7 @@ class Fuzzer {
   std::string queue() { return roll(3) == 0 ? "'limited'" : "'free'"; }
   /// The newest jobs are where things happen.
   std::string any_job() {
-    return "(SELECT greatest(1, max(id) - " + std::to_string(roll(25)) + ") FROM leasehold.job)";
+    return "(SELECT greatest(1, max(id) - " + std::to_string(roll(25)) + ") FROM leasehold_internal.job)";
   }
   std::string maybe(int one_in, const std::string& value) { return roll(one_in) == 0 ? value : "NULL"; }
 
@@ -93,9 +94,9 @@ class Fuzzer {
     const auto here = at_home(sql);
     connection_->send(here);
     PgFailure failure;
-    auto told = connection_->answered(failure);
+    auto reported = connection_->answered(failure);
     if (failure.state.empty()) {
-      if (rows != nullptr) *rows = std::move(told);
+      if (rows != nullptr) *rows = std::move(reported);
       return true;
     }
     if (failure.state == "57P01" || failure.state == "connection") return false;
@@ -104,21 +105,14 @@ class Fuzzer {
     return true;
   }
 
-  [[nodiscard]] std::string at_home(std::string sql) const {
-    const std::string word = "leasehold.";
-    const auto home = shared_.schema + ".";
-    for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word, at + home.size())) {
-      sql.replace(at, word.size(), home);
-    }
-    return sql;
-  }
+  [[nodiscard]] std::string at_home(const std::string& sql) const { return postgres::in_schema(sql, shared_.schema); }
 
   bool act() {
     switch (roll(20)) {
       case 0:
       case 1:
       case 2: return enqueue();
-      case 3: return ask("SELECT leasehold.job_enqueue_plain(" + queue() + ", '{a,b,c,d,e}')");
+      case 3: return ask("SELECT leasehold_internal.job_enqueue_many(" + queue() + ", '{a,b,c,d,e}')");
       case 4:
       case 5:
       case 6: return claim();
@@ -127,11 +121,11 @@ class Fuzzer {
       case 9: return settle();
       case 10: return heartbeat();
       case 11: return settle_many();
-      case 12: return ask("SELECT leasehold.job_cancel(" + any_job() + ", 'fuzz')");
-      case 13: return ask("SELECT leasehold.job_retry(" + any_job() + ")");
-      case 14: return ask("SELECT leasehold.job_redrive(" + maybe(2, queue()) + ", 5)");
-      case 15: return ask("SELECT leasehold.job_remove(" + any_job() + ")");
-      case 16: return ask("SELECT leasehold.recover(3)");
+      case 12: return ask("SELECT leasehold_internal.job_cancel(" + any_job() + ", 'fuzz')");
+      case 13: return ask("SELECT leasehold_internal.job_retry(" + any_job() + ")");
+      case 14: return ask("SELECT leasehold_internal.job_redrive(" + maybe(2, queue()) + ", 5)");
+      case 15: return ask("SELECT leasehold_internal.job_remove(" + any_job() + ")");
+      case 16: return ask("SELECT leasehold_internal.recover(3)");
       case 17: return operate();
       default: return revive();
     }
@@ -139,9 +133,9 @@ class Fuzzer {
 
   /// Dead letters come back: one by one, or all at once.
   bool revive() {
-    if (roll(2) == 0) return ask("SELECT leasehold.job_redrive(NULL, 100)");
+    if (roll(2) == 0) return ask("SELECT leasehold_internal.job_redrive(NULL, 100)");
     return ask(
-        "SELECT leasehold.job_retry((SELECT s.job_id FROM leasehold.settled AS s WHERE s.final "
+        "SELECT leasehold_internal.job_retry((SELECT s.job_id FROM leasehold_internal.settled AS s WHERE s.final "
         "AND s.outcome <> 'completed' ORDER BY s.job_id LIMIT 1 OFFSET " +
         std::to_string(roll(5)) + "))");
   }
@@ -151,26 +145,27 @@ class Fuzzer {
     if (roll(3) == 0) return revive();
     if (held_.empty()) return claim();
     const auto held = take();
-    return ask("SELECT leasehold.job_settle(" + held.job + ", " + held.token + ", 'fail', retryable => false)");
+    return ask("SELECT leasehold_internal.job_settle(" + held.job + ", " + held.token +
+               ", 'fail', p_retryable => false)");
   }
 
   bool enqueue() {
-    return ask("SELECT leasehold.job_enqueue(" + queue() + ", 'x', " + std::to_string(roll(3)) +
-               ", delay => interval '" + std::to_string(roll(4) == 0 ? roll(30) : 0) +
-               " milliseconds', dedupe_key => " + maybe(4, "'key" + std::to_string(roll(3)) + "'") + ", job_group => " +
-               maybe(2, "'key" + std::to_string(roll(2)) + "'") + ", max_failures => " + std::to_string(1 + roll(2)) +
-               ", max_crashes => " + std::to_string(1 + roll(2)) +
-               ", backoff_base => interval '2 milliseconds', backoff_max => interval '9 milliseconds', depends_on => " +
-               (roll(3) == 0 ? "ARRAY[" + any_job() + ", " + any_job() + "]" : std::string("'{}'")) +
-               ", if_failed => '" + std::array{"cancel", "run", "wait"}[static_cast<std::size_t>(roll(3))] + "')");
+    return ask(
+        "SELECT leasehold_internal.job_enqueue(" + queue() + ", 'x', " + std::to_string(roll(3)) +
+        ", p_delay => interval '" + std::to_string(roll(4) == 0 ? roll(30) : 0) + " milliseconds', p_dedupe_key => " +
+        maybe(4, "'key" + std::to_string(roll(3)) + "'") + ", p_job_group => " +
+        maybe(2, "'key" + std::to_string(roll(2)) + "'") + ", p_max_failures => " + std::to_string(1 + roll(2)) +
+        ", p_max_crashes => " + std::to_string(1 + roll(2)) +
+        ", p_backoff_base => interval '2 milliseconds', p_backoff_max => interval '9 milliseconds', p_depends_on => " +
+        (roll(3) == 0 ? "ARRAY[" + any_job() + ", " + any_job() + "]" : std::string("'{}'")) + ", p_if_failed => '" +
+        std::array{"cancel", "run", "wait"}[static_cast<std::size_t>(roll(3))] + "')");
   }
 
   bool claim() {
     std::vector<TextRow> rows;
-    if (!ask("SELECT job_id, token FROM leasehold.job_claim(" + queue() + ", " +
+    if (!ask("SELECT j.id, c.token FROM leasehold_internal.job_claim(" + queue() + ", " +
                  std::to_string(roll(2) == 0 ? 1 : 1 + roll(5)) +
-                 ", interval '50 milliseconds', 'fuzzer') "
-                 "WHERE outcome = 'granted'",
+                 ", interval '50 milliseconds', 'fuzzer') AS c, unnest(c.job_ids) AS j(id)",
              &rows)) {
       return false;
     }
@@ -204,8 +199,8 @@ class Fuzzer {
                                                             "'fail', NULL, 'error', false",
                                                             "'fail', NULL, 'error', true, interval '1 millisecond'",
                                                             "'release'",
-                                                            "'snooze', delay => interval '3 milliseconds'"};
-    return ask("SELECT leasehold.job_settle(" + held.job + ", " + held.token + ", " +
+                                                            "'snooze', p_delay => interval '3 milliseconds'"};
+    return ask("SELECT leasehold_internal.job_settle(" + held.job + ", " + held.token + ", " +
                verdicts[static_cast<std::size_t>(roll(7))] + ")");
   }
 
@@ -217,24 +212,26 @@ class Fuzzer {
       ids += (ids.empty() ? "" : ",") + held.job;
       tokens += (tokens.empty() ? "" : ",") + held.token;
     }
-    return ask("SELECT leasehold.job_settle_many('" + std::string(roll(2) == 0 ? "complete" : "release") + "', '{" +
-               ids + "}', '{" + tokens + "}')");
+    return ask("SELECT leasehold_internal.job_settle_many('" + std::string(roll(2) == 0 ? "complete" : "release") +
+               "', '{" + ids + "}', '{" + tokens + "}')");
   }
 
   bool heartbeat() {
     const auto held = held_.empty() ? take() : held_[static_cast<std::size_t>(roll(static_cast<int>(held_.size())))];
-    return ask("SELECT leasehold.job_heartbeat(" + held.job + ", " + held.token + ", NULL, " + maybe(2, "50") + ")");
+    return ask("SELECT leasehold_internal.job_heartbeat(" + held.job + ", " + held.token + ", NULL, " + maybe(2, "50") +
+               ")");
   }
 
   bool operate() {
     switch (roll(5)) {
-      case 0: return ask("SELECT leasehold.queue_purge(" + queue() + ", 2)");
-      case 1: return ask("SELECT leasehold.job_prune(interval '0', 0, 100)");
+      case 0: return ask("SELECT leasehold_internal.queue_purge(" + queue() + ", 2)");
+      case 1: return ask("SELECT leasehold_internal.job_prune(interval '0', interval '0', 0, 100)");
       case 2:
-        return ask("SELECT leasehold.queue_set('limited', " + std::to_string(1 + roll(most_running)) + ", " +
+        return ask("SELECT leasehold_internal.queue_set('limited', " + std::to_string(1 + roll(most_running)) + ", " +
                    std::to_string(1 + roll(most_per_key)) + ")");
       case 3:
-        return ask("SELECT leasehold.queue_pause('limited', " + std::string(roll(3) == 0 ? "true" : "false") + ")");
+        return ask("SELECT leasehold_internal.queue_pause('limited', " + std::string(roll(3) == 0 ? "true" : "false") +
+                   ")");
       default:
         return ask("SELECT pg_terminate_backend(" +
                    std::to_string(shared_.pids[static_cast<std::size_t>(roll(fuzzers))].load()) + ")");
@@ -255,11 +252,11 @@ class JobFuzzTest : public ::testing::Test {
     shared_.schema = store_.schema();
     for (const auto* is : {"bundle_from() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 2'",
                            "bundle_size() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 3'"}) {
-      store_.run("CREATE OR REPLACE FUNCTION " + store_.schema() + "." + is);
+      store_.run("CREATE OR REPLACE FUNCTION " + store_.schema() + "_internal." + is);
     }
-    store_.run("SELECT " + store_.schema() + ".queue_set('limited', " + std::to_string(most_running) + ", " +
+    store_.run("SELECT " + store_.schema() + "_internal.queue_set('limited', " + std::to_string(most_running) + ", " +
                std::to_string(most_per_key) + ")");
-    store_.run("SET search_path = " + store_.schema());
+    store_.run("SET search_path = " + store_.schema() + "_internal, " + store_.schema());
   }
 
   /// Rows that name a job and what is wrong with it. One statement, and so one snapshot.

@@ -13,22 +13,24 @@ namespace {
 std::map<std::string, std::string> job_acts() {
   return {
       {"attach",
-       "outcome || coalesce(' ' || why, '') FROM leasehold.job_claim('q', attach => LEASE, "
-       "instance => 'i')"},
-      {"settle", "outcome || coalesce(' ' || why, '') FROM leasehold.job_complete(JOB, TOKEN)"},
-      {"fail", "outcome || coalesce(' ' || why, '') FROM leasehold.job_fail(JOB, TOKEN)"},
-      {"settle other", "outcome || coalesce(' ' || why, '') FROM leasehold.job_complete(OTHER, LATER)"},
+       "outcome || coalesce(' ' || why, '') FROM leasehold_internal.job_claim('q', p_attach => LEASE, "
+       "p_instance => 'i')"},
+      {"settle", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.job_settle(JOB, TOKEN, 'complete')"},
+      {"fail", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.job_settle(JOB, TOKEN, 'fail')"},
+      {"settle other",
+       "outcome || coalesce(' ' || why, '') FROM leasehold_internal.job_settle(OTHER, LATER, 'complete')"},
       {"settle both",
-       "cardinality(settled) FROM leasehold.job_settle_plain('complete', '{JOB,OTHER}', '{TOKEN,LATER}')"},
+       "cardinality(settled) FROM leasehold_internal.job_settle_many('complete', '{JOB,OTHER}', '{TOKEN,LATER}')"},
       {"release both",
-       "cardinality(settled) FROM leasehold.job_settle_plain('release', '{OTHER,JOB}', '{LATER,TOKEN}')"},
-      {"heartbeat", "outcome || coalesce(' ' || why, '') FROM leasehold.job_heartbeat(JOB, TOKEN)"},
-      {"extend", "outcome || coalesce(' ' || why, '') FROM leasehold.lease_extend(LEASE, 'i')"},
-      {"takeover", "outcome FROM leasehold.job_claim('q', holder => 'carol')"},
-      {"close", "outcome || ' ' || jobs FROM leasehold.lease_close(LEASE, 'i')"},
-      {"recover", "jobs FROM leasehold.recover()"},
-      {"cancel", "outcome FROM leasehold.job_cancel(JOB)"},
-      {"show", "state FROM leasehold.job_show(JOB)"},
+       "cardinality(settled) FROM leasehold_internal.job_settle_many('release', '{OTHER,JOB}', '{LATER,TOKEN}')"},
+      {"heartbeat", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.job_heartbeat(JOB, TOKEN)"},
+      {"fence", "leasehold_internal.job_fence(JOB, TOKEN)"},
+      {"extend", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.lease_extend(LEASE, 'i')"},
+      {"takeover", "outcome FROM leasehold_internal.job_claim('q', p_holder => 'carol')"},
+      {"close", "outcome || ' ' || jobs FROM leasehold_internal.lease_close(LEASE, 'i')"},
+      {"recover", "jobs FROM leasehold_internal.recover()"},
+      {"cancel", "outcome FROM leasehold_internal.job_cancel(JOB)"},
+      {"show", "state FROM leasehold_internal.job_show(JOB)"},
   };
 }
 
@@ -37,34 +39,37 @@ class JobMatrixTest : public MatrixTest {
   JobMatrixTest() : MatrixTest(job_acts()) {}
 
   void SetUp() override {
-    observer_.run(here("SELECT leasehold.job_enqueue('q', p) FROM unnest('{a,b,c}'::bytea[]) AS p"));
-    words_["LEASE"] = observer_.scalar(
-        here("SELECT lease_id FROM leasehold.lease_open('worker', 'alice', interval '30 seconds', instance => 'i')"));
+    observer_.run(here("SELECT leasehold_internal.job_enqueue('q', p) FROM unnest('{a,b,c}'::bytea[]) AS p"));
+    words_["LEASE"] =
+        observer_.scalar(here("SELECT lease_id FROM leasehold_internal.lease_open('worker', 'alice', interval '30 "
+                              "seconds', p_instance => 'i')"));
     claim("JOB", "TOKEN");
     claim("OTHER", "LATER");
   }
   void claim(const std::string& job, const std::string& token) {
-    const auto row =
-        observer_.rows(filled("job_id, token FROM leasehold.job_claim('q', attach => LEASE, instance => 'i')"));
+    const auto row = observer_.rows(
+        filled("job_ids[1], token FROM leasehold_internal.job_claim('q', p_attach => LEASE, p_instance => 'i')"));
     words_[job] = row.at(0)[0].value();
     words_[token] = row.at(0)[1].value();
   }
   std::string count(const std::string& what) {
-    return observer_.scalar(here("SELECT count(*) FROM leasehold." + what));
+    return observer_.scalar(here("SELECT count(*) FROM leasehold_internal." + what));
   }
 
   /// Each of the three jobs is in one place, and nothing hangs on a lease that has ended.
   void expect_sound() override {
-    EXPECT_EQ(observer_.scalar(
-                  here("SELECT count(*) FROM leasehold.job AS j WHERE 1 <> "
-                       "(SELECT count(*) FROM leasehold.ready AS r WHERE r.job_id = j.id) + "
-                       "(SELECT count(*) FROM leasehold.bundle AS b WHERE j.id BETWEEN b.first_id AND b.last_id) + "
-                       "(SELECT count(*) FROM leasehold.deferred AS d WHERE d.job_id = j.id) + "
-                       "(SELECT count(*) FROM leasehold.settled AS s WHERE s.job_id = j.id AND s.final) + "
-                       "(SELECT count(*) FROM leasehold.job_grant AS g WHERE j.id = ANY (g.jobs) AND NOT EXISTS "
-                       "(SELECT FROM leasehold.settled AS s WHERE s.job_id = j.id AND s.token = g.token))")),
+    EXPECT_EQ(observer_.scalar(here(
+                  "SELECT count(*) FROM leasehold_internal.job AS j WHERE 1 <> "
+                  "(SELECT count(*) FROM leasehold_internal.ready AS r WHERE r.job_id = j.id) + "
+                  "(SELECT count(*) FROM leasehold_internal.bundle AS b WHERE j.id BETWEEN b.first_id AND b.last_id) + "
+                  "(SELECT count(*) FROM leasehold_internal.deferred AS d WHERE d.job_id = j.id) + "
+                  "(SELECT count(*) FROM leasehold_internal.settled AS s WHERE s.job_id = j.id AND s.final) + "
+                  "(SELECT count(*) FROM leasehold_internal.job_grant AS g WHERE j.id = ANY (g.jobs) AND NOT EXISTS "
+                  "(SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = j.id AND s.token = g.token))")),
               "0");
-    EXPECT_EQ(count("job_grant AS g JOIN leasehold.lease AS l ON l.id = g.lease_id WHERE l.ended_at IS NOT NULL"), "0");
+    EXPECT_EQ(
+        count("job_grant AS g JOIN leasehold_internal.lease AS l ON l.id = g.lease_id WHERE l.ended_at IS NOT NULL"),
+        "0");
   }
 };
 
@@ -88,6 +93,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Pair{"SettleThenCancel", "settle", "cancel", Bob::waits, "final"},
                       Pair{"SettleThenShow", "settle", "show", Bob::passes, "running"},
                       Pair{"CancelThenFail", "cancel", "fail", Bob::waits, "settled"},
+                      Pair{"FenceThenHeartbeat", "fence", "heartbeat", Bob::passes, "extended"},
+                      Pair{"FenceThenFence", "fence", "fence", Bob::passes, ""},
+                      Pair{"FenceThenSettle", "fence", "settle", Bob::waits, "settled"},
+                      Pair{"FenceThenSettleOther", "fence", "settle other", Bob::passes, "settled"},
+                      Pair{"FenceThenClose", "fence", "close", Bob::waits, "closed 2"},
+                      Pair{"FenceThenTakeover", "fence", "takeover", Bob::passes, "granted", Expiry::before_alice},
                       Pair{"HeartbeatThenSettle", "heartbeat", "settle", Bob::passes, "settled"},
                       Pair{"HeartbeatThenAttach", "heartbeat", "attach", Bob::passes, "granted"},
                       Pair{"HeartbeatThenHeartbeat", "heartbeat", "heartbeat", Bob::waits, "extended"},
@@ -95,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(
     pair_name);
 
 INSTANTIATE_TEST_SUITE_P(
-    Lots, JobMatrixTest,
+    Batches, JobMatrixTest,
     ::testing::Values(Pair{"SettleBothThenAttach", "settle both", "attach", Bob::passes, "granted"},
                       Pair{"SettleBothThenSettle", "settle both", "settle", Bob::waits, "settled"},
                       Pair{"SettleBothThenFail", "settle both", "fail", Bob::waits, "lost finished"},

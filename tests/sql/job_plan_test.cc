@@ -28,10 +28,10 @@ class JobPlanTest : public SqlTest {
       alice_.run("SELECT pg_stat_force_next_flush()");
       observer_.run("SELECT pg_stat_clear_snapshot()");
       return std::stoll(observer_.scalar("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '" +
-                                         store_.schema() + "'"));
+                                         store_.schema() + "_internal'"));
     };
     const auto before = so_far();
-    alice_.run(here("BEGIN; SELECT leasehold." + claim + "; ROLLBACK"));
+    alice_.run(here("BEGIN; SELECT leasehold_internal." + claim + "; ROLLBACK"));
     return so_far() - before;
   }
   void many(const std::string& sql) {
@@ -39,16 +39,16 @@ class JobPlanTest : public SqlTest {
   }
   /// The job and the token of the i-th claim from now, put where the act wants them.
   void many_claimed(const std::string& act) {
-    alice_.run(
-        here("DO $$ DECLARE c record; BEGIN FOR i IN 1..100 LOOP SELECT * INTO c FROM leasehold.job_claim('q', "
-             "request_id => gen_random_uuid()::text); PERFORM " +
-             act + "; END LOOP; END $$"));
+    alice_.run(here(
+        "DO $$ DECLARE c record; BEGIN FOR i IN 1..100 LOOP SELECT * INTO c FROM leasehold_internal.job_claim('q', "
+        "p_request_id => gen_random_uuid()::text); PERFORM " +
+        act + "; END LOOP; END $$"));
   }
   /// As many_claimed, for the calls of two threads at once.
   void many_claimed_together(const std::string& act) {
     alice_.run(here(
-        "DO $$ DECLARE c record; BEGIN FOR i IN 1..100 LOOP SELECT array_agg(job_id) AS jobs, array_agg(token) AS "
-        "tokens INTO c FROM leasehold.job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', "
+        "DO $$ DECLARE c record; BEGIN FOR i IN 1..100 LOOP SELECT array_agg(job_ids[1]) AS jobs, array_agg(token) AS "
+        "tokens INTO c FROM leasehold_internal.job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', "
         "'{h,h}', '{b,b}', '{1,1}', '{1,1}', '{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}'); PERFORM " +
         act + "; END LOOP; END $$"));
   }
@@ -57,37 +57,39 @@ class JobPlanTest : public SqlTest {
 TEST_F(JobPlanTest, NoActScansATable) {
   // Fresh tables with wrong statistics: analysed while empty, as autovacuum would on a quiet night.
   alice_.run(
-      here("ANALYZE leasehold.job, leasehold.ready, leasehold.bundle, leasehold.deferred, leasehold.blocked, "
-           "leasehold.dedupe, "
-           "leasehold.job_grant, leasehold.settled, leasehold.lease, leasehold.result, leasehold.error, "
-           "leasehold.progress, leasehold.awaited"));
+      here("ANALYZE leasehold_internal.job, leasehold_internal.ready, leasehold_internal.bundle, "
+           "leasehold_internal.deferred, leasehold_internal.blocked, "
+           "leasehold_internal.dedupe, "
+           "leasehold_internal.job_grant, leasehold_internal.settled, leasehold_internal.lease, "
+           "leasehold_internal.result, leasehold_internal.error, "
+           "leasehold_internal.progress, leasehold_internal.awaited"));
   const auto before = sequential_scans();
-  many("leasehold.job_enqueue('q', 'x', dedupe_key => 'key-' || i, job_group => 'limit-' || i)");
-  many("leasehold.job_enqueue_plain('q', '{a,b,c,d,e,f}')");
-  many("leasehold.job_enqueue('later', 'x', delay => interval '1 second')");
-  many_claimed("leasehold.job_heartbeat(c.job_id, c.token, percent => 10)");
-  many_claimed("leasehold.job_complete(c.job_id, c.token, 'done')");
-  many_claimed("leasehold.job_fail(c.job_id, c.token, 'no luck')");
-  many_claimed("leasehold.job_snooze(c.job_id, c.token, interval '1 second')");
-  many_claimed("leasehold.job_release(c.job_id, c.token)");
-  many_claimed("leasehold.job_settle_many('complete', ARRAY[c.job_id], ARRAY[c.token])");
-  many_claimed("leasehold.job_settle_plain('release', ARRAY[c.job_id], ARRAY[c.token])");
-  many("leasehold.job_claim_one('q', after_priority => 0, after_id => i)");
-  many("leasehold.job_claim_many('q', 2, after_priority => 0, after_id => i)");
-  many("leasehold.job_enqueue_plain('tied', '{a,b,c,d,e,f}')");
-  many("leasehold.job_claim_many('tied', 2)");
-  many("leasehold.job_claim_one('tied')");
-  many("leasehold.job_enqueue('tied', 'x', depends_on => ARRAY[1400 - i])");
-  many("leasehold.job_cancel(1300 - i)");
+  many("leasehold_internal.job_enqueue('q', 'x', p_dedupe_key => 'key-' || i, p_job_group => 'limit-' || i)");
+  many("leasehold_internal.job_enqueue_many('q', '{a,b,c,d,e,f}')");
+  many("leasehold_internal.job_enqueue('later', 'x', p_delay => interval '1 second')");
+  many_claimed("leasehold_internal.job_heartbeat(c.job_ids[1], c.token, p_percent => 10)");
+  many_claimed("leasehold_internal.job_settle(c.job_ids[1], c.token, 'complete', 'done')");
+  many_claimed("leasehold_internal.job_settle(c.job_ids[1], c.token, 'fail', NULL, 'no luck')");
+  many_claimed("leasehold_internal.job_settle(c.job_ids[1], c.token, 'snooze', p_delay => interval '1 second')");
+  many_claimed("leasehold_internal.job_settle(c.job_ids[1], c.token, 'release')");
+  many_claimed("leasehold_internal.job_settle_many('complete', ARRAY[c.job_ids[1]], ARRAY[c.token])");
+  many_claimed("leasehold_internal.job_settle_many('release', ARRAY[c.job_ids[1]], ARRAY[c.token])");
+  many("leasehold_internal.job_claim('q', p_after_priority => 0, p_after_id => i)");
+  many("leasehold_internal.job_claim('q', 2, p_after_priority => 0, p_after_id => i)");
+  many("leasehold_internal.job_enqueue_many('tied', '{a,b,c,d,e,f}')");
+  many("leasehold_internal.job_claim('tied', 2)");
+  many("leasehold_internal.job_claim('tied')");
+  many("leasehold_internal.job_enqueue('tied', 'x', p_depends_on => ARRAY[1400 - i])");
+  many("leasehold_internal.job_cancel(1300 - i)");
   many_claimed_together(
-      "leasehold.job_settle_each(c.jobs, c.tokens, '{complete,complete}', '{NULL,NULL}', "
+      "leasehold_internal.job_settle_each(c.jobs, c.tokens, '{complete,complete}', '{NULL,NULL}', "
       "'{NULL,NULL}', '{t,t}', '{NULL,NULL}')");
-  many("leasehold.job_enqueue_one('other', 'x')");
-  many("leasehold.job_enqueue_each('{other,another}', '{a,b}', '{0,0}')");
+  many("leasehold_internal.job_enqueue_one('other', 'x')");
+  many("leasehold_internal.job_enqueue_each('{other,another}', '{a,b}', '{0,0}')");
   store_.advance(1h);
-  many("leasehold.job_claim('later', 3)");
-  many("leasehold.job_claim('q', 3)");
-  many("leasehold.job_claim_many('q', 3, request_id => 'request-' || i)");
+  many("leasehold_internal.job_claim('later', 3)");
+  many("leasehold_internal.job_claim('q', 3)");
+  many("leasehold_internal.job_claim('q', 3, p_request_id => 'request-' || i)");
   EXPECT_EQ(sequential_scans(), before);
 }
 
@@ -95,14 +97,15 @@ TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
   const std::string each =
       "job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', '{h,h}', '{b,b}', '{1,1}', '{1,1}', "
       "'{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')";
-  const std::string behind = "job_claim_many('q', 2, after_priority => 0, after_id => 5)";
-  many("leasehold.job_enqueue('q', 'x')");
-  alice_.run(here("SELECT leasehold.job_enqueue_plain('q', '{a,b,c,d}')"));
+  const std::string behind = "job_claim('q', 2, p_after_priority => 0, p_after_id => 5)";
+  many("leasehold_internal.job_enqueue('q', 'x')");
+  alice_.run(here("SELECT leasehold_internal.job_enqueue_many('q', '{a,b,c,d}')"));
   const auto of_few = read_by("job_claim('q')");
   const auto many_of_few = read_by("job_claim('q', 2)");
   const auto behind_of_few = read_by(behind);
   const auto each_of_few = read_by(each);
-  alice_.run(here("SELECT count(*) FROM leasehold.job_enqueue_plain('q', array_fill('x'::bytea, ARRAY[20000]))"));
+  alice_.run(
+      here("SELECT count(*) FROM leasehold_internal.job_enqueue_many('q', array_fill('x'::bytea, ARRAY[20000]))"));
   EXPECT_EQ(read_by("job_claim('q')"), of_few);
   EXPECT_EQ(read_by("job_claim('q', 2)"), many_of_few);
   EXPECT_EQ(read_by(behind), behind_of_few);
@@ -112,12 +115,12 @@ TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
 TEST_F(JobPlanTest, AClaimReadsNoMoreOfManyBundlesThanOfFew) {
   const std::vector<std::string> claims = {"job_claim('tied')", "job_claim('tied', 2)", "job_claim('tied', 7)"};
   const auto enqueue = [this](const std::string& jobs) {
-    alice_.run(here("SELECT leasehold.job_enqueue_plain('tied', array_fill('x'::bytea, ARRAY[" + jobs + "]))"));
+    alice_.run(here("SELECT leasehold_internal.job_enqueue_many('tied', array_fill('x'::bytea, ARRAY[" + jobs + "]))"));
   };
   enqueue("60");
   std::vector<std::int64_t> of_few;
   for (const auto& claim : claims) of_few.push_back(read_by(claim));
-  alice_.run(here("VACUUM leasehold.bundle, leasehold.ready"));
+  alice_.run(here("VACUUM leasehold_internal.bundle, leasehold_internal.ready"));
   enqueue("20000");
   for (std::size_t i = 0; i < claims.size(); ++i) EXPECT_EQ(read_by(claims[i]), of_few[i]) << claims[i];
 }

@@ -9,80 +9,87 @@ namespace {
 class LockFamilyFunctionsTest : public SqlTest {
  protected:
   std::string ask(const std::string& question) { return alice_.scalar(here("SELECT " + question)); }
-  std::string state(const std::string& act) { return alice_.fail(here("SELECT leasehold." + act)).state; }
+  std::string state(const std::string& act) { return alice_.fail(here("SELECT leasehold_internal." + act)).state; }
 };
 
 TEST_F(LockFamilyFunctionsTest, AShareNeedsAHolderAndNothingElse) {
-  EXPECT_EQ(ask("outcome || ' ' || ttl FROM leasehold.lock_share('readers', 'ann')"), "granted 00:00:30");
-  EXPECT_EQ(ask("outcome FROM leasehold.lock_share('readers', 'bob')"), "granted");
+  EXPECT_EQ(ask("outcome || ' ' || ttl FROM leasehold_internal.lock_share('readers', 'ann')"), "granted 00:00:30");
+  EXPECT_EQ(ask("outcome FROM leasehold_internal.lock_share('readers', 'bob')"), "granted");
   EXPECT_EQ(ask("holders || ' ' || permits || ' ' || coalesce(capacity::text, 'any') "
-                "FROM leasehold.lock_show('readers')"),
+                "FROM leasehold_internal.lock_show('readers')"),
             "2 2 any");
-  EXPECT_EQ(ask("outcome FROM leasehold.lock_acquire('readers', 'cat')"), "held");
-  EXPECT_EQ(ask("string_agg(holder, ' ' ORDER BY token) FROM leasehold.lock_holders('readers')"), "ann bob");
+  EXPECT_EQ(ask("outcome FROM leasehold_internal.lock_acquire('readers', 'cat')"), "held");
+  EXPECT_EQ(ask("string_agg(holder, ' ' ORDER BY token) FROM leasehold_internal.lock_holders('readers')"), "ann bob");
 }
 
 TEST_F(LockFamilyFunctionsTest, PermitsAndCapacityAreGivenByName) {
-  EXPECT_EQ(ask("outcome FROM leasehold.lock_share('pool', 'ann', permits => 2, capacity => 5)"), "granted");
-  EXPECT_EQ(ask("outcome FROM leasehold.lock_share('pool', 'bob', permits => 4, capacity => 5)"), "held");
-  EXPECT_EQ(ask("outcome || ' ' || why FROM leasehold.lock_share('pool', 'bob', capacity => 6)"), "mismatch 5");
-  EXPECT_EQ(ask("outcome FROM leasehold.lock_share('pool', 'bob', permits => 3, capacity => 5)"), "granted");
+  EXPECT_EQ(ask("outcome FROM leasehold_internal.lock_share('pool', 'ann', p_permits => 2, p_capacity => 5)"),
+            "granted");
+  EXPECT_EQ(ask("outcome FROM leasehold_internal.lock_share('pool', 'bob', p_permits => 4, p_capacity => 5)"), "held");
+  EXPECT_EQ(ask("outcome || ' ' || why FROM leasehold_internal.lock_share('pool', 'bob', p_capacity => 6)"),
+            "mismatch 5");
+  EXPECT_EQ(ask("outcome FROM leasehold_internal.lock_share('pool', 'bob', p_permits => 3, p_capacity => 5)"),
+            "granted");
 }
 
 TEST_F(LockFamilyFunctionsTest, SeveralLocksAreAnArray) {
-  EXPECT_EQ(ask("outcome || ' ' || key FROM leasehold.lock_acquire_all(ARRAY['b', 'a'], 'ann')"), "granted a");
-  EXPECT_EQ(ask("outcome || ' ' || key FROM leasehold.lock_acquire_all(ARRAY['c', 'b'], 'bob')"), "held b");
-  const auto token = ask("token FROM leasehold.lock_show('b')");
-  EXPECT_EQ(ask("outcome FROM leasehold.lock_release('b', " + token + ")"), "released");
-  EXPECT_EQ(ask("outcome FROM leasehold.lock_show('a')"), "free");
+  EXPECT_EQ(ask("outcome || ' ' || key FROM leasehold_internal.lock_acquire_all(ARRAY['b', 'a'], 'ann')"), "granted a");
+  EXPECT_EQ(ask("outcome || ' ' || key FROM leasehold_internal.lock_acquire_all(ARRAY['c', 'b'], 'bob')"), "held b");
+  const auto token = ask("token FROM leasehold_internal.lock_show('b')");
+  EXPECT_EQ(ask("outcome FROM leasehold_internal.lock_release('b', " + token + ")"), "released");
+  EXPECT_EQ(ask("outcome FROM leasehold_internal.lock_show('a')"), "free");
 }
 
-TEST_F(LockFamilyFunctionsTest, ADelayKeepsTheLockAndIsTold) {
-  EXPECT_EQ(ask("outcome FROM leasehold.lock_acquire('deploy', 'ann', interval '10 s', delay => interval '5 s')"),
-            "granted");
+TEST_F(LockFamilyFunctionsTest, ADelayKeepsTheLockAndShowPrintsIt) {
+  EXPECT_EQ(
+      ask("outcome FROM leasehold_internal.lock_acquire('deploy', 'ann', interval '10 s', p_delay => interval '5 s')"),
+      "granted");
   store_.advance(12s);
-  EXPECT_EQ(ask("outcome || ' ' || why FROM leasehold.lock_acquire('deploy', 'bob')"), "held delayed");
-  EXPECT_EQ(ask("why || ' ' || (free_at - leasehold.now()) FROM leasehold.lock_show('deploy')"), "delayed 00:00:03");
+  EXPECT_EQ(ask("outcome || ' ' || why FROM leasehold_internal.lock_acquire('deploy', 'bob')"), "held delayed");
+  EXPECT_EQ(ask("why || ' ' || (free_at - leasehold_internal.now()) FROM leasehold_internal.lock_show('deploy')"),
+            "delayed 00:00:03");
 }
 
 TEST_F(LockFamilyFunctionsTest, ARevokeIsOfOneShareOrOfAll) {
-  const auto ann = ask("token FROM leasehold.lock_share('readers', 'ann')");
-  ask("token FROM leasehold.lock_share('readers', 'bob')");
-  ask("token FROM leasehold.lock_share('readers', 'cat')");
-  EXPECT_EQ(ask("outcome || ' ' || holder FROM leasehold.lock_revoke('readers', 'why', token => " + ann + ")"),
-            "revoked ann");
-  EXPECT_EQ(ask("outcome || ' ' || holder FROM leasehold.lock_revoke('readers', 'why')"), "revoked cat");
-  EXPECT_EQ(ask("count(*) FROM leasehold.lock_holders('readers')"), "0");
+  const auto ann = ask("token FROM leasehold_internal.lock_share('readers', 'ann')");
+  ask("token FROM leasehold_internal.lock_share('readers', 'bob')");
+  ask("token FROM leasehold_internal.lock_share('readers', 'cat')");
+  EXPECT_EQ(
+      ask("outcome || ' ' || holder FROM leasehold_internal.lock_revoke('readers', 'why', p_token => " + ann + ")"),
+      "revoked ann");
+  EXPECT_EQ(ask("outcome || ' ' || holder FROM leasehold_internal.lock_revoke('readers', 'why')"), "revoked cat");
+  EXPECT_EQ(ask("count(*) FROM leasehold_internal.lock_holders('readers')"), "0");
 }
 
 TEST_F(LockFamilyFunctionsTest, TheViewHasARowForEveryShareAndEveryName) {
-  ask("outcome FROM leasehold.lock_share('readers', 'ann')");
-  ask("outcome FROM leasehold.lock_share('readers', 'bob')");
-  ask("outcome FROM leasehold.lock_acquire_all(ARRAY['a', 'b'], 'cat')");
+  ask("outcome FROM leasehold_internal.lock_share('readers', 'ann')");
+  ask("outcome FROM leasehold_internal.lock_share('readers', 'bob')");
+  ask("outcome FROM leasehold_internal.lock_acquire_all(ARRAY['a', 'b'], 'cat')");
   EXPECT_EQ(ask("string_agg(key || ' ' || locked_by, ', ' ORDER BY key, token) FROM leasehold.leases"),
             "a cat, b cat, readers ann, readers bob");
 }
 
 TEST_F(LockFamilyFunctionsTest, Promise14_TheFenceCoversShares) {
-  const auto ann = ask("token FROM leasehold.lock_share('readers', 'ann')");
-  ask("outcome FROM leasehold.lock_share('readers', 'bob')");
+  const auto ann = ask("token FROM leasehold_internal.lock_share('readers', 'ann')");
+  ask("outcome FROM leasehold_internal.lock_share('readers', 'bob')");
   EXPECT_EQ(state("fence('readers', " + ann + ")"), "");
-  ask("outcome FROM leasehold.lock_release('readers', " + ann + ")");
+  ask("outcome FROM leasehold_internal.lock_release('readers', " + ann + ")");
   EXPECT_EQ(state("fence('readers', " + ann + ")"), "LH001");
 }
 
 TEST_F(LockFamilyFunctionsTest, BadInputIsRefusedAndChangesNothing) {
   const auto before = store_.dump();
-  for (const auto* act : {"lock_share('x', 'ann', permits => 0)", "lock_share('x', 'ann', permits => 2, capacity => 1)",
-                          "lock_share('x', 'ann', capacity => 0)", "lock_share('x', 'ann', permits => NULL)",
-                          "lock_share('x', 'ann', capacity => 1000000001)", "lock_share('', 'ann')",
-                          "lock_share('x', 'ann', interval '0')", "lock_share('x', 'ann', delay => interval '-1 s')",
-                          "lock_acquire('x', 'ann', delay => interval '31 days')", "lock_acquire_all('{}', 'ann')",
-                          "lock_acquire_all(NULL, 'ann')", "lock_acquire_all(ARRAY['a', 'a'], 'ann')",
-                          "lock_acquire_all(ARRAY['a', NULL], 'ann')",
-                          "lock_acquire_all(ARRAY(SELECT i::text FROM generate_series(1, 101) AS i), 'ann')",
-                          "lock_wait('a', 'ann', 'r', patience => interval '61 s')", "lock_wait_all('{}', 'ann', 'r')",
-                          "lock_wait_all(ARRAY['a'], 'ann', NULL)"}) {
+  for (const auto* act :
+       {"lock_share('x', 'ann', p_permits => 0)", "lock_share('x', 'ann', p_permits => 2, p_capacity => 1)",
+        "lock_share('x', 'ann', p_capacity => 0)", "lock_share('x', 'ann', p_permits => NULL)",
+        "lock_share('x', 'ann', p_capacity => 1000000001)", "lock_share('', 'ann')",
+        "lock_share('x', 'ann', interval '0')", "lock_share('x', 'ann', p_delay => interval '-1 s')",
+        "lock_acquire('x', 'ann', p_delay => interval '31 days')", "lock_acquire_all('{}', 'ann')",
+        "lock_acquire_all(NULL, 'ann')", "lock_acquire_all(ARRAY['a', 'a'], 'ann')",
+        "lock_acquire_all(ARRAY['a', NULL], 'ann')",
+        "lock_acquire_all(ARRAY(SELECT i::text FROM generate_series(1, 101) AS i), 'ann')",
+        "lock_wait('a', 'ann', 'r', p_patience => interval '61 s')", "lock_wait_all('{}', 'ann', 'r')",
+        "lock_wait_all(ARRAY['a'], 'ann', NULL)"}) {
     EXPECT_EQ(state(act), "LH003") << act;
   }
   EXPECT_EQ(store_.dump(), before);
@@ -103,9 +110,9 @@ class LockPrivilegesTest : public SqlTest {
   void SetUp() override {
     for (const std::string scope : {"read", "work", "admin"}) {
       observer_.run("CREATE ROLE " + role(scope));
-      observer_.run(here("SELECT leasehold.grant_scope('" + role(scope) + "', '" + scope + "')"));
+      observer_.run(here("SELECT leasehold_internal.grant_scope('" + role(scope) + "', '" + scope + "')"));
       // The clock of these tests is a table; the real one is everybody's.
-      observer_.run(here("GRANT SELECT ON leasehold.test_clock TO " + role(scope)));
+      observer_.run(here("GRANT SELECT ON leasehold_internal.test_clock TO " + role(scope)));
     }
   }
   void TearDown() override {
@@ -116,7 +123,7 @@ class LockPrivilegesTest : public SqlTest {
   }
   [[nodiscard]] std::string role(const std::string& scope) const { return scope + "_" + store_.schema(); }
   void act_as(const std::string& scope) { alice_.run("RESET ROLE; SET ROLE " + role(scope)); }
-  std::string state_of(const std::string& act) { return alice_.fail(here("SELECT leasehold." + act)).state; }
+  std::string state_of(const std::string& act) { return alice_.fail(here("SELECT leasehold_internal." + act)).state; }
 
   const std::vector<std::string> looks_ = {"lock_show('a')", "lock_list('', false, 10)", "lock_holders('a')"};
   const std::vector<std::string> works_ = {"lock_acquire('a', 'ann')",
@@ -148,9 +155,9 @@ TEST_F(LockPrivilegesTest, EachScopeIncludesTheOneBefore) {
 TEST_F(LockPrivilegesTest, TheTablesAndWhatIsInsideStayClosed) {
   act_as("admin");
   for (const auto* table : {"lock", "lock_share", "waiter"}) {
-    EXPECT_EQ(alice_.fail(here(std::string("SELECT * FROM leasehold.") + table)).state, "42501") << table;
+    EXPECT_EQ(alice_.fail(here(std::string("SELECT * FROM leasehold_internal.") + table)).state, "42501") << table;
   }
-  for (const auto* inner : {"lock_row('a')", "lock_wake(ARRAY['a'])", "lock_leave_line(ARRAY['a'], 'r', now(), 'x')",
+  for (const auto* inner : {"lock_rows(ARRAY['a'])", "lock_leave_line(ARRAY['a'], 'r', now(), 'x')",
                             "lock_end(1, 'a', 'expired', NULL, '{}', now())"}) {
     EXPECT_EQ(state_of(inner), "42501") << inner;
   }

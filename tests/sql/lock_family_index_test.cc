@@ -11,31 +11,37 @@ class LockFamilyIndexTest : public IndexTest {
  protected:
   void SetUp() override {
     // Wrong statistics: analysed while there was next to nothing, as autovacuum would on a quiet night.
-    share_ = alice_.scalar(here("SELECT token FROM leasehold.lock_share('pool', 'ann', '1 day', capacity => 9)"));
-    alice_.run(here("SELECT leasehold.lock_share('pool', 'ben', interval '1 day', capacity => 9)"));
-    both_ = alice_.scalar(here("SELECT token FROM leasehold.lock_acquire_all(ARRAY['a', 'b'], 'cid', '1 day')"));
-    alice_.run(here("SELECT leasehold.lock_wait('pool', 'dan', 'place of dan', interval '1 minute')"));
-    alice_.run(here("ANALYZE leasehold.lock, leasehold.lock_share, leasehold.waiter, leasehold.lease"));
+    share_ =
+        alice_.scalar(here("SELECT token FROM leasehold_internal.lock_share('pool', 'ann', '1 day', p_capacity => 9)"));
+    alice_.run(here("SELECT leasehold_internal.lock_share('pool', 'ben', interval '1 day', p_capacity => 9)"));
+    both_ =
+        alice_.scalar(here("SELECT token FROM leasehold_internal.lock_acquire_all(ARRAY['a', 'b'], 'cid', '1 day')"));
+    alice_.run(here("SELECT leasehold_internal.lock_wait('pool', 'dan', 'place of dan', interval '1 minute')"));
+    alice_.run(
+        here("ANALYZE leasehold_internal.lock, leasehold_internal.lock_share, leasehold_internal.waiter, "
+             "leasehold_internal.lease"));
   }
   std::string sequential_scans() { return sequential_scans_of("'lock', 'lock_share', 'waiter', 'lease'"); }
   /// Past shares of the same lock, other locks, and places in their lines.
   void grow(int count) {
     const auto numbers = " FROM generate_series(1, " + std::to_string(count) + ") AS i";
+    alice_.run(here(
+        "INSERT INTO leasehold_internal.lease (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, "
+        "acquired_at, heartbeat_at, expires_at, ended_at, end_reason) SELECT 'lock', 'past' || i, '', '', 0, 0, "
+        "'', '', interval '1 day', leasehold_internal.now(), leasehold_internal.now(), leasehold_internal.now(), "
+        "leasehold_internal.now(), "
+        "'released'" +
+        numbers));
+    alice_.run(here(
+        "INSERT INTO leasehold_internal.lock_share (name, token, lease_id, permits, free_at) SELECT 'pool', "
+        "row_number() OVER (), l.id, 1, '-infinity' FROM leasehold_internal.lease AS l WHERE l.holder LIKE 'past%'"));
     alice_.run(
-        here("INSERT INTO leasehold.lease (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, "
-             "acquired_at, heartbeat_at, expires_at, ended_at, end_reason) SELECT 'lock', 'past' || i, '', '', 0, 0, "
-             "'', '', interval '1 day', leasehold.now(), leasehold.now(), leasehold.now(), leasehold.now(), "
-             "'released'" +
-             numbers));
-    alice_.run(
-        here("INSERT INTO leasehold.lock_share (name, token, lease_id, permits, free_at) SELECT 'pool', "
-             "row_number() OVER (), l.id, 1, '-infinity' FROM leasehold.lease AS l WHERE l.holder LIKE 'past%'"));
-    alice_.run(
-        here("INSERT INTO leasehold.lock (name, token, lease_id) SELECT 'more-' || l.id, 1, l.id FROM leasehold.lease "
+        here("INSERT INTO leasehold_internal.lock (name, token, lease_id) SELECT 'more-' || l.id, 1, l.id FROM "
+             "leasehold_internal.lease "
              "AS l WHERE l.holder LIKE 'past%'"));
-    alice_.run(
-        here("INSERT INTO leasehold.waiter (name, request_id, lease_id) SELECT 'more-' || l.id, 'r', l.id FROM "
-             "leasehold.lease AS l WHERE l.holder LIKE 'past%'"));
+    alice_.run(here(
+        "INSERT INTO leasehold_internal.waiter (name, request_id, lease_id) SELECT 'more-' || l.id, 'r', l.id FROM "
+        "leasehold_internal.lease AS l WHERE l.holder LIKE 'past%'"));
   }
 
   std::string share_;
@@ -44,9 +50,9 @@ class LockFamilyIndexTest : public IndexTest {
 
 TEST_F(LockFamilyIndexTest, NoActScansATableNorReadsMoreOfManyThanOfFew) {
   const std::vector<std::string> acts = {"lock_share('new', 'eve')",
-                                         "lock_share('pool', 'eve', capacity => 9, request_id => 'place of dan')",
-                                         "lock_share('pool', 'eve', capacity => 8)",
-                                         "lock_share('pool', 'eve', permits => 9, capacity => 9)",
+                                         "lock_share('pool', 'eve', p_capacity => 9, p_request => 'place of dan')",
+                                         "lock_share('pool', 'eve', p_capacity => 8)",
+                                         "lock_share('pool', 'eve', p_permits => 9, p_capacity => 9)",
                                          "lock_acquire('pool', 'eve')",
                                          "lock_acquire_all(ARRAY['x', 'y'], 'eve')",
                                          "lock_acquire_all(ARRAY['a', 'y'], 'eve')",
@@ -75,7 +81,7 @@ TEST_F(LockFamilyIndexTest, NoActScansATableNorReadsMoreOfManyThanOfFew) {
 
 TEST_F(LockFamilyIndexTest, ATakeoverReadsNoMoreOfManyThanOfFew) {
   store_.advance(25h);
-  const std::vector<std::string> acts = {"lock_share('pool', 'eve', capacity => 9)", "lock_acquire('pool', 'eve')",
+  const std::vector<std::string> acts = {"lock_share('pool', 'eve', p_capacity => 9)", "lock_acquire('pool', 'eve')",
                                          "lock_acquire('a', 'eve')", "lock_acquire_all(ARRAY['b', 'pool'], 'eve')"};
   std::vector<std::int64_t> of_few;
   for (const auto& act : acts) of_few.push_back(read_by(act));

@@ -13,25 +13,25 @@ namespace {
 /// (BOTH).
 std::map<std::string, std::string> lock_family_acts() {
   return {
-      {"fence", "'passed' FROM leasehold.fence('pool', TOKEN)"},
-      {"heartbeat", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('pool', TOKEN)"},
-      {"release", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('pool', TOKEN)"},
-      {"revoke", "outcome FROM leasehold.lock_revoke('pool', 'because', TOKEN)"},
-      {"revoke all", "outcome FROM leasehold.lock_revoke('pool', 'because')"},
-      {"share", "outcome FROM leasehold.lock_share('pool', 'dan', permits => 1, capacity => 3)"},
-      {"share two", "outcome FROM leasehold.lock_share('pool', 'eve', permits => 2, capacity => 3)"},
-      {"share three", "outcome FROM leasehold.lock_share('pool', 'eve', permits => 3, capacity => 3)"},
-      {"acquire", "outcome FROM leasehold.lock_acquire('pool', 'fay')"},
-      {"wait", "outcome FROM leasehold.lock_wait('pool', 'fay', 'place of fay')"},
-      {"show", "outcome FROM leasehold.lock_show('pool')"},
-      {"fence c", "'passed' FROM leasehold.fence('c', BOTH)"},
-      {"heartbeat d", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('d', BOTH)"},
-      {"release c", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('c', BOTH)"},
-      {"release d", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('d', BOTH)"},
-      {"acquire d", "outcome FROM leasehold.lock_acquire('d', 'gil')"},
-      {"acquire c, d", "outcome FROM leasehold.lock_acquire_all(ARRAY['c', 'd'], 'gil')"},
-      {"acquire d, c", "outcome FROM leasehold.lock_acquire_all(ARRAY['d', 'c'], 'hal')"},
-      {"wait d, c", "outcome FROM leasehold.lock_wait_all(ARRAY['d', 'c'], 'hal', 'place of hal')"},
+      {"fence", "'passed' FROM leasehold_internal.fence('pool', TOKEN)"},
+      {"heartbeat", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.lock_heartbeat('pool', TOKEN)"},
+      {"release", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.lock_release('pool', TOKEN)"},
+      {"revoke", "outcome FROM leasehold_internal.lock_revoke('pool', 'because', TOKEN)"},
+      {"revoke all", "outcome FROM leasehold_internal.lock_revoke('pool', 'because')"},
+      {"share", "outcome FROM leasehold_internal.lock_share('pool', 'dan', p_permits => 1, p_capacity => 3)"},
+      {"share two", "outcome FROM leasehold_internal.lock_share('pool', 'eve', p_permits => 2, p_capacity => 3)"},
+      {"share three", "outcome FROM leasehold_internal.lock_share('pool', 'eve', p_permits => 3, p_capacity => 3)"},
+      {"acquire", "outcome FROM leasehold_internal.lock_acquire('pool', 'fay')"},
+      {"wait", "outcome FROM leasehold_internal.lock_wait('pool', 'fay', 'place of fay')"},
+      {"show", "outcome FROM leasehold_internal.lock_show('pool')"},
+      {"fence c", "'passed' FROM leasehold_internal.fence('c', BOTH)"},
+      {"heartbeat d", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.lock_heartbeat('d', BOTH)"},
+      {"release c", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.lock_release('c', BOTH)"},
+      {"release d", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.lock_release('d', BOTH)"},
+      {"acquire d", "outcome FROM leasehold_internal.lock_acquire('d', 'gil')"},
+      {"acquire c, d", "outcome FROM leasehold_internal.lock_acquire_all(ARRAY['c', 'd'], 'gil')"},
+      {"acquire d, c", "outcome FROM leasehold_internal.lock_acquire_all(ARRAY['d', 'c'], 'hal')"},
+      {"wait d, c", "outcome FROM leasehold_internal.lock_wait_all(ARRAY['d', 'c'], 'hal', 'place of hal')"},
   };
 }
 
@@ -40,9 +40,11 @@ class LockFamilyMatrixTest : public MatrixTest {
   LockFamilyMatrixTest() : MatrixTest(lock_family_acts()) {}
 
   void SetUp() override {
-    words_["TOKEN"] = observer_.scalar(here("SELECT token FROM leasehold.lock_share('pool', 'ann', capacity => 3)"));
-    observer_.run(here("SELECT leasehold.lock_share('pool', 'ben', capacity => 3)"));
-    words_["BOTH"] = observer_.scalar(here("SELECT token FROM leasehold.lock_acquire_all(ARRAY['c', 'd'], 'cid')"));
+    words_["TOKEN"] =
+        observer_.scalar(here("SELECT token FROM leasehold_internal.lock_share('pool', 'ann', p_capacity => 3)"));
+    observer_.run(here("SELECT leasehold_internal.lock_share('pool', 'ben', p_capacity => 3)"));
+    words_["BOTH"] =
+        observer_.scalar(here("SELECT token FROM leasehold_internal.lock_acquire_all(ARRAY['c', 'd'], 'cid')"));
   }
 };
 
@@ -94,26 +96,29 @@ class LockFamilyOrderTest : public SqlTest {};
 
 // A release has the lease and wants the locks; a takeover has a lock and would want the lease.
 TEST_F(LockFamilyOrderTest, AReleaseOfBothAndATakeoverOfOneDoNotWaitInACircle) {
-  const auto token = observer_.scalar(here("SELECT token FROM leasehold.lock_acquire_all(ARRAY['a', 'b'], 'ann')"));
+  const auto token =
+      observer_.scalar(here("SELECT token FROM leasehold_internal.lock_acquire_all(ARRAY['a', 'b'], 'ann')"));
   store_.advance(31s);
   // Bob's place in the line of b keeps the row of b; the release has the lease by then, and waits for that row.
   bob_.run("BEGIN");
-  bob_.run(here("SELECT leasehold.lock_wait('b', 'bob', 'place of bob')"));
-  alice_.send(here("SELECT outcome FROM leasehold.lock_release('a', " + token + ")"));
+  bob_.run(here("SELECT leasehold_internal.lock_wait('b', 'bob', 'place of bob')"));
+  alice_.send(here("SELECT outcome FROM leasehold_internal.lock_release('a', " + token + ")"));
   ASSERT_TRUE(alice_.waits(observer_));
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.lock_acquire('b', 'bob', request_id => 'place of bob')")),
-            "busy")
+  EXPECT_EQ(
+      bob_.scalar(here("SELECT outcome FROM leasehold_internal.lock_acquire('b', 'bob', p_request => 'place of bob')")),
+      "busy")
       << "it does not wait for the lease";
   bob_.run("COMMIT");
   EXPECT_EQ(alice_.answer(), "released");
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.lock_acquire('b', 'bob', request_id => 'place of bob')")),
-            "granted");
+  EXPECT_EQ(
+      bob_.scalar(here("SELECT outcome FROM leasehold_internal.lock_acquire('b', 'bob', p_request => 'place of bob')")),
+      "granted");
 }
 
 // Each call would wait for the row as long as a call may take.
 TEST_F(LockFamilyOrderTest, WhoWaitsForAMomentIsNotKeptForLongByAnOpenTransaction) {
   alice_.run("BEGIN");
-  alice_.run(here("SELECT leasehold.lock_acquire('deploy', 'ann')"));
+  alice_.run(here("SELECT leasehold_internal.lock_acquire('deploy', 'ann')"));
   const auto locks = store_.open().locks();
   const auto begun = BootClock::now();
   EXPECT_TRUE(fails(locks.acquire("deploy", {.wait = 100ms}), Errc::busy));
@@ -123,9 +128,9 @@ TEST_F(LockFamilyOrderTest, WhoWaitsForAMomentIsNotKeptForLongByAnOpenTransactio
 
 TEST_F(LockFamilyOrderTest, TwoWhoWantTheSameInAnotherOrderDoNotWaitInACircle) {
   alice_.run("BEGIN");
-  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.lock_acquire_all(ARRAY['a', 'b', 'c'], 'ann')")),
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold_internal.lock_acquire_all(ARRAY['a', 'b', 'c'], 'ann')")),
             "granted");
-  bob_.send(here("SELECT outcome || ' ' || key FROM leasehold.lock_acquire_all(ARRAY['c', 'b'], 'bob')"));
+  bob_.send(here("SELECT outcome || ' ' || key FROM leasehold_internal.lock_acquire_all(ARRAY['c', 'b'], 'bob')"));
   ASSERT_TRUE(bob_.waits(observer_));
   alice_.run("COMMIT");
   EXPECT_EQ(bob_.answer(), "held b");

@@ -11,14 +11,14 @@ namespace {
 
 std::map<std::string, std::string> lock_acts() {
   return {
-      {"fence", "'passed' FROM leasehold.fence('deploy', TOKEN)"},
-      {"heartbeat", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_heartbeat('deploy', TOKEN)"},
-      {"release", "outcome || coalesce(' ' || why, '') FROM leasehold.lock_release('deploy', TOKEN)"},
-      {"revoke", "outcome FROM leasehold.lock_revoke('deploy', 'because')"},
-      {"acquire", "outcome FROM leasehold.lock_acquire('deploy', 'carol')"},
-      {"wait", "outcome FROM leasehold.lock_wait('deploy', 'carol', 'place-of-carol')"},
-      {"show", "outcome FROM leasehold.lock_show('deploy')"},
-      {"list", "outcome FROM leasehold.lock_list('', true, 10)"},
+      {"fence", "'passed' FROM leasehold_internal.fence('deploy', TOKEN)"},
+      {"heartbeat", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.lock_heartbeat('deploy', TOKEN)"},
+      {"release", "outcome || coalesce(' ' || why, '') FROM leasehold_internal.lock_release('deploy', TOKEN)"},
+      {"revoke", "outcome FROM leasehold_internal.lock_revoke('deploy', 'because')"},
+      {"acquire", "outcome FROM leasehold_internal.lock_acquire('deploy', 'carol')"},
+      {"wait", "outcome FROM leasehold_internal.lock_wait('deploy', 'carol', 'place-of-carol')"},
+      {"show", "outcome FROM leasehold_internal.lock_show('deploy')"},
+      {"list", "outcome FROM leasehold_internal.lock_list('', true, 10)"},
   };
 }
 
@@ -75,8 +75,8 @@ class LockWaitingTest : public SqlTest {};
 TEST_F(LockWaitingTest, Promise05_AHeartbeatThatWaitedBehindARollbackDoesNotRevive) {
   const auto token = acquired("deploy", "30 seconds");
   alice_.run("BEGIN");
-  alice_.run(here("SELECT leasehold.lock_release('deploy', " + token + ")"));
-  bob_.send(here("SELECT outcome || ' ' || why FROM leasehold.lock_heartbeat('deploy', " + token + ")"));
+  alice_.run(here("SELECT leasehold_internal.lock_release('deploy', " + token + ")"));
+  bob_.send(here("SELECT outcome || ' ' || why FROM leasehold_internal.lock_heartbeat('deploy', " + token + ")"));
   ASSERT_TRUE(bob_.waits(observer_));
   store_.advance(31s);
   alice_.run("ROLLBACK");
@@ -86,8 +86,8 @@ TEST_F(LockWaitingTest, Promise05_AHeartbeatThatWaitedBehindARollbackDoesNotRevi
 TEST_F(LockWaitingTest, Promise02_TheClockIsReadAgainAfterWaiting) {
   const auto token = acquired("deploy", "30 seconds");
   alice_.run("BEGIN");
-  alice_.run(here("SELECT leasehold.lock_heartbeat('deploy', " + token + ", interval '10 seconds')"));
-  bob_.send(here("SELECT outcome || ' ' || why FROM leasehold.lock_heartbeat('deploy', " + token + ")"));
+  alice_.run(here("SELECT leasehold_internal.lock_heartbeat('deploy', " + token + ", interval '10 seconds')"));
+  bob_.send(here("SELECT outcome || ' ' || why FROM leasehold_internal.lock_heartbeat('deploy', " + token + ")"));
   ASSERT_TRUE(bob_.waits(observer_));
   store_.advance(11s);
   alice_.run("COMMIT");
@@ -98,9 +98,10 @@ TEST_F(LockWaitingTest, AReleaseWakesWhoGotInLineWhileItWaited) {
   const auto token = acquired("deploy");
   observer_.run("LISTEN " + store_.schema());
   alice_.run("BEGIN");
-  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.lock_wait('deploy', 'carol', 'place-of-carol')")),
-            "free");
-  bob_.send(here("SELECT outcome FROM leasehold.lock_release('deploy', " + token + ")"));
+  EXPECT_EQ(
+      alice_.scalar(here("SELECT outcome FROM leasehold_internal.lock_wait('deploy', 'carol', 'place-of-carol')")),
+      "free");
+  bob_.send(here("SELECT outcome FROM leasehold_internal.lock_release('deploy', " + token + ")"));
   EXPECT_TRUE(bob_.waits(observer_)) << "or it would not know of the place";
   alice_.run("COMMIT");
   EXPECT_EQ(bob_.answer(), "released");
@@ -110,16 +111,16 @@ TEST_F(LockWaitingTest, AReleaseWakesWhoGotInLineWhileItWaited) {
 TEST_F(LockWaitingTest, Promise14_AFenceThatRolledBackGuardsNothing) {
   const auto token = acquired("deploy", "30 seconds");
   alice_.run("BEGIN");
-  alice_.run(here("SELECT leasehold.fence('deploy', " + token + ")"));
+  alice_.run(here("SELECT leasehold_internal.fence('deploy', " + token + ")"));
   alice_.run("ROLLBACK");
   store_.advance(31s);
-  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold.lock_acquire('deploy', 'bob')")), "granted");
+  EXPECT_EQ(bob_.scalar(here("SELECT outcome FROM leasehold_internal.lock_acquire('deploy', 'bob')")), "granted");
 }
 
 TEST_F(LockWaitingTest, TwoFirstGrantsOfANewLockMakeOneHolder) {
   alice_.run("BEGIN");
-  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold.lock_acquire('new', 'alice')")), "granted");
-  bob_.send(here("SELECT outcome FROM leasehold.lock_acquire('new', 'bob')"));
+  EXPECT_EQ(alice_.scalar(here("SELECT outcome FROM leasehold_internal.lock_acquire('new', 'alice')")), "granted");
+  bob_.send(here("SELECT outcome FROM leasehold_internal.lock_acquire('new', 'bob')"));
   ASSERT_TRUE(bob_.waits(observer_));
   alice_.run("COMMIT");
   EXPECT_EQ(bob_.answer(), "held");
@@ -127,8 +128,8 @@ TEST_F(LockWaitingTest, TwoFirstGrantsOfANewLockMakeOneHolder) {
 
 TEST_F(LockWaitingTest, AGrantThatRolledBackWasNone) {
   alice_.run("BEGIN");
-  const auto token = alice_.scalar(here("SELECT token FROM leasehold.lock_acquire('new', 'alice')"));
-  bob_.send(here("SELECT outcome FROM leasehold.lock_acquire('new', 'bob')"));
+  const auto token = alice_.scalar(here("SELECT token FROM leasehold_internal.lock_acquire('new', 'alice')"));
+  bob_.send(here("SELECT outcome FROM leasehold_internal.lock_acquire('new', 'bob')"));
   ASSERT_TRUE(bob_.waits(observer_));
   alice_.run("ROLLBACK");
   EXPECT_EQ(bob_.answer(), "granted");

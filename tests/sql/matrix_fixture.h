@@ -21,7 +21,7 @@ struct Pair {
   const char* first;   ///< an act of alice
   const char* second;  ///< an act of bob
   Bob bob;
-  const char* told;  ///< what bob is told in the end, "LH001" for a raised fence
+  const char* reported;  ///< bob's answer in the end, "LH001" for a raised fence
   Expiry expiry = Expiry::never;
 };
 
@@ -30,7 +30,7 @@ inline void PrintTo(const Pair& pair, std::ostream* out) { *out << pair.name; }
 inline std::string pair_name(const ::testing::TestParamInfo<Pair>& info) { return info.param.name; }
 
 /// What comes back in the end; "LH001" for a raised fence.
-inline std::string told(PgConnection& connection) {
+inline std::string reported(PgConnection& connection) {
   try {
     return connection.answer();
   } catch (const std::runtime_error& error) {
@@ -59,7 +59,7 @@ class MatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair> {
   void expect_as_promised() {
     EXPECT_EQ(meet(), GetParam().bob == Bob::waits);
     alice_.run("COMMIT");
-    EXPECT_EQ(told(bob_), GetParam().told);
+    EXPECT_EQ(reported(bob_), GetParam().reported);
     expect_sound();
   }
 

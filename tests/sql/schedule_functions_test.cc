@@ -10,23 +10,26 @@ namespace {
 class ScheduleFunctionsTest : public SqlTest {
  protected:
   void SetUp() override {
-    observer_.run(here("SELECT leasehold.schedule_set('refresh', interval '10 min', next_run_at => leasehold.now())"));
-    observer_.run(here("SELECT leasehold.schedule_set('mail', cron => '0 9 * * *', queue => 'mail')"));
+    observer_.run(
+        here("SELECT leasehold_internal.schedule_set('refresh', interval '10 min', next_run_at => "
+             "leasehold_internal.now())"));
+    observer_.run(here("SELECT leasehold_internal.schedule_set('mail', cron => '0 9 * * *', queue => 'mail')"));
   }
 
   std::string acquired(const std::string& name, const std::string& how = "holder => 'ann', host => 'db1'") {
-    return observer_.scalar(here("SELECT token FROM leasehold.schedule_acquire('" + name + "', " + how + ")"));
+    return observer_.scalar(here("SELECT token FROM leasehold_internal.schedule_acquire('" + name + "', " + how + ")"));
   }
   std::string look(const std::string& columns, const std::string& from) {
-    return observer_.scalar(here("SELECT concat_ws(' ', " + columns + ") FROM leasehold." + from));
+    return observer_.scalar(here("SELECT concat_ws(' ', " + columns + ") FROM leasehold" +
+                                 (from.find('(') == std::string::npos ? "." : "_internal.") + from));
   }
   std::string call(PgConnection& who, const std::string& function) {
-    return who.scalar(here("SELECT concat_ws(' ', outcome, why) FROM leasehold." + function));
+    return who.scalar(here("SELECT concat_ws(' ', outcome, why) FROM leasehold_internal." + function));
   }
   /// The word that stands for the token replaced.
   std::string filled(std::string act) const {
     if (const auto at = act.find("TOKEN"); at != std::string::npos) act.replace(at, 5, token_);
-    return here("SELECT leasehold." + act);
+    return here("SELECT leasehold_internal." + act);
   }
 
   std::string token_;  ///< of refresh, where a test acquires it
@@ -37,9 +40,9 @@ TEST_F(ScheduleFunctionsTest, AWholeLifeByNameWithDefaults) {
                  "schedule_set('x', interval '10 min', interval '15 min')"),
             "t t t");
   EXPECT_EQ(look("created, changed, next_run_at = wall_now",
-                 "schedule_set('x', interval '10 min', interval '15 min', next_run_at => leasehold.now())"),
+                 "schedule_set('x', interval '10 min', interval '15 min', next_run_at => leasehold_internal.now())"),
             "f t t");
-  EXPECT_EQ(alice_.scalar(here("SELECT (leasehold.schedule_acquire('x')).holder = session_user")), "t");
+  EXPECT_EQ(alice_.scalar(here("SELECT (leasehold_internal.schedule_acquire('x')).holder = session_user")), "t");
   EXPECT_EQ(look("outcome, holder = session_user, expires_at - store_now, replayed", "schedule_acquire('x')"),
             "held t 00:05:00 f");
   token_ = look("token", "schedule_list('x')");
@@ -53,12 +56,12 @@ TEST_F(ScheduleFunctionsTest, AWholeLifeByNameWithDefaults) {
             "granted triggered 00:01:00");
   token_ = look("token", "schedule_list('x')");
   EXPECT_EQ(call(alice_, "schedule_release('x', " + token_ + ")"), "released");
-  EXPECT_EQ(alice_.scalar(here("SELECT leasehold.schedule_pause('x')")), "paused");
+  EXPECT_EQ(alice_.scalar(here("SELECT leasehold_internal.schedule_pause('x')")), "paused");
   EXPECT_EQ(call(alice_, "schedule_acquire('x', at_once => true)"), "paused");
   EXPECT_EQ(call(alice_, "schedule_resume('x')"), "resumed");
-  EXPECT_EQ(alice_.scalar(here("SELECT leasehold.schedule_rename('x', 'y')")), "renamed");
+  EXPECT_EQ(alice_.scalar(here("SELECT leasehold_internal.schedule_rename('x', 'y')")), "renamed");
   EXPECT_EQ(call(alice_, "schedule_remove('y')"), "removed");
-  EXPECT_EQ(look("array_agg(n)", "schedule_next('mail', 2) AS n"),
+  EXPECT_EQ(observer_.scalar(here("SELECT array_agg(occurrence) FROM leasehold.schedule_next('mail', 2)")),
             "{\"2026-03-02 09:00:00+00\",\"2026-03-03 09:00:00+00\"}");
   store_.advance(24h);
   EXPECT_EQ(look("outcome, occurrence, job_id IS NOT NULL", "schedule_fire('mail')"),
@@ -69,7 +72,7 @@ TEST_F(ScheduleFunctionsTest, AWholeLifeByNameWithDefaults) {
 TEST_F(ScheduleFunctionsTest, TheViewOfSchedulesSaysHowTheyAre) {
   const auto seen = [&](const std::string& name) {
     return look(
-        "state, rule, zone, next_cause, due_in_seconds, queue, paused_reason, holder, host, last_outcome, "
+        "state, rule, zone, next_cause, next_run_in_seconds, queue, pause_reason, holder, host, last_outcome, "
         "last_holder, last_error",
         "schedules WHERE name = '" + name + "'");
   };
@@ -81,7 +84,7 @@ TEST_F(ScheduleFunctionsTest, TheViewOfSchedulesSaysHowTheyAre) {
   EXPECT_EQ(seen("refresh"), "expired every 00:10:00 scheduled 300 ann db1");
   alice_.run(filled("schedule_settle('refresh', TOKEN, false, 'no route')"));
   EXPECT_EQ(seen("refresh"), "waiting every 00:10:00 scheduled 600 failed ann no route");
-  alice_.run(here("SELECT leasehold.schedule_pause('refresh', 'why')"));
+  alice_.run(here("SELECT leasehold_internal.schedule_pause('refresh', 'why')"));
   EXPECT_EQ(seen("refresh"), "paused every 00:10:00 scheduled 600 why failed ann no route");
 }
 
@@ -89,12 +92,12 @@ TEST_F(ScheduleFunctionsTest, TheViewOfRunsIsTheHistoryOfAll) {
   token_ = acquired("refresh");
   store_.advance(3s);
   const auto runs =
-      "string_agg(concat_ws(' ', schedule, cause, outcome, took, holder, counts, missed, reason), '; ' "
+      "string_agg(concat_ws(' ', name, cause, outcome, took, holder, counts, missed, reason), '; ' "
       "ORDER BY started_at NULLS LAST)";
   EXPECT_EQ(look(runs, "schedule_runs"), "refresh scheduled running ann 0");
   alice_.run(filled("schedule_settle('refresh', TOKEN, counts => '{\"rows\": 7}')"));
   store_.advance(72h);
-  alice_.run(here("SELECT leasehold.schedule_fire('mail')"));
+  alice_.run(here("SELECT leasehold_internal.schedule_fire('mail')"));
   EXPECT_EQ(
       look(runs, "schedule_runs"),
       "refresh scheduled completed 00:00:03 ann {\"rows\": 7} 0; mail scheduled enqueued 00:00:00  0; mail scheduled "
@@ -152,7 +155,7 @@ TEST_F(ScheduleFunctionsTest, Promise04_LateActsAreLostAndATokenOfNullIsNeverCur
 TEST_F(ScheduleFunctionsTest, Promise14_TheFenceRaisesLH001WithAHint) {
   token_ = acquired("refresh");
   EXPECT_EQ(alice_.fail(filled("schedule_fence('refresh', TOKEN)")).state, "");
-  const auto stale = alice_.fail(here("SELECT leasehold.schedule_fence('refresh', 1)"));
+  const auto stale = alice_.fail(here("SELECT leasehold_internal.schedule_fence('refresh', 1)"));
   EXPECT_EQ(stale.state, "LH001");
   EXPECT_NE(stale.message.find("HINT"), std::string::npos) << stale.message;
   for (const auto* act : {"schedule_fence('mail', TOKEN)", "schedule_fence('nothing', 1)", "schedule_fence(NULL, 1)",
@@ -221,15 +224,16 @@ TEST_F(ScheduleFunctionsTest, TheIndexesStopWhoeverWritesPastTheFunctions) {
   token_ = acquired("refresh");
   const auto insert = [&](const std::string& occurrence, const std::string& token, const std::string& outcome) {
     return alice_
-        .fail(here("INSERT INTO leasehold.schedule_run (schedule_id, occurrence, cause, token, outcome) SELECT id, " +
-                   occurrence + ", 'scheduled', " + token + ", " + outcome +
-                   " FROM leasehold.schedule WHERE name = 'refresh'"))
+        .fail(here(
+            "INSERT INTO leasehold_internal.schedule_run (schedule_id, occurrence, cause, token, outcome) SELECT id, " +
+            occurrence + ", 'scheduled', " + token + ", " + outcome +
+            " FROM leasehold_internal.schedule WHERE name = 'refresh'"))
         .state;
   };
-  EXPECT_EQ(insert("leasehold.now() + interval '1 s'", "99", "NULL"), "23505") << "one run at a time";
-  EXPECT_EQ(insert("leasehold.now()", "99", "'ok'"), "23505") << "an occurrence is taken once";
-  EXPECT_EQ(insert("leasehold.now() + interval '1 s'", token_, "'ok'"), "23505") << "a token is given once";
-  EXPECT_EQ(insert("leasehold.now() + interval '1 s'", "99", "'ok'"), "");
+  EXPECT_EQ(insert("leasehold_internal.now() + interval '1 s'", "99", "NULL"), "23505") << "one run at a time";
+  EXPECT_EQ(insert("leasehold_internal.now()", "99", "'ok'"), "23505") << "an occurrence is taken once";
+  EXPECT_EQ(insert("leasehold_internal.now() + interval '1 s'", token_, "'ok'"), "23505") << "a token is given once";
+  EXPECT_EQ(insert("leasehold_internal.now() + interval '1 s'", "99", "'ok'"), "");
   EXPECT_EQ(call(alice_, "schedule_settle('refresh', " + token_ + ")"), "settled");
 }
 

@@ -12,30 +12,30 @@ namespace {
 
 std::map<std::string, std::string> schedule_acts() {
   return {
-      {"acquire", "concat_ws(' ', outcome, holder) FROM leasehold.schedule_acquire('d', 'ben')"},
-      {"acquire as cid", "concat_ws(' ', outcome, holder) FROM leasehold.schedule_acquire('d', 'cid')"},
-      {"acquire q", "outcome FROM leasehold.schedule_acquire('q', 'cid')"},
-      {"take over", "concat_ws(' ', outcome, holder) FROM leasehold.schedule_acquire('r', 'cid')"},
-      {"beat", "concat_ws(' ', outcome, why) FROM leasehold.schedule_heartbeat('r', TOKEN)"},
-      {"finish", "concat_ws(' ', outcome, why) FROM leasehold.schedule_settle('r', TOKEN)"},
-      {"fail", "concat_ws(' ', outcome, why) FROM leasehold.schedule_settle('r', TOKEN, false)"},
-      {"release", "concat_ws(' ', outcome, why) FROM leasehold.schedule_release('r', TOKEN)"},
-      {"fence", "'passed' FROM leasehold.schedule_fence('r', TOKEN)"},
-      {"trigger", "outcome FROM leasehold.schedule_trigger('d')"},
-      {"trigger r", "outcome FROM leasehold.schedule_trigger('r')"},
-      {"pause", "leasehold.schedule_pause('d')"},
-      {"pause r", "leasehold.schedule_pause('r')"},
-      {"define", "changed FROM leasehold.schedule_set('d', cron => '0 9 * * *')"},
-      {"define r", "changed FROM leasehold.schedule_set('r', cron => '0 9 * * *')"},
-      {"define new", "created FROM leasehold.schedule_set('new', interval '1 h')"},
-      {"rename", "leasehold.schedule_rename('d', 'e')"},
-      {"remove", "outcome FROM leasehold.schedule_remove('d')"},
-      {"remove r", "outcome FROM leasehold.schedule_remove('r')"},
-      {"fire", "outcome FROM leasehold.schedule_fire('q')"},
-      {"recover", "runs FROM leasehold.recover()"},
-      {"reap", "outcome FROM leasehold.lease_reap(LEASE, 'boot', 7, 8)"},
-      {"show", "state FROM leasehold.schedule_list('d')"},
-      {"due", "name FROM leasehold.schedule_due(1)"},
+      {"acquire", "concat_ws(' ', outcome, holder) FROM leasehold_internal.schedule_acquire('d', 'ben')"},
+      {"acquire as cid", "concat_ws(' ', outcome, holder) FROM leasehold_internal.schedule_acquire('d', 'cid')"},
+      {"acquire q", "outcome FROM leasehold_internal.schedule_acquire('q', 'cid')"},
+      {"take over", "concat_ws(' ', outcome, holder) FROM leasehold_internal.schedule_acquire('r', 'cid')"},
+      {"beat", "concat_ws(' ', outcome, why) FROM leasehold_internal.schedule_heartbeat('r', TOKEN)"},
+      {"finish", "concat_ws(' ', outcome, why) FROM leasehold_internal.schedule_settle('r', TOKEN)"},
+      {"fail", "concat_ws(' ', outcome, why) FROM leasehold_internal.schedule_settle('r', TOKEN, false)"},
+      {"release", "concat_ws(' ', outcome, why) FROM leasehold_internal.schedule_release('r', TOKEN)"},
+      {"fence", "'passed' FROM leasehold_internal.schedule_fence('r', TOKEN)"},
+      {"trigger", "outcome FROM leasehold_internal.schedule_trigger('d')"},
+      {"trigger r", "outcome FROM leasehold_internal.schedule_trigger('r')"},
+      {"pause", "leasehold_internal.schedule_pause('d')"},
+      {"pause r", "leasehold_internal.schedule_pause('r')"},
+      {"set", "changed FROM leasehold_internal.schedule_set('d', cron => '0 9 * * *')"},
+      {"set r", "changed FROM leasehold_internal.schedule_set('r', cron => '0 9 * * *')"},
+      {"set new", "created FROM leasehold_internal.schedule_set('new', interval '1 h')"},
+      {"rename", "leasehold_internal.schedule_rename('d', 'e')"},
+      {"remove", "outcome FROM leasehold_internal.schedule_remove('d')"},
+      {"remove r", "outcome FROM leasehold_internal.schedule_remove('r')"},
+      {"fire", "outcome FROM leasehold_internal.schedule_fire('q')"},
+      {"recover", "runs FROM leasehold_internal.recover()"},
+      {"reap", "outcome FROM leasehold_internal.lease_reap(LEASE, 'boot', 7, 8)"},
+      {"show", "state FROM leasehold_internal.schedule_list('d')"},
+      {"due", "name FROM leasehold_internal.schedule_due(1)"},
   };
 }
 
@@ -45,34 +45,35 @@ class ScheduleMatrixTest : public MatrixTest {
 
   void SetUp() override {
     observer_.run(
-        here("SELECT leasehold.schedule_ensure(name, interval '10 min', ttl => interval '30 s') FROM "
+        here("SELECT leasehold_internal.schedule_ensure(name, interval '10 min', ttl => interval '30 s') FROM "
              "unnest('{d,r}'::text[]) AS name"));
     observer_.run(
-        here("SELECT leasehold.schedule_set('q', interval '10 min', queue => 'mail', next_run_at => "
-             "leasehold.now())"));
+        here("SELECT leasehold_internal.schedule_set('q', interval '10 min', queue => 'mail', next_run_at => "
+             "leasehold_internal.now())"));
     const auto row =
-        observer_.rows(here("SELECT token, lease_id FROM leasehold.schedule_acquire('r', 'ann', boot_id => "
-                            "leasehold.boot_id_of('boot'), pid => 7, "
+        observer_.rows(here("SELECT token, lease_id FROM leasehold_internal.schedule_acquire('r', 'ann', boot_id => "
+                            "leasehold_internal.boot_id_of('boot'), pid => 7, "
                             "process_start => 8)"));
     words_["TOKEN"] = row.at(0).at(0).value();
     words_["LEASE"] = row.at(0).at(1).value();
   }
   /// A run under way has a lease, which has not ended and which its schedule points at; and each run its own token.
   void expect_sound() override {
-    EXPECT_EQ(
-        observer_.scalar(here("SELECT count(*) FROM leasehold.schedule_run AS r JOIN leasehold.schedule AS s ON "
-                              "s.id = r.schedule_id LEFT JOIN leasehold.lease AS l ON l.id = s.lease_id WHERE "
-                              "r.outcome IS NULL AND (l.id IS DISTINCT FROM r.lease_id OR l.ended_at IS NOT NULL)")),
-        "0");
-    EXPECT_EQ(observer_.scalar(here("SELECT count(*) FROM leasehold.schedule AS s WHERE s.lease_id IS NOT NULL AND NOT "
-                                    "EXISTS (SELECT FROM leasehold.schedule_run AS r WHERE r.schedule_id = s.id AND "
-                                    "r.outcome IS NULL)")),
+    EXPECT_EQ(observer_.scalar(here(
+                  "SELECT count(*) FROM leasehold_internal.schedule_run AS r JOIN leasehold_internal.schedule AS s ON "
+                  "s.id = r.schedule_id LEFT JOIN leasehold_internal.lease AS l ON l.id = s.lease_id WHERE "
+                  "r.outcome IS NULL AND (l.id IS DISTINCT FROM r.lease_id OR l.ended_at IS NOT NULL)")),
               "0");
-    EXPECT_EQ(
-        observer_.scalar(here("SELECT count(*) FROM leasehold.lease AS l WHERE l.kind = 'schedule' AND l.ended_at "
-                              "IS NULL AND NOT EXISTS (SELECT FROM leasehold.schedule AS s WHERE s.lease_id = "
-                              "l.id)")),
-        "0");
+    EXPECT_EQ(observer_.scalar(
+                  here("SELECT count(*) FROM leasehold_internal.schedule AS s WHERE s.lease_id IS NOT NULL AND NOT "
+                       "EXISTS (SELECT FROM leasehold_internal.schedule_run AS r WHERE r.schedule_id = s.id AND "
+                       "r.outcome IS NULL)")),
+              "0");
+    EXPECT_EQ(observer_.scalar(
+                  here("SELECT count(*) FROM leasehold_internal.lease AS l WHERE l.kind = 'schedule' AND l.ended_at "
+                       "IS NULL AND NOT EXISTS (SELECT FROM leasehold_internal.schedule AS s WHERE s.lease_id = "
+                       "l.id)")),
+              "0");
   }
 };
 
@@ -90,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Pair{"RemoveThenFence", "remove r", "fence", Bob::waits, "LH001", Expiry::before_alice},
                       Pair{"RemoveThenTrigger", "remove r", "trigger r", Bob::waits, "not_found", Expiry::before_alice},
                       Pair{"RemoveThenPause", "remove r", "pause r", Bob::waits, "not_found", Expiry::before_alice},
-                      Pair{"RemoveThenDefine", "remove r", "define r", Bob::waits, "t", Expiry::before_alice},
+                      Pair{"RemoveThenSet", "remove r", "set r", Bob::waits, "t", Expiry::before_alice},
                       Pair{"RemoveThenRemove", "remove r", "remove r", Bob::waits, "not_found", Expiry::before_alice},
                       Pair{"RemoveThenRename", "remove", "rename", Bob::waits, "not_found"}),
     pair_name);
@@ -98,9 +99,9 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Acquires, ScheduleMatrixTest,
     ::testing::Values(Pair{"AcquireThenAcquire", "acquire", "acquire as cid", Bob::waits, "held ben"},
-                      Pair{"AcquireThenDefine", "acquire", "define", Bob::waits, "t"},
-                      Pair{"DefineThenAcquire", "define", "acquire", Bob::waits, "not_due"},
-                      Pair{"DefineThenDefine", "define new", "define new", Bob::waits, "f"},
+                      Pair{"AcquireThenSet", "acquire", "set", Bob::waits, "t"},
+                      Pair{"SetThenAcquire", "set", "acquire", Bob::waits, "not_due"},
+                      Pair{"SetThenSet", "set new", "set new", Bob::waits, "f"},
                       Pair{"AcquireThenTrigger", "acquire", "trigger", Bob::waits, "triggered"},
                       Pair{"TriggerThenAcquire", "trigger", "acquire", Bob::waits, "granted ben"},
                       Pair{"AcquireThenPause", "acquire", "pause", Bob::waits, "paused"},
@@ -125,8 +126,8 @@ INSTANTIATE_TEST_SUITE_P(Runs, ScheduleMatrixTest,
                                            Pair{"BeatThenBeat", "beat", "beat", Bob::waits, "extended"},
                                            Pair{"BeatThenPause", "beat", "pause r", Bob::passes, "paused"},
                                            Pair{"PauseThenBeat", "pause r", "beat", Bob::passes, "extended"},
-                                           Pair{"DefineThenBeat", "define r", "beat", Bob::passes, "extended"},
-                                           Pair{"DefineThenFinish", "define r", "finish", Bob::waits, "settled"},
+                                           Pair{"SetThenBeat", "set r", "beat", Bob::passes, "extended"},
+                                           Pair{"SetThenFinish", "set r", "finish", Bob::waits, "settled"},
                                            Pair{"FinishThenTrigger", "finish", "trigger r", Bob::waits, "triggered"},
                                            Pair{"FinishThenRemove", "finish", "remove r", Bob::waits, "removed"},
                                            Pair{"FenceThenFence", "fence", "fence", Bob::passes, "passed"},
@@ -178,12 +179,12 @@ class ScheduleMeetingTest : public SqlTest {};
 
 TEST_F(ScheduleMeetingTest, Promise05_AHeartbeatThatWaitedDoesNotReviveWhatExpiredMeanwhile) {
   observer_.run(
-      here("SELECT leasehold.schedule_set('r', interval '10 min', ttl => interval '30 s', "
-           "next_run_at => leasehold.now())"));
-  const auto token = observer_.scalar(here("SELECT token FROM leasehold.schedule_acquire('r', 'ann')"));
+      here("SELECT leasehold_internal.schedule_set('r', interval '10 min', ttl => interval '30 s', "
+           "next_run_at => leasehold_internal.now())"));
+  const auto token = observer_.scalar(here("SELECT token FROM leasehold_internal.schedule_acquire('r', 'ann')"));
   alice_.run("BEGIN");
-  alice_.run(here("SELECT leasehold.schedule_settle('r', " + token + ")"));
-  bob_.send(here("SELECT concat_ws(' ', outcome, why) FROM leasehold.schedule_heartbeat('r', " + token + ")"));
+  alice_.run(here("SELECT leasehold_internal.schedule_settle('r', " + token + ")"));
+  bob_.send(here("SELECT concat_ws(' ', outcome, why) FROM leasehold_internal.schedule_heartbeat('r', " + token + ")"));
   ASSERT_TRUE(bob_.waits(observer_));
   store_.advance(31s);
   alice_.run("ROLLBACK");
@@ -191,11 +192,12 @@ TEST_F(ScheduleMeetingTest, Promise05_AHeartbeatThatWaitedDoesNotReviveWhatExpir
 }
 
 TEST_F(ScheduleMeetingTest, AnAcquireThatWaitedLooksAtTheClockAgain) {
-  observer_.run(here("SELECT leasehold.schedule_set('r', cron => '0 12 * * *')"));
+  observer_.run(here("SELECT leasehold_internal.schedule_set('r', cron => '0 12 * * *')"));
   store_.advance(3h);
   alice_.run("BEGIN");
-  alice_.run(here("SELECT FROM leasehold.schedule WHERE name = 'r' FOR UPDATE"));
-  bob_.send(here("SELECT concat_ws(' ', outcome, occurrence, skipped) FROM leasehold.schedule_acquire('r', 'bob')"));
+  alice_.run(here("SELECT FROM leasehold_internal.schedule WHERE name = 'r' FOR UPDATE"));
+  bob_.send(
+      here("SELECT concat_ws(' ', outcome, occurrence, skipped) FROM leasehold_internal.schedule_acquire('r', 'bob')"));
   ASSERT_TRUE(bob_.waits(observer_));
   store_.advance(24h);
   alice_.run("ROLLBACK");

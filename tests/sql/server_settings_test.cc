@@ -185,6 +185,12 @@ TEST_F(ServerSettingsTest, ADatabaseThatIsReadOnlyByDefaultSaysSo) {
 
 class DumpTest : public ::testing::Test {
  protected:
+  void SetUp() override {
+    const auto server = PgConnection(test_postgres_url()).scalar("SHOW server_version");
+    const auto tool = run({"pg_dump", "--version"}).out;
+    const auto major = [](const std::string& text) { return std::stoi(text.substr(text.find_first_of("0123456789"))); };
+    if (major(tool) < major(server)) GTEST_SKIP() << "pg_dump of this machine is older than the server";
+  }
   static std::string verified(const std::string& url) {
     std::string text;
     const auto store = must(Store::open(url));
@@ -213,7 +219,7 @@ TEST_F(DumpTest, ADumpThatWasRestoredHasNotDrifted) {
 TEST_F(DumpTest, WhatWasChangedAfterARestoreIsStillFound) {
   shell("pg_dump '" + original_.url() + "' | psql -q -v ON_ERROR_STOP=1 '" + copy_.url() + "' > /dev/null");
   PgConnection(copy_.url()).run("ALTER VIEW leasehold.leases RENAME COLUMN tty TO terminal");
-  EXPECT_NE(verified(copy_.url()).find("view leases: differs"), std::string::npos) << verified(copy_.url());
+  EXPECT_NE(verified(copy_.url()).find("view leasehold.leases: differs"), std::string::npos) << verified(copy_.url());
 }
 
 }  // namespace

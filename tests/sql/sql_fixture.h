@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "storage/postgres/texts.h"
 #include "support/store_fixture.h"
 
 namespace leasehold::support {
@@ -13,20 +14,13 @@ class SqlTest : public ::testing::Test {
  protected:
   explicit SqlTest(TestStore::Options options = {}) : store_(StoreKind::postgres, options) {}
 
-  /// Writes the schema of this test where the documentation writes `leasehold`.
-  std::string here(std::string sql) const {
-    const std::string word = "leasehold.";
-    const auto name = store_.schema() + ".";
-    for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word, at + name.size())) {
-      sql.replace(at, word.size(), name);
-    }
-    return sql;
-  }
+  /// Writes the schemas of this test where the documentation writes `leasehold` and `leasehold_internal`.
+  std::string here(const std::string& sql) const { return postgres::in_schema(sql, store_.schema()); }
 
   /// Acquires in a transaction of its own and gives the token.
   std::string acquired(const std::string& lock, const std::string& ttl = "30 seconds") {
     return observer_.scalar(
-        here("SELECT token FROM leasehold.lock_acquire('" + lock + "', 'alice', interval '" + ttl + "')"));
+        here("SELECT token FROM leasehold_internal.lock_acquire('" + lock + "', 'alice', interval '" + ttl + "')"));
   }
 
   TestStore store_;

@@ -12,9 +12,9 @@ class WorkScopeTest : public SqlTest {
   void SetUp() override {
     role_ = "work_" + store_.schema();
     observer_.run("CREATE ROLE " + role_);
-    observer_.run(here("SELECT leasehold.grant_scope('" + role_ + "', 'work')"));
+    observer_.run(here("SELECT leasehold_internal.grant_scope('" + role_ + "', 'work')"));
     // The clock of these tests is a table; the real one is everybody's.
-    observer_.run(here("GRANT SELECT ON leasehold.test_clock TO " + role_));
+    observer_.run(here("GRANT SELECT ON leasehold_internal.test_clock TO " + role_));
     alice_.run("SET ROLE " + role_);
   }
   void TearDown() override {
@@ -36,107 +36,123 @@ class WorkScopeTest : public SqlTest {
   std::string role_;
 };
 
+TEST_F(WorkScopeTest, AWorkerPrunesByTheStoresRetentionOnly) {
+  expect_powerless("leasehold_internal.retention_set(interval '1 minute')");
+  expect_powerless("leasehold_internal.job_prune(interval '0', interval '0', 0, 10)");
+  expect_powerless("leasehold_internal.retention_step(1001)");
+  EXPECT_EQ(attack("pruned FROM leasehold_internal.retention_step(10)"), "0");
+  EXPECT_EQ(attack("keep_jobs FROM leasehold_internal.retention_show()"), "7 days");
+}
+
 const std::vector<std::string> guesses = {"NULL", "''", "'guessed'"};
 
 TEST_F(WorkScopeTest, AWorkersLeaseIsClosedExtendedAndUsedByTheWorkerOnly) {
-  victim("leasehold.job_enqueue_plain('mail', '{a,b}')");
+  victim("leasehold_internal.job_enqueue_many('mail', '{a,b}')");
   const auto lease =
-      victim("lease_id FROM leasehold.lease_open('worker', 'w', interval '1 min', instance => 'secret')");
-  victim("token FROM leasehold.job_claim('mail', attach => " + lease + ", instance => 'secret')");
+      victim("lease_id FROM leasehold_internal.lease_open('worker', 'w', interval '1 min', p_instance => 'secret')");
+  victim("token FROM leasehold_internal.job_claim('mail', p_attach => " + lease + ", p_instance => 'secret')");
   for (const auto& guess : guesses) {
-    expect_powerless("leasehold.lease_close(" + lease + ", " + guess + ")");
-    expect_powerless("leasehold.lease_extend(" + lease + ", " + guess + ", interval '1 day')");
-    expect_powerless("leasehold.job_claim('mail', attach => " + lease + ", instance => " + guess + ")");
-    expect_powerless("leasehold.job_claim_many('mail', 2, attach => " + lease + ", instance => " + guess + ")");
-    EXPECT_EQ(attack("outcome FROM leasehold.lease_close(" + lease + ", " + guess + ")"), "lost");
-    EXPECT_EQ(attack("outcome FROM leasehold.lease_extend(" + lease + ", " + guess + ")"), "lost");
-    EXPECT_EQ(attack("outcome FROM leasehold.job_claim('mail', attach => " + lease + ", instance => " + guess + ")"),
+    expect_powerless("leasehold_internal.lease_close(" + lease + ", " + guess + ")");
+    expect_powerless("leasehold_internal.lease_extend(" + lease + ", " + guess + ", interval '1 day')");
+    expect_powerless("leasehold_internal.job_claim('mail', p_attach => " + lease + ", p_instance => " + guess + ")");
+    expect_powerless("leasehold_internal.job_claim('mail', 2, p_attach => " + lease + ", p_instance => " + guess + ")");
+    EXPECT_EQ(attack("outcome FROM leasehold_internal.lease_close(" + lease + ", " + guess + ")"), "lost");
+    EXPECT_EQ(attack("outcome FROM leasehold_internal.lease_extend(" + lease + ", " + guess + ")"), "lost");
+    EXPECT_EQ(attack("outcome FROM leasehold_internal.job_claim('mail', p_attach => " + lease + ", p_instance => " +
+                     guess + ")"),
               "lost");
   }
-  EXPECT_EQ(victim("outcome FROM leasehold.lease_close(" + lease + ", 'secret')"), "closed");
+  EXPECT_EQ(victim("outcome FROM leasehold_internal.lease_close(" + lease + ", 'secret')"), "closed");
 }
 
 TEST_F(WorkScopeTest, ALoadersLeaseIsClosedExtendedAndUsedByTheLoaderOnly) {
-  victim("leasehold.chunk_plan('orders', '{a,b}', '{1,2}')");
-  const auto lease = victim("lease_id FROM leasehold.loader_open('l', interval '1 min', instance => 'secret')");
-  victim("token FROM leasehold.chunk_claim('orders', attach => " + lease + ", instance => 'secret')");
+  victim("leasehold_internal.chunk_plan('orders', '{a,b}', '{1,2}')");
+  const auto lease =
+      victim("lease_id FROM leasehold_internal.loader_open('l', interval '1 min', p_instance => 'secret')");
+  victim("token FROM leasehold_internal.chunk_claim('orders', p_attach => " + lease + ", p_instance => 'secret')");
   for (const auto& guess : guesses) {
-    expect_powerless("leasehold.loader_close(" + lease + ", " + guess + ")");
-    expect_powerless("leasehold.loader_extend(" + lease + ", " + guess + ", interval '1 day')");
-    expect_powerless("leasehold.chunk_claim('orders', attach => " + lease + ", instance => " + guess + ")");
-    EXPECT_EQ(attack("outcome FROM leasehold.loader_close(" + lease + ", " + guess + ")"), "lost");
-    EXPECT_EQ(attack("outcome FROM leasehold.loader_extend(" + lease + ", " + guess + ")"), "lost");
+    expect_powerless("leasehold_internal.loader_close(" + lease + ", " + guess + ")");
+    expect_powerless("leasehold_internal.loader_extend(" + lease + ", " + guess + ", interval '1 day')");
+    expect_powerless("leasehold_internal.chunk_claim('orders', p_attach => " + lease + ", p_instance => " + guess +
+                     ")");
+    EXPECT_EQ(attack("outcome FROM leasehold_internal.loader_close(" + lease + ", " + guess + ")"), "lost");
+    EXPECT_EQ(attack("outcome FROM leasehold_internal.loader_extend(" + lease + ", " + guess + ")"), "lost");
   }
-  EXPECT_EQ(victim("outcome FROM leasehold.loader_close(" + lease + ", 'secret')"), "closed");
+  EXPECT_EQ(victim("outcome FROM leasehold_internal.loader_close(" + lease + ", 'secret')"), "closed");
 }
 
 TEST_F(WorkScopeTest, ALeaseOfOneClaimCannotBeClosedByItsId) {
-  victim("leasehold.job_enqueue_one('mail', 'a')");
-  const auto job = victim("lease_id FROM leasehold.job_claim('mail')");
-  victim("leasehold.chunk_plan('orders', '{a}', '{1}')");
-  const auto chunk = victim("lease_id FROM leasehold.chunk_claim('orders')");
+  victim("leasehold_internal.job_enqueue_one('mail', 'a')");
+  const auto job = victim("lease_id FROM leasehold_internal.job_claim('mail')");
+  victim("leasehold_internal.chunk_plan('orders', '{a}', '{1}')");
+  const auto chunk = victim("lease_id FROM leasehold_internal.chunk_claim('orders')");
   for (const auto& guess : guesses) {
-    expect_powerless("leasehold.lease_close(" + job + ", " + guess + ")");
-    expect_powerless("leasehold.loader_close(" + chunk + ", " + guess + ")");
+    expect_powerless("leasehold_internal.lease_close(" + job + ", " + guess + ")");
+    expect_powerless("leasehold_internal.loader_close(" + chunk + ", " + guess + ")");
   }
 }
 
 TEST_F(WorkScopeTest, ALeaseForManyClaimsNeedsAnInstance) {
-  EXPECT_EQ(alice_.fail(here("SELECT leasehold.lease_open('worker', 'w', interval '1 min')")).state, "LH003");
-  EXPECT_EQ(alice_.fail(here("SELECT leasehold.loader_open('l', interval '1 min')")).state, "LH003");
-  EXPECT_EQ(alice_.fail(here("SELECT leasehold.loader_open('l', interval '1 min', instance => NULL)")).state, "LH003");
+  EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal.lease_open('worker', 'w', interval '1 min')")).state, "LH003");
+  EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal.loader_open('l', interval '1 min')")).state, "LH003");
+  EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal.loader_open('l', interval '1 min', p_instance => NULL)")).state,
+            "LH003");
 }
 
 TEST_F(WorkScopeTest, ReapingNeedsWhatNoLookTells) {
   victim(
-      "token FROM leasehold.lock_acquire('deploy', 'v', boot_id => leasehold.boot_id_of('the machine'), pid => 7, "
-      "process_start => 8)");
-  const auto row = alice_.rows(here("SELECT lease_id, boot_id, pid, process_start FROM leasehold.lock_show('deploy')"));
+      "token FROM leasehold_internal.lock_acquire('deploy', 'v', p_boot_id => leasehold_internal.boot_id_of('the "
+      "machine'), p_pid => 7, "
+      "p_process_start => 8)");
+  const auto row =
+      alice_.rows(here("SELECT lease_id, boot_id, pid, process_start FROM leasehold_internal.lock_show('deploy')"));
   const auto lease = *row.at(0).at(0);
-  ASSERT_EQ(attack("lease_id FROM leasehold.lease_suspects('" + *row.at(0).at(1) + "', 10)"), lease) << "a look";
+  ASSERT_EQ(attack("lease_id FROM leasehold_internal.lease_suspects('" + *row.at(0).at(1) + "', 10)"), lease)
+      << "a look";
   for (const auto& proof :
        {"'" + *row.at(0).at(1) + "'", std::string("NULL"), std::string("''"), std::string("'boot'")}) {
-    expect_powerless("leasehold.lease_reap(" + lease + ", " + proof + ", 7, 8)");
-    EXPECT_EQ(attack("outcome FROM leasehold.lease_reap(" + lease + ", " + proof + ", 7, 8)"), "gone");
+    expect_powerless("leasehold_internal.lease_reap(" + lease + ", " + proof + ", 7, 8)");
+    EXPECT_EQ(attack("outcome FROM leasehold_internal.lease_reap(" + lease + ", " + proof + ", 7, 8)"), "gone");
   }
-  expect_powerless("leasehold.lease_reap(NULL, 'the machine', 7, 8)");
-  expect_powerless("leasehold.lease_reap(" + lease + ", 'the machine', NULL, NULL)");
-  EXPECT_EQ(attack("outcome FROM leasehold.lease_reap(" + lease + ", 'the machine', 7, 8)"), "reaped")
+  expect_powerless("leasehold_internal.lease_reap(NULL, 'the machine', 7, 8)");
+  expect_powerless("leasehold_internal.lease_reap(" + lease + ", 'the machine', NULL, NULL)");
+  EXPECT_EQ(attack("outcome FROM leasehold_internal.lease_reap(" + lease + ", 'the machine', 7, 8)"), "reaped")
       << "a worker on the same machine sees that the process is gone";
 }
 
 TEST_F(WorkScopeTest, NobodyIsReapedWhoDoesNotSayOnWhichMachineItIs) {
-  const auto lease = victim("lease_id FROM leasehold.lock_acquire('deploy', 'v')");
-  for (const auto* proof : {"''", "NULL"}) expect_powerless("leasehold.lease_reap(" + lease + ", " + proof + ", 0, 0)");
+  const auto lease = victim("lease_id FROM leasehold_internal.lock_acquire('deploy', 'v')");
+  for (const auto* proof : {"''", "NULL"})
+    expect_powerless("leasehold_internal.lease_reap(" + lease + ", " + proof + ", 0, 0)");
 }
 
 TEST_F(WorkScopeTest, OnlyTheSessionItselfTakesItems) {
-  const auto token = victim("token FROM leasehold.session_open('ann')");
-  victim("leasehold.item_add('SD-1')");
-  EXPECT_EQ(alice_.fail(here("SELECT leasehold.claim_take('SD-1', 'ann')")).state, "42501");
-  EXPECT_EQ(alice_.fail(here("SELECT leasehold.claim_take_for('SD-1', 'ann')")).state, "42501");
-  EXPECT_EQ(alice_.fail(here("SELECT leasehold.claim_take_own('SD-1', 'ann', NULL)")).state, "LH003");
-  expect_powerless("leasehold.claim_take('SD-1', 'ann', 1)");
-  EXPECT_EQ(attack("why FROM leasehold.claim_take('SD-1', 'ann', 1)"), "superseded");
-  EXPECT_EQ(attack("outcome FROM leasehold.claim_take('SD-1', 'ann', " + token + ")"), "granted");
+  const auto token = victim("token FROM leasehold_internal.session_open('ann')");
+  victim("leasehold_internal.item_add('SD-1')");
+  EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal.claim_take('SD-1', 'ann')")).state, "42501");
+  EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal.claim_take_for('SD-1', 'ann')")).state, "42501");
+  EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal.claim_take_own('SD-1', 'ann', NULL)")).state, "LH003");
+  expect_powerless("leasehold_internal.claim_take('SD-1', 'ann', 1)");
+  EXPECT_EQ(attack("why FROM leasehold_internal.claim_take('SD-1', 'ann', 1)"), "superseded");
+  EXPECT_EQ(attack("outcome FROM leasehold_internal.claim_take('SD-1', 'ann', " + token + ")"), "granted");
 }
 
 TEST_F(WorkScopeTest, NullProvesNothing) {
-  victim("token FROM leasehold.lock_acquire('deploy', 'v', request_id => 'r')");
-  victim("token FROM leasehold.lock_share('pool', 'v', permits => 1, capacity => 2)");
-  victim("leasehold.lock_wait('deploy', 'w', 'waiter')");
-  victim("leasehold.job_enqueue_one('mail', 'a')");
-  victim("leasehold.job_enqueue_one('mail', 'b')");
-  const auto job = victim("job_id FROM leasehold.job_claim('mail')");
-  victim("leasehold.chunk_plan('orders', '{a}', '{1}')");
-  victim("leasehold.chunk_claim('orders')");
-  victim("leasehold.session_open('ann')");
-  victim("leasehold.session_open('ben')");
-  victim("leasehold.item_add('SD-1')");
-  victim("leasehold.item_add('SD-2')");
-  victim("leasehold.claim_take('SD-1', 'ann')");
-  victim("leasehold.schedule_set('refresh', interval '10 min')");
-  victim("leasehold.schedule_acquire('refresh', at_once => true)");
+  victim("token FROM leasehold_internal.lock_acquire('deploy', 'v', p_request => 'r')");
+  victim("token FROM leasehold_internal.lock_share('pool', 'v', p_permits => 1, p_capacity => 2)");
+  victim("leasehold_internal.lock_wait('deploy', 'w', 'waiter')");
+  victim("leasehold_internal.job_enqueue_one('mail', 'a')");
+  victim("leasehold_internal.job_enqueue_one('mail', 'b')");
+  const auto job = victim("job_ids[1] FROM leasehold_internal.job_claim('mail')");
+  victim("leasehold_internal.chunk_plan('orders', '{a}', '{1}')");
+  victim("leasehold_internal.chunk_claim('orders')");
+  victim("leasehold_internal.session_open('ann')");
+  victim("leasehold_internal.session_open('ben')");
+  victim("leasehold_internal.item_add('SD-1')");
+  victim("leasehold_internal.item_add('SD-2')");
+  victim("leasehold_internal.claim_take('SD-1', 'ann')");
+  victim("leasehold_internal.schedule_set('refresh', interval '10 min')");
+  victim("leasehold_internal.schedule_acquire('refresh', at_once => true)");
   for (const auto& act : {"lock_heartbeat('deploy', NULL)",
                           "lock_release('deploy', NULL)",
                           "fence('deploy', NULL)",
@@ -149,16 +165,16 @@ TEST_F(WorkScopeTest, NullProvesNothing) {
                           "loader_close(NULL, NULL)",
                           "loader_extend(NULL, NULL)",
                           "job_tidy(NULL)",
+                          "job_fence(JOB, NULL)",
                           "job_heartbeat(JOB, NULL)",
-                          "job_complete(JOB, NULL)",
-                          "job_fail(JOB, NULL)",
-                          "job_release(JOB, NULL)",
-                          "job_snooze(JOB, NULL, interval '1 s')",
-                          "job_settle_plain('complete', '{JOB}', '{NULL}')",
+                          "job_settle(JOB, NULL, 'complete')",
+                          "job_settle(JOB, NULL, 'fail')",
+                          "job_settle(JOB, NULL, 'release')",
+                          "job_settle(JOB, NULL, 'snooze', p_delay => interval '1 s')",
                           "job_settle_many('complete', '{JOB}', '{NULL}')",
-                          "job_claim('none', attach => NULL)",
+                          "job_claim('none', p_attach => NULL)",
                           "chunk_heartbeat('orders', 'a', NULL)",
-                          "chunk_complete('orders', 'a', NULL)",
+                          "chunk_settle('orders', 'a', NULL, 'complete')",
                           "chunk_fence('orders', 'a', NULL)",
                           "session_heartbeat('ann', NULL)",
                           "session_park('ann', NULL, interval '1 s')",
@@ -176,7 +192,7 @@ TEST_F(WorkScopeTest, NullProvesNothing) {
                           "schedule_release('refresh', NULL)",
                           "schedule_fence('refresh', NULL)",
                           "lease_reap(NULL, NULL, NULL, NULL)"}) {
-    std::string sql = std::string("leasehold.") + act;
+    std::string sql = std::string("leasehold_internal.") + act;
     if (const auto at = sql.find("JOB"); at != std::string::npos) sql.replace(at, 3, job);
     expect_powerless(sql);
   }

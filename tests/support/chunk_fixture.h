@@ -75,7 +75,7 @@ class ChunkStoreTest : public StoreTest {
   void load(const std::string& key, std::int64_t rows = 0) {
     ASSERT_TRUE(ok(complete(claim_key("loader", key), {.rows = rows})));
   }
-  /// Its holder dies, alone with it.
+  /// Its holder dies with it, and it was claimed solo.
   void crash(const std::string& key) {
     claim_key("dying", key);
     advance(std::chrono::seconds(31));

@@ -25,7 +25,7 @@ LEASEHOLD_ROLE(says_who_it_is_and_waits) {
   return 0;
 }
 
-/// A process of this host that lives until it is told to die.
+/// A process of this host that lives until the test ends it.
 class Mortal {
  public:
   explicit Mortal(const std::string& name) : holder_(Holder::self(name)) {

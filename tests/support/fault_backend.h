@@ -2,9 +2,9 @@
 //
 //   auto faults = std::make_shared<FaultBackend>(test_store.open_backend());
 //   auto store = store_over(faults, {});
-//   faults->fail_next(Fault::lose_reply);          // done, but nobody is told: in_doubt
+//   faults->fail_next(Fault::lose_reply);          // done, but the answer is lost: in_doubt
 //   faults->fail_always(Fault::fail_before_send);  // never reached the store: unavailable
-//   faults->hold("job_settle_plain");              // waits until let_go()
+//   faults->hold("job_settle_many");              // waits until let_go()
 //   faults->asked();                               // what was asked for and waited for, in order
 #pragma once
 
@@ -61,7 +61,7 @@ class FaultBackend final : public storage::Backend {
     let_go_.notify_all();
   }
 
-  /// Is told the name of every statement that is asked for, before it is.
+  /// Gets the name of every statement before it is sent.
   void listen(std::function<void(std::string_view)> listener) { listener_ = std::move(listener); }
 
   /// How often a statement was asked for.

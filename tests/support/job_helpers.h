@@ -29,7 +29,7 @@ inline JobId add(const Jobs& jobs, const std::string& queue, const NewJob& job =
   return must(jobs.enqueue(queue, job)).id;
 }
 
-/// So many plain jobs with the payloads "0", "1", ...
+/// So many jobs with the payloads "0", "1", ...
 inline std::vector<JobId> add_many(const Jobs& jobs, const std::string& queue, int count) {
   std::vector<std::string> payloads;
   for (int i = 0; i < count; ++i) payloads.push_back(std::to_string(i));
@@ -67,7 +67,7 @@ inline std::vector<JobId> ids_of(const JobGrant& grant) {
 /// "completed", "expired", ...: how the job's attempts went, in order.
 inline std::vector<std::string> outcomes_of(const Jobs& jobs, JobId id) {
   std::vector<std::string> outcomes;
-  for (const auto& attempt : must(jobs.attempts(id))) outcomes.push_back(attempt.outcome);
+  for (const auto& attempt : must(jobs.attempts(id))) outcomes.emplace_back(to_string(attempt.outcome));
   return outcomes;
 }
 

@@ -28,8 +28,8 @@ class LoaderRuntimeTest : public RuntimeTest {
     held_ = must(chunks().claim("orders", {.key = key, .ttl = 1h}, {.holder = holder("somebody")})).chunks.at(0);
   }
   void give_back() { must(chunks().release("orders", held_.key, held_.token)); }
-  /// A chunk that must be claimed alone: it was one of several when its holder died.
-  void make_alone(const Keys& keys) {
+  /// A solo chunk: it was one of several when its holder died.
+  void make_solo(const Keys& keys) {
     const auto ghost = Holder{.name = "ghost", .instance = "g"};
     const auto lease = must(chunks().open_lease(30s, {.holder = ghost}));
     for (const auto& key : keys) must(chunks().claim("orders", {.key = key}, {.holder = ghost, .lease = lease}));

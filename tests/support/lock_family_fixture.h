@@ -66,19 +66,19 @@ class LockFamilyTest : public StoreTest {
     return text;
   }
 
-  /// Everything that was told since the last time: "deploy acquired ann (shared); ...".
+  /// The events since the last call: "deploy acquired ann (shared); ...".
   std::string news() {
     std::string text;
-    for (const auto& event : must(store().events({.after_id = told_}))) {
+    for (const auto& event : must(store().events({.after_id = reported_}))) {
       text += (text.empty() ? "" : "; ") + event.key + " " + event.what + " " + name_of(event.holder);
       if (event.previous_holder) text += " from " + event.previous_holder->name;
       if (!event.detail.empty()) text += " (" + event.detail + ")";
-      told_ = event.id;
+      reported_ = event.id;
     }
     return text;
   }
 
-  /// Stands in line as a program would that died right after, or keeps the place. What it is told.
+  /// Stands in line as a program that dies right after, or keeps the place. Returns the answer.
   std::string stand(const std::string& name, const std::string& who, Duration patience = 5s) {
     return with_backend([&](storage::Backend& backend) {
       const sql::LockWait wait{.name = name, .request_id = "place of " + who, .patience = patience};
@@ -121,7 +121,7 @@ class LockFamilyTest : public StoreTest {
   }
 
  private:
-  std::int64_t told_ = 0;  ///< the last event that news() has told
+  std::int64_t reported_ = 0;  ///< the last event that news() has reported
 };
 
 }  // namespace leasehold::support

@@ -13,10 +13,10 @@
 
 namespace {
 
-std::string told_when_late;
+std::string answered_when_late;
 
 extern "C" void end_late_case(int) {
-  static_cast<void>(::write(STDOUT_FILENO, told_when_late.data(), told_when_late.size()));
+  static_cast<void>(::write(STDOUT_FILENO, answered_when_late.data(), answered_when_late.size()));
   ::_exit(1);
 }
 
@@ -26,8 +26,8 @@ class CaseLimit : public ::testing::EmptyTestEventListener {
 
  private:
   void OnTestStart(const ::testing::TestInfo& test) override {
-    told_when_late = std::string("\nstill running after ") + std::to_string(seconds_) +
-                     " s: " + test.test_suite_name() + "." + test.name() + "\n";
+    answered_when_late = std::string("\nstill running after ") + std::to_string(seconds_) +
+                         " s: " + test.test_suite_name() + "." + test.name() + "\n";
     ::alarm(seconds_);
   }
   void OnTestEnd(const ::testing::TestInfo&) override { ::alarm(0); }

@@ -1,9 +1,9 @@
-// A plain PostgreSQL connection for tests: what psql would do, and calls that may have to wait.
+// A PostgreSQL connection for tests: what psql would do, and calls that may have to wait.
 //
 //   PgConnection sql(url);
 //   sql.run("BEGIN");
 //   EXPECT_EQ(sql.scalar("SELECT 1"), "1");
-//   EXPECT_EQ(sql.fail("SELECT leasehold.fence('deploy', 1)").state, "LH001");
+//   EXPECT_EQ(sql.fail("SELECT leasehold_internal.fence('deploy', 1)").state, "LH001");
 #pragma once
 
 #include <libpq-fe.h>
@@ -47,7 +47,8 @@ class PgConnection {
   /// All of the answer to what was sent; none where it failed.
   std::vector<TextRow> answered(PgFailure& failure);
 
-  /// What was said on the channels that this connection listens to and came with earlier answers; each is told once.
+  /// What was said on the channels that this connection listens to and came with earlier answers; each is reported
+  /// once.
   std::vector<std::string> heard();
   /// True once a NOTIFY has reached it, false when none does within some seconds. It listens already.
   bool notified();

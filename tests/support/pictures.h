@@ -1,4 +1,4 @@
-// What a watcher has been told of a lock, collected by a thread of its own.
+// What a watcher saw of a lock, collected by a thread of its own.
 #pragma once
 
 #include <condition_variable>
@@ -23,11 +23,11 @@ class Pictures {
           EXPECT_TRUE(ok(watch(stop, [this](const Result<LockInfo>& seen) { note(seen); })));
         }) {}
 
-  /// Waits until so many were told. What they said: "running ann", "free ann", "not_found".
+  /// Waits until it has seen so many. Returns them: "running ann", "free ann", "not_found".
   std::vector<std::string> after(std::size_t count) {
     std::unique_lock lock(mutex_);
-    told_something_.wait_for(lock, std::chrono::seconds(10), [&] { return told_.size() >= count; });
-    return told_;
+    reported_something_.wait_for(lock, std::chrono::seconds(10), [&] { return reported_.size() >= count; });
+    return reported_;
   }
 
  private:
@@ -40,14 +40,14 @@ class Pictures {
   void note(const Result<LockInfo>& seen) {
     {
       const std::lock_guard lock(mutex_);
-      told_.push_back(words(seen));
+      reported_.push_back(words(seen));
     }
-    told_something_.notify_all();
+    reported_something_.notify_all();
   }
 
   std::mutex mutex_;
-  std::condition_variable told_something_;
-  std::vector<std::string> told_;
+  std::condition_variable reported_something_;
+  std::vector<std::string> reported_;
   std::jthread thread_;
 };
 

@@ -16,8 +16,8 @@ constexpr auto make_list =
     "NULL)";
 
 constexpr auto list_parts = R"(
-  WITH class AS (SELECT * FROM pg_class WHERE relnamespace = '{0}'::regnamespace),
-       routine AS (SELECT oid, xmin FROM pg_proc WHERE pronamespace = '{0}'::regnamespace),
+  WITH class AS (SELECT * FROM pg_class WHERE relnamespace IN ('{0}'::regnamespace, '{0}_internal'::regnamespace)),
+       routine AS (SELECT oid, xmin FROM pg_proc WHERE pronamespace IN ('{0}'::regnamespace, '{0}_internal'::regnamespace)),
   part(what, id, state) AS (
     -- Emptying a table gives its row here a new xmin, so what matters of it is named.
     SELECT 'class', oid::text, concat_ws(' ', relname, relkind, relpersistence, relowner, relnatts, relchecks,
@@ -32,17 +32,17 @@ constexpr auto list_parts = R"(
     UNION ALL
     SELECT 'rule', r.oid::text, r.xmin::text FROM pg_rewrite AS r JOIN class ON class.oid = r.ev_class
     UNION ALL
-    SELECT 'constraint', oid::text, xmin::text FROM pg_constraint WHERE connamespace = '{0}'::regnamespace
+    SELECT 'constraint', oid::text, xmin::text FROM pg_constraint WHERE connamespace IN ('{0}'::regnamespace, '{0}_internal'::regnamespace)
     UNION ALL
-    SELECT 'type', oid::text, xmin::text FROM pg_type WHERE typnamespace = '{0}'::regnamespace
+    SELECT 'type', oid::text, xmin::text FROM pg_type WHERE typnamespace IN ('{0}'::regnamespace, '{0}_internal'::regnamespace)
     UNION ALL
     SELECT 'routine', oid::text, xmin::text FROM routine
     UNION ALL
     SELECT 'comment', d.objoid::text, d.xmin::text FROM pg_description AS d JOIN routine ON routine.oid = d.objoid
     UNION ALL
-    SELECT 'schema', oid::text, xmin::text FROM pg_namespace WHERE nspname = '{0}'
+    SELECT 'schema', oid::text, xmin::text FROM pg_namespace WHERE nspname IN ('{0}', '{0}_internal')
     UNION ALL
-    SELECT 'migration', version::text, xmin::text FROM {0}.migration
+    SELECT 'migration', version::text, xmin::text FROM {0}_internal.migration
   )
   SELECT md5(string_agg(concat_ws(' ', what, id, state), E'\n' ORDER BY what, id)) FROM part)";
 
@@ -54,9 +54,9 @@ constexpr auto empty_tables = R"(
   BEGIN
     WITH tables AS MATERIALIZED (
       SELECT c.oid FROM pg_class AS c
-       WHERE c.relnamespace = '{0}'::regnamespace AND c.relkind = 'r' AND c.relname <> 'migration'),
+       WHERE c.relnamespace IN ('{0}'::regnamespace, '{0}_internal'::regnamespace) AND c.relkind = 'r' AND c.relname NOT IN ('migration', 'added')),
     sequences AS MATERIALIZED (
-      SELECT c.oid FROM pg_class AS c WHERE c.relnamespace = '{0}'::regnamespace AND c.relkind = 'S'),
+      SELECT c.oid FROM pg_class AS c WHERE c.relnamespace IN ('{0}'::regnamespace, '{0}_internal'::regnamespace) AND c.relkind = 'S'),
     moved AS MATERIALIZED (SELECT s.oid FROM sequences AS s WHERE pg_sequence_last_value(s.oid) IS NOT NULL)
     SELECT string_agg(t.oid::regclass::text, ', ') INTO used
       FROM tables AS t
@@ -72,7 +72,8 @@ constexpr auto empty_tables = R"(
 // a transaction the server would give the first picture again and again.
 bool nobody_else_uses(PgConnection& connection, const std::string& schema) {
   const auto others = fmt::format(
-      R"(SELECT count(*) FROM pg_stat_activity WHERE query ~ '\m{}\M' AND pid <> pg_backend_pid())", schema);
+      R"(SELECT count(*) FROM pg_stat_activity WHERE query ~ '\m{}(_internal)?\M' AND pid <> pg_backend_pid())",
+      schema);
   return eventually(
       [&] {
         connection.run("SELECT pg_stat_clear_snapshot()");

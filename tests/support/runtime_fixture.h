@@ -40,8 +40,8 @@ class RuntimeTest : public ::testing::Test {
 
   Ids add(const std::string& queue, int jobs) { return add_many(store_.jobs(), queue, jobs); }
   JobInfo show(JobId id) { return must(store_.jobs().show(id)); }
-  /// A job that must be claimed alone: it was one of several when its holder died, and is the only one now.
-  JobId add_alone(const std::string& queue) {
+  /// A solo job: it was one of several when its holder died, and is the only one now.
+  JobId add_solo(const std::string& queue) {
     const auto ids = add(queue, 2);
     must(store_.jobs().claim(queue, {.max = 2, .ttl = 30s}, {.holder = Holder{.name = "ghost", .instance = "g"}}));
     advance(31s);

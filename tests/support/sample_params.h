@@ -21,7 +21,7 @@ inline storage::Param sample_of(storage::Type type) {
     case storage::Type::integer:
     case storage::Type::boolean:
     case storage::Type::time: return one_number.front();
-    case storage::Type::duration: return std::int64_t{30'000'000};
+    case storage::Type::duration: return std::int64_t{60'000'000};
     case storage::Type::integers: return storage::IntegerList(one_number);
     case storage::Type::texts:
     case storage::Type::bytes_list: return storage::StringList(one_string);
@@ -46,6 +46,7 @@ inline storage::Param sample_of(const storage::Field& field) {
   if (field.name == "cron" || field.name == "cron_given" || field.name == "zone" || field.name == "command") return {};
   if (field.name == "jitter") return std::int64_t{0};
   if (field.name == "to_item") return std::string_view("another sample");
+  if (field.name == "seen" || field.name == "until") return std::string_view("1:1:");  // snapshots
   if (field.name == "specs") return storage::StringList(one_json);
   if (field.name == "depends_on" && field.type == storage::Type::integers) return storage::IntegerList();
   return sample_of(field.type);

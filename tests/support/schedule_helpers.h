@@ -4,7 +4,7 @@
 //   LEASEHOLD_ON_BOTH_STORES(ScheduleAcquireTest);
 //
 //   TEST_P(ScheduleAcquireTest, WhatIsDueIsTaken) {
-//     define("refresh", every_ten_minutes());
+//     set_schedule("refresh", every_ten_minutes());
 //     EXPECT_EQ(acquire("refresh", "ann").occurrence, now());
 //   }
 #pragma once
@@ -56,7 +56,7 @@ inline Timestamp at(std::string_view text) { return parse_moment(text, {}).value
 
 /// "2026-03-02T09:00:00Z scheduled ok": a line of the history. What was skipped says how many and up to when.
 inline std::string line_of(const RunInfo& run) {
-  auto text = leasehold::to_string(run.occurrence) + " " + run.cause + " " + run.outcome;
+  auto text = leasehold::to_string(run.occurrence) + " " + run.cause + " " + to_string(run.outcome);
   if (run.missed == 0) return text;
   return text + " " + std::to_string(run.missed) + " through " + leasehold::to_string(run.through.value()) + " (" +
          run.reason + ")";
@@ -67,14 +67,14 @@ class ScheduleStoreTest : public StoreTest {
   Schedules schedules() { return store().schedules(); }
 
   /// A new one with a pause is due at once here, as when `ensure` has made it.
-  ScheduleSaved define(const std::string& name, const ScheduleOptions& options) {
-    auto defined = must(schedules().set(name, options));
+  ScheduleSaved set_schedule(const std::string& name, const ScheduleOptions& options) {
+    auto saved = must(schedules().set(name, options));
     const bool given = options.next_run_at || options.next_run_in;
-    if (!defined.created || given || !std::holds_alternative<Every>(options.rule)) return defined;
-    defined.next_run_at = now();
+    if (!saved.created || given || !std::holds_alternative<Every>(options.rule)) return saved;
+    saved.next_run_at = now();
     under_test().run("UPDATE " + under_test().table("schedule") + " SET next_run_at = " + moment_in_sql(now()) +
                      " WHERE name = '" + name + "'");
-    return defined;
+    return saved;
   }
   std::string moment_in_sql(Timestamp moment) {
     const auto micros = std::to_string(moment.time_since_epoch().count());
@@ -113,7 +113,7 @@ class ScheduleStoreTest : public StoreTest {
   /// "completed", "lost", ...: the latest first.
   Words outcomes(const std::string& name) {
     Words words;
-    for (const auto& run : history(name)) words.push_back(run.outcome);
+    for (const auto& run : history(name)) words.emplace_back(to_string(run.outcome));
     return words;
   }
 
@@ -147,9 +147,9 @@ template <typename T>
 ::testing::AssertionResult not_due_until(const Result<T>& result, Timestamp when) {
   const auto code = fails(result, Errc::not_due);
   if (!code) return code;
-  const auto told = result.error().retry_at;
-  if (told == when) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "not until " << (told ? to_string(*told) : "nobody knows when");
+  const auto reported = result.error().retry_at;
+  if (reported == when) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "not until " << (reported ? to_string(*reported) : "nobody knows when");
 }
 
 }  // namespace leasehold::support

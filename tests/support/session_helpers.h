@@ -106,7 +106,7 @@ class SessionStoreTest : public StoreTest {
 
 /// Whom a refusal names, as "session item": empty where it names nobody.
 template <typename T>
-std::string owner_told(const Result<T>& refused) {
+std::string owner_reported(const Result<T>& refused) {
   if (refused.ok() || !refused.error().held_by) return {};
   return refused.error().held_by->session + " " + refused.error().held_by->key;
 }

@@ -1,4 +1,4 @@
-// A plain SQLite connection for tests: what another program with the same file would do.
+// A SQLite connection for tests: what another program with the same file would do.
 #pragma once
 
 #include <sqlite3.h>

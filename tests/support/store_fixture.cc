@@ -71,7 +71,7 @@ TestStore::~TestStore() {
   if (!postgres_ || copy_) return;
   if (recycled_ && recycle(*postgres_, *recycled_)) return;
   // Somebody's transaction may still be open after a failed test; do not hang on it.
-  postgres_->fail("SET lock_timeout = '10s'; DROP SCHEMA IF EXISTS " + schema_ + " CASCADE");
+  postgres_->fail("SET lock_timeout = '10s'; DROP SCHEMA IF EXISTS " + schema_ + ", " + schema_ + "_internal CASCADE");
 }
 
 void TestStore::take_database() {
@@ -100,18 +100,18 @@ void TestStore::make_schema() {
   if (!options_.migrate) return;
   open({.migrate = MigrateOnOpen::yes});
   if (options_.real_time) return;
-  run("CREATE TABLE " + schema_ + ".test_clock (at timestamptz NOT NULL)");
-  run("CREATE OR REPLACE FUNCTION " + schema_ + ".now() RETURNS timestamptz LANGUAGE sql VOLATILE AS " +
-      "'SELECT at FROM " + schema_ + ".test_clock'");
+  run("CREATE TABLE " + schema_ + "_internal.test_clock (at timestamptz NOT NULL)");
+  run("CREATE OR REPLACE FUNCTION " + schema_ + "_internal.now() RETURNS timestamptz LANGUAGE sql VOLATILE AS " +
+      "'SELECT at FROM " + schema_ + "_internal.test_clock'");
   // Small bundles, so that whatever enqueues a few jobs at once meets them.
   for (const auto* is : {"bundle_from() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 2'",
                          "bundle_size() RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 3'"}) {
-    run("CREATE OR REPLACE FUNCTION " + schema_ + "." + is);
+    run("CREATE OR REPLACE FUNCTION " + schema_ + "_internal." + is);
   }
 }
 
 void TestStore::start_clock() {
-  run("INSERT INTO " + schema_ + ".test_clock SELECT timestamptz 'epoch' + " + microseconds(now_) +
+  run("INSERT INTO " + schema_ + "_internal.test_clock SELECT timestamptz 'epoch' + " + microseconds(now_) +
       " * interval '1 microsecond'");
 }
 
@@ -133,13 +133,17 @@ void TestStore::advance(Duration by) {
   now_ += by;
   clock_.advance(by);
   if (kind_ == StoreKind::postgres) {
-    run("UPDATE " + schema_ + ".test_clock SET at = timestamptz 'epoch' + " + microseconds(now_) +
+    run("UPDATE " + schema_ + "_internal.test_clock SET at = timestamptz 'epoch' + " + microseconds(now_) +
         " * interval '1 microsecond'");
   }
 }
 
-std::string TestStore::table(const std::string& name) const {
+std::string TestStore::view(const std::string& name) const {
   return kind_ == StoreKind::sqlite ? "leasehold_" + name : schema_ + "." + name;
+}
+
+std::string TestStore::table(const std::string& name) const {
+  return kind_ == StoreKind::sqlite ? "leasehold_" + name : schema_ + "_internal." + name;
 }
 
 std::vector<TextRow> TestStore::rows(const std::string& sql) {

@@ -77,6 +77,8 @@ class TestStore {
 
   /// "lease" -> what the table is called in this store.
   [[nodiscard]] std::string table(const std::string& name) const;
+  /// The same for a view that people read.
+  [[nodiscard]] std::string view(const std::string& name) const;
   /// Rows and single values past the library, in the store's own SQL.
   std::vector<TextRow> rows(const std::string& sql);
   std::string scalar(const std::string& sql);

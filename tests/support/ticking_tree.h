@@ -13,7 +13,7 @@ struct Tick {
   std::int64_t pid = 0;
   std::int64_t parent = 0;
   std::int64_t begun_us = 0;  ///< when it began, by the boot-time clock
-  std::int64_t boot_us = 0;   ///< when it told so last
+  std::int64_t boot_us = 0;   ///< when it reported so last
 };
 
 /// Works for a minute at most, should a test fail to end it.

@@ -13,7 +13,7 @@ namespace {
 
 Timestamp at(std::string_view text) { return parse_moment(text, {}).value(); }
 
-/// The next ones, a blank between them; those of one day are told by their time only.
+/// The next ones, a blank between them; those of one day by their time only.
 std::string next_ones(std::string_view expression, std::string_view zone, std::string_view after, std::size_t max = 1) {
   const auto cron = parse_cron(expression);
   const auto found_zone = find_zone(zone);

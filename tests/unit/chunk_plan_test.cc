@@ -1,4 +1,5 @@
-// Plans before they are sent: ranges cut into chunks, and what a plan may not say. And how a set is told to people.
+// Plans before they are sent: ranges cut into chunks, and what a plan must not contain. And how a set is shown to
+// people.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -55,7 +56,7 @@ TEST(CheckPlan, ASpecThatIsNotJsonIsNamed) {
   const std::vector<PlannedChunk> broken = {{"a", "{}"}, {"b", "{"}};
   const auto refused = check_plan("orders", broken, {});
   ASSERT_TRUE(fails(refused, Errc::invalid_argument));
-  EXPECT_EQ(refused.error().message, R"(spec of chunk "b" is not JSON: "{")");
+  EXPECT_EQ(refused.error().message, R"(the spec of chunk "b" must be JSON: "{")");
   const std::vector<PlannedChunk> long_one = {{"a", '"' + std::string(bounds::chunk_json_bytes, 'x') + '"'}};
   EXPECT_TRUE(fails(check_plan("orders", long_one, {}), Errc::invalid_argument));
 }
@@ -66,10 +67,10 @@ TEST(CheckSave, ACursorIsJsonAndRowsAreNotNegative) {
   EXPECT_TRUE(fails(check_chunk_save({.rows = -1}), Errc::invalid_argument));
   const auto refused = check_chunk_save({.cursor = "page 3"});
   ASSERT_TRUE(fails(refused, Errc::invalid_argument));
-  EXPECT_EQ(refused.error().message, R"(cursor is not JSON: "page 3")");
+  EXPECT_EQ(refused.error().message, R"(the cursor must be JSON: "page 3")");
 }
 
-TEST(ChunkSet, OnlyAPartialOneIsToldWithItsCounts) {
+TEST(ChunkSet, OnlyThePartialStateShowsItsCounts) {
   ChunkSetInfo set;
   set.total = 42;
   set.completed = 38;

@@ -24,7 +24,7 @@ using namespace std::string_view_literals;
 constexpr std::array params = {Field{"queue", Type::text, false}, Field{"n", Type::integer, true}};
 constexpr std::array columns = {Field{"id", Type::integer, false}, Field{"payload", Type::bytes, true}};
 
-constexpr Statement plain{0, "lock_acquire", Access::write, false, params, columns};
+constexpr Statement acquire{0, "lock_acquire", Access::write, false, params, columns};
 constexpr Statement claim{1, "job_claim", Access::write, false, params, columns};
 constexpr Statement heartbeat{2, "heartbeat", Access::write, true, params, columns};
 constexpr std::array each_forms = {""sv, "SELECT ..."sv, "SELECT ..."sv};
@@ -60,8 +60,8 @@ std::string bytes_of(const BinaryParams& encoded, int param) {
 
 TEST(EachTest, CallsOfOneStatementAreOneGroupBehindTheOthers) {
   Calls calls;
-  std::vector<PendingCall*> batch = {calls.add(heartbeat, "a"), calls.add(claim, "b"),     calls.add(plain, "c"),
-                                     calls.add(claim, "d"),     calls.add(heartbeat, "e"), calls.add(plain, "f")};
+  std::vector<PendingCall*> batch = {calls.add(heartbeat, "a"), calls.add(claim, "b"),     calls.add(acquire, "c"),
+                                     calls.add(claim, "d"),     calls.add(heartbeat, "e"), calls.add(acquire, "f")};
   sort_for_grouping(batch, each_forms);
   EXPECT_EQ(described(group_calls(batch, each_forms)),
             "lock_acquire: c | lock_acquire: f | job_claim: b d | heartbeat: a e");
@@ -117,7 +117,7 @@ TEST(EachTest, EveryParameterBecomesTheArrayOfTheCallsValues) {
 TEST(EachTest, RowsGoToTheCallTheyBelongTo) {
   Calls calls;
   const std::vector<PendingCall*> group = {calls.add(claim, "a"), calls.add(claim, "b"), calls.add(claim, "c")};
-  deal_out(group, Rows{Row{2, 21, "x"}, Row{0, 1, Cell()}, Row{2, 22, "y"}});
+  distribute(group, Rows{Row{2, 21, "x"}, Row{0, 1, Cell()}, Row{2, 22, "y"}});
   ASSERT_TRUE(support::ok(group[0]->answer));
   EXPECT_EQ(*group[0]->answer, (Rows{Row{1, Cell()}}));
   ASSERT_TRUE(support::ok(group[1]->answer));
@@ -130,7 +130,7 @@ TEST(EachTest, AnAnswerToNobodyIsDamage) {
   for (const Cell& number : {Cell(2), Cell(-1), Cell()}) {
     Calls calls;
     const std::vector<PendingCall*> group = {calls.add(claim, "a"), calls.add(claim, "b")};
-    deal_out(group, Rows{Row{0, 1, Cell()}, Row{number, 2, Cell()}});
+    distribute(group, Rows{Row{0, 1, Cell()}, Row{number, 2, Cell()}});
     EXPECT_TRUE(support::fails(group[0]->answer, Errc::damaged));
     EXPECT_TRUE(support::fails(group[1]->answer, Errc::damaged));
   }
@@ -139,7 +139,7 @@ TEST(EachTest, AnAnswerToNobodyIsDamage) {
 TEST(EachTest, AnErrorIsEverybodysAnswer) {
   Calls calls;
   const std::vector<PendingCall*> group = {calls.add(claim, "a"), calls.add(claim, "b")};
-  deal_out(group, Error{.code = Errc::unavailable, .message = "gone"});
+  distribute(group, Error{.code = Errc::unavailable, .message = "gone"});
   EXPECT_TRUE(support::fails(group[0]->answer, Errc::unavailable));
   EXPECT_TRUE(support::fails(group[1]->answer, Errc::unavailable));
 }

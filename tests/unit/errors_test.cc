@@ -93,7 +93,13 @@ TEST(Errors, CallersBranchOnWhatTheTableSays) {
 TEST(Outcome, IsDoneOrRefusedOrUnknown) {
   const storage::Outcome granted("granted");
   EXPECT_TRUE(granted.done());
-  EXPECT_TRUE(granted.is("granted"));
+  EXPECT_TRUE(granted.is(Reply::granted));
+  EXPECT_FALSE(granted.is(Reply::extended));
+  for (const auto& row : reply_table) {
+    const storage::Outcome read{std::string(row.word)};
+    EXPECT_TRUE(read.is(row.reply)) << row.word;
+    EXPECT_EQ(read.done(), row.done) << row.word;
+  }
   for (const auto& row : errc_table) {
     const storage::Outcome refused{std::string(row.word)};
     EXPECT_FALSE(refused.done()) << row.word;

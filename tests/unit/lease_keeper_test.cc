@@ -14,16 +14,16 @@ std::shared_ptr<LiveLease> lease() {
       1h, until, [until] { return Result<Beat>(Beat{.trusted_until = until}); }, [](const LiveLease&) {});
 }
 
-// To end a watch waits for news that is being told. So it is told here by the end itself, to all of them: none may look
+// The end of a watch waits for a running callback. So here the end itself calls back, for all of them: none may look
 // at another that is gone already.
 TEST(LeaseKeeperTest, NewsThatComesWhileItEndsFindsNoLeaseThatIsGone) {
-  std::vector<LiveLease::OnNews> told;
+  std::vector<LiveLease::OnNews> reported;
   int ends = 0;
   const LeaseKeeper::Watch watch = [&](LiveLease::OnNews on_news) {
-    told.push_back(std::move(on_news));
+    reported.push_back(std::move(on_news));
     return std::shared_ptr<void>(nullptr, [&](void*) {
       ++ends;
-      for (const auto& tell : told) tell({.ended = true});
+      for (const auto& tell : reported) tell({.ended = true});
     });
   };
   {

@@ -115,7 +115,7 @@ TEST_F(LoaderClaimTest, ClaimsAreAskedForAgainWhenTheStoreIsBack) {
   EXPECT_EQ(troubles, 3);
 }
 
-TEST_F(LoaderClaimTest, WhatAskingAgainDoesNotMendEndsTheLoader) {
+TEST_F(LoaderClaimTest, AnErrorThatARetryCannotFixEndsTheLoader) {
   plan({"a"});
   faults().refuse_next({.code = Errc::denied, .message = "not for you"}, 1, "chunk_claim");
   RunningLoader loader(fragile(), complete, {.concurrency = 3});

@@ -70,7 +70,7 @@ TEST_F(LoaderLeaseTest, WithoutTheStoreHandlersGoOnUntilTheLeaseCannotBeTrusted)
   const auto before = beats();
   break_store();
   ASSERT_TRUE(stopped.wait());
-  EXPECT_GE(beats(), before + 2) << "it kept asking";
+  EXPECT_GE(beats(), before + 2) << "it kept trying";
   EXPECT_EQ(faults().calls("chunk_heartbeat"), 0) << "what is lost is not asked for";
   const auto summary = loader.stop_and_finish();
   ASSERT_TRUE(ok(summary));
@@ -98,17 +98,17 @@ TEST_F(LoaderLeaseTest, ASaveExtendsTheLease) {
   EXPECT_EQ(summary->completed, 1);
 }
 
-TEST_F(LoaderLeaseTest, AChunkThatMustBeAloneHasALeaseOfItsOwn) {
-  plan({"alone", "also"}, 600ms);
-  make_alone({"alone", "also"});
-  ASSERT_TRUE(ok(chunks().plan("orders", std::vector<PlannedChunk>{{"alone", "{}"}, {"also", "{}"}, {"other", "{}"}})));
+TEST_F(LoaderLeaseTest, ASoloChunkHasALeaseOfItsOwn) {
+  plan({"solo", "also"}, 600ms);
+  make_solo({"solo", "also"});
+  ASSERT_TRUE(ok(chunks().plan("orders", std::vector<PlannedChunk>{{"solo", "{}"}, {"also", "{}"}, {"other", "{}"}})));
   hold("also");
   Gate end;
   Gate lost;
   std::atomic<int> tries{0};
   RunningLoader loader(fragile(),
                        [&](const Chunk& chunk, ChunkContext& context) {
-                         if (chunk.key == "alone" && ++tries == 1) {
+                         if (chunk.key == "solo" && ++tries == 1) {
                            EXPECT_EQ(wait_for_stop(context), StopReason::lost);
                            lost.open();
                            return Verdict::complete();
@@ -127,7 +127,7 @@ TEST_F(LoaderLeaseTest, AChunkThatMustBeAloneHasALeaseOfItsOwn) {
   EXPECT_EQ(faults().calls("chunk_heartbeat"), heartbeats) << "neither for what is lost nor for the other chunk";
   end.open();
   ASSERT_TRUE(eventually([&] { return chunk("other").state == ChunkState::completed; }))
-      << "what is under the loader's own lease is left alone";
+      << "chunks under the loader's own lease go on";
   const auto summary = loader.stop_and_finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->lost, 1);

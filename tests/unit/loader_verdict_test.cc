@@ -13,19 +13,19 @@ namespace {
 class LoaderVerdictTest : public LoaderRuntimeTest {};
 
 TEST_F(LoaderVerdictTest, WhatTheHandlerSaysIsPassedOn) {
-  const std::map<std::string, Verdict> sayings{{"done", Verdict::complete().with_rows(7)},
-                                               {"bad", Verdict::fail("oops")},
-                                               {"hopeless", Verdict::fail_finally("never")},
-                                               {"slow", Verdict::retry_in(1min, "wait")},
-                                               {"needless", Verdict::skip("empty")}};
+  const std::map<std::string, Verdict> verdicts{{"done", Verdict::complete().with_rows(7)},
+                                                {"bad", Verdict::fail("oops")},
+                                                {"hopeless", Verdict::fail_finally("never")},
+                                                {"slow", Verdict::retry_in(1min, "wait")},
+                                                {"needless", Verdict::skip("empty")}};
   std::vector<PlannedChunk> planned;
-  for (const auto& [key, saying] : sayings) planned.push_back({key, "{}"});
+  for (const auto& [key, verdict] : verdicts) planned.push_back({key, "{}"});
   must(chunks().plan("orders", planned, {.settings = {.default_ttl = 10s}}));
   std::atomic<int> said{0};
   RunningLoader loader(fragile(),
                        [&](const Chunk& chunk, ChunkContext&) {
                          ++said;
-                         return sayings.at(chunk.key);
+                         return verdicts.at(chunk.key);
                        },
                        {.concurrency = 2});
   ASSERT_TRUE(eventually([&] { return said == 5 && faults().calls("chunk_settle") == 5 && waits() > 0; }));
@@ -126,7 +126,7 @@ TEST_F(LoaderVerdictTest, AStoppedLoaderLetsHandlersFinish) {
   EXPECT_EQ(leases("loader", true), leases("loader"));
 }
 
-TEST_F(LoaderVerdictTest, WhenTheGraceIsOverHandlersAreToldToStop) {
+TEST_F(LoaderVerdictTest, HandlersMustStopAfterTheGrace) {
   plan({"a"});
   Gate began;
   RunningLoader loader(fragile(),

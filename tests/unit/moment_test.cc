@@ -67,7 +67,7 @@ TEST_F(MomentTest, AnHourThatIsLeftOutIsCountedOnFromBeforeTheChange) {
   EXPECT_EQ(read("2026-03-29 03:00"), "2026-03-29T01:00:00Z");
 }
 
-TEST_F(MomentTest, ATimeOfDayAloneIsTheNextOne) {
+TEST_F(MomentTest, ATimeOfDayWithoutADateIsTheNextOne) {
   EXPECT_EQ(read("18:00"), "2026-03-01T17:00:00Z");
   EXPECT_EQ(read("09:30"), "2026-03-02T08:30:00Z");
   EXPECT_EQ(read("13:00"), "2026-03-02T12:00:00Z") << "now is not after now";

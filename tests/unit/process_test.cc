@@ -54,7 +54,7 @@ TEST_F(ProcessTest, ALaterProcessWithTheSamePidIsAnotherOne) {
   EXPECT_EQ(look_for_process(child_.pid(), start_ - 1), Liveness::gone);
 }
 
-TEST_F(ProcessTest, WhatSaysTooLittleCannotBeTold) {
+TEST_F(ProcessTest, AProcessWithoutAValidPidAndStartTimeIsNotJudged) {
   EXPECT_EQ(look_for_process(0, start_), Liveness::cannot_tell);
   EXPECT_EQ(look_for_process(-1, start_), Liveness::cannot_tell);
   EXPECT_EQ(look_for_process(child_.pid(), 0), Liveness::cannot_tell);

@@ -87,7 +87,7 @@ TEST(SchedulePlanTest, AfterThreeMissedDaysSkipTakesTheLatestOnlyIfItIsInTime) {
             "took none skipped 4 from 2026-01-01T09:00:00Z through 2026-01-04T09:00:00Z next 2026-01-05T09:00:00Z");
 }
 
-TEST(SchedulePlanTest, OneThatIsSkippedAloneIsFirstAndLast) {
+TEST(SchedulePlanTest, ASingleSkippedOccurrenceIsFirstAndLast) {
   EXPECT_EQ(due(Misfire::skip, "2026-01-01T09:00:00Z", "2026-01-01T09:06:00Z"),
             "took none skipped 1 from 2026-01-01T09:00:00Z through 2026-01-01T09:00:00Z next 2026-01-02T09:00:00Z");
   EXPECT_EQ(due(Misfire::once, "2026-01-01T09:00:00Z", "2026-01-02T09:00:00Z"),

@@ -46,20 +46,20 @@ TEST(SchedulerVerdictsTest, OnlyAFailureHasAnError) {
 }
 
 TEST(SchedulerVerdictsTest, WhatTheStoreWouldNotHaveBecomesAFailureThatSaysSo) {
-  const Error refusal{.code = Errc::invalid_argument, .message = "the counts are not JSON: \"{\""};
+  const Error refusal{.code = Errc::invalid_argument, .message = "the counts must be JSON: \"{\""};
   const auto instead = instead_of(RunVerdict::complete("{"), refusal);
   EXPECT_EQ(instead.kind, RunVerdict::Kind::fail);
-  EXPECT_EQ(instead.error, "the verdict was not accepted: the counts are not JSON: \"{\"");
+  EXPECT_EQ(instead.error, "the verdict was not accepted: the counts must be JSON: \"{\"");
   EXPECT_EQ(instead.counts, "");
 }
 
 TEST(SchedulerVerdictsTest, AHandlersOwnWordsAreKept) {
-  const Error refusal{.code = Errc::invalid_argument, .message = "the counts are not JSON"};
+  const Error refusal{.code = Errc::invalid_argument, .message = "the counts must be JSON"};
   EXPECT_EQ(instead_of(RunVerdict::fail("no answer", "{"), refusal).error,
-            "no answer (the verdict was not accepted: the counts are not JSON)");
+            "no answer (the verdict was not accepted: the counts must be JSON)");
   const auto longest = instead_of(RunVerdict::fail(std::string(1 << 20, 'x')), refusal).error;
   EXPECT_LE(longest.size(), bounds::error_bytes);
-  EXPECT_TRUE(longest.ends_with("the counts are not JSON)"));
+  EXPECT_TRUE(longest.ends_with("the counts must be JSON)"));
 }
 
 }  // namespace

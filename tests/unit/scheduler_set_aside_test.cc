@@ -1,4 +1,4 @@
-// Schedules that a scheduler leaves alone for a moment.
+// Schedules that a scheduler skips for a moment.
 #include "runtime/scheduler/crew.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 
 constexpr BootTime start{hours(1)};
 
-TEST(SchedulerSetAsideTest, AScheduleIsLeftAloneForAMoment) {
+TEST(SchedulerSetAsideTest, TheSchedulerSkipsAScheduleForAMoment) {
   SetAside aside;
   aside.add("refresh", start);
   EXPECT_TRUE(aside.contains("refresh", start));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/described.h"
 #include "support/results.h"
 
 namespace leasehold::support {
@@ -18,15 +19,15 @@ SessionOptions session_with(void (*change)(SessionOptions&)) {
 }
 
 ::testing::AssertionResult refused(void (*change)(SessionOptions&)) {
-  return fails(check_session_options(session_with(change)), Errc::invalid_argument);
+  return fails(model::check_fields_of(session_with(change)), Errc::invalid_argument);
 }
 ::testing::AssertionResult refused(const ItemOptions& options) {
   return fails(check_item("SD-1", options), Errc::invalid_argument);
 }
 
 TEST(SessionLimitsTest, ASessionMayBeAnythingWithinReason) {
-  EXPECT_TRUE(ok(check_session_options(session_with([](auto&) {}))));
-  EXPECT_TRUE(ok(check_session_options(session_with([](auto& options) {
+  EXPECT_TRUE(ok(model::check_fields_of(session_with([](auto&) {}))));
+  EXPECT_TRUE(ok(model::check_fields_of(session_with([](auto& options) {
     options.id = std::string(512, 'x');
     options.label = "two\nlines \xF0\x9F\x94\x92";
     options.codebase = std::string(4096, 'x');
@@ -58,11 +59,9 @@ TEST(SessionLimitsTest, SilenceIsDeclaredForHalfADayAtMost) {
 }
 
 TEST(SessionLimitsTest, ProgressIsText) {
-  EXPECT_TRUE(ok(check_session_heartbeat("s-1", {})));
-  EXPECT_TRUE(ok(check_session_heartbeat("s-1", {.progress = ""})));
-  const std::string too_long(4097, 'x');
-  EXPECT_FALSE(check_session_heartbeat("s-1", {.progress = too_long}).ok());
-  EXPECT_FALSE(check_session_heartbeat("", {}).ok());
+  EXPECT_TRUE(ok(model::check_fields_of(SessionHeartbeat{})));
+  EXPECT_TRUE(ok(model::check_fields_of(SessionHeartbeat{.progress = ""})));
+  EXPECT_FALSE(model::check_fields_of(SessionHeartbeat{.progress = std::string(4097, 'x')}).ok());
 }
 
 TEST(SessionLimitsTest, AnItemHasATitleAParentAndConflicts) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_literals;
 
-TEST(TextTest, Utf8IsToldFromWhatOnlyLooksLikeIt) {
+TEST(TextTest, IsUtf8RefusesWhatOnlyLooksLikeIt) {
   for (const auto& text : {""s, "abc"s, "\xC3\xA9"s, "\xE2\x82\xAC"s, "\xF0\x9F\x94\x92"s, "\xF4\x8F\xBF\xBF"s}) {
     EXPECT_TRUE(is_utf8(text));
   }

@@ -126,7 +126,7 @@ TEST_F(WorkerFetchTest, AWorkerThatIsStoppedFinishesWhatRunsAndGivesBackTheRest)
   EXPECT_EQ(leases("worker", true).size(), 1U);
 }
 
-TEST_F(WorkerFetchTest, WhenTheGraceIsOverHandlersAreToldToStop) {
+TEST_F(WorkerFetchTest, HandlersMustStopAfterTheGrace) {
   add("mail", 1);
   Gate began;
   RunningWorker worker(fragile(),
@@ -187,7 +187,7 @@ TEST_F(WorkerFetchTest, PausesGrowToFiveSeconds) {
   EXPECT_LE(pause.next(), 50ms);
 }
 
-TEST_F(WorkerFetchTest, WhatAskingAgainDoesNotMendEndsTheWorker) {
+TEST_F(WorkerFetchTest, AnErrorThatARetryCannotFixEndsTheWorker) {
   faults().refuse_next({.code = Errc::denied, .message = "not for you"}, 1, "job_claim");
   RunningWorker worker(fragile(), {{"mail", complete}}, {});
   EXPECT_TRUE(fails(worker.finish(), Errc::denied));

@@ -11,7 +11,7 @@
 namespace leasehold::support {
 namespace {
 
-/// Stops only when told to, and remembers why.
+/// Stops only on request, and remembers why.
 class Patient {
  public:
   Verdict operator()(const Job& job, JobContext& context) {
@@ -121,22 +121,22 @@ TEST_F(WorkerLeaseTest, WithoutTheStoreJobsGoOnUntilTheLeaseCannotBeTrusted) {
   const auto before = beats();
   break_store();
   ASSERT_TRUE(stopped.wait());
-  EXPECT_GE(beats(), before + 2) << "it kept asking";
+  EXPECT_GE(beats(), before + 2) << "it kept trying";
   faults().heal();
   const auto later = add("mail", 1);
   ASSERT_TRUE(eventually([&] { return show(later[0]).state == JobState::completed; }));
   EXPECT_EQ(worker.summary().lost, 1);
 }
 
-TEST_F(WorkerLeaseTest, AJobThatMustBeAloneHasALeaseOfItsOwn) {
-  const auto alone = add_alone("mail");
+TEST_F(WorkerLeaseTest, ASoloJobHasALeaseOfItsOwn) {
+  const auto solo = add_solo("mail");
   const auto others = add("mail", 1);
   Patient patient;
   Gate end;
   RunningWorker worker(fragile(),
                        {{"mail",
                          [&](const Job& job, JobContext& context) {
-                           if (job.id == alone) return patient(job, context);
+                           if (job.id == solo) return patient(job, context);
                            return end.wait() && !context.stop_requested() ? Verdict::complete()
                                                                           : Verdict::fail("stopped");
                          }}},
@@ -144,7 +144,7 @@ TEST_F(WorkerLeaseTest, AJobThatMustBeAloneHasALeaseOfItsOwn) {
   ASSERT_TRUE(eventually([&] { return faults().calls("job_heartbeat") > 2 && beats() > 2; }));
   faults().refuse_next({.code = Errc::lost, .message = "gone", .lost_reason = LostReason::expired}, 1, "job_heartbeat");
   ASSERT_TRUE(eventually([&] { return !patient.reasons().empty(); }));
-  EXPECT_EQ(patient.reasons().at(alone), StopReason::lost);
+  EXPECT_EQ(patient.reasons().at(solo), StopReason::lost);
   const auto heartbeats = faults().calls("job_heartbeat");
   const auto before = beats();
   ASSERT_TRUE(eventually([&] { return beats() > before + 1; }));
@@ -152,7 +152,7 @@ TEST_F(WorkerLeaseTest, AJobThatMustBeAloneHasALeaseOfItsOwn) {
       << "nobody asks for a lease that is lost, nor for the other job";
   end.open();
   ASSERT_TRUE(eventually([&] { return show(others[0]).state == JobState::completed; }))
-      << "what runs under the worker's own lease is left alone";
+      << "jobs under the worker's own lease go on";
   EXPECT_EQ(worker.summary().lost, 1);
 }
 
@@ -183,14 +183,14 @@ TEST_F(WorkerLeaseTest, AfterAClaimInDoubtTheLeaseIsClosedOnceItsJobsAreDone) {
 }
 
 TEST_F(WorkerLeaseTest, AVerdictIsRepeatedWhileTheStoreIsAway) {
-  faults().fail_next(Fault::fail_before_send, 2, "job_settle_plain");
+  faults().fail_next(Fault::fail_before_send, 2, "job_settle_many");
   add("mail", 1);
   RunningWorker worker(fragile(), {{"mail", [](const Job&, JobContext&) { return Verdict::complete(); }}},
                        {.until = WorkUntil::empty});
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));
   EXPECT_EQ(summary->completed, 1);
-  EXPECT_EQ(faults().calls("job_settle_plain"), 3);
+  EXPECT_EQ(faults().calls("job_settle_many"), 3);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 class WorkerVerdictTest : public RuntimeTest {
  protected:
-  int batches() { return faults().calls("job_settle_plain"); }
+  int batches() { return faults().calls("job_settle_many"); }
 };
 
 TEST_F(WorkerVerdictTest, EveryJobIsCompletedOnce) {
@@ -37,7 +37,7 @@ TEST_F(WorkerVerdictTest, ALoneCompletionGoesAtOnce) {
 }
 
 TEST_F(WorkerVerdictTest, CompletionsThatGatherTravelTogether) {
-  faults().hold("job_settle_plain");
+  faults().hold("job_settle_many");
   add("mail", 200);
   std::atomic<int> handled{0};
   RunningWorker worker(fragile(),
@@ -102,7 +102,7 @@ TEST_F(WorkerVerdictTest, AHandlerThatThrowsHasFailed) {
 }
 
 TEST_F(WorkerVerdictTest, AVerdictTheStoreRefusesIsAFailureAndSpoilsNoOthers) {
-  faults().hold("job_settle_plain");
+  faults().hold("job_settle_many");
   const auto first = add("mail", 1);
   std::atomic<int> handled{0};
   RunningWorker worker(fragile(),

@@ -15,7 +15,7 @@ const { values: options } = parseArgs({
     config: { type: 'string', multiple: true, default: [] },
     what: { type: 'string', multiple: true, default: [] },
     rounds: { type: 'string', default: '1' },
-    limit: { type: 'string', default: '60' },
+    seconds: { type: 'string', default: '60' },
     'latency-jobs': { type: 'string', default: '200' },
     postgres: { type: 'string' },
     out: { type: 'string' },
@@ -73,7 +73,7 @@ async function one(servers, { runner, config, settings, task }) {
   const place = await servers.place(runner.store, settings);
   const line = { peer: runner.name, config, store: runner.store, what: task.what };
   try {
-    const limits = { jobs: count('jobs'), seconds: count('limit'), latencyJobs: count('latency-jobs') };
+    const limits = { jobs: count('jobs'), seconds: count('seconds'), latencyJobs: count('latency-jobs') };
     Object.assign(line, await measure({ runner, config, settings, task, place, limits }));
   } catch (error) {
     // A failure of one peer must not cost the figures of the others.

@@ -51,7 +51,7 @@ async function enqueueMany({ runner, settings, place, limits }) {
 }
 
 /**
- * From the moment the waiting processes are told to begin until the store says that nothing is left. The processes have
+ * From the moment the waiting processes begin until the store says that nothing is left. The processes have
  * loaded their code and connected before.
  */
 async function measureWorkOff(trial) {

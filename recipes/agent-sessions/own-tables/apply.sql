@@ -15,7 +15,7 @@
 SET client_min_messages = warning;
 
 DO $$ BEGIN
-  IF to_regproc('leasehold.claim_take') IS NULL THEN
+  IF to_regproc('leasehold_internal.claim_take') IS NULL THEN
     RAISE EXCEPTION 'there are no leasehold sessions in this database: run `leasehold migrate up` first';
   END IF;
 END $$;

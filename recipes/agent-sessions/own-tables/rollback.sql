@@ -8,9 +8,9 @@ SET client_min_messages = warning;
 
 -- In leasehold the sessions end; their rows stay as they are.
 DO $$ BEGIN
-  PERFORM leasehold.session_close(s.session_id, s.session_token, 'rolled back')
+  PERFORM leasehold_internal.session_close(s.session_id, s.session_token, 'rolled back')
      FROM claude_sessions AS s WHERE s.session_token IS NOT NULL AND s.released_at IS NULL;
-  PERFORM leasehold.item_remove(d.id) FROM strategic_directives_v2 AS d;
+  PERFORM leasehold_internal.item_remove(d.id) FROM strategic_directives_v2 AS d;
 END $$;
 
 DROP TRIGGER sync_is_working_on ON claude_sessions;
@@ -40,8 +40,8 @@ END $$;
 DROP FUNCTION release_sd(text, text, text, bigint);
 DROP FUNCTION claim_sd(text, text, text);
 DROP FUNCTION mirror_claim(text, text);
-DROP FUNCTION sd_refusal(text, leasehold.claim_answer);
-DROP FUNCTION sd_owner(leasehold.claim_answer);
+DROP FUNCTION sd_refusal(text, leasehold_internal.claim_answer);
+DROP FUNCTION sd_owner(leasehold_internal.claim_answer);
 DROP FUNCTION find_sd(text);
 DROP FUNCTION close_session(text, text);
 DROP FUNCTION heartbeat_session(text, text);

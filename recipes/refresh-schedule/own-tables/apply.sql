@@ -18,7 +18,7 @@
 SET client_min_messages = warning;
 
 DO $$ BEGIN
-  IF to_regproc('leasehold.schedule_acquire') IS NULL THEN
+  IF to_regproc('leasehold_internal.schedule_acquire') IS NULL THEN
     RAISE EXCEPTION 'there are no leasehold schedules in this database: run `leasehold migrate up` first';
   END IF;
   -- The old handler does not know about leases. A refresh that began longer ago than a lease lasts has crashed.

@@ -11,7 +11,7 @@ DECLARE
   r record;
 BEGIN
   FOR r IN SELECT source FROM refresh_schedule ORDER BY source FOR NO KEY UPDATE LOOP
-    IF (leasehold.schedule_remove(refresh_name(r.source))).outcome = 'held' THEN
+    IF (leasehold_internal.schedule_remove(refresh_name(r.source))).outcome = 'held' THEN
       RAISE EXCEPTION 'source "%" is being refreshed', r.source;
     END IF;
   END LOOP;
@@ -23,7 +23,7 @@ DROP FUNCTION keep_first_seen_at();
 DROP FUNCTION upsert_listings(text, bigint, jsonb);
 DROP FUNCTION finish_refresh(text, bigint, boolean, text, bigint);
 DROP FUNCTION acquire_refresh_lock(text, text, boolean, text, bigint);
-DROP FUNCTION refresh_refusal(text, leasehold.schedule_answer);
+DROP FUNCTION refresh_refusal(text, leasehold_internal.schedule_answer);
 DROP FUNCTION follow_refresh_schedule();
 DROP FUNCTION set_refresh(refresh_schedule);
 DROP FUNCTION mirror_refreshes();

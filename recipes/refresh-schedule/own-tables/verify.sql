@@ -33,7 +33,7 @@ DECLARE
   off text;
 BEGIN
   SELECT string_agg(r.source, ', ') INTO off
-    FROM refresh_schedule AS r LEFT JOIN LATERAL leasehold.schedule_list(refresh_name(r.source)) AS s ON true
+    FROM refresh_schedule AS r LEFT JOIN LATERAL leasehold_internal.schedule_list(refresh_name(r.source)) AS s ON true
    WHERE (r.interval_min, r.interval_max, r.backoff_min, r.backoff_max, r.ttl)
          IS DISTINCT FROM (s.every_min, s.every_max, s.fail_min, s.fail_max, s.ttl)
       OR (NOT r.enabled AND s.paused_at IS NULL);

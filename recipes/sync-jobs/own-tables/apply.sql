@@ -56,7 +56,7 @@ LANGUAGE sql STABLE AS $$
   SELECT sync_truth.sync, c.key, range.first_row, range.last_row, coalesce(c.cursor::bigint, range.first_row), c.rows,
          c.attempts, CASE WHEN c.expires_at IS NOT NULL THEN c.holder END, c.expires_at, c.token, c.finished_at,
          CASE WHEN c.state IN ('completed', 'skipped', 'exhausted') THEN c.state END, c.error
-    FROM leasehold.chunk_list(sync_truth.sync, only_chunk, max => NULL) AS c
+    FROM leasehold_internal.chunk_list(sync_truth.sync, only_chunk, p_max => NULL) AS c
    CROSS JOIN LATERAL (SELECT (c.spec::json->>'from')::bigint AS first_row,
                               (c.spec::json->>'to')::bigint AS last_row) AS range
 $$;
@@ -86,14 +86,14 @@ $$;
 CREATE FUNCTION sync_close(sync text) RETURNS void
 LANGUAGE sql AS $$
   UPDATE sync_jobs AS j SET outcome = s.state, finished_at = s.finished_at, rows_loaded = s.rows
-    FROM leasehold.chunk_set_list(sync_close.sync) AS s
+    FROM leasehold_internal.chunk_set_list(sync_close.sync) AS s
    WHERE j.name = s.name AND s.state IN ('complete', 'partial') AND j.outcome IS NULL
 $$;
 
 CREATE FUNCTION sync_add(name text) RETURNS bigint
 LANGUAGE sql AS $$
   INSERT INTO sync_jobs (id, name)
-  SELECT e.id, sync_add.name FROM leasehold.job_enqueue('sync', convert_to(sync_add.name, 'UTF8')) AS e
+  SELECT e.id, sync_add.name FROM leasehold_internal.job_enqueue('sync', convert_to(sync_add.name, 'UTF8')) AS e
   RETURNING id
 $$;
 
@@ -101,8 +101,8 @@ $$;
 CREATE FUNCTION sync_claim_job(worker text, ttl interval DEFAULT '1 minute') RETURNS SETOF sync_jobs
 LANGUAGE sql AS $$
   UPDATE sync_jobs AS j SET locked_by = c.holder, locked_until = c.expires_at, lock_token = c.token
-    FROM leasehold.job_claim('sync', 1, sync_claim_job.ttl, worker) AS c
-   WHERE c.outcome = 'granted' AND j.id = c.job_id
+    FROM leasehold_internal.job_claim('sync', 1, sync_claim_job.ttl, worker) AS c
+   WHERE c.outcome = 'granted' AND j.id = c.job_ids[1]
   RETURNING j.*
 $$;
 
@@ -114,8 +114,8 @@ DECLARE
   total bigint;
   tied  record;
 BEGIN
-  SELECT p.total INTO total FROM leasehold.chunk_plan_range(sync, first, last, size) AS p;
-  tied := leasehold.chunk_tie_job(sync, job_id, token);
+  SELECT p.total INTO total FROM leasehold_internal.chunk_plan_range(sync, first, last, size) AS p;
+  tied := leasehold_internal.chunk_tie_job(sync, job_id, token);
   IF tied.outcome <> 'tied' THEN
     RAISE EXCEPTION 'sync "%" is not yours to plan: %', sync, coalesce(tied.why, tied.outcome) USING ERRCODE = 'LH001';
   END IF;
@@ -128,9 +128,10 @@ END $$;
 CREATE FUNCTION sync_claim(sync text, worker text, ttl interval DEFAULT '2 minutes') RETURNS SETOF sync_checkpoints
 LANGUAGE plpgsql AS $$
 DECLARE
-  claimed leasehold.chunk_claimed;
+  claimed leasehold_internal.chunk_claimed;
 BEGIN
-  SELECT * INTO claimed FROM leasehold.chunk_claim(sync_claim.sync, ttl => sync_claim.ttl, holder => worker);
+  SELECT * INTO claimed
+    FROM leasehold_internal.chunk_claim(sync_claim.sync, p_ttl => sync_claim.ttl, p_holder => worker);
   PERFORM sync_mirror_expired(sync_claim.sync);
   IF claimed.outcome = 'granted' THEN
     PERFORM sync_mirror(sync_claim.sync, claimed.key);
@@ -146,8 +147,8 @@ END $$;
 CREATE FUNCTION sync_save(sync text, chunk text, token bigint, next_row bigint, rows_loaded bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-  beat leasehold.chunk_beat :=
-    leasehold.chunk_heartbeat(sync, chunk, token, cursor => next_row::text, rows => rows_loaded);
+  beat leasehold_internal.chunk_beat :=
+    leasehold_internal.chunk_heartbeat(sync, chunk, token, p_cursor => next_row::text, p_rows => rows_loaded);
 BEGIN
   IF beat.outcome <> 'extended' THEN
     RAISE EXCEPTION 'chunk %/% is no longer yours: %', sync, chunk, coalesce(beat.why, beat.outcome)
@@ -157,7 +158,7 @@ BEGIN
 END $$;
 
 -- The common part of sync_finish, sync_fail and sync_release.
-CREATE FUNCTION sync_settled(sync text, chunk text, settled leasehold.chunk_settled) RETURNS text
+CREATE FUNCTION sync_settled(sync text, chunk text, settled leasehold_internal.chunk_settled) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
   IF settled.outcome <> 'settled' THEN
@@ -172,11 +173,17 @@ BEGIN
 END $$;
 
 CREATE FUNCTION sync_finish(sync text, chunk text, token bigint) RETURNS text
-LANGUAGE sql AS $$ SELECT sync_settled(sync, chunk, leasehold.chunk_complete(sync, chunk, token)) $$;
+LANGUAGE sql AS $$
+  SELECT sync_settled(sync, chunk, leasehold_internal.chunk_settle(sync, chunk, token, 'complete'))
+$$;
 
 -- The chunk is retried after a backoff, from next_row on, until its budget is spent.
 CREATE FUNCTION sync_fail(sync text, chunk text, token bigint, error text) RETURNS text
-LANGUAGE sql AS $$ SELECT sync_settled(sync, chunk, leasehold.chunk_fail(sync, chunk, token, error)) $$;
+LANGUAGE sql AS $$
+  SELECT sync_settled(sync, chunk, leasehold_internal.chunk_settle(sync, chunk, token, 'fail', p_error => error))
+$$;
 
 CREATE FUNCTION sync_release(sync text, chunk text, token bigint) RETURNS text
-LANGUAGE sql AS $$ SELECT sync_settled(sync, chunk, leasehold.chunk_release(sync, chunk, token)) $$;
+LANGUAGE sql AS $$
+  SELECT sync_settled(sync, chunk, leasehold_internal.chunk_settle(sync, chunk, token, 'release'))
+$$;

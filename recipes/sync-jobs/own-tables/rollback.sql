@@ -9,19 +9,19 @@ DECLARE
   removed record;
 BEGIN
   FOR j IN SELECT id, name FROM sync_jobs ORDER BY id LOOP
-    removed := leasehold.chunk_set_remove(j.name);
+    removed := leasehold_internal.chunk_set_remove(j.name);
     IF removed.outcome = 'held' THEN
       RAISE EXCEPTION 'sync "%" is being loaded', j.name;
     END IF;
-    PERFORM leasehold.job_cancel(j.id, 'rolled back');
-    PERFORM leasehold.job_remove(j.id);
+    PERFORM leasehold_internal.job_cancel(j.id, 'rolled back');
+    PERFORM leasehold_internal.job_remove(j.id);
   END LOOP;
 END $$;
 
 DROP FUNCTION sync_release(text, text, bigint);
 DROP FUNCTION sync_fail(text, text, bigint, text);
 DROP FUNCTION sync_finish(text, text, bigint);
-DROP FUNCTION sync_settled(text, text, leasehold.chunk_settled);
+DROP FUNCTION sync_settled(text, text, leasehold_internal.chunk_settled);
 DROP FUNCTION sync_save(text, text, bigint, bigint, bigint);
 DROP FUNCTION sync_claim(text, text, interval);
 DROP FUNCTION sync_plan(bigint, bigint, bigint, bigint, bigint);

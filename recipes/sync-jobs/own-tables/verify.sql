@@ -17,7 +17,7 @@ BEGIN
     RAISE EXCEPTION 'these checkpoints are out of step: %', off;
   END IF;
   SELECT string_agg(j.name, ', ') INTO off
-    FROM sync_jobs AS j JOIN LATERAL leasehold.chunk_set_list(j.name) AS s ON true
+    FROM sync_jobs AS j JOIN LATERAL leasehold_internal.chunk_set_list(j.name) AS s ON true
    WHERE j.outcome IS DISTINCT FROM CASE WHEN s.state IN ('complete', 'partial') THEN s.state END;
   IF off IS NOT NULL THEN
     RAISE EXCEPTION 'these syncs are out of step: %', off;

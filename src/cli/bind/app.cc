@@ -47,9 +47,11 @@ constexpr Add schedule_commands[] = {
     add_schedule_rename,   add_schedule_rm};
 constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
                                     add_migrate_plan};
+constexpr Add retention_commands[] = {add_retention_show, add_retention_set};
 constexpr Add elect_command[] = {add_elect};
 constexpr Add work_and_look_commands[] = {add_work, add_top, add_events, add_status, add_doctor};
-constexpr Add other_commands[] = {add_recover, add_prune, add_grant, add_demo, add_completion, add_man, add_help};
+constexpr Add other_commands[] = {add_recover, add_prune,      add_sql, add_grant,
+                                  add_demo,    add_completion, add_man, add_help};
 
 /// In the order of the help.
 constexpr Group groups[] = {
@@ -95,6 +97,10 @@ constexpr Group groups[] = {
      "Show and change the schema's version",
      {"leasehold migrate up", "leasehold migrate verify"},
      migrate_commands},
+    {"retention",
+     "Show and set how long the store keeps finished work and its history",
+     {"leasehold retention show", "leasehold retention set --jobs 3d --failed 90d"},
+     retention_commands},
     {.commands = other_commands}};
 
 void describe_root(CLI::App& root, Context& context) {

@@ -32,7 +32,7 @@ void print_settings(const ChunkSetInfo& set) {
   print_field("ttl", format_duration(set.default_ttl));
 }
 
-int configure(const Context& context, const ChunkSetOptions& options) {
+int change_settings(const Context& context, const ChunkSetOptions& options) {
   if (!says_something(options.settings)) {
     return report(context, {.code = Errc::invalid_argument,
                             .message = "nothing to set: use --max-failures, --max-crashes, --backoff or --ttl"});
@@ -40,7 +40,7 @@ int configure(const Context& context, const ChunkSetOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto chunks = store->chunks();
-  if (const auto told = chunks.set(options.set, options.settings); !told) return report(context, told.error());
+  if (const auto changed = chunks.set(options.set, options.settings); !changed) return report(context, changed.error());
   const auto set = chunks.progress(options.set);
   if (!set) return report(context, set.error());
   if (context.json) {
@@ -60,7 +60,7 @@ void add_chunk_set(CLI::App& parent, Context& context) {
   auto options = std::make_shared<ChunkSetOptions>();
   add_set_name(*command, options->set);
   add_set_settings(*command, options->settings);
-  set_action(*command, context, [&context, options] { return configure(context, *options); });
+  set_action(*command, context, [&context, options] { return change_settings(context, *options); });
 }
 
 // leasehold chunk rm: remove a set.

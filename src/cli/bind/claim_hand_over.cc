@@ -38,7 +38,7 @@ int transfer(const Context& context, const ClaimTransferOptions& options) {
   } else if (options.quiet) {
     print("{} {}", printable(claim->key), claim->token.value);
   } else {
-    print_line(told(*claim));
+    print_line(claim_line(*claim));
   }
   return exit_code::ok;
 }

@@ -47,7 +47,7 @@ int take(const Context& context, ClaimTakeOptions& options) {
   } else if (options.quiet) {
     print("{} {}", printable(claim->key), claim->token.value);
   } else {
-    print_line(told(*claim));
+    print_line(claim_line(*claim));
   }
   return exit_code::ok;
 }
@@ -137,7 +137,7 @@ int switch_items(const Context& context, const ClaimSwitchOptions& options) {
   } else if (options.quiet) {
     print("{} {}", printable(claim->key), claim->token.value);
   } else {
-    print_line(told(*claim));
+    print_line(claim_line(*claim));
   }
   return exit_code::ok;
 }

@@ -1,6 +1,6 @@
 // leasehold events, and events for other commands.
-#include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "cli/command.h"
@@ -25,28 +25,28 @@ std::string line_of(const Event& event, Timestamp now) {
   return line;
 }
 
-/// A transaction takes its event's id before it commits, so a lower id may appear after a higher one. So this reads a
-/// trailing window of ids again, and drops events that were already shown.
+/// Prints events until this process is stopped.
 class Follower {
  public:
-  Follower(const Context& context, const Store& store, EventFilter filter)
-      : context_(context), store_(store), filter_(std::move(filter)) {}
+  Follower(const Context& context, const Store& store, EventFilter filter, std::optional<EventMark> after)
+      : context_(context), store_(store), filter_(std::move(filter)), after_(after) {}
 
   int run() {
     const StopSignals signals(stop_);
-    auto first = store_.events(filter_);
-    if (!first) return report(context_, first.error());
-    // Older events were cut off and stay so.
-    if (first->next) floor_ = first->front().id - 1;
-    show(*first);
-    // From here on no event is left out, however many come between two looks.
-    filter_.max = most_at_once;
+    // The reader begins before the list is read, so no event falls between them.
+    auto reader = store_.follow_events({.after = after_, .key = filter_.key, .max = most_at_once});
+    if (!reader) return report(context_, reader.error());
+    if (!after_) {
+      auto first = store_.events(filter_);
+      if (!first) return report(context_, first.error());
+      show(first->items);
+    }
     while (!stop_.stop_requested() && printed_well()) {
-      store_.wait_for_change(std::chrono::milliseconds(250));
-      filter_.after_id = std::max<std::int64_t>(newest_ - window, floor_);
-      auto events = store_.events(filter_);
+      auto events = reader->next();
       if (events) {
+        trouble_.end();
         show(*events);
+        if (events->empty()) store_.wait_for_change(std::chrono::milliseconds(250));
       } else if (!trouble_.passes(events.error(), stop_.get_token())) {
         return report(context_, events.error());
       }
@@ -55,25 +55,24 @@ class Follower {
   }
 
  private:
-  static constexpr std::int64_t window = 1'000;
-  static constexpr int most_at_once = 100'000;
+  static constexpr int most_at_once = 1'000;
 
-  void show(const Page<Event>& events) {
-    trouble_.end();
+  void show(const std::vector<Event>& events) {
     for (const auto& event : events) {
-      if (!shown_.insert(event.id).second) continue;
-      newest_ = std::max(newest_, event.id);
+      if (event.mark.empty()) {
+        listed_.insert(event.id);
+      } else if (listed_.contains(event.id)) {
+        continue;
+      }
       print_event(context_, event);
     }
-    shown_.erase(shown_.begin(), shown_.lower_bound(newest_ - window));
   }
 
   const Context& context_;
   const Store& store_;
   EventFilter filter_;
-  std::set<std::int64_t> shown_;
-  std::int64_t newest_ = 0;
-  std::int64_t floor_ = 0;
+  std::optional<EventMark> after_;
+  std::set<std::int64_t> listed_;  ///< by the list; the reader may return the newest of them, too
   StoreTrouble trouble_;
   const std::stop_source stop_;
 };
@@ -84,8 +83,9 @@ void print_event(const Context& context, const Event& event) {
   print_line(context.json ? wire::to_json(event) : line_of(event, wall_clock()));
 }
 
-int follow_events(const Context& context, const Store& store, const EventFilter& filter) {
-  return Follower(context, store, filter).run();
+int follow_events(const Context& context, const Store& store, const EventFilter& filter,
+                  const std::optional<EventMark>& after) {
+  return Follower(context, store, filter, after).run();
 }
 
 // leasehold events: past events; with --follow, new ones, too.
@@ -94,12 +94,19 @@ namespace {
 struct EventsOptions {
   EventFilter filter;
   bool follow = false;
+  std::string resume;
 };
 
 int show_events(const Context& context, const EventsOptions& options) {
+  std::optional<EventMark> after;
+  if (!options.resume.empty()) {
+    auto mark = parse_event_mark(options.resume);
+    if (!mark) return report(context, mark.error());
+    after = *mark;
+  }
   auto store = options.follow ? context.open_or_make_store() : context.open_store();
   if (!store) return report(context, store.error());
-  if (options.follow) return follow_events(context, *store, options.filter);
+  if (options.follow) return follow_events(context, *store, options.filter, after);
   auto events = store->events(options.filter);
   if (!events) return report(context, events.error());
   if (context.json) {
@@ -117,9 +124,16 @@ int show_events(const Context& context, const EventsOptions& options) {
 void add_events(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "events", "Show events: who took what from whom, when and why",
                               {"leasehold events --max 20", "leasehold events --key deploy",
-                               "leasehold events --follow --json | jq -r .what     # one object per line"});
+                               "leasehold events --follow --json | jq -r .what     # one object per line",
+                               "leasehold events --follow --json --resume 742-0    # go on behind a `mark`"});
   auto options = std::make_shared<EventsOptions>();
-  command->add_flag("-f,--follow", options->follow, "Print new events, too, until interrupted");
+  auto* follow = command->add_flag("-f,--follow", options->follow, "Print new events, too, until interrupted");
+  command
+      ->add_option("--resume", options->resume,
+                   "With --follow: go on behind the event with this `mark` and miss none; some may come again")
+      ->needs(follow)
+      ->check(not_empty)
+      ->type_name("MARK");
   command->add_option("--key", options->filter.key, "Only events of this key")->check(not_empty)->type_name("KEY");
   add_paging(*command, options->filter.max, options->filter.page);
   set_action(*command, context, [&context, options] { return show_events(context, *options); });

@@ -1,4 +1,4 @@
-// leasehold recover, prune.
+// leasehold recover, prune, retention.
 #include <fmt/format.h>
 #include <memory>
 #include <utility>
@@ -67,7 +67,7 @@ namespace {
 
 constexpr std::string_view what_goes =
     "finished jobs, free locks, ended leases with their request ids, events, ended claims, closed and stale sessions, "
-    "runs of schedules, ended shares of locks";
+    "runs of schedules, ended shares of locks, statistics of recovery";
 
 struct PruneOptions {
   Duration older_than = std::chrono::days(7);
@@ -84,7 +84,8 @@ void print_counts(const Pruned& pruned, const PruneOptions& options) {
                                                               {pruned.runs, "run"},
                                                               {pruned.shares, "ended share"},
                                                               {pruned.places, "abandoned place"},
-                                                              {pruned.topics, "unawaited topic"}};
+                                                              {pruned.topics, "unawaited topic"},
+                                                              {pruned.recoveries, "recovery"}};
   std::vector<std::string> gone;
   for (const auto& [count, thing] : counts) {
     if (count > 0) gone.push_back(counted(count, thing));
@@ -123,6 +124,55 @@ void add_prune(CLI::App& parent, Context& context) {
                fmt::format("Remove only what is older (default {})", format_duration(options->older_than)));
   add_consent(*command, options->consent);
   set_action(*command, context, [&context, options] { return prune(context, *options); });
+}
+
+// leasehold retention show, set.
+namespace {
+
+int print_retention(const Context& context, const Result<Retention>& kept) {
+  if (!kept) return report(context, kept.error());
+  if (context.json) {
+    print_line(wire::to_json(*kept));
+    return exit_code::ok;
+  }
+  const auto line = [](std::string_view what, Duration keep) {
+    print("{:<8} {}", what, keep == Duration(0) ? "forever" : format_duration(keep));
+  };
+  line("jobs", kept->keep_jobs);
+  line("failed", kept->keep_failed);
+  line("history", kept->keep_history);
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_retention_show(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "show", "Show how long the store keeps jobs, failed jobs and history",
+                              {"leasehold retention show", "leasehold retention show --json | jq .keep_jobs_seconds"});
+  set_action(*command, context, [&context] {
+    auto store = context.open_store();
+    if (!store) return report(context, store.error());
+    return print_retention(context, store->retention());
+  });
+}
+
+void add_retention_set(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "set",
+      "Set how long the store keeps jobs, failed jobs and history; workers remove what is older",
+      {"leasehold retention set --jobs 3d --failed 90d", "leasehold retention set --history 0    # forever"});
+  auto settings = std::make_shared<RetentionSettings>();
+  add_duration(*command, "--jobs", settings->keep_jobs, "Keep completed and cancelled jobs this long (0: forever)");
+  add_duration(*command, "--failed", settings->keep_failed, "Keep failed jobs this long (0: forever)");
+  add_duration(
+      *command, "--history", settings->keep_history,
+      "Keep events, ended leases with their request ids, ended claims and sessions, and runs this long (0: forever)");
+  command->require_option(1, 0);
+  set_action(*command, context, [&context, settings] {
+    auto store = context.open_store();
+    if (!store) return report(context, store.error());
+    return print_retention(context, store->set_retention(*settings));
+  });
 }
 
 }  // namespace leasehold::cli

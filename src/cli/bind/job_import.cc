@@ -62,7 +62,7 @@ class Importer {
   Result<void> take(std::string& line) {
     last_taken_ = lines_.line_number();
     if (last_taken_ < options_.from_line || line.empty()) return {};
-    auto job = options_.envelope ? wire::job_from(line, options_.defaults, wall_clock()) : plain_job(line);
+    auto job = options_.envelope ? wire::job_from(line, options_.defaults, wall_clock()) : job_without_envelope(line);
     if (!job) return std::move(job).error();
     if (auto checked = check_new_job(*job); !checked) return checked;
     if (batch_.empty()) first_in_batch_ = last_taken_;
@@ -71,7 +71,7 @@ class Importer {
     return {};
   }
 
-  [[nodiscard]] Result<NewJob> plain_job(std::string& line) const {
+  [[nodiscard]] Result<NewJob> job_without_envelope(std::string& line) const {
     auto job = options_.defaults;
     job.payload = std::move(line);
     return job;

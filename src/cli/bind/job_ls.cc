@@ -113,8 +113,9 @@ void print_table(const Page<JobError>& errors) {
                {"HOLDER", Column::may_be_cut, -1},
                {"ERROR", Column::may_be_cut, 2}});
   for (const auto& error : errors) {
-    table.add({std::to_string(error.id), printable(error.queue), local_time(error.at, wall_clock()), error.outcome,
-               error.holder ? printable(error.holder->name) : "-", printable(first_line(error.error))});
+    table.add({std::to_string(error.id), printable(error.queue), local_time(error.at, wall_clock()),
+               to_string(error.outcome), error.holder ? printable(error.holder->name) : "-",
+               printable(first_line(error.error))});
   }
   table.print();
   say_next_page(errors.next);

@@ -104,7 +104,7 @@ void print_attempts(const std::vector<JobAttempt>& attempts, Timestamp now) {
                {"HOLDER", Column::may_be_cut},
                {"ERROR", Column::may_be_cut, 1}});
   for (const auto& attempt : attempts) {
-    table.add({std::to_string(attempt.number), attempt.outcome, local_time(attempt.started_at, now),
+    table.add({std::to_string(attempt.number), to_string(attempt.outcome), local_time(attempt.started_at, now),
                attempt.ended_at ? local_time(*attempt.ended_at, now) : "-", shown_name(attempt.holder),
                printable(first_line(attempt.error))});
   }

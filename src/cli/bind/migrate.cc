@@ -164,4 +164,37 @@ void add_migrate_plan(CLI::App& parent, Context& context) {
   set_action(*command, context, [&context] { return plan(context); });
 }
 
+// leasehold sql: the whole schema as text.
+namespace {
+
+struct SqlOptions {
+  std::string schema = "leasehold";
+  bool sqlite = false;
+};
+
+int print_schema(const Context& context, const SqlOptions& options) {
+  auto sql = Migrations::script(options.sqlite ? "sqlite:leasehold.db" : "postgresql:///?schema=" + options.schema);
+  if (!sql) return report(context, sql.error());
+  if (context.json) {
+    print_line(wire::object({{"sql", *sql}}));
+  } else {
+    print_line(sql->substr(0, sql->find_last_not_of('\n') + 1));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_sql(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "sql", "Print the whole schema as SQL, without a connection",
+      {"leasehold sql > leasehold.sql            # for a hosted editor or a migration tool",
+       "leasehold sql | psql -v ON_ERROR_STOP=1 \"$DATABASE_URL\"", "leasehold sql --sqlite | sqlite3 work.db"});
+  auto options = std::make_shared<SqlOptions>();
+  auto* schema = command->add_option("--schema", options->schema, "The name of the schema (default: leasehold)");
+  schema->type_name("NAME");
+  command->add_flag("--sqlite", options->sqlite, "The schema of a SQLite store")->excludes(schema);
+  set_action(*command, context, [&context, options] { return print_schema(context, *options); });
+}
+
 }  // namespace leasehold::cli

@@ -121,7 +121,7 @@ std::string gist_of(const ScheduleInfo& schedule) {
   auto text = fmt::format("{}, {}", to_string(schedule.state), shown_rule(schedule.options.rule));
   if (schedule.held_by) text += ", held by " + shown_holder(schedule);
   if (schedule.last) {
-    text += fmt::format(", last run {} at {}", schedule.last->outcome,
+    text += fmt::format(", last run {} at {}", to_string(schedule.last->outcome),
                         local_time(schedule.last->finished_at.value_or(schedule.last->occurrence), schedule.wall_now));
   }
   return schedule.pause_reason.empty() ? text : fmt::format("{}: {}", text, on_one_line(schedule.pause_reason));

@@ -17,7 +17,7 @@ namespace leasehold::cli {
 namespace {
 
 /// A forgotten heartbeater ends after this time.
-constexpr Duration usual_age_of_watched = std::chrono::hours(24);
+constexpr Duration default_age_of_watched = std::chrono::hours(24);
 
 struct SessionOpenOptions {
   SessionFace face;
@@ -96,7 +96,7 @@ int open(const Context& context, SessionOpenOptions& options) {
   if (!holder) return report(context, holder.error());
   const bool watched = options.watched_pid != 0;
   auto& session = options.face.options;
-  if (watched && !session.max_age) session.max_age = usual_age_of_watched;
+  if (watched && !session.max_age) session.max_age = default_age_of_watched;
   auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
   const auto before = BootClock::now();
@@ -120,7 +120,7 @@ void add_options(CLI::App& command, SessionOpenOptions& options) {
   add_number(command, "--watch-pid", options.watched_pid, 1, greatest_pid,
              fmt::format("Like --pid, but start a heartbeater that keeps the session alive until the process ends, "
                          "then closes it and exits (at the latest after --max-age, default {})",
-                         format_duration(usual_age_of_watched)))
+                         format_duration(default_age_of_watched)))
       ->excludes(pid);
   auto* lines =
       command.add_flag("--export", options.export_lines, "Print lines for eval: LEASEHOLD_SESSION and its token");

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 
+#include "base/time_text.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/queue_table.h"
@@ -17,7 +18,7 @@ namespace {
 
 void print_count(std::string_view what, std::int64_t count) { print("{:<14} {}", what, count); }
 
-void print_store(const std::string& url, const StoreStatus& status) {
+void print_store(const std::string& url, const StoreStatus& status, const Retention& kept) {
   print("{:<14} {}", "store", printable(shown_url(url)));
   print("{:<14} {}, schema version {}", "backend", status.backend, status.schema_version);
   print("{:<14} {}", "store clock", to_string(status.store_now));
@@ -27,6 +28,9 @@ void print_store(const std::string& url, const StoreStatus& status) {
   print_count("expired leases", status.expired_leases);
   print_count("ended leases", status.ended_leases);
   print_count("events", status.events);
+  const auto span = [](Duration keep) { return keep == Duration(0) ? "forever" : format_duration(keep); };
+  print("{:<14} {} jobs, {} failed jobs, {} other history", "kept", span(kept.keep_jobs), span(kept.keep_failed),
+        span(kept.keep_history));
 }
 
 void print_recovery(const RecoveryStats& recovery) {
@@ -58,15 +62,17 @@ int show_status(const Context& context) {
   if (!store) return report(context, store.error());
   const auto status = store->status();
   if (!status) return report(context, status.error());
+  const auto kept = store->retention();
+  if (!kept) return report(context, kept.error());
   const auto queues = store->queues().list();
   if (!queues) return report(context, queues.error());
   const auto recovery = store->recovery_stats();
   if (!recovery) return report(context, recovery.error());
   if (context.json) {
-    print_line(wire::to_json(wire::StoreReport{*status, *queues, *recovery}));
+    print_line(wire::to_json(wire::StoreReport{*status, *kept, *queues, *recovery}));
     return exit_code::ok;
   }
-  print_store(*url, *status);
+  print_store(*url, *status, *kept);
   print_recovery(*recovery);
   if (queues->empty()) return exit_code::ok;
   print_line("");
@@ -156,15 +162,33 @@ namespace {
 struct GrantOptions {
   std::string role;
   std::string scope;
+  bool revoke = false;
 };
 
 Scope scope_of(const std::string& word) {
   static const std::map<std::string, Scope> scopes = {
-      {"read", Scope::read}, {"work", Scope::work}, {"admin", Scope::admin}};
+      {"read", Scope::read}, {"produce", Scope::produce}, {"work", Scope::work}, {"admin", Scope::admin}};
   return scopes.at(word);
 }
 
+int revoke_grant(const Context& context, const std::string& role) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  auto revoked = store->revoke(role);
+  if (!revoked) return report(context, revoked.error());
+  if (context.json) {
+    print_line(wire::object({{"role", role}, {"scope", nullptr}}));
+  } else {
+    print("{} can no longer call leasehold's functions", printable(role));
+  }
+  return exit_code::ok;
+}
+
 int grant(const Context& context, const GrantOptions& options) {
+  if (options.revoke) return revoke_grant(context, options.role);
+  if (options.scope.empty()) {
+    return report(context, {.code = Errc::invalid_argument, .message = "name a scope with --scope, or use --revoke"});
+  }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   auto granted = store->grant(options.role, scope_of(options.scope));
@@ -180,14 +204,16 @@ int grant(const Context& context, const GrantOptions& options) {
 }  // namespace
 
 void add_grant(CLI::App& parent, Context& context) {
-  auto* command =
-      add_command(parent, context, "grant", "Allow a PostgreSQL role to call leasehold's functions; tables stay closed",
-                  {"leasehold grant app --scope work", "leasehold grant dashboard --scope read"});
+  auto* command = add_command(
+      parent, context, "grant", "Allow a PostgreSQL role to call leasehold's functions; tables stay closed",
+      {"leasehold grant app --scope work", "leasehold grant website --scope produce", "leasehold grant app --revoke"});
   auto options = std::make_shared<GrantOptions>();
   command->add_option("ROLE", options->role, "The role")->required()->type_name("");
-  add_choice(*command, "--scope", options->scope, {"read", "work", "admin"},
-             "read: look; work: acquire, heartbeat, release, fence; admin: revoke and prune as well")
-      ->required();
+  auto* scope =
+      add_choice(*command, "--scope", options->scope, {"read", "produce", "work", "admin"},
+                 "read: look; produce: also enqueue jobs; work: also acquire, claim, heartbeat, settle, fence; "
+                 "admin: also revoke, remove, prune and change settings");
+  command->add_flag("--revoke", options->revoke, "Take the role's scope away")->excludes(scope);
   set_action(*command, context, [&context, options] { return grant(context, *options); });
 }
 

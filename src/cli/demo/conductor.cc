@@ -59,7 +59,7 @@ bool Conductor::everything_is_done() {
 }
 
 /// An incident that begins near the end finds no worker busy.
-bool Conductor::enough_is_left() const { return tally_.told_written < options_.jobs * std::int64_t{9} / 10; }
+bool Conductor::enough_is_left() const { return tally_.reported_written < options_.jobs * std::int64_t{9} / 10; }
 
 void Conductor::wind_down() {
   crew_.dismiss();
@@ -75,7 +75,7 @@ void Conductor::hear(std::size_t worker, const std::string& line) {
   words >> what >> job;
   if (what == "trouble") tally_.trouble = fmt::format("{}: {}", crew_.name(worker), line.substr(what.size() + 1));
   if (what == "claimed") return note_claim(worker, job);
-  if (what == "wrote") ++tally_.told_written;
+  if (what == "wrote") ++tally_.reported_written;
   if (what == "refused") ++tally_.refused;
   if (what != "dawdling") in_hand_[worker].erase(job);
   const bool of_victim = incident_ && worker == incident_->worker;
@@ -167,8 +167,8 @@ std::string Conductor::progress_text() const {
   return fmt::format(
       "{:5.1f} s  {}  {} of {} jobs; {} workers killed, {} stopped; {} jobs taken over; {} late writes "
       "refused",
-      seconds_since(begun_), progress_bar(tally_.told_written, options_.jobs), tally_.told_written, options_.jobs,
-      tally_.killed, tally_.stopped, tally_.takeover_times.size(), tally_.refused);
+      seconds_since(begun_), progress_bar(tally_.reported_written, options_.jobs), tally_.reported_written,
+      options_.jobs, tally_.killed, tally_.stopped, tally_.takeover_times.size(), tally_.refused);
 }
 
 void Conductor::show_progress() {

@@ -43,7 +43,7 @@ struct DemoWorkerOptions {
 
 /// What the conductor observed.
 struct DemoTally {
-  std::int64_t told_written = 0;
+  std::int64_t reported_written = 0;
   std::int64_t killed = 0;
   std::int64_t stopped = 0;
   std::int64_t refused = 0;

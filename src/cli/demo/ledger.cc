@@ -111,7 +111,7 @@ Duration median(std::vector<Duration> times) {
   return *middle;
 }
 
-void print_figure(const char* what, std::int64_t figure, const char* remark, Tone tone = Tone::plain) {
+void print_figure(const char* what, std::int64_t figure, const char* remark, Tone tone = Tone::normal) {
   print("  {:<20} {}   {}", what, coloured(tone, fmt::format("{:>7}", figure)), coloured(Tone::faint, remark));
 }
 

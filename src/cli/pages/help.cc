@@ -17,13 +17,13 @@ namespace {
 /// Lines longer than this are hard to read, however wide the terminal is.
 constexpr std::size_t widest_page = 100;
 constexpr std::size_t narrowest_page = 40;
-constexpr std::size_t usual_page = 80;
+constexpr std::size_t default_width = 80;
 
 /// COLUMNS, else the width of the terminal, up to `widest_page`.
 std::size_t page_width() {
-  std::size_t width = terminal_width().value_or(usual_page);
-  if (const char* told = std::getenv("COLUMNS"); told != nullptr) {
-    const auto columns = std::strtoul(told, nullptr, 10);
+  std::size_t width = terminal_width().value_or(default_width);
+  if (const char* given = std::getenv("COLUMNS"); given != nullptr) {
+    const auto columns = std::strtoul(given, nullptr, 10);
     if (columns > 0) width = columns;
   }
   return std::clamp(width, narrowest_page, widest_page);
@@ -35,9 +35,9 @@ class HelpPage {
   HelpPage(const CommandText& command, std::size_t width)
       : command_(command),
         width_(width),
-        left_(width >= usual_page ? 30
-              : width >= 60       ? 24
-                                  : 6) {}
+        left_(width >= default_width ? 30
+              : width >= 60          ? 24
+                                     : 6) {}
 
   std::string with_footer(const std::string& footer) {
     text_ += wrapped(command_.help, 0) + "\n\n" + wrapped(usage_line(), 0, 7) + "\n";

@@ -79,6 +79,7 @@ constexpr Pair synonyms[] = {
     {"log", "events"},
     {"cleanup", "prune"},
     {"vacuum", "prune"},
+    {"keep", "retention"},
     {"rescue", "recover"},
     {"version", "--version"},
     // options

@@ -22,7 +22,7 @@ Tone tone_of(ChunkState state) {
     case ChunkState::available:
     case ChunkState::deferred: break;
   }
-  return Tone::plain;
+  return Tone::normal;
 }
 
 Tone tone_of(ChunkSetState state) {
@@ -32,7 +32,7 @@ Tone tone_of(ChunkSetState state) {
     case ChunkSetState::partial: return Tone::bad;
     case ChunkSetState::planned: break;
   }
-  return Tone::plain;
+  return Tone::normal;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace leasehold::cli {
 namespace {
 
 /// Used if the terminal does not report its height.
-constexpr std::size_t usual_height = 24;
+constexpr std::size_t default_height = 24;
 
 constexpr const char* no_wrapping = "\x1b[?7l";
 constexpr const char* wrapping = "\x1b[?7h";
@@ -28,9 +28,9 @@ constexpr const char* clear_below = "\x1b[J";
 
 std::size_t LiveScreen::height() {
   winsize size{};
-  const bool told = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
+  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1;
   // The cursor occupies the last line.
-  return (told ? size.ws_row : usual_height) - 1;
+  return (known ? size.ws_row : default_height) - 1;
 }
 
 void LiveScreen::show(const std::vector<std::string>& lines) {
@@ -106,7 +106,7 @@ class NoSignals {
   sigset_t before_{};
 };
 
-void keep_saying(const std::stop_token& stop, const WaitLine::Describe& describe) {
+void keep_printing(const std::stop_token& stop, const WaitLine::Describe& describe) {
   ProgressLine line;
   std::mutex mutex;
   std::condition_variable_any over;
@@ -124,7 +124,7 @@ WaitLine::WaitLine(Describe describe) {
   const NoSignals none;
   try {
     thread_ =
-        std::jthread([describe = std::move(describe)](const std::stop_token& stop) { keep_saying(stop, describe); });
+        std::jthread([describe = std::move(describe)](const std::stop_token& stop) { keep_printing(stop, describe); });
   } catch (const std::system_error&) {
     // No thread is available: the wait shows no line.
   }

@@ -46,7 +46,7 @@ const char* escape_of(Tone tone) {
     case Tone::warning: return "\x1b[33m";
     case Tone::bad: return "\x1b[31m";
     case Tone::faint: return "\x1b[2m";
-    case Tone::plain: break;
+    case Tone::normal: break;
   }
   return "";
 }
@@ -100,7 +100,7 @@ void keep_stdout_for_results() {
 bool printed_well() { return std::fflush(results()) == 0 && std::ferror(results()) == 0; }
 
 std::string coloured(Tone tone, std::string_view text) {
-  if (tone == Tone::plain || !wants_colour()) return std::string(text);
+  if (tone == Tone::normal || !wants_colour()) return std::string(text);
   return fmt::format("{}{}\x1b[0m", escape_of(tone), text);
 }
 

@@ -37,7 +37,7 @@ void say(fmt::format_string<Args...> text, Args&&... args) {
   say_line(fmt::format(text, std::forward<Args>(args)...));
 }
 
-enum class Tone { plain, good, warning, bad, faint };
+enum class Tone { normal, good, warning, bad, faint };
 
 /// `text` in colour if stdout is a terminal that permits it.
 std::string coloured(Tone tone, std::string_view text);

@@ -36,6 +36,7 @@ int report_refusal(const Context& context, const Error& error, int held_code = e
 void print_event(const Context& context, const Event& event);
 
 /// Prints the newest `filter.max` events, then all new ones, until this process is stopped. Returns the exit code.
-int follow_events(const Context& context, const Store& store, const EventFilter& filter);
+int follow_events(const Context& context, const Store& store, const EventFilter& filter,
+                  const std::optional<EventMark>& after = {});
 
 }  // namespace leasehold::cli

@@ -41,12 +41,18 @@ std::string coloured(ScheduleState state) {
   return to_string(state);
 }
 
-std::string coloured_outcome(std::string_view outcome) {
-  if (outcome == "completed" || outcome == "running") return coloured(Tone::good, outcome);
-  if (outcome == "failed" || outcome == "lost") return coloured(Tone::bad, outcome);
-  if (outcome == "expired") return coloured(Tone::warning, outcome);
-  if (outcome == "skipped" || outcome == "released") return coloured(Tone::faint, outcome);
-  return printable(outcome);
+std::string coloured_outcome(RunOutcome outcome) {
+  switch (outcome) {
+    case RunOutcome::running:
+    case RunOutcome::completed: return coloured(Tone::good, to_string(outcome));
+    case RunOutcome::failed:
+    case RunOutcome::lost: return coloured(Tone::bad, to_string(outcome));
+    case RunOutcome::expired: return coloured(Tone::warning, to_string(outcome));
+    case RunOutcome::released:
+    case RunOutcome::skipped: return coloured(Tone::faint, to_string(outcome));
+    case RunOutcome::enqueued: break;
+  }
+  return to_string(outcome);
 }
 
 std::string shown_between(const Between& between) {
@@ -83,7 +89,7 @@ std::string shown_holder(const ScheduleInfo& schedule) {
 }
 
 std::string shown_note(const RunInfo& run) {
-  if (run.outcome == "skipped") return shown_skip(run);
+  if (run.outcome == RunOutcome::skipped) return shown_skip(run);
   if (run.job_id) return fmt::format("job {}", *run.job_id);
   const std::string error(first_line(run.error));
   if (error.empty()) return on_one_line(run.counts);

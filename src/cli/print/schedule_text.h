@@ -14,7 +14,7 @@ namespace leasehold::cli {
 /// "waiting", "due", "running", each in its colour.
 std::string coloured(ScheduleState state);
 /// "completed", "failed", "lost", each in its colour.
-std::string coloured_outcome(std::string_view outcome);
+std::string coloured_outcome(RunOutcome outcome);
 
 /// "10m-15m", "1h".
 std::string shown_between(const Between& between);

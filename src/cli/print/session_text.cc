@@ -44,7 +44,7 @@ std::string coloured(ItemState state) {
   return to_string(state);
 }
 
-std::string told(const Claim& claim) {
+std::string claim_line(const Claim& claim) {
   auto text = fmt::format("claimed {}  token {}  by session {}", printable(claim.key), claim.token.value,
                           printable(claim.session));
   if (claim.created) text += "  (a new item)";

@@ -17,7 +17,7 @@ std::string coloured(SessionState status);
 std::string coloured(ItemState state);
 
 /// "claimed SD-1  token 1763200000000000  by session s-81f", followed by further details.
-std::string told(const Claim& claim);
+std::string claim_line(const Claim& claim);
 
 /// The state of the session behind a claim, as far as its lease shows it.
 SessionState health_of(const LeaseInfo& owner);

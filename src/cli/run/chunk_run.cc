@@ -37,7 +37,7 @@ struct ChunkRunOptions {
   std::string holder;
   int concurrency = 1;
   std::optional<Duration> ttl;  ///< unset: the set's ttl
-  Duration grace = usual_grace;
+  Duration grace = default_grace;
   std::optional<Duration> older_than;
   bool keep_waiting = false;
   bool once = false;
@@ -78,12 +78,12 @@ bool has_done_it(const ChunkRunOptions& options, const LoadSummary& summary) {
 }
 
 int conclude(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary, int signal) {
-  const bool told_by_refusal = options.once && summary.claimed == 0 && summary.refusal;
-  if (!told_by_refusal) tell_summary(context, options, summary);
+  const bool only_refused = options.once && summary.claimed == 0 && summary.refusal;
+  if (!only_refused) tell_summary(context, options, summary);
   // It has no end of its own, so a requested stop is a success.
   if (options.keep_waiting) return exit_code::ok;
   if (has_done_it(options, summary)) return exit_code::ok;
-  if (signal != 0 && !told_by_refusal) return exit_code_after(signal);
+  if (signal != 0 && !only_refused) return exit_code_after(signal);
   return options.once ? code_after_once(context, summary) : exit_code::failure;
 }
 

@@ -67,7 +67,7 @@ Verdict ChunkCommand::run_command(const Chunk& chunk, ChunkContext& context) {
   if (!streams->unfinished_line().empty()) {
     say("leasehold: {}: ignored a line on descriptor 3: no newline at its end", work.name);
   }
-  return ending ? verdict_on(*ending, streams->error_tail(), report.rows_told()) : Verdict::release();
+  return ending ? verdict_on(*ending, streams->error_tail(), report.rows_reported()) : Verdict::release();
 }
 
 Verdict ChunkCommand::not_now() const {

@@ -43,7 +43,7 @@ Result<void> ChunkReport::hear_rows(std::string_view count) {
     return invalid(fmt::format("the rows are not a number from 0 to {}", bounds::max_rows));
   }
   rows_ = more ? rows_ + *number : *number;
-  told_ = true;
+  reported_ = true;
   return {};
 }
 

@@ -34,14 +34,16 @@ class ChunkReport {
   Result<std::optional<Save>> hear(std::string_view line);
 
   /// The latest count; nothing if none was reported.
-  [[nodiscard]] std::optional<std::int64_t> rows_told() const { return told_ ? std::optional(rows_) : std::nullopt; }
+  [[nodiscard]] std::optional<std::int64_t> rows_reported() const {
+    return reported_ ? std::optional(rows_) : std::nullopt;
+  }
 
  private:
   Result<void> hear_rows(std::string_view count);
   Result<std::optional<Save>> hear_object(std::string_view object);
 
   std::int64_t rows_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 // Saves the progress of a chunk's command, on a thread of its own: a slow or unreachable store must not delay the

@@ -55,14 +55,14 @@ struct Senses {
 class Watchman {
  public:
   Watchman(const CommandSettings& settings, const CommandWork& work, const CommandStops& stops, const Senses& senses,
-           run::GuardedCommand& command, CommandStreams& streams, BootTime told_until)
+           run::GuardedCommand& command, CommandStreams& streams, BootTime requested_until)
       : timer_(senses.timer),
         bell_(senses.bell),
         settings_(settings),
         work_(work),
         command_(command),
         streams_(streams),
-        told_until_(told_until),
+        requested_until_(requested_until),
         commands_(stops.commands.get_token()),
         at_once_(stops.at_once.get_token()),
         work_stopped_(work.stop, Ring{bell_}),
@@ -88,27 +88,27 @@ class Watchman {
     const Bell& bell;
     void operator()() const { bell.ring(); }
   };
-  enum class Urgency { none, usual, at_once };
+  enum class Urgency { none, normal, at_once };
 
   void pass_on_stops() {
     bell_.clear();
-    const bool usual = work_.stop.stop_requested() || commands_.stop_requested();
-    const auto wanted = at_once_.stop_requested() ? Urgency::at_once : usual ? Urgency::usual : Urgency::none;
-    if (wanted <= told_) return;
-    told_ = wanted;
+    const bool normal = work_.stop.stop_requested() || commands_.stop_requested();
+    const auto wanted = at_once_.stop_requested() ? Urgency::at_once : normal ? Urgency::normal : Urgency::none;
+    if (wanted <= requested_) return;
+    requested_ = wanted;
     command_.stop(wanted == Urgency::at_once ? std::min(hurried_grace, settings_.grace) : settings_.grace);
   }
 
   void pass_on_extension() {
     const auto until = work_.trusted_until();
-    if (until <= told_until_) return;
-    told_until_ = until;
+    if (until <= requested_until_) return;
+    requested_until_ = until;
     command_.extend(until);
   }
 
   /// In time for a heartbeat, but not more often than they come; if one is late, repeatedly.
   [[nodiscard]] BootTime next_look() const {
-    const auto in_time = told_until_ - settings_.grace - settings_.ttl / 6;
+    const auto in_time = requested_until_ - settings_.grace - settings_.ttl / 6;
     const auto look = std::max(in_time, BootClock::now() + settings_.ttl / 60);
     return command_.started() ? look : std::min(look, BootClock::now() + start_patience);
   }
@@ -129,8 +129,8 @@ class Watchman {
   const CommandWork& work_;
   run::GuardedCommand& command_;
   CommandStreams& streams_;
-  BootTime told_until_;
-  Urgency told_ = Urgency::none;
+  BootTime requested_until_;
+  Urgency requested_ = Urgency::none;
   std::vector<pollfd> watched_;
   const std::stop_token commands_;
   const std::stop_token at_once_;
@@ -172,7 +172,7 @@ std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams
     tell_shortage(work.name, std::strerror(ending.error));
     return ending;
   }
-  shortage_told_ = false;
+  shortage_reported_ = false;
   if (ending.kind == Ending::Kind::start_failed && work.command.empty()) {
     give_up(ending.exit_code, not_started_text(settings_.program, ending.error));
     return std::nullopt;
@@ -184,7 +184,7 @@ std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams
 }
 
 void CommandRunner::tell_shortage(const std::string& name, std::string_view why) {
-  if (shortage_told_.exchange(true)) return;
+  if (shortage_reported_.exchange(true)) return;
   say("leasehold: {}: the command cannot be started now ({}): released, to be tried again later", name, why);
 }
 

@@ -63,7 +63,7 @@ class CommandRunner {
   const run::Warden& warden_;
   CommandStops& stops_;
   std::atomic<int> fatal_code_ = 0;
-  std::atomic<bool> shortage_told_ = false;
+  std::atomic<bool> shortage_reported_ = false;
 };
 
 /// By the wall clock, for LEASEHOLD_EXPIRES_AT.

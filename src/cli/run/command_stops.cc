@@ -38,7 +38,7 @@ void HeldText::tell_late_loss() const {
   say("leasehold: {} was lost before the command ended: another holder may have run meanwhile", what);
 }
 
-void HeldText::tell_untold_end(const Error& why, Timestamp expires_at) const {
+void HeldText::report_unreported_end(const Error& why, Timestamp expires_at) const {
   say("leasehold: the command ended, but the store could not be updated ({}): {} {} at {}", printable(why.message),
       what, expiry, to_string(expires_at));
 }

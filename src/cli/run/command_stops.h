@@ -16,7 +16,7 @@
 namespace leasehold::cli {
 
 /// The default grace of their commands.
-constexpr Duration usual_grace = std::chrono::seconds(10);
+constexpr Duration default_grace = std::chrono::seconds(10);
 /// The grace of the runtime: CommandStops ends the commands, and their work is released when they are gone.
 constexpr Duration without_end = std::chrono::years(1);
 
@@ -60,7 +60,7 @@ struct HeldText {
   /// The command ended by itself, and only then it turned out that the lease had been lost for a while.
   void tell_late_loss() const;
   /// The command has ended, and the store has no record of it.
-  void tell_untold_end(const Error& why, Timestamp expires_at) const;
+  void report_unreported_end(const Error& why, Timestamp expires_at) const;
   /// For Ending::Kind::survived: reports it, and exits without releasing anything.
   [[noreturn]] void leave_to_expiry(Timestamp expires_at) const;
 };

@@ -60,7 +60,7 @@ class Candidate {
       : context_(context),
         options_(options),
         stop_(stop),
-        told_to_stop_(stops.claiming.get_token()),
+        stop_requested_(stops.claiming.get_token()),
         holder_(holder_guarded_by(warden.process(), options.holder)),
         runner_({.program = options.command.front(),
                  .ttl = options.campaign.ttl,
@@ -70,7 +70,7 @@ class Candidate {
   int run() {
     for (;;) {
       auto leadership = campaign();
-      if (!leadership && told_to_stop_.stop_requested()) return exit_code_after(stop_.signal());
+      if (!leadership && stop_requested_.stop_requested()) return exit_code_after(stop_.signal());
       if (!leadership) return report_failure(context_, leadership.error(), options_.held_code);
       if (const auto code = lead(*leadership)) return *code;
     }
@@ -84,10 +84,10 @@ class Candidate {
     StoreTrouble trouble;
     for (auto pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
       auto leadership = campaign_once(until);
-      const bool over = told_to_stop_.stop_requested() || BootClock::now() + pause >= until;
+      const bool over = stop_requested_.stop_requested() || BootClock::now() + pause >= until;
       if (leadership || over || !may_come_back(leadership.error())) return leadership;
       trouble.tell(leadership.error());
-      sleep_until(BootClock::now() + pause, told_to_stop_);
+      sleep_until(BootClock::now() + pause, stop_requested_);
     }
   }
 
@@ -103,7 +103,7 @@ class Candidate {
     terms.wait = std::max(until - BootClock::now(), Duration(0));
     // A new instance every time: a lease left from an earlier term, or from an election without an answer, is waited
     // for like any other leader's.
-    Call call{.holder = holder_, .stop = told_to_stop_};
+    Call call{.holder = holder_, .stop = stop_requested_};
     call.holder->instance += fmt::format("/elect-{}", ++campaigns_);
     return say_while_waiting(
         wants_wait_line(context_, terms.wait), [&] { return waits_for_locks(locks, {options_.name}); },
@@ -138,7 +138,7 @@ class Candidate {
       leadership_text().tell_late_loss();
       return report(context_, resigned.error());
     }
-    leadership_text().tell_untold_end(resigned.error(), leadership.grant().expires_at);
+    leadership_text().report_unreported_end(resigned.error(), leadership.grant().expires_at);
     return code;
   }
 
@@ -146,8 +146,8 @@ class Candidate {
   [[nodiscard]] std::optional<int> stand_again(Leadership& leadership) const {
     const int code = resign(leadership, own_failure);
     if (options_.once) return code;
-    sleep_until(BootClock::now() + retry_later_delay, told_to_stop_);
-    if (told_to_stop_.stop_requested()) return exit_code_after(stop_.signal());
+    sleep_until(BootClock::now() + retry_later_delay, stop_requested_);
+    if (stop_requested_.stop_requested()) return exit_code_after(stop_.signal());
     return std::nullopt;
   }
 
@@ -176,7 +176,7 @@ class Candidate {
   const Context& context_;
   const ElectOptions& options_;
   const SteppedStop& stop_;
-  const std::stop_token told_to_stop_;
+  const std::stop_token stop_requested_;
   const Holder holder_;
   CommandRunner runner_;
   std::optional<Store> store_;

@@ -39,7 +39,7 @@ int after_exit(const Context& context, HeldLease& held, const HeldText& text, in
     text.tell_late_loss();
     return report(context, released.error());
   }
-  text.tell_untold_end(released.error(), held.grant().expires_at);
+  text.report_unreported_end(released.error(), held.grant().expires_at);
   return tell_ended(context, "name", held.grant(), command_code);
 }
 

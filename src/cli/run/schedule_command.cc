@@ -66,7 +66,7 @@ RunVerdict ScheduleCommand::run(const ScheduleRun& run, const std::vector<std::s
   if (runner.fatal_code() != 0) fatal_code_ = runner.fatal_code();
   if (!ending) return RunVerdict::release();
   if (ending->out_of_resources()) return not_now(run, std::strerror(ending->error), context);
-  return verdict_on(*ending, *streams, counts_told(*counts, run.grant.key));
+  return verdict_on(*ending, *streams, counts_reported(*counts, run.grant.key));
 }
 
 Result<CountsFile> CountsFile::open() {
@@ -93,7 +93,7 @@ Result<std::string> CountsFile::read() const {
   return Error{.code = Errc::invalid_argument, .message = "they are not JSON"};
 }
 
-std::string counts_told(const CountsFile& file, const std::string& name) {
+std::string counts_reported(const CountsFile& file, const std::string& name) {
   auto counts = file.read();
   if (counts) return std::move(*counts);
   say("leasehold: {}: ignored the counts: {}", printable(name), counts.error().message);

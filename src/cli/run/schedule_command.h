@@ -68,6 +68,6 @@ class CountsFile {
 };
 
 /// The same for a finished run: reports counts that cannot be kept, with the name of the run in front, and omits them.
-std::string counts_told(const CountsFile& file, const std::string& name);
+std::string counts_reported(const CountsFile& file, const std::string& name);
 
 }  // namespace leasehold::cli

@@ -95,7 +95,7 @@ struct ScheduleDaemonOptions {
   bool no_enqueue = false;
   bool once = false;
   int concurrency = defaults::scheduler_concurrency;
-  Duration grace = usual_grace;
+  Duration grace = default_grace;
   std::string holder;
 };
 

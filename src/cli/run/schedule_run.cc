@@ -38,7 +38,7 @@ struct ScheduleRunOptions {
   std::string name;
   std::string holder;
   ScheduleDefinition definition;
-  bool defines = false;
+  bool sets = false;
   std::optional<Duration> ttl;  ///< unset: the schedule's ttl
   bool now = false;
   Grace grace;
@@ -84,7 +84,7 @@ class RunOfSchedule {
       case Ending::Kind::start_failed:
         say("leasehold: {}", not_started_text(options_.command[0], ending.error));
         // For lack of processes or descriptors: not a failure of the run.
-        if (ending.out_of_resources()) return told(held_.lease.release(), ending.exit_code);
+        if (ending.out_of_resources()) return exit_after(held_.lease.release(), ending.exit_code);
         return settle(ending, ending.exit_code);
       case Ending::Kind::lease_lost: return after_loss();
       case Ending::Kind::guardian_died: say("leasehold: {}", guardian_died_text); return settle(ending, own_failure);
@@ -95,14 +95,15 @@ class RunOfSchedule {
 
   int after_exit(const Ending& ending) {
     // The reason for the stop is unknown here; the work is neither done nor failed.
-    if (ending.exit_code != 0 && supervisor_.asked_to_stop()) return told(held_.lease.release(), ending.exit_code);
+    if (ending.exit_code != 0 && supervisor_.asked_to_stop())
+      return exit_after(held_.lease.release(), ending.exit_code);
     return settle(ending, ending.exit_code);
   }
 
   int settle(const Ending& ending, int code) {
     const bool ok = ending.kind == Ending::Kind::exited && ending.exit_code == 0;
     const auto error = ok ? "" : describe_exit(ending);
-    const auto counts = counts_told(counts_, options_.name);
+    const auto counts = counts_reported(counts_, options_.name);
     const RunResult result{.ok = ok, .error = error, .counts = counts};
     auto settled = held_.settle(result);
     // A store that is briefly unreachable does not turn a finished run into a lost one.
@@ -110,7 +111,7 @@ class RunOfSchedule {
       std::this_thread::sleep_for(between_tries);
       settled = held_.settle(result);
     }
-    return told(settled ? Result<void>() : Result<void>(settled.error()), code);
+    return exit_after(settled ? Result<void>() : Result<void>(settled.error()), code);
   }
 
   [[nodiscard]] bool has_time_for_another_try() const {
@@ -118,13 +119,13 @@ class RunOfSchedule {
   }
 
   /// The exit code after the store has recorded the result, or could not.
-  int told(const Result<void>& answer, int code) {
+  int exit_after(const Result<void>& answer, int code) {
     if (answer) return tell_ended(context_, "name", held_.run.grant, code);
     if (answer.error().code == Errc::lost) {
       text_.tell_late_loss();
       return report(context_, answer.error());
     }
-    text_.tell_untold_end(answer.error(), held_.lease.grant().expires_at);
+    text_.report_unreported_end(answer.error(), held_.lease.grant().expires_at);
     return tell_ended(context_, "name", held_.run.grant, code);
   }
 
@@ -145,16 +146,16 @@ class RunOfSchedule {
 
 /// Makes sure that the schedule has this rule. A role with scope `work` can create a schedule, but not change one: then
 /// the run follows the existing rule, and this reports it.
-Result<void> define(const Schedules& schedules, const ScheduleRunOptions& options) {
+Result<void> set_schedule(const Schedules& schedules, const ScheduleRunOptions& options) {
   auto definition = options.definition.options();
   if (!definition) return std::move(definition).error();
   if (options.ttl) definition->ttl = *options.ttl;
   auto ensured = schedules.ensure(options.name, *definition);
   if (!ensured) return std::move(ensured).error();
   if (!ensured->differs) return {};
-  auto defined = schedules.set(options.name, *definition);
-  if (defined) return {};
-  if (defined.error().code != Errc::denied) return std::move(defined).error();
+  auto saved = schedules.set(options.name, *definition);
+  if (saved) return {};
+  if (saved.error().code != Errc::denied) return std::move(saved).error();
   say("leasehold: {} has another rule, and only the scope admin may change it: this run follows the stored rule",
       printable(options.name));
   return {};
@@ -168,10 +169,10 @@ int run_with(const Context& context, const ScheduleRunOptions& options, Supervis
   const auto store = context.open_or_make_store();
   if (!store) return report_failure(context, store.error());
   const auto schedules = store->schedules();
-  if (options.defines) {
-    if (const auto defined = define(schedules, options); !defined) return report_failure(context, defined.error());
+  if (options.sets) {
+    if (const auto saved = set_schedule(schedules, options); !saved) return report_failure(context, saved.error());
   }
-  auto held = schedules.hold(options.name, {.now = options.now, .ttl = options.defines ? std::nullopt : options.ttl},
+  auto held = schedules.hold(options.name, {.now = options.now, .ttl = options.sets ? std::nullopt : options.ttl},
                              {.holder = holder_guarded_by(supervisor.guardian(), options.holder)});
   if (!held && is_skip(held.error())) return tell_skip(context, options.name, held.error(), options.skip);
   if (!held) return report_failure(context, held.error());
@@ -215,7 +216,7 @@ void add_schedule_run(CLI::App& parent, Context& context) {
   command->callback([&context, options, command] {
     options->command = words_after_mark(
         *command, context, {"NAME", options->name, "leasehold schedule run NAME -- COMMAND..."}, options->program);
-    options->defines = options->definition.given();
+    options->sets = options->definition.given();
     context.action = [&context, options] { return run_scheduled(context, *options); };
   });
 }

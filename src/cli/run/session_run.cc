@@ -113,7 +113,7 @@ class SessionRun {
     const auto closed = sessions_.close(grant.key, grant.token, reason);
     if (closed || lost_) return;
     if (closed.error().code == Errc::lost) return text_.tell_late_loss();
-    text_.tell_untold_end(closed.error(), grant.expires_at);
+    text_.report_unreported_end(closed.error(), grant.expires_at);
   }
 
   const Context& context_;

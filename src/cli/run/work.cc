@@ -35,7 +35,7 @@ struct WorkOptions {
   std::string holder;
   int concurrency = 1;
   Duration ttl = defaults::worker_ttl;
-  Duration grace = usual_grace;
+  Duration grace = default_grace;
   bool once = false;
   bool drain = false;
   bool keep_output = false;
@@ -73,11 +73,11 @@ int code_after_once(const Context& context, const WorkSummary& summary) {
 }
 
 int conclude(const Context& context, const WorkOptions& options, const WorkSummary& summary, int signal) {
-  const bool told_by_refusal = options.once && summary.claimed == 0 && summary.refusal;
-  if (!told_by_refusal) tell_summary(context, summary);
+  const bool only_refused = options.once && summary.claimed == 0 && summary.refusal;
+  if (!only_refused) tell_summary(context, summary);
   // It has no end of its own, so a requested stop is a success.
   if (options.until() == WorkUntil::stopped) return exit_code::ok;
-  const bool interrupted = signal != 0 && !told_by_refusal && !(options.once && summary.completed > 0);
+  const bool interrupted = signal != 0 && !only_refused && !(options.once && summary.completed > 0);
   if (interrupted) return exit_code_after(signal);
   return options.once ? code_after_once(context, summary) : exit_code::ok;
 }

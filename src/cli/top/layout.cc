@@ -9,7 +9,7 @@
 namespace leasehold::cli {
 namespace {
 
-constexpr std::size_t usual_columns = 80;
+constexpr std::size_t default_columns = 80;
 /// A smaller screen has no line for the keys.
 constexpr std::size_t fewest_lines_with_keys = 6;
 /// An open panel: its title, the headings, a row.
@@ -144,7 +144,7 @@ std::vector<std::string> written_out(const std::vector<TopPanel>& panels, std::o
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const auto& panel = panels[i];
-    lines.push_back(title_of(panel, i + 1, 0, columns.value_or(usual_columns)));
+    lines.push_back(title_of(panel, i + 1, 0, columns.value_or(default_columns)));
     if (!panel.rows.empty()) append(lines, table_lines(panel, {.first = 0, .count = panel.rows.size()}, columns));
     if (i + 1 < panels.size()) lines.emplace_back();
   }

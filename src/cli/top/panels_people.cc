@@ -139,7 +139,7 @@ namespace {
 /// A holder lost something, or another one took it over.
 Tone tone_of(const Event& event) {
   if (event.what == "revoked" || event.what == "failed" || event.what == "exhausted") return Tone::bad;
-  return event.what == "expired" || event.what == "reclaimed" ? Tone::warning : Tone::plain;
+  return event.what == "expired" || event.what == "reclaimed" ? Tone::warning : Tone::normal;
 }
 
 std::vector<std::string> row_of(const Event& event, Timestamp now) {

@@ -88,7 +88,7 @@ constexpr int pause_per_look = 4;
 /// The shortest pause for an unreachable store.
 constexpr Duration pause_in_trouble = std::chrono::seconds(1);
 
-std::string told(const Error& error) {
+std::string trouble_line(const Error& error) {
   return fmt::format("{}, trying again: {}", may_come_back(error) ? "store unreachable" : "cannot read the store",
                      printable(error.message));
 }
@@ -138,7 +138,7 @@ bool TopFeed::State::pause(Duration at_least) {
 void TopFeed::State::tell(Result<TopPicture> picture) {
   {
     const std::lock_guard lock(mutex);
-    news.trouble = picture ? "" : told(picture.error());
+    news.trouble = picture ? "" : trouble_line(picture.error());
     if (picture) news.picture = std::move(*picture);
   }
   const std::uint64_t one = 1;

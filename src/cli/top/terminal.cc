@@ -76,9 +76,9 @@ void TopTerminal::leave() {
 }
 
 ScreenSize TopTerminal::size() {
-  winsize told{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &told) != 0 || told.ws_col == 0 || told.ws_row == 0) return {};
-  return {.columns = told.ws_col, .lines = told.ws_row};
+  winsize window{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 || window.ws_row == 0) return {};
+  return {.columns = window.ws_col, .lines = window.ws_row};
 }
 
 void TopTerminal::show(const std::vector<std::string>& lines, ScreenSize size) {

@@ -68,8 +68,8 @@ std::vector<TopKey> TopKeys::take(std::string_view bytes) {
     const bool escaped = pending_.front() == escape;
     const auto length = escaped ? length_of_sequence(pending_) : 1;
     if (length == 0) break;
-    const bool alone = escaped && length == 1;
-    const auto key = alone     ? TopKey{TopKey::overview}
+    const bool single = escaped && length == 1;
+    const auto key = single    ? TopKey{TopKey::overview}
                      : escaped ? key_of_sequence(std::string_view(pending_).substr(2, length - 2))
                                : key_of(pending_.front());
     if (key) keys.push_back(*key);
@@ -79,9 +79,9 @@ std::vector<TopKey> TopKeys::take(std::string_view bytes) {
 }
 
 std::vector<TopKey> TopKeys::give_up_waiting() {
-  const bool alone = pending_ == std::string_view(&escape, 1);
+  const bool single = pending_ == std::string_view(&escape, 1);
   pending_.clear();
-  return alone ? std::vector{TopKey{TopKey::overview}} : std::vector<TopKey>{};
+  return single ? std::vector{TopKey{TopKey::overview}} : std::vector<TopKey>{};
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/errors.h"
+#include "store/store.h"
 
 namespace leasehold::loader {
 namespace {
@@ -17,7 +18,8 @@ ChunksSource::ChunksSource(const Store& store, std::string set, Holder holder, c
       holder_(std::move(holder)),
       ttl_(options.ttl),
       older_than_(options.older_than),
-      keep_waiting_(options.keep_waiting) {}
+      keep_waiting_(options.keep_waiting),
+      housekeeper_(store.impl().housekeeper) {}
 
 Result<SharedLease> ChunksSource::open_lease() {
   if (ttl_) return chunks_.open_lease(*ttl_, {.holder = holder_});
@@ -34,6 +36,7 @@ Result<ChunkGrant> ChunksSource::claim(const SharedLease& lease, Patience patien
   if (patience == Patience::ask_once || !goes_on) return grant;
   // Only now: a claim that waits sets up more than one that does not, and most of the time there is a chunk.
   options.wait = longest_wait;
+  housekeeper_->when_idle();
   return chunks_.claim(set_, options, call);
 }
 

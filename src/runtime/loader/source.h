@@ -3,10 +3,12 @@
 // Call its methods from any thread.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 
+#include "lease/housekeeper.h"
 #include "leasehold/chunk.h"
 #include "leasehold/loader.h"
 #include "leasehold/result.h"
@@ -42,6 +44,7 @@ class ChunksSource {
   const std::optional<Duration> ttl_;  ///< unset: the set's default_ttl
   const std::optional<Duration> older_than_;
   const bool keep_waiting_;
+  const std::shared_ptr<lease::Housekeeper> housekeeper_;
 };
 
 }  // namespace leasehold::loader

@@ -38,6 +38,7 @@ struct StoreParts {
   storage::Backend& backend;
   lease::Awaited& awaited;
   lease::Reaper& reaper;
+  lease::Housekeeper& housekeeper;
   Duration call_timeout;
 };
 
@@ -86,6 +87,7 @@ class Run {
       } else if (options_.once && was_idle && !round->left_some) {
         return {};
       } else {
+        store_.housekeeper.when_idle();
         news_.wait(round->look_again_at);
       }
     }
@@ -220,6 +222,7 @@ Result<ScheduleSummary> Scheduler::run(std::stop_token stop) {
                                     .backend = *store.backend,
                                     .awaited = *store.awaited,
                                     .reaper = *store.reaper,
+                                    .housekeeper = *store.housekeeper,
                                     .call_timeout = store.call_timeout};
   try {
     return scheduler::Run(parts, impl_->duties, holder, options, stop).run();

@@ -96,10 +96,10 @@ void Settler::settle_many(std::span<Pending> batch, Pendings& again) {
     for (auto& pending : batch) settle_many({&pending, 1}, again);
     return;
   }
-  bool told = false;
+  bool reported = false;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const auto answer = answers ? (*answers)[i] : Result<JobSettled>(answers.error());
-    if (!answer && may_repeat(answer.error().code) && !std::exchange(told, true)) tell_(answer.error());
+    if (!answer && may_repeat(answer.error().code) && !std::exchange(reported, true)) tell_(answer.error());
     conclude(batch[i], answer, again);
   }
 }

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "store/store.h"
+
 namespace leasehold::worker {
 namespace {
 
@@ -23,7 +25,11 @@ void sleep_unless_stopped(Duration length, std::stop_token stop) {
 }  // namespace
 
 JobsSource::JobsSource(const Store& store, const std::vector<std::string>& queues, Holder holder, Duration ttl)
-    : jobs(store.jobs()), holder_(std::move(holder)), ttl_(ttl), watch_(jobs.watch(queues)) {}
+    : jobs(store.jobs()),
+      holder_(std::move(holder)),
+      ttl_(ttl),
+      watch_(jobs.watch(queues)),
+      housekeeper_(store.impl().housekeeper) {}
 
 Result<JobGrant> JobsSource::claim(const std::string& queue, int max, const SharedLease& lease) {
   auto grant = jobs.claim(queue, {.max = max}, {.holder = holder_, .lease = lease});
@@ -32,6 +38,7 @@ Result<JobGrant> JobsSource::claim(const std::string& queue, int max, const Shar
 }
 
 void JobsSource::wait_for_work(BootTime until, const std::stop_token& stop) {
+  housekeeper_->when_idle();
   if (damping_ > Duration(0)) sleep_unless_stopped(damping_, stop);
   const std::stop_callback on_stop(stop, [this] { watch_.wake(); });
   const auto quiet_at = std::min(until, BootClock::now() + quiet_enough);

@@ -1,10 +1,12 @@
 // The source of a worker's jobs: claims with its holder and ttl, and waits for more.
 #pragma once
 
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "lease/housekeeper.h"
 #include "leasehold/job.h"
 #include "leasehold/result.h"
 #include "leasehold/store.h"
@@ -31,6 +33,7 @@ class JobsSource {
   const Holder holder_;
   const Duration ttl_;
   JobWatch watch_;
+  const std::shared_ptr<lease::Housekeeper> housekeeper_;
   /// Grows while wake-ups bring nothing.
   Duration damping_{0};
 };

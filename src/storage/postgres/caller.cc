@@ -107,12 +107,12 @@ void Caller::write_batch(std::span<PendingCall* const> calls) {
 /// Nothing: all are answered. Otherwise the failed group; all were rolled back.
 std::optional<CallGroup> Caller::write_together(std::span<const CallGroup> groups) {
   const BinaryParams none;
-  const BinaryParams bound(Connection::usual_lock_wait_ms);
+  const BinaryParams bound(Connection::default_lock_wait_ms);
   std::vector<BinaryParams> params;
   params.reserve(groups.size());
   std::vector<Command> commands{{&texts_->isolation(), &none}, {&texts_->bound(), &bound}};
   for (const auto group : groups) commands.push_back(command_for(group, params));
-  return share_out(groups, run(Lane::batch, Bound::usual, commands, earliest_deadline(groups)));
+  return share_out(groups, run(Lane::batch, Bound::standard, commands, earliest_deadline(groups)));
 }
 
 /// The command points into `params`, which must have room for it.
@@ -149,7 +149,7 @@ Outcome Caller::run(Lane lane, Bound bound, std::span<const Command> commands, B
     // Another thread may detect the pooler meanwhile; this attempt's own naming counts.
     const Naming naming = naming_;
     const auto settings = std::size_t{bound == Bound::none ? 1U : 2U};
-    const auto present = std::size_t{!(*connection)->owns_session() ? 0U : bound == Bound::usual ? 2U : 1U};
+    const auto present = std::size_t{!(*connection)->owns_session() ? 0U : bound == Bound::standard ? 2U : 1U};
     auto outcome = (*connection)->pipeline(commands.subspan(present), naming, deadline);
     outcome.prologue = settings - present;
     if (!outcome.failure || attempt == most_tries || BootClock::now() >= deadline) return outcome;

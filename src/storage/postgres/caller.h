@@ -48,9 +48,9 @@ class Caller {
   static std::optional<CallGroup> share_out(std::span<const CallGroup> groups, const Outcome& outcome);
 
   enum class Bound {
-    none,   ///< a read
-    usual,  ///< the second command sets it, and is skipped if the session has it already
-    own,    ///< the second command sets it
+    none,      ///< a read
+    standard,  ///< the second command sets it, and is skipped if the session has it already
+    own,       ///< the second command sets it
   };
   /// The first command is Texts::isolation(), which a session of our own has already.
   Outcome run(Lane lane, Bound bound, std::span<const Command> commands, BootTime deadline);

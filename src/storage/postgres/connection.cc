@@ -93,7 +93,7 @@ std::optional<Failure> Connection::settle_in(BootTime deadline) {
       "|| pg_catalog.set_config('search_path', 'pg_catalog', false) "
       "|| pg_catalog.set_config('jit', 'off', false) END "
       "FROM (SELECT pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) {0}) AS session(ours); COMMIT";
-  auto outcome = script(fmt::format(sql, PQbackendPID(conn_), usual_lock_wait_ms), deadline);
+  auto outcome = script(fmt::format(sql, PQbackendPID(conn_), default_lock_wait_ms), deadline);
   if (outcome.failure) {
     // No call was sent yet.
     if (outcome.failure->error.code == Errc::in_doubt) outcome.failure->error.code = Errc::unavailable;

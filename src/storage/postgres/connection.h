@@ -44,7 +44,7 @@ struct Outcome {
 class Connection {
  public:
   /// How long a statement waits for a row lock in a session of our own: short, because others may share its batch.
-  static constexpr std::string_view usual_lock_wait_ms = "100";
+  static constexpr std::string_view default_lock_wait_ms = "100";
 
   /// `conninfo` is a libpq URL. `unavailable` is worth a retry, other errors are not.
   static Result<std::unique_ptr<Connection>> connect(const std::string& conninfo, BootTime deadline);

@@ -77,7 +77,7 @@ BinaryParams transpose(CallGroup group, Charset charset) {
   return params;
 }
 
-void deal_out(CallGroup group, Result<storage::Rows> rows) {
+void distribute(CallGroup group, Result<storage::Rows> rows) {
   if (!rows) return answer_all(group, rows.error());
   std::vector<storage::Rows> answers(group.size());
   for (auto& row : *rows) {
@@ -99,7 +99,7 @@ void answer_group(CallGroup group, const PGresult* result) {
   if (group.size() == 1) {
     group.front()->answer = decode_rows(result, statement.columns);
   } else {
-    deal_out(group, decode_rows(result, each_columns(statement)));
+    distribute(group, decode_rows(result, each_columns(statement)));
   }
 }
 

@@ -34,7 +34,7 @@ std::vector<CallGroup> one_by_one(std::span<storage::PendingCall* const> calls);
 BinaryParams transpose(CallGroup group, Charset charset);
 
 /// Gives every call its rows, in order. The first column is the number of the call; it is removed.
-void deal_out(CallGroup group, Result<storage::Rows> rows);
+void distribute(CallGroup group, Result<storage::Rows> rows);
 
 /// Decodes the result of a group's command into the answers of its calls.
 void answer_group(CallGroup group, const PGresult* result);

@@ -30,8 +30,8 @@ std::uint32_t character_at(std::string_view text, std::size_t length) {
 }  // namespace
 
 Charset charset_of(const PGconn* connection) {
-  const char* told = PQparameterStatus(connection, "server_encoding");
-  const std::string_view encoding = told == nullptr ? "UTF8" : told;
+  const char* reported = PQparameterStatus(connection, "server_encoding");
+  const std::string_view encoding = reported == nullptr ? "UTF8" : reported;
   // SQL_ASCII accepts any bytes.
   if (encoding == "UTF8" || encoding == "SQL_ASCII") return Charset::unicode;
   return encoding == "LATIN1" ? Charset::latin1 : Charset::ascii;
@@ -74,9 +74,14 @@ constexpr std::string_view bound_sql =
     "pg_catalog.set_config('client_min_messages', 'warning', true), "
     "pg_catalog.set_config('search_path', 'pg_catalog', true)";
 
-bool stands_alone(std::string_view sql, std::size_t at) {
-  const auto end = at + schema_word.size();
-  return (at == 0 || !is_in_word(sql[at - 1])) && (end == sql.size() || !is_in_word(sql[end]));
+constexpr std::string_view internal_suffix = "_internal";
+
+// The length of a schema's name at this position: one of the two words, as a whole word. 0: there is none.
+std::size_t schema_at(std::string_view sql, std::size_t at) {
+  if (at > 0 && is_in_word(sql[at - 1])) return 0;
+  auto end = at + schema_word.size();
+  if (sql.substr(end).starts_with(internal_suffix)) end += internal_suffix.size();
+  return end == sql.size() || !is_in_word(sql[end]) ? end - at : 0;
 }
 
 /// FNV-1a, 64 bits.
@@ -105,15 +110,19 @@ void Texts::add(std::string_view name, std::string sql) {
 
 std::string in_schema(std::string_view sql, std::string_view schema) {
   if (schema == schema_word) return std::string(sql);
+  const bool is_quoted = schema.ends_with('"');
+  auto internal = std::string(schema.substr(0, schema.size() - (is_quoted ? 1 : 0))).append(internal_suffix);
+  if (is_quoted) internal += '"';
   std::string out;
   out.reserve(sql.size());
   std::size_t copied = 0;
   for (auto at = sql.find(schema_word); at != std::string_view::npos;
        at = sql.find(schema_word, at + schema_word.size())) {
-    if (!stands_alone(sql, at)) continue;
+    const auto length = schema_at(sql, at);
+    if (length == 0) continue;
     out += sql.substr(copied, at - copied);
-    out += schema;
-    copied = at + schema_word.size();
+    out += length == schema_word.size() ? schema : std::string_view(internal);
+    copied = at + length;
   }
   return out += sql.substr(copied);
 }

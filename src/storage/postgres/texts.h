@@ -40,7 +40,7 @@ struct Text {
   std::string sql;
 };
 
-/// Replaces the word `leasehold`, if it is a whole word, by the name of the schema.
+/// Replaces the words `leasehold` and `leasehold_internal` by the names of the two schemas: NAME and NAME_internal.
 std::string in_schema(std::string_view sql, std::string_view schema);
 
 /// Immutable, so any thread may read it.

@@ -28,6 +28,7 @@ extern const std::string_view end_all_leases;
 extern const std::string_view fence;
 extern const std::string_view fence_chunk;
 extern const std::string_view fence_claim;
+extern const std::string_view fence_job;
 extern const std::string_view fence_schedule;
 extern const std::string_view forget_boots;
 }  // namespace local

@@ -30,7 +30,7 @@ enum Plan { all_elements = 0, one_element = 1 };
 
 /// The length is unknown when a statement is prepared. A typical batch is closer to a hundred than to SQLite's default
 /// guess for a table, a million: joined tables should be looked up, not scanned.
-constexpr sqlite3_int64 usual_length = 100;
+constexpr sqlite3_int64 typical_length = 100;
 
 struct Cursor : sqlite3_vtab_cursor {
   IntegerList integers;
@@ -84,7 +84,7 @@ int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
   }
   info->aConstraintUsage[list] = {.argvIndex = 1, .omit = 1};
   info->idxNum = all_elements;
-  info->estimatedRows = usual_length;
+  info->estimatedRows = typical_length;
   if (const int index = find_constraint(*info, index_column, true); index >= 0) {
     info->aConstraintUsage[index] = {.argvIndex = 2, .omit = 1};
     info->idxNum = one_element;

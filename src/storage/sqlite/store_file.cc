@@ -60,7 +60,9 @@ Error two_names(const std::string& path, nlink_t names) {
 
 StoreFile::StoreFile(const std::string& given)
     : given_(given == ":memory:" ? given : absolute(given)),
-      path_(given == ":memory:" ? given : without_links(given_)) {}
+      path_(given == ":memory:" ? given : without_links(given_)),
+      frames_path_(path_ + "-wal"),
+      index_path_(path_ + "-shm") {}
 
 void StoreFile::make_private() const {
   if (in_memory()) return;
@@ -82,8 +84,8 @@ std::optional<StoreFile::Identity> StoreFile::identity_of(const std::string& pat
 }
 
 std::optional<StoreFile::Log> StoreFile::log_now() const {
-  const auto frames = identity_of(path_ + "-wal");
-  const auto index = identity_of(path_ + "-shm");
+  const auto frames = identity_of(frames_path_);
+  const auto index = identity_of(index_path_);
   if (!frames || !index) return std::nullopt;
   return Log{*frames, *index};
 }
@@ -102,7 +104,7 @@ Result<void> StoreFile::remember_log() {
   if (in_memory()) return {};
   log_ = log_now();
   if (log_) return {};
-  return unavailable(fmt::format("{}-wal or {}-shm was deleted while it was created; try again", path_, path_));
+  return unavailable(fmt::format("{} or {} was deleted while it was created; try again", frames_path_, index_path_));
 }
 
 Result<void> StoreFile::check() const {
@@ -129,18 +131,18 @@ Result<void> StoreFile::check() const {
 Result<void> StoreFile::check_log() const {
   if (!log_ || log_now() == log_) return {};
   return unavailable(
-      fmt::format("{}-wal or {}-shm was deleted or replaced while this process had it open; stop all processes that "
-                  "use the store, then restart them",
-                  path_, path_));
+      fmt::format("{} or {} was deleted or replaced while this process had it open; stop all processes that use the "
+                  "store, then restart them",
+                  frames_path_, index_path_));
 }
 
-Result<void> StoreFile::require_plain_beside(const std::string& suffix) const {
+Result<void> StoreFile::require_regular_beside(const std::string& suffix) const {
   const auto name = path_ + suffix;
   struct stat found {};
   if (::lstat(name.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return {};
   return Error{.code = Errc::denied,
                .message = fmt::format("{} is {}: leasehold does not write through it; remove it", name,
-                                      S_ISLNK(found.st_mode) ? "a symbolic link" : "not a plain file")};
+                                      S_ISLNK(found.st_mode) ? "a symbolic link" : "not a regular file")};
 }
 
 int StoreFile::open_beside(const std::string& suffix) const {

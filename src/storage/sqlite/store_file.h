@@ -47,7 +47,7 @@ class StoreFile {
   [[nodiscard]] Result<void> check_log() const;
 
   /// `denied` if a file beside this one is a link or not a regular file: it could make us write elsewhere.
-  [[nodiscard]] Result<void> require_plain_beside(const std::string& suffix) const;
+  [[nodiscard]] Result<void> require_regular_beside(const std::string& suffix) const;
   /// For WriteGate: opens a file beside this one, creating it with the mode and the owner of this one. -1 on failure.
   [[nodiscard]] int open_beside(const std::string& suffix) const;
 
@@ -70,6 +70,9 @@ class StoreFile {
 
   std::string given_;
   std::string path_;
+  // Every commit checks them.
+  std::string frames_path_;
+  std::string index_path_;
   std::optional<Identity> open_;
   std::optional<Log> log_;
 };

@@ -60,10 +60,16 @@ bool WriteGate::let_the_urgent_go_first(BootTime until) const {
 
 void WriteGate::enter(bool urgent, BootTime deadline) {
   if (file_ < 0) return;
+  const auto now = BootClock::now();
+  const bool around = now < walk_around_until_;
+  // Usually no other process is inside. Then the gate alone keeps the others out.
+  if (urgent && !around && take(F_WRLCK, gate)) {
+    inside_ = true;
+    return;
+  }
   // Set even when bypassing the gate: the others wait until this one has got in.
   in_a_hurry_ = urgent && take(F_RDLCK, hurry);
-  const auto now = BootClock::now();
-  if (now < walk_around_until_) return;
+  if (around) return;
   const auto until = std::min(now + patience, deadline);
   const bool next = urgent || wait_for(turnstile, until);
   inside_ = next && (urgent || let_the_urgent_go_first(until)) && wait_for(gate, until);
@@ -113,7 +119,7 @@ Result<void> Writer::move_in() {
   if (!ours) return std::move(ours).error();
   if (ours->empty()) return {};
   if (auto switched = connection_->switch_to_wal(); !switched) return switched;
-  if (auto plain = file_.require_plain_beside("-gate"); !plain) return plain;
+  if (auto regular = file_.require_regular_beside("-gate"); !regular) return regular;
   gate_.emplace(file_.open_beside("-gate"));
   return {};
 }

@@ -80,7 +80,7 @@ class PostgresStore:
     def write_fenced(self, lock: str, token: int) -> str:
         """As on SQLite. Separate statements, so that the commit is the last answer of the server."""
         try:
-            self.query("BEGIN", f"SELECT leasehold.fence('{lock}', {token})",
+            self.query("BEGIN", f"SELECT leasehold_internal.fence('{lock}', {token})",
                        f"INSERT INTO fault_ledger (name, token) VALUES ('{lock}', {token})", "COMMIT")
             return "ok"
         except subprocess.CalledProcessError as error:

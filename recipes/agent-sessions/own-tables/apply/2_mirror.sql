@@ -8,8 +8,8 @@ LANGUAGE sql STABLE AS $$
   SELECT s.id, s.item, s.item_taken_at, s.heartbeat_at,
          CASE WHEN s.ended_at IS NULL THEN 'active' WHEN s.end_reason = 'expired' THEN 'stale' ELSE 'released' END,
          s.ended_at, coalesce(s.end_detail, s.end_reason), s.token, c.token
-    FROM leasehold.session_list(p_session_id, released => true, max => NULL) AS s
-    LEFT JOIN leasehold.claims AS c ON c.item = s.item
+    FROM leasehold_internal.session_list(p_session_id, p_released => true, p_max => NULL) AS s
+    LEFT JOIN LATERAL leasehold_internal.claim_list(s.item) AS c ON s.item IS NOT NULL
 $$;
 
 CREATE OR REPLACE FUNCTION mirror_session(p_session_id text) RETURNS void

@@ -8,16 +8,16 @@ CREATE OR REPLACE FUNCTION register_session(
   p_ttl interval DEFAULT '5 minutes'
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  l leasehold.lease_answer;
+  l leasehold_internal.lease_answer;
 BEGIN
   -- The pid is for people: only leasehold's tool, on the same host, can see that the process is gone.
-  l := leasehold.session_open(p_session_id, p_ttl, codebase => coalesce(p_codebase, ''),
-         track => coalesce(p_track, ''), metadata => p_metadata::text, exclusive => true, holder => p_session_id,
-         host => coalesce(p_hostname, ''), pid => coalesce(p_pid, 0), tty => coalesce(p_tty, ''));
+  l := leasehold_internal.session_open(p_session_id, p_ttl, p_codebase => coalesce(p_codebase, ''),
+         p_track => coalesce(p_track, ''), p_metadata => p_metadata::text, p_exclusive => true, p_holder => p_session_id,
+         p_host => coalesce(p_hostname, ''), p_pid => coalesce(p_pid, 0), p_tty => coalesce(p_tty, ''));
   IF l.outcome <> 'granted' THEN
     RETURN jsonb_build_object('success', false, 'error', l.outcome, 'message',
       format('session %s is alive on %s (%s), last heartbeat %s', p_session_id, l.host, l.tty,
-             leasehold.ago(l.store_now - l.heartbeat_at)));
+             leasehold_internal.ago(l.store_now - l.heartbeat_at)));
   END IF;
   INSERT INTO claude_sessions AS s (session_id, track, tty, pid, hostname, codebase, metadata, created_at)
   VALUES (p_session_id, p_track, p_tty, p_pid, p_hostname, p_codebase, p_metadata, l.store_now)
@@ -33,10 +33,10 @@ END $$;
 CREATE OR REPLACE FUNCTION heartbeat_session(p_session_id text, p_progress text DEFAULT NULL) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 DECLARE
-  l leasehold.lease_answer;
+  l leasehold_internal.lease_answer;
 BEGIN
-  l := leasehold.session_heartbeat(p_session_id,
-         (SELECT s.session_token FROM claude_sessions AS s WHERE s.session_id = p_session_id), progress => p_progress);
+  l := leasehold_internal.session_heartbeat(p_session_id,
+         (SELECT s.session_token FROM claude_sessions AS s WHERE s.session_id = p_session_id), p_progress => p_progress);
   IF l.outcome <> 'extended' THEN
     PERFORM mirror_session(p_session_id);
     RETURN jsonb_build_object('success', false, 'error', 'unregistered', 'message',
@@ -53,7 +53,7 @@ DECLARE
   items   text[];
 BEGIN
   SELECT min(c.outcome), coalesce(array_agg(c.item) FILTER (WHERE c.item IS NOT NULL), '{}') INTO outcome, items
-    FROM leasehold.session_close(p_session_id,
+    FROM leasehold_internal.session_close(p_session_id,
            (SELECT s.session_token FROM claude_sessions AS s WHERE s.session_id = p_session_id), p_reason) AS c;
   PERFORM mirror_session(p_session_id);
   RETURN jsonb_build_object('success', outcome = 'released', 'session_id', p_session_id, 'released', items);

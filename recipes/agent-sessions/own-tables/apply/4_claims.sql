@@ -8,19 +8,19 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- The owner, for people.
-CREATE OR REPLACE FUNCTION sd_owner(a leasehold.claim_answer) RETURNS jsonb
+CREATE OR REPLACE FUNCTION sd_owner(a leasehold_internal.claim_answer) RETURNS jsonb
 LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object(
            'sd_id', a.key, 'session_id', a.session_id, 'hostname', a.host, 'tty', a.tty, 'pid', a.pid,
-           'heartbeat_age_seconds', leasehold.whole_seconds(a.store_now - a.heartbeat_at),
-           'heartbeat_age_human', leasehold.ago(a.store_now - a.heartbeat_at),
-           'progress_age_human', leasehold.ago(a.store_now - a.progress_at),
-           'claim_duration_minutes', leasehold.whole_seconds(a.store_now - a.taken_at) / 60,
-           'retry_in_seconds', greatest(leasehold.whole_seconds(a.expires_at - a.store_now), 0))
+           'heartbeat_age_seconds', leasehold_internal.whole_seconds(a.store_now - a.heartbeat_at),
+           'heartbeat_age_human', leasehold_internal.ago(a.store_now - a.heartbeat_at),
+           'progress_age_human', leasehold_internal.ago(a.store_now - a.progress_at),
+           'claim_duration_minutes', leasehold_internal.whole_seconds(a.store_now - a.taken_at) / 60,
+           'retry_in_seconds', greatest(leasehold_internal.whole_seconds(a.expires_at - a.store_now), 0))
    WHERE a.session_id IS NOT NULL
 $$;
 
-CREATE OR REPLACE FUNCTION sd_refusal(p_sd_id text, a leasehold.claim_answer) RETURNS jsonb
+CREATE OR REPLACE FUNCTION sd_refusal(p_sd_id text, a leasehold_internal.claim_answer) RETURNS jsonb
 LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('success', false, 'error', a.outcome, 'why', a.why, 'sd_id', p_sd_id, 'owner', o, 'message',
     CASE a.outcome
@@ -47,7 +47,7 @@ CREATE OR REPLACE FUNCTION claim_sd(p_sd_id text, p_session_id text, p_track tex
 LANGUAGE plpgsql AS $$
 DECLARE
   d strategic_directives_v2 := find_sd(p_sd_id);
-  a leasehold.claim_answer;
+  a leasehold_internal.claim_answer;
 BEGIN
   IF d.id IS NULL OR d.status IN ('completed', 'cancelled', 'archived') THEN
     RETURN jsonb_build_object('success', false, 'sd_id', coalesce(d.id, p_sd_id),
@@ -55,8 +55,8 @@ BEGIN
       'message', CASE WHEN d.id IS NULL THEN format('there is no directive %s', p_sd_id)
                       ELSE format('%s is %s', d.id, d.status) END);
   END IF;
-  a := leasehold.claim_take(d.id, p_session_id,
-         (SELECT s.session_token FROM claude_sessions AS s WHERE s.session_id = p_session_id), create_item => true);
+  a := leasehold_internal.claim_take(d.id, p_session_id,
+         (SELECT s.session_token FROM claude_sessions AS s WHERE s.session_id = p_session_id), p_create => true);
   IF a.outcome <> 'granted' THEN
     RETURN sd_refusal(d.id, a);
   END IF;
@@ -72,9 +72,9 @@ CREATE OR REPLACE FUNCTION release_sd(
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   d strategic_directives_v2 := find_sd(p_sd_id);
-  a leasehold.claim_answer;
+  a leasehold_internal.claim_answer;
 BEGIN
-  a := leasehold.claim_release(coalesce(d.id, p_sd_id), p_session_id, coalesce(p_token,
+  a := leasehold_internal.claim_release(coalesce(d.id, p_sd_id), p_session_id, coalesce(p_token,
          (SELECT s.claim_token FROM claude_sessions AS s WHERE s.session_id = p_session_id AND s.sd_id = d.id), 0),
          p_reason);
   PERFORM mirror_session(p_session_id);

@@ -8,13 +8,14 @@ BEGIN
   FOR s IN SELECT * FROM claude_sessions WHERE released_at IS NULL AND session_token IS NULL
             ORDER BY heartbeat_at DESC, session_id FOR UPDATE
   LOOP
-    known := EXISTS (SELECT FROM leasehold.session_list(s.session_id));
+    known := EXISTS (SELECT FROM leasehold_internal.session_list(s.session_id));
     IF NOT known AND s.heartbeat_at > clock_timestamp() - interval '5 minutes' THEN
-      PERFORM leasehold.session_open(s.session_id, codebase => coalesce(s.codebase, ''), track => coalesce(s.track, ''),
-        metadata => s.metadata::text, exclusive => true, holder => s.session_id, host => coalesce(s.hostname, ''),
-        pid => coalesce(s.pid, 0), tty => coalesce(s.tty, ''));
+      PERFORM leasehold_internal.session_open(s.session_id, p_codebase => coalesce(s.codebase, ''),
+        p_track => coalesce(s.track, ''),
+        p_metadata => s.metadata::text, p_exclusive => true, p_holder => s.session_id, p_host => coalesce(s.hostname, ''),
+        p_pid => coalesce(s.pid, 0), p_tty => coalesce(s.tty, ''));
       IF s.sd_id IS NOT NULL THEN
-        PERFORM leasehold.claim_take(s.sd_id, s.session_id, create_item => true);
+        PERFORM leasehold_internal.claim_take(s.sd_id, s.session_id, p_create => true);
       END IF;
       known := true;
     END IF;

@@ -26,8 +26,8 @@ DROP VIEW IF EXISTS v_active_sessions;
 CREATE VIEW v_active_sessions AS
   SELECT s.session_id, a.item AS sd_id, d.title AS sd_title, s.track, s.tty, s.pid, s.hostname, s.codebase, s.claimed_at,
          a.heartbeat_at, a.heartbeat_age_seconds, a.heartbeat_age_minutes, a.heartbeat_age_human, a.progress_age_human,
-         a.seconds_until_stale, a.computed_status, a.claim_duration_minutes, s.metadata, s.created_at
+         a.seconds_until_stale, a.state AS computed_status, a.claim_duration_minutes, s.metadata, s.created_at
     FROM claude_sessions AS s
-    JOIN leasehold.active_sessions AS a ON a.session_id = s.session_id
+    JOIN leasehold.sessions AS a ON a.session_id = s.session_id
     LEFT JOIN strategic_directives_v2 AS d ON d.id = a.item;
 COMMENT ON VIEW v_active_sessions IS 'leasehold';

@@ -5,9 +5,9 @@
 CREATE OR REPLACE FUNCTION refresh_truth(r refresh_schedule) RETURNS refresh_schedule
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  s leasehold.schedule_info;
+  s leasehold_internal.schedule_info;
 BEGIN
-  SELECT * INTO s FROM leasehold.schedule_list(refresh_name(r.source));
+  SELECT * INTO s FROM leasehold_internal.schedule_list(refresh_name(r.source));
   r.next_run_at := s.next_run_at;
   r.is_running := s.token IS NOT NULL;
   r.locked_by := s.holder;

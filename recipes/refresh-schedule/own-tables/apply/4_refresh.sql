@@ -2,7 +2,7 @@
 -- trigger calls leasehold: the same order everywhere, so there are no deadlocks.
 
 -- The reason for a refusal. Any other outcome is an error, and an error is never a reason to run.
-CREATE OR REPLACE FUNCTION refresh_refusal(p_source text, a leasehold.schedule_answer) RETURNS jsonb
+CREATE OR REPLACE FUNCTION refresh_refusal(p_source text, a leasehold_internal.schedule_answer) RETURNS jsonb
 LANGUAGE plpgsql AS $$
 BEGIN
   CASE
@@ -27,14 +27,14 @@ CREATE OR REPLACE FUNCTION acquire_refresh_lock(
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   r      refresh_schedule;
-  a      leasehold.schedule_answer;
+  a      leasehold_internal.schedule_answer;
   answer jsonb;
 BEGIN
   SELECT * INTO r FROM refresh_schedule WHERE source = p_source FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN jsonb_build_object('acquired', false, 'reason', 'unknown');
   END IF;
-  a := leasehold.schedule_acquire(refresh_name(p_source), p_holder, p_now, host => p_host, pid => p_pid);
+  a := leasehold_internal.schedule_acquire(refresh_name(p_source), p_holder, p_now, host => p_host, pid => p_pid);
   IF a.outcome = 'granted' THEN
     answer := jsonb_build_object('acquired', true, 'token', a.token, 'url', r.url, 'expires_at', a.expires_at,
                                  'lost_by', a.lost_holder);
@@ -52,10 +52,10 @@ CREATE OR REPLACE FUNCTION finish_refresh(
   p_source text, p_token bigint, p_ok boolean, p_error text DEFAULT NULL, p_rows bigint DEFAULT NULL
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  a leasehold.schedule_answer;
+  a leasehold_internal.schedule_answer;
 BEGIN
   PERFORM FROM refresh_schedule WHERE source = p_source FOR NO KEY UPDATE;
-  a := leasehold.schedule_settle(refresh_name(p_source), p_token, p_ok, coalesce(p_error, ''),
+  a := leasehold_internal.schedule_settle(refresh_name(p_source), p_token, p_ok, coalesce(p_error, ''),
                                  jsonb_build_object('rows', p_rows)::text);
   IF a.outcome <> 'settled' THEN
     RAISE EXCEPTION 'the refresh of "%" is no longer yours: %', p_source, coalesce(a.why, a.outcome)

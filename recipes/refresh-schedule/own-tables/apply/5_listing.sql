@@ -10,7 +10,7 @@ DECLARE
 BEGIN
   -- In the same order as the others: a DELETE of the source waits here, and not inside the fence.
   PERFORM FROM refresh_schedule WHERE source = p_source FOR KEY SHARE;
-  PERFORM leasehold.schedule_fence(refresh_name(p_source), p_token);
+  PERFORM leasehold_internal.schedule_fence(refresh_name(p_source), p_token);
   INSERT INTO listing (source, listing_id, title, price, first_seen_at, last_seen_at)
   SELECT p_source, seen.id, seen.title, seen.price, moment, moment
     FROM jsonb_to_recordset(p_listings) AS seen(id text, title text, price numeric)

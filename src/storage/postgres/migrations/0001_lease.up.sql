@@ -1,7 +1,7 @@
 -- The kernel: one table of leases. Each event is in the same commit as its change. These files write the schema name as
 -- a separate word; the binary replaces it by the configured name.
 
-CREATE TABLE leasehold.lease (
+CREATE TABLE leasehold_internal.lease (
   id            bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   kind          text        NOT NULL,
   holder        text        NOT NULL,
@@ -23,9 +23,9 @@ CREATE TABLE leasehold.lease (
 
 -- No index on expires_at, so a heartbeat, which changes it, stays HOT. The index is partial on purpose: a full unique
 -- index would make its column a key column, and then a heartbeat would wait for a fence.
-CREATE UNIQUE INDEX lease_request ON leasehold.lease (request_id) WHERE request_id IS NOT NULL;
+CREATE UNIQUE INDEX lease_request ON leasehold_internal.lease (request_id) WHERE request_id IS NOT NULL;
 
-CREATE TABLE leasehold.event (
+CREATE TABLE leasehold_internal.event (
   id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at              timestamptz NOT NULL,
   kind            text        NOT NULL,
@@ -35,12 +35,15 @@ CREATE TABLE leasehold.event (
   holder          text        NOT NULL,
   host            text        NOT NULL,
   previous_holder text,
-  detail          text
+  detail          text,
+  -- Events appear when their transaction commits, not in the order of their ids: see event_new.
+  transaction_id  xid8        NOT NULL DEFAULT pg_current_xact_id()
 );
+CREATE INDEX event_transaction ON leasehold_internal.event (transaction_id, id);
 
 -- The answer of every act on a lease: the outcome, and the lease that decided it. If that lease belongs to another
 -- holder, token, lease_id and instance are NULL: they are the holder's proof.
-CREATE TYPE leasehold.lease_answer AS (
+CREATE TYPE leasehold_internal.lease_answer AS (
   outcome       text,
   why           text,
   kind          text,
@@ -67,53 +70,67 @@ CREATE TYPE leasehold.lease_answer AS (
 );
 
 -- The store's clock. Tests replace this function; nothing else reads the time.
-CREATE FUNCTION leasehold.now() RETURNS timestamptz
+CREATE FUNCTION leasehold_internal.now() RETURNS timestamptz
 LANGUAGE sql VOLATILE AS $$ SELECT pg_catalog.clock_timestamp() $$;
 
--- Two idioms of all functions here and in the later migrations. `sound boolean := is_... OR require_...` checks the
--- arguments before the function does anything; the variable is never read, its initialisation is the check. `SET
--- enable_seqscan = off` and similar settings: PostgreSQL plans a query once per session, perhaps while a table is
--- nearly empty, and keeps the plan while the table grows.
---
--- Row locks decide which call wins, so every statement must see what was committed while it waited; and no function may
--- return an answer before it is durable. The is_ functions are inlined and cost next to nothing; only if one returns
--- false does the require_ function of the same name run, and it raises or fixes the setting.
---
--- Fences and enqueues work at every isolation level and only need a durable commit.
-CREATE FUNCTION leasehold.is_safe_transaction() RETURNS boolean
-LANGUAGE sql STABLE AS $$
-  SELECT current_setting('transaction_isolation') = 'read committed'
-     AND current_setting('synchronous_commit') NOT IN ('off', 'local', 'remote_write')
+-- A holder: the name is for people, the rest tells processes apart. `instance` is a random text that proves later whose
+-- lease it is.
+CREATE TYPE leasehold_internal.holder AS (
+  name          text,
+  host          text,
+  boot_id       text,
+  pid           bigint,
+  process_start bigint,
+  tty           text,
+  instance      text
+);
+
+-- Refuses bad input. A check is `SELECT (condition) IS TRUE OR leasehold_internal.refuse('message')` in a function of
+-- LANGUAGE sql without IMMUTABLE or STABLE: then the planner inlines it, and a sound call pays for the condition only.
+-- Functions call their checks in DECLARE (`sound boolean := ...`), which is cheaper than PERFORM.
+CREATE FUNCTION leasehold_internal.refuse(message text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '%', message USING ERRCODE = 'LH003';
+END $$;
+
+CREATE FUNCTION leasehold_internal.require(fine boolean, message text) RETURNS boolean
+LANGUAGE sql AS $$ SELECT fine IS TRUE OR leasehold_internal.refuse(message) $$;
+
+-- No function may return an answer before it is durable. Fences and enqueues need no more than that: they work at every
+-- isolation level.
+CREATE FUNCTION leasehold_internal.require_durable_transaction() RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT current_setting('synchronous_commit') NOT IN ('off', 'local', 'remote_write')
+      OR set_config('synchronous_commit', 'on', true) IS NOT NULL
 $$;
 
-CREATE FUNCTION leasehold.require_durable_transaction() RETURNS boolean
+CREATE FUNCTION leasehold_internal.refuse_isolation() RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
-  IF current_setting('synchronous_commit') IN ('off', 'local', 'remote_write') THEN
-    PERFORM set_config('synchronous_commit', 'on', true);
-  END IF;
-  RETURN true;
+  RAISE EXCEPTION 'this call needs READ COMMITTED, and its transaction is %',
+    upper(current_setting('transaction_isolation'))
+    USING ERRCODE = 'LH002',
+          HINT = CASE WHEN current_setting('default_transaction_isolation') = 'read committed'
+                      THEN 'Use BEGIN ISOLATION LEVEL READ COMMITTED, or call it outside this transaction. '
+                      ELSE 'Use BEGIN ISOLATION LEVEL READ COMMITTED, or SET default_transaction_isolation = '
+                           '''read committed''; this database has another default. ' END
+                 || 'Fences, and enqueues of jobs that wait for no other job, work at every level.';
 END $$;
 
-CREATE FUNCTION leasehold.require_safe_transaction() RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-  IF current_setting('transaction_isolation') <> 'read committed' THEN
-    RAISE EXCEPTION 'this call needs READ COMMITTED, and its transaction is %',
-      upper(current_setting('transaction_isolation'))
-      USING ERRCODE = 'LH002',
-            HINT = 'Use BEGIN ISOLATION LEVEL READ COMMITTED, or call it outside this transaction. '
-                   'Fences, and enqueues of jobs that wait for no other job, work at every level.';
-  END IF;
-  RETURN leasehold.require_durable_transaction();
-END $$;
+-- Row locks decide which call wins, so every statement must see what was committed while it waited.
+CREATE FUNCTION leasehold_internal.require_safe_transaction() RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (current_setting('transaction_isolation') = 'read committed' OR leasehold_internal.refuse_isolation())
+     AND leasehold_internal.require_durable_transaction()
+$$;
 
 -- For a fence that does not find its grant. A snapshot that is older than the grant cannot show it: then nothing is
 -- lost, and the caller has to repeat the transaction with a new snapshot. A token is at least the time of its grant.
-CREATE FUNCTION leasehold.require_in_snapshot(token bigint) RETURNS boolean
+CREATE FUNCTION leasehold_internal.require_in_snapshot(token bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
-  began timestamptz := leasehold.now() - (clock_timestamp() - transaction_timestamp());
+  began timestamptz := leasehold_internal.now() - (clock_timestamp() - transaction_timestamp());
 BEGIN
   IF current_setting('transaction_isolation') <> 'read committed' AND token >= extract(epoch FROM began) * 1000000 THEN
     RAISE EXCEPTION 'token % may be newer than the snapshot of this transaction', token
@@ -122,104 +139,77 @@ BEGIN
   RETURN true;
 END $$;
 
-CREATE FUNCTION leasehold.is_ttl(ttl interval) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$ SELECT ttl BETWEEN {bounds.min_ttl} AND {bounds.max_ttl} $$;
-
-CREATE FUNCTION leasehold.require_ttl(ttl interval) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-  IF leasehold.is_ttl(ttl) IS NOT TRUE THEN
-    RAISE EXCEPTION 'ttl % is not between {bounds.min_ttl as text} and {bounds.max_ttl as text}', ttl
-      USING ERRCODE = 'LH003';
-  END IF;
-  RETURN true;
-END $$;
-
-CREATE FUNCTION leasehold.require(fine boolean, message text) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-  IF fine IS NOT TRUE THEN
-    RAISE EXCEPTION '%', message USING ERRCODE = 'LH003';
-  END IF;
-  RETURN true;
-END $$;
-
-CREATE FUNCTION leasehold.require_batch(batch bigint) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(batch BETWEEN 1 AND 2147483647, 'a batch is a number from 1 to 2147483647')
+CREATE FUNCTION leasehold_internal.require_ttl(ttl interval) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (ttl BETWEEN {bounds.min_ttl} AND {bounds.max_ttl}) IS TRUE
+      OR leasehold_internal.refuse(format('ttl %s is not between {bounds.min_ttl as text} and {bounds.max_ttl as text}',
+                                          coalesce(ttl::text, 'NULL')))
 $$;
 
-CREATE FUNCTION leasehold.require_age(older_than interval) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-  IF older_than IS NULL OR older_than < interval '0' THEN
-    RAISE EXCEPTION 'an age is not negative: %', coalesce(older_than::text, 'NULL') USING ERRCODE = 'LH003';
-  END IF;
-  RETURN true;
-END $$;
+CREATE FUNCTION leasehold_internal.require_batch(batch bigint) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (batch BETWEEN 1 AND 2147483647) IS TRUE
+      OR leasehold_internal.refuse('a batch is a number from 1 to 2147483647')
+$$;
 
-CREATE FUNCTION leasehold.is_key(key text) RETURNS boolean
+CREATE FUNCTION leasehold_internal.require_age(older_than interval) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (older_than >= interval '0') IS TRUE
+      OR leasehold_internal.refuse('an age is not negative: ' || coalesce(older_than::text, 'NULL'))
+$$;
+
+-- Names of locks, holders, requests and the like.
+CREATE FUNCTION leasehold_internal.is_key(key text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT octet_length(key) BETWEEN 1 AND {bounds.name_bytes} AND key !~ E'[\\x01-\\x1f\\x7f]'
 $$;
 
--- The bounds of a holder's fields, as in the library. Events copy these fields, and lists show them.
-CREATE FUNCTION leasehold.is_holder(
-  holder text, request_id text, host text, boot_id text, tty text, instance text
-) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT octet_length(holder) BETWEEN 1 AND {bounds.name_bytes} AND holder !~ E'[\\x01-\\x1f\\x7f]'
-     AND (request_id IS NULL
-          OR octet_length(request_id) BETWEEN 1 AND {bounds.name_bytes} AND request_id !~ E'[\\x01-\\x1f\\x7f]')
-     AND octet_length(host) <= {bounds.text_bytes} AND octet_length(boot_id) <= {bounds.text_bytes}
-     AND octet_length(tty) <= {bounds.text_bytes} AND octet_length(instance) <= {bounds.text_bytes}
-$$;
-
-CREATE FUNCTION leasehold.require_holder(
-  holder text, request_id text, host text, boot_id text, tty text, instance text
-) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(holder),
-                           'a holder name has 1 to {bounds.name_bytes} bytes and no control characters')
-     AND leasehold.require(request_id IS NULL OR leasehold.is_key(request_id),
-                           'a request id has 1 to {bounds.name_bytes} bytes and no control characters')
-     AND leasehold.require(octet_length(host) <= {bounds.text_bytes} AND octet_length(boot_id) <= {bounds.text_bytes}
-                           AND octet_length(tty) <= {bounds.text_bytes}
-                           AND octet_length(instance) <= {bounds.text_bytes},
-                           'host, boot id, terminal and instance of a holder have up to {bounds.text_bytes} bytes each')
+-- The bounds of a holder, as in the library. Events copy these fields, and lists show them.
+CREATE FUNCTION leasehold_internal.require_holder(h leasehold_internal.holder, request_id text) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (leasehold_internal.is_key(h.name) IS TRUE
+          OR leasehold_internal.refuse('a holder name has 1 to {bounds.name_bytes} bytes and no control characters'))
+     AND (request_id IS NULL OR leasehold_internal.is_key(request_id)
+          OR leasehold_internal.refuse('a request id has 1 to {bounds.name_bytes} bytes and no control characters'))
+     AND ((octet_length(h.host) <= {bounds.text_bytes} AND octet_length(h.boot_id) <= {bounds.text_bytes}
+           AND octet_length(h.tty) <= {bounds.text_bytes} AND octet_length(h.instance) <= {bounds.text_bytes}) IS TRUE
+          OR leasehold_internal.refuse('host, boot id, terminal and instance of a holder have up to '
+                                       '{bounds.text_bytes} bytes each'))
 $$;
 
 -- Free text such as a reason.
-CREATE FUNCTION leasehold.require_text(what text, body text) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(coalesce(octet_length(body) <= {bounds.text_bytes}, true),
-                           format('a %s has up to {bounds.text_bytes} bytes', what))
+CREATE FUNCTION leasehold_internal.require_text(what text, body text) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (octet_length(body) <= {bounds.text_bytes}) IS NOT FALSE
+      OR leasehold_internal.refuse(format('a %s has up to {bounds.text_bytes} bytes', what))
 $$;
 
 -- Greater than every earlier token of the key, even after a failover that lost the last grants. STABLE like extract(),
 -- otherwise the planner could not inline it.
-CREATE FUNCTION leasehold.next_token(last_token bigint, moment timestamptz) RETURNS bigint
+CREATE FUNCTION leasehold_internal.next_token(last_token bigint, moment timestamptz) RETURNS bigint
 LANGUAGE sql STABLE AS $$
   SELECT greatest(last_token + 1, (extract(epoch FROM moment) * 1000000)::bigint)
 $$;
 
 -- Whether an answer goes to the holder of the lease, or to a caller that ends it by right. Every other caller gets a
 -- refusal: it names the holder and never shows the holder's proof.
-CREATE FUNCTION leasehold.is_to_holder(outcome text) RETURNS boolean
+CREATE FUNCTION leasehold_internal.is_to_holder(outcome text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$ SELECT outcome IN ('granted', 'extended', 'released', 'revoked', 'done') $$;
 
-CREATE FUNCTION leasehold.lease_answer(
-  outcome text, why text, key text, token bigint, l leasehold.lease, waiters bigint,
+CREATE FUNCTION leasehold_internal.lease_answer(
+  outcome text, why text, key text, token bigint, l leasehold_internal.lease, waiters bigint,
   replayed boolean, moment timestamptz
-) RETURNS leasehold.lease_answer
+) RETURNS leasehold_internal.lease_answer
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT ROW(outcome, why, l.kind, key, CASE WHEN leasehold.is_to_holder(outcome) THEN token END,
-             CASE WHEN leasehold.is_to_holder(outcome) THEN l.id END, l.holder, l.host, l.boot_id, l.pid,
-             l.process_start, l.tty, CASE WHEN leasehold.is_to_holder(outcome) THEN l.instance END, l.ttl,
+  SELECT ROW(outcome, why, l.kind, key, CASE WHEN leasehold_internal.is_to_holder(outcome) THEN token END,
+             CASE WHEN leasehold_internal.is_to_holder(outcome) THEN l.id END, l.holder, l.host, l.boot_id, l.pid,
+             l.process_start, l.tty, CASE WHEN leasehold_internal.is_to_holder(outcome) THEN l.instance END, l.ttl,
              l.acquired_at, l.heartbeat_at, l.expires_at, l.ended_at, l.end_reason, l.end_detail, waiters, replayed,
-             moment)::leasehold.lease_answer
+             moment)::leasehold_internal.lease_answer
 $$;
 
 -- State is derived, never stored.
-CREATE FUNCTION leasehold.lease_state(l leasehold.lease, moment timestamptz) RETURNS text
+CREATE FUNCTION leasehold_internal.lease_state(l leasehold_internal.lease, moment timestamptz) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN l.id IS NULL OR l.ended_at IS NOT NULL THEN 'free'
               WHEN l.expires_at > moment THEN 'running'
@@ -227,7 +217,7 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 -- Why the holder of `token` lost the lease.
-CREATE FUNCTION leasehold.lost_reason(
+CREATE FUNCTION leasehold_internal.lost_reason(
   token bigint, current_token bigint, ended_at timestamptz, end_reason text
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN token IS DISTINCT FROM current_token THEN 'superseded'
@@ -236,126 +226,151 @@ CREATE FUNCTION leasehold.lost_reason(
               ELSE 'finished' END
 $$;
 
+-- A new lease of a holder; NULL if a lease with this request id exists.
+CREATE FUNCTION leasehold_internal.lease_insert(
+  p_kind text, p_holder leasehold_internal.holder, p_ttl interval, p_request text, p_moment timestamptz
+) RETURNS leasehold_internal.lease LANGUAGE plpgsql AS $$
+DECLARE
+  l leasehold_internal.lease;
+BEGIN
+  INSERT INTO leasehold_internal.lease AS t
+    (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at, expires_at,
+     request_id)
+  VALUES
+    (p_kind, p_holder.name, p_holder.host, p_holder.boot_id, p_holder.pid, p_holder.process_start, p_holder.tty,
+     p_holder.instance, p_ttl, p_moment, p_moment, p_moment + p_ttl, p_request)
+  ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING
+  RETURNING t.* INTO l;
+  RETURN l;
+END $$;
+
 -- Extends a live lease and never revives an expired one. It locks the row first and reads the clock after that:
 -- PostgreSQL does not evaluate a WHERE again after waiting for a transaction that rolled back, so one UPDATE that does
 -- both could revive a lease.
-CREATE FUNCTION leasehold.lease_heartbeat(id bigint, ttl interval, OUT l leasehold.lease, OUT extended boolean)
-LANGUAGE plpgsql AS $$
-#variable_conflict use_column
+CREATE FUNCTION leasehold_internal.lease_heartbeat(
+  p_lease bigint, p_ttl interval, OUT l leasehold_internal.lease, OUT extended boolean
+) LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz;
 BEGIN
-  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = lease_heartbeat.id FOR NO KEY UPDATE;
-  moment := leasehold.now();
+  SELECT t.* INTO l FROM leasehold_internal.lease AS t WHERE t.id = p_lease FOR NO KEY UPDATE;
+  moment := leasehold_internal.now();
   extended := l.ended_at IS NULL AND l.expires_at > moment;
   IF extended THEN
-    UPDATE leasehold.lease AS t
-       SET heartbeat_at = moment,
-           ttl = coalesce(lease_heartbeat.ttl, t.ttl),
-           expires_at = moment + coalesce(lease_heartbeat.ttl, t.ttl)
-     WHERE t.id = lease_heartbeat.id
+    UPDATE leasehold_internal.lease AS t
+       SET heartbeat_at = moment, ttl = coalesce(p_ttl, t.ttl), expires_at = moment + coalesce(p_ttl, t.ttl)
+     WHERE t.id = p_lease
     RETURNING t.* INTO l;
   END IF;
 END $$;
 
 -- A lease for many claims, which one process heartbeats as a whole: a worker for its jobs, a loader for its chunks. Its
 -- id is no secret, so a process that extends it, closes it or attaches to it proves its ownership with the instance.
-CREATE FUNCTION leasehold.lease_open_own(
-  kind text, holder text, ttl interval, request_id text, host text, boot_id text, pid bigint, process_start bigint,
-  tty text, instance text, OUT l leasehold.lease, OUT replayed boolean
+CREATE FUNCTION leasehold_internal.lease_open_own(
+  p_kind text, p_holder leasehold_internal.holder, p_ttl interval, p_request text, OUT l leasehold_internal.lease,
+  OUT replayed boolean
 ) LANGUAGE plpgsql AS $$
-#variable_conflict use_column
 DECLARE
-  sound  boolean := leasehold.require_safe_transaction() AND leasehold.require_ttl(lease_open_own.ttl)
-    AND leasehold.require_holder(lease_open_own.holder, lease_open_own.request_id, lease_open_own.host,
-                                 lease_open_own.boot_id, lease_open_own.tty, lease_open_own.instance)
-    AND leasehold.require(lease_open_own.instance <> '', 'a lease for many claims needs an instance: a random text '
-                          'that proves later whose lease it is');
-  moment timestamptz := leasehold.now();
+  sound boolean := leasehold_internal.require_safe_transaction() AND leasehold_internal.require_ttl(p_ttl)
+    AND leasehold_internal.require_holder(p_holder, p_request)
+    AND leasehold_internal.require(p_holder.instance <> '', 'a lease for many claims needs an instance: a random text '
+                                                            'that proves later whose lease it is');
 BEGIN
-  INSERT INTO leasehold.lease AS t
-    (kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at, expires_at,
-     request_id)
-  VALUES
-    (lease_open_own.kind, lease_open_own.holder, lease_open_own.host, lease_open_own.boot_id, lease_open_own.pid,
-     lease_open_own.process_start, lease_open_own.tty, lease_open_own.instance, lease_open_own.ttl, moment, moment,
-     moment + lease_open_own.ttl, lease_open_own.request_id)
-  ON CONFLICT (request_id) WHERE request_id IS NOT NULL DO NOTHING
-  RETURNING t.* INTO l;
+  l := leasehold_internal.lease_insert(p_kind, p_holder, p_ttl, p_request, leasehold_internal.now());
   replayed := l.id IS NULL;
   IF replayed THEN
-    SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.request_id = lease_open_own.request_id;
+    SELECT t.* INTO l FROM leasehold_internal.lease AS t WHERE t.request_id = p_request;
   END IF;
 END $$;
 
 -- Extends the lease of the process with this instance. A lease of another kind does not count.
-CREATE FUNCTION leasehold.lease_extend_own(
-  id bigint, kinds text[], instance text, ttl interval, OUT outcome text, OUT why text, OUT l leasehold.lease
+CREATE FUNCTION leasehold_internal.lease_extend_own(
+  p_lease bigint, p_kinds text[], p_instance text, p_ttl interval, OUT outcome text, OUT why text,
+  OUT l leasehold_internal.lease
 ) LANGUAGE plpgsql AS $$
-#variable_conflict use_column
 DECLARE
-  sound boolean := (leasehold.is_safe_transaction() OR leasehold.require_safe_transaction())
-    AND (lease_extend_own.ttl IS NULL OR leasehold.require_ttl(lease_extend_own.ttl));
+  sound boolean := leasehold_internal.require_safe_transaction()
+    AND (p_ttl IS NULL OR leasehold_internal.require_ttl(p_ttl));
   mine  boolean;
   beat  record;
 BEGIN
-  SELECT (t.instance = nullif(lease_extend_own.instance, '')) IS TRUE INTO mine FROM leasehold.lease AS t
-   WHERE t.id = lease_extend_own.id AND t.kind = ANY (kinds);
+  SELECT (t.instance = nullif(p_instance, '')) IS TRUE INTO mine FROM leasehold_internal.lease AS t
+   WHERE t.id = p_lease AND t.kind = ANY (p_kinds);
   IF mine IS NOT TRUE THEN
     outcome := CASE WHEN mine IS NULL THEN 'not_found' ELSE 'lost' END;
     why := CASE WHEN mine IS NOT NULL THEN 'superseded' END;
     RETURN;
   END IF;
-  beat := leasehold.lease_heartbeat(lease_extend_own.id, lease_extend_own.ttl);
+  beat := leasehold_internal.lease_heartbeat(p_lease, p_ttl);
   l := beat.l;
   outcome := CASE WHEN beat.extended THEN 'extended' ELSE 'lost' END;
-  why := CASE WHEN NOT beat.extended THEN leasehold.lost_reason(0, 0, l.ended_at, l.end_reason) END;
+  why := CASE WHEN NOT beat.extended THEN leasehold_internal.lost_reason(0, 0, l.ended_at, l.end_reason) END;
 END $$;
 
 -- Releases such a lease. `ended`: this call ended it, and the caller gives back what it holds.
-CREATE FUNCTION leasehold.lease_close_own(
-  id bigint, kinds text[], instance text, reason text, OUT outcome text, OUT why text, OUT ended boolean,
+CREATE FUNCTION leasehold_internal.lease_close_own(
+  p_lease bigint, p_kinds text[], p_instance text, p_reason text, OUT outcome text, OUT why text, OUT ended boolean,
   OUT moment timestamptz
 ) LANGUAGE plpgsql AS $$
-#variable_conflict use_column
 DECLARE
-  sound boolean := leasehold.require_safe_transaction() AND leasehold.require_text('reason', reason);
-  l     leasehold.lease;
+  sound boolean := leasehold_internal.require_safe_transaction()
+    AND leasehold_internal.require_text('reason', p_reason);
+  l     leasehold_internal.lease;
 BEGIN
+  SELECT t.* INTO l FROM leasehold_internal.lease AS t
+   WHERE t.id = p_lease AND t.kind = ANY (p_kinds) FOR UPDATE;
+  moment := leasehold_internal.now();
   ended := false;
-  SELECT t.* INTO l FROM leasehold.lease AS t WHERE t.id = lease_close_own.id AND t.kind = ANY (kinds) FOR UPDATE;
-  moment := leasehold.now();
   IF l.id IS NULL THEN
     outcome := 'not_found';
-  ELSIF (l.instance = nullif(lease_close_own.instance, '')) IS NOT TRUE THEN
+  ELSIF (l.instance = nullif(p_instance, '')) IS NOT TRUE THEN
     outcome := 'lost';
     why := 'superseded';
   ELSIF l.ended_at IS NOT NULL THEN
     outcome := CASE WHEN l.end_reason = 'closed' THEN 'closed' ELSE 'lost' END;
-    why := CASE WHEN l.end_reason <> 'closed' THEN leasehold.lost_reason(0, 0, l.ended_at, l.end_reason) END;
+    why := CASE WHEN l.end_reason <> 'closed' THEN leasehold_internal.lost_reason(0, 0, l.ended_at, l.end_reason) END;
   ELSE
-    UPDATE leasehold.lease AS t SET ended_at = moment, end_reason = 'closed', end_detail = lease_close_own.reason
+    UPDATE leasehold_internal.lease AS t SET ended_at = moment, end_reason = 'closed', end_detail = p_reason
      WHERE t.id = l.id;
     outcome := 'closed';
     ended := true;
   END IF;
 END $$;
 
-CREATE FUNCTION leasehold.event_list(after_id bigint, only_key text, max bigint, before_id bigint DEFAULT NULL)
-RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text,
-               host text, previous_holder text, detail text)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
-  SELECT * FROM (
+CREATE FUNCTION leasehold_internal.event_list(
+  p_after_id bigint, p_key text, p_max bigint, p_before_id bigint DEFAULT NULL
+) RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text,
+                 host text, previous_holder text, detail text)
+LANGUAGE sql STABLE AS $$
+  SELECT n.* FROM (
     SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail
-      FROM leasehold.event AS e
-     WHERE e.id > after_id AND (before_id IS NULL OR e.id < before_id) AND (only_key IS NULL OR e.key = only_key)
-     ORDER BY e.id DESC LIMIT max) AS newest
-   ORDER BY id
+      FROM leasehold_internal.event AS e
+     WHERE e.id > p_after_id AND (p_before_id IS NULL OR e.id < p_before_id) AND (p_key IS NULL OR e.key = p_key)
+     ORDER BY e.id DESC LIMIT p_max) AS n
+   ORDER BY n.id
+$$;
+
+-- For a reader that follows events: those behind a position that one snapshot shows (`p_until`) and an earlier one did
+-- not (`p_seen`; NULL: all). A transaction that was open for long appears in the snapshot that follows its commit. The
+-- oldest transaction that runs in a snapshot is the position below which nothing can appear any more.
+CREATE FUNCTION leasehold_internal.event_new(
+  p_transaction_id bigint, p_id bigint, p_seen text, p_until text, p_key text, p_max bigint
+) RETURNS TABLE (id bigint, at timestamptz, kind text, key text, what text, token bigint, holder text, host text,
+                 previous_holder text, detail text, transaction_id bigint)
+LANGUAGE sql STABLE AS $$
+  SELECT e.id, e.at, e.kind, e.key, e.what, e.token, e.holder, e.host, e.previous_holder, e.detail,
+         e.transaction_id::text::bigint
+    FROM leasehold_internal.event AS e
+   WHERE (e.transaction_id, e.id) > (p_transaction_id::text::xid8, p_id)
+     AND pg_visible_in_snapshot(e.transaction_id, p_until::pg_snapshot)
+     AND (p_seen IS NULL OR NOT pg_visible_in_snapshot(e.transaction_id, p_seen::pg_snapshot))
+     AND (p_key IS NULL OR e.key = p_key)
+   ORDER BY e.transaction_id, e.id LIMIT p_max
 $$;
 
 -- The settings of a hosted PostgreSQL that a lease depends on.
-CREATE FUNCTION leasehold.store_facts() RETURNS TABLE (name text, value text)
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
+CREATE FUNCTION leasehold_internal.store_facts() RETURNS TABLE (name text, value text)
+LANGUAGE sql VOLATILE AS $$
   -- The values at the start of the session: leasehold changes some of them for itself.
   SELECT s.name, s.reset_val FROM pg_settings AS s
    WHERE s.name IN ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names',
@@ -369,9 +384,8 @@ LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $
 $$;
 
 -- The scope of each function: see grant_scope.
-COMMENT ON FUNCTION leasehold.now IS 'scope: read';
-COMMENT ON FUNCTION leasehold.lease_state IS 'scope: read';
-COMMENT ON FUNCTION leasehold.event_list IS 'scope: read';
-COMMENT ON FUNCTION leasehold.store_facts IS 'scope: read';
 
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA leasehold FROM PUBLIC;
+SELECT leasehold_internal.publish('read', 'event_list', 'event_new', 'store_facts');
+SELECT leasehold_internal.tune('{event_new}', 'enable_seqscan = off', 'enable_sort = off');
+SELECT leasehold_internal.expose('read', 'now', 'lease_state');
+SELECT leasehold_internal.finish_migration(1);

@@ -16,75 +16,60 @@
 -- statement job_show read
 -- takes job_id int
 -- gives job_info
-SELECT * FROM leasehold.job_show(:job_id);
+SELECT * FROM leasehold_internal.job_show(:job_id);
 
 -- statement job_list read
 -- takes queue text?, state text?, tag text?, before_id int?, max int
 -- gives job_info
-SELECT * FROM leasehold.job_list(:queue, :state, :tag, :before_id, :max);
+SELECT * FROM leasehold_internal.job_list(:queue, :state, :tag, :before_id, :max);
 
 -- statement job_body read
 -- takes job_id int
 -- gives payload bytes, result bytes?
-SELECT * FROM leasehold.job_body(:job_id);
+SELECT * FROM leasehold_internal.job_body(:job_id);
 
 -- statement job_attempts read
 -- takes job_id int
 -- gives number int, token int, outcome text, holder text?, host text?, pid int?, started_at time, ended_at time?,
 --   error text?
-SELECT * FROM leasehold.job_attempts(:job_id);
+SELECT * FROM leasehold_internal.job_attempts(:job_id);
 
 -- statement job_errors read
 -- takes queue text?, max int, skip int
 -- gives job_id int, queue text, token int, at time, outcome text, holder text?, error text
-SELECT * FROM leasehold.job_errors(:queue, :max, :skip);
+SELECT * FROM leasehold_internal.job_errors(:queue, :max, :skip);
 
 -- statement job_cancel write
 -- takes job_id int, reason text?
 -- gives outcome outcome, state text?
-SELECT * FROM leasehold.job_cancel(:job_id, :reason);
+SELECT * FROM leasehold_internal.job_cancel(:job_id, :reason);
 
 -- statement job_retry write
 -- takes job_id int
 -- gives outcome outcome
-SELECT leasehold.job_retry(:job_id) AS outcome;
+SELECT leasehold_internal.job_retry(:job_id) AS outcome;
 
 -- statement job_redrive write
 -- takes queue text?, max int
 -- gives redriven int
-SELECT leasehold.job_redrive(:queue, :max) AS redriven;
-
--- statement job_remove write
--- takes job_id int
--- gives outcome outcome
-SELECT leasehold.job_remove(:job_id) AS outcome;
-
--- statement job_prune write
--- takes older_than duration, after_id int, batch int
--- gives pruned int, last_id int
-SELECT * FROM leasehold.job_prune(:older_than, :after_id, :batch);
-
--- statement job_prune_preview read
--- takes older_than duration
--- gives jobs int
-SELECT leasehold.job_prune_preview(:older_than) AS jobs;
+SELECT leasehold_internal.job_redrive(:queue, :max) AS redriven;
 
 -- statement queue_list read
 -- takes name text?
 -- gives queue_info
-SELECT * FROM leasehold.queue_list(:name);
+SELECT * FROM leasehold_internal.queue_list(:name);
 
 -- statement queue_set write
 -- takes name text, max_running int?, max_per_group int?, rate_count int?, rate_period duration?, default_ttl duration?
 -- gives name text
-SELECT leasehold.queue_set(:name, :max_running, :max_per_group, :rate_count, :rate_period, :default_ttl) AS name;
+SELECT leasehold_internal.queue_set(:name, :max_running, :max_per_group, :rate_count, :rate_period, :default_ttl) AS name;
 
 -- statement queue_pause write
 -- takes name text, paused bool, reason text?
 -- gives name text
-SELECT leasehold.queue_pause(:name, :paused, :reason) AS name;
+SELECT leasehold_internal.queue_pause(:name, :paused, :reason) AS name;
 
 -- statement queue_purge write
 -- takes name text, max int
 -- gives purged int
-SELECT leasehold.queue_purge(:name, :max) AS purged;
+SELECT leasehold_internal.queue_purge(:name, :max) AS purged;

@@ -11,13 +11,25 @@
 -- takes after_id int, before_id int?, only_key text?, max int
 -- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
 --   previous_holder text?, detail text?
-SELECT * FROM leasehold.event_list(:after_id, :only_key, :max, :before_id);
+SELECT * FROM leasehold_internal.event_list(:after_id, :only_key, :max, :before_id);
+
+-- statement event_horizon read
+-- gives snapshot text, transaction_id int, id int
+-- What a reader may see now, and the position below which no event can appear any more.
+SELECT s.snapshot::text AS snapshot, pg_snapshot_xmin(s.snapshot)::text::bigint AS transaction_id, 0::bigint AS id
+  FROM (SELECT pg_current_snapshot() AS snapshot) AS s;
+
+-- statement event_new read
+-- takes transaction_id int, id int, seen text?, until text, only_key text?, max int
+-- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
+--   previous_holder text?, detail text?, transaction_id int
+SELECT * FROM leasehold_internal.event_new(:transaction_id, :id, :seen, :until, :only_key, :max);
 
 -- statement lease_list read
 -- takes max int, skip int
 -- gives kind text, key text, token int, holder text, host text, boot_id text, pid int, process_start int, tty text,
 --   ttl duration, acquired_at time, heartbeat_at time, expires_at time, store_now time
-WITH clock AS MATERIALIZED (SELECT leasehold.now() AS moment)
+WITH clock AS MATERIALIZED (SELECT leasehold_internal.now() AS moment)
 SELECT v.kind, v.key, v.token, v.holder, v.host, v.boot_id, v.pid, v.process_start, v.tty, v.ttl, v.acquired_at,
        v.heartbeat_at, v.expires_at, clock.moment AS store_now
   FROM leasehold.leases AS v CROSS JOIN clock
@@ -26,17 +38,22 @@ SELECT v.kind, v.key, v.token, v.holder, v.host, v.boot_id, v.pid, v.process_sta
 -- statement lease_news read
 -- takes lease_ids ints
 -- gives lease_id int, job_id int?
-SELECT * FROM leasehold.lease_news(:lease_ids);
+SELECT * FROM leasehold_internal.lease_news(:lease_ids);
 
 -- statement store_facts read
 -- gives name text, value text?
-SELECT * FROM leasehold.store_facts();
+SELECT * FROM leasehold_internal.store_facts();
 
 -- statement store_status read
 -- gives locks int, waiters int, held_leases int, expired_leases int, ended_leases int, events int, store_now time
-SELECT * FROM leasehold.store_status();
+SELECT * FROM leasehold_internal.store_status();
 
 -- statement grant_scope write
 -- takes role text, scope text
 -- gives granted int
-SELECT leasehold.grant_scope(:role, :scope) AS granted;
+SELECT leasehold_internal.grant_scope(:role, :scope) AS granted;
+
+-- statement revoke_scope write
+-- takes role text
+-- gives revoked bool
+SELECT true AS revoked FROM leasehold_internal.revoke_scope(:role);

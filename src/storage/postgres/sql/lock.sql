@@ -14,71 +14,71 @@
 -- takes name text, holder text, ttl duration, delay duration?, request_id text?, host text, boot_id text, pid int,
 --   process_start int, tty text, instance text
 -- gives lease_answer
-SELECT leasehold.lock_acquire(:name, :holder, :ttl, :request_id, :host,
+SELECT leasehold_internal.lock_acquire(:name, :holder, :ttl, :request_id, :host,
   :boot_id, :pid, :process_start, :tty, :instance, :delay);
 
 -- statement lock_share write
 -- takes name text, permits int, capacity int?, holder text, ttl duration, delay duration?, request_id text?, host text,
 --   boot_id text, pid int, process_start int, tty text, instance text
 -- gives lease_answer
-SELECT leasehold.lock_share(:name, :holder, :ttl, :permits, :capacity, :delay, :request_id, :host,
+SELECT leasehold_internal.lock_share(:name, :holder, :ttl, :permits, :capacity, :delay, :request_id, :host,
   :boot_id, :pid, :process_start, :tty, :instance);
 
 -- statement lock_acquire_all write
 -- takes names texts, holder text, ttl duration, delay duration?, request_id text?, host text, boot_id text, pid int,
 --   process_start int, tty text, instance text
 -- gives lease_answer
-SELECT leasehold.lock_acquire_all(:names, :holder, :ttl, :delay, :request_id, :host,
+SELECT leasehold_internal.lock_acquire_all(:names, :holder, :ttl, :delay, :request_id, :host,
   :boot_id, :pid, :process_start, :tty, :instance);
 
 -- statement lock_heartbeat write urgent
 -- takes name text, token int, ttl duration?
 -- gives lease_answer
-SELECT leasehold.lock_heartbeat(:name, :token, :ttl);
+SELECT leasehold_internal.lock_heartbeat(:name, :token, :ttl);
 
 -- statement lock_release write
 -- takes name text, token int
 -- gives lease_answer
-SELECT leasehold.lock_release(:name, :token);
+SELECT leasehold_internal.lock_release(:name, :token);
 
 -- statement lock_revoke write
 -- takes name text, token int?, reason text
 -- gives lease_answer
-SELECT * FROM leasehold.lock_revoke(:name, :reason, :token);
+SELECT * FROM leasehold_internal.lock_revoke(:name, :reason, :token);
 
 -- statement lock_wait write
 -- takes name text, holder text, request_id text, patience duration, host text, boot_id text, pid int,
 --   process_start int, tty text, instance text
 -- gives lease_answer
-SELECT * FROM leasehold.lock_wait(:name, :holder, :request_id, :patience, :host,
+SELECT * FROM leasehold_internal.lock_wait(:name, :holder, :request_id, :patience, :host,
   :boot_id, :pid, :process_start, :tty, :instance);
 
 -- statement lock_wait_all write
 -- takes names texts, holder text, request_id text, patience duration, host text, boot_id text, pid int,
 --   process_start int, tty text, instance text
 -- gives lease_answer
-SELECT * FROM leasehold.lock_wait_all(:names, :holder, :request_id, :patience, :host,
+SELECT * FROM leasehold_internal.lock_wait_all(:names, :holder, :request_id, :patience, :host,
   :boot_id, :pid, :process_start, :tty, :instance);
 
 -- statement lock_leave write
 -- takes name text, request_id text
 -- gives left_line bool
-SELECT leasehold.lock_leave(:name, :request_id) AS left_line;
+SELECT leasehold_internal.lock_leave(:name, :request_id) AS left_line;
 
 -- statement lock_leave_all write
 -- takes names texts, request_id text
 -- gives left_line bool
-SELECT leasehold.lock_leave_all(:names, :request_id) AS left_line;
+SELECT leasehold_internal.lock_leave_all(:names, :request_id) AS left_line;
 
 -- statement lock_show read
 -- takes name text
 -- gives lock_info
-SELECT * FROM leasehold.lock_show(:name);
+SELECT * FROM leasehold_internal.lock_show(:name);
 
 -- statement lock_list read
 -- takes prefix text, only_held bool, max int, skip int
 -- gives lock_info
-SELECT * FROM leasehold.lock_list(:prefix, :only_held, :max, :skip);
+SELECT * FROM leasehold_internal.lock_list(:prefix, :only_held, :max, :skip);
 
 -- statement lock_holders read
 -- takes name text, max int
@@ -86,4 +86,4 @@ SELECT * FROM leasehold.lock_list(:prefix, :only_held, :max, :skip);
 --   boot_id text, pid int, process_start int, tty text, instance text, ttl duration, acquired_at time,
 --   heartbeat_at time, expires_at time, ended_at time?, end_reason text?, end_detail text?, free_at time,
 --   waiters int, store_now time
-SELECT * FROM leasehold.lock_holders(:name, :max);
+SELECT * FROM leasehold_internal.lock_holders(:name, :max);

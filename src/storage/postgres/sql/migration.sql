@@ -2,48 +2,51 @@
 
 -- statement migration_present read
 -- gives present bool
-SELECT pg_catalog.to_regclass('leasehold.migration') IS NOT NULL AS present;
+SELECT pg_catalog.to_regclass('leasehold_internal.migration') IS NOT NULL AS present;
 
 -- statement schema_version read
 -- gives version int
-SELECT leasehold.schema_version() AS version;
+SELECT leasehold_internal.schema_version() AS version;
 
 -- statement migration_list read
 -- gives version int, name text, checksum text, applied_at time
-SELECT m.version, m.name, m.checksum, m.applied_at FROM leasehold.migration AS m ORDER BY m.version;
+SELECT m.version, m.name, m.checksum, m.applied_at FROM leasehold_internal.migration AS m ORDER BY m.version;
 
 -- Concurrent migrations queue for the first row until this one commits; readers pass.
 -- statement migration_lock write
 -- gives version int
-SELECT m.version FROM leasehold.migration AS m WHERE m.version = 0 FOR UPDATE;
+SELECT m.version FROM leasehold_internal.migration AS m WHERE m.version = 0 FOR UPDATE;
 
 -- statement migration_record write
 -- takes version int, name text, checksum text
 -- gives applied_at time
-INSERT INTO leasehold.migration (version, name, checksum, applied_at)
+INSERT INTO leasehold_internal.migration (version, name, checksum, applied_at)
 VALUES (:version, :name, :checksum, clock_timestamp())
 RETURNING applied_at;
 
 -- statement migration_forget write
 -- takes version int
 -- gives version int
-DELETE FROM leasehold.migration AS m WHERE m.version = :version RETURNING m.version;
+DELETE FROM leasehold_internal.migration AS m WHERE m.version = :version RETURNING m.version;
 
--- Everything in our schema. The search path is emptied first: definitions leave out the names of schemas that are on
+-- Everything in our two schemas. The search path is emptied first: definitions leave out the names of schemas that are on
 -- it. Comments of functions count: they set the scopes.
 -- statement schema_objects read
 -- gives object text, part_of text?, definition text, schema text
 WITH place AS MATERIALIZED (
   SELECT n.oid, n.nspname, set_config('search_path', 'pg_catalog', true) AS path
-    FROM pg_catalog.pg_namespace AS n WHERE n.oid = pg_catalog.to_regnamespace('leasehold')
+    FROM pg_catalog.pg_namespace AS n
+   WHERE n.oid IN (pg_catalog.to_regnamespace('leasehold'), pg_catalog.to_regnamespace('leasehold_internal'))
 ), relation AS (
-  SELECT c.*, CASE c.relkind WHEN 'v' THEN 'view ' WHEN 'm' THEN 'materialized view ' WHEN 'S' THEN 'sequence '
-                             WHEN 'c' THEN 'type ' ELSE 'table ' END || c.relname AS object
+  SELECT c.*, p.nspname || '.' || c.relname AS name, p.nspname,
+         CASE c.relkind WHEN 'v' THEN 'view ' WHEN 'm' THEN 'materialized view ' WHEN 'S' THEN 'sequence '
+                             WHEN 'c' THEN 'type ' ELSE 'table ' END || p.nspname || '.' || c.relname
+           AS object
     FROM place AS p JOIN pg_catalog.pg_class AS c ON c.relnamespace = p.oid
    WHERE c.relkind NOT IN ('i', 'I', 't')
 ), routine AS (
-  SELECT f.*, CASE f.prokind WHEN 'a' THEN 'aggregate ' WHEN 'p' THEN 'procedure ' ELSE 'function ' END
-              || f.proname || '(' || oidvectortypes(f.proargtypes) || ')' AS object
+  SELECT f.*, p.nspname, CASE f.prokind WHEN 'a' THEN 'aggregate ' WHEN 'p' THEN 'procedure ' ELSE 'function ' END
+              || p.nspname || '.' || f.proname || '(' || oidvectortypes(f.proargtypes) || ')' AS object
     FROM place AS p JOIN pg_catalog.pg_proc AS f ON f.pronamespace = p.oid
 ), object AS (
   SELECT r.object, NULL AS part_of,
@@ -58,7 +61,7 @@ WITH place AS MATERIALIZED (
                    array_to_string(r.reloptions, ', '))
     FROM relation AS r WHERE r.relkind IN ('r', 'p', 'v')
   UNION ALL
-  SELECT 'column ' || r.relname || '.' || a.attname, r.object,
+  SELECT 'column ' || r.name || '.' || a.attname, r.object,
          concat_ws(' ', format_type(a.atttypid, a.atttypmod),
            (SELECT 'COLLATE ' || quote_ident(o.collname) FROM pg_catalog.pg_collation AS o
              WHERE o.oid = a.attcollation AND o.collname <> 'default'),
@@ -72,17 +75,17 @@ WITH place AS MATERIALIZED (
     LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = r.oid AND d.adnum = a.attnum
    WHERE r.relkind IN ('r', 'p', 'f', 'c')
   UNION ALL
-  SELECT 'constraint ' || r.relname || '.' || k.conname, r.object, pg_get_constraintdef(k.oid)
+  SELECT 'constraint ' || r.name || '.' || k.conname, r.object, pg_get_constraintdef(k.oid)
     FROM relation AS r JOIN pg_catalog.pg_constraint AS k ON k.conrelid = r.oid
    WHERE k.contype NOT IN ('n', 't')
   UNION ALL
-  SELECT 'index ' || x.relname, r.object,
+  SELECT 'index ' || r.nspname || '.' || x.relname, r.object,
          pg_get_indexdef(x.oid) || CASE WHEN i.indisvalid AND i.indisready THEN '' ELSE ' INVALID' END
     FROM relation AS r JOIN pg_catalog.pg_index AS i ON i.indrelid = r.oid
     JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
    WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_constraint AS k WHERE k.conindid = x.oid AND k.conrelid = r.oid)
   UNION ALL
-  SELECT 'trigger ' || r.relname || '.' || t.tgname, r.object,
+  SELECT 'trigger ' || r.name || '.' || t.tgname, r.object,
          pg_get_triggerdef(t.oid) || CASE t.tgenabled WHEN 'D' THEN ' DISABLED' ELSE '' END
     FROM relation AS r JOIN pg_catalog.pg_trigger AS t ON t.tgrelid = r.oid
    WHERE NOT t.tgisinternal
@@ -91,7 +94,7 @@ WITH place AS MATERIALIZED (
                                   'COMMENT ' || quote_literal(obj_description(f.oid, 'pg_proc')))
     FROM routine AS f
   UNION ALL
-  SELECT 'type ' || t.typname, NULL,
+  SELECT 'type ' || p.nspname || '.' || t.typname, NULL,
          concat_ws(' ', t.typtype, CASE WHEN t.typbasetype <> 0 THEN format_type(t.typbasetype, t.typtypmod) END,
            (SELECT string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder)
               FROM pg_catalog.pg_enum AS e WHERE e.enumtypid = t.oid))

@@ -3,9 +3,8 @@
 
 -- record job_claimed
 --   outcome outcome, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
---   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, solo bool,
---   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, held_job_id int?, schedule text?,
---   occurrence time?, job_ids ints, payloads bytes_list, priorities ints, attempts ints, created_ats times,
+--   replayed bool, store_now time, solo bool, holder text?, host text?, heartbeat_at time?, retry_at time?,
+--   held_job_id int?, job_ids ints, payloads bytes_list, priorities ints, attempts ints, created_ats times,
 --   scheduled_ids ints, schedules texts, occurrences times
 
 -- record job_settled
@@ -17,60 +16,52 @@
 --   max_failures int, max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool,
 --   tags texts, depends_on ints, if_failed text
 -- gives id int, created bool, state text
-SELECT leasehold.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :job_group,
+SELECT leasehold_internal.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :job_group,
   :max_failures, :max_crashes, :backoff_base, :backoff_max, :backoff_exponential, :tags, :depends_on,
   :if_failed);
 
 -- statement job_enqueue_one write
 -- takes queue text, payload bytes, priority int
 -- gives id int
--- each SELECT * FROM leasehold.job_enqueue_each(:queue, :payload, :priority)
-SELECT leasehold.job_enqueue_one(:queue, :payload, :priority) AS id;
+-- each SELECT * FROM leasehold_internal.job_enqueue_each(:queue, :payload, :priority)
+SELECT leasehold_internal.job_enqueue_one(:queue, :payload, :priority) AS id;
 
--- statement job_enqueue_plain write
+-- statement job_enqueue_many write
 -- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, max_failures int,
 --   max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool, tags texts
 -- gives ids ints
-SELECT leasehold.job_enqueue_plain(:queue, :payloads, :priority, :delay, :run_at, :max_failures, :max_crashes,
+SELECT leasehold_internal.job_enqueue_many(:queue, :payloads, :priority, :delay, :run_at, :max_failures, :max_crashes,
   :backoff_base, :backoff_max, :backoff_exponential, :tags) AS ids;
 
 -- statement job_claim write
 -- takes queue text, max int, ttl duration?, holder text, request_id text?, host text, boot_id text, pid int,
 --   process_start int, tty text, instance text, attach int?, after_priority int?, after_id int?
 -- gives job_claimed
--- each SELECT * FROM leasehold.job_claim_each(:queue, :max, :ttl, :holder, :request_id, :host, :boot_id, :pid,
+-- each SELECT * FROM leasehold_internal.job_claim_each(:queue, :max, :ttl, :holder, :request_id, :host, :boot_id, :pid,
 --   :process_start, :tty, :instance, :attach, :after_priority, :after_id)
--- One value as the answer is cheaper than a set of rows (see lock.sql): most claims are for one job.
-SELECT CASE WHEN :max = 1 AND :attach IS NULL
-  THEN leasehold.job_claim_one(:queue, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
-    :instance, :after_priority, :after_id)
-  ELSE leasehold.job_claim_many(:queue, :max, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
-    :instance, :attach, :after_priority, :after_id) END;
+-- One value as the answer is cheaper than a set of rows (see lock.sql).
+SELECT leasehold_internal.job_claim(:queue, :max, :ttl, :holder, :request_id, :host, :boot_id, :pid, :process_start, :tty,
+  :instance, :attach, :after_priority, :after_id);
 
 -- statement job_heartbeat write urgent
 -- takes job_id int, token int, ttl duration?, percent int?, message text?, stage text?
 -- gives outcome outcome, why text?, ttl duration?, acquired_at time?, expires_at time?, cancel_requested bool,
 --   holder text?, host text?, store_now time
 SELECT outcome, why, lease_ttl AS ttl, acquired_at, expires_at, cancel_requested, holder, host, store_now
-  FROM leasehold.job_heartbeat(:job_id, :token, :ttl, :percent, :message, :stage);
+  FROM leasehold_internal.job_heartbeat(:job_id, :token, :ttl, :percent, :message, :stage);
 
 -- statement job_settle write
 -- takes job_id int, token int, verdict text, result bytes?, error text?, retryable bool, delay duration?
 -- gives job_settled
--- each SELECT * FROM leasehold.job_settle_each(:job_id, :token, :verdict, :result, :error, :retryable, :delay)
-SELECT leasehold.job_settle(:job_id, :token, :verdict, :result, :error, :retryable, :delay);
-
--- statement job_settle_plain write
--- takes verdict text, job_ids ints, tokens ints, results bytes_list
--- gives settled ints, to_tidy ints
-SELECT leasehold.job_settle_plain(:verdict, :job_ids, :tokens, :results);
+-- each SELECT * FROM leasehold_internal.job_settle_each(:job_id, :token, :verdict, :result, :error, :retryable, :delay)
+SELECT leasehold_internal.job_settle(:job_id, :token, :verdict, :result, :error, :retryable, :delay);
 
 -- statement job_settle_many write
 -- takes verdict text, job_ids ints, tokens ints, results bytes_list
--- gives job_settled
-SELECT * FROM leasehold.job_settle_many(:verdict, :job_ids, :tokens, :results);
+-- gives settled ints, to_tidy ints
+SELECT leasehold_internal.job_settle_many(:verdict, :job_ids, :tokens, :results);
 
 -- statement job_tidy write
 -- takes lease_id int
 -- gives tidied int
-SELECT leasehold.job_tidy(:lease_id) AS tidied;
+SELECT leasehold_internal.job_tidy(:lease_id) AS tidied;

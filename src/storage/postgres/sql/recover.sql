@@ -5,23 +5,23 @@
 --   tty text, instance text
 -- gives lease_id int, ttl duration, expires_at time, replayed bool, store_now time
 SELECT lease_id, lease_ttl AS ttl, expires_at, replayed, store_now
-  FROM leasehold.lease_open(:kind, :holder, :ttl, :request_id, :host, :boot_id, :pid, :process_start, :tty, :instance);
+  FROM leasehold_internal.lease_open(:kind, :holder, :ttl, :request_id, :host, :boot_id, :pid, :process_start, :tty, :instance);
 
 -- statement lease_extend write urgent
 -- takes lease_id int, instance text, ttl duration?
 -- gives outcome outcome, why text?, ttl duration?, expires_at time?, store_now time, cancelled_job int?
 SELECT outcome, why, lease_ttl AS ttl, expires_at, store_now, cancelled_job
-  FROM leasehold.lease_extend(:lease_id, :instance, :ttl);
+  FROM leasehold_internal.lease_extend(:lease_id, :instance, :ttl);
 
 -- statement lease_close write
 -- takes lease_id int, instance text, reason text
 -- gives outcome outcome, why text?, jobs int
-SELECT * FROM leasehold.lease_close(:lease_id, :instance, :reason);
+SELECT * FROM leasehold_internal.lease_close(:lease_id, :instance, :reason);
 
 -- statement await_topic write
 -- takes topic text, span duration
 -- gives until time
-SELECT leasehold.await_topic(:topic, :span) AS until;
+SELECT leasehold_internal.await_topic(:topic, :span) AS until;
 
 -- `remaining`: work that is left and may not show in the counts of the next step.
 -- statement recover write
@@ -30,24 +30,24 @@ SELECT leasehold.await_topic(:topic, :span) AS until;
 --   store_now time
 -- Here the counts cover all rows that a step touched.
 SELECT locks, leases, jobs, chunks, claims, runs, failed, unblocked, 0::bigint AS remaining, store_now
-  FROM leasehold.recover(:max);
+  FROM leasehold_internal.recover(:max);
 
 -- statement recover_preview read
 -- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int,
 --   store_now time
-SELECT * FROM leasehold.recover_preview();
+SELECT * FROM leasehold_internal.recover_preview();
 
 -- statement recovery_totals read
 -- gives reason text, times int, leases int, jobs int, chunks int, claims int, runs int, last_at time?
-SELECT * FROM leasehold.recovery_totals();
+SELECT * FROM leasehold_internal.recovery_totals();
 
 -- statement lease_suspects read
 -- takes boot_id text, max int, pid int?, process_start int?
 -- gives lease_id int, pid int, process_start int
-SELECT * FROM leasehold.lease_suspects(:boot_id, :max, :pid, :process_start);
+SELECT * FROM leasehold_internal.lease_suspects(:boot_id, :max, :pid, :process_start);
 
 -- statement lease_reap write
 -- takes lease_id int, boot_id text, process_space text, pid int, process_start int
 -- gives outcome outcome, jobs int, chunks int, claims int, runs int
-SELECT reaped.* FROM leasehold.lease_reap(:lease_id, :process_space, :pid, :process_start) AS reaped
+SELECT reaped.* FROM leasehold_internal.lease_reap(:lease_id, :process_space, :pid, :process_start) AS reaped
  CROSS JOIN (SELECT :boot_id) AS unneeded;

@@ -13,34 +13,34 @@
 --   max_age duration?, holder text, request_id text?, host text, boot_id text, pid int, process_start int, tty text,
 --   instance text
 -- gives lease_answer
-SELECT leasehold.session_open(:id, :ttl, :label, :codebase, :track, :metadata, :exclusive, :max_age, :holder,
+SELECT leasehold_internal.session_open(:id, :ttl, :label, :codebase, :track, :metadata, :exclusive, :max_age, :holder,
   :request_id, :host, :boot_id, :pid, :process_start, :tty, :instance);
 
 -- statement session_heartbeat write urgent
 -- takes id text, token int, ttl duration?, progress text?
 -- gives lease_answer
-SELECT leasehold.session_heartbeat(:id, :token, :ttl, :progress);
+SELECT leasehold_internal.session_heartbeat(:id, :token, :ttl, :progress);
 
 -- statement session_park write
 -- takes id text, token int, silence duration
 -- gives lease_answer
-SELECT leasehold.session_park(:id, :token, :silence);
+SELECT leasehold_internal.session_park(:id, :token, :silence);
 
 -- One row per item whose claim ended with the session; if there is none, one row without an item.
 -- statement session_close write
 -- takes id text, token int, reason text
 -- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
 --   store_now time
-SELECT * FROM leasehold.session_close(:id, :token, :reason);
+SELECT * FROM leasehold_internal.session_close(:id, :token, :reason);
 
 -- An operator's act, without a token.
 -- statement session_revoke write
 -- takes id text, reason text
 -- gives outcome outcome, why text?, item text?, replayed bool, holder text?, host text?, expires_at time?,
 --   store_now time
-SELECT * FROM leasehold.session_revoke(:id, :reason);
+SELECT * FROM leasehold_internal.session_revoke(:id, :reason);
 
 -- statement session_list read
 -- takes id text?, host text?, codebase text?, track text?, released bool, max int, skip int
 -- gives session_row
-SELECT * FROM leasehold.session_list(:id, :host, :codebase, :track, :released, :max, :skip);
+SELECT * FROM leasehold_internal.session_list(:id, :host, :codebase, :track, :released, :max, :skip);

@@ -68,14 +68,14 @@ CREATE UNIQUE INDEX leasehold_claim_active ON leasehold_claim (item) WHERE ended
 CREATE UNIQUE INDEX leasehold_claim_exclusive ON leasehold_claim (session_id) WHERE ended_at IS NULL AND exclusive;
 CREATE INDEX leasehold_claim_lease ON leasehold_claim (lease_id, ended_at);
 
--- The views have moments instead of ages, and cannot show which sessions are stale: only leasehold itself can read the
+-- The views show no tokens: a token is the holder's proof. They have moments instead of ages, and cannot show which sessions are stale: only leasehold itself can read the
 -- store clock of a file.
 
 -- Sessions that have not ended.
-CREATE VIEW leasehold_active_sessions AS
+CREATE VIEW leasehold_sessions AS
   SELECT s.id AS session_id, s.label, l.holder, l.host, l.tty, l.pid, s.codebase, s.track, s.metadata,
          l.acquired_at AS opened_at, l.heartbeat_at, s.progress_at, s.progress, l.expires_at,
-         l.ttl / 1000000 AS stale_after_seconds, s.parked_until, s.ends_by,
+         l.ttl / 1000000 AS ttl_seconds, s.parked_until, s.ends_by,
          (SELECT count(*) FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL) AS claims,
          (SELECT c.item FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL
            ORDER BY c.taken_at DESC, c.item LIMIT 1) AS item,
@@ -88,8 +88,7 @@ CREATE VIEW leasehold_active_sessions AS
 CREATE VIEW leasehold_items AS
   SELECT i.key, i.title, i.parent,
          CASE WHEN i.done_at IS NOT NULL THEN 'done' WHEN l.id IS NOT NULL THEN 'claimed' ELSE 'open' END AS state,
-         l.id IS NOT NULL AS is_working_on, CASE WHEN l.id IS NOT NULL THEN c.session_id END AS active_session_id,
-         i.token, i.created_at, i.done_at, i.done_by, CASE WHEN l.id IS NOT NULL THEN c.taken_at END AS taken_at,
+         CASE WHEN l.id IS NOT NULL THEN c.session_id END AS session_id, i.created_at, i.done_at, i.done_by, CASE WHEN l.id IS NOT NULL THEN c.taken_at END AS taken_at,
          l.expires_at, i.metadata
     FROM leasehold_item AS i
     LEFT JOIN leasehold_claim AS c ON c.item = i.key AND c.ended_at IS NULL
@@ -97,8 +96,8 @@ CREATE VIEW leasehold_items AS
 
 -- Claims that have not ended, with their holders.
 CREATE VIEW leasehold_claims AS
-  SELECT c.item, i.title, c.token, c.session_id, s.label, l.holder, l.host, l.tty, l.pid, c.taken_at, s.progress_at,
-         l.heartbeat_at, l.expires_at, l.ttl, l.id AS lease_id
+  SELECT c.item, i.title, c.session_id, s.label, l.holder, l.host, l.tty, l.pid, c.taken_at, s.progress_at,
+         l.heartbeat_at, l.expires_at, l.ttl / 1000000 AS ttl_seconds
     FROM leasehold_claim AS c JOIN leasehold_item AS i ON i.key = c.item
     JOIN leasehold_session AS s ON s.id = c.session_id
     JOIN leasehold_lease AS l ON l.id = c.lease_id

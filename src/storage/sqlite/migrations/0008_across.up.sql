@@ -27,3 +27,21 @@ CREATE VIEW leasehold_leases AS
            WHERE r.outcome IS NULL) AS h
     JOIN leasehold_lease AS l ON l.id = h.lease_id
    WHERE l.ended_at IS NULL;
+
+-- How long the store keeps what has ended, and how far the processes that work in it have pruned. NULL: forever.
+CREATE TABLE leasehold_retention (
+  id           INTEGER PRIMARY KEY CHECK (id = 1),
+  keep_jobs    INTEGER,
+  keep_failed  INTEGER,
+  keep_history INTEGER,
+  next_at      INTEGER NOT NULL DEFAULT 0,
+  after_job    INTEGER NOT NULL DEFAULT 0,
+  after_lease  INTEGER NOT NULL DEFAULT 0,
+  after_event  INTEGER NOT NULL DEFAULT 0,
+  after_lock   TEXT    NOT NULL DEFAULT ''
+);
+INSERT INTO leasehold_retention (id, keep_jobs, keep_failed, keep_history)
+VALUES (1, {defaults.keep_jobs}, {defaults.keep_failed}, {defaults.keep_history});
+
+CREATE INDEX leasehold_claim_ended ON leasehold_claim (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX leasehold_schedule_run_finished ON leasehold_schedule_run (finished_at) WHERE finished_at IS NOT NULL;

@@ -20,9 +20,9 @@ LEFT JOIN leasehold_claim AS c ON c.item = i.key AND c.ended_at IS NULL
   LEFT JOIN leasehold_session AS s ON s.id = c.session_id AND s.lease_id = c.lease_id
 
 -- An answer to the holder of the claim, or to a caller that ends it by right. A refusal names the holder, and never
--- shows the holder's proof.
+-- shows the holder's proof. OR, not IN: see lock.sql.
 -- fragment is_to_owner
-a.outcome IN ('granted', 'released', 'revoked', 'done')
+(a.outcome = 'granted' OR a.outcome = 'released' OR a.outcome = 'revoked' OR a.outcome = 'done')
 
 -- fragment tell
 SELECT a.outcome AS outcome, a.why AS why, coalesce(a.told_item, a.item) AS key,
@@ -54,8 +54,7 @@ UPDATE temp.leasehold_claim_act
 
 -- The claim that an act ends. A refused act ends none.
 -- fragment ending
-SELECT ending_item, ending_token FROM temp.leasehold_claim_act
- WHERE outcome IN ('granted', 'released', 'revoked', 'done')
+SELECT a.ending_item, a.ending_token FROM temp.leasehold_claim_act AS a WHERE {is_to_owner}
 
 -- fragment ending_claim
 ({ending}) AS e CROSS JOIN leasehold_claim AS c ON c.item = e.ending_item AND c.token = e.ending_token

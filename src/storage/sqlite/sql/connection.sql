@@ -17,8 +17,30 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_act (
   now      INTEGER
 );
 
--- How far one step of pruning has walked.
-CREATE TEMP TABLE IF NOT EXISTS leasehold_walk (id INTEGER PRIMARY KEY, walked INTEGER, last_id INTEGER);
+-- A step of pruning: the ages, where each walk continues, and how many rows it reads.
+CREATE TEMP TABLE IF NOT EXISTS leasehold_pruning (
+  id          INTEGER PRIMARY KEY,
+  older_than  INTEGER,
+  job_age     INTEGER,
+  failed_age  INTEGER,
+  after_job   INTEGER,
+  after_lease INTEGER,
+  after_event INTEGER,
+  after_lock  TEXT,
+  batch       INTEGER,
+  rest_batch  INTEGER,
+  begins      INTEGER,
+  pruned      INTEGER,
+  over        INTEGER
+);
+
+-- How far the step has walked along jobs, leases and events, and whether the walk is over.
+CREATE TEMP TABLE IF NOT EXISTS leasehold_walk (
+  what    TEXT PRIMARY KEY,
+  last_id INTEGER,
+  over    INTEGER,
+  pruned  INTEGER
+);
 
 -- The counts of one batch of pruning.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_pruned (
@@ -26,7 +48,8 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_pruned (
   sessions INTEGER,
   runs     INTEGER,
   shares   INTEGER,
-  places   INTEGER
+  places   INTEGER,
+  recoveries INTEGER
 );
 
 -- The jobs of an operator's act, in its order, and the new state of each.
@@ -38,6 +61,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_chosen (
   dedupe_key TEXT,
   state      TEXT,
   last_token INTEGER,
+  created_at INTEGER,
   outcome    TEXT
 );
 

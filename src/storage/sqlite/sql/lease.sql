@@ -17,6 +17,23 @@ SELECT * FROM (
    ORDER BY id DESC LIMIT :max)
  ORDER BY id;
 
+-- statement event_horizon read
+-- gives snapshot text, transaction_id int, id int
+-- What a reader may see now, and the position below which no event can appear any more. Commits are serial here, so the
+-- newest id is both.
+SELECT CAST(coalesce(max(id), 0) AS TEXT) AS snapshot, 0 AS transaction_id, coalesce(max(id), 0) AS id
+  FROM leasehold_event;
+
+-- statement event_new read
+-- takes transaction_id int, id int, seen text?, until text, only_key text?, max int
+-- gives id int, at time, kind text, key text, what text, token int, holder text, host text,
+--   previous_holder text?, detail text?, transaction_id int
+SELECT id, at, kind, key, what, token, holder, host, previous_holder, detail, 0 AS transaction_id
+  FROM leasehold_event
+ WHERE :transaction_id = 0 AND id > max(:id, CAST(coalesce(:seen, 0) AS INTEGER)) AND id <= CAST(:until AS INTEGER)
+   AND (:only_key IS NULL OR key = :only_key)
+ ORDER BY id LIMIT :max;
+
 -- statement lease_list read
 -- takes max int, skip int
 -- gives kind text, key text, token int, holder text, host text, boot_id text, pid int, process_start int, tty text,
@@ -65,3 +82,8 @@ SELECT (SELECT count(*) FROM leasehold_lock WHERE token > 0) AS locks,
 -- gives granted int
 -- A file has permissions instead of roles: nothing is granted.
 SELECT 0 AS granted FROM (SELECT :role, :scope);
+
+-- statement revoke_scope write
+-- takes role text
+-- gives revoked bool
+SELECT 0 AS revoked FROM (SELECT :role);

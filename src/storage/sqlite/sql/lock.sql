@@ -165,16 +165,19 @@ CASE WHEN a.outcome IN ('granted', 'replayed') THEN coalesce(g.token, k.token) E
 CASE WHEN a.outcome IN ('granted', 'replayed') THEN l.id END AS lease_id, {holder_columns},
 CASE WHEN a.outcome IN ('granted', 'replayed') THEN l.instance END AS instance, {time_columns},
 CASE a.outcome WHEN 'busy' THEN ({waiters_ahead}) ELSE 0 END AS waiters,
-a.outcome IN ('replayed', 'lost', 'superseded') AS replayed, :now AS store_now
+(a.outcome = 'replayed' OR a.outcome = 'lost' OR a.outcome = 'superseded') AS replayed, :now AS store_now
+
+-- OR, not IN: SQLite builds a temporary index for a list of more than two values, which takes longer than a heartbeat.
+-- fragment is_to_owner
+(a.outcome = 'extended' OR a.outcome = 'released' OR a.outcome = 'revoked')
 
 -- The outcome of an act with a token.
 -- fragment tell
 SELECT a.outcome AS outcome,
        CASE WHEN a.outcome <> 'lost' THEN NULL WHEN a.token <> :token THEN 'superseded' ELSE {end_reason} END AS why,
-       l.kind AS kind, :name AS key,
-       CASE WHEN a.outcome IN ('extended', 'released', 'revoked') THEN a.token END AS token,
-       CASE WHEN a.outcome IN ('extended', 'released', 'revoked') THEN l.id END AS lease_id, {holder_columns},
-       CASE WHEN a.outcome IN ('extended', 'released', 'revoked') THEN l.instance END AS instance, {time_columns},
+       l.kind AS kind, :name AS key, CASE WHEN {is_to_owner} THEN a.token END AS token,
+       CASE WHEN {is_to_owner} THEN l.id END AS lease_id, {holder_columns},
+       CASE WHEN {is_to_owner} THEN l.instance END AS instance, {time_columns},
        0 AS waiters, coalesce(a.replayed, 0) AS replayed, :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_lease AS l ON l.id = a.lease_id
 

@@ -6,9 +6,8 @@
 
 -- record job_claimed
 --   outcome outcome, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
---   replayed bool, store_now time, job_id int?, payload bytes?, priority int?, attempt int?, solo bool,
---   created_at time?, holder text?, host text?, heartbeat_at time?, retry_at time?, held_job_id int?, schedule text?,
---   occurrence time?, job_ids ints, payloads bytes_list, priorities ints, attempts ints, created_ats times,
+--   replayed bool, store_now time, solo bool, holder text?, host text?, heartbeat_at time?, retry_at time?,
+--   held_job_id int?, job_ids ints, payloads bytes_list, priorities ints, attempts ints, created_ats times,
 --   scheduled_ids ints, schedules texts, occurrences times
 
 -- record job_settled
@@ -102,7 +101,7 @@ SELECT last_insert_rowid() AS id;
 -- fragment first_new_id
 SELECT last_insert_rowid() - count(*) + 1 FROM bound_list(:payloads)
 
--- statement job_enqueue_plain write
+-- statement job_enqueue_many write
 -- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, max_failures int,
 --   max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool, tags texts
 -- gives ids ints
@@ -276,18 +275,16 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
        CASE WHEN c.outcome <> 'at_capacity' THEN l.id END AS lease_id,
        CASE WHEN c.outcome <> 'at_capacity' THEN coalesce(c.token, p.last_token) END AS token, l.ttl AS ttl,
        l.acquired_at AS acquired_at, l.expires_at AS expires_at, c.outcome = 'replayed' AS replayed, :now AS store_now,
-       NULL AS job_id, NULL AS payload, NULL AS priority, NULL AS attempt, coalesce(p.solo, 0) AS solo,
-       NULL AS created_at,
+       coalesce(p.solo, 0) AS solo,
        CASE WHEN p.job_id IS NULL THEN l.holder END AS holder, CASE WHEN p.job_id IS NULL THEN l.host END AS host,
        CASE WHEN p.job_id IS NULL THEN l.heartbeat_at END AS heartbeat_at,
        CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at, c.job_id AS held_job_id,
-       NULL AS schedule, NULL AS occurrence,
        p.job_id AS job_ids, j.payload AS payloads, p.priority AS priorities, p.attempt + 1 AS attempts,
        j.created_at AS created_ats, CASE WHEN j.schedule IS NOT NULL THEN j.id END AS scheduled_ids,
        j.schedule AS schedules, j.occurrence AS occurrences
   FROM temp.leasehold_job_claim AS c
   LEFT JOIN leasehold_lease AS l
-    ON l.id = c.lease_id AND c.outcome IN ('granted', 'replayed', 'at_capacity')
+    ON l.id = c.lease_id AND (c.outcome = 'granted' OR c.outcome = 'replayed' OR c.outcome = 'at_capacity')
   LEFT JOIN temp.leasehold_picked AS p ON 1
   LEFT JOIN leasehold_job AS j ON j.id = p.job_id
  WHERE c.id = 1 ORDER BY p.priority DESC, p.job_id;
@@ -459,38 +456,24 @@ SELECT job_id, token, :error FROM temp.leasehold_verdict WHERE lease_id IS NOT N
 {judge_the_rest};
 {tell_settled};
 
--- fragment settle_many
+-- statement job_settle_many write
+-- takes verdict text, job_ids ints, tokens ints, results bytes_list
+-- gives settled ints, to_tidy ints
+-- A job with a cancel request is not settled by its holder's verdict: job_settle does that.
+DELETE FROM temp.leasehold_verdict;
+{hear}
+  FROM (SELECT a.value AS job_id, b.value AS token, {settled_as} AS settled_as
+          FROM bound_list(:job_ids) AS a CROSS JOIN bound_list(:tokens) AS b ON b.i = a.i) AS v
+  {their_grants};
+DELETE FROM temp.leasehold_verdict WHERE lease_id IS NULL OR settled_as = 'cancelled';
 {settle};
 INSERT INTO leasehold_result (job_id, token, body)
 SELECT v.job_id, v.token, r.value
   FROM bound_list(:results) AS r CROSS JOIN bound_list(:job_ids) AS a ON a.i = r.i
   CROSS JOIN temp.leasehold_verdict AS v ON v.job_id = a.value
- WHERE v.lease_id IS NOT NULL AND v.settled_as = 'completed' AND length(r.value) > 0;
-{follow_up}, NULL {their_follow_ups}
-
--- fragment hear_many
-DELETE FROM temp.leasehold_verdict;
-{hear}
-  FROM (SELECT a.value AS job_id, b.value AS token, {settled_as} AS settled_as
-          FROM bound_list(:job_ids) AS a CROSS JOIN bound_list(:tokens) AS b ON b.i = a.i) AS v
-  {their_grants}
-
--- statement job_settle_plain write
--- takes verdict text, job_ids ints, tokens ints, results bytes_list
--- gives settled ints, to_tidy ints
--- A job with a cancel request is not settled by its holder's verdict: it needs the full path.
-{hear_many};
-DELETE FROM temp.leasehold_verdict WHERE lease_id IS NULL OR settled_as = 'cancelled';
-{settle_many};
+ WHERE v.settled_as = 'completed' AND length(r.value) > 0;
+{follow_up}, NULL {their_follow_ups};
 SELECT v.job_id AS settled, NULL AS to_tidy FROM (SELECT 1) LEFT JOIN temp.leasehold_verdict AS v;
-
--- statement job_settle_many write
--- takes verdict text, job_ids ints, tokens ints, results bytes_list
--- gives job_settled
-{hear_many};
-{settle_many};
-{judge_the_rest};
-{tell_settled};
 
 -- statement job_tidy write
 -- takes lease_id int

@@ -5,7 +5,7 @@
 -- for good. As with locks, only the functions below write to these tables; CHECKs would slow down every statement.
 
 -- The settings of a queue; a row exists only if something was set. NULL: no limit.
-CREATE TABLE leasehold.queue (
+CREATE TABLE leasehold_internal.queue (
   name         text        COLLATE "C" PRIMARY KEY,
   paused       boolean     NOT NULL DEFAULT false,
   pause_reason text,
@@ -19,7 +19,7 @@ CREATE TABLE leasehold.queue (
 ) WITH (fillfactor = 70);
 
 -- The defaults are those of job_enqueue, for the functions without these parameters.
-CREATE TABLE leasehold.job (
+CREATE TABLE leasehold_internal.job (
   id                  bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   created_at          timestamptz NOT NULL,
   backoff_base        interval    NOT NULL DEFAULT {defaults.job_backoff_base},
@@ -39,7 +39,7 @@ CREATE TABLE leasehold.job (
 );
 
 -- The jobs that can be claimed. The only index is the filter and the order of a claim.
-CREATE TABLE leasehold.ready (
+CREATE TABLE leasehold_internal.ready (
   job_id     bigint   NOT NULL,
   last_token bigint   NOT NULL,
   attempt    bigint   NOT NULL,
@@ -49,21 +49,21 @@ CREATE TABLE leasehold.ready (
   queue      text     NOT NULL COLLATE "C",
   job_group  text     COLLATE "C"
 );
-CREATE UNIQUE INDEX ready_order ON leasehold.ready (queue, priority DESC, job_id);
-ALTER TABLE leasehold.ready REPLICA IDENTITY USING INDEX ready_order;
+CREATE UNIQUE INDEX ready_order ON leasehold_internal.ready (queue, priority DESC, job_id);
+ALTER TABLE leasehold_internal.ready REPLICA IDENTITY USING INDEX ready_order;
 
 -- Ordinary jobs that were enqueued together and not yet needed singly: one row for a range of consecutive ids. A claim
 -- of many takes the whole row; a caller that needs one of the jobs unties it, and then each has a row in `ready`.
-CREATE TABLE leasehold.bundle (
+CREATE TABLE leasehold_internal.bundle (
   first_id bigint   PRIMARY KEY,
   last_id  bigint   NOT NULL,
   priority smallint NOT NULL,
   queue    text     NOT NULL COLLATE "C"
 );
-CREATE INDEX bundle_order ON leasehold.bundle (queue, priority DESC, first_id);
+CREATE INDEX bundle_order ON leasehold_internal.bundle (queue, priority DESC, first_id);
 
 -- Jobs that wait for a moment: delayed, retried with backoff, snoozed. A claim promotes those that are due.
-CREATE TABLE leasehold.deferred (
+CREATE TABLE leasehold_internal.deferred (
   job_id     bigint      PRIMARY KEY,
   due_at     timestamptz NOT NULL,
   last_token bigint      NOT NULL,
@@ -73,43 +73,43 @@ CREATE TABLE leasehold.deferred (
   queue      text        NOT NULL COLLATE "C",
   job_group  text        COLLATE "C"
 );
-CREATE INDEX deferred_due ON leasehold.deferred (queue, due_at, job_id);
+CREATE INDEX deferred_due ON leasehold_internal.deferred (queue, due_at, job_id);
 
 -- The jobs that a job depends on: part of the job's data, kept as long as both exist. if_failed decides what happens to
 -- the job if one of them ends without completing: cancel, run or wait.
-CREATE TABLE leasehold.predecessor (
+CREATE TABLE leasehold_internal.predecessor (
   job_id    bigint NOT NULL,
   after_id  bigint NOT NULL,
   if_failed text   NOT NULL,
   PRIMARY KEY (job_id, after_id)
 );
-CREATE INDEX predecessor_after ON leasehold.predecessor (after_id);
+CREATE INDEX predecessor_after ON leasehold_internal.predecessor (after_id);
 
 -- Jobs that wait for other jobs: a row per predecessor that has yet to end as it should, derived from `predecessor`
 -- when the job is enqueued or retried. due_at: the job does not run before that, either.
-CREATE TABLE leasehold.blocked (
+CREATE TABLE leasehold_internal.blocked (
   job_id   bigint      NOT NULL,
   after_id bigint      NOT NULL,
   due_at   timestamptz NOT NULL,
   PRIMARY KEY (job_id, after_id)
 );
-CREATE INDEX blocked_after ON leasehold.blocked (after_id);
+CREATE INDEX blocked_after ON leasehold_internal.blocked (after_id);
 
 -- A key is taken until its job is final.
-CREATE TABLE leasehold.dedupe (
+CREATE TABLE leasehold_internal.dedupe (
   queue      text   NOT NULL COLLATE "C",
   dedupe_key text   NOT NULL COLLATE "C",
   job_id     bigint NOT NULL,
   PRIMARY KEY (queue, dedupe_key)
 );
 -- Settling finds the row, or that there is none, without reading the job.
-CREATE INDEX dedupe_job ON leasehold.dedupe (job_id);
+CREATE INDEX dedupe_job ON leasehold_internal.dedupe (job_id);
 
 -- The leased jobs: one row per claim. Never changed except for check_at, which is not later than the lease's
 -- expires_at: a search for expired jobs looks there. A heartbeat moves it on after it has passed, not each time. A
 -- worker's lease has a row without jobs, for the queue '', from its opening to its end, so that it is found if the
 -- worker dies idle.
-CREATE TABLE leasehold.job_grant (
+CREATE TABLE leasehold_internal.job_grant (
   token    bigint      NOT NULL,
   lease_id bigint      NOT NULL,
   check_at timestamptz NOT NULL,
@@ -120,14 +120,14 @@ CREATE TABLE leasehold.job_grant (
   PRIMARY KEY (token, lease_id)
 );
 -- Consecutive ids hardly compress, and trying takes longer than everything else in a grant of a thousand.
-ALTER TABLE leasehold.job_grant ALTER COLUMN jobs SET STORAGE EXTERNAL;
+ALTER TABLE leasehold_internal.job_grant ALTER COLUMN jobs SET STORAGE EXTERNAL;
 -- With the token: every claim reads the greatest token of a lease, and would read the whole primary key.
-CREATE INDEX job_grant_lease ON leasehold.job_grant (lease_id, token);
-CREATE INDEX job_grant_check ON leasehold.job_grant (queue, check_at);
+CREATE INDEX job_grant_lease ON leasehold_internal.job_grant (lease_id, token);
+CREATE INDEX job_grant_check ON leasehold_internal.job_grant (queue, check_at);
 
 -- The log: one outcome per attempt. Append-only, except that a retry resets `final`. No lease_id: settled without a
 -- claim.
-CREATE TABLE leasehold.settled (
+CREATE TABLE leasehold_internal.settled (
   job_id   bigint      NOT NULL,
   token    bigint      NOT NULL,
   lease_id bigint,
@@ -136,18 +136,18 @@ CREATE TABLE leasehold.settled (
   outcome  text        NOT NULL,
   PRIMARY KEY (job_id, token)
 );
-CREATE INDEX settled_at ON leasehold.settled USING brin (at);
+CREATE INDEX settled_at ON leasehold_internal.settled USING brin (at);
 -- Dead letters and cancelled jobs: few, and looked up by name.
-CREATE INDEX settled_dead ON leasehold.settled (job_id) WHERE final AND outcome <> 'completed';
+CREATE INDEX settled_dead ON leasehold_internal.settled (job_id) WHERE final AND outcome <> 'completed';
 
-CREATE TABLE leasehold.result (
+CREATE TABLE leasehold_internal.result (
   job_id bigint NOT NULL,
   token  bigint NOT NULL,
   body   bytea  NOT NULL,
   PRIMARY KEY (job_id, token)
 );
 
-CREATE TABLE leasehold.error (
+CREATE TABLE leasehold_internal.error (
   job_id bigint NOT NULL,
   token  bigint NOT NULL,
   body   text   NOT NULL,
@@ -155,7 +155,7 @@ CREATE TABLE leasehold.error (
 );
 
 -- The progress of the latest heartbeat; removed when the job is final.
-CREATE TABLE leasehold.progress (
+CREATE TABLE leasehold_internal.progress (
   job_id  bigint      PRIMARY KEY,
   token   bigint      NOT NULL,
   at      timestamptz NOT NULL,
@@ -164,20 +164,20 @@ CREATE TABLE leasehold.progress (
   stage   text
 ) WITH (fillfactor = 70);
 
-CREATE TABLE leasehold.cancel_request (
+CREATE TABLE leasehold_internal.cancel_request (
   job_id bigint      PRIMARY KEY,
   at     timestamptz NOT NULL,
   reason text
 );
 
 -- Topics with listeners: 'queue:NAME', 'job:ID'. Without a row there is no notification.
-CREATE TABLE leasehold.awaited (
+CREATE TABLE leasehold_internal.awaited (
   topic text        COLLATE "C" PRIMARY KEY,
   until timestamptz NOT NULL
 ) WITH (fillfactor = 70);
 
 -- Every recovery of expired jobs, for the statistics. reason: claim, recover, process_gone.
-CREATE TABLE leasehold.recovery (
+CREATE TABLE leasehold_internal.recovery (
   id     bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at     timestamptz NOT NULL,
   reason text        NOT NULL,
@@ -189,71 +189,38 @@ CREATE TABLE leasehold.recovery (
   failed bigint      NOT NULL
 );
 
--- One row per granted job; or one row with the reason why there is none.
-CREATE TYPE leasehold.job_claimed AS (
-  outcome      text,
-  why          text,
-  lease_id     bigint,
-  token        bigint,
-  ttl          interval,
-  acquired_at  timestamptz,
-  expires_at   timestamptz,
-  replayed     boolean,
-  store_now    timestamptz,
-  job_id       bigint,
-  payload      bytea,
-  priority     bigint,
-  attempt      bigint,
-  solo        boolean,
-  created_at   timestamptz,
-  holder       text,
-  host         text,
-  heartbeat_at timestamptz,
-  retry_at     timestamptz,
+-- The answer to a claim: one row, with the jobs in arrays. A thousand rows that repeat the holder and the times cost more
+-- than the claim.
+CREATE TYPE leasehold_internal.job_claimed AS (
+  outcome       text,
+  why           text,
+  lease_id      bigint,
+  token         bigint,
+  ttl           interval,
+  acquired_at   timestamptz,
+  expires_at    timestamptz,
+  replayed      boolean,
+  store_now     timestamptz,
+  solo          boolean,
+  holder        text,
+  host          text,
+  heartbeat_at  timestamptz,
+  retry_at      timestamptz,
   -- For a refusal because of a cap: the job that will free a place first. Holder, times and ttl are those of its lease.
-  held_job_id  bigint,
-  schedule     text,
-  occurrence   timestamptz
-);
-
--- The same as a single row: the job of a claim of one, or the jobs of a claim of many in arrays. A thousand rows that
--- repeat the holder and the times cost more than the claim.
-CREATE TYPE leasehold.job_lot AS (
-  outcome      text,
-  why          text,
-  lease_id     bigint,
-  token        bigint,
-  ttl          interval,
-  acquired_at  timestamptz,
-  expires_at   timestamptz,
-  replayed     boolean,
-  store_now    timestamptz,
-  job_id       bigint,
-  payload      bytea,
-  priority     bigint,
-  attempt      bigint,
-  solo        boolean,
-  created_at   timestamptz,
-  holder       text,
-  host         text,
-  heartbeat_at timestamptz,
-  retry_at     timestamptz,
-  held_job_id  bigint,
-  schedule     text,
-  occurrence   timestamptz,
-  job_ids      bigint[],
-  payloads     bytea[],
-  priorities   bigint[],
-  attempts     bigint[],
-  created_ats  timestamptz[],
+  held_job_id   bigint,
+  job_ids       bigint[],
+  payloads      bytea[],
+  priorities    bigint[],
+  attempts      bigint[],
+  created_ats   timestamptz[],
   -- The jobs that a schedule enqueued: few, if any.
   scheduled_ids bigint[],
   schedules     text[],
   occurrences   timestamptz[]
 );
 
--- The outcome of a verdict, and the new state of the job.
-CREATE TYPE leasehold.job_settled AS (
+-- The outcome of a verdict, and the new state of the job; or why the verdict comes too late, and the current holder.
+CREATE TYPE leasehold_internal.job_settled AS (
   outcome    text,
   why        text,
   job_id     bigint,
@@ -266,13 +233,4 @@ CREATE TYPE leasehold.job_settled AS (
   host       text,
   expires_at timestamptz,
   store_now  timestamptz
-);
-
--- The answer to a verdict or a heartbeat that comes too late.
-CREATE TYPE leasehold.job_loss AS (
-  outcome    text,
-  why        text,
-  holder     text,
-  host       text,
-  expires_at timestamptz
 );

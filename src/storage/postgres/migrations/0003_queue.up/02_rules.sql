@@ -1,142 +1,127 @@
--- Small rules.
+-- Small rules, checks of arguments, and notifications.
 
-CREATE FUNCTION leasehold.micros(span interval) RETURNS bigint
-LANGUAGE sql IMMUTABLE AS $$ SELECT (extract(epoch FROM span) * 1000000)::bigint $$;
+CREATE FUNCTION leasehold_internal.micros(p_span interval) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$ SELECT (extract(epoch FROM p_span) * 1000000)::bigint $$;
+
+CREATE FUNCTION leasehold_internal.is_delay(p_span interval) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT extract(epoch FROM p_span) BETWEEN 0 AND {bounds.max_delay as seconds} $$;
 
 -- A moment for a job: RFC 3339 and the calendar of schedules end with the year 9999.
-CREATE FUNCTION leasehold.require_moment(moment timestamptz) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(moment < timestamptz '{bounds.last_year}-12-31 24:00:00Z',
-                           'a moment is in the years up to {bounds.last_year}')
+CREATE FUNCTION leasehold_internal.require_moment(p_moment timestamptz) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (p_moment < timestamptz '{bounds.last_year}-12-31 24:00:00Z') IS TRUE
+      OR leasehold_internal.refuse('a moment is in the years up to {bounds.last_year}')
 $$;
-
--- The longest delay: bounds::max_delay, 100 years.
-CREATE FUNCTION leasehold.is_delay(span interval) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$ SELECT extract(epoch FROM span) BETWEEN 0 AND {bounds.max_delay as seconds} $$;
 
 -- The maximum number of jobs of an act.
-CREATE FUNCTION leasehold.require_max(max bigint) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(max BETWEEN 1 AND 2147483647, 'max is a number from 1')
+CREATE FUNCTION leasehold_internal.require_max(p_max bigint) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (p_max BETWEEN 1 AND 2147483647) IS TRUE OR leasehold_internal.refuse('max is a number from 1')
 $$;
 
-CREATE FUNCTION leasehold.require_queue(queue text) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(queue),
-                           'a queue name has 1 to {bounds.name_bytes} bytes and no control characters')
+CREATE FUNCTION leasehold_internal.require_queue(p_queue text) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT leasehold_internal.is_key(p_queue) IS TRUE
+      OR leasehold_internal.refuse('a queue name has 1 to {bounds.name_bytes} bytes and no control characters')
 $$;
 
--- The check for a job without settings except for a priority.
-CREATE FUNCTION leasehold.is_bare_job(queue text, payload_bytes bigint, priority bigint) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT octet_length(queue) BETWEEN 1 AND {bounds.name_bytes} AND queue !~ E'[\\x01-\\x1f\\x7f]'
-     AND payload_bytes <= {bounds.payload_bytes}
-     AND priority BETWEEN -32768 AND 32767
+CREATE FUNCTION leasehold_internal.require_job(p_queue text, p_payload_bytes bigint, p_priority bigint) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT leasehold_internal.require_queue(p_queue)
+     AND ((p_payload_bytes <= {bounds.payload_bytes}) IS TRUE
+          OR leasehold_internal.refuse('a payload has up to {bounds.payload_bytes as text}'))
+     AND ((p_priority BETWEEN -32768 AND 32767) IS TRUE
+          OR leasehold_internal.refuse('a priority is between -32768 and 32767'))
 $$;
 
--- The check for an ordinary job; if it fails, detailed checks follow, so that the refusal names the error.
-CREATE FUNCTION leasehold.is_plain_job(
-  queue text, payload_bytes bigint, priority bigint, max_failures bigint, max_crashes bigint,
-  backoff_base interval, backoff_max interval, tags text[]
-) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.is_bare_job(queue, payload_bytes, priority)
-     AND max_failures BETWEEN 1 AND {bounds.max_budget} AND max_crashes BETWEEN 1 AND {bounds.max_budget}
-     AND leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_max) AND tags = '{}'
+CREATE FUNCTION leasehold_internal.require_job_settings(
+  p_delay interval, p_run_at timestamptz, p_max_failures bigint, p_max_crashes bigint, p_backoff_base interval,
+  p_backoff_max interval
+) RETURNS boolean LANGUAGE sql AS $$
+  SELECT (leasehold_internal.is_delay(p_delay) IS TRUE
+          OR leasehold_internal.refuse('a delay is between 0 and {bounds.max_delay as text}'))
+     AND (p_run_at IS NULL OR leasehold_internal.require_moment(p_run_at))
+     AND (p_run_at IS NULL OR p_delay = interval '0'
+          OR leasehold_internal.refuse('a job has a delay or a moment to run at, not both'))
+     AND ((p_max_failures BETWEEN 1 AND {bounds.max_budget}) IS TRUE
+          OR leasehold_internal.refuse('a failure budget is between 1 and {bounds.max_budget}'))
+     AND ((p_max_crashes BETWEEN 1 AND {bounds.max_budget}) IS TRUE
+          OR leasehold_internal.refuse('a crash budget is between 1 and {bounds.max_budget}'))
+     AND ((leasehold_internal.is_delay(p_backoff_base) AND leasehold_internal.is_delay(p_backoff_max)) IS TRUE
+          OR leasehold_internal.refuse('a backoff is between 0 and {bounds.max_delay as text}'))
 $$;
 
-CREATE FUNCTION leasehold.require_job(
-  queue text, payload_bytes bigint, priority bigint, max_failures bigint, max_crashes bigint,
-  backoff_base interval, backoff_max interval, tags text[]
-) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require_queue(queue)
-     AND leasehold.require(payload_bytes <= {bounds.payload_bytes},
-                           'a payload has up to {bounds.payload_bytes as text}')
-     AND leasehold.require(priority BETWEEN -32768 AND 32767, 'a priority is between -32768 and 32767')
-     AND leasehold.require(max_failures BETWEEN 1 AND {bounds.max_budget},
-                           'a failure budget is between 1 and {bounds.max_budget}')
-     AND leasehold.require(max_crashes BETWEEN 1 AND {bounds.max_budget},
-                           'a crash budget is between 1 and {bounds.max_budget}')
-     AND leasehold.require(leasehold.is_delay(backoff_base) AND leasehold.is_delay(backoff_max),
-                           'a backoff is between 0 and {bounds.max_delay as text}')
-     AND leasehold.require(cardinality(tags) <= {bounds.max_tags} AND NOT EXISTS (
-           SELECT FROM unnest(tags) AS t(tag)
-            WHERE (leasehold.is_key(t.tag) AND octet_length(t.tag) <= {bounds.tag_bytes}) IS NOT TRUE),
-         'a job has up to {bounds.max_tags} tags of 1 to {bounds.tag_bytes} bytes without control characters')
+CREATE FUNCTION leasehold_internal.require_tags(p_tags text[]) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (cardinality(p_tags) <= {bounds.max_tags} AND NOT EXISTS (
+            SELECT FROM unnest(p_tags) AS t(tag)
+             WHERE (leasehold_internal.is_key(t.tag) AND octet_length(t.tag) <= {bounds.tag_bytes}) IS NOT TRUE)) IS TRUE
+      OR leasehold_internal.refuse(
+           'a job has up to {bounds.max_tags} tags of 1 to {bounds.tag_bytes} bytes without control characters')
 $$;
 
-CREATE FUNCTION leasehold.require_bare_job(queue text, payload_bytes bigint, priority bigint) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require_job(queue, payload_bytes, priority, 1, 1, interval '0', interval '0', '{}')
+CREATE FUNCTION leasehold_internal.require_claim(p_queue text, p_max bigint, p_ttl interval) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT leasehold_internal.require_queue(p_queue)
+     AND ((p_max BETWEEN 1 AND {bounds.max_claim}) IS TRUE
+          OR leasehold_internal.refuse('a claim is for 1 to {bounds.max_claim} jobs'))
+     AND (p_ttl IS NULL OR leasehold_internal.require_ttl(p_ttl))
 $$;
 
--- When a job is to run.
-CREATE FUNCTION leasehold.require_start(delay interval, run_at timestamptz) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_delay(delay), 'a delay is between 0 and {bounds.max_delay as text}')
-     AND leasehold.require(run_at IS NULL OR delay = interval '0', 'a job has a delay or a moment to run at, not both')
-     AND (run_at IS NULL OR leasehold.require_moment(run_at))
-$$;
-
-CREATE FUNCTION leasehold.is_claim(queue text, max bigint, ttl interval) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT octet_length(queue) BETWEEN 1 AND {bounds.name_bytes} AND queue !~ E'[\\x01-\\x1f\\x7f]'
-     AND max BETWEEN 1 AND {bounds.max_claim}
-     AND (ttl IS NULL OR ttl BETWEEN {bounds.min_ttl} AND {bounds.max_ttl})
-$$;
-
-CREATE FUNCTION leasehold.require_claim(queue text, max bigint, ttl interval) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require_queue(queue)
-     AND leasehold.require(max BETWEEN 1 AND {bounds.max_claim}, 'a claim is for 1 to {bounds.max_claim} jobs')
-     AND (ttl IS NULL OR leasehold.require_ttl(ttl))
+CREATE FUNCTION leasehold_internal.require_verdict(p_verdict text, p_result bytea, p_delay interval) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT ((p_verdict IN ('complete', 'fail', 'release', 'snooze')) IS TRUE
+          OR leasehold_internal.refuse('a verdict is complete, fail, release or snooze'))
+     AND (p_result IS NULL OR octet_length(p_result) <= {bounds.result_bytes}
+          OR leasehold_internal.refuse('a result has up to {bounds.result_bytes as text}'))
+     AND (coalesce(leasehold_internal.is_delay(p_delay), p_verdict <> 'snooze')
+          OR leasehold_internal.refuse('a delay is between 0 and {bounds.max_delay as text}'))
 $$;
 
 -- How long a job waits after its n-th failure: up to a tenth more or less, by its id, so that jobs that failed together
 -- do not come back together.
-CREATE FUNCTION leasehold.backoff(
-  job_id bigint, failures bigint, base interval, max interval, exponential boolean
+CREATE FUNCTION leasehold_internal.backoff(
+  p_job_id bigint, p_failures bigint, p_base interval, p_max interval, p_exponential boolean
 ) RETURNS interval LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  doublings bigint := CASE WHEN exponential THEN least(failures, 30) - 1 ELSE 0 END;
-  span      bigint := least(leasehold.micros(base)::numeric * (1::bigint << doublings::int), leasehold.micros(max));
+  doublings bigint := CASE WHEN p_exponential THEN least(p_failures, 30) - 1 ELSE 0 END;
+  span      bigint := least(leasehold_internal.micros(p_base)::numeric * (1::bigint << doublings::int),
+                            leasehold_internal.micros(p_max));
 BEGIN
-  RETURN (span + span / 10000 * (job_id * 7919 % 2001 - 1000)) * interval '1 microsecond';
+  RETURN (span + span / 10000 * (p_job_id * 7919 % 2001 - 1000)) * interval '1 microsecond';
 END $$;
 
 -- Notifies the listeners of a topic. NOTIFY takes a lock on the whole database at commit, so this notifies only if
 -- there are listeners.
-CREATE FUNCTION leasehold.wake(topic text, moment timestamptz) RETURNS void
-LANGUAGE plpgsql AS $$
-#variable_conflict use_column
-BEGIN
-  IF EXISTS (SELECT FROM leasehold.awaited AS a WHERE a.topic = wake.topic AND a.until > moment) THEN
-    PERFORM pg_notify('leasehold', wake.topic);
-  END IF;
-END $$;
-
--- Enqueues work at every isolation level. A snapshot hides listeners that began after it, so a transaction that keeps a
--- snapshot always notifies.
-CREATE FUNCTION leasehold.require_enqueue_transaction(queue text) RETURNS boolean
+CREATE FUNCTION leasehold_internal.wake(p_topic text, p_moment timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-  IF current_setting('transaction_isolation') <> 'read committed' THEN
-    PERFORM pg_notify('leasehold', 'queue:' || queue);
+  IF EXISTS (SELECT FROM leasehold_internal.awaited AS a WHERE a.topic = p_topic AND a.until > p_moment) THEN
+    PERFORM pg_notify('leasehold', p_topic);
   END IF;
-  RETURN leasehold.require_durable_transaction();
 END $$;
 
 -- Registers a listener of a topic for this span: a process that changes something there notifies.
-CREATE FUNCTION leasehold.await_topic(topic text, span interval) RETURNS timestamptz
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = leasehold, pg_temp SET enable_seqscan = off AS $$
-#variable_conflict use_column
+CREATE FUNCTION leasehold_internal.await_topic(p_topic text, p_span interval) RETURNS timestamptz
+LANGUAGE plpgsql AS $$
 DECLARE
-  sound     boolean := leasehold.require(leasehold.is_key(await_topic.topic),
-                                         'a topic has 1 to {bounds.name_bytes} bytes')
-    AND leasehold.require(span BETWEEN interval '0' AND interval '1 day', 'a topic is awaited for up to a day');
-  new_until timestamptz := leasehold.now() + span;
+  sound boolean :=
+        leasehold_internal.require(leasehold_internal.is_key(p_topic), 'a topic has 1 to {bounds.name_bytes} bytes')
+    AND leasehold_internal.require(p_span BETWEEN interval '0' AND interval '1 day',
+                                   'a topic is awaited for up to a day');
+  new_until timestamptz := leasehold_internal.now() + p_span;
 BEGIN
-  INSERT INTO leasehold.awaited AS a (topic, until) VALUES (await_topic.topic, new_until)
+  INSERT INTO leasehold_internal.awaited AS a (topic, until) VALUES (p_topic, new_until)
   ON CONFLICT (topic) DO UPDATE SET until = greatest(a.until, excluded.until)
   RETURNING a.until INTO new_until;
   RETURN new_until;
 END $$;
+
+-- Enqueues work at every isolation level. A snapshot hides listeners that began after it, so a transaction that keeps a
+-- snapshot always notifies.
+CREATE FUNCTION leasehold_internal.require_enqueue_transaction(p_queue text) RETURNS boolean
+LANGUAGE sql AS $$
+  SELECT (current_setting('transaction_isolation') = 'read committed'
+          OR pg_notify('leasehold', 'queue:' || p_queue) IS NOT NULL)
+     AND leasehold_internal.require_durable_transaction()
+$$;

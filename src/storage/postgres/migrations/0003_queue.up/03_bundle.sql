@@ -2,110 +2,104 @@
 
 -- An enqueue ties bundles from this number of jobs on. Fewer are not worth it: waiting workers would compete for the
 -- same row.
-CREATE FUNCTION leasehold.bundle_from() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 256 $$;
+CREATE FUNCTION leasehold_internal.bundle_from() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 256 $$;
 
 -- The maximum number of jobs in a bundle. A process that has one locked blocks only these jobs.
-CREATE FUNCTION leasehold.bundle_size() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 64 $$;
+CREATE FUNCTION leasehold_internal.bundle_size() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT 64 $$;
 
--- Ties jobs in pieces of consecutive ids; the ids ascend. Other enqueues may have got ids in between, but rarely do.
-CREATE FUNCTION leasehold.bundle_tie(queue text, priority bigint, ids bigint[]) RETURNS void
+-- Ties jobs in pieces of consecutive ids; the ids ascend. Other enqueues may have got ids in between, but rarely do:
+-- without gaps, nothing has to be grouped.
+CREATE FUNCTION leasehold_internal.bundle_tie(p_queue text, p_priority bigint, p_ids bigint[]) RETURNS void
 LANGUAGE plpgsql AS $$
-#variable_conflict use_column
 DECLARE
-  last bigint := ids[cardinality(ids)];
+  newest bigint := p_ids[cardinality(p_ids)];
+  gaps   boolean := newest - p_ids[1] + 1 > cardinality(p_ids);
 BEGIN
-  IF last - ids[1] + 1 = cardinality(ids) THEN
-    INSERT INTO leasehold.bundle (first_id, last_id, priority, queue)
-    SELECT piece.first_id, least(piece.first_id + leasehold.bundle_size() - 1, last), bundle_tie.priority,
-           bundle_tie.queue
-      FROM generate_series(ids[1], last, leasehold.bundle_size()) AS piece(first_id);
-    RETURN;
-  END IF;
-  INSERT INTO leasehold.bundle (first_id, last_id, priority, queue)
-  SELECT piece.first_id, least(piece.first_id + leasehold.bundle_size() - 1, run.last_id), bundle_tie.priority,
-         bundle_tie.queue
-    FROM (SELECT min(t.id) AS first_id, max(t.id) AS last_id
-            FROM unnest(ids) WITH ORDINALITY AS t(id, nth) GROUP BY t.id - t.nth) AS run
-   CROSS JOIN LATERAL generate_series(run.first_id, run.last_id, leasehold.bundle_size()) AS piece(first_id);
+  INSERT INTO leasehold_internal.bundle (first_id, last_id, priority, queue)
+  SELECT piece.first_id, least(piece.first_id + leasehold_internal.bundle_size() - 1, run.last_id), p_priority, p_queue
+    FROM (SELECT p_ids[1] AS first_id, newest AS last_id WHERE NOT gaps
+          UNION ALL
+          SELECT min(t.id), max(t.id) FROM unnest(p_ids) WITH ORDINALITY AS t(id, nth) WHERE gaps GROUP BY t.id - t.nth
+         ) AS run
+   CROSS JOIN LATERAL generate_series(run.first_id, run.last_id, leasehold_internal.bundle_size()) AS piece(first_id);
 END $$;
 
 -- The bundle a job is in.
-CREATE FUNCTION leasehold.bundle_of(job_id bigint) RETURNS TABLE (first_id bigint, last_id bigint)
+CREATE FUNCTION leasehold_internal.bundle_of(p_job_id bigint) RETURNS TABLE (first_id bigint, last_id bigint)
 LANGUAGE sql STABLE AS $$
   SELECT b.first_id, b.last_id FROM (
-    SELECT t.first_id, t.last_id FROM leasehold.bundle AS t
-     WHERE t.first_id <= bundle_of.job_id ORDER BY t.first_id DESC LIMIT 1) AS b
-   WHERE b.last_id >= bundle_of.job_id
+    SELECT t.first_id, t.last_id FROM leasehold_internal.bundle AS t
+     WHERE t.first_id <= p_job_id ORDER BY t.first_id DESC LIMIT 1) AS b
+   WHERE b.last_id >= p_job_id
 $$;
 
 -- Returns a row if the next jobs of a queue are those of a bundle and not this job, which is ready.
-CREATE FUNCTION leasehold.bundle_ahead(queue text, priority bigint, job_id bigint) RETURNS TABLE (first_id bigint)
+CREATE FUNCTION leasehold_internal.bundle_ahead(p_queue text, p_priority bigint, p_job_id bigint)
+RETURNS TABLE (first_id bigint)
 LANGUAGE sql STABLE AS $$
   SELECT b.first_id FROM (
-    SELECT t.priority, t.first_id FROM leasehold.bundle AS t
-     WHERE t.queue = bundle_ahead.queue ORDER BY t.priority DESC, t.first_id LIMIT 1) AS b
-   WHERE b.priority > bundle_ahead.priority
-      OR (b.priority = bundle_ahead.priority AND b.first_id < bundle_ahead.job_id)
+    SELECT t.priority, t.first_id FROM leasehold_internal.bundle AS t
+     WHERE t.queue = p_queue ORDER BY t.priority DESC, t.first_id LIMIT 1) AS b
+   WHERE b.priority > p_priority OR (b.priority = p_priority AND b.first_id < p_job_id)
 $$;
 
 -- Gives each job of these bundles its own row, and returns the number of jobs. It waits for a process that is untying
 -- or taking one of them; after that the bundle is gone.
-CREATE FUNCTION leasehold.bundle_untie(first_ids bigint[]) RETURNS bigint
+CREATE FUNCTION leasehold_internal.bundle_untie(p_first_ids bigint[]) RETURNS bigint
 LANGUAGE plpgsql AS $$
-#variable_conflict use_column
 DECLARE
   untied bigint;
 BEGIN
   WITH gone AS (
-    DELETE FROM leasehold.bundle AS b WHERE b.first_id = ANY (first_ids) RETURNING b.*)
-  INSERT INTO leasehold.ready (job_id, last_token, attempt, priority, solo, queue)
+    DELETE FROM leasehold_internal.bundle AS b WHERE b.first_id = ANY (p_first_ids) RETURNING b.*)
+  INSERT INTO leasehold_internal.ready (job_id, last_token, attempt, priority, solo, queue)
   SELECT t.id, 0, 0, g.priority, false, g.queue
     FROM gone AS g CROSS JOIN LATERAL generate_series(g.first_id, g.last_id) AS t(id);
   GET DIAGNOSTICS untied = ROW_COUNT;
   RETURN untied;
 END $$;
 
--- Unties the next bundles of a queue, up to `max` jobs.
-CREATE FUNCTION leasehold.queue_untie(queue text, max bigint) RETURNS void
+-- Unties the next bundles of a queue, up to p_max jobs.
+CREATE FUNCTION leasehold_internal.queue_untie(p_queue text, p_max bigint) RETURNS void
 LANGUAGE plpgsql AS $$
-#variable_conflict use_column
 DECLARE
-  next   bigint[];
-  wanted bigint := max;
+  next_ids bigint[];
+  wanted   bigint := p_max;
 BEGIN
   WHILE wanted > 0 LOOP
-    next := ARRAY(SELECT b.first_id FROM leasehold.bundle AS b WHERE b.queue = queue_untie.queue
-                   ORDER BY b.priority DESC, b.first_id LIMIT (wanted - 1) / leasehold.bundle_size() + 1
-                     FOR UPDATE SKIP LOCKED);
-    EXIT WHEN next = '{}';
-    wanted := wanted - leasehold.bundle_untie(next);
+    next_ids := ARRAY(SELECT b.first_id FROM leasehold_internal.bundle AS b WHERE b.queue = p_queue
+                       ORDER BY b.priority DESC, b.first_id LIMIT (wanted - 1) / leasehold_internal.bundle_size() + 1
+                         FOR UPDATE SKIP LOCKED);
+    EXIT WHEN next_ids = '{}';
+    wanted := wanted - leasehold_internal.bundle_untie(next_ids);
   END LOOP;
 END $$;
 
--- Takes bundles ahead of a position in the queue (NULL: all), up to `max` jobs. It may take only a part of the last
+-- Takes bundles ahead of a position in the queue (NULL: all), up to p_max jobs. It may take only a part of the last
 -- one; the rest stays tied. NULL: no bundle is available.
-CREATE FUNCTION leasehold.bundle_take(queue text, max bigint, before_priority bigint, before_id bigint)
-RETURNS bigint[] LANGUAGE plpgsql AS $$
-#variable_conflict use_column
+CREATE FUNCTION leasehold_internal.bundle_take(
+  p_queue text, p_max bigint, p_before_priority bigint, p_before_id bigint
+) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   picked record;
   lasts  bigint[];
-  room   bigint := max;
+  room   bigint := p_max;
   used   integer := 0;
 BEGIN
   SELECT array_agg(p.ctid) AS places, array_agg(p.first_id) AS firsts, array_agg(p.last_id) AS lasts,
          array_agg(p.priority) AS priorities INTO picked
-    FROM (SELECT b.ctid, b.* FROM leasehold.bundle AS b
-           WHERE b.queue = bundle_take.queue
-             AND (before_id IS NULL OR b.priority > before_priority
-                  OR (b.priority = before_priority AND b.first_id < before_id))
-           ORDER BY b.priority DESC, b.first_id LIMIT max / leasehold.bundle_size() + 2 FOR UPDATE SKIP LOCKED) AS p;
+    FROM (SELECT b.ctid, b.* FROM leasehold_internal.bundle AS b
+           WHERE b.queue = p_queue
+             AND (p_before_id IS NULL OR b.priority > p_before_priority
+                  OR (b.priority = p_before_priority AND b.first_id < p_before_id))
+           ORDER BY b.priority DESC, b.first_id LIMIT p_max / leasehold_internal.bundle_size() + 2
+             FOR UPDATE SKIP LOCKED) AS p;
   lasts := picked.lasts;
   WHILE room > 0 AND used < coalesce(cardinality(lasts), 0) LOOP
     used := used + 1;
     IF lasts[used] - picked.firsts[used] + 1 > room THEN
-      INSERT INTO leasehold.bundle (first_id, last_id, priority, queue)
-      VALUES (picked.firsts[used] + room, lasts[used], picked.priorities[used], bundle_take.queue);
+      INSERT INTO leasehold_internal.bundle (first_id, last_id, priority, queue)
+      VALUES (picked.firsts[used] + room, lasts[used], picked.priorities[used], p_queue);
       lasts[used] := picked.firsts[used] + room - 1;
     END IF;
     room := room - (lasts[used] - picked.firsts[used] + 1);
@@ -113,7 +107,7 @@ BEGIN
   IF used = 0 THEN
     RETURN NULL;
   END IF;
-  DELETE FROM leasehold.bundle AS b WHERE b.ctid = ANY (picked.places[1:used]);
+  DELETE FROM leasehold_internal.bundle AS b WHERE b.ctid = ANY (picked.places[1:used]);
   RETURN ARRAY(SELECT t.id FROM unnest(picked.firsts[1:used], lasts[1:used]) AS b(first_id, last_id)
                 CROSS JOIN LATERAL generate_series(b.first_id, b.last_id) AS t(id));
 END $$;

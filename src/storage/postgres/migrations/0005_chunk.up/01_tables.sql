@@ -4,7 +4,7 @@
 -- A chunk has one row for its whole life. Its state is derived, as everywhere: from its lease, its due time, and
 -- whether it is final.
 
-CREATE TABLE leasehold.chunk_set (
+CREATE TABLE leasehold_internal.chunk_set (
   id             bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name           text        NOT NULL COLLATE "C" UNIQUE,
   planner        text        NOT NULL COLLATE "C",
@@ -13,16 +13,16 @@ CREATE TABLE leasehold.chunk_set (
   -- The number of a plan that has begun and not ended: until then the set is not final, whatever the state of its
   -- chunks.
   planning       bigint,
-  max_failures bigint      NOT NULL DEFAULT {defaults.chunk_max_failures},
-  max_crashes   bigint      NOT NULL DEFAULT {defaults.chunk_max_crashes},
+  max_failures   bigint      NOT NULL DEFAULT {defaults.chunk_max_failures},
+  max_crashes    bigint      NOT NULL DEFAULT {defaults.chunk_max_crashes},
   backoff_base   interval    NOT NULL DEFAULT {defaults.chunk_backoff_base},
-  backoff_max   interval    NOT NULL DEFAULT {defaults.chunk_backoff_max},
+  backoff_max    interval    NOT NULL DEFAULT {defaults.chunk_backoff_max},
   default_ttl    interval    NOT NULL DEFAULT {defaults.chunk_ttl},
   -- The latest job tied to it. Whether a job waits is in `blocked`, where after_id is the negative of the set's id.
   job_id         bigint
 ) WITH (fillfactor = 70);
 
-CREATE TABLE leasehold.chunk (
+CREATE TABLE leasehold_internal.chunk (
   set_id      bigint      NOT NULL,
   key         text        NOT NULL COLLATE "C",
   position    bigint      NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE leasehold.chunk (
   failures    bigint      NOT NULL DEFAULT 0,
   crashes     bigint      NOT NULL DEFAULT 0,
   -- Came back from a lease of many whose holder died: claimed solo, so that only the culprit is charged.
-  solo       boolean     NOT NULL DEFAULT false,
+  solo        boolean     NOT NULL DEFAULT false,
   due_at      timestamptz NOT NULL DEFAULT '-infinity',
   started_at  timestamptz,
   finished_at timestamptz,
@@ -61,15 +61,15 @@ CREATE TABLE leasehold.chunk (
 ) WITH (fillfactor = 70);
 
 -- Filter and order of a claim; and of a claim that reloads old chunks. A save changes no column of any index.
-CREATE INDEX chunk_open ON leasehold.chunk (set_id, due_at, position, key) WHERE lease_id IS NULL AND final IS NULL;
-CREATE INDEX chunk_synced ON leasehold.chunk (set_id, synced_at, position, key)
+CREATE INDEX chunk_open ON leasehold_internal.chunk (set_id, due_at, position, key) WHERE lease_id IS NULL AND final IS NULL;
+CREATE INDEX chunk_synced ON leasehold_internal.chunk (set_id, synced_at, position, key)
   WHERE lease_id IS NULL AND final = 'completed';
 -- Held chunks: of a set, and under a lease. There are as many as loaders have places.
-CREATE INDEX chunk_held ON leasehold.chunk (set_id, lease_id) WHERE lease_id IS NOT NULL;
-CREATE INDEX chunk_lease ON leasehold.chunk (lease_id) WHERE lease_id IS NOT NULL;
-CREATE INDEX chunk_exhausted ON leasehold.chunk (set_id) WHERE final = 'exhausted';
+CREATE INDEX chunk_held ON leasehold_internal.chunk (set_id, lease_id) WHERE lease_id IS NOT NULL;
+CREATE INDEX chunk_lease ON leasehold_internal.chunk (lease_id) WHERE lease_id IS NOT NULL;
+CREATE INDEX chunk_exhausted ON leasehold_internal.chunk (set_id) WHERE final = 'exhausted';
 
-CREATE TABLE leasehold.rate (
+CREATE TABLE leasehold_internal.rate (
   name     text        COLLATE "C" PRIMARY KEY,
   every    interval    NOT NULL,
   burst    bigint      NOT NULL,
@@ -83,7 +83,7 @@ CREATE TABLE leasehold.rate (
 ) WITH (fillfactor = 70);
 
 -- One row per granted chunk; or one row with the reason why there is none.
-CREATE TYPE leasehold.chunk_claimed AS (
+CREATE TYPE leasehold_internal.chunk_claimed AS (
   outcome         text,
   why             text,
   lease_id        bigint,
@@ -100,7 +100,7 @@ CREATE TYPE leasehold.chunk_claimed AS (
   cursor          text,
   rows            bigint,
   hash            text,
-  solo           boolean,
+  solo            boolean,
   previous_holder text,
   previous_host   text,
   synced_at       timestamptz,
@@ -112,7 +112,7 @@ CREATE TYPE leasehold.chunk_claimed AS (
   held_key        text
 );
 
-CREATE TYPE leasehold.chunk_beat AS (
+CREATE TYPE leasehold_internal.chunk_beat AS (
   outcome     text,
   why         text,
   ttl         interval,
@@ -125,7 +125,7 @@ CREATE TYPE leasehold.chunk_beat AS (
 );
 
 -- The outcome of a verdict, and the new states of the chunk and its set.
-CREATE TYPE leasehold.chunk_settled AS (
+CREATE TYPE leasehold_internal.chunk_settled AS (
   outcome    text,
   why        text,
   state      text,
@@ -139,7 +139,7 @@ CREATE TYPE leasehold.chunk_settled AS (
 );
 
 -- The answer to a heartbeat or a verdict that comes too late.
-CREATE TYPE leasehold.chunk_loss AS (
+CREATE TYPE leasehold_internal.chunk_loss AS (
   outcome    text,
   why        text,
   holder     text,
@@ -147,11 +147,52 @@ CREATE TYPE leasehold.chunk_loss AS (
   expires_at timestamptz
 );
 
-CREATE TYPE leasehold.rate_slot AS (
+CREATE TYPE leasehold_internal.rate_slot AS (
   outcome   text,
   at        timestamptz,
   every     interval,
   burst     bigint,
   retry_at  timestamptz,
   store_now timestamptz
+);
+
+CREATE TYPE leasehold_internal.chunk_planned AS (
+  created    boolean,
+  added      bigint,
+  replaced   bigint,
+  removed    bigint,
+  kept       bigint,
+  differing  bigint,
+  left_alone bigint,
+  total      bigint,
+  set_state  text
+);
+
+CREATE TYPE leasehold_internal.chunk_info AS (
+  key          text,
+  position     bigint,
+  state        text,
+  planner      text,
+  hash         text,
+  token        bigint,
+  attempts     bigint,
+  failures     bigint,
+  crashes      bigint,
+  due_at       timestamptz,
+  started_at   timestamptz,
+  finished_at  timestamptz,
+  synced_at    timestamptz,
+  saved_at     timestamptz,
+  rows         bigint,
+  holder       text,
+  host         text,
+  pid          bigint,
+  tty          text,
+  heartbeat_at timestamptz,
+  expires_at   timestamptz,
+  spec         text,
+  cursor       text,
+  error        text,
+  note         text,
+  store_now    timestamptz
 );

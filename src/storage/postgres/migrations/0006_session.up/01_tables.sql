@@ -4,7 +4,7 @@
 -- A session is a lease with an id and metadata. A claim has no lease of its own, it lives and ends with that of its
 -- session. Whether a session is stale and whether an item is being worked on is derived: no column stores it.
 
-CREATE TABLE leasehold.session (
+CREATE TABLE leasehold_internal.session (
   id           text        COLLATE "C" PRIMARY KEY,
   token        bigint      NOT NULL,
   -- Its latest opening, ended or not.
@@ -22,13 +22,13 @@ CREATE TABLE leasehold.session (
 ) WITH (fillfactor = 70);
 
 -- A heartbeat changes no column of any index, here or of the lease.
-CREATE INDEX session_lease ON leasehold.session (lease_id);
+CREATE INDEX session_lease ON leasehold_internal.session (lease_id);
 
 -- The holder of an item is in its claim, not here.
-CREATE TABLE leasehold.item (
+CREATE TABLE leasehold_internal.item (
   key        text        COLLATE "C" PRIMARY KEY,
   title      text        NOT NULL DEFAULT '',
-  parent     text        COLLATE "C" REFERENCES leasehold.item (key),
+  parent     text        COLLATE "C" REFERENCES leasehold_internal.item (key),
   metadata   text        NOT NULL DEFAULT '{}',
   -- The token of its latest claim.
   token      bigint      NOT NULL DEFAULT 0,
@@ -37,20 +37,20 @@ CREATE TABLE leasehold.item (
   done_by    text
 ) WITH (fillfactor = 70);
 
-CREATE INDEX item_parent ON leasehold.item (parent) WHERE parent IS NOT NULL;
+CREATE INDEX item_parent ON leasehold_internal.item (parent) WHERE parent IS NOT NULL;
 
 -- Items that two sessions must not work on at the same time. Each pair is stored in both directions.
-CREATE TABLE leasehold.item_conflict (
-  item  text COLLATE "C" NOT NULL REFERENCES leasehold.item (key) ON DELETE CASCADE,
-  other text COLLATE "C" NOT NULL REFERENCES leasehold.item (key) ON DELETE CASCADE,
+CREATE TABLE leasehold_internal.item_conflict (
+  item  text COLLATE "C" NOT NULL REFERENCES leasehold_internal.item (key) ON DELETE CASCADE,
+  other text COLLATE "C" NOT NULL REFERENCES leasehold_internal.item (key) ON DELETE CASCADE,
   PRIMARY KEY (item, other)
 );
 
 -- For the cascade from the other side.
-CREATE INDEX item_conflict_other ON leasehold.item_conflict (other);
+CREATE INDEX item_conflict_other ON leasehold_internal.item_conflict (other);
 
 -- A row per claim; active until it has ended.
-CREATE TABLE leasehold.claim (
+CREATE TABLE leasehold_internal.claim (
   item          text        COLLATE "C" NOT NULL,
   token         bigint      NOT NULL,
   session_id    text        COLLATE "C" NOT NULL,
@@ -69,20 +69,33 @@ CREATE TABLE leasehold.claim (
 
 -- At most one active claim per item, and per exclusive session: also for processes that write here without the
 -- functions.
-CREATE UNIQUE INDEX claim_active ON leasehold.claim (item) WHERE ended_at IS NULL;
-CREATE UNIQUE INDEX claim_exclusive ON leasehold.claim (session_id) WHERE ended_at IS NULL AND exclusive;
+CREATE UNIQUE INDEX claim_active ON leasehold_internal.claim (item) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX claim_exclusive ON leasehold_internal.claim (session_id) WHERE ended_at IS NULL AND exclusive;
 -- A lookup by item uses `ended_at IS NULL`, a lookup by lease `end_reason IS NULL`: so neither can have a plan, made
 -- while the table was small, that walks through the index of the other.
-CREATE INDEX claim_lease ON leasehold.claim (lease_id, end_reason);
+CREATE INDEX claim_lease ON leasehold_internal.claim (lease_id, end_reason);
 
 -- The part of a session and an item that acts decide by. The rest of their rows can be large, and is not passed around.
-CREATE TYPE leasehold.session_brief AS (id text, token bigint, lease_id bigint, exclusive boolean);
-CREATE TYPE leasehold.item_brief AS (key text, parent text, token bigint, done_at timestamptz);
+-- `related`: the item has a parent, children or conflicts.
+CREATE TYPE leasehold_internal.session_brief AS (id text, token bigint, lease_id bigint, exclusive boolean);
+CREATE TYPE leasehold_internal.item_brief AS (key text, parent text, token bigint, done_at timestamptz, related boolean);
+
+-- How a session gets an item: it takes a free one; it takes one and leaves another, `leaving`; or it is given one that
+-- may have a holder (`given`, with the `token` of the giver, NULL for an operator). `began`: when the call began.
+CREATE TYPE leasehold_internal.claim_request AS (
+  item        text,
+  create_item boolean,
+  leaving     leasehold_internal.claim,
+  given       boolean,
+  token       bigint,
+  detail      text,
+  began       timestamptz
+);
 
 -- The answer of every act on a claim: the outcome, and the claim that decided it, with its session's lease. `key` is
 -- the item of that claim. If the claim belongs to another session, or was not requested, token, lease_id and instance
 -- are NULL.
-CREATE TYPE leasehold.claim_answer AS (
+CREATE TYPE leasehold_internal.claim_answer AS (
   outcome          text,
   why              text,
   key              text,
@@ -112,7 +125,7 @@ CREATE TYPE leasehold.claim_answer AS (
 );
 
 -- A row per item that ended with a session; or one row without an item.
-CREATE TYPE leasehold.session_closed AS (
+CREATE TYPE leasehold_internal.session_closed AS (
   outcome    text,
   why        text,
   item       text,

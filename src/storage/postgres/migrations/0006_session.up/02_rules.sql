@@ -1,29 +1,18 @@
--- Small rules.
-
-CREATE FUNCTION leasehold.require_session_id(id text) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(id),
-                           'a session id has 1 to {bounds.name_bytes} bytes and no control characters')
-$$;
-
-CREATE FUNCTION leasehold.require_item(key text) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require(leasehold.is_key(key),
-                           'the key of an item has 1 to {bounds.name_bytes} bytes and no control characters')
-$$;
+-- Small rules, and how sessions end.
 
 -- JSON of up to {bounds.metadata_bytes as text}, or NULL.
-CREATE FUNCTION leasehold.require_metadata(metadata text) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE AS $$
+CREATE FUNCTION leasehold_internal.require_metadata(p_metadata text) RETURNS boolean
+LANGUAGE plpgsql AS $$
 DECLARE
-  sound  boolean := leasehold.require(coalesce(octet_length(metadata) <= {bounds.metadata_bytes}, true),
-                                      'metadata has up to {bounds.metadata_bytes as text}');
   parsed json;
 BEGIN
+  IF octet_length(p_metadata) > {bounds.metadata_bytes} THEN
+    RETURN leasehold_internal.refuse('metadata has up to {bounds.metadata_bytes as text}');
+  END IF;
   -- Most have none, and a block with a handler is a subtransaction.
-  IF metadata <> '{}' THEN
+  IF p_metadata <> '{}' THEN
     BEGIN
-      parsed := metadata::json;
+      parsed := p_metadata::json;
     EXCEPTION WHEN invalid_text_representation OR untranslatable_character THEN
       RAISE EXCEPTION 'metadata is not JSON' USING ERRCODE = 'LH003', DETAIL = SQLERRM;
     END;
@@ -31,90 +20,122 @@ BEGIN
   RETURN true;
 END $$;
 
-CREATE FUNCTION leasehold.require_session(
-  id text, ttl interval, label text, codebase text, track text, metadata text, max_age interval
-) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT leasehold.require_session_id(id) AND leasehold.require_ttl(ttl)
-     AND leasehold.require(octet_length(label) <= {bounds.text_bytes}, 'a label has up to {bounds.text_bytes} bytes')
-     AND leasehold.require(octet_length(codebase) <= {bounds.text_bytes},
-                           'a codebase has up to {bounds.text_bytes} bytes')
-     AND leasehold.require(octet_length(track) <= {bounds.text_bytes}, 'a track has up to {bounds.text_bytes} bytes')
-     AND leasehold.require(metadata IS NOT NULL, 'metadata is not JSON') AND leasehold.require_metadata(metadata)
-     AND leasehold.require(coalesce(max_age > interval '0', true), 'max_age is more than 0')
-$$;
-
--- Each key once, in the order in which items are locked.
-CREATE FUNCTION leasehold.item_order(keys text[]) RETURNS text[]
-LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY(SELECT DISTINCT k.key COLLATE "C" FROM unnest(keys) AS k(key) ORDER BY 1) $$;
-
 -- Derived, never stored. The lease is that of the session's latest opening.
-CREATE FUNCTION leasehold.session_state(
-  ended_at timestamptz, end_reason text, expires_at timestamptz, ttl interval, progress_at timestamptz,
-  parked_until timestamptz, moment timestamptz
+CREATE FUNCTION leasehold_internal.session_state(
+  p_ended_at timestamptz, p_end_reason text, p_expires_at timestamptz, p_ttl interval, p_progress_at timestamptz,
+  p_parked_until timestamptz, p_moment timestamptz
 ) RETURNS text LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN end_reason IN ('released', 'revoked') THEN 'released'
-              WHEN ended_at IS NOT NULL OR expires_at <= moment THEN 'stale'
-              WHEN parked_until > moment OR progress_at <= moment - ttl THEN 'idle'
+  SELECT CASE WHEN p_end_reason IN ('released', 'revoked') THEN 'released'
+              WHEN p_ended_at IS NOT NULL OR p_expires_at <= p_moment THEN 'stale'
+              WHEN p_parked_until > p_moment OR p_progress_at <= p_moment - p_ttl THEN 'idle'
               ELSE 'active' END
 $$;
 
--- How long a heartbeat at this moment keeps a session alive.
-CREATE FUNCTION leasehold.session_until(
-  ttl interval, parked_until timestamptz, ends_by timestamptz, moment timestamptz
-) RETURNS timestamptz LANGUAGE sql STABLE AS $$
-  SELECT least(greatest(moment + ttl, parked_until), ends_by)
-$$;
-
--- Derived, never stored. `claimed`: it has an active claim; the lease is that of the claim's session.
-CREATE FUNCTION leasehold.item_state(
-  done_at timestamptz, claimed boolean, ended_at timestamptz, expires_at timestamptz, moment timestamptz
+-- Derived, never stored. `p_claimed`: it has an active claim; the lease is that of the claim's session.
+CREATE FUNCTION leasehold_internal.item_state(
+  p_done_at timestamptz, p_claimed boolean, p_ended_at timestamptz, p_expires_at timestamptz, p_moment timestamptz
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN done_at IS NOT NULL THEN 'done'
-              WHEN NOT claimed THEN 'open'
-              WHEN ended_at IS NULL AND expires_at > moment THEN 'claimed'
+  SELECT CASE WHEN p_done_at IS NOT NULL THEN 'done'
+              WHEN NOT p_claimed THEN 'open'
+              WHEN p_ended_at IS NULL AND p_expires_at > p_moment THEN 'claimed'
               ELSE 'stale' END
 $$;
 
 -- A time span in whole seconds.
-CREATE FUNCTION leasehold.whole_seconds(span interval) RETURNS bigint
-LANGUAGE sql IMMUTABLE AS $$ SELECT floor(extract(epoch FROM span))::bigint $$;
+CREATE FUNCTION leasehold_internal.whole_seconds(p_span interval) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$ SELECT floor(extract(epoch FROM p_span))::bigint $$;
 
 -- How long ago, for people: "30s ago", "2m ago", "1h ago", "3d ago".
-CREATE FUNCTION leasehold.ago(span interval) RETURNS text
+CREATE FUNCTION leasehold_internal.ago(p_span interval) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN s < 1 THEN 'just now'
               WHEN s < 60 THEN s || 's ago'
               WHEN s < 3600 THEN s / 60 || 'm ago'
               WHEN s < 86400 THEN s / 3600 || 'h ago'
               ELSE s / 86400 || 'd ago' END
-    FROM leasehold.whole_seconds(span) AS s
+    FROM leasehold_internal.whole_seconds(p_span) AS s
 $$;
 
-CREATE FUNCTION leasehold.session_event(
-  id text, what text, token bigint, l leasehold.lease, detail text, moment timestamptz
+-- `p_lease`: of the session that acts, if there is one.
+CREATE FUNCTION leasehold_internal.item_event(
+  p_key text, p_what text, p_token bigint, p_lease bigint, p_detail text, p_moment timestamptz
 ) RETURNS void LANGUAGE plpgsql AS $$
-#variable_conflict use_column
 BEGIN
-  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, detail)
-  VALUES (moment, 'session', session_event.id, session_event.what, session_event.token, l.holder, l.host,
-          session_event.detail);
+  INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail)
+  SELECT p_moment, 'item', p_key, p_what, p_token, coalesce(l.holder, ''), coalesce(l.host, ''), p_detail
+    FROM (SELECT) AS one LEFT JOIN leasehold_internal.lease AS l ON l.id = p_lease;
 END $$;
 
--- `lease_id`: of the session that acts, if there is one.
-CREATE FUNCTION leasehold.item_event(
-  key text, what text, token bigint, lease_id bigint, previous_holder text, detail text, moment timestamptz
-) RETURNS void LANGUAGE plpgsql AS $$
-#variable_conflict use_column
+-- How claims and sessions end. The order of locks, everywhere: the session's lease, its row if it is exclusive, items in
+-- the order of their keys, the lease of another session (without waiting), claims, the session's row.
+--
+-- An act that ends a single claim has its lease locked shared, or its item; an act that ends a session has the full
+-- lock on the lease and lists its claims in a new statement: so it finds a claim that was made meanwhile.
+
+-- Ends all claims of a session, whose lease the caller has locked FOR UPDATE. Returns their items.
+CREATE FUNCTION leasehold_internal.claims_end(
+  l leasehold_internal.lease, p_reason text, p_detail text, p_moment timestamptz
+) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+  items text[];
 BEGIN
-  INSERT INTO leasehold.event (at, kind, key, what, token, holder, host, previous_holder, detail)
-  SELECT moment, 'item', item_event.key, item_event.what, item_event.token, coalesce(l.holder, ''),
-         coalesce(l.host, ''), item_event.previous_holder, item_event.detail
-    FROM (SELECT) AS one LEFT JOIN leasehold.lease AS l ON l.id = item_event.lease_id;
+  WITH ended AS (
+    UPDATE leasehold_internal.claim AS c SET ended_at = p_moment, end_reason = p_reason, end_detail = p_detail
+     WHERE c.lease_id = l.id AND c.end_reason IS NULL
+    RETURNING c.item, c.token
+  ), noted AS (
+    INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail)
+    SELECT p_moment, 'item', e.item, p_reason, e.token, l.holder, l.host, p_detail FROM ended AS e ORDER BY e.item
+  )
+  SELECT coalesce(array_agg(e.item ORDER BY e.item), '{}') INTO items FROM ended AS e;
+  PERFORM leasehold_internal.wake('item:' || i.key, p_moment) FROM unnest(items) AS i(key);
+  RETURN items;
 END $$;
 
--- Notifies waiters that these items may be free.
-CREATE FUNCTION leasehold.item_wake(keys text[], moment timestamptz) RETURNS void
+-- Ends a session together with its claims. The caller has locked the lease FOR UPDATE and checked the clock. Returns the
+-- items.
+CREATE FUNCTION leasehold_internal.session_end(
+  l leasehold_internal.lease, p_reason text, p_detail text, p_moment timestamptz
+) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+  items text[];
+BEGIN
+  UPDATE leasehold_internal.lease AS t SET ended_at = p_moment, end_reason = p_reason, end_detail = p_detail
+   WHERE t.id = l.id;
+  items := leasehold_internal.claims_end(l, p_reason, p_detail, p_moment);
+  INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail)
+  SELECT p_moment, 'session', s.id, CASE p_reason WHEN 'released' THEN 'closed' ELSE p_reason END, s.token, l.holder,
+         l.host, p_detail
+    FROM leasehold_internal.session AS s WHERE s.lease_id = l.id;
+  RETURN items;
+END $$;
+
+-- Ends the session of a lease that has expired, or whose process is gone. The caller has locked the lease FOR UPDATE
+-- and checked the clock. Returns the number of claims that ended with it.
+CREATE FUNCTION leasehold_internal.session_take_back(
+  l leasehold_internal.lease, p_detail text, p_moment timestamptz
+) RETURNS bigint LANGUAGE sql AS $$
+  SELECT cardinality(leasehold_internal.session_end(l, 'expired', p_detail, p_moment))
+$$;
+
+-- Reclaims a session that looks stale, without waiting for it. NULL: it has ended now, or its lease does not exist.
+-- `busy`: its holder fences a write, or heartbeats or closes it at this moment. `held`: it is alive after all.
+CREATE FUNCTION leasehold_internal.session_reclaim(p_lease bigint) RETURNS text
 LANGUAGE plpgsql AS $$
+DECLARE
+  l      leasehold_internal.lease;
+  moment timestamptz;
 BEGIN
-  PERFORM leasehold.wake('item:' || k.key, moment) FROM unnest(keys) AS k(key);
+  SELECT t.* INTO l FROM leasehold_internal.lease AS t WHERE t.id = p_lease FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN
+    RETURN (SELECT 'busy' FROM leasehold_internal.lease AS t WHERE t.id = p_lease);
+  END IF;
+  moment := leasehold_internal.now();
+  IF l.ended_at IS NULL AND l.expires_at > moment THEN
+    RETURN 'held';
+  ELSIF l.ended_at IS NULL THEN
+    PERFORM leasehold_internal.note_recovery(
+      'claim', 1, 0, 0, leasehold_internal.session_take_back(l, NULL, moment), 0, 0, moment);
+  END IF;
+  RETURN NULL;
 END $$;

@@ -5,43 +5,46 @@
 -- planner would read the whole history for a handful of running jobs.
 CREATE VIEW leasehold.leases AS
   WITH held AS (
-    SELECT 'lock'::text AS kind, k.name AS key, k.token, k.lease_id FROM leasehold.lock AS k WHERE NOT k.shared
+    SELECT 'lock'::text AS kind, k.name AS key, k.token, k.lease_id FROM leasehold_internal.lock AS k WHERE NOT k.shared
     UNION ALL
     SELECT 'lock'::text AS kind, s.name AS key, s.token, s.lease_id
-      FROM leasehold.lock_share AS s WHERE s.free_at = 'infinity'
+      FROM leasehold_internal.lock_share AS s WHERE s.free_at = 'infinity'
     UNION ALL
     SELECT 'job'::text AS kind, u.job_id::text AS key, g.token, g.lease_id
-      FROM leasehold.job_grant AS g CROSS JOIN unnest(g.jobs) AS u(job_id)
-     WHERE (SELECT true FROM leasehold.settled AS s WHERE s.job_id = u.job_id AND s.token = g.token) IS NULL
+      FROM leasehold_internal.job_grant AS g CROSS JOIN unnest(g.jobs) AS u(job_id)
+     WHERE (SELECT true FROM leasehold_internal.settled AS s WHERE s.job_id = u.job_id AND s.token = g.token) IS NULL
     UNION ALL
     SELECT 'chunk'::text AS kind, s.name || '/' || c.key AS key, c.token, c.lease_id
-      FROM leasehold.chunk AS c JOIN leasehold.chunk_set AS s ON s.id = c.set_id WHERE c.lease_id IS NOT NULL
+      FROM leasehold_internal.chunk AS c JOIN leasehold_internal.chunk_set AS s ON s.id = c.set_id
+     WHERE c.lease_id IS NOT NULL
     UNION ALL
-    SELECT 'session'::text AS kind, s.id AS key, s.token, s.lease_id FROM leasehold.session AS s
+    SELECT 'session'::text AS kind, s.id AS key, s.token, s.lease_id FROM leasehold_internal.session AS s
     UNION ALL
-    SELECT 'item'::text AS kind, c.item AS key, c.token, c.lease_id FROM leasehold.claim AS c WHERE c.ended_at IS NULL
+    SELECT 'item'::text AS kind, c.item AS key, c.token, c.lease_id FROM leasehold_internal.claim AS c
+     WHERE c.ended_at IS NULL
     UNION ALL
     SELECT 'schedule'::text AS kind, s.name AS key, r.token, s.lease_id
-      FROM leasehold.schedule AS s JOIN leasehold.schedule_run AS r ON r.schedule_id = s.id AND r.outcome IS NULL
+      FROM leasehold_internal.schedule AS s
+      JOIN leasehold_internal.schedule_run AS r ON r.schedule_id = s.id AND r.outcome IS NULL
      WHERE s.lease_id IS NOT NULL)
-  SELECT h.kind, h.key, leasehold.lease_state(l, leasehold.now()) AS state,
+  SELECT h.kind, h.key, leasehold_internal.lease_state(l, leasehold_internal.now()) AS state,
          h.token, l.holder, l.host, l.pid, l.tty, l.acquired_at, l.heartbeat_at, l.expires_at, l.ttl,
          l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id, l.boot_id, l.process_start
-    FROM held AS h JOIN leasehold.lease AS l ON l.id = h.lease_id
+    FROM held AS h JOIN leasehold_internal.lease AS l ON l.id = h.lease_id
    WHERE l.ended_at IS NULL;
 
-CREATE FUNCTION leasehold.store_status()
+CREATE FUNCTION leasehold_internal.store_status()
 RETURNS TABLE (locks bigint, waiters bigint, held_leases bigint, expired_leases bigint, ended_leases bigint,
                events bigint, store_now timestamptz)
-LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = leasehold, pg_temp AS $$
-  WITH clock AS MATERIALIZED (SELECT leasehold.now() AS moment)
-  SELECT (SELECT count(*) FROM leasehold.lock AS k WHERE k.token > 0),
-         (SELECT count(*) FROM leasehold.waiter AS w JOIN leasehold.lease AS l ON l.id = w.lease_id
+LANGUAGE sql VOLATILE AS $$
+  WITH clock AS MATERIALIZED (SELECT leasehold_internal.now() AS moment)
+  SELECT (SELECT count(*) FROM leasehold_internal.lock AS k WHERE k.token > 0),
+         (SELECT count(*) FROM leasehold_internal.waiter AS w JOIN leasehold_internal.lease AS l ON l.id = w.lease_id
            WHERE l.expires_at > moment),
          (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at > moment),
          (SELECT count(*) FROM leasehold.leases AS v WHERE v.expires_at <= moment),
-         (SELECT count(*) FROM leasehold.lease AS l WHERE l.ended_at IS NOT NULL),
-         (SELECT count(*) FROM leasehold.event),
+         (SELECT count(*) FROM leasehold_internal.lease AS l WHERE l.ended_at IS NOT NULL),
+         (SELECT count(*) FROM leasehold_internal.event),
          moment
     FROM clock
 $$;

@@ -1,63 +1,77 @@
--- Scopes.
+-- Scopes: read < produce < work < admin. A role that has one may call its functions and those before it. The comment of a
+-- function names its scope; a function without one is called by others only.
 
--- Allows a role to call the functions of a scope: read, work (and read), admin (and both). The comment of a function
--- sets its scope. Needs the rights of the schema's owner.
-CREATE FUNCTION leasehold.grant_scope(role text, scope text) RETURNS bigint
+-- The functions of all scopes, with the scope as a number from 1.
+CREATE VIEW leasehold_internal.scoped AS
+  SELECT p.oid, p.proacl, p.proowner,
+         array_position(ARRAY['read', 'produce', 'work', 'admin'],
+                        substring(obj_description(p.oid, 'pg_proc') FROM '(?:^|\n)[Ss]cope: (\w+)\.?$')) AS level
+    FROM pg_catalog.pg_proc AS p
+   WHERE p.pronamespace IN ('leasehold'::regnamespace, 'leasehold_internal'::regnamespace);
+
+-- Takes every right on the two schemas from a role; but never the owner's own.
+CREATE FUNCTION leasehold_internal.revoke_scope(role text) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-  wanted  text[] := CASE scope WHEN 'read' THEN ARRAY['scope: read']
-                               WHEN 'work' THEN ARRAY['scope: read', 'scope: work']
-                               WHEN 'admin' THEN ARRAY['scope: read', 'scope: work', 'scope: admin'] END;
-  granted bigint := 0;
-  f       regprocedure;
+  place text;
 BEGIN
-  IF wanted IS NULL THEN
-    RAISE EXCEPTION 'the scope is read, work or admin, not "%"', scope USING ERRCODE = 'LH003';
-  END IF;
   IF lower(role) = 'public' THEN
     RAISE EXCEPTION 'PUBLIC is everyone who can connect to this database: grant to a role'
       USING ERRCODE = 'LH003', HINT = 'Make the users who need it members of that role.';
   ELSIF NOT EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = role) THEN
     RAISE EXCEPTION 'role "%" does not exist', role USING ERRCODE = 'LH003', HINT = 'Create it with CREATE ROLE.';
+  ELSIF role = (SELECT pg_get_userbyid(n.nspowner) FROM pg_namespace AS n WHERE n.nspname = 'leasehold') THEN
+    RETURN;
   END IF;
-  -- Revokes the previous rights of the role first, so that a scope can also be narrowed; but never the owner's own.
-  IF role <> (SELECT pg_get_userbyid(n.nspowner) FROM pg_namespace AS n WHERE n.nspname = 'leasehold') THEN
-    EXECUTE format('REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA leasehold FROM %I', role);
+  FOREACH place IN ARRAY ARRAY['leasehold', 'leasehold_internal'] LOOP
+    EXECUTE format('REVOKE ALL ON ALL FUNCTIONS IN SCHEMA %I FROM %I', place, role);
+    EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA %I FROM %I', place, role);
+    EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %I', place, role);
+  END LOOP;
+END $$;
+
+-- Allows a role to call the functions of a scope and to read the views. It takes the previous scope away first, so that
+-- a scope can also be narrowed. Needs the rights of the schema's owner.
+CREATE FUNCTION leasehold_internal.grant_scope(role text, scope text) RETURNS bigint
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  widest  integer := array_position(ARRAY['read', 'produce', 'work', 'admin'], scope);
+  granted bigint := 0;
+  object  text;
+BEGIN
+  IF widest IS NULL THEN
+    RAISE EXCEPTION 'the scope is read, produce, work or admin, not "%"', scope USING ERRCODE = 'LH003';
   END IF;
-  EXECUTE format('GRANT USAGE ON SCHEMA leasehold TO %I', role);
-  EXECUTE format('GRANT SELECT ON leasehold.leases, leasehold.jobs, leasehold.chunks, leasehold.active_sessions, '
-                 'leasehold.items, leasehold.claims, leasehold.schedules, leasehold.schedule_runs TO %I', role);
-  FOR f IN SELECT p.oid FROM pg_proc AS p
-            WHERE p.pronamespace = 'leasehold'::regnamespace
-              AND obj_description(p.oid, 'pg_proc') = ANY (wanted)
+  PERFORM leasehold_internal.revoke_scope(role);
+  EXECUTE format('GRANT USAGE ON SCHEMA leasehold, leasehold_internal TO %I', role);
+  FOR object IN SELECT c.oid::regclass FROM pg_class AS c
+                 WHERE c.relnamespace = 'leasehold'::regnamespace AND c.relkind = 'v'
   LOOP
-    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, role);
+    EXECUTE format('GRANT SELECT ON %s TO %I', object, role);
+  END LOOP;
+  FOR object IN SELECT s.oid::regprocedure FROM leasehold_internal.scoped AS s WHERE s.level <= widest LOOP
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', object, role);
     granted := granted + 1;
   END LOOP;
   -- A GRANT without the right to grant is only a warning.
-  IF NOT has_function_privilege(role, 'leasehold.lock_show(text)', 'EXECUTE') THEN
+  IF NOT has_function_privilege(role, 'leasehold_internal.lock_show(text)', 'EXECUTE') THEN
     RAISE EXCEPTION 'nothing was granted: only the owner of the schema may grant' USING ERRCODE = '42501';
   END IF;
   RETURN granted;
 END $$;
 
 -- The roles that have every function of a scope, with the widest such scope, without the owner.
-CREATE FUNCTION leasehold.granted_scopes() RETURNS TABLE (role text, scope text)
+CREATE FUNCTION leasehold_internal.granted_scopes() RETURNS TABLE (role text, scope text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-  WITH f AS (
-    SELECT p.proacl, p.proowner,
-           array_position(ARRAY['scope: read', 'scope: work', 'scope: admin'],
-                          obj_description(p.oid, 'pg_proc')) AS level
-      FROM pg_proc AS p WHERE p.pronamespace = 'leasehold'::regnamespace
-  ), whole AS (
-    SELECT f.level, count(*) AS functions FROM f WHERE f.level IS NOT NULL GROUP BY f.level
+  WITH whole AS (
+    SELECT f.level, count(*) AS functions FROM leasehold_internal.scoped AS f WHERE f.level IS NOT NULL GROUP BY f.level
   ), had AS (
     SELECT a.grantee, f.level, count(*) AS functions
-      FROM f CROSS JOIN aclexplode(f.proacl) AS a
+      FROM leasehold_internal.scoped AS f CROSS JOIN aclexplode(f.proacl) AS a
      WHERE a.privilege_type = 'EXECUTE' AND a.grantee <> 0 AND a.grantee <> f.proowner
      GROUP BY a.grantee, f.level
   )
-  SELECT pg_get_userbyid(h.grantee)::text, (ARRAY['read', 'work', 'admin'])[max(w.level)]
+  SELECT pg_get_userbyid(h.grantee)::text, (ARRAY['read', 'produce', 'work', 'admin'])[max(w.level)]
     FROM had AS h JOIN whole AS w ON w.level = h.level AND w.functions = h.functions
    WHERE NOT EXISTS (SELECT FROM whole AS narrower
                        LEFT JOIN had AS o ON o.grantee = h.grantee AND o.level = narrower.level
@@ -65,21 +79,10 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
    GROUP BY h.grantee
 $$;
 
-COMMENT ON FUNCTION leasehold.store_status IS 'scope: read';
-COMMENT ON FUNCTION leasehold.recovery_totals IS 'scope: read';
-COMMENT ON FUNCTION leasehold.recover_preview IS 'scope: read';
-COMMENT ON FUNCTION leasehold.boot_id_of IS 'scope: read';
-COMMENT ON FUNCTION leasehold.lease_suspects IS 'scope: read';
-COMMENT ON FUNCTION leasehold.lease_reap IS 'scope: work';
-COMMENT ON FUNCTION leasehold.recover IS 'scope: work';
-COMMENT ON FUNCTION leasehold.prune IS 'scope: admin';
-COMMENT ON FUNCTION leasehold.lock_prune IS 'scope: admin';
-COMMENT ON FUNCTION leasehold.lease_prune IS 'scope: admin';
-COMMENT ON FUNCTION leasehold.event_prune IS 'scope: admin';
-COMMENT ON FUNCTION leasehold.prune_preview IS 'scope: admin';
-
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA leasehold FROM PUBLIC;
-
-SELECT leasehold.grant_scope(g.role, g.scope)
-  FROM leasehold.granted AS g JOIN pg_catalog.pg_roles AS r ON r.rolname = g.role;
-DELETE FROM leasehold.granted;
+SELECT leasehold_internal.publish('read', 'store_status', 'retention_show', 'recovery_totals', 'recover_preview',
+  'lease_suspects');
+SELECT leasehold_internal.expose('read', 'boot_id_of');
+SELECT leasehold_internal.publish('work', 'lease_reap', 'recover', 'retention_step');
+SELECT leasehold_internal.publish('admin', 'prune', 'lock_prune', 'lease_prune', 'event_prune', 'prune_preview',
+  'retention_set');
+SELECT leasehold_internal.finish_migration(8);

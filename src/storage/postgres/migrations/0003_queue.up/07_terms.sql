@@ -1,0 +1,150 @@
+-- What a claim may take, and its refusal if there is nothing.
+
+-- The jobs of a queue that are leased and not settled. Expired ones count until their lease is ended.
+CREATE FUNCTION leasehold_internal.queue_running(p_queue text)
+RETURNS TABLE (job_id bigint, token bigint, lease_id bigint)
+LANGUAGE sql STABLE AS $$
+  SELECT t.id, g.token, g.lease_id
+    FROM leasehold_internal.job_grant AS g CROSS JOIN LATERAL leasehold_internal.lease_if_open(g.lease_id)
+      CROSS JOIN unnest(g.jobs) AS t(id)
+   WHERE g.queue = p_queue
+     AND (SELECT s.token FROM leasehold_internal.settled AS s
+           WHERE s.job_id = t.id AND s.token = g.token LIMIT 1) IS NULL
+$$;
+
+CREATE FUNCTION leasehold_internal.queue_running_groups(p_queue text) RETURNS TABLE (job_group text, jobs bigint)
+LANGUAGE sql STABLE AS $$
+  SELECT j.job_group, count(*)
+    FROM leasehold_internal.queue_running(p_queue) AS r
+   CROSS JOIN LATERAL (SELECT t.job_group FROM leasehold_internal.job AS t WHERE t.id = r.job_id OFFSET 0) AS j
+   WHERE j.job_group IS NOT NULL GROUP BY j.job_group
+$$;
+
+CREATE FUNCTION leasehold_internal.job_refusal(
+  p_outcome text, p_why text, p_retry_at timestamptz, p_moment timestamptz
+) RETURNS leasehold_internal.job_claimed LANGUAGE sql IMMUTABLE AS $$
+  SELECT ROW(p_outcome, p_why, NULL, NULL, NULL, NULL, NULL, false, p_moment, false, NULL, NULL, NULL, p_retry_at, NULL,
+             NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::leasehold_internal.job_claimed
+$$;
+
+-- No free place: the holder that will free one first. If groups are full, only holders of jobs in such groups count.
+CREATE FUNCTION leasehold_internal.queue_at_capacity(p_queue text, p_full_groups text[], p_moment timestamptz)
+RETURNS leasehold_internal.job_claimed LANGUAGE plpgsql AS $$
+DECLARE
+  answer leasehold_internal.job_claimed := leasehold_internal.job_refusal('at_capacity', NULL, NULL, p_moment);
+BEGIN
+  SELECT l.ttl, l.acquired_at, l.expires_at, l.holder, l.host, l.heartbeat_at, r.job_id
+    INTO answer.ttl, answer.acquired_at, answer.expires_at, answer.holder, answer.host, answer.heartbeat_at,
+         answer.held_job_id
+    FROM leasehold_internal.queue_running(p_queue) AS r
+   CROSS JOIN LATERAL (SELECT t.* FROM leasehold_internal.lease AS t WHERE t.id = r.lease_id OFFSET 0) AS l
+   WHERE p_full_groups IS NULL
+      OR (SELECT j.job_group FROM leasehold_internal.job AS j WHERE j.id = r.job_id) = ANY (p_full_groups)
+   ORDER BY l.expires_at, r.job_id LIMIT 1;
+  -- If all were settled meanwhile, there may be a free place after all.
+  IF NOT FOUND THEN
+    answer.outcome := 'busy';
+  END IF;
+  RETURN answer;
+END $$;
+
+-- A claim got nothing. `empty` must be true: one statement, with one snapshot, looks at all candidates; a job that is
+-- visible but could not be taken makes it `busy`.
+CREATE FUNCTION leasehold_internal.queue_nothing(p_queue text, p_full_groups text[])
+RETURNS leasehold_internal.job_claimed LANGUAGE plpgsql AS $$
+DECLARE
+  moment timestamptz := leasehold_internal.now();
+  seen   record;
+BEGIN
+  SELECT EXISTS (SELECT FROM leasehold_internal.ready AS r
+                  WHERE r.queue = p_queue AND (r.job_group = ANY (p_full_groups)) IS NOT TRUE)
+         OR EXISTS (SELECT FROM leasehold_internal.bundle AS b WHERE b.queue = p_queue) AS waits,
+         EXISTS (SELECT FROM leasehold_internal.ready AS r WHERE r.queue = p_queue) AS grouped,
+         (SELECT min(d.due_at) FROM leasehold_internal.deferred AS d WHERE d.queue = p_queue) AS due_at,
+         (SELECT min(l.expires_at) FROM leasehold_internal.job_grant AS g
+           CROSS JOIN LATERAL leasehold_internal.lease_if_open(g.lease_id) AS l WHERE g.queue = p_queue) AS expires_at
+    INTO seen;
+  IF seen.waits OR seen.due_at <= moment OR seen.expires_at <= moment THEN
+    RETURN leasehold_internal.job_refusal('busy', NULL, NULL, moment);
+  ELSIF seen.grouped THEN
+    RETURN leasehold_internal.queue_at_capacity(p_queue, p_full_groups, moment);
+  END IF;
+  RETURN leasehold_internal.job_refusal('empty', NULL, least(seen.due_at, seen.expires_at), moment);
+END $$;
+
+-- Reasons why a claim cannot just take the first jobs: settings of the queue, due jobs, dead holders.
+CREATE FUNCTION leasehold_internal.queue_conditions(p_queue text, p_moment timestamptz) RETURNS TABLE (what text)
+LANGUAGE sql STABLE AS $$
+  SELECT q.name FROM leasehold_internal.queue AS q WHERE q.name = p_queue
+  UNION ALL
+  SELECT d.queue FROM leasehold_internal.deferred AS d WHERE d.queue = p_queue AND d.due_at <= p_moment
+  UNION ALL
+  SELECT g.queue
+    FROM leasehold_internal.job_grant AS g CROSS JOIN LATERAL leasehold_internal.lease_if_dead(g.lease_id, p_moment)
+   WHERE g.queue = p_queue AND g.check_at <= p_moment
+$$;
+
+-- Prepares a queue for a claim, and returns what the claim may take: due jobs become ready, and jobs of dead holders come
+-- back. `refusal`: nothing. Otherwise up to `room` jobs and none of the groups in `full_groups`; `rate_step` is how much
+-- of the rate each job uses. The row of a limited queue stays locked until commit: the counts here, read in a later
+-- statement, are valid until then.
+CREATE FUNCTION leasehold_internal.queue_terms(
+  p_queue text, p_max bigint, p_from_head boolean, p_claimer text, p_claimer_host text,
+  OUT refusal leasehold_internal.job_claimed, OUT room bigint, OUT default_ttl interval, OUT max_per_group bigint,
+  OUT full_groups text[], OUT rate_tat timestamptz, OUT rate_step interval
+) LANGUAGE plpgsql AS $$
+DECLARE
+  moment timestamptz := leasehold_internal.now();
+  q      leasehold_internal.queue;
+BEGIN
+  room := p_max;
+  SELECT t.* INTO q FROM leasehold_internal.queue AS t WHERE t.name = p_queue;
+  IF q.name IS NULL
+     AND NOT (p_from_head AND EXISTS (SELECT FROM leasehold_internal.queue_conditions(p_queue, moment))) THEN
+    RETURN;
+  END IF;
+  default_ttl := q.default_ttl;
+  IF q.paused THEN
+    refusal := leasehold_internal.job_refusal('paused', q.pause_reason, NULL, moment);
+    RETURN;
+  END IF;
+  WITH due AS MATERIALIZED (
+    SELECT d.job_id FROM leasehold_internal.deferred AS d
+     WHERE d.queue = p_queue AND d.due_at <= moment
+     ORDER BY d.due_at, d.job_id LIMIT greatest(p_max, 100) FOR UPDATE SKIP LOCKED
+  ), gone AS (
+    DELETE FROM leasehold_internal.deferred AS d WHERE d.job_id = ANY (ARRAY(SELECT due.job_id FROM due)) RETURNING d.*
+  )
+  INSERT INTO leasehold_internal.ready (job_id, last_token, attempt, priority, solo, queue, job_group)
+  SELECT g.job_id, g.last_token, g.attempt, g.priority, g.solo, g.queue, g.job_group FROM gone AS g;
+  PERFORM leasehold_internal.queue_reclaim(p_queue, p_claimer, p_claimer_host);
+  IF q.max_running IS NULL AND q.max_per_group IS NULL AND q.rate_count IS NULL THEN
+    RETURN;
+  END IF;
+  SELECT t.* INTO q FROM leasehold_internal.queue AS t WHERE t.name = p_queue FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN
+    refusal := leasehold_internal.job_refusal('busy', NULL, NULL, moment);
+    RETURN;
+  END IF;
+  IF q.max_running IS NOT NULL THEN
+    room := least(room, q.max_running - (SELECT count(*) FROM leasehold_internal.queue_running(p_queue)));
+    IF room <= 0 THEN
+      refusal := leasehold_internal.queue_at_capacity(p_queue, NULL, moment);
+      RETURN;
+    END IF;
+  END IF;
+  IF q.max_per_group IS NOT NULL THEN
+    max_per_group := q.max_per_group;
+    full_groups := ARRAY(SELECT g.job_group FROM leasehold_internal.queue_running_groups(p_queue) AS g
+                          WHERE g.jobs >= q.max_per_group);
+  END IF;
+  IF q.rate_count IS NOT NULL THEN
+    rate_step := leasehold_internal.micros(q.rate_period) / q.rate_count * interval '1 microsecond';
+    rate_tat := greatest(q.rate_tat, moment);
+    room := least(room, leasehold_internal.micros(moment + q.rate_period - rate_tat)
+                        / leasehold_internal.micros(rate_step));
+    IF room <= 0 THEN
+      refusal := leasehold_internal.job_refusal('rate_limited', NULL, rate_tat + rate_step - q.rate_period, moment);
+    END IF;
+  END IF;
+END $$;

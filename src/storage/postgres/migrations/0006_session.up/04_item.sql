@@ -1,0 +1,165 @@
+-- Items and their relations.
+
+-- The item itself, its parent, the parent's parent, and so on. Here and below, OFFSET 0 pins the order of a join: from
+-- an item to its relatives, never through all items.
+CREATE FUNCTION leasehold_internal.item_line(p_key text) RETURNS text[]
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN ARRAY(
+    WITH RECURSIVE line(key, parent) AS (
+      SELECT i.key, i.parent FROM leasehold_internal.item AS i WHERE i.key = p_key
+      UNION
+      SELECT p.key, p.parent
+        FROM line AS n CROSS JOIN LATERAL (
+          SELECT i.key, i.parent FROM leasehold_internal.item AS i WHERE i.key = n.parent OFFSET 0) AS p)
+    SELECT n.key FROM line AS n);
+END $$;
+
+-- Locks an item, and shared the items whose claims decide whether it is available: its line, and its conflicts. (Also
+-- the items below it; but a session that takes one of those has this item in its own circle.) So a session that takes
+-- one of them sees the claims on all others. And its new parent and conflicts, if they are given. All in the order of
+-- their keys. Another process may change the circle during this wait. Then the rest of it is locked, too, but without
+-- waiting: it is no longer in the order of the keys, and two processes that wait for each other would be stuck. Without
+-- a key: the item does not exist.
+CREATE FUNCTION leasehold_internal.item_hold(
+  p_key text, p_parent text DEFAULT NULL, p_conflicts text[] DEFAULT NULL
+) RETURNS leasehold_internal.item_brief LANGUAGE plpgsql AS $$
+DECLARE
+  i      leasehold_internal.item_brief;
+  seen   record;
+  held   text[] := '{}';
+  circle text[];
+  next   text;
+BEGIN
+  LOOP
+    SELECT t.key, t.parent,
+           ARRAY(SELECT c.other FROM leasehold_internal.item_conflict AS c WHERE c.item = p_key) AS conflicts
+      INTO seen FROM leasehold_internal.item AS t WHERE t.key = p_key;
+    circle := CASE WHEN seen.key IS NULL THEN '{}' WHEN seen.parent IS NULL THEN p_key || seen.conflicts
+                   ELSE leasehold_internal.item_line(p_key) || seen.conflicts END || p_conflicts;
+    IF p_parent IS NOT NULL THEN
+      circle := circle || leasehold_internal.item_line(p_parent);
+    END IF;
+    EXIT WHEN circle <@ held;
+    IF held <> '{}' THEN
+      PERFORM FROM leasehold_internal.item AS t WHERE t.key = ANY (circle) FOR SHARE NOWAIT;
+    ELSE
+      FOREACH next IN ARRAY CASE WHEN circle = ARRAY[p_key] THEN circle ELSE
+        ARRAY(SELECT DISTINCT k.key COLLATE "C" FROM unnest(circle || p_key) AS k(key) ORDER BY 1) END LOOP
+        IF next = p_key THEN
+          SELECT t.key, t.parent, t.token, t.done_at, true INTO i FROM leasehold_internal.item AS t
+           WHERE t.key = p_key FOR UPDATE;
+        ELSE
+          PERFORM FROM leasehold_internal.item AS t WHERE t.key = next FOR SHARE;
+        END IF;
+      END LOOP;
+      IF circle = ARRAY[p_key] AND i.parent IS NULL THEN
+        -- Most items have no relations, and get none while they are locked.
+        SELECT EXISTS (SELECT FROM leasehold_internal.item_conflict AS c WHERE c.item = p_key) AS conflicts,
+               EXISTS (SELECT FROM leasehold_internal.item AS t WHERE t.parent = p_key) AS children
+          INTO seen;
+        i.related := seen.children;
+        EXIT WHEN NOT seen.conflicts;
+        i.related := true;
+      END IF;
+    END IF;
+    held := held || circle;
+  END LOOP;
+  RETURN i;
+END $$;
+
+-- False: the item exists already. `p_lease`: of the session that wants it, if there is one.
+CREATE FUNCTION leasehold_internal.item_create(
+  p_key text, p_title text, p_parent text, p_metadata text, p_lease bigint, p_moment timestamptz
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO leasehold_internal.item (key, title, parent, metadata, created_at)
+  VALUES (p_key, coalesce(p_title, ''), nullif(p_parent, ''), coalesce(p_metadata, '{}'), p_moment)
+  ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  PERFORM leasehold_internal.item_event(p_key, 'added', 0, p_lease, NULL, p_moment);
+  RETURN true;
+END $$;
+
+-- The error in a parent or in conflicts; without an outcome: none.
+CREATE FUNCTION leasehold_internal.item_misfit(
+  p_key text, p_parent text, p_conflicts text[], OUT outcome text, OUT why text, OUT other text
+) LANGUAGE plpgsql AS $$
+DECLARE
+  line text[] := leasehold_internal.item_line(p_parent);
+BEGIN
+  IF p_parent = p_key OR p_key = ANY (line) THEN
+    SELECT 'invalid', 'cycle', p_parent INTO outcome, why, other;
+  ELSIF p_parent <> '' AND line = '{}' THEN
+    SELECT 'not_found', 'parent', p_parent INTO outcome, why, other;
+  ELSIF p_key = ANY (p_conflicts) THEN
+    SELECT 'invalid', 'conflict', p_key INTO outcome, why, other;
+  ELSE
+    SELECT 'not_found', 'conflict', c.key INTO outcome, why, other FROM unnest(p_conflicts) AS c(key)
+     WHERE NOT EXISTS (SELECT FROM leasehold_internal.item AS i WHERE i.key = c.key) ORDER BY c.key COLLATE "C" LIMIT 1;
+  END IF;
+END $$;
+
+-- Adds an item, or changes the given fields of an existing one. An empty parent: none. `p_conflicts` replaces the
+-- previous ones; NULL, or without `p_set_conflicts`: they stay.
+CREATE FUNCTION leasehold_internal.item_add(
+  p_key text, p_title text DEFAULT NULL, p_parent text DEFAULT NULL, p_metadata text DEFAULT NULL,
+  p_conflicts text[] DEFAULT NULL, p_set_conflicts boolean DEFAULT true,
+  OUT outcome text, OUT why text, OUT other text, OUT store_now timestamptz
+) LANGUAGE plpgsql AS $$
+DECLARE
+  sound  boolean := leasehold_internal.require_safe_transaction()
+    AND leasehold_internal.require_named('the key of an item', p_key)
+    AND (p_title IS NULL OR octet_length(p_title) <= {bounds.title_bytes}
+         OR leasehold_internal.refuse('a title has up to {bounds.title_bytes as text}'))
+    AND leasehold_internal.require_metadata(p_metadata)
+    AND (array_position(p_conflicts, NULL) IS NULL OR leasehold_internal.refuse('a conflict names an item'));
+  wanted text[] := CASE WHEN p_set_conflicts THEN p_conflicts END;
+  i      leasehold_internal.item_brief;
+BEGIN
+  LOOP
+    -- A process that changes relations has the items locked: so two of them at once cannot create a cycle.
+    i := leasehold_internal.item_hold(p_key, p_parent, wanted);
+    store_now := leasehold_internal.now();
+    SELECT m.outcome, m.why, m.other INTO outcome, why, other
+      FROM leasehold_internal.item_misfit(p_key, p_parent, wanted) AS m;
+    IF outcome IS NOT NULL THEN
+      RETURN;
+    END IF;
+    EXIT WHEN i.key IS NOT NULL
+      OR leasehold_internal.item_create(p_key, p_title, p_parent, p_metadata, NULL, store_now);
+  END LOOP;
+  outcome := CASE WHEN i.key IS NULL THEN 'created' ELSE 'updated' END;
+  UPDATE leasehold_internal.item AS t
+     SET title = coalesce(p_title, t.title), metadata = coalesce(p_metadata, t.metadata),
+         parent = CASE WHEN p_parent IS NULL THEN t.parent ELSE nullif(p_parent, '') END
+   WHERE t.key = i.key;
+  IF wanted IS NOT NULL THEN
+    DELETE FROM leasehold_internal.item_conflict AS c WHERE c.item = p_key AND c.other <> ALL (wanted);
+    DELETE FROM leasehold_internal.item_conflict AS c WHERE c.other = p_key AND c.item <> ALL (wanted);
+    INSERT INTO leasehold_internal.item_conflict (item, other)
+    SELECT p_key, o.key FROM unnest(wanted) AS o(key) UNION SELECT o.key, p_key FROM unnest(wanted) AS o(key)
+    ON CONFLICT DO NOTHING;
+  END IF;
+END $$;
+
+-- Reopens a done item: it can be claimed again.
+CREATE FUNCTION leasehold_internal.item_reopen(p_key text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+  sound  boolean := leasehold_internal.require_safe_transaction();
+  moment timestamptz;
+  i      record;
+BEGIN
+  SELECT t.key, t.token, t.done_at INTO i FROM leasehold_internal.item AS t WHERE t.key = p_key FOR UPDATE;
+  IF i.done_at IS NULL THEN
+    RETURN CASE WHEN i.key IS NULL THEN 'not_found' ELSE 'open' END;
+  END IF;
+  moment := leasehold_internal.now();
+  UPDATE leasehold_internal.item AS t SET done_at = NULL, done_by = NULL WHERE t.key = p_key;
+  PERFORM leasehold_internal.item_event(p_key, 'reopened', i.token, NULL, NULL, moment);
+  PERFORM leasehold_internal.wake('item:' || p_key, moment);
+  RETURN 'reopened';
+END $$;
