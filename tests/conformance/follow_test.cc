@@ -153,7 +153,7 @@ TEST_P(FollowOpenTransactionTest, AReaderThatResumesFromItsMarkSeesEveryEventAtL
   for (const auto& event : drained(resumed)) ++seen[event.key];
   EXPECT_EQ(seen["slow"], 1U);
   EXPECT_LE(seen["other"], std::size_t{many}) << "again, because they came after the slow one";
-  // With no transaction open, a mark repeats nothing. Other tests have transactions open on the same server for a moment.
+  // With no transaction open, a mark repeats nothing. Other tests have transactions open on this server for a moment.
   EXPECT_TRUE(eventually([&] {
     drained(resumed);
     auto later = reader({.after = resumed.mark()});
