@@ -12,7 +12,7 @@
 
 #include "leasehold_calls.h"
 #include "measure.h"
-#include "raw_sqlite.h"
+#include "raw_lock.h"
 
 namespace leasehold::bench {
 namespace {

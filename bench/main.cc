@@ -9,8 +9,7 @@
 #include "contender.h"
 #include "leasehold_calls.h"
 #include "measure.h"
-#include "raw_postgres.h"
-#include "raw_sqlite.h"
+#include "raw_lock.h"
 #include "report.h"
 
 namespace leasehold::bench {

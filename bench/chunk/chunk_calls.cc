@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Usually more than one measurement works off.
+/// More than most measurements claim.
 constexpr int chunks_per_set = 5'000;
 /// The largest burst of a rate.
 constexpr int most_burst = 10'000;

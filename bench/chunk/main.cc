@@ -7,8 +7,7 @@
 
 #include "../comparison.h"
 #include "../leasehold_calls.h"
-#include "../raw_postgres.h"
-#include "../raw_sqlite.h"
+#include "../raw_lock.h"
 #include "chunk_calls.h"
 
 namespace leasehold::bench {

@@ -11,20 +11,16 @@ namespace {
 
 struct Scenario {
   std::string_view name;
-  void (*measure)(const Setting&, const Tell&);
+  void (*measure)(const Setting&, const Record&);
 };
 
 constexpr Scenario scenarios[] = {
-    {"enqueue", measure_enqueue},
-    {"bulk", measure_bulk},
-    {"batches", measure_batches},
-    {"callers", measure_callers},
-    {"one_by_one", measure_one_by_one},
-    {"worker", measure_worker},
-    {"start_latency", measure_start_latency},
-    {"healing", measure_healing},
-    {"old_snapshot", measure_old_snapshot},
-    {"backlog", measure_backlog},
+    {"enqueue", measure_enqueue}, {"bulk", measure_bulk},
+    {"batches", measure_batches}, {"callers", measure_callers},
+    {"groups", measure_groups},   {"one_by_one", measure_one_by_one},
+    {"worker", measure_worker},   {"start_latency", measure_start_latency},
+    {"healing", measure_healing}, {"old_snapshot", measure_old_snapshot},
+    {"backlog", measure_backlog}, {"connections", measure_connections},
 };
 
 void measure_store(const Setting& setting) {
@@ -57,7 +53,7 @@ int main(int argc, char** argv) {
 
   if (!postgres.empty() && (store.empty() || store == "postgresql")) {
     auto on_postgres = setting;
-    on_postgres.url = on_postgres.plain_url = postgres;
+    on_postgres.url = on_postgres.raw_url = postgres;
     on_postgres.store = "postgresql";
     on_postgres.durability = "fsync=on, synchronous_commit=on";
     measure_store(on_postgres);

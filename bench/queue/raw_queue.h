@@ -1,14 +1,13 @@
 // A typical hand-written queue: a table of jobs with a state, SKIP LOCKED, and a row in state RUNNING.
 #pragma once
 
-#include <libpq-fe.h>
-
-#include <memory>
 #include <string>
+
+#include "../raw_store.h"
 
 namespace leasehold::bench {
 
-/// A PostgreSQL connection with prepared statements. Belongs to one thread.
+/// Belongs to one thread.
 class RawQueue {
  public:
   /// Creates the table if it is missing.
@@ -26,15 +25,7 @@ class RawQueue {
   void listen();
 
  private:
-  struct Close {
-    void operator()(PGconn* connection) const { PQfinish(connection); }
-    void operator()(PGresult* result) const { PQclear(result); }
-  };
-  using Answer = std::unique_ptr<PGresult, Close>;
-
-  Answer require(PGresult* result) const;
-
-  std::unique_ptr<PGconn, Close> connection_;
+  RawPostgresConnection connection_;
 };
 
 }  // namespace leasehold::bench

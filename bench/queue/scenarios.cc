@@ -50,6 +50,22 @@ void fill(const Jobs& jobs, const std::string& queue, int count) {
   }
 }
 
+/// Jobs of the groups g0, g1, ... in turn.
+void fill_groups(const Jobs& jobs, const std::string& queue, int count, int groups, int priority) {
+  for (int done = 0; done < count; done += batch) {
+    std::vector<NewJob> fresh;
+    for (int i = done; i < std::min(done + batch, count); ++i) {
+      fresh.push_back({.payload = "x", .priority = priority, .group = fmt::format("g{}-{}", groups, i % groups)});
+    }
+    need(jobs.enqueue(queue, fresh));
+  }
+}
+
+void run_callers(const std::function<void()>& work_off) {
+  std::vector<std::jthread> callers;
+  for (int i = 0; i < 16; ++i) callers.emplace_back(work_off);
+}
+
 /// Claims and completes batches until nothing is left; returns the number of jobs.
 int work_off_batches(const Jobs& jobs, const std::string& queue) {
   int done = 0;
@@ -71,7 +87,7 @@ int work_off_batches(const Jobs& jobs, const std::string& queue) {
 bool claim_and_complete(const Jobs& jobs, const std::string& queue) {
   auto grant = jobs.claim(queue, {.ttl = 60s});
   if (!grant && grant.error().code == Errc::empty) return false;
-  if (!grant && grant.error().code == Errc::busy) return true;
+  if (!grant && (grant.error().code == Errc::busy || grant.error().code == Errc::at_capacity)) return true;
   if (!grant) die(grant.error().message);
   need(jobs.complete(grant->jobs[0].id, grant->token));
   return true;
@@ -124,22 +140,22 @@ double work_off_with_processes(const Setting& setting, const std::string& queue,
   return seconds_since(began);
 }
 
-void tell_rate(const Tell& tell, const Setting& setting, const std::string& what, const std::string& config, int jobs,
-               double seconds, int processes = 1) {
-  tell({.config = config,
-        .what = what,
-        .store = setting.store,
-        .durability = setting.durability,
-        .numbers = {{"jobs", jobs}, {"processes", processes}, {"seconds", seconds}, {"per_second", jobs / seconds}}});
+void record_rate(const Record& record, const Setting& setting, const std::string& what, const std::string& config,
+                 int jobs, double seconds, int processes = 1) {
+  record({.config = config,
+          .what = what,
+          .store = setting.store,
+          .durability = setting.durability,
+          .numbers = {{"jobs", jobs}, {"processes", processes}, {"seconds", seconds}, {"per_second", jobs / seconds}}});
 }
 
-void tell_raw(const Tell& tell, const Setting& setting, const std::string& what, int jobs, double seconds) {
-  tell({.peer = "raw SQL",
-        .config = "prepared, 1 connection",
-        .what = what,
-        .store = setting.store,
-        .durability = setting.durability,
-        .numbers = {{"jobs", jobs}, {"processes", 1}, {"seconds", seconds}, {"per_second", jobs / seconds}}});
+void record_raw(const Record& record, const Setting& setting, const std::string& what, int jobs, double seconds) {
+  record({.peer = "raw SQL",
+          .config = "prepared, 1 connection",
+          .what = what,
+          .store = setting.store,
+          .durability = setting.durability,
+          .numbers = {{"jobs", jobs}, {"processes", 1}, {"seconds", seconds}, {"per_second", jobs / seconds}}});
 }
 
 constexpr int turns = 50;
@@ -148,13 +164,13 @@ int calls_in_turns(const Setting& setting) { return std::max(10, setting.jobs / 
 
 /// Null if there is no raw SQL to compare with.
 std::unique_ptr<RawQueue> raw_beside(const Setting& setting) {
-  return setting.plain_url.empty() ? nullptr : std::make_unique<RawQueue>(setting.plain_url);
+  return setting.raw_url.empty() ? nullptr : std::make_unique<RawQueue>(setting.raw_url);
 }
 
 /// One call after another, ours and raw SQL in short turns, so that drifts affect both sides alike. The first turn of
 /// each does not count: it includes planning.
 template <typename Ours, typename Raw>
-void compare_in_turns(const Tell& tell, const Setting& setting, const std::string& what, const std::string& config,
+void compare_in_turns(const Record& record, const Setting& setting, const std::string& what, const std::string& config,
                       Ours&& ours, Raw&& raw) {
   const int calls = calls_in_turns(setting) / (turns + 1);
   const auto time_of = [calls](auto& act) {
@@ -166,10 +182,10 @@ void compare_in_turns(const Tell& tell, const Setting& setting, const std::strin
   double raw_time = 0;
   for (int turn = 0; turn <= turns; ++turn) {
     our_time += time_of(ours) * (turn > 0 ? 1 : 0);
-    if (!setting.plain_url.empty()) raw_time += time_of(raw) * (turn > 0 ? 1 : 0);
+    if (!setting.raw_url.empty()) raw_time += time_of(raw) * (turn > 0 ? 1 : 0);
   }
-  tell_rate(tell, setting, what, config, calls * turns, our_time);
-  if (!setting.plain_url.empty()) tell_raw(tell, setting, what, calls * turns, raw_time);
+  record_rate(record, setting, what, config, calls * turns, our_time);
+  if (!setting.raw_url.empty()) record_raw(record, setting, what, calls * turns, raw_time);
 }
 
 /// The median of single claims, each completed at once.
@@ -186,44 +202,89 @@ double median_claim(const Jobs& jobs, const std::string& queue, int times) {
 
 }  // namespace
 
-void measure_enqueue(const Setting& setting, const Tell& tell) {
+void measure_enqueue(const Setting& setting, const Record& record) {
   const auto jobs = open(setting).jobs();
   const auto queue = fresh_queue("single");
   const auto raw = raw_beside(setting);
   compare_in_turns(
-      tell, setting, "enqueue_single", "1 caller", [&] { need(jobs.enqueue(queue, NewJob{.payload = "x"})); },
+      record, setting, "enqueue_single", "1 caller", [&] { need(jobs.enqueue(queue, NewJob{.payload = "x"})); },
       [&] { raw->insert(); });
 }
 
-void measure_bulk(const Setting& setting, const Tell& tell) {
+void measure_bulk(const Setting& setting, const Record& record) {
   const auto jobs = open(setting).jobs();
   const auto began = Steady::now();
   fill(jobs, fresh_queue("bulk"), setting.jobs);
-  tell_rate(tell, setting, "enqueue_bulk", "1000 per call", setting.jobs, seconds_since(began));
+  record_rate(record, setting, "enqueue_bulk", "1000 per call", setting.jobs, seconds_since(began));
 }
 
-void measure_batches(const Setting& setting, const Tell& tell) {
+void measure_batches(const Setting& setting, const Record& record) {
   const auto jobs = open(setting).jobs();
   for (const int processes : {1, 2}) {
     const auto queue = fresh_queue("batch");
     fill(jobs, queue, setting.jobs);
-    tell_rate(tell, setting, "work_off", "batches of 1000", setting.jobs,
-              work_off_with_processes(setting, queue, processes), processes);
+    record_rate(record, setting, "work_off", "batches of 1000", setting.jobs,
+                work_off_with_processes(setting, queue, processes), processes);
   }
 }
 
-void measure_callers(const Setting& setting, const Tell& tell) {
+void measure_groups(const Setting& setting, const Record& record) {
+  const auto store = open(setting);
+  const auto jobs = store.jobs();
+  for (const int crowd : {1'000, 200'000}) {
+    const auto queue = fresh_queue("groups");
+    need(store.queues().set(queue, {.max_per_group = 1}));
+    fill_groups(jobs, queue, crowd, 1, 1);
+    need(jobs.claim(queue, {.ttl = 1h}));
+    fill_groups(jobs, queue, 400, 400, 0);
+    record({.config = fmt::format("{} of a full group in front", crowd),
+            .what = "claim_cost",
+            .store = setting.store,
+            .durability = setting.durability,
+            .numbers = {{"backlog", crowd}, {"median_us", median_claim(jobs, queue, 300)}}});
+  }
+  for (const int crowd : {1'000, 200'000}) {
+    const auto queue = fresh_queue("groups");
+    fill_groups(jobs, queue, crowd, 1, 0);
+    record({.config = fmt::format("{} of one group, no cap", crowd),
+            .what = "claim_cost",
+            .store = setting.store,
+            .durability = setting.durability,
+            .numbers = {{"backlog", crowd}, {"median_us", median_claim(jobs, queue, 300)}}});
+    const auto late = need(jobs.enqueue(queue, NewJob{.payload = "x", .group = "late"}));
+    int claims = 0;
+    for (JobId id = 0; id != late.id; ++claims) id = need(jobs.claim(queue, {.ttl = 1h})).jobs[0].id;
+    record({.config = fmt::format("a new group beside {} jobs of another", crowd),
+            .what = "claims_until_started",
+            .store = setting.store,
+            .durability = setting.durability,
+            .numbers = {{"backlog", crowd}, {"claims", claims}}});
+  }
+  const int singles = setting.jobs / 20;
+  for (const int cap : {0, 4}) {
+    const auto queue = fresh_queue("groups");
+    need(store.queues().set(queue, {.max_per_group = cap}));
+    fill_groups(jobs, queue, singles, 100, 0);
+    const auto began = Steady::now();
+    run_callers([&] {
+      const auto own = open(setting).jobs();
+      while (claim_and_complete(own, queue)) {
+      }
+    });
+    record_rate(record, setting, "work_off_groups",
+                cap == 0 ? "16 connections, no cap" : "16 connections, 4 of each group", singles, seconds_since(began));
+  }
+}
+
+void measure_callers(const Setting& setting, const Record& record) {
   const auto jobs = open(setting).jobs();
   const int singles = setting.jobs / 5;
   const auto with_callers = [&](const std::string& config, auto&& work_off) {
     const auto queue = fresh_queue("callers");
     fill(jobs, queue, singles);
     const auto began = Steady::now();
-    {
-      std::vector<std::jthread> callers;
-      for (int i = 0; i < 16; ++i) callers.emplace_back([&] { work_off(queue); });
-    }
-    tell_rate(tell, setting, "work_off_unbatched", config, singles, seconds_since(began));
+    run_callers([&] { work_off(queue); });
+    record_rate(record, setting, "work_off_unbatched", config, singles, seconds_since(began));
   };
   with_callers("16 single callers", [&](const std::string& queue) {
     while (claim_and_complete(jobs, queue)) {
@@ -236,12 +297,12 @@ void measure_callers(const Setting& setting, const Tell& tell) {
   });
 }
 
-void measure_one_by_one(const Setting& setting, const Tell& tell) {
+void measure_one_by_one(const Setting& setting, const Record& record) {
   const auto jobs = open(setting).jobs();
   const auto raw = raw_beside(setting);
   const auto compare = [&](const std::string& config, auto&& step) {
     if (raw) raw->fill(calls_in_turns(setting));
-    compare_in_turns(tell, setting, "one_by_one", config, step, [&] { raw->claim_and_complete(); });
+    compare_in_turns(record, setting, "one_by_one", config, step, [&] { raw->claim_and_complete(); });
   };
   const auto queue = fresh_queue("one");
   fill(jobs, queue, calls_in_turns(setting));
@@ -252,7 +313,7 @@ void measure_one_by_one(const Setting& setting, const Tell& tell) {
   compare("1 caller, handing in with the next claim", [&] { conveyor.step(); });
 }
 
-void measure_worker(const Setting& setting, const Tell& tell) {
+void measure_worker(const Setting& setting, const Record& record) {
   const auto store = open(setting);
   const auto queue = fresh_queue("worker");
   fill(store.jobs(), queue, setting.jobs);
@@ -260,10 +321,10 @@ void measure_worker(const Setting& setting, const Tell& tell) {
   worker.handle(queue, [](const Job&, JobContext&) { return Verdict::complete(); });
   const auto began = Steady::now();
   need(worker.run({}));
-  tell_rate(tell, setting, "work_off", "worker runtime", setting.jobs, seconds_since(began));
+  record_rate(record, setting, "work_off", "worker runtime", setting.jobs, seconds_since(began));
 }
 
-void measure_start_latency(const Setting& setting, const Tell& tell) {
+void measure_start_latency(const Setting& setting, const Record& record) {
   const auto store = open(setting);
   const auto queue = fresh_queue("latency");
   std::atomic<std::int64_t> started = 0;
@@ -288,33 +349,33 @@ void measure_start_latency(const Setting& setting, const Tell& tell) {
   }
   stop.request_stop();
   running.join();
-  tell(
+  record(
       {.config = "worker runtime",
        .what = "start_latency",
        .store = setting.store,
        .durability = setting.durability,
        .numbers = {
            {"processes", 1}, {"p50_ms", percentile(micros, 0.5) / 1000}, {"p95_ms", percentile(micros, 0.95) / 1000}}});
-  if (setting.plain_url.empty()) return;
-  RawQueue sender(setting.plain_url);
-  RawQueue listener(setting.plain_url);
+  if (setting.raw_url.empty()) return;
+  RawQueue sender(setting.raw_url);
+  RawQueue listener(setting.raw_url);
   listener.listen();
   std::vector<double> wake_ups;
   for (int i = 0; i < 100; ++i) {
     std::this_thread::sleep_for(50ms);
     wake_ups.push_back(sender.wake_up(listener));
   }
-  tell({.peer = "raw SQL",
-        .config = "INSERT + NOTIFY, LISTEN",
-        .what = "start_latency",
-        .store = setting.store,
-        .durability = setting.durability,
-        .numbers = {{"processes", 1},
-                    {"p50_ms", percentile(wake_ups, 0.5) / 1000},
-                    {"p95_ms", percentile(wake_ups, 0.95) / 1000}}});
+  record({.peer = "raw SQL",
+          .config = "INSERT + NOTIFY, LISTEN",
+          .what = "start_latency",
+          .store = setting.store,
+          .durability = setting.durability,
+          .numbers = {{"processes", 1},
+                      {"p50_ms", percentile(wake_ups, 0.5) / 1000},
+                      {"p95_ms", percentile(wake_ups, 0.95) / 1000}}});
 }
 
-void measure_backlog(const Setting& setting, const Tell& tell) {
+void measure_backlog(const Setting& setting, const Record& record) {
   const auto jobs = open(setting).jobs();
   int waiting = 0;
   const auto queue = fresh_queue("backlog");
@@ -322,28 +383,28 @@ void measure_backlog(const Setting& setting, const Tell& tell) {
     if (backlog > setting.biggest_backlog) break;
     fill(jobs, queue, backlog - waiting);
     waiting = backlog - 300;
-    tell({.config = fmt::format("{} waiting", backlog),
-          .what = "claim_cost",
-          .store = setting.store,
-          .durability = setting.durability,
-          .numbers = {{"backlog", backlog}, {"median_us", median_claim(jobs, queue, 300)}}});
+    record({.config = fmt::format("{} waiting", backlog),
+            .what = "claim_cost",
+            .store = setting.store,
+            .durability = setting.durability,
+            .numbers = {{"backlog", backlog}, {"median_us", median_claim(jobs, queue, 300)}}});
   }
   const auto leased = fresh_queue("leased");
   fill(jobs, leased, 101'000);
   for (int i = 0; i < 100; ++i) need(jobs.claim(leased, {.max = batch, .ttl = 1h}));
-  tell({.config = "100000 leased ahead",
-        .what = "claim_cost",
-        .store = setting.store,
-        .durability = setting.durability,
-        .numbers = {{"backlog", 1000}, {"median_us", median_claim(jobs, leased, 300)}}});
+  record({.config = "100000 leased ahead",
+          .what = "claim_cost",
+          .store = setting.store,
+          .durability = setting.durability,
+          .numbers = {{"backlog", 1000}, {"median_us", median_claim(jobs, leased, 300)}}});
 }
 
-void measure_old_snapshot(const Setting& setting, const Tell& tell) {
-  if (setting.plain_url.empty()) return;
+void measure_old_snapshot(const Setting& setting, const Record& record) {
+  if (setting.raw_url.empty()) return;
   const auto jobs = open(setting).jobs();
   const auto queue = fresh_queue("snapshot");
   fill(jobs, queue, 202'000);
-  const std::unique_ptr<PGconn, void (*)(PGconn*)> holder(PQconnectdb(setting.plain_url.c_str()), PQfinish);
+  const std::unique_ptr<PGconn, void (*)(PGconn*)> holder(PQconnectdb(setting.raw_url.c_str()), PQfinish);
   PQclear(PQexec(holder.get(), "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM pg_class LIMIT 1"));
   const auto rate_of = [&](int times) {
     const auto began = Steady::now();
@@ -359,14 +420,14 @@ void measure_old_snapshot(const Setting& setting, const Tell& tell) {
   }
   const auto after = rate_of(1000);
   PQclear(PQexec(holder.get(), "COMMIT"));
-  tell({.config = "a snapshot held open for 200000 jobs",
-        .what = "old_snapshot",
-        .store = setting.store,
-        .durability = setting.durability,
-        .numbers = {{"before_per_second", before}, {"after_per_second", after}, {"ratio", after / before}}});
+  record({.config = "a snapshot held open for 200000 jobs",
+          .what = "old_snapshot",
+          .store = setting.store,
+          .durability = setting.durability,
+          .numbers = {{"before_per_second", before}, {"after_per_second", after}, {"ratio", after / before}}});
 }
 
-void measure_healing(const Setting& setting, const Tell& tell) {
+void measure_healing(const Setting& setting, const Record& record) {
   const auto jobs = open(setting).jobs();
   const auto queue = fresh_queue("fleet");
   fill(jobs, queue, 3000);
@@ -380,12 +441,12 @@ void measure_healing(const Setting& setting, const Tell& tell) {
     micros.push_back(micros_since(began));
     need(jobs.complete(grant.jobs[0].id, grant.token));
   }
-  tell({.config = "1000 leases expire at once",
-        .what = "healing",
-        .store = setting.store,
-        .durability = setting.durability,
-        .numbers = {
-            {"before_us", before}, {"median_us", percentile(micros, 0.5)}, {"worst_us", percentile(micros, 1)}}});
+  record({.config = "1000 leases expire at once",
+          .what = "healing",
+          .store = setting.store,
+          .durability = setting.durability,
+          .numbers = {
+              {"before_us", before}, {"median_us", percentile(micros, 0.5)}, {"worst_us", percentile(micros, 1)}}});
 }
 
 int be_batch_worker(const std::string& url, const std::string& queue) {

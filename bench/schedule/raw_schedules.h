@@ -4,16 +4,13 @@
 // no event is written.
 #pragma once
 
-#include <libpq-fe.h>
-#include <sqlite3.h>
-
-#include <cstdint>
-#include <memory>
 #include <string>
+
+#include "../raw_store.h"
 
 namespace leasehold::bench {
 
-/// A connection with WAL, synchronous=FULL and a fixed busy_timeout. Belongs to one thread.
+/// Belongs to one thread.
 class RawSqliteSchedules {
  public:
   /// The first caller creates the tables, with `schedules` schedules: those of the callers are due.
@@ -26,23 +23,13 @@ class RawSqliteSchedules {
   bool find_due(int max);
 
  private:
-  struct Close {
-    void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
-    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-  };
-  using Statement = std::unique_ptr<sqlite3_stmt, Close>;
-
   void make_tables(int schedules, int due);
-  void execute(const std::string& sql);
-  Statement prepare(const char* sql);
-  bool step(const Statement& statement);
-  int count_rows(const Statement& query);
 
-  std::unique_ptr<sqlite3, Close> db_;
-  Statement begin_, commit_, take_, note_, end_, free_, look_, find_;
+  RawSqliteConnection db_;
+  RawSqliteConnection::Statement take_, note_, end_, free_, look_, find_;
 };
 
-/// A connection with prepared statements, each of which is one commit. Belongs to one thread.
+/// Belongs to one thread.
 class RawPostgresSchedules {
  public:
   RawPostgresSchedules(const std::string& url, int schedules, int caller, int callers);
@@ -52,20 +39,10 @@ class RawPostgresSchedules {
   bool find_due(int max);
 
  private:
-  struct Close {
-    void operator()(PGconn* connection) const { PQfinish(connection); }
-    void operator()(PGresult* result) const { PQclear(result); }
-  };
-  using Answer = std::unique_ptr<PGresult, Close>;
-
   void make_tables(int schedules, int due);
-  void require(const Answer& answer, ExecStatusType status) const;
-  void execute(const std::string& sql);
-  void prepare(const char* statement, const char* sql);
-  Answer run(const char* statement, const std::string& number, ExecStatusType status);
 
   std::string mine_;
-  std::unique_ptr<PGconn, Close> connection_;
+  RawPostgresConnection connection_;
 };
 
 }  // namespace leasehold::bench

@@ -3,23 +3,23 @@
 //
 //   auto chunks = store.chunks();
 //   auto plan = leasehold::plan_range(1, 1'000'000, 10'000);
-//   if (!plan) return tell(plan.error());
+//   if (!plan) return report(plan.error());
 //   auto planned = chunks.plan("orders", *plan);
-//   if (!planned) return tell(planned.error());
+//   if (!planned) return report(planned.error());
 //
 //   for (;;) {
 //     auto grant = chunks.claim("orders", {.wait = 1h});
-//     if (!grant) return tell(grant.error());                            // empty: the whole set is final
+//     if (!grant) return report(grant.error());                            // empty: the whole set is final
 //     const auto& chunk = grant->chunks.front();
 //     auto rows = chunk.rows;
 //     // Continue after the last saved cursor.
 //     for (auto page = first_page(chunk.spec, chunk.cursor); !page.end(); page = page.next()) {
 //       rows += load(page);
 //       auto saved = chunks.heartbeat("orders", chunk.key, chunk.token, {.cursor = page.cursor_json(), .rows = rows});
-//       if (!saved) return tell(saved.error());                          // lost: another loader continues it
+//       if (!saved) return report(saved.error());                          // lost: another loader continues it
 //     }
 //     auto done = chunks.complete("orders", chunk.key, chunk.token, {.rows = rows});
-//     if (!done) return tell(done.error());
+//     if (!done) return report(done.error());
 //   }
 //
 // Most programs use loader.h, which claims, heartbeats and completes for them. To load no row twice, save the cursor in

@@ -11,6 +11,8 @@
 
 namespace leasehold {
 
+class TestStore;  // testing.h
+
 /// Heartbeats a grant on its own thread, every third of the ttl.
 ///
 /// The stop token fires when the lease is lost, and at `trusted_until` if no heartbeat got through: always before the
@@ -58,6 +60,9 @@ class LEASEHOLD_EXPORT HeldLease {
   void note_settled();
 
  private:
+  friend class TestStore;
+  void heartbeat_now();
+
   struct Impl;
   std::shared_ptr<Impl> impl_;
 };

@@ -2,14 +2,14 @@
 //
 //   auto jobs = store.jobs();
 //   auto added = jobs.enqueue("mail", {.payload = R"({"to":"ann"})", .priority = 5});
-//   if (!added) return tell(added.error());
+//   if (!added) return report(added.error());
 //
 //   auto claim = jobs.claim("mail", {.max = 10, .ttl = 30s});
-//   if (!claim) return tell(claim.error());                // empty: there is nothing to do, guaranteed
+//   if (!claim) return report(claim.error());                // empty: there is nothing to do, guaranteed
 //   for (const auto& job : claim->jobs) {
 //     send(job.payload);
 //     auto done = jobs.complete(job.id, job.token);
-//     if (!done) return tell(done.error());                // lost: it took too long, and another worker has the job
+//     if (!done) return report(done.error());                // lost: it took too long, and another worker has the job
 //   }
 //
 // At least once: a job runs again if its holder dies. Handlers must be idempotent, or guard their writes with the job's
@@ -30,27 +30,13 @@
 
 #include "leasehold/call.h"
 #include "leasehold/export.h"
+#include "leasehold/job_info.h"
 #include "leasehold/lease.h"
 #include "leasehold/limits.h"
 #include "leasehold/page.h"
 #include "leasehold/result.h"
 
 namespace leasehold {
-
-using JobId = std::int64_t;
-
-/// Derived from the job's place in the store and the store's clock; never stored.
-enum class JobState {
-  available,  ///< waits to be claimed
-  deferred,   ///< waits for its time: delayed, snoozed, or backing off after a failure
-  blocked,    ///< waits for other jobs to complete
-  running,    ///< leased, and the lease has not expired
-  expired,    ///< leased, but the lease has expired: the next claim takes the job over
-  completed,
-  failed,     ///< dead letter: a budget is spent, or the failure was final. Can be retried
-  cancelled,  ///< can be retried
-};
-LEASEHOLD_EXPORT const char* to_string(JobState state) noexcept;
 
 /// How long a failed job waits before it runs again: `base`, doubled with every further failure if exponential, up to
 /// `max`. The job's id shifts it by up to a tenth either way, so that jobs that fail together do not return together.
@@ -60,14 +46,13 @@ struct Backoff {
   bool exponential = true;
 };
 
-/// What happens to a job when one of its predecessors (`depends_on`) ends without completing: the predecessor failed
-/// for good, was cancelled, or was removed.
-enum class IfFailed {
-  cancel,  ///< the job is cancelled, and so are the jobs that depend on it
-  run,     ///< the job runs once all its predecessors have ended
-  wait,    ///< the job waits for a retry of the predecessor; if that is removed, the job is cancelled
+/// What an enqueue does if an unfinished job of the queue has the dedupe key already.
+enum class DedupeMode {
+  keep,      ///< nothing
+  replace,   ///< gives that job the new payload, metadata, priority, time, timeout and expiry, unless it is running
+  debounce,  ///< moves that job's time to `delay` from now, unless it is running
 };
-LEASEHOLD_EXPORT const char* to_string(IfFailed rule) noexcept;
+LEASEHOLD_EXPORT const char* to_string(DedupeMode mode) noexcept;
 
 struct NewJob {
   std::string payload{};  ///< any bytes, up to bounds::payload_bytes
@@ -76,19 +61,29 @@ struct NewJob {
   std::optional<Timestamp> run_at{};  ///< instead of a delay
   /// Unique among the unfinished jobs of the queue: enqueueing a second one returns the id of the first.
   std::string dedupe_key{};
-  /// Jobs of one group share QueueSettings::max_per_group.
+  DedupeMode dedupe_mode = DedupeMode::keep;
+  std::optional<Duration> dedupe_for{};  ///< the key stays taken for this long, also after the job has ended
+  /// Claims take turns between the groups of a queue, and jobs of one group share QueueSettings::max_per_group.
   std::string group{};
+  /// How long an attempt may take; then it fails as timed out. Unset: the queue's, else the claim's.
+  std::optional<Duration> timeout{};
+  std::optional<Duration> expires_in{};   ///< not started after this time: then the job ends as lapsed
+  std::optional<Timestamp> expires_at{};  ///< instead of `expires_in`
+  std::string metadata{};  ///< a JSON object that travels with every attempt, up to bounds::job_metadata_bytes
   int max_failures = defaults::job_max_failures;  ///< a dead letter after this many failures
   int max_crashes = defaults::job_max_crashes;    ///< ... or after this many holders died with it
   Backoff backoff{};
   std::vector<std::string> tags{};
   std::vector<JobId> depends_on{};  ///< runs after all of these have completed; up to bounds::max_predecessors
   IfFailed if_failed = IfFailed::cancel;
+  std::string batch{};         ///< the batch that the job belongs to: any name
+  std::string on_batch_end{};  ///< runs when all jobs of this batch have ended, however they ended
 };
 
 struct Enqueued {
   JobId id = 0;
-  bool created = true;  ///< false: the dedupe key was taken, and `id` is the job that has it
+  bool created = true;   ///< false: the dedupe key was taken, and `id` is the job that has it
+  bool updated = false;  ///< that job was changed, as DedupeMode says
   /// The state right after the call. If several jobs were enqueued together with a `run_at`: deferred, even if that
   /// moment has passed.
   JobState state = JobState::available;
@@ -97,6 +92,8 @@ struct Enqueued {
 struct JobClaimOptions {
   int max = 1;                    ///< 1 to bounds::max_claim
   std::optional<Duration> ttl{};  ///< unset: the queue's default_ttl, else defaults::job_ttl
+  /// How long an attempt may take, for jobs without a limit of their own in queues without one.
+  std::optional<Duration> timeout{};
   /// How long to wait for a job. Zero: try once. Duration::max(): forever.
   Duration wait{0};
   /// Makes a repeated call harmless: see AcquireOptions::request_id. Empty: a random id.
@@ -113,6 +110,11 @@ struct Job {
   Timestamp created_at{};
   std::string schedule{};                 ///< the schedule that enqueued it; empty: none
   std::optional<Timestamp> occurrence{};  ///< the due moment of the schedule
+  std::string group{};
+  std::string batch{};
+  std::string metadata{};             ///< as it was enqueued; empty: none
+  std::string cursor{};               ///< what an earlier attempt saved with Progress::cursor; empty: nothing
+  std::optional<Duration> timeout{};  ///< the store fails the attempt if it takes longer
 };
 
 /// Jobs claimed together, under one lease and one token.
@@ -131,8 +133,9 @@ struct JobGrant {
 
 struct Progress {
   std::optional<int> percent{};
-  std::string message{};  ///< cut to bounds::message_bytes
-  std::string stage{};    ///< "rebasing", "testing", "merging"; up to bounds::stage_bytes
+  std::string message{};                ///< cut to bounds::message_bytes
+  std::string stage{};                  ///< "rebasing", "testing", "merging"; up to bounds::stage_bytes
+  std::optional<std::string> cursor{};  ///< JSON; the next attempt gets it. Kept until it is replaced or the job ends
 };
 
 struct JobHeartbeat {
@@ -194,83 +197,10 @@ struct NextJob {
   Result<JobGrant> grant;
 };
 
-/// How an attempt ended, or what it is doing. returned: its lease expired before it began. retried: by an operator.
-enum class AttemptOutcome { running, expired, completed, failed, released, snoozed, returned, cancelled, retried };
-LEASEHOLD_EXPORT const char* to_string(AttemptOutcome outcome) noexcept;
-
-/// One attempt of a job. The current attempt has no `ended_at`.
-struct JobAttempt {
-  int number = 1;
-  Token token;
-  AttemptOutcome outcome = AttemptOutcome::running;
-  std::optional<Holder> holder{};
-  Timestamp started_at{};
-  std::optional<Timestamp> ended_at{};
-  std::string error;
-};
-
-/// A job that another job depends on.
-struct Predecessor {
-  JobId id = 0;
-  JobState state = JobState::available;
-};
-
-/// A snapshot of one job, independent of the batch it was claimed in.
-struct JobInfo {
-  JobId id = 0;
-  std::string queue;
-  JobState state = JobState::available;
-  int priority = 0;
-  int attempts = 0;
-  int failures = 0;
-  int crashes = 0;
-  int max_failures = 0;
-  int max_crashes = 0;
-  Timestamp created_at{};
-  std::optional<Timestamp> due_at{};
-  std::optional<Timestamp> finished_at{};
-  Token token;                     ///< of the latest attempt
-  std::optional<Holder> holder{};  ///< of the latest attempt
-  std::optional<Timestamp> heartbeat_at{};
-  std::optional<Timestamp> expires_at{};
-  std::optional<int> percent{};
-  std::string message;
-  std::string stage;
-  bool cancel_requested = false;
-  std::string dedupe_key;
-  std::string group;
-  std::vector<std::string> tags;
-  std::vector<JobId> waits_for;         ///< the jobs of `depends_on` that still block this one
-  std::vector<Predecessor> depends_on;  ///< all that still exist, with their states
-  IfFailed if_failed = IfFailed::cancel;
-  std::string schedule;                   ///< the schedule that enqueued it; empty: none
-  std::optional<Timestamp> occurrence{};  ///< the due moment of the schedule
-  std::string error;                      ///< the latest one
-  Timestamp store_now{};
-};
-
-struct JobFilter {
-  std::string queue{};
-  std::optional<JobState> state{};
-  std::string tag{};
-  int max = defaults::job_list_max;  ///< newest first
-  std::string page{};                ///< Page::next of the previous page; empty: the first page
-};
-
-struct JobErrorFilter {
-  std::string queue{};                 ///< empty: every queue
-  int max = defaults::job_errors_max;  ///< newest first
-  std::string page{};                  ///< Page::next of the previous page; empty: the first page
-};
-
-struct JobError {
-  JobId id = 0;
-  std::string queue;
-  Token token;
-  Timestamp at{};
-  AttemptOutcome outcome = AttemptOutcome::failed;
-  std::optional<Holder> holder{};
-  std::string error;
+/// What the holder of a worker's lease works on, for Queues::workers().
+struct Listening {
+  std::vector<std::string> queues{};
+  int concurrency = 1;  ///< jobs that run at once
 };
 
 /// Wakes its waiter when one of several queues may have a new job. A hint: it can come late or for nothing, so look now
@@ -348,6 +278,8 @@ class LEASEHOLD_EXPORT Jobs {
   Result<std::vector<JobAttempt>> attempts(JobId id) const;
   Result<Page<JobInfo>> list(const JobFilter& filter = {}) const;
   Result<Page<JobError>> errors(const JobErrorFilter& filter = {}) const;
+  /// `not_found`: no job was enqueued with this batch.
+  Result<BatchInfo> batch(std::string_view id) const;
   /// Waits until the job is completed, failed or cancelled. `busy`: the time is over, or `call.stop` came.
   Result<JobInfo> wait(JobId id, Duration wait, const Call& call = {}) const;
 
@@ -355,7 +287,8 @@ class LEASEHOLD_EXPORT Jobs {
   [[nodiscard]] JobWatch watch(std::span<const std::string> queues) const;
 
   /// Opens one lease for many claims (Call::lease). When it ends, the jobs it still holds go back to their queues.
-  Result<SharedLease> open_lease(Duration ttl, const Call& call = {}) const;
+  /// `listening` is for those who look at the workers; a claim may be from any queue.
+  Result<SharedLease> open_lease(Duration ttl, const Call& call = {}, const Listening& listening = {}) const;
   struct Extended {
     JobHeartbeat heartbeat;
     std::vector<JobId> cancelled;  ///< jobs under this lease that must stop

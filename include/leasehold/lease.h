@@ -44,6 +44,7 @@ enum class LostReason {
   superseded,  ///< a later grant of the key exists
   revoked,     ///< an operator ended it
   finished,    ///< it was released or completed
+  timed_out,   ///< the attempt took longer than its time limit
 };
 LEASEHOLD_EXPORT const char* to_string(LostReason why) noexcept;
 

@@ -1,7 +1,9 @@
-// Everything: leases, locks, elections, jobs, chunks, sessions, claims, schedules, rates and the store. The runtimes
-// for workers, loaders and schedulers are in worker.h, loader.h and scheduler.h.
+// Everything: leases, locks, elections, jobs, chunks, sessions, claims, schedules, rates, rows of adopted tables and
+// the store. The runtimes for workers, loaders, schedulers and rows are in worker.h, loader.h, scheduler.h and
+// row_worker.h.
 #pragma once
 
+#include "leasehold/adopt.h"
 #include "leasehold/chunk.h"
 #include "leasehold/election.h"
 #include "leasehold/events.h"
@@ -16,6 +18,7 @@
 #include "leasehold/rate.h"
 #include "leasehold/recovery.h"
 #include "leasehold/result.h"
+#include "leasehold/row.h"
 #include "leasehold/schedule.h"
 #include "leasehold/session.h"
 #include "leasehold/store.h"

@@ -35,6 +35,8 @@ inline constexpr Duration job_backoff_base = std::chrono::seconds(5);
 inline constexpr Duration job_backoff_max = std::chrono::hours(1);
 inline constexpr Duration worker_ttl = std::chrono::seconds(30);
 inline constexpr int worker_prefetch = 100;
+inline constexpr Duration asked_pause = std::chrono::minutes(1);  ///< a claim is noted for its queue this often
+inline constexpr Duration worker_seen = std::chrono::minutes(5);  ///< a queue that no worker asked for longer has none
 
 // Chunks.
 inline constexpr Duration chunk_ttl = std::chrono::minutes(2);  ///< of a claim, if its set has no ttl of its own
@@ -70,6 +72,7 @@ inline constexpr int job_errors_max = 20;
 inline constexpr int schedule_history_max = 20;
 inline constexpr int schedule_next_max = 5;
 inline constexpr int schedule_due_max = 100;
+inline constexpr int tool_list_max = 20;  ///< of a tool of `leasehold mcp`, whose reader is a model
 
 }  // namespace leasehold::defaults
 
@@ -99,6 +102,8 @@ inline constexpr std::size_t error_bytes = 64 * 1024;  ///< of jobs, chunks and 
 inline constexpr std::size_t message_bytes = 1024;     ///< of progress; a longer message is cut
 inline constexpr std::size_t stage_bytes = 64;         ///< of progress
 inline constexpr std::size_t tag_bytes = 64;
+inline constexpr std::size_t job_metadata_bytes = 64 * 1024;
+inline constexpr Duration min_timeout = std::chrono::milliseconds(50);  ///< of an attempt
 inline constexpr std::size_t max_tags = 20;
 inline constexpr std::size_t max_predecessors = 1000;
 inline constexpr int max_dependents = 1000;          ///< cancelled or unblocked in one step; `recover` does the rest
@@ -118,6 +123,9 @@ inline constexpr std::int64_t max_rows = 1'000'000'000'000'000;
 inline constexpr std::size_t title_bytes = 256 * 1024;
 inline constexpr std::size_t metadata_bytes = 1024 * 1024;
 inline constexpr Duration max_park = std::chrono::hours(12);
+inline constexpr std::size_t max_item_links = 1000;  ///< items that one depends on
+inline constexpr std::size_t max_paths = 50;         ///< taken or released in one call
+inline constexpr std::size_t path_bytes = 1024;      ///< of a path with its host or repository
 
 // Schedules.
 /// Between two runs. Without a pause, a schedule would be due again before a scheduler has looked at the others.
@@ -133,5 +141,9 @@ inline constexpr int max_next = 10'000;
 inline constexpr Duration min_rate_interval = std::chrono::milliseconds(1);
 inline constexpr Duration max_rate_interval = std::chrono::days(1);
 inline constexpr int max_burst = 10'000;
+
+// Coding agents (`leasehold mcp`).
+inline constexpr std::size_t mcp_line_bytes = 4 * 1024 * 1024;  ///< of a message: a payload in base64 fits
+inline constexpr Duration max_tool_wait = std::chrono::minutes(1);
 
 }  // namespace leasehold::bounds

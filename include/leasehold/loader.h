@@ -11,7 +11,7 @@
 //     }
 //     return Verdict::complete().with_rows(rows);
 //   });
-//   if (!summary) return tell(summary.error());
+//   if (!summary) return report(summary.error());
 //
 // One lease for all: the loader heartbeats one row, however many chunks it holds. During a store outage, running
 // handlers continue for as long as the lease can be trusted, and saves and verdicts are retried.

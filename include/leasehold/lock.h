@@ -1,12 +1,12 @@
 // Named locks: one holder per name, or several that share it, for a limited time.
 //
 //   auto store = leasehold::Store::open("sqlite:work.db");
-//   if (!store) return tell(store.error());
+//   if (!store) return report(store.error());
 //   auto held = store->locks().hold("deploy", {.ttl = 30s, .wait = 10s});
-//   if (!held) return tell(held.error());
+//   if (!held) return report(held.error());
 //   while (!held->stop_token().stop_requested() && deploy_a_bit()) continue;
 //   auto released = held->release();
-//   if (!released) return tell(released.error());                                   // lost: others may have had it
+//   if (!released) return report(released.error());                                   // lost: others may have had it
 //
 //   auto reader = locks.acquire("report", {.share = Share{}});                      // beside other readers
 //   auto two = locks.acquire("gpu", {.share = Share{.permits = 2, .capacity = 8}}); // two of eight

@@ -39,6 +39,10 @@ class LEASEHOLD_EXPORT Migrations {
   /// of store and `?schema=` count: "postgresql:///", "sqlite:any.db".
   static Result<std::string> script(std::string_view url);
 
+  /// The test clock of a PostgreSQL store as SQL, without a connection; see docs/testing.md. `invalid_argument` for
+  /// SQLite: there, C++ tests use testing.h.
+  static Result<std::string> testing_script(std::string_view url);
+
   /// Every migration that this binary knows, with its state in the store.
   Result<std::vector<MigrationInfo>> status() const;
   /// Applies missing migrations; safe when ten processes do it at once. Returns what this call applied.

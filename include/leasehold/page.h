@@ -3,7 +3,7 @@
 //   JobFilter filter{.queue = "mail", .max = 100};
 //   for (bool more = true; more;) {
 //     auto page = jobs.list(filter);
-//     if (!page) return tell(page.error());
+//     if (!page) return report(page.error());
 //     for (const auto& job : *page) print(job);
 //     more = page->next.has_value();
 //     filter.page = page->next.value_or("");

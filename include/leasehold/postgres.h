@@ -5,7 +5,7 @@
 //   auto job = leasehold::enqueue(connection, "invoice", {.payload = "7"});       // with the order, or not at all
 //   execute(connection, job ? "COMMIT" : "ROLLBACK");
 //
-// Other languages call SELECT leasehold.fence('deploy', 1763...), leasehold.job_fence(17, 1763...),
+// Other languages call SELECT leasehold.lock_fence('deploy', 1763...), leasehold.job_fence(17, 1763...),
 // leasehold.job_enqueue(...), leasehold.job_settle(...), leasehold.chunk_heartbeat(...) and
 // leasehold.chunk_complete(...). A server error aborts your transaction, as with any statement: roll it back.
 #pragma once

@@ -2,7 +2,7 @@
 //
 //   auto queues = store.queues();
 //   auto set = queues.set("mail", {.max_running = 4});
-//   if (!set) return tell(set.error());
+//   if (!set) return report(set.error());
 //   auto paused = queues.pause("mail", "the provider is down");
 #pragma once
 
@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "leasehold/export.h"
+#include "leasehold/job.h"
+#include "leasehold/lease.h"
 #include "leasehold/result.h"
 #include "leasehold/time.h"
 
@@ -26,6 +28,7 @@ struct QueueSettings {
   std::optional<int> rate_count{};        ///< claims ... (set the two together)
   std::optional<Duration> rate_period{};  ///< ... per this time
   std::optional<Duration> default_ttl{};
+  std::optional<Duration> timeout{};  ///< how long an attempt may take, for jobs without a limit of their own
 };
 
 struct QueueInfo {
@@ -37,6 +40,7 @@ struct QueueInfo {
   int rate_count = 0;
   Duration rate_period{};
   Duration default_ttl{};
+  Duration timeout{};
   std::int64_t available = 0;
   std::int64_t deferred = 0;
   std::int64_t blocked = 0;
@@ -47,6 +51,22 @@ struct QueueInfo {
   std::optional<Timestamp> next_due_at{};  ///< when the next deferred job is due
   std::int64_t completed_last_minute = 0;
   std::int64_t failed_last_minute = 0;
+  std::int64_t workers = 0;             ///< open workers that listen to the queue, idle ones too
+  std::optional<Timestamp> asked_at{};  ///< when a claim last asked for the queue, give or take a minute
+  std::optional<JobWait> wait{};        ///< why its oldest available job is not running
+  Timestamp store_now{};
+};
+
+/// A worker, also an idle one: the lease that it has for all its jobs.
+struct WorkerInfo {
+  std::int64_t lease_id = 0;
+  Holder holder;
+  std::vector<std::string> queues;
+  int concurrency = 1;       ///< jobs that it runs at once
+  std::int64_t running = 0;  ///< jobs that it holds, those that it has not started included
+  Timestamp since{};
+  Timestamp heartbeat_at{};
+  Timestamp held_until{};  ///< when its lease expires; in the past: it is dead, and the next claim takes over
   Timestamp store_now{};
 };
 
@@ -60,6 +80,8 @@ class LEASEHOLD_EXPORT Queues {
   /// `not_found`: no job was ever enqueued there, and nothing was set.
   Result<QueueInfo> show(std::string_view name) const;
   Result<std::vector<QueueInfo>> list() const;
+  /// The workers whose leases are open, by the time since when they work. With a queue: those that listen to it.
+  Result<std::vector<WorkerInfo>> workers(std::string_view queue = {}) const;
 
   /// For the library: only it creates an Impl.
   struct Impl;

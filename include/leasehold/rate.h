@@ -3,7 +3,7 @@
 //   auto rates = store.rates();
 //   for (bool more = true; more; more = fetch_a_page()) {
 //     auto slot = rates.take("orders-api", {.every = 750ms});   // sleeps until the caller's turn
-//     if (!slot) return tell(slot.error());
+//     if (!slot) return report(slot.error());
 //   }
 //
 // The store keeps the interval and the next turn. Callers get turns in the order in which they call; a caller that dies

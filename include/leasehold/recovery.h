@@ -18,7 +18,7 @@ struct Recovered {
   std::int64_t chunks = 0;     ///< chunks that went back to their sets
   std::int64_t claims = 0;     ///< items of stale sessions
   std::int64_t runs = 0;       ///< runs of schedules that were lost
-  std::int64_t failed = 0;     ///< jobs and chunks that have spent their crash budget: dead letters, exhausted
+  std::int64_t failed = 0;     ///< jobs and chunks that have spent a budget: dead letters, exhausted
   std::int64_t unblocked = 0;  ///< jobs that continued or were cancelled after their predecessors ended
   Timestamp store_now{};
 

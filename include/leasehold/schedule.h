@@ -2,12 +2,12 @@
 //
 //   auto schedules = store.schedules();
 //   auto ensured = schedules.ensure("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
-//   if (!ensured) return tell(ensured.error());
+//   if (!ensured) return report(ensured.error());
 //
 //   auto run = schedules.acquire("refresh");                 // if due and free, in one step
-//   if (!run) return tell(run.error());                      // not_due, held, paused: try later
+//   if (!run) return report(run.error());                      // not_due, held, paused: try later
 //   auto settled = schedules.settle("refresh", run->grant.token, {.ok = refresh()});
-//   if (!settled) return tell(settled.error());              // lost: it took longer than its lease
+//   if (!settled) return report(settled.error());              // lost: it took longer than its lease
 //
 // An *occurrence* is one due moment of a schedule. Acquiring it writes its row, which is unique, in the same commit
 // that moves the schedule on. So it runs at most once, and the history shows its outcome (completed, failed, lost,

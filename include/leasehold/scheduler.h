@@ -9,7 +9,7 @@
 //     return RunVerdict::complete();
 //   });
 //   auto summary = scheduler.run(stop.get_token());  // until stopped; then running handlers get `grace` to finish
-//   if (!summary) return tell(summary.error());
+//   if (!summary) return report(summary.error());
 //
 // Run any number of schedulers, on any number of hosts; none of them leads. One of them takes each occurrence, and if
 // it dies, the others find everything it left. During a store outage nothing is started; handlers continue for as long

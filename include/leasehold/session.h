@@ -2,9 +2,9 @@
 // it is, where it runs, whether it is alive and whether it is working.
 //
 //   auto session = store.sessions().hold({.label = "fixing the parser", .codebase = "~/src/parser"});
-//   if (!session) return tell(session.error());
+//   if (!session) return report(session.error());
 //   auto claim = store.claims().take("SD-1", session->grant().key, {.session_token = session->grant().token});
-//   if (!claim) return tell(claim.error());
+//   if (!claim) return report(claim.error());
 //
 // A session is a lease with a description. Two ages show its condition: *heartbeat age* (alive: a process keeps the
 // session up) and *progress age* (working: the session reported progress). After silence for longer than its ttl it is
@@ -39,6 +39,31 @@ enum class SessionState {
   released,  ///< closed, by itself or by an operator
 };
 LEASEHOLD_EXPORT const char* to_string(SessionState state) noexcept;
+
+/// A session and the proof to be it, as one word: "ID.TOKEN". Give it only to the session itself.
+struct LEASEHOLD_EXPORT SessionHandle {
+  std::string id;
+  Token token;
+
+  /// "s-81f0c2.1763200000000000"
+  [[nodiscard]] std::string text() const;
+  /// Nothing if the text is no handle. What follows its last dot is a token if it has 15 or 16 digits.
+  static std::optional<SessionHandle> parse(std::string_view text);
+};
+
+/// A process of this machine, distinct from every later one with the same pid.
+struct ProcessId {
+  std::int64_t pid = 0;
+  std::int64_t start = 0;  ///< as Holder::process_start
+};
+
+/// The program that the caller works for: the nearest process above it that is no shell. Hooks and tools of a coding
+/// agent find the agent with it. Nothing if /proc does not show it.
+LEASEHOLD_EXPORT std::optional<ProcessId> agent_process();
+
+/// A holder whose life is that of a process of this host, for SessionOptions through Call::holder. `not_found` if there
+/// is no such process. An empty name becomes "user@host:pid".
+LEASEHOLD_EXPORT Result<Holder> holder_of_process(std::int64_t pid, std::string name = {});
 
 struct SessionOptions {
   /// Up to bounds::name_bytes. Empty: a random id. An id can be used again when its last session is stale or closed;
@@ -97,6 +122,12 @@ struct SessionInfo {
   [[nodiscard]] Duration until_stale() const { return expires_at - store_now; }
 };
 
+/// A session of the caller's own process, with the proof to act for it.
+struct OwnSession {
+  std::string handle;  ///< SessionHandle::text()
+  SessionInfo session;
+};
+
 struct SessionFilter {
   std::optional<SessionState> state{};
   std::string host{};      ///< empty: every host
@@ -136,6 +167,12 @@ class LEASEHOLD_EXPORT Sessions {
   /// Sessions that are not released; the longest silent come last. A session of this host is shown as stale if its
   /// process is gone.
   Result<Page<SessionInfo>> list(const SessionFilter& filter = {}) const;
+
+  /// The live sessions of the caller's own process, the latest first: those whose holder has this boot id, the pid and
+  /// the start of the caller or of a process above it, up to the first that is no shell. So a caller that lost its
+  /// handle finds it again. With `process`, only those of that process, which must be the caller or one above it
+  /// (`invalid_argument`).
+  Result<std::vector<OwnSession>> mine(std::optional<ProcessId> process = {}) const;
 
   /// open() plus heartbeats on their own thread; the returned object closes the session.
   Result<HeldLease> hold(const SessionOptions& options = {}, const Call& call = {}) const;

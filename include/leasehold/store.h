@@ -33,6 +33,8 @@
 
 namespace leasehold {
 
+class Rows;  // row.h
+
 namespace storage {
 class Backend;
 }
@@ -83,6 +85,7 @@ struct Pruned {
   std::int64_t places = 0;      ///< places in line that their waiters left behind
   std::int64_t topics = 0;      ///< PostgreSQL's notification topics without listeners
   std::int64_t recoveries = 0;  ///< statistics of recovery
+  std::int64_t batches = 0;     ///< batches that ended, once their jobs are pruned
 
   bool operator==(const Pruned&) const = default;
 };
@@ -139,6 +142,8 @@ class LEASEHOLD_EXPORT Store {
   [[nodiscard]] Schedules schedules() const;
   [[nodiscard]] Rates rates() const;
   [[nodiscard]] Migrations migrations() const;
+  /// The rows of an adopted table in the store's database; include row.h. On SQLite only of a file.
+  Result<Rows> rows(std::string_view table) const;
 
   Result<Page<Event>> events(const EventFilter& filter = {}) const;
   Result<EventReader> follow_events(const FollowOptions& options = {}) const;

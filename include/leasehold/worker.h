@@ -10,7 +10,7 @@
 //     return Verdict::complete();
 //   });
 //   auto summary = worker.run(stop.get_token());  // until stopped; then running jobs get `grace` to finish
-//   if (!summary) return tell(summary.error());
+//   if (!summary) return report(summary.error());
 //
 // Signals belong to the program. To stop on SIGTERM and SIGINT, before any thread is started:
 //
@@ -48,11 +48,16 @@ class Attempt;
 class Beater;
 }  // namespace worker
 
+class Worker;
+struct WorkSummary;
+LEASEHOLD_EXPORT Result<WorkSummary> drain(Worker& worker);  // testing.h
+
 /// Why a handler must stop.
 enum class StopReason {
   cancelled,  ///< the job was cancelled: it will not run again
   lost,       ///< the lease is gone, or its state is unknown: a verdict no longer counts
   draining,   ///< the worker is stopping and the grace is over: release the job
+  timed_out,  ///< the attempt took longer than its limit: it fails, whatever the handler returns
 };
 LEASEHOLD_EXPORT const char* to_string(StopReason why) noexcept;
 
@@ -66,11 +71,16 @@ class LEASEHOLD_EXPORT JobContext {
   /// Why the stop token fired; nothing while the handler may continue.
   [[nodiscard]] std::optional<StopReason> stop_reason() const;
 
-  /// The job is held until this moment at least; every heartbeat moves it on.
+  /// The job is held until this moment at least; every heartbeat moves it on, up to limit().
   [[nodiscard]] BootTime trusted_until() const;
+  /// When the attempt has taken too long, and the store fails it. The stop token fires shortly before. Nothing: no
+  /// limit.
+  [[nodiscard]] std::optional<BootTime> limit() const;
 
-  /// For observers. Cheap: only the latest is sent, at most once a second.
+  /// For observers. Cheap: only the latest is sent, at most once a second. A cursor is not sent: save() it.
   void progress(const Progress& progress);
+  /// Saves where the job is, as JSON, before it returns: the next attempt gets it as Job::cursor. `lost`: stop.
+  Result<void> save(std::string cursor);
 
   /// For the runtime: only it creates these.
   JobContext(std::shared_ptr<worker::Attempt> attempt, worker::Beater& beater);
@@ -100,6 +110,8 @@ struct WorkerOptions {
   int prefetch = defaults::worker_prefetch;
   Duration ttl = defaults::worker_ttl;       ///< heartbeats come every third of it
   Duration grace = defaults::handler_grace;  ///< time for running handlers after a stop
+  /// How long an attempt may take, for jobs without a limit of their own in queues without one. Unset: no limit.
+  std::optional<Duration> timeout{};
   WorkUntil until = WorkUntil::stopped;
   std::optional<Holder> holder{};  ///< unset: Holder::self()
   /// Receives errors of calls that will be retried, and of verdicts that came too late: for your log. Called from any
@@ -139,6 +151,8 @@ class LEASEHOLD_EXPORT Worker {
   Result<WorkSummary> run(std::stop_token stop = {});
 
  private:
+  friend Result<WorkSummary> drain(Worker& worker);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -57,6 +57,11 @@ std::size_t value_size(std::string_view text) {
 
 bool is_json(std::string_view text) { return !text.empty() && value_size(text) == text.size(); }
 
+bool is_json_object(std::string_view text) {
+  const auto start = text.find_first_not_of(" \t\n\r");
+  return start != std::string_view::npos && text[start] == '{' && is_json(text);
+}
+
 Result<json::value> parse_json(std::string_view text) {
   json::error_code broken;
   auto value = json::parse(text, broken, {}, {.max_depth = max_depth});
@@ -121,6 +126,18 @@ std::optional<std::string_view> json_member(std::string_view object, std::string
     if (json::parse(key) == wanted) found = value;
   }
   return found;
+}
+
+std::optional<std::vector<std::string_view>> json_elements(std::string_view array) {
+  const auto bracket = array.find_first_not_of(json_blanks);
+  if (bracket == std::string_view::npos || array[bracket] != '[') return std::nullopt;
+  std::vector<std::string_view> elements;
+  auto rest = array.substr(bracket + 1);
+  for (auto element = take_value(rest); !element.empty(); element = take_value(rest)) {
+    elements.push_back(element);
+    rest.remove_prefix(1);  // a comma, or the closing bracket
+  }
+  return elements;
 }
 
 }  // namespace leasehold

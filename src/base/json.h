@@ -19,6 +19,8 @@ namespace leasehold {
 /// One value of RFC 8259 with blanks around it, in UTF-8, nested at most 1000 deep: the form that every store and every
 /// common reader accepts. So it refuses half of a surrogate pair (\ud800) and an exponent beyond 31 bits.
 bool is_json(std::string_view text);
+/// JSON, and an object.
+bool is_json_object(std::string_view text);
 
 /// Parses any text that is_json() accepts. For any other text the error names the problem.
 Result<boost::json::value> parse_json(std::string_view text);
@@ -34,5 +36,7 @@ std::vector<std::int64_t> integers_from_json(std::string_view array);
 /// numbers. `object` is JSON; nothing if it is not an object or has no such member. If the name occurs several times,
 /// the last one counts.
 std::optional<std::string_view> json_member(std::string_view object, std::string_view name);
+/// The same for the elements of an array; nothing if the text is not an array. `array` is JSON.
+std::optional<std::vector<std::string_view>> json_elements(std::string_view array);
 
 }  // namespace leasehold

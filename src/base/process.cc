@@ -5,15 +5,19 @@
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <mutex>
 #include <optional>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include "base/digest.h"
 #include "leasehold/lease.h"
@@ -22,21 +26,25 @@ namespace leasehold {
 namespace {
 
 struct ProcessStat {
+  std::string name;
   char state = '?';
+  std::int64_t parent = 0;
   std::int64_t threads = 0;
   std::int64_t start_ticks = 0;
 };
 
-// Fields 3, 20 and 22 of /proc/PID/stat, counted after the command name, which may contain spaces and brackets.
+// Fields 2, 3, 4, 20 and 22 of /proc/PID/stat, counted after the command name, which may contain spaces and brackets.
 std::optional<ProcessStat> stat_of(const std::string& process) {
   const auto line = first_line_of("/proc/" + process + "/stat");
   const auto end_of_name = line.rfind(')');
   if (end_of_name == std::string::npos) return std::nullopt;
   std::istringstream fields(line.substr(end_of_name + 1));
   ProcessStat stat;
+  const auto name = line.find('(') + 1;
+  stat.name = line.substr(name, end_of_name - name);
   std::string skipped;
-  fields >> stat.state;
-  for (int field = 4; field < 20; ++field) fields >> skipped;
+  fields >> stat.state >> stat.parent;
+  for (int field = 5; field < 20; ++field) fields >> skipped;
   fields >> stat.threads >> skipped >> stat.start_ticks;
   if (!fields) return std::nullopt;
   return stat;
@@ -100,6 +108,32 @@ std::string boot_id_of(const std::string& process_space) {
 const std::string& own_boot_id() {
   static const std::string boot_id = boot_id_of(process_space());
   return boot_id;
+}
+
+namespace {
+
+/// By its program: a script has the name of its file, but its program is the shell. That of another user is not shown.
+bool is_shell(std::int64_t pid, const std::string& name) {
+  constexpr std::array<std::string_view, 9> shells = {"sh",  "bash", "dash", "zsh",    "ksh",
+                                                      "ash", "fish", "mksh", "busybox"};
+  std::error_code unknown;
+  const auto program = std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", unknown);
+  const auto shown = unknown ? name : program.filename().string();
+  return std::find(shells.begin(), shells.end(), shown) != shells.end();
+}
+
+}  // namespace
+
+std::vector<ProcessSpot> processes_above() {
+  std::vector<ProcessSpot> found;
+  if (!proc_shows_our_pids()) return found;
+  for (std::int64_t pid = getpid(); pid > 1;) {
+    const auto stat = stat_of(std::to_string(pid));
+    if (!stat) break;
+    found.push_back({.pid = pid, .start = stat->start_ticks, .is_shell = is_shell(pid, stat->name)});
+    pid = stat->parent;
+  }
+  return found;
 }
 
 Liveness look_for_process(std::int64_t pid, std::int64_t process_start) {

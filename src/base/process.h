@@ -38,6 +38,17 @@ std::vector<std::string> command_line_of(std::int64_t pid);
 /// not show it.
 std::optional<std::int64_t> start_of_process(std::int64_t pid);
 
+/// A process of this process_space(), with what kind of program it runs.
+struct ProcessSpot {
+  std::int64_t pid = 0;
+  std::int64_t start = 0;  ///< as in Holder
+  bool is_shell = false;
+};
+
+/// The caller, its parent, the parent's parent, and so on; without the first process of the machine or container. As
+/// far as /proc shows them.
+std::vector<ProcessSpot> processes_above();
+
 // This machine and its current boot.
 
 /// Read from the kernel once per process.

@@ -24,8 +24,6 @@ std::size_t character_length(std::string_view text) {
 
 namespace {
 
-constexpr std::size_t most_quoted_bytes = 60;
-
 /// The control characters of ASCII, and those of Latin-1 (U+0080 to U+009F), which terminals obey, too.
 bool is_control(std::string_view character) {
   const auto byte = static_cast<unsigned char>(character.front());
@@ -44,10 +42,10 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted(std::string_view text, std::size_t most_bytes) {
   std::string out = "\"";
   while (!text.empty()) {
-    if (out.size() > most_quoted_bytes) return out + "...\"";
+    if (out.size() > most_bytes) return out + "...\"";
     const auto length = character_length(text);
     const bool shown = length > 0 && !is_control(text.substr(0, length));
     if (shown) {

@@ -16,8 +16,8 @@ std::size_t character_length(std::string_view text);
 /// Well-formed UTF-8, without overlong forms and surrogates.
 bool is_utf8(std::string_view text);
 
-/// For error messages: quoted, control characters and broken bytes escaped, cut after 60 bytes.
-std::string quoted(std::string_view text);
+/// For error messages: quoted, control characters and broken bytes escaped, cut after `most_bytes`.
+std::string quoted(std::string_view text, std::size_t most_bytes = 60);
 
 /// Turns any bytes into text that a store can keep: at most `most_bytes` of UTF-8, cut between characters; NUL and
 /// broken bytes become U+FFFD.

@@ -1,9 +1,9 @@
-#include "base/digest.h"
 #include "chunk/chunks.h"
 #include "lease/call.h"
 #include "lease/patience.h"
 #include "lease/shared_lease.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "model/errors.h"
 #include "storage/query.h"
 
@@ -18,12 +18,7 @@ sql::ChunkClaim statement_for(const Request& request) {
   sql::ChunkClaim claim{
       .set_name = request.set, .max = request.max, .ttl = request.ttl, .older_than = request.older_than};
   if (!request.key.empty()) claim.key = request.key;
-  claim.request_id = request.request_id;
-  claim.attach = request.attach;
-  claim = lease::with_holder(claim, request.holder);
-  // The token closes a lease of this claim only. Without an instance, no caller can close it by its id.
-  if (!request.attach) claim.instance = {};
-  return claim;
+  return lease::with_claimant(claim, request);
 }
 
 Chunk chunk_from(sql::ChunkClaimed& row, const std::string& set) {
@@ -70,38 +65,16 @@ Result<ChunkGrant> try_claim(lease::StoreCall call, const Request& request) {
 namespace chunk {
 namespace {
 
-Result<void> check_times(const Request& request, Duration wait) {
-  if (auto checked = check_wait(wait); !checked) return checked;
-  if (auto checked = check_delay("age", request.older_than.value_or(Duration(0))); !checked) return checked;
+Result<void> check_claim(const Request& request, const ChunkClaimOptions& options, const Call& call) {
+  if (auto checked = check_name("set name", request.set); !checked) return checked;
+  if (auto checked = model::check_fields_of(options); !checked) return checked;
+  if (auto checked = check_claim_call(call); !checked) return checked;
   return check_new_ttl(request.ttl);
 }
 
-Result<void> check_claim(const Request& request, const ChunkClaimOptions& options, const Call& call) {
-  if (auto checked = check_name("set name", request.set); !checked) return checked;
-  if (!request.key.empty()) {
-    if (auto checked = check_name("chunk key", request.key); !checked) return checked;
-  }
-  if (auto checked = check_claim_max(request.max); !checked) return checked;
-  if (auto checked = check_claim_call(call); !checked) return checked;
-  if (auto checked = check_name("request id", request.request_id); !checked) return checked;
-  return check_times(request, options.wait);
-}
-
 Result<Request> request_from(std::string_view set, const ChunkClaimOptions& options, const Call& call) {
-  Request request{.set = std::string(set),
-                  .key = options.key,
-                  .max = options.max,
-                  .ttl = options.ttl,
-                  .older_than = options.older_than,
-                  .holder = lease::holder_of(call),
-                  .request_id = options.request_id.empty() || call.lease ? random_request_id() : options.request_id,
-                  .attach = std::nullopt};
-  if (call.lease) {
-    request.attach = call.lease->id;
-    // A chunk that must be claimed solo gets its own lease, like the one it would be attached to.
-    request.holder.instance = call.lease->instance;
-    request.ttl = call.lease->ttl;
-  }
+  Request request{.set = std::string(set), .key = options.key, .max = options.max, .older_than = options.older_than};
+  lease::claim_as(request, options, call);
   if (auto checked = check_claim(request, options, call); !checked) return std::move(checked).error();
   return request;
 }

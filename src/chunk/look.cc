@@ -3,6 +3,7 @@
 #include "lease/answer.h"
 #include "lease/page.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "model/words.h"
 #include "storage/query.h"
 
@@ -41,7 +42,7 @@ Result<ChunkInfo> Chunks::show(std::string_view set, std::string_view key) const
 
 Result<Page<ChunkInfo>> Chunks::list(std::string_view set, const ChunkFilter& filter) const {
   if (auto checked = check_name("set name", set); !checked) return std::move(checked).error();
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto from = lease::page_number(filter.page);
   if (!from) return std::move(from).error();
   sql::ChunkList statement{.set_name = set};

@@ -11,6 +11,7 @@
 #include "cli/pages/pages.h"
 #include "cli/print/print.h"
 #include "leasehold/limits.h"
+#include "model/bounds.h"
 
 namespace leasehold::cli {
 namespace {
@@ -162,6 +163,22 @@ void add_consent(CLI::App& command, Consent& consent) {
   command.add_flag("--dry-run", consent.dry_run, "Only show what it would do")->excludes(yes);
 }
 
+Result<std::string> TextOrFile::read(std::size_t max, TooLong too_long) const {
+  if (file.empty()) return text;
+  return read_bytes(file, max, too_long);
+}
+
+void add_text_or_file(CLI::App& command, const std::string& name, TextOrFile& value, const std::string& help,
+                      std::size_t max) {
+  auto* text = command.add_option(name, value.text, help)->type_name("TEXT");
+  command
+      .add_option(name + "-file", value.file,
+                  fmt::format("The same from a file, up to {}; - is standard input", format_size(max)))
+      ->check(not_empty)
+      ->type_name("FILE")
+      ->excludes(text);
+}
+
 Holder calling_process(const std::string& name) {
   auto holder = Holder::self(name);
   if (name.empty()) {
@@ -181,6 +198,14 @@ Duration Grace::fitting(Duration ttl) const {
         format_duration(ttl), format_duration(fits));
   }
   return fits;
+}
+
+void add_timeout(CLI::App& command, std::optional<Duration>& timeout, const std::string& effect) {
+  add_duration(command, "--timeout", timeout, "How long a command may run (default: no limit): " + effect);
+}
+
+Result<void> check_timeout(const std::optional<Duration>& timeout) {
+  return timeout ? check_span("timeout", *timeout, bounds::min_timeout, bounds::max_delay) : Result<void>();
 }
 
 void add_grace(CLI::App& command, Grace& grace, const std::string& bound) {

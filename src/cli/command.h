@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cli/context.h"
+#include "cli/input.h"
 #include "leasehold/lease.h"
 #include "leasehold/time.h"
 
@@ -69,6 +70,9 @@ CLI::Option* add_conflict_exit_code(CLI::App& command, int& code);
 void add_all_commands(CLI::App& root, Context& context);
 /// The same for one command line, context.words: groups that it does not name get no commands.
 void add_named_commands(CLI::App& root, Context& context);
+void add_acts(CLI::App& parent, Context& context);
+void add_call(CLI::App& parent, Context& context);
+void add_mcp(CLI::App& parent, Context& context);
 void add_lock_acquire(CLI::App& parent, Context& context);
 void add_lock_heartbeat(CLI::App& parent, Context& context);
 void add_lock_release(CLI::App& parent, Context& context);
@@ -95,9 +99,11 @@ void add_job_payload(CLI::App& parent, Context& context);
 void add_job_result(CLI::App& parent, Context& context);
 void add_job_wait(CLI::App& parent, Context& context);
 void add_job_ls(CLI::App& parent, Context& context);
+void add_job_batch(CLI::App& parent, Context& context);
 void add_job_errors(CLI::App& parent, Context& context);
 void add_queue_ls(CLI::App& parent, Context& context);
 void add_queue_show(CLI::App& parent, Context& context);
+void add_queue_workers(CLI::App& parent, Context& context);
 void add_queue_set(CLI::App& parent, Context& context);
 void add_queue_pause(CLI::App& parent, Context& context);
 void add_queue_resume(CLI::App& parent, Context& context);
@@ -129,20 +135,26 @@ void add_session_park(CLI::App& parent, Context& context);
 void add_session_close(CLI::App& parent, Context& context);
 void add_session_ls(CLI::App& parent, Context& context);
 void add_session_show(CLI::App& parent, Context& context);
+void add_session_mine(CLI::App& parent, Context& context);
 void add_session_watch(CLI::App& parent, Context& context);
 void add_item_add(CLI::App& parent, Context& context);
 void add_item_ls(CLI::App& parent, Context& context);
 void add_item_show(CLI::App& parent, Context& context);
 void add_item_done(CLI::App& parent, Context& context);
+void add_item_note(CLI::App& parent, Context& context);
 void add_item_reopen(CLI::App& parent, Context& context);
 void add_item_rm(CLI::App& parent, Context& context);
 void add_claim_take(CLI::App& parent, Context& context);
+void add_claim_next(CLI::App& parent, Context& context);
 void add_claim_release(CLI::App& parent, Context& context);
 void add_claim_switch(CLI::App& parent, Context& context);
 void add_claim_transfer(CLI::App& parent, Context& context);
 void add_claim_revoke(CLI::App& parent, Context& context);
 void add_claim_show(CLI::App& parent, Context& context);
 void add_claim_ls(CLI::App& parent, Context& context);
+void add_path_take(CLI::App& parent, Context& context);
+void add_path_release(CLI::App& parent, Context& context);
+void add_path_ls(CLI::App& parent, Context& context);
 void add_schedule_set(CLI::App& parent, Context& context);
 void add_schedule_acquire(CLI::App& parent, Context& context);
 void add_schedule_heartbeat(CLI::App& parent, Context& context);
@@ -160,6 +172,21 @@ void add_schedule_show(CLI::App& parent, Context& context);
 void add_schedule_next(CLI::App& parent, Context& context);
 void add_schedule_history(CLI::App& parent, Context& context);
 void add_schedule_daemon(CLI::App& parent, Context& context);
+void add_adopt_plan(CLI::App& parent, Context& context);
+void add_adopt_apply(CLI::App& parent, Context& context);
+void add_adopt_try(CLI::App& parent, Context& context);
+void add_adopt_verify(CLI::App& parent, Context& context);
+void add_adopt_revert(CLI::App& parent, Context& context);
+void add_adopt_ls(CLI::App& parent, Context& context);
+void add_row_claim(CLI::App& parent, Context& context);
+void add_row_heartbeat(CLI::App& parent, Context& context);
+void add_row_complete(CLI::App& parent, Context& context);
+void add_row_fail(CLI::App& parent, Context& context);
+void add_row_release(CLI::App& parent, Context& context);
+void add_row_show(CLI::App& parent, Context& context);
+void add_row_ls(CLI::App& parent, Context& context);
+void add_row_recover(CLI::App& parent, Context& context);
+void add_row_work(CLI::App& parent, Context& context);
 void add_work(CLI::App& parent, Context& context);
 void add_top(CLI::App& parent, Context& context);
 void add_events(CLI::App& parent, Context& context);
@@ -174,6 +201,8 @@ void add_recover(CLI::App& parent, Context& context);
 void add_prune(CLI::App& parent, Context& context);
 void add_retention_show(CLI::App& parent, Context& context);
 void add_retention_set(CLI::App& parent, Context& context);
+void add_init(CLI::App& parent, Context& context);
+void add_hook(CLI::App& parent, Context& context);
 void add_sql(CLI::App& parent, Context& context);
 void add_grant(CLI::App& parent, Context& context);
 void add_demo(CLI::App& parent, Context& context);
@@ -191,6 +220,18 @@ struct Consent {
   [[nodiscard]] bool given() const { return yes || dry_run; }
 };
 void add_consent(CLI::App& command, Consent& consent);
+
+// A text on the command line or in a file: --error TEXT, --error-file FILE.
+struct TextOrFile {
+  std::string text;
+  std::string file;
+
+  /// At most `max` bytes of the file, or the text if no file is named.
+  [[nodiscard]] Result<std::string> read(std::size_t max, TooLong too_long) const;
+};
+/// Adds `name` and `name`-file; the help of the file names the `max` bytes.
+void add_text_or_file(CLI::App& command, const std::string& name, TextOrFile& value, const std::string& help,
+                      std::size_t max);
 
 // The holder of a lease that outlives its command.
 
@@ -212,6 +253,10 @@ struct Grace {
   /// The grace that fits a lease of this ttl; warns if a longer one was requested.
   [[nodiscard]] Duration fitting(Duration ttl) const;
 };
+
+/// --timeout: how long a command may run. `effect` is for the help.
+void add_timeout(CLI::App& command, std::optional<Duration>& timeout, const std::string& effect);
+Result<void> check_timeout(const std::optional<Duration>& timeout);
 
 /// `bound` is for the help: "at most a third of the ttl".
 void add_grace(CLI::App& command, Grace& grace, const std::string& bound);

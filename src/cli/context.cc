@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cli/agents/project.h"
 #include "core/store_url.h"
 
 namespace leasehold::cli {
@@ -64,6 +65,13 @@ Result<void> make_folder(const std::filesystem::path& folder) {
   return {};
 }
 
+Result<std::optional<Project>> project_here() {
+  std::error_code failed;
+  const auto folder = std::filesystem::current_path(failed);
+  if (failed) return std::optional<Project>();
+  return find_project(folder);
+}
+
 }  // namespace
 
 std::string shown_url(std::string url) {
@@ -86,6 +94,9 @@ Result<std::string> Context::store_url() const {
     }
     return as_url(given);
   }
+  auto project = project_here();
+  if (!project) return std::move(project).error();
+  if (*project) return (*project)->store;
   auto folder = default_folder();
   if (!folder) return std::move(folder).error();
   return "sqlite:" + (*folder / "leasehold.db").string();
@@ -94,6 +105,9 @@ Result<std::string> Context::store_url() const {
 Result<std::string> Context::store_url_to_make() const {
   const bool chosen = !db.empty() || std::getenv("LEASEHOLD_DB") != nullptr;
   if (chosen) return store_url();
+  auto project = project_here();
+  if (!project) return std::move(project).error();
+  if (*project) return (*project)->store;
   auto folder = default_folder();
   if (!folder) return std::move(folder).error();
   if (auto made = make_folder(*folder); !made) return std::move(made).error();

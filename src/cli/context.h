@@ -28,7 +28,7 @@ struct Context {
   /// By command: runs once its whole command line is known; see after_parsing().
   std::map<const CLI::App*, std::vector<std::function<void()>>> after_parsing;
 
-  /// --db, else LEASEHOLD_DB, else a file in the user's state folder.
+  /// --db, else LEASEHOLD_DB, else the nearest .leasehold.toml, else a file in the user's state folder.
   [[nodiscard]] Result<std::string> store_url() const;
   /// The same for a store that may have to be created: creates the state folder if it is missing.
   [[nodiscard]] Result<std::string> store_url_to_make() const;

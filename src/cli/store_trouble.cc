@@ -27,21 +27,21 @@ Result<Store> open_within(Duration& wait, const Context& context, Opening openin
       wait = std::max(wait - (BootClock::now() - began), Duration(0));
       return store;
     }
-    trouble.tell(store.error());
+    trouble.report(store.error());
     sleep_until(BootClock::now() + pause, stop);
   }
 }
 
 bool may_come_back(const Error& error) { return is_store_trouble(error.code) && may_repeat(error.code); }
 
-void StoreTrouble::tell(const Error& error) {
+void StoreTrouble::report(const Error& error) {
   if (std::exchange(reported_, true)) return;
   say("leasehold: {}; trying again", printable(error.message));
 }
 
 bool StoreTrouble::passes(const Error& error, const std::stop_token& stop) {
   if (!may_come_back(error)) return false;
-  tell(error);
+  report(error);
   sleep_until(BootClock::now() + between_looks, stop);
   return true;
 }

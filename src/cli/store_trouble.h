@@ -25,7 +25,7 @@ bool may_come_back(const Error& error);
 class StoreTrouble {
  public:
   /// Reports the problem, but only once until end().
-  void tell(const Error& error);
+  void report(const Error& error);
   /// Reports the error, and pauses briefly. False: waiting does not help, and nothing was reported.
   bool passes(const Error& error, const std::stop_token& stop);
   /// The store has answered.

@@ -4,11 +4,12 @@
 #include <optional>
 #include <utility>
 
-#include "base/digest.h"
 #include "job/jobs.h"
 #include "lease/call.h"
 #include "lease/patience.h"
+#include "lease/shared_lease.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "model/errors.h"
 #include "storage/query.h"
 
@@ -49,34 +50,40 @@ namespace {
 
 sql::JobClaim statement_for(const Request& request, const std::optional<Position>& position) {
   sql::JobClaim claim{.queue = request.queue, .max = request.max, .ttl = request.ttl};
-  claim.request_id = request.request_id;
-  claim.attach = request.attach;
+  claim.timeout = request.timeout;
   if (position) {
     claim.after_priority = position->priority;
     claim.after_id = position->job_id;
   }
-  claim = lease::with_holder(claim, request.holder);
-  // The token closes a lease of this claim only. Without an instance, no caller can close it by its id.
-  if (!request.attach) claim.instance = {};
-  return claim;
+  return lease::with_claimant(claim, request);
+}
+
+bool specials_fit(const sql::JobClaimed& answer) {
+  const auto size = answer.special_ids.size();
+  return answer.schedules.size() == size && answer.occurrences.size() == size && answer.groups.size() == size &&
+         answer.batches.size() == size && answer.metadata.size() == size && answer.cursors.size() == size &&
+         answer.timeouts.size() == size;
 }
 
 bool lists_fit(const sql::JobClaimed& answer) {
   const auto size = answer.job_ids.size();
   return size > 0 && answer.payloads.size() == size && answer.priorities.size() == size &&
-         answer.attempts.size() == size && answer.created_ats.size() == size &&
-         answer.schedules.size() == answer.scheduled_ids.size() &&
-         answer.occurrences.size() == answer.scheduled_ids.size();
+         answer.attempts.size() == size && answer.created_ats.size() == size && specials_fit(answer);
 }
 
-/// Jobs that a schedule enqueued are in separate lists, in the order of the jobs: most claims have none.
-void put_origins(sql::JobClaimed& answer, std::vector<Job>& jobs) {
+/// What only few jobs have is in separate lists, in the order of the jobs: most claims have none of it.
+void put_specials(sql::JobClaimed& answer, std::vector<Job>& jobs) {
   auto job = jobs.begin();
-  for (std::size_t i = 0; i < answer.scheduled_ids.size(); ++i) {
-    job = std::find_if(job, jobs.end(), [&](const Job& one) { return one.id == answer.scheduled_ids[i]; });
+  for (std::size_t i = 0; i < answer.special_ids.size(); ++i) {
+    job = std::find_if(job, jobs.end(), [&](const Job& one) { return one.id == answer.special_ids[i]; });
     if (job == jobs.end()) return;
     job->schedule = std::move(answer.schedules[i]);
-    job->occurrence = answer.occurrences[i];
+    if (!job->schedule.empty()) job->occurrence = answer.occurrences[i];
+    job->group = std::move(answer.groups[i]);
+    job->batch = std::move(answer.batches[i]);
+    job->metadata = std::move(answer.metadata[i]);
+    job->cursor = std::move(answer.cursors[i]);
+    if (answer.timeouts[i] > 0) job->timeout = Duration(answer.timeouts[i]);
   }
 }
 
@@ -92,7 +99,7 @@ std::vector<Job> jobs_from(sql::JobClaimed& answer, const std::string& queue) {
                     .attempt = static_cast<int>(answer.attempts[i]),
                     .created_at = answer.created_ats[i]});
   }
-  put_origins(answer, jobs);
+  put_specials(answer, jobs);
   return jobs;
 }
 
@@ -129,7 +136,11 @@ Result<JobGrant> PendingClaim::grant_from(Result<sql::JobClaimed> answer) {
     return claim_refusal(*answer, request_.queue);
   }
   if (!lists_fit(*answer)) return odd_answer(describe(request_.queue), answer->outcome.word());
-  positions_.granted(request_.queue, {answer->priorities.back(), answer->job_ids.back()}, before_sending_);
+  if (std::all_of(answer->groups.begin(), answer->groups.end(), [](const auto& group) { return group.empty(); })) {
+    positions_.granted(request_.queue, {answer->priorities.back(), answer->job_ids.back()}, before_sending_);
+  } else {
+    positions_.refused(request_.queue);  // jobs of groups are not claimed in the order of their ids
+  }
   return job::grant_from(*answer, request_, before_sending_);
 }
 
@@ -148,10 +159,8 @@ namespace {
 
 Result<void> check_claim(const Request& request, const JobClaimOptions& options, const Call& call) {
   if (auto checked = check_name("queue name", request.queue); !checked) return checked;
-  if (auto checked = check_claim_max(request.max); !checked) return checked;
+  if (auto checked = model::check_fields_of(options); !checked) return checked;
   if (auto checked = check_claim_call(call); !checked) return checked;
-  if (auto checked = check_name("request id", request.request_id); !checked) return checked;
-  if (auto checked = check_wait(options.wait); !checked) return checked;
   return check_new_ttl(request.ttl);
 }
 
@@ -164,18 +173,8 @@ bool may_be_with_the_dead(const Error& refusal) {
 }  // namespace
 
 Result<Request> request_from(std::string_view queue, const JobClaimOptions& options, const Call& call) {
-  Request request{.queue = std::string(queue),
-                  .max = options.max,
-                  .ttl = options.ttl,
-                  .holder = lease::holder_of(call),
-                  .request_id = options.request_id.empty() || call.lease ? random_request_id() : options.request_id,
-                  .attach = std::nullopt};
-  if (call.lease) {
-    request.attach = call.lease->id;
-    // A job that must be claimed solo gets its own lease, like the one it would be attached to.
-    request.holder.instance = call.lease->instance;
-    request.ttl = call.lease->ttl;
-  }
+  Request request{.queue = std::string(queue), .max = options.max, .timeout = options.timeout};
+  lease::claim_as(request, options, call);
   if (auto checked = check_claim(request, options, call); !checked) return std::move(checked).error();
   return request;
 }

@@ -56,6 +56,7 @@ struct Request {
   std::string queue;
   int max = 1;
   std::optional<Duration> ttl;
+  std::optional<Duration> timeout;
   Holder holder;
   std::string request_id;
   std::optional<std::int64_t> attach;

@@ -17,9 +17,13 @@ namespace {
 // Payloads in one statement.
 constexpr std::size_t most_payloads = 1000;
 
+std::optional<std::string_view> unless_empty(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 /// Only its payload and shared settings: it can be enqueued together with jobs that have the same settings.
 bool shares_statement(const NewJob& job) {
-  return job.dedupe_key.empty() && job.group.empty() && job.depends_on.empty();
+  return job.dedupe_key.empty() && job.group.empty() && job.depends_on.empty() && job.on_batch_end.empty();
 }
 
 bool share_settings(const NewJob& a, const NewJob& b) {
@@ -27,7 +31,8 @@ bool share_settings(const NewJob& a, const NewJob& b) {
   const auto& y = b.backoff;
   return a.priority == b.priority && a.delay == b.delay && a.run_at == b.run_at && a.max_failures == b.max_failures &&
          a.max_crashes == b.max_crashes && x.base == y.base && x.max == y.max && x.exponential == y.exponential &&
-         a.tags == b.tags;
+         a.tags == b.tags && a.timeout == b.timeout && a.expires_in == b.expires_in && a.expires_at == b.expires_at &&
+         a.metadata == b.metadata && a.batch == b.batch;
 }
 
 /// No settings except for a priority.
@@ -104,13 +109,18 @@ Result<void> put_many(const Runner& runner, std::string_view queue, std::span<co
                                              .backoff_base = first.backoff.base,
                                              .backoff_max = first.backoff.max,
                                              .backoff_exponential = first.backoff.exponential,
-                                             .tags = tags});
+                                             .tags = tags,
+                                             .timeout = first.timeout,
+                                             .expires_in = first.expires_in,
+                                             .expires_at = first.expires_at,
+                                             .metadata = unless_empty(first.metadata),
+                                             .batch = unless_empty(first.batch)});
   if (!rows) return std::move(rows).error();
   if (rows->size() != 1 || rows->front().ids.size() != jobs.size()) return no_answer();
   // Only the store knows whether the moment is in the future; see Enqueued::state.
   const bool later = first.delay > Duration(0) || first.run_at.has_value();
   const auto state = later ? JobState::deferred : JobState::available;
-  for (const auto id : rows->front().ids) out.push_back({.id = id, .created = true, .state = state});
+  for (const auto id : rows->front().ids) out.push_back({.id = id, .created = true, .updated = false, .state = state});
   return {};
 }
 
@@ -156,9 +166,6 @@ Result<void> check_enqueue(std::string_view queue, std::span<const NewJob> jobs)
 
 EnqueueStatement::EnqueueStatement(std::string_view queue, const NewJob& job)
     : tags_(job.tags.begin(), job.tags.end()) {
-  const auto unless_empty = [](std::string_view text) {
-    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-  };
   statement_ = {.queue = queue,
                 .payload = job.payload,
                 .priority = job.priority,
@@ -173,7 +180,15 @@ EnqueueStatement::EnqueueStatement(std::string_view queue, const NewJob& job)
                 .backoff_exponential = job.backoff.exponential,
                 .tags = tags_,
                 .depends_on = job.depends_on,
-                .if_failed = to_string(job.if_failed)};
+                .if_failed = to_string(job.if_failed),
+                .timeout = job.timeout,
+                .expires_in = job.expires_in,
+                .expires_at = job.expires_at,
+                .metadata = unless_empty(job.metadata),
+                .batch = unless_empty(job.batch),
+                .on_batch_end = unless_empty(job.on_batch_end),
+                .dedupe_mode = to_string(job.dedupe_mode),
+                .dedupe_for = job.dedupe_for};
 }
 
 Result<Enqueued> enqueued_from(const sql::JobEnqueue::Row& row) {
@@ -181,9 +196,13 @@ Result<Enqueued> enqueued_from(const sql::JobEnqueue::Row& row) {
     return Error{.code = Errc::invalid_argument,
                  .message = fmt::format("it cannot depend on job {}, which does not exist", row.id)};
   }
+  if (row.state == "taken") {
+    return Error{.code = Errc::invalid_argument,
+                 .message = fmt::format("the batch has an end job already: job {}; a batch has one at a time", row.id)};
+  }
   const auto state = from_word<JobState>(row.state);
   if (!state) return odd_answer(describe(row.id), row.state);
-  return Enqueued{.id = row.id, .created = row.created, .state = *state};
+  return Enqueued{.id = row.id, .created = row.created, .updated = row.updated, .state = *state};
 }
 
 }  // namespace job

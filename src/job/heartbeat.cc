@@ -32,6 +32,7 @@ Result<JobHeartbeat> Jobs::heartbeat(JobId id, Token token, const Progress& prog
   if (progress.percent) statement.percent = *progress.percent;
   if (!message.empty()) statement.message = message;
   if (!progress.stage.empty()) statement.stage = progress.stage;
+  if (progress.cursor) statement.cursor = *progress.cursor;
   auto call = impl_->new_call();
   auto answer = call.ask_again(statement);
   if (!answer) return std::move(answer).error();
@@ -47,8 +48,16 @@ constexpr std::string_view workers_lease = "the worker's lease";
 }  // namespace
 }  // namespace job
 
-Result<SharedLease> Jobs::open_lease(Duration ttl, const Call& call) const {
-  return lease::open_shared_lease(impl_->new_call(call), sql::LeaseOpen{.kind = "worker"}, ttl, call);
+Result<SharedLease> Jobs::open_lease(Duration ttl, const Call& call, const Listening& listening) const {
+  if (auto checked = check_range("concurrency", listening.concurrency, 1, bounds::max_concurrency); !checked) {
+    return std::move(checked).error();
+  }
+  for (const auto& queue : listening.queues) {
+    if (auto checked = check_name("queue name", queue); !checked) return std::move(checked).error();
+  }
+  const std::vector<std::string_view> queues(listening.queues.begin(), listening.queues.end());
+  const sql::LeaseOpen statement{.kind = "worker", .queues = queues, .concurrency = listening.concurrency};
+  return lease::open_shared_lease(impl_->new_call(call), statement, ttl, call);
 }
 
 Result<Jobs::Extended> Jobs::extend(const SharedLease& lease, std::optional<Duration> ttl) const {

@@ -17,6 +17,7 @@
 #include "leasehold/job.h"
 #include "leasehold/queue.h"
 #include "leasehold/result.h"
+#include "model/words.h"
 #include "storage/statements.h"
 
 namespace leasehold {
@@ -48,6 +49,17 @@ Error settle_refusal(const Row& answer, JobId id) {
 }
 
 Result<JobSettled> settled_from(const sql::JobSettled& answer);
+
+/// Why a job is not running, from the row of a job or of a queue.
+template <typename Row>
+std::optional<JobWait> wait_from(Row& row) {
+  const auto reason = from_word<WaitReason>(row.wait_reason.value_or(""));
+  if (!reason) return std::nullopt;
+  return JobWait{.reason = *reason,
+                 .text = std::move(row.wait_text).value_or(""),
+                 .job_id = row.wait_job_id,
+                 .until = row.wait_until};
+}
 
 }  // namespace job
 

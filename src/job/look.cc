@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "job/jobs.h"
 #include "lease/answer.h"
 #include "lease/page.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "model/words.h"
 #include "storage/query.h"
 
@@ -37,10 +39,12 @@ JobInfo job_info_from(sql::JobInfo& row) {
   auto depends_on = dependencies_from(row);
   auto group = std::move(row.job_group).value_or("");
   auto holder = lease::holder_in(row);
-  auto info = std::move(row).as<JobInfo, 3>();
+  auto wait = wait_from(row);
+  auto info = std::move(row).as<JobInfo, 4>();
   info.depends_on = std::move(depends_on);
   info.group = std::move(group);
   info.holder = std::move(holder);
+  info.wait = std::move(wait);
   return info;
 }
 
@@ -61,7 +65,8 @@ JobError error_from(sql::JobErrors::Row& row) {
 }
 
 bool is_final(JobState state) {
-  return state == JobState::completed || state == JobState::failed || state == JobState::cancelled;
+  return state == JobState::completed || state == JobState::failed || state == JobState::cancelled ||
+         state == JobState::lapsed;
 }
 
 }  // namespace
@@ -99,14 +104,13 @@ Result<std::vector<JobAttempt>> Jobs::attempts(JobId id) const {
 }
 
 Result<Page<JobInfo>> Jobs::list(const JobFilter& filter) const {
-  if (auto checked = check_text("queue name", filter.queue); !checked) return std::move(checked).error();
-  if (auto checked = check_text("tag", filter.tag); !checked) return std::move(checked).error();
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto before_id = lease::page_number(filter.page);
   if (!before_id) return std::move(before_id).error();
   sql::JobList statement{.queue = job::unless_empty(filter.queue)};
   if (filter.state) statement.state = to_string(*filter.state);
   statement.tag = job::unless_empty(filter.tag);
+  statement.batch = job::unless_empty(filter.batch);
   if (*before_id > 0) statement.before_id = *before_id;
   statement.max = lease::rows_for(filter.max);
   return lease::page_of(impl_->new_call().list(statement, job::job_info_from), filter.max,
@@ -114,13 +118,23 @@ Result<Page<JobInfo>> Jobs::list(const JobFilter& filter) const {
 }
 
 Result<Page<JobError>> Jobs::errors(const JobErrorFilter& filter) const {
-  if (auto checked = check_text("queue name", filter.queue); !checked) return std::move(checked).error();
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto skip = lease::page_number(filter.page);
   if (!skip) return std::move(skip).error();
   const sql::JobErrors statement{
       .queue = job::unless_empty(filter.queue), .max = lease::rows_for(filter.max), .skip = *skip};
   return lease::page_of(impl_->new_call().list(statement, job::error_from), filter.max, lease::counted(*skip));
+}
+
+Result<BatchInfo> Jobs::batch(std::string_view id) const {
+  if (auto checked = check_name("batch", id); !checked) return std::move(checked).error();
+  auto batches = impl_->new_call().list(sql::BatchShow{.name = id},
+                                        [](sql::BatchInfo& row) { return std::move(row).as<BatchInfo>(); });
+  if (!batches) return std::move(batches).error();
+  if (batches->empty()) {
+    return Error{.code = Errc::not_found, .message = "no job was added with the batch " + quoted(id)};
+  }
+  return std::move(batches->front());
 }
 
 Result<JobInfo> Jobs::wait(JobId id, Duration wait, const Call& call) const {
@@ -141,7 +155,7 @@ Result<JobInfo> Jobs::wait(JobId id, Duration wait, const Call& call) const {
     if (awaited_already) {
       watch->wait(std::min(until, BootClock::now() + job::look_again));
     } else {
-      impl_->awaited->tell_store(*impl_->backend, topic, impl_->deadline(call));
+      impl_->awaited->announce(*impl_->backend, topic, impl_->deadline(call));
     }
   }
 }
@@ -153,11 +167,11 @@ struct JobWatch::Impl {
   std::unique_ptr<storage::ChangeWatch> watch;
 
   /// True: the store did not know some of the topics, so changes before this call went unnoticed.
-  bool tell_store() {
+  bool announce() {
     bool woken = false;
     for (const auto& topic : topics) {
       if (jobs->awaited->known(topic, BootClock::now())) continue;
-      jobs->awaited->tell_store(*jobs->backend, topic, jobs->deadline());
+      jobs->awaited->announce(*jobs->backend, topic, jobs->deadline());
       woken = true;
     }
     return woken;
@@ -170,7 +184,7 @@ JobWatch& JobWatch::operator=(JobWatch&&) noexcept = default;
 JobWatch::~JobWatch() = default;
 
 void JobWatch::wait(BootTime until) {
-  if (!impl_->tell_store()) impl_->watch->wait(until);
+  if (!impl_->announce()) impl_->watch->wait(until);
 }
 
 void JobWatch::wake() { impl_->watch->wake(); }

@@ -1,7 +1,9 @@
 // Operators' actions on jobs: cancel, retry, redrive, remove.
 #include <fmt/format.h>
 
+#include "base/json.h"
 #include "job/jobs.h"
+#include "lease/answer.h"
 #include "model/bounds.h"
 #include "model/words.h"
 #include "storage/query.h"
@@ -28,7 +30,9 @@ Error retry_refusal(JobId id, const storage::Outcome& outcome) {
   return odd_answer(describe(id), outcome.word());
 }
 
-bool is_dead(JobState state) { return state == JobState::failed || state == JobState::cancelled; }
+bool is_dead(JobState state) {
+  return state == JobState::failed || state == JobState::cancelled || state == JobState::lapsed;
+}
 
 /// A job must not run after a dead one. A second look finds which one that is.
 Error dead_predecessor(const Jobs& jobs, JobId id) {
@@ -99,7 +103,21 @@ namespace {
 
 constexpr std::int64_t purge_batch = 1000;
 
-QueueInfo queue_info_from(sql::QueueInfo& row) { return std::move(row).as<QueueInfo>(); }
+QueueInfo queue_info_from(sql::QueueInfo& row) {
+  auto wait = wait_from(row);
+  auto queue = std::move(row).as<QueueInfo, 1>();
+  queue.wait = std::move(wait);
+  return queue;
+}
+
+WorkerInfo worker_info_from(sql::WorkerInfo& row) {
+  auto holder = lease::holder_in(row).value_or(Holder{});
+  auto queues = texts_from_json(row.queues);
+  auto worker = std::move(row).as<WorkerInfo, 1>();
+  worker.holder = std::move(holder);
+  worker.queues = std::move(queues);
+  return worker;
+}
 
 Result<std::vector<QueueInfo>> list_queues(storage::Backend& backend, std::optional<std::string_view> name,
                                            BootTime deadline) {
@@ -133,7 +151,8 @@ Result<QueueInfo> Queues::set(std::string_view name, const QueueSettings& settin
                                 .max_per_group = settings.max_per_group,
                                 .rate_count = settings.rate_count,
                                 .rate_period = settings.rate_period,
-                                .default_ttl = settings.default_ttl};
+                                .default_ttl = settings.default_ttl,
+                                .timeout = settings.timeout};
   auto done = storage::query_one(*impl_->backend, statement, deadline);
   if (!done) return std::move(done).error();
   return job::show_changed(*impl_->backend, name, deadline);
@@ -174,6 +193,13 @@ Result<QueueInfo> Queues::show(std::string_view name) const {
 
 Result<std::vector<QueueInfo>> Queues::list() const {
   return job::list_queues(*impl_->backend, std::nullopt, impl_->deadline());
+}
+
+Result<std::vector<WorkerInfo>> Queues::workers(std::string_view queue) const {
+  if (auto checked = check_text("queue name", queue); !checked) return std::move(checked).error();
+  sql::WorkerList statement;
+  if (!queue.empty()) statement.queue = queue;
+  return storage::query_list(*impl_->backend, statement, impl_->deadline(), job::worker_info_from);
 }
 
 }  // namespace leasehold

@@ -71,6 +71,7 @@ std::string describe_loss(LostReason why, std::string_view end_detail) {
     case LostReason::superseded: return "a later grant exists";
     case LostReason::revoked: return fmt::format("revoked ({})", end_detail);
     case LostReason::finished: return "it was already released";
+    case LostReason::timed_out: return "the attempt took longer than its time limit";
   }
   return "it is not current";
 }

@@ -27,7 +27,7 @@ std::string describe_loss(LostReason why, std::string_view end_detail);
 
 /// Whether two answers describe the same lease: a refusal does not contain its token.
 template <typename One, typename Other>
-bool tells_same_lease(const One& one, const Other& other) {
+bool is_same_lease(const One& one, const Other& other) {
   return one.acquired_at == other.acquired_at && one.holder == other.holder && one.host == other.host &&
          one.pid == other.pid && one.process_start == other.process_start;
 }

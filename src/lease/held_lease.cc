@@ -128,16 +128,16 @@ struct HeldLease::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void keep(Grant extended) {
-    OnExtended tell;
+    OnExtended notify;
     {
       const std::lock_guard lock(mutex);
       // Too late: the work has been stopped, and stopping is one-way.
       if (lost) return;
       grant = std::move(extended);
       alarm->set(grant.trusted_until);
-      tell = on_extended;
+      notify = on_extended;
     }
-    if (tell) tell(snapshot());
+    if (notify) notify(snapshot());
   }
 
   void stop_with(Error why) {
@@ -208,6 +208,8 @@ Result<void> HeldLease::end_heartbeats() {
   impl->left_to_caller = ended.ok();
   return ended;
 }
+
+void HeldLease::heartbeat_now() { impl_->heartbeat_now(); }
 
 void HeldLease::note_settled() { impl_->given_back = Result<void>(); }
 

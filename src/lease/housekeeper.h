@@ -1,4 +1,4 @@
-// Prunes what the store need not keep any longer, while a process works there: nobody has to sweep.
+// Prunes old history in small steps while a process works in the store, so that no sweeper is needed.
 #pragma once
 
 #include <atomic>
@@ -11,9 +11,9 @@
 
 namespace leasehold::lease {
 
-/// The store decides what is too old, when the next step is due, and lets one process at a time do it. This class
-/// decides when a process asks: after some grants, and now and then, so that an act usually pays for reading a clock
-/// only.
+/// The store decides what is too old and when the next step is due, and lets one process at a time do it. This class
+/// decides when a process asks: after a number of grants, and from time to time. Most acts only pay for reading a
+/// clock.
 ///
 ///   impl_->housekeeper->before_work();          // a step may run here, before the act: a grant must not wait for it
 ///   auto grant = …;

@@ -21,7 +21,7 @@ bool Awaited::known(const std::string& topic, BootTime now) {
   return found != fresh_until_.end() && now < found->second;
 }
 
-void Awaited::tell_store(storage::Backend& backend, const std::string& topic, BootTime deadline) {
+void Awaited::announce(storage::Backend& backend, const std::string& topic, BootTime deadline) {
   const auto before = BootClock::now();
   const auto answer = storage::query_one(backend, sql::AwaitTopic{.topic = topic, .span = span}, deadline);
   const std::lock_guard lock(mutex_);

@@ -16,10 +16,10 @@ namespace leasehold::lease {
 /// Threading: from any thread.
 class Awaited {
  public:
-  /// True: a change under `topic` wakes its watches from now on. Otherwise call tell_store().
+  /// True: a change under `topic` wakes its watches from now on. Otherwise call announce().
   bool known(const std::string& topic, BootTime now);
   /// If this fails, the waiting caller still looks now and then.
-  void tell_store(storage::Backend& backend, const std::string& topic, BootTime deadline);
+  void announce(storage::Backend& backend, const std::string& topic, BootTime deadline);
 
  private:
   std::mutex mutex_;
@@ -75,7 +75,7 @@ auto ask_patiently(storage::Backend& backend, Awaited& awaited, Duration call_ti
     const bool over = patience.stop.stop_requested() || BootClock::now() >= patience.until;
     if (answer || over || !may_change(answer.error())) return answer;
     if (!awaited_already) {
-      awaited.tell_store(backend, patience.topic, BootClock::now() + call_timeout);
+      awaited.announce(backend, patience.topic, BootClock::now() + call_timeout);
       continue;
     }
     const auto next = std::min(patience.until, BootClock::now() + until_next_look(answer.error()));

@@ -46,7 +46,7 @@ struct Recalls::State {
       if (wait_until(changed, lock, next, [this] { return ending; })) return;
       const auto news = look(lock);
       pause = news ? normal_pause : std::min(pause * 2, longest_pause);
-      if (news) tell(*news, lock);
+      if (news) deliver(*news, lock);
     }
   }
 
@@ -69,7 +69,7 @@ struct Recalls::State {
     return news;
   }
 
-  void tell(const News& news, std::unique_lock<std::mutex>& lock) {
+  void deliver(const News& news, std::unique_lock<std::mutex>& lock) {
     std::vector<std::uint64_t> numbers;
     for (const auto& [number, each] : watched) {
       if (news.contains(each.lease_id)) numbers.push_back(number);

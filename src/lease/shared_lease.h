@@ -18,6 +18,30 @@
 
 namespace leasehold::lease {
 
+/// Fills who claims into a request for jobs or chunks: the holder, the request id, and the shared lease to attach to.
+template <typename Request, typename Options>
+void claim_as(Request& request, const Options& options, const Call& call) {
+  request.holder = holder_of(call);
+  request.request_id = options.request_id.empty() || call.lease ? random_request_id() : options.request_id;
+  request.ttl = options.ttl;
+  if (!call.lease) return;
+  request.attach = call.lease->id;
+  // What must be claimed solo gets its own lease, like the one it would be attached to.
+  request.holder.instance = call.lease->instance;
+  request.ttl = call.lease->ttl;
+}
+
+/// Fills who claims into sql::JobClaim or sql::ChunkClaim.
+template <typename S, typename Request>
+S with_claimant(S statement, const Request& request) {
+  statement.request_id = request.request_id;
+  statement.attach = request.attach;
+  statement = with_holder(statement, request.holder);
+  // The token closes a lease of this claim only. Without an instance, no caller can close it by its id.
+  if (!request.attach) statement.instance = {};
+  return statement;
+}
+
 /// For `lost` and `not_found`. `what` is for the message: "the worker's lease".
 Error shared_lease_refusal(std::string_view what, const storage::Outcome& outcome,
                            const std::optional<std::string>& why);

@@ -46,7 +46,7 @@ Error refusal_with_delay(lease::StoreCall call, const sql::LeaseAnswer& answer) 
   if (!holders) return error;
   for (const auto& holder : *holders) {
     const bool is_live = !holder.ended_at && holder.expires_at > holder.store_now;
-    if (is_live || !lease::tells_same_lease(holder, answer)) continue;
+    if (is_live || !lease::is_same_lease(holder, answer)) continue;
     error.retry_at = holder.free_at;
     error.retry_in = holder.free_at - holder.store_now;
   }
@@ -159,7 +159,7 @@ class Line {
 bool has_moved_on(const sql::LeaseAnswer& standing, const Picture& seen) {
   // A lock that was never held is shown without its line: the next heartbeat of the place knows more.
   if (seen.outcome.refusal() == Errc::not_found) return false;
-  return !lease::tells_same_lease(seen, standing) || seen.waiters <= standing.waiters;
+  return !lease::is_same_lease(seen, standing) || seen.waiters <= standing.waiters;
 }
 
 }  // namespace

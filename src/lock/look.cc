@@ -5,6 +5,7 @@
 #include "lease/page.h"
 #include "lock/locks.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "storage/query.h"
 
 namespace leasehold {
@@ -100,7 +101,7 @@ Result<LockInfo> info_or_error(Result<lock::Picture> picture, std::string_view n
 }
 
 /// True if the state of the lock changed, or whether the store can be reached.
-bool is_worth_telling(const Result<lock::Picture>& now, const Result<lock::Picture>& before) {
+bool has_news(const Result<lock::Picture>& now, const Result<lock::Picture>& before) {
   if (now && before) return lock::is_news(*now, *before);
   return now.ok() != before.ok() || now.error().code != before.error().code;
 }
@@ -113,8 +114,7 @@ Result<LockInfo> Locks::show(std::string_view name) const {
 }
 
 Result<Page<LockInfo>> Locks::list(const LockFilter& filter) const {
-  if (auto checked = check_text("prefix", filter.prefix); !checked) return std::move(checked).error();
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto skip = lease::page_number(filter.page);
   if (!skip) return std::move(skip).error();
   const sql::LockList list{
@@ -139,7 +139,7 @@ Result<void> Locks::watch(std::string_view name, std::stop_token stop, const See
   while (!stop.stop_requested()) {
     watch->wait(BootClock::now() + (before ? lock::until_next_look(*before) : lock::look_again));
     auto now = lock::look_at(*impl_->backend, name, impl_->deadline());
-    if (!stop.stop_requested() && is_worth_telling(now, before)) seen(info_or_error(now, name));
+    if (!stop.stop_requested() && has_news(now, before)) seen(info_or_error(now, name));
     before = std::move(now);
   }
   return {};

@@ -69,6 +69,9 @@ Duration bounded_wait(Duration wait) { return std::min(wait, bounds::max_delay);
 
 Result<void> check_range(std::string_view what, std::int64_t value, std::int64_t lowest, std::int64_t highest) {
   if (value >= lowest && value <= highest) return {};
+  if (highest == std::numeric_limits<int>::max()) {
+    return invalid(fmt::format("{} is {}: write {} or more", what, value, lowest));
+  }
   return invalid(fmt::format("{} is {}, not between {} and {}", what, value, lowest, highest));
 }
 
@@ -81,10 +84,7 @@ std::string years_of(Duration span) {
   return fmt::format("{} years", std::chrono::floor<std::chrono::years>(span).count());
 }
 
-Result<void> check_list_max(int max) {
-  if (max < 1) return invalid(fmt::format("max is {}: write 1 or more", max));
-  return {};
-}
+Result<void> check_list_max(int max) { return check_range("max", max, 1, std::numeric_limits<int>::max()); }
 
 Result<void> check_holder(const Holder& holder) {
   if (auto name = check_name("holder name", holder.name); !name) return name;
@@ -129,11 +129,22 @@ Result<void> check_delay(std::string_view what, Duration delay) {
   return check_span(what, delay, Duration(0), bounds::max_delay);
 }
 
-Result<void> check_claim_max(int max) { return check_range("claim", max, 1, bounds::max_claim); }
-
 Result<void> check_new_job(const NewJob& job) {
   if (auto checked = model::check_fields_of(job); !checked) return checked;
   if (job.run_at && job.delay != Duration(0)) return invalid("a job has a delay or a time to run at, not both");
+  if (job.expires_in && job.expires_at) return invalid("a job expires after a time or at a moment, not both");
+  if (!job.metadata.empty() && !is_json_object(job.metadata)) {
+    return invalid("the metadata of a job is a JSON object: " + quoted(job.metadata));
+  }
+  if (job.dedupe_key.empty() && (job.dedupe_mode != DedupeMode::keep || job.dedupe_for)) {
+    return invalid("a dedupe mode or period needs a dedupe key");
+  }
+  if (job.dedupe_mode == DedupeMode::debounce && job.run_at) {
+    return invalid("debounce moves a job to a delay from now, not to a moment: set `delay`");
+  }
+  if (!job.batch.empty() && job.batch == job.on_batch_end) {
+    return invalid("a job cannot wait for the end of its own batch");
+  }
   return check_tags(job.tags);
 }
 
@@ -159,6 +170,10 @@ Result<void> check_queue_settings(const QueueSettings& settings) {
   if (count > period.count()) {
     return invalid(fmt::format("a rate of {} is more than one claim per microsecond",
                                format_rate({.count = count, .period = period})));
+  }
+  const auto timeout = settings.timeout.value_or(Duration(0));
+  if (timeout != Duration(0)) {
+    if (auto checked = check_span("timeout", timeout, bounds::min_timeout, bounds::max_delay); !checked) return checked;
   }
   const auto ttl = settings.default_ttl.value_or(Duration(0));
   return ttl == Duration(0) ? Result<void>() : check_ttl(ttl);
@@ -199,8 +214,7 @@ Result<void> check_chunk(std::string_view set, std::string_view key) {
 
 Result<void> check_plan(std::string_view set, std::span<const PlannedChunk> chunks, const PlanOptions& options) {
   if (auto checked = check_name("set name", set); !checked) return checked;
-  if (auto checked = check_name("planner version", options.planner); !checked) return checked;
-  if (auto checked = check_chunk_settings(options.settings); !checked) return checked;
+  if (auto checked = model::check_fields_of(options); !checked) return checked;
   for (const auto& chunk : chunks) {
     if (auto checked = check_planned(chunk); !checked) return checked;
   }
@@ -225,10 +239,7 @@ Result<void> check_chunk_verdict(const Verdict& verdict) {
 
 Result<void> check_chunk_reset(const ChunkReset& reset) {
   if (reset.which == ChunkReset::Which::keys && reset.keys.empty()) return invalid("no chunk to reset was named");
-  for (const auto& key : reset.keys) {
-    if (auto checked = check_name("chunk key", key); !checked) return checked;
-  }
-  return check_delay("age", reset.older_than);
+  return model::check_fields_of(reset);
 }
 
 }  // namespace leasehold

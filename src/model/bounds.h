@@ -77,9 +77,6 @@ Result<void> check_chunk_verdict(const Verdict& verdict);
 Result<void> check_progress(const Progress& progress);
 Result<void> check_queue_settings(const QueueSettings& settings);
 
-/// The number of jobs or chunks to claim: 1 to bounds::max_claim.
-Result<void> check_claim_max(int max);
-
 /// A delay. `what` is for the message: "delay".
 Result<void> check_delay(std::string_view what, Duration delay);
 

@@ -50,6 +50,45 @@ Described describe(Type<ChunkSave>) {
   return {"ChunkSave", fields, &fresh};
 }
 
+Described describe(Type<PlannedChunk>) {
+  static constexpr auto fields = fields_of<PlannedChunk>({
+      field<&PlannedChunk::key>("key").as_name().called("chunk key"),
+      field<&PlannedChunk::spec>("spec").as_json(bounds::chunk_json_bytes),
+  });
+  static const PlannedChunk fresh;
+  return {"PlannedChunk", fields, &fresh};
+}
+
+Described describe(Type<PlanOptions>) {
+  static constexpr auto fields = fields_of<PlanOptions>({
+      field<&PlanOptions::planner>("planner").as_name().called("planner version"),
+      field<&PlanOptions::settings>("settings").called("set"),
+  });
+  static const PlanOptions fresh;
+  return {"PlanOptions", fields, &fresh};
+}
+
+Described describe(Type<ChunkReset>) {
+  static constexpr auto fields = fields_of<ChunkReset>({
+      field<&ChunkReset::which>("which"),
+      field<&ChunkReset::keys>("keys").as_name().called("chunk keys"),
+      field<&ChunkReset::older_than>("older_than_seconds").from(Duration(0), bounds::max_delay),
+      field<&ChunkReset::from_start>("from_start"),
+  });
+  static const ChunkReset fresh;
+  return {"ChunkReset", fields, &fresh};
+}
+
+Described describe(Type<ChunkFilter>) {
+  static constexpr auto fields = fields_of<ChunkFilter>({
+      field<&ChunkFilter::state>("state"),
+      field<&ChunkFilter::max>("max").at_least_one(),
+      field<&ChunkFilter::page>("page").or_null().as_text(),
+  });
+  static const ChunkFilter fresh;
+  return {"ChunkFilter", fields, &fresh};
+}
+
 Described describe(Type<Chunk>) {
   static constexpr auto fields = fields_of<Chunk>({
       field<&Chunk::set>("set"),

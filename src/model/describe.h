@@ -24,6 +24,7 @@
 
 #include "base/members.h"
 #include "leasehold/lease.h"
+#include "leasehold/page.h"
 #include "model/described.h"
 #include "model/member_value.h"
 
@@ -88,6 +89,11 @@ void* part(void* object) {
   }
 }
 
+template <auto member>
+void* append(void* object) {
+  return &(static_cast<Owner<member>*>(object)->*member).emplace_back();
+}
+
 template <typename M>
 constexpr bool is_settable() {
   constexpr auto kind = kind_of<M>();
@@ -136,6 +142,7 @@ constexpr Field field(std::string_view name) {
     if constexpr (kind == Kind::text || kind == Kind::texts) made.texts = detail::texts<first>;
     if constexpr (detail::is_settable<Member>()) made.set = detail::set<first>;
     if constexpr (detail::kind_of<Member>() == Kind::object) made.part = detail::part<first>;
+    if constexpr (detail::kind_of<Member>() == Kind::objects) made.append = detail::append<first>;
   }
   return made;
 }
@@ -213,6 +220,17 @@ consteval std::array<Field, n> fields_of(const std::array<Field, n>& all) {
 template <typename T, std::size_t n>
 consteval std::array<Field, n> fields_of(const Field (&fields)[n]) {
   return fields_of<T>(std::to_array(fields));
+}
+
+/// A page of a list: {"items": [...], "next": "..."}.
+template <typename T>
+Described describe(Type<Page<T>>) {
+  static constexpr auto fields = fields_of<Page<T>>({
+      field<&Page<T>::items>("items").means("the entries of this page"),
+      field<&Page<T>::next>("next").means("the text that gets the next page; null on the last one"),
+  });
+  static const auto name = std::string(described<T>().name) + "Page";
+  return {name, fields};
 }
 
 }  // namespace leasehold::model

@@ -1,6 +1,7 @@
-// The described structs. Their tables are in lease.cc, job.cc, chunk.cc, session.cc, schedule.cc, store.cc.
+// The described structs. Their tables are in lease.cc, job.cc, chunk.cc, session.cc, schedule.cc, store.cc, row.cc.
 #pragma once
 
+#include "leasehold/adopt.h"
 #include "leasehold/chunk.h"
 #include "leasehold/events.h"
 #include "leasehold/item.h"
@@ -12,6 +13,7 @@
 #include "leasehold/rate.h"
 #include "leasehold/recovery.h"
 #include "leasehold/result.h"
+#include "leasehold/row.h"
 #include "leasehold/schedule.h"
 #include "leasehold/session.h"
 #include "leasehold/store.h"
@@ -28,6 +30,7 @@ Described describe(Type<Share>);
 Described describe(Type<AcquireOptions>);
 Described describe(Type<LockInfo>);
 Described describe(Type<LockHolder>);
+Described describe(Type<LockFilter>);
 Described describe(Type<Error>);
 
 Described describe(Type<Backoff>);
@@ -35,6 +38,8 @@ Described describe(Type<NewJob>);
 Described describe(Type<Progress>);
 Described describe(Type<JobClaimOptions>);
 Described describe(Type<QueueSettings>);
+Described describe(Type<JobFilter>);
+Described describe(Type<JobErrorFilter>);
 Described describe(Type<Enqueued>);
 Described describe(Type<Job>);
 Described describe(Type<JobGrant>);
@@ -42,6 +47,9 @@ Described describe(Type<JobHeartbeat>);
 Described describe(Type<JobSettled>);
 Described describe(Type<JobAttempt>);
 Described describe(Type<Predecessor>);
+Described describe(Type<JobWait>);
+Described describe(Type<BatchInfo>);
+Described describe(Type<WorkerInfo>);
 Described describe(Type<JobInfo>);
 Described describe(Type<JobError>);
 Described describe(Type<QueueInfo>);
@@ -49,6 +57,10 @@ Described describe(Type<QueueInfo>);
 Described describe(Type<ChunkSetSettings>);
 Described describe(Type<ChunkClaimOptions>);
 Described describe(Type<ChunkSave>);
+Described describe(Type<PlannedChunk>);
+Described describe(Type<PlanOptions>);
+Described describe(Type<ChunkReset>);
+Described describe(Type<ChunkFilter>);
 Described describe(Type<Chunk>);
 Described describe(Type<ChunkGrant>);
 Described describe(Type<ChunkHeartbeat>);
@@ -67,9 +79,17 @@ Described describe(Type<SessionFilter>);
 Described describe(Type<ItemOptions>);
 Described describe(Type<ItemFilter>);
 Described describe(Type<ItemTakeOptions>);
+Described describe(Type<ClaimNextOptions>);
 Described describe(Type<ClaimFilter>);
+Described describe(Type<PathOptions>);
+Described describe(Type<PathFilter>);
+Described describe(Type<PathsTaken>);
+Described describe(Type<PathInfo>);
 Described describe(Type<SessionInfo>);
 Described describe(Type<SessionClosed>);
+Described describe(Type<OwnSession>);
+Described describe(Type<ItemDoneOptions>);
+Described describe(Type<ItemNote>);
 Described describe(Type<ItemInfo>);
 Described describe(Type<Claim>);
 Described describe(Type<ClaimInfo>);
@@ -83,8 +103,13 @@ Described describe(Type<ScheduleInfo>);
 Described describe(Type<ScheduleRun>);
 Described describe(Type<RunInfo>);
 Described describe(Type<ScheduleSaved>);
+Described describe(Type<Ensured>);
+Described describe(Type<Fired>);
 Described describe(Type<RunSettled>);
 
+Described describe(Type<LeaseFilter>);
+Described describe(Type<EventFilter>);
+Described describe(Type<RetentionSettings>);
 Described describe(Type<Event>);
 Described describe(Type<StoreStatus>);
 Described describe(Type<Pruned>);
@@ -95,5 +120,14 @@ Described describe(Type<RecoveryStats>);
 Described describe(Type<Finding>);
 Described describe(Type<MigrationInfo>);
 Described describe(Type<Drift>);
+
+Described describe(Type<RowGrant>);
+Described describe(Type<RowSettled>);
+Described describe(Type<RowInfo>);
+Described describe(Type<RowRecovered>);
+Described describe(Type<AdoptStep>);
+Described describe(Type<AdoptPlan>);
+Described describe(Type<AdoptedTable>);
+Described describe(Type<TrialStep>);
 
 }  // namespace leasehold::model

@@ -106,10 +106,16 @@ Result<void> check_field(const Field& field, const Object& object, const std::st
   }
   if (auto checked = check_texts(field, object.at, around); !checked) return checked;
   if (auto checked = check_rival(field, object); !checked) return checked;
-  if (field.kind != Kind::object) return {};
+  if (field.type == nullptr) return {};
   const auto value = field.get(object.at);
-  const auto* part = std::get_if<Object>(&value);
-  return part != nullptr ? check_fields_in(*part, around + spoken(field) + " ") : Result<void>();
+  const auto inner = field.kind == Kind::inlined ? around : around + spoken(field) + " ";
+  if (const auto* part = std::get_if<Object>(&value)) return check_fields_in(*part, inner);
+  if (const auto* parts = std::get_if<std::vector<Object>>(&value)) {
+    for (const auto& part : *parts) {
+      if (auto checked = check_fields_in(part, inner); !checked) return checked;
+    }
+  }
+  return {};
 }
 
 Result<void> check_fields_in(const Object& object, const std::string& around) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,6 +76,7 @@ struct Field {
   /// False: the value does not fit the member. Null: the field cannot be set.
   bool (*set)(void* object, const Value& value) = nullptr;
   void* (*part)(void* object) = nullptr;          ///< of an object: its address in the enclosing object
+  void* (*append)(void* object) = nullptr;        ///< of a list of objects: the address of a new last element
   Described (*type)() = nullptr;                  ///< of an object, or of each element of a list
   std::span<const char* const> words{};           ///< of a word
   bool nullable = false;                          ///< may have no value
@@ -92,6 +94,7 @@ struct Field {
   Form form = Form::any;     ///< of `texts`
   std::string_view label{};  ///< in messages; empty: the words of its name
   std::string_view rival{};  ///< the field that must have no value if this one has one
+  bool required = false;     ///< of an argument: the key cannot be left out
 
   [[nodiscard]] constexpr Field as(Kind other) const {
     auto changed = *this;
@@ -114,6 +117,8 @@ struct Field {
     return changed;
   }
   [[nodiscard]] constexpr Field from(Duration min, Duration max) const { return from(min.count(), max.count()); }
+  /// A number of rows.
+  [[nodiscard]] constexpr Field at_least_one() const { return from(1, std::numeric_limits<int>::max()); }
   [[nodiscard]] constexpr Field up_to(std::size_t max) const { return from(0, static_cast<std::int64_t>(max)); }
   /// The text, or each text of a list, is a name.
   [[nodiscard]] constexpr Field as_name() const {
@@ -144,6 +149,11 @@ struct Field {
   [[nodiscard]] constexpr Field not_with(std::string_view other) const {
     auto changed = *this;
     changed.rival = other;
+    return changed;
+  }
+  [[nodiscard]] constexpr Field needed() const {
+    auto changed = *this;
+    changed.required = true;
     return changed;
   }
   [[nodiscard]] constexpr Field means(std::string_view text) const {

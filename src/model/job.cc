@@ -1,4 +1,4 @@
-// Descriptions of jobs and queues.
+// Descriptions of jobs.
 #include <limits>
 
 #include "leasehold/limits.h"
@@ -32,13 +32,21 @@ Described describe(Type<NewJob>) {
       field<&NewJob::delay>("delay_seconds").from(Duration(0), bounds::max_delay),
       field<&NewJob::run_at>("run_at").as_moment(),
       field<&NewJob::dedupe_key>("dedupe_key").or_null().as_name(),
+      field<&NewJob::dedupe_mode>("dedupe_mode"),
+      field<&NewJob::dedupe_for>("dedupe_for_seconds").from(Duration(0), bounds::max_delay),
       field<&NewJob::group>("group").or_null().as_name(),
+      field<&NewJob::timeout>("timeout_seconds").from(bounds::min_timeout, bounds::max_delay),
+      field<&NewJob::expires_in>("expires_in_seconds").from(Duration(0), bounds::max_delay),
+      field<&NewJob::expires_at>("expires_at").as_moment(),
+      field<&NewJob::metadata>("metadata").as_json(bounds::job_metadata_bytes).or_null(),
       field<&NewJob::max_failures>("max_failures").from(1, bounds::max_budget),
       field<&NewJob::max_crashes>("max_crashes").from(1, bounds::max_budget),
       field<&NewJob::backoff>("backoff"),
       field<&NewJob::tags>("tags").as_name().up_to(bounds::max_tags),
       field<&NewJob::depends_on>("depends_on").up_to(bounds::max_predecessors),
       field<&NewJob::if_failed>("if_failed"),
+      field<&NewJob::batch>("batch").or_null().as_name(),
+      field<&NewJob::on_batch_end>("on_batch_end").or_null().as_name(),
   });
   static const NewJob fresh;
   return {"NewJob", fields, &fresh};
@@ -49,6 +57,7 @@ Described describe(Type<Progress>) {
       field<&Progress::percent>("percent").from(0, 100),
       field<&Progress::message>("message").or_null(),
       field<&Progress::stage>("stage").or_null().as_name().up_to(bounds::stage_bytes),
+      field<&Progress::cursor>("cursor").as_json(bounds::chunk_json_bytes),
   });
   static const Progress fresh;
   return {"Progress", fields, &fresh};
@@ -58,6 +67,7 @@ Described describe(Type<JobClaimOptions>) {
   static constexpr auto fields = fields_of<JobClaimOptions>({
       field<&JobClaimOptions::max>("max").from(1, bounds::max_claim),
       field<&JobClaimOptions::ttl>("ttl_seconds").from(bounds::min_ttl, bounds::max_ttl),
+      field<&JobClaimOptions::timeout>("timeout_seconds").from(bounds::min_timeout, bounds::max_delay),
       field<&JobClaimOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
       field<&JobClaimOptions::request_id>("request_id").or_null().as_name(),
   });
@@ -65,23 +75,34 @@ Described describe(Type<JobClaimOptions>) {
   return {"JobClaimOptions", fields, &fresh};
 }
 
-Described describe(Type<QueueSettings>) {
-  constexpr auto max = std::numeric_limits<int>::max();
-  static constexpr auto fields = fields_of<QueueSettings>({
-      field<&QueueSettings::max_running>("max_running").from(0, max),
-      field<&QueueSettings::max_per_group>("max_per_group").from(0, max),
-      field<&QueueSettings::rate_count>("rate_count").from(0, max),
-      field<&QueueSettings::rate_period>("rate_period_seconds").from(Duration(0), bounds::max_delay),
-      field<&QueueSettings::default_ttl>("default_ttl_seconds"),
+Described describe(Type<JobFilter>) {
+  static constexpr auto fields = fields_of<JobFilter>({
+      field<&JobFilter::queue>("queue").or_null().as_text(),
+      field<&JobFilter::state>("state"),
+      field<&JobFilter::tag>("tag").or_null().as_text(),
+      field<&JobFilter::batch>("batch").or_null().as_text(),
+      field<&JobFilter::max>("max").at_least_one(),
+      field<&JobFilter::page>("page").or_null().as_text(),
   });
-  static const QueueSettings fresh;
-  return {"QueueSettings", fields, &fresh};
+  static const JobFilter fresh;
+  return {"JobFilter", fields, &fresh};
+}
+
+Described describe(Type<JobErrorFilter>) {
+  static constexpr auto fields = fields_of<JobErrorFilter>({
+      field<&JobErrorFilter::queue>("queue").or_null().as_text(),
+      field<&JobErrorFilter::max>("max").at_least_one(),
+      field<&JobErrorFilter::page>("page").or_null().as_text(),
+  });
+  static const JobErrorFilter fresh;
+  return {"JobErrorFilter", fields, &fresh};
 }
 
 Described describe(Type<Enqueued>) {
   static constexpr auto fields = fields_of<Enqueued>({
       field<&Enqueued::id>("id").means("the job's id"),
       field<&Enqueued::created>("created").means("false: the dedupe key was taken, and `id` is the job that has it"),
+      field<&Enqueued::updated>("updated").means("true: that job was changed, as `dedupe_mode` says"),
       field<&Enqueued::state>("state"),
   });
   return {"Enqueued", fields};
@@ -97,6 +118,11 @@ Described describe(Type<Job>) {
       field<&Job::created_at>("created_at"),
       field<&Job::schedule>("schedule").or_null(),
       field<&Job::occurrence>("occurrence"),
+      field<&Job::group>("group").or_null(),
+      field<&Job::batch>("batch").or_null(),
+      field<&Job::metadata>("metadata").as(Kind::json).or_null(),
+      field<&Job::cursor>("cursor").as(Kind::json).or_null(),
+      field<&Job::timeout>("timeout_seconds"),
       field<&Job::payload>("payload").as(Kind::bytes),
   });
   return {"Job", fields};
@@ -159,6 +185,33 @@ Described describe(Type<Predecessor>) {
   return {"Predecessor", fields};
 }
 
+Described describe(Type<JobWait>) {
+  static constexpr auto fields = fields_of<JobWait>({
+      field<&JobWait::reason>("reason").means("why the job is not running"),
+      field<&JobWait::text>("text"),
+      field<&JobWait::job_id>("job_id").means("the job in the way"),
+      field<&JobWait::until>("until").means("when that may change at the latest, if the store knows"),
+  });
+  return {"JobWait", fields};
+}
+
+Described describe(Type<BatchInfo>) {
+  static constexpr auto fields = fields_of<BatchInfo>({
+      field<&BatchInfo::id>("id").means("the batch, as its jobs name it"),
+      field<&BatchInfo::total>("total").means("how many jobs it has had, pruned ones included"),
+      field<&BatchInfo::unfinished>("unfinished").means("how many have not ended"),
+      field<&BatchInfo::completed>("completed"),
+      field<&BatchInfo::failed>("failed"),
+      field<&BatchInfo::cancelled>("cancelled").means("how many were cancelled, or removed before they ended"),
+      field<&BatchInfo::lapsed>("lapsed").means("how many were not started in time"),
+      field<&BatchInfo::created_at>("created_at"),
+      field<&BatchInfo::ended_at>("ended_at"),
+      field<&BatchInfo::end_job>("end_job").means("the job that runs when all have ended"),
+      field<&BatchInfo::store_now>("store_now"),
+  });
+  return {"BatchInfo", fields};
+}
+
 Described describe(Type<JobInfo>) {
   static constexpr auto fields = fields_of<JobInfo>({
       field<&JobInfo::id>("id").means("the job's id"),
@@ -176,13 +229,21 @@ Described describe(Type<JobInfo>) {
       field<&JobInfo::max_crashes>("max_crashes"),
       field<&JobInfo::holder>("holder"),
       field<&JobInfo::heartbeat_at>("heartbeat_at"),
-      field<&JobInfo::expires_at>("until"),
+      field<&JobInfo::held_until>("until"),
       field<&JobInfo::percent>("percent"),
       field<&JobInfo::message>("message").means("the progress in words, as the holder reported it").or_null(),
       field<&JobInfo::stage>("stage").or_null(),
       field<&JobInfo::cancel_requested>("cancel_requested"),
+      field<&JobInfo::wait>("wait"),
       field<&JobInfo::dedupe_key>("dedupe_key").or_null(),
       field<&JobInfo::group>("group").or_null(),
+      field<&JobInfo::timeout>("timeout_seconds"),
+      field<&JobInfo::times_out_at>("times_out_at"),
+      field<&JobInfo::expires_at>("expires_at"),
+      field<&JobInfo::metadata>("metadata").as(Kind::json).or_null(),
+      field<&JobInfo::cursor>("cursor").as(Kind::json).or_null(),
+      field<&JobInfo::batch>("batch").or_null(),
+      field<&JobInfo::on_batch_end>("on_batch_end").or_null(),
       field<&JobInfo::schedule>("schedule").or_null(),
       field<&JobInfo::occurrence>("occurrence"),
       field<&JobInfo::tags>("tags"),
@@ -207,31 +268,6 @@ Described describe(Type<JobError>) {
       field<&JobError::error>("error"),
   });
   return {"JobError", fields};
-}
-
-Described describe(Type<QueueInfo>) {
-  static constexpr auto fields = fields_of<QueueInfo>({
-      field<&QueueInfo::name>("name"),
-      field<&QueueInfo::paused>("paused"),
-      field<&QueueInfo::pause_reason>("pause_reason").or_null(),
-      field<&QueueInfo::max_running>("max_running").or_null(),
-      field<&QueueInfo::max_per_group>("max_per_group").or_null(),
-      field<&QueueInfo::rate_count>("rate_count").or_null(),
-      field<&QueueInfo::rate_period>("rate_period_seconds").or_null(),
-      field<&QueueInfo::default_ttl>("default_ttl_seconds").or_null(),
-      field<&QueueInfo::available>("available"),
-      field<&QueueInfo::deferred>("deferred"),
-      field<&QueueInfo::blocked>("blocked"),
-      field<&QueueInfo::running>("running"),
-      field<&QueueInfo::expired>("expired"),
-      field<&QueueInfo::failed>("failed"),
-      field<&QueueInfo::oldest_at>("oldest_at"),
-      field<&QueueInfo::next_due_at>("next_due_at"),
-      field<&QueueInfo::completed_last_minute>("completed_last_minute"),
-      field<&QueueInfo::failed_last_minute>("failed_last_minute"),
-      field<&QueueInfo::store_now>("store_now"),
-  });
-  return {"QueueInfo", fields};
 }
 
 }  // namespace leasehold::model

@@ -37,6 +37,11 @@ Result<IfFailed> parse_if_failed(std::string_view text) {
   return Error{.code = Errc::invalid_argument, .message = quoted(text) + " is not cancel, run or wait"};
 }
 
+Result<DedupeMode> parse_dedupe_mode(std::string_view text) {
+  if (const auto mode = from_word<DedupeMode>(text)) return *mode;
+  return Error{.code = Errc::invalid_argument, .message = quoted(text) + " is not keep, replace or debounce"};
+}
+
 Result<Rate> parse_rate(std::string_view text) {
   const auto slash = text.find('/');
   if (slash == std::string_view::npos) return not_a_rate(text);

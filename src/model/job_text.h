@@ -18,6 +18,7 @@ struct Rate {
 };
 
 Result<IfFailed> parse_if_failed(std::string_view text);
+Result<DedupeMode> parse_dedupe_mode(std::string_view text);
 /// "100/1m": a hundred claims per minute.
 Result<Rate> parse_rate(std::string_view text);
 std::string format_rate(const Rate& rate);

@@ -11,6 +11,9 @@ namespace leasehold::model {
 /// For documentation; empty for a key that has none, which a test refuses.
 std::string_view meaning_of(const Field& field);
 
+/// The same of an argument.
+std::string_view meaning_of_argument(const Field& field);
+
 std::string_view meaning_of(Errc code);
 
 }  // namespace leasehold::model

@@ -12,7 +12,7 @@ namespace {
 constexpr auto of_item = [](const LeaseInfo& lease) { return !lease.session.empty(); };
 
 /// A refusal about a job does not know every time of the blocking lease.
-constexpr auto tells_heartbeat = [](const LeaseInfo& lease) {
+constexpr auto has_heartbeat = [](const LeaseInfo& lease) {
   return of_item(lease) || (lease.state != LeaseState::free && lease.heartbeat_at != Timestamp{});
 };
 
@@ -90,7 +90,7 @@ Described lease_body() {
           .means("when the session took the item")
           .when<of_item>("it is the lease of a claimed item"),
       field<&LeaseInfo::progress_at>("progress_at").when<of_item>("it is the lease of a claimed item"),
-      field<&LeaseInfo::heartbeat_age>("heartbeat_age_seconds").when<tells_heartbeat>("it is held"),
+      field<&LeaseInfo::heartbeat_age>("heartbeat_age_seconds").when<has_heartbeat>("it is held"),
       field<[](const LeaseInfo& lease) { return format_age(lease.heartbeat_age()); }>("heartbeat_age_human")
           .when<of_item>("it is the lease of a claimed item"),
       field<progress_age>("progress_age_seconds").if_any(),
@@ -176,6 +176,17 @@ Described describe(Type<LockInfo>) {
       field<&LockInfo::together>("together"),
   });
   return {"LockInfo", fields};
+}
+
+Described describe(Type<LockFilter>) {
+  static constexpr auto fields = fields_of<LockFilter>({
+      field<&LockFilter::prefix>("prefix").or_null().as_text(),
+      field<&LockFilter::only_held>("only_held"),
+      field<&LockFilter::max>("max").at_least_one(),
+      field<&LockFilter::page>("page").or_null().as_text(),
+  });
+  static const LockFilter fresh;
+  return {"LockFilter", fields, &fresh};
 }
 
 Described describe(Type<LockHolder>) {

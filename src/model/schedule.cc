@@ -1,6 +1,5 @@
 // Descriptions of schedules and their runs.
 #include <algorithm>
-#include <limits>
 #include <variant>
 
 #include "leasehold/limits.h"
@@ -146,7 +145,7 @@ Described describe(Type<RunResult>) {
 
 Described describe(Type<ScheduleFilter>) {
   static constexpr auto fields = fields_of<ScheduleFilter>({
-      field<&ScheduleFilter::max>("max").from(1, std::numeric_limits<int>::max()),
+      field<&ScheduleFilter::max>("max").at_least_one(),
       field<&ScheduleFilter::page>("page").or_null().as_text(),
   });
   static const ScheduleFilter fresh;
@@ -155,7 +154,7 @@ Described describe(Type<ScheduleFilter>) {
 
 Described describe(Type<RunFilter>) {
   static constexpr auto fields = fields_of<RunFilter>({
-      field<&RunFilter::max>("max").from(1, std::numeric_limits<int>::max()),
+      field<&RunFilter::max>("max").at_least_one(),
       field<&RunFilter::page>("page").or_null().as_text(),
   });
   static const RunFilter fresh;
@@ -240,6 +239,27 @@ Described describe(Type<RunSettled>) {
       field<&RunSettled::replayed>("replayed"),
   });
   return {"RunSettled", fields};
+}
+
+Described describe(Type<Ensured>) {
+  static constexpr auto fields = fields_of<Ensured>({
+      field<&Ensured::name>("name"),
+      field<&Ensured::created>("created"),
+      field<&Ensured::differs>("differs").means(
+          "a schedule of this name exists with other settings; it stays as it is"),
+      field<&Ensured::next_run_at>("next_run_at"),
+  });
+  return {"Ensured", fields};
+}
+
+Described describe(Type<Fired>) {
+  static constexpr auto fields = fields_of<Fired>({
+      field<&Fired::job_id>("job_id").means("the job that was enqueued"),
+      field<&Fired::occurrence>("occurrence"),
+      field<&Fired::cause>("cause"),
+      field<&Fired::skipped>("missed"),
+  });
+  return {"Fired", fields};
 }
 
 }  // namespace leasehold::model

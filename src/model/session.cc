@@ -59,7 +59,7 @@ Described describe(Type<SessionFilter>) {
       field<&SessionFilter::codebase>("codebase").or_null().as_text(),
       field<&SessionFilter::track>("track").or_null().as_text(),
       field<&SessionFilter::released>("released"),
-      field<&SessionFilter::max>("max").from(1, std::numeric_limits<int>::max()),
+      field<&SessionFilter::max>("max").at_least_one(),
       field<&SessionFilter::page>("page").or_null().as_text(),
   });
   static const SessionFilter fresh;
@@ -67,21 +67,37 @@ Described describe(Type<SessionFilter>) {
 }
 
 Described describe(Type<ItemOptions>) {
+  using Priority = std::numeric_limits<std::int16_t>;
   static constexpr auto fields = fields_of<ItemOptions>({
       field<&ItemOptions::title>("title").as_text(bounds::title_bytes),
       field<&ItemOptions::parent>("parent").or_null().as_name(),
       field<&ItemOptions::metadata>("metadata").as_json(bounds::metadata_bytes),
       field<&ItemOptions::conflicts>("conflicts").as_name(),
+      field<&ItemOptions::depends_on>("depends_on").as_name().up_to(bounds::max_item_links),
+      field<&ItemOptions::priority>("priority").from(Priority::min(), Priority::max()),
+      field<&ItemOptions::note>("note").as_text(),
+      field<&ItemOptions::author>("author").or_null().as_name(),
   });
   static const ItemOptions fresh;
   return {"ItemOptions", fields, &fresh};
+}
+
+Described describe(Type<ItemDoneOptions>) {
+  static constexpr auto fields = fields_of<ItemDoneOptions>({
+      field<&ItemDoneOptions::token>("token"),
+      field<&ItemDoneOptions::session>("session").or_null().as_name(),
+      field<&ItemDoneOptions::session_token>("session_token"),
+      field<&ItemDoneOptions::note>("note").or_null().as_text(),
+  });
+  static const ItemDoneOptions fresh;
+  return {"ItemDoneOptions", fields, &fresh};
 }
 
 Described describe(Type<ItemFilter>) {
   static constexpr auto fields = fields_of<ItemFilter>({
       field<&ItemFilter::state>("state"),
       field<&ItemFilter::parent>("parent").or_null().as_text(),
-      field<&ItemFilter::max>("max").from(1, std::numeric_limits<int>::max()),
+      field<&ItemFilter::max>("max").at_least_one(),
       field<&ItemFilter::page>("page").or_null().as_text(),
   });
   static const ItemFilter fresh;
@@ -98,12 +114,42 @@ Described describe(Type<ItemTakeOptions>) {
   return {"ItemTakeOptions", fields, &fresh};
 }
 
+Described describe(Type<ClaimNextOptions>) {
+  static constexpr auto fields = fields_of<ClaimNextOptions>({
+      field<&ClaimNextOptions::session_token>("session_token"),
+      field<&ClaimNextOptions::parent>("parent").or_null().as_name(),
+      field<&ClaimNextOptions::wait>("wait_seconds").from(Duration(0), Duration::max()),
+      field<&ClaimNextOptions::request_id>("request_id").or_null().as_name(),
+  });
+  static const ClaimNextOptions fresh;
+  return {"ClaimNextOptions", fields, &fresh};
+}
+
+Described describe(Type<PathOptions>) {
+  static constexpr auto fields = fields_of<PathOptions>({
+      field<&PathOptions::directory>("directory").or_null().as_text(),
+      field<&PathOptions::repo_wide>("repo_wide"),
+  });
+  static const PathOptions fresh;
+  return {"PathOptions", fields, &fresh};
+}
+
+Described describe(Type<PathFilter>) {
+  static constexpr auto fields = fields_of<PathFilter>({
+      field<&PathFilter::session>("session").or_null().as_text(),
+      field<&PathFilter::max>("max").at_least_one(),
+      field<&PathFilter::page>("page").or_null().as_text(),
+  });
+  static const PathFilter fresh;
+  return {"PathFilter", fields, &fresh};
+}
+
 Described describe(Type<ClaimFilter>) {
   static constexpr auto fields = fields_of<ClaimFilter>({
       field<&ClaimFilter::item>("item").or_null().as_text(),
       field<&ClaimFilter::session>("session").or_null().as_text(),
       field<&ClaimFilter::ended>("ended"),
-      field<&ClaimFilter::max>("max").from(1, std::numeric_limits<int>::max()),
+      field<&ClaimFilter::max>("max").at_least_one(),
       field<&ClaimFilter::page>("page").or_null().as_text(),
   });
   static const ClaimFilter fresh;
@@ -156,12 +202,55 @@ Described describe(Type<SessionClosed>) {
   return {"SessionClosed", fields};
 }
 
+Described describe(Type<OwnSession>) {
+  static constexpr auto fields = fields_of<OwnSession>({
+      field<&OwnSession::handle>("handle"),
+      inlined<&OwnSession::session>(),
+  });
+  return {"OwnSession", fields};
+}
+
+Described describe(Type<PathsTaken>) {
+  static constexpr auto fields = fields_of<PathsTaken>({
+      field<&PathsTaken::session>("session"),
+      field<&PathsTaken::paths>("paths"),
+      field<&PathsTaken::added>("added").means("how many of the paths the session did not have before"),
+      field<&PathsTaken::expires_at>("until"),
+  });
+  return {"PathsTaken", fields};
+}
+
+Described describe(Type<PathInfo>) {
+  static constexpr auto fields = fields_of<PathInfo>({
+      field<&PathInfo::path>("path"),
+      field<&PathInfo::host>("host"),
+      field<&PathInfo::repository>("repository").or_null(),
+      field<&PathInfo::session>("session"),
+      field<&PathInfo::taken_at>("since"),
+      field<&PathInfo::held_by>("held_by"),
+      field<&PathInfo::store_now>("store_now"),
+  });
+  return {"PathInfo", fields};
+}
+
+Described describe(Type<ItemNote>) {
+  static constexpr auto fields = fields_of<ItemNote>({
+      field<&ItemNote::at>("at"),
+      field<&ItemNote::author>("author"),
+      field<&ItemNote::text>("text"),
+  });
+  return {"ItemNote", fields};
+}
+
 Described describe(Type<ItemInfo>) {
   static constexpr auto fields = fields_of<ItemInfo>({
       field<&ItemInfo::key>("key").means("the item's key"),
       field<&ItemInfo::title>("title"),
       field<&ItemInfo::parent>("parent").or_null(),
+      field<&ItemInfo::priority>("priority").means("claim next takes higher ones first"),
       field<&ItemInfo::conflicts>("conflicts"),
+      field<&ItemInfo::depends_on>("depends_on").means("the items that must be done before a session can take it"),
+      field<&ItemInfo::waits_for>("waits_for"),
       field<&ItemInfo::state>("state"),
       field<&ItemInfo::session>("session").or_null(),
       field<&ItemInfo::token>("token").or_null(),
@@ -169,6 +258,8 @@ Described describe(Type<ItemInfo>) {
       field<&ItemInfo::done_at>("done_at"),
       field<&ItemInfo::done_by>("done_by").or_null(),
       field<&ItemInfo::held_by>("held_by"),
+      field<&ItemInfo::note_count>("note_count"),
+      field<&ItemInfo::notes>("notes"),
       field<&ItemInfo::store_now>("store_now"),
       field<&ItemInfo::metadata>("metadata").as(Kind::json),
   });

@@ -3,6 +3,36 @@
 
 namespace leasehold::model {
 
+Described describe(Type<LeaseFilter>) {
+  static constexpr auto fields = fields_of<LeaseFilter>({
+      field<&LeaseFilter::max>("max").at_least_one(),
+      field<&LeaseFilter::page>("page").or_null().as_text(),
+  });
+  static const LeaseFilter fresh;
+  return {"LeaseFilter", fields, &fresh};
+}
+
+Described describe(Type<EventFilter>) {
+  static constexpr auto fields = fields_of<EventFilter>({
+      field<&EventFilter::after_id>("after_id"),
+      field<&EventFilter::key>("key").or_null().as_text(),
+      field<&EventFilter::max>("max").at_least_one(),
+      field<&EventFilter::page>("page").or_null().as_text(),
+  });
+  static const EventFilter fresh;
+  return {"EventFilter", fields, &fresh};
+}
+
+Described describe(Type<RetentionSettings>) {
+  static constexpr auto fields = fields_of<RetentionSettings>({
+      field<&RetentionSettings::keep_jobs>("keep_jobs_seconds").from(Duration(0), bounds::max_delay),
+      field<&RetentionSettings::keep_failed>("keep_failed_seconds").from(Duration(0), bounds::max_delay),
+      field<&RetentionSettings::keep_history>("keep_history_seconds").from(Duration(0), bounds::max_delay),
+  });
+  static const RetentionSettings fresh;
+  return {"RetentionSettings", fields, &fresh};
+}
+
 Described describe(Type<Event>) {
   static constexpr auto fields = fields_of<Event>({
       field<&Event::id>("id").means("the number of the event"),
@@ -45,6 +75,7 @@ Described describe(Type<Pruned>) {
       field<&Pruned::places>("places"),
       field<&Pruned::topics>("topics"),
       field<&Pruned::recoveries>("recoveries").means("rows of the statistics of recovery"),
+      field<&Pruned::batches>("batches").means("batches that have ended, once their jobs are pruned"),
   });
   return {"Pruned", fields};
 }

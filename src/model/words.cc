@@ -23,6 +23,8 @@ std::optional<std::size_t> find_word(std::span<const char* const> all, std::stri
 const char* to_string(LostReason value) noexcept { return word_of(value); }
 const char* to_string(LeaseState value) noexcept { return word_of(value); }
 const char* to_string(JobState value) noexcept { return word_of(value); }
+const char* to_string(DedupeMode value) noexcept { return word_of(value); }
+const char* to_string(WaitReason value) noexcept { return word_of(value); }
 const char* to_string(AttemptOutcome value) noexcept { return word_of(value); }
 const char* to_string(RunOutcome value) noexcept { return word_of(value); }
 const char* to_string(IfFailed value) noexcept { return word_of(value); }

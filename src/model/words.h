@@ -37,16 +37,22 @@ consteval std::array<const char*, sizeof...(Word)> words_of(const Word*... word)
 template <typename Enum>
 inline constexpr std::array<const char*, 0> words;
 template <>
-inline constexpr auto words<LostReason> = words_of<LostReason>("expired", "superseded", "revoked", "finished");
+inline constexpr auto words<LostReason> = words_of<LostReason>("expired", "superseded", "revoked", "finished",
+                                                               "timed_out");
 template <>
 inline constexpr auto words<LeaseState> = words_of<LeaseState>("free", "running", "expired");
 template <>
 inline constexpr auto words<JobState> = words_of<JobState>("available", "deferred", "blocked", "running", "expired",
-                                                           "completed", "failed", "cancelled");
+                                                           "completed", "failed", "cancelled", "lapsed");
 template <>
 inline constexpr auto words<AttemptOutcome> = words_of<AttemptOutcome>("running", "expired", "completed", "failed",
                                                                        "released", "snoozed", "returned", "cancelled",
-                                                                       "retried");
+                                                                       "retried", "lapsed");
+template <>
+inline constexpr auto words<DedupeMode> = words_of<DedupeMode>("keep", "replace", "debounce");
+template <>
+inline constexpr auto words<WaitReason> = words_of<WaitReason>("paused", "at_capacity", "rate_limited", "group_full",
+                                                               "blocked", "not_due", "recovering", "no_worker", "turn");
 template <>
 inline constexpr auto words<IfFailed> = words_of<IfFailed>("cancel", "run", "wait");
 template <>
@@ -61,7 +67,7 @@ inline constexpr auto words<ChunkReset::Which> = words_of<ChunkReset::Which>("fa
 template <>
 inline constexpr auto words<SessionState> = words_of<SessionState>("active", "idle", "stale", "released");
 template <>
-inline constexpr auto words<ItemState> = words_of<ItemState>("open", "claimed", "stale", "done");
+inline constexpr auto words<ItemState> = words_of<ItemState>("open", "blocked", "claimed", "stale", "done");
 template <>
 inline constexpr auto words<Misfire> = words_of<Misfire>("skip", "once", "all");
 template <>

@@ -37,6 +37,7 @@ struct Ending {
   int exit_code = 0;  ///< 128 + `signal` if a signal killed the command
   int signal = 0;
   int error = 0;
+  bool timed_out = false;  ///< the wrapper ended it after its time limit; `kind` is lease_lost or exited
 
   /// Nothing was started, for lack of processes, descriptors or memory: retry in a moment.
   [[nodiscard]] bool out_of_resources() const;

@@ -21,12 +21,12 @@ using Kind = Message::Kind;
 constexpr Duration last_attempts = std::chrono::seconds(2);
 
 /// Only a shell in our session could continue us; without one, a stop would last for ever.
-bool somebody_could_continue_us() { return ::getsid(::getppid()) == ::getsid(0); }
+bool can_be_continued() { return ::getsid(::getppid()) == ::getsid(0); }
 
 }  // namespace
 
 Result<std::unique_ptr<Supervisor>> Supervisor::fork_guardian(const std::vector<std::string>& argv, Duration grace,
-                                                              Tell tell) {
+                                                              Warn warn) {
   auto channels = make_channels();
   if (!channels) return cannot("create a socketpair");
   // If the guardian is killed, its descendants come to us.
@@ -43,16 +43,16 @@ Result<std::unique_ptr<Supervisor>> Supervisor::fork_guardian(const std::vector<
   const auto self = find_child(guardian);
   if (!self) return Error{.code = Errc::internal, .message = "cannot read /proc, which is needed to find processes"};
   std::unique_ptr<Supervisor> supervisor(
-      new Supervisor(std::move(channels->wrapper), *self, grace, std::move(tell), std::move(foreign)));
+      new Supervisor(std::move(channels->wrapper), *self, grace, std::move(warn), std::move(foreign)));
   if (supervisor->timer_.fd() < 0) return cannot("create a timer");
   return supervisor;
 }
 
-Supervisor::Supervisor(Channel channel, ProcessId guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign)
+Supervisor::Supervisor(Channel channel, ProcessId guardian, Duration grace, Warn warn, std::vector<ProcessId> foreign)
     : channel_(std::move(channel)),
       guardian_(guardian),
       grace_(grace),
-      tell_(std::move(tell)),
+      warn_(std::move(warn)),
       foreign_(std::move(foreign)) {}
 
 void Supervisor::set_grace(Duration grace) {
@@ -62,6 +62,7 @@ void Supervisor::set_grace(Duration grace) {
 
 void Supervisor::start(const std::vector<std::string>& environment, BootTime trusted_until) {
   signals_.emplace();
+  if (timeout_) limit_ = BootClock::now() + *timeout_;
   trusted_until_us_ = std::max(trusted_until_us_.load(), trusted_until.time_since_epoch().count());
   channel_.send({.kind = Kind::go, .number = trusted_until_us_, .text = packed(environment)});
 }
@@ -87,17 +88,26 @@ Ending Supervisor::wait() {
     sleep_until_something();
     pass_on_signals();
     ending = take_messages();
+    if (!ending) stop_after_limit();
     // Last, because after a pause of this process the timer fires although everything has long ended.
     if (!ending && BootClock::now() >= own_deadline()) {
       ending = Ending{.kind = end_tree_myself() ? Ending::Kind::lease_lost : Ending::Kind::survived};
     }
   }
   if (command_ > 0 && has_foreground(command_)) give_foreground(::getpgrp());
+  ending->timed_out = timed_out_;
   return *ending;
 }
 
+void Supervisor::stop_after_limit() {
+  if (BootClock::now() < limit_) return;
+  limit_ = BootTime::max();
+  timed_out_ = true;
+  stop();
+}
+
 void Supervisor::sleep_until_something() {
-  timer_.arm(own_deadline());
+  timer_.arm(std::min(own_deadline(), limit_));
   std::array<pollfd, 3> watched{pollfd{.fd = channel_.fd(), .events = POLLIN, .revents = 0},
                                 pollfd{.fd = signals_->fd(), .events = POLLIN, .revents = 0},
                                 pollfd{.fd = timer_.fd(), .events = POLLIN, .revents = 0}};
@@ -128,7 +138,7 @@ std::optional<Ending> Supervisor::understand(const Message& message) {
   switch (message.kind) {
     case Kind::started: command_ = static_cast<pid_t>(message.number); return std::nullopt;
     case Kind::suspended: on_suspended(static_cast<int>(message.number)); return std::nullopt;
-    case Kind::left_behind: tell_(describe_left_behind(message)); return std::nullopt;
+    case Kind::left_behind: warn_(describe_left_behind(message)); return std::nullopt;
     default: return ending_in(message);
   }
 }
@@ -138,9 +148,9 @@ void Supervisor::on_suspended(int signal) {
   if (::isatty(STDIN_FILENO) != 1) return;
   const pid_t own_group = ::getpgrp();
   const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
-  if (!(wants_terminal && has_foreground(own_group)) && somebody_could_continue_us()) {
+  if (!(wants_terminal && has_foreground(own_group)) && can_be_continued()) {
     if (has_foreground(command_)) give_foreground(own_group);
-    tell_("suspended, and the heartbeats with it: unless continued in time, the lease expires");
+    warn_("suspended, and the heartbeats with it: unless continued in time, the lease expires");
     ::kill(::getpid(), SIGSTOP);
   }
   if (has_foreground(own_group)) give_foreground(command_);

@@ -57,10 +57,10 @@ class BootTimer {
 class Supervisor {
  public:
   /// Receives messages for the user, a line at a time.
-  using Tell = std::function<void(const std::string&)>;
+  using Warn = std::function<void(const std::string&)>;
 
   static Result<std::unique_ptr<Supervisor>> fork_guardian(const std::vector<std::string>& argv, Duration grace,
-                                                           Tell tell);
+                                                           Warn warn);
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   /// Without start(), the guardian just exits.
@@ -68,6 +68,8 @@ class Supervisor {
 
   /// Call it before start(), if the length of the lease is known only then.
   void set_grace(Duration grace);
+  /// The command is stopped when it has run for this long. Call it before start().
+  void set_timeout(std::optional<Duration> timeout) { timeout_ = timeout; }
   /// From here on signals go to the command. `environment` is NAME=VALUE.
   void start(const std::vector<std::string>& environment, BootTime trusted_until);
   void extend(BootTime trusted_until);
@@ -83,11 +85,12 @@ class Supervisor {
   [[nodiscard]] bool asked_to_stop() const { return asked_to_stop_; }
 
  private:
-  Supervisor(Channel channel, ProcessId guardian, Duration grace, Tell tell, std::vector<ProcessId> foreign);
+  Supervisor(Channel channel, ProcessId guardian, Duration grace, Warn warn, std::vector<ProcessId> foreign);
   void sleep_until_something();
   void pass_on_signals();
   std::optional<Ending> take_messages();
   std::optional<Ending> understand(const Message& message);
+  void stop_after_limit();
   void on_suspended(int signal);
   bool end_tree_myself();
   [[nodiscard]] BootTime trusted_until() const { return BootTime(Duration(trusted_until_us_.load())); }
@@ -97,7 +100,7 @@ class Supervisor {
   const Channel channel_;
   const ProcessId guardian_;
   Duration grace_;
-  const Tell tell_;
+  const Warn warn_;
   /// Earlier children of this process: not ours to end.
   const std::vector<ProcessId> foreign_;
   const BootTimer timer_;
@@ -105,6 +108,10 @@ class Supervisor {
   std::atomic<Duration::rep> trusted_until_us_{0};
   pid_t command_ = 0;
   bool asked_to_stop_ = false;
+  std::optional<Duration> timeout_;
+  /// When to stop the command; far in the future once it was stopped.
+  BootTime limit_ = BootTime::max();
+  bool timed_out_ = false;
 };
 
 }  // namespace leasehold::run

@@ -1,4 +1,4 @@
-// Calls the user's code on a thread of the library.
+// Shared by the worker, the loader and the scheduler: threads that call handlers, stops, counts, reports and retries.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,13 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <stop_token>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "base/quiet_thread.h"
 #include "leasehold/result.h"
 #include "leasehold/time.h"
 #include "leasehold/worker.h"
@@ -74,6 +77,46 @@ class Tally {
 };
 
 /// Reports to the program's log; does nothing if the program wants no reports.
-using Tell = std::function<void(const Error&)>;
+using Report = std::function<void(const Error&)>;
+
+/// Borrows the callback.
+inline Report report_to(const Report& on_trouble) {
+  return [&on_trouble](const Error& error) {
+    if (on_trouble) on_trouble(error);
+  };
+}
+
+/// Repeats `ask` during a store outage, and reports each failure but the last. `patience_ends()` is when to give up: at
+/// the latest when the lease can no longer be trusted.
+template <typename Ask, typename PatienceEnds>
+auto insist(Ask&& ask, PatienceEnds&& patience_ends, const Report& report) -> decltype(ask()) {
+  GrowingPause pause;
+  for (;;) {
+    auto answer = ask();
+    if (answer || !may_repeat(answer.error().code)) return answer;
+    const auto give_up_at = patience_ends();
+    const auto now = BootClock::now();
+    if (now >= give_up_at) return answer;
+    report(answer.error());
+    std::this_thread::sleep_for(std::min<Duration>(pause.next(), give_up_at - now));
+  }
+}
+
+// The threads that run handlers.
+class Threads {
+ public:
+  /// Throws std::system_error if no thread can be started.
+  void start(std::function<void()> work) { threads_.push_back(start_quiet_thread(std::move(work))); }
+  [[nodiscard]] std::size_t size() const { return threads_.size(); }
+
+  /// Returns after each of them has returned.
+  void join() {
+    for (auto& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  std::vector<std::thread> threads_;
+};
 
 }  // namespace leasehold::worker

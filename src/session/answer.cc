@@ -60,7 +60,15 @@ std::string describe_obstacle(const sql::ClaimAnswer& answer) {
   const auto why = answer.why.value_or("");
   if (why == "parent") return fmt::format("{}, above it,", describe_item(answer.key));
   if (why == "child") return fmt::format("{}, below it,", describe_item(answer.key));
+  if (why == "dependency") return fmt::format("{}, which it depends on,", describe_item(answer.key));
   return fmt::format("{}, which it conflicts with,", describe_item(answer.key));
+}
+
+/// "item \"SD-2\", which it depends on, is not done; it is claimed"; the owner follows, if there is one.
+std::string describe_obstruction(const sql::ClaimAnswer& answer) {
+  const auto obstacle = describe_obstacle(answer);
+  if (answer.why != "dependency") return obstacle + " is claimed";
+  return obstacle + (answer.session_id ? " is not done; it is claimed" : " is not done");
 }
 
 Error unregistered(const sql::ClaimAnswer& answer, std::string_view session) {
@@ -128,8 +136,7 @@ Error claim_refusal(const sql::ClaimAnswer& answer, std::string_view item, std::
     case Errc::held: return refused_by_owner(code, what + " is claimed", answer);
     case Errc::race: return refused_by_owner(code, what + " was taken at the same moment", answer);
     case Errc::blocked:
-      return refused_by_owner(code, fmt::format("{} is blocked: {} is claimed", what, describe_obstacle(answer)),
-                              answer);
+      return refused_by_owner(code, fmt::format("{} is blocked: {}", what, describe_obstruction(answer)), answer);
     case Errc::unregistered: return unregistered(answer, session);
     case Errc::at_capacity: return at_capacity(answer, session);
     case Errc::lost: return lost(answer);
@@ -137,6 +144,56 @@ Error claim_refusal(const sql::ClaimAnswer& answer, std::string_view item, std::
     case Errc::not_found: return no_such_item(answer.key);
     case Errc::terminal: return {.code = code, .message = what + " is done: reopen it to work on it again"};
     default: return odd_answer(what, answer.outcome.word());
+  }
+}
+
+Error stale_session(std::string_view session) {
+  sql::ClaimAnswer answer;
+  answer.why = "stale";
+  return unregistered(answer, session);
+}
+
+Error no_next_item(const sql::ClaimAnswer& answer, std::string_view parent, std::string_view session) {
+  const auto where = parent.empty() ? std::string() : " below " + describe_item(parent);
+  const auto code = answer.outcome.refusal();
+  switch (code) {
+    case Errc::empty: return {.code = code, .message = fmt::format("no item is left to take{}", where)};
+    case Errc::held:
+      return refused_by_owner(
+          code, fmt::format("no item is free{}; the first may be {}, claimed", where, describe_item(answer.key)),
+          answer);
+    case Errc::blocked:
+      return refused_by_owner(
+          code,
+          answer.why == "dependency"
+              ? fmt::format("no item is free{}: the next one waits for {}, which {}", where, describe_item(answer.key),
+                            answer.session_id ? "is claimed" : "no session works on")
+              : fmt::format("no item is free{}: {}", where, describe_obstruction(answer)),
+          answer);
+    case Errc::busy:
+      return {.code = code, .message = "other sessions are taking the last items at this moment; try again"};
+    default: return claim_refusal(answer, answer.key, session);
+  }
+}
+
+Error path_refusal(const sql::ClaimAnswer& answer, std::string_view session) {
+  const auto code = answer.outcome.refusal();
+  const auto place = place_of_path(answer.key);
+  switch (code) {
+    case Errc::held: {
+      auto error = refused_by_owner(code, fmt::format("{} is in the way, claimed", describe_path(place)), answer);
+      if (error.held_by) {
+        error.held_by->kind = "path";
+        error.held_by->key = place.path;
+      }
+      return error;
+    }
+    case Errc::busy:
+      return {
+          .code = code,
+          .message = describe_path(place) + " is in the way: its session is stale, but finishing a write; try again"};
+    case Errc::unregistered: return unregistered(answer, session);
+    default: return odd_answer("paths of " + describe_session(session), answer.outcome.word());
   }
 }
 

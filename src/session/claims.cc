@@ -1,4 +1,5 @@
 // Claims::take and switch_to: take an item for a session, past dead processes of this host, and wait for it.
+#include "base/digest.h"
 #include "lease/answer.h"
 #include "lease/call.h"
 #include "lease/page.h"
@@ -38,14 +39,40 @@ Result<Claim> try_take(lease::StoreCall call, const S& statement, std::string_vi
     if (refusal.outcome.refusal() != Errc::blocked) dead_owner = refusal;
   };
   auto answer = lease::ask_past_dead_holders(call, ask, note_owner);
-  // Once more: the store now knows that the session has ended, and explains it.
-  if (check == SessionCheck::after && answer && ended_after(call, *answer, session)) answer = ask();
+  if (check == SessionCheck::after && answer && ended_after(call, *answer, session)) {
+    // Once more: the store now knows that the session has ended, and explains it.
+    answer = ask();
+    // It could not be told, but this host knows: `session ls` says stale, too.
+    if (answer && answer->outcome.done()) return stale_session(session);
+  }
   auto claim = claim_from(std::move(answer), item, session);
   if (!claim || !dead_owner) return claim;
   // For the store the item was free, but it was a takeover.
   claim->previous_session = dead_owner->session_id.value_or("");
   claim->previous_holder = lease::holder_in(*dead_owner);
   return claim;
+}
+
+/// Dead processes may hold what is left, though the first to free is alive: this host looks at all of them.
+bool ended_the_dead(const lease::StoreCall& call, const sql::ClaimAnswer& answer) {
+  const auto code = answer.outcome.refusal();
+  if (code != Errc::held && code != Errc::blocked) return false;
+  return lease::Reaper::reap(call.backend(), call.deadline()).leases > 0;
+}
+
+Result<Claim> try_next(lease::StoreCall call, const sql::ClaimNext& statement, std::string_view parent) {
+  const auto session = statement.session_id;
+  const auto ask = [&] { return call.ask_again(statement); };
+  auto answer = ask();
+  if (answer && ended_the_dead(call, *answer)) answer = ask();
+  if (answer && ended_after(call, *answer, session)) {
+    answer = ask();
+    if (answer && answer->outcome.done()) return stale_session(session);
+  }
+  if (!answer) return std::move(answer).error();
+  if (!answer->outcome.done()) return no_next_item(*answer, parent, session);
+  const auto key = answer->key;
+  return claim_from(std::move(answer), key, session);
 }
 
 /// The session of the claim, if the claim still exists.
@@ -96,6 +123,23 @@ Result<Claim> Claims::take(std::string_view item, std::string_view session, cons
   impl_->housekeeper->before_work();
   const auto once = [&] { return session::try_take(impl_->new_call(call), statement, item, session, check); };
   return options.wait == Duration(0) ? once() : impl_->take_patiently(item, options.wait, call, once);
+}
+
+Result<Claim> Claims::next(std::string_view session, const ClaimNextOptions& options, const Call& call) const {
+  if (auto checked = check_name("session id", session); !checked) return std::move(checked).error();
+  if (auto checked = check_call(call); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(options); !checked) return std::move(checked).error();
+  const auto request = options.request_id.empty() ? random_request_id() : options.request_id;
+  sql::ClaimNext statement{.session_id = session, .session_token = options.session_token.value};
+  if (!options.parent.empty()) statement.parent = options.parent;
+  statement.request_id = request;
+  impl_->housekeeper->before_work();
+  const auto once = [&] { return session::try_next(impl_->new_call(call), statement, options.parent); };
+  if (options.wait == Duration(0)) return once();
+  const lease::Patience patience{
+      .topic = "items", .until = BootClock::now() + bounded_wait(options.wait), .stop = call.stop};
+  return lease::ask_patiently(*impl_->backend, *impl_->awaited, impl_->call_timeout, patience, once,
+                              session::may_change);
 }
 
 Result<Claim> Claims::switch_to(std::string_view from, Token token, std::string_view to, const ItemTakeOptions& options,
@@ -170,6 +214,18 @@ Result<void> Claims::release(std::string_view item, std::string_view session, To
   if (!answer) return std::move(answer).error();
   if (answer->outcome.done()) return {};
   return session::claim_refusal(*answer, item, session);
+}
+
+Result<void> Claims::release(std::string_view item, const SessionHandle& session, std::string_view reason) const {
+  if (auto checked = check_claim(item, session.id); !checked) return checked;
+  if (auto checked = check_text("reason", reason); !checked) return checked;
+  sql::ClaimRelease statement{.item = item, .session_id = session.id};
+  statement.reason = reason;
+  statement.session_token = session.token.value;
+  auto answer = impl_->new_call().ask_again(statement);
+  if (!answer) return std::move(answer).error();
+  if (answer->outcome.done()) return {};
+  return session::claim_refusal(*answer, item, session.id);
 }
 
 Result<Claim> Claims::transfer(std::string_view item, std::string_view to_session, std::optional<Token> token,

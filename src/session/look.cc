@@ -31,6 +31,8 @@ SessionState status_of(const sql::SessionRow& row, const Holder& holder) {
   return alive && lease::is_gone(holder) ? SessionState::stale : status;
 }
 
+}  // namespace
+
 SessionInfo session_info_from(sql::SessionRow& row) {
   auto holder = holder_from(row);
   const auto status = status_of(row, holder);
@@ -39,6 +41,8 @@ SessionInfo session_info_from(sql::SessionRow& row) {
   info.state = status;
   return info;
 }
+
+namespace {
 
 std::optional<std::string_view> unless_empty(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);

@@ -77,14 +77,33 @@ std::string describe_session(std::string_view id);
 /// "item \"SD-1\""
 std::string describe_item(std::string_view key);
 
+/// What a stored path stands for.
+struct PathPlace {
+  std::string host;
+  std::string repository;  ///< empty: the path is absolute
+  std::string path;
+};
+/// A path as it is stored: "db1:/srv/app/src", or for a whole repository "db1:repo=%2Fsrv%2Fapp%2F.git/src".
+Result<std::string> stored_path(std::string_view path, const PathOptions& options);
+PathPlace place_of_path(std::string_view stored);
+/// "path \"/srv/app/src\" on db1"
+std::string describe_path(const PathPlace& place);
+
 Error no_such_session(std::string_view id);
 Error no_such_item(std::string_view key);
+/// Stale for this host, even where the store cannot know.
+Error stale_session(std::string_view session);
 
 /// The refusal of an action on a session.
 Error session_refusal(const sql::LeaseAnswer& answer, std::string_view id);
 
 /// The refusal of an action on an item. `item` is the requested one; `session` is the caller's, if it is known.
 Error claim_refusal(const sql::ClaimAnswer& answer, std::string_view item, std::string_view session = {});
+
+/// Why a session gets no next item. `parent` is empty unless it asked for a child.
+Error no_next_item(const sql::ClaimAnswer& answer, std::string_view parent, std::string_view session);
+/// The refusal of paths.
+Error path_refusal(const sql::ClaimAnswer& answer, std::string_view session);
 
 /// The granted claim, or the refusal.
 Result<Claim> claim_from(Result<sql::ClaimAnswer> answer, std::string_view item, std::string_view session = {});
@@ -93,6 +112,9 @@ Result<Claim> claim_from(Result<sql::ClaimAnswer> answer, std::string_view item,
 
 // The state of Sessions, Items and Claims.
 namespace session {
+
+/// With what only this host knows: a session whose process is gone is stale.
+SessionInfo session_info_from(sql::SessionRow& row);
 
 /// Ends a session whose process is gone; returns whether it is gone. The store then knows what this host knows, and
 /// grants the session nothing more. Errors are ignored: the store then answers with what it knows.
@@ -107,8 +129,8 @@ struct Sessions::Impl : lease::StoreAccess {
 };
 
 struct Items::Impl : lease::StoreAccess {
-  /// Items that are `claimed`, or items that are `stale`, up to `page.max`.
-  [[nodiscard]] Result<std::vector<ItemInfo>> list_held(const sql::ItemList& page, ItemState wanted) const;
+  /// Items in a state that dead processes of this host change: `claimed`, `stale` or `blocked`, up to `page.max`.
+  [[nodiscard]] Result<std::vector<ItemInfo>> list_as_seen_here(const sql::ItemList& page, ItemState wanted) const;
 };
 
 struct Claims::Impl : lease::StoreAccess {

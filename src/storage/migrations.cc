@@ -13,6 +13,7 @@ namespace leasehold::storage {
 Result<bool> has_bookkeeping(Transaction& transaction) {
   auto table = query(transaction, sql::MigrationPresent{});
   if (!table) return std::move(table).error();
+  if (!table->empty() && table->front().earlier) return earlier_build("the store has its tables in one schema");
   return !table->empty() && table->front().present;
 }
 
@@ -68,6 +69,15 @@ Error missing_schema(std::int64_t version, std::span<const Migration> known) {
                                  : fmt::format("the store's schema is version {} and this leasehold needs {}", version,
                                                known.back().version);
   return {.code = Errc::schema_missing, .message = what + ": run `leasehold migrate up`"};
+}
+
+Error earlier_build(std::string_view finding) {
+  return {.code = Errc::damaged,
+          .message = fmt::format(
+              "{}: another build of leasehold made the store, and until 0.1.0 no build migrates the store of "
+              "another; use a new store (another file, database or ?schema=NAME), or remove this one "
+              "with `leasehold migrate down --to 0` of the build that made it",
+              finding)};
 }
 
 std::string checksum(std::string_view text) {

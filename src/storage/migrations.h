@@ -36,6 +36,8 @@ MigrationInfo info_of(const Migration& migration, const sql::MigrationList::Row*
 Result<void> require_known(std::int64_t version, std::span<const Migration> known);
 /// `schema_missing` with advice.
 Error missing_schema(std::int64_t version, std::span<const Migration> known);
+/// `damaged` with advice, for the store of another unreleased build; `finding` says how one can tell.
+Error earlier_build(std::string_view finding);
 
 // Detects edits to a migration's text after it was applied.
 

@@ -15,21 +15,17 @@ using namespace std::chrono_literals;
 constexpr Duration first_pause = 5ms;
 constexpr Duration longest_pause = 200ms;
 
-Error changed_since(const Migration& migration) {
-  return {
-      .code = Errc::damaged,
-      .message = fmt::format("migration {} was applied with a text that differs from this leasehold's: run `leasehold "
-                             "migrate verify` to see what differs",
-                             label_of(migration))};
-}
-
 // Refuses a store whose history differs from this binary's.
 Result<void> require_same_history(const Applied& applied, std::span<const Migration> known) {
   if (!applied.empty()) {
     if (auto fit = require_known(applied.back().version, known); !fit) return fit;
   }
   for (const auto& migration : known) {
-    if (info_of(migration, find_applied(applied, migration.version)).changed) return changed_since(migration);
+    if (!info_of(migration, find_applied(applied, migration.version)).changed) continue;
+    return earlier_build(
+        fmt::format("migration {} differs from this leasehold's (`leasehold migrate verify` "
+                    "shows how)",
+                    label_of(migration)));
   }
   return {};
 }
@@ -103,8 +99,12 @@ Result<void> Migrator::require_current() {
   if (read && read->version == known.back().version) return {};
   auto now_at = version();
   if (!now_at) return std::move(now_at).error();
-  if (*now_at < known.back().version) return missing_schema(*now_at, known);
-  return require_known(*now_at, known);
+  if (*now_at >= known.back().version) return require_known(*now_at, known);
+  // `migrate up` would refuse the store of another build; a role without tables cannot tell.
+  if (const auto applied = list_applied(backend_, deadline())) {
+    if (auto fit = require_same_history(*applied, known); !fit) return fit;
+  }
+  return missing_schema(*now_at, known);
 }
 
 Result<std::vector<MigrationInfo>> Migrator::status() {

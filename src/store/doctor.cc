@@ -132,6 +132,11 @@ std::vector<Finding> judge_postgres(const Facts& facts) {
   findings.push_back(judge(facts, "default_transaction_isolation", "read committed", Level::fine,
                            "leasehold's own transactions are READ COMMITTED; in yours, fences and enqueues work at "
                            "every level, and everything else needs READ COMMITTED"));
+  if (fact(facts, "test_clock") == "true") {
+    findings.push_back({Level::danger, "a test clock is installed",
+                        "leases end and jobs start when a test says so; no production store may have it: "
+                        "`SELECT leasehold_test.remove()`"});
+  }
   findings.push_back(judge_replication(facts));
   findings.push_back(judge_old_transaction(facts));
   const auto wall = std::chrono::system_clock::now().time_since_epoch() / std::chrono::microseconds(1);
@@ -145,7 +150,7 @@ Finding judge_retention(const Retention& kept) {
                                 span(kept.keep_failed), span(kept.keep_history));
   const auto shortest = std::min({kept.keep_jobs, kept.keep_failed, kept.keep_history});
   if (shortest > Duration(0)) return {Level::fine, what, ""};
-  return {Level::advice, what, "the store grows until somebody prunes it; see `leasehold retention set`"};
+  return {Level::advice, what, "the store grows until you prune it; see `leasehold retention set`"};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "lease/answer.h"
 #include "lease/page.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "storage/query.h"
 #include "store/store.h"
 
@@ -33,8 +34,7 @@ std::optional<std::string_view> unless_empty(const std::string& key) {
 }  // namespace
 
 Result<Page<Event>> Store::events(const EventFilter& filter) const {
-  if (auto checked = check_text("key", filter.key); !checked) return std::move(checked).error();
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto before_id = lease::page_number(filter.page);
   if (!before_id) return std::move(before_id).error();
   const sql::EventList list{.after_id = filter.after_id,

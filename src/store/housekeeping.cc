@@ -28,11 +28,12 @@ void add(Pruned& total, const sql::Prune::Row& batch) {
   total.places += batch.places;
   total.topics += batch.topics;
   total.recoveries += batch.recoveries;
+  total.batches += batch.batches;
 }
 
 std::int64_t largest_count(const sql::Prune::Row& batch) {
-  return std::max(
-      {batch.claims, batch.sessions, batch.runs, batch.shares, batch.places, batch.topics, batch.recoveries});
+  return std::max({batch.claims, batch.sessions, batch.runs, batch.shares, batch.places, batch.topics, batch.recoveries,
+                   batch.batches});
 }
 
 class Pruning {

@@ -9,9 +9,11 @@
 #include "lease/answer.h"
 #include "lease/page.h"
 #include "lease/reap.h"
+#include "leasehold/row.h"
 #include "leasehold/store.h"
 #include "lock/locks.h"
 #include "model/bounds.h"
+#include "model/described.h"
 #include "rate/rates.h"
 #include "schedule/schedules.h"
 #include "session/sessions.h"
@@ -88,12 +90,25 @@ Result<Store> open_store_with(std::string_view url, const OpenOptions& options, 
   if (!backend) return std::move(backend).error();
   if (auto current = bring_schema_up(**backend, *parsed, options); !current) return std::move(current).error();
   auto store = store_over(std::move(*backend), options);
+  store.impl().url = url;
   store.impl().housekeeper->start();
   return store;
 }
 
 Result<Store> Store::open(std::string_view url, const OpenOptions& options) {
   return open_store_with(url, options, system_clock());
+}
+
+Result<Store> open_memory_store(std::shared_ptr<const Clock> clock) {
+  const StoreUrl url{.kind = StoreUrl::Kind::sqlite, .path = ":memory:"};
+  const OpenOptions options;
+  auto backend = open_backend(url, *clock, BootClock::now() + options.call_timeout);
+  if (!backend) return std::move(backend).error();
+  // Handles of features may outlive the store, and keep the backend: so the backend keeps the clock.
+  const std::shared_ptr<storage::Backend> kept(backend->release(),
+                                               [clock](const storage::Backend* its) { delete its; });
+  if (auto current = bring_schema_up(*kept, url, options); !current) return std::move(current).error();
+  return store_over(kept, options);
 }
 
 Store store_over(std::shared_ptr<storage::Backend> backend, const OpenOptions& options) {
@@ -151,12 +166,16 @@ Migrations Store::migrations() const {
   return Migrations(std::make_shared<const Migrations::Impl>(Migrations::Impl{impl_->backend, impl_->call_timeout}));
 }
 
+Result<Rows> Store::rows(std::string_view table) const {
+  return Rows::open(impl_->url, table, {.call_timeout = impl_->call_timeout});
+}
+
 void Store::wait_for_change(Duration timeout) const {
   impl_->backend->watch("")->wait(BootClock::now() + bounded_wait(timeout));
 }
 
 Result<Page<LeaseInfo>> Store::leases(const LeaseFilter& filter) const {
-  if (auto checked = check_list_max(filter.max); !checked) return std::move(checked).error();
+  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto skip = lease::page_number(filter.page);
   if (!skip) return std::move(skip).error();
   const sql::LeaseList list{.max = lease::rows_for(filter.max), .skip = *skip};
@@ -236,6 +255,18 @@ Result<std::string> Migrations::script(std::string_view url) {
   }
   return storage::plan_migrations(postgres::dialect(), {},
                                   [&](std::string_view sql) { return postgres::in_schema(sql, parsed->schema); });
+}
+
+Result<std::string> Migrations::testing_script(std::string_view url) {
+  const auto parsed = parse_store_url(url);
+  if (!parsed) return parsed.error();
+  if (parsed->kind == StoreUrl::Kind::sqlite) {
+    return Error{.code = Errc::invalid_argument,
+                 .message =
+                     "only a PostgreSQL store gets a test clock by SQL: on SQLite, C++ tests use "
+                     "leasehold/testing.h"};
+  }
+  return postgres::in_schema(postgres::local::testing, parsed->schema);
 }
 
 Result<std::string> Migrations::plan() const { return Migrator(*impl_->backend, impl_->call_timeout).plan(); }

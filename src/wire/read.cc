@@ -81,10 +81,15 @@ Result<Value> duration_in(const Member& member) {
   return Value(Duration(std::llround(seconds * 1e6)));
 }
 
+/// Byte for byte: a parsed value would round its numbers.
+Result<Value> json_in(const Member& member) {
+  return Value(std::string(json_member(member.written, member.key).value_or("null")));
+}
+
 Result<Value> bytes_in(const Member& member) {
+  if (!member.key.ends_with(base64_suffix)) return json_in(member);
   auto text = text_in(member.key, member.value);
   if (!text) return std::move(text).error();
-  if (!member.key.ends_with(base64_suffix)) return Value(std::move(*text));
   auto bytes = from_base64(*text);
   if (!bytes) return wrong_type(member.key, "base64");
   return Value(std::move(*bytes));
@@ -118,7 +123,7 @@ Result<Value> value_in(const Field& field, const Member& member) {
     case Kind::integers: return list_in<std::int64_t>(member, integer_in);
     case Kind::word: return word_in(member, field.words);
     case Kind::bytes: return bytes_in(member);
-    case Kind::json: return Value(std::string(json_member(member.written, member.key).value_or("null")));
+    case Kind::json: return json_in(member);
     case Kind::object:
     case Kind::objects:
     case Kind::inlined:
@@ -133,17 +138,34 @@ bool is_named(const Field& field, std::string_view key) {
   return field.kind == Kind::bytes && key == fmt::format("{}{}", field.name, base64_suffix);
 }
 
-const Field* find_field(const model::Described& type, std::string_view key) {
-  for (const auto& field : type.fields) {
-    const bool can_be_set = field.set != nullptr || field.part != nullptr;
-    if (can_be_set && is_named(field, key)) return &field;
+/// A field, and the struct that has its member.
+struct Found {
+  const Field* field = nullptr;
+  void* owner = nullptr;
+};
+
+Found find_field(const Target& into, std::string_view key) {
+  for (const auto& field : into.type.fields) {
+    if (field.kind == Kind::inlined && field.part != nullptr) {
+      const auto inner = find_field({field.type(), field.part(into.at)}, key);
+      if (inner.field != nullptr) return inner;
+    }
+    const bool can_be_set = field.set != nullptr || field.part != nullptr || field.append != nullptr;
+    if (can_be_set && is_named(field, key)) return {&field, into.at};
   }
-  return nullptr;
+  return {};
+}
+
+void add_names(const model::Described& type, std::vector<std::string>& names) {
+  for (const auto& field : type.fields) {
+    if (field.kind == Kind::inlined) add_names(field.type(), names);
+    if (!field.name.empty()) names.emplace_back(field.name);
+  }
 }
 
 Error unknown_key(const model::Described& type, std::string_view key) {
   std::vector<std::string> known;
-  for (const auto& field : type.fields) known.emplace_back(field.name);
+  add_names(type, known);
   const auto meant = nearest(key, known);
   return invalid(
       fmt::format("unknown key {}{}", leasehold::quoted(key), meant.empty() ? "" : ": did you mean " + meant + "?"));
@@ -155,11 +177,35 @@ Result<void> check_rival(const Field& field, const json::object& members) {
   return invalid(fmt::format(R"("{}" and "{}" exclude each other: write one of them)", field.name, field.rival));
 }
 
-Result<void> read_member(const Field& field, const Member& member, void* into) {
-  if (field.part != nullptr) {
-    const auto written = json_member(member.written, member.key).value_or("");
-    return read_json(written, {field.type(), field.part(into)}, member.now);
+/// The elements of an array of objects, each read byte for byte.
+Result<void> read_list(const Field& field, std::string_view written, const Member& member, void* into) {
+  const auto elements = json_elements(written);
+  if (!elements) return wrong_type(member.key, "an array");
+  for (const auto element : *elements) {
+    if (auto read = read_json(element, {field.type(), field.append(into)}, member.now); !read) return read;
   }
+  return {};
+}
+
+Result<void> check_required(const model::Described& type, const json::object& members) {
+  for (const auto& field : type.fields) {
+    if (field.kind == Kind::inlined) {
+      if (auto checked = check_required(field.type(), members); !checked) return checked;
+    }
+    if (!field.required) continue;
+    const auto is_given = [&](const auto& member) {
+      return !member.value().is_null() && is_named(field, member.key());
+    };
+    if (std::none_of(members.begin(), members.end(), is_given))
+      return invalid(fmt::format("\"{}\" is missing", field.name));
+  }
+  return {};
+}
+
+Result<void> read_member(const Field& field, const Member& member, void* into) {
+  const auto written = field.type != nullptr ? json_member(member.written, member.key).value_or("") : "";
+  if (field.part != nullptr) return read_json(written, {field.type(), field.part(into)}, member.now);
+  if (field.append != nullptr) return read_list(field, written, member, into);
   auto value = value_in(field, member);
   if (!value) return std::move(value).error();
   if (!field.set(into, *value)) return wrong_type(member.key, "in range");
@@ -176,12 +222,12 @@ Result<void> read_json(std::string_view object, const Target& into, Timestamp no
   if (members == nullptr) return invalid("this is not a JSON object: " + quoted(object));
   for (const auto& [key, member] : *members) {
     if (member.is_null() || std::find(except.begin(), except.end(), key) != except.end()) continue;
-    const auto* field = find_field(into.type, key);
+    const auto [field, owner] = find_field(into, key);
     if (field == nullptr) return unknown_key(into.type, key);
     if (auto checked = check_rival(*field, *members); !checked) return checked;
-    if (auto read = read_member(*field, {key, member, object, now}, into.at); !read) return read;
+    if (auto read = read_member(*field, {key, member, object, now}, owner); !read) return read;
   }
-  return {};
+  return check_required(into.type, *members);
 }
 
 }  // namespace leasehold::wire

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/json.h"
 #include "wire/json.h"
 
 namespace leasehold::wire {
@@ -17,9 +17,10 @@ class ObjectText {
     return *this;
   }
 
-  /// Under `key` as text if they are UTF-8, otherwise under `key`_base64.
+  /// Under `key` if they are JSON, otherwise under `key`_base64; null if there are none.
   ObjectText& put_bytes(std::string_view key, std::string_view bytes) {
-    if (is_utf8(bytes)) return put(key, quoted_text(bytes));
+    if (bytes.empty()) return put(key, "null");
+    if (is_json(bytes)) return put(key, as_it_is(bytes));
     return put(std::string(key) + "_base64", quoted_text(to_base64(bytes)));
   }
 

@@ -3,8 +3,8 @@
 //
 // Keys are spelled as in C++ and SQL. Timestamps are ISO strings, durations are seconds under a key that ends in
 // `_seconds`, tokens are numbers (below 2^53 until 2255). Text that is not UTF-8 is encoded with U+FFFD in place of
-// broken bytes, so that the output always parses. Payloads and results may be any bytes: if they are not UTF-8, they
-// are written in base64, under a key that ends in `_base64`. Specs, cursors, metadata and counts are written as the
+// broken bytes, so that the output always parses. Payloads and results may be any bytes: JSON is written as it is,
+// other bytes in base64, under a key that ends in `_base64`. Specs, cursors, metadata and counts are written as the
 // JSON that was given, with every number unchanged.
 //
 // Every function is pure except for `trusted_for_seconds` of grants and heartbeats, which is counted from now.
@@ -86,11 +86,19 @@ Result<T> from_json(std::string_view object, T defaults = {}, Timestamp now = {}
 /// A small object for answers without a struct: object({{"released", true}, {"key", name}}).
 std::string object(Members members);
 
-/// {"payload":"..."}, or {"payload_base64":"..."} for bytes that are not UTF-8.
+/// {"payload":...}, or {"payload_base64":"..."} for bytes that are not JSON.
 std::string bytes_object(std::string_view key, std::string_view bytes);
 
-/// The JSON Schema (2020-12) of a described struct as to_json writes it. Optional keys are not required, and no other
-/// keys are allowed.
-std::string schema_of(const model::Described& type);
+/// What a schema contains beside the types.
+struct SchemaStyle {
+  bool bounds = true;     ///< of arguments
+  bool defaults = true;   ///< of arguments
+  bool meanings = false;  ///< a description of each key
+  bool titles = true;     ///< the name of each struct
+};
+
+/// The JSON Schema (2020-12) of a described struct as to_json writes it, or read_json reads it. Optional keys are not
+/// required, and no other keys are allowed.
+std::string schema_of(const model::Described& type, const SchemaStyle& style = {});
 
 }  // namespace leasehold::wire

@@ -95,7 +95,7 @@ inline JobInfo some_job() {
           .token = {8},
           .holder = some_holder(),
           .heartbeat_at = moment(4),
-          .expires_at = moment(5),
+          .held_until = moment(5),
           .percent = 50,
           .message = "m",
           .stage = "s",

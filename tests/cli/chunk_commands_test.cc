@@ -7,7 +7,7 @@ namespace {
 using ChunkCommands = ChunkToolTest;
 LEASEHOLD_ON_BOTH_STORES(ChunkCommands);
 
-TEST_P(ChunkCommands, ClaimTellsWhatToLoadAndWhereToGoOn) {
+TEST_P(ChunkCommands, ClaimShowsTheChunkAndItsCursor) {
   plan("orders", {"a"});
   const auto first = tool({"chunk", "claim", "orders", "--holder", "ana", "--ttl", "5m"});
   EXPECT_EQ(first.exit_code, 0) << first.err;
@@ -105,7 +105,7 @@ TEST_P(ChunkCommands, TheEnvironmentOfARunNamesTheChunk) {
   EXPECT_TRUE(contains(skipped.err, "orders is complete"));
 }
 
-TEST_P(ChunkCommands, TheVerdictsTellWhereTheChunkIsNow) {
+TEST_P(ChunkCommands, VerdictsShowTheNewStateOfTheChunk) {
   plan("orders", {"a"}, {"--max-failures", "3", "--backoff", "1h"});
   const auto failed = say("fail", "orders", claimed("orders"), {"--error", "no route"});
   EXPECT_TRUE(failed.out.starts_with("deferred a until ")) << failed.out << failed.err;
@@ -131,7 +131,7 @@ TEST_P(ChunkCommands, CursorsAreJsonAndRowsAreCounted) {
   EXPECT_EQ(json({"chunk", "progress", "orders"}).at("rows"), 9);
 }
 
-TEST_P(ChunkCommands, AnOperatorSkipsOnlyWhatNobodyHolds) {
+TEST_P(ChunkCommands, AnOperatorSkipsOnlyFreeChunks) {
   plan("orders", {"a", "b"});
   const auto held = claimed("orders", {"--holder", "ana"});
   const auto refused = tool({"chunk", "skip", "orders", "a", "--reason", "old"});
@@ -188,7 +188,7 @@ TEST_P(ChunkCommands, AKeyIsTakenAsItIs) {
   EXPECT_EQ(claimed("odd", {"--wait", "--", "with blanks"}).key, "with blanks");
 }
 
-TEST_P(ChunkCommands, LsTellsOfSetsAndOfChunks) {
+TEST_P(ChunkCommands, LsShowsSetsAndChunks) {
   EXPECT_TRUE(contains(tool({"chunk", "ls"}).err, "no sets"));
   EXPECT_EQ(tool({"chunk", "ls", "orders"}).exit_code, 4);
   plan("orders", {"a", "b", "c"});
@@ -209,7 +209,7 @@ TEST_P(ChunkCommands, LsTellsOfSetsAndOfChunks) {
   EXPECT_EQ(tool({"chunk", "ls", "orders", "--state", "asleep"}).exit_code, 2);
 }
 
-TEST_P(ChunkCommands, ShowTellsTheWholeStory) {
+TEST_P(ChunkCommands, ShowPrintsAllDetails) {
   plan("orders", {"a"});
   say("fail", "orders", claimed("orders", {"--holder", "ana"}), {"--error", "no route", "--delay", "0"});
   const auto held = claimed("orders", {"--holder", "ben"});
@@ -229,7 +229,7 @@ TEST_P(ChunkCommands, ShowTellsTheWholeStory) {
   EXPECT_EQ(tool({"chunk", "show", "orders", "z"}).exit_code, 4);
 }
 
-TEST_P(ChunkCommands, SettingsStayUntilTheyAreSaidAnew) {
+TEST_P(ChunkCommands, SettingsStayUntilTheyAreChanged) {
   plan("orders", {"a"}, {"--max-failures", "5"});
   const auto changed = tool({"chunk", "set", "orders", "--backoff", "1s..1m", "--ttl", "30s"});
   for (const auto* part :
@@ -242,7 +242,7 @@ TEST_P(ChunkCommands, SettingsStayUntilTheyAreSaidAnew) {
   EXPECT_EQ(tool({"chunk", "set", "nothing", "--max-failures", "2"}).exit_code, 4);
 }
 
-TEST_P(ChunkCommands, RmForgetsASetThatNobodyLoads) {
+TEST_P(ChunkCommands, RmRemovesAnIdleSet) {
   plan("orders", {"a", "b"});
   const auto held = claimed("orders");
   EXPECT_EQ(tool({"chunk", "rm", "orders"}).exit_code, 2);

@@ -42,7 +42,7 @@ TEST(ChunkJson, AGrantHasItsChunksInIt) {
   EXPECT_EQ(parsed.at("ttl_seconds"), 120);
 }
 
-TEST(ChunkJson, ASetTellsItsSummary) {
+TEST(ChunkJson, ASetShowsItsSummary) {
   ChunkSetInfo set;
   set.name = "orders";
   set.state = ChunkSetState::partial;
@@ -57,7 +57,7 @@ TEST(ChunkJson, ASetTellsItsSummary) {
   EXPECT_EQ(list.at("items").as_array().size(), 2U);
 }
 
-TEST(ChunkJson, ATurnTellsWhenItIs) {
+TEST(ChunkJson, ATurnShowsWhenItIs) {
   const RateTurn slot{.name = "api", .at = Timestamp(Duration(1'000'000)), .waited = 250ms, .every = 750ms};
   const auto parsed = boost::json::parse(wire::to_json(slot));
   EXPECT_EQ(parsed.at("name"), "api");

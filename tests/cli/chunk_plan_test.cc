@@ -9,7 +9,7 @@ namespace {
 using ChunkPlan = ChunkToolTest;
 LEASEHOLD_ON_BOTH_STORES(ChunkPlan);
 
-TEST_P(ChunkPlan, ARangeIsPlannedOnceHoweverOftenItIsSaid) {
+TEST_P(ChunkPlan, ARangeIsPlannedOnceHoweverOftenItIsRequested) {
   const Arguments arguments = {"chunk", "plan", "orders", "--range", "1..100", "--size", "30"};
   EXPECT_EQ(tool(arguments).out, "planned orders: 4 added; 4 chunks in all\n");
   EXPECT_EQ(tool(arguments).out, "planned orders: 4 kept; 4 chunks in all\n");

@@ -25,7 +25,7 @@ class ChunkProgress : public ChunkToolTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ChunkProgress);
 
-TEST_P(ChunkProgress, TellsHowFarItIsWhoWorksAndWhatWentWrong) {
+TEST_P(ChunkProgress, ShowsProgressHoldersAndErrors) {
   EXPECT_EQ(tool({"chunk", "progress", "orders"}).exit_code, 4);
   plan("orders", {"a", "b", "c", "d"});
   EXPECT_TRUE(contains(tool({"chunk", "progress", "orders"}).out,
@@ -87,7 +87,7 @@ TEST_P(ChunkProgress, AWatchShowsWhoGoesOnFromWhichCursor) {
   EXPECT_TRUE(contains(finished.out, "complete 1/1, 60 rows"));
 }
 
-TEST_P(ChunkProgress, AnInterruptedWatchTellsThatTheSetIsNotFinal) {
+TEST_P(ChunkProgress, AnInterruptedWatchReportsThatTheSetIsNotFinal) {
   plan("orders", {"a"});
   for (const int signal : {SIGINT, SIGTERM}) {
     auto watcher = watch();

@@ -25,7 +25,7 @@ TEST_P(ClaimCommands, TakeGivesAToken) {
   EXPECT_TRUE(contains(tool({"claim", "take", "SD-2", "--session", "ann-1", "--create"}).out, "(a new item)"));
 }
 
-TEST_P(ClaimCommands, ARefusalTellsAllAboutTheOwner) {
+TEST_P(ClaimCommands, ARefusalShowsTheOwner) {
   opened("ann-1", {"--label", "fixing\nthe parser", "--holder", "ann"});
   taken("SD-1", "ann-1");
   opened("ben-1");
@@ -121,7 +121,7 @@ TEST_P(ClaimCommands, ReleaseNamesTheItemAndItsToken) {
   EXPECT_EQ(state_of("SD-2"), "claimed");
   EXPECT_EQ(json({"claim", "show", "SD-1"}).at("end_detail"), "too hard");
   EXPECT_EQ(tool({"claim", "release", "SD-1", "--session", "ann-1", "--token", first}).exit_code, 0) << "said twice";
-  EXPECT_EQ(tool({"claim", "release", "SD-1", "--session", "ann-1"}).exit_code, 2) << "which claim?";
+  EXPECT_EQ(tool({"claim", "release", "SD-1", "--session", "ann-1"}).exit_code, 2) << "no proof";
 }
 
 TEST_P(ClaimCommands, SwitchIsOneStep) {

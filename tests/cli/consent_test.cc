@@ -21,7 +21,7 @@ const std::vector<Arguments> destructive_commands = {
     {"prune", "--older-than", "7d"},
 };
 
-TEST_F(ConsentTest, OneOfTheTwoHasToBeSaidAndNotBoth) {
+TEST_F(ConsentTest, ExactlyOneOfTheTwoIsRequired) {
   acquired("deploy");
   for (const auto& command : destructive_commands) {
     const auto neither = tool(command);

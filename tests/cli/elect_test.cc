@@ -47,7 +47,7 @@ TEST_P(Elect, ACandidacyThatRunsOutIsHeld) {
   EXPECT_EQ(tool({"elect", "billing", "--wait", "0s", "-E", "0", "--", "true"}).exit_code, 0);
 }
 
-TEST_P(Elect, WhatCannotBeExecutedIsNoTerm) {
+TEST_P(Elect, ACommandThatCannotStartWinsNoTerm) {
   EXPECT_EQ(tool({"elect", "billing", "--", folder().file("missing")}).exit_code, 127);
   EXPECT_EQ(tool({"elect", "billing", "--", folder().path().string()}).exit_code, 126);
   EXPECT_EQ(json({"lock", "show", "billing"}).at("state"), "free");

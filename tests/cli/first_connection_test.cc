@@ -65,7 +65,7 @@ TEST_F(FirstConnection, AWaitThatIsOverEndsIt) {
   EXPECT_EQ(finished.exit_code, 69) << finished.err;
 }
 
-TEST_F(FirstConnection, WhatWaitingDoesNotHelpFailsAtOnce) {
+TEST_F(FirstConnection, AnErrorThatWaitingCannotFixFailsAtOnce) {
   let_in();
   const auto no_database = url().substr(0, url().rfind('/')) + "/no_such_database";
   for (const auto& [address, code] : {std::pair{as_role("no_such_role"), 1}, {no_database, 2}}) {

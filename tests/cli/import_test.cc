@@ -28,7 +28,7 @@ TEST_P(Import, EveryLineIsAPayloadInOrder) {
   EXPECT_EQ(finished.err, "");
   EXPECT_EQ(available("mail"), 2345);
   const auto first = json({"job", "claim", "mail"}).at("jobs").at(0);
-  EXPECT_EQ(first.at("payload"), "{\"n\":0}");
+  EXPECT_EQ(first.at("payload").at("n"), 0);
   EXPECT_EQ(first.at("priority"), 3);
 }
 
@@ -36,11 +36,11 @@ TEST_P(Import, StandardInputWorksTooAndEmptyLinesAreLeftOut) {
   const auto imported = tool({"job", "import", "mail", "-"}, {}, "one\r\n\ntwo");
   EXPECT_EQ(imported.out, "enqueued 2 jobs into mail\n") << imported.err;
   const auto grant = json({"job", "claim", "mail", "-n", "9"});
-  EXPECT_EQ(grant.at("jobs").at(0).at("payload"), "one");
-  EXPECT_EQ(grant.at("jobs").at(1).at("payload"), "two");
+  EXPECT_EQ(grant.at("jobs").at(0).at("payload_base64"), "b25l");
+  EXPECT_EQ(grant.at("jobs").at(1).at("payload_base64"), "dHdv");
 }
 
-TEST_P(Import, AnEnvelopeSaysEverythingAboutAJob) {
+TEST_P(Import, AnEnvelopeHasAllSettingsOfAJob) {
   const auto finished = tool({"job", "import", "mail", "-", "--envelope", "--tag", "all"}, {},
                              R"({"payload":{"to":"ann"},"priority":5,"dedupe_key":"ann","group":"k"})"
                              "\n"
@@ -53,7 +53,7 @@ TEST_P(Import, AnEnvelopeSaysEverythingAboutAJob) {
   EXPECT_EQ(finished.out, "enqueued 3 jobs into mail; duplicates: 1\n") << finished.err;
   const auto grant = json({"job", "claim", "mail", "-n", "9"});
   ASSERT_EQ(grant.at("jobs").as_array().size(), 2U);
-  EXPECT_EQ(grant.at("jobs").at(0).at("payload"), R"({"to":"ann"})");
+  EXPECT_EQ(grant.at("jobs").at(0).at("payload").at("to"), "ann");
   EXPECT_EQ(grant.at("jobs").at(1).at("payload_base64"), "/w==");
   const auto second = json({"job", "show", std::to_string(grant.at("jobs").at(1).at("id").as_int64())});
   EXPECT_EQ(second.at("tags").as_array().size(), 2U);
@@ -88,7 +88,7 @@ TEST_P(Import, APayloadInAnEnvelopeStaysAsItWasWritten) {
   const std::string payload = R"({"id": 12345678901234567890123, "rate": 0.10, "max": 1e999})";
   const auto finished = tool({"job", "import", "mail", "-", "--envelope"}, {}, R"({"payload": )" + payload + "}\n");
   EXPECT_EQ(finished.out, "enqueued 1 job into mail\n") << finished.err;
-  EXPECT_EQ(json({"job", "claim", "mail"}).at("jobs").at(0).at("payload"), boost::json::string(payload));
+  EXPECT_TRUE(contains(tool({"job", "claim", "mail", "--json"}).out, R"("payload":)" + payload));
 }
 
 TEST_P(Import, GoingOnFromALineLeavesOutWhatIsThere) {
@@ -104,7 +104,7 @@ TEST_P(Import, ALineThatIsTooLongIsABadLine) {
   EXPECT_TRUE(contains(finished.err, "line 2: it has more than 1048576 bytes; enqueued before it: 1 job; "));
 }
 
-TEST_P(Import, AnInterruptedImportTellsWhereToGoOn) {
+TEST_P(Import, AnInterruptedImportShowsWhereToContinue) {
   auto importing = Process::start({LEASEHOLD_TOOL, "job", "import", "mail", "-", "--db", url()});
   std::string lines;
   for (int i = 0; i < 1000; ++i) lines += "x\n";

@@ -18,7 +18,7 @@ class Interrupt : public StoreToolTest {
 };
 LEASEHOLD_ON_BOTH_STORES(Interrupt);
 
-TEST_P(Interrupt, WhateverOnlyWatchesHasDoneWhatItWasAsked) {
+TEST_P(Interrupt, AnInterruptedWatchExitsWithZero) {
   acquired("deploy");
   ASSERT_EQ(tool({"session", "open", "--id", "ann-1"}).exit_code, 0);
   ASSERT_EQ(tool({"item", "add", "SD-1"}).exit_code, 0);
@@ -38,7 +38,7 @@ TEST_P(Interrupt, WhateverOnlyWatchesHasDoneWhatItWasAsked) {
   }
 }
 
-TEST_P(Interrupt, WhateverWaitsDidNotGetIt) {
+TEST_P(Interrupt, AnInterruptedWaitExitsWithTheSignal) {
   acquired("deploy");
   const auto added = tool({"job", "add", "mail", "hello"});
   ASSERT_EQ(added.exit_code, 0) << added.err;

@@ -34,7 +34,7 @@ TEST_P(ItemCommands, BadRelationsAreRefused) {
   EXPECT_EQ(tool({"item", "show", "SD-2"}).exit_code, 4);
 }
 
-TEST_P(ItemCommands, ListTellsWhoWorksOnWhat) {
+TEST_P(ItemCommands, ListShowsTheSessionOfEachItem) {
   EXPECT_EQ(tool({"item", "ls"}).err, "no items\n");
   tool({"item", "add", "SD-1", "--title", "Parse comments"});
   tool({"item", "add", "SD-2", "--parent", "SD-1"});
@@ -71,7 +71,7 @@ TEST_P(ItemCommands, DoneIsTheOwnersWhileOneHasIt) {
   EXPECT_EQ(tool({"item", "reopen", "SD-9"}).exit_code, 4);
 }
 
-TEST_P(ItemCommands, RemoveWantsConsentAndAnItemThatNobodyNeeds) {
+TEST_P(ItemCommands, RemoveNeedsConsentAndAnUnusedItem) {
   tool({"item", "add", "SD-1"});
   tool({"item", "add", "SD-2", "--parent", "SD-1"});
   opened("ann-1");

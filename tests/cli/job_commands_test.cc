@@ -43,7 +43,7 @@ TEST_P(JobCommands, AddPrintsTheNumberAndNothingElse) {
   EXPECT_EQ(finished.out, id + "\n");
   EXPECT_EQ(finished.err, "");
   const auto job = json({"job", "show", id});
-  EXPECT_EQ(job.at("payload"), R"({"to":"ann"})");
+  EXPECT_EQ(job.at("payload").at("to"), "ann");
   EXPECT_EQ(job.at("priority"), -5);
   EXPECT_EQ(job.at("tags").as_array().size(), 2U);
 }
@@ -89,7 +89,7 @@ TEST_P(JobCommands, ADelayAMomentOrAnotherJobKeepAJobWaiting) {
   EXPECT_EQ(tool({"job", "add", "mail", "x", "--backoff", "1h..5s"}).exit_code, 2);
 }
 
-TEST_P(JobCommands, ShowTellsWhatAJobRunsAfterAndWhatIsGoingToHappen) {
+TEST_P(JobCommands, ShowPrintsThePredecessorsAndTheOutlook) {
   const auto first = added("first");
   const auto waits = added("mail", "x", {"--depends-on", first, "--if-failed", "wait"});
   const auto runs = added("mail", "x", {"--depends-on", first, "--if-failed", "run"});
@@ -112,7 +112,7 @@ TEST_P(JobCommands, ShowTellsWhatAJobRunsAfterAndWhatIsGoingToHappen) {
   EXPECT_NE(refused.err.find("job " + first), std::string::npos) << refused.err;
 }
 
-TEST_P(JobCommands, AJobAfterADeadOneIsCancelledAndTheToolSaysSo) {
+TEST_P(JobCommands, AJobAfterADeadOneIsCancelledAndTheToolReportsIt) {
   const auto first = added("mail");
   EXPECT_EQ(tool({"job", "cancel", first}).exit_code, 0);
   const auto finished = tool({"job", "add", "mail", "x", "--depends-on", first});
@@ -121,7 +121,7 @@ TEST_P(JobCommands, AJobAfterADeadOneIsCancelledAndTheToolSaysSo) {
   EXPECT_EQ(tool({"job", "add", "mail", "x", "--depends-on", first, "--if-failed", "panic"}).exit_code, 2);
 }
 
-TEST_P(JobCommands, AnEnvelopeSaysWhatAJobRunsAfter) {
+TEST_P(JobCommands, AnEnvelopeHasThePredecessorsOfAJob) {
   const auto first = added("first");
   const auto line = R"({"payload":"x","depends_on":[)" + first + R"(],"if_failed":"run"})" + "\n";
   EXPECT_EQ(tool({"job", "import", "mail", "--envelope", "-"}, {}, line).exit_code, 0);
@@ -131,7 +131,7 @@ TEST_P(JobCommands, AnEnvelopeSaysWhatAJobRunsAfter) {
   EXPECT_EQ(json({"queue", "show", "mail"}).at("available"), 1);
 }
 
-TEST_P(JobCommands, ClaimTellsNumberTokenAttemptAndEnd) {
+TEST_P(JobCommands, ClaimShowsNumberTokenAttemptAndEnd) {
   const auto id = added("mail", R"({"to":"ann"})");
   const auto finished = tool({"job", "claim", "mail", "--ttl", "5m", "--holder", "ana"});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
@@ -148,7 +148,7 @@ TEST_P(JobCommands, ClaimAsJsonHasThePayloadsAndOneTokenForAll) {
   const auto grant = json({"job", "claim", "mail", "-n", "5"});
   const auto& jobs = grant.at("jobs").as_array();
   ASSERT_EQ(jobs.size(), 3U);
-  EXPECT_EQ(jobs[0].at("payload"), "high");
+  EXPECT_EQ(jobs[0].at("payload_base64"), "aGlnaA==");
   EXPECT_EQ(jobs[2].at("payload_base64"), "/w==");
   for (const auto& job : jobs) EXPECT_EQ(job.at("token"), grant.at("token"));
   EXPECT_EQ(grant.at("ttl_seconds"), 300);
@@ -196,7 +196,7 @@ TEST_P(JobCommands, AWaitingClaimTakesOverWhatHasExpired) {
   EXPECT_EQ(history[1].at("outcome"), "completed");
 }
 
-TEST_P(JobCommands, HeartbeatTellsProgressAndThatACancelWasRequested) {
+TEST_P(JobCommands, HeartbeatSendsProgressAndShowsACancelRequest) {
   added("mail");
   const auto [id, token] = claimed("mail");
   const Environment env = {{"LEASEHOLD_JOB_ID", id}, {"LEASEHOLD_TOKEN", token}};
@@ -213,7 +213,7 @@ TEST_P(JobCommands, HeartbeatTellsProgressAndThatACancelWasRequested) {
   EXPECT_EQ(state_of(id), "cancelled");
 }
 
-TEST_P(JobCommands, TheVerdictsTellWhereTheJobIsNow) {
+TEST_P(JobCommands, VerdictsShowTheNewStateOfTheJob) {
   const auto id = added("mail", "x", {"--max-failures", "2", "--backoff", "1h"});
   auto held = claimed("mail");
   EXPECT_EQ(tool({"job", "release", id, "--token", held.token}).out, "returned " + id + ": it is available\n");
@@ -227,8 +227,8 @@ TEST_P(JobCommands, TheVerdictsTellWhereTheJobIsNow) {
   EXPECT_TRUE(failed.at("due_at").is_string());
   EXPECT_EQ(tool({"job", "retry", id}).out, "job " + id + " is available\n");
   held = claimed("mail");
-  const auto for_good = tool({"job", "fail", id, "--token", held.token, "--final", "--error-file", "-"}, {}, "gone");
-  EXPECT_EQ(for_good.out, "failed " + id + ": it is a dead letter\n") << for_good.err;
+  const auto final = tool({"job", "fail", id, "--token", held.token, "--final", "--error-file", "-"}, {}, "gone");
+  EXPECT_EQ(final.out, "failed " + id + ": it is a dead letter\n") << final.err;
   EXPECT_TRUE(contains(tool({"job", "errors"}).out, "gone"));
   EXPECT_EQ(json({"job", "errors", "mail"}).at("items").as_array().size(), 2U);
   EXPECT_EQ(json({"job", "show", id}).at("error"), "gone");
@@ -254,18 +254,18 @@ TEST_P(JobCommands, AVerdictCanBringTheNextJob) {
   EXPECT_EQ(tool({"job", "release", second, "--token", "1", "--ttl", "5s"}).exit_code, 2) << "--ttl is of the next job";
 }
 
-TEST_P(JobCommands, WhatCompleteLeavesCanBeRead) {
+TEST_P(JobCommands, TheResultOfACompletedJobCanBeRead) {
   const auto id = added("mail");
   const auto held = claimed("mail");
   EXPECT_EQ(tool({"job", "result", id}).exit_code, 4);
   const auto done = tool({"job", "complete", id, "--token", held.token, "--result-file", "-"}, {}, "42\n");
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_EQ(tool({"job", "result", id}).out, "42\n");
-  EXPECT_EQ(json({"job", "show", id}).at("result"), "42\n");
+  EXPECT_EQ(json({"job", "show", id}).at("result"), 42);
   EXPECT_TRUE(contains(tool({"job", "complete", id, "--token", held.token, "--result", "42\n"}).out, "(repeated)"));
 }
 
-TEST_P(JobCommands, ShowTellsTheWholeStory) {
+TEST_P(JobCommands, ShowPrintsAllDetails) {
   const auto id = added("mail", "some payload", {"--tag", "nightly", "--group", "ann", "--dedupe", "d"});
   auto held = claimed("mail", {"--holder", "ana"});
   tool({"job", "fail", id, "--token", held.token, "--error", "no route", "--delay", "0"});
@@ -297,7 +297,7 @@ TEST_P(JobCommands, LsFiltersAndGoesOnFromWhereItStopped) {
   EXPECT_EQ(tool({"job", "ls", "--state", "asleep"}).exit_code, 2);
 }
 
-TEST_P(JobCommands, WaitTellsTheEndByItsExitCode) {
+TEST_P(JobCommands, WaitShowsTheEndByItsExitCode) {
   const auto id = added("mail");
   EXPECT_EQ(tool({"job", "wait", id, "--wait", "10ms"}).exit_code, 75);
   auto waiter = Process::start({LEASEHOLD_TOOL, "job", "wait", id, "--db", url()});
@@ -359,6 +359,36 @@ TEST_P(JobCommands, RedriveWantsAYesAndAQueueOrAll) {
   EXPECT_EQ(json({"job", "redrive", "a", "--yes"}).at("redriven"), 1);
   EXPECT_EQ(tool({"job", "redrive", "--all", "--yes"}).out, "redrove 1 job\n");
   EXPECT_EQ(json({"job", "ls", "--state", "available"}).at("items").as_array().size(), 2U);
+}
+
+TEST_P(JobCommands, BatchShowCountsTheJobsOfABatch) {
+  const auto unknown = tool({"job", "batch", "show", "import"});
+  EXPECT_EQ(unknown.exit_code, 4);
+  EXPECT_TRUE(contains(unknown.err, "import"));
+  EXPECT_EQ(json({"job", "batch", "show", "import"}, 4).at("error").at("code"), "not_found");
+
+  added("q", "1", {"--batch", "import"});
+  added("q", "2", {"--batch", "import"});
+  const auto last = added("end", "3", {"--on-batch-end", "import"});
+  const auto held = claimed("q");
+  ASSERT_EQ(tool({"job", "fail", held.id, "--token", held.token, "--final"}).exit_code, 0);
+  const auto half = tool({"job", "batch", "show", "import"}).out;
+  EXPECT_TRUE(contains(half, "BATCH"));
+  EXPECT_TRUE(contains(half, "50%"));
+  const auto counted = json({"job", "batch", "show", "import"});
+  EXPECT_EQ(counted.at("id"), "import");
+  EXPECT_EQ(counted.at("total"), 2);
+  EXPECT_EQ(counted.at("unfinished"), 1);
+  EXPECT_EQ(counted.at("failed"), 1);
+  EXPECT_EQ(counted.at("end_job"), std::stoll(last));
+  EXPECT_TRUE(counted.at("ended_at").is_null());
+  EXPECT_EQ(json({"job", "ls", "--batch", "import"}).at("items").as_array().size(), 2U);
+
+  const auto other = claimed("q");
+  ASSERT_EQ(tool({"job", "complete", other.id, "--token", other.token}).exit_code, 0);
+  EXPECT_TRUE(contains(tool({"job", "batch", "show", "import"}).out, "100%"));
+  EXPECT_TRUE(json({"job", "batch", "show", "import"}).at("ended_at").is_string());
+  EXPECT_EQ(state_of(last), "available");
 }
 
 }  // namespace

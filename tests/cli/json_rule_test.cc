@@ -91,7 +91,7 @@ TEST_F(JsonRule, WithoutItARefusalIsOnlyOnStderr) {
   EXPECT_TRUE(contains(refused.err, "deploy is held by"));
 }
 
-TEST_F(JsonRule, WhatAWrappedCommandPrintsGoesToStderr) {
+TEST_F(JsonRule, AWrappedCommandPrintsToStderr) {
   ASSERT_EQ(tool({"job", "add", "mail", "x"}).exit_code, 0);
   ASSERT_EQ(tool({"chunk", "plan", "orders", "--range", "1..10", "--size", "10"}).exit_code, 0);
   ASSERT_EQ(tool({"schedule", "set", "echo", "--every", "1h", "--next", "now", "--", "echo", "noise"}).exit_code, 0);

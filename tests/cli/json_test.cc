@@ -28,7 +28,7 @@ TEST_F(Json, ARefusalIsAnErrorOnStdoutWithTheHolderInIt) {
   EXPECT_TRUE(error.at("held_by").at("retry_in_seconds").is_number());
 }
 
-TEST_F(Json, ALostLeaseTellsWhy) {
+TEST_F(Json, ALostLeaseShowsWhy) {
   const auto token = acquired("deploy");
   json({"lock", "revoke", "deploy", "--reason", "test", "--yes"});
   const auto error = json({"lock", "heartbeat", "deploy", "--token", token}, 76).at("error");

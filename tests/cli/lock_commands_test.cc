@@ -8,7 +8,7 @@ namespace {
 
 using LockCommands = ToolTest;
 
-TEST_F(LockCommands, AcquireTellsTheTokenAndUntilWhen) {
+TEST_F(LockCommands, AcquireShowsTheTokenAndUntilWhen) {
   const auto finished = tool({"lock", "acquire", "deploy", "--ttl", "5m"});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_TRUE(finished.out.starts_with("granted deploy  token "));
@@ -119,7 +119,7 @@ TEST_F(LockCommands, ShowOfAnUnknownLockIsNotFound) {
   EXPECT_EQ(shown.out, "");
 }
 
-TEST_F(LockCommands, ShowTellsWhoHasItAndLaterWhoHadIt) {
+TEST_F(LockCommands, ShowPrintsTheHolderAndLaterTheFormerOne) {
   const auto token = acquired("deploy", {"--holder", "ana"});
   auto shown = tool({"lock", "show", "deploy"});
   for (const auto* part : {"state       running", "holder      ana", "frees ", token.c_str()}) {

@@ -18,7 +18,7 @@ class LockNesting : public StoreToolTest {
 };
 LEASEHOLD_ON_BOTH_STORES(LockNesting);
 
-TEST_P(LockNesting, WhatItRunsUnderIsRefusedAtOnce) {
+TEST_P(LockNesting, ALockHeldByAnOuterWrapperIsRefusedAtOnce) {
   const auto acquire = inside({"deploy", "--holder", "ana"}, {"lock", "acquire", "deploy", "--wait", "1h"});
   EXPECT_EQ(acquire.exit_code, 1);
   EXPECT_TRUE(

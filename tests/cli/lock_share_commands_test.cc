@@ -37,7 +37,7 @@ TEST_P(LockShareCommands, AnotherCapacityIsAMismatchAndSaysWhichOneCounts) {
   EXPECT_EQ(json({"lock", "acquire", "gpu", "--shared"}, 1).at("error").at("code"), "mismatch");
 }
 
-TEST_P(LockShareCommands, SharesExcludeOnlyWhoeverWantsAllOfIt) {
+TEST_P(LockShareCommands, SharesExcludeOnlyRequestsForTheWholeLock) {
   const auto ana = acquired("report", {"--shared", "--holder", "ana"});
   const auto bob = tool({"lock", "acquire", "report", "--shared", "--holder", "bob"});
   EXPECT_TRUE(bob.out.starts_with("granted report  shared  token "));

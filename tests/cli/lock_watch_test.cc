@@ -18,7 +18,7 @@ class LockWatch : public StoreToolTest {
 };
 LEASEHOLD_ON_BOTH_STORES(LockWatch);
 
-TEST_P(LockWatch, TellsHowItStandsAndEveryChangeUntilInterrupted) {
+TEST_P(LockWatch, ShowsTheStateAndEveryChangeUntilInterrupted) {
   auto watch = start();
   EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "free  never held before"));
   const auto token = acquired("deploy", {"--holder", "ana"});
@@ -60,14 +60,14 @@ TEST_P(LockWatch, ALockInItsDelayIsNotFree) {
   EXPECT_EQ(tool({"lock", "acquire", "deploy"}).exit_code, 0);
 }
 
-// Nobody ends such a lease: only that its delay is over changes.
+// No act ends such a lease: only its delay passes.
 TEST_P(LockWatch, OneThatExpiredIsFreeWhenItsDelayIsOver) {
   acquired("deploy", {"--lock-delay", "500ms", "--ttl", "500ms"});
   EXPECT_EQ(start({"--until", "free", "--wait", "1m"}).finish(patience).exit_code, 0);
   EXPECT_EQ(tool({"lock", "acquire", "deploy"}).exit_code, 0);
 }
 
-TEST_P(LockWatch, UntilHeldEndsWhenSomebodyHasIt) {
+TEST_P(LockWatch, UntilHeldEndsWhenItIsHeld) {
   auto watch = start({"--until", "held"});
   ASSERT_TRUE(contains(watch.read_line(patience).value_or(""), "never held"));
   acquired("deploy");
@@ -97,13 +97,13 @@ TEST_P(LockWatch, TheExitCodeOfAWaitingCommandShowsTheSignal) {
   }
 }
 
-TEST_P(LockWatch, WithJsonALockThatNobodyEverHadIsFree) {
+TEST_P(LockWatch, WithJsonALockThatWasNeverHeldIsFree) {
   const auto watched = start({"--json", "--until", "free"}).finish(patience);
   EXPECT_EQ(watched.exit_code, 0);
   EXPECT_EQ(watched.out, "{\"name\":\"deploy\",\"state\":\"free\"}\n");
 }
 
-TEST_P(LockWatch, OneThatWaitsForSomethingTellsThatItWasInterrupted) {
+TEST_P(LockWatch, AWaitReportsThatItWasInterrupted) {
   acquired("deploy");
   for (const int signal : {SIGINT, SIGTERM}) {
     auto watch = start({"--until", "free", "--wait", "1m"});
@@ -114,7 +114,7 @@ TEST_P(LockWatch, OneThatWaitsForSomethingTellsThatItWasInterrupted) {
 }
 
 // As nohup and the background of a script have it.
-TEST_P(LockWatch, WhatIsIgnoredDoesNotStopIt) {
+TEST_P(LockWatch, AnIgnoredSignalDoesNotStopIt) {
   const auto words = " lock watch deploy --until held --db '" + url() + "'";
   auto watch = Process::start({"sh", "-c", std::string("trap '' INT; exec ") + LEASEHOLD_TOOL + words});
   ASSERT_TRUE(contains(watch.read_line(patience).value_or(""), "never held"));
@@ -123,7 +123,7 @@ TEST_P(LockWatch, WhatIsIgnoredDoesNotStopIt) {
   EXPECT_EQ(watch.finish(patience).exit_code, 0);
 }
 
-TEST_P(LockWatch, EventsTellOfEverybody) {
+TEST_P(LockWatch, EventsShowEveryHolder) {
   const auto token = acquired("deploy", {"--holder", "ana"});
   auto watch = start({"--events"});
   EXPECT_TRUE(contains(watch.read_line(patience).value_or(""), "lock deploy  acquired  by ana"));

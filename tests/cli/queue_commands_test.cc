@@ -36,7 +36,7 @@ TEST_P(QueueCommands, LsCountsWhatWaitsRunsAndFailed) {
   EXPECT_EQ(queues[0].at("completed_last_minute"), 1);
 }
 
-TEST_P(QueueCommands, ShowTellsLimitsAndNumbers) {
+TEST_P(QueueCommands, ShowPrintsLimitsAndNumbers) {
   EXPECT_EQ(tool({"queue", "show", "mail"}).exit_code, 4);
   add("mail");
   EXPECT_EQ(tool({"queue", "set", "mail", "--max-running", "2", "--rate", "100/1m", "--ttl", "90s"}).exit_code, 0);
@@ -72,7 +72,7 @@ TEST_P(QueueCommands, SettingsStayUntilTheyAreNone) {
   }
 }
 
-TEST_P(QueueCommands, APausedQueueTellsWhyAndGoesOnWhenResumed) {
+TEST_P(QueueCommands, APausedQueueShowsTheReasonAndContinuesWhenResumed) {
   add("mail");
   EXPECT_EQ(tool({"queue", "pause", "mail", "--reason", "provider is down"}).out, "paused mail\n");
   const auto refused = tool({"job", "claim", "mail"});

@@ -22,7 +22,7 @@ TEST_P(RateCommands, TakeWaitsForItsTurn) {
   EXPECT_TRUE(contains(reported.out, "  waited "));
 }
 
-TEST_P(RateCommands, WhatWouldTakeTooLongIs75AndTakesNothing) {
+TEST_P(RateCommands, ATurnThatIsTooFarAwayIs75AndTakesNothing) {
   ASSERT_EQ(tool({"rate", "take", "api", "--every", "1h"}).exit_code, 0);
   const auto refused = tool({"rate", "take", "api", "--wait", "0"});
   EXPECT_EQ(refused.exit_code, 75);
@@ -41,13 +41,13 @@ TEST_P(RateCommands, ABurstIsTakenAtOnce) {
   EXPECT_EQ(tool({"rate", "take", "mail", "--wait", "0"}).exit_code, 75);
 }
 
-TEST_P(RateCommands, ALimitThatNobodySetIsNotFound) {
+TEST_P(RateCommands, ARateThatWasNeverSetIsNotFound) {
   EXPECT_EQ(tool({"rate", "take", "nobody"}).exit_code, 4);
   EXPECT_EQ(tool({"rate", "show", "nobody"}).exit_code, 4);
   EXPECT_EQ(tool({"rate", "rm", "nobody"}).exit_code, 4);
 }
 
-TEST_P(RateCommands, SetShowLsAndRmTellOfIt) {
+TEST_P(RateCommands, SetShowLsAndRmShowIt) {
   EXPECT_TRUE(contains(tool({"rate", "ls"}).err, "no rates"));
   const auto set = tool({"rate", "set", "api", "--every", "750ms"});
   for (const auto* part :
@@ -67,7 +67,7 @@ TEST_P(RateCommands, SetShowLsAndRmTellOfIt) {
   EXPECT_TRUE(json({"rate", "ls"}).at("items").as_array().empty());
 }
 
-TEST_P(RateCommands, WhatMakesNoSenseIsAUsageError) {
+TEST_P(RateCommands, AMeaninglessRateIsAUsageError) {
   for (const Arguments& arguments : std::vector<Arguments>{{"rate", "take"},
                                                            {"rate", "take", "api", "--every", "often"},
                                                            {"rate", "take", "api", "--every", "0"},

@@ -43,7 +43,7 @@ TEST_P(ScheduleCommands, SetKeepsEveryOption) {
   }
 }
 
-TEST_P(ScheduleCommands, StatusTellsHowManyRunsWereLost) {
+TEST_P(ScheduleCommands, StatusShowsHowManyRunsWereLost) {
   set_schedule("refresh", {"--every", "10m"});
   acquired("refresh", {"--ttl", "50ms"});
   ASSERT_TRUE(eventually([&] { return json({"recover"}).at("runs") == 1; }));
@@ -134,7 +134,7 @@ TEST_P(ScheduleCommands, ALateFinishIsLost) {
   EXPECT_EQ(shown("refresh").at("held_by").at("token").as_int64(), std::stoll(next));
 }
 
-TEST_P(ScheduleCommands, WhatIsNotDueIsACalmAnswer) {
+TEST_P(ScheduleCommands, NotDueIsANormalAnswer) {
   set_schedule("refresh", {"--every", "11m-15m"});
   const auto token = acquired("refresh");
   ASSERT_EQ(tool({"schedule", "complete", "refresh", "--token", token}).exit_code, 0);
@@ -151,7 +151,7 @@ TEST_P(ScheduleCommands, WhatIsNotDueIsACalmAnswer) {
   EXPECT_EQ(json({"schedule", "acquire", "refresh", "--now"}).at("name"), "refresh");
 }
 
-TEST_P(ScheduleCommands, WhatIsHeldNamesItsHolder) {
+TEST_P(ScheduleCommands, AHeldScheduleNamesItsHolder) {
   set_schedule("refresh");
   acquired("refresh", {"--holder", "ana"});
   const auto skipped = tool({"schedule", "acquire", "refresh", "--now"});
@@ -167,7 +167,7 @@ TEST_P(ScheduleCommands, WhatIsHeldNamesItsHolder) {
   for (const auto* member : {"since", "until"}) EXPECT_TRUE(error.at("held_by").at(member).is_string()) << member;
 }
 
-TEST_P(ScheduleCommands, WhatIsPausedSaysSinceWhenAndWhy) {
+TEST_P(ScheduleCommands, APausedScheduleShowsSinceWhenAndWhy) {
   set_schedule("refresh");
   EXPECT_EQ(tool({"schedule", "pause", "refresh", "--reason", "source is down"}).out, "paused refresh\n");
   EXPECT_EQ(state_of("refresh"), "paused");
@@ -207,7 +207,7 @@ TEST_P(ScheduleCommands, RenameTakesTheHistoryAlong) {
   EXPECT_EQ(tool({"schedule", "rename", "refresh", "prices"}).exit_code, 2);
 }
 
-TEST_P(ScheduleCommands, RmWantsAYesAndNobodyToRunIt) {
+TEST_P(ScheduleCommands, RmNeedsAYesAndAnIdleSchedule) {
   set_schedule("refresh");
   EXPECT_EQ(tool({"schedule", "rm", "refresh"}).exit_code, 2);
   EXPECT_TRUE(contains(tool({"schedule", "rm", "refresh", "--dry-run"}).out, "would remove refresh  every 10m-15m"));
@@ -219,7 +219,7 @@ TEST_P(ScheduleCommands, RmWantsAYesAndNobodyToRunIt) {
   EXPECT_EQ(tool({"schedule", "rm", "refresh", "--yes"}).exit_code, 4);
 }
 
-TEST_P(ScheduleCommands, LsTellsStateRuleNextLastAndHolder) {
+TEST_P(ScheduleCommands, LsShowsStateRuleNextLastAndHolder) {
   set_schedule("due");
   set_schedule("running", {"--every", "1h"});
   acquired("running", {"--holder", "ana"});
@@ -235,7 +235,7 @@ TEST_P(ScheduleCommands, LsTellsStateRuleNextLastAndHolder) {
   EXPECT_EQ(json({"schedule", "ls"}).at("items").as_array().size(), 4U);
 }
 
-TEST_P(ScheduleCommands, AWatchedListTellsOfEveryChange) {
+TEST_P(ScheduleCommands, AWatchedListShowsEveryChange) {
   set_schedule("refresh");
   auto watcher = start({"schedule", "ls", "--watch"});
   EXPECT_TRUE(contains(watcher.read_line(patience).value_or(""), "refresh: due, every 10m-15m"));
@@ -276,7 +276,7 @@ TEST_P(ScheduleCommands, NextFollowsTheClockOfItsZoneAcrossDaylightSaving) {
   EXPECT_TRUE(contains(only_one.out, "  now\n"));
 }
 
-TEST_P(ScheduleCommands, WhatAPauseMissedIsInTheHistory) {
+TEST_P(ScheduleCommands, OccurrencesMissedInAPauseAreInTheHistory) {
   set_schedule("often", {"--cron", "* * * * * *"});
   ASSERT_EQ(tool({"schedule", "pause", "often"}).exit_code, 0);
   ASSERT_TRUE(eventually([&] { return shown("often").at("next_run_in_seconds").to_number<double>() == 0; }, patience));

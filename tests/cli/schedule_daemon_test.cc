@@ -45,7 +45,7 @@ TEST_P(ScheduleDaemon, RunsCommandsOnlyWithTheOption) {
   EXPECT_EQ(history("report").at(0).at("counts").at("rows"), 3);
 }
 
-TEST_P(ScheduleDaemon, AFailureKeepsTheLastWordsAndHurtsNobodyElse) {
+TEST_P(ScheduleDaemon, AFailureKeepsTheLastWordsAndAffectsNoOtherSchedule) {
   set_schedule("bad", {"--every", "1h", "--", "sh", "-c", "echo no answer >&2; exit 9"});
   set_schedule("missing", {"--every", "1h", "--", folder().file("missing")});
   set_schedule("good", {"--every", "1h", "--", "true"});

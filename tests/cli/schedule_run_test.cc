@@ -49,7 +49,7 @@ TEST_P(ScheduleRunCommand, PassesTheExitCodeThroughAndNotesWhy) {
   EXPECT_TRUE(contains(std::string(history("c").at(0).at("error").as_string()), "No such file"));
 }
 
-TEST_P(ScheduleRunCommand, TellsTheCommandWhatItIsAndHearsItsCounts) {
+TEST_P(ScheduleRunCommand, TheCommandGetsItsRunAndReportsCounts) {
   const auto reported = run_schedule("refresh", {"--every", "1h"},
                                      {"sh", "-c",
                                       "echo $LEASEHOLD_SCHEDULE $LEASEHOLD_CAUSE $LEASEHOLD_DB; "
@@ -106,7 +106,7 @@ TEST_P(ScheduleRunCommand, PausedIsNotRun) {
   EXPECT_TRUE(contains(skipped.err, ": holidays"));
 }
 
-TEST_P(ScheduleRunCommand, StoppedBySomebodyItIsDueAgain) {
+TEST_P(ScheduleRunCommand, AStoppedRunIsDueAgain) {
   pid_t command = 0;
   auto runner = started({"--every", "1h"}, command);
   runner.signal(SIGTERM);
@@ -151,7 +151,7 @@ TEST_P(ScheduleRunCommand, ALateRunnerIsEndedAndDoesNotFinish) {
   pid_t command = 0;
   auto runner = started({"--every", "1h", "--ttl", "2s", "--grace", "100ms"}, command);
   const auto token = std::to_string(shown("refresh").at("held_by").at("token").as_int64());
-  // Somebody else says how it went: the runner learns with its next heartbeat that this is over.
+  // Another process settles the run: the runner learns that with its next heartbeat.
   ASSERT_EQ(tool({"schedule", "fail", "refresh", "--token", token}).exit_code, 0);
   const auto ended = runner.finish(patience);
   EXPECT_EQ(ended.exit_code, 76);

@@ -30,7 +30,7 @@ TEST(ScheduleText, TimesAreThoseOfTheZone) {
   EXPECT_EQ(clock.time_and_distance(saturday - 2h), "2026-03-28 11:00:00 +01:00 (2h ago)");
 }
 
-TEST(ScheduleText, WhatIsNotKnownYetIsADash) {
+TEST(ScheduleText, AnUnknownValueIsADash) {
   ScheduleInfo schedule;
   schedule.wall_now = saturday;
   schedule.next_run_at = saturday + 7min + 12s;

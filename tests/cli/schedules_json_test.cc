@@ -21,7 +21,7 @@ ScheduleInfo refresh() {
   return schedule;
 }
 
-TEST(SchedulesJson, AScheduleTellsItsRuleAndWhenItIsDue) {
+TEST(SchedulesJson, AScheduleShowsItsRuleAndWhenItIsDue) {
   const auto parsed = boost::json::parse(wire::to_json(refresh()));
   EXPECT_EQ(parsed.at("state"), "waiting");
   EXPECT_EQ(parsed.at("every_min_seconds"), 600);

@@ -76,13 +76,16 @@ inline const std::vector<json::object>& answer_schemas() {
         Type<wire::EndedLock>(), Type<wire::JobStory>(), Type<wire::ChunkStory>(), Type<wire::ChunkPicture>(),
         Type<wire::PlanReport>(), Type<wire::StoreReport>());
     add(Type<LockInfo>(), Type<LeaseInfo>(), Type<Enqueued>(), Type<Job>(), Type<JobGrant>(), Type<JobHeartbeat>(),
-        Type<JobSettled>(), Type<JobInfo>(), Type<JobError>(), Type<QueueInfo>());
+        Type<JobSettled>(), Type<JobInfo>(), Type<JobError>(), Type<QueueInfo>(), Type<BatchInfo>());
     add(Type<Chunk>(), Type<ChunkGrant>(), Type<ChunkHeartbeat>(), Type<ChunkSettled>(), Type<ChunkInfo>(),
         Type<ChunkSetInfo>(), Type<ChunkResetOutcome>(), Type<RateInfo>(), Type<RateTurn>());
+    add(Type<OwnSession>(), Type<PathsTaken>(), Type<PathInfo>());
     add(Type<SessionInfo>(), Type<SessionClosed>(), Type<ItemInfo>(), Type<Claim>(), Type<ClaimInfo>(),
         Type<ScheduleInfo>(), Type<ScheduleRun>(), Type<RunInfo>(), Type<ScheduleSaved>(), Type<RunSettled>());
     add(Type<Event>(), Type<Pruned>(), Type<Retention>(), Type<Recovered>(), Type<RecoveryStats>(), Type<Finding>(),
         Type<MigrationInfo>(), Type<Drift>());
+    add(Type<RowGrant>(), Type<RowSettled>(), Type<RowInfo>(), Type<RowRecovered>(), Type<AdoptStep>(),
+        Type<AdoptPlan>(), Type<AdoptedTable>(), Type<TrialStep>());
     return schemas;
   }();
   return all;

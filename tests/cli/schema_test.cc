@@ -29,7 +29,7 @@ void expect_as_their_schemas(const T&... full) {
   (expect_as_its_schema(full), ...);
 }
 
-TEST(Schema, LocksAndRefusalsAreAsItSays) {
+TEST(Schema, LocksAndRefusalsMatchTheSchema) {
   wire::LockGrant grant{some_grant(), {"a", "b"}, Share{.permits = 2, .capacity = 5}};
   wire::LockStory story{some_lock(), {some_lock_holder()}};
   wire::EndedLock ended{some_lease(), {"b"}};
@@ -37,7 +37,7 @@ TEST(Schema, LocksAndRefusalsAreAsItSays) {
                           some_error(), grant, story, ended);
 }
 
-TEST(Schema, JobsAndQueuesAreAsItSays) {
+TEST(Schema, JobsAndQueuesMatchTheSchema) {
   const Job job{.id = 1, .token = {2}, .queue = "q", .payload = "\xff", .schedule = "s", .occurrence = moment(2)};
   const JobGrant grant{.jobs = {Job{}, job}, .token = {3}, .holder = some_holder(), .ttl = std::chrono::seconds(5)};
   const JobAttempt attempt{
@@ -48,7 +48,7 @@ TEST(Schema, JobsAndQueuesAreAsItSays) {
                           some_job(), JobError{.holder = some_holder()}, some_queue(), story);
 }
 
-TEST(Schema, ChunksAndRatesAreAsItSays) {
+TEST(Schema, ChunksAndRatesMatchTheSchema) {
   const ChunkGrant grant{.chunks = {some_chunk(), Chunk{}}, .holder = some_holder()};
   const RateInfo rate{.name = "api", .taken_at = moment(2), .holder = some_holder()};
   const wire::PlanReport report{{}, 5, JobState::blocked};
@@ -59,13 +59,13 @@ TEST(Schema, ChunksAndRatesAreAsItSays) {
                           wire::ChunkPicture{some_set(), {some_chunk_info()}, {some_chunk_info()}});
 }
 
-TEST(Schema, SessionsItemsAndClaimsAreAsItSays) {
+TEST(Schema, SessionsItemsAndClaimsMatchTheSchema) {
   const Claim claim{.key = "i", .previous_session = "p", .previous_holder = some_holder()};
   const ClaimInfo info{.key = "i", .ended_at = moment(600), .end_reason = "r", .held_by = item_lease()};
   expect_as_their_schemas(some_session(), SessionClosed{{"a", "b"}}, some_item(), claim, info);
 }
 
-TEST(Schema, SchedulesAreAsItSays) {
+TEST(Schema, SchedulesMatchTheSchema) {
   auto by_cron = some_schedule();
   by_cron.options.rule = CronRule{.expression = "* * * * *", .zone = "Europe/Berlin"};
   const ScheduleRun run{.grant = some_grant(), .cause = "retry", .lost = moment(3), .lost_holder = some_holder()};
@@ -77,7 +77,7 @@ TEST(Schema, SchedulesAreAsItSays) {
   expect_as_their_schemas(paused, wire::SessionGrant{some_grant()}, wire::RunGrant{some_grant()});
 }
 
-TEST(Schema, TheStoreIsAsItSays) {
+TEST(Schema, TheStoreMatchesTheSchema) {
   const RecoveryStats stats{.stale_now = {.locks = 1}, .totals = {{.reason = "r", .last_at = moment(2)}}};
   expect_as_their_schemas(Event{.holder = some_holder(), .previous_holder = some_holder(), .detail = "d"},
                           StoreStatus{.backend = "sqlite"}, Pruned{.jobs = 1}, Retention{}, stats.stale_now,

@@ -19,7 +19,7 @@ TEST_P(SessionCommands, HeartbeatExtendsAndProgressIsANote) {
   EXPECT_TRUE(contains(tool({"session", "show", "ann-1"}).out, "note        half\\x0adone\n"));
 }
 
-TEST_P(SessionCommands, PruneTellsHowManyWent) {
+TEST_P(SessionCommands, PruneShowsHowManyWent) {
   const auto token = opened("ann-1");
   taken("SD-1", "ann-1");
   ASSERT_EQ(tool({"session", "close", "ann-1", "--token", token}).exit_code, 0);

@@ -9,7 +9,7 @@ namespace {
 using SessionOpen = SessionToolTest;
 LEASEHOLD_ON_BOTH_STORES(SessionOpen);
 
-TEST_P(SessionOpen, TellsIdAndTokenAndThatNobodyKeepsItAlive) {
+TEST_P(SessionOpen, PrintsIdAndTokenAndWarnsThatItMustBeKeptAlive) {
   const auto opened = tool({"session", "open", "--id", "ann-1"});
   EXPECT_EQ(opened.exit_code, 0) << opened.err;
   EXPECT_TRUE(opened.out.starts_with("opened ann-1  token "));
@@ -117,7 +117,7 @@ TEST_P(SessionOpen, AShellForOneCommandLineIsWarnedThatItsSessionEndsWithIt) {
   EXPECT_EQ(quiet.err, "") << "this is no shell";
 }
 
-TEST_P(SessionOpen, OnceItsProcessIsGoneEveryCommandSaysSo) {
+TEST_P(SessionOpen, OnceItsProcessIsGoneEveryCommandReportsIt) {
   auto agent = start_mortal();
   const auto token = opened("ann-1", {"--pid", std::to_string(agent.pid()), "--ttl", "1h"});
   taken("SD-1", "ann-1");

@@ -65,7 +65,7 @@ TEST_P(SessionTable, ItFitsANarrowTerminal) {
   EXPECT_TRUE(contains(on_terminal("session ls", 110), "lll…"));
 }
 
-TEST_P(SessionTable, ColourTellsHealthOnATerminalOnly) {
+TEST_P(SessionTable, ColourShowsHealthOnATerminalOnly) {
   opened("ann-1");
   opened("ben-1", {"--ttl", "50ms"});
   const auto token = opened("cat-1");
@@ -79,7 +79,7 @@ TEST_P(SessionTable, ColourTellsHealthOnATerminalOnly) {
   EXPECT_FALSE(contains(tool({"session", "ls"}).out, "\x1b["));
 }
 
-TEST_P(SessionTable, AWatchTellsEveryChangeInALine) {
+TEST_P(SessionTable, AWatchShowsEveryChangeInALine) {
   const auto ann = opened("ann-1", {"--label", "parsing", "--holder", "ann"});
   auto sessions = watch({"session", "ls"});
   ASSERT_TRUE(tells(sessions, "ann-1: active, ann, parsing"));

@@ -43,7 +43,7 @@ TEST(SessionsJson, ASessionHasItsFiguresComputed) {
   EXPECT_NE(text.find(R"("metadata":{"id":123456789012345678901234567890})"), std::string::npos) << text;
 }
 
-TEST(SessionsJson, WhoIsGoneIsStaleNowAndWhoIsClosedNeverIs) {
+TEST(SessionsJson, ADeadSessionIsStaleAtOnceAndAClosedOneNever) {
   auto session = busy_session();
   session.state = SessionState::stale;
   EXPECT_EQ(boost::json::parse(wire::to_json(session)).at("seconds_until_stale"), 0);
@@ -53,7 +53,7 @@ TEST(SessionsJson, WhoIsGoneIsStaleNowAndWhoIsClosedNeverIs) {
   EXPECT_TRUE(boost::json::parse(wire::to_json(session)).at("seconds_until_stale").is_null());
 }
 
-TEST(SessionsJson, ARefusalTellsWhatAPersonAsksNext) {
+TEST(SessionsJson, ARefusalHasWhatAPersonAsksNext) {
   LeaseInfo owner;
   owner.kind = "item";
   owner.key = "SD-1";

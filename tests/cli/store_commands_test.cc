@@ -11,7 +11,7 @@ namespace {
 using StoreCommands = ToolTest;
 using namespace std::chrono_literals;
 
-TEST_F(StoreCommands, EventsTellWhatHappenedInOrder) {
+TEST_F(StoreCommands, EventsAreInOrder) {
   const auto token = acquired("deploy", {"--holder", "ana"});
   acquired("other");
   tool({"lock", "release", "deploy", "--token", token});
@@ -31,7 +31,7 @@ TEST_F(StoreCommands, AnEmptyListOfEventsIsReportedOnStderr) {
   EXPECT_EQ(finished.err, "no events\n");
 }
 
-TEST_F(StoreCommands, FollowTellsWhatIsAndWhatComesOnceEach) {
+TEST_F(StoreCommands, FollowShowsOldAndNewEventsOnceEach) {
   acquired("first");
   auto follower =
       Process::start({LEASEHOLD_TOOL, "events", "--follow", "--json"}, {{"LEASEHOLD_DB", "sqlite:" + file()}});
@@ -219,7 +219,7 @@ TEST_F(StoreCommands, ALookIntoAnotherDatabaseMakesNoTablesThere) {
   EXPECT_EQ(theirs.rows("SELECT name FROM sqlite_master").size(), 1U);
 }
 
-TEST_F(StoreCommands, WithoutAPlaceForTheDefaultStoreTheToolSaysSo) {
+TEST_F(StoreCommands, WithoutAPlaceForTheDefaultStoreTheToolReportsIt) {
   const auto finished = tool({"status"}, {{"LEASEHOLD_DB", ""}, {"XDG_STATE_HOME", ""}, {"HOME", ""}});
   EXPECT_EQ(finished.exit_code, 2);
   EXPECT_TRUE(contains(finished.err, "--db"));

@@ -27,7 +27,7 @@ TEST_P(Streams, NothingIsWrittenToTheStoreInPlaceOfAClosedOutput) {
   EXPECT_EQ(tool({"lock", "show", "deploy"}).exit_code, 0);
 }
 
-TEST_P(Streams, WhoPrintsWithoutEndEndsWhenNothingMoreFits) {
+TEST_P(Streams, AnEndlessPrintEndsWhenTheOutputIsFull) {
   acquired("deploy");
   tool({"session", "open", "--id", "ann-1"});
   for (const auto* words : {"events -f", "session ls -w", "lock watch deploy", "--version", "--help"}) {

@@ -72,7 +72,7 @@ TEST_F(Terminal, AWaitSaysWhatItWaitsForAndTakesThatAway) {
   EXPECT_FALSE(contains(shown.screen(), "waiting for"));
 }
 
-TEST_F(Terminal, EveryWaitSaysSo) {
+TEST_F(Terminal, EveryWaitReportsIt) {
   acquired("deploy", {"--holder", "ana", "--ttl", "10m"});
   make_store();
   ASSERT_EQ(tool({"job", "add", "mail", "x", "--delay", "1h"}).exit_code, 0);

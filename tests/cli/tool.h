@@ -35,6 +35,9 @@ class ToolTest : public testing::Test {
                           {"LEASEHOLD_SCHEDULE_TOKEN", ""},
                           {"LEASEHOLD_SESSION", ""},
                           {"LEASEHOLD_SESSION_TOKEN", ""},
+                          {"LEASEHOLD_TABLE", ""},
+                          {"LEASEHOLD_ROW", ""},
+                          {"LEASEHOLD_ROW_TOKEN", ""},
                           {"TZ", "UTC"}});
     return run(arguments, env, input);
   }

@@ -160,7 +160,7 @@ TEST(TopLayout, ASmallScreenHasALineForEachPanel) {
   }
 }
 
-TEST(TopLayout, WhereItIsNarrowTheLastColumnsAreLeftOut) {
+TEST(TopLayout, ANarrowTerminalDropsTheLastColumns) {
   const auto narrow = text_of(drawn(busy_picture(), choosing(4), {.columns = 40, .lines = 10}).lines);
   EXPECT_TRUE(contains(narrow,
                        " 1 2 3 [4 sessions] 5 6\n1 active, 1 idle, 1 stale\nSESSION  STATUS  ITEM  HEARTBEAT\ns-3      "
@@ -190,7 +190,7 @@ TEST(TopLayout, ScrollingEndsWithTheLastRow) {
   EXPECT_TRUE(contains(frame.lines[13], "key-1 "));
 }
 
-TEST(TopLayout, WhatTheStoreDoesNotTellIsSaid) {
+TEST(TopLayout, MissingFiguresAreMarked) {
   auto head = quiet_head;
   head.trouble = "store unreachable, trying again: connection refused";
   TopView view;

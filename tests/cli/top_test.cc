@@ -179,7 +179,7 @@ TEST_F(TopInTerminal, HasColoursOnlyWhereTheyAreWanted) {
   EXPECT_EQ(colourless->coloured_screen().find("\x1b["), std::string::npos);
 }
 
-TEST_P(TopTest, WithoutATerminalItTellsOnceAndWritesNothing) {
+TEST_P(TopTest, WithoutATerminalItPrintsOnceAndDoesNotRedraw) {
   acquired("deploy", {"--ttl", "10m", "--holder", "ana"});
   const auto reported = tool({"top"});
   EXPECT_EQ(reported.exit_code, 0) << reported.err;
@@ -194,7 +194,7 @@ TEST_P(TopTest, WithoutATerminalItTellsOnceAndWritesNothing) {
   EXPECT_EQ(tool({"top", "--every", "5ms"}).exit_code, 2);
 }
 
-TEST(TopOfAStoreThatGoesAway, SaysSoAndGoesOnWhenItIsBack) {
+TEST(TopOfAStoreThatGoesAway, ReportsTheOutageAndContinuesAfterIt) {
   PostgresServer server;
   ASSERT_EQ(run({LEASEHOLD_TOOL, "--db", server.url(), "migrate", "up"}).exit_code, 0);
   ASSERT_EQ(run({LEASEHOLD_TOOL, "--db", server.url(), "lock", "acquire", "deploy", "--ttl", "10m"}).exit_code, 0);

@@ -62,7 +62,7 @@ TEST_F(Usage, MistypedWordsGetAGuessOneLineAndCode2) {
   }
 }
 
-TEST_F(Usage, WhatIsMissingOrTooMuchIsNamed) {
+TEST_F(Usage, AMissingOrExtraArgumentIsNamed) {
   EXPECT_TRUE(contains(tool({"lock", "acquire"}).err, "NAME"));
   EXPECT_TRUE(contains(tool({"lock", "release", "x"}).err, "--token"));
   EXPECT_TRUE(contains(tool({"lock", "show", "a", "b"}).err, "unexpected argument \"b\""));
@@ -76,7 +76,7 @@ TEST_F(Usage, WhatIsMissingOrTooMuchIsNamed) {
   EXPECT_TRUE(contains(empty.err, "Usage: leasehold"));
 }
 
-TEST_F(Usage, WhatTheParserSaysIsSaidInOurWords) {
+TEST_F(Usage, ParserMessagesAreInOurWords) {
   const std::vector<std::pair<Arguments, std::string>> cases = {
       {{"lock", "acquire", "x", "--ttl"}, "--ttl: the value is missing: write --ttl DURATION"},
       {{"lock", "acquire", "x", "--ttl", "5s", "--ttl", "6s"}, "--ttl: given twice"},
@@ -179,7 +179,7 @@ TEST_F(Usage, BadNamesAreUsageErrors) {
   }
 }
 
-TEST_F(Usage, WhatTurnsTheOrderOfLettersAroundIsShownAsANumber) {
+TEST_F(Usage, ADirectionMarkIsShownAsItsNumber) {
   const std::string name = "a\u202Eb\u2066c\u00E9\u2060";
   ASSERT_EQ(tool({"lock", "acquire", name}).exit_code, 0);
   EXPECT_TRUE(contains(tool({"lock", "ls"}).out, "a\\u202eb\\u2066c\u00E9\u2060"));
@@ -226,7 +226,7 @@ TEST_F(Usage, HelpAsAWordIsHelpAsAnOption) {
   EXPECT_EQ(tool({"help", "lock", "run"}).out, tool({"lock", "run", "--help"}).out);
 }
 
-TEST_F(Usage, HelpTellsHowADurationIsWrittenWhereOneIsTaken) {
+TEST_F(Usage, HelpShowsHowToWriteADuration) {
   EXPECT_TRUE(contains(tool({"lock", "acquire", "--help"}).out, "A DURATION is written 250ms, 30s, 1m30s, 2h or 7d."));
   EXPECT_FALSE(contains(tool({"lock", "show", "--help"}).out, "DURATION"));
 }

@@ -12,7 +12,7 @@ class WorkScopeCommand : public ToolTest {
   void SetUp() override {
     store_.run("CREATE ROLE " + role_ + " LOGIN");
     ASSERT_EQ(tool({"grant", role_, "--scope", "work"}).exit_code, 0);
-    user_ = role_;
+    act_as_worker();
   }
   void TearDown() override { store_.run("DROP OWNED BY " + role_ + "; DROP ROLE " + role_); }
   [[nodiscard]] std::string url() const override {
@@ -21,10 +21,13 @@ class WorkScopeCommand : public ToolTest {
     const auto start = url.find("://") + 3;
     return url.replace(start, url.find('@') - start, user_);
   }
+  void act_as_worker() { user_ = role_; }
+  void act_as_owner() { user_.clear(); }
 
- private:
   TestStore store_{StoreKind::postgres, {.real_time = true}};
   const std::string role_ = "worker_" + std::to_string(::getpid());
+
+ private:
   std::string user_;
 };
 
@@ -61,6 +64,27 @@ TEST_F(WorkScopeCommand, ChunkPlanCreatesAndExtendsASetThatThisRoleThenLoads) {
   const auto loaded = tool({"chunk", "run", "orders", "--", "true"});
   EXPECT_EQ(loaded.exit_code, 0) << loaded.err;
   EXPECT_EQ(tool({"chunk", "rm", "orders", "--yes"}).exit_code, 1) << "that is for operators";
+}
+
+TEST_F(WorkScopeCommand, ARevokedScopeIsGoneAtOnce) {
+  EXPECT_EQ(tool({"job", "add", "mail", "{}"}).exit_code, 0);
+  act_as_owner();
+  const auto revoked = tool({"grant", role_, "--revoke"});
+  EXPECT_EQ(revoked.exit_code, 0) << revoked.err;
+  EXPECT_EQ(tool({"grant", "nobody_of_this_name", "--revoke"}).exit_code, 2);
+  act_as_worker();
+  const std::vector<Arguments> closed = {
+      {"job", "add", "mail", "{}"}, {"job", "claim", "mail"}, {"job", "ls"}, {"lock", "ls"}};
+  for (const auto& command : closed) {
+    const auto denied = tool(command);
+    EXPECT_EQ(denied.exit_code, 1) << command[1];
+    EXPECT_TRUE(contains(denied.err, "denied")) << denied.err;
+  }
+  act_as_owner();
+  ASSERT_EQ(tool({"grant", role_, "--scope", "read"}).exit_code, 0);
+  act_as_worker();
+  EXPECT_EQ(tool({"lock", "ls"}).exit_code, 0) << "narrowed";
+  EXPECT_EQ(tool({"job", "claim", "mail"}).exit_code, 1);
 }
 
 }  // namespace

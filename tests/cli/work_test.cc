@@ -25,7 +25,7 @@ TEST_F(WorkCommand, WantsQueuesTheMarkAndACommand) {
   EXPECT_EQ(tool({"work", "q", "--once", "--drain", "--", "true"}).exit_code, 2);
 }
 
-TEST_F(WorkCommand, OnceTellsThatThereIsNothingToDo) {
+TEST_F(WorkCommand, OnceReportsThatThereIsNothingToDo) {
   const auto empty = tool({"work", "q", "--once", "--", "true"});
   EXPECT_EQ(empty.exit_code, 3);
   EXPECT_TRUE(contains(empty.err, "has no job ready"));
@@ -34,7 +34,7 @@ TEST_F(WorkCommand, OnceTellsThatThereIsNothingToDo) {
   EXPECT_TRUE(contains(as_json.out, "\"code\":\"empty\""));
 }
 
-TEST_F(WorkCommand, OnceDoesOneJobAndTellsWhetherItCompleted) {
+TEST_F(WorkCommand, OnceDoesOneJobAndReportsWhetherItCompleted) {
   added();
   added();
   EXPECT_EQ(tool({"work", "q", "--once", "--", "true"}).exit_code, 0);
@@ -56,7 +56,7 @@ TEST_F(WorkCommand, GivesTheCommandItsWordsAsTheyAre) {
   EXPECT_EQ(done.out, "[a b][-c][--][[x,y]][$HOME][]") << done.err;
 }
 
-TEST_F(WorkCommand, TellsTheCommandWhatItWorksOn) {
+TEST_F(WorkCommand, TheCommandGetsItsJob) {
   const auto id = added("the payload");
   const auto done = tool({"work", "q", "--once", "--", "sh", "-c",
                           "cat; echo :$LEASEHOLD_JOB_ID:$LEASEHOLD_ATTEMPT:$LEASEHOLD_QUEUE:$LEASEHOLD_DB;"
@@ -120,6 +120,34 @@ TEST_F(WorkCommand, EndsWhatACommandLeavesBehind) {
   const auto done = tool({"work", "q", "--once", "--", "sh", "-c", "sleep 60 > /dev/null 2>&1 & exit 0"});
   EXPECT_EQ(done.exit_code, 0) << done.err;
   EXPECT_TRUE(contains(done.err, "left 1 process behind"));
+}
+
+TEST_F(WorkCommand, ACursorLineIsSavedForTheNextAttempt) {
+  const auto id = added();
+  const auto first = tool({"work", "q", "--once", "--", "sh", "-c", "echo 'cursor {\"row\": 1700}' >&3; exit 75"});
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_EQ(first.err.find("descriptor 3"), std::string::npos) << first.err;
+  EXPECT_EQ(json({"job", "show", id}).at("cursor").at("row"), 1700);
+  ASSERT_EQ(tool({"job", "retry", id}).exit_code, 0);
+  EXPECT_EQ(tool({"work", "q", "--once", "--", "sh", "-c", "echo \"<$LEASEHOLD_CURSOR>\""}).out, "<{\"row\": 1700}>\n");
+  EXPECT_TRUE(json({"job", "show", id}).at("cursor").is_null()) << "it completed";
+}
+
+TEST_F(WorkCommand, ACursorLineThatIsNotJsonIsIgnoredAndReported) {
+  const auto id = added();
+  const auto done = tool({"work", "q", "--once", "--", "sh", "-c",
+                          "echo 'cursor [7]' >&3; echo 'cursor row 8' >&3; echo '50 on' >&3; exit 75"});
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(contains(done.err, "job " + id + ": ignored a line on descriptor 3: the cursor is not JSON"));
+  EXPECT_EQ(json({"job", "show", id}).at("cursor").at(0), 7) << "the one before stays";
+}
+
+TEST_F(WorkCommand, TheCommandGetsTheMetadata) {
+  const std::string trace = R"({"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"})";
+  ASSERT_EQ(tool({"job", "add", "q", "x", "--metadata", trace}).exit_code, 0);
+  const auto done = tool({"work", "q", "--once", "-v", "--", "sh", "-c", "echo \"$LEASEHOLD_METADATA\""});
+  EXPECT_EQ(done.out, trace + "\n");
+  EXPECT_TRUE(contains(done.err, "(traceparent 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01): attempt 1"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What nobody should ask for is refused before it reaches the store, on both stores alike.
+// Bad arguments are refused before they reach the store, on both stores alike.
 #include <gtest/gtest.h>
 
 #include <functional>

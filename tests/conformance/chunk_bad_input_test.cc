@@ -1,4 +1,4 @@
-// What nobody should ask about chunks and limits is refused before it reaches the store, on both stores alike.
+// Bad arguments about chunks and rates are refused before they reach the store, on both stores alike.
 #include <gtest/gtest.h>
 
 #include "support/chunk_fixture.h"

@@ -1,4 +1,4 @@
-// Who gets which chunk: order, by key, many at once, what is old, and what a refusal says.
+// Claims of chunks: order, by key, many at once, old chunks, and refusals.
 #include <gtest/gtest.h>
 
 #include "support/chunk_fixture.h"
@@ -23,7 +23,7 @@ TEST_P(ChunkClaimTest, TheOrderIsThatOfThePlan) {
   EXPECT_EQ(keys_of(claim_many("bob", 5)), (Keys{"m", "a"}));
 }
 
-TEST_P(ChunkClaimTest, WhatHasBackedOffComesAfterWhatNeverFailed) {
+TEST_P(ChunkClaimTest, ABackedOffChunkComesAfterOnesThatNeverFailed) {
   plan(3);
   ASSERT_TRUE(ok(fail(claim("ann"))));
   advance(2s);
@@ -53,7 +53,7 @@ TEST_P(ChunkClaimTest, TheSetsTtlIsTheDefault) {
   EXPECT_EQ(must(chunks().claim("orders", {.ttl = 1s})).ttl, Duration(1s));
 }
 
-TEST_P(ChunkClaimTest, TheGrantTellsWhatALoaderNeeds) {
+TEST_P(ChunkClaimTest, TheGrantHasWhatALoaderNeeds) {
   plan(1);
   const auto first = claim("ann");
   EXPECT_EQ(first.set, "orders");
@@ -135,7 +135,7 @@ TEST_P(ChunkClaimTest, HeldAndBackingOffSaysWhicheverComesFirst) {
   EXPECT_EQ(refused.error().retry_at, now() + 2s);
 }
 
-TEST_P(ChunkClaimTest, EmptyIsOnlySaidWhenItIsTrue) {
+TEST_P(ChunkClaimTest, EmptyIsOnlyReturnedWhenItIsTrue) {
   plan(1);
   ASSERT_TRUE(ok(fail(claim("ann"))));
   const auto backing_off = try_claim("bob");
@@ -148,7 +148,7 @@ TEST_P(ChunkClaimTest, EmptyIsOnlySaidWhenItIsTrue) {
   EXPECT_FALSE(done.error().retry_at) << "nothing will come";
 }
 
-TEST_P(ChunkClaimTest, WhatIsOldIsLoadedAgainFromTheBeginning) {
+TEST_P(ChunkClaimTest, AnOldChunkIsLoadedAgainFromTheBeginning) {
   plan(2);
   load("2", 20);
   const auto first_sync = now();
@@ -168,7 +168,7 @@ TEST_P(ChunkClaimTest, WhatIsOldIsLoadedAgainFromTheBeginning) {
   EXPECT_EQ(progress().rows, 31);
 }
 
-TEST_P(ChunkClaimTest, WhatIsOpenGoesBeforeWhatIsOld) {
+TEST_P(ChunkClaimTest, OpenChunksGoBeforeOldOnes) {
   plan(2);
   load("1");
   advance(1h);
@@ -220,7 +220,7 @@ TEST_P(ChunkClaimTest, Promise13_ARepeatedClaimWhoseLeaseRanOutIsLost) {
   EXPECT_TRUE(lost(chunks().claim("orders", options, by("ann")), LostReason::expired));
 }
 
-TEST_P(ChunkClaimTest, WhatIsAttachedLivesWithItsLoader) {
+TEST_P(ChunkClaimTest, AttachedChunksLiveWithTheirLoader) {
   plan(3);
   const auto lease = must(chunks().open_lease(30s, by("ann")));
   const auto attach = [&] { return chunks().claim("orders", {}, {.holder = holder("ann"), .lease = lease}); };
@@ -234,7 +234,7 @@ TEST_P(ChunkClaimTest, WhatIsAttachedLivesWithItsLoader) {
   EXPECT_EQ(chunk("2").crashes, 0);
 }
 
-TEST_P(ChunkClaimTest, NobodyAttachesToWhatHasRunOutOrIsNotTheirs) {
+TEST_P(ChunkClaimTest, AClaimCannotAttachToAnExpiredOrForeignLease) {
   plan(1);
   auto lease = must(chunks().open_lease(30s, by("ann")));
   auto stolen = lease;

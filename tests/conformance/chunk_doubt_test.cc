@@ -23,7 +23,7 @@ TEST_P(ChunkDoubtTest, Promise13_AClaimWhoseReplyWasLostTakesNoSecondChunk) {
   EXPECT_EQ(progress().available, 1);
 }
 
-TEST_P(ChunkDoubtTest, AnAttachedClaimWhoseReplyWasLostIsSaidToBeInDoubt) {
+TEST_P(ChunkDoubtTest, AnAttachedClaimWhoseReplyWasLostIsInDoubt) {
   plan(2);
   const auto lease = must(broken_chunks().open_lease(30s, by("ann")));
   faults_->fail_next(Fault::lose_reply, 1, "chunk_claim");

@@ -19,7 +19,7 @@ class ChunkJobTest : public ChunkStoreTest {
 };
 LEASEHOLD_ON_BOTH_STORES(ChunkJobTest);
 
-TEST_P(ChunkJobTest, ItCompletesWithItsSetAndTellsTheCounts) {
+TEST_P(ChunkJobTest, ItCompletesWithItsSetAndHasTheCounts) {
   plan(3);
   const auto id = tied();
   EXPECT_EQ(progress().job_id, id);
@@ -95,7 +95,7 @@ TEST_P(ChunkJobTest, TheJobThatPlansTheSetWaitsForItWithoutBeingCharged) {
   EXPECT_EQ(job_state(id), JobState::completed);
 }
 
-TEST_P(ChunkJobTest, WhoHoldsTheJobMustProveIt) {
+TEST_P(ChunkJobTest, TyingAHeldJobNeedsItsToken) {
   plan(1);
   const auto id = add(jobs(), "sync");
   const auto held = claim_one(jobs(), "sync", "ann");
@@ -128,7 +128,7 @@ TEST_P(ChunkJobTest, ADeferredJobMayBeTied) {
   EXPECT_EQ(job_state(id), JobState::completed);
 }
 
-TEST_P(ChunkJobTest, WhatCannotBeTied) {
+TEST_P(ChunkJobTest, SomeJobsCannotBeTied) {
   plan(1);
   const auto first = add(jobs(), "sync");
   const auto after_it = add(jobs(), "sync", {.depends_on = {first}});
@@ -186,7 +186,7 @@ TEST_P(ChunkJobTest, AResetLaterDoesNotTouchTheFinishedJob) {
   EXPECT_EQ(job_state(id), JobState::completed);
 }
 
-TEST_P(ChunkJobTest, WhoWaitsForARemovedSetWaitedInVain) {
+TEST_P(ChunkJobTest, AJobThatWaitsForARemovedSetFails) {
   plan(2);
   load("1");
   const auto id = tied();

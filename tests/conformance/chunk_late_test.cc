@@ -8,7 +8,7 @@ namespace {
 
 class ChunkLateTest : public ChunkStoreTest {
  protected:
-  /// Whatever a holder may say, all of it with news.
+  /// Every act of a holder, each with a change.
   void everything_is_lost(const Chunk& late, LostReason why) {
     const auto before = dump();
     const ChunkSave news{.cursor = "999", .rows = 999};
@@ -38,7 +38,7 @@ TEST_P(ChunkLateTest, Promise04_AfterATakeoverNothingOfTheFormerHolderCounts) {
   EXPECT_EQ(progress().rows, 30);
 }
 
-TEST_P(ChunkLateTest, Promise04_TheLossTellsWhoHasItNow) {
+TEST_P(ChunkLateTest, Promise04_TheLossShowsWhoHasItNow) {
   plan(1);
   const auto late = claim("ann");
   advance(30s);
@@ -123,7 +123,7 @@ TEST_P(ChunkLateTest, Promise13_ASaveRepeatedCountsOnce) {
   EXPECT_EQ(must(save(held, {.rows = 4})).rows, 4) << "a total, not a difference: it may shrink";
 }
 
-TEST_P(ChunkLateTest, AVerdictAfterExpiryIsAcceptedWhileNobodyTookOver) {
+TEST_P(ChunkLateTest, AVerdictAfterExpiryIsAcceptedUntilATakeover) {
   plan(4);
   const auto completed = claim("ann");
   const auto failed = claim("ann");

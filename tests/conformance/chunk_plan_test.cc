@@ -139,7 +139,7 @@ TEST_P(ChunkPlanTest, ANewPlannerThatPlansNothingRemovesEverything) {
   EXPECT_EQ(outcome.state, ChunkSetState::complete);
 }
 
-TEST_P(ChunkPlanTest, SettingsThatAreNotSaidStayAsTheyWere) {
+TEST_P(ChunkPlanTest, OmittedSettingsStayAsTheyWere) {
   plan(1, {.max_failures = 7, .default_ttl = 9min});
   ASSERT_TRUE(ok(chunks().set("orders", {.backoff_base = 5s})));
   plan(1, {.max_crashes = 2});

@@ -90,7 +90,7 @@ TEST_P(ChunkRaceTest, PlannersWhoMeetMakeOneSet) {
   EXPECT_EQ(progress().total, 20);
 }
 
-TEST_P(ChunkRaceTest, PlanningWhileOthersLoadHarmsNobody) {
+TEST_P(ChunkRaceTest, PlanningDoesNotDisturbLoaders) {
   constexpr int count = 30;
   plan(count);
   race(4, [&](int number, Store& store) {
@@ -157,7 +157,7 @@ TEST_P(ChunkRaceTest, AWaitingClaimTakesOverFromTheDead) {
   EXPECT_TRUE(ok(waited([&] { advance(30s); })));
 }
 
-TEST_P(ChunkRaceTest, WhoKeepsWaitingHearsOfAReset) {
+TEST_P(ChunkRaceTest, AWaitingClaimIsWokenByAReset) {
   plan(1);
   load("1");
   auto options = loading();

@@ -143,7 +143,7 @@ TEST_P(ChunkRetryTest, AResetOfWhatIsOlder) {
   EXPECT_EQ(state("2"), ChunkState::completed);
 }
 
-TEST_P(ChunkRetryTest, AResetByKeyTellsWhatRunsAndWhatIsUnknown) {
+TEST_P(ChunkRetryTest, AResetByKeyReportsRunningAndUnknownChunks) {
   plan(3);
   const auto held = claim("ann");
   exhaust("2");
@@ -167,7 +167,7 @@ TEST_P(ChunkRetryTest, AResetOfEverything) {
   EXPECT_EQ(progress().available, 3);
 }
 
-TEST_P(ChunkRetryTest, AnExpiredHolderStillHoldsUntilSomebodyTakesOver) {
+TEST_P(ChunkRetryTest, AnExpiredHolderStillHoldsUntilATakeover) {
   plan(1);
   const auto held = claim("ann");
   advance(1h);
@@ -176,7 +176,7 @@ TEST_P(ChunkRetryTest, AnExpiredHolderStillHoldsUntilSomebodyTakesOver) {
   EXPECT_TRUE(ok(complete(held)));
 }
 
-TEST_P(ChunkRetryTest, AnOperatorSkipsWhatNobodyHolds) {
+TEST_P(ChunkRetryTest, AnOperatorSkipsFreeChunks) {
   plan(2);
   EXPECT_EQ(must(chunks().skip("orders", "1", "no such month")), ChunkState::skipped);
   EXPECT_EQ(chunk("1").note, "no such month");

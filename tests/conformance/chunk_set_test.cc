@@ -139,7 +139,7 @@ TEST_P(ChunkSetTest, TheViewOfLeasesShowsChunks) {
   EXPECT_EQ(status_of(store()).held_leases, 2);
 }
 
-TEST_P(ChunkSetTest, ASetIsRemovedWhenNobodyWorksOnIt) {
+TEST_P(ChunkSetTest, AnIdleSetIsRemoved) {
   plan(3);
   const auto held = claim("ann");
   EXPECT_TRUE(fails(chunks().remove("orders"), Errc::held));

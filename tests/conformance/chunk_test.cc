@@ -61,7 +61,7 @@ TEST_P(ChunkTest, AFinishedSetSaysEmptyAndComplete) {
   EXPECT_TRUE(fails(chunks().claim("orders", {.key = "1-1"}), Errc::terminal));
 }
 
-TEST_P(ChunkTest, Promise06_WhoTakesOverGoesOnFromTheSavedCursor) {
+TEST_P(ChunkTest, Promise06_ATakeoverContinuesFromTheSavedCursor) {
   plan("orders", 1);
   const auto first = claim("orders", "ann");
   const auto saved =

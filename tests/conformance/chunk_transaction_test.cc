@@ -82,7 +82,7 @@ TEST_P(ChunkTransactionTest, AChunkIsCompletedWithItsLastRows) {
   EXPECT_EQ(chunk().rows, 20);
 }
 
-TEST_P(ChunkTransactionTest, Promise04_WhoLostTheChunkSavesNothing) {
+TEST_P(ChunkTransactionTest, Promise04_ALoaderThatLostTheChunkSavesNothing) {
   const auto late = claim("ann");
   must(chunks_.release("orders", late.key, late.token));
   claim("bob");

@@ -1,4 +1,4 @@
-// What nobody should ask about sessions, items and claims is refused before it reaches the store, on both stores alike.
+// Bad arguments about sessions, items and claims are refused before they reach the store, on both stores alike.
 #include <gtest/gtest.h>
 
 #include "support/session_helpers.h"

@@ -1,4 +1,4 @@
-// Whoever has a parent has its children, too; and conflicting items are never worked on by two. Promise 11.
+// The owner of a parent owns its children, too, and two sessions never hold conflicting items. Promise 11.
 #include <gtest/gtest.h>
 
 #include "support/session_helpers.h"
@@ -95,7 +95,7 @@ TEST_P(ClaimBlockedTest, ATransferIsBlockedByOthersNotByThePresentOwner) {
   EXPECT_EQ(item("middle").token, Token{}) << "nothing has changed";
 }
 
-TEST_P(ClaimBlockedTest, WhatIsAddedLaterBlocksToo) {
+TEST_P(ClaimBlockedTest, AChildAddedLaterBlocksToo) {
   take("ann", "top");
   must(items().add("late", {.parent = "leaf"}));
   blocked(try_take("bob", "late"), "ann top", "above it");

@@ -155,7 +155,7 @@ TEST_P(ClaimDeadProcessTest, ASwitchOfItsClaimIsRefused) {
   EXPECT_EQ(state("SD-2"), ItemState::open);
 }
 
-TEST_P(ClaimDeadProcessTest, NobodyElsesHeartbeatKeepsItUp) {
+TEST_P(ClaimDeadProcessTest, AnotherSessionsHeartbeatDoesNotKeepItAlive) {
   const auto ann = join_mortal("ann");
   take("ann", "SD-1");
   must(beat(ann));
@@ -179,7 +179,7 @@ TEST_P(ClaimDeadProcessTest, ItsIdIsFreeAndNothingItHadStandsInTheWay) {
   EXPECT_TRUE(ok(items().remove("SD-3")));
 }
 
-TEST_P(ClaimDeadProcessTest, APidThatWasGivenToAnotherProcessFoolsNobody) {
+TEST_P(ClaimDeadProcessTest, AReusedPidIsNotMistakenForTheHolder) {
   auto before = Holder::self("me, in an earlier life");
   before.process_start -= 1;
   join_as("ann", before);

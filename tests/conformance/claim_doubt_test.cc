@@ -21,7 +21,7 @@ class ClaimDoubtTest : public WithBrokenStore<SessionStoreTest> {
 };
 LEASEHOLD_ON_BOTH_STORES(ClaimDoubtTest);
 
-TEST_P(ClaimDoubtTest, Promise13_WhatSessionsDoCountsOnceWhereTheReplyWasLost) {
+TEST_P(ClaimDoubtTest, Promise13_ASessionsRepeatedActCountsOnceAfterALostReply) {
   lose_reply("session_open");
   const auto bob = must(broken_->sessions().open(session_of("bob"), by("bob")));
   EXPECT_TRUE(bob.replayed);
@@ -38,7 +38,7 @@ TEST_P(ClaimDoubtTest, Promise13_WhatSessionsDoCountsOnceWhereTheReplyWasLost) {
   EXPECT_EQ(story("bob").back(), "closed");
 }
 
-TEST_P(ClaimDoubtTest, Promise13_WhatOwnersDoCountsOnceWhereTheReplyWasLost) {
+TEST_P(ClaimDoubtTest, Promise13_AnOwnersRepeatedActCountsOnceAfterALostReply) {
   join("bob");
   const auto claims = broken_->claims();
   lose_reply("claim_take");

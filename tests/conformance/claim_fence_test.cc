@@ -66,7 +66,7 @@ TEST_P(ClaimFenceTest, Promise14_TheCurrentTokenPassesAndNoOther) {
   EXPECT_TRUE(ok(fence(next)));
 }
 
-TEST_P(ClaimFenceTest, Promise14_WhatHasEndedSaysHow) {
+TEST_P(ClaimFenceTest, Promise14_TheFenceOfAnEndedGrantShowsHowItEnded) {
   const auto released = take("ann", "SD-1");
   must(release(released));
   EXPECT_TRUE(lost(fence(released), LostReason::finished));
@@ -83,7 +83,7 @@ TEST_P(ClaimFenceTest, Promise14_WhatHasEndedSaysHow) {
   EXPECT_TRUE(lost(fence(expired), LostReason::expired));
 }
 
-TEST_P(ClaimFenceTest, Promise14_NobodyTakesOverRevokesOrClosesUntilTheTransactionEnds) {
+TEST_P(ClaimFenceTest, Promise14_TakeoverRevokeAndCloseWaitForTheTransaction) {
   const auto mine = take("ann", "SD-1");
   advance(20s);
   join("bob");

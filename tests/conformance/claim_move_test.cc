@@ -47,7 +47,7 @@ TEST_P(ClaimMoveTest, Promise13_ReleasingTwiceIsReleasingOnce) {
   EXPECT_EQ(dump(), before);
 }
 
-TEST_P(ClaimMoveTest, Promise04_WhoHasEndedItOtherwiseLearnsHow) {
+TEST_P(ClaimMoveTest, Promise04_AnActOnAnEndedClaimShowsHowItEnded) {
   const auto done = take("ann", "SD-1");
   must(items().done("SD-1", done.token));
   EXPECT_TRUE(lost(release(done), LostReason::finished));

@@ -22,7 +22,7 @@ class ClaimRebootTest : public ::testing::Test {
   Claim first_;
 };
 
-TEST_F(ClaimRebootTest, WhatSessionsHadIsStaleAndTakenAtOnce) {
+TEST_F(ClaimRebootTest, ItemsOfSessionsFromBeforeTheRebootAreTakenAtOnce) {
   auto store = test_store_.open();
   const auto stale = must(store.items().show("SD-1"));
   EXPECT_EQ(stale.state, ItemState::stale);

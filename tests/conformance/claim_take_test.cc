@@ -1,4 +1,4 @@
-// Who gets an item, and what each refusal says. Promises 3, 8, 11 and 13.
+// Taking items, and every refusal. Promises 3, 8, 11 and 13.
 #include <gtest/gtest.h>
 
 #include "support/session_helpers.h"
@@ -39,7 +39,7 @@ TEST_P(ClaimTakeTest, AFreeItemIsTaken) {
   EXPECT_EQ(host_of(last_event("SD-1").holder), "host-of-ann");
 }
 
-TEST_P(ClaimTakeTest, Promise11_HeldTellsAllThatAPersonAsksNext) {
+TEST_P(ClaimTakeTest, Promise11_HeldHasWhatAPersonAsksNext) {
   const auto ann = join("ann");
   advance(5s);
   take("ann", "SD-1");
@@ -143,7 +143,7 @@ TEST_P(ClaimTakeTest, AnExclusiveSessionHasOneItemAtATime) {
   EXPECT_TRUE(ok(try_take("ann", "SD-2")));
 }
 
-TEST_P(ClaimTakeTest, WhatAnOperatorHasRevokedIsNotTakenAgainByTheSame) {
+TEST_P(ClaimTakeTest, ARevokedClaimIsNotTakenAgainByTheSameRequest) {
   const auto ann = join("ann");
   const auto claim = take("ann", "SD-1");
   const auto revoked = must(claims().revoke("SD-1", "wrong person"));

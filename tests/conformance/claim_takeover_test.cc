@@ -108,7 +108,7 @@ TEST_P(ClaimTakeoverTest, SwitchAndTransferTakeOverToo) {
   EXPECT_EQ(status("bob"), SessionState::stale);
 }
 
-TEST_P(ClaimTakeoverTest, AStaleOwnerMayReleaseWhileNobodyTookOver) {
+TEST_P(ClaimTakeoverTest, AStaleOwnerMayReleaseUntilATakeover) {
   const auto late = take("ann", "SD-1");
   const auto other = take("ann", "SD-2");
   advance(1h);

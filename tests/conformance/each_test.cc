@@ -92,7 +92,7 @@ TEST_F(EachFormTest, EveryEachFormGivesTheColumnsOfItsStatement) {
   }
 }
 
-/// So many threads ask at once that some of their calls must meet in a batch.
+/// Enough threads call at once that some of their calls must meet in a batch.
 class SharedBatchTest : public ::testing::Test {
  protected:
   static constexpr std::size_t callers = 16;

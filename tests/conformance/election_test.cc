@@ -79,7 +79,7 @@ TEST_P(ElectionTest, Promise03_WhenTheLeaderResignsTheNextOneLeadsWithAGreaterTe
   EXPECT_GT(cat.answer()->term(), bob.answer()->term());
 }
 
-TEST_P(ElectionTest, WhoIsDestroyedResigns) {
+TEST_P(ElectionTest, ADestroyedLeadershipResigns) {
   { ASSERT_TRUE(ok(election().campaign({}, by("ann")))); }
   EXPECT_EQ(must(election().leader()).end_reason, "released");
 }
@@ -113,7 +113,7 @@ TEST_P(ElectionTest, Promise06_ALeaderWhoFallsSilentIsFollowedByTheNext) {
   EXPECT_GT(bob.answer()->term(), dead.token);
 }
 
-TEST_P(ElectionTest, AfterASilentLeaderNobodyLeadsUntilTheDelayIsOver) {
+TEST_P(ElectionTest, AfterASilentLeaderNoneLeadsUntilTheDelayIsOver) {
   take(locks(), "leader", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(12s);
   const CampaignOptions hasty{.wait = 0s};
@@ -124,7 +124,7 @@ TEST_P(ElectionTest, AfterASilentLeaderNobodyLeadsUntilTheDelayIsOver) {
   EXPECT_TRUE(ok(election().campaign(hasty, by("bob"))));
 }
 
-TEST_P(ElectionTest, ACampaignSaysHowLongNobodyLeadsAfterIt) {
+TEST_P(ElectionTest, ACampaignSetsTheDelayAfterItsTerm) {
   auto ann = election().campaign({.lock_delay = 5s}, by("ann"));
   ASSERT_TRUE(ok(ann));
   ASSERT_TRUE(ok(locks().revoke("leader", "step down")));
@@ -144,7 +144,7 @@ TEST_P(ElectionTest, ACandidateMayWithdraw) {
   EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
-TEST_P(ElectionTest, WhoLeadsCannotCampaignAgain) {
+TEST_P(ElectionTest, ALeaderCannotCampaignAgain) {
   const auto ann = election().campaign({}, by("ann"));
   ASSERT_TRUE(ok(ann));
   EXPECT_TRUE(fails(election().campaign({}, by("ann")), Errc::reentry)) << "it would wait for itself";

@@ -61,7 +61,7 @@ TEST_P(FenceTest, Promise14_AnUnknownLockIsNeverFine) {
   EXPECT_TRUE(user_->run("ROLLBACK"));
 }
 
-TEST_P(FenceTest, Promise14_NobodyTakesOverUntilTheTransactionEnds) {
+TEST_P(FenceTest, Promise14_ATakeoverWaitsForTheTransaction) {
   const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   ASSERT_TRUE(user_->begin());
   ASSERT_TRUE(ok(user_->fence("deploy", grant.token)));
@@ -75,7 +75,7 @@ TEST_P(FenceTest, Promise14_NobodyTakesOverUntilTheTransactionEnds) {
   EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
 }
 
-TEST_P(FenceTest, Promise14_NobodyRevokesOrReleasesUntilTheTransactionEnds) {
+TEST_P(FenceTest, Promise14_RevokeAndReleaseWaitForTheTransaction) {
   const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   ASSERT_TRUE(user_->begin());
   ASSERT_TRUE(ok(user_->fence("deploy", grant.token)));
@@ -86,7 +86,7 @@ TEST_P(FenceTest, Promise14_NobodyRevokesOrReleasesUntilTheTransactionEnds) {
   EXPECT_TRUE(ok(locks().release("deploy", grant.token)));
 }
 
-TEST_P(FenceTest, Promise14_AnExpiredLeaseThatNobodyTookMayStillBeFenced) {
+TEST_P(FenceTest, Promise14_AnExpiredLeaseMayBeFencedUntilATakeover) {
   const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(1h);
   ASSERT_TRUE(user_->begin());

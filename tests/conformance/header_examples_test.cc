@@ -17,7 +17,7 @@ namespace {
 
 class HeaderExamplesTest : public SessionStoreTest {
  protected:
-  void tell(const Error& error) { reported_.push_back(error.code); }
+  void report(const Error& error) { reported_.push_back(error.code); }
   [[nodiscard]] const std::vector<Errc>& reported() const { return reported_; }
 
  private:
@@ -45,12 +45,12 @@ class LockExampleTest : public HeaderExamplesTest {
  protected:
   void deploy() {
     auto store = open_store();
-    if (!store) return tell(store.error());
+    if (!store) return report(store.error());
     auto held = store->locks().hold("deploy", {.ttl = 30s, .wait = 10s});
-    if (!held) return tell(held.error());
+    if (!held) return report(held.error());
     while (!held->stop_token().stop_requested() && deploy_a_bit()) continue;
     auto released = held->release();
-    if (!released) return tell(released.error());
+    if (!released) return report(released.error());
   }
 
   void share() {
@@ -129,14 +129,14 @@ class QueueExampleTest : public HeaderExamplesTest {
   void send_mail() {
     auto jobs = store().jobs();
     auto added = jobs.enqueue("mail", {.payload = R"({"to":"ann"})", .priority = 5});
-    if (!added) return tell(added.error());
+    if (!added) return report(added.error());
 
     auto claim = jobs.claim("mail", {.max = 10, .ttl = 30s});
-    if (!claim) return tell(claim.error());
+    if (!claim) return report(claim.error());
     for (const auto& job : claim->jobs) {
       send(job.payload);
       auto done = jobs.complete(job.id, job.token);
-      if (!done) return tell(done.error());
+      if (!done) return report(done.error());
     }
   }
 
@@ -171,23 +171,23 @@ class ChunkExampleTest : public HeaderExamplesTest {
   void sync() {
     auto chunks = store().chunks();
     auto plan = leasehold::plan_range(1, 1'000'000, 10'000);
-    if (!plan) return tell(plan.error());
+    if (!plan) return report(plan.error());
     plan->resize(2);  // enough for a test
     auto planned = chunks.plan("orders", *plan);
-    if (!planned) return tell(planned.error());
+    if (!planned) return report(planned.error());
 
     for (;;) {
       auto grant = chunks.claim("orders", {.wait = 1h});
-      if (!grant) return tell(grant.error());
+      if (!grant) return report(grant.error());
       const auto& chunk = grant->chunks.front();
       auto rows = chunk.rows;
       for (auto page = first_page(chunk.spec, chunk.cursor); !page.end(); page = page.next()) {
         rows += load(page);
         auto saved = chunks.heartbeat("orders", chunk.key, chunk.token, {.cursor = page.cursor_json(), .rows = rows});
-        if (!saved) return tell(saved.error());
+        if (!saved) return report(saved.error());
       }
       auto done = chunks.complete("orders", chunk.key, chunk.token, {.rows = rows});
-      if (!done) return tell(done.error());
+      if (!done) return report(done.error());
     }
   }
 
@@ -225,12 +225,12 @@ class ScheduleExampleTest : public HeaderExamplesTest {
   void refresh_if_due() {
     auto schedules = store().schedules();
     auto ensured = schedules.ensure("refresh", {.rule = every(10min, 15min), .on_fail = Between{20min, 40min}});
-    if (!ensured) return tell(ensured.error());
+    if (!ensured) return report(ensured.error());
 
     auto run = schedules.acquire("refresh");
-    if (!run) return tell(run.error());
+    if (!run) return report(run.error());
     auto finished = schedules.settle("refresh", run->grant.token, {.ok = refresh()});
-    if (!finished) return tell(finished.error());
+    if (!finished) return report(finished.error());
   }
 
   bool refresh() {
@@ -255,21 +255,21 @@ class ClaimExampleTest : public HeaderExamplesTest {
   void work_in_a_session() {
     auto& store = this->store();
     auto session = store.sessions().hold({.label = "fixing the parser", .codebase = "~/src/parser"});
-    if (!session) return tell(session.error());
+    if (!session) return report(session.error());
     auto claim = store.claims().take("SD-1", session->grant().key, {.session_token = session->grant().token});
-    if (!claim) return tell(claim.error());
+    if (!claim) return report(claim.error());
     EXPECT_EQ(state("SD-1"), ItemState::claimed);
   }
 
   void work_on_an_item(const std::string& session_id, Token session_token) {
     auto& store = this->store();
     auto added = store.items().add("SD-1", {.title = "Parse nested comments"});
-    if (!added) return tell(added.error());
+    if (!added) return report(added.error());
     auto claim = store.claims().take("SD-1", session_id, {.session_token = session_token});
-    if (!claim) return tell(claim.error());
+    if (!claim) return report(claim.error());
     work_on(*claim);
     auto done = store.items().done("SD-1", claim->token);
-    if (!done) return tell(done.error());
+    if (!done) return report(done.error());
   }
 
   void work_on(const Claim& claim) {
@@ -310,7 +310,7 @@ class RateExampleTest : public HeaderExamplesTest {
     auto rates = store().rates();
     for (bool more = true; more; more = fetch_a_page()) {
       auto slot = rates.take("orders-api", {.every = 750ms});
-      if (!slot) return tell(slot.error());
+      if (!slot) return report(slot.error());
     }
   }
 
@@ -348,7 +348,7 @@ class RuntimeExampleTest : public HeaderExamplesTest {
       return Verdict::complete();
     });
     auto summary = worker.run(stop.get_token());
-    if (!summary) return tell(summary.error());
+    if (!summary) return report(summary.error());
   }
 
   void load_all() {
@@ -364,7 +364,7 @@ class RuntimeExampleTest : public HeaderExamplesTest {
       }
       return Verdict::complete().with_rows(rows);
     });
-    if (!summary) return tell(summary.error());
+    if (!summary) return report(summary.error());
   }
 
   void keep_time() {
@@ -378,7 +378,7 @@ class RuntimeExampleTest : public HeaderExamplesTest {
       return RunVerdict::complete();
     });
     auto summary = scheduler.run(stop.get_token());
-    if (!summary) return tell(summary.error());
+    if (!summary) return report(summary.error());
   }
 
   static std::vector<Letter> letters_of(const std::string& payload) { return {{payload}, {"copy of " + payload}}; }

@@ -37,7 +37,7 @@ TEST_P(ItemBacklogTest, AnItemIsAddedOnceAndThenChangedWhereSomethingIsGiven) {
   EXPECT_TRUE(fails(items().show("SD-9"), Errc::not_found));
 }
 
-TEST_P(ItemBacklogTest, ConflictsAreMutualAndReplaceThoseSaidBefore) {
+TEST_P(ItemBacklogTest, ConflictsAreMutualAndReplaceEarlierOnes) {
   backlog({"a", "b", "c"});
   must(items().add("a", {.conflicts = Words{"c", "b"}}));
   EXPECT_EQ(item("a").conflicts, (Words{"b", "c"}));
@@ -107,7 +107,7 @@ TEST_P(ItemBacklogTest, TheOrderOfKeysIsThatOfTheirBytes) {
   EXPECT_EQ(paged, sorted);
 }
 
-TEST_P(ItemBacklogTest, AnItemIsRemovedWhenNobodyWorksOnItAndItHasNoChildren) {
+TEST_P(ItemBacklogTest, AFreeItemWithoutChildrenIsRemoved) {
   must(items().add("a", {.conflicts = Words{}}));
   must(items().add("b", {.parent = "a", .conflicts = Words{"a"}}));
   join("ann");
@@ -127,7 +127,7 @@ TEST_P(ItemBacklogTest, AnItemIsRemovedWhenNobodyWorksOnItAndItHasNoChildren) {
   EXPECT_EQ(under_test().scalar("SELECT count(*) FROM " + under_test().table("claim")), "0");
 }
 
-TEST_P(ItemBacklogTest, WhatPeopleWriteIsKeptByteForByte) {
+TEST_P(ItemBacklogTest, TextsAreKeptByteForByte) {
   const std::string odd = "it's \"quoted\"; line\nbreak\ttab \\ %s $1 ä \xF0\x9F\x98\x80 {}";
   const std::string long_text(100 * 1024, 'x');
   const std::string metadata = "{\"text\": \"it's \\\"quoted\\\"\\n \xF0\x9F\x98\x80\",\n\t\"n\": 1.50, \"n\": 2}";

@@ -55,14 +55,14 @@ TEST_P(ItemDoneTest, Promise04_WithATokenThatIsNotCurrentItIsLost) {
   EXPECT_TRUE(fails(items().done("SD-9"), Errc::not_found));
 }
 
-TEST_P(ItemDoneTest, ALateOwnerMayStillSayItWhileNobodyTookOver) {
+TEST_P(ItemDoneTest, ALateOwnerMayStillSayItUntilATakeover) {
   const auto claim = take("ann", "SD-1");
   advance(1h);
   EXPECT_TRUE(ok(items().done("SD-1", claim.token)));
   EXPECT_EQ(item("SD-1").done_by, "ann");
 }
 
-TEST_P(ItemDoneTest, WithoutATokenOnlyWhereNobodyWorksOnIt) {
+TEST_P(ItemDoneTest, WithoutATokenOnlyIfItIsFree) {
   ASSERT_TRUE(ok(items().done("SD-2")));
   EXPECT_EQ(item("SD-2").done_by, Holder::self().name);
   take("ann", "SD-1");
@@ -75,7 +75,7 @@ TEST_P(ItemDoneTest, WithoutATokenOnlyWhereNobodyWorksOnIt) {
   EXPECT_EQ(session("ann").end_reason, "expired") << "taken back with all it had";
 }
 
-TEST_P(ItemDoneTest, Promise08_WhatIsDoneIsTakenByNobodyUntilItIsOpenAgain) {
+TEST_P(ItemDoneTest, Promise08_ADoneItemCannotBeTakenUntilItIsReopened) {
   const auto before = take("ann", "SD-1");
   must(items().add("SD-3"));
   const auto other = take("ann", "SD-3");

@@ -1,4 +1,4 @@
-// What nobody should ask of a queue is refused before it reaches the store, on both stores alike.
+// Bad arguments about jobs are refused before they reach the store, on both stores alike.
 #include <gtest/gtest.h>
 
 #include "support/job_helpers.h"

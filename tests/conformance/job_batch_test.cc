@@ -12,14 +12,14 @@ namespace leasehold::support {
 namespace {
 
 /// "completed", "completed before", "lost expired", "not_found".
-std::string told_of(const Result<JobSettled>& answer) {
+std::string summary_of(const Result<JobSettled>& answer) {
   if (answer) return std::string(to_string(answer->state)) + (answer->replayed ? " before" : "");
   const auto& error = answer.error();
   return std::string(to_string(error.code)) +
          (error.lost_reason ? std::string(" ") + to_string(*error.lost_reason) : "");
 }
 
-/// All that a claim tells of its jobs, one line each.
+/// What a claim returns of its jobs, one line each.
 std::string described(const JobGrant& grant) {
   std::string lines;
   for (const auto& job : grant.jobs) {
@@ -49,7 +49,7 @@ class JobBatchTest : public StoreTest {
         const auto& job = grant->jobs[i];
         if (i % 10 == 3) must(settle(job.id, job.token));
         if (i % 10 == 7) must(jobs().cancel(job.id, "not needed"));
-        note(job.id, job.token, i % 10 == 3 ? "settled before" : i % 10 == 7 ? "wanted cancelled" : "plain");
+        note(job.id, job.token, i % 10 == 3 ? "settled before" : i % 10 == 7 ? "wanted cancelled" : "running");
       }
     }
     note(999'999'999, alice.token, "unknown");
@@ -59,13 +59,13 @@ class JobBatchTest : public StoreTest {
   }
 
   /// Each verdict has its answer, in its place.
-  void expect_told(const Result<std::vector<Result<JobSettled>>>& answers,
-                   const std::map<std::string, std::string>& words) {
+  void expect_answers(const Result<std::vector<Result<JobSettled>>>& answers,
+                      const std::map<std::string, std::string>& words) {
     ASSERT_TRUE(ok(answers));
     ASSERT_EQ(answers->size(), verdicts_.size());
     for (std::size_t i = 0; i < answers->size(); ++i) {
       const auto id = verdicts_[i].id;
-      EXPECT_EQ(told_of((*answers)[i]), words.at(kinds_.at(id))) << id << " was " << kinds_.at(id);
+      EXPECT_EQ(summary_of((*answers)[i]), words.at(kinds_.at(id))) << id << " was " << kinds_.at(id);
     }
   }
 
@@ -92,53 +92,53 @@ LEASEHOLD_ON_BOTH_STORES(JobBatchTest);
 TEST_P(JobBatchTest, Promise15_AThousandCompletionsEachWithItsOwnAnswer) {
   give_out([this](JobId id, Token token) { return jobs().complete(id, token); });
   ASSERT_EQ(verdicts_.size(), 1000U);
-  expect_told(jobs().settle(verdicts_), {{"plain", "completed"},
-                                         {"settled before", "completed before"},
-                                         {"wanted cancelled", "completed"},
-                                         {"lost", "lost expired"},
-                                         {"unknown", "not_found"}});
+  expect_answers(jobs().settle(verdicts_), {{"running", "completed"},
+                                            {"settled before", "completed before"},
+                                            {"wanted cancelled", "completed"},
+                                            {"lost", "lost expired"},
+                                            {"unknown", "not_found"}});
   EXPECT_EQ(must(queues().show("q")).available, 100) << "what was taken back";
   EXPECT_EQ(must(queues().show("q")).running, 0);
   EXPECT_EQ(count("job_grant"), "0");
-  EXPECT_EQ(must(jobs().result(one_that_was("plain"))), "done");
+  EXPECT_EQ(must(jobs().result(one_that_was("running"))), "done");
   EXPECT_EQ(must(jobs().result(one_that_was("wanted cancelled"))), "done");
   EXPECT_TRUE(fails(jobs().result(one_that_was("settled before")), Errc::not_found)) << "it was completed without";
   const auto rows = dump();
-  expect_told(jobs().settle(verdicts_), {{"plain", "completed before"},
-                                         {"settled before", "completed before"},
-                                         {"wanted cancelled", "completed before"},
-                                         {"lost", "lost expired"},
-                                         {"unknown", "not_found"}});
+  expect_answers(jobs().settle(verdicts_), {{"running", "completed before"},
+                                            {"settled before", "completed before"},
+                                            {"wanted cancelled", "completed before"},
+                                            {"lost", "lost expired"},
+                                            {"unknown", "not_found"}});
   EXPECT_EQ(dump(), rows) << "said twice, and something was changed";
 }
 
 TEST_P(JobBatchTest, Promise15_AThousandReleasesEachWithItsOwnAnswer) {
   give_out([this](JobId id, Token token) { return jobs().release(id, token); });
   ASSERT_EQ(verdicts_.size(), 1000U);
-  expect_told(jobs().settle(with_verdict(verdicts_, Verdict::release())), {{"plain", "available"},
-                                                                           {"settled before", "available before"},
-                                                                           {"wanted cancelled", "cancelled"},
-                                                                           {"lost", "lost expired"},
-                                                                           {"unknown", "not_found"}});
+  expect_answers(jobs().settle(with_verdict(verdicts_, Verdict::release())), {{"running", "available"},
+                                                                              {"settled before", "available before"},
+                                                                              {"wanted cancelled", "cancelled"},
+                                                                              {"lost", "lost expired"},
+                                                                              {"unknown", "not_found"}});
   EXPECT_EQ(must(queues().show("q")).available, 909) << "all but the 90 that were wanted cancelled";
   EXPECT_EQ(must(queues().show("q")).running, 0);
   EXPECT_EQ(count("job_grant"), "0");
   EXPECT_EQ(state_of(jobs(), one_that_was("wanted cancelled")), JobState::cancelled);
-  EXPECT_EQ(outcomes_of(jobs(), one_that_was("plain")), std::vector<std::string>{"released"});
+  EXPECT_EQ(outcomes_of(jobs(), one_that_was("running")), std::vector<std::string>{"released"});
 }
 
-TEST_P(JobBatchTest, Promise13_AVerdictThatIsSaidTwiceInOneCallCountsOnce) {
+TEST_P(JobBatchTest, Promise13_AVerdictGivenTwiceInOneCallCountsOnce) {
   add_many(jobs(), "q", 3);
   const auto grant = claim(jobs(), "q", claiming(3), by("alice"));
   std::vector<Settlement> verdicts;
   for (const std::size_t i : {0U, 1U, 0U, 2U, 1U}) verdicts.push_back({.id = grant.jobs[i].id, .token = grant.token});
   std::vector<std::string> answers;
-  for (const auto& answer : must(jobs().settle(verdicts))) answers.push_back(told_of(answer));
+  for (const auto& answer : must(jobs().settle(verdicts))) answers.push_back(summary_of(answer));
   EXPECT_EQ(answers,
             (std::vector<std::string>{"completed", "completed", "completed before", "completed", "completed before"}));
 }
 
-TEST_P(JobBatchTest, OneClaimOfAThousandTellsAllOfEach) {
+TEST_P(JobBatchTest, AClaimOfAThousandHasAllOfEach) {
   add_many(jobs(), "q", 998);
   const auto urgent = add(jobs(), "q", {.payload = "urgent", .priority = 7});
   advance(5s);
@@ -187,7 +187,7 @@ TEST_P(JobBatchTest, Promise13_AClaimOfManyRepeatedGivesWhatIsNotSettledYet) {
   EXPECT_EQ(ids_of(claim(jobs(), "q", options, by("alice"))), (std::vector<JobId>{first.jobs[0].id, first.jobs[2].id}));
 }
 
-TEST_P(JobBatchTest, WhoClaimsOneAfterTheOtherIsToldOfAPauseAtOnce) {
+TEST_P(JobBatchTest, ConsecutiveClaimsNoticeAPauseAtOnce) {
   add_many(jobs(), "q", 40);
   for (int i = 0; i < 12; ++i) claim_one(jobs(), "q", "alice");
   ASSERT_TRUE(ok(queues().pause("q", "maintenance")));

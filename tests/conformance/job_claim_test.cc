@@ -12,7 +12,7 @@ namespace {
 class JobClaimTest : public StoreTest {};
 LEASEHOLD_ON_BOTH_STORES(JobClaimTest);
 
-TEST_P(JobClaimTest, AClaimTellsTheJobAndWhenTheLeaseEnds) {
+TEST_P(JobClaimTest, AClaimHasTheJobAndTheEndOfItsLease) {
   const auto id = add(jobs(), "mail", {.payload = "to ann", .priority = 7});
   advance(3s);
   const auto grant = claim(jobs(), "mail", claiming(1, 30s), by("alice"));
@@ -195,7 +195,7 @@ TEST_P(JobClaimTest, AThousandAtOnce) {
   EXPECT_TRUE(fails(jobs().claim("q", claiming(1000), by("alice")), Errc::empty));
 }
 
-TEST_P(JobClaimTest, APausedQueueGivesNothingAndSaysSo) {
+TEST_P(JobClaimTest, APausedQueueGivesNothingAndReportsIt) {
   add(jobs(), "q");
   ASSERT_TRUE(ok(queues().pause("q", "deploy")));
   const auto refused = jobs().claim("q", claiming(), by("alice"));

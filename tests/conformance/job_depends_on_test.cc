@@ -113,7 +113,7 @@ TEST_P(JobAfterTest, RemovingAnUnfinishedJobCancelsThoseThatRunAfterIt) {
   EXPECT_EQ(claim_one(jobs(), "later", "alice").id, third) << "it runs however the second ends";
 }
 
-TEST_P(JobAfterTest, WhoWouldWaitForARemovedJobIsCancelled) {
+TEST_P(JobAfterTest, AJobThatWouldWaitForARemovedJobIsCancelled) {
   const auto first = add(jobs(), "q");
   const auto second = after(first, IfFailed::wait);
   fail_finally(first);
@@ -123,7 +123,7 @@ TEST_P(JobAfterTest, WhoWouldWaitForARemovedJobIsCancelled) {
   EXPECT_EQ(must(jobs().retry(second)), JobState::available) << "nothing is left to wait for";
 }
 
-TEST_P(JobAfterTest, WhoRunsAnywayRunsWhenAllHaveEnded) {
+TEST_P(JobAfterTest, AJobWithIfFailedRunRunsWhenAllHaveEnded) {
   const auto first = add(jobs(), "q");
   const auto second = add(jobs(), "q");
   const auto last = add(jobs(), "later", {.depends_on = {first, second}, .if_failed = IfFailed::run});
@@ -133,7 +133,7 @@ TEST_P(JobAfterTest, WhoRunsAnywayRunsWhenAllHaveEnded) {
   EXPECT_EQ(claim_one(jobs(), "later", "alice").id, last);
 }
 
-TEST_P(JobAfterTest, WhoWaitsRunsAfterTheOtherWasRetried) {
+TEST_P(JobAfterTest, AJobWithIfFailedWaitRunsAfterTheRetry) {
   const auto first = add(jobs(), "q");
   const auto second = after(first, IfFailed::wait);
   fail_finally(first);
@@ -172,14 +172,14 @@ TEST_P(JobAfterTest, ARetryIsRefusedWhileWhatItRunsAfterIsDead) {
   EXPECT_EQ(must(jobs().retry(second)), JobState::blocked);
 }
 
-TEST_P(JobAfterTest, WhoIsCancelledWithAnotherGivesItsDedupeKeyBack) {
+TEST_P(JobAfterTest, ADependentlyCancelledJobReturnsItsDedupeKey) {
   const auto first = add(jobs(), "q");
   const auto second = add(jobs(), "later", {.dedupe_key = "k", .depends_on = {first}});
   must(jobs().cancel(first));
   EXPECT_NE(add(jobs(), "later", {.dedupe_key = "k"}), second);
 }
 
-TEST_P(JobAfterTest, ShowTellsWhatItRunsAfterAndHowThatStands) {
+TEST_P(JobAfterTest, ShowHasThePredecessorsAndTheirStates) {
   const auto first = add(jobs(), "q");
   const auto second = add(jobs(), "q", {.delay = 1h});
   const auto last = add(jobs(), "later", {.depends_on = {second, first}, .if_failed = IfFailed::wait});
@@ -210,7 +210,7 @@ TEST_P(JobAfterTest, ManyDependentsAreCancelledInSteps) {
 }
 
 // A step of `recover` takes a hundred predecessors, and none of these jobs goes on because of it.
-TEST_P(JobAfterTest, RecoverGoesOnThoughWhoeverWaitsForOthersTooStaysBlocked) {
+TEST_P(JobAfterTest, RecoverContinuesPastJobsThatWaitForOthersToo) {
   constexpr int many = 250;
   const auto last = add(jobs(), "q", {.delay = 1h});
   for (int i = 0; i < many; ++i) {
@@ -261,6 +261,82 @@ TEST_P(JobAfterTest, MoreThanAThousandPredecessorsAreRefused) {
   const auto first = add(jobs(), "q");
   EXPECT_TRUE(ok(jobs().enqueue("later", {.depends_on = std::vector<JobId>(1000, first)})));
   EXPECT_TRUE(fails(jobs().enqueue("later", {.depends_on = std::vector<JobId>(1001, first)}), Errc::invalid_argument));
+}
+
+TEST_P(JobAfterTest, AChainOfAThousandRunsInItsOrder) {
+  std::vector<JobId> chain{add(jobs(), "q")};
+  while (chain.size() < 1000) chain.push_back(add(jobs(), "q", {.depends_on = {chain.back()}}));
+  for (const auto id : chain) {
+    const auto grant = jobs().claim("q", claiming(2), by("alice"));
+    ASSERT_TRUE(ok(grant));
+    ASSERT_EQ(ids_of(*grant), std::vector<JobId>{id}) << "only one is free at a time";
+    ASSERT_TRUE(ok(jobs().complete(id, grant->token)));
+  }
+  EXPECT_EQ(jobs().claim("q", claiming(), by("alice")).error().code, Errc::empty);
+}
+
+TEST_P(JobAfterTest, AFailureReachesTheEndOfAChainOfAThousand) {
+  const auto first = add(jobs(), "q");
+  auto last = first;
+  for (int i = 1; i < 1000; ++i) last = after(last);
+  fail_finally(first);
+  EXPECT_EQ(state_of(jobs(), last), JobState::cancelled);
+  EXPECT_EQ(must(queues().show("later")).blocked, 0);
+}
+
+TEST_P(JobAfterTest, ADiamondRunsItsLastJobOnceAfterBothSides) {
+  const auto top = add(jobs(), "q");
+  const auto left = after(top);
+  const auto right = after(top);
+  const auto bottom = add(jobs(), "later", {.depends_on = {left, right}});
+  complete(top);
+  complete(left, "later");
+  EXPECT_EQ(must(jobs().show(bottom)).waits_for, std::vector<JobId>{right});
+  complete(right, "later");
+  complete(bottom, "later");
+  EXPECT_FALSE(can_be_claimed());
+}
+
+TEST_P(JobAfterTest, AFailureAtTheTopOfADiamondCancelsItsLastJobOnce) {
+  const auto top = add(jobs(), "q");
+  const auto left = after(top);
+  const auto right = after(top);
+  const auto bottom = add(jobs(), "later", {.depends_on = {left, right}});
+  fail_finally(top);
+  EXPECT_EQ(outcomes_of(jobs(), bottom), std::vector<std::string>{"cancelled"});
+  const auto why = reason(bottom);
+  EXPECT_TRUE(why == "job " + std::to_string(left) + " was cancelled;" ||
+              why == "job " + std::to_string(right) + " was cancelled;")
+      << why;
+}
+
+TEST_P(JobAfterTest, AThousandDependentsAreFreeAtOnce) {
+  const auto first = add(jobs(), "q");
+  ASSERT_TRUE(ok(jobs().enqueue("later", std::vector<NewJob>(1000, NewJob{.depends_on = {first}}))));
+  EXPECT_EQ(must(queues().show("later")).blocked, 1000);
+  complete(first);
+  EXPECT_EQ(must(queues().show("later")).available, 1000);
+  EXPECT_EQ(claim(jobs(), "later", claiming(1000), by("bob")).jobs.size(), 1000U);
+}
+
+TEST_P(JobAfterTest, ALapsedPredecessorCountsLikeACancelledOne) {
+  const auto late = add(jobs(), "q", {.expires_in = 1min});
+  const auto retried = after(late);
+  advance(1min);
+  EXPECT_EQ(jobs().claim("q", claiming(), by("alice")).error().code, Errc::empty);
+  EXPECT_EQ(reason(retried), "job " + std::to_string(late) + " lapsed;");
+  EXPECT_TRUE(fails(jobs().retry(retried), Errc::invalid_argument)) << "its predecessor comes first";
+  const auto fresh = after(late);
+  EXPECT_EQ(state_of(jobs(), fresh), JobState::cancelled);
+  EXPECT_EQ(reason(fresh), "job " + std::to_string(late) + " lapsed;");
+  EXPECT_EQ(state_of(jobs(), after(late, IfFailed::run)), JobState::available);
+  const auto waits = after(late, IfFailed::wait);
+  EXPECT_EQ(state_of(jobs(), waits), JobState::blocked);
+  EXPECT_EQ(must(jobs().retry(late)), JobState::available);
+  EXPECT_EQ(must(jobs().retry(retried)), JobState::blocked);
+  complete(late);
+  EXPECT_EQ(state_of(jobs(), waits), JobState::available);
+  EXPECT_EQ(state_of(jobs(), retried), JobState::available);
 }
 
 }  // namespace

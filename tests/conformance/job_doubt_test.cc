@@ -135,7 +135,7 @@ TEST_P(JobDoubtTest, Promise10_AnUnreachableQueueIsNeverEmpty) {
   EXPECT_EQ(dump(), before);
 }
 
-TEST_P(JobDoubtTest, AnEnqueueInDoubtIsSaidToBeInDoubtAndADedupeKeyMakesItSafe) {
+TEST_P(JobDoubtTest, AnEnqueueInDoubtIsReportedAndADedupeKeyMakesItSafe) {
   faults_->fail_next(Fault::lose_reply, 1, "job_enqueue");
   const NewJob job{.payload = "x", .dedupe_key = "order-17"};
   EXPECT_TRUE(fails(broken_jobs().enqueue("q", job), Errc::in_doubt));

@@ -49,7 +49,7 @@ TEST_P(JobExpiryTest, Promise05_AHeartbeatKeepsTheJobAndNeverRevives) {
   EXPECT_EQ(dump(), rows);
 }
 
-TEST_P(JobExpiryTest, Promise06_WhatAHeartbeatBroughtNearerAfterTheClockFellBackIsTakenInTime) {
+TEST_P(JobExpiryTest, Promise06_AnExpiryThatAHeartbeatBroughtNearerIsNoticedInTime) {
   const auto id = add(jobs(), "q");
   const auto job = claim_one(jobs(), "q", "alice", 30s);
   advance(-10s);
@@ -195,7 +195,7 @@ TEST_P(JobExpiryTest, AMassacredFleetIsHealedByItsSuccessors) {
   EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("successor")), Errc::empty));
 }
 
-TEST_P(JobExpiryTest, LeftoversOfAFinishedGrantAreNobodysCrash) {
+TEST_P(JobExpiryTest, LeftoversOfAFinishedGrantAreNoCrash) {
   const auto ids = add_many(jobs(), "q", 2);
   const auto grant = claim(jobs(), "q", claiming(2, 30s), by("alice"));
   for (const auto id : ids) ASSERT_TRUE(ok(jobs().complete(id, grant.token)));

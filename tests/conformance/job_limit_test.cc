@@ -69,6 +69,58 @@ TEST_P(JobLimitTest, OneJobPerKeyAndOthersPassBy) {
   EXPECT_EQ(claim_one(jobs(), "q", "bob").id, a2);
 }
 
+TEST_P(JobLimitTest, AFullGroupInFrontDoesNotHideTheOthers) {
+  ASSERT_TRUE(ok(queues().set("q", {.max_per_group = 2})));
+  for (int i = 0; i < 150; ++i) add(jobs(), "q", {.priority = 1, .group = "crowd"});
+  const auto b = add(jobs(), "q", {.group = "b"});
+  const auto free = add(jobs(), "q");
+  const auto c = add(jobs(), "q", {.group = "c"});
+  const auto urgent = add(jobs(), "q", {.priority = 5, .group = "c"});
+  EXPECT_EQ(claim_one(jobs(), "q", "alice").id, urgent);
+  EXPECT_EQ(claim(jobs(), "q", claiming(2), by("alice")).jobs.size(), 2U) << "the crowd fills its places";
+  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(2), by("bob"))), (std::vector<JobId>{free, b}));
+  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(10), by("bob"))), std::vector<JobId>{c});
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(10), by("bob")), Errc::at_capacity));
+}
+
+TEST_P(JobLimitTest, ABatchFillsThePlacesOfEveryGroup) {
+  ASSERT_TRUE(ok(queues().set("q", {.max_per_group = 2})));
+  std::vector<std::vector<JobId>> ids;
+  for (const auto* group : {"a", "b", "c"}) {
+    ids.emplace_back();
+    for (int i = 0; i < 60; ++i) ids.back().push_back(add(jobs(), "q", {.group = group}));
+  }
+  const std::vector<JobId> wanted = {ids[0][0], ids[1][0], ids[2][0], ids[0][1], ids[1][1], ids[2][1]};
+  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(100), by("alice"))), wanted);
+}
+
+TEST_P(JobLimitTest, ACapPerGroupThatComesLaterCountsForWaitingJobs) {
+  const auto a1 = add(jobs(), "q", {.group = "a"});
+  const auto a2 = add(jobs(), "q", {.group = "a"});
+  const auto b = add(jobs(), "q", {.group = "b"});
+  ASSERT_TRUE(ok(queues().set("q", {.max_per_group = 1})));
+  EXPECT_EQ(ids_of(claim(jobs(), "q", claiming(10), by("alice"))), (std::vector<JobId>{a1, b}));
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::at_capacity));
+  ASSERT_TRUE(ok(queues().set("q", {.max_per_group = 0})));
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, a2);
+}
+
+TEST_P(JobLimitTest, AJobThatComesBackToAFullQueueKeepsItsGroup) {
+  ASSERT_TRUE(ok(queues().set("q", {.max_per_group = 1})));
+  const auto a1 = add(jobs(), "q", {.group = "a"});
+  const auto a2 = add(jobs(), "q", {.group = "a"});
+  const auto first = claim_one(jobs(), "q", "alice");
+  ASSERT_EQ(first.id, a1);
+  ASSERT_TRUE(ok(jobs().release(first.id, first.token)));
+  const auto again = claim_one(jobs(), "q", "alice", 30s);
+  EXPECT_EQ(again.id, a1);
+  EXPECT_TRUE(fails(jobs().claim("q", claiming(), by("bob")), Errc::at_capacity));
+  advance(31s);
+  EXPECT_EQ(claim_one(jobs(), "q", "bob").id, a1) << "a crash gives the place back";
+  EXPECT_TRUE(ok(jobs().cancel(a2)));
+  EXPECT_EQ(must(queues().show("q")).available, 0);
+}
+
 TEST_P(JobLimitTest, TheRateIsKept) {
   ASSERT_TRUE(ok(queues().set("q", {.rate_count = 2, .rate_period = 10s})));
   add_many(jobs(), "q", 6);

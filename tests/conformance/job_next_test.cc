@@ -105,7 +105,7 @@ TEST_P(JobNextTest, WithBadArgumentsNeitherHappens) {
   EXPECT_EQ(dump(), rows);
 }
 
-TEST_P(JobNextTest, WhoWaitsForTheNextHasSettledAlready) {
+TEST_P(JobNextTest, TheVerdictCountsWhileItWaitsForTheNextJob) {
   const auto id = add(jobs(), "q");
   const auto job = claim_one(jobs(), "q", "alice");
   std::optional<NextJob> next;

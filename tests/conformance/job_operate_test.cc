@@ -53,7 +53,7 @@ TEST_P(JobOperateTest, ACancelledJobWhoseHolderDiedDoesNotComeBack) {
   EXPECT_TRUE(lost(jobs().release(id, late.token), LostReason::expired));
 }
 
-TEST_P(JobOperateTest, WhoFinishesAnywayHasFinished) {
+TEST_P(JobOperateTest, ACancelledJobThatCompletesAnywayIsCompleted) {
   const auto id = add(jobs(), "q");
   const auto job = claim_one(jobs(), "q", "alice");
   must(jobs().cancel(id));
@@ -146,7 +146,7 @@ TEST_P(JobOperateTest, PruneSparesTheLeaseOfARunningJob) {
   EXPECT_TRUE(ok(jobs().heartbeat(id, job.token)));
 }
 
-TEST_P(JobOperateTest, TheListTellsEveryStateApart) {
+TEST_P(JobOperateTest, TheListDistinguishesEveryState) {
   const auto available = add(jobs(), "list", {.tags = {"red", "blue"}});
   const auto deferred = add(jobs(), "list", {.delay = 1h});
   const auto blocked = add(jobs(), "list", {.depends_on = {available}});
@@ -181,7 +181,7 @@ TEST_P(JobOperateTest, TheListTellsEveryStateApart) {
   EXPECT_LT(must(jobs().list({.max = 1, .page = page.next.value()})).at(0).id, page[2].id);
 }
 
-TEST_P(JobOperateTest, AQueueTellsItsDepthAgeAndRates) {
+TEST_P(JobOperateTest, AQueueShowsItsDepthAgeAndRates) {
   add_many(jobs(), "q", 3);
   advance(10s);
   add(jobs(), "q", {.delay = 1h});

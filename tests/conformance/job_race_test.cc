@@ -118,7 +118,7 @@ void work_off(const Jobs& jobs, const std::string& name, int max, const std::ato
   }
 }
 
-TEST_P(JobRaceTest, Promise15_WhoeverClaimsEnqueuesAndCancelsEveryJobHasOneOutcome) {
+TEST_P(JobRaceTest, Promise15_EveryJobHasOneOutcomeUnderClaimsEnqueuesAndCancels) {
   constexpr int producers_at_once = 2;
   constexpr int rounds = 25;
   Outcomes outcomes;
@@ -153,7 +153,7 @@ TEST_P(JobRaceTest, Promise15_WhoeverClaimsEnqueuesAndCancelsEveryJobHasOneOutco
   EXPECT_EQ(queue.available + queue.running + queue.blocked, 0);
 }
 
-TEST_P(JobRaceTest, Promise13_OneRequestForManySaidByManyAtOnceIsGrantedOnce) {
+TEST_P(JobRaceTest, Promise13_OneRequestSentByManyAtOnceIsGrantedOnce) {
   constexpr int rounds = 20;
   add_many(jobs(), "q", rounds * 20);
   std::int64_t granted = 0;
@@ -234,6 +234,41 @@ TEST_P(JobRaceTest, AWaitingClaimWakesForANewJob) {
   waiter.join();
   ASSERT_TRUE(answer.has_value());
   EXPECT_TRUE(ok(*answer));
+}
+
+// A call locks the counters of its batches in the order of their names, whatever the order of its verdicts.
+TEST_P(JobRaceTest, VerdictsOnMixedBatchesNeitherDeadlockNorMiscount) {
+  constexpr int count = 600;
+  std::vector<NewJob> fresh;
+  for (int i = 0; i < count; ++i) fresh.push_back({.batch = std::string(1, static_cast<char>('a' + i % 3))});
+  ASSERT_TRUE(ok(jobs().enqueue("q", fresh)));
+  std::vector<JobId> ends;
+  for (const auto* batch : {"a", "b", "c"}) ends.push_back(add(jobs(), "end", {.on_batch_end = batch}));
+  std::atomic<int> settled = 0;
+  race(2, [&](int number, Store& store) {
+    const auto end = BootClock::now() + 30s;
+    while (settled < count && BootClock::now() < end) {
+      const auto grant = store.jobs().claim("q", claiming(10), by("worker-" + std::to_string(number)));
+      if (!grant) continue;
+      std::vector<Settlement> verdicts;
+      for (const auto& job : grant->jobs) {
+        verdicts.push_back({job.id, job.token, job.id % 7 == 0 ? Verdict::fail_finally("no") : Verdict::complete()});
+      }
+      if (number == 1) std::reverse(verdicts.begin(), verdicts.end());
+      for (const auto& answer : must(store.jobs().settle(verdicts))) {
+        EXPECT_TRUE(ok(answer));
+        ++settled;
+      }
+    }
+  });
+  ASSERT_EQ(settled, count);
+  for (const auto* batch : {"a", "b", "c"}) {
+    const auto info = must(jobs().batch(batch));
+    EXPECT_EQ(info.completed + info.failed, count / 3) << batch;
+    EXPECT_EQ(info.unfinished, 0) << batch;
+    EXPECT_TRUE(info.ended_at) << batch;
+  }
+  for (const auto id : ends) EXPECT_EQ(state_of(jobs(), id), JobState::available);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_P(JobSettleTest, Promise04_AWrongTokenChangesNothing) {
   EXPECT_EQ(dump(), rows);
 }
 
-TEST_P(JobSettleTest, Promise05_AVerdictAfterExpiryCountsWhileNobodyTookOver) {
+TEST_P(JobSettleTest, Promise05_AVerdictAfterExpiryCountsUntilATakeover) {
   add(jobs(), "q");
   const auto job = claim_one(jobs(), "q", "alice", 30s);
   advance(31s);
@@ -131,7 +131,7 @@ TEST_P(JobSettleTest, AFinalFailureIsNotTriedAgain) {
   EXPECT_EQ(must(jobs().settle({id, job.token, Verdict::fail_finally("bad input")})).state, JobState::failed);
 }
 
-TEST_P(JobSettleTest, Promise07_AReleaseIsChargedToNobody) {
+TEST_P(JobSettleTest, Promise07_AReleaseIsNotCharged) {
   const auto id = add(jobs(), "q", {.max_failures = 1, .max_crashes = 1});
   for (int i = 0; i < 5; ++i) {
     const auto job = claim_one(jobs(), "q", "alice");

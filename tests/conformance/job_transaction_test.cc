@@ -108,7 +108,7 @@ TEST_P(JobTransactionTest, CompletionBecomesTrueWithTheWritesItBelongsTo) {
   EXPECT_EQ(must(jobs_.result(job.id)), "paid");
 }
 
-TEST_P(JobTransactionTest, Promise04_WhoLostTheJobCannotCompleteItThere) {
+TEST_P(JobTransactionTest, Promise04_AWorkerThatLostTheJobCannotCompleteItThere) {
   add(jobs_, "invoice");
   const auto job = claim_one(jobs_, "invoice", "ann");
   must(jobs_.release(job.id, job.token));
@@ -142,7 +142,7 @@ TEST_P(JobTransactionTest, Promise14_TheFenceOfOneJobOfABatchKnowsItsOwnVerdict)
   EXPECT_TRUE(ok(fence_once(grant.jobs[1])));
 }
 
-TEST_P(JobTransactionTest, Promise14_WhileAFenceHoldsNobodyTakesTheJobOver) {
+TEST_P(JobTransactionTest, Promise14_ATakeoverWaitsForAFence) {
   if (on_sqlite()) GTEST_SKIP() << "on SQLite the write transaction holds up every other writer";
   add(jobs_, "invoice");
   const auto job = must(jobs_.claim("invoice", {.ttl = 1s}, by("ann"))).jobs[0];

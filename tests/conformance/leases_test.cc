@@ -15,7 +15,7 @@ class LeasesTest : public SessionStoreTest {
 };
 LEASEHOLD_ON_BOTH_STORES(LeasesTest);
 
-TEST_P(LeasesTest, TellsAllThatIsHeldWhatRunsOutFirstComesFirst) {
+TEST_P(LeasesTest, ListsAllThatIsHeldByExpiry) {
   EXPECT_EQ(reported(), Words{});
   const auto job = must(jobs().enqueue("mail", {.payload = "{}"})).id;
   must(store().chunks().plan("orders", std::vector<PlannedChunk>{{.key = "1", .spec = "{}"}}));
@@ -33,7 +33,7 @@ TEST_P(LeasesTest, TellsAllThatIsHeldWhatRunsOutFirstComesFirst) {
   EXPECT_EQ(dump(), before) << "looking changes nothing";
 }
 
-TEST_P(LeasesTest, TellsWhoSinceWhenAndWhetherItHasRunOut) {
+TEST_P(LeasesTest, ShowsHolderStartAndExpiry) {
   const auto grant = must(locks().acquire("deploy", {.ttl = 10s}, {.holder = holder("ana")}));
   advance(3s);
   const auto held = must(store().leases()).at(0);

@@ -74,7 +74,7 @@ TEST_P(ListColumnTest, AnEmptyListComesBackEmpty) {
   EXPECT_EQ(echo_list(Type::bytes_list, storage::StringList()), Cell(std::vector<std::string>()));
 }
 
-TEST_P(ListColumnTest, ListsOfDifferentLengthsStandBesideWhatIsSaidOnce) {
+TEST_P(ListColumnTest, ListsOfDifferentLengthsStandBesideSingleValues) {
   const std::array columns = {Field{"said", Type::text, false}, Field{"ids", Type::integers, false},
                               Field{"none", Type::times, false}, Field{"names", Type::texts, false},
                               Field{"missing", Type::integer, true}};

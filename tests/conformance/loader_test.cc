@@ -263,7 +263,7 @@ TEST_P(LoaderTest, KeepWaitingGoesOnAfterAReset) {
   EXPECT_EQ(progress().rows, pages * rows_per_page);
 }
 
-TEST_P(LoaderTest, WhatWasCompletedLongAgoIsLoadedAgainFromItsBeginning) {
+TEST_P(LoaderTest, AChunkCompletedLongAgoIsLoadedAgainFromItsBeginning) {
   plan(2);
   ASSERT_TRUE(ok(Loader(store(), "orders").run(load)));
   advance(24h);

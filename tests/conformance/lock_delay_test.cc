@@ -19,7 +19,7 @@ class LockDelayTest : public LockFamilyTest {
 };
 LEASEHOLD_ON_BOTH_STORES(LockDelayTest);
 
-TEST_P(LockDelayTest, AfterAnExpiryNobodyGetsItUntilTheDelayIsOver) {
+TEST_P(LockDelayTest, AfterAnExpiryItStaysClosedUntilTheDelayIsOver) {
   take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(10s - 1us);
   const auto held = locks().acquire("deploy", {}, by("bob"));
@@ -37,7 +37,7 @@ TEST_P(LockDelayTest, AfterAnExpiryNobodyGetsItUntilTheDelayIsOver) {
   EXPECT_EQ(news(), "deploy reclaimed bob from ann");
 }
 
-TEST_P(LockDelayTest, Promise11_TheRefusalTellsWhoHadItAndWhy) {
+TEST_P(LockDelayTest, Promise11_TheRefusalShowsWhoHadItAndWhy) {
   const auto ann = take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   advance(12s);
   const auto refused = locks().acquire("deploy", {}, by("bob"));
@@ -87,7 +87,7 @@ TEST_P(LockDelayTest, Promise05_DuringTheDelayAHeartbeatIsLost) {
   EXPECT_TRUE(lost(locks().heartbeat("deploy", ann.token), LostReason::expired));
 }
 
-TEST_P(LockDelayTest, NobodyIsAnException) {
+TEST_P(LockDelayTest, TheDelayAppliesToEveryCaller) {
   take(locks(), "deploy", asked_as(delayed(AcquireOptions{.ttl = 10s}, 5s), "r1"), by("ann"));
   advance(10s);
   EXPECT_TRUE(is_delayed(locks().acquire("deploy", {}, by("ann")), test_start + 15s)) << "not even who had it";
@@ -112,7 +112,7 @@ TEST_P(LockDelayTest, RecoverEndsTheLeaseAndTheDelayStillCounts) {
   EXPECT_TRUE(ok(locks().acquire("deploy", {}, by("bob"))));
 }
 
-TEST_P(LockDelayTest, WhereTheProcessIsGoneItIsCountedFromTheRecovery) {
+TEST_P(LockDelayTest, TheDelayOfADeadProcessCountsFromTheRecovery) {
   take(locks(), "deploy", delayed(AcquireOptions{.ttl = 1h}, 5s), {.holder = dead_holder("ann")});
   advance(10s);
   news();
@@ -151,7 +151,7 @@ TEST_P(LockDelayTest, ARevokedPermitStaysTakenToo) {
   EXPECT_TRUE(ok(locks().acquire("gpu", {}, by("bob"))));
 }
 
-TEST_P(LockDelayTest, LookingTellsThatItIsDelayedAndUntilWhen) {
+TEST_P(LockDelayTest, ShowHasTheDelayAndItsEnd) {
   take(locks(), "deploy", delayed(AcquireOptions{.ttl = 10s}, 5s), by("ann"));
   EXPECT_EQ(must(locks().show("deploy")).free_at, test_start + 15s);
   EXPECT_FALSE(must(locks().show("deploy")).delayed);
@@ -171,7 +171,7 @@ TEST_P(LockDelayTest, LookingTellsThatItIsDelayedAndUntilWhen) {
   EXPECT_EQ(holders_of("deploy"), "");
 }
 
-TEST_P(LockDelayTest, LookingTellsOfTheShareThatKeepsItAndNotOfOneThatHasOnlyRunOut) {
+TEST_P(LockDelayTest, ShowHasTheShareInItsDelayAndNotAnExpiredOne) {
   const auto ann = take(locks(), "report", sharing(10s), by("ann"));
   const auto bob = take(locks(), "report", delayed(sharing(1h), 1h), by("bob"));
   ASSERT_TRUE(ok(locks().revoke("report", "enough", bob.token)));
@@ -202,7 +202,7 @@ TEST_P(LockDelayTest, AWaiterGetsItWhenTheDelayIsOver) {
   EXPECT_GE((*answer)->acquired_at, test_start + 15s);
 }
 
-TEST_P(LockDelayTest, WhatMakesNoSenseIsRefused) {
+TEST_P(LockDelayTest, MeaninglessArgumentsAreRefused) {
   EXPECT_TRUE(fails(locks().acquire("deploy", delayed(AcquireOptions{}, -1us), by("ann")), Errc::invalid_argument));
   EXPECT_TRUE(fails(locks().acquire("deploy", delayed(AcquireOptions{}, std::chrono::days(31)), by("ann")),
                     Errc::invalid_argument));

@@ -72,7 +72,7 @@ TEST_P(LockFenceShareTest, Promise14_AHolderOfAllOfItIsSupersededByAShare) {
   EXPECT_TRUE(lost(fence("report", whole.token), LostReason::superseded));
 }
 
-TEST_P(LockFenceShareTest, Promise14_NobodyTakesTheLockFromAFencedShare) {
+TEST_P(LockFenceShareTest, Promise14_AnAcquireWaitsForAFencedShare) {
   const auto ann = take(locks(), "report", sharing(10s), by("ann"));
   begin_fenced("report", ann.token);
   advance(1h);
@@ -81,7 +81,7 @@ TEST_P(LockFenceShareTest, Promise14_NobodyTakesTheLockFromAFencedShare) {
   EXPECT_TRUE(ok(locks().acquire("report", {}, by("bob"))));
 }
 
-TEST_P(LockFenceShareTest, Promise14_NobodyTakesThePermitsOfAFencedShare) {
+TEST_P(LockFenceShareTest, Promise14_AnAcquireWaitsForThePermitsOfAFencedShare) {
   const auto ann = take(locks(), "gpu", permits(3, 5, 10s), by("ann"));
   begin_fenced("gpu", ann.token);
   advance(1h);
@@ -94,7 +94,7 @@ TEST_P(LockFenceShareTest, Promise14_NobodyTakesThePermitsOfAFencedShare) {
   EXPECT_TRUE(ok(locks().acquire("gpu", permits(3, 5), by("cat"))));
 }
 
-TEST_P(LockFenceShareTest, Promise14_NobodyRevokesOrReleasesAFencedShare) {
+TEST_P(LockFenceShareTest, Promise14_RevokeAndReleaseWaitForAFencedShare) {
   const auto ann = take(locks(), "report", sharing(), by("ann"));
   begin_fenced("report", ann.token);
   EXPECT_FALSE(hurried_->locks().revoke("report", "now").ok());

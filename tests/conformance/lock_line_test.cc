@@ -65,7 +65,7 @@ TEST_P(LockLineTest, SharesAndAllOfItStandInOneLine) {
   EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
-TEST_P(LockLineTest, WhoWantsAllOfItIsNotStarvedByShares) {
+TEST_P(LockLineTest, ARequestForTheWholeLockIsNotStarvedByShares) {
   const auto reader = take(locks(), "report", sharing(), by("ann"));
   EXPECT_EQ(stand("report", "writer"), "free");
   const auto newcomer = locks().acquire("report", sharing(), by("bob"));
@@ -117,7 +117,7 @@ TEST_P(LockLineTest, PermitsThatFreeGoToTheHeadOfTheLine) {
   EXPECT_TRUE(has_got_it("dan"));
 }
 
-TEST_P(LockLineTest, WhoWantsSeveralStandsInEveryLine) {
+TEST_P(LockLineTest, ARequestForSeveralStandsInEveryLine) {
   take(locks(), "a", {}, by("ann"));
   EXPECT_EQ(stand_for_all({"b", "a"}, "bob"), "free a");
   EXPECT_EQ(status_of(store()).waiters, 2);
@@ -170,7 +170,7 @@ TEST_P(LockLineTest, AStopTokenEndsTheWaitAndThePlaceIsGone) {
   }
 }
 
-TEST_P(LockLineTest, WhoIsSilentLosesItsPlaceInEveryLine) {
+TEST_P(LockLineTest, ASilentWaiterLosesItsPlaceInEveryLine) {
   const auto a = take(locks(), "a", {.ttl = 1h}, by("ann"));
   EXPECT_EQ(stand_for_all({"a", "b"}, "bob", 5s), "free a");
   advance(4s);
@@ -182,7 +182,7 @@ TEST_P(LockLineTest, WhoIsSilentLosesItsPlaceInEveryLine) {
   EXPECT_TRUE(ok(ask("b", "cat", {})));
 }
 
-TEST_P(LockLineTest, WhoLostOnePlaceTakesAllOfThemAnew) {
+TEST_P(LockLineTest, AWaiterThatLostOnePlaceGetsAllOfThemAnew) {
   EXPECT_EQ(stand_for_all({"a", "b"}, "ann", 5s), "free a");
   EXPECT_EQ(stand("a", "bob", 1min), "busy");
   under_test().run("DELETE FROM " + under_test().table("waiter") + " WHERE name = 'b'");
@@ -190,7 +190,7 @@ TEST_P(LockLineTest, WhoLostOnePlaceTakesAllOfThemAnew) {
 }
 
 // The database server's clock may be set back; nobody renews the place of a waiter that died.
-TEST_P(LockLineTest, APlaceFromTheFutureKeepsNobodyWaiting) {
+TEST_P(LockLineTest, APlaceFromTheFutureDoesNotBlockTheLine) {
   EXPECT_EQ(stand("a", "dead"), "free");
   EXPECT_EQ(stand("b", "alive"), "free");
   advance(-1h);
@@ -201,7 +201,7 @@ TEST_P(LockLineTest, APlaceFromTheFutureKeepsNobodyWaiting) {
   EXPECT_TRUE(ok(ask("b", "alive", {})));
 }
 
-TEST_P(LockLineTest, Promise11_ARefusalTellsHowManyStandBefore) {
+TEST_P(LockLineTest, Promise11_ARefusalHasTheNumberOfWaitersBefore) {
   const auto says = [](const Result<Grant>& refused, const std::string& words) {
     return refused.error().message == "lock \"report\" is not yours yet: " + words;
   };
@@ -227,7 +227,7 @@ TEST_P(LockLineTest, Promise11_ARefusalDuringADelayReportsTheDelayAndNotAFreeLoc
 }
 
 // A lock nobody ever had is shown as unknown: that must not look like news to those behind the first.
-TEST_P(LockLineTest, WaitersForWhatNobodyEverHadOnlyLookWhileNothingHappens) {
+TEST_P(LockLineTest, WaitersForAFreshLockOnlyReadWhileNothingHappens) {
   take(locks(), "a", {.ttl = 1h}, by("ann"));
   stand_for_all({"a", "b"}, "bob", 1min);
   const auto counting = std::make_shared<FaultBackend>(under_test().open_backend());

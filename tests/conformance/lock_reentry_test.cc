@@ -26,7 +26,7 @@ TEST_P(LockReentryTest, Promise11_AHolderThatTakesItAgainLearnsThatItHasIt) {
   EXPECT_EQ(dump(), before);
 }
 
-TEST_P(LockReentryTest, NobodyWaitsForItself) {
+TEST_P(LockReentryTest, ARequestNeverWaitsForItself) {
   take(locks(), "deploy", {.ttl = 1h}, by("ann"));
   const auto before = BootClock::now();
   EXPECT_TRUE(fails(locks().acquire("deploy", waiting(AcquireOptions{}), by("ann")), Errc::reentry));
@@ -34,22 +34,22 @@ TEST_P(LockReentryTest, NobodyWaitsForItself) {
   EXPECT_EQ(status_of(store()).waiters, 0);
 }
 
-TEST_P(LockReentryTest, TheSameNameInAnotherProcessIsSomebodyElse) {
+TEST_P(LockReentryTest, TheSameNameInAnotherProcessIsADifferentHolder) {
   take(locks(), "deploy", {}, by("ann"));
   EXPECT_TRUE(fails(locks().acquire("deploy", {}, from_instance(by("ann"), "another process")), Errc::held));
 }
 
-TEST_P(LockReentryTest, AnotherNameInTheSameProcessIsSomebodyElse) {
+TEST_P(LockReentryTest, AnotherNameInTheSameProcessIsADifferentHolder) {
   take(locks(), "deploy", {}, by("ann"));
   EXPECT_TRUE(fails(locks().acquire("deploy", {}, from_instance(by("bob"), "instance-of-ann")), Errc::held));
 }
 
-TEST_P(LockReentryTest, WithoutAnInstanceNobodyIsKnownAgain) {
+TEST_P(LockReentryTest, AHolderWithoutAnInstanceIsNotRecognized) {
   take(locks(), "deploy", {}, from_instance(by("ann"), ""));
   EXPECT_TRUE(fails(locks().acquire("deploy", {}, from_instance(by("ann"), "")), Errc::held));
 }
 
-TEST_P(LockReentryTest, AThreadIsKnownAgainAndAnotherThreadIsSomebodyElse) {
+TEST_P(LockReentryTest, AThreadIsRecognizedAndAnotherThreadIsADifferentHolder) {
   const auto mine = locks().acquire("deploy");
   ASSERT_TRUE(ok(mine));
   EXPECT_TRUE(fails(locks().acquire("deploy"), Errc::reentry));
@@ -116,7 +116,7 @@ TEST_P(LockReentryTest, ASecondShareWaitsForRoomOnlyAndNotForTheLine) {
   EXPECT_TRUE(ok(*second));
 }
 
-TEST_P(LockReentryTest, WhatHasRunOutOrWasGivenBackIsNone) {
+TEST_P(LockReentryTest, AnExpiredOrReleasedLockIsNoReentry) {
   take(locks(), "deploy", {.ttl = 10s}, by("ann"));
   advance(10s);
   const auto again = locks().acquire("deploy", {}, by("ann"));

@@ -24,7 +24,7 @@ TEST_P(LockSemaphoreTest, PermitsAreGivenUpToTheCapacityAndNotBeyond) {
   EXPECT_TRUE(ok(locks().acquire("gpu", permits(2, 5), by("dan"))));
 }
 
-TEST_P(LockSemaphoreTest, LookingTellsPermitsAndCapacity) {
+TEST_P(LockSemaphoreTest, ShowHasPermitsAndCapacity) {
   take(locks(), "gpu", permits(2, 5), by("ann"));
   take(locks(), "gpu", permits(1, 5), by("bob"));
   const auto shown = must(locks().show("gpu"));
@@ -55,7 +55,7 @@ TEST_P(LockSemaphoreTest, Promise05_ExpiredPermitsCannotBeRevivedEvenIfThereIsRo
   EXPECT_TRUE(lost(locks().heartbeat("gpu", ann.token), LostReason::expired));
 }
 
-TEST_P(LockSemaphoreTest, WhoWantsAllOfItWaitsForTheLastPermit) {
+TEST_P(LockSemaphoreTest, ARequestForTheWholeLockWaitsForTheLastPermit) {
   const auto ann = take(locks(), "gpu", permits(1, 5), by("ann"));
   EXPECT_TRUE(fails(locks().acquire("gpu", {}, by("bob")), Errc::held));
   ASSERT_TRUE(ok(locks().release("gpu", ann.token)));
@@ -93,7 +93,7 @@ TEST_P(LockSemaphoreTest, AnExpiredShareOfAnotherCapacityIsNoMismatch) {
   EXPECT_TRUE(ok(locks().acquire("gpu", permits(2, 2), by("bob"))));
 }
 
-TEST_P(LockSemaphoreTest, WhatMakesNoSenseIsRefusedAndChangesNothing) {
+TEST_P(LockSemaphoreTest, MeaninglessArgumentsAreRefusedAndChangeNothing) {
   const auto before = dump();
   for (const auto& share :
        {Share{.permits = 0, .capacity = 5}, Share{.permits = -1, .capacity = 5}, Share{.permits = 6, .capacity = 5},

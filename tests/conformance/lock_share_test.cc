@@ -97,7 +97,7 @@ TEST_P(LockShareTest, Promise04_AWholeGrantIsSupersededByALaterShare) {
   EXPECT_TRUE(lost(locks().release("report", whole.token), LostReason::superseded));
 }
 
-TEST_P(LockShareTest, Promise06_WhoWantsAllOfItTakesOverFromExpiredShares) {
+TEST_P(LockShareTest, Promise06_ARequestForTheWholeLockTakesOverExpiredShares) {
   take(locks(), "report", sharing(10s), by("ann"));
   const auto last = take(locks(), "report", sharing(20s), by("bob"));
   advance(20s - 1us);
@@ -120,7 +120,7 @@ TEST_P(LockShareTest, Promise06_AShareIsTakenOverFromAnExpiredHolder) {
   EXPECT_EQ(holders_of("report"), "bob");
 }
 
-TEST_P(LockShareTest, Promise11_ARefusalTellsTheLiveShareThatFreesLast) {
+TEST_P(LockShareTest, Promise11_ARefusalShowsTheLiveShareThatFreesLast) {
   take(locks(), "report", sharing(20s), by("ann"));
   take(locks(), "report", sharing(60s), by("bob"));
   take(locks(), "report", sharing(40s), by("cat"));
@@ -180,7 +180,7 @@ TEST_P(LockShareTest, Promise13_AnotherRequestUnderTheSameIdIsNotAnsweredWithThe
   EXPECT_TRUE(lost(locks().acquire("gpu", asked_as(permits(1, 8), "r1"), by("ann")), LostReason::superseded));
 }
 
-TEST_P(LockShareTest, RevokingWithoutATokenEndsThemAllAndTellsTheLatest) {
+TEST_P(LockShareTest, RevokingWithoutATokenEndsThemAllAndReturnsTheLatest) {
   const auto ann = take(locks(), "report", sharing(1h), by("ann"));
   const auto bob = take(locks(), "report", sharing(1min), by("bob"));
   news();
@@ -194,7 +194,7 @@ TEST_P(LockShareTest, RevokingWithoutATokenEndsThemAllAndTellsTheLatest) {
   EXPECT_TRUE(ok(locks().acquire("report", {}, by("cat"))));
 }
 
-TEST_P(LockShareTest, LookingTellsTheShareThatFreesLastAndHowManyThereAre) {
+TEST_P(LockShareTest, ShowHasTheShareThatFreesLastAndTheNumber) {
   take(locks(), "report", sharing(60s), by("ann"));
   take(locks(), "report", sharing(20s), by("bob"));
   const auto shown = must(locks().show("report"));
@@ -215,7 +215,7 @@ TEST_P(LockShareTest, LookingTellsTheShareThatFreesLastAndHowManyThereAre) {
   EXPECT_EQ(must(locks().list({.only_held = true})).size(), 1U) << "nobody has ended them yet";
 }
 
-TEST_P(LockShareTest, HoldersTellsEachWithWhatItHas) {
+TEST_P(LockShareTest, HoldersListsEachWithItsPermits) {
   EXPECT_TRUE(must(locks().holders("report")).empty()) << "an unknown lock has none";
   take(locks(), "report", sharing(10s), by("ann"));
   take(locks(), "report", sharing(20s), by("bob"));

@@ -10,7 +10,7 @@ namespace {
 class LockTest : public StoreTest {};
 LEASEHOLD_ON_BOTH_STORES(LockTest);
 
-TEST_P(LockTest, AGrantTellsWhatWasAskedAndWhenItEnds) {
+TEST_P(LockTest, AGrantHasTheRequestAndItsEnd) {
   const auto grant = locks().acquire("deploy", {.ttl = 30s}, by("alice"));
   ASSERT_TRUE(ok(grant));
   EXPECT_EQ(grant->key, "deploy");
@@ -52,7 +52,7 @@ TEST_P(LockTest, Promise02_TheStoresClockDecidesEveryTime) {
   EXPECT_EQ(info->store_now, now());
 }
 
-TEST_P(LockTest, ShowTellsTheWholeHolder) {
+TEST_P(LockTest, ShowHasTheWholeHolder) {
   take(locks(), "deploy", {.ttl = 45s}, by("alice"));
   const auto info = locks().show("deploy");
   ASSERT_TRUE(ok(info));
@@ -71,7 +71,7 @@ TEST_P(LockTest, ShowTellsTheWholeHolder) {
   EXPECT_TRUE(info->end_reason.empty());
 }
 
-TEST_P(LockTest, ShowTellsHowItCameToBeFree) {
+TEST_P(LockTest, ShowHasTheReasonWhyItIsFree) {
   const auto grant = take(locks(), "deploy", {}, by("alice"));
   advance(5s);
   ASSERT_TRUE(ok(locks().release("deploy", grant.token)));

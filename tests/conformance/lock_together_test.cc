@@ -45,7 +45,7 @@ TEST_P(LockTogetherTest, Promise03_TheTokenIsGreaterThanTheLatestOfEveryName) {
   EXPECT_GT(take(locks(), "b", {}, by("cat")).token, both.token);
 }
 
-TEST_P(LockTogetherTest, Promise11_ARefusalTakesNoneAndTellsTheFirstThatIsInTheWay) {
+TEST_P(LockTogetherTest, Promise11_ARefusalTakesNoneAndNamesTheFirstInTheWay) {
   take(locks(), "c", {}, by("ann"));
   take(locks(), "b", sharing(), by("bob"));
   const auto events = must(store().events()).size();
@@ -158,7 +158,7 @@ TEST_P(LockTogetherTest, RecoverCountsEveryNameThatItFrees) {
   EXPECT_EQ(news(), "a expired ann; b expired ann; c expired ann");
 }
 
-TEST_P(LockTogetherTest, WhereTheProcessIsGoneTheyAreAllFree) {
+TEST_P(LockTogetherTest, TheLocksOfADeadProcessAreAllFree) {
   take_all({"a", "b"}, {.ttl = 1h}, {.holder = dead_holder("ann")});
   news();
   must(store().recover());
@@ -197,7 +197,7 @@ TEST_P(LockTogetherTest, Promise13_ARequestForFewerOrMoreNamesIsAnother) {
       lost(locks().acquire_all({"d", "e"}, asked_as(AcquireOptions{}, "r2"), by("ann")), LostReason::superseded));
 }
 
-TEST_P(LockTogetherTest, LookingTellsWhatEndsWithIt) {
+TEST_P(LockTogetherTest, ShowHasTheLocksThatEndWithIt) {
   const auto all = take_all({"c", "a", "b"}, {}, by("ann"));
   take(locks(), "d", {}, by("bob"));
   EXPECT_EQ(must(locks().show("b")).together, Names({"a", "c"}));
@@ -215,7 +215,7 @@ TEST_P(LockTogetherTest, ALaterGrantOfOneNameIsOnItsOwn) {
   EXPECT_EQ(holders_of("b"), "cat") << "they are not together any more";
 }
 
-TEST_P(LockTogetherTest, WhatMakesNoSenseIsRefusedAndChangesNothing) {
+TEST_P(LockTogetherTest, MeaninglessArgumentsAreRefusedAndChangeNothing) {
   const auto before = dump();
   Names many;
   for (int i = 0; i < 101; ++i) many.push_back("lock-" + std::to_string(i));

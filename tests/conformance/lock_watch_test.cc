@@ -17,7 +17,7 @@ class LockWatchTest : public LockFamilyTest {
 };
 LEASEHOLD_ON_BOTH_STORES(LockWatchTest);
 
-TEST_P(LockWatchTest, TellsHowItStandsAndEveryChangeOfHands) {
+TEST_P(LockWatchTest, ReportsTheStateAndEveryChangeOfHolder) {
   Pictures pictures(watch(locks(), "deploy"));
   EXPECT_EQ(pictures.after(1), Names({"not_found"}));
   auto other = open();
@@ -29,13 +29,13 @@ TEST_P(LockWatchTest, TellsHowItStandsAndEveryChangeOfHands) {
   EXPECT_EQ(pictures.after(4), Names({"not_found", "running ann", "free ann", "running bob"}));
 }
 
-TEST_P(LockWatchTest, TellsWhatWasHeldBeforeItCame) {
+TEST_P(LockWatchTest, ReportsALockThatWasHeldBefore) {
   take(locks(), "deploy", {}, by("ann"));
   Pictures pictures(watch(locks(), "deploy"));
   EXPECT_EQ(pictures.after(1), Names({"running ann"}));
 }
 
-TEST_P(LockWatchTest, TellsThatALeaseRanOutAndWhoTookItOver) {
+TEST_P(LockWatchTest, ReportsAnExpiryAndTheNewHolder) {
   take(locks(), "deploy", {.ttl = 10s}, by("ann"));
   Pictures pictures(watch(locks(), "deploy"));
   pictures.after(1);
@@ -45,7 +45,7 @@ TEST_P(LockWatchTest, TellsThatALeaseRanOutAndWhoTookItOver) {
   EXPECT_EQ(pictures.after(3).back(), "running bob");
 }
 
-TEST_P(LockWatchTest, TellsOfSharesThatComeAndGo) {
+TEST_P(LockWatchTest, ReportsSharesThatComeAndGo) {
   const auto ann = take(locks(), "report", sharing(1h), by("ann"));
   Pictures pictures(watch(locks(), "report"));
   pictures.after(1);
@@ -57,7 +57,7 @@ TEST_P(LockWatchTest, TellsOfSharesThatComeAndGo) {
   EXPECT_EQ(pictures.after(4).size(), 4U);
 }
 
-TEST_P(LockWatchTest, TellsThatAShareRanOutBesideALongerOne) {
+TEST_P(LockWatchTest, ReportsAnExpiredShareBesideALongerOne) {
   take(locks(), "gpu", permits(2, 5, 1h), by("ann"));
   take(locks(), "gpu", permits(1, 5, 10s), by("bob"));
   Pictures pictures(watch(locks(), "gpu"));
@@ -103,7 +103,7 @@ TEST_P(LockWatchTest, StopEndsIt) {
   EXPECT_EQ(reported, 1) << "how it stands is reported in any case";
 }
 
-TEST_P(LockWatchTest, WhatMakesNoSenseIsRefused) {
+TEST_P(LockWatchTest, MeaninglessArgumentsAreRefused) {
   EXPECT_TRUE(fails(locks().watch("", {}, [](const Result<LockInfo>&) {}), Errc::invalid_argument));
   EXPECT_TRUE(fails(locks().watch("deploy", {}, nullptr), Errc::invalid_argument)) << "nobody to tell";
 }

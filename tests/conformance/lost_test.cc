@@ -56,7 +56,7 @@ TEST_P(LostTest, Promise04_HeartbeatAfterReleaseIsFinished) {
   EXPECT_EQ(dump(), before);
 }
 
-TEST_P(LostTest, Promise04_ATokenNobodyEverGotIsSuperseded) {
+TEST_P(LostTest, Promise04_ATokenThatWasNeverGrantedIsSuperseded) {
   const auto grant = take(locks(), "deploy", {}, by("alice"));
   expect_powerless(Token{grant.token.value + 1}, LostReason::superseded);
   expect_powerless(Token{grant.token.value - 1}, LostReason::superseded);
@@ -101,7 +101,7 @@ TEST_P(LostTest, Promise05_HeartbeatAMicrosecondBeforeExpiryIsInTime) {
   EXPECT_TRUE(ok(locks().heartbeat("deploy", grant.token)));
 }
 
-TEST_P(LostTest, Promise05_ReleaseAfterExpiryIsAcceptedWhileNobodyTookIt) {
+TEST_P(LostTest, Promise05_ReleaseAfterExpiryIsAcceptedUntilATakeover) {
   const auto grant = take(locks(), "deploy", {.ttl = 30s}, by("alice"));
   advance(1h);
   EXPECT_TRUE(ok(locks().release("deploy", grant.token)));

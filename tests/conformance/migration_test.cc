@@ -49,7 +49,8 @@ class MigrationTest : public ::testing::TestWithParam<StoreKind> {
   std::string leftovers() {
     if (!postgres())
       return place_.scalar("SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'");
-    return place_.scalar("SELECT count(*) FROM pg_namespace WHERE nspname = '" + place_.schema() + "'");
+    return place_.scalar("SELECT count(*) FROM pg_namespace WHERE nspname IN ('" + place_.schema() + "', '" +
+                         place_.schema() + "_internal')");
   }
   void note_version(int version, const std::string& what, const std::string& checksum) {
     const std::string moment = postgres() ? "clock_timestamp()" : "1";
@@ -95,7 +96,7 @@ TEST_P(MigrationTest, UpAppliesEverythingOnce) {
   EXPECT_EQ(drifts(), "");
 }
 
-TEST_P(MigrationTest, StatusTellsWhenEachWasApplied) {
+TEST_P(MigrationTest, StatusShowsWhenEachWasApplied) {
   migrate_up();
   const auto status = migrator().status();
   ASSERT_TRUE(ok(status));
@@ -225,6 +226,33 @@ TEST_P(MigrationTest, AnEditedMigrationIsRefused) {
   EXPECT_TRUE(fails(migrator().plan(), Errc::damaged));
   EXPECT_TRUE((*migrator().status())[1].changed);
   EXPECT_EQ(drifts().find("migration 0001_lease: differs: expected checksum"), 0U) << drifts();
+}
+
+// As commit 5cec64c made it: on PostgreSQL in one schema, on SQLite with other texts of three migrations.
+TEST_P(MigrationTest, AStoreOfAnEarlierBuildIsRefusedWithAdviceAndNotChanged) {
+  const auto table = postgres() ? place().schema() + ".migration" : name("migration");
+  if (postgres()) place().run("CREATE SCHEMA " + place().schema());
+  place().run("CREATE TABLE " + table + " (version bigint PRIMARY KEY, name text, checksum text, applied_at " +
+              (postgres() ? "timestamptz)" : "integer)"));
+  const auto moment = postgres() ? "clock_timestamp()" : "1763000000000000";
+  const std::vector<std::pair<std::string, std::string>> applied = {
+      {"bookkeeping", "5355f6252cd42143"}, {"lease", "4f5fecb51e941585"},       {"lock", "198c637de6e9be4b"},
+      {"queue", "cdde398108983edd"},       {"queue_admin", "eab38db43de89cc8"}, {"chunk", "8ba258a1d7c86dc5"},
+      {"session", "a33152e6eb0d4b73"},     {"schedule", "fa0180f8381b3544"},    {"across", "9c27a926237f9f8d"}};
+  for (std::size_t version = 0; version < applied.size(); ++version) {
+    const auto& [label, checksum] = applied[version];
+    place().run("INSERT INTO " + table + " VALUES (" + std::to_string(version) + ", '" + label + "', '" + checksum +
+                "', " + moment + ")");
+  }
+  for (const auto& error : {migrator().require_current().error(), migrator().up().error(), migrator().plan().error()}) {
+    EXPECT_EQ(error.code, Errc::damaged);
+    EXPECT_NE(error.message.find("another build of leasehold made the store"), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("use a new store"), std::string::npos) << error.message;
+  }
+  EXPECT_EQ(place().scalar("SELECT count(*) FROM " + table), "9");
+  if (postgres()) {
+    EXPECT_EQ(place().scalar("SELECT to_regnamespace('" + place().schema() + "_internal') IS NULL"), "t");
+  }
 }
 
 TEST_P(MigrationTest, ANewerSchemaIsRefusedWithAdviceAndNotChanged) {

@@ -72,7 +72,7 @@ TEST_P(PruneBatchesTest, OfLocksTakenTogether) {
   EXPECT_EQ(pruned.leases, GetParam() == StoreKind::postgres ? 1 : 0) << "ids in a file go on from the newest lease";
 }
 
-TEST_P(PruneBatchesTest, NotOfALockWithSomebodyInLine) {
+TEST_P(PruneBatchesTest, NotOfALockWithAWaiter) {
   must(locks().release("report", take(locks(), "report", {}, by("ann")).token));
   advance(1h);
   stand_for_all({"report"}, "ben");

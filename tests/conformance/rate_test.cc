@@ -106,7 +106,7 @@ TEST_P(RateTest, ARefusalSaysWhenATakeWithoutAWaitWouldSucceed) {
   EXPECT_TRUE(ok(rates().take("api", {.wait = 0s})));
 }
 
-TEST_P(RateTest, WhoSaysHowFarApartSaysItForAll) {
+TEST_P(RateTest, AnIntervalGivenByOneCallerCountsForAll) {
   must(rates().take("api", {.every = 1h}));
   EXPECT_TRUE(fails(rates().take("api", {.every = 1min, .burst = 4, .wait = 0s}), Errc::rate_limited));
   const auto info = must(rates().show("api"));
@@ -114,7 +114,7 @@ TEST_P(RateTest, WhoSaysHowFarApartSaysItForAll) {
   EXPECT_EQ(info.burst, 4);
 }
 
-TEST_P(RateTest, WhatWasTakenCountsOnWhenTheRateChanges) {
+TEST_P(RateTest, TakenTurnsStillCountWhenTheRateChanges) {
   must(rates().take("api", {.every = 1h}));
   EXPECT_FALSE(must(rates().set("api", 1min)));
   EXPECT_EQ(rates().take("api", {.wait = 0s}).error().retry_in, Duration(1h)) << "that turn was given already";

@@ -98,7 +98,7 @@ TEST_P(RefusalProofTest, Promise11_OfASchedule) {
 }
 
 // Its id can be seen, and so can the instance of its process; neither lets anybody else close it.
-TEST_P(RefusalProofTest, Promise04_ASharedLeaseIsProvenBySomethingThatNoLookTells) {
+TEST_P(RefusalProofTest, Promise04_TheProofOfASharedLeaseIsNeverShown) {
   const auto worker = holder("ann");
   const auto lease = must(jobs().open_lease(1min, {.holder = worker}));
   const auto loader = must(chunks().open_lease(1min, {.holder = worker}));

@@ -88,7 +88,7 @@ TEST_P(RetentionTest, ZeroKeepsEverything) {
   EXPECT_TRUE(fails(store().set_retention({.keep_history = -1s}), Errc::invalid_argument));
 }
 
-TEST_P(RetentionTest, AStepIsBoundedAndTellsWhenTheNextOneIsDue) {
+TEST_P(RetentionTest, AStepIsBoundedAndShowsWhenTheNextOneIsDue) {
   work(60);
   come_back_after(8 * 24h);
   const auto backend = under_test().open_backend();

@@ -9,7 +9,7 @@ namespace {
 class ScheduleAcquireTest : public ScheduleStoreTest {};
 LEASEHOLD_ON_BOTH_STORES(ScheduleAcquireTest);
 
-TEST_P(ScheduleAcquireTest, WhatIsDueAndFreeIsTakenInOneStep) {
+TEST_P(ScheduleAcquireTest, ADueAndFreeScheduleIsTakenInOneStep) {
   set_schedule("refresh", every_ten_minutes());
   advance(3s);
   const auto run = acquire("refresh");
@@ -69,7 +69,7 @@ TEST_P(ScheduleAcquireTest, Promise11_ARefusalNamesTheRunnerSinceWhenAndUntilWhe
   EXPECT_EQ(dump(), before);
 }
 
-TEST_P(ScheduleAcquireTest, Promise08_WhatDoesNotExistIsNotFound) {
+TEST_P(ScheduleAcquireTest, Promise08_AnUnknownScheduleIsNotFound) {
   const auto not_found = [](const auto& result) { EXPECT_TRUE(fails(result, Errc::not_found)); };
   not_found(schedules().acquire("nothing", {.now = true}, by("ann")));
   not_found(schedules().heartbeat("nothing", Token{1}));

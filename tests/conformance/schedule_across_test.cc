@@ -126,7 +126,7 @@ TEST_P(ScheduleAcrossTest, Promise12_AnEventHasTheTokenOfItsRun) {
   EXPECT_EQ(last_event("refresh").detail, std::string(200, 'x')) << "the history has all of it";
 }
 
-TEST_P(ScheduleAcrossTest, WhatRunsIsAmongAllThatIsHeld) {
+TEST_P(ScheduleAcrossTest, ARunIsAmongTheHeldLeases) {
   set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh", "ann");
   const auto held = must(store().leases()).at(0);

@@ -1,4 +1,4 @@
-// What nobody should ask about schedules is refused before it reaches the store, on both stores alike.
+// Bad arguments about schedules are refused before they reach the store, on both stores alike.
 #include <gtest/gtest.h>
 
 #include "support/schedule_helpers.h"

@@ -18,7 +18,7 @@ class ScheduleDoubtTest : public WithBrokenStore<ScheduleStoreTest> {
 };
 LEASEHOLD_ON_BOTH_STORES(ScheduleDoubtTest);
 
-TEST_P(ScheduleDoubtTest, Promise13_WhatARunnerDoesCountsOnceWhereTheReplyWasLost) {
+TEST_P(ScheduleDoubtTest, Promise13_ARunnersRepeatedActCountsOnceAfterALostReply) {
   const auto schedules = broken_->schedules();
   lose_reply("schedule_acquire");
   const auto run = must(schedules.acquire("refresh", {}, by("ann")));
@@ -50,7 +50,7 @@ TEST_P(ScheduleDoubtTest, Promise13_AnOccurrenceOfTheCalendarIsTakenOnceWherever
   EXPECT_EQ(outcomes("report"), (Words{"completed", "completed", "completed", "skipped"}));
 }
 
-TEST_P(ScheduleDoubtTest, WhatOperatorsDoIsRepeatedOnlyWhereThatIsHarmless) {
+TEST_P(ScheduleDoubtTest, OperatorActsAreRepeatedOnlyIfHarmless) {
   const auto schedules = broken_->schedules();
   lose_reply("schedule_set");
   EXPECT_TRUE(ok(schedules.set("report", due_now(into_a_queue(every_ten_minutes())))));

@@ -72,7 +72,7 @@ TEST_P(ScheduleFenceTest, Promise14_TheCurrentTokenPassesAndNoOther) {
   EXPECT_TRUE(ok(fence(next)));
 }
 
-TEST_P(ScheduleFenceTest, Promise14_WhatHasEndedSaysHow) {
+TEST_P(ScheduleFenceTest, Promise14_TheFenceOfAnEndedGrantShowsHowItEnded) {
   const auto finished = acquire("refresh");
   must(settle(finished));
   EXPECT_TRUE(lost(fence(finished), LostReason::finished));
@@ -85,7 +85,7 @@ TEST_P(ScheduleFenceTest, Promise14_WhatHasEndedSaysHow) {
   EXPECT_TRUE(lost(fence(expired), LostReason::expired));
 }
 
-TEST_P(ScheduleFenceTest, Promise14_NobodyTakesOverNorEndsItUntilTheTransactionEnds) {
+TEST_P(ScheduleFenceTest, Promise14_TakeoverAndEndWaitForTheTransaction) {
   const auto mine = acquire("refresh", "ann");
   advance(30s);
   const auto hurried = open({.call_timeout = 300ms});

@@ -82,7 +82,7 @@ TEST_P(ScheduleFireTest, APauseCountsFromTheFiring) {
   EXPECT_EQ(fire().occurrence, now());
 }
 
-TEST_P(ScheduleFireTest, WhatIsNotDueOrHasNoQueueFiresNotAndNothingMoves) {
+TEST_P(ScheduleFireTest, AScheduleThatIsNotDueOrHasNoQueueDoesNotFire) {
   set_schedule("run", every_ten_minutes());
   set_schedule("report", into_a_queue(daily()));
   const auto before = dump();

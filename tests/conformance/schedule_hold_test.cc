@@ -31,7 +31,7 @@ TEST_P(ScheduleHoldTest, WorkLongerThanItsLeaseStaysSingle) {
   EXPECT_EQ(history("refresh")[0].counts, "7");
 }
 
-TEST_P(ScheduleHoldTest, WhereNothingIsSaidItIsReleasedInTheEnd) {
+TEST_P(ScheduleHoldTest, ARunWithoutAVerdictIsReleasedInTheEnd) {
   set_schedule("refresh", every_ten_minutes());
   { const auto held = must(schedules().hold("refresh")); }
   EXPECT_EQ(outcomes("refresh"), Words{"released"});

@@ -53,7 +53,7 @@ TEST_P(ScheduleLookTest, DueSchedulesAreListedInOrderPageByPage) {
   EXPECT_EQ(due(2, &*last), Words{});
 }
 
-TEST_P(ScheduleLookTest, WhatRunsOrIsPausedIsNotDueAndWhatFellSilentIs) {
+TEST_P(ScheduleLookTest, RunningAndPausedSchedulesAreNotDueAndSilentOnesAre) {
   for (const auto* name : {"running", "silent", "paused"}) set_schedule(name, every_ten_minutes());
   acquire("silent");
   advance(20s);
@@ -107,7 +107,7 @@ TEST_P(ScheduleLookTest, OfSeveralDueOccurrencesTheFirstIsShownUnlessEachWillRun
   EXPECT_EQ(must(schedules().next("all", 2)), (std::vector{at("2026-03-02T09:00:00Z"), at("2026-03-03T09:00:00Z")}));
 }
 
-TEST_P(ScheduleLookTest, TheHistoryTellsTheLatestOccurrenceFirst) {
+TEST_P(ScheduleLookTest, TheHistoryShowsTheLatestOccurrenceFirst) {
   set_schedule("refresh", with_back_off(every_ten_minutes(), 1min));
   EXPECT_EQ(lines("refresh"), Words{});
   for (int i = 0; i < 3; ++i) {

@@ -99,7 +99,7 @@ TEST_P(ScheduleLostTest, ALostRunOfCronIsTriedAgainBeforeTheNextOccurrence) {
   EXPECT_EQ(info("report").next_occurrence, at("2026-03-03T09:00:00Z"));
 }
 
-TEST_P(ScheduleLostTest, ARetryThatNobodyTookIsSkippedWithTheOccurrencesAfterIt) {
+TEST_P(ScheduleLostTest, AnUntakenRetryIsSkippedWithTheOccurrencesAfterIt) {
   set_schedule("report", daily());
   go_to("2026-03-02T09:00:00Z");
   acquire("report", "ann");

@@ -73,7 +73,7 @@ TEST_P(ScheduleMisfireTest, SkipRunsTheLatestWhileItIsInTime) {
             Words{"2026-03-06T09:00:00Z scheduled skipped 1 through 2026-03-06T09:00:00Z (misfire)"});
 }
 
-TEST_P(ScheduleMisfireTest, JitterMakesNobodyLate) {
+TEST_P(ScheduleMisfireTest, JitterDoesNotMakeARunLate) {
   const ScheduleOptions options{
       .rule = CronRule{.expression = "0 9 * * *", .jitter = 1h}, .misfire = Misfire::skip, .misfire_after = 0s};
   set_schedule("late", options);
@@ -84,7 +84,7 @@ TEST_P(ScheduleMisfireTest, JitterMakesNobodyLate) {
   EXPECT_EQ(outcomes("late"), Words{"skipped"});
 }
 
-TEST_P(ScheduleMisfireTest, WhoeverWantsARunGetsOneAlsoWhereAllWasSkipped) {
+TEST_P(ScheduleMisfireTest, ACallerGetsARunEvenIfAllOccurrencesWereSkipped) {
   neglect(daily(Misfire::skip));
   const auto run = acquire_now("report");
   EXPECT_EQ(run.cause, "triggered");

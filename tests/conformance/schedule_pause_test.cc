@@ -49,7 +49,7 @@ TEST_P(SchedulePauseTest, PausedAgainItKeepsSinceWhenAndTakesTheNewReason) {
   EXPECT_EQ(info("refresh").pause_reason, "two");
 }
 
-TEST_P(SchedulePauseTest, WhatCameMeanwhileIsNotedAsSkipped) {
+TEST_P(SchedulePauseTest, OccurrencesDuringAPauseAreRecordedAsSkipped) {
   set_schedule("report", daily());
   must(schedules().pause("report"));
   go_to("2026-03-05T09:00:00Z");
@@ -60,7 +60,7 @@ TEST_P(SchedulePauseTest, WhatCameMeanwhileIsNotedAsSkipped) {
   EXPECT_EQ(info("report").pause_reason, "");
 }
 
-TEST_P(SchedulePauseTest, WhereNothingCameNothingIsNoted) {
+TEST_P(SchedulePauseTest, APauseWithoutOccurrencesRecordsNothing) {
   set_schedule("report", daily());
   set_schedule("refresh", every_ten_minutes());
   run_once("refresh");
@@ -141,7 +141,7 @@ TEST_P(SchedulePauseTest, ATriggerWhileItRunsMeansOnceMoreAfterThat) {
   EXPECT_EQ(story("refresh"), (Words{"set", "acquired", "triggered", "completed", "acquired", "completed"}));
 }
 
-TEST_P(SchedulePauseTest, WhateverRunsOutOfTurnIsTheRetryThatWasPending) {
+TEST_P(SchedulePauseTest, AnUnscheduledRunReplacesThePendingRetry) {
   set_schedule("report", with_back_off(daily(), 1h));
   set_schedule("refresh", with_back_off(every_ten_minutes(), 1h));
   go_to("2026-03-02T09:00:00Z");

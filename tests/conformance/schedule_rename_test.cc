@@ -44,7 +44,7 @@ TEST_P(ScheduleRenameTest, ANameIsNotTakenFromAnother) {
   EXPECT_EQ(dump(), before);
 }
 
-TEST_P(ScheduleRenameTest, WhatRunsIsNotRemoved) {
+TEST_P(ScheduleRenameTest, ARunningScheduleIsNotRemoved) {
   set_schedule("refresh", every_ten_minutes());
   const auto run = acquire("refresh", "ann");
   const auto before = dump();
@@ -59,7 +59,7 @@ TEST_P(ScheduleRenameTest, WhatRunsIsNotRemoved) {
   EXPECT_TRUE(must(schedules().list()).empty());
 }
 
-TEST_P(ScheduleRenameTest, WhatHasExpiredIsRemovedAndTheLossCounted) {
+TEST_P(ScheduleRenameTest, AnExpiredScheduleIsRemovedAndTheLossCounted) {
   set_schedule("refresh", every_ten_minutes());
   const auto late = acquire("refresh");
   advance(30s);

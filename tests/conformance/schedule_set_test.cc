@@ -29,7 +29,7 @@ TEST_P(ScheduleSetTest, OfARangeTheFirstPauseIsDrawnToo) {
   EXPECT_LE(first, now() + 15min);
 }
 
-TEST_P(ScheduleSetTest, WhatEnsureMakesIsDueAtOnce) {
+TEST_P(ScheduleSetTest, AScheduleMadeByEnsureIsDueAtOnce) {
   EXPECT_EQ(must(schedules().ensure("refresh", every_ten_minutes())).next_run_at, now());
   EXPECT_EQ(must(settle(acquire("refresh"))).next_run_at, now() + 10min);
   EXPECT_EQ(must(schedules().ensure("refresh", every_ten_minutes())).next_run_at, now() + 10min);

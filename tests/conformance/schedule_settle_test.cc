@@ -139,7 +139,7 @@ TEST_P(ScheduleSettleTest, Promise15_AnotherVerdictIsLost) {
   EXPECT_TRUE(lost(settle(good, failed), LostReason::superseded)) << "there was a later one";
 }
 
-TEST_P(ScheduleSettleTest, Promise05_AVerdictAfterExpiryIsAcceptedWhileNobodyNoticed) {
+TEST_P(ScheduleSettleTest, Promise05_AVerdictAfterExpiryIsAcceptedUntilItIsNoticed) {
   set_schedule("finished", with_back_off(every_ten_minutes(), 20min));
   set_schedule("failed", with_back_off(every_ten_minutes(), 20min));
   set_schedule("released", with_back_off(every_ten_minutes(), 20min));
@@ -188,7 +188,7 @@ TEST_P(ScheduleSettleTest, HistoryShowsCountsAndErrorsAsReported) {
   EXPECT_EQ(history("refresh")[0].error + history("refresh")[0].counts, "");
 }
 
-TEST_P(ScheduleSettleTest, WhateverAProgramSaidLastItsRunEnds) {
+TEST_P(ScheduleSettleTest, ARunEndsWhateverTheProgramReportedLast) {
   using namespace std::string_literals;
   set_schedule("refresh", every_ten_minutes());
   const std::string too_long(std::size_t{64} * 1024 + 1, 'x');

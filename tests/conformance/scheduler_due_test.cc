@@ -59,7 +59,7 @@ TEST_P(SchedulerDueTest, AHandlerRunsAtEachOccurrence) {
   EXPECT_TRUE(must(store().leases()).empty());
 }
 
-TEST_P(SchedulerDueTest, WhatIsNotDueWaits) {
+TEST_P(SchedulerDueTest, AScheduleThatIsNotDueWaits) {
   set_schedule("refresh", every_ten_minutes());
   RunningScheduler scheduler(store(), {}, {{"refresh", succeed}});
   ASSERT_TRUE(ends_with("refresh", {"completed"}));

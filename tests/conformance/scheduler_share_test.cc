@@ -119,14 +119,14 @@ TEST_P(SchedulerShareTest, AJobIsEnqueuedWhileEveryHandlerIsBusy) {
       eventually([&] { return outcomes("slow") == Words{"completed"} && outcomes("slow too") == Words{"completed"}; }));
 }
 
-TEST_P(SchedulerShareTest, PagesOfSchedulesThatNobodyHandlesDoNotHideTheOneThatIs) {
+TEST_P(SchedulerShareTest, PagesOfUnhandledSchedulesDoNotHideAHandledOne) {
   for (int i = 0; i < 230; ++i) set_schedule("other " + std::to_string(i), every_ten_minutes());
   advance(1s);
   set_schedule("refresh", every_ten_minutes());
   EXPECT_EQ(must(Scheduler(store(), {.once = true}).handle("refresh", succeed).run()).completed, 1);
 }
 
-TEST_P(SchedulerShareTest, WhatNobodyHereCanRunKeepsNobodyBusy) {
+TEST_P(SchedulerShareTest, ASchedulersForeignSchedulesDoNotKeepItBusy) {
   auto faults = std::make_shared<FaultBackend>(under_test().open_backend());
   const auto watched = store_over(faults, {});
   set_schedule("not ours", every_ten_minutes());
@@ -152,7 +152,7 @@ TEST_P(SchedulerShareTest, WhatNobodyHereCanRunKeepsNobodyBusy) {
   EXPECT_TRUE(outcomes("lost in space").empty());
 }
 
-TEST_P(SchedulerShareTest, AHandlerThatAlwaysGivesBackKeepsNobodyBusy) {
+TEST_P(SchedulerShareTest, AHandlerThatAlwaysReleasesDoesNotKeepTheSchedulerBusy) {
   set_schedule("refresh", every_ten_minutes());
   std::atomic<int> tries{0};
   const auto give_back = [&](const ScheduleRun&, RunContext&) {
@@ -160,11 +160,13 @@ TEST_P(SchedulerShareTest, AHandlerThatAlwaysGivesBackKeepsNobodyBusy) {
     return RunVerdict::release();
   };
   RunningScheduler once(store(), {.once = true}, {{"refresh", give_back}});
-  EXPECT_EQ(must(once.finish()).released, 1);
+  // Twice or more on a machine so slow that the first pause is over before the next look.
+  EXPECT_GE(must(once.finish()).released, 1);
   EXPECT_EQ(state("refresh"), ScheduleState::due);
+  const int before = tries;
   const auto began = BootClock::now();
   RunningScheduler scheduler(store(), {}, {{"refresh", give_back}});
-  ASSERT_TRUE(eventually([&] { return tries >= 5; }));
+  ASSERT_TRUE(eventually([&] { return tries >= before + 4; }));
   EXPECT_GE(BootClock::now() - began, 50ms + 100ms + 200ms) << "longer each time";
   EXPECT_EQ(must(scheduler.stop()).lost, 0);
 }

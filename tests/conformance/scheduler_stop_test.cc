@@ -162,7 +162,7 @@ TEST_P(SchedulerStopTest, WorkLongerThanItsLeaseStaysSingle) {
   ASSERT_TRUE(ends_with("refresh", {"completed"}));
 }
 
-TEST_P(SchedulerStopTest, ASchedulerWithNothingToDoSaysSo) {
+TEST_P(SchedulerStopTest, ASchedulerWithNothingToDoReportsIt) {
   EXPECT_TRUE(fails(Scheduler(store(), {.enqueue = false}).run(), Errc::invalid_argument));
   EXPECT_TRUE(fails(Scheduler(store()).handle("refresh", nullptr).run(), Errc::invalid_argument));
   EXPECT_TRUE(fails(Scheduler(store()).handle("", succeed).run(), Errc::invalid_argument));

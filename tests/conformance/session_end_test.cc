@@ -55,7 +55,7 @@ TEST_P(SessionEndTest, Promise13_ClosingTwiceIsClosingOnce) {
   EXPECT_EQ(dump(), before);
 }
 
-TEST_P(SessionEndTest, AStaleSessionMayCloseWhileNobodyHasTakenItBack) {
+TEST_P(SessionEndTest, AStaleSessionMayCloseUntilItIsTakenBack) {
   backlog({"SD-1"});
   const auto ann = join("ann");
   take("ann", "SD-1");
@@ -96,7 +96,7 @@ TEST_P(SessionEndTest, Promise05_AHeartbeatExtendsAndNeverRevives) {
   EXPECT_EQ(status("ann"), SessionState::stale);
 }
 
-TEST_P(SessionEndTest, Promise04_WhoHasEndedLearnsWhy) {
+TEST_P(SessionEndTest, Promise04_AnEndedSessionLearnsWhy) {
   const auto closed = join("ann");
   must(close(closed));
   keeping_up_is_lost(closed, LostReason::finished);

@@ -69,7 +69,7 @@ TEST_P(SessionListTest, ThoseThatEndedAreShownOnRequest) {
   EXPECT_EQ(listed({.released = true}), (Words{"ann", "bob"}));
 }
 
-TEST_P(SessionListTest, ItTellsWhatASessionHasAndTookLast) {
+TEST_P(SessionListTest, ItShowsWhatASessionHasAndTookLast) {
   backlog({"SD-1", "SD-2", "SD-3"});
   join("ann");
   take("ann", "SD-2");

@@ -53,7 +53,7 @@ TEST_P(SharedLeaseTest, AllItsJobsReturnWhenItExpires) {
   EXPECT_TRUE(fails(attach(lease), Errc::lost)) << "an ended lease holds nothing new";
 }
 
-TEST_P(SharedLeaseTest, NobodyElseCanAttachOrExtend) {
+TEST_P(SharedLeaseTest, OnlyTheOpenerCanAttachOrExtend) {
   add(jobs(), "q");
   auto lease = open_as("worker");
   lease.instance = "somebody else";

@@ -87,7 +87,7 @@ TEST_F(SqliteClockTest, Promise06_ALockDelayDoesNotLastUntilAClockThatFellBackHa
   EXPECT_TRUE(ok(locks.acquire("pool", share)));
 }
 
-TEST_F(SqliteClockTest, WhatWasReleasedOrHadNoDelayIsFreeAfterARebootWithAClockThatFellBack) {
+TEST_F(SqliteClockTest, ALockWithoutDelayIsFreeAfterARebootWithAnEarlierClock) {
   clock().advance(1h);
   {
     const auto store = store_.open();

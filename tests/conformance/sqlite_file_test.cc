@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "support/job_helpers.h"
 #include "support/lock_helpers.h"
 #include "support/process.h"
 #include "support/store_fixture.h"
@@ -51,7 +52,7 @@ TEST_F(SqliteFileTest, AReadOnlyFileIsRefusedWithItsName) {
   ::chmod(folder_.path().c_str(), 0755);
 }
 
-TEST_F(SqliteFileTest, WhoOnlyLooksNeedNotWaitForAWriter) {
+TEST_F(SqliteFileTest, AReaderDoesNotWaitForAWriter) {
   const auto path = folder_.file("store.db");
   const auto store = Store::open("sqlite:" + path);
   ASSERT_TRUE(ok(store));

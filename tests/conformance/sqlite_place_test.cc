@@ -186,7 +186,7 @@ const Finding* finding_about(const std::vector<Finding>& findings, const std::st
   return nullptr;
 }
 
-TEST_F(SqlitePlaceTest, DoctorTellsWhenEverybodyCanReadTheStore) {
+TEST_F(SqlitePlaceTest, DoctorWarnsIfEveryUserCanReadTheStore) {
   const auto store = opened(path_);
   auto findings = store.doctor();
   ASSERT_TRUE(ok(findings));

@@ -143,7 +143,7 @@ TEST_P(WorkerTest, AWatchThatIsWokenEndsItsWait) {
 }
 
 TEST_P(WorkerTest, AWaitForWorkEndsWhenTheWorkerIsToStop) {
-  worker::JobsSource source(store(), {"mail"}, Holder::self(), 30s);
+  worker::JobsSource source(store(), {.queues = {"mail"}}, Holder::self(), 30s);
   std::stop_source stop;
   ASSERT_TRUE(becomes_quiet([&](BootTime until) { source.wait_for_work(until, stop.get_token()); }));
   const auto before = BootClock::now();
@@ -199,7 +199,7 @@ TEST_P(WorkerTest, Promise09_ALostLeaseStopsTheHandlerAndTheJobRunsAgain) {
 
 TEST_P(WorkerTest, Promise07_JobsOfADeadWorkerAreDoneOneByOne) {
   const auto ids = enqueue_many("mail", 3);
-  // Somebody who is never heard of again.
+  // A holder that never comes back.
   ASSERT_TRUE(ok(jobs().claim("mail", {.max = 3, .ttl = 30s}, {.holder = Holder{.name = "ghost", .instance = "g"}})));
   advance(31s);
   const auto summary = work_off({.concurrency = 4}, "mail", complete);

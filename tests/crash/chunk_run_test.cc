@@ -157,7 +157,7 @@ TEST_P(ChunkRun, OnceIsOneChunk) {
   EXPECT_EQ(run({"--once"}, "exit 0").exit_code, 3) << "there is none";
 }
 
-TEST_P(ChunkRun, ASetThatNobodyPlannedIsNotFound) {
+TEST_P(ChunkRun, AnUnplannedSetIsNotFound) {
   EXPECT_EQ(run({}, "exit 0").exit_code, 4);
   must(chunks_.plan("orders", {}));
   EXPECT_EQ(run({}, "exit 1").exit_code, 0) << "nothing to load is complete";
@@ -331,7 +331,7 @@ TEST_P(ChunkRun, SigtermLetsRunningCommandsFinishAndClaimsNothingMore) {
   EXPECT_EQ(show("2").attempts, 0);
 }
 
-TEST_P(ChunkRun, WhatDoesNotFinishWithinTheGraceIsEndedAndGivenBackWithItsCursor) {
+TEST_P(ChunkRun, AfterTheGraceAChunkIsReleasedWithItsCursor) {
   plan(1);
   auto runner = start_tree({"--grace", "200ms"});
   ASSERT_TRUE(tree_runs(1));
@@ -345,7 +345,7 @@ TEST_P(ChunkRun, WhatDoesNotFinishWithinTheGraceIsEndedAndGivenBackWithItsCursor
   EXPECT_EQ(chunk.failures + chunk.crashes, 0);
 }
 
-TEST_P(ChunkRun, ASecondSignalWaitsForNobody) {
+TEST_P(ChunkRun, ASecondSignalEndsItAtOnce) {
   plan(1);
   auto runner = start_tree({"--grace", "10m", "--ttl", "1h"});
   ASSERT_TRUE(tree_runs(1));

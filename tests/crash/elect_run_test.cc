@@ -137,7 +137,7 @@ TEST_F(ElectRun, CandidatesAreElectedInTheOrderInWhichTheyCame) {
   EXPECT_EQ(lock().holder.name, "cat");
 }
 
-TEST_F(ElectRun, WhoeverLosesLeadershipStandsAgainAndLeadsInALaterTerm) {
+TEST_F(ElectRun, ALeaderThatLostItsTermCampaignsAgain) {
   auto ana = start("ana", {"--ttl", "2s"});
   const auto first = term_in(ana.read_line(patience));
   ASSERT_GT(first, 0);
@@ -157,7 +157,7 @@ TEST_F(ElectRun, OnceMeansOneTerm) {
   EXPECT_EQ(ana.finish(patience).exit_code, 76);
 }
 
-// Nobody can write the file for a while: no heartbeat gets through.
+// The file cannot be written for a while: no heartbeat gets through.
 TEST_F(ElectRun, ALeaderThatIsCutOffEndsItsCommandBeforeItsLeaseAndLeadsAgainLater) {
   auto ana = start_tree("ana", {"--ttl", "3s", "--grace", "200ms"});
   ASSERT_TRUE(eventually([&] { return leads("ana"); }, patience));

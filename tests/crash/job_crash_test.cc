@@ -95,7 +95,7 @@ std::string wrongly_finished(TestStore& store) {
   return wrong;
 }
 
-TEST_P(JobCrashTest, WhatAKilledWorkerLeavesIsFinishedByOthers) {
+TEST_P(JobCrashTest, JobsOfAKilledWorkerAreFinishedByOthers) {
   constexpr int count = 4;
   const auto ids = add_many(jobs_, "q", count);
   auto worker = Process::self(
@@ -231,7 +231,7 @@ TEST_P(JobFreezeTest, KillingWorkersAtAnyMomentLosesNothing) {
   EXPECT_EQ(wrongly_finished(store_), "");
 }
 
-TEST_P(JobFreezeTest, AGrantThatNobodyTidiedUpIsNobodysCrash) {
+TEST_P(JobFreezeTest, AnUntidiedGrantIsNoCrash) {
   TestStore store(GetParam());
   const auto faults = std::make_shared<FaultBackend>(store.open_backend());
   const auto dying = store_over(faults, {}).jobs();

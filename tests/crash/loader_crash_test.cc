@@ -79,7 +79,7 @@ class LoaderCrashTest : public ::testing::TestWithParam<std::tuple<StoreKind, De
   Chunks chunks_ = opened_.chunks();
 };
 
-TEST_P(LoaderCrashTest, WhatAKilledLoaderLeavesIsFinishedByOthersFromItsCursor) {
+TEST_P(LoaderCrashTest, ChunksOfAKilledLoaderAreFinishedByOthersFromTheirCursors) {
   plan_numbers(chunks_, "orders", chunk_count);
   auto loader = Process::self("doomed_loader", {{"STORE_URL", store_.url()},
                                                 {"FAILPOINT", death().failpoint},
@@ -191,7 +191,7 @@ LEASEHOLD_ROLE(tireless_loader) {
 
 TEST_P(LoaderFreezeTest, KillingLoadersAtAnyMomentLosesNothing) {
   constexpr int count = 60;
-  // Whoever is killed with one chunk in hand is to blame for it; nobody may give up because of that here.
+  // A kill with one chunk in hand is charged to that chunk; none may become exhausted here.
   plan_numbers(chunks_, "orders", count, {.settings = {.max_crashes = 1000}});
   const auto completed = [&] { return must(chunks_.progress("orders")).completed; };
   for (int round = 1; round <= 3; ++round) {

@@ -109,7 +109,7 @@ TEST_F(LockRun, PassesTheExitCodeThrough) {
   EXPECT_EQ(lease().state, LeaseState::free);
 }
 
-TEST_F(LockRun, TellsWhatCannotBeExecuted) {
+TEST_F(LockRun, ReportsACommandThatCannotBeExecuted) {
   const auto missing = run({}, {folder_.file("missing")});
   EXPECT_EQ(missing.exit_code, 127);
   EXPECT_NE(missing.err.find("No such file"), std::string::npos) << missing.err;
@@ -300,7 +300,7 @@ TEST_F(LockRun, AStoppedCommandDiesAsWell) {
   EXPECT_TRUE(tree_is_dead());
 }
 
-TEST_F(LockRun, WhatTheCommandLeftBehindIsEndedBeforeTheRelease) {
+TEST_F(LockRun, LeftoverProcessesAreKilledBeforeTheRelease) {
   auto wrapper = start_role("lock_run_leaver", {});
   const auto done = wrapper.finish(patience);
   EXPECT_EQ(done.exit_code, 5);

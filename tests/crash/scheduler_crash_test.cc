@@ -78,7 +78,7 @@ class SchedulerCrashTest : public ::testing::TestWithParam<StoreKind> {
 };
 LEASEHOLD_ON_BOTH_STORES(SchedulerCrashTest);
 
-TEST_P(SchedulerCrashTest, WhatAKilledSchedulerRanIsRunByAnother) {
+TEST_P(SchedulerCrashTest, ARunOfAKilledSchedulerIsRunByAnother) {
   for (const auto* failpoint : {"after acquire", "in the handler"}) {
     set_schedule("refresh", hourly());
     dies(failpoint);
@@ -102,7 +102,7 @@ TEST_P(SchedulerCrashTest, OnItsOwnHostItIsMissedLongBeforeItsLeaseRunsOut) {
   EXPECT_TRUE(eventually([&] { return outcomes("refresh") == Words{"completed", "lost"}; }));
 }
 
-TEST_P(SchedulerCrashTest, WhatItFinishedStaysFinished) {
+TEST_P(SchedulerCrashTest, AFinishedRunStaysFinished) {
   set_schedule("refresh", hourly());
   dies("after settle");
   EXPECT_EQ(outcomes("refresh"), Words{"completed"});

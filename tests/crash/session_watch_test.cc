@@ -42,7 +42,7 @@ class SessionWatch : public ::testing::TestWithParam<StoreKind> {
  protected:
   SessionWatch() : test_store_(GetParam(), {.real_time = true}), store_(test_store_.open()) {}
   ~SessionWatch() override {
-    // Whatever a failed test has left behind.
+    // The leftovers of a failed test.
     if (const pid_t left = heartbeater_of(id_); left != 0) ::kill(left, SIGKILL);
   }
 
@@ -69,7 +69,7 @@ class SessionWatch : public ::testing::TestWithParam<StoreKind> {
 
 LEASEHOLD_ON_BOTH_STORES(SessionWatch);
 
-TEST_P(SessionWatch, ShowsTheTokenToNobodyWhoLooksAtProcesses) {
+TEST_P(SessionWatch, TheListOfProcessesDoesNotShowTheToken) {
   auto agent = start_agent();
   ASSERT_EQ(open(agent).exit_code, 0);
   const auto token = std::to_string(session().token.value);

@@ -83,7 +83,7 @@ class WorkCrash : public ::testing::TestWithParam<StoreKind> {
   BootTime lease_end(JobId id) {
     const auto before = BootClock::now();
     const auto info = must(jobs().show(id));
-    return before + (info.expires_at.value() - info.store_now);
+    return before + (info.held_until.value() - info.store_now);
   }
 
   /// A command that waits for the test.
@@ -299,7 +299,7 @@ TEST_P(WorkCrash, SigtermLetsRunningCommandsFinishAndClaimsNothingMore) {
   EXPECT_EQ(must(jobs().show(second)).attempts, 0);
 }
 
-TEST_P(WorkCrash, WhatDoesNotFinishWithinTheGraceIsEndedAndGivenBack) {
+TEST_P(WorkCrash, AfterTheGraceAJobIsReleased) {
   const auto id = add_job();
   auto worker = start_tree({"--grace", "200ms"}, /*deaf=*/true);
   ASSERT_TRUE(tree_runs(1));
@@ -310,7 +310,7 @@ TEST_P(WorkCrash, WhatDoesNotFinishWithinTheGraceIsEndedAndGivenBack) {
   EXPECT_EQ(outcomes_of(jobs(), id), std::vector<std::string>{"released"});
 }
 
-TEST_P(WorkCrash, ASecondSignalWaitsForNobody) {
+TEST_P(WorkCrash, ASecondSignalEndsItAtOnce) {
   const auto id = add_job();
   auto worker = start_tree({"--grace", "10m", "--ttl", "1h"}, /*deaf=*/true);
   ASSERT_TRUE(tree_runs(1));
@@ -353,6 +353,27 @@ TEST_P(WorkCrash, KillingTheProcessThatIsNamedAsTheHolderEndsEverything) {
   EXPECT_TRUE(eventually([&] { return tree_is_dead(1); }, patience));
   add_job();
   EXPECT_EQ(worker.finish(patience).exit_code, 125);
+}
+
+// Its first attempt saves where it is and hangs; the next one begins there.
+TEST_P(WorkCrash, AfterKill9TheNextAttemptGetsTheCursorThatWasSaved) {
+  const auto id = add_job();
+  const auto cursors = folder_.file("cursors");
+  const Arguments command{"sh", "-c",
+                          "echo \"<$LEASEHOLD_CURSOR>\" >> " + cursors +
+                              "; [ -n \"$LEASEHOLD_CURSOR\" ] && exit 0"
+                              "; echo 'cursor {\"row\": 1700}' >&3; sleep 60"};
+  auto first = start({"--ttl", "5m"}, command);
+  ASSERT_TRUE(eventually([&] { return must(jobs().show(id)).cursor == R"({"row": 1700})"; }, patience));
+  first.signal(SIGKILL);
+  ASSERT_EQ(first.finish(patience).signal, SIGKILL);
+  auto second = start({"--ttl", "5m"}, command);
+  ASSERT_TRUE(becomes(id, JobState::completed));
+  second.signal(SIGTERM);
+  EXPECT_EQ(second.finish(patience).exit_code, 0);
+  std::ifstream file(cursors);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "<>\n<{\"row\": 1700}>\n");
+  EXPECT_EQ(outcomes_of(jobs(), id), (std::vector<std::string>{"expired", "completed"}));
 }
 
 class WorkAndPostgres : public ::testing::Test {

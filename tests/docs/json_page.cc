@@ -1,4 +1,5 @@
-// Writes docs/json.md, the reference of every JSON answer and refusal, from the descriptions in src/model and src/wire.
+// Writes docs/json.md, the reference of every JSON answer and refusal, from the descriptions in src/model, src/wire and
+// src/act.
 //
 //   json_page > docs/json.md          cmake --build --preset dev --target write_json_page
 //   json_page --check docs/json.md    exits with 1 if the page is not current, or a key has no meaning
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "act/act.h"
 #include "model/errors.h"
 #include "model/keys.h"
 #include "wire/wire.h"
@@ -47,9 +49,10 @@ std::vector<Section> sections() {
        {answer<Enqueued>("`job add`"), answer<JobGrant>("`job claim`"), answer<Job>(""),
         answer<JobHeartbeat>("`job heartbeat`"),
         answer<JobSettled>("`job complete`, `job fail`, `job release`, `job snooze`"), answer<JobInfo>("`job ls`"),
-        answer<wire::JobStory>("`job show`"), answer<JobAttempt>(""), answer<Predecessor>(""),
-        answer<JobError>("`job errors`"),
-        answer<QueueInfo>("`queue ls`, `queue show`, `queue set`, `queue pause`, `queue resume`")}},
+        answer<wire::JobStory>("`job show`"), answer<JobWait>(""), answer<JobAttempt>(""), answer<Predecessor>(""),
+        answer<JobError>("`job errors`"), answer<BatchInfo>("`job batch show`"),
+        answer<QueueInfo>("`queue ls`, `queue show`, `queue set`, `queue pause`, `queue resume`"),
+        answer<WorkerInfo>("`queue workers`")}},
       {"Chunks",
        {answer<wire::PlanReport>("`chunk plan`"), answer<ChunkGrant>("`chunk claim`"), answer<Chunk>(""),
         answer<ChunkHeartbeat>("`chunk heartbeat`"),
@@ -59,19 +62,26 @@ std::vector<Section> sections() {
       {"Sessions, items and claims",
        {answer<wire::SessionGrant>("`session open`, `session heartbeat`, `session park`"),
         answer<SessionInfo>("`session ls`, `session show`"), answer<SessionClosed>("`session close`"),
-        answer<ItemInfo>("`item ls`, `item show`"), answer<Claim>("`claim take`, `claim switch`, `claim transfer`"),
+        answer<OwnSession>("`session mine`"), answer<PathsTaken>("`path take`"), answer<PathInfo>("`path ls`"),
+        answer<ItemInfo>("`item ls`, `item show`"), answer<ItemNote>(""),
+        answer<Claim>("`claim take`, `claim next`, `claim switch`, `claim transfer`"),
         answer<ClaimInfo>("`claim ls`, `claim show`, `claim revoke`")}},
       {"Schedules",
        {answer<ScheduleSaved>("`schedule set`"), answer<ScheduleRun>("`schedule acquire`"),
         answer<wire::RunGrant>("`schedule heartbeat`"), answer<RunSettled>("`schedule complete`, `schedule fail`"),
         answer<ScheduleInfo>("`schedule ls`, `schedule show`"), answer<RunInfo>("`schedule history`")}},
       {"Rates", {answer<RateTurn>("`rate take`"), answer<RateInfo>("`rate ls`, `rate show`, `rate set`")}},
+      {"Rows of your own tables",
+       {answer<RowGrant>("`row claim`, `row heartbeat`"),
+        answer<RowSettled>("`row complete`, `row fail`, `row release`"), answer<RowInfo>("`row ls`, `row show`"),
+        answer<RowRecovered>("`row recover`"), answer<AdoptPlan>("`adopt plan`, `adopt apply`, `adopt revert`"),
+        answer<AdoptStep>(""), answer<AdoptedTable>("`adopt ls`"), answer<TrialStep>("`adopt try`")}},
       {"The store",
        {answer<LeaseInfo>("`top`"), answer<Holder>(""), answer<Event>("`events`"),
         answer<wire::StoreReport>("`status`"), answer<RecoveryStats>(""), answer<Recovered>("`recover`"),
         answer<RecoveryTotal>(""), answer<Pruned>("`prune`"), answer<Retention>("`retention show` and `retention set`"),
         answer<Finding>("`doctor`"), answer<MigrationInfo>("`migrate status`, `migrate up`, `migrate down`"),
-        answer<Drift>("`migrate verify`")}},
+        answer<Drift>("`migrate verify`, `adopt verify`")}},
   };
 }
 
@@ -93,13 +103,13 @@ std::string type_of(const Field& field) {
     case Kind::integer: return "integer";
     case Kind::duration: return "seconds";
     case Kind::timestamp: return "time";
-    case Kind::text:
-    case Kind::bytes: return "text";
+    case Kind::text: return "text";
     case Kind::texts: return "list of texts";
     case Kind::integers: return "list of integers";
     case Kind::word: return words_of(field.words);
     case Kind::object: return anchor_of(field.type().name);
     case Kind::objects: return "list of " + anchor_of(field.type().name);
+    case Kind::bytes:
     case Kind::json: return "any JSON";
     case Kind::inlined:
     case Kind::hidden: break;
@@ -111,7 +121,7 @@ std::string absence_of(const Field& field) {
   std::string text = field.nullable && !field.left_out ? "null if there is none" : "";
   if (field.present != nullptr) text = fmt::format("left out unless {}", field.condition);
   if (field.left_out) text = "left out if there is none";
-  if (field.kind == Kind::bytes) text += fmt::format("{}left out if not UTF-8", text.empty() ? "" : "; ");
+  if (field.kind == Kind::bytes) text += fmt::format("{}left out if not JSON", text.empty() ? "" : "; ");
   return text;
 }
 
@@ -120,6 +130,7 @@ class Page {
   std::string text() {
     intro();
     refusals();
+    acts();
     for (const auto& section : sections()) {
       text_ += fmt::format("\n## {}\n", section.title);
       for (const auto& answer : section.answers) struct_of(answer);
@@ -139,7 +150,7 @@ class Page {
         "current.\n\n"
         "- A *time* is a text such as `\"2026-03-01T12:00:00.250000Z\"`, always in UTC.\n"
         "- *Seconds* are a number, with a fraction if needed. The key ends in `_seconds`.\n"
-        "- A *text* is UTF-8; bytes that are not become U+FFFD. A payload or result that is not UTF-8 is written in "
+        "- A *text* is UTF-8; bytes that are not become U+FFFD. A payload or result that is not JSON is written in "
         "base64 "
         "instead,\n  under its key with `_base64` at the end.\n"
         "- *Any JSON* is what was given, with every number unchanged.\n"
@@ -158,6 +169,23 @@ class Page {
     for (const auto& row : errc_table) {
       text_ += fmt::format("| `{}` | {} | {} | {} | {} |\n", row.word, row.exit_status, row.http_status,
                            row.traits.may_wait ? "yes" : "", model::meaning_of(row.code));
+    }
+  }
+
+  void acts() {
+    text_ +=
+        "\n## Acts\n\n"
+        "`leasehold call ACT JSON` performs any act. [api/acts.json](../api/acts.json) (`leasehold acts --json`) has "
+        "the "
+        "schemas of arguments and answers.\nEvery act may also answer `invalid_argument`, `internal`, and what "
+        "concerns "
+        "the whole store.\n\n"
+        "| act | does | scope | refusals |\n|---|---|---|---|\n";
+    for (const auto& act : act::all()) {
+      std::string refusals;
+      for (const auto code : act.refusals)
+        refusals += fmt::format("{}`{}`", refusals.empty() ? "" : ", ", to_string(code));
+      text_ += fmt::format("| `{}` | {} | {} | {} |\n", act.name, act.help, act::word_of(act.scope), refusals);
     }
   }
 

@@ -28,7 +28,7 @@ TEST(LockHistory, TakeoverAfterExpiryIsFineAndTheLateHolderIsLost) {
                                   .did(1, 660, 670, "release", "token=100", "lost why=superseded at=665")));
 }
 
-TEST(LockHistory, WritesAfterExpiryPassTheFenceUntilSomebodyTakesOver) {
+TEST(LockHistory, WritesAfterExpiryPassTheFenceUntilATakeover) {
   EXPECT_TRUE(is_linearizable(held_by_p1()
                                   .did(1, 550, 560, "write", "token=100", "ok n=1")
                                   .did(1, 570, 580, "heartbeat", "token=100", "lost why=expired at=575")
@@ -120,7 +120,7 @@ TEST(LockHistory, Promise10_LostForACurrentTokenIsFound) {
                        "reported lost although its token was current and its lease running"));
 }
 
-TEST(LockHistory, ARefusalAsHeldWhileNobodyHasItIsFound) {
+TEST(LockHistory, AHeldRefusalOfAFreeLockIsFound) {
   EXPECT_TRUE(violates(held_by_p1()
                            .did(1, 30, 40, "release", "token=100", "ok")
                            .did(2, 50, 60, "acquire", "", "held token=100 holder=p1 at=55 expires=515"),
@@ -134,7 +134,7 @@ TEST(LockHistory, AReleaseThatWasAcknowledgedAndForgottenIsFound) {
                        "it is held, but nobody had it"));
 }
 
-TEST(LockHistory, WhatCameBeforeInRealTimeCannotComeAfter) {
+TEST(LockHistory, AnEarlierCallCannotTakeEffectLater) {
   // It would be fine if the write had come before the release.
   EXPECT_TRUE(violates(
       held_by_p1().did(1, 30, 40, "write", "token=100", "ok n=2").did(1, 50, 60, "write", "token=100", "ok n=1"),
@@ -142,7 +142,7 @@ TEST(LockHistory, WhatCameBeforeInRealTimeCannotComeAfter) {
 }
 
 TEST(LockHistory, DoubtDoesNotExcuseATakeoverBeforeExpiry) {
-  // Whatever became of p2's acquire: at 110 p1's lease was running.
+  // However p2's acquire ended: at 110 p1's lease was running.
   EXPECT_TRUE(
       violates(held_by_p1().did(2, 50, 60, "acquire", "", "in_doubt").did(1, 100, 110, "write", "token=100", "lost"),
                "reported lost although its token was current"));

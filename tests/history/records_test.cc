@@ -14,7 +14,7 @@ TEST(Records, AnActWithoutAnEndMayHaveHappened) {
   EXPECT_EQ(history.last_words.at(3), 2000);
 }
 
-TEST(Records, WhatDidNotHappenIsNoPartOfTheHistory) {
+TEST(Records, ACallThatDidNotHappenIsNoPartOfTheHistory) {
   History history;
   add_lines(history, "start 3 1 2000 lock acquire k\nend 3 1 3000 unavailable\n");
   EXPECT_TRUE(history.acts.empty());
@@ -37,7 +37,7 @@ History two_writes() {
 const LedgerRow first{.key = "k", .token = 100, .n = 1, .process = 1, .act = 2};
 const LedgerRow second{.key = "k", .token = 100, .n = 2, .process = 1, .act = 3};
 
-TEST(LedgerRows, TellWhetherAWriteInDoubtHappened) {
+TEST(LedgerRows, TheyShowWhetherAWriteInDoubtHappened) {
   auto happened = two_writes();
   settle_doubts(happened, {first, second});
   ASSERT_EQ(happened.acts.size(), 3U);

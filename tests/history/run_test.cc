@@ -58,7 +58,7 @@ class HistoryRun : public ::testing::Test {
     EXPECT_NE(checked.out.find(": linearizable\n"), std::string::npos) << checked.out;
   }
 
-  /// Nobody can tell when the scheduler lets a load do harm: on a busy machine it may take a few.
+  /// On a busy machine it may take a few loads until one does harm.
   void expect_violation(const Arguments& more, const std::string& reason) {
     std::string last;
     for (int seed = 1; seed <= 20; ++seed) {

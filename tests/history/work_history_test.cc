@@ -30,7 +30,7 @@ TEST(JobHistory, ACompleteWithoutAnswerMayHaveHappenedOrNot) {
   EXPECT_TRUE(is_linearizable(Story(doubtful).did(1, 50, 60, "complete", "token=100", "ok replayed=1")));
 }
 
-TEST(JobHistory, AClaimWithoutAnswerExplainsAnAttemptThatNobodyHad) {
+TEST(JobHistory, AClaimWithoutAnswerExplainsAnUnknownAttempt) {
   const auto third = [](Story story) {
     return story.did(2, 590, 610, "claim", "", "ok token=300 attempt=3 at=600 expires=1100");
   };
@@ -49,7 +49,7 @@ TEST(JobHistory, Promise04_AStaleCompleteThatIsAcceptedIsFound) {
                        "accepted with token 100, which was not current"));
 }
 
-TEST(JobHistory, ACompleteThatWasNeverSaidIsNoRepetition) {
+TEST(JobHistory, ACompleteThatWasNeverSentIsNoRepetition) {
   EXPECT_TRUE(violates(reclaimed_by_p2().did(1, 620, 630, "complete", "token=100", "ok replayed=1"),
                        "accepted with token 100, which was not current"));
 }

@@ -22,7 +22,7 @@ enum class Verb {
   skip,
   skip_open,
   reset,
-  configure,
+  set,
   remove,
   recover,
   open,
@@ -32,9 +32,9 @@ enum class Verb {
 };
 
 inline const char* to_string(Verb verb) {
-  static constexpr const char* words[] = {
-      "plan",      "claim", "claim_key", "claim_old", "attach",  "save", "complete", "fail",  "release", "skip",
-      "skip_open", "reset", "configure", "remove",    "recover", "open", "extend",   "close", "advance"};
+  static constexpr const char* words[] = {"plan",    "claim",   "claim_key", "claim_old", "attach", "save", "complete",
+                                          "fail",    "release", "skip",      "skip_open", "reset",  "set",  "remove",
+                                          "recover", "open",    "extend",    "close",     "advance"};
   return words[static_cast<std::size_t>(verb)];
 }
 
@@ -75,7 +75,7 @@ inline rc::Gen<Act> any_act() {
                                                  {2, V::skip},
                                                  {2, V::skip_open},
                                                  {4, V::reset},
-                                                 {1, V::configure},
+                                                 {1, V::set},
                                                  {1, V::remove},
                                                  {3, V::recover},
                                                  {3, V::open},

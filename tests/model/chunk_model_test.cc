@@ -52,7 +52,7 @@ class ChunkSequence {
     switch (act.verb) {
       case Verb::plan: agree([&](auto& it) { return it.plan(set, planner(act), plan_of(act)); }); return true;
       case Verb::reset: agree([&](auto& it) { return it.reset(set, reset_of(act)); }); return true;
-      case Verb::configure: {
+      case Verb::set: {
         agree([&](auto& it) { return it.set(set, 1 + act.number, 1 + act.holder); });
         return true;
       }
@@ -161,7 +161,7 @@ class ChunkSequence {
   [[nodiscard]] std::string set_name(int set) const { return prefix_ + "/set" + std::to_string(set); }
   /// The last one is in no plan.
   static std::string key_name(int key) { return "key" + std::to_string(key); }
-  /// Who has been claimed lately is the more interesting one; who has not, must not be forgotten.
+  /// Mostly a chunk that was claimed lately, and sometimes another one.
   std::string key_for(const Act& act) {
     const auto& granted = model_.granted(set_name(act.set));
     const auto ago = static_cast<std::size_t>(act.key);

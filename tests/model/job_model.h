@@ -25,9 +25,10 @@ class JobModel {
 
   std::string enqueue(const Request& request) {
     for (int id = 0; id < jobs(); ++id) {
-      const auto& job = at(id);
+      auto& job = at(id);
       if (!request.dedupe_key.empty() && keeps_key(job) && job.request.queue == request.queue &&
           job.request.dedupe_key == request.dedupe_key) {
+        if (lapse(job)) break;
         return "known " + job_name(id) + " " + job.state(now_, leases_);
       }
     }
@@ -39,13 +40,15 @@ class JobModel {
     if (must_not_run(job)) {
       end_waiting(job);
     } else {
+      if (request.expires_in) job.expires_at = now_ + *request.expires_in;
       wait_for_predecessors(job);
       put(job);
+      lapse(job);
     }
     return "new " + job_name(jobs() - 1) + " " + job.state(now_, leases_);
   }
 
-  /// So many alike in one call: one after the other.
+  /// Several equal jobs in one call: one after the other.
   std::string enqueue(const Request& request, int count) {
     std::string reported;
     for (int i = 0; i < count; ++i) reported += enqueue(request) + "; ";
@@ -70,6 +73,7 @@ class JobModel {
   std::string cancel(int id) {
     if (!exists(id)) return "not_found";
     auto& job = at(id);
+    lapse(job);
     if (job.place == Place::final) return job.state(now_, leases_);
     if (job.place == Place::granted) {
       job.unwanted = true;
@@ -82,6 +86,7 @@ class JobModel {
   std::string retry(int id) {
     if (!exists(id)) return "not_found";
     auto& job = at(id);
+    lapse(job);
     if (job.ready_at(now_)) return "available";
     if (job.place == Place::granted) return "held";
     if (job.place == Place::blocked) return "invalid_argument";
@@ -94,6 +99,7 @@ class JobModel {
   std::string remove(int id) {
     if (!exists(id)) return "not_found";
     if (at(id).place == Place::granted) return "held";
+    lapse(at(id));
     at(id).place = Place::deleted;
     at(id).after.clear();
     let_down(id, true);
@@ -127,6 +133,9 @@ class JobModel {
     for (int id = 0; id < static_cast<int>(leases_.size()); ++id) {
       if (!leases_[index(id)].ended() && !leases_[index(id)].live(now_)) take_over(id, taken);
     }
+    std::set<std::string> queues;
+    for (const auto& job : jobs_) queues.insert(job.request.queue);
+    for (const auto& queue : queues) pass_deadlines(queue, taken);
     return say_recovered(taken.jobs, taken.failed);
   }
 
@@ -139,6 +148,10 @@ class JobModel {
   std::string extend(int worker) {
     auto& lease = leases_[index(workers_[index(worker)])];
     if (!lease.live(now_)) return "lost " + lease.loss();
+    std::set<std::string> queues;
+    for (const int id : held_by(workers_[index(worker)])) queues.insert(at(id).request.queue);
+    Taken taken;
+    for (const auto& queue : queues) pass_deadlines(queue, taken);
     lease.expires_at = now_ + lease.ttl;
     std::vector<int> unwanted;
     for (const int id : held_by(workers_[index(worker)])) {
@@ -221,9 +234,48 @@ class JobModel {
     if (outcome != "completed") let_down(static_cast<int>(&job - jobs_.data()), false);
   }
 
-  void end_waiting(ModelJob& job) {
+  void end_waiting(ModelJob& job, const std::string& outcome = "cancelled") {
     job.after.clear();
-    note(job, "cancelled", true, -1, std::max(now_, job.token + 1));
+    note(job, outcome, true, -1, std::max(now_, job.token + 1));
+  }
+
+  /// Records that a job was not started in time; false: it was not, or that is no matter.
+  bool lapse(ModelJob& job) {
+    if (!job.lapsed(now_)) return false;
+    end_waiting(job, "lapsed");
+    return true;
+  }
+
+  /// The attempt took longer than its limit, while its lease lived.
+  [[nodiscard]] bool overdue(const ModelJob& job) const {
+    return job.place == Place::granted && job.limit && *job.limit <= now_ && *job.limit <= lease_of(job).expires_at;
+  }
+
+  /// Ends an overdue attempt as its holder would have failed it.
+  void time_out(ModelJob& job, Taken& taken) {
+    const auto token = job.tokens.back();
+    const bool unwanted = job.unwanted;
+    apply(static_cast<int>(&job - jobs_.data()), {.word = "fail"});
+    for (auto& entry : job.log) entry.timed_out |= entry.token == token;
+    auto& lease = leases_[index(job.lease)];
+    if (lease.end_reason == "completed") lease.end_reason = "expired";
+    if (!unwanted) ++(job.dead() ? taken.failed : taken.jobs);
+  }
+
+  /// What has passed in a queue, in the order of the moments.
+  void pass_deadlines(const std::string& queue, Taken& taken) {
+    std::vector<std::pair<Moment, int>> passed;
+    for (int id = 0; id < jobs(); ++id) {
+      const auto& job = at(id);
+      if (job.request.queue != queue) continue;
+      if (job.lapsed(now_)) passed.emplace_back(*job.expires_at, id);
+      if (overdue(job)) passed.emplace_back(*job.limit, id);
+    }
+    std::sort(passed.begin(), passed.end());
+    for (const auto& [when, id] : passed) {
+      lapse(at(id));
+      if (overdue(at(id))) time_out(at(id), taken);
+    }
   }
 
   /// Those that it runs after and that exist.
@@ -266,6 +318,7 @@ class JobModel {
   void bring_back(ModelJob& job) {
     if (job.place == Place::final) {
       for (auto& entry : job.log) entry.final = false;
+      if (job.expires_at && *job.expires_at <= now_) job.expires_at.reset();
       note(job, "retried", false, -1, std::max(now_, job.token + 1));
       wait_for_predecessors(job);
     }
@@ -295,6 +348,10 @@ class JobModel {
     const auto held = held_by(lease);
     for (const int id : held) {
       auto& job = at(id);
+      if (overdue(job) && !job.unwanted) {
+        time_out(job, taken);
+        continue;
+      }
       const bool last_crash = held.size() == 1 && !job.unwanted && job.count("expired") + 1 >= job.request.max_crashes;
       if (last_crash) {
         note(job, "expired", true, lease, job.tokens.back());
@@ -309,6 +366,8 @@ class JobModel {
   Terms terms_of(const Ask& ask) const;
   std::string replay(const Ask& ask, int lease) const;
   std::vector<int> choose(const Ask& ask, int room) const;
+  std::vector<int> in_turn(const std::string& queue) const;
+  void remember_turn(const std::string& queue, const std::vector<int>& chosen);
   std::string nothing(const Ask& ask) const;
   std::string grant(const Ask& ask, const std::vector<int>& chosen);
   [[nodiscard]] std::string at_capacity(const std::string& queue, bool of_full_keys) const;
@@ -336,6 +395,7 @@ class JobModel {
   std::vector<int> granted_;
   std::vector<int> workers_;  ///< those of leases_ that workers have opened
   std::map<std::string, ModelQueue> queues_;
+  std::map<std::string, std::string> turns_;  ///< the group of each queue that was served last
 };
 
 }  // namespace leasehold::model

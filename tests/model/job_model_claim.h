@@ -15,6 +15,8 @@ inline std::string JobModel::claim(const Ask& ask) {
     }
   }
   if (queues_.contains(ask.queue) && queues_.at(ask.queue).paused) return "paused";
+  Taken passed;
+  pass_deadlines(ask.queue, passed);
   std::set<int> dead;
   for (auto& job : jobs_) {
     if (holds(job, ask.queue) && !lease_of(job).live(now_)) dead.insert(job.lease);
@@ -24,8 +26,11 @@ inline std::string JobModel::claim(const Ask& ask) {
   for (const int lease : dead) take_over(lease, taken);
   const auto terms = terms_of(ask);
   if (!terms.refusal.empty()) return terms.refusal;
-  const auto chosen = choose(ask, terms.room);
+  auto chosen = choose(ask, terms.room);
+  // Dead holders may have left jobs that are not started again.
+  std::erase_if(chosen, [&](int id) { return lapse(at(id)); });
   if (chosen.empty()) return nothing(ask);
+  remember_turn(ask.queue, chosen);
   if (terms.rate_step > 0) {
     queues_[ask.queue].rate_tat = terms.rate_tat + terms.rate_step * static_cast<Moment>(chosen.size());
   }
@@ -69,39 +74,71 @@ inline JobModel::Terms JobModel::terms_of(const Ask& ask) const {
   return terms;
 }
 
+/// The highest priority first. At a priority that has groups, one job of each in turn, then a second one.
 inline std::vector<int> JobModel::choose(const Ask& ask, int room) const {
-  std::vector<int> candidates;
-  for (int id = 0; id < jobs(); ++id) {
-    const auto& job = at(id);
-    if (job.request.queue == ask.queue && job.place == Place::ready && !key_is_full(job)) candidates.push_back(id);
-  }
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](int a, int b) { return at(a).request.priority > at(b).request.priority; });
-  if (candidates.empty()) return {};
-  if (at(candidates.front()).solo) return {candidates.front()};
-  candidates.resize(std::min(candidates.size(), index(room)));
   const auto found = queues_.find(ask.queue);
   const int per_key = found == queues_.end() ? 0 : found->second.max_per_group;
   std::map<std::string, int> of_key;
   std::vector<int> chosen;
-  for (const int id : candidates) {
+  for (const int id : in_turn(ask.queue)) {
     const auto& key = at(id).request.group;
-    const bool fits = per_key == 0 || key.empty() || running(ask.queue, &key) + ++of_key[key] <= per_key;
-    if (fits && !at(id).solo) chosen.push_back(id);
+    if (per_key > 0 && !key.empty() && running(ask.queue, &key) + of_key[key] >= per_key) continue;
+    // A batch ends before a job that is to be claimed solo.
+    if (std::ssize(chosen) == room || (at(id).solo && !chosen.empty())) break;
+    chosen.push_back(id);
+    ++of_key[key];
+    if (at(id).solo) break;
   }
   return chosen;
 }
 
+/// The ready jobs of a queue.
+inline std::vector<int> JobModel::in_turn(const std::string& queue) const {
+  const auto turn = turns_.contains(queue) ? turns_.at(queue) : std::string{};
+  // Behind the group that was served last: to the last one, no group, and from the first one on.
+  const auto place = [&](const std::string& group) { return group > turn ? 0 : group.empty() ? 1 : 2; };
+  std::map<std::pair<int, std::string>, int> rounds;
+  std::vector<std::tuple<int, int, int, std::string, int>> ordered;
+  for (int id = 0; id < jobs(); ++id) {
+    const auto& job = at(id);
+    if (job.request.queue != queue || job.place != Place::ready) continue;
+    const int level = -job.request.priority;
+    const auto& group = job.request.group;
+    ordered.emplace_back(level, rounds[{level, group}]++, place(group), group, id);
+  }
+  std::sort(ordered.begin(), ordered.end());
+  std::vector<int> ids;
+  for (const auto& one : ordered) ids.push_back(std::get<4>(one));
+  return ids;
+}
+
+/// The group of the last job, if jobs of groups waited beside one of them.
+inline void JobModel::remember_turn(const std::string& queue, const std::vector<int>& chosen) {
+  const auto beside_groups = [&](int id) {
+    return std::any_of(jobs_.begin(), jobs_.end(), [&](const ModelJob& job) {
+      return job.request.queue == queue && job.place == Place::ready && !job.request.group.empty() &&
+             job.request.priority == at(id).request.priority;
+    });
+  };
+  if (std::any_of(chosen.begin(), chosen.end(), beside_groups)) turns_[queue] = at(chosen.back()).request.group;
+}
+
 inline std::string JobModel::nothing(const Ask& ask) const {
+  bool is_full = false;
   std::optional<Moment> soon;
   const auto consider = [&](Moment when) { soon = std::min(soon.value_or(when), when); };
   for (const auto& job : jobs_) {
     if (job.request.queue != ask.queue) continue;
-    if (job.place == Place::ready) return at_capacity(ask.queue, true);
+    if (job.lapsed(now_)) return "busy";
+    // Not in a full group: the jobs ahead of it lapsed in this claim, and took its turn.
+    if (job.place == Place::ready && !key_is_full(job)) return "busy";
+    if (job.place == Place::ready) is_full = true;
     if (job.place == Place::deferred) consider(job.due_at);
     if (job.place == Place::granted) consider(lease_of(job).expires_at);
+    if (job.place == Place::granted && job.limit) consider(*job.limit);
+    if (job.waits() && job.expires_at) consider(*job.expires_at);
   }
-  return "empty retry " + away(soon, now_);
+  return is_full ? at_capacity(ask.queue, true) : "empty retry " + away(soon, now_);
 }
 
 inline std::string JobModel::at_capacity(const std::string& queue, bool of_full_keys) const {
@@ -126,9 +163,10 @@ inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& chose
                        : ask.ttl > 0    ? ask.ttl
                        : by_default > 0 ? by_default
                                         : 300'000'000;
+    const Moment limit = chosen.size() == 1 ? at(chosen.front()).request.timeout : 0;
     leases_.push_back({.holder = ask.holder,
                        .ttl = ttl,
-                       .expires_at = now_ + ttl,
+                       .expires_at = now_ + (limit > 0 ? std::min(ttl, limit) : ttl),
                        .request = ask.lease ? std::string{} : ask.request});
     lease = static_cast<int>(leases_.size()) - 1;
   }
@@ -138,6 +176,7 @@ inline std::string JobModel::grant(const Ask& ask, const std::vector<int>& chose
     job.lease = lease;
     job.token = token;
     job.tokens.push_back(token);
+    job.limit = job.request.timeout > 0 ? std::optional(now_ + job.request.timeout) : std::nullopt;
     granted_.push_back(id);
     claim.attempts.push_back(static_cast<int>(job.tokens.size()));
   }

@@ -23,7 +23,7 @@ inline std::string JobModel::show(int id) const {
   if ((job.place == Place::deferred || job.place == Place::blocked) && job.due_at > now_) seen.due_at = job.due_at;
   if (job.place == Place::final) seen.finished_at = job.last_word()->at;
   if (granted) {
-    seen.expires_at = lease_of(job).expires_at;
+    seen.expires_at = std::min(lease_of(job).expires_at, job.limit.value_or(lease_of(job).expires_at));
     seen.holder = lease_of(job).holder;
   }
   if (!job.tokens.empty() && job.stage_token == job.tokens.back()) seen.stage = job.stage;
@@ -40,13 +40,14 @@ inline std::string JobModel::show_queue(const std::string& queue) const {
     if (job.request.queue != queue || job.place == Place::deleted) continue;
     known = true;
     const auto state = job.state(now_, leases_);
-    if (state == "available") {
-      ++seen.available;
+    if (state == "available") ++seen.available;
+    // A lapsed job counts no more, but has its place until an act records it.
+    if (job.ready_at(now_)) {
       // The first that was enqueued, even where the clock fell back since.
       if (!seen.oldest_at) seen.oldest_at = job.created_at;
     }
-    if (state == "deferred") {
-      ++seen.deferred;
+    if (state == "deferred") ++seen.deferred;
+    if (job.place == Place::deferred && job.due_at > now_) {
       seen.next_due_at = std::min(seen.next_due_at.value_or(job.due_at), job.due_at);
     }
     seen.blocked += state == "blocked" ? 1 : 0;

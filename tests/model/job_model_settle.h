@@ -17,10 +17,11 @@ inline std::string JobModel::lost(const ModelJob& job, Moment token) const {
   const bool granted = job.place == Place::granted;
   const bool latest = granted ? job.tokens.back() == token : !job.log.empty() && job.log.back().token == token;
   const int lease = granted ? job.lease : job.log.empty() ? -1 : job.log.back().lease;
-  const std::string why = own != nullptr && taken_over(*own) ? "expired"
-                          : !latest                          ? "superseded"
-                          : own == nullptr                   ? "expired"
-                                                             : "finished";
+  const std::string why = own != nullptr && own->timed_out     ? "timed_out"
+                          : own != nullptr && taken_over(*own) ? "expired"
+                          : !latest                            ? "superseded"
+                          : own == nullptr                     ? "expired"
+                                                               : "finished";
   return "lost " + why + (lease < 0 ? "" : " to " + leases_[index(lease)].holder);
 }
 
@@ -28,10 +29,15 @@ inline std::string JobModel::heartbeat(int id, int ago, Moment ttl, const std::s
   if (!exists(id)) return "not_found";
   auto& job = at(id);
   const auto token = token_of(job, ago);
+  Taken taken;
+  if (overdue(job) && job.tokens.back() == token) time_out(job, taken);
   if (job.place != Place::granted || job.tokens.back() != token || !lease_of(job).live(now_)) return lost(job, token);
   auto& lease = leases_[index(job.lease)];
   if (ttl > 0) lease.ttl = ttl;
   lease.expires_at = now_ + lease.ttl;
+  if (!lease.of_worker && held_by(job.lease).size() == 1 && job.limit) {
+    lease.expires_at = std::min(lease.expires_at, *job.limit);
+  }
   if (!stage.empty()) {
     job.stage = stage;
     job.stage_token = token;

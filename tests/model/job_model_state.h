@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "leasehold/job.h"
@@ -23,6 +25,8 @@ struct Request {
   int max_crashes = 2;
   std::vector<int> after{};
   std::string if_failed = "cancel";
+  Moment timeout = 0;                  ///< 0: none
+  std::optional<Moment> expires_in{};  ///< not started after that
 };
 
 /// What is asked of a claim. `lease`: to be attached to; counted from the first that was opened.
@@ -76,6 +80,7 @@ struct Entry {
   bool final = false;
   int lease = -1;
   Moment at = 0;
+  bool timed_out = false;
 };
 
 struct ModelJob {
@@ -84,11 +89,13 @@ struct ModelJob {
   Place place = Place::ready;
   Moment due_at = 0;
   bool solo = false;
-  bool unwanted = false;         ///< somebody asked to cancel it while it ran
-  std::set<int> after{};         ///< what it still waits for
-  int lease = -1;                ///< while granted
-  Moment token = 0;              ///< the greatest so far, of claims and of the log
-  std::vector<Moment> tokens{};  ///< of its claims
+  bool unwanted = false;  ///< somebody asked to cancel it while it ran
+  std::set<int> after{};  ///< what it still waits for
+  std::optional<Moment> expires_at{};
+  std::optional<Moment> limit{};  ///< of the attempt, while granted
+  int lease = -1;                 ///< while granted
+  Moment token = 0;               ///< the greatest so far, of claims and of the log
+  std::vector<Moment> tokens{};   ///< of its claims
   std::vector<Entry> log{};
   std::string stage{};
   Moment stage_token = 0;
@@ -96,6 +103,8 @@ struct ModelJob {
   [[nodiscard]] bool waits() const {
     return place == Place::ready || place == Place::deferred || place == Place::blocked;
   }
+  /// Not started in time.
+  [[nodiscard]] bool lapsed(Moment now) const { return waits() && expires_at && *expires_at <= now; }
   [[nodiscard]] bool ready_at(Moment now) const {
     return place == Place::ready || (place == Place::deferred && due_at <= now);
   }
@@ -116,7 +125,10 @@ struct ModelJob {
     return times;
   }
   [[nodiscard]] std::string state(Moment now, const std::vector<ModelLease>& leases) const {
-    if (place == Place::granted) return leases[static_cast<std::size_t>(lease)].live(now) ? "running" : "expired";
+    if (lapsed(now)) return "lapsed";
+    if (place == Place::granted) {
+      return leases[static_cast<std::size_t>(lease)].live(now) && limit.value_or(now + 1) > now ? "running" : "expired";
+    }
     if (ready_at(now)) return "available";
     if (place == Place::deferred) return "deferred";
     if (place == Place::blocked) return "blocked";

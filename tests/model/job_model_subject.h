@@ -112,7 +112,7 @@ class JobSubject {
               .crashes = info->crashes,
               .due_at = micros(info->due_at),
               .finished_at = micros(info->finished_at),
-              .expires_at = micros(info->expires_at),
+              .expires_at = micros(info->held_until),
               .holder = support::name_of(info->holder),
               .stage = info->stage,
               .cancel_requested = info->cancel_requested,
@@ -178,6 +178,8 @@ class JobSubject {
                .delay = Duration(request.delay),
                .dedupe_key = request.dedupe_key,
                .group = request.group,
+               .timeout = support::unless_zero(Duration(request.timeout)),
+               .expires_in = request.expires_in ? std::optional(Duration(*request.expires_in)) : std::nullopt,
                .max_failures = request.max_failures,
                .max_crashes = request.max_crashes,
                .backoff = {.base = Duration(backoff_base), .max = Duration(backoff_max)}};

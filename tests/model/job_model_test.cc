@@ -124,6 +124,8 @@ class JobSequence {
                     .group = name("limit", act.choice > 4 ? act.key : 0)};
     if (act.choice == 1 || act.choice == 4) request.after.push_back(chosen(act.job, model_.jobs()));
     if (act.choice == 4 && act.holder == 0) request.after.push_back(chosen(0, model_.jobs()));
+    if (act.number == 3) request.timeout = act.choice % 2 == 0 ? 4'000'000 : 9'999'999;
+    if (act.number == 0 && act.choice > 2) request.expires_in = std::max<Moment>(act.span, 0);
     request.if_failed = act.key == 2 ? "run" : act.key == 3 ? "wait" : "cancel";
     // Queues that are short of jobs keep few promises.
     for (int i = 0; i <= act.holder; ++i) agree([&](auto& it) { return it.enqueue(request); });
@@ -133,7 +135,9 @@ class JobSequence {
   void enqueue_many(const JobAct& act) {
     const Request request{.queue = queue_name(act.queue),
                           .priority = act.number - 2,
-                          .delay = act.choice == 0 ? std::max<Moment>(act.span, 0) : 0};
+                          .delay = act.choice == 0 ? std::max<Moment>(act.span, 0) : 0,
+                          .timeout = act.choice == 1 ? 5'000'000 : 0,
+                          .expires_in = act.choice == 2 ? std::optional<Moment>(5'000'000) : std::nullopt};
     agree([&](auto& it) { return it.enqueue(request, 2 + act.holder + act.key); });
   }
 
@@ -201,7 +205,7 @@ class JobSequence {
   [[nodiscard]] std::string name(const std::string& of_what, int key) const {
     return key == 0 ? std::string{} : prefix_ + "/" + of_what + std::to_string(key);
   }
-  /// Who has been claimed lately is the more interesting one; who has not, must not be forgotten.
+  /// Mostly a job that was claimed lately, and sometimes another one.
   [[nodiscard]] int job_for(const JobAct& act) const {
     const auto& granted = model_.granted();
     const int place = act.key > 0 ? chosen(act.job, static_cast<int>(granted.size())) : nobody;

@@ -66,7 +66,7 @@ inline std::string LockFamilyModel::reap(const std::string& holder) {
   return "reaped";
 }
 
-/// Nobody has had it or waited for it for so long, and its token is that old, too.
+/// It was neither held nor waited for since then, and its token is that old, too.
 inline bool LockFamilyModel::is_over(const std::string& name, const Lock& lock, Moment older_than) const {
   const auto gone = [&](const Grant* grant) {
     return grant->ended_at && *grant->ended_at < now_ - older_than && grant->free_at() <= now_;

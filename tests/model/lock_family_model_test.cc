@@ -84,7 +84,7 @@ class LockFamilySequence {
     return true;
   }
 
-  /// Whoever stands in line wants the same locks every time, and asks for them by the request of its place.
+  /// A waiter requests the same locks every time, with the request id of its place.
   bool stand(const Act& act) {
     const auto names = act.which < 2 ? locks_of(act) : Names{lock(act.lock)};
     std::string place = prefix_ + "place" + std::to_string(act.holder);

@@ -10,7 +10,7 @@
 
 namespace leasehold::lock_family {
 
-/// Who asks, and for how long.
+/// The caller, and its ttl.
 struct Request {
   std::string holder;
   std::string instance;
@@ -48,7 +48,7 @@ struct Grant {
     if (end_reason == "released") return *ended_at;
     return std::min(expires_at, ended_at.value_or(expires_at)) + delay;
   }
-  /// Nobody else gets its place: it is alive, or in its delay.
+  /// Its place is taken: it is alive, or in its delay.
   [[nodiscard]] bool counts(Moment now) const { return live(now) || free_at() > now; }
   [[nodiscard]] bool takes_a_place(Moment now) const { return open() || free_at() > now; }
   [[nodiscard]] bool over(Moment now) const { return open() && free_at() <= now; }

@@ -114,7 +114,7 @@ class LockModel {
     return {.word = word, .token = lease.token, .holder = lease.holder, .expires_at = lease.expires_at};
   }
 
-  /// Tells who has it, and never by which token.
+  /// Shows the holder, and never its token.
   static Outcome refusal(const std::string& word, const Lease& lease) {
     return {.word = word, .holder = lease.holder, .expires_at = lease.expires_at};
   }

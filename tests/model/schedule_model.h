@@ -68,7 +68,7 @@ class ScheduleModel {
     if (run == nullptr) return std::nullopt;
     return Runner{.holder = run->holder, .token = run->token, .expires_at = run->expires_at};
   }
-  /// Tells who runs it, and never by which token.
+  /// Shows the holder of the run, and never its token.
   std::string refuse(const std::string& word, ModelSchedule* schedule) {
     auto reported = schedule == nullptr ? std::nullopt : runner(schedule->under_way());
     if (reported) reported->token = 0;

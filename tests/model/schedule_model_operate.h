@@ -44,7 +44,7 @@ inline std::string ScheduleModel::ensure(const std::string& name, const Definiti
   wanted.queue = false;
   const auto* schedule = find(name);
   if (schedule == nullptr && !wanted.cron && !next) {
-    // Who brings a command wants to run it.
+    // A caller with a command wants to run it.
     set(name, wanted, next);
     find(name)->next_run_at = now_;
     return say_next("created", now_, now_);

@@ -33,7 +33,7 @@ inline std::string say(const Granted& run, Moment now) {
          " of '" + run.lost_holder + "'" + (run.replayed ? " again" : "");
 }
 
-/// Whoever has the run under way.
+/// The holder of the current run.
 struct Runner {
   std::string holder;
   Moment token = 0;

@@ -29,6 +29,7 @@ class SessionModel {
   std::string show_item(const std::string& key);
 
   std::string take(const std::string& key, const std::string& session, Ago ago, bool create);
+  std::string next(const std::string& session, int ago, const std::string& parent);
   std::string release(const std::string& key, const std::string& session, int ago, const std::string& reason);
   std::string switch_to(const std::string& from, int ago, const std::string& to, bool create);
   std::string transfer(const std::string& key, const std::string& session, Ago ago, const std::string& reason);
@@ -69,7 +70,7 @@ class SessionModel {
     const auto& of = opening(claim.opening);
     return {.session = of.session, .item = claim.item, .token = claim.token, .expires_at = of.expires_at};
   }
-  /// Tells who has it, and never by which token.
+  /// Shows the owner, and never its token.
   std::string refuse(const std::string& word, const ModelClaim* by = nullptr) {
     auto reported = by == nullptr ? std::nullopt : std::optional(owner(*by));
     if (reported) reported->token = 0;
@@ -97,6 +98,11 @@ class SessionModel {
 
   std::string replayed_open(const Opening* latest, const std::string& request);
   std::string unfit(const std::string& session, Ago ago);
+  bool leads_to(const Words& from, const std::string& key);
+  /// The first item that this one depends on and that is not done; empty: none.
+  std::string waits_for(const std::string& key);
+  bool is_free(int caller, const std::string& key);
+  std::string none_left(int caller, const Words& children);
   std::string obstacle(int caller, const std::string& key, const std::string& leaving, int giving);
   ModelClaim* blocker(int caller, const std::string& key, int giving);
   std::string acquire(int caller, const std::string& key, bool create, const std::string& leaving);

@@ -18,6 +18,7 @@ enum class Verb {
   revoke_session,
   add,
   take,
+  next,
   release,
   switch_to,
   transfer,
@@ -30,9 +31,9 @@ enum class Verb {
 };
 
 inline const char* to_string(Verb verb) {
-  static constexpr const char* words[] = {"open", "heartbeat", "progress", "park",      "close",    "revoke_session",
-                                          "add",  "take",      "release",  "switch_to", "transfer", "revoke",
-                                          "done", "reopen",    "remove",   "recover",   "advance"};
+  static constexpr const char* words[] = {"open",   "heartbeat", "progress", "park",    "close",     "revoke_session",
+                                          "add",    "take",      "next",     "release", "switch_to", "transfer",
+                                          "revoke", "done",      "reopen",   "remove",  "recover",   "advance"};
   return words[static_cast<std::size_t>(verb)];
 }
 
@@ -68,6 +69,7 @@ inline rc::Gen<Act> any_act() {
                                                  {2, V::revoke_session},
                                                  {7, V::add},
                                                  {20, V::take},
+                                                 {8, V::next},
                                                  {6, V::release},
                                                  {8, V::switch_to},
                                                  {7, V::transfer},

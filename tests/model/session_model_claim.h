@@ -85,6 +85,9 @@ inline std::string SessionModel::acquire(int caller, const std::string& key, boo
   if (!mine && alive(held)) return refuse("held", held);
   const auto* latest = wanted == nullptr ? nullptr : claim(key, wanted->token);
   if (latest != nullptr && latest->end_reason == "revoked" && latest->opening == caller) return "lost revoked";
+  if (const auto needed = mine || wanted == nullptr ? "" : waits_for(key); !needed.empty()) {
+    return refuse("blocked", alive(active(needed)) ? active(needed) : nullptr);
+  }
   if (!mine) {
     if (const auto refusal = obstacle(caller, key, leaving, caller); !refusal.empty()) return refusal;
   }
@@ -92,13 +95,78 @@ inline std::string SessionModel::acquire(int caller, const std::string& key, boo
   if (mine) return reported(*held, true);
   const auto from = held == nullptr ? "" : opening(held->opening).session;
   if (held != nullptr) end(held->opening, "expired", "");
-  if (wanted == nullptr) items_[key] = {};
+  if (wanted == nullptr) items_[key] = {.created_at = now_};
   return grant(caller, key, from, wanted == nullptr);
 }
 
 inline std::string SessionModel::take(const std::string& key, const std::string& id, Ago ago, bool create) {
   if (const auto why = unfit(id, ago); !why.empty()) return why;
   return acquire(latest_[id], key, create, "");
+}
+
+inline bool SessionModel::is_free(int caller, const std::string& key) {
+  const auto& it = items_.at(key);
+  if (it.done_at || alive(active(key)) || !waits_for(key).empty() || blocker(caller, key, caller) != nullptr)
+    return false;
+  const auto* latest = claim(key, it.token);
+  if (latest != nullptr && latest->end_reason == "revoked" && latest->opening == caller) return false;
+  return std::none_of(items_.begin(), items_.end(),
+                      [&](const auto& other) { return other.second.parent == key && !other.second.done_at; });
+}
+
+/// Why none of these, none of which is done, can be had.
+inline std::string SessionModel::none_left(int caller, const Words& children) {
+  const auto first_to_free = [&](const ModelClaim* a, const ModelClaim* b) {
+    if (b == nullptr || a == nullptr) return a == nullptr ? b : a;
+    const auto place = [&](const ModelClaim& of) { return std::pair(opening(of.opening).expires_at, of.item); };
+    return place(*b) < place(*a) ? b : a;
+  };
+  const ModelClaim* held = nullptr;
+  for (const auto& key : children) {
+    if (alive(active(key)) && active(key)->opening != caller) held = first_to_free(held, active(key));
+  }
+  if (held != nullptr) return refuse("held", held);
+  for (const auto& key : children) {
+    if (const auto needed = waits_for(key); !needed.empty()) {
+      return refuse("blocked", alive(active(needed)) ? active(needed) : nullptr);
+    }
+  }
+  for (auto& claim : claims_) {
+    if (!claim.active() || !alive(&claim) || claim.opening == caller) continue;
+    for (const auto& key : children) {
+      std::set<std::string> rivals = items_.at(key).conflicts;
+      for (auto up = items_.at(key).parent; !up.empty(); up = items_.at(up).parent) rivals.insert(up);
+      for (const auto& [other, its] : items_) {
+        for (auto up = its.parent; !up.empty(); up = items_.at(up).parent) {
+          if (up == key) rivals.insert(other);
+        }
+      }
+      if (rivals.contains(claim.item)) held = first_to_free(held, &claim);
+    }
+  }
+  return held != nullptr ? refuse("blocked", held) : "empty";
+}
+
+/// Of the children of an item: other sequences have left theirs in the store.
+inline std::string SessionModel::next(const std::string& id, int ago, const std::string& parent) {
+  if (const auto why = unfit(id, ago); !why.empty()) return why;
+  const int caller = latest_[id];
+  if (item(parent) == nullptr) return "not_found";
+  if (const auto refusal = obstacle(caller, "", "", caller); !refusal.empty()) return refusal;
+  Words children;
+  for (const auto& [key, its] : items_) {
+    if (its.parent == parent && !its.done_at) children.push_back(key);
+  }
+  std::sort(children.begin(), children.end(), [&](const auto& a, const auto& b) {
+    const auto place = [&](const auto& key) {
+      return std::tuple(-items_.at(key).priority, items_.at(key).created_at, key);
+    };
+    return place(a) < place(b);
+  });
+  for (const auto& key : children) {
+    if (is_free(caller, key)) return acquire(caller, key, false, "");
+  }
+  return none_left(caller, children);
 }
 
 inline std::string SessionModel::switch_to(const std::string& from, int ago, const std::string& to, bool create) {

@@ -5,6 +5,22 @@
 
 namespace leasehold::session_model {
 
+/// Whether one of these is the item, or depends on it.
+inline bool SessionModel::leads_to(const Words& from, const std::string& key) {
+  return std::any_of(from.begin(), from.end(), [&](const std::string& next) {
+    if (next == key) return true;
+    const auto* its = item(next);
+    return its != nullptr && leads_to({its->needs.begin(), its->needs.end()}, key);
+  });
+}
+
+inline std::string SessionModel::waits_for(const std::string& key) {
+  for (const auto& needed : items_.at(key).needs) {
+    if (!items_.at(needed).done_at) return needed;
+  }
+  return "";
+}
+
 inline std::string SessionModel::add(const AddAsk& ask) {
   const auto parent = ask.parent.value_or("");
   const auto conflicts = ask.conflicts.value_or(Words{});
@@ -14,11 +30,19 @@ inline std::string SessionModel::add(const AddAsk& ask) {
     if (next == ask.key) return "invalid_argument";
   }
   if (!parent.empty() && item(parent) == nullptr) return "not_found";
+  const auto needs = ask.depends_on.value_or(Words{});
+  if (leads_to(needs, ask.key)) return "invalid_argument";
   for (const auto& other : conflicts) {
+    if (item(other) == nullptr) return "not_found";
+  }
+  for (const auto& other : needs) {
     if (item(other) == nullptr) return "not_found";
   }
   const bool created = item(ask.key) == nullptr;
   auto& it = items_[ask.key];
+  if (created) it.created_at = now_;
+  if (ask.priority) it.priority = *ask.priority;
+  if (ask.depends_on) it.needs = {needs.begin(), needs.end()};
   if (ask.title) it.title = *ask.title;
   if (ask.parent) it.parent = parent;
   if (ask.conflicts) {
@@ -62,6 +86,7 @@ inline std::string SessionModel::remove(const std::string& key) {
   if (has_children) return "busy";
   if (held != nullptr) end(held->opening, "expired", "");
   for (const auto& other : it->conflicts) items_[other].conflicts.erase(key);
+  for (auto& [other, its] : items_) its.needs.erase(key);
   items_.erase(key);
   std::erase_if(claims_, [&](const ModelClaim& claim) { return claim.item == key; });
   return "removed";
@@ -72,15 +97,17 @@ inline std::string SessionModel::show_item(const std::string& key) {
   if (it == nullptr) return "not_found";
   const auto* held = active(key);
   const bool worked_on = alive(held);
-  SeenItem seen{.state = it->done_at       ? "done"
-                         : worked_on       ? "claimed"
-                         : held != nullptr ? "stale"
-                                           : "open",
-                .is_working_on = worked_on,
+  SeenItem seen{.state = it->done_at               ? "done"
+                         : worked_on               ? "claimed"
+                         : !waits_for(key).empty() ? "blocked"
+                         : held != nullptr         ? "stale"
+                                                   : "open",
                 .token = it->token,
                 .title = it->title,
                 .parent = it->parent,
                 .conflicts = {it->conflicts.begin(), it->conflicts.end()},
+                .depends_on = {it->needs.begin(), it->needs.end()},
+                .priority = it->priority,
                 .done_at = it->done_at,
                 .done_by = it->done_by};
   if (held != nullptr) {

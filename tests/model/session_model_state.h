@@ -29,6 +29,8 @@ struct AddAsk {
   std::optional<std::string> title{};
   std::optional<std::string> parent{};
   std::optional<Words> conflicts{};
+  std::optional<Words> depends_on{};
+  std::optional<int> priority{};
 };
 
 /// Why whoever had it does not have it any more. `end_reason` is empty where it has not ended.
@@ -104,6 +106,9 @@ struct ModelItem {
   std::string title{};
   std::string parent{};
   std::set<std::string> conflicts{};
+  std::set<std::string> needs{};
+  int priority = 0;
+  Moment created_at = 0;
   Moment token = 0;
   std::optional<Moment> done_at{};
   std::string done_by{};

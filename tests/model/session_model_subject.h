@@ -57,8 +57,11 @@ class SessionSubject {
   }
 
   std::string add(const AddAsk& ask) {
-    const auto created =
-        store_.items().add(ask.key, {.title = ask.title, .parent = ask.parent, .conflicts = ask.conflicts});
+    const auto created = store_.items().add(ask.key, {.title = ask.title,
+                                                      .parent = ask.parent,
+                                                      .conflicts = ask.conflicts,
+                                                      .depends_on = ask.depends_on,
+                                                      .priority = ask.priority});
     if (!created) return word(created.error());
     return *created ? "created" : "updated";
   }
@@ -72,6 +75,9 @@ class SessionSubject {
     ItemTakeOptions options{.create = create};
     if (ago) options.session_token = session_token(id, *ago);
     return remember(store_.claims().take(key, id, options));
+  }
+  std::string next(const std::string& id, int ago, const std::string& parent) {
+    return remember(store_.claims().next(id, {.session_token = session_token(id, ago), .parent = parent}));
   }
   std::string release(const std::string& key, const std::string& id, int ago, const std::string& reason) {
     return reported(store_.claims().release(key, id, *item_token(key, ago), reason), "released");
@@ -114,12 +120,13 @@ class SessionSubject {
     const auto info = store_.items().show(key);
     if (!info) return word(info.error());
     SeenItem seen{.state = to_string(info->state),
-                  .is_working_on = info->state == ItemState::claimed,
                   .active_session = info->session,
                   .token = info->token.value,
                   .title = info->title,
                   .parent = info->parent,
                   .conflicts = info->conflicts,
+                  .depends_on = info->depends_on,
+                  .priority = info->priority,
                   .done_at = micros(info->done_at),
                   .done_by = info->done_by};
     if (info->held_by) {

@@ -95,6 +95,10 @@ class SessionSequence {
     const bool create = act.choice == 7;
     switch (act.verb) {
       case Verb::take: agree([&](auto& it) { return it.take(key, id, ago_of(act), create); }); break;
+      case Verb::next:
+        agree([&](auto& it) { return it.next(id, act.ago, item(act.other)); });
+        for (int i = 0; i < item_count; ++i) agree([&](auto& it) { return it.show_item(item(i)); });
+        break;
       case Verb::release: agree([&](auto& it) { return it.release(key, owner_or(id, act), act.ago, note); }); break;
       case Verb::switch_to: agree([&](auto& it) { return it.switch_to(key, act.ago, item(act.other), create); }); break;
       case Verb::transfer:
@@ -126,6 +130,8 @@ class SessionSequence {
     if (act.choice == 1 || act.choice == 2 || act.choice == 3) ask.parent = item(act.other);
     if (act.choice == 4) ask.parent = "";
     if (act.choice > 2 && act.choice < 7) ask.conflicts = conflicts_of(act);
+    if (act.choice == 2 || act.choice == 7) ask.depends_on = needs_of(act);
+    if (act.bits % 3 == 0) ask.priority = act.bits % 4;
     return ask;
   }
   /// A bit for each item.
@@ -135,6 +141,10 @@ class SessionSequence {
       if ((act.bits >> i & 1) == 1 && (act.bits >> 6 & 1) == 1) conflicts.push_back(item(i));
     }
     return conflicts;
+  }
+  [[nodiscard]] Words needs_of(const Act& act) const {
+    if (act.choice == 7) return {};
+    return {item(act.bits % item_count)};
   }
   static Ago ago_of(const Act& act) { return act.choice < 3 ? Ago() : Ago(act.ago); }
   static Moment ttl(const Act& act) { return act.choice % 2 == 0 ? 5'000'000 : 10'000'000; }

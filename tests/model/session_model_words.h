@@ -102,12 +102,13 @@ inline std::string say(const SeenSession& session, Moment now) {
 /// An item as one sees it.
 struct SeenItem {
   std::string state;
-  bool is_working_on = false;
   std::string active_session{};
   Moment token = 0;
   std::string title{};
   std::string parent{};
   Words conflicts{};
+  Words depends_on{};
+  int priority = 0;
   std::optional<Moment> done_at{};
   std::string done_by{};
   std::optional<Owner> owner{};
@@ -115,10 +116,10 @@ struct SeenItem {
 };
 
 inline std::string say(const SeenItem& item, Moment now) {
-  return say(item.state + (item.is_working_on ? " worked on" : "") + " by '" + item.active_session + "' token " +
-                 (item.token == 0 ? "-" : away(item.token, now)) + " '" + item.title + "' below '" + item.parent +
-                 "' conflicts " + said(item.conflicts) + " done " + away(item.done_at, now) + " by '" + item.done_by +
-                 "' progress " + away(item.progress_at, now),
+  return say(item.state + " by '" + item.active_session + "' token " + (item.token == 0 ? "-" : away(item.token, now)) +
+                 " '" + item.title + "' below '" + item.parent + "' conflicts " + said(item.conflicts) +
+                 " depends on " + said(item.depends_on) + " priority " + std::to_string(item.priority) + " done " +
+                 away(item.done_at, now) + " by '" + item.done_by + "' progress " + away(item.progress_at, now),
              item.owner, now);
 }
 

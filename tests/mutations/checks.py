@@ -31,8 +31,8 @@ class Finding:
 
 
 def filter_of(check: Check, store: str) -> str:
-    """For gtest. Tests of the conformance suite run on a store, those of others do not say on which."""
-    if check.suite != "conformance":
+    """For gtest. Tests of these suites run on a store, those of others do not say on which."""
+    if check.suite not in ("conformance", "adopt"):
         return ":".join(check.tests)
     kind = "*" if store == "core" else store
     return ":".join(f"Stores/{test}/{kind}" for test in check.tests)

@@ -51,3 +51,8 @@ def sql(*tests: str) -> Check:
 
 def unit(*tests: str) -> Check:
     return Check("unit", tests)
+
+
+def adopt(*tests: str) -> Check:
+    """By their names, on the store that the mutation is of."""
+    return Check("adopt", tests)

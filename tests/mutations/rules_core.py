@@ -46,7 +46,7 @@ broken("next before its verdict", "the claim that follows a verdict comes after 
        "src/storage/combiner.h",
        {"return std::pair(a->turn, key_of(*a)) < std::pair(b->turn, key_of(*b));":
         "return std::pair(-a->turn, key_of(*a)) < std::pair(-b->turn, key_of(*b));"},
-       unit("CombinerTest.WhatOneThreadAsks*"), conformance("JobNextTest.ThePlaceThat*"))
+       unit("CombinerTest.CallsSentTogether*"), conformance("JobNextTest.ThePlaceThat*"))
 broken("next in a commit of its own", "a verdict and the next claim share a commit", "src/storage/postgres/caller.cc",
        {"const bool together = !calls.empty() && belongs_in_batch(calls.front());": "const bool together = false;"},
        conformance("JobNextTest.BothAreInOneCommit*"))

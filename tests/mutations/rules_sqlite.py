@@ -49,6 +49,15 @@ broken("fence forgets an ended claim", "a claim may end before its session does"
        {"WHEN c.ended_at IS NULL AND l.ended_at IS NULL THEN 'current'": "WHEN l.ended_at IS NULL THEN 'current'"},
        conformance("ClaimFenceTest.*"))
 
+broken("cursor of a lost holder", "a lost holder's save changes nothing", SQL + "queue.sql",
+       {" WHERE lease_id IS NOT NULL AND coalesce(:percent, :message, :stage, :cursor) IS NOT NULL\n":
+        " WHERE coalesce(:percent, :message, :stage, :cursor) IS NOT NULL\n"},
+       conformance("JobMemoryTest.Promise04_*"))
+broken("batch forgets a retry", "a retried job of a batch counts again", SQL + "job.sql",
+       {" WHERE c.outcome = 'retried' AND c.state <> 'deferred' AND j.batch IS NOT NULL GROUP BY j.batch;":
+        " WHERE false AND c.outcome = 'retried' AND j.batch IS NOT NULL GROUP BY j.batch;"},
+       conformance("JobsOfBatchTest.ARetriedJobCountsAgain*"))
+
 # Expiry and takeover.
 
 broken("heartbeat revives", "a heartbeat never revives an expired lock", SQL + "lock.sql",
@@ -64,6 +73,24 @@ broken("job heartbeat revives", "a heartbeat never revives an expired job", SQL 
        {"ON l.id = g.lease_id AND l.ended_at IS NULL AND l.expires_at > :now;\nUPDATE leasehold_lease\n":
         "ON l.id = g.lease_id AND l.ended_at IS NULL;\nUPDATE leasehold_lease\n"},
        simulator(), conformance("JobExpiryTest.Promise05_*"))
+broken("limit not kept", "no heartbeat extends an attempt beyond its time limit", SQL + "queue.sql",
+       {" WHERE job_id = :job_id AND token = :token AND at <= :now AND ended_at IS NULL;\nDELETE":
+        " WHERE job_id = :job_id AND token = :token AND at <= :now AND false;\nDELETE",
+        "LEFT JOIN leasehold_deadline AS d ON d.job_id = g.job_id AND d.token = g.token\n               WHERE g.lease_id":
+        "LEFT JOIN leasehold_deadline AS d ON false\n               WHERE g.lease_id"},
+       conformance("JobTimeoutTest.Promise05_*"))
+broken("limit charged as a crash", "an attempt that took too long has failed; its holder did not crash",
+       SQL + "connection_queue.sql",
+       {"CASE WHEN unwanted THEN 'cancelled' ELSE 'failed' END\n    FROM leasehold_overdue":
+        "CASE WHEN unwanted THEN 'cancelled' ELSE 'expired' END\n    FROM leasehold_overdue"},
+       conformance("JobTimeoutTest.Promise0*"))
+broken("lapsed job started", "a job that was not started in time is never started", SQL + "queue.sql",
+       {"WHERE queue = :queue AND at <= :now AND token = 0);\nINSERT": "WHERE queue = :queue AND at < 0 AND token = 0);\nINSERT"},
+       conformance("JobLapseTest.*"))
+broken("lapse forgotten", "a job may lapse again after its attempt", SQL + "connection_queue.sql",
+       {"  UPDATE leasehold_deadline SET token = 0, at = (SELECT expires_at": 
+        "  UPDATE leasehold_deadline SET token = 0, at = 9223372036854775807 + 0 * (SELECT expires_at"},
+       conformance("JobLapseTest.*"))
 broken("heartbeat keeps the old end", "a heartbeat extends from now on", SQL + "lock.sql",
        {"SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)":
         "SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl)"},
@@ -81,7 +108,8 @@ broken("replay revives", "a request repeated after its lease ran out is lost", S
         "THEN CASE WHEN h.ended_at IS NULL THEN 'replayed' ELSE 'lost' END"},
        conformance("ReplayTest.Promise13_*"))
 broken("replay grants anew", "a claim repeated takes no second job", SQL + "queue.sql",
-       {":now, :now + c.ttl, CASE WHEN :attach IS NULL THEN :request_id END\n": ":now, :now + c.ttl, NULL\n"},
+       {"coalesce(c.sole_limit, c.ttl)), CASE WHEN :attach IS NULL THEN :request_id END\n":
+        "coalesce(c.sole_limit, c.ttl)), NULL\n"},
        conformance("JobClaimTest.Promise13_*", "JobDoubtTest.Promise13_*"))
 broken("many released, one cancelled", "a request to cancel wins over a release, also among many jobs", SQL + "queue.sql",
        {"WHERE lease_id IS NULL OR settled_as = 'cancelled';": "WHERE lease_id IS NULL;"},
@@ -90,6 +118,14 @@ broken("claim does not heal", "the next claim takes back what the dead hold", SQ
        {"   AND EXISTS (SELECT 1 FROM leasehold_lease_check WHERE queue = :queue AND check_at <= :now);":
         "   AND false;"},
        simulator(), conformance("JobExpiryTest.Promise06_*"))
+broken("next item is held", "the next item is one that no live session has", SQL + "claim.sql",
+       {"NOT EXISTS (SELECT 1 FROM leasehold_claim AS c CROSS JOIN leasehold_lease AS l ON l.id = c.lease_id\n"
+        "             WHERE c.item = i.key AND c.ended_at IS NULL AND {live})\n   AND NOT EXISTS (SELECT 1 FROM leasehold_claim AS v":
+        "NOT EXISTS (SELECT 1 FROM leasehold_claim AS v"},
+       conformance("ClaimNextTest.Promise03_*", "ClaimNextTest.ItemsComeBy*"))
+broken("folder lets its files go", "a folder excludes what is in it", SQL + "claim.sql",
+       {"ON p.path > w.value || '/' AND p.path < w.value || '0'": "ON false"},
+       conformance("PathTest.AFolderExcludes*"))
 broken("stale session claims", "a stale session can have nothing", SQL + "claim.sql",
        {"CASE WHEN s.id IS NULL THEN 'unknown' WHEN {live} THEN NULL":
         "CASE WHEN s.id IS NULL THEN 'unknown' WHEN l.ended_at IS NULL THEN NULL"},
@@ -127,7 +163,7 @@ broken("lock delay forgotten", "after an expiry nobody gets the lock before its 
 broken("some of several", "several locks are taken all or none", SQL + "lock.sql",
        {" ORDER BY n.in_the_way IS NULL, n.name LIMIT 1;": " ORDER BY n.in_the_way IS NOT NULL, n.name LIMIT 1;"},
        simulator(), conformance("LockTogetherTest.Promise11_*"))
-broken("line jumped", "whoever came first is served first", SQL + "lock.sql",
+broken("line jumped", "the first in line is served first", SQL + "lock.sql",
        {"CASE WHEN ({waiters_ahead}) > 0 AND NOT {has_share} THEN 'busy' END":
         "CASE WHEN ({waiters_ahead}) > 1 AND NOT {has_share} THEN 'busy' END"},
        conformance("RefusalTest.Promise11_*", "RefusalTest.TheFirstInLine*"))
@@ -149,7 +185,7 @@ broken("prune forgets too much", "the latest lease of a lock that stays, stays: 
         ""},
        conformance("PruneStatusTest.*"))
 broken("prune forgets a token", "a lock whose token is ahead of the clock stays: the next token would be smaller",
-       SQL + "prune.sql", {"(k.token < :now - :older_than\n": "(true\n"}, conformance("PruneBatchesTest.Promise03_*"))
+       SQL + "prune.sql", {"(k.token < {before}\n": "(true\n"}, conformance("PruneBatchesTest.Promise03_*"))
 broken("set final too early", "a set is final only when nobody holds a chunk of it", SQL + "connection_chunk.sql",
        {"WHERE set_id = NEW.set_id AND lease_id IS NOT NULL AND final IS NULL))":
         "WHERE set_id = NEW.set_id AND lease_id IS NOT NULL AND final IS NOT NULL))"},
@@ -166,3 +202,12 @@ broken("skip unrecorded", "every occurrence that nobody took is recorded as skip
        {"FROM temp.leasehold_schedule_act AS a WHERE a.missed IS NOT NULL;\nINSERT INTO leasehold_event":
         "FROM temp.leasehold_schedule_act AS a WHERE a.missed > 1;\nINSERT INTO leasehold_event"},
        simulator(), conformance("ScheduleMisfireTest.Skip*"))
+
+# Groups.
+
+broken("turn forgotten", "a claim starts behind the group that the latest one served", SQL + "queue.sql",
+       {" WHERE (SELECT turns FROM temp.leasehold_job_claim) AND {beside_groups};": " WHERE false;"},
+       conformance("JobGroupTest.ClaimsTakeTurns*"))
+broken("cap without the running jobs", "a group never has more running jobs than its cap", SQL + "queue.sql",
+       {"                   - coalesce((SELECT jobs FROM running_group WHERE running_group.name = step.name), 0)\n": ""},
+       conformance("JobGroupTest.ACapCountsTheRunningJobs*"))

@@ -99,7 +99,8 @@ def broken(mutation: Mutation) -> Iterator[None]:
     """The rule is broken in the copy, for a while."""
     file = TREE / mutation.file
     text = mutation.applied_to(file.read_text())
-    if file.suffix != ".sql":
+    # The build embeds the templates of adopt by itself, and only they are compiled again.
+    if file.suffix != ".sql" or "adopt" in file.relative_to(TREE / "src").parts:
         with written(file, text):
             yield
         return

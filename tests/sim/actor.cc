@@ -5,7 +5,7 @@
 
 namespace leasehold::sim {
 
-// Whoever is in a container of its own cannot be seen to be dead: only its leases tell.
+// The death of a process in its own container cannot be seen: only its leases show it.
 Actor::Actor(Stage& its_stage, Process& its_process, bool in_container)
     : stage(its_stage),
       process(its_process),

@@ -31,7 +31,7 @@ class Beliefs {
   void extend(const std::string& lease, BootTime until) {
     if (deadlines_.contains(lease)) deadlines_[lease] = until;
   }
-  /// Whoever gives up says so before it calls the store.
+  /// A holder that gives up reports it before it calls the store.
   void give_up(const std::string& key, std::int64_t token) {
     std::erase_if(beliefs_[key], [&](const Belief& one) { return one.token == token; });
   }

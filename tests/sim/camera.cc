@@ -32,7 +32,8 @@ constexpr const char* jobs_sql =
     "       EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = j.id AND s.final), "
     "       j.max_failures, j.max_crashes "
     "  FROM leasehold_job AS j "
-    "  LEFT JOIN leasehold_ready AS r ON r.queue = j.queue AND r.priority = j.priority AND r.job_id = j.id "
+    "  LEFT JOIN leasehold_ready AS r ON r.queue = j.queue AND r.priority = j.priority "
+    "    AND r.by_group = (j.job_group IS NOT NULL) AND r.job_id = j.id "
     "  LEFT JOIN leasehold_deferred AS d ON d.job_id = j.id "
     "  LEFT JOIN leasehold_job_grant AS g ON g.job_id = j.id";
 

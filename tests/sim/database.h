@@ -30,7 +30,7 @@ class Database {
   [[nodiscard]] sqlite3* connection() const { return connection_; }
 
   [[nodiscard]] Backup back_up() const;
-  /// Nobody may be in a transaction. Every process that used the store must be gone.
+  /// No transaction may be open, and every process that used the store must be gone.
   void restart();
   void restore(const Backup& backup);
 

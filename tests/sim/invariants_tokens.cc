@@ -118,7 +118,7 @@ Finding deadlines_are_respected(const Change& change, Memory& memory) {
     if (fired) return std::nullopt;
     const auto& shares = change.after.locks->shares;
     const bool share = shares.contains({key, is.token});
-    // Whoever shares a lock overtakes nobody.
+    // A share overtakes no other grant.
     if (!share) memory.latest_grant[key] = {.token = is.token, .at = now};
     for (const auto& belief : memory.beliefs.about(key)) {
       if (belief.token >= is.token || memory.revoked.contains({key, belief.token})) continue;

@@ -13,7 +13,7 @@ bool is_live(const Picture& picture, std::int64_t lease) {
   return row != nullptr && row->expires_at > picture.now;
 }
 
-/// Somebody has it; or had it, and the place stays empty for a while.
+/// It is held; or it was held, and its place stays closed for a while.
 bool is_taken(const Picture& picture, const Named& one) {
   const auto holding = picture.holding(one.key);
   if (holding && is_live(picture, holding->lease)) return true;

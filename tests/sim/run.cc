@@ -126,7 +126,7 @@ class Simulation final : public Sleeper {
     for (auto& lane : lanes_) lane.born_at = stage_.world.boot_now() + Duration(order_.between(0, 3'000'000));
   }
 
-  /// Somebody who can act now. If nobody can, time goes on to when the first one wakes.
+  /// An actor that can act now. If there is none, time moves to when the first one wakes.
   Lane* choose() {
     std::vector<Lane*> able;
     auto first = BootTime::max();

@@ -44,7 +44,7 @@ class SimTransaction final : public storage::Transaction {
   }
 
  private:
-  /// Whatever fails here has been rolled back.
+  /// A failure here has been rolled back.
   Error fail(Error error) {
     over();
     return error;

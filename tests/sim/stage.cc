@@ -20,7 +20,7 @@ Result<Rows> Stage::perform(const Process& process, const storage::Statement& st
                             std::span<const storage::Param> params, BootTime deadline) {
   auto rows = database_.backend().query(statement, params, deadline);
   if (!rows) {
-    // Whatever may go wrong on purpose goes wrong on the way: a statement that reaches the store is answered.
+    // Faults happen on the way only: a statement that reaches the store is answered.
     report(Violation{"I6", fmt::format("{} failed: {}", statement.name, rows.error().message)});
     return rows;
   }

@@ -69,7 +69,7 @@ class World final : public Clock {
   std::set<std::int64_t> alive_;
 };
 
-/// Whoever sleeps in simulated time.
+/// A sleeper in simulated time.
 class Sleeper {
  public:
   virtual ~Sleeper() = default;

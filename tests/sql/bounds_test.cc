@@ -12,7 +12,7 @@ class BoundsTest : public SqlTest {
   std::string state_of(const std::string& call) { return alice_.fail(here("SELECT leasehold_internal." + call)).state; }
 };
 
-TEST_F(BoundsTest, WhoeverOpensALeaseHasAShortName) {
+TEST_F(BoundsTest, TheNameOfAHolderIsBounded) {
   alice_.run(here("SELECT leasehold_internal.schedule_set('refresh', interval '10 min')"));
   alice_.run(here("SELECT leasehold_internal.job_enqueue_many('mail', '{a,b}')"));
   alice_.run(here("SELECT leasehold_internal.chunk_plan('orders', '{a}', '{1}')"));
@@ -45,7 +45,7 @@ TEST_F(BoundsTest, WhoeverOpensALeaseHasAShortName) {
   EXPECT_EQ(store_.dump(), before);
 }
 
-TEST_F(BoundsTest, WhatElseIsNotedOfAHolderIsShort) {
+TEST_F(BoundsTest, TheOtherTextsOfAHolderAreBounded) {
   for (const auto* column : {"p_host", "p_boot_id", "p_tty", "p_instance"}) {
     EXPECT_EQ(state_of("lock_acquire('a', 'ann', " + std::string(column) + " => repeat('x', 4097))"), "LH003")
         << column;
@@ -60,7 +60,7 @@ TEST_F(BoundsTest, CallsThatTravelTogetherHaveTheSameBounds) {
   alice_.run(here("SELECT leasehold_internal.job_enqueue_many('mail', '{a,b}')"));
   EXPECT_EQ(state_of("job_claim_each('{mail,mail}', '{1,1}', '{NULL,NULL}', ARRAY['ann', repeat('x', 513)], "
                      "'{NULL,NULL}', '{\"\",\"\"}', '{\"\",\"\"}', '{0,0}', '{0,0}', '{\"\",\"\"}', '{\"\",\"\"}', "
-                     "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')"),
+                     "'{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')"),
             "LH003");
 }
 
@@ -105,7 +105,7 @@ TEST_F(BoundsTest, RowsOfAllChunksCanBeAddedUp) {
 TEST_F(BoundsTest, AStepHasASize) {
   for (const auto* size : {"0", "-1", "NULL", "4611686018427387904"}) {
     for (const auto* call :
-         {"job_prune(interval '1 h', interval '1 h', 0, SIZE)", "job_list(NULL, NULL, NULL, NULL, SIZE)",
+         {"job_prune(interval '1 h', interval '1 h', 0, SIZE)", "job_list(NULL, NULL, NULL, NULL, NULL, SIZE)",
           "prune(interval '1 h', SIZE)", "lock_prune(interval '1 h', '', SIZE)", "lease_prune(interval '1 h', 0, SIZE)",
           "event_prune(interval '1 h', 0, SIZE)", "chunk_sweep(SIZE)", "schedule_sweep(SIZE)",
           "chunk_set_remove('orders', SIZE)", "schedule_remove('refresh', SIZE)"}) {

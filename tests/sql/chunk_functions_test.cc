@@ -55,7 +55,7 @@ TEST_F(ChunkFunctionsTest, AChunksWholeLifeByNameWithDefaults) {
             "complete 40");
 }
 
-TEST_F(ChunkFunctionsTest, APlanTellsWhatItChanged) {
+TEST_F(ChunkFunctionsTest, APlanShowsWhatItChanged) {
   EXPECT_EQ(plan(alice_), "f 0 0 0 2 0 0 2 planned");
   EXPECT_EQ(plan(alice_, "1", "{1,22}"), "f 0 0 0 1 1 0 2 planned");
   EXPECT_EQ(plan(alice_, "2", "{1,22}"), "f 0 1 0 1 0 0 2 planned");

@@ -118,7 +118,7 @@ TEST_F(ChunkIndexTest, ASaveTouchesNoIndex) {
       here("DO $$ BEGIN FOR i IN 1..100 LOOP UPDATE leasehold_internal.test_clock SET at = at + interval '1 second'; "
            "PERFORM leasehold_internal.chunk_heartbeat('big', '1-1', " +
            token + ", p_cursor => i::text, p_rows => i); COMMIT; END LOOP; END $$"));
-  // Somebody else's transaction may keep the old versions, so that a page is full after some of them.
+  // Another transaction may keep the old versions, so that a page is full after some of them.
   EXPECT_LE(not_hot() - before, 10) << "saves that are not HOT bloat every index of the table";
 }
 

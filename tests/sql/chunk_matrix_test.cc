@@ -1,4 +1,4 @@
-// Who waits for whom about chunks: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in a
+// Waits about chunks: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in a
 // transaction that stays open, bob the second. Chunks a and b are held under one loader's lease, c under that of a
 // claim, and d waits.
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ class ChunkMatrixTest : public MatrixTest {
 
 TEST_P(ChunkMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
-TEST_P(ChunkMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) { expect_sound_after_rollback(); }
+TEST_P(ChunkMatrixTest, ARolledBackActLeavesNoTrace) { expect_sound_after_rollback(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Living, ChunkMatrixTest,

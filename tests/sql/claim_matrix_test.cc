@@ -1,4 +1,4 @@
-// Who waits for whom about sessions and claims: the lock matrix of docs/semantics.md, pair by pair. Alice does the
+// Waits about sessions and claims: the lock matrix of docs/semantics.md, pair by pair. Alice does the
 // first thing in a transaction that stays open, bob the second. The session ann has the items a and b and goes stale
 // after 30 seconds; ben and cid live for an hour. c is free, k is a child of p, x and y conflict.
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ class ClaimMatrixTest : public MatrixTest {
     words_["TOKEN"] = observer_.scalar(here("SELECT token FROM leasehold_internal.claim_take('a', 'ann')"));
     words_["OTHER"] = observer_.scalar(here("SELECT token FROM leasehold_internal.claim_take('b', 'ann')"));
   }
-  /// Whoever has something is there, and nobody has what another one's is above or in conflict with.
+  /// Every owner is alive, and no two sessions hold conflicting items or an item and its ancestor.
   void expect_sound() override {
     EXPECT_EQ(observer_.scalar(
                   here("SELECT count(*) FROM leasehold_internal.claim AS c LEFT JOIN leasehold_internal.lease AS l ON "
@@ -82,7 +82,7 @@ class ClaimMatrixTest : public MatrixTest {
 
 TEST_P(ClaimMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
-TEST_P(ClaimMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) { expect_sound_after_rollback(); }
+TEST_P(ClaimMatrixTest, ARolledBackActLeavesNoTrace) { expect_sound_after_rollback(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Living, ClaimMatrixTest,

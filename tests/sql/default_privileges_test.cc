@@ -41,6 +41,13 @@ class DefaultPrivilegesTest : public ::testing::Test {
         "has_schema_privilege('" +
         role + "', n.oid, 'USAGE, CREATE')) AS open");
   }
+  /// Of our relations `c` in schema `n`, those for which this holds.
+  std::string relations_where(const std::string& condition) {
+    return admin_.scalar(
+        "SELECT coalesce(string_agg(c.oid::regclass::text, ', '), '') FROM pg_class AS c JOIN pg_namespace AS n ON "
+        "n.oid = c.relnamespace WHERE n.nspname IN ('leasehold', 'leasehold_internal') AND " +
+        condition);
+  }
   std::string as(const std::string& role, const std::string& sql) {
     const auto failure = admin_.fail("SET ROLE " + role + "; " + sql);
     admin_.run("RESET ROLE");
@@ -82,6 +89,19 @@ TEST_F(DefaultPrivilegesTest, AScopeOpensWhatItNamesAndRevokeClosesIt) {
   ASSERT_TRUE(ok(store_->revoke(app_)));
   EXPECT_EQ(open_to(app_), "");
   EXPECT_TRUE(fails(store_->revoke("role_that_does_not_exist"), Errc::invalid_argument));
+}
+
+TEST_F(DefaultPrivilegesTest, EveryScopeReadsTheViewsAndNoScopeReachesATable) {
+  for (const auto scope : {Scope::read, Scope::produce, Scope::work, Scope::admin}) {
+    ASSERT_TRUE(ok(store_->grant(app_, scope)));
+    EXPECT_EQ(relations_where("c.relkind = 'v' AND n.nspname = 'leasehold' AND NOT has_table_privilege('" + app_ +
+                              "', c.oid, 'SELECT')"),
+              "");
+    EXPECT_EQ(relations_where("c.relkind IN ('r', 'v') AND has_table_privilege('" + app_ +
+                              "', c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER')"),
+              "");
+    EXPECT_EQ(relations_where("c.relkind = 'r' AND has_table_privilege('" + app_ + "', c.oid, 'SELECT')"), "");
+  }
 }
 
 TEST_F(DefaultPrivilegesTest, UndoneAndDoneAgainItStaysClosed) {

@@ -35,7 +35,7 @@ TEST_F(FaceJsonTest, APayloadMayBeALiteralTextJsonOrJsonb) {
   EXPECT_EQ(ask("payload FROM leasehold.job_claim('q')"), "[1]");
 }
 
-TEST_F(FaceJsonTest, WhatIsNotJsonIsRefusedWithTheReason) {
+TEST_F(FaceJsonTest, TextThatIsNotJsonIsRefusedWithTheReason) {
   const auto failure = refused("leasehold.job_enqueue('q', 'hello')");
   EXPECT_EQ(failure.state, "LH003");
   EXPECT_NE(failure.message.find("the payload is not JSON: invalid input syntax for type json"), std::string::npos)
@@ -57,6 +57,27 @@ TEST_F(FaceJsonTest, OtherBytesHaveAFunctionOfTheirOwn) {
   EXPECT_EQ(ask("concat_ws(' ', result IS NULL, result_bytes) FROM leasehold.job_show(" + *row.at(0) + ")"), "t \\xfe");
 }
 
+TEST_F(FaceJsonTest, SpecsCursorsMetadataSchedulesAndResultsKeepWhatTheyGet) {
+  const std::string body = R"('{"re":"\\d+","q":"say \"hi\"","é":"🎉","n":12345678901234567890.5}')";
+  const auto is_body = " = " + body + "::jsonb";
+  ask("total FROM leasehold.chunk_plan('orders', '{a}', ARRAY[" + body + "::jsonb])");
+  const auto token = ask("token FROM leasehold.chunk_claim('orders')");
+  ask("outcome FROM leasehold.chunk_heartbeat('orders', 'a', " + token + ", cursor => " + body + ")");
+  ask("outcome FROM leasehold.chunk_release('orders', 'a', " + token + ")");
+  EXPECT_EQ(ask("spec" + is_body + " AND cursor" + is_body + " FROM leasehold.chunk_claim('orders')"), "t");
+  ask("outcome FROM leasehold.session_open('ann', metadata => " + body + ")");
+  EXPECT_EQ(ask("metadata::jsonb" + is_body + " FROM leasehold.sessions"), "t");
+  ask("outcome FROM leasehold.item_add('SD-1', metadata => " + body + ")");
+  EXPECT_EQ(ask("metadata::jsonb" + is_body + " FROM leasehold.items"), "t");
+  ask("created FROM leasehold.schedule_set('nightly', cron => '0 3 * * *', queue => 'mail', payload => " + body + ")");
+  ask("outcome FROM leasehold.schedule_trigger('nightly')");
+  const auto job = ask("id FROM leasehold.schedule_fire('nightly')");
+  const auto row = alice_.rows(here("SELECT payload" + is_body + ", token FROM leasehold.job_claim('mail')")).at(0);
+  EXPECT_EQ(row.at(0), "t");
+  ask("outcome FROM leasehold.job_settle(" + job + ", " + *row.at(1) + ", 'complete', " + body + ")");
+  EXPECT_EQ(ask("result" + is_body + " FROM leasehold.job_show(" + job + ")"), "t");
+}
+
 TEST_F(FaceJsonTest, AHolderIsANameOrAnObject) {
   const auto holder = [&](const std::string& text) {
     ask("outcome FROM leasehold.lock_acquire('deploy', holder => " + text + ")");
@@ -74,6 +95,25 @@ TEST_F(FaceJsonTest, AHolderIsANameOrAnObject) {
     EXPECT_EQ(refused(std::string("leasehold.lock_acquire('deploy', holder => '") + wrong + "')").state, "LH003")
         << wrong;
   }
+}
+
+TEST_F(FaceJsonTest, AClaimAnswersMetadataAndCursorAsJsonb) {
+  const std::string body = R"('{"re":"\\d+","q":"say \"hi\"","é":"🎉","n":12345678901234567890.5}')";
+  const auto is_body = " = " + body + "::jsonb";
+  ask("id FROM leasehold.job_enqueue('q', '1', metadata => " + body + ")");
+  const auto first = alice_
+                         .rows(here("SELECT id, token, metadata" + is_body +
+                                    ", cursor IS NULL, pg_typeof(metadata), pg_typeof(cursor) FROM "
+                                    "leasehold.job_claim('q')"))
+                         .at(0);
+  EXPECT_EQ(first.at(2), "t");
+  EXPECT_EQ(first.at(3), "t") << "there is no cursor yet";
+  EXPECT_EQ(first.at(4), "jsonb");
+  EXPECT_EQ(first.at(5), "jsonb");
+  const auto held = *first.at(0) + ", " + *first.at(1);
+  EXPECT_EQ(ask("outcome FROM leasehold.job_heartbeat(" + held + ", save => " + body + ")"), "extended");
+  EXPECT_EQ(ask("outcome FROM leasehold.job_release(" + held + ")"), "settled");
+  EXPECT_EQ(ask("concat_ws(' ', metadata" + is_body + ", cursor" + is_body + ") FROM leasehold.job_claim('q')"), "t t");
 }
 
 TEST(FaceLatin1Test, KeepsUtf8AndReadsWhatTheEncodingHas) {

@@ -170,13 +170,13 @@ TEST_F(FaceLifeTest, OfASessionAndItsItems) {
   EXPECT_EQ(ask("concat_ws(' ', outcome, key) FROM leasehold.claim_release('SD-9', 'ann', " + other + ")"),
             "released SD-9");
   ask("outcome FROM leasehold.claim_take('SD-1', 'ann', " + ann + ")");
-  EXPECT_EQ(ask("outcome FROM leasehold.session_park('ann', " + ann + ", '1 hour')"), "extended");
+  EXPECT_EQ(ask("outcome FROM leasehold.session_heartbeat('ann', " + ann + ", silence => '1 hour')"), "extended");
   EXPECT_EQ(ask("outcome FROM leasehold.session_heartbeat('ann', " + ann + ", progress => 'green')"), "extended");
   EXPECT_EQ(ask("concat_ws(' ', outcome, keys) FROM leasehold.session_close('ann', " + ann + ")"), "released {SD-1}");
   ask("outcome FROM leasehold.claim_assign('SD-9', '" + *row.at(0) + "')");
   EXPECT_EQ(ask("concat_ws(' ', outcome, held_by) FROM leasehold.claim_revoke('SD-9', 'no')"), "revoked bob");
   EXPECT_EQ(ask("outcome FROM leasehold.item_done('SD-1')"), "done");
-  EXPECT_EQ(ask("outcome FROM leasehold.item_reopen('SD-1')"), "reopened");
+  EXPECT_EQ(ask("outcome FROM leasehold.item_done('SD-1', done => false)"), "reopened");
   EXPECT_EQ(ask("outcome FROM leasehold.item_remove('SD-2')"), "removed");
   EXPECT_EQ(ask("concat_ws(' ', outcome, held_by) FROM leasehold.session_revoke('" + *row.at(0) + "', 'bye')"),
             "revoked bob");
@@ -227,7 +227,7 @@ TEST_F(FaceLifeTest, OfTheStore) {
   ask("outcome FROM leasehold.job_claim('mail', ttl => '1 s')");
   store_.advance(1min);
   EXPECT_EQ(ask("concat_ws(' ', jobs, leases) FROM leasehold.recover()"), "1 1");
-  EXPECT_EQ(ask("version > 8 AND held_leases = 0 FROM leasehold.status()"), "t");
+  EXPECT_EQ(ask("version > 8 AND held_leases = 0 FROM leasehold.status"), "t");
   ask("outcome FROM leasehold.job_cancel(1)");
   ask("outcome FROM leasehold.lock_acquire('deploy')");
   EXPECT_EQ(ask("what FROM leasehold.events WHERE key = 'deploy'"), "acquired");

@@ -188,7 +188,7 @@ TEST_F(PrivilegesTest, AScopeIsGrantedAndNarrowedAgain) {
   EXPECT_EQ(may("lock_show(text)"), "t");
 }
 
-TEST_F(PrivilegesTest, EveryoneAndNobodyAreNoRoles) {
+TEST_F(PrivilegesTest, PublicAndNoneAreNotRoles) {
   for (const auto* role : {"public", "PUBLIC", "role_that_nobody_made"}) {
     const auto refused = admin_.fail("SELECT " + store_.schema() + "_internal.grant_scope('" + role + "', 'read')");
     EXPECT_EQ(refused.state, "LH003") << role << ": " << refused.message;

@@ -112,7 +112,7 @@ TEST_P(IsolationTest, ADedupeKeyIsGivenToOneJobOnly) {
   alice_.run("ROLLBACK");
 }
 
-TEST_P(IsolationTest, WhatIsRefusedNamesTheLevelAndWhatToDo) {
+TEST_P(IsolationTest, ARefusalNamesTheIsolationLevelAndWhatToDo) {
   begin();
   const auto refused = alice_fails("job_claim('mail')");
   EXPECT_EQ(refused.state, "LH002");

@@ -61,7 +61,7 @@ TEST_F(JobBatchSqlTest, TwoThatAskTheSameAtOnceGetTheSameJobs) {
             "{3,4,5,6}{1,1,1,1}");
 }
 
-TEST_F(JobBatchSqlTest, WhoWaitedForAClaimThatRolledBackKeepsItsOwn) {
+TEST_F(JobBatchSqlTest, AClaimThatWaitedForARolledBackOneKeepsItsOwnJobs) {
   const auto ask = here(claim_of_many("job_claim('q', 2, p_request_id => 'r')"));
   alice_.run("BEGIN");
   alice_.run(ask);
@@ -72,7 +72,7 @@ TEST_F(JobBatchSqlTest, WhoWaitedForAClaimThatRolledBackKeepsItsOwn) {
   EXPECT_EQ(ids("ready"), "{1,2,5,6}");
 }
 
-TEST_F(JobBatchSqlTest, WhatIsPutBackKeepsItsPriorityItsKeyAndItsAttempts) {
+TEST_F(JobBatchSqlTest, AReturnedJobKeepsItsPriorityKeyAndAttempts) {
   alice_.run(here("SELECT leasehold_internal.job_enqueue('mail', 'x', p_priority => 4, p_job_group => 'k')"));
   alice_.run(here(
       "SELECT leasehold_internal.job_settle(job_ids[1], token, 'release') FROM leasehold_internal.job_claim('mail')"));
@@ -88,7 +88,7 @@ TEST_F(JobBatchSqlTest, WhatIsPutBackKeepsItsPriorityItsKeyAndItsAttempts) {
   bob_.send(here(claim_of_many("job_claim('mail', 2, p_request_id => 'r')")));
   EXPECT_TRUE(bob_.waits(observer_));
   alice_.run("COMMIT");
-  EXPECT_EQ(bob_.outcome().state, "") << "the same request for another queue: whatever it is told";
+  EXPECT_EQ(bob_.outcome().state, "") << "the same request for another queue, with any answer";
   EXPECT_EQ(rows(), before);
 }
 
@@ -112,7 +112,7 @@ TEST_F(JobBatchSqlTest, FromAPositionOnAPausedQueueIsRefused) {
         std::string("job_claim('q', 3, p_after_priority => 0, p_after_id => 2)"),
         "job_claim('q', 3, p_instance => 'i', p_attach => " + lease + ", p_after_priority => 0, p_after_id => 2)",
         std::string("job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', '{h,h}', '{b,b}', "
-                    "'{1,1}', '{1,1}', '{t,t}', '{i,i}', '{NULL,NULL}', '{0,0}', '{2,2}')")}) {
+                    "'{1,1}', '{1,1}', '{t,t}', '{i,i}', '{NULL,NULL}', '{0,0}', '{2,2}', '{NULL,NULL}')")}) {
     EXPECT_EQ(bob_.scalar(here("SELECT string_agg(DISTINCT outcome, ' ') FROM leasehold_internal." + call)), "paused")
         << call;
   }
@@ -128,7 +128,7 @@ TEST_F(JobBatchSqlTest, FromAPositionOnALimitHolds) {
             "at_capacity");
 }
 
-TEST_F(JobBatchSqlTest, WhatIsDueIsSeenFromTheHead) {
+TEST_F(JobBatchSqlTest, DueJobsAreSeenFromTheHead) {
   alice_.run(
       here("SELECT leasehold_internal.job_enqueue('q', 'late', p_priority => 5, p_delay => interval '10 seconds')"));
   store_.advance(10s);

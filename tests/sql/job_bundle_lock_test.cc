@@ -74,7 +74,7 @@ TEST_F(JobBundleLockTest, APurgeCancelsTiedJobsUpToItsNumber) {
   expect_nothing_lost();
 }
 
-TEST_F(JobBundleLockTest, WhatWasCancelledOrPurgedCanBeRetried) {
+TEST_F(JobBundleLockTest, CancelledAndPurgedJobsCanBeRetried) {
   bob_.run(call("job_cancel(2)"));
   bob_.run(call("queue_purge('q', 100)"));
   EXPECT_EQ(bob_.scalar(call("job_retry(2)")), "retried");
@@ -88,7 +88,7 @@ TEST_F(JobBundleLockTest, ATiedJobIsAvailableAndNeedsNoRetry) {
   EXPECT_EQ(tied(), "1-3 4-6 7-9");
 }
 
-TEST_F(JobBundleLockTest, WhoWaitsForATiedJobGoesOnWhenItHasCompleted) {
+TEST_F(JobBundleLockTest, AJobThatDependsOnABundledJobRunsWhenItHasCompleted) {
   EXPECT_EQ(
       bob_.scalar(here("SELECT state FROM leasehold_internal.job_enqueue('after', 'x', p_depends_on => '{5,8}')")),
       "blocked");
@@ -102,7 +102,7 @@ TEST_F(JobBundleLockTest, WhoWaitsForATiedJobGoesOnWhenItHasCompleted) {
   EXPECT_EQ(state_of(10), "available");
 }
 
-TEST_F(JobBundleLockTest, AClaimPassesOverTheBundleThatSomebodyWaitsFor) {
+TEST_F(JobBundleLockTest, AClaimSkipsABundleThatIsWaitedFor) {
   alice_.run("BEGIN");
   alice_.run(call("job_enqueue('after', 'x', p_depends_on => '{2}')"));
   bob_.run("BEGIN");
@@ -169,7 +169,7 @@ TEST_F(JobBundleLockTest, TwoCancelsOfOneBundleBothHappen) {
   expect_nothing_lost();
 }
 
-TEST_F(JobBundleLockTest, WhoWantsToWaitForAJobFindsItWhereverAnOperatorPutIt) {
+TEST_F(JobBundleLockTest, ADependentFindsAJobWhereverAnOperatorPutIt) {
   alice_.run("BEGIN");
   alice_.run(call("job_cancel(4)"));
   bob_.send(here("SELECT state FROM leasehold_internal.job_enqueue('after', 'x', p_depends_on => '{5}')"));
@@ -179,7 +179,7 @@ TEST_F(JobBundleLockTest, WhoWantsToWaitForAJobFindsItWhereverAnOperatorPutIt) {
   expect_nothing_lost();
 }
 
-TEST_F(JobBundleLockTest, APurgeLeavesWhatSomebodyIsJustClaiming) {
+TEST_F(JobBundleLockTest, APurgeSkipsJobsThatAreBeingClaimed) {
   alice_.run("BEGIN");
   EXPECT_EQ(alice_.scalar(claim_of(2)), "{1,2}");
   EXPECT_EQ(bob_.scalar(call("queue_purge('q', 100)")), "3");

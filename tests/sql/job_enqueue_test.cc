@@ -40,12 +40,12 @@ TEST_F(JobEnqueueSqlTest, EveryWayGivesTheSameJob) {
 TEST_F(JobEnqueueSqlTest, APriorityIsKept) {
   EXPECT_EQ(run("job_enqueue_one('q', 'low', -32768)"), "1");
   EXPECT_EQ(run("job_enqueue_one('q', 'high', p_priority => 32767)"), "2");
-  EXPECT_EQ(run("job_enqueue_one('q', 'usual')"), "3");
+  EXPECT_EQ(run("job_enqueue_one('q', 'normal')"), "3");
   EXPECT_EQ(
       alice_.scalar(here("SELECT string_agg(convert_from(j.payload, 'UTF8') || ' ' || j.priority, ', ') FROM "
                          "leasehold_internal.job_claim('q', 3) AS c, unnest(c.payloads, c.priorities) AS j(payload, "
                          "priority)")),
-      "high 32767, usual 0, low -32768");
+      "high 32767, normal 0, low -32768");
 }
 
 TEST_F(JobEnqueueSqlTest, CallsThatCameTogetherEachHaveTheirOwnJob) {
@@ -80,7 +80,7 @@ TEST_F(JobEnqueueSqlTest, EveryWayRefusesForTheSameReasons) {
   EXPECT_EQ(count("ready"), "0");
 }
 
-TEST_F(JobEnqueueSqlTest, WhatFitsExactlyIsTaken) {
+TEST_F(JobEnqueueSqlTest, APayloadOfExactlyTheLimitIsAccepted) {
   run("job_enqueue_one(repeat('q', 512), convert_to(repeat('x', 1048576), 'UTF8'), 32767)");
   run("job_enqueue_one('Grüße', '', -32768)");
   EXPECT_EQ(count("ready"), "2");

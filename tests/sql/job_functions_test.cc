@@ -202,7 +202,7 @@ TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
                            "job_cancel(1)",
                            "job_retry(1)",
                            "job_show(1)",
-                           "job_list(NULL, NULL, NULL, NULL, 10)",
+                           "job_list(NULL, NULL, NULL, NULL, NULL, 10)",
                            "job_body(1)",
                            "job_attempts(1)",
                            "job_errors(NULL, 10)",
@@ -228,7 +228,7 @@ TEST_F(JobPrivilegesTest, OperatingAndTheTablesStayClosed) {
   }
 }
 
-TEST_F(JobPrivilegesTest, WhatFunctionsUseAmongThemselvesStaysClosed) {
+TEST_F(JobPrivilegesTest, InternalFunctionsStayClosed) {
   EXPECT_EQ(observer_.scalar("SELECT coalesce(string_agg(proname, ' ' ORDER BY proname), '') FROM pg_proc AS p WHERE "
                              "pronamespace = '" +
                              store_.schema() + "_internal'::regnamespace AND has_function_privilege('" + role_ +

@@ -1,4 +1,4 @@
-// Who waits for whom about jobs: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in a
+// Waits about jobs: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in a
 // transaction that stays open, bob the second. Two jobs are held under one worker's lease, in two grants; both speak of
 // the first, and a third job waits.
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ class JobMatrixTest : public MatrixTest {
 
 TEST_P(JobMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
-TEST_P(JobMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) { expect_sound_after_rollback(); }
+TEST_P(JobMatrixTest, ARolledBackActLeavesNoTrace) { expect_sound_after_rollback(); }
 
 INSTANTIATE_TEST_SUITE_P(
     Living, JobMatrixTest,

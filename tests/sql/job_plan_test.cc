@@ -1,38 +1,19 @@
 // On queue tables statistics are always stale; the functions must use their indexes all the same.
 #include <gtest/gtest.h>
 
-#include "sql/sql_fixture.h"
+#include "sql/index_fixture.h"
 
 namespace leasehold::support {
 namespace {
 
-class JobPlanTest : public SqlTest {
+class JobPlanTest : public IndexTest {
  protected:
-  JobPlanTest() : SqlTest({.recycled = false}) {}
-
   /// Sequential scans so far, of the tables that grow.
   std::string sequential_scans() {
-    alice_.run("SELECT pg_stat_force_next_flush()");
-    observer_.run("SELECT pg_stat_clear_snapshot()");
-    return observer_.scalar(
-        "SELECT string_agg(relname || ' ' || seq_scan, ', ' ORDER BY relname) FROM pg_stat_user_tables WHERE "
-        "schemaname = '" +
-        store_.schema() +
-        "' AND relname IN ('job', 'ready', 'bundle', 'deferred', 'blocked', 'dedupe', 'job_grant', 'settled', 'lease', "
-        "'result', "
-        "'error', 'progress', 'awaited')");
-  }
-  /// How many entries of indexes a claim that is then rolled back looks at.
-  std::int64_t read_by(const std::string& claim) {
-    const auto so_far = [&] {
-      alice_.run("SELECT pg_stat_force_next_flush()");
-      observer_.run("SELECT pg_stat_clear_snapshot()");
-      return std::stoll(observer_.scalar("SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '" +
-                                         store_.schema() + "_internal'"));
-    };
-    const auto before = so_far();
-    alice_.run(here("BEGIN; SELECT leasehold_internal." + claim + "; ROLLBACK"));
-    return so_far() - before;
+    return sequential_scans_of(
+        "'job', 'ready', 'bundle', 'deferred', 'blocked', 'dedupe', 'job_grant', 'settled', 'lease', 'result', "
+        "'error', "
+        "'progress', 'awaited'");
   }
   void many(const std::string& sql) {
     alice_.run("DO $$ BEGIN FOR i IN 1..100 LOOP PERFORM " + here(sql) + "; END LOOP; END $$");
@@ -49,7 +30,8 @@ class JobPlanTest : public SqlTest {
     alice_.run(here(
         "DO $$ DECLARE c record; BEGIN FOR i IN 1..100 LOOP SELECT array_agg(job_ids[1]) AS jobs, array_agg(token) AS "
         "tokens INTO c FROM leasehold_internal.job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', "
-        "'{h,h}', '{b,b}', '{1,1}', '{1,1}', '{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}'); PERFORM " +
+        "'{h,h}', '{b,b}', '{1,1}', '{1,1}', '{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', "
+        "'{NULL,NULL}'); PERFORM " +
         act + "; END LOOP; END $$"));
   }
 };
@@ -96,10 +78,12 @@ TEST_F(JobPlanTest, NoActScansATable) {
 TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
   const std::string each =
       "job_claim_each('{q,q}', '{1,1}', '{NULL,NULL}', '{a,b}', '{NULL,NULL}', '{h,h}', '{b,b}', '{1,1}', '{1,1}', "
-      "'{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')";
+      "'{t,t}', '{i,i}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}', '{NULL,NULL}')";
   const std::string behind = "job_claim('q', 2, p_after_priority => 0, p_after_id => 5)";
   many("leasehold_internal.job_enqueue('q', 'x')");
   alice_.run(here("SELECT leasehold_internal.job_enqueue_many('q', '{a,b,c,d}')"));
+  // What claims write once a minute would be read again after each rollback.
+  alice_.run(here("SELECT leasehold_internal.queue_ask('q', leasehold_internal.now())"));
   const auto of_few = read_by("job_claim('q')");
   const auto many_of_few = read_by("job_claim('q', 2)");
   const auto behind_of_few = read_by(behind);
@@ -112,12 +96,51 @@ TEST_F(JobPlanTest, AClaimReadsNoMoreOfALongQueueThanOfAShortOne) {
   EXPECT_EQ(read_by(each), each_of_few);
 }
 
+TEST_F(JobPlanTest, AClaimReadsNoMoreOfManyJobsOfAFullGroupThanOfFew) {
+  const auto enqueue = [this](const std::string& group, int priority, int jobs) {
+    alice_.run(here("SELECT leasehold_internal.job_enqueue('capped', 'x', p_priority => " + std::to_string(priority) +
+                    ", p_job_group => '" + group + "') FROM generate_series(1, " + std::to_string(jobs) + ")"));
+  };
+  alice_.run(here("SELECT leasehold_internal.queue_set('capped', p_max_per_group => 1)"));
+  // More than a claim looks at before it steps from group to group.
+  enqueue("full", 1, 200);
+  alice_.run(here("SELECT leasehold_internal.job_claim('capped')"));
+  enqueue("open", 0, 10);
+  const auto one_of_few = read_by("job_claim('capped')");
+  const auto three_of_few = read_by("job_claim('capped', 3)");
+  enqueue("full", 1, 20000);
+  enqueue("other", 0, 10);
+  EXPECT_LE(read_by("job_claim('capped')"), one_of_few + 10);
+  EXPECT_LE(read_by("job_claim('capped', 3)"), three_of_few + 10);
+}
+
+TEST_F(JobPlanTest, AClaimReadsNoMoreOfManyJobsOfAnotherGroupThanOfFew) {
+  for (const std::string queue : {"open", "capped"}) {
+    const auto enqueue = [&](const std::string& group, int jobs) {
+      alice_.run(here("SELECT leasehold_internal.job_enqueue('" + queue + "', 'x', p_job_group => '" + group +
+                      "') FROM generate_series(1, " + std::to_string(jobs) + ")"));
+    };
+    const std::vector<std::string> claims = {"job_claim('" + queue + "')", "job_claim('" + queue + "', 3)",
+                                             "job_claim('" + queue + "', 3, p_after_priority => 0, p_after_id => 5)"};
+    if (queue == "capped") alice_.run(here("SELECT leasehold_internal.queue_set('capped', p_max_per_group => 2)"));
+    enqueue("crowd", 50);
+    enqueue("late", 50);
+    // The latest claim served the crowd: the next one begins with the other group.
+    alice_.run(here("SELECT leasehold_internal.job_claim('" + queue + "')"));
+    std::vector<std::int64_t> of_few;
+    for (const auto& claim : claims) of_few.push_back(read_by(claim));
+    enqueue("crowd", 20000);
+    for (std::size_t i = 0; i < claims.size(); ++i) EXPECT_LE(read_by(claims[i]), of_few[i] + 10) << claims[i];
+  }
+}
+
 TEST_F(JobPlanTest, AClaimReadsNoMoreOfManyBundlesThanOfFew) {
   const std::vector<std::string> claims = {"job_claim('tied')", "job_claim('tied', 2)", "job_claim('tied', 7)"};
   const auto enqueue = [this](const std::string& jobs) {
     alice_.run(here("SELECT leasehold_internal.job_enqueue_many('tied', array_fill('x'::bytea, ARRAY[" + jobs + "]))"));
   };
   enqueue("60");
+  alice_.run(here("SELECT leasehold_internal.queue_ask('tied', leasehold_internal.now())"));
   std::vector<std::int64_t> of_few;
   for (const auto& claim : claims) of_few.push_back(read_by(claim));
   alice_.run(here("VACUUM leasehold_internal.bundle, leasehold_internal.ready"));

@@ -60,7 +60,7 @@ TEST_F(Latin1Test, VerdictsThatTravelTogetherStand) {
   for (const auto id : ids) EXPECT_EQ(must(jobs().show(id)).error, kept);
 }
 
-TEST_F(Latin1Test, WhatIsWrittenForPeopleDoesNotStopAnAct) {
+TEST_F(Latin1Test, TextsForPeopleDoNotStopAnAct) {
   const auto id = add(jobs(), "q", {.payload = written});
   const auto job = must(jobs().claim("q", {}, {.holder = Holder::self(written)})).jobs.at(0);
   EXPECT_EQ(job.payload, written) << "bytes are kept as they are";

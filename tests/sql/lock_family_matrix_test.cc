@@ -1,4 +1,4 @@
-// Who waits for whom among shares and locks taken together, pair by pair; and that nobody waits in a circle. Alice does
+// Waits among shares and locks taken together, pair by pair; and that nobody waits in a circle. Alice does
 // the first thing in a transaction that stays open, bob the second.
 #include <gtest/gtest.h>
 
@@ -116,7 +116,7 @@ TEST_F(LockFamilyOrderTest, AReleaseOfBothAndATakeoverOfOneDoNotWaitInACircle) {
 }
 
 // Each call would wait for the row as long as a call may take.
-TEST_F(LockFamilyOrderTest, WhoWaitsForAMomentIsNotKeptForLongByAnOpenTransaction) {
+TEST_F(LockFamilyOrderTest, AShortWaitIsNotProlongedByAnOpenTransaction) {
   alice_.run("BEGIN");
   alice_.run(here("SELECT leasehold_internal.lock_acquire('deploy', 'ann')"));
   const auto locks = store_.open().locks();

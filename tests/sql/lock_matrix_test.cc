@@ -1,4 +1,4 @@
-// Who waits for whom: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in a
+// Waits: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in a
 // transaction that stays open, bob the second.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Who waits for whom: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in a transaction
+// Waits: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in a transaction
 // that stays open, bob the second.
 #pragma once
 
@@ -63,7 +63,7 @@ class MatrixTest : public SqlTest, public ::testing::WithParamInterface<Pair> {
     expect_sound();
   }
 
-  /// Whatever bob did, or would have done: what alice rolled back is as if it had never been.
+  /// Whatever bob did: alice's rolled back act leaves no trace.
   void expect_sound_after_rollback() {
     meet();
     alice_.run("ROLLBACK");

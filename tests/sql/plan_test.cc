@@ -52,7 +52,7 @@ TEST_F(PlanTest, AHeartbeatTouchesNoIndex) {
       "SELECT n_tup_upd - n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'lease' AND "
       "schemaname = '" +
       store_.schema() + "_internal'");
-  // Somebody else's transaction may keep the old versions, so that a page is full after some twenty heartbeats. With an
+  // Another transaction may keep the old versions, so that a page is full after some twenty heartbeats. With an
   // index on a column that they change it would be all of them.
   EXPECT_LE(std::stoi(not_hot), 10) << "heartbeats that are not HOT bloat every index of the table";
 }

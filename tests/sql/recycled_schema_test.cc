@@ -52,7 +52,7 @@ TEST_F(RecycledSchemaTest, ANumberThatWasDrawnInVainBeginsAnew) {
   EXPECT_EQ(next_lease_, "1");
 }
 
-TEST_F(RecycledSchemaTest, WhoeverChangesASchemaHasItForHimself) {
+TEST_F(RecycledSchemaTest, ATestThatChangesItsSchemaHasItForItself) {
   const std::vector<std::string> changes = {
       "CREATE TABLE leasehold.more (id int)",
       "DROP TABLE leasehold_internal.test_clock",
@@ -75,7 +75,7 @@ TEST_F(RecycledSchemaTest, WhoeverChangesASchemaHasItForHimself) {
   for (const auto& change : changes) EXPECT_FALSE(is_recycled_after(change)) << change;
 }
 
-TEST_F(RecycledSchemaTest, WhatSomebodyStillUsesIsNotHandedOn) {
+TEST_F(RecycledSchemaTest, ASchemaInUseIsNotHandedOn) {
   bob_.run(here("SELECT FROM leasehold_internal.lease"));
   EXPECT_FALSE(is_recycled_after("SELECT leasehold_internal.lock_acquire('deploy', 'alice')"));
 }

@@ -29,7 +29,7 @@ class RefusedCallTest : public SqlTest {
   }
 };
 
-TEST_F(RefusedCallTest, Promise11_OfALockTellsTheHolderAndNoProof) {
+TEST_F(RefusedCallTest, Promise11_OfALockShowsTheHolderAndNoProof) {
   const auto token = alice("token FROM leasehold_internal.lock_acquire('deploy', 'alice', p_instance => 'secret')");
   const auto lease = alice("lease_id FROM leasehold_internal.lock_show('deploy')");
   const auto share =
@@ -53,7 +53,7 @@ TEST_F(RefusedCallTest, Promise11_OfALockTellsTheHolderAndNoProof) {
       << "the first answer again";
 }
 
-TEST_F(RefusedCallTest, Promise04_LostDoesNotTellWhatIsCurrent) {
+TEST_F(RefusedCallTest, Promise04_LostDoesNotShowTheCurrentToken) {
   const auto old =
       alice("token FROM leasehold_internal.lock_acquire('deploy', 'alice', interval '1 s', p_request => 'r')");
   store_.advance(1min);
@@ -65,7 +65,7 @@ TEST_F(RefusedCallTest, Promise04_LostDoesNotTellWhatIsCurrent) {
   }
 }
 
-TEST_F(RefusedCallTest, Promise11_OfAJobTellsTheHolderAndNoProof) {
+TEST_F(RefusedCallTest, Promise11_OfAJobShowsTheHolderAndNoProof) {
   alice("leasehold_internal.queue_set('mail', 1)");
   alice("leasehold_internal.job_enqueue_one('mail', 'a')");
   alice("leasehold_internal.job_enqueue_one('mail', 'b')");
@@ -85,7 +85,7 @@ TEST_F(RefusedCallTest, Promise11_OfAJobTellsTheHolderAndNoProof) {
   }
 }
 
-TEST_F(RefusedCallTest, Promise11_OfAChunkTellsTheHolderAndNoProof) {
+TEST_F(RefusedCallTest, Promise11_OfAChunkShowsTheHolderAndNoProof) {
   alice("leasehold_internal.chunk_plan('orders', '{a}', '{1}')");
   const auto token = alice("token FROM leasehold_internal.chunk_claim('orders', p_holder => 'alice')");
   for (const auto* call : {"chunk_claim('orders')", "chunk_claim('orders', 'a')", "chunk_heartbeat('orders', 'a', 1)",
@@ -101,7 +101,7 @@ TEST_F(RefusedCallTest, Promise11_OfAChunkTellsTheHolderAndNoProof) {
   }
 }
 
-TEST_F(RefusedCallTest, Promise11_OfASessionOrAnItemTellsTheOwnerAndNoProof) {
+TEST_F(RefusedCallTest, Promise11_OfASessionOrAnItemShowsTheOwnerAndNoProof) {
   const auto session =
       alice("token FROM leasehold_internal.session_open('ann', p_instance => 'secret', p_exclusive => true)");
   const auto other = alice("token FROM leasehold_internal.session_open('ben')");
@@ -127,7 +127,7 @@ TEST_F(RefusedCallTest, Promise11_OfASessionOrAnItemTellsTheOwnerAndNoProof) {
       "blocked parent ann SD-1");
 }
 
-TEST_F(RefusedCallTest, Promise11_OfAScheduleTellsWhoRunsItAndNoProof) {
+TEST_F(RefusedCallTest, Promise11_OfAScheduleShowsWhoRunsItAndNoProof) {
   alice("leasehold_internal.schedule_set('refresh', interval '10 min')");
   const auto row = alice_.rows(
       here("SELECT token, lease_id FROM leasehold_internal.schedule_acquire('refresh', 'alice', at_once => true, "

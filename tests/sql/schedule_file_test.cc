@@ -52,7 +52,7 @@ class ScheduleFileTest : public ::testing::Test {
   SqliteFile file_{test_store_.path()};
 };
 
-TEST_F(ScheduleFileTest, TheViewsTellWhoRunsWhat) {
+TEST_F(ScheduleFileTest, TheViewsShowTheRunsAndTheirHolders) {
   const auto run = must(schedules().acquire("refresh", {}, by("ann")));
   EXPECT_EQ(look("every_min, cron, next_cause, holder, host, token", "schedules WHERE name = 'refresh'"),
             "600000000 - scheduled ann host-of-ann " + std::to_string(run.grant.token.value));
@@ -62,7 +62,7 @@ TEST_F(ScheduleFileTest, TheViewsTellWhoRunsWhat) {
   EXPECT_EQ(look("cause, outcome, holder, counts, expires_at", "schedule_runs"), "scheduled completed ann 7 -");
 }
 
-TEST_F(ScheduleFileTest, TheIndexesStopWhoeverWritesPastTheLibrary) {
+TEST_F(ScheduleFileTest, TheIndexesStopWritesPastTheLibrary) {
   const auto run = must(schedules().acquire("refresh", {}, by("ann")));
   const auto taken = std::to_string(run.occurrence.time_since_epoch().count());
   EXPECT_EQ(run_past_the_library("1", "99", "NULL"), SQLITE_CONSTRAINT) << "one run at a time";
@@ -107,7 +107,7 @@ TEST_F(ScheduleFileTest, APlanForAMomentYetToComeDoesNotCount) {
   EXPECT_EQ(ask(early).outcome.word(), "plan");
 }
 
-TEST_F(ScheduleFileTest, WhatIsDueIsFoundByItsIndex) {
+TEST_F(ScheduleFileTest, DueSchedulesAreFoundByTheirIndex) {
   const auto& text = backend_->dialect().statements[static_cast<std::size_t>(sql::ScheduleDue::statement().index)];
   std::string plan;
   for (const auto& row : file_.rows("EXPLAIN QUERY PLAN " + std::string(text))) plan += row.back().value_or("") + "\n";

@@ -220,7 +220,7 @@ TEST_F(ScheduleFunctionsTest, BadInputIsRefusedAndChangesNothing) {
   EXPECT_EQ(store_.dump(), before);
 }
 
-TEST_F(ScheduleFunctionsTest, TheIndexesStopWhoeverWritesPastTheFunctions) {
+TEST_F(ScheduleFunctionsTest, TheIndexesStopWritesPastTheFunctions) {
   token_ = acquired("refresh");
   const auto insert = [&](const std::string& occurrence, const std::string& token, const std::string& outcome) {
     return alice_

@@ -115,7 +115,7 @@ TEST_F(ScheduleIndexTest, AHeartbeatTouchesNoIndex) {
       here("DO $$ BEGIN FOR i IN 1..100 LOOP UPDATE leasehold_internal.test_clock SET at = at + interval '1 second'; "
            "PERFORM leasehold_internal.schedule_heartbeat('s1', " +
            tokens_[0] + "); COMMIT; END LOOP; END $$"));
-  // Somebody else's transaction may keep the old versions, so that a page is full after some of them.
+  // Another transaction may keep the old versions, so that a page is full after some of them.
   EXPECT_LE(not_hot() - before, 15) << "heartbeats that are not HOT bloat every index of the table";
 }
 

@@ -1,4 +1,4 @@
-// Who waits for whom about schedules: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in
+// Waits about schedules: the lock matrix of docs/semantics.md, pair by pair. Alice does the first thing in
 // a transaction that stays open, bob the second. `r` is run by ann, whose lease lasts 30 seconds; `d` is due, and so is
 // `q`, which puts jobs into a queue.
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ class ScheduleMatrixTest : public MatrixTest {
 
 TEST_P(ScheduleMatrixTest, EachPairWaitsOrPassesAsPromised) { expect_as_promised(); }
 
-TEST_P(ScheduleMatrixTest, WhatRolledBackIsAsIfItHadNeverBeen) { expect_sound_after_rollback(); }
+TEST_P(ScheduleMatrixTest, ARolledBackActLeavesNoTrace) { expect_sound_after_rollback(); }
 
 // Ann's lease has run out, and the schedule is removed.
 INSTANTIATE_TEST_SUITE_P(

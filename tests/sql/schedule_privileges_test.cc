@@ -1,4 +1,4 @@
-// Who may look at schedules, who may run them, and who may operate on them.
+// The scopes that may look at schedules, run them, and operate on them.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"
@@ -67,7 +67,7 @@ TEST_F(SchedulePrivilegesTest, EachScopeIncludesTheOneBefore) {
   for (const auto& operate : operates_) EXPECT_EQ(state_of(operate), "") << operate;
 }
 
-TEST_F(SchedulePrivilegesTest, WhoMayWorkMayFenceARun) {
+TEST_F(SchedulePrivilegesTest, ScopeWorkMayFenceARun) {
   act_as("work");
   const auto token = alice_.scalar(here("SELECT token FROM leasehold_internal.schedule_acquire('refresh')"));
   EXPECT_EQ(state_of("leasehold_internal.schedule_fence('refresh', " + token + ")"), "");

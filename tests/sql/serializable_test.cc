@@ -106,7 +106,7 @@ TEST_P(SerializableDatabaseTest, TheStoreIsLookedAfter) {
   }));
 }
 
-TEST_P(SerializableDatabaseTest, SqlIsToldHowToGetReadCommitted) {
+TEST_P(SerializableDatabaseTest, TheErrorShowsHowToGetReadCommitted) {
   PgConnection psql(database_.url());
   EXPECT_EQ(psql.fail("SELECT leasehold_internal.job_enqueue_one('mail', 'a')").state, "") << "works at every level";
   const auto refused = psql.fail("SELECT leasehold_internal.lock_acquire('deploy', 'alice')");

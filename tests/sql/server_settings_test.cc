@@ -71,7 +71,10 @@ class ServerSettingsTest : public ::testing::Test {
             "CREATE FUNCTION hostile.unnest(bigint[]) RETURNS SETOF bigint LANGUAGE sql AS 'SELECT 1/0::bigint';"
             "CREATE FUNCTION hostile.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT NULL::timestamptz';"
             "CREATE FUNCTION hostile.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT NULL::text'");
-    for (const auto& setting : hostile) database_.set(setting.name, setting.value);
+    const bool renamed = PgConnection(database_.url()).scalar("SHOW server_version_num") >= "160000";
+    for (const auto& [name, value] : hostile) {
+      database_.set(renamed && std::string(name) == "force_parallel_mode" ? "debug_parallel_query" : name, value);
+    }
   }
 
   static Store opened(const std::string& url) { return must(Store::open(url, {.migrate = MigrateOnOpen::yes})); }
@@ -173,7 +176,7 @@ TEST_F(ServerSettingsTest, TimeoutsOfTheRoleDoNotBreakAMigration) {
   EXPECT_TRUE(ok(migrations->up()));
 }
 
-TEST_F(ServerSettingsTest, ADatabaseThatIsReadOnlyByDefaultSaysSo) {
+TEST_F(ServerSettingsTest, ADatabaseThatIsReadOnlyByDefaultReportsIt) {
   opened(database_.url());
   database_.set("default_transaction_read_only", "on");
   const auto store = must(Store::open(database_.url()));
@@ -181,6 +184,24 @@ TEST_F(ServerSettingsTest, ADatabaseThatIsReadOnlyByDefaultSaysSo) {
   ASSERT_TRUE(fails(refused, Errc::unavailable));
   EXPECT_NE(refused.error().message.find("default_transaction_read_only"), std::string::npos)
       << refused.error().message;
+}
+
+TEST(OldServerTest, TheDoctorNamesTheOldestServerThatIsTested) {
+  const CopiedDatabase database(test_postgres_url());
+  PgConnection(database.url())
+      .run(
+          "ALTER FUNCTION leasehold_internal.store_facts() RENAME TO true_facts;"
+          "CREATE FUNCTION leasehold_internal.store_facts() RETURNS TABLE (name text, value text) LANGUAGE sql STABLE "
+          "AS "
+          "$$ SELECT t.name, CASE t.name WHEN 'server_version' THEN '14.11' ELSE t.value END FROM "
+          "leasehold_internal.true_facts() AS t $$");
+  const auto store = must(Store::open(database.url()));
+  const auto findings = must(store.doctor());
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& finding) { return finding.what == "postgresql 14.11"; });
+  ASSERT_NE(found, findings.end());
+  EXPECT_EQ(found->level, Finding::Level::danger);
+  EXPECT_NE(found->advice.find("PostgreSQL 15 to 18"), std::string::npos) << found->advice;
 }
 
 class DumpTest : public ::testing::Test {
@@ -216,7 +237,7 @@ TEST_F(DumpTest, ADumpThatWasRestoredHasNotDrifted) {
   EXPECT_EQ(must(must(Store::open(custom.url())).locks().show("deploy")).holder.name, "alice");
 }
 
-TEST_F(DumpTest, WhatWasChangedAfterARestoreIsStillFound) {
+TEST_F(DumpTest, AChangeAfterARestoreIsStillFound) {
   shell("pg_dump '" + original_.url() + "' | psql -q -v ON_ERROR_STOP=1 '" + copy_.url() + "' > /dev/null");
   PgConnection(copy_.url()).run("ALTER VIEW leasehold.leases RENAME COLUMN tty TO terminal");
   EXPECT_NE(verified(copy_.url()).find("view leasehold.leases: differs"), std::string::npos) << verified(copy_.url());

@@ -36,7 +36,7 @@ class SessionFileTest : public ::testing::Test {
   Claim claim_;
 };
 
-TEST_F(SessionFileTest, TheViewsTellWhoHasWhat) {
+TEST_F(SessionFileTest, TheViewsShowTheClaimsAndTheirOwners) {
   EXPECT_EQ(look("session_id, label, holder, host, tty, pid, ttl_seconds, claims, item", "sessions"),
             "ann work of ann ann host-of-ann pts/7 4711 30 1 SD-1");
   const auto items = "key, title, state, session_id";
@@ -50,7 +50,7 @@ TEST_F(SessionFileTest, TheViewsTellWhoHasWhat) {
   EXPECT_EQ(look("count(*)", "sessions"), "0");
 }
 
-TEST_F(SessionFileTest, TheIndexStopsWhoeverWritesPastTheLibrary) {
+TEST_F(SessionFileTest, TheIndexStopsWritesPastTheLibrary) {
   auto exclusive = session_of("ben");
   exclusive.exclusive = true;
   must(store_.sessions().open(exclusive, by("ben")));

@@ -114,7 +114,7 @@ TEST_F(SessionFunctionsTest, TheViewsOfItemsAndClaimsNeverDisagree) {
   EXPECT_EQ(look("count(*)", "claims"), "0");
 }
 
-TEST_F(SessionFunctionsTest, AgesAreSaidInTheWordsOfTheLibrary) {
+TEST_F(SessionFunctionsTest, AgesHaveTheNamesOfTheLibrary) {
   for (const auto& [span, words] :
        {std::pair{"0", "just now"}, std::pair{"999 ms", "just now"}, std::pair{"1 s", "1s ago"},
         std::pair{"59.9 s", "59s ago"}, std::pair{"1 min", "1m ago"}, std::pair{"59 min 59 s", "59m ago"},
@@ -229,7 +229,7 @@ TEST_F(SessionFunctionsTest, BadInputIsRefusedAndChangesNothing) {
   EXPECT_EQ(store_.dump(), before);
 }
 
-TEST_F(SessionFunctionsTest, TheIndexStopsWhoeverWritesPastTheFunctions) {
+TEST_F(SessionFunctionsTest, TheIndexStopsWritesPastTheFunctions) {
   token_ = taken("SD-1", "ann");
   const auto claim = [&](const std::string& item, const std::string& session, const std::string& exclusive) {
     return alice_.fail(

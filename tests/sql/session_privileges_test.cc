@@ -1,4 +1,4 @@
-// Who may look at sessions and claims, who may work with them, and who may operate on those of others.
+// The scopes that may look at sessions and claims, use them, and operate on those of others.
 #include <gtest/gtest.h>
 
 #include "sql/sql_fixture.h"

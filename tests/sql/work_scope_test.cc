@@ -24,7 +24,7 @@ class WorkScopeTest : public SqlTest {
 
   std::string victim(const std::string& sql) { return observer_.scalar(here("SELECT " + sql)); }
   std::string attack(const std::string& sql) { return alice_.scalar(here("SELECT " + sql)); }
-  /// Whatever it answers, nothing has changed.
+  /// Its answer may differ, but nothing has changed.
   void expect_powerless(const std::string& sql) {
     const auto before = store_.dump();
     const auto failed = alice_.fail(here("SELECT " + sql));
@@ -99,7 +99,7 @@ TEST_F(WorkScopeTest, ALeaseForManyClaimsNeedsAnInstance) {
             "LH003");
 }
 
-TEST_F(WorkScopeTest, ReapingNeedsWhatNoLookTells) {
+TEST_F(WorkScopeTest, ReapingNeedsASecretThatNoReadShows) {
   victim(
       "token FROM leasehold_internal.lock_acquire('deploy', 'v', p_boot_id => leasehold_internal.boot_id_of('the "
       "machine'), p_pid => 7, "
@@ -120,7 +120,7 @@ TEST_F(WorkScopeTest, ReapingNeedsWhatNoLookTells) {
       << "a worker on the same machine sees that the process is gone";
 }
 
-TEST_F(WorkScopeTest, NobodyIsReapedWhoDoesNotSayOnWhichMachineItIs) {
+TEST_F(WorkScopeTest, AHolderWithoutAMachineIsNotReaped) {
   const auto lease = victim("lease_id FROM leasehold_internal.lock_acquire('deploy', 'v')");
   for (const auto* proof : {"''", "NULL"})
     expect_powerless("leasehold_internal.lease_reap(" + lease + ", " + proof + ", 0, 0)");

@@ -1,4 +1,4 @@
-// Somebody on this host who has died.
+// A holder on this host whose process has died.
 #pragma once
 
 #include <cstdio>

@@ -29,7 +29,7 @@ inline JobId add(const Jobs& jobs, const std::string& queue, const NewJob& job =
   return must(jobs.enqueue(queue, job)).id;
 }
 
-/// So many jobs with the payloads "0", "1", ...
+/// `count` jobs with the payloads "0", "1", ...
 inline std::vector<JobId> add_many(const Jobs& jobs, const std::string& queue, int count) {
   std::vector<std::string> payloads;
   for (int i = 0; i < count; ++i) payloads.push_back(std::to_string(i));

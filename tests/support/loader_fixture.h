@@ -23,7 +23,7 @@ class LoaderRuntimeTest : public RuntimeTest {
     for (const auto& key : keys) planned.push_back({key, "{}"});
     must(chunks().plan("orders", planned, {.settings = {.max_failures = 1, .default_ttl = ttl}}));
   }
-  /// Somebody else loads it, until give_back().
+  /// Another loader loads it, until give_back().
   void hold(const std::string& key) {
     held_ = must(chunks().claim("orders", {.key = key, .ttl = 1h}, {.holder = holder("somebody")})).chunks.at(0);
   }

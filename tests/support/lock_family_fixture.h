@@ -59,7 +59,7 @@ class LockFamilyTest : public StoreTest {
     return must(locks().acquire_all(names, options, call));
   }
 
-  /// Who has a lock, in the order in which they got it: "ann bob".
+  /// The holders of a lock, in the order in which they got it: "ann bob".
   std::string holders_of(const std::string& name) {
     std::string text;
     for (const auto& holder : must(locks().holders(name))) text += (text.empty() ? "" : " ") + holder.holder.name;

@@ -10,7 +10,7 @@
 
 namespace leasehold::support {
 
-/// Somebody on some machine, the same on every run.
+/// A holder on some machine, the same on every run.
 inline Holder holder(const std::string& name) {
   return {.name = name,
           .host = "host-of-" + name,

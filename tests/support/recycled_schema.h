@@ -20,7 +20,7 @@ const std::string& checksum_of_migrations();
 
 struct RecycledSchema {
   std::string name;
-  /// Tells one state of the catalogs from every other: any DDL, grant or comment changes it.
+  /// Identifies one state of the catalogs: any DDL, grant or comment changes it.
   std::string shape;
 };
 

@@ -38,13 +38,16 @@ inline storage::Param sample_of(const storage::Field& field) {
   if (field.name == "kind") return std::string_view("worker");
   if (field.name == "scope") return std::string_view("read");
   if (field.name == "which") return std::string_view("failed");
-  if (field.name == "run_at") return {};  // there is a delay
+  if (field.name == "run_at") return {};      // there is a delay
+  if (field.name == "expires_at") return {};  // there is `expires_in`
+  if (field.name == "dedupe_mode") return std::string_view("keep");
   if (field.name == "if_failed") return std::string_view("cancel");
   if (field.name == "misfire") return std::string_view("once");
   if (field.name == "cursor" || field.name == "metadata" || field.name == "counts") return one_json.front();
   // A schedule with a pause, which puts a job into a queue.
   if (field.name == "cron" || field.name == "cron_given" || field.name == "zone" || field.name == "command") return {};
   if (field.name == "jitter") return std::int64_t{0};
+  if (field.name == "on_batch_end") return std::string_view("another batch");
   if (field.name == "to_item") return std::string_view("another sample");
   if (field.name == "seen" || field.name == "until") return std::string_view("1:1:");  // snapshots
   if (field.name == "specs") return storage::StringList(one_json);

@@ -25,8 +25,12 @@ class SqliteFile {
   /// The result code; SQLITE_OK when all went well.
   int attempt(const std::string& sql) const { return sqlite3_exec(handle(), sql.c_str(), nullptr, nullptr, nullptr); }
 
+  /// Waits for other writers, as the store itself does.
   void run(const std::string& sql) const {
-    if (attempt(sql) != SQLITE_OK) throw std::runtime_error(sql + ": " + sqlite3_errmsg(handle()));
+    sqlite3_busy_timeout(handle(), 5000);
+    const int code = attempt(sql);
+    sqlite3_busy_timeout(handle(), 0);
+    if (code != SQLITE_OK) throw std::runtime_error(sql + ": " + sqlite3_errmsg(handle()));
   }
 
   [[nodiscard]] std::vector<std::vector<std::optional<std::string>>> rows(const std::string& sql) const {

@@ -68,14 +68,21 @@ TestStore::TestStore(StoreKind kind, Options options) : kind_(kind), options_(op
 }
 
 TestStore::~TestStore() {
-  if (!postgres_ || copy_) return;
+  if (!postgres_ || copy_ || empty_) return;
   if (recycled_ && recycle(*postgres_, *recycled_)) return;
-  // Somebody's transaction may still be open after a failed test; do not hang on it.
+  // After a failed test a transaction may still be open; do not hang on it.
   postgres_->fail("SET lock_timeout = '10s'; DROP SCHEMA IF EXISTS " + schema_ + ", " + schema_ + "_internal CASCADE");
 }
 
 void TestStore::take_database() {
   database_url_ = test_postgres_url();
+  if (options_.own_database) {
+    empty_ = std::make_unique<EmptyDatabase>(database_url_);
+    url_ = database_url_ = empty_->url();
+    schema_ = "public";
+    postgres_ = std::make_unique<PgConnection>(database_url_);
+    return;
+  }
   postgres_ = std::make_unique<PgConnection>(database_url_);
   if (!options_.real_time || !options_.migrate || !may_recycle(*postgres_)) return take_schema();
   copy_ = std::make_unique<CopiedDatabase>(database_url_);

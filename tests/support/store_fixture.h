@@ -46,6 +46,8 @@ class TestStore {
     bool real_time = false;  ///< leave the store's clock alone; for tests with real processes
     /// False: not even a schema that another test has emptied, for tests that read the server's own counters.
     bool recycled = true;
+    /// PostgreSQL: a database of its own, with nothing in it. For tests of adopt, which looks into all schemas.
+    bool own_database = false;
   };
 
   explicit TestStore(StoreKind kind) : TestStore(kind, Options{}) {}
@@ -100,6 +102,7 @@ class TestStore {
   std::string database_url_;
   std::string schema_;
   std::string url_;
+  std::unique_ptr<EmptyDatabase> empty_;
   std::unique_ptr<CopiedDatabase> copy_;  ///< for real processes
   std::unique_ptr<PgConnection> postgres_;
   std::optional<RecycledSchema> recycled_;  ///< ours to give back, in the state it should have then

@@ -9,7 +9,7 @@ namespace {
 using postgres::Charset;
 using postgres::fitted;
 
-TEST(CharsetTest, WhatDoesNotFitIsEscapedInErrors) {
+TEST(CharsetTest, CharactersThatDoNotFitAreEscapedInErrors) {
   EXPECT_EQ(fitted("plain", "error", Charset::ascii), "plain");
   EXPECT_EQ(fitted("\xC3\xA9 \xE2\x86\x92 \xF0\x9F\x94\x92", "error", Charset::latin1),
             "\xC3\xA9 \\u{2192} \\u{1f512}");

@@ -129,7 +129,7 @@ TEST(CombinerTest, ManyCallsThatAreAlikeTravelWithTheirLike) {
   EXPECT_EQ(batches, (std::vector<std::string>{"leader", "abcgh", "def"}));
 }
 
-TEST(CombinerTest, WhatOneThreadAsksTogetherIsInOneBatchInItsOrder) {
+TEST(CombinerTest, CallsSentTogetherStayInOneBatchInTheirOrder) {
   Combiner combiner;
   std::vector<std::string> batches;
   const std::array<Param, 1> settle{Param(std::string_view("z"))};
@@ -148,7 +148,7 @@ TEST(CombinerTest, WhatOneThreadAsksTogetherIsInOneBatchInItsOrder) {
   EXPECT_EQ(std::get<std::string>(calls[1].answer->front().front()), "a");
 }
 
-TEST(CombinerTest, WhatIsAskedTogetherIsRefusedTogetherWhenItsTimeIsOver) {
+TEST(CombinerTest, CallsSentTogetherTimeOutTogether) {
   Combiner combiner;
   std::atomic<bool> leader_is_in{false};
   std::atomic<bool> go_on{false};

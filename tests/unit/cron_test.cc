@@ -158,7 +158,7 @@ TEST(CronTest, AnErrorNamesTheFieldAndWhatIsWrong) {
   }
 }
 
-TEST(CronTest, WhatIsNoExpressionIsRefusedWithTheFields) {
+TEST(CronTest, AnInvalidExpressionIsRefusedWithTheFields) {
   const std::string how = ": write 5 (minute, hour, day of month, month, day of week) or 6 (second before them)";
   EXPECT_EQ(error_of(""), R"(cron: "" has 0 fields)" + how);
   EXPECT_EQ(error_of("  30s "), R"(cron: "30s" has 1 field)" + how);

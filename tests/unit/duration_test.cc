@@ -20,7 +20,7 @@ TEST(DurationTest, IsReadAsPeopleWriteIt) {
   EXPECT_EQ(parse_duration("0s").value(), Duration(0));
 }
 
-TEST(DurationTest, WhatIsNoDurationIsRefusedWithTheForms) {
+TEST(DurationTest, AnInvalidDurationIsRefusedWithTheForms) {
   for (const auto* text : {"", "30", "s", "-1s", "+1s", "1.5h", "30 s", " 30s", "30S", "1s1m", "1s1s", "1x", "1sx",
                            "ms", "99999999999999999999s", "9223372036854775807d", "1e3s", "\x01"}) {
     const auto parsed = parse_duration(text);

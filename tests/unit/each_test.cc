@@ -69,7 +69,7 @@ TEST(EachTest, CallsOfOneStatementAreOneGroupBehindTheOthers) {
             "lock_acquire: c | lock_acquire: f | job_claim: b | job_claim: d | heartbeat: a | heartbeat: e");
 }
 
-TEST(EachTest, WhatSomebodyAsksSecondComesAfterWhatAnybodyAsksFirst) {
+TEST(EachTest, SecondStatementsComeAfterAllFirstOnes) {
   Calls made;
   std::vector<PendingCall*> calls = {made.add(heartbeat, "a"), made.add(claim, "a"), made.add(heartbeat, "b"),
                                      made.add(claim, "b"), made.add(claim, "c")};
@@ -126,7 +126,7 @@ TEST(EachTest, RowsGoToTheCallTheyBelongTo) {
   EXPECT_EQ(*group[2]->answer, (Rows{Row{21, "x"}, Row{22, "y"}}));
 }
 
-TEST(EachTest, AnAnswerToNobodyIsDamage) {
+TEST(EachTest, AnAnswerWithoutACallerIsDamage) {
   for (const Cell& number : {Cell(2), Cell(-1), Cell()}) {
     Calls calls;
     const std::vector<PendingCall*> group = {calls.add(claim, "a"), calls.add(claim, "b")};

@@ -1,4 +1,5 @@
 #include "model/bounds.h"
+#include "model/described.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ TEST(JobLimitsTest, AJobMayBeAnythingWithinReason) {
   EXPECT_TRUE(ok(check_new_job({.tags = std::vector(20, std::string(64, 't'))})));
 }
 
-TEST(JobLimitsTest, WhatIsTooMuchIsRefused) {
+TEST(JobLimitsTest, ValuesBeyondTheBoundsAreRefused) {
   const std::string too_big(bounds::payload_bytes + 1, 'x');
   EXPECT_TRUE(refused({.payload = too_big}));
   EXPECT_TRUE(refused({.priority = 32768}));
@@ -57,10 +58,10 @@ TEST(JobLimitsTest, AQueueHasNoNegativeLimits) {
 }
 
 TEST(JobLimitsTest, AClaimIsForOneToAThousand) {
-  EXPECT_TRUE(ok(check_claim_max(1)));
-  EXPECT_TRUE(ok(check_claim_max(1000)));
-  EXPECT_FALSE(check_claim_max(0).ok());
-  EXPECT_FALSE(check_claim_max(1001).ok());
+  EXPECT_TRUE(ok(model::check_fields_of(JobClaimOptions{.max = 1})));
+  EXPECT_TRUE(ok(model::check_fields_of(JobClaimOptions{.max = 1000})));
+  EXPECT_FALSE(model::check_fields_of(JobClaimOptions{.max = 0}).ok());
+  EXPECT_FALSE(model::check_fields_of(JobClaimOptions{.max = 1001}).ok());
 }
 
 }  // namespace

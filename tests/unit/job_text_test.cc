@@ -20,7 +20,7 @@ TEST(JobTextTest, ABackoffDoublesOrStaysAsItIs) {
   EXPECT_FALSE(fixed.exponential);
 }
 
-TEST(JobTextTest, WhatIsNoBackoffIsRefusedWithTheForms) {
+TEST(JobTextTest, AnInvalidBackoffIsRefusedWithTheForms) {
   for (const auto* text : {"", "..", "5s..", "..1h", "1h..5s", "5s...1h", "5s..1h..2h", "5", "5s-1h"}) {
     const auto parsed = parse_backoff(text);
     ASSERT_TRUE(fails(parsed, Errc::invalid_argument)) << text;
@@ -35,7 +35,7 @@ TEST(JobTextTest, ARateIsACountInATime) {
   EXPECT_EQ(format_rate(rate), "100/1m");
 }
 
-TEST(JobTextTest, WhatIsNoRateIsRefused) {
+TEST(JobTextTest, AnInvalidRateIsRefused) {
   for (const auto* text :
        {"", "/", "100", "100/", "/1m", "0/1m", "-1/1m", "1.5/1m", "100/0", "100/m", "9999999999/1m"}) {
     EXPECT_TRUE(fails(parse_rate(text), Errc::invalid_argument)) << text;

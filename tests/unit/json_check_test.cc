@@ -16,7 +16,7 @@ TEST(JsonCheck, AnyValueIsJson) {
   }
 }
 
-TEST(JsonCheck, WhatIsCutShortOrGoesOnIsNot) {
+TEST(JsonCheck, TruncatedOrTrailingTextIsNotJson) {
   for (const auto* text :
        {"",      " ",       "[",        "{",          "]",     "[1",    "[1,",      "[1,]", "[,1]",
         "[1 2]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{1:2}", "{\"a\":1", "[1}",  "{\"a\":1]",

@@ -30,7 +30,7 @@ TEST(JsonListTest, ElementsOfAnotherTypeArePassedOver) {
   EXPECT_EQ(integers_from_json(R"([1,"2",3.5,9223372036854775808,4])"), (Integers{1, 4}));
 }
 
-TEST(JsonListTest, WhatIsNoArrayHasNoElements) {
+TEST(JsonListTest, AValueThatIsNoArrayHasNoElements) {
   for (const auto* text : {"", "[\"re", "[4", "\"a\"", "{\"a\":1}", "7", "[1] 2"}) {
     EXPECT_EQ(texts_from_json(text), Texts{}) << text;
     EXPECT_EQ(integers_from_json(text), Integers{}) << text;

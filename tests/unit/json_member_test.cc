@@ -31,7 +31,7 @@ TEST(JsonMemberTest, IsFoundHoweverItsNameIsWritten) {
 
 TEST(JsonMemberTest, TheLastOfSeveralCounts) { EXPECT_EQ(json_member(R"({"a":1,"a":[2]})", "a"), "[2]"); }
 
-TEST(JsonMemberTest, WhatIsNoObjectHasNone) {
+TEST(JsonMemberTest, AValueThatIsNoObjectHasNoMembers) {
   for (const auto* text : {"{}", "[]", "7", "\"a\"", " { } "}) EXPECT_EQ(json_member(text, "a"), std::nullopt) << text;
 }
 

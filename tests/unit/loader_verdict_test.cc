@@ -12,7 +12,7 @@ namespace {
 
 class LoaderVerdictTest : public LoaderRuntimeTest {};
 
-TEST_F(LoaderVerdictTest, WhatTheHandlerSaysIsPassedOn) {
+TEST_F(LoaderVerdictTest, TheHandlersVerdictIsPassedOn) {
   const std::map<std::string, Verdict> verdicts{{"done", Verdict::complete().with_rows(7)},
                                                 {"bad", Verdict::fail("oops")},
                                                 {"hopeless", Verdict::fail_finally("never")},

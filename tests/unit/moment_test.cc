@@ -73,12 +73,12 @@ TEST_F(MomentTest, ATimeOfDayWithoutADateIsTheNextOne) {
   EXPECT_EQ(read("13:00"), "2026-03-02T12:00:00Z") << "now is not after now";
 }
 
-TEST_F(MomentTest, WhatToStringWritesCanBeReadAgain) {
+TEST_F(MomentTest, AWrittenMomentIsReadBack) {
   const auto when = Timestamp(sys_days(2026y / February / 28) + 23h + 59min + 59s + 7us);
   EXPECT_EQ(parse_moment(to_string(when), when).value(), when);
 }
 
-TEST_F(MomentTest, WhatIsNoMomentIsRefusedWithTheForms) {
+TEST_F(MomentTest, AnInvalidMomentIsRefusedWithTheForms) {
   for (const auto* text :
        {"", "now", "2026-03-01", "2026-02-30 09:30", "2026-13-01 09:30", "2026-03-01 24:00", "2026-03-01 09:60",
         "2026-03-01 9:30", "26-03-01 09:30", "2026-03-01T09:30:00 Z", "2026-03-01T09:30:00Zx", "2026-03-01T09:30:00.Z",

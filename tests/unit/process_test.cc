@@ -66,7 +66,7 @@ TEST_F(ProcessTest, AHolderSaysWherePidsMeanTheSame) {
   EXPECT_NE(process_space().find('/'), std::string::npos) << "a pid means nothing in another container";
 }
 
-TEST_F(ProcessTest, WhatAHolderSaysOfItsMachineDoesNotTellTheBootId) {
+TEST_F(ProcessTest, AHoldersMachineDigestDoesNotRevealTheBootId) {
   const auto shown = Holder::self().boot_id;
   EXPECT_EQ(shown.size(), 32U);
   EXPECT_EQ(shown.find(process_space().substr(0, 8)), std::string::npos);

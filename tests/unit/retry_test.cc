@@ -32,7 +32,7 @@ TEST(RetryTest, AnAnswerThatGotLostIsAskedForAgain) {
   EXPECT_EQ(code_of(ask({Errc::in_doubt, Errc::in_doubt, Errc::lost})), Errc::lost);
 }
 
-TEST(RetryTest, WhatCertainlyDidNotHappenSaysSo) {
+TEST(RetryTest, AnActThatCertainlyDidNotHappenIsReportedSo) {
   EXPECT_EQ(code_of(ask({Errc::unavailable})), Errc::unavailable);
   EXPECT_EQ(code_of(ask({Errc::busy, Errc::unavailable})), Errc::unavailable);
 }

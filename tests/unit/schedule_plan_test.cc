@@ -61,7 +61,7 @@ TEST(SchedulePlanTest, APunctualOccurrenceIsTakenWhateverThePolicy) {
   }
 }
 
-TEST(SchedulePlanTest, WhatIsYetToComeStaysTheNext) {
+TEST(SchedulePlanTest, AFutureOccurrenceStaysTheNext) {
   for (const auto policy : every_policy) {
     EXPECT_EQ(due(policy, "2026-01-01T09:00:00Z", "2026-01-01T08:59:59.999999Z"),
               "took none next 2026-01-01T09:00:00Z");
@@ -167,13 +167,13 @@ TEST(SchedulePlanTest, TheLatestIsFoundWhereverItLies) {
   }
 }
 
-TEST(SchedulePlanTest, WhatCameDuringAPauseIsSkipped) {
+TEST(SchedulePlanTest, OccurrencesDuringAPauseAreSkipped) {
   EXPECT_EQ(resumed("2026-01-01T09:00:00Z", "2026-01-03T09:00:00Z"),
             "took none skipped 3 from 2026-01-01T09:00:00Z through 2026-01-03T09:00:00Z next 2026-01-04T09:00:00Z");
   EXPECT_EQ(resumed("2026-01-01T09:00:00Z", "2026-01-01T08:00:00Z"), "took none next 2026-01-01T09:00:00Z");
 }
 
-TEST(SchedulePlanTest, WhereTheCalendarEndsTheNextIsPutOffUntilThen) {
+TEST(SchedulePlanTest, AtTheEndOfTheCalendarTheNextRunIsThere) {
   EXPECT_EQ(due(Misfire::once, "9999-12-31T09:00:00Z", "9999-12-31T10:00:00Z"),
             "took 9999-12-31T09:00:00Z next +10000-01-01T00:00:00Z");
 }

@@ -20,7 +20,7 @@ TEST(SchedulerDutiesTest, AHandlerIsForItsScheduleOnly) {
   EXPECT_EQ(duties.of({.name = "sweep", .has_command = true}), Duty::none);
 }
 
-TEST(SchedulerDutiesTest, WhoRunsCommandsRunsThoseThatHaveOne) {
+TEST(SchedulerDutiesTest, ACommandRunnerRunsSchedulesWithACommand) {
   const Duties duties{.handlers = {}, .commands = obey};
   EXPECT_EQ(duties.of({.name = "sweep", .has_command = true}), Duty::run);
   EXPECT_EQ(duties.of({.name = "sweep"}), Duty::none);
@@ -45,7 +45,7 @@ TEST(SchedulerVerdictsTest, OnlyAFailureHasAnError) {
   EXPECT_EQ(storable({.kind = RunVerdict::Kind::release, .error = "none"}).error, "");
 }
 
-TEST(SchedulerVerdictsTest, WhatTheStoreWouldNotHaveBecomesAFailureThatSaysSo) {
+TEST(SchedulerVerdictsTest, ARefusedVerdictBecomesAFailureWithTheReason) {
   const Error refusal{.code = Errc::invalid_argument, .message = "the counts must be JSON: \"{\""};
   const auto instead = instead_of(RunVerdict::complete("{"), refusal);
   EXPECT_EQ(instead.kind, RunVerdict::Kind::fail);

@@ -42,7 +42,7 @@ TEST(SchedulerSetAsideTest, OneThatIsNoLongerDueBeginsAnew) {
   EXPECT_FALSE(aside.contains("refresh", start + SetAside::shortest));
 }
 
-TEST(SchedulerSetAsideTest, WhatWasAddedAfterTheLookIsNotForgottenByIt) {
+TEST(SchedulerSetAsideTest, AnEntryAddedAfterTheLookIsKept) {
   SetAside aside;
   aside.add("refresh", start);
   aside.forget_all_but({}, start);
@@ -51,7 +51,7 @@ TEST(SchedulerSetAsideTest, WhatWasAddedAfterTheLookIsNotForgottenByIt) {
   EXPECT_FALSE(aside.contains("refresh", start));
 }
 
-TEST(SchedulerSetAsideTest, TellsWhenTheFirstIsToBeLookedAtAgain) {
+TEST(SchedulerSetAsideTest, KnowsWhenToLookAtTheFirstAgain) {
   SetAside aside;
   EXPECT_EQ(aside.first_until(start), BootTime::max());
   aside.add("refresh", start);

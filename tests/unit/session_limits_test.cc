@@ -36,7 +36,7 @@ TEST(SessionLimitsTest, ASessionMayBeAnythingWithinReason) {
   }))));
 }
 
-TEST(SessionLimitsTest, WhatIsTooMuchForASessionIsRefused) {
+TEST(SessionLimitsTest, SessionValuesBeyondTheBoundsAreRefused) {
   EXPECT_TRUE(refused([](auto& options) { options.id = "two\nlines"; }));
   EXPECT_TRUE(refused([](auto& options) { options.id = std::string(513, 'x'); }));
   EXPECT_TRUE(refused([](auto& options) { options.ttl = 1ms; }));

@@ -35,7 +35,7 @@ TEST(StoreUrlTest, PostgresDefaults) {
   EXPECT_EQ(url->prepare, StoreUrl::Prepare::automatic);
 }
 
-TEST(StoreUrlTest, WhatIsNoStoreIsRefusedWithTheFormsThereAre) {
+TEST(StoreUrlTest, AnInvalidStoreUrlIsRefusedWithTheForms) {
   for (const auto* text : {"", "work.db", "mysql://db/app", "SQLITE:x", "postgresql:db", "http://x"}) {
     const auto url = parse_store_url(text);
     ASSERT_TRUE(fails(url, Errc::invalid_argument)) << text;

@@ -203,7 +203,7 @@ TEST_F(WorkerFetchTest, OnceIsOneJob) {
   EXPECT_EQ(summary->completed, 1);
 }
 
-TEST_F(WorkerFetchTest, OnceWithNothingToDoSaysSo) {
+TEST_F(WorkerFetchTest, OnceWithNothingToDoReportsIt) {
   RunningWorker worker(fragile(), {{"mail", complete}}, {.until = WorkUntil::once});
   const auto summary = worker.finish();
   ASSERT_TRUE(ok(summary));

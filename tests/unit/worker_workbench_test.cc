@@ -107,7 +107,7 @@ TEST_F(WorkbenchTest, GivesBackTheOldestFirst) {
   EXPECT_FALSE(bench.has_unstarted());
 }
 
-TEST_F(WorkbenchTest, WhoWaitsForRoomIsLetGoWhenTheWorkerStops) {
+TEST_F(WorkbenchTest, AWaitForRoomEndsWhenTheWorkerStops) {
   Workbench bench({.seats = 1});
   put(bench, 1);
   std::thread fetcher([&] { EXPECT_EQ(bench.wait_for_room(BootTime::max()), 0); });

@@ -1,4 +1,4 @@
-// Who gets through the gate before a SQLite file, and when.
+// The order in which callers pass the gate of a SQLite file.
 #include "storage/sqlite/writer.h"
 
 #include <fcntl.h>

@@ -105,7 +105,7 @@ TEST(ZoneTest, ARuleMayCountTheDaysOfTheYear) {
   }
 }
 
-TEST(ZoneTest, WhatIsNoRuleIsNotTaken) {
+TEST(ZoneTest, AnInvalidRuleIsRefused) {
   for (const auto* text :
        {"", "CET", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0", "CET-1CEST,M3.6.0,M10.5.0",
         "CET-1CEST,M3.5.7,M10.5.0", "CET-1CEST,J0,J10", "CET-1CEST,366,1", "CET-1CEST,M3.5.0,M10.5.0/3x", "CET-200",
@@ -120,7 +120,7 @@ TEST(ZoneTest, ADamagedFileIsNotTaken) {
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_FALSE(Zone::parse("Europe/Berlin", std::string_view(bytes).substr(0, length)).has_value()) << length;
   }
-  // Whatever a flipped bit makes of it, reading ends well.
+  // With any flipped bit, reading still ends well.
   for (std::size_t bit = 0; bit < bytes.size() * 8; bit += 3) {
     auto flipped = bytes;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));

@@ -25,7 +25,7 @@ class Member {
     this.process.send(order);
   }
 
-  tell(order) {
+  send(order) {
     if (this.process.connected) this.process.send(order, () => {});
   }
 }
@@ -51,7 +51,7 @@ export class Fleet {
   }
 
   begin() {
-    for (const member of this.#members) member.tell({ begin: true });
+    for (const member of this.#members) member.send({ begin: true });
   }
 
   /** Waits until that many jobs went through the handlers; false when the deadline came first. */
@@ -64,7 +64,7 @@ export class Fleet {
 
   /** Ends the processes and gives the delays that they saw. */
   async stop() {
-    for (const member of this.#members) member.tell({ stop: true });
+    for (const member of this.#members) member.send({ stop: true });
     await until(() => this.#members.every((member) => member.stopped), now() + patienceMs);
     // Members too busy to handle the message.
     for (const member of this.#members) if (!member.stopped) member.process.kill('SIGKILL');

@@ -64,7 +64,7 @@ async function list() {
   for await (const { runner, config, settings, task } of plan()) {
     if (settings !== last) console.log(`${runner.name} (${config}): ${settings.about}`);
     last = settings;
-    const detail = task.what === 'work_off' ? `, ${task.processes} process${task.processes > 1 ? 'es' : ''}` : '';
+    const detail = task.processes ? `, ${task.processes} process${task.processes > 1 ? 'es' : ''}` : '';
     console.log(`  ${task.what}${detail}`);
   }
 }

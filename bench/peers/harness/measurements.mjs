@@ -4,6 +4,7 @@ export const enqueueBulk = { what: 'enqueue_bulk' };
 export const startLatency = { what: 'start_latency' };
 export const unbatched = { what: 'work_off_unbatched', processes: 1 };
 export const workOff = (processes) => ({ what: 'work_off', processes });
+export const connections = (processes) => ({ what: 'connections', processes });
 export const all = [enqueueSingle, enqueueBulk, workOff(1), workOff(2), unbatched, startLatency];
 
 export function round(number, digits) {

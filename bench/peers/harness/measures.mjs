@@ -3,6 +3,7 @@
 import { now, sleep, until } from './clock.mjs';
 import { Fleet } from './fleet.mjs';
 import { rate, round } from './measurements.mjs';
+import { sessionCount } from '../runners/postgres.mjs';
 
 const bulkSize = 1000;
 
@@ -113,7 +114,30 @@ async function measureStartLatency(trial) {
   }
 }
 
+/** The most sessions of the database that the processes keep while jobs keep coming, each process with 16 at once. */
+async function measureConnections(trial) {
+  const { runner, settings, place, task } = trial;
+  const producer = await runner.producer(place.address, settings);
+  const sessions = await sessionCount(place.address);
+  const own = await sessions.now();
+  const fleet = await Fleet.ready(trial, task.processes, task.what);
+  let most = 0;
+  try {
+    fleet.begin();
+    for (const start = now(); now() - start < 3000; ) {
+      await producer.many(Array.from({ length: 16 }, (_, n) => ({ n })));
+      most = Math.max(most, await sessions.now());
+    }
+  } finally {
+    await fleet.stop();
+    await sessions.close();
+    await producer.close();
+  }
+  return { processes: task.processes, connections: most - own };
+}
+
 const ways = {
+  connections: measureConnections,
   enqueue_single: measureEnqueueSingle,
   enqueue_bulk: enqueueMany,
   work_off: measureWorkOff,

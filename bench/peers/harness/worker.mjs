@@ -8,7 +8,7 @@ let reported = 0;
 const delays = [];
 let worker;
 
-function tell(facts) {
+function send(facts) {
   if (process.connected) process.send(facts, () => {});
 }
 
@@ -20,20 +20,20 @@ function onJob(payload) {
 function report() {
   if (handled === reported) return;
   reported = handled;
-  tell({ handled });
+  send({ handled });
 }
 
 async function prepare({ runner: name, config, place, what }) {
   const runner = await load(name);
   worker = await runner.worker({ place, settings: runner.configs[config], what, onJob });
   setInterval(report, reportIntervalMs);
-  tell({ ready: true });
+  send({ ready: true });
 }
 
 async function stop() {
   report();
   await worker?.stop();
-  tell({ delays, stopped: true });
+  send({ delays, stopped: true });
   // The channel has to deliver that first.
   setTimeout(() => process.exit(0), 50);
 }
@@ -45,7 +45,7 @@ async function obey(order) {
 }
 
 function giveUp(error) {
-  tell({ error: error?.stack ?? String(error) });
+  send({ error: error?.stack ?? String(error) });
   setTimeout(() => process.exit(1), 50);
 }
 

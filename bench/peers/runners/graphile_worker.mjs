@@ -4,13 +4,15 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import pg from 'pg';
 
-import { all, enqueueBulk, enqueueSingle, startLatency, workOff } from '../harness/measurements.mjs';
+import { all, connections, enqueueBulk, enqueueSingle, startLatency, workOff } from '../harness/measurements.mjs';
 import { countingWatcher } from './postgres.mjs';
 
 const logger = new Logger(() => () => {});
 
 function presetFor({ concurrency, localQueue }, what) {
   if (what === 'work_off_unbatched') return { concurrentJobs: 16, maxPoolSize: 17 };
+  // With the pool that it has by default.
+  if (what === 'connections') return { concurrentJobs: 16 };
   const batches = localQueue && { localQueue: { size: localQueue }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
   return { concurrentJobs: concurrency, maxPoolSize: Math.max(10, concurrency + 1), ...batches };
 }
@@ -42,7 +44,7 @@ export default {
   configs: {
     fast: {
       about: 'localQueue.size 500, completeJobBatchDelay 0, 24 concurrent jobs; addJobs 10,000 at a time',
-      measurements: all,
+      measurements: [...all, connections(1), connections(4), connections(16)],
       concurrency: 24,
       localQueue: 500,
       bulkSize: 10_000,

@@ -2,16 +2,16 @@
 // fetch() and complete(), because work() polls between two single jobs.
 import { PgBoss } from 'pg-boss';
 
-import { all, enqueueBulk, enqueueSingle, startLatency, workOff } from '../harness/measurements.mjs';
+import { all, connections, enqueueBulk, enqueueSingle, startLatency, workOff } from '../harness/measurements.mjs';
 import { countingWatcher } from './postgres.mjs';
 
 const queue = 'work';
 const callers = 16;
 
-async function started(place, { notify }) {
+async function started(place, { notify }, max = callers + 2) {
   const boss = new PgBoss({
     connectionString: place.url,
-    max: callers + 2,
+    max,
     useListenNotify: notify,
     supervise: false,
     schedule: false,
@@ -45,7 +45,7 @@ export default {
       about:
         'work() with batchSize 1,000 and burstWhenBatchFull, useListenNotify; insert() 1,000 at a time; ' +
         'unbatched: 16 fetch() + complete() loops',
-      measurements: all,
+      measurements: [...all, connections(1), connections(4), connections(16)],
       work: { batchSize: 1000, burstWhenBatchFull: true },
       notify: true,
     },
@@ -74,11 +74,15 @@ export default {
   },
 
   async worker({ place, settings, what, onJob }) {
-    const { boss, stop } = await started(place, settings);
+    // How many connections it keeps is up to its own default, 10.
+    const { boss, stop } = await started(place, settings, what === 'connections' ? 10 : undefined);
     let going = true;
     return {
       begin: async () => {
-        if (what === 'work_off_unbatched') {
+        if (what === 'connections') {
+          const one = { batchSize: 1, pollingIntervalSeconds: 0.5 };
+          await Promise.all(Array.from({ length: callers }, () => boss.work(queue, one, async ([job]) => onJob(job.data))));
+        } else if (what === 'work_off_unbatched') {
           await Promise.all(Array.from({ length: callers }, () => fetchLoop(boss, onJob, () => going)));
         } else {
           await boss.work(queue, settings.work, async (jobs) => jobs.forEach((job) => onJob(job.data)));

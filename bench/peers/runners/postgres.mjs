@@ -29,6 +29,17 @@ export async function countingWatcher(place, statement) {
   };
 }
 
+/** Counts the sessions of the database, except its own. */
+export async function sessionCount(place) {
+  const client = await connected(place);
+  const text = `SELECT count(*) AS sessions FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+  return {
+    now: async () => Number((await client.query(text)).rows[0].sessions),
+    close: () => client.end(),
+  };
+}
+
 /**
  * A worker of so many connections, each of which repeats turn(client) until it is stopped. A turn gives the number of
  * jobs it did; after none, a connection pauses for a moment.

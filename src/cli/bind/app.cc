@@ -24,34 +24,41 @@ struct Group {
 
 constexpr Add lock_commands[] = {add_lock_acquire, add_lock_heartbeat, add_lock_release, add_lock_run,
                                  add_lock_show,    add_lock_ls,        add_lock_watch,   add_lock_revoke};
-constexpr Add job_commands[] = {add_job_add,     add_job_import,  add_job_claim,  add_job_heartbeat, add_job_complete,
-                                add_job_fail,    add_job_release, add_job_snooze, add_job_show,      add_job_ls,
-                                add_job_payload, add_job_result,  add_job_errors, add_job_wait,      add_job_cancel,
-                                add_job_retry,   add_job_redrive, add_job_rm};
-constexpr Add queue_commands[] = {add_queue_ls,     add_queue_show,  add_queue_set,  add_queue_pause,
-                                  add_queue_resume, add_queue_drain, add_queue_purge};
+constexpr Add job_commands[] = {add_job_add,    add_job_import,  add_job_claim,   add_job_heartbeat, add_job_complete,
+                                add_job_fail,   add_job_release, add_job_snooze,  add_job_show,      add_job_ls,
+                                add_job_batch,  add_job_payload, add_job_result,  add_job_errors,    add_job_wait,
+                                add_job_cancel, add_job_retry,   add_job_redrive, add_job_rm};
+constexpr Add queue_commands[] = {add_queue_ls,    add_queue_show,   add_queue_workers, add_queue_set,
+                                  add_queue_pause, add_queue_resume, add_queue_drain,   add_queue_purge};
 constexpr Add chunk_commands[] = {add_chunk_plan,     add_chunk_run,  add_chunk_claim,   add_chunk_heartbeat,
                                   add_chunk_complete, add_chunk_fail, add_chunk_release, add_chunk_skip,
                                   add_chunk_progress, add_chunk_show, add_chunk_ls,      add_chunk_reset,
                                   add_chunk_set,      add_chunk_rm};
 constexpr Add rate_commands[] = {add_rate_take, add_rate_set, add_rate_show, add_rate_ls, add_rate_rm};
-constexpr Add session_commands[] = {add_session_run,   add_session_open, add_session_heartbeat, add_session_park,
-                                    add_session_close, add_session_ls,   add_session_show,      add_session_watch};
-constexpr Add item_commands[] = {add_item_add, add_item_ls, add_item_show, add_item_done, add_item_reopen, add_item_rm};
-constexpr Add claim_commands[] = {add_claim_take,   add_claim_release, add_claim_switch, add_claim_transfer,
-                                  add_claim_revoke, add_claim_show,    add_claim_ls};
+constexpr Add session_commands[] = {add_session_run,  add_session_open,  add_session_heartbeat,
+                                    add_session_park, add_session_close, add_session_ls,
+                                    add_session_show, add_session_mine,  add_session_watch};
+constexpr Add item_commands[] = {add_item_add,  add_item_ls,     add_item_show, add_item_note,
+                                 add_item_done, add_item_reopen, add_item_rm};
+constexpr Add claim_commands[] = {add_claim_take,     add_claim_next,   add_claim_release, add_claim_switch,
+                                  add_claim_transfer, add_claim_revoke, add_claim_show,    add_claim_ls};
+constexpr Add path_commands[] = {add_path_take, add_path_release, add_path_ls};
 constexpr Add schedule_commands[] = {
     add_schedule_set,      add_schedule_run,  add_schedule_daemon,  add_schedule_acquire, add_schedule_heartbeat,
     add_schedule_complete, add_schedule_fail, add_schedule_release, add_schedule_trigger, add_schedule_pause,
     add_schedule_resume,   add_schedule_ls,   add_schedule_show,    add_schedule_next,    add_schedule_history,
     add_schedule_rename,   add_schedule_rm};
+constexpr Add adopt_commands[] = {add_adopt_plan,   add_adopt_apply,  add_adopt_try,
+                                  add_adopt_verify, add_adopt_revert, add_adopt_ls};
+constexpr Add row_commands[] = {add_row_claim,   add_row_work, add_row_heartbeat, add_row_complete, add_row_fail,
+                                add_row_release, add_row_show, add_row_ls,        add_row_recover};
 constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
                                     add_migrate_plan};
 constexpr Add retention_commands[] = {add_retention_show, add_retention_set};
 constexpr Add elect_command[] = {add_elect};
-constexpr Add work_and_look_commands[] = {add_work, add_top, add_events, add_status, add_doctor};
-constexpr Add other_commands[] = {add_recover, add_prune,      add_sql, add_grant,
-                                  add_demo,    add_completion, add_man, add_help};
+constexpr Add work_and_look_commands[] = {add_work, add_mcp, add_top, add_events, add_status, add_doctor};
+constexpr Add other_commands[] = {add_init, add_hook, add_recover, add_prune,      add_sql, add_grant,
+                                  add_acts, add_call, add_demo,    add_completion, add_man, add_help};
 
 /// In the order of the help.
 constexpr Group groups[] = {
@@ -86,12 +93,24 @@ constexpr Group groups[] = {
      item_commands},
     {"claim",
      "Claim items exclusively for a session, transfer and release them",
-     {"leasehold claim take SD-1", "leasehold claim ls --watch"},
+     {"leasehold claim next", "leasehold claim ls --watch"},
      claim_commands},
+    {"path",
+     "Claim files and folders exclusively for a session",
+     {"leasehold path take src/parser docs/parser.md", "leasehold path ls"},
+     path_commands},
     {"schedule",
      "Run work on time and only once, and record every occurrence",
      {"leasehold schedule run refresh --every 10m-15m -- ./refresh", "leasehold schedule history refresh"},
      schedule_commands},
+    {"adopt",
+     "Give the rows of your own tables leases, and take them back",
+     {"leasehold adopt plan adopt.toml", "leasehold adopt apply adopt.toml"},
+     adopt_commands},
+    {"row",
+     "Claim, work on and inspect the rows of adopted tables",
+     {"leasehold row work sync_jobs -c 4 -- ./load", "leasehold row ls sync_jobs --state expired"},
+     row_commands},
     {.commands = work_and_look_commands},
     {"migrate",
      "Show and change the schema's version",

@@ -17,14 +17,14 @@
 namespace leasehold::cli {
 
 // Shared by complete, fail, release and skip: a verdict on a held chunk, and the chunk's new state.
-using SayVerdict = std::function<Result<ChunkSettled>(const Chunks& chunks)>;
+using SendVerdict = std::function<Result<ChunkSettled>(const Chunks& chunks)>;
 
 /// Sends the verdict and prints the chunk's new state; returns the exit code.
-int settle(const Context& context, const NamedChunk& chunk, const SayVerdict& say_verdict);
+int settle(const Context& context, const NamedChunk& chunk, const SendVerdict& send_verdict);
 
 namespace {
 
-std::string what_became_of(const std::string& key, const ChunkSettled& settled) {
+std::string describe_settled(const std::string& key, const ChunkSettled& settled) {
   switch (settled.state) {
     case ChunkState::completed: return fmt::format("completed {}", key);
     case ChunkState::skipped: return fmt::format("skipped {}", key);
@@ -38,24 +38,24 @@ std::string what_became_of(const std::string& key, const ChunkSettled& settled) 
   return fmt::format("deferred {}{}", key, when);
 }
 
-void tell_end_of_set(const std::string& set, ChunkSetState state) {
+void report_end_of_set(const std::string& set, ChunkSetState state) {
   if (state == ChunkSetState::complete) say("that was the last chunk: {} is complete", printable(set));
   if (state == ChunkSetState::partial) say("that was the last chunk: {} ends partial", printable(set));
 }
 
 }  // namespace
 
-int settle(const Context& context, const NamedChunk& chunk, const SayVerdict& say_verdict) {
+int settle(const Context& context, const NamedChunk& chunk, const SendVerdict& send_verdict) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const auto settled = say_verdict(store->chunks());
+  const auto settled = send_verdict(store->chunks());
   if (!settled) return report(context, settled.error());
   if (context.json) {
     print_line(wire::to_json(*settled));
     return exit_code::ok;
   }
-  print("{}{}", what_became_of(printable(chunk.key), *settled), settled->replayed ? "  (repeated)" : "");
-  tell_end_of_set(chunk.set, settled->set_state);
+  print("{}{}", describe_settled(printable(chunk.key), *settled), settled->replayed ? "  (repeated)" : "");
+  report_end_of_set(chunk.set, settled->set_state);
   return exit_code::ok;
 }
 
@@ -87,28 +87,24 @@ void add_chunk_complete(CLI::App& parent, Context& context) {
 // leasehold chunk fail: report a failure; the chunk is retried later, or never.
 namespace {
 
-struct ChunkFailOptions {
+struct FailedChunk {
   HeldChunk chunk;
   SaveOptions save;
-  std::string error;
-  std::string error_file;
+  TextOrFile error;
   bool final = false;
   std::optional<Duration> delay;
 };
 
-int fail(const Context& context, ChunkFailOptions& options) {
-  if (!options.error_file.empty()) {
-    auto bytes = read_bytes(options.error_file, bounds::error_bytes, TooLong::cut);
-    if (!bytes) return report(context, bytes.error());
-    options.error = std::move(*bytes);
-  }
+int fail(const Context& context, const FailedChunk& options) {
+  auto error = options.error.read(bounds::error_bytes, TooLong::cut);
+  if (!error) return report(context, error.error());
   return settle(context, options.chunk, [&](const Chunks& chunks) {
     const auto save = options.save.save();
     return chunks.settle({.set = options.chunk.set,
                           .key = options.chunk.key,
                           .token = options.chunk.token,
                           .verdict = {.kind = Verdict::Kind::fail,
-                                      .text = options.error,
+                                      .text = std::move(*error),
                                       .retryable = !options.final,
                                       .delay = options.delay,
                                       .cursor = save.cursor,
@@ -124,15 +120,9 @@ void add_chunk_fail(CLI::App& parent, Context& context) {
                               "exhausted",
                               {"leasehold chunk fail orders 1-10000 --token 1763200000000000 --error '502 bad gateway'",
                                "leasehold chunk fail orders 1-10000 --token \"$token\" --final --error-file log.txt"});
-  auto options = std::make_shared<ChunkFailOptions>();
+  auto options = std::make_shared<FailedChunk>();
   add_held_chunk(*command, context, options->chunk);
-  auto* error = command->add_option("--error", options->error, "Reason; kept with the chunk")->type_name("TEXT");
-  command
-      ->add_option("--error-file", options->error_file,
-                   fmt::format("File with the error, up to {}; - is standard input", format_size(bounds::error_bytes)))
-      ->check(not_empty)
-      ->type_name("FILE")
-      ->excludes(error);
+  add_text_or_file(*command, "--error", options->error, "Reason; kept with the chunk", bounds::error_bytes);
   auto* final = command->add_flag("--final", options->final, "Do not retry: the chunk is exhausted at once");
   add_duration(*command, "--delay", options->delay, "Retry after this time instead of the backoff")->excludes(final);
   add_save(*command, options->save);

@@ -32,15 +32,7 @@ int transfer(const Context& context, const ClaimTransferOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto claim = store->claims().transfer(options.item, options.to, options.token, options.reason);
-  if (!claim) return report_refusal(context, claim.error());
-  if (context.json) {
-    print_line(wire::to_json(*claim));
-  } else if (options.quiet) {
-    print("{} {}", printable(claim->key), claim->token.value);
-  } else {
-    print_line(claim_line(*claim));
-  }
-  return exit_code::ok;
+  return report_claim(context, claim, options.quiet);
 }
 
 }  // namespace

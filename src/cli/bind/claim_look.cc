@@ -118,7 +118,8 @@ Result<ListPicture> look_at(const Store& store, const ClaimFilter& filter) {
       [](const auto& each) { return gist_of(each); });
 }
 
-int list_claims(const Context& context, const ClaimLsOptions& options) {
+int list_claims(const Context& context, ClaimLsOptions& options) {
+  if (const auto handle = SessionHandle::parse(options.filter.session)) options.filter.session = handle->id;
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   return show_list(context, *store,

@@ -67,7 +67,7 @@ namespace {
 
 constexpr std::string_view what_goes =
     "finished jobs, free locks, ended leases with their request ids, events, ended claims, closed and stale sessions, "
-    "runs of schedules, ended shares of locks, statistics of recovery";
+    "runs of schedules, ended shares of locks, statistics of recovery, batches whose jobs are gone";
 
 struct PruneOptions {
   Duration older_than = std::chrono::days(7);
@@ -85,7 +85,8 @@ void print_counts(const Pruned& pruned, const PruneOptions& options) {
                                                               {pruned.shares, "ended share"},
                                                               {pruned.places, "abandoned place"},
                                                               {pruned.topics, "unawaited topic"},
-                                                              {pruned.recoveries, "recovery"}};
+                                                              {pruned.recoveries, "recovery"},
+                                                              {pruned.batches, "ended batch"}};
   std::vector<std::string> gone;
   for (const auto& [count, thing] : counts) {
     if (count > 0) gone.push_back(counted(count, thing));

@@ -72,7 +72,8 @@ void add_item_ls(CLI::App& parent, Context& context) {
                               {"leasehold item ls --state open", "leasehold item ls --parent SD-1",
                                "leasehold item ls --json | jq -r '.items[] | select(.state == \"claimed\") | .key'"});
   auto options = std::make_shared<ItemLsOptions>();
-  add_choice(*command, "--state", options->state, {"open", "claimed", "stale", "done"}, "Only items in this state");
+  add_choice(*command, "--state", options->state, {"open", "blocked", "claimed", "stale", "done"},
+             "Only items in this state");
   command->add_option("--parent", options->filter.parent, "Only the children of this item")
       ->check(not_empty)
       ->type_name("ITEM");
@@ -89,7 +90,10 @@ void print_item(const ItemInfo& item) {
   print_field("state", coloured(item.state));
   print_text("title", item.title);
   print_text("parent", item.parent);
+  if (item.priority != 0) print_field("priority", std::to_string(item.priority));
   if (!item.conflicts.empty()) print_text("conflicts", fmt::format("{}", fmt::join(item.conflicts, " ")));
+  if (!item.depends_on.empty()) print_text("depends on", fmt::format("{}", fmt::join(item.depends_on, " ")));
+  if (!item.waits_for.empty()) print_text("waits for", fmt::format("{}", fmt::join(item.waits_for, " ")));
   if (item.metadata != "{}") print_text("metadata", item.metadata);
   print_field("added", with_distance(item.created_at, item.store_now));
   if (item.done_at) print_field("done", with_distance(*item.done_at, item.store_now));
@@ -100,9 +104,13 @@ void print_item(const ItemInfo& item) {
     }
   }
   if (item.token.value != 0) print_field("token", std::to_string(item.token.value));
+  for (const auto& note : item.notes) {
+    print_field("note", fmt::format("{}, {}: {}", printable(note.author), format_age(item.store_now - note.at),
+                                    shown_field(note.text)));
+  }
 }
 
-int show(const Context& context, const std::string& key) {
+int show_item(const Context& context, const std::string& key) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto item = store->items().show(key);
@@ -122,7 +130,7 @@ void add_item_show(CLI::App& parent, Context& context) {
                               {"leasehold item show SD-1", "leasehold item show SD-1 --json | jq .session"});
   auto key = std::make_shared<std::string>();
   add_item_key(*command, *key);
-  set_action(*command, context, [&context, key] { return show(context, *key); });
+  set_action(*command, context, [&context, key] { return show_item(context, *key); });
 }
 
 }  // namespace leasehold::cli

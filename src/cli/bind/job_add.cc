@@ -54,7 +54,10 @@ int add(const Context& context, JobAddOptions& options) {
       say("job {} is cancelled: a job that it depends on is dead; see `leasehold job show {}`", enqueued->id,
           enqueued->id);
     }
-    if (!enqueued->created) say("job {} has this dedupe key already: nothing was added", enqueued->id);
+    if (!enqueued->created) {
+      say("job {} has this dedupe key already: {}", enqueued->id,
+          enqueued->updated ? "it was changed" : "nothing was added");
+    }
   }
   return exit_code::ok;
 }
@@ -80,11 +83,7 @@ void add_job_add(CLI::App& parent, Context& context) {
       ->type_name("FILE")
       ->excludes(payload);
   add_job_settings(*command, options->job);
-  command
-      ->add_option("--dedupe", options->job.dedupe_key,
-                   "Unique among the queue's jobs that are not final: adding a second one returns the first id")
-      ->check(not_empty)
-      ->type_name("KEY");
+  add_dedupe(*command, options->job);
   set_action(*command, context, [&context, options] { return add(context, *options); });
 }
 

@@ -32,7 +32,7 @@ int claim(const Context& context, JobClaimCommand& options) {
   const auto grant = say_while_waiting(
       wants_wait_line(context, options.claim.wait, options.quiet), [&] { return waits_for_job(*store, options.queue); },
       [&] { return store->jobs().claim(options.queue, options.claim, call); });
-  return tell_granted(context, grant, options.quiet, options.refused_code);
+  return report_granted(context, grant, options.quiet, options.refused_code);
 }
 
 }  // namespace
@@ -52,6 +52,8 @@ void add_job_claim(CLI::App& parent, Context& context) {
                fmt::format("How long the lease lasts without a heartbeat (default: the queue's own, else {})",
                            format_duration(defaults::job_ttl)));
   add_duration(*command, "--wait", options->claim.wait, "Wait up to this long for a job (default: no wait)");
+  add_duration(*command, "--timeout", options->claim.timeout,
+               "Fail an attempt that takes longer, if neither the job nor its queue has a --timeout");
   add_holder(*command, options->holder);
   command
       ->add_option("--request-id", options->claim.request_id,
@@ -73,13 +75,14 @@ struct JobHeartbeatOptions {
   CLI::Option* percent_given = nullptr;
   std::string message;
   std::string stage;
+  std::optional<std::string> save;
   std::optional<Duration> ttl;
 };
 
 int heartbeat(const Context& context, const JobHeartbeatOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  Progress progress{.message = options.message, .stage = options.stage};
+  Progress progress{.message = options.message, .stage = options.stage, .cursor = options.save};
   if (options.percent_given->count() > 0) progress.percent = options.percent;
   const auto& [id, token] = options.job;
   const auto extended = store->jobs().heartbeat(id, token, progress, options.ttl);
@@ -108,6 +111,8 @@ void add_job_heartbeat(CLI::App& parent, Context& context) {
   add_held_job(*command, context, options->job);
   options->percent_given = add_number(*command, "--percent", options->percent, 0, 100, "Percentage done");
   command->add_option("--message", options->message, "The current step, in a few words")->type_name("TEXT");
+  command->add_option("--save", options->save, "The job's cursor: the next attempt gets it in LEASEHOLD_CURSOR")
+      ->type_name("JSON");
   command->add_option("--stage", options->stage, "Current stage of the work: rebasing, testing, merging")
       ->type_name("WORD");
   add_duration(*command, "--ttl", options->ttl, "New ttl of the lease (default: unchanged)");

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/print/list.h"
 #include "cli/print/print.h"
+#include "cli/print/queue_table.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
 #include "model/words.h"
@@ -33,15 +34,22 @@ std::string progress_of(const JobInfo& job) {
 
 /// The most useful fact about a job in this state.
 std::string gist_of(const JobInfo& job) {
+  if (job.wait && job.state != JobState::blocked && job.state != JobState::deferred) {
+    if (const auto why = short_wait(*job.wait); !why.empty()) return why;
+  }
+  if (job.wait && job.wait->reason == WaitReason::paused) return short_wait(*job.wait);
   switch (job.state) {
     case JobState::deferred: return job.due_at ? "in " + format_duration(*job.due_at - job.store_now) : "";
-    case JobState::blocked: return fmt::format("after {}", fmt::join(job.waits_for, ", "));
+    case JobState::blocked:
+      if (job.waits_for.empty() && !job.on_batch_end.empty()) return "after batch " + printable(job.on_batch_end);
+      return fmt::format("after {}", fmt::join(job.waits_for, ", "));
     case JobState::running:
     case JobState::expired: return progress_of(job);
     case JobState::available:
     case JobState::failed: return printable(first_line(job.error));
     case JobState::completed:
-    case JobState::cancelled: break;
+    case JobState::cancelled:
+    case JobState::lapsed: break;
   }
   return job.finished_at ? format_age(job.store_now - *job.finished_at) : "";
 }
@@ -93,12 +101,70 @@ void add_job_ls(CLI::App& parent, Context& context) {
   auto& filter = options->filter;
   command->add_option("--queue", filter.queue, "Only jobs of this queue")->check(not_empty)->type_name("QUEUE");
   add_choice(*command, "--state", options->state,
-             {"available", "deferred", "blocked", "running", "expired", "completed", "failed", "cancelled"},
+             {"available", "deferred", "blocked", "running", "expired", "completed", "failed", "cancelled", "lapsed"},
              "Only jobs in this state");
   command->add_option("--tag", filter.tag, "Only jobs with this tag")->check(not_empty)->type_name("TAG");
+  command->add_option("--batch", filter.batch, "Only jobs of this batch")->check(not_empty)->type_name("BATCH");
   add_paging(*command, filter.max, filter.page);
   add_watch(*command, options->watch);
   set_action(*command, context, [&context, options] { return list(context, *options); });
+}
+
+// leasehold job batch show: how far a batch is.
+namespace {
+
+struct BatchShowOptions {
+  std::string id;
+  bool watch = false;
+};
+
+std::vector<std::string> table_of(const BatchInfo& batch) {
+  Table table({{"BATCH", Column::may_be_cut, 1},
+               {"TOTAL", Column::to_the_right},
+               {"DONE", Column::to_the_right},
+               {"UNFINISHED", Column::to_the_right},
+               {"COMPLETED", Column::to_the_right},
+               {"FAILED", Column::to_the_right},
+               {"CANCELLED", Column::to_the_right, -1},
+               {"LAPSED", Column::to_the_right, -1},
+               {"END JOB", Column::to_the_right},
+               "ENDED"});
+  const auto done = batch.total - batch.unfinished;
+  table.add({printable(batch.id), std::to_string(batch.total),
+             batch.total > 0 ? fmt::format("{}%", done * 100 / batch.total) : "-", std::to_string(batch.unfinished),
+             std::to_string(batch.completed), std::to_string(batch.failed), std::to_string(batch.cancelled),
+             std::to_string(batch.lapsed), batch.end_job ? std::to_string(*batch.end_job) : "-",
+             batch.ended_at ? format_age(batch.store_now - *batch.ended_at) : "-"});
+  return table.lines();
+}
+
+Result<ListPicture> look_at_batch(const Store& store, const std::string& id) {
+  const auto batch = store.jobs().batch(id);
+  if (!batch) return batch.error();
+  const auto gist = fmt::format("{} of {} done, {} failed{}", batch->total - batch->unfinished, batch->total,
+                                batch->failed, batch->ended_at ? ", ended" : "");
+  return ListPicture{
+      .table = table_of(*batch), .entries = {{batch->id, gist}}, .json = wire::to_json(*batch), .next = {}};
+}
+
+}  // namespace
+
+void add_job_batch(CLI::App& parent, Context& context) {
+  auto* group =
+      add_group(parent, "batch", "Show the batches that jobs were added to", {"leasehold job batch show import-7"});
+  auto* command = add_command(
+      *group, context, "show", "Show how many jobs of a batch are done, and how they ended (exit code 4: unknown)",
+      {"leasehold job batch show import-7 --watch", "leasehold job batch show import-7 --json | jq .unfinished"});
+  auto options = std::make_shared<BatchShowOptions>();
+  command->add_option("BATCH", options->id, "The batch, as its jobs name it")->required()->type_name("");
+  add_watch(*command, options->watch);
+  set_action(*command, context, [&context, options] {
+    auto store = context.open_store();
+    if (!store) return report(context, store.error());
+    return show_list(context, *store, {.what = "batches", .watch = options->watch, .look = [&] {
+                                         return look_at_batch(*store, options->id);
+                                       }});
+  });
 }
 
 // leasehold job errors: recent errors.

@@ -69,6 +69,16 @@ void add_times(CLI::App& command, NewJob& job) {
       ->excludes(delay);
 }
 
+void add_limits(CLI::App& command, NewJob& job) {
+  add_duration(command, "--timeout", job.timeout, "Fail an attempt that takes longer");
+  auto* within = add_duration(command, "--expires-in", job.expires_in, "Do not start it after this time");
+  add_parsed(
+      command, "--expires-at", job.expires_at, [](const std::string& text) { return parse_moment(text, wall_clock()); },
+      "Do not start it after this moment")
+      ->type_name("TIME")
+      ->excludes(within);
+}
+
 void add_budgets(CLI::App& command, NewJob& job) {
   add_number(command, "--max-failures", job.max_failures, 1, bounds::max_budget,
              fmt::format("It is a dead letter after N failures (default {})", job.max_failures));
@@ -101,12 +111,29 @@ void add_held_job(CLI::App& command, Context& context, HeldJob& job) {
   add_held_token(command, context, job.token, held::job, [&job] { return is_own_job(job.id); });
 }
 
+void add_dedupe(CLI::App& command, NewJob& job) {
+  auto* key = command
+                  .add_option("--dedupe", job.dedupe_key,
+                              "Unique among the queue's jobs that are not final: adding a second one returns the first "
+                              "id")
+                  ->check(not_empty)
+                  ->type_name("KEY");
+  add_parsed(command, "--dedupe-mode", job.dedupe_mode, parse_dedupe_mode,
+             "What happens to an unfinished job with the same key that is not running: keep it, replace its payload, "
+             "metadata, "
+             "priority and time, or debounce: move its time to --delay from now (default keep)")
+      ->type_name("keep|replace|debounce")
+      ->needs(key);
+  add_duration(command, "--dedupe-for", job.dedupe_for, "The key stays taken for this long, also after the job's end")
+      ->needs(key);
+}
+
 void add_job_settings(CLI::App& command, NewJob& job) {
   using Priority = std::numeric_limits<std::int16_t>;
   add_number(command, "--priority", job.priority, Priority::min(), Priority::max(),
              "Higher runs first, then the earliest (default 0)");
   add_times(command, job);
-  command.add_option("--group", job.group, "Group that shares the queue's --max-per-group")
+  command.add_option("--group", job.group, "Group that takes turns with others and shares the queue's --max-per-group")
       ->check(not_empty)
       ->type_name("KEY");
   add_budgets(command, job);
@@ -115,6 +142,18 @@ void add_job_settings(CLI::App& command, NewJob& job) {
       ->allow_extra_args(false)
       ->type_name("TAG");
   add_predecessors(command, job);
+  add_limits(command, job);
+  command
+      .add_option("--metadata", job.metadata,
+                  "JSON object that each attempt gets: {\"traceparent\":...}; in LEASEHOLD_METADATA")
+      ->check(not_empty)
+      ->type_name("JSON");
+  command.add_option("--batch", job.batch, "Batch that the job belongs to: see `leasehold job batch show`")
+      ->check(not_empty)
+      ->type_name("NAME");
+  command.add_option("--on-batch-end", job.on_batch_end, "Run it when all jobs of this batch have ended")
+      ->check(not_empty)
+      ->type_name("NAME");
 }
 
 CLI::Option* add_max(CLI::App& command, const std::string& names, std::optional<int>& value, const std::string& help) {
@@ -133,7 +172,7 @@ CLI::Option* add_max(CLI::App& command, const std::string& names, std::optional<
 
 namespace {
 
-std::string what_became_of(JobId id, const JobSettled& settled) {
+std::string describe_settled(JobId id, const JobSettled& settled) {
   switch (settled.state) {
     case JobState::completed: return fmt::format("completed {}", id);
     case JobState::failed: return fmt::format("failed {}: it is a dead letter", id);
@@ -142,18 +181,19 @@ std::string what_became_of(JobId id, const JobSettled& settled) {
     case JobState::available:
     case JobState::blocked:
     case JobState::running:
+    case JobState::lapsed:
     case JobState::expired: return fmt::format("returned {}: it is {}", id, to_string(settled.state));
   }
   const auto when = settled.due_at ? " until " + local_time(*settled.due_at, wall_clock()) : "";
   return fmt::format("deferred {}{}", id, when);
 }
 
-int tell_settled(const Context& context, JobId id, const Result<JobSettled>& settled, bool quiet) {
+int report_settled(const Context& context, JobId id, const Result<JobSettled>& settled, bool quiet) {
   if (!settled) return report(context, settled.error());
   if (context.json) {
     print_line(wire::to_json(*settled));
   } else if (!quiet) {
-    print("{}{}", what_became_of(id, *settled), settled->replayed ? "  (repeated)" : "");
+    print("{}{}", describe_settled(id, *settled), settled->replayed ? "  (repeated)" : "");
   }
   return exit_code::ok;
 }
@@ -175,7 +215,7 @@ int settle(const Context& context, const HeldJob& job, const Verdict& verdict, c
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   const auto jobs = store->jobs();
-  if (next.queue.empty()) return tell_settled(context, job.id, jobs.settle({job.id, job.token, verdict}), false);
+  if (next.queue.empty()) return report_settled(context, job.id, jobs.settle({job.id, job.token, verdict}), false);
   const auto& claim = next.claim;
   const Call call{.holder = calling_process(next.holder)};
   const auto both = say_while_waiting(
@@ -184,8 +224,8 @@ int settle(const Context& context, const HeldJob& job, const Verdict& verdict, c
         return jobs.settle_and_claim({job.id, job.token, verdict}, next.queue, claim, call);
       });
   // Even if the verdict failed: the claimed job has a holder now, which must get its token.
-  const auto settled_code = tell_settled(context, job.id, both.settled, next.quiet);
-  const auto granted_code = tell_granted(context, both.grant, next.quiet, exit_code::held);
+  const auto settled_code = report_settled(context, job.id, both.settled, next.quiet);
+  const auto granted_code = report_granted(context, both.grant, next.quiet, exit_code::held);
   return settled_code != exit_code::ok ? settled_code : granted_code;
 }
 
@@ -206,7 +246,7 @@ void print_jobs(const JobGrant& grant, bool quiet) {
 
 }  // namespace
 
-int tell_granted(const Context& context, const Result<JobGrant>& grant, bool quiet, int refused_code) {
+int report_granted(const Context& context, const Result<JobGrant>& grant, bool quiet, int refused_code) {
   if (!grant) return report(context, grant.error(), refused_code);
   if (context.json) {
     print_line(wire::to_json(*grant));

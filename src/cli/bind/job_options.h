@@ -25,6 +25,8 @@ void add_held_job(CLI::App& command, Context& context, HeldJob& job);
 bool is_own_job(JobId id);
 
 /// The settings of a job for `job add` and `job import`, except its payload and its dedupe key.
+/// --dedupe, --dedupe-mode, --debounce, --dedupe-for.
+void add_dedupe(CLI::App& command, NewJob& job);
 void add_job_settings(CLI::App& command, NewJob& job);
 
 /// A bound: a number from 1, or "none", which is zero.
@@ -49,6 +51,6 @@ int settle(const Context& context, const HeldJob& job, const Verdict& verdict, c
 // The output of `job claim`, and of every verdict followed by a claim.
 
 /// Prints the claimed jobs, or the error; returns the exit code. `quiet`: only number and token of each.
-int tell_granted(const Context& context, const Result<JobGrant>& grant, bool quiet, int refused_code);
+int report_granted(const Context& context, const Result<JobGrant>& grant, bool quiet, int refused_code);
 
 }  // namespace leasehold::cli

@@ -16,18 +16,14 @@ namespace {
 
 struct JobCompleteOptions {
   HeldJob job;
-  std::string result;
-  std::string result_file;
+  TextOrFile result;
   NextClaim next;
 };
 
 int complete(const Context& context, JobCompleteOptions& options) {
-  if (!options.result_file.empty()) {
-    auto bytes = read_bytes(options.result_file, bounds::result_bytes);
-    if (!bytes) return report(context, bytes.error());
-    options.result = std::move(*bytes);
-  }
-  return settle(context, options.job, Verdict::complete(options.result), options.next);
+  auto result = options.result.read(bounds::result_bytes, TooLong::refuse);
+  if (!result) return report(context, result.error());
+  return settle(context, options.job, Verdict::complete(std::move(*result)), options.next);
 }
 
 }  // namespace
@@ -40,15 +36,7 @@ void add_job_complete(CLI::App& parent, Context& context) {
                    "read -r id token < <(leasehold job complete \"$id\" --token \"$token\" --next mail -q)"});
   auto options = std::make_shared<JobCompleteOptions>();
   add_held_job(*command, context, options->job);
-  auto* result =
-      command->add_option("--result", options->result, "Result of the job; see `job result`")->type_name("TEXT");
-  command
-      ->add_option(
-          "--result-file", options->result_file,
-          fmt::format("The same from a file, up to {}; - is standard input", format_size(bounds::result_bytes)))
-      ->check(not_empty)
-      ->type_name("FILE")
-      ->excludes(result);
+  add_text_or_file(*command, "--result", options->result, "Result of the job; see `job result`", bounds::result_bytes);
   add_next_claim(*command, options->next);
   set_action(*command, context, [&context, options] { return complete(context, *options); });
 }
@@ -56,24 +44,19 @@ void add_job_complete(CLI::App& parent, Context& context) {
 // leasehold job fail: report a failure; the job is retried later, or never.
 namespace {
 
-struct JobFailOptions {
+struct FailedJob {
   HeldJob job;
-  std::string error;
-  std::string error_file;
-  bool for_good = false;
-  Duration delay{};
-  CLI::Option* delay_given = nullptr;
+  TextOrFile error;
+  bool final = false;
+  std::optional<Duration> delay;
   NextClaim next;
 };
 
-int fail(const Context& context, JobFailOptions& options) {
-  if (!options.error_file.empty()) {
-    auto bytes = read_bytes(options.error_file, bounds::error_bytes, TooLong::cut);
-    if (!bytes) return report(context, bytes.error());
-    options.error = std::move(*bytes);
-  }
-  auto verdict = options.for_good ? Verdict::fail_finally(options.error) : Verdict::fail(options.error);
-  if (options.delay_given->count() > 0) verdict.delay = options.delay;
+int fail(const Context& context, const FailedJob& options) {
+  auto error = options.error.read(bounds::error_bytes, TooLong::cut);
+  if (!error) return report(context, error.error());
+  const Verdict verdict{
+      .kind = Verdict::Kind::fail, .text = std::move(*error), .retryable = !options.final, .delay = options.delay};
   return settle(context, options.job, verdict, options.next);
 }
 
@@ -84,19 +67,11 @@ void add_job_fail(CLI::App& parent, Context& context) {
       add_command(parent, context, "fail", "Fail a job; it is retried after a backoff until its budget is spent",
                   {"leasehold job fail 17 --token 1763200000000000 --error 'no route to host'",
                    "leasehold job fail 17 --token \"$token\" --final --error-file log.txt"});
-  auto options = std::make_shared<JobFailOptions>();
+  auto options = std::make_shared<FailedJob>();
   add_held_job(*command, context, options->job);
-  auto* error = command->add_option("--error", options->error, "Reason; kept with the attempt")->type_name("TEXT");
-  command
-      ->add_option("--error-file", options->error_file,
-                   fmt::format("The same from a file, up to {}; - is standard input", format_size(bounds::error_bytes)))
-      ->check(not_empty)
-      ->type_name("FILE")
-      ->excludes(error);
-  auto* for_good = command->add_flag("--final", options->for_good, "Do not retry: the job is a dead letter at once");
-  options->delay_given =
-      add_duration(*command, "--delay", options->delay, "Retry after this time instead of the backoff");
-  options->delay_given->excludes(for_good);
+  add_text_or_file(*command, "--error", options->error, "Reason; kept with the attempt", bounds::error_bytes);
+  auto* final = command->add_flag("--final", options->final, "Do not retry: the job is a dead letter at once");
+  add_duration(*command, "--delay", options->delay, "Retry after this time instead of the backoff")->excludes(final);
   add_next_claim(*command, options->next);
   set_action(*command, context, [&context, options] { return fail(context, *options); });
 }

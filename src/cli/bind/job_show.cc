@@ -1,9 +1,11 @@
 // leasehold job show: a job with its attempts.
 #include <memory>
 
+#include "base/time_text.h"
 #include "cli/bind/job_options.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
+#include "cli/print/queue_table.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
 #include "wire/wire.h"
@@ -34,7 +36,7 @@ void print_holding(const JobInfo& job) {
   const auto pid = holder.pid != 0 ? fmt::format(", pid {}", holder.pid) : "";
   print_field("holder", fmt::format("{} (on {}{})", printable(holder.name), printable(holder.host), pid));
   print_time("heartbeat", job.heartbeat_at, job);
-  print_time(job.state == JobState::expired ? "expired" : "expires", job.expires_at, job);
+  print_time(job.state == JobState::expired ? "expired" : "expires", job.held_until, job);
 }
 
 void print_progress(const JobInfo& job) {
@@ -45,7 +47,15 @@ void print_progress(const JobInfo& job) {
   if (!progress.empty()) print_field("progress", progress);
 }
 
-bool is_dead(JobState state) { return state == JobState::failed || state == JobState::cancelled; }
+bool is_dead(JobState state) {
+  return state == JobState::failed || state == JobState::cancelled || state == JobState::lapsed;
+}
+
+void print_limits(const JobInfo& job) {
+  if (job.timeout) print_field("timeout", format_duration(*job.timeout) + " per attempt");
+  print_time("times out", job.times_out_at, job);
+  print_time("start by", job.expires_at, job);
+}
 
 /// What happens next, and what the user can do about it.
 std::string outlook(const JobInfo& job) {
@@ -81,12 +91,18 @@ void print_job(const JobInfo& job) {
   print_field("priority", std::to_string(job.priority));
   print_time("created", job.created_at, job);
   print_time("due", job.due_at, job);
+  if (job.wait && job.wait->reason != WaitReason::not_due) print_field("waits", shown_wait(*job.wait, job.store_now));
   print_time("finished", job.finished_at, job);
   print_holding(job);
+  print_limits(job);
   print_progress(job);
   print_field("attempts", fmt::format("{}  (failures {} of {}, crashes {} of {})", job.attempts, job.failures,
                                       job.max_failures, job.crashes, job.max_crashes));
   print_predecessors(job);
+  print_optional("batch", job.batch);
+  if (!job.on_batch_end.empty()) print_field("runs after", "the end of batch " + printable(job.on_batch_end));
+  print_optional("metadata", job.metadata);
+  print_optional("cursor", job.cursor);
   print_optional("dedupe key", job.dedupe_key);
   print_optional("group", job.group);
   print_optional("schedule", job.schedule);

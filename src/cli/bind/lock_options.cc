@@ -41,9 +41,9 @@ Share read_permits(std::string_view words, const std::optional<std::int64_t>& ca
   Share share;
   auto rest = words;
   const auto permits = take_number(rest);
-  const bool tells_capacity = permits && take_separator(rest);
-  if (tells_capacity) share.capacity = take_number(rest);
-  if (!permits || !rest.empty() || (tells_capacity && !share.capacity)) {
+  const bool has_capacity = permits && take_separator(rest);
+  if (has_capacity) share.capacity = take_number(rest);
+  if (!permits || !rest.empty() || (has_capacity && !share.capacity)) {
     refuse("--permits", fmt::format("{} is not a number of permits: {}", leasehold::quoted(words), permits_form));
   }
   if (capacity && share.capacity && capacity != share.capacity) {

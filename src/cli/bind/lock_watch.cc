@@ -61,19 +61,19 @@ class Watcher {
 
  private:
   void see(const Result<LockInfo>& lock) {
-    tell(lock);
+    show(lock);
     reached_ = reached_ || is_wanted(lock);
     if (reached_ || !printed_well()) stop_.request_stop();
   }
 
-  void tell(const Result<LockInfo>& lock) const {
-    if (!lock && lock.error().code == Errc::not_found) return tell_of_nobody();
+  void show(const Result<LockInfo>& lock) const {
+    if (!lock && lock.error().code == Errc::not_found) return show_never_held();
     if (context_.json) return print_line(lock ? wire::to_json(*lock) : wire::to_json(lock.error()));
     if (lock) return print_line(line_of(*lock));
     say("leasehold: {}; trying again", printable(lock.error().message));
   }
 
-  void tell_of_nobody() const {
+  void show_never_held() const {
     if (context_.json) return print_line(wire::object({{"name", options_.name}, {"state", "free"}}));
     print("{}  {}  never held before", local_time(wall_clock(), wall_clock()), coloured(LeaseState::free));
   }

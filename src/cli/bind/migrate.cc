@@ -29,7 +29,8 @@ Result<Migrations> open_or_make(const Context& context) {
   return Migrations::open(*url, {.create = true});
 }
 
-int tell(const Context& context, const Migrated& migrations, std::string_view verb, std::string_view nothing) {
+int print_migrations(const Context& context, const Migrated& migrations, std::string_view verb,
+                     std::string_view nothing) {
   if (!migrations) return report(context, migrations.error());
   if (context.json) {
     print_line(wire::to_json(*migrations));
@@ -44,7 +45,7 @@ int tell(const Context& context, const Migrated& migrations, std::string_view ve
 int up(const Context& context) {
   auto migrations = open_or_make(context);
   if (!migrations) return report(context, migrations.error());
-  return tell(context, migrations->up(), "applied", "nothing to apply: the schema is current");
+  return print_migrations(context, migrations->up(), "applied", "nothing to apply: the schema is current");
 }
 
 struct DownOptions {
@@ -69,25 +70,26 @@ int down(const Context& context, const DownOptions& options) {
   if (!all) return report(context, all.error());
   const auto applied = applied_above(*all, 0);
   if (applied.empty()) {
-    tell(context, applied, "", "nothing to undo: there is no schema");
+    print_migrations(context, applied, "", "nothing to undo: there is no schema");
     return exit_code::nothing_to_do;
   }
   const int target = options.to >= 0 ? options.to : std::max(applied.front().version - 1, 0);
-  if (options.consent.dry_run) return tell(context, applied_above(*all, target), "would undo", "nothing to undo");
+  if (options.consent.dry_run)
+    return print_migrations(context, applied_above(*all, target), "would undo", "nothing to undo");
   const auto done = migrations->down(target);
   // Above 0 they stay recorded, and come back with `migrate up`.
   const auto url = context.store_url();
   if (done && target == 0 && url && url->starts_with("postgres")) {
     say_line("leasehold: all rights from `leasehold grant` are gone: grant them again after `migrate up`");
   }
-  return tell(context, done, "undone", "nothing to undo");
+  return print_migrations(context, done, "undone", "nothing to undo");
 }
 
 int show_status(const Context& context) {
   auto migrations = open_as_it_is(context);
   if (!migrations) return report(context, migrations.error());
   auto all = migrations->status();
-  if (!all || context.json) return tell(context, all, "", "");
+  if (!all || context.json) return print_migrations(context, all, "", "");
   Table table({"VERSION", {"NAME", Column::as_it_is, 1}, {"APPLIED", Column::as_it_is, 1}, "TEXT"});
   for (const auto& migration : *all) {
     table.add({fmt::format("{:04}", migration.version), migration.name,
@@ -170,10 +172,13 @@ namespace {
 struct SqlOptions {
   std::string schema = "leasehold";
   bool sqlite = false;
+  bool testing = false;
 };
 
 int print_schema(const Context& context, const SqlOptions& options) {
-  auto sql = Migrations::script(options.sqlite ? "sqlite:leasehold.db" : "postgresql:///?schema=" + options.schema);
+  const auto postgres = "postgresql:///?schema=" + options.schema;
+  auto sql = options.testing ? Migrations::testing_script(postgres)
+                             : Migrations::script(options.sqlite ? "sqlite:leasehold.db" : postgres);
   if (!sql) return report(context, sql.error());
   if (context.json) {
     print_line(wire::object({{"sql", *sql}}));
@@ -189,11 +194,15 @@ void add_sql(CLI::App& parent, Context& context) {
   auto* command = add_command(
       parent, context, "sql", "Print the whole schema as SQL, without a connection",
       {"leasehold sql > leasehold.sql            # for a hosted editor or a migration tool",
-       "leasehold sql | psql -v ON_ERROR_STOP=1 \"$DATABASE_URL\"", "leasehold sql --sqlite | sqlite3 work.db"});
+       "leasehold sql | psql -v ON_ERROR_STOP=1 \"$DATABASE_URL\"", "leasehold sql --sqlite | sqlite3 work.db",
+       "leasehold sql --testing | psql \"$TEST_DATABASE_URL\""});
   auto options = std::make_shared<SqlOptions>();
   auto* schema = command->add_option("--schema", options->schema, "The name of the schema (default: leasehold)");
   schema->type_name("NAME");
-  command->add_flag("--sqlite", options->sqlite, "The schema of a SQLite store")->excludes(schema);
+  auto* sqlite = command->add_flag("--sqlite", options->sqlite, "The schema of a SQLite store")->excludes(schema);
+  command
+      ->add_flag("--testing", options->testing, "Instead of the schema: a clock that tests move, for a test database")
+      ->excludes(sqlite);
   set_action(*command, context, [&context, options] { return print_schema(context, *options); });
 }
 

@@ -1,4 +1,4 @@
-// leasehold queue ls, drain.
+// leasehold queue ls, workers, drain.
 #include <algorithm>
 #include <memory>
 #include <thread>
@@ -11,6 +11,7 @@
 #include "cli/print/print.h"
 #include "cli/print/queue_table.h"
 #include "cli/print/report.h"
+#include "cli/print/table.h"
 #include "model/bounds.h"
 #include "wire/wire.h"
 
@@ -48,6 +49,74 @@ void add_queue_ls(CLI::App& parent, Context& context) {
   auto watch = std::make_shared<bool>(false);
   add_watch(*command, *watch);
   set_action(*command, context, [&context, watch] { return list_queues(context, *watch); });
+}
+
+// leasehold queue workers: who works, also without a job.
+namespace {
+
+struct QueueWorkersOptions {
+  std::string queue;
+  bool watch = false;
+};
+
+LeaseState state_of(const WorkerInfo& worker) {
+  return worker.held_until > worker.store_now ? LeaseState::running : LeaseState::expired;
+}
+
+std::string jobs_of(const WorkerInfo& worker) { return fmt::format("{} of {}", worker.running, worker.concurrency); }
+std::string queues_of(const WorkerInfo& worker) { return printable(fmt::format("{}", fmt::join(worker.queues, ", "))); }
+
+std::vector<std::string> table_of(const std::vector<WorkerInfo>& workers) {
+  Table table({{"WORKER", Column::may_be_cut, 1},
+               {"HOST", Column::may_be_cut},
+               {"PID", Column::to_the_right},
+               {"STATE", Column::as_it_is, 2},
+               {"RUNNING", Column::as_it_is, 1},
+               "SINCE",
+               "HEARTBEAT",
+               {"QUEUES", Column::may_be_cut, 1}});
+  for (const auto& worker : workers) {
+    table.add({printable(worker.holder.name), printable(worker.holder.host), std::to_string(worker.holder.pid),
+               coloured(state_of(worker)), jobs_of(worker), format_age(worker.store_now - worker.since),
+               format_age(worker.store_now - worker.heartbeat_at), queues_of(worker)});
+  }
+  return table.lines();
+}
+
+Result<ListPicture> look_at_workers(const Store& store, const std::string& queue) {
+  auto workers = store.queues().workers(queue);
+  if (!workers) return std::move(workers).error();
+  const Page<WorkerInfo> page{.items = std::move(*workers)};
+  return picture_of(
+      page, table_of(page.items), [](const auto& worker) { return std::to_string(worker.lease_id); },
+      [](const auto& worker) {
+        return fmt::format("{}, {}, {}, {}", printable(worker.holder.name), to_string(state_of(worker)),
+                           jobs_of(worker), queues_of(worker));
+      });
+}
+
+int list_workers(const Context& context, const QueueWorkersOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  return show_list(context, *store, {.what = "workers", .watch = options.watch, .look = [&] {
+                                       return look_at_workers(*store, options.queue);
+                                     }});
+}
+
+}  // namespace
+
+void add_queue_workers(CLI::App& parent, Context& context) {
+  auto* command =
+      add_command(parent, context, "workers",
+                  "List workers, also idle ones: their queues, since when they work, how many jobs they run. An "
+                  "expired one has died",
+                  {"leasehold queue workers", "leasehold queue workers --queue mail --json | jq '.items | length'"});
+  auto options = std::make_shared<QueueWorkersOptions>();
+  command->add_option("--queue", options->queue, "Only workers that listen to this queue")
+      ->check(not_empty)
+      ->type_name("QUEUE");
+  add_watch(*command, options->watch);
+  set_action(*command, context, [&context, options] { return list_workers(context, *options); });
 }
 
 // leasehold queue drain: wait until a queue is done.

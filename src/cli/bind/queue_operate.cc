@@ -31,25 +31,24 @@ void take_rate(QueueSettings& settings, const std::string& text) {
   settings.rate_period = rate.period;
 }
 
-void take_ttl(QueueSettings& settings, const std::string& text) {
-  if (text == "none") {
-    settings.default_ttl = Duration(0);
-    return;
-  }
-  const auto ttl = parse_duration(text);
-  if (!ttl) throw CLI::ValidationError("--ttl", ttl.error().message);
-  if (*ttl == Duration(0)) throw CLI::ValidationError("--ttl", "0s is too short: write none to remove it");
-  settings.default_ttl = *ttl;
+Duration duration_or_none(const std::string& option, const std::string& text) {
+  if (text == "none") return Duration(0);
+  const auto span = parse_duration(text);
+  if (!span) throw CLI::ValidationError(option, span.error().message);
+  if (*span == Duration(0)) throw CLI::ValidationError(option, "0s is too short: write none to remove it");
+  return *span;
 }
 
 bool says_something(const QueueSettings& settings) {
-  return settings.max_running || settings.max_per_group || settings.rate_count || settings.default_ttl;
+  return settings.max_running || settings.max_per_group || settings.rate_count || settings.default_ttl ||
+         settings.timeout;
 }
 
 int set(const Context& context, const QueueSetOptions& options) {
   if (!says_something(options.settings)) {
-    return report(context, {.code = Errc::invalid_argument,
-                            .message = "nothing to set: use --max-running, --max-per-group, --rate or --ttl"});
+    return report(context,
+                  {.code = Errc::invalid_argument,
+                   .message = "nothing to set: use --max-running, --max-per-group, --rate, --ttl or --timeout"});
   }
   auto store = context.open_or_make_store();
   if (!store) return report(context, store.error());
@@ -75,7 +74,13 @@ void add_queue_set(CLI::App& parent, Context& context) {
       ->type_name("N/DURATION");
   command
       ->add_option_function<std::string>(
-          "--ttl", [&settings](const std::string& text) { take_ttl(settings, text); }, "Default ttl of claims; or none")
+          "--ttl", [&settings](const std::string& text) { settings.default_ttl = duration_or_none("--ttl", text); },
+          "Default ttl of claims; or none")
+      ->type_name("DURATION");
+  command
+      ->add_option_function<std::string>(
+          "--timeout", [&settings](const std::string& text) { settings.timeout = duration_or_none("--timeout", text); },
+          "Fail an attempt that takes longer, for jobs without a --timeout of their own; or none")
       ->type_name("DURATION");
   set_action(*command, context, [&context, options] { return set(context, *options); });
 }

@@ -41,7 +41,7 @@ int acquire(const Context& context, ScheduleAcquireCommand& options) {
   if (!store) return report(context, store.error());
   const auto schedules = store->schedules();
   const auto run = schedules.acquire(options.name, options.acquire, {.holder = calling_process(options.holder)});
-  if (!run && is_skip(run.error())) return tell_skip(context, options.name, run.error(), options.skip);
+  if (!run && is_skip(run.error())) return report_skip(context, options.name, run.error(), options.skip);
   if (!run) return report(context, run.error());
   print_run(context, options, *run);
   return exit_code::ok;

@@ -1,4 +1,5 @@
-// leasehold session show, ls.
+// leasehold session show, mine, ls.
+#include <limits>
 #include <memory>
 
 #include "base/time_text.h"
@@ -96,6 +97,43 @@ void add_session_show(CLI::App& parent, Context& context) {
   auto session = std::make_shared<NamedSession>();
   add_named_session(*command, context, *session, false);
   set_action(*command, context, [&context, session] { return show_session(context, session->id); });
+}
+
+// leasehold session mine: the sessions of the caller's own process.
+namespace {
+
+int show_own_sessions(const Context& context, int watched_pid) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  std::optional<ProcessId> process;
+  if (watched_pid != 0) {
+    const auto holder = holder_of_process(watched_pid);
+    if (!holder) return report(context, holder.error());
+    process = ProcessId{.pid = holder->pid, .start = holder->process_start};
+  }
+  const auto own = store->sessions().mine(process);
+  if (!own) return report(context, own.error());
+  if (context.json) {
+    print_line(wire::to_json(*own));
+  } else {
+    for (const auto& each : *own) print_line(printable(each.handle));
+  }
+  return own->empty() ? exit_code::nothing_to_do : exit_code::ok;
+}
+
+}  // namespace
+
+void add_session_mine(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "mine",
+      "Print the handles of your own live sessions, the latest first: those of the processes above this command, up to "
+      "the first that is no shell (exit code 3: there is none)",
+      {"leasehold session mine", "handle=$(leasehold session mine | head -n1)",
+       "leasehold session mine --json | jq -r '.items[] | [.handle, .item] | @tsv'"});
+  auto pid = std::make_shared<int>(0);
+  add_number(*command, "--watch-pid", *pid, 1, std::numeric_limits<int>::max(),
+             "Only those of this process, which must be one above this command");
+  set_action(*command, context, [&context, pid] { return show_own_sessions(context, *pid); });
 }
 
 // leasehold session ls: all sessions, alive or not, working or not.

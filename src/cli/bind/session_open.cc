@@ -61,7 +61,7 @@ void print_session(const Context& context, const SessionOpenOptions& options, co
 }
 
 /// Warns about surprising ends.
-void tell_how_it_ends(const SessionOpenOptions& options, const Grant& grant) {
+void warn_about_its_end(const SessionOpenOptions& options, const Grant& grant) {
   const int pid = options.pid != 0 ? options.pid : options.watched_pid;
   if (pid == 0) {
     say("leasehold: cannot tell whether this session is alive: it is {} (better: --pid, --watch-pid or `session run`)",
@@ -107,7 +107,7 @@ int open(const Context& context, SessionOpenOptions& options) {
     if (!kept) return close_again(context, store->sessions(), *grant, kept.error());
   }
   print_session(context, options, *grant);
-  if (!options.quiet) tell_how_it_ends(options, *grant);
+  if (!options.quiet) warn_about_its_end(options, *grant);
   return exit_code::ok;
 }
 

@@ -25,8 +25,9 @@ std::optional<Token> token_in_environment() {
   return text ? token_from(*text) : std::nullopt;
 }
 
-void act_where_session_is(CLI::App& command, Context& context, const NamedSession& session) {
+void act_where_session_is(CLI::App& command, Context& context, NamedSession& session) {
   after_parsing(command, context, [&context, &session] {
+    session.read_handle();
     if (is_own_session(session.id)) act_where_held(context, held::session);
   });
 }
@@ -34,6 +35,13 @@ void act_where_session_is(CLI::App& command, Context& context, const NamedSessio
 }  // namespace
 
 bool is_own_session(const std::string& id) { return environment_says(session_variable, id); }
+
+void NamedSession::read_handle() {
+  auto handle = SessionHandle::parse(id);
+  if (!handle) return;
+  id = std::move(handle->id);
+  if (!token) token = handle->token;
+}
 
 std::optional<Token> NamedSession::proof() const {
   if (token) return token;
@@ -44,8 +52,8 @@ std::optional<Token> NamedSession::proof() const {
 Result<Token> NamedSession::needed_proof() const {
   if (const auto known = proof()) return *known;
   return Error{.code = Errc::invalid_argument,
-               .message = fmt::format("the token of session {} is missing: write --token with the number that "
-                                      "`session open` printed, or set {} together with {}",
+               .message = fmt::format("the token of session {} is missing: name the session as ID.TOKEN, with the "
+                                      "number that `session open` printed, or set {} together with {}",
                                       leasehold::quoted(id), token_variable, session_variable)};
 }
 
@@ -59,7 +67,7 @@ void add_named_session(CLI::App& command, Context& context, NamedSession& sessio
 
 void add_claiming_session(CLI::App& command, Context& context, NamedSession& session) {
   act_where_session_is(command, context, session);
-  command.add_option("--session", session.id, "Session of the claim")
+  command.add_option("--session", session.id, "Session of the claim, as ID or ID.TOKEN")
       ->check(not_empty)
       ->required()
       ->type_name("ID")
@@ -112,16 +120,7 @@ Result<Holder> holder_in_process(std::int64_t pid, const std::string& name) {
                                         "stays, or use `leasehold session run`",
                                         pid)};
   }
-  auto holder = Holder::self(name);
-  const auto start = start_of_process(pid);
-  if (holder.boot_id.empty() || !start || look_for_process(pid, *start) != Liveness::alive) {
-    return Error{.code = Errc::not_found,
-                 .message = fmt::format("there is no process {} that this user can see in /proc", pid)};
-  }
-  if (name.empty()) holder.name = fmt::format("{}:{}", holder.name.substr(0, holder.name.rfind(':')), pid);
-  holder.pid = pid;
-  holder.process_start = *start;
-  return holder;
+  return holder_of_process(pid, name);
 }
 
 bool ends_with_its_command(std::int64_t pid) { return runs_one_command(command_line_of(pid)); }

@@ -14,10 +14,13 @@
 namespace leasehold::cli {
 
 /// A session as named by its holder or an operator: else LEASEHOLD_SESSION, as `session run` and `session open
-/// --export` set it.
+/// --export` set it. Written as ID or as ID.TOKEN.
 struct NamedSession {
   std::string id;
-  std::optional<Token> token;  ///< --token, if the command has it
+  std::optional<Token> token;  ///< --token, if the command has it, or that of the handle
+
+  /// A handle becomes the id and its token.
+  void read_handle();
 
   /// The proof of being its holder: --token; else LEASEHOLD_SESSION_TOKEN, if that belongs to this session. Nothing:
   /// the caller is an operator, or anyone else.

@@ -62,7 +62,7 @@ class Heartbeater {
     if (!process) return refuse(process.error());
     const auto first = heartbeat();
     if (!first) return refuse(first.error());
-    if (!tell(heartbeater_ready)) return close("its caller is gone");
+    if (!send(heartbeater_ready)) return close("its caller is gone");
     return keep_alive(*process);
   }
 
@@ -124,12 +124,12 @@ class Heartbeater {
   }
 
   [[nodiscard]] int refuse(const Error& why) {
-    static_cast<void>(tell(why.message));
+    static_cast<void>(send(why.message));
     return exit_code::failure;
   }
 
   /// The one word that the parent waits for. False: the parent is gone.
-  bool tell(std::string_view word) {
+  bool send(std::string_view word) {
     const auto written = ::write(report_, word.data(), word.size());
     ::close(report_);
     return written == static_cast<ssize_t>(word.size());

@@ -9,6 +9,7 @@
 #include "cli/print/queue_table.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
+#include "model/words.h"
 #include "wire/wire.h"
 
 namespace leasehold::cli {
@@ -177,7 +178,7 @@ int revoke_grant(const Context& context, const std::string& role) {
   auto revoked = store->revoke(role);
   if (!revoked) return report(context, revoked.error());
   if (context.json) {
-    print_line(wire::object({{"role", role}, {"scope", nullptr}}));
+    print_line(wire::object({{"role", role}, {"scope", "none"}}));
   } else {
     print("{} can no longer call leasehold's functions", printable(role));
   }

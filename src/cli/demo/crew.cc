@@ -117,11 +117,11 @@ bool Crew::listen(Duration patience, const Hear& hear) {
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (ends[i].revents != 0) read_news(workers_[i]);
     // Not a reference: hear() may put another worker into this place.
-    const pid_t teller = workers_[i].pid;
+    const pid_t sender = workers_[i].pid;
     std::string text = std::exchange(workers_[i].text, {});
     std::size_t end = 0;
     for (; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) hear(i, text.substr(0, end));
-    if (workers_[i].pid == teller) workers_[i].text = std::move(text);
+    if (workers_[i].pid == sender) workers_[i].text = std::move(text);
   }
   return true;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int busy_timeout_ms = 10'000;
 
-constexpr const char* table = R"(
+constexpr const char* ledger_table = R"(
 CREATE TABLE demo_ledger (id INTEGER PRIMARY KEY AUTOINCREMENT, job INTEGER NOT NULL, token INTEGER NOT NULL,
                           worker TEXT NOT NULL);
 )";
@@ -35,7 +35,7 @@ Result<Ledger> Ledger::open(const std::string& path) {
   return Ledger(std::move(db));
 }
 
-Result<void> Ledger::create() { return execute(table); }
+Result<void> Ledger::create() { return execute(ledger_table); }
 
 Result<void> Ledger::write(const LedgerEntry& entry, bool fenced) {
   if (auto begun = execute("BEGIN IMMEDIATE"); !begun) return begun;

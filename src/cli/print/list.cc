@@ -20,7 +20,7 @@ constexpr Duration longest_pause = std::chrono::milliseconds(800);
 
 class ListWatcher {
  public:
-  ListWatcher(const Context& context, const Store& store, const List& list)
+  ListWatcher(const Context& context, const Store* store, const List& list)
       : context_(context), store_(store), list_(list), on_screen_(!context.json && terminal_width().has_value()) {}
 
   int run() {
@@ -32,8 +32,8 @@ class ListWatcher {
       } else if (!passes(picture.error())) {
         return report(context_, picture.error());
       }
-      sleep_until(BootClock::now() + shortest_pause, stop_.get_token());
-      store_.wait_for_change(longest_pause);
+      sleep_until(BootClock::now() + (store_ ? shortest_pause : longest_pause), stop_.get_token());
+      if (store_) store_->wait_for_change(longest_pause);
     }
     return exit_code::ok;
   }
@@ -70,7 +70,7 @@ class ListWatcher {
   }
 
   const Context& context_;
-  const Store& store_;
+  const Store* const store_;  ///< may be null
   const List& list_;
   const bool on_screen_;
   LiveScreen screen_;
@@ -97,7 +97,11 @@ int print_once(const Context& context, const List& list) {
 }  // namespace
 
 int show_list(const Context& context, const Store& store, const List& list) {
-  return list.watch ? ListWatcher(context, store, list).run() : print_once(context, list);
+  return list.watch ? ListWatcher(context, &store, list).run() : print_once(context, list);
+}
+
+int show_list(const Context& context, const List& list) {
+  return list.watch ? ListWatcher(context, nullptr, list).run() : print_once(context, list);
 }
 
 void add_watch(CLI::App& command, bool& watch) {

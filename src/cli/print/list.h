@@ -45,6 +45,9 @@ struct List {
 /// the exit code.
 int show_list(const Context& context, const Store& store, const List& list);
 
+/// The same for what lies outside of a store: with `watch` it looks about once a second.
+int show_list(const Context& context, const List& list);
+
 /// --watch
 void add_watch(CLI::App& command, bool& watch);
 

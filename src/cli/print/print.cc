@@ -117,7 +117,8 @@ std::string coloured(JobState state) {
     case JobState::expired: return coloured(Tone::warning, to_string(state));
     case JobState::failed: return coloured(Tone::bad, to_string(state));
     case JobState::completed:
-    case JobState::cancelled: return coloured(Tone::faint, to_string(state));
+    case JobState::cancelled:
+    case JobState::lapsed: return coloured(Tone::faint, to_string(state));
     case JobState::available:
     case JobState::deferred:
     case JobState::blocked: break;
@@ -172,7 +173,9 @@ std::string with_distance(Timestamp when, Timestamp now) {
 }
 
 std::string counted(std::int64_t count, std::string_view thing) {
-  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+  if (count == 1) return fmt::format("1 {}", thing);
+  if (thing.ends_with("ry")) return fmt::format("{} {}ies", count, thing.substr(0, thing.size() - 1));
+  return fmt::format("{} {}{}", count, thing, thing.ends_with("ch") ? "es" : "s");
 }
 
 std::string enumerated(const std::vector<std::string>& things) {

@@ -33,6 +33,7 @@ constexpr CountColumn count_columns[] = {
     {"EXPIRED", &QueueInfo::expired, true, 0},
     {"FAILED", &QueueInfo::failed, false, 1},
     {"DONE/MIN", &QueueInfo::completed_last_minute, false, 0},
+    {"WORKERS", &QueueInfo::workers, true, 0},
 };
 
 std::vector<CountColumn> columns_for(const std::vector<QueueInfo>& queues) {
@@ -45,6 +46,25 @@ std::vector<CountColumn> columns_for(const std::vector<QueueInfo>& queues) {
 }
 
 }  // namespace
+
+std::string shown_wait(const JobWait& wait, Timestamp now) {
+  return printable(wait.text) + (wait.until ? ", until " + with_distance(*wait.until, now) : "");
+}
+
+std::string short_wait(const JobWait& wait) {
+  switch (wait.reason) {
+    case WaitReason::paused: return "paused";
+    case WaitReason::at_capacity: return "at its limit";
+    case WaitReason::rate_limited: return "rate spent";
+    case WaitReason::group_full: return "group full";
+    case WaitReason::blocked: return "waits for others";
+    case WaitReason::not_due: return "not due";
+    case WaitReason::recovering: return "to be taken over";
+    case WaitReason::no_worker: return "no worker";
+    case WaitReason::turn: break;
+  }
+  return {};
+}
 
 std::string shown_state(const QueueInfo& queue) {
   return queue.paused ? coloured(Tone::warning, "paused") : coloured(Tone::good, "active");
@@ -73,6 +93,7 @@ void print_limits(const QueueInfo& queue) {
   if (queue.max_per_group > 0) print_field("max per group", std::to_string(queue.max_per_group));
   if (queue.rate_count > 0) print_field("rate", format_rate({.count = queue.rate_count, .period = queue.rate_period}));
   if (queue.default_ttl > Duration(0)) print_field("ttl", format_duration(queue.default_ttl));
+  if (queue.timeout > Duration(0)) print_field("timeout", format_duration(queue.timeout) + " per attempt");
 }
 
 void print_fields(const QueueInfo& queue) {
@@ -88,6 +109,10 @@ void print_fields(const QueueInfo& queue) {
   print_field("running", std::to_string(queue.running));
   print_field("expired", std::to_string(queue.expired));
   print_field("failed", std::to_string(queue.failed));
+  print_field("workers", std::to_string(queue.workers));
+  if (queue.wait && queue.wait->reason != WaitReason::turn) {
+    print_field("waits", shown_wait(*queue.wait, queue.store_now));
+  }
   print_field("last minute",
               fmt::format("{} completed, {} failed attempts", queue.completed_last_minute, queue.failed_last_minute));
 }

@@ -26,7 +26,7 @@ std::string signs_of_life(const LeaseInfo& lease) {
 }
 
 /// Whether another holder has it now, which the message alone does not show. (For a job the message is complete.)
-bool tells_of_somebody(const Error& error) {
+bool has_new_holder(const Error& error) {
   return error.lost_reason == LostReason::superseded && error.held_by && error.held_by->state == LeaseState::running &&
          error.held_by->acquired_at != Timestamp{};
 }
@@ -56,12 +56,12 @@ int report(const Context& context, const Error& error, int held_code) {
     print_line(wire::to_json(error));
   } else if (is_lock_delay(error)) {
     say("leasehold: {}", describe_delay(error));
-  } else if (error.code == Errc::held && error.held_by) {
+  } else if (error.code == Errc::held && error.held_by && error.held_by->kind != "row") {
     // The library's message is for logs; a person needs to find the holder.
     say("leasehold: {} is {}", printable(error.held_by->key), describe_holder(*error.held_by));
   } else {
     say("leasehold: {}", printable(error.message));
-    if (tells_of_somebody(error)) say("  {}", describe_holder(*error.held_by));
+    if (has_new_holder(error)) say("  {}", describe_holder(*error.held_by));
   }
   return exit_code_of(error, held_code);
 }
@@ -90,7 +90,7 @@ int ask_for_yes(const Context& context, std::string_view what) {
 namespace {
 
 /// A lost claim names no owner: the reason matters there.
-bool tells_of_owner(const Error& error) {
+bool names_session(const Error& error) {
   return error.code != Errc::lost && error.held_by && !error.held_by->session.empty();
 }
 
@@ -102,7 +102,7 @@ int report_refusal(const Context& context, const Error& error, int held_code) {
     return exit_code_of(error, held_code);
   }
   say("leasehold: {}", printable(error.message));
-  if (tells_of_owner(error)) {
+  if (names_session(error)) {
     for (const auto& field : fields_of_owner(*error.held_by)) say("  {:<9}  {}", field.name, field.value);
   }
   return exit_code_of(error, held_code);

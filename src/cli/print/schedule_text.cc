@@ -138,7 +138,7 @@ std::string described(const Error& refusal) {
 /// `busy` does not count: whether the schedule is due is not known yet.
 bool is_skip(const Error& refusal) { return may_wait(refusal.code) && refusal.code != Errc::busy; }
 
-int tell_skip(const Context& context, const std::string& name, const Error& refusal, const SkipManner& manner) {
+int report_skip(const Context& context, const std::string& name, const Error& refusal, const SkipManner& manner) {
   const int code = manner.code.value_or(refusal.code == Errc::held ? exit_code::held : exit_code::nothing_to_do);
   if (manner.quiet && !context.json) return code;
   if (context.json) {

@@ -57,6 +57,6 @@ struct SkipManner {
 [[nodiscard]] bool is_skip(const Error& refusal);
 
 /// Reports why it does not run, on stderr or with --json on stdout, and returns the exit code.
-int tell_skip(const Context& context, const std::string& name, const Error& refusal, const SkipManner& manner);
+int report_skip(const Context& context, const std::string& name, const Error& refusal, const SkipManner& manner);
 
 }  // namespace leasehold::cli

@@ -8,6 +8,7 @@
 #include "cli/print/report.h"
 #include "cli/signals.h"
 #include "cli/store_trouble.h"
+#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -37,12 +38,15 @@ std::string coloured(SessionState status) {
 std::string coloured(ItemState state) {
   switch (state) {
     case ItemState::claimed: return coloured(Tone::good, to_string(state));
+    case ItemState::blocked: return coloured(Tone::warning, to_string(state));
     case ItemState::stale: return coloured(Tone::bad, to_string(state));
     case ItemState::done: return coloured(Tone::faint, to_string(state));
     case ItemState::open: break;
   }
   return to_string(state);
 }
+
+namespace {
 
 std::string claim_line(const Claim& claim) {
   auto text = fmt::format("claimed {}  token {}  by session {}", printable(claim.key), claim.token.value,
@@ -54,6 +58,20 @@ std::string claim_line(const Claim& claim) {
                         shown_name(claim.previous_holder));
   }
   return text;
+}
+
+}  // namespace
+
+int report_claim(const Context& context, const Result<Claim>& claim, bool quiet, int held_code) {
+  if (!claim) return report_refusal(context, claim.error(), held_code);
+  if (context.json) {
+    print_line(wire::to_json(*claim));
+  } else if (quiet) {
+    print("{} {}", printable(claim->key), claim->token.value);
+  } else {
+    print_line(claim_line(*claim));
+  }
+  return exit_code::ok;
 }
 
 SessionState health_of(const LeaseInfo& owner) {
@@ -99,7 +117,8 @@ std::vector<Field> fields_of_owner(const LeaseInfo& owner) {
     return when ? age_in_words_and_seconds(owner.store_now - *when) : std::string("-");
   };
   const bool alive = owner.state == LeaseState::running;
-  std::vector<Field> fields{{"item", printable(owner.key)}, {"session", printable(owner.session)}};
+  std::vector<Field> fields{{owner.kind == "path" ? "path" : "item", printable(owner.key)},
+                            {"session", printable(owner.session)}};
   if (!owner.label.empty()) fields.push_back({"label", on_one_line(owner.label)});
   fields.push_back({"holder", printable(owner.holder.name)});
   fields.push_back({"host", printable(owner.holder.host)});

@@ -7,17 +7,19 @@
 
 #include "cli/context.h"
 #include "leasehold/item.h"
+#include "leasehold/result.h"
 #include "leasehold/session.h"
 
 namespace leasehold::cli {
 
 /// "active", "idle", "stale", each in its colour.
 std::string coloured(SessionState status);
-/// "open", "claimed", "stale", "done", each in its colour.
+/// "open", "blocked", "claimed", "stale", "done", each in its colour.
 std::string coloured(ItemState state);
 
-/// "claimed SD-1  token 1763200000000000  by session s-81f", followed by further details.
-std::string claim_line(const Claim& claim);
+/// Prints a claim, or why it was refused: "claimed SD-1  token 1763200000000000  by session s-81f". `quiet`: only item
+/// and token. Returns the exit code.
+int report_claim(const Context& context, const Result<Claim>& claim, bool quiet, int held_code = exit_code::held);
 
 /// The state of the session behind a claim, as far as its lease shows it.
 SessionState health_of(const LeaseInfo& owner);

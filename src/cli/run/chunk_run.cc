@@ -38,6 +38,7 @@ struct ChunkRunOptions {
   int concurrency = 1;
   std::optional<Duration> ttl;  ///< unset: the set's ttl
   Duration grace = default_grace;
+  std::optional<Duration> timeout;
   std::optional<Duration> older_than;
   bool keep_waiting = false;
   bool once = false;
@@ -46,7 +47,7 @@ struct ChunkRunOptions {
   std::vector<std::string> command;
 };
 
-void tell_summary(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary) {
+void report_summary(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary) {
   const auto state = summary.set ? summary.set->summary() : std::string("in an unknown state");
   if (context.json) {
     print_line(wire::object({{"set", options.set},
@@ -79,7 +80,7 @@ bool has_done_it(const ChunkRunOptions& options, const LoadSummary& summary) {
 
 int conclude(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary, int signal) {
   const bool only_refused = options.once && summary.claimed == 0 && summary.refusal;
-  if (!only_refused) tell_summary(context, options, summary);
+  if (!only_refused) report_summary(context, options, summary);
   // It has no end of its own, so a requested stop is a success.
   if (options.keep_waiting) return exit_code::ok;
   if (has_done_it(options, summary)) return exit_code::ok;
@@ -114,6 +115,7 @@ int run_with(const Context& context, const ChunkRunOptions& options, const run::
   const auto claiming = stops.claiming.get_token();
   ChunkCommand command(runner,
                        {.url = with_absolute_path(*url),
+                        .timeout = options.timeout,
                         .hold_back = options.once ? Duration(0) : retry_later_delay,
                         .verbose = options.verbose},
                        claiming);
@@ -127,6 +129,7 @@ int run_with(const Context& context, const ChunkRunOptions& options, const run::
 }
 
 int run_chunks(const Context& context, const ChunkRunOptions& options) {
+  if (const auto checked = check_timeout(options.timeout); !checked) return report(context, checked.error());
   if (options.ttl) {
     if (const auto checked = check_ttl(*options.ttl); !checked) return report(context, checked.error());
   }
@@ -155,6 +158,7 @@ void add_chunk_run(CLI::App& parent, Context& context) {
                fmt::format("Time for running commands to finish when this process is stopped, and between "
                            "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
                            format_duration(options->grace)));
+  add_timeout(*command, options->timeout, "then SIGTERM, after the grace SIGKILL, and the chunk has failed");
   add_duration(*command, "--older-than", options->older_than,
                "Reload chunks completed longer ago than this, when nothing else is open");
   add_holder(*command, options->holder);

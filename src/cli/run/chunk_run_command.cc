@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "cli/print/print.h"
-#include "cli/run/chunk_run_saver.h"
+#include "cli/run/cursor_saver.h"
 #include "cli/run/wrapper_variables.h"
 #include "model/bounds.h"
 #include "wire/wire.h"
@@ -13,9 +13,6 @@ namespace leasehold::cli {
 namespace {
 
 using run::Ending;
-
-/// Room for the largest cursor with blanks and a count around it. A longer line is too large to be saved.
-constexpr std::size_t longest_line = 2 * bounds::chunk_json_bytes;
 
 /// The term used in the loader's summary.
 std::string described(const Verdict& verdict, const std::optional<StopReason>& stopped) {
@@ -38,7 +35,8 @@ CommandWork ChunkCommand::work_for(const Chunk& chunk, const ChunkContext& conte
                                                                   .expires_at = expires_at(context.trusted_until()),
                                                                   .url = settings_.url}),
                    .stop = context.stop_token(),
-                   .trusted_until = [&context] { return context.trusted_until(); }};
+                   .trusted_until = [&context] { return context.trusted_until(); },
+                   .timeout = settings_.timeout};
   work.environment.push_back("LEASEHOLD_SET=" + chunk.set);
   work.environment.push_back(fmt::format("LEASEHOLD_ATTEMPT={}", chunk.attempt));
   work.environment.push_back("LEASEHOLD_CURSOR=" + chunk.cursor.value_or(""));
@@ -48,18 +46,23 @@ CommandWork ChunkCommand::work_for(const Chunk& chunk, const ChunkContext& conte
 
 Verdict ChunkCommand::run_command(const Chunk& chunk, ChunkContext& context) {
   const auto work = work_for(chunk, context);
-  ChunkSaver saver(context, [&work](const Error& error) {
-    say("leasehold: {}: not saved: {}", work.name, printable(error.message));
-  });
+  const auto write = [&context](const CursorSave& save) -> Result<void> {
+    const auto saved = context.save({.cursor = save.cursor, .rows = save.rows});
+    if (!saved) return saved.error();
+    return {};
+  };
+  CursorSaver saver(
+      write, [&work](const Error& error) { say("leasehold: {}: not saved: {}", work.name, printable(error.message)); });
   ChunkReport report(chunk.rows);
   const auto hear = [&](std::string_view line) {
     auto heard = report.hear(line);
     if (!heard) return say("leasehold: {}: ignored a line on descriptor 3: {}", work.name, heard.error().message);
     if (*heard) saver.put(std::move(**heard));
   };
-  auto streams = CommandStreams::open({.input = wire::to_json(chunk) + "\n", .longest_line = longest_line}, hear);
+  auto streams =
+      CommandStreams::open({.input = wire::to_json(chunk) + "\n", .longest_line = longest_cursor_line}, hear);
   if (!streams) {
-    runner_.tell_shortage(work.name, streams.error().message);
+    runner_.report_shortage(work.name, streams.error().message);
     return not_now();
   }
   const auto ending = runner_.run(work, *streams);
@@ -91,6 +94,7 @@ Verdict ChunkCommand::run(const Chunk& chunk, ChunkContext& context) {
 
 Verdict ChunkCommand::verdict_on(const Ending& ending, const std::string& last_words,
                                  std::optional<std::int64_t> rows) const {
+  if (ending.timed_out && settings_.timeout) return Verdict::fail(timed_out_text(*settings_.timeout));
   // Drained or lost: the store knows which, and decides.
   if (ending.kind == Ending::Kind::lease_lost) return Verdict::release();
   if (ending.kind == Ending::Kind::exited && ending.exit_code == 0) return {.rows = rows};

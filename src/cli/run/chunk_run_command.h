@@ -1,6 +1,7 @@
 // One chunk of `leasehold chunk run`: its command from start to verdict.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -13,7 +14,8 @@ namespace leasehold::cli {
 class ChunkCommand {
  public:
   struct Settings {
-    std::string url;       ///< of the store, for LEASEHOLD_DB
+    std::string url;                       ///< of the store, for LEASEHOLD_DB
+    std::optional<Duration> timeout = {};  ///< of a command
     Duration hold_back{};  ///< how long a chunk is kept after "not now": otherwise we would be the first to claim it
     bool verbose = false;  ///< a line on stderr for each outcome
   };

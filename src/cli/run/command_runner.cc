@@ -62,6 +62,10 @@ class Watchman {
         work_(work),
         command_(command),
         streams_(streams),
+        grace_(work.grace.value_or(settings.grace)),
+        stop_at_(work.stop_at   ? *work.stop_at
+                 : work.timeout ? BootClock::now() + *work.timeout
+                                : BootTime::max()),
         requested_until_(requested_until),
         commands_(stops.commands.get_token()),
         at_once_(stops.at_once.get_token()),
@@ -76,8 +80,11 @@ class Watchman {
       pass_on_extension();
       sleep_until_something();
       streams_.serve();
-      if (const auto ending = command_.take_messages()) {
+      if (auto ending = command_.take_messages()) {
         streams_.finish();
+        // The guardian may have been faster than this loop.
+        ending->timed_out = timed_out_ || (ending->kind == Ending::Kind::lease_lost && !stop_requested() &&
+                                           BootClock::now() >= stop_at_);
         return *ending;
       }
     }
@@ -90,13 +97,19 @@ class Watchman {
   };
   enum class Urgency { none, normal, at_once };
 
+  [[nodiscard]] bool stop_requested() const {
+    return work_.stop.stop_requested() || commands_.stop_requested() || at_once_.stop_requested();
+  }
+
   void pass_on_stops() {
     bell_.clear();
-    const bool normal = work_.stop.stop_requested() || commands_.stop_requested();
+    const bool late = BootClock::now() >= stop_at_;
+    timed_out_ |= late && requested_ == Urgency::none && !stop_requested();
+    const bool normal = late || work_.stop.stop_requested() || commands_.stop_requested();
     const auto wanted = at_once_.stop_requested() ? Urgency::at_once : normal ? Urgency::normal : Urgency::none;
     if (wanted <= requested_) return;
     requested_ = wanted;
-    command_.stop(wanted == Urgency::at_once ? std::min(hurried_grace, settings_.grace) : settings_.grace);
+    command_.stop(wanted == Urgency::at_once ? std::min(hurried_grace, grace_) : grace_);
   }
 
   void pass_on_extension() {
@@ -108,8 +121,9 @@ class Watchman {
 
   /// In time for a heartbeat, but not more often than they come; if one is late, repeatedly.
   [[nodiscard]] BootTime next_look() const {
-    const auto in_time = requested_until_ - settings_.grace - settings_.ttl / 6;
-    const auto look = std::max(in_time, BootClock::now() + settings_.ttl / 60);
+    const auto in_time = requested_until_ - grace_ - settings_.ttl / 6;
+    auto look = std::max(in_time, BootClock::now() + settings_.ttl / 60);
+    if (requested_ == Urgency::none) look = std::min(look, stop_at_);
     return command_.started() ? look : std::min(look, BootClock::now() + start_patience);
   }
 
@@ -129,6 +143,9 @@ class Watchman {
   const CommandWork& work_;
   run::GuardedCommand& command_;
   CommandStreams& streams_;
+  const Duration grace_;
+  const BootTime stop_at_;
+  bool timed_out_ = false;
   BootTime requested_until_;
   Urgency requested_ = Urgency::none;
   std::vector<pollfd> watched_;
@@ -146,20 +163,20 @@ std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams
   const Ending not_now{.kind = Ending::Kind::start_failed, .exit_code = cannot_start_code, .error = EMFILE};
   const Senses senses;
   if (!senses.sound()) {
-    tell_shortage(work.name, std::strerror(EMFILE));
+    report_shortage(work.name, std::strerror(EMFILE));
     return not_now;
   }
   const auto trusted_until = work.trusted_until();
   auto command = run::GuardedCommand::start(warden_, streams.take_theirs(),
                                             {.environment = work.environment,
                                              .trusted_until = trusted_until,
-                                             .grace = settings_.grace,
+                                             .grace = work.grace.value_or(settings_.grace),
                                              .command = work.command});
   if (!command && command.error().code == Errc::invalid_argument) {
     return Ending{.kind = Ending::Kind::start_failed, .exit_code = cannot_start_code, .error = E2BIG};
   }
   if (!command && command.error().code == Errc::unavailable) {
-    tell_shortage(work.name, command.error().message);
+    report_shortage(work.name, command.error().message);
     return not_now;
   }
   if (!command) {
@@ -169,7 +186,7 @@ std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams
   const auto ending = Watchman(settings_, work, stops_, senses, *command, streams, trusted_until).watch();
   if (!command->remark().empty()) say("leasehold: {}: {}", work.name, command->remark());
   if (ending.out_of_resources()) {
-    tell_shortage(work.name, std::strerror(ending.error));
+    report_shortage(work.name, std::strerror(ending.error));
     return ending;
   }
   shortage_reported_ = false;
@@ -183,7 +200,7 @@ std::optional<Ending> CommandRunner::run(const CommandWork& work, CommandStreams
   return ending;
 }
 
-void CommandRunner::tell_shortage(const std::string& name, std::string_view why) {
+void CommandRunner::report_shortage(const std::string& name, std::string_view why) {
   if (shortage_reported_.exchange(true)) return;
   say("leasehold: {}: the command cannot be started now ({}): released, to be tried again later", name, why);
 }
@@ -204,6 +221,8 @@ void log_outcome(const Outcome& outcome) {
       format_duration(std::chrono::floor<std::chrono::milliseconds>(outcome.took)),
       error.empty() ? "" : ": " + printable(error));
 }
+
+std::string timed_out_text(Duration timeout) { return "timed out after " + format_duration(timeout); }
 
 std::string describe_exit(const Ending& ending) {
   if (ending.kind == Ending::Kind::guardian_died) return "the guardian of the command was killed";

@@ -38,6 +38,10 @@ struct CommandWork {
   std::vector<std::string> environment;
   std::stop_token stop;
   std::function<BootTime()> trusted_until;
+  std::optional<Duration> timeout = {};  ///< the command is stopped after this: Ending::timed_out
+  /// The moment of the stop, instead of the timeout from now. The grace must be over by the limit of the attempt.
+  std::optional<BootTime> stop_at = {};
+  std::optional<Duration> grace = {};  ///< instead of the settings'
 };
 
 class CommandRunner {
@@ -54,7 +58,7 @@ class CommandRunner {
   [[nodiscard]] int fatal_code() const { return fatal_code_; }
 
   /// Reports, once until a command has started again, that processes, threads or descriptors have run out.
-  void tell_shortage(const std::string& name, std::string_view why);
+  void report_shortage(const std::string& name, std::string_view why);
 
  private:
   void give_up(int code, const std::string& why);
@@ -78,6 +82,9 @@ struct Outcome {
   std::string_view error;  ///< its first line is shown
 };
 void log_outcome(const Outcome& outcome);
+
+/// "timed out after 10m"
+std::string timed_out_text(Duration timeout);
 
 /// "exit code 3", "killed by SIGSEGV", "cannot be started: Permission denied".
 std::string describe_exit(const run::Ending& ending);

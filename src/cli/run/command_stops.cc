@@ -30,11 +30,11 @@ std::string not_started_text(const std::string& program, int error) {
   return fmt::format("cannot run {}: {}", leasehold::quoted(program), std::strerror(error));
 }
 
-void HeldText::tell_forced_end(const std::optional<Error>& lost) const {
+void HeldText::report_forced_end(const std::optional<Error>& lost) const {
   say("leasehold: killed the command, because {} {}", what, lost ? "was lost" : "could not be extended in time");
 }
 
-void HeldText::tell_late_loss() const {
+void HeldText::report_late_loss() const {
   say("leasehold: {} was lost before the command ended: another holder may have run meanwhile", what);
 }
 

@@ -56,9 +56,9 @@ struct HeldText {
   std::string expiry;  ///< what happens if it is not released: "frees itself", "goes stale"
 
   /// The command was ended early; the error, if any, is the store's.
-  void tell_forced_end(const std::optional<Error>& lost) const;
+  void report_forced_end(const std::optional<Error>& lost) const;
   /// The command ended by itself, and only then it turned out that the lease had been lost for a while.
-  void tell_late_loss() const;
+  void report_late_loss() const;
   /// The command has ended, and the store has no record of it.
   void report_unreported_end(const Error& why, Timestamp expires_at) const;
   /// For Ending::Kind::survived: reports it, and exits without releasing anything.

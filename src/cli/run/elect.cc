@@ -80,13 +80,13 @@ class Candidate {
   /// Until elected, stopped, or out of time; as long as the store may come back.
   Result<Leadership> campaign() {
     const auto until = BootClock::now() + std::min<Duration>(options_.campaign.wait, std::chrono::years(100));
-    tell("candidate");
+    announce("candidate");
     StoreTrouble trouble;
     for (auto pause = first_pause;; pause = std::min(pause * 2, longest_pause)) {
       auto leadership = campaign_once(until);
       const bool over = stop_requested_.stop_requested() || BootClock::now() + pause >= until;
       if (leadership || over || !may_come_back(leadership.error())) return leadership;
-      trouble.tell(leadership.error());
+      trouble.report(leadership.error());
       sleep_until(BootClock::now() + pause, stop_requested_);
     }
   }
@@ -112,7 +112,7 @@ class Candidate {
 
   /// The exit code; nothing: leadership was lost, and this is a candidate again.
   std::optional<int> lead(Leadership& leadership) {
-    tell("elected", &leadership);
+    announce("elected", &leadership);
     auto environment = lock_environment(leadership.grant(), {options_.name}, *context_.store_url());
     environment.push_back(fmt::format("LEASEHOLD_TERM={}", leadership.term().value));
     auto streams = CommandStreams::inherited();
@@ -131,11 +131,11 @@ class Candidate {
   [[nodiscard]] int resign(Leadership& leadership, int code) const {
     const auto resigned = leadership.resign();
     if (resigned) {
-      tell("resigned", &leadership);
+      announce("resigned", &leadership);
       return code;
     }
     if (resigned.error().code == Errc::lost) {
-      leadership_text().tell_late_loss();
+      leadership_text().report_late_loss();
       return report(context_, resigned.error());
     }
     leadership_text().report_unreported_end(resigned.error(), leadership.grant().expires_at);
@@ -153,16 +153,16 @@ class Candidate {
 
   [[nodiscard]] std::optional<int> step_down(Leadership& leadership) const {
     const auto why = leadership.lost();
-    leadership_text().tell_forced_end(why);
+    leadership_text().report_forced_end(why);
     if (why) say("leasehold: {}", printable(why->message));
     // Nothing of the command is left: if the store is reachable, the next leader need not wait for our lease to expire.
     static_cast<void>(leadership.resign());
-    tell("lost", &leadership);
+    announce("lost", &leadership);
     return options_.once ? std::optional(exit_code::lost) : std::nullopt;
   }
 
   /// Reports each change of role: with --json a line on stdout.
-  void tell(std::string_view role, const Leadership* leadership = nullptr) const {
+  void announce(std::string_view role, const Leadership* leadership = nullptr) const {
     const auto at = to_string(wall_clock());
     if (context_.json && leadership != nullptr) {
       return print_line(

@@ -8,6 +8,7 @@
 #include "cli/print/lock_text.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
+#include "cli/run/command_runner.h"
 #include "cli/run/command_stops.h"
 #include "cli/run/wrapped_command.h"
 #include "cli/run/wrapper_variables.h"
@@ -24,6 +25,7 @@ using run::Supervisor;
 struct LockRunOptions {
   LockWords words;
   Grace grace;
+  std::optional<Duration> timeout;
   std::string program;  ///< for the help page: see words_after_names()
   std::vector<std::string> command;
 };
@@ -34,24 +36,28 @@ HeldText text_of(const LockRunOptions& options) {
 
 int after_exit(const Context& context, HeldLease& held, const HeldText& text, int command_code) {
   const auto released = held.release();
-  if (released) return tell_ended(context, "name", held.grant(), command_code);
+  if (released) return report_ended(context, "name", held.grant(), command_code);
   if (released.error().code == Errc::lost) {
-    text.tell_late_loss();
+    text.report_late_loss();
     return report(context, released.error());
   }
   text.report_unreported_end(released.error(), held.grant().expires_at);
-  return tell_ended(context, "name", held.grant(), command_code);
+  return report_ended(context, "name", held.grant(), command_code);
 }
 
 int after_loss(const Context& context, const HeldLease& held, const HeldText& text) {
   const auto why = held.lost();
-  text.tell_forced_end(why);
+  text.report_forced_end(why);
   if (why) report(context, *why);
   return exit_code::lost;
 }
 
 int conclude(const Context& context, const LockRunOptions& options, HeldLease& held, const Ending& ending) {
   const auto text = text_of(options);
+  if (ending.timed_out && ending.kind != Ending::Kind::survived) {
+    say("leasehold: the command {}", timed_out_text(*options.timeout));
+    return after_exit(context, held, text, timed_out_code);
+  }
   switch (ending.kind) {
     case Ending::Kind::exited: return after_exit(context, held, text, ending.exit_code);
     case Ending::Kind::start_failed:
@@ -92,6 +98,7 @@ int run_with(const Context& context, const LockRunOptions& options, Supervisor& 
 
   held->on_extended([&supervisor](const Grant& grant) { supervisor.extend(grant.trusted_until); });
   const auto grant = held->grant();
+  supervisor.set_timeout(options.timeout);
   supervisor.start(lock_environment(grant, words.names, *url), grant.trusted_until);
   // From now on signals go to the command, including one that has just arrived.
   if (const int late = line.give_back(); late != 0) ::raise(late);
@@ -101,6 +108,7 @@ int run_with(const Context& context, const LockRunOptions& options, Supervisor& 
 }
 
 int run_locked(const Context& context, LockRunOptions& options) {
+  if (const auto checked = check_timeout(options.timeout); !checked) return report(context, checked.error());
   // First of all, before there is a thread or a connection that a fork would copy.
   auto supervisor = Supervisor::fork_guardian(options.command, options.grace.fitting(options.words.acquire.ttl),
                                               [](const std::string& line) { say("leasehold: {}", line); });
@@ -129,6 +137,7 @@ void add_lock_run(CLI::App& parent, Context& context) {
           "_DB")
       ->type_name("");
   add_grace(*command, options->grace, "at most a third of the ttl");
+  add_timeout(*command, options->timeout, "then SIGTERM, after the grace SIGKILL, and exit code 124");
   command->callback([&context, options] {
     auto& words = options->words;
     words.gather();

@@ -71,7 +71,7 @@ void log_events(SchedulerOptions& options) {
 }
 
 /// The summary at the end.
-void tell_summary(const Context& context, const ScheduleSummary& summary) {
+void report_summary(const Context& context, const ScheduleSummary& summary) {
   if (context.json) {
     print_line(wire::object({{"enqueued", summary.enqueued},
                              {"started", summary.started},
@@ -106,7 +106,7 @@ int code_after_once(const ScheduleSummary& summary) {
 }
 
 int conclude(const Context& context, const ScheduleDaemonOptions& options, const ScheduleSummary& summary, int signal) {
-  tell_summary(context, summary);
+  report_summary(context, summary);
   // It has no end of its own, so a requested stop is a success.
   if (!options.once) return exit_code::ok;
   return signal != 0 ? exit_code_after(signal) : code_after_once(summary);

@@ -42,6 +42,7 @@ struct ScheduleRunOptions {
   std::optional<Duration> ttl;  ///< unset: the schedule's ttl
   bool now = false;
   Grace grace;
+  std::optional<Duration> timeout;
   SkipManner skip;
   std::string program;
   std::vector<std::string> command;
@@ -60,18 +61,19 @@ class RunOfSchedule {
         text_{.what = "the run of " + leasehold::quoted(options.name), .expiry = "counts as lost"} {}
 
   int run(const std::string& url) {
-    tell_of_the_past();
+    report_missed_runs();
     supervisor_.set_grace(options_.grace.fitting(held_.run.grant.ttl));
     held_.lease.on_extended([this](const Grant& extended) { supervisor_.extend(extended.trusted_until); });
     auto environment = schedule_environment(held_.run, url);
     environment.push_back(counts_.variable());
+    supervisor_.set_timeout(options_.timeout);
     supervisor_.start(environment, held_.lease.grant().trusted_until);
     const std::stop_callback on_lost(held_.lease.stop_token(), [this] { supervisor_.stop(); });
     return conclude(supervisor_.wait());
   }
 
  private:
-  void tell_of_the_past() const {
+  void report_missed_runs() const {
     if (options_.skip.quiet) return;
     const auto& run = held_.run;
     if (run.lost) say("leasehold: the previous run was lost: {}", shown_name(run.lost_holder));
@@ -79,6 +81,10 @@ class RunOfSchedule {
   }
 
   int conclude(const Ending& ending) {
+    if (ending.timed_out && ending.kind != Ending::Kind::survived) {
+      say("leasehold: the command {}", timed_out_text(*options_.timeout));
+      return settle(ending, timed_out_code);
+    }
     switch (ending.kind) {
       case Ending::Kind::exited: return after_exit(ending);
       case Ending::Kind::start_failed:
@@ -101,8 +107,8 @@ class RunOfSchedule {
   }
 
   int settle(const Ending& ending, int code) {
-    const bool ok = ending.kind == Ending::Kind::exited && ending.exit_code == 0;
-    const auto error = ok ? "" : describe_exit(ending);
+    const bool ok = ending.kind == Ending::Kind::exited && ending.exit_code == 0 && !ending.timed_out;
+    const auto error = ok ? "" : ending.timed_out ? timed_out_text(*options_.timeout) : describe_exit(ending);
     const auto counts = counts_reported(counts_, options_.name);
     const RunResult result{.ok = ok, .error = error, .counts = counts};
     auto settled = held_.settle(result);
@@ -120,18 +126,18 @@ class RunOfSchedule {
 
   /// The exit code after the store has recorded the result, or could not.
   int exit_after(const Result<void>& answer, int code) {
-    if (answer) return tell_ended(context_, "name", held_.run.grant, code);
+    if (answer) return report_ended(context_, "name", held_.run.grant, code);
     if (answer.error().code == Errc::lost) {
-      text_.tell_late_loss();
+      text_.report_late_loss();
       return report(context_, answer.error());
     }
     text_.report_unreported_end(answer.error(), held_.lease.grant().expires_at);
-    return tell_ended(context_, "name", held_.run.grant, code);
+    return report_ended(context_, "name", held_.run.grant, code);
   }
 
   [[nodiscard]] int after_loss() const {
     const auto why = held_.lease.lost();
-    text_.tell_forced_end(why);
+    text_.report_forced_end(why);
     if (why) report(context_, *why);
     return exit_code::lost;
   }
@@ -174,13 +180,14 @@ int run_with(const Context& context, const ScheduleRunOptions& options, Supervis
   }
   auto held = schedules.hold(options.name, {.now = options.now, .ttl = options.sets ? std::nullopt : options.ttl},
                              {.holder = holder_guarded_by(supervisor.guardian(), options.holder)});
-  if (!held && is_skip(held.error())) return tell_skip(context, options.name, held.error(), options.skip);
+  if (!held && is_skip(held.error())) return report_skip(context, options.name, held.error(), options.skip);
   if (!held) return report_failure(context, held.error());
   return RunOfSchedule(context, options, supervisor, std::move(*counts), std::move(*held)).run(*url);
 }
 
 int run_scheduled(const Context& context, const ScheduleRunOptions& options) {
   if (const auto definition = options.definition.options(); !definition) return report(context, definition.error());
+  if (const auto checked = check_timeout(options.timeout); !checked) return report(context, checked.error());
   // First of all, before there is a thread or a connection that a fork would copy.
   auto supervisor = Supervisor::fork_guardian(options.command, options.grace.asked_for,
                                               [](const std::string& line) { say("leasehold: {}", line); });
@@ -207,6 +214,8 @@ void add_schedule_run(CLI::App& parent, Context& context) {
                            format_duration(defaults::schedule_ttl)));
   command->add_flag("--now", options->now, "Run even if it is not due, but never while it is held");
   add_grace(*command, options->grace, "at most a third of the ttl");
+  add_timeout(*command, options->timeout,
+              "then SIGTERM, after the grace SIGKILL; the run has failed, and the exit code is 124");
   add_holder(*command, options->holder);
   add_skip_exit_code(*command, options->skip.code);
   command->add_flag("-q,--quiet", options->skip.quiet, "Print nothing when it is not due, held or paused");

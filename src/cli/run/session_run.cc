@@ -69,12 +69,12 @@ class SessionRun {
   Ending wait() {
     const std::stop_callback on_lost(held_.stop_token(), [this] {
       lost_ = true;
-      options_.stop_when_lost ? supervisor_.stop() : tell_loss();
+      options_.stop_when_lost ? supervisor_.stop() : report_loss();
     });
     return supervisor_.wait();
   }
 
-  void tell_loss() const {
+  void report_loss() const {
     const auto why = held_.lost();
     say("leasehold: session {} is lost, and others may take its items; the command continues ({})",
         printable(held_.grant().key), printable(why ? why->message : "no heartbeat got through in time"));
@@ -97,11 +97,11 @@ class SessionRun {
     text_.leave_to_expiry(held_.grant().expires_at);
   }
 
-  [[nodiscard]] int ended_with(int code) const { return tell_ended(context_, "id", held_.grant(), code); }
+  [[nodiscard]] int ended_with(int code) const { return report_ended(context_, "id", held_.grant(), code); }
 
   int after_loss() {
     const auto why = held_.lost();
-    text_.tell_forced_end(why);
+    text_.report_forced_end(why);
     close("killed with its lease");
     if (why) report(context_, *why);
     return exit_code::lost;
@@ -112,7 +112,7 @@ class SessionRun {
     const auto grant = held_.grant();
     const auto closed = sessions_.close(grant.key, grant.token, reason);
     if (closed || lost_) return;
-    if (closed.error().code == Errc::lost) return text_.tell_late_loss();
+    if (closed.error().code == Errc::lost) return text_.report_late_loss();
     text_.report_unreported_end(closed.error(), grant.expires_at);
   }
 

@@ -25,7 +25,10 @@ constexpr const char* work_command_help =
     "After --: the program and its arguments; no shell is involved. Stdin has the payload; the environment "
     "has LEASEHOLD_JOB_ID, _JOB_TOKEN, _JOB_DB, _ATTEMPT, _QUEUE, _TOKEN, _EXPIRES_AT and _DB; for a job "
     "that a schedule enqueued also LEASEHOLD_JOB_SCHEDULE and _JOB_OCCURRENCE. The command may write progress lines to "
-    "descriptor 3: 50 copying tables, or JSON with percent, message and stage. Exit code 0 completes the job, 75 "
+    "descriptor 3: 50 copying tables, or JSON with percent, message and stage. A line cursor JSON saves where the job "
+    "is: "
+    "the next attempt gets it in LEASEHOLD_CURSOR. LEASEHOLD_METADATA has the job's metadata. Exit code 0 completes "
+    "the job, 75 "
     "snoozes it for 5s, 65 fails it for good, any other fails it, with the end of stderr as its text. Whatever happens "
     "to this process, leasehold kills the command and all it started before the lease expires";
 
@@ -36,6 +39,7 @@ struct WorkOptions {
   int concurrency = 1;
   Duration ttl = defaults::worker_ttl;
   Duration grace = default_grace;
+  std::optional<Duration> timeout;
   bool once = false;
   bool drain = false;
   bool keep_output = false;
@@ -46,7 +50,7 @@ struct WorkOptions {
   }
 };
 
-void tell_summary(const Context& context, const WorkSummary& summary) {
+void report_summary(const Context& context, const WorkSummary& summary) {
   if (context.json) {
     print_line(wire::object({{"claimed", summary.claimed},
                              {"completed", summary.completed},
@@ -74,7 +78,7 @@ int code_after_once(const Context& context, const WorkSummary& summary) {
 
 int conclude(const Context& context, const WorkOptions& options, const WorkSummary& summary, int signal) {
   const bool only_refused = options.once && summary.claimed == 0 && summary.refusal;
-  if (!only_refused) tell_summary(context, summary);
+  if (!only_refused) report_summary(context, summary);
   // It has no end of its own, so a requested stop is a success.
   if (options.until() == WorkUntil::stopped) return exit_code::ok;
   const bool interrupted = signal != 0 && !only_refused && !(options.once && summary.completed > 0);
@@ -87,6 +91,7 @@ WorkerOptions worker_options(const WorkOptions& options, Holder holder) {
           .prefetch = 0,
           .ttl = options.ttl,
           .grace = without_end,
+          .timeout = options.timeout,
           .until = options.until(),
           .holder = std::move(holder),
           .on_trouble = [](const Error& error) { say("leasehold: {}", printable(error.message)); }};
@@ -103,8 +108,10 @@ int work_with(const Context& context, const WorkOptions& options, const run::War
   CommandRunner runner(
       {.program = options.command.front(), .ttl = options.ttl, .grace = fitting_grace(options.grace, options.ttl)},
       warden, stops);
-  JobCommand command(runner,
-                     {.url = with_absolute_path(*url), .keep_output = options.keep_output, .verbose = options.verbose});
+  JobCommand command(runner, {.url = with_absolute_path(*url),
+                              .grace = fitting_grace(options.grace, options.ttl),
+                              .keep_output = options.keep_output,
+                              .verbose = options.verbose});
   Worker worker(*store, worker_options(options, holder_guarded_by(warden.process(), options.holder)));
   for (const auto& queue : options.queues) {
     worker.handle(queue, [&command](const Job& job, JobContext& job_context) { return command.run(job, job_context); });
@@ -117,6 +124,7 @@ int work_with(const Context& context, const WorkOptions& options, const run::War
 
 int work(const Context& context, const WorkOptions& options) {
   if (const auto checked = check_ttl(options.ttl); !checked) return report(context, checked.error());
+  if (const auto checked = check_timeout(options.timeout); !checked) return report(context, checked.error());
   // First of all, before there is a thread or a connection that a fork would copy.
   auto warden = run::Warden::fork(options.command);
   if (!warden) return report(context, warden.error());
@@ -143,6 +151,9 @@ void add_work(CLI::App& parent, Context& context) {
                fmt::format("Time for running commands to finish when this process is stopped, and between "
                            "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
                            format_duration(options->grace)));
+  add_timeout(*command, options->timeout,
+              "a command that runs longer fails as timed out; SIGTERM comes the grace (at most a third of the limit) "
+              "before. A limit of the job or of its queue goes first");
   add_holder(*command, options->holder);
   command->add_flag("--result", options->keep_output,
                     "Keep the command's stdout as the job's result, up to " + format_size(bounds::result_bytes));

@@ -1,6 +1,7 @@
 // One job of `leasehold work`: its command from start to verdict.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,7 @@ class JobCommand {
  public:
   struct Settings {
     std::string url;           ///< of the store, for LEASEHOLD_DB
+    Duration grace{};          ///< between SIGTERM and SIGKILL
     bool keep_output = false;  ///< stdout is the job's result
     bool verbose = false;      ///< a line on stderr for each outcome
   };
@@ -38,7 +40,16 @@ class JobCommand {
 //   50 copying tables
 //   50%
 //   {"percent": 50, "message": "copying tables", "stage": "copy"}
+//   cursor {"row": 1700}          saves where the job is, for its next attempt
+//   {"cursor": {"row": 1700}, "percent": 50}
 //   anything else is the message
 Progress parse_progress_line(std::string_view line);
+
+struct JobLine {
+  std::optional<Progress> progress{};
+  std::optional<std::string> cursor{};
+};
+/// On error the line is malformed, and ignored.
+Result<JobLine> hear_job_line(std::string_view line);
 
 }  // namespace leasehold::cli

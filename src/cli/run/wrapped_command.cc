@@ -27,7 +27,7 @@ int report_failure(const Context& context, const Error& error, int held_code) {
   return code == exit_code::failure ? own_failure : code;
 }
 
-int tell_ended(const Context& context, std::string_view word, const Grant& grant, int exit_code) {
+int report_ended(const Context& context, std::string_view word, const Grant& grant, int exit_code) {
   if (context.json) {
     print_line(wire::object(
         {{word, grant.key}, {"token", grant.token.value}, {"exit_code", static_cast<std::int64_t>(exit_code)}}));

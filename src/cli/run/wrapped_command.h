@@ -13,13 +13,15 @@ namespace leasehold::cli {
 
 /// As for env, nohup and timeout: this tool failed, not the command.
 inline constexpr int own_failure = 125;
+/// As for timeout: the command ran into its time limit.
+inline constexpr int timed_out_code = 124;
 
 /// Reports the error; a failure without its own exit code returns own_failure.
 int report_failure(const Context& context, const Error& error, int held_code = exit_code::held);
 
 /// With --json: prints the lease and the command's exit code, which distinguishes it from one of ours. Returns the
 /// code.
-int tell_ended(const Context& context, std::string_view word, const Grant& grant, int exit_code);
+int report_ended(const Context& context, std::string_view word, const Grant& grant, int exit_code);
 
 /// The position of the first `--` in the command line; its size if there is none.
 std::size_t mark_position(const Context& context);

@@ -16,7 +16,7 @@ namespace leasehold::cli {
 namespace {
 
 constexpr const char* common_token = "LEASEHOLD_TOKEN";
-constexpr std::array kinds{&held::job, &held::lock, &held::chunk, &held::schedule, &held::session};
+constexpr std::array kinds{&held::job, &held::lock, &held::chunk, &held::schedule, &held::session, &held::row};
 
 /// The kind of the wrapper that has set LEASEHOLD_TOKEN; nullptr: the user has set it.
 const HeldKind* owner_of_common_token() {

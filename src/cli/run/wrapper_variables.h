@@ -34,6 +34,8 @@ inline constexpr HeldKind chunk{"chunk", "LEASEHOLD_CHUNK", "LEASEHOLD_CHUNK_TOK
 inline constexpr HeldKind schedule{"schedule", "LEASEHOLD_SCHEDULE", "LEASEHOLD_SCHEDULE_TOKEN",
                                    "LEASEHOLD_SCHEDULE_DB"};
 inline constexpr HeldKind session{"session", "LEASEHOLD_SESSION", "LEASEHOLD_SESSION_TOKEN", "LEASEHOLD_SESSION_DB"};
+/// The values of the key columns, one per line; the table is in LEASEHOLD_TABLE.
+inline constexpr HeldKind row{"row", "LEASEHOLD_ROW", "LEASEHOLD_ROW_TOKEN", "LEASEHOLD_ROW_DB"};
 }  // namespace held
 
 /// What a wrapper holds for its command.

@@ -95,17 +95,19 @@ std::size_t total(const std::vector<QueueInfo>& queues, std::int64_t QueueInfo::
 /// A number that should be 0 stands out if it is not.
 std::string alarming(Tone tone, std::int64_t count) { return count == 0 ? "0" : coloured(tone, std::to_string(count)); }
 
+/// Why its oldest job waits, if that is more than its turn.
+std::string state_or_wait(const QueueInfo& queue) {
+  const auto why = queue.wait ? short_wait(*queue.wait) : "";
+  return queue.paused || why.empty() ? shown_state(queue) : coloured(Tone::warning, why);
+}
+
 std::vector<std::string> row_of(const QueueInfo& queue) {
-  return {short_text(queue.name),
-          std::to_string(queue.available),
-          std::to_string(queue.running),
-          alarming(Tone::bad, queue.failed),
-          std::to_string(queue.deferred),
-          std::to_string(queue.completed_last_minute),
-          shown_state(queue),
-          alarming(Tone::warning, queue.expired),
-          std::to_string(queue.blocked),
-          queue.oldest_at ? format_age(queue.store_now - *queue.oldest_at) : "-"};
+  return {short_text(queue.name),         std::to_string(queue.available),
+          std::to_string(queue.running),  alarming(Tone::bad, queue.failed),
+          std::to_string(queue.deferred), std::to_string(queue.completed_last_minute),
+          state_or_wait(queue),           alarming(Tone::warning, queue.expired),
+          std::to_string(queue.blocked),  queue.oldest_at ? format_age(queue.store_now - *queue.oldest_at) : "-",
+          std::to_string(queue.workers)};
 }
 
 }  // namespace
@@ -127,7 +129,8 @@ TopPanel queue_panel(const TopPicture& picture) {
                              "STATE",
                              {"EXPIRED", Column::to_the_right},
                              {"BLOCKED", Column::to_the_right},
-                             "OLDEST"},
+                             "OLDEST",
+                             {"WORKERS", Column::to_the_right}},
                  .rows = {}};
   if (!queues.empty() && panel.summary == "none") panel.summary = "idle";
   for (const auto& queue : queues) panel.rows.push_back(row_of(queue));

@@ -102,7 +102,7 @@ struct TopFeed::State {
   void run();
   /// False: the feed has ended.
   bool pause(Duration at_least);
-  void tell(Result<TopPicture> picture);
+  void publish(Result<TopPicture> picture);
 
   const Store store;
   TopReader reader;  ///< belongs to the thread
@@ -122,7 +122,7 @@ void TopFeed::State::run() {
     auto picture = reader.read();
     const bool trouble = !picture.ok();
     const Duration took = BootClock::now() - began;
-    tell(std::move(picture));
+    publish(std::move(picture));
     if (!pause(trouble ? pause_in_trouble : std::min(pause_per_look * took, every))) return;
     if (!trouble) store.wait_for_change(every - std::min(every, shortest_pause));
   }
@@ -135,7 +135,7 @@ bool TopFeed::State::pause(Duration at_least) {
   return !over;
 }
 
-void TopFeed::State::tell(Result<TopPicture> picture) {
+void TopFeed::State::publish(Result<TopPicture> picture) {
   {
     const std::lock_guard lock(mutex);
     news.trouble = picture ? "" : trouble_line(picture.error());

@@ -42,7 +42,7 @@ Result<TaskPtr> Intake::ask() try {
   auto grant = source_.claim(shared, patience, ending_.get_token());
   if (!grant) return std::move(grant).error();
   const auto its_lease = grant->lease_id == shared.id ? *lease : leases_.of_its_own(*grant);
-  return std::make_shared<Task>(source_, std::move(grant->chunks.front()), its_lease, tell_);
+  return std::make_shared<Task>(source_, std::move(grant->chunks.front()), its_lease, report_);
 } catch (const std::system_error& error) {
   return Error{.code = Errc::internal, .message = std::string("cannot watch the lease: ") + error.what()};
 }
@@ -57,7 +57,7 @@ void Intake::refused(Error why) {
 }
 
 void Intake::failed(const Error& why) {
-  tell_(why);
+  report_(why);
   if (why.code == Errc::lost) {
     leases_.retire();
   } else if (why.code == Errc::in_doubt) {

@@ -17,8 +17,8 @@ namespace leasehold::loader {
 
 class Intake {
  public:
-  Intake(ChunksSource& source, Leases& leases, const worker::Tell& tell, const LoaderOptions& options)
-      : source_(source), leases_(leases), tell_(tell), once_(options.once), keep_waiting_(options.keep_waiting) {}
+  Intake(ChunksSource& source, Leases& leases, const worker::Report& report, const LoaderOptions& options)
+      : source_(source), leases_(leases), report_(report), once_(options.once), keep_waiting_(options.keep_waiting) {}
 
   /// Waits for the next chunk. Nothing: no more will come.
   TaskPtr next();
@@ -42,7 +42,7 @@ class Intake {
 
   ChunksSource& source_;
   Leases& leases_;
-  const worker::Tell& tell_;
+  const worker::Report& report_;
   const bool once_;
   const bool keep_waiting_;
   std::stop_source ending_;

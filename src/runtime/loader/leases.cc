@@ -9,12 +9,12 @@ namespace leasehold::loader {
 using worker::Beat;
 using worker::LiveLease;
 
-Leases::Leases(ChunksSource& source, std::shared_ptr<Roster> roster, const worker::Tell& tell)
+Leases::Leases(ChunksSource& source, std::shared_ptr<Roster> roster, const worker::Report& report)
     : source_(source),
       roster_(std::move(roster)),
-      tell_(tell),
+      report_(report),
       keeper_({.beats_per_ttl = 4, .on_beat = [this](const Result<Beat>& beat) {
-                 if (!beat) tell_(beat.error());
+                 if (!beat) report_(beat.error());
                }}) {}
 
 Result<std::shared_ptr<const TaskLease>> Leases::current() {
@@ -76,7 +76,7 @@ void Leases::close(const TaskLease& lease) {
   if (lease.live->lost()) return;
   // If closing fails, the lease expires by itself.
   const auto closed = source_.close(*lease.shared);
-  if (!closed && !ends_lease(closed.error().code)) tell_(closed.error());
+  if (!closed && !ends_lease(closed.error().code)) report_(closed.error());
 }
 
 }  // namespace leasehold::loader

@@ -19,7 +19,7 @@ class Leases {
  public:
   /// The roster is shared with the leases: their alarms may ring until the end. Throws std::system_error if no thread
   /// can be started.
-  Leases(ChunksSource& source, std::shared_ptr<Roster> roster, const worker::Tell& tell);
+  Leases(ChunksSource& source, std::shared_ptr<Roster> roster, const worker::Report& report);
 
   /// The lease to attach chunks to; a new one if the last was lost or retired. Only from one thread at a time.
   Result<std::shared_ptr<const TaskLease>> current();
@@ -38,7 +38,7 @@ class Leases {
 
   ChunksSource& source_;
   const std::shared_ptr<Roster> roster_;
-  const worker::Tell& tell_;
+  const worker::Report& report_;
   std::mutex mutex_;
   LeasePtr current_;
   std::vector<LeasePtr> retired_;

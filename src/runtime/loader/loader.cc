@@ -42,11 +42,9 @@ class Run {
         handler_(handler),
         options_(options),
         stop_(std::move(stop)),
-        tell_([&options](const Error& error) {
-          if (options.on_trouble) options.on_trouble(error);
-        }),
-        leases_(source, roster_, tell_),
-        intake_(source, leases_, tell_, options) {}
+        report_(worker::report_to(options.on_trouble)),
+        leases_(source, roster_, report_),
+        intake_(source, leases_, report_, options) {}
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run() { dismiss(); }
@@ -70,13 +68,13 @@ class Run {
   void start_thread() {
     change([this] { ++at_work_; });
     try {
-      threads_.push_back(start_quiet_thread([this] {
+      threads_.start([this] {
         while (auto task = intake_.next()) {
           load(std::move(task));
           leases_.close_unused();
         }
         change([this] { --at_work_; });
-      }));
+      });
     } catch (...) {
       change([this] { --at_work_; });
       throw;
@@ -111,14 +109,13 @@ class Run {
     tally_.add(&LoadSummary::lost);
     auto why = std::move(settled).error();
     why.message = "chunk " + task.chunk.key + ": " + why.message;
-    tell_(why);
+    report_(why);
   }
 
   /// Returns after the last handler has returned.
   void dismiss() {
     intake_.end();
-    for (auto& thread : threads_) thread.join();
-    threads_.clear();
+    threads_.join();
   }
 
   // The thread that runs the loader.
@@ -168,7 +165,7 @@ class Run {
     for (;;) {
       auto set = source_.progress();
       if (set) return std::move(*set);
-      tell_(set.error());
+      report_(set.error());
       if (!may_repeat(set.error().code)) return std::nullopt;
       if (!sleep_until(BootClock::now() + pause.next(), stop_)) return std::nullopt;
     }
@@ -178,7 +175,7 @@ class Run {
   const ChunkHandler& handler_;
   const LoaderOptions& options_;
   const std::stop_token stop_;
-  const worker::Tell tell_;
+  const worker::Report report_;
   worker::Tally<LoadSummary> tally_;
   const std::shared_ptr<Roster> roster_ = std::make_shared<Roster>();
   Leases leases_;
@@ -186,7 +183,7 @@ class Run {
   std::mutex mutex_;
   std::condition_variable changed_;
   int at_work_ = 0;
-  std::vector<std::thread> threads_;
+  worker::Threads threads_;
 };
 
 }  // namespace

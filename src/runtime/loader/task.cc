@@ -18,23 +18,12 @@ Error too_late(const char* what) {
 
 }  // namespace
 
-template <typename Ask>
-auto Task::insist(Ask&& ask) -> decltype(ask()) {
-  GrowingPause pause;
-  for (;;) {
-    auto answer = ask();
-    if (answer || !may_repeat(answer.error().code)) return answer;
-    tell_(answer.error());
-    const auto& live = *lease->live;
-    const auto left = live.trusted_until() - BootClock::now();
-    if (live.lost() || left <= Duration(0)) return answer;
-    std::this_thread::sleep_for(std::min<Duration>(pause.next(), left));
-  }
-}
+BootTime Task::patience_ends() const { return lease->live->lost() ? BootTime() : lease->live->trusted_until(); }
 
 Result<ChunkHeartbeat> Task::save(const ChunkSave& save) {
   if (lease->live->lost()) return too_late("the cursor");
-  auto saved = insist([&] { return source_.heartbeat(chunk, save); });
+  auto saved =
+      worker::insist([&] { return source_.heartbeat(chunk, save); }, [this] { return patience_ends(); }, report_);
   if (saved) {
     lease->live->trust(saved->trusted_until);
   } else if (saved.error().code == Errc::lost) {
@@ -45,7 +34,7 @@ Result<ChunkHeartbeat> Task::save(const ChunkSave& save) {
 
 Result<ChunkSettled> Task::settle(const Verdict& verdict) {
   if (lease->live->lost()) return too_late("the verdict");
-  return insist([&] { return source_.settle(chunk, verdict); });
+  return worker::insist([&] { return source_.settle(chunk, verdict); }, [this] { return patience_ends(); }, report_);
 }
 
 }  // namespace loader

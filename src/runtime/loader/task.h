@@ -23,8 +23,8 @@ struct TaskLease {
 
 class Task {
  public:
-  Task(ChunksSource& source, Chunk claimed, std::shared_ptr<const TaskLease> its_lease, const worker::Tell& tell)
-      : chunk(std::move(claimed)), lease(std::move(its_lease)), source_(source), tell_(tell) {}
+  Task(ChunksSource& source, Chunk claimed, std::shared_ptr<const TaskLease> its_lease, const worker::Report& report)
+      : chunk(std::move(claimed)), lease(std::move(its_lease)), source_(source), report_(report) {}
 
   const Chunk chunk;
   const std::shared_ptr<const TaskLease> lease;
@@ -38,11 +38,11 @@ class Task {
   bool begin_verdict() { return !has_verdict_.exchange(true); }
 
  private:
-  template <typename Ask>
-  auto insist(Ask&& ask) -> decltype(ask());
+  /// When to give up asking.
+  [[nodiscard]] BootTime patience_ends() const;
 
   ChunksSource& source_;
-  const worker::Tell& tell_;
+  const worker::Report& report_;
   std::atomic<bool> has_verdict_ = false;
 };
 

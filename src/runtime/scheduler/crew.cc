@@ -3,12 +3,11 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/quiet_thread.h"
 
 namespace leasehold::scheduler {
 
 void Crew::start(int size) {
-  for (int i = 0; i < size; ++i) threads_.push_back(start_quiet_thread([this] { work(); }));
+  for (int i = 0; i < size; ++i) threads_.start([this] { work(); });
 }
 
 void Crew::give(TaskPtr task) {
@@ -65,8 +64,7 @@ void Crew::dismiss() {
     dismissed_ = true;
   }
   changed_.notify_all();
-  for (auto& thread : threads_) thread.join();
-  threads_.clear();
+  threads_.join();
 }
 
 void Crew::work() {

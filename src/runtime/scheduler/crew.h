@@ -11,12 +11,11 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "leasehold/scheduler.h"
 #include "leasehold/time.h"
 #include "runtime/scheduler/task.h"
+#include "runtime/shared.h"
 
 namespace leasehold::scheduler {
 
@@ -136,7 +135,7 @@ class Crew {
   /// call the store and take that thread's time.
   std::map<std::string, std::weak_ptr<Task>> in_hand_;
   bool dismissed_ = false;
-  std::vector<std::thread> threads_;
+  worker::Threads threads_;
 };
 
 }  // namespace leasehold::scheduler

@@ -15,7 +15,7 @@ News::News(storage::Backend& backend, lease::Awaited& awaited, Duration call_tim
 
 void News::listen() {
   const auto now = BootClock::now();
-  if (!awaited_.known(topic_, now)) awaited_.tell_store(backend_, topic_, now + call_timeout_);
+  if (!awaited_.known(topic_, now)) awaited_.announce(backend_, topic_, now + call_timeout_);
 }
 
 void News::wait(BootTime until) {
@@ -107,7 +107,7 @@ Result<void> Rounds::start(const std::string& name, const std::stop_token& stop)
   if (!held) return std::move(held).error();
   around_.tally.add(&ScheduleSummary::started);
   if (around_.options.on_start) around_.options.on_start(held->run);
-  around_.crew.give(std::make_shared<Task>(std::move(*held), around_.schedules, around_.tell));
+  around_.crew.give(std::make_shared<Task>(std::move(*held), around_.schedules, around_.report));
   return {};
 }
 
@@ -124,7 +124,7 @@ Result<HeldRun> Rounds::hold(const std::string& name, const std::stop_token& sto
     const auto code = held.error().code;
     doubtful = doubtful || code == Errc::in_doubt;
     if (!doubtful || !may_repeat(code)) return held;
-    around_.tell(held.error());
+    around_.report(held.error());
     if (!sleep_until(BootClock::now() + pause.next(), stop)) return held;
   }
 }
@@ -135,7 +135,7 @@ Result<void> Rounds::leave(const std::string& name, Error why) {
   around_.aside.add(name, BootClock::now());
   if (is_refusal(why.code)) return {};
   why.message = "schedule " + quoted(name) + ": " + why.message;
-  around_.tell(why);
+  around_.report(why);
   return {};
 }
 

@@ -55,7 +55,7 @@ class Rounds {
     Crew& crew;
     SetAside& aside;
     worker::Tally<ScheduleSummary>& tally;
-    const worker::Tell& tell;
+    const worker::Report& report;
   };
 
   struct Round {

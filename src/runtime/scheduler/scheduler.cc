@@ -50,12 +50,10 @@ class Run {
         duties_(duties),
         options_(options),
         stop_(std::move(stop)),
-        tell_([&options](const Error& error) {
-          if (options.on_trouble) options.on_trouble(error);
-        }),
+        report_(worker::report_to(options.on_trouble)),
         news_(store.backend, store.awaited, store.call_timeout),
         crew_({.handle = [this](const TaskPtr& task) { handle(task); }, .after_each = [this] { news_.wake(); }}),
-        rounds_({store_.schedules, duties, options, holder, crew_, aside_, tally_, tell_}) {}
+        rounds_({store_.schedules, duties, options, holder, crew_, aside_, tally_, report_}) {}
 
   Result<ScheduleSummary> run() {
     const std::stop_callback on_stop(stop_, [this] { news_.wake(); });
@@ -77,7 +75,7 @@ class Run {
       auto round = look();
       if (!round) {
         if (!may_repeat(round.error().code)) return std::move(round).error();
-        tell_(round.error());
+        report_(round.error());
         sleep_until(BootClock::now() + pause.next(), stop_);
         continue;
       }
@@ -130,7 +128,7 @@ class Run {
     const auto found = duties_.handlers.find(task->schedule());
     if (found != duties_.handlers.end()) return found->second(task->run(), context);
     const auto command = task->command();
-    if (!command) tell_(command.error());
+    if (!command) report_(command.error());
     // The store is away, or the command was just removed from the schedule.
     if (!command || command->empty()) return RunVerdict::release();
     return duties_.commands(task->run(), *command, context);
@@ -147,14 +145,14 @@ class Run {
     tally_.add(&ScheduleSummary::lost);
     auto why = finished.error();
     why.message = "schedule " + quoted(task.schedule()) + ": " + why.message;
-    tell_(why);
+    report_(why);
   }
 
   const StoreParts& store_;
   const Duties& duties_;
   const SchedulerOptions& options_;
   const std::stop_token stop_;
-  const worker::Tell tell_;
+  const worker::Report report_;
   worker::Tally<ScheduleSummary> tally_;
   SetAside aside_;
   News news_;

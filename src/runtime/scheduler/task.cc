@@ -25,40 +25,30 @@ Error too_late(Error why) {
 
 }  // namespace
 
-Task::Task(HeldRun held, const Schedules& schedules, const worker::Tell& tell)
+Task::Task(HeldRun held, const Schedules& schedules, const worker::Report& report)
     : held_(std::move(held)),
       schedules_(schedules),
-      tell_(tell),
+      report_(report),
       on_loss_(held_.lease.stop_token(), [this] { stop.raise(StopReason::lost); }) {}
 
-template <typename Ask>
-auto Task::insist(Ask&& ask) -> decltype(ask()) {
-  GrowingPause pause;
-  const auto began = BootClock::now();
-  for (;;) {
-    auto answer = ask();
-    if (answer || !may_repeat(answer.error().code)) return answer;
-    auto patience_ends = trusted_until();
-    if (stop.reason()) patience_ends = std::min(patience_ends, began + last_words);
-    const auto now = BootClock::now();
-    if (now >= patience_ends) return answer;
-    tell_(answer.error());
-    std::this_thread::sleep_for(std::min<Duration>(pause.next(), patience_ends - now));
-  }
+BootTime Task::patience_ends(BootTime began) const {
+  return stop.reason() ? std::min(trusted_until(), began + last_words) : trusted_until();
 }
 
 Result<std::vector<std::string>> Task::command() {
-  auto shown = insist([this] { return schedules_.show(schedule()); });
+  auto shown = worker::insist([this] { return schedules_.show(schedule()); },
+                              [this, began = BootClock::now()] { return patience_ends(began); }, report_);
   if (!shown) return std::move(shown).error();
   return std::move(shown->options.command);
 }
 
 Result<RunSettled> Task::settle(const RunVerdict& verdict) {
   if (auto why = held_.lease.lost()) return too_late(std::move(*why));
-  return insist([&] { return say(verdict); });
+  return worker::insist([&] { return send(verdict); },
+                        [this, began = BootClock::now()] { return patience_ends(began); }, report_);
 }
 
-Result<RunSettled> Task::say(const RunVerdict& verdict) {
+Result<RunSettled> Task::send(const RunVerdict& verdict) {
   if (verdict.kind == RunVerdict::Kind::release) {
     if (auto released = held_.lease.release(); !released) return std::move(released).error();
     return RunSettled{};

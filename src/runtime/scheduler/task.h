@@ -18,7 +18,7 @@ namespace leasehold::scheduler {
 
 class Task {
  public:
-  Task(HeldRun held, const Schedules& schedules, const worker::Tell& tell);
+  Task(HeldRun held, const Schedules& schedules, const worker::Report& report);
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
   ~Task() = default;
@@ -36,13 +36,13 @@ class Task {
   worker::StopFlag stop;
 
  private:
-  template <typename Ask>
-  auto insist(Ask&& ask) -> decltype(ask());
-  Result<RunSettled> say(const RunVerdict& verdict);
+  /// When to give up a request that began at `began`.
+  [[nodiscard]] BootTime patience_ends(BootTime began) const;
+  Result<RunSettled> send(const RunVerdict& verdict);
 
   HeldRun held_;
   const Schedules& schedules_;
-  const worker::Tell& tell_;
+  const worker::Report& report_;
   std::stop_callback<std::function<void()>> on_loss_;
 };
 

@@ -1,7 +1,9 @@
 #include "runtime/worker/attempt.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/time_text.h"
 #include "leasehold/worker.h"
 #include "runtime/shared.h"
 #include "runtime/worker/lease_keeper.h"
@@ -18,6 +20,7 @@ LiveLease::LiveLease(Duration ttl, BootTime trusted_until, Extend extend, OnLost
 
 std::shared_ptr<LiveLease> LiveLease::start(Duration ttl, BootTime trusted_until, Extend extend, OnLost on_lost) {
   std::shared_ptr<LiveLease> lease(new LiveLease(ttl, trusted_until, std::move(extend), std::move(on_lost)));
+  if (trusted_until == BootTime::max()) return lease;
   lease->alarm_.emplace([weak = lease->weak_from_this()] {
     if (const auto alive = weak.lock()) alive->ring();
   });
@@ -66,6 +69,26 @@ void LiveLease::lose() {
 
 namespace worker {
 
+void Attempt::watch_limit(std::function<void(const std::shared_ptr<Attempt>&)> fail, std::weak_ptr<Attempt> self) {
+  // Time for the handler to react, and for the verdict to be written.
+  const auto lead = std::min<Duration>(*job.timeout / 10, std::chrono::seconds(1));
+  alarm_.emplace([fail = std::move(fail), self = std::move(self), last_call = *limit_ - lead / 2] {
+    const auto attempt = self.lock();
+    if (!attempt || attempt->has_verdict()) return;
+    attempt->stop(StopReason::timed_out);
+    if (BootClock::now() < last_call) {
+      attempt->alarm_->set(last_call);
+    } else if (attempt->stop_reason() == StopReason::timed_out) {
+      fail(attempt);
+    }
+  });
+  alarm_->set(*limit_ - lead);
+}
+
+Verdict Attempt::timed_out() const {
+  return Verdict::fail("timed out after " + format_duration(job.timeout.value_or(Duration(0))));
+}
+
 bool Attempt::report(const Progress& progress) {
   const std::lock_guard lock(mutex_);
   const bool first = !report_.has_value();
@@ -91,6 +114,7 @@ const char* to_string(StopReason why) noexcept {
     case StopReason::cancelled: return "cancelled";
     case StopReason::lost: return "lost";
     case StopReason::draining: return "draining";
+    case StopReason::timed_out: return "timed_out";
   }
   return "unknown";
 }
@@ -106,10 +130,16 @@ bool JobContext::stop_requested() const { return attempt_->stop_reason().has_val
 
 std::optional<StopReason> JobContext::stop_reason() const { return attempt_->stop_reason(); }
 
-BootTime JobContext::trusted_until() const { return attempt_->lease->trusted_until(); }
+BootTime JobContext::trusted_until() const {
+  return std::min(attempt_->lease->trusted_until(), limit().value_or(BootTime::max()));
+}
+
+std::optional<BootTime> JobContext::limit() const { return attempt_->limit(); }
 
 void JobContext::progress(const Progress& progress) {
   if (attempt_->report(progress)) beater_.progress_came();
 }
+
+Result<void> JobContext::save(std::string cursor) { return beater_.save(*attempt_, cursor); }
 
 }  // namespace leasehold

@@ -33,7 +33,8 @@ class LiveLease : public std::enable_shared_from_this<LiveLease> {
   using OnLost = std::function<void(const LiveLease&)>;
   using OnNews = std::function<void(const LeaseNews&)>;
 
-  /// `on_lost` may run on the alarm thread, and must be quick. Throws std::system_error if there is no timer.
+  /// `on_lost` may run on the alarm thread, and must be quick. BootTime::max(): no alarm. Throws std::system_error if
+  /// there is no timer.
   static std::shared_ptr<LiveLease> start(Duration ttl, BootTime trusted_until, Extend extend, OnLost on_lost);
 
   LiveLease(const LiveLease&) = delete;
@@ -76,12 +77,23 @@ struct KeptProgress {
 
 class Attempt {
  public:
-  Attempt(Job claimed, std::shared_ptr<LiveLease> its_lease)
-      : job(std::move(claimed)), lease(std::move(its_lease)), claimed_at(BootClock::now()) {}
+  /// `asked_at`: just before the claim, so that the limit here is not later than the store's.
+  Attempt(Job claimed, std::shared_ptr<LiveLease> its_lease, BootTime asked_at = BootClock::now())
+      : job(std::move(claimed)), lease(std::move(its_lease)), claimed_at(BootClock::now()) {
+    if (job.timeout) limit_ = asked_at + *job.timeout;
+  }
 
   const Job job;
   const std::shared_ptr<LiveLease> lease;
   const BootTime claimed_at;
+
+  /// When the store fails the attempt.
+  [[nodiscard]] std::optional<BootTime> limit() const { return limit_; }
+  /// Stops the handler shortly before the limit. If there is no verdict soon after that, `fail` gives it: on the alarm
+  /// thread, so it must be quick.
+  void watch_limit(std::function<void(const std::shared_ptr<Attempt>&)> fail, std::weak_ptr<Attempt> self);
+  /// What becomes of it then, whatever the handler returns.
+  [[nodiscard]] Verdict timed_out() const;
 
   /// Fires the stop token; the first reason counts.
   void stop(StopReason why) { stop_.raise(why); }
@@ -101,6 +113,8 @@ class Attempt {
 
  private:
   StopFlag stop_;
+  std::optional<BootTime> limit_;
+  std::optional<lease::Alarm> alarm_;
   std::atomic<bool> has_verdict_ = false;
   std::mutex mutex_;
   std::optional<KeptProgress> report_;

@@ -59,11 +59,12 @@ Fetcher::Round Fetcher::go_round(int room) {
       round = std::min(round, Round::left_some_out);
       continue;
     }
+    const auto asked_at = BootClock::now();
     auto grant = around_.source.claim(queue.name, room, lease_->work);
     if (grant) {
       const int asked = std::exchange(room, room - static_cast<int>(grant->jobs.size()));
       turn_ = index + 1;
-      round = std::min(round, lay_down(queue, std::move(*grant), asked));
+      round = std::min(round, lay_down(queue, std::move(*grant), asked, asked_at));
     } else if (may_wait(grant.error().code)) {
       round = std::min(round, refused(queue, std::move(grant).error()));
     } else {
@@ -73,7 +74,7 @@ Fetcher::Round Fetcher::go_round(int room) {
   return round;
 }
 
-Fetcher::Round Fetcher::lay_down(Queue& queue, JobGrant grant, int asked) {
+Fetcher::Round Fetcher::lay_down(Queue& queue, JobGrant grant, int asked, BootTime asked_at) {
   pause_.reset();
   queue.not_before = {};
   queue.patience_ends = BootClock::now() + look_again_after_the_rest;
@@ -85,9 +86,18 @@ Fetcher::Round Fetcher::lay_down(Queue& queue, JobGrant grant, int asked) {
   const auto lease = grant.lease_id == lease_->work.id ? lease_->live : keep_alone(grant);
   std::vector<AttemptPtr> attempts;
   attempts.reserve(grant.jobs.size());
-  for (auto& job : grant.jobs) attempts.push_back(std::make_shared<Attempt>(std::move(job), lease));
+  for (auto& job : grant.jobs) attempts.push_back(begin(std::move(job), lease, asked_at));
   around_.bench->put(std::move(attempts));
   return the_rest ? Round::got_the_rest : Round::got_some;
+}
+
+AttemptPtr Fetcher::begin(Job job, const std::shared_ptr<LiveLease>& lease, BootTime asked_at) {
+  auto attempt = std::make_shared<Attempt>(std::move(job), lease, asked_at);
+  if (attempt->limit()) {
+    attempt->watch_limit([&settler = around_.settler](const AttemptPtr& late) { settler.add(late, late->timed_out()); },
+                         attempt);
+  }
+  return attempt;
 }
 
 Fetcher::Round Fetcher::refused(Queue& queue, Error why) {
@@ -101,7 +111,7 @@ Fetcher::Round Fetcher::refused(Queue& queue, Error why) {
 }
 
 Fetcher::Round Fetcher::claim_failed(const Error& why) {
-  around_.tell(why);
+  around_.report(why);
   if (why.code == Errc::lost) {
     lease_->live->lose();
   } else if (why.code == Errc::in_doubt) {
@@ -119,7 +129,7 @@ bool Fetcher::open_lease() {
   if (lease_) return true;
   auto opened = around_.source.open_lease();
   if (!opened) {
-    around_.tell(opened.error());
+    around_.report(opened.error());
     if (!may_repeat(opened.error().code)) fatal_ = std::move(opened).error();
     return false;
   }
@@ -175,7 +185,7 @@ void Fetcher::close_leases() {
   for (const auto& retired : retired_) {
     retired.live->lose();
     if (auto closed = around_.source.jobs.close(retired.work); !closed && !ends_lease(closed.error().code)) {
-      around_.tell(closed.error());
+      around_.report(closed.error());
     }
   }
   retired_.clear();

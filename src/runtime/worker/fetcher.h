@@ -26,7 +26,7 @@ class Fetcher {
     Beater& beater;
     Settler& settler;
     Tally<WorkSummary>& tally;
-    const Tell& tell;
+    const Report& report;
   };
 
   Fetcher(const Surroundings& around, std::vector<std::string> queues, WorkUntil until);
@@ -60,7 +60,8 @@ class Fetcher {
   };
 
   Round go_round(int room);
-  Round lay_down(Queue& queue, JobGrant grant, int asked);
+  Round lay_down(Queue& queue, JobGrant grant, int asked, BootTime asked_at);
+  [[nodiscard]] AttemptPtr begin(Job job, const std::shared_ptr<LiveLease>& lease, BootTime asked_at);
   Round refused(Queue& queue, Error why);
   Round claim_failed(const Error& why);
   bool open_lease();

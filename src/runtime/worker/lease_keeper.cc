@@ -136,24 +136,51 @@ constexpr Duration between_reports = std::chrono::seconds(1);
 
 }  // namespace
 
-Beater::Beater(const Jobs& jobs, Workbench& bench, const Tell& tell)
-    : jobs_(jobs),
-      bench_(bench),
-      tell_(tell),
-      keeper_({.beats_per_ttl = 3,
-               .on_beat = [this](const Result<Beat>& beat) { after_beat(beat); },
-               .on_cancelled = [this](std::span<const JobId> ids) { bench_.cancel(ids); },
-               .chore = [this] { send_progress(); }}) {}
+Beater::Beater(const Jobs& jobs, Workbench& bench, const Report& report, Beats when)
+    : jobs_(jobs), bench_(bench), report_(report) {
+  if (when == Beats::with_progress) return;
+  keeper_.emplace(LeaseKeeper::Options{.beats_per_ttl = 3,
+                                       .on_beat = [this](const Result<Beat>& beat) { after_beat(beat); },
+                                       .on_cancelled = [this](std::span<const JobId> ids) { bench_.cancel(ids); },
+                                       .chore = [this] { send_progress(); }});
+}
 
 void Beater::keep(const std::shared_ptr<LiveLease>& lease, std::int64_t lease_id) {
-  keeper_.keep(lease, [&](LiveLease::OnNews on_news) { return jobs_.watch_lease(lease_id, std::move(on_news)); });
+  if (!keeper_) return;
+  keeper_->keep(lease, [&](LiveLease::OnNews on_news) { return jobs_.watch_lease(lease_id, std::move(on_news)); });
+}
+
+void Beater::progress_came() {
+  if (!keeper_) return beat_now();
+  keeper_->do_chore_at(progress_not_before_);
+}
+
+void Beater::beat_now() {
+  for (const auto& attempt : bench_.running()) {
+    send_report(*attempt);
+    after_beat(attempt->lease->extend());
+  }
+}
+
+Result<void> Beater::save(Attempt& attempt, const std::string& cursor) {
+  const auto lost = [&attempt] { return attempt.lease->lost(); };
+  if (lost()) return Error{.code = Errc::lost, .message = "the lease was lost before the cursor was written"};
+  const auto saved = insist([&] { return jobs_.heartbeat(attempt.job.id, attempt.job.token, {.cursor = cursor}); },
+                            [&] { return lost() ? BootTime() : attempt.lease->trusted_until(); }, report_);
+  if (saved) {
+    attempt.lease->trust(saved->trusted_until);
+    if (saved->cancel_requested) attempt.stop(StopReason::cancelled);
+    return {};
+  }
+  if (saved.error().code == Errc::lost) attempt.stop(StopReason::lost);
+  return saved.error();
 }
 
 void Beater::after_beat(const Result<Beat>& beat) {
   if (beat) {
     bench_.cancel(beat->cancelled);
   } else {
-    tell_(beat.error());
+    report_(beat.error());
   }
 }
 
@@ -179,7 +206,7 @@ bool Beater::send_report(Attempt& attempt) {
   }
   // Lost: it has finished meanwhile, or the next beat of its lease reports the loss.
   if (heartbeat.error().code == Errc::lost) return true;
-  tell_(heartbeat.error());
+  report_(heartbeat.error());
   if (!may_repeat(heartbeat.error().code)) return true;
   attempt.put_back(std::move(*report));
   return false;

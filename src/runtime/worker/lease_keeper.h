@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -68,29 +69,36 @@ class LeaseKeeper {
   std::thread thread_;
 };
 
+/// When a Beater sends heartbeats. with_progress: at once, on the thread that reports progress, and without a thread of
+/// its own.
+enum class Beats { by_time, with_progress };
+
 // Keeps a worker's leases alive, a third of their ttl apart, forwards the store's news of cancelled jobs, and sends
 // progress, on its own thread. Call its methods from any thread.
 class Beater {
  public:
   /// Throws std::system_error if no thread can be started.
-  Beater(const Jobs& jobs, Workbench& bench, const Tell& tell);
+  Beater(const Jobs& jobs, Workbench& bench, const Report& report, Beats when = Beats::by_time);
 
   /// Extends the lease as long as it is used and not lost.
   void keep(const std::shared_ptr<LiveLease>& lease, std::int64_t lease_id);
+  /// Saves the cursor of a running attempt before it returns; insists for as long as the lease is trusted.
+  Result<void> save(Attempt& attempt, const std::string& cursor);
   /// A running attempt has a report to send.
-  void progress_came() { keeper_.do_chore_at(progress_not_before_); }
+  void progress_came();
 
  private:
+  void beat_now();
   void after_beat(const Result<Beat>& beat);
   void send_progress();
   bool send_report(Attempt& attempt);
 
   const Jobs& jobs_;
   Workbench& bench_;
-  const Tell& tell_;
+  const Report& report_;
   std::atomic<BootTime> progress_not_before_ = BootTime{};
-  /// Its thread uses all members above.
-  LeaseKeeper keeper_;
+  /// Its thread uses all members above. None: heartbeats come with progress.
+  std::optional<LeaseKeeper> keeper_;
 };
 
 }  // namespace leasehold::worker

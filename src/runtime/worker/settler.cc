@@ -30,19 +30,19 @@ std::int64_t WorkSummary::*counter_of(Verdict::Kind verdict, JobState state) {
 
 }  // namespace
 
-Settler::Settler(const Jobs& jobs, Workbench& bench, Tally<WorkSummary>& tally, const Tell& tell)
-    : jobs_(jobs), bench_(bench), tally_(tally), tell_(tell), thread_(start_quiet_thread([this] { run(); })) {}
+Settler::Settler(const Jobs& jobs, Workbench& bench, Tally<WorkSummary>& tally, const Report& report)
+    : jobs_(jobs), bench_(bench), tally_(tally), report_(report), thread_(start_quiet_thread([this] { run(); })) {}
 
 void Settler::add(const AttemptPtr& attempt, Verdict verdict) {
   if (!attempt->begin_verdict()) return;
-  bool tell = false;
+  bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back({attempt, std::move(verdict)});
     // In between the thread lingers, and need not be woken for each verdict.
-    tell = waiting_.size() == 1 || waiting_.size() >= enough || !bench_.has_unstarted();
+    wake = waiting_.size() == 1 || waiting_.size() >= enough || !bench_.has_unstarted();
   }
-  if (tell) changed_.notify_one();
+  if (wake) changed_.notify_one();
 }
 
 void Settler::finish() {
@@ -99,7 +99,7 @@ void Settler::settle_many(std::span<Pending> batch, Pendings& again) {
   bool reported = false;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const auto answer = answers ? (*answers)[i] : Result<JobSettled>(answers.error());
-    if (!answer && may_repeat(answer.error().code) && !std::exchange(reported, true)) tell_(answer.error());
+    if (!answer && may_repeat(answer.error().code) && !std::exchange(reported, true)) report_(answer.error());
     conclude(batch[i], answer, again);
   }
 }
@@ -123,10 +123,10 @@ void Settler::conclude(Pending& pending, const Result<JobSettled>& answer, Pendi
 }
 
 void Settler::give_up(const Pending& pending, const Error& why) {
-  tell_({.code = why.code,
-         .message = "job " + std::to_string(pending.attempt->job.id) + ": " + why.message,
-         .lost_reason = why.lost_reason,
-         .held_by = why.held_by});
+  report_({.code = why.code,
+           .message = "job " + std::to_string(pending.attempt->job.id) + ": " + why.message,
+           .lost_reason = why.lost_reason,
+           .held_by = why.held_by});
   tally_.add(&WorkSummary::lost);
   bench_.settled(1);
 }

@@ -20,7 +20,7 @@ namespace leasehold::worker {
 class Settler {
  public:
   /// Throws std::system_error if no thread can be started.
-  Settler(const Jobs& jobs, Workbench& bench, Tally<WorkSummary>& tally, const Tell& tell);
+  Settler(const Jobs& jobs, Workbench& bench, Tally<WorkSummary>& tally, const Report& report);
   Settler(const Settler&) = delete;
   Settler& operator=(const Settler&) = delete;
   ~Settler() { finish(); }
@@ -49,7 +49,7 @@ class Settler {
   const Jobs& jobs_;
   Workbench& bench_;
   Tally<WorkSummary>& tally_;
-  const Tell& tell_;
+  const Report& report_;
   GrowingPause pause_;
   std::mutex mutex_;
   std::condition_variable changed_;

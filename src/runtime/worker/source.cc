@@ -24,15 +24,18 @@ void sleep_unless_stopped(Duration length, std::stop_token stop) {
 
 }  // namespace
 
-JobsSource::JobsSource(const Store& store, const std::vector<std::string>& queues, Holder holder, Duration ttl)
+JobsSource::JobsSource(const Store& store, Listening listening, Holder holder, Duration ttl,
+                       std::optional<Duration> timeout)
     : jobs(store.jobs()),
+      listening_(std::move(listening)),
       holder_(std::move(holder)),
       ttl_(ttl),
-      watch_(jobs.watch(queues)),
+      timeout_(timeout),
+      watch_(jobs.watch(listening_.queues)),
       housekeeper_(store.impl().housekeeper) {}
 
 Result<JobGrant> JobsSource::claim(const std::string& queue, int max, const SharedLease& lease) {
-  auto grant = jobs.claim(queue, {.max = max}, {.holder = holder_, .lease = lease});
+  auto grant = jobs.claim(queue, {.max = max, .timeout = timeout_}, {.holder = holder_, .lease = lease});
   if (grant) damping_ = Duration(0);
   return grant;
 }

@@ -16,12 +16,13 @@ namespace leasehold::worker {
 // For one thread only, except `jobs`.
 class JobsSource {
  public:
-  JobsSource(const Store& store, const std::vector<std::string>& queues, Holder holder, Duration ttl);
+  JobsSource(const Store& store, Listening listening, Holder holder, Duration ttl,
+             std::optional<Duration> timeout = {});
 
   /// From any thread.
   const Jobs jobs;
 
-  Result<SharedLease> open_lease() { return jobs.open_lease(ttl_, {.holder = holder_}); }
+  Result<SharedLease> open_lease() { return jobs.open_lease(ttl_, {.holder = holder_}, listening_); }
 
   /// Tries once. A solo job gets its own lease; all others are attached to `lease`.
   Result<JobGrant> claim(const std::string& queue, int max, const SharedLease& lease);
@@ -30,8 +31,10 @@ class JobsSource {
   void wait_for_work(BootTime until, const std::stop_token& stop);
 
  private:
+  const Listening listening_;
   const Holder holder_;
   const Duration ttl_;
+  const std::optional<Duration> timeout_;
   JobWatch watch_;
   const std::shared_ptr<lease::Housekeeper> housekeeper_;
   /// Grows while wake-ups bring nothing.

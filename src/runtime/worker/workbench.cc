@@ -17,7 +17,7 @@ constexpr std::size_t most_unwritten = 2000;
 Workbench::Workbench(const Size& size) : size_(size), seats_(static_cast<std::size_t>(size.seats)) {}
 
 int Workbench::prefetch_at_this_pace() const {
-  if (pace_ == Duration(0)) return 0;
+  if (pace_ == Duration(0) || limits_) return 0;
   return static_cast<int>(std::min<std::int64_t>(size_.prefetch, size_.seats * (size_.lookahead / pace_)));
 }
 
@@ -42,6 +42,7 @@ void Workbench::put(std::vector<AttemptPtr> attempts) {
   {
     const std::lock_guard lock(mutex_);
     in_hand_ += attempts.size();
+    limits_ |= std::any_of(attempts.begin(), attempts.end(), [](const auto& attempt) { return attempt->limit(); });
     std::move(attempts.begin(), attempts.end(), std::back_inserter(unstarted_));
     unstarted_count_ = unstarted_.size();
   }
@@ -100,16 +101,16 @@ AttemptPtr Workbench::take(int seat) {
 
 void Workbench::leave(int seat, Duration worked) {
   AttemptPtr left;  // dropped after the mutex is free
-  bool tell = false;
+  bool wake = false;
   {
     const std::lock_guard lock(mutex_);
     left = std::exchange(seats_[static_cast<std::size_t>(seat)], nullptr);
     --running_count_;
     const auto at_least = std::max(worked, Duration(1));
     pace_ = pace_ == Duration(0) ? at_least : (pace_ * 7 + at_least) / 8;
-    tell = no_handler() || room() > 0;
+    wake = no_handler() || room() > 0;
   }
-  if (tell) changed_.notify_all();
+  if (wake) changed_.notify_all();
 }
 
 void Workbench::close() {

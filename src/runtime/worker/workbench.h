@@ -91,6 +91,8 @@ class Workbench {
   std::uint64_t settled_ = 0;
   /// The recent time per job; zero before the first one is done.
   Duration pace_{0};
+  /// Jobs here have time limits, which run from the claim on: prefetch nothing.
+  bool limits_ = false;
   bool closed_ = false;
   std::atomic<bool> stopping_ = false;
   std::atomic<std::size_t> unstarted_count_ = 0;

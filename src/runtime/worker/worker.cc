@@ -1,13 +1,12 @@
 // One run of a worker, from the first claim to the last verdict.
+#include "runtime/worker/worker.h"
+
 #include <fmt/format.h>
 
-#include <map>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/quiet_thread.h"
 #include "leasehold/worker.h"
 #include "model/bounds.h"
 #include "runtime/shared.h"
@@ -21,8 +20,6 @@ namespace leasehold {
 
 namespace worker {
 namespace {
-
-using Handlers = std::map<std::string, Handler>;
 
 constexpr Duration longest_lookahead = std::chrono::seconds(1);
 
@@ -43,14 +40,13 @@ class Crew {
   ~Crew() { dismiss(); }
 
   void start(int size) {
-    for (int seat = 0; seat < size; ++seat) threads_.push_back(start_quiet_thread([this, seat] { work(seat); }));
+    for (int seat = 0; seat < size; ++seat) threads_.start([this, seat] { work(seat); });
   }
 
   /// Returns when the last handler has.
   void dismiss() {
     bench_->close();
-    for (auto& thread : threads_) thread.join();
-    threads_.clear();
+    threads_.join();
   }
 
  private:
@@ -67,31 +63,30 @@ class Crew {
     if (attempt->lease->lost() || attempt->stop_reason()) return Verdict::release();
     JobContext context(attempt, beater_);
     const auto& handler = handlers_.at(attempt->job.queue);
-    return verdict_of<Verdict>([&] { return handler(attempt->job, context); });
+    auto verdict = verdict_of<Verdict>([&] { return handler(attempt->job, context); });
+    return attempt->stop_reason() == StopReason::timed_out ? attempt->timed_out() : std::move(verdict);
   }
 
   const std::shared_ptr<Workbench>& bench_;
   const Handlers& handlers_;
   Settler& settler_;
   Beater& beater_;
-  std::vector<std::thread> threads_;
+  Threads threads_;
 };
 
 class Run {
  public:
   Run(JobsSource& source, const Handlers& handlers, const WorkerOptions& options)
       : options_(options),
-        tell_([&options](const Error& error) {
-          if (options.on_trouble) options.on_trouble(error);
-        }),
+        report_(report_to(options.on_trouble)),
         bench_(std::make_shared<Workbench>(
             Workbench::Size{.seats = options.concurrency,
-                            .prefetch = options.until == WorkUntil::once ? 0 : options.prefetch,
+                            .prefetch = options.until == WorkUntil::once || options.timeout ? 0 : options.prefetch,
                             .lookahead = std::min<Duration>(options.ttl / 4, longest_lookahead)})),
-        settler_(source.jobs, *bench_, tally_, tell_),
-        beater_(source.jobs, *bench_, tell_),
+        settler_(source.jobs, *bench_, tally_, report_),
+        beater_(source.jobs, *bench_, report_),
         crew_(bench_, handlers, settler_, beater_),
-        fetcher_({source, bench_, beater_, settler_, tally_, tell_}, queues_of(handlers), options.until) {}
+        fetcher_({source, bench_, beater_, settler_, tally_, report_}, queues_of(handlers), options.until) {}
 
   Result<WorkSummary> run(const std::stop_token& stop) {
     crew_.start(options_.concurrency);
@@ -124,7 +119,7 @@ class Run {
   }
 
   const WorkerOptions& options_;
-  const Tell tell_;
+  const Report report_;
   Tally<WorkSummary> tally_;
   const std::shared_ptr<Workbench> bench_;
   Settler settler_;
@@ -135,11 +130,7 @@ class Run {
 
 }  // namespace
 
-}  // namespace worker
-
-namespace {
-
-Result<void> check_options(const WorkerOptions& options, const worker::Handlers& handlers) {
+Result<void> check_options(const WorkerOptions& options, const Handlers& handlers) {
   if (handlers.empty()) return Error{.code = Errc::invalid_argument, .message = "the worker has no handler: add one"};
   for (const auto& [queue, handler] : handlers) {
     if (auto checked = check_name("queue name", queue); !checked) return checked;
@@ -149,16 +140,15 @@ Result<void> check_options(const WorkerOptions& options, const worker::Handlers&
     return checked;
   if (auto checked = check_range("prefetch", options.prefetch, 0, bounds::max_prefetch); !checked) return checked;
   if (options.grace < Duration(0)) return Error{.code = Errc::invalid_argument, .message = "the grace is negative"};
+  if (options.timeout) {
+    if (auto checked = check_span("timeout", *options.timeout, bounds::min_timeout, bounds::max_delay); !checked) {
+      return checked;
+    }
+  }
   return check_ttl(options.ttl);
 }
 
-}  // namespace
-
-struct Worker::Impl {
-  Store store;
-  WorkerOptions options;
-  worker::Handlers handlers;
-};
+}  // namespace worker
 
 Worker::Worker(const Store& store, WorkerOptions options)
     : impl_(std::make_unique<Impl>(Impl{store, std::move(options), {}})) {}
@@ -173,11 +163,13 @@ Worker& Worker::handle(std::string queue, Handler handler) {
 
 Result<WorkSummary> Worker::run(std::stop_token stop) {
   const auto& options = impl_->options;
-  if (auto checked = check_options(options, impl_->handlers); !checked) return std::move(checked).error();
+  if (auto checked = worker::check_options(options, impl_->handlers); !checked) return std::move(checked).error();
   auto holder = options.holder ? *options.holder : Holder::self();
   if (auto checked = check_holder(holder); !checked) return std::move(checked).error();
   try {
-    worker::JobsSource source(impl_->store, worker::queues_of(impl_->handlers), std::move(holder), options.ttl);
+    worker::JobsSource source(impl_->store,
+                              {.queues = worker::queues_of(impl_->handlers), .concurrency = options.concurrency},
+                              std::move(holder), options.ttl, options.timeout);
     return worker::Run(source, impl_->handlers, options).run(stop);
   } catch (const std::system_error& error) {
     return Error{.code = Errc::unavailable, .message = fmt::format("the worker cannot start: {}", error.what())};

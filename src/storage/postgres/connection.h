@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "leasehold/result.h"
@@ -70,6 +71,9 @@ class Connection {
   /// Payloads of the received notifications. False if the connection is gone.
   bool read_notifications(std::vector<std::string>& payloads);
 
+  /// The messages of severity NOTICE since the last call, at most a hundred.
+  std::vector<std::string> take_notices() { return std::exchange(notices_, {}); }
+
   /// There is no pooler between us and the server process: session settings stay ours.
   [[nodiscard]] bool owns_session() const { return owns_session_; }
   [[nodiscard]] int socket() const { return PQsocket(conn_); }
@@ -102,6 +106,7 @@ class Connection {
   bool out_of_step_ = false;   ///< an exchange was interrupted
   bool ending_ = false;        ///< the server announced the end of this connection
   bool unreplicated_ = false;  ///< a commit returned although no standby has confirmed it
+  std::vector<std::string> notices_{};
 };
 
 }  // namespace leasehold::postgres

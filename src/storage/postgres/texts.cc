@@ -74,13 +74,16 @@ constexpr std::string_view bound_sql =
     "pg_catalog.set_config('client_min_messages', 'warning', true), "
     "pg_catalog.set_config('search_path', 'pg_catalog', true)";
 
-constexpr std::string_view internal_suffix = "_internal";
+/// The schemas of the engine and of the test clock.
+constexpr std::array<std::string_view, 2> suffixes = {"_internal", "_test"};
 
-// The length of a schema's name at this position: one of the two words, as a whole word. 0: there is none.
+// The length of a schema's name at this position: one of the three words, as a whole word. 0: there is none.
 std::size_t schema_at(std::string_view sql, std::size_t at) {
   if (at > 0 && is_in_word(sql[at - 1])) return 0;
   auto end = at + schema_word.size();
-  if (sql.substr(end).starts_with(internal_suffix)) end += internal_suffix.size();
+  for (const auto suffix : suffixes) {
+    if (sql.substr(end).starts_with(suffix)) end += suffix.size();
+  }
   return end == sql.size() || !is_in_word(sql[end]) ? end - at : 0;
 }
 
@@ -111,8 +114,7 @@ void Texts::add(std::string_view name, std::string sql) {
 std::string in_schema(std::string_view sql, std::string_view schema) {
   if (schema == schema_word) return std::string(sql);
   const bool is_quoted = schema.ends_with('"');
-  auto internal = std::string(schema.substr(0, schema.size() - (is_quoted ? 1 : 0))).append(internal_suffix);
-  if (is_quoted) internal += '"';
+  const auto bare = schema.substr(0, schema.size() - (is_quoted ? 1 : 0));
   std::string out;
   out.reserve(sql.size());
   std::size_t copied = 0;
@@ -121,7 +123,9 @@ std::string in_schema(std::string_view sql, std::string_view schema) {
     const auto length = schema_at(sql, at);
     if (length == 0) continue;
     out += sql.substr(copied, at - copied);
-    out += length == schema_word.size() ? schema : std::string_view(internal);
+    out += bare;
+    out += sql.substr(at + schema_word.size(), length - schema_word.size());
+    if (is_quoted) out += '"';
     copied = at + length;
   }
   return out += sql.substr(copied);

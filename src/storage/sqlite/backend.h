@@ -6,12 +6,16 @@
 #include "base/clock.h"
 #include "core/store_url.h"
 #include "storage/backend.h"
+#include "storage/direct.h"
 #include "storage/statement.h"
 
 namespace leasehold::sqlite {
 
 /// Opens or creates the file. The clock must outlive the backend.
 Result<std::unique_ptr<storage::Backend>> open(const StoreUrl& url, const Clock& clock, BootTime deadline);
+
+/// Opens an existing file as it is; it keeps its journal mode.
+Result<std::unique_ptr<storage::Direct>> open_direct(const StoreUrl& url, BootTime deadline);
 
 /// For a file from another machine: ends every lease and permits its use here. False: nothing to do.
 Result<bool> rehome(const StoreUrl& url, const Clock& clock);
@@ -25,6 +29,7 @@ extern const std::string_view boot_find;
 extern const std::string_view boot_latest;
 extern const std::string_view boot_record;
 extern const std::string_view end_all_leases;
+extern const std::string_view expire;
 extern const std::string_view fence;
 extern const std::string_view fence_chunk;
 extern const std::string_view fence_claim;

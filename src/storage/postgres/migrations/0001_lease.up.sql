@@ -381,6 +381,9 @@ LANGUAGE sql VOLATILE AS $$
                 FROM pg_stat_activity AS a
                WHERE a.datname = current_database() AND a.pid <> pg_backend_pid()), '0')
   UNION ALL SELECT 'wall_clock_us', (extract(epoch FROM clock_timestamp()) * 1000000)::bigint::text
+  -- See local/testing.sql.
+  UNION ALL SELECT 'test_clock', (p.prosrc LIKE '%_test.now()%')::text
+    FROM pg_proc AS p WHERE p.oid = 'leasehold_internal.now()'::regprocedure
 $$;
 
 -- The scope of each function: see grant_scope.

@@ -4,14 +4,26 @@
 -- record job_info
 --   id int, queue text, state text, priority int, attempts int, failures int, crashes int, max_failures int,
 --   max_crashes int, created_at time, due_at time?, finished_at time?, token int, holder text?, host text?, pid int?,
---   heartbeat_at time?, expires_at time?, percent int?, message text?, stage text?, cancel_requested bool,
---   dedupe_key text?, job_group text?, tags text, waits_for text, depends_on text, depends_on_states text,
+--   heartbeat_at time?, held_until time?, percent int?, message text?, stage text?, cancel_requested bool,
+--   wait_reason text?, wait_text text?, wait_job_id int?, wait_until time?, dedupe_key text?, job_group text?,
+--   timeout duration?, times_out_at time?, expires_at time?, metadata text?, cursor text?, batch text?,
+--   on_batch_end text?, tags text, waits_for text, depends_on text, depends_on_states text,
 --   if_failed text?, schedule text?, occurrence time?, error text?, store_now time
 
 -- record queue_info
 --   name text, paused bool, pause_reason text?, max_running int?, max_per_group int?, rate_count int?,
---   rate_period duration?, default_ttl duration?, available int, deferred int, blocked int, running int, expired int,
---   failed int, oldest_at time?, next_due_at time?, completed_last_minute int, failed_last_minute int, store_now time
+--   rate_period duration?, default_ttl duration?, timeout duration?, available int, deferred int, blocked int,
+--   running int, expired int, failed int, oldest_at time?, next_due_at time?, completed_last_minute int,
+--   failed_last_minute int, workers int, asked_at time?, wait_reason text?, wait_text text?, wait_job_id int?,
+--   wait_until time?, store_now time
+
+-- record worker_info
+--   lease_id int, holder text, host text, pid int, queues text, concurrency int, running int, since time,
+--   heartbeat_at time, held_until time, store_now time
+
+-- record batch_info
+--   id text, total int, unfinished int, completed int, failed int, cancelled int, lapsed int, created_at time,
+--   ended_at time?, end_job int?, store_now time
 
 -- statement job_show read
 -- takes job_id int
@@ -19,9 +31,9 @@
 SELECT * FROM leasehold_internal.job_show(:job_id);
 
 -- statement job_list read
--- takes queue text?, state text?, tag text?, before_id int?, max int
+-- takes queue text?, state text?, tag text?, batch text?, before_id int?, max int
 -- gives job_info
-SELECT * FROM leasehold_internal.job_list(:queue, :state, :tag, :before_id, :max);
+SELECT * FROM leasehold_internal.job_list(:queue, :state, :tag, :batch, :before_id, :max);
 
 -- statement job_body read
 -- takes job_id int
@@ -59,10 +71,22 @@ SELECT leasehold_internal.job_redrive(:queue, :max) AS redriven;
 -- gives queue_info
 SELECT * FROM leasehold_internal.queue_list(:name);
 
+-- statement worker_list read
+-- takes queue text?
+-- gives worker_info
+SELECT * FROM leasehold_internal.worker_list(:queue);
+
+-- statement batch_show read
+-- takes name text
+-- gives batch_info
+SELECT * FROM leasehold_internal.batch_show(:name);
+
 -- statement queue_set write
--- takes name text, max_running int?, max_per_group int?, rate_count int?, rate_period duration?, default_ttl duration?
+-- takes name text, max_running int?, max_per_group int?, rate_count int?, rate_period duration?,
+--   default_ttl duration?, timeout duration?
 -- gives name text
-SELECT leasehold_internal.queue_set(:name, :max_running, :max_per_group, :rate_count, :rate_period, :default_ttl) AS name;
+SELECT leasehold_internal.queue_set(:name, :max_running, :max_per_group, :rate_count, :rate_period, :default_ttl,
+  :timeout) AS name;
 
 -- statement queue_pause write
 -- takes name text, paused bool, reason text?

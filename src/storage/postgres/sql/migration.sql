@@ -1,8 +1,11 @@
 -- Applied migrations and existing objects. Pairs with sqlite/sql/migration.sql: same names, parameters, columns.
 
+-- Before 0009_face everything was in one schema: `earlier` is a store of that time.
 -- statement migration_present read
--- gives present bool
-SELECT pg_catalog.to_regclass('leasehold_internal.migration') IS NOT NULL AS present;
+-- gives present bool, earlier bool
+SELECT pg_catalog.to_regclass('leasehold_internal.migration') IS NOT NULL AS present,
+       CASE WHEN pg_catalog.to_regclass('leasehold_internal.migration') IS NULL
+            THEN pg_catalog.to_regclass('leasehold.migration') IS NOT NULL ELSE false END AS earlier;
 
 -- statement schema_version read
 -- gives version int

@@ -2,15 +2,16 @@
 
 -- statement lease_open write
 -- takes kind text, holder text, ttl duration, request_id text?, host text, boot_id text, pid int, process_start int,
---   tty text, instance text
+--   tty text, instance text, queues texts, concurrency int
 -- gives lease_id int, ttl duration, expires_at time, replayed bool, store_now time
-SELECT lease_id, lease_ttl AS ttl, expires_at, replayed, store_now
-  FROM leasehold_internal.lease_open(:kind, :holder, :ttl, :request_id, :host, :boot_id, :pid, :process_start, :tty, :instance);
+SELECT lease_id, ttl, expires_at, replayed, store_now
+  FROM leasehold_internal.lease_open(:kind, :holder, :ttl, :request_id, :host, :boot_id, :pid, :process_start, :tty, :instance,
+    :queues, :concurrency);
 
 -- statement lease_extend write urgent
 -- takes lease_id int, instance text, ttl duration?
 -- gives outcome outcome, why text?, ttl duration?, expires_at time?, store_now time, cancelled_job int?
-SELECT outcome, why, lease_ttl AS ttl, expires_at, store_now, cancelled_job
+SELECT outcome, why, ttl, expires_at, store_now, cancelled_job
   FROM leasehold_internal.lease_extend(:lease_id, :instance, :ttl);
 
 -- statement lease_close write
@@ -28,8 +29,7 @@ SELECT leasehold_internal.await_topic(:topic, :span) AS until;
 -- takes max int
 -- gives locks int, leases int, jobs int, chunks int, claims int, runs int, failed int, unblocked int, remaining int,
 --   store_now time
--- Here the counts cover all rows that a step touched.
-SELECT locks, leases, jobs, chunks, claims, runs, failed, unblocked, 0::bigint AS remaining, store_now
+SELECT locks, leases, jobs, chunks, claims, runs, failed, unblocked, remaining, store_now
   FROM leasehold_internal.recover(:max);
 
 -- statement recover_preview read

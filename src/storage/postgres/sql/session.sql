@@ -41,6 +41,6 @@ SELECT * FROM leasehold_internal.session_close(:id, :token, :reason);
 SELECT * FROM leasehold_internal.session_revoke(:id, :reason);
 
 -- statement session_list read
--- takes id text?, host text?, codebase text?, track text?, released bool, max int, skip int
+-- takes id text?, host text?, codebase text?, track text?, released bool, max int, skip int, boot_id text?, pids ints
 -- gives session_row
-SELECT * FROM leasehold_internal.session_list(:id, :host, :codebase, :track, :released, :max, :skip);
+SELECT * FROM leasehold_internal.session_list(:id, :host, :codebase, :track, :released, :max, :skip, :boot_id, :pids);

@@ -3,7 +3,7 @@ INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
 SELECT max(v.acquired_at, :wall_us), v.kind, v.key, 'expired', v.token, v.holder, v.host, :why
   FROM leasehold_leases AS v WHERE v.kind NOT IN ('job', 'chunk', 'schedule');
 -- Leases with jobs, chunks or schedules expire instead: the next claim or acquire takes them over and gives back what
--- they held, as usual.
+-- they held.
 UPDATE leasehold_lease SET expires_at = min(expires_at, :wall_us)
  WHERE id IN (SELECT lease_id FROM leasehold_lease_check
               UNION ALL SELECT lease_id FROM leasehold_chunk WHERE lease_id IS NOT NULL

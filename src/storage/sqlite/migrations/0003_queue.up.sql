@@ -1,6 +1,7 @@
 -- The job queue: waiting jobs, leased jobs, and a log of outcomes.
 --
--- A job's row is written once and never changed. The state of a job follows from the table that contains it: `ready`,
+-- A job's row is written once, and changed only while the job waits, by an enqueue with its dedupe key that replaces it.
+-- The state of a job follows from the table that contains it: `ready`,
 -- `deferred` or `blocked` (it waits), `job_grant` (it runs, or its lease has expired), or settled for good.
 
 -- The settings of a queue; a row exists only if something was set. NULL: no limit.
@@ -14,7 +15,9 @@ CREATE TABLE leasehold_queue (
   rate_period  INTEGER,
   -- When the bucket of the rate is full again (the "theoretical arrival time" of GCRA).
   rate_tat     INTEGER,
-  default_ttl  INTEGER
+  default_ttl  INTEGER,
+  -- How long an attempt may take, for jobs without a limit of their own.
+  timeout      INTEGER
 ) WITHOUT ROWID;
 
 -- AUTOINCREMENT: the id of a removed job is never used again. The payload is last, so that reading the settings never
@@ -35,10 +38,21 @@ CREATE TABLE leasehold_job (
   -- The schedule that enqueued it, and the occurrence.
   schedule            TEXT,
   occurrence          INTEGER,
+  -- How long an attempt may take.
+  timeout             INTEGER,
+  -- Not started after that.
+  expires_at          INTEGER,
+  -- A JSON object.
+  metadata            TEXT,
+  batch               TEXT,
   payload             BLOB    NOT NULL
 );
 
--- The jobs that can be claimed, in the order of a claim. One tree: a claim deletes from its left end.
+CREATE INDEX leasehold_job_batch ON leasehold_job (batch, id) WHERE batch IS NOT NULL;
+
+-- The jobs that can be claimed, in the order of a claim. One tree: a claim deletes from its left end. Jobs of groups are
+-- in the index by group as well: claims take turns between the groups of a priority, and step over a group without
+-- reading its jobs.
 CREATE TABLE leasehold_ready (
   queue      TEXT    NOT NULL,
   priority   INTEGER NOT NULL,
@@ -48,7 +62,17 @@ CREATE TABLE leasehold_ready (
   -- Came back from a grant of many whose holder died: claimed solo, so that only the culprit is charged.
   solo      INTEGER NOT NULL,
   job_group  TEXT,
-  PRIMARY KEY (queue, priority DESC, job_id)
+  -- It has a group.
+  by_group   INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (queue, priority DESC, by_group, job_id)
+) WITHOUT ROWID;
+CREATE INDEX leasehold_ready_group ON leasehold_ready (queue, priority DESC, job_group, job_id)
+ WHERE job_group IS NOT NULL;
+
+-- The group that the latest claim of a queue served last ('': jobs without a group). The next claim starts behind it.
+CREATE TABLE leasehold_queue_turn (
+  queue     TEXT PRIMARY KEY,
+  job_group TEXT NOT NULL
 ) WITHOUT ROWID;
 
 -- Jobs that wait for a moment: delayed, retried with backoff, snoozed. A claim promotes those that are due.
@@ -85,13 +109,57 @@ CREATE TABLE leasehold_blocked (
 ) WITHOUT ROWID;
 CREATE INDEX leasehold_blocked_after ON leasehold_blocked (after_id);
 
--- A key is taken until its job is final.
+-- A key is taken until its job is final, and until taken_until, if that is set.
 CREATE TABLE leasehold_dedupe (
-  queue      TEXT    NOT NULL,
-  dedupe_key TEXT    NOT NULL,
-  job_id     INTEGER NOT NULL,
+  queue       TEXT    NOT NULL,
+  dedupe_key  TEXT    NOT NULL,
+  job_id      INTEGER NOT NULL,
+  taken_until INTEGER,
   PRIMARY KEY (queue, dedupe_key)
 ) WITHOUT ROWID;
+
+-- Moments that end something without an act of a holder. token 0: the job waits, and lapses at that moment. Else: the
+-- attempt with this token has a time limit, and fails then; 9223372036854775807: it has none, but the job may go back and
+-- lapse. The claim that finds a moment passed does it. A job with `expires_at` has a row until it is final.
+CREATE TABLE leasehold_deadline (
+  job_id INTEGER PRIMARY KEY,
+  token  INTEGER NOT NULL,
+  at     INTEGER NOT NULL,
+  queue  TEXT    NOT NULL,
+  -- The time limit of the attempt.
+  span   INTEGER
+);
+CREATE INDEX leasehold_deadline_at ON leasehold_deadline (queue, at);
+
+-- Batches: how their jobs have ended, also those that are removed since, and the job that waits for their end. While it
+-- waits, `blocked` has a row with the negative number of the batch, from 1099511627776 on: no chunk set has such a
+-- number.
+CREATE TABLE leasehold_batch (
+  name       TEXT    PRIMARY KEY,
+  number     INTEGER NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  ended_at   INTEGER,
+  unfinished INTEGER NOT NULL,
+  completed  INTEGER NOT NULL DEFAULT 0,
+  failed     INTEGER NOT NULL DEFAULT 0,
+  cancelled  INTEGER NOT NULL DEFAULT 0,
+  lapsed     INTEGER NOT NULL DEFAULT 0,
+  end_job    INTEGER
+) WITHOUT ROWID;
+CREATE INDEX leasehold_batch_end_job ON leasehold_batch (end_job) WHERE end_job IS NOT NULL;
+
+-- The queues that claims asked for lately; written once a minute.
+CREATE TABLE leasehold_queue_asked (
+  queue TEXT    PRIMARY KEY,
+  at    INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- What the holder of a worker's lease works on, for people. Removed when the lease is closed or pruned. queues: a JSON array.
+CREATE TABLE leasehold_worker (
+  lease_id    INTEGER PRIMARY KEY,
+  queues      TEXT    NOT NULL,
+  concurrency INTEGER NOT NULL
+);
 
 -- Leased and unsettled jobs: a row per job. All jobs of one claim have the same token.
 CREATE TABLE leasehold_job_grant (
@@ -147,20 +215,24 @@ CREATE TABLE leasehold_result (
 ) WITHOUT ROWID;
 
 CREATE TABLE leasehold_error (
-  job_id INTEGER NOT NULL,
-  token  INTEGER NOT NULL,
-  body   TEXT    NOT NULL,
+  job_id    INTEGER NOT NULL,
+  token     INTEGER NOT NULL,
+  body      TEXT    NOT NULL,
+  -- The store failed the attempt: it took longer than its limit.
+  timed_out INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (job_id, token)
 ) WITHOUT ROWID;
 
--- The progress of the latest heartbeat; removed when the job is final.
+-- The progress of the latest heartbeat, and the cursor that was saved last, which the next attempt gets. Removed when
+-- the job completes; if it ends otherwise, the cursor stays for a retry.
 CREATE TABLE leasehold_progress (
   job_id  INTEGER PRIMARY KEY,
   token   INTEGER NOT NULL,
   at      INTEGER NOT NULL,
   percent INTEGER,
   message TEXT,
-  stage   TEXT
+  stage   TEXT,
+  cursor  TEXT
 );
 
 CREATE TABLE leasehold_cancel_request (

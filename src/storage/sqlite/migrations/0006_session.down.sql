@@ -1,7 +1,11 @@
+DROP VIEW leasehold_paths;
 DROP VIEW leasehold_claims;
 DROP VIEW leasehold_items;
 DROP VIEW leasehold_sessions;
+DROP TABLE leasehold_path;
 DROP TABLE leasehold_claim;
 DROP TABLE leasehold_item_conflict;
+DROP TABLE leasehold_item_note;
+DROP TABLE leasehold_item_need;
 DROP TABLE leasehold_item;
 DROP TABLE leasehold_session;

@@ -81,20 +81,20 @@ SELECT l.id AS lease_id
           DESC, l.expires_at, l.id LIMIT 8
 
 -- The set to select the next chunks from; none if a chunk was requested by key or the claim is refused already.
--- fragment set_to_pick_from
+-- fragment set_to_claim_from
 (SELECT set_id FROM temp.leasehold_chunk_claim WHERE outcome = 'open' AND :key IS NULL)
 
 -- fragment due_chunks
-{open_chunks_of} {set_to_pick_from} AND o.due_at <= :now ORDER BY o.due_at, o.position, o.key
+{open_chunks_of} {set_to_claim_from} AND o.due_at <= :now ORDER BY o.due_at, o.position, o.key
 
--- fragment pick
-INSERT INTO temp.leasehold_chunk_picked (chunk_id, solo, previous_holder, previous_host, again)
+-- fragment take
+INSERT INTO temp.leasehold_claimed_chunk (chunk_id, solo, previous_holder, previous_host, again)
 
--- fragment nothing_picked
-NOT EXISTS (SELECT 1 FROM temp.leasehold_chunk_picked)
+-- fragment none_claimed
+NOT EXISTS (SELECT 1 FROM temp.leasehold_claimed_chunk)
 
--- fragment picked_solo
-EXISTS (SELECT 1 FROM temp.leasehold_chunk_picked WHERE solo)
+-- fragment claimed_solo
+EXISTS (SELECT 1 FROM temp.leasehold_claimed_chunk WHERE solo)
 
 -- statement chunk_claim write
 -- takes set_name text, key text?, max int, ttl duration?, older_than duration?, holder text, request_id text?,
@@ -113,8 +113,8 @@ SELECT 1, s.id, c.id, l.id, CASE WHEN :attach IS NULL THEN coalesce(:ttl, s.defa
   LEFT JOIN leasehold_lease AS l
     ON l.id = coalesce(:attach, (SELECT id FROM leasehold_lease WHERE request_id = :request_id))
    AND (:attach IS NULL OR (l.kind = 'loader' AND l.instance = :instance));
-DELETE FROM temp.leasehold_chunk_picked;
-{pick}
+DELETE FROM temp.leasehold_claimed_chunk;
+{take}
 SELECT c.id, c.solo, NULL, NULL, 0
   FROM temp.leasehold_chunk_claim AS a CROSS JOIN leasehold_chunk AS c ON c.lease_id = a.lease_id
  WHERE a.outcome = 'replayed' ORDER BY c.position, c.key;
@@ -123,30 +123,30 @@ SELECT d.lease_id, 'claim', coalesce(w.holder, :holder), coalesce(w.host, :host)
        1 + coalesce((SELECT max(id) FROM leasehold_recovery), 0), :now
   FROM ({dead_leases}) AS d LEFT JOIN leasehold_lease AS w ON w.id = :attach;
 -- The requested chunk, even during its backoff.
-{pick}
+{take}
 SELECT c.id, c.solo, c.holder, c.host, c.final IS NOT NULL
   FROM temp.leasehold_chunk_claim AS a CROSS JOIN leasehold_chunk AS c ON c.id = a.chunk_id
  WHERE a.outcome = 'open' AND c.lease_id IS NULL
    AND (c.final IS NULL OR (c.final = 'completed' AND c.synced_at <= :now - :older_than));
 -- The next chunks. A chunk that is to be claimed solo stays out of a batch, unless it is the first: then it is the
 -- whole batch.
-{pick}
+{take}
 SELECT d.id, d.solo, d.holder, d.host, 0
   FROM (SELECT o.id, o.solo, o.holder, o.host FROM {due_chunks}
          LIMIT CASE WHEN (SELECT o.solo FROM {due_chunks} LIMIT 1) THEN 1 ELSE :max END) AS d
  WHERE NOT d.solo OR d.id = (SELECT o.id FROM {due_chunks} LIMIT 1);
 -- No chunk is open: those that were completed so long ago that they are to be loaded again.
-{pick}
+{take}
 SELECT c.id, c.solo, c.holder, c.host, 1
   FROM leasehold_chunk AS c INDEXED BY leasehold_chunk_old
- WHERE c.lease_id IS NULL AND c.final = 'completed' AND c.set_id = {set_to_pick_from}
-   AND c.synced_at <= :now - :older_than AND {nothing_picked}
+ WHERE c.lease_id IS NULL AND c.final = 'completed' AND c.set_id = {set_to_claim_from}
+   AND c.synced_at <= :now - :older_than AND {none_claimed}
  ORDER BY c.synced_at, c.position, c.key LIMIT :max;
 UPDATE temp.leasehold_chunk_claim
-   SET outcome = 'granted', own_lease = :attach IS NULL OR {picked_solo},
-       lease_id = CASE WHEN :attach IS NULL OR {picked_solo}
+   SET outcome = 'granted', own_lease = :attach IS NULL OR {claimed_solo},
+       lease_id = CASE WHEN :attach IS NULL OR {claimed_solo}
                        THEN 1 + coalesce((SELECT max(id) FROM leasehold_lease), 0) ELSE :attach END
- WHERE outcome = 'open' AND NOT ({nothing_picked});
+ WHERE outcome = 'open' AND NOT ({none_claimed});
 INSERT INTO leasehold_lease
   (id, kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at, expires_at,
    request_id)
@@ -156,16 +156,16 @@ SELECT a.lease_id, 'chunk', coalesce(w.holder, :holder), coalesce(w.host, :host)
   FROM temp.leasehold_chunk_claim AS a LEFT JOIN leasehold_lease AS w ON w.id = :attach
  WHERE a.outcome = 'granted' AND a.own_lease;
 UPDATE leasehold_chunk SET {begin_anew}, {forget_progress}
- WHERE id IN (SELECT chunk_id FROM temp.leasehold_chunk_picked WHERE again);
+ WHERE id IN (SELECT chunk_id FROM temp.leasehold_claimed_chunk WHERE again);
 UPDATE leasehold_chunk
    SET token = max(token + 1, :now), lease_id = l.id, attempts = attempts + 1, ended_as = NULL, due_at = 0,
        started_at = coalesce(started_at, :now), holder = l.holder, host = l.host
   FROM temp.leasehold_chunk_claim AS a CROSS JOIN leasehold_lease AS l ON l.id = a.lease_id
- WHERE a.outcome = 'granted' AND leasehold_chunk.id IN (SELECT chunk_id FROM temp.leasehold_chunk_picked);
+ WHERE a.outcome = 'granted' AND leasehold_chunk.id IN (SELECT chunk_id FROM temp.leasehold_claimed_chunk);
 INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, previous_holder, detail)
 SELECT :now, 'chunk', :set_name || '/' || c.key, 'claimed', c.token, c.holder, c.host, p.previous_holder,
        'attempt ' || c.attempts
-  FROM temp.leasehold_chunk_claim AS a CROSS JOIN temp.leasehold_chunk_picked AS p
+  FROM temp.leasehold_chunk_claim AS a CROSS JOIN temp.leasehold_claimed_chunk AS p
  CROSS JOIN leasehold_chunk AS c ON c.id = p.chunk_id
  WHERE a.outcome = 'granted' ORDER BY p.place;
 -- The claim got nothing. The answer shows the requested chunk, or the held one whose lease ends first.
@@ -188,7 +188,7 @@ UPDATE temp.leasehold_chunk_claim
           LEFT JOIN leasehold_lease AS l ON l.id = c.lease_id)
  WHERE outcome = 'open';
 UPDATE temp.leasehold_chunk_claim SET outcome = 'lost', why = 'finished'
- WHERE outcome = 'replayed' AND {nothing_picked};
+ WHERE outcome = 'replayed' AND {none_claimed};
 SELECT CASE a.outcome WHEN 'replayed' THEN 'granted' ELSE a.outcome END AS outcome,
        CASE WHEN g.id IS NULL THEN a.why END AS why, g.lease_id AS lease_id, l.ttl AS ttl,
        l.acquired_at AS acquired_at, l.expires_at AS expires_at, a.outcome = 'replayed' AS replayed, :now AS store_now,
@@ -197,7 +197,7 @@ SELECT CASE a.outcome WHEN 'replayed' THEN 'granted' ELSE a.outcome END AS outco
        p.previous_holder AS previous_holder, p.previous_host AS previous_host, g.synced_at AS synced_at,
        l.holder AS holder, l.host AS host, l.heartbeat_at AS heartbeat_at,
        CASE WHEN a.outcome <> 'busy' THEN a.retry_at END AS retry_at, h.key AS held_key
-  FROM temp.leasehold_chunk_claim AS a LEFT JOIN temp.leasehold_chunk_picked AS p ON 1
+  FROM temp.leasehold_chunk_claim AS a LEFT JOIN temp.leasehold_claimed_chunk AS p ON 1
   LEFT JOIN leasehold_chunk AS g ON g.id = p.chunk_id
   LEFT JOIN leasehold_chunk AS h ON g.id IS NULL AND a.outcome = 'held' AND h.id = a.chunk_id
   LEFT JOIN leasehold_lease AS l ON l.id = coalesce(g.lease_id, h.lease_id)
@@ -446,6 +446,8 @@ SELECT CASE changes() WHEN 0 THEN 'not_found' ELSE 'ok' END AS outcome;
 -- gives outcome outcome, why text?, state text?, store_now time
 -- The holder of a running job gives it up (snoozed, uncharged), or the job ends, if there is a cancel request. A holder
 -- that gave it up before is not lost.
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT job_id, 0, :now FROM leasehold_deadline WHERE job_id = :job_id AND token = 0 AND at <= :now;
 INSERT OR REPLACE INTO temp.leasehold_chunk_act (id, set_id, job_id, lease_id, outcome, why)
 SELECT 1, s.id, j.id, CASE WHEN g.token = :token THEN g.lease_id END,
        CASE WHEN s.id IS NULL OR j.id IS NULL THEN 'not_found'
@@ -483,11 +485,14 @@ DELETE FROM leasehold_lease_check
  WHERE lease_id = (SELECT l.id FROM temp.leasehold_chunk_act AS a CROSS JOIN leasehold_lease AS l ON l.id = a.lease_id
                     WHERE l.ended_at IS NOT NULL);
 DELETE FROM leasehold_ready
- WHERE (queue, priority, job_id) =
-       (SELECT j.queue, j.priority, j.id
+ WHERE (queue, priority, by_group, job_id) =
+       (SELECT j.queue, j.priority, j.job_group IS NOT NULL, j.id
           FROM temp.leasehold_chunk_act AS a CROSS JOIN leasehold_job AS j ON j.id = a.job_id
          WHERE a.outcome = 'tied');
 DELETE FROM leasehold_deferred
+ WHERE job_id = (SELECT job_id FROM temp.leasehold_chunk_act WHERE outcome = 'tied');
+-- It has started: it ends with the set.
+DELETE FROM leasehold_deadline
  WHERE job_id = (SELECT job_id FROM temp.leasehold_chunk_act WHERE outcome = 'tied');
 INSERT INTO leasehold_blocked (job_id, after_id, due_at)
 SELECT job_id, -set_id, :now FROM temp.leasehold_chunk_act WHERE outcome = 'tied';

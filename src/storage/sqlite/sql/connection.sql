@@ -49,7 +49,8 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_pruned (
   runs     INTEGER,
   shares   INTEGER,
   places   INTEGER,
-  recoveries INTEGER
+  recoveries INTEGER,
+  batches  INTEGER
 );
 
 -- The jobs of an operator's act, in its order, and the new state of each.
@@ -78,6 +79,9 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_job_claim (
   rate_period INTEGER,
   rate_tat    INTEGER,
   ttl         INTEGER,
+  timeout     INTEGER,
+  turns       INTEGER NOT NULL DEFAULT 0,
+  sole_limit  INTEGER,
   own_lease   INTEGER,
   lease_id    INTEGER,
   job_id      INTEGER,
@@ -86,15 +90,26 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_job_claim (
 );
 
 -- The jobs that a claim selected, in its order.
-CREATE TEMP TABLE IF NOT EXISTS leasehold_picked (
+CREATE TEMP TABLE IF NOT EXISTS leasehold_claimed_job (
   priority   INTEGER,
   job_id     INTEGER,
   last_token INTEGER,
   attempt    INTEGER,
   solo      INTEGER,
   job_group  TEXT,
+  -- When groups take turns: the round, and the place of the group.
+  round      INTEGER NOT NULL DEFAULT 0,
+  place      INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (priority DESC, job_id)
 ) WITHOUT ROWID;
+
+-- The groups whose turn it is, and how many jobs of each may start.
+CREATE TEMP TABLE IF NOT EXISTS leasehold_turn (
+  place    INTEGER PRIMARY KEY,
+  priority INTEGER,
+  name     TEXT,
+  free     INTEGER
+);
 
 -- The verdicts of holders on their attempts, and the results. lease_id is set if the attempt was theirs.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_verdict (
@@ -119,7 +134,8 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_newcomer (
   job_id INTEGER,
   new_id INTEGER,
   state  TEXT,
-  due_at INTEGER
+  due_at INTEGER,
+  updated INTEGER NOT NULL DEFAULT 0
 );
 
 -- The jobs that are cancelled because another ended without completing, each with its predecessor.

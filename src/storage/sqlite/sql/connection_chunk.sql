@@ -29,7 +29,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_claim (
 );
 
 -- The chunks that a claim selected, in its order. `again`: completed before, and begun from the start.
-CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_picked (
+CREATE TEMP TABLE IF NOT EXISTS leasehold_claimed_chunk (
   place           INTEGER PRIMARY KEY,
   chunk_id        INTEGER,
   solo           INTEGER,
@@ -52,7 +52,7 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_chunk_planned (
 );
 
 -- The decision of taking a slot of a rate.
-CREATE TEMP TABLE IF NOT EXISTS leasehold_turn (id INTEGER PRIMARY KEY, outcome TEXT, at INTEGER);
+CREATE TEMP TABLE IF NOT EXISTS leasehold_rate_turn (id INTEGER PRIMARY KEY, outcome TEXT, at INTEGER);
 
 -- If the set is final now, the jobs that wait for it are settled, in the same commit. They fail if chunks are
 -- exhausted, or if the set is to be removed.

@@ -2,27 +2,44 @@
 -- nothing to do, a script pays for one statement that finds nothing. Run on every connection, after connection.sql;
 -- temporary, so that other tools that open the file never see our triggers.
 
+-- An event of a job. Its detail names the trace of the job's metadata, if it has one.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_job_event (at, job_id, what, token, holder, host, detail)
+  AS SELECT 0, 0, 0, 0, 0, 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_job_event_do INSTEAD OF INSERT ON leasehold_job_event
+BEGIN
+  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+  SELECT NEW.at, 'job', CAST(NEW.job_id AS TEXT), NEW.what, NEW.token, NEW.holder, NEW.host,
+         CASE WHEN t.trace IS NULL THEN NEW.detail
+              ELSE coalesce(NEW.detail || ', ', '') || 'traceparent ' || t.trace END
+    FROM (SELECT 1) LEFT JOIN (
+           SELECT json_extract(metadata, '$.traceparent') AS trace FROM leasehold_job
+            WHERE id = NEW.job_id AND metadata IS NOT NULL AND json_type(metadata, '$.traceparent') = 'text') AS t
+      ON length(t.trace) BETWEEN 1 AND 100 AND t.trace NOT GLOB '*[^0-9A-Za-z-]*';
+END;
+
 -- Promotes a deferred job that is due.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_promote
   (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
   AS SELECT 0, 0, 0, 0, 0, 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_promote_do INSTEAD OF INSERT ON leasehold_promote
 BEGIN
-  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group)
-  VALUES (NEW.queue, NEW.priority, NEW.job_id, NEW.last_token, NEW.attempt, NEW.solo, NEW.job_group);
+  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group, by_group)
+  VALUES (NEW.queue, NEW.priority, NEW.job_id, NEW.last_token, NEW.attempt, NEW.solo, NEW.job_group,
+          NEW.job_group IS NOT NULL);
   DELETE FROM leasehold_deferred WHERE queue = NEW.queue AND due_at = NEW.due_at AND job_id = NEW.job_id;
 END;
 
--- Jobs that wait for this job stop waiting, and go on if they wait for no other. only_run: only those that run
--- regardless of its outcome.
+-- Jobs that wait for this job, or for a batch (the negative number), stop waiting, and go on if they wait for nothing
+-- else. only_run: only those that run regardless of its outcome.
 CREATE TEMP VIEW IF NOT EXISTS leasehold_unblock (job_id, only_run, now) AS SELECT 0, 0, 0;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_unblock_do INSTEAD OF INSERT ON leasehold_unblock
 BEGIN
-  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group)
+  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group, by_group)
   SELECT j.queue, j.priority, j.id, coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = j.id), 0),
-         (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.job_group
+         (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.job_group,
+         j.job_group IS NOT NULL
     FROM leasehold_blocked AS b JOIN leasehold_job AS j ON j.id = b.job_id
-    JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
+    LEFT JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
    WHERE b.after_id = NEW.job_id AND b.due_at <= NEW.now AND (n.if_failed = 'run' OR NOT NEW.only_run)
      AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS o WHERE o.job_id = b.job_id AND o.after_id <> NEW.job_id);
   INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
@@ -30,7 +47,7 @@ BEGIN
          coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = j.id), 0),
          (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.job_group
     FROM leasehold_blocked AS b JOIN leasehold_job AS j ON j.id = b.job_id
-    JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
+    LEFT JOIN leasehold_predecessor AS n ON n.job_id = b.job_id AND n.after_id = b.after_id
    WHERE b.after_id = NEW.job_id AND b.due_at > NEW.now AND (n.if_failed = 'run' OR NOT NEW.only_run)
      AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS o WHERE o.job_id = b.job_id AND o.after_id <> NEW.job_id);
   DELETE FROM leasehold_blocked
@@ -38,6 +55,33 @@ BEGIN
      AND (NOT NEW.only_run OR EXISTS (SELECT 1 FROM leasehold_predecessor AS n
                                        WHERE n.job_id = leasehold_blocked.job_id AND n.after_id = NEW.job_id
                                          AND n.if_failed = 'run'));
+END;
+
+-- Moves jobs of a batch from `unfinished` to the other counters, or back if they are negative. The end of the last one
+-- ends the batch: then the job that waits for it goes on.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_batch_move (batch, completed, failed, cancelled, lapsed, now)
+  AS SELECT 0, 0, 0, 0, 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_batch_move_do INSTEAD OF INSERT ON leasehold_batch_move
+BEGIN
+  UPDATE leasehold_batch
+     SET unfinished = unfinished - (NEW.completed + NEW.failed + NEW.cancelled + NEW.lapsed),
+         completed = completed + NEW.completed, failed = failed + NEW.failed, cancelled = cancelled + NEW.cancelled,
+         lapsed = lapsed + NEW.lapsed,
+         ended_at = CASE WHEN unfinished = NEW.completed + NEW.failed + NEW.cancelled + NEW.lapsed THEN NEW.now END
+   WHERE name = NEW.batch;
+  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+  SELECT NEW.now, 'batch', name, 'ended', 0, '', '',
+         (completed + failed + cancelled + lapsed)
+           || CASE completed + failed + cancelled + lapsed WHEN 1 THEN ' job: ' ELSE ' jobs: ' END
+           || substr(CASE WHEN completed > 0 THEN ', ' || completed || ' completed' ELSE '' END
+                     || CASE WHEN failed > 0 THEN ', ' || failed || ' failed' ELSE '' END
+                     || CASE WHEN cancelled > 0 THEN ', ' || cancelled || ' cancelled' ELSE '' END
+                     || CASE WHEN lapsed > 0 THEN ', ' || lapsed || ' lapsed' ELSE '' END, 3)
+    FROM leasehold_batch WHERE name = NEW.batch AND ended_at IS NOT NULL;
+  INSERT INTO leasehold_unblock (job_id, only_run, now)
+  SELECT -number, 0, NEW.now FROM leasehold_batch
+   WHERE name = NEW.batch AND ended_at IS NOT NULL
+     AND EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.after_id = -number);
 END;
 
 -- This job ended without completing, or is removed: if_failed decides about each job that waits for it, and a cancelled
@@ -64,20 +108,27 @@ BEGIN
          max(NEW.now, 1 + coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = f.job_id), 0)), NEW.now, 1,
          'cancelled'
     FROM leasehold_fallen AS f;
-  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
-  SELECT NEW.now, 'job', CAST(f.job_id AS TEXT), 'cancelled', t.token, '', '',
+  INSERT INTO leasehold_job_event (at, job_id, what, token, holder, host, detail)
+  SELECT NEW.now, f.job_id, 'cancelled', t.token, '', '',
          'job ' || f.after_id || CASE WHEN NEW.removed AND f.after_id = NEW.job_id THEN ' was removed'
-                                      WHEN s.outcome = 'cancelled' THEN ' was cancelled' ELSE ' failed' END
+                                      WHEN s.outcome = 'cancelled' THEN ' was cancelled'
+                                      WHEN s.outcome = 'lapsed' THEN ' lapsed' ELSE ' failed' END
     FROM leasehold_fallen AS f JOIN leasehold_settled AS t ON t.job_id = f.job_id AND t.final
     LEFT JOIN leasehold_settled AS s ON s.job_id = f.after_id AND s.final;
   DELETE FROM leasehold_dedupe
    WHERE (queue, dedupe_key) IN (SELECT j.queue, j.dedupe_key FROM leasehold_fallen AS f
-                                   JOIN leasehold_job AS j ON j.id = f.job_id);
-  DELETE FROM leasehold_progress WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
+                                   JOIN leasehold_job AS j ON j.id = f.job_id)
+     AND coalesce(taken_until, 0) <= NEW.now;
+  DELETE FROM leasehold_progress WHERE cursor IS NULL AND job_id IN (SELECT job_id FROM leasehold_fallen);
   DELETE FROM leasehold_cancel_request WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
+  DELETE FROM leasehold_deadline WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
   DELETE FROM leasehold_blocked WHERE job_id IN (SELECT job_id FROM leasehold_fallen);
   INSERT INTO leasehold_unblock (job_id, only_run, now)
   SELECT NEW.job_id, 1, NEW.now UNION ALL SELECT job_id, 1, NEW.now FROM leasehold_fallen;
+  INSERT INTO leasehold_batch_move (batch, completed, failed, cancelled, lapsed, now)
+  SELECT j.batch, 0, 0, count(*), 0, NEW.now
+    FROM leasehold_fallen AS f CROSS JOIN leasehold_job AS j ON j.id = f.job_id
+   WHERE j.batch IS NOT NULL GROUP BY j.batch;
   DELETE FROM leasehold_fallen;
 END;
 
@@ -88,33 +139,134 @@ CREATE TEMP VIEW IF NOT EXISTS leasehold_follow_up
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_follow_up_again INSTEAD OF INSERT ON leasehold_follow_up
   WHEN NOT NEW.final
 BEGIN
-  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group)
-  SELECT queue, priority, id, NEW.token, NEW.attempt, NEW.solo, job_group
+  INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group, by_group)
+  SELECT queue, priority, id, NEW.token, NEW.attempt, NEW.solo, job_group,
+         job_group IS NOT NULL
     FROM leasehold_job WHERE id = NEW.job_id AND NEW.due_at <= NEW.now;
   INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
   SELECT queue, NEW.due_at, id, priority, NEW.token, NEW.attempt, NEW.solo, job_group
     FROM leasehold_job WHERE id = NEW.job_id AND NEW.due_at > NEW.now;
+  -- The attempt is over, and the job may lapse again.
+  DELETE FROM leasehold_deadline
+   WHERE job_id = NEW.job_id AND (SELECT expires_at FROM leasehold_job WHERE id = NEW.job_id) IS NULL;
+  UPDATE leasehold_deadline SET token = 0, at = (SELECT expires_at FROM leasehold_job WHERE id = NEW.job_id), span = NULL
+   WHERE job_id = NEW.job_id;
 END;
 CREATE TEMP TRIGGER IF NOT EXISTS leasehold_follow_up_final INSTEAD OF INSERT ON leasehold_follow_up
   WHEN NEW.final
 BEGIN
-  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
-  SELECT NEW.now, 'job', CAST(NEW.job_id AS TEXT), 'cancelled', NEW.token, NEW.holder, NEW.host,
+  INSERT INTO leasehold_job_event (at, job_id, what, token, holder, host, detail)
+  SELECT NEW.now, NEW.job_id, 'cancelled', NEW.token, NEW.holder, NEW.host,
          (SELECT reason FROM leasehold_cancel_request WHERE job_id = NEW.job_id)
    WHERE NEW.outcome = 'cancelled'
    UNION ALL
-  SELECT NEW.now, 'job', CAST(NEW.job_id AS TEXT), 'failed', NEW.token, NEW.holder, NEW.host, NEW.detail
-   WHERE NEW.outcome IN ('failed', 'expired');
+  SELECT NEW.now, NEW.job_id, 'failed', NEW.token, NEW.holder, NEW.host, NEW.detail
+   WHERE NEW.outcome IN ('failed', 'expired')
+   UNION ALL
+  SELECT NEW.now, NEW.job_id, 'lapsed', NEW.token, '', '', NEW.detail
+   WHERE NEW.outcome = 'lapsed';
   DELETE FROM leasehold_dedupe
-   WHERE (queue, dedupe_key) = (SELECT queue, dedupe_key FROM leasehold_job WHERE id = NEW.job_id);
-  DELETE FROM leasehold_progress WHERE job_id = NEW.job_id;
+   WHERE (queue, dedupe_key) = (SELECT queue, dedupe_key FROM leasehold_job WHERE id = NEW.job_id)
+     AND job_id = NEW.job_id AND coalesce(taken_until, 0) <= NEW.now;
+  DELETE FROM leasehold_progress WHERE job_id = NEW.job_id AND (NEW.outcome = 'completed' OR cursor IS NULL);
+  UPDATE leasehold_progress SET percent = NULL, message = NULL, stage = NULL WHERE job_id = NEW.job_id;
   DELETE FROM leasehold_cancel_request WHERE job_id = NEW.job_id;
+  DELETE FROM leasehold_deadline WHERE job_id = NEW.job_id;
   INSERT INTO leasehold_unblock (job_id, only_run, now)
   SELECT NEW.job_id, 0, NEW.now
    WHERE NEW.outcome = 'completed' AND EXISTS (SELECT 1 FROM leasehold_blocked WHERE after_id = NEW.job_id);
   INSERT INTO leasehold_let_down (job_id, removed, now)
   SELECT NEW.job_id, 0, NEW.now
    WHERE NEW.outcome <> 'completed' AND EXISTS (SELECT 1 FROM leasehold_blocked WHERE after_id = NEW.job_id);
+  INSERT INTO leasehold_batch_move (batch, completed, failed, cancelled, lapsed, now)
+  SELECT batch, NEW.outcome = 'completed', NEW.outcome IN ('failed', 'expired'), NEW.outcome = 'cancelled',
+         NEW.outcome = 'lapsed', NEW.now
+    FROM leasehold_job WHERE id = NEW.job_id AND batch IS NOT NULL;
+END;
+
+-- Attempts with a time limit, as far as their leases lived until then. `unwanted`: the job has a cancel request. `spent`:
+-- one more failure spends its budget.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_overdue
+  (job_id, token, lease_id, ended_at, attempt, queue, at, text, unwanted, failures, spent) AS
+  SELECT g.job_id, g.token, g.lease_id, l.ended_at, g.attempt, g.queue, d.at,
+         CASE WHEN d.span >= (86400 * 1000000)
+              THEN (d.span / (86400 * 1000000)) || 'd' || coalesce(' ' || nullif(d.span / (3600 * 1000000) % 24, 0) || 'h', '')
+              WHEN d.span >= (3600 * 1000000)
+              THEN (d.span / (3600 * 1000000)) || 'h' || coalesce(' ' || nullif(d.span / (60 * 1000000) % 60, 0) || 'm', '')
+              WHEN d.span >= (60 * 1000000)
+              THEN (d.span / (60 * 1000000)) || 'm' || coalesce(' ' || nullif(d.span / 1000000 % 60, 0) || 's', '')
+              WHEN d.span >= 1000000 THEN (d.span / 1000000) || 's'
+              WHEN d.span >= 1000 THEN (d.span / 1000) || 'ms' ELSE d.span || 'us' END,
+         EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id), f.failures,
+         f.failures >= f.max_failures
+    FROM leasehold_deadline AS d CROSS JOIN leasehold_job_grant AS g ON g.job_id = d.job_id AND g.token = d.token
+   CROSS JOIN leasehold_lease AS l ON l.id = g.lease_id AND d.at <= l.expires_at
+   CROSS JOIN (SELECT j.id, j.max_failures,
+                      1 + (SELECT count(*) FROM leasehold_settled AS s
+                            WHERE s.job_id = j.id AND s.outcome = 'failed'
+                              AND s.token > coalesce((SELECT max(r.token) FROM leasehold_settled AS r
+                                                       WHERE r.job_id = j.id AND r.outcome = 'retried'), -1)) AS failures
+                 FROM leasehold_job AS j) AS f ON f.id = g.job_id;
+
+-- What a deadline that has passed does: a waiting job (token 0) lapses; an attempt of leasehold_overdue fails, as its
+-- holder would have failed it.
+CREATE TEMP VIEW IF NOT EXISTS leasehold_pass (job_id, token, now) AS SELECT 0, 0, 0;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_pass_waiting INSTEAD OF INSERT ON leasehold_pass
+  -- One that passed before may have cancelled this job.
+  WHEN NEW.token = 0 AND EXISTS (SELECT 1 FROM leasehold_deadline WHERE job_id = NEW.job_id AND token = 0)
+BEGIN
+  DELETE FROM leasehold_ready
+   WHERE (queue, priority, by_group, job_id) =
+         (SELECT queue, priority, job_group IS NOT NULL, id FROM leasehold_job WHERE id = NEW.job_id);
+  DELETE FROM leasehold_deferred WHERE job_id = NEW.job_id;
+  DELETE FROM leasehold_blocked WHERE job_id = NEW.job_id;
+  INSERT INTO leasehold_settled (job_id, token, at, final, outcome)
+  SELECT NEW.job_id,
+         max(NEW.now, 1 + coalesce((SELECT max(token) FROM leasehold_settled WHERE job_id = NEW.job_id), 0)), NEW.now, 1,
+         'lapsed';
+  INSERT INTO leasehold_follow_up (job_id, token, outcome, final, detail, now)
+  SELECT job_id, token, outcome, 1, 'not started in time', NEW.now
+    FROM leasehold_settled WHERE job_id = NEW.job_id AND final;
+END;
+CREATE TEMP TRIGGER IF NOT EXISTS leasehold_pass_running INSTEAD OF INSERT ON leasehold_pass WHEN NEW.token > 0
+BEGIN
+  INSERT INTO leasehold_job_event (at, job_id, what, token, holder, host, detail)
+  SELECT NEW.now, o.job_id, 'timed_out', o.token, l.holder, l.host, 'after ' || o.text
+    FROM leasehold_overdue AS o JOIN leasehold_lease AS l ON l.id = o.lease_id
+   WHERE o.job_id = NEW.job_id AND o.token = NEW.token;
+  INSERT INTO leasehold_error (job_id, token, body, timed_out)
+  SELECT job_id, token, 'timed out after ' || text, 1 FROM leasehold_overdue
+   WHERE job_id = NEW.job_id AND token = NEW.token;
+  INSERT INTO leasehold_tally (queue, slot, second, completed, failed)
+  SELECT queue, NEW.now / 1000000 % 128, NEW.now / 1000000, 0, 1 FROM leasehold_overdue
+   WHERE job_id = NEW.job_id AND token = NEW.token AND NOT unwanted
+      ON CONFLICT (queue, slot) DO UPDATE
+     SET completed = CASE second WHEN excluded.second THEN completed ELSE 0 END,
+         failed = CASE second WHEN excluded.second THEN failed + 1 ELSE 1 END,
+         second = excluded.second;
+  INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
+  SELECT job_id, token, lease_id, NEW.now, unwanted OR spent, CASE WHEN unwanted THEN 'cancelled' ELSE 'failed' END
+    FROM leasehold_overdue WHERE job_id = NEW.job_id AND token = NEW.token;
+  -- The same backoff as after a verdict. `failures` counts the new row, too.
+  INSERT INTO leasehold_follow_up
+    (job_id, token, outcome, final, due_at, attempt, solo, holder, host, detail, now)
+  SELECT b.job_id, b.token, b.outcome, b.final, NEW.now + b.pause + b.pause / 10000 * (b.job_id * 7919 % 2001 - 1000),
+         b.attempt, 0, b.holder, b.host, 'failure budget spent', NEW.now
+    FROM (SELECT o.job_id, o.token, s.outcome, s.final, o.attempt, l.holder, l.host,
+                 min(j.backoff_max,
+                     j.backoff_base * CASE WHEN j.backoff_exponential THEN 1 << (min(o.failures - 1, 30) - 1)
+                                           ELSE 1 END) AS pause
+            FROM leasehold_overdue AS o JOIN leasehold_settled AS s ON s.job_id = o.job_id AND s.token = o.token
+            JOIN leasehold_job AS j ON j.id = o.job_id JOIN leasehold_lease AS l ON l.id = o.lease_id
+           WHERE o.job_id = NEW.job_id AND o.token = NEW.token) AS b;
+  DELETE FROM leasehold_job_grant WHERE job_id = NEW.job_id AND token = NEW.token;
+  UPDATE leasehold_lease SET ended_at = NEW.now, end_reason = 'expired'
+   WHERE id = (SELECT lease_id FROM leasehold_settled WHERE job_id = NEW.job_id AND token = NEW.token)
+     AND kind = 'job' AND ended_at IS NULL
+     AND NOT EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.lease_id = leasehold_lease.id);
+  DELETE FROM leasehold_lease_check
+   WHERE lease_id = (SELECT lease_id FROM leasehold_settled WHERE job_id = NEW.job_id AND token = NEW.token)
+     AND (SELECT l.ended_at FROM leasehold_lease AS l WHERE l.id = lease_id) IS NOT NULL;
 END;
 
 -- Ends a lease without its holder's verdicts: its jobs go back. reason: claim, recover, process_gone (the holder died:
@@ -135,7 +287,8 @@ BEGIN
     FROM leasehold_job_grant AS g
    WHERE g.lease_id = NEW.lease_id
      AND EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id);
-  -- The only job of a grant is charged a crash, counted since the latest retry.
+  -- The only job of a grant is charged a crash, counted since the latest retry. Attempts that passed their limit while the
+  -- lease lived have failed: that is no crash.
   INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
   SELECT g.job_id, g.token, g.lease_id, NEW.now,
          1 + (SELECT count(*) FROM leasehold_settled AS s
@@ -147,7 +300,23 @@ BEGIN
     FROM leasehold_job_grant AS g JOIN leasehold_job AS j ON j.id = g.job_id
    WHERE g.lease_id = NEW.lease_id AND NEW.reason <> 'closed'
      AND (SELECT count(*) FROM leasehold_job_grant AS o WHERE o.lease_id = NEW.lease_id) = 1
-     AND NOT EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id);
+     AND NOT EXISTS (SELECT 1 FROM leasehold_cancel_request AS c WHERE c.job_id = g.job_id)
+     AND NOT EXISTS (SELECT 1 FROM leasehold_overdue AS o WHERE o.job_id = g.job_id AND o.at <= NEW.now);
+  INSERT OR IGNORE INTO leasehold_recovery (id, at, reason, leases, jobs, failed)
+  SELECT NEW.recovery_id, NEW.now, NEW.reason, 0, 0, 0 WHERE NEW.reason <> 'closed';
+  UPDATE leasehold_recovery
+     SET jobs = jobs + (SELECT count(*) FROM leasehold_job_grant AS g CROSS JOIN leasehold_overdue AS o
+                         WHERE g.lease_id = NEW.lease_id AND o.job_id = g.job_id AND o.at <= NEW.now
+                           AND NOT (o.unwanted OR o.spent)),
+         failed = failed + (SELECT count(*) FROM leasehold_job_grant AS g CROSS JOIN leasehold_overdue AS o
+                             WHERE g.lease_id = NEW.lease_id AND o.job_id = g.job_id AND o.at <= NEW.now
+                               AND o.spent AND NOT o.unwanted)
+   WHERE id = NEW.recovery_id AND NEW.reason <> 'closed'
+     AND EXISTS (SELECT 1 FROM leasehold_deadline WHERE token > 0);
+  INSERT INTO leasehold_pass (job_id, token, now)
+  SELECT o.job_id, o.token, NEW.now
+    FROM leasehold_job_grant AS g CROSS JOIN leasehold_overdue AS o ON o.job_id = g.job_id
+   WHERE g.lease_id = NEW.lease_id AND NEW.reason <> 'closed' AND NOT o.unwanted AND o.at <= NEW.now;
   INSERT INTO leasehold_settled (job_id, token, lease_id, at, final, outcome)
   SELECT g.job_id, g.token, g.lease_id, NEW.now, 0, 'returned'
     FROM leasehold_job_grant AS g
@@ -167,8 +336,6 @@ BEGIN
      SET completed = CASE second WHEN excluded.second THEN completed ELSE 0 END,
          failed = CASE second WHEN excluded.second THEN failed + 1 ELSE 1 END,
          second = excluded.second;
-  INSERT OR IGNORE INTO leasehold_recovery (id, at, reason, leases, jobs, failed)
-  SELECT NEW.recovery_id, NEW.now, NEW.reason, 0, 0, 0 WHERE NEW.reason <> 'closed';
   UPDATE leasehold_recovery
      SET leases = leases + 1,
          jobs = jobs + (SELECT count(*) FROM leasehold_job_grant AS g

@@ -17,14 +17,19 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_claim_act (
   -- The claim that ends, and the lease of a session that ends with all its claims.
   ending_item      TEXT,
   ending_token     INTEGER,
+  -- The token by which the caller acts for its own claim.
+  proof            INTEGER,
   stale_lease      INTEGER,
   -- The previous holder of the item.
   previous_session TEXT,
   previous_holder  TEXT,
   -- The claim to return: the granted one, or the one that explains a refusal.
-  told_item        TEXT,
-  told_token       INTEGER
+  shown_item        TEXT,
+  shown_token       INTEGER
 );
+
+-- The paths that an act takes, releases or frees.
+CREATE TEMP TABLE IF NOT EXISTS leasehold_path_act (path TEXT PRIMARY KEY, lease_id INTEGER) WITHOUT ROWID;
 
 -- The items whose claims ended with their session.
 CREATE TEMP TABLE IF NOT EXISTS leasehold_freed (item TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -51,6 +56,11 @@ BEGIN
      SET leases = leases + (SELECT count(*) FROM leasehold_lease WHERE id = NEW.lease_id AND ended_at IS NULL),
          claims = claims + (SELECT count(*) FROM leasehold_claim WHERE lease_id = NEW.lease_id AND ended_at IS NULL)
    WHERE id = NEW.recovery_id AND NEW.recovery IS NOT NULL;
+  INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+  SELECT NEW.now, 'path', p.path, NEW.reason, p.session_token, l.holder, l.host, NEW.detail
+    FROM leasehold_path AS p JOIN leasehold_lease AS l ON l.id = p.lease_id
+   WHERE p.lease_id = NEW.lease_id ORDER BY p.path;
+  DELETE FROM leasehold_path WHERE lease_id = NEW.lease_id;
   UPDATE leasehold_lease SET ended_at = NEW.now, end_reason = NEW.reason, end_detail = NEW.detail
    WHERE id = NEW.lease_id AND ended_at IS NULL;
   UPDATE leasehold_claim

@@ -7,30 +7,53 @@
 -- record job_info
 --   id int, queue text, state text, priority int, attempts int, failures int, crashes int, max_failures int,
 --   max_crashes int, created_at time, due_at time?, finished_at time?, token int, holder text?, host text?, pid int?,
---   heartbeat_at time?, expires_at time?, percent int?, message text?, stage text?, cancel_requested bool,
---   dedupe_key text?, job_group text?, tags text, waits_for text, depends_on text, depends_on_states text,
+--   heartbeat_at time?, held_until time?, percent int?, message text?, stage text?, cancel_requested bool,
+--   wait_reason text?, wait_text text?, wait_job_id int?, wait_until time?, dedupe_key text?, job_group text?,
+--   timeout duration?, times_out_at time?, expires_at time?, metadata text?, cursor text?, batch text?,
+--   on_batch_end text?, tags text, waits_for text, depends_on text, depends_on_states text,
 --   if_failed text?, schedule text?, occurrence time?, error text?, store_now time
 
 -- record queue_info
 --   name text, paused bool, pause_reason text?, max_running int?, max_per_group int?, rate_count int?,
---   rate_period duration?, default_ttl duration?, available int, deferred int, blocked int, running int, expired int,
---   failed int, oldest_at time?, next_due_at time?, completed_last_minute int, failed_last_minute int, store_now time
+--   rate_period duration?, default_ttl duration?, timeout duration?, available int, deferred int, blocked int,
+--   running int, expired int, failed int, oldest_at time?, next_due_at time?, completed_last_minute int,
+--   failed_last_minute int, workers int, asked_at time?, wait_reason text?, wait_text text?, wait_job_id int?,
+--   wait_until time?, store_now time
+
+-- record worker_info
+--   lease_id int, holder text, host text, pid int, queues text, concurrency int, running int, since time,
+--   heartbeat_at time, held_until time, store_now time
+
+-- record batch_info
+--   id text, total int, unfinished int, completed int, failed int, cancelled int, lapsed int, created_at time,
+--   ended_at time?, end_job int?, store_now time
 
 -- A job and every place that can contain it; `s` is the row of the log that ended it.
 -- fragment placed_job
 leasehold_job AS j
   LEFT JOIN leasehold_job_grant AS g ON g.job_id = j.id
   LEFT JOIN leasehold_lease AS l ON l.id = g.lease_id
-  LEFT JOIN leasehold_ready AS r ON r.queue = j.queue AND r.priority = j.priority AND r.job_id = j.id
+  LEFT JOIN leasehold_ready AS r ON r.queue = j.queue AND r.priority = j.priority
+                                  AND r.by_group = (j.job_group IS NOT NULL) AND r.job_id = j.id
   LEFT JOIN leasehold_deferred AS d ON d.job_id = j.id
   LEFT JOIN leasehold_settled AS s ON s.job_id = j.id AND s.final
 
 -- fragment held_state
-CASE WHEN l.ended_at IS NULL AND l.expires_at > :now THEN 'running' ELSE 'expired' END
+CASE WHEN l.ended_at IS NULL AND {held_until} > :now THEN 'running' ELSE 'expired' END
+
+-- An attempt with a time limit ends there, also if its lease lives on.
+-- fragment held_until
+min(l.expires_at, coalesce((SELECT y.at FROM leasehold_deadline AS y WHERE y.job_id = g.job_id AND y.token = g.token),
+                           l.expires_at))
+
+-- Not started in time: the next claim records it.
+-- fragment has_lapsed
+EXISTS (SELECT 1 FROM leasehold_deadline AS z WHERE z.job_id = j.id AND z.token = 0 AND z.at <= :now)
 
 -- A due job is available: the next claim promotes it.
 -- fragment state
 CASE WHEN g.job_id IS NOT NULL THEN {held_state}
+     WHEN s.job_id IS NULL AND {has_lapsed} THEN 'lapsed'
      WHEN r.job_id IS NOT NULL OR d.due_at <= :now THEN 'available'
      WHEN d.job_id IS NOT NULL THEN 'deferred'
      WHEN s.job_id IS NOT NULL THEN CASE s.outcome WHEN 'expired' THEN 'failed' ELSE s.outcome END
@@ -46,6 +69,85 @@ SELECT count(*) FROM leasehold_settled AS f
 -- fragment attempt_token
 coalesce(g.token, (SELECT max(token) FROM leasehold_settled WHERE job_id = j.id AND lease_id IS NOT NULL), 0)
 
+-- Why a job is not running, as JSON: [reason, text, job in the way, when that may change], which json_each reads, so that it
+-- is computed once for a row; the first reason that holds, in
+-- the order in which people must act on them. The texts have no moments, because every reader has its own time zone.
+-- fragment runners
+leasehold_lease_check AS k
+  CROSS JOIN leasehold_lease AS o ON o.id = k.lease_id
+  CROSS JOIN leasehold_job_grant AS h ON h.lease_id = k.lease_id AND h.queue = k.queue
+ WHERE k.queue = j.queue AND o.ended_at IS NULL AND o.expires_at > :now
+
+-- The job whose lease ends first.
+-- fragment runner
+': job ' || h.job_id || ' runs' || coalesce(' on ' || nullif(o.host, ''), ' for ' || o.holder), h.job_id, o.expires_at
+
+-- A predecessor that has ended without completing comes first: it needs an operator.
+-- fragment blocked_by
+(SELECT after_id FROM leasehold_blocked AS b WHERE b.job_id = j.id
+  ORDER BY EXISTS (SELECT 1 FROM leasehold_settled AS f WHERE f.job_id = b.after_id AND f.final) DESC, b.after_id > 0 DESC,
+           b.after_id LIMIT 1)
+
+-- fragment state_of_predecessor
+(SELECT {state} FROM {placed_job} WHERE j.id = e.after_id)
+
+-- fragment blocked_wait
+(SELECT CASE WHEN e.after_id > 0 THEN json_array('blocked',
+               'it waits for job ' || e.after_id || ', which is ' || {state_of_predecessor}
+               || CASE WHEN {state_of_predecessor} IN ('failed', 'cancelled', 'lapsed')
+                       THEN ': retry that job, or cancel this one' ELSE '' END, e.after_id, NULL)
+             ELSE json_array('blocked', coalesce(
+               (SELECT 'it waits for the batch ' || b.name || ' (' || b.unfinished || ' unfinished)'
+                  FROM leasehold_batch AS b WHERE b.number = -e.after_id),
+               (SELECT 'it waits for the chunk set ' || c.name FROM leasehold_chunk_set AS c WHERE c.id = -e.after_id)),
+               NULL, NULL) END
+   FROM (SELECT {blocked_by} AS after_id) AS e)
+
+-- fragment is_worked
+EXISTS (SELECT 1 FROM leasehold_queue_asked WHERE queue = j.queue AND at > :now - {defaults.worker_seen})
+    OR EXISTS (SELECT 1 FROM leasehold_worker AS k CROSS JOIN leasehold_lease AS o ON o.id = k.lease_id
+                WHERE o.ended_at IS NULL AND o.expires_at > :now
+                  AND EXISTS (SELECT 1 FROM json_each(k.queues) AS e WHERE e.value = j.queue))
+
+-- Of a job that is in no hurry to run: available.
+-- fragment available_wait
+coalesce(
+  (SELECT json_array('at_capacity', q.name || ' is at its limit (' || count(*) OVER () || ' of ' || q.max_running
+                                    || ' running)' || {runner})
+     FROM leasehold_queue AS q CROSS JOIN {runners} AND q.name = j.queue AND q.max_running
+     <= (SELECT count(*) FROM {runners}) ORDER BY o.expires_at, h.job_id LIMIT 1),
+  (SELECT json_array('rate_limited', 'the rate of ' || name || ' is spent (' || rate_count || ' per '
+                                     || printf('%.10g', rate_period / 1e6) || ' s)', NULL, changes_at)
+     FROM (SELECT name, rate_count, rate_period,
+                  max(coalesce(rate_tat, 0), :now) + max(1, rate_period / rate_count) - rate_period AS changes_at
+             FROM leasehold_queue WHERE name = j.queue AND rate_count IS NOT NULL) WHERE changes_at > :now),
+  (SELECT json_array('group_full', 'the group ' || j.job_group || ' is at its limit (' || count(*) OVER () || ' of '
+                                   || q.max_per_group || ' running)' || {runner})
+     FROM leasehold_queue AS q CROSS JOIN {runners} AND q.name = j.queue AND h.job_group = j.job_group AND q.max_per_group
+     <= (SELECT count(*) FROM {runners} AND h.job_group = j.job_group) ORDER BY o.expires_at, h.job_id LIMIT 1),
+  CASE WHEN {is_worked} THEN json_array('turn', 'other jobs are before it', NULL, NULL) ELSE {no_worker} END)
+
+-- fragment no_worker
+json_array('no_worker', 'no worker has asked for ' || j.queue || ' in the last {defaults.worker_seen as text}', NULL, NULL)
+
+-- fragment paused_wait
+(SELECT json_array('paused', 'the queue is paused' || coalesce(': ' || pause_reason, ''), NULL, NULL)
+   FROM leasehold_queue WHERE name = j.queue AND paused)
+
+-- fragment wait
+CASE WHEN s.job_id IS NOT NULL OR {has_lapsed} OR ({held_state} = 'running' AND g.job_id IS NOT NULL) THEN NULL
+     ELSE coalesce({paused_wait},
+       CASE WHEN g.job_id IS NOT NULL AND NOT ({is_worked}) THEN {no_worker}
+            WHEN g.job_id IS NOT NULL
+            THEN json_array('recovering', 'its holder ' || l.holder || ' died: the next claim takes it over', NULL, NULL)
+            WHEN d.due_at > :now THEN json_array('not_due', 'it is not due yet', NULL, d.due_at)
+            WHEN r.job_id IS NULL AND d.job_id IS NULL THEN {blocked_wait}
+            ELSE {available_wait} END) END
+
+-- fragment oldest_wait
+(SELECT coalesce({paused_wait}, {available_wait}) FROM leasehold_job AS j
+  WHERE j.id = min(coalesce(o.job_id, due.oldest_id), coalesce(due.oldest_id, o.job_id)))
+
 -- fragment job_columns
 j.id AS id, j.queue AS queue, {state} AS state, j.priority AS priority,
        (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id) + (g.job_id IS NOT NULL) AS attempts,
@@ -54,10 +156,17 @@ j.id AS id, j.queue AS queue, {state} AS state, j.priority AS priority,
        CASE WHEN d.job_id IS NOT NULL THEN nullif(max(d.due_at, :now), :now)
             ELSE (SELECT due_at FROM leasehold_blocked WHERE job_id = j.id AND due_at > :now LIMIT 1) END AS due_at,
        s.at AS finished_at, {attempt_token} AS token,
-       l.holder AS holder, l.host AS host, l.pid AS pid, l.heartbeat_at AS heartbeat_at, l.expires_at AS expires_at,
+       l.holder AS holder, l.host AS host, l.pid AS pid, l.heartbeat_at AS heartbeat_at, {held_until} AS held_until,
        p.percent AS percent, p.message AS message, p.stage AS stage,
        s.job_id IS NULL AND c.job_id IS NOT NULL AS cancel_requested,
-       j.dedupe_key AS dedupe_key, j.job_group AS job_group, j.tags AS tags,
+       why.value ->> 0 AS wait_reason, why.value ->> 1 AS wait_text, why.value ->> 2 AS wait_job_id,
+       why.value ->> 3 AS wait_until,
+       j.dedupe_key AS dedupe_key, j.job_group AS job_group, j.timeout AS timeout,
+       (SELECT nullif(at, 9223372036854775807) FROM leasehold_deadline WHERE job_id = j.id AND token = g.token)
+         AS times_out_at,
+       j.expires_at AS expires_at, j.metadata AS metadata,
+       (SELECT cursor FROM leasehold_progress WHERE job_id = j.id) AS cursor, j.batch AS batch,
+       (SELECT name FROM leasehold_batch WHERE end_job = j.id) AS on_batch_end, j.tags AS tags,
        (SELECT json_group_array(after_id) FROM leasehold_blocked WHERE job_id = j.id AND after_id > 0) AS waits_for,
        (SELECT json_group_array(after_id) FROM leasehold_predecessor WHERE job_id = j.id) AS depends_on,
        (SELECT json_group_array({state}) FROM leasehold_predecessor AS n CROSS JOIN {placed_job}
@@ -69,6 +178,7 @@ j.id AS id, j.queue AS queue, {state} AS state, j.priority AS priority,
   JOIN leasehold_job AS self ON self.id = j.id
   LEFT JOIN leasehold_progress AS p ON p.job_id = j.id AND p.token = {attempt_token}
   LEFT JOIN leasehold_cancel_request AS c ON c.job_id = j.id
+  CROSS JOIN json_each(json_array(json({wait}))) AS why
 
 -- One step per queue, not per job.
 -- fragment queue_names
@@ -79,8 +189,8 @@ j.id AS id, j.queue AS queue, {state} AS state, j.priority AS priority,
   named(name) AS (
     SELECT name FROM stepped WHERE name IS NOT NULL UNION SELECT name FROM leasehold_queue)
 
--- The priorities of waiting jobs in the requested queues, one step each. Within a priority, jobs are in the order of
--- their ids.
+-- The priorities of waiting jobs in the requested queues, one step each. Within a priority, the jobs with a group, and
+-- those without, are in the order of their ids.
 -- fragment priority_levels
   level(queue, priority) AS (
     SELECT w.name, (SELECT max(priority) FROM leasehold_ready WHERE queue = w.name) FROM wanted AS w
@@ -115,7 +225,7 @@ SELECT {job_columns}
 -- Every state has its own way to the newest ids, and only the requested one is used; none of them gets longer with the
 -- backlog or the history. (A tag has no index: looking for a rare one walks.)
 -- statement job_list read
--- takes queue text?, state text?, tag text?, before_id int?, max int
+-- takes queue text?, state text?, tag text?, batch text?, before_id int?, max int
 -- gives job_info
 WITH RECURSIVE
 {queue_names},
@@ -124,56 +234,73 @@ WITH RECURSIVE
 {priority_levels},
 -- Merges the levels: the greatest remaining id comes first, and adds the next one of its level. The LIMIT limits
 -- nothing, but without it SQLite may leave out the ORDER BY.
-  newest_ready(queue, priority, job_id) AS (
-    SELECT queue, priority, (SELECT max(job_id) FROM leasehold_ready AS r
-                              WHERE r.queue = v.queue AND r.priority = v.priority AND r.job_id < {upper_bound})
-      FROM level AS v WHERE priority IS NOT NULL
+  newest_ready(queue, priority, by_group, job_id) AS (
+    SELECT queue, priority, p.by_group,
+           (SELECT max(job_id) FROM leasehold_ready AS r
+             WHERE r.queue = v.queue AND r.priority = v.priority AND r.by_group = p.by_group
+               AND r.job_id < {upper_bound})
+      FROM level AS v CROSS JOIN (SELECT 0 AS by_group UNION ALL SELECT 1) AS p WHERE priority IS NOT NULL
      UNION ALL
-    SELECT queue, priority, (SELECT max(job_id) FROM leasehold_ready AS r
-                              WHERE r.queue = v.queue AND r.priority = v.priority AND r.job_id < v.job_id)
+    SELECT queue, priority, by_group,
+           (SELECT max(job_id) FROM leasehold_ready AS r
+             WHERE r.queue = v.queue AND r.priority = v.priority AND r.by_group = v.by_group AND r.job_id < v.job_id)
       FROM newest_ready AS v WHERE job_id IS NOT NULL
-     ORDER BY 3 DESC LIMIT -1),
+     ORDER BY 4 DESC LIMIT -1),
   listed(id) AS (
     SELECT * FROM (
+      SELECT j.id FROM {placed_job}
+       WHERE j.batch = :batch AND (:queue IS NULL OR j.queue = :queue) AND j.id < {upper_bound} AND {tagged}
+         AND (:state IS NULL OR {state} = :state)
+       ORDER BY j.id DESC LIMIT :max)
+     UNION ALL
+    SELECT * FROM (
       SELECT j.id FROM leasehold_job AS j
-       WHERE coalesce(:state, 'completed') = 'completed' AND :queue IS NULL
+       WHERE coalesce(:state, 'completed') = 'completed' AND :queue IS NULL AND :batch IS NULL
          AND {completed_if_asked} AND {tagged}
        ORDER BY j.id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT j.id FROM leasehold_job AS j
-       WHERE coalesce(:state, 'completed') = 'completed' AND j.queue = :queue
+       WHERE coalesce(:state, 'completed') = 'completed' AND j.queue = :queue AND :batch IS NULL
          AND {completed_if_asked} AND {tagged}
        ORDER BY j.id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT v.job_id FROM newest_ready AS v CROSS JOIN leasehold_job AS j ON j.id = v.job_id
-       WHERE :state = 'available' AND {tagged} LIMIT :max)
+       WHERE :batch IS NULL AND :state = 'available' AND {tagged} AND NOT {has_lapsed} LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT d.job_id FROM leasehold_deferred AS d CROSS JOIN leasehold_job AS j ON j.id = d.job_id
-       WHERE :state IN ('available', 'deferred') AND (:state = 'available') = (d.due_at <= :now)
-         AND (:queue IS NULL OR d.queue = :queue) AND d.job_id < {upper_bound} AND {tagged}
+       WHERE :batch IS NULL AND :state IN ('available', 'deferred') AND (:state = 'available') = (d.due_at <= :now)
+         AND (:queue IS NULL OR d.queue = :queue) AND d.job_id < {upper_bound} AND {tagged} AND NOT {has_lapsed}
        ORDER BY d.job_id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT DISTINCT b.job_id FROM leasehold_blocked AS b CROSS JOIN leasehold_job AS j ON j.id = b.job_id
-       WHERE :state = 'blocked' AND (:queue IS NULL OR j.queue = :queue) AND b.job_id < {upper_bound} AND {tagged}
+       WHERE :batch IS NULL AND :state = 'blocked' AND (:queue IS NULL OR j.queue = :queue)
+         AND b.job_id < {upper_bound} AND {tagged} AND NOT {has_lapsed}
        ORDER BY b.job_id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT g.job_id FROM leasehold_job_grant AS g CROSS JOIN leasehold_lease AS l ON l.id = g.lease_id
        CROSS JOIN leasehold_job AS j ON j.id = g.job_id
-       WHERE :state IN ('running', 'expired') AND {held_state} = :state
+       WHERE :batch IS NULL AND :state IN ('running', 'expired') AND {held_state} = :state
          AND (:queue IS NULL OR g.queue = :queue) AND g.job_id < {upper_bound} AND {tagged}
        ORDER BY g.job_id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT s.job_id FROM leasehold_settled AS s CROSS JOIN leasehold_job AS j ON j.id = s.job_id
-       WHERE :state IN ('failed', 'cancelled') AND (s.outcome = 'cancelled') = (:state = 'cancelled')
+       WHERE :batch IS NULL AND :state IN ('failed', 'cancelled', 'lapsed')
+         AND CASE s.outcome WHEN 'expired' THEN 'failed' ELSE s.outcome END = :state
          AND s.final AND s.outcome <> 'completed'
          AND (:queue IS NULL OR j.queue = :queue) AND s.job_id < {upper_bound} AND {tagged}
-       ORDER BY s.job_id DESC LIMIT :max))
+       ORDER BY s.job_id DESC LIMIT :max)
+     UNION ALL
+    SELECT * FROM (
+      SELECT d.job_id FROM leasehold_deadline AS d CROSS JOIN leasehold_job AS j ON j.id = d.job_id
+       WHERE :batch IS NULL AND :state = 'lapsed' AND d.token = 0 AND d.at <= :now
+         AND (:queue IS NULL OR d.queue = :queue) AND d.job_id < {upper_bound} AND {tagged}
+       ORDER BY d.job_id DESC LIMIT :max))
 SELECT {job_columns}
  WHERE j.id IN (SELECT id FROM listed)
  ORDER BY j.id DESC LIMIT :max;
@@ -195,6 +322,7 @@ SELECT count(t.lease_id) OVER (ORDER BY t.token) AS number, t.token AS token,
   FROM (SELECT job_id, token, lease_id, at, outcome FROM leasehold_settled WHERE job_id = :job_id
          UNION ALL
         SELECT job_id, token, lease_id, NULL, NULL FROM leasehold_job_grant WHERE job_id = :job_id) AS t
+  LEFT JOIN leasehold_job_grant AS g ON g.job_id = t.job_id AND g.token = t.token
   LEFT JOIN leasehold_lease AS l ON l.id = t.lease_id
   LEFT JOIN leasehold_error AS e ON e.job_id = t.job_id AND e.token = t.token
  ORDER BY t.token;
@@ -217,13 +345,18 @@ SELECT s.job_id AS job_id, n.queue AS queue, s.token AS token, s.at AS at, s.out
 
 -- fragment cancel_chosen
 DELETE FROM leasehold_ready
- WHERE (queue, priority, job_id) IN
-       (SELECT queue, priority, job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
+ WHERE (queue, priority, by_group, job_id) IN
+       (SELECT j.queue, j.priority, j.job_group IS NOT NULL, j.id
+          FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_job AS j ON j.id = c.job_id
+         WHERE c.outcome = 'cancelled');
 DELETE FROM leasehold_deferred WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
+DELETE FROM leasehold_deadline WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
 DELETE FROM leasehold_blocked WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
 DELETE FROM leasehold_dedupe
- WHERE (queue, dedupe_key) IN (SELECT queue, dedupe_key FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
-DELETE FROM leasehold_progress WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
+ WHERE (queue, dedupe_key) IN (SELECT queue, dedupe_key FROM temp.leasehold_chosen WHERE outcome = 'cancelled')
+   AND coalesce(taken_until, 0) <= :now;
+DELETE FROM leasehold_progress
+ WHERE cursor IS NULL AND job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
 DELETE FROM leasehold_cancel_request
  WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'cancelled');
 INSERT INTO leasehold_settled (job_id, token, at, final, outcome)
@@ -231,10 +364,20 @@ SELECT job_id, max(last_token + 1, :now), :now, 1, 'cancelled' FROM temp.leaseho
 INSERT INTO leasehold_let_down (job_id, removed, now)
 SELECT c.job_id, 0, :now FROM temp.leasehold_chosen AS c
  WHERE c.outcome = 'cancelled' AND EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.after_id = c.job_id);
+INSERT INTO leasehold_batch_move (batch, completed, failed, cancelled, lapsed, now)
+SELECT j.batch, 0, 0, count(*), 0, :now
+  FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_job AS j ON j.id = c.job_id
+ WHERE c.outcome = 'cancelled' AND j.batch IS NOT NULL GROUP BY j.batch;
+
+-- An operator's act sees that a job has lapsed.
+-- fragment lapse_first
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT job_id, 0, :now FROM leasehold_deadline WHERE job_id = :job_id AND token = 0 AND at <= :now
 
 -- statement job_cancel write
 -- takes job_id int, reason text?
 -- gives outcome outcome, state text?
+{lapse_first};
 DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, queue, priority, dedupe_key, last_token, state)
 SELECT j.id, j.queue, j.priority, j.dedupe_key, {last_token}, {state} FROM {placed_job} WHERE j.id = :job_id;
@@ -242,8 +385,8 @@ UPDATE temp.leasehold_chosen
    SET outcome = CASE WHEN state IN ('available', 'deferred', 'blocked') THEN 'cancelled'
                       WHEN state IN ('running', 'expired') THEN 'requested' ELSE 'final' END;
 {cancel_chosen}
-INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
-SELECT :now, 'job', CAST(job_id AS TEXT), 'cancelled', max(last_token + 1, :now), '', '', :reason
+INSERT INTO leasehold_job_event (at, job_id, what, token, holder, host, detail)
+SELECT :now, job_id, 'cancelled', max(last_token + 1, :now), '', '', :reason
   FROM temp.leasehold_chosen WHERE outcome = 'cancelled';
 -- The holder learns of it with its next heartbeat, or sooner from lease_news. The first request keeps its reason.
 INSERT INTO leasehold_cancel_request (job_id, at, reason)
@@ -263,6 +406,11 @@ UPDATE temp.leasehold_chosen SET outcome = 'dead'
    AND EXISTS (SELECT 1 FROM leasehold_predecessor AS n
                  JOIN leasehold_settled AS s ON s.job_id = n.after_id AND s.final AND s.outcome <> 'completed'
                 WHERE n.job_id = leasehold_chosen.job_id AND n.if_failed = 'cancel');
+-- A key whose period and job are over is free.
+DELETE FROM leasehold_dedupe
+ WHERE (queue, dedupe_key) IN (SELECT queue, dedupe_key FROM temp.leasehold_chosen WHERE outcome = 'retried')
+   AND taken_until <= :now
+   AND EXISTS (SELECT 1 FROM leasehold_settled AS f WHERE f.job_id = leasehold_dedupe.job_id AND f.final);
 INSERT OR IGNORE INTO leasehold_dedupe (queue, dedupe_key, job_id)
 SELECT queue, dedupe_key, job_id FROM temp.leasehold_chosen
  WHERE outcome = 'retried' AND dedupe_key IS NOT NULL ORDER BY place;
@@ -272,6 +420,12 @@ UPDATE temp.leasehold_chosen SET outcome = 'duplicate'
                    WHERE d.queue = leasehold_chosen.queue AND d.dedupe_key = leasehold_chosen.dedupe_key);
 UPDATE temp.leasehold_chosen SET last_token = max(last_token + 1, :now)
  WHERE outcome = 'retried' AND state <> 'deferred';
+INSERT INTO leasehold_batch_move (batch, completed, failed, cancelled, lapsed, now)
+SELECT j.batch, 0, -sum(s.outcome IN ('failed', 'expired')), -sum(s.outcome = 'cancelled'), -sum(s.outcome = 'lapsed'),
+       :now
+  FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_job AS j ON j.id = c.job_id
+ CROSS JOIN leasehold_settled AS s ON s.job_id = j.id AND s.final
+ WHERE c.outcome = 'retried' AND c.state <> 'deferred' AND j.batch IS NOT NULL GROUP BY j.batch;
 UPDATE leasehold_settled SET final = 0
  WHERE final AND job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'retried');
 INSERT INTO leasehold_settled (job_id, token, at, final, outcome)
@@ -280,6 +434,12 @@ SELECT job_id, last_token, :now, 0, 'retried'
 DELETE FROM leasehold_deferred WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'retried');
 DELETE FROM leasehold_cancel_request
  WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'retried');
+-- A retry is a fresh life: a moment that has passed no longer counts.
+UPDATE leasehold_job SET expires_at = NULL
+ WHERE id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'retried') AND expires_at <= :now;
+INSERT OR IGNORE INTO leasehold_deadline (job_id, token, at, queue)
+SELECT j.id, 0, j.expires_at, j.queue FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_job AS j ON j.id = c.job_id
+ WHERE c.outcome = 'retried' AND j.expires_at IS NOT NULL;
 INSERT INTO leasehold_blocked (job_id, after_id, due_at)
 SELECT n.job_id, n.after_id, :now
   FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_predecessor AS n ON n.job_id = c.job_id
@@ -287,21 +447,26 @@ SELECT n.job_id, n.after_id, :now
    AND EXISTS (SELECT 1 FROM leasehold_job AS j WHERE j.id = n.after_id)
    AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s
                     WHERE s.job_id = n.after_id AND s.final AND (s.outcome = 'completed' OR n.if_failed = 'run'));
+INSERT INTO leasehold_blocked (job_id, after_id, due_at)
+SELECT c.job_id, -b.number, :now
+  FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_batch AS b ON b.end_job = c.job_id
+ WHERE c.outcome = 'retried' AND c.state <> 'deferred' AND b.ended_at IS NULL;
 UPDATE temp.leasehold_chosen SET outcome = 'waits'
  WHERE outcome = 'retried' AND EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = leasehold_chosen.job_id);
-INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group)
+INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group, by_group)
 SELECT j.queue, j.priority, j.id, c.last_token,
-       (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.job_group
+       (SELECT count(lease_id) FROM leasehold_settled WHERE job_id = j.id), 0, j.job_group, j.job_group IS NOT NULL
   FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_job AS j ON j.id = c.job_id WHERE c.outcome = 'retried';
 
 -- statement job_retry write
 -- takes job_id int
 -- gives outcome outcome
+{lapse_first};
 DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, queue, dedupe_key, last_token, state)
 SELECT j.id, j.queue, j.dedupe_key, {last_token}, {state} FROM {placed_job} WHERE j.id = :job_id;
 UPDATE temp.leasehold_chosen
-   SET outcome = CASE WHEN state IN ('failed', 'cancelled', 'deferred') THEN 'retried'
+   SET outcome = CASE WHEN state IN ('failed', 'cancelled', 'lapsed', 'deferred') THEN 'retried'
                       WHEN state = 'expired' THEN 'running' ELSE state END;
 {retry_chosen}
 SELECT coalesce(c.outcome, 'not_found') AS outcome FROM (SELECT 1) LEFT JOIN temp.leasehold_chosen AS c;
@@ -314,9 +479,12 @@ DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, queue, dedupe_key, last_token, state, outcome)
 SELECT j.id, j.queue, j.dedupe_key, s.token, 'failed', 'retried'
   FROM leasehold_settled AS s CROSS JOIN leasehold_job AS j ON j.id = s.job_id
- WHERE s.final AND s.outcome <> 'completed' AND s.outcome <> 'cancelled'
+ WHERE s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired')
    AND (:queue IS NULL OR j.queue = :queue)
-   AND NOT EXISTS (SELECT 1 FROM leasehold_dedupe AS d WHERE d.queue = j.queue AND d.dedupe_key = j.dedupe_key)
+   AND NOT EXISTS (SELECT 1 FROM leasehold_dedupe AS d
+                    WHERE d.queue = j.queue AND d.dedupe_key = j.dedupe_key AND d.job_id <> j.id
+                      AND (coalesce(d.taken_until, :now + 1) > :now
+                           OR NOT EXISTS (SELECT 1 FROM leasehold_settled AS f WHERE f.job_id = d.job_id AND f.final)))
  ORDER BY s.job_id LIMIT :max;
 {retry_chosen}
 SELECT count(*) AS redriven FROM temp.leasehold_chosen WHERE outcome IN ('retried', 'waits');
@@ -330,8 +498,9 @@ WITH RECURSIVE
 {priority_levels},
   oldest_ready(queue, job_id) AS (
     SELECT v.queue, min((SELECT min(job_id) FROM leasehold_ready AS r
-                          WHERE r.queue = v.queue AND r.priority = v.priority))
-      FROM level AS v WHERE v.priority IS NOT NULL GROUP BY v.queue),
+                          WHERE r.queue = v.queue AND r.priority = v.priority AND r.by_group = p.by_group))
+      FROM level AS v CROSS JOIN (SELECT 0 AS by_group UNION ALL SELECT 1) AS p
+     WHERE v.priority IS NOT NULL GROUP BY v.queue),
   waiting_for_others(queue, jobs) AS (
     SELECT j.queue, count(DISTINCT b.job_id)
       FROM leasehold_blocked AS b CROSS JOIN leasehold_job AS j ON j.id = b.job_id GROUP BY j.queue),
@@ -343,26 +512,42 @@ WITH RECURSIVE
   dead(queue, jobs) AS (
     SELECT j.queue, count(*)
       FROM leasehold_settled AS s CROSS JOIN leasehold_job AS j ON j.id = s.job_id
-     WHERE s.final AND s.outcome <> 'completed' AND s.outcome <> 'cancelled' GROUP BY j.queue),
+     WHERE s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired') GROUP BY j.queue),
   due(queue, jobs, oldest_id) AS (
     SELECT w.name, count(*), min(d.job_id)
       FROM wanted AS w CROSS JOIN leasehold_deferred AS d ON d.queue = w.name AND d.due_at <= :now GROUP BY w.name),
+  -- Jobs that were not started in time still have their places until a claim ends them.
+  late(queue, place) AS (
+    SELECT d.queue,
+           CASE WHEN EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = d.job_id) THEN 'blocked'
+                WHEN EXISTS (SELECT 1 FROM leasehold_deferred AS f WHERE f.job_id = d.job_id AND f.due_at > :now)
+                THEN 'deferred' ELSE 'available' END
+      FROM wanted AS w CROSS JOIN leasehold_deadline AS d ON d.queue = w.name AND d.at <= :now WHERE d.token = 0),
+  gone(queue, available, deferred, blocked) AS (
+    SELECT queue, sum(place = 'available'), sum(place = 'deferred'), sum(place = 'blocked') FROM late GROUP BY queue),
   lately(queue, completed, failed) AS (
     SELECT t.queue, sum(t.completed), sum(t.failed)
       FROM wanted AS w CROSS JOIN leasehold_tally AS t ON t.queue = w.name AND t.second > :now / 1000000 - 60
      GROUP BY t.queue)
 SELECT w.name AS name, coalesce(q.paused, 0) AS paused, q.pause_reason AS pause_reason, q.max_running AS max_running,
        q.max_per_group AS max_per_group, q.rate_count AS rate_count, q.rate_period AS rate_period,
-       q.default_ttl AS default_ttl,
-       (SELECT count(*) FROM leasehold_ready WHERE queue = w.name) + coalesce(due.jobs, 0) AS available,
-       (SELECT count(*) FROM leasehold_deferred WHERE queue = w.name AND due_at > :now) AS deferred,
-       coalesce(b.jobs, 0) AS blocked, coalesce(h.running, 0) AS running, coalesce(h.expired, 0) AS expired,
+       q.default_ttl AS default_ttl, q.timeout AS timeout,
+       (SELECT count(*) FROM leasehold_ready WHERE queue = w.name) + coalesce(due.jobs, 0)
+         - coalesce(z.available, 0) AS available,
+       (SELECT count(*) FROM leasehold_deferred WHERE queue = w.name AND due_at > :now)
+         - coalesce(z.deferred, 0) AS deferred,
+       coalesce(b.jobs, 0) - coalesce(z.blocked, 0) AS blocked, coalesce(h.running, 0) AS running, coalesce(h.expired, 0) AS expired,
        coalesce(dead.jobs, 0) AS failed,
        (SELECT created_at FROM leasehold_job
          WHERE id = min(coalesce(o.job_id, due.oldest_id), coalesce(due.oldest_id, o.job_id))) AS oldest_at,
        (SELECT min(due_at) FROM leasehold_deferred WHERE queue = w.name AND due_at > :now) AS next_due_at,
        coalesce(t.completed, 0) AS completed_last_minute, coalesce(t.failed, 0) AS failed_last_minute,
-       :now AS store_now
+       (SELECT count(*) FROM leasehold_worker AS k JOIN leasehold_lease AS l ON l.id = k.lease_id
+         WHERE l.ended_at IS NULL AND l.expires_at > :now
+           AND EXISTS (SELECT 1 FROM json_each(k.queues) AS e WHERE e.value = w.name)) AS workers,
+       (SELECT at FROM leasehold_queue_asked WHERE queue = w.name) AS asked_at,
+       why.value ->> 0 AS wait_reason, why.value ->> 1 AS wait_text, why.value ->> 2 AS wait_job_id,
+       why.value ->> 3 AS wait_until, :now AS store_now
   FROM wanted AS w LEFT JOIN leasehold_queue AS q ON q.name = w.name
   LEFT JOIN oldest_ready AS o ON o.queue = w.name
   LEFT JOIN waiting_for_others AS b ON b.queue = w.name
@@ -370,12 +555,35 @@ SELECT w.name AS name, coalesce(q.paused, 0) AS paused, q.pause_reason AS pause_
   LEFT JOIN dead ON dead.queue = w.name
   LEFT JOIN due ON due.queue = w.name
   LEFT JOIN lately AS t ON t.queue = w.name
+  LEFT JOIN gone AS z ON z.queue = w.name
+  CROSS JOIN json_each(json_array(json({oldest_wait}))) AS why
  ORDER BY w.name;
+
+-- The workers whose leases are open, also idle ones.
+-- statement worker_list read
+-- takes queue text?
+-- gives worker_info
+SELECT k.lease_id AS lease_id, l.holder AS holder, l.host AS host, l.pid AS pid, k.queues AS queues,
+       k.concurrency AS concurrency, (SELECT count(*) FROM leasehold_job_grant WHERE lease_id = l.id) AS running,
+       l.acquired_at AS since, l.heartbeat_at AS heartbeat_at, l.expires_at AS held_until, :now AS store_now
+  FROM leasehold_worker AS k CROSS JOIN leasehold_lease AS l ON l.id = k.lease_id
+ WHERE l.ended_at IS NULL
+   AND (:queue IS NULL OR EXISTS (SELECT 1 FROM json_each(k.queues) AS e WHERE e.value = :queue))
+ ORDER BY l.acquired_at, l.id;
+
+-- statement batch_show read
+-- takes name text
+-- gives batch_info
+SELECT name AS id, unfinished + completed + failed + cancelled + lapsed AS total, unfinished AS unfinished,
+       completed AS completed, failed AS failed, cancelled AS cancelled, lapsed AS lapsed, created_at AS created_at,
+       ended_at AS ended_at, end_job AS end_job, :now AS store_now
+  FROM leasehold_batch WHERE name = :name;
 
 -- A rate is a count and a period; without one of them there is none. A new one starts with a full bucket: the debt of
 -- the old one may be longer than the period of the new one.
 -- statement queue_set write
--- takes name text, max_running int?, max_per_group int?, rate_count int?, rate_period duration?, default_ttl duration?
+-- takes name text, max_running int?, max_per_group int?, rate_count int?, rate_period duration?,
+--   default_ttl duration?, timeout duration?
 -- gives name text
 INSERT INTO leasehold_queue (name) SELECT :name WHERE true ON CONFLICT (name) DO NOTHING;
 UPDATE leasehold_queue
@@ -384,9 +592,10 @@ UPDATE leasehold_queue
        rate_tat = CASE WHEN coalesce(:rate_count, :rate_period) IS NULL THEN rate_tat END,
        rate_count = CASE WHEN :rate_period IS NOT 0 THEN nullif(coalesce(:rate_count, rate_count), 0) END,
        rate_period = CASE WHEN :rate_count IS NOT 0 THEN nullif(coalesce(:rate_period, rate_period), 0) END,
-       default_ttl = nullif(coalesce(:default_ttl, default_ttl), 0)
- WHERE name = :name
-RETURNING name;
+       default_ttl = nullif(coalesce(:default_ttl, default_ttl), 0),
+       timeout = nullif(coalesce(:timeout, timeout), 0)
+ WHERE name = :name;
+SELECT :name AS name;
 
 -- Pausing twice writes one event; the later reason counts.
 -- statement queue_pause write

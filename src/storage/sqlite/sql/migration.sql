@@ -1,9 +1,11 @@
 -- Applied migrations and existing objects. Pairs with postgres/sql/migration.sql: same names, parameters, columns.
 -- Nothing here reads the store clock: its table may not exist yet.
 
+-- A store of an earlier build has the same table here; its checksums differ.
 -- statement migration_present read
--- gives present bool
-SELECT count(*) > 0 AS present FROM sqlite_master WHERE type = 'table' AND name = 'leasehold_migration';
+-- gives present bool, earlier bool
+SELECT count(*) > 0 AS present, false AS earlier
+  FROM sqlite_master WHERE type = 'table' AND name = 'leasehold_migration';
 
 -- statement schema_version read
 -- gives version int

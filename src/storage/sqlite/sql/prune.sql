@@ -15,6 +15,10 @@ DELETE FROM leasehold_predecessor
  WHERE after_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'removed')
    AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS b
                     WHERE b.job_id = leasehold_predecessor.job_id AND b.after_id = leasehold_predecessor.after_id);
+DELETE FROM leasehold_dedupe
+ WHERE (queue, dedupe_key, job_id) IN
+       (SELECT j.queue, j.dedupe_key, j.id FROM temp.leasehold_chosen AS c JOIN leasehold_job AS j ON j.id = c.job_id
+         WHERE c.outcome = 'removed');
 DELETE FROM leasehold_job WHERE id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'removed');
 
 -- statement job_remove write
@@ -24,10 +28,17 @@ DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, queue, priority, dedupe_key, outcome)
 SELECT j.id, j.queue, j.priority, j.dedupe_key, CASE WHEN g.job_id IS NULL THEN 'removed' ELSE 'running' END
   FROM leasehold_job AS j LEFT JOIN leasehold_job_grant AS g ON g.job_id = j.id WHERE j.id = :job_id;
+INSERT INTO leasehold_batch_move (batch, completed, failed, cancelled, lapsed, now)
+SELECT j.batch, 0, 0, 1, 0, :now
+  FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_job AS j ON j.id = c.job_id
+ WHERE c.outcome = 'removed' AND j.batch IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = j.id AND s.final);
 DELETE FROM leasehold_ready
- WHERE (queue, priority, job_id) IN
-       (SELECT queue, priority, job_id FROM temp.leasehold_chosen WHERE outcome = 'removed');
+ WHERE (queue, priority, by_group, job_id) IN
+       (SELECT j.queue, j.priority, j.job_group IS NOT NULL, j.id
+          FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_job AS j ON j.id = c.job_id WHERE c.outcome = 'removed');
 DELETE FROM leasehold_deferred WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'removed');
+DELETE FROM leasehold_deadline WHERE job_id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'removed');
 DELETE FROM leasehold_dedupe
  WHERE (queue, dedupe_key, job_id) IN
        (SELECT queue, dedupe_key, job_id FROM temp.leasehold_chosen WHERE outcome = 'removed');
@@ -45,13 +56,17 @@ SELECT coalesce(c.outcome, 'not_found') AS outcome FROM (SELECT 1) LEFT JOIN tem
 -- fragment batch
 (SELECT batch FROM leasehold_pruning)
 
--- A job that finished, or failed, that long ago. A job that others wait for stays: they would wait for nothing.
+-- A job that finished, or failed, that long ago. A job that others wait for stays: they would wait for nothing; and so
+-- does one that keeps its dedupe key.
 -- fragment job_is_over
 (EXISTS (SELECT 1 FROM leasehold_settled AS s
           WHERE s.job_id = w.id AND s.final
             AND s.at < :now - (SELECT CASE WHEN s.outcome IN ('failed', 'expired') THEN failed_age ELSE job_age END
                                  FROM leasehold_pruning))
- AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.after_id = w.id))
+ AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.after_id = w.id)
+ AND NOT EXISTS (SELECT 1 FROM leasehold_job AS k
+                   JOIN leasehold_dedupe AS d ON d.queue = k.queue AND d.dedupe_key = k.dedupe_key AND d.job_id = k.id
+                  WHERE k.id = w.id AND d.taken_until > :now))
 
 -- fragment share_is_over
 (s.free_at <= :now AND EXISTS (SELECT 1 FROM leasehold_lease AS h
@@ -73,10 +88,17 @@ SELECT coalesce(c.outcome, 'not_found') AS outcome FROM (SELECT 1) LEFT JOIN tem
 -- fragment is_latest_share
 EXISTS (SELECT 1 FROM leasehold_lock AS k WHERE k.name = s.name AND k.shared AND k.token = s.token)
 
--- A session with claims stays, however stale: it shows their holder.
+-- A session with claims or paths stays, however stale: it shows their holder.
 -- fragment session_is_over
 ((l.ended_at < {before} OR l.expires_at < {before})
- AND NOT EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL))
+ AND NOT EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL)
+ AND NOT EXISTS (SELECT 1 FROM leasehold_path AS p WHERE p.lease_id = l.id))
+
+-- A batch that ended that long ago, or never had a job. While one of its jobs exists, it could be retried.
+-- fragment batch_is_over
+(b.unfinished = 0 AND coalesce(b.ended_at, b.created_at) < {before}
+ AND NOT EXISTS (SELECT 1 FROM leasehold_job AS j WHERE j.batch = b.name)
+ AND NOT EXISTS (SELECT 1 FROM leasehold_blocked AS w WHERE w.after_id = -b.number))
 
 -- Occurrences and the ends of runs use the wall clock. The latest run that has ended stays.
 -- fragment run_is_over
@@ -115,6 +137,9 @@ SELECT 'jobs', max(job_id),
 
 -- fragment prune_rest
 DELETE FROM temp.leasehold_pruned;
+DELETE FROM leasehold_queue_turn WHERE queue IN (
+  SELECT t.queue FROM leasehold_queue_turn AS t
+   WHERE NOT EXISTS (SELECT 1 FROM leasehold_ready AS r WHERE r.queue = t.queue AND r.job_group > '') LIMIT {batch});
 DELETE FROM leasehold_waiter WHERE place IN (
   SELECT w.place FROM leasehold_waiter AS w JOIN leasehold_lease AS l ON l.id = w.lease_id
    WHERE l.expires_at < {before} LIMIT {batch});
@@ -138,6 +163,10 @@ UPDATE temp.leasehold_pruned SET shares = changes();
 DELETE FROM leasehold_recovery WHERE id IN (
   SELECT r.id FROM (SELECT id, at FROM leasehold_recovery ORDER BY id LIMIT {batch}) AS r WHERE r.at < {before});
 UPDATE temp.leasehold_pruned SET recoveries = changes();
+DELETE FROM leasehold_batch WHERE name IN (
+  SELECT b.name FROM (SELECT * FROM leasehold_batch ORDER BY number LIMIT {batch} + 10000) AS b
+   WHERE {batch_is_over} LIMIT {batch});
+UPDATE temp.leasehold_pruned SET batches = changes();
 
 -- fragment prune_locks
 DELETE FROM temp.leasehold_lock_wanted;
@@ -148,7 +177,7 @@ SELECT k.name, {lock_is_over}
 DELETE FROM leasehold_lock_share WHERE name IN (SELECT name FROM temp.leasehold_lock_wanted WHERE ahead);
 DELETE FROM leasehold_lock WHERE name IN (SELECT name FROM temp.leasehold_lock_wanted WHERE ahead);
 
--- fragment locks_told
+-- fragment locks_pruned
 SELECT coalesce(sum(ahead), 0) AS pruned, CASE WHEN count(*) < {batch} THEN '' ELSE max(name) END AS last_name
   FROM temp.leasehold_lock_wanted
 
@@ -169,6 +198,11 @@ DELETE FROM leasehold_lease WHERE id IN (
      AND NOT EXISTS (SELECT 1 FROM leasehold_session AS s WHERE s.lease_id = l.id)
      AND NOT EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id));
 UPDATE temp.leasehold_walk SET pruned = changes() WHERE what = 'leases';
+DELETE FROM leasehold_worker
+ WHERE lease_id > (SELECT after_lease FROM leasehold_pruning)
+   AND lease_id <= (SELECT last_id FROM temp.leasehold_walk WHERE what = 'leases')
+   AND NOT EXISTS (SELECT 1 FROM leasehold_lease AS l WHERE l.id = lease_id);
+DELETE FROM leasehold_queue_asked WHERE at < {before};
 
 -- The newest event stays: ids continue from it, so that a process that follows events never sees one twice.
 -- fragment prune_events
@@ -182,7 +216,7 @@ DELETE FROM leasehold_event
    AND at < {before} AND id < (SELECT max(id) FROM leasehold_event);
 UPDATE temp.leasehold_walk SET pruned = changes() WHERE what = 'events';
 
--- fragment walk_told
+-- fragment walk_pruned
 SELECT pruned, CASE WHEN over THEN 0 ELSE last_id END AS last_id FROM temp.leasehold_walk
 
 -- statement job_prune write
@@ -191,15 +225,15 @@ SELECT pruned, CASE WHEN over THEN 0 ELSE last_id END AS last_id FROM temp.lease
 INSERT OR REPLACE INTO temp.leasehold_pruning (id, job_age, failed_age, after_job, batch)
 VALUES (1, :older_than, :failed_older_than, :after_id, :batch);
 {prune_jobs}
-{walk_told} WHERE what = 'jobs';
+{walk_pruned} WHERE what = 'jobs';
 
 -- statement prune write
 -- takes older_than duration, batch int
--- gives claims int, sessions int, runs int, shares int, places int, topics int, recoveries int
+-- gives claims int, sessions int, runs int, shares int, places int, topics int, recoveries int, batches int
 INSERT OR REPLACE INTO temp.leasehold_pruning (id, older_than, batch) VALUES (1, :older_than, :batch);
 {prune_rest}
 -- Every commit wakes the processes that watch the file: there are no topics.
-SELECT claims, sessions, runs, shares, places, 0 AS topics, recoveries FROM temp.leasehold_pruned;
+SELECT claims, sessions, runs, shares, places, 0 AS topics, recoveries, batches FROM temp.leasehold_pruned;
 
 -- statement lock_prune write
 -- takes older_than duration, after_name text, batch int
@@ -207,7 +241,7 @@ SELECT claims, sessions, runs, shares, places, 0 AS topics, recoveries FROM temp
 INSERT OR REPLACE INTO temp.leasehold_pruning (id, older_than, after_lock, batch)
 VALUES (1, :older_than, :after_name, :batch);
 {prune_locks}
-{locks_told};
+{locks_pruned};
 
 -- statement lease_prune write
 -- takes older_than duration, after_id int, batch int
@@ -215,7 +249,7 @@ VALUES (1, :older_than, :after_name, :batch);
 INSERT OR REPLACE INTO temp.leasehold_pruning (id, older_than, after_lease, batch)
 VALUES (1, :older_than, :after_id, :batch);
 {prune_leases}
-{walk_told} WHERE what = 'leases';
+{walk_pruned} WHERE what = 'leases';
 
 -- statement event_prune write
 -- takes older_than duration, after_id int, batch int
@@ -223,12 +257,12 @@ VALUES (1, :older_than, :after_id, :batch);
 INSERT OR REPLACE INTO temp.leasehold_pruning (id, older_than, after_event, batch)
 VALUES (1, :older_than, :after_id, :batch);
 {prune_events}
-{walk_told} WHERE what = 'events';
+{walk_pruned} WHERE what = 'events';
 
 -- statement prune_preview read
 -- takes older_than duration
 -- gives jobs int, locks int, leases int, events int, claims int, sessions int, runs int, shares int, places int,
---   topics int, recoveries int
+--   topics int, recoveries int, batches int
 -- Rows that are kept only by rows that would be removed count as well.
 WITH leasehold_pruning (older_than, job_age, failed_age) AS (SELECT :older_than, :older_than, :older_than)
 SELECT (SELECT count(*) FROM leasehold_job AS w WHERE {job_is_over}) AS jobs,
@@ -254,17 +288,18 @@ SELECT (SELECT count(*) FROM leasehold_job AS w WHERE {job_is_over}) AS jobs,
        (SELECT count(*) FROM leasehold_lock_share AS s WHERE {share_is_over} AND NOT {is_latest_share}) AS shares,
        (SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS l ON l.id = w.lease_id
          WHERE l.expires_at < {before}) AS places,
-       0 AS topics, (SELECT count(*) FROM leasehold_recovery AS r WHERE r.at < {before}) AS recoveries;
+       0 AS topics, (SELECT count(*) FROM leasehold_recovery AS r WHERE r.at < {before}) AS recoveries,
+       (SELECT count(*) FROM leasehold_batch AS b WHERE {batch_is_over}) AS batches;
 
 -- How long the store keeps what has ended. 0: forever; then the table has NULL.
--- fragment keep_told
+-- fragment kept_spans
 SELECT coalesce(keep_jobs, 0) AS keep_jobs, coalesce(keep_failed, 0) AS keep_failed,
        coalesce(keep_history, 0) AS keep_history
   FROM leasehold_retention
 
 -- statement retention_show read
 -- gives keep_jobs duration, keep_failed duration, keep_history duration
-{keep_told};
+{kept_spans};
 
 -- The next step is due at once, and begins at the first rows.
 -- statement retention_set write
@@ -275,7 +310,7 @@ UPDATE leasehold_retention
        keep_failed = nullif(coalesce(:keep_failed, keep_failed), 0),
        keep_history = nullif(coalesce(:keep_history, keep_history), 0),
        next_at = 0, after_job = 0, after_lease = 0, after_event = 0, after_lock = '';
-{keep_told};
+{kept_spans};
 
 -- A thousand years.
 -- fragment forever
@@ -301,17 +336,18 @@ UPDATE temp.leasehold_pruning SET rest_batch = batch, batch = batch * begins;
 {prune_rest}
 UPDATE temp.leasehold_pruning SET batch = rest_batch;
 UPDATE temp.leasehold_pruning
-   SET pruned = (SELECT sum(pruned) FROM temp.leasehold_walk) + (SELECT pruned FROM ({locks_told}))
-              + (SELECT claims + sessions + runs + shares + places + recoveries FROM temp.leasehold_pruned),
-       over = (SELECT min(over) FROM temp.leasehold_walk) AND (SELECT last_name = '' FROM ({locks_told}))
-              AND {batch} > (SELECT max(claims, sessions, runs, shares, places, recoveries) FROM temp.leasehold_pruned);
+   SET pruned = (SELECT sum(pruned) FROM temp.leasehold_walk) + (SELECT pruned FROM ({locks_pruned}))
+              + (SELECT claims + sessions + runs + shares + places + recoveries + batches FROM temp.leasehold_pruned),
+       over = (SELECT min(over) FROM temp.leasehold_walk) AND (SELECT last_name = '' FROM ({locks_pruned}))
+              AND {batch} > (SELECT max(claims, sessions, runs, shares, places, recoveries, batches)
+                            FROM temp.leasehold_pruned);
 UPDATE leasehold_retention
    SET next_at = :now + (SELECT CASE WHEN over THEN 60 * 1000000 WHEN pruned = 0 THEN 250000 ELSE 0 END
                            FROM temp.leasehold_pruning),
-       after_job = (SELECT last_id FROM ({walk_told} WHERE what = 'jobs')),
-       after_lease = (SELECT last_id FROM ({walk_told} WHERE what = 'leases')),
-       after_event = (SELECT last_id FROM ({walk_told} WHERE what = 'events')),
-       after_lock = (SELECT last_name FROM ({locks_told}))
+       after_job = (SELECT last_id FROM ({walk_pruned} WHERE what = 'jobs')),
+       after_lease = (SELECT last_id FROM ({walk_pruned} WHERE what = 'leases')),
+       after_event = (SELECT last_id FROM ({walk_pruned} WHERE what = 'events')),
+       after_lock = (SELECT last_name FROM ({locks_pruned}))
  WHERE {batch} > 0;
 SELECT CASE WHEN p.batch > 0 THEN p.pruned ELSE 0 END AS pruned, max(r.next_at - :now, 0) AS wait
   FROM leasehold_retention AS r JOIN temp.leasehold_pruning AS p;

@@ -8,7 +8,8 @@
 --   outcome outcome, why text?, lease_id int?, token int?, ttl duration?, acquired_at time?, expires_at time?,
 --   replayed bool, store_now time, solo bool, holder text?, host text?, heartbeat_at time?, retry_at time?,
 --   held_job_id int?, job_ids ints, payloads bytes_list, priorities ints, attempts ints, created_ats times,
---   scheduled_ids ints, schedules texts, occurrences times
+--   special_ids ints, schedules texts, occurrences times, groups texts, batches texts, metadata texts, cursors texts,
+--   timeouts ints
 
 -- record job_settled
 --   outcome outcome, why text?, job_id int, state text?, due_at time?, replayed bool, lease_id int?, tidy bool,
@@ -17,12 +18,16 @@
 -- fragment new_job
 INSERT INTO leasehold_job
   (queue, priority, created_at, max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential,
-   tags, dedupe_key, job_group, payload)
+   tags, timeout, expires_at, metadata, batch, dedupe_key, job_group, payload)
 SELECT :queue, :priority, :now, :max_failures, :max_crashes, :backoff_base, :backoff_max,
-       :backoff_exponential, (SELECT json_group_array(value) FROM bound_list(:tags))
+       :backoff_exponential, (SELECT json_group_array(value) FROM bound_list(:tags)), :timeout,
+       {lapses_at}, :metadata, :batch
 
 -- fragment due_at
 coalesce(:run_at, :now + :delay)
+
+-- fragment lapses_at
+coalesce(:expires_at, :now + :expires_in)
 
 -- fragment missing_predecessor
 SELECT min(a.value) FROM bound_list(:depends_on) AS a
@@ -39,25 +44,50 @@ SELECT DISTINCT a.value AS after_id FROM bound_list(:depends_on) AS a
 SELECT min(s.job_id) FROM bound_list(:depends_on) AS a CROSS JOIN leasehold_settled AS s ON s.job_id = a.value
  WHERE s.final AND s.outcome <> 'completed' AND :if_failed = 'cancel'
 
+-- The key is taken: its job has not ended, or its period is not over.
+-- fragment keeps_key
+(coalesce(d.taken_until, :now + 1) > :now
+   OR NOT EXISTS (SELECT 1 FROM leasehold_settled AS f WHERE f.job_id = d.job_id AND f.final))
+
+-- The end job of a batch, if it has not ended: a batch has one at a time.
+-- fragment other_end_job
+SELECT b.end_job FROM leasehold_batch AS b CROSS JOIN leasehold_job AS j ON j.id = b.end_job
+ WHERE b.name = :on_batch_end
+   AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = b.end_job AND s.final)
+
+-- Small numbers are those of chunk sets.
+-- fragment next_batch
+1 + coalesce((SELECT max(number) FROM leasehold_batch), 1099511627775)
+
 -- statement job_enqueue write
 -- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, job_group text?,
 --   max_failures int, max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool,
---   tags texts, depends_on ints, if_failed text
--- gives id int, created bool, state text
--- An unknown predecessor is returned as its id with the state 'not_found'.
+--   tags texts, depends_on ints, if_failed text, timeout duration?, expires_in duration?, expires_at time?,
+--   metadata text?, batch text?, on_batch_end text?, dedupe_mode text, dedupe_for duration?
+-- gives id int, created bool, updated bool, state text
+-- An unknown predecessor is returned as its id with the state 'not_found', an end job that the batch has already as its
+-- id with the state 'taken'. A job that was not started in time no longer has its key.
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT d.job_id, 0, :now FROM leasehold_dedupe AS k CROSS JOIN leasehold_deadline AS d ON d.job_id = k.job_id
+ WHERE k.queue = :queue AND k.dedupe_key = :dedupe_key AND d.token = 0 AND d.at <= :now;
 INSERT OR REPLACE INTO temp.leasehold_newcomer (id, job_id, due_at, state)
-SELECT 1, coalesce(d.job_id, ({missing_predecessor})), {due_at},
+SELECT 1, coalesce(d.job_id, ({missing_predecessor}), ({other_end_job})), {due_at},
        CASE WHEN d.job_id IS NOT NULL THEN 'duplicate'
             WHEN ({missing_predecessor}) IS NOT NULL THEN 'not_found'
+            WHEN ({other_end_job}) IS NOT NULL THEN 'taken'
             WHEN ({dead_predecessor}) IS NOT NULL THEN 'cancelled'
             WHEN EXISTS ({open_predecessors}) THEN 'blocked'
+            WHEN :on_batch_end IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM leasehold_batch WHERE name = :on_batch_end AND ended_at IS NOT NULL)
+            THEN 'blocked'
             WHEN {due_at} > :now THEN 'deferred' ELSE 'available' END
-  FROM (SELECT 1) LEFT JOIN leasehold_dedupe AS d ON d.queue = :queue AND d.dedupe_key = :dedupe_key;
+  FROM (SELECT 1)
+  LEFT JOIN leasehold_dedupe AS d ON d.queue = :queue AND d.dedupe_key = :dedupe_key AND {keeps_key};
 {new_job}, :dedupe_key, :job_group, :payload
   FROM temp.leasehold_newcomer WHERE job_id IS NULL;
 -- None of these tables has row ids, so that last_insert_rowid() stays the id of the job.
-INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group)
-SELECT :queue, :priority, last_insert_rowid(), 0, 0, 0, :job_group
+INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo, job_group, by_group)
+SELECT :queue, :priority, last_insert_rowid(), 0, 0, 0, :job_group, :job_group IS NOT NULL
   FROM temp.leasehold_newcomer WHERE state = 'available';
 INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
 SELECT :queue, due_at, last_insert_rowid(), :priority, 0, 0, 0, :job_group
@@ -65,27 +95,88 @@ SELECT :queue, due_at, last_insert_rowid(), :priority, 0, 0, 0, :job_group
 INSERT INTO leasehold_blocked (job_id, after_id, due_at)
 SELECT last_insert_rowid(), o.after_id, n.due_at
   FROM temp.leasehold_newcomer AS n CROSS JOIN ({open_predecessors}) AS o WHERE n.state = 'blocked';
+INSERT INTO leasehold_batch (name, number, created_at, unfinished, end_job)
+SELECT :on_batch_end, {next_batch}, :now, 0, last_insert_rowid()
+  FROM temp.leasehold_newcomer AS n WHERE n.job_id IS NULL AND :on_batch_end IS NOT NULL
+    ON CONFLICT (name) DO UPDATE SET end_job = excluded.end_job;
+INSERT INTO leasehold_blocked (job_id, after_id, due_at)
+SELECT last_insert_rowid(), -b.number, n.due_at
+  FROM temp.leasehold_newcomer AS n CROSS JOIN leasehold_batch AS b ON b.name = :on_batch_end
+ WHERE n.state = 'blocked' AND b.ended_at IS NULL;
 INSERT INTO leasehold_predecessor (job_id, after_id, if_failed)
 SELECT DISTINCT last_insert_rowid(), a.value, :if_failed
   FROM temp.leasehold_newcomer AS n CROSS JOIN bound_list(:depends_on) AS a WHERE n.job_id IS NULL;
-INSERT INTO leasehold_dedupe (queue, dedupe_key, job_id)
-SELECT :queue, :dedupe_key, last_insert_rowid() FROM temp.leasehold_newcomer
- WHERE :dedupe_key IS NOT NULL AND job_id IS NULL AND state <> 'cancelled';
+INSERT OR REPLACE INTO leasehold_dedupe (queue, dedupe_key, job_id, taken_until)
+SELECT :queue, :dedupe_key, last_insert_rowid(), :now + :dedupe_for FROM temp.leasehold_newcomer
+ WHERE :dedupe_key IS NOT NULL AND job_id IS NULL AND (state <> 'cancelled' OR :dedupe_for IS NOT NULL);
 UPDATE temp.leasehold_newcomer SET new_id = last_insert_rowid() WHERE job_id IS NULL;
+INSERT INTO leasehold_batch (name, number, created_at, unfinished)
+SELECT :batch, {next_batch}, :now, 1
+  FROM temp.leasehold_newcomer WHERE new_id IS NOT NULL AND :batch IS NOT NULL
+    ON CONFLICT (name) DO UPDATE SET unfinished = unfinished + 1, ended_at = NULL;
+INSERT INTO leasehold_batch_move (batch, completed, failed, cancelled, lapsed, now)
+SELECT :batch, 0, 0, 1, 0, :now FROM temp.leasehold_newcomer WHERE state = 'cancelled' AND :batch IS NOT NULL;
 INSERT INTO leasehold_settled (job_id, token, at, final, outcome)
 SELECT new_id, :now, :now, 1, 'cancelled' FROM temp.leasehold_newcomer WHERE state = 'cancelled';
-INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
-SELECT :now, 'job', CAST(n.new_id AS TEXT), 'cancelled', :now, '', '',
-       'job ' || s.job_id || CASE s.outcome WHEN 'cancelled' THEN ' was cancelled' ELSE ' failed' END
+INSERT INTO leasehold_deadline (job_id, token, at, queue)
+SELECT new_id, 0, {lapses_at}, :queue FROM temp.leasehold_newcomer
+ WHERE {lapses_at} IS NOT NULL AND state IN ('available', 'deferred', 'blocked');
+UPDATE temp.leasehold_newcomer SET state = 'lapsed'
+ WHERE {lapses_at} <= :now AND state IN ('available', 'deferred', 'blocked');
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT new_id, 0, :now FROM temp.leasehold_newcomer WHERE state = 'lapsed';
+INSERT INTO leasehold_job_event (at, job_id, what, token, holder, host, detail)
+SELECT :now, n.new_id, 'cancelled', :now, '', '',
+       'job ' || s.job_id || CASE s.outcome WHEN 'cancelled' THEN ' was cancelled' WHEN 'lapsed' THEN ' lapsed'
+                                            ELSE ' failed' END
   FROM temp.leasehold_newcomer AS n CROSS JOIN leasehold_settled AS s ON s.job_id = ({dead_predecessor}) AND s.final
  WHERE n.state = 'cancelled';
-SELECT coalesce(n.job_id, n.new_id) AS id, n.job_id IS NULL AS created,
+-- A job with the key that waits gets its new time, and with `replace` its new settings; all of them by way of `deferred`.
+UPDATE temp.leasehold_newcomer SET updated = 1
+ WHERE state = 'duplicate' AND :dedupe_mode <> 'keep'
+   AND NOT EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.job_id = leasehold_newcomer.job_id)
+   AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = leasehold_newcomer.job_id AND s.final);
+UPDATE leasehold_deferred SET due_at = (SELECT due_at FROM temp.leasehold_newcomer)
+ WHERE job_id = (SELECT job_id FROM temp.leasehold_newcomer WHERE updated);
+UPDATE leasehold_blocked SET due_at = (SELECT due_at FROM temp.leasehold_newcomer)
+ WHERE job_id = (SELECT job_id FROM temp.leasehold_newcomer WHERE updated);
+INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
+SELECT r.queue, n.due_at, r.job_id, r.priority, r.last_token, r.attempt, r.solo, r.job_group
+  FROM temp.leasehold_newcomer AS n CROSS JOIN leasehold_job AS j ON j.id = n.job_id
+ CROSS JOIN leasehold_ready AS r
+    ON r.queue = j.queue AND r.priority = j.priority AND r.by_group = (j.job_group IS NOT NULL) AND r.job_id = j.id
+ WHERE n.updated;
+DELETE FROM leasehold_ready
+ WHERE (queue, priority, by_group, job_id) IN
+       (SELECT j.queue, j.priority, j.job_group IS NOT NULL, j.id
+          FROM temp.leasehold_newcomer AS n CROSS JOIN leasehold_job AS j ON j.id = n.job_id WHERE n.updated);
+UPDATE leasehold_job
+   SET payload = :payload, priority = :priority, metadata = :metadata, timeout = :timeout,
+       expires_at = {lapses_at}
+ WHERE :dedupe_mode = 'replace' AND id = (SELECT job_id FROM temp.leasehold_newcomer WHERE updated);
+DELETE FROM leasehold_deadline
+ WHERE :dedupe_mode = 'replace' AND job_id = (SELECT job_id FROM temp.leasehold_newcomer WHERE updated);
+INSERT INTO leasehold_deadline (job_id, token, at, queue)
+SELECT job_id, 0, {lapses_at}, :queue FROM temp.leasehold_newcomer
+ WHERE updated AND :dedupe_mode = 'replace' AND {lapses_at} IS NOT NULL;
+UPDATE leasehold_deferred SET priority = :priority
+ WHERE :dedupe_mode = 'replace' AND job_id = (SELECT job_id FROM temp.leasehold_newcomer WHERE updated);
+INSERT INTO leasehold_promote (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
+SELECT d.queue, d.due_at, d.job_id, d.priority, d.last_token, d.attempt, d.solo, d.job_group
+  FROM temp.leasehold_newcomer AS n CROSS JOIN leasehold_deferred AS d ON d.job_id = n.job_id
+ WHERE n.updated AND d.due_at <= :now;
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT job_id, 0, :now FROM temp.leasehold_newcomer
+ WHERE updated AND :dedupe_mode = 'replace' AND {lapses_at} <= :now;
+SELECT coalesce(n.job_id, n.new_id) AS id, n.job_id IS NULL AS created, n.updated AS updated,
        CASE WHEN n.state <> 'duplicate' THEN n.state
+            WHEN s.job_id IS NOT NULL THEN CASE s.outcome WHEN 'expired' THEN 'failed' ELSE s.outcome END
             WHEN g.job_id IS NOT NULL THEN CASE WHEN l.expires_at > :now THEN 'running' ELSE 'expired' END
             WHEN d.due_at > :now THEN 'deferred'
             WHEN EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = n.job_id) THEN 'blocked'
             ELSE 'available' END AS state
   FROM temp.leasehold_newcomer AS n LEFT JOIN leasehold_job_grant AS g ON g.job_id = n.job_id
+  LEFT JOIN leasehold_settled AS s ON s.job_id = n.job_id AND s.final
   LEFT JOIN leasehold_lease AS l ON l.id = g.lease_id
   LEFT JOIN leasehold_deferred AS d ON d.job_id = n.job_id;
 
@@ -103,7 +194,8 @@ SELECT last_insert_rowid() - count(*) + 1 FROM bound_list(:payloads)
 
 -- statement job_enqueue_many write
 -- takes queue text, payloads bytes_list, priority int, delay duration, run_at time?, max_failures int,
---   max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool, tags texts
+--   max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool, tags texts,
+--   timeout duration?, expires_in duration?, expires_at time?, metadata text?, batch text?
 -- gives ids ints
 {new_job}, NULL, NULL, p.value
   FROM bound_list(:payloads) AS p ORDER BY p.i;
@@ -113,6 +205,14 @@ SELECT :queue, :priority, ({first_new_id}) + p.i, 0, 0, 0
 INSERT INTO leasehold_deferred (queue, due_at, job_id, priority, last_token, attempt, solo)
 SELECT :queue, {due_at}, ({first_new_id}) + p.i, :priority, 0, 0, 0
   FROM bound_list(:payloads) AS p WHERE {due_at} > :now ORDER BY p.i;
+INSERT INTO leasehold_batch (name, number, created_at, unfinished)
+SELECT :batch, {next_batch}, :now, (SELECT count(*) FROM bound_list(:payloads)) WHERE :batch IS NOT NULL
+    ON CONFLICT (name) DO UPDATE SET unfinished = unfinished + excluded.unfinished, ended_at = NULL;
+INSERT INTO leasehold_deadline (job_id, token, at, queue)
+SELECT ({first_new_id}) + p.i, 0, {lapses_at}, :queue
+  FROM bound_list(:payloads) AS p WHERE {lapses_at} IS NOT NULL ORDER BY p.i;
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT ({first_new_id}) + p.i, 0, :now FROM bound_list(:payloads) AS p WHERE {lapses_at} <= :now ORDER BY p.i;
 SELECT ({first_new_id}) + p.i AS ids FROM bound_list(:payloads) AS p ORDER BY p.i;
 
 -- fragment running
@@ -123,23 +223,53 @@ leasehold_lease_check AS w CROSS JOIN leasehold_job_grant AS g ON g.lease_id = w
 SELECT g.job_group FROM {running} AND g.job_group IS NOT NULL GROUP BY g.job_group
 HAVING count(*) >= (SELECT max_per_group FROM temp.leasehold_job_claim)
 
--- fragment head
-SELECT job_id FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, job_id LIMIT 1
+-- fragment running_groups
+running_group(name, jobs) AS MATERIALIZED (
+    SELECT g.job_group, count(*) FROM {running} AND g.job_group IS NOT NULL GROUP BY g.job_group)
 
--- fragment picked_solo
-SELECT 1 FROM temp.leasehold_picked WHERE solo
+-- The group behind which turns start: that of the latest claim.
+-- fragment turn
+coalesce((SELECT job_group FROM leasehold_queue_turn WHERE queue = :queue), '')
+
+-- The claimed jobs share a priority with jobs of groups.
+-- fragment beside_groups
+EXISTS (SELECT 1 FROM leasehold_ready WHERE queue = :queue AND job_group > '')
+   AND EXISTS (SELECT 1 FROM temp.leasehold_claimed_job AS p CROSS JOIN leasehold_ready AS r
+                WHERE r.queue = :queue AND r.priority = p.priority AND r.job_group > '')
+
+-- fragment head
+SELECT job_id FROM leasehold_ready WHERE queue = :queue LIMIT 1
+
+-- What has passed, as far as it has an effect: the attempts of dead holders wait for their takeover.
+-- fragment past_deadlines
+SELECT d.job_id, d.token, :now FROM leasehold_deadline AS d
+ WHERE d.at <= :now
+   AND (d.token = 0 OR EXISTS (SELECT 1 FROM leasehold_overdue AS o WHERE o.job_id = d.job_id AND o.ended_at IS NULL))
+   AND
+
+-- More than a payload; c: the claim, m: the cursor of an earlier attempt.
+-- fragment is_special
+coalesce(j.schedule, j.timeout, j.metadata, j.batch, j.job_group, m.cursor, c.timeout) IS NOT NULL
+
+-- fragment claimed_solo
+SELECT 1 FROM temp.leasehold_claimed_job WHERE solo
 
 -- statement job_claim write
 -- takes queue text, max int, ttl duration?, holder text, request_id text?, host text, boot_id text, pid int,
---   process_start int, tty text, instance text, attach int?, after_priority int?, after_id int?
+--   process_start int, tty text, instance text, attach int?, after_priority int?, after_id int?, timeout duration?
 -- gives job_claimed
+INSERT OR REPLACE INTO leasehold_queue_asked (queue, at)
+SELECT :queue, :now
+ WHERE NOT EXISTS (SELECT 1 FROM leasehold_queue_asked WHERE queue = :queue AND at > :now - {defaults.asked_pause});
 -- The position (after_priority, after_id) does not matter here: deleted rows leave nothing that a claim would have to
 -- walk over.
 INSERT OR REPLACE INTO temp.leasehold_job_claim
-  (id, places, lease_id, max_running, max_per_group, rate_count, rate_step, rate_period, rate_tat, ttl, outcome, why)
+  (id, places, lease_id, max_running, max_per_group, rate_count, rate_step, rate_period, rate_tat, ttl, timeout,
+   outcome, why)
 SELECT 1, :max, l.id, q.max_running, q.max_per_group, q.rate_count,
        max(1, q.rate_period / q.rate_count), q.rate_period, max(coalesce(q.rate_tat, 0), :now),
        CASE WHEN :attach IS NULL THEN coalesce(:ttl, q.default_ttl, {defaults.job_ttl}) ELSE l.ttl END,
+       coalesce(q.timeout, :timeout),
        CASE WHEN l.ended_at IS NULL AND l.expires_at > :now AND :attach IS NULL THEN 'replayed'
             WHEN :attach IS NULL AND l.id IS NOT NULL THEN 'lost'
             WHEN :attach IS NOT NULL AND l.id IS NULL THEN 'lost'
@@ -152,12 +282,15 @@ SELECT 1, :max, l.id, q.max_running, q.max_per_group, q.rate_count,
   LEFT JOIN leasehold_lease AS l
     ON l.id = k.lease_id AND (:attach IS NULL OR (l.kind = 'worker' AND l.instance = :instance))
   LEFT JOIN leasehold_queue AS q ON q.name = :queue;
-DELETE FROM temp.leasehold_picked;
-INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, solo)
+DELETE FROM temp.leasehold_claimed_job;
+INSERT INTO temp.leasehold_claimed_job (job_id, priority, last_token, attempt, solo)
 SELECT g.job_id, j.priority, g.token, g.attempt - 1, g.solo
   FROM temp.leasehold_job_claim AS c CROSS JOIN leasehold_job_grant AS g ON g.lease_id = c.lease_id
   CROSS JOIN leasehold_job AS j ON j.id = g.job_id
  WHERE c.outcome = 'replayed' AND g.queue = :queue ORDER BY j.priority DESC, j.id LIMIT :max;
+INSERT INTO leasehold_pass (job_id, token, now)
+{past_deadlines} d.queue = :queue ORDER BY d.at, d.job_id
+ LIMIT (SELECT CASE outcome WHEN 'open' THEN 100 ELSE 0 END FROM temp.leasehold_job_claim);
 INSERT INTO leasehold_promote (queue, due_at, job_id, priority, last_token, attempt, solo, job_group)
 SELECT queue, due_at, job_id, priority, last_token, attempt, solo, job_group
   FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now ORDER BY due_at, job_id
@@ -176,48 +309,113 @@ UPDATE temp.leasehold_job_claim
                        rate_tat + rate_step - rate_period AS retry_at
                   FROM temp.leasehold_job_claim) AS f)
  WHERE outcome = 'open' AND (max_running IS NOT NULL OR rate_count IS NOT NULL);
--- A job that is to be claimed solo stays out of a batch, unless it is the first: then it is the whole batch.
-INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, solo, job_group)
-SELECT p.job_id, p.priority, p.last_token, p.attempt, p.solo, p.job_group
-  FROM (SELECT * FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, job_id
-         LIMIT (SELECT CASE WHEN c.outcome <> 'open' OR c.max_per_group IS NOT NULL THEN 0
-                            WHEN (SELECT solo FROM leasehold_ready WHERE queue = :queue
-                                   ORDER BY priority DESC, job_id LIMIT 1) THEN 1
-                            ELSE c.places END
-                  FROM temp.leasehold_job_claim AS c)) AS p
- WHERE NOT p.solo OR p.job_id = ({head});
--- If groups are limited: jobs whose group has a free place, and of each group only as many as it has places.
-INSERT INTO temp.leasehold_picked (job_id, priority, last_token, attempt, solo, job_group)
-SELECT r.job_id, r.priority, r.last_token, r.attempt, r.solo, r.job_group
-  FROM leasehold_ready AS r
- WHERE r.queue = :queue AND (r.job_group IS NULL OR r.job_group NOT IN ({full_keys}))
- ORDER BY r.priority DESC, r.job_id
- LIMIT (SELECT CASE WHEN outcome <> 'open' OR max_per_group IS NULL THEN 0 ELSE places END
-          FROM temp.leasehold_job_claim);
-DELETE FROM temp.leasehold_picked
- WHERE (SELECT max_per_group FROM temp.leasehold_job_claim WHERE outcome = 'open') IS NOT NULL
+INSERT INTO temp.leasehold_claimed_job (job_id, priority, last_token, attempt, solo, job_group)
+SELECT job_id, priority, last_token, attempt, solo, job_group
+  FROM leasehold_ready WHERE queue = :queue ORDER BY priority DESC, by_group, job_id
+ LIMIT (SELECT CASE outcome WHEN 'open' THEN places ELSE 0 END FROM temp.leasehold_job_claim);
+-- Beside jobs of groups, this was not the order of the queue: its groups take turns.
+UPDATE temp.leasehold_job_claim SET turns = 1 WHERE outcome = 'open' AND {beside_groups};
+DELETE FROM temp.leasehold_claimed_job WHERE (SELECT turns FROM temp.leasehold_job_claim);
+-- The next groups with free places, in turn. At each priority it steps from the group served last to the last one, then
+-- to the jobs without a group (''), then from the first one to the group served last. No name: that part is over.
+DELETE FROM temp.leasehold_turn;
+INSERT INTO temp.leasehold_turn (place, priority, name, free)
+WITH RECURSIVE {running_groups},
+  level(priority) AS (
+    SELECT max(priority) FROM leasehold_ready WHERE queue = :queue
+     UNION ALL
+    SELECT (SELECT max(priority) FROM leasehold_ready AS r WHERE r.queue = :queue AND r.priority < level.priority)
+      FROM level WHERE priority IS NOT NULL),
+  step(place, priority, name, again, starts) AS (
+    SELECT 0, (SELECT max(priority) FROM leasehold_ready WHERE queue = :queue), {turn}, 0, 1
+     WHERE (SELECT turns FROM temp.leasehold_job_claim)
+     UNION ALL
+    SELECT place + 1,
+           CASE WHEN name IS NULL AND again
+                THEN (SELECT max(priority) FROM leasehold_ready AS r
+                       WHERE r.queue = :queue AND r.priority < step.priority)
+                ELSE priority END,
+           CASE WHEN name IS NULL THEN CASE again WHEN 0 THEN '' ELSE {turn} END
+                WHEN again THEN (SELECT min(job_group) FROM leasehold_ready AS r
+                                  WHERE r.queue = :queue AND r.priority = step.priority AND r.job_group > step.name
+                                    AND r.job_group <= {turn})
+                ELSE (SELECT min(job_group) FROM leasehold_ready AS r
+                       WHERE r.queue = :queue AND r.priority = step.priority AND r.job_group > step.name) END,
+           CASE WHEN name IS NULL THEN NOT again ELSE again END, name IS NULL AND again
+      FROM step WHERE priority IS NOT NULL)
+SELECT * FROM (
+  SELECT place, priority, name,
+         CASE WHEN name = '' OR (SELECT max_per_group FROM temp.leasehold_job_claim) IS NULL THEN 9223372036854775807
+              ELSE (SELECT max_per_group FROM temp.leasehold_job_claim)
+                   - coalesce((SELECT jobs FROM running_group WHERE running_group.name = step.name), 0)
+                   - (SELECT count(*) FROM (
+                        SELECT 1 FROM level CROSS JOIN leasehold_ready AS r
+                         WHERE level.priority > step.priority AND r.queue = :queue AND r.priority = level.priority
+                           AND r.job_group = step.name
+                         LIMIT (SELECT max_per_group FROM temp.leasehold_job_claim))) END AS free
+    FROM step
+   WHERE name IS NOT NULL AND priority IS NOT NULL AND NOT starts
+     AND (name <> '' OR EXISTS (SELECT 1 FROM leasehold_ready AS r
+                                 WHERE r.queue = :queue AND r.priority = step.priority AND r.by_group = 0)))
+ WHERE free > 0 LIMIT (SELECT places FROM temp.leasehold_job_claim);
+-- One job of each of them, then a second one, until all places are taken. A row without a job, or before the first one,
+-- takes no place.
+INSERT INTO temp.leasehold_claimed_job (job_id, priority, last_token, attempt, solo, job_group, round, place)
+WITH RECURSIVE
+  merged(priority, round, place, name, free, job_id) AS (
+    SELECT priority, 0, place, name, free, 0 FROM temp.leasehold_turn
+     UNION ALL
+    SELECT priority, round + 1, place, name, free,
+           CASE name WHEN '' THEN (SELECT min(r.job_id) FROM leasehold_ready AS r
+                                    WHERE r.queue = :queue AND r.priority = merged.priority AND r.by_group = 0
+                                      AND r.job_id > merged.job_id)
+                     ELSE (SELECT min(r.job_id) FROM leasehold_ready AS r
+                            WHERE r.queue = :queue AND r.priority = merged.priority AND r.job_group = merged.name
+                              AND r.job_id > merged.job_id) END
+      FROM merged WHERE round < free AND job_id IS NOT NULL
+     ORDER BY 1 DESC, 2, 3
+     LIMIT (SELECT places + 2 * (SELECT count(*) FROM temp.leasehold_turn) FROM temp.leasehold_job_claim))
+SELECT r.job_id, r.priority, r.last_token, r.attempt, r.solo, r.job_group, m.round, m.place
+  FROM merged AS m CROSS JOIN leasehold_ready AS r
+    ON r.queue = :queue AND r.priority = m.priority AND r.by_group = (m.name <> '') AND r.job_id = m.job_id
+ WHERE m.job_id > 0 ORDER BY m.priority DESC, m.round, m.place
+ LIMIT max(0, (SELECT places FROM temp.leasehold_job_claim));
+-- A batch ends before a job that is to be claimed solo, unless it is the first: then it is the whole batch.
+DELETE FROM temp.leasehold_claimed_job
+ WHERE (SELECT max(solo) FROM temp.leasehold_claimed_job)
    AND job_id NOT IN
-       (SELECT p.job_id
-          FROM (SELECT job_id, solo, job_group, row_number() OVER in_order AS place,
-                       row_number() OVER (PARTITION BY job_group ORDER BY priority DESC, job_id) AS of_key,
-                       first_value(solo) OVER in_order AS first_solo
-                  FROM temp.leasehold_picked WINDOW in_order AS (ORDER BY priority DESC, job_id)) AS p
-         WHERE (p.place = 1 OR NOT (p.solo OR p.first_solo))
-           AND (p.job_group IS NULL
-                OR p.of_key + (SELECT count(*) FROM {running} AND g.job_group = p.job_group)
-                   <= (SELECT max_per_group FROM temp.leasehold_job_claim)));
+       (SELECT job_id
+          FROM (SELECT job_id, row_number() OVER in_order AS nth, max(solo) OVER in_order AS behind
+                  FROM temp.leasehold_claimed_job WINDOW in_order AS (ORDER BY priority DESC, round, place, job_id))
+         WHERE nth = 1 OR NOT behind);
+INSERT OR REPLACE INTO leasehold_queue_turn (queue, job_group)
+SELECT :queue, coalesce(job_group, '')
+  FROM (SELECT job_group FROM temp.leasehold_claimed_job
+         ORDER BY priority, round DESC, place DESC, job_id DESC LIMIT 1)
+ WHERE (SELECT turns FROM temp.leasehold_job_claim) AND {beside_groups};
+-- More jobs than those above may not have been started in time, and dead holders may have left some.
+UPDATE temp.leasehold_claimed_job SET last_token = -1
+ WHERE job_id IN (SELECT job_id FROM leasehold_deadline WHERE queue = :queue AND at <= :now AND token = 0);
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT job_id, 0, :now FROM temp.leasehold_claimed_job WHERE last_token = -1;
+DELETE FROM temp.leasehold_claimed_job WHERE last_token = -1;
 UPDATE temp.leasehold_job_claim
-   SET outcome = 'granted', token = max(:now, 1 + (SELECT max(last_token) FROM temp.leasehold_picked)),
-       own_lease = :attach IS NULL OR EXISTS ({picked_solo}),
-       lease_id = CASE WHEN :attach IS NULL OR EXISTS ({picked_solo})
+   SET sole_limit = CASE WHEN (SELECT count(*) FROM temp.leasehold_claimed_job) = 1
+                         THEN coalesce((SELECT j.timeout FROM temp.leasehold_claimed_job AS p
+                                         CROSS JOIN leasehold_job AS j ON j.id = p.job_id), timeout) END
+ WHERE outcome = 'open';
+UPDATE temp.leasehold_job_claim
+   SET outcome = 'granted', token = max(:now, 1 + (SELECT max(last_token) FROM temp.leasehold_claimed_job)),
+       own_lease = :attach IS NULL OR EXISTS ({claimed_solo}),
+       lease_id = CASE WHEN :attach IS NULL OR EXISTS ({claimed_solo})
                        THEN 1 + coalesce((SELECT max(id) FROM leasehold_lease), 0) ELSE :attach END
- WHERE outcome = 'open' AND EXISTS (SELECT 1 FROM temp.leasehold_picked);
+ WHERE outcome = 'open' AND EXISTS (SELECT 1 FROM temp.leasehold_claimed_job);
 INSERT INTO leasehold_lease
   (id, kind, holder, host, boot_id, pid, process_start, tty, instance, ttl, acquired_at, heartbeat_at, expires_at,
    request_id)
 SELECT c.lease_id, 'job', coalesce(w.holder, :holder), coalesce(w.host, :host), coalesce(w.boot_id, :boot_id),
        coalesce(w.pid, :pid), coalesce(w.process_start, :process_start), coalesce(w.tty, :tty), :instance, c.ttl, :now,
-       :now, :now + c.ttl, CASE WHEN :attach IS NULL THEN :request_id END
+       :now, :now + min(c.ttl, coalesce(c.sole_limit, c.ttl)), CASE WHEN :attach IS NULL THEN :request_id END
   FROM temp.leasehold_job_claim AS c LEFT JOIN leasehold_lease AS w ON w.id = :attach
  WHERE c.outcome = 'granted' AND c.own_lease;
 INSERT INTO leasehold_lease_check (lease_id, queue, check_at)
@@ -227,13 +425,22 @@ SELECT l.id, :queue, l.expires_at
     ON CONFLICT (lease_id, queue) DO NOTHING;
 INSERT INTO leasehold_job_grant (job_id, token, lease_id, queue, attempt, solo, job_group)
 SELECT p.job_id, c.token, c.lease_id, :queue, p.attempt + 1, p.solo, p.job_group
-  FROM temp.leasehold_job_claim AS c CROSS JOIN temp.leasehold_picked AS p
+  FROM temp.leasehold_job_claim AS c CROSS JOIN temp.leasehold_claimed_job AS p
  WHERE c.outcome = 'granted';
+-- The attempts with a limit, and jobs that no longer lapse.
+INSERT INTO leasehold_deadline (job_id, token, at, queue, span)
+SELECT j.id, c.token, coalesce(:now + coalesce(j.timeout, c.timeout), 9223372036854775807), :queue,
+       coalesce(j.timeout, c.timeout)
+  FROM temp.leasehold_job_claim AS c CROSS JOIN temp.leasehold_claimed_job AS p
+ CROSS JOIN leasehold_job AS j ON j.id = p.job_id
+ WHERE c.outcome = 'granted' AND coalesce(j.timeout, c.timeout, j.expires_at) IS NOT NULL
+    ON CONFLICT (job_id) DO UPDATE SET token = excluded.token, at = excluded.at, span = excluded.span;
 DELETE FROM leasehold_ready
  WHERE queue = :queue
-   AND (priority, job_id) IN (SELECT priority, job_id FROM temp.leasehold_picked);
+   AND (priority, by_group, job_id) IN
+       (SELECT priority, job_group IS NOT NULL, job_id FROM temp.leasehold_claimed_job);
 UPDATE leasehold_queue
-   SET rate_tat = (SELECT c.rate_tat + c.rate_step * (SELECT count(*) FROM temp.leasehold_picked)
+   SET rate_tat = (SELECT c.rate_tat + c.rate_step * (SELECT count(*) FROM temp.leasehold_claimed_job)
                      FROM temp.leasehold_job_claim AS c)
  WHERE name = :queue AND rate_count IS NOT NULL AND (SELECT outcome FROM temp.leasehold_job_claim) = 'granted';
 -- `empty` must be true: any job that exists and was not obtained makes it `busy`.
@@ -242,6 +449,7 @@ UPDATE temp.leasehold_job_claim
        outcome = CASE WHEN outcome = 'replayed' THEN 'lost'
                       WHEN EXISTS ({head}) THEN CASE WHEN max_per_group IS NULL THEN 'busy' ELSE 'at_capacity' END
                       WHEN EXISTS (SELECT 1 FROM leasehold_deferred WHERE queue = :queue AND due_at <= :now)
+                        OR EXISTS (SELECT 1 FROM leasehold_deadline WHERE queue = :queue AND at <= :now)
                         OR EXISTS (SELECT 1 FROM leasehold_lease_check AS w
                                      JOIN leasehold_lease AS l ON l.id = w.lease_id
                                     WHERE w.queue = :queue AND w.check_at <= :now AND l.expires_at <= :now)
@@ -250,13 +458,15 @@ UPDATE temp.leasehold_job_claim
          (SELECT min(soon.at)
             FROM (SELECT min(due_at) AS at FROM leasehold_deferred WHERE queue = :queue
                   UNION ALL
+                  SELECT nullif(min(at), 9223372036854775807) FROM leasehold_deadline WHERE queue = :queue
+                  UNION ALL
                   SELECT min(l.expires_at)
                     FROM (SELECT lease_id FROM leasehold_lease_check
                            WHERE queue = :queue ORDER BY check_at LIMIT 100) AS w
                     JOIN leasehold_lease AS l ON l.id = w.lease_id
                    WHERE EXISTS (SELECT 1 FROM leasehold_job_grant AS g
                                   WHERE g.lease_id = w.lease_id AND g.queue = :queue)) AS soon)
- WHERE outcome IN ('open', 'replayed') AND NOT EXISTS (SELECT 1 FROM temp.leasehold_picked);
+ WHERE outcome IN ('open', 'replayed') AND NOT EXISTS (SELECT 1 FROM temp.leasehold_claimed_job);
 -- The holder of the place: of the running jobs, or of those in full groups if there are any, the one whose lease ends
 -- first.
 UPDATE temp.leasehold_job_claim
@@ -280,14 +490,21 @@ SELECT CASE c.outcome WHEN 'replayed' THEN 'granted' ELSE c.outcome END AS outco
        CASE WHEN p.job_id IS NULL THEN l.heartbeat_at END AS heartbeat_at,
        CASE WHEN c.outcome IN ('empty', 'rate_limited') THEN c.retry_at END AS retry_at, c.job_id AS held_job_id,
        p.job_id AS job_ids, j.payload AS payloads, p.priority AS priorities, p.attempt + 1 AS attempts,
-       j.created_at AS created_ats, CASE WHEN j.schedule IS NOT NULL THEN j.id END AS scheduled_ids,
-       j.schedule AS schedules, j.occurrence AS occurrences
+       j.created_at AS created_ats, CASE WHEN {is_special} THEN j.id END AS special_ids,
+       CASE WHEN {is_special} THEN coalesce(j.schedule, '') END AS schedules,
+       CASE WHEN {is_special} THEN coalesce(j.occurrence, 0) END AS occurrences,
+       CASE WHEN {is_special} THEN coalesce(j.job_group, '') END AS groups,
+       CASE WHEN {is_special} THEN coalesce(j.batch, '') END AS batches,
+       CASE WHEN {is_special} THEN coalesce(j.metadata, '') END AS metadata,
+       CASE WHEN {is_special} THEN coalesce(m.cursor, '') END AS cursors,
+       CASE WHEN {is_special} THEN coalesce(j.timeout, c.timeout, 0) END AS timeouts
   FROM temp.leasehold_job_claim AS c
   LEFT JOIN leasehold_lease AS l
     ON l.id = c.lease_id AND (c.outcome = 'granted' OR c.outcome = 'replayed' OR c.outcome = 'at_capacity')
-  LEFT JOIN temp.leasehold_picked AS p ON 1
+  LEFT JOIN temp.leasehold_claimed_job AS p ON 1
   LEFT JOIN leasehold_job AS j ON j.id = p.job_id
- WHERE c.id = 1 ORDER BY p.priority DESC, p.job_id;
+  LEFT JOIN leasehold_progress AS m ON m.job_id = p.job_id AND p.attempt > 0
+ WHERE c.id = 1 ORDER BY p.priority DESC, p.round, p.place, p.job_id;
 
 -- The word for a verdict in the log.
 -- fragment settled_as
@@ -305,8 +522,9 @@ SELECT v.job_id, v.token, g.lease_id, g.queue, g.attempt,
        CASE WHEN v.settled_as <> 'completed' OR c.job_id IS NOT NULL THEN 1
             WHEN EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.after_id = v.job_id) THEN 1
             WHEN EXISTS (SELECT 1 FROM leasehold_progress AS p WHERE p.job_id = v.job_id) THEN 1
-            WHEN EXISTS (SELECT 1 FROM leasehold_dedupe) THEN
-              (SELECT j.dedupe_key IS NOT NULL FROM leasehold_job AS j WHERE j.id = v.job_id)
+            WHEN EXISTS (SELECT 1 FROM leasehold_deadline AS d WHERE d.job_id = v.job_id) THEN 1
+            WHEN EXISTS (SELECT 1 FROM leasehold_dedupe) OR EXISTS (SELECT 1 FROM leasehold_batch) THEN
+              (SELECT coalesce(j.dedupe_key, j.batch) IS NOT NULL FROM leasehold_job AS j WHERE j.id = v.job_id)
             ELSE 0 END
 
 -- fragment their_grants
@@ -320,6 +538,7 @@ UPDATE temp.leasehold_verdict
    SET (outcome, why, latest, final, settled_as, due_at, replayed) =
        (SELECT CASE WHEN NOT f.exists_still THEN 'not_found' WHEN f.said_before THEN 'settled' ELSE 'lost' END,
                CASE WHEN f.said_before OR NOT f.exists_still THEN NULL
+                    WHEN f.timed_out THEN 'timed_out'
                     WHEN f.own_outcome IN ('expired', 'returned') OR f.taken_over THEN 'expired'
                     WHEN f.latest_token IS NOT f.token THEN 'superseded'
                     WHEN f.end_reason = 'revoked' THEN 'revoked'
@@ -331,6 +550,10 @@ UPDATE temp.leasehold_verdict
                        coalesce(g.token, t.token) AS latest_token, coalesce(g.lease_id, t.lease_id) AS latest,
                        l.end_reason,
                        coalesce(s.outcome = 'cancelled' AND o.end_reason = 'expired', 0) AS taken_over,
+                       EXISTS (SELECT 1 FROM leasehold_error AS e
+                                WHERE e.job_id = v.job_id AND e.token = v.token AND e.timed_out)
+                         OR EXISTS (SELECT 1 FROM leasehold_overdue AS p
+                                     WHERE p.job_id = v.job_id AND p.token = v.token AND p.at <= :now) AS timed_out,
                        coalesce(s.outcome = v.settled_as
                                 OR (s.outcome = 'cancelled' AND v.settled_as <> 'completed'
                                     AND o.end_reason IS NOT 'expired'), 0) AS said_before
@@ -387,29 +610,45 @@ SELECT coalesce(v.outcome, 'settled') AS outcome, v.why AS why, v.job_id AS job_
        l.host AS host, l.expires_at AS expires_at, :now AS store_now
   FROM temp.leasehold_verdict AS v LEFT JOIN leasehold_lease AS l ON l.id = v.latest AND v.outcome = 'lost'
 
+-- The new end of a lease: that of a claim ends with the time limit of its only job at the latest.
+-- fragment extended_until
+min(:now + coalesce(:ttl, ttl),
+    coalesce((SELECT CASE WHEN count(*) = 1 THEN max(d.at) END
+                FROM leasehold_job_grant AS g
+                LEFT JOIN leasehold_deadline AS d ON d.job_id = g.job_id AND d.token = g.token
+               WHERE g.lease_id = leasehold_lease.id AND leasehold_lease.kind = 'job'), 9223372036854775807))
+
 -- statement job_heartbeat write urgent
--- takes job_id int, token int, ttl duration?, percent int?, message text?, stage text?
+-- takes job_id int, token int, ttl duration?, percent int?, message text?, stage text?, cursor text?
 -- gives outcome outcome, why text?, ttl duration?, acquired_at time?, expires_at time?, cancel_requested bool,
 --   holder text?, host text?, store_now time
+-- No heartbeat extends an attempt beyond its time limit.
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT job_id, token, :now FROM leasehold_overdue
+ WHERE job_id = :job_id AND token = :token AND at <= :now AND ended_at IS NULL;
 DELETE FROM temp.leasehold_verdict;
 INSERT INTO temp.leasehold_verdict (job_id, token, lease_id, outcome)
 SELECT :job_id, :token, l.id, 'extended'
   FROM (SELECT 1) LEFT JOIN leasehold_job_grant AS g ON g.job_id = :job_id AND g.token = :token
   LEFT JOIN leasehold_lease AS l ON l.id = g.lease_id AND l.ended_at IS NULL AND l.expires_at > :now;
 UPDATE leasehold_lease
-   SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
+   SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = {extended_until}
  WHERE id = (SELECT lease_id FROM temp.leasehold_verdict);
 -- A shorter ttl can move the expiry to an earlier time, and so can a clock that was set back.
 UPDATE leasehold_lease_check AS w SET check_at = l.expires_at
   FROM leasehold_lease AS l
  WHERE l.id = (SELECT lease_id FROM temp.leasehold_verdict) AND w.lease_id = l.id AND w.check_at > l.expires_at;
-INSERT INTO leasehold_progress (job_id, token, at, percent, message, stage)
-SELECT :job_id, :token, :now, :percent, :message, :stage
+-- Each attempt begins without progress, except for the cursor.
+INSERT INTO leasehold_progress (job_id, token, at, percent, message, stage, cursor)
+SELECT :job_id, :token, :now, :percent, :message, :stage, :cursor
   FROM temp.leasehold_verdict
- WHERE lease_id IS NOT NULL AND coalesce(:percent, :message, :stage) IS NOT NULL
+ WHERE lease_id IS NOT NULL AND coalesce(:percent, :message, :stage, :cursor) IS NOT NULL
     ON CONFLICT (job_id) DO UPDATE
-   SET token = excluded.token, at = excluded.at, percent = coalesce(excluded.percent, percent),
-       message = coalesce(excluded.message, message), stage = coalesce(excluded.stage, stage);
+   SET token = excluded.token, at = excluded.at,
+       percent = coalesce(excluded.percent, CASE token WHEN excluded.token THEN percent END),
+       message = coalesce(excluded.message, CASE token WHEN excluded.token THEN message END),
+       stage = coalesce(excluded.stage, CASE token WHEN excluded.token THEN stage END),
+       cursor = coalesce(excluded.cursor, cursor);
 {judge_the_rest};
 SELECT v.outcome AS outcome, v.why AS why, CASE WHEN l.id = v.lease_id THEN l.ttl END AS ttl,
        CASE WHEN l.id = v.lease_id THEN l.acquired_at END AS acquired_at, l.expires_at AS expires_at,

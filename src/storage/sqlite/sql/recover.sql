@@ -7,9 +7,24 @@ l.ended_at IS NULL AND l.expires_at > :now
 CASE WHEN l.instance IS NOT nullif(:instance, '') THEN 'superseded' WHEN l.end_reason = 'revoked' THEN 'revoked'
      WHEN l.ended_at IS NULL OR l.end_reason = 'expired' THEN 'expired' ELSE 'finished' END
 
+-- What has passed, as far as it has an effect: the attempts of dead holders wait for their takeover.
+-- fragment past_deadlines
+SELECT d.job_id, d.token, :now FROM leasehold_deadline AS d
+ WHERE d.at <= :now
+   AND (d.token = 0 OR EXISTS (SELECT 1 FROM leasehold_overdue AS o WHERE o.job_id = d.job_id AND o.ended_at IS NULL))
+   AND
+
+-- The new end of a lease: that of a claim ends with the time limit of its only job at the latest.
+-- fragment extended_until
+min(:now + coalesce(:ttl, ttl),
+    coalesce((SELECT CASE WHEN count(*) = 1 THEN max(d.at) END
+                FROM leasehold_job_grant AS g
+                LEFT JOIN leasehold_deadline AS d ON d.job_id = g.job_id AND d.token = g.token
+               WHERE g.lease_id = leasehold_lease.id AND leasehold_lease.kind = 'job'), 9223372036854775807))
+
 -- statement lease_open write
 -- takes kind text, holder text, ttl duration, request_id text?, host text, boot_id text, pid int, process_start int,
---   tty text, instance text
+--   tty text, instance text, queues texts, concurrency int
 -- gives lease_id int, ttl duration, expires_at time, replayed bool, store_now time
 INSERT OR REPLACE INTO temp.leasehold_act (id, lease_id, replayed)
 SELECT 1, coalesce(l.id, 1 + coalesce((SELECT max(id) FROM leasehold_lease), 0)), l.id IS NOT NULL
@@ -23,6 +38,9 @@ SELECT lease_id, :kind, :holder, :host, :boot_id, :pid, :process_start, :tty, :i
 -- The lease is checked from now on, before it has any job.
 INSERT INTO leasehold_lease_check (lease_id, queue, check_at)
 SELECT lease_id, '', :now + :ttl FROM temp.leasehold_act WHERE NOT replayed;
+INSERT INTO leasehold_worker (lease_id, queues, concurrency)
+SELECT lease_id, (SELECT json_group_array(value) FROM bound_list(:queues)), :concurrency
+  FROM temp.leasehold_act WHERE NOT replayed AND :kind = 'worker';
 SELECT l.id AS lease_id, l.ttl AS ttl, l.expires_at AS expires_at, a.replayed AS replayed, :now AS store_now
   FROM temp.leasehold_act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id;
 
@@ -34,8 +52,12 @@ SELECT 1, l.id, CASE WHEN l.id IS NULL THEN 'not_found'
                      WHEN l.instance = nullif(:instance, '') AND {live} THEN 'extended'
                      ELSE 'lost' END
   FROM (SELECT 1) LEFT JOIN leasehold_lease AS l ON l.id = :lease_id AND l.kind IN ('job', 'worker');
+INSERT INTO leasehold_pass (job_id, token, now)
+{past_deadlines} d.queue IN (SELECT w.queue FROM temp.leasehold_act AS a
+                               CROSS JOIN leasehold_lease_check AS w ON w.lease_id = a.lease_id
+                               WHERE a.outcome = 'extended') ORDER BY d.queue, d.at, d.job_id LIMIT 100;
 UPDATE leasehold_lease
-   SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = :now + coalesce(:ttl, ttl)
+   SET heartbeat_at = :now, ttl = coalesce(:ttl, ttl), expires_at = {extended_until}
  WHERE id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'extended');
 -- A shorter ttl can move the expiry to an earlier time, and so can a clock that was set back.
 UPDATE leasehold_lease_check AS w SET check_at = l.expires_at
@@ -68,6 +90,7 @@ INSERT INTO leasehold_take_back (lease_id, reason, detail, now)
 SELECT l.id, 'closed', :reason, :now
   FROM temp.leasehold_act AS a JOIN leasehold_lease AS l ON l.id = a.lease_id
  WHERE a.outcome = 'closed' AND l.ended_at IS NULL;
+DELETE FROM leasehold_worker WHERE lease_id = (SELECT lease_id FROM temp.leasehold_act WHERE outcome = 'closed');
 SELECT a.outcome AS outcome, CASE a.outcome WHEN 'lost' THEN {lost_reason} END AS why, a.freed AS jobs
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_lease AS l ON l.id = a.lease_id;
 
@@ -115,20 +138,39 @@ SELECT DISTINCT c.lease_id
   FROM leasehold_chunk AS c JOIN leasehold_lease AS l ON l.id = c.lease_id
  WHERE c.lease_id IS NOT NULL AND l.ended_at IS NULL AND l.expires_at <= :now
 
--- A stale session; also one that a reboot ended and whose claims are still there. Sessions are kept until they are
+-- A stale session; also one that a reboot ended and whose claims or paths are still there. Sessions are kept until they are
 -- pruned, so this may read all of them.
 -- fragment stale_sessions
 SELECT l.id AS lease_id, l.ended_at
   FROM leasehold_session AS s JOIN leasehold_lease AS l ON l.id = s.lease_id
  WHERE (l.ended_at IS NULL AND l.expires_at <= :now)
     OR (l.ended_at IS NOT NULL
-        AND EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL))
+        AND (EXISTS (SELECT 1 FROM leasehold_claim AS c WHERE c.lease_id = l.id AND c.ended_at IS NULL)
+             OR EXISTS (SELECT 1 FROM leasehold_path AS p WHERE p.lease_id = l.id)))
 
 -- A run of a schedule whose lease has expired. There are as many as current runs.
 -- fragment expired_runs
 SELECT r.schedule_id
   FROM leasehold_schedule_run AS r CROSS JOIN leasehold_lease AS l ON l.id = r.lease_id
  WHERE r.outcome IS NULL AND NOT ({live})
+
+-- The queues with deadlines: a walk along the index, a step per queue.
+-- fragment deadline_queues
+WITH RECURSIVE step (queue) AS (
+  SELECT min(queue) FROM leasehold_deadline
+  UNION ALL
+  SELECT (SELECT min(d.queue) FROM leasehold_deadline AS d WHERE d.queue > s.queue)
+    FROM step AS s WHERE s.queue IS NOT NULL)
+SELECT queue FROM step WHERE queue IS NOT NULL
+
+-- What passes in one step.
+-- fragment passing
+{past_deadlines} d.queue IN ({deadline_queues}) ORDER BY d.queue, d.at, d.job_id LIMIT :max
+
+-- Attempts that took longer than their limit.
+-- fragment overdue
+SELECT o.* FROM leasehold_deadline AS d CROSS JOIN leasehold_overdue AS o ON o.job_id = d.job_id
+ WHERE d.queue IN ({deadline_queues}) AND d.at <= :now AND d.token > 0 AND o.ended_at IS NULL
 
 -- Dependents that a final outcome, or the removal of a job, left for later.
 -- fragment let_down
@@ -160,6 +202,16 @@ INSERT INTO leasehold_take_back (lease_id, reason, holder, host, recovery_id, no
 SELECT DISTINCT d.lease_id, CASE WHEN l.ended_at IS NULL THEN 'recover' ELSE 'closed' END, '', '', a.token, :now
   FROM temp.leasehold_act AS a CROSS JOIN ({due_checks}) AS d JOIN leasehold_lease AS l ON l.id = d.lease_id
  WHERE NOT ({live}) LIMIT :max;
+INSERT OR IGNORE INTO leasehold_recovery (id, at, reason, leases, jobs, failed)
+SELECT token, :now, 'recover', 0, 0, 0 FROM temp.leasehold_act WHERE EXISTS ({overdue} AND NOT o.unwanted);
+UPDATE leasehold_recovery
+   SET jobs = jobs + (SELECT count(*) FROM ({passing}) AS p CROSS JOIN leasehold_overdue AS o ON o.job_id = p.job_id
+                       WHERE p.token > 0 AND NOT (o.unwanted OR o.spent)),
+       failed = failed + (SELECT count(*) FROM ({passing}) AS p CROSS JOIN leasehold_overdue AS o ON o.job_id = p.job_id
+                           WHERE p.token > 0 AND o.spent AND NOT o.unwanted)
+ WHERE id = (SELECT token FROM temp.leasehold_act) AND EXISTS ({overdue});
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT job_id, token, :now FROM ({passing});
 INSERT INTO leasehold_chunk_take_back (lease_id, reason, holder, host, recovery_id, now)
 SELECT d.lease_id, 'recover', '', '', a.token, :now
   FROM temp.leasehold_act AS a CROSS JOIN ({expired_loads}) AS d LIMIT :max;
@@ -179,7 +231,8 @@ SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS
        coalesce(a.unblocked - (SELECT count(DISTINCT job_id) FROM leasehold_blocked), 0) AS unblocked,
        (SELECT count(*) FROM ({let_down}))
          + (SELECT count(*) FROM leasehold_lease_check AS w CROSS JOIN leasehold_lease AS l ON l.id = w.lease_id
-             WHERE w.check_at <= :now AND NOT ({live})) AS remaining, :now AS store_now
+             WHERE w.check_at <= :now AND NOT ({live}))
+         + (SELECT count(*) FROM leasehold_deadline WHERE queue IN ({deadline_queues}) AND at <= :now) AS remaining, :now AS store_now
   FROM temp.leasehold_act AS a LEFT JOIN leasehold_recovery AS r ON r.id = a.token;
 
 -- statement recover_preview read
@@ -190,13 +243,15 @@ SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS
     SELECT l.id, (SELECT count(*) FROM leasehold_job_grant AS g WHERE g.lease_id = l.id)
       FROM (SELECT DISTINCT d.lease_id FROM ({due_checks}) AS d) AS d JOIN leasehold_lease AS l ON l.id = d.lease_id
      WHERE NOT ({live})),
+  late (job_id, unwanted, spent, lease_id) AS MATERIALIZED (
+    SELECT o.job_id, o.unwanted, o.spent, o.lease_id FROM ({overdue}) AS o),
   doomed (cancelled) AS MATERIALIZED (
     SELECT c.job_id IS NOT NULL
       FROM expired AS e JOIN leasehold_job_grant AS g ON g.lease_id = e.lease_id
       JOIN leasehold_job AS j ON j.id = g.job_id
       LEFT JOIN leasehold_cancel_request AS c ON c.job_id = g.job_id
      WHERE c.job_id IS NOT NULL
-        OR (e.jobs = 1
+        OR (e.jobs = 1 AND g.job_id NOT IN (SELECT job_id FROM late)
             AND 1 + (SELECT count(*) FROM leasehold_settled AS s
                       WHERE s.job_id = g.job_id AND s.outcome = 'expired'
                         AND s.token > coalesce((SELECT max(r.token) FROM leasehold_settled AS r
@@ -210,12 +265,15 @@ SELECT a.freed AS locks, coalesce(r.leases, 0) AS leases, coalesce(r.jobs, 0) AS
 SELECT (SELECT count(*) FROM ({expired_locks})) AS locks,
        (SELECT count(*) FROM expired) + (SELECT count(DISTINCT lease_id) FROM loads)
          + (SELECT count(*) FROM stale WHERE ended_at IS NULL) + (SELECT count(*) FROM ({expired_runs})) AS leases,
-       coalesce((SELECT sum(jobs) FROM expired), 0) - (SELECT count(*) FROM doomed) AS jobs,
+       coalesce((SELECT sum(jobs) FROM expired), 0) - (SELECT count(*) FROM doomed)
+         + (SELECT count(*) FROM late WHERE NOT unwanted AND lease_id NOT IN (SELECT lease_id FROM expired))
+         - (SELECT count(*) FROM late WHERE spent AND NOT unwanted) AS jobs,
        (SELECT count(*) FROM loads WHERE NOT exhausted) AS chunks,
        (SELECT count(*) FROM stale AS s JOIN leasehold_claim AS c ON c.lease_id = s.lease_id AND c.ended_at IS NULL)
          AS claims,
        (SELECT count(*) FROM ({expired_runs})) AS runs,
-       (SELECT count(*) FROM doomed WHERE NOT cancelled) + (SELECT count(*) FROM loads WHERE exhausted) AS failed,
+       (SELECT count(*) FROM doomed WHERE NOT cancelled)
+         + (SELECT count(*) FROM late WHERE spent AND NOT unwanted) + (SELECT count(*) FROM loads WHERE exhausted) AS failed,
        (SELECT count(DISTINCT job_id) FROM ({let_down})) AS unblocked, :now AS store_now;
 
 -- statement recovery_totals read

@@ -570,7 +570,8 @@ SELECT s.queue, 0, :now, {defaults.job_max_failures}, {defaults.job_max_crashes}
   FROM {the_schedule} CROSS JOIN leasehold_schedule_task AS t ON t.schedule_id = s.id WHERE a.outcome = 'taken';
 UPDATE temp.leasehold_schedule_act SET job_id = last_insert_rowid() WHERE outcome = 'taken';
 INSERT INTO leasehold_ready (queue, priority, job_id, last_token, attempt, solo)
-SELECT s.queue, 0, a.job_id, 0, 0, 0 FROM {the_schedule} WHERE a.outcome = 'taken';
+SELECT s.queue, 0, a.job_id, 0, 0, 0
+  FROM {the_schedule} WHERE a.outcome = 'taken';
 INSERT INTO leasehold_schedule_run
   (schedule_id, occurrence, cause, token, started_at, finished_at, outcome, job_id)
 SELECT schedule_id, occurrence, cause, token, :wall, :wall, 'enqueued', job_id

@@ -175,7 +175,7 @@ FROM {active_claims_of} l.id ORDER BY c.taken_at DESC, c.item LIMIT 1
 BETWEEN coalesce(:id, '') AND coalesce(:id, x'')
 
 -- statement session_list read
--- takes id text?, host text?, codebase text?, track text?, released bool, max int, skip int
+-- takes id text?, host text?, codebase text?, track text?, released bool, max int, skip int, boot_id text?, pids ints
 -- gives session_row
 SELECT s.id AS id, s.token AS token, {state} AS state, l.holder AS holder, l.host AS host, l.boot_id AS boot_id,
        l.pid AS pid, l.process_start AS process_start, l.tty AS tty, l.instance AS instance, s.label AS label,
@@ -189,4 +189,5 @@ SELECT s.id AS id, s.token AS token, {state} AS state, l.holder AS holder, l.hos
  WHERE s.id {asked_for} AND (:id IS NOT NULL OR :released OR l.ended_at IS NULL)
    AND (:host IS NULL OR l.host = :host) AND (:codebase IS NULL OR s.codebase = :codebase)
    AND (:track IS NULL OR s.track = :track)
+   AND (:boot_id IS NULL OR (l.boot_id = :boot_id AND l.pid IN (SELECT value FROM bound_list(:pids))))
  ORDER BY l.expires_at DESC, s.id LIMIT :max OFFSET :skip;

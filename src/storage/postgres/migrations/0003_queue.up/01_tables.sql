@@ -1,6 +1,7 @@
 -- The job queue: waiting jobs, leased jobs, and a log of outcomes.
 --
--- A job's row is written once and never changed. The state of a job follows from the table that contains it: `ready`, a
+-- A job's row is written once, and changed only while the job waits, by an enqueue with its dedupe key that replaces it
+-- (job_rewrite). The state of a job follows from the table that contains it: `ready`, a
 -- `bundle`, `deferred` or `blocked` (it waits), a grant and not settled (it runs, or its lease has expired), or settled
 -- for good. As with locks, only the functions below write to these tables; CHECKs would slow down every statement.
 
@@ -15,7 +16,9 @@ CREATE TABLE leasehold_internal.queue (
   rate_period  interval,
   -- When the bucket of the rate is full again (the "theoretical arrival time" of GCRA).
   rate_tat     timestamptz,
-  default_ttl  interval
+  default_ttl  interval,
+  -- How long an attempt may take, for jobs without a limit of their own.
+  timeout      interval
 ) WITH (fillfactor = 70);
 
 -- The defaults are those of job_enqueue, for the functions without these parameters.
@@ -35,10 +38,23 @@ CREATE TABLE leasehold_internal.job (
   tags                text[]      NOT NULL DEFAULT '{}',
   -- The schedule that enqueued it, and the occurrence.
   schedule            text        COLLATE "C",
-  occurrence          timestamptz
+  occurrence          timestamptz,
+  -- How long an attempt may take.
+  timeout             interval,
+  -- Not started after that.
+  expires_at          timestamptz,
+  -- A JSON object.
+  metadata            text,
+  batch               text        COLLATE "C"
 );
 
--- The jobs that can be claimed. The only index is the filter and the order of a claim.
+CREATE INDEX job_batch ON leasehold_internal.job (batch, id) WHERE batch IS NOT NULL;
+-- Settling finds that none of its jobs has a batch without reading them.
+CREATE INDEX job_batched ON leasehold_internal.job (id) WHERE batch IS NOT NULL;
+
+-- The jobs that can be claimed. Its indexes are the filter and the order of a claim. Most rows are only in the first one;
+-- the jobs of groups are in both: claims take turns between the groups of a priority, and step over a group without
+-- reading its jobs.
 CREATE TABLE leasehold_internal.ready (
   job_id     bigint   NOT NULL,
   last_token bigint   NOT NULL,
@@ -47,10 +63,28 @@ CREATE TABLE leasehold_internal.ready (
   -- Came back from a grant of many whose holder died: claimed solo, so that only the culprit is charged.
   solo      boolean  NOT NULL,
   queue      text     NOT NULL COLLATE "C",
-  job_group  text     COLLATE "C"
+  job_group  text     COLLATE "C",
+  -- It has a group.
+  by_group   boolean  NOT NULL DEFAULT false
 );
-CREATE UNIQUE INDEX ready_order ON leasehold_internal.ready (queue, priority DESC, job_id);
+CREATE UNIQUE INDEX ready_order ON leasehold_internal.ready (queue, by_group, priority DESC, job_id);
+CREATE INDEX ready_group ON leasehold_internal.ready (queue, priority DESC, job_group, job_id) WHERE by_group;
 ALTER TABLE leasehold_internal.ready REPLICA IDENTITY USING INDEX ready_order;
+
+-- The groups that claims have met in queues with a cap per group. A claim locks the rows of the groups it takes from,
+-- counts and takes: claims of other groups go on beside it. Nothing refers to a row, so pruning removes idle ones.
+CREATE TABLE leasehold_internal.queue_group (
+  queue text COLLATE "C",
+  name  text COLLATE "C",
+  PRIMARY KEY (queue, name)
+);
+
+-- The group that the latest claim of a queue served last ('': jobs without a group). The next claim starts behind it. A
+-- hint: a claim that finds the row locked leaves it as it is. Pruning removes the rows of queues without jobs of groups.
+CREATE TABLE leasehold_internal.queue_turn (
+  queue     text COLLATE "C" PRIMARY KEY,
+  job_group text COLLATE "C" NOT NULL
+) WITH (fillfactor = 50);
 
 -- Ordinary jobs that were enqueued together and not yet needed singly: one row for a range of consecutive ids. A claim
 -- of many takes the whole row; a caller that needs one of the jobs unties it, and then each has a row in `ready`.
@@ -95,15 +129,61 @@ CREATE TABLE leasehold_internal.blocked (
 );
 CREATE INDEX blocked_after ON leasehold_internal.blocked (after_id);
 
--- A key is taken until its job is final.
+-- A key is taken until its job is final, and until taken_until, if that is set.
 CREATE TABLE leasehold_internal.dedupe (
-  queue      text   NOT NULL COLLATE "C",
-  dedupe_key text   NOT NULL COLLATE "C",
-  job_id     bigint NOT NULL,
+  queue       text        NOT NULL COLLATE "C",
+  dedupe_key  text        NOT NULL COLLATE "C",
+  job_id      bigint      NOT NULL,
+  taken_until timestamptz,
   PRIMARY KEY (queue, dedupe_key)
 );
 -- Settling finds the row, or that there is none, without reading the job.
 CREATE INDEX dedupe_job ON leasehold_internal.dedupe (job_id);
+
+-- Moments that end something without an act of a holder. token 0: the job waits, and lapses at that moment. Else: the
+-- attempt with this token has a time limit, and fails then; 'infinity': it has none, but the job may go back and lapse.
+-- The claim that finds a moment passed does it. A job with `expires_at` has a row until it is final.
+CREATE TABLE leasehold_internal.deadline (
+  job_id bigint      PRIMARY KEY,
+  token  bigint      NOT NULL,
+  at     timestamptz NOT NULL,
+  queue  text        NOT NULL COLLATE "C",
+  -- The time limit of the attempt.
+  span   interval
+);
+CREATE INDEX deadline_at ON leasehold_internal.deadline (queue, at, job_id);
+
+-- Batches: how their jobs have ended, also those that are removed since, and the job that waits for their end. While it
+-- waits, `blocked` has a row with the negative number of the batch. Chunk sets (0005_chunk) use small numbers there in
+-- the same way.
+CREATE TABLE leasehold_internal.batch (
+  name       text        COLLATE "C" PRIMARY KEY,
+  number     bigint      GENERATED ALWAYS AS IDENTITY (START WITH 1099511627776) UNIQUE,
+  created_at timestamptz NOT NULL,
+  ended_at   timestamptz,
+  unfinished bigint      NOT NULL,
+  completed  bigint      NOT NULL DEFAULT 0,
+  failed     bigint      NOT NULL DEFAULT 0,
+  cancelled  bigint      NOT NULL DEFAULT 0,
+  lapsed     bigint      NOT NULL DEFAULT 0,
+  end_job    bigint
+) WITH (fillfactor = 70);
+CREATE INDEX batch_end_job ON leasehold_internal.batch (end_job) WHERE end_job IS NOT NULL;
+
+-- When claims asked for a queue; written once a minute. Not unique: claims at the same time insert a row each, and none
+-- waits for another.
+CREATE TABLE leasehold_internal.queue_asked (
+  queue text        NOT NULL COLLATE "C",
+  at    timestamptz NOT NULL
+);
+CREATE INDEX queue_asked_at ON leasehold_internal.queue_asked (queue, at);
+
+-- What the holder of a worker's lease works on, for people. Removed when the lease is closed or pruned.
+CREATE TABLE leasehold_internal.worker (
+  lease_id    bigint PRIMARY KEY,
+  queues      text[] NOT NULL,
+  concurrency bigint NOT NULL
+);
 
 -- The leased jobs: one row per claim. Never changed except for check_at, which is not later than the lease's
 -- expires_at: a search for expired jobs looks there. A heartbeat moves it on after it has passed, not each time. A
@@ -148,20 +228,24 @@ CREATE TABLE leasehold_internal.result (
 );
 
 CREATE TABLE leasehold_internal.error (
-  job_id bigint NOT NULL,
-  token  bigint NOT NULL,
-  body   text   NOT NULL,
+  job_id    bigint  NOT NULL,
+  token     bigint  NOT NULL,
+  body      text    NOT NULL,
+  -- The store failed the attempt: it took longer than its limit.
+  timed_out boolean NOT NULL DEFAULT false,
   PRIMARY KEY (job_id, token)
 );
 
--- The progress of the latest heartbeat; removed when the job is final.
+-- The progress of the latest heartbeat, and the cursor that was saved last, which the next attempt gets. Removed when
+-- the job completes; if it ends otherwise, the cursor stays for a retry.
 CREATE TABLE leasehold_internal.progress (
   job_id  bigint      PRIMARY KEY,
   token   bigint      NOT NULL,
   at      timestamptz NOT NULL,
   percent smallint,
   message text,
-  stage   text
+  stage   text,
+  cursor  text
 ) WITH (fillfactor = 70);
 
 CREATE TABLE leasehold_internal.cancel_request (
@@ -213,10 +297,16 @@ CREATE TYPE leasehold_internal.job_claimed AS (
   priorities    bigint[],
   attempts      bigint[],
   created_ats   timestamptz[],
-  -- The jobs that a schedule enqueued: few, if any.
-  scheduled_ids bigint[],
+  -- The jobs with more than a payload: from a schedule, with a group, a batch, metadata, a cursor or a time limit (in
+  -- microseconds). The lists have an element for each of them: '', 0 or the epoch if it has no such thing.
+  special_ids   bigint[],
   schedules     text[],
-  occurrences   timestamptz[]
+  occurrences   timestamptz[],
+  groups        text[],
+  batches       text[],
+  metadata      text[],
+  cursors       text[],
+  timeouts      bigint[]
 );
 
 -- The outcome of a verdict, and the new state of the job; or why the verdict comes too late, and the current holder.

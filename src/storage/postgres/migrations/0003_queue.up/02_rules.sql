@@ -51,6 +51,53 @@ CREATE FUNCTION leasehold_internal.require_job_settings(
           OR leasehold_internal.refuse('a backoff is between 0 and {bounds.max_delay as text}'))
 $$;
 
+CREATE FUNCTION leasehold_internal.is_json_object(p_text text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+  RETURN json_typeof(p_text::json) = 'object';
+EXCEPTION WHEN data_exception THEN
+  RETURN false;
+END $$;
+
+CREATE FUNCTION leasehold_internal.is_timeout(p_span interval) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_span >= {bounds.min_timeout} AND extract(epoch FROM p_span) <= {bounds.max_delay as seconds}
+$$;
+
+CREATE FUNCTION leasehold_internal.require_timeout(p_span interval) RETURNS boolean LANGUAGE sql AS $$
+  SELECT leasehold_internal.is_timeout(p_span) IS TRUE
+      OR leasehold_internal.refuse('a timeout is between {bounds.min_timeout as text} and {bounds.max_delay as text}')
+$$;
+
+-- What few jobs have.
+CREATE FUNCTION leasehold_internal.require_job_specials(
+  p_timeout interval, p_expires_in interval, p_expires_at timestamptz, p_metadata text, p_batch text
+) RETURNS boolean LANGUAGE sql AS $$
+  SELECT (p_timeout IS NULL OR leasehold_internal.require_timeout(p_timeout))
+     AND (coalesce(leasehold_internal.is_delay(p_expires_in), true)
+          OR leasehold_internal.refuse('a job expires within 0 to {bounds.max_delay as text}'))
+     AND (p_expires_at IS NULL OR leasehold_internal.require_moment(p_expires_at))
+     AND (p_expires_at IS NULL OR p_expires_in IS NULL
+          OR leasehold_internal.refuse('a job expires after a time or at a moment, not both'))
+     AND (coalesce(octet_length(p_metadata) <= {bounds.job_metadata_bytes}
+                   AND leasehold_internal.is_json_object(p_metadata), true)
+          OR leasehold_internal.refuse('metadata is a JSON object of up to {bounds.job_metadata_bytes as text}'))
+     AND (coalesce(leasehold_internal.is_key(p_batch), true)
+          OR leasehold_internal.refuse('a batch has 1 to {bounds.name_bytes} bytes and no control characters'))
+$$;
+
+CREATE FUNCTION leasehold_internal.require_dedupe(p_key text, p_mode text, p_for interval, p_run_at timestamptz)
+RETURNS boolean LANGUAGE sql AS $$
+  SELECT ((p_mode IN ('keep', 'replace', 'debounce')) IS TRUE
+          OR leasehold_internal.refuse('a dedupe mode is keep, replace or debounce'))
+     AND (p_key IS NOT NULL OR (p_mode = 'keep' AND p_for IS NULL)
+          OR leasehold_internal.refuse('a dedupe mode or period needs a dedupe key'))
+     AND (p_mode <> 'debounce' OR p_run_at IS NULL
+          OR leasehold_internal.refuse('debounce moves a job to a delay from now, not to a moment: set a delay'))
+     AND (coalesce(leasehold_internal.is_delay(p_for), true)
+          OR leasehold_internal.refuse('a dedupe key stays taken for 0 to {bounds.max_delay as text}'))
+$$;
+
 CREATE FUNCTION leasehold_internal.require_tags(p_tags text[]) RETURNS boolean
 LANGUAGE sql AS $$
   SELECT (cardinality(p_tags) <= {bounds.max_tags} AND NOT EXISTS (

@@ -75,6 +75,18 @@ BEGIN
   END LOOP;
 END $$;
 
+-- Unties the next bundles of a queue, of this priority and from p_first_id on, unless p_max single jobs of the priority
+-- come before them.
+CREATE FUNCTION leasehold_internal.queue_untie_before(p_queue text, p_priority bigint, p_first_id bigint, p_max bigint)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF p_max > (SELECT count(*) FROM (SELECT FROM leasehold_internal.ready AS r
+                                     WHERE r.queue = p_queue AND NOT r.by_group AND r.priority = p_priority
+                                       AND r.job_id < p_first_id LIMIT p_max) AS n) THEN
+    PERFORM leasehold_internal.queue_untie(p_queue, p_max);
+  END IF;
+END $$;
+
 -- Takes bundles ahead of a position in the queue (NULL: all), up to p_max jobs. It may take only a part of the last
 -- one; the rest stays tied. NULL: no bundle is available.
 CREATE FUNCTION leasehold_internal.bundle_take(

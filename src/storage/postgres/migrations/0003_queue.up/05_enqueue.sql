@@ -13,7 +13,7 @@ BEGIN
   PERFORM leasehold_internal.require(FOUND, format('job %s does not exist', p_id));
   FOR try IN 1 .. 10 LOOP
     PERFORM FROM leasehold_internal.ready AS r
-      WHERE r.queue = j.queue AND r.priority = j.priority AND r.job_id = p_id FOR UPDATE;
+      WHERE r.queue = j.queue AND r.by_group IN (false, true) AND r.priority = j.priority AND r.job_id = p_id FOR UPDATE;
     IF FOUND THEN RETURN NULL; END IF;
     PERFORM FROM leasehold_internal.bundle AS b
       WHERE b.first_id = (SELECT o.first_id FROM leasehold_internal.bundle_of(p_id) AS o) FOR UPDATE;
@@ -26,7 +26,7 @@ BEGIN
      WHERE s.job_id = p_id ORDER BY s.token DESC LIMIT 1;
     IF last.final THEN RETURN last.outcome; END IF;
     SELECT g.token INTO held_token FROM leasehold_internal.job_grant AS g
-     WHERE g.jobs @> ARRAY[p_id]
+     WHERE g.queue = j.queue AND g.jobs @> ARRAY[p_id]
        AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = p_id AND s.token = g.token)
        FOR UPDATE;
     IF FOUND AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS s
@@ -37,13 +37,15 @@ BEGIN
   RAISE EXCEPTION 'job % keeps changing', p_id USING ERRCODE = '40001';
 END $$;
 
--- The state of a job that is not final.
-CREATE FUNCTION leasehold_internal.job_unfinished_state(p_id bigint, p_moment timestamptz) RETURNS text
+-- The state of a job, for an enqueue that finds its dedupe key taken.
+CREATE FUNCTION leasehold_internal.job_state_now(p_id bigint, p_moment timestamptz) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN (
-    SELECT CASE WHEN EXISTS (SELECT FROM leasehold_internal.ready AS r
-                              WHERE r.queue = j.queue AND r.priority = j.priority AND r.job_id = j.id)
+    SELECT CASE WHEN f.outcome IS NOT NULL THEN CASE f.outcome WHEN 'expired' THEN 'failed' ELSE f.outcome END
+                WHEN EXISTS (SELECT FROM leasehold_internal.ready AS r
+                              WHERE r.queue = j.queue AND r.by_group IN (false, true) AND r.priority = j.priority
+                                AND r.job_id = j.id)
                 THEN 'available'
                 WHEN d.due_at IS NOT NULL THEN CASE WHEN d.due_at <= p_moment THEN 'available' ELSE 'deferred' END
                 WHEN EXISTS (SELECT FROM leasehold_internal.blocked AS b WHERE b.job_id = j.id) THEN 'blocked'
@@ -53,34 +55,90 @@ BEGIN
                 THEN 'expired'
                 ELSE 'running' END
       FROM leasehold_internal.job AS j LEFT JOIN leasehold_internal.deferred AS d ON d.job_id = j.id
+      LEFT JOIN leasehold_internal.settled AS f ON f.job_id = j.id AND f.final
      WHERE j.id = p_id);
 END $$;
 
--- Takes a dedupe key for a new job; returns the job that has it.
-CREATE FUNCTION leasehold_internal.job_take_key(p_queue text, p_dedupe_key text, p_id bigint) RETURNS bigint
-LANGUAGE plpgsql AS $$
+-- Takes a dedupe key for a job, until p_taken_until at least; returns the job that has it.
+CREATE FUNCTION leasehold_internal.job_take_key(
+  p_queue text, p_dedupe_key text, p_id bigint, p_taken_until timestamptz, p_moment timestamptz
+) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-  owner bigint;
+  owner record;
 BEGIN
   LOOP
-    INSERT INTO leasehold_internal.dedupe (queue, dedupe_key, job_id) VALUES (p_queue, p_dedupe_key, p_id)
-    ON CONFLICT DO NOTHING;
+    INSERT INTO leasehold_internal.dedupe (queue, dedupe_key, job_id, taken_until)
+    VALUES (p_queue, p_dedupe_key, p_id, p_taken_until) ON CONFLICT DO NOTHING;
     IF FOUND THEN RETURN p_id; END IF;
-    SELECT d.job_id INTO owner FROM leasehold_internal.dedupe AS d
+    SELECT d.job_id, d.taken_until INTO owner FROM leasehold_internal.dedupe AS d
      WHERE d.queue = p_queue AND d.dedupe_key = p_dedupe_key;
-    IF FOUND THEN RETURN owner; END IF;
+    -- A job that was not started in time gives it up.
+    CONTINUE WHEN owner.job_id IS NOT NULL AND leasehold_internal.job_lapse(owner.job_id, p_moment);
+    IF owner.taken_until <= p_moment
+       AND EXISTS (SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = owner.job_id AND s.final) THEN
+      -- Its period is over, and so is its job.
+      UPDATE leasehold_internal.dedupe AS d SET job_id = p_id, taken_until = p_taken_until
+       WHERE d.queue = p_queue AND d.dedupe_key = p_dedupe_key AND d.job_id = owner.job_id;
+      IF FOUND THEN RETURN p_id; END IF;
+    ELSIF owner.job_id IS NOT NULL THEN
+      RETURN owner.job_id;
+    END IF;
   END LOOP;
 END $$;
 
--- Blocks a new or retried job behind the predecessors that it has to wait for, and returns 'blocked'. 'dead': one of
--- them ended without completing, the job is to be cancelled then, and nothing was done. NULL: there is nothing to wait
--- for. No predecessor can be removed, retried or settled before the caller commits.
+-- Changes a job that waits, as an enqueue with its dedupe key asks: its time, and if `p_new` is not NULL also what a
+-- replacement brings. False: the job is leased or has ended, and stays as it is. It takes the job out of its place first:
+-- a claim either had the job before, or gets all of the change.
+CREATE FUNCTION leasehold_internal.job_rewrite(
+  p_job bigint, p_new leasehold_internal.job, p_due_at timestamptz, p_moment timestamptz
+) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  j    record;
+  left_place record;
+BEGIN
+  SELECT t.queue, t.priority, t.job_group IS NOT NULL AS by_group INTO j
+    FROM leasehold_internal.job AS t WHERE t.id = p_job FOR UPDATE;
+  FOR look IN 1..20 LOOP
+    DELETE FROM leasehold_internal.ready AS r
+     WHERE r.queue = j.queue AND r.by_group = j.by_group AND r.priority = j.priority AND r.job_id = p_job
+    RETURNING r.last_token, r.solo INTO left_place;
+    EXIT WHEN FOUND;
+    DELETE FROM leasehold_internal.deferred AS d WHERE d.job_id = p_job RETURNING d.last_token, d.solo INTO left_place;
+    EXIT WHEN FOUND;
+    PERFORM FROM leasehold_internal.blocked AS b WHERE b.job_id = p_job ORDER BY b.after_id FOR UPDATE;
+    UPDATE leasehold_internal.blocked AS b SET due_at = p_due_at WHERE b.job_id = p_job;
+    EXIT WHEN FOUND;
+    IF EXISTS (SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = p_job AND s.final)
+       OR EXISTS (SELECT FROM leasehold_internal.job_grant AS g
+                   WHERE g.queue = j.queue AND g.jobs @> ARRAY[p_job]
+                     AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS s
+                                      WHERE s.job_id = p_job AND s.token = g.token)) THEN
+      RETURN false;
+    END IF;
+    PERFORM leasehold_internal.job_escaped(p_job) WHERE look = 20;
+  END LOOP;
+  IF p_new.payload IS NOT NULL THEN
+    UPDATE leasehold_internal.job AS t
+       SET payload = p_new.payload, priority = p_new.priority, metadata = p_new.metadata, timeout = p_new.timeout,
+           expires_at = p_new.expires_at
+     WHERE t.id = p_job;
+  END IF;
+  IF left_place.last_token IS NOT NULL THEN
+    PERFORM leasehold_internal.job_put_back(ARRAY[p_job], left_place.last_token, left_place.solo, p_due_at, p_moment);
+  END IF;
+  RETURN true;
+END $$;
+
+-- Blocks a new or retried job behind what it has to wait for, and returns 'blocked'. 'dead': one of its predecessors
+-- ended without completing, the job is to be cancelled then, and nothing was done. NULL: there is nothing to wait for.
+-- No predecessor can be removed, retried or settled before the caller commits.
 CREATE FUNCTION leasehold_internal.job_block(p_job_id bigint, p_due_at timestamptz, OUT state text, OUT dead bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   before  record;
   ended   text;
   awaited bigint[] := '{}';
+  batch   bigint;
 BEGIN
   PERFORM FROM leasehold_internal.job AS j
     WHERE j.id IN (SELECT p.after_id FROM leasehold_internal.predecessor AS p WHERE p.job_id = p_job_id)
@@ -99,6 +157,10 @@ BEGIN
     END IF;
     awaited := awaited || before.after_id;
   END LOOP;
+  batch := leasehold_internal.batch_awaited(p_job_id);
+  IF batch IS NOT NULL THEN
+    awaited := awaited || -batch;
+  END IF;
   IF awaited <> '{}' THEN
     INSERT INTO leasehold_internal.blocked (job_id, after_id, due_at)
     SELECT p_job_id, w.id, p_due_at FROM unnest(awaited) AS w(id);
@@ -106,17 +168,19 @@ BEGIN
   END IF;
 END $$;
 
--- Places a new job that depends on others. Returns its state: 'blocked', or 'cancelled' because one of them is dead;
--- NULL: all of them ended as they should.
+-- Places a new job that depends on others or on a batch. Returns its state: 'blocked', or 'cancelled' because one of
+-- them is dead; NULL: all of them ended as they should.
 CREATE FUNCTION leasehold_internal.job_place_after(
-  p_id bigint, p_predecessors bigint[], p_if_failed text, p_due_at timestamptz, p_moment timestamptz
+  p_id bigint, p_predecessors bigint[], p_if_failed text, p_on_batch_end text, p_due_at timestamptz, p_moment timestamptz
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   -- In an old snapshot a job that has just completed still runs, and then no process would unblock its dependent.
   sound   boolean := leasehold_internal.require_safe_transaction() AND leasehold_internal.require_moment(p_due_at)
     AND leasehold_internal.require(cardinality(p_predecessors) <= {bounds.max_predecessors},
                                    'a job depends on up to {bounds.max_predecessors} others')
-    AND leasehold_internal.require(p_if_failed IN ('cancel', 'run', 'wait'), 'if_failed is cancel, run or wait');
+    AND leasehold_internal.require(p_if_failed IN ('cancel', 'run', 'wait'), 'if_failed is cancel, run or wait')
+    AND leasehold_internal.require(leasehold_internal.is_key(coalesce(p_on_batch_end, '-')),
+                                   'a batch has 1 to {bounds.name_bytes} bytes and no control characters');
   missing bigint;
   placed  record;
 BEGIN
@@ -127,6 +191,9 @@ BEGIN
   PERFORM leasehold_internal.require(missing IS NULL, format('job %s does not exist', missing));
   INSERT INTO leasehold_internal.predecessor (job_id, after_id, if_failed)
   SELECT DISTINCT p_id, w.id, p_if_failed FROM unnest(p_predecessors) AS w(id);
+  IF p_on_batch_end IS NOT NULL THEN
+    PERFORM leasehold_internal.batch_set_end_job(p_on_batch_end, p_id, p_moment);
+  END IF;
   placed := leasehold_internal.job_block(p_id, p_due_at);
   IF placed.state IS DISTINCT FROM 'dead' THEN
     RETURN placed.state;
@@ -135,7 +202,7 @@ BEGIN
   VALUES (p_id, leasehold_internal.next_token(0, p_moment), p_moment, true, 'cancelled');
   PERFORM leasehold_internal.job_event(p_id, 'cancelled', leasehold_internal.next_token(0, p_moment), NULL,
                                        leasehold_internal.job_end_in_words(placed.dead, false), p_moment);
-  PERFORM leasehold_internal.job_clean_up(ARRAY[p_id], p_moment);
+  PERFORM leasehold_internal.job_clean_up(ARRAY[p_id], false, p_moment);
   RETURN 'cancelled';
 END $$;
 
@@ -156,8 +223,17 @@ CREATE FUNCTION leasehold_internal.job_enqueue(
   p_tags                text[]      DEFAULT '{}',
   p_depends_on          bigint[]    DEFAULT '{}',
   p_if_failed           text        DEFAULT 'cancel',
+  p_timeout             interval    DEFAULT NULL,
+  p_expires_in          interval    DEFAULT NULL,
+  p_expires_at          timestamptz DEFAULT NULL,
+  p_metadata            text        DEFAULT NULL,
+  p_batch               text        DEFAULT NULL,
+  p_on_batch_end        text        DEFAULT NULL,
+  p_dedupe_mode         text        DEFAULT 'keep',
+  p_dedupe_for          interval    DEFAULT NULL,
   OUT id      bigint,
   OUT created boolean,
+  OUT updated boolean,
   OUT state   text
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -165,6 +241,8 @@ DECLARE
     AND leasehold_internal.require_job_settings(p_delay, p_run_at, p_max_failures, p_max_crashes, p_backoff_base,
                                                 p_backoff_max)
     AND (p_tags = '{}' OR leasehold_internal.require_tags(p_tags))
+    AND leasehold_internal.require_job_specials(p_timeout, p_expires_in, p_expires_at, p_metadata, p_batch)
+    AND leasehold_internal.require_dedupe(p_dedupe_key, p_dedupe_mode, p_dedupe_for, p_run_at)
     AND leasehold_internal.require_enqueue_transaction(p_queue)
     AND leasehold_internal.require(leasehold_internal.is_key(coalesce(p_dedupe_key, '-'))
                                    AND leasehold_internal.is_key(coalesce(p_job_group, '-')),
@@ -172,37 +250,70 @@ DECLARE
   moment timestamptz := leasehold_internal.now();
   due_at timestamptz := coalesce(p_run_at, moment + p_delay);
   new_id bigint := nextval('leasehold_internal.job_id_seq');
+  replacement leasehold_internal.job;
 BEGIN
   id := new_id;
+  updated := false;
   IF p_dedupe_key IS NOT NULL THEN
-    id := leasehold_internal.job_take_key(p_queue, p_dedupe_key, new_id);
+    id := leasehold_internal.job_take_key(p_queue, p_dedupe_key, new_id, moment + p_dedupe_for, moment);
   END IF;
   created := id = new_id;
   IF NOT created THEN
-    state := leasehold_internal.job_unfinished_state(id, moment);
+    IF p_dedupe_mode = 'replace' THEN
+      replacement.payload := p_payload;
+      replacement.priority := p_priority;
+      replacement.metadata := p_metadata;
+      replacement.timeout := p_timeout;
+      replacement.expires_at := coalesce(p_expires_at, moment + p_expires_in);
+    END IF;
+    updated := p_dedupe_mode <> 'keep' AND leasehold_internal.job_rewrite(id, replacement, due_at, moment);
+    IF updated AND p_dedupe_mode = 'replace' THEN
+      DELETE FROM leasehold_internal.deadline AS d WHERE d.job_id = id;
+      INSERT INTO leasehold_internal.deadline (job_id, token, at, queue)
+      SELECT id, 0, replacement.expires_at, p_queue WHERE replacement.expires_at IS NOT NULL;
+      PERFORM leasehold_internal.job_lapse(id, moment);
+    END IF;
+    state := leasehold_internal.job_state_now(id, moment);
     RETURN;
   END IF;
   INSERT INTO leasehold_internal.job
     (id, created_at, backoff_base, backoff_max, max_failures, max_crashes, priority, backoff_exponential, queue,
-     payload, dedupe_key, job_group, tags) OVERRIDING SYSTEM VALUE
+     payload, dedupe_key, job_group, tags, timeout, expires_at, metadata, batch) OVERRIDING SYSTEM VALUE
   VALUES
     (new_id, moment, p_backoff_base, p_backoff_max, p_max_failures, p_max_crashes, p_priority, p_backoff_exponential,
-     p_queue, p_payload, p_dedupe_key, p_job_group, p_tags);
-  IF p_depends_on <> '{}' THEN
-    state := leasehold_internal.job_place_after(new_id, p_depends_on, p_if_failed, due_at, moment);
-    IF state IS NOT NULL THEN
-      RETURN;
+     p_queue, p_payload, p_dedupe_key, p_job_group, p_tags, p_timeout, coalesce(p_expires_at, moment + p_expires_in),
+     p_metadata, p_batch);
+  PERFORM p_batch IS DISTINCT FROM p_on_batch_end OR p_batch IS NULL
+       OR leasehold_internal.refuse('a job cannot wait for the end of its own batch');
+  IF p_expires_in IS NOT NULL OR p_expires_at IS NOT NULL THEN
+    INSERT INTO leasehold_internal.deadline (job_id, token, at, queue)
+    VALUES (new_id, 0, coalesce(p_expires_at, moment + p_expires_in), p_queue);
+  END IF;
+  IF p_depends_on <> '{}' OR p_on_batch_end IS NOT NULL THEN
+    state := leasehold_internal.job_place_after(new_id, p_depends_on, p_if_failed, p_on_batch_end, due_at, moment);
+  END IF;
+  IF p_batch IS NOT NULL THEN
+    -- After the locks on its predecessors: those that settle them take their batches last, too.
+    PERFORM leasehold_internal.batch_add(p_batch, 1, moment);
+    IF state = 'cancelled' THEN
+      PERFORM leasehold_internal.batch_count(ARRAY[new_id], moment);
     END IF;
   END IF;
-  IF due_at > moment THEN
+  IF state IS NOT NULL THEN
+    state := CASE WHEN state = 'blocked' AND leasehold_internal.job_lapse(new_id, moment) THEN 'lapsed' ELSE state END;
+    RETURN;
+  ELSIF due_at > moment THEN
     INSERT INTO leasehold_internal.deferred (job_id, due_at, last_token, attempt, priority, solo, queue, job_group)
     VALUES (new_id, due_at, 0, 0, p_priority, false, p_queue, p_job_group);
     state := 'deferred';
   ELSE
-    INSERT INTO leasehold_internal.ready (job_id, last_token, attempt, priority, solo, queue, job_group)
-    VALUES (new_id, 0, 0, p_priority, false, p_queue, p_job_group);
+    INSERT INTO leasehold_internal.ready (job_id, last_token, attempt, priority, solo, queue, job_group, by_group)
+    VALUES (new_id, 0, 0, p_priority, false, p_queue, p_job_group, p_job_group IS NOT NULL);
     PERFORM leasehold_internal.wake('queue:' || p_queue, moment);
     state := 'available';
+  END IF;
+  IF leasehold_internal.job_lapse(new_id, moment) THEN
+    state := 'lapsed';
   END IF;
 END $$;
 
@@ -259,7 +370,12 @@ CREATE FUNCTION leasehold_internal.job_enqueue_many(
   p_backoff_base        interval    DEFAULT {defaults.job_backoff_base},
   p_backoff_max         interval    DEFAULT {defaults.job_backoff_max},
   p_backoff_exponential boolean     DEFAULT true,
-  p_tags                text[]      DEFAULT '{}'
+  p_tags                text[]      DEFAULT '{}',
+  p_timeout             interval    DEFAULT NULL,
+  p_expires_in          interval    DEFAULT NULL,
+  p_expires_at          timestamptz DEFAULT NULL,
+  p_metadata            text        DEFAULT NULL,
+  p_batch               text        DEFAULT NULL
 ) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   longest bigint := (SELECT max(octet_length(p.payload)) FROM unnest(p_payloads) AS p(payload));
@@ -267,24 +383,38 @@ DECLARE
     AND leasehold_internal.require_job_settings(p_delay, p_run_at, p_max_failures, p_max_crashes, p_backoff_base,
                                                 p_backoff_max)
     AND (p_tags = '{}' OR leasehold_internal.require_tags(p_tags))
+    AND leasehold_internal.require_job_specials(p_timeout, p_expires_in, p_expires_at, p_metadata, p_batch)
     AND leasehold_internal.require_enqueue_transaction(p_queue);
   moment  timestamptz := leasehold_internal.now();
   due_at  timestamptz := coalesce(p_run_at, moment + p_delay);
+  lapses_at timestamptz := coalesce(p_expires_at, moment + p_expires_in);
   ids     bigint[] := ARRAY(SELECT nextval('leasehold_internal.job_id_seq')
                               FROM generate_series(1, cardinality(p_payloads)));
 BEGIN
   INSERT INTO leasehold_internal.job
     (id, created_at, backoff_base, backoff_max, max_failures, max_crashes, priority, backoff_exponential, queue,
-     payload, tags) OVERRIDING SYSTEM VALUE
+     payload, tags, timeout, expires_at, metadata, batch) OVERRIDING SYSTEM VALUE
   SELECT n.id, moment, p_backoff_base, p_backoff_max, p_max_failures, p_max_crashes, p_priority, p_backoff_exponential,
-         p_queue, n.payload, p_tags
+         p_queue, n.payload, p_tags, p_timeout, lapses_at, p_metadata, p_batch
     FROM unnest(ids, p_payloads) AS n(id, payload);
+  IF p_batch IS NOT NULL THEN
+    PERFORM leasehold_internal.batch_add(p_batch, cardinality(ids), moment);
+  END IF;
+  IF lapses_at <= moment THEN
+    PERFORM leasehold_internal.job_settle_lapsed(ids, array_fill(0::bigint, ARRAY[cardinality(ids)]), moment);
+    RETURN ids;
+  END IF;
+  IF lapses_at IS NOT NULL THEN
+    INSERT INTO leasehold_internal.deadline (job_id, token, at, queue)
+    SELECT t.id, 0, lapses_at, p_queue FROM unnest(ids) AS t(id);
+  END IF;
   IF due_at > moment THEN
     INSERT INTO leasehold_internal.deferred (job_id, due_at, last_token, attempt, priority, solo, queue)
     SELECT t.id, due_at, 0, 0, p_priority, false, p_queue FROM unnest(ids) AS t(id);
     RETURN ids;
   END IF;
-  IF cardinality(ids) >= leasehold_internal.bundle_from() THEN
+  -- A job that may lapse is removed singly: it is never tied.
+  IF cardinality(ids) >= leasehold_internal.bundle_from() AND lapses_at IS NULL THEN
     PERFORM leasehold_internal.bundle_tie(p_queue, p_priority, ids);
   ELSE
     INSERT INTO leasehold_internal.ready (job_id, last_token, attempt, priority, solo, queue)

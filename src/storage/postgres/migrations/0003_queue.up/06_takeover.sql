@@ -37,41 +37,37 @@ BEGIN
   PERFORM leasehold_internal.job_finish(p_jobs, false, p_moment);
 END $$;
 
--- Charges a crash to the only unfinished job of a dead holder: it goes back to its queue, or becomes a dead letter.
--- Returns whether it became one.
-CREATE FUNCTION leasehold_internal.job_crash(
-  p_job_id bigint, p_token bigint, p_solo boolean, p_lease_id bigint, p_moment timestamptz
-) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-  dead boolean := leasehold_internal.job_count(p_job_id, 'expired') + 1
-               >= (SELECT j.max_crashes FROM leasehold_internal.job AS j WHERE j.id = p_job_id);
-BEGIN
-  INSERT INTO leasehold_internal.settled (job_id, token, lease_id, at, final, outcome)
-  VALUES (p_job_id, p_token, p_lease_id, p_moment, dead, 'expired');
-  IF dead THEN
-    PERFORM leasehold_internal.job_event(p_job_id, 'failed', p_token, p_lease_id, 'crash budget spent', p_moment);
-    PERFORM leasehold_internal.job_finish(ARRAY[p_job_id], false, p_moment);
-  ELSE
-    PERFORM leasehold_internal.job_put_back(ARRAY[p_job_id], p_token, p_solo, NULL, p_moment);
-  END IF;
-  RETURN dead;
-END $$;
-
 -- Gives back the jobs that an ended lease still held. The caller ended it in an earlier statement, so a claim that
 -- attached meanwhile is visible here. p_charged: the holder died; if only one job was unfinished, the crash is charged
--- to it.
+-- to it, and it becomes a dead letter if its budget of crashes is spent.
 CREATE FUNCTION leasehold_internal.lease_give_back(
   p_lease_id bigint, p_charged boolean, p_moment timestamptz, OUT jobs bigint, OUT failed bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
   held       record;
   unfinished bigint;
+  sole       bigint;
+  late       record;
+  late_state text;
 BEGIN
   jobs := 0;
   failed := 0;
   -- A process that makes a job depend on one of these has its grant locked: after this wait its row is visible.
   PERFORM FROM leasehold_internal.job_grant AS g WHERE g.lease_id = p_lease_id ORDER BY g.token FOR UPDATE;
   SELECT count(*) INTO unfinished FROM leasehold_internal.lease_unsettled(p_lease_id);
+  -- Attempts that passed their limit while the lease lived have failed: that is no crash.
+  FOR late IN
+    SELECT u.job_id, u.token, u.queue FROM leasehold_internal.lease_unsettled(p_lease_id) AS u
+      JOIN leasehold_internal.deadline AS d ON d.job_id = u.job_id AND d.token = u.token
+     WHERE p_charged AND d.at <= least(p_moment, (SELECT l.expires_at FROM leasehold_internal.lease AS l
+                                                   WHERE l.id = p_lease_id))
+       AND NOT EXISTS (SELECT FROM leasehold_internal.cancel_request AS c WHERE c.job_id = u.job_id)
+  LOOP
+    late_state := leasehold_internal.job_fail_late(late.job_id, late.token, p_lease_id, p_moment);
+    PERFORM leasehold_internal.job_free_place(late.queue, p_moment);
+    jobs := jobs + (late_state IN ('available', 'deferred'))::integer;
+    failed := failed + (late_state = 'failed')::integer;
+  END LOOP;
   FOR held IN
     SELECT u.token, u.queue, u.solo, c.job_id IS NOT NULL AS unwanted, array_agg(u.job_id) AS ids
       FROM leasehold_internal.lease_unsettled(p_lease_id) AS u
@@ -81,8 +77,18 @@ BEGIN
     IF held.unwanted THEN
       PERFORM leasehold_internal.job_cancel_granted(held.ids, held.token, p_lease_id, p_moment);
     ELSIF p_charged AND unfinished = 1 THEN
-      failed := leasehold_internal.job_crash(held.ids[1], held.token, held.solo, p_lease_id, p_moment)::int;
+      sole := held.ids[1];
+      failed := (leasehold_internal.job_count(sole, 'expired') + 1
+                 >= (SELECT j.max_crashes FROM leasehold_internal.job AS j WHERE j.id = sole))::int;
       jobs := 1 - failed;
+      INSERT INTO leasehold_internal.settled (job_id, token, lease_id, at, final, outcome)
+      VALUES (sole, held.token, p_lease_id, p_moment, failed = 1, 'expired');
+      IF failed = 1 THEN
+        PERFORM leasehold_internal.job_event(sole, 'failed', held.token, p_lease_id, 'crash budget spent', p_moment);
+        PERFORM leasehold_internal.job_finish(held.ids, false, p_moment);
+      ELSE
+        PERFORM leasehold_internal.job_put_back(held.ids, held.token, held.solo, NULL, p_moment);
+      END IF;
     ELSE
       INSERT INTO leasehold_internal.settled (job_id, token, lease_id, at, final, outcome)
       SELECT t.id, held.token, p_lease_id, p_moment, false, 'returned' FROM unnest(held.ids) AS t(id);

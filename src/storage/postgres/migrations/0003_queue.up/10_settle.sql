@@ -9,10 +9,14 @@ DECLARE
   last   record;
   l      record;
 BEGIN
-  SELECT s.outcome, (SELECT t.end_reason FROM leasehold_internal.lease AS t WHERE t.id = s.lease_id) INTO mine
+  SELECT s.outcome, (SELECT t.end_reason FROM leasehold_internal.lease AS t WHERE t.id = s.lease_id),
+         EXISTS (SELECT FROM leasehold_internal.error AS e
+                  WHERE e.job_id = s.job_id AND e.token = s.token AND e.timed_out) AS timed_out INTO mine
     FROM leasehold_internal.settled AS s WHERE s.job_id = p_job_id AND s.token = p_token;
   SELECT a.token, a.lease_id INTO last FROM (
-    SELECT g.token, g.lease_id FROM leasehold_internal.job_grant AS g WHERE g.jobs @> ARRAY[p_job_id]
+    SELECT g.token, g.lease_id FROM leasehold_internal.job_grant AS g
+     WHERE g.queue = (SELECT j.queue FROM leasehold_internal.job AS j WHERE j.id = p_job_id)
+       AND g.jobs @> ARRAY[p_job_id]
     UNION ALL SELECT s.token, s.lease_id FROM leasehold_internal.settled AS s WHERE s.job_id = p_job_id
   ) AS a ORDER BY a.token DESC LIMIT 1;
   SELECT t.holder, t.host, t.expires_at, t.end_reason INTO l
@@ -21,7 +25,9 @@ BEGIN
     RETURN ROW('not_found', NULL, p_job_id, NULL, NULL, false, NULL, false, NULL, NULL, NULL,
                moment)::leasehold_internal.job_settled;
   END IF;
-  RETURN ROW('lost', CASE WHEN mine.outcome IN ('expired', 'returned')
+  RETURN ROW('lost', CASE WHEN mine.timed_out OR leasehold_internal.is_past_limit(p_job_id, p_token, moment)
+                          THEN 'timed_out'
+                          WHEN mine.outcome IN ('expired', 'returned')
                             OR (mine.outcome = 'cancelled' AND mine.end_reason = 'expired') THEN 'expired'
                           WHEN last.token IS DISTINCT FROM p_token THEN 'superseded'
                           WHEN l.end_reason = 'revoked' THEN 'revoked'
@@ -42,11 +48,12 @@ BEGIN
         FOR NO KEY UPDATE SKIP LOCKED));
 END $$;
 
--- Extends the lease of a job, and may set its progress. Returns whether there is a cancel request for the job.
+-- Extends the lease of a job, and may set its progress: each attempt begins with none, except for the
+-- cursor. Returns whether there is a cancel request for the job.
 CREATE FUNCTION leasehold_internal.job_heartbeat(
   p_job_id bigint, p_token bigint, p_ttl interval DEFAULT NULL, p_percent bigint DEFAULT NULL,
-  p_message text DEFAULT NULL, p_stage text DEFAULT NULL,
-  OUT outcome text, OUT why text, OUT lease_ttl interval, OUT acquired_at timestamptz, OUT expires_at timestamptz,
+  p_message text DEFAULT NULL, p_stage text DEFAULT NULL, p_cursor text DEFAULT NULL,
+  OUT outcome text, OUT why text, OUT ttl interval, OUT acquired_at timestamptz, OUT expires_at timestamptz,
   OUT cancel_requested boolean, OUT holder text, OUT host text, OUT store_now timestamptz
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -57,19 +64,24 @@ DECLARE
           AND coalesce(octet_length(p_message) <= {bounds.message_bytes}, true)
           AND coalesce(leasehold_internal.is_key(p_stage) AND octet_length(p_stage) <= {bounds.stage_bytes}, true),
           'progress is 0 to 100 percent, a message of up to {bounds.message_bytes as text}, '
-          'a stage of 1 to {bounds.stage_bytes} bytes without control characters');
+          'a stage of 1 to {bounds.stage_bytes} bytes without control characters')
+    AND (p_cursor IS NULL OR leasehold_internal.require_json('cursor', p_cursor));
   held     bigint;
   check_at timestamptz;
+  until    timestamptz;
   beat     record;
   extended boolean := false;
 BEGIN
   SELECT g.lease_id, g.check_at,
-         EXISTS (SELECT FROM leasehold_internal.cancel_request AS c WHERE c.job_id = p_job_id)
-    INTO held, check_at, cancel_requested
+         EXISTS (SELECT FROM leasehold_internal.cancel_request AS c WHERE c.job_id = p_job_id),
+         (SELECT d.at FROM leasehold_internal.deadline AS d WHERE d.job_id = p_job_id AND d.token = g.token)
+    INTO held, check_at, cancel_requested, until
     FROM leasehold_internal.job_grant AS g
    WHERE g.token = p_token AND g.jobs @> ARRAY[p_job_id]
      AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = p_job_id AND s.token = g.token);
-  IF held IS NOT NULL THEN
+  IF until <= leasehold_internal.now() THEN
+    PERFORM leasehold_internal.job_time_out(p_job_id, p_token, leasehold_internal.now());
+  ELSIF held IS NOT NULL THEN
     beat := leasehold_internal.lease_heartbeat(held, p_ttl);
     extended := beat.extended;
   END IF;
@@ -81,17 +93,23 @@ BEGIN
   END IF;
   SELECT 'extended', (beat.l).ttl, (beat.l).acquired_at, (beat.l).expires_at, (beat.l).holder, (beat.l).host,
          (beat.l).heartbeat_at
-    INTO outcome, lease_ttl, acquired_at, expires_at, holder, host, store_now;
+    INTO outcome, ttl, acquired_at, expires_at, holder, host, store_now;
+  IF until < expires_at AND (beat.l).kind = 'job' THEN
+    expires_at := leasehold_internal.lease_clip(held, expires_at);
+  END IF;
   -- A new ttl can move the expiry to an earlier time, and so can a clock that was set back.
   IF check_at <= store_now OR check_at > expires_at OR p_ttl IS NOT NULL THEN
     PERFORM leasehold_internal.lease_check_later(held, expires_at, store_now);
   END IF;
-  IF p_percent IS NOT NULL OR p_message IS NOT NULL OR p_stage IS NOT NULL THEN
-    INSERT INTO leasehold_internal.progress AS p (job_id, token, at, percent, message, stage)
-    VALUES (p_job_id, p_token, store_now, p_percent, p_message, p_stage)
+  IF p_percent IS NOT NULL OR p_message IS NOT NULL OR p_stage IS NOT NULL OR p_cursor IS NOT NULL THEN
+    INSERT INTO leasehold_internal.progress AS p (job_id, token, at, percent, message, stage, cursor)
+    VALUES (p_job_id, p_token, store_now, p_percent, p_message, p_stage, p_cursor)
     ON CONFLICT (job_id) DO UPDATE
-       SET token = excluded.token, at = excluded.at, percent = coalesce(excluded.percent, p.percent),
-           message = coalesce(excluded.message, p.message), stage = coalesce(excluded.stage, p.stage);
+       SET token = excluded.token, at = excluded.at,
+           percent = coalesce(excluded.percent, CASE p.token WHEN excluded.token THEN p.percent END),
+           message = coalesce(excluded.message, CASE p.token WHEN excluded.token THEN p.message END),
+           stage = coalesce(excluded.stage, CASE p.token WHEN excluded.token THEN p.stage END),
+           cursor = coalesce(excluded.cursor, p.cursor);
   END IF;
 END $$;
 
@@ -324,6 +342,8 @@ BEGIN
          OR EXISTS (SELECT FROM leasehold_internal.blocked AS b WHERE b.after_id = p_job_id)
          OR EXISTS (SELECT FROM leasehold_internal.progress AS p WHERE p.job_id = p_job_id)
          OR EXISTS (SELECT FROM leasehold_internal.cancel_request AS c WHERE c.job_id = p_job_id)
+         OR EXISTS (SELECT FROM leasehold_internal.job AS j WHERE j.id = p_job_id AND j.batch IS NOT NULL)
+         OR EXISTS (SELECT FROM leasehold_internal.deadline AS d WHERE d.job_id = p_job_id)
          OR EXISTS (SELECT FROM leasehold_internal.awaited AS a
                      WHERE a.topic IN ('job:' || p_job_id, 'queue:' || held_queue) AND a.until > moment)
     INTO special;

@@ -58,7 +58,7 @@ BEGIN
 END $$;
 
 -- One verdict on the jobs of one grant, in any order; returns the jobs that it settled. The rest were not in the grant,
--- or had their outcome before, or the lease has ended.
+-- or had their outcome before, or the lease has ended. The caller counts the jobs of batches.
 CREATE FUNCTION leasehold_internal.job_settle_grant(
   p_verdict text, p_token bigint, p_jobs bigint[], OUT settled bigint[], OUT lease_id bigint, OUT tidy boolean
 ) LANGUAGE plpgsql AS $$
@@ -89,7 +89,7 @@ BEGIN
     SELECT coalesce(array_agg(n.job_id), '{}') INTO settled FROM noted AS n;
   END;
   IF p_verdict = 'complete' THEN
-    PERFORM leasehold_internal.job_finish(settled, true, moment);
+    PERFORM leasehold_internal.job_finish(settled, true, moment, false);
   ELSE
     PERFORM leasehold_internal.job_put_back(settled, p_token, false, NULL, moment);
   END IF;
@@ -137,6 +137,13 @@ BEGIN
        WHERE r.token = batch.token AND r.id = ANY (done.settled) AND r.body <> '';
     END IF;
   END LOOP;
+  IF p_verdict = 'complete'
+     AND EXISTS (SELECT FROM leasehold_internal.job AS j
+                  WHERE j.batch IS NOT NULL
+                    AND j.id BETWEEN (SELECT min(t.id) FROM unnest(settled) AS t(id))
+                                 AND (SELECT max(t.id) FROM unnest(settled) AS t(id))) THEN
+    PERFORM leasehold_internal.batch_count(settled, leasehold_internal.now());
+  END IF;
 END $$;
 
 -- Called after a verdict that returned `tidy`, in its own transaction: removes the grants of a lease whose jobs are all

@@ -3,8 +3,8 @@
 CREATE FUNCTION leasehold_internal.lease_open(
   p_kind text, p_holder text, p_ttl interval, p_request_id text DEFAULT NULL, p_host text DEFAULT '',
   p_boot_id text DEFAULT '', p_pid bigint DEFAULT 0, p_process_start bigint DEFAULT 0, p_tty text DEFAULT '',
-  p_instance text DEFAULT '',
-  OUT lease_id bigint, OUT lease_ttl interval, OUT expires_at timestamptz, OUT replayed boolean,
+  p_instance text DEFAULT '', p_queues text[] DEFAULT '{}', p_concurrency bigint DEFAULT 1,
+  OUT lease_id bigint, OUT ttl interval, OUT expires_at timestamptz, OUT replayed boolean,
   OUT store_now timestamptz
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -15,16 +15,17 @@ BEGIN
   mine := leasehold_internal.lease_open_own(
     p_kind, ROW(p_holder, p_host, p_boot_id, p_pid, p_process_start, p_tty, p_instance), p_ttl, p_request_id);
   SELECT (mine.l).id, (mine.l).ttl, (mine.l).expires_at, mine.replayed
-    INTO lease_id, lease_ttl, expires_at, replayed;
+    INTO lease_id, ttl, expires_at, replayed;
   IF NOT replayed THEN
     INSERT INTO leasehold_internal.job_grant (token, lease_id, check_at, solo, queue, jobs)
     VALUES (0, lease_id, expires_at, false, '', '{}');
+    INSERT INTO leasehold_internal.worker (lease_id, queues, concurrency) VALUES (lease_id, p_queues, p_concurrency);
   END IF;
 END $$;
 
--- A heartbeat for everything under a lease: one row per job with a cancel request, or one row.
+-- A heartbeat for everything under a lease, also for the time limits in the queues of its jobs: one row per job with a cancel request, or one row.
 CREATE FUNCTION leasehold_internal.lease_extend(p_lease_id bigint, p_instance text, p_ttl interval DEFAULT NULL)
-RETURNS TABLE (outcome text, why text, lease_ttl interval, expires_at timestamptz, store_now timestamptz,
+RETURNS TABLE (outcome text, why text, ttl interval, expires_at timestamptz, store_now timestamptz,
   cancelled_job bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -37,6 +38,13 @@ BEGIN
     store_now := leasehold_internal.now();
     RETURN NEXT;
     RETURN;
+  END IF;
+  PERFORM leasehold_internal.queue_pass_deadlines(q.name, l.heartbeat_at)
+     FROM (SELECT DISTINCT g.queue AS name FROM leasehold_internal.job_grant AS g WHERE g.lease_id = l.id
+            ORDER BY 1) AS q
+    WHERE EXISTS (SELECT FROM leasehold_internal.deadline AS d WHERE d.queue = q.name AND d.at <= l.heartbeat_at);
+  IF l.kind = 'job' THEN
+    l.expires_at := leasehold_internal.lease_clip(l.id, l.expires_at);
   END IF;
   PERFORM leasehold_internal.lease_check_later(l.id, l.expires_at, l.heartbeat_at);
   RETURN QUERY
@@ -75,5 +83,6 @@ BEGIN
   jobs := 0;
   IF mine.ended THEN
     SELECT b.jobs INTO jobs FROM leasehold_internal.lease_give_back(p_lease_id, false, mine.moment) AS b;
+    DELETE FROM leasehold_internal.worker AS w WHERE w.lease_id = p_lease_id;
   END IF;
 END $$;

@@ -19,11 +19,12 @@ CREATE VIEW leasehold_internal.job_place AS
               WHEN b.due_at IS NOT NULL THEN 'blocked'
               WHEN f.outcome IS NOT NULL THEN 'final'
               ELSE 'leased' END AS place,
-         coalesce(d.due_at, b.due_at) AS due_at, f.outcome, f.at AS finished_at, g.token, g.lease_id
+         coalesce(d.due_at, b.due_at) AS due_at, f.outcome, f.at AS finished_at, g.token, g.lease_id, z.at AS lapses_at
     FROM leasehold_internal.job AS j
     LEFT JOIN LATERAL (
       SELECT t.job_id FROM leasehold_internal.ready AS t
-       WHERE t.queue = j.queue AND t.priority = j.priority AND t.job_id = j.id LIMIT 1) AS r ON true
+       WHERE t.queue = j.queue AND t.by_group IN (false, true) AND t.priority = j.priority AND t.job_id = j.id
+       LIMIT 1) AS r ON true
     LEFT JOIN LATERAL (
       SELECT t.first_id FROM (SELECT o.first_id, o.last_id FROM leasehold_internal.bundle AS o
                                WHERE o.first_id <= j.id ORDER BY o.first_id DESC LIMIT 1) AS t
@@ -40,31 +41,41 @@ CREATE VIEW leasehold_internal.job_place AS
        WHERE r.job_id IS NULL AND u.first_id IS NULL AND d.job_id IS NULL AND b.due_at IS NULL AND f.outcome IS NULL
          AND t.queue = j.queue AND j.id = ANY (t.jobs)
          AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = j.id AND s.token = t.token)
-       LIMIT 1) AS g ON true;
+       LIMIT 1) AS g ON true
+    LEFT JOIN LATERAL (
+      SELECT t.at FROM leasehold_internal.deadline AS t WHERE t.job_id = j.id AND t.token = 0 LIMIT 1) AS z ON true;
 
--- A due job is available: the next claim promotes it.
+-- A due job is available: the next claim promotes it. One that was not started in time has lapsed: the next claim
+-- records it.
 CREATE FUNCTION leasehold_internal.job_state(
-  place text, due_at timestamptz, outcome text, expires_at timestamptz, moment timestamptz
+  place text, due_at timestamptz, outcome text, expires_at timestamptz, moment timestamptz, lapses_at timestamptz
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE place WHEN 'ready' THEN 'available'
+  SELECT CASE WHEN place IN ('ready', 'deferred', 'blocked') AND lapses_at <= moment THEN 'lapsed' ELSE
+         CASE place WHEN 'ready' THEN 'available'
                     WHEN 'deferred' THEN CASE WHEN due_at <= moment THEN 'available' ELSE 'deferred' END
                     WHEN 'blocked' THEN 'blocked'
                     WHEN 'leased' THEN CASE WHEN expires_at > moment THEN 'running' ELSE 'expired' END
-                    ELSE CASE outcome WHEN 'expired' THEN 'failed' ELSE outcome END END
+                    ELSE CASE outcome WHEN 'expired' THEN 'failed' ELSE outcome END END END
 $$;
 
 -- One description of a job for every reader. Failures and crashes count from the latest retry on. `due_at`: in the
 -- future. The clock is in FROM: among the columns it would keep the planner from inlining the view.
 CREATE VIEW leasehold_internal.job_story AS
-  SELECT p.id, p.queue, leasehold_internal.job_state(p.place, p.due_at, p.outcome, l.expires_at, clock.moment) AS state,
+  SELECT p.id, p.queue, leasehold_internal.job_state(p.place, p.due_at, p.outcome, least(l.expires_at, limits.at),
+                                                    clock.moment, p.lapses_at) AS state,
          p.priority::bigint AS priority, log.attempts + (p.place = 'leased')::integer AS attempts, log.failures,
          log.crashes, j.max_failures::bigint AS max_failures, j.max_crashes::bigint AS max_crashes, j.created_at,
          CASE WHEN p.due_at > clock.moment THEN p.due_at END AS due_at, p.finished_at,
-         coalesce(p.token, log.token, 0) AS token, l.holder, l.host, l.pid, l.heartbeat_at, l.expires_at,
-         t.percent::bigint AS percent, t.message, t.stage,
+         coalesce(p.token, log.token, 0) AS token, l.holder, l.host, l.pid, l.heartbeat_at,
+         least(l.expires_at, limits.at) AS held_until, t.percent::bigint AS percent, t.message, t.stage,
          p.place <> 'final' AND EXISTS (
            SELECT FROM leasehold_internal.cancel_request AS c WHERE c.job_id = p.id) AS cancel_requested,
-         j.dedupe_key, j.job_group, array_to_json(j.tags)::text AS tags,
+         w.reason AS wait_reason, w.said AS wait_text, w.other_job AS wait_job_id, w.changes_at AS wait_until,
+         j.dedupe_key, j.job_group, j.timeout,
+         CASE WHEN p.place = 'leased' THEN nullif(limits.at, 'infinity') END AS times_out_at, j.expires_at, j.metadata,
+         (SELECT c.cursor FROM leasehold_internal.progress AS c WHERE c.job_id = p.id) AS cursor, j.batch,
+         (SELECT b.name FROM leasehold_internal.batch AS b WHERE b.end_job = p.id) AS on_batch_end,
+         array_to_json(j.tags)::text AS tags,
          array_to_json(ARRAY(SELECT b.after_id FROM leasehold_internal.blocked AS b
                               WHERE b.job_id = p.id AND b.after_id > 0 ORDER BY b.after_id))::text AS waits_for,
          before.depends_on, before.depends_on_states, before.if_failed, j.schedule, j.occurrence,
@@ -75,6 +86,17 @@ CREATE VIEW leasehold_internal.job_story AS
     JOIN leasehold_internal.job AS j ON j.id = p.id
    CROSS JOIN leasehold_internal.now() AS clock(moment)
     LEFT JOIN LATERAL (SELECT o.* FROM leasehold_internal.lease AS o WHERE o.id = p.lease_id LIMIT 1) AS l ON true
+    LEFT JOIN LATERAL (
+      SELECT d.at FROM leasehold_internal.deadline AS d WHERE d.job_id = p.id AND d.token = p.token LIMIT 1) AS limits
+      ON true
+    LEFT JOIN LATERAL (
+      SELECT t.* FROM leasehold_internal.job_wait(
+               p.id, p.queue, j.job_group,
+               leasehold_internal.job_state(p.place, p.due_at, p.outcome, least(l.expires_at, limits.at),
+                                            clock.moment, p.lapses_at),
+               p.due_at, l.holder, clock.moment) AS t
+       WHERE p.place <> 'final' AND (least(l.expires_at, limits.at) > clock.moment) IS NOT TRUE
+         AND (p.lapses_at <= clock.moment) IS NOT TRUE) AS w ON true
    CROSS JOIN LATERAL (
       SELECT coalesce(max(s.token), 0) AS token FROM leasehold_internal.settled AS s
        WHERE s.job_id = p.id AND s.outcome = 'retried') AS retried
@@ -89,7 +111,7 @@ CREATE VIEW leasehold_internal.job_story AS
    CROSS JOIN LATERAL (
       SELECT array_to_json(coalesce(array_agg(n.after_id ORDER BY n.after_id), '{}'))::text AS depends_on,
              array_to_json(coalesce(array_agg(
-               leasehold_internal.job_state(a.place, a.due_at, a.outcome, h.expires_at, clock.moment)
+               leasehold_internal.job_state(a.place, a.due_at, a.outcome, h.expires_at, clock.moment, a.lapses_at)
                ORDER BY n.after_id), '{}'))::text AS depends_on_states, min(n.if_failed) AS if_failed
         FROM leasehold_internal.predecessor AS n
        CROSS JOIN LATERAL (SELECT v.* FROM leasehold_internal.job_place AS v WHERE v.id = n.after_id LIMIT 1) AS a
@@ -104,26 +126,29 @@ RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT (p_only_queue IS NULL OR p_queue = p_only_queue) AND (p_only_tag IS NULL OR p_only_tag = ANY (p_tags))
 $$;
 
--- The newest claimable jobs. `ready` has ids in order only within a queue and priority: one step for each of these. It
+-- The newest claimable jobs. `ready` has ids in order only within a priority of a part of a queue: one step for each. It
 -- has no tags: with a tag, this reads a bounded number of jobs.
 CREATE FUNCTION leasehold_internal.job_ids_available(
   p_queue text, p_tag text, p_before bigint, p_max bigint, p_moment timestamptz
 ) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
   WITH RECURSIVE level AS (
-    (SELECT r.queue, r.priority FROM leasehold_internal.ready AS r
-      WHERE p_queue IS NULL OR r.queue = p_queue ORDER BY r.queue, r.priority DESC LIMIT 1)
+    (SELECT r.queue, r.by_group, r.priority FROM leasehold_internal.ready AS r
+      WHERE p_queue IS NULL OR r.queue = p_queue ORDER BY r.queue, r.by_group, r.priority DESC LIMIT 1)
     UNION ALL
     SELECT next.* FROM level AS l CROSS JOIN LATERAL (
-      (SELECT r.queue, r.priority FROM leasehold_internal.ready AS r
-        WHERE r.queue = l.queue AND r.priority < l.priority ORDER BY r.priority DESC LIMIT 1)
+      (SELECT r.queue, r.by_group, r.priority FROM leasehold_internal.ready AS r
+        WHERE r.queue = l.queue AND r.by_group = l.by_group AND r.priority < l.priority ORDER BY r.priority DESC LIMIT 1)
       UNION ALL
-      (SELECT r.queue, r.priority FROM leasehold_internal.ready AS r
-        WHERE r.queue > l.queue AND p_queue IS NULL ORDER BY r.queue, r.priority DESC LIMIT 1)
+      (SELECT r.queue, r.by_group, r.priority FROM leasehold_internal.ready AS r
+        WHERE r.queue = l.queue AND r.by_group AND NOT l.by_group ORDER BY r.priority DESC LIMIT 1)
+      UNION ALL
+      (SELECT r.queue, r.by_group, r.priority FROM leasehold_internal.ready AS r
+        WHERE r.queue > l.queue AND p_queue IS NULL ORDER BY r.queue, r.by_group, r.priority DESC LIMIT 1)
       LIMIT 1) AS next)
   SELECT w.job_id FROM (
     SELECT newest.job_id FROM level AS l CROSS JOIN LATERAL (
       SELECT r.job_id FROM leasehold_internal.ready AS r
-       WHERE r.queue = l.queue AND r.priority = l.priority AND r.job_id < p_before
+       WHERE r.queue = l.queue AND r.by_group = l.by_group AND r.priority = l.priority AND r.job_id < p_before
        ORDER BY r.job_id DESC LIMIT CASE WHEN p_tag IS NULL THEN p_max ELSE 100000 END) AS newest
      WHERE p_tag IS NULL OR EXISTS (
        SELECT FROM leasehold_internal.job AS j WHERE j.id = newest.job_id AND p_tag = ANY (j.tags))
@@ -139,7 +164,7 @@ CREATE FUNCTION leasehold_internal.job_ids_available(
     SELECT d.job_id FROM leasehold_internal.deferred AS d JOIN leasehold_internal.job AS j ON j.id = d.job_id
      WHERE d.due_at <= p_moment AND d.job_id < p_before
        AND leasehold_internal.job_matches(d.queue, j.tags, p_queue, p_tag)
-  ) AS w ORDER BY w.job_id DESC LIMIT p_max
+  ) AS w WHERE NOT leasehold_internal.has_lapsed(w.job_id, p_moment) ORDER BY w.job_id DESC LIMIT p_max
 $$;
 
 -- The newest jobs of a state, or of any state. Completed jobs have no index except the id: this walks back over a
@@ -153,13 +178,14 @@ BEGIN
   ELSIF p_state = 'deferred' THEN
     RETURN QUERY
     SELECT d.job_id FROM leasehold_internal.deferred AS d JOIN leasehold_internal.job AS j ON j.id = d.job_id
-     WHERE d.job_id < p_before AND d.due_at > p_moment
+     WHERE d.job_id < p_before AND d.due_at > p_moment AND NOT leasehold_internal.has_lapsed(d.job_id, p_moment)
        AND leasehold_internal.job_matches(d.queue, j.tags, p_queue, p_tag)
      ORDER BY d.job_id DESC LIMIT p_max;
   ELSIF p_state = 'blocked' THEN
     RETURN QUERY
     SELECT b.job_id FROM leasehold_internal.blocked AS b JOIN leasehold_internal.job AS j ON j.id = b.job_id
      WHERE b.job_id < p_before AND leasehold_internal.job_matches(j.queue, j.tags, p_queue, p_tag)
+       AND NOT leasehold_internal.has_lapsed(b.job_id, p_moment)
      GROUP BY b.job_id ORDER BY b.job_id DESC LIMIT p_max;
   ELSIF p_state IN ('running', 'expired') THEN
     RETURN QUERY
@@ -167,20 +193,28 @@ BEGIN
       SELECT u.job_id, g.queue, g.token
         FROM leasehold_internal.job_grant AS g JOIN leasehold_internal.lease AS l ON l.id = g.lease_id
        CROSS JOIN unnest(g.jobs) AS u(job_id)
-       WHERE (p_queue IS NULL OR g.queue = p_queue) AND (l.expires_at > p_moment) = (p_state = 'running')
-         AND u.job_id < p_before
+        LEFT JOIN leasehold_internal.deadline AS d ON d.job_id = u.job_id AND d.token = g.token
+       WHERE (p_queue IS NULL OR g.queue = p_queue)
+         AND (least(l.expires_at, d.at) > p_moment) = (p_state = 'running') AND u.job_id < p_before
        ORDER BY u.job_id DESC) AS held
       JOIN leasehold_internal.job AS j ON j.id = held.job_id
      WHERE leasehold_internal.job_matches(held.queue, j.tags, p_queue, p_tag)
        AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS s
                         WHERE s.job_id = held.job_id AND s.token = held.token)
      ORDER BY held.job_id DESC LIMIT p_max;
-  ELSIF p_state IN ('failed', 'cancelled') THEN
+  ELSIF p_state IN ('failed', 'cancelled', 'lapsed') THEN
     RETURN QUERY
-    SELECT s.job_id FROM leasehold_internal.settled AS s JOIN leasehold_internal.job AS j ON j.id = s.job_id
-     WHERE s.final AND s.outcome <> 'completed' AND (s.outcome = 'cancelled') = (p_state = 'cancelled')
-       AND s.job_id < p_before AND leasehold_internal.job_matches(j.queue, j.tags, p_queue, p_tag)
-     ORDER BY s.job_id DESC LIMIT p_max;
+    (SELECT s.job_id FROM leasehold_internal.settled AS s JOIN leasehold_internal.job AS j ON j.id = s.job_id
+      WHERE s.final AND s.outcome <> 'completed'
+        AND CASE s.outcome WHEN 'expired' THEN 'failed' ELSE s.outcome END = p_state
+        AND s.job_id < p_before AND leasehold_internal.job_matches(j.queue, j.tags, p_queue, p_tag)
+      ORDER BY s.job_id DESC LIMIT p_max)
+    UNION ALL
+    (SELECT d.job_id FROM leasehold_internal.deadline AS d JOIN leasehold_internal.job AS j ON j.id = d.job_id
+      WHERE p_state = 'lapsed' AND d.token = 0 AND d.at <= p_moment AND d.job_id < p_before
+        AND leasehold_internal.job_matches(d.queue, j.tags, p_queue, p_tag)
+      ORDER BY d.job_id DESC LIMIT p_max)
+    ORDER BY 1 DESC LIMIT p_max;
   ELSE
     PERFORM p_state IS NULL OR p_state = 'completed'
          OR leasehold_internal.refuse(format('"%s" is not a job state', p_state));
@@ -195,10 +229,11 @@ BEGIN
   END IF;
 END $$;
 
--- Newest first. Unfinished, failed and cancelled jobs are always found; completed jobs that lie far back are found with
+-- Newest first. Unfinished, failed, cancelled and lapsed jobs are always found; completed jobs that lie far back are found with
 -- p_before.
-CREATE FUNCTION leasehold_internal.job_list(p_queue text, p_state text, p_tag text, p_before bigint, p_max bigint)
-RETURNS SETOF leasehold_internal.job_story LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION leasehold_internal.job_list(
+  p_queue text, p_state text, p_tag text, p_batch text, p_before bigint, p_max bigint
+) RETURNS SETOF leasehold_internal.job_story LANGUAGE plpgsql STABLE AS $$
 DECLARE
   moment     timestamptz := leasehold_internal.now();
   before     bigint := coalesce(p_before, 9223372036854775807);
@@ -206,6 +241,15 @@ DECLARE
   unfinished text;
 BEGIN
   PERFORM leasehold_internal.require_max(p_max);
+  IF p_batch IS NOT NULL THEN
+    RETURN QUERY
+    SELECT s.* FROM (SELECT j.id, j.tags FROM leasehold_internal.job AS j
+                      WHERE j.batch = p_batch AND j.id < before ORDER BY j.id DESC) AS w
+     CROSS JOIN LATERAL (SELECT t.* FROM leasehold_internal.job_story AS t WHERE t.id = w.id LIMIT 1) AS s
+     WHERE (p_state IS NULL OR s.state = p_state) AND leasehold_internal.job_matches(s.queue, w.tags, p_queue, p_tag)
+     LIMIT p_max;
+    RETURN;
+  END IF;
   ids := ARRAY(SELECT leasehold_internal.job_ids(p_state, p_queue, p_tag, before, p_max, moment));
   IF p_state IS NULL AND cardinality(ids) < p_max THEN
     FOREACH unfinished IN ARRAY '{available,deferred,blocked,running,expired}'::text[] LOOP
@@ -235,8 +279,9 @@ LANGUAGE sql STABLE AS $$
             FROM leasehold_internal.settled AS s WHERE s.job_id = p_job
           UNION ALL
           SELECT p.token, p.lease_id,
-                 CASE WHEN h.expires_at > leasehold_internal.now() THEN 'running' ELSE 'expired' END, NULL
+                 CASE WHEN least(h.expires_at, d.at) > leasehold_internal.now() THEN 'running' ELSE 'expired' END, NULL
             FROM leasehold_internal.job_place AS p JOIN leasehold_internal.lease AS h ON h.id = p.lease_id
+            LEFT JOIN leasehold_internal.deadline AS d ON d.job_id = p.id AND d.token = p.token
            WHERE p.id = p_job) AS a
     LEFT JOIN leasehold_internal.lease AS l ON l.id = a.lease_id
     LEFT JOIN leasehold_internal.error AS e ON e.job_id = p_job AND e.token = a.token

@@ -8,7 +8,8 @@ DECLARE
 BEGIN
   IF p.place = 'ready' THEN
     PERFORM leasehold_internal.bundle_untie(ARRAY[b.first_id]) FROM leasehold_internal.bundle_of(p.id) AS b;
-    DELETE FROM leasehold_internal.ready AS r WHERE r.queue = p.queue AND r.priority = p.priority AND r.job_id = p.id
+    DELETE FROM leasehold_internal.ready AS r
+     WHERE r.queue = p.queue AND r.by_group IN (false, true) AND r.priority = p.priority AND r.job_id = p.id
     RETURNING r.last_token INTO withdrawn;
   ELSIF p.place = 'deferred' THEN
     DELETE FROM leasehold_internal.deferred AS d WHERE d.job_id = p.id RETURNING d.last_token INTO withdrawn;
@@ -35,11 +36,12 @@ CREATE FUNCTION leasehold_internal.job_take_out(
 ) LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM leasehold_internal.job AS j WHERE j.id = p_job FOR UPDATE;
+  PERFORM leasehold_internal.job_lapse(p_job, leasehold_internal.now());
   FOR look IN 1..20 LOOP
     SELECT v.* INTO p FROM leasehold_internal.job_place AS v WHERE v.id = p_job;
     state := CASE WHEN p.id IS NOT NULL THEN leasehold_internal.job_state(
       p.place, p.due_at, p.outcome, (SELECT l.expires_at FROM leasehold_internal.lease AS l WHERE l.id = p.lease_id),
-      leasehold_internal.now()) END;
+      leasehold_internal.now(), p.lapses_at) END;
     IF (state = ANY (p_states)) IS NOT TRUE THEN
       RETURN;
     END IF;
@@ -101,7 +103,7 @@ BEGIN
   PERFORM leasehold_internal.job_escaped(p_job);
 END $$;
 
--- Starts a failed or cancelled job again; it waits again for predecessors that have not ended as they should. Returns
+-- Starts a failed, cancelled or lapsed job again; it waits again for predecessors that have not ended as they should. Returns
 -- 'retried', or 'waits' for them; or the reason why nothing was done: 'available' (it is no longer dead), 'dead' (a
 -- predecessor is, and then the job must not run), 'duplicate' (another job has its dedupe key). The caller has locked
 -- the job. Resetting `final` of the old outcome is the only change to the log: so a job is final exactly if it has a
@@ -124,14 +126,17 @@ BEGIN
     RETURN 'dead';
   END IF;
   IF p.dedupe_key IS NOT NULL THEN
-    INSERT INTO leasehold_internal.dedupe (queue, dedupe_key, job_id) VALUES (p.queue, p.dedupe_key, p.id)
-    ON CONFLICT DO NOTHING;
-    IF NOT FOUND THEN
+    IF leasehold_internal.job_take_key(p.queue, p.dedupe_key, p.id, NULL, leasehold_internal.now()) <> p.id THEN
       DELETE FROM leasehold_internal.blocked AS b WHERE b.job_id = p.id;
       RETURN 'duplicate';
     END IF;
   END IF;
   moment := leasehold_internal.now();
+  PERFORM leasehold_internal.batch_count(ARRAY[p.id], moment, -1);
+  -- A retry is a fresh life: a moment that has passed no longer counts.
+  UPDATE leasehold_internal.job AS j SET expires_at = NULL WHERE j.id = p.id AND j.expires_at <= moment;
+  INSERT INTO leasehold_internal.deadline (job_id, token, at, queue)
+  SELECT j.id, 0, j.expires_at, j.queue FROM leasehold_internal.job AS j WHERE j.id = p.id AND j.expires_at IS NOT NULL;
   UPDATE leasehold_internal.settled AS s SET final = false WHERE s.job_id = p.id AND s.token = last;
   new_token := leasehold_internal.next_token(last, moment);
   INSERT INTO leasehold_internal.settled (job_id, token, at, final, outcome)
@@ -144,7 +149,7 @@ BEGIN
   RETURN 'retried';
 END $$;
 
--- Makes a failed, cancelled or deferred job available now ('waits': when its predecessors allow it); otherwise the
+-- Makes a failed, cancelled, lapsed or deferred job available now ('waits': when its predecessors allow it); otherwise the
 -- answer is its state. This removes the mark to be claimed solo: the operator has looked at the job.
 CREATE FUNCTION leasehold_internal.job_retry(p_job bigint) RETURNS text
 LANGUAGE plpgsql AS $$
@@ -156,7 +161,7 @@ BEGIN
   IF found_job.last_token IS NOT NULL THEN
     PERFORM leasehold_internal.job_put_back(ARRAY[p_job], found_job.last_token, false, NULL, leasehold_internal.now());
     RETURN 'retried';
-  ELSIF found_job.state IN ('failed', 'cancelled') THEN
+  ELSIF found_job.state IN ('failed', 'cancelled', 'lapsed') THEN
     RETURN leasehold_internal.job_revive(found_job.p);
   END IF;
   RETURN CASE WHEN found_job.state = 'expired' THEN 'running' ELSE coalesce(found_job.state, 'not_found') END;
@@ -176,7 +181,10 @@ BEGIN
      WHERE s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired')
        AND (p_queue IS NULL OR j.queue = p_queue)
        AND NOT EXISTS (SELECT FROM leasehold_internal.dedupe AS d
-                        WHERE d.queue = j.queue AND d.dedupe_key = j.dedupe_key)
+                        WHERE d.queue = j.queue AND d.dedupe_key = j.dedupe_key AND d.job_id <> j.id
+                          AND ((d.taken_until <= leasehold_internal.now()) IS NOT TRUE
+                               OR NOT EXISTS (SELECT FROM leasehold_internal.settled AS f
+                                               WHERE f.job_id = d.job_id AND f.final)))
      ORDER BY s.job_id LIMIT p_max FOR UPDATE OF j SKIP LOCKED);
   -- Read again, now that they are locked: one may have been retried, and run, or even completed, meanwhile. Its outcome
   -- is NULL while it runs, and AND does not guarantee to stop there: the loop skips it.
@@ -203,18 +211,20 @@ BEGIN
    WHERE t.after_id > p_after AND t.after_id <= p_last
      AND NOT EXISTS (SELECT FROM leasehold_internal.job AS j WHERE j.id = t.after_id)
      AND NOT EXISTS (SELECT FROM leasehold_internal.blocked AS b WHERE b.job_id = t.job_id AND b.after_id = t.after_id);
-  FOREACH place IN ARRAY '{result,error,progress,cancel_request,predecessor}'::text[] LOOP
+  FOREACH place IN ARRAY '{result,error,progress,cancel_request,predecessor,dedupe}'::text[] LOOP
     EXECUTE format('DELETE FROM leasehold_internal.%I AS t WHERE t.job_id > $1 AND t.job_id <= $2 '
                    'AND NOT EXISTS (SELECT FROM leasehold_internal.job AS j WHERE j.id = t.job_id)', place)
       USING p_after, p_last;
   END LOOP;
 END $$;
 
--- Removes a job that is not leased, with every trace. Its dependents treat it as not completed.
+-- Removes a job that is not leased, with every trace. Its dependents treat it as not completed, and its batch as
+-- cancelled, if it had not ended.
 CREATE FUNCTION leasehold_internal.job_remove(p_job bigint) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
   found_job record;
+  its_batch text;
 BEGIN
   PERFORM leasehold_internal.require_safe_transaction();
   found_job := leasehold_internal.job_take_out(p_job, '{available,deferred,blocked}');
@@ -222,14 +232,18 @@ BEGIN
     RETURN CASE WHEN found_job.state IS NULL THEN 'not_found' ELSE 'running' END;
   END IF;
   DELETE FROM leasehold_internal.dedupe AS d WHERE d.job_id = p_job;
-  DELETE FROM leasehold_internal.job AS j WHERE j.id = p_job;
+  DELETE FROM leasehold_internal.deadline AS d WHERE d.job_id = p_job;
+  DELETE FROM leasehold_internal.job AS j WHERE j.id = p_job RETURNING j.batch INTO its_batch;
   PERFORM leasehold_internal.job_let_down(ARRAY[p_job], true, leasehold_internal.now());
+  IF its_batch IS NOT NULL AND found_job.last_token IS NOT NULL THEN
+    PERFORM leasehold_internal.batch_count_removed(its_batch, leasehold_internal.now());
+  END IF;
   PERFORM leasehold_internal.job_sweep(p_job - 1, p_job);
   RETURN 'removed';
 END $$;
 
--- The jobs of a range that finished before this time, or failed before the other. Jobs stay if others wait for them, or
--- if an open grant still lists them.
+-- The jobs of a range that finished before this time, or failed before the other. Jobs stay if others wait for them, if
+-- they keep their dedupe key, or if an open grant still lists them.
 CREATE FUNCTION leasehold_internal.jobs_over(
   p_after bigint, p_last bigint, p_before timestamptz, p_failed_before timestamptz
 ) RETURNS SETOF bigint LANGUAGE sql STABLE AS $$
@@ -237,6 +251,8 @@ CREATE FUNCTION leasehold_internal.jobs_over(
    WHERE s.job_id > p_after AND s.job_id <= p_last AND s.final
      AND s.at < CASE WHEN s.outcome IN ('failed', 'expired') THEN p_failed_before ELSE p_before END
      AND NOT EXISTS (SELECT FROM leasehold_internal.blocked AS b WHERE b.after_id = s.job_id)
+     AND NOT EXISTS (SELECT FROM leasehold_internal.dedupe AS d
+                      WHERE d.job_id = s.job_id AND d.taken_until > leasehold_internal.now())
      AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS t
                        JOIN leasehold_internal.job_grant AS g ON g.token = t.token WHERE t.job_id = s.job_id)
 $$;

@@ -2,10 +2,12 @@
 -- queue requested by name gets a longer look. `seen` has a row for each number, and for each name.
 CREATE FUNCTION leasehold_internal.queue_list(p_name text DEFAULT NULL)
 RETURNS TABLE (name text, paused boolean, pause_reason text, max_running bigint, max_per_group bigint,
-               rate_count bigint, rate_period interval, default_ttl interval, available bigint, deferred bigint,
+               rate_count bigint, rate_period interval, default_ttl interval, timeout interval,
+               available bigint, deferred bigint,
                blocked bigint, running bigint, expired bigint, failed bigint, oldest_at timestamptz,
                next_due_at timestamptz, completed_last_minute bigint, failed_last_minute bigint,
-               store_now timestamptz)
+               workers bigint, asked_at timestamptz, wait_reason text, wait_text text, wait_job_id bigint,
+               wait_until timestamptz, store_now timestamptz)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
   moment timestamptz := leasehold_internal.now();
@@ -26,9 +28,19 @@ BEGIN
       FROM leasehold_internal.blocked AS b JOIN leasehold_internal.job AS j ON j.id = b.job_id
      WHERE p_name IS NULL OR j.queue = p_name GROUP BY j.queue
     UNION ALL
-    SELECT g.queue, CASE WHEN l.expires_at > moment THEN 'running' ELSE 'expired' END, count(*), NULL, NULL
+    -- Jobs that were not started in time still have their places until a claim ends them.
+    SELECT d.queue,
+           CASE WHEN EXISTS (SELECT FROM leasehold_internal.blocked AS b WHERE b.job_id = d.job_id) THEN 'blocked'
+                WHEN EXISTS (SELECT FROM leasehold_internal.deferred AS f
+                              WHERE f.job_id = d.job_id AND f.due_at > moment) THEN 'deferred'
+                ELSE 'available' END, -count(*), NULL, NULL
+      FROM leasehold_internal.deadline AS d
+     WHERE d.token = 0 AND d.at <= moment AND (p_name IS NULL OR d.queue = p_name) GROUP BY d.queue, 2
+    UNION ALL
+    SELECT g.queue, CASE WHEN least(l.expires_at, d.at) > moment THEN 'running' ELSE 'expired' END, count(*), NULL, NULL
       FROM leasehold_internal.job_grant AS g JOIN leasehold_internal.lease AS l ON l.id = g.lease_id
      CROSS JOIN unnest(g.jobs) AS u(job_id)
+      LEFT JOIN leasehold_internal.deadline AS d ON d.job_id = u.job_id AND d.token = g.token
      WHERE (p_name IS NULL OR g.queue = p_name)
        AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = u.job_id AND s.token = g.token)
      GROUP BY g.queue, 2
@@ -60,19 +72,49 @@ BEGIN
            sum(s.jobs) FILTER (WHERE s.what = 'failed') AS failed, min(s.oldest) AS oldest, min(s.due) AS due
       FROM seen AS s GROUP BY s.queue)
   SELECT c.queue, coalesce(q.paused, false), q.pause_reason, q.max_running, q.max_per_group, q.rate_count,
-         q.rate_period, q.default_ttl, coalesce(c.available, 0)::bigint, coalesce(c.deferred, 0)::bigint,
+         q.rate_period, q.default_ttl, q.timeout, coalesce(c.available, 0)::bigint, coalesce(c.deferred, 0)::bigint,
          coalesce(c.blocked, 0)::bigint, coalesce(c.running, 0)::bigint, coalesce(c.expired, 0)::bigint,
          coalesce(c.dead, 0)::bigint,
          (SELECT j.created_at FROM leasehold_internal.job AS j WHERE j.id = c.oldest), c.due,
-         coalesce(c.completed, 0)::bigint, coalesce(c.failed, 0)::bigint, moment
+         coalesce(c.completed, 0)::bigint, coalesce(c.failed, 0)::bigint,
+         (SELECT count(*) FROM leasehold_internal.worker AS w JOIN leasehold_internal.lease AS l ON l.id = w.lease_id
+           WHERE c.queue = ANY (w.queues) AND l.ended_at IS NULL AND l.expires_at > moment),
+         (SELECT max(a.at) FROM leasehold_internal.queue_asked AS a WHERE a.queue = c.queue), w.reason, w.said,
+         w.other_job, w.changes_at, moment
     FROM counted AS c LEFT JOIN leasehold_internal.queue AS q ON q.name = c.queue
+    LEFT JOIN LATERAL (
+      SELECT t.* FROM leasehold_internal.job AS j
+       CROSS JOIN LATERAL leasehold_internal.job_wait(j.id, j.queue, j.job_group, 'available', NULL, NULL, moment) AS t
+       WHERE j.id = c.oldest) AS w ON true
    ORDER BY c.queue COLLATE "C";
 END $$;
+
+-- The workers whose leases are open, also idle ones.
+CREATE FUNCTION leasehold_internal.worker_list(p_queue text DEFAULT NULL)
+RETURNS TABLE (lease_id bigint, holder text, host text, pid bigint, queues text, concurrency bigint, running bigint,
+               since timestamptz, heartbeat_at timestamptz, held_until timestamptz, store_now timestamptz)
+LANGUAGE sql STABLE AS $$
+  SELECT w.lease_id, l.holder, l.host, l.pid, array_to_json(w.queues)::text, w.concurrency,
+         (SELECT count(*) FROM leasehold_internal.lease_unsettled(w.lease_id)), l.acquired_at, l.heartbeat_at,
+         l.expires_at, leasehold_internal.now()
+    FROM leasehold_internal.worker AS w JOIN leasehold_internal.lease AS l ON l.id = w.lease_id
+   WHERE l.ended_at IS NULL AND (p_queue IS NULL OR p_queue = ANY (w.queues))
+   ORDER BY l.acquired_at, w.lease_id
+$$;
+
+CREATE FUNCTION leasehold_internal.batch_show(p_name text)
+RETURNS TABLE (id text, total bigint, unfinished bigint, completed bigint, failed bigint, cancelled bigint,
+               lapsed bigint, created_at timestamptz, ended_at timestamptz, end_job bigint, store_now timestamptz)
+LANGUAGE sql STABLE AS $$
+  SELECT b.name, b.unfinished + b.completed + b.failed + b.cancelled + b.lapsed, b.unfinished, b.completed, b.failed,
+         b.cancelled, b.lapsed, b.created_at, b.ended_at, b.end_job, leasehold_internal.now()
+    FROM leasehold_internal.batch AS b WHERE b.name = p_name
+$$;
 
 -- NULL keeps a setting, zero removes it.
 CREATE FUNCTION leasehold_internal.queue_set(
   p_name text, p_max_running bigint DEFAULT NULL, p_max_per_group bigint DEFAULT NULL, p_rate_count bigint DEFAULT NULL,
-  p_rate_period interval DEFAULT NULL, p_default_ttl interval DEFAULT NULL
+  p_rate_period interval DEFAULT NULL, p_default_ttl interval DEFAULT NULL, p_timeout interval DEFAULT NULL
 ) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   none interval := interval '0';
@@ -86,11 +128,13 @@ BEGIN
   PERFORM coalesce(leasehold_internal.is_delay(p_rate_period), true)
        OR leasehold_internal.refuse('the period of a rate is between 0 and {bounds.max_delay as text}');
   PERFORM coalesce(p_default_ttl, none) = none OR leasehold_internal.require_ttl(p_default_ttl);
+  PERFORM coalesce(p_timeout, none) = none OR leasehold_internal.require_timeout(p_timeout);
   INSERT INTO leasehold_internal.queue (name) VALUES (p_name) ON CONFLICT DO NOTHING;
   SELECT t.* INTO q FROM leasehold_internal.queue AS t WHERE t.name = p_name FOR UPDATE;
   q.max_running := nullif(coalesce(p_max_running, q.max_running), 0);
   q.max_per_group := nullif(coalesce(p_max_per_group, q.max_per_group), 0);
   q.default_ttl := nullif(coalesce(p_default_ttl, q.default_ttl), none);
+  q.timeout := nullif(coalesce(p_timeout, q.timeout), none);
   IF p_rate_count IS NOT NULL OR p_rate_period IS NOT NULL THEN
     q.rate_count := coalesce(p_rate_count, q.rate_count);
     q.rate_period := coalesce(p_rate_period, q.rate_period);
@@ -107,7 +151,8 @@ BEGIN
   END IF;
   UPDATE leasehold_internal.queue AS t
      SET max_running = q.max_running, max_per_group = q.max_per_group, rate_count = q.rate_count,
-         rate_period = q.rate_period, rate_tat = q.rate_tat, default_ttl = q.default_ttl
+         rate_period = q.rate_period, rate_tat = q.rate_tat, default_ttl = q.default_ttl,
+         timeout = q.timeout
    WHERE t.name = p_name;
   PERFORM leasehold_internal.wake('queue:' || p_name, leasehold_internal.now());
   RETURN p_name;
@@ -146,7 +191,8 @@ BEGIN
   IF p_place = 'ready' THEN
     WITH picked AS MATERIALIZED (
       SELECT r.ctid FROM leasehold_internal.ready AS r
-       WHERE r.queue = p_name ORDER BY r.priority DESC, r.job_id LIMIT p_max FOR UPDATE SKIP LOCKED
+       WHERE r.queue = p_name ORDER BY r.queue, r.by_group, r.priority DESC, r.job_id
+       LIMIT p_max FOR UPDATE SKIP LOCKED
     ), gone AS (
       DELETE FROM leasehold_internal.ready AS r WHERE r.ctid = ANY (ARRAY(SELECT p.ctid FROM picked AS p))
       RETURNING r.job_id, r.last_token)

@@ -9,19 +9,20 @@ END $$;
 
 -- For people in psql. Quick for a job by its id, and with ORDER BY id DESC LIMIT; job_list is quick for every state.
 CREATE VIEW leasehold.jobs AS
-  SELECT s.id, s.queue, s.state, s.priority, s.attempts, s.holder, s.created_at, s.due_at, s.heartbeat_at, s.expires_at,
+  SELECT s.id, s.queue, s.state, s.priority, s.attempts, s.holder, s.created_at, s.due_at, s.heartbeat_at, s.held_until,
          s.finished_at, s.error,
          (SELECT leasehold_internal.readable(j.payload) FROM leasehold_internal.job AS j WHERE j.id = s.id) AS payload,
-         s.holder AS locked_by, s.expires_at AS locked_until, s.schedule, s.occurrence
+         s.holder AS locked_by, s.held_until AS locked_until, s.schedule, s.occurrence, s.wait_reason, s.wait_text, s.times_out_at,
+         s.expires_at, s.job_group AS "group", s.batch
     FROM leasehold_internal.job_story AS s;
 
 SELECT leasehold_internal.publish('read', 'job_show', 'job_list', 'job_body', 'job_attempts', 'job_errors',
-  'queue_list');
+  'queue_list', 'worker_list', 'batch_show', 'job_wait');
 SELECT leasehold_internal.expose('read', 'job_state', 'readable');
 SELECT leasehold_internal.publish('work', 'job_cancel', 'job_retry');
 SELECT leasehold_internal.publish('admin', 'job_redrive', 'job_remove', 'job_prune', 'queue_set',
   'queue_pause', 'queue_purge');
-SELECT leasehold_internal.tune('{job_list,job_errors,queue_list,job_show,job_attempts,job_body}',
+SELECT leasehold_internal.tune('{job_list,job_errors,queue_list,job_show,job_attempts,job_body,job_wait}',
   'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off');
 -- Their filters are optional: a plan for every value would be a plan for none.
 SELECT leasehold_internal.tune('{job_list,job_errors,queue_list,job_redrive}', 'plan_cache_mode = force_custom_plan');

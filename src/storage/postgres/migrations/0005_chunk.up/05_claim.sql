@@ -68,7 +68,7 @@ CREATE FUNCTION leasehold_internal.chunk_claim_under(
 DECLARE
   moment timestamptz := leasehold_internal.now();
   s      record;
-  pick   record;
+  chosen record;
 BEGIN
   IF l.id IS NULL AND EXISTS (SELECT FROM leasehold_internal.lease AS o WHERE o.request_id = l.request_id) THEN
     RETURN QUERY SELECT * FROM leasehold_internal.chunk_claim_again(l.request_id, moment);
@@ -81,12 +81,12 @@ BEGIN
   END IF;
   PERFORM leasehold_internal.chunk_reclaim(s.id, p_key, l.holder, l.host);
   IF p_key IS NULL THEN
-    pick := leasehold_internal.chunk_pick(s.id, p_max, p_older_than);
+    chosen := leasehold_internal.chunk_choose(s.id, p_max, p_older_than);
   ELSE
-    pick := leasehold_internal.chunk_pick_named(s.id, p_key, p_older_than);
+    chosen := leasehold_internal.chunk_choose_named(s.id, p_key, p_older_than);
   END IF;
-  IF pick.keys IS NULL THEN
-    RETURN NEXT pick.refusal;
+  IF chosen.keys IS NULL THEN
+    RETURN NEXT chosen.refusal;
     RETURN;
   END IF;
   -- A set that is being removed grants nothing.
@@ -96,7 +96,7 @@ BEGIN
     RETURN NEXT leasehold_internal.chunk_refusal('not_found', 'set', NULL, moment);
     RETURN;
   END IF;
-  IF l.id IS NULL OR pick.solo THEN
+  IF l.id IS NULL OR chosen.solo THEN
     -- A solo chunk under a loader's lease gets a similar lease of its own.
     l := ROW(nextval('leasehold_internal.lease_id_seq'), 'chunk', l.holder, l.host, l.boot_id, l.pid, l.process_start,
              l.tty, l.instance, coalesce(l.ttl, s.default_ttl), moment, moment,
@@ -108,10 +108,10 @@ BEGIN
       RETURN;
     END IF;
   END IF;
-  IF pick.again THEN
-    PERFORM leasehold_internal.chunk_reopen(s.id, pick.keys, true);
+  IF chosen.again THEN
+    PERFORM leasehold_internal.chunk_reopen(s.id, chosen.keys, true);
   END IF;
-  RETURN QUERY SELECT * FROM leasehold_internal.chunk_grant(s.id, pick.keys, l, moment);
+  RETURN QUERY SELECT * FROM leasehold_internal.chunk_grant(s.id, chosen.keys, l, moment);
 END $$;
 
 -- Takes up to `p_max` chunks of a set under one lease, or the chunk with this key. `p_older_than`: if no open chunk is

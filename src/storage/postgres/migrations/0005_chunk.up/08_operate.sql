@@ -192,7 +192,7 @@ BEGIN
   FOR look IN 1..20 LOOP
     SELECT v.* INTO p FROM leasehold_internal.job_place AS v WHERE v.id = p_job;
     state := leasehold_internal.job_state(p.place, p.due_at, p.outcome, (SELECT l.expires_at
-      FROM leasehold_internal.lease AS l WHERE l.id = p.lease_id), moment);
+      FROM leasehold_internal.lease AS l WHERE l.id = p.lease_id), moment, p.lapses_at);
     IF p.place = 'final' THEN
       outcome := 'terminal';
       RETURN;
@@ -240,10 +240,13 @@ BEGIN
       RETURN;
     END IF;
   END IF;
+  PERFORM leasehold_internal.job_lapse(p_job_id, store_now);
   SELECT t.outcome, t.state INTO outcome, state FROM leasehold_internal.chunk_take_job(of_set, p_job_id) AS t;
   IF outcome IS NOT NULL THEN
     RETURN;
   END IF;
+  -- It has started: it ends with the set.
+  DELETE FROM leasehold_internal.deadline AS d WHERE d.job_id = p_job_id;
   INSERT INTO leasehold_internal.blocked (job_id, after_id, due_at) VALUES (p_job_id, -of_set, store_now);
   UPDATE leasehold_internal.chunk_set AS s SET job_id = p_job_id WHERE s.id = of_set;
   -- Verdicts on their way do not know of the job: this waits for them, and counts after that. Later ones wait for this

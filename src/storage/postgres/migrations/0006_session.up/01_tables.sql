@@ -32,12 +32,34 @@ CREATE TABLE leasehold_internal.item (
   metadata   text        NOT NULL DEFAULT '{}',
   -- The token of its latest claim.
   token      bigint      NOT NULL DEFAULT 0,
+  priority   smallint    NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL,
   done_at    timestamptz,
   done_by    text
 ) WITH (fillfactor = 70);
 
 CREATE INDEX item_parent ON leasehold_internal.item (parent) WHERE parent IS NOT NULL;
+
+-- What a session can take, in the order in which it is offered.
+CREATE INDEX item_next ON leasehold_internal.item (priority DESC, created_at, key) WHERE done_at IS NULL;
+
+-- Items that must be done before others.
+CREATE TABLE leasehold_internal.item_need (
+  item  text COLLATE "C" NOT NULL REFERENCES leasehold_internal.item (key) ON DELETE CASCADE,
+  needs text COLLATE "C" NOT NULL REFERENCES leasehold_internal.item (key) ON DELETE CASCADE,
+  PRIMARY KEY (item, needs)
+);
+CREATE INDEX item_need_needs ON leasehold_internal.item_need (needs);
+
+-- Texts about items. Never changed; they go with their item.
+CREATE TABLE leasehold_internal.item_note (
+  id     bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  item   text        COLLATE "C" NOT NULL REFERENCES leasehold_internal.item (key) ON DELETE CASCADE,
+  at     timestamptz NOT NULL,
+  author text        NOT NULL,
+  text   text        NOT NULL
+);
+CREATE INDEX item_note_item ON leasehold_internal.item_note (item, id);
 
 -- Items that two sessions must not work on at the same time. Each pair is stored in both directions.
 CREATE TABLE leasehold_internal.item_conflict (
@@ -63,6 +85,8 @@ CREATE TABLE leasehold_internal.claim (
   -- released, completed, switched, transferred, expired, revoked.
   end_reason    text,
   end_detail    text,
+  -- Of the call that took the next item.
+  request_id    text,
   PRIMARY KEY (item, token),
   CHECK ((ended_at IS NULL) = (end_reason IS NULL))
 );
@@ -75,6 +99,23 @@ CREATE UNIQUE INDEX claim_exclusive ON leasehold_internal.claim (session_id) WHE
 -- while the table was small, that walks through the index of the other.
 CREATE INDEX claim_lease ON leasehold_internal.claim (lease_id, end_reason);
 
+-- Files and folders that sessions hold: `path` begins with its host or repository, and `/` separates folders. No two
+-- sessions hold a folder and something in it. The rows go with the session's lease.
+CREATE TABLE leasehold_internal.path (
+  path          text        COLLATE "C" PRIMARY KEY,
+  session_id    text        COLLATE "C" NOT NULL,
+  session_token bigint      NOT NULL,
+  lease_id      bigint      NOT NULL,
+  taken_at      timestamptz NOT NULL
+);
+CREATE INDEX path_lease ON leasehold_internal.path (lease_id);
+
+-- The first folder of each path, without its host or repository: the row to lock for those who take paths. Two that
+-- take a folder and something in it would otherwise not see each other.
+CREATE TABLE leasehold_internal.path_root (
+  root text COLLATE "C" PRIMARY KEY
+);
+
 -- The part of a session and an item that acts decide by. The rest of their rows can be large, and is not passed around.
 -- `related`: the item has a parent, children or conflicts.
 CREATE TYPE leasehold_internal.session_brief AS (id text, token bigint, lease_id bigint, exclusive boolean);
@@ -82,6 +123,7 @@ CREATE TYPE leasehold_internal.item_brief AS (key text, parent text, token bigin
 
 -- How a session gets an item: it takes a free one; it takes one and leaves another, `leaving`; or it is given one that
 -- may have a holder (`given`, with the `token` of the giver, NULL for an operator). `began`: when the call began.
+-- `request_id`: of a call that takes the next item.
 CREATE TYPE leasehold_internal.claim_request AS (
   item        text,
   create_item boolean,
@@ -89,7 +131,8 @@ CREATE TYPE leasehold_internal.claim_request AS (
   given       boolean,
   token       bigint,
   detail      text,
-  began       timestamptz
+  began       timestamptz,
+  request_id  text
 );
 
 -- The answer of every act on a claim: the outcome, and the claim that decided it, with its session's lease. `key` is

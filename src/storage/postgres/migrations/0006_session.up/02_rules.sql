@@ -20,25 +20,33 @@ BEGIN
   RETURN true;
 END $$;
 
+-- The one rule that says whether a session is alive: every act and every list asks it. (The library also counts a
+-- session as dead whose process on its own host is gone, and ends it here.)
+CREATE FUNCTION leasehold_internal.is_alive(p_ended_at timestamptz, p_expires_at timestamptz, p_moment timestamptz)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT p_ended_at IS NULL AND p_expires_at > p_moment $$;
+
 -- Derived, never stored. The lease is that of the session's latest opening.
 CREATE FUNCTION leasehold_internal.session_state(
   p_ended_at timestamptz, p_end_reason text, p_expires_at timestamptz, p_ttl interval, p_progress_at timestamptz,
   p_parked_until timestamptz, p_moment timestamptz
 ) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN p_end_reason IN ('released', 'revoked') THEN 'released'
-              WHEN p_ended_at IS NOT NULL OR p_expires_at <= p_moment THEN 'stale'
+              WHEN NOT leasehold_internal.is_alive(p_ended_at, p_expires_at, p_moment) THEN 'stale'
               WHEN p_parked_until > p_moment OR p_progress_at <= p_moment - p_ttl THEN 'idle'
               ELSE 'active' END
 $$;
 
--- Derived, never stored. `p_claimed`: it has an active claim; the lease is that of the claim's session.
+-- Derived, never stored. `p_claimed`: it has an active claim; the lease is that of the claim's session. `p_waits`: an
+-- item that it depends on is not done.
 CREATE FUNCTION leasehold_internal.item_state(
-  p_done_at timestamptz, p_claimed boolean, p_ended_at timestamptz, p_expires_at timestamptz, p_moment timestamptz
+  p_done_at timestamptz, p_claimed boolean, p_ended_at timestamptz, p_expires_at timestamptz, p_waits boolean,
+  p_moment timestamptz
 ) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN p_done_at IS NOT NULL THEN 'done'
-              WHEN NOT p_claimed THEN 'open'
-              WHEN p_ended_at IS NULL AND p_expires_at > p_moment THEN 'claimed'
-              ELSE 'stale' END
+              WHEN p_claimed AND leasehold_internal.is_alive(p_ended_at, p_expires_at, p_moment) THEN 'claimed'
+              WHEN p_waits THEN 'blocked'
+              WHEN p_claimed THEN 'stale'
+              ELSE 'open' END
 $$;
 
 -- A time span in whole seconds.
@@ -66,13 +74,21 @@ BEGIN
     FROM (SELECT) AS one LEFT JOIN leasehold_internal.lease AS l ON l.id = p_lease;
 END $$;
 
+-- Tells those who wait for this item, and those who wait for any.
+CREATE FUNCTION leasehold_internal.item_wake(p_key text, p_moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM leasehold_internal.wake('item:' || p_key, p_moment);
+  PERFORM leasehold_internal.wake('items', p_moment);
+END $$;
+
 -- How claims and sessions end. The order of locks, everywhere: the session's lease, its row if it is exclusive, items in
--- the order of their keys, the lease of another session (without waiting), claims, the session's row.
+-- the order of their keys, the roots of paths, the lease of another session (without waiting), claims and paths, the
+-- session's row.
 --
 -- An act that ends a single claim has its lease locked shared, or its item; an act that ends a session has the full
 -- lock on the lease and lists its claims in a new statement: so it finds a claim that was made meanwhile.
 
--- Ends all claims of a session, whose lease the caller has locked FOR UPDATE. Returns their items.
+-- Ends all claims of a session, whose lease the caller has locked FOR UPDATE, and frees its paths. Returns the items.
 CREATE FUNCTION leasehold_internal.claims_end(
   l leasehold_internal.lease, p_reason text, p_detail text, p_moment timestamptz
 ) RETURNS text[] LANGUAGE plpgsql AS $$
@@ -88,7 +104,12 @@ BEGIN
     SELECT p_moment, 'item', e.item, p_reason, e.token, l.holder, l.host, p_detail FROM ended AS e ORDER BY e.item
   )
   SELECT coalesce(array_agg(e.item ORDER BY e.item), '{}') INTO items FROM ended AS e;
-  PERFORM leasehold_internal.wake('item:' || i.key, p_moment) FROM unnest(items) AS i(key);
+  PERFORM leasehold_internal.item_wake(i.key, p_moment) FROM unnest(items) AS i(key);
+  WITH freed AS (
+    DELETE FROM leasehold_internal.path AS p WHERE p.lease_id = l.id RETURNING p.path, p.session_token
+  )
+  INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail)
+  SELECT p_moment, 'path', f.path, p_reason, f.session_token, l.holder, l.host, p_detail FROM freed AS f ORDER BY f.path;
   RETURN items;
 END $$;
 
@@ -131,7 +152,7 @@ BEGIN
     RETURN (SELECT 'busy' FROM leasehold_internal.lease AS t WHERE t.id = p_lease);
   END IF;
   moment := leasehold_internal.now();
-  IF l.ended_at IS NULL AND l.expires_at > moment THEN
+  IF leasehold_internal.is_alive(l.ended_at, l.expires_at, moment) THEN
     RETURN 'held';
   ELSIF l.ended_at IS NULL THEN
     PERFORM leasehold_internal.note_recovery(

@@ -12,7 +12,7 @@ DECLARE
   why     text;
 BEGIN
   SELECT t.* INTO l FROM leasehold_internal.lease AS t WHERE t.id = s.lease_id;
-  live := l.ended_at IS NULL AND l.expires_at > p_moment;
+  live := leasehold_internal.is_alive(l.ended_at, l.expires_at, p_moment);
   IF p_request_id IS NOT NULL
      AND EXISTS (SELECT FROM leasehold_internal.lease AS o WHERE o.request_id = p_request_id) THEN
     IF l.request_id = p_request_id AND live THEN
@@ -122,7 +122,7 @@ BEGIN
            WHERE s.id = p_id AND s.token = p_token OFFSET 0) AS named
     JOIN leasehold_internal.lease AS t ON t.id = named.lease_id FOR NO KEY UPDATE OF t;
   moment := leasehold_internal.now();
-  IF held.ended_at IS NULL AND held.expires_at > moment THEN
+  IF leasehold_internal.is_alive(held.ended_at, held.expires_at, moment) THEN
     IF p_progress IS NOT NULL THEN
       UPDATE leasehold_internal.session AS s SET progress_at = moment, progress = p_progress, parked_until = NULL
        WHERE s.id = p_id;

@@ -23,7 +23,7 @@ END $$;
 -- An outcome without a claim.
 CREATE FUNCTION leasehold_internal.claim_refusal(p_outcome text, p_why text, p_key text, p_moment timestamptz)
 RETURNS leasehold_internal.claim_answer LANGUAGE sql STABLE AS $$
-  SELECT ROW(p_outcome, p_why, p_key, NULL, NULL, NULL, NULL, NULL, false, false, NULL, NULL, NULL, NULL, NULL, NULL,
+  SELECT ROW(p_outcome, p_why, coalesce(p_key, ''), NULL, NULL, NULL, NULL, NULL, false, false, NULL, NULL, NULL, NULL, NULL, NULL,
              NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, p_moment)::leasehold_internal.claim_answer
 $$;
 
@@ -34,7 +34,8 @@ CREATE FUNCTION leasehold_internal.item_owner(
 BEGIN
   SELECT t.* INTO c FROM leasehold_internal.claim AS t WHERE t.item = p_key AND t.ended_at IS NULL;
   live := FOUND AND EXISTS (SELECT FROM leasehold_internal.lease AS l
-                             WHERE l.id = c.lease_id AND l.ended_at IS NULL AND l.expires_at > p_moment);
+                             WHERE l.id = c.lease_id
+                               AND leasehold_internal.is_alive(l.ended_at, l.expires_at, p_moment));
 END $$;
 
 -- Why the holder of this token lost the item, and its current holder.
@@ -79,7 +80,7 @@ BEGIN
   why := CASE WHEN s.id IS NULL THEN 'unknown'
               WHEN s.token <> p_token THEN 'superseded'
               WHEN l.end_reason IN ('released', 'revoked') THEN 'closed'
-              WHEN l.ended_at IS NOT NULL OR l.expires_at <= leasehold_internal.now() THEN 'stale' END;
+              WHEN NOT leasehold_internal.is_alive(l.ended_at, l.expires_at, leasehold_internal.now()) THEN 'stale' END;
   IF why IS NULL AND s.exclusive THEN
     PERFORM FROM leasehold_internal.session AS t WHERE t.id = s.id FOR NO KEY UPDATE;
   END IF;
@@ -101,6 +102,24 @@ BEGIN
   RETURN leasehold_internal.claim_answer('at_capacity', NULL, c, p_moment);
 END $$;
 
+-- The items above, below and in conflict with one, each with the reason why a session that holds it excludes others.
+CREATE FUNCTION leasehold_internal.item_rivals(p_key text, p_parent text, OUT rank integer, OUT why text, OUT key text)
+RETURNS SETOF record LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN QUERY
+  WITH RECURSIVE below(key) AS (
+    SELECT t.key FROM leasehold_internal.item AS t WHERE t.parent = p_key
+    UNION
+    SELECT k.key FROM below AS b CROSS JOIN LATERAL (
+      SELECT t.key FROM leasehold_internal.item AS t WHERE t.parent = b.key OFFSET 0) AS k
+  )
+  SELECT 1, 'parent', a.key COLLATE "C" FROM unnest(leasehold_internal.item_line(p_parent)) AS a(key)
+  UNION ALL
+  SELECT 2, 'child', b.key FROM below AS b
+  UNION ALL
+  SELECT 3, 'conflict', k.other FROM leasehold_internal.item_conflict AS k WHERE k.item = p_key;
+END $$;
+
 -- The claim of a live session that blocks this item: on an item above, below or in conflict. Claims under the leases
 -- `p_but` do not count. A session that looks stale is locked, so that no heartbeat on its way can revive it later; a
 -- busy one counts as alive.
@@ -111,20 +130,8 @@ DECLARE
   rival record;
 BEGIN
   FOR rival IN
-    WITH RECURSIVE below(key) AS (
-      SELECT t.key FROM leasehold_internal.item AS t WHERE t.parent = i.key
-      UNION
-      SELECT k.key FROM below AS b CROSS JOIN LATERAL (
-        SELECT t.key FROM leasehold_internal.item AS t WHERE t.parent = b.key OFFSET 0) AS k
-    ), rivals(rank, why, key) AS (
-      SELECT 1, 'parent', a.key FROM unnest(leasehold_internal.item_line(i.parent)) AS a(key)
-      UNION ALL
-      SELECT 2, 'child', b.key FROM below AS b
-      UNION ALL
-      SELECT 3, 'conflict', k.other FROM leasehold_internal.item_conflict AS k WHERE k.item = i.key
-    )
     SELECT r.why, t.claim, l.expires_at > p_moment AS live
-      FROM rivals AS r
+      FROM leasehold_internal.item_rivals(i.key, i.parent) AS r
      CROSS JOIN LATERAL (
        SELECT o AS claim, o.lease_id FROM leasehold_internal.claim AS o
         WHERE o.item = r.key AND o.ended_at IS NULL AND o.lease_id <> ALL (p_but) OFFSET 0) AS t
@@ -143,6 +150,18 @@ BEGIN
   END LOOP;
 END $$;
 
+-- The refusal of an item that depends on this one; with its holder, if it has one.
+CREATE FUNCTION leasehold_internal.claim_needs(p_needed text, p_moment timestamptz)
+RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$
+DECLARE
+  owner  record := leasehold_internal.item_owner(p_needed, p_moment);
+  answer leasehold_internal.claim_answer;
+BEGIN
+  answer := leasehold_internal.claim_answer('blocked', 'dependency', CASE WHEN owner.live THEN owner.c END, p_moment);
+  answer.key := p_needed;
+  RETURN answer;
+END $$;
+
 -- Whether a session can have an item, both being locked: the refusal, or the first answer again; or else, in `c`, the
 -- claim that has to end for it: that of a stale session, or the one that is given away; and, in `l`, the session's lease.
 CREATE FUNCTION leasehold_internal.claim_judge(
@@ -154,6 +173,7 @@ DECLARE
   owner   record := leasehold_internal.item_owner(i.key, moment);
   latest  record;
   blocker record;
+  needed  text;
 BEGIN
   c := owner.c;
   IF i.done_at IS NOT NULL THEN
@@ -184,6 +204,10 @@ BEGIN
     answer := leasehold_internal.claim_refusal('lost', 'revoked', i.key, moment);
     answer.end_detail := latest.end_detail;
     RETURN;
+  END IF;
+  needed := CASE WHEN NOT r.given THEN leasehold_internal.item_waits_for(i.key) END;
+  IF needed IS NOT NULL THEN
+    answer := leasehold_internal.claim_needs(needed, moment);
   ELSIF i.related THEN
     blocker := leasehold_internal.item_blocker(
       i, array_remove(ARRAY[s.lease_id, CASE WHEN r.given THEN c.lease_id END], NULL), moment);

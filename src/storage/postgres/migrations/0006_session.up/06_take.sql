@@ -9,7 +9,7 @@ BEGIN
    WHERE t.item = c.item AND t.token = c.token;
   INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail)
   VALUES (p_moment, 'item', c.item, p_reason, c.token, coalesce(p_holder, ''), coalesce(p_host, ''), p_detail);
-  PERFORM leasehold_internal.wake('item:' || c.item, p_moment);
+  PERFORM leasehold_internal.item_wake(c.item, p_moment);
 END $$;
 
 -- Frees an item whose session is stale, by reclaiming that session. Otherwise returns the reason.
@@ -50,8 +50,10 @@ BEGIN
   ELSIF (r.leaving).item IS NOT NULL THEN
     PERFORM leasehold_internal.claim_end(r.leaving, 'switched', i.key, l.holder, l.host, moment);
   END IF;
-  INSERT INTO leasehold_internal.claim AS t (item, token, session_id, session_token, lease_id, exclusive, taken_at)
-  VALUES (i.key, leasehold_internal.next_token(i.token, moment), s.id, s.token, s.lease_id, s.exclusive, moment)
+  INSERT INTO leasehold_internal.claim AS t
+    (item, token, session_id, session_token, lease_id, exclusive, taken_at, request_id)
+  VALUES (i.key, leasehold_internal.next_token(i.token, moment), s.id, s.token, s.lease_id, s.exclusive, moment,
+          r.request_id)
   ON CONFLICT DO NOTHING
   RETURNING t.token INTO new_token;
   IF NOT FOUND THEN
@@ -139,8 +141,10 @@ BEGIN
     FROM (SELECT k.* FROM leasehold_internal.claim AS k WHERE k.item = p_item AND k.ended_at IS NULL OFFSET 0) AS t
     JOIN leasehold_internal.session AS s
       ON s.id = p_session AND s.token = coalesce(p_token, s.token) AND s.lease_id <> t.lease_id
-    JOIN leasehold_internal.lease AS own ON own.id = s.lease_id AND own.ended_at IS NULL AND own.expires_at > p_began
-    JOIN leasehold_internal.lease AS l ON l.id = t.lease_id AND l.ended_at IS NULL AND l.expires_at > p_began;
+    JOIN leasehold_internal.lease AS own
+      ON own.id = s.lease_id AND leasehold_internal.is_alive(own.ended_at, own.expires_at, p_began)
+    JOIN leasehold_internal.lease AS l
+      ON l.id = t.lease_id AND leasehold_internal.is_alive(l.ended_at, l.expires_at, p_began);
   IF NOT FOUND THEN
     RETURN NULL;
   END IF;
@@ -162,7 +166,7 @@ DECLARE
     leasehold_internal.claim_seen(p_item, p_session, p_session_token, began);
 BEGIN
   IF answer.outcome IS NULL THEN
-    RETURN leasehold_internal.claim_get(ROW(p_item, p_create, NULL, false, NULL, NULL, began), p_session,
+    RETURN leasehold_internal.claim_get(ROW(p_item, p_create, NULL, false, NULL, NULL, began, NULL), p_session,
                                         p_session_token);
   END IF;
   RETURN answer;
@@ -178,7 +182,7 @@ DECLARE
   answer leasehold_internal.claim_answer := leasehold_internal.claim_seen(p_item, p_session, NULL, began);
 BEGIN
   IF answer.outcome IS NULL THEN
-    RETURN leasehold_internal.claim_get(ROW(p_item, p_create, NULL, false, NULL, NULL, began), p_session, NULL);
+    RETURN leasehold_internal.claim_get(ROW(p_item, p_create, NULL, false, NULL, NULL, began, NULL), p_session, NULL);
   END IF;
   RETURN answer;
 END $$;
@@ -242,6 +246,6 @@ BEGIN
   IF leaving.item IS NULL OR leaving.ended_at IS NOT NULL THEN
     RETURN leasehold_internal.claim_switched_before(p_from, p_token, p_to);
   END IF;
-  RETURN leasehold_internal.claim_get(ROW(p_to, p_create, leaving, false, NULL, NULL, began), leaving.session_id,
+  RETURN leasehold_internal.claim_get(ROW(p_to, p_create, leaving, false, NULL, NULL, began, NULL), leaving.session_id,
                                       leaving.session_token);
 END $$;

@@ -10,7 +10,7 @@ DECLARE
 BEGIN
   PERFORM leasehold_internal.claim_share(p_item, p_token);
   RETURN leasehold_internal.claim_get(
-    ROW(p_item, false, NULL, true, p_token, coalesce(nullif(p_reason, ''), 'to ' || p_to), NULL), p_to, NULL);
+    ROW(p_item, false, NULL, true, p_token, coalesce(nullif(p_reason, ''), 'to ' || p_to), NULL, NULL), p_to, NULL);
 END $$;
 
 -- An operator gives an item to a live session; also a free item.
@@ -20,7 +20,7 @@ DECLARE
   sound boolean := leasehold_internal.require_safe_transaction() AND leasehold_internal.require_text('reason', p_reason);
 BEGIN
   RETURN leasehold_internal.claim_get(
-    ROW(p_item, false, NULL, true, NULL, coalesce(nullif(p_reason, ''), 'to ' || p_to), NULL), p_to, NULL);
+    ROW(p_item, false, NULL, true, NULL, coalesce(nullif(p_reason, ''), 'to ' || p_to), NULL, NULL), p_to, NULL);
 END $$;
 
 -- Either of them. It has the caller's rights, as claim_take.
@@ -58,15 +58,26 @@ BEGIN
           HINT = 'Another session may have taken over: give up this transaction and stop.';
 END $$;
 
--- Releases this claim, never another one of the session. Accepted after the session went stale, until another session
--- takes the item; a release may be repeated.
-CREATE FUNCTION leasehold_internal.claim_release(p_item text, p_session text, p_token bigint, p_reason text DEFAULT '')
-RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$
+-- The token of the latest claim that this opening of a session got on the item; NULL: none.
+CREATE FUNCTION leasehold_internal.claim_token(p_item text, p_session text, p_session_token bigint) RETURNS bigint
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT c.token FROM leasehold_internal.claim AS c
+           WHERE c.item = p_item AND c.session_id = p_session AND c.session_token = p_session_token
+           ORDER BY c.token DESC LIMIT 1);
+END $$;
+
+-- Releases this claim, never another one of the session. Without its token, the session's own one is the proof.
+-- Accepted after the session went stale, until another session takes the item; a release may be repeated.
+CREATE FUNCTION leasehold_internal.claim_release(
+  p_item text, p_session text, p_token bigint, p_reason text DEFAULT '', p_session_token bigint DEFAULT NULL
+) RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$
 DECLARE
   sound  boolean := leasehold_internal.require_safe_transaction()
     AND leasehold_internal.require_text('reason', p_reason);
+  held   bigint := coalesce(p_token, leasehold_internal.claim_token(p_item, p_session, p_session_token), 0);
   moment timestamptz;
-  c      leasehold_internal.claim := leasehold_internal.claim_share(p_item, p_token);
+  c      leasehold_internal.claim := leasehold_internal.claim_share(p_item, held);
   answer leasehold_internal.claim_answer;
 BEGIN
   IF c.session_id = p_session THEN
@@ -83,7 +94,7 @@ BEGIN
       RETURN answer;
     END IF;
   END IF;
-  answer := leasehold_internal.claim_lost(p_item, p_token);
+  answer := leasehold_internal.claim_lost(p_item, held);
   IF answer.outcome = 'lost' AND c.item IS NOT NULL AND c.session_id IS DISTINCT FROM p_session THEN
     answer.why := 'superseded';
   END IF;
@@ -148,12 +159,10 @@ BEGIN
 END $$;
 
 -- By its holder, with the token of the claim, which ends with it; without a token, for an item without a holder. The
--- call may be repeated. `p_holder`: the caller's name if there is no session.
-CREATE FUNCTION leasehold_internal.item_done(p_key text, p_token bigint DEFAULT NULL, p_holder text DEFAULT session_user)
+-- call may be repeated. `p_by`: the caller's name if there is no claim.
+CREATE FUNCTION leasehold_internal.item_end(p_key text, p_token bigint, p_by text, p_note text)
 RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$
 DECLARE
-  sound    boolean := leasehold_internal.require_safe_transaction()
-    AND leasehold_internal.require_holder(ROW(p_holder, '', '', 0, 0, '', '')::leasehold_internal.holder, NULL);
   moment   timestamptz;
   i        record;
   finished record;
@@ -176,15 +185,41 @@ BEGIN
     RETURN answer;
   END IF;
   c := finished.c;
-  UPDATE leasehold_internal.item AS t SET done_at = moment, done_by = coalesce(c.session_id, p_holder)
-   WHERE t.key = p_key;
+  UPDATE leasehold_internal.item AS t SET done_at = moment, done_by = coalesce(c.session_id, p_by) WHERE t.key = p_key;
   INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host)
-  SELECT moment, 'item', p_key, 'completed', i.token, coalesce(l.holder, p_holder), coalesce(l.host, '')
+  SELECT moment, 'item', p_key, 'completed', i.token, coalesce(l.holder, p_by), coalesce(l.host, '')
     FROM (SELECT) AS one LEFT JOIN leasehold_internal.lease AS l ON l.id = c.lease_id;
-  PERFORM leasehold_internal.wake('item:' || p_key, moment);
+  PERFORM leasehold_internal.item_note_add(p_key, coalesce(c.session_id, p_by), p_note, moment);
+  PERFORM leasehold_internal.item_wake(p_key, moment);
+  PERFORM leasehold_internal.wake('item:' || n.item, moment) FROM leasehold_internal.item_need AS n WHERE n.needs = p_key;
   answer := leasehold_internal.claim_answer('done', NULL, c, moment);
   answer.key := p_key;
   RETURN answer;
+END $$;
+
+-- With a session, its token is the proof, and it ends the claim that it got in this opening. A session that never had
+-- the item finishes it like anyone: if it has no holder.
+CREATE FUNCTION leasehold_internal.item_done(
+  p_key text, p_token bigint DEFAULT NULL, p_holder text DEFAULT session_user, p_session text DEFAULT NULL,
+  p_session_token bigint DEFAULT NULL, p_note text DEFAULT NULL
+) RETURNS leasehold_internal.claim_answer LANGUAGE plpgsql AS $$
+DECLARE
+  sound  boolean := leasehold_internal.require_safe_transaction()
+    AND leasehold_internal.require_holder(ROW(p_holder, '', '', 0, 0, '', '')::leasehold_internal.holder, NULL)
+    AND (p_note IS NULL OR leasehold_internal.require_text('a note', p_note))
+    AND (p_session IS NULL OR p_session_token IS NOT NULL
+         OR leasehold_internal.refuse('a session proves with its token who it is'));
+  held   bigint := coalesce(p_token, leasehold_internal.claim_token(p_key, p_session, p_session_token));
+  latest bigint;
+BEGIN
+  IF p_session IS NOT NULL AND held IS NULL THEN
+    latest := (SELECT s.token FROM leasehold_internal.session AS s WHERE s.id = p_session);
+    IF latest IS DISTINCT FROM p_session_token THEN
+      RETURN leasehold_internal.claim_refusal(
+        'unregistered', CASE WHEN latest IS NULL THEN 'unknown' ELSE 'superseded' END, p_key, leasehold_internal.now());
+    END IF;
+  END IF;
+  RETURN leasehold_internal.item_end(p_key, held, coalesce(p_session, p_holder), p_note);
 END $$;
 
 -- Removes an item that has no holder and no children.
@@ -212,9 +247,10 @@ BEGIN
   IF answer.outcome IS NOT NULL THEN
     RETURN answer;
   END IF;
+  PERFORM leasehold_internal.wake('item:' || n.item, moment) FROM leasehold_internal.item_need AS n WHERE n.needs = p_key;
   DELETE FROM leasehold_internal.claim AS c WHERE c.item = p_key;
   DELETE FROM leasehold_internal.item AS t WHERE t.key = p_key;
   PERFORM leasehold_internal.item_event(p_key, 'removed', i.token, NULL, NULL, moment);
-  PERFORM leasehold_internal.wake('item:' || p_key, moment);
+  PERFORM leasehold_internal.item_wake(p_key, moment);
   RETURN leasehold_internal.claim_refusal('removed', NULL, p_key, moment);
 END $$;

@@ -4,7 +4,7 @@
 -- advances the schedule. The calendar decides when a schedule is due, a lease who holds it. Whether a schedule is due,
 -- running or expired is derived: no column stores it.
 
--- The settings come first, then what changes with the runs: schedule_define relies on this order.
+-- The settings come first, then what changes with the runs: schedule_apply relies on this order.
 CREATE TABLE leasehold_internal.schedule (
   id              bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name            text        NOT NULL COLLATE "C" UNIQUE,

@@ -64,7 +64,7 @@ END $$;
 -- Gives the schedule of this name the settings in `wanted`, and the next run `p_next_at`, if given. `p_keep`: an
 -- existing one stays unchanged, and a new one with a pause is due at once. `changed`: the settings are new, or would
 -- be.
-CREATE FUNCTION leasehold_internal.schedule_define(
+CREATE FUNCTION leasehold_internal.schedule_apply(
   wanted leasehold_internal.schedule, p_payload bytea, p_command text, p_next_at timestamptz, p_keep boolean,
   OUT s leasehold_internal.schedule, OUT created boolean, OUT changed boolean
 ) LANGUAGE plpgsql AS $$
@@ -139,7 +139,7 @@ CREATE FUNCTION leasehold_internal.schedule_set(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   wanted  leasehold_internal.schedule;
-  defined record;
+  applied record;
 BEGIN
   wanted.name := name;
   wanted.every_min := every_min;
@@ -153,10 +153,10 @@ BEGIN
   wanted.misfire := misfire;
   wanted.misfire_after := misfire_after;
   wanted.queue := queue;
-  defined := leasehold_internal.schedule_define(wanted, payload, command, next_run_at, false);
-  created := defined.created;
-  changed := defined.changed;
-  next_run_at := least((defined.s).next_run_at, (defined.s).triggered_at);
+  applied := leasehold_internal.schedule_apply(wanted, payload, command, next_run_at, false);
+  created := applied.created;
+  changed := applied.changed;
+  next_run_at := least((applied.s).next_run_at, (applied.s).triggered_at);
   wall_now := leasehold_internal.now();
 END $$;
 
@@ -182,7 +182,7 @@ CREATE FUNCTION leasehold_internal.schedule_ensure(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   wanted  leasehold_internal.schedule;
-  defined record;
+  applied record;
 BEGIN
   wanted.name := name;
   wanted.every_min := every_min;
@@ -195,9 +195,9 @@ BEGIN
   wanted.ttl := ttl;
   wanted.misfire := misfire;
   wanted.misfire_after := misfire_after;
-  defined := leasehold_internal.schedule_define(wanted, NULL, NULL, next_run_at, true);
-  created := defined.created;
-  differs := defined.changed AND NOT defined.created;
-  next_run_at := least((defined.s).next_run_at, (defined.s).triggered_at);
+  applied := leasehold_internal.schedule_apply(wanted, NULL, NULL, next_run_at, true);
+  created := applied.created;
+  differs := applied.changed AND NOT applied.created;
+  next_run_at := least((applied.s).next_run_at, (applied.s).triggered_at);
   wall_now := leasehold_internal.now();
 END $$;

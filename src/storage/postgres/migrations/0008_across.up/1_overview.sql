@@ -1,6 +1,39 @@
 -- What concerns every feature: the view of all leases, housekeeping, recovery, and scopes. A new feature adds its parts
 -- here.
 
+-- Tables of users that `leasehold adopt` gave leases: a query for the rows that are held. Only adopting writes here.
+CREATE TABLE leasehold_internal.adopted (
+  name      text     COLLATE "C" PRIMARY KEY,
+  ttl       interval NOT NULL,
+  held_rows text     NOT NULL
+);
+
+CREATE FUNCTION leasehold_internal.adopted_tables()
+RETURNS TABLE (name text, ttl interval, held_rows text) LANGUAGE sql STABLE AS $$
+  SELECT a.name, a.ttl, a.held_rows FROM leasehold_internal.adopted AS a
+$$;
+
+-- The held rows of adopted tables that the caller may read, in the shape of the view below. The token of a row is the
+-- moment of its grant; when its holder was last heard follows from the ttl.
+CREATE FUNCTION leasehold_internal.row_leases()
+RETURNS TABLE (kind text, key text, state text, token bigint, holder text, acquired_at timestamptz,
+               heartbeat_at timestamptz, expires_at timestamptz, ttl interval)
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  t record;
+BEGIN
+  FOR t IN SELECT a.* FROM leasehold_internal.adopted_tables() AS a
+            WHERE to_regclass(a.name) IS NOT NULL AND has_table_privilege(to_regclass(a.name), 'SELECT')
+  LOOP
+    RETURN QUERY EXECUTE format(
+      'SELECT ''row'', %L || ''/'' || r.key, CASE WHEN r.until > c.moment THEN ''running'' ELSE ''expired'' END, r.token,
+              r.holder, g.at, greatest(g.at, least(r.until - $1, c.moment)), r.until, greatest(r.until - g.at, $1)
+         FROM (%s) AS r CROSS JOIN clock_timestamp() AS c(moment)
+        CROSS JOIN LATERAL (SELECT CASE r.token %% 10 WHEN 0 THEN to_timestamp(r.token / 1000000.0)
+                                                  ELSE r.until - $1 END) AS g(at)', t.name, t.held_rows) USING t.ttl;
+  END LOOP;
+END $$;
+
 -- Every lease that has not ended, with what it holds. It checks job by job whether a job is settled: for a join, the
 -- planner would read the whole history for a handful of running jobs.
 CREATE VIEW leasehold.leases AS
@@ -31,7 +64,11 @@ CREATE VIEW leasehold.leases AS
          h.token, l.holder, l.host, l.pid, l.tty, l.acquired_at, l.heartbeat_at, l.expires_at, l.ttl,
          l.holder AS locked_by, l.expires_at AS locked_until, l.id AS lease_id, l.boot_id, l.process_start
     FROM held AS h JOIN leasehold_internal.lease AS l ON l.id = h.lease_id
-   WHERE l.ended_at IS NULL;
+   WHERE l.ended_at IS NULL
+  UNION ALL
+  SELECT r.kind, r.key, r.state, r.token, r.holder, '', 0, '', r.acquired_at, r.heartbeat_at, r.expires_at, r.ttl,
+         r.holder, r.expires_at, NULL, '', 0
+    FROM leasehold_internal.row_leases() AS r;
 
 CREATE FUNCTION leasehold_internal.store_status()
 RETURNS TABLE (locks bigint, waiters bigint, held_leases bigint, expired_leases bigint, ended_leases bigint,

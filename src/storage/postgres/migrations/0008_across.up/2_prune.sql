@@ -29,13 +29,14 @@ BEGIN
                       WHERE w.name = k.name AND l.expires_at > p_moment);
 END $$;
 
--- A session with claims stays, however stale: it shows their holder.
+-- A session with claims or paths stays, however stale: it shows their holder.
 CREATE FUNCTION leasehold_internal.session_is_over(s leasehold_internal.session, p_before timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN EXISTS (SELECT FROM leasehold_internal.lease AS l
                   WHERE l.id = s.lease_id AND (l.ended_at < p_before OR l.expires_at < p_before))
-     AND NOT EXISTS (SELECT FROM leasehold_internal.claim AS c WHERE c.lease_id = s.lease_id AND c.end_reason IS NULL);
+     AND NOT EXISTS (SELECT FROM leasehold_internal.claim AS c WHERE c.lease_id = s.lease_id AND c.end_reason IS NULL)
+     AND NOT EXISTS (SELECT FROM leasehold_internal.path AS p WHERE p.lease_id = s.lease_id);
 END $$;
 
 -- The latest run of a schedule that has ended stays.
@@ -46,6 +47,15 @@ BEGIN
      AND (r.token IS NULL OR EXISTS (SELECT FROM leasehold_internal.schedule_run AS o
                                       WHERE o.schedule_id = r.schedule_id AND o.token > r.token
                                         AND o.finished_at IS NOT NULL));
+END $$;
+
+-- A batch that ended that long ago, or never had a job. While one of its jobs exists, it could be retried.
+CREATE FUNCTION leasehold_internal.batch_is_over(b leasehold_internal.batch, p_before timestamptz) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN b.unfinished = 0 AND coalesce(b.ended_at, b.created_at) < p_before
+     AND NOT EXISTS (SELECT FROM leasehold_internal.job AS j WHERE j.batch = b.name)
+     AND NOT EXISTS (SELECT FROM leasehold_internal.blocked AS w WHERE w.after_id = -b.number);
 END $$;
 
 -- The leases of a range that ended that long ago and that nothing needs: no lock that stays (how it became free), no
@@ -116,7 +126,7 @@ CREATE INDEX schedule_run_finished ON leasehold_internal.schedule_run (finished_
 -- reads only those with the oldest leases: the rest cannot be over.
 CREATE FUNCTION leasehold_internal.prune(p_older_than interval, p_batch bigint)
 RETURNS TABLE (claims bigint, sessions bigint, runs bigint, shares bigint, places bigint, topics bigint,
-               recoveries bigint)
+               recoveries bigint, batches bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := leasehold_internal.now();
@@ -139,6 +149,14 @@ BEGIN
   DELETE FROM leasehold_internal.awaited AS d WHERE d.topic IN (
     SELECT a.topic FROM leasehold_internal.awaited AS a WHERE a.until < moment LIMIT p_batch FOR UPDATE SKIP LOCKED);
   GET DIAGNOSTICS topics = ROW_COUNT;
+  DELETE FROM leasehold_internal.queue_group AS d WHERE (d.queue, d.name) IN (
+    SELECT g.queue, g.name FROM leasehold_internal.queue_group AS g
+     WHERE NOT leasehold_internal.group_waits(g.queue, g.name)
+     LIMIT p_batch FOR UPDATE SKIP LOCKED);
+  DELETE FROM leasehold_internal.queue_turn AS d WHERE d.queue IN (
+    SELECT t.queue FROM leasehold_internal.queue_turn AS t
+     WHERE NOT EXISTS (SELECT FROM leasehold_internal.ready AS r WHERE r.queue = t.queue AND r.by_group)
+     LIMIT p_batch FOR UPDATE SKIP LOCKED);
   DELETE FROM leasehold_internal.claim AS d WHERE (d.item, d.token) IN (
     SELECT c.item, c.token FROM leasehold_internal.claim AS c
      WHERE c.ended_at < before LIMIT p_batch FOR UPDATE SKIP LOCKED);
@@ -157,6 +175,14 @@ BEGIN
     SELECT r.id FROM (SELECT o.id, o.at FROM leasehold_internal.recovery AS o ORDER BY o.id LIMIT p_batch) AS r
      WHERE r.at < before));
   GET DIAGNOSTICS recoveries = ROW_COUNT;
+  -- Of the batches it reads only the oldest.
+  DELETE FROM leasehold_internal.batch AS d WHERE d.name = ANY (ARRAY(
+    SELECT b.name FROM leasehold_internal.batch AS b
+     WHERE b.number = ANY (ARRAY(
+             SELECT o.number FROM leasehold_internal.batch AS o ORDER BY o.number LIMIT p_batch + 10000))
+       AND leasehold_internal.batch_is_over(b, before) LIMIT p_batch FOR UPDATE SKIP LOCKED))
+    AND leasehold_internal.batch_is_over(d, before);
+  GET DIAGNOSTICS batches = ROW_COUNT;
   RETURN NEXT;
 END $$;
 
@@ -181,6 +207,10 @@ BEGIN
              SELECT leasehold_internal.leases_over(p_after, last_id, moment - p_older_than, moment, false)))
        FOR UPDATE SKIP LOCKED));
   GET DIAGNOSTICS pruned = ROW_COUNT;
+  DELETE FROM leasehold_internal.worker AS w
+   WHERE w.lease_id > p_after AND w.lease_id <= last_id
+     AND NOT EXISTS (SELECT FROM leasehold_internal.lease AS l WHERE l.id = w.lease_id);
+  DELETE FROM leasehold_internal.queue_asked AS a WHERE a.at < moment - p_older_than;
   last_id := CASE WHEN walked < p_batch OR since >= moment - p_older_than THEN 0 ELSE last_id END;
 END $$;
 
@@ -208,7 +238,7 @@ END $$;
 -- would remove.
 CREATE FUNCTION leasehold_internal.prune_preview(p_older_than interval)
 RETURNS TABLE (jobs bigint, locks bigint, leases bigint, events bigint, claims bigint, sessions bigint, runs bigint,
-               shares bigint, places bigint, topics bigint, recoveries bigint)
+               shares bigint, places bigint, topics bigint, recoveries bigint, batches bigint)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
   moment timestamptz := leasehold_internal.now();
@@ -229,5 +259,6 @@ BEGIN
     (SELECT count(*) FROM leasehold_internal.waiter AS w JOIN leasehold_internal.lease AS l ON l.id = w.lease_id
       WHERE l.expires_at < before),
     (SELECT count(*) FROM leasehold_internal.awaited AS a WHERE a.until < moment),
-    (SELECT count(*) FROM leasehold_internal.recovery AS r WHERE r.at < before);
+    (SELECT count(*) FROM leasehold_internal.recovery AS r WHERE r.at < before),
+    (SELECT count(*) FROM leasehold_internal.batch AS b WHERE leasehold_internal.batch_is_over(b, before));
 END $$;

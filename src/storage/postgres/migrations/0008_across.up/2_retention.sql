@@ -62,11 +62,15 @@ BEGIN
   PERFORM p_batch BETWEEN 1 AND 1000 OR leasehold_internal.refuse('a step prunes 1 to 1000 rows of each kind');
   pruned := 0;
   wait := interval '1 second';
-  IF NOT EXISTS (SELECT FROM leasehold_internal.retention) THEN
+  -- Usually no step is due: reading that writes nothing.
+  SELECT t.* INTO r FROM leasehold_internal.retention AS t;
+  IF NOT FOUND THEN
     INSERT INTO leasehold_internal.retention DEFAULT VALUES ON CONFLICT DO NOTHING;
   END IF;
-  SELECT t.* INTO r FROM leasehold_internal.retention AS t FOR UPDATE SKIP LOCKED;
-  IF NOT FOUND OR r.next_at > leasehold_internal.now() THEN
+  IF (r.next_at > leasehold_internal.now()) IS NOT TRUE THEN
+    SELECT t.* INTO r FROM leasehold_internal.retention AS t FOR UPDATE SKIP LOCKED;
+  END IF;
+  IF r.id IS NULL OR r.next_at > leasehold_internal.now() THEN
     wait := coalesce(r.next_at - leasehold_internal.now(), wait);
     RETURN;
   END IF;
@@ -74,8 +78,8 @@ BEGIN
     coalesce(r.keep_jobs, forever), coalesce(r.keep_failed, forever), r.after_job, p_batch);
   -- Once per round: these kinds have no walk of their own.
   IF r.after_job = 0 AND r.after_lease = 0 AND r.after_event = 0 AND r.after_lock = '' THEN
-    SELECT t.claims + t.sessions + t.runs + t.shares + t.places + t.topics + t.recoveries AS pruned,
-           greatest(t.claims, t.sessions, t.runs, t.shares, t.places, t.topics, t.recoveries) = p_batch AS has_more
+    SELECT t.claims + t.sessions + t.runs + t.shares + t.places + t.topics + t.recoveries + t.batches AS pruned,
+           greatest(t.claims, t.sessions, t.runs, t.shares, t.places, t.topics, t.recoveries, t.batches) = p_batch AS has_more
       INTO rest FROM leasehold_internal.prune(coalesce(r.keep_history, forever), p_batch) AS t;
   ELSE
     SELECT 0::bigint AS pruned, false AS has_more INTO rest;

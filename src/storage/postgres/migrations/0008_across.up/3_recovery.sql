@@ -16,6 +16,8 @@ CREATE VIEW leasehold_internal.holding AS
   UNION ALL
   SELECT 'session', c.lease_id, false FROM leasehold_internal.claim AS c WHERE c.ended_at IS NULL
   UNION ALL
+  SELECT 'session', p.lease_id, false FROM leasehold_internal.path AS p
+  UNION ALL
   SELECT 'schedule', s.lease_id, false FROM leasehold_internal.schedule AS s WHERE s.lease_id IS NOT NULL;
 
 -- The holdings of a kind that recovery gives back. OFFSET 0 pins the order of the join: from the holdings to their
@@ -60,7 +62,7 @@ BEGIN
   failed := coalesce(failed, 0);
 END $$;
 
--- Dependents that a final outcome, or the removal of a job, left for later: see most_dependents. Operators lock a job
+-- Dependents that a final outcome, or the removal of a job, left for later: see job_let_down. Operators lock a job
 -- before they retry it: this skips locked jobs until the next call.
 CREATE FUNCTION leasehold_internal.recover_dependents(p_max bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
@@ -95,11 +97,12 @@ END $$;
 
 -- One batch: ends up to `p_max` expired leases of each kind and gives back what they held; call it until it finds
 -- nothing. It also does what no claim may do in a user's transaction: it moves check_at of live grants. `unblocked`:
--- jobs that went on, were cancelled, or wait for fewer predecessors, because some of these ended.
+-- jobs that went on, were cancelled, or wait for fewer predecessors, because some of these ended. `remaining`: deadlines
+-- that have passed and are left for the next call.
 CREATE FUNCTION leasehold_internal.recover(
   p_max bigint DEFAULT {defaults.recover_batch}, OUT locks bigint, OUT leases bigint, OUT jobs bigint,
   OUT chunks bigint, OUT claims bigint, OUT runs bigint, OUT failed bigint, OUT unblocked bigint,
-  OUT store_now timestamptz
+  OUT remaining bigint, OUT store_now timestamptz
 ) LANGUAGE plpgsql AS $$
 DECLARE
   what  text;
@@ -140,23 +143,37 @@ BEGIN
     runs := runs + (given.refusal IS NULL)::integer;
   END LOOP;
   leases := leases + runs;
+  remaining := 0;
+  FOREACH what IN ARRAY ARRAY(SELECT leasehold_internal.queues_past_deadline(store_now)) LOOP
+    given := leasehold_internal.queue_pass_deadlines(what, store_now);
+    jobs := jobs + given.jobs;
+    failed := failed + given.failed;
+    remaining := remaining + (SELECT count(*) FROM leasehold_internal.deadline AS d
+                               WHERE d.queue = what AND d.at <= store_now);
+  END LOOP;
   store_now := leasehold_internal.now();
-  IF leases > 0 THEN
+  IF leases + jobs + failed > 0 THEN
     PERFORM leasehold_internal.note_recovery('recover', leases, jobs, chunks, claims, runs, failed, store_now);
   END IF;
   unblocked := leasehold_internal.recover_dependents(p_max);
 END $$;
 
--- The jobs and chunks of dead holders. `dead`: it would become a dead letter; only the sole unfinished job or chunk of
--- a holder can. Jobs with a cancel request are not listed.
+-- The jobs and chunks of dead holders, and jobs that took longer than their limit. `dead`: it would become a dead letter;
+-- of a dead holder only the sole unfinished job or chunk can. Jobs with a cancel request are not listed.
 CREATE FUNCTION leasehold_internal.recover_work(p_moment timestamptz) RETURNS TABLE (kind text, dead boolean)
 LANGUAGE sql STABLE AS $$
+  SELECT 'job', leasehold_internal.job_count(d.job_id, 'failed') + 1 >= j.max_failures
+    FROM leasehold_internal.deadline AS d JOIN leasehold_internal.job AS j ON j.id = d.job_id
+   WHERE d.token > 0 AND d.at <= p_moment AND leasehold_internal.is_past_limit(d.job_id, d.token, p_moment)
+     AND NOT EXISTS (SELECT FROM leasehold_internal.cancel_request AS c WHERE c.job_id = d.job_id)
+  UNION ALL
   SELECT 'job', u.sole AND leasehold_internal.job_count(u.job_id, 'expired') + 1 >= j.max_crashes
-    FROM (SELECT t.job_id, count(*) OVER (PARTITION BY d.lease_id) = 1 AS sole
+    FROM (SELECT t.job_id, t.token, count(*) OVER (PARTITION BY d.lease_id) = 1 AS sole
             FROM (SELECT DISTINCT h.lease_id FROM leasehold_internal.dead_holdings('job', p_moment) AS h) AS d
            CROSS JOIN LATERAL leasehold_internal.lease_unsettled(d.lease_id) AS t) AS u
     JOIN leasehold_internal.job AS j ON j.id = u.job_id
    WHERE NOT EXISTS (SELECT FROM leasehold_internal.cancel_request AS c WHERE c.job_id = u.job_id)
+     AND NOT leasehold_internal.is_past_limit(u.job_id, u.token, p_moment)
   UNION ALL
   SELECT 'chunk', c.crashes + 1 >= s.max_crashes AND count(*) OVER (PARTITION BY c.lease_id) = 1
     FROM leasehold_internal.chunk AS c JOIN leasehold_internal.chunk_set AS s ON s.id = c.set_id

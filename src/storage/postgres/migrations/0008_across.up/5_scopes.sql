@@ -79,9 +79,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
    GROUP BY h.grantee
 $$;
 
-SELECT leasehold_internal.publish('read', 'store_status', 'retention_show', 'recovery_totals', 'recover_preview',
+SELECT leasehold_internal.publish('read', 'adopted_tables', 'store_status', 'retention_show', 'recovery_totals', 'recover_preview',
   'lease_suspects');
-SELECT leasehold_internal.expose('read', 'boot_id_of');
+SELECT leasehold_internal.expose('read', 'boot_id_of', 'row_leases');
 SELECT leasehold_internal.publish('work', 'lease_reap', 'recover', 'retention_step');
 SELECT leasehold_internal.publish('admin', 'prune', 'lock_prune', 'lease_prune', 'event_prune', 'prune_preview',
   'retention_set');

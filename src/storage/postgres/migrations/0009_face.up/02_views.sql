@@ -7,9 +7,13 @@ CREATE VIEW leasehold.locks AS
 
 CREATE VIEW leasehold.queues AS
   SELECT q.name, q.paused, q.pause_reason, q.max_running, q.max_per_group, q.rate_count, q.rate_period, q.default_ttl,
-         q.available, q.deferred, q.blocked, q.running, q.expired, q.failed, q.oldest_at, q.next_due_at,
-         q.completed_last_minute, q.failed_last_minute
+         q.timeout, q.available, q.deferred, q.blocked, q.running, q.expired, q.failed, q.oldest_at, q.next_due_at,
+         q.completed_last_minute, q.failed_last_minute, q.workers, q.asked_at, q.wait_reason, q.wait_text
     FROM leasehold_internal.queue_list(NULL) AS q;
+
+CREATE VIEW leasehold.workers AS
+  SELECT w.holder, w.host, w.pid, w.queues, w.concurrency, w.running, w.since, w.heartbeat_at, w.held_until
+    FROM leasehold_internal.worker_list(NULL) AS w;
 
 CREATE VIEW leasehold.chunk_sets AS
   SELECT s.name, s.state, s.planner, s.planned_at, s.total, s.available, s.deferred, s.running, s.expired, s.completed,
@@ -24,6 +28,11 @@ CREATE VIEW leasehold.rates AS
 CREATE VIEW leasehold.events AS
   SELECT e.id, e.at, e.kind, e.key, e.what, e.holder, e.host, e.previous_holder, e.detail
     FROM leasehold_internal.event AS e;
+
+CREATE VIEW leasehold.status AS
+  SELECT leasehold_internal.schema_version() AS version, s.locks, s.waiters, s.held_leases, s.expired_leases,
+         s.ended_leases, s.events, s.store_now
+    FROM leasehold_internal.store_status() AS s;
 
 COMMENT ON SCHEMA leasehold IS $doc$Leases, locks, jobs, chunks, sessions and schedules, for every program that speaks SQL.
 
@@ -50,13 +59,16 @@ store_now: the store's clock.$doc$;
 
 COMMENT ON VIEW leasehold.locks IS 'Locks: state, who holds them, since when and until when, how many wait.';
 COMMENT ON VIEW leasehold.queues IS 'Queues: settings, and how many jobs are in which state.';
+COMMENT ON VIEW leasehold.workers IS 'Workers, also idle ones: the queues that they listen to, since when, and how many jobs they run at a time.';
 COMMENT ON VIEW leasehold.chunk_sets IS 'Sets of chunks: state, and how many chunks are in which state.';
 COMMENT ON VIEW leasehold.rates IS 'Rates: settings, who took the last turn, and when the next one is.';
 COMMENT ON VIEW leasehold.events IS 'Events: who took what from whom, when and why. Quick with ORDER BY id DESC LIMIT.';
+COMMENT ON VIEW leasehold.status IS 'One row: the version of the schema, and how many locks, waiters, leases by state and events the store holds.';
 COMMENT ON VIEW leasehold.leases IS 'Every lease that has not ended, with what it holds.';
 COMMENT ON VIEW leasehold.jobs IS 'Jobs: state, worker, payload as text, last error. Quick by id; for states use job_list.';
 COMMENT ON VIEW leasehold.chunks IS 'Chunks: state, worker, cursor, rows, last error.';
 COMMENT ON VIEW leasehold.items IS 'The backlog: items, and the sessions that have them.';
+COMMENT ON VIEW leasehold.paths IS 'Files and folders, and the sessions that have them.';
 COMMENT ON VIEW leasehold.claims IS 'Active claims: item, session, since when, and when it frees.';
 COMMENT ON VIEW leasehold.schedules IS 'Schedules: rule, state, next run, last run.';
 COMMENT ON VIEW leasehold.schedule_runs IS 'The history of all schedules: a row for each occurrence that ran or was skipped.';

@@ -8,13 +8,18 @@ CREATE FUNCTION leasehold.job_enqueue(
   max_crashes bigint DEFAULT {defaults.job_max_crashes}, backoff_base interval DEFAULT {defaults.job_backoff_base},
   backoff_max interval DEFAULT {defaults.job_backoff_max}, backoff_exponential boolean DEFAULT true,
   tags text[] DEFAULT '{}', depends_on bigint[] DEFAULT '{}', if_failed text DEFAULT 'cancel',
-  OUT id bigint, OUT created boolean, OUT state text
+  timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL, expires_at timestamptz DEFAULT NULL,
+  metadata jsonb DEFAULT NULL, batch text DEFAULT NULL, on_batch_end text DEFAULT NULL,
+  dedupe_mode text DEFAULT 'keep', dedupe_for interval DEFAULT NULL,
+  OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
 ) LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT e.id, e.created, e.state INTO id, created, state
+  SELECT e.id, e.created, e.updated, e.state INTO id, created, updated, state
     FROM leasehold_internal.job_enqueue(
       queue, coalesce(leasehold_internal.json_bytes(payload), 'null'), priority, delay, run_at, dedupe_key, "group",
-      max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags, depends_on, if_failed) AS e;
+      max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags,
+      depends_on, if_failed, timeout, expires_in, expires_at, metadata::text, batch, on_batch_end, dedupe_mode,
+      dedupe_for) AS e;
 END $$;
 
 CREATE FUNCTION leasehold.job_enqueue(
@@ -23,14 +28,18 @@ CREATE FUNCTION leasehold.job_enqueue(
   max_failures bigint DEFAULT {defaults.job_max_failures}, max_crashes bigint DEFAULT {defaults.job_max_crashes},
   backoff_base interval DEFAULT {defaults.job_backoff_base}, backoff_max interval DEFAULT {defaults.job_backoff_max},
   backoff_exponential boolean DEFAULT true, tags text[] DEFAULT '{}', depends_on bigint[] DEFAULT '{}',
-  if_failed text DEFAULT 'cancel', OUT id bigint, OUT created boolean, OUT state text
+  if_failed text DEFAULT 'cancel', timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL,
+  expires_at timestamptz DEFAULT NULL, metadata jsonb DEFAULT NULL, batch text DEFAULT NULL,
+  on_batch_end text DEFAULT NULL, dedupe_mode text DEFAULT 'keep', dedupe_for interval DEFAULT NULL,
+  OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
 ) LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT e.id, e.created, e.state INTO id, created, state
+  SELECT e.id, e.created, e.updated, e.state INTO id, created, updated, state
     FROM leasehold_internal.job_enqueue(
       queue, coalesce(leasehold_internal.json_bytes('payload', payload_text), 'null'), priority, delay, run_at,
       dedupe_key, "group", max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags,
-      depends_on, if_failed) AS e;
+      depends_on, if_failed, timeout, expires_in, expires_at, metadata::text, batch, on_batch_end, dedupe_mode,
+      dedupe_for) AS e;
 END $$;
 
 CREATE FUNCTION leasehold.job_enqueue(
@@ -39,14 +48,18 @@ CREATE FUNCTION leasehold.job_enqueue(
   max_failures bigint DEFAULT {defaults.job_max_failures}, max_crashes bigint DEFAULT {defaults.job_max_crashes},
   backoff_base interval DEFAULT {defaults.job_backoff_base}, backoff_max interval DEFAULT {defaults.job_backoff_max},
   backoff_exponential boolean DEFAULT true, tags text[] DEFAULT '{}', depends_on bigint[] DEFAULT '{}',
-  if_failed text DEFAULT 'cancel', OUT id bigint, OUT created boolean, OUT state text
+  if_failed text DEFAULT 'cancel', timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL,
+  expires_at timestamptz DEFAULT NULL, metadata jsonb DEFAULT NULL, batch text DEFAULT NULL,
+  on_batch_end text DEFAULT NULL, dedupe_mode text DEFAULT 'keep', dedupe_for interval DEFAULT NULL,
+  OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
 ) LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT e.id, e.created, e.state INTO id, created, state
+  SELECT e.id, e.created, e.updated, e.state INTO id, created, updated, state
     FROM leasehold_internal.job_enqueue(
       queue, coalesce(leasehold_internal.json_bytes('payload', payload_json::text), 'null'), priority, delay, run_at,
       dedupe_key, "group", max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags,
-      depends_on, if_failed) AS e;
+      depends_on, if_failed, timeout, expires_in, expires_at, metadata::text, batch, on_batch_end, dedupe_mode,
+      dedupe_for) AS e;
 END $$;
 
 SELECT leasehold_internal.describe('job_enqueue', $doc$Enqueues a job with a JSON payload. Inside your own transaction, the job exists exactly if you commit.
@@ -57,7 +70,7 @@ priority: -32768 to 32767; jobs with a higher one run first, then the earliest.
 delay: do not run it before this time has passed.
 run_at: do not run it before this moment.
 dedupe_key: while an unfinished job of the queue has this key, the answer is that job.
-group: jobs of a group share a cap and take turns (queue_set).
+group: claims take jobs from the groups of a queue in turns, within a priority. Groups can have a cap (queue_set).
 max_failures: after so many failures the job is failed.
 max_crashes: after so many crashes of its workers the job is failed.
 backoff_base: the pause after the first failure.
@@ -66,10 +79,19 @@ backoff_exponential: false keeps the pause at backoff_base.
 tags: up to 20 words to find it by.
 depends_on: ids of jobs that must be completed before.
 if_failed: what happens if one of them fails for good or is cancelled: cancel, run, or wait for its retry.
+timeout: how long an attempt may take. After that it fails as timed out, and can be retried. NULL: the limit of the queue (queue_set), or of the claim.
+expires_in: if no attempt has started before this time has passed, the job ends as lapsed.
+expires_at: a moment, instead of expires_in.
+metadata: a JSON object, such as headers or a traceparent. Each attempt gets it with its claim.
+batch: the batch that the job belongs to, any name. batch_show counts its jobs.
+on_batch_end: the job runs when all jobs of this batch have ended.
+dedupe_mode: what happens to a waiting job with the same key. keep changes nothing. replace gives it the payload, priority, metadata, time, timeout and expiry of this call. debounce moves its time to `delay` from now. A job that is leased or has ended stays as it is.
+dedupe_for: the key stays taken for this long, also after the job has ended.
 
 Answer:
 id: of the job.
 created: false if the job existed already under its dedupe key.
+updated: true if that job was changed.
 state: available, deferred, blocked, or what the existing job is.
 
 Errors: LH003 (also: the payload is not JSON), LH002 (depends_on needs READ COMMITTED), 40001 (at REPEATABLE READ and above: another transaction took the dedupe key).
@@ -86,13 +108,18 @@ CREATE FUNCTION leasehold.job_enqueue_bytes(
   max_crashes bigint DEFAULT {defaults.job_max_crashes}, backoff_base interval DEFAULT {defaults.job_backoff_base},
   backoff_max interval DEFAULT {defaults.job_backoff_max}, backoff_exponential boolean DEFAULT true,
   tags text[] DEFAULT '{}', depends_on bigint[] DEFAULT '{}', if_failed text DEFAULT 'cancel',
-  OUT id bigint, OUT created boolean, OUT state text
+  timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL, expires_at timestamptz DEFAULT NULL,
+  metadata jsonb DEFAULT NULL, batch text DEFAULT NULL, on_batch_end text DEFAULT NULL,
+  dedupe_mode text DEFAULT 'keep', dedupe_for interval DEFAULT NULL,
+  OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
 ) LANGUAGE plpgsql AS $$
 BEGIN
-  SELECT e.id, e.created, e.state INTO id, created, state
+  SELECT e.id, e.created, e.updated, e.state INTO id, created, updated, state
     FROM leasehold_internal.job_enqueue(
       queue, payload, priority, delay, run_at, dedupe_key, "group", max_failures, max_crashes, backoff_base,
-      backoff_max, backoff_exponential, tags, depends_on, if_failed) AS e;
+      backoff_max, backoff_exponential, tags,
+      depends_on, if_failed, timeout, expires_in, expires_at, metadata::text, batch, on_batch_end, dedupe_mode,
+      dedupe_for) AS e;
 END $$;
 
 COMMENT ON FUNCTION leasehold.job_enqueue_bytes IS $doc$Enqueues a job whose payload is not JSON. A claim returns it in payload_bytes.
@@ -112,15 +139,16 @@ CREATE FUNCTION leasehold.job_enqueue_many(
   run_at timestamptz DEFAULT NULL, max_failures bigint DEFAULT {defaults.job_max_failures},
   max_crashes bigint DEFAULT {defaults.job_max_crashes}, backoff_base interval DEFAULT {defaults.job_backoff_base},
   backoff_max interval DEFAULT {defaults.job_backoff_max}, backoff_exponential boolean DEFAULT true,
-  tags text[] DEFAULT '{}', OUT id bigint
+  tags text[] DEFAULT '{}', timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL,
+  expires_at timestamptz DEFAULT NULL, metadata jsonb DEFAULT NULL, batch text DEFAULT NULL, OUT id bigint
 ) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY
   SELECT u.id FROM unnest(leasehold_internal.job_enqueue_many(
     queue, ARRAY(SELECT coalesce(leasehold_internal.json_bytes(p.body), 'null')
                     FROM unnest(payloads) WITH ORDINALITY AS p(body, nth) ORDER BY p.nth),
-    priority, delay, run_at, max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags))
-    AS u(id);
+    priority, delay, run_at, max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags, timeout,
+    expires_in, expires_at, metadata::text, batch)) AS u(id);
 END $$;
 
 COMMENT ON FUNCTION leasehold.job_enqueue_many IS $doc$Enqueues many jobs in one step: all or none.

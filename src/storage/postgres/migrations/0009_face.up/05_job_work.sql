@@ -13,6 +13,11 @@ CREATE TYPE leasehold.job_claimed AS (
   created_at        timestamptz,
   schedule          text,
   occurrence        timestamptz,
+  "group"           text,
+  batch             text,
+  metadata          jsonb,
+  cursor            jsonb,
+  timeout           interval,
   ttl               interval,
   acquired_at       timestamptz,
   expires_at        timestamptz,
@@ -37,29 +42,38 @@ solo: the job was claimed alone, since it may have killed its last worker.
 created_at: when it was enqueued.
 schedule: the schedule that enqueued it.
 occurrence: the moment of the schedule that it stands for.
+group, batch, metadata: as it was enqueued.
+cursor: what an earlier attempt saved with job_heartbeat.
+timeout: how long the attempt may take; then it fails.
 held_id: a running job that fills the queue's limit.
 $doc$;
 
 CREATE FUNCTION leasehold.job_claim(
-  queue text, max bigint DEFAULT 1, ttl interval DEFAULT NULL, holder text DEFAULT NULL, request_id text DEFAULT NULL
+  queue text, max bigint DEFAULT 1, ttl interval DEFAULT NULL, holder text DEFAULT NULL, request_id text DEFAULT NULL,
+  timeout interval DEFAULT NULL
 ) RETURNS SETOF leasehold.job_claimed LANGUAGE plpgsql AS $$
 DECLARE
   h leasehold_internal.holder := leasehold_internal.holder_of(holder);
   c leasehold_internal.job_claimed := leasehold_internal.job_claim(
-    queue, max, ttl, h.name, request_id, h.host, h.boot_id, h.pid, h.process_start, h.tty, h.instance, NULL, NULL, NULL);
+    queue, max, ttl, h.name, request_id, h.host, h.boot_id, h.pid, h.process_start, h.tty, h.instance, NULL, NULL, NULL,
+    timeout);
 BEGIN
   IF c.outcome <> 'granted' THEN
     RETURN NEXT ROW(c.outcome, c.why, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                    c.replayed, c.holder, c.host, c.heartbeat_at, c.expires_at, c.held_job_id, c.retry_at,
-                    c.store_now)::leasehold.job_claimed;
+                    NULL, NULL, NULL, NULL, NULL, c.replayed, c.holder, c.host, c.heartbeat_at, c.expires_at,
+                    c.held_job_id, c.retry_at, c.store_now)::leasehold.job_claimed;
   ELSE
     RETURN QUERY
     SELECT c.outcome, c.why, j.id, c.token, leasehold_internal.as_json(j.payload), j.payload, j.attempt, j.priority,
-           c.solo, j.created_at, o.schedule, o.occurrence, c.ttl, c.acquired_at, c.expires_at, c.replayed,
-           NULL::text, NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::bigint, NULL::timestamptz, c.store_now
+           c.solo, j.created_at, nullif(o.schedule, ''), CASE WHEN o.schedule <> '' THEN o.occurrence END,
+           nullif(o.job_group, ''), nullif(o.batch, ''), leasehold_internal.as_json(nullif(o.metadata, '')),
+           leasehold_internal.as_json(nullif(o.cursor, '')), nullif(o.timeout, 0) * interval '1 microsecond', c.ttl,
+           c.acquired_at, c.expires_at, c.replayed, NULL::text, NULL::text, NULL::timestamptz, NULL::timestamptz, NULL::bigint, NULL::timestamptz, c.store_now
       FROM unnest(c.job_ids, c.payloads, c.priorities, c.attempts, c.created_ats)
            WITH ORDINALITY AS j(id, payload, priority, attempt, created_at, nth)
-      LEFT JOIN unnest(c.scheduled_ids, c.schedules, c.occurrences) AS o(id, schedule, occurrence) ON o.id = j.id
+      LEFT JOIN unnest(c.special_ids, c.schedules, c.occurrences, c.groups, c.batches, c.metadata, c.cursors,
+                       c.timeouts)
+           AS o(id, schedule, occurrence, job_group, batch, metadata, cursor, timeout) ON o.id = j.id
      ORDER BY j.nth;
   END IF;
 END $$;
@@ -68,6 +82,7 @@ COMMENT ON FUNCTION leasehold.job_claim IS $doc$Claims up to `max` jobs of a que
 
 max: 1 to 1000; all of them share one lease and one token, and a heartbeat of one extends all.
 ttl: how long they stay yours without a heartbeat; NULL: the queue's default, else 5 minutes.
+timeout: how long an attempt may take, for jobs without a limit of their own in queues without one.
 
 Outcomes:
 granted: a row for each job; settle each with its id and token.
@@ -104,14 +119,14 @@ $doc$;
 
 CREATE FUNCTION leasehold.job_heartbeat(
   id bigint, token bigint, ttl interval DEFAULT NULL, percent bigint DEFAULT NULL, message text DEFAULT NULL,
-  stage text DEFAULT NULL
+  stage text DEFAULT NULL, save jsonb DEFAULT NULL
 ) RETURNS leasehold.job_beat LANGUAGE plpgsql AS $$
 DECLARE
   b record;
 BEGIN
-  b := leasehold_internal.job_heartbeat(id, token, ttl, percent, message, stage);
+  b := leasehold_internal.job_heartbeat(id, token, ttl, percent, message, stage, save::text);
   IF b.outcome = 'extended' THEN
-    RETURN ROW(b.outcome, b.why, b.lease_ttl, b.acquired_at, b.expires_at, b.cancel_requested, NULL, NULL,
+    RETURN ROW(b.outcome, b.why, b.ttl, b.acquired_at, b.expires_at, b.cancel_requested, NULL, NULL,
                b.store_now)::leasehold.job_beat;
   END IF;
   RETURN ROW(b.outcome, b.why, NULL, NULL, NULL, b.cancel_requested, b.holder, b.host,
@@ -125,10 +140,11 @@ ttl: a new ttl; NULL keeps the old one.
 percent: 0 to 100.
 message: for people, up to {bounds.message_bytes} bytes.
 stage: a word for people, up to {bounds.stage_bytes} bytes.
+save: the job's cursor: the next attempt gets it with its claim. NULL keeps the one that was saved.
 
 Outcomes:
 extended: the job is yours until expires_at.
-lost: it is not yours any more; why is expired, superseded, revoked or finished. Stop working.
+lost: it is not yours any more; why is expired, superseded, revoked, finished or timed_out. Stop working.
 not_found: there is no such job.
 
 Errors: LH002, LH003.
@@ -189,7 +205,7 @@ delay: the pause before the next attempt, instead of the backoff.
 
 Outcomes:
 settled: state says what became of the job. The same verdict again gets the same answer.
-lost: the job was not yours any more; why is expired, superseded, revoked or finished.
+lost: the job was not yours any more; why is expired, superseded, revoked, finished or timed_out.
 not_found: there is no such job.
 
 Errors: LH002, LH003.

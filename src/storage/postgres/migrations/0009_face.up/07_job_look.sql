@@ -15,13 +15,24 @@ CREATE TYPE leasehold.job_info AS (
   host             text,
   pid              bigint,
   heartbeat_at     timestamptz,
-  expires_at       timestamptz,
+  held_until       timestamptz,
   percent          bigint,
   message          text,
   stage            text,
   cancel_requested boolean,
+  wait_reason      text,
+  wait_text        text,
+  wait_job_id      bigint,
+  wait_until       timestamptz,
   dedupe_key       text,
   "group"          text,
+  timeout          interval,
+  times_out_at     timestamptz,
+  expires_at       timestamptz,
+  metadata         jsonb,
+  cursor           jsonb,
+  batch            text,
+  on_batch_end     text,
   tags             text,
   depends_on       text,
   error            text,
@@ -36,13 +47,17 @@ CREATE TYPE leasehold.job_info AS (
 COMMENT ON TYPE leasehold.job_info IS $doc$A job, as job_show and job_list describe it.
 
 id: of the job.
-state: available, deferred, blocked, running, expired, completed, failed or cancelled.
+state: available, deferred, blocked, running, expired, completed, failed, cancelled or lapsed.
 attempts, failures, crashes: so far.
 created_at, due_at, finished_at: when it was enqueued, when it is due, when it ended.
-holder, host, pid, heartbeat_at, expires_at: of the worker that runs it.
+holder, host, pid, heartbeat_at, held_until: of the worker that runs it.
 percent, message, stage: its progress.
 cancel_requested: job_cancel was called while it runs.
-queue, priority, dedupe_key, group, tags, depends_on: as it was enqueued; lists have a line for each word.
+wait_reason: why it is not running: paused, at_capacity, rate_limited, group_full, blocked, not_due, recovering, no_worker or turn.
+wait_text, wait_job_id, wait_until: the same in words, the job in the way, and when that may change.
+times_out_at: when the running attempt fails as timed out.
+cursor: what its attempts saved.
+queue, priority, dedupe_key, group, timeout, expires_at, metadata, batch, on_batch_end, tags, depends_on: as it was enqueued; lists have a line for each word.
 error: of the last failure.
 payload, result: as JSON; NULL if the bytes are not JSON, and in lists.
 payload_bytes, result_bytes: as they were given; NULL in lists.
@@ -53,8 +68,10 @@ CREATE FUNCTION leasehold.job_show(id bigint) RETURNS SETOF leasehold.job_info L
 BEGIN
   RETURN QUERY
   SELECT j.id, j.queue, j.state, j.priority, j.attempts, j.failures, j.crashes, j.created_at, j.due_at, j.finished_at,
-         j.holder, j.host, j.pid, j.heartbeat_at, j.expires_at, j.percent, j.message, j.stage, j.cancel_requested,
-         j.dedupe_key, j.job_group, j.tags, j.depends_on, j.error, j.store_now,
+         j.holder, j.host, j.pid, j.heartbeat_at, j.held_until, j.percent, j.message, j.stage, j.cancel_requested,
+         j.wait_reason, j.wait_text, j.wait_job_id, j.wait_until, j.dedupe_key, j.job_group, j.timeout, j.times_out_at,
+         j.expires_at, leasehold_internal.as_json(j.metadata), leasehold_internal.as_json(j.cursor), j.batch,
+         j.on_batch_end, j.tags, j.depends_on, j.error, j.store_now,
          leasehold_internal.as_json(b.payload), b.payload, leasehold_internal.as_json(b.result), b.result, NULL::bigint
     FROM leasehold_internal.job_show(job_show.id) AS j CROSS JOIN leasehold_internal.job_body(job_show.id) AS b;
 END $$;
@@ -70,15 +87,18 @@ Scope: read.$doc$;
 
 CREATE FUNCTION leasehold.job_list(
   queue text DEFAULT NULL, state text DEFAULT NULL, tag text DEFAULT NULL, max bigint DEFAULT {defaults.job_list_max},
-  page bigint DEFAULT NULL
+  page bigint DEFAULT NULL, batch text DEFAULT NULL
 ) RETURNS SETOF leasehold.job_info LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY
   SELECT j.id, j.queue, j.state, j.priority, j.attempts, j.failures, j.crashes, j.created_at, j.due_at, j.finished_at,
-         j.holder, j.host, j.pid, j.heartbeat_at, j.expires_at, j.percent, j.message, j.stage, j.cancel_requested,
-         j.dedupe_key, j.job_group, j.tags, j.depends_on, j.error, j.store_now, NULL::jsonb, NULL::bytea, NULL::jsonb,
+         j.holder, j.host, j.pid, j.heartbeat_at, j.held_until, j.percent, j.message, j.stage, j.cancel_requested,
+         j.wait_reason, j.wait_text, j.wait_job_id, j.wait_until, j.dedupe_key, j.job_group, j.timeout, j.times_out_at,
+         j.expires_at, leasehold_internal.as_json(j.metadata), leasehold_internal.as_json(j.cursor), j.batch,
+         j.on_batch_end, j.tags, j.depends_on, j.error, j.store_now, NULL::jsonb, NULL::bytea, NULL::jsonb,
          NULL::bytea, CASE WHEN count(*) OVER () = job_list.max THEN min(j.id) OVER () END
-    FROM leasehold_internal.job_list(job_list.queue, job_list.state, tag, page, job_list.max) AS j
+    FROM leasehold_internal.job_list(job_list.queue, job_list.state, tag, job_list.batch, page,
+                                     job_list.max) AS j
    ORDER BY j.id DESC;
 END $$;
 
@@ -89,6 +109,7 @@ state: NULL lists every state.
 tag: jobs with this tag.
 max: rows of a page.
 page: the `next` of the page before; NULL is the first page.
+batch: jobs of this batch.
 
 Example:
 SELECT id, state, error, next FROM leasehold.job_list('mail', state => 'failed', max => 20);
@@ -212,3 +233,28 @@ Example:
 SELECT outcome FROM leasehold.job_remove(17);
 
 Scope: admin.$doc$;
+
+CREATE FUNCTION leasehold.batch_show(
+  name text, OUT total bigint, OUT unfinished bigint, OUT completed bigint, OUT failed bigint, OUT cancelled bigint,
+  OUT lapsed bigint, OUT created_at timestamptz, OUT ended_at timestamptz, OUT end_job bigint
+) RETURNS SETOF record LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY
+  SELECT b.total, b.unfinished, b.completed, b.failed, b.cancelled, b.lapsed, b.created_at, b.ended_at, b.end_job
+    FROM leasehold_internal.batch_show(name) AS b;
+END $$;
+
+COMMENT ON FUNCTION leasehold.batch_show IS $doc$Counts the jobs of a batch. No row: no job was enqueued with it.
+
+name: of the batch.
+
+Answer:
+total: its jobs.
+unfinished, completed, failed, cancelled, lapsed: how many of them are in which state.
+created_at, ended_at: when its first job was enqueued, and when its last one ended.
+end_job: the job that was enqueued with on_batch_end.
+
+Example:
+SELECT total, unfinished, failed FROM leasehold.batch_show('import-7');
+
+Scope: read.$doc$;

@@ -2,10 +2,10 @@
 
 CREATE FUNCTION leasehold.queue_set(
   name text, max_running bigint DEFAULT NULL, max_per_group bigint DEFAULT NULL, rate_count bigint DEFAULT NULL,
-  rate_period interval DEFAULT NULL, default_ttl interval DEFAULT NULL
+  rate_period interval DEFAULT NULL, default_ttl interval DEFAULT NULL, timeout interval DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM leasehold_internal.queue_set(name, max_running, max_per_group, rate_count, rate_period, default_ttl);
+  PERFORM leasehold_internal.queue_set(name, max_running, max_per_group, rate_count, rate_period, default_ttl, timeout);
 END $$;
 
 COMMENT ON FUNCTION leasehold.queue_set IS $doc$Sets the limits of a queue. NULL keeps a setting, 0 removes it.
@@ -15,6 +15,7 @@ max_running: at most so many of its jobs run at a time.
 max_per_group: at most so many jobs of one group run at a time.
 rate_count, rate_period: at most so many claims in this time.
 default_ttl: of claims that name no ttl.
+timeout: how long an attempt may take, for jobs without a limit of their own.
 
 Errors: LH002, LH003.
 

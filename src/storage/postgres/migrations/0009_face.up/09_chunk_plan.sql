@@ -16,11 +16,11 @@ COMMENT ON TYPE leasehold.chunk_planned IS $doc$Answer of chunk_plan and chunk_p
 
 created: the set is new.
 added: chunks that are new.
-replaced: chunks of an earlier planner version that nobody had begun.
+replaced: chunks of an earlier planner version that no worker had begun.
 removed: chunks of an earlier planner version that are not in this plan.
 kept: chunks that were planned like this before.
 differing: chunks of this planner version with another spec; they stay as they are.
-left_open: chunks of an earlier planner version that somebody has begun; they stay as they are.
+left_open: chunks of an earlier planner version that a worker has begun; they stay as they are.
 total: chunks of the set.
 state: of the set: planned, running, complete or partial.
 $doc$;
@@ -58,7 +58,7 @@ COMMENT ON FUNCTION leasehold.chunk_plan IS $doc$Plans a set of chunks, or plans
 
 keys: of the chunks, in the order in which they are claimed.
 specs: a JSON value for each key, up to 64 KiB: what the worker has to do.
-planner: the version of your plan; a new version replaces chunks that nobody has begun.
+planner: the version of your plan; a new version replaces chunks that no worker has begun.
 max_failures: after so many failures a chunk is exhausted.
 max_crashes: after so many crashes of its workers a chunk is exhausted.
 backoff_base, backoff_max: the first and the longest pause after a failure.

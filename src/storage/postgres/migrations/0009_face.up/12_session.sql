@@ -73,17 +73,26 @@ SELECT id, token FROM leasehold.session_open('ann-1', label => 'fixing the parse
 Scope: work.$doc$;
 
 CREATE FUNCTION leasehold.session_heartbeat(
-  id text, token bigint, ttl interval DEFAULT NULL, progress text DEFAULT NULL
+  id text, token bigint, ttl interval DEFAULT NULL, progress text DEFAULT NULL, silence interval DEFAULT NULL
 ) RETURNS leasehold.session_answer LANGUAGE plpgsql AS $$
+DECLARE
+  a leasehold_internal.lease_answer;
 BEGIN
-  RETURN leasehold_internal.session_face(leasehold_internal.session_heartbeat(id, token, ttl, progress));
+  IF silence IS NULL OR ttl IS NOT NULL OR progress IS NOT NULL THEN
+    a := leasehold_internal.session_heartbeat(id, token, ttl, progress);
+  END IF;
+  IF silence IS NOT NULL AND coalesce(a.outcome, 'extended') = 'extended' THEN
+    a := leasehold_internal.session_park(id, token, silence);
+  END IF;
+  RETURN leasehold_internal.session_face(a);
 END $$;
 
-COMMENT ON FUNCTION leasehold.session_heartbeat IS $doc$Extends a session and all of its claims.
+COMMENT ON FUNCTION leasehold.session_heartbeat IS $doc$Extends a session and all of its claims, or keeps it alive without heartbeats for a while.
 
 id: of the session.
 ttl: a new ttl; NULL keeps the old one.
 progress: what was done since; NULL: alive, but nothing new.
+silence: parks the session, for example while a person is asked: it needs no heartbeats for so long, up to 12 hours. Zero ends it.
 
 Outcomes:
 extended: the session lives until expires_at.
@@ -94,26 +103,6 @@ Errors: LH002, LH003.
 
 Example:
 SELECT outcome, expires_at FROM leasehold.session_heartbeat('ann-1', 1763200000000000, progress => 'the tests are green');
-
-Scope: work.$doc$;
-
-CREATE FUNCTION leasehold.session_park(id text, token bigint, silence interval)
-RETURNS leasehold.session_answer LANGUAGE plpgsql AS $$
-BEGIN
-  RETURN leasehold_internal.session_face(leasehold_internal.session_park(id, token, silence));
-END $$;
-
-COMMENT ON FUNCTION leasehold.session_park IS $doc$Keeps a session alive without heartbeats for a while, for example while a person is asked.
-
-id: of the session.
-silence: up to 12 hours.
-
-Outcomes: as session_heartbeat.
-
-Errors: LH002, LH003.
-
-Example:
-SELECT outcome, expires_at FROM leasehold.session_park('ann-1', 1763200000000000, '1 hour');
 
 Scope: work.$doc$;
 

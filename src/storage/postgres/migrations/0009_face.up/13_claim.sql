@@ -54,12 +54,16 @@ END $$;
 
 CREATE FUNCTION leasehold.item_add(
   key text, title text DEFAULT NULL, parent text DEFAULT NULL, metadata jsonb DEFAULT NULL,
-  conflicts text[] DEFAULT NULL, OUT outcome text, OUT why text, OUT other text, OUT store_now timestamptz
+  conflicts text[] DEFAULT NULL, depends_on text[] DEFAULT NULL, priority integer DEFAULT NULL, note text DEFAULT NULL,
+  holder text DEFAULT NULL, OUT outcome text, OUT why text, OUT other text, OUT store_now timestamptz
 ) LANGUAGE plpgsql AS $$
+DECLARE
+  h leasehold_internal.holder := leasehold_internal.holder_of(holder);
 BEGIN
   SELECT a.outcome, a.why, a.other, a.store_now INTO outcome, why, other, store_now
     FROM leasehold_internal.item_add(key, title, parent, metadata::text, coalesce(conflicts, '{}'),
-                                     conflicts IS NOT NULL) AS a;
+                                     conflicts IS NOT NULL, coalesce(depends_on, '{}'), depends_on IS NOT NULL,
+                                     priority, note, h.name) AS a;
 END $$;
 
 COMMENT ON FUNCTION leasehold.item_add IS $doc$Adds an item to the backlog, or changes one. NULL keeps what it has.
@@ -69,66 +73,63 @@ title: for people.
 parent: who claims an item has its children, too; an empty text removes the parent.
 metadata: any JSON, up to 1 MiB.
 conflicts: items that two sessions must not have at the same time.
+depends_on: items that must be done before this one can be claimed.
+priority: -32768 to 32767; claim_take without a key takes higher ones first, then the oldest.
+note: a text that is appended to the notes of the item.
+holder: the author of the note.
 
 Answer:
-other: the item that was not found.
+other: the item that was not found, or the one that leads back to this one.
 
 Outcomes:
 created: the item is new.
 updated: it was changed.
-not_found: there is no such parent or conflicting item; why says which.
+not_found: there is no such parent, conflicting item or dependency; why says which.
+invalid: an item cannot be above itself, conflict with itself or depend on itself; why says which.
 
 Errors: LH002, LH003.
 
 Example:
-SELECT outcome FROM leasehold.item_add('SD-1', 'Parse nested comments', metadata => '{"estimate": 3}');
+SELECT outcome FROM leasehold.item_add('SD-1', 'Parse nested comments', priority => 5, metadata => '{"estimate": 3}');
 
 Scope: work.$doc$;
 
-CREATE FUNCTION leasehold.item_done(key text, token bigint DEFAULT NULL, holder text DEFAULT NULL)
-RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
+CREATE FUNCTION leasehold.item_done(
+  key text, token bigint DEFAULT NULL, holder text DEFAULT NULL, session_id text DEFAULT NULL,
+  session_token bigint DEFAULT NULL, note text DEFAULT NULL, done boolean DEFAULT true
+) RETURNS leasehold.claim_answer LANGUAGE plpgsql AS $$
 DECLARE
   h leasehold_internal.holder := leasehold_internal.holder_of(holder);
 BEGIN
-  RETURN leasehold_internal.claim_face(key, leasehold_internal.item_done(key, token, h.name));
+  IF NOT done THEN
+    RETURN leasehold_internal.claim_face(key, leasehold_internal.claim_refusal(
+      leasehold_internal.item_reopen(key), NULL, key, leasehold_internal.now()));
+  END IF;
+  RETURN leasehold_internal.claim_face(
+    key, leasehold_internal.item_done(key, token, h.name, session_id, session_token, note));
 END $$;
 
-COMMENT ON FUNCTION leasehold.item_done IS $doc$Marks an item done; its claim ends.
+COMMENT ON FUNCTION leasehold.item_done IS $doc$Marks an item done; its claim ends. Or opens a done item again.
 
 key: of the item.
-token: of your claim. NULL: no session has the item.
+token: of your claim. NULL: no session has the item, or your session proves itself.
+session_id, session_token: of the session that has the item, instead of the token of its claim.
+note: a text that is appended to the notes of the item.
+done: false opens the item again.
 
 Outcomes:
 done: it is done, perhaps already before.
-held: a session has it.
+held: another session has it.
 lost: the claim was not yours any more.
+unregistered: there is no such session, or its token is from an earlier opening.
+reopened: it is open again.
+open: it was not done.
 not_found: there is no such item.
 
 Errors: LH002, LH003.
 
 Example:
-SELECT outcome FROM leasehold.item_done('SD-1', 1763200000000000);
-
-Scope: work.$doc$;
-
-CREATE FUNCTION leasehold.item_reopen(key text, OUT outcome text) LANGUAGE plpgsql AS $$
-BEGIN
-  outcome := leasehold_internal.item_reopen(key);
-END $$;
-
-COMMENT ON FUNCTION leasehold.item_reopen IS $doc$Opens an item again that was done.
-
-key: of the item.
-
-Outcomes:
-reopened: it is open.
-open: it was not done.
-not_found: there is no such item.
-
-Errors: LH002.
-
-Example:
-SELECT outcome FROM leasehold.item_reopen('SD-1');
+SELECT outcome FROM leasehold.item_done('SD-1', session_id => 'ann-1', session_token => 1763200000000000);
 
 Scope: work.$doc$;
 

@@ -1,12 +1,17 @@
 -- The store as a whole.
 
+-- Programs that know only SQL call this in their loop, so this is where they prune. A step cannot run at a higher
+-- isolation level.
 CREATE FUNCTION leasehold.await_topic(topic text, wait interval DEFAULT '1 minute', OUT until timestamptz)
 LANGUAGE plpgsql AS $$
 BEGIN
+  IF current_setting('transaction_isolation') = 'read committed' THEN
+    PERFORM leasehold_internal.retention_step(256);
+  END IF;
   until := leasehold_internal.await_topic(topic, wait);
 END $$;
 
-COMMENT ON FUNCTION leasehold.await_topic IS $doc$Asks for notifications about a topic for a while. Changes notify the channel leasehold only while somebody waits for them. See "How to wait".
+COMMENT ON FUNCTION leasehold.await_topic IS $doc$Asks for notifications about a topic for a while. Changes notify the channel leasehold only while a caller waits for them. See "How to wait". It also removes a little of what the store keeps no longer, so that nothing has to be swept.
 
 topic: queue:NAME, job:ID, lock:NAME, chunks:SET, item:KEY or schedules.
 wait: up to a day; call it again before it ends.
@@ -104,31 +109,6 @@ Example:
 SELECT jobs, leases, events FROM leasehold.prune('30 days');
 
 Scope: admin.$doc$;
-
-CREATE FUNCTION leasehold.status(
-  OUT version bigint, OUT locks bigint, OUT waiters bigint, OUT held_leases bigint, OUT expired_leases bigint,
-  OUT ended_leases bigint, OUT events bigint, OUT store_now timestamptz
-) LANGUAGE plpgsql AS $$
-BEGIN
-  SELECT leasehold_internal.schema_version(), s.locks, s.waiters, s.held_leases, s.expired_leases, s.ended_leases,
-         s.events, s.store_now
-    INTO version, locks, waiters, held_leases, expired_leases, ended_leases, events, store_now
-    FROM leasehold_internal.store_status() AS s;
-END $$;
-
-COMMENT ON FUNCTION leasehold.status IS $doc$Counts what the store holds.
-
-Answer:
-version: of the schema.
-locks: that were ever acquired and are not pruned.
-waiters: callers that stand in line for a lock.
-held_leases, expired_leases, ended_leases: leases by state.
-events: in the log.
-
-Example:
-SELECT version, held_leases, expired_leases FROM leasehold.status();
-
-Scope: read.$doc$;
 
 CREATE FUNCTION leasehold.grant_scope(role text, scope text, OUT functions bigint) LANGUAGE plpgsql AS $$
 BEGIN

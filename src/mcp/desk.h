@@ -1,0 +1,48 @@
+// What the tools of one server share: the store, the agent, and what is kept alive for it.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "leasehold/store.h"
+#include "mcp/keeper.h"
+
+namespace leasehold::mcp {
+
+using OpenStore = std::function<Result<Store>()>;
+
+/// Threading: from any thread.
+class Desk {
+ public:
+  /// `agent` is the process whose life the sessions share.
+  Desk(OpenStore open, Holder agent) : open_(std::move(open)), agent_(std::move(agent)) {}
+
+  /// Opened by the first tool that needs it.
+  Result<Store> store();
+  [[nodiscard]] const Holder& agent() const { return agent_; }
+  [[nodiscard]] Call call(std::stop_token stop) const { return {.holder = agent_, .stop = std::move(stop)}; }
+  Keeper& keeper() { return keeper_; }
+
+  /// The session of a handle, kept alive from now on; an empty handle opens a new one. `doing` is for people who look
+  /// at the sessions: the tool and its object.
+  Result<SessionHandle> session(std::string_view handle, std::string_view doing, std::string_view label = {});
+
+ private:
+  OpenStore open_;
+  Holder agent_;
+  std::mutex opening_;
+  std::optional<Store> store_;
+  Keeper keeper_;
+};
+
+/// `invalid_argument` if the text is no handle.
+Result<SessionHandle> handle_from(std::string_view text);
+
+/// The refusal of a heartbeat: not an item is lost but the session, so the next step is another one.
+Error session_over(Error error);
+
+}  // namespace leasehold::mcp
