@@ -144,12 +144,25 @@ TEST_P(SessionWatch, OutlivesItsTerminal) {
 
 TEST_P(SessionWatch, EndsAtTheAgeCapThoughTheProcessLives) {
   auto agent = start_agent();
-  ASSERT_EQ(open(agent, {"--ttl", "2s", "--max-age", "3s"}).exit_code, 0);
+  ASSERT_EQ(open(agent, {"--ttl", "10s", "--max-age", "5s"}).exit_code, 0);
   EXPECT_TRUE(heartbeater_ends());
   EXPECT_EQ(session().state, SessionState::released);
   EXPECT_EQ(session().end_detail, "it reached its maximum age");
-  EXPECT_LE(session().heartbeat_at, session().opened_at + 3s);
+  EXPECT_LE(session().heartbeat_at, session().opened_at + 5s);
   EXPECT_TRUE(is_alive(agent.pid()));
+}
+
+TEST_P(SessionWatch, ClosesTheSessionWhoseHeartbeatCameTooLate) {
+  auto agent = start_agent();
+  ASSERT_EQ(open(agent, {"--ttl", "1s"}).exit_code, 0);
+  const pid_t heartbeater = heartbeater_of(id_);
+  ASSERT_NE(heartbeater, 0);
+  ::kill(heartbeater, SIGSTOP);
+  EXPECT_TRUE(eventually([&] { return session().state == SessionState::stale; }, patience));
+  ::kill(heartbeater, SIGCONT);
+  EXPECT_TRUE(heartbeater_ends());
+  EXPECT_EQ(session().state, SessionState::released);
+  EXPECT_EQ(session().end_detail, "no heartbeat came in time");
 }
 
 TEST_P(SessionWatch, EndsWithTheSession) {

@@ -74,8 +74,15 @@ class Heartbeater {
       }
       if (BootClock::now() >= orders_.until) return close("it reached its maximum age");
       const auto extended = heartbeat();
-      if (!extended && ends_lease(extended.error().code)) return exit_code::lost;
+      if (!extended && ends_lease(extended.error().code)) return end_after(extended.error());
     }
+  }
+
+  /// A heartbeat that the store saw too late leaves the session stale, with its claims: it is closed, so that the
+  /// reason is on record. Whoever ended it before keeps the last word, since the store refuses this close.
+  [[nodiscard]] int end_after(const Error& refused) const {
+    if (refused.lost_reason != LostReason::expired) return exit_code::lost;
+    return close(BootClock::now() >= orders_.until ? "it reached its maximum age" : "no heartbeat came in time");
   }
 
   [[nodiscard]] Result<Sessions> sessions() const {
