@@ -180,8 +180,11 @@ TEST_P(ActTest, AFolderOfAnotherSessionIsHeld) {
   EXPECT_EQ(call("path.take", file).at("added"), 1);
 }
 
-TEST_P(ActTest, TheScopeIsThatOfTheSqlFunction) {
-  if (under_test().kind() != StoreKind::postgres) GTEST_SKIP() << "SQLite has no roles";
+/// SQLite has no roles.
+class ActScopeTest : public ActTest {};
+INSTANTIATE_TEST_SUITE_P(Stores, ActScopeTest, ::testing::Values(StoreKind::postgres), store_name);
+
+TEST_P(ActScopeTest, IsThatOfTheSqlFunction) {
   std::map<std::string, std::string> scopes;
   for (const auto& row : under_test().rows(
            "SELECT p.proname, substring(obj_description(p.oid, 'pg_proc') FROM 'Scope: (\\w+)') FROM pg_proc p "
