@@ -1,0 +1,112 @@
+// Requests and responses of HTTP as plain values. The transport (transport.h) creates requests and sends responses;
+// everything else of the server only sees these.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "leasehold/result.h"
+
+namespace leasehold::serve {
+
+/// Names and values in their order; names are compared without case.
+class Headers {
+ public:
+  Headers() = default;
+  Headers(std::initializer_list<std::pair<std::string, std::string>> all) : all_(all) {}
+
+  /// The first of this name; empty if there is none.
+  [[nodiscard]] std::string_view get(std::string_view name) const;
+  [[nodiscard]] std::size_t count(std::string_view name) const;
+  /// Replaces those of the same name.
+  void set(std::string_view name, std::string value);
+  /// Another one of perhaps the same name (Set-Cookie).
+  void add(std::string_view name, std::string value) { all_.emplace_back(name, std::move(value)); }
+
+  [[nodiscard]] auto begin() const { return all_.begin(); }
+  [[nodiscard]] auto end() const { return all_.end(); }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> all_;
+};
+
+struct Request {
+  std::string method{};  ///< "GET", in capitals
+  std::string path{};    ///< as sent, without the base path and the query: "/api/v1/job/claim"
+  std::string query{};   ///< as sent, without the `?`; see QueryMember
+  Headers headers{};
+  std::string body{};
+  std::string peer{};       ///< the client's address; empty on a Unix socket
+  bool is_unix = false;     ///< came over a Unix socket
+  std::string id{};         ///< the request id, for answers and logs
+  std::stop_token gone{};   ///< fires when the client has gone, the server is about to end, or 60 s are over
+  std::string base_path{};  ///< what a proxy or --base-path puts before every path: "" or "/lease"
+};
+
+struct QueryMember {
+  std::string name{};
+  std::string value{};
+};
+
+/// The members of a query, decoded; `invalid_argument` for a broken escape or bytes that are not UTF-8.
+Result<std::vector<QueryMember>> query_members(std::string_view query);
+
+/// "%2F" and "+" decoded; nothing for a broken escape.
+std::optional<std::string> percent_decoded(std::string_view text);
+
+/// A response that goes on: a handler writes, the transport sends.
+///
+/// Threading: from any thread.
+class Stream {
+ public:
+  /// False once the client is gone or close() was called; then nothing was written.
+  bool write(std::string_view bytes);
+  /// Bytes not handed to the operating system yet: how far the client lags behind.
+  [[nodiscard]] std::size_t waiting() const;
+  /// Drops what waits: a client that lags too far behind gets something shorter instead.
+  void drop_waiting();
+  /// Ends the response after what was written.
+  void close();
+  /// Whether the client is gone.
+  [[nodiscard]] bool gone() const;
+
+  // For the transport.
+
+  /// `wake` is called when there is something to send or the stream is closed; it must not block or call back.
+  void attach(std::function<void()> wake);
+  /// Everything to send now. The bytes count as waiting until sent().
+  std::string take();
+  void sent();
+  [[nodiscard]] bool finished() const;  ///< closed, and everything is taken
+  void client_gone();
+
+ private:
+  void wake(std::unique_lock<std::mutex>& lock) const;
+
+  mutable std::mutex mutex_;
+  std::string waiting_;
+  std::size_t under_way_ = 0;
+  std::function<void()> wake_;
+  bool closed_ = false;
+  bool gone_ = false;
+};
+
+struct Response {
+  int status = 200;
+  Headers headers{};
+  std::string body{};
+  std::shared_ptr<Stream> stream{};  ///< instead of `body`: the response goes on until the stream is closed
+};
+
+/// "Not Found"
+std::string_view reason_of(int status);
+
+}  // namespace leasehold::serve
