@@ -2,7 +2,7 @@
 //
 //   const auto* claim = act::find("job.claim");
 //   auto answer = act::call(store, *claim, R"({"queue":"mail","max":10})");
-//   print(answer ? *answer : wire::to_json(answer.error()));
+//   print(answer ? *answer : model::to_json(answer.error()));
 //
 // The tables are in one file per feature: lock.cc, job.cc, queue.cc ... The templates of this file only describe;
 // everything that reads a table is an ordinary function.

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "act/act.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::act {
 
@@ -31,7 +31,7 @@ class Types {
  public:
   /// {"$ref":"#/types/JobInfo"}
   json::value reference_to(const model::Described& type) {
-    auto schema = json::parse(wire::schema_of(type, {.meanings = true})).as_object();
+    auto schema = json::parse(model::schema_of(type, {.meanings = true})).as_object();
     schema.erase("$schema");
     return moved_out(std::move(schema));
   }

@@ -1,7 +1,7 @@
 // Acts on chunks: claim, save, settle. Sets are in chunk_set.cc.
 #include "act/act.h"
+#include "act/answers.h"
 #include "act/arguments.h"
-#include "wire/stories.h"
 
 namespace leasehold::act {
 namespace {
@@ -159,12 +159,12 @@ Result<ChunkSkipped> chunk_skip(const Store& store, const ChunkSkip& given, cons
   return ChunkSkipped{set, key, *state};
 }
 
-Result<wire::ChunkStory> chunk_show(const Store& store, const ChunkByKey& given, const Call& /*call*/) {
+Result<ChunkStory> chunk_show(const Store& store, const ChunkByKey& given, const Call& /*call*/) {
   auto chunk = store.chunks().show(given.set, given.key);
   if (!chunk) return std::move(chunk).error();
   auto events = store.events({.key = given.set + "/" + given.key});
   if (!events) return std::move(events).error();
-  return wire::ChunkStory{std::move(*chunk), std::move(events->items)};
+  return ChunkStory{std::move(*chunk), std::move(events->items)};
 }
 
 }  // namespace

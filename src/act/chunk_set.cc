@@ -1,7 +1,7 @@
 // Acts on chunk sets: plan, look, operate.
 #include "act/act.h"
+#include "act/answers.h"
 #include "act/arguments.h"
-#include "wire/stories.h"
 
 namespace leasehold::act {
 namespace {

@@ -7,7 +7,7 @@
 #include "act/act.h"
 #include "base/text.h"
 #include "model/errors.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::act {
 
@@ -52,7 +52,7 @@ Error unknown_act(std::string_view name) {
 Result<Answer> perform(const Store& store, const Act& act, std::string_view arguments, const Call& call) {
   const auto read = act.fresh();
   const auto type = act.arguments();
-  if (auto filled = wire::read_json(arguments, {type, read.get()}, wall_clock()); !filled) {
+  if (auto filled = model::read_json(arguments, {type, read.get()}, wall_clock()); !filled) {
     return std::move(filled).error();
   }
   if (auto checked = model::check_fields({type, read.get()}); !checked) return std::move(checked).error();
@@ -65,14 +65,14 @@ Result<Answer> perform(const Store& store, const Act& act, std::string_view argu
 Result<std::string> call(const Store& store, const Act& act, std::string_view arguments, const Call& call) {
   const auto answer = perform(store, act, arguments, call);
   if (!answer) return answer.error();
-  return wire::to_json(model::Object{answer->type, answer->at.get()});
+  return model::to_json(model::Object{answer->type, answer->at.get()});
 }
 
 std::string call(const Store& store, std::string_view name, std::string_view arguments, const Call& call) {
   const auto* act = find(name);
-  if (act == nullptr) return wire::to_json(unknown_act(name));
+  if (act == nullptr) return model::to_json(unknown_act(name));
   const auto answer = act::call(store, *act, arguments, call);
-  return answer ? *answer : wire::to_json(answer.error());
+  return answer ? *answer : model::to_json(answer.error());
 }
 
 }  // namespace leasehold::act

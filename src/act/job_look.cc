@@ -1,7 +1,7 @@
 // Acts that look at jobs and operate on them.
 #include "act/act.h"
+#include "act/answers.h"
 #include "act/arguments.h"
-#include "wire/stories.h"
 
 namespace leasehold::act {
 namespace {
@@ -98,7 +98,7 @@ Result<JobChanged> changed(JobId id, Result<JobState> state) {
   return JobChanged{id, *state};
 }
 
-Result<wire::JobStory> job_show(const Store& store, const JobById& given, const Call& /*call*/) {
+Result<JobStory> job_show(const Store& store, const JobById& given, const Call& /*call*/) {
   const auto jobs = store.jobs();
   auto job = jobs.show(given.id);
   if (!job) return std::move(job).error();
@@ -108,8 +108,8 @@ Result<wire::JobStory> job_show(const Store& store, const JobById& given, const 
   if (!payload) return std::move(payload).error();
   auto result = jobs.result(given.id);
   if (!result && result.error().code != Errc::not_found) return std::move(result).error();
-  return wire::JobStory{std::move(*job), std::move(*attempts), std::move(*payload),
-                        result ? std::optional(std::move(*result)) : std::nullopt};
+  return JobStory{std::move(*job), std::move(*attempts), std::move(*payload),
+                  result ? std::optional(std::move(*result)) : std::nullopt};
 }
 
 Result<Page<JobInfo>> job_list(const Store& store, const JobFilter& given, const Call& /*call*/) {

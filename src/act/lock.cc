@@ -1,7 +1,7 @@
 // Acts on locks. An election is the lock of its name: lock.acquire campaigns, lock.release resigns.
 #include "act/act.h"
+#include "act/answers.h"
 #include "act/arguments.h"
-#include "wire/stories.h"
 
 namespace leasehold::act {
 namespace {
@@ -58,22 +58,22 @@ Described describe(Type<LockRevoke>) {
   return {"LockRevoke", fields, &fresh};
 }
 
-Result<wire::LockGrant> lock_acquire(const Store& store, const LockAcquire& given, const Call& call) {
+Result<LockGrant> lock_acquire(const Store& store, const LockAcquire& given, const Call& call) {
   auto grant = store.locks().acquire(given.name, given.options, as_holder(call, given.holder));
   if (!grant) return std::move(grant).error();
-  return wire::LockGrant{std::move(*grant), {given.name}, given.options.share};
+  return LockGrant{std::move(*grant), {given.name}, given.options.share};
 }
 
-Result<wire::LockGrant> lock_acquire_all(const Store& store, const LocksAcquire& given, const Call& call) {
+Result<LockGrant> lock_acquire_all(const Store& store, const LocksAcquire& given, const Call& call) {
   auto grant = store.locks().acquire_all(given.names, given.options, as_holder(call, given.holder));
   if (!grant) return std::move(grant).error();
-  return wire::LockGrant{std::move(*grant), given.names, given.options.share};
+  return LockGrant{std::move(*grant), given.names, given.options.share};
 }
 
-Result<wire::LockGrant> lock_heartbeat(const Store& store, const HeartbeatOf& given, const Call& /*call*/) {
+Result<LockGrant> lock_heartbeat(const Store& store, const HeartbeatOf& given, const Call& /*call*/) {
   auto grant = store.locks().heartbeat(given.name, given.token, given.ttl);
   if (!grant) return std::move(grant).error();
-  return wire::LockGrant{std::move(*grant), {given.name}, {}};
+  return LockGrant{std::move(*grant), {given.name}, {}};
 }
 
 Result<Released> lock_release(const Store& store, const ByNameAndToken& given, const Call& /*call*/) {
@@ -81,19 +81,19 @@ Result<Released> lock_release(const Store& store, const ByNameAndToken& given, c
   return Released{given.name, given.token};
 }
 
-Result<wire::EndedLock> lock_revoke(const Store& store, const LockRevoke& given, const Call& /*call*/) {
+Result<EndedLock> lock_revoke(const Store& store, const LockRevoke& given, const Call& /*call*/) {
   const auto before = store.locks().show(given.name);
   auto ended = store.locks().revoke(given.name, given.reason, given.token);
   if (!ended) return std::move(ended).error();
-  return wire::EndedLock{std::move(*ended), before ? before->together : std::vector<std::string>()};
+  return EndedLock{std::move(*ended), before ? before->together : std::vector<std::string>()};
 }
 
-Result<wire::LockStory> lock_show(const Store& store, const ByName& given, const Call& /*call*/) {
+Result<LockStory> lock_show(const Store& store, const ByName& given, const Call& /*call*/) {
   auto lock = store.locks().show(given.name);
   if (!lock) return std::move(lock).error();
   auto leases = store.locks().holders(given.name);
   if (!leases) return std::move(leases).error();
-  return wire::LockStory{std::move(*lock), std::move(*leases)};
+  return LockStory{std::move(*lock), std::move(*leases)};
 }
 
 Result<Page<LockInfo>> lock_list(const Store& store, const LockFilter& given, const Call& /*call*/) {

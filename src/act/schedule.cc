@@ -1,7 +1,7 @@
 // Acts on schedules: set, acquire, settle. Looking at them and operating is in schedule_look.cc.
 #include "act/act.h"
+#include "act/answers.h"
 #include "act/arguments.h"
-#include "wire/stories.h"
 
 namespace leasehold::act {
 namespace {
@@ -96,10 +96,10 @@ Result<ScheduleRun> schedule_acquire(const Store& store, const ScheduleAcquire& 
   return store.schedules().acquire(given.name, given.options, as_holder(call, given.holder));
 }
 
-Result<wire::RunGrant> schedule_heartbeat(const Store& store, const HeartbeatOf& given, const Call& /*call*/) {
+Result<RunGrant> schedule_heartbeat(const Store& store, const HeartbeatOf& given, const Call& /*call*/) {
   auto grant = store.schedules().heartbeat(given.name, given.token, given.ttl);
   if (!grant) return std::move(grant).error();
-  return wire::RunGrant{std::move(*grant)};
+  return RunGrant{std::move(*grant)};
 }
 
 Result<RunSettled> schedule_settle(const Store& store, const ScheduleSettle& given, const Call& /*call*/) {

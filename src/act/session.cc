@@ -1,7 +1,7 @@
 // Acts on sessions.
 #include "act/act.h"
+#include "act/answers.h"
 #include "act/arguments.h"
-#include "wire/stories.h"
 
 namespace leasehold::act {
 namespace {
@@ -104,20 +104,20 @@ Described describe(Type<SessionShow>) {
   return {"SessionShow", fields, &fresh};
 }
 
-Result<wire::SessionGrant> shown(Result<Grant> grant) {
+Result<SessionGrant> shown(Result<Grant> grant) {
   if (!grant) return std::move(grant).error();
-  return wire::SessionGrant{std::move(*grant)};
+  return SessionGrant{std::move(*grant)};
 }
 
-Result<wire::SessionGrant> session_open(const Store& store, const SessionOpen& given, const Call& call) {
+Result<SessionGrant> session_open(const Store& store, const SessionOpen& given, const Call& call) {
   return shown(store.sessions().open(given.options, as_holder(call, given.holder)));
 }
 
-Result<wire::SessionGrant> session_heartbeat(const Store& store, const SessionBeat& given, const Call& /*call*/) {
+Result<SessionGrant> session_heartbeat(const Store& store, const SessionBeat& given, const Call& /*call*/) {
   return shown(store.sessions().heartbeat(given.session.id, given.session.token, given.beat));
 }
 
-Result<wire::SessionGrant> session_park(const Store& store, const SessionPark& given, const Call& /*call*/) {
+Result<SessionGrant> session_park(const Store& store, const SessionPark& given, const Call& /*call*/) {
   return shown(store.sessions().park(given.session.id, given.session.token, given.silence));
 }
 

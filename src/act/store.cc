@@ -1,7 +1,7 @@
 // Acts on the whole store: leases, events, status, housekeeping.
 #include "act/act.h"
+#include "act/answers.h"
 #include "act/arguments.h"
-#include "wire/stories.h"
 
 namespace leasehold::act {
 namespace {
@@ -28,7 +28,7 @@ Result<Page<Event>> event_list(const Store& store, const EventFilter& given, con
   return store.events(given);
 }
 
-Result<wire::StoreReport> store_status(const Store& store, const Nothing& /*given*/, const Call& /*call*/) {
+Result<StoreReport> store_status(const Store& store, const Nothing& /*given*/, const Call& /*call*/) {
   auto status = store.status();
   if (!status) return std::move(status).error();
   auto kept = store.retention();
@@ -37,7 +37,7 @@ Result<wire::StoreReport> store_status(const Store& store, const Nothing& /*give
   if (!queues) return std::move(queues).error();
   auto recovery = store.recovery_stats();
   if (!recovery) return std::move(recovery).error();
-  return wire::StoreReport{std::move(*status), *kept, std::move(*queues), std::move(*recovery)};
+  return StoreReport{std::move(*status), *kept, std::move(*queues), std::move(*recovery)};
 }
 
 Result<Page<Finding>> store_doctor(const Store& store, const Nothing& /*given*/, const Call& /*call*/) {

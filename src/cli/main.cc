@@ -11,7 +11,7 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/run/wrapped_command.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -39,7 +39,7 @@ int answer_parse_error(const CLI::App& root, Context& context, std::span<char*> 
   if (error.get_exit_code() == 0) {
     const bool version = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
     const auto text = version ? root.version() : root.help();
-    print_line(json ? wire::object({{version ? "version" : "help", text}}) : text);
+    print_line(json ? model::json_object({{version ? "version" : "help", text}}) : text);
     return exit_code::ok;
   }
   if (words.size() == 1) {

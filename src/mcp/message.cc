@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "model/field.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::mcp {
 namespace {
@@ -63,7 +63,7 @@ Parsed parse_message(std::string_view line) {
   return {.message = std::move(message)};
 }
 
-std::string quoted_json(std::string_view text) { return wire::to_json(model::Value(std::string(text))); }
+std::string quoted_json(std::string_view text) { return model::to_json(model::Value(std::string(text))); }
 
 std::string result_line(std::string_view id, std::string_view result) {
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"result":{}}})", id, result);

@@ -9,7 +9,7 @@
 #include "mcp/message.h"
 #include "mcp/tool.h"
 #include "model/errors.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::mcp {
 namespace {
@@ -147,7 +147,7 @@ Outcome refused(const Error& error) {
 
 /// {"granted":false,"session":...,"code":...,"held_by":...,"retry_in_seconds":...}
 Outcome not_granted(const Error& error) {
-  auto text = wire::to_json(model::object_of(error));
+  auto text = model::to_json(model::object_of(error));
   const auto* session = error.find<std::string>(session_detail);
   const auto session_text = session != nullptr ? fmt::format("\"session\":{},", quoted_json(*session)) : "";
   text.replace(0, 1, "{\"granted\":false," + session_text);
@@ -158,7 +158,7 @@ Result<act::Answer> perform(Desk& desk, const Tool& tool, std::string_view argum
   const auto read = tool.fresh();
   const auto type = tool.arguments();
   const auto now = std::chrono::floor<Duration>(std::chrono::system_clock::now());
-  if (auto filled = wire::read_json(arguments, {type, read.get()}, now); !filled) return std::move(filled).error();
+  if (auto filled = model::read_json(arguments, {type, read.get()}, now); !filled) return std::move(filled).error();
   if (auto checked = model::check_fields({type, read.get()}); !checked) return std::move(checked).error();
   return tool.perform(desk, read.get(), stop);
 }
@@ -177,7 +177,7 @@ Outcome call_tool(Desk& desk, const Tool& tool, std::string_view arguments, cons
   if (!answer) {
     return tool.asks && is_answer(answer.error().code) ? not_granted(answer.error()) : refused(answer.error());
   }
-  auto text = wire::to_json(model::Object{answer->type, answer->at.get()});
+  auto text = model::to_json(model::Object{answer->type, answer->at.get()});
   if (tool.asks) text.replace(0, 1, "{\"granted\":true,");
   return {.text = text, .structured = text};
 }

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "cli/schema_check.h"
+#include "model/json.h"
 #include "model/keys.h"
 #include "support/store_fixture.h"
-#include "wire/wire.h"
 
 namespace leasehold::support {
 namespace {
@@ -21,10 +21,10 @@ class ActTest : public StoreTest {
     if (!answer) {
       EXPECT_TRUE(act::may_answer(act, answer.error().code)) << act.name << ": " << answer.error().message;
       EXPECT_NE(answer.error().code, Errc::invalid_argument) << act.name << ": " << answer.error().message;
-      return json::parse(wire::to_json(answer.error())).as_object();
+      return json::parse(model::to_json(answer.error())).as_object();
     }
     const auto value = json::parse(*answer);
-    EXPECT_EQ(problem(value, json::parse(wire::schema_of(act.answer())).as_object()), "") << act.name << *answer;
+    EXPECT_EQ(problem(value, json::parse(model::schema_of(act.answer())).as_object()), "") << act.name << *answer;
     return value.as_object();
   }
   json::object call(std::string_view name, const std::string& arguments) {
@@ -157,7 +157,7 @@ TEST_P(ActTest, ARefusalHasNoToken) {
   const auto* acquire = act::find("lock.acquire");
   const auto refused = act::call(store(), *acquire, R"({"name":"deploy","holder":"ben"})");
   ASSERT_FALSE(refused);
-  const auto held_by = json::parse(wire::to_json(refused.error())).at("error").at("held_by");
+  const auto held_by = json::parse(model::to_json(refused.error())).at("error").at("held_by");
   EXPECT_EQ(held_by.at("holder").at("name"), "ann");
   EXPECT_TRUE(held_by.at("token").is_null());
 }

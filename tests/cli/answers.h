@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::support {
 

@@ -4,8 +4,8 @@
 #include <boost/json/parse.hpp>
 
 #include "model/described.h"
+#include "model/json.h"
 #include "support/results.h"
-#include "wire/wire.h"
 
 namespace leasehold::support {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string refusal_of(std::string_view text) {
-  const auto read = wire::from_json<NewJob>(text);
+  const auto read = model::from_json<NewJob>(text);
   return read ? "read" : read.error().message;
 }
 
@@ -27,10 +27,10 @@ TEST(JsonIn, AWrittenStructIsReadBack) {
                    .tags = {"a", "b"},
                    .depends_on = {3, 4},
                    .if_failed = IfFailed::run};
-  const auto text = wire::to_json(job);
-  const auto read = wire::from_json<NewJob>(text);
+  const auto text = model::to_json(job);
+  const auto read = model::from_json<NewJob>(text);
   ASSERT_TRUE(ok(read));
-  EXPECT_EQ(wire::to_json(*read), text);
+  EXPECT_EQ(model::to_json(*read), text);
   EXPECT_EQ(read->payload, job.payload);
   EXPECT_EQ(read->backoff.base, Duration(2s));
   EXPECT_FALSE(read->backoff.exponential);
@@ -38,23 +38,23 @@ TEST(JsonIn, AWrittenStructIsReadBack) {
 }
 
 TEST(JsonIn, AMissingOrNullKeyKeepsTheDefault) {
-  const auto read = wire::from_json<NewJob>(R"({"priority":3,"delay_seconds":null})", {.delay = 5s, .group = "k"});
+  const auto read = model::from_json<NewJob>(R"({"priority":3,"delay_seconds":null})", {.delay = 5s, .group = "k"});
   ASSERT_TRUE(ok(read));
   EXPECT_EQ(read->priority, 3);
   EXPECT_EQ(read->delay, Duration(5s));
   EXPECT_EQ(read->group, "k");
-  EXPECT_EQ(wire::from_json<AcquireOptions>("{}")->share, std::nullopt);
+  EXPECT_EQ(model::from_json<AcquireOptions>("{}")->share, std::nullopt);
 }
 
 TEST(JsonIn, DurationsAreSecondsOrText) {
-  EXPECT_EQ(wire::from_json<NewJob>(R"({"delay_seconds":0.25})")->delay, Duration(250ms));
-  EXPECT_EQ(wire::from_json<NewJob>(R"({"delay":"10m"})")->delay, Duration(10min));
+  EXPECT_EQ(model::from_json<NewJob>(R"({"delay_seconds":0.25})")->delay, Duration(250ms));
+  EXPECT_EQ(model::from_json<NewJob>(R"({"delay":"10m"})")->delay, Duration(10min));
   EXPECT_EQ(refusal_of(R"({"delay_seconds":"10m"})"), "\"delay_seconds\" is not a number of seconds");
   EXPECT_EQ(refusal_of(R"({"delay":5})"), "\"delay\" is not a string");
 }
 
 TEST(JsonIn, AnObjectThatIsNotThereYetIsMade) {
-  const auto read = wire::from_json<AcquireOptions>(R"({"share":{"permits":2,"capacity":8},"ttl_seconds":60})");
+  const auto read = model::from_json<AcquireOptions>(R"({"share":{"permits":2,"capacity":8},"ttl_seconds":60})");
   ASSERT_TRUE(ok(read));
   ASSERT_TRUE(read->share);
   EXPECT_EQ(read->share->permits, 2);
@@ -63,7 +63,7 @@ TEST(JsonIn, AnObjectThatIsNotThereYetIsMade) {
 }
 
 TEST(JsonIn, JsonIsKeptByteForByte) {
-  const auto read = wire::from_json<ChunkSave>(R"({"cursor": {"page":1.0e400 , "x":[ ]}, "rows":7})");
+  const auto read = model::from_json<ChunkSave>(R"({"cursor": {"page":1.0e400 , "x":[ ]}, "rows":7})");
   ASSERT_TRUE(ok(read));
   EXPECT_EQ(read->cursor, R"({"page":1.0e400 , "x":[ ]})");
   EXPECT_EQ(read->rows, 7);
@@ -96,7 +96,7 @@ TEST(JsonIn, BoundsComeFromTheDescription) {
 }
 
 TEST(JsonIn, TheSchemaShowsBoundsAndDefaults) {
-  const auto schema = boost::json::parse(wire::schema_of(model::described<NewJob>()));
+  const auto schema = boost::json::parse(model::schema_of(model::described<NewJob>()));
   const auto& properties = schema.at("properties");
   EXPECT_EQ(properties.at("priority").at("minimum"), -32768);
   EXPECT_EQ(properties.at("max_failures").at("default"), 10);
@@ -112,10 +112,10 @@ std::string refusal_by_bounds(const T& value) {
 
 template <typename T>
 void expect_read_back(const T& value) {
-  const auto text = wire::to_json(value);
-  const auto read = wire::from_json<T>(text);
+  const auto text = model::to_json(value);
+  const auto read = model::from_json<T>(text);
   ASSERT_TRUE(ok(read)) << text;
-  EXPECT_EQ(wire::to_json(*read), text);
+  EXPECT_EQ(model::to_json(*read), text);
 }
 
 TEST(JsonIn, OptionsOfSessionsAndItemsAreReadBack) {
@@ -132,8 +132,8 @@ TEST(JsonIn, OptionsOfSessionsAndItemsAreReadBack) {
   expect_read_back(ItemFilter{.state = ItemState::open, .parent = "SD-1"});
   expect_read_back(ItemTakeOptions{.session_token = Token{7}, .create = true, .wait = 1500ms});
   expect_read_back(ClaimFilter{.item = "SD-1", .ended = true});
-  EXPECT_EQ(wire::from_json<ItemOptions>("{}")->conflicts, std::nullopt) << "keeps the current list";
-  EXPECT_EQ(wire::from_json<ItemOptions>(R"({"conflicts":[]})")->conflicts, std::vector<std::string>());
+  EXPECT_EQ(model::from_json<ItemOptions>("{}")->conflicts, std::nullopt) << "keeps the current list";
+  EXPECT_EQ(model::from_json<ItemOptions>(R"({"conflicts":[]})")->conflicts, std::vector<std::string>());
 }
 
 TEST(JsonIn, FiltersAndPlansAreReadBack) {
@@ -169,14 +169,14 @@ TEST(JsonIn, OptionsOfSchedulesAndRatesAreReadBack) {
 }
 
 TEST(JsonIn, TheKeysOfAScheduleSelectItsRule) {
-  const auto pause = wire::from_json<ScheduleOptions>(R"({"every_max":"15m","every_min":"10m","fail_min":"20m"})");
+  const auto pause = model::from_json<ScheduleOptions>(R"({"every_max":"15m","every_min":"10m","fail_min":"20m"})");
   ASSERT_TRUE(ok(pause));
   EXPECT_EQ(pause->rule, ScheduleRule(every(10min, 15min)));
   EXPECT_EQ(pause->on_fail, (Between{20min, 20min}));
-  const auto cron = wire::from_json<ScheduleOptions>(R"({"zone":"Asia/Tokyo","jitter_seconds":9,"cron":"@daily"})");
+  const auto cron = model::from_json<ScheduleOptions>(R"({"zone":"Asia/Tokyo","jitter_seconds":9,"cron":"@daily"})");
   ASSERT_TRUE(ok(cron));
   EXPECT_EQ(cron->rule, ScheduleRule(CronRule{.expression = "@daily", .zone = "Asia/Tokyo", .jitter = 9s}));
-  const auto both = wire::from_json<ScheduleOptions>(R"({"cron":"@daily","every_min_seconds":60})");
+  const auto both = model::from_json<ScheduleOptions>(R"({"cron":"@daily","every_min_seconds":60})");
   ASSERT_FALSE(both.ok());
   EXPECT_EQ(both.error().message, R"("cron" and "every_min_seconds" exclude each other: write one of them)");
 }
@@ -206,13 +206,13 @@ TEST(JsonIn, BoundsHoldForDerivedFieldsMomentsAndRivals) {
 }
 
 TEST(JsonIn, TheSchemaHasDefaultsOfDerivedFieldsAndJson) {
-  const auto session = boost::json::parse(wire::schema_of(model::described<SessionOptions>()));
+  const auto session = boost::json::parse(model::schema_of(model::described<SessionOptions>()));
   EXPECT_TRUE(session.at("properties").at("metadata").at("default").is_object());
   EXPECT_EQ(session.at("properties").at("label").at("maxLength"), 4096);
-  const auto schedule = boost::json::parse(wire::schema_of(model::described<ScheduleOptions>()));
+  const auto schedule = boost::json::parse(model::schema_of(model::described<ScheduleOptions>()));
   EXPECT_EQ(schedule.at("properties").at("every_min_seconds").at("default"), 3600);
   EXPECT_TRUE(schedule.at("required").as_array().empty());
-  const auto shown = boost::json::parse(wire::schema_of(model::described<ScheduleInfo>()));
+  const auto shown = boost::json::parse(model::schema_of(model::described<ScheduleInfo>()));
   EXPECT_FALSE(shown.at("properties").as_object().contains("next_run_in"));
   EXPECT_FALSE(shown.at("required").as_array().empty());
 }

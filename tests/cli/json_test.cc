@@ -1,7 +1,7 @@
 // --json: the shape of every value and error.
-#include "wire/json.h"
+#include "model/json.h"
+#include "base/json_text.h"
 #include "cli/tool.h"
-#include "wire/wire.h"
 
 namespace leasehold::support {
 namespace {
@@ -58,12 +58,12 @@ TEST_F(Json, TheOtherCommandsGiveObjectsAndArrays) {
 
 TEST(Wire, TextThatIsNotUtf8StillGivesJsonThatParses) {
   const Error error{.code = Errc::internal, .message = "a\xFF\"\n\xE2\x82\xAC\xE2\x82"};
-  const auto parsed = boost::json::parse(wire::to_json(error));
+  const auto parsed = boost::json::parse(model::to_json(error));
   EXPECT_EQ(parsed.at("error").at("message"), "a\xEF\xBF\xBD\"\n\xE2\x82\xAC\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
 TEST(Wire, NumbersAreWrittenAsPeopleWriteThem) {
-  EXPECT_EQ(wire::object({{"a", 0.25}, {"b", std::int64_t{7}}, {"c", true}, {"d", "x"}}),
+  EXPECT_EQ(model::json_object({{"a", 0.25}, {"b", std::int64_t{7}}, {"c", true}, {"d", "x"}}),
             R"({"a":0.25,"b":7,"c":true,"d":"x"})");
 }
 
@@ -71,11 +71,11 @@ TEST(Wire, Base64GoesThereAndBack) {
   const std::pair<std::string, std::string> cases[] = {{"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
                                                        {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"\xFB\xFF\xFE", "+//+"}};
   for (const auto& [bytes, text] : cases) {
-    EXPECT_EQ(wire::to_base64(bytes), text);
-    EXPECT_EQ(wire::from_base64(text), bytes);
+    EXPECT_EQ(to_base64(bytes), text);
+    EXPECT_EQ(from_base64(text), bytes);
   }
   for (const auto* text : {"Zg", "Zg=", "Z===", "====", "Zg==Zg==", "Zm9-", "Zm 9"}) {
-    EXPECT_EQ(wire::from_base64(text), std::nullopt) << text;
+    EXPECT_EQ(from_base64(text), std::nullopt) << text;
   }
 }
 

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "wire/wire.h"
+#include "act/answers.h"
+#include "model/json.h"
 
 namespace leasehold::support {
 
@@ -69,12 +70,12 @@ inline const std::vector<json::object>& answer_schemas() {
   static const auto all = [] {
     std::vector<json::object> schemas;
     const auto add = [&]<typename... T>(model::Type<T>...) {
-      (schemas.push_back(json::parse(wire::schema_of(model::described<T>())).as_object()), ...);
+      (schemas.push_back(json::parse(model::schema_of(model::described<T>())).as_object()), ...);
     };
     using model::Type;
-    add(Type<wire::LockGrant>(), Type<wire::SessionGrant>(), Type<wire::RunGrant>(), Type<wire::LockStory>(),
-        Type<wire::EndedLock>(), Type<wire::JobStory>(), Type<wire::ChunkStory>(), Type<wire::ChunkPicture>(),
-        Type<wire::PlanReport>(), Type<wire::StoreReport>());
+    add(Type<act::LockGrant>(), Type<act::SessionGrant>(), Type<act::RunGrant>(), Type<act::LockStory>(),
+        Type<act::EndedLock>(), Type<act::JobStory>(), Type<act::ChunkStory>(), Type<act::ChunkPicture>(),
+        Type<act::PlanReport>(), Type<act::StoreReport>());
     add(Type<LockInfo>(), Type<LeaseInfo>(), Type<Enqueued>(), Type<Job>(), Type<JobGrant>(), Type<JobHeartbeat>(),
         Type<JobSettled>(), Type<JobInfo>(), Type<JobError>(), Type<QueueInfo>(), Type<BatchInfo>());
     add(Type<Chunk>(), Type<ChunkGrant>(), Type<ChunkHeartbeat>(), Type<ChunkSettled>(), Type<ChunkInfo>(),
@@ -129,7 +130,7 @@ inline std::string problem_in_answer(const json::value& answer) {
   const auto* object = answer.if_object();
   if (object == nullptr) return "an answer is an object: " + json::serialize(answer);
   if (const auto* error = object->if_contains("error"); error != nullptr && object->size() == 1) {
-    return problem(*error, json::parse(wire::schema_of(model::described<Error>())).as_object());
+    return problem(*error, json::parse(model::schema_of(model::described<Error>())).as_object());
   }
   if (const auto* items = object->if_contains("items"); items != nullptr && object->contains("next")) {
     for (const auto& item : items->as_array()) {

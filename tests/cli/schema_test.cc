@@ -13,12 +13,12 @@ namespace json = boost::json;
 
 template <typename T>
 json::object schema_of() {
-  return json::parse(wire::schema_of(model::described<T>())).as_object();
+  return json::parse(model::schema_of(model::described<T>())).as_object();
 }
 
 template <typename T>
 void expect_as_its_schema(const T& answer) {
-  const auto text = wire::to_json(model::object_of(answer));
+  const auto text = model::to_json(model::object_of(answer));
   EXPECT_EQ(problem(json::parse(text), schema_of<T>()), "") << model::described<T>().name << ": " << text;
 }
 
@@ -30,9 +30,9 @@ void expect_as_their_schemas(const T&... full) {
 }
 
 TEST(Schema, LocksAndRefusalsMatchTheSchema) {
-  wire::LockGrant grant{some_grant(), {"a", "b"}, Share{.permits = 2, .capacity = 5}};
-  wire::LockStory story{some_lock(), {some_lock_holder()}};
-  wire::EndedLock ended{some_lease(), {"b"}};
+  act::LockGrant grant{some_grant(), {"a", "b"}, Share{.permits = 2, .capacity = 5}};
+  act::LockStory story{some_lock(), {some_lock_holder()}};
+  act::EndedLock ended{some_lease(), {"b"}};
   expect_as_their_schemas(some_holder(), some_lease(), item_lease(), some_grant(), some_lock(), some_lock_holder(),
                           some_error(), grant, story, ended);
 }
@@ -42,7 +42,7 @@ TEST(Schema, JobsAndQueuesMatchTheSchema) {
   const JobGrant grant{.jobs = {Job{}, job}, .token = {3}, .holder = some_holder(), .ttl = std::chrono::seconds(5)};
   const JobAttempt attempt{
       .outcome = AttemptOutcome::failed, .holder = some_holder(), .ended_at = moment(2), .error = "e"};
-  const wire::JobStory story{.job = some_job(), .attempts = {attempt}, .payload = "p", .result = "\xfe"};
+  const act::JobStory story{.job = some_job(), .attempts = {attempt}, .payload = "p", .result = "\xfe"};
   expect_as_their_schemas(Enqueued{.id = 1}, job, grant, JobHeartbeat{.ttl = std::chrono::milliseconds(1500)},
                           JobSettled{.state = JobState::deferred, .due_at = moment(1)}, attempt, Predecessor{.id = 3},
                           some_job(), JobError{.holder = some_holder()}, some_queue(), story);
@@ -51,12 +51,12 @@ TEST(Schema, JobsAndQueuesMatchTheSchema) {
 TEST(Schema, ChunksAndRatesMatchTheSchema) {
   const ChunkGrant grant{.chunks = {some_chunk(), Chunk{}}, .holder = some_holder()};
   const RateInfo rate{.name = "api", .taken_at = moment(2), .holder = some_holder()};
-  const wire::PlanReport report{{}, 5, JobState::blocked};
+  const act::PlanReport report{{}, 5, JobState::blocked};
   expect_as_their_schemas(some_chunk(), grant, ChunkHeartbeat{.rows = 4}, ChunkSettled{.due_at = moment(1)},
                           some_chunk_info(), some_set(), PlanOutcome{.created = true}, ChunkResetOutcome{.reset = 1},
                           rate, RateTurn{.waited = std::chrono::milliseconds(100)}, report,
-                          wire::ChunkStory{some_chunk_info(), {Event{}}},
-                          wire::ChunkPicture{some_set(), {some_chunk_info()}, {some_chunk_info()}});
+                          act::ChunkStory{some_chunk_info(), {Event{}}},
+                          act::ChunkPicture{some_set(), {some_chunk_info()}, {some_chunk_info()}});
 }
 
 TEST(Schema, SessionsItemsAndClaimsMatchTheSchema) {
@@ -74,7 +74,7 @@ TEST(Schema, SchedulesMatchTheSchema) {
   auto paused = some_error();
   paused.code = Errc::paused;
   paused.detail = {{"paused_at", moment(1)}, {"pause_reason", "r"}, {"paused_for", Duration(5)}};
-  expect_as_their_schemas(paused, wire::SessionGrant{some_grant()}, wire::RunGrant{some_grant()});
+  expect_as_their_schemas(paused, act::SessionGrant{some_grant()}, act::RunGrant{some_grant()});
 }
 
 TEST(Schema, TheStoreMatchesTheSchema) {
@@ -83,12 +83,12 @@ TEST(Schema, TheStoreMatchesTheSchema) {
                           StoreStatus{.backend = "sqlite"}, Pruned{.jobs = 1}, Retention{}, stats.stale_now,
                           stats.totals.front(), stats, Finding{.level = Finding::Level::danger, .advice = "a"},
                           MigrationInfo{.applied_at = moment(1)}, Drift{.object = "o"},
-                          wire::StoreReport{{}, {}, {some_queue()}, stats});
+                          act::StoreReport{{}, {}, {some_queue()}, stats});
 }
 
 TEST(Schema, RefusesAnotherTypeAMissingKeyAnUnknownKeyAndAnUnknownWord) {
   const auto schema = schema_of<JobInfo>();
-  auto job = json::parse(wire::to_json(some_job())).as_object();
+  auto job = json::parse(model::to_json(some_job())).as_object();
   const auto with = [&job](std::string_view key, const json::value& value) {
     auto changed = job;
     changed[key] = value;

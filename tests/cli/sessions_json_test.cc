@@ -4,7 +4,7 @@
 #include <boost/json/parse.hpp>
 
 #include "cli/noon.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::support {
 namespace {
@@ -28,7 +28,7 @@ SessionInfo busy_session() {
 }
 
 TEST(SessionsJson, ASessionHasItsFiguresComputed) {
-  const auto text = wire::to_json(busy_session());
+  const auto text = model::to_json(busy_session());
   const auto parsed = boost::json::parse(text);
   EXPECT_EQ(parsed.at("state"), "active");
   EXPECT_EQ(parsed.at("ttl_seconds"), 300);
@@ -46,11 +46,11 @@ TEST(SessionsJson, ASessionHasItsFiguresComputed) {
 TEST(SessionsJson, ADeadSessionIsStaleAtOnceAndAClosedOneNever) {
   auto session = busy_session();
   session.state = SessionState::stale;
-  EXPECT_EQ(boost::json::parse(wire::to_json(session)).at("seconds_until_stale"), 0);
+  EXPECT_EQ(boost::json::parse(model::to_json(session)).at("seconds_until_stale"), 0);
   session.expires_at = noon - 5s;
-  EXPECT_EQ(boost::json::parse(wire::to_json(session)).at("seconds_until_stale"), -5);
+  EXPECT_EQ(boost::json::parse(model::to_json(session)).at("seconds_until_stale"), -5);
   session.state = SessionState::released;
-  EXPECT_TRUE(boost::json::parse(wire::to_json(session)).at("seconds_until_stale").is_null());
+  EXPECT_TRUE(boost::json::parse(model::to_json(session)).at("seconds_until_stale").is_null());
 }
 
 TEST(SessionsJson, ARefusalHasWhatAPersonAsksNext) {
@@ -66,7 +66,7 @@ TEST(SessionsJson, ARefusalHasWhatAPersonAsksNext) {
   owner.expires_at = noon + 288s;
   owner.store_now = noon;
   const Error refusal{.code = Errc::held, .message = "no", .held_by = owner};
-  const auto current = boost::json::parse(wire::to_json(refusal)).at("error").at("held_by");
+  const auto current = boost::json::parse(model::to_json(refusal)).at("error").at("held_by");
   EXPECT_EQ(current.at("session"), "s-81f");
   EXPECT_EQ(current.at("label"), "fixing the parser");
   EXPECT_EQ(current.at("heartbeat_age_seconds"), 12);
@@ -76,7 +76,7 @@ TEST(SessionsJson, ARefusalHasWhatAPersonAsksNext) {
   EXPECT_EQ(current.at("claim_duration_minutes"), 41);
   EXPECT_EQ(current.at("retry_in_seconds"), 288);
   owner.session.clear();
-  EXPECT_FALSE(boost::json::parse(wire::to_json(owner)).as_object().contains("label")) << "a lock has none";
+  EXPECT_FALSE(boost::json::parse(model::to_json(owner)).as_object().contains("label")) << "a lock has none";
 }
 
 TEST(SessionsJson, AnItemSaysWhoseItIs) {
@@ -84,7 +84,7 @@ TEST(SessionsJson, AnItemSaysWhoseItIs) {
   item.key = "SD-1";
   item.metadata = "[1,\n2]";
   item.conflicts = {"SD-2"};
-  auto parsed = boost::json::parse(wire::to_json(item));
+  auto parsed = boost::json::parse(model::to_json(item));
   EXPECT_EQ(parsed.at("state"), "open");
   EXPECT_TRUE(parsed.at("session").is_null());
   EXPECT_TRUE(parsed.at("held_by").is_null());
@@ -92,7 +92,7 @@ TEST(SessionsJson, AnItemSaysWhoseItIs) {
   EXPECT_EQ(parsed.at("metadata"), boost::json::array({1, 2}));
   item.state = ItemState::claimed;
   item.held_by = LeaseInfo{.session = "s-81f"};
-  parsed = boost::json::parse(wire::to_json(item));
+  parsed = boost::json::parse(model::to_json(item));
   EXPECT_EQ(parsed.at("held_by").at("session"), "s-81f");
 }
 
@@ -103,11 +103,11 @@ TEST(SessionsJson, AClaimThatHasEndedLastedUntilThen) {
   claim.ended_at = noon - 1min;
   claim.end_reason = "released";
   claim.store_now = noon;
-  const auto parsed = boost::json::parse(wire::to_json(claim));
+  const auto parsed = boost::json::parse(model::to_json(claim));
   EXPECT_EQ(parsed.at("active"), false);
   EXPECT_EQ(parsed.at("claim_duration_minutes"), 40);
   EXPECT_EQ(parsed.at("end_reason"), "released");
-  EXPECT_EQ(boost::json::parse(wire::to_json(SessionClosed{"s-81f", {"SD-1", "SD-2"}})).at("items").as_array().size(),
+  EXPECT_EQ(boost::json::parse(model::to_json(SessionClosed{"s-81f", {"SD-1", "SD-2"}})).at("items").as_array().size(),
             2U);
 }
 

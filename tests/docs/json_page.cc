@@ -1,4 +1,4 @@
-// Writes docs/json.md, the reference of every JSON answer and refusal, from the descriptions in src/model, src/wire and
+// Writes docs/json.md, the reference of every JSON answer and refusal, from the descriptions in src/model and
 // src/act.
 //
 //   json_page > docs/json.md          cmake --build --preset dev --target write_json_page
@@ -14,9 +14,10 @@
 #include <vector>
 
 #include "act/act.h"
+#include "act/answers.h"
 #include "model/errors.h"
+#include "model/json.h"
 #include "model/keys.h"
-#include "wire/wire.h"
 
 namespace leasehold {
 namespace {
@@ -43,24 +44,24 @@ Answer answer(std::string commands) {
 std::vector<Section> sections() {
   return {
       {"Locks",
-       {answer<wire::LockGrant>("`lock acquire`, `lock heartbeat`"), answer<wire::LockStory>("`lock show`"),
-        answer<LockInfo>("`lock ls`, `lock watch`"), answer<LockHolder>(""), answer<wire::EndedLock>("`lock revoke`")}},
+       {answer<act::LockGrant>("`lock acquire`, `lock heartbeat`"), answer<act::LockStory>("`lock show`"),
+        answer<LockInfo>("`lock ls`, `lock watch`"), answer<LockHolder>(""), answer<act::EndedLock>("`lock revoke`")}},
       {"Jobs and queues",
        {answer<Enqueued>("`job add`"), answer<JobGrant>("`job claim`"), answer<Job>(""),
         answer<JobHeartbeat>("`job heartbeat`"),
         answer<JobSettled>("`job complete`, `job fail`, `job release`, `job snooze`"), answer<JobInfo>("`job ls`"),
-        answer<wire::JobStory>("`job show`"), answer<JobWait>(""), answer<JobAttempt>(""), answer<Predecessor>(""),
+        answer<act::JobStory>("`job show`"), answer<JobWait>(""), answer<JobAttempt>(""), answer<Predecessor>(""),
         answer<JobError>("`job errors`"), answer<BatchInfo>("`job batch show`"),
         answer<QueueInfo>("`queue ls`, `queue show`, `queue set`, `queue pause`, `queue resume`"),
         answer<WorkerInfo>("`queue workers`")}},
       {"Chunks",
-       {answer<wire::PlanReport>("`chunk plan`"), answer<ChunkGrant>("`chunk claim`"), answer<Chunk>(""),
+       {answer<act::PlanReport>("`chunk plan`"), answer<ChunkGrant>("`chunk claim`"), answer<Chunk>(""),
         answer<ChunkHeartbeat>("`chunk heartbeat`"),
         answer<ChunkSettled>("`chunk complete`, `chunk fail`, `chunk release`, `chunk skip`"),
-        answer<ChunkInfo>("`chunk ls`"), answer<wire::ChunkStory>("`chunk show`"), answer<ChunkSetInfo>("`chunk set`"),
-        answer<wire::ChunkPicture>("`chunk progress`"), answer<ChunkResetOutcome>("`chunk reset`")}},
+        answer<ChunkInfo>("`chunk ls`"), answer<act::ChunkStory>("`chunk show`"), answer<ChunkSetInfo>("`chunk set`"),
+        answer<act::ChunkPicture>("`chunk progress`"), answer<ChunkResetOutcome>("`chunk reset`")}},
       {"Sessions, items and claims",
-       {answer<wire::SessionGrant>("`session open`, `session heartbeat`, `session park`"),
+       {answer<act::SessionGrant>("`session open`, `session heartbeat`, `session park`"),
         answer<SessionInfo>("`session ls`, `session show`"), answer<SessionClosed>("`session close`"),
         answer<OwnSession>("`session mine`"), answer<PathsTaken>("`path take`"), answer<PathInfo>("`path ls`"),
         answer<ItemInfo>("`item ls`, `item show`"), answer<ItemNote>(""),
@@ -68,7 +69,7 @@ std::vector<Section> sections() {
         answer<ClaimInfo>("`claim ls`, `claim show`, `claim revoke`")}},
       {"Schedules",
        {answer<ScheduleSaved>("`schedule set`"), answer<ScheduleRun>("`schedule acquire`"),
-        answer<wire::RunGrant>("`schedule heartbeat`"), answer<RunSettled>("`schedule complete`, `schedule fail`"),
+        answer<act::RunGrant>("`schedule heartbeat`"), answer<RunSettled>("`schedule complete`, `schedule fail`"),
         answer<ScheduleInfo>("`schedule ls`, `schedule show`"), answer<RunInfo>("`schedule history`")}},
       {"Rates", {answer<RateTurn>("`rate take`"), answer<RateInfo>("`rate ls`, `rate show`, `rate set`")}},
       {"Rows of your own tables",
@@ -77,10 +78,10 @@ std::vector<Section> sections() {
         answer<RowRecovered>("`row recover`"), answer<AdoptPlan>("`adopt plan`, `adopt apply`, `adopt revert`"),
         answer<AdoptStep>(""), answer<AdoptedTable>("`adopt ls`"), answer<TrialStep>("`adopt try`")}},
       {"The store",
-       {answer<LeaseInfo>("`top`"), answer<Holder>(""), answer<Event>("`events`"),
-        answer<wire::StoreReport>("`status`"), answer<RecoveryStats>(""), answer<Recovered>("`recover`"),
-        answer<RecoveryTotal>(""), answer<Pruned>("`prune`"), answer<Retention>("`retention show` and `retention set`"),
-        answer<Finding>("`doctor`"), answer<MigrationInfo>("`migrate status`, `migrate up`, `migrate down`"),
+       {answer<LeaseInfo>("`top`"), answer<Holder>(""), answer<Event>("`events`"), answer<act::StoreReport>("`status`"),
+        answer<RecoveryStats>(""), answer<Recovered>("`recover`"), answer<RecoveryTotal>(""), answer<Pruned>("`prune`"),
+        answer<Retention>("`retention show` and `retention set`"), answer<Finding>("`doctor`"),
+        answer<MigrationInfo>("`migrate status`, `migrate up`, `migrate down`"),
         answer<Drift>("`migrate verify`, `adopt verify`")}},
   };
 }

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/json_text.h"
 #include "base/text.h"
 #include "fuzz/property.h"
-#include "wire/json.h"
 
 namespace leasehold::fuzz {
 namespace {
@@ -51,7 +51,7 @@ void check_form(std::string_view text, const Result<json::value>& value) {
     require(!sqlite_takes(text) || sqlite_is_lax(text, value.error().message),
             "what SQLite takes as JSON, we take, too");
   }
-  const auto line = wire::as_it_is(text);
+  const auto line = json_line(text);
   require(is_json(line) && line.find('\n') == std::string::npos, "any bytes become one line of JSON");
 }
 

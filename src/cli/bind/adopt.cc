@@ -13,7 +13,7 @@
 #include "cli/print/report.h"
 #include "cli/print/table.h"
 #include "leasehold/adopt.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -84,7 +84,7 @@ int write_migration(const Context& context, const Adoption& adoption, const std:
     if (const auto written = write_file(folder / name, *sql); !written) return report(context, written.error());
   }
   if (context.json) {
-    print_line(wire::object({{"up", (folder / "up.sql").string()}, {"down", (folder / "down.sql").string()}}));
+    print_line(model::json_object({{"up", (folder / "up.sql").string()}, {"down", (folder / "down.sql").string()}}));
   } else {
     say("leasehold: wrote {}/up.sql and {}/down.sql", printable(options.migration), printable(options.migration));
   }
@@ -100,7 +100,7 @@ int plan_adoption(const Context& context, const FileOptions& options) {
   const auto planned = adoption->plan(*text, options.file);
   if (!planned) return report(context, planned.error());
   if (context.json) {
-    print_line(wire::to_json(*planned));
+    print_line(model::to_json(*planned));
   } else {
     print_plan(*planned);
   }
@@ -117,7 +117,7 @@ int apply_file(const Context& context, const FileOptions& options) {
   const auto applied = adoption->apply(*text, options.file, how);
   if (!applied) return report(context, applied.error());
   if (context.json) {
-    print_line(wire::to_json(*applied));
+    print_line(model::to_json(*applied));
   } else {
     print_notes(applied->notes);
     print_line(applied->steps.empty() ? "nothing to do: the database is as the file says"
@@ -139,7 +139,7 @@ int try_out(const Context& context, const std::string& table) {
                printable(step.outcome)});
   }
   if (context.json) {
-    print_line(wire::to_json(*steps));
+    print_line(model::to_json(*steps));
   } else {
     shown.print();
     print_line(good ? "all as promised; everything was rolled back" : "not as promised; everything was rolled back");
@@ -153,7 +153,7 @@ int verify_adoptions(const Context& context) {
   const auto drifts = adoption->verify();
   if (!drifts) return report(context, drifts.error());
   if (context.json) {
-    print_line(wire::to_json(*drifts));
+    print_line(model::to_json(*drifts));
   } else if (drifts->empty()) {
     const auto tables = adoption->tables();
     print_line(tables && tables->empty() ? "no table is adopted" : "everything is as it was applied");
@@ -181,7 +181,7 @@ int revert_table(const Context& context, const RevertOptions& options) {
       options.consent.dry_run ? adoption->revert_plan(options.table) : adoption->revert(options.table, how);
   if (!reverted) return report(context, reverted.error());
   if (context.json) {
-    print_line(wire::to_json(*reverted));
+    print_line(model::to_json(*reverted));
   } else if (options.consent.dry_run) {
     print_plan(*reverted);
   } else {
@@ -196,7 +196,7 @@ int list_adopted(const Context& context) {
   const auto tables = adoption->tables();
   if (!tables) return report(context, tables.error());
   if (context.json) {
-    print_line(wire::to_json(*tables));
+    print_line(model::to_json(*tables));
     return exit_code::ok;
   }
   Table shown({"TABLE", {"SHAPE", Column::as_it_is, 2}, {"TTL", Column::as_it_is, 1}});

@@ -11,7 +11,7 @@
 #include "cli/print/report.h"
 #include "cli/store_trouble.h"
 #include "model/bounds.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -72,7 +72,7 @@ int claim(const Context& context, ChunkClaimCommand& options) {
       [&] { return chunks.claim(options.set, options.claim, call); });
   if (!grant) return report(context, grant.error(), options.refused_code);
   if (context.json) {
-    print_line(wire::to_json(*grant));
+    print_line(model::to_json(*grant));
   } else {
     print_chunks(options, *grant);
   }
@@ -154,7 +154,7 @@ int heartbeat(const Context& context, const ChunkHeartbeatOptions& options) {
   const auto extended = store->chunks().heartbeat(set, key, options.chunk.token, options.save.save(), options.ttl);
   if (!extended) return report(context, extended.error());
   if (context.json) {
-    print_line(wire::to_json(*extended));
+    print_line(model::to_json(*extended));
   } else {
     print("extended {}  until {} ({})  {}", printable(key),
           local_time(extended->expires_at, extended->expires_at - extended->ttl), format_duration(extended->ttl),

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "act/answers.h"
 #include "base/time_text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/command.h"
@@ -10,8 +11,8 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
+#include "model/json.h"
 #include "model/words.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 
@@ -75,14 +76,14 @@ void print_events(const std::vector<Event>& events, Timestamp now) {
   table.print();
 }
 
-Result<wire::ChunkStory> story_of(const Store& store, const NamedChunk& named) {
+Result<act::ChunkStory> story_of(const Store& store, const NamedChunk& named) {
   auto chunk = store.chunks().show(named.set, named.key);
   if (!chunk) return std::move(chunk).error();
   auto events = store.events({.key = named.set + "/" + named.key});
   if (!events) return std::move(events).error();
   // A lock may have the same name.
   std::erase_if(events->items, [](const Event& event) { return event.kind != "chunk"; });
-  return wire::ChunkStory{.chunk = std::move(*chunk), .events = std::move(events->items)};
+  return act::ChunkStory{.chunk = std::move(*chunk), .events = std::move(events->items)};
 }
 
 int show(const Context& context, const NamedChunk& named) {
@@ -91,7 +92,7 @@ int show(const Context& context, const NamedChunk& named) {
   const auto story = story_of(*store, named);
   if (!story) return report(context, story.error());
   if (context.json) {
-    print_line(wire::to_json(*story));
+    print_line(model::to_json(*story));
     return exit_code::ok;
   }
   print_chunk(story->chunk);

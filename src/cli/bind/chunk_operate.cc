@@ -7,7 +7,7 @@
 #include "cli/print/chunk_text.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -44,7 +44,7 @@ int change_settings(const Context& context, const ChunkSetOptions& options) {
   const auto set = chunks.progress(options.set);
   if (!set) return report(context, set.error());
   if (context.json) {
-    print_line(wire::to_json(*set));
+    print_line(model::to_json(*set));
   } else {
     print_settings(*set);
   }
@@ -76,7 +76,7 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
   if (!set) return report(context, without_advice(set.error()));
   const auto held = set->running + set->expired;
   if (context.json) {
-    print_line(wire::to_json(*set));
+    print_line(model::to_json(*set));
   } else if (held > 0) {
     say("cannot remove the set now: loaders hold {} of {}", counted(held, "chunk"), printable(name));
   } else {
@@ -96,7 +96,7 @@ int remove(const Context& context, const ChunkRmOptions& options) {
   const auto removed = store->chunks().remove(options.set);
   if (!removed) return report(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(wire::object({{"name", options.set}, {"removed", true}, {"chunks", *removed}}));
+    print_line(model::json_object({{"name", options.set}, {"removed", true}, {"chunks", *removed}}));
   } else {
     print("removed {} with {}", printable(options.set), counted(*removed, "chunk"));
   }

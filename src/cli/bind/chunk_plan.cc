@@ -1,6 +1,7 @@
 // leasehold chunk plan: set the chunks of a sync.
 #include <memory>
 
+#include "act/answers.h"
 #include "base/text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/bind/job_options.h"
@@ -9,7 +10,7 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/run/wrapper_variables.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -67,14 +68,14 @@ Error not_tied(const std::string& set, Error why) {
   return why;
 }
 
-Result<wire::PlanReport> plan_and_tie(const Chunks& chunks, const ChunkPlanOptions& options,
-                                      const std::vector<PlannedChunk>& planned) {
+Result<act::PlanReport> plan_and_tie(const Chunks& chunks, const ChunkPlanOptions& options,
+                                     const std::vector<PlannedChunk>& planned) {
   ProgressLine progress;
   progress.show(
       [&] { return fmt::format("planning {}", counted(static_cast<std::int64_t>(planned.size()), "chunk")); });
   auto outcome = chunks.plan(options.set, planned, options.plan);
   if (!outcome) return std::move(outcome).error();
-  wire::PlanReport report{.outcome = *outcome, .job_id = options.job};
+  act::PlanReport report{.outcome = *outcome, .job_id = options.job};
   if (!options.job) return report;
   const auto tied = chunks.tie_job(options.set, *options.job, token_of(options));
   if (!tied) return not_tied(options.set, tied.error());
@@ -91,7 +92,7 @@ std::string what_changed(const PlanOutcome& outcome) {
   return text.empty() ? "nothing changed" : text;
 }
 
-void print_report(const wire::PlanReport& report) {
+void print_report(const act::PlanReport& report) {
   const auto& outcome = report.outcome;
   print("planned {}: {}; {} in all", printable(outcome.set), what_changed(outcome), counted(outcome.total, "chunk"));
   if (outcome.differing > 0) {
@@ -117,7 +118,7 @@ int plan(const Context& context, const ChunkPlanOptions& options) {
   const auto done = plan_and_tie(store->chunks(), options, *planned);
   if (!done) return report(context, done.error());
   if (context.json) {
-    print_line(wire::to_json(*done));
+    print_line(model::to_json(*done));
   } else {
     print_report(*done);
   }

@@ -6,7 +6,7 @@
 #include "cli/input.h"
 #include "cli/print/live.h"
 #include "model/bounds.h"
-#include "wire/lines.h"
+#include "model/lines.h"
 
 namespace leasehold::cli {
 namespace {
@@ -29,7 +29,7 @@ class PlanReader {
  private:
   Result<void> take(const std::string& line) {
     if (line.empty()) return {};
-    auto chunk = wire::planned_chunk_from(line);
+    auto chunk = model::planned_chunk_from(line);
     if (!chunk) return std::move(chunk).error();
     const auto [known, added] = line_of_.try_emplace(chunk->key, lines_.line_number());
     if (!added) {

@@ -69,7 +69,7 @@ class Watcher {
       for (const auto& line : news) print_line(line);
     }
     if (std::exchange(last_counts_, counts_of(picture.set)) == counts_of(picture.set)) return;
-    print_line(context_.json ? wire::to_json(picture)
+    print_line(context_.json ? model::to_json(picture)
                              : fmt::format("{}  {}", at, in_one_line(picture, recent_.pace())));
   }
 
@@ -110,7 +110,7 @@ int show_once(const Context& context, const Store& store, const std::string& set
   const auto picture = take_picture(store.chunks(), set);
   if (!picture) return report(context, picture.error());
   if (context.json) {
-    print_line(wire::to_json(*picture));
+    print_line(model::to_json(*picture));
     return exit_code::ok;
   }
   constexpr std::size_t plenty = 100;

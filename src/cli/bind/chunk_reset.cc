@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -95,7 +95,7 @@ int reset(const Context& context, const ChunkResetOptions& options) {
   const auto outcome = options.consent.dry_run ? count(chunks, options) : chunks.reset(options.set, *which);
   if (!outcome) return report(context, outcome.error());
   if (context.json) {
-    print_line(wire::to_json(*outcome));
+    print_line(model::to_json(*outcome));
   } else {
     print_outcome(options, *outcome);
   }

@@ -12,7 +12,7 @@
 #include "cli/print/report.h"
 #include "cli/run/wrapper_variables.h"
 #include "model/bounds.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -51,7 +51,7 @@ int settle(const Context& context, const NamedChunk& chunk, const SendVerdict& s
   const auto settled = send_verdict(store->chunks());
   if (!settled) return report(context, settled.error());
   if (context.json) {
-    print_line(wire::to_json(*settled));
+    print_line(model::to_json(*settled));
     return exit_code::ok;
   }
   print("{}{}", describe_settled(printable(chunk.key), *settled), settled->replayed ? "  (repeated)" : "");
@@ -170,7 +170,8 @@ int skip_as_operator(const Context& context, const ChunkSkipOptions& options) {
   const auto state = store->chunks().skip(options.chunk.set, options.chunk.key, options.reason);
   if (!state) return report(context, state.error());
   if (context.json) {
-    print_line(wire::object({{"set", options.chunk.set}, {"key", options.chunk.key}, {"state", to_string(*state)}}));
+    print_line(
+        model::json_object({{"set", options.chunk.set}, {"key", options.chunk.key}, {"state", to_string(*state)}}));
   } else {
     print("skipped {}", printable(options.chunk.key));
   }

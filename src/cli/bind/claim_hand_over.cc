@@ -7,7 +7,7 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -67,7 +67,7 @@ int show_what_would_end(const Context& context, const Store& store, const std::s
   const auto claim = store.claims().show(item);
   if (!claim) return report_refusal(context, claim.error());
   if (context.json) {
-    print_line(wire::to_json(*claim));
+    print_line(model::to_json(*claim));
   } else if (!claim->active) {
     say("{} is free: there is nothing to revoke", printable(item));
   } else {
@@ -87,7 +87,7 @@ int revoke(const Context& context, const ClaimRevokeOptions& options) {
   const auto ended = store->claims().revoke(options.item, options.reason);
   if (!ended) return report_refusal(context, ended.error());
   if (context.json) {
-    print_line(wire::to_json(*ended));
+    print_line(model::to_json(*ended));
   } else {
     print("revoked {}  token {}  of session {}", printable(ended->key), ended->token.value, printable(ended->session));
   }

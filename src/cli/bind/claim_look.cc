@@ -9,7 +9,7 @@
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
 #include "cli/print/table.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -37,7 +37,7 @@ int show(const Context& context, const std::string& item) {
   const auto claim = store->claims().show(item);
   if (!claim) return report_refusal(context, claim.error());
   if (context.json) {
-    print_line(wire::to_json(*claim));
+    print_line(model::to_json(*claim));
   } else {
     print_claim(*claim);
   }

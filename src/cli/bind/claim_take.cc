@@ -10,7 +10,7 @@
 #include "cli/print/session_text.h"
 #include "cli/run/wrapper_variables.h"
 #include "cli/store_trouble.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -134,9 +134,9 @@ int release(const Context& context, const ClaimReleaseOptions& options) {
   const auto released = release_by(store->claims(), options);
   if (!released) return report_refusal(context, released.error());
   if (context.json && options.token) {
-    print_line(wire::object({{"released", true}, {"key", options.item}, {"token", options.token->value}}));
+    print_line(model::json_object({{"released", true}, {"key", options.item}, {"token", options.token->value}}));
   } else if (context.json) {
-    print_line(wire::object({{"released", true}, {"key", options.item}}));
+    print_line(model::json_object({{"released", true}, {"key", options.item}}));
   } else {
     print("released {}", printable(options.item));
   }

@@ -9,7 +9,7 @@
 #include "cli/print/report.h"
 #include "cli/signals.h"
 #include "cli/store_trouble.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -80,7 +80,7 @@ class Follower {
 }  // namespace
 
 void print_event(const Context& context, const Event& event) {
-  print_line(context.json ? wire::to_json(event) : line_of(event, wall_clock()));
+  print_line(context.json ? model::to_json(event) : line_of(event, wall_clock()));
 }
 
 int follow_events(const Context& context, const Store& store, const EventFilter& filter,
@@ -110,7 +110,7 @@ int show_events(const Context& context, const EventsOptions& options) {
   auto events = store->events(options.filter);
   if (!events) return report(context, events.error());
   if (context.json) {
-    print_line(wire::to_json(*events));
+    print_line(model::to_json(*events));
   } else {
     if (events->empty()) say_line("no events");
     for (const auto& event : *events) print_event(context, event);

@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -42,7 +42,7 @@ int recover(const Context& context, bool dry_run) {
   const auto found = dry_run ? preview(*store) : store->recover();
   if (!found) return report(context, found.error());
   if (context.json) {
-    print_line(wire::to_json(*found));
+    print_line(model::to_json(*found));
   } else {
     print_recovered(*found, dry_run);
   }
@@ -106,7 +106,7 @@ int prune(const Context& context, const PruneOptions& options) {
       options.consent.dry_run ? store->prune_preview(options.older_than) : store->prune(options.older_than);
   if (!pruned) return report(context, pruned.error());
   if (context.json) {
-    print_line(wire::to_json(*pruned));
+    print_line(model::to_json(*pruned));
   } else {
     print_counts(*pruned, options);
   }
@@ -133,7 +133,7 @@ namespace {
 int print_retention(const Context& context, const Result<Retention>& kept) {
   if (!kept) return report(context, kept.error());
   if (context.json) {
-    print_line(wire::to_json(*kept));
+    print_line(model::to_json(*kept));
     return exit_code::ok;
   }
   const auto line = [](std::string_view what, Duration keep) {

@@ -9,8 +9,8 @@
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
 #include "cli/print/table.h"
+#include "model/json.h"
 #include "model/words.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 
@@ -116,7 +116,7 @@ int show_item(const Context& context, const std::string& key) {
   const auto item = store->items().show(key);
   if (!item) return report_refusal(context, item.error());
   if (context.json) {
-    print_line(wire::to_json(*item));
+    print_line(model::to_json(*item));
   } else {
     print_item(*item);
   }

@@ -10,7 +10,7 @@
 #include "cli/print/session_text.h"
 #include "cli/run/wrapper_variables.h"
 #include "leasehold/limits.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -44,7 +44,7 @@ int add(const Context& context, ItemAddOptions& options) {
   const auto added = store->items().add(options.key, options.item);
   if (!added) return report_refusal(context, added.error());
   if (context.json) {
-    print_line(wire::object({{"key", options.key}, {"created", *added}}));
+    print_line(model::json_object({{"key", options.key}, {"created", *added}}));
   } else {
     print("{} {}", *added ? "added" : "changed", printable(options.key));
   }
@@ -103,7 +103,7 @@ int note(const Context& context, const ItemNoteOptions& options) {
   const auto noted = store->items().note(options.key, options.text, author_here());
   if (!noted) return report_refusal(context, noted.error());
   if (context.json) {
-    print_line(wire::object({{"key", options.key}, {"noted", true}}));
+    print_line(model::json_object({{"key", options.key}, {"noted", true}}));
   } else {
     print("noted {}", printable(options.key));
   }
@@ -151,7 +151,7 @@ int finish(const Context& context, ItemFinish& options) {
     return code;
   }
   if (context.json) {
-    print_line(wire::object({{"key", options.key}, {"done", true}}));
+    print_line(model::json_object({{"key", options.key}, {"done", true}}));
   } else {
     print("done {}", printable(options.key));
   }
@@ -186,7 +186,7 @@ int reopen(const Context& context, const std::string& key) {
   const auto reopened = store->items().reopen(key);
   if (!reopened) return report_refusal(context, reopened.error());
   if (context.json) {
-    print_line(wire::object({{"key", key}, {"reopened", true}}));
+    print_line(model::json_object({{"key", key}, {"reopened", true}}));
   } else {
     print("reopened {}", printable(key));
   }
@@ -217,7 +217,7 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
   const auto children = store.items().list({.parent = key, .max = 1});
   if (!children) return report(context, children.error());
   if (context.json) {
-    print_line(wire::to_json(*item));
+    print_line(model::to_json(*item));
   } else if (item->state == ItemState::claimed) {
     say("cannot remove it now: session {} works on it", printable(item->session));
   } else if (!children->empty()) {
@@ -238,7 +238,7 @@ int remove(const Context& context, const ItemRmOptions& options) {
   const auto removed = store->items().remove(options.key);
   if (!removed) return report_refusal(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(wire::object({{"key", options.key}, {"removed", true}}));
+    print_line(model::json_object({{"key", options.key}, {"removed", true}}));
   } else {
     print("removed {}", printable(options.key));
   }

@@ -12,7 +12,7 @@
 #include "cli/print/report.h"
 #include "cli/store_trouble.h"
 #include "model/bounds.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -47,7 +47,7 @@ int add(const Context& context, JobAddOptions& options) {
   auto enqueued = store->jobs().enqueue(options.queue, options.job);
   if (!enqueued) return report(context, enqueued.error());
   if (context.json) {
-    print_line(wire::to_json(*enqueued));
+    print_line(model::to_json(*enqueued));
   } else {
     print("{}", enqueued->id);
     if (enqueued->created && enqueued->state == JobState::cancelled) {
@@ -116,7 +116,7 @@ int wait(const Context& context, JobWaitOptions& options) {
       [&] { return jobs.wait(options.id, options.timeout); });
   if (!job) return report(context, job.error());
   if (context.json) {
-    print_line(wire::to_json(*job));
+    print_line(model::to_json(*job));
   } else {
     const bool explained = job->state == JobState::failed && !job->error.empty();
     print("{} {}{}", coloured(job->state), options.id, explained ? ": " + printable(first_line(job->error)) : "");
@@ -149,7 +149,7 @@ int print_body(const Context& context, JobId id, std::string_view key, Read read
   const auto jobs = store->jobs();
   const auto body = (jobs.*read)(id);
   if (!body) return report(context, body.error());
-  const auto shown = context.json ? wire::bytes_object(key, *body) + "\n" : *body;
+  const auto shown = context.json ? model::bytes_object(key, *body) + "\n" : *body;
   print_bytes(shown);
   return exit_code::ok;
 }

@@ -10,7 +10,7 @@
 #include "cli/print/report.h"
 #include "cli/store_trouble.h"
 #include "model/bounds.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -88,7 +88,7 @@ int heartbeat(const Context& context, const JobHeartbeatOptions& options) {
   const auto extended = store->jobs().heartbeat(id, token, progress, options.ttl);
   if (!extended) return report(context, extended.error());
   if (context.json) {
-    print_line(wire::to_json(*extended));
+    print_line(model::to_json(*extended));
     return exit_code::ok;
   }
   print("extended {}  until {} ({}){}", id, local_time(extended->expires_at, extended->expires_at - extended->ttl),

@@ -9,8 +9,8 @@
 #include "cli/print/report.h"
 #include "cli/signals.h"
 #include "model/bounds.h"
-#include "wire/lines.h"
-#include "wire/wire.h"
+#include "model/json.h"
+#include "model/lines.h"
 
 namespace leasehold::cli {
 namespace {
@@ -62,7 +62,7 @@ class Importer {
   Result<void> take(std::string& line) {
     last_taken_ = lines_.line_number();
     if (last_taken_ < options_.from_line || line.empty()) return {};
-    auto job = options_.envelope ? wire::job_from(line, options_.defaults, wall_clock()) : job_without_envelope(line);
+    auto job = options_.envelope ? model::job_from(line, options_.defaults, wall_clock()) : job_without_envelope(line);
     if (!job) return std::move(job).error();
     if (auto checked = check_new_job(*job); !checked) return checked;
     if (batch_.empty()) first_in_batch_ = last_taken_;
@@ -126,7 +126,7 @@ class Importer {
 
 void print_imported(const Context& context, const JobImportOptions& options, const Imported& imported) {
   if (context.json) {
-    return print_line(wire::object(
+    return print_line(model::json_object(
         {{"enqueued", imported.enqueued}, {"duplicates", imported.duplicates}, {"last_line", imported.last_line}}));
   }
   print("enqueued {} into {}{}", counted(imported.enqueued, "job"), printable(options.queue),

@@ -9,8 +9,8 @@
 #include "cli/print/queue_table.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
+#include "model/json.h"
 #include "model/words.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 
@@ -144,7 +144,7 @@ Result<ListPicture> look_at_batch(const Store& store, const std::string& id) {
   const auto gist = fmt::format("{} of {} done, {} failed{}", batch->total - batch->unfinished, batch->total,
                                 batch->failed, batch->ended_at ? ", ended" : "");
   return ListPicture{
-      .table = table_of(*batch), .entries = {{batch->id, gist}}, .json = wire::to_json(*batch), .next = {}};
+      .table = table_of(*batch), .entries = {{batch->id, gist}}, .json = model::to_json(*batch), .next = {}};
 }
 
 }  // namespace
@@ -193,7 +193,7 @@ int show_errors(const Context& context, const JobErrorFilter& filter) {
   const auto errors = store->jobs().errors(filter);
   if (!errors) return report(context, errors.error());
   if (context.json) {
-    print_line(wire::to_json(*errors));
+    print_line(model::to_json(*errors));
   } else {
     print_table(*errors);
   }

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -25,7 +25,7 @@ int cancel(const Context& context, const JobCancelOptions& options) {
   const bool requested = *state == JobState::running;
   const bool too_late = *state == JobState::completed || *state == JobState::failed;
   if (context.json) {
-    print_line(wire::object({{"id", options.id}, {"state", to_string(*state)}, {"requested", requested}}));
+    print_line(model::json_object({{"id", options.id}, {"state", to_string(*state)}, {"requested", requested}}));
   } else if (too_late) {
     say("job {} has {} already: there is nothing to cancel", options.id, to_string(*state));
   } else if (requested) {
@@ -58,7 +58,7 @@ int retry(const Context& context, JobId id) {
   const auto state = store->jobs().retry(id);
   if (!state) return report(context, state.error());
   if (context.json) {
-    print_line(wire::object({{"id", id}, {"state", to_string(*state)}}));
+    print_line(model::json_object({{"id", id}, {"state", to_string(*state)}}));
   } else {
     print("job {} is {}", id, to_string(*state));
   }
@@ -111,7 +111,7 @@ int redrive(const Context& context, const JobRedriveOptions& options) {
       options.consent.dry_run ? count_dead_letters(*store, options) : store->jobs().redrive(options.queue);
   if (!count) return report(context, count.error());
   if (context.json) {
-    print_line(wire::object({{options.consent.dry_run ? "failed" : "redriven", *count}}));
+    print_line(model::json_object({{options.consent.dry_run ? "failed" : "redriven", *count}}));
   } else {
     print("{} {}", options.consent.dry_run ? "would redrive" : "redrove", counted(*count, "job"));
   }
@@ -144,7 +144,7 @@ int show_what_would_go(const Context& context, const Store& store, JobId id) {
   if (!job) return report(context, job.error());
   const bool held = job->state == JobState::running || job->state == JobState::expired;
   if (context.json) {
-    print_line(wire::to_json(*job));
+    print_line(model::to_json(*job));
   } else if (held) {
     say("job {} is {}: cancel it before you remove it", id, to_string(job->state));
   } else {
@@ -164,7 +164,7 @@ int remove(const Context& context, const JobRmOptions& options) {
   const auto removed = store->jobs().remove(options.id);
   if (!removed) return report(context, removed.error());
   if (context.json) {
-    print_line(wire::object({{"id", options.id}, {"removed", true}}));
+    print_line(model::json_object({{"id", options.id}, {"removed", true}}));
   } else {
     print("removed {}", options.id);
   }

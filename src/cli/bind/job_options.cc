@@ -13,7 +13,7 @@
 #include "cli/run/wrapper_variables.h"
 #include "model/bounds.h"
 #include "model/job_text.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -191,7 +191,7 @@ std::string describe_settled(JobId id, const JobSettled& settled) {
 int report_settled(const Context& context, JobId id, const Result<JobSettled>& settled, bool quiet) {
   if (!settled) return report(context, settled.error());
   if (context.json) {
-    print_line(wire::to_json(*settled));
+    print_line(model::to_json(*settled));
   } else if (!quiet) {
     print("{}{}", describe_settled(id, *settled), settled->replayed ? "  (repeated)" : "");
   }
@@ -249,7 +249,7 @@ void print_jobs(const JobGrant& grant, bool quiet) {
 int report_granted(const Context& context, const Result<JobGrant>& grant, bool quiet, int refused_code) {
   if (!grant) return report(context, grant.error(), refused_code);
   if (context.json) {
-    print_line(wire::to_json(*grant));
+    print_line(model::to_json(*grant));
   } else {
     print_jobs(*grant, quiet);
   }

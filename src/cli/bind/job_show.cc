@@ -1,6 +1,7 @@
 // leasehold job show: a job with its attempts.
 #include <memory>
 
+#include "act/answers.h"
 #include "base/time_text.h"
 #include "cli/bind/job_options.h"
 #include "cli/command.h"
@@ -8,7 +9,7 @@
 #include "cli/print/queue_table.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -144,14 +145,14 @@ void print_errors(const std::vector<JobAttempt>& attempts) {
   }
 }
 
-Result<wire::JobStory> story_of(const Jobs& jobs, JobId id) {
+Result<act::JobStory> story_of(const Jobs& jobs, JobId id) {
   auto job = jobs.show(id);
   if (!job) return std::move(job).error();
   auto attempts = jobs.attempts(id);
   if (!attempts) return std::move(attempts).error();
   auto payload = jobs.payload(id);
   if (!payload) return std::move(payload).error();
-  wire::JobStory story{.job = std::move(*job), .attempts = std::move(*attempts), .payload = std::move(*payload)};
+  act::JobStory story{.job = std::move(*job), .attempts = std::move(*attempts), .payload = std::move(*payload)};
   auto result = jobs.result(id);
   if (result) story.result = std::move(*result);
   if (!result && result.error().code != Errc::not_found) return std::move(result).error();
@@ -164,7 +165,7 @@ int show(const Context& context, JobId id) {
   const auto story = story_of(store->jobs(), id);
   if (!story) return report(context, story.error());
   if (context.json) {
-    print_line(wire::to_json(*story));
+    print_line(model::to_json(*story));
     return exit_code::ok;
   }
   print_job(story->job);

@@ -1,6 +1,7 @@
 // leasehold lock acquire, heartbeat, release.
 #include <memory>
 
+#include "act/answers.h"
 #include "base/time_text.h"
 #include "cli/bind/lock_options.h"
 #include "cli/command.h"
@@ -11,7 +12,7 @@
 #include "cli/run/wrapper_variables.h"
 #include "cli/signals.h"
 #include "cli/store_trouble.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -25,7 +26,7 @@ struct LockAcquireOptions {
 
 void print_grant(const Context& context, const LockAcquireOptions& options, const Grant& grant) {
   const auto& words = options.words;
-  if (context.json) return print_line(wire::to_json(wire::LockGrant{grant, words.names, words.acquire.share}));
+  if (context.json) return print_line(model::to_json(act::LockGrant{grant, words.names, words.acquire.share}));
   if (options.quiet) {
     for (const auto& name : words.names) print("{} {}", printable(name), grant.token.value);
     return;
@@ -105,7 +106,7 @@ int heartbeat(const Context& context, const LockHeartbeatOptions& options) {
   auto grant = store->locks().heartbeat(options.lock.name, options.lock.token, options.ttl);
   if (!grant) return report(context, grant.error());
   if (context.json) {
-    print_line(wire::to_json(wire::LockGrant{*grant, {}, {}}));
+    print_line(model::to_json(act::LockGrant{*grant, {}, {}}));
   } else {
     print("extended {}  until {} ({})", printable(grant->key), local_time(grant->expires_at, grant->acquired_at),
           format_duration(grant->ttl));
@@ -139,7 +140,8 @@ int release(const Context& context, const LockReleaseOptions& options) {
   auto released = store->locks().release(options.lock.name, options.lock.token);
   if (!released) return report(context, released.error());
   if (context.json) {
-    print_line(wire::object({{"released", true}, {"name", options.lock.name}, {"token", options.lock.token.value}}));
+    print_line(
+        model::json_object({{"released", true}, {"name", options.lock.name}, {"token", options.lock.token.value}}));
   } else {
     print("released {}", printable(options.lock.name));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "act/answers.h"
 #include "base/time_text.h"
 #include "cli/command.h"
 #include "cli/print/list.h"
@@ -10,7 +11,7 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -96,7 +97,7 @@ int show_lock(const Context& context, const std::string& name) {
   const auto holders = store->locks().holders(name);
   if (!holders) return report(context, holders.error());
   if (context.json) {
-    print_line(wire::to_json(wire::LockStory{*lock, *holders}));
+    print_line(model::to_json(act::LockStory{*lock, *holders}));
   } else {
     print_lock(*lock, *holders);
   }

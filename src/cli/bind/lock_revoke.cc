@@ -4,11 +4,12 @@
 #include <optional>
 #include <vector>
 
+#include "act/answers.h"
 #include "cli/command.h"
 #include "cli/print/lock_text.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -42,7 +43,7 @@ int show_what_would_end(const Context& context, const Locks& locks, const LockRe
   const auto holders = those_meant(locks, options);
   if (!holders) return report(context, holders.error());
   if (context.json) {
-    print_line(wire::to_json(wire::LockStory{*lock, *holders}));
+    print_line(model::to_json(act::LockStory{*lock, *holders}));
   } else if (holders->empty()) {
     say("{} {}: there is nothing to revoke", printable(options.name),
         options.token ? "is not held with that token" : "is free");
@@ -65,7 +66,7 @@ int revoke(const Context& context, const LockRevokeOptions& options) {
   const auto ended = locks.revoke(options.name, options.reason, options.token);
   if (!ended) return report(context, ended.error());
   if (context.json) {
-    print_line(wire::to_json(wire::EndedLock{*ended, together}));
+    print_line(model::to_json(act::EndedLock{*ended, together}));
   } else {
     const auto others = before && before->size() > 1 ? static_cast<std::int64_t>(before->size()) - 1 : 0;
     print("revoked {}  token {}  of {}{}{}", printable(ended->key), ended->token.value, printable(ended->holder.name),

@@ -10,7 +10,7 @@
 #include "cli/print/report.h"
 #include "cli/signals.h"
 #include "model/bounds.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -68,13 +68,13 @@ class Watcher {
 
   void show(const Result<LockInfo>& lock) const {
     if (!lock && lock.error().code == Errc::not_found) return show_never_held();
-    if (context_.json) return print_line(lock ? wire::to_json(*lock) : wire::to_json(lock.error()));
+    if (context_.json) return print_line(lock ? model::to_json(*lock) : model::to_json(lock.error()));
     if (lock) return print_line(line_of(*lock));
     say("leasehold: {}; trying again", printable(lock.error().message));
   }
 
   void show_never_held() const {
-    if (context_.json) return print_line(wire::object({{"name", options_.name}, {"state", "free"}}));
+    if (context_.json) return print_line(model::json_object({{"name", options_.name}, {"state", "free"}}));
     print("{}  {}  never held before", local_time(wall_clock(), wall_clock()), coloured(LeaseState::free));
   }
 

@@ -6,7 +6,7 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -33,7 +33,7 @@ int print_migrations(const Context& context, const Migrated& migrations, std::st
                      std::string_view nothing) {
   if (!migrations) return report(context, migrations.error());
   if (context.json) {
-    print_line(wire::to_json(*migrations));
+    print_line(model::to_json(*migrations));
   } else if (migrations->empty()) {
     say_line(nothing);
   } else {
@@ -106,7 +106,7 @@ int verify(const Context& context) {
   auto drifts = migrations->verify();
   if (!drifts) return report(context, drifts.error());
   if (context.json) {
-    print_line(wire::to_json(*drifts));
+    print_line(model::to_json(*drifts));
   } else if (drifts->empty()) {
     print_line("the schema is correct");
   }
@@ -122,7 +122,7 @@ int plan(const Context& context) {
   auto sql = migrations->plan();
   if (!sql) return report(context, sql.error());
   if (context.json) {
-    print_line(wire::object({{"sql", *sql}}));
+    print_line(model::json_object({{"sql", *sql}}));
   } else {
     print_line(sql->substr(0, sql->find_last_not_of('\n') + 1));
   }
@@ -181,7 +181,7 @@ int print_schema(const Context& context, const SqlOptions& options) {
                              : Migrations::script(options.sqlite ? "sqlite:leasehold.db" : postgres);
   if (!sql) return report(context, sql.error());
   if (context.json) {
-    print_line(wire::object({{"sql", *sql}}));
+    print_line(model::json_object({{"sql", *sql}}));
   } else {
     print_line(sql->substr(0, sql->find_last_not_of('\n') + 1));
   }

@@ -9,7 +9,7 @@
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
 #include "cli/print/table.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -36,7 +36,7 @@ int take(const Context& context, const PathCommand& options) {
   const auto taken = store->claims().take_paths(options.session.id, *proof, options.paths, options.where);
   if (!taken) return report_refusal(context, taken.error(), options.held_code);
   if (context.json) {
-    print_line(wire::to_json(*taken));
+    print_line(model::to_json(*taken));
   } else {
     for (const auto& path : taken->paths)
       print("claimed {}  by session {}", printable(path), printable(taken->session));
@@ -75,7 +75,7 @@ int release(const Context& context, const PathCommand& options) {
   const auto released = store->claims().release_paths(options.session.id, *proof, options.paths, options.where);
   if (!released) return report_refusal(context, released.error());
   if (context.json) {
-    print_line(wire::object({{"session", options.session.id}, {"released", *released}}));
+    print_line(model::json_object({{"session", options.session.id}, {"released", *released}}));
   } else {
     print("released {} {}", *released, *released == 1 ? "path" : "paths");
   }

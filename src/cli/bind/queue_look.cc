@@ -13,7 +13,7 @@
 #include "cli/print/report.h"
 #include "cli/print/table.h"
 #include "model/bounds.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -171,7 +171,7 @@ int drain(const Context& context, const QueueDrainOptions& options) {
                                                    queue->paused ? "; it is paused" : "")});
   }
   if (context.json) {
-    print_line(wire::to_json(*queue));
+    print_line(model::to_json(*queue));
   } else {
     print("drained {}{}", printable(queue->name), queue->failed > 0 ? fmt::format("; {} failed", queue->failed) : "");
   }

@@ -8,7 +8,7 @@
 #include "cli/print/queue_table.h"
 #include "cli/print/report.h"
 #include "model/job_text.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -96,7 +96,7 @@ struct QueuePauseOptions {
 int print_change(const Context& context, std::string_view what, const Result<QueueInfo>& queue) {
   if (!queue) return report(context, queue.error());
   if (context.json) {
-    print_line(wire::to_json(*queue));
+    print_line(model::to_json(*queue));
     return exit_code::ok;
   }
   print("{} {}", what, printable(queue->name));
@@ -152,7 +152,7 @@ int show_what_would_go(const Context& context, const Store& store, const std::st
   const auto queue = store.queues().show(name);
   if (!queue) return report(context, queue.error());
   if (context.json) {
-    print_line(wire::to_json(*queue));
+    print_line(model::to_json(*queue));
   } else {
     print("would cancel {} of {}: {} available, {} deferred, {} blocked",
           counted(queue->available + queue->deferred + queue->blocked, "job"), printable(name), queue->available,
@@ -173,7 +173,7 @@ int purge(const Context& context, const QueuePurgeOptions& options) {
   const auto purged = store->queues().purge(options.name);
   if (!purged) return report(context, purged.error());
   if (context.json) {
-    print_line(wire::object({{"name", options.name}, {"purged", *purged}}));
+    print_line(model::json_object({{"name", options.name}, {"purged", *purged}}));
   } else {
     print("purged {}: cancelled {}", printable(options.name), counted(*purged, "job"));
   }

@@ -15,7 +15,7 @@
 #include "cli/print/table.h"
 #include "cli/store_trouble.h"
 #include "leasehold/rate.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -37,7 +37,7 @@ void print_fields(const RateInfo& rate) {
 int print_rate(const Context& context, const Result<RateInfo>& rate) {
   if (!rate) return report(context, rate.error());
   if (context.json) {
-    print_line(wire::to_json(*rate));
+    print_line(model::to_json(*rate));
   } else {
     print_fields(*rate);
   }
@@ -147,7 +147,7 @@ int take(const Context& context, RateTakeCommand& options) {
       [&] { return rates.take(options.name, options.take, call); });
   if (!turn) return report(context, turn.error(), options.refused_code);
   if (context.json) {
-    print_line(wire::to_json(*turn));
+    print_line(model::to_json(*turn));
   } else {
     print("took {}  at {}  waited {}", printable(options.name), local_time(turn->at, wall_clock()),
           format_duration(std::chrono::floor<std::chrono::milliseconds>(turn->waited)));
@@ -219,7 +219,7 @@ int remove(const Context& context, const std::string& name) {
   if (const auto removed = store->rates().remove(name); !removed)
     return report(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(wire::object({{"name", name}, {"removed", true}}));
+    print_line(model::json_object({{"name", name}, {"removed", true}}));
   } else {
     print("removed {}", printable(name));
   }

@@ -9,7 +9,7 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -46,7 +46,7 @@ int claim_rows(const Context& context, const RowClaimCommand& options) {
   }
   if (!grants) return report(context, grants.error(), options.refused_code);
   if (context.json) {
-    print_line(wire::to_json(*grants));
+    print_line(model::to_json(*grants));
     return exit_code::ok;
   }
   for (const auto& grant : *grants) print_row_grant(grant, options.quiet);
@@ -64,7 +64,7 @@ int show_row(const Context& context, const RowShowOptions& options) {
   const auto info = rows->show(options.key);
   if (!info) return report(context, info.error());
   if (context.json) {
-    print_line(wire::to_json(*info));
+    print_line(model::to_json(*info));
     return exit_code::ok;
   }
   print_field("key", shown_row_key(info->key));
@@ -123,7 +123,7 @@ int recover_rows(const Context& context, const RecoverOptions& options) {
   const auto recovered = rows->recover(options.recover);
   if (!recovered) return report(context, recovered.error());
   if (context.json) {
-    print_line(wire::to_json(*recovered));
+    print_line(model::to_json(*recovered));
     return exit_code::ok;
   }
   for (const auto& row : *recovered) {

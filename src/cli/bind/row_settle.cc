@@ -8,7 +8,7 @@
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -24,7 +24,7 @@ int extend_row(const Context& context, const RowHeartbeatOptions& options) {
   const auto extended = rows->heartbeat({{options.row.key, options.row.token}}, options.ttl).front();
   if (!extended) return report(context, extended.error());
   if (context.json) {
-    print_line(wire::to_json(*extended));
+    print_line(model::to_json(*extended));
   } else {
     print("extended {}  until {}", shown_row_key(extended->key), with_distance(extended->expires_at, wall_clock()));
   }
@@ -34,7 +34,7 @@ int extend_row(const Context& context, const RowHeartbeatOptions& options) {
 int print_settled(const Context& context, const Result<RowSettled>& settled) {
   if (!settled) return report(context, settled.error());
   if (context.json) {
-    print_line(wire::to_json(*settled));
+    print_line(model::to_json(*settled));
   } else {
     print("{} {}", settled->outcome, shown_row_key(settled->key));
   }

@@ -1,6 +1,7 @@
 // leasehold schedule acquire, heartbeat, complete, fail, release.
 #include <memory>
 
+#include "act/answers.h"
 #include "base/text.h"
 #include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
@@ -9,7 +10,7 @@
 #include "cli/print/report.h"
 #include "cli/print/schedule_text.h"
 #include "leasehold/limits.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -25,7 +26,7 @@ struct ScheduleAcquireCommand {
 };
 
 void print_run(const Context& context, const ScheduleAcquireCommand& options, const ScheduleRun& run) {
-  if (context.json) return print_line(wire::to_json(run));
+  if (context.json) return print_line(model::to_json(run));
   const auto& grant = run.grant;
   if (options.quiet) return print("{} {}", printable(grant.key), grant.token.value);
   print("granted {}  token {}  until {} ({})  {}, due at {}{}", printable(grant.key), grant.token.value,
@@ -86,7 +87,7 @@ int heartbeat(const Context& context, const ScheduleHeartbeatOptions& options) {
   const auto grant = store->schedules().heartbeat(options.run.name, options.run.token, options.ttl);
   if (!grant) return report(context, grant.error());
   if (context.json) {
-    print_line(wire::to_json(wire::RunGrant{*grant}));
+    print_line(model::to_json(act::RunGrant{*grant}));
   } else {
     print("extended {}  until {} ({})", printable(grant->key), local_time(grant->expires_at, grant->acquired_at),
           format_duration(grant->ttl));
@@ -124,7 +125,7 @@ int settle(const Context& context, ScheduleSettleOptions& options) {
   const auto settled = store->schedules().settle(options.run.name, options.run.token, options.result);
   if (!settled) return report(context, settled.error());
   if (context.json) {
-    print_line(wire::to_json(*settled));
+    print_line(model::to_json(*settled));
   } else {
     print("{} {}  next run: {}{}", options.result.ok ? "completed" : "failed", printable(options.run.name),
           with_distance(settled->next_run_at, settled->next_run_at - settled->next_in),
@@ -179,7 +180,7 @@ int release(const Context& context, const NamedRun& run) {
   const auto released = store->schedules().release(run.name, run.token);
   if (!released) return report(context, released.error());
   if (context.json) {
-    print_line(wire::object({{"released", true}, {"name", run.name}, {"token", run.token.value}}));
+    print_line(model::json_object({{"released", true}, {"name", run.name}, {"token", run.token.value}}));
   } else {
     print("released {}: it is due again", printable(run.name));
   }

@@ -10,7 +10,7 @@
 #include "cli/print/schedule_text.h"
 #include "cli/print/session_text.h"
 #include "cli/print/table.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -64,7 +64,7 @@ int show(const Context& context, const std::string& name) {
   const auto schedule = store->schedules().show(name);
   if (!schedule) return report(context, schedule.error());
   if (context.json) {
-    print_line(wire::to_json(*schedule));
+    print_line(model::to_json(*schedule));
     return exit_code::ok;
   }
   const ScheduleClock clock(schedule->options.rule, schedule->wall_now);

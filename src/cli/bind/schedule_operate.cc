@@ -6,7 +6,7 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/schedule_text.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -23,7 +23,7 @@ int print_change(const Context& context, const Store& store, std::string_view wh
   const auto schedule = store.schedules().show(name);
   if (!schedule) return report(context, schedule.error());
   if (context.json) {
-    print_line(wire::to_json(*schedule));
+    print_line(model::to_json(*schedule));
     return exit_code::ok;
   }
   if (schedule->paused_at) {
@@ -81,7 +81,7 @@ int trigger(const Context& context, const std::string& name) {
   if (!current) return report(context, current.error());
   const bool runs = current->has_value() && (*current)->state == LeaseState::running;
   if (context.json) {
-    print_line(wire::object({{"triggered", true}, {"name", name}, {"running", runs}}));
+    print_line(model::json_object({{"triggered", true}, {"name", name}, {"running", runs}}));
     return exit_code::ok;
   }
   print("triggered {}", printable(name));

@@ -13,7 +13,7 @@
 #include "cli/print/session_text.h"
 #include "cli/print/table.h"
 #include "leasehold/limits.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -114,7 +114,7 @@ int history(const Context& context, const ScheduleHistoryOptions& options) {
   const auto runs = store->schedules().history(options.name, options.filter);
   if (!runs) return report(context, runs.error());
   if (context.json) {
-    print_line(wire::to_json(*runs));
+    print_line(model::to_json(*runs));
     return exit_code::ok;
   }
   const auto schedule = store->schedules().show(options.name);

@@ -10,7 +10,7 @@
 #include "cli/print/schedule_text.h"
 #include "cli/run/wrapped_command.h"
 #include "leasehold/limits.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -47,7 +47,7 @@ int set_schedule(const Context& context, const ScheduleSetOptions& options) {
   const auto saved = store->schedules().set(options.name, *definition);
   if (!saved) return report(context, saved.error());
   if (context.json) {
-    print_line(wire::to_json(*saved));
+    print_line(model::to_json(*saved));
   } else {
     print_saved(options.name, definition->rule, *saved);
   }
@@ -112,7 +112,7 @@ int rename(const Context& context, const ScheduleRenameOptions& options) {
   const auto renamed = store->schedules().rename(options.name, options.to);
   if (!renamed) return report(context, renamed.error());
   if (context.json) {
-    print_line(wire::object({{"renamed", true}, {"name", options.name}, {"to", options.to}}));
+    print_line(model::json_object({{"renamed", true}, {"name", options.name}, {"to", options.to}}));
   } else {
     print("renamed {} to {}", printable(options.name), printable(options.to));
   }
@@ -144,7 +144,7 @@ int show_what_would_go(const Context& context, const Schedules& schedules, const
   if (!schedule) return report(context, without_advice(schedule.error()));
   const bool running = schedule->state == ScheduleState::running;
   if (context.json) {
-    print_line(wire::to_json(*schedule));
+    print_line(model::to_json(*schedule));
   } else if (running) {
     say("cannot remove it now: {}", describe_holder(*schedule->held_by));
   } else {
@@ -164,7 +164,7 @@ int remove(const Context& context, const ScheduleRmOptions& options) {
   const auto removed = store->schedules().remove(options.name);
   if (!removed) return report(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(wire::object({{"removed", true}, {"name", options.name}}));
+    print_line(model::json_object({{"removed", true}, {"name", options.name}}));
   } else {
     print("removed {}", printable(options.name));
   }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "act/answers.h"
 #include "base/time_text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/bind/session_options.h"
@@ -10,7 +11,7 @@
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
 #include "leasehold/limits.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -32,7 +33,7 @@ int heartbeat(const Context& context, const SessionHeartbeatOptions& options) {
   const auto grant = store->sessions().heartbeat(options.session.id, *token, heartbeat);
   if (!grant) return report(context, grant.error());
   if (context.json) {
-    print_line(wire::to_json(wire::SessionGrant{*grant}));
+    print_line(model::to_json(act::SessionGrant{*grant}));
   } else {
     print("extended {}  until {} ({})", printable(grant->key), local_time(grant->expires_at, wall_clock()),
           format_duration(grant->ttl));
@@ -78,7 +79,7 @@ int park(const Context& context, const SessionParkOptions& options) {
   const auto grant = store->sessions().park(options.session.id, *token, silence);
   if (!grant) return report(context, grant.error());
   if (context.json) {
-    print_line(wire::to_json(wire::SessionGrant{*grant}));
+    print_line(model::to_json(act::SessionGrant{*grant}));
   } else if (options.end) {
     print("{} is no longer parked", printable(grant->key));
   } else {
@@ -116,7 +117,7 @@ int show_what_would_end(const Context& context, const Store& store, const Sessio
   const auto session = store.sessions().show(options.session.id);
   if (!session) return report(context, session.error());
   if (context.json) {
-    print_line(wire::to_json(*session));
+    print_line(model::to_json(*session));
   } else if (session->ended_at) {
     say("{} has ended already: there is nothing to close", printable(session->id));
   } else {
@@ -143,7 +144,7 @@ int close(const Context& context, const SessionCloseOptions& options) {
   const auto closed = end(store->sessions(), options, proof);
   if (!closed) return report(context, closed.error());
   if (context.json) {
-    print_line(wire::to_json(*closed));
+    print_line(model::to_json(*closed));
     return exit_code::ok;
   }
   print("closed {}", printable(options.session.id));

@@ -10,8 +10,8 @@
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
 #include "cli/print/table.h"
+#include "model/json.h"
 #include "model/words.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 
@@ -76,7 +76,7 @@ int show_session(const Context& context, const std::string& id) {
   const auto session = store->sessions().show(id);
   if (!session) return report(context, session.error());
   if (context.json) {
-    print_line(wire::to_json(*session));
+    print_line(model::to_json(*session));
     return exit_code::ok;
   }
   const auto claims = store->claims().list({.session = id});
@@ -114,7 +114,7 @@ int show_own_sessions(const Context& context, int watched_pid) {
   const auto own = store->sessions().mine(process);
   if (!own) return report(context, own.error());
   if (context.json) {
-    print_line(wire::to_json(*own));
+    print_line(model::to_json(*own));
   } else {
     for (const auto& each : *own) print_line(printable(each.handle));
   }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 
+#include "act/answers.h"
 #include "base/time_text.h"
 #include "cli/bind/session_options.h"
 #include "cli/command.h"
@@ -11,7 +12,7 @@
 #include "cli/run/session_heartbeater.h"
 #include "cli/run/wrapped_command.h"
 #include "cli/run/wrapper_variables.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -47,7 +48,7 @@ std::string describe_staleness(Duration ttl, const std::optional<Duration>& max_
 }
 
 void print_session(const Context& context, const SessionOpenOptions& options, const Grant& grant) {
-  if (context.json) return print_line(wire::to_json(wire::SessionGrant{grant}));
+  if (context.json) return print_line(model::to_json(act::SessionGrant{grant}));
   if (options.export_lines) {
     print("export {}={}", held::session.key_variable, shell_word(grant.key));
     print("export {}={}", held::session.token_variable, grant.token.value);

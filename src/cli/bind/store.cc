@@ -3,14 +3,15 @@
 #include <map>
 #include <memory>
 
+#include "act/answers.h"
 #include "base/time_text.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
 #include "cli/print/queue_table.h"
 #include "cli/print/report.h"
 #include "cli/print/table.h"
+#include "model/json.h"
 #include "model/words.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 
@@ -70,7 +71,7 @@ int show_status(const Context& context) {
   const auto recovery = store->recovery_stats();
   if (!recovery) return report(context, recovery.error());
   if (context.json) {
-    print_line(wire::to_json(wire::StoreReport{*status, *kept, *queues, *recovery}));
+    print_line(model::to_json(act::StoreReport{*status, *kept, *queues, *recovery}));
     return exit_code::ok;
   }
   print_store(*url, *status, *kept);
@@ -113,7 +114,7 @@ int examine(const Context& context) {
   auto findings = store->doctor();
   if (!findings) return report(context, findings.error());
   if (context.json) {
-    print_line(wire::to_json(*findings));
+    print_line(model::to_json(*findings));
   } else {
     for (const auto& finding : *findings) print_finding(finding);
   }
@@ -133,7 +134,7 @@ int rehome(const Context& context, bool yes) {
   auto done = Store::rehome(*url);
   if (!done) return report(context, done.error());
   if (context.json) {
-    print_line(wire::object({{"rehomed", *done}}));
+    print_line(model::json_object({{"rehomed", *done}}));
   } else {
     print_line(*done ? "the store belongs to this machine now" : "the store belongs to this machine already");
   }
@@ -178,7 +179,7 @@ int revoke_grant(const Context& context, const std::string& role) {
   auto revoked = store->revoke(role);
   if (!revoked) return report(context, revoked.error());
   if (context.json) {
-    print_line(wire::object({{"role", role}, {"scope", "none"}}));
+    print_line(model::json_object({{"role", role}, {"scope", "none"}}));
   } else {
     print("{} can no longer call leasehold's functions", printable(role));
   }
@@ -195,7 +196,7 @@ int grant(const Context& context, const GrantOptions& options) {
   auto granted = store->grant(options.role, scope_of(options.scope));
   if (!granted) return report(context, granted.error());
   if (context.json) {
-    print_line(wire::object({{"role", options.role}, {"scope", options.scope}}));
+    print_line(model::json_object({{"role", options.role}, {"scope", options.scope}}));
   } else {
     print("{} can now call the functions of scope {}", printable(options.role), options.scope);
   }

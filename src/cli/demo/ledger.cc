@@ -5,7 +5,7 @@
 
 #include "cli/print/print.h"
 #include "leasehold/sqlite.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -150,20 +150,20 @@ void print_verdict(const DemoOptions& options, const DemoVerdict& verdict) {
 }
 
 std::string to_json(const DemoOptions& options, const DemoVerdict& verdict) {
-  return wire::object({{"passed", verdict.passed},
-                       {"verdict", verdict.sentence},
-                       {"jobs", std::int64_t{options.jobs}},
-                       {"workers", std::int64_t{options.workers}},
-                       {"seconds", Seconds(verdict.seen.took).count()},
-                       {"seed", static_cast<std::int64_t>(options.seed)},
-                       {"workers_killed", verdict.seen.killed},
-                       {"workers_stopped", verdict.seen.stopped},
-                       {"jobs_taken_over", verdict.taken_over},
-                       {"median_takeover_seconds", Seconds(verdict.median_takeover).count()},
-                       {"late_writes_refused", verdict.seen.refused},
-                       {"done", verdict.ledger.jobs},
-                       {"missing", verdict.missing(options)},
-                       {"doubled", verdict.doubled()}});
+  return model::json_object({{"passed", verdict.passed},
+                             {"verdict", verdict.sentence},
+                             {"jobs", std::int64_t{options.jobs}},
+                             {"workers", std::int64_t{options.workers}},
+                             {"seconds", Seconds(verdict.seen.took).count()},
+                             {"seed", static_cast<std::int64_t>(options.seed)},
+                             {"workers_killed", verdict.seen.killed},
+                             {"workers_stopped", verdict.seen.stopped},
+                             {"jobs_taken_over", verdict.taken_over},
+                             {"median_takeover_seconds", Seconds(verdict.median_takeover).count()},
+                             {"late_writes_refused", verdict.seen.refused},
+                             {"done", verdict.ledger.jobs},
+                             {"missing", verdict.missing(options)},
+                             {"doubled", verdict.doubled()}});
 }
 
 }  // namespace leasehold::cli

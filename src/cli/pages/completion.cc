@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/pages/pages.h"
 #include "cli/print/print.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -18,7 +18,7 @@ int print_script(const Context& context, const CLI::App& root, const std::string
   const auto script = shell == "bash"  ? bash_completion(commands)
                       : shell == "zsh" ? zsh_completion(commands)
                                        : fish_completion(commands);
-  print_line(context.json ? wire::object({{"script", script}}) : script);
+  print_line(context.json ? model::json_object({{"script", script}}) : script);
   return exit_code::ok;
 }
 

@@ -9,7 +9,7 @@
 #include "cli/pages/pages.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -158,7 +158,7 @@ void add_help(CLI::App& parent, Context& context) {
     const auto found = find_command(root_of(*command), *words);
     if (!found) return report(context, found.error());
     const auto page = help_page(**found);
-    print_line(context.json ? wire::object({{"help", page}}) : page);
+    print_line(context.json ? model::json_object({{"help", page}}) : page);
     return exit_code::ok;
   });
 }

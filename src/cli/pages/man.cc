@@ -8,7 +8,7 @@
 #include "cli/pages/pages.h"
 #include "cli/print/print.h"
 #include "cli/print/report.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -22,7 +22,7 @@ int print_page(const Context& context, const CLI::App& root, const std::vector<s
   const auto found = find_command(root, words);
   if (!found) return report(context, found.error());
   const auto page = man_page(describe(**found));
-  print_line(context.json ? wire::object({{"page", page}}) : page);
+  print_line(context.json ? model::json_object({{"page", page}}) : page);
   return exit_code::ok;
 }
 
@@ -37,7 +37,7 @@ int write_pages(const Context& context, const CLI::App& root, const std::filesys
       return report(context, {.code = Errc::denied, .message = "cannot write " + file.string()});
     }
   }
-  if (context.json) print_line(wire::object({{"folder", folder.string()}}));
+  if (context.json) print_line(model::json_object({{"folder", folder.string()}}));
   return exit_code::ok;
 }
 

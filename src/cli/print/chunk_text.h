@@ -9,9 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "act/answers.h"
 #include "cli/print/chunk_pace.h"
 #include "leasehold/chunk.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -34,7 +35,7 @@ std::string shown_text(std::string_view text);
 std::string shown_beginning(const std::optional<std::string>& cursor, std::int64_t rows);
 
 // A set of chunks for people: progress, pace, holders, failures.
-using wire::ChunkPicture;
+using act::ChunkPicture;
 
 Result<ChunkPicture> take_picture(const Chunks& chunks, const std::string& set);
 

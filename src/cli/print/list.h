@@ -14,7 +14,7 @@
 
 #include "cli/context.h"
 #include "leasehold/page.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 
@@ -30,7 +30,7 @@ struct ListPicture {
 /// `row_key` and `row_gist` return the key and the gist of an item. If several items have one key, the first counts.
 template <typename T, typename Key, typename Gist>
 ListPicture picture_of(const Page<T>& page, std::vector<std::string> table, Key row_key, Gist row_gist) {
-  ListPicture picture{.table = std::move(table), .entries = {}, .json = wire::to_json(page), .next = page.next};
+  ListPicture picture{.table = std::move(table), .entries = {}, .json = model::to_json(page), .next = page.next};
   for (const auto& item : page) picture.entries.try_emplace(row_key(item), row_gist(item));
   return picture;
 }

@@ -10,7 +10,7 @@
 #include "cli/print/report.h"
 #include "cli/print/table.h"
 #include "model/job_text.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -128,7 +128,7 @@ int show(const Context& context, const std::string& name) {
 int print_queue(const Context& context, const Result<QueueInfo>& queue) {
   if (!queue) return report(context, queue.error());
   if (context.json) {
-    print_line(wire::to_json(*queue));
+    print_line(model::to_json(*queue));
   } else {
     print_fields(*queue);
   }

@@ -6,7 +6,7 @@
 #include "cli/print/lock_text.h"
 #include "cli/print/print.h"
 #include "cli/print/session_text.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -53,7 +53,7 @@ int exit_code_of(const Error& error, int held_code) {
 
 int report(const Context& context, const Error& error, int held_code) {
   if (context.json) {
-    print_line(wire::to_json(error));
+    print_line(model::to_json(error));
   } else if (is_lock_delay(error)) {
     say("leasehold: {}", describe_delay(error));
   } else if (error.code == Errc::held && error.held_by && error.held_by->kind != "row") {
@@ -98,7 +98,7 @@ bool names_session(const Error& error) {
 
 int report_refusal(const Context& context, const Error& error, int held_code) {
   if (context.json) {
-    print_line(wire::to_json(error));
+    print_line(model::to_json(error));
     return exit_code_of(error, held_code);
   }
   say("leasehold: {}", printable(error.message));

@@ -6,7 +6,7 @@
 #include "cli/print/print.h"
 #include "cli/print/report.h"
 #include "cli/print/session_text.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -142,7 +142,7 @@ int report_skip(const Context& context, const std::string& name, const Error& re
   const int code = manner.code.value_or(refusal.code == Errc::held ? exit_code::held : exit_code::nothing_to_do);
   if (manner.quiet && !context.json) return code;
   if (context.json) {
-    print_line(wire::to_json(refusal));
+    print_line(model::to_json(refusal));
   } else {
     say("leasehold: {} is {}", printable(name), described(refusal));
   }

@@ -8,7 +8,7 @@
 #include "cli/print/report.h"
 #include "cli/signals.h"
 #include "cli/store_trouble.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -65,7 +65,7 @@ std::string claim_line(const Claim& claim) {
 int report_claim(const Context& context, const Result<Claim>& claim, bool quiet, int held_code) {
   if (!claim) return report_refusal(context, claim.error(), held_code);
   if (context.json) {
-    print_line(wire::to_json(*claim));
+    print_line(model::to_json(*claim));
   } else if (quiet) {
     print("{} {}", printable(claim->key), claim->token.value);
   } else {

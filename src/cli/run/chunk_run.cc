@@ -15,8 +15,8 @@
 #include "leasehold/limits.h"
 #include "leasehold/loader.h"
 #include "model/bounds.h"
+#include "model/json.h"
 #include "run/warden.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -50,14 +50,14 @@ struct ChunkRunOptions {
 void report_summary(const Context& context, const ChunkRunOptions& options, const LoadSummary& summary) {
   const auto state = summary.set ? summary.set->summary() : std::string("in an unknown state");
   if (context.json) {
-    print_line(wire::object({{"set", options.set},
-                             {"claimed", summary.claimed},
-                             {"completed", summary.completed},
-                             {"failed", summary.failed},
-                             {"released", summary.released},
-                             {"skipped", summary.skipped},
-                             {"lost", summary.lost},
-                             {"summary", state}}));
+    print_line(model::json_object({{"set", options.set},
+                                   {"claimed", summary.claimed},
+                                   {"completed", summary.completed},
+                                   {"failed", summary.failed},
+                                   {"released", summary.released},
+                                   {"skipped", summary.skipped},
+                                   {"lost", summary.lost},
+                                   {"summary", state}}));
     return;
   }
   std::string text;

@@ -7,7 +7,7 @@
 #include "cli/run/cursor_saver.h"
 #include "cli/run/wrapper_variables.h"
 #include "model/bounds.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -60,7 +60,7 @@ Verdict ChunkCommand::run_command(const Chunk& chunk, ChunkContext& context) {
     if (*heard) saver.put(std::move(**heard));
   };
   auto streams =
-      CommandStreams::open({.input = wire::to_json(chunk) + "\n", .longest_line = longest_cursor_line}, hear);
+      CommandStreams::open({.input = model::to_json(chunk) + "\n", .longest_line = longest_cursor_line}, hear);
   if (!streams) {
     runner_.report_shortage(work.name, streams.error().message);
     return not_now();

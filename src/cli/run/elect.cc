@@ -22,8 +22,8 @@
 #include "cli/store_trouble.h"
 #include "leasehold/election.h"
 #include "model/bounds.h"
+#include "model/json.h"
 #include "run/warden.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -165,10 +165,10 @@ class Candidate {
   void announce(std::string_view role, const Leadership* leadership = nullptr) const {
     const auto at = to_string(wall_clock());
     if (context_.json && leadership != nullptr) {
-      return print_line(
-          wire::object({{"event", role}, {"name", options_.name}, {"term", leadership->term().value}, {"at", at}}));
+      return print_line(model::json_object(
+          {{"event", role}, {"name", options_.name}, {"term", leadership->term().value}, {"at", at}}));
     }
-    if (context_.json) return print_line(wire::object({{"event", role}, {"name", options_.name}, {"at", at}}));
+    if (context_.json) return print_line(model::json_object({{"event", role}, {"name", options_.name}, {"at", at}}));
     say("leasehold: {}  {}{}", printable(options_.name), role,
         leadership != nullptr ? fmt::format("  term {}", leadership->term().value) : "");
   }

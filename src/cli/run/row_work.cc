@@ -13,8 +13,8 @@
 #include "cli/run/wrapper_variables.h"
 #include "leasehold/limits.h"
 #include "leasehold/row_worker.h"
+#include "model/json.h"
 #include "run/warden.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -101,11 +101,11 @@ class RowCommand {
 
 void print_row_summary(const Context& context, const RowWorkSummary& summary) {
   if (context.json) {
-    print_line(wire::object({{"claimed", summary.claimed},
-                             {"completed", summary.completed},
-                             {"failed", summary.failed},
-                             {"released", summary.released},
-                             {"lost", summary.lost}}));
+    print_line(model::json_object({{"claimed", summary.claimed},
+                                   {"completed", summary.completed},
+                                   {"failed", summary.failed},
+                                   {"released", summary.released},
+                                   {"lost", summary.lost}}));
     return;
   }
   std::string text;

@@ -15,8 +15,8 @@
 #include "cli/store_trouble.h"
 #include "leasehold/limits.h"
 #include "leasehold/scheduler.h"
+#include "model/json.h"
 #include "run/warden.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -73,12 +73,12 @@ void log_events(SchedulerOptions& options) {
 /// The summary at the end.
 void report_summary(const Context& context, const ScheduleSummary& summary) {
   if (context.json) {
-    print_line(wire::object({{"enqueued", summary.enqueued},
-                             {"started", summary.started},
-                             {"completed", summary.completed},
-                             {"failed", summary.failed},
-                             {"released", summary.released},
-                             {"lost", summary.lost}}));
+    print_line(model::json_object({{"enqueued", summary.enqueued},
+                                   {"started", summary.started},
+                                   {"completed", summary.completed},
+                                   {"failed", summary.failed},
+                                   {"released", summary.released},
+                                   {"lost", summary.lost}}));
     return;
   }
   std::string text;

@@ -15,8 +15,8 @@
 #include "leasehold/limits.h"
 #include "leasehold/worker.h"
 #include "model/bounds.h"
+#include "model/json.h"
 #include "run/warden.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -52,13 +52,13 @@ struct WorkOptions {
 
 void report_summary(const Context& context, const WorkSummary& summary) {
   if (context.json) {
-    print_line(wire::object({{"claimed", summary.claimed},
-                             {"completed", summary.completed},
-                             {"failed", summary.failed},
-                             {"released", summary.released},
-                             {"snoozed", summary.snoozed},
-                             {"cancelled", summary.cancelled},
-                             {"lost", summary.lost}}));
+    print_line(model::json_object({{"claimed", summary.claimed},
+                                   {"completed", summary.completed},
+                                   {"failed", summary.failed},
+                                   {"released", summary.released},
+                                   {"snoozed", summary.snoozed},
+                                   {"cancelled", summary.cancelled},
+                                   {"lost", summary.lost}}));
     return;
   }
   std::string text;

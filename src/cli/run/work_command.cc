@@ -11,7 +11,7 @@
 #include "cli/run/cursor_saver.h"
 #include "cli/run/wrapper_variables.h"
 #include "model/bounds.h"
-#include "wire/lines.h"
+#include "model/lines.h"
 
 namespace leasehold::cli {
 namespace {
@@ -161,7 +161,7 @@ Result<JobLine> hear_job_line(std::string_view line) {
 Progress parse_progress_line(std::string_view line) {
   auto text = trimmed(line);
   if (text.starts_with('{')) {
-    if (auto report = wire::progress_from(text)) {
+    if (auto report = model::progress_from(text)) {
       report->stage = clean_text(report->stage, bounds::stage_bytes);
       return *report;
     }

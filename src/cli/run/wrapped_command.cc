@@ -6,7 +6,7 @@
 
 #include "cli/print/print.h"
 #include "cli/print/report.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
 namespace leasehold::cli {
 namespace {
@@ -29,7 +29,7 @@ int report_failure(const Context& context, const Error& error, int held_code) {
 
 int report_ended(const Context& context, std::string_view word, const Grant& grant, int exit_code) {
   if (context.json) {
-    print_line(wire::object(
+    print_line(model::json_object(
         {{word, grant.key}, {"token", grant.token.value}, {"exit_code", static_cast<std::int64_t>(exit_code)}}));
   }
   return exit_code;

@@ -10,8 +10,8 @@
 
 #include "cli/print/print.h"
 #include "cli/store_trouble.h"
+#include "model/json.h"
 #include "run/signals.h"
-#include "wire/wire.h"
 
 namespace leasehold::cli {
 namespace {
@@ -34,9 +34,9 @@ std::string to_json(const TopPicture& picture) {
   std::vector<ChunkSetInfo> sets;
   for (const auto& at_work : picture.chunk_sets) sets.push_back(at_work.set);
   return fmt::format(R"({{"leases":{},"queues":{},"chunk_sets":{},"sessions":{},"schedules":{},"events":{}}})",
-                     wire::array_to_json(picture.leases), wire::array_to_json(picture.queues),
-                     wire::array_to_json(sets), wire::array_to_json(picture.sessions),
-                     wire::array_to_json(picture.schedules), wire::array_to_json(picture.events));
+                     model::array_to_json(picture.leases), model::array_to_json(picture.queues),
+                     model::array_to_json(sets), model::array_to_json(picture.sessions),
+                     model::array_to_json(picture.schedules), model::array_to_json(picture.events));
 }
 
 Result<std::vector<ChunkSetAtWork>> TopReader::read_chunk_sets() {

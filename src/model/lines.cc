@@ -1,4 +1,4 @@
-#include "wire/lines.h"
+#include "model/lines.h"
 
 #include <algorithm>
 #include <boost/json/object.hpp>
@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "model/bounds.h"
 
-namespace leasehold::wire {
+namespace leasehold::model {
 namespace {
 
 namespace json = boost::json;
@@ -62,4 +62,4 @@ std::optional<Progress> progress_from(std::string_view line) {
                   text_member(*value, "stage").value_or("")};
 }
 
-}  // namespace leasehold::wire
+}  // namespace leasehold::model

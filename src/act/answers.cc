@@ -1,10 +1,10 @@
-#include "wire/stories.h"
+#include "act/answers.h"
 
 #include <algorithm>
 
 #include "model/describe.h"
 
-namespace leasehold::wire {
+namespace leasehold::act {
 
 using model::Described;
 using model::field;
@@ -117,4 +117,4 @@ Described describe(Type<StoreReport>) {
   return {"StoreReport", fields};
 }
 
-}  // namespace leasehold::wire
+}  // namespace leasehold::act

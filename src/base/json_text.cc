@@ -1,4 +1,4 @@
-#include "wire/json.h"
+#include "base/json_text.h"
 
 #include <algorithm>
 #include <boost/json/serialize.hpp>
@@ -7,10 +7,10 @@
 #include "base/json.h"
 #include "base/text.h"
 
-namespace leasehold::wire {
+namespace leasehold {
 
-std::string as_it_is(std::string_view kept) {
-  if (!is_json(kept)) return quoted_text(kept);
+std::string json_line(std::string_view kept) {
+  if (!is_json(kept)) return json_string(kept);
   std::string line(kept);
   // Between JSON tokens a line break is a blank; a JSON string contains none.
   std::replace_if(
@@ -18,7 +18,7 @@ std::string as_it_is(std::string_view kept) {
   return line;
 }
 
-std::string quoted_text(std::string_view bytes) {
+std::string json_string(std::string_view bytes) {
   boost::json::string clean;
   clean.reserve(bytes.size());
   while (!bytes.empty()) {
@@ -74,4 +74,4 @@ std::optional<std::string> from_base64(std::string_view text) {
   return bytes;
 }
 
-}  // namespace leasehold::wire
+}  // namespace leasehold

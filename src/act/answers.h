@@ -7,7 +7,7 @@
 
 #include "model/described.h"
 
-namespace leasehold::wire {
+namespace leasehold::act {
 
 /// A grant with its request: `names` if several were taken together; `permits` and `capacity` of a share; `capacity` is
 /// null if it is unlimited.
@@ -85,4 +85,4 @@ model::Described describe(model::Type<ChunkPicture>);
 model::Described describe(model::Type<PlanReport>);
 model::Described describe(model::Type<StoreReport>);
 
-}  // namespace leasehold::wire
+}  // namespace leasehold::act

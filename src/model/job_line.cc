@@ -1,4 +1,4 @@
-#include "wire/lines.h"
+#include "model/lines.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "model/job_text.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
-namespace leasehold::wire {
+namespace leasehold::model {
 namespace {
 
 namespace json = boost::json;
@@ -68,4 +68,4 @@ Result<NewJob> job_from(std::string_view line, const NewJob& defaults, Timestamp
   return job;
 }
 
-}  // namespace leasehold::wire
+}  // namespace leasehold::model

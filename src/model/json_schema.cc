@@ -6,16 +6,13 @@
 #include <boost/json/serialize.hpp>
 #include <limits>
 
+#include "model/json.h"
 #include "model/keys.h"
-#include "wire/wire.h"
 
-namespace leasehold::wire {
+namespace leasehold::model {
 namespace {
 
 namespace json = boost::json;
-using model::Described;
-using model::Field;
-using model::Kind;
 
 json::object items(json::value schema) { return {{"type", "array"}, {"items", std::move(schema)}}; }
 
@@ -48,7 +45,7 @@ void add_bounds(json::object& schema, const Field& field) {
 
 /// As to_json() writes it.
 json::value default_of(const Field& field, const void* defaults) {
-  const auto value = model::value_of(field, defaults);
+  const auto value = value_of(field, defaults);
   const auto* text = std::get_if<std::string>(&value);
   const bool is_json_text = field.kind == Kind::json || field.kind == Kind::bytes;
   if (is_json_text && text != nullptr) return text->empty() ? json::value() : json::parse(*text);
@@ -111,8 +108,7 @@ class Schema {
       auto schema = of_field(field);
       if (style_.meanings) {
         const bool is_argument = type.defaults != nullptr;
-        schema["description"] =
-            json::string(is_argument ? model::meaning_of_argument(field) : model::meaning_of(field));
+        schema["description"] = json::string(is_argument ? meaning_of_argument(field) : meaning_of(field));
       }
       const bool has_default = type.defaults != nullptr && !field.required;
       if (has_default && style_.defaults) schema["default"] = default_of(field, type.defaults);
@@ -136,4 +132,4 @@ std::string schema_of(const Described& type, const SchemaStyle& style) {
   return json::serialize(schema);
 }
 
-}  // namespace leasehold::wire
+}  // namespace leasehold::model

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/json_text.h"
 #include "base/text.h"
 #include "fuzz/property.h"
 #include "model/bounds.h"
-#include "wire/json.h"
-#include "wire/lines.h"
+#include "model/lines.h"
 
 namespace leasehold::fuzz {
 namespace {
@@ -33,7 +33,7 @@ bool mentions(std::string_view line, std::string_view word) {
 }
 
 void check_envelope(std::string_view line) {
-  const auto job = wire::job_from(line, defaults(), some_day);
+  const auto job = model::job_from(line, defaults(), some_day);
   if (!job) {
     const auto& message = job.error().message;
     require(job.error().code == Errc::invalid_argument, "a line that is no job is an invalid argument");
@@ -52,12 +52,12 @@ void check_envelope(std::string_view line) {
 /// What is no string is passed on as it was written.
 void check_payload(std::string_view value) {
   if (!is_json(value) || trimmed_json(value).starts_with('"')) return;
-  const auto job = wire::job_from("{\"payload\":" + std::string(value) + "}", {}, some_day);
+  const auto job = model::job_from("{\"payload\":" + std::string(value) + "}", {}, some_day);
   if (job) require(job->payload == trimmed_json(value), "a payload stays as it was written");
 }
 
 void check_planned_chunk(std::string_view line) {
-  const auto chunk = wire::planned_chunk_from(line);
+  const auto chunk = model::planned_chunk_from(line);
   if (!chunk) {
     require(is_utf8(chunk.error().message), "a message is text");
     require(!is_json(line) || mentions(line, "key"), "JSON that names no key is a chunk");
@@ -66,12 +66,12 @@ void check_planned_chunk(std::string_view line) {
   require(is_json(line), "a chunk is JSON");
   require(chunk->spec == line, "the line is what to load, byte for byte");
   require(check_name("chunk key", chunk->key).ok(), "a chunk has a key that a store takes");
-  const auto again = wire::planned_chunk_from(line);
+  const auto again = model::planned_chunk_from(line);
   require(again.ok() && again->key == chunk->key, "the same line is the same chunk");
 }
 
 void check_progress(std::string_view line) {
-  const auto report = wire::progress_from(line);
+  const auto report = model::progress_from(line);
   if (!report) return;
   require(is_json(line), "progress is JSON");
   if (report->percent) require(*report->percent >= 0 && *report->percent <= 100, "a percentage is one");
@@ -79,10 +79,10 @@ void check_progress(std::string_view line) {
 }
 
 void check_base64(std::string_view bytes) {
-  require(wire::from_base64(wire::to_base64(bytes)) == bytes, "bytes come back from base64");
-  const auto read = wire::from_base64(bytes);
+  require(from_base64(to_base64(bytes)) == bytes, "bytes come back from base64");
+  const auto read = from_base64(bytes);
   if (!read) return;
-  const auto written = wire::to_base64(*read);
+  const auto written = to_base64(*read);
   require(written.size() == bytes.size(), "base64 says how many bytes there are");
   // The last digit may have bits that mean nothing.
   require(bytes.empty() || written.substr(0, written.size() - 4) == bytes.substr(0, bytes.size() - 4),

@@ -9,7 +9,7 @@
 #include "leasehold/job.h"
 #include "leasehold/result.h"
 
-namespace leasehold::wire {
+namespace leasehold::model {
 
 // A job as a line of JSON, for bulk import.
 //
@@ -37,4 +37,4 @@ Result<PlannedChunk> planned_chunk_from(std::string_view line);
 /// Nothing if the line is not such an object. Other keys are ignored; a percentage is rounded and clamped.
 std::optional<Progress> progress_from(std::string_view line);
 
-}  // namespace leasehold::wire
+}  // namespace leasehold::model

@@ -8,18 +8,15 @@
 #include <cmath>
 
 #include "base/json.h"
+#include "base/json_text.h"
 #include "base/text.h"
 #include "base/time_text.h"
-#include "wire/json.h"
-#include "wire/wire.h"
+#include "model/json.h"
 
-namespace leasehold::wire {
+namespace leasehold::model {
 namespace {
 
 namespace json = boost::json;
-using model::Field;
-using model::Kind;
-using model::Value;
 
 constexpr std::string_view seconds_suffix = "_seconds";
 constexpr std::string_view base64_suffix = "_base64";
@@ -156,14 +153,14 @@ Found find_field(const Target& into, std::string_view key) {
   return {};
 }
 
-void add_names(const model::Described& type, std::vector<std::string>& names) {
+void add_names(const Described& type, std::vector<std::string>& names) {
   for (const auto& field : type.fields) {
     if (field.kind == Kind::inlined) add_names(field.type(), names);
     if (!field.name.empty()) names.emplace_back(field.name);
   }
 }
 
-Error unknown_key(const model::Described& type, std::string_view key) {
+Error unknown_key(const Described& type, std::string_view key) {
   std::vector<std::string> known;
   add_names(type, known);
   const auto meant = nearest(key, known);
@@ -187,7 +184,7 @@ Result<void> read_list(const Field& field, std::string_view written, const Membe
   return {};
 }
 
-Result<void> check_required(const model::Described& type, const json::object& members) {
+Result<void> check_required(const Described& type, const json::object& members) {
   for (const auto& field : type.fields) {
     if (field.kind == Kind::inlined) {
       if (auto checked = check_required(field.type(), members); !checked) return checked;
@@ -230,4 +227,4 @@ Result<void> read_json(std::string_view object, const Target& into, Timestamp no
   return check_required(into.type, *members);
 }
 
-}  // namespace leasehold::wire
+}  // namespace leasehold::model
