@@ -3,6 +3,7 @@
 // row_worker.h.
 #pragma once
 
+#include "leasehold/access.h"
 #include "leasehold/adopt.h"
 #include "leasehold/chunk.h"
 #include "leasehold/election.h"

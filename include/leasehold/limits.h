@@ -64,10 +64,16 @@ inline constexpr Duration keep_failed = std::chrono::days(30);  ///< failed jobs
 inline constexpr Duration keep_history = std::chrono::days(7);  ///< events, ended leases and what hangs on them
 inline constexpr int recover_batch = 100;  ///< SQL's recover: expired leases of each kind in one call
 
+// HTTP requests and enqueues that a caller may repeat.
+inline constexpr Duration request_running = std::chrono::minutes(2);  ///< after that, its server is taken for dead
+inline constexpr Duration request_kept = std::chrono::hours(24);      ///< a repeated call gets the first answer
+inline constexpr Duration token_use_pause = std::chrono::minutes(1);  ///< the use of an API token is noted this often
+
 // How many rows a list returns.
 inline constexpr int list_max = 1000;
 inline constexpr int job_list_max = 100;
 inline constexpr int event_max = 100;
+inline constexpr int audit_max = 100;
 inline constexpr int job_errors_max = 20;
 inline constexpr int schedule_history_max = 20;
 inline constexpr int schedule_next_max = 5;
@@ -141,6 +147,11 @@ inline constexpr int max_next = 10'000;
 inline constexpr Duration min_rate_interval = std::chrono::milliseconds(1);
 inline constexpr Duration max_rate_interval = std::chrono::days(1);
 inline constexpr int max_burst = 10'000;
+
+// API tokens, and HTTP requests that may be repeated.
+inline constexpr Duration min_token_life = std::chrono::seconds(1);
+inline constexpr int max_patterns = 100;                          ///< of one token
+inline constexpr std::size_t request_answer_bytes = 1024 * 1024;  ///< a longer answer is not kept
 
 // Coding agents (`leasehold mcp`).
 inline constexpr std::size_t mcp_line_bytes = 4 * 1024 * 1024;  ///< of a message: a payload in base64 fits

@@ -45,6 +45,7 @@ enum class Errc {
   in_doubt,          ///< the request was sent and the answer was lost: it may have happened
   schema_missing,    ///< the store has no leasehold schema, or an older one
   schema_newer,      ///< the store was migrated by a newer leasehold
+  unauthorized,      ///< no valid API token: it is unknown, expired or revoked
   denied,            ///< the store refuses this user, or the isolation level of the caller's own transaction
   damaged,           ///< the store is not as it should be: corrupt file, drifted schema
   internal,          ///< a defect of leasehold; stays the last

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "leasehold/access.h"
 #include "leasehold/chunk.h"
 #include "leasehold/events.h"
 #include "leasehold/export.h"
@@ -117,10 +118,6 @@ struct Finding {
   std::string advice;  ///< why it matters and what to do; empty when fine
 };
 
-/// What a database role may do. read: look. produce: also enqueue jobs. work: also acquire, claim, heartbeat and
-/// settle. admin: also revoke, remove, prune and change settings.
-enum class Scope { read, produce, work, admin };
-
 /// Cheap to copy; copies share connections. Call its methods from any thread, but not in a forked child: that opens its
 /// own store. The last copy closes the store.
 class LEASEHOLD_EXPORT Store {
@@ -141,6 +138,7 @@ class LEASEHOLD_EXPORT Store {
   [[nodiscard]] Claims claims() const;
   [[nodiscard]] Schedules schedules() const;
   [[nodiscard]] Rates rates() const;
+  [[nodiscard]] Access access() const;
   [[nodiscard]] Migrations migrations() const;
   /// The rows of an adopted table in the store's database; include row.h. On SQLite only of a file.
   Result<Rows> rows(std::string_view table) const;

@@ -9,18 +9,11 @@
 
 #include "act/act.h"
 #include "model/json.h"
+#include "model/words.h"
 
 namespace leasehold::act {
 
-std::string_view word_of(Scope scope) {
-  switch (scope) {
-    case Scope::read: return "read";
-    case Scope::produce: return "produce";
-    case Scope::work: return "work";
-    case Scope::admin: return "admin";
-  }
-  return "";
-}
+std::string_view word_of(Scope scope) { return leasehold::word_of(scope); }
 
 namespace {
 

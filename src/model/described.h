@@ -1,6 +1,8 @@
-// The described structs. Their tables are in lease.cc, job.cc, chunk.cc, session.cc, schedule.cc, store.cc, row.cc.
+// The described structs. Their tables are in lease.cc, job.cc, chunk.cc, session.cc, schedule.cc, store.cc, row.cc,
+// access.cc.
 #pragma once
 
+#include "leasehold/access.h"
 #include "leasehold/adopt.h"
 #include "leasehold/chunk.h"
 #include "leasehold/events.h"
@@ -120,6 +122,13 @@ Described describe(Type<RecoveryStats>);
 Described describe(Type<Finding>);
 Described describe(Type<MigrationInfo>);
 Described describe(Type<Drift>);
+
+Described describe(Type<NewToken>);
+Described describe(Type<TokenInfo>);
+Described describe(Type<CreatedToken>);
+Described describe(Type<TokenFilter>);
+Described describe(Type<AuditEntry>);
+Described describe(Type<AuditFilter>);
 
 Described describe(Type<RowGrant>);
 Described describe(Type<RowSettled>);

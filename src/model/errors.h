@@ -59,6 +59,7 @@ inline constexpr std::array errc_table = {
     ErrcRow{Errc::in_doubt, "in_doubt", exit_code::unreachable, 500, {.may_repeat = true, .store_trouble = true}},
     ErrcRow{Errc::schema_missing, "schema_missing", exit_code::failure, 500, {.store_trouble = true}},
     ErrcRow{Errc::schema_newer, "schema_newer", exit_code::failure, 500, {.store_trouble = true}},
+    ErrcRow{Errc::unauthorized, "unauthorized", exit_code::failure, 401},
     ErrcRow{Errc::denied, "denied", exit_code::failure, 403, {.store_trouble = true}},
     ErrcRow{Errc::damaged, "damaged", exit_code::failure, 500, {.ends_lease = true, .store_trouble = true}},
     ErrcRow{Errc::internal, "internal", exit_code::failure, 500},

@@ -272,6 +272,7 @@ constexpr auto meanings_of_codes = std::to_array<std::pair<Errc, std::string_vie
     {Errc::in_doubt, "the request was sent and the answer was lost: it may have happened"},
     {Errc::schema_missing, "the store has no leasehold schema, or an older one"},
     {Errc::schema_newer, "the store was migrated by a newer leasehold"},
+    {Errc::unauthorized, "no valid API token: it is unknown, expired or revoked"},
     {Errc::denied, "the store refuses this user, or the isolation level of the caller's own transaction"},
     {Errc::damaged, "the store is not as it should be: corrupt file, drifted schema"},
     {Errc::internal, "a defect of leasehold"},

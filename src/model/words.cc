@@ -35,6 +35,8 @@ const char* to_string(SessionState value) noexcept { return word_of(value); }
 const char* to_string(ItemState value) noexcept { return word_of(value); }
 const char* to_string(Misfire value) noexcept { return word_of(value); }
 const char* to_string(ScheduleState value) noexcept { return word_of(value); }
+const char* to_string(TokenState value) noexcept { return word_of(value); }
+const char* to_string(RequestState value) noexcept { return word_of(value); }
 
 LostReason lost_reason_from(std::string_view text) noexcept {
   return from_word<LostReason>(text).value_or(LostReason::superseded);

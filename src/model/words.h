@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "leasehold/access.h"
 #include "leasehold/chunk.h"
 #include "leasehold/item.h"
 #include "leasehold/job.h"
@@ -75,6 +76,12 @@ inline constexpr auto words<ScheduleState> = words_of<ScheduleState>("waiting", 
 template <>
 inline constexpr auto words<RunOutcome> = words_of<RunOutcome>("running", "expired", "completed", "failed", "lost",
                                                                "released", "enqueued", "skipped");
+template <>
+inline constexpr auto words<Scope> = words_of<Scope>("read", "produce", "work", "admin");
+template <>
+inline constexpr auto words<TokenState> = words_of<TokenState>("active", "expired", "revoked");
+template <>
+inline constexpr auto words<RequestState> = words_of<RequestState>("fresh", "replay", "running", "other_body");
 template <>
 inline constexpr auto words<Finding::Level> = words_of<Finding::Level>("fine", "advice", "danger");
 

@@ -1,8 +1,8 @@
 #include "store/store.h"
 
-#include <array>
 #include <filesystem>
 
+#include "access/access.h"
 #include "chunk/chunks.h"
 #include "core/store_url.h"
 #include "job/jobs.h"
@@ -14,6 +14,7 @@
 #include "lock/locks.h"
 #include "model/bounds.h"
 #include "model/described.h"
+#include "model/words.h"
 #include "rate/rates.h"
 #include "schedule/schedules.h"
 #include "session/sessions.h"
@@ -162,6 +163,8 @@ Schedules Store::schedules() const {
 
 Rates Store::rates() const { return Rates(std::make_shared<const Rates::Impl>(Rates::Impl{{*impl_}})); }
 
+Access Store::access() const { return Access(std::make_shared<const Access::Impl>(Access::Impl{{*impl_}})); }
+
 Migrations Store::migrations() const {
   return Migrations(std::make_shared<const Migrations::Impl>(Migrations::Impl{impl_->backend, impl_->call_timeout}));
 }
@@ -212,10 +215,8 @@ Result<void> check_role(const Store& store, std::string_view role) {
 }  // namespace
 
 Result<void> Store::grant(std::string_view role, Scope scope) const {
-  constexpr std::array<std::string_view, 4> words = {"read", "produce", "work", "admin"};
   if (auto checked = check_role(*this, role); !checked) return checked;
-  const auto word = words.at(static_cast<std::size_t>(scope));
-  auto granted = impl_->new_call().ask(sql::GrantScope{.role = role, .scope = word});
+  auto granted = impl_->new_call().ask(sql::GrantScope{.role = role, .scope = word_of(scope)});
   if (!granted) return std::move(granted).error();
   return {};
 }

@@ -1,6 +1,6 @@
 -- Applied migrations and existing objects. Pairs with sqlite/sql/migration.sql: same names, parameters, columns.
 
--- Before 0009_face everything was in one schema: `earlier` is a store of that time.
+-- Before 0010_face everything was in one schema: `earlier` is a store of that time.
 -- statement migration_present read
 -- gives present bool, earlier bool
 SELECT pg_catalog.to_regclass('leasehold_internal.migration') IS NOT NULL AS present,

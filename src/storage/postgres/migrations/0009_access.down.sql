@@ -1,0 +1,1 @@
+SELECT leasehold_internal.undo_migration(9);

@@ -1,0 +1,59 @@
+-- HTTP requests that their callers may repeat.
+
+-- `fresh`: the caller performs it. `p_turn` names this call, so that it can be repeated. `p_request`: the request id, if
+-- the request is new. A call that takes longer than the time given to it is taken for dead.
+CREATE FUNCTION leasehold_internal.http_request_begin(
+  p_who text, p_key text, p_act text, p_digest text, p_request text, p_turn text,
+  OUT state text, OUT request_id text, OUT since timestamptz, OUT status bigint, OUT answer bytea
+) LANGUAGE plpgsql AS $$
+DECLARE
+  sound  boolean := leasehold_internal.require_safe_transaction()
+    AND leasehold_internal.require_named('a caller', p_who)
+    AND leasehold_internal.require_named('an idempotency key', p_key)
+    AND leasehold_internal.require_named('an act', p_act) AND leasehold_internal.require_named('a digest', p_digest)
+    AND leasehold_internal.require_named('a request id', p_request)
+    AND leasehold_internal.require_named('a turn', p_turn);
+  moment timestamptz := leasehold_internal.now();
+BEGIN
+  DELETE FROM leasehold_internal.http_request AS r
+   WHERE r.who = p_who AND r.key = p_key AND r.created_at <= moment - {defaults.request_kept};
+  INSERT INTO leasehold_internal.http_request (who, key, act, digest, request_id, turn, created_at, began_at)
+  VALUES (p_who, p_key, p_act, p_digest, p_request, p_turn, moment, moment) ON CONFLICT DO NOTHING;
+  UPDATE leasehold_internal.http_request AS r SET turn = p_turn, began_at = moment
+   WHERE r.who = p_who AND r.key = p_key AND r.act = p_act AND r.digest = p_digest AND r.finished_at IS NULL
+     AND r.turn <> p_turn AND r.began_at <= moment - {defaults.request_running};
+  SELECT CASE WHEN r.act <> p_act OR r.digest <> p_digest THEN 'other_body'
+              WHEN r.finished_at IS NOT NULL THEN 'replay' WHEN r.turn = p_turn THEN 'fresh' ELSE 'running' END,
+         r.request_id, coalesce(r.finished_at, greatest(r.began_at, r.created_at)), r.status, r.answer
+    INTO state, request_id, since, status, answer
+    FROM leasehold_internal.http_request AS r WHERE r.who = p_who AND r.key = p_key;
+END $$;
+
+-- The first answer stays. False: it is another one, or the request was pruned.
+CREATE FUNCTION leasehold_internal.http_request_finish(p_who text, p_key text, p_status bigint, p_answer bytea)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM leasehold_internal.require_safe_transaction();
+  PERFORM octet_length(p_answer) <= {bounds.request_answer_bytes}
+       OR leasehold_internal.refuse('an answer that is kept has up to {bounds.request_answer_bytes as text}');
+  UPDATE leasehold_internal.http_request AS r
+     SET finished_at = leasehold_internal.now(), status = p_status, answer = p_answer
+   WHERE r.who = p_who AND r.key = p_key AND r.finished_at IS NULL;
+  RETURN FOUND;
+END $$;
+
+-- The call with this turn gives up: the next one performs it.
+CREATE FUNCTION leasehold_internal.http_request_drop(p_who text, p_key text, p_turn text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM leasehold_internal.require_safe_transaction();
+  UPDATE leasehold_internal.http_request AS r SET began_at = '-infinity'
+   WHERE r.who = p_who AND r.key = p_key AND r.turn = p_turn AND r.finished_at IS NULL;
+  RETURN FOUND;
+END $$;
+
+SELECT leasehold_internal.publish('read', 'api_token_find', 'api_token_any');
+SELECT leasehold_internal.publish('produce', 'api_token_use', 'http_request_begin', 'http_request_finish',
+  'http_request_drop');
+SELECT leasehold_internal.publish('admin', 'api_token_create', 'api_token_list', 'api_token_revoke', 'audit_record',
+  'audit_list');
+SELECT leasehold_internal.finish_migration(9);

@@ -1,1 +1,0 @@
--- SQLite has no functions of its own: see 0009_face of PostgreSQL.

@@ -1,0 +1,1 @@
+-- SQLite has no functions of its own: see 0010_face of PostgreSQL.
