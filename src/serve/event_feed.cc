@@ -36,31 +36,35 @@ Result<EventMark> EventFeed::begin() {
   return shared_->mark();
 }
 
-Result<void> EventFeed::turn(std::list<Listener>& listeners, BootTime now) {
+Result<bool> EventFeed::turn(std::list<Listener>& listeners, BootTime now) {
   unfinished_ = false;
   const bool wanted = std::any_of(listeners.begin(), listeners.end(),
                                   [](const Listener& listener) { return listener.has(Topic::events); });
   if (!wanted) {
     end();
-    return {};
+    return false;
   }
   if (auto begun = begin(); !begun) return std::move(begun).error();
-  if (auto read = read_shared(listeners, now); !read) return read;
-  return read_backlogs(listeners, now);
+  auto news = read_shared(listeners, now);
+  if (!news) return news;
+  if (auto read = read_backlogs(listeners, now); !read) return std::move(read).error();
+  return news;
 }
 
-Result<void> EventFeed::read_shared(std::list<Listener>& listeners, BootTime now) {
+Result<bool> EventFeed::read_shared(std::list<Listener>& listeners, BootTime now) {
   const auto began = BootClock::now();
+  bool news = false;
   do {
     auto page = shared_->next();
     if (!page) return std::move(page).error();
+    news = news || !page->empty();
     unfinished_ = is_full(*page);
     const auto frames = frames_of(*page);
     for (auto& listener : listeners) {
       if (listener.shares_events()) listener.write_events(frames, shared_->mark(), now);
     }
   } while (unfinished_ && BootClock::now() - began < max_shared_turn);
-  return {};
+  return news;
 }
 
 Result<void> EventFeed::read_backlogs(std::list<Listener>& listeners, BootTime now) {

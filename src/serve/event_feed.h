@@ -24,13 +24,14 @@ class EventFeed {
   /// Without clients, nothing is followed.
   void end() { shared_.reset(); }
 
-  /// Writes what is new to all clients that share events, then pages of backlogs, for a bounded time.
-  Result<void> turn(std::list<Listener>& listeners, BootTime now);
+  /// Writes what is new to all clients that share events, then pages of backlogs, for a bounded time. Whether anything
+  /// was new.
+  Result<bool> turn(std::list<Listener>& listeners, BootTime now);
   /// Whether the latest turn() left something to read.
   [[nodiscard]] bool unfinished() const { return unfinished_; }
 
  private:
-  Result<void> read_shared(std::list<Listener>& listeners, BootTime now);
+  Result<bool> read_shared(std::list<Listener>& listeners, BootTime now);
   Result<void> read_backlogs(std::list<Listener>& listeners, BootTime now);
   Result<void> read_backlog(Listener& listener, BootTime now);
 

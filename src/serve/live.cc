@@ -17,13 +17,19 @@ constexpr Duration every_second = std::chrono::seconds(1);
 constexpr Duration between_backlog_pages = std::chrono::milliseconds(50);
 constexpr Duration between_rows = std::chrono::milliseconds(500);
 constexpr Duration between_events = std::chrono::milliseconds(50);
+/// PostgreSQL announces only what a process waits for, so most events come without a hint.
+constexpr Duration between_events_unannounced = std::chrono::milliseconds(100);
 constexpr Duration between_stats = std::chrono::seconds(5);
 /// A look at rows that takes 200 ms happens once a second; one at statistics, every five.
 constexpr int rest_after_rows = 4;
 constexpr int rest_after_stats = 20;
-constexpr int rest_after_events = 1;
+constexpr int rest_after_events = 2;
 
 constexpr int reconnect_ms = 2000;
+
+Duration longest_between_events(const Store& store) {
+  return store.backend() == "postgresql" ? between_events_unannounced : every_second;
+}
 
 }  // namespace
 
@@ -42,7 +48,7 @@ Live::Live(const Store& store, Now clock)
     : store_(store_over(store.impl().backend, {.call_timeout = call_timeout})),
       clock_(std::move(clock)),
       events_(store_),
-      event_pace_(between_events, every_second, rest_after_events),
+      event_pace_(between_events, longest_between_events(store), rest_after_events),
       stats_pace_(between_stats, between_stats, rest_after_stats) {
   for (const auto topic : row_topics) {
     topics_.push_back({.topic = topic, .pace = {between_rows, every_second, rest_after_rows}});
@@ -63,7 +69,7 @@ Live::Next Live::turn(bool changed) {
   if (idle()) return {.at = BootTime::max()};
   if (changed) {
     event_pace_.note_change();
-    for (auto& state : topics_) state.pace.note_change();
+    note_change_of_rows();
   }
   if (stats_pace_.due() <= now_ && may_ask()) read_stats();
   if (store_now_ && may_ask()) greet();
@@ -74,6 +80,10 @@ Live::Next Live::turn(bool changed) {
   }
   for (auto& listener : listeners_) listener.beat(now_);
   return next();
+}
+
+void Live::note_change_of_rows() {
+  for (auto& state : topics_) state.pace.note_change();
 }
 
 void Live::forget_the_gone() {
@@ -128,10 +138,12 @@ std::string Live::hello(const Listener& listener) const {
 
 void Live::read_events() {
   const auto began = clock_();
-  if (auto read = events_.turn(listeners_, now_); !read) return trouble("events", read.error());
+  const auto news = events_.turn(listeners_, now_);
+  if (!news) return trouble("events", news.error());
   event_pace_.looked(now_, clock_() - began);
   no_trouble("events");
   if (events_.unfinished()) event_pace_.note_change();
+  if (*news) note_change_of_rows();
 }
 
 bool Live::is_wanted(TopicState& state) {
@@ -201,12 +213,14 @@ Live::Next Live::next() const {
     next.at = std::min(next.at, due);
     next.soon = next.soon || waits;
   };
+  const auto wanted = [&](Topic topic) {
+    return std::any_of(listeners_.begin(), listeners_.end(),
+                       [&](const Listener& listener) { return listener.has(topic); });
+  };
   consider(stats_pace_.due(), false);
-  consider(event_pace_.due(), event_pace_.has_changed());
+  if (wanted(Topic::events)) consider(event_pace_.due(), event_pace_.has_changed());
   for (const auto& state : topics_) {
-    const bool wanted = std::any_of(listeners_.begin(), listeners_.end(),
-                                    [&](const Listener& listener) { return listener.has(state.topic); });
-    if (wanted) consider(state.pace.due(), state.pace.has_changed());
+    if (wanted(state.topic)) consider(state.pace.due(), state.pace.has_changed());
   }
   const bool backlog = std::any_of(listeners_.begin(), listeners_.end(),
                                    [](const Listener& listener) { return listener.has_backlog(); });

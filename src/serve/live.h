@@ -75,6 +75,7 @@ class Live {
     SeenRows seen{};
   };
 
+  void note_change_of_rows();
   void forget_the_gone();
   void read_stats();
   void greet();

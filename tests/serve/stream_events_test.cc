@@ -60,6 +60,20 @@ TEST_P(StreamEventsTest, AClientGetsEventsFromNowOn) {
   EXPECT_EQ(list(keys_in(ann)), "");
 }
 
+TEST_P(StreamEventsTest, AnEventThatTheStoreDidNotAnnounceComesSoonAndItsRowsToo) {
+  auto ann = connect("events,leases");
+  turn();
+  ann.take();
+  take_each({"a"});
+  // PostgreSQL announces only what a process waits for.
+  turn_unchanged(GetParam() == StoreKind::postgres ? 100ms : 1s);
+  auto names = ann.names();
+  EXPECT_TRUE(names.starts_with("event ")) << names;
+  turn_unchanged(500ms);
+  names += ann.names();
+  EXPECT_EQ(names, "event leases ");
+}
+
 TEST_P(StreamEventsTest, AClientThatReconnectsMissesNothingAlsoAfterARestart) {
   auto ann = connect("events");
   turn();
