@@ -1,0 +1,2 @@
+// esbuild gathers these into app.css.
+declare module '*.css';

@@ -1,0 +1,206 @@
+// Who has what, until when; and who took what over from whom, why, and after how long.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { live, rowsOf, type Row } from '../api/live';
+import { useAct } from '../api/resource';
+import { href, param } from '../base/router';
+import { count, visible } from '../base/text';
+import { ms, second, span, storeNow } from '../base/time';
+import type { Takeover } from '../timeline/history';
+import { history, ownerOf, queueOfJob, startHistory, version } from '../timeline/live';
+import { sentence, Timeline } from '../timeline/view';
+import { Choice, Select, Text } from '../ui/fields';
+import { Card, Empty, hasFilter, NoMatch, Title, When, Who } from '../ui/parts';
+import { Beats, Remaining, Ring } from '../ui/ring';
+import { Kind, State } from '../ui/state';
+import { Table } from '../ui/table';
+import { Icon } from '../ui/icons';
+import { revokeButton } from './revoke';
+
+const kinds = ['lock', 'job', 'chunk', 'item', 'session', 'schedule'];
+const windows = [['300', '5 min'], ['60', '1 min'], ['1800', '30 min'], ['7200', '2 h']] as const;
+const most = 200;
+
+function wantedLane(kind: string, key: string, holders: string[]): boolean {
+  const text = param('q').toLowerCase();
+  if (param('kind') && param('kind') !== kind) return false;
+  if (param('holder') && !holders.includes(param('holder')) && holders.length > 0) return false;
+  return !text || key.toLowerCase().includes(text) || holders.some((who) => who.toLowerCase().includes(text));
+}
+
+function wantedLease(lease: Row<'leases'>): boolean {
+  if (param('state') && param('state') !== lease.state) return false;
+  if (param('holder') && param('holder') !== lease.holder.name) return false;
+  if (param('kind') && param('kind') !== lease.kind) return false;
+  const text = param('q').toLowerCase();
+  return !text || [lease.key, lease.holder.name, lease.holder.host, lease.session ?? ''].some((one) => one.toLowerCase().includes(text));
+}
+
+export function leaseHref(kind: string, key: string): string {
+  switch (kind) {
+    case 'job':
+      return href('job', { id: key });
+    case 'chunk':
+      return href('sync', { name: key.slice(0, key.indexOf('/')), chunk: key.slice(key.indexOf('/') + 1) });
+    case 'schedule':
+      return href('schedule', { name: key });
+    case 'item':
+      return href('backlog', { item: key });
+    case 'session':
+      return href('backlog', { session: key });
+    default:
+      return href('leases', { kind, q: key });
+  }
+}
+
+export function Leases(): JSX.Element {
+  const chosen = useSignal<Takeover | null>(null);
+  useEffect(() => void startHistory(), []);
+  const window = Number(param('window') || 300) * 1000;
+  const leases = rowsOf('leases').filter(wantedLease);
+  const expired = leases.filter((lease) => lease.state === 'expired').length;
+  void version.value;
+  const takeovers = history.since(second.value - window).filter((one) => wantedLane(one.kind, one.key, [one.from, one.to]));
+  return (
+    <>
+      <Title
+        title="Leases"
+        sub={
+          <>
+            {count(leases.length - expired, 'lease')} held, {expired} expired ·{' '}
+            {count(takeovers.length, 'takeover')} in {span(window)}
+          </>
+        }
+      />
+      <div class="filters">
+        <Text name="q" label="Search" search placeholder="key, holder, host" />
+        <Select name="kind" label="Kind" options={kinds} />
+        <Select name="state" label="State" options={['running', 'expired']} />
+        <Text name="holder" label="Holder" />
+      </div>
+      <Card
+        title="Timeline"
+        aside={
+          <>
+            <Choice name="by" label="Lanes" options={[['key', 'by key'], ['holder', 'by holder']]} />
+            <Choice name="window" label="Window" options={windows} />
+          </>
+        }
+      >
+        <Timeline grouping={param('by') === 'holder' ? 'holder' : 'key'} window={window} wanted={wantedLane} chosen={chosen.value} onChoose={(one) => (chosen.value = one)} />
+      </Card>
+      <Takeovers all={takeovers} chosen={chosen.value} onChoose={(one) => (chosen.value = one)} />
+      <Live leases={leases} />
+    </>
+  );
+}
+
+function Takeovers({ all, chosen, onChoose }: { all: Takeover[]; chosen: Takeover | null; onChoose: (one: Takeover | null) => void }): JSX.Element | null {
+  if (all.length === 0) return null;
+  const shown = all.slice(0, 6);
+  if (chosen && !shown.includes(chosen)) shown.unshift(chosen);
+  return (
+    <Card title="Takeovers" aside={<span class="quiet">the newest {shown.length} of {all.length}</span>}>
+      <ol class="stories">
+        {shown.map((one) => (
+          <li key={`${one.key}${one.from}${one.at}`} class={one === chosen ? 'story story-chosen' : 'story'} title={sentence(one)}>
+            <button class="story-act" onClick={() => onChoose(one === chosen ? null : one)}>
+              <span class="story-what">
+                <Kind kind={one.kind} />
+                <b>{visible(one.key)}</b>
+              </span>
+              <span class="story-from">
+                <Icon name="failed" />
+                {visible(one.from)}
+              </span>
+              <span class="story-why">
+                <span class="story-cause">{visible([one.cause, one.extent].filter(Boolean).join(' · '))}</span>
+                <svg class="story-arrow" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+                  <path d="M0 4H97" />
+                </svg>
+                <span class="story-gap">{one.gap === null ? '' : span(one.gap)}</span>
+              </span>
+              <span class="story-to">
+                <Icon name="arrow" />
+                {one.to ? visible(one.to) : 'not taken yet'}
+              </span>
+              <span class="story-when">
+                <When at={one.at} />
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function Live({ leases }: { leases: Row<'leases'>[] }): JSX.Element {
+  const table = live.leases.value;
+  // Only the list of locks counts who waits in line.
+  const locks = useAct('lock.list', { only_held: true, max: 500 }, ['leases'], 3000);
+  const waiting = new Map(locks.value.data?.items.map((lock) => [lock.name, lock.waiters]));
+  const waitersOf = (lease: Row<'leases'>): number => (lease.kind === 'lock' ? (waiting.get(lease.key) ?? lease.waiters) : lease.waiters);
+  const sorted = [...leases].sort((a, b) => a.kind.localeCompare(b.kind) || a.key.localeCompare(b.key, 'en', { numeric: true }));
+  const filtered = hasFilter('q', 'kind', 'state', 'holder');
+  return (
+    <Card title="Held now" aside={table.truncated ? <span class="quiet">the first 2,000 to expire</span> : null}>
+      {leases.length === 0 ? (
+        !table.ready ? (
+          <div class="loading" role="status">Loading …</div>
+        ) : filtered ? (
+          <NoMatch noun="leases" filters={['q', 'kind', 'state', 'holder']} />
+        ) : (
+          <Empty text="Nothing is held. Hold something:" command="leasehold lock run deploy -- sleep 60" />
+        )
+      ) : (
+        <Table
+          label="Leases"
+          rows={sorted.slice(0, most)}
+          keyOf={(lease) => lease.row}
+          rowClass={(lease) => (ms(lease.until) < storeNow() ? 'row-warn' : '')}
+          columns={[
+            { name: 'Left', bare: true, cell: (lease) => <Ring until={ms(lease.until)} ttl={lease.ttl_seconds * 1000} /> },
+            { name: 'What', cell: (lease) => <What lease={lease} /> },
+            { name: 'State', cell: (lease) => <State state={lease.state} word={lease.state === 'running' ? 'held' : lease.state} /> },
+            { name: 'Frees in', number: true, cell: (lease) => <Remaining until={ms(lease.until)} /> },
+            { name: 'Holder', cell: (lease) => <Owner lease={lease} /> },
+            { name: 'Held for', wide: true, cell: (lease) => <span class="num">{span(second.value - ms(lease.since))}</span> },
+            { name: 'Heartbeats', wide: true, cell: (lease) => <Beats beats={beatsOf(lease)} start={ms(lease.since)} /> },
+            { name: 'Waiting', number: true, cell: (lease) => (waitersOf(lease) > 0 ? <b class="waiters">{waitersOf(lease)}</b> : <span class="quiet">0</span>) },
+            { name: 'Acts', bare: true, cell: (lease) => revokeButton(lease) },
+          ]}
+        />
+      )}
+      {sorted.length > most ? <p class="note">The first {most} of {sorted.length} are shown. Search to see others.</p> : null}
+    </Card>
+  );
+}
+
+function What({ lease }: { lease: Row<'leases'> }): JSX.Element {
+  const queue = lease.kind === 'job' ? queueOfJob.get(lease.key) : undefined;
+  return (
+    <span class="what">
+      <Kind kind={lease.kind} />
+      <a class="row-open" href={leaseHref(lease.kind, lease.key)}>
+        {visible(queue ? `${queue} ${lease.key}` : lease.key)}
+      </a>
+      {lease.label ? <span class="who-where">{visible(lease.label)}</span> : null}
+    </span>
+  );
+}
+
+/** The owner of an item is its session, and the holder only the session's process. */
+function Owner({ lease }: { lease: Row<'leases'> }): JSX.Element {
+  if (lease.kind !== 'item') return <Who holder={lease.holder} />;
+  return <Who holder={{ ...lease.holder, name: ownerOf(lease) }} />;
+}
+
+function beatsOf(lease: Row<'leases'>): number[] {
+  const key = lease.kind === 'job' ? (queueOfJob.get(lease.key) ?? '') : lease.key;
+  const grants = history.lanes.get(`${lease.kind}/${key}`)?.grants ?? [];
+  const start = ms(lease.since);
+  const beats = grants.find((grant) => grant.end === null && Math.abs(grant.start - start) < 5)?.beats ?? [];
+  return beats.length > 0 ? beats : [ms(lease.heartbeat_at)];
+}

@@ -1,0 +1,245 @@
+// Who held what, when: grants and takeovers, gathered from events and from live leases.
+//
+// Events tell of every grant of a lock, chunk, item, session or schedule. Of jobs they only tell that a worker died, because
+// jobs are many: their grants come from the leases that the page sees, and from the attempts of a job (jobs.ts).
+import { ms } from '../base/time';
+import type { Event, Holder, LeaseInfo } from '../api/types';
+
+export interface Grant {
+  kind: string;
+  key: string;
+  who: string;
+  host: string;
+  pid: number | null;
+  start: number;
+  /** Null while it is held. */
+  end: number | null;
+  /** How it ended: released, completed, expired, revoked …; "ended" if no event has told yet. */
+  how: string;
+  /** When the lease would run out, as last seen; 0 if never seen. */
+  until: number;
+  ttl: number;
+  beats: number[];
+  /** Of a grant in a queue: the job. */
+  job: string;
+}
+
+export interface Takeover {
+  at: number;
+  kind: string;
+  key: string;
+  from: string;
+  to: string;
+  cause: string;
+  /** Milliseconds between the end of one grant and the start of the next; null if unknown. */
+  gap: number | null;
+  /** "3 jobs" */
+  extent: string;
+  fromGrant: Grant | null;
+  toGrant: Grant | null;
+}
+
+/** A dead holder whose work is not taken over yet. */
+interface Dead {
+  who: string;
+  at: number;
+  cause: string;
+  grant: Grant | null;
+}
+
+export interface Lane {
+  kind: string;
+  key: string;
+  grants: Grant[];
+  dead: Dead | null;
+}
+
+const begins = new Set(['acquired', 'claimed', 'reclaimed', 'transferred', 'switched', 'opened']);
+const ends = new Set(['released', 'expired', 'revoked', 'completed', 'failed', 'exhausted', 'closed', 'lost', 'reset']);
+const deaths = new Set(['expired', 'lost', 'revoked']);
+const laneKinds = new Set(['lock', 'job', 'chunk', 'item', 'session', 'schedule', 'row']);
+const kept = 2500;
+const ranOut = 'lease ran out';
+
+const nameOf = (holder: Holder | null): string => holder?.name ?? '';
+
+/** Of an item the session is the owner; the holder is only its process. */
+function whoOf(event: Event): string {
+  const session = event.kind === 'item' ? /^session (.+)$/.exec(event.detail ?? '') : null;
+  if (session) return session[1] ?? '';
+  return event.kind === 'session' ? event.key : nameOf(event.holder);
+}
+
+export class History {
+  readonly lanes = new Map<string, Lane>();
+  takeovers: Takeover[] = [];
+  private lastEvent = 0;
+  private readonly seen = new Set<number>();
+
+  lane(kind: string, key: string): Lane {
+    const id = `${kind}/${key}`;
+    let lane = this.lanes.get(id);
+    if (!lane) {
+      lane = { kind, key, grants: [], dead: null };
+      this.lanes.set(id, lane);
+    }
+    return lane;
+  }
+
+  /** True if the event changed the picture. An event may come twice. */
+  addEvent(event: Event): boolean {
+    if (this.seen.has(event.id) || !laneKinds.has(event.kind)) return false;
+    this.seen.add(event.id);
+    this.lastEvent = Math.max(this.lastEvent, event.id);
+    const at = ms(event.at);
+    const lane = this.lane(event.kind, event.key);
+    if (event.kind === 'job') return this.addJobEvent(lane, event, at);
+    // A chunk that is taken back tells so first, and of its next grant in an event of its own.
+    const takenBack = event.kind === 'chunk' && event.what === 'reclaimed';
+    if (begins.has(event.what) && !takenBack) this.begin(lane, event, at);
+    else if (ends.has(event.what) || takenBack) this.finish(lane, event, at);
+    else return false;
+    return true;
+  }
+
+  private addJobEvent(lane: Lane, event: Event, at: number): boolean {
+    if (event.what !== 'reclaimed') return false;
+    const [extent, cause] = (event.detail ?? '').split(', ');
+    const from = nameOf(event.previous_holder);
+    const to = nameOf(event.holder);
+    const known = lane.grants.filter((grant) => grant.who === from && (grant.end === null || Math.abs(grant.end - at) < 1500));
+    // A token is the store's time in microseconds when the grant began.
+    const began = event.token > 1e15 ? event.token / 1000 : at - 400;
+    if (known.length === 0) known.push(this.put(lane, { who: from, start: began, end: at }));
+    for (const grant of known) {
+      grant.end = at;
+      grant.how = 'expired';
+    }
+    const grant = known[known.length - 1] ?? null;
+    this.takeovers.push({
+      at, kind: 'job', key: lane.key, from, to, cause: cause || ranOut, extent: extent ?? '',
+      gap: grant && grant.until > 0 && grant.until < at ? at - grant.until : null, fromGrant: grant, toGrant: null,
+    });
+    return true;
+  }
+
+  private put(lane: Lane, some: Partial<Grant>): Grant {
+    const grant: Grant = {
+      kind: lane.kind, key: lane.key, who: '', host: '', pid: null, start: 0, end: null, how: 'ended', until: 0, ttl: 0, beats: [],
+      job: '', ...some,
+    };
+    lane.grants.push(grant);
+    if (lane.grants.length > kept) lane.grants.splice(0, lane.grants.length - kept);
+    return grant;
+  }
+
+  private begin(lane: Lane, event: Event, at: number): void {
+    const who = whoOf(event);
+    const taken = event.what === 'reclaimed' || event.previous_holder !== null;
+    const open = lane.grants.filter((grant) => grant.end === null && grant.start < at);
+    if (taken || event.what === 'transferred' || event.what === 'switched') {
+      for (const grant of open) {
+        if (grant.who === who && grant.start === at) continue;
+        close(grant, at, taken ? 'expired' : 'released');
+        if (taken) lane.dead = deadOf(grant, at, event.detail === 'process gone' ? 'process gone' : ranOut);
+      }
+    }
+    const dead = lane.dead ?? (taken ? { who: nameOf(event.previous_holder), at: NaN, cause: ranOut, grant: null } : null);
+    const same = lane.grants.find((grant) => grant.end === null && Math.abs(grant.start - at) < 5);
+    const grant = same ?? this.put(lane, { start: at });
+    grant.who = who;
+    grant.host = event.holder?.host ?? grant.host;
+    lane.dead = null;
+    // A session that opens again under its name has not taken over from anybody.
+    if (dead?.who && (dead.grant !== grant || taken) && lane.kind !== 'session') {
+      this.takeovers.push({
+        at, kind: lane.kind, key: lane.key, from: dead.who, to: who, cause: dead.cause, extent: '',
+        gap: Number.isNaN(dead.at) ? null : Math.max(0, at - dead.at), fromGrant: dead.grant, toGrant: grant,
+      });
+    }
+  }
+
+  private finish(lane: Lane, event: Event, at: number): void {
+    const who = whoOf(event) || nameOf(event.previous_holder);
+    const candidates = lane.grants.filter((grant) => (grant.end === null || grant.how === 'ended') && grant.start <= at);
+    const grant = candidates.filter((one) => one.who === who).pop() ?? candidates.pop() ?? null;
+    const how = event.what === 'reclaimed' ? 'expired' : event.what;
+    if (grant) close(grant, at, how);
+    lane.dead = null;
+    if (!deaths.has(how)) return;
+    let cause = event.detail || ranOut;
+    if (how === 'revoked') cause = `revoked${event.detail ? `: ${event.detail}` : ''}`;
+    lane.dead = grant ? deadOf(grant, at, cause) : { who, at, cause, grant };
+  }
+
+  /** What a lease looks like now; `key` of a job is its queue. Two shares of one lock differ by their holder. */
+  seeLease(lease: LeaseInfo, key: string, who: string): void {
+    const start = ms(lease.since);
+    const lane = this.lane(lease.kind, key);
+    const open = lane.grants.filter((one) => one.end === null);
+    let grant = open.find((one) => one.who === who && Math.abs(one.start - start) < 5);
+    // An item is held by the lease of its session, which began earlier.
+    if (lease.kind !== 'job') grant ??= open.find((one) => one.who === who) ?? (lease.kind === 'item' ? open.pop() : undefined);
+    if (!grant) {
+      if (lane.grants.some((one) => one.end !== null && one.who === who && Math.abs(one.start - start) < 5)) return;
+      grant = this.put(lane, { who, start, job: lease.kind === 'job' ? lease.key : '' });
+      if (grant.job) this.tieJob(lane, grant);
+    }
+    grant.host = lease.holder.host;
+    grant.pid = lease.holder.pid;
+    grant.until = ms(lease.until);
+    grant.ttl = lease.ttl_seconds * 1000;
+    const beat = ms(lease.heartbeat_at);
+    if (beat > (grant.beats[grant.beats.length - 1] ?? grant.start) + 20) grant.beats.push(beat);
+    if (grant.beats.length > 400) grant.beats.splice(0, 100);
+  }
+
+  /** The events of a queue do not name its jobs: a grant follows the one of a dead holder of the same job. */
+  private tieJob(lane: Lane, grant: Grant): void {
+    const before = lane.grants.filter((one) => one.job === grant.job && one !== grant && one.how === 'expired' && one.end !== null).pop();
+    if (!before || before.end === null) return;
+    const end = before.end;
+    const takeover = this.takeovers.find(
+      (one) => one.kind === 'job' && one.key === lane.key && one.from === before.who && one.toGrant === null && Math.abs(one.at - end) < 2000,
+    );
+    if (!takeover) return;
+    takeover.to ||= grant.who;
+    takeover.fromGrant = before;
+    takeover.toGrant = grant;
+    takeover.gap = Math.max(0, grant.start - end);
+  }
+
+  /** The lease is gone. An event tells how, for all but jobs. */
+  loseLease(kind: string, key: string, who: string, start: number, now: number): void {
+    const lane = this.lane(kind, key);
+    for (const grant of lane.grants) {
+      if (grant.end === null && grant.who === who && Math.abs(grant.start - start) < 5) close(grant, now, 'ended');
+    }
+  }
+
+  /** The takeovers since then, the newest first. */
+  since(time: number): Takeover[] {
+    return this.takeovers.filter((one) => one.at >= time).sort((a, b) => b.at - a.at);
+  }
+
+  forget(before: number): void {
+    this.takeovers = this.takeovers.filter((one) => one.at >= before);
+    for (const [id, lane] of this.lanes) {
+      lane.grants = lane.grants.filter((grant) => grant.end === null || grant.end >= before);
+      if (lane.grants.length === 0) this.lanes.delete(id);
+    }
+  }
+}
+
+function close(grant: Grant, at: number, how: string): void {
+  // A page that saw the lease go noticed it later than the store did.
+  if (grant.end === null || grant.how === 'ended') grant.end = at;
+  grant.how = how;
+}
+
+/** When a lease ran out, its end was its expiry and not the moment when the next holder noticed. */
+function deadOf(grant: Grant, at: number, cause: string): Dead {
+  const expired = cause === ranOut && grant.until > 0 && grant.until < at;
+  if (expired) grant.end = grant.until;
+  return { who: grant.who, at: expired ? grant.until : at, cause, grant };
+}

@@ -1,0 +1,126 @@
+// The history of this page: fed by events and leases as they come, and once by the events before.
+import { signal } from '@preact/signals';
+import { call } from '../api/call';
+import { live, onEvent, onLeases, type Row } from '../api/live';
+import { ms, storeNow } from '../base/time';
+import type { Event, LeaseInfo } from '../api/types';
+import { History } from './history';
+import { learnJobs } from './jobs';
+
+export const history = new History();
+/** Counts up when the history has changed. */
+export const version = signal(0);
+/** The queue of a job whose lease was seen; a lease only names the job. */
+export const queueOfJob = new Map<string, string>();
+
+const longest = 3 * 3_600_000;
+const shownAt = new Map<string, { kind: string; key: string; who: string; start: number }>();
+
+/** The session that has an item or is one; else the holder. */
+export function ownerOf(lease: LeaseInfo): string {
+  if (lease.kind === 'session') return lease.key;
+  if (lease.kind !== 'item') return lease.holder.name;
+  if (lease.session) return lease.session;
+  for (const one of live.leases.peek().rows.values()) {
+    if (one.kind === 'session' && one.since === lease.since && one.holder.name === lease.holder.name) return one.key;
+  }
+  return lease.holder.name;
+}
+
+function see(lease: Row<'leases'>): void {
+  const key = lease.kind === 'job' ? queueOfJob.get(lease.key) : lease.key;
+  if (key === undefined) return;
+  const who = ownerOf(lease);
+  history.seeLease(lease, key, who);
+  shownAt.set(lease.row, { kind: lease.kind, key, who, start: ms(lease.since) });
+}
+
+function lose(row: string): void {
+  const shown = shownAt.get(row);
+  if (!shown) return;
+  shownAt.delete(row);
+  history.loseLease(shown.kind, shown.key, shown.who, shown.start, storeNow());
+}
+
+let asked = 0;
+let asking = false;
+/** Jobs whose queue is unknown are asked for together, at most every two seconds. */
+async function learnQueues(): Promise<void> {
+  const unknown = [...live.leases.peek().rows.values()].filter((lease) => lease.kind === 'job' && !queueOfJob.has(lease.key));
+  if (unknown.length === 0 || asking || Date.now() - asked < 2000) return;
+  asked = Date.now();
+  asking = true;
+  try {
+    const { items } = await call('job.list', { state: 'running', max: 200 });
+    for (const job of items) queueOfJob.set(String(job.id), job.queue);
+    if (queueOfJob.size > 20_000) queueOfJob.clear();
+    for (const lease of live.leases.peek().rows.values()) if (lease.kind === 'job') see(lease);
+    version.value += 1;
+  } catch {
+    // The next change asks again.
+  } finally {
+    asking = false;
+  }
+}
+
+let learning = 0;
+function takeEvent(event: Event): void {
+  if (!history.addEvent(event)) return;
+  version.value += 1;
+  // Of jobs that ran for less than the page looks, only their attempts tell.
+  if (event.kind === 'job' && learning === 0) learning = window.setTimeout(() => void learnLater(), 4000);
+}
+
+async function learnLater(): Promise<void> {
+  if (await learnJobs(history, queueOfJob)) version.value += 1;
+  learning = 0;
+}
+
+let started = false;
+/** From now on the history is kept; a second call does nothing. */
+export async function startHistory(): Promise<void> {
+  if (started) return;
+  started = true;
+  onEvent(takeEvent);
+  onLeases((put, gone, full) => {
+    if (full) {
+      const names = new Set(put.map((lease) => lease.row));
+      for (const row of [...shownAt.keys()]) if (!names.has(row) && !live.leases.peek().rows.has(row)) lose(row);
+    }
+    // A takeover is a row that changes its holder: the old grant ends before the new one begins.
+    for (const lease of put) {
+      const shown = shownAt.get(lease.row);
+      if (shown && Math.abs(shown.start - ms(lease.since)) > 5) lose(lease.row);
+    }
+    for (const lease of put) see(lease);
+    for (const row of gone) lose(row);
+    history.forget(storeNow() - longest);
+    version.value += 1;
+    void learnQueues();
+  });
+  await loadEvents();
+  for (const lease of live.leases.peek().rows.values()) see(lease);
+  version.value += 1;
+  void learnQueues();
+  await learnJobs(history, queueOfJob);
+  version.value += 1;
+}
+
+/** The newest two thousand events, or those of three hours. */
+async function loadEvents(): Promise<void> {
+  const events: Event[] = [];
+  let page: string | null = null;
+  try {
+    for (let i = 0; i < 4; i += 1) {
+      const answer: { items: Event[]; next: string | null } = await call('event.list', page ? { max: 500, page } : { max: 500 });
+      events.push(...answer.items);
+      page = answer.next;
+      const oldest = answer.items[0];
+      if (!page || !oldest || ms(oldest.at) < storeNow() - longest) break;
+    }
+  } catch {
+    // Without rights to events the picture begins now.
+  }
+  events.sort((a, b) => a.id - b.id);
+  for (const event of events) history.addEvent(event);
+}
