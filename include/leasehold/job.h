@@ -78,6 +78,9 @@ struct NewJob {
   IfFailed if_failed = IfFailed::cancel;
   std::string batch{};         ///< the batch that the job belongs to: any name
   std::string on_batch_end{};  ///< runs when all jobs of this batch have ended, however they ended
+  /// Makes a repeated call harmless: for defaults::request_kept, the same id returns the first answer again. Empty: a
+  /// call whose answer was lost is not repeated.
+  std::string request_id{};
 };
 
 struct Enqueued {

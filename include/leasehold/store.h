@@ -87,6 +87,9 @@ struct Pruned {
   std::int64_t topics = 0;      ///< PostgreSQL's notification topics without listeners
   std::int64_t recoveries = 0;  ///< statistics of recovery
   std::int64_t batches = 0;     ///< batches that ended, once their jobs are pruned
+  std::int64_t tokens = 0;      ///< API tokens that expired or were revoked
+  std::int64_t audit = 0;       ///< entries of the audit log
+  std::int64_t requests = 0;    ///< requests with an id, kept for defaults::request_kept whatever the age
 
   bool operator==(const Pruned&) const = default;
 };
@@ -97,7 +100,7 @@ struct Retention {
   Duration keep_jobs = defaults::keep_jobs;      ///< completed and cancelled jobs, with attempts, results and errors
   Duration keep_failed = defaults::keep_failed;  ///< failed jobs: dead letters
   /// Events, ended leases with their request ids, ended claims and sessions, finished runs of schedules, unused locks,
-  /// statistics of recovery.
+  /// statistics of recovery, the audit log, API tokens that ended.
   Duration keep_history = defaults::keep_history;
 
   bool operator==(const Retention&) const = default;

@@ -14,10 +14,6 @@ namespace {
 
 AuditEntry entry_from(sql::AuditList::Row& row) { return std::move(row).as<AuditEntry>(); }
 
-std::optional<std::string_view> if_any(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
-
 }  // namespace
 
 Result<void> Access::record(const AuditEntry& entry) const {
@@ -40,15 +36,14 @@ Result<Page<AuditEntry>> Access::audit(const AuditFilter& filter) const {
   if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto before = lease::page_number(filter.page);
   if (!before) return std::move(before).error();
-  const sql::AuditList statement{.by = if_any(filter.by),
-                                 .act = if_any(filter.act),
-                                 .key = if_any(filter.key),
+  const sql::AuditList statement{.by = access::if_any(filter.by),
+                                 .act = access::if_any(filter.act),
+                                 .key = access::if_any(filter.key),
                                  .since = filter.since,
                                  .until = filter.until,
                                  .before_id = *before > 0 ? std::optional(*before) : std::nullopt,
                                  .max = lease::rows_for(filter.max)};
-  return lease::page_of(impl_->new_call().list(statement, entry_from), filter.max,
-                        [](const auto& shown) { return std::to_string(shown.back().id); });
+  return lease::page_of(impl_->new_call().list(statement, entry_from), filter.max, access::behind_last_id);
 }
 
 namespace {

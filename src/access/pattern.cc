@@ -68,30 +68,28 @@ bool may_touch(std::span<const std::string> only, std::string_view kind, std::st
 namespace access {
 namespace {
 
-constexpr std::string_view prefix = "lht_";
 constexpr std::string_view letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-constexpr std::size_t random_letters = 43;
 
 }  // namespace
 
 std::string new_secret() {
-  std::string secret(prefix);
-  while (secret.size() < prefix.size() + random_letters) {
+  std::string secret(secret_prefix);
+  while (secret.size() < secret_prefix.size() + secret_letters) {
     std::array<unsigned char, 64> bytes{};
     // getrandom() never returns fewer bytes for a request this small, and never blocks after boot.
     [[maybe_unused]] const auto got = getrandom(bytes.data(), bytes.size(), 0);
     for (const auto byte : bytes) {
       // Six bits, and the two values without a letter are drawn again: so each letter is equally likely.
       const std::size_t value = byte & 0x3FU;
-      if (value < letters.size() && secret.size() < prefix.size() + random_letters) secret += letters[value];
+      if (value < letters.size() && secret.size() < secret_prefix.size() + secret_letters) secret += letters[value];
     }
   }
   return secret;
 }
 
 bool is_secret(std::string_view text) {
-  return text.size() == prefix.size() + random_letters && text.starts_with(prefix) &&
-         text.find_first_not_of(letters, prefix.size()) == std::string_view::npos;
+  return text.size() == secret_prefix.size() + secret_letters && text.starts_with(secret_prefix) &&
+         text.find_first_not_of(letters, secret_prefix.size()) == std::string_view::npos;
 }
 
 Result<void> check_pattern(std::string_view pattern) {

@@ -29,11 +29,6 @@ Result<void> check_token(const NewToken& token) {
   return {};
 }
 
-/// One error for every text that is not the secret of an active token, so that a caller cannot learn which it was.
-Error not_authorized() {
-  return {.code = Errc::unauthorized, .message = "the API token is unknown, expired or revoked"};
-}
-
 }  // namespace
 
 Result<CreatedToken> Access::create_token(const NewToken& token) const {
@@ -61,11 +56,9 @@ Result<Page<TokenInfo>> Access::tokens(const TokenFilter& filter) const {
   if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto after = lease::page_number(filter.page);
   if (!after) return std::move(after).error();
-  sql::TokenList statement{.after_id = *after, .max = lease::rows_for(filter.max)};
+  sql::TokenList statement{.name = access::if_any(filter.name), .after_id = *after, .max = lease::rows_for(filter.max)};
   if (filter.state) statement.state = word_of(*filter.state);
-  if (!filter.name.empty()) statement.name = filter.name;
-  return lease::page_of(impl_->new_call().list(statement, token_info_from), filter.max,
-                        [](const auto& shown) { return std::to_string(shown.back().id); });
+  return lease::page_of(impl_->new_call().list(statement, token_info_from), filter.max, access::behind_last_id);
 }
 
 Result<TokenInfo> Access::revoke_token(std::int64_t id) const {
@@ -76,14 +69,14 @@ Result<TokenInfo> Access::revoke_token(std::int64_t id) const {
 }
 
 Result<TokenInfo> Access::find_token(std::string_view secret) const {
-  if (!access::is_secret(secret)) return not_authorized();
+  if (!access::is_secret(secret)) return access::not_authorized();
   const auto hash = sha256_hex(secret);
   if (!hash) return hash.error();
   auto rows = impl_->new_call().ask_rows(sql::TokenFind{.hash = *hash});
   if (!rows) return std::move(rows).error();
-  if (rows->empty()) return not_authorized();
+  if (rows->empty()) return access::not_authorized();
   auto token = token_from(rows->front());
-  if (token.state != TokenState::active) return not_authorized();
+  if (token.state != TokenState::active) return access::not_authorized();
   const auto noted = token.last_used_at;
   if (!noted || token.store_now - *noted >= defaults::token_use_pause) {
     // A failure to note it does not keep the caller out.

@@ -32,6 +32,7 @@ struct Act {
   std::string_view name{};           ///< "job.claim"
   std::string_view help{};           ///< one line, in the imperative
   Scope scope = Scope::read;         ///< what a database role needs for it
+  bool reads = false;                ///< changes nothing, though its scope is not `read`
   std::string_view sql{};            ///< its SQL function; empty: SQL reads views, or has no such function
   bool idempotent = false;           ///< the same arguments again change nothing more
   bool waits = false;                ///< may wait, as `wait_seconds` says
@@ -54,7 +55,7 @@ const Act* find(std::string_view name);
 Error unknown_act(std::string_view name);
 
 /// An act of scope `read` changes nothing.
-inline bool only_reads(const Act& act) { return act.scope == Scope::read; }
+inline bool only_reads(const Act& act) { return act.scope == Scope::read || act.reads; }
 
 /// Whether the act may be refused with this code.
 bool may_answer(const Act& act, Errc code);
@@ -72,6 +73,25 @@ std::string_view word_of(Scope scope);
 
 /// Everything about every act, as JSON: api/acts.json.
 std::string catalogue();
+
+// What a call touches, and whether the patterns of an API token (TokenInfo::only) allow that.
+
+/// A thing by its kind, one of pattern_kinds or "job", and its name. No name: all things of the kind. No kind: the
+/// whole store.
+struct Touched {
+  std::string_view kind{};
+  std::string name{};
+
+  bool operator==(const Touched&) const = default;
+};
+
+/// From the arguments alone. `invalid_argument` if they cannot be read.
+Result<std::vector<Touched>> touched_by(const Act& act, std::string_view arguments);
+
+/// `denied` if the patterns do not allow everything that the call touches. A job belongs to its queue: for an id it
+/// asks the store. Without patterns it does nothing.
+Result<void> check_touch(const Store& store, const Act& act, std::string_view arguments,
+                         std::span<const std::string> only);
 
 template <Errc... codes>
 inline constexpr std::array<Errc, sizeof...(codes)> refusals = {codes...};
@@ -119,5 +139,6 @@ std::span<const Act> schedule_look_acts();
 std::span<const Act> rate_acts();
 std::span<const Act> row_acts();
 std::span<const Act> store_acts();
+std::span<const Act> access_acts();
 
 }  // namespace leasehold::act

@@ -23,7 +23,8 @@ std::optional<std::string_view> unless_empty(std::string_view text) {
 
 /// Only its payload and shared settings: it can be enqueued together with jobs that have the same settings.
 bool shares_statement(const NewJob& job) {
-  return job.dedupe_key.empty() && job.group.empty() && job.depends_on.empty() && job.on_batch_end.empty();
+  return job.dedupe_key.empty() && job.group.empty() && job.depends_on.empty() && job.on_batch_end.empty() &&
+         job.request_id.empty();
 }
 
 bool share_settings(const NewJob& a, const NewJob& b) {
@@ -188,7 +189,8 @@ EnqueueStatement::EnqueueStatement(std::string_view queue, const NewJob& job)
                 .batch = unless_empty(job.batch),
                 .on_batch_end = unless_empty(job.on_batch_end),
                 .dedupe_mode = to_string(job.dedupe_mode),
-                .dedupe_for = job.dedupe_for};
+                .dedupe_for = job.dedupe_for,
+                .request_id = unless_empty(job.request_id)};
 }
 
 Result<Enqueued> enqueued_from(const sql::JobEnqueue::Row& row) {
@@ -217,9 +219,11 @@ Result<std::vector<Enqueued>> Jobs::enqueue(std::string_view queue, std::span<co
   if (auto checked = job::check_enqueue(queue, jobs); !checked) return std::move(checked).error();
   if (jobs.empty()) return std::vector<Enqueued>{};
   const bool one_statement = job::length_of_run(jobs) == jobs.size();
+  const bool repeatable =
+      std::all_of(jobs.begin(), jobs.end(), [](const auto& job) { return !job.request_id.empty(); });
   auto call = impl_->new_call();
-  // Not repeated if the answer was lost: that would be another job.
-  return call.repeat(lease::IfLost::give_up, [&] {
+  // Without request ids it is not repeated if the answer was lost: that would be another job.
+  return call.repeat(repeatable ? lease::IfLost::ask_again : lease::IfLost::give_up, [&] {
     return one_statement ? job::put_at_once(call.backend(), queue, jobs, call.deadline())
                          : job::put_in_transaction(call.backend(), queue, jobs, call.deadline());
   });

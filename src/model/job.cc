@@ -47,6 +47,7 @@ Described describe(Type<NewJob>) {
       field<&NewJob::if_failed>("if_failed"),
       field<&NewJob::batch>("batch").or_null().as_name(),
       field<&NewJob::on_batch_end>("on_batch_end").or_null().as_name(),
+      field<&NewJob::request_id>("request_id").or_null().as_name(),
   });
   static const NewJob fresh;
   return {"NewJob", fields, &fresh};

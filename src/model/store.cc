@@ -76,6 +76,9 @@ Described describe(Type<Pruned>) {
       field<&Pruned::topics>("topics"),
       field<&Pruned::recoveries>("recoveries").means("rows of the statistics of recovery"),
       field<&Pruned::batches>("batches").means("batches that have ended, once their jobs are pruned"),
+      field<&Pruned::tokens>("tokens").means("API tokens that expired or were revoked"),
+      field<&Pruned::audit>("audit").means("entries of the audit log"),
+      field<&Pruned::requests>("requests").means("requests with an id that is not kept any longer"),
   });
   return {"Pruned", fields};
 }

@@ -29,11 +29,14 @@ void add(Pruned& total, const sql::Prune::Row& batch) {
   total.topics += batch.topics;
   total.recoveries += batch.recoveries;
   total.batches += batch.batches;
+  total.tokens += batch.tokens;
+  total.audit += batch.audit;
+  total.requests += batch.requests;
 }
 
 std::int64_t largest_count(const sql::Prune::Row& batch) {
   return std::max({batch.claims, batch.sessions, batch.runs, batch.shares, batch.places, batch.topics, batch.recoveries,
-                   batch.batches});
+                   batch.batches, batch.tokens, batch.audit, batch.requests});
 }
 
 class Pruning {

@@ -80,6 +80,7 @@ inline const std::vector<json::object>& answer_schemas() {
         Type<JobSettled>(), Type<JobInfo>(), Type<JobError>(), Type<QueueInfo>(), Type<BatchInfo>());
     add(Type<Chunk>(), Type<ChunkGrant>(), Type<ChunkHeartbeat>(), Type<ChunkSettled>(), Type<ChunkInfo>(),
         Type<ChunkSetInfo>(), Type<ChunkResetOutcome>(), Type<RateInfo>(), Type<RateTurn>());
+    add(Type<CreatedToken>(), Type<TokenInfo>(), Type<AuditEntry>());
     add(Type<OwnSession>(), Type<PathsTaken>(), Type<PathInfo>());
     add(Type<SessionInfo>(), Type<SessionClosed>(), Type<ItemInfo>(), Type<Claim>(), Type<ClaimInfo>(),
         Type<ScheduleInfo>(), Type<ScheduleRun>(), Type<RunInfo>(), Type<ScheduleSaved>(), Type<RunSettled>());

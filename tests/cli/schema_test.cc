@@ -79,6 +79,9 @@ TEST(Schema, SchedulesMatchTheSchema) {
 
 TEST(Schema, TheStoreMatchesTheSchema) {
   const RecoveryStats stats{.stale_now = {.locks = 1}, .totals = {{.reason = "r", .last_at = moment(2)}}};
+  expect_as_their_schemas(TokenInfo{.id = 1, .only = {"queue:mail*"}, .expires_at = moment(1)},
+                          CreatedToken{.info = {.id = 1}, .secret = "lht_"},
+                          AuditEntry{.id = 1, .by = "ann", .act = "queue.pause"});
   expect_as_their_schemas(Event{.holder = some_holder(), .previous_holder = some_holder(), .detail = "d"},
                           StoreStatus{.backend = "sqlite"}, Pruned{.jobs = 1}, Retention{}, stats.stale_now,
                           stats.totals.front(), stats, Finding{.level = Finding::Level::danger, .advice = "a"},

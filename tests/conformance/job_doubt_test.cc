@@ -143,5 +143,11 @@ TEST_P(JobDoubtTest, AnEnqueueInDoubtIsReportedAndADedupeKeyMakesItSafe) {
   EXPECT_EQ(must(queues().show("q")).available, 1);
 }
 
+TEST_P(JobDoubtTest, AnEnqueueWithARequestIdIsRepeatedUntilItIsKnown) {
+  faults_->fail_next(Fault::lose_reply, 1, "job_enqueue");
+  EXPECT_TRUE(must(broken_jobs().enqueue("q", NewJob{.payload = "x", .request_id = "r-1"})).created);
+  EXPECT_EQ(must(queues().show("q")).available, 1);
+}
+
 }  // namespace
 }  // namespace leasehold::support

@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "support/broken_store.h"
 #include "support/job_helpers.h"
 #include "support/store_fixture.h"
 
@@ -168,6 +169,24 @@ TEST_P(TokenAccessTest, BadTokensAreRefusedBeforeAnythingIsSent) {
       fails(access().create_token({.name = "a", .only = std::vector<std::string>(101, "*")}), Errc::invalid_argument));
   EXPECT_TRUE(fails(access().create_token({.name = "a", .expires_in = 0s}), Errc::invalid_argument));
   EXPECT_EQ(dump(), before);
+}
+
+class TokenDoubtTest : public WithBrokenStore<StoreTest> {};
+LEASEHOLD_ON_BOTH_STORES(TokenDoubtTest);
+
+TEST_P(TokenDoubtTest, ATokenWhoseReplyWasLostIsCreatedOnce) {
+  faults_->fail_next(Fault::lose_reply, 1, "token_create");
+  const auto made = must(broken_->access().create_token({.name = "mailer"}));
+  EXPECT_EQ(must(store().access().find_token(made.secret)).id, made.info.id);
+  EXPECT_EQ(must(store().access().tokens()).size(), 1U);
+}
+
+TEST_P(TokenDoubtTest, ARequestWhoseReplyWasLostIsBegunOnce) {
+  faults_->fail_next(Fault::lose_reply, 1, "http_request_begin");
+  const NewRequest request{.key = "k", .who = "mailer", .act = "job.claim", .digest = "d"};
+  const auto begun = must(broken_->access().begin_request(request));
+  EXPECT_EQ(begun.state, RequestState::fresh);
+  EXPECT_EQ(must(store().access().begin_request(request)).state, RequestState::running);
 }
 
 TEST_P(TokenAccessTest, SecretsDiffer) {

@@ -268,3 +268,26 @@ broken("position past the groups", "a worker that starts behind its last job sti
 broken("cap without the running jobs", "a group never has more running jobs than its cap", QUEUE + "08_take.sql",
        {"p_max_per_group - coalesce(n.jobs, 0)": "p_max_per_group"},
        conformance("JobGroupTest.ACapCountsTheRunningJobs*"))
+
+# API tokens, and requests that may be repeated.
+
+ACCESS = MIGRATIONS + "0009_access.up/"
+broken("expired API token", "an API token is valid until it expires", ACCESS + "02_token.sql",
+       {"WHEN t.expires_at <= p_moment THEN 'expired'": "WHEN t.expires_at < p_moment THEN 'expired'"},
+       conformance("TokenAccessTest.ATokenExpires*"))
+broken("two tokens of one name", "a name is unique among the active tokens", ACCESS + "02_token.sql",
+       {"  LOCK TABLE leasehold_internal.api_token IN SHARE ROW EXCLUSIVE MODE;\n": ""},
+       conformance("TokenAccessTest.OfManyThatCreate*"))
+broken("request performed twice", "a request is performed by one server at a time", ACCESS + "04_request.sql",
+       {"     AND r.turn <> p_turn AND r.began_at <= moment - {defaults.request_running};":
+        "     AND r.turn <> p_turn;"},
+       conformance("HttpRequestTest.TheFirstOneIsStillRunning*"))
+broken("late finish wins", "the first answer to a request stays", ACCESS + "04_request.sql",
+       {"     SET finished_at = leasehold_internal.now(), status = p_status, answer = p_answer\n"
+        "   WHERE r.who = p_who AND r.key = p_key AND r.finished_at IS NULL;":
+        "     SET finished_at = leasehold_internal.now(), status = p_status, answer = p_answer\n"
+        "   WHERE r.who = p_who AND r.key = p_key;"},
+       conformance("HttpRequestTest.ALateFinish*"))
+broken("enqueue repeated", "an enqueue repeated with its request id adds no job", QUEUE + "05_enqueue.sql",
+       {"    IF first.job_id IS NOT NULL THEN\n": "    IF false THEN\n"},
+       conformance("EnqueueRequestTest.TheSameId*"))

@@ -211,3 +211,22 @@ broken("turn forgotten", "a claim starts behind the group that the latest one se
 broken("cap without the running jobs", "a group never has more running jobs than its cap", SQL + "queue.sql",
        {"                   - coalesce((SELECT jobs FROM running_group WHERE running_group.name = step.name), 0)\n": ""},
        conformance("JobGroupTest.ACapCountsTheRunningJobs*"))
+
+# API tokens, and requests that may be repeated.
+
+broken("expired API token", "an API token is valid until it expires", SQL + "access.sql",
+       {"WHEN expires_at <= :now THEN 'expired'": "WHEN expires_at < :now THEN 'expired'"},
+       conformance("TokenAccessTest.ATokenExpires*"))
+broken("two tokens of one name", "a name is unique among the active tokens", SQL + "access.sql",
+       {" WHERE NOT EXISTS (SELECT 1 FROM leasehold_api_token WHERE name = :name AND {is_active})\n   AND": " WHERE"},
+       conformance("TokenAccessTest.OfManyThatCreate*"))
+broken("request performed twice", "a request is performed by one server at a time", SQL + "access.sql",
+       {" AND turn <> :turn\n   AND began_at <= :now - {defaults.request_running};": " AND turn <> :turn;"},
+       conformance("HttpRequestTest.TheFirstOneIsStillRunning*"))
+broken("late finish wins", "the first answer to a request stays", SQL + "access.sql",
+       {" WHERE who = :who AND key = :key AND finished_at IS NULL;\nSELECT changes() > 0 AS finished;":
+        " WHERE who = :who AND key = :key;\nSELECT changes() > 0 AS finished;"},
+       conformance("HttpRequestTest.ALateFinish*"))
+broken("enqueue repeated", "an enqueue repeated with its request id adds no job", SQL + "queue.sql",
+       {"    ON q.request_id = :request_id AND q.created_at > :now - {defaults.request_kept}\n": "    ON false\n"},
+       conformance("EnqueueRequestTest.TheSameId*"))

@@ -54,6 +54,8 @@ constexpr Add row_commands[] = {add_row_claim,   add_row_work, add_row_heartbeat
                                 add_row_release, add_row_show, add_row_ls,        add_row_recover};
 constexpr Add migrate_commands[] = {add_migrate_up, add_migrate_down, add_migrate_status, add_migrate_verify,
                                     add_migrate_plan};
+constexpr Add token_commands[] = {add_token_create, add_token_ls, add_token_revoke};
+constexpr Add audit_command[] = {add_audit};
 constexpr Add retention_commands[] = {add_retention_show, add_retention_set};
 constexpr Add elect_command[] = {add_elect};
 constexpr Add work_and_look_commands[] = {add_work, add_mcp, add_top, add_events, add_status, add_doctor};
@@ -116,6 +118,11 @@ constexpr Group groups[] = {
      "Show and change the schema's version",
      {"leasehold migrate up", "leasehold migrate verify"},
      migrate_commands},
+    {"token",
+     "Create, list and revoke the API tokens of `leasehold serve`",
+     {"leasehold token create mailer --scope work --only 'queue:mail*' --expires-in 90d", "leasehold token ls"},
+     token_commands},
+    {.commands = audit_command},
     {"retention",
      "Show and set how long the store keeps finished work and its history",
      {"leasehold retention show", "leasehold retention set --jobs 3d --failed 90d"},

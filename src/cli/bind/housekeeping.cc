@@ -86,7 +86,10 @@ void print_counts(const Pruned& pruned, const PruneOptions& options) {
                                                               {pruned.places, "abandoned place"},
                                                               {pruned.topics, "unawaited topic"},
                                                               {pruned.recoveries, "recovery"},
-                                                              {pruned.batches, "ended batch"}};
+                                                              {pruned.batches, "ended batch"},
+                                                              {pruned.tokens, "ended API token"},
+                                                              {pruned.audit, "audit entry"},
+                                                              {pruned.requests, "repeatable request"}};
   std::vector<std::string> gone;
   for (const auto& [count, thing] : counts) {
     if (count > 0) gone.push_back(counted(count, thing));

@@ -84,6 +84,11 @@ void add_job_add(CLI::App& parent, Context& context) {
       ->excludes(payload);
   add_job_settings(*command, options->job);
   add_dedupe(*command, options->job);
+  command
+      ->add_option("--request-id", options->job.request_id,
+                   "Make retries safe: for a day, the same id returns the first answer again")
+      ->check(not_empty)
+      ->type_name("ID");
   set_action(*command, context, [&context, options] { return add(context, *options); });
 }
 

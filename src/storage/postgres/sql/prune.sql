@@ -12,7 +12,8 @@ SELECT * FROM leasehold_internal.job_prune(:older_than, :failed_older_than, :aft
 
 -- statement prune write
 -- takes older_than duration, batch int
--- gives claims int, sessions int, runs int, shares int, places int, topics int, recoveries int, batches int
+-- gives claims int, sessions int, runs int, shares int, places int, topics int, recoveries int, batches int, tokens int,
+--   audit int, requests int
 SELECT * FROM leasehold_internal.prune(:older_than, :batch);
 
 -- statement lock_prune write
@@ -33,7 +34,7 @@ SELECT * FROM leasehold_internal.event_prune(:older_than, :after_id, :batch);
 -- statement prune_preview read
 -- takes older_than duration
 -- gives jobs int, locks int, leases int, events int, claims int, sessions int, runs int, shares int, places int,
---   topics int, recoveries int, batches int
+--   topics int, recoveries int, batches int, tokens int, audit int, requests int
 SELECT * FROM leasehold_internal.prune_preview(:older_than);
 
 -- statement retention_show read

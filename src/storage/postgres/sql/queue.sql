@@ -16,11 +16,13 @@
 -- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, job_group text?,
 --   max_failures int, max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool,
 --   tags texts, depends_on ints, if_failed text, timeout duration?, expires_in duration?, expires_at time?,
---   metadata text?, batch text?, on_batch_end text?, dedupe_mode text, dedupe_for duration?
+--   metadata text?, batch text?, on_batch_end text?, dedupe_mode text, dedupe_for duration?,
+--   request_id text?
 -- gives id int, created bool, updated bool, state text
 SELECT leasehold_internal.job_enqueue(:queue, :payload, :priority, :delay, :run_at, :dedupe_key, :job_group,
   :max_failures, :max_crashes, :backoff_base, :backoff_max, :backoff_exponential, :tags, :depends_on, :if_failed,
-  :timeout, :expires_in, :expires_at, :metadata, :batch, :on_batch_end, :dedupe_mode, :dedupe_for);
+  :timeout, :expires_in, :expires_at, :metadata, :batch, :on_batch_end, :dedupe_mode, :dedupe_for,
+  :request_id);
 
 -- statement job_enqueue_one write
 -- takes queue text, payload bytes, priority int

@@ -1,3 +1,4 @@
+DROP TABLE leasehold_enqueue_request;
 DROP TABLE leasehold_recovery;
 DROP TABLE leasehold_cancel_request;
 DROP TABLE leasehold_progress;

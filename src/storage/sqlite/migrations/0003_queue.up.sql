@@ -253,3 +253,14 @@ CREATE TABLE leasehold_recovery (
   runs   INTEGER NOT NULL DEFAULT 0,
   failed INTEGER NOT NULL
 );
+
+-- The answers of enqueues that have a request id.
+CREATE TABLE leasehold_enqueue_request (
+  request_id TEXT    PRIMARY KEY,
+  job_id     INTEGER NOT NULL,
+  created    INTEGER NOT NULL,
+  updated    INTEGER NOT NULL,
+  state      TEXT    NOT NULL,
+  created_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX leasehold_enqueue_request_created ON leasehold_enqueue_request (created_at);

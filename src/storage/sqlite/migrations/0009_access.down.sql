@@ -1,4 +1,3 @@
-DROP TABLE leasehold_enqueue_request;
 DROP TABLE leasehold_http_request;
 DROP TABLE leasehold_audit;
 DROP TABLE leasehold_api_token;

@@ -43,11 +43,3 @@ CREATE TABLE leasehold_http_request (
   PRIMARY KEY (who, key)
 ) WITHOUT ROWID;
 CREATE INDEX leasehold_http_request_created ON leasehold_http_request (created_at);
-
--- The jobs of enqueues that have a request id.
-CREATE TABLE leasehold_enqueue_request (
-  request_id TEXT    PRIMARY KEY,
-  job_id     INTEGER NOT NULL,
-  created_at INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX leasehold_enqueue_request_created ON leasehold_enqueue_request (created_at);

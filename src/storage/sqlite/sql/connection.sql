@@ -50,7 +50,10 @@ CREATE TEMP TABLE IF NOT EXISTS leasehold_pruned (
   shares   INTEGER,
   places   INTEGER,
   recoveries INTEGER,
-  batches  INTEGER
+  batches  INTEGER,
+  tokens   INTEGER,
+  audit    INTEGER,
+  requests INTEGER
 );
 
 -- The jobs of an operator's act, in its order, and the new state of each.

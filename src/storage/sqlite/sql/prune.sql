@@ -107,6 +107,19 @@ EXISTS (SELECT 1 FROM leasehold_lock AS k WHERE k.name = s.name AND k.shared AND
                                   WHERE o.schedule_id = r.schedule_id AND o.token > r.token
                                     AND o.finished_at IS NOT NULL)))
 
+-- An API token. The newest stays: ids continue from it.
+-- fragment token_is_over
+(coalesce(min(t.revoked_at, t.expires_at), t.revoked_at, t.expires_at) < {before}
+ AND t.id < (SELECT max(id) FROM leasehold_api_token))
+
+-- The newest entry stays, for the same reason.
+-- fragment entry_is_over
+(a.at < {before} AND a.id < (SELECT max(id) FROM leasehold_audit))
+
+-- A request that may be repeated is kept for a fixed time.
+-- fragment request_is_over
+created_at <= :now - {defaults.request_kept}
+
 -- fragment lease_has_ended
 (l.ended_at < {before}
  OR (l.kind IN ('place', 'loader', 'session') AND l.expires_at < {before}))
@@ -167,6 +180,18 @@ DELETE FROM leasehold_batch WHERE name IN (
   SELECT b.name FROM (SELECT * FROM leasehold_batch ORDER BY number LIMIT {batch} + 10000) AS b
    WHERE {batch_is_over} LIMIT {batch});
 UPDATE temp.leasehold_pruned SET batches = changes();
+DELETE FROM leasehold_api_token WHERE id IN (
+  SELECT t.id FROM leasehold_api_token AS t WHERE {token_is_over} LIMIT {batch});
+UPDATE temp.leasehold_pruned SET tokens = changes();
+DELETE FROM leasehold_audit WHERE id IN (
+  SELECT a.id FROM (SELECT id, at FROM leasehold_audit ORDER BY id LIMIT {batch}) AS a WHERE {entry_is_over});
+UPDATE temp.leasehold_pruned SET audit = changes();
+DELETE FROM leasehold_http_request WHERE (who, key) IN (
+  SELECT who, key FROM leasehold_http_request WHERE {request_is_over} LIMIT {batch});
+UPDATE temp.leasehold_pruned SET requests = changes();
+DELETE FROM leasehold_enqueue_request WHERE request_id IN (
+  SELECT request_id FROM leasehold_enqueue_request WHERE {request_is_over} LIMIT {batch});
+UPDATE temp.leasehold_pruned SET requests = requests + changes();
 
 -- fragment prune_locks
 DELETE FROM temp.leasehold_lock_wanted;
@@ -229,11 +254,13 @@ VALUES (1, :older_than, :failed_older_than, :after_id, :batch);
 
 -- statement prune write
 -- takes older_than duration, batch int
--- gives claims int, sessions int, runs int, shares int, places int, topics int, recoveries int, batches int
+-- gives claims int, sessions int, runs int, shares int, places int, topics int, recoveries int, batches int, tokens int,
+--   audit int, requests int
 INSERT OR REPLACE INTO temp.leasehold_pruning (id, older_than, batch) VALUES (1, :older_than, :batch);
 {prune_rest}
 -- Every commit wakes the processes that watch the file: there are no topics.
-SELECT claims, sessions, runs, shares, places, 0 AS topics, recoveries, batches FROM temp.leasehold_pruned;
+SELECT claims, sessions, runs, shares, places, 0 AS topics, recoveries, batches, tokens, audit, requests
+  FROM temp.leasehold_pruned;
 
 -- statement lock_prune write
 -- takes older_than duration, after_name text, batch int
@@ -262,7 +289,7 @@ VALUES (1, :older_than, :after_id, :batch);
 -- statement prune_preview read
 -- takes older_than duration
 -- gives jobs int, locks int, leases int, events int, claims int, sessions int, runs int, shares int, places int,
---   topics int, recoveries int, batches int
+--   topics int, recoveries int, batches int, tokens int, audit int, requests int
 -- Rows that are kept only by rows that would be removed count as well.
 WITH leasehold_pruning (older_than, job_age, failed_age) AS (SELECT :older_than, :older_than, :older_than)
 SELECT (SELECT count(*) FROM leasehold_job AS w WHERE {job_is_over}) AS jobs,
@@ -289,7 +316,11 @@ SELECT (SELECT count(*) FROM leasehold_job AS w WHERE {job_is_over}) AS jobs,
        (SELECT count(*) FROM leasehold_waiter AS w JOIN leasehold_lease AS l ON l.id = w.lease_id
          WHERE l.expires_at < {before}) AS places,
        0 AS topics, (SELECT count(*) FROM leasehold_recovery AS r WHERE r.at < {before}) AS recoveries,
-       (SELECT count(*) FROM leasehold_batch AS b WHERE {batch_is_over}) AS batches;
+       (SELECT count(*) FROM leasehold_batch AS b WHERE {batch_is_over}) AS batches,
+       (SELECT count(*) FROM leasehold_api_token AS t WHERE {token_is_over}) AS tokens,
+       (SELECT count(*) FROM leasehold_audit AS a WHERE {entry_is_over}) AS audit,
+       (SELECT count(*) FROM leasehold_http_request WHERE {request_is_over})
+     + (SELECT count(*) FROM leasehold_enqueue_request WHERE {request_is_over}) AS requests;
 
 -- How long the store keeps what has ended. 0: forever; then the table has NULL.
 -- fragment kept_spans
@@ -337,9 +368,10 @@ UPDATE temp.leasehold_pruning SET rest_batch = batch, batch = batch * begins;
 UPDATE temp.leasehold_pruning SET batch = rest_batch;
 UPDATE temp.leasehold_pruning
    SET pruned = (SELECT sum(pruned) FROM temp.leasehold_walk) + (SELECT pruned FROM ({locks_pruned}))
-              + (SELECT claims + sessions + runs + shares + places + recoveries + batches FROM temp.leasehold_pruned),
+              + (SELECT claims + sessions + runs + shares + places + recoveries + batches + tokens + audit + requests
+                 FROM temp.leasehold_pruned),
        over = (SELECT min(over) FROM temp.leasehold_walk) AND (SELECT last_name = '' FROM ({locks_pruned}))
-              AND {batch} > (SELECT max(claims, sessions, runs, shares, places, recoveries, batches)
+              AND {batch} > (SELECT max(claims, sessions, runs, shares, places, recoveries, batches, tokens, audit, requests)
                             FROM temp.leasehold_pruned);
 UPDATE leasehold_retention
    SET next_at = :now + (SELECT CASE WHEN over THEN 60 * 1000000 WHEN pruned = 0 THEN 250000 ELSE 0 END

@@ -59,11 +59,26 @@ SELECT b.end_job FROM leasehold_batch AS b CROSS JOIN leasehold_job AS j ON j.id
 -- fragment next_batch
 1 + coalesce((SELECT max(number) FROM leasehold_batch), 1099511627775)
 
+-- What the enqueue answers; of a job that existed, the state now.
+-- fragment enqueued
+SELECT coalesce(n.job_id, n.new_id) AS id, n.job_id IS NULL AS created, n.updated AS updated,
+       CASE WHEN n.state <> 'duplicate' THEN n.state
+            WHEN s.job_id IS NOT NULL THEN CASE s.outcome WHEN 'expired' THEN 'failed' ELSE s.outcome END
+            WHEN g.job_id IS NOT NULL THEN CASE WHEN l.expires_at > :now THEN 'running' ELSE 'expired' END
+            WHEN d.due_at > :now THEN 'deferred'
+            WHEN EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = n.job_id) THEN 'blocked'
+            ELSE 'available' END AS state
+  FROM temp.leasehold_newcomer AS n LEFT JOIN leasehold_job_grant AS g ON g.job_id = n.job_id
+  LEFT JOIN leasehold_settled AS s ON s.job_id = n.job_id AND s.final
+  LEFT JOIN leasehold_lease AS l ON l.id = g.lease_id
+  LEFT JOIN leasehold_deferred AS d ON d.job_id = n.job_id
+
 -- statement job_enqueue write
 -- takes queue text, payload bytes, priority int, delay duration, run_at time?, dedupe_key text?, job_group text?,
 --   max_failures int, max_crashes int, backoff_base duration, backoff_max duration, backoff_exponential bool,
 --   tags texts, depends_on ints, if_failed text, timeout duration?, expires_in duration?, expires_at time?,
---   metadata text?, batch text?, on_batch_end text?, dedupe_mode text, dedupe_for duration?
+--   metadata text?, batch text?, on_batch_end text?, dedupe_mode text, dedupe_for duration?,
+--   request_id text?
 -- gives id int, created bool, updated bool, state text
 -- An unknown predecessor is returned as its id with the state 'not_found', an end job that the batch has already as its
 -- id with the state 'taken'. A job that was not started in time no longer has its key.
@@ -71,8 +86,9 @@ INSERT INTO leasehold_pass (job_id, token, now)
 SELECT d.job_id, 0, :now FROM leasehold_dedupe AS k CROSS JOIN leasehold_deadline AS d ON d.job_id = k.job_id
  WHERE k.queue = :queue AND k.dedupe_key = :dedupe_key AND d.token = 0 AND d.at <= :now;
 INSERT OR REPLACE INTO temp.leasehold_newcomer (id, job_id, due_at, state)
-SELECT 1, coalesce(d.job_id, ({missing_predecessor}), ({other_end_job})), {due_at},
-       CASE WHEN d.job_id IS NOT NULL THEN 'duplicate'
+SELECT 1, coalesce(q.job_id, d.job_id, ({missing_predecessor}), ({other_end_job})), {due_at},
+       CASE WHEN q.job_id IS NOT NULL THEN 'replayed'
+            WHEN d.job_id IS NOT NULL THEN 'duplicate'
             WHEN ({missing_predecessor}) IS NOT NULL THEN 'not_found'
             WHEN ({other_end_job}) IS NOT NULL THEN 'taken'
             WHEN ({dead_predecessor}) IS NOT NULL THEN 'cancelled'
@@ -82,6 +98,8 @@ SELECT 1, coalesce(d.job_id, ({missing_predecessor}), ({other_end_job})), {due_a
             THEN 'blocked'
             WHEN {due_at} > :now THEN 'deferred' ELSE 'available' END
   FROM (SELECT 1)
+  LEFT JOIN leasehold_enqueue_request AS q
+    ON q.request_id = :request_id AND q.created_at > :now - {defaults.request_kept}
   LEFT JOIN leasehold_dedupe AS d ON d.queue = :queue AND d.dedupe_key = :dedupe_key AND {keeps_key};
 {new_job}, :dedupe_key, :job_group, :payload
   FROM temp.leasehold_newcomer WHERE job_id IS NULL;
@@ -168,17 +186,15 @@ SELECT d.queue, d.due_at, d.job_id, d.priority, d.last_token, d.attempt, d.solo,
 INSERT INTO leasehold_pass (job_id, token, now)
 SELECT job_id, 0, :now FROM temp.leasehold_newcomer
  WHERE updated AND :dedupe_mode = 'replace' AND {lapses_at} <= :now;
-SELECT coalesce(n.job_id, n.new_id) AS id, n.job_id IS NULL AS created, n.updated AS updated,
-       CASE WHEN n.state <> 'duplicate' THEN n.state
-            WHEN s.job_id IS NOT NULL THEN CASE s.outcome WHEN 'expired' THEN 'failed' ELSE s.outcome END
-            WHEN g.job_id IS NOT NULL THEN CASE WHEN l.expires_at > :now THEN 'running' ELSE 'expired' END
-            WHEN d.due_at > :now THEN 'deferred'
-            WHEN EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = n.job_id) THEN 'blocked'
-            ELSE 'available' END AS state
-  FROM temp.leasehold_newcomer AS n LEFT JOIN leasehold_job_grant AS g ON g.job_id = n.job_id
-  LEFT JOIN leasehold_settled AS s ON s.job_id = n.job_id AND s.final
-  LEFT JOIN leasehold_lease AS l ON l.id = g.lease_id
-  LEFT JOIN leasehold_deferred AS d ON d.job_id = n.job_id;
+INSERT OR REPLACE INTO leasehold_enqueue_request (request_id, job_id, created, updated, state, created_at)
+SELECT :request_id, id, created, updated, state, :now FROM ({enqueued})
+ WHERE :request_id IS NOT NULL
+   AND (SELECT state NOT IN ('replayed', 'not_found', 'taken') FROM temp.leasehold_newcomer);
+SELECT q.job_id AS id, q.created AS created, q.updated AS updated, q.state AS state
+  FROM temp.leasehold_newcomer AS n CROSS JOIN leasehold_enqueue_request AS q ON q.request_id = :request_id
+ WHERE n.state = 'replayed'
+ UNION ALL
+SELECT id, created, updated, state FROM ({enqueued}) WHERE state <> 'replayed';
 
 -- statement job_enqueue_one write
 -- takes queue text, payload bytes, priority int

@@ -324,3 +324,14 @@ CREATE TYPE leasehold_internal.job_settled AS (
   expires_at timestamptz,
   store_now  timestamptz
 );
+
+-- The answers of enqueues that have a request id. While one runs, its row has no job yet.
+CREATE TABLE leasehold_internal.enqueue_request (
+  request_id text        COLLATE "C" PRIMARY KEY,
+  job_id     bigint,
+  created    boolean,
+  updated    boolean,
+  state      text,
+  created_at timestamptz NOT NULL
+) WITH (fillfactor = 90);
+CREATE INDEX enqueue_request_created ON leasehold_internal.enqueue_request (created_at);

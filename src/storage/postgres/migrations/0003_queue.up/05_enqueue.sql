@@ -206,6 +206,37 @@ BEGIN
   RETURN 'cancelled';
 END $$;
 
+-- The first answer to an enqueue with this request id. NULL: there is none; then the id is the caller's, and another
+-- enqueue with it waits until the caller commits.
+CREATE FUNCTION leasehold_internal.enqueue_begin(p_request text, p_moment timestamptz)
+RETURNS leasehold_internal.enqueue_request LANGUAGE plpgsql AS $$
+DECLARE
+  sound boolean := leasehold_internal.require(leasehold_internal.is_key(p_request),
+                                              'a request id has 1 to {bounds.name_bytes} bytes and no control characters');
+  first leasehold_internal.enqueue_request;
+BEGIN
+  LOOP
+    INSERT INTO leasehold_internal.enqueue_request (request_id, created_at) VALUES (p_request, p_moment)
+    ON CONFLICT DO NOTHING;
+    IF FOUND THEN RETURN NULL; END IF;
+    -- Forgotten, though not pruned yet.
+    UPDATE leasehold_internal.enqueue_request AS q
+       SET job_id = NULL, created = NULL, updated = NULL, state = NULL, created_at = p_moment
+     WHERE q.request_id = p_request AND q.created_at <= p_moment - {defaults.request_kept};
+    IF FOUND THEN RETURN NULL; END IF;
+    SELECT q.* INTO first FROM leasehold_internal.enqueue_request AS q WHERE q.request_id = p_request;
+    IF FOUND THEN RETURN first; END IF;
+  END LOOP;
+END $$;
+
+CREATE FUNCTION leasehold_internal.enqueue_end(
+  p_request text, p_id bigint, p_created boolean, p_updated boolean, p_state text
+) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE leasehold_internal.enqueue_request AS q
+     SET job_id = p_id, created = p_created, updated = p_updated, state = p_state WHERE q.request_id = p_request;
+END $$;
+
 -- One job with any settings.
 CREATE FUNCTION leasehold_internal.job_enqueue(
   p_queue               text,
@@ -231,6 +262,7 @@ CREATE FUNCTION leasehold_internal.job_enqueue(
   p_on_batch_end        text        DEFAULT NULL,
   p_dedupe_mode         text        DEFAULT 'keep',
   p_dedupe_for          interval    DEFAULT NULL,
+  p_request             text        DEFAULT NULL,
   OUT id      bigint,
   OUT created boolean,
   OUT updated boolean,
@@ -251,7 +283,18 @@ DECLARE
   due_at timestamptz := coalesce(p_run_at, moment + p_delay);
   new_id bigint := nextval('leasehold_internal.job_id_seq');
   replacement leasehold_internal.job;
+  first  leasehold_internal.enqueue_request;
 BEGIN
+  IF p_request IS NOT NULL THEN
+    first := leasehold_internal.enqueue_begin(p_request, moment);
+    IF first.job_id IS NOT NULL THEN
+      id := first.job_id;
+      created := first.created;
+      updated := first.updated;
+      state := first.state;
+      RETURN;
+    END IF;
+  END IF;
   id := new_id;
   updated := false;
   IF p_dedupe_key IS NOT NULL THEN
@@ -274,6 +317,9 @@ BEGIN
       PERFORM leasehold_internal.job_lapse(id, moment);
     END IF;
     state := leasehold_internal.job_state_now(id, moment);
+    IF p_request IS NOT NULL THEN
+      PERFORM leasehold_internal.enqueue_end(p_request, id, created, updated, state);
+    END IF;
     RETURN;
   END IF;
   INSERT INTO leasehold_internal.job
@@ -300,8 +346,7 @@ BEGIN
     END IF;
   END IF;
   IF state IS NOT NULL THEN
-    state := CASE WHEN state = 'blocked' AND leasehold_internal.job_lapse(new_id, moment) THEN 'lapsed' ELSE state END;
-    RETURN;
+    NULL;
   ELSIF due_at > moment THEN
     INSERT INTO leasehold_internal.deferred (job_id, due_at, last_token, attempt, priority, solo, queue, job_group)
     VALUES (new_id, due_at, 0, 0, p_priority, false, p_queue, p_job_group);
@@ -312,8 +357,11 @@ BEGIN
     PERFORM leasehold_internal.wake('queue:' || p_queue, moment);
     state := 'available';
   END IF;
-  IF leasehold_internal.job_lapse(new_id, moment) THEN
+  IF state <> 'cancelled' AND leasehold_internal.job_lapse(new_id, moment) THEN
     state := 'lapsed';
+  END IF;
+  IF p_request IS NOT NULL THEN
+    PERFORM leasehold_internal.enqueue_end(p_request, id, created, updated, state);
   END IF;
 END $$;
 

@@ -126,7 +126,7 @@ CREATE INDEX schedule_run_finished ON leasehold_internal.schedule_run (finished_
 -- reads only those with the oldest leases: the rest cannot be over.
 CREATE FUNCTION leasehold_internal.prune(p_older_than interval, p_batch bigint)
 RETURNS TABLE (claims bigint, sessions bigint, runs bigint, shares bigint, places bigint, topics bigint,
-               recoveries bigint, batches bigint)
+               recoveries bigint, batches bigint, tokens bigint, audit bigint, requests bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := leasehold_internal.now();
@@ -183,6 +183,8 @@ BEGIN
        AND leasehold_internal.batch_is_over(b, before) LIMIT p_batch FOR UPDATE SKIP LOCKED))
     AND leasehold_internal.batch_is_over(d, before);
   GET DIAGNOSTICS batches = ROW_COUNT;
+  SELECT p.tokens, p.audit, p.requests INTO tokens, audit, requests
+    FROM leasehold_internal.access_prune(before, moment, p_batch) AS p;
   RETURN NEXT;
 END $$;
 
@@ -238,7 +240,8 @@ END $$;
 -- would remove.
 CREATE FUNCTION leasehold_internal.prune_preview(p_older_than interval)
 RETURNS TABLE (jobs bigint, locks bigint, leases bigint, events bigint, claims bigint, sessions bigint, runs bigint,
-               shares bigint, places bigint, topics bigint, recoveries bigint, batches bigint)
+               shares bigint, places bigint, topics bigint, recoveries bigint, batches bigint,
+               tokens bigint, audit bigint, requests bigint)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
   moment timestamptz := leasehold_internal.now();
@@ -260,5 +263,7 @@ BEGIN
       WHERE l.expires_at < before),
     (SELECT count(*) FROM leasehold_internal.awaited AS a WHERE a.until < moment),
     (SELECT count(*) FROM leasehold_internal.recovery AS r WHERE r.at < before),
-    (SELECT count(*) FROM leasehold_internal.batch AS b WHERE leasehold_internal.batch_is_over(b, before));
+    (SELECT count(*) FROM leasehold_internal.batch AS b WHERE leasehold_internal.batch_is_over(b, before)),
+    p.tokens, p.audit, p.requests
+    FROM leasehold_internal.access_over(before, moment) AS p;
 END $$;

@@ -78,8 +78,10 @@ BEGIN
     coalesce(r.keep_jobs, forever), coalesce(r.keep_failed, forever), r.after_job, p_batch);
   -- Once per round: these kinds have no walk of their own.
   IF r.after_job = 0 AND r.after_lease = 0 AND r.after_event = 0 AND r.after_lock = '' THEN
-    SELECT t.claims + t.sessions + t.runs + t.shares + t.places + t.topics + t.recoveries + t.batches AS pruned,
-           greatest(t.claims, t.sessions, t.runs, t.shares, t.places, t.topics, t.recoveries, t.batches) = p_batch AS has_more
+    SELECT t.claims + t.sessions + t.runs + t.shares + t.places + t.topics + t.recoveries + t.batches + t.tokens
+           + t.audit + t.requests AS pruned,
+           greatest(t.claims, t.sessions, t.runs, t.shares, t.places, t.topics, t.recoveries, t.batches, t.tokens,
+                    t.audit, t.requests) >= p_batch AS has_more
       INTO rest FROM leasehold_internal.prune(coalesce(r.keep_history, forever), p_batch) AS t;
   ELSE
     SELECT 0::bigint AS pruned, false AS has_more INTO rest;

@@ -43,11 +43,3 @@ CREATE TABLE leasehold_internal.http_request (
   PRIMARY KEY (who, key)
 );
 CREATE INDEX http_request_created ON leasehold_internal.http_request (created_at);
-
--- The jobs of enqueues that have a request id.
-CREATE TABLE leasehold_internal.enqueue_request (
-  request_id text        COLLATE "C" PRIMARY KEY,
-  job_id     bigint      NOT NULL,
-  created_at timestamptz NOT NULL
-);
-CREATE INDEX enqueue_request_created ON leasehold_internal.enqueue_request (created_at);

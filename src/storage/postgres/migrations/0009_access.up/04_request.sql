@@ -51,6 +51,47 @@ BEGIN
   RETURN FOUND;
 END $$;
 
+-- Part of prune(): removes up to `p_batch` of each kind. An API token or an entry of the audit log goes with the history,
+-- a request after a fixed time.
+CREATE FUNCTION leasehold_internal.access_prune(
+  p_before timestamptz, p_moment timestamptz, p_batch bigint, OUT tokens bigint, OUT audit bigint, OUT requests bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+  enqueues bigint;
+BEGIN
+  DELETE FROM leasehold_internal.api_token AS d WHERE d.id = ANY (ARRAY(
+    SELECT t.id FROM leasehold_internal.api_token AS t
+     WHERE least(t.revoked_at, t.expires_at) < p_before ORDER BY t.id LIMIT p_batch FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS tokens = ROW_COUNT;
+  DELETE FROM leasehold_internal.audit AS d WHERE d.id = ANY (ARRAY(
+    SELECT a.id FROM (SELECT o.id, o.at FROM leasehold_internal.audit AS o ORDER BY o.id LIMIT p_batch) AS a
+     WHERE a.at < p_before));
+  GET DIAGNOSTICS audit = ROW_COUNT;
+  DELETE FROM leasehold_internal.http_request AS d WHERE (d.who, d.key) IN (
+    SELECT r.who, r.key FROM leasehold_internal.http_request AS r
+     WHERE r.created_at <= p_moment - {defaults.request_kept} LIMIT p_batch FOR UPDATE SKIP LOCKED);
+  GET DIAGNOSTICS requests = ROW_COUNT;
+  DELETE FROM leasehold_internal.enqueue_request AS d WHERE d.request_id = ANY (ARRAY(
+    SELECT q.request_id FROM leasehold_internal.enqueue_request AS q
+     WHERE q.created_at <= p_moment - {defaults.request_kept} LIMIT p_batch FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS enqueues = ROW_COUNT;
+  requests := requests + enqueues;
+END $$;
+
+-- The same rows, only counted.
+CREATE FUNCTION leasehold_internal.access_over(
+  p_before timestamptz, p_moment timestamptz, OUT tokens bigint, OUT audit bigint, OUT requests bigint
+) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  tokens := (SELECT count(*) FROM leasehold_internal.api_token AS t
+              WHERE least(t.revoked_at, t.expires_at) < p_before);
+  audit := (SELECT count(*) FROM leasehold_internal.audit AS a WHERE a.at < p_before);
+  requests := (SELECT count(*) FROM leasehold_internal.http_request AS r
+                WHERE r.created_at <= p_moment - {defaults.request_kept})
+            + (SELECT count(*) FROM leasehold_internal.enqueue_request AS q
+                WHERE q.created_at <= p_moment - {defaults.request_kept});
+END $$;
+
 SELECT leasehold_internal.publish('read', 'api_token_find', 'api_token_any');
 SELECT leasehold_internal.publish('produce', 'api_token_use', 'http_request_begin', 'http_request_finish',
   'http_request_drop');

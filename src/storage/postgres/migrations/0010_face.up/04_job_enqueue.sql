@@ -11,7 +11,7 @@ CREATE FUNCTION leasehold.job_enqueue(
   timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL, expires_at timestamptz DEFAULT NULL,
   metadata jsonb DEFAULT NULL, batch text DEFAULT NULL, on_batch_end text DEFAULT NULL,
   dedupe_mode text DEFAULT 'keep', dedupe_for interval DEFAULT NULL,
-  OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
+  request_id text DEFAULT NULL, OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
 ) LANGUAGE plpgsql AS $$
 BEGIN
   SELECT e.id, e.created, e.updated, e.state INTO id, created, updated, state
@@ -19,7 +19,7 @@ BEGIN
       queue, coalesce(leasehold_internal.json_bytes(payload), 'null'), priority, delay, run_at, dedupe_key, "group",
       max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags,
       depends_on, if_failed, timeout, expires_in, expires_at, metadata::text, batch, on_batch_end, dedupe_mode,
-      dedupe_for) AS e;
+      dedupe_for, request_id) AS e;
 END $$;
 
 CREATE FUNCTION leasehold.job_enqueue(
@@ -31,7 +31,7 @@ CREATE FUNCTION leasehold.job_enqueue(
   if_failed text DEFAULT 'cancel', timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL,
   expires_at timestamptz DEFAULT NULL, metadata jsonb DEFAULT NULL, batch text DEFAULT NULL,
   on_batch_end text DEFAULT NULL, dedupe_mode text DEFAULT 'keep', dedupe_for interval DEFAULT NULL,
-  OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
+  request_id text DEFAULT NULL, OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
 ) LANGUAGE plpgsql AS $$
 BEGIN
   SELECT e.id, e.created, e.updated, e.state INTO id, created, updated, state
@@ -39,7 +39,7 @@ BEGIN
       queue, coalesce(leasehold_internal.json_bytes('payload', payload_text), 'null'), priority, delay, run_at,
       dedupe_key, "group", max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags,
       depends_on, if_failed, timeout, expires_in, expires_at, metadata::text, batch, on_batch_end, dedupe_mode,
-      dedupe_for) AS e;
+      dedupe_for, request_id) AS e;
 END $$;
 
 CREATE FUNCTION leasehold.job_enqueue(
@@ -51,7 +51,7 @@ CREATE FUNCTION leasehold.job_enqueue(
   if_failed text DEFAULT 'cancel', timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL,
   expires_at timestamptz DEFAULT NULL, metadata jsonb DEFAULT NULL, batch text DEFAULT NULL,
   on_batch_end text DEFAULT NULL, dedupe_mode text DEFAULT 'keep', dedupe_for interval DEFAULT NULL,
-  OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
+  request_id text DEFAULT NULL, OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
 ) LANGUAGE plpgsql AS $$
 BEGIN
   SELECT e.id, e.created, e.updated, e.state INTO id, created, updated, state
@@ -59,7 +59,7 @@ BEGIN
       queue, coalesce(leasehold_internal.json_bytes('payload', payload_json::text), 'null'), priority, delay, run_at,
       dedupe_key, "group", max_failures, max_crashes, backoff_base, backoff_max, backoff_exponential, tags,
       depends_on, if_failed, timeout, expires_in, expires_at, metadata::text, batch, on_batch_end, dedupe_mode,
-      dedupe_for) AS e;
+      dedupe_for, request_id) AS e;
 END $$;
 
 SELECT leasehold_internal.describe('job_enqueue', $doc$Enqueues a job with a JSON payload. Inside your own transaction, the job exists exactly if you commit.
@@ -90,7 +90,7 @@ dedupe_for: the key stays taken for this long, also after the job has ended.
 
 Answer:
 id: of the job.
-created: false if the job existed already under its dedupe key.
+created: false if the job existed already under its dedupe key. The same request_id again gets the first answer again.
 updated: true if that job was changed.
 state: available, deferred, blocked, or what the existing job is.
 
@@ -111,7 +111,7 @@ CREATE FUNCTION leasehold.job_enqueue_bytes(
   timeout interval DEFAULT NULL, expires_in interval DEFAULT NULL, expires_at timestamptz DEFAULT NULL,
   metadata jsonb DEFAULT NULL, batch text DEFAULT NULL, on_batch_end text DEFAULT NULL,
   dedupe_mode text DEFAULT 'keep', dedupe_for interval DEFAULT NULL,
-  OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
+  request_id text DEFAULT NULL, OUT id bigint, OUT created boolean, OUT updated boolean, OUT state text
 ) LANGUAGE plpgsql AS $$
 BEGIN
   SELECT e.id, e.created, e.updated, e.state INTO id, created, updated, state
@@ -119,7 +119,7 @@ BEGIN
       queue, payload, priority, delay, run_at, dedupe_key, "group", max_failures, max_crashes, backoff_base,
       backoff_max, backoff_exponential, tags,
       depends_on, if_failed, timeout, expires_in, expires_at, metadata::text, batch, on_batch_end, dedupe_mode,
-      dedupe_for) AS e;
+      dedupe_for, request_id) AS e;
 END $$;
 
 COMMENT ON FUNCTION leasehold.job_enqueue_bytes IS $doc$Enqueues a job whose payload is not JSON. A claim returns it in payload_bytes.
