@@ -219,7 +219,7 @@ broken("expired API token", "an API token is valid until it expires", SQL + "acc
        conformance("TokenAccessTest.ATokenExpires*"))
 broken("two tokens of one name", "a name is unique among the active tokens", SQL + "access.sql",
        {" WHERE NOT EXISTS (SELECT 1 FROM leasehold_api_token WHERE name = :name AND {is_active})\n   AND": " WHERE"},
-       conformance("TokenAccessTest.OfManyThatCreate*"))
+       conformance("TokenAccessTest.ANameIsUnique*"))
 broken("request performed twice", "a request is performed by one server at a time", SQL + "access.sql",
        {" AND turn <> :turn\n   AND began_at <= :now - {defaults.request_running};": " AND turn <> :turn;"},
        conformance("HttpRequestTest.TheFirstOneIsStillRunning*"))
