@@ -62,7 +62,7 @@ TEST(Schema, ChunksAndRatesMatchTheSchema) {
 TEST(Schema, SessionsItemsAndClaimsMatchTheSchema) {
   const Claim claim{.key = "i", .previous_session = "p", .previous_holder = some_holder()};
   const ClaimInfo info{.key = "i", .ended_at = moment(600), .end_reason = "r", .held_by = item_lease()};
-  expect_as_their_schemas(some_session(), SessionClosed{{"a", "b"}}, some_item(), claim, info);
+  expect_as_their_schemas(some_session(), SessionClosed{.id = "a", .items = {"b"}}, some_item(), claim, info);
 }
 
 TEST(Schema, SchedulesMatchTheSchema) {
