@@ -10,6 +10,7 @@
 // same statements.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ namespace leasehold {
 
 /// The values of the key columns, as text, in their order.
 using RowKey = std::vector<std::string>;
+
+/// Values for the names that the file's on_complete, on_fail or on_release writes with a colon (:row_count), as texts;
+/// without a value: NULL. A schedule also takes `next`: when it is due again.
+using RowValues = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 struct RowClaimOptions {
   int max = 1;
@@ -99,9 +104,11 @@ class LEASEHOLD_EXPORT Rows {
   std::vector<Result<RowGrant>> heartbeat(const std::vector<RowProof>& rows, std::optional<Duration> ttl = {},
                                           const Call& call = {}) const;
 
-  Result<RowSettled> complete(const RowKey& key, Token token, const Call& call = {}) const;
-  Result<RowSettled> fail(const RowKey& key, Token token, std::string_view error, const Call& call = {}) const;
-  Result<RowSettled> release(const RowKey& key, Token token, const Call& call = {}) const;
+  Result<RowSettled> complete(const RowKey& key, Token token, const RowValues& values = {},
+                              const Call& call = {}) const;
+  Result<RowSettled> fail(const RowKey& key, Token token, std::string_view error, const RowValues& values = {},
+                          const Call& call = {}) const;
+  Result<RowSettled> release(const RowKey& key, Token token, const RowValues& values = {}, const Call& call = {}) const;
 
   Result<RowInfo> show(const RowKey& key) const;
   Result<Page<RowInfo>> list(const RowFilter& filter = {}) const;

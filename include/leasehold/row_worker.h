@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 #include "leasehold/export.h"
 #include "leasehold/job.h"
@@ -42,6 +43,8 @@ class LEASEHOLD_EXPORT RowContext {
   /// Why the stop token fired; nothing while the handler may continue.
   [[nodiscard]] std::optional<StopReason> stop_reason() const;
   [[nodiscard]] BootTime trusted_until() const;
+  /// A value for the verdict: set("row_count", "41") where the file says on_complete = "n = :row_count".
+  void set(std::string name, std::optional<std::string> value);
 
   /// For the runtime: only it creates these.
   explicit RowContext(std::shared_ptr<row::HeldRow> held) : held_(std::move(held)) {}

@@ -3,6 +3,8 @@
 
 #include "act/act.h"
 #include "act/arguments.h"
+#include "base/json.h"
+#include "base/text.h"
 
 namespace leasehold::act {
 namespace {
@@ -70,14 +72,30 @@ Described describe(Type<RowBeat>) {
   return {"RowBeat", fields, &fresh};
 }
 
-struct RowFail {
+struct RowVerdict {
   RowHeld held{};
+  std::string values{};
+};
+
+constexpr auto values_help = "values for the names that the file writes with a colon: {\"row_count\":41}";
+
+Described describe(Type<RowVerdict>) {
+  static constexpr auto fields = fields_of<RowVerdict>({
+      inlined<&RowVerdict::held>(),
+      field<&RowVerdict::values>("values").as_json(bounds::payload_bytes).or_null().means(values_help),
+  });
+  static const RowVerdict fresh;
+  return {"RowVerdict", fields, &fresh};
+}
+
+struct RowFail {
+  RowVerdict verdict{};
   std::string error{};
 };
 
 Described describe(Type<RowFail>) {
   static constexpr auto fields = fields_of<RowFail>({
-      inlined<&RowFail::held>(),
+      inlined<&RowFail::verdict>(),
       field<&RowFail::error>("error").means("what went wrong"),
   });
   static const RowFail fresh;
@@ -139,22 +157,40 @@ Result<RowGrant> row_heartbeat(const Store& store, const RowBeat& given, const C
   return rows->heartbeat({{given.held.row.key, given.held.token}}, given.ttl, call).front();
 }
 
-Result<RowSettled> row_complete(const Store& store, const RowHeld& given, const Call& call) {
-  const auto rows = store.rows(given.row.table);
+/// The rows of its table, and its values.
+struct RowsAndValues {
+  Rows rows;
+  RowValues values{};
+};
+
+Result<RowsAndValues> rows_and_values(const Store& store, const RowVerdict& given) {
+  auto rows = store.rows(given.held.row.table);
   if (!rows) return rows.error();
-  return rows->complete(given.row.key, given.token, call);
+  RowsAndValues both{.rows = std::move(*rows)};
+  if (given.values.empty()) return both;
+  const auto members = texts_of_object(given.values);
+  if (!members) return invalid("values must be an object: {\"row_count\":41}");
+  both.values.insert(members->begin(), members->end());
+  return both;
+}
+
+Result<RowSettled> row_complete(const Store& store, const RowVerdict& given, const Call& call) {
+  const auto both = rows_and_values(store, given);
+  if (!both) return both.error();
+  return both->rows.complete(given.held.row.key, given.held.token, both->values, call);
 }
 
 Result<RowSettled> row_fail(const Store& store, const RowFail& given, const Call& call) {
-  const auto rows = store.rows(given.held.row.table);
-  if (!rows) return rows.error();
-  return rows->fail(given.held.row.key, given.held.token, given.error, call);
+  const auto both = rows_and_values(store, given.verdict);
+  if (!both) return both.error();
+  const auto& held = given.verdict.held;
+  return both->rows.fail(held.row.key, held.token, given.error, both->values, call);
 }
 
-Result<RowSettled> row_release(const Store& store, const RowHeld& given, const Call& call) {
-  const auto rows = store.rows(given.row.table);
-  if (!rows) return rows.error();
-  return rows->release(given.row.key, given.token, call);
+Result<RowSettled> row_release(const Store& store, const RowVerdict& given, const Call& call) {
+  const auto both = rows_and_values(store, given);
+  if (!both) return both.error();
+  return both->rows.release(given.held.row.key, given.held.token, both->values, call);
 }
 
 Result<RowInfo> row_show(const Store& store, const RowByKey& given, const Call& /*call*/) {
@@ -204,7 +240,7 @@ std::span<const Act> row_acts() {
           .scope = Scope::work,
           .idempotent = true,
           .refusals = refusals<Errc::lost, Errc::not_found, Errc::busy>,
-          .example = R"({"table":"sync_jobs","key":["1"],"token":1763200000000000})",
+          .example = R"({"table":"sync_jobs","key":["1"],"token":1763200000000000,"values":{"row_count":41}})",
       }),
       act<row_fail>({
           .name = "row.fail",

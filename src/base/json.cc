@@ -112,6 +112,26 @@ std::string_view take_value(std::string_view& rest) {
 
 }  // namespace
 
+std::optional<std::vector<std::pair<std::string, std::optional<std::string>>>> texts_of_object(
+    std::string_view object) {
+  const auto brace = object.find_first_not_of(json_blanks);
+  if (brace == std::string_view::npos || object[brace] != '{') return std::nullopt;
+  std::vector<std::pair<std::string, std::optional<std::string>>> members;
+  auto rest = object.substr(brace + 1);
+  for (auto key = take_value(rest); !key.empty(); key = take_value(rest)) {
+    rest.remove_prefix(1);  // the colon
+    const auto written = take_value(rest);
+    rest.remove_prefix(1);  // a comma, or the closing brace
+    auto& text = members.emplace_back(std::string(json::parse(key).as_string()), std::nullopt).second;
+    if (written.starts_with('"')) {
+      text = std::string(json::parse(written).as_string());
+    } else if (written != "null") {
+      text = std::string(written);
+    }
+  }
+  return members;
+}
+
 std::optional<std::string_view> json_member(std::string_view object, std::string_view name) {
   const auto brace = object.find_first_not_of(json_blanks);
   if (brace == std::string_view::npos || object[brace] != '{') return std::nullopt;

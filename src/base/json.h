@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "leasehold/result.h"
@@ -36,6 +37,9 @@ std::vector<std::int64_t> integers_from_json(std::string_view array);
 /// numbers. `object` is JSON; nothing if it is not an object or has no such member. If the name occurs several times,
 /// the last one counts.
 std::optional<std::string_view> json_member(std::string_view object, std::string_view name);
+/// The members of an object as texts: a string as itself, null as nothing, any other value as written. Nothing if the
+/// text is no object. `object` is JSON.
+std::optional<std::vector<std::pair<std::string, std::optional<std::string>>>> texts_of_object(std::string_view object);
 /// The same for the elements of an array; nothing if the text is not an array. `array` is JSON.
 std::optional<std::vector<std::string_view>> json_elements(std::string_view array);
 

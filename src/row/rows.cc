@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 
+#include "adopt/fragments.h"
 #include "adopt/ledger.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -45,6 +46,14 @@ Error nothing_to_claim(std::string_view table) {
   return {.code = Errc::empty, .message = fmt::format("{} has no row to claim now", table)};
 }
 
+constexpr std::string_view value_prefix = "set_";
+
+std::vector<std::string> value_places(std::string_view sql) {
+  auto places = adopt::placeholders_of(sql);
+  std::erase_if(places, [](const auto& place) { return !place.starts_with(value_prefix); });
+  return places;
+}
+
 std::optional<std::string> as_text(const std::optional<Duration>& span) {
   if (!span) return std::nullopt;
   return std::to_string(span->count());
@@ -65,7 +74,10 @@ Result<void> Rows::Impl::read_ledger(std::string_view wanted, BootTime deadline)
     if (!found) return std::move(found).error();
     table = found->schema + "." + found->table;
     for (auto& entry : found->entries) {
-      if (entry.kind == "act") acts[entry.name] = {.sql = std::move(entry.up), .writes = entry.down == "write"};
+      if (entry.kind == "act") {
+        auto values = value_places(entry.up);
+        acts[entry.name] = {.sql = std::move(entry.up), .writes = entry.down == "write", .values = std::move(values)};
+      }
       if (entry.name == "key") key_columns = texts_from_json(entry.up);
       if (entry.name == "ttl_us") ttl = adopt::duration_in(entry.up);
       if (entry.name == "heartbeat_us") heartbeat = adopt::duration_in(entry.up);
@@ -112,6 +124,25 @@ Result<Arguments> Rows::Impl::arguments_for(const RowKey& key) const {
   Arguments arguments;
   for (std::size_t i = 0; i < key.size(); ++i) arguments.emplace_back(key_place(i), key[i]);
   return arguments;
+}
+
+Result<void> Rows::Impl::add_values(std::string_view act, const RowValues& values, Arguments& arguments) const {
+  const auto found = acts.find(act);
+  if (found == acts.end()) return {};  // run() reports it
+  std::string names;
+  for (const std::string_view place : found->second.values) {
+    const auto given = values.find(place.substr(value_prefix.size()));
+    arguments.emplace_back(place, given == values.end() ? std::nullopt : given->second);
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", place.substr(value_prefix.size()));
+  }
+  for (const auto& [name, value] : values) {
+    const auto& known = found->second.values;
+    if (std::find(known.begin(), known.end(), fmt::format("{}{}", value_prefix, name)) == known.end()) {
+      return invalid(fmt::format("{}: {} takes no value {}: its file {}", table, act, quoted(name),
+                                 names.empty() ? "names none" : "names " + names));
+    }
+  }
+  return {};
 }
 
 namespace {
@@ -237,11 +268,12 @@ std::vector<Result<RowGrant>> Rows::heartbeat(const std::vector<RowProof>& rows,
 namespace {
 
 Result<RowSettled> settle(Rows::Impl& rows, std::string_view act, std::string_view done, const RowKey& key, Token token,
-                          std::optional<std::string> error, const Call& call) {
+                          std::optional<std::string> error, const RowValues& values, const Call& call) {
   auto arguments = rows.arguments_for(key);
   if (!arguments) return std::move(arguments).error();
   arguments->emplace_back("token", std::to_string(token.value));
   arguments->emplace_back("error", std::move(error));
+  if (auto added = rows.add_values(act, values, *arguments); !added) return std::move(added).error();
   auto answer = rows.run(act, std::move(*arguments), call);
   if (!answer) return std::move(answer).error();
   auto outcome = answer->at(0, "outcome").value_or("");
@@ -251,16 +283,17 @@ Result<RowSettled> settle(Rows::Impl& rows, std::string_view act, std::string_vi
 
 }  // namespace
 
-Result<RowSettled> Rows::complete(const RowKey& key, Token token, const Call& call) const {
-  return settle(*impl_, "complete", "completed", key, token, {}, call);
+Result<RowSettled> Rows::complete(const RowKey& key, Token token, const RowValues& values, const Call& call) const {
+  return settle(*impl_, "complete", "completed", key, token, {}, values, call);
 }
 
-Result<RowSettled> Rows::fail(const RowKey& key, Token token, std::string_view error, const Call& call) const {
-  return settle(*impl_, "fail", "failed", key, token, std::string(error), call);
+Result<RowSettled> Rows::fail(const RowKey& key, Token token, std::string_view error, const RowValues& values,
+                              const Call& call) const {
+  return settle(*impl_, "fail", "failed", key, token, std::string(error), values, call);
 }
 
-Result<RowSettled> Rows::release(const RowKey& key, Token token, const Call& call) const {
-  return settle(*impl_, "release", "released", key, token, {}, call);
+Result<RowSettled> Rows::release(const RowKey& key, Token token, const RowValues& values, const Call& call) const {
+  return settle(*impl_, "release", "released", key, token, {}, values, call);
 }
 
 Result<RowInfo> Rows::show(const RowKey& key) const {

@@ -25,6 +25,8 @@ struct Rows::Impl {
   struct Act {
     std::string sql;
     bool writes = false;
+    /// "set_row_count": what the caller of a verdict may give.
+    std::vector<std::string> values{};
   };
   std::map<std::string, Act, std::less<>> acts{};
 
@@ -33,6 +35,8 @@ struct Rows::Impl {
                                 std::string_view list = {});
   /// The key's values as :key1, :key2 …; `invalid_argument` if there are too few or too many.
   Result<adopt::Arguments> arguments_for(const RowKey& key) const;
+  /// Adds a value or NULL for each that the act takes; `invalid_argument` if it does not take one of these.
+  Result<void> add_values(std::string_view act, const RowValues& values, adopt::Arguments& arguments) const;
   Result<void> read_ledger(std::string_view wanted, BootTime deadline);
 };
 

@@ -206,6 +206,27 @@ TEST_P(RowCommands, WorkGivesTheRowOnStdinAndInTheEnvironment) {
   EXPECT_TRUE(contains(ran.out, "the same\n"));
 }
 
+TEST_P(RowCommands, AVerdictSetsWhatItsCallerGives) {
+  run_sql("CREATE TABLE {s}.jobs (id integer PRIMARY KEY, n integer, note text, done integer)");
+  run_sql("INSERT INTO {s}.jobs (id) VALUES (1), (2)");
+  const auto file = written("values.toml",
+                            "[{s}.jobs]\nshape = \"work\"\norder = \"id\"\nclaimable = \"done IS NULL\"\n"
+                            "on_complete = \"done = 1, n = :row_count, note = :note\"\n");
+  ASSERT_EQ(tool({"adopt", "apply", file}).exit_code, 0);
+  const auto held = claimed();
+  const auto unknown = say("complete", held, {"--set", "rows=1"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_TRUE(contains(unknown.err, "its file names row_count, note")) << unknown.err;
+  EXPECT_EQ(say("complete", held, {"--set", "row_count"}).exit_code, 2);
+  const auto done = say("complete", held, {"--set", "row_count=41", "--set", "note=a=b"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(scalar("SELECT n || note FROM {s}.jobs WHERE id = 1"), "41a=b");
+  const auto inside = tool({"row", "work", "jobs", "--once", "--", "sh", "-c",
+                            std::string(LEASEHOLD_TOOL) + " row complete --set row_count=7 >&2"});
+  EXPECT_EQ(inside.exit_code, 0) << inside.err;
+  EXPECT_EQ(scalar("SELECT n FROM {s}.jobs WHERE id = 2"), "7");
+}
+
 TEST_P(RowCommands, InsideOfWorkNoTokenIsNeeded) {
   adopt_jobs("(1), (2)");
   const std::string tool_path = LEASEHOLD_TOOL;

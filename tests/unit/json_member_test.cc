@@ -35,5 +35,15 @@ TEST(JsonMemberTest, AValueThatIsNoObjectHasNoMembers) {
   for (const auto* text : {"{}", "[]", "7", "\"a\"", " { } "}) EXPECT_EQ(json_member(text, "a"), std::nullopt) << text;
 }
 
+TEST(JsonMemberTest, AnObjectAsTextsHasStringsAsThemselvesAndTheRestAsWritten) {
+  using Member = std::pair<std::string, std::optional<std::string>>;
+  const auto members = texts_of_object(R"({"a\u0062" : "it\"s" , "n":1.50, "none": null,"deep":[ {"x":"}"} ]})");
+  ASSERT_TRUE(members);
+  EXPECT_EQ(*members, (std::vector<Member>{
+                          {"ab", "it\"s"}, {"n", "1.50"}, {"none", std::nullopt}, {"deep", R"([ {"x":"}"} ])"}}));
+  EXPECT_TRUE(texts_of_object("{}")->empty());
+  EXPECT_FALSE(texts_of_object("[]"));
+}
+
 }  // namespace
 }  // namespace leasehold

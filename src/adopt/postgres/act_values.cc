@@ -219,14 +219,17 @@ void add_verdict(ValueMaker& maker, const std::string& act, std::string_view rea
   maker.assigned(act);
   auto in_set = meanings_in(maker, "", maker.qualified(maker.table.lease.holder), reason);
   auto after = meanings_in(maker, "", "v_row." + maker.get("holder"), reason);
-  std::string params, types;
+  std::string params, types, values;
   for (const auto& [name, type] : parameters_of(maker, act, in_set)) {
     const auto parameter = quote_name("p_" + name);
     params += fmt::format(", {} {} DEFAULT NULL", parameter, type);
     types += ", " + type;
     in_set[name] = after[name] = parameter;
-    if (act == "fail" && name == "error")
+    if (act == "fail" && name == "error") {
       maker.set("act_error", fmt::format(", {} => CAST(:error AS {})", parameter, type));
+    } else {
+      values += fmt::format(", {} => CAST(:set_{} AS {})", parameter, name, type);
+    }
   }
   auto assignments = with_comma(with_placeholders(maker.on(act), in_set));
   if (maker.table.schedule && act != "release") {
@@ -234,7 +237,9 @@ void add_verdict(ValueMaker& maker, const std::string& act, std::string_view rea
     assignments += with_comma(schedule_assignments(maker, act == "complete", next_type));
     params += ", p_next " + next_type + " DEFAULT NULL";
     types += ", " + next_type;
+    values += fmt::format(", p_next => CAST(:set_next AS {})", next_type);
   }
+  maker.set(act + "_values", values);
   maker.set(act + "_params", params);
   maker.set(act + "_extra_types", types);
   maker.set(act + "_set", assignments + fmt::format("{} = {},\n{} = {},\n{} = p_token + {}", maker.get("until"),

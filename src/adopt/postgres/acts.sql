@@ -33,14 +33,14 @@ SELECT {asked_key_json} AS key, asked.token, h.outcome, h.why, h.held_by,
 
 --: if verdicts
 --: step act write complete
-SELECT outcome, why, held_by FROM {complete}({act_keys}, CAST(:token AS bigint));
+SELECT outcome, why, held_by FROM {complete}({act_keys}, CAST(:token AS bigint){complete_values});
 
 --: step act write fail
-SELECT outcome, why, held_by FROM {fail}({act_keys}, CAST(:token AS bigint){act_error});
+SELECT outcome, why, held_by FROM {fail}({act_keys}, CAST(:token AS bigint){act_error}{fail_values});
 --: end
 
 --: step act write release
-SELECT outcome, why, held_by FROM {release}({act_keys}, CAST(:token AS bigint));
+SELECT outcome, why, held_by FROM {release}({act_keys}, CAST(:token AS bigint){release_values});
 
 --: step act write fence
 SELECT 'fenced' AS outcome FROM {fence}({act_keys}, CAST(:token AS bigint));

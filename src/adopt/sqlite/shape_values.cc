@@ -61,6 +61,9 @@ void TableValues::add_also() {
     statement = with_placeholder(statement, ":key", key);
     statement = with_placeholder(statement, ":holder", fmt::format("{}{}", row, holder_));
     statement = with_placeholder(statement, ":token", fmt::format("{}{}", row, token_));
+    for (const auto& name : placeholders_of(statement)) {
+      refuse("also", fmt::format("there is no :{} here; write :key, :holder or :token", name));
+    }
     while (!statement.empty() && (statement.back() == ';' || statement.back() == ' ')) statement.pop_back();
     values_[fmt::format("also_{}", act)] = statement;
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "adopt/fragments.h"
 #include "adopt/sqlite/emitter.h"
 #include "adopt/sqlite/fragments.h"
 #include "adopt/sqlite/moments.h"
@@ -42,6 +43,9 @@ class TableValues {
 
   /// "status = 'x',\n    done_at = 7,\n    ", to stand before the lease columns.
   std::string set_of(const std::string& act);
+
+  /// What each :name stands for in the assignments of an act.
+  Placeholders meanings_of(const std::string& act);
 
   void add_schedule_to(const std::string& act, Assignments& assignments);
 

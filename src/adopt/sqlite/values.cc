@@ -13,6 +13,18 @@ std::string next_token(std::string_view last) {
   return fmt::format("max(coalesce({}, 0) / 10 + 1, :now_us / 10) * 10", last);
 }
 
+namespace {
+
+/// What :reason stands for.
+std::string_view reason_of(std::string_view act) {
+  if (act == "claim") return "claimed";
+  if (act == "complete") return "completed";
+  if (act == "fail") return "failed";
+  return act == "release" ? "released" : "expired";
+}
+
+}  // namespace
+
 std::string next_foreign_token(std::string_view last) {
   return fmt::format("max(coalesce({}, 0) / 10 + 1, {} * 100) * 10 + 9", last, Moments::now_ms_sql());
 }
@@ -70,13 +82,35 @@ void TableValues::check_assigned(const std::string& key, const std::string& name
 }
 
 std::string TableValues::set_of(const std::string& act) {
+  const auto meanings = meanings_of(act);
   std::string set;
   for (const auto& [column, expression] : assignments_of(act)) {
-    auto value = for_act(expression);
-    if (act == "claim") value = with_placeholder(value, ":token", next_token(token_));
-    set += fmt::format("{} = {},\n    ", quote_name(column), value);
+    set += fmt::format("{} = {},\n    ", quote_name(column), for_act(with_placeholders(expression, meanings)));
   }
   return set;
+}
+
+Placeholders TableValues::meanings_of(const std::string& act) {
+  Placeholders meanings;
+  for (const auto& column : facts_.key) meanings[column] = quote_name(column);
+  if (facts_.key.size() == 1) meanings["key"] = meanings["asked"] = quote_name(facts_.key.front());
+  // The column has the holder that was. A claim gets the new one as an argument.
+  meanings["holder"] = act == "claim" ? ":holder" : holder_;
+  meanings["token"] = act == "claim" ? next_token(token_) : token_;
+  meanings["reason"] = quote_literal(reason_of(act));
+  for (const auto* known : {"now", "now_us"}) meanings[known] = fmt::format(":{}", known);
+  if (act == "fail") meanings["error"] = ":error";
+  // What is left is a value that the caller of a verdict gives; claims and expiry have no such caller.
+  for (const auto& [column, expression] : assignments_of(act)) {
+    for (const auto& name : placeholders_of(expression)) {
+      if (meanings.contains(name)) continue;
+      if (act == "claim" || act == "expire") {
+        refuse("on_" + act, fmt::format("there is no :{} here; write :key, :holder, :token or :reason", name));
+      }
+      meanings[name] = fmt::format(":set_{}", name);
+    }
+  }
+  return meanings;
 }
 
 void TableValues::add_schedule_to(const std::string& act, Assignments& assignments) {
@@ -92,7 +126,8 @@ void TableValues::add_schedule_to(const std::string& act, Assignments& assignmen
   const auto wait =
       most > least ? fmt::format("{} + abs(random() % {})", least, most - least + 1) : fmt::format("{}", least);
   // A moment that the caller names wins.
-  assignments.emplace_back(schedule.next, moments_.from_us(fmt::format("coalesce(:next_us, :now_us + {})", wait)));
+  assignments.emplace_back(schedule.next,
+                           fmt::format("coalesce(:next, {})", moments_.from_us(fmt::format(":now_us + {}", wait))));
 }
 
 void TableValues::add_column(const std::string& name, const std::string& value) {

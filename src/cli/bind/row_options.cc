@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -59,6 +61,23 @@ void add_held_row(CLI::App& command, Context& context, HeldRowOptions& row) {
     for (std::string line; std::getline(lines, line);) row.key.push_back(line);
   });
   add_held_token(command, context, row.token, held::row, [&row] { return is_own_row(row); });
+}
+
+void add_row_verdict_options(CLI::App& command, Context& context, RowVerdictOptions& verdict) {
+  add_held_row(command, context, verdict.row);
+  const auto read = [&verdict](const std::string& text) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw CLI::ValidationError("--set", leasehold::quoted(text) + " is no value: write NAME=VALUE");
+    }
+    verdict.values.insert_or_assign(text.substr(0, equals), text.substr(equals + 1));
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--set", [read](const auto& texts) { std::for_each(texts.begin(), texts.end(), read); },
+          "Value for the name that the table's file writes as :NAME; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
 }
 
 }  // namespace leasehold::cli

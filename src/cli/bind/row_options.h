@@ -20,6 +20,12 @@ struct HeldRowOptions {
   Token token;
 };
 
+/// A verdict on it.
+struct RowVerdictOptions {
+  HeldRowOptions row;
+  RowValues values;
+};
+
 /// The adopted table in the database that --db or LEASEHOLD_DB names. leasehold's own tables need not be there.
 Result<Rows> open_rows(const Context& context, const std::string& table);
 
@@ -36,5 +42,8 @@ CLI::Option* add_row_key(CLI::App& command, RowKey& key, const std::string& help
 /// TABLE, KEY and --token of a command that acts on a held row. `row work` has put them into the environment of its
 /// command; the token counts only for that row.
 void add_held_row(CLI::App& command, Context& context, HeldRowOptions& row);
+
+/// The same, and --set NAME=VALUE.
+void add_row_verdict_options(CLI::App& command, Context& context, RowVerdictOptions& verdict);
 
 }  // namespace leasehold::cli

@@ -41,12 +41,12 @@ int print_settled(const Context& context, const Result<RowSettled>& settled) {
   return exit_code::ok;
 }
 
-using SettleRow = std::function<Result<RowSettled>(const Rows&, const HeldRowOptions&)>;
+using SettleRow = std::function<Result<RowSettled>(const Rows&, const RowVerdictOptions&)>;
 
-int settle_row(const Context& context, const HeldRowOptions& row, const SettleRow& ask) {
-  const auto rows = open_rows(context, row.table);
+int settle_row(const Context& context, const RowVerdictOptions& verdict, const SettleRow& ask) {
+  const auto rows = open_rows(context, verdict.row.table);
   if (!rows) return report(context, rows.error());
-  return print_settled(context, ask(*rows, row));
+  return print_settled(context, ask(*rows, verdict));
 }
 
 }  // namespace
@@ -67,34 +67,38 @@ void add_row_verdict(CLI::App& parent, Context& context, const std::string& name
                      const SettleRow& ask) {
   auto* command = add_command(parent, context, name, description,
                               {"leasehold row " + name + R"( sync_jobs 7 --token "$token")",
-                               "leasehold row " + name + "    # under `row work`"});
-  auto row = std::make_shared<HeldRowOptions>();
-  add_held_row(*command, context, *row);
-  set_action(*command, context, [&context, row, ask] { return settle_row(context, *row, ask); });
+                               "leasehold row " + name + " --set row_count=41    # under `row work`"});
+  auto verdict = std::make_shared<RowVerdictOptions>();
+  add_row_verdict_options(*command, context, *verdict);
+  set_action(*command, context, [&context, verdict, ask] { return settle_row(context, *verdict, ask); });
 }
 
 }  // namespace
 
 void add_row_complete(CLI::App& parent, Context& context) {
   add_row_verdict(parent, context, "complete", "Finish a row, as the table's file says",
-                  [](const Rows& rows, const HeldRowOptions& row) { return rows.complete(row.key, row.token); });
+                  [](const Rows& rows, const RowVerdictOptions& verdict) {
+                    return rows.complete(verdict.row.key, verdict.row.token, verdict.values);
+                  });
 }
 
 void add_row_release(CLI::App& parent, Context& context) {
   add_row_verdict(parent, context, "release", "Give a row back without a verdict",
-                  [](const Rows& rows, const HeldRowOptions& row) { return rows.release(row.key, row.token); });
+                  [](const Rows& rows, const RowVerdictOptions& verdict) {
+                    return rows.release(verdict.row.key, verdict.row.token, verdict.values);
+                  });
 }
 
 void add_row_fail(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "fail", "Fail a row, as the table's file says",
                               {R"(leasehold row fail sync_jobs 7 --token "$token" --error 'the source is down')"});
-  auto row = std::make_shared<HeldRowOptions>();
+  auto row = std::make_shared<RowVerdictOptions>();
   auto error = std::make_shared<std::string>();
-  add_held_row(*command, context, *row);
+  add_row_verdict_options(*command, context, *row);
   command->add_option("--error", *error, "What went wrong")->type_name("TEXT");
   set_action(*command, context, [&context, row, error] {
-    return settle_row(context, *row, [error](const Rows& rows, const HeldRowOptions& held) {
-      return rows.fail(held.key, held.token, *error);
+    return settle_row(context, *row, [error](const Rows& rows, const RowVerdictOptions& verdict) {
+      return rows.fail(verdict.row.key, verdict.row.token, *error, verdict.values);
     });
   });
 }

@@ -27,6 +27,16 @@ BootTime HeldRow::trusted_until() const {
   return trusted_until_;
 }
 
+void HeldRow::set(std::string name, std::optional<std::string> value) {
+  const std::lock_guard lock(mutex_);
+  values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+RowValues HeldRow::values() const {
+  const std::lock_guard lock(mutex_);
+  return values_;
+}
+
 Keeper::Keeper(Rows rows, std::optional<Duration> ttl, Call call, worker::Report report)
     : rows_(std::move(rows)),
       ttl_(ttl),

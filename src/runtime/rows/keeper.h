@@ -22,6 +22,9 @@ struct HeldRow : std::enable_shared_from_this<HeldRow> {
   void start_alarm();
   void extend(BootTime trusted_until);
   [[nodiscard]] BootTime trusted_until() const;
+  /// For the verdict.
+  void set(std::string name, std::optional<std::string> value);
+  [[nodiscard]] RowValues values() const;
 
   const RowGrant grant;
   worker::StopFlag stop;
@@ -29,6 +32,7 @@ struct HeldRow : std::enable_shared_from_this<HeldRow> {
  private:
   mutable std::mutex mutex_;
   BootTime trusted_until_;
+  RowValues values_{};
   std::optional<lease::Alarm> alarm_{};
 };
 

@@ -19,6 +19,9 @@ std::stop_token RowContext::stop_token() const { return held_->stop.token(); }
 bool RowContext::stop_requested() const { return held_->stop.token().stop_requested(); }
 std::optional<StopReason> RowContext::stop_reason() const { return held_->stop.reason(); }
 BootTime RowContext::trusted_until() const { return held_->trusted_until(); }
+void RowContext::set(std::string name, std::optional<std::string> value) {
+  held_->set(std::move(name), std::move(value));
+}
 
 struct RowWorker::Impl {
   Rows rows;
@@ -116,10 +119,11 @@ class RowRun {
   void settle(const row::HeldRow& held, const Verdict& verdict) {
     const auto& key = held.grant.key;
     const auto token = held.grant.token;
+    const auto values = held.values();
     const auto ask = [&]() -> Result<RowSettled> {
-      if (verdict.kind == Verdict::Kind::complete) return rows_.complete(key, token, call_);
-      if (verdict.kind == Verdict::Kind::fail) return rows_.fail(key, token, verdict.text, call_);
-      return rows_.release(key, token, call_);
+      if (verdict.kind == Verdict::Kind::complete) return rows_.complete(key, token, values, call_);
+      if (verdict.kind == Verdict::Kind::fail) return rows_.fail(key, token, verdict.text, values, call_);
+      return rows_.release(key, token, values, call_);
     };
     auto settled = ask();
     // The token makes a repetition harmless. Beyond the lease it is still worth a try: nobody may have taken over.
