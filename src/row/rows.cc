@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 
-#include "adopt/fragments.h"
 #include "adopt/ledger.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -46,14 +45,6 @@ Error nothing_to_claim(std::string_view table) {
   return {.code = Errc::empty, .message = fmt::format("{} has no row to claim now", table)};
 }
 
-constexpr std::string_view value_prefix = "set_";
-
-std::vector<std::string> value_places(std::string_view sql) {
-  auto places = adopt::placeholders_of(sql);
-  std::erase_if(places, [](const auto& place) { return !place.starts_with(value_prefix); });
-  return places;
-}
-
 std::optional<std::string> as_text(const std::optional<Duration>& span) {
   if (!span) return std::nullopt;
   return std::to_string(span->count());
@@ -75,7 +66,7 @@ Result<void> Rows::Impl::read_ledger(std::string_view wanted, BootTime deadline)
     table = found->schema + "." + found->table;
     for (auto& entry : found->entries) {
       if (entry.kind == "act") {
-        auto values = value_places(entry.up);
+        auto values = row::value_places(entry.up);
         acts[entry.name] = {.sql = std::move(entry.up), .writes = entry.down == "write", .values = std::move(values)};
       }
       if (entry.name == "key") key_columns = texts_from_json(entry.up);
@@ -124,25 +115,6 @@ Result<Arguments> Rows::Impl::arguments_for(const RowKey& key) const {
   Arguments arguments;
   for (std::size_t i = 0; i < key.size(); ++i) arguments.emplace_back(key_place(i), key[i]);
   return arguments;
-}
-
-Result<void> Rows::Impl::add_values(std::string_view act, const RowValues& values, Arguments& arguments) const {
-  const auto found = acts.find(act);
-  if (found == acts.end()) return {};  // run() reports it
-  std::string names;
-  for (const std::string_view place : found->second.values) {
-    const auto given = values.find(place.substr(value_prefix.size()));
-    arguments.emplace_back(place, given == values.end() ? std::nullopt : given->second);
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", place.substr(value_prefix.size()));
-  }
-  for (const auto& [name, value] : values) {
-    const auto& known = found->second.values;
-    if (std::find(known.begin(), known.end(), fmt::format("{}{}", value_prefix, name)) == known.end()) {
-      return invalid(fmt::format("{}: {} takes no value {}: its file {}", table, act, quoted(name),
-                                 names.empty() ? "names none" : "names " + names));
-    }
-  }
-  return {};
 }
 
 namespace {
@@ -263,37 +235,6 @@ std::vector<Result<RowGrant>> Rows::heartbeat(const std::vector<RowProof>& rows,
     }
   }
   return answers;
-}
-
-namespace {
-
-Result<RowSettled> settle(Rows::Impl& rows, std::string_view act, std::string_view done, const RowKey& key, Token token,
-                          std::optional<std::string> error, const RowValues& values, const Call& call) {
-  auto arguments = rows.arguments_for(key);
-  if (!arguments) return std::move(arguments).error();
-  arguments->emplace_back("token", std::to_string(token.value));
-  arguments->emplace_back("error", std::move(error));
-  if (auto added = rows.add_values(act, values, *arguments); !added) return std::move(added).error();
-  auto answer = rows.run(act, std::move(*arguments), call);
-  if (!answer) return std::move(answer).error();
-  auto outcome = answer->at(0, "outcome").value_or("");
-  if (outcome != done) return row::refusal_from(rows, key, *answer, 0);
-  return RowSettled{.key = key, .outcome = std::move(outcome)};
-}
-
-}  // namespace
-
-Result<RowSettled> Rows::complete(const RowKey& key, Token token, const RowValues& values, const Call& call) const {
-  return settle(*impl_, "complete", "completed", key, token, {}, values, call);
-}
-
-Result<RowSettled> Rows::fail(const RowKey& key, Token token, std::string_view error, const RowValues& values,
-                              const Call& call) const {
-  return settle(*impl_, "fail", "failed", key, token, std::string(error), values, call);
-}
-
-Result<RowSettled> Rows::release(const RowKey& key, Token token, const RowValues& values, const Call& call) const {
-  return settle(*impl_, "release", "released", key, token, {}, values, call);
 }
 
 Result<RowInfo> Rows::show(const RowKey& key) const {

@@ -54,6 +54,9 @@ std::optional<std::size_t> find_answer(const storage::TextRows& answer, const Ro
 /// A row of the acts show and ls.
 RowInfo info_from(const storage::TextRows& answer, std::size_t at);
 
+/// "set_row_count": the values that a verdict takes, by its SQL.
+std::vector<std::string> value_places(std::string_view sql);
+
 /// "7", "m1 a3f9", for messages.
 std::string text_of(const RowKey& key);
 
