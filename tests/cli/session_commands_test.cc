@@ -71,6 +71,15 @@ TEST_P(SessionCommands, ParkDeclaresSilenceUpToTwelveHours) {
   EXPECT_EQ(tool({"session", "park", "ann-1", "--token", token, "--for", "1m", "--end"}).exit_code, 2);
 }
 
+TEST_P(SessionCommands, TheEventOfItsOpeningHasTheLabel) {
+  ASSERT_EQ(tool({"session", "open", "--id", "ann", "--label", "parser"}).exit_code, 0);
+  ASSERT_EQ(tool({"session", "open", "--id", "ben"}).exit_code, 0);
+  const auto events = json({"events"}).at("items").as_array();
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events.at(0).at("detail"), "parser");
+  EXPECT_TRUE(events.at(1).at("detail").is_null());
+}
+
 TEST_P(SessionCommands, CloseReleasesWhatItHadWithTheReason) {
   const auto token = opened("ann-1");
   taken("SD-1", "ann-1");

@@ -63,8 +63,8 @@ INSERT OR REPLACE INTO leasehold_session
 SELECT :id, max(token + 1, :now), last_insert_rowid(), :label, :codebase, :track, :exclusive, :now, :now + :max_age,
        :metadata
   FROM temp.leasehold_act WHERE outcome = 'granted' AND NOT replayed;
-INSERT INTO leasehold_event (at, kind, key, what, token, holder, host)
-SELECT :now, 'session', :id, 'opened', s.token, :holder, :host
+INSERT INTO leasehold_event (at, kind, key, what, token, holder, host, detail)
+SELECT :now, 'session', :id, 'opened', s.token, :holder, :host, nullif(:label, '')
   FROM temp.leasehold_act AS a CROSS JOIN leasehold_session AS s ON s.id = :id
  WHERE a.outcome = 'granted' AND NOT a.replayed;
 SELECT a.outcome AS outcome,

@@ -70,8 +70,8 @@ BEGIN
   l.heartbeat_at := moment;
   l.expires_at := least(moment + l.ttl, s.ends_by);
   INSERT INTO leasehold_internal.lease OVERRIDING SYSTEM VALUE SELECT l.*;
-  INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host)
-  VALUES (moment, 'session', s.id, 'opened', s.token, l.holder, l.host);
+  INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, detail)
+  VALUES (moment, 'session', s.id, 'opened', s.token, l.holder, l.host, nullif(s.label, ''));
   RETURN leasehold_internal.lease_answer('granted', NULL, s.id, s.token, l, 0, false, moment);
 END $$;
 
