@@ -41,26 +41,4 @@ Described describe(Type<HeartbeatOf>) {
   return {"HeartbeatOf", fields, &fresh};
 }
 
-Described describe(Type<Released>) {
-  static constexpr auto fields = fields_of<Released>({
-      field<&Released::released>("released").means("it is released, perhaps since an earlier call"),
-      field<&Released::name>("name"),
-      field<&Released::token>("token"),
-  });
-  return {"Released", fields};
-}
-
-Described describe(Type<Removed>) {
-  static constexpr auto fields = fields_of<Removed>({
-      field<&Removed::removed>("removed").means("it is gone"),
-      field<&Removed::name>("name"),
-  });
-  return {"Removed", fields};
-}
-
-Described describe(Type<Count>) {
-  static constexpr auto fields = fields_of<Count>({field<&Count::count>("count").means("how many were changed")});
-  return {"Count", fields};
-}
-
 }  // namespace leasehold::act

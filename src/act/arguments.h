@@ -47,27 +47,6 @@ struct HeartbeatOf {
 };
 Described describe(Type<HeartbeatOf>);
 
-// Confirmations.
-
-struct Released {
-  std::string name{};
-  Token token{};
-  bool released = true;
-};
-Described describe(Type<Released>);
-
-struct Removed {
-  std::string name{};
-  bool removed = true;
-};
-Described describe(Type<Removed>);
-
-/// How many were changed.
-struct Count {
-  std::int64_t count = 0;
-};
-Described describe(Type<Count>);
-
 /// The call under the holder's name that the arguments give, if they give one.
 inline Call as_holder(Call call, const std::string& name) {
   if (name.empty()) return call;

@@ -2,6 +2,7 @@
 #include "act/act.h"
 #include "act/answers.h"
 #include "act/arguments.h"
+#include "act/confirmations.h"
 
 namespace leasehold::act {
 namespace {
@@ -100,21 +101,6 @@ Described describe(Type<ChunkSkip>) {
   });
   static const ChunkSkip fresh;
   return {"ChunkSkip", fields, &fresh};
-}
-
-struct ChunkSkipped {
-  std::string set{};
-  std::string key{};
-  ChunkState state = ChunkState::skipped;
-};
-
-Described describe(Type<ChunkSkipped>) {
-  static constexpr auto fields = fields_of<ChunkSkipped>({
-      field<&ChunkSkipped::set>("set"),
-      field<&ChunkSkipped::key>("key").means("the chunk's key, unique in its set"),
-      field<&ChunkSkipped::state>("state"),
-  });
-  return {"ChunkSkipped", fields};
 }
 
 Result<ChunkGrant> chunk_claim(const Store& store, const ChunkClaim& given, const Call& call) {

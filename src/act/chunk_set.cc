@@ -2,6 +2,7 @@
 #include "act/act.h"
 #include "act/answers.h"
 #include "act/arguments.h"
+#include "act/confirmations.h"
 
 namespace leasehold::act {
 namespace {
@@ -158,10 +159,10 @@ Result<Page<ChunkSetInfo>> chunk_sets(const Store& store, const Nothing& /*given
   return Page<ChunkSetInfo>{.items = std::move(*sets)};
 }
 
-Result<Count> chunk_remove(const Store& store, const ChunkSetByName& given, const Call& /*call*/) {
+Result<ChunkSetRemoved> chunk_remove(const Store& store, const ChunkSetByName& given, const Call& /*call*/) {
   auto count = store.chunks().remove(given.set);
   if (!count) return std::move(count).error();
-  return Count{*count};
+  return ChunkSetRemoved{given.set, *count};
 }
 
 Result<JobTied> chunk_tie_job(const Store& store, const ChunkTieJob& given, const Call& /*call*/) {

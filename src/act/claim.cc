@@ -1,6 +1,7 @@
 // Acts on the claims of sessions on items.
 #include "act/act.h"
 #include "act/arguments.h"
+#include "act/confirmations.h"
 
 namespace leasehold::act {
 namespace {
@@ -92,21 +93,6 @@ Described describe(Type<ClaimByKey>) {
       fields_of<ClaimByKey>({field<&ClaimByKey::key>("key").as_name().needed().means("the item's key")});
   static const ClaimByKey fresh;
   return {"ClaimByKey", fields, &fresh};
-}
-
-struct ClaimReleased {
-  std::string key{};
-  Token token{};
-  bool released = true;
-};
-
-Described describe(Type<ClaimReleased>) {
-  static constexpr auto fields = fields_of<ClaimReleased>({
-      field<&ClaimReleased::released>("released").means("it is released, perhaps since an earlier call"),
-      field<&ClaimReleased::key>("key").means("the item's key"),
-      field<&ClaimReleased::token>("token"),
-  });
-  return {"ClaimReleased", fields};
 }
 
 Result<Claim> claim_take(const Store& store, const ClaimTake& given, const Call& call) {

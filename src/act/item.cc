@@ -1,6 +1,7 @@
 // Acts on the items of a backlog. Claims on them are in claim.cc.
 #include "act/act.h"
 #include "act/arguments.h"
+#include "act/confirmations.h"
 
 namespace leasehold::act {
 namespace {
@@ -63,58 +64,6 @@ Described describe(Type<ItemRemark>) {
   });
   static const ItemRemark fresh;
   return {"ItemRemark", fields, &fresh};
-}
-
-struct ItemNoted {
-  std::string key{};
-  bool noted = true;
-};
-
-Described describe(Type<ItemNoted>) {
-  static constexpr auto fields = fields_of<ItemNoted>({
-      field<&ItemNoted::noted>("noted").means("the note stays with the item"),
-      field<&ItemNoted::key>("key").means("the item's key"),
-  });
-  return {"ItemNoted", fields};
-}
-
-struct ItemChanged {
-  std::string key{};
-  ItemState state = ItemState::open;
-};
-
-Described describe(Type<ItemChanged>) {
-  static constexpr auto fields = fields_of<ItemChanged>({
-      field<&ItemChanged::key>("key").means("the item's key"),
-      field<&ItemChanged::state>("state"),
-  });
-  return {"ItemChanged", fields};
-}
-
-struct ItemAdded {
-  std::string key{};
-  bool created = false;
-};
-
-Described describe(Type<ItemAdded>) {
-  static constexpr auto fields = fields_of<ItemAdded>({
-      field<&ItemAdded::key>("key").means("the item's key"),
-      field<&ItemAdded::created>("created").means("whether the item is new"),
-  });
-  return {"ItemAdded", fields};
-}
-
-struct ItemRemoved {
-  std::string key{};
-  bool removed = true;
-};
-
-Described describe(Type<ItemRemoved>) {
-  static constexpr auto fields = fields_of<ItemRemoved>({
-      field<&ItemRemoved::removed>("removed").means("it is gone"),
-      field<&ItemRemoved::key>("key").means("the item's key"),
-  });
-  return {"ItemRemoved", fields};
 }
 
 Result<ItemAdded> item_add(const Store& store, const ItemAdd& given, const Call& /*call*/) {

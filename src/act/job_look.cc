@@ -2,6 +2,7 @@
 #include "act/act.h"
 #include "act/answers.h"
 #include "act/arguments.h"
+#include "act/confirmations.h"
 
 namespace leasehold::act {
 namespace {
@@ -66,33 +67,6 @@ Described describe(Type<BatchById>) {
   return {"BatchById", fields, &fresh};
 }
 
-/// What an operator's act did to a job.
-struct JobChanged {
-  JobId id = 0;
-  JobState state = JobState::available;
-};
-
-Described describe(Type<JobChanged>) {
-  static constexpr auto fields = fields_of<JobChanged>({
-      field<&JobChanged::id>("id").means("the job's id"),
-      field<&JobChanged::state>("state"),
-  });
-  return {"JobChanged", fields};
-}
-
-struct JobRemoved {
-  JobId id = 0;
-  bool removed = true;
-};
-
-Described describe(Type<JobRemoved>) {
-  static constexpr auto fields = fields_of<JobRemoved>({
-      field<&JobRemoved::removed>("removed").means("it is gone"),
-      field<&JobRemoved::id>("id").means("the job's id"),
-  });
-  return {"JobRemoved", fields};
-}
-
 Result<JobChanged> changed(JobId id, Result<JobState> state) {
   if (!state) return std::move(state).error();
   return JobChanged{id, *state};
@@ -142,10 +116,10 @@ Result<JobChanged> job_retry(const Store& store, const JobById& given, const Cal
   return changed(given.id, store.jobs().retry(given.id));
 }
 
-Result<Count> job_redrive(const Store& store, const QueueOrAll& given, const Call& /*call*/) {
+Result<JobsRedriven> job_redrive(const Store& store, const QueueOrAll& given, const Call& /*call*/) {
   auto count = store.jobs().redrive(given.queue);
   if (!count) return std::move(count).error();
-  return Count{*count};
+  return JobsRedriven{*count};
 }
 
 Result<JobRemoved> job_remove(const Store& store, const JobById& given, const Call& /*call*/) {

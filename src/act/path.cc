@@ -1,6 +1,7 @@
 // Acts on the files and folders that sessions hold.
 #include "act/act.h"
 #include "act/arguments.h"
+#include "act/confirmations.h"
 
 namespace leasehold::act {
 namespace {
@@ -56,19 +57,6 @@ Described describe(Type<PathRelease>) {
   });
   static const PathRelease fresh;
   return {"PathRelease", fields, &fresh};
-}
-
-struct PathsReleased {
-  std::string session{};
-  std::int64_t released = 0;
-};
-
-Described describe(Type<PathsReleased>) {
-  static constexpr auto fields = fields_of<PathsReleased>({
-      field<&PathsReleased::session>("session"),
-      field<&PathsReleased::released>("released").means("how many paths the session had"),
-  });
-  return {"PathsReleased", fields};
 }
 
 Result<PathsTaken> path_take(const Store& store, const PathTake& given, const Call& call) {

@@ -1,6 +1,7 @@
 // Acts on queues.
 #include "act/act.h"
 #include "act/arguments.h"
+#include "act/confirmations.h"
 
 namespace leasehold::act {
 namespace {
@@ -42,10 +43,10 @@ Result<QueueInfo> queue_resume(const Store& store, const ByName& given, const Ca
   return store.queues().resume(given.name);
 }
 
-Result<Count> queue_purge(const Store& store, const ByName& given, const Call& /*call*/) {
+Result<QueuePurged> queue_purge(const Store& store, const ByName& given, const Call& /*call*/) {
   auto count = store.queues().purge(given.name);
   if (!count) return std::move(count).error();
-  return Count{*count};
+  return QueuePurged{given.name, *count};
 }
 
 Result<QueueInfo> queue_show(const Store& store, const ByName& given, const Call& /*call*/) {

@@ -2,6 +2,7 @@
 #include "act/act.h"
 #include "act/answers.h"
 #include "act/arguments.h"
+#include "act/confirmations.h"
 
 namespace leasehold::act {
 namespace {

@@ -1,6 +1,7 @@
 // Acts that look at schedules and operate on them.
 #include "act/act.h"
 #include "act/arguments.h"
+#include "act/confirmations.h"
 
 namespace leasehold::act {
 namespace {
@@ -55,19 +56,6 @@ Described describe(Type<Occurrence>) {
   static constexpr auto fields =
       fields_of<Occurrence>({field<&Occurrence::at>("at").means("when it is due, without jitter")});
   return {"Occurrence", fields};
-}
-
-struct Triggered {
-  std::string name{};
-  std::optional<LeaseInfo> held_by{};
-};
-
-Described describe(Type<Triggered>) {
-  static constexpr auto fields = fields_of<Triggered>({
-      field<&Triggered::name>("name"),
-      field<&Triggered::held_by>("held_by").means("the lease of the current run, which ends first"),
-  });
-  return {"Triggered", fields};
 }
 
 Result<ScheduleInfo> schedule_show(const Store& store, const ByName& given, const Call& /*call*/) {

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "act/act.h"
 #include "act/answers.h"
+#include "act/confirmations.h"
 #include "model/json.h"
 
 namespace leasehold::support {
@@ -88,6 +90,9 @@ inline const std::vector<json::object>& answer_schemas() {
         Type<MigrationInfo>(), Type<Drift>());
     add(Type<RowGrant>(), Type<RowSettled>(), Type<RowInfo>(), Type<RowRecovered>(), Type<AdoptStep>(),
         Type<AdoptPlan>(), Type<AdoptedTable>(), Type<TrialStep>());
+    for (const auto& act : act::all()) {
+      schemas.push_back(json::parse(model::schema_of(act.answer())).as_object());
+    }
     return schemas;
   }();
   return all;
@@ -110,8 +115,7 @@ inline const std::set<std::string>& known_keys() {
   static const auto all = [] {
     std::set<std::string> keys = {
         // confirmations
-        "released", "removed", "reopened", "renamed", "to", "triggered", "running", "requested", "redriven", "purged",
-        "done", "rehomed", "role", "scope", "exit_code",
+        "rehomed", "role", "scope", "exit_code",
         // summaries of work, chunk run, schedule daemon, import, demo
         "claimed", "completed", "failed", "snoozed", "cancelled", "lost", "skipped", "enqueued", "started", "added",
         "existing", "duplicates", "last_line", "lines", "loaded", "rows", "chunks", "jobs", "workers", "passed", "seed",
@@ -148,6 +152,39 @@ inline std::string problem_in_answer(const json::value& answer) {
     if (!known_keys().contains(std::string(key))) return "no struct has the key " + std::string(key);
   }
   return "";
+}
+
+/// The act that a command performs, if it has one: "job rm" performs job.remove.
+inline const act::Act* act_of(const std::vector<std::string>& words) {
+  const auto has = [&](std::string_view option) {
+    return std::find(words.begin(), words.end(), option) != words.end();
+  };
+  if (words.empty() || has("--dry-run") || has("--watch") || has("--follow")) return nullptr;
+  const auto& group = words.at(0);
+  for (const auto& [command, name] :
+       {std::pair("events", "event.list"), std::pair("status", "store.status"), std::pair("doctor", "store.doctor"),
+        std::pair("recover", "store.recover"), std::pair("prune", "store.prune")}) {
+    if (group == command) return act::find(name);
+  }
+  if (words.size() < 2) return nullptr;
+  const auto& verb = words.at(1);
+  // These answer more: the job that waits for the plan; the chunks in progress beside the counts.
+  if (group == "chunk" && (verb == "plan" || verb == "progress")) return nullptr;
+  if (group == "chunk" && verb == "ls" && (words.size() == 2 || words.at(2).starts_with("-"))) {
+    return act::find("chunk.sets");
+  }
+  if (group == "job" && verb == "add") return act::find("job.enqueue");
+  if (group == "retention") return act::find(verb == "set" ? "store.set_retention" : "store.retention");
+  return act::find(group + "." + (verb == "ls" ? "list" : verb == "rm" ? "remove" : verb));
+}
+
+/// What is wrong with what a command printed with --json: it must be the answer of its act.
+inline std::string problem_in_answer_of(const std::vector<std::string>& words, const json::value& answer) {
+  if (auto wrong = problem_in_answer(answer); !wrong.empty()) return wrong;
+  const auto* act = act_of(words);
+  if (act == nullptr || answer.as_object().contains("error")) return "";
+  const auto wrong = problem(answer, json::parse(model::schema_of(act->answer())).as_object());
+  return wrong.empty() ? "" : "not as " + std::string(act->name) + " answers: " + wrong;
 }
 
 }  // namespace leasehold::support

@@ -44,13 +44,14 @@ class ToolTest : public testing::Test {
 
   /// What it prints with --json, parsed.
   boost::json::value json(Arguments arguments, int expected_code = 0) {
+    const auto words = arguments;
     arguments.push_back("--json");
     const auto finished = tool(arguments);
     EXPECT_EQ(finished.exit_code, expected_code) << finished.out << finished.err;
     std::error_code broken;
     auto value = boost::json::parse(finished.out, broken);
     EXPECT_FALSE(broken) << broken.message() << ": " << finished.out;
-    EXPECT_EQ(broken ? "" : problem_in_answer(value), "") << finished.out;
+    EXPECT_EQ(broken ? "" : problem_in_answer_of(words, value), "") << finished.out;
     return value;
   }
 

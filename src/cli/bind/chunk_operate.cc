@@ -1,6 +1,7 @@
 // leasehold chunk set, rm.
 #include <memory>
 
+#include "act/confirmations.h"
 #include "base/time_text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/command.h"
@@ -96,7 +97,7 @@ int remove(const Context& context, const ChunkRmOptions& options) {
   const auto removed = store->chunks().remove(options.set);
   if (!removed) return report(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(model::json_object({{"name", options.set}, {"removed", true}, {"chunks", *removed}}));
+    print_line(model::to_json(act::ChunkSetRemoved{options.set, *removed}));
   } else {
     print("removed {} with {}", printable(options.set), counted(*removed, "chunk"));
   }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "act/confirmations.h"
 #include "base/text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/command.h"
@@ -170,8 +171,7 @@ int skip_as_operator(const Context& context, const ChunkSkipOptions& options) {
   const auto state = store->chunks().skip(options.chunk.set, options.chunk.key, options.reason);
   if (!state) return report(context, state.error());
   if (context.json) {
-    print_line(
-        model::json_object({{"set", options.chunk.set}, {"key", options.chunk.key}, {"state", to_string(*state)}}));
+    print_line(model::to_json(act::ChunkSkipped{options.chunk.set, options.chunk.key, *state}));
   } else {
     print("skipped {}", printable(options.chunk.key));
   }

@@ -1,6 +1,7 @@
 // leasehold claim take, next, release, switch.
 #include <memory>
 
+#include "act/confirmations.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/bind/session_options.h"
 #include "cli/command.h"
@@ -133,10 +134,8 @@ int release(const Context& context, const ClaimReleaseOptions& options) {
   if (!store) return report(context, store.error());
   const auto released = release_by(store->claims(), options);
   if (!released) return report_refusal(context, released.error());
-  if (context.json && options.token) {
-    print_line(model::json_object({{"released", true}, {"key", options.item}, {"token", options.token->value}}));
-  } else if (context.json) {
-    print_line(model::json_object({{"released", true}, {"key", options.item}}));
+  if (context.json) {
+    print_line(model::to_json(act::ClaimReleased{options.item, options.token}));
   } else {
     print("released {}", printable(options.item));
   }

@@ -1,6 +1,7 @@
 // leasehold item add, done, reopen, rm.
 #include <memory>
 
+#include "act/confirmations.h"
 #include "base/text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/bind/session_options.h"
@@ -44,7 +45,7 @@ int add(const Context& context, ItemAddOptions& options) {
   const auto added = store->items().add(options.key, options.item);
   if (!added) return report_refusal(context, added.error());
   if (context.json) {
-    print_line(model::json_object({{"key", options.key}, {"created", *added}}));
+    print_line(model::to_json(act::ItemAdded{options.key, *added}));
   } else {
     print("{} {}", *added ? "added" : "changed", printable(options.key));
   }
@@ -103,7 +104,7 @@ int note(const Context& context, const ItemNoteOptions& options) {
   const auto noted = store->items().note(options.key, options.text, author_here());
   if (!noted) return report_refusal(context, noted.error());
   if (context.json) {
-    print_line(model::json_object({{"key", options.key}, {"noted", true}}));
+    print_line(model::to_json(act::ItemNoted{options.key}));
   } else {
     print("noted {}", printable(options.key));
   }
@@ -151,7 +152,7 @@ int finish(const Context& context, ItemFinish& options) {
     return code;
   }
   if (context.json) {
-    print_line(model::json_object({{"key", options.key}, {"done", true}}));
+    print_line(model::to_json(act::ItemChanged{options.key, ItemState::done}));
   } else {
     print("done {}", printable(options.key));
   }
@@ -186,7 +187,7 @@ int reopen(const Context& context, const std::string& key) {
   const auto reopened = store->items().reopen(key);
   if (!reopened) return report_refusal(context, reopened.error());
   if (context.json) {
-    print_line(model::json_object({{"key", key}, {"reopened", true}}));
+    print_line(model::to_json(act::ItemChanged{key, ItemState::open}));
   } else {
     print("reopened {}", printable(key));
   }
@@ -238,7 +239,7 @@ int remove(const Context& context, const ItemRmOptions& options) {
   const auto removed = store->items().remove(options.key);
   if (!removed) return report_refusal(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(model::json_object({{"key", options.key}, {"removed", true}}));
+    print_line(model::to_json(act::ItemRemoved{options.key}));
   } else {
     print("removed {}", printable(options.key));
   }

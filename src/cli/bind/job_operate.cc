@@ -1,6 +1,7 @@
 // leasehold job cancel, retry, redrive, rm.
 #include <memory>
 
+#include "act/confirmations.h"
 #include "cli/bind/job_options.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
@@ -25,7 +26,7 @@ int cancel(const Context& context, const JobCancelOptions& options) {
   const bool requested = *state == JobState::running;
   const bool too_late = *state == JobState::completed || *state == JobState::failed;
   if (context.json) {
-    print_line(model::json_object({{"id", options.id}, {"state", to_string(*state)}, {"requested", requested}}));
+    print_line(model::to_json(act::JobChanged{options.id, *state}));
   } else if (too_late) {
     say("job {} has {} already: there is nothing to cancel", options.id, to_string(*state));
   } else if (requested) {
@@ -58,7 +59,7 @@ int retry(const Context& context, JobId id) {
   const auto state = store->jobs().retry(id);
   if (!state) return report(context, state.error());
   if (context.json) {
-    print_line(model::json_object({{"id", id}, {"state", to_string(*state)}}));
+    print_line(model::to_json(act::JobChanged{id, *state}));
   } else {
     print("job {} is {}", id, to_string(*state));
   }
@@ -111,7 +112,8 @@ int redrive(const Context& context, const JobRedriveOptions& options) {
       options.consent.dry_run ? count_dead_letters(*store, options) : store->jobs().redrive(options.queue);
   if (!count) return report(context, count.error());
   if (context.json) {
-    print_line(model::json_object({{options.consent.dry_run ? "failed" : "redriven", *count}}));
+    print_line(options.consent.dry_run ? model::json_object({{"failed", *count}})
+                                       : model::to_json(act::JobsRedriven{*count}));
   } else {
     print("{} {}", options.consent.dry_run ? "would redrive" : "redrove", counted(*count, "job"));
   }
@@ -164,7 +166,7 @@ int remove(const Context& context, const JobRmOptions& options) {
   const auto removed = store->jobs().remove(options.id);
   if (!removed) return report(context, removed.error());
   if (context.json) {
-    print_line(model::json_object({{"id", options.id}, {"removed", true}}));
+    print_line(model::to_json(act::JobRemoved{options.id}));
   } else {
     print("removed {}", options.id);
   }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "act/answers.h"
+#include "act/confirmations.h"
 #include "base/time_text.h"
 #include "cli/bind/lock_options.h"
 #include "cli/command.h"
@@ -140,8 +141,7 @@ int release(const Context& context, const LockReleaseOptions& options) {
   auto released = store->locks().release(options.lock.name, options.lock.token);
   if (!released) return report(context, released.error());
   if (context.json) {
-    print_line(
-        model::json_object({{"released", true}, {"name", options.lock.name}, {"token", options.lock.token.value}}));
+    print_line(model::to_json(act::Released{options.lock.name, options.lock.token}));
   } else {
     print("released {}", printable(options.lock.name));
   }

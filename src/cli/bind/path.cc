@@ -1,6 +1,7 @@
 // leasehold path take, release, ls: files and folders that sessions hold.
 #include <memory>
 
+#include "act/confirmations.h"
 #include "base/time_text.h"
 #include "cli/bind/session_options.h"
 #include "cli/command.h"
@@ -75,7 +76,7 @@ int release(const Context& context, const PathCommand& options) {
   const auto released = store->claims().release_paths(options.session.id, *proof, options.paths, options.where);
   if (!released) return report_refusal(context, released.error());
   if (context.json) {
-    print_line(model::json_object({{"session", options.session.id}, {"released", *released}}));
+    print_line(model::to_json(act::PathsReleased{options.session.id, *released}));
   } else {
     print("released {} {}", *released, *released == 1 ? "path" : "paths");
   }

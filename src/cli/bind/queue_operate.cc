@@ -1,6 +1,7 @@
 // leasehold queue set, pause, resume, purge.
 #include <memory>
 
+#include "act/confirmations.h"
 #include "base/time_text.h"
 #include "cli/bind/job_options.h"
 #include "cli/command.h"
@@ -173,7 +174,7 @@ int purge(const Context& context, const QueuePurgeOptions& options) {
   const auto purged = store->queues().purge(options.name);
   if (!purged) return report(context, purged.error());
   if (context.json) {
-    print_line(model::json_object({{"name", options.name}, {"purged", *purged}}));
+    print_line(model::to_json(act::QueuePurged{options.name, *purged}));
   } else {
     print("purged {}: cancelled {}", printable(options.name), counted(*purged, "job"));
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "act/confirmations.h"
 #include "base/time_text.h"
 #include "cli/bind/chunk_options.h"
 #include "cli/command.h"
@@ -219,7 +220,7 @@ int remove(const Context& context, const std::string& name) {
   if (const auto removed = store->rates().remove(name); !removed)
     return report(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(model::json_object({{"name", name}, {"removed", true}}));
+    print_line(model::to_json(act::Removed{name}));
   } else {
     print("removed {}", printable(name));
   }

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "act/answers.h"
+#include "act/confirmations.h"
 #include "base/text.h"
 #include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
@@ -180,7 +181,7 @@ int release(const Context& context, const NamedRun& run) {
   const auto released = store->schedules().release(run.name, run.token);
   if (!released) return report(context, released.error());
   if (context.json) {
-    print_line(model::json_object({{"released", true}, {"name", run.name}, {"token", run.token.value}}));
+    print_line(model::to_json(act::Released{run.name, run.token}));
   } else {
     print("released {}: it is due again", printable(run.name));
   }

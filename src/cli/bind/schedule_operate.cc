@@ -1,6 +1,7 @@
 // leasehold schedule pause, resume, trigger.
 #include <memory>
 
+#include "act/confirmations.h"
 #include "cli/bind/schedule_options.h"
 #include "cli/command.h"
 #include "cli/print/print.h"
@@ -81,7 +82,7 @@ int trigger(const Context& context, const std::string& name) {
   if (!current) return report(context, current.error());
   const bool runs = current->has_value() && (*current)->state == LeaseState::running;
   if (context.json) {
-    print_line(model::json_object({{"triggered", true}, {"name", name}, {"running", runs}}));
+    print_line(model::to_json(act::Triggered{name, *current}));
     return exit_code::ok;
   }
   print("triggered {}", printable(name));

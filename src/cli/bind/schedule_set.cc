@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <memory>
 
+#include "act/confirmations.h"
 #include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
 #include "cli/command.h"
@@ -111,11 +112,13 @@ int rename(const Context& context, const ScheduleRenameOptions& options) {
   if (!store) return report(context, store.error());
   const auto renamed = store->schedules().rename(options.name, options.to);
   if (!renamed) return report(context, renamed.error());
-  if (context.json) {
-    print_line(model::json_object({{"renamed", true}, {"name", options.name}, {"to", options.to}}));
-  } else {
+  if (!context.json) {
     print("renamed {} to {}", printable(options.name), printable(options.to));
+    return exit_code::ok;
   }
+  const auto schedule = store->schedules().show(options.to);
+  if (!schedule) return report(context, schedule.error());
+  print_line(model::to_json(*schedule));
   return exit_code::ok;
 }
 
@@ -164,7 +167,7 @@ int remove(const Context& context, const ScheduleRmOptions& options) {
   const auto removed = store->schedules().remove(options.name);
   if (!removed) return report(context, without_advice(removed.error()));
   if (context.json) {
-    print_line(model::json_object({{"removed", true}, {"name", options.name}}));
+    print_line(model::to_json(act::Removed{options.name}));
   } else {
     print("removed {}", printable(options.name));
   }
