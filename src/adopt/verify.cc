@@ -64,7 +64,7 @@ Result<void> check_objects(storage::Direct& database, const Adopted& table, Boot
     if (!now) {
       drifts.push_back({object.name, "missing: apply the file again"});
     } else if (*now != object.up) {
-      drifts.push_back({object.name, "differs from what apply made: somebody has replaced it"});
+      drifts.push_back({object.name, "differs from what apply made: it was replaced"});
     }
   }
   return {};

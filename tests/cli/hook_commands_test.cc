@@ -143,7 +143,7 @@ TEST_F(HookCommands, WithoutAStoreOrWithOneThatIsAwayTheAgentGoesOn) {
   const boost::json::object start = {{"hook_event_name", "SessionStart"}};
   const auto told = send(start, away);
   EXPECT_EQ(told.exit_code, 0);
-  EXPECT_TRUE(contains(told.out, "leasehold cannot be asked"));
+  EXPECT_TRUE(contains(told.out, "leasehold cannot reach its store"));
   EXPECT_EQ(boost::json::parse(send(start, away).out), nothing) << "told once";
   EXPECT_EQ(hook("Notification"), nothing);
   const auto garbage = run({LEASEHOLD_TOOL, "hook"}, {}, "{");

@@ -136,7 +136,7 @@ std::string sign_of_work(const Description& table) {
   return {};
 }
 
-/// Without `held` nobody knows whether such rows are in work, or left behind by a crash.
+/// Without `held` it is unknown whether such rows are in work or were left behind by a crash.
 Result<void> add_phantoms(storage::Direct& database, const Description& table, const TableFacts& facts,
                           const Values& values, BootTime deadline, std::vector<Note>& notes) {
   const auto sign = sign_of_work(table);

@@ -49,7 +49,7 @@ BEGIN
      ORDER BY {alias}.{until} LIMIT 10 FOR UPDATE SKIP LOCKED);
 --: end
 --: if serial
-  -- One row at a time: whoever has the lock's row decides.
+  -- One row at a time: the transaction that has locked the row decides.
   SELECT * INTO v_serial FROM {serial_table} FOR UPDATE;
   IF v_serial.{serial_until} > {serial_clock} THEN
     RETURN;

@@ -36,7 +36,7 @@ const ColumnFacts* column_of(const std::vector<ColumnFacts>& columns, std::strin
 Result<void> check_fragments(storage::Direct& database, const Description& table, const Values& values,
                              BootTime deadline);
 
-/// Triggers, foreign keys and views that matter, and rows that look as if somebody worked on them.
+/// Triggers, foreign keys and views that matter, and rows that look as if they are in work.
 Result<std::vector<Note>> notes_on(storage::Direct& database, const Description& table, const TableFacts& facts,
                                    const Values& values, BootTime deadline);
 

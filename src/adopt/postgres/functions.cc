@@ -68,7 +68,7 @@ std::string setting(std::string_view text) {
   return fmt::format("\nSET {} TO {}", name, name == "search_path" ? std::string(value) : quote_literal(value));
 }
 
-/// Nobody but the roles may call a function that did not exist before.
+/// Only the roles may call a function that did not exist before.
 std::string rights_of(const Description& table, const std::string& full) {
   std::vector<std::string> roles;
   roles.reserve(table.roles.size());

@@ -2,7 +2,7 @@
 
 --: step prepare function {guard}()
 -- A write that raises the token is proven, and does not come here. Any other write cannot change the token{guard_comment};
--- one that takes a row that nobody of ours holds becomes a hold of its own, whose token ends in 9.
+-- one that takes a row without a lease of ours becomes a hold of its own, whose token ends in 9.
 CREATE FUNCTION {guard}() RETURNS trigger
 LANGUAGE plpgsql AS {quote}
 DECLARE

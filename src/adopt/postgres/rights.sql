@@ -1,8 +1,8 @@
--- Who may call all this.
+-- The roles that may call the functions.
 
 --: step prepare rights {table}
 --: down
--- Nobody but these roles, whatever the default privileges of the schema say.
+-- Only these roles, whatever the default privileges of the schema say.
 DO {quote}
 DECLARE
   v_old record;

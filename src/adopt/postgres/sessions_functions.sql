@@ -186,7 +186,8 @@ BEGIN
 END {quote};
 
 --: step prepare function {fence_types}
--- For a transaction of the holder's own: nobody takes the thing over before it ends. Raises if the claim is lost.
+-- For a transaction of the holder's own: no other session takes the thing over before it ends. Raises if the claim is
+-- lost.
 CREATE FUNCTION {fence}(p_name {holds_type}, p_token bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, {schema}, pg_temp AS {quote}
 BEGIN

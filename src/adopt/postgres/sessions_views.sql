@@ -34,7 +34,7 @@ SELECT {view_columns}
 
 --: step prepare rights {sessions}
 --: down
--- The named roles may call what is theirs to call; nobody else may call anything, whatever default privileges say.
+-- The named roles may call what is theirs to call; no other role may call anything, whatever default privileges say.
 DO {quote}
 DECLARE
   v_open record;

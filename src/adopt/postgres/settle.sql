@@ -70,7 +70,7 @@ END {quote};
 
 --: if verdicts
 --: step prepare function {complete_types}
--- Finishes the row, also after expiry if nobody has taken it over. outcome: completed or lost.
+-- Finishes the row, also after expiry if it was not taken over. outcome: completed or lost.
 CREATE FUNCTION {complete}(
   {key_params}, p_token bigint{complete_params}, OUT outcome text, OUT why text, OUT held_by text)
 LANGUAGE plpgsql AS {quote}
@@ -158,7 +158,8 @@ BEGIN
 END {quote};
 
 --: step prepare function {fence_types}
--- In your own transaction: raises if the row is not yours any more; otherwise nobody takes it over until you commit.
+-- In your own transaction: raises if the row is not yours any more; otherwise no other worker takes it over until you
+-- commit.
 CREATE FUNCTION {fence}({key_params}, p_token bigint) RETURNS void
 LANGUAGE plpgsql AS {quote}
 DECLARE

@@ -74,7 +74,8 @@ WHERE table_name = {table_text} AND kind = 'grant'
 SELECT iif(outcome = 'current', 'released', outcome) AS outcome, why, held_by FROM temp.{chosen};
 
 --: step act read fence
--- For the holder's own writes in the same transaction, which is IMMEDIATE: nobody takes the lock before its end.
+-- For the holder's own writes in the same transaction, which is IMMEDIATE: no other holder takes the lock before the
+-- end.
 SELECT iif({granted} = asked.{asked_token} AND {live_t}, 'fenced', 'lost') AS outcome,
        CASE WHEN {granted} = asked.{asked_token} AND {live_t} THEN NULL
             {lost_cases}

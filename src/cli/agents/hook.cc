@@ -130,10 +130,11 @@ class Hook {
     if (!claims) return std::move(claims).error();
     for (const auto& claim : claims->items) {
       const bool ours = claim.session == own->session.id;
-      text += fmt::format("\n- {} {}: {}", claim.key, printable(first_line(claim.title)),
-                          ours ? "you have it"
-                               : fmt::format("session {} on {} has it, last heard {}", claim.session,
-                                             claim.held_by.holder.host, age(claim.held_by.heartbeat_age())));
+      text +=
+          fmt::format("\n- {}{}: {}", claim.key, claim.title.empty() ? "" : " " + printable(first_line(claim.title)),
+                      ours ? "you have it"
+                           : fmt::format("session {} on {} has it, last heard {}", claim.session,
+                                         claim.held_by.holder.host, age(claim.held_by.heartbeat_age())));
     }
     if (claims->next) text += "\n- and more: call overview";
     if (claims->items.empty()) text += "\nNo item is claimed now.";
@@ -242,7 +243,7 @@ int give(const Answer& answer) {
 
 int go_on_without(const HookEvent& event, const Error& why) {
   if (!is_first_trouble(event)) return give({});
-  return give({tell_person(event, "leasehold cannot be asked, so nothing is guarded: " + why.message)});
+  return give({tell_person(event, "leasehold cannot reach its store, so no file is guarded: " + why.message)});
 }
 
 int hook(const Context& context) {

@@ -108,7 +108,7 @@ int list_workers(const Context& context, const QueueWorkersOptions& options) {
 void add_queue_workers(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "workers",
-                  "List workers, also idle ones: their queues, since when they work, how many jobs they run. An "
+                  "List workers, idle ones too: their queues, since when they work, how many jobs they run. An "
                   "expired one has died",
                   {"leasehold queue workers", "leasehold queue workers --queue mail --json | jq '.items | length'"});
   auto options = std::make_shared<QueueWorkersOptions>();

@@ -79,7 +79,7 @@ class Heartbeater {
   }
 
   /// A heartbeat that the store saw too late leaves the session stale, with its claims: it is closed, so that the
-  /// reason is on record. Whoever ended it before keeps the last word, since the store refuses this close.
+  /// reason is on record. If it was ended before, that reason stays: the store refuses this close.
   [[nodiscard]] int end_after(const Error& refused) const {
     if (refused.lost_reason != LostReason::expired) return exit_code::lost;
     return close(BootClock::now() >= orders_.until ? "it reached its maximum age" : "no heartbeat came in time");

@@ -35,7 +35,7 @@ std::string names_text(const std::vector<std::string>& names);
 /// ", together with a and b": the locks that end with it; otherwise empty.
 std::string together_text(const std::vector<std::string>& names);
 
-/// "nobody gets it before 12:00:03, in 4s: lock delay"
+/// "not free before 12:00:03, in 4s: lock delay"
 std::string delay_text(Timestamp free_at, Timestamp now);
 
 }  // namespace leasehold::cli

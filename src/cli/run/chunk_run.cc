@@ -28,7 +28,7 @@ constexpr const char* chunk_command_help =
     "_CHUNK_DB, _CURSOR (empty: from the beginning), _ROWS, _ATTEMPT, _TOKEN, _EXPIRES_AT and _DB. The command "
     "may write lines to descriptor 3: rows N or rows +N, which is remembered; cursor JSON, which is saved at once "
     "with the rows so far; or both as "
-    R"({"cursor":...,"rows":N}. Exit code 0 completes the chunk, 75 releases it for later, 65 fails it for good, )"
+    R"({"cursor":...,"rows":N}. Exit code 0 completes the chunk, 75 releases it for later, 65 fails it without a retry, )"
     "any other fails it, with the end of stderr as its text. Whatever happens to this process, leasehold kills the "
     "command and all it started before the lease expires";
 
@@ -156,7 +156,7 @@ void add_chunk_run(CLI::App& parent, Context& context) {
                            format_duration(defaults::chunk_ttl)));
   add_duration(*command, "--grace", options->grace,
                fmt::format("Time for running commands to finish when this process is stopped, and between "
-                           "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
+                           "SIGTERM and SIGKILL (default {}; between the signals at most a third of the ttl)",
                            format_duration(options->grace)));
   add_timeout(*command, options->timeout, "then SIGTERM, after the grace SIGKILL, and the chunk has failed");
   add_duration(*command, "--older-than", options->older_than,

@@ -18,7 +18,7 @@ using run::Ending;
 std::string described(const Verdict& verdict, const std::optional<StopReason>& stopped) {
   switch (verdict.kind) {
     case Verdict::Kind::complete: return "completed";
-    case Verdict::Kind::fail: return verdict.retryable ? "failed" : "failed for good";
+    case Verdict::Kind::fail: return verdict.retryable ? "failed" : "failed finally";
     case Verdict::Kind::skip: return "was skipped";
     case Verdict::Kind::snooze:
     case Verdict::Kind::release: break;

@@ -167,7 +167,7 @@ void add_row_work_options(CLI::App& command, RowWorkOptions& options) {
   add_duration(command, "--ttl", options.ttl, "How long the lease lasts without a heartbeat (default: the table's)");
   add_duration(command, "--grace", options.grace,
                fmt::format("Time for running commands to finish when this process is stopped, and between "
-                           "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
+                           "SIGTERM and SIGKILL (default {}; between the signals at most a third of the ttl)",
                            format_duration(options.grace)));
   add_holder(command, options.holder);
   command.add_flag("-v,--verbose", options.verbose, "Log every outcome to stderr (default: failures)");

@@ -175,7 +175,7 @@ void add_schedule_daemon(CLI::App& parent, Context& context) {
              fmt::format("Commands at once (default {})", options->concurrency));
   add_duration(*command, "--grace", options->grace,
                fmt::format("Time for running commands to finish when this process is stopped, and between "
-                           "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
+                           "SIGTERM and SIGKILL (default {}; between the signals at most a third of the ttl)",
                            format_duration(options->grace)));
   add_holder(*command, options->holder);
   command->add_flag("--once", options->once,

@@ -29,7 +29,8 @@ constexpr const char* work_command_help =
     "is: "
     "the next attempt gets it in LEASEHOLD_CURSOR. LEASEHOLD_METADATA has the job's metadata. Exit code 0 completes "
     "the job, 75 "
-    "snoozes it for 5s, 65 fails it for good, any other fails it, with the end of stderr as its text. Whatever happens "
+    "snoozes it for 5s, 65 fails it without a retry, any other fails it, with the end of stderr as its text. Whatever "
+    "happens "
     "to this process, leasehold kills the command and all it started before the lease expires";
 
 struct WorkOptions {
@@ -149,11 +150,11 @@ void add_work(CLI::App& parent, Context& context) {
                fmt::format("How long the lease lasts without a heartbeat (default {})", format_duration(options->ttl)));
   add_duration(*command, "--grace", options->grace,
                fmt::format("Time for running commands to finish when this process is stopped, and between "
-                           "SIGTERM and SIGKILL (default {}; there at most a third of the ttl)",
+                           "SIGTERM and SIGKILL (default {}; between the signals at most a third of the ttl)",
                            format_duration(options->grace)));
   add_timeout(*command, options->timeout,
-              "a command that runs longer fails as timed out; SIGTERM comes the grace (at most a third of the limit) "
-              "before. A limit of the job or of its queue goes first");
+              "a command that runs longer fails as timed out; SIGTERM comes earlier by the grace (at most a third of "
+              "the limit). A limit of the job or of its queue takes precedence");
   add_holder(*command, options->holder);
   command->add_flag("--result", options->keep_output,
                     "Keep the command's stdout as the job's result, up to " + format_size(bounds::result_bytes));

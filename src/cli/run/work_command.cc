@@ -22,7 +22,7 @@ using run::Ending;
 std::string described(const Verdict& verdict, const std::optional<StopReason>& stopped) {
   switch (verdict.kind) {
     case Verdict::Kind::complete: return "completed";
-    case Verdict::Kind::fail: return verdict.retryable ? "failed" : "failed for good";
+    case Verdict::Kind::fail: return verdict.retryable ? "failed" : "failed finally";
     case Verdict::Kind::snooze: return "was snoozed for " + format_duration(verdict.delay.value_or(Duration(0)));
     case Verdict::Kind::release:
     case Verdict::Kind::skip: break;

@@ -126,7 +126,8 @@ class RowRun {
       return rows_.release(key, token, values, call_);
     };
     auto settled = ask();
-    // The token makes a repetition harmless. Beyond the lease it is still worth a try: nobody may have taken over.
+    // The token makes a repetition harmless. It is worth a try even after the lease: perhaps no other worker has taken
+    // over.
     for (Duration wait = std::chrono::milliseconds(50); !settled && may_repeat(settled.error().code);
          wait = std::min<Duration>(2 * wait, std::chrono::seconds(1))) {
       if (BootClock::now() >= held.trusted_until()) break;

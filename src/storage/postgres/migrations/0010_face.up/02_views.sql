@@ -59,7 +59,7 @@ store_now: the store's clock.$doc$;
 
 COMMENT ON VIEW leasehold.locks IS 'Locks: state, who holds them, since when and until when, how many wait.';
 COMMENT ON VIEW leasehold.queues IS 'Queues: settings, and how many jobs are in which state.';
-COMMENT ON VIEW leasehold.workers IS 'Workers, also idle ones: the queues that they listen to, since when, and how many jobs they run at a time.';
+COMMENT ON VIEW leasehold.workers IS 'Workers, idle ones too: the queues that they listen to, since when, and how many jobs they run at a time.';
 COMMENT ON VIEW leasehold.chunk_sets IS 'Sets of chunks: state, and how many chunks are in which state.';
 COMMENT ON VIEW leasehold.rates IS 'Rates: settings, who took the last turn, and when the next one is.';
 COMMENT ON VIEW leasehold.events IS 'Events: who took what from whom, when and why. Quick with ORDER BY id DESC LIMIT.';

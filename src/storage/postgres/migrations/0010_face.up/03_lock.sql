@@ -125,7 +125,7 @@ request_id: a text of your own that names this request.
 patience: how long the place is kept without another call, up to a minute.
 
 Outcomes:
-free: nobody stands before you. Call lock_acquire with this request id; while that answers held, call both again.
+free: you are at the head of the line. Call lock_acquire with this request id; while that answers held, call both again.
 held: others stand before you, and a holder has the lock; waiters says how many.
 busy: others stand before you, and the lock is free.
 
@@ -211,7 +211,7 @@ token: revokes only this grant, for example one of several shares; NULL revokes 
 
 Outcomes:
 revoked: the lock is free, or closed for its delay; held_by names the holder that lost it.
-free: nobody held it.
+free: it was not held.
 not_found: there is no such lock.
 
 Errors: LH002, LH003.

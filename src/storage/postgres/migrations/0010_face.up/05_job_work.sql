@@ -200,7 +200,7 @@ id: of the job.
 verdict: complete, fail, release or snooze.
 result: of a completed job, up to 1 MiB.
 error: of a failed job; what is longer than 64 KiB is cut.
-retryable: false fails the job for good.
+retryable: false makes the failure final.
 delay: the pause before the next attempt, instead of the backoff.
 
 Outcomes:

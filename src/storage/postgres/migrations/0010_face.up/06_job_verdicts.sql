@@ -67,7 +67,7 @@ COMMENT ON FUNCTION leasehold.job_fail IS $doc$Fails a job; it is retried after 
 
 id: of the job.
 error: for people; what is longer than 64 KiB is cut.
-retryable: false fails the job for good.
+retryable: false makes the failure final.
 delay: the pause before the next attempt, instead of the backoff.
 
 Outcomes: as job_settle. The state is deferred, or failed once the budget is spent.

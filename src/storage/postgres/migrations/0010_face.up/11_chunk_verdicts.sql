@@ -77,7 +77,7 @@ BEGIN
              s.host, s.expires_at, s.store_now)::leasehold.chunk_settled;
 END $$;
 
-COMMENT ON FUNCTION leasehold.chunk_skip IS $doc$Skips a chunk that nobody holds: its set ends without it. A worker that holds the chunk calls chunk_settle with the verdict skip.
+COMMENT ON FUNCTION leasehold.chunk_skip IS $doc$Skips a chunk that is not held: its set ends without it. A worker that holds the chunk calls chunk_settle with the verdict skip.
 
 reason: for people.
 

@@ -202,7 +202,7 @@ reason: for the session and the events.
 
 Outcomes:
 revoked: it is free; held_by names the holder that lost it.
-not_found: there is no such item, or nobody has it.
+not_found: there is no such item, or no session has it.
 
 Errors: LH002, LH003.
 
