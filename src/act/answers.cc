@@ -53,12 +53,12 @@ Described describe(Type<RunGrant>) {
   return {"RunGrant", fields};
 }
 
-Described describe(Type<LockStory>) {
-  static constexpr auto fields = fields_of<LockStory>({
-      inlined<&LockStory::lock>(),
-      field<&LockStory::leases>("leases").means("every lease on the lock"),
+Described describe(Type<LockDetails>) {
+  static constexpr auto fields = fields_of<LockDetails>({
+      inlined<&LockDetails::lock>(),
+      field<&LockDetails::leases>("leases").means("every lease on the lock"),
   });
-  return {"LockStory", fields};
+  return {"LockDetails", fields};
 }
 
 Described describe(Type<EndedLock>) {
@@ -70,31 +70,31 @@ Described describe(Type<EndedLock>) {
   return {"EndedLock", fields};
 }
 
-Described describe(Type<JobStory>) {
-  static constexpr auto fields = fields_of<JobStory>({
-      inlined<&JobStory::job>(),
-      field<&JobStory::attempts>("history"),
-      field<&JobStory::payload>("payload").as(Kind::bytes),
-      field<&JobStory::result>("result").as(Kind::bytes).if_any(),
+Described describe(Type<JobDetails>) {
+  static constexpr auto fields = fields_of<JobDetails>({
+      inlined<&JobDetails::job>(),
+      field<&JobDetails::attempts>("history"),
+      field<&JobDetails::payload>("payload").as(Kind::bytes),
+      field<&JobDetails::result>("result").as(Kind::bytes).if_any(),
   });
-  return {"JobStory", fields};
+  return {"JobDetails", fields};
 }
 
-Described describe(Type<ChunkStory>) {
-  static constexpr auto fields = fields_of<ChunkStory>({
-      inlined<&ChunkStory::chunk>(),
-      field<&ChunkStory::events>("events").means("the chunk's events"),
+Described describe(Type<ChunkDetails>) {
+  static constexpr auto fields = fields_of<ChunkDetails>({
+      inlined<&ChunkDetails::chunk>(),
+      field<&ChunkDetails::events>("events").means("the chunk's events"),
   });
-  return {"ChunkStory", fields};
+  return {"ChunkDetails", fields};
 }
 
-Described describe(Type<ChunkPicture>) {
-  static constexpr auto fields = fields_of<ChunkPicture>({
-      inlined<&ChunkPicture::set>(),
-      field<&ChunkPicture::held>("held_chunks"),
-      field<&ChunkPicture::exhausted>("exhausted_chunks"),
+Described describe(Type<ChunkSetDetails>) {
+  static constexpr auto fields = fields_of<ChunkSetDetails>({
+      inlined<&ChunkSetDetails::set>(),
+      field<&ChunkSetDetails::held>("held_chunks"),
+      field<&ChunkSetDetails::exhausted>("exhausted_chunks"),
   });
-  return {"ChunkPicture", fields};
+  return {"ChunkSetDetails", fields};
 }
 
 Described describe(Type<PlanReport>) {

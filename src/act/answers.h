@@ -28,7 +28,7 @@ struct RunGrant {
 };
 
 /// A lock with every lease on it.
-struct LockStory {
+struct LockDetails {
   LockInfo lock;
   std::vector<LockHolder> leases;
 };
@@ -40,7 +40,7 @@ struct EndedLock {
 };
 
 /// A job with its attempts, payload and result.
-struct JobStory {
+struct JobDetails {
   JobInfo job;
   std::vector<JobAttempt> attempts;
   std::string payload;
@@ -48,13 +48,13 @@ struct JobStory {
 };
 
 /// A chunk and its events.
-struct ChunkStory {
+struct ChunkDetails {
   ChunkInfo chunk;
   std::vector<Event> events;
 };
 
 /// A set, the chunks in progress, and the exhausted ones.
-struct ChunkPicture {
+struct ChunkSetDetails {
   ChunkSetInfo set;
   std::vector<ChunkInfo> held;
   std::vector<ChunkInfo> exhausted;
@@ -77,11 +77,11 @@ struct StoreReport {
 model::Described describe(model::Type<LockGrant>);
 model::Described describe(model::Type<SessionGrant>);
 model::Described describe(model::Type<RunGrant>);
-model::Described describe(model::Type<LockStory>);
+model::Described describe(model::Type<LockDetails>);
 model::Described describe(model::Type<EndedLock>);
-model::Described describe(model::Type<JobStory>);
-model::Described describe(model::Type<ChunkStory>);
-model::Described describe(model::Type<ChunkPicture>);
+model::Described describe(model::Type<JobDetails>);
+model::Described describe(model::Type<ChunkDetails>);
+model::Described describe(model::Type<ChunkSetDetails>);
 model::Described describe(model::Type<PlanReport>);
 model::Described describe(model::Type<StoreReport>);
 

@@ -145,12 +145,12 @@ Result<ChunkSkipped> chunk_skip(const Store& store, const ChunkSkip& given, cons
   return ChunkSkipped{set, key, *state};
 }
 
-Result<ChunkStory> chunk_show(const Store& store, const ChunkByKey& given, const Call& /*call*/) {
+Result<ChunkDetails> chunk_show(const Store& store, const ChunkByKey& given, const Call& /*call*/) {
   auto chunk = store.chunks().show(given.set, given.key);
   if (!chunk) return std::move(chunk).error();
   auto events = store.events({.key = given.set + "/" + given.key});
   if (!events) return std::move(events).error();
-  return ChunkStory{std::move(*chunk), std::move(events->items)};
+  return ChunkDetails{std::move(*chunk), std::move(events->items)};
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Result<JobChanged> changed(JobId id, Result<JobState> state) {
   return JobChanged{id, *state};
 }
 
-Result<JobStory> job_show(const Store& store, const JobById& given, const Call& /*call*/) {
+Result<JobDetails> job_show(const Store& store, const JobById& given, const Call& /*call*/) {
   const auto jobs = store.jobs();
   auto job = jobs.show(given.id);
   if (!job) return std::move(job).error();
@@ -82,8 +82,8 @@ Result<JobStory> job_show(const Store& store, const JobById& given, const Call& 
   if (!payload) return std::move(payload).error();
   auto result = jobs.result(given.id);
   if (!result && result.error().code != Errc::not_found) return std::move(result).error();
-  return JobStory{std::move(*job), std::move(*attempts), std::move(*payload),
-                  result ? std::optional(std::move(*result)) : std::nullopt};
+  return JobDetails{std::move(*job), std::move(*attempts), std::move(*payload),
+                    result ? std::optional(std::move(*result)) : std::nullopt};
 }
 
 Result<Page<JobInfo>> job_list(const Store& store, const JobFilter& given, const Call& /*call*/) {
@@ -179,7 +179,7 @@ std::span<const Act> job_look_acts() {
       }),
       act<job_cancel>({
           .name = "job.cancel",
-          .help = "Cancel a job; a running one is told to stop",
+          .help = "Cancel a job; the worker of a running one is notified",
           .scope = Scope::work,
           .sql = "job_cancel",
           .idempotent = true,

@@ -89,12 +89,12 @@ Result<EndedLock> lock_revoke(const Store& store, const LockRevoke& given, const
   return EndedLock{std::move(*ended), before ? before->together : std::vector<std::string>()};
 }
 
-Result<LockStory> lock_show(const Store& store, const ByName& given, const Call& /*call*/) {
+Result<LockDetails> lock_show(const Store& store, const ByName& given, const Call& /*call*/) {
   auto lock = store.locks().show(given.name);
   if (!lock) return std::move(lock).error();
   auto leases = store.locks().holders(given.name);
   if (!leases) return std::move(leases).error();
-  return LockStory{std::move(*lock), std::move(*leases)};
+  return LockDetails{std::move(*lock), std::move(*leases)};
 }
 
 Result<Page<LockInfo>> lock_list(const Store& store, const LockFilter& given, const Call& /*call*/) {

@@ -42,7 +42,7 @@ Result<Claim> try_take(lease::StoreCall call, const S& statement, std::string_vi
   if (check == SessionCheck::after && answer && ended_after(call, *answer, session)) {
     // Once more: the store now knows that the session has ended, and explains it.
     answer = ask();
-    // It could not be told, but this host knows: `session ls` says stale, too.
+    // The store could not know it, but this host does: `session ls` shows stale, too.
     if (answer && answer->outcome.done()) return stale_session(session);
   }
   auto claim = claim_from(std::move(answer), item, session);

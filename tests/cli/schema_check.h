@@ -75,8 +75,8 @@ inline const std::vector<json::object>& answer_schemas() {
       (schemas.push_back(json::parse(model::schema_of(model::described<T>())).as_object()), ...);
     };
     using model::Type;
-    add(Type<act::LockGrant>(), Type<act::SessionGrant>(), Type<act::RunGrant>(), Type<act::LockStory>(),
-        Type<act::EndedLock>(), Type<act::JobStory>(), Type<act::ChunkStory>(), Type<act::ChunkPicture>(),
+    add(Type<act::LockGrant>(), Type<act::SessionGrant>(), Type<act::RunGrant>(), Type<act::LockDetails>(),
+        Type<act::EndedLock>(), Type<act::JobDetails>(), Type<act::ChunkDetails>(), Type<act::ChunkSetDetails>(),
         Type<act::PlanReport>(), Type<act::StoreReport>());
     add(Type<LockInfo>(), Type<LeaseInfo>(), Type<Enqueued>(), Type<Job>(), Type<JobGrant>(), Type<JobHeartbeat>(),
         Type<JobSettled>(), Type<JobInfo>(), Type<JobError>(), Type<QueueInfo>(), Type<BatchInfo>());

@@ -31,7 +31,7 @@ void expect_as_their_schemas(const T&... full) {
 
 TEST(Schema, LocksAndRefusalsMatchTheSchema) {
   act::LockGrant grant{some_grant(), {"a", "b"}, Share{.permits = 2, .capacity = 5}};
-  act::LockStory story{some_lock(), {some_lock_holder()}};
+  act::LockDetails story{some_lock(), {some_lock_holder()}};
   act::EndedLock ended{some_lease(), {"b"}};
   expect_as_their_schemas(some_holder(), some_lease(), item_lease(), some_grant(), some_lock(), some_lock_holder(),
                           some_error(), grant, story, ended);
@@ -42,7 +42,7 @@ TEST(Schema, JobsAndQueuesMatchTheSchema) {
   const JobGrant grant{.jobs = {Job{}, job}, .token = {3}, .holder = some_holder(), .ttl = std::chrono::seconds(5)};
   const JobAttempt attempt{
       .outcome = AttemptOutcome::failed, .holder = some_holder(), .ended_at = moment(2), .error = "e"};
-  const act::JobStory story{.job = some_job(), .attempts = {attempt}, .payload = "p", .result = "\xfe"};
+  const act::JobDetails story{.job = some_job(), .attempts = {attempt}, .payload = "p", .result = "\xfe"};
   expect_as_their_schemas(Enqueued{.id = 1}, job, grant, JobHeartbeat{.ttl = std::chrono::milliseconds(1500)},
                           JobSettled{.state = JobState::deferred, .due_at = moment(1)}, attempt, Predecessor{.id = 3},
                           some_job(), JobError{.holder = some_holder()}, some_queue(), story);
@@ -55,8 +55,8 @@ TEST(Schema, ChunksAndRatesMatchTheSchema) {
   expect_as_their_schemas(some_chunk(), grant, ChunkHeartbeat{.rows = 4}, ChunkSettled{.due_at = moment(1)},
                           some_chunk_info(), some_set(), PlanOutcome{.created = true}, ChunkResetOutcome{.reset = 1},
                           rate, RateTurn{.waited = std::chrono::milliseconds(100)}, report,
-                          act::ChunkStory{some_chunk_info(), {Event{}}},
-                          act::ChunkPicture{some_set(), {some_chunk_info()}, {some_chunk_info()}});
+                          act::ChunkDetails{some_chunk_info(), {Event{}}},
+                          act::ChunkSetDetails{some_set(), {some_chunk_info()}, {some_chunk_info()}});
 }
 
 TEST(Schema, SessionsItemsAndClaimsMatchTheSchema) {

@@ -32,7 +32,7 @@ Other agents and people may work in this repository at the same time. The MCP se
 - Call `overview` first: it shows the open items, who holds what, and your own sessions with their handles.
 - Take work with `claim_next`, or one item with `claim_take`. The first call returns a session: pass it to every later call.
 - Before you edit files that others may edit, call `paths_take` with them.
-- If you are told that something is held, do other work until `retry_in_seconds` is over. Do not work around it.
+- If an answer says that something is held, do other work until `retry_in_seconds` is over. Do not work around it.
 - When an item is finished, call `item_done`. If an answer says `lost`, stop working on that item: another agent has it.
 )";
 

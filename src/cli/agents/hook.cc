@@ -2,7 +2,7 @@
 // its sub-agents, and looks before an edit whether another session holds the file.
 //
 // It must never stand in the agent's way: without a store in .leasehold.toml or LEASEHOLD_DB it does nothing, and if
-// the store cannot be reached or is slow the agent goes on, and is told once.
+// the store cannot be reached or is slow the agent goes on, and gets one message about it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -228,7 +228,7 @@ bool is_first_trouble(const HookEvent& event) {
   const auto file = folder / fmt::format("leasehold-hook-{}-{}", ::geteuid(), digest->substr(0, 16));
   std::error_code failed;
   if (fs::exists(file, failed)) return false;
-  std::ofstream(file) << "told\n";
+  std::ofstream(file) << "reported\n";
   return true;
 }
 

@@ -76,27 +76,27 @@ void print_events(const std::vector<Event>& events, Timestamp now) {
   table.print();
 }
 
-Result<act::ChunkStory> story_of(const Store& store, const NamedChunk& named) {
+Result<act::ChunkDetails> details_of(const Store& store, const NamedChunk& named) {
   auto chunk = store.chunks().show(named.set, named.key);
   if (!chunk) return std::move(chunk).error();
   auto events = store.events({.key = named.set + "/" + named.key});
   if (!events) return std::move(events).error();
   // A lock may have the same name.
   std::erase_if(events->items, [](const Event& event) { return event.kind != "chunk"; });
-  return act::ChunkStory{.chunk = std::move(*chunk), .events = std::move(events->items)};
+  return act::ChunkDetails{.chunk = std::move(*chunk), .events = std::move(events->items)};
 }
 
 int show(const Context& context, const NamedChunk& named) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const auto story = story_of(*store, named);
-  if (!story) return report(context, story.error());
+  const auto details = details_of(*store, named);
+  if (!details) return report(context, details.error());
   if (context.json) {
-    print_line(model::to_json(*story));
+    print_line(model::to_json(*details));
     return exit_code::ok;
   }
-  print_chunk(story->chunk);
-  print_events(story->events, story->chunk.store_now);
+  print_chunk(details->chunk);
+  print_events(details->events, details->chunk.store_now);
   return exit_code::ok;
 }
 

@@ -40,12 +40,12 @@ class Watcher {
   int run() {
     const StopSignals signals(stop_);
     while (!stop_.stop_requested() && printed_well()) {
-      const auto picture = take_picture(store_.chunks(), set_);
-      if (!picture && !passes(picture.error())) return report(context_, picture.error());
-      if (picture) {
+      const auto details = read_details(store_.chunks(), set_);
+      if (!details && !passes(details.error())) return report(context_, details.error());
+      if (details) {
         trouble_.end();
-        show(*picture);
-        if (is_final(picture->set)) return end_code(picture->set);
+        show(*details);
+        if (is_final(details->set)) return end_code(details->set);
       }
       sleep_until(BootClock::now() + shortest_pause, stop_.get_token());
       store_.wait_for_change(longest_pause);
@@ -59,24 +59,24 @@ class Watcher {
     return set.state == ChunkSetState::complete ? exit_code::ok : exit_code::failure;
   }
 
-  void show(const ChunkPicture& picture) {
-    recent_.add(picture.set);
-    const auto at = local_time(picture.set.store_now, picture.set.store_now);
-    auto news = news_.since_last(picture);
+  void show(const ChunkSetDetails& details) {
+    recent_.add(details.set);
+    const auto at = local_time(details.set.store_now, details.set.store_now);
+    auto news = news_.since_last(details);
     for (auto& line : news) line = fmt::format("{}  {}", at, line);
-    if (on_screen_) return draw(picture, news);
+    if (on_screen_) return draw(details, news);
     if (!context_.json) {
       for (const auto& line : news) print_line(line);
     }
-    if (std::exchange(last_counts_, counts_of(picture.set)) == counts_of(picture.set)) return;
-    print_line(context_.json ? model::to_json(picture)
-                             : fmt::format("{}  {}", at, in_one_line(picture, recent_.pace())));
+    if (std::exchange(last_counts_, counts_of(details.set)) == counts_of(details.set)) return;
+    print_line(context_.json ? model::to_json(details)
+                             : fmt::format("{}  {}", at, in_one_line(details, recent_.pace())));
   }
 
-  void draw(const ChunkPicture& picture, const std::vector<std::string>& news) {
+  void draw(const ChunkSetDetails& details, const std::vector<std::string>& news) {
     latest_.insert(latest_.end(), news.begin(), news.end());
     while (latest_.size() > most_news) latest_.pop_front();
-    auto lines = drawn(picture, recent_.pace(), LiveScreen::height() - std::min(most_news + 1, LiveScreen::height()));
+    auto lines = drawn(details, recent_.pace(), LiveScreen::height() - std::min(most_news + 1, LiveScreen::height()));
     if (!latest_.empty()) lines.emplace_back();
     for (const auto& line : latest_) lines.push_back(coloured(Tone::faint, line));
     screen_.show(lines);
@@ -107,14 +107,14 @@ class Watcher {
 };
 
 int show_once(const Context& context, const Store& store, const std::string& set) {
-  const auto picture = take_picture(store.chunks(), set);
-  if (!picture) return report(context, picture.error());
+  const auto details = read_details(store.chunks(), set);
+  if (!details) return report(context, details.error());
   if (context.json) {
-    print_line(model::to_json(*picture));
+    print_line(model::to_json(*details));
     return exit_code::ok;
   }
   constexpr std::size_t plenty = 100;
-  for (const auto& line : drawn(*picture, pace_since_start(picture->set), plenty)) print_line(line);
+  for (const auto& line : drawn(*details, pace_since_start(details->set), plenty)) print_line(line);
   return exit_code::ok;
 }
 

@@ -145,34 +145,34 @@ void print_errors(const std::vector<JobAttempt>& attempts) {
   }
 }
 
-Result<act::JobStory> story_of(const Jobs& jobs, JobId id) {
+Result<act::JobDetails> details_of(const Jobs& jobs, JobId id) {
   auto job = jobs.show(id);
   if (!job) return std::move(job).error();
   auto attempts = jobs.attempts(id);
   if (!attempts) return std::move(attempts).error();
   auto payload = jobs.payload(id);
   if (!payload) return std::move(payload).error();
-  act::JobStory story{.job = std::move(*job), .attempts = std::move(*attempts), .payload = std::move(*payload)};
+  act::JobDetails details{.job = std::move(*job), .attempts = std::move(*attempts), .payload = std::move(*payload)};
   auto result = jobs.result(id);
-  if (result) story.result = std::move(*result);
+  if (result) details.result = std::move(*result);
   if (!result && result.error().code != Errc::not_found) return std::move(result).error();
-  return story;
+  return details;
 }
 
 int show(const Context& context, JobId id) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  const auto story = story_of(store->jobs(), id);
-  if (!story) return report(context, story.error());
+  const auto details = details_of(store->jobs(), id);
+  if (!details) return report(context, details.error());
   if (context.json) {
-    print_line(model::to_json(*story));
+    print_line(model::to_json(*details));
     return exit_code::ok;
   }
-  print_job(story->job);
-  print_bytes("payload", story->payload);
-  if (story->result) print_bytes("result", *story->result);
-  print_attempts(story->attempts, story->job.store_now);
-  print_errors(story->attempts);
+  print_job(details->job);
+  print_bytes("payload", details->payload);
+  if (details->result) print_bytes("result", *details->result);
+  print_attempts(details->attempts, details->job.store_now);
+  print_errors(details->attempts);
   return exit_code::ok;
 }
 

@@ -97,7 +97,7 @@ int show_lock(const Context& context, const std::string& name) {
   const auto holders = store->locks().holders(name);
   if (!holders) return report(context, holders.error());
   if (context.json) {
-    print_line(model::to_json(act::LockStory{*lock, *holders}));
+    print_line(model::to_json(act::LockDetails{*lock, *holders}));
   } else {
     print_lock(*lock, *holders);
   }

@@ -43,7 +43,7 @@ int show_what_would_end(const Context& context, const Locks& locks, const LockRe
   const auto holders = those_meant(locks, options);
   if (!holders) return report(context, holders.error());
   if (context.json) {
-    print_line(model::to_json(act::LockStory{*lock, *holders}));
+    print_line(model::to_json(act::LockDetails{*lock, *holders}));
   } else if (holders->empty()) {
     say("{} {}: there is nothing to revoke", printable(options.name),
         options.token ? "is not held with that token" : "is free");

@@ -150,22 +150,22 @@ void append_table(std::vector<std::string>& lines, const Table& table, std::int6
 
 }  // namespace
 
-Result<ChunkPicture> take_picture(const Chunks& chunks, const std::string& set) {
+Result<ChunkSetDetails> read_details(const Chunks& chunks, const std::string& set) {
   auto info = chunks.progress(set);
   if (!info) return std::move(info).error();
-  ChunkPicture picture{.set = std::move(*info)};
+  ChunkSetDetails details{.set = std::move(*info)};
   for (const auto& [count, state, into, limit] :
-       {std::tuple{picture.set.expired, ChunkState::expired, &picture.held, most_held},
-        std::tuple{picture.set.running, ChunkState::running, &picture.held, most_held},
-        std::tuple{picture.set.exhausted, ChunkState::exhausted, &picture.exhausted, most_exhausted}}) {
+       {std::tuple{details.set.expired, ChunkState::expired, &details.held, most_held},
+        std::tuple{details.set.running, ChunkState::running, &details.held, most_held},
+        std::tuple{details.set.exhausted, ChunkState::exhausted, &details.exhausted, most_exhausted}}) {
     if (count == 0) continue;
     if (auto found = append(*into, chunks, set, state, limit); !found) return std::move(found).error();
   }
-  return picture;
+  return details;
 }
 
-std::vector<std::string> drawn(const ChunkPicture& picture, const std::optional<ChunkPace>& pace, std::size_t room) {
-  const auto& set = picture.set;
+std::vector<std::string> drawn(const ChunkSetDetails& details, const std::optional<ChunkPace>& pace, std::size_t room) {
+  const auto& set = details.set;
   std::vector<std::string> lines = {fmt::format("{}  {}  {}  {} chunks  {}", printable(set.name), coloured_summary(set),
                                                 progress_bar(done_chunks(set), set.total), shown_count(set),
                                                 counted(set.rows, "row"))};
@@ -173,13 +173,13 @@ std::vector<std::string> drawn(const ChunkPicture& picture, const std::optional<
   lines.push_back(counts_of(set));
   if (set.job_id) lines.push_back(fmt::format("job {} waits for this set", *set.job_id));
   const auto rows = std::max(room > other_lines ? (room - other_lines) / 2 : 0, fewest_rows);
-  if (!picture.held.empty()) append_table(lines, table_of_held(picture.held, rows), set.running + set.expired, rows);
-  if (!picture.exhausted.empty()) append_table(lines, table_of_exhausted(picture.exhausted, rows), set.exhausted, rows);
+  if (!details.held.empty()) append_table(lines, table_of_held(details.held, rows), set.running + set.expired, rows);
+  if (!details.exhausted.empty()) append_table(lines, table_of_exhausted(details.exhausted, rows), set.exhausted, rows);
   return lines;
 }
 
-std::string in_one_line(const ChunkPicture& picture, const std::optional<ChunkPace>& pace) {
-  const auto& set = picture.set;
+std::string in_one_line(const ChunkSetDetails& details, const std::optional<ChunkPace>& pace) {
+  const auto& set = details.set;
   const auto count = set.state == ChunkSetState::partial ? "" : " " + shown_count(set);
   auto text = fmt::format("{}{}, {}", coloured_summary(set), count, counted(set.rows, "row"));
   if (pace) text += ", " + shown_pace(set, *pace);
@@ -224,12 +224,12 @@ void ChunkNews::look_at_exhausted(std::vector<std::string>& news, const ChunkInf
                              chunk.error.empty() ? "" : ": " + shown_text(first_line(chunk.error))));
 }
 
-std::vector<std::string> ChunkNews::since_last(const ChunkPicture& picture) {
+std::vector<std::string> ChunkNews::since_last(const ChunkSetDetails& details) {
   std::vector<std::string> news;
-  for (const auto& chunk : picture.held) look_at_held(news, chunk);
-  for (const auto& chunk : picture.exhausted) look_at_exhausted(news, chunk);
+  for (const auto& chunk : details.held) look_at_held(news, chunk);
+  for (const auto& chunk : details.exhausted) look_at_exhausted(news, chunk);
   // Chunks removed from the list by a reset may return.
-  if (picture.set.exhausted == 0) exhausted_.clear();
+  if (details.set.exhausted == 0) exhausted_.clear();
   if (std::exchange(first_, false)) news.clear();
   return news;
 }

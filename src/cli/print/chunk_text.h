@@ -35,24 +35,24 @@ std::string shown_text(std::string_view text);
 std::string shown_beginning(const std::optional<std::string>& cursor, std::int64_t rows);
 
 // A set of chunks for people: progress, pace, holders, failures.
-using act::ChunkPicture;
+using act::ChunkSetDetails;
 
-Result<ChunkPicture> take_picture(const Chunks& chunks, const std::string& set);
+Result<ChunkSetDetails> read_details(const Chunks& chunks, const std::string& set);
 
-/// The whole picture, in at most about `room` lines.
-std::vector<std::string> drawn(const ChunkPicture& picture, const std::optional<ChunkPace>& pace, std::size_t room);
+/// All of it, in at most about `room` lines.
+std::vector<std::string> drawn(const ChunkSetDetails& details, const std::optional<ChunkPace>& pace, std::size_t room);
 
 /// The same in one line: "running 16/40, 160000 rows, 1250 rows/s, about 3m 10s left; 3 running".
-std::string in_one_line(const ChunkPicture& picture, const std::optional<ChunkPace>& pace);
+std::string in_one_line(const ChunkSetDetails& details, const std::optional<ChunkPace>& pace);
 
 // The changes between two looks at a set: which worker went on where another one had stopped, what expired, what
 // failed.
 
-/// Compares each picture with the one before. Chunks that begin and end between two pictures are not noticed.
+/// Compares each look with the one before. Chunks that begin and end between two looks are not noticed.
 class ChunkNews {
  public:
-  /// One line for each change; none for the first picture.
-  std::vector<std::string> since_last(const ChunkPicture& picture);
+  /// One line for each change; none for the first look.
+  std::vector<std::string> since_last(const ChunkSetDetails& details);
 
  private:
   struct Seen {

@@ -465,7 +465,7 @@ SELECT 1, :key,
        m.missing
   FROM (SELECT min(k.value) AS missing FROM bound_list(:conflicts) AS k
          WHERE :set_conflicts AND NOT EXISTS (SELECT 1 FROM leasehold_item WHERE key = k.value)) AS m;
--- A cycle of dependencies is told before a missing item, and names the dependency that leads back.
+-- A cycle of dependencies is refused before a missing item, and names the dependency that leads back.
 UPDATE temp.leasehold_claim_act
    SET why = 'leads back', shown_item =
        (SELECT min(k.value) FROM bound_list(:depends_on) AS k

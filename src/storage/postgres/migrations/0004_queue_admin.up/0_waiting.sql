@@ -13,7 +13,7 @@ $$;
 
 -- How many jobs of a queue, or of one of its groups, run, and the one whose lease ends first.
 CREATE FUNCTION leasehold_internal.queue_runner(p_queue text, p_group text, p_moment timestamptz)
-RETURNS TABLE (jobs bigint, job_id bigint, told text, expires_at timestamptz)
+RETURNS TABLE (jobs bigint, job_id bigint, description text, expires_at timestamptz)
 LANGUAGE sql STABLE AS $$
   SELECT count(*) OVER (), r.job_id,
          'job ' || r.job_id || ' runs' || coalesce(' on ' || nullif(l.host, ''), ' for ' || l.holder), l.expires_at
@@ -28,7 +28,7 @@ $$;
 -- A limit or a rate that keeps a job of this group from being claimed; NULL: none.
 CREATE FUNCTION leasehold_internal.queue_wait(
   q leasehold_internal.queue, p_group text, p_moment timestamptz,
-  OUT reason text, OUT said text, OUT other_job bigint, OUT changes_at timestamptz
+  OUT reason text, OUT message text, OUT other_job bigint, OUT changes_at timestamptz
 ) LANGUAGE plpgsql STABLE AS $$
 DECLARE
   r    record;
@@ -38,7 +38,7 @@ BEGIN
     SELECT t.* INTO r FROM leasehold_internal.queue_runner(q.name, NULL, p_moment) AS t;
     IF r.jobs >= q.max_running THEN
       reason := 'at_capacity';
-      said := format('%s is at its limit (%s of %s running): %s', q.name, r.jobs, q.max_running, r.told);
+      message := format('%s is at its limit (%s of %s running): %s', q.name, r.jobs, q.max_running, r.description);
       other_job := r.job_id;
       changes_at := r.expires_at;
       RETURN;
@@ -49,7 +49,7 @@ BEGIN
     changes_at := greatest(q.rate_tat, p_moment) + step - q.rate_period;
     IF changes_at > p_moment THEN
       reason := 'rate_limited';
-      said := format('the rate of %s is spent (%s per %s s)', q.name, q.rate_count,
+      message := format('the rate of %s is spent (%s per %s s)', q.name, q.rate_count,
                      trim_scale(round(leasehold_internal.micros(q.rate_period) / 1000000.0, 6)));
       RETURN;
     END IF;
@@ -59,7 +59,8 @@ BEGIN
     SELECT t.* INTO r FROM leasehold_internal.queue_runner(q.name, p_group, p_moment) AS t;
     IF r.jobs >= q.max_per_group THEN
       reason := 'group_full';
-      said := format('the group %s is at its limit (%s of %s running): %s', p_group, r.jobs, q.max_per_group, r.told);
+      message := format('the group %s is at its limit (%s of %s running): %s', p_group, r.jobs, q.max_per_group,
+                        r.description);
       other_job := r.job_id;
       changes_at := r.expires_at;
     END IF;
@@ -67,7 +68,8 @@ BEGIN
 END $$;
 
 -- What a blocked job waits for. A predecessor that has ended without completing comes first: it needs an operator.
-CREATE FUNCTION leasehold_internal.job_blocked_by(p_job bigint, p_moment timestamptz, OUT said text, OUT other_job bigint)
+CREATE FUNCTION leasehold_internal.job_blocked_by(
+  p_job bigint, p_moment timestamptz, OUT message text, OUT other_job bigint)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
   after_id bigint := (
@@ -81,10 +83,10 @@ BEGIN
       FROM leasehold_internal.job_place AS p LEFT JOIN leasehold_internal.lease AS l ON l.id = p.lease_id
      WHERE p.id = after_id;
     other_job := after_id;
-    said := format('it waits for job %s, which is %s', after_id, state)
-         || CASE WHEN state IN ('failed', 'cancelled', 'lapsed') THEN ': retry that job, or cancel this one' ELSE '' END;
+    message := format('it waits for job %s, which is %s', after_id, state)
+      || CASE WHEN state IN ('failed', 'cancelled', 'lapsed') THEN ': retry that job, or cancel this one' ELSE '' END;
   ELSE
-    said := coalesce(
+    message := coalesce(
       (SELECT format('it waits for the batch %s (%s unfinished)', b.name, b.unfinished)
          FROM leasehold_internal.batch AS b WHERE b.number = -after_id),
       (SELECT format('it waits for the chunk set %s', c.name)
@@ -94,7 +96,7 @@ END $$;
 
 CREATE FUNCTION leasehold_internal.job_wait(
   p_job bigint, p_queue text, p_group text, p_state text, p_due_at timestamptz, p_holder text, p_moment timestamptz,
-  OUT reason text, OUT said text, OUT other_job bigint, OUT changes_at timestamptz
+  OUT reason text, OUT message text, OUT other_job bigint, OUT changes_at timestamptz
 ) LANGUAGE plpgsql STABLE AS $$
 DECLARE
   q leasehold_internal.queue;
@@ -102,27 +104,28 @@ BEGIN
   SELECT t.* INTO q FROM leasehold_internal.queue AS t WHERE t.name = p_queue;
   IF q.paused THEN
     reason := 'paused';
-    said := 'the queue is paused' || coalesce(': ' || q.pause_reason, '');
+    message := 'the queue is paused' || coalesce(': ' || q.pause_reason, '');
   ELSIF p_state = 'blocked' THEN
     reason := 'blocked';
-    SELECT b.said, b.other_job INTO said, other_job FROM leasehold_internal.job_blocked_by(p_job, p_moment) AS b;
+    SELECT b.message, b.other_job INTO message, other_job FROM leasehold_internal.job_blocked_by(p_job, p_moment) AS b;
   ELSIF p_state = 'deferred' THEN
     reason := 'not_due';
-    said := 'it is not due yet';
+    message := 'it is not due yet';
     changes_at := p_due_at;
   ELSE
     IF q.name IS NOT NULL AND p_state = 'available' THEN
-      SELECT w.* INTO reason, said, other_job, changes_at FROM leasehold_internal.queue_wait(q, p_group, p_moment) AS w;
+      SELECT w.* INTO reason, message, other_job, changes_at
+        FROM leasehold_internal.queue_wait(q, p_group, p_moment) AS w;
     END IF;
     IF reason IS NULL AND NOT leasehold_internal.queue_is_worked(p_queue, p_moment) THEN
       reason := 'no_worker';
-      said := format('no worker has asked for %s in the last {defaults.worker_seen as text}', p_queue);
+      message := format('no worker has asked for %s in the last {defaults.worker_seen as text}', p_queue);
     ELSIF reason IS NULL AND p_state = 'expired' THEN
       reason := 'recovering';
-      said := format('its holder %s died: the next claim takes it over', p_holder);
+      message := format('its holder %s died: the next claim takes it over', p_holder);
     ELSIF reason IS NULL THEN
       reason := 'turn';
-      said := 'other jobs are before it';
+      message := 'other jobs are before it';
     END IF;
   END IF;
 END $$;

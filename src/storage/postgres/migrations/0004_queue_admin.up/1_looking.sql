@@ -70,7 +70,7 @@ CREATE VIEW leasehold_internal.job_story AS
          least(l.expires_at, limits.at) AS held_until, t.percent::bigint AS percent, t.message, t.stage,
          p.place <> 'final' AND EXISTS (
            SELECT FROM leasehold_internal.cancel_request AS c WHERE c.job_id = p.id) AS cancel_requested,
-         w.reason AS wait_reason, w.said AS wait_text, w.other_job AS wait_job_id, w.changes_at AS wait_until,
+         w.reason AS wait_reason, w.message AS wait_text, w.other_job AS wait_job_id, w.changes_at AS wait_until,
          j.dedupe_key, j.job_group, j.timeout,
          CASE WHEN p.place = 'leased' THEN nullif(limits.at, 'infinity') END AS times_out_at, j.expires_at, j.metadata,
          (SELECT c.cursor FROM leasehold_internal.progress AS c WHERE c.job_id = p.id) AS cursor, j.batch,

@@ -79,7 +79,7 @@ BEGIN
          coalesce(c.completed, 0)::bigint, coalesce(c.failed, 0)::bigint,
          (SELECT count(*) FROM leasehold_internal.worker AS w JOIN leasehold_internal.lease AS l ON l.id = w.lease_id
            WHERE c.queue = ANY (w.queues) AND l.ended_at IS NULL AND l.expires_at > moment),
-         (SELECT max(a.at) FROM leasehold_internal.queue_asked AS a WHERE a.queue = c.queue), w.reason, w.said,
+         (SELECT max(a.at) FROM leasehold_internal.queue_asked AS a WHERE a.queue = c.queue), w.reason, w.message,
          w.other_job, w.changes_at, moment
     FROM counted AS c LEFT JOIN leasehold_internal.queue AS q ON q.name = c.queue
     LEFT JOIN LATERAL (
