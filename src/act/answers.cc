@@ -106,6 +106,12 @@ Described describe(Type<PlanReport>) {
   return {"PlanReport", fields};
 }
 
+Described describe(Type<Occurrence>) {
+  static constexpr auto fields =
+      fields_of<Occurrence>({field<&Occurrence::at>("at").means("when it is due, without jitter")});
+  return {"Occurrence", fields};
+}
+
 Described describe(Type<StoreReport>) {
   static constexpr auto fields = fields_of<StoreReport>({
       inlined<&StoreReport::status>(),

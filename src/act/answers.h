@@ -67,6 +67,11 @@ struct PlanReport {
   std::optional<JobState> job_state{};
 };
 
+/// A coming occurrence of a schedule.
+struct Occurrence {
+  Timestamp at{};
+};
+
 struct StoreReport {
   StoreStatus status;
   Retention retention;
@@ -83,6 +88,7 @@ model::Described describe(model::Type<JobDetails>);
 model::Described describe(model::Type<ChunkDetails>);
 model::Described describe(model::Type<ChunkSetDetails>);
 model::Described describe(model::Type<PlanReport>);
+model::Described describe(model::Type<Occurrence>);
 model::Described describe(model::Type<StoreReport>);
 
 }  // namespace leasehold::act

@@ -1,5 +1,6 @@
 // Acts that look at schedules and operate on them.
 #include "act/act.h"
+#include "act/answers.h"
 #include "act/arguments.h"
 #include "act/confirmations.h"
 
@@ -46,16 +47,6 @@ Described describe(Type<ScheduleRename>) {
   });
   static const ScheduleRename fresh;
   return {"ScheduleRename", fields, &fresh};
-}
-
-struct Occurrence {
-  Timestamp at{};
-};
-
-Described describe(Type<Occurrence>) {
-  static constexpr auto fields =
-      fields_of<Occurrence>({field<&Occurrence::at>("at").means("when it is due, without jitter")});
-  return {"Occurrence", fields};
 }
 
 Result<ScheduleInfo> schedule_show(const Store& store, const ByName& given, const Call& /*call*/) {

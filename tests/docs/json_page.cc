@@ -79,7 +79,7 @@ std::vector<Section> sections() {
         answer<act::RunGrant>("`schedule heartbeat`"), answer<RunSettled>("`schedule complete`, `schedule fail`"),
         answer<act::Triggered>("`schedule trigger`"),
         answer<ScheduleInfo>("`schedule ls`, `schedule show`, `schedule pause`, `schedule resume`, `schedule rename`"),
-        answer<RunInfo>("`schedule history`")}},
+        answer<RunInfo>("`schedule history`"), answer<act::Occurrence>("`schedule next`")}},
       {"Rates",
        {answer<RateTurn>("`rate take`"), answer<act::Removed>("`rate rm`, `schedule rm`"),
         answer<RateInfo>("`rate ls`, `rate show`, `rate set`")}},

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <memory>
 
-#include "base/json.h"
+#include "act/answers.h"
 #include "base/time_text.h"
 #include "cli/bind/schedule_options.h"
 #include "cli/command.h"
@@ -43,9 +43,9 @@ void print_times(const ScheduleInfo& schedule, const std::vector<Timestamp>& tim
 }
 
 void print_json(const std::vector<Timestamp>& times) {
-  std::vector<std::string> texts;
-  for (const auto when : times) texts.push_back(to_string(when));
-  print(R"({{"items":{},"next":null}})", json_from_texts(texts));
+  std::vector<act::Occurrence> occurrences;
+  for (const auto when : times) occurrences.push_back({when});
+  print_line(model::to_json(occurrences));
 }
 
 int next(const Context& context, const ScheduleNextOptions& options) {
