@@ -1,4 +1,4 @@
-#include "cli/print/chunk_pace.h"
+#include "cli/print/chunk_text.h"
 
 #include <algorithm>
 

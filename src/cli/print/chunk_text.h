@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "act/answers.h"
-#include "cli/print/chunk_pace.h"
 #include "leasehold/chunk.h"
 #include "model/json.h"
 
@@ -33,6 +33,29 @@ std::string shown_text(std::string_view text);
 
 /// "from the beginning", or "from {"page":4} (420 rows)".
 std::string shown_beginning(const std::optional<std::string>& cursor, std::int64_t rows);
+
+// The pace of a set, and the time left. By the store's clock alone.
+
+struct ChunkPace {
+  double rows_per_second = 0;
+  double chunks_per_minute = 0;
+  std::optional<Duration> left{};  ///< nothing: unknown
+};
+
+/// Since the start of the set; for a final set, until its end. Nothing if there is no data yet.
+std::optional<ChunkPace> pace_since_start(const ChunkSetInfo& set);
+
+/// The pace of the last minute, for repeated looks.
+class RecentPace {
+ public:
+  void add(const ChunkSetInfo& set);
+
+  /// Since the start, if no chunk was finished lately.
+  [[nodiscard]] std::optional<ChunkPace> pace() const;
+
+ private:
+  std::deque<ChunkSetInfo> samples_;
+};
 
 // A set of chunks for people: progress, pace, holders, failures.
 using act::ChunkSetDetails;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/print/chunk_pace.h"
+#include "cli/print/chunk_text.h"
 #include "leasehold/store.h"
 
 namespace leasehold::cli {
