@@ -14,6 +14,7 @@
 #include "leasehold/lease.h"
 #include "leasehold/limits.h"
 #include "leasehold/lock.h"
+#include "leasehold/metrics.h"
 #include "leasehold/migrations.h"
 #include "leasehold/queue.h"
 #include "leasehold/rate.h"

@@ -93,7 +93,8 @@ inline constexpr Duration max_ttl = std::chrono::days(30);
 /// 100 years, as PostgreSQL counts them. A longer wait is cut to this, so that sums with it do not overflow.
 inline constexpr Duration max_delay = std::chrono::days(36525);
 inline constexpr Duration min_keep = std::chrono::minutes(1);  ///< of a retention, unless it is forever
-inline constexpr int last_year = 9999;  ///< the last year of RFC 3339 and of the schedule calendar
+inline constexpr std::size_t metric_names = 200;  ///< queues, sets or schedules with numbers of their own in metrics
+inline constexpr int last_year = 9999;            ///< the last year of RFC 3339 and of the schedule calendar
 
 // Locks.
 inline constexpr std::size_t max_locks_together = 100;

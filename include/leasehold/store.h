@@ -23,6 +23,7 @@
 #include "leasehold/job.h"
 #include "leasehold/limits.h"
 #include "leasehold/lock.h"
+#include "leasehold/metrics.h"
 #include "leasehold/migrations.h"
 #include "leasehold/page.h"
 #include "leasehold/queue.h"
@@ -155,6 +156,8 @@ class LEASEHOLD_EXPORT Store {
   /// first, or have expired, come first.
   Result<Page<LeaseInfo>> leases(const LeaseFilter& filter = {}) const;
   Result<StoreStatus> status() const;
+  /// Numbers for monitoring: see metrics.h. Brings the totals up to date first.
+  Result<StoreMetrics> metrics() const;
   /// Checks for settings and circumstances that make leases unsafe.
   Result<std::vector<Finding>> doctor() const;
   Result<Retention> retention() const;

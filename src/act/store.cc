@@ -40,6 +40,10 @@ Result<StoreReport> store_status(const Store& store, const Nothing& /*given*/, c
   return StoreReport{std::move(*status), *kept, std::move(*queues), std::move(*recovery)};
 }
 
+Result<StoreMetrics> store_metrics(const Store& store, const Nothing& /*given*/, const Call& /*call*/) {
+  return store.metrics();
+}
+
 Result<Page<Finding>> store_doctor(const Store& store, const Nothing& /*given*/, const Call& /*call*/) {
   auto findings = store.doctor();
   if (!findings) return std::move(findings).error();
@@ -81,6 +85,12 @@ std::span<const Act> store_acts() {
       act<store_status>({
           .name = "store.status",
           .help = "Count what is in the store",
+          .idempotent = true,
+          .example = "{}",
+      }),
+      act<store_metrics>({
+          .name = "store.metrics",
+          .help = "Count for monitoring: what is there now, and totals that pruning does not lower",
           .idempotent = true,
           .example = "{}",
       }),

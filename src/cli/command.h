@@ -191,6 +191,7 @@ void add_work(CLI::App& parent, Context& context);
 void add_top(CLI::App& parent, Context& context);
 void add_events(CLI::App& parent, Context& context);
 void add_status(CLI::App& parent, Context& context);
+void add_metrics(CLI::App& parent, Context& context);
 void add_doctor(CLI::App& parent, Context& context);
 void add_token_create(CLI::App& parent, Context& context);
 void add_token_ls(CLI::App& parent, Context& context);

@@ -10,6 +10,7 @@
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
 #include "leasehold/lock.h"
+#include "leasehold/metrics.h"
 #include "leasehold/migrations.h"
 #include "leasehold/queue.h"
 #include "leasehold/rate.h"
@@ -117,6 +118,10 @@ Described describe(Type<StoreStatus>);
 Described describe(Type<Pruned>);
 Described describe(Type<Retention>);
 Described describe(Type<Recovered>);
+Described describe(Type<StoreCount>);
+Described describe(Type<StoreSpan>);
+Described describe(Type<StoreHistogram>);
+Described describe(Type<StoreMetrics>);
 Described describe(Type<RecoveryTotal>);
 Described describe(Type<RecoveryStats>);
 Described describe(Type<Finding>);

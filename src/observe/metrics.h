@@ -21,13 +21,16 @@
 #include <string_view>
 #include <utility>
 
+#include "leasehold/metrics.h"
+#include "leasehold/result.h"
+#include "leasehold/store.h"
 #include "leasehold/time.h"
 #include "observe/exposition.h"
 
 namespace leasehold::observe {
 
 /// Values of a label beyond this many count as `other`.
-constexpr std::size_t max_label_values = 200;
+constexpr std::size_t max_label_values = bounds::metric_names;
 
 constexpr std::array<Duration, 8> latency_bounds = {std::chrono::milliseconds(1),     std::chrono::milliseconds(5),
                                                     std::chrono::milliseconds(25),    std::chrono::milliseconds(100),
@@ -108,6 +111,11 @@ ProcessMetrics& process();
 
 /// For /metrics: this process.
 std::string process_metrics();
+
+/// For /metrics/store, and `leasehold metrics`: the store, without this process. Scrape it from one server: all servers
+/// of a store answer the same.
+Result<std::string> store_metrics_text(const Store& store);
+std::string text_of(const StoreMetrics& metrics);
 
 /// The lines about the process that the kernel knows: CPU, memory, descriptors, start time.
 void write_kernel_metrics(Exposition& text);

@@ -110,6 +110,8 @@ Result<void> check_age(Duration older_than) {
 // Rows that refer to a lease go before it: a job keeps the leases of its attempts, a lock its latest.
 Result<Pruned> prune_in_batches(storage::Backend& backend, Duration older_than, std::int64_t batch,
                                 Duration call_timeout) {
+  // Steps of pruning remove only what the totals contain.
+  if (auto done = bring_totals_up(backend, true, call_timeout); !done) return std::move(done).error();
   Pruning pruning(backend, older_than, batch, call_timeout);
   Pruned total;
   if (auto done = pruning.walk<sql::JobPrune>(total.jobs); !done) return std::move(done).error();

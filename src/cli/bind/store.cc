@@ -1,4 +1,4 @@
-// leasehold status, doctor, grant.
+// leasehold status, metrics, doctor, grant.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -12,6 +12,7 @@
 #include "cli/print/table.h"
 #include "model/json.h"
 #include "model/words.h"
+#include "observe/metrics.h"
 
 namespace leasehold::cli {
 
@@ -89,6 +90,32 @@ void add_status(CLI::App& parent, Context& context) {
       add_command(parent, context, "status", "Show counts of the store and its queues, and what was recovered",
                   {"leasehold status", "leasehold status --json | jq '.queues[].available'"});
   set_action(*command, context, [&context] { return show_status(context); });
+}
+
+// leasehold metrics: numbers for monitoring.
+namespace {
+
+int show_metrics(const Context& context) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto metrics = store->metrics();
+  if (!metrics) return report(context, metrics.error());
+  if (context.json) {
+    print_line(model::to_json(*metrics));
+  } else {
+    print_bytes(observe::text_of(*metrics));
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_metrics(CLI::App& parent, Context& context) {
+  auto* command = add_command(
+      parent, context, "metrics",
+      "Print numbers of the store for Prometheus: what is there now, and totals that pruning does not lower",
+      {"leasehold metrics", "leasehold metrics | promtool check metrics", "leasehold metrics --json | jq .takeovers"});
+  set_action(*command, context, [&context] { return show_metrics(context); });
 }
 
 // leasehold doctor: find settings and circumstances that make leases unsafe.

@@ -45,3 +45,31 @@ VALUES (1, {defaults.keep_jobs}, {defaults.keep_failed}, {defaults.keep_history}
 
 CREATE INDEX leasehold_claim_ended ON leasehold_claim (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX leasehold_schedule_run_finished ON leasehold_schedule_run (finished_at) WHERE finished_at IS NOT NULL;
+
+-- Totals that pruning never lowers: see connection_counters.sql. name: what is counted; a, b: the values of its labels.
+-- Names of queues and schedules are `other` beyond the first 200.
+CREATE TABLE leasehold_counter (
+  name  TEXT    NOT NULL,
+  a     TEXT    NOT NULL,
+  b     TEXT    NOT NULL,
+  value INTEGER NOT NULL,
+  PRIMARY KEY (name, a, b)
+) WITHOUT ROWID;
+
+-- The names that have counters of their own, by label: queue, schedule. Never removed: a name that came and went would
+-- make totals fall.
+CREATE TABLE leasehold_counter_name (
+  label TEXT NOT NULL,
+  name  TEXT NOT NULL,
+  PRIMARY KEY (label, name)
+) WITHOUT ROWID;
+
+-- What is counted: events up to this id, and verdicts before this moment. Commits are serial, and each reads the clock
+-- after it has begun: so later verdicts have this moment or a later one.
+CREATE TABLE leasehold_counter_mark (
+  id         INTEGER PRIMARY KEY CHECK (id = 1),
+  event_id   INTEGER NOT NULL,
+  settled_at INTEGER NOT NULL
+);
+INSERT INTO leasehold_counter_mark (id, event_id, settled_at) VALUES (1, 0, 0);
+CREATE INDEX leasehold_settled_at ON leasehold_settled (at);

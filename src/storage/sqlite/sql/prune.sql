@@ -135,10 +135,18 @@ created_at <= :now - {defaults.request_kept}
                AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS e WHERE e.job_id = s.job_id AND e.final))
  OR l.id = (SELECT max(id) FROM leasehold_lease))
 
+-- The totals contain every row before it goes.
+-- fragment count_first
+INSERT INTO leasehold_roll (now) SELECT :now WHERE {batch} > 0
+
 -- fragment prune_jobs
 DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, created_at, outcome)
-SELECT w.id, w.created_at, CASE WHEN {job_is_over} THEN 'removed' END
+SELECT w.id, w.created_at,
+       CASE WHEN {job_is_over}
+                 AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS n JOIN leasehold_counter_mark AS m
+                                  WHERE n.job_id = w.id AND n.at >= m.settled_at)
+            THEN 'removed' END
   FROM (SELECT id, created_at FROM leasehold_job
          WHERE id > (SELECT after_job FROM leasehold_pruning) ORDER BY id LIMIT {batch}) AS w;
 INSERT OR REPLACE INTO temp.leasehold_walk (what, last_id, over, pruned)
@@ -238,7 +246,8 @@ SELECT 'events', max(id), count(*) < {batch} OR min(at) >= {before}
 DELETE FROM leasehold_event
  WHERE id > (SELECT after_event FROM leasehold_pruning)
    AND id <= (SELECT last_id FROM temp.leasehold_walk WHERE what = 'events')
-   AND at < {before} AND id < (SELECT max(id) FROM leasehold_event);
+   AND at < {before} AND id < (SELECT max(id) FROM leasehold_event)
+   AND id <= (SELECT event_id FROM leasehold_counter_mark);
 UPDATE temp.leasehold_walk SET pruned = changes() WHERE what = 'events';
 
 -- fragment walk_pruned
@@ -249,6 +258,7 @@ SELECT pruned, CASE WHEN over THEN 0 ELSE last_id END AS last_id FROM temp.lease
 -- gives pruned int, last_id int
 INSERT OR REPLACE INTO temp.leasehold_pruning (id, job_age, failed_age, after_job, batch)
 VALUES (1, :older_than, :failed_older_than, :after_id, :batch);
+{count_first};
 {prune_jobs}
 {walk_pruned} WHERE what = 'jobs';
 
@@ -283,6 +293,7 @@ VALUES (1, :older_than, :after_id, :batch);
 -- gives pruned int, last_id int
 INSERT OR REPLACE INTO temp.leasehold_pruning (id, older_than, after_event, batch)
 VALUES (1, :older_than, :after_id, :batch);
+{count_first};
 {prune_events}
 {walk_pruned} WHERE what = 'events';
 
@@ -359,6 +370,7 @@ SELECT 1, coalesce(keep_history, {forever}), coalesce(keep_jobs, {forever}), coa
        after_job, after_lease, after_event, after_lock, CASE WHEN next_at <= :now THEN :batch ELSE 0 END,
        after_job = 0 AND after_lease = 0 AND after_event = 0 AND after_lock = ''
   FROM leasehold_retention;
+{count_first};
 {prune_jobs}
 {prune_locks}
 {prune_leases}

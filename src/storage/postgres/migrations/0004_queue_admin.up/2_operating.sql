@@ -257,8 +257,9 @@ CREATE FUNCTION leasehold_internal.jobs_over(
                        JOIN leasehold_internal.job_grant AS g ON g.token = t.token WHERE t.job_id = s.job_id)
 $$;
 
--- Walks `p_batch` jobs upwards from p_after and removes those that finished, or failed, that long ago; continue from
--- last_id until it is 0. That is the end of the table, or a batch of jobs that are all younger than that.
+-- Walks `p_batch` jobs upwards from p_after and removes those that finished, or failed, that long ago, once the totals
+-- contain them; continue from last_id until it is 0. That is the end of the table, or a batch of jobs that are all
+-- younger than that.
 CREATE FUNCTION leasehold_internal.job_prune(
   p_older_than interval, p_failed_older_than interval, p_after bigint, p_batch bigint, OUT pruned bigint,
   OUT last_id bigint
@@ -268,9 +269,11 @@ DECLARE
   failed_before timestamptz := leasehold_internal.now() - p_failed_older_than;
   walked        record;
   locked        bigint[];
+  counted       text;
 BEGIN
   PERFORM leasehold_internal.require_safe_transaction() AND leasehold_internal.require_age(p_older_than)
       AND leasehold_internal.require_age(p_failed_older_than) AND leasehold_internal.require_batch(p_batch);
+  SELECT r.counted INTO counted FROM leasehold_internal.counters_roll(true) AS r;
   SELECT count(*) AS jobs, max(w.id) AS last_id, min(w.created_at) AS since INTO walked
     FROM (SELECT j.id, j.created_at FROM leasehold_internal.job AS j
            WHERE j.id > p_after ORDER BY j.id LIMIT p_batch) AS w;
@@ -282,7 +285,9 @@ BEGIN
   -- Read again, now that they are locked: one may have been retried.
   DELETE FROM leasehold_internal.job AS j WHERE j.id = ANY (ARRAY(
     SELECT o.id FROM leasehold_internal.jobs_over(p_after, last_id, before, failed_before) AS o(id)
-     WHERE o.id = ANY (locked)));
+     WHERE o.id = ANY (locked)
+       AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS s
+                        WHERE s.job_id = o.id AND NOT leasehold_internal.is_counted(s.transaction_id, counted))));
   GET DIAGNOSTICS pruned = ROW_COUNT;
   PERFORM leasehold_internal.job_sweep(p_after, last_id);
   IF walked.jobs < p_batch OR walked.since >= greatest(before, failed_before) THEN

@@ -216,22 +216,25 @@ BEGIN
   last_id := CASE WHEN walked < p_batch OR since >= moment - p_older_than THEN 0 ELSE last_id END;
 END $$;
 
--- The same for events.
+-- The same for events, once the totals contain them.
 CREATE FUNCTION leasehold_internal.event_prune(
   p_older_than interval, p_after bigint, p_batch bigint, OUT pruned bigint, OUT last_id bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  before timestamptz := leasehold_internal.now() - p_older_than;
-  walked bigint;
-  since  timestamptz;
+  before  timestamptz := leasehold_internal.now() - p_older_than;
+  walked  bigint;
+  since   timestamptz;
+  counted text;
 BEGIN
   PERFORM leasehold_internal.require_safe_transaction() AND leasehold_internal.require_age(p_older_than)
       AND leasehold_internal.require_batch(p_batch);
+  SELECT r.counted INTO counted FROM leasehold_internal.counters_roll(true) AS r;
   SELECT count(*), max(w.id), min(w.at) INTO walked, last_id, since
     FROM (SELECT e.id, e.at FROM leasehold_internal.event AS e WHERE e.id > p_after ORDER BY e.id LIMIT p_batch) AS w;
   DELETE FROM leasehold_internal.event AS d WHERE d.id = ANY (ARRAY(
     SELECT e.id FROM leasehold_internal.event AS e
-     WHERE e.id > p_after AND e.id <= last_id AND e.at < before FOR UPDATE SKIP LOCKED));
+     WHERE e.id > p_after AND e.id <= last_id AND e.at < before
+       AND leasehold_internal.is_counted(e.transaction_id::text::bigint, counted) FOR UPDATE SKIP LOCKED));
   GET DIAGNOSTICS pruned = ROW_COUNT;
   last_id := CASE WHEN walked < p_batch OR since >= before THEN 0 ELSE last_id END;
 END $$;

@@ -80,7 +80,9 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 
 SELECT leasehold_internal.publish('read', 'adopted_tables', 'store_status', 'retention_show', 'recovery_totals', 'recover_preview',
-  'lease_suspects');
+  'lease_suspects', 'counters_roll', 'counter_list', 'gauge_list', 'metrics_list');
+SELECT leasehold_internal.tune('{counters_roll}', 'enable_seqscan = off', 'enable_bitmapscan = on',
+  'enable_hashjoin = off', 'enable_mergejoin = off', 'plan_cache_mode = auto');
 SELECT leasehold_internal.expose('read', 'boot_id_of', 'row_leases');
 SELECT leasehold_internal.publish('work', 'lease_reap', 'recover', 'retention_step');
 SELECT leasehold_internal.publish('admin', 'prune', 'lock_prune', 'lease_prune', 'event_prune', 'prune_preview',

@@ -34,6 +34,9 @@ CREATE VIEW leasehold.status AS
          s.ended_leases, s.events, s.store_now
     FROM leasehold_internal.store_status() AS s;
 
+CREATE VIEW leasehold.metrics AS
+  SELECT m.name, m.labels, m.value FROM leasehold_internal.metrics_list() AS m;
+
 COMMENT ON SCHEMA leasehold IS $doc$Leases, locks, jobs, chunks, sessions and schedules, for every program that speaks SQL.
 
 Parameters that mean the same in every function:
@@ -64,6 +67,7 @@ COMMENT ON VIEW leasehold.chunk_sets IS 'Sets of chunks: state, and how many chu
 COMMENT ON VIEW leasehold.rates IS 'Rates: settings, who took the last turn, and when the next one is.';
 COMMENT ON VIEW leasehold.events IS 'Events: who took what from whom, when and why. Quick with ORDER BY id DESC LIMIT.';
 COMMENT ON VIEW leasehold.status IS 'One row: the version of the schema, and how many locks, waiters, leases by state and events the store holds.';
+COMMENT ON VIEW leasehold.metrics IS 'Numbers for monitoring, under the names that Prometheus sees: what is there now, and totals that pruning does not lower. Reading it adds what is new to the totals.';
 COMMENT ON VIEW leasehold.leases IS 'Every lease that has not ended, with what it holds.';
 COMMENT ON VIEW leasehold.jobs IS 'Jobs: state, worker, payload as text, last error. Quick by id; for states use job_list.';
 COMMENT ON VIEW leasehold.chunks IS 'Chunks: state, worker, cursor, rows, last error.';

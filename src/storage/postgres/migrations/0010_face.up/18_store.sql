@@ -62,6 +62,10 @@ DECLARE
   last_id   bigint := 0;
   last_name text := '';
 BEGIN
+  -- What the totals do not contain yet stays.
+  LOOP
+    EXIT WHEN NOT (SELECT r.has_more FROM leasehold_internal.counters_roll(true) AS r);
+  END LOOP;
   jobs := 0;
   LOOP
     step := leasehold_internal.job_prune(older_than, older_than, last_id, {defaults.sweep_batch});
