@@ -9,6 +9,7 @@
 #include "leasehold/election.h"
 #include "leasehold/events.h"
 #include "leasehold/held_lease.h"
+#include "leasehold/history.h"
 #include "leasehold/item.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"

@@ -116,6 +116,7 @@ inline constexpr std::size_t max_predecessors = 1000;
 inline constexpr int max_dependents = 1000;          ///< cancelled or unblocked in one step; `recover` does the rest
 inline constexpr int max_claim = 1000;               ///< jobs or chunks under one lease
 inline constexpr int max_budget = 1000;              ///< of failures or crashes
+inline constexpr int max_history = 20'000;           ///< events, ended leases or jobs that a history reads
 inline constexpr int max_errors_searched = 100'000;  ///< only the newest are searched
 inline constexpr int max_concurrency = 1000;         ///< of a worker, loader or scheduler
 inline constexpr int max_prefetch = 1000;

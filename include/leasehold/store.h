@@ -19,6 +19,7 @@
 #include "leasehold/chunk.h"
 #include "leasehold/events.h"
 #include "leasehold/export.h"
+#include "leasehold/history.h"
 #include "leasehold/item.h"
 #include "leasehold/job.h"
 #include "leasehold/limits.h"
@@ -155,6 +156,8 @@ class LEASEHOLD_EXPORT Store {
   /// Everything that any process holds: locks, jobs, chunks, schedules, sessions and their claims. Leases that expire
   /// first, or have expired, come first.
   Result<Page<LeaseInfo>> leases(const LeaseFilter& filter = {}) const;
+  /// Past and present grants: who had what, until when, and who took it over.
+  Result<Page<GrantInfo>> history(const HistoryFilter& filter = {}) const;
   Result<StoreStatus> status() const;
   /// Numbers for monitoring: see metrics.h. Brings the totals up to date first.
   Result<StoreMetrics> metrics() const;

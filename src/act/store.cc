@@ -24,6 +24,10 @@ Result<Page<LeaseInfo>> lease_list(const Store& store, const LeaseFilter& given,
   return store.leases(given);
 }
 
+Result<Page<GrantInfo>> lease_history(const Store& store, const HistoryFilter& given, const Call& /*call*/) {
+  return store.history(given);
+}
+
 Result<Page<Event>> event_list(const Store& store, const EventFilter& given, const Call& /*call*/) {
   return store.events(given);
 }
@@ -75,6 +79,12 @@ std::span<const Act> store_acts() {
           .help = "List everything that is held; what expires first comes first",
           .idempotent = true,
           .example = R"({"max":20})",
+      }),
+      act<lease_history>({
+          .name = "lease.history",
+          .help = "List past and present grants: who had what, until when, and who took it over after how long",
+          .idempotent = true,
+          .example = R"({"kind":"lock","key":"deploy","max":20})",
       }),
       act<event_list>({
           .name = "event.list",

@@ -190,6 +190,7 @@ void add_row_work(CLI::App& parent, Context& context);
 void add_work(CLI::App& parent, Context& context);
 void add_top(CLI::App& parent, Context& context);
 void add_events(CLI::App& parent, Context& context);
+void add_history(CLI::App& parent, Context& context);
 void add_status(CLI::App& parent, Context& context);
 void add_metrics(CLI::App& parent, Context& context);
 void add_doctor(CLI::App& parent, Context& context);

@@ -6,6 +6,7 @@
 #include "leasehold/adopt.h"
 #include "leasehold/chunk.h"
 #include "leasehold/events.h"
+#include "leasehold/history.h"
 #include "leasehold/item.h"
 #include "leasehold/job.h"
 #include "leasehold/lease.h"
@@ -112,6 +113,8 @@ Described describe(Type<RunSettled>);
 
 Described describe(Type<LeaseFilter>);
 Described describe(Type<EventFilter>);
+Described describe(Type<HistoryFilter>);
+Described describe(Type<GrantInfo>);
 Described describe(Type<RetentionSettings>);
 Described describe(Type<Event>);
 Described describe(Type<StoreStatus>);

@@ -23,6 +23,38 @@ Described describe(Type<EventFilter>) {
   return {"EventFilter", fields, &fresh};
 }
 
+Described describe(Type<HistoryFilter>) {
+  static constexpr auto fields = fields_of<HistoryFilter>({
+      field<&HistoryFilter::kind>("kind").or_null().as_text(),
+      field<&HistoryFilter::key>("key").or_null().as_text(),
+      field<&HistoryFilter::since>("since").as_moment().means("grants that ended before are left out"),
+      field<&HistoryFilter::max>("max").at_least_one(),
+      field<&HistoryFilter::page>("page").or_null().as_text(),
+  });
+  static const HistoryFilter fresh;
+  return {"HistoryFilter", fields, &fresh};
+}
+
+Described describe(Type<GrantInfo>) {
+  static constexpr auto fields = fields_of<GrantInfo>({
+      field<&GrantInfo::kind>("kind"),
+      field<&GrantInfo::key>("key").means("the name, id or key of what was granted; of a chunk `set/key`"),
+      field<&GrantInfo::state>("state").means("`running`, `expired`, or `free` once the grant has ended"),
+      field<&GrantInfo::holder>("holder"),
+      field<&GrantInfo::detail>("detail").or_null().means("the attempt, the session or the permits, in words"),
+      field<&GrantInfo::since>("since"),
+      field<&GrantInfo::held_until>("until").means("when its lease expires; null once it has ended"),
+      field<&GrantInfo::ended_at>("ended_at").means("when it ended; of an expired lease, when it expired"),
+      field<&GrantInfo::end_reason>("end_reason").or_null(),
+      field<&GrantInfo::end_detail>("end_detail").or_null(),
+      field<&GrantInfo::taken_from>("taken_from").means("the holder before, if this grant took the key over from it"),
+      field<&GrantInfo::cause>("cause").or_null().means(
+          "why it could be taken over: `expired`, `process gone`, `revoked` or `lost`"),
+      field<&GrantInfo::gap>("gap_seconds").means("how long no process held the key before this grant"),
+  });
+  return {"GrantInfo", fields};
+}
+
 Described describe(Type<RetentionSettings>) {
   static constexpr auto fields = fields_of<RetentionSettings>({
       field<&RetentionSettings::keep_jobs>("keep_jobs_seconds").from(Duration(0), bounds::max_delay),

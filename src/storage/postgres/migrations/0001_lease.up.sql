@@ -368,6 +368,15 @@ LANGUAGE sql STABLE AS $$
    ORDER BY e.transaction_id, e.id LIMIT p_max
 $$;
 
+-- Leases that expired, the newest of them: when they did and when that was noticed.
+CREATE FUNCTION leasehold_internal.lease_lapses(p_since timestamptz)
+RETURNS TABLE (kind text, holder text, expires_at timestamptz, ended_at timestamptz)
+LANGUAGE sql STABLE AS $$
+  SELECT l.kind, l.holder, l.expires_at, l.ended_at FROM leasehold_internal.lease AS l
+   WHERE l.id > (SELECT max(t.id) FROM leasehold_internal.lease AS t) - {bounds.max_history}
+     AND l.ended_at >= p_since AND l.end_reason = 'expired'
+$$;
+
 -- The settings of a hosted PostgreSQL that a lease depends on.
 CREATE FUNCTION leasehold_internal.store_facts() RETURNS TABLE (name text, value text)
 LANGUAGE sql VOLATILE AS $$
@@ -388,7 +397,7 @@ $$;
 
 -- The scope of each function: see grant_scope.
 
-SELECT leasehold_internal.publish('read', 'event_list', 'event_new', 'store_facts');
+SELECT leasehold_internal.publish('read', 'event_list', 'event_new', 'lease_lapses', 'store_facts');
 SELECT leasehold_internal.tune('{event_new}', 'enable_seqscan = off', 'enable_sort = off');
 SELECT leasehold_internal.expose('read', 'now', 'lease_state');
 SELECT leasehold_internal.finish_migration(1);

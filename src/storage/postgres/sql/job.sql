@@ -46,6 +46,12 @@ SELECT * FROM leasehold_internal.job_body(:job_id);
 --   error text?
 SELECT * FROM leasehold_internal.job_attempts(:job_id);
 
+-- statement job_history read
+-- takes job_id int?, since time, max int
+-- gives job_id int, token int, outcome text?, holder text?, host text?, pid int?, ended_at time?, lapsed_at time?,
+--   held_until time?, why text?
+SELECT * FROM leasehold_internal.job_history(:job_id, :since, :max);
+
 -- statement job_errors read
 -- takes queue text?, max int, skip int
 -- gives job_id int, queue text, token int, at time, outcome text, holder text?, error text

@@ -35,6 +35,11 @@ SELECT v.kind, v.key, v.token, v.holder, v.host, v.boot_id, v.pid, v.process_sta
   FROM leasehold.leases AS v CROSS JOIN clock
  ORDER BY v.expires_at, v.kind, v.key LIMIT :max OFFSET :skip;
 
+-- statement lease_lapses read
+-- takes since time
+-- gives kind text, holder text, expires_at time, ended_at time
+SELECT * FROM leasehold_internal.lease_lapses(:since);
+
 -- statement lease_news read
 -- takes lease_ids ints
 -- gives lease_id int, job_id int?

@@ -327,6 +327,25 @@ SELECT count(t.lease_id) OVER (ORDER BY t.token) AS number, t.token AS token,
   LEFT JOIN leasehold_error AS e ON e.job_id = t.job_id AND e.token = t.token
  ORDER BY t.token;
 
+-- The newest attempts of a job, or of the newest jobs: those that run, and those that ended since a moment.
+-- statement job_history read
+-- takes job_id int?, since time, max int
+-- gives job_id int, token int, outcome text?, holder text?, host text?, pid int?, ended_at time?, lapsed_at time?,
+--   held_until time?, why text?
+SELECT t.job_id AS job_id, t.token AS token, t.outcome AS outcome, l.holder AS holder, l.host AS host, l.pid AS pid,
+       t.at AS ended_at, CASE WHEN t.outcome = 'expired' THEN l.expires_at END AS lapsed_at,
+       CASE WHEN t.outcome IS NULL THEN l.expires_at END AS held_until,
+       CASE WHEN t.outcome = 'expired' THEN l.end_detail END AS why
+  FROM (SELECT job_id, token, lease_id, outcome, at FROM leasehold_settled
+         WHERE job_id BETWEEN coalesce(:job_id, (SELECT max(id) FROM leasehold_job) - {bounds.max_history})
+                          AND coalesce(:job_id, 9223372036854775807)
+           AND lease_id IS NOT NULL AND at >= :since
+        UNION ALL
+        SELECT job_id, token, lease_id, NULL, NULL FROM leasehold_job_grant
+         WHERE job_id BETWEEN coalesce(:job_id, 0) AND coalesce(:job_id, 9223372036854775807)) AS t
+  LEFT JOIN leasehold_lease AS l ON l.id = t.lease_id
+ ORDER BY t.token DESC, t.job_id DESC LIMIT :max;
+
 -- Looks at a bounded number of errors, and reads only the texts that it returns.
 -- statement job_errors read
 -- takes queue text?, max int, skip int

@@ -42,6 +42,14 @@ SELECT kind, key, token, holder, host, boot_id, pid, process_start, tty, ttl, ac
        :now AS store_now
   FROM leasehold_leases ORDER BY expires_at, kind, key LIMIT :max OFFSET :skip;
 
+-- Leases that expired, the newest of them: when they did and when that was noticed.
+-- statement lease_lapses read
+-- takes since time
+-- gives kind text, holder text, expires_at time, ended_at time
+SELECT kind, holder, expires_at, ended_at FROM leasehold_lease
+ WHERE id > (SELECT max(id) FROM leasehold_lease) - {bounds.max_history} AND ended_at >= :since
+   AND end_reason = 'expired';
+
 -- statement lease_news read
 -- takes lease_ids ints
 -- gives lease_id int, job_id int?

@@ -288,6 +288,25 @@ LANGUAGE sql STABLE AS $$
    ORDER BY a.token
 $$;
 
+-- The newest attempts of a job, or of the newest jobs: those that run, and those that ended since a moment.
+CREATE FUNCTION leasehold_internal.job_history(p_job bigint, p_since timestamptz, p_max bigint)
+RETURNS TABLE (job_id bigint, token bigint, outcome text, holder text, host text, pid bigint, ended_at timestamptz,
+               lapsed_at timestamptz, held_until timestamptz, why text)
+LANGUAGE sql STABLE AS $$
+  SELECT a.job_id, a.token, a.outcome, l.holder, l.host, l.pid, a.at,
+         CASE WHEN a.outcome = 'expired' THEN l.expires_at END, CASE WHEN a.outcome IS NULL THEN l.expires_at END,
+         CASE WHEN a.outcome = 'expired' THEN l.end_detail END
+    FROM (SELECT s.job_id, s.token, s.lease_id, s.outcome, s.at FROM leasehold_internal.settled AS s
+           WHERE s.job_id >= coalesce(p_job, (SELECT max(j.id) FROM leasehold_internal.job AS j) - {bounds.max_history})
+             AND s.job_id <= coalesce(p_job, 9223372036854775807) AND s.lease_id IS NOT NULL AND s.at >= p_since
+          UNION ALL
+          SELECT t.job_id, g.token, g.lease_id, NULL, NULL
+            FROM leasehold_internal.job_grant AS g CROSS JOIN LATERAL unnest(g.jobs) AS t(job_id)
+           WHERE p_job IS NULL OR t.job_id = p_job) AS a
+    LEFT JOIN leasehold_internal.lease AS l ON l.id = a.lease_id
+   ORDER BY a.token DESC, a.job_id DESC LIMIT p_max
+$$;
+
 -- The newest errors, whatever the state of the job. Reads a bounded number of them.
 CREATE FUNCTION leasehold_internal.job_errors(p_queue text, p_max bigint, p_skip bigint DEFAULT 0)
 RETURNS TABLE (job_id bigint, queue text, token bigint, at timestamptz, outcome text, holder text, error text)

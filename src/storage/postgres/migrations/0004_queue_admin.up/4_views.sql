@@ -16,16 +16,17 @@ CREATE VIEW leasehold.jobs AS
          s.expires_at, s.job_group AS "group", s.batch
     FROM leasehold_internal.job_story AS s;
 
-SELECT leasehold_internal.publish('read', 'job_show', 'job_list', 'job_body', 'job_attempts', 'job_errors',
-  'queue_list', 'worker_list', 'batch_show', 'job_wait');
+SELECT leasehold_internal.publish('read', 'job_show', 'job_list', 'job_body', 'job_attempts', 'job_history',
+  'job_errors', 'queue_list', 'worker_list', 'batch_show', 'job_wait');
 SELECT leasehold_internal.expose('read', 'job_state', 'readable');
 SELECT leasehold_internal.publish('work', 'job_cancel', 'job_retry');
 SELECT leasehold_internal.publish('admin', 'job_redrive', 'job_remove', 'job_prune', 'queue_set',
   'queue_pause', 'queue_purge');
-SELECT leasehold_internal.tune('{job_list,job_errors,queue_list,job_show,job_attempts,job_body,job_wait}',
+SELECT leasehold_internal.tune('{job_list,job_errors,queue_list,job_show,job_attempts,job_history,job_body,job_wait}',
   'enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off');
 -- Their filters are optional: a plan for every value would be a plan for none.
-SELECT leasehold_internal.tune('{job_list,job_errors,queue_list,job_redrive}', 'plan_cache_mode = force_custom_plan');
+SELECT leasehold_internal.tune('{job_list,job_history,job_errors,queue_list,job_redrive}',
+  'plan_cache_mode = force_custom_plan');
 -- The time of an outcome has a BRIN index, which only bitmap scans use.
 SELECT leasehold_internal.tune('{job_prune,queue_purge}', 'enable_bitmapscan = on', 'plan_cache_mode = auto');
 SELECT leasehold_internal.finish_migration(4);
