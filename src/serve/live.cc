@@ -27,6 +27,11 @@ constexpr int rest_after_events = 2;
 
 constexpr int reconnect_ms = 2000;
 
+std::string trouble_frame(const Error& error) {
+  return frame("trouble", model::json_object({{"code", std::string_view(to_string(error.code))},
+                                              {"message", std::string_view(error.message)}}));
+}
+
 Duration longest_between_events(const Store& store) {
   return store.backend() == "postgresql" ? between_events_unannounced : every_second;
 }
@@ -59,7 +64,7 @@ void Live::add(Subscription subscription) {
   listeners_.emplace_back(std::move(subscription));
   // A client that comes late learns of trouble that is not over.
   if (!troubles_.empty()) {
-    listeners_.back().write(frame("trouble", model::to_json(troubles_.begin()->second)), now_);
+    listeners_.back().write(trouble_frame(troubles_.begin()->second), now_);
   }
 }
 
@@ -184,7 +189,7 @@ void Live::trouble(std::string_view source, const Error& error) {
   const bool is_new = troubles_.empty();
   troubles_.insert_or_assign(std::string(source), error);
   if (is_new) {
-    for (auto& listener : listeners_) listener.write(frame("trouble", model::to_json(error)), now_);
+    for (auto& listener : listeners_) listener.write(trouble_frame(error), now_);
   }
   // A store that does not answer is asked once a second, not once for each topic.
   if (is_store_trouble(error.code) && may_repeat(error.code)) {
@@ -203,7 +208,7 @@ void Live::no_trouble(std::string_view source) {
   if (found == troubles_.end()) return;
   troubles_.erase(found);
   if (troubles_.empty()) {
-    for (auto& listener : listeners_) listener.write(frame("trouble", R"({"error":null})"), now_);
+    for (auto& listener : listeners_) listener.write(frame("trouble", R"({"code":null,"message":null})"), now_);
   }
 }
 

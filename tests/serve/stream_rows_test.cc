@@ -260,7 +260,7 @@ TEST_P(StreamTroubleTest, TroubleWithTheStoreIsReportedOnceAndItsEndToo) {
   const auto frames = ann_.take();
   ASSERT_EQ(frames.size(), 1U);
   EXPECT_EQ(frames[0].name, "trouble");
-  EXPECT_TRUE(frames[0].data.starts_with(R"({"error":{"code":"unavailable")")) << frames[0].data;
+  EXPECT_TRUE(frames[0].data.starts_with(R"({"code":"unavailable","message":")")) << frames[0].data;
   take(locks(), "deploy", {}, by("alice"));
   faults_->heal();
   turn();
