@@ -28,7 +28,7 @@ namespace leasehold {
 
 /// The events of each kind, and the meaning of the key:
 ///   lock      name     acquired, reclaimed, released, expired, revoked
-///   job       its id   failed, cancelled; reclaimed (the key is the queue, and the detail the number of jobs)
+///   job       its id   failed, cancelled; reclaimed (key: the queue; detail: "3 jobs" or "3 jobs, process gone")
 ///   batch     name     ended
 ///   queue     name     paused, resumed, purged
 ///   chunk     set/key  claimed, reclaimed, completed, failed, released, skipped, exhausted, reset

@@ -29,6 +29,8 @@ TEST_P(JobDeadProcessTest, ItsJobIsClaimedAtOnce) {
   EXPECT_TRUE(lost(jobs().complete(id, before.token), LostReason::expired));
   EXPECT_EQ(must(jobs().show(id)).crashes, 1) << "a crash, as if its lease had run out";
   EXPECT_EQ(reaped_leases(), 1);
+  const auto event = must(store().events()).back();
+  EXPECT_EQ(event.what + ": " + event.detail, "reclaimed: 1 job, process gone");
 }
 
 TEST_P(JobDeadProcessTest, ItsPlaceInASerialQueueIsFree) {

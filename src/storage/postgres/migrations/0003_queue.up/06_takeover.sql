@@ -117,7 +117,7 @@ BEGIN
      AND NOT EXISTS (SELECT FROM leasehold_internal.lease_unsettled(p_lease_id));
   INSERT INTO leasehold_internal.event (at, kind, key, what, token, holder, host, previous_holder, detail)
   SELECT p_moment, 'job', u.queue, 'reclaimed', max(u.token), p_claimer, p_claimer_host, dead_holder,
-         count(*) || CASE WHEN count(*) = 1 THEN ' job' ELSE ' jobs' END
+         count(*) || CASE WHEN count(*) = 1 THEN ' job' ELSE ' jobs' END || coalesce(', ' || nullif(p_detail, ''), '')
     FROM leasehold_internal.lease_unsettled(p_lease_id) AS u GROUP BY u.queue;
   SELECT b.jobs, b.failed INTO jobs, failed
     FROM leasehold_internal.lease_give_back(p_lease_id, true, p_moment) AS b;
