@@ -212,6 +212,15 @@ TEST_F(SqliteFileTest, DoctorFindsPagesThatWereOverwritten) {
   }
 }
 
+TEST_F(SqliteFileTest, DoctorFindsNoDamageWhileJobsWait) {
+  const auto store = Store::open("sqlite:" + folder_.file("waiting.db"));
+  ASSERT_TRUE(ok(store));
+  ASSERT_TRUE(ok(store->jobs().enqueue("mail", {.payload = "{}"})));
+  const auto findings = store->doctor();
+  ASSERT_TRUE(ok(findings));
+  for (const auto& finding : *findings) EXPECT_NE(finding.level, Finding::Level::danger) << finding.what;
+}
+
 // A disk of its own in a mount namespace of its own: both are gone with the process.
 bool mount_small_disk(const std::string& folder) {
   const int namespaces = ::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER;

@@ -54,16 +54,17 @@ CREATE INDEX leasehold_job_batch ON leasehold_job (batch, id) WHERE batch IS NOT
 -- in the index by group as well: claims take turns between the groups of a priority, and step over a group without
 -- reading its jobs.
 CREATE TABLE leasehold_ready (
+  -- The columns of the key come first and in its order: else integrity_check of SQLite 3.40 sees NULLs that are not there.
   queue      TEXT    NOT NULL,
   priority   INTEGER NOT NULL,
+  -- It has a group.
+  by_group   INTEGER NOT NULL DEFAULT 0,
   job_id     INTEGER NOT NULL,
   last_token INTEGER NOT NULL,
   attempt    INTEGER NOT NULL,
   -- Came back from a grant of many whose holder died: claimed solo, so that only the culprit is charged.
-  solo      INTEGER NOT NULL,
+  solo       INTEGER NOT NULL,
   job_group  TEXT,
-  -- It has a group.
-  by_group   INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (queue, priority DESC, by_group, job_id)
 ) WITHOUT ROWID;
 CREATE INDEX leasehold_ready_group ON leasehold_ready (queue, priority DESC, job_group, job_id)
