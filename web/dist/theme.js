@@ -1,1 +1,1 @@
-try{let e=localStorage.getItem("leasehold-theme");(e==="light"||e==="dark")&&(document.documentElement.dataset.theme=e)}catch{}
+var e="";try{e=localStorage.getItem("leasehold-theme")??""}catch{}e!=="light"&&e!=="dark"&&(e=matchMedia("(prefers-color-scheme: dark)").matches?"dark":"light");document.documentElement.dataset.theme=e;

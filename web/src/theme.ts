@@ -1,7 +1,9 @@
-// Sets the chosen theme before anything is drawn. It is a file of its own because it must run before the page is read.
+// Sets the theme before anything is drawn. It is a file of its own because it must run before the page is read.
+let theme = '';
 try {
-  const chosen = localStorage.getItem('leasehold-theme');
-  if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset['theme'] = chosen;
+  theme = localStorage.getItem('leasehold-theme') ?? '';
 } catch {
   // Without storage the system's theme counts.
 }
+if (theme !== 'light' && theme !== 'dark') theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+document.documentElement.dataset['theme'] = theme;

@@ -41,6 +41,8 @@ export type Connection = 'connecting' | 'live' | 'lost' | 'resting';
 export const connection = signal<Connection>('connecting');
 /** What is wrong with the store, in the server's words; empty if nothing is. */
 export const trouble = signal('');
+/** Counts the connections: after a break, what pages gathered from events may have a hole. */
+export const greetings = signal(0);
 export const stats = signal<Record<string, unknown>>({});
 
 type EventListener = (event: Event) => void;
@@ -83,6 +85,8 @@ function takeRows<T extends RowTopic>(topic: T, frame: Frame): void {
 }
 
 let source: EventSource | null = null;
+/** Of the newest event: the stream resumes behind it. */
+let mark = '';
 let retry = 0;
 let timer = 0;
 
@@ -90,11 +94,14 @@ function open(): void {
   if (source || document.hidden || loggedOut.peek()) return;
   clearTimeout(timer);
   if (connection.peek() !== 'lost') connection.value = 'connecting';
-  const opened = new EventSource(`${base}api/v1/stream`);
+  const opened = new EventSource(`${base}api/v1/stream${mark ? `?after=${encodeURIComponent(mark)}` : ''}`);
   source = opened;
   const on = (name: string, handle: (json: Record<string, unknown>) => void): void =>
     opened.addEventListener(name, (message) => {
-      if (source === opened) batch(() => handle(JSON.parse((message as MessageEvent<string>).data || '{}')));
+      if (source !== opened) return;
+      const { data, lastEventId } = message as MessageEvent<string>;
+      mark = lastEventId || mark;
+      batch(() => handle(JSON.parse(data || '{}')));
     });
   on('hello', (hello) => {
     retry = 0;
@@ -113,7 +120,9 @@ function open(): void {
   on('trouble', (frame) => {
     trouble.value = String(frame['message'] ?? '');
   });
-  on('reset', () => undefined);
+  on('reset', () => {
+    greetings.value += 1;
+  });
   on('bye', () => reopenLater(500));
   opened.onerror = () => {
     if (source !== opened) return;
@@ -127,7 +136,7 @@ function open(): void {
 function noteHello(hello: Record<string, unknown>): void {
   const now = hello['store_now'];
   if (typeof now === 'string') noteStoreTime(now, 300);
-  // Events may have been missed meanwhile.
+  greetings.value += 1;
   changed.events.value += 1;
 }
 

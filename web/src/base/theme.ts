@@ -1,15 +1,30 @@
-// Light, dark, or what the system says.
+// Light, dark, or what the system says. <html data-theme> is always the theme in use; theme.ts set it before the first picture.
 import { signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';
 const key = 'leasehold-theme';
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 
-export const theme = signal<Theme>((document.documentElement.dataset['theme'] as Theme | undefined) ?? 'system');
+function stored(): Theme {
+  try {
+    const text = localStorage.getItem(key);
+    return text === 'light' || text === 'dark' ? text : 'system';
+  } catch {
+    return 'system';
+  }
+}
+
+export const theme = signal<Theme>(stored());
+
+function show(): void {
+  const used = theme.value === 'system' ? (systemIsDark.matches ? 'dark' : 'light') : theme.value;
+  document.documentElement.dataset['theme'] = used;
+}
+systemIsDark.addEventListener('change', show);
 
 export function setTheme(next: Theme): void {
   theme.value = next;
-  if (next === 'system') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = next;
+  show();
   try {
     if (next === 'system') localStorage.removeItem(key);
     else localStorage.setItem(key, next);

@@ -198,9 +198,9 @@ function Owner({ lease }: { lease: Row<'leases'> }): JSX.Element {
 }
 
 function beatsOf(lease: Row<'leases'>): number[] {
-  const key = lease.kind === 'job' ? (queueOfJob.get(lease.key) ?? '') : lease.key;
+  const job = lease.kind === 'job' ? lease.key : '';
+  const key = job ? (queueOfJob.get(job) ?? '') : lease.key;
   const grants = history.lanes.get(`${lease.kind}/${key}`)?.grants ?? [];
-  const start = ms(lease.since);
-  const beats = grants.find((grant) => grant.end === null && Math.abs(grant.start - start) < 5)?.beats ?? [];
+  const beats = grants.filter((grant) => grant.end === null && grant.job === job && grant.who === ownerOf(lease)).pop()?.beats ?? [];
   return beats.length > 0 ? beats : [ms(lease.heartbeat_at)];
 }

@@ -66,10 +66,12 @@ export function Overview(): JSX.Element {
       </section>
       <Numbers />
       <div class="two">
-        <Throughput />
+        <div>
+          <Throughput />
+          <QueueStrip />
+        </div>
         <Takeovers />
       </div>
-      <QueueStrip />
     </>
   );
 }
@@ -79,7 +81,7 @@ function Numbers(): JSX.Element {
   const queues = rowsOf('queues');
   const sum = (of: (queue: (typeof queues)[number]) => number): number => queues.reduce((all, queue) => all + of(queue), 0);
   const tiles: [title: string, value: number, where: string, sub: string][] = [
-    ['Leases held', leases.filter((lease) => lease.state !== 'expired').length, href('leases'), `${leases.reduce((all, lease) => all + lease.waiters, 0)} waiting in line`],
+    ['Leases held', leases.filter((lease) => lease.state !== 'expired').length, href('leases'), `${leases.filter((lease) => lease.state === 'expired').length} expired`],
     ['Jobs running', sum((queue) => queue.running), href('jobs', { state: 'running' }), `${short(sum((queue) => queue.available))} available`],
     ['Done per minute', sum((queue) => queue.completed_last_minute), href('queues'), `${sum((queue) => queue.failed_last_minute)} failed`],
     ['Workers', rowsOf('workers').length, href('store'), `of ${queues.length} queues`],
@@ -123,7 +125,7 @@ function Takeovers(): JSX.Element {
     <Card title="Takeovers" aside={<a href={href('leases')}>all on the timeline</a>}>
       <Bars label="Takeovers" values={values} tone="bad" from={`${minutes}m ago`} to="now" />
       <ul class="lines">
-        {all.slice(0, 4).map((one) => (
+        {all.slice(0, 8).map((one) => (
           <li key={`${one.key}${one.from}${one.at}`}>
             <Kind kind={one.kind} /> {sentence(one)} <span class="quiet"><When at={one.at} /></span>
           </li>

@@ -108,7 +108,7 @@ export function RunNow({ schedule }: { schedule: Schedule }): JSX.Element {
     <ActButton
       act="schedule.trigger"
       class="small"
-      label={`Run ${schedule.name} now`}
+      label={`Run now: ${schedule.name}`}
       disabled={schedule.paused_at !== null}
       run={async () => {
         await call('schedule.trigger', { name: schedule.name });

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { call } from '../api/call';
-import { onEvent, rowsOf } from '../api/live';
+import { greetings, onEvent, rowsOf } from '../api/live';
 import { useAct } from '../api/resource';
 import type { Event, StoreReport } from '../api/types';
 import { param } from '../base/router';
@@ -106,7 +106,7 @@ function Events(): JSX.Element {
       })
       .catch(() => undefined);
     return stop;
-  }, []);
+  }, [greetings.value]);
   const text = param('q').toLowerCase();
   const shown = events.value.filter((event) => `${event.kind} ${event.key} ${event.what} ${event.holder?.name ?? ''}`.toLowerCase().includes(text));
   return (

@@ -53,7 +53,7 @@ function ofQueues(now: number): Warning[] {
       warnings.push({
         level: 'advice',
         text: `no worker for ${queue.name}`,
-        detail: `${count(waits, 'job')} wait; ${queue.asked_at ? `a worker last asked ${span(now - ms(queue.asked_at))} ago` : 'no worker has ever asked'}`,
+        detail: `${count(waits, 'job')} ${waits === 1 ? 'waits' : 'wait'}; ${queue.asked_at ? `a worker last asked ${span(now - ms(queue.asked_at))} ago` : 'no worker has ever asked'}`,
         href: href('queue', { name: queue.name }),
       });
     } else if (queue.oldest_at && now - ms(queue.oldest_at) > oldJob && !queue.paused) {

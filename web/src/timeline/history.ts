@@ -118,7 +118,7 @@ export class History {
     const grant = known[known.length - 1] ?? null;
     this.takeovers.push({
       at, kind: 'job', key: lane.key, from, to, cause: cause || ranOut, extent: extent ?? '',
-      gap: grant && grant.until > 0 && grant.until < at ? at - grant.until : null, fromGrant: grant, toGrant: null,
+      gap: null, fromGrant: grant, toGrant: null,
     });
     return true;
   }
@@ -137,17 +137,21 @@ export class History {
     const who = whoOf(event);
     const taken = event.what === 'reclaimed' || event.previous_holder !== null;
     const open = lane.grants.filter((grant) => grant.end === null && grant.start < at);
+    // Only a lock can have several holders. A lease may have begun before the grant: it may serve several.
+    const single = lane.kind !== 'lock';
     if (taken || event.what === 'transferred' || event.what === 'switched') {
       for (const grant of open) {
-        if (grant.who === who && grant.start === at) continue;
+        // The page saw its lease before this event came.
+        if (grant.who === who && (grant.start === at || single)) continue;
         close(grant, at, taken ? 'expired' : 'released');
         if (taken) lane.dead = deadOf(grant, at, event.detail === 'process gone' ? 'process gone' : ranOut);
       }
     }
     const dead = lane.dead ?? (taken ? { who: nameOf(event.previous_holder), at: NaN, cause: ranOut, grant: null } : null);
-    const same = lane.grants.find((grant) => grant.end === null && Math.abs(grant.start - at) < 5);
+    const same = lane.grants.find((one) => one.end === null && (Math.abs(one.start - at) < 5 || (single && one.who === who)));
     const grant = same ?? this.put(lane, { start: at });
     grant.who = who;
+    grant.start = at;
     grant.host = event.holder?.host ?? grant.host;
     lane.dead = null;
     // A session that opens again under its name has not taken over from anybody.
@@ -172,18 +176,22 @@ export class History {
     lane.dead = grant ? deadOf(grant, at, cause) : { who, at, cause, grant };
   }
 
-  /** What a lease looks like now; `key` of a job is its queue. Two shares of one lock differ by their holder. */
-  seeLease(lease: LeaseInfo, key: string, who: string): void {
-    const start = ms(lease.since);
+  /**
+   * What a lease looks like now; `key` of a job is its queue. Two shares of one lock differ by their holder. A worker has one
+   * lease for all its jobs, so of a job `began` is when the page first saw it.
+   */
+  seeLease(lease: LeaseInfo, key: string, who: string, began: number): void {
     const lane = this.lane(lease.kind, key);
+    const job = lease.kind === 'job' ? lease.key : '';
+    const known = (one: Grant): boolean => one.who === who && one.job === job && (job !== '' || Math.abs(one.start - began) < 5);
     const open = lane.grants.filter((one) => one.end === null);
-    let grant = open.find((one) => one.who === who && Math.abs(one.start - start) < 5);
+    let grant = open.find(known);
     // An item is held by the lease of its session, which began earlier.
-    if (lease.kind !== 'job') grant ??= open.find((one) => one.who === who) ?? (lease.kind === 'item' ? open.pop() : undefined);
+    if (!job) grant ??= open.find((one) => one.who === who) ?? (lease.kind === 'item' ? open.pop() : undefined);
     if (!grant) {
-      if (lane.grants.some((one) => one.end !== null && one.who === who && Math.abs(one.start - start) < 5)) return;
-      grant = this.put(lane, { who, start, job: lease.kind === 'job' ? lease.key : '' });
-      if (grant.job) this.tieJob(lane, grant);
+      if (!job && lane.grants.some((one) => one.end !== null && known(one))) return;
+      grant = this.put(lane, { who, start: began, job });
+      if (job) this.tieJob(lane, grant);
     }
     grant.host = lease.holder.host;
     grant.pid = lease.holder.pid;
@@ -210,10 +218,10 @@ export class History {
   }
 
   /** The lease is gone. An event tells how, for all but jobs. */
-  loseLease(kind: string, key: string, who: string, start: number, now: number): void {
-    const lane = this.lane(kind, key);
-    for (const grant of lane.grants) {
-      if (grant.end === null && grant.who === who && Math.abs(grant.start - start) < 5) close(grant, now, 'ended');
+  loseLease(kind: string, key: string, who: string, job: string, start: number, now: number): void {
+    for (const grant of this.lane(kind, key).grants) {
+      const same = job ? grant.job === job : Math.abs(grant.start - start) < 5;
+      if (same && grant.end === null && grant.who === who) close(grant, now, 'ended');
     }
   }
 

@@ -33,6 +33,10 @@ async function learn(history: History, job: JobInfo): Promise<void> {
 
 const died = (attempt: JobAttempt): boolean => attempt.outcome === 'expired' || attempt.outcome === 'returned';
 
+/** A grant of this job that the page saw: it noticed begin and end a little late. */
+const isSame = (grant: Grant, job: string, start: number, end: number | null): boolean =>
+  grant.job === job && grant.start < (end ?? Infinity) + 1500 && (grant.end ?? Infinity) > start;
+
 /** Completes the grants of a queue, and says where the arrows of its takeovers begin and end. */
 export function addAttempts(history: History, queue: string, job: string, attempts: JobAttempt[]): void {
   const lane = history.lane('job', queue);
@@ -40,13 +44,17 @@ export function addAttempts(history: History, queue: string, job: string, attemp
   for (const attempt of [...attempts].sort((a, b) => a.number - b.number)) {
     const start = ms(attempt.started_at);
     const who = attempt.holder?.name ?? '';
-    let grant = lane.grants.find((one) => one.who === who && Math.abs(one.start - start) < 5);
+    const end = attempt.ended_at ? ms(attempt.ended_at) : null;
+    let grant = lane.grants.find((one) => one.who === who && (Math.abs(one.start - start) < 5 || isSame(one, job, start, end)));
     if (!grant) {
       grant = { kind: 'job', key: queue, who, host: attempt.holder?.host ?? '', pid: attempt.holder?.pid ?? null, start, end: null, how: '', until: 0, ttl: 0, beats: [], job };
       lane.grants.push(grant);
     }
     grant.job = job;
-    grant.end = attempt.ended_at ? ms(attempt.ended_at) : null;
+    // Another grant than the page took it for: what it saw of that one does not count.
+    if (Math.abs(grant.start - start) > 2000) Object.assign(grant, { until: 0, beats: [] });
+    grant.start = start;
+    grant.end = end;
     grant.how = died(attempt) ? 'expired' : attempt.outcome;
     if (before && died(before.attempt)) tie(history.takeovers, before, grant, queue);
     before = { attempt, grant };

@@ -199,8 +199,9 @@ function drawArrows(
     const y1 = rowMiddle(from.lane, from.bar.row);
     const to = target(takeover, from, places, lanes, grouping);
     const x2 = Math.max(x1, x(takeover.at));
-    const label = [takeover.cause, takeover.gap === null ? '' : span(takeover.gap)].filter(Boolean).join(' · ');
-    const place = placeLabel(label, x1, y1, occupied, view.width);
+    const gap = takeover.gap === null ? '' : span(takeover.gap);
+    const whole = placeLabel([takeover.cause, gap].filter(Boolean).join(' · '), x1, y1, occupied, view.width);
+    const place = whole.label || !gap ? whole : placeLabel(gap, x1, y1, occupied, view.width);
     picture.arrows.push({ takeover, x1, y1, x2, y2: to, ...place });
   }
 }

@@ -1,7 +1,7 @@
 // The history of this page: fed by events and leases as they come, and once by the events before.
 import { signal } from '@preact/signals';
 import { call } from '../api/call';
-import { live, onEvent, onLeases, type Row } from '../api/live';
+import { greetings, live, onEvent, onLeases, type Row } from '../api/live';
 import { ms, storeNow } from '../base/time';
 import type { Event, LeaseInfo } from '../api/types';
 import { History } from './history';
@@ -14,7 +14,16 @@ export const version = signal(0);
 export const queueOfJob = new Map<string, string>();
 
 const longest = 3 * 3_600_000;
-const shownAt = new Map<string, { kind: string; key: string; who: string; start: number }>();
+interface Shown {
+  kind: string;
+  key: string;
+  who: string;
+  job: string;
+  since: number;
+}
+const shownAt = new Map<string, Shown>();
+/** Until the first rows are here, a lease may be older than the page. */
+let watching = false;
 
 /** The session that has an item or is one; else the holder. */
 export function ownerOf(lease: LeaseInfo): string {
@@ -31,15 +40,18 @@ function see(lease: Row<'leases'>): void {
   const key = lease.kind === 'job' ? queueOfJob.get(lease.key) : lease.key;
   if (key === undefined) return;
   const who = ownerOf(lease);
-  history.seeLease(lease, key, who);
-  shownAt.set(lease.row, { kind: lease.kind, key, who, start: ms(lease.since) });
+  const since = ms(lease.since);
+  const job = lease.kind === 'job' ? lease.key : '';
+  const isNew = job !== '' && watching && !shownAt.has(lease.row);
+  history.seeLease(lease, key, who, isNew ? Math.max(since, storeNow()) : since);
+  shownAt.set(lease.row, { kind: lease.kind, key, who, job, since });
 }
 
 function lose(row: string): void {
   const shown = shownAt.get(row);
   if (!shown) return;
   shownAt.delete(row);
-  history.loseLease(shown.kind, shown.key, shown.who, shown.start, storeNow());
+  history.loseLease(shown.kind, shown.key, shown.who, shown.job, shown.since, storeNow());
 }
 
 let asked = 0;
@@ -90,7 +102,7 @@ export async function startHistory(): Promise<void> {
     // A takeover is a row that changes its holder: the old grant ends before the new one begins.
     for (const lease of put) {
       const shown = shownAt.get(lease.row);
-      if (shown && Math.abs(shown.start - ms(lease.since)) > 5) lose(lease.row);
+      if (shown && Math.abs(shown.since - ms(lease.since)) > 5) lose(lease.row);
     }
     for (const lease of put) see(lease);
     for (const row of gone) lose(row);
@@ -98,10 +110,14 @@ export async function startHistory(): Promise<void> {
     version.value += 1;
     void learnQueues();
   });
+  greetings.subscribe((times) => {
+    if (times > 1) void loadEvents().then(() => (version.value += 1));
+  });
   await loadEvents();
   for (const lease of live.leases.peek().rows.values()) see(lease);
   version.value += 1;
-  void learnQueues();
+  await learnQueues();
+  watching = true;
   await learnJobs(history, queueOfJob);
   version.value += 1;
 }

@@ -23,8 +23,10 @@ interface TableProps<T> {
 
 export function Table<T>({ label, columns, rows, keyOf, rowClass, choose }: TableProps<T>): JSX.Element {
   const shown = columns.filter((column): column is Column<T> => column !== false);
+  // The first one with a name is the title of the card.
+  const first = shown.find((column) => !column.bare);
   const classOf = (column: Column<T>): string =>
-    [column.number ? 'number' : '', column.wide ? 'wide' : '', column.bare ? 'bare' : ''].filter(Boolean).join(' ');
+    [column === first ? 'first' : '', column.number ? 'number' : '', column.wide ? 'wide' : '', column.bare ? 'bare' : ''].filter(Boolean).join(' ');
   return (
     <div class="table-box">
       <table aria-label={label}>
