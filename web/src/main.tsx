@@ -2,10 +2,10 @@
 //
 // The first load has the overview and the leases. The other pages come in four chunks: at once when one is wanted, else when
 // the browser has nothing to do.
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { render, type ComponentType, type JSX } from 'preact';
 import { loggedOut } from './api/call';
-import { startLive } from './api/live';
+import { greetings, startLive } from './api/live';
 import { learnRights } from './api/login';
 import { listenToKeys, pages } from './base/keys';
 import { followLinks, page, param } from './base/router';
@@ -88,7 +88,11 @@ followLinks();
 listenToKeys();
 startClock();
 startLive();
-void learnRights().catch(() => undefined);
+effect(() => {
+  // Again after a break: it may be another server.
+  void greetings.value;
+  void learnRights().catch(() => undefined);
+});
 const root = document.getElementById('app');
 if (root) render(<App />, root);
 setTimeout(() => {

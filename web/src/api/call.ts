@@ -25,7 +25,7 @@ export const loggedOut = signal(false);
 
 const scopeOrder = ['read', 'produce', 'work', 'admin'];
 /** What the caller may do; the server says so, and decides each act itself. */
-export const rights = signal({ name: '', scope: 'admin', readOnly: false, login: false });
+export const rights = signal({ name: '', scope: '', readOnly: false, login: false });
 
 /** The scopes of the acts that the page offers; the compiler compares them with api/acts.json. */
 const scopes: Partial<Scopes> = {
@@ -39,6 +39,7 @@ const scopes: Partial<Scopes> = {
 /** Why the caller cannot perform an act; empty if it can. */
 export function whyNot(act: Act): string {
   const needed = scopes[act] ?? 'admin';
+  if (!rights.value.scope) return 'the server has not said yet what you may do';
   if (rights.value.readOnly) return 'this server is read-only';
   if (scopeOrder.indexOf(rights.value.scope) >= scopeOrder.indexOf(needed)) return '';
   return `needs a token of scope ${needed}; yours has ${rights.value.scope}`;

@@ -4,8 +4,8 @@
 // (api/resource.ts).
 import { batch, effect, signal, type Signal } from '@preact/signals';
 import { base } from '../base/router';
-import { noteStoreTime, storeNow } from '../base/time';
-import { loggedOut, request, rights } from './call';
+import { noteStoreTime } from '../base/time';
+import { loggedOut, request } from './call';
 import type { ChunkSetInfo, Event, LeaseInfo, QueueInfo, ScheduleInfo, SessionInfo, WorkerInfo } from './types';
 
 interface RowTypes {
@@ -172,5 +172,3 @@ export function startLive(): void {
 export function rowsOf<T extends RowTopic>(topic: T): Row<T>[] {
   return [...(live[topic] as Signal<Topical<T>>).value.rows.values()];
 }
-
-export { rights, storeNow };

@@ -31,7 +31,10 @@ function useSource<T>(source: Source): ReadonlySignal<Loaded<T>> & { again: () =
   latest.current = source;
   const again = useRef(() => undefined as void);
   useEffect(() => {
-    if (source.key === null) return undefined;
+    if (source.key === null) {
+      state.value = { data: undefined, error: undefined, loading: false };
+      return undefined;
+    }
     // What is shown stays until the answer is here.
     state.value = { ...state.peek(), error: undefined, loading: true };
     let control: AbortController | null = null;

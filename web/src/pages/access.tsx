@@ -1,8 +1,9 @@
 // Who may come in, and what was done: API tokens and the audit log.
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { call } from '../api/call';
+import { call, rights } from '../api/call';
 import { useAct } from '../api/resource';
+import type { NewToken, TokenInfo } from '../api/types';
 import { param } from '../base/router';
 import { visible } from '../base/text';
 import { ActButton } from '../ui/act';
@@ -10,37 +11,19 @@ import { Card, Empty, Moment, Show, When } from '../ui/parts';
 import { State } from '../ui/state';
 import { Table } from '../ui/table';
 
-interface Token {
-  id: number;
-  name: string;
-  scope: string;
-  only: string[];
-  state: string;
-  created_at: string;
-  expires_at: string | null;
-  last_used_at: string | null;
-}
-interface Entry {
-  id: number;
-  at: string;
-  by: string;
-  act: string;
-  key: string;
-  outcome: string;
-  detail: string;
-}
+const isAdmin = (): boolean => rights.value.scope === 'admin';
 
 /** The secret of a token that was just created: it is shown once. */
 const secret = signal('');
 
 export function Tokens(): JSX.Element {
-  const tokens = useAct('token.list' as never, { max: 100 } as never, [], 30_000);
+  const tokens = useAct('token.list', isAdmin() ? { max: 100 } : null, [], 30_000);
   return (
     <Card
       title="Tokens"
       aside={
         <ActButton
-          act={'token.create' as never}
+          act="token.create"
           class="small"
           question={{
             title: 'Create a token',
@@ -53,10 +36,12 @@ export function Tokens(): JSX.Element {
             ],
             run: async (values) => {
               const only = (values['only'] ?? '').split(',').map((one) => one.trim()).filter(Boolean);
-              const made = (await call('token.create' as never, {
-                name: values['name'], scope: values['scope'], ...(only.length > 0 ? { only } : {}),
+              const made = await call('token.create', {
+                name: values['name'] ?? '',
+                scope: values['scope'] as NewToken['scope'],
+                ...(only.length > 0 ? { only } : {}),
                 ...(values['days'] ? { expires_in_seconds: Number(values['days']) * 86_400 } : {}),
-              } as never)) as { secret: string };
+              });
               secret.value = made.secret;
               tokens.again();
               return `token ${values['name']} is created`;
@@ -74,14 +59,15 @@ export function Tokens(): JSX.Element {
           <button class="small" onClick={() => (secret.value = '')}>I have copied it</button>
         </div>
       ) : null}
-      <Show of={tokens.value as { data: { items: Token[] } | undefined; error: Error | undefined; loading: boolean }}>
+      {isAdmin() ? null : <p class="quiet">Only a token of scope admin may see tokens.</p>}
+      <Show of={tokens.value}>
         {(data) => <TokenTable tokens={data.items} after={tokens.again} />}
       </Show>
     </Card>
   );
 }
 
-function TokenTable({ tokens, after }: { tokens: Token[]; after: () => void }): JSX.Element {
+function TokenTable({ tokens, after }: { tokens: TokenInfo[]; after: () => void }): JSX.Element {
   if (tokens.length === 0) return <Empty text="There is no token. Create one:" command="leasehold token create mailer --scope work --only 'queue:mail*'" />;
   return (
     <Table
@@ -100,7 +86,7 @@ function TokenTable({ tokens, after }: { tokens: Token[]; after: () => void }): 
           cell: (token) =>
             token.state === 'active' ? (
               <ActButton
-                act={'token.revoke' as never}
+                act="token.revoke"
                 class="small danger-quiet"
                 label={`Revoke token ${token.name}`}
                 question={{
@@ -108,7 +94,7 @@ function TokenTable({ tokens, after }: { tokens: Token[]; after: () => void }): 
                   text: 'Requests with it are refused from now on.',
                   act: 'Revoke',
                   danger: true,
-                  run: async () => { await call('token.revoke' as never, { id: token.id } as never); after(); return `token ${token.name} is revoked`; },
+                  run: async () => { await call('token.revoke', { id: token.id }); after(); return `token ${token.name} is revoked`; },
                 }}
               >
                 Revoke
@@ -121,10 +107,11 @@ function TokenTable({ tokens, after }: { tokens: Token[]; after: () => void }): 
 }
 
 export function AuditLog(): JSX.Element {
-  const log = useAct('audit.list' as never, { max: 50, ...(param('by') ? { by: param('by') } : {}) } as never, ['events'], 10_000);
+  const log = useAct('audit.list', isAdmin() ? { max: 50, ...(param('by') ? { by: param('by') } : {}) } : null, ['events'], 10_000);
   return (
     <Card title="Audit log" aside={<span class="quiet">acts of scope admin</span>}>
-      <Show of={log.value as { data: { items: Entry[] } | undefined; error: Error | undefined; loading: boolean }}>
+      {isAdmin() ? null : <p class="quiet">Only a token of scope admin may see the audit log.</p>}
+      <Show of={log.value}>
         {(data) =>
           data.items.length === 0 ? (
             <Empty text="No admin act yet." command="leasehold audit" />
@@ -137,9 +124,9 @@ export function AuditLog(): JSX.Element {
                 { name: 'When', cell: (entry) => <Moment at={entry.at} /> },
                 { name: 'By', cell: (entry) => visible(entry.by) },
                 { name: 'Act', cell: (entry) => <code>{entry.act}</code> },
-                { name: 'Key', cell: (entry) => visible(entry.key) },
+                { name: 'Key', cell: (entry) => visible(entry.key ?? '–') },
                 { name: 'Outcome', cell: (entry) => visible(entry.outcome) },
-                { name: 'Detail', wide: true, cell: (entry) => visible(entry.detail) },
+                { name: 'Detail', wide: true, cell: (entry) => visible(entry.detail ?? '') },
               ]}
             />
           )

@@ -10,7 +10,7 @@ import { count, visible } from '../base/text';
 import { ms, second, span } from '../base/time';
 import { ActButton, reason } from '../ui/act';
 import { Select, Text } from '../ui/fields';
-import { Card, Empty, hasFilter, More, NoMatch, Show, Title, When, Who } from '../ui/parts';
+import { Card, Empty, hasFilter, More, Loading, NoMatch, Show, Title, When, Who } from '../ui/parts';
 import { Remaining, Ring } from '../ui/ring';
 import { State } from '../ui/state';
 import { Table } from '../ui/table';
@@ -44,7 +44,7 @@ function Sessions({ sessions }: { sessions: Session[] }): JSX.Element {
   return (
     <Card title="Sessions">
       {!live.sessions.value.ready ? (
-        <div class="loading" role="status">Loading …</div>
+        <Loading />
       ) : shown.length === 0 ? (
         hasFilter('q', 'state', 'session') ? (
           <NoMatch noun="sessions" filters={['q', 'state', 'session']} />

@@ -11,7 +11,7 @@ import type { Takeover } from '../timeline/history';
 import { history, ownerOf, queueOfJob, startHistory, version } from '../timeline/live';
 import { sentence, Timeline } from '../timeline/view';
 import { Choice, Select, Text } from '../ui/fields';
-import { Card, Empty, hasFilter, NoMatch, Title, When, Who } from '../ui/parts';
+import { Card, Empty, hasFilter, Loading, NoMatch, Title, When, Who } from '../ui/parts';
 import { Beats, Remaining, Ring } from '../ui/ring';
 import { Kind, State } from '../ui/state';
 import { Table } from '../ui/table';
@@ -148,7 +148,7 @@ function Live({ leases }: { leases: Row<'leases'>[] }): JSX.Element {
     <Card title="Held now" aside={table.truncated ? <span class="quiet">the first 2,000 to expire</span> : null}>
       {leases.length === 0 ? (
         !table.ready ? (
-          <div class="loading" role="status">Loading …</div>
+          <Loading />
         ) : filtered ? (
           <NoMatch noun="leases" filters={['q', 'kind', 'state', 'holder']} />
         ) : (

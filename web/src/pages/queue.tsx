@@ -7,7 +7,7 @@ import { href, param } from '../base/router';
 import { count, digits, visible } from '../base/text';
 import { ms, second, seconds, span } from '../base/time';
 import { ActButton } from '../ui/act';
-import { Card, Empty, Fact, Moment, Show, Title, When, Who } from '../ui/parts';
+import { Card, Empty, Fact, Loading, Moment, Show, Title, When, Who } from '../ui/parts';
 import { State } from '../ui/state';
 import { Table } from '../ui/table';
 import { enqueueQuestion } from './enqueue';
@@ -23,7 +23,7 @@ export function QueuePage(): JSX.Element {
     return (
       <>
         <Title title={name || 'Queue'} />
-        {live.queues.value.ready ? <Empty text={`There is no queue "${visible(name)}". The first job creates it:`} command={`leasehold job add ${name || 'mail'} '{}'`} /> : <div class="loading" role="status">Loading …</div>}
+        {live.queues.value.ready ? <Empty text={`There is no queue "${visible(name)}". The first job creates it:`} command={`leasehold job add ${name || 'mail'} '{}'`} /> : <Loading />}
       </>
     );
   }

@@ -7,7 +7,7 @@ import { count, digits, short, visible } from '../base/text';
 import { ms, second, seconds, span } from '../base/time';
 import { ActButton, reason } from '../ui/act';
 import { Text } from '../ui/fields';
-import { Bar, Card, Empty, NoMatch, Title } from '../ui/parts';
+import { Bar, Card, Empty, Loading, NoMatch, Title } from '../ui/parts';
 import { State } from '../ui/state';
 import { Table } from '../ui/table';
 
@@ -68,7 +68,7 @@ export function Queues(): JSX.Element {
       </div>
       <Card>
         {!live.queues.value.ready ? (
-          <div class="loading" role="status">Loading …</div>
+          <Loading />
         ) : all.length === 0 ? (
           <Empty text="There is no queue. Add a job, and work on it:" command={'leasehold job add mail \'{"to":"ann"}\'\nleasehold work mail -- ./send-mail'} />
         ) : queues.length === 0 ? (

@@ -9,7 +9,7 @@ import { href, param } from '../base/router';
 import { visible } from '../base/text';
 import { exact, moment, ms, seconds, span } from '../base/time';
 import { ActButton, reason } from '../ui/act';
-import { Card, Empty, Fact, Moment, More, Show, Title, When, Who } from '../ui/parts';
+import { Card, Empty, Fact, Loading, Moment, More, Show, Title, When, Who } from '../ui/parts';
 import { Remaining, Ring } from '../ui/ring';
 import { State } from '../ui/state';
 import { Table } from '../ui/table';
@@ -24,7 +24,7 @@ export function SchedulePage(): JSX.Element {
     return (
       <>
         <Title title={name || 'Schedule'} />
-        {live.schedules.value.ready ? <Empty text={`There is no schedule "${visible(name)}".`} command={`leasehold schedule run ${name || 'refresh'} --every 10m-15m -- ./refresh`} /> : <div class="loading" role="status">Loading …</div>}
+        {live.schedules.value.ready ? <Empty text={`There is no schedule "${visible(name)}".`} command={`leasehold schedule run ${name || 'refresh'} --every 10m-15m -- ./refresh`} /> : <Loading />}
       </>
     );
   }

@@ -10,7 +10,7 @@ import { count, visible } from '../base/text';
 import { moment, ms, span } from '../base/time';
 import { ActButton, reason } from '../ui/act';
 import { Text } from '../ui/fields';
-import { Card, Empty, NoMatch, Title, When } from '../ui/parts';
+import { Card, Empty, Loading, NoMatch, Title, When } from '../ui/parts';
 import { State, toneOf } from '../ui/state';
 import { Table } from '../ui/table';
 import { ruleOf } from './rule';
@@ -34,7 +34,7 @@ export function Schedules(): JSX.Element {
       </div>
       <Card title="Schedules" aside={<Several names={[...chosen.value]} done={() => (chosen.value = new Set())} />}>
         {!live.schedules.value.ready ? (
-          <div class="loading" role="status">Loading …</div>
+          <Loading />
         ) : all.length === 0 ? (
           <Empty text="There is no schedule. Run something every ten to fifteen minutes:" command="leasehold schedule run refresh --every 10m-15m -- ./refresh" />
         ) : shown.length === 0 ? (

@@ -6,7 +6,7 @@ import { href, param } from '../base/router';
 import { count, digits, short, visible } from '../base/text';
 import { ms, second, span } from '../base/time';
 import { Text } from '../ui/fields';
-import { Bar, Card, Empty, NoMatch, Title, When } from '../ui/parts';
+import { Bar, Card, Empty, Loading, NoMatch, Title, When } from '../ui/parts';
 import { State } from '../ui/state';
 import { Table } from '../ui/table';
 
@@ -57,7 +57,7 @@ export function Syncs(): JSX.Element {
       </div>
       <Card>
         {!live.chunks.value.ready ? (
-          <div class="loading" role="status">Loading …</div>
+          <Loading />
         ) : all.length === 0 ? (
           <Empty text="There is no sync. Plan one, and start a loader:" command={'leasehold chunk plan orders --range 1..2000000 --size 50000\nleasehold chunk run orders -- ./load'} />
         ) : sets.length === 0 ? (

@@ -46,12 +46,18 @@ export function Failure({ error }: { error: Error }): JSX.Element {
   );
 }
 
+export const Loading = (): JSX.Element => (
+  <div class="loading" role="status">
+    Loading …
+  </div>
+);
+
 /** An error, nothing yet, or the content. What was shown before an error stays. */
 export function Show<T>({ of, children }: { of: Loaded<T>; children: (data: T) => ComponentChildren }): JSX.Element {
   return (
     <>
       {of.error ? <Failure error={of.error} /> : null}
-      {of.data === undefined ? of.error ? null : <div class="loading" role="status">Loading …</div> : children(of.data)}
+      {of.data !== undefined ? children(of.data) : of.loading ? <Loading /> : null}
     </>
   );
 }
