@@ -3,7 +3,7 @@ import { call } from '../api/call';
 import { go, href } from '../base/router';
 import { utcOf } from '../base/text';
 import type { Question } from '../ui/dialog';
-import type { JobEnqueue, JobStory } from '../api/types';
+import type { JobEnqueue, JobDetails } from '../api/types';
 
 function payloadOf(text: string): Pick<JobEnqueue, 'payload' | 'payload_base64'> {
   if (!text.trim()) return {};
@@ -34,7 +34,7 @@ export function enqueueQuestion(queue: string): Question {
 }
 
 /** The same work once more: a new job, and the old one stays as it is. */
-export async function enqueueAgain(job: JobStory): Promise<string> {
+export async function enqueueAgain(job: JobDetails): Promise<string> {
   const made = await call('job.enqueue', {
     queue: job.queue,
     ...(job.payload_base64 !== undefined ? { payload_base64: job.payload_base64 } : job.payload !== undefined ? { payload: job.payload } : {}),

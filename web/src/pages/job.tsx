@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { call } from '../api/call';
 import { useAct } from '../api/resource';
-import type { JobAttempt, JobStory } from '../api/types';
+import type { JobAttempt, JobDetails } from '../api/types';
 import { go, href, param } from '../base/router';
 import { pretty, visible } from '../base/text';
 import { clock, moment, ms, quarter, seconds, span } from '../base/time';
@@ -33,7 +33,7 @@ export function JobPage(): JSX.Element {
 const retryable = new Set(['failed', 'cancelled', 'deferred', 'lapsed']);
 const final = new Set(['completed', 'failed', 'cancelled', 'lapsed']);
 
-function JobActs({ job, after }: { job: JobStory; after: () => void }): JSX.Element {
+function JobActs({ job, after }: { job: JobDetails; after: () => void }): JSX.Element {
   const { id } = job;
   return (
     <>
@@ -84,7 +84,7 @@ function JobActs({ job, after }: { job: JobStory; after: () => void }): JSX.Elem
   );
 }
 
-function Story({ job }: { job: JobStory }): JSX.Element {
+function Story({ job }: { job: JobDetails }): JSX.Element {
   return (
     <>
       {job.wait ? (
@@ -105,7 +105,7 @@ function Story({ job }: { job: JobStory }): JSX.Element {
   );
 }
 
-function Running({ job }: { job: JobStory }): JSX.Element {
+function Running({ job }: { job: JobDetails }): JSX.Element {
   const until = ms(job.until);
   return (
     <Card>
@@ -123,7 +123,7 @@ function Running({ job }: { job: JobStory }): JSX.Element {
 
 const died = (attempt: JobAttempt): boolean => attempt.outcome === 'expired' || attempt.outcome === 'returned';
 
-function Attempts({ job }: { job: JobStory }): JSX.Element | null {
+function Attempts({ job }: { job: JobDetails }): JSX.Element | null {
   const attempts = job.history;
   if (attempts.length === 0) return null;
   const first = ms(attempts[0]?.started_at);
@@ -180,7 +180,7 @@ export function Body({ title, json, base64 }: { title: string; json: unknown; ba
   );
 }
 
-function Settings({ job }: { job: JobStory }): JSX.Element {
+function Settings({ job }: { job: JobDetails }): JSX.Element {
   return (
     <Card title="Settings">
       <dl class="facts">

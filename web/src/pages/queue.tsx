@@ -112,7 +112,7 @@ function Purge({ queue }: { queue: Row_ }): JSX.Element {
         text: 'Every waiting job is cancelled. Running jobs go on.',
         act: 'Cancel them',
         danger: true,
-        run: async () => `${count((await call('queue.purge', { name: queue.name })).count, 'job')} cancelled`,
+        run: async () => `${count((await call('queue.purge', { name: queue.name })).purged, 'job')} cancelled`,
       }}
     >
       Cancel all waiting

@@ -56,7 +56,7 @@ export function Queues(): JSX.Element {
               title: `Retry ${count(failed, 'dead letter')}?`,
               text: 'Every failed job of every queue becomes available again, with fresh budgets.',
               act: 'Retry all',
-              run: async () => `${count((await call('job.redrive', {})).count, 'job')} will run again`,
+              run: async () => `${count((await call('job.redrive', {})).redriven, 'job')} will run again`,
             }}
           >
             Retry all dead letters

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { call } from '../api/call';
 import { live } from '../api/live';
 import { useAct, usePages } from '../api/resource';
-import type { ChunkInfo, ChunkStory } from '../api/types';
+import type { ChunkInfo, ChunkDetails } from '../api/types';
 import { param, setQuery } from '../base/router';
 import { count, digits, pretty, short, visible } from '../base/text';
 import { ms, second, span } from '../base/time';
@@ -104,7 +104,7 @@ function Chunk({ set, chunk }: { set: string; chunk: string }): JSX.Element {
   );
 }
 
-function ChunkActs({ story, after }: { story: ChunkStory; after: () => void }): JSX.Element {
+function ChunkActs({ story, after }: { story: ChunkDetails; after: () => void }): JSX.Element {
   const { set, key } = story;
   return (
     <>
@@ -140,7 +140,7 @@ function ChunkActs({ story, after }: { story: ChunkStory; after: () => void }): 
   );
 }
 
-function Story({ story }: { story: ChunkStory }): JSX.Element {
+function Story({ story }: { story: ChunkDetails }): JSX.Element {
   return (
     <>
       <dl class="facts">
