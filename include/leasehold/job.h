@@ -280,6 +280,13 @@ class LEASEHOLD_EXPORT Jobs {
   Result<std::string> result(JobId id) const;
   Result<std::vector<JobAttempt>> attempts(JobId id) const;
   Result<Page<JobInfo>> list(const JobFilter& filter = {}) const;
+  /// Jobs that contain this text in payload, errors, tags or metadata, whatever the case of ASCII letters. One call
+  /// looks at up to bounds::max_jobs_searched jobs and for about bounds::max_search_time, and says how far it came.
+  Result<JobsFound> search(std::string_view text, const JobFilter& filter = {}) const;
+  /// Cancels, retries or removes the jobs that match, up to `filter.max` in one transaction. Repeat it with
+  /// `filter.page` = `next`: jobs that were enqueued after the first call are left alone. Cancels and removes the
+  /// newest jobs first, so that a job goes before those it depends on; retries the oldest first.
+  Result<JobsChanged> bulk(const JobBulk& bulk) const;
   Result<Page<JobError>> errors(const JobErrorFilter& filter = {}) const;
   /// `not_found`: no job was enqueued with this batch.
   Result<BatchInfo> batch(std::string_view id) const;

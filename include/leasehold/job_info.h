@@ -154,13 +154,50 @@ struct BatchInfo {
   Timestamp store_now{};
 };
 
+/// What is not set matches every job.
 struct JobFilter {
   std::string queue{};
   std::optional<JobState> state{};
   std::string tag{};
   std::string batch{};
-  int max = defaults::job_list_max;  ///< newest first
-  std::string page{};                ///< Page::next of the previous page; empty: the first page
+  std::string group{};
+  std::string dedupe_key{};
+  std::optional<Timestamp> enqueued_after{};   ///< at this moment or later
+  std::optional<Timestamp> enqueued_before{};  ///< before this moment
+  int max = defaults::job_list_max;            ///< newest first
+  std::string page{};                          ///< Page::next of the previous page; empty: the first page
+};
+
+/// What Jobs::search found, and how far it looked.
+struct JobsFound {
+  std::vector<JobInfo> items{};       ///< newest first
+  std::optional<std::string> next{};  ///< the filter's `page` that continues the search; unset: it is complete
+  std::int64_t scanned = 0;           ///< jobs that this call looked at
+  std::optional<Timestamp> oldest_scanned_at{};  ///< when the oldest of them was enqueued
+  bool complete = false;                         ///< no older job is left to look at
+};
+
+/// What Jobs::bulk does to each job.
+enum class JobAction {
+  cancel,  ///< like Jobs::cancel: jobs that wait or run
+  retry,   ///< like Jobs::retry: failed jobs, or with a state: failed, cancelled, lapsed or deferred ones
+  remove,  ///< like Jobs::remove: jobs that do not run
+};
+LEASEHOLD_EXPORT const char* to_string(JobAction action) noexcept;
+
+struct JobBulk {
+  JobAction action = JobAction::cancel;
+  JobFilter filter{.max = bounds::max_bulk};  ///< max: jobs in one call, at most bounds::max_bulk
+  std::string reason{};                       ///< of a cancel; kept with the events
+  bool preview = false;                       ///< only count; then one call counts up to bounds::max_bulk_counted jobs
+};
+
+/// What one call of Jobs::bulk did.
+struct JobsChanged {
+  std::int64_t matched = 0;
+  std::int64_t changed = 0;  ///< cancelled, or asked to stop; retried; removed
+  std::int64_t skipped = 0;  ///< matched, but could not be changed: another state by now, a dead predecessor, ...
+  std::optional<std::string> next{};  ///< the filter's `page` that continues; unset: all are done
 };
 
 struct JobErrorFilter {

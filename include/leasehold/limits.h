@@ -118,7 +118,12 @@ inline constexpr int max_claim = 1000;               ///< jobs or chunks under o
 inline constexpr int max_budget = 1000;              ///< of failures or crashes
 inline constexpr int max_history = 20'000;           ///< events, ended leases or jobs that a history reads
 inline constexpr int max_errors_searched = 100'000;  ///< only the newest are searched
-inline constexpr int max_concurrency = 1000;         ///< of a worker, loader or scheduler
+inline constexpr int max_jobs_searched = 10'000;     ///< in one call of a search for text
+inline constexpr Duration max_search_time = std::chrono::seconds(2);
+inline constexpr int max_bulk = 1000;            ///< jobs changed in one call
+inline constexpr int max_jobs_counted = 10'000;  ///< of a queue and a state; more are estimated
+inline constexpr int max_bulk_counted = 10'000;  ///< ... or counted in one call
+inline constexpr int max_concurrency = 1000;     ///< of a worker, loader or scheduler
 inline constexpr int max_prefetch = 1000;
 
 // Chunks.

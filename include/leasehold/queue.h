@@ -54,6 +54,8 @@ struct QueueInfo {
   std::int64_t workers = 0;             ///< open workers that listen to the queue, idle ones too
   std::optional<Timestamp> asked_at{};  ///< when a claim last asked for the queue, give or take a minute
   std::optional<JobWait> wait{};        ///< why its oldest available job is not running
+  /// Some of the counts of jobs above are estimates: there are more than bounds::max_jobs_counted of one kind.
+  bool estimated = false;
   Timestamp store_now{};
 };
 

@@ -57,8 +57,11 @@ struct OpenOptions {
   Duration call_timeout = defaults::call_timeout;
 };
 
-/// Leases that expire first, or have expired, come first.
+/// Leases that expire first, or have expired, come first. What is not set matches every lease.
 struct LeaseFilter {
+  std::string kind{};                 ///< lock, job, chunk, session, item, schedule, row
+  std::optional<LeaseState> state{};  ///< running or expired
+  std::string held_by{};              ///< the holder's name
   int max = defaults::list_max;
   std::string page{};  ///< Page::next of the previous page; empty: the first page
 };

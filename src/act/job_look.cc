@@ -45,6 +45,20 @@ Described describe(Type<JobAwait>) {
   return {"JobAwait", fields, &fresh};
 }
 
+struct JobSearch {
+  std::string text{};
+  JobFilter filter{};
+};
+
+Described describe(Type<JobSearch>) {
+  static constexpr auto fields = fields_of<JobSearch>({
+      field<&JobSearch::text>("text").as_text().needed().means("what payload, errors, tags or metadata contain"),
+      inlined<&JobSearch::filter>(),
+  });
+  static const JobSearch fresh;
+  return {"JobSearch", fields, &fresh};
+}
+
 struct QueueOrAll {
   std::string queue{};
 };
@@ -88,6 +102,14 @@ Result<JobDetails> job_show(const Store& store, const JobById& given, const Call
 
 Result<Page<JobInfo>> job_list(const Store& store, const JobFilter& given, const Call& /*call*/) {
   return store.jobs().list(given);
+}
+
+Result<JobsFound> job_search(const Store& store, const JobSearch& given, const Call& /*call*/) {
+  return store.jobs().search(given.text, given.filter);
+}
+
+Result<JobsChanged> job_bulk(const Store& store, const JobBulk& given, const Call& /*call*/) {
+  return store.jobs().bulk(given);
 }
 
 Result<Page<JobAttempt>> job_attempts(const Store& store, const JobById& given, const Call& /*call*/) {
@@ -147,6 +169,13 @@ std::span<const Act> job_look_acts() {
           .idempotent = true,
           .example = R"({"queue":"mail","state":"failed","max":20})",
       }),
+      act<job_search>({
+          .name = "job.search",
+          .help = "Search jobs for a text, the newest first; the answer says how far it looked",
+          .sql = "job_search",
+          .idempotent = true,
+          .example = R"({"text":"ann@example.com","queue":"mail"})",
+      }),
       act<job_attempts>({
           .name = "job.attempts",
           .help = "List the attempts of a job",
@@ -199,9 +228,15 @@ std::span<const Act> job_look_acts() {
           .name = "job.redrive",
           .help = "Retry every dead letter of a queue, or of all queues",
           .scope = Scope::admin,
-          .sql = "job_redrive",
           .idempotent = true,
           .example = R"({"queue":"mail"})",
+      }),
+      act<job_bulk>({
+          .name = "job.bulk",
+          .help = "Cancel, retry or remove all jobs that match, batch by batch",
+          .scope = Scope::admin,
+          .sql = "job_bulk",
+          .example = R"({"action":"cancel","queue":"mail","state":"deferred","preview":true})",
       }),
       act<job_remove>({
           .name = "job.remove",

@@ -117,7 +117,6 @@ std::span<const Act> queue_acts() {
           .name = "queue.purge",
           .help = "Cancel every waiting job of a queue",
           .scope = Scope::admin,
-          .sql = "queue_purge",
           .idempotent = true,
           .refusals = refusals<Errc::not_found>,
           .example = R"({"name":"mail"})",

@@ -50,6 +50,13 @@ Error settle_refusal(const Row& answer, JobId id) {
 
 Result<JobSettled> settled_from(const sql::JobSettled& answer);
 
+JobInfo job_info_from(sql::JobInfo& row);
+
+template <typename T>
+std::optional<std::string_view> unless_empty(const T& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
+}
+
 /// Why a job is not running, from the row of a job or of a queue.
 template <typename Row>
 std::optional<JobWait> wait_from(Row& row) {

@@ -20,11 +20,6 @@ namespace {
 
 constexpr Duration look_again = std::chrono::seconds(1);
 
-template <typename T>
-std::optional<std::string_view> unless_empty(const T& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
-
 std::vector<Predecessor> dependencies_from(const sql::JobInfo& row) {
   const auto ids = integers_from_json(row.depends_on);
   const auto states = texts_from_json(row.depends_on_states);
@@ -33,19 +28,6 @@ std::vector<Predecessor> dependencies_from(const sql::JobInfo& row) {
     all.push_back({.id = ids[i], .state = from_word<JobState>(states[i]).value_or(JobState::available)});
   }
   return all;
-}
-
-JobInfo job_info_from(sql::JobInfo& row) {
-  auto depends_on = dependencies_from(row);
-  auto group = std::move(row.job_group).value_or("");
-  auto holder = lease::holder_in(row);
-  auto wait = wait_from(row);
-  auto info = std::move(row).as<JobInfo, 4>();
-  info.depends_on = std::move(depends_on);
-  info.group = std::move(group);
-  info.holder = std::move(holder);
-  info.wait = std::move(wait);
-  return info;
 }
 
 JobAttempt attempt_from(sql::JobAttempts::Row& row) {
@@ -70,6 +52,20 @@ bool is_final(JobState state) {
 }
 
 }  // namespace
+
+JobInfo job_info_from(sql::JobInfo& row) {
+  auto depends_on = dependencies_from(row);
+  auto group = std::move(row.job_group).value_or("");
+  auto holder = lease::holder_in(row);
+  auto wait = wait_from(row);
+  auto info = std::move(row).as<JobInfo, 4>();
+  info.depends_on = std::move(depends_on);
+  info.group = std::move(group);
+  info.holder = std::move(holder);
+  info.wait = std::move(wait);
+  return info;
+}
+
 }  // namespace job
 
 Result<JobInfo> Jobs::show(JobId id) const {
@@ -101,20 +97,6 @@ Result<std::vector<JobAttempt>> Jobs::attempts(JobId id) const {
   // Never claimed, or never there?
   if (auto job = show(id); !job) return std::move(job).error();
   return attempts;
-}
-
-Result<Page<JobInfo>> Jobs::list(const JobFilter& filter) const {
-  if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
-  auto before_id = lease::page_number(filter.page);
-  if (!before_id) return std::move(before_id).error();
-  sql::JobList statement{.queue = job::unless_empty(filter.queue)};
-  if (filter.state) statement.state = to_string(*filter.state);
-  statement.tag = job::unless_empty(filter.tag);
-  statement.batch = job::unless_empty(filter.batch);
-  if (*before_id > 0) statement.before_id = *before_id;
-  statement.max = lease::rows_for(filter.max);
-  return lease::page_of(impl_->new_call().list(statement, job::job_info_from), filter.max,
-                        [](const auto& shown) { return std::to_string(shown.back().id); });
 }
 
 Result<Page<JobError>> Jobs::errors(const JobErrorFilter& filter) const {

@@ -82,11 +82,48 @@ Described describe(Type<JobFilter>) {
       field<&JobFilter::state>("state"),
       field<&JobFilter::tag>("tag").or_null().as_text(),
       field<&JobFilter::batch>("batch").or_null().as_text(),
+      field<&JobFilter::group>("group").or_null().as_text(),
+      field<&JobFilter::dedupe_key>("dedupe_key").or_null().as_text(),
+      field<&JobFilter::enqueued_after>("enqueued_after").as_moment(),
+      field<&JobFilter::enqueued_before>("enqueued_before").as_moment(),
       field<&JobFilter::max>("max").at_least_one(),
       field<&JobFilter::page>("page").or_null().as_text(),
   });
   static const JobFilter fresh;
   return {"JobFilter", fields, &fresh};
+}
+
+Described describe(Type<JobBulk>) {
+  static constexpr auto fields = fields_of<JobBulk>({
+      field<&JobBulk::action>("action").needed(),
+      inlined<&JobBulk::filter>(),
+      field<&JobBulk::reason>("reason").or_null().as_text(),
+      field<&JobBulk::preview>("preview"),
+  });
+  static const JobBulk fresh;
+  return {"JobBulk", fields, &fresh};
+}
+
+Described describe(Type<JobsFound>) {
+  static constexpr auto fields = fields_of<JobsFound>({
+      field<&JobsFound::items>("items").means("the jobs that contain the text, the newest first"),
+      field<&JobsFound::next>("next"),
+      field<&JobsFound::scanned>("scanned"),
+      field<&JobsFound::oldest_scanned_at>("oldest_scanned_at"),
+      field<&JobsFound::complete>("complete"),
+  });
+  return {"JobsFound", fields};
+}
+
+Described describe(Type<JobsChanged>) {
+  static constexpr auto fields = fields_of<JobsChanged>({
+      field<&JobsChanged::matched>("matched"),
+      field<&JobsChanged::changed>("changed").means("how many were cancelled or told to stop, retried, or removed"),
+      field<&JobsChanged::skipped>("skipped").means(
+          "how many could not be changed: their state is another by now, or another job is in the way"),
+      field<&JobsChanged::next>("next"),
+  });
+  return {"JobsChanged", fields};
 }
 
 Described describe(Type<JobErrorFilter>) {

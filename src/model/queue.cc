@@ -57,6 +57,7 @@ Described describe(Type<QueueInfo>) {
       field<&QueueInfo::workers>("workers"),
       field<&QueueInfo::asked_at>("asked_at"),
       field<&QueueInfo::wait>("wait").means("why its oldest available job is not running; null without such a job"),
+      field<&QueueInfo::estimated>("estimated"),
       field<&QueueInfo::store_now>("store_now"),
   });
   return {"QueueInfo", fields};

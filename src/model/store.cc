@@ -5,6 +5,9 @@ namespace leasehold::model {
 
 Described describe(Type<LeaseFilter>) {
   static constexpr auto fields = fields_of<LeaseFilter>({
+      field<&LeaseFilter::kind>("kind").or_null().as_text(),
+      field<&LeaseFilter::state>("state"),
+      field<&LeaseFilter::held_by>("held_by").or_null().as_text(),
       field<&LeaseFilter::max>("max").at_least_one(),
       field<&LeaseFilter::page>("page").or_null().as_text(),
   });

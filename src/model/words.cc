@@ -24,6 +24,7 @@ const char* to_string(LostReason value) noexcept { return word_of(value); }
 const char* to_string(LeaseState value) noexcept { return word_of(value); }
 const char* to_string(JobState value) noexcept { return word_of(value); }
 const char* to_string(DedupeMode value) noexcept { return word_of(value); }
+const char* to_string(JobAction value) noexcept { return word_of(value); }
 const char* to_string(WaitReason value) noexcept { return word_of(value); }
 const char* to_string(AttemptOutcome value) noexcept { return word_of(value); }
 const char* to_string(RunOutcome value) noexcept { return word_of(value); }

@@ -52,6 +52,8 @@ inline constexpr auto words<AttemptOutcome> = words_of<AttemptOutcome>("running"
 template <>
 inline constexpr auto words<DedupeMode> = words_of<DedupeMode>("keep", "replace", "debounce");
 template <>
+inline constexpr auto words<JobAction> = words_of<JobAction>("cancel", "retry", "remove");
+template <>
 inline constexpr auto words<WaitReason> = words_of<WaitReason>("paused", "at_capacity", "rate_limited", "group_full",
                                                                "blocked", "not_due", "recovering", "no_worker", "turn");
 template <>

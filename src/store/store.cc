@@ -1,5 +1,7 @@
 #include "store/store.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "access/access.h"
@@ -177,11 +179,33 @@ void Store::wait_for_change(Duration timeout) const {
   impl_->backend->watch("")->wait(BootClock::now() + bounded_wait(timeout));
 }
 
+namespace {
+
+/// A filter that can match nothing is a mistake.
+Result<void> check_leases_of(const LeaseFilter& filter) {
+  constexpr std::array<std::string_view, 7> kinds = {"lock", "job", "chunk", "session", "item", "schedule", "row"};
+  if (!filter.kind.empty() && std::find(kinds.begin(), kinds.end(), filter.kind) == kinds.end()) {
+    return Error{.code = Errc::invalid_argument,
+                 .message = leasehold::quoted(filter.kind) +
+                            " is not a kind of lease: use lock, job, chunk, session, item, schedule or row"};
+  }
+  if (filter.state == LeaseState::free) {
+    return Error{.code = Errc::invalid_argument, .message = "a free lease is not listed: use running or expired"};
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Page<LeaseInfo>> Store::leases(const LeaseFilter& filter) const {
   if (auto checked = model::check_fields_of(filter); !checked) return std::move(checked).error();
   auto skip = lease::page_number(filter.page);
   if (!skip) return std::move(skip).error();
-  const sql::LeaseList list{.max = lease::rows_for(filter.max), .skip = *skip};
+  if (auto checked = check_leases_of(filter); !checked) return std::move(checked).error();
+  sql::LeaseList list{.max = lease::rows_for(filter.max), .skip = *skip};
+  if (!filter.kind.empty()) list.kind = filter.kind;
+  if (filter.state) list.state = to_string(*filter.state);
+  if (!filter.held_by.empty()) list.held_by = filter.held_by;
   return lease::page_of(impl_->new_call().list(list, lease_from), filter.max, lease::counted(*skip));
 }
 

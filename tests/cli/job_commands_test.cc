@@ -391,5 +391,56 @@ TEST_P(JobCommands, BatchShowCountsTheJobsOfABatch) {
   EXPECT_EQ(state_of(last), "available");
 }
 
+TEST_P(JobCommands, AllChangesEveryJobThatMatchesOnceYesIsGiven) {
+  added("mail", "a", {"--tag", "news"});
+  added("mail", "b", {"--tag", "news"});
+  const auto other = added("mail", "c");
+  const auto asked = tool({"job", "cancel", "--all", "--tag", "news"});
+  EXPECT_EQ(asked.exit_code, 2);
+  EXPECT_TRUE(contains(asked.err, "is about 2 jobs: add --yes"));
+  EXPECT_EQ(tool({"job", "cancel", "--all", "--tag", "news", "--dry-run"}).out, "would cancel 2 jobs\n");
+  EXPECT_EQ(tool({"job", "cancel", "--all", "--tag", "news", "--yes"}).out, "cancelled 2 jobs\n");
+  EXPECT_EQ(state_of(other), "available");
+  const auto retried = json({"job", "retry", "--all", "--state", "cancelled", "--yes"});
+  EXPECT_EQ(retried.at("matched"), 2);
+  EXPECT_EQ(retried.at("changed"), 2);
+  EXPECT_EQ(tool({"job", "rm", "--all", "--queue", "mail", "--yes"}).out, "removed 3 jobs\n");
+  for (const auto& wrong : std::vector<Arguments>{{"job", "cancel"},
+                                                  {"job", "cancel", "17", "--all", "--yes"},
+                                                  {"job", "cancel", "17", "--queue", "mail"},
+                                                  {"job", "retry", "17", "--yes"},
+                                                  {"job", "rm", "--all", "--state", "running", "--yes"}}) {
+    EXPECT_EQ(tool(wrong).exit_code, 2);
+  }
+}
+
+TEST_P(JobCommands, SearchPrintsWhatContainsTheTextAndHowFarItLooked) {
+  const auto id = added("mail", R"({"to":"Ann"})");
+  added("mail", R"({"to":"ben"})");
+  const auto found = tool({"job", "search", "ann"});
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_TRUE(contains(found.out, id + "  mail"));
+  EXPECT_TRUE(contains(found.err, "found 1 job; looked at 2 jobs, all that there are"));
+  const auto answer = json({"job", "search", "ANN", "--queue", "mail", "--enqueued-after", "2000-01-01T00:00:00Z"});
+  EXPECT_EQ(answer.at("items").as_array().size(), 1U);
+  EXPECT_EQ(answer.at("scanned"), 2);
+  EXPECT_EQ(answer.at("complete"), true);
+  EXPECT_EQ(json({"job", "ls", "--enqueued-before", "2000-01-01T00:00:00Z"}).at("items").as_array().size(), 0U);
+}
+
+TEST_P(JobCommands, LeaseLsListsWhatIsHeldByKindStateAndHolder) {
+  added("mail");
+  claimed("mail", {"--holder", "ann"});
+  EXPECT_EQ(tool({"lock", "acquire", "deploy", "--holder", "ben", "--ttl", "1h"}).exit_code, 0);
+  EXPECT_EQ(json({"lease", "ls"}).at("items").as_array().size(), 2U);
+  const auto jobs = json({"lease", "ls", "--kind", "job", "--held-by", "ann", "--state", "running"});
+  ASSERT_EQ(jobs.at("items").as_array().size(), 1U);
+  EXPECT_EQ(jobs.at("items").at(0).at("kind"), "job");
+  const auto table = tool({"lease", "ls", "--held-by", "ben"});
+  EXPECT_TRUE(contains(table.out, "deploy")) << table.err;
+  EXPECT_FALSE(contains(table.out, "job"));
+  EXPECT_EQ(tool({"lease", "ls", "--kind", "door"}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace leasehold::support

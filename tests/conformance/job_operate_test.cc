@@ -213,5 +213,22 @@ TEST_P(JobOperateTest, AWaiterSeesTheEnd) {
   EXPECT_TRUE(fails(jobs().wait(424242, 5s), Errc::not_found));
 }
 
+TEST_P(JobOperateTest, CountsOfManyJobsAreEstimatesAndSaySo) {
+  const std::vector<NewJob> thousand(1000, NewJob{.payload = "x", .delay = 1h});
+  for (int i = 0; i < 16; ++i) {
+    must(jobs().enqueue("large", thousand));
+    if (i % 4 == 0) must(jobs().enqueue("small", thousand));
+  }
+  const auto large = must(queues().show("large"));
+  EXPECT_TRUE(large.estimated);
+  EXPECT_NEAR(static_cast<double>(large.deferred), 16000, 1600);
+  const auto small = must(queues().show("small"));
+  EXPECT_FALSE(small.estimated);
+  EXPECT_EQ(small.deferred, 4000);
+  advance(2h);
+  EXPECT_NEAR(static_cast<double>(must(queues().show("large")).available), 16000, 1600);
+  EXPECT_EQ(must(queues().show("small")).available, 4000);
+}
+
 }  // namespace
 }  // namespace leasehold::support

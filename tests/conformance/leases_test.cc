@@ -50,6 +50,29 @@ TEST_P(LeasesTest, ShowsHolderStartAndExpiry) {
   EXPECT_EQ(reported(), Words{});
 }
 
+TEST_P(LeasesTest, AFilterByKindStateAndHolderLimitsTheList) {
+  must(jobs().enqueue("mail", {.payload = "{}"}));
+  must(locks().acquire("deploy", {.ttl = 10s}, {.holder = holder("ana")}));
+  must(locks().acquire("backup", {.ttl = 1h}, {.holder = holder("ben")}));
+  must(jobs().claim("mail", {.ttl = 1h}, {.holder = holder("ana")}));
+  advance(11s);
+  const auto keys = [&](const LeaseFilter& filter) {
+    Words words;
+    for (const auto& lease : must(store().leases(filter))) words.push_back(lease.key);
+    return words;
+  };
+  EXPECT_EQ(keys({.kind = "lock"}), (Words{"deploy", "backup"}));
+  EXPECT_EQ(keys({.state = LeaseState::expired}), Words{"deploy"});
+  EXPECT_EQ(keys({.held_by = "ana"}), (Words{"deploy", "1"}));
+  EXPECT_EQ(keys({.state = LeaseState::running, .held_by = "ana"}), Words{"1"});
+  EXPECT_EQ(keys({.kind = "chunk"}), Words{});
+  EXPECT_EQ(keys({.held_by = "nobody"}), Words{});
+  const auto first = must(store().leases({.kind = "lock", .max = 1}));
+  EXPECT_EQ(keys({.kind = "lock", .max = 1, .page = first.next.value()}), Words{"backup"});
+  EXPECT_EQ(store().leases({.kind = "door"}).error().code, Errc::invalid_argument);
+  EXPECT_EQ(store().leases({.state = LeaseState::free}).error().code, Errc::invalid_argument);
+}
+
 TEST_P(LeasesTest, ALimitIsAtLeastOne) { EXPECT_EQ(store().leases({.max = 0}).error().code, Errc::invalid_argument); }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST_F(BoundsTest, RowsOfAllChunksCanBeAddedUp) {
 TEST_F(BoundsTest, AStepHasASize) {
   for (const auto* size : {"0", "-1", "NULL", "4611686018427387904"}) {
     for (const auto* call :
-         {"job_prune(interval '1 h', interval '1 h', 0, SIZE)", "job_list(NULL, NULL, NULL, NULL, NULL, SIZE)",
+         {"job_prune(interval '1 h', interval '1 h', 0, SIZE)", "job_list(NULL, NULL, SIZE)",
           "prune(interval '1 h', SIZE)", "lock_prune(interval '1 h', '', SIZE)", "lease_prune(interval '1 h', 0, SIZE)",
           "event_prune(interval '1 h', 0, SIZE)", "chunk_sweep(SIZE)", "schedule_sweep(SIZE)",
           "chunk_set_remove('orders', SIZE)", "schedule_remove('refresh', SIZE)"}) {

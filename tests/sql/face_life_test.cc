@@ -100,7 +100,7 @@ TEST_F(FaceLifeTest, OfAQueueAndARate) {
   EXPECT_EQ(ask("concat_ws(' ', outcome, why) FROM leasehold.job_claim('mail')"), "paused down");
   ask("leasehold.queue_resume('mail')");
   EXPECT_EQ(ask("concat_ws(' ', name, available, deferred, max_running) FROM leasehold.queues"), "mail 1 1 1");
-  EXPECT_EQ(ask("purged FROM leasehold.queue_purge('mail')"), "2");
+  EXPECT_EQ(ask("changed FROM leasehold.job_bulk('cancel', queue => 'mail')"), "2");
   EXPECT_EQ(ask("created FROM leasehold.rate_set('api', '1 hour')"), "t");
   EXPECT_EQ(ask("outcome FROM leasehold.rate_take('api')"), "granted");
   EXPECT_EQ(

@@ -216,13 +216,13 @@ TEST_F(JobBundleSqlTest, ReadersSeeBundledJobs) {
   EXPECT_EQ(bob_.scalar(here("SELECT string_agg(state, ' ') FROM leasehold.jobs")),
             "available available available available available");
   const auto listed = [&](const std::string& wanted) {
-    return bob_.scalar(here("SELECT string_agg(id::text, ' ') FROM leasehold_internal.job_list('q', " + wanted + ")"));
+    return bob_.scalar(here("SELECT string_agg(id::text, ' ') FROM leasehold.job_list('q', " + wanted + ")"));
   };
-  EXPECT_EQ(listed("'available', NULL, NULL, NULL, 10"), "5 4 3 2 1");
-  EXPECT_EQ(listed("'available', NULL, NULL, 3, 10"), "2 1") << "before 3, in the middle of a bundle";
-  EXPECT_EQ(listed("'available', 'blue', NULL, NULL, 2"), "4 3");
-  EXPECT_EQ(listed("'available', 'green', NULL, NULL, 2"), "NULL");
-  EXPECT_EQ(listed("NULL, NULL, NULL, NULL, 3"), "5 4 3");
+  EXPECT_EQ(listed("'available', NULL, 10"), "5 4 3 2 1");
+  EXPECT_EQ(listed("'available', NULL, 10, 3"), "2 1") << "before 3, in the middle of a bundle";
+  EXPECT_EQ(listed("'available', 'blue', 2"), "4 3");
+  EXPECT_EQ(listed("'available', 'green', 2"), "NULL");
+  EXPECT_EQ(listed("NULL, NULL, 3"), "5 4 3");
   EXPECT_EQ(bob_.scalar(here("SELECT available || ' ' || running || ' ' || (oldest_at IS NOT NULL) FROM "
                              "leasehold_internal.queue_list('q')")),
             "5 0 true");

@@ -202,7 +202,7 @@ TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
                            "job_cancel(1)",
                            "job_retry(1)",
                            "job_show(1)",
-                           "job_list(NULL, NULL, NULL, NULL, NULL, 10)",
+                           "job_list(NULL, NULL, 10)",
                            "job_body(1)",
                            "job_attempts(1)",
                            "job_errors(NULL, 10)",
@@ -216,8 +216,9 @@ TEST_F(JobPrivilegesTest, AWorkerMayCallWhatWorkNeeds) {
 
 TEST_F(JobPrivilegesTest, OperatingAndTheTablesStayClosed) {
   for (const auto* call :
-       {"job_redrive(NULL, 10)", "job_remove(1)", "job_prune(interval '1 day', interval '1 day', 0, 10)",
-        "queue_set('q')", "queue_pause('q', true)", "queue_purge('q', 10)"}) {
+       {"job_redrive(NULL, 10)", "job_remove(1)", "job_change_many('cancel', '{1}', '{available}', NULL)",
+        "job_prune(interval '1 day', interval '1 day', 0, 10)", "queue_set('q')", "queue_pause('q', true)",
+        "queue_purge('q', 10)"}) {
     EXPECT_EQ(alice_.fail(here("SELECT leasehold_internal." + std::string(call))).state, "42501") << call;
   }
   for (const auto& row : observer_.rows("SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = '" +

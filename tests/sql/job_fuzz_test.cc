@@ -108,7 +108,7 @@ class Fuzzer {
   [[nodiscard]] std::string at_home(const std::string& sql) const { return postgres::in_schema(sql, shared_.schema); }
 
   bool act() {
-    switch (roll(20)) {
+    switch (roll(21)) {
       case 0:
       case 1:
       case 2: return enqueue();
@@ -127,8 +127,15 @@ class Fuzzer {
       case 15: return ask("SELECT leasehold_internal.job_remove(" + any_job() + ")");
       case 16: return ask("SELECT leasehold_internal.recover(3)");
       case 17: return operate();
+      case 18: return change_many();
       default: return revive();
     }
+  }
+
+  bool change_many() {
+    const std::vector<std::string> actions = {"cancel", "retry", "remove"};
+    return ask("SELECT leasehold.job_bulk('" + actions[static_cast<std::size_t>(roll(3))] + "', " + maybe(2, queue()) +
+               ", max => 5)");
   }
 
   /// Dead letters come back: one by one, or all at once.

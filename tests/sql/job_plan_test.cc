@@ -148,5 +148,30 @@ TEST_F(JobPlanTest, AClaimReadsNoMoreOfManyBundlesThanOfFew) {
   for (std::size_t i = 0; i < claims.size(); ++i) EXPECT_EQ(read_by(claims[i]), of_few[i]) << claims[i];
 }
 
+TEST_F(JobPlanTest, CountsAndListsReadNoMoreOfAVeryLongQueueThanOfALongOne) {
+  const auto grow = [this](int jobs) {
+    alice_.run(here(
+        "WITH fresh AS (INSERT INTO leasehold_internal.job (created_at, priority, queue, payload) SELECT "
+        "leasehold_internal.now(), 0, 'q', 'x' FROM generate_series(1, " +
+        std::to_string(jobs) +
+        ") RETURNING id) INSERT INTO leasehold_internal.ready (job_id, last_token, attempt, priority, solo, queue) "
+        "SELECT id, 0, 0, 0, false, 'q' FROM fresh"));
+  };
+  const std::vector<std::string> looks = {
+      "queue_list('q')", "queue_list(NULL)",
+      "job_list(leasehold_internal.job_filter_of('q', NULL, NULL, NULL, NULL, NULL, NULL, NULL), '{available}', 10)",
+      "job_search('none', leasehold_internal.job_filter_of('q', NULL, NULL, NULL, NULL, NULL, NULL, NULL), NULL, 10)"};
+  grow(30000);
+  const auto scans = sequential_scans();
+  std::vector<std::int64_t> of_some;
+  for (const auto& look : looks) of_some.push_back(read_by(look));
+  EXPECT_EQ(alice_.scalar(here("SELECT available || ' ' || estimated FROM leasehold_internal.queue_list('q')")),
+            "30000 true");
+  grow(90000);
+  for (std::size_t i = 0; i < looks.size(); ++i) EXPECT_LE(read_by(looks[i]), of_some[i] * 11 / 10) << looks[i];
+  EXPECT_EQ(alice_.scalar(here("SELECT available FROM leasehold_internal.queue_list('q')")), "120000");
+  EXPECT_EQ(sequential_scans(), scans);
+}
+
 }  // namespace
 }  // namespace leasehold::support

@@ -26,8 +26,8 @@ constexpr Add lock_commands[] = {add_lock_acquire, add_lock_heartbeat, add_lock_
                                  add_lock_show,    add_lock_ls,        add_lock_watch,   add_lock_revoke};
 constexpr Add job_commands[] = {add_job_add,    add_job_import,  add_job_claim,   add_job_heartbeat, add_job_complete,
                                 add_job_fail,   add_job_release, add_job_snooze,  add_job_show,      add_job_ls,
-                                add_job_batch,  add_job_payload, add_job_result,  add_job_errors,    add_job_wait,
-                                add_job_cancel, add_job_retry,   add_job_redrive, add_job_rm};
+                                add_job_search, add_job_batch,   add_job_payload, add_job_result,    add_job_errors,
+                                add_job_wait,   add_job_cancel,  add_job_retry,   add_job_redrive,   add_job_rm};
 constexpr Add queue_commands[] = {add_queue_ls,    add_queue_show,   add_queue_workers, add_queue_set,
                                   add_queue_pause, add_queue_resume, add_queue_drain,   add_queue_purge};
 constexpr Add chunk_commands[] = {add_chunk_plan,     add_chunk_run,  add_chunk_claim,   add_chunk_heartbeat,
@@ -35,6 +35,7 @@ constexpr Add chunk_commands[] = {add_chunk_plan,     add_chunk_run,  add_chunk_
                                   add_chunk_progress, add_chunk_show, add_chunk_ls,      add_chunk_reset,
                                   add_chunk_set,      add_chunk_rm};
 constexpr Add rate_commands[] = {add_rate_take, add_rate_set, add_rate_show, add_rate_ls, add_rate_rm};
+constexpr Add lease_commands[] = {add_lease_ls};
 constexpr Add session_commands[] = {add_session_run,  add_session_open,  add_session_heartbeat,
                                     add_session_park, add_session_close, add_session_ls,
                                     add_session_show, add_session_mine,  add_session_watch};
@@ -86,6 +87,10 @@ constexpr Group groups[] = {
      "Keep a rate that all callers of a source share",
      {"leasehold rate take orders-api --every 750ms && ./fetch-a-page"},
      rate_commands},
+    {"lease",
+     "List everything that any process holds",
+     {"leasehold lease ls --kind job --state expired"},
+     lease_commands},
     {"session",
      "Register as a live session, and see the other sessions",
      {"leasehold session run --label 'fixing the parser' -- bash", "leasehold session ls"},

@@ -10,7 +10,6 @@
 #include "cli/print/report.h"
 #include "cli/print/table.h"
 #include "model/json.h"
-#include "model/words.h"
 
 namespace leasehold::cli {
 
@@ -19,7 +18,6 @@ namespace {
 
 struct JobLsOptions {
   JobFilter filter;
-  std::string state;
   bool watch = false;
 };
 
@@ -82,8 +80,7 @@ Result<ListPicture> look_at(const Store& store, const JobFilter& filter) {
       *jobs, table_of(jobs->items), [](const auto& job) { return std::to_string(job.id); }, news_of);
 }
 
-int list(const Context& context, JobLsOptions& options) {
-  options.filter.state = from_word<JobState>(options.state);
+int list(const Context& context, const JobLsOptions& options) {
   auto store = context.open_store();
   if (!store) return report(context, store.error());
   return show_list(context, *store,
@@ -99,15 +96,59 @@ void add_job_ls(CLI::App& parent, Context& context) {
                    "leasehold job ls --state running --json | jq -r '.items[].holder.name'"});
   auto options = std::make_shared<JobLsOptions>();
   auto& filter = options->filter;
-  command->add_option("--queue", filter.queue, "Only jobs of this queue")->check(not_empty)->type_name("QUEUE");
-  add_choice(*command, "--state", options->state,
-             {"available", "deferred", "blocked", "running", "expired", "completed", "failed", "cancelled", "lapsed"},
-             "Only jobs in this state");
-  command->add_option("--tag", filter.tag, "Only jobs with this tag")->check(not_empty)->type_name("TAG");
-  command->add_option("--batch", filter.batch, "Only jobs of this batch")->check(not_empty)->type_name("BATCH");
+  add_job_filter(*command, filter);
   add_paging(*command, filter.max, filter.page);
   add_watch(*command, options->watch);
   set_action(*command, context, [&context, options] { return list(context, *options); });
+}
+
+// leasehold job search: jobs that contain a text.
+namespace {
+
+struct JobSearchOptions {
+  std::string text;
+  JobFilter filter;
+};
+
+void print_found(const JobsFound& found) {
+  if (!found.items.empty()) {
+    for (const auto& line : table_of(found.items)) print_line(line);
+  }
+  say("found {}; looked at {}{}", counted(std::ssize(found.items), "job"), counted(found.scanned, "job"),
+      found.complete            ? ", all that there are"
+      : found.oldest_scanned_at ? ", back to " + local_time(*found.oldest_scanned_at, wall_clock())
+                                : std::string());
+  say_next_page(found.next);
+}
+
+int search(const Context& context, const JobSearchOptions& options) {
+  auto store = context.open_store();
+  if (!store) return report(context, store.error());
+  const auto found = store->jobs().search(options.text, options.filter);
+  if (!found) return report(context, found.error());
+  if (context.json) {
+    print_line(model::to_json(*found));
+  } else {
+    print_found(*found);
+  }
+  return exit_code::ok;
+}
+
+}  // namespace
+
+void add_job_search(CLI::App& parent, Context& context) {
+  auto* command = add_command(parent, context, "search",
+                              "Search jobs for a text in payload, errors, tags and metadata, newest first",
+                              {"leasehold job search ann@example.com", "leasehold job search timeout --state failed",
+                               "leasehold job search 4711 --queue mail --json | jq .complete"});
+  auto options = std::make_shared<JobSearchOptions>();
+  command->add_option("TEXT", options->text, "What they contain; ASCII letters match in either case")
+      ->required()
+      ->check(not_empty)
+      ->type_name("");
+  add_job_filter(*command, options->filter);
+  add_paging(*command, options->filter.max, options->filter.page);
+  set_action(*command, context, [&context, options] { return search(context, *options); });
 }
 
 // leasehold job batch show: how far a batch is.

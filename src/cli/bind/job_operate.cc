@@ -16,6 +16,7 @@ namespace {
 struct JobCancelOptions {
   JobId id = 0;
   std::string reason;
+  AllJobs all;
 };
 
 int cancel(const Context& context, const JobCancelOptions& options) {
@@ -43,11 +44,16 @@ void add_job_cancel(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "cancel",
                   "Cancel a job: at once if it waits; if it runs, its worker is notified within two seconds",
-                  {"leasehold job cancel 17", "leasehold job cancel 17 --reason 'order was withdrawn'"});
+                  {"leasehold job cancel 17", "leasehold job cancel 17 --reason 'order was withdrawn'",
+                   "leasehold job cancel --all --queue mail --tag newsletter --yes"});
   auto options = std::make_shared<JobCancelOptions>();
-  add_job_id(*command, options->id);
+  add_job_or_all(*command, context, options->id, options->all, JobAction::cancel);
   command->add_option("--reason", options->reason, "Reason; kept with the event")->check(not_empty)->type_name("TEXT");
-  set_action(*command, context, [&context, options] { return cancel(context, *options); });
+  set_action(*command, context, [&context, options] {
+    if (!options->all.wanted) return cancel(context, *options);
+    options->all.bulk.reason = options->reason;
+    return change_all(context, options->all);
+  });
 }
 
 // leasehold job retry: run a job again, now, with fresh budgets.
@@ -71,10 +77,17 @@ int retry(const Context& context, JobId id) {
 void add_job_retry(CLI::App& parent, Context& context) {
   auto* command = add_command(parent, context, "retry",
                               "Make a failed, cancelled or deferred job available now, with fresh budgets",
-                              {"leasehold job retry 17", "leasehold job errors mail    # shows what to retry"});
-  auto id = std::make_shared<JobId>();
-  add_job_id(*command, *id);
-  set_action(*command, context, [&context, id] { return retry(context, *id); });
+                              {"leasehold job retry 17", "leasehold job errors mail    # shows what to retry",
+                               "leasehold job retry --all --queue mail --enqueued-after 09:30 --yes"});
+  struct Options {
+    JobId id = 0;
+    AllJobs all;
+  };
+  auto options = std::make_shared<Options>();
+  add_job_or_all(*command, context, options->id, options->all, JobAction::retry);
+  set_action(*command, context, [&context, options] {
+    return options->all.wanted ? change_all(context, options->all) : retry(context, options->id);
+  });
 }
 
 // leasehold job redrive: run all dead letters of a queue again.
@@ -138,7 +151,7 @@ namespace {
 
 struct JobRmOptions {
   JobId id = 0;
-  Consent consent;
+  AllJobs all;
 };
 
 int show_what_would_go(const Context& context, const Store& store, JobId id) {
@@ -157,12 +170,14 @@ int show_what_would_go(const Context& context, const Store& store, JobId id) {
 }
 
 int remove(const Context& context, const JobRmOptions& options) {
-  if (!options.consent.given()) {
+  if (options.all.wanted) return change_all(context, options.all);
+  const auto& consent = options.all.consent;
+  if (!consent.given()) {
     return ask_for_yes(context, "rm removes the job and its history");
   }
   auto store = context.open_store();
   if (!store) return report(context, store.error());
-  if (options.consent.dry_run) return show_what_would_go(context, *store, options.id);
+  if (consent.dry_run) return show_what_would_go(context, *store, options.id);
   const auto removed = store->jobs().remove(options.id);
   if (!removed) return report(context, removed.error());
   if (context.json) {
@@ -178,10 +193,10 @@ int remove(const Context& context, const JobRmOptions& options) {
 void add_job_rm(CLI::App& parent, Context& context) {
   auto* command =
       add_command(parent, context, "rm", "Remove a job that is not running, with payload, result and history",
-                  {"leasehold job rm 17 --dry-run", "leasehold job rm 17 --yes"});
+                  {"leasehold job rm 17 --dry-run", "leasehold job rm 17 --yes",
+                   "leasehold job rm --all --queue mail --state cancelled --yes"});
   auto options = std::make_shared<JobRmOptions>();
-  add_job_id(*command, options->id);
-  add_consent(*command, options->consent);
+  add_job_or_all(*command, context, options->id, options->all, JobAction::remove);
   set_action(*command, context, [&context, options] { return remove(context, *options); });
 }
 

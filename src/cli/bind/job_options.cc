@@ -1,6 +1,7 @@
 #include "cli/bind/job_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <charconv>
 #include <limits>
 
@@ -14,6 +15,7 @@
 #include "model/bounds.h"
 #include "model/job_text.h"
 #include "model/json.h"
+#include "model/words.h"
 
 namespace leasehold::cli {
 namespace {
@@ -42,6 +44,15 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& names, T& value, P
     value = std::move(*parsed);
   };
   return command.add_option_function<std::string>(names, take, help);
+}
+
+constexpr std::string_view job_states[] = {"available", "deferred", "blocked",   "running", "expired",
+                                           "completed", "failed",   "cancelled", "lapsed"};
+
+Result<JobState> parse_state(const std::string& text) {
+  if (const auto state = from_word<JobState>(text)) return *state;
+  return Error{.code = Errc::invalid_argument,
+               .message = fmt::format("{} is none of {}", leasehold::quoted(text), fmt::join(job_states, ", "))};
 }
 
 void add_predecessors(CLI::App& command, NewJob& job) {
@@ -109,6 +120,27 @@ CLI::Option* add_job_id(CLI::App& command, JobId& id) { return add_id(command, i
 void add_held_job(CLI::App& command, Context& context, HeldJob& job) {
   add_id(command, job.id, "The job's id")->envname(held::job.key_variable);
   add_held_token(command, context, job.token, held::job, [&job] { return is_own_job(job.id); });
+}
+
+std::vector<CLI::Option*> add_job_filter(CLI::App& command, JobFilter& filter) {
+  const auto only = [&command](const std::string& name, std::string& value, const std::string& which,
+                               const std::string& type) {
+    return command.add_option(name, value, "Only jobs " + which)->check(not_empty)->type_name(type);
+  };
+  const auto moment = [](const std::string& text) { return parse_moment(text, wall_clock()); };
+  return {
+      only("--queue", filter.queue, "of this queue", "QUEUE"),
+      add_parsed(command, "--state", filter.state, parse_state, "Only jobs in this state")
+          ->type_name(fmt::format("{}", fmt::join(job_states, "|"))),
+      only("--tag", filter.tag, "with this tag", "TAG"),
+      only("--batch", filter.batch, "of this batch", "BATCH"),
+      only("--group", filter.group, "of this group", "KEY"),
+      only("--dedupe", filter.dedupe_key, "with this dedupe key", "KEY"),
+      add_parsed(command, "--enqueued-after", filter.enqueued_after, moment,
+                 "Only jobs enqueued at this time or later: 2026-03-01T09:30:00Z, or in local time 09:30")
+          ->type_name("TIME"),
+      add_parsed(command, "--enqueued-before", filter.enqueued_before, moment, "Only jobs enqueued before this time")
+          ->type_name("TIME")};
 }
 
 void add_dedupe(CLI::App& command, NewJob& job) {

@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "cli/command.h"
 #include "cli/context.h"
 #include "leasehold/job.h"
 
@@ -23,6 +25,20 @@ struct HeldJob {
 void add_held_job(CLI::App& command, Context& context, HeldJob& job);
 /// Whether the innermost `work` runs the caller for this job.
 bool is_own_job(JobId id);
+
+/// --queue, --state, --tag and the other filters of jobs.
+std::vector<CLI::Option*> add_job_filter(CLI::App& command, JobFilter& filter);
+
+/// --all of cancel, retry and rm: the act on every job that matches the filters, once --yes is given.
+struct AllJobs {
+  bool wanted = false;
+  JobBulk bulk;
+  Consent consent;
+};
+/// The argument ID, and --all with its filters instead of it. With `needs_consent`, --yes is also for a single job.
+void add_job_or_all(CLI::App& command, Context& context, JobId& id, AllJobs& all, JobAction action);
+/// Counts the jobs that match, and changes them if --yes was given. Returns the exit code.
+int change_all(const Context& context, const AllJobs& all);
 
 /// The settings of a job for `job add` and `job import`, except its payload and its dedupe key.
 /// --dedupe, --dedupe-mode, --debounce, --dedupe-for.

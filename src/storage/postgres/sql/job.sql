@@ -15,7 +15,7 @@
 --   rate_period duration?, default_ttl duration?, timeout duration?, available int, deferred int, blocked int,
 --   running int, expired int, failed int, oldest_at time?, next_due_at time?, completed_last_minute int,
 --   failed_last_minute int, workers int, asked_at time?, wait_reason text?, wait_text text?, wait_job_id int?,
---   wait_until time?, store_now time
+--   wait_until time?, estimated bool, store_now time
 
 -- record worker_info
 --   lease_id int, holder text, host text, pid int, queues text, concurrency int, running int, since time,
@@ -30,10 +30,49 @@
 -- gives job_info
 SELECT * FROM leasehold_internal.job_show(:job_id);
 
+-- statement job_range read
+-- takes enqueued_after time?, enqueued_before time?
+-- gives from_id int, before_id int
+SELECT * FROM leasehold_internal.job_range(:enqueued_after, :enqueued_before);
+
 -- statement job_list read
--- takes queue text?, state text?, tag text?, batch text?, before_id int?, max int
+-- takes states text?, queue text?, tag text?, job_group text?, dedupe_key text?, batch text?, enqueued_after time?,
+--   enqueued_before time?, from_id int, before_id int, max int
 -- gives job_info
-SELECT * FROM leasehold_internal.job_list(:queue, :state, :tag, :batch, :before_id, :max);
+SELECT * FROM leasehold_internal.job_list(
+  ROW(:queue, :tag, :job_group, :dedupe_key, :batch, :enqueued_after, :enqueued_before, :from_id, :before_id),
+  string_to_array(:states, ','), :max);
+
+-- statement job_infos read
+-- takes job_ids ints
+-- gives job_info
+SELECT * FROM leasehold_internal.job_infos(:job_ids);
+
+-- statement job_ids read
+-- takes states text?, queue text?, tag text?, job_group text?, dedupe_key text?, batch text?, enqueued_after time?,
+--   enqueued_before time?, from_id int, before_id int, max int
+-- gives id int
+SELECT leasehold_internal.job_select(
+  ROW(:queue, :tag, :job_group, :dedupe_key, :batch, :enqueued_after, :enqueued_before, :from_id, :before_id),
+  string_to_array(:states, ','), :max) AS id;
+
+-- statement job_retryable read
+-- takes states text?, queue text?, tag text?, job_group text?, dedupe_key text?, batch text?, enqueued_after time?,
+--   enqueued_before time?, from_id int, before_id int, max int
+-- gives id int
+SELECT leasehold_internal.job_retryable(
+  ROW(:queue, :tag, :job_group, :dedupe_key, :batch, :enqueued_after, :enqueued_before, :from_id, :before_id),
+  string_to_array(:states, ','), :max) AS id;
+
+-- statement job_window read
+-- takes from_id int, before_id int, max int
+-- gives from_id int, jobs int, oldest_at time?
+SELECT * FROM leasehold_internal.job_window(:from_id, :before_id, :max);
+
+-- statement job_find read
+-- takes job_ids ints, text text
+-- gives id int
+SELECT leasehold_internal.job_find(:job_ids, :text) AS id;
 
 -- statement job_body read
 -- takes job_id int
@@ -66,6 +105,16 @@ SELECT * FROM leasehold_internal.job_cancel(:job_id, :reason);
 -- takes job_id int
 -- gives outcome outcome
 SELECT leasehold_internal.job_retry(:job_id) AS outcome;
+
+-- statement job_cancel_many write
+-- takes job_ids ints, states text, reason text?
+-- gives changed int
+SELECT leasehold_internal.job_change_many('cancel', :job_ids, string_to_array(:states, ','), :reason) AS changed;
+
+-- statement job_retry_many write
+-- takes job_ids ints, states text
+-- gives changed int
+SELECT leasehold_internal.job_change_many('retry', :job_ids, string_to_array(:states, ','), NULL) AS changed;
 
 -- statement job_redrive write
 -- takes queue text?, max int

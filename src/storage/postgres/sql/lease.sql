@@ -26,13 +26,15 @@ SELECT s.snapshot::text AS snapshot, pg_snapshot_xmin(s.snapshot)::text::bigint 
 SELECT * FROM leasehold_internal.event_new(:transaction_id, :id, :seen, :until, :only_key, :max);
 
 -- statement lease_list read
--- takes max int, skip int
+-- takes kind text?, state text?, held_by text?, max int, skip int
 -- gives kind text, key text, token int, holder text, host text, boot_id text, pid int, process_start int, tty text,
 --   ttl duration, acquired_at time, heartbeat_at time, expires_at time, store_now time
 WITH clock AS MATERIALIZED (SELECT leasehold_internal.now() AS moment)
 SELECT v.kind, v.key, v.token, v.holder, v.host, v.boot_id, v.pid, v.process_start, v.tty, v.ttl, v.acquired_at,
        v.heartbeat_at, v.expires_at, clock.moment AS store_now
   FROM leasehold.leases AS v CROSS JOIN clock
+ WHERE (:kind IS NULL OR v.kind = :kind) AND (:held_by IS NULL OR v.holder = :held_by)
+   AND (:state IS NULL OR CASE WHEN v.expires_at > clock.moment THEN 'running' ELSE 'expired' END = :state)
  ORDER BY v.expires_at, v.kind, v.key LIMIT :max OFFSET :skip;
 
 -- statement lease_lapses read

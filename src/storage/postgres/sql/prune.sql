@@ -1,5 +1,10 @@
 -- Removing jobs, and pruning: old finished rows go, in steps. Pairs with sqlite/sql/prune.sql.
 
+-- statement job_remove_many write
+-- takes job_ids ints, states text
+-- gives changed int
+SELECT leasehold_internal.job_change_many('remove', :job_ids, string_to_array(:states, ','), NULL) AS changed;
+
 -- statement job_remove write
 -- takes job_id int
 -- gives outcome outcome

@@ -18,7 +18,7 @@
 --   rate_period duration?, default_ttl duration?, timeout duration?, available int, deferred int, blocked int,
 --   running int, expired int, failed int, oldest_at time?, next_due_at time?, completed_last_minute int,
 --   failed_last_minute int, workers int, asked_at time?, wait_reason text?, wait_text text?, wait_job_id int?,
---   wait_until time?, store_now time
+--   wait_until time?, estimated bool, store_now time
 
 -- record worker_info
 --   lease_id int, holder text, host text, pid int, queues text, concurrency int, running int, since time,
@@ -205,16 +205,17 @@ coalesce(r.last_token, d.last_token, s.token, (SELECT max(token) FROM leasehold_
 
 -- No job after the newest settled one is completed: this does not walk through a backlog.
 -- fragment completed_if_asked
-j.id < CASE WHEN :state IS NULL THEN {upper_bound}
-                ELSE min({upper_bound}, 1 + (SELECT coalesce(max(job_id), 0) FROM leasehold_settled)) END
-         AND (:state IS NULL OR EXISTS (SELECT 1 FROM leasehold_settled
-                                         WHERE job_id = j.id AND final AND outcome = 'completed'))
+j.id >= :from_id
+         AND j.id < CASE WHEN :states IS NULL THEN :before_id
+                         ELSE min(:before_id, 1 + (SELECT coalesce(max(job_id), 0) FROM leasehold_settled)) END
+         AND (:states IS NULL OR EXISTS (SELECT 1 FROM leasehold_settled
+                                          WHERE job_id = j.id AND final AND outcome = 'completed'))
 
--- fragment tagged
+-- fragment matching
 (:tag IS NULL OR EXISTS (SELECT 1 FROM json_each(j.tags) WHERE value = :tag))
-
--- fragment upper_bound
-coalesce(nullif(:before_id, 0), 9223372036854775807)
+         AND (:job_group IS NULL OR j.job_group = :job_group) AND (:dedupe_key IS NULL OR j.dedupe_key = :dedupe_key)
+         AND (:enqueued_after IS NULL OR j.created_at >= :enqueued_after)
+         AND (:enqueued_before IS NULL OR j.created_at < :enqueued_before)
 
 -- statement job_show read
 -- takes job_id int
@@ -222,15 +223,39 @@ coalesce(nullif(:before_id, 0), 9223372036854775807)
 SELECT {job_columns}
  WHERE j.id = :job_id;
 
--- Every state has its own way to the newest ids, and only the requested one is used; none of them gets longer with the
--- backlog or the history. (A tag has no index: looking for a rare one walks.)
--- statement job_list read
--- takes queue text?, state text?, tag text?, batch text?, before_id int?, max int
--- gives job_info
-WITH RECURSIVE
+-- fragment one_minute
+60 * 1000000
+
+-- The ids between which the jobs of this time lie: ids ascend with time, so halving the range finds them. Jobs that are
+-- enqueued at once may get their ids in another order than their times, hence the minute. before_id also excludes jobs
+-- that are enqueued later.
+-- statement job_range read
+-- takes enqueued_after time?, enqueued_before time?
+-- gives from_id int, before_id int
+WITH RECURSIVE halved(at, low, high) AS (
+  SELECT v.at, (SELECT min(id) FROM leasehold_job), (SELECT max(id) + 1 FROM leasehold_job)
+    FROM (SELECT :enqueued_after - {one_minute} AS at UNION ALL SELECT :enqueued_before + {one_minute}) AS v
+   WHERE v.at IS NOT NULL
+   UNION ALL
+  SELECT h.at, CASE WHEN j.created_at < h.at THEN j.id + 1 ELSE h.low END,
+         CASE WHEN j.created_at < h.at THEN h.high ELSE h.low + (h.high - h.low) / 2 END
+    FROM halved AS h
+   CROSS JOIN leasehold_job AS j ON j.id = (SELECT min(id) FROM leasehold_job WHERE id >= h.low + (h.high - h.low) / 2)
+   WHERE h.low < h.high)
+SELECT CASE WHEN :enqueued_after IS NULL THEN 0
+            ELSE coalesce((SELECT low FROM halved WHERE at = :enqueued_after - {one_minute} AND low >= high), 1) END
+         AS from_id,
+       CASE WHEN :enqueued_before IS NULL THEN (SELECT coalesce(max(id), 0) + 1 FROM leasehold_job)
+            ELSE coalesce((SELECT low FROM halved WHERE at = :enqueued_before + {one_minute} AND low >= high), 1) END
+         AS before_id;
+
+-- The newest jobs that match. Every state has its own way to the newest ids, and only those that are asked for are used
+-- (:states: words, or NULL for any); none of them gets longer with the backlog or the history. (Tags, groups, keys
+-- have no index here: looking for a rare one walks.)
+-- fragment selected_jobs
 {queue_names},
   wanted(name) AS (
-    SELECT name FROM named WHERE :state = 'available' AND (:queue IS NULL OR name = :queue)),
+    SELECT name FROM named WHERE instr(:states, 'available') AND (:queue IS NULL OR name = :queue)),
 {priority_levels},
 -- Merges the levels: the greatest remaining id comes first, and adds the next one of its level. The LIMIT limits
 -- nothing, but without it SQLite may leave out the ORDER BY.
@@ -238,72 +263,145 @@ WITH RECURSIVE
     SELECT queue, priority, p.by_group,
            (SELECT max(job_id) FROM leasehold_ready AS r
              WHERE r.queue = v.queue AND r.priority = v.priority AND r.by_group = p.by_group
-               AND r.job_id < {upper_bound})
+               AND r.job_id >= :from_id AND r.job_id < :before_id)
       FROM level AS v CROSS JOIN (SELECT 0 AS by_group UNION ALL SELECT 1) AS p WHERE priority IS NOT NULL
      UNION ALL
     SELECT queue, priority, by_group,
            (SELECT max(job_id) FROM leasehold_ready AS r
-             WHERE r.queue = v.queue AND r.priority = v.priority AND r.by_group = v.by_group AND r.job_id < v.job_id)
+             WHERE r.queue = v.queue AND r.priority = v.priority AND r.by_group = v.by_group
+               AND r.job_id >= :from_id AND r.job_id < v.job_id)
       FROM newest_ready AS v WHERE job_id IS NOT NULL
      ORDER BY 4 DESC LIMIT -1),
   listed(id) AS (
     SELECT * FROM (
       SELECT j.id FROM {placed_job}
-       WHERE j.batch = :batch AND (:queue IS NULL OR j.queue = :queue) AND j.id < {upper_bound} AND {tagged}
-         AND (:state IS NULL OR {state} = :state)
+       WHERE j.batch = :batch AND (:queue IS NULL OR j.queue = :queue) AND j.id >= :from_id AND j.id < :before_id
+         AND {matching} AND (:states IS NULL OR instr(:states, {state}))
        ORDER BY j.id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT j.id FROM leasehold_job AS j
-       WHERE coalesce(:state, 'completed') = 'completed' AND :queue IS NULL AND :batch IS NULL
-         AND {completed_if_asked} AND {tagged}
+       WHERE instr(coalesce(:states, 'completed'), 'completed') AND :queue IS NULL AND :batch IS NULL
+         AND {completed_if_asked} AND {matching}
        ORDER BY j.id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT j.id FROM leasehold_job AS j
-       WHERE coalesce(:state, 'completed') = 'completed' AND j.queue = :queue AND :batch IS NULL
-         AND {completed_if_asked} AND {tagged}
+       WHERE instr(coalesce(:states, 'completed'), 'completed') AND j.queue = :queue AND :batch IS NULL
+         AND {completed_if_asked} AND {matching}
        ORDER BY j.id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT v.job_id FROM newest_ready AS v CROSS JOIN leasehold_job AS j ON j.id = v.job_id
-       WHERE :batch IS NULL AND :state = 'available' AND {tagged} AND NOT {has_lapsed} LIMIT :max)
+       WHERE :batch IS NULL AND instr(:states, 'available') AND {matching} AND NOT {has_lapsed} LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT d.job_id FROM leasehold_deferred AS d CROSS JOIN leasehold_job AS j ON j.id = d.job_id
-       WHERE :batch IS NULL AND :state IN ('available', 'deferred') AND (:state = 'available') = (d.due_at <= :now)
-         AND (:queue IS NULL OR d.queue = :queue) AND d.job_id < {upper_bound} AND {tagged} AND NOT {has_lapsed}
+       WHERE :batch IS NULL AND (instr(:states, 'available') OR instr(:states, 'deferred'))
+         AND instr(:states, CASE WHEN d.due_at <= :now THEN 'available' ELSE 'deferred' END)
+         AND (:queue IS NULL OR d.queue = :queue) AND d.job_id >= :from_id AND d.job_id < :before_id
+         AND {matching} AND NOT {has_lapsed}
        ORDER BY d.job_id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT DISTINCT b.job_id FROM leasehold_blocked AS b CROSS JOIN leasehold_job AS j ON j.id = b.job_id
-       WHERE :batch IS NULL AND :state = 'blocked' AND (:queue IS NULL OR j.queue = :queue)
-         AND b.job_id < {upper_bound} AND {tagged} AND NOT {has_lapsed}
+       WHERE :batch IS NULL AND instr(:states, 'blocked') AND (:queue IS NULL OR j.queue = :queue)
+         AND b.job_id >= :from_id AND b.job_id < :before_id AND {matching} AND NOT {has_lapsed}
        ORDER BY b.job_id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT g.job_id FROM leasehold_job_grant AS g CROSS JOIN leasehold_lease AS l ON l.id = g.lease_id
        CROSS JOIN leasehold_job AS j ON j.id = g.job_id
-       WHERE :batch IS NULL AND :state IN ('running', 'expired') AND {held_state} = :state
-         AND (:queue IS NULL OR g.queue = :queue) AND g.job_id < {upper_bound} AND {tagged}
+       WHERE :batch IS NULL AND (instr(:states, 'running') OR instr(:states, 'expired')) AND instr(:states, {held_state})
+         AND (:queue IS NULL OR g.queue = :queue) AND g.job_id >= :from_id AND g.job_id < :before_id AND {matching}
        ORDER BY g.job_id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT s.job_id FROM leasehold_settled AS s CROSS JOIN leasehold_job AS j ON j.id = s.job_id
-       WHERE :batch IS NULL AND :state IN ('failed', 'cancelled', 'lapsed')
-         AND CASE s.outcome WHEN 'expired' THEN 'failed' ELSE s.outcome END = :state
+       WHERE :batch IS NULL
+         AND (instr(:states, 'failed') OR instr(:states, 'cancelled') OR instr(:states, 'lapsed'))
+         AND instr(:states, CASE s.outcome WHEN 'expired' THEN 'failed' ELSE s.outcome END)
          AND s.final AND s.outcome <> 'completed'
-         AND (:queue IS NULL OR j.queue = :queue) AND s.job_id < {upper_bound} AND {tagged}
+         AND (:queue IS NULL OR j.queue = :queue) AND s.job_id >= :from_id AND s.job_id < :before_id AND {matching}
        ORDER BY s.job_id DESC LIMIT :max)
      UNION ALL
     SELECT * FROM (
       SELECT d.job_id FROM leasehold_deadline AS d CROSS JOIN leasehold_job AS j ON j.id = d.job_id
-       WHERE :batch IS NULL AND :state = 'lapsed' AND d.token = 0 AND d.at <= :now
-         AND (:queue IS NULL OR d.queue = :queue) AND d.job_id < {upper_bound} AND {tagged}
+       WHERE :batch IS NULL AND instr(:states, 'lapsed') AND d.token = 0 AND d.at <= :now
+         AND (:queue IS NULL OR d.queue = :queue) AND d.job_id >= :from_id AND d.job_id < :before_id AND {matching}
        ORDER BY d.job_id DESC LIMIT :max))
+
+-- statement job_list read
+-- takes states text?, queue text?, tag text?, job_group text?, dedupe_key text?, batch text?, enqueued_after time?,
+--   enqueued_before time?, from_id int, before_id int, max int
+-- gives job_info
+WITH RECURSIVE
+{selected_jobs}
 SELECT {job_columns}
  WHERE j.id IN (SELECT id FROM listed)
  ORDER BY j.id DESC LIMIT :max;
+
+-- statement job_infos read
+-- takes job_ids ints
+-- gives job_info
+SELECT {job_columns}
+ WHERE j.id IN (SELECT value FROM bound_list(:job_ids))
+ ORDER BY j.id DESC;
+
+-- statement job_ids read
+-- takes states text?, queue text?, tag text?, job_group text?, dedupe_key text?, batch text?, enqueued_after time?,
+--   enqueued_before time?, from_id int, before_id int, max int
+-- gives id int
+WITH RECURSIVE
+{selected_jobs}
+SELECT DISTINCT id FROM listed ORDER BY id DESC LIMIT :max;
+
+-- The oldest jobs that match and that a retry would start: a job comes after those that it depends on.
+-- statement job_retryable read
+-- takes states text?, queue text?, tag text?, job_group text?, dedupe_key text?, batch text?, enqueued_after time?,
+--   enqueued_before time?, from_id int, before_id int, max int
+-- gives id int
+SELECT * FROM (
+  SELECT s.job_id AS id FROM leasehold_settled AS s CROSS JOIN leasehold_job AS j ON j.id = s.job_id
+   WHERE s.final AND s.outcome <> 'completed'
+     AND instr(:states, CASE s.outcome WHEN 'expired' THEN 'failed' ELSE s.outcome END)
+     AND s.job_id >= :from_id AND s.job_id < :before_id AND (:queue IS NULL OR j.queue = :queue)
+     AND (:batch IS NULL OR j.batch = :batch) AND {matching}
+   ORDER BY s.job_id LIMIT :max)
+ UNION
+SELECT * FROM (
+  SELECT d.job_id FROM leasehold_deferred AS d CROSS JOIN leasehold_job AS j ON j.id = d.job_id
+   WHERE instr(:states, 'deferred') AND d.due_at > :now AND d.job_id >= :from_id AND d.job_id < :before_id
+     AND (:queue IS NULL OR j.queue = :queue) AND (:batch IS NULL OR j.batch = :batch) AND {matching}
+     AND NOT {has_lapsed}
+   ORDER BY d.job_id LIMIT :max)
+ UNION
+SELECT * FROM (
+  SELECT d.job_id FROM leasehold_deadline AS d CROSS JOIN leasehold_job AS j ON j.id = d.job_id
+   WHERE instr(:states, 'lapsed') AND d.token = 0 AND d.at <= :now AND d.job_id >= :from_id AND d.job_id < :before_id
+     AND (:queue IS NULL OR j.queue = :queue) AND (:batch IS NULL OR j.batch = :batch) AND {matching}
+   ORDER BY d.job_id LIMIT :max)
+ ORDER BY 1 LIMIT :max;
+
+-- The newest jobs of a range of ids, whatever their queues: where they begin, how many there are, and when the oldest was
+-- enqueued.
+-- statement job_window read
+-- takes from_id int, before_id int, max int
+-- gives from_id int, jobs int, oldest_at time?
+SELECT coalesce(w.id, :from_id) AS from_id, w.jobs AS jobs, (SELECT created_at FROM leasehold_job WHERE id = w.id) AS oldest_at
+  FROM (SELECT min(id) AS id, count(*) AS jobs
+          FROM (SELECT id FROM leasehold_job WHERE id >= :from_id AND id < :before_id ORDER BY id DESC LIMIT :max)) AS w;
+
+-- Which of these jobs contain the text in payload, errors, tags or metadata. ASCII letters match in either case.
+-- statement job_find read
+-- takes job_ids ints, text text
+-- gives id int
+SELECT j.id AS id FROM leasehold_job AS j
+ WHERE j.id IN (SELECT value FROM bound_list(:job_ids))
+   AND (instr(lower(CAST(j.payload AS TEXT)), lower(:text)) OR instr(lower(j.metadata), lower(:text))
+        OR EXISTS (SELECT 1 FROM json_each(j.tags) WHERE instr(lower(value), lower(:text)))
+        OR EXISTS (SELECT 1 FROM leasehold_error AS e WHERE e.job_id = j.id AND instr(lower(e.body), lower(:text))))
+ ORDER BY j.id DESC;
 
 -- statement job_body read
 -- takes job_id int
@@ -388,6 +486,30 @@ SELECT j.batch, 0, 0, count(*), 0, :now
   FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_job AS j ON j.id = c.job_id
  WHERE c.outcome = 'cancelled' AND j.batch IS NOT NULL GROUP BY j.batch;
 
+-- The whole cancel, once the jobs and their states are chosen.
+-- fragment cancel_by_state
+UPDATE temp.leasehold_chosen
+   SET outcome = CASE WHEN state IN ('available', 'deferred', 'blocked') THEN 'cancelled'
+                      WHEN state IN ('running', 'expired') THEN 'requested' ELSE 'final' END;
+{cancel_chosen}
+INSERT INTO leasehold_job_event (at, job_id, what, token, holder, host, detail)
+SELECT :now, job_id, 'cancelled', max(last_token + 1, :now), '', '', :reason
+  FROM temp.leasehold_chosen WHERE outcome = 'cancelled';
+-- The holder learns of it with its next heartbeat, or sooner from lease_news. The first request keeps its reason.
+INSERT INTO leasehold_cancel_request (job_id, at, reason)
+SELECT job_id, :now, :reason FROM temp.leasehold_chosen WHERE outcome = 'requested'
+    ON CONFLICT (job_id) DO NOTHING;
+
+-- Many jobs, of some states: words.
+-- fragment choose_many
+INSERT INTO leasehold_pass (job_id, token, now)
+SELECT job_id, 0, :now FROM leasehold_deadline
+ WHERE job_id IN (SELECT value FROM bound_list(:job_ids)) AND token = 0 AND at <= :now;
+DELETE FROM temp.leasehold_chosen;
+INSERT INTO temp.leasehold_chosen (job_id, queue, priority, dedupe_key, last_token, state)
+SELECT j.id, j.queue, j.priority, j.dedupe_key, {last_token}, {state} FROM {placed_job}
+ WHERE j.id IN (SELECT value FROM bound_list(:job_ids)) AND instr(:states, {state}) ORDER BY j.id;
+
 -- An operator's act sees that a job has lapsed.
 -- fragment lapse_first
 INSERT INTO leasehold_pass (job_id, token, now)
@@ -400,20 +522,17 @@ SELECT job_id, 0, :now FROM leasehold_deadline WHERE job_id = :job_id AND token 
 DELETE FROM temp.leasehold_chosen;
 INSERT INTO temp.leasehold_chosen (job_id, queue, priority, dedupe_key, last_token, state)
 SELECT j.id, j.queue, j.priority, j.dedupe_key, {last_token}, {state} FROM {placed_job} WHERE j.id = :job_id;
-UPDATE temp.leasehold_chosen
-   SET outcome = CASE WHEN state IN ('available', 'deferred', 'blocked') THEN 'cancelled'
-                      WHEN state IN ('running', 'expired') THEN 'requested' ELSE 'final' END;
-{cancel_chosen}
-INSERT INTO leasehold_job_event (at, job_id, what, token, holder, host, detail)
-SELECT :now, job_id, 'cancelled', max(last_token + 1, :now), '', '', :reason
-  FROM temp.leasehold_chosen WHERE outcome = 'cancelled';
--- The holder learns of it with its next heartbeat, or sooner from lease_news. The first request keeps its reason.
-INSERT INTO leasehold_cancel_request (job_id, at, reason)
-SELECT job_id, :now, :reason FROM temp.leasehold_chosen WHERE outcome = 'requested'
-    ON CONFLICT (job_id) DO NOTHING;
+{cancel_by_state}
 SELECT coalesce(c.outcome, 'not_found') AS outcome,
        CASE c.outcome WHEN 'cancelled' THEN 'cancelled' ELSE c.state END AS state
   FROM (SELECT 1) LEFT JOIN temp.leasehold_chosen AS c;
+
+-- statement job_cancel_many write
+-- takes job_ids ints, states text, reason text?
+-- gives changed int
+{choose_many}
+{cancel_by_state}
+SELECT count(*) AS changed FROM temp.leasehold_chosen WHERE outcome IN ('cancelled', 'requested');
 
 -- A dead letter takes its dedupe key again, unless another job has it by now. A deferred job has never given it up, and
 -- adds nothing to the log. The retry resets `final` of the row that ended the job: nothing else in the log is ever
@@ -490,6 +609,15 @@ UPDATE temp.leasehold_chosen
 {retry_chosen}
 SELECT coalesce(c.outcome, 'not_found') AS outcome FROM (SELECT 1) LEFT JOIN temp.leasehold_chosen AS c;
 
+-- Call it until it returns 0: a job whose predecessor starts again in one call can start in the next.
+-- statement job_retry_many write
+-- takes job_ids ints, states text
+-- gives changed int
+{choose_many}
+UPDATE temp.leasehold_chosen SET outcome = 'retried' WHERE state IN ('failed', 'cancelled', 'lapsed', 'deferred');
+{retry_chosen}
+SELECT count(*) AS changed FROM temp.leasehold_chosen WHERE outcome IN ('retried', 'waits');
+
 -- The oldest jobs first. Call it until it returns 0: dead letters with the same dedupe key go one at a time.
 -- statement job_redrive write
 -- takes queue text?, max int
@@ -508,6 +636,114 @@ SELECT j.id, j.queue, j.dedupe_key, s.token, 'failed', 'retried'
 {retry_chosen}
 SELECT count(*) AS redriven FROM temp.leasehold_chosen WHERE outcome IN ('retried', 'waits');
 
+-- Counting costs the same however many jobs there are: exact up to {bounds.max_jobs_counted} of a kind, and beyond that an
+-- estimate. That cuts the range of ids into 100 parts, reads the first 100 jobs of each, and takes them for the rest of
+-- the part: jobs are as dense there as at its beginning.
+-- fragment crowded
+> {bounds.max_jobs_counted}
+
+-- fragment sample_size
+100
+
+-- fragment estimates
+  crowd(queue, ready, due, later) AS (
+    SELECT w.name,
+           (SELECT count(*) FROM (SELECT 1 FROM leasehold_ready WHERE queue = w.name
+                                   LIMIT {bounds.max_jobs_counted} + 1)),
+           (SELECT count(*) FROM (SELECT 1 FROM leasehold_deferred WHERE queue = w.name AND due_at <= :now
+                                   LIMIT {bounds.max_jobs_counted} + 1)),
+           (SELECT count(*) FROM (SELECT 1 FROM leasehold_deferred WHERE queue = w.name AND due_at > :now
+                                   LIMIT {bounds.max_jobs_counted} + 1))
+      FROM wanted AS w),
+  size(what, crowded) AS (
+    SELECT 'deferred', EXISTS (SELECT 1 FROM crowd WHERE max(due, later) {crowded})
+     UNION ALL
+    SELECT 'blocked', (SELECT count(*) FROM (SELECT 1 FROM leasehold_blocked LIMIT {bounds.max_jobs_counted} + 1))
+                      {crowded}
+     UNION ALL
+    SELECT 'dead', (SELECT count(*) FROM (SELECT 1 FROM leasehold_settled WHERE final AND outcome <> 'completed'
+                                           LIMIT {bounds.max_jobs_counted} + 1)) {crowded}),
+  span(what, low, high) AS (
+    SELECT 'deferred', (SELECT min(job_id) FROM leasehold_deferred), (SELECT max(job_id) + 1 FROM leasehold_deferred)
+     UNION ALL
+    SELECT 'blocked', (SELECT min(job_id) FROM leasehold_blocked), (SELECT max(job_id) + 1 FROM leasehold_blocked)
+     UNION ALL
+    SELECT 'dead', (SELECT min(job_id) FROM leasehold_settled WHERE final AND outcome <> 'completed'),
+           (SELECT max(job_id) + 1 FROM leasehold_settled WHERE final AND outcome <> 'completed')),
+  step(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM step WHERE i < {sample_size} - 1),
+  -- Where the sample of a part ends; NULL: it is all of the part.
+  part(what, low, high, sampled) AS (
+    SELECT what, low, high,
+           CASE what
+             WHEN 'deferred' THEN (SELECT job_id FROM leasehold_deferred WHERE job_id >= p.low AND job_id < p.high
+                                    ORDER BY job_id LIMIT 1 OFFSET {sample_size} - 1)
+             WHEN 'blocked' THEN (SELECT job_id FROM leasehold_blocked WHERE job_id >= p.low AND job_id < p.high
+                                   ORDER BY job_id LIMIT 1 OFFSET {sample_size} - 1)
+             ELSE (SELECT job_id FROM leasehold_settled
+                    WHERE final AND outcome <> 'completed' AND job_id >= p.low AND job_id < p.high
+                    ORDER BY job_id LIMIT 1 OFFSET {sample_size} - 1) END
+      FROM (SELECT s.what, s.low + (s.high - s.low) * t.i / {sample_size} AS low,
+                   s.low + (s.high - s.low) * (t.i + 1) / {sample_size} AS high
+              FROM size AS z CROSS JOIN span AS s ON s.what = z.what CROSS JOIN step AS t WHERE z.crowded) AS p
+     UNION ALL
+    SELECT s.what, s.low, s.high, NULL FROM size AS z CROSS JOIN span AS s ON s.what = z.what
+     WHERE NOT z.crowded AND z.what <> 'deferred'),
+  weighed(what, low, last, weight) AS (
+    SELECT what, low, coalesce(sampled, high - 1), coalesce((high - low) * 1.0 / (sampled - low + 1), 1.0) FROM part),
+  deferred_sample(queue, due, later) AS (
+    SELECT d.queue, sum(CASE WHEN d.due_at <= :now THEN p.weight ELSE 0 END),
+           sum(CASE WHEN d.due_at > :now THEN p.weight ELSE 0 END)
+      FROM weighed AS p CROSS JOIN leasehold_deferred AS d ON d.job_id >= p.low AND d.job_id <= p.last
+     WHERE p.what = 'deferred' GROUP BY d.queue),
+  waiting_for_others(queue, jobs) AS (
+    SELECT j.queue, sum(p.weight)
+      FROM weighed AS p CROSS JOIN leasehold_blocked AS b ON b.job_id >= p.low AND b.job_id <= p.last
+     CROSS JOIN leasehold_job AS j ON j.id = b.job_id
+     WHERE p.what = 'blocked'
+       AND b.after_id = (SELECT min(after_id) FROM leasehold_blocked WHERE job_id = b.job_id) GROUP BY j.queue),
+  dead(queue, jobs) AS (
+    SELECT j.queue, sum(p.weight)
+      FROM weighed AS p CROSS JOIN leasehold_settled AS s ON s.job_id >= p.low AND s.job_id <= p.last
+     CROSS JOIN leasehold_job AS j ON j.id = s.job_id
+     WHERE p.what = 'dead' AND s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired')
+     GROUP BY j.queue),
+  -- `ready` has ids in order only within a priority: the queue's sample is spread over its priorities.
+  ready_level(queue, priority, by_group, low, high, parts) AS (
+    SELECT queue, priority, by_group, low, high, max(1, {sample_size} / count(*) OVER (PARTITION BY queue))
+      FROM (SELECT v.queue, v.priority, g.by_group,
+                   (SELECT min(job_id) FROM leasehold_ready AS r
+                     WHERE r.queue = v.queue AND r.priority = v.priority AND r.by_group = g.by_group) AS low,
+                   (SELECT max(job_id) + 1 FROM leasehold_ready AS r
+                     WHERE r.queue = v.queue AND r.priority = v.priority AND r.by_group = g.by_group) AS high
+              FROM crowd AS c CROSS JOIN level AS v ON v.queue = c.queue
+             CROSS JOIN (SELECT 0 AS by_group UNION ALL SELECT 1) AS g
+             WHERE c.ready {crowded} AND v.priority IS NOT NULL)
+     WHERE low IS NOT NULL),
+  ready_part(queue, priority, by_group, low, high, sampled) AS (
+    SELECT p.*, (SELECT job_id FROM leasehold_ready AS r
+                  WHERE r.queue = p.queue AND r.priority = p.priority AND r.by_group = p.by_group
+                    AND r.job_id >= p.low AND r.job_id < p.high ORDER BY job_id LIMIT 1 OFFSET {sample_size} - 1)
+      FROM (SELECT v.queue, v.priority, v.by_group, v.low + (v.high - v.low) * t.i / v.parts AS low,
+                   v.low + (v.high - v.low) * (t.i + 1) / v.parts AS high
+              FROM ready_level AS v CROSS JOIN step AS t WHERE t.i < v.parts) AS p),
+  ready_sample(queue, jobs) AS (
+    SELECT queue, sum(CASE WHEN sampled IS NOT NULL THEN {sample_size} * (high - low) * 1.0 / (sampled - low + 1)
+                           ELSE (SELECT count(*) FROM leasehold_ready AS r
+                                  WHERE r.queue = p.queue AND r.priority = p.priority AND r.by_group = p.by_group
+                                    AND r.job_id >= p.low AND r.job_id < p.high) END)
+      FROM ready_part AS p GROUP BY queue),
+  counted(queue, ready, due, later, blocked, failed, estimated) AS (
+    SELECT c.queue, CAST(round(CASE WHEN c.ready {crowded} THEN max(c.ready, r.jobs) ELSE c.ready END) AS INTEGER),
+           CAST(round(CASE WHEN c.due {crowded} THEN max(c.due, d.due) ELSE c.due END) AS INTEGER),
+           CAST(round(CASE WHEN c.later {crowded} THEN max(c.later, d.later) ELSE c.later END) AS INTEGER),
+           CAST(round(coalesce(b.jobs, 0)) AS INTEGER), CAST(round(coalesce(f.jobs, 0)) AS INTEGER),
+           max(c.ready, c.due, c.later) {crowded}
+             OR (b.jobs IS NOT NULL AND (SELECT crowded FROM size WHERE what = 'blocked'))
+             OR (f.jobs IS NOT NULL AND (SELECT crowded FROM size WHERE what = 'dead'))
+      FROM crowd AS c LEFT JOIN ready_sample AS r ON r.queue = c.queue
+      LEFT JOIN deferred_sample AS d ON d.queue = c.queue LEFT JOIN waiting_for_others AS b ON b.queue = c.queue
+      LEFT JOIN dead AS f ON f.queue = c.queue)
+
 -- statement queue_list read
 -- takes name text?
 -- gives queue_info
@@ -520,28 +756,25 @@ WITH RECURSIVE
                           WHERE r.queue = v.queue AND r.priority = v.priority AND r.by_group = p.by_group))
       FROM level AS v CROSS JOIN (SELECT 0 AS by_group UNION ALL SELECT 1) AS p
      WHERE v.priority IS NOT NULL GROUP BY v.queue),
-  waiting_for_others(queue, jobs) AS (
-    SELECT j.queue, count(DISTINCT b.job_id)
-      FROM leasehold_blocked AS b CROSS JOIN leasehold_job AS j ON j.id = b.job_id GROUP BY j.queue),
+{estimates},
   held(queue, running, expired) AS (
     SELECT k.queue, sum({held_state} = 'running'), sum({held_state} = 'expired')
       FROM leasehold_lease_check AS k CROSS JOIN leasehold_lease AS l ON l.id = k.lease_id
      CROSS JOIN leasehold_job_grant AS g ON g.lease_id = k.lease_id AND g.queue = k.queue
      WHERE :name IS NULL OR k.queue = :name GROUP BY k.queue),
-  dead(queue, jobs) AS (
-    SELECT j.queue, count(*)
-      FROM leasehold_settled AS s CROSS JOIN leasehold_job AS j ON j.id = s.job_id
-     WHERE s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired') GROUP BY j.queue),
-  due(queue, jobs, oldest_id) AS (
-    SELECT w.name, count(*), min(d.job_id)
-      FROM wanted AS w CROSS JOIN leasehold_deferred AS d ON d.queue = w.name AND d.due_at <= :now GROUP BY w.name),
+  due(queue, oldest_id) AS (
+    SELECT w.name, (SELECT min(job_id) FROM (SELECT job_id FROM leasehold_deferred
+                                              WHERE queue = w.name AND due_at <= :now
+                                              ORDER BY due_at LIMIT {bounds.max_jobs_counted})) FROM wanted AS w),
   -- Jobs that were not started in time still have their places until a claim ends them.
   late(queue, place) AS (
     SELECT d.queue,
            CASE WHEN EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = d.job_id) THEN 'blocked'
                 WHEN EXISTS (SELECT 1 FROM leasehold_deferred AS f WHERE f.job_id = d.job_id AND f.due_at > :now)
                 THEN 'deferred' ELSE 'available' END
-      FROM wanted AS w CROSS JOIN leasehold_deadline AS d ON d.queue = w.name AND d.at <= :now WHERE d.token = 0),
+      FROM wanted AS w CROSS JOIN leasehold_deadline AS d ON d.job_id IN (
+             SELECT job_id FROM leasehold_deadline WHERE queue = w.name AND at <= :now LIMIT {bounds.max_jobs_counted})
+     WHERE d.token = 0),
   gone(queue, available, deferred, blocked) AS (
     SELECT queue, sum(place = 'available'), sum(place = 'deferred'), sum(place = 'blocked') FROM late GROUP BY queue),
   lately(queue, completed, failed) AS (
@@ -551,12 +784,10 @@ WITH RECURSIVE
 SELECT w.name AS name, coalesce(q.paused, 0) AS paused, q.pause_reason AS pause_reason, q.max_running AS max_running,
        q.max_per_group AS max_per_group, q.rate_count AS rate_count, q.rate_period AS rate_period,
        q.default_ttl AS default_ttl, q.timeout AS timeout,
-       (SELECT count(*) FROM leasehold_ready WHERE queue = w.name) + coalesce(due.jobs, 0)
-         - coalesce(z.available, 0) AS available,
-       (SELECT count(*) FROM leasehold_deferred WHERE queue = w.name AND due_at > :now)
-         - coalesce(z.deferred, 0) AS deferred,
-       coalesce(b.jobs, 0) - coalesce(z.blocked, 0) AS blocked, coalesce(h.running, 0) AS running, coalesce(h.expired, 0) AS expired,
-       coalesce(dead.jobs, 0) AS failed,
+       max(0, n.ready + n.due - coalesce(z.available, 0)) AS available,
+       max(0, n.later - coalesce(z.deferred, 0)) AS deferred, max(0, n.blocked - coalesce(z.blocked, 0)) AS blocked,
+       coalesce(h.running, 0) AS running, coalesce(h.expired, 0) AS expired,
+       n.failed AS failed,
        (SELECT created_at FROM leasehold_job
          WHERE id = min(coalesce(o.job_id, due.oldest_id), coalesce(due.oldest_id, o.job_id))) AS oldest_at,
        (SELECT min(due_at) FROM leasehold_deferred WHERE queue = w.name AND due_at > :now) AS next_due_at,
@@ -566,12 +797,10 @@ SELECT w.name AS name, coalesce(q.paused, 0) AS paused, q.pause_reason AS pause_
            AND EXISTS (SELECT 1 FROM json_each(k.queues) AS e WHERE e.value = w.name)) AS workers,
        (SELECT at FROM leasehold_queue_asked WHERE queue = w.name) AS asked_at,
        why.value ->> 0 AS wait_reason, why.value ->> 1 AS wait_text, why.value ->> 2 AS wait_job_id,
-       why.value ->> 3 AS wait_until, :now AS store_now
-  FROM wanted AS w LEFT JOIN leasehold_queue AS q ON q.name = w.name
+       why.value ->> 3 AS wait_until, n.estimated AS estimated, :now AS store_now
+  FROM wanted AS w CROSS JOIN counted AS n ON n.queue = w.name LEFT JOIN leasehold_queue AS q ON q.name = w.name
   LEFT JOIN oldest_ready AS o ON o.queue = w.name
-  LEFT JOIN waiting_for_others AS b ON b.queue = w.name
   LEFT JOIN held AS h ON h.queue = w.name
-  LEFT JOIN dead ON dead.queue = w.name
   LEFT JOIN due ON due.queue = w.name
   LEFT JOIN lately AS t ON t.queue = w.name
   LEFT JOIN gone AS z ON z.queue = w.name

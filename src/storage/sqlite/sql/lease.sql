@@ -35,12 +35,15 @@ SELECT id, at, kind, key, what, token, holder, host, previous_holder, detail, 0 
  ORDER BY id LIMIT :max;
 
 -- statement lease_list read
--- takes max int, skip int
+-- takes kind text?, state text?, held_by text?, max int, skip int
 -- gives kind text, key text, token int, holder text, host text, boot_id text, pid int, process_start int, tty text,
 --   ttl duration, acquired_at time, heartbeat_at time, expires_at time, store_now time
 SELECT kind, key, token, holder, host, boot_id, pid, process_start, tty, ttl, acquired_at, heartbeat_at, expires_at,
        :now AS store_now
-  FROM leasehold_leases ORDER BY expires_at, kind, key LIMIT :max OFFSET :skip;
+  FROM leasehold_leases
+ WHERE (:kind IS NULL OR kind = :kind) AND (:held_by IS NULL OR holder = :held_by)
+   AND (:state IS NULL OR CASE WHEN expires_at > :now THEN 'running' ELSE 'expired' END = :state)
+ ORDER BY expires_at, kind, key LIMIT :max OFFSET :skip;
 
 -- Leases that expired, the newest of them: when they did and when that was noticed.
 -- statement lease_lapses read

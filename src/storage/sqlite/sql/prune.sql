@@ -21,18 +21,13 @@ DELETE FROM leasehold_dedupe
          WHERE c.outcome = 'removed');
 DELETE FROM leasehold_job WHERE id IN (SELECT job_id FROM temp.leasehold_chosen WHERE outcome = 'removed');
 
--- statement job_remove write
--- takes job_id int
--- gives outcome outcome
-DELETE FROM temp.leasehold_chosen;
-INSERT INTO temp.leasehold_chosen (job_id, queue, priority, dedupe_key, outcome)
-SELECT j.id, j.queue, j.priority, j.dedupe_key, CASE WHEN g.job_id IS NULL THEN 'removed' ELSE 'running' END
-  FROM leasehold_job AS j LEFT JOIN leasehold_job_grant AS g ON g.job_id = j.id WHERE j.id = :job_id;
+-- fragment remove_chosen
 INSERT INTO leasehold_batch_move (batch, completed, failed, cancelled, lapsed, now)
-SELECT j.batch, 0, 0, 1, 0, :now
+SELECT j.batch, 0, 0, count(*), 0, :now
   FROM temp.leasehold_chosen AS c CROSS JOIN leasehold_job AS j ON j.id = c.job_id
  WHERE c.outcome = 'removed' AND j.batch IS NOT NULL
-   AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = j.id AND s.final);
+   AND NOT EXISTS (SELECT 1 FROM leasehold_settled AS s WHERE s.job_id = j.id AND s.final)
+ GROUP BY j.batch;
 DELETE FROM leasehold_ready
  WHERE (queue, priority, by_group, job_id) IN
        (SELECT j.queue, j.priority, j.job_group IS NOT NULL, j.id
@@ -46,7 +41,38 @@ DELETE FROM leasehold_blocked WHERE job_id IN (SELECT job_id FROM temp.leasehold
 INSERT INTO leasehold_let_down (job_id, removed, now)
 SELECT job_id, 1, :now FROM temp.leasehold_chosen WHERE outcome = 'removed';
 {forget_chosen}
+
+-- statement job_remove write
+-- takes job_id int
+-- gives outcome outcome
+DELETE FROM temp.leasehold_chosen;
+INSERT INTO temp.leasehold_chosen (job_id, queue, priority, dedupe_key, outcome)
+SELECT j.id, j.queue, j.priority, j.dedupe_key, CASE WHEN g.job_id IS NULL THEN 'removed' ELSE 'running' END
+  FROM leasehold_job AS j LEFT JOIN leasehold_job_grant AS g ON g.job_id = j.id WHERE j.id = :job_id;
+{remove_chosen}
 SELECT coalesce(c.outcome, 'not_found') AS outcome FROM (SELECT 1) LEFT JOIN temp.leasehold_chosen AS c;
+
+-- Only jobs that no lease holds, of some states: words.
+-- statement job_remove_many write
+-- takes job_ids ints, states text
+-- gives changed int
+DELETE FROM temp.leasehold_chosen;
+INSERT INTO temp.leasehold_chosen (job_id, queue, priority, dedupe_key, outcome)
+SELECT j.id, j.queue, j.priority, j.dedupe_key, 'removed'
+  FROM leasehold_job AS j LEFT JOIN leasehold_settled AS s ON s.job_id = j.id AND s.final
+ WHERE j.id IN (SELECT value FROM bound_list(:job_ids))
+   AND NOT EXISTS (SELECT 1 FROM leasehold_job_grant AS g WHERE g.job_id = j.id)
+   AND instr(:states,
+             CASE WHEN s.outcome = 'expired' THEN 'failed'
+                  WHEN s.job_id IS NOT NULL THEN s.outcome
+                  WHEN EXISTS (SELECT 1 FROM leasehold_deadline AS d
+                                WHERE d.job_id = j.id AND d.token = 0 AND d.at <= :now) THEN 'lapsed'
+                  WHEN EXISTS (SELECT 1 FROM leasehold_deferred AS d WHERE d.job_id = j.id AND d.due_at > :now)
+                  THEN 'deferred'
+                  WHEN EXISTS (SELECT 1 FROM leasehold_blocked AS b WHERE b.job_id = j.id) THEN 'blocked'
+                  ELSE 'available' END);
+{remove_chosen}
+SELECT count(*) AS changed FROM temp.leasehold_chosen;
 
 -- The ages and the batch are in the row of leasehold_pruning: from the parameters of a statement, or from the store's
 -- settings. In prune_preview that name is a table expression.

@@ -1,5 +1,24 @@
--- Every queue that has settings or jobs, or is among the newest ones: no table lists queues whose jobs are all done. A
--- queue requested by name gets a longer look. `seen` has a row for each number, and for each name.
+-- Every queue that has settings or unfinished or dead jobs, or is among the newest ones: no table lists queues whose jobs
+-- are all done. A queue requested by name gets a longer look.
+CREATE FUNCTION leasehold_internal.queue_names(p_name text) RETURNS SETOF text
+LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE step(queue) AS (
+    SELECT leasehold_internal.queue_after('')
+    UNION ALL
+    SELECT leasehold_internal.queue_after(s.queue) FROM step AS s WHERE s.queue IS NOT NULL)
+  SELECT s.queue FROM step AS s WHERE s.queue IS NOT NULL AND (p_name IS NULL OR s.queue = p_name)
+  UNION
+  SELECT q.name FROM leasehold_internal.queue AS q WHERE p_name IS NULL OR q.name = p_name
+  UNION
+  SELECT n.queue FROM (SELECT j.queue FROM leasehold_internal.job AS j ORDER BY j.id DESC LIMIT 10000) AS n
+   WHERE p_name IS NULL
+  UNION
+  SELECT p_name WHERE EXISTS (
+    SELECT FROM (SELECT j.queue FROM leasehold_internal.job AS j
+                  ORDER BY j.id DESC LIMIT CASE WHEN p_name IS NULL THEN 0 ELSE 100000 END) AS n
+     WHERE n.queue = p_name)
+$$;
+
 CREATE FUNCTION leasehold_internal.queue_list(p_name text DEFAULT NULL)
 RETURNS TABLE (name text, paused boolean, pause_reason text, max_running bigint, max_per_group bigint,
                rate_count bigint, rate_period interval, default_ttl interval, timeout interval,
@@ -7,86 +26,69 @@ RETURNS TABLE (name text, paused boolean, pause_reason text, max_running bigint,
                blocked bigint, running bigint, expired bigint, failed bigint, oldest_at timestamptz,
                next_due_at timestamptz, completed_last_minute bigint, failed_last_minute bigint,
                workers bigint, asked_at timestamptz, wait_reason text, wait_text text, wait_job_id bigint,
-               wait_until timestamptz, store_now timestamptz)
+               wait_until timestamptz, estimated boolean, store_now timestamptz)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
   moment timestamptz := leasehold_internal.now();
 BEGIN
   RETURN QUERY
-  WITH seen (queue, what, jobs, oldest, due) AS (
-    SELECT r.queue, 'available', count(*), min(r.job_id), NULL::timestamptz
-      FROM leasehold_internal.ready AS r WHERE p_name IS NULL OR r.queue = p_name GROUP BY r.queue
-    UNION ALL
-    SELECT b.queue, 'available', sum(b.last_id - b.first_id + 1), min(b.first_id), NULL
-      FROM leasehold_internal.bundle AS b WHERE p_name IS NULL OR b.queue = p_name GROUP BY b.queue
-    UNION ALL
-    SELECT d.queue, CASE WHEN d.due_at <= moment THEN 'available' ELSE 'deferred' END, count(*),
-           min(d.job_id) FILTER (WHERE d.due_at <= moment), min(d.due_at) FILTER (WHERE d.due_at > moment)
-      FROM leasehold_internal.deferred AS d WHERE p_name IS NULL OR d.queue = p_name GROUP BY d.queue, 2
-    UNION ALL
-    SELECT j.queue, 'blocked', count(DISTINCT b.job_id), NULL, NULL
-      FROM leasehold_internal.blocked AS b JOIN leasehold_internal.job AS j ON j.id = b.job_id
-     WHERE p_name IS NULL OR j.queue = p_name GROUP BY j.queue
-    UNION ALL
+  WITH stuck AS MATERIALIZED (
+    SELECT s.* FROM leasehold_internal.queues_stuck() AS s WHERE p_name IS NULL OR s.queue = p_name
+  ), named AS MATERIALIZED (
+    SELECT leasehold_internal.queue_names(p_name) AS queue UNION SELECT s.queue FROM stuck AS s
+  ), late AS (
     -- Jobs that were not started in time still have their places until a claim ends them.
-    SELECT d.queue,
+    SELECT n.queue,
            CASE WHEN EXISTS (SELECT FROM leasehold_internal.blocked AS b WHERE b.job_id = d.job_id) THEN 'blocked'
                 WHEN EXISTS (SELECT FROM leasehold_internal.deferred AS f
                               WHERE f.job_id = d.job_id AND f.due_at > moment) THEN 'deferred'
-                ELSE 'available' END, -count(*), NULL, NULL
-      FROM leasehold_internal.deadline AS d
-     WHERE d.token = 0 AND d.at <= moment AND (p_name IS NULL OR d.queue = p_name) GROUP BY d.queue, 2
-    UNION ALL
-    SELECT g.queue, CASE WHEN least(l.expires_at, d.at) > moment THEN 'running' ELSE 'expired' END, count(*), NULL, NULL
+                ELSE 'available' END AS place
+      FROM named AS n CROSS JOIN LATERAL (
+        SELECT t.job_id, t.token FROM leasehold_internal.deadline AS t
+         WHERE t.queue = n.queue AND t.at <= moment LIMIT {bounds.max_jobs_counted}) AS d
+     WHERE d.token = 0
+  ), gone AS (
+    SELECT l.queue, count(*) FILTER (WHERE l.place = 'available') AS available,
+           count(*) FILTER (WHERE l.place = 'deferred') AS deferred,
+           count(*) FILTER (WHERE l.place = 'blocked') AS blocked
+      FROM late AS l GROUP BY l.queue
+  ), held AS (
+    SELECT g.queue, count(*) FILTER (WHERE least(l.expires_at, d.at) > moment) AS running,
+           count(*) FILTER (WHERE (least(l.expires_at, d.at) > moment) IS NOT TRUE) AS expired
       FROM leasehold_internal.job_grant AS g JOIN leasehold_internal.lease AS l ON l.id = g.lease_id
      CROSS JOIN unnest(g.jobs) AS u(job_id)
       LEFT JOIN leasehold_internal.deadline AS d ON d.job_id = u.job_id AND d.token = g.token
      WHERE (p_name IS NULL OR g.queue = p_name)
        AND NOT EXISTS (SELECT FROM leasehold_internal.settled AS s WHERE s.job_id = u.job_id AND s.token = g.token)
-     GROUP BY g.queue, 2
-    UNION ALL
-    SELECT j.queue, 'dead', count(*), NULL, NULL
-      FROM leasehold_internal.settled AS s JOIN leasehold_internal.job AS j ON j.id = s.job_id
-     WHERE s.final AND s.outcome <> 'completed' AND s.outcome IN ('failed', 'expired')
-       AND (p_name IS NULL OR j.queue = p_name) GROUP BY j.queue
-    UNION ALL
-    SELECT j.queue, CASE s.outcome WHEN 'completed' THEN 'completed' ELSE 'failed' END, count(*), NULL, NULL
+     GROUP BY g.queue
+  ), lately AS (
+    SELECT j.queue, count(*) FILTER (WHERE s.outcome = 'completed') AS completed,
+           count(*) FILTER (WHERE s.outcome <> 'completed') AS failed
       FROM leasehold_internal.settled AS s JOIN leasehold_internal.job AS j ON j.id = s.job_id
      WHERE s.at > moment - interval '1 minute' AND s.outcome IN ('completed', 'failed', 'expired')
-       AND (p_name IS NULL OR j.queue = p_name) GROUP BY j.queue, 2
-    UNION ALL
-    SELECT q.name, 'known', 0, NULL, NULL FROM leasehold_internal.queue AS q WHERE p_name IS NULL OR q.name = p_name
-    UNION ALL
-    (SELECT DISTINCT n.queue, 'known', 0, NULL::bigint, NULL::timestamptz
-       FROM (SELECT j.queue FROM leasehold_internal.job AS j
-              ORDER BY j.id DESC LIMIT CASE WHEN p_name IS NULL THEN 10000 ELSE 100000 END) AS n
-      WHERE p_name IS NULL OR n.queue = p_name)
-  ), counted AS (
-    SELECT s.queue, sum(s.jobs) FILTER (WHERE s.what = 'available') AS available,
-           sum(s.jobs) FILTER (WHERE s.what = 'deferred') AS deferred,
-           sum(s.jobs) FILTER (WHERE s.what = 'blocked') AS blocked,
-           sum(s.jobs) FILTER (WHERE s.what = 'running') AS running,
-           sum(s.jobs) FILTER (WHERE s.what = 'expired') AS expired,
-           sum(s.jobs) FILTER (WHERE s.what = 'dead') AS dead,
-           sum(s.jobs) FILTER (WHERE s.what = 'completed') AS completed,
-           sum(s.jobs) FILTER (WHERE s.what = 'failed') AS failed, min(s.oldest) AS oldest, min(s.due) AS due
-      FROM seen AS s GROUP BY s.queue)
-  SELECT c.queue, coalesce(q.paused, false), q.pause_reason, q.max_running, q.max_per_group, q.rate_count,
-         q.rate_period, q.default_ttl, q.timeout, coalesce(c.available, 0)::bigint, coalesce(c.deferred, 0)::bigint,
-         coalesce(c.blocked, 0)::bigint, coalesce(c.running, 0)::bigint, coalesce(c.expired, 0)::bigint,
-         coalesce(c.dead, 0)::bigint,
-         (SELECT j.created_at FROM leasehold_internal.job AS j WHERE j.id = c.oldest), c.due,
-         coalesce(c.completed, 0)::bigint, coalesce(c.failed, 0)::bigint,
+       AND (p_name IS NULL OR j.queue = p_name) GROUP BY j.queue)
+  SELECT n.queue, coalesce(q.paused, false), q.pause_reason, q.max_running, q.max_per_group, q.rate_count,
+         q.rate_period, q.default_ttl, q.timeout, greatest(0, c.available - coalesce(z.available, 0)),
+         greatest(0, c.later - coalesce(z.deferred, 0)), greatest(0, coalesce(k.blocked, 0) - coalesce(z.blocked, 0)),
+         coalesce(h.running, 0), coalesce(h.expired, 0), coalesce(k.dead, 0), j.created_at,
+         (SELECT d.due_at FROM leasehold_internal.deferred AS d
+           WHERE d.queue = n.queue AND d.due_at > moment ORDER BY d.due_at LIMIT 1),
+         coalesce(t.completed, 0), coalesce(t.failed, 0),
          (SELECT count(*) FROM leasehold_internal.worker AS w JOIN leasehold_internal.lease AS l ON l.id = w.lease_id
-           WHERE c.queue = ANY (w.queues) AND l.ended_at IS NULL AND l.expires_at > moment),
-         (SELECT max(a.at) FROM leasehold_internal.queue_asked AS a WHERE a.queue = c.queue), w.reason, w.message,
-         w.other_job, w.changes_at, moment
-    FROM counted AS c LEFT JOIN leasehold_internal.queue AS q ON q.name = c.queue
-    LEFT JOIN LATERAL (
-      SELECT t.* FROM leasehold_internal.job AS j
-       CROSS JOIN LATERAL leasehold_internal.job_wait(j.id, j.queue, j.job_group, 'available', NULL, NULL, moment) AS t
-       WHERE j.id = c.oldest) AS w ON true
-   ORDER BY c.queue COLLATE "C";
+           WHERE n.queue = ANY (w.queues) AND l.ended_at IS NULL AND l.expires_at > moment),
+         (SELECT max(a.at) FROM leasehold_internal.queue_asked AS a WHERE a.queue = n.queue), w.reason, w.message,
+         w.other_job, w.changes_at, c.estimated OR coalesce(k.estimated, false), moment
+    FROM named AS n
+   CROSS JOIN LATERAL leasehold_internal.queue_waiting(n.queue, moment) AS c
+    LEFT JOIN stuck AS k ON k.queue = n.queue
+    LEFT JOIN gone AS z ON z.queue = n.queue
+    LEFT JOIN held AS h ON h.queue = n.queue
+    LEFT JOIN lately AS t ON t.queue = n.queue
+    LEFT JOIN leasehold_internal.queue AS q ON q.name = n.queue
+    LEFT JOIN leasehold_internal.job AS j ON j.id = leasehold_internal.queue_oldest(n.queue, moment)
+    LEFT JOIN LATERAL leasehold_internal.job_wait(
+      j.id, j.queue, j.job_group, 'available', NULL, NULL, moment) AS w ON j.id IS NOT NULL
+   ORDER BY n.queue COLLATE "C";
 END $$;
 
 -- The workers whose leases are open, also idle ones.

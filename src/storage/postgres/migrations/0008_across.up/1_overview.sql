@@ -66,7 +66,8 @@ CREATE VIEW leasehold.leases AS
     FROM held AS h JOIN leasehold_internal.lease AS l ON l.id = h.lease_id
    WHERE l.ended_at IS NULL
   UNION ALL
-  SELECT r.kind, r.key, r.state, r.token, r.holder, '', 0, '', r.acquired_at, r.heartbeat_at, r.expires_at, r.ttl,
+  -- The word itself: a filter by another kind then does not read the tables of users.
+  SELECT 'row', r.key, r.state, r.token, r.holder, '', 0, '', r.acquired_at, r.heartbeat_at, r.expires_at, r.ttl,
          r.holder, r.expires_at, NULL, '', 0
     FROM leasehold_internal.row_leases() AS r;
 

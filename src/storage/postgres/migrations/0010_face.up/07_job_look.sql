@@ -87,7 +87,8 @@ Scope: read.$doc$;
 
 CREATE FUNCTION leasehold.job_list(
   queue text DEFAULT NULL, state text DEFAULT NULL, tag text DEFAULT NULL, max bigint DEFAULT {defaults.job_list_max},
-  page bigint DEFAULT NULL, batch text DEFAULT NULL
+  page bigint DEFAULT NULL, batch text DEFAULT NULL, "group" text DEFAULT NULL, dedupe_key text DEFAULT NULL,
+  enqueued_after timestamptz DEFAULT NULL, enqueued_before timestamptz DEFAULT NULL
 ) RETURNS SETOF leasehold.job_info LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY
@@ -97,8 +98,10 @@ BEGIN
          j.expires_at, leasehold_internal.as_json(j.metadata), leasehold_internal.as_json(j.cursor), j.batch,
          j.on_batch_end, j.tags, j.depends_on, j.error, j.store_now, NULL::jsonb, NULL::bytea, NULL::jsonb,
          NULL::bytea, CASE WHEN count(*) OVER () = job_list.max THEN min(j.id) OVER () END
-    FROM leasehold_internal.job_list(job_list.queue, job_list.state, tag, job_list.batch, page,
-                                     job_list.max) AS j
+    FROM leasehold_internal.job_list(
+           leasehold_internal.job_filter_of(job_list.queue, tag, job_list."group", job_list.dedupe_key, job_list.batch,
+                                            enqueued_after, enqueued_before, page),
+           string_to_array(job_list.state, ','), job_list.max) AS j
    ORDER BY j.id DESC;
 END $$;
 
@@ -110,6 +113,10 @@ tag: jobs with this tag.
 max: rows of a page.
 page: the `next` of the page before; NULL is the first page.
 batch: jobs of this batch.
+group: jobs of this group.
+dedupe_key: jobs with this key.
+enqueued_after: jobs that were enqueued at this time or later.
+enqueued_before: jobs that were enqueued before this time.
 
 Example:
 SELECT id, state, error, next FROM leasehold.job_list('mail', state => 'failed', max => 20);
@@ -191,27 +198,6 @@ Example:
 SELECT outcome FROM leasehold.job_retry(17);
 
 Scope: work.$doc$;
-
-CREATE FUNCTION leasehold.job_redrive(queue text DEFAULT NULL, max bigint DEFAULT {defaults.list_max}, OUT redriven bigint)
-LANGUAGE plpgsql AS $$
-BEGIN
-  redriven := leasehold_internal.job_redrive(queue, max);
-END $$;
-
-COMMENT ON FUNCTION leasehold.job_redrive IS $doc$Retries the failed jobs of a queue.
-
-queue: NULL takes those of every queue.
-max: at most so many.
-
-Answer:
-redriven: how many; repeat until it is 0.
-
-Errors: LH002, LH003.
-
-Example:
-SELECT redriven FROM leasehold.job_redrive('mail');
-
-Scope: admin.$doc$;
 
 CREATE FUNCTION leasehold.job_remove(id bigint, OUT outcome text) LANGUAGE plpgsql AS $$
 BEGIN

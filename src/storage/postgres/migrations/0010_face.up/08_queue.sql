@@ -57,26 +57,6 @@ SELECT leasehold.queue_resume('mail');
 
 Scope: admin.$doc$;
 
-CREATE FUNCTION leasehold.queue_purge(name text, max bigint DEFAULT {defaults.sweep_batch}, OUT purged bigint) LANGUAGE plpgsql AS $$
-BEGIN
-  purged := leasehold_internal.queue_purge(name, max);
-END $$;
-
-COMMENT ON FUNCTION leasehold.queue_purge IS $doc$Removes the jobs of a queue that do not run.
-
-name: of the queue.
-max: at most so many.
-
-Answer:
-purged: how many; repeat until it is 0.
-
-Errors: LH002, LH003.
-
-Example:
-SELECT purged FROM leasehold.queue_purge('mail');
-
-Scope: admin.$doc$;
-
 CREATE FUNCTION leasehold.rate_take(
   name text, every interval DEFAULT NULL, burst bigint DEFAULT NULL, wait interval DEFAULT NULL, holder text DEFAULT NULL,
   OUT outcome text, OUT at timestamptz, OUT retry_at timestamptz, OUT store_now timestamptz
